@@ -1,0 +1,147 @@
+/* A request's way: its path finds a route, path and query are decoded, the handler fills the
+ * response, and whatever went wrong becomes a problem. */
+#include "api/api.h"
+
+#include "api/call.h"
+#include "api/problem.h"
+#include "api/route.h"
+
+#include <string.h>
+
+/* Far above any sensible answer: an answer beyond it is refused with a hint at `limit`. */
+#define BODY_MAX_BYTES ((size_t)1 << 30)
+
+static bool has_prefix(const char *path, const char *prefix)
+{
+    size_t len = strlen(prefix);
+    return strncmp(path, prefix, len) == 0 && (path[len] == '/' || path[len] == '\0');
+}
+
+bool api_owns_path(const char *path)
+{
+    return has_prefix(path, "/api") || has_prefix(path, "/data/plugin/pytorch_profiler") ||
+           strcmp(path, "/healthz") == 0 || strcmp(path, "/readyz") == 0 ||
+           strcmp(path, "/metrics") == 0;
+}
+
+void api_response_init(struct api_response *response)
+{
+    *response = (struct api_response){.status = 200};
+    arena_init(&response->arena, 0);
+    buf_init(&response->body, BODY_MAX_BYTES);
+}
+
+void api_response_free(struct api_response *response)
+{
+    buf_free(&response->body);
+    arena_free(&response->arena);
+}
+
+void problem_members(struct json_write *w, const struct err *err)
+{
+    jw_key_string(w, "type", "about:blank");
+    jw_key_string(w, "title", err_title(err->code));
+    jw_key_int(w, "status", err_http_status(err->code));
+    jw_key_string(w, "detail", err->msg);
+    jw_key_string(w, "code", err_code_text(err->code));
+    if (err->byte_off != ERR_NO_OFFSET && err->byte_off <= INT64_MAX) {
+        jw_key_int(w, "byte_offset", (int64_t)err->byte_off);
+    }
+}
+
+void api_problem(struct api_response *response, const struct err *err)
+{
+    buf_free(&response->body);
+    response->header_count = 0;
+    response->file_path = NULL;
+    response->stream = NULL;
+    response->status = err_http_status(err->code);
+    response->content_type = "application/problem+json";
+    struct json_write w;
+    jw_init(&w, &response->body, false);
+    jw_object_begin(&w);
+    problem_members(&w, err);
+    jw_object_end(&w);
+}
+
+static bool decode_request(struct api_call *call,
+                           const struct route_param params[ROUTE_PARAMS_MAX],
+                           struct err *err)
+{
+    for (size_t i = 0; i < ROUTE_PARAMS_MAX && params[i].text != NULL; i++) {
+        if (!query_string_decode(&call->params[i], call_arena(call), params[i].text, params[i].len,
+                                 false, err)) {
+            return false;
+        }
+    }
+    const char *query = call->request->query;
+    return query_string_parse(&call->query, call_arena(call), query == NULL ? "" : query, err);
+}
+
+static bool run_route(struct api_call *call,
+                      const struct route *route,
+                      const struct route_param params[ROUTE_PARAMS_MAX],
+                      struct err *err)
+{
+    if (!decode_request(call, params, err) || !route->handle(call, err)) {
+        return false;
+    }
+    if (call->response->body.failed) {
+        return err_set(err, ERR_NO_MEMORY,
+                       "The answer does not fit into memory: ask for fewer rows with limit=");
+    }
+    return true;
+}
+
+static void answer_without_route(struct api_call *call, const char *allow)
+{
+    const struct api_request *request = call->request;
+    struct err err = ERR_INIT;
+    if (*allow == '\0') {
+        (void)err_set(&err, ERR_NOT_FOUND, "There is nothing at %.300s", request->path);
+        api_problem(call->response, &err);
+        return;
+    }
+    if (strcmp(request->method, "OPTIONS") == 0) {
+        call->response->status = 204;
+    } else {
+        (void)err_set(&err, ERR_METHOD, "%.300s does not answer %.20s, but %s", request->path,
+                      request->method, allow);
+        api_problem(call->response, &err);
+    }
+    call_add_header(call, "Allow", "%s", allow);
+}
+
+void api_handle(struct api *api, const struct api_request *request, struct api_response *response)
+{
+    api_response_init(response);
+    response->api = api;
+    struct api_call call = {.api = api, .request = request, .response = response};
+    struct route_param params[ROUTE_PARAMS_MAX] = {{NULL, 0}};
+    char allow[ROUTE_ALLOW_BYTES];
+    const struct route *route = route_find(request->method, request->path, params, allow);
+    if (route == NULL) {
+        answer_without_route(&call, allow);
+        return;
+    }
+    struct err err = ERR_INIT;
+    if (!run_route(&call, route, params, &err)) {
+        api_problem(response, &err);
+        if (response->status >= 500) {
+            log_write(api->options.log, LOG_ERROR, "%s %s: %s", request->method, request->path,
+                      err.msg);
+        }
+    }
+}
+
+bool api_request_writes(const struct api_request *request)
+{
+    struct route_param params[ROUTE_PARAMS_MAX];
+    char allow[ROUTE_ALLOW_BYTES];
+    const struct route *route = route_find(request->method, request->path, params, allow);
+    /* What no route answers is refused anyway; without a token not even that is told. */
+    return route != NULL
+               ? route->writes
+               : strcmp(request->method, "GET") != 0 && strcmp(request->method, "HEAD") != 0 &&
+                     strcmp(request->method, "OPTIONS") != 0;
+}

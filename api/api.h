@@ -1,0 +1,83 @@
+/* A request in, an answer out: plain structs, no sockets. server/http carries them.
+ * api_handle may be called from many threads at once. */
+#ifndef KS_API_API_H
+#define KS_API_API_H
+
+#include "ingest/base/arena.h"
+#include "ingest/base/attr.h"
+#include "ingest/base/buf.h"
+#include "ingest/base/err.h"
+#include "ingest/base/log.h"
+#include "ingest/jobs/jobs.h"
+#include "ingest/store/store.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define API_HEADERS_MAX 8
+
+struct api_request {
+    const char *method; /* "GET", "PUT", ... */
+    const char *path;   /* below the base path, percent-encoded as it came: "/api/v1/runs/a%2Fb" */
+    const char *query;  /* after the "?", percent-encoded; "" when none */
+    int64_t content_length; /* -1 when unknown (chunked) */
+    /* Value of a request header (case-insensitive name) or NULL. */
+    const char *(*header)(const struct api_request *request, const char *name);
+    /* Reads up to `len` bytes of the body: > 0 bytes, 0 at the end, < 0 when the client is gone.
+     * The first call lets the client send (100 Continue), so a request that can be refused is
+     * refused before it. */
+    int64_t (*read_body)(const struct api_request *request, void *bytes, size_t len);
+    void *connection; /* the server's, for the two functions above */
+};
+
+struct api_header {
+    const char *name;  /* static text */
+    const char *value; /* in the response's arena */
+};
+
+/* Exactly one of body, file_path and stream carries the content. */
+struct api_response {
+    struct arena arena; /* whatever lives as long as the answer */
+    int status;
+    const char *content_type; /* static text or in the arena */
+    struct api_header headers[API_HEADERS_MAX];
+    size_t header_count;
+    struct buf body;
+    const char *file_path; /* a file to send whole (ranges are the server's work) */
+    /* Server-sent events and other answers without a known end: appends the next piece to `out`;
+     * blocks until there is one (15 s at the most: then a comment line); false when nothing
+     * follows. */
+    bool (*stream)(struct api_response *response, struct buf *out);
+    void *stream_state; /* in the arena */
+    struct api *api;
+};
+
+struct api_options {
+    const char *public_url; /* "http://localhost:8080" + base path, no slash at the end */
+    uint64_t max_upload_bytes;
+    bool retain_raw;
+    const struct log *log;
+};
+
+struct api {
+    struct store *store;
+    struct jobs *jobs;
+    struct api_options options;
+};
+
+/* Paths that the API answers: /api/…, /data/plugin/pytorch_profiler/…, /healthz, /readyz, /metrics.
+ */
+bool api_owns_path(const char *path);
+/* Initialises and fills the response (never fails: errors become application/problem+json). The
+ * caller frees it. HEAD is answered as GET is: the server leaves the content out. */
+void api_handle(struct api *api, const struct api_request *request, struct api_response *response);
+void api_response_init(struct api_response *response);
+void api_response_free(struct api_response *response);
+/* Turns an error into a problem+json answer, replacing what was there. */
+void api_problem(struct api_response *response, const struct err *err);
+
+/* Whether this request may change something or only reads, for access checks by the server. */
+bool api_request_writes(const struct api_request *request);
+
+#endif

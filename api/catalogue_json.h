@@ -1,0 +1,30 @@
+/* Runs, traces and jobs as JSON objects of /api/v1. */
+#ifndef KS_API_CATALOGUE_JSON_H
+#define KS_API_CATALOGUE_JSON_H
+
+#include "api/api.h"
+#include "ingest/base/json_write.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+void catalogue_json_trace(struct json_write *w,
+                          const struct api *api,
+                          const struct store_trace *trace);
+/* Members of a run, into an open object. */
+void catalogue_json_run_members(struct json_write *w,
+                                struct arena *arena,
+                                const struct api *api,
+                                const struct store_run *run);
+void catalogue_json_job(struct json_write *w, const struct api *api, const struct jobs_status *job);
+/* Traces by their ids, read from the store, as items of an open array. */
+bool catalogue_json_traces(struct json_write *w,
+                           struct arena *arena,
+                           const struct api *api,
+                           const int64_t *ids,
+                           size_t count,
+                           struct err *err) KS_MUST_USE;
+/* ["overview", "operators", ...] */
+void catalogue_json_views(struct json_write *w, uint32_t views);
+
+#endif

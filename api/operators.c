@@ -1,0 +1,135 @@
+#include "api/call.h"
+#include "api/handlers.h"
+#include "api/render.h"
+#include "api/rows.h"
+#include "api/table_params.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define LIMIT_DEFAULT 1000
+
+static const char *const groups[] = {
+    [OPERATOR_BY_NAME] = "name",
+    [OPERATOR_BY_NAME_SHAPE] = "name_shape",
+    [OPERATOR_BY_NAME_STACK] = "name_stack",
+    [OPERATOR_BY_NAME_SHAPE_STACK] = "name_shape_stack",
+    [OPERATOR_GROUP_COUNT] = NULL,
+};
+
+static const char *const text_columns[] = {"name", "input_shape", "call_stack", NULL};
+
+struct sums {
+    int64_t calls, host_self_ns, device_self_ns;
+};
+
+/* Over all operators of the trace, whatever the grouping and the filter: every call is in one row
+ * by name.
+ */
+static bool add_up(struct api_call *call, int64_t id, struct sums *sums, struct err *err)
+{
+    const struct store_page all = {.limit = 0};
+    struct operator_row *rows = NULL;
+    size_t count = 0;
+    int64_t total = 0;
+    *sums = (struct sums){0};
+    if (!store_operators(call->api->store, call_arena(call), id, OPERATOR_BY_NAME, NULL, NULL, &all,
+                         &rows, &count, &total, err)) {
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        sums->calls = rows_add(sums->calls, rows[i].calls);
+        sums->host_self_ns = rows_add(sums->host_self_ns, rows[i].host_self_ns);
+        sums->device_self_ns = rows_add(sums->device_self_ns, rows[i].device_self_ns);
+    }
+    return true;
+}
+
+struct table {
+    const struct trace_results *results;
+    struct table_params params;
+    size_t group;
+    struct operator_row *rows;
+    size_t count;
+    int64_t total;
+    struct sums sums;
+};
+
+static bool load(struct table *table, struct api_call *call, int64_t id, struct err *err)
+{
+    struct trace_results *results = NULL;
+    if (!table_params_choice(call, "group_by", groups, &table->group, err) ||
+        !store_overview(call->api->store, call_arena(call), id, &results, err)) {
+        return false;
+    }
+    table->results = results;
+    const char *self = results->operators_have_device ? "device_self_ns" : "host_self_ns";
+    if (!table_params_read(&table->params, call, text_columns, self, LIMIT_DEFAULT, err)) {
+        return false;
+    }
+    return add_up(call, id, &table->sums, err) &&
+           store_operators(
+               call->api->store, call_arena(call), id, (enum operator_group)table->group,
+               query_string_get(&call->query, "name"), query_string_get(&call->query, "shape"),
+               &table->params.page, &table->rows, &table->count, &table->total, err);
+}
+
+static double share_of(const struct table *table, const struct operator_row *row)
+{
+    return table->results->operators_have_device
+               ? rows_share(row->device_self_ns, table->sums.device_self_ns)
+               : rows_share(row->host_self_ns, table->sums.host_self_ns);
+}
+
+static void answer_csv(struct api_call *call, const struct table *table)
+{
+    struct csv_write csv;
+    table_params_begin_csv(call, &csv, "operators");
+    struct field_out out = {.notation = FIELD_CSV_HEADER, .csv = &csv};
+    const struct operator_row blank = {
+        .name = "",
+        .input_shape = strstr(groups[table->group], "shape") != NULL ? "" : NULL,
+        .call_stack = strstr(groups[table->group], "stack") != NULL ? "" : NULL,
+    };
+    rows_operator(&out, &blank, 0);
+    out.notation = FIELD_CSV;
+    for (size_t i = 0; i < table->count; i++) {
+        rows_operator(&out, &table->rows[i], share_of(table, &table->rows[i]));
+    }
+}
+
+static void answer_json(struct api_call *call, const struct table *table)
+{
+    struct json_write w = call_json(call, false);
+    jw_object_begin(&w);
+    jw_key(&w, "rows");
+    jw_array_begin(&w);
+    for (size_t i = 0; i < table->count; i++) {
+        render_operator(&w, &table->rows[i], share_of(table, &table->rows[i]));
+    }
+    jw_array_end(&w);
+    table_params_members(&w, &table->params, table->total, groups[table->group]);
+    jw_key_bool(&w, "has_device", table->results->operators_have_device);
+    jw_key(&w, "sums");
+    jw_object_begin(&w);
+    jw_key_int(&w, "calls", table->sums.calls);
+    jw_key_int(&w, "host_self_ns", table->sums.host_self_ns);
+    jw_key_int(&w, "device_self_ns", table->sums.device_self_ns);
+    jw_object_end(&w);
+    jw_object_end(&w);
+}
+
+bool operators_get(struct api_call *call, struct err *err)
+{
+    int64_t id = 0;
+    struct table table = {.count = 0};
+    if (!call_trace_id(call, &id, err) || !load(&table, call, id, err)) {
+        return false;
+    }
+    if (table.params.csv) {
+        answer_csv(call, &table);
+    } else {
+        answer_json(call, &table);
+    }
+    return true;
+}

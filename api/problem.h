@@ -1,0 +1,12 @@
+/* Errors as application/problem+json (RFC 9457). */
+#ifndef KS_API_PROBLEM_H
+#define KS_API_PROBLEM_H
+
+#include "ingest/base/err.h"
+#include "ingest/base/json_write.h"
+
+/* The members type, title, status, detail, code and, where known, byte_offset, into an open object.
+ */
+void problem_members(struct json_write *w, const struct err *err);
+
+#endif

@@ -1,0 +1,23 @@
+/* The rows of the tables of /api/v1, each named field by field once for JSON and CSV. Optional
+ * fields follow the row's NULLs, so that a header needs a row that is like the others. */
+#ifndef KS_API_ROWS_H
+#define KS_API_ROWS_H
+
+#include "api/field.h"
+#include "ingest/model/results.h"
+
+#include <stdint.h>
+
+void rows_step(struct field_out *out,
+               const struct trace_results *results,
+               const struct step_row *row);
+void rows_operator(struct field_out *out, const struct operator_row *row, double share);
+void rows_kernel(struct field_out *out, const struct kernel_row *row, double share, int64_t steps);
+void rows_kernel_launch(struct field_out *out, const struct kernel_launch_row *row, double share);
+
+/* a + b, at most INT64_MAX: sums over hostile traces must not overflow. Both at least 0. */
+int64_t rows_add(int64_t a, int64_t b);
+/* part / whole, 0 when the whole is 0 */
+double rows_share(int64_t part_ns, int64_t whole_ns);
+
+#endif

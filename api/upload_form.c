@@ -1,0 +1,259 @@
+/* POST: several files as multipart/form-data. A part that came whole is handed to the jobs at once,
+ * so that it is read while the next one arrives; what goes wrong with one file leaves the others
+ * alone. */
+#include "api/call.h"
+#include "api/catalogue_json.h"
+#include "api/handlers.h"
+#include "api/multipart.h"
+#include "api/problem.h"
+#include "api/upload_answer.h"
+#include "api/upload_body.h"
+#include "api/upload_name.h"
+
+#include <string.h>
+
+#define FILES_MAX 1024
+
+struct form_file {
+    const char *file_name;
+    bool failed;
+    struct err error;
+    struct jobs_submission submission;
+    const int64_t *trace_ids; /* when the job is over, or of what was there already */
+    size_t trace_count;
+};
+
+struct form {
+    struct api_call *call;
+    struct upload_body body;
+    struct multipart *multipart;
+    struct form_file *files; /* FILES_MAX, in the arena */
+    size_t count;
+};
+
+static int64_t read_source(void *state, void *bytes, size_t len)
+{
+    return upload_body_read(state, bytes, len);
+}
+
+/* Errors of the connection end the request, those of a file only the file. */
+static bool copy_part(struct form *form, struct store_blob *blob, bool *written, struct err *err)
+{
+    *written = false;
+    const char *bytes = NULL;
+    size_t len = 0;
+    uint64_t size_bytes = 0;
+    struct err *file_error = &form->files[form->count - 1].error;
+    do {
+        if (!multipart_data(form->multipart, &bytes, &len, err)) {
+            return false;
+        }
+        size_bytes += len;
+        if (len > 0 && !store_blob_write(blob, bytes, len, file_error)) {
+            return true;
+        }
+    } while (len > 0);
+    *written = size_bytes > 0;
+    if (!*written) {
+        (void)err_set(file_error, ERR_BAD_REQUEST, "The file is empty");
+    }
+    return true;
+}
+
+static bool store_part(struct form *form, struct upload_file *stored, bool *kept, struct err *err)
+{
+    *kept = false;
+    struct err *file_error = &form->files[form->count - 1].error;
+    struct store_blob *blob = NULL;
+    if (!store_blob_create(form->call->api->store, &blob, file_error)) {
+        return true;
+    }
+    bool written = false;
+    bool connected = copy_part(form, blob, &written, err);
+    if (!connected || !written) {
+        store_blob_discard(blob);
+        return connected;
+    }
+    *kept = store_blob_commit(blob, stored->sha256_hex, &stored->size_bytes, file_error);
+    return true;
+}
+
+static bool take_part(struct form *form, const struct multipart_part *part, struct err *err)
+{
+    struct api_call *call = form->call;
+    if (form->count == FILES_MAX) {
+        return err_set(err, ERR_BAD_REQUEST, "A form may have at most %d files", FILES_MAX);
+    }
+    struct form_file *file = &form->files[form->count++];
+    *file = (struct form_file){.failed = true, .error = ERR_INIT};
+    file->file_name = arena_strndup(call_arena(call), part->file_name, strlen(part->file_name));
+    if (file->file_name == NULL) {
+        return err_set(err, ERR_NO_MEMORY, "No memory for the names of the files");
+    }
+    if (!upload_name_check_file(file->file_name, &file->error)) {
+        return true;
+    }
+    struct upload_file stored;
+    bool kept = false;
+    if (!store_part(form, &stored, &kept, err)) {
+        return false;
+    }
+    if (kept && jobs_submit(call->api->jobs, call_arena(call), call->params[0], file->file_name,
+                            stored.sha256_hex, stored.size_bytes, call_flag(call, "replace"),
+                            &file->submission, &file->error)) {
+        file->failed = false;
+        file->trace_ids = file->submission.trace_ids;
+        file->trace_count = file->submission.trace_count;
+    }
+    return true;
+}
+
+static bool receive_form(struct form *form, struct err *err)
+{
+    struct multipart_part part;
+    bool has_part = false;
+    do {
+        if (!multipart_next(form->multipart, &part, &has_part, err)) {
+            return false;
+        }
+        /* A file field that was left empty has an empty file name. */
+        bool is_file = has_part && part.file_name != NULL && *part.file_name != '\0';
+        if (is_file && !take_part(form, &part, err)) {
+            return false;
+        }
+    } while (has_part);
+    if (form->count == 0) {
+        return err_set(err, ERR_BAD_REQUEST,
+                       "The form holds no file: each part needs a file name (curl -F file=@NAME)");
+    }
+    return true;
+}
+
+static void wait_for_jobs(struct form *form)
+{
+    for (size_t i = 0; i < form->count; i++) {
+        struct form_file *file = &form->files[i];
+        struct jobs_status job;
+        if (file->failed || file->submission.already) {
+            continue;
+        }
+        if (upload_answer_wait(form->call, file->submission.job_id, &job, &file->error)) {
+            file->trace_ids = job.trace_ids;
+            file->trace_count = job.trace_count;
+        } else {
+            file->failed = true;
+        }
+    }
+}
+
+static void write_errors(struct json_write *w, const struct form *form)
+{
+    jw_key(w, "errors");
+    jw_array_begin(w);
+    for (size_t i = 0; i < form->count; i++) {
+        if (form->files[i].failed) {
+            jw_object_begin(w);
+            jw_key_string(w, "file_name", form->files[i].file_name);
+            problem_members(w, &form->files[i].error);
+            jw_object_end(w);
+        }
+    }
+    jw_array_end(w);
+}
+
+static bool write_traces(struct json_write *w, const struct form *form, struct err *err)
+{
+    jw_key(w, "traces");
+    jw_array_begin(w);
+    for (size_t i = 0; i < form->count; i++) {
+        const struct form_file *file = &form->files[i];
+        if (!file->failed && !catalogue_json_traces(w, call_arena(form->call), form->call->api,
+                                                    file->trace_ids, file->trace_count, err)) {
+            return false;
+        }
+    }
+    jw_array_end(w);
+    return true;
+}
+
+/* Files whose job is not waited for: those that were there already stand among the traces. */
+static bool write_jobs(struct json_write *w, const struct form *form, struct err *err)
+{
+    jw_key(w, "jobs");
+    jw_array_begin(w);
+    for (size_t i = 0; i < form->count; i++) {
+        const struct form_file *file = &form->files[i];
+        if (file->failed || file->submission.already) {
+            continue;
+        }
+        struct jobs_status job;
+        if (!jobs_status(form->call->api->jobs, call_arena(form->call), file->submission.job_id,
+                         &job, err)) {
+            return false;
+        }
+        catalogue_json_job(w, form->call->api, &job);
+    }
+    jw_array_end(w);
+    return true;
+}
+
+static bool is_new(const struct form_file *file)
+{
+    return !file->failed && !file->submission.already;
+}
+
+/* When every file failed the answer is a problem too: the first one's, with the list beside it. */
+static bool answer_form(struct form *form, bool async, struct err *err)
+{
+    size_t failed = 0;
+    size_t added = 0;
+    for (size_t i = 0; i < form->count; i++) {
+        failed += form->files[i].failed;
+        added += is_new(&form->files[i]);
+    }
+    struct json_write w = call_json(form->call, false);
+    jw_object_begin(&w);
+    if (failed == form->count) {
+        form->call->response->status = err_http_status(form->files[0].error.code);
+        form->call->response->content_type = "application/problem+json";
+        problem_members(&w, &form->files[0].error);
+    } else {
+        form->call->response->status = added == 0 ? 200 : async ? 202 : 201;
+        upload_answer_run_location(form->call);
+    }
+    if (async && !write_jobs(&w, form, err)) {
+        return false;
+    }
+    if (!write_traces(&w, form, err)) {
+        return false;
+    }
+    write_errors(&w, form);
+    jw_object_end(&w);
+    return true;
+}
+
+bool upload_post(struct api_call *call, struct err *err)
+{
+    struct form form = {.call = call};
+    if (!upload_name_check_run(call->params[0], err) || !upload_body_begin(&form.body, call, err)) {
+        return false;
+    }
+    struct multipart_source source = {.read = read_source, .state = &form.body};
+    form.files = arena_calloc(call_arena(call), FILES_MAX, sizeof *form.files);
+    if (form.files == NULL) {
+        return err_set(err, ERR_NO_MEMORY, "No memory to receive the form");
+    }
+    if (!multipart_create(&form.multipart, call_header(call, "Content-Type"), source, err)) {
+        return false;
+    }
+    bool received = receive_form(&form, err);
+    multipart_destroy(form.multipart);
+    if (!received) {
+        return form.body.cut || form.body.too_large ? upload_body_error(&form.body, err) : false;
+    }
+    bool async = upload_answer_is_async(call);
+    if (!async) {
+        wait_for_jobs(&form);
+    }
+    return answer_form(&form, async, err);
+}

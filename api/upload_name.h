@@ -1,0 +1,18 @@
+/* What runs and files may be called. */
+#ifndef KS_API_UPLOAD_NAME_H
+#define KS_API_UPLOAD_NAME_H
+
+#include "ingest/base/attr.h"
+#include "ingest/base/err.h"
+
+#include <stdbool.h>
+
+#define UPLOAD_NAME_MAX_BYTES 255
+
+/* Valid UTF-8 without control characters, 1 to 255 bytes, not "." or "..". ERR_BAD_REQUEST
+ * otherwise. */
+bool upload_name_check_run(const char *name, struct err *err) KS_MUST_USE;
+/* The same, and without "/". */
+bool upload_name_check_file(const char *name, struct err *err) KS_MUST_USE;
+
+#endif

@@ -1,0 +1,205 @@
+#include "ingest/analysis/analysis.h"
+
+#include "ingest/analysis/backward.h"
+#include "ingest/analysis/breakdown.h"
+#include "ingest/analysis/comm.h"
+#include "ingest/analysis/devices.h"
+#include "ingest/analysis/health.h"
+#include "ingest/analysis/kernels.h"
+#include "ingest/analysis/launches.h"
+#include "ingest/analysis/link.h"
+#include "ingest/analysis/op_tree.h"
+#include "ingest/analysis/operators.h"
+#include "ingest/analysis/recommend.h"
+#include "ingest/analysis/select.h"
+#include "ingest/analysis/steps.h"
+#include "ingest/analysis/texts.h"
+#include "ingest/analysis/times.h"
+#include "ingest/analysis/visits.h"
+
+#include <string.h>
+
+/* What one analysis hands to the next. */
+struct run {
+    const struct trace *trace;
+    bool rounded; /* the plugin's figures of decimal times */
+    struct trace_results *results;
+    struct selection sel;
+    struct links links;
+    struct comms comms;
+    struct roles roles;
+    struct steps steps;
+    struct op_tree tree;
+    struct backward backward;
+    struct visits visits;
+    struct kernels kernels;
+    struct launched_time launched;
+    struct texts texts;
+};
+
+static void set_bounds(struct run *run)
+{
+    struct trace_results *results = run->results;
+    results->event_count = run->trace->events.count;
+    results->decimal_times = run->trace->decimal_times;
+    results->plugin_start_ns = run->sel.first_ns;
+    results->start_ns = ns_add(run->trace->base_time_ns, run->sel.first_ns);
+    results->duration_ns = ns_sub(run->sel.last_ns, run->sel.first_ns);
+    results->mlu = run->sel.mlu;
+}
+
+/* Section 6, has_…; section 8: a device's columns are shown when it did anything. */
+static void set_presence(struct run *run)
+{
+    struct trace_results *results = run->results;
+    const struct ranges *roles = run->roles.by_role;
+    results->has_runtime = roles[ROLE_RUNTIME].count > 0;
+    results->has_kernel = roles[ROLE_KERNEL].count > 0;
+    results->has_communication = roles[ROLE_COMMUNICATION].count > 0;
+    results->has_memcpy_or_memset = roles[ROLE_MEMCPY].count > 0 || roles[ROLE_MEMSET].count > 0;
+    results->operators_have_device = results->has_kernel || results->has_memcpy_or_memset;
+    const char *device_type = run->sel.mlu ? "MLU" : "GPU";
+    bool has_device = results->operators_have_device || results->has_runtime;
+    results->device_type = has_device ? device_type : "CPU";
+}
+
+static const char *step_name(struct run *run, uint32_t event)
+{
+    static const char ONLY_STEP[] = "0";
+    struct arena *arena = &run->results->arena;
+    if (event == STEP_NO_EVENT) {
+        return arena_strndup(arena, ONLY_STEP, strlen(ONLY_STEP));
+    }
+    char number[NAMES_STEP_NUMBER_BYTES];
+    const char *name = names_text(&run->sel.names, run->sel.name[event]);
+    size_t len = names_step_number(name, number, sizeof number);
+    return arena_strndup(arena, number, len);
+}
+
+static bool write_steps(struct run *run)
+{
+    struct trace_results *results = run->results;
+    const struct steps *steps = &run->steps;
+    struct step_row *rows = arena_calloc(&results->arena, steps->count, sizeof *rows);
+    if (rows == NULL || !breakdown_steps(rows, steps, &run->roles)) {
+        return false;
+    }
+    results->steps = rows;
+    results->step_count = steps->count;
+    results->steps_undefined = steps->undefined;
+    results->has_profiler_steps = steps->has_profiler_steps;
+    for (uint32_t i = 0; i < steps->count; i++) {
+        const struct step *step = &steps->items[i];
+        rows[i].name = step_name(run, step->event);
+        rows[i].launches = step->launches;
+        rows[i].device_activities = step->device_activities;
+        if (!steps->undefined) {
+            rows[i].start_ns = times_position(&run->sel, step->start);
+            rows[i].end_ns = times_position(&run->sel, step->end);
+        }
+        if (rows[i].name == NULL) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool run_steps(struct run *run)
+{
+    struct trace_results *results = run->results;
+    bool ok = comm_collect(&run->comms, &run->sel) &&
+              comm_summary(&run->comms, &run->sel, &results->communication_nodes,
+                           &results->communication_signature) &&
+              roles_collect(&run->roles, &run->sel, &run->comms) &&
+              steps_build(&run->steps, &run->sel, &run->links);
+    if (ok) {
+        set_presence(run);
+        ok = write_steps(run);
+    }
+    comm_free(&run->comms);
+    roles_free(&run->roles);
+    return ok;
+}
+
+static bool run_operators(struct run *run)
+{
+    struct trace_results *results = run->results;
+    struct selection *sel = &run->sel;
+    bool ok = op_tree_build(&run->tree, sel, &run->links, &results->warnings) &&
+              backward_build(&run->backward, &run->tree) &&
+              visits_build(&run->visits, &run->tree, &run->backward);
+    backward_free(&run->backward);
+    return ok && texts_init(&run->texts, &results->arena, &sel->names) &&
+           launched_time_sum(&run->launched, &run->tree, &run->visits) &&
+           operators_run(results, &run->texts, &run->tree, &run->visits) &&
+           launches_run(results, &run->texts, &run->tree, &run->visits);
+}
+
+static bool run_devices(struct run *run)
+{
+    struct trace_results *results = run->results;
+    return kernels_collect(&run->kernels, &run->sel) &&
+           kernels_run(results, &run->texts, &run->sel.names, &run->kernels) &&
+           devices_run(results, &results->arena, &run->kernels, &run->steps, &run->launched) &&
+           recommend_run(results, &run->sel, &run->kernels, &run->launched);
+}
+
+static bool run_all(struct run *run)
+{
+    struct trace_results *results = run->results;
+    if (!select_events(&run->sel, run->trace, run->rounded, &results->warnings)) {
+        return false;
+    }
+    set_bounds(run);
+    bool ok = link_devices(&run->links, &run->sel) && run_steps(run) && run_operators(run);
+    visits_free(&run->visits);
+    op_tree_free(&run->tree);
+    link_free(&run->links);
+    return ok && run_devices(run) && health_find_views(results, &run->sel) &&
+           health_copy_environment(results, run->trace) && health_find_missing(results, &run->sel);
+}
+
+static void free_run(struct run *run)
+{
+    texts_free(&run->texts);
+    kernels_free(&run->kernels);
+    steps_free(&run->steps);
+    select_free(&run->sel);
+}
+
+/* One set of figures, NULL without memory. *differs: the plugin's would differ from exact ones. */
+static struct trace_results *figures(const struct trace *trace, bool rounded, bool *differs)
+{
+    struct run run = {.trace = trace, .rounded = rounded, .results = results_create()};
+    bool ok = false;
+    if (run.results != NULL) {
+        run.results->warnings = trace->warnings;
+        run.results->ticks_per_us = rounded ? (int64_t)TIMES_TICKS_PER_US : RESULTS_NS_PER_US;
+        ok = run_all(&run);
+    }
+    *differs = ok && select_can_round(&run.sel);
+    free_run(&run);
+    if (!ok) {
+        results_destroy(run.results);
+        return NULL;
+    }
+    return run.results;
+}
+
+bool analysis_run(const struct trace *trace, struct trace_results **out, struct err *err)
+{
+    /* Index arrays keep one bit for marks. */
+    bool fits = trace->events.count <= INT32_MAX;
+    bool differs = false;
+    *out = fits ? figures(trace, false, &differs) : NULL;
+    if (*out != NULL && differs) {
+        (*out)->plugin = figures(trace, true, &differs);
+    }
+    if (*out == NULL || (differs && (*out)->plugin == NULL)) {
+        results_destroy(*out);
+        *out = NULL;
+        return err_set(err, ERR_NO_MEMORY, "Not enough memory to analyse %u events.",
+                       trace->events.count);
+    }
+    return true;
+}

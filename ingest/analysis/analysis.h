@@ -1,0 +1,22 @@
+/* From the model to results: pure functions over columns, no JSON, no SQL, no I/O.
+ * Definitions: SPEC_tb sections 3 to 12 with completions; corrections of its section 21 win. */
+#ifndef KS_ANALYSIS_ANALYSIS_H
+#define KS_ANALYSIS_ANALYSIS_H
+
+#include "ingest/base/attr.h"
+#include "ingest/base/err.h"
+#include "ingest/model/results.h"
+#include "ingest/model/trace.h"
+
+#include <stdbool.h>
+
+/* Runs every analysis. The trace's columns are only read; warnings that the analyses find
+ * (overlapping operators, bad thread ids, ...) are counted in the results, together with those of
+ * the reader. A trace with decimal times is analysed twice: exactly, and with times as the plugin's
+ * doubles round them (results.plugin). The caller frees *out with results_destroy; it does not
+ * refer to the trace, which may be destroyed. Errors: ERR_NO_MEMORY. */
+bool analysis_run(const struct trace *trace,
+                  struct trace_results **out,
+                  struct err *err) KS_MUST_USE;
+
+#endif

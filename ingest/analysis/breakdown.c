@@ -1,0 +1,84 @@
+#include "ingest/analysis/breakdown.h"
+
+#include "ingest/analysis/times.h"
+
+static bool merge_steps(struct ranges *merged, const struct steps *steps)
+{
+    for (uint32_t i = 0; i < steps->count; i++) {
+        if (!ranges_merge(merged, steps->items[i].start, steps->items[i].end)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void add_costs(struct step_row *rows,
+                      const struct steps *steps,
+                      enum role role,
+                      const struct ranges *cost)
+{
+    for (uint32_t i = 0; i < steps->count; i++) {
+        const struct step *step = &steps->items[i];
+        rows[i].cost_ns[role] = ranges_length_within(cost, step->start, step->end);
+    }
+}
+
+static bool add_role(struct step_row *rows,
+                     const struct steps *steps,
+                     const struct ranges *merged,
+                     struct ranges *free_time,
+                     enum role role,
+                     const struct ranges *role_ranges)
+{
+    struct ranges cost = {0};
+    struct ranges left = {0};
+    bool is_reset = free_time->count == 0;
+    bool ok = is_reset || ranges_intersect(&cost, free_time, role_ranges);
+    const struct ranges *taken = is_reset ? role_ranges : &cost;
+    ok = ok && ranges_subtract(&left, is_reset ? merged : free_time, taken);
+    if (ok) {
+        add_costs(rows, steps, role, taken);
+    }
+    ranges_free(&cost);
+    ranges_free(free_time);
+    *free_time = left;
+    return ok;
+}
+
+static bool add_overlap(struct step_row *rows, const struct steps *steps, const struct roles *roles)
+{
+    const struct ranges *kernels = &roles->by_role[ROLE_KERNEL];
+    const struct ranges *computation =
+        kernels->count != 0 ? kernels : &roles->by_role[ROLE_CPU_EXEC];
+    const struct ranges *communication = &roles->by_role[ROLE_COMMUNICATION];
+    struct ranges both;
+    if (!ranges_intersect(&both, computation, communication)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < steps->count; i++) {
+        int64_t start = steps->items[i].start;
+        int64_t end = steps->items[i].end;
+        rows[i].computation_ns = ranges_length_within(computation, start, end);
+        rows[i].communication_ns = ranges_length_within(communication, start, end);
+        rows[i].overlap_ns = ranges_length_within(&both, start, end);
+    }
+    ranges_free(&both);
+    return true;
+}
+
+bool breakdown_steps(struct step_row *rows, const struct steps *steps, const struct roles *roles)
+{
+    struct ranges merged = {0};
+    struct ranges free_time = {0};
+    bool ok = merge_steps(&merged, steps);
+    for (int role = ROLE_KERNEL; ok && role < ROLE_OTHER; role++) {
+        ok = add_role(rows, steps, &merged, &free_time, (enum role)role, &roles->by_role[role]);
+    }
+    if (ok) {
+        add_costs(rows, steps, ROLE_OTHER, &free_time);
+        ok = add_overlap(rows, steps, roles);
+    }
+    ranges_free(&merged);
+    ranges_free(&free_time);
+    return ok;
+}

@@ -1,0 +1,24 @@
+/* Time of each step by role, without counting a moment twice (SPEC_tb section 7). */
+#ifndef KS_ANALYSIS_BREAKDOWN_H
+#define KS_ANALYSIS_BREAKDOWN_H
+
+#include "ingest/analysis/steps.h"
+#include "ingest/base/attr.h"
+#include "ingest/model/results.h"
+
+#include <stdbool.h>
+
+/* Fills cost_ns, computation_ns, communication_ns and overlap_ns of `rows`, one a step:
+ *
+ *     free := {}; for each role by priority: if free = {} then cost := role, free := steps
+ *                                            else cost := free ∩ role; free := free - cost
+ *     cost(step, role) = |step ∩ cost|,  Other = |step ∩ free|              (completions 7.1)
+ *     computation = |step ∩ Kernel| (CPU Exec without kernels), overlap = |step ∩ Kernel ∩
+ * Communication|
+ *
+ * False without memory. */
+bool breakdown_steps(struct step_row *rows,
+                     const struct steps *steps,
+                     const struct roles *roles) KS_MUST_USE;
+
+#endif

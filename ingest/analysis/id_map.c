@@ -1,0 +1,82 @@
+#include "ingest/analysis/id_map.h"
+
+#include "ingest/analysis/scratch.h"
+
+#define CAPACITY_FIRST ((size_t)64)
+
+/* Ids are mostly consecutive numbers or addresses: every bit has to reach the low ones. */
+static size_t hash(int64_t key)
+{
+    uint64_t x = (uint64_t)key;
+    x ^= x >> 32;
+    x *= UINT64_C(0xd6e8feb86659fd93);
+    x ^= x >> 32;
+    x *= UINT64_C(0xd6e8feb86659fd93);
+    x ^= x >> 32;
+    return (size_t)x;
+}
+
+void id_map_init(struct id_map *map)
+{
+    *map = (struct id_map){0};
+}
+
+void id_map_free(struct id_map *map)
+{
+    free(map->slots);
+    id_map_init(map);
+}
+
+/* The slot of the key, or the free one where it belongs. */
+static struct id_slot *probe(const struct id_map *map, int64_t key)
+{
+    size_t mask = map->capacity - 1;
+    size_t i = hash(key) & mask;
+    while (map->slots[i].index != ID_MAP_NONE && map->slots[i].key != key) {
+        i = (i + 1) & mask;
+    }
+    return &map->slots[i];
+}
+
+static bool grow(struct id_map *map)
+{
+    size_t capacity = map->capacity == 0 ? CAPACITY_FIRST : map->capacity * 2;
+    struct id_slot *slots = scratch_alloc(capacity, sizeof *slots);
+    if (slots == NULL) {
+        return false;
+    }
+    for (size_t i = 0; i < capacity; i++) {
+        slots[i].index = ID_MAP_NONE;
+    }
+    struct id_map bigger = {slots, capacity, map->count};
+    for (size_t i = 0; i < map->capacity; i++) {
+        if (map->slots[i].index != ID_MAP_NONE) {
+            *probe(&bigger, map->slots[i].key) = map->slots[i];
+        }
+    }
+    free(map->slots);
+    *map = bigger;
+    return true;
+}
+
+struct id_slot *id_map_add(struct id_map *map, int64_t key)
+{
+    bool is_full = (size_t)map->count + 1 > map->capacity / 4 * 3;
+    if (is_full && !grow(map)) {
+        return NULL;
+    }
+    struct id_slot *slot = probe(map, key);
+    if (slot->index == ID_MAP_NONE) {
+        *slot = (struct id_slot){key, map->count++, ID_MAP_NONE};
+    }
+    return slot;
+}
+
+struct id_slot *id_map_find(const struct id_map *map, int64_t key)
+{
+    if (map->capacity == 0) {
+        return NULL;
+    }
+    struct id_slot *slot = probe(map, key);
+    return slot->index == ID_MAP_NONE ? NULL : slot;
+}

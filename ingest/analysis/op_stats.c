@@ -1,0 +1,176 @@
+#include "ingest/analysis/op_tree.h"
+#include "ingest/analysis/scratch.h"
+#include "ingest/analysis/times.h"
+
+static void add_sums(struct op_launch_sums *to, const struct op_launch_sums *add)
+{
+    to->device = ns_add(to->device, add->device);
+    to->tc = ns_add(to->tc, add->tc);
+    to->tensor = ns_add(to->tensor, add->tensor);
+}
+
+/* Device work of one runtime; no overlap is removed (section 5). Answers OP_RUNS_TC and
+ * OP_RUNS_TENSOR. */
+static uint16_t sum_runtime(struct op_tree *tree, uint32_t runtime, struct op_launch_sums *sums)
+{
+    const struct selection *sel = tree->sel;
+    uint16_t flags = 0;
+    *sums = (struct op_launch_sums){0};
+    uint32_t end = tree->links->launched_first[runtime + 1];
+    for (uint32_t i = tree->links->launched_first[runtime]; i < end; i++) {
+        uint32_t event = tree->links->launched[i];
+        int64_t duration = times_duration(sel, event);
+        sums->device = ns_add(sums->device, duration);
+        if (sel->type[event] != TYPE_KERNEL) {
+            continue;
+        }
+        uint32_t name_flags = names_kernel_flags(&tree->sel->names, sel->name[event]);
+        if (name_flags & NAME_TC_KERNEL) {
+            sums->tc = ns_add(sums->tc, duration);
+            flags |= OP_RUNS_TC;
+        }
+        if (name_flags & NAME_TENSOR_KERNEL) {
+            sums->tensor = ns_add(sums->tensor, duration);
+            flags |= OP_RUNS_TENSOR;
+        }
+    }
+    return flags;
+}
+
+/* A runtime that was visited before, by the root of its thread, counts doubly (completions 5.6). */
+static bool counts_doubly(const struct op_tree *tree, uint32_t list, uint32_t runtime)
+{
+    if (list != tree->lists.zero_list || !op_tree_zero_owner_is_last(tree, runtime)) {
+        return false;
+    }
+    uint32_t event = tree->links->runtime_event[runtime];
+    const struct trace *trace = tree->sel->trace;
+    uint32_t track = trace->events.track[event];
+    return trace->tracks[track].tid_is_int && tree->track_thread[track] != OP_NO_THREAD;
+}
+
+static void sum_node(struct op_tree *tree, struct op_node *node, struct op_launch_sums *sums)
+{
+    const struct runtime_lists *lists = &tree->lists;
+    uint32_t list = node->runtimes;
+    *sums = (struct op_launch_sums){0};
+    for (uint32_t i = lists->first[list]; i < lists->first[list + 1]; i++) {
+        uint32_t runtime = lists->runtimes[i];
+        const uint32_t *first = tree->links->launched_first + runtime;
+        if (first[0] == first[1]) {
+            continue;
+        }
+        struct op_launch_sums own;
+        node->flags |= sum_runtime(tree, runtime, &own) | OP_LAUNCHES;
+        add_sums(sums, &own);
+        if (counts_doubly(tree, list, runtime)) {
+            add_sums(sums, &own);
+        }
+    }
+}
+
+static void find_zero_owner(struct op_tree *tree)
+{
+    if (tree->lists.zero_list == RUNTIME_LIST_NONE) {
+        return;
+    }
+    for (uint32_t t = 0; t < tree->thread_count; t++) {
+        for (uint32_t i = tree->threads[t].first; i < tree->threads[t].end; i++) {
+            if (tree->nodes[i].runtimes == tree->lists.zero_list) {
+                tree->zero_owner = i;
+                tree->zero_owner_thread = t;
+                return;
+            }
+        }
+    }
+}
+
+static bool sum_launches(struct op_tree *tree)
+{
+    tree->sums = scratch_alloc((size_t)tree->lists.count + 1, sizeof *tree->sums);
+    if (tree->sums == NULL) {
+        return false;
+    }
+    uint32_t rank = 0;
+    tree->sums[0] = (struct op_launch_sums){0};
+    for (uint32_t t = 0; t < tree->thread_count; t++) {
+        for (uint32_t i = tree->threads[t].first; i < tree->threads[t].end; i++) {
+            struct op_node *node = &tree->nodes[i];
+            node->rank = rank;
+            if (node->runtimes == RUNTIME_LIST_NONE) {
+                continue;
+            }
+            struct op_launch_sums sums;
+            sum_node(tree, node, &sums);
+            if (node->flags & OP_LAUNCHES) {
+                add_sums(&sums, &tree->sums[rank]);
+                tree->sums[++rank] = sums;
+            }
+        }
+        tree->nodes[tree->threads[t].end].rank = rank;
+    }
+    return true;
+}
+
+uint32_t op_node_eligible_name(const struct op_tree *tree, uint32_t node)
+{
+    const uint32_t wanted = NAME_TC_OPERATOR | NAME_TENSOR_OPERATOR;
+    bool is_users_name = tree->nodes[node].class == OP_PL_MODULE;
+    return is_users_name ? 0 : names_flags(&tree->sel->names, op_node_name(tree, node)) & wanted;
+}
+
+/* Eligible by own name (any type), or, being an operator, by an own kernel or a child
+ * (completions 5.5). */
+static void decide_eligibility(struct op_tree *tree, uint32_t index)
+{
+    struct op_node *node = &tree->nodes[index];
+    uint32_t name_flags = op_node_eligible_name(tree, index);
+    bool inherits = node->type == TYPE_OPERATOR;
+    bool tc = (name_flags & NAME_TC_OPERATOR) != 0 ||
+              (inherits && (node->flags & (OP_RUNS_TC | OP_TC_CHILD)) != 0);
+    bool tensor = (name_flags & NAME_TENSOR_OPERATOR) != 0 ||
+                  (inherits && (node->flags & (OP_RUNS_TENSOR | OP_TENSOR_CHILD)) != 0);
+    node->flags |= (tc ? OP_TC : 0) | (tensor ? OP_TENSOR : 0);
+    if (node->parent == OP_NO_NODE) {
+        return;
+    }
+    struct op_node *parent = &tree->nodes[node->parent];
+    bool is_eligible_operator = tc && (node->flags & OP_REAL) != 0;
+    bool is_below = is_eligible_operator || (node->flags & OP_ELIGIBLE_BELOW) != 0;
+    parent->flags |= (tc ? OP_TC_CHILD : 0) | (tensor ? OP_TENSOR_CHILD : 0) |
+                     (is_below ? OP_ELIGIBLE_BELOW : 0);
+}
+
+bool op_tree_add_stats(struct op_tree *tree)
+{
+    find_zero_owner(tree);
+    if (!sum_launches(tree)) {
+        return false;
+    }
+    for (uint32_t t = 0; t < tree->thread_count; t++) {
+        for (uint32_t i = tree->threads[t].end; i-- > tree->threads[t].first;) {
+            decide_eligibility(tree, i); /* children stand behind their parents */
+        }
+    }
+    return true;
+}
+
+static struct op_launch_sums between(const struct op_launch_sums *low,
+                                     const struct op_launch_sums *high)
+{
+    return (struct op_launch_sums){ns_sub(high->device, low->device), ns_sub(high->tc, low->tc),
+                                   ns_sub(high->tensor, low->tensor)};
+}
+
+struct op_launch_sums op_node_total(const struct op_tree *tree, uint32_t node)
+{
+    const struct op_node *self = &tree->nodes[node];
+    return between(&tree->sums[self->rank], &tree->sums[tree->nodes[self->end].rank]);
+}
+
+struct op_launch_sums op_node_self(const struct op_tree *tree, uint32_t node)
+{
+    const struct op_node *self = &tree->nodes[node];
+    uint32_t rank_end = self->rank + ((self->flags & OP_LAUNCHES) != 0);
+    return between(&tree->sums[self->rank], &tree->sums[rank_end]);
+}

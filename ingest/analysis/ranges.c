@@ -1,0 +1,110 @@
+#include "ingest/analysis/ranges.h"
+
+#include "ingest/analysis/ns.h"
+#include "ingest/analysis/scratch.h"
+
+void ranges_free(struct ranges *list)
+{
+    free(list->items);
+    *list = (struct ranges){0};
+}
+
+static bool append(struct ranges *list, int64_t start, int64_t end)
+{
+    struct range *items = scratch_grow(list->items, list->count, &list->cap, sizeof *items);
+    if (items == NULL) {
+        return false;
+    }
+    list->items = items;
+    list->items[list->count++] = (struct range){start, end};
+    return true;
+}
+
+bool ranges_merge(struct ranges *list, int64_t start, int64_t end)
+{
+    struct range *last = list->count == 0 ? NULL : &list->items[list->count - 1];
+    if (last == NULL || start > last->end) {
+        return append(list, start, end);
+    }
+    last->end = ns_max(last->end, end);
+    return true;
+}
+
+bool ranges_intersect(struct ranges *out, const struct ranges *a, const struct ranges *b)
+{
+    *out = (struct ranges){0};
+    size_t i = 0;
+    size_t j = 0;
+    while (i < a->count && j < b->count) {
+        int64_t start = ns_max(a->items[i].start, b->items[j].start);
+        int64_t end = ns_min(a->items[i].end, b->items[j].end);
+        if (start < end && !append(out, start, end)) {
+            ranges_free(out);
+            return false;
+        }
+        if (a->items[i].end < b->items[j].end) {
+            i++;
+        } else {
+            j++;
+        }
+    }
+    return true;
+}
+
+/* What b, from its range *j on, leaves of one range of a. */
+static bool subtract_one(struct ranges *out, struct range range, const struct ranges *b, size_t *j)
+{
+    while (*j < b->count && b->items[*j].end <= range.start) {
+        (*j)++;
+    }
+    for (size_t k = *j; k < b->count && b->items[k].start < range.end; k++) {
+        if (b->items[k].start > range.start && !append(out, range.start, b->items[k].start)) {
+            return false;
+        }
+        range.start = ns_max(range.start, b->items[k].end);
+    }
+    return range.start >= range.end || append(out, range.start, range.end);
+}
+
+bool ranges_subtract(struct ranges *out, const struct ranges *a, const struct ranges *b)
+{
+    *out = (struct ranges){0};
+    size_t j = 0;
+    for (size_t i = 0; i < a->count; i++) {
+        if (!subtract_one(out, a->items[i], b, &j)) {
+            ranges_free(out);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The first range that ends after a time. */
+static size_t first_after(const struct ranges *list, int64_t time)
+{
+    size_t low = 0;
+    size_t high = list->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (list->items[middle].end <= time) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+int64_t ranges_length_within(const struct ranges *list, int64_t start, int64_t end)
+{
+    int64_t length = 0;
+    for (size_t i = first_after(list, start); i < list->count; i++) {
+        if (list->items[i].start >= end) {
+            break;
+        }
+        int64_t from = ns_max(list->items[i].start, start);
+        int64_t to = ns_min(list->items[i].end, end);
+        length = ns_add(length, to > from ? ns_sub(to, from) : 0);
+    }
+    return length;
+}

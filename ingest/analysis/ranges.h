@@ -1,0 +1,38 @@
+/* Lists of time ranges, in ticks (times.h): sorted by start, not overlapping, not touching (SPEC_tb
+ * section 6, "merged"; 7). */
+#ifndef KS_ANALYSIS_RANGES_H
+#define KS_ANALYSIS_RANGES_H
+
+#include "ingest/base/attr.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct range {
+    int64_t start;
+    int64_t end;
+};
+
+struct ranges {
+    struct range *items;
+    size_t count;
+    size_t cap;
+};
+
+void ranges_free(struct ranges *list);
+/* Appends a range whose start is not before that of the one appended last: dropped when it ends
+ * within the last range, joined when it touches or overlaps it. Empty ranges standing alone are
+ * kept. False without memory. */
+bool ranges_merge(struct ranges *list, int64_t start, int64_t end) KS_MUST_USE;
+/* *out = a ∩ b, a - b: new lists. Empty ranges vanish. False without memory (*out is empty). */
+bool ranges_intersect(struct ranges *out,
+                      const struct ranges *a,
+                      const struct ranges *b) KS_MUST_USE;
+bool ranges_subtract(struct ranges *out,
+                     const struct ranges *a,
+                     const struct ranges *b) KS_MUST_USE;
+/* Length of the part of the list that lies in [start, end]; logarithmic plus the ranges inside. */
+int64_t ranges_length_within(const struct ranges *list, int64_t start, int64_t end);
+
+#endif

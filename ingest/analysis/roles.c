@@ -1,0 +1,66 @@
+#include "ingest/analysis/steps.h"
+#include "ingest/analysis/times.h"
+
+static enum role host_role(uint32_t name_flags, bool may_load)
+{
+    if (may_load && (name_flags & NAME_LOADER) != 0) {
+        return ROLE_DATALOADER;
+    }
+    return name_flags & NAME_COLLECTIVE ? ROLE_COMMUNICATION : ROLE_CPU_EXEC;
+}
+
+/* ROLE_COUNT: none. */
+static enum role role_of(const struct selection *sel, const struct comms *comms, uint32_t event)
+{
+    uint32_t name_flags = sel->names.flags[sel->name[event]];
+    switch ((enum event_type)sel->type[event]) {
+    case TYPE_KERNEL:
+        return comm_has_device_event(comms, sel, event) ? ROLE_COMMUNICATION : ROLE_KERNEL;
+    case TYPE_MEMCPY:
+        return comm_has_device_event(comms, sel, event) ? ROLE_COMMUNICATION : ROLE_MEMCPY;
+    case TYPE_MEMSET:
+        return ROLE_MEMSET;
+    case TYPE_RUNTIME:
+        return ROLE_RUNTIME;
+    case TYPE_OPERATOR:
+    case TYPE_USER_ANNOTATION:
+        return host_role(name_flags, true);
+    case TYPE_PYTHON:
+        return host_role(name_flags, false);
+    case TYPE_NONE:
+    case TYPE_PROFILER_STEP:
+    case TYPE_MODULE:
+    case TYPE_PL_MODULE:
+    case TYPE_PL_PROFILE:
+    case TYPE_PYTHON_FUNCTION:
+    case TYPE_TRACE_SPAN:
+    case TYPE_MEMORY:
+    case TYPE_COUNT:
+        break;
+    }
+    return ROLE_COUNT;
+}
+
+bool roles_collect(struct roles *roles, const struct selection *sel, const struct comms *comms)
+{
+    *roles = (struct roles){0};
+    for (uint32_t i = 0; i < sel->order_count; i++) {
+        uint32_t event = sel->order[i];
+        enum role role = role_of(sel, comms, event);
+        if (role == ROLE_COUNT) {
+            continue;
+        }
+        int64_t start = times_start(sel, event);
+        if (!ranges_merge(&roles->by_role[role], start, times_end(sel, event))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void roles_free(struct roles *roles)
+{
+    for (int role = 0; role < ROLE_COUNT; role++) {
+        ranges_free(&roles->by_role[role]);
+    }
+}

@@ -1,0 +1,96 @@
+#include "ingest/analysis/runtime_lists.h"
+
+#include "ingest/analysis/scratch.h"
+#include "ingest/analysis/sort.h"
+#include "ingest/analysis/times.h"
+
+struct runtime_order {
+    const struct links *links;
+    const struct selection *sel;
+};
+
+static bool has_no_time(const struct selection *sel, uint32_t event)
+{
+    const struct trace_events *events = &sel->trace->events;
+    return events->ts_ns[event] == 0 || events->ts_ns[event] + events->dur_ns[event] == 0;
+}
+
+static int by_start_and_length(uint32_t a, uint32_t b, const void *ctx)
+{
+    const struct runtime_order *order = ctx;
+    uint32_t event_a = order->links->runtime_event[a];
+    uint32_t event_b = order->links->runtime_event[b];
+    bool a_has_no_time = has_no_time(order->sel, event_a);
+    bool b_has_no_time = has_no_time(order->sel, event_b);
+    if (a_has_no_time || b_has_no_time) {
+        return a_has_no_time - b_has_no_time;
+    }
+    return times_compare(order->sel, event_a, event_b);
+}
+
+static bool fill(struct runtime_lists *lists,
+                 const uint32_t *list_of,
+                 const struct links *links,
+                 const struct selection *sel)
+{
+    const struct runtime_order order = {links, sel};
+    uint32_t *next = scratch_alloc(lists->count, sizeof *next);
+    if (next == NULL) {
+        return false;
+    }
+    for (uint32_t i = 0; i < lists->count; i++) {
+        lists->first[i + 1] += lists->first[i];
+        next[i] = lists->first[i];
+    }
+    for (uint32_t r = 0; r < links->runtime_count; r++) {
+        lists->runtimes[next[list_of[r]]++] = r;
+    }
+    free(next);
+    for (uint32_t i = 0; i < lists->count; i++) {
+        uint32_t *items = lists->runtimes + lists->first[i];
+        if (!sort_stable(items, lists->first[i + 1] - lists->first[i], by_start_and_length,
+                         &order)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool runtime_lists_build(struct runtime_lists *lists,
+                         const struct links *links,
+                         const struct selection *sel)
+{
+    *lists = (struct runtime_lists){.zero_list = RUNTIME_LIST_NONE};
+    id_map_init(&lists->by_external_id);
+    uint32_t *list_of = scratch_alloc(links->runtime_count, sizeof *list_of);
+    lists->first = scratch_calloc((size_t)links->runtime_count + 1, sizeof *lists->first);
+    lists->runtimes = scratch_alloc(links->runtime_count, sizeof *lists->runtimes);
+    bool ok = list_of != NULL && lists->first != NULL && lists->runtimes != NULL;
+    for (uint32_t r = 0; ok && r < links->runtime_count; r++) {
+        int64_t id = sel->trace->events.external_id[links->runtime_event[r]];
+        const struct id_slot *slot = id_map_add(&lists->by_external_id, id);
+        ok = slot != NULL;
+        if (ok) {
+            list_of[r] = slot->index;
+            lists->first[slot->index + 1]++;
+            lists->zero_list = id == 0 ? slot->index : lists->zero_list;
+        }
+    }
+    lists->count = lists->by_external_id.count;
+    ok = ok && fill(lists, list_of, links, sel);
+    free(list_of);
+    return ok;
+}
+
+void runtime_lists_drop_ids(struct runtime_lists *lists)
+{
+    id_map_free(&lists->by_external_id);
+}
+
+void runtime_lists_free(struct runtime_lists *lists)
+{
+    id_map_free(&lists->by_external_id);
+    free(lists->first);
+    free(lists->runtimes);
+    *lists = (struct runtime_lists){0};
+}

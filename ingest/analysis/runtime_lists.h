@@ -1,0 +1,33 @@
+/* Runtime calls by external id: the list that an operator with that id owns (SPEC_tb section 4). */
+#ifndef KS_ANALYSIS_RUNTIME_LISTS_H
+#define KS_ANALYSIS_RUNTIME_LISTS_H
+
+#include "ingest/analysis/id_map.h"
+#include "ingest/analysis/link.h"
+#include "ingest/analysis/select.h"
+#include "ingest/base/attr.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define RUNTIME_LIST_NONE UINT32_MAX
+
+/* List i holds runtimes[first[i] .. first[i + 1]), runtime numbers of struct links, sorted by
+ * (start, -end); those that begin or end at time zero stand last (section 21). */
+struct runtime_lists {
+    struct id_map by_external_id; /* index: number of the list */
+    uint32_t *first;
+    uint32_t *runtimes;
+    uint32_t count;
+    uint32_t zero_list; /* that of external id 0, or RUNTIME_LIST_NONE */
+};
+
+/* False without memory; must be freed in either case. */
+bool runtime_lists_build(struct runtime_lists *lists,
+                         const struct links *links,
+                         const struct selection *sel) KS_MUST_USE;
+void runtime_lists_free(struct runtime_lists *lists);
+/* The look-up by external id is over: its memory goes. */
+void runtime_lists_drop_ids(struct runtime_lists *lists);
+
+#endif

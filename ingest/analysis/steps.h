@@ -1,0 +1,53 @@
+/* Roles in time, and the profiler steps after their adjustment to device work (SPEC_tb section 6).
+ */
+#ifndef KS_ANALYSIS_STEPS_H
+#define KS_ANALYSIS_STEPS_H
+
+#include "ingest/analysis/comm.h"
+#include "ingest/analysis/link.h"
+#include "ingest/analysis/ranges.h"
+#include "ingest/analysis/select.h"
+#include "ingest/base/attr.h"
+#include "ingest/model/results.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define STEP_NO_EVENT UINT32_MAX
+
+/* Merged ranges by role; ROLE_OTHER stays empty. */
+struct roles {
+    struct ranges by_role[ROLE_COUNT];
+};
+
+struct step {
+    uint32_t
+        event;     /* ProfilerStep event, STEP_NO_EVENT for the one step of a trace without steps */
+    int64_t start; /* ticks, see times.h */
+    int64_t end;
+    int64_t start_key; /* before the adjustment, for comparisons: see times.h */
+    int64_t end_key;
+    int64_t launches;          /* runtimes inside that started device work */
+    int64_t device_activities; /* started by them */
+};
+
+struct steps {
+    const struct selection *sel;
+    struct step *items; /* at least one */
+    uint32_t count;
+    bool undefined; /* neither steps nor host events: no bounds (completions 1.1) */
+    bool has_profiler_steps;
+};
+
+/* False without memory; must be freed in either case. */
+bool roles_collect(struct roles *roles,
+                   const struct selection *sel,
+                   const struct comms *comms) KS_MUST_USE;
+void roles_free(struct roles *roles);
+
+bool steps_build(struct steps *steps,
+                 const struct selection *sel,
+                 const struct links *links) KS_MUST_USE;
+void steps_free(struct steps *steps);
+
+#endif

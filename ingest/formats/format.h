@@ -1,0 +1,47 @@
+/* From bytes to traces: recognises a format by its content and runs the reader of that format.
+ *
+ *     input -> format_read -> one bundle item a worker: a model to analyse, or results that the
+ * file holds
+ */
+#ifndef KS_FORMATS_FORMAT_H
+#define KS_FORMATS_FORMAT_H
+
+#include "ingest/base/attr.h"
+#include "ingest/base/err.h"
+#include "ingest/input/input.h"
+#include "ingest/model/results.h"
+#include "ingest/model/trace.h"
+
+#include <stddef.h>
+
+/* One trace of a file. Exactly one of `model` and `results` is set; both are owned by the bundle.
+ */
+struct format_item {
+    char *worker; /* worker that the file itself names ("MLU 0"), NULL: the file name decides;
+                     malloc'ed */
+    struct trace *model;
+    struct trace_results *results;
+};
+
+struct format_bundle {
+    const char *format; /* "chrome-trace" or "plugin-json"; static text */
+    struct format_item *items;
+    size_t item_count;
+};
+
+/* Reads everything. `memory_budget_bytes` bounds the model (0: no bound). Damaged input is read as
+ * far as it goes, with warnings in the model. Errors: ERR_UNSUPPORTED (no trace: the message says
+ * what it looks like instead), ERR_BAD_INPUT (a trace without one readable event), ERR_TOO_LARGE
+ * (memory budget), ERR_IO, ERR_NO_MEMORY. On false the bundle is empty. */
+bool format_read(struct input *in,
+                 size_t memory_budget_bytes,
+                 struct format_bundle *bundle,
+                 struct err *err) KS_MUST_USE;
+void format_bundle_free(struct format_bundle *bundle);
+
+/* Worker, span digits ("" when none) of a file name as the ecosystem writes it (SPEC_tb section 2):
+ * the name is worker[.digits].pt.trace.json[.gz]; any other name becomes the worker name (without
+ * .gz/.zst/.json). Both outputs are malloc'ed copies. False without memory. */
+bool format_split_name(const char *file_name, char **worker, char **span_digits) KS_MUST_USE;
+
+#endif

@@ -1,0 +1,106 @@
+/* Strict scanning of JSON text that lies in a window: where values begin and end, nothing decoded.
+ *
+ * All functions may read (never use) up to INPUT_PADDING_BYTES behind `end`. They answer JSON_MORE
+ * when the window ends before the item does, and JSON_BAD, with `at` at the offending byte, when
+ * the text is no JSON. Raw control characters inside strings are accepted and reported, for real
+ * traces have them. */
+#ifndef KS_FORMATS_JSON_SCAN_H
+#define KS_FORMATS_JSON_SCAN_H
+
+#include "ingest/base/attr.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define JSON_DEPTH_MAX 512
+
+enum json_status { JSON_OK, JSON_MORE, JSON_BAD };
+
+enum json_kind {
+    JSON_KIND_NULL,
+    JSON_KIND_FALSE,
+    JSON_KIND_TRUE,
+    JSON_KIND_NUMBER,
+    JSON_KIND_STRING,
+    JSON_KIND_ARRAY,
+    JSON_KIND_OBJECT,
+    JSON_KIND_BARE /* N/A, NaN and their like: only the lenient scanner gives it */
+};
+
+#define JSON_ESCAPED 1u /* the string has backslashes */
+#define JSON_CONTROL 2u /* the string has raw control characters */
+#define JSON_DECIMAL 4u /* the number has a fraction or an exponent */
+#define JSON_LOOSE 8u   /* quotes and backslashes in the string may stand for themselves */
+
+/* A value as a slice of the window: strings without their quotes. */
+struct json_value {
+    const char *ptr;
+    uint32_t len;
+    uint8_t kind;  /* enum json_kind */
+    uint8_t flags; /* JSON_ESCAPED ... */
+};
+
+struct json_scan {
+    const char *at;
+    const char *end;
+    const char *control;     /* first raw control character met, NULL: none */
+    uint32_t control_values; /* strings that have some */
+};
+
+/* The first quote, backslash or control character in [at, end), or an address >= end. */
+const char *json_find_special(const char *at, const char *end);
+/* The same a byte at a time: what json_find_special is where no vector unit is known. */
+const char *json_find_special_plain(const char *at, const char *end);
+
+/* `at` is at the opening quote; afterwards behind the closing one. */
+enum json_status json_scan_string(struct json_scan *scan, struct json_value *value) KS_MUST_USE;
+/* Any value; arrays and objects are checked whole, to JSON_DEPTH_MAX levels. */
+enum json_status json_scan_value(struct json_scan *scan, struct json_value *value) KS_MUST_USE;
+
+static inline bool json_is_space(char c)
+{
+    return c == ' ' || c == '\n' || c == '\r' || c == '\t';
+}
+
+static inline bool json_is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static inline char json_ascii_lower(char c)
+{
+    if (c >= 'A' && c <= 'Z') {
+        return (char)(c - 'A' + 'a');
+    }
+    return c;
+}
+
+/* False: the window ends first. */
+static inline bool json_skip_space(struct json_scan *scan)
+{
+    const char *at = scan->at;
+    while (at < scan->end && json_is_space(*at)) {
+        at++;
+    }
+    scan->at = at;
+    return at < scan->end;
+}
+
+/* Skipping a value of any size that need not lie in one window. Brackets must match, and outside of
+ * strings only characters of JSON values may stand, so that a lost quote is noticed at once. */
+struct json_skip {
+    uint64_t is_object[JSON_DEPTH_MAX / 64];
+    uint32_t depth;
+    bool in_string;
+    bool escaped;
+    bool in_scalar;
+    bool after_brace;
+};
+
+/* Goes on at *at, with a zeroed struct at a value's first byte. JSON_OK: *at is behind the value.
+ */
+enum json_status
+json_skip_value(struct json_skip *skip, const char **at, const char *end) KS_MUST_USE;
+
+#endif

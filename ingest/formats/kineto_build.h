@@ -1,0 +1,43 @@
+/* From an event's slices to a row of the model. */
+#ifndef KS_FORMATS_KINETO_BUILD_H
+#define KS_FORMATS_KINETO_BUILD_H
+
+#include "ingest/base/attr.h"
+#include "ingest/formats/kineto_event.h"
+#include "ingest/formats/kineto_lookup.h"
+#include "ingest/formats/text_stream.h"
+#include "ingest/model/trace.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct kineto_build {
+    struct trace *trace;
+    const struct text_stream *stream; /* in whose window the events lie */
+    struct kineto_lookup lookup;
+    struct op_args no_op_args; /* what an operator without arguments has */
+};
+
+bool kineto_build_init(struct kineto_build *build,
+                       struct trace *trace,
+                       const struct text_stream *stream) KS_MUST_USE;
+void kineto_build_free(struct kineto_build *build);
+
+/* Appends the event; false without memory (or when there are 2^32 events). */
+bool kineto_build_add(struct kineto_build *build, const struct kineto_event *event) KS_MUST_USE;
+
+/* Fills the columns that depend on the arguments: `args`, `correlation`, `external_id` and flags,
+ * by the row's kind and phase. False without memory. In kineto_args.c. */
+bool kineto_build_args(struct kineto_build *build,
+                       const struct kineto_event *event,
+                       struct trace_event *row) KS_MUST_USE;
+
+/* Leaves out a `Record Window End` that stands far behind the start of the recording (SPEC_tb
+ * section 2). To be called once, after the last event. False without memory. */
+bool kineto_build_repair_window(struct kineto_build *build) KS_MUST_USE;
+
+/* Bytes of the model and of the look-up tables. */
+size_t kineto_build_memory(const struct kineto_build *build);
+
+#endif

@@ -1,0 +1,122 @@
+/* One element of `traceEvents` as slices of its JSON text: which keys are known and where their
+ * values lie.
+ *
+ *     {"ph": "X", "cat": "cpu_op", ..., "args": {"External id": 2, ...}}
+ *              ^ fields[FIELD_PH]                              ^ args[ARG_EXTERNAL_ID_UPPER]
+ *
+ * Two ways lead here: kineto_event_scan reads proper JSON, kineto_event_repair what is left of it.
+ */
+#ifndef KS_FORMATS_KINETO_EVENT_H
+#define KS_FORMATS_KINETO_EVENT_H
+
+#include "ingest/base/attr.h"
+#include "ingest/formats/json_scan.h"
+#include "ingest/formats/text_stream.h"
+#include "ingest/model/warning.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Known keys of an event and of its `args`; the texts are in kineto_event.c. */
+enum field {
+    FIELD_PH,
+    FIELD_TS,
+    FIELD_ID,
+    FIELD_CAT,
+    FIELD_PID,
+    FIELD_TID,
+    FIELD_DUR,
+    FIELD_NAME,
+    FIELD_ARGS,
+    FIELD_COUNT
+};
+
+enum arg {
+    ARG_GRID,
+    ARG_DIMX,
+    ARG_DIMY,
+    ARG_DIMZ,
+    ARG_NAME,
+    ARG_ADDR,
+    ARG_BLOCK,
+    ARG_BYTES_LOWER,
+    ARG_BYTES_UPPER,
+    ARG_DEVICE,
+    ARG_STREAM,
+    ARG_LABELS,
+    ARG_TASKTOPO,
+    ARG_PYTHON_ID,
+    ARG_DEVICE_ID,
+    ARG_INPUT_DIMS_UPPER,
+    ARG_INPUT_DIMS_LOWER,
+    ARG_INPUT_TYPE,
+    ARG_CALL_STACK,
+    ARG_EXTERNAL_ID_UPPER,
+    ARG_EXTERNAL_ID_LOWER,
+    ARG_CORRELATION,
+    ARG_KERNEL_TYPE,
+    ARG_DEVICE_TYPE,
+    ARG_TASKTOPO_NODE,
+    ARG_SHARED_MEMORY,
+    ARG_BLOCKS_PER_SM,
+    ARG_TOTAL_RESERVED,
+    ARG_TOTAL_ALLOCATED,
+    ARG_PYTHON_PARENT_ID,
+    ARG_PYTHON_MODULE_ID,
+    ARG_REGISTERS,
+    ARG_OCCUPANCY,
+    ARG_COUNT
+};
+
+struct kineto_event {
+    const char *begin; /* its opening brace */
+    const char *end;   /* behind its closing brace */
+    uint64_t has_args; /* bit (1 << arg); null values count as there */
+    uint32_t has_fields;
+    uint32_t duplicate_keys; /* known keys that came again: the last value stands */
+    const char *first_duplicate;
+    uint32_t control_values; /* strings with raw control characters */
+    const char *first_control;
+    struct json_value fields[FIELD_COUNT];
+    struct json_value args[ARG_COUNT];
+};
+
+static inline bool kineto_event_has(const struct kineto_event *event, enum field field)
+{
+    return (event->has_fields >> field & 1) != 0;
+}
+
+static inline bool kineto_event_has_arg(const struct kineto_event *event, enum arg arg)
+{
+    return (event->has_args >> arg & 1) != 0;
+}
+
+/* Reads the object at `begin`. JSON_BAD: *bad is the offending byte. */
+enum json_status kineto_event_scan(struct kineto_event *event,
+                                   const char *begin,
+                                   const char *end,
+                                   const char **bad) KS_MUST_USE;
+
+/* The same for an object that is damaged. On JSON_OK the repairs have been counted in
+ * `warnings`. An object without `ph`, or that seems to be two, is JSON_BAD. */
+enum json_status kineto_event_repair(struct kineto_event *event,
+                                     const char *begin,
+                                     const struct text_stream *stream,
+                                     struct warnings *warnings) KS_MUST_USE;
+
+/* Whether the text begins like an event: a brace and a key that events have. JSON_MORE: too short
+ * to tell. */
+enum json_status kineto_event_begins(const char *at, const char *end) KS_MUST_USE;
+
+/* FIELD_COUNT and ARG_COUNT for other keys. */
+enum field kineto_field_of(const char *key, size_t len);
+enum arg kineto_arg_of(const char *key, size_t len);
+/* Whether profilers write this key into events or their arguments. */
+bool kineto_is_known_key(const char *key, size_t len);
+
+/* Notes a value; the last one of equal keys stands. */
+void kineto_event_set(struct kineto_event *event, enum field field, const struct json_value *value);
+void kineto_event_set_arg(struct kineto_event *event, enum arg arg, const struct json_value *value);
+
+#endif

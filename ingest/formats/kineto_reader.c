@@ -1,0 +1,540 @@
+/* The top level: an object with the list of events among its keys, a bare list, or events without
+ * any bracket. */
+#include "ingest/formats/kineto_reader.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Scalars of the top level are kept as metadata up to this size. */
+#define META_BYTES_MAX ((ptrdiff_t)1 << 20)
+#define EVENTS_KEY "\"traceEvents\""
+#define EVENTS_KEY_BYTES (sizeof EVENTS_KEY - 1)
+
+void kineto_warn(struct kineto_reader *reader, enum warning_code code, const char *at)
+{
+    warning_add(&reader->trace->warnings, code, text_stream_offset(reader->stream, at));
+}
+
+/* --- windows --- */
+
+static bool within_budget(struct kineto_reader *reader)
+{
+    size_t used = kineto_build_memory(&reader->build);
+    if (reader->memory_budget_bytes == 0 || used <= reader->memory_budget_bytes) {
+        return true;
+    }
+    return err_set_at(
+        reader->err, ERR_TOO_LARGE, text_stream_offset(reader->stream, reader->stream->at),
+        "the model of %u events takes %zu MB and the memory budget is %zu MB",
+        (unsigned)reader->trace->events.count, used >> 20, reader->memory_budget_bytes >> 20);
+}
+
+enum kineto_status kineto_more(struct kineto_reader *reader)
+{
+    struct text_stream *stream = reader->stream;
+    if (stream->ended) {
+        return KINETO_END;
+    }
+    ptrdiff_t before = stream->end - stream->at;
+    if (!within_budget(reader) || !text_stream_more(stream, reader->err)) {
+        return KINETO_FAILED;
+    }
+    return stream->end - stream->at > before ? KINETO_GOOD : KINETO_END;
+}
+
+enum kineto_status kineto_peek(struct kineto_reader *reader)
+{
+    struct text_stream *stream = reader->stream;
+    for (;;) {
+        while (stream->at < stream->end && json_is_space(*stream->at)) {
+            stream->at++;
+        }
+        if (stream->at < stream->end) {
+            return KINETO_GOOD;
+        }
+        enum kineto_status status = kineto_more(reader);
+        if (status != KINETO_GOOD) {
+            return status;
+        }
+    }
+}
+
+/* --- values of the top level --- */
+
+/* The text ends within what began at `offset`. */
+static enum kineto_status cut_at(struct kineto_reader *reader, uint64_t offset)
+{
+    warning_add(&reader->trace->warnings, WARN_TRUNCATED, offset);
+    reader->stream->at = reader->stream->end;
+    return KINETO_END;
+}
+
+/* Where values of the top level must end: before the list of events, which no damage may swallow. A
+ * key's quotes are told from text by the backslashes that text would need. *found: the key is
+ * there. */
+static const char *value_limit(const struct kineto_reader *reader, bool *found)
+{
+    const char *end = reader->stream->end;
+    *found = false;
+    if (reader->has_events) {
+        return end;
+    }
+    const char *at = reader->stream->at;
+    while (at < end && (at = memchr(at, '"', (size_t)(end - at))) != NULL) {
+        size_t left = (size_t)(end - at);
+        size_t len = left < EVENTS_KEY_BYTES ? left : EVENTS_KEY_BYTES;
+        if (memcmp(at, EVENTS_KEY, len) == 0) {
+            *found = len == EVENTS_KEY_BYTES;
+            return at;
+        }
+        at++;
+    }
+    return end;
+}
+
+/* A value of any size that is not looked into. *bad: the text is damaged there. */
+static enum kineto_status skip_value(struct kineto_reader *reader, bool *bad)
+{
+    struct text_stream *stream = reader->stream;
+    struct json_skip skip = {.depth = 0};
+    uint64_t offset = text_stream_offset(stream, stream->at);
+    for (;;) {
+        bool limited;
+        const char *limit = value_limit(reader, &limited);
+        enum json_status status = json_skip_value(&skip, &stream->at, limit);
+        *bad = status == JSON_BAD || (status == JSON_MORE && limited);
+        if (status != JSON_MORE || *bad) {
+            return KINETO_GOOD;
+        }
+        enum kineto_status more = kineto_more(reader);
+        if (more != KINETO_GOOD) {
+            return more == KINETO_END ? cut_at(reader, offset) : more;
+        }
+    }
+}
+
+static enum json_status
+scan_value(struct kineto_reader *reader, struct json_value *value, const char **end)
+{
+    struct text_stream *stream = reader->stream;
+    bool limited;
+    const char *limit = value_limit(reader, &limited);
+    struct json_scan scan = {.at = stream->at, .end = limit};
+    enum json_status status = json_scan_value(&scan, value);
+    *end = scan.at;
+    if (status == JSON_OK || (status == JSON_MORE && !limited)) {
+        return status;
+    }
+    struct json_lenient lenient = {.at = stream->at,
+                                   .end = limit,
+                                   .base = stream->window,
+                                   .base_off = stream->window_off,
+                                   .is_known_key = kineto_is_top_key};
+    status = json_lenient_value(&lenient, value);
+    *end = lenient.at;
+    if (status == JSON_OK) {
+        warnings_merge(&reader->trace->warnings, &lenient.found);
+    }
+    return status == JSON_MORE && limited ? JSON_BAD : status;
+}
+
+/* A value that is kept; one that is too large is skipped. */
+static enum kineto_status
+keep_value(struct kineto_reader *reader, const char *key, ptrdiff_t bytes_max, bool *bad)
+{
+    struct text_stream *stream = reader->stream;
+    uint64_t offset = text_stream_offset(stream, stream->at);
+    for (;;) {
+        struct json_value value;
+        const char *end;
+        enum json_status status = scan_value(reader, &value, &end);
+        *bad = status == JSON_BAD;
+        if (status == JSON_BAD) {
+            return KINETO_GOOD;
+        }
+        if (status == JSON_OK) {
+            stream->at = end;
+            return kineto_take_meta(reader, key, &value) ? KINETO_GOOD : KINETO_FAILED;
+        }
+        if (stream->end - stream->at > bytes_max) {
+            warning_add(&reader->trace->warnings, WARN_OVERSIZED, offset);
+            return skip_value(reader, bad);
+        }
+        enum kineto_status more = kineto_more(reader);
+        if (more != KINETO_GOOD) {
+            return more == KINETO_END ? cut_at(reader, offset) : more;
+        }
+    }
+}
+
+/* Whether the array at stream->at begins with an event. */
+static enum kineto_status begins_with_event(struct kineto_reader *reader, bool *is_event)
+{
+    struct text_stream *stream = reader->stream;
+    *is_event = false;
+    for (;;) {
+        const char *at = stream->at + 1;
+        while (at < stream->end && json_is_space(*at)) {
+            at++;
+        }
+        enum json_status status =
+            at < stream->end ? kineto_event_begins(at, stream->end) : JSON_MORE;
+        if (status == JSON_BAD) {
+            return KINETO_GOOD;
+        }
+        if (status == JSON_OK) {
+            struct kineto_event event;
+            const char *bad;
+            status = kineto_event_scan(&event, at, stream->end, &bad);
+            *is_event = status == JSON_OK && kineto_event_has(&event, FIELD_PH);
+        }
+        if (status != JSON_MORE || stream->end - at > META_BYTES_MAX) {
+            return KINETO_GOOD;
+        }
+        enum kineto_status more = kineto_more(reader);
+        if (more != KINETO_GOOD) {
+            return more == KINETO_END ? KINETO_GOOD : more;
+        }
+    }
+}
+
+static bool is_key(const char *key, const char *name)
+{
+    return strcmp(key, name) == 0;
+}
+
+/* The value at stream->at, by its key. */
+static enum kineto_status read_value(struct kineto_reader *reader, const char *key, bool *bad)
+{
+    char c = *reader->stream->at;
+    *bad = false;
+    if (is_key(key, "traceEvents") && c != 'n') {
+        *bad = c != '[';
+        return *bad ? KINETO_GOOD : kineto_read_events(reader);
+    }
+    if (is_key(key, "deviceProperties") || is_key(key, "distributedInfo")) {
+        return keep_value(reader, key, KINETO_VALUE_BYTES_MAX, bad);
+    }
+    if (c == '[' && !reader->has_events) {
+        bool is_events;
+        uint64_t offset = text_stream_offset(reader->stream, reader->stream->at);
+        enum kineto_status status = begins_with_event(reader, &is_events);
+        if (status == KINETO_GOOD && is_events) {
+            warning_add(&reader->trace->warnings, WARN_NO_TRACE_EVENTS_KEY, offset);
+            return kineto_read_events(reader);
+        }
+        if (status != KINETO_GOOD) {
+            return status;
+        }
+    }
+    if (c == '[' || c == '{') {
+        return skip_value(reader, bad);
+    }
+    return keep_value(reader, key, META_BYTES_MAX, bad);
+}
+
+/* --- the top level --- */
+
+/* The key's text as a string of its own, for windows move on. Long keys are known to nobody. */
+static void
+copy_key(struct kineto_reader *reader, const struct json_value *key, char text[KINETO_KEY_BYTES])
+{
+    size_t len = key->len < KINETO_KEY_BYTES - 1 ? key->len : KINETO_KEY_BYTES - 1;
+    memcpy(text, key->ptr, len);
+    text[len] = '\0';
+    size_t used = strlen(reader->first_keys);
+    size_t room = sizeof reader->first_keys - used;
+    if (len + 5 < room) {
+        (void)snprintf(reader->first_keys + used, room, "%s\"%s\"", used == 0 ? "" : ", ", text);
+    }
+}
+
+/* From a key's opening quote to the first byte of its value; *bad: there is none. */
+static enum kineto_status
+read_key(struct kineto_reader *reader, char text[KINETO_KEY_BYTES], bool *bad)
+{
+    struct text_stream *stream = reader->stream;
+    for (;;) {
+        struct json_scan scan = {.at = stream->at, .end = stream->end};
+        struct json_value key;
+        enum json_status status = json_scan_string(&scan, &key);
+        if (status == JSON_OK && !json_skip_space(&scan)) {
+            status = JSON_MORE;
+        }
+        *bad = status == JSON_BAD || (status == JSON_OK && *scan.at != ':') ||
+               stream->end - stream->at > META_BYTES_MAX;
+        if (*bad) {
+            stream->at++;
+            return KINETO_GOOD;
+        }
+        if (status == JSON_OK) {
+            copy_key(reader, &key, text);
+            stream->at = scan.at + 1;
+            return kineto_peek(reader);
+        }
+        enum kineto_status more = kineto_more(reader);
+        if (more != KINETO_GOOD) {
+            return more;
+        }
+    }
+}
+
+/* Finds the way back after damage on the top level; what is passed over is counted. */
+static enum kineto_status recover(struct kineto_reader *reader)
+{
+    struct text_stream *stream = reader->stream;
+    struct kineto_landmark landmark;
+    uint64_t begin = text_stream_offset(stream, stream->at);
+    enum kineto_status status = kineto_resync(reader, SEARCH_TOP, &landmark);
+    uint64_t end = text_stream_offset(stream, stream->at);
+    warning_add_times(&reader->trace->warnings, WARN_SKIPPED_BYTES, begin, end - begin);
+    if (status == KINETO_END) {
+        return cut_at(reader, begin);
+    }
+    if (status == KINETO_FAILED || landmark.found == '{') {
+        return status == KINETO_FAILED ? status : kineto_read_events(reader);
+    }
+    char key[KINETO_KEY_BYTES];
+    bool bad;
+    copy_key(reader, &landmark.key, key);
+    stream->at++;
+    status = kineto_peek(reader);
+    if (status != KINETO_GOOD) {
+        return status == KINETO_END ? cut_at(reader, end) : status;
+    }
+    status = read_value(reader, key, &bad);
+    stream->at += bad && stream->at < stream->end;
+    return status;
+}
+
+static enum kineto_status read_member(struct kineto_reader *reader)
+{
+    char key[KINETO_KEY_BYTES];
+    bool bad;
+    uint64_t offset = text_stream_offset(reader->stream, reader->stream->at);
+    enum kineto_status status = read_key(reader, key, &bad);
+    if (status == KINETO_GOOD && !bad) {
+        status = read_value(reader, key, &bad);
+    } else if (status == KINETO_END) {
+        return cut_at(reader, offset);
+    }
+    if (status == KINETO_GOOD && bad) {
+        return recover(reader);
+    }
+    return status;
+}
+
+/* Behind the closing brace: KINETO_GOOD when the document goes on although it was closed. */
+static enum kineto_status end_of_document(struct kineto_reader *reader)
+{
+    enum kineto_status status = kineto_peek(reader);
+    if (status != KINETO_GOOD) {
+        return status;
+    }
+    bool is_event = false;
+    if (*reader->stream->at == '{') {
+        status = kineto_is_event(reader, &is_event);
+    }
+    bool goes_on =
+        is_event || !reader->has_events || *reader->stream->at == ',' || *reader->stream->at == '"';
+    if (status == KINETO_GOOD && goes_on) {
+        kineto_warn(reader, WARN_SYNTAX, reader->stream->at);
+        return KINETO_GOOD;
+    }
+    if (status == KINETO_GOOD) {
+        kineto_warn(reader, WARN_TRAILING, reader->stream->at);
+        return KINETO_END;
+    }
+    return status;
+}
+
+/* One item of the document behind its first bracket: members, and events that go on after a false
+ * end. */
+static enum kineto_status read_item(struct kineto_reader *reader)
+{
+    struct text_stream *stream = reader->stream;
+    bool is_event = false;
+    char c = *stream->at;
+    switch (c) {
+    case ',':
+        stream->at++;
+        return KINETO_GOOD;
+    case '"':
+        return read_member(reader);
+    case '}':
+        stream->at++;
+        return end_of_document(reader);
+    case '{': {
+        enum kineto_status status = kineto_is_event(reader, &is_event);
+        if (status != KINETO_GOOD) {
+            return status;
+        }
+        if (is_event) {
+            kineto_warn(reader, WARN_SYNTAX, stream->at);
+            return kineto_read_events(reader);
+        }
+        return recover(reader);
+    }
+    default:
+        return recover(reader);
+    }
+}
+
+/* Until the document ends. */
+static enum kineto_status read_object(struct kineto_reader *reader)
+{
+    for (;;) {
+        enum kineto_status status = kineto_peek(reader);
+        if (status == KINETO_END) {
+            kineto_warn(reader, WARN_TRUNCATED, reader->stream->at);
+        }
+        if (status == KINETO_GOOD) {
+            status = read_item(reader);
+        }
+        if (status != KINETO_GOOD) {
+            return status;
+        }
+    }
+}
+
+/* Behind a list that is the document: nothing should follow, but after a false end the list goes
+ * on. */
+static enum kineto_status read_after_list(struct kineto_reader *reader)
+{
+    struct text_stream *stream = reader->stream;
+    const char *comma = NULL;
+    for (;;) {
+        enum kineto_status status = kineto_peek(reader);
+        if (status != KINETO_GOOD) {
+            return status;
+        }
+        if (*stream->at == ',' && comma == NULL) {
+            comma = stream->at++;
+            continue;
+        }
+        bool is_event = false;
+        status = *stream->at == '{' ? kineto_is_event(reader, &is_event) : KINETO_GOOD;
+        if (status == KINETO_FAILED) {
+            return status;
+        }
+        kineto_warn(reader, is_event ? WARN_SYNTAX : WARN_TRAILING, stream->at);
+        if (!is_event) {
+            return KINETO_END;
+        }
+        status = kineto_read_events(reader);
+        if (status != KINETO_GOOD) {
+            return status;
+        }
+        comma = NULL;
+    }
+}
+
+/* An object whose first bracket is damaged: it begins with something else, or a key follows where a
+ * list has events. */
+static bool has_lost_brace(const struct text_stream *stream)
+{
+    const char *at = stream->at;
+    if (*at != '[') {
+        return *at != '{';
+    }
+    do {
+        at++;
+    } while (at < stream->end && json_is_space(*at));
+    return at < stream->end && *at == '"';
+}
+
+static enum kineto_status read_document(struct kineto_reader *reader)
+{
+    bool is_event = false;
+    if (has_lost_brace(reader->stream)) {
+        kineto_warn(reader, WARN_SYNTAX, reader->stream->at);
+        reader->stream->at += *reader->stream->at == '[';
+        return read_object(reader);
+    }
+    if (*reader->stream->at == '{') {
+        enum kineto_status status = kineto_is_event(reader, &is_event);
+        if (status != KINETO_GOOD) {
+            return status;
+        }
+    }
+    if (*reader->stream->at == '{' && !is_event) {
+        reader->stream->at++;
+        return read_object(reader);
+    }
+    enum kineto_status status = kineto_read_events(reader);
+    return status == KINETO_GOOD ? read_after_list(reader) : status;
+}
+
+/* --- the whole --- */
+
+/* Reads what is left, for only then the decoder knows whether the compressed data is whole. */
+static bool drain(struct kineto_reader *reader)
+{
+    struct text_stream *stream = reader->stream;
+    while (!stream->ended) {
+        stream->at = stream->end;
+        if (!text_stream_more(stream, reader->err)) {
+            return false;
+        }
+    }
+    const char *why;
+    if (input_cut(stream->in, &why)) {
+        kineto_warn(reader, WARN_COMPRESSED_CUT, stream->end);
+    }
+    warning_add_times(&reader->trace->warnings, WARN_UTF8, stream->first_invalid_off,
+                      stream->invalid_count);
+    return true;
+}
+
+static bool finish(struct kineto_reader *reader)
+{
+    if (!drain(reader)) {
+        return false;
+    }
+    if (reader->trace->events.count == 0) {
+        bool damaged = reader->trace->warnings.by_code[WARN_DAMAGED_EVENT].count > 0;
+        return reader->has_events
+                   ? err_set(reader->err, ERR_BAD_INPUT,
+                             damaged ? "the trace has no event that can be read"
+                                     : "the trace has no events: its list is empty")
+                   : err_set(reader->err, ERR_UNSUPPORTED,
+                             "this is JSON, but no trace: there is no list of events "
+                             "(\"traceEvents\"); its first keys are %s",
+                             reader->first_keys[0] == '\0' ? "not there" : reader->first_keys);
+    }
+    if (!kineto_build_repair_window(&reader->build)) {
+        return err_set(reader->err, ERR_NO_MEMORY, "no memory for the repair of the trace");
+    }
+    trace_seal(reader->trace);
+    return true;
+}
+
+static bool read_all(struct kineto_reader *reader)
+{
+    if (!kineto_build_init(&reader->build, reader->trace, reader->stream)) {
+        return err_set(reader->err, ERR_NO_MEMORY, "no memory for a trace");
+    }
+    return read_document(reader) != KINETO_FAILED && finish(reader);
+}
+
+bool kineto_read(struct text_stream *stream,
+                 size_t memory_budget_bytes,
+                 struct trace **out,
+                 struct err *err)
+{
+    struct kineto_reader reader = {.stream = stream,
+                                   .trace = trace_create(),
+                                   .memory_budget_bytes = memory_budget_bytes,
+                                   .err = err};
+    if (reader.trace == NULL) {
+        return err_set(err, ERR_NO_MEMORY, "no memory for a trace");
+    }
+    bool good = read_all(&reader);
+    kineto_build_free(&reader.build);
+    if (!good) {
+        trace_destroy(reader.trace);
+        return false;
+    }
+    *out = reader.trace;
+    return true;
+}

@@ -1,0 +1,87 @@
+/* Chrome trace JSON, as PyTorch's profiler (kineto) and its forks write it, read in one pass.
+ *
+ *     text_stream -> kineto_reader (top level) -> kineto_events (one event at a time, repairs)
+ *                                                   -> kineto_event (slices) -> kineto_build (rows)
+ *
+ * Whatever is wrong with the text is repaired or skipped and counted in the trace's warnings. */
+#ifndef KS_FORMATS_KINETO_READER_H
+#define KS_FORMATS_KINETO_READER_H
+
+#include "ingest/base/attr.h"
+#include "ingest/base/err.h"
+#include "ingest/formats/json_lenient.h"
+#include "ingest/formats/kineto_build.h"
+#include "ingest/formats/text_stream.h"
+#include "ingest/model/trace.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* An event, or another value that must lie in memory as a whole, may be of this size. */
+#define KINETO_VALUE_BYTES_MAX ((ptrdiff_t)64 << 20)
+
+/* Reads the trace at the stream's place, which is at its first `{` or `[`, or what damage left of
+ * it. *out is the caller's. Errors: ERR_UNSUPPORTED (JSON, but no trace), ERR_BAD_INPUT (no
+ * readable event), ERR_TOO_LARGE (more memory than the budget, 0: none), ERR_NO_MEMORY, and those
+ * of input_next. */
+bool kineto_read(struct text_stream *stream,
+                 size_t memory_budget_bytes,
+                 struct trace **out,
+                 struct err *err) KS_MUST_USE;
+
+/* --- shared by kineto_reader.c, kineto_events.c and kineto_meta.c --- */
+
+enum kineto_status { KINETO_GOOD, KINETO_END, KINETO_FAILED };
+
+#define KINETO_KEY_BYTES 64
+#define KINETO_FIRST_KEYS_BYTES 160
+
+struct kineto_reader {
+    struct text_stream *stream;
+    struct trace *trace;
+    struct kineto_build build;
+    size_t memory_budget_bytes;
+    struct err *err;
+    bool is_bare;    /* the document is the array, or a list without brackets */
+    bool has_events; /* a list of events was met */
+    bool item_read;  /* the last step through the list took a whole item */
+    char first_keys[KINETO_FIRST_KEYS_BYTES]; /* of the top level, for the refusal */
+};
+
+/* Makes the window longer. KINETO_END: there is nothing more. */
+enum kineto_status kineto_more(struct kineto_reader *reader) KS_MUST_USE;
+/* Skips spaces; KINETO_GOOD: stream->at is at a byte. */
+enum kineto_status kineto_peek(struct kineto_reader *reader) KS_MUST_USE;
+void kineto_warn(struct kineto_reader *reader, enum warning_code code, const char *at);
+
+/* From the opening bracket (in a list without brackets: from its first event) to behind the closing
+ * one. KINETO_END: the text ended before; the warning has been counted. */
+enum kineto_status kineto_read_events(struct kineto_reader *reader) KS_MUST_USE;
+
+/* Where the way back is looked for: an event; within the list, also the list's end (a bracket that
+ * closes it, with something behind it that fits); on the top level, an event or a known key. */
+enum kineto_search { SEARCH_EVENT, SEARCH_LIST, SEARCH_TOP };
+
+/* stream->at is at `found`: '{', ']', or the ':' behind the key. */
+struct kineto_landmark {
+    char found;
+    struct json_value key;
+};
+
+/* Goes to the next landmark. KINETO_END: there is none. */
+enum kineto_status kineto_resync(struct kineto_reader *reader,
+                                 enum kineto_search search,
+                                 struct kineto_landmark *landmark) KS_MUST_USE;
+
+/* Whether an object at stream->at is an event: a whole proper object with `ph`. */
+enum kineto_status kineto_is_event(struct kineto_reader *reader, bool *is_event) KS_MUST_USE;
+
+/* Whether profilers write this key at the top level. */
+bool kineto_is_top_key(const char *key, size_t len);
+/* Keeps a value of the top level: scalars as metadata, what is known besides in its own place.
+ * False without memory (the error is set). */
+bool kineto_take_meta(struct kineto_reader *reader,
+                      const char *key,
+                      const struct json_value *value) KS_MUST_USE;
+
+#endif

@@ -1,0 +1,62 @@
+/* Where bytes come from: a file or memory, gzip (ISA-L) and zstd undone, handed on in windows.
+ *
+ * Reading and decompressing run on a thread of their own, a few blocks ahead of the caller, so that
+ * inflate and parse overlap. Memory is bounded: INPUT_BLOCKS blocks of INPUT_BLOCK_BYTES.
+ * The container is recognised by its magic bytes, never by a name. A gzip file may have several
+ * members; bytes after the last member that are no gzip member are ignored and reported.
+ *
+ *     reader thread:  read -> inflate -> [block][block][block] -> input_next -> parser
+ */
+#ifndef KS_INPUT_INPUT_H
+#define KS_INPUT_INPUT_H
+
+#include "ingest/base/attr.h"
+#include "ingest/base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define INPUT_BLOCK_BYTES ((size_t)1 << 20)
+#define INPUT_BLOCKS 4
+/* A partial item of up to this size is carried to the next window without copying the window. */
+#define INPUT_HEADROOM_BYTES ((size_t)256 << 10)
+/* Readable bytes behind every window, for wide loads. Their content is undefined. */
+#define INPUT_PADDING_BYTES 64
+
+struct input;
+
+enum input_container { INPUT_PLAIN, INPUT_GZIP, INPUT_ZSTD };
+
+/* Opens a regular file and starts the reader thread. Errors: ERR_IO, ERR_NOT_FOUND, ERR_NO_MEMORY.
+ */
+bool input_open_file(struct input **out, const char *path, struct err *err) KS_MUST_USE;
+/* The same over `len` bytes of memory, which must outlive the input. `block_bytes` sets the size of
+ * the blocks (tests sweep it: 1, 7, 64 ...); 0 means INPUT_BLOCK_BYTES. */
+bool input_open_memory(struct input **out,
+                       const void *bytes,
+                       size_t len,
+                       size_t block_bytes,
+                       struct err *err) KS_MUST_USE;
+/* Stops the thread and frees everything; NULL is allowed. May be called at any time. */
+void input_close(struct input *in);
+
+/* The next window: the last `keep` bytes of the window before it (0 at the first call), directly
+ * followed by new bytes. *len == keep means that the input has ended (and again at every later call
+ * with the same answer). The window stays valid until the next call. `keep` may be of any size:
+ * beyond the headroom the window is copied to a larger buffer. Errors: ERR_IO, ERR_BAD_INPUT
+ * (damaged compressed data before the first byte), ERR_NO_MEMORY. Data that breaks off or is
+ * damaged later is no error: the input ends there and input_cut tells. */
+bool input_next(struct input *in, size_t keep, const char **window, size_t *len, struct err *err)
+    KS_MUST_USE;
+
+enum input_container input_container(const struct input *in);
+/* Bytes of the file read so far and its size; may be called from any thread. */
+uint64_t input_bytes_read(const struct input *in);
+uint64_t input_bytes_total(const struct input *in);
+/* After the end: true when the compressed stream was cut or damaged, with the reason in `*why`
+ * (static text). Decompressed bytes before the fault have all been handed on. When false, `*why` is
+ * NULL or tells that bytes behind the last member or frame were ignored. */
+bool input_cut(const struct input *in, const char **why);
+
+#endif

@@ -1,0 +1,44 @@
+/* The raw bytes of an input: a regular file or memory. Read by the reader thread only, but for the
+ * two atomics. */
+#ifndef KS_INPUT_SOURCE_H
+#define KS_INPUT_SOURCE_H
+
+#include "ingest/base/attr.h"
+#include "ingest/base/err.h"
+#include "ingest/input/input.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct source {
+    int fd; /* -1: memory */
+    const char *memory;
+    size_t memory_at;
+    size_t read_max_bytes; /* a single read gives no more; tests set it low */
+    uint64_t total_bytes;
+    enum input_container container; /* by the magic bytes */
+    atomic_uint_least64_t read_bytes;
+    atomic_bool stop; /* set by any thread: the source ends at the next read */
+};
+
+bool source_open_file(struct source *source, const char *path, struct err *err) KS_MUST_USE;
+void source_open_memory(struct source *source,
+                        const void *bytes,
+                        size_t len,
+                        size_t read_max_bytes);
+void source_close(struct source *source);
+
+/* Up to `cap` bytes; *len 0 means the end. Errors: ERR_IO. */
+bool source_read(struct source *source, char *out, size_t cap, size_t *len, struct err *err)
+    KS_MUST_USE;
+
+/* What the first bytes say; GZIP_MAGIC_BYTES or ZSTD_MAGIC_BYTES are enough to tell. */
+bool source_is_gzip(const char *bytes, size_t len);
+bool source_is_zstd(const char *bytes, size_t len);
+
+#define GZIP_MAGIC_BYTES 2
+#define ZSTD_MAGIC_BYTES 4
+
+#endif

@@ -1,0 +1,63 @@
+/* What jobs.c (the outside) and worker.c (the inside) share. */
+#ifndef KS_JOBS_INTERNAL_H
+#define KS_JOBS_INTERNAL_H
+
+#include "ingest/jobs/jobs.h"
+
+#include <pthread.h>
+
+/* A job of this process: queued, running, or failed without the store having been able to note it.
+ * Other finished jobs are known by the store alone. */
+struct job {
+    struct job *next; /* ascending ids */
+    int64_t id;
+    char *run;
+    char *file_name;
+    char sha256_hex[SHA256_HEX_BYTES];
+    uint64_t size_bytes;
+    uint64_t estimate_bytes; /* what its model will probably take */
+    uint64_t grant_bytes;    /* what it may take, while it runs */
+    unsigned attempt;
+    enum job_state state;
+    struct pipeline_progress progress;
+    struct err error; /* JOB_FAILED */
+};
+
+struct jobs {
+    struct store *store;
+    const struct log *log;
+    bool retain_raw;
+    uint64_t budget_bytes;
+
+    /* One submission at a time; taken before `lock`. */
+    pthread_mutex_t submit_lock;
+
+    pthread_mutex_t lock;   /* guards everything below */
+    pthread_cond_t work;    /* something may have become startable, or the end */
+    pthread_cond_t changed; /* a job is finished, or the end */
+    struct job *head;
+    uint64_t reserved_bytes; /* grants of the running jobs */
+    unsigned running;
+    unsigned passed_by; /* jobs that overtook the one that waits for memory */
+    unsigned waiters;
+    bool stopping;
+    struct jobs_counts counts; /* without queued and running */
+
+    pthread_t *threads;
+    unsigned thread_count;
+    unsigned threads_started;
+};
+
+/* The job of this id, or NULL; `lock` is held. */
+struct job *jobs_find(struct jobs *jobs, int64_t id);
+bool job_is_unfinished(const struct job *job);
+bool job_has_name(const struct job *job, const char *run, const char *file_name);
+/* Takes it out of the list and frees it; `lock` is held. */
+void jobs_remove(struct jobs *jobs, struct job *job);
+
+/* What reading this file will take at the most, going by its size and container. */
+uint64_t worker_estimate_bytes(const char *path, uint64_t size_bytes);
+/* The body of a worker thread; `argument` is the jobs. */
+void *worker_run(void *argument);
+
+#endif

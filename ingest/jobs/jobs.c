@@ -1,0 +1,527 @@
+#include "ingest/jobs/jobs.h"
+
+#include "ingest/jobs/internal.h"
+#include "ingest/jobs/monotonic.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The pipeline changes the stage without telling anybody: who waits for that looks this often. */
+#define LOOK_INTERVAL_MS 50
+#define MEMORY_FALLBACK_BYTES ((uint64_t)2 << 30)
+/* Versions of live jobs count attempts and stages; a finished job is above all of them. */
+#define VERSIONS_AN_ATTEMPT 16
+#define VERSION_FINISHED UINT64_MAX
+
+/* ---- the list; lock is held ---- */
+
+struct job *jobs_find(struct jobs *jobs, int64_t id)
+{
+    struct job *job = jobs->head;
+    while (job != NULL && job->id != id) {
+        job = job->next;
+    }
+    return job;
+}
+
+bool job_is_unfinished(const struct job *job)
+{
+    return job->state == JOB_QUEUED || job->state == JOB_RUNNING;
+}
+
+bool job_has_name(const struct job *job, const char *run, const char *file_name)
+{
+    return strcmp(job->file_name, file_name) == 0 && strcmp(job->run, run) == 0;
+}
+
+static void free_job(struct job *job)
+{
+    if (job != NULL) {
+        free(job->run);
+        free(job->file_name);
+        free(job);
+    }
+}
+
+void jobs_remove(struct jobs *jobs, struct job *job)
+{
+    struct job **link = &jobs->head;
+    while (*link != job) {
+        link = &(*link)->next;
+    }
+    *link = job->next;
+    free_job(job);
+}
+
+static void append(struct jobs *jobs, struct job *job)
+{
+    struct job **link = &jobs->head;
+    while (*link != NULL) {
+        link = &(*link)->next;
+    }
+    *link = job;
+    (void)pthread_cond_signal(&jobs->work);
+}
+
+/* The unfinished job that came last for this name. */
+static const struct job *
+find_by_name(const struct jobs *jobs, const char *run, const char *file_name)
+{
+    const struct job *found = NULL;
+    for (const struct job *job = jobs->head; job != NULL; job = job->next) {
+        if (job_is_unfinished(job) && job_has_name(job, run, file_name)) {
+            found = job;
+        }
+    }
+    return found;
+}
+
+static struct job *new_job(const struct store_job *row, const char *path)
+{
+    struct job *job = calloc(1, sizeof *job);
+    if (job == NULL) {
+        return NULL;
+    }
+    job->id = row->id;
+    job->run = strdup(row->run);
+    job->file_name = strdup(row->file_name);
+    job->size_bytes = row->size_bytes;
+    job->estimate_bytes = worker_estimate_bytes(path, row->size_bytes);
+    job->state = JOB_QUEUED;
+    atomic_init(&job->progress.bytes_done, 0);
+    atomic_init(&job->progress.bytes_total, row->size_bytes);
+    atomic_init(&job->progress.stage, STAGE_QUEUED);
+    if (job->run == NULL || job->file_name == NULL || strlen(row->sha256_hex) >= SHA256_HEX_BYTES) {
+        free_job(job);
+        return NULL;
+    }
+    memcpy(job->sha256_hex, row->sha256_hex, strlen(row->sha256_hex) + 1);
+    return job;
+}
+
+/* ---- start and end ---- */
+
+static uint64_t half_of_memory(void)
+{
+#if defined(_SC_PHYS_PAGES) && defined(_SC_PAGESIZE)
+    long pages = sysconf(_SC_PHYS_PAGES);
+    long page_bytes = sysconf(_SC_PAGESIZE);
+    if (pages > 0 && page_bytes > 0) {
+        return (uint64_t)pages * (uint64_t)page_bytes / 2;
+    }
+#endif
+    return MEMORY_FALLBACK_BYTES;
+}
+
+static unsigned spare_processors(void)
+{
+#ifdef _SC_NPROCESSORS_ONLN
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    if (processors > 2) {
+        return (unsigned)processors - 1;
+    }
+#endif
+    return 1;
+}
+
+/* All locks or none. */
+static bool init_locks(struct jobs *jobs)
+{
+    if (pthread_mutex_init(&jobs->submit_lock, NULL) != 0) {
+        return false;
+    }
+    if (pthread_mutex_init(&jobs->lock, NULL) != 0) {
+        (void)pthread_mutex_destroy(&jobs->submit_lock);
+        return false;
+    }
+    if (pthread_cond_init(&jobs->work, NULL) != 0) {
+        (void)pthread_mutex_destroy(&jobs->lock);
+        (void)pthread_mutex_destroy(&jobs->submit_lock);
+        return false;
+    }
+    if (!monotonic_cond_init(&jobs->changed)) {
+        (void)pthread_cond_destroy(&jobs->work);
+        (void)pthread_mutex_destroy(&jobs->lock);
+        (void)pthread_mutex_destroy(&jobs->submit_lock);
+        return false;
+    }
+    return true;
+}
+
+/* One job of an earlier process. */
+static bool
+take_up(struct jobs *jobs, struct arena *arena, const struct store_job *row, struct err *err)
+{
+    const char *path;
+    struct err gone = ERR_INIT;
+    if (!store_blob_path(jobs->store, arena, row->sha256_hex, &path, &gone)) {
+        (void)err_set(&gone, ERR_GONE,
+                      "the server stopped before this upload was stored and its bytes are missing; "
+                      "upload the file again");
+        return store_job_failed(jobs->store, row->id, &gone, err);
+    }
+    struct job *job = new_job(row, path);
+    if (job == NULL) {
+        return err_set(err, ERR_NO_MEMORY, "no memory for the jobs that are still to be done");
+    }
+    append(jobs, job);
+    return true;
+}
+
+static bool take_up_all(struct jobs *jobs, struct err *err)
+{
+    struct arena arena;
+    struct store_job *rows;
+    size_t count;
+    arena_init(&arena, 0);
+    bool ok = store_jobs_unfinished(jobs->store, &arena, &rows, &count, err);
+    for (size_t i = 0; ok && i < count; i++) {
+        ok = take_up(jobs, &arena, &rows[i], err);
+    }
+    if (ok && count > 0) {
+        log_write(jobs->log, LOG_INFO, "%zu unfinished jobs taken up again", count);
+    }
+    arena_free(&arena);
+    return ok;
+}
+
+/* Signals are for the main thread: workers are born with all of them blocked. */
+static bool start_threads(struct jobs *jobs, struct err *err)
+{
+    sigset_t all;
+    sigset_t before;
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    while (jobs->threads_started < jobs->thread_count &&
+           pthread_create(&jobs->threads[jobs->threads_started], NULL, worker_run, jobs) == 0) {
+        jobs->threads_started++;
+    }
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return jobs->threads_started > 0 ||
+           err_set(err, ERR_NO_MEMORY, "no resources for a worker thread");
+}
+
+bool jobs_create(struct jobs **out,
+                 struct store *store,
+                 const struct jobs_options *options,
+                 struct err *err)
+{
+    struct jobs *jobs = calloc(1, sizeof *jobs);
+    if (jobs == NULL) {
+        return err_set(err, ERR_NO_MEMORY, "no memory for the queue of jobs");
+    }
+    jobs->store = store;
+    jobs->log = options->log;
+    jobs->retain_raw = options->retain_raw;
+    jobs->budget_bytes =
+        options->memory_budget_bytes > 0 ? options->memory_budget_bytes : half_of_memory();
+    jobs->thread_count = options->workers > 0 ? options->workers : spare_processors();
+    jobs->threads = calloc(jobs->thread_count, sizeof *jobs->threads);
+    if (jobs->threads == NULL || !init_locks(jobs)) {
+        free(jobs->threads);
+        free(jobs);
+        return err_set(err, ERR_NO_MEMORY, "no resources for the queue of jobs");
+    }
+    if (!take_up_all(jobs, err) || !start_threads(jobs, err)) {
+        jobs_destroy(jobs);
+        return false;
+    }
+    *out = jobs;
+    return true;
+}
+
+void jobs_stop(struct jobs *jobs)
+{
+    (void)pthread_mutex_lock(&jobs->lock);
+    jobs->stopping = true;
+    (void)pthread_cond_broadcast(&jobs->work);
+    (void)pthread_cond_broadcast(&jobs->changed);
+    (void)pthread_mutex_unlock(&jobs->lock);
+}
+
+void jobs_destroy(struct jobs *jobs)
+{
+    if (jobs == NULL) {
+        return;
+    }
+    jobs_stop(jobs);
+    for (unsigned i = 0; i < jobs->threads_started; i++) {
+        (void)pthread_join(jobs->threads[i], NULL);
+    }
+    (void)pthread_mutex_lock(&jobs->lock);
+    while (jobs->waiters > 0) {
+        (void)pthread_cond_wait(&jobs->changed, &jobs->lock);
+    }
+    (void)pthread_mutex_unlock(&jobs->lock);
+    while (jobs->head != NULL) {
+        jobs_remove(jobs, jobs->head);
+    }
+    (void)pthread_cond_destroy(&jobs->changed);
+    (void)pthread_cond_destroy(&jobs->work);
+    (void)pthread_mutex_destroy(&jobs->lock);
+    (void)pthread_mutex_destroy(&jobs->submit_lock);
+    free(jobs->threads);
+    free(jobs);
+}
+
+/* ---- handing in ---- */
+
+enum decision { DECIDED_QUEUE, DECIDED_ANSWER, DECIDED_REFUSE };
+
+static enum decision
+refuse_other_bytes(const char *run, const char *file_name, const char *state, struct err *err)
+{
+    (void)err_set(
+        err, ERR_CONFLICT,
+        "other content %s under the name \"%s\" in run \"%s\"; use another name, or ?replace=1 "
+        "to replace it",
+        state, file_name, run);
+    return DECIDED_REFUSE;
+}
+
+/* What is on its way decides before what is there, because it will be there. submit_lock is held,
+ * so that a job can end meanwhile, but none can begin. */
+static enum decision decide(struct jobs *jobs,
+                            struct arena *arena,
+                            const struct store_job *row,
+                            struct jobs_submission *out,
+                            struct err *err)
+{
+    (void)pthread_mutex_lock(&jobs->lock);
+    const struct job *live = find_by_name(jobs, row->run, row->file_name);
+    bool is_live = live != NULL;
+    bool same = is_live && strcmp(live->sha256_hex, row->sha256_hex) == 0;
+    int64_t live_id = is_live ? live->id : 0;
+    (void)pthread_mutex_unlock(&jobs->lock);
+    if (same) {
+        out->job_id = live_id;
+        return DECIDED_ANSWER;
+    }
+    if (is_live) {
+        return row->replace ? DECIDED_QUEUE
+                            : refuse_other_bytes(row->run, row->file_name, "is being read", err);
+    }
+    const char *sha256_hex;
+    if (!store_find_file(jobs->store, arena, row->run, row->file_name, &sha256_hex, &out->trace_ids,
+                         &out->trace_count, err)) {
+        return DECIDED_REFUSE;
+    }
+    if (sha256_hex != NULL && strcmp(sha256_hex, row->sha256_hex) == 0) {
+        out->already = true;
+        return DECIDED_ANSWER;
+    }
+    out->trace_ids = NULL;
+    out->trace_count = 0;
+    return sha256_hex == NULL || row->replace
+               ? DECIDED_QUEUE
+               : refuse_other_bytes(row->run, row->file_name, "is there", err);
+}
+
+/* The job exists for the store first: what the client has been told of survives everything. */
+static bool enqueue(struct jobs *jobs,
+                    struct arena *arena,
+                    struct store_job *row,
+                    struct jobs_submission *out,
+                    struct err *err)
+{
+    const char *path;
+    if (!store_blob_path(jobs->store, arena, row->sha256_hex, &path, err)) {
+        return false;
+    }
+    struct job *job = new_job(row, path);
+    if (job == NULL) {
+        return err_set(err, ERR_NO_MEMORY, "no memory for a job");
+    }
+    if (!store_job_add(jobs->store, row, &job->id, err)) {
+        free_job(job);
+        return false;
+    }
+    out->job_id = job->id;
+    (void)pthread_mutex_lock(&jobs->lock);
+    append(jobs, job);
+    (void)pthread_mutex_unlock(&jobs->lock);
+    return true;
+}
+
+static void drop_blob(struct jobs *jobs, const char *sha256_hex)
+{
+    struct err err = ERR_INIT;
+    bool ok = store_blob_release(jobs->store, sha256_hex, &err) &&
+              (jobs->retain_raw || store_blob_forget(jobs->store, sha256_hex, &err));
+    if (!ok) {
+        log_write(jobs->log, LOG_WARN, "a raw file stays until the next start: %s", err.msg);
+    }
+}
+
+bool jobs_submit(struct jobs *jobs,
+                 struct arena *arena,
+                 const char *run,
+                 const char *file_name,
+                 const char *sha256_hex,
+                 uint64_t size_bytes,
+                 bool replace,
+                 struct jobs_submission *out,
+                 struct err *err)
+{
+    struct store_job row = {.run = run,
+                            .file_name = file_name,
+                            .sha256_hex = sha256_hex,
+                            .size_bytes = size_bytes,
+                            .replace = replace};
+    *out = (struct jobs_submission){0};
+    (void)pthread_mutex_lock(&jobs->submit_lock);
+    enum decision decision = decide(jobs, arena, &row, out, err);
+    bool queued = decision == DECIDED_QUEUE && enqueue(jobs, arena, &row, out, err);
+    (void)pthread_mutex_unlock(&jobs->submit_lock);
+    if (!queued) {
+        drop_blob(jobs, sha256_hex);
+    }
+    return queued || decision == DECIDED_ANSWER;
+}
+
+/* ---- watching ---- */
+
+static uint64_t version_of(const struct job *job)
+{
+    return (uint64_t)job->attempt * VERSIONS_AN_ATTEMPT + 1 +
+           (uint64_t)atomic_load(&job->progress.stage);
+}
+
+static void read_live(const struct job *job, struct jobs_status *out)
+{
+    bool failed = job->state == JOB_FAILED;
+    *out = (struct jobs_status){
+        .id = job->id,
+        .state = job->state,
+        .bytes_done = atomic_load(&job->progress.bytes_done),
+        .bytes_total = atomic_load(&job->progress.bytes_total),
+        .error = ERR_INIT,
+    };
+    out->stage = failed ? STAGE_DONE : (enum pipeline_stage)atomic_load(&job->progress.stage);
+    out->version = failed ? VERSION_FINISHED : version_of(job);
+    if (failed) {
+        out->error = job->error;
+    }
+}
+
+/* Jobs that are no longer, or were never, in this process's list. */
+static bool read_stored(
+    struct jobs *jobs, struct arena *arena, int64_t id, struct jobs_status *out, struct err *err)
+{
+    struct store_job *row;
+    if (!store_job_get(jobs->store, arena, id, &row, err)) {
+        return false;
+    }
+    bool finished = row->state == JOB_DONE || row->state == JOB_FAILED;
+    *out = (struct jobs_status){
+        .id = id,
+        .state = row->state,
+        .stage = finished ? STAGE_DONE : STAGE_QUEUED,
+        .bytes_done = row->state == JOB_DONE ? row->size_bytes : 0,
+        .bytes_total = row->size_bytes,
+        .version = finished ? VERSION_FINISHED : 0,
+        .error = ERR_INIT,
+    };
+    if (row->state == JOB_FAILED) {
+        (void)err_set_at(&out->error, row->error_code, row->error_offset, "%s",
+                         row->error_message == NULL ? "" : row->error_message);
+    }
+    return row->state != JOB_DONE ||
+           store_job_traces(jobs->store, arena, id, &out->trace_ids, &out->trace_count, err);
+}
+
+bool jobs_status(
+    struct jobs *jobs, struct arena *arena, int64_t id, struct jobs_status *out, struct err *err)
+{
+    (void)pthread_mutex_lock(&jobs->lock);
+    const struct job *job = jobs_find(jobs, id);
+    bool is_live = job != NULL;
+    if (is_live) {
+        read_live(job, out);
+    }
+    (void)pthread_mutex_unlock(&jobs->lock);
+    return is_live || read_stored(jobs, arena, id, out, err);
+}
+
+/* What a waiting thread is after. */
+struct wait {
+    int64_t id;
+    uint64_t seen_version;
+    bool for_ever;
+    struct timespec until;
+};
+
+/* Sleeps once. False when there is nothing more to wait for; `lock` is held. */
+static bool wait_once(struct jobs *jobs, const struct wait *wait)
+{
+    const struct job *job = jobs_find(jobs, wait->id);
+    if (job == NULL || job->state == JOB_FAILED) {
+        return false;
+    }
+    bool will_not_run = jobs->stopping && job->state == JOB_QUEUED;
+    if (wait->for_ever) {
+        if (!will_not_run) {
+            (void)pthread_cond_wait(&jobs->changed, &jobs->lock);
+        }
+        return !will_not_run;
+    }
+    struct timespec now = monotonic_after(0);
+    if (will_not_run || version_of(job) != wait->seen_version ||
+        !monotonic_is_before(&now, &wait->until)) {
+        return false;
+    }
+    struct timespec look = monotonic_after(LOOK_INTERVAL_MS);
+    (void)pthread_cond_timedwait(&jobs->changed, &jobs->lock,
+                                 monotonic_is_before(&look, &wait->until) ? &look : &wait->until);
+    return true;
+}
+
+bool jobs_wait(struct jobs *jobs,
+               struct arena *arena,
+               int64_t id,
+               uint64_t seen_version,
+               int timeout_ms,
+               struct jobs_status *out,
+               struct err *err)
+{
+    struct wait wait = {.id = id,
+                        .seen_version = seen_version,
+                        .for_ever = timeout_ms < 0,
+                        .until = monotonic_after(timeout_ms < 0 ? 0 : timeout_ms)};
+    (void)pthread_mutex_lock(&jobs->lock);
+    jobs->waiters++;
+    while (wait_once(jobs, &wait)) {
+    }
+    const struct job *job = jobs_find(jobs, id);
+    bool is_live = job != NULL;
+    if (is_live) {
+        read_live(job, out);
+    }
+    (void)pthread_mutex_unlock(&jobs->lock);
+
+    bool ok = is_live || read_stored(jobs, arena, id, out, err);
+    if (ok && wait.for_ever && (out->state == JOB_QUEUED || out->state == JOB_RUNNING)) {
+        ok =
+            err_set(err, ERR_UNAVAILABLE,
+                    "the server is stopping; job %lld goes on when it starts again", (long long)id);
+    }
+    /* Only now: jobs_destroy waits for those that still use the store. */
+    (void)pthread_mutex_lock(&jobs->lock);
+    jobs->waiters--;
+    (void)pthread_cond_broadcast(&jobs->changed);
+    (void)pthread_mutex_unlock(&jobs->lock);
+    return ok;
+}
+
+void jobs_counts(struct jobs *jobs, struct jobs_counts *out)
+{
+    (void)pthread_mutex_lock(&jobs->lock);
+    *out = jobs->counts;
+    for (const struct job *job = jobs->head; job != NULL; job = job->next) {
+        out->queued += job->state == JOB_QUEUED;
+        out->running += job->state == JOB_RUNNING;
+    }
+    (void)pthread_mutex_unlock(&jobs->lock);
+}

@@ -1,0 +1,92 @@
+/* The queue and the workers that carry one received file through everything: read, analyse, store,
+ * publish. Thread-safe. Jobs that a crash interrupted are taken up again by jobs_create. */
+#ifndef KS_JOBS_JOBS_H
+#define KS_JOBS_JOBS_H
+
+#include "ingest/base/arena.h"
+#include "ingest/base/attr.h"
+#include "ingest/base/err.h"
+#include "ingest/base/log.h"
+#include "ingest/jobs/pipeline.h"
+#include "ingest/store/store.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct jobs;
+
+struct jobs_options {
+    unsigned workers; /* 0: one less than the processors, at least 1 */
+    uint64_t
+        memory_budget_bytes; /* of all models in memory at once; 0: half of the machine's memory */
+    bool retain_raw;
+    const struct log *log;
+};
+
+bool jobs_create(struct jobs **out,
+                 struct store *store,
+                 const struct jobs_options *options,
+                 struct err *err) KS_MUST_USE;
+/* No further job is begun; who waits for a queued one gets ERR_UNAVAILABLE, so that request threads
+ * come to their end. For the server's shutdown, before jobs_destroy. */
+void jobs_stop(struct jobs *jobs);
+/* Running jobs are finished, queued ones stay for the next start. NULL is allowed. */
+void jobs_destroy(struct jobs *jobs);
+
+/* What came of handing in a file. */
+struct jobs_submission {
+    int64_t job_id;     /* 0 when `already` */
+    bool already;       /* the same bytes are there under the same run and name */
+    int64_t *trace_ids; /* of what is there; in the caller's arena */
+    size_t trace_count;
+};
+
+/* Takes a committed blob. Same bytes under the same run and name: `already`. Other bytes under a
+ * taken name: ERR_CONFLICT unless `replace`. The same file handed in twice at once: both get the
+ * same job. The blob is dropped where nothing needs it. */
+bool jobs_submit(struct jobs *jobs,
+                 struct arena *arena,
+                 const char *run,
+                 const char *file_name,
+                 const char *sha256_hex,
+                 uint64_t size_bytes,
+                 bool replace,
+                 struct jobs_submission *out,
+                 struct err *err) KS_MUST_USE;
+
+struct jobs_status {
+    int64_t id;
+    enum job_state state;
+    enum pipeline_stage stage;
+    uint64_t bytes_done, bytes_total;
+    uint64_t version;   /* grows with every change of state or stage */
+    int64_t *trace_ids; /* JOB_DONE; in the caller's arena */
+    size_t trace_count;
+    struct err error; /* JOB_FAILED */
+};
+
+/* ERR_NOT_FOUND for an unknown id; finished jobs of earlier starts are known too. */
+bool jobs_status(struct jobs *jobs,
+                 struct arena *arena,
+                 int64_t id,
+                 struct jobs_status *out,
+                 struct err *err) KS_MUST_USE;
+/* Waits until the job is done or failed, or the stage changes from `seen_version`, or the time is
+ * over. The status is as it is then. `timeout_ms` < 0: until done or failed, whatever the version.
+ */
+bool jobs_wait(struct jobs *jobs,
+               struct arena *arena,
+               int64_t id,
+               uint64_t seen_version,
+               int timeout_ms,
+               struct jobs_status *out,
+               struct err *err) KS_MUST_USE;
+
+struct jobs_counts {
+    uint64_t queued, running, done, failed; /* done, failed: since the start of the process */
+    uint64_t bytes_ingested;
+    uint64_t events_ingested;
+};
+void jobs_counts(struct jobs *jobs, struct jobs_counts *out);
+
+#endif

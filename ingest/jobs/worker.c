@@ -1,0 +1,256 @@
+/* Worker threads: take a job whose memory is free, carry its file through, tell the store. */
+#include "ingest/jobs/internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* So many small jobs may overtake one that waits for memory; then all wait for it. */
+#define PASSED_BY_MAX 32
+
+/* ---- choosing ---- */
+
+uint64_t worker_estimate_bytes(const char *path, uint64_t size_bytes)
+{
+    /* A model takes about a quarter of the JSON, which gzip makes some 12 times and zstd some 15
+     * times smaller. Too low an estimate costs a second reading, too high a one a wait. */
+    const uint64_t base_bytes = (uint64_t)16 << 20;
+    unsigned char magic[4] = {0};
+    FILE *file = fopen(path, "rb");
+    size_t len = 0;
+    if (file != NULL) {
+        len = fread(magic, 1, sizeof magic, file);
+        (void)fclose(file);
+    }
+    bool is_gzip = len >= 2 && magic[0] == 0x1F && magic[1] == 0x8B;
+    bool is_zstd = len >= 4 && memcmp(magic, "\x28\xB5\x2F\xFD", 4) == 0;
+    if (size_bytes > UINT64_MAX / 8) {
+        return UINT64_MAX;
+    }
+    return base_bytes + (is_gzip ? size_bytes * 4 : is_zstd ? size_bytes * 5 : size_bytes / 3);
+}
+
+/* What the job may take now; 0 when it has to wait. Each worker has its even share, so that
+ * estimates seldom matter; a job alone may always run. */
+static uint64_t grant_of(const struct jobs *jobs, const struct job *job)
+{
+    uint64_t free_bytes = jobs->budget_bytes - jobs->reserved_bytes;
+    uint64_t share_bytes = jobs->budget_bytes / jobs->thread_count;
+    uint64_t want_bytes = job->estimate_bytes > share_bytes ? job->estimate_bytes : share_bytes;
+    if (want_bytes <= free_bytes) {
+        return want_bytes;
+    }
+    if (jobs->running == 0) {
+        return jobs->budget_bytes;
+    }
+    return job->estimate_bytes <= free_bytes ? free_bytes : 0;
+}
+
+/* Uploads of one name are stored in the order in which they came. */
+static bool waits_for_its_name(const struct jobs *jobs, const struct job *job)
+{
+    for (const struct job *earlier = jobs->head; earlier != job; earlier = earlier->next) {
+        if (job_is_unfinished(earlier) && job_has_name(earlier, job->run, job->file_name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The next job with its grant, or NULL. `lock` is held. */
+static struct job *pick(struct jobs *jobs)
+{
+    bool passes = false;
+    for (struct job *job = jobs->head; job != NULL; job = job->next) {
+        if (job->state != JOB_QUEUED || waits_for_its_name(jobs, job)) {
+            continue;
+        }
+        job->grant_bytes = grant_of(jobs, job);
+        if (job->grant_bytes > 0) {
+            jobs->passed_by = passes ? jobs->passed_by + 1 : 0;
+            return job;
+        }
+        passes = true;
+        if (jobs->passed_by >= PASSED_BY_MAX) {
+            return NULL;
+        }
+    }
+    return NULL;
+}
+
+/* ---- carrying out ---- */
+
+static bool
+store_output(struct jobs *jobs, struct job *job, struct pipeline_output *output, struct err *err)
+{
+    struct store_ingest *ingest;
+    atomic_store(&job->progress.stage, STAGE_STORING);
+    if (!store_ingest_begin(jobs->store, job->id, &ingest, err)) {
+        return false;
+    }
+    for (size_t i = 0; i < output->item_count; i++) {
+        struct pipeline_item *item = &output->items[i];
+        bool ok = store_ingest_trace(ingest, item->worker, item->span_digits, output->format,
+                                     item->results, err);
+        if (!ok) {
+            store_ingest_abort(ingest);
+            return false;
+        }
+    }
+    return store_ingest_publish(ingest, err);
+}
+
+static uint64_t count_events(const struct pipeline_output *output)
+{
+    uint64_t events = 0;
+    for (size_t i = 0; i < output->item_count; i++) {
+        events += (uint64_t)output->items[i].results->event_count;
+    }
+    return events;
+}
+
+static bool find_raw(
+    struct jobs *jobs, struct job *job, struct arena *arena, const char **path, struct err *err)
+{
+    if (store_blob_path(jobs->store, arena, job->sha256_hex, path, err)) {
+        return true;
+    }
+    if (err->code == ERR_GONE) {
+        return err_set(err, ERR_GONE,
+                       "the uploaded bytes of this job are missing; upload the file again");
+    }
+    return false;
+}
+
+static bool carry_out(struct jobs *jobs, struct job *job, uint64_t *events, struct err *err)
+{
+    struct arena arena;
+    struct pipeline_output output = {0};
+    const char *path;
+    arena_init(&arena, 0);
+    bool ok = store_job_running(jobs->store, job->id, err) &&
+              find_raw(jobs, job, &arena, &path, err) &&
+              pipeline_run(path, job->file_name, job->grant_bytes, &job->progress, &output, err);
+    if (ok) {
+        *events = count_events(&output);
+        ok = store_output(jobs, job, &output, err);
+        pipeline_output_free(&output);
+    }
+    arena_free(&arena);
+    return ok;
+}
+
+/* The trace did not fit into its share of the memory, but may fit when it has all of it. */
+static bool
+deserves_more_memory(const struct jobs *jobs, const struct job *job, const struct err *err)
+{
+    return err->code == ERR_TOO_LARGE && job->grant_bytes < jobs->budget_bytes;
+}
+
+/* What the store has to know of the end. False when it could not note a failure: then this process
+ * remembers it, and the next one tries again. */
+static bool settle(struct jobs *jobs, const struct job *job, bool ok, const struct err *error)
+{
+    struct err err = ERR_INIT;
+    bool noted = ok || store_job_failed(jobs->store, job->id, error, &err);
+    if (!noted) {
+        log_write(jobs->log, LOG_ERROR, "job %lld: cannot note its failure: %s", (long long)job->id,
+                  err.msg);
+    }
+    if (!jobs->retain_raw && noted && !store_blob_forget(jobs->store, job->sha256_hex, &err)) {
+        log_write(jobs->log, LOG_WARN, "job %lld: the raw file stays: %s", (long long)job->id,
+                  err.msg);
+    }
+    return noted;
+}
+
+static void
+log_end(const struct jobs *jobs, const struct job *job, bool ok, const struct err *error)
+{
+    if (ok) {
+        log_write(jobs->log, LOG_INFO, "job %lld: %s of run %s stored", (long long)job->id,
+                  job->file_name, job->run);
+    } else {
+        log_write(jobs->log, LOG_WARN, "job %lld: %s of run %s failed: %s", (long long)job->id,
+                  job->file_name, job->run, error->msg);
+    }
+}
+
+/* `lock` is held. */
+static void requeue(struct jobs *jobs, struct job *job)
+{
+    job->state = JOB_QUEUED;
+    job->attempt++;
+    job->estimate_bytes = jobs->budget_bytes;
+    atomic_store(&job->progress.bytes_done, 0);
+    atomic_store(&job->progress.stage, STAGE_QUEUED);
+}
+
+/* `lock` is held. */
+static void finish(struct jobs *jobs,
+                   struct job *job,
+                   bool ok,
+                   bool noted,
+                   uint64_t events,
+                   const struct err *error)
+{
+    if (ok) {
+        jobs->counts.done++;
+        jobs->counts.bytes_ingested += job->size_bytes;
+        jobs->counts.events_ingested += events;
+    } else {
+        jobs->counts.failed++;
+    }
+    if (noted) {
+        jobs_remove(jobs, job);
+    } else {
+        job->state = JOB_FAILED;
+        job->error = *error;
+    }
+}
+
+/* `lock` is held, but not while the job runs. */
+static void run_one(struct jobs *jobs, struct job *job)
+{
+    uint64_t grant_bytes = job->grant_bytes;
+    uint64_t events = 0;
+    struct err error = ERR_INIT;
+    job->state = JOB_RUNNING;
+    jobs->reserved_bytes += grant_bytes;
+    jobs->running++;
+    (void)pthread_mutex_unlock(&jobs->lock);
+
+    bool ok = carry_out(jobs, job, &events, &error);
+    bool again = !ok && deserves_more_memory(jobs, job, &error);
+    bool noted = again || settle(jobs, job, ok, &error);
+    if (!again) {
+        log_end(jobs, job, ok, &error);
+    }
+
+    (void)pthread_mutex_lock(&jobs->lock);
+    jobs->reserved_bytes -= grant_bytes;
+    jobs->running--;
+    if (again) {
+        requeue(jobs, job);
+    } else {
+        finish(jobs, job, ok, noted, events, &error);
+    }
+    (void)pthread_cond_broadcast(&jobs->work);
+    (void)pthread_cond_broadcast(&jobs->changed);
+}
+
+void *worker_run(void *argument)
+{
+    struct jobs *jobs = argument;
+    (void)pthread_mutex_lock(&jobs->lock);
+    while (!jobs->stopping) {
+        struct job *job = pick(jobs);
+        if (job != NULL) {
+            run_one(jobs, job);
+        } else {
+            (void)pthread_cond_wait(&jobs->work, &jobs->lock);
+        }
+    }
+    (void)pthread_mutex_unlock(&jobs->lock);
+    return NULL;
+}

@@ -1,0 +1,500 @@
+/* Columns and the tables that they point into.
+ *
+ *     events   ts[] dur[] ... name[] track[] args[]     one row an event, columns grow together
+ *                             |      |       |
+ *              strings <------+      |       +--> op_args / kernel_args / memory_args
+ *              tracks  <-------------+
+ *
+ * Tables whose equal entries are stored once have an index over them: an open-addressing table of
+ * entry numbers, at most half full, with the hash kept beside the number so that growing touches no
+ * entry. */
+#include "ingest/model/trace.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ROWS_FIRST ((uint32_t)1024)
+#define ROWS_MAX (UINT32_MAX - 1)
+#define ENTRIES_FIRST ((uint32_t)64)
+#define CATEGORIES_MAX ((uint32_t)UINT16_MAX + 1)
+#define SLOTS_FIRST ((size_t)128)
+
+_Static_assert(sizeof(struct op_args) == 3 * sizeof(uint32_t), "no padding: hashed as bytes");
+_Static_assert(sizeof(struct kernel_args) == 5 * sizeof(uint64_t) + 8 * sizeof(uint32_t),
+               "no padding: hashed as bytes");
+
+struct slot {
+    uint32_t hash;
+    uint32_t entry_plus_1; /* 0: free */
+};
+
+struct table_index {
+    struct slot *slots;
+    size_t slot_mask;
+};
+
+/* What makes two tracks the same: the raw texts and whether they were JSON strings. */
+struct track_key {
+    uint32_t words[3];
+};
+
+struct trace_private {
+    struct table_index track_index;
+    struct table_index category_index;
+    struct table_index op_index;
+    struct table_index kernel_index;
+    struct track_key *track_keys; /* beside trace.tracks */
+    uint32_t track_key_capacity;
+    uint32_t track_capacity;
+    uint32_t category_capacity;
+    uint32_t op_capacity;
+    uint32_t kernel_capacity;
+    uint32_t memory_capacity;
+    uint32_t label_capacity;
+    uint32_t device_capacity;
+    uint32_t meta_capacity;
+};
+
+/* --- growing --- */
+
+static size_t grown(size_t capacity, size_t first, size_t most)
+{
+    if (capacity < first) {
+        return first;
+    }
+    return capacity > most - capacity / 2 ? most : capacity + capacity / 2;
+}
+
+/* Room for one more entry of a table, whatever its type; the new address, or NULL. */
+static void *table_room(void *entries, uint32_t count, uint32_t *capacity, size_t entry_bytes)
+{
+    if (count < *capacity) {
+        return entries;
+    }
+    size_t more = grown(*capacity, ENTRIES_FIRST, UINT32_MAX);
+    if (more <= count) {
+        return NULL;
+    }
+    void *moved = realloc(entries, more * entry_bytes);
+    if (moved != NULL) {
+        *capacity = (uint32_t)more;
+    }
+    return moved;
+}
+
+static bool resize_column(void **column, size_t rows, size_t row_bytes)
+{
+    void *moved = realloc(*column, rows * row_bytes);
+    if (moved == NULL) {
+        return false;
+    }
+    *column = moved;
+    return true;
+}
+
+/* A column that cannot grow leaves the others longer than `capacity` says, which does no harm. */
+static bool resize_columns(struct trace_events *events, uint32_t rows)
+{
+#define RESIZE(column)                                                \
+    do {                                                              \
+        void *address = events->column;                               \
+        if (!resize_column(&address, rows, sizeof *events->column)) { \
+            return false;                                             \
+        }                                                             \
+        events->column = address;                                     \
+    } while (0)
+    RESIZE(ts_ns);
+    RESIZE(dur_ns);
+    RESIZE(correlation);
+    RESIZE(external_id);
+    RESIZE(name);
+    RESIZE(track);
+    RESIZE(args);
+    RESIZE(category);
+    RESIZE(kind);
+    RESIZE(flags);
+    RESIZE(phase);
+#undef RESIZE
+    events->capacity = rows;
+    return true;
+}
+
+/* --- index tables --- */
+
+static uint32_t hash_words(const void *bytes, size_t len)
+{
+    uint64_t hash = len;
+    for (size_t at = 0; at < len; at += sizeof(uint32_t)) {
+        uint32_t word;
+        memcpy(&word, (const char *)bytes + at, sizeof word);
+        hash = (hash ^ word) * 0x9E3779B97F4A7C15U;
+        hash ^= hash >> 29;
+    }
+    return (uint32_t)(hash ^ hash >> 32);
+}
+
+static void index_put(struct slot *slots, size_t mask, struct slot slot)
+{
+    size_t at = slot.hash & mask;
+    while (slots[at].entry_plus_1 != 0) {
+        at = (at + 1) & mask;
+    }
+    slots[at] = slot;
+}
+
+/* Makes room for one more number when `count` are in the index. */
+static bool index_room(struct table_index *index, uint32_t count)
+{
+    size_t old_slots = index->slots == NULL ? 0 : index->slot_mask + 1;
+    if (count < old_slots / 2) {
+        return true;
+    }
+    size_t new_slots = old_slots == 0 ? SLOTS_FIRST : old_slots * 2;
+    struct slot *slots = calloc(new_slots, sizeof *slots);
+    if (slots == NULL) {
+        return false;
+    }
+    for (size_t i = 0; i < old_slots; i++) {
+        if (index->slots[i].entry_plus_1 != 0) {
+            index_put(slots, new_slots - 1, index->slots[i]);
+        }
+    }
+    free(index->slots);
+    index->slots = slots;
+    index->slot_mask = new_slots - 1;
+    return true;
+}
+
+/* A table whose equal entries are stored once, seen while an entry is put into it. */
+struct table {
+    void *entries;
+    uint32_t count;
+    uint32_t *capacity;
+    struct table_index *index;
+    size_t entry_bytes;
+};
+
+/* The slot of the entry with the bytes of *entry, or the free slot where it belongs. */
+static struct slot *table_slot(const struct table *table, const void *entry, uint32_t hash)
+{
+    const struct table_index *index = table->index;
+    size_t size = table->entry_bytes;
+    size_t at = hash & index->slot_mask;
+    for (;; at = (at + 1) & index->slot_mask) {
+        struct slot *slot = &index->slots[at];
+        if (slot->entry_plus_1 == 0) {
+            return slot;
+        }
+        const char *other = (const char *)table->entries + (slot->entry_plus_1 - 1) * size;
+        if (slot->hash == hash && memcmp(other, entry, size) == 0) {
+            return slot;
+        }
+    }
+}
+
+/* The number of the entry with the bytes of *entry, added when new; UINT32_MAX without memory. */
+static uint32_t table_put(struct table *table, const void *entry)
+{
+    size_t size = table->entry_bytes;
+    if (!index_room(table->index, table->count)) {
+        return UINT32_MAX;
+    }
+    uint32_t hash = hash_words(entry, size);
+    struct slot *slot = table_slot(table, entry, hash);
+    if (slot->entry_plus_1 != 0) {
+        return slot->entry_plus_1 - 1;
+    }
+    void *entries = table_room(table->entries, table->count, table->capacity, size);
+    if (entries == NULL) {
+        return UINT32_MAX;
+    }
+    table->entries = entries;
+    uint32_t number = table->count++;
+    memcpy((char *)entries + number * size, entry, size);
+    *slot = (struct slot){.hash = hash, .entry_plus_1 = number + 1};
+    return number;
+}
+
+static size_t index_bytes(const struct table_index *index)
+{
+    return index->slots == NULL ? 0 : (index->slot_mask + 1) * sizeof *index->slots;
+}
+
+/* --- life --- */
+
+static void init_columns(struct trace *trace)
+{
+    arena_init(&trace->arena, 0);
+    trace->distributed_rank = TRACE_NO_ID;
+    trace->distributed_world_size = TRACE_NO_ID;
+    for (size_t i = 0; i < WARNING_CODE_COUNT; i++) {
+        trace->warnings.by_code[i].first_offset = WARNING_NO_OFFSET;
+    }
+}
+
+struct trace *trace_create(void)
+{
+    struct trace *trace = calloc(1, sizeof *trace);
+    if (trace == NULL) {
+        return NULL;
+    }
+    init_columns(trace);
+    trace->priv = calloc(1, sizeof *trace->priv);
+    trace->strings = strtab_create();
+    if (trace->priv == NULL || trace->strings == NULL || trace_add_category(trace, "", 0) != 0) {
+        trace_destroy(trace);
+        return NULL;
+    }
+    return trace;
+}
+
+static void free_columns(struct trace_events *events)
+{
+    free(events->ts_ns);
+    free(events->dur_ns);
+    free(events->correlation);
+    free(events->external_id);
+    free(events->name);
+    free(events->track);
+    free(events->args);
+    free(events->category);
+    free(events->kind);
+    free(events->flags);
+    free(events->phase);
+}
+
+void trace_destroy(struct trace *trace)
+{
+    if (trace == NULL) {
+        return;
+    }
+    free_columns(&trace->events);
+    free(trace->tracks);
+    free(trace->categories);
+    free(trace->op_args);
+    free(trace->kernel_args);
+    free(trace->memory_args);
+    free(trace->labels);
+    free(trace->devices);
+    free(trace->meta);
+    if (trace->priv != NULL) {
+        free(trace->priv->track_keys);
+        free(trace->priv->track_index.slots);
+        free(trace->priv->category_index.slots);
+        free(trace->priv->op_index.slots);
+        free(trace->priv->kernel_index.slots);
+        free(trace->priv);
+    }
+    strtab_destroy(trace->strings);
+    arena_free(&trace->arena);
+    free(trace);
+}
+
+void trace_seal(struct trace *trace)
+{
+    if (trace->events.count == 0 || trace->events.count == trace->events.capacity) {
+        return;
+    }
+    /* Said first: should one column refuse to shrink, the others are short already. */
+    trace->events.capacity = trace->events.count;
+    (void)resize_columns(&trace->events, trace->events.count);
+}
+
+/* --- filling --- */
+
+bool trace_add_event(struct trace *trace, const struct trace_event *event)
+{
+    struct trace_events *events = &trace->events;
+    if (KS_UNLIKELY(events->count == events->capacity)) {
+        size_t rows = grown(events->capacity, ROWS_FIRST, ROWS_MAX);
+        if (rows <= events->count || !resize_columns(events, (uint32_t)rows)) {
+            return false;
+        }
+    }
+    uint32_t row = events->count++;
+    events->ts_ns[row] = event->ts_ns;
+    events->dur_ns[row] = event->dur_ns;
+    events->correlation[row] = event->correlation;
+    events->external_id[row] = event->external_id;
+    events->name[row] = event->name;
+    events->track[row] = event->track;
+    events->args[row] = event->args;
+    events->category[row] = event->category;
+    events->kind[row] = (uint8_t)event->kind;
+    events->flags[row] = event->flags;
+    events->phase[row] = event->phase;
+    return true;
+}
+
+static struct track_key track_key(const struct trace_track *track)
+{
+    uint32_t flags = (track->pid_is_text ? 1U : 0U) | (track->tid_is_text ? 2U : 0U) |
+                     (track->pid_is_int ? 4U : 0U) | (track->tid_is_int ? 8U : 0U);
+    return (struct track_key){{track->pid_text, track->tid_text, flags}};
+}
+
+uint32_t trace_add_track(struct trace *trace, const struct trace_track *track)
+{
+    struct trace_private *priv = trace->priv;
+    struct trace_track *tracks =
+        table_room(trace->tracks, trace->track_count, &priv->track_capacity, sizeof *tracks);
+    if (tracks == NULL) {
+        return UINT32_MAX;
+    }
+    trace->tracks = tracks;
+    struct track_key key = track_key(track);
+    struct table table = {.entries = priv->track_keys,
+                          .count = trace->track_count,
+                          .capacity = &priv->track_key_capacity,
+                          .index = &priv->track_index,
+                          .entry_bytes = sizeof key};
+    uint32_t number = table_put(&table, &key);
+    priv->track_keys = table.entries;
+    if (number == trace->track_count) {
+        tracks[number] = *track;
+        trace->track_count++;
+    }
+    return number;
+}
+
+uint32_t trace_add_category(struct trace *trace, const char *text, size_t len)
+{
+    struct trace_private *priv = trace->priv;
+    uint32_t text_id = strtab_intern(trace->strings, text, len);
+    if (text_id == STRTAB_NONE) {
+        return UINT32_MAX;
+    }
+    struct table table = {.entries = trace->categories,
+                          .count = trace->category_count,
+                          .capacity = &priv->category_capacity,
+                          .index = &priv->category_index,
+                          .entry_bytes = sizeof text_id};
+    bool is_new_and_too_many =
+        table.count == CATEGORIES_MAX &&
+        table_slot(&table, &text_id, hash_words(&text_id, sizeof text_id))->entry_plus_1 == 0;
+    if (is_new_and_too_many) {
+        return 0;
+    }
+    uint32_t number = table_put(&table, &text_id);
+    trace->categories = table.entries;
+    trace->category_count = table.count;
+    return number;
+}
+
+uint32_t trace_add_op_args(struct trace *trace, const struct op_args *args)
+{
+    struct trace_private *priv = trace->priv;
+    struct table table = {.entries = trace->op_args,
+                          .count = trace->op_args_count,
+                          .capacity = &priv->op_capacity,
+                          .index = &priv->op_index,
+                          .entry_bytes = sizeof *args};
+    uint32_t number = table_put(&table, args);
+    trace->op_args = table.entries;
+    trace->op_args_count = table.count;
+    return number;
+}
+
+uint32_t trace_add_kernel_args(struct trace *trace, const struct kernel_args *args)
+{
+    struct trace_private *priv = trace->priv;
+    struct table table = {.entries = trace->kernel_args,
+                          .count = trace->kernel_args_count,
+                          .capacity = &priv->kernel_capacity,
+                          .index = &priv->kernel_index,
+                          .entry_bytes = sizeof *args};
+    uint32_t number = table_put(&table, args);
+    trace->kernel_args = table.entries;
+    trace->kernel_args_count = table.count;
+    return number;
+}
+
+/* Appends a copy of *entry to a table without index; false without memory. */
+static bool
+append(void **entries, uint32_t *count, uint32_t *capacity, const void *entry, size_t entry_bytes)
+{
+    void *room = table_room(*entries, *count, capacity, entry_bytes);
+    if (room == NULL) {
+        return false;
+    }
+    *entries = room;
+    memcpy((char *)room + *count * entry_bytes, entry, entry_bytes);
+    (*count)++;
+    return true;
+}
+
+uint32_t trace_add_memory_args(struct trace *trace, const struct memory_args *args)
+{
+    void *entries = trace->memory_args;
+    bool good = append(&entries, &trace->memory_args_count, &trace->priv->memory_capacity, args,
+                       sizeof *args);
+    trace->memory_args = entries;
+    return good ? trace->memory_args_count - 1 : UINT32_MAX;
+}
+
+bool trace_add_label(struct trace *trace, const struct trace_label *label)
+{
+    void *entries = trace->labels;
+    bool good =
+        append(&entries, &trace->label_count, &trace->priv->label_capacity, label, sizeof *label);
+    trace->labels = entries;
+    return good;
+}
+
+bool trace_add_device(struct trace *trace, const struct device_properties *device)
+{
+    struct device_properties copy = *device;
+    if (device->name != NULL) {
+        copy.name = arena_strndup(&trace->arena, device->name, strlen(device->name));
+        if (copy.name == NULL) {
+            return false;
+        }
+    }
+    void *entries = trace->devices;
+    bool good =
+        append(&entries, &trace->device_count, &trace->priv->device_capacity, &copy, sizeof copy);
+    trace->devices = entries;
+    return good;
+}
+
+bool trace_add_meta(struct trace *trace, const char *key, const char *value)
+{
+    struct trace_meta meta = {
+        .key = arena_strndup(&trace->arena, key, strlen(key)),
+        .value = arena_strndup(&trace->arena, value, strlen(value)),
+    };
+    if (meta.key == NULL || meta.value == NULL) {
+        return false;
+    }
+    void *entries = trace->meta;
+    bool good =
+        append(&entries, &trace->meta_count, &trace->priv->meta_capacity, &meta, sizeof meta);
+    trace->meta = entries;
+    return good;
+}
+
+/* --- memory --- */
+
+static size_t row_bytes(const struct trace_events *events)
+{
+    return sizeof *events->ts_ns + sizeof *events->dur_ns + sizeof *events->correlation +
+           sizeof *events->external_id + sizeof *events->name + sizeof *events->track +
+           sizeof *events->args + sizeof *events->category + sizeof *events->kind +
+           sizeof *events->flags + sizeof *events->phase;
+}
+
+size_t trace_memory_bytes(const struct trace *trace)
+{
+    const struct trace_private *priv = trace->priv;
+    return sizeof *trace + sizeof *priv + trace->events.count * row_bytes(&trace->events) +
+           trace->track_count * (sizeof *trace->tracks + sizeof *priv->track_keys) +
+           trace->category_count * sizeof *trace->categories +
+           trace->op_args_count * sizeof *trace->op_args +
+           trace->kernel_args_count * sizeof *trace->kernel_args +
+           trace->memory_args_count * sizeof *trace->memory_args +
+           trace->label_count * sizeof *trace->labels +
+           trace->device_count * sizeof *trace->devices + trace->meta_count * sizeof *trace->meta +
+           index_bytes(&priv->track_index) + index_bytes(&priv->category_index) +
+           index_bytes(&priv->op_index) + index_bytes(&priv->kernel_index) +
+           strtab_bytes(trace->strings) + trace->arena.held_bytes;
+}

@@ -1,0 +1,251 @@
+/* A trace in memory: columns, not objects. One row an element of `traceEvents` that was read,
+ * whatever its phase, in file order, about 48 bytes each. Formats fill it through trace_add_*;
+ * analyses read the columns. Owned by one thread at a time; one trace_destroy frees all.
+ *
+ * Units: times are integer nanoseconds as the file gives them (decimal microseconds parsed from
+ * text, without a detour over doubles); `base_time_ns` is to be added to get absolute times. All
+ * are within +-2^62 ns, so that ts + dur and ts + base cannot overflow; negative durations are
+ * read as 0. */
+#ifndef KS_MODEL_TRACE_H
+#define KS_MODEL_TRACE_H
+
+#include "ingest/base/arena.h"
+#include "ingest/base/attr.h"
+#include "ingest/base/err.h"
+#include "ingest/base/strtab.h"
+#include "ingest/model/warning.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* "Not there" for int64 ids (correlation, external id, ...). */
+#define TRACE_NO_ID INT64_MIN
+/* "No arguments that an analysis needs" in the `args` column. */
+#define TRACE_NO_ARGS UINT32_MAX
+
+/* What an event is, whatever name its producer gives the category (SPEC_tb section 3, with the
+ * categories of the MLU fork). Only complete events (X), flows (s, t, f) and memory records have
+ * another kind than EVENT_OTHER. Categories that no view of the plugin knows keep a kind of their
+ * own or EVENT_OTHER. */
+enum event_kind {
+    EVENT_OTHER,
+    EVENT_OPERATOR,   /* cpu_op, operator */
+    EVENT_RUNTIME,    /* runtime, cuda_runtime, mtia_, glow_, xpu_, privateuse1_, mlu_runtime */
+    EVENT_KERNEL,     /* kernel */
+    EVENT_MEMCPY,     /* memcpy, gpu_memcpy, mlu_memcpy */
+    EVENT_MEMSET,     /* memset, gpu_memset, mlu_memset */
+    EVENT_TRACE_SPAN, /* trace */
+    EVENT_PYTHON,     /* python */
+    EVENT_PYTHON_FUNCTION,     /* python_function */
+    EVENT_MEMORY,              /* ph X with category memory, and ph i named [memory] */
+    EVENT_USER_ANNOTATION,     /* user_annotation */
+    EVENT_GPU_USER_ANNOTATION, /* gpu_user_annotation, mlu_user_annotation */
+    EVENT_DRIVER,      /* cuda_driver, xpu_driver, privateuse1_driver: invisible to the plugin */
+    EVENT_FLOW_FWDBWD, /* fwdbwd, forward_backward */
+    EVENT_FLOW         /* ac2g, async, ...: every other s / t / f */
+};
+
+enum event_flag {
+    EVENT_HAS_DUR = 1,     /* the event has a duration of its own (else dur_ns is 0) */
+    EVENT_NO_TS = 2,       /* no readable time stamp (ts_ns is 0): metadata events, damaged ones;
+                              and a `Record Window End` left out by SPEC_tb section 2 */
+    EVENT_TID_IS_TEXT = 4, /* the raw tid was a JSON string */
+    EVENT_MODULE = 8,      /* python_function with `Python module id` */
+    EVENT_NO_NAME = 16,    /* the event has no name (the name id is that of the empty string) */
+    EVENT_NO_CATEGORY = 32
+};
+
+/* The columns. Row i of every array belongs to event i. */
+struct trace_events {
+    uint32_t count;
+    uint32_t capacity;
+    int64_t *ts_ns;
+    int64_t *dur_ns;
+    /* Device and runtime events: `correlation`. Flow events: their id. python_function: `Python
+     * id`. Ids that are JSON texts become unique negative numbers. TRACE_NO_ID where absent. */
+    int64_t *correlation;
+    /* `external id`, else `External id` (SPEC_tb 3.1). python_function: `Python parent id`. */
+    int64_t *external_id;
+    uint32_t *name;  /* string id */
+    uint32_t *track; /* index into trace.tracks */
+    uint32_t *args;  /* by kind: see struct op_args, kernel_args, memory_args; python_function with
+                        EVENT_MODULE: the module id itself; else TRACE_NO_ARGS */
+    uint16_t *category; /* index into trace.categories */
+    uint8_t *kind;      /* enum event_kind */
+    uint8_t *flags;     /* enum event_flag */
+    char *phase;        /* the `ph` character */
+};
+
+/* One (pid, tid) pair as the file writes it: texts are kept raw, so that "7" and 7 are two tracks.
+ */
+struct trace_track {
+    uint32_t pid_text; /* string ids of the raw values: JSON strings unquoted, numbers as written */
+    uint32_t tid_text;
+    bool pid_is_text; /* a JSON string */
+    bool tid_is_text;
+    bool pid_is_int; /* a JSON integer */
+    bool tid_is_int;
+    /* int(pid), int(tid) as Python reads them, texts such as "25738" too; *_valid false where it
+     * would fail. Two tracks with equal tid_int form one thread of the operator tree (SPEC_tb 3.2).
+     */
+    bool pid_int_valid;
+    bool tid_int_valid;
+    int64_t pid_int;
+    int64_t tid_int;
+};
+
+/* Arguments of operators and annotations; equal ones are stored once. Texts are Python's str() of
+ * the JSON value (SPEC_tb section 11): `[[2, 8, 5], []]`. */
+struct op_args {
+    uint32_t shape;       /* `Input Dims`, else `Input dims`; "[]" when absent, "None" for a null */
+    uint32_t call_stack;  /* empty string when absent */
+    uint32_t input_types; /* `Input type` as text, STRTAB_NONE when absent */
+};
+
+/* Arguments of kernels, memcpys and memsets; equal ones are stored once. */
+struct kernel_args {
+    int64_t device;       /* arg `device` when it is an integer, else TRACE_NO_ID */
+    int64_t stream;       /* arg `stream`, TRACE_NO_ID when absent or no integer */
+    int64_t size_bytes;   /* arg `bytes` (memcpy, memset), TRACE_NO_ID when absent */
+    double blocks_per_sm; /* NaN when absent or null */
+    double occupancy_pct; /* `est. achieved occupancy %`, NaN when absent or null */
+    /* Texts as the plugin prints them, STRTAB_NONE when absent: str(value). `grid`, `block`,
+     * `registers per thread`, `shared memory`; `kernel type`, `tasktopo`, `tasktopo_node`; `dim` is
+     * the list of dimx, dimy, dimz (`[16, 4, 4]`, `None` for missing ones) and present only if one
+     * of them is. */
+    uint32_t grid;
+    uint32_t block;
+    uint32_t registers_per_thread;
+    uint32_t shared_memory;
+    uint32_t kernel_type;
+    uint32_t dim;
+    uint32_t tasktopo;
+    uint32_t tasktopo_node;
+};
+
+#define MEMORY_HAS_ADDR 1u
+#define MEMORY_HAS_ALLOCATED 2u
+#define MEMORY_HAS_RESERVED 4u
+#define MEMORY_HAS_DEVICE_TYPE 8u
+#define MEMORY_HAS_DEVICE_ID 16u
+
+/* Arguments of one `[memory]` record. */
+struct memory_args {
+    int64_t addr;       /* the 64 bits of the unsigned address */
+    int64_t size_bytes; /* `Bytes`: positive allocates, negative releases; 0 when absent */
+    int64_t total_allocated_bytes;
+    int64_t total_reserved_bytes;
+    int32_t device_type; /* 0 CPU, 1 CUDA, 20 PrivateUse1 (MLU) */
+    int32_t device_id;
+    uint32_t has; /* MEMORY_HAS_* */
+};
+
+#define DEVICE_HAS_ID 1u
+#define DEVICE_HAS_TOTAL_MEMORY 2u
+#define DEVICE_HAS_TOTAL_MEMORY_MIB 4u
+#define DEVICE_HAS_COMPUTE_MAJOR 8u
+#define DEVICE_HAS_COMPUTE_MINOR 16u
+#define DEVICE_HAS_SM_COUNT 32u
+#define DEVICE_HAS_NAME 64u
+
+/* One entry of `deviceProperties`, in file order. */
+struct device_properties {
+    int64_t id;
+    const char *name;
+    int64_t total_memory_bytes; /* totalGlobalMem */
+    int64_t total_memory_mib;   /* totalMem(MiB) */
+    int64_t compute_major;
+    int64_t compute_minor;
+    int64_t sm_count; /* numSms */
+    uint32_t has;     /* DEVICE_HAS_* */
+};
+
+/* A scalar of the top level or of `distributedInfo` (keys "distributedInfo.rank" ...), for the
+ * environment table; values as JSON text unquoted. Also process and thread names (see
+ * trace.labels). */
+struct trace_meta {
+    const char *key;
+    const char *value;
+};
+
+/* process_name / thread_name / process_labels metadata (`M` events). */
+struct trace_label {
+    uint32_t kind_name; /* string id of the M event's name, "thread_name" */
+    uint32_t track;
+    uint32_t label; /* string id of args.name or args.labels */
+};
+
+struct trace {
+    struct arena arena; /* texts of metadata and whatever else lives as long as the trace */
+    struct strtab *strings;
+    struct trace_events events;
+
+    struct trace_track *tracks;
+    uint32_t *categories; /* string ids of the raw `cat` texts */
+    uint32_t track_count;
+    uint32_t category_count;
+    struct op_args *op_args;
+    struct kernel_args *kernel_args;
+    uint32_t op_args_count;
+    uint32_t kernel_args_count;
+    struct memory_args *memory_args; /* one a record */
+    uint32_t memory_args_count;
+    struct trace_label *labels;
+    uint32_t label_count;
+
+    struct device_properties *devices;
+    uint32_t device_count;
+    bool has_device_properties; /* the key was there, even with an empty list */
+    bool decimal_times; /* some ts or dur was written with a decimal point or exponent: the plugin's
+                           answers then hold doubles (SPEC_tb section 1) */
+    struct trace_meta *meta;
+    uint32_t meta_count;
+    const char *framework;    /* top-level `Framework`, NULL when absent */
+    int64_t base_time_ns;     /* `baseTimeNanoseconds`, 0 when absent */
+    int64_t distributed_rank; /* distributedInfo.rank, TRACE_NO_ID when absent */
+    int64_t distributed_world_size;
+    const char *distributed_backend; /* NULL when absent */
+
+    struct warnings warnings;
+
+    struct trace_private *priv; /* look-up tables of the builder */
+};
+
+struct trace *trace_create(void) KS_MUST_USE; /* NULL without memory */
+void trace_destroy(struct trace *trace);      /* NULL is allowed */
+
+/* ---- filling: all return ids, or UINT32_MAX when memory is exhausted ---- */
+
+/* One event to append; everything is copied. */
+struct trace_event {
+    int64_t ts_ns, dur_ns, correlation, external_id;
+    uint32_t name, track, args;
+    uint16_t category;
+    enum event_kind kind;
+    uint8_t flags;
+    char phase;
+};
+
+/* Appends a row. False without memory or when UINT32_MAX - 1 rows are there. */
+bool trace_add_event(struct trace *trace, const struct trace_event *event) KS_MUST_USE;
+/* The index of an equal entry, added when new. */
+uint32_t trace_add_track(struct trace *trace, const struct trace_track *track);
+/* Category 0 is the empty text. Of more than 65536 different ones the later ones share entry 0. */
+uint32_t trace_add_category(struct trace *trace, const char *text, size_t len);
+uint32_t trace_add_op_args(struct trace *trace, const struct op_args *args);
+uint32_t trace_add_kernel_args(struct trace *trace, const struct kernel_args *args);
+/* Always a new entry. */
+uint32_t trace_add_memory_args(struct trace *trace, const struct memory_args *args);
+bool trace_add_label(struct trace *trace, const struct trace_label *label) KS_MUST_USE;
+bool trace_add_device(struct trace *trace, const struct device_properties *device) KS_MUST_USE;
+bool trace_add_meta(struct trace *trace, const char *key, const char *value) KS_MUST_USE;
+
+/* Gives back the room for more events; to be called after the last one. */
+void trace_seal(struct trace *trace);
+
+/* Bytes in use by the columns, tables, strings and arena. Room that the columns hold for events to
+ * come is not counted: the system gives it no memory before it is written. */
+size_t trace_memory_bytes(const struct trace *trace);
+
+#endif

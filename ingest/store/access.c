@@ -1,0 +1,134 @@
+/* Who may use which connection: one writer in turn, readers from a pool that grows when needed. */
+#include "ingest/store/internal.h"
+
+bool store_access_init(struct store *store, struct err *err)
+{
+    if (!turnstile_init(&store->writer_turn)) {
+        return err_set(err, ERR_NO_MEMORY, "no resources for the locks of the store");
+    }
+    if (pthread_mutex_init(&store->readers_lock, NULL) != 0) {
+        turnstile_destroy(&store->writer_turn);
+        return err_set(err, ERR_NO_MEMORY, "no resources for the locks of the store");
+    }
+    if (pthread_cond_init(&store->reader_returned, NULL) != 0) {
+        (void)pthread_mutex_destroy(&store->readers_lock);
+        turnstile_destroy(&store->writer_turn);
+        return err_set(err, ERR_NO_MEMORY, "no resources for the locks of the store");
+    }
+    return true;
+}
+
+void store_access_destroy(struct store *store)
+{
+    for (unsigned i = 0; i < store->idle_reader_count; i++) {
+        db_close(store->idle_readers[i]);
+    }
+    /* Last, so that it is the one that checkpoints and removes the WAL. */
+    db_close(store->writer);
+    (void)pthread_cond_destroy(&store->reader_returned);
+    (void)pthread_mutex_destroy(&store->readers_lock);
+    turnstile_destroy(&store->writer_turn);
+}
+
+/* ---- readers ---- */
+
+/* An idle reader, or NULL with the right to open one more. */
+static struct db *take_idle(struct store *store)
+{
+    struct db *db = NULL;
+    (void)pthread_mutex_lock(&store->readers_lock);
+    while (store->idle_reader_count == 0 && store->open_reader_count == STORE_READERS_MAX) {
+        (void)pthread_cond_wait(&store->reader_returned, &store->readers_lock);
+    }
+    if (store->idle_reader_count > 0) {
+        db = store->idle_readers[--store->idle_reader_count];
+    } else {
+        store->open_reader_count++;
+    }
+    (void)pthread_mutex_unlock(&store->readers_lock);
+    return db;
+}
+
+/* NULL: the reader could not be opened or is broken, its place is free again. */
+static void give_back(struct store *store, struct db *db)
+{
+    (void)pthread_mutex_lock(&store->readers_lock);
+    if (db != NULL) {
+        store->idle_readers[store->idle_reader_count++] = db;
+    } else {
+        store->open_reader_count--;
+    }
+    (void)pthread_cond_signal(&store->reader_returned);
+    (void)pthread_mutex_unlock(&store->readers_lock);
+}
+
+bool store_read_begin(struct store *store, struct db **out, struct err *err)
+{
+    struct db *db = take_idle(store);
+    if (db == NULL && !db_open(&db, store->db_path, DB_READER, err)) {
+        give_back(store, NULL);
+        return false;
+    }
+    if (!db_exec(db, "BEGIN", err)) {
+        db_close(db);
+        give_back(store, NULL);
+        return false;
+    }
+    *out = db;
+    return true;
+}
+
+void store_read_end(struct store *store, struct db *db)
+{
+    struct err ignored = ERR_INIT;
+    /* A reader that cannot end its transaction would show an old state for ever. */
+    if (db_in_transaction(db) && !db_exec(db, "COMMIT", &ignored)) {
+        log_write(store->log, LOG_WARN, "a reader is closed: %s", ignored.msg);
+        db_close(db);
+        db = NULL;
+    }
+    give_back(store, db);
+}
+
+/* ---- the writer ---- */
+
+static bool set_durability(struct store *store, enum store_durability durability, struct err *err)
+{
+    bool durable = durability == STORE_DURABLE;
+    if (durable == store->writer_is_durable) {
+        return true;
+    }
+    const char *sql = durable ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL";
+    if (!db_exec(store->writer, sql, err)) {
+        return false;
+    }
+    store->writer_is_durable = durable;
+    return true;
+}
+
+bool store_write_begin(struct store *store, enum store_durability durability, struct err *err)
+{
+    turnstile_enter(&store->writer_turn);
+    if (!set_durability(store, durability, err) ||
+        !db_exec(store->writer, "BEGIN IMMEDIATE", err)) {
+        turnstile_leave(&store->writer_turn);
+        return false;
+    }
+    return true;
+}
+
+bool store_write_end(struct store *store, bool ok, struct err *err)
+{
+    if (ok) {
+        ok = db_exec(store->writer, "COMMIT", err);
+    }
+    /* A full disk has rolled back by itself; then there is nothing to do. */
+    if (!ok && db_in_transaction(store->writer)) {
+        struct err second = ERR_INIT;
+        if (!db_exec(store->writer, "ROLLBACK", &second)) {
+            log_write(store->log, LOG_ERROR, "rolling back failed: %s", second.msg);
+        }
+    }
+    turnstile_leave(&store->writer_turn);
+    return ok;
+}

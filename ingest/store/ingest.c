@@ -1,0 +1,213 @@
+/* One upload on its way into the store: an unpublished upload row holds its traces until
+ * publishing. */
+#include "ingest/store/ingest_rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct store_ingest {
+    struct store *store;
+    int64_t job_id;
+    int64_t upload_id;
+};
+
+static bool insert_upload(struct store_ingest *ingest, struct err *err)
+{
+    struct db *db = ingest->store->writer;
+    struct db_stmt st;
+    db_prepare(&st, db,
+               "INSERT INTO run (name) SELECT run FROM job WHERE id = ? ON CONFLICT DO NOTHING");
+    db_put_int(&st, ingest->job_id);
+    if (!db_run(&st, err)) {
+        return false;
+    }
+    db_prepare(&st, db,
+               "INSERT INTO upload (run_id, job_id, file_name, sha256, size_bytes, uploaded_at_s)"
+               " SELECT r.id, j.id, j.file_name, j.sha256, j.size_bytes, j.received_at_s"
+               " FROM job AS j JOIN run AS r ON r.name = j.run"
+               " WHERE j.id = ? AND j.state IN ('queued', 'running')");
+    db_put_int(&st, ingest->job_id);
+    if (!db_run(&st, err)) {
+        return false;
+    }
+    ingest->upload_id = db_last_id(db);
+    return db_changes(db) == 1 || err_set(err, ERR_NOT_FOUND, "there is no unfinished job %lld",
+                                          (long long)ingest->job_id);
+}
+
+bool store_ingest_begin(struct store *store,
+                        int64_t job_id,
+                        struct store_ingest **out,
+                        struct err *err)
+{
+    struct store_ingest *ingest = calloc(1, sizeof *ingest);
+    if (ingest == NULL) {
+        return err_set(err, ERR_NO_MEMORY, "no memory to store a trace");
+    }
+    ingest->store = store;
+    ingest->job_id = job_id;
+    bool ok = store_write_begin(store, STORE_BATCH, err);
+    ok = ok && store_write_end(store, insert_upload(ingest, err), err);
+    if (!ok) {
+        free(ingest);
+        return false;
+    }
+    *out = ingest;
+    return true;
+}
+
+/* What an upload tells of each of its traces. */
+struct trace_place {
+    const char *worker;
+    const char *span_digits;
+    const char *format;
+    int64_t plugin_of;
+};
+
+static bool write_figures(struct store_ingest *ingest,
+                          const struct trace_place *place,
+                          const struct trace_results *results,
+                          int64_t *trace_id,
+                          struct err *err)
+{
+    struct store *store = ingest->store;
+    if (!store_write_begin(store, STORE_BATCH, err)) {
+        return false;
+    }
+    bool ok = ingest_rows_trace(store->writer, ingest->upload_id, place->plugin_of, place->worker,
+                                place->span_digits, place->format, results, trace_id, err);
+    return store_write_end(store, ok, err) && ingest_rows_write(store, *trace_id, results, err);
+}
+
+bool store_ingest_trace(struct store_ingest *ingest,
+                        const char *worker,
+                        const char *span_digits,
+                        const char *format,
+                        const struct trace_results *results,
+                        struct err *err)
+{
+    struct trace_place place = {.worker = worker, .span_digits = span_digits, .format = format};
+    int64_t plugin_id = 0;
+    return write_figures(ingest, &place, results, &place.plugin_of, err) &&
+           (results->plugin == NULL ||
+            write_figures(ingest, &place, results->plugin, &plugin_id, err));
+}
+
+/* ---- publishing ---- */
+
+/* An upload that is visible under the same run and name. */
+struct rival {
+    int64_t upload_id; /* 0: none */
+    int64_t job_id;
+    bool same_bytes;
+    bool may_replace; /* the job being published was told to replace it */
+    char sha256_hex[SHA256_HEX_BYTES];
+};
+
+static bool find_rival(struct store_ingest *ingest, struct rival *rival, struct err *err)
+{
+    struct db_stmt st;
+    size_t len;
+    db_prepare(
+        &st, ingest->store->writer,
+        "SELECT o.id, o.job_id, o.sha256 = u.sha256, j.replace, o.sha256"
+        " FROM upload AS u JOIN job AS j ON j.id = u.job_id"
+        " JOIN upload AS o ON o.run_id = u.run_id AND o.file_name = u.file_name AND o.published = 1"
+        " WHERE u.id = ?");
+    db_put_int(&st, ingest->upload_id);
+    if (db_next(&st)) {
+        rival->upload_id = db_get_int(&st);
+        rival->job_id = db_get_int(&st);
+        rival->same_bytes = db_get_bool(&st);
+        rival->may_replace = db_get_bool(&st);
+        const char *sha256_hex = db_peek_text(&st, &len);
+        if (sha256_hex != NULL && len < sizeof rival->sha256_hex) {
+            memcpy(rival->sha256_hex, sha256_hex, len + 1);
+        }
+    }
+    return db_done(&st, err);
+}
+
+static bool replace_rival(struct store_ingest *ingest, const struct rival *rival, struct err *err)
+{
+    if (rival->upload_id == 0) {
+        return true;
+    }
+    if (rival->job_id > ingest->job_id) {
+        return err_set(err, ERR_CONFLICT, "a later upload has taken the name of this one");
+    }
+    if (!rival->same_bytes && !rival->may_replace) {
+        return err_set(
+            err, ERR_CONFLICT,
+            "other content is there under this name; upload with ?replace=1 to replace it");
+    }
+    return db_run_id(ingest->store->writer, "DELETE FROM upload WHERE id = ?", rival->upload_id,
+                     err);
+}
+
+static bool publish_rows(struct store_ingest *ingest, struct rival *rival, struct err *err)
+{
+    struct db *db = ingest->store->writer;
+    if (!find_rival(ingest, rival, err) || !replace_rival(ingest, rival, err) ||
+        !db_run_id(db,
+                   "UPDATE upload SET published = 1 WHERE id = ?1"
+                   " AND EXISTS (SELECT 1 FROM trace WHERE upload_id = ?1)",
+                   ingest->upload_id, err)) {
+        return false;
+    }
+    if (db_changes(db) != 1) {
+        return err_set(err, ERR_INTERNAL, "an upload without a trace cannot be published");
+    }
+    return db_run_id(db, "UPDATE job SET state = 'done' WHERE id = ?", ingest->job_id, err);
+}
+
+bool store_ingest_publish(struct store_ingest *ingest, struct err *err)
+{
+    struct store *store = ingest->store;
+    struct rival rival = {0};
+    bool ok = store_write_begin(store, STORE_DURABLE, err);
+    ok = ok && store_write_end(store, publish_rows(ingest, &rival, err), err);
+    if (!ok) {
+        store_ingest_abort(ingest);
+        return false;
+    }
+    free(ingest);
+    /* The upload is visible; what it replaced is not any more and goes now or at the next start. */
+    struct err second = ERR_INIT;
+    bool replaced = rival.upload_id != 0;
+    if (replaced &&
+        !(store_raw_drop(store, rival.sha256_hex, &second) && store_purge(store, &second))) {
+        log_write(store->log, LOG_WARN, "a replaced upload stays until the next start: %s",
+                  second.msg);
+    }
+    return true;
+}
+
+/* ---- giving up ---- */
+
+static bool remove_upload(struct store_ingest *ingest, struct err *err)
+{
+    struct store *store = ingest->store;
+    if (!store_write_begin(store, STORE_BATCH, err)) {
+        return false;
+    }
+    bool ok = db_run_id(store->writer, "DELETE FROM upload WHERE id = ?", ingest->upload_id, err) &&
+              db_run_id(store->writer,
+                        "DELETE FROM run WHERE name = (SELECT run FROM job WHERE id = ?)"
+                        " AND id NOT IN (SELECT run_id FROM upload)",
+                        ingest->job_id, err);
+    return store_write_end(store, ok, err) && store_purge(store, err);
+}
+
+void store_ingest_abort(struct store_ingest *ingest)
+{
+    if (ingest == NULL) {
+        return;
+    }
+    struct err err = ERR_INIT;
+    if (!remove_upload(ingest, &err)) {
+        log_write(ingest->store->log, LOG_WARN,
+                  "an upload that was given up stays until the next start: %s", err.msg);
+    }
+    free(ingest);
+}

@@ -1,0 +1,109 @@
+/* What the files of the store share. Order of locks: raw_lock before the writer's turnstile; a
+ * reader may be taken while either is held. */
+#ifndef KS_STORE_INTERNAL_H
+#define KS_STORE_INTERNAL_H
+
+#include "ingest/store/db.h"
+#include "ingest/store/store.h"
+#include "ingest/store/turnstile.h"
+
+#include <pthread.h>
+
+#define STORE_READERS_MAX 16
+
+/* A raw file that was committed and that no row refers to yet. */
+struct raw_pin {
+    struct raw_pin *next;
+    unsigned count;
+    char sha256_hex[SHA256_HEX_BYTES];
+};
+
+struct store {
+    char *data_dir;
+    char *db_path;
+    const struct log *log;
+    int lock_fd;
+
+    struct turnstile writer_turn;
+    struct db *writer;
+    bool writer_is_durable; /* synchronous = FULL is set */
+
+    pthread_mutex_t readers_lock;
+    pthread_cond_t reader_returned;
+    struct db *idle_readers[STORE_READERS_MAX];
+    unsigned idle_reader_count;
+    unsigned open_reader_count;
+
+    pthread_mutex_t raw_lock; /* guards what follows, and moving and removing raw files */
+    struct raw_pin *pins;
+    uint64_t raw_bytes;
+    uint64_t incoming_serial;
+};
+
+/* ---- access.c ---- */
+
+bool store_access_init(struct store *store, struct err *err) KS_MUST_USE;
+void store_access_destroy(struct store *store);
+
+/* A reader in a transaction: all its statements see one state. */
+bool store_read_begin(struct store *store, struct db **db, struct err *err) KS_MUST_USE;
+void store_read_end(struct store *store, struct db *db);
+
+enum store_durability {
+    STORE_BATCH,  /* part of something invisible: may be lost with the power */
+    STORE_DURABLE /* on disk when the commit returns, with every batch before it */
+};
+
+/* Waits for the turn and opens a transaction on store->writer. */
+bool store_write_begin(struct store *store,
+                       enum store_durability durability,
+                       struct err *err) KS_MUST_USE;
+/* Commits when `ok`, else rolls back and leaves the error as it is; gives the turn on either way.
+ */
+bool store_write_end(struct store *store, bool ok, struct err *err) KS_MUST_USE;
+
+/* ---- purge.c ---- */
+
+/* Removes the rows of traces without upload, in bounded transactions, and runs without uploads. */
+bool store_purge(struct store *store, struct err *err) KS_MUST_USE;
+
+/* ---- raw.c ---- */
+
+bool store_raw_init(struct store *store, struct err *err) KS_MUST_USE;
+void store_raw_destroy(struct store *store);
+/* Empties incoming/, removes raw files that no row refers to, counts the bytes of the rest. */
+bool store_raw_sweep(struct store *store, struct err *err) KS_MUST_USE;
+/* Removes the file unless an upload, an unfinished job or a pin needs it. */
+bool store_raw_drop(struct store *store, const char *sha256_hex, struct err *err) KS_MUST_USE;
+/* Takes one pin of this hash away, if there is one. */
+void store_raw_unpin(struct store *store, const char *sha256_hex);
+uint64_t store_raw_bytes(struct store *store);
+bool store_make_dir(const char *path, struct err *err) KS_MUST_USE;
+
+/* ---- shared statements ---- */
+
+/* ERR_NOT_FOUND when no visible trace has this id. */
+bool store_check_trace(struct db *db, int64_t trace_id, struct err *err) KS_MUST_USE;
+/* The same where the id may also be that of the plugin's figures of a visible trace. */
+bool store_check_figures(struct db *db, int64_t trace_id, struct err *err) KS_MUST_USE;
+
+bool store_read_warnings(struct db *db,
+                         int64_t trace_id,
+                         struct warnings *warnings,
+                         struct err *err) KS_MUST_USE;
+/* All ids that `sql` answers for the one parameter `id`, in the arena. */
+bool store_read_ids(struct db *db,
+                    const char *sql,
+                    int64_t id,
+                    struct arena *arena,
+                    int64_t **ids,
+                    size_t *count,
+                    struct err *err) KS_MUST_USE;
+
+/* FROM clause of visible traces: t, u and r are trace, upload and run. */
+#define STORE_PUBLISHED_ROWS \
+    " FROM trace AS t JOIN upload AS u ON u.id = t.upload_id AND u.published = 1"
+#define STORE_VISIBLE_TRACES \
+    STORE_PUBLISHED_ROWS " AND t.plugin_of IS NULL JOIN run AS r ON r.id = u.run_id"
+
+#endif

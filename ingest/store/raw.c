@@ -1,0 +1,547 @@
+/* Raw uploads: written to incoming/, then moved to raw/ab/cdef… under their hash.
+ *
+ * A committed file is pinned until a job row refers to it or until it is released, because between
+ * the two another request may drop the last row that referred to equal bytes. */
+#include "ingest/store/internal.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define WRITE_BUFFER_BYTES ((size_t)1 << 20)
+#define PATH_BYTES 4096
+#define FILE_NAME_BYTES 32
+#define FAN_OUT_CHARS 2 /* hex characters of the folder below raw/ */
+
+struct store_blob {
+    struct store *store;
+    int fd;
+    struct sha256 *hash;
+    uint64_t size_bytes;
+    size_t buffered;
+    char name[FILE_NAME_BYTES]; /* below incoming/ */
+    char buffer[WRITE_BUFFER_BYTES];
+};
+
+/* ---- paths ---- */
+
+static bool is_sha256_hex(const char *text)
+{
+    return strlen(text) == SHA256_HEX_BYTES - 1 &&
+           strspn(text, "0123456789abcdef") == SHA256_HEX_BYTES - 1;
+}
+
+static bool join(char out[PATH_BYTES], const char *folder, const char *name, struct err *err)
+{
+    int len = snprintf(out, PATH_BYTES, "%s/%s", folder, name);
+    if (len < 0 || len >= PATH_BYTES) {
+        return err_set(err, ERR_IO, "a path in the data directory is too long");
+    }
+    return true;
+}
+
+static bool
+raw_folder(const struct store *store, const char *sha256_hex, char out[PATH_BYTES], struct err *err)
+{
+    char name[] = "raw/xx";
+    if (!is_sha256_hex(sha256_hex)) {
+        return err_set(err, ERR_BAD_REQUEST, "this is no SHA-256 in lower-case hex");
+    }
+    memcpy(name + strlen("raw/"), sha256_hex, FAN_OUT_CHARS);
+    return join(out, store->data_dir, name, err);
+}
+
+static bool
+raw_path(const struct store *store, const char *sha256_hex, char out[PATH_BYTES], struct err *err)
+{
+    char folder[PATH_BYTES];
+    return raw_folder(store, sha256_hex, folder, err) &&
+           join(out, folder, sha256_hex + FAN_OUT_CHARS, err);
+}
+
+static bool
+incoming_path(const struct store *store, const char *name, char out[PATH_BYTES], struct err *err)
+{
+    char folder[PATH_BYTES];
+    return join(folder, store->data_dir, "incoming", err) && join(out, folder, name, err);
+}
+
+/* New names in a folder survive a power loss when the folder is synced. Some file systems cannot
+ * and say EINVAL. */
+static bool sync_folder(const char *path, struct err *err)
+{
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) {
+        return err_set_errno(err, ERR_IO, errno, "opening the folder %s", path);
+    }
+    bool ok = fsync(fd) == 0 || errno == EINVAL;
+    int errnum = errno;
+    (void)close(fd);
+    return ok || err_set_errno(err, ERR_IO, errnum, "syncing the folder %s", path);
+}
+
+bool store_make_dir(const char *path, struct err *err)
+{
+    if (mkdir(path, 0700) == 0 || errno == EEXIST) {
+        return true;
+    }
+    return err_set_errno(err, ERR_IO, errno, "creating the folder %s", path);
+}
+
+/* ---- pins; raw_lock is held ---- */
+
+static struct raw_pin *find_pin(struct store *store, const char *sha256_hex)
+{
+    struct raw_pin *pin = store->pins;
+    while (pin != NULL && strcmp(pin->sha256_hex, sha256_hex) != 0) {
+        pin = pin->next;
+    }
+    return pin;
+}
+
+static bool add_pin(struct store *store, const char *sha256_hex, struct err *err)
+{
+    struct raw_pin *pin = find_pin(store, sha256_hex);
+    if (pin == NULL) {
+        pin = calloc(1, sizeof *pin);
+        if (pin == NULL) {
+            return err_set(err, ERR_NO_MEMORY, "no memory to keep an upload");
+        }
+        memcpy(pin->sha256_hex, sha256_hex, SHA256_HEX_BYTES);
+        pin->next = store->pins;
+        store->pins = pin;
+    }
+    pin->count++;
+    return true;
+}
+
+static void remove_pin(struct store *store, const char *sha256_hex)
+{
+    struct raw_pin *pin = find_pin(store, sha256_hex);
+    if (pin == NULL || --pin->count > 0) {
+        return;
+    }
+    struct raw_pin **link = &store->pins;
+    while (*link != pin) {
+        link = &(*link)->next;
+    }
+    *link = pin->next;
+    free(pin);
+}
+
+void store_raw_unpin(struct store *store, const char *sha256_hex)
+{
+    (void)pthread_mutex_lock(&store->raw_lock);
+    remove_pin(store, sha256_hex);
+    (void)pthread_mutex_unlock(&store->raw_lock);
+}
+
+/* ---- writing ---- */
+
+static bool open_incoming(struct store_blob *blob, struct err *err)
+{
+    struct store *store = blob->store;
+    (void)pthread_mutex_lock(&store->raw_lock);
+    uint64_t serial = ++store->incoming_serial;
+    (void)pthread_mutex_unlock(&store->raw_lock);
+    (void)snprintf(blob->name, sizeof blob->name, "%" PRIu64, serial);
+
+    char path[PATH_BYTES];
+    if (!incoming_path(store, blob->name, path, err)) {
+        return false;
+    }
+    blob->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    return blob->fd >= 0 || err_set_errno(err, ERR_IO, errno, "creating %s", path);
+}
+
+bool store_blob_create(struct store *store, struct store_blob **out, struct err *err)
+{
+    struct store_blob *blob = malloc(sizeof *blob);
+    if (blob == NULL) {
+        return err_set(err, ERR_NO_MEMORY, "no memory to receive an upload");
+    }
+    blob->store = store;
+    blob->fd = -1;
+    blob->size_bytes = 0;
+    blob->buffered = 0;
+    blob->name[0] = '\0';
+    blob->hash = sha256_create();
+    bool ok = blob->hash != NULL || err_set(err, ERR_NO_MEMORY, "no memory to receive an upload");
+    ok = ok && open_incoming(blob, err);
+    if (!ok) {
+        store_blob_discard(blob);
+        return false;
+    }
+    *out = blob;
+    return true;
+}
+
+static bool write_fully(struct store_blob *blob, const char *bytes, size_t len, struct err *err)
+{
+    while (len > 0) {
+        ssize_t done = write(blob->fd, bytes, len);
+        if (done < 0 && errno == EINTR) {
+            continue;
+        }
+        if (done < 0) {
+            return err_set_errno(err, ERR_IO, errno,
+                                 "writing the upload to %s/incoming/%s after %" PRIu64 " bytes",
+                                 blob->store->data_dir, blob->name, blob->size_bytes);
+        }
+        bytes += done;
+        len -= (size_t)done;
+        blob->size_bytes += (uint64_t)done;
+    }
+    return true;
+}
+
+static bool flush(struct store_blob *blob, struct err *err)
+{
+    size_t len = blob->buffered;
+    blob->buffered = 0;
+    return write_fully(blob, blob->buffer, len, err);
+}
+
+bool store_blob_write(struct store_blob *blob, const void *bytes, size_t len, struct err *err)
+{
+    sha256_update(blob->hash, bytes, len);
+    if (len > WRITE_BUFFER_BYTES - blob->buffered && !flush(blob, err)) {
+        return false;
+    }
+    if (len >= WRITE_BUFFER_BYTES) {
+        return write_fully(blob, bytes, len, err);
+    }
+    memcpy(blob->buffer + blob->buffered, bytes, len);
+    blob->buffered += len;
+    return true;
+}
+
+static bool sync_and_close(struct store_blob *blob, struct err *err)
+{
+    bool ok = fsync(blob->fd) == 0;
+    int errnum = errno;
+    bool closed = close(blob->fd) == 0;
+    errnum = ok && !closed ? errno : errnum;
+    blob->fd = -1;
+    return (ok && closed) ||
+           err_set_errno(err, ERR_IO, errnum, "writing the upload to %s/incoming/%s",
+                         blob->store->data_dir, blob->name);
+}
+
+/* raw_lock is held. The file that is there wins, unless a damaged disk has cut it. */
+static bool move_in_place(struct store_blob *blob, const char *sha256_hex, struct err *err)
+{
+    struct store *store = blob->store;
+    char from[PATH_BYTES];
+    char to[PATH_BYTES];
+    char folder[PATH_BYTES];
+    if (!incoming_path(store, blob->name, from, err) || !raw_path(store, sha256_hex, to, err) ||
+        !raw_folder(store, sha256_hex, folder, err) || !store_make_dir(folder, err)) {
+        return false;
+    }
+    struct stat there;
+    uint64_t there_bytes = stat(to, &there) == 0 ? (uint64_t)there.st_size : 0;
+    if (there_bytes == blob->size_bytes && there_bytes != 0) {
+        (void)unlink(from);
+    } else if (rename(from, to) != 0) {
+        return err_set_errno(err, ERR_IO, errno, "moving the upload to %s", to);
+    } else {
+        store->raw_bytes = store->raw_bytes - there_bytes + blob->size_bytes;
+    }
+    blob->name[0] = '\0';
+    return true;
+}
+
+static bool sync_raw_folders(const struct store *store, const char *sha256_hex, struct err *err)
+{
+    char folder[PATH_BYTES];
+    char parent[PATH_BYTES];
+    return raw_folder(store, sha256_hex, folder, err) && sync_folder(folder, err) &&
+           join(parent, store->data_dir, "raw", err) && sync_folder(parent, err);
+}
+
+static bool commit(struct store_blob *blob, char sha256_hex[SHA256_HEX_BYTES], struct err *err)
+{
+    struct store *store = blob->store;
+    if (!flush(blob, err) || !sync_and_close(blob, err)) {
+        return false;
+    }
+    sha256_final_hex(blob->hash, sha256_hex);
+    if (sha256_hex[0] == '\0') {
+        return err_set(err, ERR_INTERNAL, "hashing the upload failed");
+    }
+    (void)pthread_mutex_lock(&store->raw_lock);
+    bool ok = add_pin(store, sha256_hex, err);
+    if (ok && !move_in_place(blob, sha256_hex, err)) {
+        remove_pin(store, sha256_hex);
+        ok = false;
+    }
+    (void)pthread_mutex_unlock(&store->raw_lock);
+    if (ok && !sync_raw_folders(store, sha256_hex, err)) {
+        struct err second = ERR_INIT;
+        if (!store_blob_release(store, sha256_hex, &second)) {
+            log_write(store->log, LOG_WARN, "a raw file stays until the next start: %s",
+                      second.msg);
+        }
+        ok = false;
+    }
+    return ok;
+}
+
+bool store_blob_commit(struct store_blob *blob,
+                       char sha256_hex[SHA256_HEX_BYTES],
+                       uint64_t *size_bytes,
+                       struct err *err)
+{
+    bool ok = commit(blob, sha256_hex, err);
+    if (ok) {
+        *size_bytes = blob->size_bytes;
+    }
+    store_blob_discard(blob);
+    return ok;
+}
+
+void store_blob_discard(struct store_blob *blob)
+{
+    if (blob == NULL) {
+        return;
+    }
+    if (blob->fd >= 0) {
+        (void)close(blob->fd);
+    }
+    struct err ignored = ERR_INIT;
+    char path[PATH_BYTES];
+    if (blob->name[0] != '\0' && incoming_path(blob->store, blob->name, path, &ignored)) {
+        (void)unlink(path);
+    }
+    sha256_destroy(blob->hash);
+    free(blob);
+}
+
+/* ---- keeping and dropping ---- */
+
+/* raw_lock is held. */
+static bool remove_file(struct store *store, const char *sha256_hex, struct err *err)
+{
+    char path[PATH_BYTES];
+    if (!raw_path(store, sha256_hex, path, err)) {
+        return false;
+    }
+    struct stat there;
+    if (stat(path, &there) != 0) {
+        return true;
+    }
+    if (unlink(path) != 0) {
+        return err_set_errno(err, ERR_IO, errno, "removing %s", path);
+    }
+    store->raw_bytes -= (uint64_t)there.st_size;
+    return true;
+}
+
+static bool is_referred(
+    struct store *store, const char *sha256_hex, bool by_uploads, bool *referred, struct err *err)
+{
+    struct db *db;
+    if (!store_read_begin(store, &db, err)) {
+        return false;
+    }
+    struct db_stmt st;
+    db_prepare(
+        &st, db,
+        "SELECT EXISTS (SELECT 1 FROM job WHERE sha256 = ?1 AND state IN ('queued', 'running'))"
+        " OR (?2 AND EXISTS (SELECT 1 FROM upload WHERE sha256 = ?1))");
+    db_put_text(&st, sha256_hex);
+    db_put_int(&st, by_uploads);
+    *referred = db_next(&st) && db_get_bool(&st);
+    bool ok = db_done(&st, err);
+    store_read_end(store, db);
+    return ok;
+}
+
+static bool drop(struct store *store,
+                 const char *sha256_hex,
+                 bool release_pin,
+                 bool uploads_keep,
+                 struct err *err)
+{
+    (void)pthread_mutex_lock(&store->raw_lock);
+    if (release_pin) {
+        remove_pin(store, sha256_hex);
+    }
+    bool referred = find_pin(store, sha256_hex) != NULL;
+    bool ok = referred || is_referred(store, sha256_hex, uploads_keep, &referred, err);
+    if (ok && !referred) {
+        ok = remove_file(store, sha256_hex, err);
+    }
+    (void)pthread_mutex_unlock(&store->raw_lock);
+    return ok;
+}
+
+bool store_raw_drop(struct store *store, const char *sha256_hex, struct err *err)
+{
+    return drop(store, sha256_hex, false, true, err);
+}
+
+bool store_blob_release(struct store *store, const char *sha256_hex, struct err *err)
+{
+    return drop(store, sha256_hex, true, true, err);
+}
+
+bool store_blob_forget(struct store *store, const char *sha256_hex, struct err *err)
+{
+    return drop(store, sha256_hex, false, false, err);
+}
+
+bool store_blob_path(struct store *store,
+                     struct arena *arena,
+                     const char *sha256_hex,
+                     const char **path,
+                     struct err *err)
+{
+    char text[PATH_BYTES];
+    if (!raw_path(store, sha256_hex, text, err)) {
+        return false;
+    }
+    if (access(text, F_OK) != 0) {
+        return err_set(err, ERR_GONE,
+                       "the uploaded file %.12s… is no longer kept; its results are still there",
+                       sha256_hex);
+    }
+    *path = arena_strndup(arena, text, strlen(text));
+    return *path != NULL || err_set(err, ERR_NO_MEMORY, "no memory for a path");
+}
+
+uint64_t store_raw_bytes(struct store *store)
+{
+    (void)pthread_mutex_lock(&store->raw_lock);
+    uint64_t bytes = store->raw_bytes;
+    (void)pthread_mutex_unlock(&store->raw_lock);
+    return bytes;
+}
+
+/* ---- start and end ---- */
+
+bool store_raw_init(struct store *store, struct err *err)
+{
+    char path[PATH_BYTES];
+    if (pthread_mutex_init(&store->raw_lock, NULL) != 0) {
+        return err_set(err, ERR_NO_MEMORY, "no resources for the locks of the store");
+    }
+    bool ok = join(path, store->data_dir, "raw", err) && store_make_dir(path, err) &&
+              join(path, store->data_dir, "incoming", err) && store_make_dir(path, err) &&
+              sync_folder(store->data_dir, err);
+    if (!ok) {
+        (void)pthread_mutex_destroy(&store->raw_lock);
+    }
+    return ok;
+}
+
+void store_raw_destroy(struct store *store)
+{
+    while (store->pins != NULL) {
+        struct raw_pin *pin = store->pins;
+        store->pins = pin->next;
+        free(pin);
+    }
+    (void)pthread_mutex_destroy(&store->raw_lock);
+}
+
+struct sweep {
+    struct store *store;
+    bool may_remove;
+};
+
+typedef bool
+visit_fn(const struct sweep *sweep, const char *folder, const char *name, struct err *err);
+
+/* Calls `visit` for every entry that is not hidden. */
+static bool
+visit_folder(const struct sweep *sweep, const char *path, visit_fn *visit, struct err *err)
+{
+    DIR *dir = opendir(path);
+    if (dir == NULL) {
+        return err_set_errno(err, ERR_IO, errno, "reading the folder %s", path);
+    }
+    bool ok = true;
+    for (const struct dirent *entry = readdir(dir); ok && entry != NULL; entry = readdir(dir)) {
+        if (entry->d_name[0] != '.') {
+            ok = visit(sweep, path, entry->d_name, err);
+        }
+    }
+    (void)closedir(dir);
+    return ok;
+}
+
+static bool
+visit_incoming(const struct sweep *sweep, const char *folder, const char *name, struct err *err)
+{
+    (void)sweep;
+    char path[PATH_BYTES];
+    if (!join(path, folder, name, err)) {
+        return false;
+    }
+    return unlink(path) == 0 || err_set_errno(err, ERR_IO, errno, "removing %s", path);
+}
+
+/* Names that are no hash are not ours and stay. */
+static bool
+visit_raw_file(const struct sweep *sweep, const char *folder, const char *name, struct err *err)
+{
+    char path[PATH_BYTES];
+    char sha256_hex[SHA256_HEX_BYTES];
+    const char *prefix = strrchr(folder, '/') + 1;
+    int len = snprintf(sha256_hex, sizeof sha256_hex, "%s%s", prefix, name);
+    struct stat there;
+    if (len != SHA256_HEX_BYTES - 1 || !is_sha256_hex(sha256_hex)) {
+        return true;
+    }
+    if (!join(path, folder, name, err)) {
+        return false;
+    }
+    if (stat(path, &there) == 0) {
+        sweep->store->raw_bytes += (uint64_t)there.st_size;
+    }
+    return !sweep->may_remove || store_raw_drop(sweep->store, sha256_hex, err);
+}
+
+static bool
+visit_raw_folder(const struct sweep *sweep, const char *folder, const char *name, struct err *err)
+{
+    char path[PATH_BYTES];
+    if (strlen(name) != FAN_OUT_CHARS) {
+        return true;
+    }
+    return join(path, folder, name, err) && visit_folder(sweep, path, visit_raw_file, err);
+}
+
+static bool has_jobs(struct store *store, bool *jobs, struct err *err)
+{
+    struct db *db;
+    if (!store_read_begin(store, &db, err)) {
+        return false;
+    }
+    struct db_stmt st;
+    db_prepare(&st, db, "SELECT EXISTS (SELECT 1 FROM job)");
+    *jobs = db_next(&st) && db_get_bool(&st);
+    bool ok = db_done(&st, err);
+    store_read_end(store, db);
+    return ok;
+}
+
+bool store_raw_sweep(struct store *store, struct err *err)
+{
+    /* Raw files beside a new database are what is left of a lost one: not ours to remove. */
+    struct sweep sweep = {.store = store};
+    char path[PATH_BYTES];
+    return has_jobs(store, &sweep.may_remove, err) &&
+           join(path, store->data_dir, "incoming", err) &&
+           visit_folder(&sweep, path, visit_incoming, err) &&
+           join(path, store->data_dir, "raw", err) &&
+           visit_folder(&sweep, path, visit_raw_folder, err);
+}

@@ -1,0 +1,194 @@
+/* Opening and closing the store. */
+#include "ingest/store/store.h"
+
+#include "ingest/store/internal.h"
+#include "ingest/store/migrations.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool no_memory(struct err *err)
+{
+    return err_set(err, ERR_NO_MEMORY, "no memory to open the store");
+}
+
+/* `data_dir` and what is missing above it. */
+static bool make_dirs(const char *data_dir, struct err *err)
+{
+    char *path = strdup(data_dir);
+    if (path == NULL) {
+        return no_memory(err);
+    }
+    bool ok = true;
+    for (char *slash = strchr(path + 1, '/'); ok && slash != NULL; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        ok = store_make_dir(path, err);
+        *slash = '/';
+    }
+    ok = ok && store_make_dir(path, err);
+    free(path);
+    return ok;
+}
+
+static char *path_in(const char *data_dir, const char *name)
+{
+    size_t len = strlen(data_dir) + strlen(name) + 2;
+    char *path = malloc(len);
+    if (path != NULL) {
+        (void)snprintf(path, len, "%s/%s", data_dir, name);
+    }
+    return path;
+}
+
+/* ---- the lock of the data directory ---- */
+
+static bool refuse_locked(int fd, const char *path, int errnum, struct err *err)
+{
+    struct flock holder = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    if (errnum != EACCES && errnum != EAGAIN) {
+        return err_set_errno(err, ERR_IO, errnum, "locking %s", path);
+    }
+    if (fcntl(fd, F_GETLK, &holder) == 0 && holder.l_type != F_UNLCK) {
+        return err_set(err, ERR_UNAVAILABLE,
+                       "the data directory is in use by process %ld, which holds %s",
+                       (long)holder.l_pid, path);
+    }
+    return err_set(err, ERR_UNAVAILABLE, "the data directory is in use: another process holds %s",
+                   path);
+}
+
+/* The lock goes with the process, however it ends. */
+static bool take_lock(struct store *store, struct err *err)
+{
+    char *path = path_in(store->data_dir, "lock");
+    if (path == NULL) {
+        return no_memory(err);
+    }
+    store->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    bool ok = store->lock_fd >= 0 || err_set_errno(err, ERR_IO, errno, "opening %s", path);
+    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    if (ok && fcntl(store->lock_fd, F_SETLK, &whole) != 0) {
+        ok = refuse_locked(store->lock_fd, path, errno, err);
+    }
+    free(path);
+    return ok;
+}
+
+/* ---- open and close ---- */
+
+/* Uploads that a crash interrupted. Their jobs are still there and will be taken up again. */
+static bool remove_unpublished(struct store *store, struct err *err)
+{
+    if (!store_write_begin(store, STORE_DURABLE, err)) {
+        return false;
+    }
+    bool ok = db_exec(store->writer, "DELETE FROM upload WHERE published = 0", err);
+    int64_t uploads = ok ? db_changes(store->writer) : 0;
+    ok = ok &&
+         db_exec(store->writer, "DELETE FROM run WHERE id NOT IN (SELECT run_id FROM upload)", err);
+    if (uploads > 0) {
+        log_write(store->log, LOG_INFO, "%lld unfinished uploads removed", (long long)uploads);
+    }
+    return store_write_end(store, ok, err);
+}
+
+static bool open_parts(struct store *store, struct err *err)
+{
+    if (!db_open(&store->writer, store->db_path, DB_WRITER, err)) {
+        return false;
+    }
+    store->writer_is_durable = true;
+    return store_migrate(store->writer, store->log, err) && remove_unpublished(store, err) &&
+           store_purge(store, err) && store_raw_sweep(store, err);
+}
+
+static void free_store(struct store *store)
+{
+    if (store->lock_fd >= 0) {
+        (void)close(store->lock_fd);
+    }
+    free(store->db_path);
+    free(store->data_dir);
+    free(store);
+}
+
+bool store_open(struct store **out, const char *data_dir, const struct log *log, struct err *err)
+{
+    struct store *store = calloc(1, sizeof *store);
+    if (store == NULL) {
+        return no_memory(err);
+    }
+    store->log = log;
+    store->lock_fd = -1;
+    store->data_dir = strdup(data_dir);
+    store->db_path = path_in(data_dir, "kinetoscope.db");
+    if (store->data_dir == NULL || store->db_path == NULL) {
+        free_store(store);
+        return no_memory(err);
+    }
+    if (!make_dirs(data_dir, err) || !take_lock(store, err) || !store_access_init(store, err)) {
+        free_store(store);
+        return false;
+    }
+    if (!store_raw_init(store, err)) {
+        store_access_destroy(store);
+        free_store(store);
+        return false;
+    }
+    if (!open_parts(store, err)) {
+        store_close(store);
+        return false;
+    }
+    *out = store;
+    return true;
+}
+
+void store_close(struct store *store)
+{
+    if (store == NULL) {
+        return;
+    }
+    store_access_destroy(store);
+    store_raw_destroy(store);
+    free_store(store);
+}
+
+bool store_ready(struct store *store, struct err *err)
+{
+    struct db *db;
+    if (!store_read_begin(store, &db, err)) {
+        return false;
+    }
+    struct db_stmt st;
+    db_prepare(&st, db, "SELECT id FROM run LIMIT 1");
+    (void)db_next(&st);
+    bool ok = db_done(&st, err);
+    store_read_end(store, db);
+    return ok;
+}
+
+bool store_size(struct store *store, uint64_t *database_bytes, uint64_t *raw_bytes, struct err *err)
+{
+    static const char *const names[] = {"kinetoscope.db", "kinetoscope.db-wal",
+                                        "kinetoscope.db-shm"};
+    uint64_t total_bytes = 0;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        char *path = path_in(store->data_dir, names[i]);
+        if (path == NULL) {
+            return err_set(err, ERR_NO_MEMORY, "no memory for a path");
+        }
+        struct stat info;
+        if (stat(path, &info) == 0) {
+            total_bytes += (uint64_t)info.st_size;
+        }
+        free(path);
+    }
+    *database_bytes = total_bytes;
+    *raw_bytes = store_raw_bytes(store);
+    return true;
+}

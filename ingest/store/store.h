@@ -1,0 +1,291 @@
+/* What is kept: raw uploads as files under their SHA-256, everything else in one SQLite database
+ * (WAL). All access goes through this header, so that a second engine can stand behind it.
+ *
+ * Threads: every function may be called from any thread. There is one writer connection behind a
+ * lock and a pool of readers; a reader sees the state of its own call's start. Reading functions
+ * put their rows and texts into the caller's arena (one arena a request). Errors unless said
+ * otherwise: ERR_STORE, ERR_NO_MEMORY, ERR_NO_SPACE, ERR_NOT_FOUND.
+ *
+ * Layout of the data directory: kinetoscope.db (+ -wal, -shm), raw/<2 hex>/<62 hex>, incoming/
+ * (uploads not finished; emptied at start), lock (held while a process has the store open).
+ */
+#ifndef KS_STORE_STORE_H
+#define KS_STORE_STORE_H
+
+#include "ingest/base/arena.h"
+#include "ingest/base/attr.h"
+#include "ingest/base/err.h"
+#include "ingest/base/log.h"
+#include "ingest/base/sha256.h"
+#include "ingest/model/results.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct store;
+
+/* Opens or creates the store, migrates the schema, removes what never became visible. A database
+ * newer than this program, or a data directory in use by another process, is refused with a clear
+ * error. */
+bool store_open(struct store **out, const char *data_dir, const struct log *log, struct err *err)
+    KS_MUST_USE;
+void store_close(struct store *store); /* NULL is allowed */
+/* A cheap query; false when the database does not answer (for /readyz). */
+bool store_ready(struct store *store, struct err *err) KS_MUST_USE;
+/* Bytes of the database files and of the raw uploads. */
+bool store_size(struct store *store, uint64_t *database_bytes, uint64_t *raw_bytes, struct err *err)
+    KS_MUST_USE;
+
+/* ---- raw bytes ---- */
+
+struct store_blob;
+
+/* A new file in incoming/; bytes are hashed as they are written. */
+bool store_blob_create(struct store *store, struct store_blob **out, struct err *err) KS_MUST_USE;
+bool store_blob_write(struct store_blob *blob, const void *bytes, size_t len, struct err *err)
+    KS_MUST_USE;
+/* Synced to disk and moved to its place under its hash (an equal file that is there already stays).
+ * Frees the blob, also on false. */
+bool store_blob_commit(struct store_blob *blob,
+                       char sha256_hex[SHA256_HEX_BYTES],
+                       uint64_t *size_bytes,
+                       struct err *err) KS_MUST_USE;
+void store_blob_discard(struct store_blob *blob); /* NULL is allowed */
+/* Path of a kept upload in the arena. ERR_GONE when it is not kept any more. */
+bool store_blob_path(struct store *store,
+                     struct arena *arena,
+                     const char *sha256_hex,
+                     const char **path,
+                     struct err *err) KS_MUST_USE;
+/* A committed blob is kept until a job refers to it (store_job_add). Who commits one and adds no
+ * job, says so here: the file goes unless an upload or an unfinished job refers to the same bytes.
+ */
+bool store_blob_release(struct store *store, const char *sha256_hex, struct err *err) KS_MUST_USE;
+/* Removes the raw file of this hash (--retain-raw no); the rows stay. While an unfinished job still
+ * has to read it, nothing happens. */
+bool store_blob_forget(struct store *store, const char *sha256_hex, struct err *err) KS_MUST_USE;
+
+/* ---- jobs: one a file that was received ---- */
+
+enum job_state { JOB_QUEUED, JOB_RUNNING, JOB_DONE, JOB_FAILED };
+
+struct store_job {
+    int64_t id;
+    const char *run;
+    const char *file_name;
+    const char *sha256_hex;
+    uint64_t size_bytes;
+    bool replace; /* other bytes under a taken name replace what was there, when this job is done */
+    enum job_state state;
+    /* JOB_FAILED: the error as it was */
+    enum err_code error_code;
+    uint64_t error_offset;
+    const char *error_message;
+};
+
+/* Records a received file as a queued job; survives a crash. */
+bool store_job_add(struct store *store, const struct store_job *job, int64_t *id, struct err *err)
+    KS_MUST_USE;
+bool store_job_get(struct store *store,
+                   struct arena *arena,
+                   int64_t id,
+                   struct store_job **out,
+                   struct err *err) KS_MUST_USE;
+/* Jobs that are queued or were running when the process ended, oldest first. */
+bool store_jobs_unfinished(struct store *store,
+                           struct arena *arena,
+                           struct store_job **jobs,
+                           size_t *count,
+                           struct err *err) KS_MUST_USE;
+bool store_job_running(struct store *store, int64_t id, struct err *err) KS_MUST_USE;
+/* `error` is what the client is told; a raw file that no trace and no unfinished job refers to
+ * goes. */
+bool store_job_failed(struct store *store, int64_t id, const struct err *error, struct err *err)
+    KS_MUST_USE;
+/* Ids of the visible traces that the job made (ascending). */
+bool store_job_traces(struct store *store,
+                      struct arena *arena,
+                      int64_t id,
+                      int64_t **trace_ids,
+                      size_t *count,
+                      struct err *err) KS_MUST_USE;
+
+/* ---- writing traces ---- */
+
+struct store_ingest;
+
+/* Begins the traces of a job, invisible until published. Creates the run when it is new. */
+bool store_ingest_begin(struct store *store,
+                        int64_t job_id,
+                        struct store_ingest **out,
+                        struct err *err) KS_MUST_USE;
+/* Writes one trace in bounded batches (other uploads commit in between). Several may be written. */
+bool store_ingest_trace(struct store_ingest *ingest,
+                        const char *worker,
+                        const char *span_digits,
+                        const char *format,
+                        const struct trace_results *results,
+                        struct err *err) KS_MUST_USE;
+/* One small transaction: what an earlier upload had under the same run and file name goes, the new
+ * traces become visible, the job is done. Frees the ingest, also on false. */
+bool store_ingest_publish(struct store_ingest *ingest, struct err *err) KS_MUST_USE;
+/* Removes what was written. Frees the ingest; NULL is allowed. */
+void store_ingest_abort(struct store_ingest *ingest);
+
+/* ---- catalogue ---- */
+
+struct store_run {
+    int64_t id;
+    const char *name;
+    const char *note;      /* "" when none */
+    const char *tags;      /* JSON array of strings, "[]" when none */
+    int64_t uploaded_at_s; /* Unix time of the newest upload */
+    int64_t trace_count;
+    int64_t worker_count;
+    uint64_t size_bytes;      /* of the uploads */
+    const char *device_types; /* distinct, comma-separated: "GPU,CPU" */
+    uint32_t views;           /* union over the traces; VIEW_DISTRIBUTED is the query room's work */
+};
+
+struct store_trace {
+    int64_t id;
+    const char *run;
+    const char *worker;
+    const char *span_digits; /* "" when the file name has none */
+    int64_t span; /* from 1 over the sorted digit strings of the worker (CONTRACT, Words) */
+    const char *file_name;
+    const char *format;
+    const char *device_type;
+    int64_t event_count;
+    int64_t step_count;
+    int64_t start_ns; /* absolute */
+    int64_t duration_ns;
+    uint64_t size_bytes; /* of the uploaded file */
+    const char *sha256_hex;
+    int64_t uploaded_at_s;
+    const char *note;
+    const char *tags;
+    uint32_t views;
+    int64_t communication_nodes;
+    int64_t communication_signature;
+    int64_t operator_count; /* names */
+    int64_t kernel_count;   /* names */
+    /* The id under which store_overview, store_operators, ... answer with the plugin's figures:
+     * that of the trace itself unless its times are decimal (see results.h, `plugin`). */
+    int64_t plugin_figures_id;
+    struct warnings warnings;
+};
+
+/* Part of a table: which rows, in which order. Zeroed = all, in stored order. */
+struct store_page {
+    const char *sort; /* a column name of the row struct, or NULL for the stored order */
+    bool descending;
+    const char
+        *q; /* name contains this (case-insensitive); "/…/" is an extended regular expression */
+    int64_t limit; /* 0: no limit */
+    int64_t offset;
+};
+
+bool store_runs(struct store *store,
+                struct arena *arena,
+                const struct store_page *page,
+                struct store_run **rows,
+                size_t *count,
+                int64_t *total,
+                struct err *err) KS_MUST_USE;
+bool store_run_get(struct store *store,
+                   struct arena *arena,
+                   const char *name,
+                   struct store_run **out,
+                   struct err *err) KS_MUST_USE;
+/* Visible traces of a run, ordered by worker, then span. ERR_NOT_FOUND when there are none. */
+bool store_traces(struct store *store,
+                  struct arena *arena,
+                  const char *run,
+                  struct store_trace **rows,
+                  size_t *count,
+                  struct err *err) KS_MUST_USE;
+bool store_trace_get(struct store *store,
+                     struct arena *arena,
+                     int64_t id,
+                     struct store_trace **out,
+                     struct err *err) KS_MUST_USE;
+/* ERR_NOT_FOUND when there is no visible trace with this id. The functions below that read results
+ * do not ask: they also answer for a plugin_figures_id. */
+bool store_trace_check(struct store *store, int64_t id, struct err *err) KS_MUST_USE;
+/* What is visible under a run and file name: its hash and traces; *count 0 and sha NULL when
+ * nothing. */
+bool store_find_file(struct store *store,
+                     struct arena *arena,
+                     const char *run,
+                     const char *file_name,
+                     const char **sha256_hex,
+                     int64_t **trace_ids,
+                     size_t *count,
+                     struct err *err) KS_MUST_USE;
+/* NULL leaves a field as it is. `tags` is a JSON array of strings, checked by the caller. */
+bool store_run_patch(struct store *store,
+                     const char *name,
+                     const char *tags,
+                     const char *note,
+                     struct err *err) KS_MUST_USE;
+bool store_trace_patch(struct store *store,
+                       int64_t id,
+                       const char *tags,
+                       const char *note,
+                       struct err *err) KS_MUST_USE;
+/* Raw files that nothing refers to any more go too. A run without traces goes. */
+bool store_run_delete(struct store *store, const char *name, struct err *err) KS_MUST_USE;
+bool store_trace_delete(struct store *store, int64_t id, struct err *err) KS_MUST_USE;
+
+/* ---- results ---- */
+
+/* Everything but operators, kernels and launches (their counts are set, their arrays NULL). */
+bool store_overview(struct store *store,
+                    struct arena *arena,
+                    int64_t trace_id,
+                    struct trace_results **out,
+                    struct err *err) KS_MUST_USE;
+
+/* Rows of one grouping. `name` / `shape`: only rows with exactly this name / shape (NULL: any).
+ * *total counts the rows that match, before limit and offset. Sort columns: the field names of the
+ * row struct, also "total_ns / calls" quantities named in tables.c ("mean_ns"). An unknown one:
+ * ERR_BAD_REQUEST with the list of known ones. */
+bool store_operators(struct store *store,
+                     struct arena *arena,
+                     int64_t trace_id,
+                     enum operator_group group,
+                     const char *name,
+                     const char *shape,
+                     const struct store_page *page,
+                     struct operator_row **rows,
+                     size_t *count,
+                     int64_t *total,
+                     struct err *err) KS_MUST_USE;
+bool store_kernels(struct store *store,
+                   struct arena *arena,
+                   int64_t trace_id,
+                   const struct store_page *page,
+                   struct kernel_row **rows,
+                   size_t *count,
+                   int64_t *total,
+                   struct err *err) KS_MUST_USE;
+bool store_kernel_launches(struct store *store,
+                           struct arena *arena,
+                           int64_t trace_id,
+                           const struct store_page *page,
+                           struct kernel_launch_row **rows,
+                           size_t *count,
+                           int64_t *total,
+                           struct err *err) KS_MUST_USE;
+/* An answer kept word for word, or *json NULL when the trace has none for this route. */
+bool store_plugin_answer(struct store *store,
+                         struct arena *arena,
+                         int64_t trace_id,
+                         const char *route,
+                         const char *group_by,
+                         const char **json,
+                         struct err *err) KS_MUST_USE;
+
+#endif

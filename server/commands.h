@@ -1,0 +1,18 @@
+/* The commands. Each prints its own errors and returns the exit code: 0 done, 1 failed, 2 wrong
+ * usage. */
+#ifndef KS_SERVER_COMMANDS_H
+#define KS_SERVER_COMMANDS_H
+
+#include "server/options.h"
+
+#define EXIT_DONE 0
+#define EXIT_FAILED 1
+#define EXIT_USAGE 2
+
+int command_serve(const struct options *options);
+int command_ingest(const struct options *options);
+int command_report(const struct options *options);
+int command_version(const struct options *options);
+int command_help(const struct options *options);
+
+#endif

@@ -1,0 +1,31 @@
+/* Which request may pass, and who answers it. */
+#ifndef KS_SERVER_HTTP_DOOR_H
+#define KS_SERVER_HTTP_DOOR_H
+
+#include "api/api.h"
+#include "server/access.h"
+#include "server/http/exchange.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+struct door {
+    const char *base_path;
+    const char *static_dir;
+    const char *public_url;
+    bool on_loopback; /* then only known names are answered to */
+    const struct access *access;
+    struct api *api;
+    void (*handle)(struct api *api,
+                   const struct api_request *request,
+                   struct api_response *response);
+};
+
+/* Answers the request. `path` and `query` as they came, percent-encoded. */
+void door_answer(const struct door *door,
+                 struct exchange *x,
+                 const char *path,
+                 const char *query,
+                 const atomic_bool *stopping);
+
+#endif

@@ -1,0 +1,197 @@
+#include "server/http/exchange.h"
+
+#include "server/http/negotiate.h"
+
+#include <civetweb.h>
+#include <ctype.h>
+#include <limits.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+
+#define READ_MAX_BYTES ((size_t)1 << 20)
+#define WRITE_MAX_BYTES ((size_t)1 << 26)
+/* What a refused client may still send before the connection is cut. */
+#define DRAIN_MAX_BYTES ((uint64_t)256 << 20)
+#define DRAIN_MAX_S 20
+
+static const char *text_or_empty(const char *text)
+{
+    return text == NULL ? "" : text;
+}
+
+static unsigned count_headers(const struct mg_request_info *info, const char *name)
+{
+    unsigned count = 0;
+    for (int i = 0; i < info->num_headers; i++) {
+        count += strcasecmp(info->http_headers[i].name, name) == 0;
+    }
+    return count;
+}
+
+static bool is_digits(const char *text)
+{
+    return *text != '\0' && strspn(text, "0123456789") == strlen(text);
+}
+
+/* A proxy before us might read these otherwise than civetweb, and see another border between
+ * requests. */
+static bool framing_is_plain(const struct mg_request_info *info,
+                             const char *length,
+                             const char *encoding,
+                             struct err *err)
+{
+    if (count_headers(info, "Content-Length") + count_headers(info, "Transfer-Encoding") > 1) {
+        return err_set(err, ERR_BAD_REQUEST,
+                       "A request has one Content-Length or one Transfer-Encoding, not both and "
+                       "neither twice");
+    }
+    if (length != NULL && !is_digits(length)) {
+        return err_set(err, ERR_BAD_REQUEST, "Content-Length is a number of bytes, not \"%.40s\"",
+                       length);
+    }
+    if (encoding != NULL && strcasecmp(encoding, "chunked") != 0) {
+        return err_set(err, ERR_BAD_REQUEST,
+                       "Transfer-Encoding \"%.40s\" is not known here: send the body chunked or "
+                       "with a Content-Length",
+                       encoding);
+    }
+    if (count_headers(info, "Host") > 1) {
+        return err_set(err, ERR_BAD_REQUEST, "A request has one Host");
+    }
+    return true;
+}
+
+bool exchange_init(struct exchange *x, struct mg_connection *conn, struct err *err)
+{
+    const struct mg_request_info *info = mg_get_request_info(conn);
+    *x = (struct exchange){.conn = conn, .method = text_or_empty(info->request_method)};
+    x->is_head = strcmp(x->method, "HEAD") == 0;
+    x->is_http_1_0 = strcmp(text_or_empty(info->http_version), "1.0") == 0;
+
+    /* civetweb decides by the same rule whether the connection stays. */
+    const char *connection = exchange_header(x, "Connection");
+    x->close =
+        x->is_http_1_0 || (connection != NULL && !negotiate_has_word(connection, "keep-alive"));
+
+    const char *encoding = exchange_header(x, "Transfer-Encoding");
+    x->is_chunked = encoding != NULL && strcasecmp(encoding, "identity") != 0;
+    x->body_left_bytes = x->is_chunked || info->content_length < 0 ? 0 : info->content_length;
+    x->body_ended = !x->is_chunked && x->body_left_bytes == 0;
+
+    const char *expect = exchange_header(x, "Expect");
+    bool expects_continue = expect != NULL && strcasecmp(expect, "100-continue") == 0;
+    x->wants_continue = expects_continue && !x->body_ended && !x->is_http_1_0;
+    return framing_is_plain(info, exchange_header(x, "Content-Length"),
+                            x->is_chunked ? encoding : NULL, err);
+}
+
+const char *exchange_header(const struct exchange *x, const char *name)
+{
+    return mg_get_header(x->conn, name);
+}
+
+int64_t exchange_content_length(const struct exchange *x)
+{
+    return x->is_chunked ? -1 : x->body_left_bytes;
+}
+
+static bool send_continue(struct exchange *x)
+{
+    static const char answer[] = "HTTP/1.1 100 Continue\r\n\r\n";
+    x->wants_continue = false;
+    return mg_write(x->conn, answer, sizeof answer - 1) == (int)(sizeof answer - 1);
+}
+
+int64_t exchange_read(struct exchange *x, void *bytes, size_t len)
+{
+    if (x->body_failed) {
+        return -1;
+    }
+    if (x->body_ended || len == 0) {
+        return 0;
+    }
+    if (x->wants_continue && !send_continue(x)) {
+        x->body_failed = true;
+        return -1;
+    }
+    size_t wanted = len < READ_MAX_BYTES ? len : READ_MAX_BYTES;
+    if (!x->is_chunked && (uint64_t)x->body_left_bytes < wanted) {
+        wanted = (size_t)x->body_left_bytes;
+    }
+    int got = mg_read(x->conn, bytes, wanted);
+    if (x->is_chunked) {
+        x->body_ended = got == 0;
+        x->body_failed = got < 0;
+        return got;
+    }
+    /* civetweb answers 0 also when the time is over: a body with a length has ended only with its
+     * bytes. */
+    if (got <= 0) {
+        x->body_failed = true;
+        return -1;
+    }
+    x->body_left_bytes -= got;
+    x->body_ended = x->body_left_bytes == 0;
+    return got;
+}
+
+void exchange_settle(struct exchange *x)
+{
+    if (!x->body_ended) {
+        x->close = true;
+    }
+    /* Else civetweb would read on to the end of the body, however long, before it closes. */
+    if (x->close) {
+        mg_disable_connection_keep_alive(x->conn);
+    }
+}
+
+bool exchange_write(struct exchange *x, const void *bytes, size_t len)
+{
+    const char *at = bytes;
+    while (len > 0 && !x->write_failed) {
+        size_t piece = len < WRITE_MAX_BYTES ? len : WRITE_MAX_BYTES;
+        int written = mg_write(x->conn, at, piece);
+        if (written != (int)piece) {
+            exchange_abort(x);
+            break;
+        }
+        x->sent_bytes += piece;
+        at += piece;
+        len -= piece;
+    }
+    return !x->write_failed;
+}
+
+void exchange_abort(struct exchange *x)
+{
+    x->write_failed = true;
+    x->close = true;
+    mg_disable_connection_keep_alive(x->conn);
+}
+
+static int64_t monotonic_s(void)
+{
+    struct timespec now = {0};
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec;
+}
+
+void exchange_finish(struct exchange *x)
+{
+    bool nothing_comes = x->body_ended || x->body_failed || x->write_failed || x->wants_continue;
+    if (nothing_comes) {
+        return;
+    }
+    char bytes[4096];
+    uint64_t drained = 0;
+    int64_t until_s = monotonic_s() + DRAIN_MAX_S;
+    while (drained < DRAIN_MAX_BYTES && monotonic_s() < until_s) {
+        int64_t got = exchange_read(x, bytes, sizeof bytes);
+        if (got <= 0) {
+            break;
+        }
+        drained += (uint64_t)got;
+    }
+}

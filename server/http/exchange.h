@@ -1,0 +1,54 @@
+/* One request on a connection, and the way its answer takes: reading the body, writing bytes, and
+ * leaving the connection so that either the next request can follow or the client still gets the
+ * answer. */
+#ifndef KS_SERVER_HTTP_EXCHANGE_H
+#define KS_SERVER_HTTP_EXCHANGE_H
+
+#include "ingest/base/attr.h"
+#include "ingest/base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct mg_connection;
+
+struct exchange {
+    struct mg_connection *conn;
+    const char *method;
+    bool is_head;
+    bool is_http_1_0;
+    bool is_chunked;
+    int64_t body_left_bytes; /* of a body with a length; meaningless when chunked */
+    bool body_ended;
+    bool body_failed;
+    bool wants_continue; /* the client holds the body back until it is told to send */
+    bool close;          /* the connection ends with this answer */
+    bool write_failed;
+    int status; /* of the answer, once its head is written */
+    uint64_t sent_bytes;
+};
+
+/* False (with the error to answer) for a request that is framed in a way it could be misread. The
+ * exchange can be answered in any case. */
+bool exchange_init(struct exchange *x, struct mg_connection *conn, struct err *err) KS_MUST_USE;
+/* Value of a request header or NULL. */
+const char *exchange_header(const struct exchange *x, const char *name);
+/* Length of the request's body, -1 when it is not known beforehand. */
+int64_t exchange_content_length(const struct exchange *x);
+/* Reads the body: > 0 bytes, 0 at its end, < 0 when the client is gone or too slow. The first call
+ * sends "100 Continue" to a client that waits for it. */
+int64_t exchange_read(struct exchange *x, void *bytes, size_t len);
+/* To be called before the head is written: an answer that leaves body bytes unread closes the
+ * connection. */
+void exchange_settle(struct exchange *x);
+/* False when the client is gone; nothing is sent any more then. */
+bool exchange_write(struct exchange *x, const void *bytes, size_t len);
+/* Nothing more is sent, and the connection ends: the client must not take the answer for a whole
+ * one. */
+void exchange_abort(struct exchange *x);
+/* After the answer: takes in what the client still sends, for a while, so that closing does not
+ * destroy the answer on its way. */
+void exchange_finish(struct exchange *x);
+
+#endif

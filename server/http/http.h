@@ -1,0 +1,48 @@
+/* The door: a civetweb server whose every request is answered here, before any of civetweb's own
+ * file code.
+ *
+ *     connection thread -> exchange -> checks (host, origin, token) -> api_handle | page -> reply
+ */
+#ifndef KS_SERVER_HTTP_HTTP_H
+#define KS_SERVER_HTTP_HTTP_H
+
+#include "api/api.h"
+#include "ingest/base/attr.h"
+#include "ingest/base/err.h"
+#include "ingest/base/log.h"
+#include "server/access.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct http;
+
+struct http_options {
+    const char *listen_host;     /* dotted IPv4 */
+    uint16_t listen_port;        /* 0: any free one */
+    const char *base_path;       /* "" or "/prefix" */
+    const char *static_dir;      /* the page from this directory; NULL: embedded */
+    const struct access *access; /* NULL: no tokens */
+    unsigned threads;            /* connections served at once; 0: default */
+    unsigned read_timeout_ms;    /* the longest silence of a client within a request; 0: default */
+    const struct log *log;
+    /* Answers what api_owns_path owns: api_handle, or a test's own. */
+    void (*handle)(struct api *api,
+                   const struct api_request *request,
+                   struct api_response *response);
+};
+
+/* Listens; connections wait until http_open. What the options point to must live as long. */
+bool http_start(struct http **out, const struct http_options *options, struct err *err) KS_MUST_USE;
+/* The port it listens on. */
+uint16_t http_port(const struct http *http);
+/* Requests are answered from now on. `public_url` is what the Host and Origin checks allow beside
+ * loopback. */
+void http_open(struct http *http, struct api *api, const char *public_url);
+/* New requests are refused (503), streams end, running requests are finished, but not longer than
+ * `grace_s`. */
+void http_drain(struct http *http, unsigned grace_s);
+/* Closes everything. NULL is allowed. */
+void http_stop(struct http *http);
+
+#endif

@@ -1,0 +1,35 @@
+/* One program: the words after its name choose what it does. */
+#include "server/commands.h"
+#include "server/options.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static const char *environment(const char *name)
+{
+    return getenv(name);
+}
+
+int main(int argc, char **argv)
+{
+    struct options options;
+    struct err err = ERR_INIT;
+    if (!options_parse(&options, argc, argv, environment, &err)) {
+        (void)fprintf(stderr, "kinetoscope: %s\n", err.msg);
+        return EXIT_USAGE;
+    }
+    switch (options.command) {
+    case COMMAND_SERVE:
+        return command_serve(&options);
+    case COMMAND_INGEST:
+        return command_ingest(&options);
+    case COMMAND_REPORT:
+        return command_report(&options);
+    case COMMAND_VERSION:
+        return command_version(&options);
+    case COMMAND_HELP:
+    case COMMAND_COUNT:
+        break;
+    }
+    return command_help(&options);
+}

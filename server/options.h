@@ -1,0 +1,69 @@
+/* The command line and the environment: every option `--some-name` is also KINETOSCOPE_SOME_NAME;
+ * the command line wins. The table in options.c is what parsing and help read. */
+#ifndef KS_SERVER_OPTIONS_H
+#define KS_SERVER_OPTIONS_H
+
+#include "ingest/base/attr.h"
+#include "ingest/base/err.h"
+#include "ingest/base/log.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum options_command {
+    COMMAND_SERVE,
+    COMMAND_INGEST,
+    COMMAND_REPORT,
+    COMMAND_VERSION,
+    COMMAND_HELP,
+    COMMAND_COUNT
+};
+
+enum report_format { REPORT_TEXT, REPORT_JSON, REPORT_MARKDOWN };
+
+#define OPTIONS_HOST_BYTES 256
+#define OPTIONS_BASE_PATH_BYTES 128
+#define OPTIONS_URL_BYTES 512
+
+struct options {
+    enum options_command command;
+    enum options_command
+        help_about; /* COMMAND_HELP: COMMAND_HELP for the overview, or the command */
+
+    char listen_host[OPTIONS_HOST_BYTES]; /* as written: a name, an IPv4 address, "" or "*" for all
+                                           */
+    uint16_t listen_port;
+    const char *data_dir;
+    const char *token_file; /* NULL: none */
+    bool allow_anonymous;
+    char base_path[OPTIONS_BASE_PATH_BYTES]; /* "" or "/prefix" */
+    char public_url[OPTIONS_URL_BYTES];      /* without a slash at the end; "" when not given */
+    const char *static_dir;                  /* NULL: the embedded page */
+    uint64_t max_upload_bytes;
+    unsigned ingest_workers;      /* 0: as many as suit the machine */
+    uint64_t ingest_memory_bytes; /* 0: half of the machine's */
+    bool retain_raw;
+    enum log_level log_level;
+
+    const char *run; /* NULL: by the file's directory */
+    enum report_format format;
+    bool licenses;
+
+    char *const *files; /* what stands behind the options, in argv */
+    size_t file_count;
+};
+
+/* False for wrong usage (ERR_BAD_REQUEST): the message names the option and shows the right form.
+ * `env` is getenv or a test's own. The texts belong to argv and the environment. The order of argv
+ * changes: files come last. */
+bool options_parse(struct options *options,
+                   int argc,
+                   char **argv,
+                   const char *(*env)(const char *name),
+                   struct err *err) KS_MUST_USE;
+/* Help on one command, or the overview for COMMAND_HELP. */
+void options_help(FILE *stream, enum options_command about);
+
+#endif

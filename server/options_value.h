@@ -1,0 +1,21 @@
+/* Values of options: texts into numbers, addresses, paths. Each returns false for a text that is
+ * none, and then `form` (static text) says how one looks. */
+#ifndef KS_SERVER_OPTIONS_VALUE_H
+#define KS_SERVER_OPTIONS_VALUE_H
+
+#include "server/options.h"
+
+bool value_size(const char *text, uint64_t *bytes, const char **form) KS_MUST_USE;
+bool value_count(const char *text, unsigned *count, const char **form) KS_MUST_USE;
+bool value_yes_no(const char *text, bool *yes, const char **form) KS_MUST_USE;
+bool value_listen(const char *text,
+                  char host[OPTIONS_HOST_BYTES],
+                  uint16_t *port,
+                  const char **form) KS_MUST_USE;
+bool value_base_path(const char *text,
+                     char path[OPTIONS_BASE_PATH_BYTES],
+                     const char **form) KS_MUST_USE;
+bool value_url(const char *text, char url[OPTIONS_URL_BYTES], const char **form) KS_MUST_USE;
+bool value_format(const char *text, enum report_format *format, const char **form) KS_MUST_USE;
+
+#endif

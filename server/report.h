@@ -1,0 +1,19 @@
+/* One analysed file as a report. */
+#ifndef KS_SERVER_REPORT_H
+#define KS_SERVER_REPORT_H
+
+#include "ingest/base/buf.h"
+#include "ingest/jobs/pipeline.h"
+
+#include <stdbool.h>
+
+/* Text or Markdown (report_prose.c). `file_name` is shown as the title. */
+void report_prose(const char *file_name,
+                  const struct pipeline_output *output,
+                  bool markdown,
+                  struct buf *out);
+/* {file, format, traces: [{worker, span, events, ..., operators, kernels}]} with the API's names
+ * (report_json.c). */
+void report_json(const char *file_name, const struct pipeline_output *output, struct buf *out);
+
+#endif

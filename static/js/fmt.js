@@ -1,0 +1,136 @@
+/** The only place that prints figures and units. Times come in nanoseconds, shares as 0..1. */
+
+const NBSP = '\u00a0';
+
+/** @typedef {{name: string, ns: number, digits: number}} TimeUnit */
+
+/** @type {TimeUnit[]} from small to large; digits are what a table column shows */
+const UNITS = [
+    { name: 'ns', ns: 1, digits: 0 },
+    { name: 'µs', ns: 1e3, digits: 1 },
+    { name: 'ms', ns: 1e6, digits: 3 },
+    { name: 's', ns: 1e9, digits: 3 },
+];
+
+/** @type {Map<number, Intl.NumberFormat>} */
+const formats = new Map();
+
+/** @param {number} value @param {number} digits */
+function fixed(value, digits) {
+    let format = formats.get(digits);
+    if (!format) {
+        format = new Intl.NumberFormat('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits });
+        formats.set(digits, format);
+    }
+    return format.format(value);
+}
+
+/** @param {number | null | undefined} value */
+export const int = (value) => (value === null || value === undefined ? '–' : fixed(Math.round(value), 0));
+
+/** @param {number | null | undefined} value @param {number} [digits] */
+export const num = (value, digits = 2) => (value === null || value === undefined ? '–' : fixed(value, digits));
+
+/**
+ * The unit in which the largest of several times reads best; all of them are then printed in it.
+ * @param {number} maxNs
+ */
+export function timeUnit(maxNs) {
+    const size = Math.abs(maxNs);
+    return UNITS.findLast((unit) => size >= unit.ns) ?? UNITS[0];
+}
+
+/**
+ * The unit for a column: one that still tells its small rows apart.
+ * @param {number} maxNs
+ */
+export function columnUnit(maxNs) {
+    const size = Math.abs(maxNs);
+    return UNITS.findLast((unit) => size >= 10 * unit.ns) ?? UNITS[0];
+}
+
+/** @param {number} ns @param {TimeUnit} unit */
+export const timeIn = (ns, unit) => fixed(ns / unit.ns, unit.digits);
+
+/**
+ * About four digits and the unit apart, for large figures: `['177.59', 'ms']`.
+ * @param {number} ns
+ * @param {TimeUnit} [unit]
+ * @returns {[string, string]}
+ */
+export function timeParts(ns, unit = timeUnit(ns)) {
+    const value = ns / unit.ns;
+    return [fixed(value, unit.ns === 1 ? 0 : fractionFor(value)), unit.name];
+}
+
+/** @param {number | null | undefined} ns @param {TimeUnit} [unit] */
+export function time(ns, unit) {
+    return ns === null || ns === undefined ? '–' : timeParts(ns, unit).join(NBSP);
+}
+
+/** Several times in one unit: "226 / 639 / 846 µs". @param {number[]} list */
+export function times(list) {
+    const unit = timeUnit(Math.max(...list));
+    const digits = unit.ns === 1 ? 0 : fractionFor(Math.max(...list) / unit.ns);
+    return `${list.map((ns) => fixed(ns / unit.ns, digits)).join(' / ')}${NBSP}${unit.name}`;
+}
+
+/** @param {number} value */
+function fractionFor(value) {
+    const size = Math.abs(value);
+    if (size === 0 || size >= 1000) return 0;
+    if (size >= 1) return size >= 100 ? 1 : 2;
+    return 3;
+}
+
+/** @param {number} share @returns {[string, string]} */
+export function shareParts(share) {
+    const percent = share * 100;
+    if (percent > 0 && percent < 0.05) return ['<0.1', '%'];
+    return [fixed(percent, 1), '%'];
+}
+
+/** @param {number | null | undefined} value 0..1 */
+export const share = (value) => (value === null || value === undefined ? '–' : shareParts(value).join(NBSP));
+
+/** @param {number | null | undefined} value */
+export function bytes(value) {
+    if (value === null || value === undefined) return '–';
+    const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+    let size = value;
+    let at = 0;
+    while (size >= 1024 && at < units.length - 1) {
+        size /= 1024;
+        at += 1;
+    }
+    return fixed(size, at === 0 || size >= 100 ? 0 : 1) + NBSP + units[at];
+}
+
+/**
+ * @param {number} count
+ * @param {string} one
+ * @param {string} [many]
+ */
+export const plural = (count, one, many = `${one}s`) => `${int(count)}${NBSP}${count === 1 ? one : many}`;
+
+const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
+const absolute = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short' });
+
+/** "3 hours ago". @param {string} iso @param {number} [now] */
+export function ago(iso, now = Date.now()) {
+    const seconds = (new Date(iso).getTime() - now) / 1000;
+    if (Number.isNaN(seconds)) return iso;
+    /** @type {[Intl.RelativeTimeFormatUnit, number][]} */
+    const steps = [['year', 31536000], ['month', 2592000], ['day', 86400], ['hour', 3600], ['minute', 60]];
+    const step = steps.find(([, size]) => Math.abs(seconds) >= size);
+    return step ? relative.format(Math.trunc(seconds / step[1]), step[0]) : 'just now';
+}
+
+/** @param {string} iso */
+export function date(iso) {
+    const at = new Date(iso);
+    return Number.isNaN(at.getTime()) ? iso : absolute.format(at);
+}
+
+/** What the profilers call devices, as the page says it. @param {string} type */
+export const deviceWord = (type) => (!type || type === 'CPU' ? 'Device' : type);

@@ -1,0 +1,96 @@
+/**
+ * Kernel names, made readable.
+ *
+ *   void at::native::vectorized_elementwise_kernel<4, at::native::AddFunctor<float>, at::detail::Array<char*, 3> >(int, …)
+ *   -> { short: "at::native::vectorized_elementwise_kernel<4, …>", hint: "AddFunctor" }
+ *
+ * The hint tells apart kernels that share a template; names that are no C++ stay as they are.
+ */
+
+const MAX_SIMPLE_ARGUMENTS = 3;
+const OPEN = '<({[';
+const CLOSE = '>)}]';
+
+/** Templates that only carry another functor, and types that say nothing about the work. */
+const WRAPPERS = new RegExp('^(gpu_kernel_impl\\w*|BinaryFunctor|[AB]?UnaryFunctor|' +
+    'ReduceOp|func_wrapper_t|TensorListMetadata|Array|TensorIterator\\w*|Scalar|operator|lambda|const|unsigned|signed|long|int|float|' +
+    'double|char|bool|short|at|native|detail|std|c10|cuda|impl|Half|BFloat16|half|__half|memory|anonymous|namespace|true|false|void|\\d.*)$');
+
+/** @type {Map<string, {short: string, hint: string}>} */
+const cache = new Map();
+
+/**
+ * @param {string} name
+ * @returns {{short: string, hint: string}}
+ */
+export function shorten(name) {
+    let known = cache.get(name);
+    if (!known) {
+        known = compute(name);
+        if (cache.size > 20000) cache.clear();
+        cache.set(name, known);
+    }
+    return known;
+}
+
+/** @param {string} full */
+function compute(full) {
+    const name = full
+        .replace(/^void\s+/, '')
+        .replaceAll('(anonymous namespace)::', '')
+        .replace(/\s*\[clone .*\]$/, '');
+    const angle = name.indexOf('<');
+    const paren = name.indexOf('(');
+    if (angle > 0 && (paren < 0 || angle < paren)) {
+        const { args, end } = templateArguments(name, angle);
+        const rest = name.slice(end);
+        const member = /^::[\w:~]+/.exec(rest)?.[0] ?? '';
+        return { short: `${name.slice(0, angle)}<${shownArguments(args)}>${member}`, hint: hintOf(args) };
+    }
+    // A call's argument list, not the "(Device -> Host)" of a copy, which follows a space.
+    if (paren > 0 && name[paren - 1] !== ' ') return { short: name.slice(0, paren), hint: '' };
+    return { short: name, hint: '' };
+}
+
+/**
+ * @param {string} text
+ * @param {number} start position of "<"
+ */
+function templateArguments(text, start) {
+    const args = [];
+    let depth = 0;
+    let from = start + 1;
+    let at = start;
+    for (; at < text.length; at += 1) {
+        const arrow = text[at] === '>' && text[at - 1] === '-';
+        if (OPEN.includes(text[at])) depth += 1;
+        else if (CLOSE.includes(text[at]) && !arrow) depth -= 1;
+        if (depth === 0 || (depth === 1 && text[at] === ',')) {
+            args.push(text.slice(from, at).trim());
+            from = at + 1;
+        }
+        if (depth === 0) break;
+    }
+    return { args, end: at + 1 };
+}
+
+/** Leading plain arguments say the variant; the first complex one ends the list. @param {string[]} args */
+function shownArguments(args) {
+    const simple = args.findIndex((arg) => !/^[\w ]{1,24}\*?$/.test(arg) && !/^\(\w+\)\d+$/.test(arg));
+    const lone = args.length === 1 && /^[\w:]{1,60}$/.test(args[0]);
+    if (lone) return args[0];
+    const count = Math.min(simple < 0 ? args.length : simple, MAX_SIMPLE_ARGUMENTS);
+    const shown = args.slice(0, count);
+    if (count < args.length) shown.push('…');
+    return shown.join(', ');
+}
+
+/** The first word of a complex argument that names work: AddFunctor, threshold_kernel_impl. @param {string[]} args */
+function hintOf(args) {
+    for (const arg of args.filter((text) => /[<:(]/.test(text) && !/^\(\w+\)\d+$/.test(text))) {
+        for (const word of arg.match(/[A-Za-z_]\w*/g) ?? []) {
+            if (!WRAPPERS.test(word)) return word;
+        }
+    }
+    return '';
+}

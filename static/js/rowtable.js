@@ -1,0 +1,179 @@
+/** A table of a view with its tools: search, grouping, columns, CSV. Its whole state is in the URL. */
+
+import { h, fill, debounce, announce } from './dom.js';
+import { PagedRows } from './source.js';
+import { VirtualTable } from './table.js';
+import { columnChooser } from './columns.js';
+import { setParams } from './router.js';
+import { showFailure, skeleton } from './states.js';
+import * as api from './api.js';
+import * as fmt from './fmt.js';
+
+/**
+ * @typedef {{
+ *   id: string, view: 'operators' | 'kernels' | 'steps', caption: string, noun: (group: string) => [string, string],
+ *   groups?: {value: string, label: string}[], search?: string,
+ *   columnsFor: (first: RowPage, group: string) => Column[],
+ *   defaultSort: (first: RowPage) => [string, string],
+ *   sort?: [string, string],
+ *   detail?: (row: Row, group: string) => HTMLElement,
+ *   emptyText: (q: string) => string,
+ * }} RowTableSettings
+ */
+
+/** What of the URL decides which rows are asked for. @param {RowTableSettings} settings @param {URLSearchParams} params */
+function queryOf(settings, params) {
+    return {
+        group_by: settings.groups ? (params.get('group') ?? settings.groups[0].value) : null,
+        q: settings.search ? params.get('q') : null,
+        sort: params.get('sort') ?? settings.sort?.[0] ?? null,
+        order: params.get('order') ?? (params.get('sort') ? null : settings.sort?.[1]) ?? null,
+    };
+}
+
+/** @param {RowTableSettings} settings */
+export function rowTable(settings) {
+    /** @type {VirtualTable | undefined} */
+    let table;
+    /** @type {Column[]} */
+    let columns = [];
+    let query = queryOf(settings, new URLSearchParams());
+    let builtFor = '';
+    const box = h('div', { class: 'table-box' }, skeleton('rows'));
+    const count = h('p', { class: 'table-count', role: 'status' });
+    const note = h('p', { class: 'table-note', id: `${settings.view}-note`, hidden: true });
+    const search = settings.search ? searchBox(settings.search, note) : null;
+    const groups = settings.groups ? segmented('Group by', settings.groups, (group) => setParams({ group, sort: null, order: null, cols: null })) : null;
+    const csv = h('a', { class: 'button', download: '' }, 'CSV');
+    const chooser = columnChooser([], () => [], () => {});
+    const tools = h('div', { class: 'table-tools' }, search?.root, groups?.root, count, h('div', { class: 'tools-end' }, chooser, csv));
+    const root = h('div', { class: 'row-table' }, tools, note, box);
+
+    const rows = new PagedRows((offset, limit, signal) => api.rows(settings.id, settings.view, { ...query, offset, limit }, signal));
+    rows.onError = (error) => showFailure(box, error, load);
+
+    async function load() {
+        root.classList.add('busy');
+        try {
+            const first = await rows.reload();
+            if (!first) return;
+            note.hidden = true;
+            build(first);
+            paintCount();
+        } catch (error) {
+            // A pattern that does not compile is the user's half-typed word, not a broken view.
+            if (error instanceof api.ApiError && error.status === 400 && query.q) {
+                fill(note, error.message);
+                note.hidden = false;
+            } else {
+                builtFor = '';
+                showFailure(box, error, load);
+            }
+        } finally {
+            root.classList.remove('busy');
+        }
+    }
+
+    /** @param {RowPage} first */
+    function build(first) {
+        const group = query.group_by ?? '';
+        columns = settings.columnsFor(first, group);
+        const [sort, order] = settings.defaultSort(first);
+        const shown = { sort: query.sort ?? sort, order: query.order ?? (query.sort ? 'desc' : order) };
+        const kind = columns.map(({ key, label }) => key + label).join();
+        if (!table || builtFor !== kind) {
+            table?.sizes.disconnect();
+            const { detail } = settings;
+            table = new VirtualTable({
+                caption: settings.caption, columns, rows, chosen: chosen(), ...shown, emptyText: settings.emptyText(query.q ?? ''),
+                onSort: (nextSort, nextOrder) => setParams({ sort: nextSort, order: nextOrder }),
+                detail: detail && ((row) => detail(row, query.group_by ?? '')),
+            });
+            builtFor = kind;
+            fill(box, table.root);
+            tools.querySelector('.menu-root')?.replaceWith(columnChooser(columns, () => table?.shown.map(({ key }) => key) ?? [],
+                (keys) => setParams({ cols: keys && (keys.join(',') || 'none') }, { replace: true })));
+        }
+        table.set({ ...shown, chosen: chosen(), emptyText: settings.emptyText(query.q ?? '') });
+        table.reset(first.rows);
+    }
+
+    function paintCount() {
+        const text = `${fmt.plural(rows.total, ...settings.noun(query.group_by ?? ''))}${query.q ? (rows.total === 1 ? ' matches' : ' match') : ''}`;
+        fill(count, text);
+        csv.href = api.csvUrl(settings.id, settings.view, query);
+        if (query.q) announce(text);
+    }
+
+    let params = new URLSearchParams();
+    const chosen = () => params.get('cols')?.split(',') ?? null;
+
+    return {
+        root,
+        /** @param {URLSearchParams} next */
+        async update(next) {
+            const before = params.get('cols');
+            params = next;
+            const wanted = queryOf(settings, next);
+            const changed = !builtFor || JSON.stringify(wanted) !== JSON.stringify(query);
+            query = wanted;
+            search?.show(query.q ?? '');
+            groups?.show(query.group_by ?? '');
+            if (changed) await load();
+            else if (before !== params.get('cols') && table) {
+                table.set({ chosen: chosen() });
+                table.layout();
+            }
+        },
+        destroy() {
+            table?.destroy();
+            rows.destroy();
+        },
+    };
+}
+
+/** @param {string} label @param {HTMLElement} note */
+function searchBox(label, note) {
+    const send = debounce((/** @type {string} */ text) => {
+        // "/conv" is on its way to "/conv/": wait for the end of the pattern.
+        const open = text.startsWith('/') && (text.length < 3 || !text.endsWith('/'));
+        note.hidden = !open;
+        if (open) fill(note, 'End the pattern with “/”.');
+        else setParams({ q: text }, { replace: true });
+    }, 150);
+    const input = h('input', {
+        class: 'input search', type: 'search', 'aria-label': label, placeholder: `${label}, or /pattern/`, autocomplete: 'off', spellcheck: 'false',
+        oninput: () => send(input.value.trim()),
+        onkeydown: (/** @type {KeyboardEvent} */ event) => {
+            if (event.key !== 'Escape') return;
+            input.value = '';
+            send('');
+        },
+    });
+    return {
+        root: input,
+        /** What the URL says, unless the user is typing it. @param {string} text */
+        show(text) {
+            if (document.activeElement !== input) input.value = text;
+        },
+    };
+}
+
+/**
+ * A choice of few, all in sight.
+ * @param {string} label
+ * @param {{value: string, label: string}[]} options
+ * @param {(value: string) => void} onPick
+ */
+export function segmented(label, options, onPick) {
+    const name = `group-${label.replace(/\W/g, '')}-${Math.random().toString(36).slice(2, 7)}`;
+    const inputs = options.map((option) => h('input', { type: 'radio', name, value: option.value, onchange: () => onPick(option.value) }));
+    return {
+        root: h('fieldset', { class: 'segmented' }, h('legend', { class: 'visually-hidden' }, label),
+            options.map((option, index) => h('label', null, inputs[index], h('span', null, option.label)))),
+        /** @param {string} value */
+        show(value) {
+            inputs.forEach((input) => { input.checked = input.value === value; });
+        },
+    };
+}

@@ -1,0 +1,48 @@
+/** What can be done to a run or a trace. */
+
+import { toast } from '../dom.js';
+import { confirm } from '../states.js';
+import * as api from '../api.js';
+import * as fmt from '../fmt.js';
+
+/** What the page shows is no longer so: the frame and the view ask again. */
+const changed = () => document.dispatchEvent(new CustomEvent('kinetoscope:changed'));
+
+/** @param {() => Promise<any>} act @param {string} done */
+async function attempt(act, done) {
+    try {
+        await act();
+        toast(done);
+        return true;
+    } catch (error) {
+        toast(error instanceof Error ? error.message : String(error));
+        return false;
+    }
+}
+
+/** @param {Run} run @returns {Promise<boolean>} whether it is gone */
+export async function deleteRun(run) {
+    const yes = await confirm({
+        title: `Delete ${run.name}?`,
+        text: `Its ${fmt.plural(run.traces, 'trace')} (${fmt.bytes(run.size_bytes)}) will be gone for everybody. This cannot be undone.`,
+        yes: 'Delete run',
+    });
+    if (!yes || !(await attempt(() => api.deleteRun(run.name), 'Run deleted'))) return false;
+    changed();
+    return true;
+}
+
+/** @param {Trace} trace */
+export async function deleteTrace(trace) {
+    const yes = await confirm({
+        title: `Delete ${trace.file_name}?`,
+        text: `${trace.worker}, span ${trace.span} of ${trace.run} will be gone for everybody. Other spans may be renumbered.`,
+        yes: 'Delete trace',
+    });
+    if (yes && (await attempt(() => api.deleteTrace(trace.id), 'Trace deleted'))) changed();
+}
+
+/** @param {string} name @param {{tags: string[], note: string}} body */
+export async function saveRun(name, body) {
+    if (await attempt(() => api.patchRun(name, body), 'Saved')) changed();
+}

@@ -1,0 +1,120 @@
+/** Runs: what has been uploaded, newest first. */
+
+import { h, fill, icon, debounce, copy } from '../dom.js';
+import { setParams, runHref } from '../router.js';
+import { empty, showFailure, skeleton } from '../states.js';
+import { deleteRun } from './run_actions.js';
+import * as api from '../api.js';
+import * as fmt from '../fmt.js';
+
+const PAGE = 100;
+
+/** Fields in which the server can order runs, and the order one wants first. @type {Record<string, 'asc' | 'desc'>} */
+const SORTS = { name: 'asc', traces: 'desc', size_bytes: 'desc', uploaded_at: 'desc' };
+
+/**
+ * @param {HTMLElement} root
+ * @param {Route} route
+ * @param {AbortSignal} signal
+ * @returns {Promise<Mounted>}
+ */
+export async function mount(root, route, signal) {
+    let params = route.params;
+    let abort = new AbortController();
+    /** @type {Run[]} */
+    let runs = [];
+    let total = 0;
+
+    const search = h('input', {
+        class: 'input search', type: 'search', 'aria-label': 'Search runs', placeholder: 'Search runs', value: params.get('q') ?? '', autocomplete: 'off',
+        spellcheck: 'false', oninput: debounce(() => setParams({ q: search.value.trim() }, { replace: true }), 150),
+    });
+    const count = h('p', { class: 'table-count', role: 'status' });
+    const list = h('div', { class: 'runs' }, skeleton('rows'));
+    const head = h('div', { class: 'view-head' }, h('h1', null, 'Runs'), h('div', { class: 'view-tools' }, search, count));
+    fill(root, head, list);
+    signal.addEventListener('abort', () => abort.abort());
+
+    async function load() {
+        abort.abort();
+        abort = new AbortController();
+        try {
+            const answer = await api.runs({ q: params.get('q'), ...order(), limit: PAGE, offset: 0 }, abort.signal);
+            runs = answer.runs;
+            total = answer.total;
+            paint();
+        } catch (error) {
+            showFailure(list, error, load);
+        }
+    }
+
+    async function more() {
+        try {
+            const answer = await api.runs({ q: params.get('q'), ...order(), limit: PAGE, offset: runs.length }, abort.signal);
+            runs = [...runs, ...answer.runs];
+            paint();
+        } catch (error) {
+            showFailure(list, error, load);
+        }
+    }
+
+    function order() {
+        const sort = params.get('sort') ?? 'uploaded_at';
+        return { sort, order: params.get('order') ?? SORTS[sort] ?? 'desc' };
+    }
+
+    function paint() {
+        const q = params.get('q');
+        fill(count, q ? `${fmt.plural(total, 'run')} ${total === 1 ? 'matches' : 'match'}` : fmt.plural(total, 'run'));
+        search.hidden = total === 0 && !q;
+        count.hidden = search.hidden;
+        if (total === 0) fill(list, q ? empty('No run matches', h('p', null, `Nothing is called “${q}”. Only names are searched.`)) : firstUpload());
+        else fill(list, runTable(runs, order()), total > runs.length ? h('button', { class: 'button', type: 'button', onclick: more }, `Show ${Math.min(PAGE, total - runs.length)} more`) : null);
+    }
+
+    await load();
+    return {
+        update(next) {
+            params = next.params;
+            if (document.activeElement !== search) search.value = params.get('q') ?? '';
+            load();
+        },
+        destroy: () => abort.abort(),
+    };
+}
+
+/** @param {Run[]} runs @param {{sort: string, order: string}} order */
+function runTable(runs, order) {
+    /** @param {string} key @param {string} label @param {string} kind */
+    const sortable = (key, label, kind) => {
+        const active = order.sort === key;
+        const next = active ? (order.order === 'desc' ? 'asc' : 'desc') : SORTS[key];
+        return h('th', { scope: 'col', class: kind, 'aria-sort': active ? (order.order === 'desc' ? 'descending' : 'ascending') : null },
+            h('button', { class: 'sort', type: 'button', onclick: () => setParams({ sort: key, order: next }) }, label));
+    };
+    return h('table', { class: 'run-table' }, h('caption', { class: 'visually-hidden' }, 'Runs'),
+        h('thead', null, h('tr', null, sortable('name', 'Run', 'kind-name'), h('th', { scope: 'col', class: 'col-device' }, 'Device'),
+            h('th', { scope: 'col', class: 'kind-int col-workers' }, 'Workers'), sortable('traces', 'Traces', 'kind-int col-traces'),
+            sortable('size_bytes', 'Size', 'kind-int col-size'), sortable('uploaded_at', 'Uploaded', 'kind-int col-when'),
+            h('th', { scope: 'col', class: 'col-actions' }, h('span', { class: 'visually-hidden' }, 'Delete')))),
+        h('tbody', null, runs.map((run) => h('tr', null,
+            h('th', { scope: 'row', class: 'kind-name' }, h('a', { class: 'run-name', href: runHref(run.name) }, run.name),
+                run.tags.map((tag) => h('span', { class: 'tag' }, tag)), run.note ? h('p', { class: 'run-note' }, run.note) : null),
+            h('td', { class: 'col-device' }, run.device_types.join(', ')),
+            h('td', { class: 'kind-int col-workers' }, fmt.int(run.workers)),
+            h('td', { class: 'kind-int col-traces' }, fmt.int(run.traces)),
+            h('td', { class: 'kind-int col-size' }, fmt.bytes(run.size_bytes)),
+            h('td', { class: 'kind-int col-when' }, h('time', { datetime: run.uploaded_at, title: fmt.date(run.uploaded_at) }, fmt.ago(run.uploaded_at))),
+            h('td', { class: 'col-actions' }, h('button', { class: 'icon-button', type: 'button', 'aria-label': `Delete run ${run.name}`, title: 'Delete',
+                onclick: () => deleteRun(run) }, icon('close')))))));
+}
+
+/** Nothing yet: say how the first trace gets here. */
+function firstUpload() {
+    const line = `curl -T worker0.pt.trace.json.gz ${new URL('./api/v1/runs/my-run/traces/', document.baseURI).href.replace(/#.*$/, '')}`;
+    return empty('No traces yet',
+        h('p', null, 'Drop a file that the PyTorch profiler wrote anywhere on this page, or send it from where it lies:'),
+        h('div', { class: 'command' }, h('code', null, line),
+            h('button', { class: 'button small', type: 'button', onclick: () => copy(line, 'Command copied') }, icon('copy'), 'Copy')),
+        h('p', { class: 'quiet' }, 'Record one with ', h('code', null, 'torch.profiler.profile(on_trace_ready=tensorboard_trace_handler("./log"))'), '.'));
+}

@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+"""Who may know whom: every #include of the tree against the rules (the house: ingest <- api <- server)."""
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+INCLUDE = re.compile(r'^\s*#\s*include\s+(?:"([^"]+)"|<([^>]+)>)')
+
+# Room -> the rooms whose headers it may include, itself not named. Paths beneath a room belong to it.
+ROOMS = {
+    'ingest/base': [],
+    'ingest/model': ['ingest/base'],
+    'ingest/input': ['ingest/base'],
+    'ingest/formats': ['ingest/base', 'ingest/input', 'ingest/model'],
+    'ingest/analysis': ['ingest/base', 'ingest/model'],
+    'ingest/store': ['ingest/base', 'ingest/model'],
+    'ingest/query': ['ingest/base', 'ingest/model', 'ingest/analysis', 'ingest/store'],
+    'ingest/jobs': ['ingest/base', 'ingest/input', 'ingest/formats', 'ingest/analysis', 'ingest/model', 'ingest/store', 'ingest/query'],
+    # api knows no trace model, only stored results.
+    'api': ['ingest/base', 'ingest/model/results.h', 'ingest/model/warning.h', 'ingest/store', 'ingest/jobs', 'ingest/query'],
+    'server': ['ingest', 'api'],
+}
+# Headers that only some rooms may include, ours and the system's.
+ONLY_IN = {
+    r'civetweb\.h$': ['server'],
+    r'sqlite3\.h$': ['ingest/store'],
+    # the server packs its answers
+    r'^(isa-l|igzip_lib)': ['ingest/input', 'server'],
+    r'^zstd\.h$': ['ingest/input', 'ingest/store'],
+    # analyses know no JSON
+    r'^jansson\.h$|json_write\.h$': ['ingest/base', 'ingest/formats', 'ingest/store', 'ingest/query', 'ingest/jobs', 'api', 'server'],
+    r'^openssl/': ['ingest/base', 'server'],
+}
+
+
+def room_of(path):
+    return next((room for room in ROOMS if path == room or path.startswith(room + '/')), None)
+
+
+def allowed(room, header):
+    """Whether `room` may include our header of that path (from the root of the tree)."""
+    return any(header == target or header.startswith(target + '/') for target in ROOMS[room] + [room])
+
+
+def faults_of(path, room):
+    for number, line in enumerate(path.read_text(errors='replace').splitlines(), 1):
+        match = INCLUDE.match(line)
+        if not match:
+            continue
+        ours, header = match[1], match[1] or match[2]
+        if ours and (ROOT / ours).exists() and not allowed(room, ours):
+            yield number, '%s may not include %s' % (room, ours)
+        if ours and not (ROOT / ours).exists() and (path.parent / ours).exists():
+            yield number, 'write the path from the root of the tree: %s' % header
+        for pattern, rooms in ONLY_IN.items():
+            if re.search(pattern, header) and room not in rooms:
+                yield number, '%s belongs to %s only' % (header, ', '.join(rooms))
+
+
+def main():
+    sources = [p for top in ('ingest', 'api', 'server') for p in (ROOT / top).rglob('*.[ch]')]
+    count = 0
+    for path in sorted(sources):
+        relative = str(path.relative_to(ROOT))
+        room = room_of(relative)
+        if room is None:
+            print('%s: stands in no room of the house' % relative)
+            count += 1
+            continue
+        for number, text in faults_of(path, room):
+            print('%s:%d: %s' % (relative, number, text))
+            count += 1
+    print('includes: %d files, %d faults' % (len(sources), count))
+    return 1 if count or not sources else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

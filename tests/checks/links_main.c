@@ -1,0 +1,5 @@
+/* The main of the link checks: there is nothing to run. */
+int main(void)
+{
+    return 0;
+}

@@ -1,0 +1,153 @@
+/**
+ * What the browser tests share: a server, a browser, pages that remember every console error.
+ *   KINETOSCOPE_URL           a running server with an empty catalogue; or
+ *   KINETOSCOPE_BIN           the program, started here on a free port with data of its own
+ *   KINETOSCOPE_ROOT          the source tree, for tests/fixtures (default: above this file)
+ *   KINETOSCOPE_NODE_MODULES  where playwright-core and axe-core are, if not above this file
+ *   KINETOSCOPE_CHROMIUM      the browser (default /usr/bin/chromium)
+ */
+import { spawn } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import assert from 'node:assert/strict';
+
+const modules = process.env.KINETOSCOPE_NODE_MODULES;
+const require = createRequire(modules ? path.join(modules, 'from-here.js') : import.meta.url);
+const { chromium } = require('playwright-core');
+const axeSource = await readFile(require.resolve('axe-core/axe.min.js'), 'utf8');
+
+const root = process.env.KINETOSCOPE_ROOT ?? fileURLToPath(new URL('../..', import.meta.url));
+const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
+    '--disable-component-update', '--disable-sync'];
+
+/** @returns {Promise<{url: string, stop: () => Promise<void>}>} url ends with a slash */
+export async function startServer() {
+    if (process.env.KINETOSCOPE_URL) return { url: process.env.KINETOSCOPE_URL.replace(/\/*$/, '/'), stop: async () => {} };
+    const program = process.env.KINETOSCOPE_BIN;
+    assert.ok(program, 'set KINETOSCOPE_URL or KINETOSCOPE_BIN');
+    const data = await mkdtemp(path.join(tmpdir(), 'kinetoscope-e2e-'));
+    const child = spawn(program, ['serve', '--listen', '127.0.0.1:0', '--data-dir', data, '--log-level', 'warn'], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    const url = await new Promise((resolve, reject) => {
+        let text = '';
+        child.stdout.on('data', (chunk) => {
+            text += chunk;
+            const found = /https?:\/\/[^\s/]+(?:\/[^\s]*)?/.exec(text);
+            if (found && text.includes('\n')) resolve(found[0]);
+        });
+        child.once('exit', (code) => reject(new Error(`the server ended with code ${code}: ${text}`)));
+        child.once('error', reject);
+    });
+    return {
+        url: String(url).replace(/\/*$/, '/'),
+        async stop() {
+            child.kill('SIGTERM');
+            await ended;
+            await rm(data, { recursive: true, force: true });
+        },
+    };
+}
+
+export async function startBrowser() {
+    const profile = await mkdtemp(path.join(tmpdir(), 'kinetoscope-chromium-'));
+    const browser = await chromium.launch({
+        executablePath: process.env.KINETOSCOPE_CHROMIUM ?? '/usr/bin/chromium', headless: true, args: FLAGS, env: { ...process.env, HOME: profile },
+    });
+    return {
+        browser,
+        async stop() {
+            await browser.close();
+            await rm(profile, { recursive: true, force: true });
+        },
+    };
+}
+
+/**
+ * A page of its own context; what it complained about is in `page.complaints`.
+ * @param {import('playwright-core').Browser} browser
+ * @param {{width?: number, height?: number, theme?: 'light' | 'dark'}} [look]
+ */
+export async function newPage(browser, { width = 1280, height = 800, theme = 'light' } = {}) {
+    const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme, reducedMotion: 'reduce', permissions: ['clipboard-read', 'clipboard-write'] });
+    const page = await context.newPage();
+    page.setDefaultTimeout(15000);
+    /** @type {string[]} */
+    const complaints = [];
+    page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
+    page.on('pageerror', (error) => complaints.push(String(error)));
+    return Object.assign(page, { complaints, leave: () => context.close() });
+}
+
+let visits = 0;
+
+/** Loads the whole page anew: another query, as another hash alone would keep it. @param {import('playwright-core').Page} page @param {string} url @param {string} hash */
+export async function visit(page, url, hash) {
+    visits += 1;
+    await page.goto(`${url}?${visits}${hash}`);
+}
+
+/** Where a trace file of tests/fixtures is. @param {string} name @param {string} [file] */
+export function fixture(name, file = 'worker0.1700000000000.pt.trace.json.gz') {
+    return path.join(root, 'tests/fixtures', name, file);
+}
+
+/** Uploads a fixture as curl would. @param {string} url @param {string} run @param {string} file @returns {Promise<any>} the trace */
+export async function put(url, run, file) {
+    const response = await fetch(`${url}api/v1/runs/${encodeURIComponent(run)}/traces/${encodeURIComponent(path.basename(file))}`,
+        { method: 'PUT', body: await readFile(file) });
+    const text = await response.text();
+    assert.ok(response.ok, `upload of ${file}: ${response.status} ${text}`);
+    return JSON.parse(text);
+}
+
+/** @param {string} url @param {string} what below /api/v1 @returns {Promise<any>} */
+export async function get(url, what) {
+    const response = await fetch(`${url}api/v1/${what}`);
+    assert.ok(response.ok, `${what}: ${response.status}`);
+    return response.json();
+}
+
+/** The rules that axe finds broken, serious and critical ones only. @param {import('playwright-core').Page} page */
+export async function axeFaults(page) {
+    await page.evaluate(axeSource);
+    // @ts-ignore: axe is the page's by now
+    const result = await page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }));
+    return result.violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
+        .map(({ id, nodes }) => `${id}: ${nodes.slice(0, 3).map((node) => `${node.html.slice(0, 160)} (${node.failureSummary.slice(0, 200)})`).join(' | ')}`);
+}
+
+const UNITS = { ns: 1, 'µs': 1e3, ms: 1e6, s: 1e9 };
+
+/**
+ * The printed time is the real one, up to its last printed digit.
+ * @param {string} text "177.6 ms"
+ * @param {number} realNs
+ * @param {string} what
+ */
+export function sameTime(text, realNs, what) {
+    const [, number, unit] = /([\d.,]+)\s*(ns|µs|ms|s)/.exec(text) ?? [];
+    assert.ok(number, `${what}: a time in "${text}"`);
+    const plain = number.replaceAll(',', '');
+    const lastDigit = UNITS[unit] / 10 ** (plain.split('.')[1]?.length ?? 0);
+    assert.ok(Math.abs(Number(plain) * UNITS[unit] - realNs) <= 0.51 * lastDigit, `${what}: shown ${text}, the API says ${realNs} ns`);
+}
+
+/** The texts of a column of the long table. @param {import('playwright-core').Page} page @param {string} head */
+export async function column(page, head) {
+    return page.evaluate((label) => {
+        const table = document.querySelector('.data-table');
+        const heads = [...table.querySelectorAll('thead th')].map((th) => th.textContent.trim());
+        const at = heads.findIndex((text) => text.startsWith(label));
+        return [...table.querySelectorAll('tbody tr')].filter((tr) => !tr.matches('.spacer, .detail')).map((tr) => tr.children[at]?.textContent.trim());
+    }, head);
+}
+
+/** Waits until the table shows what the URL asks for. @param {import('playwright-core').Page} page */
+export async function settled(page) {
+    await page.waitForSelector('.data-table tbody tr:not(.spacer)');
+    await page.waitForFunction(() => !document.querySelector('.busy, .loading'));
+    await page.waitForTimeout(50);
+}

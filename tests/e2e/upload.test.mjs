@@ -1,0 +1,109 @@
+/** From an empty page to a read trace, by the page alone. */
+import { after, before, test } from 'node:test';
+import assert from 'node:assert/strict';
+import { writeFile, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { startServer, startBrowser, newPage, fixture, get, axeFaults } from './support.mjs';
+
+let server;
+let chrome;
+let page;
+let folder;
+before(async () => {
+    server = await startServer();
+    chrome = await startBrowser();
+    page = await newPage(chrome.browser);
+    folder = await mkdtemp(path.join(tmpdir(), 'kinetoscope-files-'));
+});
+after(async () => {
+    await chrome?.stop();
+    await server?.stop();
+    if (folder) await rm(folder, { recursive: true, force: true });
+});
+
+test('an empty catalogue says how to begin', async () => {
+    await page.goto(`${server.url}#/`);
+    const line = await page.textContent('.command code');
+    assert.match(line ?? '', new RegExp(`curl -T .* ${server.url}api/v1/runs/`));
+    assert.deepEqual(await axeFaults(page), []);
+    await page.click('.command button');
+    assert.equal(await page.evaluate(() => navigator.clipboard.readText()), line);
+});
+
+test('a chosen file is named, sent, followed and opened', async () => {
+    await page.setInputFiles('#file-input', fixture('cuda_training'));
+    assert.equal(await page.inputValue('#run-name'), 'worker0');
+    assert.deepEqual(await axeFaults(page), []);
+    await page.fill('#run-name', 'by page/one');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('.tray-item.done a');
+    await page.waitForSelector('.run-name');
+    assert.equal(await page.textContent('.run-name'), 'by page/one');
+    await page.click('.tray-item.done a');
+    await page.waitForSelector('.answers');
+    assert.match(await page.textContent('#path') ?? '', /by page\/one/);
+    const { runs } = await get(server.url, 'runs');
+    assert.equal(runs[0].traces, 1);
+});
+
+test('several files dropped on any view go to one run', async () => {
+    const files = ['node0_0.1700000000000.pt.trace.json.gz', 'node0_1.1700000000000.pt.trace.json.gz'];
+    await page.goto(`${server.url}#/`);
+    await page.waitForSelector('.run-name');
+    const transfer = await page.evaluateHandle(async (names) => {
+        const data = new DataTransfer();
+        names.forEach((name) => data.items.add(new File([`{"traceEvents":[{"ph":"X","cat":"cpu_op","name":"${name}","pid":1,"tid":1,"ts":1,"dur":2}]}`], name)));
+        return data;
+    }, files.map((name) => name.replace('.gz', '')));
+    await page.dispatchEvent('main', 'dragenter', { dataTransfer: transfer });
+    assert.ok(await page.isVisible('.drop-veil'));
+    await page.dispatchEvent('main', 'drop', { dataTransfer: transfer });
+    assert.ok(!(await page.isVisible('.drop-veil')));
+    await page.fill('#run-name', 'two');
+    await page.click('dialog button.primary');
+    await page.waitForFunction(() => [...document.querySelectorAll('.tray-item.done .file-name')].filter((item) => item.textContent.startsWith('node0_')).length === 2);
+    const run = await get(server.url, 'runs/two');
+    assert.equal(run.traces, 2);
+});
+
+test('what is no trace says so, with the place; other bytes under a taken name can replace', async () => {
+    const bad = path.join(folder, 'bad.pt.trace.json');
+    await writeFile(bad, 'this is not a trace');
+    const taken = path.join(folder, 'node0_0.1700000000000.pt.trace.json');
+    await writeFile(taken, '{"traceEvents":[{"ph":"X","cat":"cpu_op","name":"other","pid":1,"tid":1,"ts":1,"dur":5}]}');
+    page.complaints.length = 0;
+    await page.setInputFiles('#file-input', [bad, taken]);
+    await page.fill('#run-name', 'two');
+    await page.keyboard.press('Enter');
+    await page.waitForFunction(() => document.querySelectorAll('.tray-item.failed').length === 2);
+    assert.ok((await page.textContent('.tray-item.failed [role="alert"]') ?? '').length > 10);
+    await page.click('.tray-item.failed button:has-text("Replace it")');
+    await page.waitForFunction(() => document.querySelectorAll('.tray-item.failed').length === 1);
+    await page.waitForFunction(() => [...document.querySelectorAll('.tray-item.done .file-name')].filter((item) => item.textContent.startsWith('node0_0')).length === 2);
+    // The refusals themselves are the only complaints.
+    assert.deepEqual(page.complaints.filter((text) => !/status of 4\d\d/.test(text)), []);
+    page.complaints.length = 0;
+});
+
+test('note and tags are kept, and a run can be deleted', async () => {
+    await page.goto(`${server.url}#/runs/two`);
+    await page.click('button:has-text("Edit note and tags")');
+    await page.fill('#edit-tags', 'nightly, two gpus');
+    await page.fill('#edit-note', 'first try');
+    await page.click('button:has-text("Save")');
+    await page.waitForSelector('.tag:has-text("two gpus")');
+    const run = await get(server.url, 'runs/two');
+    assert.deepEqual(run.tags, ['nightly', 'two gpus']);
+    assert.equal(run.note, 'first try');
+    await page.click('button:has-text("Delete run")');
+    await page.waitForSelector('dialog');
+    await page.keyboard.press('Escape');
+    assert.equal((await get(server.url, 'runs')).total, 2);
+    await page.click('button:has-text("Delete run")');
+    await page.click('dialog button.danger');
+    await page.waitForFunction(() => location.hash === '#/');
+    await page.waitForFunction(() => document.querySelectorAll('.run-name').length === 1);
+    assert.equal((await get(server.url, 'runs')).total, 1);
+    assert.deepEqual(page.complaints, []);
+});

@@ -1,0 +1,145 @@
+/** Each view shows the figures of the API. */
+import { after, before, test } from 'node:test';
+import assert from 'node:assert/strict';
+import { startServer, startBrowser, newPage, visit, fixture, put, get, sameTime, column, settled } from './support.mjs';
+
+let server;
+let chrome;
+let page;
+const traces = {};
+before(async () => {
+    server = await startServer();
+    chrome = await startBrowser();
+    page = await newPage(chrome.browser);
+    traces.gpu = await put(server.url, 'gpu', fixture('cuda_training'));
+    traces.mlu = await put(server.url, 'mlu', fixture('mlu', 'MLU_0.1700000000000.pt.trace.json.gz'));
+    traces.cpu = await put(server.url, 'cpu', fixture('cpu_only', 'worker0.1700000000000.pt.trace.json'));
+    traces.cut = await put(server.url, 'cut', fixture('repair_cut'));
+});
+after(async () => {
+    await chrome?.stop();
+    await server?.stop();
+});
+
+const open = async (id, view) => {
+    await visit(page, server.url, `#/traces/${id}/${view}`);
+    await page.waitForSelector('.view h1');
+    await page.waitForFunction(() => !document.querySelector('.loading'));
+};
+
+test('the first paint is quick', async () => {
+    await open(traces.gpu.id, 'overview');
+    const paint = await page.evaluate(() => performance.getEntriesByName('first-contentful-paint')[0]?.startTime);
+    // Half a second is the promise on an idle machine; a shared one gets some grace.
+    assert.ok(paint < 1000, `first paint after ${paint} ms`);
+});
+
+for (const kind of ['gpu', 'mlu', 'cpu']) {
+    test(`overview of ${kind}`, async () => {
+        const { id } = traces[kind];
+        const data = await get(server.url, `traces/${id}/overview`);
+        await open(id, 'overview');
+        const answer = (index) => page.locator('.answer').nth(index);
+        sameTime(await answer(0).locator('.answer-figure').textContent(), data.average_step_ns, 'average step');
+        if (data.idle_share === null) assert.match(await answer(1).textContent(), /No device recorded/);
+        else {
+            assert.match(await answer(1).textContent(), new RegExp(`^${data.device_type} idle`));
+            assert.equal(await answer(1).locator('.answer-figure').textContent(), `${(100 * data.idle_share).toFixed(1)}%`);
+        }
+        if (data.top_operator) assert.equal(await answer(2).locator('a').getAttribute('data-tip'), data.top_operator.name);
+        if (data.top_kernel) assert.equal(await answer(3).locator('a').getAttribute('data-tip'), data.top_kernel.name);
+        const rows = await page.$$eval('.breakdown .ranking-list tbody tr', (list) => list.map((tr) => [...tr.children].map((cell) => cell.textContent.trim())));
+        assert.deepEqual(rows.map(([label]) => label), data.roles.map(({ label }) => label));
+        rows.forEach(([label, value], index) => sameTime(value, data.roles[index].mean_ns, label));
+        await page.waitForSelector('.step-chart canvas[data-drawn]');
+        await page.waitForSelector('.breakdown .ring canvas[data-drawn]');
+    });
+}
+
+test('the step chart has a table, and its legend filters', async () => {
+    const data = await get(server.url, `traces/${traces.gpu.id}/overview`);
+    await open(traces.gpu.id, 'overview');
+    await page.click('button:has-text("As a table")');
+    assert.equal(await page.locator('.step-chart-table tbody tr').count(), data.step_rows.length);
+    await page.click('.breakdown .legend >> nth=0');
+    assert.equal(await page.getAttribute('.breakdown .legend >> nth=0', 'aria-pressed'), 'false');
+    assert.match(page.url(), new RegExp(`hide=${data.roles[0].role}`));
+});
+
+test('health: what was repaired and where, what to record', async () => {
+    const data = await get(server.url, `traces/${traces.cut.id}/overview`);
+    assert.ok(data.health.warnings.length > 0);
+    await open(traces.cut.id, 'overview');
+    const text = (await page.textContent('#health')).replaceAll(',', '');
+    for (const warning of data.health.warnings) {
+        assert.ok(text.includes(warning.message.replaceAll(',', '')), warning.message);
+        if (warning.first_offset !== null) assert.ok(text.includes(`byte ${warning.first_offset}`), `offset of ${warning.code}`);
+    }
+    for (const missing of data.health.missing) assert.ok(text.includes(missing.record.replaceAll(',', '')), missing.record);
+    assert.match(await page.locator('.answer').nth(4).textContent(), /warning/);
+});
+
+for (const kind of ['gpu', 'mlu', 'cpu']) {
+    test(`operators of ${kind}`, async () => {
+        const { id } = traces[kind];
+        const data = await get(server.url, `traces/${id}/operators`);
+        await open(id, 'operators');
+        await settled(page);
+        assert.equal(await page.getAttribute('.data-table', 'aria-rowcount'), String(data.total + 1));
+        const names = await page.$$eval('.data-table .row-toggle', (list) => list.map((item) => item.getAttribute('data-tip')));
+        assert.deepEqual(names, data.rows.slice(0, names.length).map(({ name }) => name));
+        const calls = await column(page, 'Calls');
+        assert.deepEqual(calls.map((text) => Number(text.replaceAll(',', ''))), data.rows.slice(0, calls.length).map((row) => row.calls));
+        assert.equal(await page.locator('.ranking').count(), data.has_device ? 4 : 2);
+        if (data.has_device) {
+            const word = traces[kind].device_type;
+            assert.ok((await page.textContent('.data-table thead')).includes(`${word} self`), `columns say ${word}`);
+            sameTime(await page.textContent('.ring-total >> nth=0'), data.sums.device_self_ns, 'device self time');
+        }
+    });
+}
+
+test('an operator opens its call stacks', async () => {
+    const { id } = traces.gpu;
+    const data = await get(server.url, `traces/${id}/operators?limit=0`);
+    const row = data.rows.find(({ has_call_stack: has }) => has);
+    assert.ok(row, 'the fixture has call stacks');
+    const stacks = await get(server.url, `traces/${id}/operators?group_by=name_stack&name=${encodeURIComponent(row.name)}`);
+    await open(id, `operators?q=${encodeURIComponent(row.name)}`);
+    await settled(page);
+    await page.click(`.row-toggle[data-tip="${row.name}"]`);
+    await page.waitForSelector('.stack-list > li');
+    assert.equal(await page.locator('.stack-list > li').count(), stacks.total);
+    assert.equal(await page.textContent('.full-name code'), row.name);
+    await page.click('.full-name button');
+    assert.equal(await page.evaluate(() => navigator.clipboard.readText()), row.name);
+});
+
+for (const kind of ['gpu', 'mlu']) {
+    test(`kernels of ${kind}`, async () => {
+        const { id } = traces[kind];
+        const data = await get(server.url, `traces/${id}/kernels`);
+        await open(id, 'kernels');
+        await settled(page);
+        const names = await page.$$eval('.data-table .row-toggle', (list) => list.map((item) => item.getAttribute('data-tip')));
+        assert.deepEqual(names, data.rows.slice(0, names.length).map(({ name }) => name));
+        sameTime(await page.textContent('.ring-total >> nth=0'), data.sums.total_ns, 'kernel time');
+        assert.equal(await page.locator('.ranking').count(), kind === 'mlu' ? 1 : 2);
+        await page.click('.row-toggle >> nth=0');
+        await page.waitForSelector('.launches .plain-table, .launches .quiet');
+        await page.click('label:has-text("Launch and operator")');
+        await page.waitForFunction(() => location.hash.includes('group=launch'));
+        await settled(page);
+        const launches = await get(server.url, `traces/${id}/kernels?group_by=launch`);
+        assert.equal(await page.getAttribute('.data-table', 'aria-rowcount'), String(launches.total + 1));
+        assert.deepEqual((await column(page, 'Operator')).map((text) => (text === '–' ? '' : text)), launches.rows.map((row) => row.operator ?? ''));
+    });
+}
+
+test('a trace without kernels says what to record', async () => {
+    await open(traces.cpu.id, 'kernels');
+    assert.match(await page.textContent('main'), /ProfilerActivity\.CUDA/);
+    assert.equal(await page.locator('#views a').count(), 3);
+});
+
+test('nothing complained', () => assert.deepEqual(page.complaints, []));

@@ -1,0 +1,179 @@
+#include "ingest/model/results.h"
+#include "ingest/model/trace.h"
+#include "tests/unit/base/unit.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static void columns_grow_together(void **state)
+{
+    (void)state;
+    struct trace *trace = trace_create();
+    assert_non_null(trace);
+    for (uint32_t i = 0; i < 5000; i++) {
+        struct trace_event event = {.ts_ns = i,
+                                    .dur_ns = (int64_t)i * 2,
+                                    .correlation = -(int64_t)i,
+                                    .external_id = TRACE_NO_ID,
+                                    .name = i % 7,
+                                    .track = i % 3,
+                                    .args = TRACE_NO_ARGS,
+                                    .category = (uint16_t)(i % 5),
+                                    .kind = EVENT_KERNEL,
+                                    .flags = EVENT_HAS_DUR,
+                                    .phase = 'X'};
+        assert_true(trace_add_event(trace, &event));
+    }
+    trace_seal(trace);
+    assert_int_equal(trace->events.count, 5000);
+    assert_int_equal(trace->events.capacity, 5000);
+    assert_int_equal(trace->events.ts_ns[4999], 4999);
+    assert_int_equal(trace->events.dur_ns[1234], 2468);
+    assert_int_equal(trace->events.correlation[1234], -1234);
+    assert_int_equal(trace->events.name[13], 6);
+    assert_int_equal(trace->events.kind[0], EVENT_KERNEL);
+    assert_int_equal(trace->events.phase[4999], 'X');
+    /* 49 bytes an event and what an empty trace takes */
+    assert_in_range(trace_memory_bytes(trace), 5000 * 49, 5000 * 49 + 200000);
+
+    struct trace_event more = {.name = 3, .phase = 'i'};
+    assert_true(trace_add_event(trace, &more));
+    assert_int_equal(trace->events.name[5000], 3);
+    trace_destroy(trace);
+}
+
+static void equal_entries_are_stored_once(void **state)
+{
+    (void)state;
+    struct trace *trace = trace_create();
+    for (uint32_t round = 0; round < 2; round++) {
+        for (uint32_t i = 0; i < 1000; i++) {
+            struct op_args op = {.shape = i, .call_stack = 1, .input_types = STRTAB_NONE};
+            struct kernel_args kernel = {.device = i, .occupancy_pct = (double)NAN, .grid = i};
+            struct trace_track track = {.pid_text = i, .tid_text = i / 2, .tid_is_int = true};
+            assert_int_equal(trace_add_op_args(trace, &op), i);
+            assert_int_equal(trace_add_kernel_args(trace, &kernel), i);
+            assert_int_equal(trace_add_track(trace, &track), i);
+        }
+    }
+    assert_int_equal(trace->op_args_count, 1000);
+    assert_int_equal(trace->kernel_args_count, 1000);
+    assert_int_equal(trace->track_count, 1000);
+    trace_destroy(trace);
+}
+
+static void text_and_number_make_two_tracks(void **state)
+{
+    (void)state;
+    struct trace *trace = trace_create();
+    struct trace_track number = {.tid_text = 5, .tid_is_int = true};
+    struct trace_track text = {.tid_text = 5, .tid_is_text = true};
+    assert_int_not_equal(trace_add_track(trace, &number), trace_add_track(trace, &text));
+    trace_destroy(trace);
+}
+
+static void memory_records_are_never_joined(void **state)
+{
+    (void)state;
+    struct trace *trace = trace_create();
+    struct memory_args args = {.addr = 1};
+    assert_int_equal(trace_add_memory_args(trace, &args), 0);
+    assert_int_equal(trace_add_memory_args(trace, &args), 1);
+    trace_destroy(trace);
+}
+
+static void too_many_categories_share_the_empty_one(void **state)
+{
+    (void)state;
+    struct trace *trace = trace_create();
+    char text[16];
+    for (int i = 1; i < 65536; i++) {
+        int len = snprintf(text, sizeof text, "c%d", i);
+        assert_int_equal(trace_add_category(trace, text, (size_t)len), i);
+    }
+    assert_int_equal(trace_add_category(trace, "c1", 2), 1);
+    assert_int_equal(trace_add_category(trace, "another", 7), 0);
+    assert_int_equal(trace->category_count, 65536);
+    trace_destroy(trace);
+}
+
+static void metadata_is_copied(void **state)
+{
+    (void)state;
+    struct trace *trace = trace_create();
+    char key[] = "key";
+    char value[] = "value";
+    struct device_properties device = {.name = value, .has = DEVICE_HAS_NAME};
+    struct trace_label label = {.kind_name = 1, .track = 2, .label = 3};
+    assert_true(trace_add_meta(trace, key, value));
+    assert_true(trace_add_device(trace, &device));
+    assert_true(trace_add_label(trace, &label));
+    memset(key, 'x', 3);
+    memset(value, 'x', 5);
+    assert_string_equal(trace->meta[0].key, "key");
+    assert_string_equal(trace->meta[0].value, "value");
+    assert_string_equal(trace->devices[0].name, "value");
+    assert_int_equal(trace->labels[0].label, 3);
+    trace_destroy(trace);
+    trace_destroy(NULL);
+}
+
+static void warnings_keep_the_first_place(void **state)
+{
+    (void)state;
+    struct warnings warnings = {0};
+    struct warnings other = {0};
+    warning_add(&warnings, WARN_UTF8, 50);
+    warning_add(&warnings, WARN_UTF8, 20);
+    warning_add_times(&warnings, WARN_UTF8, 70, 3);
+    warning_add_times(&warnings, WARN_NUL, 70, 0);
+    assert_int_equal(warnings.by_code[WARN_UTF8].count, 5);
+    assert_int_equal(warnings.by_code[WARN_UTF8].first_offset, 20);
+    assert_int_equal(warnings.by_code[WARN_NUL].count, 0);
+    warning_add(&other, WARN_UTF8, 7);
+    warning_add(&other, WARN_NUL, WARNING_NO_OFFSET);
+    warnings_merge(&warnings, &other);
+    assert_int_equal(warnings.by_code[WARN_UTF8].count, 6);
+    assert_int_equal(warnings.by_code[WARN_UTF8].first_offset, 7);
+    assert_true(warnings.by_code[WARN_NUL].first_offset == WARNING_NO_OFFSET);
+    for (int i = 0; i < WARNING_CODE_COUNT; i++) {
+        assert_non_null(warning_code_text((enum warning_code)i));
+        assert_non_null(warning_message((enum warning_code)i));
+    }
+}
+
+static void roles_and_views_have_names(void **state)
+{
+    (void)state;
+    assert_string_equal(role_name(ROLE_CPU_EXEC), "cpu_exec");
+    assert_string_equal(role_label(ROLE_CPU_EXEC), "CPU Exec");
+    assert_string_equal(role_label(ROLE_DATALOADER), "DataLoader");
+    assert_string_equal(view_label(VIEW_DISTRIBUTED), "Distributed");
+    for (int i = 0; i < ROLE_COUNT; i++) {
+        assert_non_null(role_name((enum role)i));
+        assert_non_null(role_label((enum role)i));
+    }
+    for (int i = 0; i < VIEW_COUNT; i++) {
+        assert_non_null(view_label((enum view)i));
+    }
+    struct trace_results *results = results_create();
+    assert_non_null(results);
+    results_destroy(results);
+    results_destroy(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(columns_grow_together),
+        cmocka_unit_test(equal_entries_are_stored_once),
+        cmocka_unit_test(text_and_number_make_two_tracks),
+        cmocka_unit_test(memory_records_are_never_joined),
+        cmocka_unit_test(too_many_categories_share_the_empty_one),
+        cmocka_unit_test(metadata_is_copied),
+        cmocka_unit_test(warnings_keep_the_first_place),
+        cmocka_unit_test(roles_and_views_have_names),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
