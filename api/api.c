@@ -31,8 +31,17 @@ void api_response_init(struct api_response *response)
     buf_init(&response->body, BODY_MAX_BYTES);
 }
 
+static void end_stream(struct api_response *response)
+{
+    if (response->stream_end != NULL) {
+        response->stream_end(response);
+        response->stream_end = NULL;
+    }
+}
+
 void api_response_free(struct api_response *response)
 {
+    end_stream(response);
     buf_free(&response->body);
     arena_free(&response->arena);
 }
@@ -54,6 +63,7 @@ void api_problem(struct api_response *response, const struct err *err)
     buf_free(&response->body);
     response->header_count = 0;
     response->file_path = NULL;
+    end_stream(response);
     response->stream = NULL;
     response->status = err_http_status(err->code);
     response->content_type = "application/problem+json";

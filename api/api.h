@@ -49,7 +49,9 @@ struct api_response {
      * blocks until there is one (15 s at the most: then a comment line); false when nothing
      * follows. */
     bool (*stream)(struct api_response *response, struct buf *out);
-    void *stream_state; /* in the arena */
+    void *stream_state;                                /* in the arena */
+    void (*stream_end)(struct api_response *response); /* called once when the answer is over; NULL:
+                                                          nothing to give back */
     struct api *api;
 };
 

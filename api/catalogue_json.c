@@ -12,9 +12,12 @@
 #define TEXT_BYTES 64
 
 static const char *const view_names[VIEW_COUNT] = {
-    [VIEW_OVERVIEW] = "overview", [VIEW_OPERATOR] = "operators",      [VIEW_KERNEL] = "kernels",
-    [VIEW_TRACE] = "trace",       [VIEW_DISTRIBUTED] = "distributed", [VIEW_MEMORY] = "memory",
-    [VIEW_MODULE] = "modules",    [VIEW_LIGHTNING] = "lightning",
+    [VIEW_OVERVIEW] = "overview",       [VIEW_OPERATOR] = "operators",
+    [VIEW_KERNEL] = "kernels",          [VIEW_TRACE] = "trace",
+    [VIEW_DISTRIBUTED] = "distributed", [VIEW_MEMORY] = "memory",
+    [VIEW_MODULE] = "modules",          [VIEW_LIGHTNING] = "lightning",
+    [VIEW_UTILISATION] = "utilisation", [VIEW_CYCLES] = "cycles",
+    [VIEW_COMPARISON] = "comparison",
 };
 
 void catalogue_json_views(struct json_write *w, uint32_t views)
@@ -28,7 +31,7 @@ void catalogue_json_views(struct json_write *w, uint32_t views)
     jw_array_end(w);
 }
 
-static void write_time(struct json_write *w, const char *key, int64_t unix_s)
+void catalogue_json_time(struct json_write *w, const char *key, int64_t unix_s)
 {
     char text[TEXT_BYTES] = "";
     time_t when = (time_t)unix_s;
@@ -58,9 +61,29 @@ static void write_url(struct json_write *w, const struct api *api, int64_t trace
     buf_free(&url);
 }
 
-void catalogue_json_trace(struct json_write *w,
+/* The comparison that an uploaded report is, null for every other trace. */
+static bool write_comparison(struct json_write *w,
+                             const struct api *api,
+                             const struct store_trace *trace,
+                             struct err *err)
+{
+    int64_t id = 0;
+    bool is_report = (trace->views >> VIEW_COMPARISON & 1U) != 0;
+    if (is_report && !store_trace_comparison(api->store, trace->id, &id, err)) {
+        return false;
+    }
+    if (id != 0) {
+        jw_key_int(w, "comparison", id);
+    } else {
+        jw_key_null(w, "comparison");
+    }
+    return true;
+}
+
+bool catalogue_json_trace(struct json_write *w,
                           const struct api *api,
-                          const struct store_trace *trace)
+                          const struct store_trace *trace,
+                          struct err *err)
 {
     char start[TEXT_BYTES];
     (void)snprintf(start, sizeof start, "%" PRId64, trace->start_ns);
@@ -79,7 +102,7 @@ void catalogue_json_trace(struct json_write *w,
     jw_key_int(w, "duration_ns", trace->duration_ns);
     jw_key_int(w, "size_bytes", (int64_t)trace->size_bytes);
     jw_key_string(w, "sha256", trace->sha256_hex);
-    write_time(w, "uploaded_at", trace->uploaded_at_s);
+    catalogue_json_time(w, "uploaded_at", trace->uploaded_at_s);
     jw_key_string(w, "state", "ready");
     write_tags(w, trace->tags);
     jw_key_string(w, "note", trace->note);
@@ -87,8 +110,12 @@ void catalogue_json_trace(struct json_write *w,
     catalogue_json_views(w, trace->views);
     jw_key(w, "warnings");
     render_warnings(w, &trace->warnings);
+    if (!write_comparison(w, api, trace, err)) {
+        return false;
+    }
     write_url(w, api, trace->id);
     jw_object_end(w);
+    return true;
 }
 
 static void write_device_types(struct json_write *w, const char *list)
@@ -111,7 +138,7 @@ void catalogue_json_run_members(struct json_write *w,
     jw_key_string(w, "name", run->name);
     jw_key_string(w, "note", run->note);
     write_tags(w, run->tags);
-    write_time(w, "uploaded_at", run->uploaded_at_s);
+    catalogue_json_time(w, "uploaded_at", run->uploaded_at_s);
     jw_key_int(w, "traces", run->trace_count);
     jw_key_int(w, "workers", run->worker_count);
     jw_key_int(w, "size_bytes", (int64_t)run->size_bytes);
@@ -180,10 +207,10 @@ bool catalogue_json_traces(struct json_write *w,
 {
     for (size_t i = 0; i < count; i++) {
         struct store_trace *trace = NULL;
-        if (!store_trace_get(api->store, arena, ids[i], &trace, err)) {
+        if (!store_trace_get(api->store, arena, ids[i], &trace, err) ||
+            !catalogue_json_trace(w, api, trace, err)) {
             return false;
         }
-        catalogue_json_trace(w, api, trace);
     }
     return true;
 }

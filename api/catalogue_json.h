@@ -8,9 +8,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-void catalogue_json_trace(struct json_write *w,
+bool catalogue_json_trace(struct json_write *w,
                           const struct api *api,
-                          const struct store_trace *trace);
+                          const struct store_trace *trace,
+                          struct err *err) KS_MUST_USE;
 /* Members of a run, into an open object. */
 void catalogue_json_run_members(struct json_write *w,
                                 struct arena *arena,
@@ -24,6 +25,8 @@ bool catalogue_json_traces(struct json_write *w,
                            const int64_t *ids,
                            size_t count,
                            struct err *err) KS_MUST_USE;
+/* "2026-01-31T12:00:00Z" */
+void catalogue_json_time(struct json_write *w, const char *key, int64_t unix_s);
 /* ["overview", "operators", ...] */
 void catalogue_json_views(struct json_write *w, uint32_t views);
 

@@ -56,6 +56,15 @@ void field_int(struct field_out *out, const char *name, int64_t value)
     }
 }
 
+void field_known_int(struct field_out *out, const char *name, int64_t value)
+{
+    if (value == INT64_MIN) {
+        field_null(out, name);
+    } else {
+        field_int(out, name, value);
+    }
+}
+
 void field_double(struct field_out *out, const char *name, double value)
 {
     if (!begin_value(out, name)) {

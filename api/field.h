@@ -22,7 +22,8 @@ void field_row_begin(struct field_out *out);
 void field_row_end(struct field_out *out);
 void field_text(struct field_out *out, const char *name, const char *text); /* NULL: null */
 void field_int(struct field_out *out, const char *name, int64_t value);
-void field_double(struct field_out *out, const char *name, double value); /* NaN: null */
+void field_known_int(struct field_out *out, const char *name, int64_t value); /* INT64_MIN: null */
+void field_double(struct field_out *out, const char *name, double value);     /* NaN: null */
 void field_bool(struct field_out *out, const char *name, bool value);
 void field_null(struct field_out *out, const char *name);
 /* An array in JSON; in CSV one cell each, named name_1, name_2, ... */

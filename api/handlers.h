@@ -28,6 +28,27 @@ bool overview_get(struct api_call *call, struct err *err) KS_MUST_USE;
 bool overview_steps(struct api_call *call, struct err *err) KS_MUST_USE;
 bool operators_get(struct api_call *call, struct err *err) KS_MUST_USE;
 bool kernels_get(struct api_call *call, struct err *err) KS_MUST_USE;
+/* memory.c, memory_events.c, memory_curve.c, modules.c */
+bool memory_get(struct api_call *call, struct err *err) KS_MUST_USE;
+bool memory_events(struct api_call *call, struct err *err) KS_MUST_USE;
+bool memory_curve(struct api_call *call, struct err *err) KS_MUST_USE;
+bool modules_get(struct api_call *call, struct err *err) KS_MUST_USE;
+/* call_tree.c, distributed.c, diff.c, diff_tree.c */
+bool call_tree_threads(struct api_call *call, struct err *err) KS_MUST_USE;
+bool call_tree_get(struct api_call *call, struct err *err) KS_MUST_USE;
+bool distributed_get(struct api_call *call, struct err *err) KS_MUST_USE;
+bool diff_get(struct api_call *call, struct err *err) KS_MUST_USE;
+bool diff_tree_get(struct api_call *call, struct err *err) KS_MUST_USE;
+/* kernel_utilisation.c, cycles_route.c */
+bool kernel_utilisation_get(struct api_call *call, struct err *err) KS_MUST_USE;
+bool kernel_utilisation_launches(struct api_call *call, struct err *err) KS_MUST_USE;
+bool cycles_route_get(struct api_call *call, struct err *err) KS_MUST_USE;
+/* compare.c, compare_get.c */
+bool compare_post(struct api_call *call, struct err *err) KS_MUST_USE;
+bool compare_list(struct api_call *call, struct err *err) KS_MUST_USE;
+bool compare_get(struct api_call *call, struct err *err) KS_MUST_USE;
+bool compare_series(struct api_call *call, struct err *err) KS_MUST_USE;
+bool compare_delete(struct api_call *call, struct err *err) KS_MUST_USE;
 /* jobs_route.c */
 bool jobs_route_get(struct api_call *call, struct err *err) KS_MUST_USE;
 /* meta.c */
@@ -46,6 +67,18 @@ bool plugin_operation_table(struct api_call *call, struct err *err) KS_MUST_USE;
 bool plugin_operation_stack(struct api_call *call, struct err *err) KS_MUST_USE;
 bool plugin_kernel_pie(struct api_call *call, struct err *err) KS_MUST_USE;
 bool plugin_kernel_table(struct api_call *call, struct err *err) KS_MUST_USE;
+bool plugin_memory(struct api_call *call, struct err *err) KS_MUST_USE;
+bool plugin_memory_curve(struct api_call *call, struct err *err) KS_MUST_USE;
+bool plugin_memory_events(struct api_call *call, struct err *err) KS_MUST_USE;
+bool plugin_module(struct api_call *call, struct err *err) KS_MUST_USE;
+bool plugin_trace(struct api_call *call, struct err *err) KS_MUST_USE;
+bool plugin_tree(struct api_call *call, struct err *err) KS_MUST_USE;
+bool plugin_diff(struct api_call *call, struct err *err) KS_MUST_USE;
+bool plugin_diffnode(struct api_call *call, struct err *err) KS_MUST_USE;
+bool plugin_distributed_overlap(struct api_call *call, struct err *err) KS_MUST_USE;
+bool plugin_distributed_waittime(struct api_call *call, struct err *err) KS_MUST_USE;
+bool plugin_distributed_commops(struct api_call *call, struct err *err) KS_MUST_USE;
+bool plugin_distributed_gpuinfo(struct api_call *call, struct err *err) KS_MUST_USE;
 bool plugin_kernel_tc_pie(struct api_call *call, struct err *err) KS_MUST_USE;
 
 #endif

@@ -1,7 +1,7 @@
 #include "api/call.h"
 #include "api/handlers.h"
-#include "api/render.h"
 #include "api/rows.h"
+#include "api/table_answer.h"
 #include "api/table_params.h"
 
 #include <inttypes.h>
@@ -81,42 +81,29 @@ static double share_of(const struct table *table, const struct operator_row *row
                : rows_share(row->host_self_ns, table->sums.host_self_ns);
 }
 
-static void answer_csv(struct api_call *call, const struct table *table)
+static void write_row(struct field_out *out, const void *table_void, size_t at)
 {
-    struct csv_write csv;
-    table_params_begin_csv(call, &csv, "operators");
-    struct field_out out = {.notation = FIELD_CSV_HEADER, .csv = &csv};
+    const struct table *table = table_void;
     const struct operator_row blank = {
         .name = "",
         .input_shape = strstr(groups[table->group], "shape") != NULL ? "" : NULL,
         .call_stack = strstr(groups[table->group], "stack") != NULL ? "" : NULL,
     };
-    rows_operator(&out, &blank, 0);
-    out.notation = FIELD_CSV;
-    for (size_t i = 0; i < table->count; i++) {
-        rows_operator(&out, &table->rows[i], share_of(table, &table->rows[i]));
-    }
+    const struct operator_row *row = at == TABLE_BLANK_ROW ? &blank : &table->rows[at];
+    rows_operator(out, row, share_of(table, row));
 }
 
-static void answer_json(struct api_call *call, const struct table *table)
+static void write_members(struct json_write *w, const void *table_void)
 {
-    struct json_write w = call_json(call, false);
-    jw_object_begin(&w);
-    jw_key(&w, "rows");
-    jw_array_begin(&w);
-    for (size_t i = 0; i < table->count; i++) {
-        render_operator(&w, &table->rows[i], share_of(table, &table->rows[i]));
-    }
-    jw_array_end(&w);
-    table_params_members(&w, &table->params, table->total, groups[table->group]);
-    jw_key_bool(&w, "has_device", table->results->operators_have_device);
-    jw_key(&w, "sums");
-    jw_object_begin(&w);
-    jw_key_int(&w, "calls", table->sums.calls);
-    jw_key_int(&w, "host_self_ns", table->sums.host_self_ns);
-    jw_key_int(&w, "device_self_ns", table->sums.device_self_ns);
-    jw_object_end(&w);
-    jw_object_end(&w);
+    const struct table *table = table_void;
+    table_params_members(w, &table->params.page, table->total, groups[table->group]);
+    jw_key_bool(w, "has_device", table->results->operators_have_device);
+    jw_key(w, "sums");
+    jw_object_begin(w);
+    jw_key_int(w, "calls", table->sums.calls);
+    jw_key_int(w, "host_self_ns", table->sums.host_self_ns);
+    jw_key_int(w, "device_self_ns", table->sums.device_self_ns);
+    jw_object_end(w);
 }
 
 bool operators_get(struct api_call *call, struct err *err)
@@ -126,10 +113,7 @@ bool operators_get(struct api_call *call, struct err *err)
     if (!call_trace_id(call, &id, err) || !load(&table, call, id, err)) {
         return false;
     }
-    if (table.params.csv) {
-        answer_csv(call, &table);
-    } else {
-        answer_json(call, &table);
-    }
+    const struct table_answer answer = {"operators", &table, table.count, write_row, write_members};
+    table_answer(call, table.params.csv, &answer);
     return true;
 }

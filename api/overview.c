@@ -3,6 +3,7 @@
 #include "api/handlers.h"
 #include "api/render.h"
 #include "api/rows.h"
+#include "api/table_answer.h"
 #include "api/table_params.h"
 
 #include <inttypes.h>
@@ -41,7 +42,9 @@ bool overview_get(struct api_call *call, struct err *err)
     struct json_write w = call_json(call, false);
     jw_object_begin(&w);
     jw_key(&w, "trace");
-    catalogue_json_trace(&w, call->api, trace);
+    if (!catalogue_json_trace(&w, call->api, trace, err)) {
+        return false;
+    }
     render_overview(&w, results);
     jw_object_end(&w);
     return true;
@@ -122,70 +125,55 @@ sort_steps(struct api_call *call, const struct trace_results *results, size_t co
     return keys;
 }
 
-/* The rows of the page, in its order: `at` counts from 0. */
-static const struct step_row *step_at(const struct step_key *keys,
-                                      const struct trace_results *results,
-                                      const struct table_params *params,
-                                      size_t at)
+struct steps_table {
+    const struct trace_results *results;
+    const struct step_key *keys;
+    struct table_params params;
+    size_t offset, count; /* of the page */
+};
+
+static void write_step(struct field_out *out, const void *table_void, size_t at)
 {
-    size_t offset = (size_t)params->page.offset;
-    bool beyond_limit = params->page.limit != 0 && at >= (size_t)params->page.limit;
-    if (beyond_limit || offset >= results->step_count || at >= results->step_count - offset) {
-        return NULL;
+    const struct steps_table *table = table_void;
+    const struct step_row blank = {.name = ""};
+    if (at == TABLE_BLANK_ROW) {
+        rows_step(out, table->results, &blank);
+        return;
     }
-    at += offset;
-    return keys[params->page.descending ? results->step_count - 1 - at : at].row;
+    at += table->offset;
+    size_t last = table->results->step_count - 1;
+    rows_step(out, table->results, table->keys[table->params.page.descending ? last - at : at].row);
 }
 
-static void answer_steps_csv(struct api_call *call,
-                             const struct trace_results *results,
-                             const struct step_key *keys,
-                             const struct table_params *params)
+static void write_steps_members(struct json_write *w, const void *table_void)
 {
-    struct csv_write csv;
-    table_params_begin_csv(call, &csv, "steps");
-    struct field_out out = {.notation = FIELD_CSV_HEADER, .csv = &csv};
-    const struct step_row blank = {.name = ""};
-    rows_step(&out, results, &blank);
-    out.notation = FIELD_CSV;
-    const struct step_row *row = NULL;
-    for (size_t i = 0; (row = step_at(keys, results, params, i)) != NULL; i++) {
-        rows_step(&out, results, row);
-    }
+    const struct steps_table *table = table_void;
+    jw_key_int(w, "total", (int64_t)table->results->step_count);
+    jw_key(w, "roles");
+    render_roles(w, table->results);
 }
 
 bool overview_steps(struct api_call *call, struct err *err)
 {
     int64_t id = 0;
-    struct table_params params;
     size_t column = 0;
+    struct steps_table table = {.count = 0};
     struct trace_results *results = NULL;
     if (!call_trace_id(call, &id, err) ||
         !table_params_choice(call, "sort", columns, &column, err) ||
-        !table_params_read(&params, call, ascending_columns, "start_ns", LIMIT_DEFAULT, err) ||
+        !table_params_read(&table.params, call, ascending_columns, "start_ns", LIMIT_DEFAULT,
+                           err) ||
         !store_overview(call->api->store, call_arena(call), id, &results, err)) {
         return false;
     }
-    const struct step_key *keys = sort_steps(call, results, column);
-    if (keys == NULL) {
+    table.results = results;
+    table.keys = sort_steps(call, results, column);
+    if (table.keys == NULL) {
         return err_set(err, ERR_NO_MEMORY, "No memory to sort the steps");
     }
-    if (params.csv) {
-        answer_steps_csv(call, results, keys, &params);
-        return true;
-    }
-    struct json_write w = call_json(call, false);
-    jw_object_begin(&w);
-    jw_key(&w, "rows");
-    jw_array_begin(&w);
-    const struct step_row *row = NULL;
-    for (size_t i = 0; (row = step_at(keys, results, &params, i)) != NULL; i++) {
-        render_step(&w, results, row);
-    }
-    jw_array_end(&w);
-    jw_key_int(&w, "total", (int64_t)results->step_count);
-    jw_key(&w, "roles");
-    render_roles(&w, results);
-    jw_object_end(&w);
+    table.count = table_params_slice(&table.params.page, results->step_count, &table.offset);
+    const struct table_answer answer = {"steps", &table, table.count, write_step,
+                                        write_steps_members};
+    table_answer(call, table.params.csv, &answer);
     return true;
 }

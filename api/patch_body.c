@@ -1,34 +1,13 @@
-/* The one place where the api reads JSON. */
 #include "api/patch_body.h"
 
-#include <jansson.h>
+#include "api/json_body.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#define BODY_MAX_BYTES ((size_t)256 << 10)
 #define NOTE_MAX_BYTES ((size_t)64 << 10)
 #define TAGS_MAX 64
 #define TAG_MAX_BYTES 200
-#define CHUNK_BYTES ((size_t)16 << 10)
-
-static bool read_body(struct buf *body, const struct api_request *request, struct err *err)
-{
-    char chunk[CHUNK_BYTES];
-    for (;;) {
-        int64_t got = request->read_body(request, chunk, sizeof chunk);
-        if (got < 0) {
-            return err_set(err, ERR_CLIENT_GONE, "The client went away");
-        }
-        if (got == 0) {
-            return true;
-        }
-        buf_append(body, chunk, (size_t)got);
-        if (body->failed) {
-            return err_set(err, ERR_TOO_LARGE, "The body may have at most %zu bytes",
-                           BODY_MAX_BYTES);
-        }
-    }
-}
 
 static bool check_tags(const json_t *tags, struct err *err)
 {
@@ -101,18 +80,9 @@ bool patch_body_read(struct patch_body *patch,
                      struct arena *arena,
                      struct err *err)
 {
-    struct buf body;
     *patch = (struct patch_body){NULL, NULL};
-    buf_init(&body, BODY_MAX_BYTES);
-    bool ok = read_body(&body, request, err);
-    if (ok) {
-        json_error_t where;
-        json_t *object = json_loadb(body.ptr, body.len, JSON_REJECT_DUPLICATES, &where);
-        ok = object != NULL ? keep_members(patch, arena, object, err)
-                            : err_set_at(err, ERR_BAD_REQUEST, (uint64_t)where.position,
-                                         "The body is no JSON: %s", where.text);
-        json_decref(object);
-    }
-    buf_free(&body);
+    json_t *object = json_body_read(request, err);
+    bool ok = object != NULL && keep_members(patch, arena, object, err);
+    json_decref(object);
     return ok;
 }

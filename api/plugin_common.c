@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define EXACT_TICKS ((int64_t)1 << 53)
+#define EXACT_TICKS_US 8589934592.0 /* 2^33: from here on ticks of 2^-20 us are exact (times.h) */
 #define NAMES_BYTES 360
 
 /* ", "-joined names for an error, cut where they get too many. */
@@ -42,9 +43,9 @@ static bool unknown_run(struct api_call *call, const char *name, struct err *err
                    count == 0 ? "are none yet" : call_format(call, "are: %s", names));
 }
 
-bool plugin_find_run(struct api_call *call, struct plugin_run *run, struct err *err)
+static bool
+find_run(struct api_call *call, const char *name, struct plugin_run *run, struct err *err)
 {
-    const char *name = query_string_get(&call->query, "run");
     struct store_trace *traces = NULL;
     if (name == NULL || *name == '\0') {
         return err_set(err, ERR_BAD_REQUEST, "The parameter run= is missing");
@@ -59,6 +60,11 @@ bool plugin_find_run(struct api_call *call, struct plugin_run *run, struct err *
     run->name = name;
     run->traces = traces;
     return true;
+}
+
+bool plugin_find_run(struct api_call *call, struct plugin_run *run, struct err *err)
+{
+    return find_run(call, query_string_get(&call->query, "run"), run, err);
 }
 
 size_t plugin_worker_count(const struct plugin_run *run)
@@ -105,13 +111,13 @@ static bool unknown_trace(struct api_call *call,
                    run->name, span, spans);
 }
 
-bool plugin_find_trace(struct api_call *call,
+static bool find_trace(struct api_call *call,
                        const struct plugin_run *run,
+                       const char *worker,
+                       const char *span,
                        const struct store_trace **trace,
                        struct err *err)
 {
-    const char *worker = query_string_get(&call->query, "worker");
-    const char *span = query_string_get(&call->query, "span");
     const struct store_trace *without_digits = NULL;
     bool any_span = span == NULL || *span == '\0';
     if (worker == NULL || *worker == '\0') {
@@ -133,6 +139,23 @@ bool plugin_find_trace(struct api_call *call,
         return true;
     }
     return unknown_trace(call, run, worker, any_span ? "" : span, err);
+}
+
+bool plugin_find_trace(struct api_call *call,
+                       const struct plugin_run *run,
+                       const struct store_trace **trace,
+                       struct err *err)
+{
+    return find_trace(call, run, query_string_get(&call->query, "worker"),
+                      query_string_get(&call->query, "span"), trace, err);
+}
+
+bool plugin_find_other(struct api_call *call, const struct store_trace **trace, struct err *err)
+{
+    struct plugin_run run;
+    return find_run(call, query_string_get(&call->query, "exp_run"), &run, err) &&
+           find_trace(call, &run, query_string_get(&call->query, "exp_worker"),
+                      query_string_get(&call->query, "exp_span"), trace, err);
 }
 
 static bool answer_kept(struct api_call *call,
@@ -211,6 +234,24 @@ size_t plugin_us_text(char *out, size_t room, struct plugin_unit unit, int64_t t
     } else {
         len = snprintf(out, room, "%" PRId64, ticks / unit.per_us);
     }
+    return len < 0 ? 0 : (size_t)len;
+}
+
+size_t plugin_position_text(char *out,
+                            size_t room,
+                            const struct trace_results *results,
+                            struct plugin_unit unit,
+                            int64_t position)
+{
+    if (unit.per_us == RESULTS_NS_PER_US) {
+        return plugin_us_text(out, room, unit, results->plugin_start_ns + position);
+    }
+    char text[NUM_TEXT_BYTES];
+    double us = plugin_us(plugin_ns(results), results->plugin_start_ns) + plugin_us(unit, position);
+    /* Ticks are coarser than doubles of this size, but finer than the nanoseconds of a file. */
+    bool is_small = us < EXACT_TICKS_US && us > -EXACT_TICKS_US;
+    (void)num_repr(text, is_small ? num_round_digits(us, 3) : us);
+    int len = snprintf(out, room, "%s", text);
     return len < 0 ? 0 : (size_t)len;
 }
 

@@ -23,6 +23,10 @@ bool plugin_find_trace(struct api_call *call,
                        const struct plugin_run *run,
                        const struct store_trace **trace,
                        struct err *err) KS_MUST_USE;
+/* The same for `exp_run=`, `exp_worker=` and `exp_span=`: what is compared with. */
+bool plugin_find_other(struct api_call *call,
+                       const struct store_trace **trace,
+                       struct err *err) KS_MUST_USE;
 /* Name of a trace's span in the plugin: "default" without digits in the file name, else its number.
  */
 const char *plugin_span_text(struct api_call *call, const struct store_trace *trace);
@@ -57,6 +61,12 @@ struct plugin_unit plugin_ns(const struct trace_results *results);
 /* Microseconds as a double. */
 double plugin_us(struct plugin_unit unit, int64_t ticks);
 /* Microseconds as the trace's own numbers: 754, or 754.0 where it has decimals. */
+/* A point in time as the file has it; `position` counts from the trace's start. */
+size_t plugin_position_text(char *out,
+                            size_t room,
+                            const struct trace_results *results,
+                            struct plugin_unit unit,
+                            int64_t position);
 void plugin_put_us(struct json_write *w, struct plugin_unit unit, int64_t ticks);
 size_t plugin_us_text(char *out, size_t room, struct plugin_unit unit, int64_t ticks);
 /* round(microseconds): an integer. */

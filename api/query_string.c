@@ -113,6 +113,12 @@ const char *query_string_get(const struct query_string *query, const char *name)
     return NULL;
 }
 
+const char *query_string_word(const struct query_string *query, const char *name)
+{
+    const char *value = query_string_get(query, name);
+    return value == NULL || *value == '\0' ? NULL : value;
+}
+
 bool query_string_int(const struct query_string *query,
                       const char *name,
                       int64_t min,

@@ -29,6 +29,8 @@ bool query_string_parse(struct query_string *out,
                         struct err *err) KS_MUST_USE;
 /* Value of the first parameter of this name, or NULL. */
 const char *query_string_get(const struct query_string *query, const char *name);
+/* The same; NULL also when the value is empty. */
+const char *query_string_word(const struct query_string *query, const char *name);
 /* Leaves *value as it is when the parameter is absent or empty. ERR_BAD_REQUEST when it is no
  * integer within [min, max]. */
 bool query_string_int(const struct query_string *query,

@@ -30,7 +30,7 @@ void render_operator(struct json_write *w, const struct operator_row *row, doubl
 void render_kernel(struct json_write *w, const struct kernel_row *row, double share, int64_t steps)
 {
     struct field_out out = to_json(w);
-    rows_kernel(&out, row, share, steps);
+    rows_kernel(&out, row, share, steps, NULL);
 }
 
 void render_warnings(struct json_write *w, const struct warnings *warnings)
@@ -283,6 +283,8 @@ void render_overview(struct json_write *w, const struct trace_results *results)
     jw_key_int(w, "steps", (int64_t)results->step_count);
     jw_key_bool(w, "has_profiler_steps", results->has_profiler_steps);
     jw_key_double(w, "average_step_ns", render_mean_step_ns(results));
+    jw_key_int(w, "collectives", results->collective_count);
+    jw_key_string(w, "communication_rule", comm_rule_name(results->communication_rule));
     jw_key(w, "roles");
     render_roles(w, results);
     write_devices(w, results);

@@ -2,7 +2,18 @@
 
 int64_t rows_add(int64_t a, int64_t b)
 {
-    return b > 0 && a > INT64_MAX - b ? INT64_MAX : a + b;
+    if (b < 0) {
+        return a < INT64_MIN - b ? INT64_MIN : a + b;
+    }
+    return a > INT64_MAX - b ? INT64_MAX : a + b;
+}
+
+int64_t rows_sub(int64_t a, int64_t b)
+{
+    if (b < 0) {
+        return a > INT64_MAX + b ? INT64_MAX : a - b;
+    }
+    return a < INT64_MIN + b ? INT64_MIN : a - b;
 }
 
 double rows_share(int64_t part_ns, int64_t whole_ns)
@@ -97,48 +108,108 @@ static void write_times(struct field_out *out, const struct kernel_times *times,
     field_double(out, "occupancy_pct", times->occupancy_pct);
 }
 
-void rows_kernel(struct field_out *out, const struct kernel_row *row, double share, int64_t steps)
+#define TIMES_OF(row)                                                                          \
+    {                                                                                          \
+        .calls = (row)->calls, .total_ns = (row)->total_ns, .min_ns = (row)->min_ns,           \
+        .max_ns = (row)->max_ns, .p50_ns = (row)->p50_ns, .p95_ns = (row)->p95_ns,             \
+        .p99_ns = (row)->p99_ns, .tensor_used = (row)->tensor_used, .tc_used = (row)->tc_used, \
+        .blocks_per_sm = (row)->blocks_per_sm, .occupancy_pct = (row)->occupancy_pct           \
+    }
+
+/* Shares of the peak, and what they make of a kernel. */
+static void
+write_shares(struct field_out *out, double tensor, double dram, double sm, enum use_class use)
 {
-    const struct kernel_times times = {
-        .calls = row->calls,
-        .total_ns = row->total_ns,
-        .min_ns = row->min_ns,
-        .max_ns = row->max_ns,
-        .p50_ns = row->p50_ns,
-        .p95_ns = row->p95_ns,
-        .p99_ns = row->p99_ns,
-        .tensor_used = row->tensor_used,
-        .tc_used = row->tc_used,
-        .blocks_per_sm = row->blocks_per_sm,
-        .occupancy_pct = row->occupancy_pct,
-    };
+    field_double(out, "tensor", tensor);
+    field_double(out, "dram", dram);
+    field_double(out, "sm", sm);
+    field_text(out, "class", use_class_name(use));
+}
+
+static void write_match(struct field_out *out, const struct kernel_match_use *use)
+{
+    if (use == NULL) {
+        return;
+    }
+    write_shares(out, use->tensor, use->dram, use->sm, use->use);
+    field_double(out, "headroom_ns", use->headroom_ns);
+    field_text(out, "utilisation_match",
+               use->launches == 0 ? NULL
+               : use->by_launch   ? "launch"
+                                  : "name");
+}
+
+void rows_kernel(struct field_out *out,
+                 const struct kernel_row *row,
+                 double share,
+                 int64_t steps,
+                 const struct kernel_match_use *use)
+{
+    const struct kernel_times times = TIMES_OF(row);
     field_row_begin(out);
     field_text(out, "name", row->name);
     write_times(out, &times, share);
     field_double(out, "calls_per_step", (double)row->calls / (double)(steps > 0 ? steps : 1));
+    write_match(out, use);
     field_row_end(out);
 }
 
-void rows_kernel_launch(struct field_out *out, const struct kernel_launch_row *row, double share)
+void rows_kernel_launch(struct field_out *out,
+                        const struct kernel_launch_row *row,
+                        double share,
+                        const struct kernel_match_use *use)
 {
-    const struct kernel_times times = {
-        .calls = row->calls,
-        .total_ns = row->total_ns,
-        .min_ns = row->min_ns,
-        .max_ns = row->max_ns,
-        .p50_ns = row->p50_ns,
-        .p95_ns = row->p95_ns,
-        .p99_ns = row->p99_ns,
-        .tensor_used = row->tensor_used,
-        .tc_used = row->tc_used,
-        .blocks_per_sm = row->blocks_per_sm,
-        .occupancy_pct = row->occupancy_pct,
-    };
+    const struct kernel_times times = TIMES_OF(row);
     field_row_begin(out);
     field_text(out, "name", row->name);
     field_text(out, "operator", row->operator_name);
     field_texts(out, "config", row->config, 4);
     write_times(out, &times, share);
     field_bool(out, "operator_tensor_core_eligible", row->op_tensor_eligible);
+    write_match(out, use);
+    field_row_end(out);
+}
+
+void rows_kernel_use(struct field_out *out, const struct kernel_use_row *row, double share)
+{
+    field_text(out, "name", row->name);
+    field_text(out, "full_name", row->full_name);
+    field_int(out, "launches", row->launches);
+    field_int(out, "total_ns", row->total_ns);
+    field_double(out, "share", share);
+    field_double(out, "mean_ns", row->mean_ns);
+    field_known_int(out, "min_ns", row->min_ns);
+    field_known_int(out, "max_ns", row->max_ns);
+    field_double(out, "p50_ns", row->p50_ns);
+    field_double(out, "p95_ns", row->p95_ns);
+    field_double(out, "p99_ns", row->p99_ns);
+    write_shares(out, row->tensor, row->dram, row->sm, row->use);
+    field_double(out, "headroom_ns", row->headroom_ns);
+}
+
+void rows_kernel_use_launch(struct field_out *out, const struct kernel_use_launch_row *row)
+{
+    field_int(out, "position", row->position);
+    field_text(out, "name", row->name);
+    field_text(out, "full_name", row->full_name);
+    field_text(out, "grid", row->grid);
+    field_text(out, "block", row->block);
+    field_known_int(out, "start_ns", row->start_ns);
+    field_int(out, "duration_ns", row->dur_ns);
+    field_known_int(out, "device", row->device);
+    field_known_int(out, "stream", row->stream);
+    write_shares(out, row->tensor, row->dram, row->sm, row->use);
+}
+
+void rows_transfer(struct field_out *out, const struct transfer_row *row)
+{
+    field_row_begin(out);
+    field_text(out, "name", row->name);
+    field_text(out, "kind", row->kind);
+    field_int(out, "operations", row->operations);
+    field_int(out, "total_ns", row->total_ns);
+    field_known_int(out, "min_ns", row->min_ns);
+    field_known_int(out, "max_ns", row->max_ns);
+    field_known_int(out, "size_bytes", row->size_bytes);
     field_row_end(out);
 }

@@ -5,6 +5,7 @@
 
 #include "api/field.h"
 #include "ingest/model/results.h"
+#include "ingest/query/kernel_match.h"
 
 #include <stdint.h>
 
@@ -12,11 +13,24 @@ void rows_step(struct field_out *out,
                const struct trace_results *results,
                const struct step_row *row);
 void rows_operator(struct field_out *out, const struct operator_row *row, double share);
-void rows_kernel(struct field_out *out, const struct kernel_row *row, double share, int64_t steps);
-void rows_kernel_launch(struct field_out *out, const struct kernel_launch_row *row, double share);
+/* `use`: what a kernel table of the run says of it; NULL: the run has none. */
+void rows_kernel(struct field_out *out,
+                 const struct kernel_row *row,
+                 double share,
+                 int64_t steps,
+                 const struct kernel_match_use *use);
+void rows_kernel_launch(struct field_out *out,
+                        const struct kernel_launch_row *row,
+                        double share,
+                        const struct kernel_match_use *use);
+/* Members into an open object: the other metrics follow in JSON. */
+void rows_kernel_use(struct field_out *out, const struct kernel_use_row *row, double share);
+void rows_kernel_use_launch(struct field_out *out, const struct kernel_use_launch_row *row);
+void rows_transfer(struct field_out *out, const struct transfer_row *row);
 
-/* a + b, at most INT64_MAX: sums over hostile traces must not overflow. Both at least 0. */
+/* a + b and a - b within 64 bits: sums over hostile traces must not overflow. */
 int64_t rows_add(int64_t a, int64_t b);
+int64_t rows_sub(int64_t a, int64_t b);
 /* part / whole, 0 when the whole is 0 */
 double rows_share(int64_t part_ns, int64_t whole_ns);
 

@@ -51,7 +51,9 @@ static bool answer_run(struct api_call *call, bool with_traces, struct err *err)
         jw_key(&w, "trace_list");
         jw_array_begin(&w);
         for (size_t i = 0; i < count; i++) {
-            catalogue_json_trace(&w, call->api, &traces[i]);
+            if (!catalogue_json_trace(&w, call->api, &traces[i], err)) {
+                return false;
+            }
         }
         jw_array_end(&w);
     }

@@ -17,10 +17,10 @@ bool table_params_choice(const struct api_call *call,
                          size_t *choice,
                          struct err *err)
 {
-    const char *value = query_string_get(&call->query, name);
+    const char *value = query_string_word(&call->query, name);
     char known[KNOWN_BYTES] = "";
     *choice = 0;
-    if (value == NULL || *value == '\0') {
+    if (value == NULL) {
         return true;
     }
     for (size_t i = 0; words[i] != NULL; i++) {
@@ -43,7 +43,7 @@ static bool contains(const char *const *texts, const char *name)
     return false;
 }
 
-static bool read_sort(struct table_params *params,
+static bool read_sort(struct store_page *page,
                       const struct api_call *call,
                       const char *const *texts,
                       const char *default_sort,
@@ -54,12 +54,27 @@ static bool read_sort(struct table_params *params,
     if (!table_params_choice(call, "order", orders, &order, err)) {
         return false;
     }
-    const char *name = query_string_get(&call->query, "sort");
-    const char *given = query_string_get(&call->query, "order");
-    params->page.sort = name == NULL || *name == '\0' ? default_sort : name;
-    params->page.descending =
-        given == NULL || *given == '\0' ? !contains(texts, params->page.sort) : order == 1;
+    const char *name = query_string_word(&call->query, "sort");
+    const char *given = query_string_word(&call->query, "order");
+    page->sort = name == NULL ? default_sort : name;
+    page->descending = given == NULL ? !contains(texts, page->sort) : order == 1;
     return true;
+}
+
+bool table_params_page(struct store_page *page,
+                       const struct api_call *call,
+                       const char *const *texts,
+                       const char *default_sort,
+                       int64_t default_limit,
+                       struct err *err)
+{
+    *page = (struct store_page){
+        .q = query_string_word(&call->query, "q"),
+        .limit = default_limit,
+    };
+    return query_string_int(&call->query, "limit", 0, INT64_MAX, &page->limit, err) &&
+           query_string_int(&call->query, "offset", 0, INT64_MAX, &page->offset, err) &&
+           read_sort(page, call, texts, default_sort, err);
 }
 
 bool table_params_read(struct table_params *params,
@@ -75,34 +90,30 @@ bool table_params_read(struct table_params *params,
     if (!table_params_choice(call, "format", formats, &format, err)) {
         return false;
     }
-    const char *q = query_string_get(&call->query, "q");
     params->csv = format == 1;
-    params->page.limit = params->csv ? 0 : default_limit;
-    params->page.q = q == NULL || *q == '\0' ? NULL : q;
-    return query_string_int(&call->query, "limit", 0, INT64_MAX, &params->page.limit, err) &&
-           query_string_int(&call->query, "offset", 0, INT64_MAX, &params->page.offset, err) &&
-           read_sort(params, call, texts, default_sort, err);
+    return table_params_page(&params->page, call, texts, default_sort,
+                             params->csv ? 0 : default_limit, err);
+}
+
+size_t table_params_slice(const struct store_page *page, size_t count, size_t *offset)
+{
+    *offset = (uint64_t)page->offset < count ? (size_t)page->offset : count;
+    size_t left = count - *offset;
+    return page->limit != 0 && (uint64_t)page->limit < left ? (size_t)page->limit : left;
 }
 
 void table_params_members(struct json_write *w,
-                          const struct table_params *params,
+                          const struct store_page *page,
                           int64_t total,
                           const char *group_by)
 {
     jw_key_int(w, "total", total);
-    jw_key_string(w, "group_by", group_by);
-    jw_key_string(w, "sort", params->page.sort);
-    jw_key_string(w, "order", params->page.descending ? "desc" : "asc");
-}
-
-void table_params_begin_csv(struct api_call *call, struct csv_write *csv, const char *stem)
-{
-    call->response->status = 200;
-    call->response->content_type = "text/csv; charset=utf-8";
-    buf_clear(&call->response->body);
-    csv_write_init(csv, &call->response->body);
-    const char *file_name = call_format(call, "%s.csv", stem);
-    if (file_name != NULL) {
-        call_add_attachment(call, file_name);
+    if (group_by != NULL) {
+        jw_key_string(w, "group_by", group_by);
     }
+    jw_key_string(w, "sort", page->sort);
+    jw_key_string(w, "order", page->descending ? "desc" : "asc");
+    jw_key_string(w, "q", page->q);
+    jw_key_int(w, "limit", page->limit);
+    jw_key_int(w, "offset", page->offset);
 }

@@ -3,7 +3,6 @@
 #define KS_API_TABLE_PARAMS_H
 
 #include "api/call.h"
-#include "api/field.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,8 +13,15 @@ struct table_params {
 };
 
 /* `texts`: the columns of text, which ascend unless told otherwise, NULL-terminated; numbers
- * descend. CSV has no limit unless one is given. Whether a column exists is for the one who sorts
- * to say. ERR_BAD_REQUEST for bad numbers and unknown words. */
+ * descend. Whether a column exists is for the one who sorts to say. ERR_BAD_REQUEST for bad numbers
+ * and unknown words. */
+bool table_params_page(struct store_page *page,
+                       const struct api_call *call,
+                       const char *const *texts,
+                       const char *default_sort,
+                       int64_t default_limit,
+                       struct err *err) KS_MUST_USE;
+/* The same with the format, json or csv. CSV has no limit unless one is given. */
 bool table_params_read(struct table_params *params,
                        const struct api_call *call,
                        const char *const *texts,
@@ -31,12 +37,12 @@ bool table_params_choice(const struct api_call *call,
                          size_t *choice,
                          struct err *err) KS_MUST_USE;
 
-/* Members of the answer: total, group_by, sort, order. */
+/* How many of `count` rows lie on the page, and where it begins. */
+size_t table_params_slice(const struct store_page *page, size_t count, size_t *offset);
+/* Members of the answer: total, group_by (unless NULL), sort, order, q, limit, offset. */
 void table_params_members(struct json_write *w,
-                          const struct table_params *params,
+                          const struct store_page *page,
                           int64_t total,
                           const char *group_by);
-/* Begins a CSV answer named "<stem>.csv". */
-void table_params_begin_csv(struct api_call *call, struct csv_write *csv, const char *stem);
 
 #endif

@@ -1,5 +1,7 @@
 #include "api/upload_body.h"
 
+#include "api/upload_name.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -30,6 +32,12 @@ bool upload_body_begin(struct upload_body *body, const struct api_call *call, st
                        "Content-Range is not understood: send the file as a whole");
     }
     return true;
+}
+
+bool upload_body_marker(const char **marker, const struct api_call *call, struct err *err)
+{
+    *marker = query_string_word(&call->query, "marker");
+    return *marker == NULL || upload_name_check_marker(*marker, err);
 }
 
 int64_t upload_body_read(struct upload_body *body, void *bytes, size_t len)

@@ -29,6 +29,7 @@ struct form {
     struct multipart *multipart;
     struct form_file *files; /* FILES_MAX, in the arena */
     size_t count;
+    const char *marker; /* of the files to come; NULL: none */
 };
 
 static int64_t read_source(void *state, void *bytes, size_t len)
@@ -100,12 +101,66 @@ static bool take_part(struct form *form, const struct multipart_part *part, stru
     }
     if (kept && jobs_submit(call->api->jobs, call_arena(call), call->params[0], file->file_name,
                             stored.sha256_hex, stored.size_bytes, call_flag(call, "replace"),
-                            &file->submission, &file->error)) {
+                            form->marker, &file->submission, &file->error)) {
         file->failed = false;
         file->trace_ids = file->submission.trace_ids;
         file->trace_count = file->submission.trace_count;
     }
     return true;
+}
+
+static bool read_field(struct form *form, struct buf *text, struct err *err)
+{
+    const char *bytes = NULL;
+    size_t len = 0;
+    do {
+        if (!multipart_data(form->multipart, &bytes, &len, err)) {
+            return false;
+        }
+        if (len > 0) {
+            buf_append(text, bytes, len);
+        }
+    } while (len > 0);
+    return true;
+}
+
+static bool keep_marker(struct form *form, const struct buf *text, struct err *err)
+{
+    if (text->failed || strlen(text->ptr) != text->len) {
+        return err_set(err, ERR_BAD_REQUEST,
+                       "The field \"marker\" must be the name of a function: at most %d bytes",
+                       UPLOAD_MARKER_MAX_BYTES);
+    }
+    if (text->len == 0) {
+        form->marker = NULL;
+        return true;
+    }
+    if (!upload_name_check_marker(text->ptr, err)) {
+        return false;
+    }
+    form->marker = arena_strndup(call_arena(form->call), text->ptr, text->len);
+    return form->marker != NULL || err_set(err, ERR_NO_MEMORY, "No memory for the marker");
+}
+
+/* The field "marker": as the parameter, for the files behind it. */
+static bool take_marker(struct form *form, struct err *err)
+{
+    struct buf text;
+    buf_init(&text, UPLOAD_MARKER_MAX_BYTES);
+    bool ok = read_field(form, &text, err) && keep_marker(form, &text, err);
+    buf_free(&text);
+    return ok;
+}
+
+static bool is_file(const struct multipart_part *part)
+{
+    /* A file field that was left empty has an empty file name. */
+    return part->file_name != NULL && *part->file_name != '\0';
+}
+
+static bool is_marker(const struct multipart_part *part)
+{
+    return part->file_name == NULL && strcmp(part->name, "marker") == 0;
 }
 
 static bool receive_form(struct form *form, struct err *err)
@@ -116,9 +171,10 @@ static bool receive_form(struct form *form, struct err *err)
         if (!multipart_next(form->multipart, &part, &has_part, err)) {
             return false;
         }
-        /* A file field that was left empty has an empty file name. */
-        bool is_file = has_part && part.file_name != NULL && *part.file_name != '\0';
-        if (is_file && !take_part(form, &part, err)) {
+        if (has_part && is_file(&part) && !take_part(form, &part, err)) {
+            return false;
+        }
+        if (has_part && is_marker(&part) && !take_marker(form, err)) {
             return false;
         }
     } while (has_part);
@@ -235,7 +291,8 @@ static bool answer_form(struct form *form, bool async, struct err *err)
 bool upload_post(struct api_call *call, struct err *err)
 {
     struct form form = {.call = call};
-    if (!upload_name_check_run(call->params[0], err) || !upload_body_begin(&form.body, call, err)) {
+    if (!upload_name_check_run(call->params[0], err) ||
+        !upload_body_marker(&form.marker, call, err) || !upload_body_begin(&form.body, call, err)) {
         return false;
     }
     struct multipart_source source = {.read = read_source, .state = &form.body};

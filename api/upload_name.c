@@ -9,15 +9,15 @@ static bool is_control(uint32_t code_point)
     return code_point < 0x20 || (code_point >= 0x7F && code_point < 0xA0);
 }
 
-static bool check_text(const char *what, const char *name, struct err *err)
+static bool check_text(const char *what, const char *name, size_t max_bytes, struct err *err)
 {
     size_t len = strlen(name);
     if (len == 0) {
         return err_set(err, ERR_BAD_REQUEST, "The %s name is empty", what);
     }
-    if (len > UPLOAD_NAME_MAX_BYTES) {
-        return err_set(err, ERR_BAD_REQUEST, "The %s name has %zu bytes: at most %d are allowed",
-                       what, len, UPLOAD_NAME_MAX_BYTES);
+    if (len > max_bytes) {
+        return err_set(err, ERR_BAD_REQUEST, "The %s name has %zu bytes: at most %zu are allowed",
+                       what, len, max_bytes);
     }
     for (size_t at = 0; at < len;) {
         uint32_t code_point;
@@ -37,7 +37,7 @@ static bool check_text(const char *what, const char *name, struct err *err)
 
 bool upload_name_check_run(const char *name, struct err *err)
 {
-    return check_text("run", name, err);
+    return check_text("run", name, UPLOAD_NAME_MAX_BYTES, err);
 }
 
 bool upload_name_check_file(const char *name, struct err *err)
@@ -51,5 +51,10 @@ bool upload_name_check_file(const char *name, struct err *err)
     if (strchr(name, '/') != NULL) {
         return err_set(err, ERR_BAD_REQUEST, "The file name must not contain \"/\"");
     }
-    return check_text("file", name, err);
+    return check_text("file", name, UPLOAD_NAME_MAX_BYTES, err);
+}
+
+bool upload_name_check_marker(const char *name, struct err *err)
+{
+    return check_text("marker's function", name, UPLOAD_MARKER_MAX_BYTES, err);
 }

@@ -1,4 +1,4 @@
-/* What runs and files may be called. */
+/* What runs, files and the markers of cycles may be called. */
 #ifndef KS_API_UPLOAD_NAME_H
 #define KS_API_UPLOAD_NAME_H
 
@@ -8,11 +8,14 @@
 #include <stdbool.h>
 
 #define UPLOAD_NAME_MAX_BYTES 255
+#define UPLOAD_MARKER_MAX_BYTES 1000
 
 /* Valid UTF-8 without control characters, 1 to 255 bytes, not "." or "..". ERR_BAD_REQUEST
  * otherwise. */
 bool upload_name_check_run(const char *name, struct err *err) KS_MUST_USE;
 /* The same, and without "/". */
 bool upload_name_check_file(const char *name, struct err *err) KS_MUST_USE;
+/* Name of a function: as that of a run, up to 1000 bytes. */
+bool upload_name_check_marker(const char *name, struct err *err) KS_MUST_USE;
 
 #endif

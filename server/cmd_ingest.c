@@ -121,7 +121,7 @@ static bool submit(struct ingest *in, struct ingest_file *file, struct err *err)
     return upload_name_check_run(file->run, err) && upload_name_check_file(file->name, err) &&
            copy_file(in, file->path, sha256_hex, &size_bytes, err) &&
            jobs_submit(in->jobs, &in->arena, file->run, file->name, sha256_hex, size_bytes, false,
-                       &file->submission, err);
+                       in->options->marker, &file->submission, err);
 }
 
 /* ---- results ---- */

@@ -25,6 +25,7 @@ static void write_report(const struct options *options,
         break;
     case REPORT_TEXT:
     case REPORT_MARKDOWN:
+    case REPORT_CSV:
         report_prose(file_name, output, options->format == REPORT_MARKDOWN, text);
         break;
     }
@@ -50,7 +51,7 @@ int command_report(const struct options *options)
     const char *file_name = base_name(path);
     struct err err = ERR_INIT;
     struct pipeline_output output = {0};
-    if (!pipeline_run(path, file_name, 0, NULL, &output, &err)) {
+    if (!pipeline_run(path, file_name, NULL, NULL, &output, &err)) {
         print_error(path, &err);
         return EXIT_FAILED;
     }

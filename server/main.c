@@ -25,6 +25,10 @@ int main(int argc, char **argv)
         return command_ingest(&options);
     case COMMAND_REPORT:
         return command_report(&options);
+    case COMMAND_COMPARE:
+        return command_compare(&options);
+    case COMMAND_CYCLES:
+        return command_cycles(&options);
     case COMMAND_VERSION:
         return command_version(&options);
     case COMMAND_HELP:

@@ -1,5 +1,6 @@
 #include "server/options.h"
 
+#include "server/gate.h"
 #include "server/options_value.h"
 
 #include <ctype.h>
@@ -99,7 +100,55 @@ static bool set_run(struct options *o, const char *text, const char **form)
 
 static bool set_format(struct options *o, const char *text, const char **form)
 {
-    return value_format(text, &o->format, form);
+    return value_format(text, o->command, &o->format, form);
+}
+
+static bool set_base_pid(struct options *o, const char *text, const char **form)
+{
+    return value_pid(text, &o->base_pid, form);
+}
+
+static bool set_candidate_pid(struct options *o, const char *text, const char **form)
+{
+    return value_pid(text, &o->candidate_pid, form);
+}
+
+static bool set_kind(struct options *o, const char *text, const char **form)
+{
+    return value_kind(text, &o->kind, form);
+}
+
+static bool set_labels(struct options *o, const char *text, const char **form)
+{
+    return value_labels(text, o->base_label, o->candidate_label, form);
+}
+
+static bool set_output(struct options *o, const char *text, const char **form)
+{
+    return set_path(&o->output_dir, text, form);
+}
+
+static bool set_fail_if(struct options *o, const char *text, const char **form)
+{
+    *form = "NAME>N or NAME>N%, NAME one of step_time, suspicion, kernel_time, operator_time, "
+            "kernel:<name>; at most 16 of them";
+    if (o->gate_count == OPTIONS_GATES_MAX || !gate_is_valid(text)) {
+        return false;
+    }
+    o->gates[o->gate_count++] = text;
+    return true;
+}
+
+static bool set_marker(struct options *o, const char *text, const char **form)
+{
+    *form = "the name of a function";
+    o->marker = text;
+    return *text != '\0';
+}
+
+static bool set_hardware(struct options *o, const char *text, const char **form)
+{
+    return set_path(&o->hardware_path, text, form);
 }
 
 static bool set_licenses(struct options *o, const char *text, const char **form)
@@ -139,6 +188,27 @@ static const struct option option_table[] = {
      "the run that the files belong to (the name of each file's directory)", set_run},
     {"format", KIND_VALUE, FOR(COMMAND_REPORT), "FORMAT", "text, json or markdown (text)",
      set_format},
+    {"base-pid", KIND_VALUE, FOR(COMMAND_COMPARE), "N", "the process of BASE (every one)",
+     set_base_pid},
+    {"candidate-pid", KIND_VALUE, FOR(COMMAND_COMPARE), "N", "the process of CANDIDATE (every one)",
+     set_candidate_pid},
+    {"kind", KIND_VALUE, FOR(COMMAND_COMPARE), "KIND",
+     "cycles to compare: step, prefill, decode or layer (every kind)", set_kind},
+    {"labels", KIND_VALUE, FOR(COMMAND_COMPARE), "A,B", "what to call the sides (base,candidate)",
+     set_labels},
+    {"format", KIND_VALUE, FOR(COMMAND_COMPARE), "FORMAT", "text, json, csv or markdown (text)",
+     set_format},
+    {"output", KIND_VALUE, FOR(COMMAND_COMPARE), "DIR", "write a file a pair into this directory",
+     set_output},
+    {"fail-if", KIND_VALUE, FOR(COMMAND_COMPARE), "'NAME>N[%]'",
+     "exit with 3 when it grew by more: step_time, suspicion, kernel_time, operator_time, "
+     "kernel:<name>; may be given several times",
+     set_fail_if},
+    {"marker", KIND_VALUE, FOR(COMMAND_COMPARE) | FOR(COMMAND_CYCLES) | FOR(COMMAND_INGEST),
+     "FUNCTION", "the function whose calls are the cycles (found)", set_marker},
+    {"hardware", KIND_VALUE, FOR(COMMAND_CYCLES), "FILE",
+     "what the host has (topo_component.csv beside the trace)", set_hardware},
+    {"format", KIND_VALUE, FOR(COMMAND_CYCLES), "FORMAT", "csv or json (csv)", set_format},
     {"licenses", KIND_FLAG, FOR(COMMAND_VERSION), NULL,
      "print the licences of all that is built in", set_licenses},
 };
@@ -149,14 +219,18 @@ static const struct {
     const char *name;
     const char *usage;
     const char *help;
-    bool takes_files;
+    size_t files_min, files_max;
 } command_table[COMMAND_COUNT] = {
-    [COMMAND_SERVE] = {"serve", "[serve] [OPTION]...", "serve the page and the interface", false},
-    [COMMAND_INGEST] = {"ingest", "ingest [OPTION]... FILE...", "load files without a server",
-                        true},
-    [COMMAND_REPORT] = {"report", "report [OPTION]... FILE", "analyse one file to stdout", true},
-    [COMMAND_VERSION] = {"version", "version [--licenses]", "print the version", false},
-    [COMMAND_HELP] = {"help", "help [COMMAND]", "explain a command", true},
+    [COMMAND_SERVE] = {"serve", "[serve] [OPTION]...", "serve the page and the interface", 0, 0},
+    [COMMAND_INGEST] = {"ingest", "ingest [OPTION]... FILE...", "load files without a server", 1,
+                        SIZE_MAX},
+    [COMMAND_REPORT] = {"report", "report [OPTION]... FILE", "analyse one file to stdout", 1, 1},
+    [COMMAND_COMPARE] = {"compare", "compare [OPTION]... BASE CANDIDATE",
+                         "find what differs between two traces", 2, 2},
+    [COMMAND_CYCLES] = {"cycles", "cycles [OPTION]... TRACE",
+                        "print what each function took of each cycle", 1, 1},
+    [COMMAND_VERSION] = {"version", "version [--licenses]", "print the version", 0, 0},
+    [COMMAND_HELP] = {"help", "help [COMMAND]", "explain a command", 0, 1},
 };
 
 /* ---- parsing ---- */
@@ -192,6 +266,11 @@ static void set_defaults(struct options *options)
         .retain_raw = true,
         .log_level = LOG_INFO,
         .format = REPORT_TEXT,
+        .base_pid = OPTIONS_NO_PID,
+        .candidate_pid = OPTIONS_NO_PID,
+        .kind = OPTIONS_ANY_KIND,
+        .base_label = "base",
+        .candidate_label = "candidate",
     };
 }
 
@@ -222,11 +301,13 @@ static bool read_environment(struct parse *parse, const char *(*env)(const char 
     return true;
 }
 
-static const struct option *find_option(const char *name, size_t len)
+/* An option can mean different things to different commands. */
+static const struct option *find_option(enum options_command command, const char *name, size_t len)
 {
     for (size_t i = 0; i < OPTION_COUNT; i++) {
         const struct option *option = &option_table[i];
-        if (strlen(option->name) == len && strncmp(option->name, name, len) == 0) {
+        if ((option->commands & FOR(command)) != 0 && strlen(option->name) == len &&
+            strncmp(option->name, name, len) == 0) {
             return option;
         }
     }
@@ -250,9 +331,9 @@ static bool parse_option(struct parse *parse, const char *word)
     const char *name = word + 2;
     const char *equals = strchr(name, '=');
     size_t len = equals == NULL ? strlen(name) : (size_t)(equals - name);
-    const struct option *option = find_option(name, len);
     enum options_command command = parse->options->command;
-    if (option == NULL || (option->commands & FOR(command)) == 0) {
+    const struct option *option = find_option(command, name, len);
+    if (option == NULL) {
         return err_set(parse->err, ERR_BAD_REQUEST,
                        "unknown option --%.*s; `kinetoscope %s --help` lists those of %s",
                        (int)(len < 100 ? len : 100), name, command_table[command].name,
@@ -317,15 +398,18 @@ static bool check_files(struct parse *parse)
                err_set(parse->err, ERR_BAD_REQUEST, "unknown command %.100s; try: kinetoscope help",
                        options->files[0]);
     }
-    if (count > 0 && !command_table[options->command].takes_files) {
+    if (count > 0 && command_table[options->command].files_max == 0) {
         return err_set(parse->err, ERR_BAD_REQUEST,
                        "unexpected %.100s; the form is: kinetoscope %s", options->files[0], usage);
     }
-    bool fits = options->command == COMMAND_INGEST   ? count > 0
-                : options->command == COMMAND_REPORT ? count == 1
-                                                     : true;
-    return fits || err_set(parse->err, ERR_BAD_REQUEST, "%s; the form is: kinetoscope %s",
-                           count == 0 ? "no file named" : "one file at a time", usage);
+    size_t least = command_table[options->command].files_min;
+    size_t most = command_table[options->command].files_max;
+    const char *fault = count == 0  ? "no file named"
+                        : most == 1 ? "one file at a time"
+                                    : "two files or directories are "
+                                      "compared";
+    return (count >= least && count <= most) ||
+           err_set(parse->err, ERR_BAD_REQUEST, "%s; the form is: kinetoscope %s", fault, usage);
 }
 
 bool options_parse(struct options *options,
@@ -349,6 +433,7 @@ bool options_parse(struct options *options,
         }
         parse.at = 2;
     }
+    options->format = options->command == COMMAND_CYCLES ? REPORT_CSV : REPORT_TEXT;
     return read_environment(&parse, env) && parse_words(&parse) &&
            (options->command == COMMAND_HELP && options->help_about != COMMAND_HELP
                 ? true
@@ -394,7 +479,8 @@ static void help_overview(FILE *stream)
         }
     }
     (void)fprintf(stream, "\nEach option --some-name is also the environment variable " ENV_PREFIX
-                          "SOME_NAME.\nExit codes: 0 done, 1 failed, 2 wrong usage.\n");
+                          "SOME_NAME.\nExit codes: 0 done, 1 failed, 2 wrong usage, 3 a --fail-if "
+                          "gate fired.\n");
 }
 
 void options_help(FILE *stream, enum options_command about)

@@ -16,16 +16,23 @@ enum options_command {
     COMMAND_SERVE,
     COMMAND_INGEST,
     COMMAND_REPORT,
+    COMMAND_COMPARE,
+    COMMAND_CYCLES,
     COMMAND_VERSION,
     COMMAND_HELP,
     COMMAND_COUNT
 };
 
-enum report_format { REPORT_TEXT, REPORT_JSON, REPORT_MARKDOWN };
+enum report_format { REPORT_TEXT, REPORT_JSON, REPORT_MARKDOWN, REPORT_CSV };
 
 #define OPTIONS_HOST_BYTES 256
 #define OPTIONS_BASE_PATH_BYTES 128
 #define OPTIONS_URL_BYTES 512
+#define OPTIONS_LABEL_BYTES 64
+#define OPTIONS_GATES_MAX 16
+/* base_pid, candidate_pid, kind: not given. */
+#define OPTIONS_NO_PID INT64_MIN
+#define OPTIONS_ANY_KIND (-1)
 
 struct options {
     enum options_command command;
@@ -50,6 +57,17 @@ struct options {
     const char *run; /* NULL: by the file's directory */
     enum report_format format;
     bool licenses;
+
+    int64_t base_pid;
+    int64_t candidate_pid;
+    int kind; /* enum cycle_kind */
+    char base_label[OPTIONS_LABEL_BYTES];
+    char candidate_label[OPTIONS_LABEL_BYTES];
+    const char *output_dir;               /* NULL: everything to stdout */
+    const char *gates[OPTIONS_GATES_MAX]; /* as written; see gate.h */
+    size_t gate_count;
+    const char *marker;        /* NULL: found */
+    const char *hardware_path; /* NULL: topo_component.csv beside the trace where there is one */
 
     char *const *files; /* what stands behind the options, in argv */
     size_t file_count;

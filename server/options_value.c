@@ -1,5 +1,7 @@
 #include "server/options_value.h"
 
+#include "ingest/model/cycles.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -151,17 +153,78 @@ bool value_url(const char *text, char url[OPTIONS_URL_BYTES], const char **form)
     return true;
 }
 
-bool value_format(const char *text, enum report_format *format, const char **form)
+bool value_format(const char *text,
+                  enum options_command command,
+                  enum report_format *format,
+                  const char **form)
 {
-    *form = "text, json or markdown";
-    if (strcmp(text, "text") == 0) {
-        *format = REPORT_TEXT;
-    } else if (strcmp(text, "json") == 0) {
-        *format = REPORT_JSON;
-    } else if (strcmp(text, "markdown") == 0) {
-        *format = REPORT_MARKDOWN;
-    } else {
+    static const struct {
+        const char *name;
+        bool of_report, of_compare, of_cycles;
+    } formats[] = {
+        [REPORT_TEXT] = {"text", true, true, false},
+        [REPORT_JSON] = {"json", true, true, true},
+        [REPORT_MARKDOWN] = {"markdown", true, true, false},
+        [REPORT_CSV] = {"csv", false, true, true},
+    };
+    *form = command == COMMAND_CYCLES    ? "csv or json"
+            : command == COMMAND_COMPARE ? "text, json, csv or markdown"
+                                         : "text, json or markdown";
+    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
+        bool offered = command == COMMAND_CYCLES    ? formats[i].of_cycles
+                       : command == COMMAND_COMPARE ? formats[i].of_compare
+                                                    : formats[i].of_report;
+        if (offered && strcmp(text, formats[i].name) == 0) {
+            *format = (enum report_format)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool value_pid(const char *text, int64_t *pid, const char **form)
+{
+    char *end = NULL;
+    *form = "the number of a process";
+    errno = 0;
+    long long value = strtoll(text, &end, 10);
+    if (end == text || *end != '\0' || errno != 0 || value == OPTIONS_NO_PID) {
         return false;
     }
+    *pid = value;
     return true;
+}
+
+bool value_kind(const char *text, int *kind, const char **form)
+{
+    *form = "step, prefill, decode or layer";
+    for (int i = 0; i < CYCLE_KIND_COUNT; i++) {
+        if (strcmp(text, cycle_kind_name((enum cycle_kind)i)) == 0) {
+            *kind = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool copy_label(char label[OPTIONS_LABEL_BYTES], const char *text, size_t len)
+{
+    if (len == 0 || len >= OPTIONS_LABEL_BYTES) {
+        return false;
+    }
+    memcpy(label, text, len);
+    label[len] = '\0';
+    return true;
+}
+
+bool value_labels(const char *text,
+                  char base[OPTIONS_LABEL_BYTES],
+                  char candidate[OPTIONS_LABEL_BYTES],
+                  const char **form)
+{
+    *form = "two short names, such as before,after";
+    const char *comma = strchr(text, ',');
+    return comma != NULL && strchr(comma + 1, ',') == NULL &&
+           copy_label(base, text, (size_t)(comma - text)) &&
+           copy_label(candidate, comma + 1, strlen(comma + 1)) && strcmp(base, candidate) != 0;
 }

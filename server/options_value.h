@@ -16,6 +16,18 @@ bool value_base_path(const char *text,
                      char path[OPTIONS_BASE_PATH_BYTES],
                      const char **form) KS_MUST_USE;
 bool value_url(const char *text, char url[OPTIONS_URL_BYTES], const char **form) KS_MUST_USE;
-bool value_format(const char *text, enum report_format *format, const char **form) KS_MUST_USE;
+/* Of the formats of a command; the names follow enum report_format, and a format that the command
+ * has not is no value. */
+bool value_format(const char *text,
+                  enum options_command command,
+                  enum report_format *format,
+                  const char **form) KS_MUST_USE;
+bool value_pid(const char *text, int64_t *pid, const char **form) KS_MUST_USE;
+bool value_kind(const char *text, int *kind, const char **form) KS_MUST_USE;
+/* "A,B" */
+bool value_labels(const char *text,
+                  char base[OPTIONS_LABEL_BYTES],
+                  char candidate[OPTIONS_LABEL_BYTES],
+                  const char **form) KS_MUST_USE;
 
 #endif

@@ -1,3 +1,4 @@
+#include "api/comparison_text.h"
 #include "api/render.h"
 #include "server/report.h"
 

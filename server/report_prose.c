@@ -1,97 +1,17 @@
 /* A report for people: the answers in the order in which they are asked for. Step time and where it
  * goes, devices, the worst operators and kernels, advice, and what is wrong with the trace itself.
  */
+#include "api/comparison_text.h"
 #include "api/render.h"
+#include "server/prose.h"
 #include "server/report.h"
-#include "server/report_table.h"
-#include "server/text.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define TOP_ROWS 10
 #define STEP_ROWS 20
-#define NAME_WIDTH 72
-#define LINE_MAX_BYTES ((size_t)64 << 10)
-
-struct prose {
-    struct arena arena;
-    struct report_table table;
-    struct buf line; /* for one cell or sentence */
-    struct buf *out;
-    const struct trace_results *results;
-    bool markdown;
-};
-
-static void heading(struct prose *p, unsigned level, const char *text)
-{
-    buf_putc(p->out, '\n');
-    if (p->markdown) {
-        buf_printf(p->out, "%.*s %s\n\n", (int)level, "###", text);
-    } else {
-        buf_printf(p->out, "%s\n", text);
-    }
-}
-
-static void cell_name(struct prose *p, const char *name, enum text_name how)
-{
-    buf_clear(&p->line);
-    text_short_name(&p->line, name, how, NAME_WIDTH);
-    report_table_cell(&p->table, p->line.ptr);
-}
-
-static void cell_clean(struct prose *p, const char *text)
-{
-    buf_clear(&p->line);
-    text_clean(&p->line, text);
-    report_table_cell(&p->table, p->line.ptr);
-}
-
-static void cell_time(struct prose *p, double ns)
-{
-    char text[TEXT_FIGURE_BYTES];
-    text_time(text, ns);
-    report_table_cell(&p->table, text);
-}
-
-static void cell_count(struct prose *p, int64_t count)
-{
-    char text[TEXT_FIGURE_BYTES];
-    text_count(text, count);
-    report_table_cell(&p->table, text);
-}
-
-static double ratio(double part, double whole)
-{
-    return whole > 0 ? part / whole : (double)NAN;
-}
-
-static void cell_share(struct prose *p, double share)
-{
-    char text[TEXT_FIGURE_BYTES];
-    text_share(text, share);
-    report_table_cell(&p->table, text);
-}
-
-static void begin_table(struct prose *p)
-{
-    report_table_init(&p->table, &p->arena);
-}
-
-static void end_table(struct prose *p)
-{
-    report_table_write(&p->table, p->markdown, p->out);
-}
-
-static void bullet(struct prose *p, const char *text)
-{
-    buf_puts(p->out, p->markdown ? "- " : "  - ");
-    text_clean(p->out, text);
-    buf_putc(p->out, '\n');
-}
-
 /* ---- sections ---- */
 
 static void section_summary(struct prose *p, const struct pipeline_item *item, const char *format)
@@ -107,7 +27,7 @@ static void section_summary(struct prose *p, const struct pipeline_item *item, c
         buf_puts(&p->line, ", span ");
         text_clean(&p->line, item->span_digits);
     }
-    heading(p, 2, p->line.ptr);
+    prose_heading(p, 2, p->line.ptr);
     buf_printf(p->out, "%s%s, %s, %s events over %s\n", p->markdown ? "" : "  ", format,
                p->results->device_type, events, duration);
 }
@@ -123,8 +43,8 @@ static void section_breakdown(struct prose *p)
                    p->results->has_profiler_steps ? "Step time, mean of %zu"
                                                   : "Time of the whole trace (no profiler steps)",
                    p->results->step_count);
-    heading(p, 3, title);
-    begin_table(p);
+    prose_heading(p, 3, title);
+    prose_begin_table(p);
     report_table_column(&p->table, "where", true);
     report_table_column(&p->table, "time", false);
     report_table_column(&p->table, "share", false);
@@ -132,14 +52,14 @@ static void section_breakdown(struct prose *p)
         if (render_shows_role(p->results, (enum role)role)) {
             double mean_ns = render_mean_cost_ns(p->results, (enum role)role);
             report_table_cell(&p->table, role_label((enum role)role));
-            cell_time(p, mean_ns);
-            cell_share(p, ratio(mean_ns, step_ns));
+            prose_cell_time(p, mean_ns);
+            prose_cell_share(p, prose_ratio(mean_ns, step_ns));
         }
     }
     report_table_cell(&p->table, "total");
-    cell_time(p, step_ns);
-    cell_share(p, ratio(step_ns, step_ns));
-    end_table(p);
+    prose_cell_time(p, step_ns);
+    prose_cell_share(p, prose_ratio(step_ns, step_ns));
+    prose_end_table(p);
 }
 
 static void section_steps(struct prose *p)
@@ -148,8 +68,8 @@ static void section_steps(struct prose *p)
     if (!results->has_profiler_steps || results->steps_undefined) {
         return;
     }
-    heading(p, 3, "Steps");
-    begin_table(p);
+    prose_heading(p, 3, "Steps");
+    prose_begin_table(p);
     report_table_column(&p->table, "step", true);
     report_table_column(&p->table, "time", false);
     report_table_column(&p->table, "kernel", false);
@@ -159,15 +79,15 @@ static void section_steps(struct prose *p)
     report_table_column(&p->table, "data loader", false);
     for (size_t i = 0; i < results->step_count && i < STEP_ROWS; i++) {
         const struct step_row *step = &results->steps[i];
-        cell_clean(p, step->name);
-        cell_time(p, (double)(step->end_ns - step->start_ns));
-        cell_time(p, (double)step->cost_ns[ROLE_KERNEL]);
+        prose_cell_clean(p, step->name);
+        prose_cell_time(p, (double)(step->end_ns - step->start_ns));
+        prose_cell_time(p, (double)step->cost_ns[ROLE_KERNEL]);
         if (results->has_communication) {
-            cell_time(p, (double)step->cost_ns[ROLE_COMMUNICATION]);
+            prose_cell_time(p, (double)step->cost_ns[ROLE_COMMUNICATION]);
         }
-        cell_time(p, (double)step->cost_ns[ROLE_DATALOADER]);
+        prose_cell_time(p, (double)step->cost_ns[ROLE_DATALOADER]);
     }
-    end_table(p);
+    prose_end_table(p);
     if (results->step_count > STEP_ROWS) {
         buf_printf(p->out, "  and %zu more\n", results->step_count - STEP_ROWS);
     }
@@ -176,7 +96,7 @@ static void section_steps(struct prose *p)
 static void
 cell_device_share(struct prose *p, const struct device_row *device, uint32_t bit, double share)
 {
-    cell_share(p, (device->has & bit) != 0 ? share : (double)NAN);
+    prose_cell_share(p, (device->has & bit) != 0 ? share : (double)NAN);
 }
 
 static void section_devices(struct prose *p)
@@ -184,8 +104,8 @@ static void section_devices(struct prose *p)
     if (p->results->device_count == 0) {
         return;
     }
-    heading(p, 3, "Devices");
-    begin_table(p);
+    prose_heading(p, 3, "Devices");
+    prose_begin_table(p);
     report_table_column(&p->table, "id", false);
     report_table_column(&p->table, "name", true);
     report_table_column(&p->table, "memory", false);
@@ -199,15 +119,15 @@ static void section_devices(struct prose *p)
         if ((device->has & DEVICE_SUM_HAS_MEMORY) != 0) {
             text_bytes(memory, device->memory_bytes);
         }
-        cell_count(p, device->id);
-        cell_clean(p, device->name == NULL ? "-" : device->name);
+        prose_cell_count(p, device->id);
+        prose_cell_clean(p, device->name == NULL ? "-" : device->name);
         report_table_cell(&p->table, memory);
         cell_device_share(p, device, DEVICE_SUM_HAS_UTILISATION, device->utilisation);
         cell_device_share(p, device, DEVICE_SUM_HAS_SM_EFFICIENCY, device->sm_efficiency);
         cell_device_share(p, device, DEVICE_SUM_HAS_OCCUPANCY, device->occupancy_pct / 100);
         cell_device_share(p, device, DEVICE_SUM_HAS_TC_SHARE, device->tensor_share);
     }
-    end_table(p);
+    prose_end_table(p);
 }
 
 /* A row's place and the figure it is ordered by. */
@@ -247,8 +167,9 @@ static void section_operators(struct prose *p)
         sum_ns += (double)ranking[i].ns;
     }
     qsort(ranking, count, sizeof ranking[0], compare_ranked);
-    heading(p, 3, by_device ? "Operators by device self time" : "Operators by host self time");
-    begin_table(p);
+    prose_heading(p, 3,
+                  by_device ? "Operators by device self time" : "Operators by host self time");
+    prose_begin_table(p);
     report_table_column(&p->table, "operator", true);
     report_table_column(&p->table, "calls", false);
     if (by_device) {
@@ -256,17 +177,17 @@ static void section_operators(struct prose *p)
     }
     report_table_column(&p->table, "host self", false);
     report_table_column(&p->table, "share", false);
-    for (size_t i = 0; i < count && i < TOP_ROWS; i++) {
+    for (size_t i = 0; i < count && i < PROSE_TOP_ROWS; i++) {
         const struct operator_row *row = &rows[ranking[i].at];
-        cell_name(p, row->name, TEXT_NAME_SHORT);
-        cell_count(p, row->calls);
+        prose_cell_name(p, row->name, TEXT_NAME_SHORT);
+        prose_cell_count(p, row->calls);
         if (by_device) {
-            cell_time(p, (double)row->device_self_ns);
+            prose_cell_time(p, (double)row->device_self_ns);
         }
-        cell_time(p, (double)row->host_self_ns);
-        cell_share(p, ratio((double)ranking[i].ns, sum_ns));
+        prose_cell_time(p, (double)row->host_self_ns);
+        prose_cell_share(p, prose_ratio((double)ranking[i].ns, sum_ns));
     }
-    end_table(p);
+    prose_end_table(p);
 }
 
 /* Whether another of the kernels shown has the same short name. */
@@ -274,13 +195,13 @@ static bool is_ambiguous(struct prose *p, const struct ranked *ranking, size_t a
 {
     const struct kernel_row *kernels = p->results->kernels;
     struct buf other;
-    buf_init(&other, LINE_MAX_BYTES);
+    buf_init(&other, PROSE_LINE_MAX_BYTES);
     buf_clear(&p->line);
-    text_short_name(&p->line, kernels[ranking[at].at].name, TEXT_NAME_SHORT, NAME_WIDTH);
+    text_short_name(&p->line, kernels[ranking[at].at].name, TEXT_NAME_SHORT, PROSE_NAME_WIDTH);
     bool found = false;
-    for (size_t i = 0; i < p->results->kernel_count && i < TOP_ROWS && !found; i++) {
+    for (size_t i = 0; i < p->results->kernel_count && i < PROSE_TOP_ROWS && !found; i++) {
         buf_clear(&other);
-        text_short_name(&other, kernels[ranking[i].at].name, TEXT_NAME_SHORT, NAME_WIDTH);
+        text_short_name(&other, kernels[ranking[i].at].name, TEXT_NAME_SHORT, PROSE_NAME_WIDTH);
         found = i != at && strcmp(other.ptr, p->line.ptr) == 0;
     }
     buf_free(&other);
@@ -301,24 +222,25 @@ static void section_kernels(struct prose *p)
         sum_ns += (double)ranking[i].ns;
     }
     qsort(ranking, results->kernel_count, sizeof ranking[0], compare_ranked);
-    heading(p, 3, "Kernels by total time");
-    begin_table(p);
+    prose_heading(p, 3, "Kernels by total time");
+    prose_begin_table(p);
     report_table_column(&p->table, "kernel", true);
     report_table_column(&p->table, "calls", false);
     report_table_column(&p->table, "total", false);
     report_table_column(&p->table, "median", false);
     report_table_column(&p->table, "share", false);
     report_table_column(&p->table, "Tensor Cores", true);
-    for (size_t i = 0; i < results->kernel_count && i < TOP_ROWS; i++) {
+    for (size_t i = 0; i < results->kernel_count && i < PROSE_TOP_ROWS; i++) {
         const struct kernel_row *row = &results->kernels[ranking[i].at];
-        cell_name(p, row->name, is_ambiguous(p, ranking, i) ? TEXT_NAME_FULL : TEXT_NAME_SHORT);
-        cell_count(p, row->calls);
-        cell_time(p, (double)row->total_ns);
-        cell_time(p, (double)row->p50_ns);
-        cell_share(p, ratio((double)row->total_ns, sum_ns));
+        prose_cell_name(p, row->name,
+                        is_ambiguous(p, ranking, i) ? TEXT_NAME_FULL : TEXT_NAME_SHORT);
+        prose_cell_count(p, row->calls);
+        prose_cell_time(p, (double)row->total_ns);
+        prose_cell_time(p, (double)row->p50_ns);
+        prose_cell_share(p, prose_ratio((double)row->total_ns, sum_ns));
         report_table_cell(&p->table, row->tensor_used ? "yes" : "no");
     }
-    end_table(p);
+    prose_end_table(p);
 }
 
 static void section_recommendations(struct prose *p)
@@ -326,9 +248,9 @@ static void section_recommendations(struct prose *p)
     if (p->results->recommendation_count == 0) {
         return;
     }
-    heading(p, 3, "Recommendations");
+    prose_heading(p, 3, "Recommendations");
     for (size_t i = 0; i < p->results->recommendation_count; i++) {
-        bullet(p, p->results->recommendations[i].text);
+        prose_bullet(p, p->results->recommendations[i].text);
     }
 }
 
@@ -345,13 +267,13 @@ static void health_warnings(struct prose *p)
         if (warning->first_offset != WARNING_NO_OFFSET) {
             buf_printf(&p->line, ", first at byte %llu", (unsigned long long)warning->first_offset);
         }
-        bullet(p, p->line.ptr);
+        prose_bullet(p, p->line.ptr);
     }
 }
 
 static void section_health(struct prose *p)
 {
-    heading(p, 3, "Health of the trace");
+    prose_heading(p, 3, "Health of the trace");
     size_t before = p->out->len;
     health_warnings(p);
     for (size_t i = 0; i < p->results->missing_count; i++) {
@@ -361,10 +283,27 @@ static void section_health(struct prose *p)
         if (missing->record != NULL && missing->record[0] != '\0') {
             buf_printf(&p->line, " (record with %s)", missing->record);
         }
-        bullet(p, p->line.ptr);
+        prose_bullet(p, p->line.ptr);
+    }
+    for (size_t i = 0; i < p->results->bad_row_count; i++) {
+        prose_bullet(p, p->results->bad_rows[i]);
     }
     if (p->out->len == before) {
-        bullet(p, "nothing to repair, nothing missing");
+        prose_bullet(p, "nothing to repair, nothing missing");
+    }
+}
+
+static void section_comparison(struct prose *p)
+{
+    const struct comparison *comparison = p->results->comparison;
+    if (comparison == NULL) {
+        return;
+    }
+    buf_putc(p->out, '\n');
+    if (p->markdown) {
+        comparison_markdown(p->out, comparison);
+    } else {
+        comparison_plain(p->out, comparison, PROSE_TOP_ROWS);
     }
 }
 
@@ -376,7 +315,13 @@ static void write_item(struct prose *p, const struct pipeline_item *item, const 
     section_steps(p);
     section_devices(p);
     section_operators(p);
-    section_kernels(p);
+    if (p->results->has_kernel_use) {
+        report_kernel_use(p);
+    } else {
+        section_kernels(p);
+    }
+    report_cycles(p);
+    section_comparison(p);
     section_recommendations(p);
     section_health(p);
 }
@@ -394,7 +339,7 @@ void report_prose(const char *file_name,
     p->out = out;
     p->markdown = markdown;
     arena_init(&p->arena, 0);
-    buf_init(&p->line, LINE_MAX_BYTES);
+    buf_init(&p->line, PROSE_LINE_MAX_BYTES);
     buf_puts(out, markdown ? "# " : "");
     text_clean(out, file_name);
     buf_putc(out, '\n');

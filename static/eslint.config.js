@@ -11,9 +11,9 @@ const browser = names(
     'document window navigator location history localStorage matchMedia fetch URL URLSearchParams Node Element Event ' +
     'CustomEvent AbortController EventSource XMLHttpRequest ResizeObserver HTMLElement HTMLInputElement KeyboardEvent ' +
     'requestAnimationFrame cancelAnimationFrame getComputedStyle setTimeout clearTimeout performance console ' +
-    'HTMLButtonElement File DragEvent Intl globalThis AbortSignal DOMException structuredClone sessionStorage',
+    'HTMLButtonElement File DragEvent Intl globalThis AbortSignal DOMException structuredClone sessionStorage Blob HTMLAnchorElement',
 );
-const node = names('process console setTimeout clearTimeout URL fetch Buffer document window location navigator getComputedStyle performance DataTransfer File');
+const node = names('process console setTimeout clearTimeout URL fetch Buffer document window location navigator getComputedStyle performance DataTransfer File Event');
 
 export default [
     js.configs.recommended,

@@ -1,13 +1,21 @@
 #include "ingest/analysis/analysis.h"
 
+#include "ingest/analysis/attribution.h"
 #include "ingest/analysis/backward.h"
 #include "ingest/analysis/breakdown.h"
+#include "ingest/analysis/call_tree.h"
 #include "ingest/analysis/comm.h"
+#include "ingest/analysis/comm_log.h"
+#include "ingest/analysis/comm_ours.h"
 #include "ingest/analysis/devices.h"
+#include "ingest/analysis/gpu_counters.h"
+#include "ingest/analysis/gpus.h"
 #include "ingest/analysis/health.h"
 #include "ingest/analysis/kernels.h"
 #include "ingest/analysis/launches.h"
 #include "ingest/analysis/link.h"
+#include "ingest/analysis/memory_log.h"
+#include "ingest/analysis/modules.h"
 #include "ingest/analysis/op_tree.h"
 #include "ingest/analysis/operators.h"
 #include "ingest/analysis/recommend.h"
@@ -19,15 +27,23 @@
 
 #include <string.h>
 
+enum figure_set {
+    FIGURES_EXACT,
+    FIGURES_PLUGIN,        /* by its rules */
+    FIGURES_PLUGIN_ROUNDED /* and with decimal times as its doubles have them */
+};
+
 /* What one analysis hands to the next. */
 struct run {
     const struct trace *trace;
-    bool rounded; /* the plugin's figures of decimal times */
+    enum figure_set set;
     struct trace_results *results;
     struct selection sel;
     struct links links;
     struct comms comms;
+    struct comm_ours ours; /* empty in the plugin's figures */
     struct roles roles;
+    struct attribution attribution; /* the same */
     struct steps steps;
     struct op_tree tree;
     struct backward backward;
@@ -46,6 +62,8 @@ static void set_bounds(struct run *run)
     results->start_ns = ns_add(run->trace->base_time_ns, run->sel.first_ns);
     results->duration_ns = ns_sub(run->sel.last_ns, run->sel.first_ns);
     results->mlu = run->sel.mlu;
+    results->events_offset = run->trace->events_offset;
+    results->events_end_offset = run->trace->events_end_offset;
 }
 
 /* Section 6, has_…; section 8: a device's columns are shown when it did anything. */
@@ -54,7 +72,7 @@ static void set_presence(struct run *run)
     struct trace_results *results = run->results;
     const struct ranges *roles = run->roles.by_role;
     results->has_runtime = roles[ROLE_RUNTIME].count > 0;
-    results->has_kernel = roles[ROLE_KERNEL].count > 0;
+    results->has_kernel = roles[ROLE_KERNEL].count > 0 || run->ours.finds_more;
     results->has_communication = roles[ROLE_COMMUNICATION].count > 0;
     results->has_memcpy_or_memset = roles[ROLE_MEMCPY].count > 0 || roles[ROLE_MEMSET].count > 0;
     results->operators_have_device = results->has_kernel || results->has_memcpy_or_memset;
@@ -104,14 +122,31 @@ static bool write_steps(struct run *run)
     return true;
 }
 
-static bool run_steps(struct run *run)
+static bool find_collectives(struct run *run)
 {
     struct trace_results *results = run->results;
-    bool ok = comm_collect(&run->comms, &run->sel) &&
-              comm_summary(&run->comms, &run->sel, &results->communication_nodes,
-                           &results->communication_signature) &&
-              roles_collect(&run->roles, &run->sel, &run->comms) &&
-              steps_build(&run->steps, &run->sel, &run->links);
+    return comm_collect(&run->comms, &run->sel) &&
+           comm_summary(&run->comms, &run->sel, &results->communication_nodes,
+                        &results->communication_signature) &&
+           (run->set != FIGURES_EXACT ||
+            comm_ours_collect(&run->ours, &run->sel, &run->links, &run->comms));
+}
+
+static bool write_collectives(struct run *run)
+{
+    struct trace_results *results = run->results;
+    struct arena *arena = &results->arena;
+    results->collective_count = run->ours.count;
+    results->communication_rule = run->ours.finds_more ? COMM_OURS : COMM_PLUGIN;
+    return comm_log_build(&results->comm_log, arena, &run->comms, &run->sel, &run->steps) &&
+           comm_ours_log(&results->comm_log_ours, arena, &run->ours, &run->sel, &run->steps);
+}
+
+static bool run_steps(struct run *run)
+{
+    bool ok = find_collectives(run) &&
+              roles_collect(&run->roles, &run->sel, &run->comms, run->ours.communicates) &&
+              steps_build(&run->steps, &run->sel, &run->links) && write_collectives(run);
     if (ok) {
         set_presence(run);
         ok = write_steps(run);
@@ -121,13 +156,28 @@ static bool run_steps(struct run *run)
     return ok;
 }
 
+static bool run_call_tree(struct run *run)
+{
+    struct trace_results *results = run->results;
+    struct arena *arena = &results->arena;
+    struct call_tree_keys keys = {0};
+    bool ok = call_tree_build(&results->call_tree, arena, &run->tree, &run->backward, &keys) &&
+              memory_log_build(&results->memory_log, arena, &run->sel, results->call_tree, &keys) &&
+              modules_run(&results->modules, &results->module_count, arena, &run->sel,
+                          results->call_tree);
+    call_tree_keys_free(&keys);
+    return ok;
+}
+
 static bool run_operators(struct run *run)
 {
     struct trace_results *results = run->results;
     struct selection *sel = &run->sel;
-    bool ok = op_tree_build(&run->tree, sel, &run->links, &results->warnings) &&
-              backward_build(&run->backward, &run->tree) &&
-              visits_build(&run->visits, &run->tree, &run->backward);
+    bool ok =
+        (run->set != FIGURES_EXACT || attribution_find(&run->attribution, &run->links, sel)) &&
+        op_tree_build(&run->tree, sel, &run->links, &run->attribution, &results->warnings) &&
+        backward_build(&run->backward, &run->tree) &&
+        visits_build(&run->visits, &run->tree, &run->backward) && run_call_tree(run);
     backward_free(&run->backward);
     return ok && texts_init(&run->texts, &results->arena, &sel->names) &&
            launched_time_sum(&run->launched, &run->tree, &run->visits) &&
@@ -141,13 +191,16 @@ static bool run_devices(struct run *run)
     return kernels_collect(&run->kernels, &run->sel) &&
            kernels_run(results, &run->texts, &run->sel.names, &run->kernels) &&
            devices_run(results, &results->arena, &run->kernels, &run->steps, &run->launched) &&
+           gpus_run(results, &run->sel) &&
+           gpu_counters_build(&results->gpu_counters, &results->arena, &run->kernels) &&
            recommend_run(results, &run->sel, &run->kernels, &run->launched);
 }
 
 static bool run_all(struct run *run)
 {
     struct trace_results *results = run->results;
-    if (!select_events(&run->sel, run->trace, run->rounded, &results->warnings)) {
+    if (!select_events(&run->sel, run->trace, run->set == FIGURES_PLUGIN_ROUNDED,
+                       &results->warnings)) {
         return false;
     }
     set_bounds(run);
@@ -161,23 +214,37 @@ static bool run_all(struct run *run)
 
 static void free_run(struct run *run)
 {
+    comm_ours_free(&run->ours);
+    attribution_free(&run->attribution);
     texts_free(&run->texts);
     kernels_free(&run->kernels);
     steps_free(&run->steps);
     select_free(&run->sel);
 }
 
-/* One set of figures, NULL without memory. *differs: the plugin's would differ from exact ones. */
-static struct trace_results *figures(const struct trace *trace, bool rounded, bool *differs)
+/* Which of the plugin's sets differs from the exact one; FIGURES_EXACT: none. */
+static enum figure_set plugin_set(const struct run *run)
 {
-    struct run run = {.trace = trace, .rounded = rounded, .results = results_create()};
+    if (select_can_round(&run->sel)) {
+        return FIGURES_PLUGIN_ROUNDED;
+    }
+    bool differs = run->attribution.differs || run->ours.finds_more;
+    return differs ? FIGURES_PLUGIN : FIGURES_EXACT;
+}
+
+/* One set of figures, NULL without memory. */
+static struct trace_results *
+figures(const struct trace *trace, enum figure_set set, enum figure_set *plugin)
+{
+    struct run run = {.trace = trace, .set = set, .results = results_create()};
     bool ok = false;
     if (run.results != NULL) {
+        bool rounded = set == FIGURES_PLUGIN_ROUNDED;
         run.results->warnings = trace->warnings;
         run.results->ticks_per_us = rounded ? (int64_t)TIMES_TICKS_PER_US : RESULTS_NS_PER_US;
         ok = run_all(&run);
     }
-    *differs = ok && select_can_round(&run.sel);
+    *plugin = ok ? plugin_set(&run) : FIGURES_EXACT;
     free_run(&run);
     if (!ok) {
         results_destroy(run.results);
@@ -190,10 +257,11 @@ bool analysis_run(const struct trace *trace, struct trace_results **out, struct 
 {
     /* Index arrays keep one bit for marks. */
     bool fits = trace->events.count <= INT32_MAX;
-    bool differs = false;
-    *out = fits ? figures(trace, false, &differs) : NULL;
+    enum figure_set plugin = FIGURES_EXACT;
+    *out = fits ? figures(trace, FIGURES_EXACT, &plugin) : NULL;
+    bool differs = plugin != FIGURES_EXACT;
     if (*out != NULL && differs) {
-        (*out)->plugin = figures(trace, true, &differs);
+        (*out)->plugin = figures(trace, plugin, &plugin);
     }
     if (*out == NULL || (differs && (*out)->plugin == NULL)) {
         results_destroy(*out);

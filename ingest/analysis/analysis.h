@@ -12,9 +12,10 @@
 
 /* Runs every analysis. The trace's columns are only read; warnings that the analyses find
  * (overlapping operators, bad thread ids, ...) are counted in the results, together with those of
- * the reader. A trace with decimal times is analysed twice: exactly, and with times as the plugin's
- * doubles round them (results.plugin). The caller frees *out with results_destroy; it does not
- * refer to the trace, which may be destroyed. Errors: ERR_NO_MEMORY. */
+ * the reader. A trace for which the plugin's rules or roundings make a difference is analysed
+ * twice: exactly, and as the plugin did (results.plugin). The caller frees *out with
+ * results_destroy; it does not refer to the trace, which may be destroyed. Errors: ERR_NO_MEMORY.
+ */
 bool analysis_run(const struct trace *trace,
                   struct trace_results **out,
                   struct err *err) KS_MUST_USE;

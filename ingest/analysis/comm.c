@@ -99,6 +99,25 @@ static bool is_mixed(uint32_t seen_names)
     return (libraries & (libraries - 1)) != 0;
 }
 
+bool comm_order(const struct comms *comms, const struct selection *sel, uint32_t **order)
+{
+    uint32_t count = comms->by_external_id.count;
+    *order = NULL;
+    if (count == 0 || is_mixed(sel->seen_names)) {
+        return true;
+    }
+    uint32_t *numbers = scratch_alloc(count, sizeof *numbers);
+    if (numbers == NULL) {
+        return false;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        numbers[i] = i;
+    }
+    const struct node_order ctx = {comms, sel};
+    *order = numbers;
+    return sort_stable(numbers, count, by_start_and_length, &ctx);
+}
+
 bool comm_summary(const struct comms *comms,
                   const struct selection *sel,
                   int64_t *node_count,
@@ -106,25 +125,17 @@ bool comm_summary(const struct comms *comms,
 {
     *node_count = 0;
     *signature = 0;
-    uint32_t count = comms->by_external_id.count;
-    if (count == 0 || is_mixed(sel->seen_names)) {
-        return true;
-    }
-    uint32_t *order = scratch_alloc(count, sizeof *order);
+    uint32_t *order = NULL;
+    bool ok = comm_order(comms, sel, &order);
     if (order == NULL) {
-        return false;
+        return ok;
     }
-    for (uint32_t i = 0; i < count; i++) {
-        order[i] = i;
-    }
-    const struct node_order ctx = {comms, sel};
-    bool ok = sort_stable(order, count, by_start_and_length, &ctx);
     uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a over the numbers */
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < comms->by_external_id.count; i++) {
         hash = (hash ^ comms->nodes[order[i]].range_count) * UINT64_C(0x100000001b3);
     }
     free(order);
-    *node_count = count;
+    *node_count = comms->by_external_id.count;
     memcpy(signature, &hash, sizeof hash);
     return ok;
 }

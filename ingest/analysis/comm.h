@@ -26,6 +26,11 @@ bool comm_collect(struct comms *comms, const struct selection *sel) KS_MUST_USE;
 void comm_free(struct comms *comms);
 /* Whether this kernel (or copy) belongs to a collective: its role is communication then. */
 bool comm_has_device_event(const struct comms *comms, const struct selection *sel, uint32_t event);
+/* The numbers of the nodes in order of (start, -end), to be freed; NULL when there are none or when
+ * libraries are mixed (section 4). False without memory. */
+bool comm_order(const struct comms *comms,
+                const struct selection *sel,
+                uint32_t **order) KS_MUST_USE;
 /* Nodes, and a hash over the number of ranges of each in order of (start, -end): what all workers
  * of a span must agree on for the distributed view (section 15). Both 0 when libraries are mixed
  * (section 4). False without memory. */

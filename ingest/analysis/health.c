@@ -175,7 +175,7 @@ bool health_find_missing(struct trace_results *results, const struct selection *
                       sel->type_count[TYPE_PYTHON_FUNCTION] == 0,
         [NO_MODULES] = (results->views & (1u << VIEW_MODULE | 1u << VIEW_LIGHTNING)) == 0,
         [NO_MEMORY] = sel->type_count[TYPE_MEMORY] == 0,
-        [NO_COMMUNICATION] = !results->has_communication,
+        [NO_COMMUNICATION] = !results->has_communication && results->collective_count == 0,
     };
     results->missing = arena_calloc(&results->arena, MISSING_COUNT, sizeof *results->missing);
     if (results->missing == NULL) {

@@ -9,6 +9,7 @@
 struct segment {
     size_t first;
     size_t last; /* inclusive */
+    int depth;   /* partitions still allowed; below 0 the values work against the pivots */
 };
 
 static void swap(uint32_t *a, uint32_t *b)
@@ -65,24 +66,73 @@ static void insertion_sort(uint32_t *index, struct segment segment, const int64_
     }
 }
 
+/* Puts `item` into the heap whose place `root` is free. */
+static void
+sift_down(uint32_t *heap, size_t count, size_t root, uint32_t item, const int64_t *values)
+{
+    for (size_t child = 2 * root + 1; child < count; child = 2 * root + 1) {
+        if (child + 1 < count && values[heap[child]] < values[heap[child + 1]]) {
+            child++;
+        }
+        if (!(values[item] < values[heap[child]])) {
+            break;
+        }
+        heap[root] = heap[child];
+        root = child;
+    }
+    heap[root] = item;
+}
+
+static void heap_sort(uint32_t *index, struct segment segment, const int64_t *values)
+{
+    uint32_t *heap = index + segment.first;
+    size_t count = segment.last - segment.first + 1;
+    for (size_t i = count / 2; i-- > 0;) {
+        sift_down(heap, count, i, heap[i], values);
+    }
+    while (count > 1) {
+        uint32_t item = heap[--count];
+        heap[count] = heap[0];
+        sift_down(heap, count, 0, item, values);
+    }
+}
+
+/* Twice the number of the highest bit. */
+static int depth_limit(size_t count)
+{
+    int limit = 0;
+    while (count > 1) {
+        count /= 2;
+        limit += 2;
+    }
+    return limit;
+}
+
+/* As NumPy does, the depth is looked at where a waiting segment is taken up: the smaller part, with
+ * which it goes on at once, halves at least. */
 void introsort_positions(uint32_t *index, size_t count, const int64_t *values)
 {
     struct segment stack[STACK_DEPTH];
     size_t waiting = 0;
-    struct segment now = {0, count - 1};
+    struct segment now = {0, count - 1, depth_limit(count)};
     if (count < 2) {
         return;
     }
     for (;;) {
-        while (now.last - now.first > SMALL_SPAN) {
+        bool is_too_deep = now.depth < 0;
+        while (!is_too_deep && now.last - now.first > SMALL_SPAN) {
             size_t at = partition(index, now, values);
-            struct segment left = {now.first, at - 1};
-            struct segment right = {at + 1, now.last};
+            struct segment left = {now.first, at - 1, now.depth - 1};
+            struct segment right = {at + 1, now.last, now.depth - 1};
             bool left_is_smaller = at - now.first < now.last - at;
             stack[waiting++] = left_is_smaller ? right : left;
             now = left_is_smaller ? left : right;
         }
-        insertion_sort(index, now, values);
+        if (is_too_deep) {
+            heap_sort(index, now, values);
+        } else {
+            insertion_sort(index, now, values);
+        }
         if (waiting == 0) {
             return;
         }

@@ -1,8 +1,10 @@
 #include "ingest/analysis/names.h"
 
+#include "ingest/analysis/comm_kinds.h"
 #include "ingest/analysis/scratch.h"
 #include "ingest/analysis/tensor_core.h"
 
+#define KERNEL_FLAGS (NAME_TC_KERNEL | NAME_TENSOR_KERNEL | NAME_COLLECTIVE_KERNEL)
 #define BACKWARD_PREFIX "autograd::engine::evaluate_function:"
 
 static bool begins(const char *text, const char *prefix)
@@ -121,6 +123,7 @@ static uint32_t flags_of(const char *name)
         bool has_number = names_step_number(name, number, sizeof number) != 0;
         flags |= has_number ? NAME_STEP | NAME_STEP_NUMBERED : NAME_STEP;
     }
+    flags |= comm_kind_of_operator(name) != NULL ? NAME_OUR_COLLECTIVE : 0;
     flags |= is_loader(name) ? NAME_LOADER : 0;
     flags |= begins(name, "Optimizer.step") ? NAME_OPTIMIZER : 0;
     if (begins(name, BACKWARD_PREFIX)) {
@@ -140,7 +143,7 @@ uint32_t names_flags(struct names *names, uint32_t id)
         flags |= flags_of(names_text(names, id));
         names->flags[id] = flags;
     }
-    return flags & ~(uint32_t)(NAME_TC_KERNEL | NAME_TENSOR_KERNEL | NAME_KERNEL_KNOWN);
+    return flags & ~(uint32_t)(KERNEL_FLAGS | NAME_KERNEL_KNOWN);
 }
 
 uint32_t names_kernel_flags(struct names *names, uint32_t id)
@@ -151,9 +154,10 @@ uint32_t names_kernel_flags(struct names *names, uint32_t id)
         flags |= NAME_KERNEL_KNOWN;
         flags |= tensor_core_plugin_kernel(name) ? NAME_TC_KERNEL : 0;
         flags |= tensor_core_kernel(name) ? NAME_TENSOR_KERNEL : 0;
+        flags |= comm_kind_of_kernel(name) != NULL ? NAME_COLLECTIVE_KERNEL : 0;
         names->flags[id] = flags;
     }
-    return flags & (NAME_TC_KERNEL | NAME_TENSOR_KERNEL);
+    return flags & KERNEL_FLAGS;
 }
 
 static bool is_space(char c)

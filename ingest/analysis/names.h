@@ -29,7 +29,9 @@ enum name_flag {
     NAME_TC_OPERATOR = 1 << 14, /* the plugin's list of operators */
     NAME_TENSOR_OPERATOR = 1 << 15,
     NAME_TC_KERNEL = 1 << 16, /* the plugin's list of kernels */
-    NAME_TENSOR_KERNEL = 1 << 17
+    NAME_TENSOR_KERNEL = 1 << 17,
+    NAME_OUR_COLLECTIVE = 1 << 18,   /* operator of a collective by our rule: see comm_kinds.h */
+    NAME_COLLECTIVE_KERNEL = 1 << 19 /* kernel of a communication library, the same */
 };
 #define NAME_COLLECTIVE (NAME_NCCL | NAME_GLOO | NAME_CNCL)
 
@@ -52,9 +54,9 @@ uint32_t names_intern(struct names *names, const char *text, size_t len);
 const char *names_text(const struct names *names, uint32_t id);
 size_t names_len(const struct names *names, uint32_t id);
 
-/* enum name_flag without the two of kernels. */
+/* enum name_flag without those of kernels. */
 uint32_t names_flags(struct names *names, uint32_t id);
-/* NAME_TC_KERNEL, NAME_TENSOR_KERNEL, or neither. */
+/* NAME_TC_KERNEL, NAME_TENSOR_KERNEL, NAME_COLLECTIVE_KERNEL together. */
 uint32_t names_kernel_flags(struct names *names, uint32_t id);
 
 /* The number after `ProfilerStep#` as Python's int() reads it and str() prints it ("007" is "7"),

@@ -138,7 +138,7 @@ static bool place_nodes(struct op_tree *tree)
 
 /* Thread by thread in order of time: the first node with an external id takes all its runtimes.
  * Modules have no id, so that the first node without one, a module perhaps, takes those without
- * (completions 5.7). */
+ * (completions 5.7), unless attribution.h has a better answer. */
 static bool give_runtimes(struct op_tree *tree)
 {
     bool *taken = scratch_calloc(tree->lists.count, sizeof *taken);
@@ -152,8 +152,13 @@ static bool give_runtimes(struct op_tree *tree)
                              ? TRACE_NO_ID
                              : tree->sel->trace->events.external_id[node->event];
             const struct id_slot *slot = id_map_find(&tree->lists.by_external_id, id);
-            if (slot != NULL && !taken[slot->index]) {
-                taken[slot->index] = true;
+            if (slot == NULL || taken[slot->index]) {
+                continue;
+            }
+            taken[slot->index] = true;
+            if (id == TRACE_NO_ID && tree->attribution->has_no_id != NULL) {
+                tree->attribution->differs = true;
+            } else {
                 node->runtimes = slot->index;
             }
         }

@@ -236,10 +236,13 @@ int64_t op_node_host_self(const struct op_tree *tree, uint32_t node)
 bool op_tree_build(struct op_tree *tree,
                    struct selection *sel,
                    const struct links *links,
+                   struct attribution *attribution,
                    struct warnings *warnings)
 {
-    *tree = (struct op_tree){.sel = sel, .links = links, .zero_owner = OP_NO_NODE};
-    if (!runtime_lists_build(&tree->lists, links, sel) || !op_threads_fill(tree, warnings)) {
+    *tree = (struct op_tree){
+        .sel = sel, .links = links, .attribution = attribution, .zero_owner = OP_NO_NODE};
+    if (!runtime_lists_build(&tree->lists, attribution, links, sel) ||
+        !op_threads_fill(tree, warnings)) {
         return false;
     }
     runtime_lists_drop_ids(&tree->lists);
@@ -252,7 +255,7 @@ bool op_tree_build(struct op_tree *tree,
         melt_duplicates(tree, thread);
         set_root_bounds(tree, thread);
     }
-    return op_tree_add_stats(tree);
+    return attribution_give(attribution, tree) && op_tree_add_stats(tree);
 }
 
 void op_tree_free(struct op_tree *tree)

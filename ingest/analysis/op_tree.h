@@ -12,6 +12,7 @@
 #ifndef KS_ANALYSIS_OP_TREE_H
 #define KS_ANALYSIS_OP_TREE_H
 
+#include "ingest/analysis/attribution.h"
 #include "ingest/analysis/link.h"
 #include "ingest/analysis/runtime_lists.h"
 #include "ingest/analysis/select.h"
@@ -76,6 +77,7 @@ struct op_launch_sums {
 struct op_tree {
     struct selection *sel; /* names are looked up, and their flags kept, on the way */
     const struct links *links;
+    struct attribution *attribution; /* while the tree is built */
     struct runtime_lists lists;
     struct op_node *nodes;
     struct op_thread *threads; /* in order of their first node */
@@ -90,11 +92,13 @@ struct op_tree {
     struct op_launch_sums *sums; /* by rank, one more than there are launching nodes */
 };
 
-/* Builds and fills in everything. `sel` and `links` must outlive the tree. Counts WARN_BAD_TID and
- * WARN_OVERLAP. False without memory; must be freed in either case. */
+/* Builds and fills in everything. `sel` and `links` must outlive the tree. `attribution`: found
+ * before, or empty for the plugin's rule; afterwards it knows whether the plugin's tree differs.
+ * Counts WARN_BAD_TID and WARN_OVERLAP. False without memory; must be freed in either case. */
 bool op_tree_build(struct op_tree *tree,
                    struct selection *sel,
                    const struct links *links,
+                   struct attribution *attribution,
                    struct warnings *warnings) KS_MUST_USE;
 void op_tree_free(struct op_tree *tree);
 

@@ -9,15 +9,27 @@ static enum role host_role(uint32_t name_flags, bool may_load)
     return name_flags & NAME_COLLECTIVE ? ROLE_COMMUNICATION : ROLE_CPU_EXEC;
 }
 
+/* What tells collectives. */
+struct rule {
+    const struct comms *comms;
+    const bool *communicates; /* by event; NULL: `comms` tells */
+};
+
+static bool communicates(const struct rule *rule, const struct selection *sel, uint32_t event)
+{
+    return rule->communicates != NULL ? rule->communicates[event]
+                                      : comm_has_device_event(rule->comms, sel, event);
+}
+
 /* ROLE_COUNT: none. */
-static enum role role_of(const struct selection *sel, const struct comms *comms, uint32_t event)
+static enum role role_of(const struct selection *sel, const struct rule *rule, uint32_t event)
 {
     uint32_t name_flags = sel->names.flags[sel->name[event]];
     switch ((enum event_type)sel->type[event]) {
     case TYPE_KERNEL:
-        return comm_has_device_event(comms, sel, event) ? ROLE_COMMUNICATION : ROLE_KERNEL;
+        return communicates(rule, sel, event) ? ROLE_COMMUNICATION : ROLE_KERNEL;
     case TYPE_MEMCPY:
-        return comm_has_device_event(comms, sel, event) ? ROLE_COMMUNICATION : ROLE_MEMCPY;
+        return communicates(rule, sel, event) ? ROLE_COMMUNICATION : ROLE_MEMCPY;
     case TYPE_MEMSET:
         return ROLE_MEMSET;
     case TYPE_RUNTIME:
@@ -41,12 +53,16 @@ static enum role role_of(const struct selection *sel, const struct comms *comms,
     return ROLE_COUNT;
 }
 
-bool roles_collect(struct roles *roles, const struct selection *sel, const struct comms *comms)
+bool roles_collect(struct roles *roles,
+                   const struct selection *sel,
+                   const struct comms *comms,
+                   const bool *by_our_rule)
 {
+    const struct rule rule = {comms, by_our_rule};
     *roles = (struct roles){0};
     for (uint32_t i = 0; i < sel->order_count; i++) {
         uint32_t event = sel->order[i];
-        enum role role = role_of(sel, comms, event);
+        enum role role = role_of(sel, &rule, event);
         if (role == ROLE_COUNT) {
             continue;
         }

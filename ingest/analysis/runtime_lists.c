@@ -28,10 +28,8 @@ static int by_start_and_length(uint32_t a, uint32_t b, const void *ctx)
     return times_compare(order->sel, event_a, event_b);
 }
 
-static bool fill(struct runtime_lists *lists,
-                 const uint32_t *list_of,
-                 const struct links *links,
-                 const struct selection *sel)
+static bool
+fill(struct runtime_lists *lists, const struct links *links, const struct selection *sel)
 {
     const struct runtime_order order = {links, sel};
     uint32_t *next = scratch_alloc(lists->count, sizeof *next);
@@ -43,7 +41,7 @@ static bool fill(struct runtime_lists *lists,
         next[i] = lists->first[i];
     }
     for (uint32_t r = 0; r < links->runtime_count; r++) {
-        lists->runtimes[next[list_of[r]]++] = r;
+        lists->runtimes[next[lists->list_of[r]]++] = r;
     }
     free(next);
     for (uint32_t i = 0; i < lists->count; i++) {
@@ -56,30 +54,45 @@ static bool fill(struct runtime_lists *lists,
     return true;
 }
 
+bool runtime_lists_arrange(struct runtime_lists *lists,
+                           const struct links *links,
+                           const struct selection *sel)
+{
+    free(lists->first);
+    lists->first = scratch_calloc((size_t)lists->count + 1, sizeof *lists->first);
+    if (lists->first == NULL) {
+        return false;
+    }
+    for (uint32_t r = 0; r < links->runtime_count; r++) {
+        lists->first[lists->list_of[r] + 1]++;
+    }
+    return fill(lists, links, sel);
+}
+
 bool runtime_lists_build(struct runtime_lists *lists,
+                         const struct attribution *attribution,
                          const struct links *links,
                          const struct selection *sel)
 {
+    const int64_t *external_id = sel->trace->events.external_id;
+    const bool *has_no_id = attribution->has_no_id;
     *lists = (struct runtime_lists){.zero_list = RUNTIME_LIST_NONE};
     id_map_init(&lists->by_external_id);
-    uint32_t *list_of = scratch_alloc(links->runtime_count, sizeof *list_of);
-    lists->first = scratch_calloc((size_t)links->runtime_count + 1, sizeof *lists->first);
+    lists->list_of = scratch_alloc(links->runtime_count, sizeof *lists->list_of);
     lists->runtimes = scratch_alloc(links->runtime_count, sizeof *lists->runtimes);
-    bool ok = list_of != NULL && lists->first != NULL && lists->runtimes != NULL;
+    bool ok = lists->list_of != NULL && lists->runtimes != NULL;
     for (uint32_t r = 0; ok && r < links->runtime_count; r++) {
-        int64_t id = sel->trace->events.external_id[links->runtime_event[r]];
+        bool is_known = has_no_id == NULL || !has_no_id[r];
+        int64_t id = is_known ? external_id[links->runtime_event[r]] : TRACE_NO_ID;
         const struct id_slot *slot = id_map_add(&lists->by_external_id, id);
         ok = slot != NULL;
         if (ok) {
-            list_of[r] = slot->index;
-            lists->first[slot->index + 1]++;
+            lists->list_of[r] = slot->index;
             lists->zero_list = id == 0 ? slot->index : lists->zero_list;
         }
     }
     lists->count = lists->by_external_id.count;
-    ok = ok && fill(lists, list_of, links, sel);
-    free(list_of);
-    return ok;
+    return ok && runtime_lists_arrange(lists, links, sel);
 }
 
 void runtime_lists_drop_ids(struct runtime_lists *lists)
@@ -92,5 +105,6 @@ void runtime_lists_free(struct runtime_lists *lists)
     id_map_free(&lists->by_external_id);
     free(lists->first);
     free(lists->runtimes);
+    free(lists->list_of);
     *lists = (struct runtime_lists){0};
 }

@@ -2,6 +2,7 @@
 #ifndef KS_ANALYSIS_RUNTIME_LISTS_H
 #define KS_ANALYSIS_RUNTIME_LISTS_H
 
+#include "ingest/analysis/attribution.h"
 #include "ingest/analysis/id_map.h"
 #include "ingest/analysis/link.h"
 #include "ingest/analysis/select.h"
@@ -18,14 +19,21 @@ struct runtime_lists {
     struct id_map by_external_id; /* index: number of the list */
     uint32_t *first;
     uint32_t *runtimes;
+    uint32_t *list_of; /* by runtime */
     uint32_t count;
     uint32_t zero_list; /* that of external id 0, or RUNTIME_LIST_NONE */
 };
 
-/* False without memory; must be freed in either case. */
+/* Calls that have no id by `attribution` lie in the list of TRACE_NO_ID. False without memory; must
+ * be freed in either case. */
 bool runtime_lists_build(struct runtime_lists *lists,
+                         const struct attribution *attribution,
                          const struct links *links,
                          const struct selection *sel) KS_MUST_USE;
+/* Makes the lists anew by `list_of` and `count`. False without memory. */
+bool runtime_lists_arrange(struct runtime_lists *lists,
+                           const struct links *links,
+                           const struct selection *sel) KS_MUST_USE;
 void runtime_lists_free(struct runtime_lists *lists);
 /* The look-up by external id is over: its memory goes. */
 void runtime_lists_drop_ids(struct runtime_lists *lists);

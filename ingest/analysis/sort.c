@@ -74,10 +74,94 @@ bool sort_stable(uint32_t *items,
     return true;
 }
 
-/* Key above the smallest one: unsigned, so that digits order it. */
-static uint64_t key_above(const int64_t *key, uint32_t item, int64_t lowest)
+/* ---- by key ---- */
+
+/* Keys above the smallest one: unsigned, so that digits order them. */
+struct key_range {
+    int64_t lowest;
+    int64_t highest;
+    bool in_order;
+    uint32_t highest_item;
+};
+
+static uint64_t key_above(int64_t key, int64_t lowest)
 {
-    return (uint64_t)key[item] - (uint64_t)lowest;
+    return (uint64_t)key - (uint64_t)lowest;
+}
+
+static struct key_range range_of(const uint32_t *items, size_t count, const int64_t *key)
+{
+    struct key_range range = {key[items[0]], key[items[0]], true, items[0]};
+    for (size_t i = 1; i < count; i++) {
+        int64_t here = key[items[i]];
+        range.in_order = range.in_order && here >= range.highest;
+        range.lowest = here < range.lowest ? here : range.lowest;
+        range.highest = here > range.highest ? here : range.highest;
+        range.highest_item = items[i] > range.highest_item ? items[i] : range.highest_item;
+    }
+    return range;
+}
+
+static unsigned bits_of(uint64_t value)
+{
+    unsigned bits = 0;
+    for (; value != 0; value >>= 1) {
+        bits++;
+    }
+    return bits;
+}
+
+static void start_places(size_t next[DIGITS])
+{
+    size_t sum = 0;
+    for (size_t d = 0; d < DIGITS; d++) {
+        size_t here = next[d];
+        next[d] = sum;
+        sum += here;
+    }
+}
+
+/* Key and item in one word, the item below: passes then run through memory in order. */
+static void word_pass(const uint64_t *from, uint64_t *to, size_t count, unsigned shift)
+{
+    size_t next[DIGITS] = {0};
+    for (size_t i = 0; i < count; i++) {
+        next[(from[i] >> shift) & (DIGITS - 1)]++;
+    }
+    start_places(next);
+    for (size_t i = 0; i < count; i++) {
+        to[next[(from[i] >> shift) & (DIGITS - 1)]++] = from[i];
+    }
+}
+
+static bool sort_words(uint32_t *items,
+                       size_t count,
+                       const int64_t *key,
+                       const struct key_range *range,
+                       unsigned item_bits)
+{
+    uint64_t *words = scratch_calloc(count * 2, sizeof *words);
+    if (words == NULL) {
+        return false;
+    }
+    uint64_t *from = words;
+    uint64_t *to = words + count;
+    for (size_t i = 0; i < count; i++) {
+        from[i] = key_above(key[items[i]], range->lowest) << item_bits | items[i];
+    }
+    unsigned end = item_bits + bits_of(key_above(range->highest, range->lowest));
+    for (unsigned shift = item_bits; shift < end; shift += DIGIT_BITS) {
+        word_pass(from, to, count, shift);
+        uint64_t *swap = from;
+        from = to;
+        to = swap;
+    }
+    uint64_t item_mask = ((uint64_t)1 << item_bits) - 1;
+    for (size_t i = 0; i < count; i++) {
+        items[i] = (uint32_t)(from[i] & item_mask);
+    }
+    free(words);
+    return true;
 }
 
 static void radix_pass(const uint32_t *from,
@@ -89,45 +173,26 @@ static void radix_pass(const uint32_t *from,
 {
     size_t next[DIGITS] = {0};
     for (size_t i = 0; i < count; i++) {
-        next[(key_above(key, from[i], lowest) >> shift) & (DIGITS - 1)]++;
+        next[(key_above(key[from[i]], lowest) >> shift) & (DIGITS - 1)]++;
     }
-    size_t sum = 0;
-    for (size_t d = 0; d < DIGITS; d++) {
-        size_t here = next[d];
-        next[d] = sum;
-        sum += here;
-    }
+    start_places(next);
     for (size_t i = 0; i < count; i++) {
-        to[next[(key_above(key, from[i], lowest) >> shift) & (DIGITS - 1)]++] = from[i];
+        to[next[(key_above(key[from[i]], lowest) >> shift) & (DIGITS - 1)]++] = from[i];
     }
 }
 
-bool sort_by_key(uint32_t *items, size_t count, const int64_t *key)
+static bool
+sort_items(uint32_t *items, size_t count, const int64_t *key, const struct key_range *range)
 {
-    if (count < 2) {
-        return true;
-    }
-    int64_t lowest = key[items[0]];
-    int64_t highest = lowest;
-    bool in_order = true;
-    for (size_t i = 1; i < count; i++) {
-        int64_t here = key[items[i]];
-        in_order = in_order && here >= highest;
-        lowest = here < lowest ? here : lowest;
-        highest = here > highest ? here : highest;
-    }
-    if (in_order) {
-        return true;
-    }
-    uint32_t *scratch = scratch_alloc(count, sizeof *scratch);
+    uint32_t *scratch = scratch_calloc(count, sizeof *scratch);
     if (scratch == NULL) {
         return false;
     }
     uint32_t *from = items;
     uint32_t *to = scratch;
-    uint64_t range = (uint64_t)highest - (uint64_t)lowest;
-    for (unsigned shift = 0; shift < 64 && range >> shift != 0; shift += DIGIT_BITS) {
-        radix_pass(from, to, count, key, lowest, shift);
+    uint64_t highest = key_above(range->highest, range->lowest);
+    for (unsigned shift = 0; shift < 64 && highest >> shift != 0; shift += DIGIT_BITS) {
+        radix_pass(from, to, count, key, range->lowest, shift);
         uint32_t *swap = from;
         from = to;
         to = swap;
@@ -137,4 +202,19 @@ bool sort_by_key(uint32_t *items, size_t count, const int64_t *key)
     }
     free(scratch);
     return true;
+}
+
+bool sort_by_key(uint32_t *items, size_t count, const int64_t *key)
+{
+    if (count < 2) {
+        return true;
+    }
+    struct key_range range = range_of(items, count, key);
+    unsigned item_bits = bits_of(range.highest_item);
+    if (range.in_order) {
+        return true;
+    }
+    bool fits = item_bits + bits_of(key_above(range.highest, range.lowest)) <= 64;
+    return fits ? sort_words(items, count, key, &range, item_bits)
+                : sort_items(items, count, key, &range);
 }

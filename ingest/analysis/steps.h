@@ -39,10 +39,12 @@ struct steps {
     bool has_profiler_steps;
 };
 
-/* False without memory; must be freed in either case. */
+/* `communicates`: device work of collectives by our rule (comm_ours.h), by event; NULL: `comms`
+ * tells, the plugin's. False without memory; must be freed in either case. */
 bool roles_collect(struct roles *roles,
                    const struct selection *sel,
-                   const struct comms *comms) KS_MUST_USE;
+                   const struct comms *comms,
+                   const bool *communicates) KS_MUST_USE;
 void roles_free(struct roles *roles);
 
 bool steps_build(struct steps *steps,

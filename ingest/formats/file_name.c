@@ -38,6 +38,19 @@ static size_t span_begin(const char *name, size_t len)
     return at < len && at > 1 && name[at - 1] == '.' ? at : len;
 }
 
+/* Without what only says which kind of file it is. */
+static size_t stem_len(const char *name, size_t len)
+{
+    static const char *const suffixes[] = {"_perf_data.csv", ".json", ".csv",
+                                           ".txt",           ".md",   ".sqlite"};
+    for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
+        if (ends_with(name, len, suffixes[i])) {
+            return len - strlen(suffixes[i]);
+        }
+    }
+    return len;
+}
+
 bool format_split_name(const char *file_name, char **worker, char **span_digits)
 {
     const char *slash = strrchr(file_name, '/');
@@ -52,7 +65,7 @@ bool format_split_name(const char *file_name, char **worker, char **span_digits)
         digits_at = span_begin(name, digits_end);
         worker_len = digits_at < digits_end ? digits_at - 1 : digits_end;
     } else {
-        worker_len = without(name, len, ".json");
+        worker_len = stem_len(name, len);
     }
     *worker = copy(name, worker_len);
     *span_digits = copy(name + digits_at, digits_end - digits_at);

@@ -1,14 +1,21 @@
 #include "ingest/formats/format.h"
 
+#include "ingest/formats/comparison_report.h"
+#include "ingest/formats/counters_csv.h"
+#include "ingest/formats/kernel_text_table.h"
 #include "ingest/formats/kineto_reader.h"
+#include "ingest/formats/ncu_csv.h"
+#include "ingest/formats/nsys_csv.h"
+#include "ingest/formats/nsys_sqlite.h"
+#include "ingest/formats/perf_data.h"
 #include "ingest/formats/plugin_json.h"
+#include "ingest/formats/reader.h"
+#include "ingest/formats/report_csv.h"
 #include "ingest/formats/sniff.h"
 #include "ingest/formats/text_stream.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#define BYTE_ORDER_MARK "\xEF\xBB\xBF"
 
 /* At least SNIFF_BYTES, if the input has so many. */
 static bool fill_first_window(struct text_stream *stream, struct err *err)
@@ -23,11 +30,6 @@ static bool fill_first_window(struct text_stream *stream, struct err *err)
 
 static bool skip_to_json(struct text_stream *stream, struct err *err)
 {
-    size_t mark_len = sizeof BYTE_ORDER_MARK - 1;
-    if ((size_t)(stream->end - stream->at) >= mark_len &&
-        memcmp(stream->at, BYTE_ORDER_MARK, mark_len) == 0) {
-        stream->at += mark_len;
-    }
     size_t len = (size_t)(stream->end - stream->at);
     size_t first = len < SNIFF_BYTES ? len : SNIFF_BYTES;
     const char *what = sniff_describe(stream->at, first);
@@ -41,21 +43,71 @@ static bool skip_to_json(struct text_stream *stream, struct err *err)
     return true;
 }
 
+static void free_item(struct format_item *item)
+{
+    free(item->worker);
+    trace_destroy(item->model);
+    kernel_table_destroy(item->kernel_table);
+    results_destroy(item->results);
+}
+
+bool format_bundle_one(struct format_bundle *bundle, struct format_item item, struct err *err)
+{
+    *bundle = (struct format_bundle){.items = calloc(1, sizeof item), .item_count = 1};
+    if (bundle->items == NULL) {
+        bundle->item_count = 0;
+        free_item(&item);
+        return err_set(err, ERR_NO_MEMORY, "no memory for a trace");
+    }
+    bundle->items[0] = item;
+    return true;
+}
+
+static bool read_plugin_json(struct text_stream *stream,
+                             size_t memory_budget_bytes,
+                             struct format_bundle *bundle,
+                             struct err *err)
+{
+    (void)memory_budget_bytes; /* it has bounds of its own */
+    return plugin_json_read(stream, bundle, err);
+}
+
 static bool read_chrome_trace(struct text_stream *stream,
                               size_t memory_budget_bytes,
                               struct format_bundle *bundle,
                               struct err *err)
 {
-    struct format_item *item = calloc(1, sizeof *item);
-    if (item == NULL) {
-        return err_set(err, ERR_NO_MEMORY, "no memory for a trace");
+    struct format_item item = {.worker = NULL};
+    return skip_to_json(stream, err) &&
+           kineto_read(stream, memory_budget_bytes, &item.model, err) &&
+           format_bundle_one(bundle, item, err);
+}
+
+/* The first that recognises the input reads it. */
+static const struct format_reader readers[] = {
+    {"nsys-sqlite", nsys_sqlite_recognises, nsys_sqlite_read},
+    {"kernel-table", kernel_text_table_recognises, kernel_text_table_read},
+    {"ncu-csv", ncu_csv_recognises, ncu_csv_read},
+    {"nsys-csv", nsys_csv_recognises, nsys_csv_read},
+    {"plugin-json", sniff_is_plugin_answer, read_plugin_json},
+    {"perf-data", perf_data_recognises, perf_data_read},
+    {"counters", counters_csv_recognises, counters_csv_read},
+    {"comparison-report", comparison_report_recognises, comparison_report_read},
+    {"comparison-report", report_csv_recognises, report_csv_read},
+};
+
+/* Takes all the rest, and says what it is if it is no trace. */
+static const struct format_reader chrome_trace = {.format = "chrome-trace",
+                                                  .read = read_chrome_trace};
+
+static const struct format_reader *find_reader(const struct text_stream *stream)
+{
+    for (size_t i = 0; i < sizeof readers / sizeof readers[0]; i++) {
+        if (readers[i].recognises(stream->at, (size_t)(stream->end - stream->at))) {
+            return &readers[i];
+        }
     }
-    if (!kineto_read(stream, memory_budget_bytes, &item->model, err)) {
-        free(item);
-        return false;
-    }
-    *bundle = (struct format_bundle){.format = "chrome-trace", .items = item, .item_count = 1};
-    return true;
+    return &chrome_trace;
 }
 
 bool format_read(struct input *in,
@@ -65,22 +117,22 @@ bool format_read(struct input *in,
 {
     struct text_stream stream;
     *bundle = (struct format_bundle){.format = NULL};
-    if (!text_stream_open(&stream, in, err) || !fill_first_window(&stream, err) ||
-        !skip_to_json(&stream, err)) {
+    if (!text_stream_open(&stream, in, err) || !fill_first_window(&stream, err)) {
         return false;
     }
-    if (sniff_is_plugin_answer(stream.at, (size_t)(stream.end - stream.at))) {
-        return plugin_json_read(&stream, bundle, err);
+    text_stream_skip_mark(&stream);
+    const struct format_reader *reader = find_reader(&stream);
+    if (!reader->read(&stream, memory_budget_bytes, bundle, err)) {
+        return false;
     }
-    return read_chrome_trace(&stream, memory_budget_bytes, bundle, err);
+    bundle->format = reader->format;
+    return true;
 }
 
 void format_bundle_free(struct format_bundle *bundle)
 {
     for (size_t i = 0; i < bundle->item_count; i++) {
-        free(bundle->items[i].worker);
-        trace_destroy(bundle->items[i].model);
-        results_destroy(bundle->items[i].results);
+        free_item(&bundle->items[i]);
     }
     free(bundle->items);
     *bundle = (struct format_bundle){.format = NULL};

@@ -9,30 +9,35 @@
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"
 #include "ingest/input/input.h"
+#include "ingest/model/kernel_table.h"
 #include "ingest/model/results.h"
 #include "ingest/model/trace.h"
 
 #include <stddef.h>
 
-/* One trace of a file. Exactly one of `model` and `results` is set; both are owned by the bundle.
- */
+/* One trace of a file. Exactly one of `model`, `kernel_table` and `results` is set; all are owned
+ * by the bundle. */
 struct format_item {
     char *worker; /* worker that the file itself names ("MLU 0"), NULL: the file name decides;
                      malloc'ed */
     struct trace *model;
-    struct trace_results *results;
+    struct kernel_table *kernel_table;
+    struct trace_results *results; /* what the file itself says: answers of the plugin, cycles of a
+                                      perf-data table, counters, a comparison */
 };
 
 struct format_bundle {
-    const char *format; /* "chrome-trace" or "plugin-json"; static text */
+    /* Static text: "chrome-trace", "plugin-json", "kernel-table" (name, latency, tensor, DRAM),
+     * "ncu-csv", "nsys-csv", "nsys-sqlite", "perf-data", "counters", "comparison-report". */
+    const char *format;
     struct format_item *items;
     size_t item_count;
 };
 
 /* Reads everything. `memory_budget_bytes` bounds the model (0: no bound). Damaged input is read as
- * far as it goes, with warnings in the model. Errors: ERR_UNSUPPORTED (no trace: the message says
- * what it looks like instead), ERR_BAD_INPUT (a trace without one readable event), ERR_TOO_LARGE
- * (memory budget), ERR_IO, ERR_NO_MEMORY. On false the bundle is empty. */
+ * far as it goes, with warnings in what was read. Errors: ERR_UNSUPPORTED (no trace: the message
+ * says what it looks like instead), ERR_BAD_INPUT (a trace without one readable event),
+ * ERR_TOO_LARGE (memory budget), ERR_IO, ERR_NO_MEMORY. On false the bundle is empty. */
 bool format_read(struct input *in,
                  size_t memory_budget_bytes,
                  struct format_bundle *bundle,
@@ -41,7 +46,8 @@ void format_bundle_free(struct format_bundle *bundle);
 
 /* Worker, span digits ("" when none) of a file name as the ecosystem writes it (SPEC_tb section 2):
  * the name is worker[.digits].pt.trace.json[.gz]; any other name becomes the worker name (without
- * .gz/.zst/.json). Both outputs are malloc'ed copies. False without memory. */
+ * .gz/.zst and then _perf_data.csv, .json, .csv, .txt, .md or .sqlite). Both outputs are malloc'ed
+ * copies. False without memory. */
 bool format_split_name(const char *file_name, char **worker, char **span_digits) KS_MUST_USE;
 
 #endif

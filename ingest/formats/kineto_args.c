@@ -211,6 +211,32 @@ set_memory_args(struct kineto_build *build, const struct kineto_event *event, ui
     return *entry != UINT32_MAX;
 }
 
+/* --- collectives --- */
+
+/* Of the event that is about to be appended. */
+static bool add_collective(struct kineto_build *build, const struct kineto_event *event)
+{
+    const struct json_value *name = arg_value(event, ARG_COLLECTIVE_NAME);
+    const struct json_value *group = arg_value(event, ARG_GROUP_NAME);
+    struct collective_args args = {
+        .event = build->trace->events.count,
+        .dtype = STRTAB_NONE,
+        .group = STRTAB_NONE,
+        .group_size = int_or_none(arg_value(event, ARG_GROUP_SIZE)),
+        .in_count = int_or_none(arg_value(event, ARG_IN_COUNT)),
+        .out_count = int_or_none(arg_value(event, ARG_OUT_COUNT)),
+    };
+    if (name == NULL) {
+        return true;
+    }
+    if (group == NULL) {
+        group = arg_value(event, ARG_GROUP_ID);
+    }
+    return set_text(build, name, &args.name) &&
+           set_text(build, arg_value(event, ARG_DTYPE), &args.dtype) &&
+           set_text(build, group, &args.group) && trace_add_collective(build->trace, &args);
+}
+
 /* --- Python calls, flows, labels --- */
 
 static bool set_python_call(struct kineto_build *build,
@@ -265,7 +291,8 @@ bool kineto_build_args(struct kineto_build *build,
 {
     bool good = row->kind == EVENT_PYTHON_FUNCTION ? set_python_call(build, event, row)
                                                    : set_ids(build, event, row);
-    if (!good) {
+    bool has_collective = row->phase == 'X' && kineto_event_has_arg(event, ARG_COLLECTIVE_NAME);
+    if (!good || (KS_UNLIKELY(has_collective) && !add_collective(build, event))) {
         return false;
     }
     switch (row->kind) {

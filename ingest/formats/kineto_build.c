@@ -9,6 +9,7 @@
 #define RECORD_WINDOW_MAX_NS ((int64_t)86400000 * 1000)
 #define RECORD_WINDOW_END "Record Window End"
 #define ITERATION_START "Iteration Start:"
+#define NESTED_BYTES_MAX ((size_t)64 << 20)
 
 bool kineto_build_init(struct kineto_build *build,
                        struct trace *trace,
@@ -16,6 +17,7 @@ bool kineto_build_init(struct kineto_build *build,
 {
     build->trace = trace;
     build->stream = stream;
+    buf_init(&build->nested, NESTED_BYTES_MAX);
     bool good = kineto_lookup_init(&build->lookup, trace, stream);
     build->no_op_args = (struct op_args){.shape = strtab_intern(trace->strings, "[]", 2),
                                          .call_stack = 0,
@@ -26,11 +28,13 @@ bool kineto_build_init(struct kineto_build *build,
 void kineto_build_free(struct kineto_build *build)
 {
     kineto_lookup_free(&build->lookup);
+    buf_free(&build->nested);
 }
 
 size_t kineto_build_memory(const struct kineto_build *build)
 {
-    return trace_memory_bytes(build->trace) + kineto_lookup_memory(&build->lookup);
+    return trace_memory_bytes(build->trace) + kineto_lookup_memory(&build->lookup) +
+           build->nested.cap;
 }
 
 static void warn(struct kineto_build *build, enum warning_code code, const char *at)
@@ -149,7 +153,7 @@ static void set_start(struct kineto_build *build,
         return;
     }
     row->ts_ns = 0;
-    row->flags |= EVENT_NO_TS;
+    row->flags |= kineto_event_has(event, FIELD_TS) ? EVENT_NO_TS | EVENT_UNREADABLE : EVENT_NO_TS;
     if (found == JSON_TIME_RANGE) {
         warn(build, WARN_TIME_RANGE, event->fields[FIELD_TS].ptr);
     } else if (row->phase != 'M') {
@@ -171,6 +175,7 @@ static void set_duration(struct kineto_build *build,
         row->flags |= EVENT_HAS_DUR;
     } else {
         row->dur_ns = 0;
+        row->flags |= EVENT_UNREADABLE;
     }
     if (KS_UNLIKELY(row->dur_ns < 0)) {
         row->dur_ns = 0;
@@ -200,7 +205,15 @@ bool kineto_build_add(struct kineto_build *build, const struct kineto_event *eve
     if (decimal && (row.phase == 'X' || row.kind == EVENT_MEMORY)) {
         build->trace->decimal_times = true;
     }
-    return kineto_build_args(build, event, &row) && trace_add_event(build->trace, &row);
+    if (KS_UNLIKELY(kineto_event_has(event, FIELD_ARGS) &&
+                    event->fields[FIELD_ARGS].kind != JSON_KIND_OBJECT)) {
+        row.flags |= EVENT_UNREADABLE;
+    }
+    if (!kineto_build_args(build, event, &row) || !trace_add_event(build->trace, &row)) {
+        return false;
+    }
+    return KS_LIKELY(!kineto_build_has_extra(event, &row)) ||
+           kineto_build_extra(build, event, &row, build->trace->events.count - 1);
 }
 
 /* --- the record window --- */

@@ -17,6 +17,7 @@ struct kineto_build {
     const struct text_stream *stream; /* in whose window the events lie */
     struct kineto_lookup lookup;
     struct op_args no_op_args; /* what an operator without arguments has */
+    struct buf nested;         /* the text under `args.args`, decoded */
 };
 
 bool kineto_build_init(struct kineto_build *build,
@@ -32,6 +33,33 @@ bool kineto_build_add(struct kineto_build *build, const struct kineto_event *eve
 bool kineto_build_args(struct kineto_build *build,
                        const struct kineto_event *event,
                        struct trace_event *row) KS_MUST_USE;
+
+/* Adds what only the analysis of cycles asks for (struct event_extra) of the event, which has the
+ * number `number`, if there is any of it. False without memory. In kineto_extra.c. */
+bool kineto_build_extra(struct kineto_build *build,
+                        const struct kineto_event *event,
+                        const struct trace_event *row,
+                        uint32_t number) KS_MUST_USE;
+
+/* Whether kineto_build_extra could have something to add: false for what profilers of PyTorch
+ * write. */
+static inline bool kineto_build_has_extra(const struct kineto_event *event,
+                                          const struct trace_event *row)
+{
+    const uint64_t always =
+        (uint64_t)1 << ARG_ARGS | (uint64_t)1 << ARG_HOSTNAME | (uint64_t)1 << ARG_VALUE;
+    const uint64_t sometimes = (uint64_t)1 << ARG_DEVICE | (uint64_t)1 << ARG_CORRELATION;
+    if (KS_LIKELY((event->has_args & (always | sometimes)) == 0)) {
+        return false;
+    }
+    bool has_columns =
+        row->kind == EVENT_KERNEL || row->kind == EVENT_MEMCPY || row->kind == EVENT_MEMSET;
+    return (event->has_args & always) != 0 ||
+           (kineto_event_has_arg(event, ARG_DEVICE) &&
+            (!has_columns || event->args[ARG_DEVICE].kind != JSON_KIND_NUMBER)) ||
+           (kineto_event_has_arg(event, ARG_CORRELATION) &&
+            event->args[ARG_CORRELATION].kind != JSON_KIND_NUMBER);
+}
 
 /* Leaves out a `Record Window End` that stands far behind the start of the recording (SPEC_tb
  * section 2). To be called once, after the last event. False without memory. */

@@ -43,11 +43,14 @@ static enum arg arg_of(const char *key, size_t len)
         TRY(ARG_DIMZ, "dimz");
         TRY(ARG_NAME, "name");
         TRY(ARG_ADDR, "Addr");
+        TRY(ARG_ARGS, "args");
         break;
     case 5:
         TRY(ARG_BLOCK, "block");
         TRY(ARG_BYTES_LOWER, "bytes");
         TRY(ARG_BYTES_UPPER, "Bytes");
+        TRY(ARG_VALUE, "value");
+        TRY(ARG_DTYPE, "dtype");
         break;
     case 6:
         TRY(ARG_DEVICE, "device");
@@ -56,6 +59,7 @@ static enum arg arg_of(const char *key, size_t len)
         break;
     case 8:
         TRY(ARG_TASKTOPO, "tasktopo");
+        TRY(ARG_HOSTNAME, "hostname");
         break;
     case 9:
         TRY(ARG_PYTHON_ID, "Python id");
@@ -66,6 +70,7 @@ static enum arg arg_of(const char *key, size_t len)
         TRY(ARG_INPUT_DIMS_LOWER, "Input dims");
         TRY(ARG_INPUT_TYPE, "Input type");
         TRY(ARG_CALL_STACK, "Call stack");
+        TRY(ARG_GROUP_SIZE, "Group size");
         break;
     case 11:
         TRY(ARG_EXTERNAL_ID_UPPER, "External id");
@@ -78,16 +83,23 @@ static enum arg arg_of(const char *key, size_t len)
         TRY(ARG_TASKTOPO_NODE, "tasktopo_node");
         TRY(ARG_SHARED_MEMORY, "shared memory");
         TRY(ARG_BLOCKS_PER_SM, "blocks per SM");
+        TRY(ARG_IN_COUNT, "In msg nelems");
         break;
     case 14:
         TRY(ARG_TOTAL_RESERVED, "Total Reserved");
+        TRY(ARG_OUT_COUNT, "Out msg nelems");
         break;
     case 15:
         TRY(ARG_TOTAL_ALLOCATED, "Total Allocated");
+        TRY(ARG_COLLECTIVE_NAME, "Collective name");
         break;
     case 16:
         TRY(ARG_PYTHON_PARENT_ID, "Python parent id");
         TRY(ARG_PYTHON_MODULE_ID, "Python module id");
+        TRY(ARG_GROUP_ID, "Process Group ID");
+        break;
+    case 18:
+        TRY(ARG_GROUP_NAME, "Process Group Name");
         break;
     case 20:
         TRY(ARG_REGISTERS, "registers per thread");
@@ -251,6 +263,15 @@ static enum json_status scan_args(struct kineto_event *event, struct json_scan *
         status = next_member(scan, &done);
     }
     return status;
+}
+
+bool kineto_event_scan_args(struct kineto_event *event, const char *begin, const char *end)
+{
+    struct json_scan scan = {.at = begin, .end = end};
+    event->has_args = 0;
+    event->duplicate_keys = 0;
+    return json_skip_space(&scan) && *scan.at == '{' && scan_args(event, &scan) == JSON_OK &&
+           !json_skip_space(&scan);
 }
 
 static inline enum json_status scan_field(struct kineto_event *event, struct json_scan *scan)

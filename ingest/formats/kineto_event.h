@@ -39,19 +39,24 @@ enum arg {
     ARG_DIMZ,
     ARG_NAME,
     ARG_ADDR,
+    ARG_ARGS,
     ARG_BLOCK,
     ARG_BYTES_LOWER,
     ARG_BYTES_UPPER,
+    ARG_VALUE,
+    ARG_DTYPE,
     ARG_DEVICE,
     ARG_STREAM,
     ARG_LABELS,
     ARG_TASKTOPO,
+    ARG_HOSTNAME,
     ARG_PYTHON_ID,
     ARG_DEVICE_ID,
     ARG_INPUT_DIMS_UPPER,
     ARG_INPUT_DIMS_LOWER,
     ARG_INPUT_TYPE,
     ARG_CALL_STACK,
+    ARG_GROUP_SIZE,
     ARG_EXTERNAL_ID_UPPER,
     ARG_EXTERNAL_ID_LOWER,
     ARG_CORRELATION,
@@ -60,10 +65,15 @@ enum arg {
     ARG_TASKTOPO_NODE,
     ARG_SHARED_MEMORY,
     ARG_BLOCKS_PER_SM,
+    ARG_IN_COUNT,
     ARG_TOTAL_RESERVED,
+    ARG_OUT_COUNT,
     ARG_TOTAL_ALLOCATED,
+    ARG_COLLECTIVE_NAME,
     ARG_PYTHON_PARENT_ID,
     ARG_PYTHON_MODULE_ID,
+    ARG_GROUP_ID,
+    ARG_GROUP_NAME,
     ARG_REGISTERS,
     ARG_OCCUPANCY,
     ARG_COUNT
@@ -104,6 +114,12 @@ enum json_status kineto_event_repair(struct kineto_event *event,
                                      const char *begin,
                                      const struct text_stream *stream,
                                      struct warnings *warnings) KS_MUST_USE;
+
+/* The object [begin, end) as arguments: only `has_args` and `args` of the event are set. False when
+ * that is no proper JSON object. What lies behind `end` must be readable as text_stream says. */
+bool kineto_event_scan_args(struct kineto_event *event,
+                            const char *begin,
+                            const char *end) KS_MUST_USE;
 
 /* Whether the text begins like an event: a brace and a key that events have. JSON_MORE: too short
  * to tell. */

@@ -322,12 +322,21 @@ read_item(struct kineto_reader *reader, bool has_brackets, enum list_place *plac
     return status;
 }
 
+/* Of the first list only. */
+static void note_offset(const struct kineto_reader *reader, int64_t *offset, bool has_brackets)
+{
+    if (has_brackets && *offset == TRACE_NO_OFFSET) {
+        *offset = (int64_t)text_stream_offset(reader->stream, reader->stream->at);
+    }
+}
+
 enum kineto_status kineto_read_events(struct kineto_reader *reader)
 {
     struct text_stream *stream = reader->stream;
     bool has_brackets = *stream->at == '[';
     enum list_place place = AFTER_NOTHING;
     stream->at += has_brackets;
+    note_offset(reader, &reader->trace->events_offset, has_brackets);
     reader->has_events = true;
     for (;;) {
         enum kineto_status status = kineto_peek(reader);
@@ -341,6 +350,7 @@ enum kineto_status kineto_read_events(struct kineto_reader *reader)
             if (place == AFTER_COMMA) {
                 kineto_warn(reader, WARN_SYNTAX, stream->at);
             }
+            note_offset(reader, &reader->trace->events_end_offset, has_brackets);
             stream->at++;
             return KINETO_GOOD;
         }

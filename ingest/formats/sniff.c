@@ -28,8 +28,9 @@ static const struct magic magics[] = {
           "ELF",
           0,
           "a program or library (ELF)"),
-    MAGIC("SQLite format 3", 0, "an SQLite database (perhaps from Nsight Systems)"),
-    MAGIC("NVR", 0, "an Nsight Compute report: export it as CSV"),
+    MAGIC("NVR",
+          0,
+          "an Nsight Compute report: print it as a table (ncu --import FILE --page raw --csv)"),
     MAGIC("\xFD"
           "7zXZ",
           0,
@@ -45,7 +46,7 @@ static const struct magic magics[] = {
     MAGIC("\x28\xB5\x2F\xFD", 0, "data that was compressed with zstd twice"),
     MAGIC("\xFF\xFE", 0, "text in UTF-16: save it as UTF-8"),
     MAGIC("\xFE\xFF", 0, "text in UTF-16: save it as UTF-8"),
-    MAGIC("==PROF==", 0, "output of Nsight Compute"),
+    MAGIC("==PROF==", 0, "output of Nsight Compute without a table: print one with ncu --csv"),
 };
 
 static const char *skip_space(const char *at, const char *end)
@@ -106,9 +107,9 @@ static const char *describe_rest(const char *bytes, size_t len)
                            : "binary data";
     }
     if (contains(bytes, len, "==PROF==") || contains(bytes, len, "\"Kernel Name\"")) {
-        return "a table or output of Nsight Compute";
+        return "output of Nsight Compute without a table: print one with ncu --csv";
     }
-    return commas >= 2 ? "a table (CSV)" : "plain text";
+    return commas >= 2 ? "a table (CSV) with columns that no reader knows" : "plain text";
 }
 
 const char *sniff_describe(const char *bytes, size_t len)

@@ -2,9 +2,13 @@
 
 #include "ingest/base/utf8.h"
 
+#include <string.h>
+
 #if defined(__SSE2__)
 #include <emmintrin.h>
 #endif
+
+#define BYTE_ORDER_MARK "\xEF\xBB\xBF"
 
 /* Bytes before `at` that are kept, for a character may begin there that has not been checked yet.
  */
@@ -75,6 +79,15 @@ bool text_stream_open(struct text_stream *stream, struct input *in, struct err *
     stream->at = stream->window;
     stream->end = stream->window;
     return next_window(stream, 0, err);
+}
+
+void text_stream_skip_mark(struct text_stream *stream)
+{
+    size_t mark_len = sizeof BYTE_ORDER_MARK - 1;
+    if ((size_t)(stream->end - stream->at) >= mark_len &&
+        memcmp(stream->at, BYTE_ORDER_MARK, mark_len) == 0) {
+        stream->at += mark_len;
+    }
 }
 
 bool text_stream_more(struct text_stream *stream, struct err *err)

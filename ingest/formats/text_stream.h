@@ -26,6 +26,8 @@ struct text_stream {
 
 /* Reads the first window. Errors: those of input_next. */
 bool text_stream_open(struct text_stream *stream, struct input *in, struct err *err) KS_MUST_USE;
+/* Steps over a byte order mark at `at`, if the window holds the whole of it. */
+void text_stream_skip_mark(struct text_stream *stream);
 /* Makes the window longer, or sets `ended`; bytes before `at` may be dropped. Each call grows what
  * is kept by half, so that an item read again from its start is read a few times only. */
 bool text_stream_more(struct text_stream *stream, struct err *err) KS_MUST_USE;

@@ -29,6 +29,7 @@ struct spill {
 };
 
 struct input {
+    char *path; /* NULL: memory */
     struct source source;
     struct decode decode; /* the thread's until `ended` */
     size_t block_bytes;
@@ -164,6 +165,7 @@ static void destroy(struct input *in)
         free(in->blocks[i].memory);
     }
     free(in->spill.memory);
+    free(in->path);
     source_close(&in->source);
     (void)pthread_cond_destroy(&in->has_released);
     (void)pthread_cond_destroy(&in->has_filled);
@@ -199,6 +201,11 @@ bool input_open_file(struct input **out, const char *path, struct err *err)
     if (!source_open_file(&in->source, path, err)) {
         destroy(in);
         return false;
+    }
+    in->path = strdup(path);
+    if (in->path == NULL) {
+        destroy(in);
+        return err_set(err, ERR_NO_MEMORY, "no memory for the input");
     }
     return start(out, in, INPUT_BLOCK_BYTES, err);
 }
@@ -339,6 +346,11 @@ bool input_next(struct input *in, size_t keep, const char **window, size_t *len,
 enum input_container input_container(const struct input *in)
 {
     return in->source.container;
+}
+
+const char *input_path(const struct input *in)
+{
+    return in->path;
 }
 
 uint64_t input_bytes_read(const struct input *in)

@@ -51,6 +51,9 @@ bool input_next(struct input *in, size_t keep, const char **window, size_t *len,
     KS_MUST_USE;
 
 enum input_container input_container(const struct input *in);
+/* The file's path as it was opened, for formats that must seek in it; NULL for memory. With a
+ * container its bytes are not those of the windows. */
+const char *input_path(const struct input *in);
 /* Bytes of the file read so far and its size; may be called from any thread. */
 uint64_t input_bytes_read(const struct input *in);
 uint64_t input_bytes_total(const struct input *in);

@@ -13,6 +13,7 @@ struct job {
     int64_t id;
     char *run;
     char *file_name;
+    char *marker; /* NULL: none */
     char sha256_hex[SHA256_HEX_BYTES];
     uint64_t size_bytes;
     uint64_t estimate_bytes; /* what its model will probably take */
@@ -55,7 +56,8 @@ bool job_has_name(const struct job *job, const char *run, const char *file_name)
 /* Takes it out of the list and frees it; `lock` is held. */
 void jobs_remove(struct jobs *jobs, struct job *job);
 
-/* What reading this file will take at the most, going by its size and container. */
+/* What reading this file will take at the most, going by its size, its container and whether it is
+ * JSON or a table. */
 uint64_t worker_estimate_bytes(const char *path, uint64_t size_bytes);
 /* The body of a worker thread; `argument` is the jobs. */
 void *worker_run(void *argument);

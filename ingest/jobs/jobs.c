@@ -41,6 +41,7 @@ static void free_job(struct job *job)
     if (job != NULL) {
         free(job->run);
         free(job->file_name);
+        free(job->marker);
         free(job);
     }
 }
@@ -87,13 +88,16 @@ static struct job *new_job(const struct store_job *row, const char *path)
     job->id = row->id;
     job->run = strdup(row->run);
     job->file_name = strdup(row->file_name);
+    job->marker = row->marker == NULL ? NULL : strdup(row->marker);
     job->size_bytes = row->size_bytes;
     job->estimate_bytes = worker_estimate_bytes(path, row->size_bytes);
     job->state = JOB_QUEUED;
     atomic_init(&job->progress.bytes_done, 0);
     atomic_init(&job->progress.bytes_total, row->size_bytes);
     atomic_init(&job->progress.stage, STAGE_QUEUED);
-    if (job->run == NULL || job->file_name == NULL || strlen(row->sha256_hex) >= SHA256_HEX_BYTES) {
+    bool copied =
+        job->run != NULL && job->file_name != NULL && (job->marker != NULL || row->marker == NULL);
+    if (!copied || strlen(row->sha256_hex) >= SHA256_HEX_BYTES) {
         free_job(job);
         return NULL;
     }
@@ -270,14 +274,36 @@ void jobs_destroy(struct jobs *jobs)
 
 enum decision { DECIDED_QUEUE, DECIDED_ANSWER, DECIDED_REFUSE };
 
-static enum decision
-refuse_other_bytes(const char *run, const char *file_name, const char *state, struct err *err)
+/* How a file that is handed in stands to one that has its name. */
+enum likeness { LIKE_ALL, LIKE_BYTES, LIKE_NOTHING };
+
+/* Who hands in the same bytes again and asks for nothing takes them as they were read. */
+static enum likeness
+likeness_to(const char *sha256_hex, const char *marker, const struct store_job *row)
 {
-    (void)err_set(
-        err, ERR_CONFLICT,
-        "other content %s under the name \"%s\" in run \"%s\"; use another name, or ?replace=1 "
-        "to replace it",
-        state, file_name, run);
+    if (strcmp(sha256_hex, row->sha256_hex) != 0) {
+        return LIKE_NOTHING;
+    }
+    bool same_marker = marker == NULL || row->marker == NULL ? marker == row->marker
+                                                             : strcmp(marker, row->marker) == 0;
+    bool asks_nothing = row->marker == NULL && !row->replace;
+    return same_marker || asks_nothing ? LIKE_ALL : LIKE_BYTES;
+}
+
+static enum decision
+refuse(const struct store_job *row, enum likeness likeness, const char *state, struct err *err)
+{
+    if (likeness == LIKE_BYTES) {
+        (void)err_set(err, ERR_CONFLICT,
+                      "the same file %s under the name \"%s\" in run \"%s\", but not with the "
+                      "marker \"%s\"; use ?replace=1 to read it again with this one",
+                      state, row->file_name, row->run, row->marker);
+    } else {
+        (void)err_set(err, ERR_CONFLICT,
+                      "other content %s under the name \"%s\" in run \"%s\"; use another name, or "
+                      "?replace=1 to replace it",
+                      state, row->file_name, row->run);
+    }
     return DECIDED_REFUSE;
 }
 
@@ -289,34 +315,36 @@ static enum decision decide(struct jobs *jobs,
                             struct jobs_submission *out,
                             struct err *err)
 {
+    enum likeness likeness = LIKE_NOTHING;
+    int64_t live_id = 0;
     (void)pthread_mutex_lock(&jobs->lock);
     const struct job *live = find_by_name(jobs, row->run, row->file_name);
-    bool is_live = live != NULL;
-    bool same = is_live && strcmp(live->sha256_hex, row->sha256_hex) == 0;
-    int64_t live_id = is_live ? live->id : 0;
+    if (live != NULL) {
+        live_id = live->id;
+        likeness = likeness_to(live->sha256_hex, live->marker, row);
+    }
     (void)pthread_mutex_unlock(&jobs->lock);
-    if (same) {
-        out->job_id = live_id;
-        return DECIDED_ANSWER;
+    if (live_id != 0) {
+        out->job_id = likeness == LIKE_ALL ? live_id : 0;
+        return likeness == LIKE_ALL ? DECIDED_ANSWER
+               : row->replace       ? DECIDED_QUEUE
+                                    : refuse(row, likeness, "is being read", err);
     }
-    if (is_live) {
-        return row->replace ? DECIDED_QUEUE
-                            : refuse_other_bytes(row->run, row->file_name, "is being read", err);
-    }
-    const char *sha256_hex;
-    if (!store_find_file(jobs->store, arena, row->run, row->file_name, &sha256_hex, &out->trace_ids,
-                         &out->trace_count, err)) {
+    struct store_file there;
+    if (!store_find_file(jobs->store, arena, row->run, row->file_name, &there, err)) {
         return DECIDED_REFUSE;
     }
-    if (sha256_hex != NULL && strcmp(sha256_hex, row->sha256_hex) == 0) {
+    if (there.sha256_hex == NULL) {
+        return DECIDED_QUEUE;
+    }
+    likeness = likeness_to(there.sha256_hex, there.marker, row);
+    if (likeness == LIKE_ALL) {
         out->already = true;
+        out->trace_ids = there.trace_ids;
+        out->trace_count = there.trace_count;
         return DECIDED_ANSWER;
     }
-    out->trace_ids = NULL;
-    out->trace_count = 0;
-    return sha256_hex == NULL || row->replace
-               ? DECIDED_QUEUE
-               : refuse_other_bytes(row->run, row->file_name, "is there", err);
+    return row->replace ? DECIDED_QUEUE : refuse(row, likeness, "is there", err);
 }
 
 /* The job exists for the store first: what the client has been told of survives everything. */
@@ -362,6 +390,7 @@ bool jobs_submit(struct jobs *jobs,
                  const char *sha256_hex,
                  uint64_t size_bytes,
                  bool replace,
+                 const char *marker,
                  struct jobs_submission *out,
                  struct err *err)
 {
@@ -369,7 +398,8 @@ bool jobs_submit(struct jobs *jobs,
                             .file_name = file_name,
                             .sha256_hex = sha256_hex,
                             .size_bytes = size_bytes,
-                            .replace = replace};
+                            .replace = replace,
+                            .marker = marker == NULL || marker[0] == '\0' ? NULL : marker};
     *out = (struct jobs_submission){0};
     (void)pthread_mutex_lock(&jobs->submit_lock);
     enum decision decision = decide(jobs, arena, &row, out, err);

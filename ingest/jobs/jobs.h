@@ -36,14 +36,16 @@ void jobs_destroy(struct jobs *jobs);
 /* What came of handing in a file. */
 struct jobs_submission {
     int64_t job_id;     /* 0 when `already` */
-    bool already;       /* the same bytes are there under the same run and name */
+    bool already;       /* the same is there under the same run and name */
     int64_t *trace_ids; /* of what is there; in the caller's arena */
     size_t trace_count;
 };
 
-/* Takes a committed blob. Same bytes under the same run and name: `already`. Other bytes under a
- * taken name: ERR_CONFLICT unless `replace`. The same file handed in twice at once: both get the
- * same job. The blob is dropped where nothing needs it. */
+/* Takes a committed blob. Same bytes and same marker under the same run and name: `already`, or the
+ * job that is reading them. Other bytes, or the same with another marker: ERR_CONFLICT unless
+ * `replace`, which has the file read and then put in the place of what is there. Same bytes without
+ * marker and without `replace` are taken as they were read, whatever the marker was. The marker is
+ * kept with the job, also for the next process. The blob is dropped where nothing needs it. */
 bool jobs_submit(struct jobs *jobs,
                  struct arena *arena,
                  const char *run,
@@ -51,6 +53,7 @@ bool jobs_submit(struct jobs *jobs,
                  const char *sha256_hex,
                  uint64_t size_bytes,
                  bool replace,
+                 const char *marker, /* see pipeline_options; NULL, "": none */
                  struct jobs_submission *out,
                  struct err *err) KS_MUST_USE;
 

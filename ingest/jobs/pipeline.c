@@ -1,7 +1,10 @@
 #include "ingest/jobs/pipeline.h"
 
 #include "ingest/analysis/analysis.h"
+#include "ingest/analysis/cycles.h"
+#include "ingest/analysis/kernel_use.h"
 #include "ingest/formats/format.h"
+#include "ingest/formats/hardware_file.h"
 #include "ingest/input/input.h"
 #include "ingest/jobs/monotonic.h"
 
@@ -115,17 +118,67 @@ static bool read_bundle(const char *path,
 }
 
 /* Results of one item of the bundle, whose model goes at once: the next one may need the memory. */
-static bool analyse_item(struct format_item *from, struct pipeline_item *to, struct err *err)
+static bool analyse_item(const struct cycles_options *cycles,
+                         struct format_item *from,
+                         struct pipeline_item *to,
+                         struct err *err)
 {
-    if (from->model == NULL) {
+    bool ok = true;
+    if (from->model != NULL) {
+        ok = analysis_run(from->model, &to->results, err) &&
+             cycles_run(from->model, cycles, to->results, err);
+    } else if (from->kernel_table != NULL) {
+        ok = kernel_use_run(from->kernel_table, &to->results, err);
+    } else {
         to->results = from->results;
         from->results = NULL;
-        return true;
     }
-    bool ok = analysis_run(from->model, &to->results, err);
     trace_destroy(from->model);
+    kernel_table_destroy(from->kernel_table);
     from->model = NULL;
+    from->kernel_table = NULL;
     return ok;
+}
+
+static size_t length_without(const char *text, size_t len, const char *suffix)
+{
+    size_t suffix_len = strlen(suffix);
+    bool ends = len >= suffix_len && memcmp(text + len - suffix_len, suffix, suffix_len) == 0;
+    return ends ? len - suffix_len : len;
+}
+
+/* The kind that the name of a perf-data table gives its cycles: what stands before _perf_data.csv
+ * (SPEC_compare 2). Of several words the last one says what the rows are of. */
+static enum cycle_kind kind_of_name(const char *file_name)
+{
+    static const struct {
+        const char *suffix;
+        enum cycle_kind kind;
+    } kinds[] = {{"_prefill", CYCLE_PREFILL}, {"_decode", CYCLE_DECODE}, {"_layer", CYCLE_LAYER}};
+    size_t len = strlen(file_name);
+    len = length_without(file_name, len, ".gz");
+    len = length_without(file_name, len, ".zst");
+    size_t job_len = length_without(file_name, len, "_perf_data.csv");
+    for (size_t i = 0; job_len < len && i < sizeof kinds / sizeof kinds[0]; i++) {
+        if (length_without(file_name, job_len, kinds[i].suffix) < job_len) {
+            return kinds[i].kind;
+        }
+    }
+    return CYCLE_STEP;
+}
+
+/* Tables of ours tell the kind of each cycle; of those that do not, all are steps. */
+static void name_cycles(struct trace_results *results, const char *file_name)
+{
+    enum cycle_kind kind = kind_of_name(file_name);
+    for (size_t i = 0; i < results->cycle_count; i++) {
+        if (results->cycles[i].kind != CYCLE_STEP) {
+            return;
+        }
+    }
+    for (size_t i = 0; i < results->cycle_count; i++) {
+        results->cycles[i].kind = kind;
+    }
 }
 
 static bool name_item(struct format_item *from,
@@ -143,6 +196,7 @@ static bool name_item(struct format_item *from,
 
 static bool analyse(struct format_bundle *bundle,
                     const char *file_name,
+                    const struct cycles_options *cycles,
                     struct pipeline_output *output,
                     struct err *err)
 {
@@ -161,31 +215,60 @@ static bool analyse(struct format_bundle *bundle,
     for (size_t i = 0; ok && i < bundle->item_count; i++) {
         struct format_item *from = &bundle->items[i];
         struct pipeline_item *to = &output->items[i];
-        ok = name_item(from, to, worker, span_digits, err) && analyse_item(from, to, err);
+        ok = name_item(from, to, worker, span_digits, err) && analyse_item(cycles, from, to, err);
+        if (ok && to->results->cycle_source == CYCLES_TABLE) {
+            name_cycles(to->results, file_name);
+        }
     }
     free(worker);
     free(span_digits);
     return ok;
 }
 
-bool pipeline_run(const char *path,
-                  const char *file_name,
-                  uint64_t memory_budget_bytes,
-                  struct pipeline_progress *progress,
-                  struct pipeline_output *output,
-                  struct err *err)
+static bool read_and_analyse(const char *path,
+                             const char *file_name,
+                             uint64_t memory_budget_bytes,
+                             const struct cycles_options *cycles,
+                             struct pipeline_progress *progress,
+                             struct pipeline_output *output,
+                             struct err *err)
 {
     struct format_bundle bundle = {0};
-    *output = (struct pipeline_output){0};
     if (!read_bundle(path, memory_budget_bytes, progress, &bundle, err)) {
         return false;
     }
     set_stage(progress, STAGE_ANALYSING);
-    bool ok = analyse(&bundle, file_name, output, err);
+    bool ok = analyse(&bundle, file_name, cycles, output, err);
     format_bundle_free(&bundle);
     if (!ok) {
         pipeline_output_free(output);
     }
+    return ok;
+}
+
+bool pipeline_run(const char *path,
+                  const char *file_name,
+                  const struct pipeline_options *options,
+                  struct pipeline_progress *progress,
+                  struct pipeline_output *output,
+                  struct err *err)
+{
+    static const struct pipeline_options nothing_special = {0};
+    const struct pipeline_options *wanted = options == NULL ? &nothing_special : options;
+    struct cycles_options cycles = {.marker = wanted->marker};
+    struct hardware hardware;
+    *output = (struct pipeline_output){0};
+    if (wanted->hardware_path == NULL) {
+        return read_and_analyse(path, file_name, wanted->memory_budget_bytes, &cycles, progress,
+                                output, err);
+    }
+    bool ok = hardware_file_read(wanted->hardware_path, &hardware, err);
+    if (ok) {
+        cycles.hardware = &hardware;
+        ok = read_and_analyse(path, file_name, wanted->memory_budget_bytes, &cycles, progress,
+                              output, err);
+    }
+    arena_free(&hardware.arena);
     return ok;
 }
 

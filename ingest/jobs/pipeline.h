@@ -1,7 +1,8 @@
-/* One file through reading and analysis, without a store: the part that `report` and the job
- * workers share.
+/* One file through reading and analysis, without a store: the part that `report`, `cycles`,
+ * `compare` and the job workers share.
  *
- *     path -> input -> format_read -> analysis_run (for items that are models) -> results
+ *     path -> input -> format_read -> analysis_run, cycles_run (models)  -> results
+ *                                     kernel_use_run (kernel tables)     ->
  */
 #ifndef KS_JOBS_PIPELINE_H
 #define KS_JOBS_PIPELINE_H
@@ -37,11 +38,21 @@ struct pipeline_output {
     size_t item_count;
 };
 
-/* `file_name` decides worker and span; `path` is where the bytes are. `memory_budget_bytes` 0: no
- * bound. `progress` may be NULL. Errors: those of format_read. On false the output is empty. */
+/* All NULL and 0: nothing special. */
+struct pipeline_options {
+    uint64_t memory_budget_bytes; /* 0: no bound */
+    const char *marker;           /* the function whose calls are the cycles */
+    const char *hardware_path;    /* topo_component.csv of the host the trace was taken on */
+};
+
+/* `file_name` decides worker and span, and the kind of the cycles of a perf-data table that does
+ * not tell it (SPEC_compare 2: job_prefill_perf_data.csv); `path` is where the bytes are. `options`
+ * and `progress` may be NULL. Errors: those of format_read, of the hardware file (ERR_BAD_INPUT,
+ * ERR_IO) and ERR_BAD_REQUEST when no function has the marker's name. On false the output is empty.
+ */
 bool pipeline_run(const char *path,
                   const char *file_name,
-                  uint64_t memory_budget_bytes,
+                  const struct pipeline_options *options,
                   struct pipeline_progress *progress,
                   struct pipeline_output *output,
                   struct err *err) KS_MUST_USE;

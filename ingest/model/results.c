@@ -17,9 +17,12 @@ static const struct {
 };
 
 static const char *const view_labels[VIEW_COUNT] = {
-    [VIEW_OVERVIEW] = "Overview", [VIEW_OPERATOR] = "Operator",       [VIEW_KERNEL] = "Kernel",
-    [VIEW_TRACE] = "Trace",       [VIEW_DISTRIBUTED] = "Distributed", [VIEW_MEMORY] = "Memory",
-    [VIEW_MODULE] = "Module",     [VIEW_LIGHTNING] = "Lightning",
+    [VIEW_OVERVIEW] = "Overview",       [VIEW_OPERATOR] = "Operator",
+    [VIEW_KERNEL] = "Kernel",           [VIEW_TRACE] = "Trace",
+    [VIEW_DISTRIBUTED] = "Distributed", [VIEW_MEMORY] = "Memory",
+    [VIEW_MODULE] = "Module",           [VIEW_LIGHTNING] = "Lightning",
+    [VIEW_UTILISATION] = "Utilisation", [VIEW_CYCLES] = "Cycles",
+    [VIEW_COMPARISON] = "Comparison",
 };
 
 const char *role_name(enum role role)

@@ -11,6 +11,14 @@
 
 #include "ingest/base/arena.h"
 #include "ingest/base/attr.h"
+#include "ingest/model/call_tree.h"
+#include "ingest/model/comm_log.h"
+#include "ingest/model/comparison.h"
+#include "ingest/model/cycles.h"
+#include "ingest/model/gpu_counters.h"
+#include "ingest/model/kernel_use.h"
+#include "ingest/model/memory_log.h"
+#include "ingest/model/module_rows.h"
 #include "ingest/model/warning.h"
 
 #include <stdbool.h>
@@ -35,7 +43,8 @@ enum role {
 const char *role_name(enum role role);
 const char *role_label(enum role role);
 
-/* Views of the plugin, in the order of its ids: bit (1 << view) in results.views. */
+/* Bit (1 << view) in results.views. First the views of the plugin, in the order of its ids; then
+ * ours. */
 enum view {
     VIEW_OVERVIEW,
     VIEW_OPERATOR,
@@ -45,6 +54,10 @@ enum view {
     VIEW_MEMORY,
     VIEW_MODULE,
     VIEW_LIGHTNING,
+    VIEW_PLUGIN_COUNT,
+    VIEW_UTILISATION = VIEW_PLUGIN_COUNT, /* of a kernel table */
+    VIEW_CYCLES,                          /* the trace can be compared by cycles */
+    VIEW_COMPARISON,                      /* the upload was a comparison report */
     VIEW_COUNT
 };
 const char *view_label(enum view view); /* "Overview", ... */
@@ -143,6 +156,16 @@ struct device_row {
     uint32_t has;        /* DEVICE_SUM_HAS_* */
 };
 
+/* A device that did any work and that the properties know (section 15, device information): by the
+ * process number of its events, ascending. `has`: DEVICE_SUM_HAS_MEMORY, _CAPABILITY. */
+struct gpu_row {
+    int64_t id;
+    const char *name; /* NULL when not said */
+    int64_t memory_bytes;
+    int64_t compute_major, compute_minor;
+    uint32_t has;
+};
+
 /* One recommendation (section 9), in output order. */
 struct recommendation_row {
     const char *code; /* "dataloader", "data_parallel", "nccl", "communication", "utilisation",
@@ -157,8 +180,8 @@ struct environment_row {
 
 /* A view that this trace cannot show in full, why, and what to record. */
 struct missing_row {
-    const char
-        *view; /* "memory", "modules", "call_stacks", "shapes", "kernels", "steps", "distributed" */
+    const char *view; /* "memory", "modules", "call_stacks", "shapes", "kernels", "steps",
+                         "distributed", "utilisation" */
     const char *reason;
     const char *record; /* the profiler option, "profile_memory=True" */
 };
@@ -172,15 +195,16 @@ struct plugin_answer_row {
 
 #define RESULTS_NS_PER_US 1000
 
-/* The plugin reckons in doubles of microseconds, which round decimal times: by up to 0.25 us a time
- * stamp in traces that count from the epoch. Its scripts are answered with what it answered,
- * everybody else exactly; so a trace with decimal times has two sets of figures. */
+/* The plugin reckons in doubles of microseconds, which round decimal times by up to 0.25 us a time
+ * stamp in traces that count from the epoch, and knows neither the operator of device work whose
+ * launch has no id nor the communication of today's traces (ingest/analysis/attribution.h,
+ * comm_ours.h). Its scripts are answered with what it answered, everybody else with what is so;
+ * where that differs, a trace has two sets of figures. */
 struct trace_results {
     struct arena arena;
-    struct trace_results
-        *plugin; /* the figures as the plugin rounds them, owned; NULL: these are the same */
+    struct trace_results *plugin; /* the plugin's figures, owned; NULL: these are the same */
     /* Unit of all `_ns` fields of steps, operators and kernel_launches: RESULTS_NS_PER_US, but in a
-     * `plugin` set 2^20, in which the plugin's doubles are whole numbers. */
+     * `plugin` set with decimal times 2^20, in which the plugin's doubles are whole numbers. */
     int64_t ticks_per_us;
 
     const char *device_type; /* "CPU", "GPU", "MLU": what the plugin calls the devices' type */
@@ -198,7 +222,10 @@ struct trace_results {
     bool mlu;                              /* the fork's labels and kernel columns (17.1) */
     /* Distributed view: possible over a span when all workers agree on both (section 15). */
     int64_t communication_nodes;
-    int64_t communication_signature; /* hash over the number of ranges of each node */
+    int64_t communication_signature;   /* hash over the number of ranges of each node */
+    int64_t collective_count;          /* by COMM_OURS; 0 in a `plugin` set */
+    enum comm_rule communication_rule; /* what the times of ROLE_COMMUNICATION go by: COMM_OURS when
+                                          that finds device work that the plugin's does not */
     double tc_pie_used;     /* share of kernel time in Tensor Core kernels, plugin's list (12.2) */
     double tensor_pie_used; /* the same by our list */
 
@@ -212,6 +239,13 @@ struct trace_results {
     size_t kernel_launch_count;
     struct device_row *devices;
     size_t device_count;
+    /* The list of events in the decompressed file, -1 when not known: see struct trace. */
+    int64_t events_offset;
+    int64_t events_end_offset;
+    struct gpu_counters *gpu_counters; /* NULL when there are none */
+    int64_t device_property_count;     /* entries of `deviceProperties` */
+    struct gpu_row *gpus;
+    size_t gpu_count;
     struct recommendation_row *recommendations;
     size_t recommendation_count;
     struct environment_row *environment;
@@ -220,6 +254,41 @@ struct trace_results {
     size_t missing_count;
     struct plugin_answer_row *plugin_answers;
     size_t plugin_answer_count;
+
+    /* What later questions are answered from; NULL where the trace has none of it. */
+    struct call_tree *call_tree;
+    struct memory_log *memory_log;  /* refers to rows of the call tree */
+    struct comm_log *comm_log;      /* by COMM_PLUGIN */
+    struct comm_log *comm_log_ours; /* by COMM_OURS; only of the exact figures */
+    struct module_row *modules;
+    size_t module_count;
+
+    /* Of kernel tables; has_kernel_use says whether this is one. */
+    bool has_kernel_use;
+    struct kernel_use_totals kernel_use_totals;
+    struct kernel_use_row *kernel_use;
+    size_t kernel_use_count;
+    struct kernel_use_launch_row *kernel_use_launches; /* in the order of the file */
+    size_t kernel_use_launch_count;
+    struct kernel_use_metric_row *kernel_use_metrics;
+    size_t kernel_use_metric_count;
+    struct kernel_use_value_row *kernel_use_values;
+    size_t kernel_use_value_count;
+    struct transfer_row *transfers;
+    size_t transfer_count;
+    const char **bad_rows; /* rows of an uploaded table that could not be read, in words, with line
+                              numbers; the first KERNEL_TABLE_BAD_ROWS_MAX of them */
+    size_t bad_row_count;
+
+    enum cycle_source cycle_source;
+    struct cycle_row *cycles;
+    size_t cycle_count;
+    struct cycle_use_row *cycle_uses;
+    size_t cycle_use_count;
+    struct counter_row *counters;
+    size_t counter_count;
+
+    struct comparison *comparison; /* a report that was uploaded; NULL otherwise */
     struct warnings warnings;
 };
 

@@ -50,6 +50,8 @@ struct trace_private {
     uint32_t op_capacity;
     uint32_t kernel_capacity;
     uint32_t memory_capacity;
+    uint32_t extra_capacity;
+    uint32_t collective_capacity;
     uint32_t label_capacity;
     uint32_t device_capacity;
     uint32_t meta_capacity;
@@ -227,6 +229,8 @@ static void init_columns(struct trace *trace)
     arena_init(&trace->arena, 0);
     trace->distributed_rank = TRACE_NO_ID;
     trace->distributed_world_size = TRACE_NO_ID;
+    trace->events_offset = TRACE_NO_OFFSET;
+    trace->events_end_offset = TRACE_NO_OFFSET;
     for (size_t i = 0; i < WARNING_CODE_COUNT; i++) {
         trace->warnings.by_code[i].first_offset = WARNING_NO_OFFSET;
     }
@@ -274,6 +278,8 @@ void trace_destroy(struct trace *trace)
     free(trace->op_args);
     free(trace->kernel_args);
     free(trace->memory_args);
+    free(trace->extras);
+    free(trace->collectives);
     free(trace->labels);
     free(trace->devices);
     free(trace->meta);
@@ -432,6 +438,24 @@ uint32_t trace_add_memory_args(struct trace *trace, const struct memory_args *ar
     return good ? trace->memory_args_count - 1 : UINT32_MAX;
 }
 
+bool trace_add_extra(struct trace *trace, const struct event_extra *extra)
+{
+    void *entries = trace->extras;
+    bool good =
+        append(&entries, &trace->extra_count, &trace->priv->extra_capacity, extra, sizeof *extra);
+    trace->extras = entries;
+    return good;
+}
+
+bool trace_add_collective(struct trace *trace, const struct collective_args *args)
+{
+    void *entries = trace->collectives;
+    bool good = append(&entries, &trace->collective_count, &trace->priv->collective_capacity, args,
+                       sizeof *args);
+    trace->collectives = entries;
+    return good;
+}
+
 bool trace_add_label(struct trace *trace, const struct trace_label *label)
 {
     void *entries = trace->labels;
@@ -492,6 +516,8 @@ size_t trace_memory_bytes(const struct trace *trace)
            trace->op_args_count * sizeof *trace->op_args +
            trace->kernel_args_count * sizeof *trace->kernel_args +
            trace->memory_args_count * sizeof *trace->memory_args +
+           trace->extra_count * sizeof *trace->extras +
+           trace->collective_count * sizeof *trace->collectives +
            trace->label_count * sizeof *trace->labels +
            trace->device_count * sizeof *trace->devices + trace->meta_count * sizeof *trace->meta +
            index_bytes(&priv->track_index) + index_bytes(&priv->category_index) +

@@ -21,6 +21,8 @@
 
 /* "Not there" for int64 ids (correlation, external id, ...). */
 #define TRACE_NO_ID INT64_MIN
+/* "Not there" for events_offset and events_end_offset. */
+#define TRACE_NO_OFFSET INT64_C(-1)
 /* "No arguments that an analysis needs" in the `args` column. */
 #define TRACE_NO_ARGS UINT32_MAX
 
@@ -53,8 +55,17 @@ enum event_flag {
     EVENT_TID_IS_TEXT = 4, /* the raw tid was a JSON string */
     EVENT_MODULE = 8,      /* python_function with `Python module id` */
     EVENT_NO_NAME = 16,    /* the event has no name (the name id is that of the empty string) */
-    EVENT_NO_CATEGORY = 32
+    EVENT_NO_CATEGORY = 32,
+    EVENT_UNREADABLE = 64 /* dur, ts or args is there but null or unreadable: cycles skip the event
+                             (SPEC_compare 10a, Loading) */
 };
+
+/* Whether `args` of an event of this kind is an index into trace.op_args. */
+static inline bool trace_has_op_args(enum event_kind kind)
+{
+    return kind == EVENT_OPERATOR || kind == EVENT_PYTHON || kind == EVENT_USER_ANNOTATION ||
+           kind == EVENT_GPU_USER_ANNOTATION;
+}
 
 /* The columns. Row i of every array belongs to event i. */
 struct trace_events {
@@ -141,6 +152,38 @@ struct memory_args {
     uint32_t has; /* MEMORY_HAS_* */
 };
 
+#define EXTRA_HAS_HOST 1u
+#define EXTRA_HAS_DEVICE 2u
+#define EXTRA_HAS_VALUE 4u
+#define EXTRA_VALUE_IS_INTEGER 8u /* a JSON integer */
+#define EXTRA_HAS_CORRELATION 16u
+
+/* What only the analysis of cycles asks for (SPEC_compare 10, 10a): one an event that has any of
+ * it, ascending by event, so that traces without it pay nothing. A JSON text under `args.args` is
+ * merged into the arguments first; the other columns do not see it. What is here wins over them:
+ * numbers written as texts, a device of events without kernel_args. */
+struct event_extra {
+    uint32_t event;
+    uint32_t host;       /* string id of `hostname`, the empty one too */
+    uint32_t has;        /* EXTRA_* */
+    int64_t device;      /* `device` */
+    int64_t correlation; /* `correlation` */
+    double value;        /* of a counter (ph C): `value` */
+};
+
+/* What profilers write about a collective into its operator (`record_param_comms`) or kernel: one
+ * an event that has a `Collective name`, ascending by event. Texts are string ids, STRTAB_NONE when
+ * absent; numbers TRACE_NO_ID when absent. */
+struct collective_args {
+    uint32_t event;
+    uint32_t name;      /* `Collective name`: allreduce, _allgather_base, wait, ... */
+    uint32_t dtype;     /* `dtype`: Float, BFloat16, ... */
+    uint32_t group;     /* `Process Group Name`, else `Process Group ID` */
+    int64_t group_size; /* `Group size`: ranks */
+    int64_t in_count;   /* `In msg nelems`: elements that this rank gives */
+    int64_t out_count;  /* `Out msg nelems`: and gets */
+};
+
 #define DEVICE_HAS_ID 1u
 #define DEVICE_HAS_TOTAL_MEMORY 2u
 #define DEVICE_HAS_TOTAL_MEMORY_MIB 4u
@@ -191,6 +234,10 @@ struct trace {
     uint32_t kernel_args_count;
     struct memory_args *memory_args; /* one a record */
     uint32_t memory_args_count;
+    struct event_extra *extras;
+    uint32_t extra_count;
+    struct collective_args *collectives;
+    uint32_t collective_count;
     struct trace_label *labels;
     uint32_t label_count;
 
@@ -201,7 +248,11 @@ struct trace {
                            answers then hold doubles (SPEC_tb section 1) */
     struct trace_meta *meta;
     uint32_t meta_count;
-    const char *framework;    /* top-level `Framework`, NULL when absent */
+    const char *framework; /* top-level `Framework`, NULL when absent */
+    /* Bytes in the decompressed file: behind the bracket that opens the list of events, and at the
+     * one that closes it. */
+    int64_t events_offset;
+    int64_t events_end_offset;
     int64_t base_time_ns;     /* `baseTimeNanoseconds`, 0 when absent */
     int64_t distributed_rank; /* distributedInfo.rank, TRACE_NO_ID when absent */
     int64_t distributed_world_size;
@@ -237,6 +288,8 @@ uint32_t trace_add_op_args(struct trace *trace, const struct op_args *args);
 uint32_t trace_add_kernel_args(struct trace *trace, const struct kernel_args *args);
 /* Always a new entry. */
 uint32_t trace_add_memory_args(struct trace *trace, const struct memory_args *args);
+bool trace_add_extra(struct trace *trace, const struct event_extra *extra) KS_MUST_USE;
+bool trace_add_collective(struct trace *trace, const struct collective_args *args) KS_MUST_USE;
 bool trace_add_label(struct trace *trace, const struct trace_label *label) KS_MUST_USE;
 bool trace_add_device(struct trace *trace, const struct device_properties *device) KS_MUST_USE;
 bool trace_add_meta(struct trace *trace, const char *key, const char *value) KS_MUST_USE;

@@ -50,7 +50,7 @@
       "Kernels with a device id outside 0..63 were left out of the device summary.")              \
     X(WARN_STEP_NAME, "step_name",                                                                \
       "ProfilerStep events without a number were not taken as steps.")                            \
-    X(WARN_BAD_LINE, "bad_line", "Lines that are no answer of the plugin were left out.")
+    X(WARN_BAD_LINE, "bad_line", "Lines that could not be read were left out.")
 
 enum warning_code {
 #define WARNING_ENUM(code, text, message) code,

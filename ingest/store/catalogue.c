@@ -77,11 +77,12 @@ bool store_read_ids(struct db *db,
 
 /* ---- runs ---- */
 
-/* SQLite has no aggregate OR; the eight bits of enum view are taken one by one. */
-_Static_assert(VIEW_COUNT == 8, "RUN_VIEWS lists every bit of enum view");
-#define RUN_VIEWS                                                               \
-    "max(t.views & 1) | max(t.views & 2) | max(t.views & 4) | max(t.views & 8)" \
-    " | max(t.views & 16) | max(t.views & 32) | max(t.views & 64) | max(t.views & 128)"
+/* SQLite has no aggregate OR; the bits of enum view are taken one by one. */
+_Static_assert(VIEW_COUNT == 11, "RUN_VIEWS lists every bit of enum view");
+#define RUN_VIEWS                                                                   \
+    "max(t.views & 1) | max(t.views & 2) | max(t.views & 4) | max(t.views & 8)"     \
+    " | max((t.collective_count > 0) << 4) | max(t.views & 32) | max(t.views & 64)" \
+    " | max(t.views & 128) | max(t.views & 256) | max(t.views & 512) | max(t.views & 1024)"
 
 #define RUN_SELECT                                                                           \
     "SELECT r.id, r.name, r.note, r.tags, max(u.uploaded_at_s) AS uploaded_at_s,"            \
@@ -241,7 +242,7 @@ bool store_run_get(struct store *store,
     "     ORDER BY t.span_digits) AS span,"                                                        \
     " u.file_name, t.format, t.device_type, t.event_count, t.step_count, t.start_ns,"              \
     " t.duration_ns, u.size_bytes, u.sha256, u.uploaded_at_s, t.note, t.tags, t.views,"            \
-    " t.communication_nodes, t.communication_signature, t.operator_count,"                         \
+    " t.communication_nodes, t.communication_signature, t.collective_count, t.operator_count,"     \
     " t.kernel_count,"                                                                             \
     " coalesce((SELECT p.id FROM trace AS p WHERE p.plugin_of = t.id), t.id)" STORE_VISIBLE_TRACES \
     " WHERE " which ") " one
@@ -268,6 +269,7 @@ static void read_trace(struct db_stmt *st, struct arena *arena, struct store_tra
     trace->views = (uint32_t)db_get_int(st);
     trace->communication_nodes = db_get_int(st);
     trace->communication_signature = db_get_int(st);
+    trace->collective_count = db_get_int(st);
     trace->operator_count = db_get_int(st);
     trace->kernel_count = db_get_int(st);
     trace->plugin_figures_id = db_get_int(st);
@@ -396,21 +398,22 @@ static bool find_upload(struct db *db,
                         struct arena *arena,
                         const char *run,
                         const char *file_name,
-                        const char **sha256_hex,
+                        struct store_file *out,
                         int64_t *upload_id,
                         struct err *err)
 {
     struct db_stmt st;
     db_prepare(&st, db,
-               "SELECT u.id, u.sha256 FROM upload AS u JOIN run AS r ON r.id = u.run_id"
+               "SELECT u.id, u.sha256, j.marker FROM upload AS u JOIN run AS r ON r.id = u.run_id"
+               " JOIN job AS j ON j.id = u.job_id"
                " WHERE r.name = ? AND u.file_name = ? AND u.published = 1");
     db_put_text(&st, run);
     db_put_text(&st, file_name);
     *upload_id = 0;
-    *sha256_hex = NULL;
     if (db_next(&st)) {
         *upload_id = db_get_int(&st);
-        *sha256_hex = db_get_text(&st, arena);
+        out->sha256_hex = db_get_text(&st, arena);
+        out->marker = db_get_text(&st, arena);
     }
     return db_done(&st, err);
 }
@@ -419,20 +422,19 @@ bool store_find_file(struct store *store,
                      struct arena *arena,
                      const char *run,
                      const char *file_name,
-                     const char **sha256_hex,
-                     int64_t **trace_ids,
-                     size_t *count,
+                     struct store_file *out,
                      struct err *err)
 {
     struct db *db;
     int64_t upload_id;
+    *out = (struct store_file){0};
     if (!store_read_begin(store, &db, err)) {
         return false;
     }
-    bool ok = find_upload(db, arena, run, file_name, sha256_hex, &upload_id, err) &&
+    bool ok = find_upload(db, arena, run, file_name, out, &upload_id, err) &&
               store_read_ids(
                   db, "SELECT id FROM trace WHERE upload_id = ? AND plugin_of IS NULL ORDER BY id",
-                  upload_id, arena, trace_ids, count, err);
+                  upload_id, arena, &out->trace_ids, &out->trace_count, err);
     store_read_end(store, db);
     return ok;
 }

@@ -11,6 +11,8 @@
 #define CACHED_STATEMENTS 96
 /* Another program that looks into the database may hold its lock for a moment. */
 #define BUSY_TIMEOUT_MS 10000
+/* Beyond it an integer takes as many bytes as the double. */
+#define WHOLE_MAX 140737488355327.0 /* 2^47 - 1 */
 
 struct cached_statement {
     const char *literal; /* found again by address; NULL for a text of run time */
@@ -69,6 +71,15 @@ static const char reader_setup[] = "PRAGMA query_only = ON;"
                                    "PRAGMA temp_store = MEMORY;"
                                    "PRAGMA trusted_schema = OFF";
 
+/* ks_match(text, matcher) */
+static void sql_match(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    (void)count;
+    const char *text = (const char *)sqlite3_value_text(values[0]);
+    const struct matcher *matcher = sqlite3_value_pointer(values[1], MATCH_POINTER);
+    sqlite3_result_int(context, text != NULL && matcher != NULL && match_test(matcher, text));
+}
+
 static bool set_up(struct db *db, enum db_mode mode, struct err *err)
 {
     (void)sqlite3_extended_result_codes(db->handle, 1);
@@ -76,7 +87,8 @@ static bool set_up(struct db *db, enum db_mode mode, struct err *err)
     if (!db_exec(db, mode == DB_WRITER ? writer_setup : reader_setup, err)) {
         return false;
     }
-    int rc = match_register(db->handle);
+    int rc = sqlite3_create_function_v2(db->handle, "ks_match", 2, SQLITE_UTF8 | SQLITE_DIRECTONLY,
+                                        NULL, sql_match, NULL, NULL, NULL);
     return rc == SQLITE_OK || set_error(db->handle, db->path, rc, err);
 }
 
@@ -248,10 +260,29 @@ void db_put_int(struct db_stmt *st, int64_t value)
     }
 }
 
+/* -0.0 is no integer. */
+static bool is_small_integer(double value)
+{
+    return value >= -WHOLE_MAX && value <= WHOLE_MAX && value == (double)(int64_t)value &&
+           !(value == 0.0 && signbit(value));
+}
+
 void db_put_real(struct db_stmt *st, double value)
 {
-    if (!st->failed) {
-        check_bound(st, sqlite3_bind_double(st->raw, ++st->param, value));
+    if (st->failed) {
+        return;
+    }
+    int param = ++st->param;
+    check_bound(st, is_small_integer(value) ? sqlite3_bind_int64(st->raw, param, (int64_t)value)
+                                            : sqlite3_bind_double(st->raw, param, value));
+}
+
+void db_put_optional(struct db_stmt *st, int64_t value)
+{
+    if (value == INT64_MIN) {
+        db_put_null(st);
+    } else {
+        db_put_int(st, value);
     }
 }
 
@@ -259,6 +290,13 @@ void db_put_text(struct db_stmt *st, const char *text)
 {
     if (!st->failed) {
         check_bound(st, sqlite3_bind_text(st->raw, ++st->param, text, -1, SQLITE_STATIC));
+    }
+}
+
+void db_put_blob(struct db_stmt *st, const void *bytes, size_t len)
+{
+    if (!st->failed) {
+        check_bound(st, sqlite3_bind_blob64(st->raw, ++st->param, bytes, len, SQLITE_STATIC));
     }
 }
 
@@ -294,6 +332,19 @@ int64_t db_get_int(struct db_stmt *st)
     return sqlite3_column_int64(st->raw, st->column++);
 }
 
+int64_t db_get_optional(struct db_stmt *st)
+{
+    bool is_null = db_get_is_null(st);
+    int64_t value = db_get_int(st);
+    return is_null ? INT64_MIN : value;
+}
+
+int db_get_enum(struct db_stmt *st, int last)
+{
+    int64_t value = db_get_int(st);
+    return value >= 0 && value <= last ? (int)value : last;
+}
+
 bool db_get_bool(struct db_stmt *st)
 {
     return db_get_int(st) != 0;
@@ -309,6 +360,14 @@ double db_get_real(struct db_stmt *st)
     bool is_null = db_get_is_null(st);
     double value = sqlite3_column_double(st->raw, st->column++);
     return is_null ? (double)NAN : value;
+}
+
+const void *db_peek_blob(struct db_stmt *st, size_t *len)
+{
+    int column = st->column++;
+    const void *bytes = sqlite3_column_blob(st->raw, column);
+    *len = (size_t)sqlite3_column_bytes(st->raw, column);
+    return bytes;
 }
 
 const char *db_peek_text(struct db_stmt *st, size_t *len)

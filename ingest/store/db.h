@@ -59,8 +59,13 @@ void db_prepare_buf(struct db_stmt *st, struct db *db, struct buf *sql);
 
 /* Each sets the next parameter. Texts must live until db_done; NULL sets NULL. */
 void db_put_int(struct db_stmt *st, int64_t value);
-void db_put_real(struct db_stmt *st, double value); /* not a number sets NULL */
+/* Not a number sets NULL. A whole number is kept as an integer, which takes a byte or none instead
+ * of eight; in a column of type ANY it is read back as the same double, -0.0 included. */
+void db_put_real(struct db_stmt *st, double value);
+void db_put_optional(struct db_stmt *st, int64_t value); /* INT64_MIN sets NULL */
 void db_put_text(struct db_stmt *st, const char *text);
+/* The bytes must live until db_done. */
+void db_put_blob(struct db_stmt *st, const void *bytes, size_t len);
 void db_put_null(struct db_stmt *st);
 /* A pointer for a function of ours that asks for this `type`. */
 void db_put_pointer(struct db_stmt *st, void *pointer, const char *type);
@@ -69,11 +74,15 @@ void db_put_pointer(struct db_stmt *st, void *pointer, const char *type);
 bool db_next(struct db_stmt *st);
 /* Each reads the next column. */
 int64_t db_get_int(struct db_stmt *st);
-double db_get_real(struct db_stmt *st); /* NULL reads as not a number */
+int64_t db_get_optional(struct db_stmt *st); /* NULL reads as INT64_MIN */
+double db_get_real(struct db_stmt *st);      /* NULL reads as not a number */
 bool db_get_bool(struct db_stmt *st);
+/* A number 0..last; anything else reads as `last`. */
+int db_get_enum(struct db_stmt *st, int last);
 bool db_get_is_null(struct db_stmt *st);                          /* looks without going on */
 const char *db_get_text(struct db_stmt *st, struct arena *arena); /* a copy; NULL for NULL */
 const char *db_peek_text(struct db_stmt *st, size_t *len);        /* valid until the next call */
+const void *db_peek_blob(struct db_stmt *st, size_t *len);        /* the same */
 /* Memory that the caller asked for was not there: db_done will say so. */
 void db_fail_memory(struct db_stmt *st);
 /* Frees the statement for its next use. */

@@ -42,13 +42,14 @@ bool store_job_add(struct store *store, const struct store_job *job, int64_t *id
     }
     struct db_stmt st;
     db_prepare(&st, store->writer,
-               "INSERT INTO job (run, file_name, sha256, size_bytes, replace, state, received_at_s)"
-               " VALUES (?, ?, ?, ?, ?, 'queued', ?)");
+               "INSERT INTO job (run, file_name, sha256, size_bytes, replace, marker, state,"
+               " received_at_s) VALUES (?, ?, ?, ?, ?, ?, 'queued', ?)");
     db_put_text(&st, job->run);
     db_put_text(&st, job->file_name);
     db_put_text(&st, job->sha256_hex);
     db_put_int(&st, (int64_t)job->size_bytes);
     db_put_int(&st, job->replace);
+    db_put_text(&st, job->marker);
     db_put_int(&st, (int64_t)time(NULL));
     bool ok = db_run(&st, err);
     int64_t new_id = ok ? db_last_id(store->writer) : 0;
@@ -60,9 +61,9 @@ bool store_job_add(struct store *store, const struct store_job *job, int64_t *id
     return true;
 }
 
-#define JOB_SELECT                                                                             \
-    "SELECT id, run, file_name, sha256, size_bytes, replace, state, error_code, error_offset," \
-    " error_message FROM job"
+#define JOB_SELECT                                                                       \
+    "SELECT id, run, file_name, sha256, size_bytes, replace, marker, state, error_code," \
+    " error_offset, error_message FROM job"
 
 static void read_job(struct db_stmt *st, struct arena *arena, struct store_job *job)
 {
@@ -73,6 +74,7 @@ static void read_job(struct db_stmt *st, struct arena *arena, struct store_job *
     job->sha256_hex = db_get_text(st, arena);
     job->size_bytes = (uint64_t)db_get_int(st);
     job->replace = db_get_bool(st);
+    job->marker = db_get_text(st, arena);
     job->state = state_of(db_peek_text(st, &len));
     job->error_code = error_code_of(db_peek_text(st, &len));
     job->error_offset = db_get_is_null(st) ? ERR_NO_OFFSET : 0;

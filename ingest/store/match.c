@@ -126,17 +126,3 @@ bool match_test(const struct matcher *matcher, const char *text)
     } while (*text++ != '\0');
     return false;
 }
-
-static void sql_match(sqlite3_context *context, int count, sqlite3_value **values)
-{
-    (void)count;
-    const char *text = (const char *)sqlite3_value_text(values[0]);
-    const struct matcher *matcher = sqlite3_value_pointer(values[1], MATCH_POINTER);
-    sqlite3_result_int(context, text != NULL && matcher != NULL && match_test(matcher, text));
-}
-
-int match_register(sqlite3 *handle)
-{
-    return sqlite3_create_function_v2(handle, "ks_match", 2, SQLITE_UTF8 | SQLITE_DIRECTONLY, NULL,
-                                      sql_match, NULL, NULL, NULL);
-}

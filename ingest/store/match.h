@@ -1,6 +1,6 @@
 /* The search of the tables: a part of the text without regard to ASCII case, or "/…/" as an
- * extended regular expression. In SQL:  ks_match(text, ?)  with the matcher bound by MATCH_POINTER.
- */
+ * extended regular expression. In SQL:  ks_match(text, ?)  with the matcher bound by MATCH_POINTER
+ * (db.c). */
 #ifndef KS_STORE_MATCH_H
 #define KS_STORE_MATCH_H
 
@@ -8,7 +8,6 @@
 #include "ingest/base/err.h"
 
 #include <regex.h>
-#include <sqlite3.h>
 #include <stdbool.h>
 
 #define MATCH_POINTER "ks_matcher"
@@ -23,8 +22,5 @@ struct matcher {
 bool match_init(struct matcher *matcher, const char *query, struct err *err) KS_MUST_USE;
 void match_free(struct matcher *matcher);
 bool match_test(const struct matcher *matcher, const char *text);
-
-/* Makes ks_match known to a connection; an SQLite result code. */
-int match_register(sqlite3 *handle);
 
 #endif

@@ -1,28 +1,14 @@
-#include "ingest/store/fields.h"
-#include "ingest/store/internal.h"
+#include "ingest/store/rows_reader.h"
 
-/* What a function that reads one table needs. */
-struct overview {
-    struct db *db;
-    struct arena *arena;
-    int64_t trace_id;
-    struct trace_results *results;
-};
-
-#define SELECT_POSITIONED(table, fields, more_columns)                 \
-    "SELECT position" fields(FIELD_COLUMN) more_columns " FROM " table \
-                                                        " WHERE trace_id = ? ORDER BY position"
-
-static bool read_scalars(const struct overview *in, struct err *err)
+static bool read_scalars(const struct rows_reader *in, struct trace_results *row, struct err *err)
 {
     struct arena *arena = in->arena;
-    struct trace_results *row = in->results;
     struct db_stmt only;
     struct db_stmt *st = &only;
     db_prepare(st, in->db,
                "SELECT device_type" TRACE_FIELDS(FIELD_COLUMN) TRACE_COUNT_COLUMNS
                " FROM trace WHERE id = ?");
-    db_put_int(st, in->trace_id);
+    db_put_int(st, in->owner_id);
     if (db_next(st)) {
         row->device_type = db_get_text(st, arena);
         TRACE_FIELDS(FIELD_READ)
@@ -32,55 +18,22 @@ static bool read_scalars(const struct overview *in, struct err *err)
         }
         row->kernel_count = (size_t)db_get_int(st);
         row->kernel_launch_count = (size_t)db_get_int(st);
+        row->kernel_use_count = (size_t)db_get_int(st);
+        row->kernel_use_launch_count = (size_t)db_get_int(st);
+        row->cycle_count = (size_t)db_get_int(st);
+        row->cycle_use_count = (size_t)db_get_int(st);
     }
     return db_done(st, err);
 }
 
-static bool count_rows(const struct overview *in, const char *sql, size_t *count, struct err *err)
-{
-    struct db_stmt st;
-    db_prepare(&st, in->db, sql);
-    db_put_int(&st, in->trace_id);
-    *count = db_next(&st) ? (size_t)db_get_int(&st) : 0;
-    return db_done(&st, err);
-}
-
-/* Prepares the SELECT of a table and takes memory for its rows: NULL when there are none, and when
- * there is no memory, which the statement then tells. */
-static void *begin_rows(
-    const struct overview *in, struct db_stmt *st, const char *sql, size_t count, size_t row_bytes)
-{
-    db_prepare(st, in->db, sql);
-    db_put_int(st, in->trace_id);
-    if (count == 0) {
-        return NULL;
-    }
-    void *rows = arena_calloc(in->arena, count, row_bytes);
-    if (rows == NULL) {
-        db_fail_memory(st);
-    }
-    return rows;
-}
-
-/* Goes to the next row and past its position. */
-static bool next_row(struct db_stmt *st)
-{
-    if (!db_next(st)) {
-        return false;
-    }
-    (void)db_get_int(st);
-    return true;
-}
-
-static bool read_steps(const struct overview *in, struct err *err)
+static bool read_steps(const struct rows_reader *in, struct trace_results *results, struct err *err)
 {
     struct arena *arena = in->arena;
-    struct trace_results *results = in->results;
     struct db_stmt only;
     struct db_stmt *st = &only;
-    results->steps = begin_rows(in, st, SELECT_POSITIONED("step", STEP_FIELDS, STEP_COST_COLUMNS),
+    results->steps = rows_begin(in, st, ROWS_SELECT("step", STEP_FIELDS, STEP_COST_COLUMNS),
                                 results->step_count, sizeof *results->steps);
-    for (size_t i = 0; i < results->step_count && next_row(st); i++) {
+    for (size_t i = 0; i < results->step_count && rows_next(st); i++) {
         struct step_row *row = &results->steps[i];
         STEP_FIELDS(FIELD_READ)
         for (int role = 0; role < ROLE_COUNT; role++) {
@@ -90,54 +43,91 @@ static bool read_steps(const struct overview *in, struct err *err)
     return db_done(st, err);
 }
 
-/* A table of which every column is a field. */
-#define DEFINE_READER(function, table, fields, rows, row_count, row_struct)        \
-    static bool function(const struct overview *in, struct err *err)               \
-    {                                                                              \
-        struct arena *arena = in->arena;                                           \
-        struct trace_results *results = in->results;                               \
-        struct db_stmt only;                                                       \
-        struct db_stmt *st = &only;                                                \
-        if (!count_rows(in, "SELECT count(*) FROM " table " WHERE trace_id = ?",   \
-                        &results->row_count, err)) {                               \
-            return false;                                                          \
-        }                                                                          \
-        results->rows = begin_rows(in, st, SELECT_POSITIONED(table, fields, ""),   \
-                                   results->row_count, sizeof(struct row_struct)); \
-        for (size_t i = 0; i < results->row_count && next_row(st); i++) {          \
-            struct row_struct *row = &results->rows[i];                            \
-            fields(FIELD_READ)                                                     \
-        }                                                                          \
-        return db_done(st, err);                                                   \
-    }
+ROWS_DEFINE_READER(read_devices, "device", DEVICE_FIELDS, devices, device_count, device_row)
+ROWS_DEFINE_READER(read_gpus, "gpu", GPU_FIELDS, gpus, gpu_count, gpu_row)
+ROWS_DEFINE_READER(read_recommendations,
+                   "recommendation",
+                   RECOMMENDATION_FIELDS,
+                   recommendations,
+                   recommendation_count,
+                   recommendation_row)
+ROWS_DEFINE_READER(read_environment,
+                   "environment",
+                   ENVIRONMENT_FIELDS,
+                   environment,
+                   environment_count,
+                   environment_row)
+ROWS_DEFINE_READER(read_missing, "missing", MISSING_FIELDS, missing, missing_count, missing_row)
+ROWS_DEFINE_READER(read_plugin_answers,
+                   "plugin_answer",
+                   PLUGIN_ANSWER_FIELDS,
+                   plugin_answers,
+                   plugin_answer_count,
+                   plugin_answer_row)
 
-DEFINE_READER(read_devices, "device", DEVICE_FIELDS, devices, device_count, device_row)
-DEFINE_READER(read_recommendations,
-              "recommendation",
-              RECOMMENDATION_FIELDS,
-              recommendations,
-              recommendation_count,
-              recommendation_row)
-DEFINE_READER(read_environment,
-              "environment",
-              ENVIRONMENT_FIELDS,
-              environment,
-              environment_count,
-              environment_row)
-DEFINE_READER(read_missing, "missing", MISSING_FIELDS, missing, missing_count, missing_row)
-DEFINE_READER(read_plugin_answers,
-              "plugin_answer",
-              PLUGIN_ANSWER_FIELDS,
-              plugin_answers,
-              plugin_answer_count,
-              plugin_answer_row)
+ROWS_DEFINE_READER(read_kernel_use_metrics,
+                   "kernel_use_metric",
+                   KERNEL_USE_METRIC_FIELDS,
+                   kernel_use_metrics,
+                   kernel_use_metric_count,
+                   kernel_use_metric_row)
+ROWS_DEFINE_READER(
+    read_transfers, "transfer", TRANSFER_FIELDS, transfers, transfer_count, transfer_row)
 
-static bool read_all(const struct overview *in, struct err *err)
+static bool
+read_kernel_use_totals(const struct rows_reader *in, struct trace_results *results, struct err *err)
 {
-    return read_scalars(in, err) && read_steps(in, err) && read_devices(in, err) &&
-           read_recommendations(in, err) && read_environment(in, err) && read_missing(in, err) &&
-           read_plugin_answers(in, err) &&
-           store_read_warnings(in->db, in->trace_id, &in->results->warnings, err);
+    struct kernel_use_totals *row = &results->kernel_use_totals;
+    struct db_stmt only;
+    struct db_stmt *st = &only;
+    db_prepare(st, in->db,
+               "SELECT trace_id" KERNEL_USE_TOTAL_FIELDS(FIELD_COLUMN) KERNEL_USE_CLASS_COLUMNS
+               " FROM kernel_use_total WHERE trace_id = ?");
+    db_put_int(st, in->owner_id);
+    if (rows_next(st)) {
+        KERNEL_USE_TOTAL_FIELDS(FIELD_READ)
+        for (int use = 0; use < USE_CLASS_COUNT; use++) {
+            row->class_ns[use] = db_get_int(st);
+        }
+        for (int use = 0; use < USE_CLASS_COUNT; use++) {
+            row->class_launches[use] = db_get_int(st);
+        }
+    }
+    return db_done(st, err);
+}
+
+static bool
+read_bad_rows(const struct rows_reader *in, struct trace_results *results, struct err *err)
+{
+    struct db_stmt st;
+    if (!rows_count(in, "SELECT count(*) FROM bad_row WHERE trace_id = ?", &results->bad_row_count,
+                    err)) {
+        return false;
+    }
+    results->bad_rows = rows_begin(
+        in, &st, "SELECT position, text FROM bad_row WHERE trace_id = ? ORDER BY position",
+        results->bad_row_count, sizeof *results->bad_rows);
+    for (size_t i = 0; i < results->bad_row_count && rows_next(&st); i++) {
+        results->bad_rows[i] = db_get_text(&st, in->arena);
+    }
+    return db_done(&st, err);
+}
+
+static bool
+read_kernel_table(const struct rows_reader *in, struct trace_results *results, struct err *err)
+{
+    return read_kernel_use_totals(in, results, err) && read_kernel_use_metrics(in, results, err) &&
+           read_transfers(in, results, err) && read_bad_rows(in, results, err);
+}
+
+static bool read_all(const struct rows_reader *in, struct trace_results *out, struct err *err)
+{
+    return store_check_figures(in->db, in->owner_id, err) && read_scalars(in, out, err) &&
+           read_steps(in, out, err) && read_devices(in, out, err) && read_gpus(in, out, err) &&
+           read_recommendations(in, out, err) && read_environment(in, out, err) &&
+           read_missing(in, out, err) && read_plugin_answers(in, out, err) &&
+           (!out->has_kernel_use || read_kernel_table(in, out, err)) &&
+           store_read_warnings(in->db, in->owner_id, &out->warnings, err);
 }
 
 bool store_overview(struct store *store,
@@ -146,17 +136,19 @@ bool store_overview(struct store *store,
                     struct trace_results **out,
                     struct err *err)
 {
-    struct overview in = {.arena = arena, .trace_id = trace_id};
-    in.results = arena_calloc(arena, 1, sizeof *in.results);
-    if (in.results == NULL) {
+    struct text_cache texts;
+    struct rows_reader in = {.arena = arena, .texts = &texts, .owner_id = trace_id};
+    *out = arena_calloc(arena, 1, sizeof **out);
+    if (*out == NULL) {
         return err_set(err, ERR_NO_MEMORY, "no memory for the overview of a trace");
     }
     if (!store_read_begin(store, &in.db, err)) {
         return false;
     }
-    bool ok = store_check_figures(in.db, trace_id, err) && read_all(&in, err);
+    text_cache_init(&texts, in.db, arena, trace_id);
+    bool ok = read_all(&in, *out, err);
+    text_cache_free(&texts);
     store_read_end(store, in.db);
-    *out = in.results;
     return ok;
 }
 

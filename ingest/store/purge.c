@@ -1,6 +1,6 @@
-/* Removing the rows of traces that no upload holds any more: after a deletion, a replaced or
- * given-up upload, a crash. Such a trace is invisible already, so its rows may go in many small
- * transactions, and uploads get their turn in between. */
+/* Removing the rows of traces that no upload holds any more, and of comparisons that were removed:
+ * after a deletion, a replaced or given-up upload, a crash. They are invisible already, so their
+ * rows may go in many small transactions, and uploads get their turn in between. */
 #include "ingest/store/internal.h"
 
 #define PURGE_BATCH_ROWS 5000
@@ -16,19 +16,47 @@ static const char *const purge_batch_sql[] = {
     " (SELECT position FROM kernel WHERE trace_id = ?1 LIMIT ?2)",
     "DELETE FROM step WHERE trace_id = ?1 AND position IN"
     " (SELECT position FROM step WHERE trace_id = ?1 LIMIT ?2)",
+    "DELETE FROM kernel_use_value WHERE trace_id = ?1 AND (launch, position) IN"
+    " (SELECT launch, position FROM kernel_use_value WHERE trace_id = ?1 LIMIT ?2)",
+    "DELETE FROM kernel_use_launch WHERE trace_id = ?1 AND position IN"
+    " (SELECT position FROM kernel_use_launch WHERE trace_id = ?1 LIMIT ?2)",
+    "DELETE FROM kernel_use_metric WHERE trace_id = ?1 AND position IN"
+    " (SELECT position FROM kernel_use_metric WHERE trace_id = ?1 LIMIT ?2)",
+    "DELETE FROM kernel_use WHERE trace_id = ?1 AND position IN"
+    " (SELECT position FROM kernel_use WHERE trace_id = ?1 LIMIT ?2)",
+    "DELETE FROM cycle_use WHERE trace_id = ?1 AND position IN"
+    " (SELECT position FROM cycle_use WHERE trace_id = ?1 LIMIT ?2)",
+    "DELETE FROM cycle WHERE trace_id = ?1 AND position IN"
+    " (SELECT position FROM cycle WHERE trace_id = ?1 LIMIT ?2)",
+    "DELETE FROM module WHERE trace_id = ?1 AND position IN"
+    " (SELECT position FROM module WHERE trace_id = ?1 LIMIT ?2)",
+    "DELETE FROM block WHERE trace_id = ?1 AND kind IN"
+    " (SELECT kind FROM block WHERE trace_id = ?1 LIMIT ?2)",
     "DELETE FROM text WHERE trace_id = ?1 AND id IN"
     " (SELECT id FROM text WHERE trace_id = ?1 LIMIT ?2)",
 };
 
-static bool run_with_trace(
-    struct store *store, const char *sql, int64_t trace_id, int64_t *changes, struct err *err)
+/* The same of a comparison. */
+static const char *const purge_comparison_sql[] = {
+    "DELETE FROM comparison_row WHERE comparison_id = ?1 AND position IN"
+    " (SELECT position FROM comparison_row WHERE comparison_id = ?1 LIMIT ?2)",
+    "DELETE FROM comparison_cycle WHERE comparison_id = ?1 AND position IN"
+    " (SELECT position FROM comparison_cycle WHERE comparison_id = ?1 LIMIT ?2)",
+    "DELETE FROM comparison_appeared WHERE comparison_id = ?1 AND position IN"
+    " (SELECT position FROM comparison_appeared WHERE comparison_id = ?1 LIMIT ?2)",
+    "DELETE FROM comparison_text WHERE comparison_id = ?1 AND id IN"
+    " (SELECT id FROM comparison_text WHERE comparison_id = ?1 LIMIT ?2)",
+};
+
+static bool
+run_with_id(struct store *store, const char *sql, int64_t id, int64_t *changes, struct err *err)
 {
     if (!store_write_begin(store, STORE_BATCH, err)) {
         return false;
     }
     struct db_stmt st;
     db_prepare(&st, store->writer, sql);
-    db_put_int(&st, trace_id);
+    db_put_int(&st, id);
     if (sqlite3_bind_parameter_count(st.raw) > 1) {
         db_put_int(&st, PURGE_BATCH_ROWS);
     }
@@ -37,42 +65,83 @@ static bool run_with_trace(
     return store_write_end(store, ok, err);
 }
 
-static bool purge_trace(struct store *store, int64_t trace_id, struct err *err)
+/* Each statement again and again until nothing is left for it. */
+static bool run_batches(
+    struct store *store, const char *const *sql, size_t sql_count, int64_t id, struct err *err)
 {
     int64_t changes;
-    for (size_t i = 0; i < sizeof purge_batch_sql / sizeof purge_batch_sql[0]; i++) {
+    for (size_t i = 0; i < sql_count; i++) {
         do {
-            if (!run_with_trace(store, purge_batch_sql[i], trace_id, &changes, err)) {
+            if (!run_with_id(store, sql[i], id, &changes, err)) {
                 return false;
             }
         } while (changes == PURGE_BATCH_ROWS);
     }
-    return run_with_trace(store, "DELETE FROM trace WHERE id = ?1 AND upload_id IS NULL", trace_id,
-                          &changes, err);
+    return true;
 }
 
-/* The next trace to remove after `after`, or 0. */
-static bool next_orphan(struct store *store, int64_t after, int64_t *trace_id, struct err *err)
+#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
+
+static bool purge_trace(struct store *store, int64_t trace_id, struct err *err)
+{
+    int64_t changes;
+    return run_batches(store, purge_batch_sql, COUNT_OF(purge_batch_sql), trace_id, err) &&
+           run_with_id(store, "DELETE FROM trace WHERE id = ?1 AND upload_id IS NULL", trace_id,
+                       &changes, err);
+}
+
+static bool purge_comparison(struct store *store, int64_t id, struct err *err)
+{
+    int64_t changes;
+    return run_batches(store, purge_comparison_sql, COUNT_OF(purge_comparison_sql), id, err) &&
+           run_with_id(store, "DELETE FROM comparison WHERE id = ?1", id, &changes, err);
+}
+
+/* The next id to remove beyond `from`, or 0. */
+static bool
+next_orphan(struct store *store, const char *sql, int64_t from, int64_t *id, struct err *err)
 {
     struct db *db;
     if (!store_read_begin(store, &db, err)) {
         return false;
     }
     struct db_stmt st;
-    db_prepare(&st, db,
-               "SELECT id FROM trace WHERE upload_id IS NULL AND id > ? ORDER BY id LIMIT 1");
-    db_put_int(&st, after);
-    *trace_id = db_next(&st) ? db_get_int(&st) : 0;
+    db_prepare(&st, db, sql);
+    db_put_int(&st, from);
+    *id = db_next(&st) ? db_get_int(&st) : 0;
     bool ok = db_done(&st, err);
     store_read_end(store, db);
     return ok;
 }
 
+/* Downwards, because the first one of a group would take all others along in one transaction. */
+static bool purge_comparisons(struct store *store, struct err *err)
+{
+    int64_t id = INT64_MAX;
+    do {
+        if (!next_orphan(store,
+                         "SELECT id FROM comparison WHERE id < ? AND (state = 'removed' OR trace_id"
+                         " IN (SELECT id FROM trace WHERE upload_id IS NULL))"
+                         " ORDER BY id DESC LIMIT 1",
+                         id, &id, err) ||
+            (id != 0 && !purge_comparison(store, id, err))) {
+            return false;
+        }
+    } while (id != 0);
+    return true;
+}
+
 bool store_purge(struct store *store, struct err *err)
 {
     int64_t trace_id = 0;
+    if (!purge_comparisons(store, err)) {
+        return false;
+    }
     do {
-        if (!next_orphan(store, trace_id, &trace_id, err) ||
+        if (!next_orphan(
+                store,
+                "SELECT id FROM trace WHERE upload_id IS NULL AND id > ? ORDER BY id LIMIT 1",
+                trace_id, &trace_id, err) ||
             (trace_id != 0 && !purge_trace(store, trace_id, err))) {
             return false;
         }

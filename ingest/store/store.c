@@ -81,7 +81,8 @@ static bool take_lock(struct store *store, struct err *err)
 
 /* ---- open and close ---- */
 
-/* Uploads that a crash interrupted. Their jobs are still there and will be taken up again. */
+/* Uploads and comparisons that a crash interrupted. The jobs of the uploads are still there and
+ * will be taken up again. */
 static bool remove_unpublished(struct store *store, struct err *err)
 {
     if (!store_write_begin(store, STORE_DURABLE, err)) {
@@ -89,6 +90,8 @@ static bool remove_unpublished(struct store *store, struct err *err)
     }
     bool ok = db_exec(store->writer, "DELETE FROM upload WHERE published = 0", err);
     int64_t uploads = ok ? db_changes(store->writer) : 0;
+    ok = ok && db_exec(store->writer,
+                       "UPDATE comparison SET state = 'removed' WHERE state = 'writing'", err);
     ok = ok &&
          db_exec(store->writer, "DELETE FROM run WHERE id NOT IN (SELECT run_id FROM upload)", err);
     if (uploads > 0) {

@@ -78,6 +78,7 @@ struct store_job {
     uint64_t size_bytes;
     bool replace; /* other bytes under a taken name replace what was there, when this job is done */
     enum job_state state;
+    const char *marker; /* function whose calls are the cycles, as given at upload; NULL: found */
     /* JOB_FAILED: the error as it was */
     enum err_code error_code;
     uint64_t error_offset;
@@ -145,7 +146,7 @@ struct store_run {
     int64_t worker_count;
     uint64_t size_bytes;      /* of the uploads */
     const char *device_types; /* distinct, comma-separated: "GPU,CPU" */
-    uint32_t views;           /* union over the traces; VIEW_DISTRIBUTED is the query room's work */
+    uint32_t views; /* union over the traces; VIEW_DISTRIBUTED where one has collectives */
 };
 
 struct store_trace {
@@ -169,10 +170,11 @@ struct store_trace {
     uint32_t views;
     int64_t communication_nodes;
     int64_t communication_signature;
-    int64_t operator_count; /* names */
-    int64_t kernel_count;   /* names */
+    int64_t collective_count; /* by COMM_OURS */
+    int64_t operator_count;   /* names */
+    int64_t kernel_count;     /* names */
     /* The id under which store_overview, store_operators, ... answer with the plugin's figures:
-     * that of the trace itself unless its times are decimal (see results.h, `plugin`). */
+     * that of the trace itself unless they differ (see results.h, `plugin`). */
     int64_t plugin_figures_id;
     struct warnings warnings;
 };
@@ -214,15 +216,18 @@ bool store_trace_get(struct store *store,
 /* ERR_NOT_FOUND when there is no visible trace with this id. The functions below that read results
  * do not ask: they also answer for a plugin_figures_id. */
 bool store_trace_check(struct store *store, int64_t id, struct err *err) KS_MUST_USE;
-/* What is visible under a run and file name: its hash and traces; *count 0 and sha NULL when
- * nothing. */
+/* What is visible under a run and file name; zeroed when nothing is. */
+struct store_file {
+    const char *sha256_hex; /* NULL: nothing is there */
+    const char *marker;     /* with which it was read; NULL: none */
+    int64_t *trace_ids;
+    size_t trace_count;
+};
 bool store_find_file(struct store *store,
                      struct arena *arena,
                      const char *run,
                      const char *file_name,
-                     const char **sha256_hex,
-                     int64_t **trace_ids,
-                     size_t *count,
+                     struct store_file *out,
                      struct err *err) KS_MUST_USE;
 /* NULL leaves a field as it is. `tags` is a JSON array of strings, checked by the caller. */
 bool store_run_patch(struct store *store,
@@ -241,7 +246,9 @@ bool store_trace_delete(struct store *store, int64_t id, struct err *err) KS_MUS
 
 /* ---- results ---- */
 
-/* Everything but operators, kernels and launches (their counts are set, their arrays NULL). */
+/* Everything but operators, kernels, launches, the kernels and launches of a kernel table, cycles
+ * and their uses (their counts are set, their arrays NULL), counters, and the comparison of a
+ * report. */
 bool store_overview(struct store *store,
                     struct arena *arena,
                     int64_t trace_id,
@@ -279,6 +286,127 @@ bool store_kernel_launches(struct store *store,
                            size_t *count,
                            int64_t *total,
                            struct err *err) KS_MUST_USE;
+/* ---- kernel tables ---- */
+
+/* Rows of kernel_use; sort columns are the field names, also "share" (of the total time) and
+ * "class". `q` looks in cleaned and full names. The totals come with store_overview, as do
+ * transfers, bad_rows and kernel_use_metrics. */
+bool store_kernel_use(struct store *store,
+                      struct arena *arena,
+                      int64_t trace_id,
+                      const struct store_page *page,
+                      struct kernel_use_row **rows,
+                      size_t *count,
+                      int64_t *total,
+                      struct err *err) KS_MUST_USE;
+/* The same of launches; also "position" and "duration_ns" sort them.
+ * `name`: only launches of this cleaned name (NULL: any). With `values` (may be NULL): the other
+ * metrics of the launches of this page; their `launch` is the index into *rows. */
+bool store_kernel_use_launches(struct store *store,
+                               struct arena *arena,
+                               int64_t trace_id,
+                               const char *name,
+                               const struct store_page *page,
+                               struct kernel_use_launch_row **rows,
+                               size_t *count,
+                               int64_t *total,
+                               struct kernel_use_value_row **values,
+                               size_t *value_count,
+                               struct err *err) KS_MUST_USE;
+
+/* ---- call trees, memory, modules, collectives ---- */
+
+/* NULL where the trace has none. All also answer for a plugin_figures_id. */
+bool store_call_tree(struct store *store,
+                     struct arena *arena,
+                     int64_t trace_id,
+                     struct call_tree **out,
+                     struct err *err) KS_MUST_USE;
+bool store_memory_log(struct store *store,
+                      struct arena *arena,
+                      int64_t trace_id,
+                      struct memory_log **out,
+                      struct err *err) KS_MUST_USE;
+/* COMM_OURS is kept with exact figures only: a plugin_figures_id that is not the trace's own id has
+ * none. */
+bool store_comm_log(struct store *store,
+                    struct arena *arena,
+                    int64_t trace_id,
+                    enum comm_rule rule,
+                    struct comm_log **out,
+                    struct err *err) KS_MUST_USE;
+bool store_gpu_counters(struct store *store,
+                        struct arena *arena,
+                        int64_t trace_id,
+                        struct gpu_counters **out,
+                        struct err *err) KS_MUST_USE;
+bool store_modules(struct store *store,
+                   struct arena *arena,
+                   int64_t trace_id,
+                   struct module_row **rows,
+                   size_t *count,
+                   struct err *err) KS_MUST_USE;
+
+/* ---- cycles and comparisons ---- */
+
+/* Results of which cycle_source, cycles, cycle_uses and counters are set, in stored order. */
+bool store_cycles(struct store *store,
+                  struct arena *arena,
+                  int64_t trace_id,
+                  struct trace_results **out,
+                  struct err *err) KS_MUST_USE;
+
+/* The counters of a trace alone. */
+bool store_counters(struct store *store,
+                    struct arena *arena,
+                    int64_t trace_id,
+                    struct counter_row **rows,
+                    size_t *count,
+                    struct err *err) KS_MUST_USE;
+
+struct store_comparison {
+    int64_t id;
+    int64_t group_id; /* the id of the first comparison of the same request */
+    int64_t trace_id; /* the uploaded report; 0: computed here */
+    int64_t created_at_s;
+    double top_score;               /* highest score of a row, 0 without rows */
+    int64_t pair_count;             /* comparisons of the group */
+    int64_t *trace_ids[SIDE_COUNT]; /* compared traces, also those that are gone by now */
+    size_t trace_count[SIDE_COUNT];
+    struct comparison *comparison; /* without rows, cycles, findings and appeared in lists */
+};
+
+/* Stores all pairs of one request, most suspicious first: in bounded batches, then all of them
+ * become visible at once. ids[i] for item i. */
+bool store_comparisons_add(struct store *store,
+                           const struct comparison_list *list,
+                           const int64_t *const trace_ids[SIDE_COUNT],
+                           const size_t trace_count[SIDE_COUNT],
+                           int64_t *ids,
+                           struct err *err) KS_MUST_USE;
+/* One with everything. ERR_NOT_FOUND. Comparisons outlive the traces they compare; that of an
+ * uploaded report goes with its trace. */
+bool store_comparison_get(struct store *store,
+                          struct arena *arena,
+                          int64_t id,
+                          struct store_comparison **out,
+                          struct err *err) KS_MUST_USE;
+/* Without group: the first one of each group, newest first; `page` gives limit and offset, q looks
+ * in titles and labels. With group_id != 0: that group's, most suspicious first. */
+bool store_comparisons(struct store *store,
+                       struct arena *arena,
+                       int64_t group_id,
+                       const struct store_page *page,
+                       struct store_comparison **rows,
+                       size_t *count,
+                       int64_t *total,
+                       struct err *err) KS_MUST_USE;
+/* The comparison of an uploaded report, or 0. */
+bool store_trace_comparison(struct store *store, int64_t trace_id, int64_t *id, struct err *err)
+    KS_MUST_USE;
+/* With its whole group. ERR_CONFLICT for an uploaded report, which goes with its trace. */
+bool store_comparison_delete(struct store *store, int64_t id, struct err *err) KS_MUST_USE;
+
 /* An answer kept word for word, or *json NULL when the trace has none for this route. */
 bool store_plugin_answer(struct store *store,
                          struct arena *arena,

@@ -7,7 +7,22 @@
 
 void text_cache_init(struct text_cache *cache, struct db *db, struct arena *arena, int64_t trace_id)
 {
-    *cache = (struct text_cache){.db = db, .arena = arena, .trace_id = trace_id};
+    *cache = (struct text_cache){.db = db,
+                                 .arena = arena,
+                                 .sql = "SELECT value FROM text WHERE trace_id = ? AND id = ?",
+                                 .owner_id = trace_id};
+}
+
+void text_cache_init_comparison(struct text_cache *cache,
+                                struct db *db,
+                                struct arena *arena,
+                                int64_t group_id)
+{
+    *cache = (struct text_cache){
+        .db = db,
+        .arena = arena,
+        .sql = "SELECT value FROM comparison_text WHERE comparison_id = ? AND id = ?",
+        .owner_id = group_id};
 }
 
 void text_cache_free(struct text_cache *cache)
@@ -54,8 +69,8 @@ static const char *read_text(struct text_cache *cache, int64_t id, struct db_stm
     struct db_stmt st;
     struct err err = ERR_INIT;
     const char *text = NULL;
-    db_prepare(&st, cache->db, "SELECT value FROM text WHERE trace_id = ? AND id = ?");
-    db_put_int(&st, cache->trace_id);
+    db_prepare(&st, cache->db, cache->sql);
+    db_put_int(&st, cache->owner_id);
     db_put_int(&st, id);
     bool found = db_next(&st);
     if (found) {
@@ -63,7 +78,8 @@ static const char *read_text(struct text_cache *cache, int64_t id, struct db_stm
     }
     bool ok = db_done(&st, &err);
     if (ok && !found) {
-        ok = err_set(&err, ERR_STORE, "text %lld of a trace is missing", (long long)id);
+        ok = err_set(&err, ERR_STORE, "text %lld of a trace or comparison is missing",
+                     (long long)id);
     }
     if (!ok && !asker->failed) {
         asker->failed = true;

@@ -1,5 +1,7 @@
 /** Every call of /api/v1, relative to the page, so that a base path needs no setting. */
 
+import { during } from './activity.js';
+
 export class ApiError extends Error {
     /** @param {Problem} problem */
     constructor(problem) {
@@ -26,9 +28,14 @@ export function apiUrl(path, query = {}) {
  * @param {string} path
  * @param {{query?: Record<string, any>, method?: string, body?: any, signal?: AbortSignal}} [options]
  */
-async function call(path, { query, method = 'GET', body, signal } = {}) {
+function call(path, { query, method = 'GET', body, signal } = {}) {
+    return during(ask(apiUrl(path, query), { method, body, signal }));
+}
+
+/** @param {string} url @param {{method: string, body?: any, signal?: AbortSignal}} options */
+async function ask(url, { method, body, signal }) {
     try {
-        const response = await fetch(apiUrl(path, query), {
+        const response = await fetch(url, {
             method,
             signal,
             headers: body ? { 'Content-Type': 'application/json' } : undefined,
@@ -92,7 +99,7 @@ export const overview = (id, signal) => call(`traces/${id}/overview`, { signal }
 
 /**
  * @param {number | string} id
- * @param {'operators' | 'kernels' | 'steps'} view
+ * @param {string} view: operators, kernels, steps, memory, memory/events
  * @param {Record<string, any>} query
  * @param {AbortSignal} [signal]
  * @returns {Promise<RowPage>}
@@ -115,10 +122,128 @@ export const csvUrl = (id, view, query) => apiUrl(`traces/${id}/${view}`, { ...q
 /**
  * @param {string} runName
  * @param {string} fileName
- * @param {boolean} replace
+ * @param {{replace?: boolean, marker?: string}} how
  */
-export const uploadUrl = (runName, fileName, replace) =>
-    apiUrl(`${runPath(runName)}/traces/${encodeURIComponent(fileName)}`, { replace: replace ? 1 : null });
+export const uploadUrl = (runName, fileName, { replace, marker }) =>
+    apiUrl(`${runPath(runName)}/traces/${encodeURIComponent(fileName)}`, { replace: replace ? 1 : null, marker });
 
 /** @param {string | number} id */
 export const jobUrl = (id) => apiUrl(`jobs/${id}`);
+
+/**
+ * @param {Record<string, any>} query
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<{comparisons: ComparisonItem[], total: number}>}
+ */
+export const comparisons = (query, signal) => call('comparisons', { query, signal });
+
+/** @param {number | string} id @param {AbortSignal} [signal] @returns {Promise<Comparison>} */
+export const comparison = (id, signal) => call(`comparisons/${encodeURIComponent(id)}`, { signal });
+
+/** Compares and stores; the answer is the most suspicious pair. @param {Record<string, any>} body @returns {Promise<Comparison>} */
+export const compare = (body) => call('comparisons', { method: 'POST', body });
+
+/** @param {number | string} id one pair; its whole group goes */
+export const deleteComparison = (id) => call(`comparisons/${id}`, { method: 'DELETE' });
+
+/**
+ * @param {number | string} id
+ * @param {{function: string, metric: string, device: string}} row
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<BetaSeries>}
+ */
+export const betaSeries = (id, row, signal) =>
+    call(`comparisons/${id}/series`, { query: { function: row.function, metric: row.metric, device: row.device }, signal });
+
+/** @param {number | string} id @param {'csv' | 'markdown'} format @param {Record<string, any>} [query] which rows */
+export const comparisonUrl = (id, format, query = {}) => apiUrl(`comparisons/${id}`, { ...query, format });
+
+/** @param {number | string} id @param {AbortSignal} [signal] @returns {Promise<CycleAnswer>} */
+export const cycles = (id, signal) => call(`traces/${id}/cycles`, { signal });
+
+/** @param {number | string} id */
+export const cyclesCsvUrl = (id) => apiUrl(`traces/${id}/cycles`, { format: 'csv' });
+
+/**
+ * @param {number | string} id of a kernel table
+ * @param {Record<string, any>} query
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<KernelUse>}
+ */
+export const kernelUse = (id, query, signal) => call(`traces/${id}/kernel-utilisation`, { query, signal });
+
+/**
+ * @param {number | string} id
+ * @param {Record<string, any>} query
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<{rows: KernelLaunch[], total: number}>}
+ */
+export const kernelLaunches = (id, query, signal) => call(`traces/${id}/kernel-utilisation/launches`, { query, signal });
+
+/**
+ * @param {number | string} id
+ * @param {Record<string, any>} query
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<MemoryAnswer>}
+ */
+export const memory = (id, query, signal) => call(`traces/${id}/memory`, { query, signal });
+
+/** @param {number | string} id @param {AbortSignal} [signal] @param {number} [points] at most @returns {Promise<{devices: MemoryCurve[]}>} */
+export const memoryCurve = (id, signal, points) => call(`traces/${id}/memory/curve`, { query: { points }, signal });
+
+/** @param {number | string} id @param {AbortSignal} [signal] @returns {Promise<ModuleAnswer>} */
+export const modules = (id, signal) => call(`traces/${id}/modules`, { signal });
+
+/** @param {number | string} id @param {AbortSignal} [signal] @returns {Promise<{threads: CallThread[]}>} */
+export const callThreads = (id, signal) => call(`traces/${id}/tree`, { signal });
+
+/**
+ * @param {number | string} id
+ * @param {number} thread
+ * @param {{node?: number, depth?: number, limit?: number, offset?: number}} query
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<CallPart>}
+ */
+export const calls = (id, thread, query, signal) => call(`traces/${id}/tree/${thread}`, { query, signal });
+
+/**
+ * @param {number | string} id
+ * @param {number} thread
+ * @param {string} q
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<CallMatches>}
+ */
+export const findCalls = (id, thread, q, signal) => call(`traces/${id}/tree/${thread}`, { query: { q }, signal });
+
+/**
+ * @param {string} runName
+ * @param {{span?: string | null, rule?: string | null}} query
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<Distributed>}
+ */
+export const distributed = (runName, query, signal) => call(`${runPath(runName)}/distributed`, { query, signal });
+
+/**
+ * Every operator and kernel of two traces.
+ * @param {string} base
+ * @param {string} candidate
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<NameDiff>}
+ */
+export const diff = (base, candidate, signal) => call('diff', { query: { base, candidate, limit: 0 }, signal });
+
+/**
+ * @param {string} base
+ * @param {string} candidate
+ * @param {Record<string, any>} query table, and which of its rows
+ */
+export const diffCsvUrl = (base, candidate, query) => apiUrl('diff', { base, candidate, ...query, format: 'csv', limit: 0 });
+
+/**
+ * @param {string} base
+ * @param {string} candidate
+ * @param {string} path of the node: "0", "0-3"
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<DiffNode>}
+ */
+export const diffTree = (base, candidate, path, signal) => call('diff/tree', { query: { base, candidate, path }, signal });

@@ -1,6 +1,7 @@
 /** One set-up for every chart: library, colours, tooltips, theme. Chart.js comes with the first chart, not with the page. */
 
 import { h } from './dom.js';
+import { during } from './activity.js';
 import { token, onTheme } from './theme.js';
 import * as fmt from './fmt.js';
 
@@ -26,7 +27,12 @@ function library() {
  * @param {() => any} build a Chart.js configuration with colours of the present theme
  * @returns {Promise<LiveChart>}
  */
-export async function draw(canvas, build) {
+export function draw(canvas, build) {
+    return during(start(canvas, build));
+}
+
+/** @param {HTMLCanvasElement} canvas @param {() => any} build @returns {Promise<LiveChart>} */
+async function start(canvas, build) {
     const Constructor = await library();
     /** @type {ChartInstance | undefined} */
     let chart;
@@ -59,7 +65,7 @@ function shared() {
     return { responsive: true, maintainAspectRatio: false };
 }
 
-function tooltip() {
+export function tooltip() {
     return {
         backgroundColor: token('--tip-bg'),
         titleColor: token('--tip-ink'),
@@ -79,7 +85,7 @@ function tooltip() {
 }
 
 /** @param {number} size @param {number} [weight] */
-const font = (size, weight = 400) => ({ family: token('--font'), size, weight });
+export const font = (size, weight = 400) => ({ family: token('--font'), size, weight });
 
 /** The fixed colour of a role. @param {string} role */
 export const roleColour = (role) => token(`--role-${role.replaceAll('_', '-')}`) || token('--role-other');
@@ -196,7 +202,7 @@ export function doughnut(canvas, { slices, off, print, total }) {
 }
 
 /** The key in a tip, without the frame that the parts have. @param {string} colour */
-const solid = (colour) => ({ backgroundColor: colour, borderColor: colour, borderWidth: 0 });
+export const solid = (colour) => ({ backgroundColor: colour, borderColor: colour, borderWidth: 0 });
 
 /** @param {string} name */
 const clip = (name) => (name.length > 28 ? `${name.slice(0, 27)}…` : name);

@@ -28,7 +28,7 @@ export function visibleColumns(columns, width, chosen) {
     return columns.filter((column) => fitting.has(column));
 }
 
-/** One time unit for columns that are read together, so that their figures compare by eye; it only ever grows. */
+/** One unit of time, or of size, for columns that are read together, so that their figures compare by eye; it only ever grows. */
 export class Units {
     constructor() {
         /** @type {Map<string, number>} */
@@ -37,9 +37,9 @@ export class Units {
 
     /** @param {Column[]} columns @param {Row[]} rows */
     learn(columns, rows) {
-        for (const column of columns.filter(({ kind }) => kind === 'time' || kind === 'share')) {
+        for (const column of columns.filter(({ kind }) => ['time', 'delta', 'size', 'share'].includes(kind))) {
             const family = column.family ?? column.key;
-            this.max.set(family, rows.reduce((max, row) => Math.max(max, valueOf(column, row) ?? 0), this.max.get(family) ?? 0));
+            this.max.set(family, rows.reduce((max, row) => Math.max(max, Math.abs(valueOf(column, row) ?? 0)), this.max.get(family) ?? 0));
         }
     }
 
@@ -48,8 +48,14 @@ export class Units {
         return fmt.columnUnit(this.max.get(column.family ?? column.key) ?? 0);
     }
 
-    /** How much of its cell the bar of a share fills: the largest share of the table fills it. @param {Column} column @param {number} value */
+    /** @param {Column} column */
+    ofSize(column) {
+        return fmt.byteUnit(this.max.get(column.family ?? column.key) ?? 0);
+    }
+
+    /** How much of its cell a bar fills: the largest share of the table all of it, the largest difference a half. @param {Column} column @param {number} value */
     bar(column, value) {
+        if (column.kind === 'delta') return Math.abs(value) / (2 * (this.max.get(column.family ?? column.key) || 1));
         const most = column.key === 'share' ? (this.max.get('share') ?? 1) : 1;
         return most > 0 ? Math.min(1, value / most) : 0;
     }
@@ -66,9 +72,12 @@ export const valueOf = (column, row) => (column.value ? column.value(row) : row[
 export function cellText(column, row, units) {
     const value = valueOf(column, row);
     if (value === null || value === undefined || value === '') return '–';
+    if (column.print) return column.print(value);
     switch (column.kind) {
         case 'int': return fmt.int(value);
         case 'time': return fmt.timeIn(value, units.of(column));
+        case 'size': return fmt.bytesIn(value, units.ofSize(column));
+        case 'delta': return fmt.signed(value / units.of(column).ns, units.of(column).digits);
         case 'share': return fmt.share(value);
         case 'pct': return fmt.num(value, 1);
         case 'num': return fmt.num(value, 1);

@@ -1,5 +1,7 @@
 /** Elements from data. Data becomes text nodes here and nowhere markup. */
 
+import { begin, during } from './activity.js';
+
 const SVG = 'http://www.w3.org/2000/svg';
 
 /** Line icons on a 16 px grid, drawn with the text's colour. */
@@ -13,6 +15,7 @@ const ICONS = {
     close: 'M3.5 3.5l9 9M12.5 3.5l-9 9',
     chevron: 'M6 3.5 10.5 8 6 12.5',
     down: 'M3.5 6 8 10.5 12.5 6',
+    compare: 'M5.5 3 2.5 6l3 3M2.5 6h9M10.5 7l3 3-3 3M13.5 10h-9',
     table: 'M2 3h12v10H2zM2 6.5h12M2 10h12M6.5 3v10',
 };
 
@@ -85,7 +88,8 @@ const room = (characters) => Math.min(64, Math.max(16, Math.ceil(characters / 8)
 export function nameParts(text, hint = '') {
     // In cutlass::Kernel<cutlass_80_tensorop_…> the lone argument is the name.
     const lone = /^[^<]*<(?=[\w:]{9,}>$)/.exec(text)?.[0].length ?? 0;
-    const angle = text.slice(lone).search(/[<>]/);
+    // "aten::conv2d (aten::empty)": what stands in brackets behind a name is no part of it.
+    const angle = text.slice(lone).search(/[<>]| \(/);
     const plain = angle > 0 ? text.slice(0, lone + angle) : text;
     const from = lone || (plain.includes('::') ? plain.lastIndexOf('::') + 2 : 0);
     const word = plain.slice(from);
@@ -136,7 +140,12 @@ export function toast(text) {
  * @param {string} text
  * @param {string} what said in the toast: "Link copied"
  */
-export async function copy(text, what) {
+export function copy(text, what) {
+    return during(write(text, what));
+}
+
+/** @param {string} text @param {string} what */
+async function write(text, what) {
     try {
         await navigator.clipboard.writeText(text);
         toast(what);
@@ -151,16 +160,32 @@ export async function copy(text, what) {
 }
 
 /**
+ * Runs once the calls have paused; `cancel` drops what waits, which must not reach the place where the user is by then.
  * @template {(...args: any[]) => void} F
  * @param {F} run
  * @param {number} ms
- * @returns {(...args: Parameters<F>) => void}
+ * @returns {((...args: Parameters<F>) => void) & {cancel: () => void}}
  */
 export function debounce(run, ms) {
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     let timer;
-    return (...args) => {
+    /** @type {(() => void) | undefined} */
+    let end;
+    const cancel = () => {
         clearTimeout(timer);
-        timer = setTimeout(() => run(...args), ms);
+        end?.();
+        end = undefined;
     };
+    /** @param {Parameters<F>} args */
+    const call = (...args) => {
+        clearTimeout(timer);
+        end ??= begin();
+        timer = setTimeout(() => {
+            const over = end;
+            end = undefined;
+            run(...args);
+            over?.();
+        }, ms);
+    };
+    return Object.assign(call, { cancel });
 }

@@ -1,6 +1,6 @@
 /** The only place that prints figures and units. Times come in nanoseconds, shares as 0..1. */
 
-const NBSP = '\u00a0';
+export const NBSP = '\u00a0';
 
 /** @typedef {{name: string, ns: number, digits: number}} TimeUnit */
 
@@ -93,17 +93,65 @@ export function shareParts(share) {
 /** @param {number | null | undefined} value 0..1 */
 export const share = (value) => (value === null || value === undefined ? '–' : shareParts(value).join(NBSP));
 
-/** @param {number | null | undefined} value */
-export function bytes(value) {
+/** A figure that is a percentage already: β, μ. @param {number | null | undefined} value @param {number} [digits] */
+export const percent = (value, digits = 2) => (value === null || value === undefined ? '–' : `${fixed(value, digits)}${NBSP}%`);
+
+/** With its sign, which a zero has not: a difference. @param {number | null | undefined} value @param {number} [digits] */
+export function signed(value, digits = 2) {
     if (value === null || value === undefined) return '–';
-    const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
-    let size = value;
-    let at = 0;
-    while (size >= 1024 && at < units.length - 1) {
-        size /= 1024;
-        at += 1;
-    }
-    return fixed(size, at === 0 || size >= 100 ? 0 : 1) + NBSP + units[at];
+    const sign = Math.abs(value) < 0.5 * 10 ** -digits ? '' : value > 0 ? '+' : '−';
+    return sign + fixed(Math.abs(value), digits);
+}
+
+/** Above this, digits behind the point mean nothing and digits before it are not counted by eye. */
+const HUGE = 1e7;
+
+/** A counter's value, whose unit only its name says: bytes a second are many, shares few. @param {number | null | undefined} value */
+export function metric(value) {
+    if (value === null || value === undefined) return '–';
+    return Math.abs(value) < HUGE ? fixed(value, 2) : value.toExponential(3).replace('e+', 'e');
+}
+
+/** @param {number | null | undefined} value */
+export function signedMetric(value) {
+    if (value === null || value === undefined || Math.abs(value) < HUGE) return signed(value);
+    return `${value > 0 ? '+' : '−'}${metric(Math.abs(value))}`;
+}
+
+/** The probability of chance; below a thousandth only that it is. @param {number | null | undefined} p */
+export const chance = (p) => (p === null || p === undefined ? '–' : p < 0.0005 ? '<0.001' : fixed(p, 3));
+
+/** @typedef {{name: string, bytes: number, digits: number}} ByteUnit */
+
+/** @type {ByteUnit[]} from small to large; digits are what a table column shows */
+const BYTE_UNITS = [
+    { name: 'B', bytes: 1, digits: 0 },
+    { name: 'KiB', bytes: 2 ** 10, digits: 1 },
+    { name: 'MiB', bytes: 2 ** 20, digits: 3 },
+    { name: 'GiB', bytes: 2 ** 30, digits: 3 },
+    { name: 'TiB', bytes: 2 ** 40, digits: 3 },
+];
+
+/** The unit in which the largest of several sizes reads best; all of them are then printed in it. @param {number} max */
+export const byteUnit = (max) => BYTE_UNITS.findLast((unit) => Math.abs(max) >= unit.bytes) ?? BYTE_UNITS[0];
+
+/** @param {number} value @param {ByteUnit} unit */
+export const bytesIn = (value, unit) => fixed(value / unit.bytes, unit.digits).replace('-', '−');
+
+/**
+ * The figure and its unit apart, for large figures.
+ * @param {number} value
+ * @param {ByteUnit} [unit]
+ * @returns {[string, string]}
+ */
+export function byteParts(value, unit = byteUnit(value)) {
+    const size = value / unit.bytes;
+    return [fixed(size, unit.bytes === 1 || Math.abs(size) >= 100 ? 0 : 1).replace('-', '−'), unit.name];
+}
+
+/** @param {number | null | undefined} value @param {ByteUnit} [unit] */
+export function bytes(value, unit) {
+    return value === null || value === undefined ? '–' : byteParts(value, unit).join(NBSP);
 }
 
 /**
@@ -134,3 +182,12 @@ export function date(iso) {
 
 /** What the profilers call devices, as the page says it. @param {string} type */
 export const deviceWord = (type) => (!type || type === 'CPU' ? 'Device' : type);
+
+/** What a file holds, by the name that the server has for its format. @type {Record<string, string>} */
+const FORMATS = {
+    'chrome-trace': 'trace', 'plugin-json': 'plugin answers', 'kernel-table': 'kernel table', 'ncu-csv': 'Nsight Compute table', 'nsys-csv': 'Nsight Systems table',
+    'nsys-sqlite': 'Nsight Systems export', 'perf-data': 'cycles', counters: 'counters', 'comparison-report': 'comparison report',
+};
+
+/** @param {string} format */
+export const formatWord = (format) => FORMATS[format] ?? format;

@@ -8,6 +8,7 @@ import { startUpload } from './upload.js';
 import { startTips } from './tips.js';
 import { skeleton, showFailure, empty } from './states.js';
 import { isAbort } from './api.js';
+import { during } from './activity.js';
 
 /** @typedef {{mount: (root: HTMLElement, route: Route, signal: AbortSignal) => Promise<Mounted | void>}} ViewModule */
 
@@ -15,26 +16,47 @@ import { isAbort } from './api.js';
 const VIEWS = {
     runs: () => import('./views/runs.js'),
     run: () => import('./views/run.js'),
+    distributed: () => import('./views/distributed.js'),
     overview: () => import('./views/overview.js'),
     operators: () => import('./views/operators.js'),
     kernels: () => import('./views/kernels.js'),
+    utilisation: () => import('./views/utilisation.js'),
+    cycles: () => import('./views/cycles.js'),
+    memory: () => import('./views/memory.js'),
+    modules: () => import('./views/modules.js'),
+    calls: () => import('./views/calltree.js'),
+    compare: () => import('./views/compare.js'),
+    diff: () => import('./views/diff.js'),
+    comparisons: () => import('./views/comparisons.js'),
+    report: () => import('./views/comparison.js'),
+    comparison: () => import('./views/comparison.js'),
 };
 
 const content = byId('content');
 /** @type {Mounted | void} */
 let mounted;
 let mountedKey = '';
+/** A view that is still being built takes the newest parameters when it stands. */
+let building = false;
 let leaving = new AbortController();
 /** Where each place was scrolled to, for the way back. @type {Map<string, number>} */
 const scrolled = new Map();
 let place = '';
 
+/** @param {unknown} error of a view, which shows its own failures: what is left is that the user went elsewhere */
+const unlessLeft = (error) => {
+    if (!isAbort(error)) throw error;
+};
+
+/** @param {Route} route */
+const open = (route) => during(show(route).catch(unlessLeft));
+
 /** @param {Route} route */
 async function show(route) {
     const key = `${route.view} ${route.id}`;
-    if (key === mountedKey && mounted?.update) {
+    if (key === mountedKey && (building || mounted?.update)) {
         place = route.href;
-        mounted.update(route);
+        await mounted?.update?.(route);
         return;
     }
     scrolled.set(place, window.scrollY);
@@ -47,15 +69,27 @@ async function show(route) {
     const first = mountedKey === '';
     mountedKey = key;
     // The rail has its own data; a failure there is shown by the view, which asks for the same.
-    frame.show(route, signal).catch((error) => isAbort(error) || console.warn(String(error)));
-    await mountView(route, signal, key);
-    if (signal.aborted) return;
-    window.scrollTo(0, scrolled.get(route.href) ?? 0);
-    if (!first && !document.activeElement?.closest('.rail')) content.focus({ preventScroll: true });
+    during(frame.show(route, signal)).catch((error) => isAbort(error) || console.warn(String(error)));
+    building = true;
+    window.scrollTo(0, 0);
+    const view = await mountView(route, signal);
+    if (signal.aborted) {
+        view?.destroy?.();
+        return;
+    }
+    mounted = view;
+    building = false;
+    const ready = Promise.resolve(view?.ready).catch(unlessLeft);
+    if (!first && !document.activeElement?.closest('.rail, .view')) content.focus({ preventScroll: true });
+    // Parameters may have changed while the view was loading.
+    if (place !== route.href) await show(router.current());
+    await ready;
+    // Not under the hands of a user who has scrolled by now.
+    if (!signal.aborted && window.scrollY === 0) window.scrollTo(0, scrolled.get(route.href) ?? 0);
 }
 
-/** @param {Route} route @param {AbortSignal} signal @param {string} key */
-async function mountView(route, signal, key) {
+/** @param {Route} route @param {AbortSignal} signal @returns {Promise<Mounted | void>} */
+async function mountView(route, signal) {
     const load = VIEWS[route.view];
     const root = document.createElement('div');
     root.className = `view view-${route.view}`;
@@ -67,16 +101,11 @@ async function mountView(route, signal, key) {
     fill(root, skeleton('title', 'figures', 'block', 'rows'));
     try {
         const view = await load();
-        if (signal.aborted) return;
-        const answer = await view.mount(root, route, signal);
-        if (signal.aborted) answer?.destroy?.();
-        else mounted = answer;
-        // Parameters may have changed while the view was loading.
-        const now = router.current();
-        if (!signal.aborted && now.href !== route.href && `${now.view} ${now.id}` === key) mounted?.update?.(now);
+        if (!signal.aborted) return await view.mount(root, route, signal);
     } catch (error) {
         showFailure(root, error, () => reload());
     }
+    return undefined;
 }
 
 /** @param {string} href @param {string} text */
@@ -91,7 +120,15 @@ function anchor(href, text) {
 function reload() {
     mountedKey = `${mountedKey} `;
     frame.forget();
-    show(router.current());
+    open(router.current());
+}
+
+/** Data is gone or renamed; `href` where the place that shows it is gone with it. @param {Event} event */
+function onChange(event) {
+    const href = event instanceof CustomEvent ? event.detail?.href : null;
+    frame.forget();
+    if (href && href !== location.hash) router.go(href);
+    else reload();
 }
 
 /** Only lists of runs and traces change by an upload; a trace being read must not jump. @param {string} run */
@@ -118,11 +155,11 @@ const upload = startUpload({ onDone: uploaded });
 frame.start({ onUpload: () => upload.choose() });
 startTips();
 document.addEventListener('keydown', onKey);
-document.addEventListener('kinetoscope:changed', reload);
+document.addEventListener('kinetoscope:changed', onChange);
 // A fragment link to an element would change the route.
 byId('skip').addEventListener('click', (event) => {
     event.preventDefault();
     content.focus();
 });
-router.onRoute(show);
+router.onRoute(open);
 router.start();

@@ -47,8 +47,8 @@ function compute(full) {
         const member = /^::[\w:~]+/.exec(rest)?.[0] ?? '';
         return { short: `${name.slice(0, angle)}<${shownArguments(args)}>${member}`, hint: hintOf(args) };
     }
-    // A call's argument list, not the "(Device -> Host)" of a copy, which follows a space.
-    if (paren > 0 && name[paren - 1] !== ' ') return { short: name.slice(0, paren), hint: '' };
+    // A call's argument list, not the "(Device -> Host)" of a copy, which follows a space, nor "enumerate(DataLoader)#next".
+    if (paren > 0 && name[paren - 1] !== ' ' && !name.includes(')#')) return { short: name.slice(0, paren), hint: '' };
     return { short: name, hint: '' };
 }
 

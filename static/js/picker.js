@@ -8,7 +8,7 @@ const SHOWN = 200;
 let nextId = 1;
 
 /**
- * @param {{label: string, value: string, options: {value: string, label: string, note?: string}[],
+ * @param {{label: string, value: string, options: {value: string, label: string, note?: string, disabled?: boolean}[],
  *          onPick: (value: string) => void, placeholder?: string}} settings
  */
 export function picker({ label, value, options, onPick, placeholder = 'Choose' }) {
@@ -41,6 +41,7 @@ export function picker({ label, value, options, onPick, placeholder = 'Choose' }
         if (wanted) active = shown.length ? 0 : -1;
         fill(list, shown.map((option, index) => h('li', {
             id: `${id}-${index}`, role: 'option', 'aria-selected': String(option.value === value),
+            'aria-disabled': option.disabled ? 'true' : null,
             // Before the blur of the input, which would close the list.
             onmousedown: (/** @type {Event} */ event) => event.preventDefault(),
             onclick: () => pick(index),
@@ -70,7 +71,8 @@ export function picker({ label, value, options, onPick, placeholder = 'Choose' }
     /** @param {number} index */
     function pick(index) {
         const option = shown[index];
-        if (!option) return;
+        // The note of what cannot be chosen says why.
+        if (!option || option.disabled) return;
         close();
         if (option.value !== value) onPick(option.value);
     }

@@ -16,12 +16,26 @@ export function current() {
     const href = location.hash || '#/';
     if (parts.length === 0) return { view: 'runs', id: '', params, href };
     if (parts[0] === 'runs' && parts.length === 2) return { view: 'run', id: parts[1], params, href };
+    if (parts[0] === 'runs' && parts.length === 3 && parts[2] === 'distributed') return { view: 'distributed', id: parts[1], params, href };
     if (parts[0] === 'traces' && parts.length >= 2) return { view: parts[2] ?? 'overview', id: parts[1], params, href };
+    if (parts[0] === 'compare' && parts.length === 1) return { view: 'compare', id: '', params, href };
+    if (parts[0] === 'diff' && parts.length === 1) return { view: 'diff', id: '', params, href };
+    if (parts[0] === 'comparisons' && parts.length === 1) return { view: 'comparisons', id: '', params, href };
+    if (parts[0] === 'comparisons' && parts.length === 2) return { view: 'report', id: parts[1], params, href };
     return { view: 'unknown', id: parts.join('/'), params, href };
 }
 
 /** @param {string} run */
 export const runHref = (run) => `#/runs/${encodeURIComponent(run)}`;
+
+/** All workers of a span of a run beside each other. @param {string} run @param {number | string} [span] */
+export const distributedHref = (run, span) => `${runHref(run)}/distributed${span ? `?span=${span}` : ''}`;
+
+/** Two traces by what they did. @param {Record<string, string | number>} sides base and candidate, ids or '' */
+export function diffHref(sides) {
+    const query = new URLSearchParams(Object.entries(sides).flatMap(([side, id]) => (id === '' ? [] : [[side, String(id)]]))).toString();
+    return `#/diff${query ? `?${query}` : ''}`;
+}
 
 /**
  * @param {number | string} id
@@ -33,10 +47,14 @@ export function traceHref(id, view = 'overview', params = {}) {
     return `#/traces/${id}/${view}${query ? `?${query}` : ''}`;
 }
 
-/** @param {string} href begins with "#/" */
-export function go(href) {
+/** @param {number | string} id of a comparison */
+export const comparisonHref = (id) => `#/comparisons/${id}`;
+
+/** @param {string} href begins with "#/" @param {{replace?: boolean}} [how] replace: the way back leads past this place */
+export function go(href, how = {}) {
     if (href === location.hash) return;
-    history.pushState(null, '', href);
+    if (how.replace) history.replaceState(null, '', href);
+    else history.pushState(null, '', href);
     notify();
 }
 

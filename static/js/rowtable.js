@@ -11,23 +11,28 @@ import * as fmt from './fmt.js';
 
 /**
  * @typedef {{
- *   id: string, view: 'operators' | 'kernels' | 'steps', caption: string, noun: (group: string) => [string, string],
+ *   id: string, view: string, caption: string, noun: (group: string) => [string, string],
  *   groups?: {value: string, label: string}[], search?: string,
  *   columnsFor: (first: RowPage, group: string) => Column[],
  *   defaultSort: (first: RowPage) => [string, string],
  *   sort?: [string, string],
  *   detail?: (row: Row, group: string) => HTMLElement,
  *   emptyText: (q: string) => string,
+ *   onRows?: (first: RowPage) => void,
+ *   prefix?: string, also?: (params: URLSearchParams) => Record<string, string | null>,
  * }} RowTableSettings
+ *     prefix: of its names in the URL, where a view has several tables; also: what else of the URL decides which rows
  */
 
 /** What of the URL decides which rows are asked for. @param {RowTableSettings} settings @param {URLSearchParams} params */
 function queryOf(settings, params) {
+    const get = (/** @type {string} */ name) => params.get(`${settings.prefix ?? ''}${name}`);
     return {
-        group_by: settings.groups ? (params.get('group') ?? settings.groups[0].value) : null,
-        q: settings.search ? params.get('q') : null,
-        sort: params.get('sort') ?? settings.sort?.[0] ?? null,
-        order: params.get('order') ?? (params.get('sort') ? null : settings.sort?.[1]) ?? null,
+        group_by: settings.groups ? (get('group') ?? settings.groups[0].value) : null,
+        q: settings.search ? get('q') : null,
+        sort: get('sort') ?? settings.sort?.[0] ?? null,
+        order: get('order') ?? (get('sort') ? null : settings.sort?.[1]) ?? null,
+        ...settings.also?.(params),
     };
 }
 
@@ -42,24 +47,27 @@ export function rowTable(settings) {
     const box = h('div', { class: 'table-box' }, skeleton('rows'));
     const count = h('p', { class: 'table-count', role: 'status' });
     const note = h('p', { class: 'table-note', id: `${settings.view}-note`, hidden: true });
-    const search = settings.search ? searchBox(settings.search, note) : null;
-    const groups = settings.groups ? segmented('Group by', settings.groups, (group) => setParams({ group, sort: null, order: null, cols: null })) : null;
+    const named = (/** @type {string} */ name) => `${settings.prefix ?? ''}${name}`;
+    const search = settings.search ? searchBox(settings.search, note, named('q')) : null;
+    const groups = settings.groups ? segmented('Group by', settings.groups, (group) => setParams({ [named('group')]: group, [named('sort')]: null, [named('order')]: null, [named('cols')]: null })) : null;
     const csv = h('a', { class: 'button', download: '' }, 'CSV');
     const chooser = columnChooser([], () => [], () => {});
     const tools = h('div', { class: 'table-tools' }, search?.root, groups?.root, count, h('div', { class: 'tools-end' }, chooser, csv));
     const root = h('div', { class: 'row-table' }, tools, note, box);
 
-    const rows = new PagedRows((offset, limit, signal) => api.rows(settings.id, settings.view, { ...query, offset, limit }, signal));
+    const rows = new PagedRows();
     rows.onError = (error) => showFailure(box, error, load);
 
     async function load() {
+        const asked = query;
         root.classList.add('busy');
         try {
-            const first = await rows.reload();
+            const first = await rows.reload((offset, limit, signal) => api.rows(settings.id, settings.view, { ...asked, offset, limit }, signal));
             if (!first) return;
             note.hidden = true;
             build(first);
             paintCount();
+            settings.onRows?.(first);
         } catch (error) {
             // A pattern that does not compile is the user's half-typed word, not a broken view.
             if (error instanceof api.ApiError && error.status === 400 && query.q) {
@@ -70,7 +78,8 @@ export function rowTable(settings) {
                 showFailure(box, error, load);
             }
         } finally {
-            root.classList.remove('busy');
+            // A later load is still on its way.
+            if (asked === query) root.classList.remove('busy');
         }
     }
 
@@ -82,17 +91,17 @@ export function rowTable(settings) {
         const shown = { sort: query.sort ?? sort, order: query.order ?? (query.sort ? 'desc' : order) };
         const kind = columns.map(({ key, label }) => key + label).join();
         if (!table || builtFor !== kind) {
-            table?.sizes.disconnect();
+            table?.destroy();
             const { detail } = settings;
             table = new VirtualTable({
                 caption: settings.caption, columns, rows, chosen: chosen(), ...shown, emptyText: settings.emptyText(query.q ?? ''),
-                onSort: (nextSort, nextOrder) => setParams({ sort: nextSort, order: nextOrder }),
+                onSort: (nextSort, nextOrder) => setParams({ [named('sort')]: nextSort, [named('order')]: nextOrder }),
                 detail: detail && ((row) => detail(row, query.group_by ?? '')),
             });
             builtFor = kind;
             fill(box, table.root);
             tools.querySelector('.menu-root')?.replaceWith(columnChooser(columns, () => table?.shown.map(({ key }) => key) ?? [],
-                (keys) => setParams({ cols: keys && (keys.join(',') || 'none') }, { replace: true })));
+                (keys) => setParams({ [named('cols')]: keys && (keys.join(',') || 'none') }, { replace: true })));
         }
         table.set({ ...shown, chosen: chosen(), emptyText: settings.emptyText(query.q ?? '') });
         table.reset(first.rows);
@@ -106,40 +115,41 @@ export function rowTable(settings) {
     }
 
     let params = new URLSearchParams();
-    const chosen = () => params.get('cols')?.split(',') ?? null;
+    const chosen = () => params.get(named('cols'))?.split(',') ?? null;
 
     return {
         root,
         /** @param {URLSearchParams} next */
         async update(next) {
-            const before = params.get('cols');
+            const before = params.get(named('cols'));
             params = next;
             const wanted = queryOf(settings, next);
             const changed = !builtFor || JSON.stringify(wanted) !== JSON.stringify(query);
-            query = wanted;
+            if (changed) query = wanted;
             search?.show(query.q ?? '');
             groups?.show(query.group_by ?? '');
             if (changed) await load();
-            else if (before !== params.get('cols') && table) {
+            else if (before !== params.get(named('cols')) && table) {
                 table.set({ chosen: chosen() });
                 table.layout();
             }
         },
         destroy() {
+            search?.cancel();
             table?.destroy();
             rows.destroy();
         },
     };
 }
 
-/** @param {string} label @param {HTMLElement} note */
-function searchBox(label, note) {
+/** @param {string} label @param {HTMLElement} note @param {string} [param] its name in the URL */
+export function searchBox(label, note, param = 'q') {
     const send = debounce((/** @type {string} */ text) => {
         // "/conv" is on its way to "/conv/": wait for the end of the pattern.
         const open = text.startsWith('/') && (text.length < 3 || !text.endsWith('/'));
         note.hidden = !open;
         if (open) fill(note, 'End the pattern with “/”.');
-        else setParams({ q: text }, { replace: true });
+        else setParams({ [param]: text }, { replace: true });
     }, 150);
     const input = h('input', {
         class: 'input search', type: 'search', 'aria-label': label, placeholder: `${label}, or /pattern/`, autocomplete: 'off', spellcheck: 'false',
@@ -152,6 +162,7 @@ function searchBox(label, note) {
     });
     return {
         root: input,
+        cancel: send.cancel,
         /** What the URL says, unless the user is typing it. @param {string} text */
         show(text) {
             if (document.activeElement !== input) input.value = text;

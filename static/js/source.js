@@ -7,28 +7,40 @@ import { isAbort } from './api.js';
 
 const PAGE = 200;
 
+/** @typedef {(offset: number, limit: number, signal: AbortSignal) => Promise<RowPage>} FetchPage */
+
 export class PagedRows {
-    /** @param {(offset: number, limit: number, signal: AbortSignal) => Promise<RowPage>} fetchPage */
-    constructor(fetchPage) {
-        this.fetchPage = fetchPage;
+    constructor() {
+        /** @type {FetchPage} */
+        this.fetchPage = async () => ({ rows: [], total: 0 });
         this.total = 0;
         /** @type {Map<number, Row[] | null>} null: on its way */
         this.pages = new Map();
+        /** Of the pages of the rows at hand. */
         this.abort = new AbortController();
+        /** Of the first page of the rows to come. */
+        this.next = new AbortController();
         /** Called when rows have come. */
         this.onRows = () => {};
         /** @type {(error: unknown) => void} */
         this.onError = () => {};
     }
 
-    /** Forgets all rows and fetches the first page. @returns {Promise<RowPage | null>} null: overtaken by a later call */
-    async reload() {
-        this.abort.abort();
-        this.abort = new AbortController();
-        const { signal } = this.abort;
+    /**
+     * Fetches the first page of other rows; when it has come, the old ones are forgotten.
+     * @param {FetchPage} fetchPage
+     * @returns {Promise<RowPage | null>} null: overtaken by a later call
+     */
+    async reload(fetchPage) {
+        this.next.abort();
+        this.next = new AbortController();
+        const { signal } = this.next;
         try {
-            const first = await this.fetchPage(0, PAGE, signal);
+            const first = await fetchPage(0, PAGE, signal);
             if (signal.aborted) return null;
+            this.abort.abort();
+            this.abort = new AbortController();
+            this.fetchPage = fetchPage;
             this.pages = new Map([[0, first.rows]]);
             this.total = first.total;
             return first;
@@ -67,7 +79,14 @@ export class PagedRows {
         }
     }
 
+    /** Whether all rows of a range are here. @param {number} from @param {number} to */
+    has(from, to) {
+        for (let page = Math.floor(from / PAGE); page * PAGE <= to; page += 1) if (!this.pages.get(page)) return false;
+        return true;
+    }
+
     destroy() {
         this.abort.abort();
+        this.next.abort();
     }
 }

@@ -13,7 +13,8 @@ import { cellText, nameText, valueOf } from './columns.js';
  */
 export function headCell(column, units, order, onSort) {
     const next = order ? (order === 'desc' ? 'asc' : 'desc') : firstOrder(column);
-    const unit = column.kind === 'time' ? h('span', { class: 'unit' }, units.of(column).name) : null;
+    const name = column.kind === 'time' || column.kind === 'delta' ? units.of(column).name : column.kind === 'size' ? units.ofSize(column).name : '';
+    const unit = name ? h('span', { class: 'unit' }, name) : null;
     const label = [column.label, unit && ' ', unit];
     return h('th', {
         scope: 'col', class: `kind-${column.kind}`,
@@ -34,7 +35,12 @@ const firstOrder = (column) => (column.kind === 'name' || column.kind === 'text'
 export function bodyCell(column, row, units, toggle) {
     if (column.kind === 'name') return nameCell(row, toggle);
     const cell = h('td', { class: `kind-${column.kind}` }, cellText(column, row, units));
-    if (column.kind === 'share') cell.style.setProperty('--w', `${100 * units.bar(column, valueOf(column, row) ?? 0)}%`);
+    if (column.kind === 'share' || column.kind === 'delta') cell.style.setProperty('--w', `${100 * units.bar(column, valueOf(column, row) ?? 0)}%`);
+    if (column.bar) {
+        cell.classList.add('barred');
+        cell.style.setProperty('--w', `${100 * Math.max(0, Math.min(1, column.bar(row)))}%`);
+    }
+    if (column.kind === 'delta') cell.classList.toggle('less', (valueOf(column, row) ?? 0) < 0);
     if (column.kind === 'text') cell.dataset.tip = cell.textContent ?? '';
     return cell;
 }

@@ -6,6 +6,8 @@
 import { h } from './dom.js';
 
 const DELAY_MS = 350;
+/** Kernel names of thousands of characters would fill the screen: the opened row has them whole. */
+const LONGEST = 600;
 
 export function startTips() {
     const tip = h('div', { class: 'tip', id: 'tip', role: 'tooltip', hidden: true });
@@ -29,7 +31,7 @@ export function startTips() {
         if (!text || !element.isConnected) return;
         owner = element;
         owner.setAttribute('aria-describedby', 'tip');
-        tip.textContent = text;
+        tip.textContent = text.length > LONGEST ? `${text.slice(0, LONGEST)} …` : text;
         // A modal dialog covers what stands outside of it.
         (element.closest('dialog') ?? document.body).append(tip);
         tip.hidden = false;

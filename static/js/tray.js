@@ -18,15 +18,15 @@ let running = 0;
  * @param {File} file
  * @param {string} run
  * @param {(run: string) => void} onDone
- * @param {boolean} [replace]
+ * @param {{replace?: boolean, marker?: string}} [how] marker: the function whose calls are the cycles
  */
-export function addUpload(file, run, onDone, replace = false) {
+export function addUpload(file, run, onDone, how = {}) {
     const item = uploadItem(file, run);
     byId('tray').append(item.root);
     byId('tray').hidden = false;
     waiting.push(async () => {
         try {
-            const job = await send(file, run, replace, item);
+            const job = await send(file, run, how, item);
             const done = await follow(job, item);
             item.finish(done);
             announce(`${file.name} is ready`);
@@ -34,7 +34,7 @@ export function addUpload(file, run, onDone, replace = false) {
         } catch (error) {
             item.fail(error, () => {
                 item.root.remove();
-                addUpload(file, run, onDone, true);
+                addUpload(file, run, onDone, { ...how, replace: true });
             });
         }
     });
@@ -100,14 +100,14 @@ function uploadItem(file, run) {
  * Sends the bytes. XMLHttpRequest, because fetch tells nothing about bytes on their way up.
  * @param {File} file
  * @param {string} run
- * @param {boolean} replace
+ * @param {{replace?: boolean, marker?: string}} how
  * @param {UploadItem} item
  * @returns {Promise<Job | Trace>}
  */
-function send(file, run, replace, item) {
+function send(file, run, how, item) {
     return new Promise((resolve, reject) => {
         const request = new XMLHttpRequest();
-        request.open('PUT', api.uploadUrl(run, file.name, replace));
+        request.open('PUT', api.uploadUrl(run, file.name, how));
         request.setRequestHeader('Prefer', 'respond-async');
         request.upload.onprogress = (event) => {
             item.say(`${fmt.bytes(event.loaded)} of ${fmt.bytes(file.size)} sent`, (100 * event.loaded) / Math.max(1, file.size));

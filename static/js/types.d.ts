@@ -7,6 +7,8 @@ interface Trace {
     format: string; device_type: string; events: number; steps: number; start_ns: string;
     duration_ns: number; size_bytes: number; sha256: string; uploaded_at: string; state: string;
     tags: string[]; note: string; views: string[]; warnings: Warning[]; url: string;
+    /** Of an uploaded report: the comparison that it holds. */
+    comparison?: number | null;
 }
 
 interface Run {
@@ -46,6 +48,15 @@ interface Row { name: string; [field: string]: any }
 interface RowPage {
     rows: Row[]; total: number; sums?: Record<string, number>; has_device?: boolean;
     has_blocks_per_sm?: boolean; has_occupancy?: boolean; config_labels?: string[]; tensor_core_share?: number | null;
+    utilisation?: Matched | null;
+}
+
+/** Where a long table has its rows from: fetched by page as they come into sight, or all at hand. */
+interface RowSource {
+    total: number; onRows: () => void;
+    row(index: number): Row | undefined;
+    has(from: number, to: number): boolean;
+    ensure(from: number, to: number): void;
 }
 
 interface Problem { title: string; status: number; detail?: string; code?: string; byte_offset?: number }
@@ -57,11 +68,14 @@ interface Job {
 
 interface Route { view: string; id: string; params: URLSearchParams; href: string }
 
-/** What a view gives back: how to take a change of parameters, and what to stop when it goes. */
-interface Mounted { update?: (route: Route) => void; destroy?: () => void }
+/**
+ * What a view gives back as soon as its controls stand: when its figures are there too, how to take a change of
+ * parameters, and what to stop when it goes.
+ */
+interface Mounted { ready?: Promise<unknown>; update?: (route: Route) => unknown; destroy?: () => void }
 
 interface Column {
-    key: string; label: string; kind: 'name' | 'text' | 'int' | 'time' | 'share' | 'pct' | 'num' | 'bool';
+    key: string; label: string; kind: 'name' | 'text' | 'int' | 'time' | 'delta' | 'size' | 'share' | 'pct' | 'num' | 'bool';
     /** In CSS pixels; the name column takes what is left, at least this. */
     width: number;
     /** Small numbers stay longest when room is short. */
@@ -69,18 +83,217 @@ interface Column {
     help?: string;
     /** The figure, where it is not `row[key]`. */
     value?: (row: Row) => any;
-    /** Time columns of one family share a unit. */
+    /** How the figure reads, where its kind does not say. */
+    print?: (value: any) => string;
+    /** Columns of times, or of sizes, of one family share a unit. */
     family?: string;
     /** False where the server has no such order. */
     sortable?: boolean;
+    /** How much of the cell a thin bar fills, 0..1. */
+    bar?: (row: Row) => number;
 }
 
+type Verdict = 'different' | 'no_difference' | 'undecided';
+
+/** The two sides of a comparison: of base and candidate, as texts, figures or lists. */
+interface Sides<T> { base: T; candidate: T }
+
+interface ComparisonSide { label: string; host: string; pid: number | null; cycles: number; mean_cycle_us: number | null }
+
+interface ComparisonSummary extends Sides<ComparisonSide> {
+    labels: [string, string]; delta_us: number | null; change_pct: number | null;
+    cycle_p: number | null; cycle_u: number | null; verdict_text: string;
+}
+
+interface CycleRank { rank: number; base_us: number | null; candidate_us: number | null; delta_us: number | null; delta_pct: number | null }
+
+interface Finding {
+    function: string; device: string; base_beta_pct: number; candidate_beta_pct: number; delta_beta: number;
+    p_beta: number | null; significant: boolean; text: string;
+    metrics: { metric: string; base_mu: number | null; candidate_mu: number | null; delta_mu: number | null }[];
+}
+
+interface Appeared {
+    function: string; device: string; presence: 'new' | 'gone'; base_beta_pct: number; candidate_beta_pct: number; delta_beta: number;
+}
+
+/** A (function, metric, device) of both sides; null where a figure is not known. */
+interface ComparisonRow {
+    function: string; metric: string; device: string; score: number | null; presence: 'both' | 'new' | 'gone';
+    base_beta_pct: number | null; candidate_beta_pct: number | null; delta_beta: number | null;
+    z_beta: number | null; p_beta: number | null; u_beta: number | null; q_beta: number | null;
+    base_mu: number | null; candidate_mu: number | null; delta_mu: number | null;
+    z_mu: number | null; z_log_mu: number | null; p_mu: number | null; u_mu: number | null; q_mu: number | null;
+    base_cycles: number | null; candidate_cycles: number | null;
+}
+
+interface ComparisonPair {
+    id: number; kind: string; strict: boolean; base_pid: number | null; candidate_pid: number | null;
+    base_host: string; candidate_host: string; top_score: number | null; verdict: Verdict;
+}
+
+interface ComparedCounter {
+    name: string; hostname: string; base_mean: number | null; candidate_mean: number | null;
+    base_samples: number | null; candidate_samples: number | null;
+}
+
+interface Comparison {
+    id: number; url: string; created_at: string; trace_id: number | null; traces: Sides<number[]>;
+    title: string; kind: string; strict: boolean; verdict: Verdict; summary: ComparisonSummary;
+    cycles: CycleRank[]; overview: string; recommendation: string; findings: Finding[]; appeared: Appeared[];
+    rows: ComparisonRow[]; total: number; devices: string[]; metrics: string[]; counters: ComparedCounter[]; pairs: ComparisonPair[];
+}
+
+/** A line of the list of comparisons: the most suspicious pair of a group. */
+interface ComparisonItem {
+    id: number; title: string; kind: string; strict: boolean; created_at: string; trace_id: number | null; labels: [string, string];
+    base_pid: number | null; candidate_pid: number | null; base_cycles: number; candidate_cycles: number;
+    top_score: number | null; verdict: Verdict; pairs: number; url: string;
+}
+
+/** What each cycle took, and beta of one row in it, in order of time. */
+type BetaSeries = Sides<{ cycle_us: number[]; beta_pct: number[] }>;
+
+interface Cycle { number: number; kind: string; anchor: string; start_ns: string; duration_us: number }
+
+/** What a function took of a cycle. */
+interface CycleUse {
+    cycle: number; pid: number; hostname: string; beta_pct: number; function_name: string; simple_name: string; metric_name: string;
+    device: string; func_type: string; mu_pct: number | null; sigma_pct: number | null; duration_us: number;
+    interpolation_status: string; instances_count: number;
+}
+
+interface Counter { name: string; hostname: string; samples: number; mean: number | null; min: number | null; max: number | null; std: number | null }
+
+interface CycleAnswer { source: string; cycles: Cycle[]; rows: CycleUse[]; counters: Counter[] }
+
 interface ChartInstance {
-    data: any; options: any; destroy(): void; update(mode?: string): void; resize(): void;
+    data: any; options: any; destroy(): void; update(mode?: string): void; resize(): void; draw(): void;
+    ctx: CanvasRenderingContext2D; chartArea: { left: number; right: number; top: number; bottom: number };
+    scales: Record<string, { getPixelForValue(value: number): number; getValueForPixel(pixel: number): number }>;
     setDatasetVisibility(index: number, visible: boolean): void;
     toggleDataVisibility(index: number): void; getDataVisibility(index: number): boolean;
     setActiveElements(elements: { datasetIndex: number; index: number }[]): void;
+    getDatasetMeta(index: number): { data: { x: number; y: number }[] };
     tooltip?: { setActiveElements(elements: { datasetIndex: number; index: number }[], at: { x: number; y: number }): void };
 }
 
 declare var Chart: (new (canvas: HTMLCanvasElement, config: object) => ChartInstance) & { defaults: any } | undefined;
+
+type UseClass = 'both_low' | 'low_compute' | 'low_dram' | 'neither_low' | null;
+
+/** Shares 0..1 of the peak, null where not measured. */
+interface Uses { tensor: number | null; dram: number | null; sm: number | null }
+
+interface ClassTime { class: UseClass; launches: number; total_ns: number; share: number }
+
+interface KernelUseRow extends Uses {
+    name: string; full_name: string; launches: number; total_ns: number; share: number; mean_ns: number;
+    min_ns: number | null; max_ns: number | null; p50_ns: number | null; p95_ns: number | null; p99_ns: number | null;
+    class: UseClass; headroom_ns: number | null;
+    metrics?: { metric: string; unit: string; launches: number; mean: number; min: number; max: number }[];
+}
+
+interface Transfer {
+    name: string; kind: string; operations: number; total_ns: number; min_ns: number | null; max_ns: number | null; size_bytes: number | null;
+}
+
+/** A kernel table: sums of all its launches, and a row a kernel. */
+interface KernelUse extends Uses {
+    launches: number; kernels: number; total_ns: number; headroom_ns: number | null; classes: ClassTime[];
+    rows: KernelUseRow[]; total: number; transfers: Transfer[]; bad_rows: string[]; has_launches: boolean;
+}
+
+interface KernelLaunch extends Uses {
+    position: number; name: string; full_name: string; grid: string | null; block: string | null; start_ns: number | null;
+    duration_ns: number; device: number | null; stream: number | null; class: UseClass; metrics?: Record<string, number>;
+}
+
+/** How a trace's kernels were matched with the kernel tables of its run. */
+interface Matched { tables: number[]; matched_kernels: number; unmatched_kernels: number; unmatched: string[]; unmatched_in_table: string[] }
+
+/** What a device's allocator had: null where the records say no totals. */
+interface MemoryDevice {
+    device: string; peak_bytes: number | null; peak_ns: number | null; allocated_end_bytes: number | null;
+    reserved_peak_bytes: number | null; records: number;
+}
+
+/** Taken and given back, or one of both: null is before, or after, the recording. */
+interface MemoryBlock {
+    name: string; device: string; size_bytes: number; address: string;
+    allocated_ns: number | null; released_ns: number | null; duration_ns: number | null;
+}
+
+interface MemoryAnswer extends RowPage {
+    devices: MemoryDevice[]; device: string | null; start_ns: number | null; end_ns: number | null;
+    unreleased: { count: number; size_bytes: number; rows: MemoryBlock[] }; at_peak: MemoryBlock[];
+}
+
+/** Records of a device, so many that the curve keeps its shape: time, allocated, reserved. */
+interface MemoryCurve { device: string; points: [number, number, number][]; total_points: number; peak: [number, number] }
+
+interface ModuleRow {
+    name: string; module_id: number; parent: number | null; depth: number; occurrences: number; operators: number;
+    host_total_ns: number; host_self_ns: number; device_total_ns: number; device_self_ns: number;
+}
+
+interface ModuleAnswer { kind: 'module' | 'lightning'; rows: ModuleRow[]; total: number }
+
+interface CallThread { thread: number; tid: number; label: string | null; lightning_profile: boolean; nodes: number; start_ns: number; end_ns: number }
+
+/** A place in a thread's tree. */
+interface CallPlace { node: number; name: string }
+
+interface CallRow extends CallPlace {
+    parent: number; depth: number; class: string; type: string; start_ns: number; end_ns: number; duration_ns: number;
+    host_self_ns: number; device_total_ns: number; device_self_ns: number; children: number;
+    call_stack: string | null; partner: (CallPlace & { thread: number }) | null;
+}
+
+/** What lies below a node; the path leads from the thread's root to it. */
+interface CallPart { thread: number; node: number; children: number; path: CallPlace[]; rows: CallRow[]; truncated: boolean }
+
+/** The first matches of a search, in the order of the tree. */
+interface CallMatches { rows: (CallPlace & { start_ns: number; duration_ns: number; path: CallPlace[] })[]; total: number }
+
+interface DistributedWorker {
+    worker: string; trace: number; rank: number | null; node: string | null; process: string | number | null; backend: string | null;
+    collectives: number; matched: number;
+}
+
+/** Parts of a step that exclude each other. */
+interface OverlapRow { worker: string; step: string; computation_ns: number; overlap_ns: number; communication_ns: number; other_ns: number | null }
+
+/** Of the communication of a step; step null: outside of all steps. */
+interface WaitRow { worker: string; step: string | null; transfer_ns: number; wait_ns: number }
+
+interface CollectiveRow {
+    worker: string; name: string; calls: number; size_bytes: number; mean_size_bytes: number; total_ns: number; mean_ns: number;
+    transfer_ns: number; mean_transfer_ns: number;
+}
+
+interface DistributedDevice {
+    node: string | null; process: string | number | null; worker: string; device: number | string; name: string | null; memory_bytes: number | null;
+    compute_capability: string | null;
+}
+
+interface Distributed {
+    run: string; span: number; spans: number[]; rule: 'ours' | 'plugin'; agrees: boolean; workers: DistributedWorker[];
+    overlap: { steps: string[]; rows: OverlapRow[] }; wait: { rows: WaitRow[] }; operations: CollectiveRow[]; devices: DistributedDevice[];
+}
+
+/** A name of two traces: figures as base_…, candidate_… and delta_…, change as a share of the base. */
+interface DiffRow { name: string; presence: 'both' | 'added' | 'removed'; change: number | null; [figure: string]: any }
+
+interface DiffSums { names: number; both: number; added: number; removed: number; [figure: string]: number }
+
+interface NameDiff extends Sides<Trace> { operators: DiffRow[]; kernels: DiffRow[]; sums: { operators: DiffSums; kernels: DiffSums } }
+
+interface DiffOperator { name: string; calls: number; host_ns: number; host_self_ns: number; device_ns: number; device_self_ns: number }
+
+/** What one trace did at a node of the tree; total: on the device where there is any, else on the host. */
+interface DiffSide { name: string; nodes: number; host_ns: number; device_ns: number; total_ns: number; operators?: DiffOperator[] }
+
+interface DiffChild extends Sides<DiffSide> { path: string; name: string; children: number }
+
+interface DiffNode extends Sides<DiffSide> { path: string; name: string; children: DiffChild[] }

@@ -58,7 +58,7 @@ function listenForDrops(veil, onFiles) {
 export function defaultRunName(fileName) {
     const stem = fileName
         .replace(/\.(gz|zst)$/i, '')
-        .replace(/(\.pt)?(\.trace)?\.(json|txt|csv|tar)$/i, '')
+        .replace(/(\.pt)?(\.trace)?\.(json|txt|csv|tar|sqlite|md)$/i, '')
         .replace(/\.\d{6,}$/, '');
     return stem || fileName;
 }
@@ -70,17 +70,21 @@ function ask(files, onDone) {
         class: 'input wide', type: 'text', id: 'run-name', required: true, maxlength: '200', autocomplete: 'off', spellcheck: 'false',
         value: route.view === 'run' ? route.id : defaultRunName(files[0].name),
     });
+    const marker = h('input', { class: 'input wide', type: 'text', id: 'run-marker', maxlength: '1000', autocomplete: 'off', spellcheck: 'false' });
     const form = h('form', {
         onsubmit: (/** @type {Event} */ event) => {
             event.preventDefault();
             const run = name.value.trim();
             if (!run) return;
             dialog.close();
-            files.forEach((file) => addUpload(file, run, onDone));
+            files.forEach((file) => addUpload(file, run, onDone, { marker: marker.value.trim() }));
         },
     },
     h('label', { class: 'field', for: 'run-name' }, 'Run', name),
-    h('p', { class: 'quiet' }, 'Workers of one program belong to one run. Upload to an existing name to add to it.'),
+    h('p', { class: 'quiet' }, 'Workers of one program belong to one run, and so do the kernel tables of its kernels. Upload to an existing name to add to it.'),
+    h('details', { class: 'upload-more' }, h('summary', null, 'Cycles'),
+        h('label', { class: 'field', for: 'run-marker' }, 'Function whose calls are the cycles', marker),
+        h('p', { class: 'quiet' }, 'Only where a trace marks no steps or requests, and the function that is found by itself is not the one you want.')),
     h('ul', { class: 'file-list' }, files.slice(0, 8).map((file) => h('li', null,
         h('span', { class: 'file-name' }, file.name), h('span', { class: 'quiet' }, fmt.bytes(file.size))))),
     files.length > 8 ? h('p', { class: 'quiet' }, `and ${files.length - 8} more`) : null,

@@ -18,13 +18,16 @@ ROOMS = {
     'ingest/query': ['ingest/base', 'ingest/model', 'ingest/analysis', 'ingest/store'],
     'ingest/jobs': ['ingest/base', 'ingest/input', 'ingest/formats', 'ingest/analysis', 'ingest/model', 'ingest/store', 'ingest/query'],
     # api knows no trace model, only stored results.
-    'api': ['ingest/base', 'ingest/model/results.h', 'ingest/model/warning.h', 'ingest/store', 'ingest/jobs', 'ingest/query'],
+    'api': ['ingest/base', 'ingest/model/results.h', 'ingest/model/warning.h', 'ingest/model/kernel_use.h', 'ingest/model/cycles.h',
+            'ingest/model/comparison.h', 'ingest/model/memory_rows.h', 'ingest/model/call_tree.h', 'ingest/model/diff.h',
+            'ingest/model/distributed.h', 'ingest/model/module_rows.h', 'ingest/store', 'ingest/jobs', 'ingest/query'],
     'server': ['ingest', 'api'],
 }
 # Headers that only some rooms may include, ours and the system's.
 ONLY_IN = {
     r'civetweb\.h$': ['server'],
-    r'sqlite3\.h$': ['ingest/store'],
+    # beside the store only the reader of Nsight Systems' exports, which are SQLite databases
+    r'sqlite3\.h$': ['ingest/store', 'ingest/formats'],
     # the server packs its answers
     r'^(isa-l|igzip_lib)': ['ingest/input', 'server'],
     r'^zstd\.h$': ['ingest/input', 'ingest/store'],

@@ -100,14 +100,14 @@ class Server:
             data = gzip.decompress(data)
         return Answer(reply.status, reply.headers, data)
 
-    def get(self, path, **query):
+    def get(self, path, /, **query):
         query = {k: v for k, v in query.items() if v is not None}
         return self.ask('GET', path + ('?' + urllib.parse.urlencode(query) if query else ''))
 
     def put(self, run, name, body, query='', headers=None):
         return self.ask('PUT', trace_path(run, name) + query, body, headers)
 
-    def plugin(self, route, **query):
+    def plugin(self, route, /, **query):
         return self.get(PLUGIN + route, **query)
 
 

@@ -9,6 +9,22 @@ import kinetoscope
 
 TYPES = {'object': dict, 'array': list, 'string': str, 'boolean': bool, 'null': type(None)}
 METHODS = ['get', 'put', 'post', 'patch', 'delete']
+KERNEL_TABLE = b"""Kernel                                  Latency   Tensor   DRAM
+ampere_sgemm_128x64_nn                | 204800    0.52     0.21
+ampere_sgemm_128x64_nn                | 198656    0.55     0.20
+elementwise_kernel                    | 10240     0.00     0.61
+"""
+
+
+def perf_data(beta):
+    """A table of cycles in which one function takes about `beta` percent of each."""
+    lines = ['cycle,pid,hostname,beta_pct,function_name,metric_name,device,func_type,mu_pct,sigma_pct,duration,interpolation_status,'
+             'anchor_name,anchor_dur_us,cycle_start_ts,instances_count,simple_name']
+    for cycle in range(1, 7):
+        for name, share in (('attention', beta), ('norm', 5)):
+            lines.append('%d,14,host,%.4f,%s,gpu_usage,GPU 0,kernel,%.4f,0.1,%.4f,*,step,1000.0,%.4f,2,%s'
+                         % (cycle, share + cycle % 3 / 10, name, 50 + share + cycle % 2, share * 10, 1e9 + cycle * 2000, name))
+    return '\n'.join(lines + ['']).encode()
 
 
 class Schema:
@@ -104,6 +120,12 @@ class OpenApi(unittest.TestCase):
         for case in ('cuda_training', 'cpu_only', 'mlu', 'decimal_times', 'no_profiler_step'):
             name, content = kinetoscope.fixture(case)
             cls.traces[case] = kinetoscope.uploaded(cls.server.put(case, name, content))[0]
+        cls.table = kinetoscope.uploaded(cls.server.put('cuda_training', 'ncu.txt', KERNEL_TABLE))[0]
+        cls.sides = [kinetoscope.uploaded(cls.server.put('sides', '%s_perf_data.csv' % side, perf_data(beta)))[0]['id']
+                     for side, beta in (('base', 10), ('candidate', 20))]
+        for rank in (0, 1):
+            name, content = kinetoscope.fixture('nccl_two_workers', 'node0_%d.1700000000000.pt.trace.json.gz' % rank)
+            kinetoscope.uploaded(cls.server.put('ranks', name, content))
         name, content = kinetoscope.fixture('rocm')
         cls.job = cls.server.put('job', name, content, headers={'Prefer': 'respond-async'}).json()
 
@@ -159,18 +181,51 @@ class OpenApi(unittest.TestCase):
         paths = ['/api/v1/runs', '/api/v1/runs/cuda_training', '/api/v1/openapi.json', '/api/v1/jobs/%s' % self.job['id']]
         for trace in self.traces.values():
             base = '/api/v1/traces/%d' % trace['id']
-            paths += [base] + [base + view for view in ('/overview', '/steps', '/operators', '/kernels')]
+            paths += [base] + [base + view for view in ('/overview', '/steps', '/operators', '/kernels', '/cycles')]
+        table = '/api/v1/traces/%d/kernel-utilisation' % self.table['id']
+        paths += [table, table + '/launches', table.replace('/kernel-utilisation', ''), '/api/v1/traces/%d/cycles' % self.sides[0],
+                  '/api/v1/comparisons', '/api/v1/runs/ranks/distributed']
+        whole = '/api/v1/traces/%d' % self.traces['cuda_training']['id']
+        paths += [whole + view for view in ('/memory', '/memory/events', '/memory/curve', '/modules', '/tree', '/tree/0')]
         for path in paths:
             with self.subTest(path=path):
                 answer = self.server.get(path)
                 self.assertEqual(answer.status, 200)
                 self.check(answer, path)
 
+    def pair(self):
+        return {'base': self.traces['cuda_training']['id'], 'candidate': self.traces['no_profiler_step']['id']}
+
+    def test_the_plugins_views_are_as_described(self):
+        one = {'run': 'cuda_training', 'worker': 'worker0'}
+        other = dict(one, exp_run='no_profiler_step', exp_worker='trainer')
+        ranks = {'run': 'ranks', 'worker': 'All', 'span': '1'}
+        for route, query in [(route, one) for route in ('memory', 'memory_curve', 'memory_events', 'module', 'tree')] + [
+                ('diff', other), ('diffnode', other)] + [('distributed/' + part, ranks) for part in ('gpuinfo', 'overlap', 'waittime', 'commops')]:
+            with self.subTest(route=route):
+                answer = self.server.plugin(route, **query)
+                self.assertEqual(answer.status, 200, answer.body[:200])
+                self.check(answer, kinetoscope.PLUGIN + route)
+
     def test_options_of_the_tables_are_as_described(self):
         base = '/api/v1/traces/%d' % self.traces['cuda_training']['id']
         for path, queries in ((base + '/operators', [{'group_by': g} for g in ('name', 'name_shape', 'name_stack', 'name_shape_stack')] +
                                [{'sort': 'calls', 'order': 'asc', 'limit': 3, 'offset': 1}, {'q': 'conv'}, {'format': 'csv'}]),
-                              (base + '/kernels', [{'group_by': g} for g in ('name', 'launch')] + [{'q': 'gemm', 'limit': 2}, {'format': 'csv'}]),
+                              (base + '/kernels', [{'group_by': g} for g in ('name', 'launch')] + [{'q': 'gemm', 'limit': 2}, {'format': 'csv'}, {'sort': 'headroom_ns'},
+                                                   {'group_by': 'launch', 'operator': 'aten::mm'}]),
+                              ('/api/v1/traces/%d/kernel-utilisation' % self.table['id'],
+                               [{'sort': 'tensor'}, {'q': 'gemm', 'limit': 1}, {'format': 'csv'}]),
+                              ('/api/v1/traces/%d/kernel-utilisation/launches' % self.table['id'],
+                               [{'name': 'elementwise_kernel'}, {'sort': 'duration_ns', 'limit': 1}, {'format': 'csv'}]),
+                              ('/api/v1/traces/%d/cycles' % self.sides[0], [{'format': 'csv'}]),
+                              (base + '/memory', [{'sort': 'name', 'limit': 2}, {'q': 'empty'}, {'device': 'GPU0', 'start_ns': 0}, {'format': 'csv'}]),
+                              (base + '/memory/events', [{'sort': 'duration_ns', 'end_ns': 10 ** 9}, {'format': 'csv'}]),
+                              (base + '/memory/curve', [{'points': 4}]), (base + '/modules', [{'format': 'csv'}]),
+                              (base + '/tree/0', [{'depth': 9, 'limit': 3}, {'node': 1, 'offset': 1}, {'q': 'conv'}]),
+                              ('/api/v1/runs/ranks/distributed', [{'rule': 'plugin'}, {'rule': 'ours', 'span': 1}]),
+                              ('/api/v1/diff', [dict(self.pair(), **more) for more in ({}, {'table': 'operators', 'sort': 'change'}, {'table': 'kernels'},
+                                                                                       {'format': 'csv'}, {'table': 'kernels', 'format': 'csv'})]),
+                              ('/api/v1/diff/tree', [self.pair(), dict(self.pair(), path='0-1')]),
                               (base + '/steps', [{'sort': 'duration_ns', 'order': 'desc'}, {'format': 'csv'}]),
                               ('/api/v1/runs', [{'q': 'cuda', 'sort': 'name', 'order': 'asc', 'limit': 1}])):
             for query in queries:
@@ -196,8 +251,37 @@ class OpenApi(unittest.TestCase):
         self.assertEqual(answer.status, 409)
         self.check(answer, kinetoscope.trace_path('described', name), 'put')
 
+    def test_comparisons_are_as_described(self):
+        base, candidate = self.sides
+        answer = self.server.ask('POST', '/api/v1/comparisons', json.dumps({'base': base, 'candidate': [candidate]}),
+                                 {'Content-Type': 'application/json'})
+        self.assertEqual(answer.status, 201, answer.body[:200])
+        self.check(answer, '/api/v1/comparisons', 'post')
+        path = '/api/v1/comparisons/%d' % answer.json()['id']
+        row = answer.json()['rows'][0]
+        self.assertEqual(row['function'], 'attention')
+        for query in ({}, {'q': 'att', 'sort': 'function', 'limit': 1}, {'device': 'GPU 0', 'metric': 'gpu_usage', 'significant': '1'},
+                      {'format': 'csv'}, {'format': 'markdown'}):
+            with self.subTest(query=query):
+                told = self.server.get(path, **query)
+                self.assertEqual(told.status, 200, told.body[:200])
+                self.check(told, path)
+        series = self.server.get(path + '/series', **{key: row[key] for key in ('function', 'metric', 'device')})
+        self.assertEqual(series.status, 200, series.body[:200])
+        self.check(series, path + '/series')
+        self.assertEqual(self.server.ask('DELETE', path).status, 204)
+        answer = self.server.get(path)
+        self.assertEqual(answer.status, 404)
+        self.check(answer, path)
+        answer = self.server.ask('POST', '/api/v1/comparisons', '{"base": 1}', {'Content-Type': 'application/json'})
+        self.assertEqual(answer.status, 400)
+        self.check(answer, '/api/v1/comparisons', 'post')
+
     def test_problems_are_as_described(self):
-        for path in ('/api/v1/traces/999999', '/api/v1/runs/none', '/api/v1/traces/999999/operators', '/api/v1/jobs/999999'):
+        for path in ('/api/v1/traces/%d/kernel-utilisation' % self.traces['cpu_only']['id'], '/api/v1/comparisons/999999',
+                     '/api/v1/traces/%d/modules' % self.traces['cpu_only']['id'], '/api/v1/runs/cpu_only/distributed',
+                     '/api/v1/traces/%d/tree/99' % self.traces['cpu_only']['id'],
+                     '/api/v1/traces/999999', '/api/v1/runs/none', '/api/v1/traces/999999/operators', '/api/v1/jobs/999999'):
             with self.subTest(path=path):
                 answer = self.server.get(path)
                 self.assertEqual(answer.status, 404)

@@ -1,7 +1,7 @@
 /** Every choice is in the URL, the way back works, and all of it by keyboard. */
 import { after, before, test } from 'node:test';
 import assert from 'node:assert/strict';
-import { startServer, startBrowser, newPage, visit, fixture, put, get, column, settled } from './support.mjs';
+import { startServer, startBrowser, newPage, visit, fixture, put, get, ask, column, settled, addressed, eventually, clipboard } from './support.mjs';
 
 let server;
 let chrome;
@@ -21,148 +21,222 @@ after(async () => {
     await server?.stop();
 });
 
-const open = async (hash) => {
-    await visit(page, server.url, hash);
-    await page.waitForSelector('.view h1');
-    await page.waitForFunction(() => !document.querySelector('.loading'));
+const open = (hash) => visit(page, server.url, hash);
+/** The address is exactly this, and shown. @param {string} hash */
+const at = async (hash) => {
+    await page.waitForFunction((wanted) => location.hash === wanted, hash);
+    await settled(page);
 };
-const hash = () => page.evaluate(() => location.hash);
+const rowCount = async (total) => eventually(async () => assert.equal(await page.getAttribute('.data-table', 'aria-rowcount'), String(total + 1)));
+const focused = (attribute) => page.evaluate((name) => document.activeElement?.getAttribute(name), attribute);
 
 test('search, plain and as a pattern', async () => {
     await open(`#/traces/${gpu.id}/operators`);
-    await settled(page);
     const all = await get(server.url, `traces/${gpu.id}/operators?limit=0`);
     const word = all.rows[0].name.slice(-6);
     await page.keyboard.press('/');
+    await eventually(async () => assert.equal(await focused('type'), 'search'));
     await page.keyboard.type(word);
-    await page.waitForFunction((text) => location.hash.includes(`q=${encodeURIComponent(text)}`), word);
-    await settled(page);
+    await addressed(page, `q=${encodeURIComponent(word)}`);
     const plain = await get(server.url, `traces/${gpu.id}/operators?q=${encodeURIComponent(word)}`);
-    assert.equal(await page.getAttribute('.data-table', 'aria-rowcount'), String(plain.total + 1));
+    await rowCount(plain.total);
     await page.fill('.search', '/^aten::[a-m]/');
-    await page.waitForFunction(() => location.hash.includes('%5Eaten'));
-    await settled(page);
+    await addressed(page, '%5Eaten');
     const pattern = await get(server.url, `traces/${gpu.id}/operators?q=${encodeURIComponent('/^aten::[a-m]/')}`);
-    assert.equal(await page.getAttribute('.data-table', 'aria-rowcount'), String(pattern.total + 1));
+    await rowCount(pattern.total);
     await page.fill('.search', 'no such operator');
-    await page.waitForSelector('.table-empty');
-    assert.match(await page.textContent('.table-empty'), /no such operator/);
+    await addressed(page, 'no+such+operator');
+    await eventually(async () => assert.match(await page.textContent('.table-empty') ?? '', /no such operator/));
     await page.press('.search', 'Escape');
-    await page.waitForFunction(() => !location.hash.includes('q='));
+    await at(`#/traces/${gpu.id}/operators`);
+    await rowCount(all.total);
+});
+
+test('a search that is still being typed stays in its view', async () => {
+    await open(`#/traces/${gpu.id}/operators`);
+    // In one turn of the page: nothing pauses between the last letter and the way out.
+    await page.evaluate((id) => {
+        const search = document.querySelector('.search');
+        search.value = 'conv';
+        search.dispatchEvent(new Event('input'));
+        location.hash = `#/traces/${id}/kernels`;
+    }, gpu.id);
+    await at(`#/traces/${gpu.id}/kernels`);
+    await eventually(async () => assert.equal(await page.textContent('h1'), 'Kernels'));
+    const { total } = await get(server.url, `traces/${gpu.id}/kernels`);
+    await rowCount(total);
+});
+
+test('choices made while the figures are on their way are kept', async () => {
+    let release = () => {};
+    const held = new Promise((resolve) => { release = resolve; });
+    await page.route('**/operators?*', async (route) => {
+        await held;
+        await route.continue();
+    });
+    await page.goto(`${server.url}?held#/traces/${gpu.id}/operators`);
+    await page.fill('.search', 'aten');
+    await page.waitForFunction(() => location.hash.includes('q=aten'));
+    await page.check('input[value="name_shape"]', { force: true });
+    await page.waitForFunction(() => location.hash.includes('group=name_shape'));
+    assert.equal(await page.inputValue('.search'), 'aten');
+    release();
+    await settled(page);
+    const { total } = await get(server.url, `traces/${gpu.id}/operators?q=aten&group_by=name_shape`);
+    await rowCount(total);
+    await eventually(async () => assert.ok(await page.isChecked('input[value="name_shape"]')));
+    await page.unroute('**/operators?*');
+});
+
+test('an older answer never paints over a newer one', async () => {
+    await open(`#/traces/${gpu.id}/operators`);
+    let release = () => {};
+    const held = new Promise((resolve) => { release = resolve; });
+    // The first choice is answered last.
+    await page.route('**/operators?*sort=calls*', async (route) => {
+        await held;
+        await route.continue().catch(() => {});
+    });
+    await page.click('[data-sort="calls"]');
+    await page.waitForFunction(() => location.hash.includes('sort=calls'));
+    assert.ok(await page.locator('.row-table.busy').count(), 'the old rows are marked as old');
+    await page.click('[data-sort="host_self_ns"]');
+    await addressed(page, 'sort=host_self_ns');
+    release();
+    await page.unroute('**/operators?*sort=calls*');
+    const data = await get(server.url, `traces/${gpu.id}/operators?sort=host_self_ns&order=desc`);
+    const names = () => page.$$eval('.data-table .row-toggle', (list) => list.map((item) => item.getAttribute('data-tip')));
+    await eventually(async () => {
+        const shown = await names();
+        assert.ok(shown.length > 0);
+        assert.deepEqual(shown, data.rows.slice(0, shown.length).map(({ name }) => name));
+        assert.equal(await page.getAttribute('th:has([data-sort="host_self_ns"])', 'aria-sort'), 'descending');
+    });
 });
 
 test('sort, group, top-N and columns come back from the URL', async () => {
     await open(`#/traces/${gpu.id}/operators`);
-    await settled(page);
     await page.click('[data-sort="calls"]');
-    await page.waitForFunction(() => location.hash.includes('sort=calls&order=desc'));
-    await settled(page);
-    const calls = (await column(page, 'Calls')).map((text) => Number(text.replaceAll(',', '')));
-    assert.deepEqual(calls, [...calls].sort((a, b) => b - a));
-    assert.equal(await page.getAttribute('th:has([data-sort="calls"])', 'aria-sort'), 'descending');
+    await addressed(page, 'sort=calls&order=desc');
+    await eventually(async () => {
+        const calls = (await column(page, 'Calls')).map((text) => Number(text.replaceAll(',', '')));
+        assert.ok(calls.length > 1);
+        assert.deepEqual(calls, [...calls].sort((a, b) => b - a));
+        assert.equal(await page.getAttribute('th:has([data-sort="calls"])', 'aria-sort'), 'descending');
+    });
     await page.click('[data-sort="calls"]');
-    await page.waitForFunction(() => location.hash.includes('order=asc'));
+    await addressed(page, 'order=asc');
     await page.fill('#top-n', '3');
     await page.press('#top-n', 'Enter');
-    await page.waitForFunction(() => location.hash.includes('n=3'));
-    assert.equal(await page.locator('.ranking-list >> nth=0').locator('tbody tr').count(), 4);
+    await addressed(page, 'n=3');
+    await eventually(async () => assert.equal(await page.locator('.ranking-list >> nth=0').locator('tbody tr').count(), 4));
     await page.click('.menu-root > button');
     await page.check('.menu-item:has-text("Host max") input');
     await page.keyboard.press('Escape');
+    await addressed(page, 'cols=');
     await page.waitForFunction(() => [...document.querySelectorAll('.data-table th')].some((th) => th.textContent.startsWith('Host max')));
-    const saved = await hash();
+    const saved = await page.evaluate(() => location.hash);
     await open('#/');
     await open(saved);
-    await settled(page);
-    assert.equal(await page.inputValue('#top-n'), '3');
-    assert.equal(await page.getAttribute('th:has([data-sort="calls"])', 'aria-sort'), 'ascending');
-    assert.equal((await column(page, 'Host max')).length > 0, true);
+    await eventually(async () => {
+        assert.equal(await page.inputValue('#top-n'), '3');
+        assert.equal(await page.getAttribute('th:has([data-sort="calls"])', 'aria-sort'), 'ascending');
+        assert.ok((await column(page, 'Host max')).length > 0);
+    });
     const csv = await page.getAttribute('a:has-text("CSV")', 'href');
-    const rows = (await (await fetch(csv)).text()).trim().split('\r\n');
+    const rows = (await ask(csv)).text.trim().split('\r\n');
     const total = (await get(server.url, `traces/${gpu.id}/operators`)).total;
     assert.equal(rows.length, total + 1);
 });
 
 test('back and forward', async () => {
+    const checked = (value) => eventually(async () => assert.ok(await page.isChecked(`input[value="${value}"]`)));
     await open('#/');
     await page.click('.run-name:has-text("gpu")');
-    await page.waitForSelector('a:has-text("Open overview")');
+    await at('#/runs/gpu');
     await page.click('a:has-text("Open overview")');
+    await at(`#/traces/${gpu.id}/overview`);
     await page.waitForSelector('.answers');
     await page.click('#views a:has-text("Operators")');
-    await settled(page);
+    await at(`#/traces/${gpu.id}/operators`);
     await page.click('label:has-text("Name and input shape")');
-    await page.waitForFunction(() => location.hash.includes('group=name_shape'));
-    await settled(page);
+    await at(`#/traces/${gpu.id}/operators?group=name_shape`);
     await page.goBack();
-    await page.waitForFunction(() => !location.hash.includes('group='));
-    await settled(page);
-    assert.ok(await page.isChecked('input[value="name"]'));
+    await at(`#/traces/${gpu.id}/operators`);
+    await checked('name');
     await page.goBack();
+    await at(`#/traces/${gpu.id}/overview`);
     await page.waitForSelector('.answers');
     await page.goForward();
+    await at(`#/traces/${gpu.id}/operators`);
     await page.waitForSelector('.pie-board');
     await page.goForward();
-    await page.waitForFunction(() => location.hash.includes('group=name_shape'));
-    assert.ok(await page.isChecked('input[value="name_shape"]'));
+    await at(`#/traces/${gpu.id}/operators?group=name_shape`);
+    await checked('name_shape');
 });
 
 test('pickers: type, arrows, Enter, Escape', async () => {
     const run = await get(server.url, 'runs/spans');
     await open(`#/traces/${run.trace_list[0].id}/operators`);
     const span = page.getByRole('combobox', { name: 'Span' });
+    const expanded = (value) => eventually(async () => assert.equal(await span.getAttribute('aria-expanded'), value));
     await span.focus();
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('ArrowDown');
+    await expanded('true');
     await page.keyboard.press('Escape');
-    assert.equal(await span.getAttribute('aria-expanded'), 'false');
-    assert.equal(await span.inputValue(), '1');
+    await expanded('false');
+    await eventually(async () => assert.equal(await span.inputValue(), '1'));
     await page.keyboard.press('ArrowDown');
+    await expanded('true');
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
-    await page.waitForFunction((id) => location.hash === `#/traces/${id}/operators`, run.trace_list[1].id);
+    await at(`#/traces/${run.trace_list[1].id}/operators`);
     await page.waitForFunction(() => document.querySelector('[data-picker="span"]')?.value === '2');
     const runs = page.getByRole('combobox', { name: 'Run' });
     await runs.click();
     await page.keyboard.type('gp');
-    assert.equal(await page.locator('.picker-list:visible li').count(), 1);
+    await eventually(async () => assert.equal(await page.locator('.picker-list:visible li').count(), 1));
     await page.keyboard.press('Enter');
-    await page.waitForFunction((id) => location.hash === `#/traces/${id}/operators`, gpu.id);
+    await at(`#/traces/${gpu.id}/operators`);
 });
 
 test('rows by keyboard: arrows move, Enter opens, links lead on', async () => {
+    const row = (value) => eventually(async () => assert.equal(await focused('data-row'), value));
+    const expanded = (value) => eventually(async () => assert.equal(await page.getAttribute('[data-row="2"]', 'aria-expanded'), value));
     await open(`#/traces/${gpu.id}/operators`);
-    await settled(page);
     await page.focus('.row-toggle[tabindex="0"]');
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('ArrowDown');
-    assert.equal(await page.evaluate(() => document.activeElement?.getAttribute('data-row')), '2');
+    await row('2');
     await page.keyboard.press('Enter');
-    assert.equal(await page.getAttribute('[data-row="2"]', 'aria-expanded'), 'true');
+    await expanded('true');
+    await settled(page);
     await page.keyboard.press('Tab');
-    assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'Copy name');
+    await eventually(async () => assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'Copy name'));
     await page.focus('[data-row="2"]');
     await page.keyboard.press('ArrowLeft');
-    assert.equal(await page.getAttribute('[data-row="2"]', 'aria-expanded'), 'false');
+    await expanded('false');
     await page.keyboard.press('End');
     const { total } = await get(server.url, `traces/${gpu.id}/operators`);
-    assert.equal(await page.evaluate(() => document.activeElement?.getAttribute('data-row')), String(total - 1));
+    await row(String(total - 1));
 });
 
 test('the skip link, a visible focus, and the link to copy', async () => {
     await open(`#/traces/${gpu.id}/overview`);
     await page.keyboard.press('Tab');
-    assert.equal(await page.evaluate(() => document.activeElement?.id), 'skip');
-    const box = await page.locator('#skip').boundingBox();
-    assert.ok(box && box.y >= 0, 'the skip link shows when focused');
+    await eventually(async () => {
+        assert.equal(await focused('id'), 'skip');
+        const box = await page.locator('#skip').boundingBox();
+        assert.ok(box && box.y >= 0, 'the skip link shows when focused');
+    });
     await page.keyboard.press('Enter');
-    assert.equal(await page.evaluate(() => document.activeElement?.id), 'content');
+    await eventually(async () => assert.equal(await focused('id'), 'content'));
     await page.focus('#copy-link');
     await page.keyboard.press('Enter');
-    assert.equal(await page.evaluate(() => navigator.clipboard.readText()), page.url());
+    await eventually(async () => assert.equal(await clipboard(page), page.url()));
     await page.keyboard.press('Tab');
-    const outline = await page.evaluate(() => getComputedStyle(document.activeElement ?? document.body).outlineStyle);
-    assert.notEqual(outline, 'none');
+    await eventually(async () => assert.notEqual(await page.evaluate(() => getComputedStyle(document.activeElement ?? document.body).outlineStyle), 'none'));
 });
 
 test('nothing complained', () => assert.deepEqual(page.complaints, []));

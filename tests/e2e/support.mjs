@@ -1,14 +1,20 @@
 /**
  * What the browser tests share: a server, a browser, pages that remember every console error.
+ *
+ * The tests know no clock: after an action `settled` waits until the page says that it shows what its address asks for,
+ * and whatever an action changes is looked at through `eventually`. The limits below only end what hangs.
+ *
  *   KINETOSCOPE_URL           a running server with an empty catalogue; or
  *   KINETOSCOPE_BIN           the program, started here on a free port with data of its own
  *   KINETOSCOPE_ROOT          the source tree, for tests/fixtures (default: above this file)
  *   KINETOSCOPE_NODE_MODULES  where playwright-core and axe-core are, if not above this file
  *   KINETOSCOPE_CHROMIUM      the browser (default /usr/bin/chromium)
+ *   KINETOSCOPE_THROTTLE      makes the page's processor so many times slower, to see that no test hangs on speed
  */
 import { spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -20,6 +26,10 @@ const { chromium } = require('playwright-core');
 const axeSource = await readFile(require.resolve('axe-core/axe.min.js'), 'utf8');
 
 const root = process.env.KINETOSCOPE_ROOT ?? fileURLToPath(new URL('../..', import.meta.url));
+const THROTTLE = Number(process.env.KINETOSCOPE_THROTTLE ?? 1);
+const START_MS = 120000;
+const ACTION_MS = 30000;
+const EVENTUALLY_MS = 30000;
 const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
     '--disable-component-update', '--disable-sync'];
 
@@ -54,7 +64,8 @@ export async function startServer() {
 export async function startBrowser() {
     const profile = await mkdtemp(path.join(tmpdir(), 'kinetoscope-chromium-'));
     const browser = await chromium.launch({
-        executablePath: process.env.KINETOSCOPE_CHROMIUM ?? '/usr/bin/chromium', headless: true, args: FLAGS, env: { ...process.env, HOME: profile },
+        executablePath: process.env.KINETOSCOPE_CHROMIUM ?? '/usr/bin/chromium', headless: true, args: FLAGS, timeout: START_MS,
+        env: { ...process.env, HOME: profile },
     });
     return {
         browser,
@@ -73,7 +84,9 @@ export async function startBrowser() {
 export async function newPage(browser, { width = 1280, height = 800, theme = 'light' } = {}) {
     const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme, reducedMotion: 'reduce', permissions: ['clipboard-read', 'clipboard-write'] });
     const page = await context.newPage();
-    page.setDefaultTimeout(15000);
+    page.setDefaultTimeout(ACTION_MS);
+    page.setDefaultNavigationTimeout(START_MS);
+    if (THROTTLE > 1) await (await context.newCDPSession(page)).send('Emulation.setCPUThrottlingRate', { rate: THROTTLE });
     /** @type {string[]} */
     const complaints = [];
     page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
@@ -83,10 +96,11 @@ export async function newPage(browser, { width = 1280, height = 800, theme = 'li
 
 let visits = 0;
 
-/** Loads the whole page anew: another query, as another hash alone would keep it. @param {import('playwright-core').Page} page @param {string} url @param {string} hash */
+/** Loads the whole page anew, until all is there: another query, as another hash alone would keep it. @param {import('playwright-core').Page} page @param {string} url @param {string} hash */
 export async function visit(page, url, hash) {
     visits += 1;
     await page.goto(`${url}?${visits}${hash}`);
+    await settled(page);
 }
 
 /** Where a trace file of tests/fixtures is. @param {string} name @param {string} [file] */
@@ -94,21 +108,68 @@ export function fixture(name, file = 'worker0.1700000000000.pt.trace.json.gz') {
     return path.join(root, 'tests/fixtures', name, file);
 }
 
+/**
+ * Asks the server outside of the page, over a connection of its own: one that is kept may be closed by the server at
+ * the moment when it is used again.
+ * @param {string} url @param {{method?: string, body?: string | Uint8Array, headers?: Record<string, string>}} [options]
+ * @returns {Promise<{status: number, ok: boolean, headers: Record<string, any>, text: string}>}
+ */
+export function ask(url, { method = 'GET', body, headers = {} } = {}) {
+    return new Promise((resolve, reject) => {
+        const length = body === undefined ? {} : { 'Content-Length': String(Buffer.byteLength(body)) };
+        const asked = request(url, { method, agent: false, headers: { ...length, ...headers } }, (answer) => {
+            const { statusCode: status = 0, headers: sent } = answer;
+            const chunks = [];
+            answer.on('data', (chunk) => chunks.push(chunk));
+            answer.on('error', reject);
+            answer.on('end', () => resolve({ status, ok: status >= 200 && status < 300, headers: sent, text: Buffer.concat(chunks).toString('utf8') }));
+        });
+        asked.on('error', reject);
+        asked.end(body);
+    });
+}
+
 /** Uploads a fixture as curl would. @param {string} url @param {string} run @param {string} file @returns {Promise<any>} the trace */
 export async function put(url, run, file) {
-    const response = await fetch(`${url}api/v1/runs/${encodeURIComponent(run)}/traces/${encodeURIComponent(path.basename(file))}`,
+    const answer = await ask(`${url}api/v1/runs/${encodeURIComponent(run)}/traces/${encodeURIComponent(path.basename(file))}`,
         { method: 'PUT', body: await readFile(file) });
-    const text = await response.text();
-    assert.ok(response.ok, `upload of ${file}: ${response.status} ${text}`);
-    return JSON.parse(text);
+    assert.ok(answer.ok, `upload of ${file}: ${answer.status} ${answer.text}`);
+    return JSON.parse(answer.text);
 }
 
 /** @param {string} url @param {string} what below /api/v1 @returns {Promise<any>} */
 export async function get(url, what) {
-    const response = await fetch(`${url}api/v1/${what}`);
-    assert.ok(response.ok, `${what}: ${response.status}`);
-    return response.json();
+    const answer = await ask(`${url}api/v1/${what}`);
+    assert.ok(answer.ok, `${what}: ${answer.status} ${answer.text}`);
+    return JSON.parse(answer.text);
 }
+
+/**
+ * Repeats a check that an action's effect will make hold; its last failure is the test's.
+ * @template T
+ * @param {() => T | Promise<T>} check
+ * @returns {Promise<T>}
+ */
+export async function eventually(check) {
+    const end = Date.now() + EVENTUALLY_MS;
+    for (;;) {
+        try {
+            return await check();
+        } catch (error) {
+            if (Date.now() > end) throw error;
+        }
+        await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+}
+
+/** Waits for a hash that holds this text, then until the page shows it. @param {import('playwright-core').Page} page @param {string} part */
+export async function addressed(page, part) {
+    await page.waitForFunction((text) => location.hash.includes(text), part);
+    await settled(page);
+}
+
+/** What stands on the clipboard. @param {import('playwright-core').Page} page */
+export const clipboard = (page) => page.evaluate(() => navigator.clipboard.readText());
 
 /** The rules that axe finds broken, serious and critical ones only. @param {import('playwright-core').Page} page */
 export async function axeFaults(page) {
@@ -145,9 +206,8 @@ export async function column(page, head) {
     }, head);
 }
 
-/** Waits until the table shows what the URL asks for. @param {import('playwright-core').Page} page */
+/** Waits until the page shows what its address asks for. @param {import('playwright-core').Page} page */
 export async function settled(page) {
-    await page.waitForSelector('.data-table tbody tr:not(.spacer)');
-    await page.waitForFunction(() => !document.querySelector('.busy, .loading'));
-    await page.waitForTimeout(50);
+    await page.waitForFunction(() => document.documentElement.dataset.shown === (location.hash || '#/')
+        && !document.querySelector('.busy, .loading'));
 }

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { writeFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { startServer, startBrowser, newPage, fixture, get, axeFaults } from './support.mjs';
+import { startServer, startBrowser, newPage, visit, fixture, get, axeFaults, settled, eventually, clipboard } from './support.mjs';
 
 let server;
 let chrome;
@@ -23,33 +23,32 @@ after(async () => {
 });
 
 test('an empty catalogue says how to begin', async () => {
-    await page.goto(`${server.url}#/`);
+    await visit(page, server.url, '#/');
     const line = await page.textContent('.command code');
     assert.match(line ?? '', new RegExp(`curl -T .* ${server.url}api/v1/runs/`));
-    assert.deepEqual(await axeFaults(page), []);
+    await eventually(async () => assert.deepEqual(await axeFaults(page), []));
     await page.click('.command button');
-    assert.equal(await page.evaluate(() => navigator.clipboard.readText()), line);
+    await eventually(async () => assert.equal(await clipboard(page), line));
 });
 
 test('a chosen file is named, sent, followed and opened', async () => {
     await page.setInputFiles('#file-input', fixture('cuda_training'));
-    assert.equal(await page.inputValue('#run-name'), 'worker0');
-    assert.deepEqual(await axeFaults(page), []);
+    await eventually(async () => assert.equal(await page.inputValue('#run-name'), 'worker0'));
+    await eventually(async () => assert.deepEqual(await axeFaults(page), []));
     await page.fill('#run-name', 'by page/one');
     await page.keyboard.press('Enter');
     await page.waitForSelector('.tray-item.done a');
-    await page.waitForSelector('.run-name');
-    assert.equal(await page.textContent('.run-name'), 'by page/one');
+    await eventually(async () => assert.equal(await page.textContent('.run-name'), 'by page/one'));
     await page.click('.tray-item.done a');
     await page.waitForSelector('.answers');
-    assert.match(await page.textContent('#path') ?? '', /by page\/one/);
+    await eventually(async () => assert.match(await page.textContent('#path') ?? '', /by page\/one/));
     const { runs } = await get(server.url, 'runs');
     assert.equal(runs[0].traces, 1);
 });
 
 test('several files dropped on any view go to one run', async () => {
     const files = ['node0_0.1700000000000.pt.trace.json.gz', 'node0_1.1700000000000.pt.trace.json.gz'];
-    await page.goto(`${server.url}#/`);
+    await visit(page, server.url, '#/');
     await page.waitForSelector('.run-name');
     const transfer = await page.evaluateHandle(async (names) => {
         const data = new DataTransfer();
@@ -57,9 +56,9 @@ test('several files dropped on any view go to one run', async () => {
         return data;
     }, files.map((name) => name.replace('.gz', '')));
     await page.dispatchEvent('main', 'dragenter', { dataTransfer: transfer });
-    assert.ok(await page.isVisible('.drop-veil'));
+    await page.waitForSelector('.drop-veil', { state: 'visible' });
     await page.dispatchEvent('main', 'drop', { dataTransfer: transfer });
-    assert.ok(!(await page.isVisible('.drop-veil')));
+    await page.waitForSelector('.drop-veil', { state: 'hidden' });
     await page.fill('#run-name', 'two');
     await page.click('dialog button.primary');
     await page.waitForFunction(() => [...document.querySelectorAll('.tray-item.done .file-name')].filter((item) => item.textContent.startsWith('node0_')).length === 2);
@@ -77,7 +76,7 @@ test('what is no trace says so, with the place; other bytes under a taken name c
     await page.fill('#run-name', 'two');
     await page.keyboard.press('Enter');
     await page.waitForFunction(() => document.querySelectorAll('.tray-item.failed').length === 2);
-    assert.ok((await page.textContent('.tray-item.failed [role="alert"]') ?? '').length > 10);
+    await eventually(async () => assert.ok((await page.textContent('.tray-item.failed [role="alert"]') ?? '').length > 10));
     await page.click('.tray-item.failed button:has-text("Replace it")');
     await page.waitForFunction(() => document.querySelectorAll('.tray-item.failed').length === 1);
     await page.waitForFunction(() => [...document.querySelectorAll('.tray-item.done .file-name')].filter((item) => item.textContent.startsWith('node0_0')).length === 2);
@@ -87,23 +86,39 @@ test('what is no trace says so, with the place; other bytes under a taken name c
 });
 
 test('note and tags are kept, and a run can be deleted', async () => {
-    await page.goto(`${server.url}#/runs/two`);
+    await visit(page, server.url, '#/runs/two');
     await page.click('button:has-text("Edit note and tags")');
     await page.fill('#edit-tags', 'nightly, two gpus');
     await page.fill('#edit-note', 'first try');
     await page.click('button:has-text("Save")');
     await page.waitForSelector('.tag:has-text("two gpus")');
+    await settled(page);
     const run = await get(server.url, 'runs/two');
     assert.deepEqual(run.tags, ['nightly', 'two gpus']);
     assert.equal(run.note, 'first try');
     await page.click('button:has-text("Delete run")');
     await page.waitForSelector('dialog');
     await page.keyboard.press('Escape');
+    await page.waitForSelector('dialog', { state: 'detached' });
     assert.equal((await get(server.url, 'runs')).total, 2);
     await page.click('button:has-text("Delete run")');
     await page.click('dialog button.danger');
     await page.waitForFunction(() => location.hash === '#/');
-    await page.waitForFunction(() => document.querySelectorAll('.run-name').length === 1);
+    await settled(page);
+    await eventually(async () => assert.equal(await page.locator('.run-name').count(), 1));
     assert.equal((await get(server.url, 'runs')).total, 1);
     assert.deepEqual(page.complaints, []);
+});
+
+test('the function whose calls are the cycles goes with the file', async () => {
+    const asked = [];
+    page.on('request', (request) => request.method() === 'PUT' && asked.push(request.url()));
+    await visit(page, server.url, '#/');
+    await page.setInputFiles('#file-input', fixture('cpu_only', 'worker0.1700000000000.pt.trace.json'));
+    await page.click('.upload-more summary');
+    await page.fill('#run-marker', 'aten::linear');
+    await page.fill('#run-name', 'marked');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('.tray-item.done a');
+    await eventually(() => assert.equal(new URL(asked[0]).searchParams.get('marker'), 'aten::linear'));
 });

@@ -4,6 +4,7 @@ import { h, fill } from '../dom.js';
 import { traceHref } from '../router.js';
 import { fullName, figures, plainTable, knowsCalls } from './detail_parts.js';
 import { showFailure } from '../states.js';
+import { rowUse } from './kernels_use.js';
 import * as api from '../api.js';
 import * as fmt from '../fmt.js';
 
@@ -24,11 +25,13 @@ export function kernelDetail(id, trace, row, group) {
         ['Shortest', fmt.time(row.min_ns)], ['Longest', fmt.time(row.max_ns)],
     ];
     if (knowsCalls(trace)) pairs.push(['p50 / p95 / p99', fmt.times([row.p50_ns, row.p95_ns, row.p99_ns])]);
-    if (trace.device_type !== 'MLU') pairs.push(['Tensor Cores', row.tensor_cores ? 'used' : 'not used']);
+    if (trace.device_type !== 'MLU' && !trace.views.includes('utilisation')) pairs.push(['Tensor Cores', row.tensor_cores ? 'used' : 'not used']);
+    const use = rowUse(row);
+    pairs.push(...use.pairs);
     const launches = h('div', { class: 'launches' });
     if (group === 'launch') fill(launches, operatorLink(id, row.operator));
     else loadLaunches(launches, id, row);
-    return h('div', null, fullName(row.name), figures(pairs), launches);
+    return h('div', null, fullName(row.name), use.text, figures(pairs), launches);
 }
 
 /** @param {string} id @param {string} name */

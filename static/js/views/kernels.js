@@ -7,6 +7,7 @@ import { token } from '../theme.js';
 import { kernelDetail } from './kernel_detail.js';
 import { pieBoard } from './pies.js';
 import { knowsCalls } from './detail_parts.js';
+import { useColumns, matchLine } from './kernels_use.js';
 import { empty } from '../states.js';
 import * as api from '../api.js';
 import * as fmt from '../fmt.js';
@@ -24,13 +25,16 @@ export async function mount(root, route, signal) {
             h('code', null, 'activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]'), ' to record them.')));
         return {};
     }
+    // A kernel table measures the use of Tensor Cores: what names suggest would only contradict it.
+    const measured = trace.views.includes('utilisation');
     const pies = pieBoard({
         id: route.id,
         view: 'kernels',
         emptyText: 'No kernel time.',
         charts: () => [{ key: 'total_ns', title: 'Kernel time', help: 'Sum of the durations of all launches' }],
-        extra: (first, off, toggle) => tensorPie(first, trace.device_type, off, toggle),
+        extra: (first, off, toggle) => (measured ? null : tensorPie(first, trace.device_type, off, toggle)),
     });
+    const matched = matchLine(signal);
     const table = rowTable({
         id: route.id,
         view: 'kernels',
@@ -38,17 +42,19 @@ export async function mount(root, route, signal) {
         noun: (group) => (group === 'launch' ? ['launch configuration', 'launch configurations'] : ['kernel', 'kernels']),
         search: 'Search kernels',
         groups: [{ value: 'name', label: 'Name' }, { value: 'launch', label: 'Launch and operator' }],
-        columnsFor: (first, group) => columns(first, group, trace.device_type).filter(({ key }) => knowsCalls(trace) || !/^p\d\d_ns$/.test(key)),
+        columnsFor: (first, group) => columns(first, group, trace.device_type)
+            .filter(({ key }) => (knowsCalls(trace) || !/^p\d\d_ns$/.test(key)) && !(measured && /tensor_core/.test(key))),
         defaultSort: () => ['total_ns', 'desc'],
         detail: (row, group) => kernelDetail(route.id, trace, row, group),
+        onRows: (first) => matched.show(first.utilisation ?? null),
         emptyText: (q) => (q ? `No kernel matches “${q}”.` : 'No launches are known in this trace.'),
     });
-    fill(root, h('div', { class: 'view-head' }, h('h1', null, 'Kernels'), pies.control), pies.root, h('h2', { class: 'visually-hidden' }, 'All kernels'), table.root);
-    await Promise.all([pies.start(route.params, signal), table.update(route.params)]);
+    fill(root, h('div', { class: 'view-head' }, h('h1', null, 'Kernels'), pies.control), pies.root, h('h2', { class: 'visually-hidden' }, 'All kernels'), matched.root, table.root);
     return {
+        ready: Promise.all([pies.start(route.params, signal), table.update(route.params)]),
         update(next) {
             pies.update(next.params);
-            table.update(next.params);
+            return table.update(next.params);
         },
         destroy() {
             pies.destroy();
@@ -83,8 +89,9 @@ function tensorPie(first, deviceType, off, onToggle) {
 function columns(first, group, deviceType) {
     const launch = group === 'launch';
     const labels = first.config_labels ?? [];
+    const uses = useColumns(first);
     /** @type {Column[]} */
-    const list = [{ key: 'name', label: 'Kernel', kind: 'name', width: launch ? 290 : 430, priority: 0 }];
+    const list = [{ key: 'name', label: 'Kernel', kind: 'name', width: launch ? 290 : uses.length ? 320 : 430, priority: 0 }];
     if (launch) {
         list.push({ key: 'operator', label: 'Operator', kind: 'text', width: 190, priority: 3 });
         const widths = [96, 112, 92, 92];
@@ -97,6 +104,7 @@ function columns(first, group, deviceType) {
         { key: 'calls', label: 'Calls', kind: 'int', width: 68, priority: 4 },
         { key: 'total_ns', label: 'Total', kind: 'time', width: 96, priority: 1, help: 'Sum of the durations of all launches' },
         { key: 'share', label: 'Share', kind: 'share', width: 84, priority: 2, help: 'Of the time of all kernels' },
+        ...uses,
         { key: 'mean_ns', label: 'Mean', kind: 'time', family: 'call', width: 84, priority: launch ? 9 : 5, help: 'A launch, on average' },
         { key: 'p50_ns', label: 'p50', kind: 'time', family: 'call', width: 80, priority: launch ? 14 : 6, help: 'Half of the launches take less' },
         { key: 'p95_ns', label: 'p95', kind: 'time', family: 'call', width: 80, priority: launch ? 15 : 7, help: '95 % of the launches take less' },

@@ -2,6 +2,7 @@
 
 import { h, fill } from '../dom.js';
 import { traceHref } from '../router.js';
+import { hasView } from '../trace_views.js';
 import { fullName, figures, plainTable, knowsCalls } from './detail_parts.js';
 import { nameText } from '../columns.js';
 import { showFailure } from '../states.js';
@@ -41,6 +42,7 @@ export function operatorDetail(id, trace, row, group) {
     return h('div', null, fullName(row.name),
         row.input_shape ? h('p', null, h('span', { class: 'quiet' }, 'Input shape '), h('code', null, row.input_shape)) : null,
         figures(pairs),
+        hasView(trace, 'calls') ? h('p', null, h('a', { href: traceHref(id, 'calls', { q: row.name }) }, 'Its calls in the call tree')) : null,
         kernels, stacks);
 }
 
@@ -101,7 +103,7 @@ function stackItem(stack, device, hasDevice) {
 export const frameList = (stack) => stack.split(/;|\r?\n/).map((frame) => frame.trim()).filter(Boolean);
 
 /** The last two folders of a path tell the file; the whole path stays in the title. @param {string} frame */
-function frameLine(frame) {
+export function frameLine(frame) {
     const match = /^(.*?)\((\d+)\): (.*)$/.exec(frame);
     if (!match) return h('li', { title: frame }, frame);
     const [, path, line, name] = match;

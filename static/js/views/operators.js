@@ -43,11 +43,11 @@ export async function mount(root, route, signal) {
         emptyText: (q) => (q ? `No operator matches “${q}”.` : 'No operators were recorded: profile with activities=[ProfilerActivity.CPU, …].'),
     });
     fill(root, h('div', { class: 'view-head' }, h('h1', null, 'Operators'), pies.control), pies.root, h('h2', { class: 'visually-hidden' }, 'All operators'), table.root);
-    await Promise.all([pies.start(route.params, signal), table.update(route.params)]);
     return {
+        ready: Promise.all([pies.start(route.params, signal), table.update(route.params)]),
         update(next) {
             pies.update(next.params);
-            table.update(next.params);
+            return table.update(next.params);
         },
         destroy() {
             pies.destroy();

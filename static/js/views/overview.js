@@ -5,6 +5,8 @@ import { answers } from './overview_answers.js';
 import { breakdown } from './overview_breakdown.js';
 import { advice, health, devices, about } from './overview_parts.js';
 import { rowTable } from '../rowtable.js';
+import { go, traceHref } from '../router.js';
+import { homeView } from '../trace_views.js';
 import * as api from '../api.js';
 
 /**
@@ -15,6 +17,11 @@ import * as api from '../api.js';
  */
 export async function mount(root, route, signal) {
     const data = await api.overview(route.id, signal);
+    const home = homeView(data.trace);
+    if (home !== 'overview') {
+        go(traceHref(route.id, home), { replace: true });
+        return {};
+    }
     const parts = breakdown(data);
     const steps = data.step_rows.length ? stepTable(route.id, data) : null;
     fill(root,
@@ -27,11 +34,11 @@ export async function mount(root, route, signal) {
         about(data));
     parts.update(route.params);
     parts.draw();
-    await steps?.update(route.params);
     return {
+        ready: steps?.update(route.params),
         update(next) {
             parts.update(next.params);
-            steps?.update(next.params);
+            return steps?.update(next.params);
         },
         destroy() {
             parts.destroy();

@@ -16,7 +16,7 @@ export function answers(data) {
  * @param {any[]} note
  * @param {string} [mood]
  */
-function answer(label, [value, unit], note, mood = '') {
+export function answer(label, [value, unit], note, mood = '') {
     return h('div', { class: `answer ${mood}` }, h('dt', null, label),
         h('dd', { class: 'answer-figure' }, value, unit ? h('span', { class: 'answer-unit' }, unit) : null),
         h('dd', { class: 'answer-note' }, note));

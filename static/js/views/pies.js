@@ -69,6 +69,7 @@ export function pieBoard({ id, view, emptyText, charts, extra }) {
         /** @param {URLSearchParams} next @param {AbortSignal} signal */
         async start(next, signal) {
             params = next;
+            input.value = String(count());
             try {
                 await build(await api.rows(id, view, { group_by: 'name', limit: ALL_ROWS }, signal), signal);
                 paint();

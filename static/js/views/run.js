@@ -1,7 +1,9 @@
 /** A run: its traces by worker and span, its note and tags. */
 
 import { h, fill, icon } from '../dom.js';
-import { traceHref, go } from '../router.js';
+import { distributedHref, traceHref } from '../router.js';
+import { homeView } from '../trace_views.js';
+import { hasCycles, runCompareHref } from '../compare_links.js';
 import { deleteRun, deleteTrace, saveRun } from './run_actions.js';
 import * as api from '../api.js';
 import * as fmt from '../fmt.js';
@@ -18,11 +20,11 @@ export async function mount(root, route, signal) {
     const only = run.trace_list.length === 1 ? run.trace_list[0] : null;
     fill(root,
         h('div', { class: 'view-head' }, h('h1', null, run.name), h('div', { class: 'view-tools' },
-            only ? h('a', { class: 'button primary', href: traceHref(only.id) }, 'Open overview') : null,
+            only ? h('a', { class: 'button primary', href: traceHref(only.id, homeView(only)) }, `Open ${homeView(only)}`) : null,
+            run.views.includes('distributed') ? h('a', { class: 'button', href: distributedHref(run.name) }, 'Distributed') : null,
+            run.trace_list.filter(hasCycles).length > 1 ? h('a', { class: 'button', href: runCompareHref(run) }, 'Compare two') : null,
             h('button', { class: 'button', type: 'button', onclick: () => editFacts(facts, run) }, 'Edit note and tags'),
-            h('button', { class: 'button danger-text', type: 'button', onclick: async () => {
-                if (await deleteRun(run)) go('#/');
-            } }, 'Delete run'))),
+            h('button', { class: 'button danger-text', type: 'button', onclick: () => deleteRun(run) }, 'Delete run'))),
         facts,
         traceTable(run.trace_list));
 }
@@ -61,17 +63,18 @@ function traceTable(traces) {
     // The worker stands once, before its spans.
     const sorted = [...traces].sort((a, b) => a.worker.localeCompare(b.worker, 'en', { numeric: true }) || a.span - b.span);
     return h('table', { class: 'run-table' }, h('caption', { class: 'visually-hidden' }, 'Traces'),
-        h('thead', null, h('tr', null, ['Worker', 'Span', 'Device', 'Steps', 'Events', 'Length', 'Size'].map((label, index) =>
-            h('th', { scope: 'col', class: `${index === 0 ? 'kind-name' : index === 2 ? 'col-device' : 'kind-int'} col-${label.toLowerCase()}` }, label)),
-        h('th', { scope: 'col' }, 'Trace'), h('th', { scope: 'col', class: 'col-actions' }, h('span', { class: 'visually-hidden' }, 'Delete')))),
+        h('thead', null, h('tr', null, ['Worker', 'Span', 'Holds', 'Device', 'Steps', 'Events', 'Length', 'Size'].map((label) =>
+            h('th', { scope: 'col', class: `${label === 'Worker' ? 'kind-name' : label === 'Device' || label === 'Holds' ? 'kind-text' : 'kind-int'} col-${label.toLowerCase()}` }, label)),
+        h('th', { scope: 'col' }, 'State'), h('th', { scope: 'col', class: 'col-actions' }, h('span', { class: 'visually-hidden' }, 'Delete')))),
         h('tbody', null, sorted.map((trace, index) => h('tr', null,
-            h('th', { scope: 'row', class: 'kind-name col-worker' }, h('a', { class: 'run-name', href: traceHref(trace.id), title: trace.file_name,
+            h('th', { scope: 'row', class: 'kind-name col-worker' }, h('a', { class: 'run-name', href: traceHref(trace.id, homeView(trace)), title: trace.file_name,
                 'aria-label': `${trace.worker}, span ${trace.span}` }, index > 0 && sorted[index - 1].worker === trace.worker ? h('span', { class: 'same' }, trace.worker) : trace.worker)),
             h('td', { class: 'kind-int col-span' }, fmt.int(trace.span)),
-            h('td', { class: 'col-device' }, trace.device_type),
-            h('td', { class: 'kind-int col-steps' }, fmt.int(trace.steps)),
-            h('td', { class: 'kind-int col-events' }, fmt.int(trace.events)),
-            h('td', { class: 'kind-int col-length' }, fmt.time(trace.duration_ns)),
+            h('td', { class: 'col-holds' }, fmt.formatWord(trace.format)),
+            h('td', { class: 'col-device' }, trace.device_type || '–'),
+            h('td', { class: 'kind-int col-steps' }, fmt.int(trace.steps || null)),
+            h('td', { class: 'kind-int col-events' }, fmt.int(trace.events || null)),
+            h('td', { class: 'kind-int col-length' }, fmt.time(trace.duration_ns || null)),
             h('td', { class: 'kind-int col-size' }, fmt.bytes(trace.size_bytes)),
             h('td', null, trace.warnings.length ? h('span', { class: 'chip warn' }, fmt.plural(trace.warnings.length, 'warning')) : h('span', { class: 'chip good' }, 'sound')),
             h('td', { class: 'col-actions' }, h('button', { class: 'icon-button', type: 'button', 'aria-label': `Delete ${trace.worker}, span ${trace.span}`, title: 'Delete',

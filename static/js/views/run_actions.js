@@ -5,8 +5,8 @@ import { confirm } from '../states.js';
 import * as api from '../api.js';
 import * as fmt from '../fmt.js';
 
-/** What the page shows is no longer so: the frame and the view ask again. */
-const changed = () => document.dispatchEvent(new CustomEvent('kinetoscope:changed'));
+/** What the page shows is no longer so: the frame and the view ask again, at another place where this one is gone. @param {string} [href] */
+const changed = (href) => document.dispatchEvent(new CustomEvent('kinetoscope:changed', { detail: { href } }));
 
 /** @param {() => Promise<any>} act @param {string} done */
 async function attempt(act, done) {
@@ -20,16 +20,14 @@ async function attempt(act, done) {
     }
 }
 
-/** @param {Run} run @returns {Promise<boolean>} whether it is gone */
+/** @param {Run} run */
 export async function deleteRun(run) {
     const yes = await confirm({
         title: `Delete ${run.name}?`,
         text: `Its ${fmt.plural(run.traces, 'trace')} (${fmt.bytes(run.size_bytes)}) will be gone for everybody. This cannot be undone.`,
         yes: 'Delete run',
     });
-    if (!yes || !(await attempt(() => api.deleteRun(run.name), 'Run deleted'))) return false;
-    changed();
-    return true;
+    if (yes && (await attempt(() => api.deleteRun(run.name), 'Run deleted'))) changed('#/');
 }
 
 /** @param {Trace} trace */

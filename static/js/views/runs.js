@@ -25,9 +25,10 @@ export async function mount(root, route, signal) {
     let runs = [];
     let total = 0;
 
+    const send = debounce(() => setParams({ q: search.value.trim() }, { replace: true }), 150);
     const search = h('input', {
         class: 'input search', type: 'search', 'aria-label': 'Search runs', placeholder: 'Search runs', value: params.get('q') ?? '', autocomplete: 'off',
-        spellcheck: 'false', oninput: debounce(() => setParams({ q: search.value.trim() }, { replace: true }), 150),
+        spellcheck: 'false', oninput: send,
     });
     const count = h('p', { class: 'table-count', role: 'status' });
     const list = h('div', { class: 'runs' }, skeleton('rows'));
@@ -39,7 +40,9 @@ export async function mount(root, route, signal) {
         abort.abort();
         abort = new AbortController();
         try {
-            const answer = await api.runs({ q: params.get('q'), ...order(), limit: PAGE, offset: 0 }, abort.signal);
+            const { signal: current } = abort;
+            const answer = await api.runs({ q: params.get('q'), ...order(), limit: PAGE, offset: 0 }, current);
+            if (current.aborted) return;
             runs = answer.runs;
             total = answer.total;
             paint();
@@ -48,9 +51,15 @@ export async function mount(root, route, signal) {
         }
     }
 
-    async function more() {
+    /** @param {Event} event */
+    async function more(event) {
+        const button = /** @type {HTMLButtonElement} */ (event.currentTarget);
+        // A second press would fetch the same page again.
+        button.disabled = true;
+        const { signal: current } = abort;
         try {
-            const answer = await api.runs({ q: params.get('q'), ...order(), limit: PAGE, offset: runs.length }, abort.signal);
+            const answer = await api.runs({ q: params.get('q'), ...order(), limit: PAGE, offset: runs.length }, current);
+            if (current.aborted) return;
             runs = [...runs, ...answer.runs];
             paint();
         } catch (error) {
@@ -72,14 +81,17 @@ export async function mount(root, route, signal) {
         else fill(list, runTable(runs, order()), total > runs.length ? h('button', { class: 'button', type: 'button', onclick: more }, `Show ${Math.min(PAGE, total - runs.length)} more`) : null);
     }
 
-    await load();
     return {
+        ready: load(),
         update(next) {
             params = next.params;
             if (document.activeElement !== search) search.value = params.get('q') ?? '';
-            load();
+            return load();
         },
-        destroy: () => abort.abort(),
+        destroy() {
+            send.cancel();
+            abort.abort();
+        },
     };
 }
 
@@ -116,5 +128,6 @@ function firstUpload() {
         h('p', null, 'Drop a file that the PyTorch profiler wrote anywhere on this page, or send it from where it lies:'),
         h('div', { class: 'command' }, h('code', null, line),
             h('button', { class: 'button small', type: 'button', onclick: () => copy(line, 'Command copied') }, icon('copy'), 'Copy')),
-        h('p', { class: 'quiet' }, 'Record one with ', h('code', null, 'torch.profiler.profile(on_trace_ready=tensorboard_trace_handler("./log"))'), '.'));
+        h('p', { class: 'quiet' }, 'Record one with ', h('code', null, 'torch.profiler.profile(on_trace_ready=tensorboard_trace_handler("./log"))'), '.'),
+        h('p', { class: 'quiet' }, 'Also taken in, by what they hold: kernel tables of Nsight Compute and Nsight Systems, cycles and counters as CSV, comparison reports.'));
 }

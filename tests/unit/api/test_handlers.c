@@ -55,7 +55,7 @@ static void shows_a_trace(void **state)
     assert_body_has(f, "\"start_ns\": \"1700000000000000123\", \"duration_ns\": 1501000");
     assert_body_has(f, "\"state\": \"ready\"");
     assert_body_has(f, "\"warnings\": [{\"code\": \"truncated\", \"message\": \"");
-    assert_body_has(f, "\"count\": 1, \"first_offset\": 77}]");
+    assert_body_has(f, "\"count\": 1, \"first_offset\": 77}], \"comparison\": null, \"url\"");
     (void)snprintf(expected, sizeof expected,
                    "\"url\": \"http://traces.example:8080/prefix/#/traces/%lld/overview\"}",
                    (long long)f->trace_id);
@@ -272,7 +272,8 @@ static void shows_operators(void **state)
            "\"aten::add\"");
     assert_body_has(
         f, "\"total\": 3, \"group_by\": \"name\", \"sort\": \"device_self_ns\", \"order\": "
-           "\"desc\", \"has_device\": true, \"sums\": {\"calls\": 5, \"host_self_ns\": 81000, "
+           "\"desc\", \"q\": null, \"limit\": 1000, \"offset\": 0, \"has_device\": true, \"sums\": "
+           "{\"calls\": 5, \"host_self_ns\": 81000, "
            "\"device_self_ns\": 160000}}");
     assert_status(f, get_of_trace(f, "/operators?sort=name&q=ATEN&limit=1"), 200);
     assert_body_has(f, "{\"rows\": [{\"name\": \"aten::add\"");
@@ -350,11 +351,13 @@ static void shows_kernels(void **state)
            "\"p50_ns\": 150000, \"p95_ns\": 0, \"p99_ns\": 0, \"tensor_cores\": true, "
            "\"tensor_cores_plugin\": true, \"blocks_per_sm\": 1.255, \"occupancy_pct\": 33.3, "
            "\"calls_per_step\": 1.0}, {\"name\": \"add\"");
-    assert_body_has(
-        f, "\"total\": 2, \"group_by\": \"name\", \"sort\": \"total_ns\", \"order\": "
-           "\"desc\", \"sums\": {\"calls\": 3, \"total_ns\": 400000}, \"has_blocks_per_sm\": "
-           "true, \"has_occupancy\": true, \"config_labels\": [\"Grid\", \"Block\", "
-           "\"Registers per thread\", \"Shared memory\"], \"tensor_core_share\": 0.8}");
+    assert_body_has(f, "\"total\": 2, \"group_by\": \"name\", \"sort\": \"total_ns\", \"order\": "
+                       "\"desc\", \"q\": null, \"limit\": 1000, \"offset\": 0, \"sums\": "
+                       "{\"calls\": 3, \"total_ns\": 400000}, \"has_blocks_per_sm\": "
+                       "true, \"has_occupancy\": true, \"config_labels\": [\"Grid\", \"Block\", "
+                       "\"Registers per thread\", \"Shared memory\"], \"tensor_core_share\": 0.8, "
+                       "\"utilisation\": "
+                       "null}");
     assert_status(f, get_of_trace(f, "/kernels?group_by=launch"), 200);
     assert_body_has(
         f, "\"operator\": \"aten::mm\", \"config\": [\"[1, 2, 3]\", \"[4, 5, 6]\", \"32\", "

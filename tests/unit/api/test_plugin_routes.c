@@ -70,7 +70,9 @@ static void selects_traces(void **state)
     assert_problem(f, get(f, PLUGIN "/views?run=x"), 404, "not_found");
     assert_problem(f, get(f, PLUGIN "/workers?run=r/1&view=Colour"), 400, "bad_request");
     assert_problem(f, get(f, PLUGIN "/operation?run=r/1&worker=w0&group_by=x"), 400, "bad_request");
-    assert_problem(f, get(f, PLUGIN "/memory?run=r/1&worker=w0"), 404, "not_found");
+    assert_problem(f, get(f, PLUGIN "/module?run=r/1&worker=w0"), 404, "not_found");
+    assert_problem(f, get(f, PLUGIN "/distributed/overlap?run=r/1"), 404, "not_found");
+    assert_problem(f, get(f, PLUGIN "/memory?run=r/1&worker=w0&start_ts=x"), 400, "bad_request");
 }
 
 static void mixed_digits_number_from_one(void **state)

@@ -44,8 +44,9 @@ static void misses_what_is_not_there(void **state)
         "/api/v1/runs/a/b",
         "/api/v1/traces/7/raw/",
         "/healthz/",
-        "/data/plugin/pytorch_profiler/memory",
-        "/data/plugin/pytorch_profiler/trace",
+        "/api/v1/traces/7/tree/0/1",
+        "/data/plugin/pytorch_profiler/memories",
+        "/data/plugin/pytorch_profiler/distributed",
     };
     for (size_t i = 0; i < COUNT_OF(paths); i++) {
         struct route_param params[ROUTE_PARAMS_MAX];

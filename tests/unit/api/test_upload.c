@@ -188,6 +188,49 @@ static void refuses_what_is_no_trace(void **state)
     assert_nothing_kept(f);
 }
 
+/* The marker that a job was handed in with, "" when none. */
+static void assert_marker(struct fixture *f, int64_t job_id, const char *expected)
+{
+    struct arena arena;
+    struct store_job *job = NULL;
+    struct err err = ERR_INIT;
+    arena_init(&arena, 0);
+    assert_true(store_job_get(f->api.store, &arena, job_id, &job, &err));
+    assert_string_equal(job->marker == NULL ? "" : job->marker, expected);
+    arena_free(&arena);
+}
+
+static void puts_with_a_marker(void **state)
+{
+    struct fixture *f = *state;
+    assert_status(f, put(f, TRACES "/w0.json?marker=aten%3A%3Aadd", trace_a), 201);
+    assert_marker(f, 1, "aten::add");
+    assert_status(f, put(f, TRACES "/w1.json?marker=", trace_a), 201);
+    assert_marker(f, 2, "");
+    assert_problem(f, put(f, TRACES "/w2.json?marker=nowhere", trace_a), 400, "bad_request");
+    assert_body_has(f, "nowhere");
+    assert_problem(f, put(f, TRACES "/w0.json?marker=aten%3A%3Amul", trace_a), 409, "conflict");
+}
+
+static void refuses_bad_markers(void **state)
+{
+    struct fixture *f = *state;
+    static const char *const bad[] = {
+        TRACES "/a?marker=a%0Ab",
+        TRACES "/a?marker=%FF",
+        TRACES "/a?marker=%00",
+    };
+    char target[2000] = TRACES "/a?marker=";
+    for (size_t i = 0; i < COUNT_OF(bad); i++) {
+        assert_problem(f, put(f, bad[i], trace_a), 400, "bad_request");
+    }
+    size_t len = strlen(target);
+    memset(target + len, 'x', 1001);
+    assert_problem(f, put(f, target, trace_a), 400, "bad_request");
+    assert_body_has(f, "1000");
+    assert_nothing_kept(f);
+}
+
 /* ---- forms ---- */
 
 #define BOUNDARY "xYzZY"
@@ -261,6 +304,40 @@ static void one_bad_file_leaves_the_others(void **state)
                     "\"code\": \"conflict\", \"traces\": [], \"errors\": [{\"file_name\": \"w0.pt");
 }
 
+static void fields_mark_the_files_behind_them(void **state)
+{
+    struct fixture *f = *state;
+    struct buf form;
+    buf_init(&form, 1 << 20);
+    add_part(&form, "name=\"file\"; filename=\"w0.json\"", trace_a);
+    add_part(&form, "name=\"marker\"", "aten::add");
+    add_part(&form, "name=\"file\"; filename=\"w1.json\"", trace_a);
+    add_part(&form, "name=\"marker\"", "");
+    add_part(&form, "name=\"file\"; filename=\"w2.json\"", trace_a);
+    assert_status(f, post(f, &form, ""), 201);
+    assert_body_has(f, "\"errors\": []}");
+    assert_marker(f, 1, "");
+    assert_marker(f, 2, "aten::add");
+    assert_marker(f, 3, "");
+}
+
+static void refuses_bad_marker_fields(void **state)
+{
+    struct fixture *f = *state;
+    char large[1002];
+    memset(large, 'x', sizeof large);
+    large[sizeof large - 1] = '\0';
+    const char *const bad[] = {large, "a\nb", "\xFF"};
+    for (size_t i = 0; i < COUNT_OF(bad); i++) {
+        struct buf form;
+        buf_init(&form, 1 << 20);
+        add_part(&form, "name=\"marker\"", bad[i]);
+        add_part(&form, "name=\"file\"; filename=\"w0.json\"", trace_a);
+        assert_problem(f, post(f, &form, ""), 400, "bad_request");
+    }
+    assert_nothing_kept(f);
+}
+
 static void posts_without_waiting(void **state)
 {
     struct fixture *f = *state;
@@ -316,7 +393,11 @@ int main(void)
         WITH_API(keeps_nothing_of_what_is_cut),
         WITH_API(bounds_what_has_no_length),
         WITH_API(refuses_what_is_no_trace),
+        WITH_API(puts_with_a_marker),
+        WITH_API(refuses_bad_markers),
         WITH_API(posts_several_files),
+        WITH_API(fields_mark_the_files_behind_them),
+        WITH_API(refuses_bad_marker_fields),
         WITH_API(one_bad_file_leaves_the_others),
         WITH_API(posts_without_waiting),
         WITH_API(refuses_forms_without_files),

@@ -41,8 +41,8 @@ static bool try_submit(struct fixture *f,
 {
     char sha256_hex[SHA256_HEX_BYTES];
     commit_bytes(f, bytes, sha256_hex);
-    return jobs_submit(jobs, &f->arena, run, file_name, sha256_hex, strlen(bytes), replace, out,
-                       &f->err);
+    return jobs_submit(jobs, &f->arena, run, file_name, sha256_hex, strlen(bytes), replace, NULL,
+                       out, &f->err);
 }
 
 static int64_t
@@ -273,8 +273,8 @@ static int64_t submit_deceptive_file(struct fixture *f, struct jobs *jobs)
     assert_ok(f, store_blob_write(blob, bytes, len, &f->err));
     assert_ok(f, store_blob_commit(blob, sha256_hex, &size_bytes, &f->err));
     free(bytes);
-    assert_ok(f, jobs_submit(jobs, &f->arena, "r", "f", sha256_hex, size_bytes, false, &submission,
-                             &f->err));
+    assert_ok(f, jobs_submit(jobs, &f->arena, "r", "f", sha256_hex, size_bytes, false, NULL,
+                             &submission, &f->err));
     return submission.job_id;
 }
 
@@ -414,7 +414,7 @@ static void the_pipeline_works_without_a_store(void **state)
     const char *path;
     commit_bytes(f, TRACE_OF("a"), sha256_hex);
     assert_ok(f, store_blob_path(f->store, &f->arena, sha256_hex, &path, &f->err));
-    assert_ok(f, pipeline_run(path, "some name.json.gz", 0, &progress, &output, &f->err));
+    assert_ok(f, pipeline_run(path, "some name.json.gz", NULL, &progress, &output, &f->err));
     assert_int_equal(output.item_count, 1);
     assert_string_equal(output.items[0].worker, "some name");
     assert_string_equal(output.items[0].span_digits, "");
@@ -423,7 +423,7 @@ static void the_pipeline_works_without_a_store(void **state)
     assert_int_equal(atomic_load(&progress.bytes_total), strlen(TRACE_OF("a")));
     assert_int_equal(atomic_load(&progress.stage), STAGE_ANALYSING);
     pipeline_output_free(&output);
-    assert_fails(f, pipeline_run("/nonexistent", "f", 0, NULL, &output, &f->err), ERR_NOT_FOUND);
+    assert_fails(f, pipeline_run("/nonexistent", "f", NULL, NULL, &output, &f->err), ERR_NOT_FOUND);
     assert_int_equal(output.item_count, 0);
     assert_string_equal(pipeline_stage_text(STAGE_QUEUED), "queued");
     assert_string_equal(pipeline_stage_text(STAGE_DONE), "done");

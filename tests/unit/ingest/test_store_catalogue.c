@@ -54,7 +54,7 @@ static void nothing_is_visible_until_published(void **state)
     struct fixture *f = *state;
     struct trace_results results = {.device_type = "GPU"};
     struct store_ingest *ingest;
-    const char *sha256_hex;
+    struct store_file file;
     int64_t *ids;
     size_t count;
     int64_t job = add_job(f, "r", "f", "bytes", false);
@@ -74,19 +74,18 @@ static void nothing_is_visible_until_published(void **state)
     assert_fails(f, store_trace_delete(f->store, 1, &f->err), ERR_NOT_FOUND);
     assert_ok(f, store_job_traces(f->store, &f->arena, job, &ids, &count, &f->err));
     assert_int_equal(count, 0);
-    assert_ok(f,
-              store_find_file(f->store, &f->arena, "r", "f", &sha256_hex, &ids, &count, &f->err));
-    assert_null(sha256_hex);
-    assert_int_equal(count, 0);
+    assert_ok(f, store_find_file(f->store, &f->arena, "r", "f", &file, &f->err));
+    assert_null(file.sha256_hex);
+    assert_int_equal(file.trace_count, 0);
 
     assert_ok(f, store_ingest_publish(ingest, &f->err));
     assert_int_equal(run_count(f), 1);
     assert_true(trace_is_there(f, trace_of_job(f, job)));
     assert_int_equal(state_of_job(f, job), JOB_DONE);
-    assert_ok(f,
-              store_find_file(f->store, &f->arena, "r", "f", &sha256_hex, &ids, &count, &f->err));
-    assert_non_null(sha256_hex);
-    assert_int_equal(count, 1);
+    assert_ok(f, store_find_file(f->store, &f->arena, "r", "f", &file, &f->err));
+    assert_non_null(file.sha256_hex);
+    assert_null(file.marker);
+    assert_int_equal(file.trace_count, 1);
 }
 
 static void abort_leaves_nothing(void **state)

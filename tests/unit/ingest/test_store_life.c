@@ -48,7 +48,7 @@ static void a_new_database_is_migrated(void **state)
     struct fixture *f = *state;
     assert_ok(f, store_ready(f->store, &f->err));
     close_store(f);
-    assert_int_equal(query_int(f, "PRAGMA user_version"), 1);
+    assert_int_equal(query_int(f, "PRAGMA user_version"), 3);
     assert_int_equal(query_int(f,
                                "SELECT count(*) FROM pragma_table_list WHERE schema = 'main'"
                                " AND type = 'table' AND name NOT LIKE 'sqlite_%' AND NOT strict"),

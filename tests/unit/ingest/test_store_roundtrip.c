@@ -1,45 +1,7 @@
 /* Every field of the results comes out of the store as it went in. */
-#include "tests/unit/ingest/store_fixture.h"
-
-#include <math.h>
+#include "tests/unit/ingest/row_checks.h"
 
 #define ROWS 3
-
-/* Distinct numbers, so that no two fields can be mixed up unseen; the first ones are the extremes.
- */
-static int64_t next_number(int *counter)
-{
-    static const int64_t extremes[] = {INT64_MAX, INT64_MIN, 0, -1};
-    int at = (*counter)++;
-    return at >= 0 && at < 4 ? extremes[at] : (int64_t)at * 1000003;
-}
-
-static double next_real(int *counter)
-{
-    static const double extremes[] = {-0.0, (double)NAN, (double)INFINITY, -(double)INFINITY,
-                                      5.0,  0.1};
-    return extremes[(*counter)++ % 6];
-}
-
-/* Equal to the sign of zero. */
-static bool same_real(double a, double b)
-{
-    return (isnan(a) && isnan(b)) || (a == b && signbit(a) == signbit(b));
-}
-
-#define assert_same_real(a, b) assert_true(same_real(a, b))
-#define assert_same_text(a, b)                     \
-    do {                                           \
-        const char *a_ = (a);                      \
-        const char *b_ = (b);                      \
-        assert_true((a_ == NULL) == (b_ == NULL)); \
-        if (a_ != NULL && b_ != NULL) {            \
-            assert_string_equal(a_, b_);           \
-        }                                          \
-    } while (0)
-#define INT(field) assert_true(a->field == b->field)
-#define REAL(field) assert_same_real(a->field, b->field)
-#define TEXT(field) assert_same_text(a->field, b->field)
 
 struct sample {
     struct trace_results results;

@@ -1,10 +1,11 @@
+#include "ingest/model/cycles.h"
 #include "server/options.h"
 #include "server/options_value.h"
 #include "tests/unit/base/unit.h"
 
 #include <string.h>
 
-#define WORDS_MAX 16
+#define WORDS_MAX 20
 
 static const char *no_environment(const char *name)
 {
@@ -142,6 +143,19 @@ static void wrong_usage_names_the_option(void **state)
         {"report", "kinetoscope report"},
         {"report a b", "one file at a time"},
         {"report a --format csv", "text, json or markdown"},
+        {"compare a", "two files or directories"},
+        {"compare a b c", "two files or directories"},
+        {"compare a b --format xml", "text, json, csv or markdown"},
+        {"compare a b --base-pid x", "the number of a process"},
+        {"compare a b --kind turn", "step, prefill, decode or layer"},
+        {"compare a b --labels same,same", "two short names"},
+        {"compare a b --labels one", "two short names"},
+        {"compare a b --fail-if step_time", "NAME>N or NAME>N%"},
+        {"compare a b --fail-if other>5", "NAME>N or NAME>N%"},
+        {"compare a b --hardware f", "unknown option --hardware"},
+        {"cycles a --format text", "csv or json"},
+        {"cycles", "no file named"},
+        {"cycles a b", "one file at a time"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct parsed p;
@@ -167,6 +181,33 @@ static void files_stand_anywhere(void **state)
     assert_true(parse(&p, "report f --format markdown"));
     assert_int_equal(p.options.format, REPORT_MARKDOWN);
     assert_string_equal(p.options.files[0], "f");
+}
+
+static void comparing_has_options_of_its_own(void **state)
+{
+    (void)state;
+    struct parsed p;
+    assert_true(parse(&p, "compare a b"));
+    assert_int_equal(p.options.command, COMMAND_COMPARE);
+    assert_int_equal(p.options.format, REPORT_TEXT);
+    assert_true(p.options.base_pid == OPTIONS_NO_PID);
+    assert_int_equal(p.options.kind, OPTIONS_ANY_KIND);
+    assert_string_equal(p.options.base_label, "base");
+    assert_string_equal(p.options.candidate_label, "candidate");
+    assert_true(parse(&p, "compare a b --base-pid 7 --candidate-pid=-8 --labels x,y --format csv "
+                          "--kind decode --fail-if step_time>5% --fail-if kernel:a<b>>2"));
+    assert_int_equal(p.options.format, REPORT_CSV);
+    assert_int_equal(p.options.base_pid, 7);
+    assert_int_equal(p.options.candidate_pid, -8);
+    assert_int_equal(p.options.kind, CYCLE_DECODE);
+    assert_string_equal(p.options.base_label, "x");
+    assert_string_equal(p.options.candidate_label, "y");
+    assert_int_equal(p.options.gate_count, 2);
+    assert_string_equal(p.options.gates[1], "kernel:a<b>>2");
+    assert_true(parse(&p, "cycles a --marker f --hardware h"));
+    assert_int_equal(p.options.format, REPORT_CSV);
+    assert_string_equal(p.options.marker, "f");
+    assert_string_equal(p.options.hardware_path, "h");
 }
 
 static void help_and_version_are_found_everywhere(void **state)
@@ -231,6 +272,7 @@ int main(void)
         cmocka_unit_test(the_environment_stands_behind_the_command_line),
         cmocka_unit_test(wrong_usage_names_the_option),
         cmocka_unit_test(files_stand_anywhere),
+        cmocka_unit_test(comparing_has_options_of_its_own),
         cmocka_unit_test(help_and_version_are_found_everywhere),
         cmocka_unit_test(sizes),
         cmocka_unit_test(places_to_listen),

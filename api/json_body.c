@@ -1,0 +1,70 @@
+#include "api/json_body.h"
+
+#include <string.h>
+
+#define BODY_MAX_BYTES ((size_t)256 << 10)
+#define CHUNK_BYTES ((size_t)16 << 10)
+
+static bool read_bytes(struct buf *body, const struct api_request *request, struct err *err)
+{
+    char chunk[CHUNK_BYTES];
+    for (;;) {
+        int64_t got = request->read_body(request, chunk, sizeof chunk);
+        if (got < 0) {
+            return err_set(err, ERR_CLIENT_GONE, "The client went away");
+        }
+        if (got == 0) {
+            return true;
+        }
+        buf_append(body, chunk, (size_t)got);
+        if (body->failed) {
+            return err_set(err, ERR_TOO_LARGE, "The body may have at most %zu bytes",
+                           BODY_MAX_BYTES);
+        }
+    }
+}
+
+json_t *json_body_read(const struct api_request *request, struct err *err)
+{
+    struct buf body;
+    json_t *value = NULL;
+    buf_init(&body, BODY_MAX_BYTES);
+    if (read_bytes(&body, request, err)) {
+        json_error_t where;
+        value = json_loadb(body.ptr, body.len, JSON_REJECT_DUPLICATES, &where);
+        if (value == NULL) {
+            (void)err_set_at(err, ERR_BAD_REQUEST, (uint64_t)where.position,
+                             "The body is no JSON: %s", where.text);
+        }
+    }
+    buf_free(&body);
+    return value;
+}
+
+static bool has_control_character(const char *text)
+{
+    for (; *text != '\0'; text++) {
+        if ((unsigned char)*text < 0x20 || *text == 0x7F) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool json_body_text(const json_t *value,
+                    const char *what,
+                    size_t max_bytes,
+                    struct arena *arena,
+                    const char **text,
+                    struct err *err)
+{
+    size_t len = json_string_length(value);
+    if (!json_is_string(value) || len == 0 || len > max_bytes ||
+        has_control_character(json_string_value(value))) {
+        return err_set(err, ERR_BAD_REQUEST,
+                       "%s must be a string of 1 to %zu bytes without control characters", what,
+                       max_bytes);
+    }
+    *text = arena_strndup(arena, json_string_value(value), len);
+    return *text != NULL || err_set(err, ERR_NO_MEMORY, "No memory for %s", what);
+}

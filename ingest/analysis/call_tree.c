@@ -1,0 +1,400 @@
+#include "ingest/analysis/call_tree.h"
+
+#include "ingest/analysis/call_tree_write.h"
+#include "ingest/analysis/fwdbwd.h"
+#include "ingest/analysis/scratch.h"
+#include "ingest/analysis/times.h"
+
+#include <string.h>
+
+#define MIRROR_SUFFIX ".backward"
+
+/* A mirror whose children are being written. */
+struct open_mirror {
+    uint32_t mirror;
+    uint32_t row;
+    size_t next_ref;
+};
+
+struct walk {
+    struct call_writing writing;
+    const struct op_tree *tree;
+    const struct backward *backward;
+    uint32_t *row_of; /* by node of the operator tree; CALL_NONE: it left. Of one that hangs below
+                         several mirrors the last */
+    uint32_t node_count;
+    uint32_t next_insertion;
+    struct open_mirror *open; /* stack: as deep as modules nest */
+    size_t open_count;
+    size_t open_cap;
+};
+
+/* ---- nodes ---- */
+
+static uint8_t class_of(const struct op_node *node)
+{
+    static const uint8_t classes[] = {
+        [OP_PLAIN] = CALL_PLAIN, [OP_LOADER] = CALL_LOADER, [OP_OPTIMIZER] = CALL_OPTIMIZER,
+        [OP_STEP] = CALL_STEP,   [OP_MODULE] = CALL_MODULE, [OP_PL_MODULE] = CALL_PL_MODULE,
+    };
+    return classes[node->class];
+}
+
+static bool write_node(struct walk *w, uint32_t node)
+{
+    const struct op_node *from = &w->tree->nodes[node];
+    uint32_t row = w->writing.next;
+    if (!call_write_event(&w->writing, from->event, class_of(from))) {
+        return false;
+    }
+    if (w->writing.counts_only) {
+        return true;
+    }
+    struct call_tree *out = w->writing.out;
+    w->row_of[node] = row;
+    out->flags[row] |= (from->flags & OP_REAL) != 0 ? CALL_IS_REAL : 0;
+    out->host_self[row] = op_node_host_self(w->tree, node);
+    out->device_total[row] = op_node_total(w->tree, node).device;
+    out->device_self[row] = op_node_self(w->tree, node).device;
+    if (from->class == OP_MODULE) {
+        out->module_id[row] = (int64_t)w->tree->sel->trace->events.args[from->event];
+    } else if (from->class == OP_PL_MODULE) {
+        out->module_id[row] = 0;
+    }
+    return true;
+}
+
+static bool write_subtree(struct walk *w, uint32_t root)
+{
+    const struct op_node *nodes = w->tree->nodes;
+    uint32_t first_row = w->writing.next;
+    for (uint32_t i = root; i < nodes[root].end; i++) {
+        if (!write_node(w, i)) {
+            return false;
+        }
+        if (!w->writing.counts_only) {
+            w->writing.out->end[w->writing.next - 1] = first_row + (nodes[i].end - root);
+        }
+    }
+    return true;
+}
+
+/* Modules count the work of their direct operators as their own (section 5). */
+static void add_operators_to_modules(struct call_tree *out)
+{
+    for (uint32_t row = 0; row < out->node_count; row++) {
+        bool is_module = out->class[row] == CALL_MODULE || out->class[row] == CALL_PL_MODULE;
+        uint32_t child = row + 1;
+        for (; is_module && child < out->end[row]; child = out->end[child]) {
+            if ((out->flags[child] & CALL_IS_REAL) != 0) {
+                out->device_self[row] = ns_add(out->device_self[row], out->device_total[child]);
+            }
+        }
+    }
+}
+
+/* ---- mirrors ---- */
+
+static bool write_mirror_name(struct walk *w, uint32_t row, uint32_t module)
+{
+    const struct names *names = &w->tree->sel->names;
+    uint32_t id = op_node_name(w->tree, module);
+    size_t len = names_len(names, id);
+    size_t suffix_len = sizeof MIRROR_SUFFIX - 1;
+    char *name = scratch_alloc(len + suffix_len, 1);
+    if (name == NULL) {
+        return false;
+    }
+    memcpy(name, names_text(names, id), len);
+    memcpy(name + len, MIRROR_SUFFIX, suffix_len);
+    bool ok = call_write_text(&w->writing, name, len + suffix_len, &w->writing.out->name[row]);
+    free(name);
+    return ok;
+}
+
+static bool open_mirror(struct walk *w, uint32_t mirror)
+{
+    struct open_mirror *open = scratch_grow(w->open, w->open_count, &w->open_cap, sizeof *open);
+    if (open == NULL) {
+        return false;
+    }
+    w->open = open;
+    uint32_t row = w->writing.next;
+    uint32_t module = w->backward->mirrors[mirror].module;
+    open[w->open_count++] = (struct open_mirror){mirror, row, 0};
+    if (!call_write_event(&w->writing, w->tree->nodes[module].event, CALL_BACKWARD)) {
+        return false;
+    }
+    if (w->writing.counts_only) {
+        return true;
+    }
+    w->writing.out->type[row] = CALL_TYPE_BACKWARD;
+    return write_mirror_name(w, row, module);
+}
+
+/* Times, thread and figures of a mirror are those of its children. */
+static void close_mirror(struct walk *w)
+{
+    uint32_t row = w->open[--w->open_count].row;
+    struct call_tree *out = w->writing.out;
+    struct call_tree_keys *keys = &w->writing.keys;
+    uint32_t end = w->writing.next;
+    if (w->writing.counts_only) {
+        return;
+    }
+    out->end[row] = end;
+    if (end == row + 1) {
+        return;
+    }
+    out->start[row] = out->start[row + 1];
+    keys->start[row] = keys->start[row + 1];
+    out->tid[row] = out->tid[row + 1];
+    out->flags[row] = (uint8_t)(out->flags[row + 1] & CALL_TID_IS_TEXT);
+    int64_t children = 0;
+    for (uint32_t child = row + 1; child < end; child = out->end[child]) {
+        out->stop[row] = out->stop[child];
+        keys->stop[row] = keys->stop[child];
+        out->device_total[row] = ns_add(out->device_total[row], out->device_total[child]);
+        children = ns_add(children, ns_sub(out->stop[child], out->start[child]));
+    }
+    out->host_self[row] = ns_sub(ns_sub(out->stop[row], out->start[row]), children);
+}
+
+static bool write_mirror(struct walk *w, uint32_t mirror)
+{
+    bool ok = open_mirror(w, mirror);
+    while (ok && w->open_count > 0) {
+        struct open_mirror *top = &w->open[w->open_count - 1];
+        const struct mirror *here = &w->backward->mirrors[top->mirror];
+        if (top->next_ref == here->ref_count) {
+            close_mirror(w);
+            continue;
+        }
+        uint32_t ref = w->backward->refs[here->first_ref + top->next_ref++];
+        bool is_mirror = (ref & BACKWARD_REF_MIRROR) != 0;
+        ok = is_mirror ? open_mirror(w, ref & ~BACKWARD_REF_MIRROR) : write_subtree(w, ref);
+    }
+    return ok;
+}
+
+/* Mirrors that stand before node `before` among the children of `parent`. */
+static bool write_insertions(struct walk *w, uint32_t parent, uint32_t before)
+{
+    const struct backward *backward = w->backward;
+    while (w->next_insertion < backward->insertion_count) {
+        const struct insertion *insertion = &backward->insertions[w->next_insertion];
+        if (insertion->parent != parent || insertion->before != before) {
+            break;
+        }
+        w->next_insertion++;
+        if (!write_mirror(w, insertion->mirror)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- threads ---- */
+
+/* Closes nodes from *open up to `parent`, where the node at `at` comes next. */
+static bool close_up_to(struct walk *w, uint32_t *open, uint32_t parent, uint32_t at)
+{
+    while (*open != parent) {
+        if (!write_insertions(w, *open, at)) {
+            return false;
+        }
+        if (!w->writing.counts_only) {
+            w->writing.out->end[w->row_of[*open]] = w->writing.next;
+        }
+        *open = w->tree->nodes[*open].parent;
+    }
+    return write_insertions(w, parent, at);
+}
+
+static bool write_nodes(struct walk *w, const struct op_thread *thread)
+{
+    const struct op_node *nodes = w->tree->nodes;
+    uint32_t open = OP_NO_NODE;
+    uint32_t i = thread->first;
+    while (i < thread->end) {
+        if (!close_up_to(w, &open, nodes[i].parent, i)) {
+            return false;
+        }
+        if (nodes[i].flags & OP_REMOVED) {
+            i = nodes[i].end;
+            continue;
+        }
+        if (!write_node(w, i)) {
+            return false;
+        }
+        open = i++;
+    }
+    return close_up_to(w, &open, OP_NO_NODE, thread->end);
+}
+
+/* Threads whose children all left are dropped. */
+static bool has_children(const struct walk *w, uint32_t t)
+{
+    const struct op_thread *thread = &w->tree->threads[t];
+    for (uint32_t i = thread->first; i < thread->end; i = w->tree->nodes[i].end) {
+        if ((w->tree->nodes[i].flags & OP_REMOVED) == 0) {
+            return true;
+        }
+    }
+    return w->backward->main_thread == t && w->backward->insertion_count > 0;
+}
+
+/* Bounds of the root are those of the thread before the mirrors came (section 21). */
+static bool write_thread(struct walk *w, uint32_t t)
+{
+    const struct op_thread *thread = &w->tree->threads[t];
+    struct call_writing *writing = &w->writing;
+    uint32_t root = writing->next;
+    w->next_insertion = t == w->backward->main_thread ? 0 : w->backward->insertion_count;
+    if (!has_children(w, t)) {
+        return true;
+    }
+    if (!call_write_root(writing, thread->tid) || !write_nodes(w, thread)) {
+        return false;
+    }
+    call_write_thread(writing, thread->tid, root);
+    if (!writing->counts_only) {
+        writing->out->start[root] = times_position(writing->sel, thread->start);
+        writing->out->stop[root] = times_position(writing->sel, thread->end_time);
+        writing->keys.start[root] = thread->start_key;
+        writing->keys.stop[root] = thread->end_key;
+    }
+    return true;
+}
+
+static void label_threads(struct walk *w)
+{
+    const struct trace *trace = w->tree->sel->trace;
+    struct call_tree *out = w->writing.out;
+    for (uint32_t i = 0; i < trace->label_count; i++) {
+        const struct trace_label *label = &trace->labels[i];
+        const struct trace_track *track = &trace->tracks[label->track];
+        if (strcmp(strtab_text(trace->strings, label->kind_name), "thread_name") != 0) {
+            continue;
+        }
+        for (uint32_t t = 0; t < out->thread_count; t++) {
+            if (track->tid_int_valid && track->tid_int == out->threads[t].tid) {
+                out->threads[t].label =
+                    arena_strndup(w->writing.arena, strtab_text(trace->strings, label->label),
+                                  strtab_len(trace->strings, label->label));
+            }
+        }
+    }
+}
+
+/* ---- forward and backward ---- */
+
+/* Rows of real operators by the time at which they begin; of several the outermost. */
+static bool map_starts(const struct walk *w, struct id_map *by_start)
+{
+    for (uint32_t node = 0; node < w->node_count; node++) {
+        uint32_t row = w->row_of[node];
+        if (row == CALL_NONE || (w->tree->nodes[node].flags & OP_REAL) == 0) {
+            continue;
+        }
+        struct id_slot *slot = id_map_add(by_start, op_node_start_ns(w->tree, node));
+        if (slot == NULL) {
+            return false;
+        }
+        slot->value = slot->value == ID_MAP_NONE ? row : slot->value;
+    }
+    return true;
+}
+
+static void join_rows(struct call_tree *out, const struct id_slot *from, const struct id_slot *to)
+{
+    if (from != NULL && to != NULL && from->value != to->value) {
+        out->partner[from->value] = to->value;
+        out->partner[to->value] = from->value;
+    }
+}
+
+static bool join_pairs(struct walk *w, const struct fwdbwd *pairs)
+{
+    struct id_map by_start;
+    id_map_init(&by_start);
+    int64_t *backward_ns = fwdbwd_backward_times(pairs);
+    bool ok = backward_ns != NULL && map_starts(w, &by_start);
+    for (size_t i = 0; ok && i < pairs->by_forward.capacity; i++) {
+        const struct id_slot *pair = &pairs->by_forward.slots[i];
+        if (pair->index != ID_MAP_NONE) {
+            join_rows(w->writing.out, id_map_find(&by_start, pair->key),
+                      id_map_find(&by_start, backward_ns[pair->value]));
+        }
+    }
+    id_map_free(&by_start);
+    free(backward_ns);
+    return ok;
+}
+
+static bool link_partners(struct walk *w)
+{
+    struct fwdbwd pairs;
+    bool ok = fwdbwd_collect(&pairs, w->tree->sel->trace) &&
+              (pairs.by_forward.count == 0 || join_pairs(w, &pairs));
+    fwdbwd_free(&pairs);
+    return ok;
+}
+
+/* ---- all of it ---- */
+
+static bool write_all(struct walk *w, bool counts_only)
+{
+    bool ok = true;
+    w->writing.counts_only = counts_only;
+    w->writing.next = 0;
+    w->writing.out->thread_count = 0;
+    for (uint32_t t = 0; ok && t < w->tree->thread_count; t++) {
+        ok = write_thread(w, t);
+    }
+    return ok && call_write_profile(&w->writing);
+}
+
+static bool build(struct walk *w)
+{
+    if (!write_all(w, true) || !call_write_columns(&w->writing) || !write_all(w, false)) {
+        return false;
+    }
+    add_operators_to_modules(w->writing.out);
+    label_threads(w);
+    return link_partners(w) && call_write_names(&w->writing);
+}
+
+static uint32_t count_nodes(const struct op_tree *tree)
+{
+    return tree->thread_count == 0 ? 0 : tree->threads[tree->thread_count - 1].end;
+}
+
+bool call_tree_build(struct call_tree **out,
+                     struct arena *arena,
+                     const struct op_tree *tree,
+                     const struct backward *backward,
+                     struct call_tree_keys *keys)
+{
+    struct walk w = {.tree = tree, .backward = backward, .node_count = count_nodes(tree)};
+    w.writing.out = arena_calloc(arena, 1, sizeof *w.writing.out);
+    w.writing.arena = arena;
+    w.writing.sel = tree->sel;
+    id_map_init(&w.writing.by_name);
+    w.row_of = scratch_none(w.node_count);
+    bool ok = w.writing.out != NULL && w.row_of != NULL && build(&w);
+    id_map_free(&w.writing.by_name);
+    free((void *)w.writing.names);
+    free(w.row_of);
+    free(w.open);
+    *out = ok ? w.writing.out : NULL;
+    *keys = w.writing.keys;
+    return ok;
+}
+
+void call_tree_keys_free(struct call_tree_keys *keys)
+{
+    free(keys->start);
+    free(keys->stop);
+    *keys = (struct call_tree_keys){0};
+}

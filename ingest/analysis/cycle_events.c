@@ -1,0 +1,406 @@
+#include "ingest/analysis/cycle_events.h"
+
+#include "ingest/analysis/cycle_clock.h"
+#include "ingest/analysis/cycle_tracks.h"
+#include "ingest/analysis/id_map.h"
+#include "ingest/analysis/ns.h"
+#include "ingest/analysis/scratch.h"
+#include "ingest/analysis/sort.h"
+
+/* Ids that are texts are numbered far below any id that a profiler writes. */
+#define TEXT_IDS_BELOW (-((int64_t)1 << 61))
+/* Numbers a table has room for, to each that is in it. */
+#define TABLE_SPARSITY_MAX 16
+
+/* ---- what a row is ---- */
+
+static bool is_device_kind(enum event_kind kind)
+{
+    return kind == EVENT_KERNEL || kind == EVENT_MEMCPY || kind == EVENT_MEMSET;
+}
+
+/* Kinds that only PyTorch's own profiler writes. */
+static bool is_kineto_kind(enum event_kind kind)
+{
+    return kind == EVENT_OPERATOR || kind == EVENT_PYTHON_FUNCTION || kind == EVENT_USER_ANNOTATION;
+}
+
+static void find_origin(struct cycle_events *events)
+{
+    const struct trace_events *rows = &events->trace->events;
+    for (uint32_t i = 0; i < rows->count && !events->has_steps; i++) {
+        enum event_kind kind = (enum event_kind)rows->kind[i];
+        events->is_kineto = events->is_kineto || is_kineto_kind(kind);
+        bool can_be_step = kind == EVENT_OPERATOR || kind == EVENT_USER_ANNOTATION;
+        events->has_steps =
+            can_be_step && (cycle_name_flags(&events->names, rows->name[i]) & CYCLE_NAME_STEP) != 0;
+    }
+}
+
+static enum cycle_class host_class(struct cycle_events *events, uint32_t row)
+{
+    const struct trace_events *rows = &events->trace->events;
+    uint32_t flags = cycle_name_flags(&events->names, rows->name[row]);
+    bool is_probe = (events->names.category_flags[rows->category[row]] & CYCLE_CATEGORY_APP) != 0;
+    switch ((enum event_kind)rows->kind[row]) {
+    case EVENT_OPERATOR:
+        return flags & CYCLE_NAME_STEP ? CYCLE_CLASS_ANNOTATION : CYCLE_CLASS_OPERATOR;
+    case EVENT_USER_ANNOTATION:
+        return CYCLE_CLASS_ANNOTATION;
+    case EVENT_PYTHON:
+    case EVENT_PYTHON_FUNCTION:
+        return rows->dur_ns[row] > 0 ? CYCLE_CLASS_PYTHON : CYCLE_CLASS_OTHER;
+    case EVENT_RUNTIME:
+        return CYCLE_CLASS_LAUNCH;
+    case EVENT_DRIVER:
+        return events->is_kineto || (flags & CYCLE_NAME_LAUNCH_EX) != 0 ? CYCLE_CLASS_LAUNCH
+                                                                        : CYCLE_CLASS_OTHER;
+    default:
+        return is_probe && (flags & CYCLE_NAME_LAUNCH_EX) != 0 ? CYCLE_CLASS_LAUNCH
+                                                               : CYCLE_CLASS_OTHER;
+    }
+}
+
+/* Rows that are no events of the program: labels, arrows, records, sums over others. */
+static bool is_about_others(char phase, enum event_kind kind)
+{
+    return phase == 'M' || phase == 's' || phase == 't' || phase == 'f' || kind == EVENT_MEMORY ||
+           kind == EVENT_GPU_USER_ANNOTATION || kind == EVENT_TRACE_SPAN;
+}
+
+static enum cycle_class class_of(struct cycle_events *events, uint32_t row)
+{
+    const struct trace_events *rows = &events->trace->events;
+    enum event_kind kind = (enum event_kind)rows->kind[row];
+    char phase = rows->phase[row];
+    if (phase == 'C') {
+        uint32_t extra = events->extra == NULL ? CYCLE_NONE : events->extra[row];
+        bool has_value =
+            extra != CYCLE_NONE && (events->trace->extras[extra].has & EXTRA_HAS_VALUE) != 0;
+        return has_value ? CYCLE_CLASS_COUNTER : CYCLE_CLASS_SILENT;
+    }
+    if (is_about_others(phase, kind)) {
+        return CYCLE_CLASS_SILENT;
+    }
+    return is_device_kind(kind) ? CYCLE_CLASS_GPU : host_class(events, row);
+}
+
+/* ---- selection and order ---- */
+
+static bool index_extras(struct cycle_events *events)
+{
+    const struct trace *trace = events->trace;
+    if (trace->extra_count == 0) {
+        return true;
+    }
+    events->extra = scratch_none(trace->events.count);
+    for (uint32_t i = 0; events->extra != NULL && i < trace->extra_count; i++) {
+        events->extra[trace->extras[i].event] = i;
+        events->names_hosts = events->names_hosts || (trace->extras[i].has & EXTRA_HAS_HOST) != 0;
+    }
+    return events->extra != NULL;
+}
+
+/* Steps hold what starts in them, whatever the order of events; only operators must stand in order
+ * on their thread, to be told from those inside them. Most traces are written so. */
+static bool is_ordered_enough(const struct cycle_events *events, const uint8_t *class)
+{
+    const struct trace_events *rows = &events->trace->events;
+    int64_t *latest_ns = scratch_calloc(events->thread_count, sizeof *latest_ns);
+    bool ordered = latest_ns != NULL;
+    for (uint32_t i = 0; ordered && i < events->thread_count; i++) {
+        latest_ns[i] = INT64_MIN;
+    }
+    for (uint32_t at = 0; ordered && at < events->count; at++) {
+        uint32_t row = events->row[at];
+        if (class[row] == CYCLE_CLASS_OPERATOR) {
+            int64_t *latest = &latest_ns[events->track[rows->track[row]].thread];
+            ordered = rows->ts_ns[row] >= *latest;
+            *latest = rows->ts_ns[row];
+        }
+    }
+    free(latest_ns);
+    return ordered;
+}
+
+static bool select_rows(struct cycle_events *events, bool only_steps)
+{
+    const struct trace *trace = events->trace;
+    bool without_python = only_steps && events->has_steps;
+    uint8_t *class = scratch_calloc(trace->events.count, sizeof *class);
+    events->row = scratch_alloc(trace->events.count, sizeof *events->row);
+    if (class == NULL || events->row == NULL) {
+        free(class);
+        return false;
+    }
+    for (uint32_t i = 0; i < trace->events.count; i++) {
+        class[i] = (uint8_t)class_of(events, i);
+        bool is_left_out = (class[i] == CYCLE_CLASS_SILENT && !events->names_hosts) ||
+                           (class[i] == CYCLE_CLASS_PYTHON && without_python) ||
+                           (trace->events.flags[i] & EVENT_UNREADABLE) != 0;
+        if (!is_left_out) {
+            events->row[events->count++] = i;
+            events->has_counters = events->has_counters || class[i] == CYCLE_CLASS_COUNTER;
+        }
+    }
+    bool any_order = without_python && !events->has_counters && !events->names_hosts &&
+                     is_ordered_enough(events, class);
+    bool ok = any_order || sort_by_key(events->row, events->count, trace->events.ts_ns);
+    events->class = scratch_alloc(events->count, sizeof *events->class);
+    for (uint32_t at = 0; ok && events->class != NULL && at < events->count; at++) {
+        events->class[at] = class[events->row[at]];
+    }
+    free(class);
+    return ok && events->class != NULL;
+}
+
+/* All of the file's times tell in what form its recorder kept them. */
+static bool keeps_doubles(const struct cycle_events *events)
+{
+    const struct trace *trace = events->trace;
+    bool all_short = trace->decimal_times;
+    for (uint32_t at = 0; all_short && at < events->count; at++) {
+        all_short = cycle_clock_is_short(trace->events.ts_ns[events->row[at]]);
+    }
+    return all_short;
+}
+
+static bool copy_columns(struct cycle_events *events)
+{
+    const struct trace_events *rows = &events->trace->events;
+    uint32_t count = events->count;
+    events->start_ns = scratch_alloc(count, sizeof *events->start_ns);
+    events->end_ns = scratch_alloc(count, sizeof *events->end_ns);
+    events->name = scratch_alloc(count, sizeof *events->name);
+    events->process = scratch_alloc(count, sizeof *events->process);
+    if (events->start_ns == NULL || events->end_ns == NULL || events->name == NULL ||
+        events->process == NULL) {
+        return false;
+    }
+    bool doubles = keeps_doubles(events);
+    for (uint32_t at = 0; at < count; at++) {
+        uint32_t row = events->row[at];
+        int64_t start_ns = rows->ts_ns[row];
+        start_ns = doubles ? cycle_clock_meant(start_ns) : start_ns;
+        events->start_ns[at] = start_ns;
+        events->end_ns[at] = ns_add(start_ns, rows->dur_ns[row]);
+        events->name[at] = rows->name[row];
+        events->process[at] = events->track[rows->track[row]].process;
+    }
+    return true;
+}
+
+/* ---- hosts ---- */
+
+/* The host that the event itself names: its argument, else the text of its pid. */
+static bool own_host(struct cycle_events *events, uint32_t at, uint32_t *host)
+{
+    const struct event_extra *extra = cycle_extra(events, at);
+    if (extra == NULL || (extra->has & EXTRA_HAS_HOST) == 0) {
+        *host = cycle_track(events, at)->host;
+        return true;
+    }
+    const struct strtab *strings = events->trace->strings;
+    *host = strtab_intern(events->hosts, strtab_text(strings, extra->host),
+                          strtab_len(strings, extra->host));
+    return *host != STRTAB_NONE;
+}
+
+/* Events without a host get the one seen last with their pid. */
+static bool fill_hosts(struct cycle_events *events)
+{
+    uint32_t *last = scratch_none(events->process_count);
+    uint32_t first_host = CYCLE_NONE;
+    events->host = scratch_alloc(events->count, sizeof *events->host);
+    bool ok = last != NULL && events->host != NULL;
+    for (uint32_t at = 0; ok && at < events->count; at++) {
+        uint32_t process = events->process[at];
+        uint32_t host;
+        ok = own_host(events, at, &host);
+        last[process] = host != CYCLE_NONE ? host : last[process];
+        events->host[at] = last[process];
+        first_host = first_host == CYCLE_NONE ? last[process] : first_host;
+        events->has_many_hosts =
+            events->has_many_hosts || (host != CYCLE_NONE && host != first_host);
+    }
+    free(last);
+    return ok;
+}
+
+/* ---- device work of Kineto traces ---- */
+
+static uint32_t busiest_process(const struct cycle_events *events, uint32_t *counts)
+{
+    uint32_t best = 0;
+    for (uint32_t at = 0; at < events->count; at++) {
+        enum cycle_class class = (enum cycle_class)events->class[at];
+        bool is_host = class == CYCLE_CLASS_PYTHON || class == CYCLE_CLASS_LAUNCH ||
+                       class == CYCLE_CLASS_OPERATOR || class == CYCLE_CLASS_ANNOTATION;
+        counts[events->process[at]] += is_host;
+    }
+    for (uint32_t i = 1; i < events->process_count; i++) {
+        best = counts[i] > counts[best] ? i : best;
+    }
+    return best;
+}
+
+/* Calls by correlation, the first of equal ones: a table where the numbers lie close together, as
+ * they do in what one process recorded, else a map. */
+struct launches {
+    int64_t lowest;
+    uint64_t span;  /* entries of `near`; 0: numbers far apart */
+    uint32_t *near; /* positions, by correlation above the lowest */
+    struct id_map far;
+};
+
+/* The span of the correlations; false when they lie too far apart for a table. */
+static bool find_span(const struct cycle_events *events, struct launches *launches)
+{
+    int64_t highest = INT64_MIN;
+    uint64_t count = 0;
+    launches->lowest = INT64_MAX;
+    for (uint32_t at = 0; at < events->count; at++) {
+        int64_t correlation;
+        if (events->class[at] == CYCLE_CLASS_LAUNCH &&
+            cycle_correlation(events, at, &correlation)) {
+            launches->lowest = ns_min(launches->lowest, correlation);
+            highest = ns_max(highest, correlation);
+            count++;
+        }
+    }
+    launches->span = count == 0 ? 0 : (uint64_t)highest - (uint64_t)launches->lowest;
+    return count > 0 && launches->span++ < count * TABLE_SPARSITY_MAX;
+}
+
+static uint64_t above_lowest(const struct launches *launches, int64_t correlation)
+{
+    return (uint64_t)correlation - (uint64_t)launches->lowest;
+}
+
+static bool index_launches(const struct cycle_events *events, struct launches *launches)
+{
+    bool are_near = find_span(events, launches);
+    launches->span = are_near ? launches->span : 0;
+    launches->near = scratch_none((size_t)launches->span);
+    bool ok = launches->near != NULL;
+    for (uint32_t at = 0; ok && at < events->count; at++) {
+        int64_t correlation;
+        if (events->class[at] != CYCLE_CLASS_LAUNCH ||
+            !cycle_correlation(events, at, &correlation)) {
+            continue;
+        }
+        if (are_near) {
+            uint32_t *entry = &launches->near[above_lowest(launches, correlation)];
+            *entry = *entry == CYCLE_NONE ? at : *entry;
+            continue;
+        }
+        struct id_slot *slot = id_map_add(&launches->far, correlation);
+        ok = slot != NULL;
+        if (ok) {
+            slot->value = slot->value == ID_MAP_NONE ? at : slot->value;
+        }
+    }
+    return ok;
+}
+
+static uint32_t find_launch(const struct launches *launches, int64_t correlation)
+{
+    if (launches->span > 0) {
+        uint64_t entry = above_lowest(launches, correlation);
+        return entry < launches->span ? launches->near[entry] : CYCLE_NONE;
+    }
+    const struct id_slot *slot = id_map_find(&launches->far, correlation);
+    return slot == NULL ? CYCLE_NONE : slot->value;
+}
+
+/* Device events carry the number of the device as pid: they belong to the process of the call that
+ * started them, or to the one with most host events. */
+static bool adopt_device_work(struct cycle_events *events)
+{
+    struct launches launches = {.near = NULL};
+    id_map_init(&launches.far);
+    uint32_t *counts = scratch_calloc(events->process_count, sizeof *counts);
+    events->launch = scratch_none(events->count);
+    bool ok = counts != NULL && events->launch != NULL && index_launches(events, &launches);
+    uint32_t busiest = ok ? busiest_process(events, counts) : 0;
+    for (uint32_t at = 0; ok && at < events->count; at++) {
+        int64_t correlation;
+        if (events->class[at] != CYCLE_CLASS_GPU) {
+            continue;
+        }
+        bool has_correlation = cycle_correlation(events, at, &correlation);
+        uint32_t launch = has_correlation ? find_launch(&launches, correlation) : CYCLE_NONE;
+        events->launch[at] = launch;
+        events->process[at] = launch == CYCLE_NONE ? busiest : events->process[launch];
+    }
+    free(counts);
+    free(launches.near);
+    id_map_free(&launches.far);
+    return ok;
+}
+
+/* ---- life ---- */
+
+bool cycle_events_init(struct cycle_events *events, const struct trace *trace, bool only_steps)
+{
+    *events = (struct cycle_events){.trace = trace, .hosts = strtab_create()};
+    if (events->hosts == NULL || !cycle_names_init(&events->names, trace)) {
+        return false;
+    }
+    find_origin(events);
+    return index_extras(events) && cycle_tracks_read(events) && select_rows(events, only_steps) &&
+           copy_columns(events) && (!events->names_hosts || fill_hosts(events)) &&
+           (!events->is_kineto || adopt_device_work(events));
+}
+
+void cycle_events_free(struct cycle_events *events)
+{
+    cycle_names_free(&events->names);
+    strtab_destroy(events->hosts);
+    free(events->row);
+    free(events->start_ns);
+    free(events->end_ns);
+    free(events->class);
+    free(events->name);
+    free(events->process);
+    free(events->launch);
+    free(events->host);
+    free(events->extra);
+    free(events->track);
+    free(events->pid);
+    *events = (struct cycle_events){0};
+}
+
+/* ---- arguments ---- */
+
+bool cycle_device_argument(const struct cycle_events *events, uint32_t at, int64_t *device)
+{
+    const struct event_extra *extra = cycle_extra(events, at);
+    if (extra != NULL && (extra->has & EXTRA_HAS_DEVICE) != 0) {
+        *device = extra->device;
+        return true;
+    }
+    uint32_t args = events->trace->events.args[events->row[at]];
+    if (events->class[at] != CYCLE_CLASS_GPU || args == TRACE_NO_ARGS) {
+        return false;
+    }
+    *device = events->trace->kernel_args[args].device;
+    return *device != TRACE_NO_ID;
+}
+
+int64_t cycle_device(const struct cycle_events *events, uint32_t at)
+{
+    int64_t device;
+    return cycle_device_argument(events, at, &device) ? device : cycle_track(events, at)->device;
+}
+
+bool cycle_correlation(const struct cycle_events *events, uint32_t at, int64_t *correlation)
+{
+    const struct event_extra *extra = cycle_extra(events, at);
+    if (extra != NULL && (extra->has & EXTRA_HAS_CORRELATION) != 0) {
+        *correlation = extra->correlation;
+        return true;
+    }
+    *correlation = events->trace->events.correlation[events->row[at]];
+    return *correlation != TRACE_NO_ID && *correlation != 0 && *correlation > TEXT_IDS_BELOW;
+}

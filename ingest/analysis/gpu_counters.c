@@ -1,0 +1,262 @@
+#include "ingest/analysis/gpu_counters.h"
+
+#include "ingest/analysis/ranges.h"
+#include "ingest/analysis/scratch.h"
+#include "ingest/analysis/sort.h"
+#include "ingest/analysis/times.h"
+
+#include <math.h>
+#include <string.h>
+
+#define BUCKETS_MAX 100
+#define RANGE_NAME "PyTorch Profiler (0)"
+
+struct row {
+    uint8_t kind;
+    uint32_t device;
+    int64_t from, to; /* ticks of the file */
+    double value;
+};
+
+struct counting {
+    const struct kernels *kernels;
+    const struct selection *sel;
+    struct row *rows;
+    size_t count, cap;
+    int64_t start, end;
+    uint32_t *events; /* of one device, in order of time; room for twice as many */
+    uint32_t event_count;
+};
+
+static bool add_row(struct counting *c, const struct row *row)
+{
+    struct row *rows = scratch_grow(c->rows, c->count, &c->cap, sizeof *rows);
+    if (rows == NULL) {
+        return false;
+    }
+    c->rows = rows;
+    rows[c->count++] = *row;
+    return true;
+}
+
+/* The profiler's own range, if the trace has it; else that of all events but memory records. */
+static void find_range(struct counting *c)
+{
+    const struct selection *sel = c->sel;
+    bool has_own = false;
+    c->start = INT64_MAX;
+    c->end = INT64_MIN;
+    for (uint32_t i = 0; i < sel->order_count; i++) {
+        uint32_t event = sel->order[i];
+        if (sel->type[event] == TYPE_MEMORY) {
+            continue;
+        }
+        bool is_own = sel->type[event] == TYPE_TRACE_SPAN &&
+                      strcmp(names_text(&sel->names, sel->name[event]), RANGE_NAME) == 0;
+        if (is_own) {
+            c->start = times_start(sel, event);
+            c->end = times_end(sel, event);
+            has_own = true;
+        } else if (!has_own) {
+            c->start = ns_min(c->start, times_start(sel, event));
+            c->end = ns_max(c->end, times_end(sel, event));
+        }
+    }
+}
+
+static void collect_device(struct counting *c, uint32_t device)
+{
+    const struct kernels *kernels = c->kernels;
+    c->event_count = 0;
+    for (uint32_t i = 0; i < kernels->count; i++) {
+        if (kernel_device(c->sel->trace, kernels->events[i]) == (int64_t)device) {
+            c->events[c->event_count++] = kernels->events[i];
+        }
+    }
+}
+
+/* ---- utilisation ---- */
+
+/* The smallest power of ten of microseconds that divides the range into at most 100 buckets. */
+static int64_t bucket_ticks(const struct counting *c)
+{
+    int64_t bucket = c->sel->rounded ? (int64_t)TIMES_TICKS_PER_US : RESULTS_NS_PER_US;
+    double length = (double)ns_sub(c->end, c->start);
+    while (length / (double)bucket > BUCKETS_MAX) {
+        bucket *= 10;
+    }
+    return bucket;
+}
+
+static bool add_utilisation(struct counting *c, uint32_t device)
+{
+    struct ranges busy = {0};
+    int64_t bucket = bucket_ticks(c);
+    int64_t count = c->end > c->start ? ns_sub(c->end, c->start) / bucket : 0;
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < c->event_count; i++) {
+        ok =
+            ranges_merge(&busy, times_start(c->sel, c->events[i]), times_end(c->sel, c->events[i]));
+    }
+    for (int64_t i = 0; ok && i < count; i++) {
+        struct row row = {.kind = GPU_COUNTER_UTILISATION,
+                          .device = device,
+                          .from = c->start + i * bucket,
+                          .to = i + 1 == count ? c->end : c->start + (i + 1) * bucket};
+        row.value = (double)ranges_length_within(&busy, row.from, row.to) /
+                    (double)ns_sub(row.to, row.from);
+        ok = add_row(c, &row);
+    }
+    ranges_free(&busy);
+    return ok;
+}
+
+/* ---- SM efficiency ---- */
+
+static int by_end(uint32_t a, uint32_t b, const void *ctx)
+{
+    int64_t end_a = times_end_key(ctx, a);
+    int64_t end_b = times_end_key(ctx, b);
+    return (end_a > end_b) - (end_a < end_b);
+}
+
+/* Kernels with blocks per SM, in order of start and, behind them, in order of end. */
+static bool order_edges(struct counting *c)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < c->event_count; i++) {
+        if (kernel_blocks_per_sm(c->sel->trace, c->events[i]) > 0) {
+            c->events[kept++] = c->events[i];
+        }
+    }
+    c->event_count = kept;
+    if (kept > 0) {
+        memcpy(c->events + kept, c->events, kept * sizeof *c->events);
+    }
+    return sort_stable(c->events + kept, kept, by_end, c->sel);
+}
+
+/* The running sum keeps the error that adding and subtracting leaves, as the plugin's does. */
+static bool add_sm_efficiency(struct counting *c, uint32_t device)
+{
+    const struct selection *sel = c->sel;
+    if (!order_edges(c)) {
+        return false;
+    }
+    const uint32_t *ends = c->events + c->event_count;
+    uint32_t started = 0;
+    uint32_t ended = 0;
+    double blocks = 0;
+    int64_t last = 0;
+    int64_t last_key = INT64_MAX;
+    while (ended < c->event_count) {
+        bool starts_next = started < c->event_count && times_start_key(sel, c->events[started]) <=
+                                                           times_end_key(sel, ends[ended]);
+        uint32_t event = starts_next ? c->events[started++] : ends[ended++];
+        int64_t now = starts_next ? times_start(sel, event) : times_end(sel, event);
+        int64_t key = starts_next ? times_start_key(sel, event) : times_end_key(sel, event);
+        const struct row row = {.kind = GPU_COUNTER_SM_EFFICIENCY,
+                                .device = device,
+                                .from = last,
+                                .to = now,
+                                .value = fmin(blocks, 1.0)};
+        if (key > last_key && blocks > 0 && !add_row(c, &row)) {
+            return false;
+        }
+        double change = kernel_blocks_per_sm(sel->trace, event);
+        blocks += starts_next ? change : -change;
+        last = now;
+        last_key = key;
+    }
+    return true;
+}
+
+/* ---- all of it ---- */
+
+static uint64_t device_bits(const struct kernels *kernels)
+{
+    uint64_t bits = 0;
+    for (uint32_t i = 0; i < kernels->count; i++) {
+        int64_t device = kernel_device(kernels->sel->trace, kernels->events[i]);
+        if (device >= 0 && device < KERNEL_DEVICES) {
+            bits |= UINT64_C(1) << device;
+        }
+    }
+    return bits;
+}
+
+static bool
+count_kind(struct counting *c, uint64_t devices, bool (*add)(struct counting *c, uint32_t device))
+{
+    for (uint32_t device = 0; device < KERNEL_DEVICES; device++) {
+        if ((devices >> device & 1) != 0) {
+            collect_device(c, device);
+            if (!add(c, device)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static bool keep(struct gpu_counters *out, struct arena *arena, const struct counting *c)
+{
+    const struct selection *sel = c->sel;
+    out->count = (uint32_t)c->count;
+    out->start = times_position(sel, c->start);
+    out->end = times_position(sel, c->end);
+    out->kind = arena_calloc(arena, c->count + 1, sizeof *out->kind);
+    out->device = arena_calloc(arena, c->count + 1, sizeof *out->device);
+    out->from = arena_calloc(arena, c->count + 1, sizeof *out->from);
+    out->to = arena_calloc(arena, c->count + 1, sizeof *out->to);
+    out->value = arena_calloc(arena, c->count + 1, sizeof *out->value);
+    if (out->kind == NULL || out->device == NULL || out->from == NULL || out->to == NULL ||
+        out->value == NULL) {
+        return false;
+    }
+    for (size_t i = 0; i < c->count; i++) {
+        const struct row *row = &c->rows[i];
+        out->kind[i] = row->kind;
+        out->device[i] = row->device;
+        out->from[i] = times_position(sel, row->from);
+        out->to[i] = times_position(sel, row->to);
+        memcpy(&out->value[i], &row->value, sizeof row->value);
+    }
+    return true;
+}
+
+static bool list_devices(struct gpu_counters *out, struct arena *arena, uint64_t devices)
+{
+    out->devices = arena_calloc(arena, KERNEL_DEVICES, sizeof *out->devices);
+    for (uint32_t device = 0; out->devices != NULL && device < KERNEL_DEVICES; device++) {
+        if ((devices >> device & 1) != 0) {
+            out->devices[out->device_count++] = device;
+        }
+    }
+    return out->devices != NULL;
+}
+
+bool gpu_counters_build(struct gpu_counters **out,
+                        struct arena *arena,
+                        const struct kernels *kernels)
+{
+    uint64_t devices = device_bits(kernels);
+    struct counting c = {.kernels = kernels, .sel = kernels->sel};
+    *out = NULL;
+    if (devices == 0) {
+        return true;
+    }
+    c.events = scratch_alloc((size_t)kernels->count * 2, sizeof *c.events);
+    struct gpu_counters *counters = arena_calloc(arena, 1, sizeof *counters);
+    bool ok = c.events != NULL && counters != NULL;
+    if (ok) {
+        find_range(&c);
+        ok = count_kind(&c, devices, add_utilisation) &&
+             count_kind(&c, devices, add_sm_efficiency) && keep(counters, arena, &c) &&
+             list_devices(counters, arena, devices);
+    }
+    free(c.events);
+    free(c.rows);
+    *out = ok ? counters : NULL;
+    return ok;
+}

@@ -1,0 +1,22 @@
+/* Modules: their hierarchy from python_function events by Python ids, or from the dotted names of
+ * Lightning's, and their figures from the call tree (SPEC_tb sections 14 and 21). */
+#ifndef KS_ANALYSIS_MODULES_H
+#define KS_ANALYSIS_MODULES_H
+
+#include "ingest/analysis/select.h"
+#include "ingest/base/arena.h"
+#include "ingest/base/attr.h"
+#include "ingest/model/call_tree.h"
+#include "ingest/model/module_rows.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Rows lie in `arena`; none for a trace without modules. False without memory. */
+bool modules_run(struct module_row **rows,
+                 size_t *count,
+                 struct arena *arena,
+                 const struct selection *sel,
+                 const struct call_tree *tree) KS_MUST_USE;
+
+#endif

@@ -1,0 +1,137 @@
+/* Arguments of recorders that follow a whole host: its name, devices of host events, counters, and
+ * a JSON text in the place of arguments. */
+#include "ingest/formats/json_text.h"
+#include "ingest/formats/kineto_build.h"
+#include "ingest/input/input.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NUMBER_TEXT_BYTES 64
+
+/* The four arguments that count, wherever they stand. NULL: absent or null. */
+struct extra_args {
+    const struct json_value *hostname;
+    const struct json_value *device;
+    const struct json_value *correlation;
+    const struct json_value *value;
+};
+
+static void take(const struct kineto_event *event, enum arg arg, const struct json_value **where)
+{
+    if (kineto_event_has_arg(event, arg)) {
+        uint8_t kind = event->args[arg].kind;
+        bool is_missing = kind == JSON_KIND_NULL || kind == JSON_KIND_BARE;
+        *where = is_missing ? NULL : &event->args[arg];
+    }
+}
+
+static void take_all(const struct kineto_event *event, struct extra_args *args)
+{
+    take(event, ARG_HOSTNAME, &args->hostname);
+    take(event, ARG_DEVICE, &args->device);
+    take(event, ARG_CORRELATION, &args->correlation);
+    take(event, ARG_VALUE, &args->value);
+}
+
+/* The text of the argument `args` as arguments of its own; values then lie in build->nested. False
+ * when it is no JSON object, which is no reason to refuse the event. */
+static bool
+read_nested(struct kineto_build *build, const struct kineto_event *event, struct kineto_event *out)
+{
+    const struct json_value *text = &event->args[ARG_ARGS];
+    if (!kineto_event_has_arg(event, ARG_ARGS) || text->kind != JSON_KIND_STRING) {
+        return false;
+    }
+    buf_clear(&build->nested);
+    json_text_string(text, &build->nested, NULL);
+    size_t len = build->nested.len;
+    char *padding = buf_reserve(&build->nested, INPUT_PADDING_BYTES);
+    if (padding == NULL) {
+        return false;
+    }
+    memset(padding, 0, INPUT_PADDING_BYTES);
+    return kineto_event_scan_args(out, build->nested.ptr, build->nested.ptr + len);
+}
+
+/* An integer, or a text that is one. */
+static bool take_integer(const struct json_value *value, int64_t *number)
+{
+    if (value->kind == JSON_KIND_STRING) {
+        return json_text_parse_int(value->ptr, value->len, number);
+    }
+    return json_text_int(value, number);
+}
+
+static bool take_number(const struct json_value *value, double *number)
+{
+    char text[NUMBER_TEXT_BYTES];
+    if (value->kind != JSON_KIND_STRING) {
+        return json_text_double(value, number) && isfinite(*number);
+    }
+    if (value->len == 0 || value->len >= sizeof text) {
+        return false;
+    }
+    memcpy(text, value->ptr, value->len);
+    text[value->len] = '\0';
+    char *end;
+    *number = strtod(text, &end);
+    return end == text + value->len && isfinite(*number);
+}
+
+static bool
+set_host(struct kineto_build *build, const struct json_value *value, struct event_extra *extra)
+{
+    if (value == NULL) {
+        return true;
+    }
+    struct buf *scratch = &build->lookup.scratch;
+    buf_clear(scratch);
+    json_text_python(value, scratch, NULL);
+    if (scratch->failed) {
+        return false;
+    }
+    extra->host = strtab_intern(build->trace->strings, scratch->ptr, scratch->len);
+    extra->has |= EXTRA_HAS_HOST;
+    return extra->host != STRTAB_NONE;
+}
+
+static void set_value(const struct json_value *value, struct event_extra *extra)
+{
+    if (value == NULL || !take_number(value, &extra->value)) {
+        return;
+    }
+    extra->has |= EXTRA_HAS_VALUE;
+    if (value->kind == JSON_KIND_NUMBER && (value->flags & JSON_DECIMAL) == 0) {
+        extra->has |= EXTRA_VALUE_IS_INTEGER;
+    }
+}
+
+bool kineto_build_extra(struct kineto_build *build,
+                        const struct kineto_event *event,
+                        const struct trace_event *row,
+                        uint32_t number)
+{
+    struct event_extra extra = {.event = number};
+    struct extra_args args = {NULL};
+    struct kineto_event nested;
+    take_all(event, &args);
+    if (read_nested(build, event, &nested)) {
+        take_all(&nested, &args);
+    }
+    if (!set_host(build, args.hostname, &extra)) {
+        return false;
+    }
+    if (args.device != NULL && take_integer(args.device, &extra.device)) {
+        extra.has |= EXTRA_HAS_DEVICE;
+    }
+    if (args.correlation != NULL && take_integer(args.correlation, &extra.correlation) &&
+        (extra.correlation != 0 || args.correlation->kind == JSON_KIND_STRING)) {
+        extra.has |= EXTRA_HAS_CORRELATION;
+    }
+    if (row->phase == 'C') {
+        set_value(args.value, &extra);
+    }
+    return extra.has == 0 || trace_add_extra(build->trace, &extra);
+}

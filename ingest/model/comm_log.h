@@ -1,0 +1,41 @@
+/* The collectives of a trace: what the distributed view of a span is put together from (SPEC_tb
+ * section 15). Rows live as results.h says. */
+#ifndef KS_MODEL_COMM_LOG_H
+#define KS_MODEL_COMM_LOG_H
+
+#include <stdint.h>
+
+#define COMM_NO_STEP INT64_C(-1)
+
+/* What counts as a collective. */
+enum comm_rule {
+    COMM_PLUGIN, /* operators named `nccl:all_reduce` and their like (SPEC_tb section 4) */
+    COMM_OURS    /* those, and what today's traces have instead (ingest/analysis/comm_ours.h) */
+};
+const char *comm_rule_name(enum comm_rule rule); /* "plugin", "ours" */
+
+struct comm_range {
+    int64_t start, end; /* ticks of the results, relative to the trace's start */
+};
+
+/* In order of (start, -end). */
+struct comm_op {
+    const char *name;
+    int64_t step;       /* index into the steps of the results, COMM_NO_STEP: none */
+    int64_t size_bytes; /* over its inputs */
+    uint32_t
+        first_range; /* ranges: its own interval and those of its device work, by (start, -end) */
+    uint32_t range_count;
+    /* Only by our rule. */
+    const char *group;  /* name of the process group, NULL where the trace does not say */
+    int64_t group_size; /* its ranks, 0 where the trace does not say */
+};
+
+struct comm_log {
+    struct comm_op *ops;
+    uint32_t op_count;
+    uint32_t range_count;
+    struct comm_range *ranges;
+};
+
+#endif

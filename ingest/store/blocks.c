@@ -1,0 +1,379 @@
+#include "ingest/store/blocks.h"
+
+#include "ingest/store/pack.h"
+
+#include <stdlib.h>
+
+#define CALL_TREE "call_tree"
+#define MEMORY_LOG "memory_log"
+#define COMM_LOG "comm_log"
+#define GPU_COUNTERS "gpu_counters"
+#define COMM_LOG_OURS "comm_log_ours"
+
+/* ---- call trees ---- */
+
+static void pack_threads(struct pack *pack, const struct call_tree *tree)
+{
+    for (uint32_t t = 0; t < tree->thread_count; t++) {
+        const struct call_thread *thread = &tree->threads[t];
+        pack_number(pack, thread->first);
+        pack_number(pack, thread->end);
+        pack_i64(pack, &thread->tid, 1);
+        pack_texts(pack, &thread->label, 1);
+    }
+}
+
+static void pack_call_tree(struct pack *pack, const void *block)
+{
+    const struct call_tree *tree = block;
+    size_t count = tree->node_count;
+    pack_number(pack, tree->node_count);
+    pack_number(pack, tree->name_count);
+    pack_number(pack, tree->thread_count);
+    pack_number(pack, tree->profile_thread);
+    pack_texts(pack, tree->names, tree->name_count);
+    pack_threads(pack, tree);
+    pack_u32(pack, tree->name, count);
+    pack_u32(pack, tree->tid, count);
+    pack_u32(pack, tree->call_stack, count);
+    pack_u32(pack, tree->end, count);
+    pack_u32(pack, tree->partner, count);
+    pack_bytes(pack, tree->class, count);
+    pack_bytes(pack, tree->type, count);
+    pack_bytes(pack, tree->flags, count);
+    pack_i64(pack, tree->start, count);
+    pack_i64(pack, tree->stop, count);
+    pack_i64(pack, tree->host_self, count);
+    pack_i64(pack, tree->device_total, count);
+    pack_i64(pack, tree->device_self, count);
+    pack_i64(pack, tree->module_id, count);
+}
+
+static void unpack_threads(struct unpack *unpack, struct call_tree *tree)
+{
+    tree->threads =
+        arena_calloc(unpack->arena, (size_t)tree->thread_count + 1, sizeof *tree->threads);
+    unpack->failed = unpack->failed || tree->threads == NULL;
+    for (uint32_t t = 0; t < tree->thread_count && !unpack->failed; t++) {
+        struct call_thread *thread = &tree->threads[t];
+        thread->first = unpack_count(unpack);
+        thread->end = unpack_count(unpack);
+        thread->tid = unpack_signed(unpack);
+        const char **label = unpack_texts(unpack, 1);
+        thread->label = label == NULL ? NULL : label[0];
+        unpack->failed =
+            unpack->failed || thread->first >= thread->end || thread->end > tree->node_count;
+    }
+}
+
+static bool has_all_texts(const char *const *texts, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (texts[i] == NULL) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Who walks a tree relies on what every subtree must be: not empty, and inside its thread. */
+static bool is_sound(const struct call_tree *tree)
+{
+    for (uint32_t row = 0; row < tree->node_count; row++) {
+        if (tree->end[row] <= row || tree->end[row] > tree->node_count ||
+            tree->class[row] >= CALL_CLASS_COUNT || tree->type[row] >= CALL_TYPE_COUNT) {
+            return false;
+        }
+    }
+    return has_all_texts(tree->names, tree->name_count) &&
+           (tree->profile_thread == CALL_NONE || tree->profile_thread < tree->thread_count);
+}
+
+static void unpack_call_tree(struct unpack *unpack, void *block)
+{
+    struct call_tree *tree = block;
+    tree->node_count = unpack_count(unpack);
+    tree->name_count = unpack_count(unpack);
+    tree->thread_count = unpack_count(unpack);
+    tree->profile_thread = unpack_count(unpack);
+    tree->names = unpack_texts(unpack, tree->name_count);
+    unpack_threads(unpack, tree);
+    size_t count = tree->node_count;
+    tree->name = unpack_u32(unpack, count, tree->name_count, false);
+    tree->tid = unpack_u32(unpack, count, tree->name_count, false);
+    tree->call_stack = unpack_u32(unpack, count, tree->name_count, true);
+    tree->end = unpack_u32(unpack, count, UINT32_MAX, false);
+    tree->partner = unpack_u32(unpack, count, tree->node_count, true);
+    tree->class = unpack_bytes(unpack, count);
+    tree->type = unpack_bytes(unpack, count);
+    tree->flags = unpack_bytes(unpack, count);
+    tree->start = unpack_i64(unpack, count);
+    tree->stop = unpack_i64(unpack, count);
+    tree->host_self = unpack_i64(unpack, count);
+    tree->device_total = unpack_i64(unpack, count);
+    tree->device_self = unpack_i64(unpack, count);
+    tree->module_id = unpack_i64(unpack, count);
+    unpack->failed = unpack->failed || !is_sound(tree);
+}
+
+/* ---- memory logs ---- */
+
+static void pack_memory_log(struct pack *pack, const void *block)
+{
+    const struct memory_log *log = block;
+    size_t count = log->count;
+    pack_number(pack, log->count);
+    pack_number(pack, log->device_count);
+    pack_number(pack, log->node_count);
+    pack_texts(pack, log->devices, log->device_count);
+    pack_i64(pack, log->ts, count);
+    pack_i64(pack, log->addr, count);
+    pack_i64(pack, log->size_bytes, count);
+    pack_i64(pack, log->allocated_bytes, count);
+    pack_i64(pack, log->reserved_bytes, count);
+    pack_u32(pack, log->node, count);
+    pack_u32(pack, log->op, count);
+    pack_u32(pack, log->parent, count);
+    pack_u32(pack, log->device, count);
+    pack_bytes(pack, log->flags, count);
+    pack_bytes(pack, log->visited, log->node_count);
+}
+
+static void unpack_memory_log(struct unpack *unpack, void *block)
+{
+    struct memory_log *log = block;
+    log->count = unpack_count(unpack);
+    log->device_count = unpack_count(unpack);
+    log->node_count = unpack_count(unpack);
+    log->devices = unpack_texts(unpack, log->device_count);
+    size_t count = log->count;
+    log->ts = unpack_i64(unpack, count);
+    log->addr = unpack_i64(unpack, count);
+    log->size_bytes = unpack_i64(unpack, count);
+    log->allocated_bytes = unpack_i64(unpack, count);
+    log->reserved_bytes = unpack_i64(unpack, count);
+    log->node = unpack_u32(unpack, count, log->node_count, true);
+    log->op = unpack_u32(unpack, count, UINT32_MAX, true);
+    log->parent = unpack_u32(unpack, count, UINT32_MAX, true);
+    log->device = unpack_u32(unpack, count, log->device_count, false);
+    log->flags = unpack_bytes(unpack, count);
+    log->visited = unpack_bytes(unpack, log->node_count);
+    unpack->failed = unpack->failed || !has_all_texts(log->devices, log->device_count);
+}
+
+/* ---- comm logs ---- */
+
+static void pack_comm_log(struct pack *pack, const void *block)
+{
+    const struct comm_log *log = block;
+    pack_number(pack, log->op_count);
+    pack_number(pack, log->range_count);
+    for (uint32_t i = 0; i < log->op_count; i++) {
+        const struct comm_op *op = &log->ops[i];
+        pack_texts(pack, &op->name, 1);
+        pack_i64(pack, &op->step, 1);
+        pack_i64(pack, &op->size_bytes, 1);
+        pack_number(pack, op->range_count);
+        pack_texts(pack, &op->group, 1);
+        pack_i64(pack, &op->group_size, 1);
+    }
+    for (uint32_t i = 0; i < log->range_count; i++) {
+        pack_i64(pack, &log->ranges[i].start, 1);
+        pack_i64(pack, &log->ranges[i].end, 1);
+    }
+}
+
+static void unpack_ranges(struct unpack *unpack, struct comm_log *log)
+{
+    log->ranges = arena_calloc(unpack->arena, (size_t)log->range_count + 1, sizeof *log->ranges);
+    unpack->failed = unpack->failed || log->ranges == NULL;
+    for (uint32_t i = 0; i < log->range_count && !unpack->failed; i++) {
+        log->ranges[i].start = unpack_signed(unpack);
+        log->ranges[i].end = unpack_signed(unpack);
+    }
+}
+
+static void unpack_comm_log(struct unpack *unpack, void *block)
+{
+    struct comm_log *log = block;
+    uint64_t range_count = 0;
+    log->op_count = unpack_count(unpack);
+    log->range_count = unpack_count(unpack);
+    log->ops = arena_calloc(unpack->arena, (size_t)log->op_count + 1, sizeof *log->ops);
+    unpack->failed = unpack->failed || log->ops == NULL;
+    for (uint32_t i = 0; i < log->op_count && !unpack->failed; i++) {
+        struct comm_op *op = &log->ops[i];
+        const char **name = unpack_texts(unpack, 1);
+        op->name = name == NULL || name[0] == NULL ? "" : name[0];
+        op->step = unpack_signed(unpack);
+        op->size_bytes = unpack_signed(unpack);
+        op->range_count = unpack_count(unpack);
+        const char **group = unpack_texts(unpack, 1);
+        op->group = group == NULL ? NULL : group[0];
+        op->group_size = unpack_signed(unpack);
+        op->first_range = (uint32_t)range_count;
+        range_count += op->range_count;
+        unpack->failed = unpack->failed || range_count > log->range_count;
+    }
+    unpack_ranges(unpack, log);
+}
+
+/* ---- counters of devices ---- */
+
+static void pack_gpu_counters(struct pack *pack, const void *block)
+{
+    const struct gpu_counters *counters = block;
+    pack_number(pack, counters->count);
+    pack_number(pack, counters->device_count);
+    pack_u32(pack, counters->devices, counters->device_count);
+    pack_i64(pack, &counters->start, 1);
+    pack_i64(pack, &counters->end, 1);
+    pack_bytes(pack, counters->kind, counters->count);
+    pack_u32(pack, counters->device, counters->count);
+    pack_i64(pack, counters->from, counters->count);
+    pack_i64(pack, counters->to, counters->count);
+    pack_i64(pack, counters->value, counters->count);
+}
+
+static void unpack_gpu_counters(struct unpack *unpack, void *block)
+{
+    struct gpu_counters *counters = block;
+    counters->count = unpack_count(unpack);
+    counters->device_count = unpack_count(unpack);
+    counters->devices = unpack_u32(unpack, counters->device_count, UINT32_MAX, false);
+    counters->start = unpack_signed(unpack);
+    counters->end = unpack_signed(unpack);
+    counters->kind = unpack_bytes(unpack, counters->count);
+    counters->device = unpack_u32(unpack, counters->count, UINT32_MAX, false);
+    counters->from = unpack_i64(unpack, counters->count);
+    counters->to = unpack_i64(unpack, counters->count);
+    counters->value = unpack_i64(unpack, counters->count);
+}
+
+/* ---- the table ---- */
+
+static void write_block(struct row_writer *writer,
+                        const char *kind,
+                        void (*pack_block)(struct pack *, const void *),
+                        const void *block)
+{
+    struct pack pack;
+    void *bytes = NULL;
+    size_t len = 0;
+    if (block == NULL || !writer->ok) {
+        return;
+    }
+    pack_init(&pack);
+    pack_block(&pack, block);
+    writer->ok = pack_finish(&pack, &bytes, &len, writer->err);
+    pack_free(&pack);
+    row_begin(writer, "INSERT INTO block (trace_id, kind, bytes) VALUES (?, ?, ?)");
+    row_put_text(writer, kind);
+    row_put_blob(writer, bytes, len);
+    row_end(writer);
+    free(bytes);
+}
+
+void blocks_write(struct row_writer *writer, const struct trace_results *results)
+{
+    write_block(writer, CALL_TREE, pack_call_tree, results->call_tree);
+    write_block(writer, MEMORY_LOG, pack_memory_log, results->memory_log);
+    write_block(writer, COMM_LOG, pack_comm_log, results->comm_log);
+    write_block(writer, GPU_COUNTERS, pack_gpu_counters, results->gpu_counters);
+    write_block(writer, COMM_LOG_OURS, pack_comm_log, results->comm_log_ours);
+}
+
+/* *block stays NULL when the trace has none. */
+static bool read_block(struct store *store,
+                       struct arena *arena,
+                       int64_t trace_id,
+                       const char *kind,
+                       size_t block_bytes,
+                       void (*unpack_block)(struct unpack *, void *),
+                       void **block,
+                       struct err *err)
+{
+    struct db *db = NULL;
+    struct db_stmt st;
+    struct unpack unpack;
+    *block = NULL;
+    if (!store_read_begin(store, &db, err)) {
+        return false;
+    }
+    bool ok = true;
+    bool found = false;
+    db_prepare(&st, db, "SELECT bytes FROM block WHERE trace_id = ? AND kind = ?");
+    db_put_int(&st, trace_id);
+    db_put_text(&st, kind);
+    if (db_next(&st)) {
+        size_t len = 0;
+        const void *bytes = db_peek_blob(&st, &len);
+        found = unpack_init(&unpack, arena, bytes, len, err);
+        ok = found;
+    }
+    ok = db_done(&st, err) && ok;
+    store_read_end(store, db);
+    if (!found) {
+        return ok;
+    }
+    *block = arena_calloc(arena, 1, block_bytes);
+    if (*block == NULL) {
+        unpack.failed = true;
+    } else {
+        unpack_block(&unpack, *block);
+    }
+    return unpack_finish(&unpack, err) && ok;
+}
+
+bool store_call_tree(struct store *store,
+                     struct arena *arena,
+                     int64_t trace_id,
+                     struct call_tree **out,
+                     struct err *err)
+{
+    void *block = NULL;
+    bool ok =
+        read_block(store, arena, trace_id, CALL_TREE, sizeof **out, unpack_call_tree, &block, err);
+    *out = block;
+    return ok;
+}
+
+bool store_memory_log(struct store *store,
+                      struct arena *arena,
+                      int64_t trace_id,
+                      struct memory_log **out,
+                      struct err *err)
+{
+    void *block = NULL;
+    bool ok = read_block(store, arena, trace_id, MEMORY_LOG, sizeof **out, unpack_memory_log,
+                         &block, err);
+    *out = block;
+    return ok;
+}
+
+bool store_comm_log(struct store *store,
+                    struct arena *arena,
+                    int64_t trace_id,
+                    enum comm_rule rule,
+                    struct comm_log **out,
+                    struct err *err)
+{
+    void *block = NULL;
+    const char *kind = rule == COMM_OURS ? COMM_LOG_OURS : COMM_LOG;
+    bool ok = read_block(store, arena, trace_id, kind, sizeof **out, unpack_comm_log, &block, err);
+    *out = block;
+    return ok;
+}
+
+bool store_gpu_counters(struct store *store,
+                        struct arena *arena,
+                        int64_t trace_id,
+                        struct gpu_counters **out,
+                        struct err *err)
+{
+    void *block = NULL;
+    bool ok = read_block(store, arena, trace_id, GPU_COUNTERS, sizeof **out, unpack_gpu_counters,
+                         &block, err);
+    *out = block;
+    return ok;
+}

@@ -1,0 +1,58 @@
+/* Columns as bytes: delta-coded where neighbours are alike, then compressed with zstd. A packer
+ * collects its first failure and tells it once, at the end; so does an unpacker, which trusts
+ * nothing: what it cannot read is a failure, never a wrong place in memory. */
+#ifndef KS_STORE_PACK_H
+#define KS_STORE_PACK_H
+
+#include "ingest/base/arena.h"
+#include "ingest/base/attr.h"
+#include "ingest/base/buf.h"
+#include "ingest/base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct pack {
+    struct buf raw;
+};
+
+void pack_init(struct pack *pack);
+void pack_free(struct pack *pack);
+void pack_number(struct pack *pack, uint64_t value);
+void pack_bytes(struct pack *pack, const uint8_t *column, size_t count);
+/* Each value as the difference to the one before. */
+void pack_u32(struct pack *pack, const uint32_t *column, size_t count);
+void pack_i64(struct pack *pack, const int64_t *column, size_t count);
+/* NULL is kept. */
+void pack_texts(struct pack *pack, const char *const *texts, size_t count);
+/* Compressed, malloc'ed. ERR_NO_MEMORY. */
+bool pack_finish(struct pack *pack, void **bytes, size_t *len, struct err *err) KS_MUST_USE;
+
+struct unpack {
+    struct arena *arena;
+    unsigned char *raw;
+    const unsigned char *at;
+    const unsigned char *end;
+    bool failed;
+};
+
+/* Columns and texts go to the arena. ERR_STORE (not such bytes), ERR_NO_MEMORY. On false there is
+ * nothing to finish. */
+bool unpack_init(struct unpack *unpack,
+                 struct arena *arena,
+                 const void *bytes,
+                 size_t len,
+                 struct err *err) KS_MUST_USE;
+/* A number below 2^32, as counts are; 0 after a failure. */
+uint32_t unpack_count(struct unpack *unpack);
+int64_t unpack_signed(struct unpack *unpack);
+uint8_t *unpack_bytes(struct unpack *unpack, size_t count);
+/* Every value is below `limit`, or UINT32_MAX where that is allowed. */
+uint32_t *unpack_u32(struct unpack *unpack, size_t count, uint32_t limit, bool allows_none);
+int64_t *unpack_i64(struct unpack *unpack, size_t count);
+const char **unpack_texts(struct unpack *unpack, size_t count);
+/* Frees; ERR_STORE when something did not fit. */
+bool unpack_finish(struct unpack *unpack, struct err *err) KS_MUST_USE;
+
+#endif

@@ -1,0 +1,44 @@
+/** One glance at the memory of a device: how much at most, what is still held, the largest block. */
+
+import { h } from '../dom.js';
+import { answer } from './overview_answers.js';
+import * as fmt from '../fmt.js';
+
+/** @param {MemoryAnswer} data @param {MemoryBlock | undefined} largest */
+export function memoryAnswers(data, largest) {
+    const device = data.devices.find((item) => item.device === data.device);
+    if (!device) return null;
+    return h('dl', { class: 'answers memory-answers' }, peak(device), held(device, data), largest ? block(largest) : null, reserved(device), allocated(data));
+}
+
+/** @param {MemoryDevice} device */
+function peak({ device, peak_bytes: bytes, peak_ns: at }) {
+    if (bytes === null) return answer(`Peak on ${device}`, ['–', ''], ['The records say no totals: profile with a newer PyTorch.'], 'first');
+    return answer(`Peak on ${device}`, fmt.byteParts(bytes), [`allocated, at ${fmt.time(at)}`], 'first');
+}
+
+/** What blocks say is less than the total where some were allocated before the recording. @param {MemoryDevice} device @param {MemoryAnswer} data */
+function held({ allocated_end_bytes: bytes }, { unreleased: { count, size_bytes: size } }) {
+    if (bytes === null && count === 0) return null;
+    const blocks = count === 0 ? 'no block allocated here is left' : bytes === null ? `in ${fmt.plural(count, 'block')} not released`
+        : `of it ${fmt.bytes(size)} in ${fmt.plural(count, 'block')} allocated here`;
+    return answer('Held at the end', fmt.byteParts(bytes ?? size), [blocks]);
+}
+
+/** @param {MemoryBlock} largest */
+function block(largest) {
+    return answer('Largest block', fmt.byteParts(largest.size_bytes), [h('span', { class: 'answer-name', 'data-tip': largest.name, tabindex: '0' }, largest.name),
+        h('span', { class: 'answer-more' }, largest.duration_ns === null ? 'for longer than was recorded' : `for ${fmt.time(largest.duration_ns)}`)]);
+}
+
+/** @param {MemoryDevice} device */
+function reserved({ reserved_peak_bytes: bytes, peak_bytes: used }) {
+    if (!bytes) return null;
+    const more = used === null ? '' : `, ${fmt.share((bytes - used) / bytes)} of it more than the peak`;
+    return answer('Reserved at most', fmt.byteParts(bytes), [`by the allocator${more}`]);
+}
+
+/** @param {MemoryAnswer} data */
+function allocated({ sums }) {
+    return answer('Allocated in all', fmt.byteParts(sums?.self_allocated_bytes ?? 0), [`in ${fmt.plural(sums?.self_allocations ?? 0, 'allocation')} by operators`]);
+}

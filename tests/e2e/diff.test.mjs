@@ -1,0 +1,216 @@
+/** The diff of two traces: choosing them, by name, by call tree. */
+import { after, before, test } from 'node:test';
+import assert from 'node:assert/strict';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { startServer, startBrowser, newPage, visit, fixture, put, get, sameTime, column, eventually, addressed, axeFaults } from './support.mjs';
+
+let server;
+let chrome;
+let page;
+let folder;
+let data;
+let pair;
+const traces = {};
+
+before(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'kinetoscope-diff-'));
+    server = await startServer();
+    chrome = await startBrowser();
+    page = await newPage(chrome.browser);
+    traces.before = await put(server.url, 'before', fixture('cuda_training'));
+    // The same, but one operator has another name, and kernels of Tensor Cores take half of their time.
+    const trace = JSON.parse(gunzipSync(await readFile(fixture('cuda_training'))).toString('utf8'));
+    for (const event of trace.traceEvents) {
+        if (event.name === 'aten::relu_') event.name = 'aten::gelu_';
+        if (event.cat === 'kernel' && /gemm/.test(event.name)) event.dur /= 2;
+    }
+    const file = path.join(folder, 'worker0.1700000000000.pt.trace.json');
+    await writeFile(file, JSON.stringify(trace));
+    traces.after = await put(server.url, 'after', file);
+    const perf = path.join(folder, 'perf_data.csv');
+    await writeFile(perf, 'cycle,pid,hostname,beta_pct,function_name,metric_name,device,func_type,mu_pct,sigma_pct,duration,interpolation_status,anchor_name,anchor_dur_us,cycle_start_ts,instances_count,simple_name\n'
+        + '1,1,h,5,f,gpu_usage,GPU 0,gpu_compute,1,1,5, ,step,100,1000,1,f\n');
+    traces.table = await put(server.url, 'table', perf);
+    data = await get(server.url, `diff?base=${traces.before.id}&candidate=${traces.after.id}&limit=0`);
+    pair = `base=${traces.before.id}&candidate=${traces.after.id}`;
+});
+after(async () => {
+    await chrome?.stop();
+    await server?.stop();
+    await rm(folder, { recursive: true, force: true });
+});
+
+const open = (hash) => visit(page, server.url, hash);
+const side = (name) => page.locator(`.diff-side:has-text("${name}")`);
+const picker = (scope, label) => scope.locator('.picker').filter({ has: page.locator('.picker-label', { hasText: new RegExp(`^${label}`) }) }).locator('input');
+const answer = async (label) => (await page.locator('.answer').filter({ has: page.locator('dt', { hasText: label }) }).innerText()).replaceAll('\u00a0', ' ').replaceAll('−', '-');
+const names = () => column(page, 'Operator').then((list) => list.map((text) => text?.trim()));
+
+/** @param {import('playwright-core').Locator} box @param {string} text */
+async function pick(box, text) {
+    await box.click();
+    await box.fill(text);
+    await box.press('Enter');
+}
+
+test('a trace is the base, the candidate is chosen, sides are swapped', async () => {
+    await open(`#/traces/${traces.before.id}/overview`);
+    await page.click('#views a:has-text("Diff")');
+    await addressed(page, `#/diff?base=${traces.before.id}`);
+    await eventually(async () => assert.equal(await picker(side('Base'), 'Run').inputValue(), 'before'));
+    await eventually(async () => assert.match(await page.textContent('.lead') ?? '', /Choose the candidate/));
+    await picker(side('Candidate'), 'Run').click();
+    await eventually(async () => assert.match(await page.textContent('.picker-list:not([hidden]) li:has-text("table")') ?? '', /no operators/));
+    await page.keyboard.press('Escape');
+    await pick(picker(side('Candidate'), 'Run'), 'after');
+    await addressed(page, `candidate=${traces.after.id}`);
+    await page.waitForSelector('.diff-answers');
+    await page.click('.swap');
+    await addressed(page, `#/diff?base=${traces.after.id}&candidate=${traces.before.id}`);
+    await eventually(async () => assert.equal(await picker(side('Base'), 'Run').inputValue(), 'after'));
+});
+
+test('beside “Compare” where both traces have operators', async () => {
+    await open(`#/compare?base=${traces.before.id}&candidate=${traces.after.id}`);
+    await page.click('.compare-form .actions a');
+    await addressed(page, `#/diff?${pair}`);
+    await open(`#/compare?base=${traces.before.id}&candidate=${traces.table.id}`);
+    await eventually(async () => assert.equal(await page.locator('.compare-form .actions a').isVisible(), false));
+});
+
+test('what came, what went, and how long the steps are', async () => {
+    await open(`#/diff?${pair}`);
+    const steps = await Promise.all([traces.before, traces.after].map(async ({ id }) => (await get(server.url, `traces/${id}/overview`)).average_step_ns));
+    await eventually(async () => {
+        const text = await answer('Average step');
+        const [, change] = /([-+]?[\d.]+)\s*%/.exec(text.replaceAll('\n', '')) ?? [];
+        assert.ok(Math.abs(Number(change) - (100 * (steps[1] - steps[0])) / steps[0]) <= 0.051, text);
+        const kernels = await answer('time in kernels');
+        sameTime(/from ([\d.,]+ \S+)/.exec(kernels)?.[1] ?? '', data.sums.kernels.base_total_ns, 'time in kernels of the base');
+        assert.match(await answer('Added and removed'), new RegExp(`${data.sums.operators.names} operators: ${data.sums.operators.added} added, ${data.sums.operators.removed} removed`));
+    });
+});
+
+test('the largest changes as bars, and every operator as a table', async () => {
+    await open(`#/diff?${pair}`);
+    const ranked = [...data.operators].sort((a, b) => Math.abs(b.delta_device_self_ns) - Math.abs(a.delta_device_self_ns));
+    await eventually(async () => {
+        const bars = await page.$$eval('.diff-bars tbody tr', (list) => list.map((line) => ({ name: line.querySelector('button')?.dataset.tip, text: line.children[2].textContent, less: Boolean(line.querySelector('.less')) })));
+        assert.equal(bars[0].name, ranked[0].name);
+        for (const bar of bars) {
+            const row = data.operators.find(({ name }) => name === bar.name);
+            sameTime((bar.text ?? '').replace('−', ''), Math.abs(row.delta_device_self_ns), bar.name ?? '');
+            assert.equal(bar.less, row.delta_device_self_ns < 0, bar.name);
+        }
+        assert.equal((await names())[0], ranked[0].name);
+    });
+    await page.selectOption('[data-filter="only"]', 'added');
+    await addressed(page, 'only=added');
+    await eventually(async () => assert.deepEqual(await names(), data.operators.filter(({ presence }) => presence === 'added').map(({ name }) => name)));
+    await page.selectOption('[data-filter="only"]', 'removed');
+    await eventually(async () => assert.deepEqual(await names(), ['aten::relu_']));
+    // A bar leads to its row, even one that the filter hides.
+    await page.click('.diff-bars button >> nth=0');
+    await addressed(page, 'row=');
+    await eventually(async () => {
+        assert.match(await page.textContent('.detail .full-name') ?? '', new RegExp(ranked[0].name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')));
+        assert.equal(await page.locator('.row-toggle[aria-expanded="true"]').count(), 1);
+    });
+    await page.click('.detail a:has-text("In the candidate")');
+    await addressed(page, `#/traces/${traces.after.id}/operators?q=`);
+});
+
+test('another time of the operators changes bars, columns and the address', async () => {
+    await open(`#/diff?${pair}`);
+    await page.check('input[value="host"]', { force: true });
+    await addressed(page, 'time=host');
+    const ranked = [...data.operators].sort((a, b) => Math.abs(b.delta_host_ns) - Math.abs(a.delta_host_ns));
+    await eventually(async () => assert.equal(await page.getAttribute('.diff-bars button >> nth=0', 'data-tip'), ranked[0].name));
+    await eventually(async () => assert.equal(await page.isChecked('input[value="host"]'), true));
+});
+
+test('kernels: sorted, searched, as a file', async () => {
+    await open(`#/diff?${pair}&mode=kernels`);
+    await eventually(async () => {
+        const unit = (await page.textContent('[data-sort="base_total_ns"] .unit'))?.trim();
+        const [first] = [...data.kernels].sort((a, b) => Math.abs(b.delta_ns) - Math.abs(a.delta_ns));
+        sameTime(`${(await column(page, 'Base'))[0]} ${unit}`, first.base_total_ns, first.name);
+    });
+    await page.click('[data-sort="candidate_total_ns"]');
+    await addressed(page, 'sort=candidate_total_ns');
+    await eventually(async () => assert.equal(await page.getAttribute('th:has([data-sort="candidate_total_ns"])', 'aria-sort'), 'descending'));
+    await page.fill('.row-table .search', 'gemm');
+    await addressed(page, 'q=gemm');
+    const wanted = data.kernels.filter(({ name }) => name.includes('gemm'));
+    await eventually(async () => assert.equal((await column(page, 'Kernel')).length, wanted.length));
+    const [download] = await Promise.all([page.waitForEvent('download'), page.click('.row-table button:has-text("CSV")')]);
+    const lines = (await readFile(await download.path(), 'utf8')).trim().split('\r\n');
+    assert.equal(lines.length, wanted.length + 1);
+    assert.match(lines[0], /^name,presence,base_total_ns,candidate_total_ns,delta_ns,/);
+});
+
+test('the call tree is gone down by click and key, and the address leads back', async () => {
+    await open(`#/diff?${pair}`);
+    await page.check('input[value="tree"]', { force: true });
+    await addressed(page, 'mode=tree');
+    const root = await get(server.url, `diff/tree?${pair}&path=0`);
+    await eventually(async () => assert.equal(await page.locator('.tree-level tbody tr').count(), root.children.length));
+    await eventually(async () => {
+        const line = await page.$$eval('.tree-level tbody tr:first-child td', (list) => list.map((cell) => cell.textContent ?? ''));
+        sameTime(line[1], root.children[0].base.total_ns, 'base');
+        sameTime(line[2], root.children[0].candidate.total_ns, 'candidate');
+    });
+    const parent = root.children.find(({ children }) => children > 0);
+    assert.ok(parent, 'a node with nodes below it');
+    const below = await get(server.url, `diff/tree?${pair}&path=${parent.path}`);
+    await page.focus(`[data-path="${parent.path}"]`);
+    await page.keyboard.press('Enter');
+    await addressed(page, `path=${parent.path}`);
+    await eventually(async () => {
+        assert.equal(await page.locator('.tree-level tbody tr').count(), below.children.length);
+        assert.equal(await page.locator('.crumbs li').count(), 2);
+        // The keyboard goes on from the first child.
+        assert.equal(await page.evaluate(() => document.activeElement?.getAttribute('data-path')), below.children[0].path);
+    });
+    const operators = new Set([...below.base.operators, ...below.candidate.operators].map(({ name }) => name));
+    await eventually(async () => assert.equal(await page.textContent('.tree-operators .table-count'), `${operators.size}\u00a0operators`));
+    await page.reload();
+    await addressed(page, `path=${parent.path}`);
+    await eventually(async () => assert.equal(await page.locator('.tree-level tbody tr').count(), below.children.length));
+    await page.check('input[value="delta"]', { force: true });
+    await addressed(page, 'by=delta');
+    const delta = ({ base, candidate }) => Math.abs(candidate.total_ns - base.total_ns);
+    const largest = Math.max(...below.children.map(delta));
+    await eventually(async () => {
+        const first = await page.getAttribute('.tree-child >> nth=0', 'data-path');
+        assert.equal(delta(below.children.find(({ path: at }) => at === first)), largest);
+    });
+    await page.click('.crumbs button');
+    await eventually(async () => assert.equal(await page.locator('.tree-level tbody tr').count(), root.children.length));
+});
+
+test('a trace that cannot be laid beside another says so', async () => {
+    await open(`#/diff?base=${traces.before.id}&candidate=${traces.table.id}`);
+    await eventually(async () => assert.match(await page.textContent('.failure') ?? '', /no operators/));
+    await open(`#/diff?base=${traces.before.id}&candidate=999999`);
+    await eventually(async () => assert.match(await page.textContent('.diff-side .table-note') ?? '', /999999/));
+    await open(`#/diff?${pair}&mode=tree&path=0-99-7`);
+    await eventually(async () => assert.match(await page.textContent('.failure') ?? '', /0-99/));
+});
+
+test('axe finds nothing serious in any mode, opened rows included', async () => {
+    for (const mode of ['operators', 'kernels', 'tree']) {
+        await open(`#/diff?${pair}&mode=${mode}`);
+        await page.click('.row-toggle >> nth=0');
+        await page.waitForSelector('.detail .full-name');
+        await eventually(async () => assert.deepEqual(await axeFaults(page), []));
+    }
+});
+
+test('nothing was complained about', () => {
+    // What is not there is asked for on purpose.
+    assert.deepEqual(page.complaints.filter((text) => !/status of 404/.test(text)), []);
+});

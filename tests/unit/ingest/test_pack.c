@@ -1,0 +1,234 @@
+/* Columns as bytes, and back; what is damaged is refused, wherever it is damaged. */
+#include "ingest/store/pack.h"
+#include "tests/unit/base/unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNT 6
+
+static const uint8_t bytes[COUNT] = {0, 255, 7, 7, 7, 1};
+static const uint32_t numbers[COUNT] = {5, 0, UINT32_MAX, 3, 3, 4};
+static const int64_t times[COUNT] = {INT64_MAX, INT64_MIN, 0, -1, 1700000000000000000, 1};
+static const char *const texts[COUNT] = {"", NULL, "aten::add", "\xC3\xA4", "", "x"};
+
+static void *pack_all(size_t *len)
+{
+    struct err err = ERR_INIT;
+    struct pack pack;
+    void *packed = NULL;
+    pack_init(&pack);
+    pack_number(&pack, COUNT);
+    pack_bytes(&pack, bytes, COUNT);
+    pack_u32(&pack, numbers, COUNT);
+    pack_i64(&pack, times, COUNT);
+    pack_texts(&pack, texts, COUNT);
+    pack_i64(&pack, &times[1], 1);
+    assert_true(pack_finish(&pack, &packed, len, &err));
+    pack_free(&pack);
+    return packed;
+}
+
+/* What one reading gives; `bad` when it told of damage. */
+struct got {
+    bool bad;
+    uint32_t count;
+    uint8_t *bytes;
+    uint32_t *numbers;
+    int64_t *times;
+    const char **texts;
+    int64_t last;
+};
+
+static struct got unpack_all(struct arena *arena, const void *packed, size_t len)
+{
+    struct err err = ERR_INIT;
+    struct unpack unpack;
+    struct got got = {.bad = true};
+    if (!unpack_init(&unpack, arena, packed, len, &err)) {
+        assert_int_equal(err.code, ERR_STORE);
+        return got;
+    }
+    got.count = unpack_count(&unpack);
+    got.bytes = unpack_bytes(&unpack, got.count);
+    got.numbers = unpack_u32(&unpack, got.count, 6, true);
+    got.times = unpack_i64(&unpack, got.count);
+    got.texts = unpack_texts(&unpack, got.count);
+    got.last = unpack_signed(&unpack);
+    got.bad = !unpack_finish(&unpack, &err);
+    return got;
+}
+
+static void columns_come_back(void **state)
+{
+    (void)state;
+    size_t len = 0;
+    void *packed = pack_all(&len);
+    struct arena arena;
+    arena_init(&arena, 0);
+    struct got got = unpack_all(&arena, packed, len);
+    assert_false(got.bad);
+    assert_int_equal(got.count, COUNT);
+    assert_memory_equal(got.bytes, bytes, sizeof bytes);
+    assert_memory_equal(got.numbers, numbers, sizeof numbers);
+    assert_memory_equal(got.times, times, sizeof times);
+    for (size_t i = 0; i < COUNT; i++) {
+        if (texts[i] == NULL) {
+            assert_null(got.texts[i]);
+        } else {
+            assert_string_equal(got.texts[i], texts[i]);
+        }
+    }
+    assert_true(got.last == INT64_MIN);
+    arena_free(&arena);
+    free(packed);
+}
+
+static void nothing_packs_too(void **state)
+{
+    (void)state;
+    struct err err = ERR_INIT;
+    struct pack pack;
+    struct unpack unpack;
+    struct arena arena;
+    void *packed = NULL;
+    size_t len = 0;
+    arena_init(&arena, 0);
+    pack_init(&pack);
+    pack_u32(&pack, NULL, 0);
+    assert_true(pack_finish(&pack, &packed, &len, &err));
+    pack_free(&pack);
+    assert_true(unpack_init(&unpack, &arena, packed, len, &err));
+    assert_non_null(unpack_u32(&unpack, 0, 0, false));
+    assert_true(unpack_finish(&unpack, &err));
+    arena_free(&arena);
+    free(packed);
+}
+
+/* Every byte changed, every length cut: told, or read as something, never a wrong place in memory
+ * (the sanitizers look on). */
+static void damage_is_told(void **state)
+{
+    (void)state;
+    size_t len = 0;
+    size_t told = 0;
+    unsigned char *packed = pack_all(&len);
+    for (size_t at = 0; at < len; at++) {
+        for (unsigned flip = 1; flip < 256; flip <<= 1) {
+            struct arena arena;
+            arena_init(&arena, 0);
+            packed[at] ^= (unsigned char)flip;
+            told += unpack_all(&arena, packed, len).bad;
+            packed[at] ^= (unsigned char)flip;
+            arena_free(&arena);
+        }
+        struct arena arena;
+        arena_init(&arena, 0);
+        assert_true(unpack_all(&arena, packed, at).bad);
+        arena_free(&arena);
+    }
+    assert_true(told > 0);
+    free(packed);
+}
+
+/* Raw bytes behind the compression: `raw` as a pack. */
+static struct unpack
+open_raw(struct arena *arena, const unsigned char *raw, size_t raw_len, void **packed)
+{
+    struct err err = ERR_INIT;
+    struct pack pack;
+    struct unpack unpack;
+    size_t len = 0;
+    pack_init(&pack);
+    pack_bytes(&pack, raw, raw_len);
+    assert_true(pack_finish(&pack, packed, &len, &err));
+    pack_free(&pack);
+    assert_true(unpack_init(&unpack, arena, *packed, len, &err));
+    return unpack;
+}
+
+enum what { READ_COUNT, READ_BYTES, READ_U32, READ_NONE_U32, READ_I64, READ_TEXTS };
+
+static void refuses_what_does_not_fit(void **state)
+{
+    (void)state;
+    static const struct {
+        enum what what;
+        size_t count;
+        const char *raw;
+        size_t len;
+        bool good;
+    } rows[] = {
+        {READ_COUNT, 0, "\xFF\xFF\xFF\xFF\x0F", 5, true},  /* 2^32 - 1 */
+        {READ_COUNT, 0, "\x80\x80\x80\x80\x10", 5, false}, /* 2^32 */
+        {READ_COUNT, 0, "\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x01", 10, false},
+        {READ_COUNT, 0, "\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x01", 11, false},
+        {READ_COUNT, 0, "\x80", 1, false},     /* ends within the number */
+        {READ_COUNT, 0, "\x01\x02", 2, false}, /* something is left */
+        {READ_BYTES, 3, "abc", 3, true},
+        {READ_BYTES, 4, "abc", 3, false},
+        {READ_BYTES, SIZE_MAX, "abc", 3, false},
+        {READ_U32, 1, "\x0A", 1, true},                      /* 5 < 6 */
+        {READ_U32, 1, "\x0C", 1, false},                     /* 6 */
+        {READ_U32, 1, "\x01", 1, false},                     /* -1: none is not allowed */
+        {READ_NONE_U32, 1, "\xFE\xFF\xFF\xFF\x1F", 5, true}, /* UINT32_MAX */
+        {READ_NONE_U32, 1, "\x0C", 1, false},
+        {READ_U32, SIZE_MAX / 4, "\x0A", 1, false},
+        {READ_I64, 2, "\x0A", 1, false},
+        {READ_TEXTS, 1,
+         "\x04"
+         "abc",
+         4, true},
+        {READ_TEXTS, 1,
+         "\x05"
+         "abc",
+         4, false},
+        {READ_TEXTS, 1, "\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x01", 10, false},
+        {READ_TEXTS, 2, "\x00", 1, false},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct err err = ERR_INIT;
+        struct arena arena;
+        void *packed = NULL;
+        arena_init(&arena, 0);
+        struct unpack unpack =
+            open_raw(&arena, (const unsigned char *)rows[i].raw, rows[i].len, &packed);
+        switch (rows[i].what) {
+        case READ_COUNT:
+            (void)unpack_count(&unpack);
+            break;
+        case READ_BYTES:
+            (void)unpack_bytes(&unpack, rows[i].count);
+            break;
+        case READ_U32:
+        case READ_NONE_U32:
+            (void)unpack_u32(&unpack, rows[i].count, 6, rows[i].what == READ_NONE_U32);
+            break;
+        case READ_I64:
+            (void)unpack_i64(&unpack, rows[i].count);
+            break;
+        case READ_TEXTS:
+            (void)unpack_texts(&unpack, rows[i].count);
+            break;
+        }
+        bool good = unpack_finish(&unpack, &err);
+        if (good != rows[i].good) {
+            print_message("row %zu\n", i);
+        }
+        assert_true(good == rows[i].good);
+        assert_true(good || err.code == ERR_STORE);
+        arena_free(&arena);
+        free(packed);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(columns_come_back),
+        cmocka_unit_test(nothing_packs_too),
+        cmocka_unit_test(damage_is_told),
+        cmocka_unit_test(refuses_what_does_not_fit),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
