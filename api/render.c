@@ -283,8 +283,6 @@ void render_overview(struct json_write *w, const struct trace_results *results)
     jw_key_int(w, "steps", (int64_t)results->step_count);
     jw_key_bool(w, "has_profiler_steps", results->has_profiler_steps);
     jw_key_double(w, "average_step_ns", render_mean_step_ns(results));
-    jw_key_int(w, "collectives", results->collective_count);
-    jw_key_string(w, "communication_rule", comm_rule_name(results->communication_rule));
     jw_key(w, "roles");
     render_roles(w, results);
     write_devices(w, results);
@@ -299,5 +297,7 @@ void render_overview(struct json_write *w, const struct trace_results *results)
         render_step(w, results, &results->steps[i]);
     }
     jw_array_end(w);
+    jw_key_int(w, "collectives", results->collective_count);
+    jw_key_string(w, "communication_rule", comm_rule_name(results->communication_rule));
     write_idle_share(w, results);
 }

@@ -116,7 +116,7 @@ static double function_us(const struct gate *gate,
     size_t room = count_rows(side);
     struct share *shares = calloc(room + 1, sizeof *shares);
     if (shares == NULL) {
-        return NAN;
+        return (double)NAN;
     }
     size_t count = 0;
     for (size_t i = 0; i < side->count; i++) {

@@ -13,7 +13,7 @@ const browser = names(
     'requestAnimationFrame cancelAnimationFrame getComputedStyle setTimeout clearTimeout performance console ' +
     'HTMLButtonElement File DragEvent Intl globalThis AbortSignal DOMException structuredClone sessionStorage Blob HTMLAnchorElement',
 );
-const node = names('process console setTimeout clearTimeout URL fetch Buffer document window location navigator getComputedStyle performance DataTransfer File Event');
+const node = names('process console setTimeout clearTimeout URL URLSearchParams fetch Buffer document window location navigator getComputedStyle performance DataTransfer File Event');
 
 export default [
     js.configs.recommended,

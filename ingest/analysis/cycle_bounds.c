@@ -212,7 +212,7 @@ bool cycle_set_bound(struct cycle_set *set,
                      const struct cycle_events *events,
                      bool is_typed)
 {
-    *set = (struct cycle_set){NULL};
+    *set = (struct cycle_set){.items = NULL};
     set->items = scratch_calloc(owners->anchor_count, sizeof *set->items);
     if (set->items == NULL) {
         return false;

@@ -188,7 +188,7 @@ bool cycle_calls_nest(struct cycle_calls *calls,
                       struct cycle_events *events,
                       enum cycle_class class)
 {
-    *calls = (struct cycle_calls){NULL};
+    *calls = (struct cycle_calls){.parent = NULL};
     struct nesting n = {.events = events, .calls = calls};
     bool ok = nest_all(&n, events, class);
     free(n.by_thread);
@@ -208,7 +208,7 @@ void cycle_calls_free(struct cycle_calls *calls)
     free(calls->parent);
     free(calls->depth);
     free(calls->candidates);
-    *calls = (struct cycle_calls){NULL};
+    *calls = (struct cycle_calls){.parent = NULL};
 }
 
 uint32_t cycle_calls_prefill(const struct cycle_calls *calls, uint32_t anchor)

@@ -174,7 +174,7 @@ static bool list_hosts(struct cycle_counters *counters, const struct cycle_event
 bool cycle_counters_init(struct cycle_counters *counters, struct cycle_events *events)
 {
     static const char LOCALHOST[] = "localhost";
-    struct entries entries = {NULL};
+    struct entries entries = {.items = NULL};
     *counters = (struct cycle_counters){.series = NULL};
     key_map_init(&counters->keys);
     counters->localhost = strtab_intern(events->hosts, LOCALHOST, sizeof LOCALHOST - 1);

@@ -50,7 +50,7 @@ void cycle_groups_free(struct cycle_groups *groups)
     free(groups->slice);
     free(groups->sliced);
     free(groups->slices);
-    *groups = (struct cycle_groups){NULL};
+    *groups = (struct cycle_groups){.events = NULL};
 }
 
 /* ---- finding a group ---- */

@@ -75,7 +75,7 @@ bool cycle_hardware_init(struct cycle_hardware *hardware,
 void cycle_hardware_free(struct cycle_hardware *hardware)
 {
     id_map_free(&hardware->devices);
-    *hardware = (struct cycle_hardware){NULL};
+    *hardware = (struct cycle_hardware){.file = NULL};
 }
 
 bool cycle_hardware_device(const struct cycle_hardware *hardware, int64_t device, int64_t *physical)

@@ -184,7 +184,7 @@ bool cycle_owners_find(struct cycle_owners *owners,
                        uint32_t anchor,
                        uint32_t prefill)
 {
-    *owners = (struct cycle_owners){NULL};
+    *owners = (struct cycle_owners){.anchors = NULL};
     struct search s = {
         .owners = owners, .events = events, .calls = calls, .anchor = anchor, .prefill = prefill};
     bool ok = hang_events(&s) && find_anchors(&s) && number_anchors(&s) &&
@@ -199,5 +199,5 @@ void cycle_owners_free(struct cycle_owners *owners)
 {
     free(owners->anchors);
     free(owners->owner);
-    *owners = (struct cycle_owners){NULL};
+    *owners = (struct cycle_owners){.anchors = NULL};
 }

@@ -9,7 +9,7 @@ void cycle_set_free(struct cycle_set *set)
     free(set->pieces);
     free(set->by_cycle);
     free(set->first_piece);
-    *set = (struct cycle_set){NULL};
+    *set = (struct cycle_set){.items = NULL};
 }
 
 bool cycle_set_add(struct cycle_set *set, const struct cycle_piece *piece)

@@ -103,7 +103,7 @@ static bool find_cycles(struct search *s)
 static bool
 write_results(struct search *s, const struct cycles_options *options, struct trace_results *results)
 {
-    struct cycle_hardware hardware = {NULL};
+    struct cycle_hardware hardware = {.file = NULL};
     if (s->set.is_nonsense) {
         cycle_set_free(&s->set);
     }

@@ -114,7 +114,7 @@ bool kineto_build_extra(struct kineto_build *build,
                         uint32_t number)
 {
     struct event_extra extra = {.event = number};
-    struct extra_args args = {NULL};
+    struct extra_args args = {.hostname = NULL};
     struct kineto_event nested;
     take_all(event, &args);
     if (read_nested(build, event, &nested)) {

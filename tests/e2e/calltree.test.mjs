@@ -44,7 +44,7 @@ const shown = (list) => eventually(async () => assert.deepEqual(await names(), l
 const row = (name) => page.locator(`.tree-table .row-toggle[data-tip="${name}"]`);
 const marked = (name) => eventually(async () => assert.deepEqual(await page.$$eval('tr.marked .row-toggle', (list) => list.map((item) => item.getAttribute('data-tip'))), [name]));
 const focused = () => page.evaluate(() => document.activeElement?.getAttribute('data-tip'));
-const crumbs = (list) => eventually(async () => assert.deepEqual(await page.locator('.crumbs li').allTextContents(), list));
+const crumbs = (list) => eventually(async () => assert.deepEqual(await page.locator('.tree-path li').allTextContents(), list));
 const rowCount = (count) => eventually(async () => assert.equal(await page.getAttribute('.tree-table', 'aria-rowcount'), String(count + 1)));
 const count = (text) => eventually(async () => assert.equal(plain(await page.textContent('.tree-search .table-count')), text));
 const named = async (trace, thread, name, which = 0) => (await tree(trace, thread, `?q=${encodeURIComponent(name)}`)).rows[which].node;
@@ -123,7 +123,7 @@ test('a row: start, duration, own and device time; opened, its call stack and wh
         assert.match(text, /KindOperator/);
         assert.deepEqual(await page.locator('.detail .frame-name').allTextContents(), ['forward', 'train_step', '<module>']);
     });
-    await page.click('.crumbs button:has-text("Head_0")');
+    await page.click('.tree-path button:has-text("Head_0")');
     await addressed(page, `node=${parent.node}`);
     await marked('nn.Module: Head_0');
 });

@@ -56,6 +56,7 @@ before(async () => {
         'no modules': `#/traces/${old.id}/modules`,
         'call tree': `#/traces/${gpu.id}/calls`,
         'a call': `#/traces/${gpu.id}/calls?node=12`,
+        'a call of the data loader': `#/traces/${gpu.id}/calls?node=3`,
         'calls searched': `#/traces/${model.id}/calls?q=${encodeURIComponent('aten::linear')}`,
         'no calls': `#/traces/${short.id}/calls`,
         'run of two workers': '#/runs/two%20workers',

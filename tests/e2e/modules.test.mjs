@@ -50,7 +50,7 @@ const key = async (name) => {
 };
 const canvas = () => page.locator('.icicle');
 const says = (text) => eventually(async () => assert.match(plain(await canvas().getAttribute('aria-valuetext')) ?? '', text));
-const crumbs = (list) => eventually(async () => assert.deepEqual(await page.locator('.crumbs li').allTextContents(), list));
+const crumbs = (list) => eventually(async () => assert.deepEqual(await page.locator('.tree-path li').allTextContents(), list));
 const deviceTotal = (name) => rows[at(name)].device_total_ns;
 
 test('large figures: time in modules, and those that take most of it themselves', async () => {
@@ -162,9 +162,9 @@ test('nested bars: a click zooms, crumbs lead back, the width is of device or ho
     await visit(page, server.url, await page.evaluate(() => location.hash));
     await crumbs(['All modules', 'Model_0', 'Encoder_0']);
     assert.ok(await page.isChecked('input[value="host"]'));
-    await page.click('.crumbs button:has-text("Model_0")');
+    await page.click('.tree-path button:has-text("Model_0")');
     await crumbs(['All modules', 'Model_0']);
-    await page.click('.crumbs button:has-text("All modules")');
+    await page.click('.tree-path button:has-text("All modules")');
     await crumbs([]);
 });
 

@@ -29,7 +29,7 @@ export function callThread(trace, thread, signal) {
         onToggle: () => table.open.has(table.cursor) && setParams({ node: table.tree.visible[table.cursor].row.node }, { replace: true }),
     });
     const search = treeSearch({ label: 'Search calls', onStep: step });
-    const path = h('nav', { class: 'crumbs', 'aria-label': 'Path to the chosen call', hidden: true });
+    const path = h('nav', { class: 'tree-path', 'aria-label': 'Path to the chosen call', hidden: true });
     const box = h('div', { class: 'table-box' }, skeleton('rows'));
     const root = h('div', { class: 'row-table' }, h('div', { class: 'table-tools' }, search.root), search.note, path, box);
 

@@ -27,7 +27,7 @@ export function icicle(tree, { device, tools, onChoose }) {
     /** @type {Map<string, number>} */
     let ranks = new Map();
     const canvas = h('canvas', { class: 'icicle', tabindex: '0', role: 'slider', 'aria-label': 'Modules as nested bars', 'aria-valuemin': '1', 'aria-valuemax': Math.max(1, tree.rows.length) });
-    const crumbs = h('nav', { class: 'crumbs', 'aria-label': 'Zoomed to' });
+    const crumbs = h('nav', { class: 'tree-path', 'aria-label': 'Zoomed to' });
     const line = h('p', { class: 'strip-line' });
     const keys = h('p', { class: 'use-keys' });
     const nothing = h('p', { class: 'quiet', hidden: true }, 'No time of this kind is known.');

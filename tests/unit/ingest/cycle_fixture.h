@@ -69,14 +69,12 @@ scene_call(struct scene *s, const char *name, int pid, const char *tid, double t
     scene_event(s, "python", name, pid, tid, ts, dur, "{}");
 }
 
-static inline void
-scene_slice(struct scene *s, const char *name, int pid, double ts, double dur)
+static inline void scene_slice(struct scene *s, const char *name, int pid, double ts, double dur)
 {
     scene_event(s, "CAT_CPU", name, pid, "sched", ts, dur, "{}");
 }
 
-static inline void
-scene_launch(struct scene *s, int pid, double ts, double dur, int correlation)
+static inline void scene_launch(struct scene *s, int pid, double ts, double dur, int correlation)
 {
     char args[64];
     (void)snprintf(args, sizeof args, "{\"correlation\": %d}", correlation);
@@ -91,8 +89,12 @@ scene_kernel(struct scene *s, const char *name, int pid, double ts, double dur, 
     scene_event(s, "Kernel", name, pid, "device:0 stream:7", ts, dur, args);
 }
 
-static inline void scene_sample(
-    struct scene *s, const char *category, const char *name, const char *tid, double ts, double value)
+static inline void scene_sample(struct scene *s,
+                                const char *category,
+                                const char *name,
+                                const char *tid,
+                                double ts,
+                                double value)
 {
     scene_add(s,
               "{\"ph\": \"C\", \"cat\": \"%s\", \"name\": \"%s\", \"tid\": \"%s\", \"ts\": %.3f, "
@@ -136,10 +138,8 @@ static inline const struct cycle_row *scene_cycle(const struct trace_results *r,
 }
 
 /* NULL when there is none; `metric` NULL: the row without a metric. */
-static inline const struct cycle_use_row *scene_find(const struct trace_results *r,
-                                                     int64_t number,
-                                                     const char *function,
-                                                     const char *metric)
+static inline const struct cycle_use_row *
+scene_find(const struct trace_results *r, int64_t number, const char *function, const char *metric)
 {
     for (size_t i = 0; i < r->cycle_use_count; i++) {
         const struct cycle_use_row *row = &r->cycle_uses[i];
@@ -153,10 +153,8 @@ static inline const struct cycle_use_row *scene_find(const struct trace_results 
     return NULL;
 }
 
-static inline const struct cycle_use_row *scene_row(const struct trace_results *r,
-                                                    int64_t number,
-                                                    const char *function,
-                                                    const char *metric)
+static inline const struct cycle_use_row *
+scene_row(const struct trace_results *r, int64_t number, const char *function, const char *metric)
 {
     const struct cycle_use_row *row = scene_find(r, number, function, metric);
     if (row == NULL) {

@@ -68,8 +68,9 @@ static void the_longest_total_wins(void **state)
     (void)state;
     assert_anchor((const char *[]){"a", "b", NULL}, (double[]){50, 60}, "b");
     assert_anchor((const char *[]){"Event.wait", "b", NULL}, (double[]){500, 60}, "b");
-    assert_anchor((const char *[]){"_call_impl", "Condition.wait", "Scheduler.recv_requests", "b", NULL},
-                  (double[]){500, 500, 500, 1}, "b");
+    assert_anchor(
+        (const char *[]){"_call_impl", "Condition.wait", "Scheduler.recv_requests", "b", NULL},
+        (double[]){500, 500, 500, 1}, "b");
 }
 
 /* Totals within a tenth: 300 in three calls against 290 in two and a half times the length. */
@@ -190,7 +191,8 @@ static void only_the_lowest_pid_makes_steps(void **state)
     scene_end(&s);
 }
 
-/* The anchor lies in an outer call that holds no other anchor: what lies beside it is in the gap. */
+/* The anchor lies in an outer call that holds no other anchor: what lies beside it is in the gap.
+ */
 static void outer_calls_that_hold_one_anchor_are_its_boundary(void **state)
 {
     (void)state;
@@ -302,10 +304,11 @@ static void times_of_doubles_are_taken_as_meant(void **state)
     struct scene s;
     scene_begin(&s);
     for (int i = 0; i < 3; i++) {
-        scene_add(&s,
-                  "{\"ph\": \"X\", \"cat\": \"python\", \"name\": \"turn\", \"pid\": 7, \"tid\": 1, "
-                  "\"ts\": 176300158000%d344.2, \"dur\": 100.5}",
-                  i);
+        scene_add(
+            &s,
+            "{\"ph\": \"X\", \"cat\": \"python\", \"name\": \"turn\", \"pid\": 7, \"tid\": 1, "
+            "\"ts\": 176300158000%d344.2, \"dur\": 100.5}",
+            i);
         scene_add(&s,
                   "{\"ph\": \"X\", \"cat\": \"x\", \"name\": \"runq\", \"pid\": 7, \"tid\": 2, "
                   "\"ts\": 176300158000%d399.8, \"dur\": 1.25}",
@@ -323,10 +326,11 @@ static void times_with_nanoseconds_are_exact(void **state)
     struct scene s;
     scene_begin(&s);
     for (int i = 0; i < 3; i++) {
-        scene_add(&s,
-                  "{\"ph\": \"X\", \"cat\": \"python\", \"name\": \"turn\", \"pid\": 7, \"tid\": 1, "
-                  "\"ts\": 176300158000%d344.2%02d, \"dur\": 100.5}",
-                  i, i);
+        scene_add(
+            &s,
+            "{\"ph\": \"X\", \"cat\": \"python\", \"name\": \"turn\", \"pid\": 7, \"tid\": 1, "
+            "\"ts\": 176300158000%d344.2%02d, \"dur\": 100.5}",
+            i, i);
         scene_add(&s,
                   "{\"ph\": \"X\", \"cat\": \"x\", \"name\": \"runq\", \"pid\": 7, \"tid\": 2, "
                   "\"ts\": 176300158000%d350, \"dur\": 1.25}",

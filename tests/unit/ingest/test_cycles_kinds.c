@@ -103,7 +103,9 @@ static void a_rare_long_function_is_the_prefill(void **state)
         enum cycle_kind first;
         size_t count;
     } cases[] = {
-        {3, 30, 301, CYCLE_PREFILL, 33}, {3, 30, 299, CYCLE_STEP, 30}, {3, 29, 301, CYCLE_STEP, 29},
+        {3, 30, 301, CYCLE_PREFILL, 33},
+        {3, 30, 299, CYCLE_STEP, 30},
+        {3, 29, 301, CYCLE_STEP, 29},
         {2, 30, 301, CYCLE_STEP, 30},
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {

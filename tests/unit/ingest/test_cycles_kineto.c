@@ -1,8 +1,7 @@
 /* Cycles of PyTorch's own traces: profiler steps, annotations, operators by self time. */
 #include "tests/unit/ingest/cycle_fixture.h"
 
-static void
-add_op(struct scene *s, const char *name, const char *tid, double ts, double dur)
+static void add_op(struct scene *s, const char *name, const char *tid, double ts, double dur)
 {
     scene_event(s, "cpu_op", name, 300, tid, ts, dur, "{\"External id\": 1}");
 }
@@ -114,7 +113,8 @@ static void device_work_follows_its_call(void **state)
     assert_string_equal(row->type, "gpu_compute");
     assert_int_equal(scene_row(r, 2, "without a call", NULL)->pid, 300);
     assert_string_equal(scene_row(r, 2, "ncclKernel_AllReduce", NULL)->type, "gpu_comm");
-    assert_string_equal(scene_row(r, 1, "triton_of_the_driver", NULL)->simple_name, "triton_kernel");
+    assert_string_equal(scene_row(r, 1, "triton_of_the_driver", NULL)->simple_name,
+                        "triton_kernel");
     assert_null(scene_find(r, 2, "of no step", NULL));
     assert_string_equal(scene_row(r, 2, "cudaStreamSynchronize", NULL)->type, "cpu_sync");
     scene_end(&s);

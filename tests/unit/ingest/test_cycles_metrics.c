@@ -148,11 +148,13 @@ static void the_hardware_file_gives_sizes_and_devices(void **state)
     struct err err = ERR_INIT;
     struct scene s;
     scene_begin(&s);
-    scene_add(&s, "{\"ph\": \"i\", \"cat\": \"x\", \"name\": \"n\", \"pid\": \"n1(7)\", \"ts\": 1}");
+    scene_add(&s,
+              "{\"ph\": \"i\", \"cat\": \"x\", \"name\": \"n\", \"pid\": \"n1(7)\", \"ts\": 1}");
     scene_turns(&s, 7);
     scene_slice(&s, "oncpu", 7, 1010, 20);
     scene_launch(&s, 7, 1010, 2, 5);
-    scene_event(&s, "Kernel", "k", 7, "stream 7", 1020, 20, "{\"device\": \"0\", \"correlation\": 5}");
+    scene_event(&s, "Kernel", "k", 7, "stream 7", 1020, 20,
+                "{\"device\": \"0\", \"correlation\": 5}");
     scene_sample(&s, "CAT_CPU", "cpu_frequency", "x", 1030, 3000);
     scene_sample(&s, "CAT_PROCESS", "process_cpu_usage", "x", 1030, 100);
     scene_sample(&s, "CAT_PROCESS", "process_mem_usage", "x", 1030, 8);
@@ -180,15 +182,18 @@ static void hosts_are_told_apart(void **state)
     }
     static const char *const hosts[] = {"a", "localhost"};
     for (int i = 0; i < 2; i++) {
-        scene_add(&s,
-                  "{\"ph\": \"X\", \"cat\": \"c\", \"name\": \"runq\", \"pid\": %d, \"tid\": \"x\", "
-                  "\"ts\": 1010, \"dur\": 20, \"args\": {\"hostname\": \"%s\"}}",
-                  20 + i, hosts[i]);
+        scene_add(
+            &s,
+            "{\"ph\": \"X\", \"cat\": \"c\", \"name\": \"runq\", \"pid\": %d, \"tid\": \"x\", "
+            "\"ts\": 1010, \"dur\": 20, \"args\": {\"hostname\": \"%s\"}}",
+            20 + i, hosts[i]);
     }
     scene_add(&s, "{\"ph\": \"C\", \"cat\": \"c\", \"name\": \"host_cpu_usage\", \"ts\": 1020, "
                   "\"args\": {\"value\": 10, \"hostname\": \"a\"}}");
-    scene_add(&s, "{\"ph\": \"C\", \"cat\": \"c\", \"name\": \"host_mem_usage\", \"pid\": 99, \"ts\": 1020, "
-                  "\"args\": {\"value\": \"30\"}}");
+    scene_add(
+        &s,
+        "{\"ph\": \"C\", \"cat\": \"c\", \"name\": \"host_mem_usage\", \"pid\": 99, \"ts\": 1020, "
+        "\"args\": {\"value\": \"30\"}}");
     const struct trace_results *r = scene_run(&s, NULL);
     const struct cycle_use_row *row = scene_row(r, 1, "runq", "host_cpu_usage");
     assert_int_equal(row->pid, 20);

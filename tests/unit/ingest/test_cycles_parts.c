@@ -101,8 +101,9 @@ static void figures_round_as_their_text(void **state)
 {
     (void)state;
     uint64_t seed = 5;
-    static const double edges[] = {0,        0.00005, 0.00015,  0.12345, 2.00025,   1e300, -0.00005,
-                                   -1.23455, 1e15,    0.000049, 1e11 / 3, 4.5e15 / 7, 1e-9};
+    static const double edges[] = {0,        0.00005,    0.00015,  0.12345, 2.00025,
+                                   1e300,    -0.00005,   -1.23455, 1e15,    0.000049,
+                                   1e11 / 3, 4.5e15 / 7, 1e-9};
     for (size_t i = 0; i < 20000; i++) {
         char text[400];
         double value = i < COUNT_OF(edges)

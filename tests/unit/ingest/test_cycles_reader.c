@@ -104,14 +104,15 @@ static void arguments_in_a_text_are_merged(void **state)
     char host[64];
     int64_t column;
     struct event_extra e = extra_of(
-        KERNEL, "{\"device\": 1, \"args\": \"{\\\"correlation\\\": 9, \\\"device\\\": \\\"4\\\"}\"}",
+        KERNEL,
+        "{\"device\": 1, \"args\": \"{\\\"correlation\\\": 9, \\\"device\\\": \\\"4\\\"}\"}",
         &flags, host, &column);
     assert_int_equal(e.has, EXTRA_HAS_DEVICE | EXTRA_HAS_CORRELATION);
     assert_int_equal(e.device, 4);
     assert_int_equal(e.correlation, 9);
     assert_true(column == TRACE_NO_ID);
     /* Not an object: only what stands beside it counts. */
-    static const char *const others[] = {"\"\"",    "\"[1]\"",          "\"{\\\"device\\\": 4\"",
+    static const char *const others[] = {"\"\"",     "\"[1]\"",         "\"{\\\"device\\\": 4\"",
                                          "\"{} x\"", "{\"device\": 4}", "17"};
     for (size_t i = 0; i < COUNT_OF(others); i++) {
         char args[128];
@@ -149,8 +150,8 @@ static void unreadable_events_are_marked(void **state)
         (void)extra_of(cases[i].fields, cases[i].args, &flags, host, &column);
         assert_int_equal((flags & EVENT_UNREADABLE) != 0, cases[i].unreadable);
     }
-    struct format_bundle bundle =
-        read_text("[{\"ph\": \"X\", \"ts\": null}, {\"ph\": \"X\"}, {\"ph\": \"X\", \"ts\": \"4\"}]");
+    struct format_bundle bundle = read_text(
+        "[{\"ph\": \"X\", \"ts\": null}, {\"ph\": \"X\"}, {\"ph\": \"X\", \"ts\": \"4\"}]");
     const uint8_t *flags = bundle.items[0].model->events.flags;
     assert_int_equal(flags[0] & (EVENT_UNREADABLE | EVENT_NO_TS), EVENT_UNREADABLE | EVENT_NO_TS);
     assert_int_equal(flags[1] & (EVENT_UNREADABLE | EVENT_NO_TS), EVENT_NO_TS);
