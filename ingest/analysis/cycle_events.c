@@ -128,7 +128,7 @@ static bool select_rows(struct cycle_events *events, bool only_steps)
     const struct trace *trace = events->trace;
     bool without_python = only_steps && events->has_steps;
     uint8_t *class = scratch_calloc(trace->events.count, sizeof *class);
-    events->row = scratch_alloc(trace->events.count, sizeof *events->row);
+    events->row = scratch_calloc(trace->events.count, sizeof *events->row);
     if (class == NULL || events->row == NULL) {
         free(class);
         return false;
