@@ -118,8 +118,6 @@ static void wrong_usage_names_the_option(void **state)
         const char *expect;
     } rows[] = {
         {"dance", "unknown command dance"},
-        {"compare a b", "unknown command compare"},
-        {"cycles t", "unknown command cycles"},
         {"help dance", "unknown command dance"},
         {"serve --nonsense", "unknown option --nonsense"},
         {"serve -x", "unknown option -x"},
