@@ -208,8 +208,11 @@ static bool run_all(struct run *run)
     visits_free(&run->visits);
     op_tree_free(&run->tree);
     link_free(&run->links);
-    return ok && run_devices(run) && health_find_views(results, &run->sel) &&
-           health_copy_environment(results, run->trace) && health_find_missing(results, &run->sel);
+    if (!ok || !run_devices(run)) {
+        return false;
+    }
+    health_find_views(results, &run->sel);
+    return health_copy_environment(results, run->trace) && health_find_missing(results, &run->sel);
 }
 
 static void free_run(struct run *run)

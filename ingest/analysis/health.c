@@ -1,103 +1,17 @@
 #include "ingest/analysis/health.h"
 
-#include "ingest/analysis/id_map.h"
-#include "ingest/analysis/scratch.h"
+#include <string.h>
 
 /* ---- views ---- */
 
-/* Values in the map of Python ids: the last event with the id. */
-struct frames {
-    const struct selection *sel;
-    struct id_map by_id;
-    bool *is_parent; /* by number of the id */
-    bool *is_seen;   /* by event */
-};
-
-static bool is_frame(const struct selection *sel, uint32_t event)
+void health_find_views(struct trace_results *results, const struct selection *sel)
 {
-    return sel->type[event] == TYPE_MODULE || sel->type[event] == TYPE_PYTHON_FUNCTION;
-}
-
-/* Python id and Python parent id stand in the columns of correlation and external id. */
-static bool read_frames(struct frames *f)
-{
-    const struct selection *sel = f->sel;
-    const struct trace_events *events = &sel->trace->events;
-    size_t count = (size_t)sel->type_count[TYPE_MODULE] + sel->type_count[TYPE_PYTHON_FUNCTION];
-    f->is_parent = scratch_calloc(count * 2, sizeof *f->is_parent);
-    f->is_seen = scratch_calloc(events->count, sizeof *f->is_seen);
-    bool ok = f->is_parent != NULL && f->is_seen != NULL;
-    for (uint32_t i = 0; ok && i < sel->order_count; i++) {
-        uint32_t event = sel->order[i];
-        if (!is_frame(sel, event)) {
-            continue;
-        }
-        struct id_slot *own = id_map_add(&f->by_id, events->correlation[event]);
-        if (own != NULL) {
-            own->value = event;
-        }
-        const struct id_slot *parent = id_map_add(&f->by_id, events->external_id[event]);
-        ok = own != NULL && parent != NULL;
-        if (ok) {
-            f->is_parent[parent->index] = true;
-        }
-    }
-    return ok;
-}
-
-/* Whether the chain of parents above a leaf, the leaf included, meets a module. Frames that other
- * chains passed, or that stand on a circle, are not passed again. */
-static bool chain_has_module(struct frames *f, uint32_t leaf)
-{
-    uint32_t event = leaf;
-    while (event != ID_MAP_NONE && !f->is_seen[event]) {
-        if (f->sel->type[event] == TYPE_MODULE) {
-            return true;
-        }
-        f->is_seen[event] = true;
-        int64_t parent = f->sel->trace->events.external_id[event];
-        const struct id_slot *slot = id_map_find(&f->by_id, parent);
-        event = slot == NULL ? ID_MAP_NONE : slot->value;
-    }
-    return false;
-}
-
-/* Section 14: the hierarchy is found by walking up from the leaves; without one that ends in a
- * module it is empty. */
-static bool has_module_tree(const struct selection *sel, bool *found)
-{
-    struct frames f = {.sel = sel};
-    id_map_init(&f.by_id);
-    *found = false;
-    bool ok = sel->type_count[TYPE_MODULE] == 0 || read_frames(&f);
-    for (uint32_t i = 0; ok && !*found && f.is_seen != NULL && i < sel->order_count; i++) {
-        uint32_t event = sel->order[i];
-        if (!is_frame(sel, event)) {
-            continue;
-        }
-        const struct id_slot *slot = id_map_find(&f.by_id, sel->trace->events.correlation[event]);
-        bool is_leaf = slot != NULL && !f.is_parent[slot->index];
-        *found = is_leaf && chain_has_module(&f, event);
-    }
-    id_map_free(&f.by_id);
-    free(f.is_parent);
-    free(f.is_seen);
-    return ok;
-}
-
-bool health_find_views(struct trace_results *results, const struct selection *sel)
-{
-    bool has_modules = sel->lightning && sel->type_count[TYPE_PL_MODULE] > 0;
-    if (!sel->lightning && !has_module_tree(sel, &has_modules)) {
-        return false;
-    }
     results->views = 1u << VIEW_OVERVIEW | 1u << VIEW_OPERATOR | 1u << VIEW_TRACE;
     results->views |= results->has_kernel ? 1u << VIEW_KERNEL : 0;
     results->views |= sel->type_count[TYPE_MEMORY] > 0 ? 1u << VIEW_MEMORY : 0;
-    if (has_modules) {
+    if (results->module_count > 0) {
         results->views |= 1u << (sel->lightning ? VIEW_LIGHTNING : VIEW_MODULE);
     }
-    return true;
 }
 
 /* ---- environment ---- */

@@ -11,8 +11,8 @@
 #include <stdbool.h>
 
 /* Sets results.views: Kernel when has_kernel, Memory with a memory event, Module (in Lightning
- * traces Lightning) when the hierarchy of section 14 has a root. False without memory. */
-bool health_find_views(struct trace_results *results, const struct selection *sel) KS_MUST_USE;
+ * traces Lightning) when modules_run found any: the hierarchy of section 14 has a root. */
+void health_find_views(struct trace_results *results, const struct selection *sel);
 
 /* Fills results.environment from the trace's metadata. False without memory. */
 bool health_copy_environment(struct trace_results *results, const struct trace *trace) KS_MUST_USE;
