@@ -185,14 +185,33 @@ static bool run_operators(struct run *run)
            launches_run(results, &run->texts, &run->tree, &run->visits);
 }
 
+/* Which of the plugin's sets differs from the exact one; FIGURES_EXACT: none. Known once operators
+ * and collectives are. */
+static enum figure_set plugin_set(const struct run *run)
+{
+    if (select_can_round(&run->sel)) {
+        return FIGURES_PLUGIN_ROUNDED;
+    }
+    bool differs = run->attribution.differs || run->ours.finds_more;
+    return differs ? FIGURES_PLUGIN : FIGURES_EXACT;
+}
+
+/* Only the plugin's trace route asks for them: one of two sets has them. */
+static bool run_gpu_counters(struct run *run)
+{
+    bool is_plugins = run->set != FIGURES_EXACT || plugin_set(run) == FIGURES_EXACT;
+    struct trace_results *results = run->results;
+    return !is_plugins ||
+           gpu_counters_build(&results->gpu_counters, &results->arena, &run->kernels);
+}
+
 static bool run_devices(struct run *run)
 {
     struct trace_results *results = run->results;
     return kernels_collect(&run->kernels, &run->sel) &&
            kernels_run(results, &run->texts, &run->sel.names, &run->kernels) &&
            devices_run(results, &results->arena, &run->kernels, &run->steps, &run->launched) &&
-           gpus_run(results, &run->sel) &&
-           gpu_counters_build(&results->gpu_counters, &results->arena, &run->kernels) &&
+           gpus_run(results, &run->sel) && run_gpu_counters(run) &&
            recommend_run(results, &run->sel, &run->kernels, &run->launched);
 }
 
@@ -223,16 +242,6 @@ static void free_run(struct run *run)
     kernels_free(&run->kernels);
     steps_free(&run->steps);
     select_free(&run->sel);
-}
-
-/* Which of the plugin's sets differs from the exact one; FIGURES_EXACT: none. */
-static enum figure_set plugin_set(const struct run *run)
-{
-    if (select_can_round(&run->sel)) {
-        return FIGURES_PLUGIN_ROUNDED;
-    }
-    bool differs = run->attribution.differs || run->ours.finds_more;
-    return differs ? FIGURES_PLUGIN : FIGURES_EXACT;
 }
 
 /* One set of figures, NULL without memory. */

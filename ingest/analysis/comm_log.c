@@ -172,6 +172,11 @@ static void fill_ranges(struct comm_log *log,
 
 /* ---- steps ---- */
 
+static bool is_inside(const struct step *step, int64_t start, int64_t end)
+{
+    return start >= step->start && end <= step->end;
+}
+
 /* Both go forward: a collective inside a step belongs to it; one that begins behind the step asks
  * the next step; any other has none. */
 void comm_log_find_steps(struct comm_log *log,
@@ -179,21 +184,16 @@ void comm_log_find_steps(struct comm_log *log,
                          const uint32_t *events,
                          const struct steps *steps)
 {
-    uint32_t step = 0;
-    uint32_t i = 0;
-    while (i < log->op_count) {
-        uint32_t event = events[i];
-        int64_t start = times_start(sel, event);
-        bool has_step = !steps->undefined && step < steps->count;
-        if (has_step && start >= steps->items[step].end &&
-            !(start >= steps->items[step].start &&
-              times_end(sel, event) <= steps->items[step].end)) {
+    const struct step *step = steps->items;
+    const struct step *steps_end = steps->items + (steps->undefined ? 0 : steps->count);
+    for (uint32_t i = 0; i < log->op_count; i++) {
+        int64_t start = times_start(sel, events[i]);
+        int64_t end = times_end(sel, events[i]);
+        while (step < steps_end && start >= step->end && !is_inside(step, start, end)) {
             step++;
-            continue;
         }
-        bool is_inside = has_step && start >= steps->items[step].start &&
-                         times_end(sel, event) <= steps->items[step].end;
-        log->ops[i++].step = is_inside ? (int64_t)step : COMM_NO_STEP;
+        bool has_step = step < steps_end && is_inside(step, start, end);
+        log->ops[i].step = has_step ? (int64_t)(step - steps->items) : COMM_NO_STEP;
     }
 }
 

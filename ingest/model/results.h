@@ -242,7 +242,7 @@ struct trace_results {
     /* The list of events in the decompressed file, -1 when not known: see struct trace. */
     int64_t events_offset;
     int64_t events_end_offset;
-    struct gpu_counters *gpu_counters; /* NULL when there are none */
+    struct gpu_counters *gpu_counters; /* NULL: none, or the `plugin` set has them */
     int64_t device_property_count;     /* entries of `deviceProperties` */
     struct gpu_row *gpus;
     size_t gpu_count;
