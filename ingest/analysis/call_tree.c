@@ -4,29 +4,21 @@
 #include "ingest/analysis/fwdbwd.h"
 #include "ingest/analysis/scratch.h"
 #include "ingest/analysis/times.h"
+#include "ingest/analysis/tree_walk.h"
 
 #include <string.h>
 
 #define MIRROR_SUFFIX ".backward"
 
-/* A mirror whose children are being written. */
-struct open_mirror {
-    uint32_t mirror;
-    uint32_t row;
-    size_t next_ref;
-};
-
-struct walk {
+struct tree_writing {
     struct call_writing writing;
     const struct op_tree *tree;
     const struct backward *backward;
     uint32_t *row_of; /* by node of the operator tree; CALL_NONE: it left. Of one that hangs below
                          several mirrors the last */
+    uint32_t *row_of_mirror;
     uint32_t node_count;
-    uint32_t next_insertion;
-    struct open_mirror *open; /* stack: as deep as modules nest */
-    size_t open_count;
-    size_t open_cap;
+    struct tree_walk walk;
 };
 
 /* ---- nodes ---- */
@@ -40,8 +32,9 @@ static uint8_t class_of(const struct op_node *node)
     return classes[node->class];
 }
 
-static bool write_node(struct walk *w, uint32_t node)
+static bool enter_node(void *context, uint32_t node)
 {
+    struct tree_writing *w = context;
     const struct op_node *from = &w->tree->nodes[node];
     uint32_t row = w->writing.next;
     if (!call_write_event(&w->writing, from->event, class_of(from))) {
@@ -64,17 +57,11 @@ static bool write_node(struct walk *w, uint32_t node)
     return true;
 }
 
-static bool write_subtree(struct walk *w, uint32_t root)
+static bool leave_node(void *context, uint32_t node)
 {
-    const struct op_node *nodes = w->tree->nodes;
-    uint32_t first_row = w->writing.next;
-    for (uint32_t i = root; i < nodes[root].end; i++) {
-        if (!write_node(w, i)) {
-            return false;
-        }
-        if (!w->writing.counts_only) {
-            w->writing.out->end[w->writing.next - 1] = first_row + (nodes[i].end - root);
-        }
+    struct tree_writing *w = context;
+    if (!w->writing.counts_only) {
+        w->writing.out->end[w->row_of[node]] = w->writing.next;
     }
     return true;
 }
@@ -95,7 +82,7 @@ static void add_operators_to_modules(struct call_tree *out)
 
 /* ---- mirrors ---- */
 
-static bool write_mirror_name(struct walk *w, uint32_t row, uint32_t module)
+static bool write_mirror_name(struct tree_writing *w, uint32_t row, uint32_t module)
 {
     const struct names *names = &w->tree->sel->names;
     uint32_t id = op_node_name(w->tree, module);
@@ -112,16 +99,12 @@ static bool write_mirror_name(struct walk *w, uint32_t row, uint32_t module)
     return ok;
 }
 
-static bool open_mirror(struct walk *w, uint32_t mirror)
+static bool enter_mirror(void *context, uint32_t mirror)
 {
-    struct open_mirror *open = scratch_grow(w->open, w->open_count, &w->open_cap, sizeof *open);
-    if (open == NULL) {
-        return false;
-    }
-    w->open = open;
+    struct tree_writing *w = context;
     uint32_t row = w->writing.next;
     uint32_t module = w->backward->mirrors[mirror].module;
-    open[w->open_count++] = (struct open_mirror){mirror, row, 0};
+    w->row_of_mirror[mirror] = row;
     if (!call_write_event(&w->writing, w->tree->nodes[module].event, CALL_BACKWARD)) {
         return false;
     }
@@ -133,18 +116,19 @@ static bool open_mirror(struct walk *w, uint32_t mirror)
 }
 
 /* Times, thread and figures of a mirror are those of its children. */
-static void close_mirror(struct walk *w)
+static bool leave_mirror(void *context, uint32_t mirror)
 {
-    uint32_t row = w->open[--w->open_count].row;
+    struct tree_writing *w = context;
+    uint32_t row = w->row_of_mirror[mirror];
     struct call_tree *out = w->writing.out;
     struct call_tree_keys *keys = &w->writing.keys;
     uint32_t end = w->writing.next;
     if (w->writing.counts_only) {
-        return;
+        return true;
     }
     out->end[row] = end;
     if (end == row + 1) {
-        return;
+        return true;
     }
     out->start[row] = out->start[row + 1];
     keys->start[row] = keys->start[row + 1];
@@ -158,103 +142,21 @@ static void close_mirror(struct walk *w)
         children = ns_add(children, ns_sub(out->stop[child], out->start[child]));
     }
     out->host_self[row] = ns_sub(ns_sub(out->stop[row], out->start[row]), children);
-}
-
-static bool write_mirror(struct walk *w, uint32_t mirror)
-{
-    bool ok = open_mirror(w, mirror);
-    while (ok && w->open_count > 0) {
-        struct open_mirror *top = &w->open[w->open_count - 1];
-        const struct mirror *here = &w->backward->mirrors[top->mirror];
-        if (top->next_ref == here->ref_count) {
-            close_mirror(w);
-            continue;
-        }
-        uint32_t ref = w->backward->refs[here->first_ref + top->next_ref++];
-        bool is_mirror = (ref & BACKWARD_REF_MIRROR) != 0;
-        ok = is_mirror ? open_mirror(w, ref & ~BACKWARD_REF_MIRROR) : write_subtree(w, ref);
-    }
-    return ok;
-}
-
-/* Mirrors that stand before node `before` among the children of `parent`. */
-static bool write_insertions(struct walk *w, uint32_t parent, uint32_t before)
-{
-    const struct backward *backward = w->backward;
-    while (w->next_insertion < backward->insertion_count) {
-        const struct insertion *insertion = &backward->insertions[w->next_insertion];
-        if (insertion->parent != parent || insertion->before != before) {
-            break;
-        }
-        w->next_insertion++;
-        if (!write_mirror(w, insertion->mirror)) {
-            return false;
-        }
-    }
     return true;
 }
 
 /* ---- threads ---- */
 
-/* Closes nodes from *open up to `parent`, where the node at `at` comes next. */
-static bool close_up_to(struct walk *w, uint32_t *open, uint32_t parent, uint32_t at)
-{
-    while (*open != parent) {
-        if (!write_insertions(w, *open, at)) {
-            return false;
-        }
-        if (!w->writing.counts_only) {
-            w->writing.out->end[w->row_of[*open]] = w->writing.next;
-        }
-        *open = w->tree->nodes[*open].parent;
-    }
-    return write_insertions(w, parent, at);
-}
-
-static bool write_nodes(struct walk *w, const struct op_thread *thread)
-{
-    const struct op_node *nodes = w->tree->nodes;
-    uint32_t open = OP_NO_NODE;
-    uint32_t i = thread->first;
-    while (i < thread->end) {
-        if (!close_up_to(w, &open, nodes[i].parent, i)) {
-            return false;
-        }
-        if (nodes[i].flags & OP_REMOVED) {
-            i = nodes[i].end;
-            continue;
-        }
-        if (!write_node(w, i)) {
-            return false;
-        }
-        open = i++;
-    }
-    return close_up_to(w, &open, OP_NO_NODE, thread->end);
-}
-
-/* Threads whose children all left are dropped. */
-static bool has_children(const struct walk *w, uint32_t t)
-{
-    const struct op_thread *thread = &w->tree->threads[t];
-    for (uint32_t i = thread->first; i < thread->end; i = w->tree->nodes[i].end) {
-        if ((w->tree->nodes[i].flags & OP_REMOVED) == 0) {
-            return true;
-        }
-    }
-    return w->backward->main_thread == t && w->backward->insertion_count > 0;
-}
-
 /* Bounds of the root are those of the thread before the mirrors came (section 21). */
-static bool write_thread(struct walk *w, uint32_t t)
+static bool write_thread(struct tree_writing *w, uint32_t t)
 {
     const struct op_thread *thread = &w->tree->threads[t];
     struct call_writing *writing = &w->writing;
     uint32_t root = writing->next;
-    w->next_insertion = t == w->backward->main_thread ? 0 : w->backward->insertion_count;
-    if (!has_children(w, t)) {
+    if (!tree_walk_has_thread(&w->walk, t)) {
         return true;
     }
-    if (!call_write_root(writing, thread->tid) || !write_nodes(w, thread)) {
+    if (!call_write_root(writing, thread->tid) || !tree_walk_thread(&w->walk, t)) {
         return false;
     }
     call_write_thread(writing, thread->tid, root);
@@ -267,7 +169,7 @@ static bool write_thread(struct walk *w, uint32_t t)
     return true;
 }
 
-static void label_threads(struct walk *w)
+static void label_threads(struct tree_writing *w)
 {
     const struct trace *trace = w->tree->sel->trace;
     struct call_tree *out = w->writing.out;
@@ -290,7 +192,7 @@ static void label_threads(struct walk *w)
 /* ---- forward and backward ---- */
 
 /* Rows of real operators by the time at which they begin; of several the outermost. */
-static bool map_starts(const struct walk *w, struct id_map *by_start)
+static bool map_starts(const struct tree_writing *w, struct id_map *by_start)
 {
     for (uint32_t node = 0; node < w->node_count; node++) {
         uint32_t row = w->row_of[node];
@@ -314,7 +216,7 @@ static void join_rows(struct call_tree *out, const struct id_slot *from, const s
     }
 }
 
-static bool join_pairs(struct walk *w, const struct fwdbwd *pairs)
+static bool join_pairs(struct tree_writing *w, const struct fwdbwd *pairs)
 {
     struct id_map by_start;
     id_map_init(&by_start);
@@ -332,7 +234,7 @@ static bool join_pairs(struct walk *w, const struct fwdbwd *pairs)
     return ok;
 }
 
-static bool link_partners(struct walk *w)
+static bool link_partners(struct tree_writing *w)
 {
     struct fwdbwd pairs;
     bool ok = fwdbwd_collect(&pairs, w->tree->sel->trace) &&
@@ -343,7 +245,7 @@ static bool link_partners(struct walk *w)
 
 /* ---- all of it ---- */
 
-static bool write_all(struct walk *w, bool counts_only)
+static bool write_all(struct tree_writing *w, bool counts_only)
 {
     bool ok = true;
     w->writing.counts_only = counts_only;
@@ -355,7 +257,7 @@ static bool write_all(struct walk *w, bool counts_only)
     return ok && call_write_profile(&w->writing);
 }
 
-static bool build(struct walk *w)
+static bool build(struct tree_writing *w)
 {
     if (!write_all(w, true) || !call_write_columns(&w->writing) || !write_all(w, false)) {
         return false;
@@ -376,17 +278,25 @@ bool call_tree_build(struct call_tree **out,
                      const struct backward *backward,
                      struct call_tree_keys *keys)
 {
-    struct walk w = {.tree = tree, .backward = backward, .node_count = count_nodes(tree)};
+    struct tree_writing w = {.tree = tree, .backward = backward, .node_count = count_nodes(tree)};
     w.writing.out = arena_calloc(arena, 1, sizeof *w.writing.out);
     w.writing.arena = arena;
     w.writing.sel = tree->sel;
     id_map_init(&w.writing.by_name);
+    const struct tree_visitor visitor = {.enter_node = enter_node,
+                                         .leave_node = leave_node,
+                                         .enter_mirror = enter_mirror,
+                                         .leave_mirror = leave_mirror,
+                                         .context = &w};
+    tree_walk_init(&w.walk, tree, backward, &visitor);
     w.row_of = scratch_none(w.node_count);
-    bool ok = w.writing.out != NULL && w.row_of != NULL && build(&w);
+    w.row_of_mirror = scratch_none(backward->mirror_count);
+    bool ok = w.writing.out != NULL && w.row_of != NULL && w.row_of_mirror != NULL && build(&w);
     id_map_free(&w.writing.by_name);
     free((void *)w.writing.names);
     free(w.row_of);
-    free(w.open);
+    free(w.row_of_mirror);
+    tree_walk_free(&w.walk);
     *out = ok ? w.writing.out : NULL;
     *keys = w.writing.keys;
     return ok;
