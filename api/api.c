@@ -65,6 +65,7 @@ void api_problem(struct api_response *response, const struct err *err)
     response->file_path = NULL;
     end_stream(response);
     response->stream = NULL;
+    response->stream_is_packed = false;
     response->status = err_http_status(err->code);
     response->content_type = "application/problem+json";
     struct json_write w;

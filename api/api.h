@@ -47,8 +47,11 @@ struct api_response {
     const char *file_path; /* a file to send whole (ranges are the server's work) */
     /* Server-sent events and other answers without a known end: appends the next piece to `out`;
      * blocks until there is one (15 s at the most: then a comment line); false when nothing
-     * follows. */
+     * follows. A stream that cannot go on sets `failed` of `out`: the connection breaks off. */
     bool (*stream)(struct api_response *response, struct buf *out);
+    /* The answer is a file of this text in gzip: the server packs the stream on its way. It is
+     * whole or it is broken off, never cut where nobody sees it. */
+    bool stream_is_packed;
     void *stream_state;                                /* in the arena */
     void (*stream_end)(struct api_response *response); /* called once when the answer is over; NULL:
                                                           nothing to give back */

@@ -94,6 +94,11 @@ bool catalogue_json_trace(struct json_write *w,
     jw_key_int(w, "span", trace->span);
     jw_key_string(w, "span_digits", trace->span_digits);
     jw_key_string(w, "file_name", trace->file_name);
+    if (trace->rank == STORE_NO_RANK) {
+        jw_key_null(w, "rank");
+    } else {
+        jw_key_int(w, "rank", trace->rank);
+    }
     jw_key_string(w, "format", trace->format);
     jw_key_string(w, "device_type", trace->device_type);
     jw_key_int(w, "events", trace->event_count);
@@ -171,6 +176,20 @@ static const char *state_text(enum job_state state)
     return "failed";
 }
 
+void catalogue_json_failures(struct json_write *w,
+                             const char *file_name,
+                             const struct store_job_failure *failures,
+                             size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        jw_object_begin(w);
+        jw_key_string(w, "file_name", file_name);
+        jw_key_string(w, "member", failures[i].member);
+        problem_members(w, &failures[i].error);
+        jw_object_end(w);
+    }
+}
+
 void catalogue_json_job(struct json_write *w, const struct api *api, const struct jobs_status *job)
 {
     jw_object_begin(w);
@@ -194,6 +213,12 @@ void catalogue_json_job(struct json_write *w, const struct api *api, const struc
         jw_object_begin(w);
         problem_members(w, &job->error);
         jw_object_end(w);
+    }
+    if (job->failure_count > 0) {
+        jw_key(w, "errors");
+        jw_array_begin(w);
+        catalogue_json_failures(w, job->file_name, job->failures, job->failure_count);
+        jw_array_end(w);
     }
     jw_object_end(w);
 }

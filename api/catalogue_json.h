@@ -18,6 +18,11 @@ void catalogue_json_run_members(struct json_write *w,
                                 const struct api *api,
                                 const struct store_run *run);
 void catalogue_json_job(struct json_write *w, const struct api *api, const struct jobs_status *job);
+/* What of the archive `file_name` could not be read, as items of an open array. */
+void catalogue_json_failures(struct json_write *w,
+                             const char *file_name,
+                             const struct store_job_failure *failures,
+                             size_t count);
 /* Traces by their ids, read from the store, as items of an open array. */
 bool catalogue_json_traces(struct json_write *w,
                            struct arena *arena,

@@ -32,7 +32,7 @@ write_worker(struct json_write *w, const struct distributed_answer *answer, size
     field_row_begin(&out);
     field_text(&out, "worker", name_of(worker));
     field_int(&out, "trace", worker->trace->id);
-    field_known_int(&out, "rank", worker_rank(results, name_of(worker)));
+    field_known_int(&out, "rank", worker_rank(worker->trace, results));
     field_text(&out, "node", answer->places[index].node);
     field_text(&out, "process", answer->places[index].process);
     field_text(&out, "backend", worker_backend(results));

@@ -39,6 +39,13 @@ bool call_tree_get(struct api_call *call, struct err *err) KS_MUST_USE;
 bool distributed_get(struct api_call *call, struct err *err) KS_MUST_USE;
 bool diff_get(struct api_call *call, struct err *err) KS_MUST_USE;
 bool diff_tree_get(struct api_call *call, struct err *err) KS_MUST_USE;
+/* timeline.c, timeline_event.c, search.c, window.c, trace_export.c */
+bool timeline_tracks(struct api_call *call, struct err *err) KS_MUST_USE;
+bool timeline_window(struct api_call *call, struct err *err) KS_MUST_USE;
+bool timeline_event_get(struct api_call *call, struct err *err) KS_MUST_USE;
+bool search_get(struct api_call *call, struct err *err) KS_MUST_USE;
+bool window_get(struct api_call *call, struct err *err) KS_MUST_USE;
+bool trace_export_get(struct api_call *call, struct err *err) KS_MUST_USE;
 /* kernel_utilisation.c, cycles_route.c */
 bool kernel_utilisation_get(struct api_call *call, struct err *err) KS_MUST_USE;
 bool kernel_utilisation_launches(struct api_call *call, struct err *err) KS_MUST_USE;

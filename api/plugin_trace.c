@@ -1,16 +1,15 @@
-/* The plugin's trace route: the file itself, with counters of the devices among its events (SPEC_tb
- * section 10, completions 10.0). Streamed: neither is ever whole in memory. */
+/* The plugin's trace route: the events of the file, with counters of the devices before or behind
+ * them (SPEC_tb section 10, completions 10.0). Streamed: neither is ever whole in memory. */
 #include "api/handlers.h"
 #include "api/plugin_common.h"
+#include "api/timeline_common.h"
 #include "ingest/base/num.h"
-#include "ingest/jobs/raw_text.h"
+#include "ingest/store/store_events.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #define PIECE_BYTES ((size_t)256 << 10)
-
-#define BARE_WORD "N/A"
 
 enum counter_stage { STAGE_BASELINE, STAGE_ROWS, STAGE_FINAL };
 
@@ -24,26 +23,15 @@ struct counter_cursor {
     bool ended;
 };
 
-/* Where the mending of a file stands that is no JSON: as the plugin read it. */
-struct mending {
-    bool is_needed;
-    bool in_string, escaped;
-    size_t matched; /* characters of the bare word outside of strings that are held back */
-};
-
 struct trace_stream {
-    struct mending mending;
-    struct raw_text *text;
+    struct store_export *from;
     const struct gpu_counters *counters; /* NULL: none */
     const struct trace_results *results;
     struct counter_cursor cursor;
-    const char *piece; /* what is left of the piece at hand */
+    const char *piece; /* of the document, not yet handed on */
     size_t piece_len;
-    uint64_t at;        /* bytes of the text handed on */
-    uint64_t insert_at; /* where the counters go */
-    bool behind_events; /* they follow the events: a comma comes first */
-    bool is_array;      /* the file is the bare list of events */
-    bool begun, ended;
+    bool begun;
+    bool behind_events; /* the counters follow the events: a comma comes first */
 };
 
 /* ---- counters ---- */
@@ -137,108 +125,57 @@ static void put_counters(struct trace_stream *s, struct buf *out)
     }
 }
 
-/* ---- the file ---- */
+/* ---- the document ---- */
 
-static bool read_piece(struct trace_stream *s)
+/* Takes the next piece. False when there is none; then `out` has failed unless it was the end. */
+static bool read_piece(struct trace_stream *s, const struct api *api, struct buf *out)
 {
     struct err err = ERR_INIT;
-    return raw_text_next(s->text, &s->piece, &s->piece_len, &err) && s->piece_len > 0;
+    if (!store_export_next(s->from, &s->piece, &s->piece_len, &err)) {
+        log_write(api->options.log, LOG_ERROR, "the plugin's trace broke off: %s", err.msg);
+        out->failed = true;
+    }
+    return !out->failed && s->piece_len > 0;
 }
 
-static void begin(struct trace_stream *s, struct buf *out)
+/* Events begin with a brace, or the comma before them. */
+static bool closes_the_list(const struct trace_stream *s)
 {
-    size_t blanks = 0;
-    while (blanks < s->piece_len && strchr(" \t\r\n", s->piece[blanks]) != NULL) {
-        blanks++;
+    size_t at = 0;
+    while (at < s->piece_len && s->piece[at] == '\n') {
+        at++;
     }
-    s->is_array = blanks < s->piece_len && s->piece[blanks] == '[';
-    buf_puts(out, s->is_array ? "{\"traceEvents\": " : "");
-    s->begun = true;
+    return at < s->piece_len && s->piece[at] == ']';
 }
 
-/* Outside of strings a bare word becomes a text. */
-static void mend_outside(struct mending *m, struct buf *out, char c)
+/* Whether the counters go before the piece at hand. */
+static bool is_at_counters(const struct trace_stream *s)
 {
-    if (m->matched > 0 && c == BARE_WORD[m->matched]) {
-        if (++m->matched == sizeof BARE_WORD - 1) {
-            buf_puts(out, "\"" BARE_WORD "\"");
-            m->matched = 0;
-        }
-        return;
-    }
-    buf_append(out, BARE_WORD, m->matched);
-    m->matched = c == BARE_WORD[0];
-    m->in_string = c == '"';
-    if (m->matched == 0) {
-        buf_putc(out, c);
-    }
-}
-
-/* Inside of strings control characters are escaped. */
-static void mend_inside(struct mending *m, struct buf *out, char c)
-{
-    if ((unsigned char)c < 0x20) {
-        buf_printf(out, "\\u%04x", (unsigned)c);
-    } else {
-        buf_putc(out, c);
-    }
-    m->in_string = m->escaped || c != '"';
-    m->escaped = !m->escaped && c == '\\';
-}
-
-static void mend(struct mending *m, struct buf *out, const char *text, size_t len)
-{
-    for (size_t i = 0; i < len; i++) {
-        if (m->in_string) {
-            mend_inside(m, out, text[i]);
-        } else {
-            mend_outside(m, out, text[i]);
-        }
-    }
-}
-
-/* Up to the place of the counters, or everything behind it. */
-static void put_text(struct trace_stream *s, struct buf *out)
-{
-    size_t len = s->piece_len;
-    if (s->at < s->insert_at && len > s->insert_at - s->at) {
-        len = (size_t)(s->insert_at - s->at);
-    }
-    if (s->mending.is_needed) {
-        mend(&s->mending, out, s->piece, len);
-    } else {
-        buf_append(out, s->piece, len);
-    }
-    s->piece += len;
-    s->piece_len -= len;
-    s->at += len;
+    return s->begun && !s->cursor.ended && (!s->behind_events || closes_the_list(s));
 }
 
 static bool stream_trace(struct api_response *response, struct buf *out)
 {
     struct trace_stream *s = response->stream_state;
-    while (!s->ended && out->len < PIECE_BYTES) {
-        if (s->at == s->insert_at && !s->cursor.ended) {
+    while (out->len < PIECE_BYTES && !out->failed) {
+        if (s->piece_len == 0 && !read_piece(s, response->api, out)) {
+            return false;
+        }
+        if (is_at_counters(s)) {
             put_counters(s, out);
             continue;
         }
-        if (s->piece_len == 0 && !read_piece(s)) {
-            buf_puts(out, s->is_array ? "}" : "");
-            s->ended = true;
-            break;
-        }
-        if (!s->begun) {
-            begin(s, out);
-        }
-        put_text(s, out);
+        buf_append(out, s->piece, s->piece_len);
+        s->piece_len = 0;
+        s->begun = true;
     }
-    return !s->ended;
+    return !out->failed;
 }
 
 static void end_stream(struct api_response *response)
 {
     struct trace_stream *s = response->stream_state;
-    raw_text_close(s->text);
+    store_export_close(s->from);
 }
 
 static bool
@@ -248,23 +185,19 @@ open_stream(struct api_call *call, const struct plugin_request *request, struct 
     struct arena *arena = call_arena(call);
     const struct trace_results *results = request->results;
     struct gpu_counters *counters = NULL;
-    const char *path = NULL;
     struct trace_stream *s = arena_calloc(arena, 1, sizeof *s);
     if (s == NULL) {
         return err_set(err, ERR_NO_MEMORY, "no memory for the trace");
     }
-    if (!store_blob_path(store, arena, request->trace->sha256_hex, &path, err) ||
-        !store_gpu_counters(store, arena, request->trace->plugin_figures_id, &counters, err) ||
-        !raw_text_open(&s->text, path, err)) {
+    if (!store_gpu_counters(store, arena, request->trace->plugin_figures_id, &counters, err)) {
         return false;
+    }
+    if (!store_export_open(store, request->trace->id, INT64_MIN, INT64_MAX, &s->from, err)) {
+        return timeline_gone(err);
     }
     s->results = results;
     s->counters = counters;
     s->behind_events = results->mlu;
-    s->mending.is_needed = request->trace->warnings.by_code[WARN_BARE_NAN].count > 0 ||
-                           request->trace->warnings.by_code[WARN_CONTROL_CHARACTER].count > 0;
-    int64_t offset = results->mlu ? results->events_end_offset : results->events_offset;
-    s->insert_at = offset < 0 ? UINT64_MAX : (uint64_t)offset;
     s->cursor.ended = counters == NULL || counters->device_count == 0;
     call->response->stream = stream_trace;
     call->response->stream_end = end_stream;

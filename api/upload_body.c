@@ -1,6 +1,7 @@
 #include "api/upload_body.h"
 
 #include "api/upload_name.h"
+#include "ingest/jobs/rank_name.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -34,10 +35,12 @@ bool upload_body_begin(struct upload_body *body, const struct api_call *call, st
     return true;
 }
 
-bool upload_body_marker(const char **marker, const struct api_call *call, struct err *err)
+bool upload_body_hints(struct jobs_hints *hints, const struct api_call *call, struct err *err)
 {
-    *marker = query_string_word(&call->query, "marker");
-    return *marker == NULL || upload_name_check_marker(*marker, err);
+    *hints = (struct jobs_hints){.marker = query_string_word(&call->query, "marker"),
+                                 .rank = STORE_NO_RANK};
+    return (hints->marker == NULL || upload_name_check_marker(hints->marker, err)) &&
+           query_string_int(&call->query, "rank", 0, RANK_MAX, &hints->rank, err);
 }
 
 int64_t upload_body_read(struct upload_body *body, void *bytes, size_t len)

@@ -28,10 +28,11 @@ bool upload_body_begin(struct upload_body *body,
                        struct err *err) KS_MUST_USE;
 /* Up to `len` bytes; 0 at the end, < 0 when the body is cut or too large. */
 int64_t upload_body_read(struct upload_body *body, void *bytes, size_t len);
-/* `?marker=`, the function whose calls are the cycles; NULL without it. ERR_BAD_REQUEST. */
-bool upload_body_marker(const char **marker,
-                        const struct api_call *call,
-                        struct err *err) KS_MUST_USE;
+/* `?marker=`, the function whose calls are the cycles, and `?rank=`; NULL and STORE_NO_RANK without
+ * them. ERR_BAD_REQUEST. */
+bool upload_body_hints(struct jobs_hints *hints,
+                       const struct api_call *call,
+                       struct err *err) KS_MUST_USE;
 /* Why upload_body_read answered < 0. Returns false. */
 bool upload_body_error(const struct upload_body *body, struct err *err);
 /* The whole body as one file. On false nothing is kept. */

@@ -9,10 +9,12 @@
 #include "api/upload_answer.h"
 #include "api/upload_body.h"
 #include "api/upload_name.h"
+#include "ingest/jobs/rank_name.h"
 
 #include <string.h>
 
 #define FILES_MAX 1024
+#define RANK_TEXT_MAX_BYTES 32
 
 struct form_file {
     const char *file_name;
@@ -21,6 +23,8 @@ struct form_file {
     struct jobs_submission submission;
     const int64_t *trace_ids; /* when the job is over, or of what was there already */
     size_t trace_count;
+    const struct store_job_failure *failures; /* the same */
+    size_t failure_count;
 };
 
 struct form {
@@ -29,7 +33,11 @@ struct form {
     struct multipart *multipart;
     struct form_file *files; /* FILES_MAX, in the arena */
     size_t count;
-    const char *marker; /* of the files to come; NULL: none */
+    const char *marker;     /* of the files to come; NULL: none */
+    int64_t rank;           /* of the next file; STORE_NO_RANK */
+    bool has_one_rank;      /* as a parameter: there may be one file only, which waits until the
+                               form has ended */
+    struct upload_file one; /* that file, when files[0] has not failed */
 };
 
 static int64_t read_source(void *state, void *bytes, size_t len)
@@ -79,9 +87,36 @@ static bool store_part(struct form *form, struct upload_file *stored, bool *kept
     return true;
 }
 
+static void submit_file(struct form *form, struct form_file *file, const struct upload_file *stored)
+{
+    struct api_call *call = form->call;
+    struct jobs_hints hints = {.marker = form->marker, .rank = form->rank};
+    struct jobs_submission *submission = &file->submission;
+    form->rank = STORE_NO_RANK;
+    file->failed = !jobs_submit(call->api->jobs, call_arena(call), call->params[0], file->file_name,
+                                stored->sha256_hex, stored->size_bytes, call_flag(call, "replace"),
+                                &hints, submission, &file->error);
+    if (!file->failed) {
+        file->trace_ids = submission->trace_ids;
+        file->trace_count = submission->trace_count;
+        file->failures = submission->failures;
+        file->failure_count = submission->failure_count;
+    }
+}
+
+static bool refuse_second_file(struct err *err)
+{
+    return err_set(err, ERR_BAD_REQUEST,
+                   "The parameter \"rank\" is for one file: put a field \"rank\" before each file, "
+                   "or the rank into the file names (worker_rank3.pt.trace.json)");
+}
+
 static bool take_part(struct form *form, const struct multipart_part *part, struct err *err)
 {
     struct api_call *call = form->call;
+    if (form->has_one_rank && form->count == 1) {
+        return refuse_second_file(err);
+    }
     if (form->count == FILES_MAX) {
         return err_set(err, ERR_BAD_REQUEST, "A form may have at most %d files", FILES_MAX);
     }
@@ -99,12 +134,11 @@ static bool take_part(struct form *form, const struct multipart_part *part, stru
     if (!store_part(form, &stored, &kept, err)) {
         return false;
     }
-    if (kept && jobs_submit(call->api->jobs, call_arena(call), call->params[0], file->file_name,
-                            stored.sha256_hex, stored.size_bytes, call_flag(call, "replace"),
-                            form->marker, &file->submission, &file->error)) {
+    if (kept && form->has_one_rank) {
+        form->one = stored;
         file->failed = false;
-        file->trace_ids = file->submission.trace_ids;
-        file->trace_count = file->submission.trace_count;
+    } else if (kept) {
+        submit_file(form, file, &stored);
     }
     return true;
 }
@@ -152,15 +186,47 @@ static bool take_marker(struct form *form, struct err *err)
     return ok;
 }
 
+static bool keep_rank(struct form *form, const struct buf *text, struct err *err)
+{
+    struct query_param param = {.name = "rank", .value = text->len == 0 ? "" : text->ptr};
+    struct query_string query = {.params = &param, .count = 1};
+    form->rank = STORE_NO_RANK;
+    if (text->failed || strlen(param.value) != text->len) {
+        return err_set(err, ERR_BAD_REQUEST, "The field \"rank\" must be a number");
+    }
+    return query_string_int(&query, "rank", 0, RANK_MAX, &form->rank, err);
+}
+
+/* The field "rank": of the next file alone. */
+static bool take_rank(struct form *form, struct err *err)
+{
+    struct buf text;
+    buf_init(&text, RANK_TEXT_MAX_BYTES);
+    bool ok = read_field(form, &text, err) && keep_rank(form, &text, err);
+    buf_free(&text);
+    return ok;
+}
+
 static bool is_file(const struct multipart_part *part)
 {
     /* A file field that was left empty has an empty file name. */
     return part->file_name != NULL && *part->file_name != '\0';
 }
 
-static bool is_marker(const struct multipart_part *part)
+static bool is_field(const struct multipart_part *part, const char *name)
 {
-    return part->file_name == NULL && strcmp(part->name, "marker") == 0;
+    return part->file_name == NULL && strcmp(part->name, name) == 0;
+}
+
+static bool take_any_part(struct form *form, const struct multipart_part *part, struct err *err)
+{
+    if (is_file(part)) {
+        return take_part(form, part, err);
+    }
+    if (is_field(part, "marker")) {
+        return take_marker(form, err);
+    }
+    return !is_field(part, "rank") || take_rank(form, err);
 }
 
 static bool receive_form(struct form *form, struct err *err)
@@ -171,10 +237,7 @@ static bool receive_form(struct form *form, struct err *err)
         if (!multipart_next(form->multipart, &part, &has_part, err)) {
             return false;
         }
-        if (has_part && is_file(&part) && !take_part(form, &part, err)) {
-            return false;
-        }
-        if (has_part && is_marker(&part) && !take_marker(form, err)) {
+        if (has_part && !take_any_part(form, &part, err)) {
             return false;
         }
     } while (has_part);
@@ -185,20 +248,34 @@ static bool receive_form(struct form *form, struct err *err)
     return true;
 }
 
+/* The file that waited for the form's end, if there is one. */
+static void settle_one(struct form *form, bool received)
+{
+    if (!form->has_one_rank || form->count == 0 || form->files[0].failed) {
+        return;
+    }
+    if (received) {
+        submit_file(form, &form->files[0], &form->one);
+    } else {
+        struct err ignored = ERR_INIT;
+        bool released = store_blob_release(form->call->api->store, form->one.sha256_hex, &ignored);
+        (void)released; /* or it goes at the next start */
+    }
+}
+
 static void wait_for_jobs(struct form *form)
 {
     for (size_t i = 0; i < form->count; i++) {
         struct form_file *file = &form->files[i];
-        struct jobs_status job;
+        struct jobs_status job = {0};
         if (file->failed || file->submission.already) {
             continue;
         }
-        if (upload_answer_wait(form->call, file->submission.job_id, &job, &file->error)) {
-            file->trace_ids = job.trace_ids;
-            file->trace_count = job.trace_count;
-        } else {
-            file->failed = true;
-        }
+        file->failed = !upload_answer_wait(form->call, file->submission.job_id, &job, &file->error);
+        file->trace_ids = job.trace_ids;
+        file->trace_count = job.trace_count;
+        file->failures = job.failures;
+        file->failure_count = job.failure_count;
     }
 }
 
@@ -213,6 +290,8 @@ static void write_errors(struct json_write *w, const struct form *form)
             problem_members(w, &form->files[i].error);
             jw_object_end(w);
         }
+        catalogue_json_failures(w, form->files[i].file_name, form->files[i].failures,
+                                form->files[i].failure_count);
     }
     jw_array_end(w);
 }
@@ -291,10 +370,14 @@ static bool answer_form(struct form *form, bool async, struct err *err)
 bool upload_post(struct api_call *call, struct err *err)
 {
     struct form form = {.call = call};
-    if (!upload_name_check_run(call->params[0], err) ||
-        !upload_body_marker(&form.marker, call, err) || !upload_body_begin(&form.body, call, err)) {
+    struct jobs_hints hints;
+    if (!upload_name_check_run(call->params[0], err) || !upload_body_hints(&hints, call, err) ||
+        !upload_body_begin(&form.body, call, err)) {
         return false;
     }
+    form.marker = hints.marker;
+    form.rank = hints.rank;
+    form.has_one_rank = hints.rank != STORE_NO_RANK;
     struct multipart_source source = {.read = read_source, .state = &form.body};
     form.files = arena_calloc(call_arena(call), FILES_MAX, sizeof *form.files);
     if (form.files == NULL) {
@@ -305,6 +388,7 @@ bool upload_post(struct api_call *call, struct err *err)
     }
     bool received = receive_form(&form, err);
     multipart_destroy(form.multipart);
+    settle_one(&form, received);
     if (!received) {
         return form.body.cut || form.body.too_large ? upload_body_error(&form.body, err) : false;
     }

@@ -1,5 +1,7 @@
 #include "api/worker_place.h"
 
+#include "ingest/jobs/rank_name.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -7,7 +9,6 @@
 
 #define RANK_KEY "distributedInfo.rank"
 #define BACKEND_KEY "distributedInfo.backend"
-#define RANK_WORD "rank"
 
 struct worker_place worker_place_of(struct api_call *call, const char *worker, size_t position)
 {
@@ -39,18 +40,17 @@ static int64_t read_rank(const char *digits)
     return isdigit((unsigned char)*digits) && errno == 0 ? (int64_t)rank : WORKER_NO_RANK;
 }
 
-int64_t worker_rank(const struct trace_results *results, const char *worker)
+int64_t worker_rank(const struct store_trace *trace, const struct trace_results *results)
 {
+    if (trace->rank != STORE_NO_RANK) {
+        return trace->rank;
+    }
     const char *told = environment_of(results, RANK_KEY);
     if (told != NULL && read_rank(told) != WORKER_NO_RANK) {
         return read_rank(told);
     }
-    const char *word = strstr(worker, RANK_WORD);
-    if (word == NULL) {
-        return WORKER_NO_RANK;
-    }
-    word += strlen(RANK_WORD);
-    return read_rank(word + strspn(word, "-_"));
+    int64_t named = rank_of_name(trace->worker);
+    return named == RANK_NAME_NONE ? WORKER_NO_RANK : named;
 }
 
 const char *worker_backend(const struct trace_results *results)

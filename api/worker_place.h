@@ -4,6 +4,7 @@
 
 #include "api/call.h"
 #include "ingest/model/results.h"
+#include "ingest/store/store.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -19,8 +20,9 @@ struct worker_place {
  * any other worker is a node of its own, its process the position among the workers. Texts are NULL
  * without memory. */
 struct worker_place worker_place_of(struct api_call *call, const char *worker, size_t position);
-/* distributedInfo.rank, else the number behind "rank" in the worker's name; WORKER_NO_RANK. */
-int64_t worker_rank(const struct trace_results *results, const char *worker);
+/* The rank given at upload, else distributedInfo.rank, else the number behind "rank" in the
+ * worker's name (rank_name.h); WORKER_NO_RANK. */
+int64_t worker_rank(const struct store_trace *trace, const struct trace_results *results);
 /* distributedInfo.backend; NULL when the trace does not say. */
 const char *worker_backend(const struct trace_results *results);
 

@@ -38,11 +38,17 @@ struct ingest_file {
     bool submitted;
 };
 
-static void print_error(struct ingest *in, const char *path, const struct err *err)
+/* `member` is a path in the archive, or "". */
+static void
+print_failure(struct ingest *in, const char *path, const char *member, const struct err *err)
 {
     struct buf text;
     buf_init(&text, LINE_MAX_BYTES);
     text_clean(&text, path);
+    if (member[0] != '\0') {
+        buf_puts(&text, ": ");
+        text_clean(&text, member);
+    }
     buf_puts(&text, ": ");
     text_clean(&text, err->msg);
     if (err->byte_off != ERR_NO_OFFSET) {
@@ -51,6 +57,11 @@ static void print_error(struct ingest *in, const char *path, const struct err *e
     (void)fprintf(stderr, "kinetoscope: %s\n", text.ptr);
     buf_free(&text);
     in->any_failed = true;
+}
+
+static void print_error(struct ingest *in, const char *path, const struct err *err)
+{
+    print_failure(in, path, "", err);
 }
 
 /* ---- handing in ---- */
@@ -116,12 +127,13 @@ static bool submit(struct ingest *in, struct ingest_file *file, struct err *err)
     file->name = slash == NULL ? file->path : slash + 1;
     file->run =
         in->options->run != NULL ? in->options->run : run_of_directory(in, file->path, file->name);
+    struct jobs_hints hints = {.marker = in->options->marker, .rank = in->options->rank};
     char sha256_hex[SHA256_HEX_BYTES];
     uint64_t size_bytes = 0;
     return upload_name_check_run(file->run, err) && upload_name_check_file(file->name, err) &&
            copy_file(in, file->path, sha256_hex, &size_bytes, err) &&
            jobs_submit(in->jobs, &in->arena, file->run, file->name, sha256_hex, size_bytes, false,
-                       in->options->marker, &file->submission, err);
+                       &hints, &file->submission, err);
 }
 
 /* ---- results ---- */
@@ -205,20 +217,20 @@ print_trace(struct ingest *in, const struct ingest_file *file, int64_t id, struc
 
 static bool print_results(struct ingest *in, const struct ingest_file *file, struct err *err)
 {
-    const int64_t *ids = file->submission.trace_ids;
-    size_t count = file->submission.trace_count;
-    if (!file->submission.already) {
-        struct jobs_status status = {0};
-        if (!wait_for(in, file, &status, err)) {
-            return false;
-        }
-        ids = status.trace_ids;
-        count = status.trace_count;
+    struct jobs_status status = {.trace_ids = file->submission.trace_ids,
+                                 .trace_count = file->submission.trace_count,
+                                 .failures = file->submission.failures,
+                                 .failure_count = file->submission.failure_count};
+    if (!file->submission.already && !wait_for(in, file, &status, err)) {
+        return false;
     }
-    for (size_t i = 0; i < count; i++) {
-        if (!print_trace(in, file, ids[i], err)) {
+    for (size_t i = 0; i < status.trace_count; i++) {
+        if (!print_trace(in, file, status.trace_ids[i], err)) {
             return false;
         }
+    }
+    for (size_t i = 0; i < status.failure_count; i++) {
+        print_failure(in, file->path, status.failures[i].member, &status.failures[i].error);
     }
     return true;
 }

@@ -146,6 +146,11 @@ static bool set_marker(struct options *o, const char *text, const char **form)
     return *text != '\0';
 }
 
+static bool set_rank(struct options *o, const char *text, const char **form)
+{
+    return value_rank(text, &o->rank, form);
+}
+
 static bool set_hardware(struct options *o, const char *text, const char **form)
 {
     return set_path(&o->hardware_path, text, form);
@@ -186,6 +191,8 @@ static const struct option option_table[] = {
      "serve the page from this directory, while developing it", set_static_dir},
     {"run", KIND_VALUE, FOR(COMMAND_INGEST), "NAME",
      "the run that the files belong to (the name of each file's directory)", set_run},
+    {"rank", KIND_VALUE, FOR(COMMAND_INGEST), "N",
+     "the rank of the process that wrote the file (what the file or its name says)", set_rank},
     {"format", KIND_VALUE, FOR(COMMAND_REPORT), "FORMAT", "text, json or markdown (text)",
      set_format},
     {"base-pid", KIND_VALUE, FOR(COMMAND_COMPARE), "N", "the process of BASE (every one)",
@@ -222,8 +229,8 @@ static const struct {
     size_t files_min, files_max;
 } command_table[COMMAND_COUNT] = {
     [COMMAND_SERVE] = {"serve", "[serve] [OPTION]...", "serve the page and the interface", 0, 0},
-    [COMMAND_INGEST] = {"ingest", "ingest [OPTION]... FILE...", "load files without a server", 1,
-                        SIZE_MAX},
+    [COMMAND_INGEST] = {"ingest", "ingest [OPTION]... FILE...",
+                        "load files and archives without a server", 1, SIZE_MAX},
     [COMMAND_REPORT] = {"report", "report [OPTION]... FILE", "analyse one file to stdout", 1, 1},
     [COMMAND_COMPARE] = {"compare", "compare [OPTION]... BASE CANDIDATE",
                          "find what differs between two traces", 2, 2},
@@ -269,6 +276,7 @@ static void set_defaults(struct options *options)
         .base_pid = OPTIONS_NO_PID,
         .candidate_pid = OPTIONS_NO_PID,
         .kind = OPTIONS_ANY_KIND,
+        .rank = STORE_NO_RANK,
         .base_label = "base",
         .candidate_label = "candidate",
     };
@@ -408,8 +416,13 @@ static bool check_files(struct parse *parse)
                         : most == 1 ? "one file at a time"
                                     : "two files or directories are "
                                       "compared";
-    return (count >= least && count <= most) ||
-           err_set(parse->err, ERR_BAD_REQUEST, "%s; the form is: kinetoscope %s", fault, usage);
+    if (count < least || count > most) {
+        return err_set(parse->err, ERR_BAD_REQUEST, "%s; the form is: kinetoscope %s", fault,
+                       usage);
+    }
+    return options->rank == STORE_NO_RANK || count == 1 ||
+           err_set(parse->err, ERR_BAD_REQUEST,
+                   "--rank is for one file: of several, ranks come from their names");
 }
 
 bool options_parse(struct options *options,

@@ -6,6 +6,7 @@
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"
 #include "ingest/base/log.h"
+#include "ingest/store/store.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -67,6 +68,7 @@ struct options {
     const char *gates[OPTIONS_GATES_MAX]; /* as written; see gate.h */
     size_t gate_count;
     const char *marker;        /* NULL: found */
+    int64_t rank;              /* STORE_NO_RANK */
     const char *hardware_path; /* NULL: topo_component.csv beside the trace where there is one */
 
     char *const *files; /* what stands behind the options, in argv */

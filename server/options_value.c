@@ -1,5 +1,6 @@
 #include "server/options_value.h"
 
+#include "ingest/jobs/rank_name.h"
 #include "ingest/model/cycles.h"
 
 #include <ctype.h>
@@ -192,6 +193,19 @@ bool value_pid(const char *text, int64_t *pid, const char **form)
         return false;
     }
     *pid = value;
+    return true;
+}
+
+bool value_rank(const char *text, int64_t *rank, const char **form)
+{
+    char *end = NULL;
+    *form = "a number from 0 to 2147483647";
+    errno = 0;
+    long long value = strtoll(text, &end, 10);
+    if (end == text || *end != '\0' || errno != 0 || value < 0 || value > RANK_MAX) {
+        return false;
+    }
+    *rank = value;
     return true;
 }
 

@@ -12,7 +12,8 @@ void report_prose(const char *file_name,
                   const struct pipeline_output *output,
                   bool markdown,
                   struct buf *out);
-/* {file, format, traces: [{worker, span, events, ..., operators, kernels}]} with the API's names
+/* {file, format, traces: [{worker, span, format, events, ..., operators, kernels}], errors:
+ * [{member, code, detail}]} with the API's names; of an archive each trace has its `member`
  * (report_json.c). */
 void report_json(const char *file_name, const struct pipeline_output *output, struct buf *out);
 

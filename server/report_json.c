@@ -52,11 +52,27 @@ static void write_item(struct json_write *w, const struct pipeline_item *item)
     jw_object_begin(w);
     jw_key_string(w, "worker", item->worker);
     jw_key_string(w, "span", item->span_digits);
+    if (item->member != NULL) {
+        jw_key_string(w, "member", item->member);
+    }
+    jw_key_string(w, "format", item->format);
     jw_key_int(w, "events", results->event_count);
     jw_key_int(w, "duration_ns", results->duration_ns);
     render_overview(w, results);
     write_operators(w, results);
     write_kernels(w, results);
+    jw_object_end(w);
+}
+
+static void write_failure(struct json_write *w, const struct pipeline_failure *failure)
+{
+    jw_object_begin(w);
+    jw_key_string(w, "member", failure->member);
+    jw_key_string(w, "code", err_code_text(failure->error.code));
+    jw_key_string(w, "detail", failure->error.msg);
+    if (failure->error.byte_off != ERR_NO_OFFSET) {
+        jw_key_int(w, "byte_offset", (int64_t)failure->error.byte_off);
+    }
     jw_object_end(w);
 }
 
@@ -71,6 +87,12 @@ void report_json(const char *file_name, const struct pipeline_output *output, st
     jw_array_begin(&w);
     for (size_t i = 0; i < output->item_count; i++) {
         write_item(&w, &output->items[i]);
+    }
+    jw_array_end(&w);
+    jw_key(&w, "errors");
+    jw_array_begin(&w);
+    for (size_t i = 0; i < output->failure_count; i++) {
+        write_failure(&w, &output->failures[i]);
     }
     jw_array_end(&w);
     jw_object_end(&w);

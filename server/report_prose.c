@@ -14,7 +14,7 @@
 #define STEP_ROWS 20
 /* ---- sections ---- */
 
-static void section_summary(struct prose *p, const struct pipeline_item *item, const char *format)
+static void section_summary(struct prose *p, const struct pipeline_item *item)
 {
     char events[TEXT_FIGURE_BYTES];
     char duration[TEXT_FIGURE_BYTES];
@@ -28,7 +28,7 @@ static void section_summary(struct prose *p, const struct pipeline_item *item, c
         text_clean(&p->line, item->span_digits);
     }
     prose_heading(p, 2, p->line.ptr);
-    buf_printf(p->out, "%s%s, %s, %s events over %s\n", p->markdown ? "" : "  ", format,
+    buf_printf(p->out, "%s%s, %s, %s events over %s\n", p->markdown ? "" : "  ", item->format,
                p->results->device_type, events, duration);
 }
 
@@ -307,10 +307,10 @@ static void section_comparison(struct prose *p)
     }
 }
 
-static void write_item(struct prose *p, const struct pipeline_item *item, const char *format)
+static void write_item(struct prose *p, const struct pipeline_item *item)
 {
     p->results = item->results;
-    section_summary(p, item, format);
+    section_summary(p, item);
     section_breakdown(p);
     section_steps(p);
     section_devices(p);
@@ -324,6 +324,23 @@ static void write_item(struct prose *p, const struct pipeline_item *item, const 
     section_comparison(p);
     section_recommendations(p);
     section_health(p);
+}
+
+/* What of an archive could not be read. */
+static void section_failures(struct prose *p, const struct pipeline_output *output)
+{
+    if (output->failure_count == 0) {
+        return;
+    }
+    prose_heading(p, 2, "Not read");
+    for (size_t i = 0; i < output->failure_count; i++) {
+        const struct pipeline_failure *failure = &output->failures[i];
+        buf_puts(p->out, p->markdown ? "- " : "  ");
+        text_clean(p->out, failure->member);
+        buf_puts(p->out, failure->member[0] == '\0' ? "" : ": ");
+        text_clean(p->out, failure->error.msg);
+        buf_putc(p->out, '\n');
+    }
 }
 
 void report_prose(const char *file_name,
@@ -344,8 +361,9 @@ void report_prose(const char *file_name,
     text_clean(out, file_name);
     buf_putc(out, '\n');
     for (size_t i = 0; i < output->item_count; i++) {
-        write_item(p, &output->items[i], output->format);
+        write_item(p, &output->items[i]);
     }
+    section_failures(p, output);
     buf_free(&p->line);
     arena_free(&p->arena);
     free(p);

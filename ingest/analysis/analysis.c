@@ -62,8 +62,6 @@ static void set_bounds(struct run *run)
     results->start_ns = ns_add(run->trace->base_time_ns, run->sel.first_ns);
     results->duration_ns = ns_sub(run->sel.last_ns, run->sel.first_ns);
     results->mlu = run->sel.mlu;
-    results->events_offset = run->trace->events_offset;
-    results->events_end_offset = run->trace->events_end_offset;
 }
 
 /* Section 6, has_…; section 8: a device's columns are shown when it did anything. */
@@ -122,6 +120,14 @@ static bool write_steps(struct run *run)
     return true;
 }
 
+/* Windows of time are asked for of the exact figures only. */
+static bool divide_time(struct run *run)
+{
+    const struct selection *sel = &run->sel;
+    return run->set != FIGURES_EXACT ||
+           breakdown_span(run->results->role_ns, sel->first_ns, sel->last_ns, &run->roles);
+}
+
 static bool find_collectives(struct run *run)
 {
     struct trace_results *results = run->results;
@@ -146,7 +152,8 @@ static bool run_steps(struct run *run)
 {
     bool ok = find_collectives(run) &&
               roles_collect(&run->roles, &run->sel, &run->comms, run->ours.communicates) &&
-              steps_build(&run->steps, &run->sel, &run->links) && write_collectives(run);
+              steps_build(&run->steps, &run->sel, &run->links) && write_collectives(run) &&
+              divide_time(run);
     if (ok) {
         set_presence(run);
         ok = write_steps(run);

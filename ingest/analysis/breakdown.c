@@ -82,3 +82,30 @@ bool breakdown_steps(struct step_row *rows, const struct steps *steps, const str
     ranges_free(&free_time);
     return ok;
 }
+
+static int64_t length_of(const struct ranges *list)
+{
+    return ranges_length_within(list, INT64_MIN, INT64_MAX);
+}
+
+bool breakdown_span(int64_t cost_ns[ROLE_COUNT],
+                    int64_t start,
+                    int64_t end,
+                    const struct roles *roles)
+{
+    struct ranges free_time = {0};
+    bool ok = ranges_merge(&free_time, start, end);
+    int64_t free_ns = length_of(&free_time);
+    for (int role = ROLE_KERNEL; ok && role < ROLE_OTHER; role++) {
+        struct ranges left = {0};
+        ok = ranges_subtract(&left, &free_time, &roles->by_role[role]);
+        ranges_free(&free_time);
+        free_time = left;
+        int64_t left_ns = length_of(&free_time);
+        cost_ns[role] = ns_sub(free_ns, left_ns);
+        free_ns = left_ns;
+    }
+    cost_ns[ROLE_OTHER] = free_ns;
+    ranges_free(&free_time);
+    return ok;
+}

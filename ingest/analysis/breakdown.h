@@ -21,4 +21,11 @@ bool breakdown_steps(struct step_row *rows,
                      const struct steps *steps,
                      const struct roles *roles) KS_MUST_USE;
 
+/* Time of [start, end] by role, whatever the steps: a moment belongs to the first role under way,
+ * else to Other, so that all add up to end - start. False without memory. */
+bool breakdown_span(int64_t cost_ns[ROLE_COUNT],
+                    int64_t start,
+                    int64_t end,
+                    const struct roles *roles) KS_MUST_USE;
+
 #endif

@@ -392,7 +392,7 @@ static bool start(struct reading *reading, struct err *err)
 }
 
 bool comparison_report_read(struct text_stream *stream,
-                            size_t memory_budget_bytes,
+                            const struct format_options *options,
                             struct format_bundle *bundle,
                             struct err *err)
 {
@@ -402,7 +402,7 @@ bool comparison_report_read(struct text_stream *stream,
     report_appeared_init(&reading.appeared);
     markdown_row_init(&reading.cells);
     line_open(&reading.lines, stream, 1);
-    bool good = table_results_init(&reading.table, stream, memory_budget_bytes, err) &&
+    bool good = table_results_init(&reading.table, stream, options->memory_budget_bytes, err) &&
                 start(&reading, err) && read_lines(&reading, err) && finish(&reading, err) &&
                 table_results_finish(&reading.table, bundle, err);
     row_list_free(&reading.cycles);

@@ -20,7 +20,7 @@ bool comparison_report_recognises(const char *window, size_t len);
  * is there and has no score above the threshold of findings, "undecided" otherwise. Errors:
  * ERR_BAD_INPUT (no table), ERR_TOO_LARGE, ERR_IO, ERR_NO_MEMORY. */
 bool comparison_report_read(struct text_stream *stream,
-                            size_t memory_budget_bytes,
+                            const struct format_options *options,
                             struct format_bundle *bundle,
                             struct err *err) KS_MUST_USE;
 

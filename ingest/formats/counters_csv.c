@@ -196,7 +196,7 @@ static bool finish(struct reading *reading, struct err *err)
 }
 
 bool counters_csv_read(struct text_stream *stream,
-                       size_t memory_budget_bytes,
+                       const struct format_options *options,
                        struct format_bundle *bundle,
                        struct err *err)
 {
@@ -207,7 +207,7 @@ bool counters_csv_read(struct text_stream *stream,
     buf_init(&reading.key, CSV_ROW_BYTES_MAX * 2);
     csv_open(&reading.scan, stream, ',', 1);
     bool good = (reading.keys != NULL || table_no_memory(err)) &&
-                table_results_init(&reading.table, stream, memory_budget_bytes, err) &&
+                table_results_init(&reading.table, stream, options->memory_budget_bytes, err) &&
                 read_header(&reading, err) && read_rows(&reading, err) && finish(&reading, err) &&
                 table_results_finish(&reading.table, bundle, err);
     csv_close(&reading.scan);

@@ -18,7 +18,7 @@ bool counters_csv_recognises(const char *window, size_t len);
  * Rows without a name or a finite value are left out. Errors: ERR_BAD_INPUT (no readable row),
  * ERR_TOO_LARGE, ERR_IO, ERR_NO_MEMORY. */
 bool counters_csv_read(struct text_stream *stream,
-                       size_t memory_budget_bytes,
+                       const struct format_options *options,
                        struct format_bundle *bundle,
                        struct err *err) KS_MUST_USE;
 

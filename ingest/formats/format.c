@@ -34,8 +34,8 @@ static bool skip_to_json(struct text_stream *stream, struct err *err)
     size_t first = len < SNIFF_BYTES ? len : SNIFF_BYTES;
     const char *what = sniff_describe(stream->at, first);
     if (what != NULL && !sniff_names_trace(stream->at, first)) {
-        return err_set(err, ERR_UNSUPPORTED,
-                       len == 0 ? "the file is %s" : "this is no trace: it looks like %s", what);
+        return err_set_at(err, ERR_UNSUPPORTED, text_stream_offset(stream, stream->at),
+                          len == 0 ? "the file is %s" : "this is no trace: it looks like %s", what);
     }
     while (json_is_space(*stream->at)) {
         stream->at++;
@@ -64,22 +64,21 @@ bool format_bundle_one(struct format_bundle *bundle, struct format_item item, st
 }
 
 static bool read_plugin_json(struct text_stream *stream,
-                             size_t memory_budget_bytes,
+                             const struct format_options *options,
                              struct format_bundle *bundle,
                              struct err *err)
 {
-    (void)memory_budget_bytes; /* it has bounds of its own */
+    (void)options; /* it has bounds of its own */
     return plugin_json_read(stream, bundle, err);
 }
 
 static bool read_chrome_trace(struct text_stream *stream,
-                              size_t memory_budget_bytes,
+                              const struct format_options *options,
                               struct format_bundle *bundle,
                               struct err *err)
 {
     struct format_item item = {.worker = NULL};
-    return skip_to_json(stream, err) &&
-           kineto_read(stream, memory_budget_bytes, &item.model, err) &&
+    return skip_to_json(stream, err) && kineto_read(stream, options, &item.model, err) &&
            format_bundle_one(bundle, item, err);
 }
 
@@ -111,10 +110,11 @@ static const struct format_reader *find_reader(const struct text_stream *stream)
 }
 
 bool format_read(struct input *in,
-                 size_t memory_budget_bytes,
+                 const struct format_options *options,
                  struct format_bundle *bundle,
                  struct err *err)
 {
+    static const struct format_options no_options = {.events = NULL};
     struct text_stream stream;
     *bundle = (struct format_bundle){.format = NULL};
     if (!text_stream_open(&stream, in, err) || !fill_first_window(&stream, err)) {
@@ -122,7 +122,7 @@ bool format_read(struct input *in,
     }
     text_stream_skip_mark(&stream);
     const struct format_reader *reader = find_reader(&stream);
-    if (!reader->read(&stream, memory_budget_bytes, bundle, err)) {
+    if (!reader->read(&stream, options == NULL ? &no_options : options, bundle, err)) {
         return false;
     }
     bundle->format = reader->format;

@@ -9,6 +9,7 @@
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"
 #include "ingest/input/input.h"
+#include "ingest/model/event_log.h"
 #include "ingest/model/kernel_table.h"
 #include "ingest/model/results.h"
 #include "ingest/model/trace.h"
@@ -34,12 +35,18 @@ struct format_bundle {
     size_t item_count;
 };
 
-/* Reads everything. `memory_budget_bytes` bounds the model (0: no bound). Damaged input is read as
+struct format_options {
+    size_t memory_budget_bytes; /* bounds the model; 0: no bound */
+    const struct event_sink
+        *events; /* takes all events of a trace as they are read; NULL: nobody */
+};
+
+/* Reads everything. `options` may be NULL. Damaged input is read as
  * far as it goes, with warnings in what was read. Errors: ERR_UNSUPPORTED (no trace: the message
  * says what it looks like instead), ERR_BAD_INPUT (a trace without one readable event),
  * ERR_TOO_LARGE (memory budget), ERR_IO, ERR_NO_MEMORY. On false the bundle is empty. */
 bool format_read(struct input *in,
-                 size_t memory_budget_bytes,
+                 const struct format_options *options,
                  struct format_bundle *bundle,
                  struct err *err) KS_MUST_USE;
 void format_bundle_free(struct format_bundle *bundle);

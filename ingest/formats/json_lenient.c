@@ -8,6 +8,8 @@
  */
 #include "ingest/formats/json_lenient.h"
 
+#include "ingest/formats/json_clean.h"
+
 #include <string.h>
 
 #define DEPTH_MAX 64
@@ -17,6 +19,13 @@
 static void note(struct json_lenient *lenient, enum warning_code code, const char *at)
 {
     warning_add(&lenient->found, code, lenient->base_off + (uint64_t)(at - lenient->base));
+}
+
+static void put(const struct json_lenient *lenient, const char *text)
+{
+    if (lenient->out != NULL) {
+        buf_puts(lenient->out, text);
+    }
 }
 
 static const char *skip_space(const char *at, const char *end)
@@ -281,6 +290,9 @@ lenient_string(struct json_lenient *lenient, struct json_value *value, bool in_a
                                  .kind = JSON_KIND_STRING,
                                  .flags = (uint8_t)scan.flags};
     lenient->at = scan.at;
+    if (lenient->out != NULL) {
+        json_clean_string(value, lenient->out);
+    }
     return JSON_OK;
 }
 
@@ -289,6 +301,13 @@ lenient_string(struct json_lenient *lenient, struct json_value *value, bool in_a
 static bool ends_word(char c)
 {
     return json_is_space(c) || c == ',' || c == '}' || c == ']';
+}
+
+/* How it is kept: N/A as the text that the plugin took it for, whatever else there is no JSON for
+ * as null. */
+static const char *word_text(const char *word, size_t len)
+{
+    return len == 3 && memcmp(word, "N/A", 3) == 0 ? "\"N/A\"" : "null";
 }
 
 static enum json_status lenient_word(struct json_lenient *lenient, struct json_value *value)
@@ -316,6 +335,7 @@ static enum json_status lenient_word(struct json_lenient *lenient, struct json_v
     note(lenient, known ? WARN_BARE_NAN : WARN_SYNTAX, begin);
     *value = (struct json_value){.ptr = begin, .len = (uint32_t)len, .kind = JSON_KIND_BARE};
     lenient->at = at;
+    put(lenient, word_text(begin, len));
     return JSON_OK;
 }
 
@@ -326,6 +346,8 @@ static enum json_status lenient_array(struct json_lenient *lenient, struct json_
     const char *begin = lenient->at++;
     enum json_status status = JSON_OK;
     bool after_value = false;
+    bool has_items = false;
+    put(lenient, "[");
     while (status == JSON_OK) {
         lenient->at = skip_space(lenient->at, lenient->end);
         if (lenient->at >= lenient->end) {
@@ -333,6 +355,9 @@ static enum json_status lenient_array(struct json_lenient *lenient, struct json_
         }
         char c = *lenient->at;
         if (c == ']') {
+            if (has_items && !after_value) {
+                note(lenient, WARN_SYNTAX, lenient->at);
+            }
             lenient->at++;
             break;
         }
@@ -359,10 +384,13 @@ static enum json_status lenient_array(struct json_lenient *lenient, struct json_
             note(lenient, WARN_SYNTAX, lenient->at);
         }
         struct json_value item;
+        put(lenient, has_items ? "," : "");
+        has_items = true;
         status =
             c == '"' ? lenient_string(lenient, &item, true) : json_lenient_value(lenient, &item);
         after_value = true;
     }
+    put(lenient, "]");
     *value = (struct json_value){
         .ptr = begin, .len = (uint32_t)(lenient->at - begin), .kind = JSON_KIND_ARRAY};
     return status;
@@ -390,6 +418,9 @@ enum json_status json_lenient_value(struct json_lenient *lenient, struct json_va
     enum json_status status = json_scan_value(&scan, value);
     if (status == JSON_OK && scan.at < scan.end && !ends_word(*scan.at)) {
         status = *begin == '{' || *begin == '[' || *scan.at == '"' ? JSON_OK : JSON_BAD;
+    }
+    if (status == JSON_OK && lenient->out != NULL) {
+        json_clean_value(begin, (size_t)(scan.at - begin), lenient->out);
     }
     if (status != JSON_BAD) {
         lenient->at = scan.at;
@@ -455,6 +486,10 @@ take_member(struct json_lenient *lenient, json_member_fn member, void *context)
         return status;
     }
     take_key(lenient, &key);
+    if (lenient->out != NULL) {
+        json_clean_string(&key, lenient->out);
+        put(lenient, ":");
+    }
     lenient->at = skip_space(lenient->at, lenient->end);
     if (lenient->at >= lenient->end) {
         return JSON_MORE;
@@ -466,7 +501,9 @@ enum json_status
 json_lenient_object(struct json_lenient *lenient, json_member_fn member, void *context)
 {
     bool after_value = false;
+    bool has_members = false;
     lenient->at++;
+    put(lenient, "{");
     for (;;) {
         lenient->at = skip_space(lenient->at, lenient->end);
         if (lenient->at >= lenient->end) {
@@ -477,6 +514,7 @@ json_lenient_object(struct json_lenient *lenient, json_member_fn member, void *c
         enum json_status status;
         if (c == '}') {
             lenient->at++;
+            put(lenient, "}");
             return JSON_OK;
         }
         if (c == ',') {
@@ -490,11 +528,44 @@ json_lenient_object(struct json_lenient *lenient, json_member_fn member, void *c
             if (after_value) {
                 note(lenient, WARN_SYNTAX, lenient->at);
             }
+            put(lenient, has_members ? "," : "");
+            has_members = true;
             status = take_member(lenient, member, context);
             after_value = true;
         }
         if (status != JSON_OK || ends) {
+            put(lenient, "}");
             return status;
         }
+    }
+}
+
+void json_lenient_clean(const struct json_lenient *how,
+                        const struct json_value *value,
+                        struct buf *out)
+{
+    switch ((enum json_kind)value->kind) {
+    case JSON_KIND_STRING:
+        json_clean_string(value, out);
+        return;
+    case JSON_KIND_BARE:
+        buf_puts(out, word_text(value->ptr, value->len));
+        return;
+    case JSON_KIND_ARRAY:
+    case JSON_KIND_OBJECT:
+        break;
+    default:
+        json_clean_value(value->ptr, value->len, out);
+        return;
+    }
+    struct json_lenient lenient = *how;
+    struct json_value again;
+    size_t before = out->len;
+    lenient.at = value->ptr;
+    lenient.depth = 0;
+    lenient.out = out;
+    if (json_lenient_value(&lenient, &again) != JSON_OK && !out->failed) {
+        out->len = before;
+        buf_puts(out, "null");
     }
 }

@@ -5,6 +5,7 @@
 #define KS_FORMATS_JSON_LENIENT_H
 
 #include "ingest/base/attr.h"
+#include "ingest/base/buf.h"
 #include "ingest/formats/json_scan.h"
 #include "ingest/model/warning.h"
 
@@ -22,6 +23,7 @@ struct json_lenient {
      * end. */
     bool (*is_known_key)(const char *key, size_t len);
     uint32_t depth;
+    struct buf *out; /* for json_lenient_clean: takes what is read; else NULL */
 };
 
 /* Called for each member with `at` at its value, which it must read. */
@@ -36,5 +38,11 @@ json_lenient_object(struct json_lenient *lenient, json_member_fn member, void *c
 /* Any value. */
 enum json_status json_lenient_value(struct json_lenient *lenient,
                                     struct json_value *value) KS_MUST_USE;
+
+/* Appends a value that json_lenient_value gave as proper JSON (json_clean.h), bare words as null,
+ * N/A as a text. `how` is as it was there, but for `at`. */
+void json_lenient_clean(const struct json_lenient *how,
+                        const struct json_value *value,
+                        struct buf *out);
 
 #endif

@@ -150,6 +150,10 @@ static inline enum json_status scan_number(struct json_scan *scan, struct json_v
     if (at == digits) {
         return digits_missing(scan, at);
     }
+    if (KS_UNLIKELY(*digits == '0' && at - digits > 1)) {
+        scan->at = digits + 1; /* a leading zero */
+        return JSON_BAD;
+    }
     if (at < scan->end && *at == '.') {
         flags = JSON_DECIMAL;
         digits = at + 1;
@@ -220,7 +224,14 @@ struct nesting {
     uint32_t depth;
 };
 
-enum nesting_state { WANT_VALUE, WANT_VALUE_OR_END, WANT_KEY, WANT_KEY_OR_END, WANT_COMMA };
+enum nesting_state {
+    WANT_VALUE,
+    WANT_VALUE_OR_END,
+    WANT_KEY,
+    WANT_KEY_OR_END,
+    WANT_COLON, /* only where values are skipped: elsewhere it belongs to the key */
+    WANT_COMMA
+};
 
 static inline bool push(uint64_t *is_object, uint32_t *depth, bool object)
 {
@@ -288,6 +299,7 @@ nesting_step(struct json_scan *scan, struct nesting *nesting, enum nesting_state
     case WANT_KEY_OR_END:
         *state = WANT_VALUE;
         return scan_key(scan);
+    case WANT_COLON:
     case WANT_VALUE:
     case WANT_VALUE_OR_END:
         break;
@@ -331,14 +343,139 @@ enum json_status json_scan_value(struct json_scan *scan, struct json_value *valu
 
 /* --- values larger than a window --- */
 
+/* How far a scalar of a skipped value has come. */
+enum scalar_state {
+    SCALAR_NONE,
+    SCALAR_MINUS,
+    SCALAR_ZERO,
+    SCALAR_DIGITS,
+    SCALAR_POINT,
+    SCALAR_FRACTION,
+    SCALAR_E,
+    SCALAR_SIGN,
+    SCALAR_EXPONENT,
+    SCALAR_BAD_NUMBER,
+    SCALAR_BAD_WORD,
+    SCALAR_WORD /* and above: this many bytes of scalar_words are behind it */
+};
+
+static const char scalar_words[] = "true\0false\0null";
+
+static enum scalar_state begin_scalar(char c)
+{
+    const char *word;
+    switch (c) {
+    case '-':
+        return SCALAR_MINUS;
+    case '0':
+        return SCALAR_ZERO;
+    case 't':
+    case 'f':
+    case 'n':
+        word = c == 't' ? scalar_words : scalar_words + (c == 'f' ? 5 : 11);
+        return (enum scalar_state)(SCALAR_WORD + (word + 1 - scalar_words));
+    default:
+        if (json_is_digit(c)) {
+            return SCALAR_DIGITS;
+        }
+        return c == '+' || c == '.' ? SCALAR_BAD_NUMBER : SCALAR_BAD_WORD;
+    }
+}
+
+static enum scalar_state go_on_with_digit(enum scalar_state state, char c)
+{
+    switch (state) {
+    case SCALAR_MINUS:
+        return c == '0' ? SCALAR_ZERO : SCALAR_DIGITS;
+    case SCALAR_DIGITS:
+    case SCALAR_FRACTION:
+    case SCALAR_EXPONENT:
+        return state;
+    case SCALAR_POINT:
+        return SCALAR_FRACTION;
+    case SCALAR_E:
+    case SCALAR_SIGN:
+        return SCALAR_EXPONENT;
+    default:
+        return SCALAR_BAD_NUMBER;
+    }
+}
+
+static enum scalar_state go_on_with_scalar(enum scalar_state state, char c)
+{
+    if (state >= SCALAR_WORD) {
+        char wanted = scalar_words[state - SCALAR_WORD];
+        return wanted != '\0' && wanted == c ? (enum scalar_state)(state + 1) : SCALAR_BAD_WORD;
+    }
+    if (state == SCALAR_BAD_WORD) {
+        return state;
+    }
+    if (json_is_digit(c)) {
+        return go_on_with_digit(state, c);
+    }
+    bool has_integer = state == SCALAR_ZERO || state == SCALAR_DIGITS;
+    if (c == '.' && has_integer) {
+        return SCALAR_POINT;
+    }
+    if ((c == 'e' || c == 'E') && (has_integer || state == SCALAR_FRACTION)) {
+        return SCALAR_E;
+    }
+    if ((c == '+' || c == '-') && state == SCALAR_E) {
+        return SCALAR_SIGN;
+    }
+    return state == SCALAR_MINUS ? SCALAR_BAD_WORD : SCALAR_BAD_NUMBER;
+}
+
+static unsigned scalar_flaws(enum scalar_state state)
+{
+    switch (state) {
+    case SCALAR_NONE:
+    case SCALAR_ZERO:
+    case SCALAR_DIGITS:
+    case SCALAR_FRACTION:
+    case SCALAR_EXPONENT:
+        return 0;
+    case SCALAR_BAD_WORD:
+        return JSON_FLAW_WORD;
+    default:
+        break;
+    }
+    if (state < SCALAR_WORD) {
+        return JSON_FLAW_SYNTAX;
+    }
+    return scalar_words[state - SCALAR_WORD] == '\0' ? 0 : JSON_FLAW_WORD;
+}
+
+static void note_flaw(struct json_skip *skip, bool found, unsigned flaw)
+{
+    if (found) {
+        skip->flaws = (uint8_t)(skip->flaws | flaw);
+    }
+}
+
+/* Behind a backslash: first what it escapes, then the digits of a \u. */
+static void skip_escaped(struct json_skip *skip, char c)
+{
+    if (skip->escape > 1) {
+        note_flaw(skip, !is_hex(c), JSON_FLAW_ESCAPE);
+        skip->escape = (uint8_t)(is_hex(c) && skip->escape > 2 ? skip->escape - 1 : 0);
+        return;
+    }
+    skip->escape = c == 'u' ? 5 : 0;
+    note_flaw(skip, c == '\0' || strchr("\"\\/bfnrtu", c) == NULL, JSON_FLAW_ESCAPE);
+}
+
 static enum json_status skip_string_part(struct json_skip *skip, const char **at, const char *end)
 {
     const char *p = *at;
-    if (skip->escaped && p < end) {
-        skip->escaped = false;
-        p++;
-    }
     while (p < end) {
+        /* What a \u lacks may be the end of the string. */
+        if (skip->escape == 1 || (skip->escape > 1 && *p != '"' && *p != '\\')) {
+            skip_escaped(skip, *p++);
+            continue;
+        }
+        note_flaw(skip, skip->escape > 1, JSON_FLAW_ESCAPE);
+        skip->escape = 0;
         p = find_special(p, end);
         if (p >= end) {
             break;
@@ -348,11 +485,8 @@ static enum json_status skip_string_part(struct json_skip *skip, const char **at
             *at = p + 1;
             return JSON_OK;
         }
-        if (*p == '\\' && p + 1 == end) {
-            skip->escaped = true;
-            break;
-        }
-        p += *p == '\\' ? 2 : 1;
+        note_flaw(skip, *p != '\\', JSON_FLAW_CONTROL);
+        skip->escape = *p++ == '\\';
     }
     *at = end;
     return JSON_MORE;
@@ -363,17 +497,86 @@ static bool is_scalar_byte(char c)
     return json_is_digit(c) || (c != '\0' && strchr("+-.eEtrufalsnNA/Iiy", c) != NULL);
 }
 
+/* What comes next must fit `state` to be JSON; it is skipped anyway. */
+static void expect(struct json_skip *skip, bool fits, enum nesting_state next)
+{
+    note_flaw(skip, !fits, JSON_FLAW_SYNTAX);
+    skip->expects = (uint8_t)next;
+}
+
+static bool expects_value(const struct json_skip *skip)
+{
+    return skip->expects == WANT_VALUE || skip->expects == WANT_VALUE_OR_END;
+}
+
+static bool expects_key(const struct json_skip *skip)
+{
+    return skip->expects == WANT_KEY || skip->expects == WANT_KEY_OR_END;
+}
+
+static enum json_status skip_opening(struct json_skip *skip, char c)
+{
+    skip->after_brace = c == '{';
+    expect(skip, expects_value(skip), c == '{' ? WANT_KEY_OR_END : WANT_VALUE_OR_END);
+    return push(skip->is_object, &skip->depth, c == '{') ? JSON_OK : JSON_BAD;
+}
+
+static enum json_status skip_closing(struct json_skip *skip, char c, bool *done)
+{
+    if (skip->depth == 0 || inner_is_object(skip->is_object, skip->depth) != (c == '}')) {
+        return JSON_BAD;
+    }
+    expect(skip,
+           skip->expects == WANT_COMMA || skip->expects == WANT_KEY_OR_END ||
+               skip->expects == WANT_VALUE_OR_END,
+           WANT_COMMA);
+    skip->depth--;
+    *done = skip->depth == 0;
+    return JSON_OK;
+}
+
+/* A comma or a colon. */
+static enum json_status skip_separator(struct json_skip *skip, char c)
+{
+    bool in_object = skip->depth > 0 && inner_is_object(skip->is_object, skip->depth);
+    if (skip->depth == 0 || (c == ':' && !in_object)) {
+        return JSON_BAD;
+    }
+    if (c == ':') {
+        expect(skip, skip->expects == WANT_COLON, WANT_VALUE);
+    } else {
+        expect(skip, skip->expects == WANT_COMMA, in_object ? WANT_KEY : WANT_VALUE);
+    }
+    return JSON_OK;
+}
+
+static enum json_status skip_scalar_byte(struct json_skip *skip, char c)
+{
+    if (!is_scalar_byte(c)) {
+        return json_is_space(c) ? JSON_OK : JSON_BAD;
+    }
+    if (skip->scalar == SCALAR_NONE) {
+        expect(skip, expects_value(skip), WANT_COMMA);
+        skip->scalar = (uint8_t)begin_scalar(c);
+    } else {
+        skip->scalar = (uint8_t)go_on_with_scalar((enum scalar_state)skip->scalar, c);
+    }
+    return JSON_OK;
+}
+
 /* One byte outside of strings; *done: the value ended before it (then it is not taken) or with it.
  */
 static enum json_status skip_byte(struct json_skip *skip, char c, bool *taken, bool *done)
 {
     *taken = true;
-    bool ends_scalar = skip->in_scalar && !is_scalar_byte(c);
-    skip->in_scalar = skip->in_scalar && !ends_scalar;
-    if (ends_scalar && skip->depth == 0) {
-        *taken = false;
-        *done = true;
-        return JSON_OK;
+    if (skip->scalar != SCALAR_NONE && !is_scalar_byte(c)) {
+        skip->flaws = (uint8_t)(skip->flaws | scalar_flaws((enum scalar_state)skip->scalar));
+        skip->scalar = SCALAR_NONE;
+        if (skip->depth == 0) {
+            *taken = false;
+            *done = true;
+            return JSON_OK;
+        }
     }
     if (skip->after_brace && !json_is_space(c)) {
         skip->after_brace = false;
@@ -384,27 +587,20 @@ static enum json_status skip_byte(struct json_skip *skip, char c, bool *taken, b
     switch (c) {
     case '{':
     case '[':
-        skip->after_brace = c == '{';
-        return push(skip->is_object, &skip->depth, c == '{') ? JSON_OK : JSON_BAD;
+        return skip_opening(skip, c);
     case '}':
     case ']':
-        if (skip->depth == 0 || inner_is_object(skip->is_object, skip->depth) != (c == '}')) {
-            return JSON_BAD;
-        }
-        skip->depth--;
-        *done = skip->depth == 0;
-        return JSON_OK;
+        return skip_closing(skip, c, done);
     case '"':
         skip->in_string = true;
+        expect(skip, expects_key(skip) || expects_value(skip),
+               expects_key(skip) ? WANT_COLON : WANT_COMMA);
         return JSON_OK;
     case ',':
-        return skip->depth == 0 ? JSON_BAD : JSON_OK;
     case ':':
-        return skip->depth == 0 || !inner_is_object(skip->is_object, skip->depth) ? JSON_BAD
-                                                                                  : JSON_OK;
+        return skip_separator(skip, c);
     default:
-        skip->in_scalar = is_scalar_byte(c);
-        return skip->in_scalar || json_is_space(c) ? JSON_OK : JSON_BAD;
+        return skip_scalar_byte(skip, c);
     }
 }
 

@@ -88,15 +88,24 @@ static inline bool json_skip_space(struct json_scan *scan)
 }
 
 /* Skipping a value of any size that need not lie in one window. Brackets must match, and outside of
- * strings only characters of JSON values may stand, so that a lost quote is noticed at once. */
+ * strings only characters of JSON values may stand, so that a lost quote is noticed at once. What
+ * else is no JSON is skipped too, and told in `flaws`. */
 struct json_skip {
     uint64_t is_object[JSON_DEPTH_MAX / 64];
     uint32_t depth;
     bool in_string;
-    bool escaped;
-    bool in_scalar;
     bool after_brace;
+    uint8_t
+        escape; /* 1: behind a backslash; above: within a \u, one more than the digits it lacks */
+    uint8_t scalar; /* how far a number or word has come, 0: there is none */
+    uint8_t expects;
+    uint8_t flaws; /* JSON_FLAW_... of what was skipped */
 };
+
+#define JSON_FLAW_SYNTAX 1u  /* commas, colons, keys, numbers */
+#define JSON_FLAW_WORD 2u    /* bare words: NaN, N/A */
+#define JSON_FLAW_ESCAPE 4u  /* backslashes that escape nothing */
+#define JSON_FLAW_CONTROL 8u /* raw control characters in strings */
 
 /* Goes on at *at, with a zeroed struct at a value's first byte. JSON_OK: *at is behind the value.
  */

@@ -270,12 +270,12 @@ static bool read_rows(struct text_stream *stream, struct kernel_rows *rows, stru
 }
 
 bool kernel_text_table_read(struct text_stream *stream,
-                            size_t memory_budget_bytes,
+                            const struct format_options *options,
                             struct format_bundle *bundle,
                             struct err *err)
 {
     struct kernel_rows rows;
-    if (!kernel_rows_open(&rows, memory_budget_bytes, err)) {
+    if (!kernel_rows_open(&rows, options->memory_budget_bytes, err)) {
         return false;
     }
     bool ok = read_rows(stream, &rows, err);

@@ -23,7 +23,7 @@
 /* Whether the heading is among the first lines. */
 bool kernel_text_table_recognises(const char *window, size_t len);
 bool kernel_text_table_read(struct text_stream *stream,
-                            size_t memory_budget_bytes,
+                            const struct format_options *options,
                             struct format_bundle *bundle,
                             struct err *err) KS_MUST_USE;
 

@@ -277,6 +277,9 @@ static bool add_label(struct kineto_build *build,
         value = arg_value(event, ARG_LABELS);
     }
     if (value == NULL) {
+        value = arg_value(event, ARG_SORT_INDEX);
+    }
+    if (value == NULL) {
         return true;
     }
     struct trace_label label = {.kind_name = row->name,

@@ -212,8 +212,12 @@ bool kineto_build_add(struct kineto_build *build, const struct kineto_event *eve
     if (!kineto_build_args(build, event, &row) || !trace_add_event(build->trace, &row)) {
         return false;
     }
+    uint32_t number = build->trace->events.count - 1;
+    if (row.phase == 'C' && !kineto_build_counters(build, event, number)) {
+        return false;
+    }
     return KS_LIKELY(!kineto_build_has_extra(event, &row)) ||
-           kineto_build_extra(build, event, &row, build->trace->events.count - 1);
+           kineto_build_extra(build, event, &row, number);
 }
 
 /* --- the record window --- */

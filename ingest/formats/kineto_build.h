@@ -18,6 +18,9 @@ struct kineto_build {
     struct kineto_lookup lookup;
     struct op_args no_op_args; /* what an operator without arguments has */
     struct buf nested;         /* the text under `args.args`, decoded */
+    /* Where the members of the event at hand are noted: of all events when there is a recorder,
+     * else of repaired ones and of counters. */
+    struct kineto_members members;
 };
 
 bool kineto_build_init(struct kineto_build *build,
@@ -40,6 +43,12 @@ bool kineto_build_extra(struct kineto_build *build,
                         const struct kineto_event *event,
                         const struct trace_event *row,
                         uint32_t number) KS_MUST_USE;
+
+/* Adds the series of a counter event (ph C), which has the number `number`. False without memory.
+ * In kineto_extra.c. */
+bool kineto_build_counters(struct kineto_build *build,
+                           const struct kineto_event *event,
+                           uint32_t number) KS_MUST_USE;
 
 /* Whether kineto_build_extra could have something to add: false for what profilers of PyTorch
  * write. */

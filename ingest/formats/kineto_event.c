@@ -71,6 +71,7 @@ static enum arg arg_of(const char *key, size_t len)
         TRY(ARG_INPUT_TYPE, "Input type");
         TRY(ARG_CALL_STACK, "Call stack");
         TRY(ARG_GROUP_SIZE, "Group size");
+        TRY(ARG_SORT_INDEX, "sort_index");
         break;
     case 11:
         TRY(ARG_EXTERNAL_ID_UPPER, "External id");
@@ -191,6 +192,84 @@ void kineto_event_set_arg(struct kineto_event *event, enum arg arg, const struct
     set_arg(event, arg, value);
 }
 
+/* --- all members --- */
+
+void kineto_members_clear(struct kineto_members *members, bool is_repaired)
+{
+    if (members != NULL) {
+        members->top_count = 0;
+        members->arg_count = 0;
+        members->has_args = false;
+        members->too_many = false;
+        members->is_repaired = is_repaired;
+    }
+}
+
+static inline void note_member(struct kineto_members *members,
+                               struct kineto_member *list,
+                               uint32_t *count,
+                               const struct json_value *key,
+                               const struct json_value *value)
+{
+    if (KS_UNLIKELY(*count == EVENT_KEYS_MAX)) {
+        members->too_many = true;
+        return;
+    }
+    struct kineto_member *member = &list[(*count)++];
+    member->key = key->ptr;
+    member->key_len = key->len;
+    member->value = *value;
+}
+
+static inline void
+note_top(struct kineto_event *event, const struct json_value *key, const struct json_value *value)
+{
+    struct kineto_members *members = event->members;
+    if (members != NULL) {
+        note_member(members, members->top, &members->top_count, key, value);
+    }
+}
+
+static inline void
+note_arg(struct kineto_event *event, const struct json_value *key, const struct json_value *value)
+{
+    struct kineto_members *members = event->members;
+    if (members != NULL) {
+        note_member(members, members->args, &members->arg_count, key, value);
+    }
+}
+
+/* An `args` begins, which replaces one before it. */
+static inline void note_args(struct kineto_event *event, bool is_object)
+{
+    if (event->members != NULL) {
+        event->members->arg_count = 0;
+        event->members->has_args = is_object;
+    }
+}
+
+void kineto_event_note(struct kineto_event *event,
+                       const struct json_value *key,
+                       const struct json_value *value)
+{
+    if (field_of(key->ptr, key->len) == FIELD_ARGS) {
+        note_args(event, false);
+    }
+    note_top(event, key, value);
+}
+
+void kineto_event_note_args(struct kineto_event *event)
+{
+    note_args(event, true);
+}
+
+void kineto_event_note_arg(struct kineto_event *event,
+                           const struct json_value *key,
+                           const struct json_value *value)
+{
+    note_arg(event, key, value);
+}
+
 /* --- proper JSON --- */
 
 /* What stands between two members: `,` goes on, `}` sets *done. */
@@ -260,14 +339,21 @@ static enum json_status scan_args(struct kineto_event *event, struct json_scan *
         if (arg != ARG_COUNT) {
             set_arg(event, arg, &value);
         }
+        note_arg(event, &key, &value);
         status = next_member(scan, &done);
     }
     return status;
 }
 
-bool kineto_event_scan_args(struct kineto_event *event, const char *begin, const char *end)
+bool kineto_event_scan_args(struct kineto_event *event,
+                            struct kineto_members *members,
+                            const char *begin,
+                            const char *end)
 {
     struct json_scan scan = {.at = begin, .end = end};
+    kineto_members_clear(members, false);
+    event->members = members;
+    note_args(event, true);
     event->has_args = 0;
     event->duplicate_keys = 0;
     return json_skip_space(&scan) && *scan.at == '{' && scan_args(event, &scan) == JSON_OK &&
@@ -286,21 +372,36 @@ static inline enum json_status scan_field(struct kineto_event *event, struct jso
     if (field == FIELD_ARGS && *scan->at == '{') {
         value = (struct json_value){.ptr = scan->at, .len = 1, .kind = JSON_KIND_OBJECT};
         set_field(event, field, &value);
-        return scan_args(event, scan);
+        note_args(event, true);
+        status = scan_args(event, scan);
+        event->fields[field].len = (uint32_t)(scan->at - value.ptr);
+        return status;
     }
     status = json_scan_value(scan, &value);
-    if (status == JSON_OK && field != FIELD_COUNT) {
-        set_field(event, field, &value);
-        event->has_args = field == FIELD_ARGS ? 0 : event->has_args;
+    if (status != JSON_OK) {
+        return status;
     }
-    return status;
+    if (field != FIELD_COUNT) {
+        set_field(event, field, &value);
+    }
+    if (KS_UNLIKELY(field == FIELD_ARGS)) {
+        event->has_args = 0;
+        note_args(event, false);
+    }
+    note_top(event, &key, &value);
+    return JSON_OK;
 }
 
-enum json_status
-kineto_event_scan(struct kineto_event *event, const char *begin, const char *end, const char **bad)
+enum json_status kineto_event_scan(struct kineto_event *event,
+                                   struct kineto_members *members,
+                                   const char *begin,
+                                   const char *end,
+                                   const char **bad)
 {
     struct json_scan scan = {.at = begin, .end = end};
     bool done;
+    kineto_members_clear(members, false);
+    event->members = members;
     event->begin = begin;
     event->has_args = 0;
     event->has_fields = 0;

@@ -12,6 +12,7 @@
 #include "ingest/base/attr.h"
 #include "ingest/formats/json_scan.h"
 #include "ingest/formats/text_stream.h"
+#include "ingest/model/event_log.h"
 #include "ingest/model/warning.h"
 
 #include <stdbool.h>
@@ -57,6 +58,7 @@ enum arg {
     ARG_INPUT_TYPE,
     ARG_CALL_STACK,
     ARG_GROUP_SIZE,
+    ARG_SORT_INDEX,
     ARG_EXTERNAL_ID_UPPER,
     ARG_EXTERNAL_ID_LOWER,
     ARG_CORRELATION,
@@ -79,10 +81,30 @@ enum arg {
     ARG_COUNT
 };
 
+/* A member of an event or of its `args`, whether its key is known or not. */
+struct kineto_member {
+    const char *key; /* without its quotes */
+    uint32_t key_len;
+    struct json_value value;
+};
+
+/* All members of an event in their order, repeated ones too; for those who keep the event as it was
+ * written. */
+struct kineto_members {
+    uint32_t top_count; /* `args` is among them when it is no object */
+    uint32_t arg_count; /* of the last `args` */
+    bool has_args;      /* the last `args` is an object */
+    bool too_many;      /* there are more than EVENT_KEYS_MAX on one level; the rest is not here */
+    bool is_repaired;   /* they come from kineto_event_repair: values may be no proper JSON */
+    struct kineto_member top[EVENT_KEYS_MAX];
+    struct kineto_member args[EVENT_KEYS_MAX];
+};
+
 struct kineto_event {
-    const char *begin; /* its opening brace */
-    const char *end;   /* behind its closing brace */
-    uint64_t has_args; /* bit (1 << arg); null values count as there */
+    struct kineto_members *members; /* NULL: not wanted */
+    const char *begin;              /* its opening brace */
+    const char *end;                /* behind its closing brace */
+    uint64_t has_args;              /* bit (1 << arg); null values count as there */
     uint32_t has_fields;
     uint32_t duplicate_keys; /* known keys that came again: the last value stands */
     const char *first_duplicate;
@@ -102,8 +124,9 @@ static inline bool kineto_event_has_arg(const struct kineto_event *event, enum a
     return (event->has_args >> arg & 1) != 0;
 }
 
-/* Reads the object at `begin`. JSON_BAD: *bad is the offending byte. */
+/* Reads the object at `begin`. `members` may be NULL. JSON_BAD: *bad is the offending byte. */
 enum json_status kineto_event_scan(struct kineto_event *event,
+                                   struct kineto_members *members,
                                    const char *begin,
                                    const char *end,
                                    const char **bad) KS_MUST_USE;
@@ -111,13 +134,16 @@ enum json_status kineto_event_scan(struct kineto_event *event,
 /* The same for an object that is damaged. On JSON_OK the repairs have been counted in
  * `warnings`. An object without `ph`, or that seems to be two, is JSON_BAD. */
 enum json_status kineto_event_repair(struct kineto_event *event,
+                                     struct kineto_members *members,
                                      const char *begin,
                                      const struct text_stream *stream,
                                      struct warnings *warnings) KS_MUST_USE;
 
-/* The object [begin, end) as arguments: only `has_args` and `args` of the event are set. False when
- * that is no proper JSON object. What lies behind `end` must be readable as text_stream says. */
+/* The object [begin, end) as arguments: only `has_args`, `args` and `members` of the event are set.
+ * False when that is no proper JSON object. What lies behind `end` must be readable as text_stream
+ * says. */
 bool kineto_event_scan_args(struct kineto_event *event,
+                            struct kineto_members *members,
                             const char *begin,
                             const char *end) KS_MUST_USE;
 
@@ -134,5 +160,16 @@ bool kineto_is_known_key(const char *key, size_t len);
 /* Notes a value; the last one of equal keys stands. */
 void kineto_event_set(struct kineto_event *event, enum field field, const struct json_value *value);
 void kineto_event_set_arg(struct kineto_event *event, enum arg arg, const struct json_value *value);
+
+/* `members` may be NULL. */
+void kineto_members_clear(struct kineto_members *members, bool is_repaired);
+/* Notes a member where all are wanted: `args` that is an object by kineto_event_note_args. */
+void kineto_event_note(struct kineto_event *event,
+                       const struct json_value *key,
+                       const struct json_value *value);
+void kineto_event_note_args(struct kineto_event *event);
+void kineto_event_note_arg(struct kineto_event *event,
+                           const struct json_value *key,
+                           const struct json_value *value);
 
 #endif

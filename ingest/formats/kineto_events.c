@@ -18,6 +18,10 @@ static enum kineto_status take_event(struct kineto_reader *reader, const struct 
     if (KS_UNLIKELY(!kineto_build_add(&reader->build, event))) {
         return no_memory(reader);
     }
+    if (reader->recorder != NULL &&
+        !event_recorder_add(reader->recorder, event, reader->stream, reader->trace, reader->err)) {
+        return KINETO_FAILED;
+    }
     reader->stream->at = event->end;
     reader->item_read = true;
     return KINETO_GOOD;
@@ -32,7 +36,7 @@ static enum json_status try_event(const char *at, const char *end)
     const char *bad;
     enum json_status status = kineto_event_begins(at, end);
     if (status == JSON_OK) {
-        status = kineto_event_scan(&event, at, end, &bad);
+        status = kineto_event_scan(&event, NULL, at, end, &bad);
     }
     if (status == JSON_OK && !kineto_event_has(&event, FIELD_PH)) {
         return JSON_BAD;
@@ -248,7 +252,8 @@ static enum kineto_status repair_event(struct kineto_reader *reader)
 {
     struct kineto_event event;
     enum json_status status =
-        kineto_event_repair(&event, reader->stream->at, reader->stream, &reader->trace->warnings);
+        kineto_event_repair(&event, &reader->build.members, reader->stream->at, reader->stream,
+                            &reader->trace->warnings);
     if (status == JSON_OK) {
         return take_event(reader, &event);
     }
@@ -277,7 +282,8 @@ static enum kineto_status read_event(struct kineto_reader *reader)
     struct text_stream *stream = reader->stream;
     struct kineto_event event;
     const char *bad;
-    enum json_status status = kineto_event_scan(&event, stream->at, stream->end, &bad);
+    struct kineto_members *members = reader->recorder == NULL ? NULL : &reader->build.members;
+    enum json_status status = kineto_event_scan(&event, members, stream->at, stream->end, &bad);
     if (KS_LIKELY(status == JSON_OK)) {
         return take_whole_event(reader, &event);
     }
@@ -322,21 +328,12 @@ read_item(struct kineto_reader *reader, bool has_brackets, enum list_place *plac
     return status;
 }
 
-/* Of the first list only. */
-static void note_offset(const struct kineto_reader *reader, int64_t *offset, bool has_brackets)
-{
-    if (has_brackets && *offset == TRACE_NO_OFFSET) {
-        *offset = (int64_t)text_stream_offset(reader->stream, reader->stream->at);
-    }
-}
-
 enum kineto_status kineto_read_events(struct kineto_reader *reader)
 {
     struct text_stream *stream = reader->stream;
     bool has_brackets = *stream->at == '[';
     enum list_place place = AFTER_NOTHING;
     stream->at += has_brackets;
-    note_offset(reader, &reader->trace->events_offset, has_brackets);
     reader->has_events = true;
     for (;;) {
         enum kineto_status status = kineto_peek(reader);
@@ -350,7 +347,6 @@ enum kineto_status kineto_read_events(struct kineto_reader *reader)
             if (place == AFTER_COMMA) {
                 kineto_warn(reader, WARN_SYNTAX, stream->at);
             }
-            note_offset(reader, &reader->trace->events_end_offset, has_brackets);
             stream->at++;
             return KINETO_GOOD;
         }

@@ -1,5 +1,5 @@
-/* Arguments of recorders that follow a whole host: its name, devices of host events, counters, and
- * a JSON text in the place of arguments. */
+/* Counters, and arguments of recorders that follow a whole host: its name, devices of host events,
+ * and a JSON text in the place of arguments. */
 #include "ingest/formats/json_text.h"
 #include "ingest/formats/kineto_build.h"
 #include "ingest/input/input.h"
@@ -52,7 +52,7 @@ read_nested(struct kineto_build *build, const struct kineto_event *event, struct
         return false;
     }
     memset(padding, 0, INPUT_PADDING_BYTES);
-    return kineto_event_scan_args(out, build->nested.ptr, build->nested.ptr + len);
+    return kineto_event_scan_args(out, NULL, build->nested.ptr, build->nested.ptr + len);
 }
 
 /* An integer, or a text that is one. */
@@ -107,6 +107,62 @@ static void set_value(const struct json_value *value, struct event_extra *extra)
         extra->has |= EXTRA_VALUE_IS_INTEGER;
     }
 }
+
+/* --- counters --- */
+
+static bool comes_again(const struct kineto_members *members, uint32_t number)
+{
+    const struct kineto_member *member = &members->args[number];
+    for (uint32_t i = number + 1; i < members->arg_count; i++) {
+        const struct kineto_member *other = &members->args[i];
+        if (other->key_len == member->key_len &&
+            memcmp(other->key, member->key, member->key_len) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool
+add_series(struct kineto_build *build, const struct kineto_member *member, uint32_t number)
+{
+    struct trace_counter counter = {.event = number};
+    if (!json_text_double(&member->value, &counter.value) || !isfinite(counter.value)) {
+        return true;
+    }
+    const struct json_value key = {.ptr = member->key,
+                                   .len = member->key_len,
+                                   .kind = JSON_KIND_STRING,
+                                   .flags = JSON_ESCAPED};
+    counter.series = kineto_lookup_text(&build->lookup, &key);
+    return counter.series != STRTAB_NONE && trace_add_counter(build->trace, &counter);
+}
+
+bool kineto_build_counters(struct kineto_build *build,
+                           const struct kineto_event *event,
+                           uint32_t number)
+{
+    const struct json_value *args = &event->fields[FIELD_ARGS];
+    const struct kineto_members *members = event->members;
+    struct kineto_event again;
+    if (!kineto_event_has(event, FIELD_ARGS) || args->kind != JSON_KIND_OBJECT) {
+        return true;
+    }
+    if (members == NULL) {
+        if (!kineto_event_scan_args(&again, &build->members, args->ptr, args->ptr + args->len)) {
+            return true;
+        }
+        members = &build->members;
+    }
+    for (uint32_t i = 0; i < members->arg_count; i++) {
+        if (!comes_again(members, i) && !add_series(build, &members->args[i], number)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* --- the rest --- */
 
 bool kineto_build_extra(struct kineto_build *build,
                         const struct kineto_event *event,

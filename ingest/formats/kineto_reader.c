@@ -7,7 +7,8 @@
 
 /* Scalars of the top level are kept as metadata up to this size. */
 #define META_BYTES_MAX ((ptrdiff_t)1 << 20)
-#define EVENTS_KEY "\"traceEvents\""
+#define EVENTS "traceEvents"
+#define EVENTS_KEY "\"" EVENTS "\""
 #define EVENTS_KEY_BYTES (sizeof EVENTS_KEY - 1)
 
 void kineto_warn(struct kineto_reader *reader, enum warning_code code, const char *at)
@@ -19,7 +20,7 @@ void kineto_warn(struct kineto_reader *reader, enum warning_code code, const cha
 
 static bool within_budget(struct kineto_reader *reader)
 {
-    size_t used = kineto_build_memory(&reader->build);
+    size_t used = kineto_build_memory(&reader->build) + event_recorder_memory(reader->recorder);
     if (reader->memory_budget_bytes == 0 || used <= reader->memory_budget_bytes) {
         return true;
     }
@@ -92,6 +93,23 @@ static const char *value_limit(const struct kineto_reader *reader, bool *found)
     return end;
 }
 
+/* What was skipped though it is no JSON. */
+static void warn_of_flaws(struct kineto_reader *reader, unsigned flaws, uint64_t offset)
+{
+    static const struct {
+        unsigned flaw;
+        enum warning_code code;
+    } codes[] = {{JSON_FLAW_SYNTAX, WARN_SYNTAX},
+                 {JSON_FLAW_WORD, WARN_BARE_NAN},
+                 {JSON_FLAW_ESCAPE, WARN_BACKSLASH},
+                 {JSON_FLAW_CONTROL, WARN_CONTROL_CHARACTER}};
+    for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++) {
+        if ((flaws & codes[i].flaw) != 0) {
+            warning_add(&reader->trace->warnings, codes[i].code, offset);
+        }
+    }
+}
+
 /* A value of any size that is not looked into. *bad: the text is damaged there. */
 static enum kineto_status skip_value(struct kineto_reader *reader, bool *bad)
 {
@@ -103,6 +121,9 @@ static enum kineto_status skip_value(struct kineto_reader *reader, bool *bad)
         const char *limit = value_limit(reader, &limited);
         enum json_status status = json_skip_value(&skip, &stream->at, limit);
         *bad = status == JSON_BAD || (status == JSON_MORE && limited);
+        if (status == JSON_OK) {
+            warn_of_flaws(reader, skip.flaws, offset);
+        }
         if (status != JSON_MORE || *bad) {
             return KINETO_GOOD;
         }
@@ -111,6 +132,60 @@ static enum kineto_status skip_value(struct kineto_reader *reader, bool *bad)
             return more == KINETO_END ? cut_at(reader, offset) : more;
         }
     }
+}
+
+static struct json_lenient leniently(const struct kineto_reader *reader, const char *end)
+{
+    return (struct json_lenient){.at = reader->stream->at,
+                                 .end = end,
+                                 .base = reader->stream->window,
+                                 .base_off = reader->stream->window_off,
+                                 .is_known_key = kineto_is_top_key};
+}
+
+static bool record(struct kineto_reader *reader, const struct json_value *value, const char *end)
+{
+    struct json_lenient how = leniently(reader, end);
+    return reader->recorder == NULL ||
+           event_recorder_head_value(reader->recorder, value, &how, reader->err);
+}
+
+/* A value that only the log of events wants, if it is whole and not too large. It is not stepped
+ * over: skip_value does that, so that the log changes nothing of the reading. */
+static enum kineto_status record_value(struct kineto_reader *reader)
+{
+    struct text_stream *stream = reader->stream;
+    for (;;) {
+        bool limited;
+        struct json_skip skip = {.depth = 0};
+        const char *limit = value_limit(reader, &limited);
+        const char *end = stream->at;
+        enum json_status status = json_skip_value(&skip, &end, limit);
+        if (status == JSON_OK) {
+            bool is_string = *stream->at == '"';
+            struct json_value value = {.ptr = stream->at + is_string,
+                                       .len = (uint32_t)(end - stream->at) - 2U * is_string,
+                                       .kind = is_string ? JSON_KIND_STRING : JSON_KIND_OBJECT};
+            return record(reader, &value, end) ? KINETO_GOOD : KINETO_FAILED;
+        }
+        bool is_large = stream->end - stream->at > EVENT_HEAD_VALUE_BYTES_MAX;
+        if (status == JSON_BAD || limited || is_large) {
+            return KINETO_GOOD;
+        }
+        enum kineto_status more = kineto_more(reader);
+        if (more != KINETO_GOOD) {
+            return more;
+        }
+    }
+}
+
+/* A value that the model does not need. */
+static enum kineto_status pass_value(struct kineto_reader *reader, bool *bad)
+{
+    if (reader->recorder != NULL && record_value(reader) == KINETO_FAILED) {
+        return KINETO_FAILED;
+    }
+    return skip_value(reader, bad);
 }
 
 static enum json_status
@@ -122,20 +197,24 @@ scan_value(struct kineto_reader *reader, struct json_value *value, const char **
     struct json_scan scan = {.at = stream->at, .end = limit};
     enum json_status status = json_scan_value(&scan, value);
     *end = scan.at;
+    if (status == JSON_OK && scan.control != NULL) {
+        kineto_warn(reader, WARN_CONTROL_CHARACTER, scan.control);
+    }
     if (status == JSON_OK || (status == JSON_MORE && !limited)) {
         return status;
     }
-    struct json_lenient lenient = {.at = stream->at,
-                                   .end = limit,
-                                   .base = stream->window,
-                                   .base_off = stream->window_off,
-                                   .is_known_key = kineto_is_top_key};
+    struct json_lenient lenient = leniently(reader, limit);
     status = json_lenient_value(&lenient, value);
     *end = lenient.at;
     if (status == JSON_OK) {
         warnings_merge(&reader->trace->warnings, &lenient.found);
     }
     return status == JSON_MORE && limited ? JSON_BAD : status;
+}
+
+static bool is_key(const char *key, const char *name)
+{
+    return strcmp(key, name) == 0;
 }
 
 /* A value that is kept; one that is too large is skipped. */
@@ -153,12 +232,15 @@ keep_value(struct kineto_reader *reader, const char *key, ptrdiff_t bytes_max, b
             return KINETO_GOOD;
         }
         if (status == JSON_OK) {
+            bool limited;
+            bool recorded =
+                is_key(key, EVENTS) || record(reader, &value, value_limit(reader, &limited));
             stream->at = end;
-            return kineto_take_meta(reader, key, &value) ? KINETO_GOOD : KINETO_FAILED;
+            return recorded && kineto_take_meta(reader, key, &value) ? KINETO_GOOD : KINETO_FAILED;
         }
         if (stream->end - stream->at > bytes_max) {
             warning_add(&reader->trace->warnings, WARN_OVERSIZED, offset);
-            return skip_value(reader, bad);
+            return pass_value(reader, bad);
         }
         enum kineto_status more = kineto_more(reader);
         if (more != KINETO_GOOD) {
@@ -185,7 +267,7 @@ static enum kineto_status begins_with_event(struct kineto_reader *reader, bool *
         if (status == JSON_OK) {
             struct kineto_event event;
             const char *bad;
-            status = kineto_event_scan(&event, at, stream->end, &bad);
+            status = kineto_event_scan(&event, NULL, at, stream->end, &bad);
             *is_event = status == JSON_OK && kineto_event_has(&event, FIELD_PH);
         }
         if (status != JSON_MORE || stream->end - at > META_BYTES_MAX) {
@@ -198,17 +280,12 @@ static enum kineto_status begins_with_event(struct kineto_reader *reader, bool *
     }
 }
 
-static bool is_key(const char *key, const char *name)
-{
-    return strcmp(key, name) == 0;
-}
-
 /* The value at stream->at, by its key. */
 static enum kineto_status read_value(struct kineto_reader *reader, const char *key, bool *bad)
 {
     char c = *reader->stream->at;
     *bad = false;
-    if (is_key(key, "traceEvents") && c != 'n') {
+    if (is_key(key, EVENTS) && c != 'n') {
         *bad = c != '[';
         return *bad ? KINETO_GOOD : kineto_read_events(reader);
     }
@@ -228,15 +305,16 @@ static enum kineto_status read_value(struct kineto_reader *reader, const char *k
         }
     }
     if (c == '[' || c == '{') {
-        return skip_value(reader, bad);
+        return pass_value(reader, bad);
     }
     return keep_value(reader, key, META_BYTES_MAX, bad);
 }
 
 /* --- the top level --- */
 
-/* The key's text as a string of its own, for windows move on. Long keys are known to nobody. */
-static void
+/* The key's text as a string of its own, for windows move on. Long keys are known to nobody. False
+ * without memory. */
+static bool
 copy_key(struct kineto_reader *reader, const struct json_value *key, char text[KINETO_KEY_BYTES])
 {
     size_t len = key->len < KINETO_KEY_BYTES - 1 ? key->len : KINETO_KEY_BYTES - 1;
@@ -247,6 +325,7 @@ copy_key(struct kineto_reader *reader, const struct json_value *key, char text[K
     if (len + 5 < room) {
         (void)snprintf(reader->first_keys + used, room, "%s\"%s\"", used == 0 ? "" : ", ", text);
     }
+    return reader->recorder == NULL || event_recorder_head_key(reader->recorder, key, reader->err);
 }
 
 /* From a key's opening quote to the first byte of its value; *bad: there is none. */
@@ -262,15 +341,17 @@ read_key(struct kineto_reader *reader, char text[KINETO_KEY_BYTES], bool *bad)
             status = JSON_MORE;
         }
         *bad = status == JSON_BAD || (status == JSON_OK && *scan.at != ':') ||
-               stream->end - stream->at > META_BYTES_MAX;
+               (status == JSON_MORE && stream->end - stream->at > META_BYTES_MAX);
         if (*bad) {
             stream->at++;
             return KINETO_GOOD;
         }
         if (status == JSON_OK) {
-            copy_key(reader, &key, text);
+            if (scan.control != NULL) {
+                kineto_warn(reader, WARN_CONTROL_CHARACTER, scan.control);
+            }
             stream->at = scan.at + 1;
-            return kineto_peek(reader);
+            return copy_key(reader, &key, text) ? kineto_peek(reader) : KINETO_FAILED;
         }
         enum kineto_status more = kineto_more(reader);
         if (more != KINETO_GOOD) {
@@ -296,9 +377,9 @@ static enum kineto_status recover(struct kineto_reader *reader)
     }
     char key[KINETO_KEY_BYTES];
     bool bad;
-    copy_key(reader, &landmark.key, key);
+    bool good = copy_key(reader, &landmark.key, key);
     stream->at++;
-    status = kineto_peek(reader);
+    status = good ? kineto_peek(reader) : KINETO_FAILED;
     if (status != KINETO_GOOD) {
         return status == KINETO_END ? cut_at(reader, end) : status;
     }
@@ -348,6 +429,16 @@ static enum kineto_status end_of_document(struct kineto_reader *reader)
     return status;
 }
 
+/* The commas of the top level; those of damaged places have been warned of. */
+static void begin_item(struct kineto_reader *reader, bool fits)
+{
+    if (!fits) {
+        kineto_warn(reader, WARN_SYNTAX, reader->stream->at);
+    }
+    reader->comma_due = true;
+    reader->after_comma = false;
+}
+
 /* One item of the document behind its first bracket: members, and events that go on after a false
  * end. */
 static enum kineto_status read_item(struct kineto_reader *reader)
@@ -357,11 +448,16 @@ static enum kineto_status read_item(struct kineto_reader *reader)
     char c = *stream->at;
     switch (c) {
     case ',':
+        begin_item(reader, reader->comma_due);
         stream->at++;
+        reader->comma_due = false;
+        reader->after_comma = true;
         return KINETO_GOOD;
     case '"':
+        begin_item(reader, !reader->comma_due);
         return read_member(reader);
     case '}':
+        begin_item(reader, !reader->after_comma);
         stream->at++;
         return end_of_document(reader);
     case '{': {
@@ -402,14 +498,18 @@ static enum kineto_status read_object(struct kineto_reader *reader)
 static enum kineto_status read_after_list(struct kineto_reader *reader)
 {
     struct text_stream *stream = reader->stream;
-    const char *comma = NULL;
+    bool has_comma = false;
     for (;;) {
         enum kineto_status status = kineto_peek(reader);
+        if (status == KINETO_END && has_comma) {
+            kineto_warn(reader, WARN_TRAILING, stream->at);
+        }
         if (status != KINETO_GOOD) {
             return status;
         }
-        if (*stream->at == ',' && comma == NULL) {
-            comma = stream->at++;
+        if (*stream->at == ',' && !has_comma) {
+            stream->at++;
+            has_comma = true;
             continue;
         }
         bool is_event = false;
@@ -425,7 +525,7 @@ static enum kineto_status read_after_list(struct kineto_reader *reader)
         if (status != KINETO_GOOD) {
             return status;
         }
-        comma = NULL;
+        has_comma = false;
     }
 }
 
@@ -486,21 +586,42 @@ static bool drain(struct kineto_reader *reader)
     return true;
 }
 
+/* Where the text is no JSON, ERR_NO_OFFSET when it is. */
+static uint64_t first_fault(const struct warnings *warnings)
+{
+    uint64_t first = ERR_NO_OFFSET;
+    for (size_t i = 0; i < WARNING_CODE_COUNT; i++) {
+        const struct warning_count *warning = &warnings->by_code[i];
+        if (warning->count > 0 && warning->first_offset < first) {
+            first = warning->first_offset;
+        }
+    }
+    return first;
+}
+
+/* Refuses what has no events. */
+static bool refuse(const struct kineto_reader *reader)
+{
+    uint64_t fault = first_fault(&reader->trace->warnings);
+    if (!reader->has_events) {
+        return err_set_at(reader->err, ERR_UNSUPPORTED, fault,
+                          "this is %s, but no trace: there is no list of events "
+                          "(\"traceEvents\"); its first keys are %s",
+                          fault == ERR_NO_OFFSET ? "JSON" : "damaged JSON",
+                          reader->first_keys[0] == '\0' ? "not there" : reader->first_keys);
+    }
+    return err_set_at(reader->err, ERR_BAD_INPUT, fault,
+                      fault == ERR_NO_OFFSET ? "the trace has no events: its list is empty"
+                                             : "the trace has no event that can be read");
+}
+
 static bool finish(struct kineto_reader *reader)
 {
     if (!drain(reader)) {
         return false;
     }
     if (reader->trace->events.count == 0) {
-        bool damaged = reader->trace->warnings.by_code[WARN_DAMAGED_EVENT].count > 0;
-        return reader->has_events
-                   ? err_set(reader->err, ERR_BAD_INPUT,
-                             damaged ? "the trace has no event that can be read"
-                                     : "the trace has no events: its list is empty")
-                   : err_set(reader->err, ERR_UNSUPPORTED,
-                             "this is JSON, but no trace: there is no list of events "
-                             "(\"traceEvents\"); its first keys are %s",
-                             reader->first_keys[0] == '\0' ? "not there" : reader->first_keys);
+        return refuse(reader);
     }
     if (!kineto_build_repair_window(&reader->build)) {
         return err_set(reader->err, ERR_NO_MEMORY, "no memory for the repair of the trace");
@@ -514,23 +635,35 @@ static bool read_all(struct kineto_reader *reader)
     if (!kineto_build_init(&reader->build, reader->trace, reader->stream)) {
         return err_set(reader->err, ERR_NO_MEMORY, "no memory for a trace");
     }
-    return read_document(reader) != KINETO_FAILED && finish(reader);
+    return read_document(reader) != KINETO_FAILED && finish(reader) &&
+           (reader->recorder == NULL || event_recorder_end(reader->recorder, reader->err));
+}
+
+static bool create_recorder(struct kineto_reader *reader, const struct event_sink *sink)
+{
+    if (sink == NULL) {
+        return true;
+    }
+    reader->recorder = event_recorder_create(sink);
+    return reader->recorder != NULL ||
+           err_set(reader->err, ERR_NO_MEMORY, "no memory for the log of events");
 }
 
 bool kineto_read(struct text_stream *stream,
-                 size_t memory_budget_bytes,
+                 const struct format_options *options,
                  struct trace **out,
                  struct err *err)
 {
     struct kineto_reader reader = {.stream = stream,
                                    .trace = trace_create(),
-                                   .memory_budget_bytes = memory_budget_bytes,
+                                   .memory_budget_bytes = options->memory_budget_bytes,
                                    .err = err};
     if (reader.trace == NULL) {
         return err_set(err, ERR_NO_MEMORY, "no memory for a trace");
     }
-    bool good = read_all(&reader);
+    bool good = create_recorder(&reader, options->events) && read_all(&reader);
     kineto_build_free(&reader.build);
+    event_recorder_destroy(reader.recorder);
     if (!good) {
         trace_destroy(reader.trace);
         return false;

@@ -9,6 +9,8 @@
 
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"
+#include "ingest/formats/event_recorder.h"
+#include "ingest/formats/format.h"
 #include "ingest/formats/json_lenient.h"
 #include "ingest/formats/kineto_build.h"
 #include "ingest/formats/text_stream.h"
@@ -23,9 +25,9 @@
 /* Reads the trace at the stream's place, which is at its first `{` or `[`, or what damage left of
  * it. *out is the caller's. Errors: ERR_UNSUPPORTED (JSON, but no trace), ERR_BAD_INPUT (no
  * readable event), ERR_TOO_LARGE (more memory than the budget, 0: none), ERR_NO_MEMORY, and those
- * of input_next. */
+ * of input_next and of the sink of events. */
 bool kineto_read(struct text_stream *stream,
-                 size_t memory_budget_bytes,
+                 const struct format_options *options,
                  struct trace **out,
                  struct err *err) KS_MUST_USE;
 
@@ -40,11 +42,14 @@ struct kineto_reader {
     struct text_stream *stream;
     struct trace *trace;
     struct kineto_build build;
+    struct event_recorder *recorder; /* NULL: nobody wants the events */
     size_t memory_budget_bytes;
     struct err *err;
     bool is_bare;    /* the document is the array, or a list without brackets */
     bool has_events; /* a list of events was met */
-    bool item_read;  /* the last step through the list took a whole item */
+    bool comma_due;  /* on the top level: a member was read, or a damaged place passed */
+    bool after_comma;
+    bool item_read;                           /* the last step through the list took a whole item */
     char first_keys[KINETO_FIRST_KEYS_BYTES]; /* of the top level, for the refusal */
 };
 

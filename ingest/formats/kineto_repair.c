@@ -25,6 +25,9 @@ take_arg(struct json_lenient *lenient, const struct json_value *key, void *conte
         check_duplicate(lenient, kineto_event_has_arg(event, arg), key);
         kineto_event_set_arg(event, arg, &value);
     }
+    if (status == JSON_OK) {
+        kineto_event_note_arg(event, key, &value);
+    }
     return status;
 }
 
@@ -43,11 +46,17 @@ take_field(struct json_lenient *lenient, const struct json_value *key, void *con
         value = (struct json_value){.ptr = lenient->at, .len = 1, .kind = JSON_KIND_OBJECT};
         event->has_args = 0;
         kineto_event_set(event, field, &value);
-        return json_lenient_object(lenient, take_arg, event);
+        kineto_event_note_args(event);
+        enum json_status status = json_lenient_object(lenient, take_arg, event);
+        event->fields[field].len = (uint32_t)(lenient->at - value.ptr);
+        return status;
     }
     enum json_status status = json_lenient_value(lenient, &value);
     if (status == JSON_OK && field != FIELD_COUNT) {
         kineto_event_set(event, field, &value);
+    }
+    if (status == JSON_OK) {
+        kineto_event_note(event, key, &value);
     }
     return status;
 }
@@ -64,6 +73,7 @@ static bool is_plausible(const struct kineto_event *event)
 }
 
 enum json_status kineto_event_repair(struct kineto_event *event,
+                                     struct kineto_members *members,
                                      const char *begin,
                                      const struct text_stream *stream,
                                      struct warnings *warnings)
@@ -74,6 +84,8 @@ enum json_status kineto_event_repair(struct kineto_event *event,
                                    .base_off = stream->window_off,
                                    .is_known_key = kineto_is_known_key};
     memset(event, 0, sizeof *event);
+    kineto_members_clear(members, true);
+    event->members = members;
     event->begin = begin;
     enum json_status status = json_lenient_object(&lenient, take_field, event);
     event->duplicate_keys = 0; /* counted here */

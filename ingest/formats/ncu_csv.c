@@ -391,12 +391,12 @@ static bool read_rows(struct reader *reader, struct text_stream *stream, struct 
 }
 
 bool ncu_csv_read(struct text_stream *stream,
-                  size_t memory_budget_bytes,
+                  const struct format_options *options,
                   struct format_bundle *bundle,
                   struct err *err)
 {
     struct reader reader = {.form = FORM_NONE};
-    if (!ncu_launches_open(&reader.launches, memory_budget_bytes, err)) {
+    if (!ncu_launches_open(&reader.launches, options->memory_budget_bytes, err)) {
         return false;
     }
     buf_init(&reader.names, CSV_ROW_BYTES_MAX * 2);

@@ -32,7 +32,7 @@
 bool ncu_csv_recognises(const char *window, size_t len);
 /* ERR_UNSUPPORTED also for the summary that --print-summary prints. */
 bool ncu_csv_read(struct text_stream *stream,
-                  size_t memory_budget_bytes,
+                  const struct format_options *options,
                   struct format_bundle *bundle,
                   struct err *err) KS_MUST_USE;
 

@@ -391,12 +391,12 @@ static bool read_rows(struct reader *reader, struct err *err)
 }
 
 bool nsys_csv_read(struct text_stream *stream,
-                   size_t memory_budget_bytes,
+                   const struct format_options *options,
                    struct format_bundle *bundle,
                    struct err *err)
 {
     struct reader reader = {.layout = {.kind = TABLE_NONE}};
-    if (!kernel_rows_open(&reader.rows, memory_budget_bytes, err)) {
+    if (!kernel_rows_open(&reader.rows, options->memory_budget_bytes, err)) {
         return false;
     }
     csv_open(&reader.csv, stream, ',', 1);

@@ -23,7 +23,7 @@
 /* Whether a header row of one of the two is in the window. */
 bool nsys_csv_recognises(const char *window, size_t len);
 bool nsys_csv_read(struct text_stream *stream,
-                   size_t memory_budget_bytes,
+                   const struct format_options *options,
                    struct format_bundle *bundle,
                    struct err *err) KS_MUST_USE;
 

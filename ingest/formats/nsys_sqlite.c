@@ -381,12 +381,12 @@ static bool finish(struct reader *reader, struct format_bundle *bundle, struct e
 }
 
 bool nsys_sqlite_read(struct text_stream *stream,
-                      size_t memory_budget_bytes,
+                      const struct format_options *options,
                       struct format_bundle *bundle,
                       struct err *err)
 {
     struct reader reader = {.name_ids = NULL};
-    if (!kernel_rows_open(&reader.rows, memory_budget_bytes, err)) {
+    if (!kernel_rows_open(&reader.rows, options->memory_budget_bytes, err)) {
         return false;
     }
     bool ok = nsys_database_open(&reader.db, stream, err) && read_database(&reader, err) &&

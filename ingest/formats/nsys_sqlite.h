@@ -25,7 +25,7 @@ bool nsys_sqlite_recognises(const char *window, size_t len);
 /* Launches in the order of their start. ERR_UNSUPPORTED: a database of something else;
  * ERR_BAD_INPUT: damaged, or without kernels, and then what to record. */
 bool nsys_sqlite_read(struct text_stream *stream,
-                      size_t memory_budget_bytes,
+                      const struct format_options *options,
                       struct format_bundle *bundle,
                       struct err *err) KS_MUST_USE;
 

@@ -312,14 +312,14 @@ static bool finish(struct reading *reading, struct err *err)
 }
 
 bool perf_data_read(struct text_stream *stream,
-                    size_t memory_budget_bytes,
+                    const struct format_options *options,
                     struct format_bundle *bundle,
                     struct err *err)
 {
     struct reading reading = {.uses = {.row_bytes = sizeof(struct cycle_use_row)}};
     perf_cycles_init(&reading.cycles);
     csv_open(&reading.scan, stream, ',', 1);
-    bool good = table_results_init(&reading.table, stream, memory_budget_bytes, err) &&
+    bool good = table_results_init(&reading.table, stream, options->memory_budget_bytes, err) &&
                 read_header(&reading, err) && read_rows(&reading, err) && finish(&reading, err) &&
                 table_results_finish(&reading.table, bundle, err);
     csv_close(&reading.scan);

@@ -21,7 +21,7 @@ bool perf_data_recognises(const char *window, size_t len);
  * cycle_kind is CYCLE_STEP. Errors: ERR_BAD_INPUT (no readable row), ERR_TOO_LARGE, ERR_IO,
  * ERR_NO_MEMORY. */
 bool perf_data_read(struct text_stream *stream,
-                    size_t memory_budget_bytes,
+                    const struct format_options *options,
                     struct format_bundle *bundle,
                     struct err *err) KS_MUST_USE;
 

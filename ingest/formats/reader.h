@@ -17,9 +17,9 @@ struct format_reader {
      * when the input is shorter), without a byte order mark. */
     bool (*recognises)(const char *window, size_t len);
     /* Reads from stream->at, the window's first byte. On false the bundle is empty. Otherwise as
-     * format_read says. */
+     * format_read says; but `options` is never NULL. */
     bool (*read)(struct text_stream *stream,
-                 size_t memory_budget_bytes,
+                 const struct format_options *options,
                  struct format_bundle *bundle,
                  struct err *err);
 };

@@ -176,13 +176,13 @@ static bool finish(struct reading *reading, struct err *err)
 }
 
 bool report_csv_read(struct text_stream *stream,
-                     size_t memory_budget_bytes,
+                     const struct format_options *options,
                      struct format_bundle *bundle,
                      struct err *err)
 {
     struct reading reading = {.rows = {.row_bytes = sizeof(struct comparison_row)}};
     csv_open(&reading.scan, stream, ',', 1);
-    bool good = table_results_init(&reading.table, stream, memory_budget_bytes, err) &&
+    bool good = table_results_init(&reading.table, stream, options->memory_budget_bytes, err) &&
                 read_header(&reading, err) && read_rows(&reading, err) && finish(&reading, err) &&
                 table_results_finish(&reading.table, bundle, err);
     csv_close(&reading.scan);

@@ -17,7 +17,7 @@ bool report_csv_recognises(const char *window, size_t len);
  * (presence, corrected p, pids). Of a table of several pairs of processes, the first pair. Errors:
  * ERR_BAD_INPUT (no readable row), ERR_TOO_LARGE, ERR_IO, ERR_NO_MEMORY. */
 bool report_csv_read(struct text_stream *stream,
-                     size_t memory_budget_bytes,
+                     const struct format_options *options,
                      struct format_bundle *bundle,
                      struct err *err) KS_MUST_USE;
 

@@ -28,14 +28,17 @@ bool report_title_is(const char *line, size_t len)
 static struct csv_cell pids_in(const char *at, const char *end)
 {
     struct csv_cell none = {.text = end};
-    const char *open = end;
     if (at == end || end[-1] != ')') {
         return none;
     }
+    const char *open = end - 1;
     while (open > at && *open != '(') {
         open--;
     }
-    return find(open, end, PID_WORD) == NULL ? none : (struct csv_cell){open, (size_t)(end - open)};
+    if (*open != '(' || find(open, end, PID_WORD) == NULL) {
+        return none;
+    }
+    return (struct csv_cell){open, (size_t)(end - open)};
 }
 
 /* Behind the digits, and a sign, at `at`. */

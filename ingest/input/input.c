@@ -223,6 +223,17 @@ bool input_open_memory(
     return start(out, in, size, err);
 }
 
+bool input_open_stream(struct input **out, const struct input_stream *stream, struct err *err)
+{
+    *out = NULL;
+    struct input *in = create();
+    if (in == NULL) {
+        return err_set(err, ERR_NO_MEMORY, "no memory for the input");
+    }
+    source_open_stream(&in->source, stream);
+    return start(out, in, INPUT_BLOCK_BYTES, err);
+}
+
 void input_close(struct input *in)
 {
     if (in == NULL) {
@@ -338,6 +349,20 @@ bool input_next(struct input *in, size_t keep, const char **window, size_t *len,
     }
     *window = in->window;
     *len = in->window_len;
+    return true;
+}
+
+bool input_peek(struct input *in, const char **window, size_t *len, struct err *err)
+{
+    *window = in->window;
+    bool has_block = wait_for_filled_block(in, len);
+    if (!has_block && in->failed) {
+        *err = in->err;
+        return false;
+    }
+    if (has_block) {
+        *window = block_data(in, in->taken);
+    }
     return true;
 }
 

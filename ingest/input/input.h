@@ -1,4 +1,5 @@
-/* Where bytes come from: a file or memory, gzip (ISA-L) and zstd undone, handed on in windows.
+/* Where bytes come from: a file, memory or a stream, gzip (ISA-L) and zstd undone, handed on in
+ * windows.
  *
  * Reading and decompressing run on a thread of their own, a few blocks ahead of the caller, so that
  * inflate and parse overlap. Memory is bounded: INPUT_BLOCKS blocks of INPUT_BLOCK_BYTES.
@@ -27,6 +28,8 @@
 struct input;
 
 enum input_container { INPUT_PLAIN, INPUT_GZIP, INPUT_ZSTD };
+/* By the magic bytes; four are enough. */
+enum input_container input_container_of(const char *bytes, size_t len);
 
 /* Opens a regular file and starts the reader thread. Errors: ERR_IO, ERR_NOT_FOUND, ERR_NO_MEMORY.
  */
@@ -37,6 +40,19 @@ bool input_open_memory(struct input **out,
                        const void *bytes,
                        size_t len,
                        size_t block_bytes,
+                       struct err *err) KS_MUST_USE;
+/* Bytes that somebody makes as they are asked for. */
+struct input_stream {
+    void *context;
+    /* The next piece, valid until the next call; *len 0 at the end. Called by the reader thread,
+     * one call at a time. */
+    bool (*next)(void *context, const char **bytes, size_t *len, struct err *err);
+    enum input_container container; /* to be undone */
+};
+/* The same over a stream; its context must outlive the input. Errors at
+ * reading are those of `next`. */
+bool input_open_stream(struct input **out,
+                       const struct input_stream *stream,
                        struct err *err) KS_MUST_USE;
 /* Stops the thread and frees everything; NULL is allowed. May be called at any time. */
 void input_close(struct input *in);
@@ -50,11 +66,14 @@ void input_close(struct input *in);
 bool input_next(struct input *in, size_t keep, const char **window, size_t *len, struct err *err)
     KS_MUST_USE;
 
+/* Looks at what the first input_next will give, without taking it. Only before that. */
+bool input_peek(struct input *in, const char **window, size_t *len, struct err *err) KS_MUST_USE;
+
 enum input_container input_container(const struct input *in);
 /* The file's path as it was opened, for formats that must seek in it; NULL for memory. With a
  * container its bytes are not those of the windows. */
 const char *input_path(const struct input *in);
-/* Bytes of the file read so far and its size; may be called from any thread. */
+/* Bytes of the file read so far and its size (0 of a stream); may be called from any thread. */
 uint64_t input_bytes_read(const struct input *in);
 uint64_t input_bytes_total(const struct input *in);
 /* After the end: true when the compressed stream was cut or damaged, with the reason in `*why`

@@ -23,7 +23,7 @@ bool source_is_zstd(const char *bytes, size_t len)
     return frame || skippable;
 }
 
-static enum input_container container_of(const char *bytes, size_t len)
+enum input_container input_container_of(const char *bytes, size_t len)
 {
     if (source_is_gzip(bytes, len)) {
         return INPUT_GZIP;
@@ -55,7 +55,7 @@ static bool inspect_file(struct source *source, const char *path, struct err *er
         return err_set_errno(err, ERR_IO, errno, "%s", path);
     }
     source->total_bytes = (uint64_t)status.st_size;
-    source->container = container_of(magic, (size_t)got);
+    source->container = input_container_of(magic, (size_t)got);
     (void)posix_fadvise(source->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
     return true;
 }
@@ -65,6 +65,9 @@ static void init(struct source *source)
     source->fd = -1;
     source->memory = NULL;
     source->memory_at = 0;
+    source->stream = (struct input_stream){.next = NULL};
+    source->piece_len = 0;
+    source->container = INPUT_PLAIN;
     source->read_max_bytes = (size_t)1 << 30;
     source->total_bytes = 0;
     atomic_init(&source->read_bytes, 0);
@@ -93,7 +96,14 @@ void source_open_memory(struct source *source, const void *bytes, size_t len, si
     source->memory = bytes;
     source->total_bytes = len;
     source->read_max_bytes = read_max_bytes;
-    source->container = container_of(bytes, len);
+    source->container = input_container_of(bytes, len);
+}
+
+void source_open_stream(struct source *source, const struct input_stream *stream)
+{
+    init(source);
+    source->stream = *stream;
+    source->container = stream->container;
 }
 
 void source_close(struct source *source)
@@ -115,6 +125,32 @@ static size_t read_memory(struct source *source, char *out, size_t cap)
     return take;
 }
 
+static bool read_stream(struct source *source, char *out, size_t cap, size_t *len, struct err *err)
+{
+    const struct input_stream *stream = &source->stream;
+    if (source->piece_len == 0 &&
+        !stream->next(stream->context, &source->piece, &source->piece_len, err)) {
+        return false;
+    }
+    *len = cap < source->piece_len ? cap : source->piece_len;
+    if (*len != 0) {
+        memcpy(out, source->piece, *len);
+        source->piece += *len;
+        source->piece_len -= *len;
+    }
+    return true;
+}
+
+static bool read_file(struct source *source, char *out, size_t cap, size_t *len, struct err *err)
+{
+    ssize_t got = read_again(source->fd, out, cap);
+    if (got < 0) {
+        return err_set_errno(err, ERR_IO, errno, "reading failed");
+    }
+    *len = (size_t)got;
+    return true;
+}
+
 bool source_read(struct source *source, char *out, size_t cap, size_t *len, struct err *err)
 {
     *len = 0;
@@ -124,14 +160,14 @@ bool source_read(struct source *source, char *out, size_t cap, size_t *len, stru
     if (cap > source->read_max_bytes) {
         cap = source->read_max_bytes;
     }
-    if (source->fd < 0) {
-        *len = read_memory(source, out, cap);
-    } else {
-        ssize_t got = read_again(source->fd, out, cap);
-        if (got < 0) {
-            return err_set_errno(err, ERR_IO, errno, "reading failed");
+    if (source->stream.next != NULL) {
+        if (!read_stream(source, out, cap, len, err)) {
+            return false;
         }
-        *len = (size_t)got;
+    } else if (source->fd < 0) {
+        *len = read_memory(source, out, cap);
+    } else if (!read_file(source, out, cap, len, err)) {
+        return false;
     }
     (void)atomic_fetch_add_explicit(&source->read_bytes, *len, memory_order_relaxed);
     return true;

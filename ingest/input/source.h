@@ -1,5 +1,5 @@
-/* The raw bytes of an input: a regular file or memory. Read by the reader thread only, but for the
- * two atomics. */
+/* The raw bytes of an input: a regular file, memory or a stream. Read by the reader thread only,
+ * but for the two atomics. */
 #ifndef KS_INPUT_SOURCE_H
 #define KS_INPUT_SOURCE_H
 
@@ -13,9 +13,12 @@
 #include <stdint.h>
 
 struct source {
-    int fd; /* -1: memory */
+    int fd; /* -1: memory or a stream */
     const char *memory;
     size_t memory_at;
+    struct input_stream stream; /* `next` NULL: none */
+    const char *piece;          /* what is left of the stream's last piece */
+    size_t piece_len;
     size_t read_max_bytes; /* a single read gives no more; tests set it low */
     uint64_t total_bytes;
     enum input_container container; /* by the magic bytes */
@@ -28,9 +31,10 @@ void source_open_memory(struct source *source,
                         const void *bytes,
                         size_t len,
                         size_t read_max_bytes);
+void source_open_stream(struct source *source, const struct input_stream *stream);
 void source_close(struct source *source);
 
-/* Up to `cap` bytes; *len 0 means the end. Errors: ERR_IO. */
+/* Up to `cap` bytes; *len 0 means the end. Errors: ERR_IO, those of a stream. */
 bool source_read(struct source *source, char *out, size_t cap, size_t *len, struct err *err)
     KS_MUST_USE;
 

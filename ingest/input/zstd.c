@@ -6,9 +6,14 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
+/* Of the next block: libzstd asks for it together with a block. */
+#define BLOCK_HEADER_BYTES 3
+
 struct zstd_state {
     ZSTD_DStream *stream;
     bool within_frame;
+    size_t wanted_bytes; /* of input, for the next step of libzstd */
+    bool is_full;        /* there was no room left: some may wait inside */
 };
 
 struct zstd_state *zstd_create(void)
@@ -57,6 +62,7 @@ static bool begin_frame(struct decode *decode, struct err *err)
         return false;
     }
     decode->zstd->within_frame = source_is_zstd(feed_ptr(&decode->feed), feed_left(&decode->feed));
+    decode->zstd->wanted_bytes = ZSTD_initDStream(decode->zstd->stream);
     if (!decode->zstd->within_frame) {
         decode->ended = true;
         if (feed_left(&decode->feed) != 0) {
@@ -66,14 +72,28 @@ static bool begin_frame(struct decode *decode, struct err *err)
     return true;
 }
 
+static size_t next_step(const struct zstd_state *zstd)
+{
+    if (zstd->is_full) {
+        return 0;
+    }
+    return zstd->wanted_bytes - (zstd->wanted_bytes > BLOCK_HEADER_BYTES ? BLOCK_HEADER_BYTES : 0);
+}
+
+/* One step: a header, a block, a checksum, or what there was no room for. In a call that fails
+ * libzstd drops what it gave in it, so that no step may come with one before it. */
 static size_t decompress_some(struct decode *decode, char *out, size_t cap)
 {
     struct feed *feed = &decode->feed;
-    ZSTD_inBuffer in = {.src = feed->bytes, .size = feed->len, .pos = feed->at};
+    size_t given = next_step(decode->zstd);
+    given = feed_left(feed) < given ? feed_left(feed) : given;
+    ZSTD_inBuffer in = {.src = feed->bytes, .size = feed->at + given, .pos = feed->at};
     ZSTD_outBuffer room = {.dst = out, .size = cap, .pos = 0};
     size_t result = ZSTD_decompressStream(decode->zstd->stream, &room, &in);
-    bool idle = room.pos == 0 && in.pos == feed->at;
+    bool idle = !decode->zstd->is_full && room.pos == 0 && in.pos == feed->at;
     feed->at = in.pos;
+    decode->zstd->wanted_bytes = result;
+    decode->zstd->is_full = room.pos == cap;
     if (ZSTD_isError(result) != 0) {
         decode_cut(decode, damage_text(result));
     } else if (result == 0) {

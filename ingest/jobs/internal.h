@@ -14,6 +14,7 @@ struct job {
     char *run;
     char *file_name;
     char *marker; /* NULL: none */
+    int64_t rank; /* STORE_NO_RANK */
     char sha256_hex[SHA256_HEX_BYTES];
     uint64_t size_bytes;
     uint64_t estimate_bytes; /* what its model will probably take */
@@ -41,6 +42,7 @@ struct jobs {
     unsigned running;
     unsigned passed_by; /* jobs that overtook the one that waits for memory */
     unsigned waiters;
+    unsigned windows; /* analyses of windows under way */
     bool stopping;
     struct jobs_counts counts; /* without queued and running */
 
@@ -59,6 +61,8 @@ void jobs_remove(struct jobs *jobs, struct job *job);
 /* What reading this file will take at the most, going by its size, its container and whether it is
  * JSON or a table. */
 uint64_t worker_estimate_bytes(const char *path, uint64_t size_bytes);
+/* False also for what cannot be looked into. */
+bool worker_is_archive(const char *path);
 /* The body of a worker thread; `argument` is the jobs. */
 void *worker_run(void *argument);
 

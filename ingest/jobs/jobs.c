@@ -89,6 +89,7 @@ static struct job *new_job(const struct store_job *row, const char *path)
     job->run = strdup(row->run);
     job->file_name = strdup(row->file_name);
     job->marker = row->marker == NULL ? NULL : strdup(row->marker);
+    job->rank = row->rank;
     job->size_bytes = row->size_bytes;
     job->estimate_bytes = worker_estimate_bytes(path, row->size_bytes);
     job->state = JOB_QUEUED;
@@ -275,34 +276,46 @@ void jobs_destroy(struct jobs *jobs)
 enum decision { DECIDED_QUEUE, DECIDED_ANSWER, DECIDED_REFUSE };
 
 /* How a file that is handed in stands to one that has its name. */
-enum likeness { LIKE_ALL, LIKE_BYTES, LIKE_NOTHING };
+enum likeness { LIKE_ALL, LIKE_BUT_MARKER, LIKE_BUT_RANK, LIKE_NOTHING };
 
 /* Who hands in the same bytes again and asks for nothing takes them as they were read. */
 static enum likeness
-likeness_to(const char *sha256_hex, const char *marker, const struct store_job *row)
+likeness_to(const char *sha256_hex, const struct jobs_hints *hints, const struct store_job *row)
 {
     if (strcmp(sha256_hex, row->sha256_hex) != 0) {
         return LIKE_NOTHING;
     }
-    bool same_marker = marker == NULL || row->marker == NULL ? marker == row->marker
-                                                             : strcmp(marker, row->marker) == 0;
-    bool asks_nothing = row->marker == NULL && !row->replace;
-    return same_marker || asks_nothing ? LIKE_ALL : LIKE_BYTES;
+    bool same_marker = hints->marker == NULL || row->marker == NULL
+                           ? hints->marker == row->marker
+                           : strcmp(hints->marker, row->marker) == 0;
+    bool takes_marker = same_marker || (row->marker == NULL && !row->replace);
+    bool takes_rank = hints->rank == row->rank || (row->rank == STORE_NO_RANK && !row->replace);
+    return !takes_marker ? LIKE_BUT_MARKER : !takes_rank ? LIKE_BUT_RANK : LIKE_ALL;
 }
 
 static enum decision
 refuse(const struct store_job *row, enum likeness likeness, const char *state, struct err *err)
 {
-    if (likeness == LIKE_BYTES) {
+    switch (likeness) {
+    case LIKE_BUT_MARKER:
         (void)err_set(err, ERR_CONFLICT,
                       "the same file %s under the name \"%s\" in run \"%s\", but not with the "
                       "marker \"%s\"; use ?replace=1 to read it again with this one",
-                      state, row->file_name, row->run, row->marker);
-    } else {
+                      state, row->file_name, row->run, row->marker == NULL ? "" : row->marker);
+        break;
+    case LIKE_BUT_RANK:
+        (void)err_set(err, ERR_CONFLICT,
+                      "the same file %s under the name \"%s\" in run \"%s\", but not with the "
+                      "rank %lld; use ?replace=1 to read it again with this one",
+                      state, row->file_name, row->run, (long long)row->rank);
+        break;
+    case LIKE_NOTHING:
+    case LIKE_ALL:
         (void)err_set(err, ERR_CONFLICT,
                       "other content %s under the name \"%s\" in run \"%s\"; use another name, or "
                       "?replace=1 to replace it",
                       state, row->file_name, row->run);
+        break;
     }
     return DECIDED_REFUSE;
 }
@@ -321,7 +334,8 @@ static enum decision decide(struct jobs *jobs,
     const struct job *live = find_by_name(jobs, row->run, row->file_name);
     if (live != NULL) {
         live_id = live->id;
-        likeness = likeness_to(live->sha256_hex, live->marker, row);
+        struct jobs_hints hints = {.marker = live->marker, .rank = live->rank};
+        likeness = likeness_to(live->sha256_hex, &hints, row);
     }
     (void)pthread_mutex_unlock(&jobs->lock);
     if (live_id != 0) {
@@ -337,27 +351,27 @@ static enum decision decide(struct jobs *jobs,
     if (there.sha256_hex == NULL) {
         return DECIDED_QUEUE;
     }
-    likeness = likeness_to(there.sha256_hex, there.marker, row);
+    struct jobs_hints hints = {.marker = there.marker, .rank = there.rank};
+    likeness = likeness_to(there.sha256_hex, &hints, row);
     if (likeness == LIKE_ALL) {
         out->already = true;
         out->trace_ids = there.trace_ids;
         out->trace_count = there.trace_count;
-        return DECIDED_ANSWER;
+        return store_job_failures(jobs->store, arena, there.job_id, &out->failures,
+                                  &out->failure_count, err)
+                   ? DECIDED_ANSWER
+                   : DECIDED_REFUSE;
     }
     return row->replace ? DECIDED_QUEUE : refuse(row, likeness, "is there", err);
 }
 
 /* The job exists for the store first: what the client has been told of survives everything. */
 static bool enqueue(struct jobs *jobs,
-                    struct arena *arena,
+                    const char *path,
                     struct store_job *row,
                     struct jobs_submission *out,
                     struct err *err)
 {
-    const char *path;
-    if (!store_blob_path(jobs->store, arena, row->sha256_hex, &path, err)) {
-        return false;
-    }
     struct job *job = new_job(row, path);
     if (job == NULL) {
         return err_set(err, ERR_NO_MEMORY, "no memory for a job");
@@ -371,6 +385,22 @@ static bool enqueue(struct jobs *jobs,
     append(jobs, job);
     (void)pthread_mutex_unlock(&jobs->lock);
     return true;
+}
+
+/* What the file itself decides. */
+static bool look_into(const char *path,
+                      const struct store_job *row,
+                      struct jobs_submission *out,
+                      struct err *err)
+{
+    out->is_archive = worker_is_archive(path);
+    if (!out->is_archive || row->rank == STORE_NO_RANK) {
+        return true;
+    }
+    return err_set(
+        err, ERR_BAD_REQUEST,
+        "a rank can be given for one trace only: in an archive ranks come from the names "
+        "of its files and directories (rank3/..., worker_rank3.pt.trace.json)");
 }
 
 static void drop_blob(struct jobs *jobs, const char *sha256_hex)
@@ -390,20 +420,28 @@ bool jobs_submit(struct jobs *jobs,
                  const char *sha256_hex,
                  uint64_t size_bytes,
                  bool replace,
-                 const char *marker,
+                 const struct jobs_hints *hints,
                  struct jobs_submission *out,
                  struct err *err)
 {
+    bool has_marker = hints != NULL && hints->marker != NULL && hints->marker[0] != '\0';
     struct store_job row = {.run = run,
                             .file_name = file_name,
                             .sha256_hex = sha256_hex,
                             .size_bytes = size_bytes,
                             .replace = replace,
-                            .marker = marker == NULL || marker[0] == '\0' ? NULL : marker};
+                            .marker = has_marker ? hints->marker : NULL,
+                            .rank = hints == NULL ? STORE_NO_RANK : hints->rank};
+    const char *path = NULL;
     *out = (struct jobs_submission){0};
+    bool known = store_blob_path(jobs->store, arena, sha256_hex, &path, err) &&
+                 look_into(path, &row, out, err);
     (void)pthread_mutex_lock(&jobs->submit_lock);
-    enum decision decision = decide(jobs, arena, &row, out, err);
-    bool queued = decision == DECIDED_QUEUE && enqueue(jobs, arena, &row, out, err);
+    enum decision decision = DECIDED_REFUSE;
+    if (known) {
+        decision = decide(jobs, arena, &row, out, err);
+    }
+    bool queued = decision == DECIDED_QUEUE && enqueue(jobs, path, &row, out, err);
     (void)pthread_mutex_unlock(&jobs->submit_lock);
     if (!queued) {
         drop_blob(jobs, sha256_hex);
@@ -452,14 +490,17 @@ static bool read_stored(
         .bytes_done = row->state == JOB_DONE ? row->size_bytes : 0,
         .bytes_total = row->size_bytes,
         .version = finished ? VERSION_FINISHED : 0,
+        .file_name = row->file_name,
         .error = ERR_INIT,
     };
     if (row->state == JOB_FAILED) {
         (void)err_set_at(&out->error, row->error_code, row->error_offset, "%s",
                          row->error_message == NULL ? "" : row->error_message);
     }
-    return row->state != JOB_DONE ||
-           store_job_traces(jobs->store, arena, id, &out->trace_ids, &out->trace_count, err);
+    return (row->state != JOB_DONE ||
+            store_job_traces(jobs->store, arena, id, &out->trace_ids, &out->trace_count, err)) &&
+           (!finished ||
+            store_job_failures(jobs->store, arena, id, &out->failures, &out->failure_count, err));
 }
 
 bool jobs_status(

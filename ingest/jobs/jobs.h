@@ -35,17 +35,27 @@ void jobs_destroy(struct jobs *jobs);
 
 /* What came of handing in a file. */
 struct jobs_submission {
-    int64_t job_id;     /* 0 when `already` */
+    int64_t job_id; /* 0 when `already` */
+    bool is_archive;
     bool already;       /* the same is there under the same run and name */
-    int64_t *trace_ids; /* of what is there; in the caller's arena */
+    int64_t *trace_ids; /* of what is there; in the caller's arena, as are the failures */
     size_t trace_count;
+    struct store_job_failure *failures; /* of the job that read it */
+    size_t failure_count;
 };
 
-/* Takes a committed blob. Same bytes and same marker under the same run and name: `already`, or the
- * job that is reading them. Other bytes, or the same with another marker: ERR_CONFLICT unless
- * `replace`, which has the file read and then put in the place of what is there. Same bytes without
- * marker and without `replace` are taken as they were read, whatever the marker was. The marker is
- * kept with the job, also for the next process. The blob is dropped where nothing needs it. */
+/* What a client may tell of a file. */
+struct jobs_hints {
+    const char *marker; /* see pipeline_options; NULL, "": none */
+    int64_t rank;       /* of the process that wrote the trace; STORE_NO_RANK */
+};
+
+/* Takes a committed blob. Same bytes and same hints under the same run and name: `already`, or the
+ * job that is reading them. Other bytes, or the same with other hints: ERR_CONFLICT unless
+ * `replace`, which has the file read and then put in the place of what is there. A hint that is not
+ * given, without `replace`, is taken as it was, whatever it was. The hints are kept with the job,
+ * also for the next process. The blob is dropped where nothing needs it. ERR_BAD_REQUEST: a rank
+ * for an archive, where ranks come from names. */
 bool jobs_submit(struct jobs *jobs,
                  struct arena *arena,
                  const char *run,
@@ -53,7 +63,7 @@ bool jobs_submit(struct jobs *jobs,
                  const char *sha256_hex,
                  uint64_t size_bytes,
                  bool replace,
-                 const char *marker, /* see pipeline_options; NULL, "": none */
+                 const struct jobs_hints *hints, /* NULL: none */
                  struct jobs_submission *out,
                  struct err *err) KS_MUST_USE;
 
@@ -62,10 +72,14 @@ struct jobs_status {
     enum job_state state;
     enum pipeline_stage stage;
     uint64_t bytes_done, bytes_total;
-    uint64_t version;   /* grows with every change of state or stage */
-    int64_t *trace_ids; /* JOB_DONE; in the caller's arena */
+    uint64_t version;   /* another one with every change of state or stage */
+    int64_t *trace_ids; /* JOB_DONE; in the caller's arena, as are the failures */
     size_t trace_count;
-    struct err error; /* JOB_FAILED */
+    /* JOB_DONE, JOB_FAILED: what of the archive `file_name` gave no trace. */
+    struct store_job_failure *failures;
+    size_t failure_count;
+    const char *file_name; /* set where there are failures */
+    struct err error;      /* JOB_FAILED */
 };
 
 /* ERR_NOT_FOUND for an unknown id; finished jobs of earlier starts are known too. */
@@ -84,6 +98,12 @@ bool jobs_wait(struct jobs *jobs,
                int timeout_ms,
                struct jobs_status *out,
                struct err *err) KS_MUST_USE;
+
+/* A turn for an analysis outside of the queue (window.h): waits while two are under way. It may
+ * take *memory_budget_bytes, a quarter of the uploads' budget and beside it. ERR_UNAVAILABLE while
+ * the server stops. Each turn is given back with jobs_window_end. */
+bool jobs_window_begin(struct jobs *jobs, size_t *memory_budget_bytes, struct err *err) KS_MUST_USE;
+void jobs_window_end(struct jobs *jobs);
 
 struct jobs_counts {
     uint64_t queued, running, done, failed; /* done, failed: since the start of the process */

@@ -1,6 +1,9 @@
 /* Worker threads: take a job whose memory is free, carry its file through, tell the store. */
 #include "ingest/input/input.h"
+#include "ingest/input/tar.h"
+#include "ingest/jobs/intake.h"
 #include "ingest/jobs/internal.h"
+#include "ingest/jobs/pipeline_archive.h"
 
 #include <string.h>
 
@@ -14,14 +17,15 @@ static bool is_space(char c)
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-/* Traces are JSON; tables are not. What cannot be looked into is taken for a trace. */
+/* Traces are JSON, also in archives; tables are not. What cannot be looked into is taken for a
+ * trace. */
 static bool holds_a_table(struct input *in)
 {
     struct err ignored = ERR_INIT;
     const char *window;
     size_t len = 0;
     size_t at = 0;
-    if (!input_next(in, 0, &window, &len, &ignored)) {
+    if (!input_peek(in, &window, &len, &ignored) || tar_recognises(window, len)) {
         return false;
     }
     if (len >= 3 && memcmp(window, "\xEF\xBB\xBF", 3) == 0) {
@@ -55,6 +59,19 @@ uint64_t worker_estimate_bytes(const char *path, uint64_t size_bytes)
                                         : container == INPUT_ZSTD ? 15
                                                                   : 1);
     return base_bytes + (is_table ? text_bytes * 3 : text_bytes / 3);
+}
+
+bool worker_is_archive(const char *path)
+{
+    struct err ignored = ERR_INIT;
+    struct input *in;
+    bool is_archive = false;
+    if (!input_open_file(&in, path, &ignored)) {
+        return false;
+    }
+    bool known = pipeline_is_archive(in, &is_archive, &ignored);
+    input_close(in);
+    return known && is_archive;
 }
 
 /* What the job may take now; 0 when it has to wait. Each worker has its even share, so that
@@ -107,35 +124,6 @@ static struct job *pick(struct jobs *jobs)
 
 /* ---- carrying out ---- */
 
-static bool
-store_output(struct jobs *jobs, struct job *job, struct pipeline_output *output, struct err *err)
-{
-    struct store_ingest *ingest;
-    atomic_store(&job->progress.stage, STAGE_STORING);
-    if (!store_ingest_begin(jobs->store, job->id, &ingest, err)) {
-        return false;
-    }
-    for (size_t i = 0; i < output->item_count; i++) {
-        struct pipeline_item *item = &output->items[i];
-        bool ok = store_ingest_trace(ingest, item->worker, item->span_digits, output->format,
-                                     item->results, err);
-        if (!ok) {
-            store_ingest_abort(ingest);
-            return false;
-        }
-    }
-    return store_ingest_publish(ingest, err);
-}
-
-static uint64_t count_events(const struct pipeline_output *output)
-{
-    uint64_t events = 0;
-    for (size_t i = 0; i < output->item_count; i++) {
-        events += (uint64_t)output->items[i].results->event_count;
-    }
-    return events;
-}
-
 static bool find_raw(
     struct jobs *jobs, struct job *job, struct arena *arena, const char **path, struct err *err)
 {
@@ -152,19 +140,10 @@ static bool find_raw(
 static bool carry_out(struct jobs *jobs, struct job *job, uint64_t *events, struct err *err)
 {
     struct arena arena;
-    struct pipeline_output output = {0};
     const char *path;
-    const struct pipeline_options options = {.memory_budget_bytes = job->grant_bytes,
-                                             .marker = job->marker};
     arena_init(&arena, 0);
     bool ok = store_job_running(jobs->store, job->id, err) &&
-              find_raw(jobs, job, &arena, &path, err) &&
-              pipeline_run(path, job->file_name, &options, &job->progress, &output, err);
-    if (ok) {
-        *events = count_events(&output);
-        ok = store_output(jobs, job, &output, err);
-        pipeline_output_free(&output);
-    }
+              find_raw(jobs, job, &arena, &path, err) && intake_run(jobs, job, path, events, err);
     arena_free(&arena);
     return ok;
 }

@@ -229,6 +229,16 @@ struct trace_results {
     double tc_pie_used;     /* share of kernel time in Tensor Core kernels, plugin's list (12.2) */
     double tensor_pie_used; /* the same by our list */
 
+    /* How the whole time divides, inside of steps and outside: each moment belongs to the first role
+     * under way; all add up to duration_ns. 0 in a `plugin` set. */
+    union {
+        int64_t role_ns[ROLE_COUNT];
+        struct {
+            int64_t role_kernel_ns, role_memcpy_ns, role_memset_ns, role_communication_ns,
+                role_runtime_ns, role_dataloader_ns, role_cpu_exec_ns, role_other_ns;
+        };
+    };
+
     struct step_row *steps;
     size_t step_count;
     struct operator_row *operators[OPERATOR_GROUP_COUNT];
@@ -239,9 +249,6 @@ struct trace_results {
     size_t kernel_launch_count;
     struct device_row *devices;
     size_t device_count;
-    /* The list of events in the decompressed file, -1 when not known: see struct trace. */
-    int64_t events_offset;
-    int64_t events_end_offset;
     struct gpu_counters *gpu_counters; /* NULL: none, or the `plugin` set has them */
     int64_t device_property_count;     /* entries of `deviceProperties` */
     struct gpu_row *gpus;

@@ -52,6 +52,7 @@ struct trace_private {
     uint32_t memory_capacity;
     uint32_t extra_capacity;
     uint32_t collective_capacity;
+    uint32_t counter_capacity;
     uint32_t label_capacity;
     uint32_t device_capacity;
     uint32_t meta_capacity;
@@ -229,8 +230,6 @@ static void init_columns(struct trace *trace)
     arena_init(&trace->arena, 0);
     trace->distributed_rank = TRACE_NO_ID;
     trace->distributed_world_size = TRACE_NO_ID;
-    trace->events_offset = TRACE_NO_OFFSET;
-    trace->events_end_offset = TRACE_NO_OFFSET;
     for (size_t i = 0; i < WARNING_CODE_COUNT; i++) {
         trace->warnings.by_code[i].first_offset = WARNING_NO_OFFSET;
     }
@@ -280,6 +279,7 @@ void trace_destroy(struct trace *trace)
     free(trace->memory_args);
     free(trace->extras);
     free(trace->collectives);
+    free(trace->counters);
     free(trace->labels);
     free(trace->devices);
     free(trace->meta);
@@ -456,6 +456,15 @@ bool trace_add_collective(struct trace *trace, const struct collective_args *arg
     return good;
 }
 
+bool trace_add_counter(struct trace *trace, const struct trace_counter *counter)
+{
+    void *entries = trace->counters;
+    bool good = append(&entries, &trace->counter_count, &trace->priv->counter_capacity, counter,
+                       sizeof *counter);
+    trace->counters = entries;
+    return good;
+}
+
 bool trace_add_label(struct trace *trace, const struct trace_label *label)
 {
     void *entries = trace->labels;
@@ -518,6 +527,7 @@ size_t trace_memory_bytes(const struct trace *trace)
            trace->memory_args_count * sizeof *trace->memory_args +
            trace->extra_count * sizeof *trace->extras +
            trace->collective_count * sizeof *trace->collectives +
+           trace->counter_count * sizeof *trace->counters +
            trace->label_count * sizeof *trace->labels +
            trace->device_count * sizeof *trace->devices + trace->meta_count * sizeof *trace->meta +
            index_bytes(&priv->track_index) + index_bytes(&priv->category_index) +

@@ -21,8 +21,6 @@
 
 /* "Not there" for int64 ids (correlation, external id, ...). */
 #define TRACE_NO_ID INT64_MIN
-/* "Not there" for events_offset and events_end_offset. */
-#define TRACE_NO_OFFSET INT64_C(-1)
 /* "No arguments that an analysis needs" in the `args` column. */
 #define TRACE_NO_ARGS UINT32_MAX
 
@@ -184,6 +182,14 @@ struct collective_args {
     int64_t out_count;  /* `Out msg nelems`: and gets */
 };
 
+/* One series of one counter event (ph C): each member of its `args` that is a number. Ascending by
+ * event. */
+struct trace_counter {
+    uint32_t event;
+    uint32_t series; /* string id of the member's key */
+    double value;
+};
+
 #define DEVICE_HAS_ID 1u
 #define DEVICE_HAS_TOTAL_MEMORY 2u
 #define DEVICE_HAS_TOTAL_MEMORY_MIB 4u
@@ -212,11 +218,12 @@ struct trace_meta {
     const char *value;
 };
 
-/* process_name / thread_name / process_labels metadata (`M` events). */
+/* process_name, thread_name, process_labels, process_sort_index and thread_sort_index metadata (`M`
+ * events). */
 struct trace_label {
     uint32_t kind_name; /* string id of the M event's name, "thread_name" */
     uint32_t track;
-    uint32_t label; /* string id of args.name or args.labels */
+    uint32_t label; /* string id of args.name, args.labels or args.sort_index */
 };
 
 struct trace {
@@ -238,6 +245,8 @@ struct trace {
     uint32_t extra_count;
     struct collective_args *collectives;
     uint32_t collective_count;
+    struct trace_counter *counters;
+    uint32_t counter_count;
     struct trace_label *labels;
     uint32_t label_count;
 
@@ -248,11 +257,7 @@ struct trace {
                            answers then hold doubles (SPEC_tb section 1) */
     struct trace_meta *meta;
     uint32_t meta_count;
-    const char *framework; /* top-level `Framework`, NULL when absent */
-    /* Bytes in the decompressed file: behind the bracket that opens the list of events, and at the
-     * one that closes it. */
-    int64_t events_offset;
-    int64_t events_end_offset;
+    const char *framework;    /* top-level `Framework`, NULL when absent */
     int64_t base_time_ns;     /* `baseTimeNanoseconds`, 0 when absent */
     int64_t distributed_rank; /* distributedInfo.rank, TRACE_NO_ID when absent */
     int64_t distributed_world_size;
@@ -290,6 +295,7 @@ uint32_t trace_add_kernel_args(struct trace *trace, const struct kernel_args *ar
 uint32_t trace_add_memory_args(struct trace *trace, const struct memory_args *args);
 bool trace_add_extra(struct trace *trace, const struct event_extra *extra) KS_MUST_USE;
 bool trace_add_collective(struct trace *trace, const struct collective_args *args) KS_MUST_USE;
+bool trace_add_counter(struct trace *trace, const struct trace_counter *counter) KS_MUST_USE;
 bool trace_add_label(struct trace *trace, const struct trace_label *label) KS_MUST_USE;
 bool trace_add_device(struct trace *trace, const struct device_properties *device) KS_MUST_USE;
 bool trace_add_meta(struct trace *trace, const char *key, const char *value) KS_MUST_USE;

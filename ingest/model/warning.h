@@ -50,7 +50,13 @@
       "Kernels with a device id outside 0..63 were left out of the device summary.")              \
     X(WARN_STEP_NAME, "step_name",                                                                \
       "ProfilerStep events without a number were not taken as steps.")                            \
-    X(WARN_BAD_LINE, "bad_line", "Lines that could not be read were left out.")
+    X(WARN_BAD_LINE, "bad_line", "Lines that could not be read were left out.")                   \
+    X(WARN_BEGIN_WITHOUT_END, "begin_without_end",                                                \
+      "Begin events without an end last until the end of the timeline.")                          \
+    X(WARN_END_WITHOUT_BEGIN, "end_without_begin",                                                \
+      "End events without a begin are instants on the timeline.")                                 \
+    X(WARN_ABSURD_DURATION, "absurd_duration",                                                    \
+      "Durations that end more than a day after the last start were cut on the timeline.")
 
 enum warning_code {
 #define WARNING_ENUM(code, text, message) code,

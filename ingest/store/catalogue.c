@@ -240,7 +240,8 @@ bool store_run_get(struct store *store,
     "SELECT * FROM (SELECT t.id AS id, r.name, t.worker AS worker, t.span_digits,"                 \
     " dense_rank() OVER (PARTITION BY u.run_id, t.worker, t.span_digits = ''"                      \
     "     ORDER BY t.span_digits) AS span,"                                                        \
-    " u.file_name, t.format, t.device_type, t.event_count, t.step_count, t.start_ns,"              \
+    " u.file_name, (SELECT coalesce(j.rank, -1) FROM job AS j WHERE j.id = u.job_id), t.format, "  \
+    "t.device_type, t.event_count, t.step_count, t.start_ns,"                                      \
     " t.duration_ns, u.size_bytes, u.sha256, u.uploaded_at_s, t.note, t.tags, t.views,"            \
     " t.communication_nodes, t.communication_signature, t.collective_count, t.operator_count,"     \
     " t.kernel_count,"                                                                             \
@@ -255,6 +256,7 @@ static void read_trace(struct db_stmt *st, struct arena *arena, struct store_tra
     trace->span_digits = db_get_text(st, arena);
     trace->span = db_get_int(st);
     trace->file_name = db_get_text(st, arena);
+    trace->rank = db_get_int(st);
     trace->format = db_get_text(st, arena);
     trace->device_type = db_get_text(st, arena);
     trace->event_count = db_get_int(st);
@@ -404,7 +406,8 @@ static bool find_upload(struct db *db,
 {
     struct db_stmt st;
     db_prepare(&st, db,
-               "SELECT u.id, u.sha256, j.marker FROM upload AS u JOIN run AS r ON r.id = u.run_id"
+               "SELECT u.id, u.sha256, u.job_id, j.marker, coalesce(j.rank, -1) FROM upload AS u "
+               "JOIN run AS r ON r.id = u.run_id"
                " JOIN job AS j ON j.id = u.job_id"
                " WHERE r.name = ? AND u.file_name = ? AND u.published = 1");
     db_put_text(&st, run);
@@ -413,7 +416,9 @@ static bool find_upload(struct db *db,
     if (db_next(&st)) {
         *upload_id = db_get_int(&st);
         out->sha256_hex = db_get_text(&st, arena);
+        out->job_id = db_get_int(&st);
         out->marker = db_get_text(&st, arena);
+        out->rank = db_get_int(&st);
     }
     return db_done(&st, err);
 }
@@ -427,7 +432,7 @@ bool store_find_file(struct store *store,
 {
     struct db *db;
     int64_t upload_id;
-    *out = (struct store_file){0};
+    *out = (struct store_file){.rank = STORE_NO_RANK};
     if (!store_read_begin(store, &db, err)) {
         return false;
     }

@@ -34,8 +34,14 @@
     X(REAL, tc_pie_used)            \
     X(REAL, tensor_pie_used)        \
     X(INT, device_property_count)   \
-    X(INT, events_offset)           \
-    X(INT, events_end_offset)       \
+    X(INT, role_kernel_ns)          \
+    X(INT, role_memcpy_ns)          \
+    X(INT, role_memset_ns)          \
+    X(INT, role_communication_ns)   \
+    X(INT, role_runtime_ns)         \
+    X(INT, role_dataloader_ns)      \
+    X(INT, role_cpu_exec_ns)        \
+    X(INT, role_other_ns)           \
     X(FLAG, has_kernel_use)         \
     X(SOURCE, cycle_source)
 

@@ -1,6 +1,10 @@
 /* One upload on its way into the store: an unpublished upload row holds its traces until
  * publishing. */
+#include "ingest/store/event_writer.h"
+#include "ingest/store/ingest_log.h"
 #include "ingest/store/ingest_rows.h"
+#include "ingest/store/store_events.h"
+#include "ingest/store/timeline_rows.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +13,9 @@ struct store_ingest {
     struct store *store;
     int64_t job_id;
     int64_t upload_id;
+    int64_t log_id;              /* of the trace that is being read; 0: nothing of it came yet */
+    struct event_writer *events; /* NULL: none came yet */
+    struct timeline_rows *timeline;
 };
 
 static bool insert_upload(struct store_ingest *ingest, struct err *err)
@@ -56,13 +63,92 @@ bool store_ingest_begin(struct store *store,
     return true;
 }
 
-/* What an upload tells of each of its traces. */
-struct trace_place {
-    const char *worker;
-    const char *span_digits;
-    const char *format;
-    int64_t plugin_of;
-};
+/* ---- the log of the trace that is being read ---- */
+
+struct store *ingest_log_store(struct store_ingest *ingest)
+{
+    return ingest->store;
+}
+
+struct timeline_rows **ingest_log_timeline(struct store_ingest *ingest)
+{
+    return &ingest->timeline;
+}
+
+bool ingest_log_open(struct store_ingest *ingest, int64_t *log_id, struct err *err)
+{
+    struct store *store = ingest->store;
+    if (ingest->log_id == 0) {
+        if (!store_write_begin(store, STORE_BATCH, err)) {
+            return false;
+        }
+        bool ok = db_run_id(store->writer, "INSERT INTO event_log (upload_id) VALUES (?)",
+                            ingest->upload_id, err);
+        int64_t id = db_last_id(store->writer);
+        if (!store_write_end(store, ok, err)) {
+            return false;
+        }
+        ingest->log_id = id;
+    }
+    *log_id = ingest->log_id;
+    return true;
+}
+
+static void end_events(struct store_ingest *ingest)
+{
+    event_writer_destroy(ingest->events);
+    ingest->events = NULL;
+}
+
+static bool begin_events(struct store_ingest *ingest, struct err *err)
+{
+    int64_t log_id;
+    if (ingest->events != NULL) {
+        return true;
+    }
+    if (!ingest_log_open(ingest, &log_id, err)) {
+        return false;
+    }
+    ingest->events = event_writer_create(ingest->store, log_id);
+    return ingest->events != NULL || err_set(err, ERR_NO_MEMORY, "no memory to store events");
+}
+
+bool store_ingest_events(struct store_ingest *ingest,
+                         const struct event_log *log,
+                         const struct event_batch *batch,
+                         struct err *err)
+{
+    return begin_events(ingest, err) && event_writer_add(ingest->events, log, batch, err);
+}
+
+bool store_ingest_events_end(struct store_ingest *ingest,
+                             const struct event_log *log,
+                             struct err *err)
+{
+    bool ok = begin_events(ingest, err) && event_writer_end(ingest->events, log, err);
+    end_events(ingest);
+    return ok;
+}
+
+/* Without its upload the log is to be purged. */
+bool store_ingest_drop_events(struct store_ingest *ingest, struct err *err)
+{
+    struct store *store = ingest->store;
+    int64_t log_id = ingest->log_id;
+    end_events(ingest);
+    ingest->log_id = 0;
+    if (log_id == 0) {
+        return true;
+    }
+    if (!store_write_begin(store, STORE_BATCH, err)) {
+        return false;
+    }
+    bool ok =
+        db_run_id(store->writer, "UPDATE event_log SET upload_id = NULL WHERE id = ?", log_id, err);
+    return store_write_end(store, ok, err) && store_purge(store, err);
+}
+
+/* ---- traces ---- */
 
 static bool write_figures(struct store_ingest *ingest,
                           const struct trace_place *place,
@@ -74,8 +160,7 @@ static bool write_figures(struct store_ingest *ingest,
     if (!store_write_begin(store, STORE_BATCH, err)) {
         return false;
     }
-    bool ok = ingest_rows_trace(store->writer, ingest->upload_id, place->plugin_of, place->worker,
-                                place->span_digits, place->format, results, trace_id, err);
+    bool ok = ingest_rows_trace(store->writer, place, results, trace_id, err);
     return store_write_end(store, ok, err) && ingest_rows_write(store, *trace_id, results, err);
 }
 
@@ -86,8 +171,15 @@ bool store_ingest_trace(struct store_ingest *ingest,
                         const struct trace_results *results,
                         struct err *err)
 {
-    struct trace_place place = {.worker = worker, .span_digits = span_digits, .format = format};
+    struct trace_place place = {.upload_id = ingest->upload_id,
+                                .log_id = ingest->log_id,
+                                .worker = worker,
+                                .span_digits = span_digits,
+                                .format = format};
     int64_t plugin_id = 0;
+    /* The next events are those of the next trace. */
+    end_events(ingest);
+    ingest->log_id = 0;
     return write_figures(ingest, &place, results, &place.plugin_of, err) &&
            (results->plugin == NULL ||
             write_figures(ingest, &place, results->plugin, &plugin_id, err));
@@ -171,6 +263,8 @@ bool store_ingest_publish(struct store_ingest *ingest, struct err *err)
         store_ingest_abort(ingest);
         return false;
     }
+    end_events(ingest);
+    timeline_rows_free(ingest->timeline);
     free(ingest);
     /* The upload is visible; what it replaced is not any more and goes now or at the next start. */
     struct err second = ERR_INIT;
@@ -205,9 +299,11 @@ void store_ingest_abort(struct store_ingest *ingest)
         return;
     }
     struct err err = ERR_INIT;
+    end_events(ingest);
     if (!remove_upload(ingest, &err)) {
         log_write(ingest->store->log, LOG_WARN,
                   "an upload that was given up stays until the next start: %s", err.msg);
     }
+    timeline_rows_free(ingest->timeline);
     free(ingest);
 }

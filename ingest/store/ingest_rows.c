@@ -205,11 +205,7 @@ bool ingest_rows_write(struct store *store,
 }
 
 bool ingest_rows_trace(struct db *db,
-                       int64_t upload_id,
-                       int64_t plugin_of,
-                       const char *worker,
-                       const char *span_digits,
-                       const char *format,
+                       const struct trace_place *place,
                        const struct trace_results *results,
                        int64_t *trace_id,
                        struct err *err)
@@ -218,15 +214,16 @@ bool ingest_rows_trace(struct db *db,
     struct row_writer only = {.ok = true, .err = err};
     struct row_writer *writer = &only;
     db_prepare(&only.row, db,
-               "INSERT INTO trace (upload_id, plugin_of, worker, span_digits, format, "
+               "INSERT INTO trace (upload_id, plugin_of, log_id, worker, span_digits, format, "
                "device_type" TRACE_FIELDS(FIELD_COLUMN) TRACE_COUNT_COLUMNS
-               ") VALUES (?, nullif(?, 0), ?, ?, ?, ?" TRACE_FIELDS(
+               ") VALUES (?, nullif(?, 0), nullif(?, 0), ?, ?, ?, ?" TRACE_FIELDS(
                    FIELD_PARAM) ", ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
-    row_put_int(writer, upload_id);
-    row_put_int(writer, plugin_of);
-    row_put_text(writer, worker);
-    row_put_text(writer, span_digits);
-    row_put_text(writer, format);
+    row_put_int(writer, place->upload_id);
+    row_put_int(writer, place->plugin_of);
+    row_put_int(writer, place->log_id);
+    row_put_text(writer, place->worker);
+    row_put_text(writer, place->span_digits);
+    row_put_text(writer, place->format);
     row_put_text(writer, results->device_type == NULL ? "" : results->device_type);
     TRACE_FIELDS(ROW_WRITE)
     row_put_int(writer, (int64_t)results->step_count);

@@ -11,14 +11,19 @@ bool ingest_rows_write(struct store *store,
                        const struct trace_results *results,
                        struct err *err) KS_MUST_USE;
 
-/* The trace row itself, inside the caller's transaction. `plugin_of`: the trace whose figures as
- * the plugin rounds them these are, 0 for a trace of its own. */
+/* What an upload tells of one of its traces. */
+struct trace_place {
+    int64_t upload_id;
+    int64_t plugin_of; /* the trace whose figures as the plugin rounds them these are; 0: none */
+    int64_t log_id;    /* its events and timeline; 0: none */
+    const char *worker;
+    const char *span_digits;
+    const char *format;
+};
+
+/* The trace row itself, inside the caller's transaction. */
 bool ingest_rows_trace(struct db *db,
-                       int64_t upload_id,
-                       int64_t plugin_of,
-                       const char *worker,
-                       const char *span_digits,
-                       const char *format,
+                       const struct trace_place *place,
                        const struct trace_results *results,
                        int64_t *trace_id,
                        struct err *err) KS_MUST_USE;

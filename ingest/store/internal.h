@@ -82,6 +82,9 @@ bool store_make_dir(const char *path, struct err *err) KS_MUST_USE;
 
 /* ---- shared statements ---- */
 
+/* The code of its stable text; ERR_NONE for NULL, ERR_INTERNAL for one that is not known. */
+enum err_code store_error_code_of(const char *text);
+
 /* ERR_NOT_FOUND when no visible trace has this id. */
 bool store_check_trace(struct db *db, int64_t trace_id, struct err *err) KS_MUST_USE;
 /* The same where the id may also be that of the plugin's figures of a visible trace. */

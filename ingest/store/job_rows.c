@@ -20,7 +20,7 @@ static enum job_state state_of(const char *text)
     return JOB_FAILED;
 }
 
-static enum err_code error_code_of(const char *text)
+enum err_code store_error_code_of(const char *text)
 {
     static const enum err_code codes[] = {
 #define CODE_ITEM(code, text, status, title) code,
@@ -35,6 +35,15 @@ static enum err_code error_code_of(const char *text)
     return text == NULL ? ERR_NONE : ERR_INTERNAL;
 }
 
+static void put_rank(struct db_stmt *st, int64_t rank)
+{
+    if (rank == STORE_NO_RANK) {
+        db_put_null(st);
+    } else {
+        db_put_int(st, rank);
+    }
+}
+
 bool store_job_add(struct store *store, const struct store_job *job, int64_t *id, struct err *err)
 {
     if (!store_write_begin(store, STORE_DURABLE, err)) {
@@ -42,14 +51,15 @@ bool store_job_add(struct store *store, const struct store_job *job, int64_t *id
     }
     struct db_stmt st;
     db_prepare(&st, store->writer,
-               "INSERT INTO job (run, file_name, sha256, size_bytes, replace, marker, state,"
-               " received_at_s) VALUES (?, ?, ?, ?, ?, ?, 'queued', ?)");
+               "INSERT INTO job (run, file_name, sha256, size_bytes, replace, marker, rank, state,"
+               " received_at_s) VALUES (?, ?, ?, ?, ?, ?, ?, 'queued', ?)");
     db_put_text(&st, job->run);
     db_put_text(&st, job->file_name);
     db_put_text(&st, job->sha256_hex);
     db_put_int(&st, (int64_t)job->size_bytes);
     db_put_int(&st, job->replace);
     db_put_text(&st, job->marker);
+    put_rank(&st, job->rank);
     db_put_int(&st, (int64_t)time(NULL));
     bool ok = db_run(&st, err);
     int64_t new_id = ok ? db_last_id(store->writer) : 0;
@@ -61,9 +71,9 @@ bool store_job_add(struct store *store, const struct store_job *job, int64_t *id
     return true;
 }
 
-#define JOB_SELECT                                                                       \
-    "SELECT id, run, file_name, sha256, size_bytes, replace, marker, state, error_code," \
-    " error_offset, error_message FROM job"
+#define JOB_SELECT                                                                               \
+    "SELECT id, run, file_name, sha256, size_bytes, replace, marker, coalesce(rank, -1), state," \
+    " error_code, error_offset, error_message FROM job"
 
 static void read_job(struct db_stmt *st, struct arena *arena, struct store_job *job)
 {
@@ -75,8 +85,9 @@ static void read_job(struct db_stmt *st, struct arena *arena, struct store_job *
     job->size_bytes = (uint64_t)db_get_int(st);
     job->replace = db_get_bool(st);
     job->marker = db_get_text(st, arena);
+    job->rank = db_get_int(st);
     job->state = state_of(db_peek_text(st, &len));
-    job->error_code = error_code_of(db_peek_text(st, &len));
+    job->error_code = store_error_code_of(db_peek_text(st, &len));
     job->error_offset = db_get_is_null(st) ? ERR_NO_OFFSET : 0;
     job->error_offset |= (uint64_t)db_get_int(st);
     job->error_message = db_get_text(st, arena);

@@ -8,34 +8,50 @@
 #define RAW_MAX_BYTES ((size_t)4 << 30)
 #define VARINT_BYTES 10
 
+/* What stands before the numbers of pack_column. */
+enum column_coding { COLUMN_ONE_VALUE, COLUMN_PLAIN, COLUMN_DELTA };
+
 /* ---- packing ---- */
 
 void pack_init(struct pack *pack)
 {
+    *pack = (struct pack){.compressor = NULL};
     buf_init(&pack->raw, RAW_MAX_BYTES);
 }
 
 void pack_free(struct pack *pack)
 {
     buf_free(&pack->raw);
+    (void)ZSTD_freeCCtx(pack->compressor);
+    pack->compressor = NULL;
+}
+
+void pack_clear(struct pack *pack)
+{
+    buf_clear(&pack->raw);
+}
+
+/* The number at `at`, where there is room for VARINT_BYTES; gives the place behind it. */
+static inline char *put_number(char *at, uint64_t value)
+{
+    while (value >= 0x80) {
+        *at++ = (char)(unsigned char)(value | 0x80);
+        value >>= 7;
+    }
+    *at++ = (char)value;
+    return at;
 }
 
 void pack_number(struct pack *pack, uint64_t value)
 {
     char bytes[VARINT_BYTES];
-    size_t len = 0;
-    while (value >= 0x80) {
-        bytes[len++] = (char)(unsigned char)(value | 0x80);
-        value >>= 7;
-    }
-    bytes[len++] = (char)value;
-    buf_append(&pack->raw, bytes, len);
+    buf_append(&pack->raw, bytes, (size_t)(put_number(bytes, value) - bytes));
 }
 
 /* Small numbers of either sign become small ones: 0, -1, 1, -2 ... are 0, 1, 2, 3 ... */
-static void pack_signed(struct pack *pack, uint64_t value)
+static inline uint64_t zigzag(uint64_t value)
 {
-    pack_number(pack, (value << 1) ^ (value >> 63 != 0 ? UINT64_MAX : 0));
+    return (value << 1) ^ (0 - (value >> 63));
 }
 
 void pack_bytes(struct pack *pack, const uint8_t *column, size_t count)
@@ -45,21 +61,98 @@ void pack_bytes(struct pack *pack, const uint8_t *column, size_t count)
     }
 }
 
+/* Room for numbers; NULL without memory, which pack_finish tells. */
+static char *reserve_numbers(struct pack *pack, size_t count, size_t number_bytes)
+{
+    if (count > RAW_MAX_BYTES / number_bytes) {
+        pack->raw.failed = true;
+        return NULL;
+    }
+    return buf_reserve(&pack->raw, count * number_bytes);
+}
+
+static void end_numbers(struct pack *pack, const char *end)
+{
+    pack->raw.len = (size_t)(end - pack->raw.ptr);
+}
+
 void pack_u32(struct pack *pack, const uint32_t *column, size_t count)
 {
+    char *at = reserve_numbers(pack, count, VARINT_BYTES);
     uint64_t last = 0;
-    for (size_t i = 0; i < count; i++) {
-        pack_signed(pack, column[i] - last);
+    for (size_t i = 0; at != NULL && i < count; i++) {
+        at = put_number(at, zigzag(column[i] - last));
         last = column[i];
+    }
+    if (at != NULL) {
+        end_numbers(pack, at);
     }
 }
 
 void pack_i64(struct pack *pack, const int64_t *column, size_t count)
 {
+    char *at = reserve_numbers(pack, count, VARINT_BYTES);
+    uint64_t last = 0;
+    for (size_t i = 0; at != NULL && i < count; i++) {
+        at = put_number(at, zigzag((uint64_t)column[i] - last));
+        last = (uint64_t)column[i];
+    }
+    if (at != NULL) {
+        end_numbers(pack, at);
+    }
+}
+
+/* Bytes of a packed number beyond its first one, without a branch. */
+static inline unsigned more_bytes(uint64_t value)
+{
+    return (unsigned)(value >= (uint64_t)1 << 7) + (unsigned)(value >= (uint64_t)1 << 14) +
+           (unsigned)(value >= (uint64_t)1 << 21) + (unsigned)(value >= (uint64_t)1 << 28) +
+           (unsigned)(value >= (uint64_t)1 << 35) + (unsigned)(value >= (uint64_t)1 << 42) +
+           (unsigned)(value >= (uint64_t)1 << 49) + (unsigned)(value >= (uint64_t)1 << 56) +
+           (unsigned)(value >= (uint64_t)1 << 63);
+}
+
+static enum column_coding choose_coding(const int64_t *column, size_t count, size_t *bytes)
+{
+    size_t plain_bytes = count;
+    size_t delta_bytes = count;
+    uint64_t differ = 0;
     uint64_t last = 0;
     for (size_t i = 0; i < count; i++) {
-        pack_signed(pack, (uint64_t)column[i] - last);
+        uint64_t value = (uint64_t)column[i];
+        differ |= value ^ (uint64_t)column[0];
+        plain_bytes += more_bytes(zigzag(value));
+        delta_bytes += more_bytes(zigzag(value - last));
+        last = value;
+    }
+    *bytes = delta_bytes < plain_bytes ? delta_bytes : plain_bytes;
+    if (differ == 0) {
+        return COLUMN_ONE_VALUE;
+    }
+    return delta_bytes < plain_bytes ? COLUMN_DELTA : COLUMN_PLAIN;
+}
+
+void pack_column(struct pack *pack, const int64_t *column, size_t count)
+{
+    if (count == 0) {
+        return;
+    }
+    size_t bytes;
+    enum column_coding coding = choose_coding(column, count, &bytes);
+    pack_number(pack, coding);
+    if (coding == COLUMN_ONE_VALUE) {
+        pack_number(pack, zigzag((uint64_t)column[0]));
+        return;
+    }
+    char *at = reserve_numbers(pack, bytes, 1);
+    uint64_t minus_last = coding == COLUMN_DELTA ? UINT64_MAX : 0;
+    uint64_t last = 0;
+    for (size_t i = 0; at != NULL && i < count; i++) {
+        at = put_number(at, zigzag((uint64_t)column[i] - (last & minus_last)));
         last = (uint64_t)column[i];
+    }
+    if (at != NULL) {
+        end_numbers(pack, at);
     }
 }
 
@@ -74,17 +167,29 @@ void pack_texts(struct pack *pack, const char *const *texts, size_t count)
     }
 }
 
+static bool make_compressor(struct pack *pack)
+{
+    if (pack->compressor == NULL) {
+        pack->compressor = ZSTD_createCCtx();
+    }
+    return pack->compressor != NULL &&
+           !ZSTD_isError(
+               ZSTD_CCtx_setParameter(pack->compressor, ZSTD_c_compressionLevel, PACK_LEVEL)) &&
+           !ZSTD_isError(ZSTD_CCtx_setParameter(pack->compressor, ZSTD_c_checksumFlag, 1));
+}
+
 bool pack_finish(struct pack *pack, void **bytes, size_t *len, struct err *err)
 {
     size_t room = ZSTD_compressBound(pack->raw.len);
-    *bytes = pack->raw.failed ? NULL : malloc(room);
+    *bytes = pack->raw.failed || !make_compressor(pack) ? NULL : malloc(room);
     if (*bytes == NULL) {
         return err_set(err, ERR_NO_MEMORY, "no memory to store %zu bytes of columns",
                        pack->raw.len);
     }
-    *len = ZSTD_compress(*bytes, room, pack->raw.ptr, pack->raw.len, PACK_LEVEL);
+    *len = ZSTD_compress2(pack->compressor, *bytes, room, pack->raw.ptr, pack->raw.len);
     if (ZSTD_isError(*len)) {
         free(*bytes);
+        *bytes = NULL;
         return err_set(err, ERR_NO_MEMORY, "columns cannot be compressed: %s",
                        ZSTD_getErrorName(*len));
     }
@@ -116,8 +221,11 @@ bool unpack_init(
     return true;
 }
 
-static uint64_t unpack_number(struct unpack *unpack)
+static inline uint64_t read_number(struct unpack *unpack)
 {
+    if (KS_LIKELY(unpack->at != unpack->end && *unpack->at < 0x80)) {
+        return *unpack->at++;
+    }
     uint64_t value = 0;
     for (unsigned shift = 0; shift < 64; shift += 7) {
         if (unpack->at == unpack->end) {
@@ -133,15 +241,25 @@ static uint64_t unpack_number(struct unpack *unpack)
     return 0;
 }
 
-static uint64_t unpack_delta(struct unpack *unpack)
+static inline uint64_t read_signed(struct unpack *unpack)
 {
-    uint64_t value = unpack_number(unpack);
-    return (value >> 1) ^ ((value & 1) != 0 ? UINT64_MAX : 0);
+    uint64_t value = read_number(unpack);
+    return (value >> 1) ^ (0 - (value & 1));
+}
+
+uint64_t unpack_number(struct unpack *unpack)
+{
+    return read_number(unpack);
+}
+
+bool unpack_is_at_end(const struct unpack *unpack)
+{
+    return unpack->failed || unpack->at == unpack->end;
 }
 
 uint32_t unpack_count(struct unpack *unpack)
 {
-    uint64_t value = unpack_number(unpack);
+    uint64_t value = read_number(unpack);
     if (value > UINT32_MAX) {
         unpack->failed = true;
     }
@@ -150,7 +268,7 @@ uint32_t unpack_count(struct unpack *unpack)
 
 int64_t unpack_signed(struct unpack *unpack)
 {
-    uint64_t value = unpack_delta(unpack);
+    uint64_t value = read_signed(unpack);
     int64_t out;
     memcpy(&out, &value, sizeof out);
     return out;
@@ -184,7 +302,7 @@ uint32_t *unpack_u32(struct unpack *unpack, size_t count, uint32_t limit, bool a
     uint32_t *column = make_column(unpack, count, sizeof *column);
     uint64_t last = 0;
     for (size_t i = 0; column != NULL && i < count; i++) {
-        last += unpack_delta(unpack);
+        last += read_signed(unpack);
         bool fits = last < limit || (allows_none && last == UINT32_MAX);
         unpack->failed = unpack->failed || !fits;
         column[i] = fits ? (uint32_t)last : 0;
@@ -197,15 +315,43 @@ int64_t *unpack_i64(struct unpack *unpack, size_t count)
     int64_t *column = make_column(unpack, count, sizeof *column);
     uint64_t last = 0;
     for (size_t i = 0; column != NULL && i < count; i++) {
-        last += unpack_delta(unpack);
+        last += read_signed(unpack);
         memcpy(&column[i], &last, sizeof last);
     }
     return column;
 }
 
+const int64_t *unpack_column(struct unpack *unpack, size_t count, unsigned *stride)
+{
+    uint32_t coding = count == 0 ? COLUMN_ONE_VALUE : unpack_count(unpack);
+    *stride = coding == COLUMN_ONE_VALUE ? 0 : 1;
+    if (coding != COLUMN_PLAIN) {
+        unpack->failed = unpack->failed || coding > COLUMN_DELTA;
+        size_t values = coding == COLUMN_DELTA ? count : 1;
+        return unpack_i64(unpack, count == 0 ? 0 : values);
+    }
+    int64_t *column = make_column(unpack, count, sizeof *column);
+    for (size_t i = 0; column != NULL && i < count; i++) {
+        uint64_t value = read_signed(unpack);
+        memcpy(&column[i], &value, sizeof value);
+    }
+    return column;
+}
+
+const char *unpack_peek(struct unpack *unpack, size_t len)
+{
+    if (unpack->failed || len > (size_t)(unpack->end - unpack->at)) {
+        unpack->failed = true;
+        return NULL;
+    }
+    const char *bytes = (const char *)unpack->at;
+    unpack->at += len;
+    return bytes;
+}
+
 static const char *unpack_text(struct unpack *unpack)
 {
-    uint64_t len = unpack_number(unpack);
+    uint64_t len = read_number(unpack);
     if (len == 0 || unpack->failed) {
         return NULL;
     }

@@ -1,9 +1,12 @@
-/* Removing the rows of traces that no upload holds any more, and of comparisons that were removed:
- * after a deletion, a replaced or given-up upload, a crash. They are invisible already, so their
- * rows may go in many small transactions, and uploads get their turn in between. */
+/* Removing the rows of traces that no upload holds any more, of logs of events that no trace took,
+ * and of comparisons that were removed: after a deletion, a replaced or given-up upload, a crash.
+ * They are invisible already, so their rows may go in many small transactions, and uploads get
+ * their turn in between. */
 #include "ingest/store/internal.h"
 
 #define PURGE_BATCH_ROWS 5000
+/* Of blocks of some 100 kB: giving back the pages of one means to read them. */
+#define PURGE_BATCH_BLOCKS 64
 
 /* The tables that can have many rows a trace; the rest goes with the trace row by its foreign keys.
  */
@@ -48,8 +51,25 @@ static const char *const purge_comparison_sql[] = {
     " (SELECT id FROM comparison_text WHERE comparison_id = ?1 LIMIT ?2)",
 };
 
-static bool
-run_with_id(struct store *store, const char *sql, int64_t id, int64_t *changes, struct err *err)
+/* Events and timeline of a log, in blocks. */
+static const char *const purge_log_sql[] = {
+    "DELETE FROM event_block WHERE rowid IN"
+    " (SELECT rowid FROM event_block WHERE log_id = ?1 LIMIT ?2)",
+    "DELETE FROM event_text WHERE rowid IN"
+    " (SELECT rowid FROM event_text WHERE log_id = ?1 LIMIT ?2)",
+    "DELETE FROM timeline_block WHERE rowid IN"
+    " (SELECT rowid FROM timeline_block WHERE log_id = ?1 LIMIT ?2)",
+    "DELETE FROM timeline WHERE rowid IN"
+    " (SELECT rowid FROM timeline WHERE log_id = ?1 LIMIT ?2)",
+};
+
+/* ?1 is the id, ?2, where there is one, the number of rows. */
+static bool run_with_id(struct store *store,
+                        const char *sql,
+                        int64_t id,
+                        int64_t rows,
+                        int64_t *changes,
+                        struct err *err)
 {
     if (!store_write_begin(store, STORE_BATCH, err)) {
         return false;
@@ -58,7 +78,7 @@ run_with_id(struct store *store, const char *sql, int64_t id, int64_t *changes, 
     db_prepare(&st, store->writer, sql);
     db_put_int(&st, id);
     if (sqlite3_bind_parameter_count(st.raw) > 1) {
-        db_put_int(&st, PURGE_BATCH_ROWS);
+        db_put_int(&st, rows);
     }
     bool ok = db_run(&st, err);
     *changes = ok ? db_changes(store->writer) : 0;
@@ -66,16 +86,20 @@ run_with_id(struct store *store, const char *sql, int64_t id, int64_t *changes, 
 }
 
 /* Each statement again and again until nothing is left for it. */
-static bool run_batches(
-    struct store *store, const char *const *sql, size_t sql_count, int64_t id, struct err *err)
+static bool run_batches(struct store *store,
+                        const char *const *sql,
+                        size_t sql_count,
+                        int64_t id,
+                        int64_t rows,
+                        struct err *err)
 {
     int64_t changes;
     for (size_t i = 0; i < sql_count; i++) {
         do {
-            if (!run_with_id(store, sql[i], id, &changes, err)) {
+            if (!run_with_id(store, sql[i], id, rows, &changes, err)) {
                 return false;
             }
-        } while (changes == PURGE_BATCH_ROWS);
+        } while (changes == rows);
     }
     return true;
 }
@@ -85,16 +109,26 @@ static bool run_batches(
 static bool purge_trace(struct store *store, int64_t trace_id, struct err *err)
 {
     int64_t changes;
-    return run_batches(store, purge_batch_sql, COUNT_OF(purge_batch_sql), trace_id, err) &&
-           run_with_id(store, "DELETE FROM trace WHERE id = ?1 AND upload_id IS NULL", trace_id,
+    return run_batches(store, purge_batch_sql, COUNT_OF(purge_batch_sql), trace_id,
+                       PURGE_BATCH_ROWS, err) &&
+           run_with_id(store, "DELETE FROM trace WHERE id = ?1 AND upload_id IS NULL", trace_id, 0,
                        &changes, err);
+}
+
+static bool purge_log(struct store *store, int64_t log_id, struct err *err)
+{
+    int64_t changes;
+    return run_batches(store, purge_log_sql, COUNT_OF(purge_log_sql), log_id, PURGE_BATCH_BLOCKS,
+                       err) &&
+           run_with_id(store, "DELETE FROM event_log WHERE id = ?1", log_id, 0, &changes, err);
 }
 
 static bool purge_comparison(struct store *store, int64_t id, struct err *err)
 {
     int64_t changes;
-    return run_batches(store, purge_comparison_sql, COUNT_OF(purge_comparison_sql), id, err) &&
-           run_with_id(store, "DELETE FROM comparison WHERE id = ?1", id, &changes, err);
+    return run_batches(store, purge_comparison_sql, COUNT_OF(purge_comparison_sql), id,
+                       PURGE_BATCH_ROWS, err) &&
+           run_with_id(store, "DELETE FROM comparison WHERE id = ?1", id, 0, &changes, err);
 }
 
 /* The next id to remove beyond `from`, or 0. */
@@ -131,12 +165,9 @@ static bool purge_comparisons(struct store *store, struct err *err)
     return true;
 }
 
-bool store_purge(struct store *store, struct err *err)
+static bool purge_traces(struct store *store, struct err *err)
 {
     int64_t trace_id = 0;
-    if (!purge_comparisons(store, err)) {
-        return false;
-    }
     do {
         if (!next_orphan(
                 store,
@@ -147,4 +178,27 @@ bool store_purge(struct store *store, struct err *err)
         }
     } while (trace_id != 0);
     return true;
+}
+
+/* While an upload is not published, a log of it may still be waiting for its trace. */
+static bool purge_logs(struct store *store, struct err *err)
+{
+    int64_t id = 0;
+    do {
+        if (!next_orphan(store,
+                         "SELECT l.id FROM event_log AS l LEFT JOIN upload AS u ON u.id ="
+                         " l.upload_id WHERE l.id > ? AND (u.id IS NULL OR u.published = 1)"
+                         " AND NOT EXISTS (SELECT 1 FROM trace WHERE log_id = l.id)"
+                         " ORDER BY l.id LIMIT 1",
+                         id, &id, err) ||
+            (id != 0 && !purge_log(store, id, err))) {
+            return false;
+        }
+    } while (id != 0);
+    return true;
+}
+
+bool store_purge(struct store *store, struct err *err)
+{
+    return purge_comparisons(store, err) && purge_traces(store, err) && purge_logs(store, err);
 }

@@ -70,6 +70,8 @@ bool store_blob_forget(struct store *store, const char *sha256_hex, struct err *
 
 enum job_state { JOB_QUEUED, JOB_RUNNING, JOB_DONE, JOB_FAILED };
 
+#define STORE_NO_RANK INT64_C(-1)
+
 struct store_job {
     int64_t id;
     const char *run;
@@ -79,6 +81,7 @@ struct store_job {
     bool replace; /* other bytes under a taken name replace what was there, when this job is done */
     enum job_state state;
     const char *marker; /* function whose calls are the cycles, as given at upload; NULL: found */
+    int64_t rank;       /* as given at upload; STORE_NO_RANK */
     /* JOB_FAILED: the error as it was */
     enum err_code error_code;
     uint64_t error_offset;
@@ -111,6 +114,24 @@ bool store_job_traces(struct store *store,
                       int64_t **trace_ids,
                       size_t *count,
                       struct err *err) KS_MUST_USE;
+/* What of a job's archive gave no trace: a member by its path in it, or, with "", a place of the
+ * archive itself. */
+struct store_job_failure {
+    const char *member;
+    struct err error;
+};
+/* In the place of what was kept before; order stays. */
+bool store_job_set_failures(struct store *store,
+                            int64_t id,
+                            const struct store_job_failure *failures,
+                            size_t count,
+                            struct err *err) KS_MUST_USE;
+bool store_job_failures(struct store *store,
+                        struct arena *arena,
+                        int64_t id,
+                        struct store_job_failure **failures,
+                        size_t *count,
+                        struct err *err) KS_MUST_USE;
 
 /* ---- writing traces ---- */
 
@@ -156,6 +177,7 @@ struct store_trace {
     const char *span_digits; /* "" when the file name has none */
     int64_t span; /* from 1 over the sorted digit strings of the worker (CONTRACT, Words) */
     const char *file_name;
+    int64_t rank; /* as given at upload; STORE_NO_RANK */
     const char *format;
     const char *device_type;
     int64_t event_count;
@@ -216,10 +238,12 @@ bool store_trace_get(struct store *store,
 /* ERR_NOT_FOUND when there is no visible trace with this id. The functions below that read results
  * do not ask: they also answer for a plugin_figures_id. */
 bool store_trace_check(struct store *store, int64_t id, struct err *err) KS_MUST_USE;
-/* What is visible under a run and file name; zeroed when nothing is. */
+/* What is visible under a run and file name; zeroed, without rank, when nothing is. */
 struct store_file {
     const char *sha256_hex; /* NULL: nothing is there */
+    int64_t job_id;         /* that read it */
     const char *marker;     /* with which it was read; NULL: none */
+    int64_t rank;           /* the same; STORE_NO_RANK */
     int64_t *trace_ids;
     size_t trace_count;
 };

@@ -7,8 +7,50 @@
 #define PACK_STEP_BYTES ((size_t)64 << 10)
 #define PACK_INPUT_MAX_BYTES ((size_t)1 << 30)
 
-static bool run(struct isal_zstream *stream, const void *bytes, size_t len, struct buf *out)
+struct pack_stream {
+    struct isal_zstream stream;
+    uint8_t *work;
+};
+
+struct pack_stream *pack_stream_create(enum pack_level level)
 {
+    size_t work_bytes = level == PACK_FAST ? ISAL_DEF_LVL1_DEFAULT : ISAL_DEF_LVL3_DEFAULT;
+    struct pack_stream *pack = malloc(sizeof *pack);
+    uint8_t *work = malloc(work_bytes);
+    if (pack == NULL || work == NULL) {
+        free(pack);
+        free(work);
+        return NULL;
+    }
+    pack->work = work;
+    isal_deflate_init(&pack->stream);
+    pack->stream.level = (uint32_t)level;
+    pack->stream.level_buf = work;
+    pack->stream.level_buf_size = (uint32_t)work_bytes;
+    pack->stream.gzip_flag = IGZIP_GZIP;
+    pack->stream.avail_in = 0;
+    return pack;
+}
+
+void pack_stream_destroy(struct pack_stream *pack)
+{
+    if (pack != NULL) {
+        free(pack->work);
+        free(pack);
+    }
+}
+
+/* Whether ISA-L has more to say about what it was given. */
+static bool is_busy(const struct isal_zstream *stream, bool last)
+{
+    return last ? stream->internal_state.state != ZSTATE_END
+                : stream->avail_in > 0 || stream->avail_out == 0;
+}
+
+bool pack_stream_put(
+    struct pack_stream *pack, const void *bytes, size_t len, bool last, struct buf *out)
+{
+    struct isal_zstream *stream = &pack->stream;
     /* next_in is not const, but ISA-L does not write through it. */
     stream->next_in = (uint8_t *)(uintptr_t)bytes;
     size_t left = len;
@@ -17,7 +59,7 @@ static bool run(struct isal_zstream *stream, const void *bytes, size_t len, stru
             size_t piece = left < PACK_INPUT_MAX_BYTES ? left : PACK_INPUT_MAX_BYTES;
             stream->avail_in = (uint32_t)piece;
             left -= piece;
-            stream->end_of_stream = left == 0;
+            stream->end_of_stream = last && left == 0;
         }
         char *room = buf_reserve(out, PACK_STEP_BYTES);
         if (room == NULL) {
@@ -29,26 +71,14 @@ static bool run(struct isal_zstream *stream, const void *bytes, size_t len, stru
             return false;
         }
         out->len += PACK_STEP_BYTES - stream->avail_out;
-    } while (stream->internal_state.state != ZSTATE_END);
+    } while (left > 0 || is_busy(stream, last));
     return true;
 }
 
 bool pack_gzip(const void *bytes, size_t len, enum pack_level level, struct buf *out)
 {
-    size_t work_bytes = level == PACK_FAST ? ISAL_DEF_LVL1_DEFAULT : ISAL_DEF_LVL3_DEFAULT;
-    struct isal_zstream *stream = malloc(sizeof *stream);
-    uint8_t *work = malloc(work_bytes);
-    bool ok = stream != NULL && work != NULL;
-    if (ok) {
-        isal_deflate_init(stream);
-        stream->level = (uint32_t)level;
-        stream->level_buf = work;
-        stream->level_buf_size = (uint32_t)work_bytes;
-        stream->gzip_flag = IGZIP_GZIP;
-        stream->avail_in = 0;
-        ok = run(stream, bytes, len, out);
-    }
-    free(work);
-    free(stream);
+    struct pack_stream *pack = pack_stream_create(level);
+    bool ok = pack != NULL && pack_stream_put(pack, bytes, len, true, out);
+    pack_stream_destroy(pack);
     return ok;
 }

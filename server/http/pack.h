@@ -14,4 +14,17 @@ enum pack_level { PACK_FAST = 1, PACK_SMALL = 3 };
  * `out` is then unusable. Thread-safe. */
 bool pack_gzip(const void *bytes, size_t len, enum pack_level level, struct buf *out) KS_MUST_USE;
 
+/* The same piece by piece: one member over all that is put. */
+struct pack_stream;
+
+struct pack_stream *pack_stream_create(enum pack_level level) KS_MUST_USE; /* NULL without memory */
+void pack_stream_destroy(struct pack_stream *pack);                        /* NULL is allowed */
+/* Appends to `out` what there is by now; all of it when this is the `last` piece. False as above.
+ */
+bool pack_stream_put(struct pack_stream *pack,
+                     const void *bytes,
+                     size_t len,
+                     bool last,
+                     struct buf *out) KS_MUST_USE;
+
 #endif

@@ -131,22 +131,47 @@ static bool send_piece(struct exchange *x, const struct buf *piece)
            exchange_write(x, "\r\n", 2);
 }
 
-static void
-send_pieces(struct exchange *x, struct api_response *response, const atomic_bool *stopping)
+/* The stream's next piece, in the form in which it is sent. */
+static bool next_piece(struct api_response *response,
+                       struct pack_stream *pack,
+                       struct buf *text,
+                       struct buf *piece)
 {
+    buf_clear(piece);
+    if (pack == NULL) {
+        return response->stream(response, piece);
+    }
+    buf_clear(text);
+    bool more = response->stream(response, text);
+    if (text->failed || !pack_stream_put(pack, text->ptr, text->len, !more, piece)) {
+        piece->failed = true;
+    }
+    return more && !piece->failed;
+}
+
+static void send_pieces(struct exchange *x,
+                        struct api_response *response,
+                        struct pack_stream *pack,
+                        const atomic_bool *stopping)
+{
+    struct buf text;
     struct buf piece;
+    buf_init(&text, STREAM_PIECE_MAX_BYTES);
     buf_init(&piece, STREAM_PIECE_MAX_BYTES);
     bool more = true;
     bool sent = true;
     while (more && sent && !atomic_load(stopping)) {
-        buf_clear(&piece);
-        more = response->stream(response, &piece);
+        more = next_piece(response, pack, &text, &piece);
         if (piece.failed) {
             exchange_abort(x);
         }
         sent = piece.len == 0 || send_piece(x, &piece);
     }
+    buf_free(&text);
     buf_free(&piece);
+    if (more && pack != NULL) {
+        exchange_abort(x);
+    }
     if (!x->is_http_1_0) {
         (void)exchange_write(x, "0\r\n\r\n", 5);
     }
@@ -155,6 +180,16 @@ send_pieces(struct exchange *x, struct api_response *response, const atomic_bool
 static void
 send_stream(struct exchange *x, struct api_response *response, const atomic_bool *stopping)
 {
+    struct pack_stream *pack = NULL;
+    if (response->stream_is_packed) {
+        pack = pack_stream_create(PACK_FAST);
+        if (pack == NULL) {
+            struct err err = ERR_INIT;
+            (void)err_set(&err, ERR_NO_MEMORY, "No memory to pack the answer");
+            reply_problem(x, &err, NULL);
+            return;
+        }
+    }
     struct buf head;
     reply_begin(&head, x, response, response->status);
     head_add(&head, "Content-Type", type_of(response));
@@ -164,8 +199,9 @@ send_stream(struct exchange *x, struct api_response *response, const atomic_bool
         head_add(&head, "Transfer-Encoding", "chunked");
     }
     if (head_send(&head, x, HEAD_LENGTH_NONE) && !x->is_head) {
-        send_pieces(x, response, stopping);
+        send_pieces(x, response, pack, stopping);
     }
+    pack_stream_destroy(pack);
 }
 
 void reply_send(struct exchange *x, struct api_response *response, const atomic_bool *stopping)

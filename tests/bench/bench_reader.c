@@ -2,14 +2,16 @@
  * time of the parsing thread alone (which a busy machine does not spoil), the ratio to a pass that
  * only takes the windows, the model's size and the peak memory.
  *
- *     bench_reader FILE [rounds]
- */
+ *     bench_reader FILE [rounds] [--log]
+ *
+ * --log: also makes the lossless log of events, which a sink counts and drops. */
 #include "ingest/formats/format.h"
 #include "ingest/input/input.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <time.h>
 
@@ -47,7 +49,42 @@ static bool pass_windows(const char *path, struct figures *figures, struct err *
     return good;
 }
 
+/* What the log of events came to. */
+struct log_figures {
+    uint64_t events;
+    uint64_t values;
+    uint32_t templates;
+    uint32_t texts;
+    size_t text_bytes;
+    size_t head_bytes;
+};
+
+static bool count_batch(void *context,
+                        const struct event_log *log,
+                        const struct event_batch *batch,
+                        struct err *err)
+{
+    struct log_figures *figures = context;
+    (void)log;
+    (void)err;
+    figures->events += batch->event_count;
+    figures->values += batch->value_count;
+    return true;
+}
+
+static bool count_log(void *context, const struct event_log *log, struct err *err)
+{
+    struct log_figures *figures = context;
+    (void)err;
+    figures->templates = log->template_count;
+    figures->texts = strtab_count(log->texts);
+    figures->text_bytes = strtab_bytes(log->texts);
+    figures->head_bytes = strlen(log->head);
+    return true;
+}
+
 static bool pass_reader(const char *path,
+                        const struct format_options *options,
                         struct format_bundle *bundle,
                         struct figures *figures,
                         struct err *err)
@@ -58,7 +95,7 @@ static bool pass_reader(const char *path,
     if (!input_open_file(&in, path, err)) {
         return false;
     }
-    bool good = format_read(in, 0, bundle, err);
+    bool good = format_read(in, options, bundle, err);
     input_close(in);
     figures->parse_cpu_s = now_s(CLOCK_THREAD_CPUTIME_ID) - cpu_begin;
     figures->reader_s = now_s(CLOCK_MONOTONIC) - begin;
@@ -95,24 +132,47 @@ static void print_round(const struct format_bundle *bundle, const struct figures
     print_warnings(&trace->warnings);
 }
 
+static void print_log(const struct log_figures *figures)
+{
+    printf("  log: %" PRIu64 " events, %" PRIu64 " values, %u templates, %u texts in %.1f MB, "
+           "head of %zu bytes\n",
+           figures->events, figures->values, (unsigned)figures->templates, (unsigned)figures->texts,
+           (double)figures->text_bytes / 1e6, figures->head_bytes);
+}
+
+static bool run_round(const char *path, bool with_log, struct err *err)
+{
+    struct figures figures;
+    struct format_bundle bundle;
+    struct log_figures log = {.events = 0};
+    const struct event_sink sink = {.context = &log, .take = count_batch, .end = count_log};
+    const struct format_options options = {.events = with_log ? &sink : NULL};
+    if (!pass_windows(path, &figures, err) ||
+        !pass_reader(path, &options, &bundle, &figures, err)) {
+        return false;
+    }
+    print_round(&bundle, &figures);
+    if (with_log) {
+        print_log(&log);
+    }
+    format_bundle_free(&bundle);
+    return true;
+}
+
 int main(int argc, char **argv)
 {
     struct err err = ERR_INIT;
+    bool with_log = argc > 2 && strcmp(argv[argc - 1], "--log") == 0;
     if (argc < 2) {
-        (void)fprintf(stderr, "usage: bench_reader FILE [rounds]\n");
+        (void)fprintf(stderr, "usage: bench_reader FILE [rounds] [--log]\n");
         return 2;
     }
-    long rounds = argc > 2 ? strtol(argv[2], NULL, 10) : 3;
+    long rounds = argc - with_log > 2 ? strtol(argv[2], NULL, 10) : 3;
     for (long i = 0; i < rounds; i++) {
-        struct figures figures;
-        struct format_bundle bundle;
-        if (!pass_windows(argv[1], &figures, &err) ||
-            !pass_reader(argv[1], &bundle, &figures, &err)) {
+        if (!run_round(argv[1], with_log, &err)) {
             (void)fprintf(stderr, "%s: %s\n", argv[1], err.msg);
             return 1;
         }
-        print_round(&bundle, &figures);
-        format_bundle_free(&bundle);
     }
     struct rusage usage;
     (void)getrusage(RUSAGE_SELF, &usage);

@@ -20,7 +20,7 @@ ROOMS = {
     # api knows no trace model, only stored results.
     'api': ['ingest/base', 'ingest/model/results.h', 'ingest/model/warning.h', 'ingest/model/kernel_use.h', 'ingest/model/cycles.h',
             'ingest/model/comparison.h', 'ingest/model/memory_rows.h', 'ingest/model/call_tree.h', 'ingest/model/diff.h',
-            'ingest/model/distributed.h', 'ingest/model/module_rows.h', 'ingest/store', 'ingest/jobs', 'ingest/query'],
+            'ingest/model/distributed.h', 'ingest/model/module_rows.h', 'ingest/model/timeline.h', 'ingest/store', 'ingest/jobs', 'ingest/query'],
     'server': ['ingest', 'api'],
 }
 # Headers that only some rooms may include, ours and the system's.

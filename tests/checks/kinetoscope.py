@@ -40,15 +40,17 @@ class Answer(collections.namedtuple('Answer', 'status headers body')):
 class Server:
     """`kinetoscope serve` on a free port with a data directory of its own; a context manager."""
 
-    def __init__(self, *options, data_dir=None, listen='127.0.0.1:0'):
+    def __init__(self, *options, data_dir=None, listen='127.0.0.1:0', env=None):
         self.own_dir = None if data_dir else tempfile.mkdtemp(prefix='kinetoscope-check-')
         self.data_dir = data_dir or self.own_dir
         self.log_path = tempfile.mkstemp(prefix='kinetoscope-log-')[1]
         self.command = [PROGRAM, 'serve', '--listen', listen, '--data-dir', self.data_dir, *options]
+        self.env = dict(os.environ, **(env or {}))
 
     def __enter__(self):
         with open(self.log_path, 'wb') as log:
-            self.process = subprocess.Popen(self.command, stdout=log, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
+            self.process = subprocess.Popen(self.command, stdout=log, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
+                                            env=self.env)
         try:
             self.port = self.wait_for_port()
         except BaseException:

@@ -186,7 +186,8 @@ class OpenApi(unittest.TestCase):
         paths += [table, table + '/launches', table.replace('/kernel-utilisation', ''), '/api/v1/traces/%d/cycles' % self.sides[0],
                   '/api/v1/comparisons', '/api/v1/runs/ranks/distributed']
         whole = '/api/v1/traces/%d' % self.traces['cuda_training']['id']
-        paths += [whole + view for view in ('/memory', '/memory/events', '/memory/curve', '/modules', '/tree', '/tree/0')]
+        paths += [whole + view for view in ('/memory', '/memory/events', '/memory/curve', '/modules', '/tree', '/tree/0',
+                                            '/timeline/tracks', '/timeline', '/events/0', '/events/40', '/window', '/trace.json.gz')]
         for path in paths:
             with self.subTest(path=path):
                 answer = self.server.get(path)
@@ -222,6 +223,10 @@ class OpenApi(unittest.TestCase):
                               (base + '/memory/events', [{'sort': 'duration_ns', 'end_ns': 10 ** 9}, {'format': 'csv'}]),
                               (base + '/memory/curve', [{'points': 4}]), (base + '/modules', [{'format': 'csv'}]),
                               (base + '/tree/0', [{'depth': 9, 'limit': 3}, {'node': 1, 'offset': 1}, {'q': 'conv'}]),
+                              (base + '/timeline', [{'width_px': 3}, {'start_ns': 0, 'end_ns': 10 ** 6, 'tracks': '0,1'}]),
+                              (base + '/search', [{'q': 'aten::mm'}, {'q': 'GPU', 'limit': 1, 'start_ns': 0, 'end_ns': 10 ** 9}]),
+                              (base + '/window', [{'end_ns': 10 ** 6, 'limit': 0}, {'table': 'kernels', 'format': 'csv'}]),
+                              (base + '/trace.json.gz', [{'start_ns': 0, 'end_ns': 1}]),
                               ('/api/v1/runs/ranks/distributed', [{'rule': 'plugin'}, {'rule': 'ours', 'span': 1}]),
                               ('/api/v1/diff', [dict(self.pair(), **more) for more in ({}, {'table': 'operators', 'sort': 'change'}, {'table': 'kernels'},
                                                                                        {'format': 'csv'}, {'table': 'kernels', 'format': 'csv'})]),

@@ -310,6 +310,50 @@ static void analyse(const struct trace *trace)
     }
 }
 
+/* The log of events must have what the model has, whatever the damage. */
+struct log_count {
+    size_t events;
+    bool ended;
+};
+
+static bool count_batch(void *context,
+                        const struct event_log *log,
+                        const struct event_batch *batch,
+                        struct err *err)
+{
+    struct log_count *count = context;
+    size_t values = 0;
+    (void)err;
+    for (uint32_t i = 0; i < batch->event_count; i++) {
+        values += log->templates[batch->templates[i]].value_count;
+    }
+    if (values != batch->value_count || batch->first_event != count->events) {
+        fprintf(stderr, "a batch of the log has %zu values instead of %zu\n", batch->value_count,
+                values);
+        abort();
+    }
+    count->events += batch->event_count;
+    return true;
+}
+
+static bool end_log(void *context, const struct event_log *log, struct err *err)
+{
+    struct log_count *count = context;
+    (void)log;
+    (void)err;
+    count->ended = true;
+    return true;
+}
+
+static void check_log(const struct log_count *count, const struct trace *model)
+{
+    if (model != NULL && (!count->ended || count->events != model->events.count)) {
+        fprintf(stderr, "%zu events in the log, %u in the model\n", count->events,
+                (unsigned)model->events.count);
+        abort();
+    }
+}
+
 static void try_reading(struct attempt *attempt, const char *bytes, size_t len)
 {
     /* The size of the reader's windows must not matter. */
@@ -317,15 +361,19 @@ static void try_reading(struct attempt *attempt, const char *bytes, size_t len)
     size_t block = block_sizes[next_random() % (len < 50000 ? 3 : 2)];
     struct err err = ERR_INIT;
     struct input *in;
+    struct log_count count = {.events = 0};
+    const struct event_sink sink = {.context = &count, .take = count_batch, .end = end_log};
+    const struct format_options options = {.events = &sink};
 
     memset(attempt, 0, sizeof *attempt);
     if (!input_open_memory(&in, bytes, len, block, &err)) {
         return;
     }
-    if (format_read(in, 0, &attempt->bundle, &err) && attempt->bundle.item_count > 0) {
+    if (format_read(in, &options, &attempt->bundle, &err) && attempt->bundle.item_count > 0) {
         attempt->model = attempt->bundle.items[0].model;
     }
     input_close(in);
+    check_log(&count, attempt->model);
     if (attempt->model != NULL) {
         attempt->warned = has_warning(attempt->model);
         analyse(attempt->model);

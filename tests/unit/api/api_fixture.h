@@ -211,13 +211,14 @@ static inline int tear_down_api(void **state)
 }
 
 /* Publishes hand-made results as a trace, past the jobs. `bytes` is what was uploaded. */
-static inline int64_t publish(struct fixture *f,
-                              const char *run,
-                              const char *file_name,
-                              const char *worker,
-                              const char *span_digits,
-                              const char *bytes,
-                              const struct trace_results *results)
+static inline int64_t publish_as(struct fixture *f,
+                                 const char *format,
+                                 const char *run,
+                                 const char *file_name,
+                                 const char *worker,
+                                 const char *span_digits,
+                                 const char *bytes,
+                                 const struct trace_results *results)
 {
     struct err err = ERR_INIT;
     struct store_blob *blob = NULL;
@@ -236,13 +237,24 @@ static inline int64_t publish(struct fixture *f,
         .run = run, .file_name = file_name, .sha256_hex = sha256_hex, .size_bytes = size_bytes};
     assert_true(store_job_add(f->api.store, &job, &job_id, &err));
     assert_true(store_ingest_begin(f->api.store, job_id, &ingest, &err));
-    assert_true(store_ingest_trace(ingest, worker, span_digits, "kineto", results, &err));
+    assert_true(store_ingest_trace(ingest, worker, span_digits, format, results, &err));
     assert_true(store_ingest_publish(ingest, &err));
     assert_true(store_job_traces(f->api.store, &arena, job_id, &ids, &count, &err));
     assert_int_equal(count, 1);
     int64_t id = ids[0];
     arena_free(&arena);
     return id;
+}
+
+static inline int64_t publish(struct fixture *f,
+                              const char *run,
+                              const char *file_name,
+                              const char *worker,
+                              const char *span_digits,
+                              const char *bytes,
+                              const struct trace_results *results)
+{
+    return publish_as(f, "kineto", run, file_name, worker, span_digits, bytes, results);
 }
 
 /* ---- a trace made by hand: one device, two steps, two operators, two kernels ---- */

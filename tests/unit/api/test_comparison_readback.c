@@ -67,7 +67,7 @@ static struct format_bundle read_back(const struct buf *text)
     struct input *in = NULL;
     assert_false(text->failed);
     assert_true(input_open_memory(&in, text->ptr, text->len, 0, &err));
-    if (!format_read(in, 0, &bundle, &err)) {
+    if (!format_read(in, NULL, &bundle, &err)) {
         fail_msg("%s\n%s", err.msg, text->ptr);
     }
     input_close(in);

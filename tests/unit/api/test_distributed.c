@@ -104,6 +104,18 @@ static void ranks_from_names(void **state)
     }
 }
 
+/* Before what the file says, and what its name says. */
+static void the_rank_given_counts_most(void **state)
+{
+    struct fixture *f = *state;
+    assert_status(f,
+                  send_body(f, "PUT", "/api/v1/runs/g/traces/rank_7.pt.trace.json?rank=2",
+                            VIEW_RANK(1, 1280, 30)),
+                  201);
+    assert_status(f, get(f, "/api/v1/runs/g/distributed"), 200);
+    assert_body_has(f, "\"rank\": 2, ");
+}
+
 static void spans(void **state)
 {
     struct fixture *f = *state;
@@ -147,10 +159,15 @@ static void the_catalogue_agrees(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        API_TEST(by_our_rule),      API_TEST(by_the_plugins_rule),
-        API_TEST(one_worker),       API_TEST(a_worker_without_collectives),
-        API_TEST(ranks_from_names), API_TEST(spans),
-        API_TEST(problems),         API_TEST(the_catalogue_agrees),
+        API_TEST(by_our_rule),
+        API_TEST(by_the_plugins_rule),
+        API_TEST(one_worker),
+        API_TEST(a_worker_without_collectives),
+        API_TEST(ranks_from_names),
+        API_TEST(the_rank_given_counts_most),
+        API_TEST(spans),
+        API_TEST(problems),
+        API_TEST(the_catalogue_agrees),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

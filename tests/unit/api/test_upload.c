@@ -244,7 +244,7 @@ static void add_part(struct buf *form, const char *disposition, const char *byte
     buf_puts(form, "\r\n");
 }
 
-static int post(struct fixture *f, struct buf *form, const char *prefer)
+static int post_to(struct fixture *f, const char *target, struct buf *form, const char *prefer)
 {
     buf_puts(form, "--" BOUNDARY "--\r\n");
     struct fake_request fake = {
@@ -253,9 +253,14 @@ static int post(struct fixture *f, struct buf *form, const char *prefer)
         .body_len = form->len,
         .chunk_len = 7};
     fake.request.content_length = (int64_t)form->len;
-    int status = send_request(f, &fake, "POST", TRACES);
+    int status = send_request(f, &fake, "POST", target);
     buf_free(form);
     return status;
+}
+
+static int post(struct fixture *f, struct buf *form, const char *prefer)
+{
+    return post_to(f, TRACES, form, prefer);
 }
 
 static void posts_several_files(void **state)
@@ -338,6 +343,56 @@ static void refuses_bad_marker_fields(void **state)
     assert_nothing_kept(f);
 }
 
+static void each_file_has_its_rank(void **state)
+{
+    struct fixture *f = *state;
+    struct buf form;
+    buf_init(&form, 1 << 20);
+    add_part(&form, "name=\"rank\"", "5");
+    add_part(&form, "name=\"file\"; filename=\"w0.json\"", trace_a);
+    add_part(&form, "name=\"file\"; filename=\"w1.json\"", trace_a);
+    add_part(&form, "name=\"rank\"", "0");
+    add_part(&form, "name=\"file\"; filename=\"w2.json\"", trace_a);
+    add_part(&form, "name=\"rank\"", "9");
+    add_part(&form, "name=\"rank\"", "");
+    add_part(&form, "name=\"file\"; filename=\"w3.json\"", trace_a);
+    assert_status(f, post(f, &form, ""), 201);
+    assert_body_has(f, "\"file_name\": \"w0.json\", \"rank\": 5, ");
+    assert_body_has(f, "\"file_name\": \"w1.json\", \"rank\": null, ");
+    assert_body_has(f, "\"file_name\": \"w2.json\", \"rank\": 0, ");
+    assert_body_has(f, "\"file_name\": \"w3.json\", \"rank\": null, ");
+}
+
+static void refuses_bad_rank_fields(void **state)
+{
+    struct fixture *f = *state;
+    const char *const bad[] = {"-1", "x", "2147483648", "1 2",
+                               "00000000000000000000000000000000001"};
+    for (size_t i = 0; i < COUNT_OF(bad); i++) {
+        struct buf form;
+        buf_init(&form, 1 << 20);
+        add_part(&form, "name=\"rank\"", bad[i]);
+        add_part(&form, "name=\"file\"; filename=\"w0.json\"", trace_a);
+        assert_problem(f, post(f, &form, ""), 400, "bad_request");
+    }
+    assert_nothing_kept(f);
+}
+
+static void a_rank_as_parameter_is_of_one_file(void **state)
+{
+    struct fixture *f = *state;
+    struct buf form;
+    buf_init(&form, 1 << 20);
+    add_part(&form, "name=\"file\"; filename=\"w0.json\"", trace_a);
+    add_part(&form, "name=\"file\"; filename=\"w1.json\"", trace_b);
+    assert_problem(f, post_to(f, TRACES "?rank=3", &form, ""), 400, "bad_request");
+    assert_nothing_kept(f);
+    buf_init(&form, 1 << 20);
+    add_part(&form, "name=\"file\"; filename=\"w0.json\"", trace_a);
+    assert_status(f, post_to(f, TRACES "?rank=3", &form, ""), 201);
+    assert_body_has(f, "\"rank\": 3, ");
+}
+
 static void posts_without_waiting(void **state)
 {
     struct fixture *f = *state;
@@ -398,6 +453,9 @@ int main(void)
         WITH_API(posts_several_files),
         WITH_API(fields_mark_the_files_behind_them),
         WITH_API(refuses_bad_marker_fields),
+        WITH_API(each_file_has_its_rank),
+        WITH_API(refuses_bad_rank_fields),
+        WITH_API(a_rank_as_parameter_is_of_one_file),
         WITH_API(one_bad_file_leaves_the_others),
         WITH_API(posts_without_waiting),
         WITH_API(refuses_forms_without_files),

@@ -105,7 +105,7 @@ static inline struct format_bundle read_path(const char *path)
     struct input *in;
     struct format_bundle bundle;
     assert_true(input_open_file(&in, path, &err));
-    if (!format_read(in, 0, &bundle, &err)) {
+    if (!format_read(in, NULL, &bundle, &err)) {
         fail_msg("%s: %s", path, err.msg);
     }
     input_close(in);

@@ -15,7 +15,7 @@ static inline bool read_bytes(
 {
     struct input *in = NULL;
     assert_true(input_open_memory(&in, text, len, block_bytes, err));
-    bool good = format_read(in, 0, bundle, err);
+    bool good = format_read(in, NULL, bundle, err);
     input_close(in);
     return good;
 }

@@ -40,7 +40,7 @@ static inline bool read_reference(const char *file, struct format_bundle *bundle
         print_message("%s is not there: set KINETOSCOPE_REFERENCE\n", path);
         return false;
     }
-    bool good = format_read(in, 0, bundle, &err);
+    bool good = format_read(in, NULL, bundle, &err);
     input_close(in);
     if (!good) {
         fail_msg("%s: %s", path, err.msg);

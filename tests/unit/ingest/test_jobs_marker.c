@@ -1,4 +1,5 @@
-/* The marker of an upload: what counts as the same file, and that it is not lost on the way. */
+/* The marker and the rank of an upload: what counts as the same file, and that they are not lost on
+ * the way. */
 #include "ingest/jobs/jobs.h"
 #include "tests/unit/ingest/store_fixture.h"
 
@@ -20,16 +21,26 @@ static struct jobs *create(struct fixture *f)
     return jobs;
 }
 
+static bool try_submit_with(struct fixture *f,
+                            struct jobs *jobs,
+                            bool replace,
+                            const struct jobs_hints *hints,
+                            struct jobs_submission *out)
+{
+    char sha256_hex[SHA256_HEX_BYTES];
+    commit_bytes(f, TRACE, sha256_hex);
+    return jobs_submit(jobs, &f->arena, "r", "f", sha256_hex, strlen(TRACE), replace, hints, out,
+                       &f->err);
+}
+
 static bool try_submit(struct fixture *f,
                        struct jobs *jobs,
                        bool replace,
                        const char *marker,
                        struct jobs_submission *out)
 {
-    char sha256_hex[SHA256_HEX_BYTES];
-    commit_bytes(f, TRACE, sha256_hex);
-    return jobs_submit(jobs, &f->arena, "r", "f", sha256_hex, strlen(TRACE), replace, marker, out,
-                       &f->err);
+    struct jobs_hints hints = {.marker = marker, .rank = STORE_NO_RANK};
+    return try_submit_with(f, jobs, replace, &hints, out);
 }
 
 static int64_t submit(struct fixture *f, struct jobs *jobs, bool replace, const char *marker)
@@ -153,6 +164,60 @@ static void a_restart_keeps_the_marker(void **state)
     jobs_destroy(jobs);
 }
 
+static struct jobs_submission
+submit_rank(struct fixture *f, struct jobs *jobs, bool replace, int64_t rank)
+{
+    struct jobs_submission submission;
+    assert_ok(f,
+              try_submit_with(f, jobs, replace, &(struct jobs_hints){.rank = rank}, &submission));
+    return submission;
+}
+
+static int64_t rank_of_trace(struct fixture *f, int64_t id)
+{
+    struct store_trace *trace;
+    assert_ok(f, store_trace_get(f->store, &f->arena, id, &trace, &f->err));
+    return trace->rank;
+}
+
+static void the_rank_is_kept_with_the_trace(void **state)
+{
+    struct fixture *f = *state;
+    struct jobs *jobs = create(f);
+    struct jobs_submission submission = submit_rank(f, jobs, false, 0);
+    int64_t id = wait_for(f, jobs, submission.job_id).trace_ids[0];
+    assert_int_equal(rank_of_trace(f, id), 0);
+    /* Who tells none takes it as it is; another one is another file. */
+    assert_true(submit_rank(f, jobs, false, 0).already);
+    assert_true(submit_rank(f, jobs, false, STORE_NO_RANK).already);
+    assert_fails(f, try_submit_with(f, jobs, false, &(struct jobs_hints){.rank = 7}, &submission),
+                 ERR_CONFLICT);
+    assert_non_null(strstr(f->err.msg, "rank 7"));
+    submission = submit_rank(f, jobs, true, 7);
+    assert_false(submission.already);
+    id = wait_for(f, jobs, submission.job_id).trace_ids[0];
+    assert_int_equal(rank_of_trace(f, id), 7);
+    submission = submit_rank(f, jobs, true, STORE_NO_RANK);
+    id = wait_for(f, jobs, submission.job_id).trace_ids[0];
+    assert_int_equal(rank_of_trace(f, id), STORE_NO_RANK);
+    jobs_destroy(jobs);
+}
+
+static void a_restart_keeps_the_rank(void **state)
+{
+    struct fixture *f = *state;
+    struct jobs *jobs = create(f);
+    jobs_stop(jobs);
+    int64_t job_id = submit_rank(f, jobs, false, 2147483647).job_id;
+    assert_int_equal(submit_rank(f, jobs, false, STORE_NO_RANK).job_id, job_id);
+    jobs_destroy(jobs);
+    close_store(f);
+    open_store(f);
+    jobs = create(f);
+    assert_int_equal(rank_of_trace(f, wait_for(f, jobs, job_id).trace_ids[0]), 2147483647);
+    jobs_destroy(jobs);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up_store, tear_down_store)
 
 int main(void)
@@ -161,6 +226,8 @@ int main(void)
         TEST(another_marker_reads_again_when_told_to),
         TEST(queued_jobs_are_told_apart_by_marker),
         TEST(a_restart_keeps_the_marker),
+        TEST(the_rank_is_kept_with_the_trace),
+        TEST(a_restart_keeps_the_rank),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -176,11 +176,13 @@ static void the_memory_budget_holds(void **state)
     struct input *in;
     struct format_bundle bundle;
     assert_true(input_open_memory(&in, text, strlen(text), 0, &err));
-    assert_false(format_read(in, 100000, &bundle, &err));
+    assert_false(format_read(in, &(const struct format_options){.memory_budget_bytes = 100000},
+                             &bundle, &err));
     assert_int_equal(err.code, ERR_TOO_LARGE);
     input_close(in);
     assert_true(input_open_memory(&in, text, strlen(text), 7, &err));
-    assert_true(format_read(in, 10000000, &bundle, &err));
+    assert_true(format_read(in, &(const struct format_options){.memory_budget_bytes = 10000000},
+                            &bundle, &err));
     assert_int_equal(table_of(&bundle, "kernel-table")->launch_count, rows);
     input_close(in);
     format_bundle_free(&bundle);

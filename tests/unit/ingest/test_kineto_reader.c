@@ -183,10 +183,11 @@ static void memory_modules_and_labels_are_kept(void **state)
     assert_int_equal(events->external_id[1], 3);
     assert_true((events->flags[1] & EVENT_MODULE) != 0 && (events->flags[2] & EVENT_MODULE) == 0);
     assert_true(events->args[2] == TRACE_NO_ARGS && events->external_id[2] == TRACE_NO_ID);
-    assert_int_equal(trace->label_count, 2);
+    assert_int_equal(trace->label_count, 3);
     assert_string_equal(string_at(trace, trace->labels[0].kind_name), "thread_name");
     assert_string_equal(string_at(trace, trace->labels[0].label), "stream 7");
     assert_string_equal(string_at(trace, trace->labels[1].label), "GPU 0");
+    assert_string_equal(string_at(trace, trace->labels[2].label), "1");
     assert_true((events->flags[3] & EVENT_NO_TS) != 0);
     assert_int_equal(warning_total(trace), 0);
     format_bundle_free(&bundle);
@@ -325,7 +326,8 @@ static void the_memory_budget_is_kept(void **state)
     struct err err = ERR_INIT;
     struct format_bundle bundle;
     assert_true(input_open_memory(&in, text, len, 65536, &err));
-    assert_false(format_read(in, (size_t)1 << 20, &bundle, &err));
+    assert_false(format_read(
+        in, &(const struct format_options){.memory_budget_bytes = (size_t)1 << 20}, &bundle, &err));
     assert_int_equal(err.code, ERR_TOO_LARGE);
     assert_non_null(strstr(err.msg, "1 MB"));
     assert_int_equal(bundle.item_count, 0);

@@ -70,7 +70,7 @@ static const struct repair repairs[] = {
      "a", ", \"External", 1, WARN_SYNTAX, 0},
     {"{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"a\", \"ts\": 2, \"args\": {\"x\": [1,, 2 3, "
      "]}}",
-     "a", ", 2", 2, WARN_SYNTAX, 0},
+     "a", ", 2", 3, WARN_SYNTAX, 0},
     {"{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"a\", \"ts\": 2", "a", NULL, 1, WARN_SYNTAX,
      0},
     {"{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"a\", \"ts\": 2, \"args\": {\"Input Dims\": "

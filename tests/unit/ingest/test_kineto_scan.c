@@ -141,20 +141,64 @@ static void control_characters_are_reported(void **state)
     free(text);
 }
 
-static enum json_status skip_in_parts(const char *text, size_t len, size_t part, size_t *at)
+static enum json_status
+skip_in_parts(struct json_skip *skip, const char *text, size_t len, size_t part, size_t *at)
 {
-    struct json_skip skip = {.depth = 0};
     enum json_status status = JSON_MORE;
     *at = 0;
     while (status == JSON_MORE && *at < len) {
         size_t end = *at + part < len ? *at + part : len;
         char *window = padded(text + *at, end - *at);
         const char *p = window;
-        status = json_skip_value(&skip, &p, window + (end - *at));
+        status = json_skip_value(skip, &p, window + (end - *at));
         *at += (size_t)(p - window);
         free(window);
     }
     return status;
+}
+
+static void skipped_values_tell_what_is_no_json(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        unsigned flaws;
+    } rows[] = {
+        {"[0, -0, 10, 1.5, 1e5, 1E-05, 1.5e+3, true, false, null, \"\\u00e9\\n\", {}, [], {\"a\": "
+         "1}]",
+         0},
+        {"[01]", JSON_FLAW_SYNTAX},
+        {"[1.]", JSON_FLAW_SYNTAX},
+        {"[.5]", JSON_FLAW_SYNTAX},
+        {"[1e]", JSON_FLAW_SYNTAX},
+        {"[1+1]", JSON_FLAW_SYNTAX},
+        {"[-]", JSON_FLAW_SYNTAX},
+        {"[1 2]", JSON_FLAW_SYNTAX},
+        {"[1,]", JSON_FLAW_SYNTAX},
+        {"[,1]", JSON_FLAW_SYNTAX},
+        {"{\"a\": 1,}", JSON_FLAW_SYNTAX},
+        {"{\"a\" 1}", JSON_FLAW_SYNTAX},
+        {"{\"a\":: 1}", JSON_FLAW_SYNTAX},
+        {"{\"a\": \"b\": 1}", JSON_FLAW_SYNTAX},
+        {"{\"a\"}", JSON_FLAW_SYNTAX},
+        {"[NaN]", JSON_FLAW_WORD},
+        {"[-Infinity]", JSON_FLAW_WORD},
+        {"[tru]", JSON_FLAW_WORD},
+        {"[nulll]", JSON_FLAW_WORD},
+        {"[\"\\q\"]", JSON_FLAW_ESCAPE},
+        {"[\"\\u12\", \"\\u12g4\"]", JSON_FLAW_ESCAPE},
+        {"[\"\x01\"]", JSON_FLAW_CONTROL},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        for (size_t part = 1; part < 12; part++) {
+            struct json_skip skip = {.depth = 0};
+            size_t at;
+            assert_int_equal(skip_in_parts(&skip, rows[i].text, strlen(rows[i].text), part, &at),
+                             JSON_OK);
+            assert_int_equal(at, strlen(rows[i].text));
+            assert_int_equal(skip.flaws, rows[i].flaws);
+        }
+    }
 }
 
 static void values_of_any_size_are_skipped(void **state)
@@ -175,8 +219,9 @@ static void values_of_any_size_are_skipped(void **state)
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         for (size_t part = 1; part < 12; part++) {
+            struct json_skip skip = {.depth = 0};
             size_t at;
-            assert_int_equal(skip_in_parts(rows[i].text, strlen(rows[i].text), part, &at),
+            assert_int_equal(skip_in_parts(&skip, rows[i].text, strlen(rows[i].text), part, &at),
                              rows[i].status);
             assert_int_equal(at, rows[i].at);
         }
@@ -191,6 +236,7 @@ int main(void)
         cmocka_unit_test(cut_values_ask_for_more),
         cmocka_unit_test(depth_is_bounded),
         cmocka_unit_test(control_characters_are_reported),
+        cmocka_unit_test(skipped_values_tell_what_is_no_json),
         cmocka_unit_test(values_of_any_size_are_skipped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

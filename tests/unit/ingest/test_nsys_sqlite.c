@@ -249,7 +249,7 @@ static void other_databases_are_refused(void **state)
         struct format_bundle bundle;
         char *path = make_file(rows[i].sql);
         assert_true(input_open_file(&in, path, &err));
-        assert_false(format_read(in, 0, &bundle, &err));
+        assert_false(format_read(in, NULL, &bundle, &err));
         input_close(in);
         if (err.code != rows[i].code || strstr(err.msg, rows[i].says) == NULL) {
             fail_msg("row %d: %s: %s", (int)i, err_code_text(err.code), err.msg);

@@ -237,12 +237,15 @@ static void the_memory_budget_holds(void **state)
         buf_printf(&text, "%d,1,f,m,Host,1,2,10\n", i);
     }
     assert_true(input_open_memory(&in, text.ptr, text.len, 0, &err));
-    assert_false(format_read(in, (size_t)1 << 20, &bundle, &err));
+    assert_false(format_read(
+        in, &(const struct format_options){.memory_budget_bytes = (size_t)1 << 20}, &bundle, &err));
     assert_int_equal(err.code, ERR_TOO_LARGE);
     assert_non_null(strstr(err.msg, "memory budget is 1 MB"));
     input_close(in);
     assert_true(input_open_memory(&in, text.ptr, text.len, 0, &err));
-    assert_true(format_read(in, (size_t)64 << 20, &bundle, &err));
+    assert_true(format_read(in,
+                            &(const struct format_options){.memory_budget_bytes = (size_t)64 << 20},
+                            &bundle, &err));
     assert_int_equal(results_of(&bundle)->cycle_count, 50000);
     assert_int_equal(results_of(&bundle)->cycle_uses[49999].cycle, 49999);
     format_bundle_free(&bundle);

@@ -1,6 +1,7 @@
-/* A database of schema 1 that is in use becomes one of the newest schema with all it held. */
+/* A database of an older schema that is in use becomes one of the newest with all it held. */
 #include "ingest/store/internal.h"
 #include "ingest/store/migrations.h"
+#include "ingest/store/store_events.h"
 #include "tests/unit/ingest/comparison_sample.h"
 
 /* Rows as the first version of the program wrote them. */
@@ -31,6 +32,17 @@ static const char rows_of_schema_1[] =
     "INSERT INTO kernel VALUES (5, 0, 2, 4, 100, 10, 40, 20, 30, 40, 0, 1, -0.0, 7.0);"
     "PRAGMA user_version = 1;";
 
+/* What later ones wrote beside that. */
+static const char rows_of_schema_2[] =
+    "UPDATE trace SET cycle_source = 1, cycle_count = 1 WHERE id = 5;"
+    "INSERT INTO cycle VALUES (5, 0, 3, 0, 1, 1000, 12.5);"
+    "PRAGMA user_version = 2;";
+static const char rows_of_schema_3[] =
+    "INSERT INTO module VALUES (5, 0, 2, 77, -1, 4, 1, 10, 9, 8, 7);"
+    "PRAGMA user_version = 3;";
+static const char *const rows_of_schemas[] = {rows_of_schema_1, rows_of_schema_2, rows_of_schema_3};
+#define SCHEMAS ((int)(sizeof rows_of_schemas / sizeof rows_of_schemas[0]))
+
 static void exec_or_fail(sqlite3 *db, const char *sql)
 {
     char *message = NULL;
@@ -39,8 +51,8 @@ static void exec_or_fail(sqlite3 *db, const char *sql)
     }
 }
 
-/* Puts a filled database of schema 1 in the place of the fixture's. */
-static void go_back_to_schema_1(struct fixture *f)
+/* Puts a filled database of the schema in the place of the fixture's. */
+static void go_back(struct fixture *f, int schema)
 {
     char path[TEST_PATH_BYTES + 32];
     sqlite3 *db;
@@ -48,10 +60,12 @@ static void go_back_to_schema_1(struct fixture *f)
     (void)snprintf(path, sizeof path, "%s/kinetoscope.db", f->dir);
     assert_int_equal(unlink(path), 0);
     assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-    assert_int_equal(store_migrations[0].version, 1);
     exec_or_fail(db, "PRAGMA foreign_keys = ON");
-    exec_or_fail(db, (const char *)store_migrations[0].sql);
-    exec_or_fail(db, rows_of_schema_1);
+    for (int i = 0; i < schema; i++) {
+        assert_int_equal(store_migrations[i].version, i + 1);
+        exec_or_fail(db, (const char *)store_migrations[i].sql);
+        exec_or_fail(db, rows_of_schemas[i]);
+    }
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
 }
 
@@ -90,7 +104,7 @@ static void check_catalogue(struct fixture *f)
     assert_null(file.marker);
 }
 
-static void check_results(struct fixture *f)
+static void check_results(struct fixture *f, int schema)
 {
     struct store_page all = {0};
     struct trace_results *out;
@@ -106,8 +120,9 @@ static void check_results(struct fixture *f)
     assert_same_real(out->tc_pie_used, 5.0);
     assert_true(isnan(out->tensor_pie_used));
     assert_false(out->has_kernel_use);
-    assert_int_equal(out->cycle_source, CYCLES_NONE);
-    assert_int_equal(out->cycle_count + out->kernel_use_count, 0);
+    assert_int_equal(out->cycle_source, schema < 2 ? 0 : 1);
+    assert_int_equal(out->cycle_count, schema < 2 ? 0 : 1);
+    assert_int_equal(out->kernel_use_count, 0);
     assert_ok(f, store_operators(f->store, &f->arena, 5, OPERATOR_BY_NAME, NULL, NULL, &all,
                                  &operators, &count, &total, &f->err));
     assert_int_equal(count, 1);
@@ -119,26 +134,57 @@ static void check_results(struct fixture *f)
     assert_same_real(kernels[0].occupancy_pct, 7.0);
     assert_ok(f, store_cycles(f->store, &f->arena, 5, &out, &f->err));
     assert_int_equal(out->cycle_use_count, 0);
+    if (schema >= 2) {
+        assert_int_equal(out->cycles[0].number, 3);
+        assert_string_equal(out->cycles[0].anchor, "aten::mm");
+        assert_same_real(out->cycles[0].dur_us, 12.5);
+    }
     assert_ok(f, store_trace_comparison(f->store, 5, &comparison_id, &f->err));
     assert_int_equal(comparison_id, 0);
+}
+
+static void check_modules(struct fixture *f, int schema)
+{
+    struct module_row *modules;
+    size_t count;
+    assert_ok(f, store_modules(f->store, &f->arena, 5, &modules, &count, &f->err));
+    assert_int_equal(count, schema < 3 ? 0 : 1);
+    if (count == 1) {
+        assert_string_equal(modules[0].name, "gemm");
+        assert_int_equal(modules[0].module_id, 77);
+        assert_int_equal(modules[0].device_self, 7);
+    }
+}
+
+/* Traces of that time were stored without them. */
+static void check_events_are_gone(struct fixture *f)
+{
+    struct store_event event;
+    struct store_export *from;
+    assert_fails(f, store_event_get(f->store, &f->arena, 5, 0, &event, &f->err), ERR_GONE);
+    assert_fails(f, store_export_open(f->store, 5, INT64_MIN, INT64_MAX, &from, &f->err), ERR_GONE);
 }
 
 static void what_was_there_stays(void **state)
 {
     struct fixture *f = *state;
-    go_back_to_schema_1(f);
-    for (int again = 0; again < 2; again++) {
+    for (int schema = 1; schema <= SCHEMAS; schema++) {
+        go_back(f, schema);
+        for (int again = 0; again < 2; again++) {
+            open_store(f);
+            assert_int_equal(query_int(f, "PRAGMA user_version"),
+                             store_migrations[store_migration_count - 1].version);
+            check_catalogue(f);
+            check_results(f, schema);
+            check_modules(f, schema);
+            check_events_are_gone(f);
+            assert_int_equal(query_int(f, "SELECT count(*) FROM pragma_foreign_key_check"), 0);
+            assert_int_equal(
+                query_int(f, "SELECT integrity_check = 'ok' FROM pragma_integrity_check"), 1);
+            close_store(f);
+        }
         open_store(f);
-        assert_int_equal(query_int(f, "PRAGMA user_version"),
-                         store_migrations[store_migration_count - 1].version);
-        check_catalogue(f);
-        check_results(f);
-        assert_int_equal(query_int(f, "SELECT count(*) FROM pragma_foreign_key_check"), 0);
-        assert_int_equal(query_int(f, "SELECT integrity_check = 'ok' FROM pragma_integrity_check"),
-                         1);
-        close_store(f);
     }
-    open_store(f);
 }
 
 /* Migrated or made anew, the schema is the same. */
@@ -158,7 +204,7 @@ static void the_schema_is_that_of_a_new_database(void **state)
         texts[i] = db_get_text(&st, &f->arena);
         assert_ok(f, db_done(&st, &f->err));
         if (i == 0) {
-            go_back_to_schema_1(f);
+            go_back(f, 1);
             open_store(f);
         }
     }
@@ -178,7 +224,7 @@ static void it_goes_on_as_before(void **state)
                                     .comparison = &sample->comparison};
     struct trace_results *out;
     int64_t comparison_id;
-    go_back_to_schema_1(f);
+    go_back(f, 1);
     open_store(f);
     int64_t id = publish(f, add_job(f, "old run", "new", "new", false), "w", "2", &results);
     assert_true(id > 5);

@@ -1,6 +1,7 @@
 /* Nothing of a trace that goes stays behind, in whatever table. */
-#include "ingest/store/internal.h"
+#include "ingest/store/ingest_log.h"
 #include "tests/unit/ingest/comparison_sample.h"
+#include "tests/unit/ingest/event_fixture.h"
 
 /* One row and more in every table; operators more than a batch of the purge. */
 #define OPERATORS 5300
@@ -101,7 +102,7 @@ static void free_full(struct full *s)
 /* What is kept of an upload that is gone. */
 static bool stays(const char *table)
 {
-    return strcmp(table, "job") == 0;
+    return strcmp(table, "job") == 0 || strcmp(table, "job_failure") == 0;
 }
 
 /* Only groups that a request compared name their traces. */
@@ -143,15 +144,60 @@ static void expect_tables(struct fixture *f, bool full)
     assert_true(tables > 25);
 }
 
+/* Some more blocks than a batch of the purge. */
+#define LOG_BLOCKS 70
+
+static void fill_timeline(struct fixture *f, struct store_ingest *ingest)
+{
+    int64_t log_id;
+    assert_ok(f, ingest_log_open(ingest, &log_id, &f->err));
+    assert_ok(f, store_write_begin(f->store, STORE_BATCH, &f->err));
+    for (int i = 0; i < LOG_BLOCKS; i++) {
+        struct db_stmt st;
+        db_prepare(&st, f->store->writer,
+                   "INSERT INTO timeline_block VALUES (?, 'slices', 0, ?, 0, 0, 0, 0, x'00')");
+        db_put_int(&st, log_id);
+        db_put_int(&st, i);
+        assert_ok(f, db_run(&st, &f->err));
+        db_prepare(&st, f->store->writer, "INSERT INTO timeline VALUES (?, 'labels', ?, 1, x'00')");
+        db_put_int(&st, log_id);
+        db_put_int(&st, i);
+        assert_ok(f, db_run(&st, &f->err));
+    }
+    assert_ok(f, store_write_end(f->store, true, &f->err));
+}
+
+/* All rows of a trace, its events before it. */
+static void fill(struct fixture *f, struct store_ingest *ingest, const struct full *s)
+{
+    struct event_builder *b = builder_create();
+    for (uint32_t i = 0; i < LOG_BLOCKS * EVENT_BATCH_EVENTS; i++) {
+        builder_put(f, b, ingest, "{\"ph\": \"X\", \"ts\": 1}");
+    }
+    builder_end(f, b, ingest);
+    builder_free(b);
+    fill_timeline(f, ingest);
+    assert_ok(f, store_ingest_trace(ingest, "w", "", "chrome-trace", &s->results, &f->err));
+}
+
+static int64_t publish_full(struct fixture *f, int64_t job_id, const struct full *s)
+{
+    struct store_ingest *ingest;
+    assert_ok(f, store_ingest_begin(f->store, job_id, &ingest, &f->err));
+    fill(f, ingest, s);
+    assert_ok(f, store_ingest_publish(ingest, &f->err));
+    return trace_of_job(f, job_id);
+}
+
 static void deleting_leaves_nothing(void **state)
 {
     struct fixture *f = *state;
     struct full *s = make_full();
-    int64_t id = publish(f, add_job(f, "r", "f", "a", false), "w", "", &s->results);
+    int64_t id = publish_full(f, add_job(f, "r", "f", "a", false), s);
     expect_tables(f, true);
     assert_ok(f, store_trace_delete(f->store, id, &f->err));
     expect_tables(f, false);
-    (void)publish(f, add_job(f, "r", "f", "b", false), "w", "", &s->results);
+    (void)publish_full(f, add_job(f, "r", "f", "b", false), s);
     expect_tables(f, true);
     assert_ok(f, store_run_delete(f->store, "r", &f->err));
     expect_tables(f, false);
@@ -165,13 +211,13 @@ static void giving_up_leaves_nothing(void **state)
     struct store_ingest *ingest;
     int64_t job = add_job(f, "r", "f", "a", false);
     assert_ok(f, store_ingest_begin(f->store, job, &ingest, &f->err));
-    assert_ok(f, store_ingest_trace(ingest, "w", "", "x", &s->results, &f->err));
+    fill(f, ingest, s);
     expect_tables(f, true);
     store_ingest_abort(ingest);
     expect_tables(f, false);
     /* The end of the process instead: memory goes, rows stay until the next one. */
     assert_ok(f, store_ingest_begin(f->store, job, &ingest, &f->err));
-    assert_ok(f, store_ingest_trace(ingest, "w", "", "x", &s->results, &f->err));
+    fill(f, ingest, s);
     free(ingest);
     close_store(f);
     open_store(f);
@@ -183,10 +229,10 @@ static void replacing_leaves_only_the_new(void **state)
 {
     struct fixture *f = *state;
     struct full *s = make_full();
-    (void)publish(f, add_job(f, "r", "f", "a", false), "w", "", &s->results);
+    (void)publish_full(f, add_job(f, "r", "f", "a", false), s);
     int64_t steps = count_table(f, "step");
     int64_t comparison_rows = count_table(f, "comparison_row");
-    (void)publish(f, add_job(f, "r", "f", "b", true), "w", "", &s->results);
+    (void)publish_full(f, add_job(f, "r", "f", "b", true), s);
     expect_tables(f, true);
     assert_int_equal(count_table(f, "step"), steps);
     assert_int_equal(count_table(f, "cycle_use"), OPERATORS);
@@ -199,8 +245,8 @@ static void other_traces_keep_their_rows(void **state)
 {
     struct fixture *f = *state;
     struct full *s = make_full();
-    int64_t first = publish(f, add_job(f, "r", "f", "a", false), "w", "", &s->results);
-    int64_t second = publish(f, add_job(f, "r", "g", "b", false), "v", "", &s->results);
+    int64_t first = publish_full(f, add_job(f, "r", "f", "a", false), s);
+    int64_t second = publish_full(f, add_job(f, "r", "g", "b", false), s);
     assert_ok(f, store_trace_delete(f->store, first, &f->err));
     struct trace_results *out;
     struct store_comparison *comparison;

@@ -1,0 +1,275 @@
+/* The stages of a timeline:
+ *
+ *     items     which events, from when to when           timeline_items, timeline_pairs
+ *     places    on which thread, stream, counter …        timeline_places
+ *     order     place by place, by start                  timeline_order
+ *     layout    places become tracks                      timeline_layout, _join, _texts
+ *     labels    name, category and role                   timeline_labels, _collectives
+ *     level 0   lanes; handed over as it goes by          timeline_lanes, timeline_source, _points
+ *     levels    merged, each from the one before          timeline_levels, timeline_cells
+ *     flows                                               timeline_flows, timeline_flow_ends
+ *
+ * What lies in memory is a few words an event (place, label, order, lane) and the first coarse
+ * level; level 0 never does. */
+#include "ingest/analysis/timeline.h"
+
+#include "ingest/analysis/scratch.h"
+#include "ingest/analysis/timeline_flows.h"
+#include "ingest/analysis/timeline_items.h"
+#include "ingest/analysis/timeline_labels.h"
+#include "ingest/analysis/timeline_lanes.h"
+#include "ingest/analysis/timeline_layout.h"
+#include "ingest/analysis/timeline_levels.h"
+#include "ingest/analysis/timeline_order.h"
+#include "ingest/analysis/timeline_places.h"
+#include "ingest/analysis/timeline_source.h"
+
+struct build {
+    const struct trace *trace;
+    struct trace_results *results;
+    const struct timeline_sink *sink;
+    struct timeline *timeline;
+    struct timeline_items items;
+    struct timeline_places places;
+    struct timeline_layout layout;
+    struct timeline_labels labels;
+    struct timeline_flow_ends ends;
+    struct timeline_source source;
+    uint32_t *order;
+    uint16_t *lane_of; /* beside `order` */
+    struct timeline_lanes *lanes;
+    struct timeline_counts *counts;
+    struct timeline_writer writer;
+};
+
+static bool no_memory(const struct build *b, struct err *err)
+{
+    return err_set(err, ERR_NO_MEMORY, "Not enough memory for the timeline of %u events.",
+                   b->trace->events.count);
+}
+
+/* ---- before level 0 ---- */
+
+/* Where the views see no event the trace has no start yet: then the timeline's is. */
+static void set_start(struct build *b)
+{
+    struct trace_results *results = b->results;
+    bool has_no_start = results->plugin_start_ns == 0 && results->duration_ns == 0;
+    if (has_no_start && b->items.first_ns > 0) {
+        results->start_ns = ns_add(b->trace->base_time_ns, b->items.first_ns);
+    }
+    b->items.origin_ns = ns_sub(results->start_ns, b->trace->base_time_ns);
+}
+
+static bool find_tracks(struct build *b)
+{
+    struct timeline *timeline = b->timeline;
+    if (!timeline_items_find(&b->items, b->trace, 0, &b->results->warnings)) {
+        return false;
+    }
+    set_start(b);
+    if (!timeline_places_find(&b->places, &b->items)) {
+        return false;
+    }
+    b->order = timeline_order_places(&b->items, &b->places);
+    if (b->order == NULL || !timeline_layout_find(&b->layout, &b->items, &b->places, &b->order)) {
+        return false;
+    }
+    timeline->track_count = b->layout.track_count;
+    timeline->tracks =
+        arena_calloc(&timeline->arena, b->layout.track_count, sizeof *timeline->tracks);
+    return timeline->tracks != NULL &&
+           timeline_layout_write(&b->layout, &b->items, &b->places, b->results, &timeline->arena,
+                                 timeline->tracks);
+}
+
+static bool find_labels(struct build *b)
+{
+    struct timeline *timeline = b->timeline;
+    bool *communicates = NULL;
+    bool ok = timeline_find_collectives(b->trace, b->results, &communicates) &&
+              timeline_labels_find(&b->labels, &b->items, communicates);
+    free(communicates);
+    if (!ok) {
+        return false;
+    }
+    timeline->labels = timeline_labels_write(&b->labels, b->trace, &timeline->arena);
+    timeline->label_count = b->labels.keys.count;
+    return timeline->labels != NULL;
+}
+
+static bool prepare(struct build *b)
+{
+    if (!find_tracks(b) || !find_labels(b) ||
+        !timeline_flow_ends_init(&b->ends, &b->items, &b->places)) {
+        return false;
+    }
+    b->lane_of = scratch_alloc(b->trace->events.count, sizeof *b->lane_of);
+    b->lanes = scratch_alloc(1, sizeof *b->lanes);
+    b->counts = scratch_calloc(1, sizeof *b->counts);
+    b->source = (struct timeline_source){
+        .items = &b->items,
+        .places = &b->places,
+        .layout = &b->layout,
+        .labels = &b->labels,
+        .order = b->order,
+        .sum_bytes = scratch_calloc(b->places.count, sizeof *b->source.sum_bytes)};
+    return timeline_writer_init(&b->writer, b->sink) && b->lane_of != NULL && b->lanes != NULL &&
+           b->counts != NULL && b->source.sum_bytes != NULL;
+}
+
+/* ---- level 0 ---- */
+
+static void widen(struct timeline_track *track, int64_t start_ns, int64_t end_ns)
+{
+    bool is_first = track->item_count == 0;
+    track->first_ns = is_first ? start_ns : ns_min(track->first_ns, start_ns);
+    track->end_ns = is_first ? end_ns : ns_max(track->end_ns, end_ns);
+    track->item_count++;
+}
+
+/* The lane of an item, which is bound to the flows that wait for it. */
+static uint32_t put_on_lane(struct build *b, uint32_t event)
+{
+    int64_t start_ns = b->trace->events.ts_ns[event];
+    bool is_slice = timeline_class(&b->items, event) == ITEM_SLICE;
+    int64_t end_ns = is_slice ? timeline_end_ns(&b->items, event) : start_ns;
+    if (is_slice) {
+        timeline_flow_ends_slice(&b->ends, b->places.of_event[event], event);
+    }
+    return timeline_lanes_put(b->lanes, event, start_ns, end_ns, is_slice);
+}
+
+static bool sweep_track(struct build *b, uint32_t number, struct err *err)
+{
+    const struct layout_track *part = &b->layout.tracks[number];
+    struct timeline_track *track = &b->timeline->tracks[number];
+    struct timeline_busy busy = TIMELINE_NOT_BUSY;
+    int64_t until_ns = INT64_MIN;
+    bool ok = true;
+    timeline_lanes_clear(b->lanes);
+    for (uint32_t i = part->first; ok && i < part->first + part->count; i++) {
+        uint32_t event = b->order[i];
+        b->lane_of[i] = TIMELINE_NO_LANE;
+        if (timeline_class(&b->items, event) == ITEM_FLOW) {
+            timeline_flow_ends_bind(&b->ends, &b->items, &b->places, b->lanes, event);
+            continue;
+        }
+        uint32_t lane = put_on_lane(b, event);
+        const struct timeline_item item =
+            timeline_source_item(&b->source, number, event, lane, &busy);
+        int64_t end_ns = ns_add(item.start_ns, ns_max(item.dur_ns, 0));
+        int64_t from_ns = ns_max(item.start_ns, until_ns);
+        b->lane_of[i] = (uint16_t)lane;
+        widen(track, item.start_ns, end_ns);
+        track->busy_ns = ns_add(track->busy_ns, end_ns > from_ns ? ns_sub(end_ns, from_ns) : 0);
+        until_ns = ns_max(until_ns, end_ns);
+        timeline_counts_item(b->counts, &item);
+        ok = timeline_writer_item(&b->writer, &item, err);
+    }
+    track->lane_count = b->lanes->used;
+    return ok;
+}
+
+static bool see_point(void *context, const struct timeline_point *point, struct err *err)
+{
+    struct build *b = context;
+    widen(&b->timeline->tracks[point->track], point->start_ns, point->start_ns);
+    timeline_counts_point(b->counts, point);
+    return timeline_writer_point(&b->writer, point, err);
+}
+
+static void set_bounds(struct timeline *timeline)
+{
+    bool is_first = true;
+    for (uint32_t t = 0; t < timeline->track_count; t++) {
+        const struct timeline_track *track = &timeline->tracks[t];
+        if (track->item_count > 0) {
+            timeline->start_ns =
+                is_first ? track->first_ns : ns_min(timeline->start_ns, track->first_ns);
+            timeline->end_ns = is_first ? track->end_ns : ns_max(timeline->end_ns, track->end_ns);
+            is_first = false;
+        }
+    }
+}
+
+static bool sweep(struct build *b, struct err *err)
+{
+    bool ok = true;
+    for (uint32_t t = 0; ok && t < b->layout.track_count; t++) {
+        timeline_counts_track(b->counts);
+        ok = b->layout.tracks[t].kind == TIMELINE_COUNTER
+                 ? timeline_source_points(&b->source, t, see_point, b, err)
+                 : sweep_track(b, t, err);
+    }
+    timeline_flow_ends_finish(&b->ends, &b->places);
+    set_bounds(b->timeline);
+    return ok && timeline_writer_end(&b->writer, err);
+}
+
+/* ---- all ---- */
+
+/* What only levels need makes room for the flows. */
+static void free_order(struct build *b)
+{
+    free(b->order);
+    free(b->lane_of);
+    free(b->lanes);
+    free(b->counts);
+    free(b->source.sum_bytes);
+    timeline_writer_free(&b->writer);
+    timeline_labels_free(&b->labels);
+    timeline_layout_free(&b->layout);
+    timeline_places_free(&b->places);
+    b->order = NULL;
+    b->lane_of = NULL;
+    b->lanes = NULL;
+    b->counts = NULL;
+    b->source.sum_bytes = NULL;
+}
+
+static bool run(struct build *b, struct err *err)
+{
+    if (!prepare(b)) {
+        return no_memory(b, err);
+    }
+    if (!sweep(b, err) ||
+        !timeline_levels_build(b->timeline, &b->source, b->lane_of, b->counts, b->sink, err)) {
+        return false;
+    }
+    free_order(b);
+    return timeline_flows_build(&b->items, &b->ends, b->sink, &b->timeline->flow_count, err);
+}
+
+bool timeline_build(const struct trace *trace,
+                    struct trace_results *results,
+                    const struct timeline_sink *sink,
+                    struct timeline **out,
+                    struct err *err)
+{
+    struct build b = {.trace = trace, .results = results, .sink = sink};
+    b.timeline = calloc(1, sizeof *b.timeline);
+    *out = NULL;
+    if (b.timeline == NULL) {
+        return no_memory(&b, err);
+    }
+    arena_init(&b.timeline->arena, 0);
+    bool ok = run(&b, err);
+    free_order(&b);
+    timeline_flow_ends_free(&b.ends);
+    timeline_items_free(&b.items);
+    if (!ok) {
+        timeline_destroy(b.timeline);
+        return false;
+    }
+    *out = b.timeline;
+    return true;
+}
+
+void timeline_destroy(struct timeline *timeline)
+{
+    if (timeline != NULL) {
+        arena_free(&timeline->arena);
+        free(timeline);
+    }
+}

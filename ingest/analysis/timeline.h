@@ -1,0 +1,41 @@
+/* From a trace's columns to its timeline. */
+#ifndef KS_ANALYSIS_TIMELINE_H
+#define KS_ANALYSIS_TIMELINE_H
+
+#include "ingest/base/attr.h"
+#include "ingest/base/err.h"
+#include "ingest/model/results.h"
+#include "ingest/model/timeline.h"
+#include "ingest/model/trace.h"
+
+/* What stands on the timeline: complete events (X); begin and end (B, E) matched by track, as a
+ * stack; async begin and end (b, e, S, F) matched by category and id; instants (i, I, R, n, T, p);
+ * counters (C: each numeric argument a series) and memory records (a counter track a device:
+ * allocated, reserved). Begins without an end last until the end of the trace and ends without a
+ * begin are instants; both are counted in a warning. Nested slices stand on lanes below one
+ * another; slices that overlap without nesting get lanes of their own, so that none hides another.
+ * A duration that ends more than a day behind the last start is cut to the end of the rest, with a
+ * warning.
+ *
+ * A thread is known by the texts of its pid and tid: "7" and 7 are one. Memory records without
+ * totals are summed up: "Allocated since the start". Roles of labels are those of the overview, but
+ * python functions count as host work and annotations of the device, which span kernels, as none.
+ * On the last lane, where slices can overlap, busy_ns leaves out what another slice has counted.
+ * Beyond TIMELINE_TRACKS_MAX the least busy tracks of a process share one; a quarter of the tracks
+ * at least is left to counters, which are joined with counters only, and if there are too many
+ * processes even for that, the last of them share one, with no pid.
+ *
+ * Positions are relative to results->start_ns, which is set to the first item where the views saw
+ * no event and so found no start; warnings go into results->warnings, so that a trace is to be
+ * built once. Blocks go to the sink, flows behind them (take_flows is not called where there are
+ * none); tracks, labels and levels come back in *out, which the caller frees with timeline_destroy
+ * and which does not refer to the trace. Memory: 14 to 28 bytes an event, and 44 for each item of
+ * the first coarse level. ERR_NO_MEMORY, and what the sink answers. */
+bool timeline_build(const struct trace *trace,
+                    struct trace_results *results,
+                    const struct timeline_sink *sink,
+                    struct timeline **out,
+                    struct err *err) KS_MUST_USE;
+void timeline_destroy(struct timeline *timeline); /* NULL is allowed */
+
+#endif

@@ -1,0 +1,358 @@
+#include "ingest/analysis/timeline_flows.h"
+
+#include "ingest/analysis/scratch.h"
+#include "ingest/analysis/sort.h"
+
+#include <string.h>
+
+#define DIGIT_BITS 11u
+#define DIGITS ((size_t)1 << DIGIT_BITS)
+#define ID_BITS 32u
+
+struct flows {
+    const struct timeline_items *items;
+    const struct timeline_flow_ends *ends;
+    struct timeline_flow *list;
+    size_t count;
+    size_t cap;
+};
+
+static bool add_flow(struct flows *f, uint32_t from, uint32_t to, enum timeline_flow_kind kind)
+{
+    bool is_bound = from != TIMELINE_NO_EVENT && to != TIMELINE_NO_EVENT && from != to;
+    if (!is_bound) {
+        return true;
+    }
+    struct timeline_flow *list = scratch_grow(f->list, f->count, &f->cap, sizeof *list);
+    if (list == NULL) {
+        return false;
+    }
+    f->list = list;
+    list[f->count++] = (struct timeline_flow){from, to, (uint8_t)kind};
+    return true;
+}
+
+/* Events of some class in order of their ids, of one id as `compare` says. */
+struct id_list {
+    uint32_t *events;
+    uint32_t count;
+};
+
+typedef bool (*event_test)(const struct timeline_items *items, uint32_t event);
+
+/* The end of the run of equal ids that begins at `first`. */
+static uint32_t
+run_end(const struct timeline_items *items, const struct id_list *list, uint32_t first)
+{
+    const int64_t *id = items->trace->events.correlation;
+    uint32_t end = first;
+    while (end < list->count && id[list->events[end]] == id[list->events[first]]) {
+        end++;
+    }
+    return end;
+}
+
+static bool list_by_id(struct id_list *list,
+                       const struct timeline_items *items,
+                       event_test is_wanted,
+                       int (*compare)(uint32_t a, uint32_t b, const void *ctx))
+{
+    const struct trace_events *events = &items->trace->events;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < events->count; i++) {
+        count += is_wanted(items, i);
+    }
+    *list = (struct id_list){scratch_alloc(count, sizeof *list->events), 0};
+    if (list->events == NULL) {
+        return false;
+    }
+    for (uint32_t i = 0; i < events->count; i++) {
+        if (is_wanted(items, i)) {
+            list->events[list->count++] = i;
+        }
+    }
+    bool ok = sort_by_key(list->events, list->count, events->correlation);
+    uint32_t end = 0;
+    for (uint32_t i = 0; ok && i < list->count; i = end) {
+        end = run_end(items, list, i);
+        ok = end - i < 2 || sort_stable(list->events + i, end - i, compare, items);
+    }
+    return ok;
+}
+
+/* ---- launches ---- */
+
+static bool is_call(const struct timeline_items *items, uint32_t event)
+{
+    const struct trace_events *events = &items->trace->events;
+    bool is_runtime = events->kind[event] == EVENT_RUNTIME || events->kind[event] == EVENT_DRIVER;
+    return is_runtime && events->correlation[event] != TRACE_NO_ID &&
+           timeline_class(items, event) == ITEM_SLICE;
+}
+
+static bool is_device_work(const struct timeline_items *items, uint32_t event)
+{
+    uint8_t kind = items->trace->events.kind[event];
+    return kind == EVENT_KERNEL || kind == EVENT_MEMCPY || kind == EVENT_MEMSET;
+}
+
+static bool is_launched(const struct timeline_items *items, uint32_t event)
+{
+    return is_device_work(items, event) && items->trace->events.correlation[event] != TRACE_NO_ID &&
+           timeline_class(items, event) == ITEM_SLICE;
+}
+
+static int compare_starts(const struct trace_events *events, uint32_t a, uint32_t b)
+{
+    return (events->ts_ns[a] > events->ts_ns[b]) - (events->ts_ns[a] < events->ts_ns[b]);
+}
+
+/* Calls of the runtime before those of the driver that they make. */
+static int by_call(uint32_t a, uint32_t b, const void *ctx)
+{
+    const struct timeline_items *items = ctx;
+    const struct trace_events *events = &items->trace->events;
+    bool is_driver_a = events->kind[a] == EVENT_DRIVER;
+    bool is_driver_b = events->kind[b] == EVENT_DRIVER;
+    return is_driver_a != is_driver_b ? is_driver_a - is_driver_b : compare_starts(events, a, b);
+}
+
+static int by_start(uint32_t a, uint32_t b, const void *ctx)
+{
+    const struct timeline_items *items = ctx;
+    return compare_starts(&items->trace->events, a, b);
+}
+
+/* Where an id is used again, the latest call of the runtime that began before the device, else the
+ * first call. */
+static uint32_t
+call_for(const struct timeline_items *items, const uint32_t *calls, uint32_t count, uint32_t device)
+{
+    const struct trace_events *events = &items->trace->events;
+    uint32_t low = 0;
+    uint32_t high = count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        bool is_before = events->kind[calls[middle]] == events->kind[calls[0]] &&
+                         events->ts_ns[calls[middle]] <= events->ts_ns[device];
+        low = is_before ? middle + 1 : low;
+        high = is_before ? high : middle;
+    }
+    return calls[low == 0 ? 0 : low - 1];
+}
+
+static bool match_launches(struct flows *f, const struct id_list *calls, const struct id_list *work)
+{
+    const struct timeline_items *items = f->items;
+    const int64_t *id = items->trace->events.correlation;
+    uint32_t first = 0;
+    uint32_t end = 0;
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < work->count; i++) {
+        int64_t wanted = id[work->events[i]];
+        while (first < calls->count && id[calls->events[first]] < wanted) {
+            first++;
+        }
+        if (first < calls->count && id[calls->events[first]] == wanted) {
+            end = end > first ? end : run_end(items, calls, first);
+            uint32_t call = call_for(items, calls->events + first, end - first, work->events[i]);
+            ok = add_flow(f, call, work->events[i], TIMELINE_FLOW_LAUNCH);
+        }
+    }
+    return ok;
+}
+
+static bool find_launches(struct flows *f)
+{
+    struct id_list calls = {0};
+    struct id_list work = {0};
+    bool ok = list_by_id(&calls, f->items, is_call, by_call) &&
+              list_by_id(&work, f->items, is_launched, by_start) &&
+              match_launches(f, &calls, &work);
+    free(calls.events);
+    free(work.events);
+    return ok;
+}
+
+/* ---- drawn by the file ---- */
+
+static bool is_flow_end(const struct timeline_items *items, uint32_t event)
+{
+    return timeline_class(items, event) == ITEM_FLOW &&
+           items->trace->events.correlation[event] != TRACE_NO_ID;
+}
+
+static bool is_same_flow(const struct trace_events *events, uint32_t a, uint32_t b)
+{
+    return events->correlation[a] == events->correlation[b] &&
+           events->category[a] == events->category[b] && events->name[a] == events->name[b];
+}
+
+static int phase_rank(char phase)
+{
+    return phase == 's' ? 0 : (phase == 't' ? 1 : 2);
+}
+
+static int by_flow(uint32_t a, uint32_t b, const void *ctx)
+{
+    const struct timeline_items *items = ctx;
+    const struct trace_events *events = &items->trace->events;
+    if (events->category[a] != events->category[b]) {
+        return events->category[a] < events->category[b] ? -1 : 1;
+    }
+    if (events->name[a] != events->name[b]) {
+        return events->name[a] < events->name[b] ? -1 : 1;
+    }
+    int order = compare_starts(events, a, b);
+    return order != 0 ? order : phase_rank(events->phase[a]) - phase_rank(events->phase[b]);
+}
+
+static enum timeline_flow_kind
+kind_of(const struct timeline_items *items, uint32_t end, uint32_t to)
+{
+    const struct trace *trace = items->trace;
+    static const char *const LAUNCHES[] = {"ac2g", "async_gpu", "async"};
+    if (trace->events.kind[end] == EVENT_FLOW_FWDBWD) {
+        return TIMELINE_FLOW_FWDBWD;
+    }
+    const char *category =
+        strtab_text(trace->strings, trace->categories[trace->events.category[end]]);
+    bool is_launch = false;
+    for (size_t i = 0; i < sizeof LAUNCHES / sizeof *LAUNCHES; i++) {
+        is_launch = is_launch || strcmp(category, LAUNCHES[i]) == 0;
+    }
+    bool has_device_target = to != TIMELINE_NO_EVENT && is_device_work(items, to);
+    return is_launch && has_device_target ? TIMELINE_FLOW_LAUNCH : TIMELINE_FLOW_OTHER;
+}
+
+/* The ends of one flow in order of time: each t leads on; an s may lead to many f. What comes
+ * before the first s is led to by it all the same. */
+static bool follow(struct flows *f, const uint32_t *ends, uint32_t count)
+{
+    const struct trace_events *events = &f->items->trace->events;
+    uint32_t from = TIMELINE_NO_EVENT;
+    bool ok = true;
+    for (uint32_t i = 0; from == TIMELINE_NO_EVENT && i < count; i++) {
+        from = events->phase[ends[i]] == 's' ? f->ends->slice[ends[i]] : from;
+    }
+    for (uint32_t i = 0; ok && i < count; i++) {
+        char phase = events->phase[ends[i]];
+        uint32_t slice = f->ends->slice[ends[i]];
+        ok = phase == 's' || add_flow(f, from, slice, kind_of(f->items, ends[i], slice));
+        from = phase == 'f' ? from : slice;
+    }
+    return ok;
+}
+
+static bool find_drawn(struct flows *f)
+{
+    struct id_list ends = {0};
+    if (f->ends->slice == NULL) {
+        return true;
+    }
+    bool ok = list_by_id(&ends, f->items, is_flow_end, by_flow);
+    const struct trace_events *events = &f->items->trace->events;
+    uint32_t end = 0;
+    for (uint32_t i = 0; ok && i < ends.count; i = end) {
+        end = i + 1;
+        while (end < ends.count && is_same_flow(events, ends.events[i], ends.events[end])) {
+            end++;
+        }
+        ok = follow(f, ends.events + i, end - i);
+    }
+    free(ends.events);
+    return ok;
+}
+
+/* ---- order ---- */
+
+static uint32_t key_of(const struct timeline_flow *flow, bool by_target)
+{
+    return by_target ? flow->to : flow->from;
+}
+
+static void sort_pass(const struct timeline_flow *from,
+                      struct timeline_flow *to,
+                      size_t count,
+                      bool by_target,
+                      unsigned shift)
+{
+    size_t next[DIGITS] = {0};
+    for (size_t i = 0; i < count; i++) {
+        next[(key_of(&from[i], by_target) >> shift) & (DIGITS - 1)]++;
+    }
+    size_t sum = 0;
+    for (size_t d = 0; d < DIGITS; d++) {
+        size_t here = next[d];
+        next[d] = sum;
+        sum += here;
+    }
+    for (size_t i = 0; i < count; i++) {
+        to[next[(key_of(&from[i], by_target) >> shift) & (DIGITS - 1)]++] = from[i];
+    }
+}
+
+/* Stable: sorted by one column, equal ones stay in the order of the other. False without memory. */
+static bool sort_flows(struct flows *f, bool by_target)
+{
+    struct timeline_flow *scratch = scratch_alloc(f->count, sizeof *scratch);
+    uint32_t event_count = f->items->trace->events.count;
+    if (scratch == NULL) {
+        return false;
+    }
+    for (unsigned shift = 0; shift < ID_BITS && event_count >> shift != 0; shift += DIGIT_BITS) {
+        sort_pass(f->list, scratch, f->count, by_target, shift);
+        struct timeline_flow *swap = f->list;
+        f->list = scratch;
+        scratch = swap;
+    }
+    free(scratch);
+    /* Whichever it is now, it has room for these. */
+    f->cap = f->count;
+    return true;
+}
+
+/* Of flows between the same slices the first one found stays. */
+static void drop_doubles(struct flows *f)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < f->count; i++) {
+        const struct timeline_flow *last = kept == 0 ? NULL : &f->list[kept - 1];
+        if (last == NULL || last->from != f->list[i].from || last->to != f->list[i].to) {
+            f->list[kept++] = f->list[i];
+        }
+    }
+    f->count = kept;
+}
+
+static bool hand_over(struct flows *f, const struct timeline_sink *sink, struct err *err)
+{
+    if (!sort_flows(f, true) || !sort_flows(f, false)) {
+        return err_set(err, ERR_NO_MEMORY, "no memory for the order of flows");
+    }
+    drop_doubles(f);
+    if (!sink->take_flows(sink->context, false, f->list, f->count, err)) {
+        return false;
+    }
+    if (!sort_flows(f, true)) {
+        return err_set(err, ERR_NO_MEMORY, "no memory for the order of flows");
+    }
+    return sink->take_flows(sink->context, true, f->list, f->count, err);
+}
+
+bool timeline_flows_build(const struct timeline_items *items,
+                          const struct timeline_flow_ends *ends,
+                          const struct timeline_sink *sink,
+                          uint64_t *count,
+                          struct err *err)
+{
+    struct flows f = {.items = items, .ends = ends};
+    bool ok = find_launches(&f) && find_drawn(&f);
+    if (!ok) {
+        (void)err_set(err, ERR_NO_MEMORY, "no memory for flows");
+    }
+    ok = ok && (f.count == 0 || hand_over(&f, sink, err));
+    *count = f.count;
+    free(f.list);
+    return ok;
+}

@@ -1,0 +1,127 @@
+/* Which of a trace's events stand on its timeline, as what, and from when to when.
+ *
+ *     X              a slice                      i I R n T p   an instant
+ *     B … E, b … e   a slice, two events          C, [memory]   values of counters
+ *     S … F          the same                     s t f         ends of flows
+ *
+ * Times here are those of the file; timeline_position() makes them the timeline's. */
+#ifndef KS_ANALYSIS_TIMELINE_ITEMS_H
+#define KS_ANALYSIS_TIMELINE_ITEMS_H
+
+#include "ingest/analysis/ns.h"
+#include "ingest/base/attr.h"
+#include "ingest/model/trace.h"
+#include "ingest/model/warning.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum item_class {
+    ITEM_NONE, /* metadata, ends that belong to a begin, events without a time */
+    ITEM_SLICE,
+    ITEM_INSTANT,
+    ITEM_FLOW,
+    ITEM_COUNTER,
+    ITEM_MEMORY,
+    ITEM_CLASS_COUNT
+};
+
+/* In `partner`. */
+#define ITEM_OPEN UINT32_MAX         /* a begin whose end never came */
+#define ITEM_TAKEN (UINT32_MAX - 1u) /* an end that belongs to a begin */
+
+struct timeline_items {
+    const struct trace *trace;
+    /* By event: a begin's end, ITEM_OPEN; ITEM_TAKEN; an end without a begin is its own partner.
+     * NULL when the trace has no such events. */
+    uint32_t *partner;
+    uint32_t counts[ITEM_CLASS_COUNT];
+    int64_t first_ns; /* of all items; 0 without any */
+    int64_t last_ns;  /* the last end, without absurd ones */
+    int64_t cut_ns;   /* ends behind this one are absurd: last_ns stands for them */
+    int64_t origin_ns;
+};
+
+static inline bool timeline_is_begin(char phase)
+{
+    return phase == 'B' || phase == 'b' || phase == 'S';
+}
+
+static inline bool timeline_is_end(char phase)
+{
+    return phase == 'E' || phase == 'e' || phase == 'F';
+}
+
+/* Begin, end and what lies between them, found by category and id instead of by thread. */
+static inline bool timeline_is_async(char phase)
+{
+    return phase == 'b' || phase == 'e' || phase == 'n' || phase == 'S' || phase == 'F' ||
+           phase == 'T' || phase == 'p';
+}
+
+static inline enum item_class timeline_class(const struct timeline_items *items, uint32_t event)
+{
+    const struct trace_events *events = &items->trace->events;
+    if ((events->flags[event] & EVENT_NO_TS) != 0) {
+        return ITEM_NONE;
+    }
+    switch (events->phase[event]) {
+    case 'X':
+    case 'B':
+    case 'b':
+    case 'S':
+        return ITEM_SLICE;
+    case 'E':
+    case 'e':
+    case 'F':
+        return items->partner[event] == event ? ITEM_INSTANT : ITEM_NONE;
+    case 'i':
+        return events->kind[event] == EVENT_MEMORY ? ITEM_MEMORY : ITEM_INSTANT;
+    case 'I':
+    case 'R':
+    case 'n':
+    case 'T':
+    case 'p':
+        return ITEM_INSTANT;
+    case 's':
+    case 't':
+    case 'f':
+        return ITEM_FLOW;
+    case 'C':
+        return ITEM_COUNTER;
+    default:
+        return ITEM_NONE;
+    }
+}
+
+/* Of a slice. */
+static inline int64_t timeline_end_ns(const struct timeline_items *items, uint32_t event)
+{
+    const struct trace_events *events = &items->trace->events;
+    int64_t end_ns;
+    if (KS_LIKELY(events->phase[event] == 'X')) {
+        end_ns = ns_add(events->ts_ns[event], events->dur_ns[event]);
+    } else {
+        uint32_t partner = items->partner[event];
+        end_ns = partner == ITEM_OPEN ? items->last_ns : events->ts_ns[partner];
+    }
+    return KS_LIKELY(end_ns <= items->cut_ns) ? end_ns : items->last_ns;
+}
+
+static inline int64_t timeline_position(const struct timeline_items *items, int64_t file_ns)
+{
+    return ns_sub(file_ns, items->origin_ns);
+}
+
+/* Matches begins and ends, finds the bounds; origin_ns is `origin_ns`. Counts what does not match
+ * and what is absurd. n log n. False without memory; must be freed in either case. */
+bool timeline_items_find(struct timeline_items *items,
+                         const struct trace *trace,
+                         int64_t origin_ns,
+                         struct warnings *warnings) KS_MUST_USE;
+void timeline_items_free(struct timeline_items *items);
+
+/* Fills `partner`; in timeline_pairs.c. False without memory. */
+bool timeline_pair(struct timeline_items *items, struct warnings *warnings) KS_MUST_USE;
+
+#endif

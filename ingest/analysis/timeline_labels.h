@@ -1,0 +1,44 @@
+/* Labels: what slices of one name, category and role have in common. */
+#ifndef KS_ANALYSIS_TIMELINE_LABELS_H
+#define KS_ANALYSIS_TIMELINE_LABELS_H
+
+#include "ingest/analysis/key_map.h"
+#include "ingest/analysis/timeline_items.h"
+#include "ingest/base/arena.h"
+#include "ingest/base/attr.h"
+#include "ingest/model/results.h"
+#include "ingest/model/timeline.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct timeline_labels {
+    struct key_map keys; /* name, category, role: numbers as they come */
+    uint64_t *count;     /* by that number */
+    int64_t *total_ns;
+    uint32_t *rank;     /* the number that a label has outside */
+    uint32_t *of_event; /* number of slices and instants, the first row of counters, else not set */
+    size_t count_cap;
+    size_t total_cap;
+};
+
+/* Whether each event is a kernel or copy of a collective, by the rule that the figures in `results`
+ * go by; *out is NULL when none is, and to be freed. False without memory. */
+bool timeline_find_collectives(const struct trace *trace,
+                               const struct trace_results *results,
+                               bool **out) KS_MUST_USE;
+
+/* `communicates` as timeline_find_collectives gives it. False without memory; must be freed in
+ * either case. */
+bool timeline_labels_find(struct timeline_labels *labels,
+                          const struct timeline_items *items,
+                          const bool *communicates) KS_MUST_USE;
+void timeline_labels_free(struct timeline_labels *labels);
+
+/* Copies them, by falling count, texts included. NULL without memory. */
+struct timeline_label *timeline_labels_write(const struct timeline_labels *labels,
+                                             const struct trace *trace,
+                                             struct arena *arena) KS_MUST_USE;
+
+#endif

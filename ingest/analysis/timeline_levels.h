@@ -1,0 +1,58 @@
+/* Levels of detail. Which ones are worth keeping is counted while level 0 goes by: of every width
+ * the items that it would have, at once. */
+#ifndef KS_ANALYSIS_TIMELINE_LEVELS_H
+#define KS_ANALYSIS_TIMELINE_LEVELS_H
+
+#include "ingest/analysis/timeline_columns.h"
+#include "ingest/analysis/timeline_source.h"
+#include "ingest/base/attr.h"
+#include "ingest/model/timeline.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Widths are 2^10 ns, 2^12 ns, …: their cells nest. */
+#define TIMELINE_FIRST_SHIFT 10u
+#define TIMELINE_SHIFT_STEP 2u
+#define TIMELINE_WIDTHS (TIMELINE_LEVELS_MAX - 1)
+
+/* How many items a level has. */
+struct timeline_size {
+    uint64_t items;
+    uint64_t points;
+};
+
+struct timeline_counts {
+    uint64_t long_items[TIMELINE_WIDTHS + 1]; /* by the first width that exceeds them */
+    struct timeline_size merged[TIMELINE_WIDTHS];
+    struct timeline_size total;                         /* of level 0 */
+    uint32_t lane_count;                                /* of this track, so far */
+    uint64_t cell[TIMELINE_LANES_MAX][TIMELINE_WIDTHS]; /* the latest one with short items */
+};
+
+/* The cell of a position in the grid of 2^shift ns; cells ascend with time, none is UINT64_MAX. */
+static inline uint64_t timeline_cell(int64_t position_ns, unsigned shift)
+{
+    return ((uint64_t)position_ns ^ (UINT64_C(1) << 63)) >> shift;
+}
+
+/* To be told of all items of level 0, track by track, in order; all zero at first. */
+void timeline_counts_track(struct timeline_counts *counts);
+void timeline_counts_item(struct timeline_counts *counts, const struct timeline_item *item);
+void timeline_counts_point(struct timeline_counts *counts, const struct timeline_point *point);
+
+/* Chooses, builds and hands over all levels but 0; fills timeline->levels. `lane_of` is beside
+ * source->order: TIMELINE_NO_LANE for what is no item. Memory for one copy of the first of these
+ * levels; time linear in level 0. Of several labels in one cell, those beyond the first 16 are not
+ * weighed. */
+bool timeline_levels_build(struct timeline *timeline,
+                           const struct timeline_source *source,
+                           const uint16_t *lane_of,
+                           const struct timeline_counts *counts,
+                           const struct timeline_sink *sink,
+                           struct err *err) KS_MUST_USE;
+
+#define TIMELINE_NO_LANE UINT16_MAX
+
+#endif

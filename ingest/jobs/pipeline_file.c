@@ -1,0 +1,177 @@
+#include "ingest/jobs/pipeline_file.h"
+
+#include "ingest/analysis/analysis.h"
+#include "ingest/analysis/kernel_use.h"
+#include "ingest/analysis/timeline.h"
+#include "ingest/formats/format.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void pipeline_set_stage(const struct pipeline_way *way, enum pipeline_stage stage)
+{
+    if (way->progress != NULL) {
+        atomic_store(&way->progress->stage, (int)stage);
+    }
+}
+
+void pipeline_item_free(struct pipeline_item *item)
+{
+    free(item->worker);
+    free(item->span_digits);
+    free(item->member);
+    results_destroy(item->results);
+    *item = (struct pipeline_item){.worker = NULL};
+}
+
+/* ---- perf-data tables ---- */
+
+static size_t length_without(const char *text, size_t len, const char *suffix)
+{
+    size_t suffix_len = strlen(suffix);
+    bool ends = len >= suffix_len && memcmp(text + len - suffix_len, suffix, suffix_len) == 0;
+    return ends ? len - suffix_len : len;
+}
+
+/* The kind that the name of a perf-data table gives its cycles: what stands before _perf_data.csv
+ * (SPEC_compare 2). Of several words the last one says what the rows are of. */
+static enum cycle_kind kind_of_name(const char *file_name)
+{
+    static const struct {
+        const char *suffix;
+        enum cycle_kind kind;
+    } kinds[] = {{"_prefill", CYCLE_PREFILL}, {"_decode", CYCLE_DECODE}, {"_layer", CYCLE_LAYER}};
+    size_t len = strlen(file_name);
+    len = length_without(file_name, len, ".gz");
+    len = length_without(file_name, len, ".zst");
+    size_t job_len = length_without(file_name, len, "_perf_data.csv");
+    for (size_t i = 0; job_len < len && i < sizeof kinds / sizeof kinds[0]; i++) {
+        if (length_without(file_name, job_len, kinds[i].suffix) < job_len) {
+            return kinds[i].kind;
+        }
+    }
+    return CYCLE_STEP;
+}
+
+/* Tables of ours tell the kind of each cycle; of those that do not, all are steps. */
+static void name_cycles(struct trace_results *results, const char *file_name)
+{
+    enum cycle_kind kind = kind_of_name(file_name);
+    for (size_t i = 0; i < results->cycle_count; i++) {
+        if (results->cycles[i].kind != CYCLE_STEP) {
+            return;
+        }
+    }
+    for (size_t i = 0; i < results->cycle_count; i++) {
+        results->cycles[i].kind = kind;
+    }
+}
+
+/* ---- analysing and handing on ---- */
+
+static bool name_item(struct format_item *from,
+                      const char *format,
+                      const struct pipeline_name *name,
+                      struct pipeline_item *to,
+                      struct err *err)
+{
+    char *worker = NULL;
+    bool ok = format_split_name(name->file_name, &worker, &to->span_digits);
+    if (name->worker != NULL) {
+        free(worker);
+        worker = strdup(name->worker);
+    }
+    if (from->worker != NULL) {
+        free(worker);
+        worker = from->worker;
+        from->worker = NULL;
+    }
+    to->worker = worker;
+    to->member = name->member == NULL ? NULL : strdup(name->member);
+    to->format = format;
+    return (ok && to->worker != NULL && (to->member != NULL || name->member == NULL)) ||
+           err_set(err, ERR_NO_MEMORY, "no memory for the names of a trace");
+}
+
+static bool analyse_model(const struct pipeline_way *way,
+                          const struct trace *model,
+                          struct pipeline_item *item,
+                          struct timeline **timeline,
+                          struct err *err)
+{
+    return analysis_run(model, &item->results, err) &&
+           cycles_run(model, &way->cycles, item->results, err) &&
+           (way->sink->timeline.take_block == NULL ||
+            timeline_build(model, item->results, &way->sink->timeline, timeline, err));
+}
+
+/* The model goes as soon as there are results: the next one may need the memory. */
+static bool analyse(const struct pipeline_way *way,
+                    struct format_item *from,
+                    struct pipeline_item *item,
+                    struct timeline **timeline,
+                    struct err *err)
+{
+    bool ok = true;
+    if (from->model != NULL) {
+        ok = analyse_model(way, from->model, item, timeline, err);
+    } else if (from->kernel_table != NULL) {
+        ok = kernel_use_run(from->kernel_table, &item->results, err);
+    } else {
+        item->results = from->results;
+        from->results = NULL;
+    }
+    trace_destroy(from->model);
+    kernel_table_destroy(from->kernel_table);
+    from->model = NULL;
+    from->kernel_table = NULL;
+    return ok;
+}
+
+static bool hand_on(const struct pipeline_way *way,
+                    struct format_item *from,
+                    const char *format,
+                    const struct pipeline_name *name,
+                    struct err *err)
+{
+    struct pipeline_item item = {.worker = NULL};
+    struct timeline *timeline = NULL;
+    pipeline_set_stage(way, STAGE_ANALYSING);
+    bool ok =
+        name_item(from, format, name, &item, err) && analyse(way, from, &item, &timeline, err);
+    if (ok && item.results->cycle_source == CYCLES_TABLE) {
+        name_cycles(item.results, name->file_name);
+    }
+    ok = ok && way->sink->trace(way->sink->context, &item, timeline, err);
+    timeline_destroy(timeline);
+    pipeline_item_free(&item);
+    return ok;
+}
+
+bool pipeline_file(const struct pipeline_way *way,
+                   struct input *in,
+                   struct sampler *sampler,
+                   const struct pipeline_name *name,
+                   struct err *err)
+{
+    struct format_bundle bundle;
+    struct format_options options = {
+        .memory_budget_bytes =
+            way->memory_budget_bytes > SIZE_MAX ? SIZE_MAX : (size_t)way->memory_budget_bytes,
+        .events = way->sink->events.take == NULL ? NULL : &way->sink->events};
+    pipeline_set_stage(way, STAGE_READING);
+    bool ok = format_read(in, &options, &bundle, err);
+    if (sampler != NULL) {
+        sampler_stop(sampler);
+    }
+    input_close(in);
+    if (!ok) {
+        return false;
+    }
+    ok = bundle.item_count > 0 || err_set(err, ERR_BAD_INPUT, "the file holds no trace");
+    for (size_t i = 0; ok && i < bundle.item_count; i++) {
+        ok = hand_on(way, &bundle.items[i], bundle.format, name, err);
+    }
+    format_bundle_free(&bundle);
+    return ok;
+}

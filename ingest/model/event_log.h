@@ -1,0 +1,90 @@
+/* Everything that a trace says about its events: each element of `traceEvents` in file order, its
+ * keys and values as they were written, in batches that a reader hands on while it reads. Nothing
+ * here knows what a key means.
+ *
+ *     {"ph": "X", "cat": "cpu_op", "ts": 17.250, "args": {"External id": 7, "Input Dims": [[2]]}}
+ *
+ *     template: "ph" text, "cat" text, "ts" decimal, args { "External id" integer, "Input Dims"
+ * text } values:   12          13         17250, 3          7                      14
+ *
+ * An event is its template's number and its values. Texts are proper JSON (one line, no space
+ * around), so that a string has its quotes; equal ones have one id. Repeated keys: the last one
+ * stands, in the first one's place. Bare values are null (NaN), N/A is a text. */
+#ifndef KS_MODEL_EVENT_LOG_H
+#define KS_MODEL_EVENT_LOG_H
+
+#include "ingest/base/attr.h"
+#include "ingest/base/err.h"
+#include "ingest/base/strtab.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A batch has this many events, the last one of a log fewer. */
+#define EVENT_BATCH_EVENTS 4096u
+/* Of more different templates the later events are EVENT_SLOT_TEXT without a key: the whole object
+ * is one text. The same goes for events of more than EVENT_KEYS_MAX keys. */
+#define EVENT_TEMPLATES_MAX 4096u
+#define EVENT_KEYS_MAX 256u
+/* The key of a slot that holds the whole event. */
+#define EVENT_KEY_NONE UINT32_MAX
+
+enum event_slot_kind {
+    EVENT_SLOT_INT,     /* a JSON integer within int64 that prints as it was written: 1 value */
+    EVENT_SLOT_DECIMAL, /* -?digits.digits: 2 values, the number without its point (at most 19
+                           digits) and the digits behind the point; no surplus leading zeros, and
+                           not -0.… */
+    EVENT_SLOT_TEXT     /* anything else: 1 value, a text id */
+};
+
+struct event_slot {
+    uint32_t key; /* text id: the key as a JSON string */
+    uint8_t kind; /* enum event_slot_kind */
+    bool in_args; /* a member of the object `args`; such slots stand behind all others */
+};
+
+struct event_template {
+    struct event_slot *slots;
+    uint32_t slot_count;
+    uint32_t value_count; /* of one event */
+    bool has_args;        /* there is an object `args`, which may be empty */
+};
+
+/* What the batches of one trace share; grows from batch to batch. Owned by the reader. */
+struct event_log {
+    struct strtab *texts; /* id 0 is the empty text, which no value has */
+    struct event_template *templates;
+    uint32_t template_count;
+    uint32_t event_count; /* of all batches so far */
+    const char *head;     /* members of the document beside the events, as JSON without braces:
+                             "\"schemaVersion\": 1, \"deviceProperties\": []"; set at the end, "" for a
+                             bare list. Members of more than 16 MB, and what exceeds 64 MB in all, are
+                             left out. */
+};
+
+struct event_batch {
+    uint32_t first_event; /* number of its first event: its place among the elements */
+    uint32_t event_count;
+    /* Of the events with a time stamp, as the file gives them (the base time not added); INT64_MAX
+     * and INT64_MIN when there is none. */
+    int64_t min_start_ns;
+    int64_t max_end_ns;
+    const uint32_t *templates; /* [event_count] */
+    const int64_t *values;     /* those of the first event, then those of the second, ... */
+    size_t value_count;
+};
+
+/* Who takes the batches. Both return false with *err set to give up the reading. The log and the
+ * batch are valid during the call. */
+struct event_sink {
+    void *context;
+    bool (*take)(void *context,
+                 const struct event_log *log,
+                 const struct event_batch *batch,
+                 struct err *err);
+    /* Behind the last batch of a trace that could be read; `head` is set. */
+    bool (*end)(void *context, const struct event_log *log, struct err *err);
+};
+
+#endif

@@ -1,0 +1,29 @@
+/* Where events stand on the timeline. */
+#ifndef KS_QUERY_TIMELINE_LOCATE_H
+#define KS_QUERY_TIMELINE_LOCATE_H
+
+#include "ingest/store/store_timeline.h"
+
+#define TIMELINE_NO_TRACK UINT32_MAX
+
+struct timeline_spot {
+    uint32_t event;
+    int64_t start_ns;
+    const char *pid; /* as in struct store_event */
+    const char *tid;
+    uint32_t track; /* out: TIMELINE_NO_TRACK, or where it stands */
+    uint32_t lane;
+    int64_t dur_ns; /* TIMELINE_INSTANT for points, too */
+};
+
+/* Looks on the tracks of the spots' threads, then on the other tracks of their processes and those
+ * without a process; `everywhere` also on all the rest. The order of the spots changes. */
+bool timeline_locate(struct store *store,
+                     int64_t trace_id,
+                     const struct timeline *timeline,
+                     bool everywhere,
+                     struct timeline_spot *spots,
+                     size_t count,
+                     struct err *err) KS_MUST_USE;
+
+#endif

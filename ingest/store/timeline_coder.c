@@ -1,0 +1,271 @@
+#include "ingest/store/timeline_coder.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+
+#define COLUMN_ZSTD_LEVEL 1
+#define RAW_MAX_BYTES ((size_t)1 << 30)
+/* What a flush may add to a frame. */
+#define PART_EXTRA_BYTES 32
+#define NUMBER_BYTES 8
+/* Numbers are read eight bytes at a time, whatever their length. */
+#define SLACK_BYTES NUMBER_BYTES
+/* More than any column has: the length of a number that has an impossible length. */
+#define LENGTH_BAD ((uint32_t)1 << 24)
+
+/* ---- writing ---- */
+
+void column_writer_init(struct column_writer *writer)
+{
+    *writer = (struct column_writer){.zstd = NULL};
+    buf_init(&writer->raw, RAW_MAX_BYTES);
+}
+
+void column_writer_free(struct column_writer *writer)
+{
+    buf_free(&writer->raw);
+    (void)ZSTD_freeCCtx(writer->zstd);
+    writer->zstd = NULL;
+}
+
+void column_writer_clear(struct column_writer *writer)
+{
+    buf_clear(&writer->raw);
+    writer->part_count = 0;
+}
+
+static void end_part(struct column_writer *writer)
+{
+    if (writer->part_count == COLUMN_PARTS_MAX) {
+        writer->raw.failed = true;
+        return;
+    }
+    writer->part_ends[writer->part_count++] = writer->raw.len;
+}
+
+static unsigned length_of(uint64_t value)
+{
+    return (unsigned)(value > 0) + (value >> 8 != 0) + (value >> 16 != 0) + (value >> 24 != 0) +
+           (value >> 32 != 0) + (value >> 40 != 0) + (value >> 48 != 0) + (value >> 56 != 0);
+}
+
+static void store_number(unsigned char *to, uint64_t value)
+{
+    for (unsigned i = 0; i < NUMBER_BYTES; i++) {
+        to[i] = (unsigned char)(value >> (8 * i));
+    }
+}
+
+void column_put(struct column_writer *writer, const uint64_t *values, size_t count)
+{
+    size_t control_bytes = (count + 1) / 2;
+    char *room = buf_reserve(&writer->raw, control_bytes + count * NUMBER_BYTES + SLACK_BYTES);
+    if (room == NULL) {
+        return;
+    }
+    unsigned char *control = (unsigned char *)room;
+    unsigned char *at = control + control_bytes;
+    memset(control, 0, control_bytes);
+    for (size_t i = 0; i < count; i++) {
+        unsigned length = length_of(values[i]);
+        control[i / 2] = (unsigned char)(control[i / 2] | length << (i % 2 * 4));
+        store_number(at, values[i]);
+        at += length;
+    }
+    writer->raw.len += (size_t)(at - control);
+    end_part(writer);
+}
+
+void column_put_bytes(struct column_writer *writer, const void *bytes, size_t len)
+{
+    if (len > 0) {
+        buf_append(&writer->raw, bytes, len);
+    }
+    end_part(writer);
+}
+
+static bool no_memory(struct err *err)
+{
+    return err_set(err, ERR_NO_MEMORY, "no memory for the columns of the timeline");
+}
+
+/* A frame of one zstd block a column, so that each has its own statistics. */
+static bool compress_parts(struct column_writer *writer, ZSTD_outBuffer *out)
+{
+    ZSTD_inBuffer in = {.src = writer->raw.ptr, .size = 0, .pos = 0};
+    for (unsigned part = 0; part < writer->part_count; part++) {
+        bool is_last = part + 1 == writer->part_count;
+        in.size = writer->part_ends[part];
+        if (in.size == in.pos && !is_last) {
+            continue;
+        }
+        /* There is room for all of it, so that nothing can remain. */
+        if (ZSTD_compressStream2(writer->zstd, out, &in, is_last ? ZSTD_e_end : ZSTD_e_flush) !=
+            0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool column_writer_finish(struct column_writer *writer, struct buf *out, struct err *err)
+{
+    if (writer->zstd == NULL) {
+        writer->zstd = ZSTD_createCCtx();
+    }
+    if (writer->zstd == NULL || writer->raw.failed) {
+        return no_memory(err);
+    }
+    size_t room = ZSTD_compressBound(writer->raw.len) +
+                  (size_t)PART_EXTRA_BYTES * (writer->part_count + (size_t)1);
+    char *to = buf_reserve(out, room);
+    if (to == NULL) {
+        return no_memory(err);
+    }
+    (void)ZSTD_CCtx_reset(writer->zstd, ZSTD_reset_session_only);
+    (void)ZSTD_CCtx_setParameter(writer->zstd, ZSTD_c_compressionLevel, COLUMN_ZSTD_LEVEL);
+    (void)ZSTD_CCtx_setParameter(writer->zstd, ZSTD_c_checksumFlag, 1);
+    (void)ZSTD_CCtx_setPledgedSrcSize(writer->zstd, writer->raw.len);
+    ZSTD_outBuffer frame = {.dst = to, .size = room, .pos = 0};
+    if (!compress_parts(writer, &frame)) {
+        return no_memory(err);
+    }
+    out->len += frame.pos;
+    return true;
+}
+
+/* ---- reading ---- */
+
+void column_reader_init(struct column_reader *reader, size_t raw_max_bytes)
+{
+    *reader = (struct column_reader){.raw_max_bytes = raw_max_bytes};
+}
+
+void column_reader_free(struct column_reader *reader)
+{
+    free(reader->raw);
+    (void)ZSTD_freeDCtx(reader->zstd);
+    *reader = (struct column_reader){.raw_max_bytes = reader->raw_max_bytes};
+}
+
+static bool damaged(struct err *err)
+{
+    return err_set(err, ERR_STORE, "the stored timeline is damaged");
+}
+
+static bool make_room(struct column_reader *reader, size_t size)
+{
+    if (reader->zstd == NULL) {
+        reader->zstd = ZSTD_createDCtx();
+    }
+    if (reader->cap < size + SLACK_BYTES) {
+        size_t cap = 2 * size + SLACK_BYTES;
+        free(reader->raw);
+        reader->raw = malloc(cap);
+        reader->cap = reader->raw == NULL ? 0 : cap;
+    }
+    return reader->zstd != NULL && reader->raw != NULL;
+}
+
+bool column_reader_open(struct column_reader *reader,
+                        const void *bytes,
+                        size_t len,
+                        struct err *err)
+{
+    unsigned long long size = ZSTD_getFrameContentSize(bytes, len);
+    if (size == ZSTD_CONTENTSIZE_UNKNOWN || size == ZSTD_CONTENTSIZE_ERROR ||
+        size > reader->raw_max_bytes) {
+        return damaged(err);
+    }
+    if (!make_room(reader, (size_t)size)) {
+        return no_memory(err);
+    }
+    size_t got = ZSTD_decompressDCtx(reader->zstd, reader->raw, (size_t)size, bytes, len);
+    if (ZSTD_isError(got) || got != size) {
+        return damaged(err);
+    }
+    memset(reader->raw + size, 0, SLACK_BYTES);
+    reader->at = reader->raw;
+    reader->end = reader->raw + size;
+    reader->failed = false;
+    return true;
+}
+
+static uint64_t load_number(const unsigned char *from)
+{
+    return (uint64_t)from[0] | (uint64_t)from[1] << 8 | (uint64_t)from[2] << 16 |
+           (uint64_t)from[3] << 24 | (uint64_t)from[4] << 32 | (uint64_t)from[5] << 40 |
+           (uint64_t)from[6] << 48 | (uint64_t)from[7] << 56;
+}
+
+/* By length; the lengths above NUMBER_BYTES never come so far. */
+static const uint64_t number_masks[16] = {
+    0,
+    UINT64_C(0xFF),
+    UINT64_C(0xFFFF),
+    UINT64_C(0xFFFFFF),
+    UINT64_C(0xFFFFFFFF),
+    UINT64_C(0xFFFFFFFFFF),
+    UINT64_C(0xFFFFFFFFFFFF),
+    UINT64_C(0xFFFFFFFFFFFFFF),
+    UINT64_MAX,
+};
+
+/* Bytes of all numbers, LENGTH_BAD or more where a length is impossible. */
+static size_t sum_lengths(const unsigned char *control, size_t count)
+{
+    uint32_t sum = 0;
+    uint32_t bad = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t low = control[i] & 0x0Fu;
+        uint32_t high = (uint32_t)control[i] >> 4;
+        sum += low + high;
+        bad |= (uint32_t)(low > NUMBER_BYTES) | (uint32_t)(high > NUMBER_BYTES);
+    }
+    return (size_t)sum + (size_t)bad * LENGTH_BAD;
+}
+
+bool column_get(struct column_reader *reader, uint64_t *values, size_t count)
+{
+    size_t control_bytes = (count + 1) / 2;
+    size_t left = (size_t)(reader->end - reader->at);
+    const unsigned char *control = reader->at;
+    bool fits = !reader->failed && count < LENGTH_BAD && control_bytes <= left;
+    size_t data_bytes = fits ? sum_lengths(control, control_bytes) : 0;
+    if (!fits || data_bytes > left - control_bytes || data_bytes >= LENGTH_BAD) {
+        reader->failed = true;
+        memset(values, 0, count * sizeof *values);
+        return false;
+    }
+    const unsigned char *at = control + control_bytes;
+    reader->at = at + data_bytes;
+    size_t pairs = count / 2;
+    for (size_t i = 0; i < pairs; i++) {
+        unsigned low = control[i] & 0x0Fu;
+        unsigned high = (unsigned)control[i] >> 4;
+        values[2 * i] = load_number(at) & number_masks[low];
+        values[2 * i + 1] = load_number(at + low) & number_masks[high];
+        at += low + high;
+    }
+    if (count % 2 != 0) {
+        values[count - 1] = load_number(at) & number_masks[control[pairs] & 0x0Fu];
+    }
+    return true;
+}
+
+const char *column_get_bytes(struct column_reader *reader, size_t len)
+{
+    if (reader->failed || len > (size_t)(reader->end - reader->at)) {
+        reader->failed = true;
+        return NULL;
+    }
+    const char *bytes = (const char *)reader->at;
+    reader->at += len;
+    return bytes;
+}
+
+bool column_reader_finish(const struct column_reader *reader, struct err *err)
+{
+    return (!reader->failed && reader->at == reader->end) || damaged(err);
+}

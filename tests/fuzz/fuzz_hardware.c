@@ -1,0 +1,13 @@
+/* Hardware files: CSV with JSON in its cells. */
+#include "ingest/formats/hardware_file.h"
+#include "tests/fuzz/fuzz.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
+{
+    struct err err = ERR_INIT;
+    struct hardware hardware;
+    bool good = hardware_file_read(fuzz_file(bytes, len), &hardware, &err);
+    fuzz_require(good || err.msg[0] != '\0', "who refuses says why");
+    arena_free(&hardware.arena);
+    return 0;
+}

@@ -1,0 +1,10 @@
+/* Comparison reports: Markdown, and the table as CSV. */
+#include "tests/fuzz/fuzz_reading.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
+{
+    struct format_bundle bundle;
+    (void)fuzz_read_and_analyse(bytes, len, &bundle);
+    format_bundle_free(&bundle);
+    return 0;
+}

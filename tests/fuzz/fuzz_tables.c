@@ -1,0 +1,11 @@
+/* Tables of kernels, counters and cycles: Nsight Compute, Nsight Systems, the short text table,
+ * perf data, counters. The content chooses the reader. */
+#include "tests/fuzz/fuzz_reading.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
+{
+    struct format_bundle bundle;
+    (void)fuzz_read_and_analyse(bytes, len, &bundle);
+    format_bundle_free(&bundle);
+    return 0;
+}
