@@ -11,7 +11,7 @@ const browser = names(
     'document window navigator location history localStorage matchMedia fetch URL URLSearchParams Node Element Event ' +
     'CustomEvent AbortController EventSource XMLHttpRequest ResizeObserver HTMLElement HTMLInputElement KeyboardEvent ' +
     'requestAnimationFrame cancelAnimationFrame getComputedStyle setTimeout clearTimeout performance console ' +
-    'HTMLButtonElement File DragEvent Intl globalThis AbortSignal DOMException structuredClone sessionStorage Blob HTMLAnchorElement',
+    'Worker self HTMLButtonElement File DragEvent Intl globalThis AbortSignal DOMException structuredClone sessionStorage Blob HTMLAnchorElement',
 );
 const node = names('process console setTimeout clearTimeout URL URLSearchParams fetch Buffer document window location navigator getComputedStyle performance DataTransfer File Event');
 

@@ -28,7 +28,7 @@ export function apiUrl(path, query = {}) {
  * @param {string} path
  * @param {{query?: Record<string, any>, method?: string, body?: any, signal?: AbortSignal}} [options]
  */
-function call(path, { query, method = 'GET', body, signal } = {}) {
+export function call(path, { query, method = 'GET', body, signal } = {}) {
     return during(ask(apiUrl(path, query), { method, body, signal }));
 }
 

@@ -68,6 +68,14 @@ export function time(ns, unit) {
     return ns === null || ns === undefined ? '–' : timeParts(ns, unit).join(NBSP);
 }
 
+/** A moment, to the nanosecond: "1.031915 s". @param {number | null | undefined} ns */
+export function moment(ns) {
+    if (ns === null || ns === undefined) return '–';
+    const unit = timeUnit(ns);
+    const text = fixed(ns / unit.ns, Math.round(Math.log10(unit.ns))).replace('-', '−');
+    return `${text.includes('.') ? text.replace(/\.?0+$/, '') : text}${NBSP}${unit.name}`;
+}
+
 /** Several times in one unit: "226 / 639 / 846 µs". @param {number[]} list */
 export function times(list) {
     const unit = timeUnit(Math.max(...list));

@@ -18,6 +18,7 @@ const VIEWS = {
     run: () => import('./views/run.js'),
     distributed: () => import('./views/distributed.js'),
     overview: () => import('./views/overview.js'),
+    timeline: () => import('./views/timeline.js'),
     operators: () => import('./views/operators.js'),
     kernels: () => import('./views/kernels.js'),
     utilisation: () => import('./views/utilisation.js'),

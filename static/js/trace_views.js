@@ -2,10 +2,12 @@
 
 /**
  * In the order of the rail.
- * @type {{view: string, label: string, from?: string[]}[]} from: what the trace must have, where that has another name
+ * @type {{view: string, label: string, from?: string[], when?: (trace: Trace) => boolean}[]}
+ *     from: what the trace must have, where that has another name; when: where its list of views does not say it
  */
 export const TRACE_VIEWS = [
     { view: 'overview', label: 'Overview' },
+    { view: 'timeline', label: 'Timeline', when: ({ format, events }) => format === 'chrome-trace' && events > 0 },
     { view: 'operators', label: 'Operators' },
     { view: 'kernels', label: 'Kernels' },
     { view: 'utilisation', label: 'Utilisation' },
@@ -23,4 +25,7 @@ const HOMES = ['overview', 'comparison', 'utilisation', 'cycles', 'operators', '
 export const homeView = (trace) => HOMES.find((view) => trace.views.includes(view)) ?? 'overview';
 
 /** @param {Trace} trace @param {string} view */
-export const hasView = (trace, view) => (TRACE_VIEWS.find((item) => item.view === view)?.from ?? [view]).some((name) => trace.views.includes(name));
+export function hasView(trace, view) {
+    const item = TRACE_VIEWS.find((known) => known.view === view);
+    return item?.when ? item.when(trace) : (item?.from ?? [view]).some((name) => trace.views.includes(name));
+}

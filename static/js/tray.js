@@ -77,11 +77,15 @@ function uploadItem(file, run) {
         },
         /** @param {Job} job */
         finish(job) {
-            const id = job.trace_id ?? (job.trace_ids?.length === 1 ? job.trace_ids[0] : undefined);
+            const count = job.trace_ids?.length ?? 1;
             root.classList.add('done');
             close.hidden = false;
             bar.hidden = true;
-            fill(status, h('a', { href: id === undefined ? runHref(run) : traceHref(id) }, id === undefined ? 'Open the run' : 'Open the trace'));
+            fill(status,
+                count === 1 && job.trace_id !== undefined
+                    ? h('a', { href: traceHref(job.trace_id) }, 'Open the trace')
+                    : h('a', { href: runHref(run) }, `Open the run: ${fmt.plural(count, 'trace')} of this file`),
+                unread(job.errors ?? []));
         },
         /** @param {unknown} error @param {() => void} replace */
         fail(error, replace) {
@@ -96,13 +100,19 @@ function uploadItem(file, run) {
     };
 }
 
+/** What of an archive could not be read. @param {UploadError[]} errors */
+const unread = (errors) => errors.length === 0 ? null : h('details', { class: 'tray-errors' },
+    h('summary', null, `${fmt.plural(errors.length, 'member')} not read`),
+    h('ul', { class: 'file-list' }, errors.map(({ member, file_name, detail, title }) => h('li', null,
+        h('span', { class: 'file-name' }, member || file_name), h('span', { class: 'quiet' }, detail ?? title)))));
+
 /**
  * Sends the bytes. XMLHttpRequest, because fetch tells nothing about bytes on their way up.
  * @param {File} file
  * @param {string} run
  * @param {{replace?: boolean, marker?: string}} how
  * @param {UploadItem} item
- * @returns {Promise<Job | Trace>}
+ * @returns {Promise<Job | Trace | UploadAnswer>}
  */
 function send(file, run, how, item) {
     return new Promise((resolve, reject) => {
@@ -124,12 +134,12 @@ function send(file, run, how, item) {
 
 /**
  * Follows the job to its end: events while the server sends them, asking again where they break off.
- * @param {Job | Trace} answer the same file again is answered at once with its trace
+ * @param {Job | Trace | UploadAnswer} answer the same file again is answered at once with its traces
  * @param {UploadItem} item
  * @returns {Promise<Job>}
  */
 async function follow(answer, item) {
-    if (!('stage' in answer)) return { id: 0, state: 'done', stage: 'done', bytes_done: 0, bytes_total: 0, trace_id: answer.id };
+    if (!('stage' in answer)) return doneBefore('traces' in answer ? answer : { traces: [answer], errors: [] });
     let job = answer;
     if (!isOver(job)) job = (await listen(job.id, item)) ?? job;
     for (let wait = 250; !isOver(job); wait = Math.min(2000, wait * 2)) {
@@ -140,6 +150,11 @@ async function follow(answer, item) {
     if (job.state === 'failed') throw new api.ApiError(job.error ?? { title: 'Failed', status: 422, detail: 'The trace could not be read.' });
     return job;
 }
+
+/** @param {UploadAnswer} answer @returns {Job} */
+const doneBefore = ({ traces, errors }) => ({
+    id: 0, state: 'done', stage: 'done', bytes_done: 0, bytes_total: 0, errors, trace_id: traces[0]?.id, trace_ids: traces.map(({ id }) => id),
+});
 
 /** @param {Job} job */
 const isOver = (job) => job.state === 'done' || job.state === 'failed';

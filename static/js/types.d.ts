@@ -7,6 +7,8 @@ interface Trace {
     format: string; device_type: string; events: number; steps: number; start_ns: string;
     duration_ns: number; size_bytes: number; sha256: string; uploaded_at: string; state: string;
     tags: string[]; note: string; views: string[]; warnings: Warning[]; url: string;
+    /** As given at upload. */
+    rank: number | null;
     /** Of an uploaded report: the comparison that it holds. */
     comparison?: number | null;
 }
@@ -61,9 +63,15 @@ interface RowSource {
 
 interface Problem { title: string; status: number; detail?: string; code?: string; byte_offset?: number }
 
+/** A file, or a member of an archive, that could not be read. */
+interface UploadError extends Problem { file_name: string; member?: string }
+
+/** What an upload of several traces answers. */
+interface UploadAnswer { traces: Trace[]; errors: UploadError[] }
+
 interface Job {
     id: string | number; state: 'queued' | 'running' | 'done' | 'failed'; stage: string; bytes_done: number;
-    bytes_total: number; trace_id?: number; trace_ids?: number[]; error?: Problem; url?: string;
+    bytes_total: number; trace_id?: number; trace_ids?: number[]; error?: Problem; errors?: UploadError[]; url?: string;
 }
 
 interface Route { view: string; id: string; params: URLSearchParams; href: string }

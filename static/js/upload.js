@@ -18,7 +18,7 @@ export function startUpload({ onDone }) {
             input.value = '';
         },
     });
-    const veil = h('div', { class: 'drop-veil', hidden: true, 'aria-hidden': 'true' }, h('p', null, 'Drop traces to upload them'));
+    const veil = h('div', { class: 'drop-veil', hidden: true, 'aria-hidden': 'true' }, h('p', null, 'Drop traces, or archives of them, to upload them'));
     document.body.append(input, veil);
     listenForDrops(veil, (files) => ask(files, onDone));
     return { choose: () => input.click() };
@@ -57,7 +57,7 @@ function listenForDrops(veil, onFiles) {
  */
 export function defaultRunName(fileName) {
     const stem = fileName
-        .replace(/\.(gz|zst)$/i, '')
+        .replace(/\.(gz|zst|tgz)$/i, '')
         .replace(/(\.pt)?(\.trace)?\.(json|txt|csv|tar|sqlite|md)$/i, '')
         .replace(/\.\d{6,}$/, '');
     return stem || fileName;
@@ -81,7 +81,7 @@ function ask(files, onDone) {
         },
     },
     h('label', { class: 'field', for: 'run-name' }, 'Run', name),
-    h('p', { class: 'quiet' }, 'Workers of one program belong to one run, and so do the kernel tables of its kernels. Upload to an existing name to add to it.'),
+    h('p', { class: 'quiet' }, 'Workers of one program belong to one run, and so do the kernel tables of its kernels. Upload to an existing name to add to it. A .tar or .tar.gz may hold all ranks.'),
     h('details', { class: 'upload-more' }, h('summary', null, 'Cycles'),
         h('label', { class: 'field', for: 'run-marker' }, 'Function whose calls are the cycles', marker),
         h('p', { class: 'quiet' }, 'Only where a trace marks no steps or requests, and the function that is found by itself is not the one you want.')),

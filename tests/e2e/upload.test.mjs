@@ -110,6 +110,40 @@ test('note and tags are kept, and a run can be deleted', async () => {
     assert.deepEqual(page.complaints, []);
 });
 
+/** A tar of texts. @param {Record<string, string>} files */
+function tarOf(files) {
+    const blocks = [];
+    for (const [name, text] of Object.entries(files)) {
+        const header = Buffer.alloc(512);
+        header.write(name, 0);
+        header.write(text.length.toString(8).padStart(11, '0'), 124);
+        header.write('        0', 148);
+        header.write('ustar\u000000', 257);
+        header.write(header.reduce((sum, byte) => sum + byte, 0).toString(8).padStart(6, '0') + '\0', 148);
+        blocks.push(header, Buffer.alloc(Math.ceil(text.length / 512) * 512, 0).fill(text, 0, text.length));
+    }
+    return Buffer.concat([...blocks, Buffer.alloc(1024)]);
+}
+
+test('an archive gives its traces, and says what of it could not be read', async () => {
+    const file = path.join(folder, 'ranks.tar');
+    const trace = '{"traceEvents":[{"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":1,"ts":1,"dur":5}]}';
+    await writeFile(file, tarOf({ 'rank_0/t.json': trace, 'rank_1/t.json': trace, 'notes.txt': 'no trace' }));
+    await visit(page, server.url, '#/');
+    for (const time of ['first', 'again']) {
+        await page.setInputFiles('#file-input', file);
+        assert.equal(await page.inputValue('#run-name'), 'ranks', time);
+        await page.keyboard.press('Enter');
+        await page.waitForSelector('.tray-item.done .tray-errors');
+        assert.match(await page.textContent('.tray-item.done:has(.tray-errors) a') ?? '', /2.traces/);
+        await page.click('.tray-errors summary');
+        assert.match(await page.textContent('.tray-errors li') ?? '', /^notes\.txt/);
+        await eventually(async () => assert.deepEqual(await axeFaults(page), []));
+        await page.click('.tray-item:has(.tray-errors) .icon-button');
+    }
+    assert.deepEqual((await get(server.url, 'runs/ranks')).traces, 2);
+});
+
 test('the function whose calls are the cycles goes with the file', async () => {
     const asked = [];
     page.on('request', (request) => request.method() === 'PUT' && asked.push(request.url()));

@@ -5,7 +5,9 @@ import { fullName, figures } from './detail_parts.js';
 import { frameList, frameLine } from './operator_detail.js';
 import { nameText } from '../columns.js';
 import { traceHref } from '../router.js';
+import { hasView } from '../trace_views.js';
 import { deviceWord } from '../fmt.js';
+import { timelineSpan } from './timeline_links.js';
 import * as fmt from '../fmt.js';
 
 /** What the API calls the kinds of calls. @type {Record<string, string>} */
@@ -51,7 +53,7 @@ export function callDetail(trace, row) {
     const pairs = [['Kind', row.type === 'Python' ? 'Python function' : KINDS[row.class] ?? row.type], ['Start', moment(row.start_ns)], ['End', moment(row.end_ns)], ['Duration', fmt.time(row.duration_ns)], ['Host self', fmt.time(row.host_self_ns)]];
     if (trace.device_type !== 'CPU') pairs.push([`${device} total`, fmt.time(row.device_total_ns)], [`${device} self`, fmt.time(row.device_self_ns)]);
     pairs.push(['Calls in it', fmt.int(row.children)]);
-    return h('div', null, fullName(row.name), figures(pairs), partner(trace, row), stack(row),
+    return h('div', null, fullName(row.name), figures(pairs), partner(trace, row), hasView(trace, 'timeline') ? h('p', null, timelineSpan(trace, row.start_ns, row.end_ns, 'In the timeline')) : null, stack(row),
         row.class === 'operator' ? h('p', null, h('a', { href: traceHref(trace.id, 'operators', { q: row.name }) }, 'All calls of this name')) : null);
 }
 

@@ -5,6 +5,7 @@ import { traceHref } from '../router.js';
 import { fullName, figures, plainTable, knowsCalls } from './detail_parts.js';
 import { showFailure } from '../states.js';
 import { rowUse } from './kernels_use.js';
+import { timelineLink } from './timeline_links.js';
 import * as api from '../api.js';
 import * as fmt from '../fmt.js';
 
@@ -31,7 +32,7 @@ export function kernelDetail(id, trace, row, group) {
     const launches = h('div', { class: 'launches' });
     if (group === 'launch') fill(launches, operatorLink(id, row.operator));
     else loadLaunches(launches, id, row);
-    return h('div', null, fullName(row.name), use.text, figures(pairs), launches);
+    return h('div', null, fullName(row.name), use.text, figures(pairs), timelineLink(trace, row.name, 'Its launches in the timeline'), launches);
 }
 
 /** @param {string} id @param {string} name */

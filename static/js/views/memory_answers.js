@@ -2,19 +2,23 @@
 
 import { h } from '../dom.js';
 import { answer } from './overview_answers.js';
+import { timelineSpan } from './timeline_links.js';
 import * as fmt from '../fmt.js';
 
-/** @param {MemoryAnswer} data @param {MemoryBlock | undefined} largest */
-export function memoryAnswers(data, largest) {
+/** About the moment of the peak, in the timeline. */
+const AROUND_NS = 5e6;
+
+/** @param {Trace} trace @param {MemoryAnswer} data @param {MemoryBlock | undefined} largest */
+export function memoryAnswers(trace, data, largest) {
     const device = data.devices.find((item) => item.device === data.device);
     if (!device) return null;
-    return h('dl', { class: 'answers memory-answers' }, peak(device), held(device, data), largest ? block(largest) : null, reserved(device), allocated(data));
+    return h('dl', { class: 'answers memory-answers' }, peak(trace, device), held(device, data), largest ? block(largest) : null, reserved(device), allocated(data));
 }
 
-/** @param {MemoryDevice} device */
-function peak({ device, peak_bytes: bytes, peak_ns: at }) {
+/** @param {Trace} trace @param {MemoryDevice} device */
+function peak(trace, { device, peak_bytes: bytes, peak_ns: at }) {
     if (bytes === null) return answer(`Peak on ${device}`, ['–', ''], ['The records say no totals: profile with a newer PyTorch.'], 'first');
-    return answer(`Peak on ${device}`, fmt.byteParts(bytes), [`allocated, at ${fmt.time(at)}`], 'first');
+    return answer(`Peak on ${device}`, fmt.byteParts(bytes), ['allocated, at ', at === null ? '–' : timelineSpan(trace, at - AROUND_NS, at + AROUND_NS, fmt.time(at))], 'first');
 }
 
 /** What blocks say is less than the total where some were allocated before the recording. @param {MemoryDevice} device @param {MemoryAnswer} data */

@@ -3,6 +3,7 @@
 import { h, fill } from '../dom.js';
 import { traceHref } from '../router.js';
 import { hasView } from '../trace_views.js';
+import { timelineLink } from './timeline_links.js';
 import { fullName, figures, plainTable, knowsCalls } from './detail_parts.js';
 import { nameText } from '../columns.js';
 import { showFailure } from '../states.js';
@@ -43,7 +44,7 @@ export function operatorDetail(id, trace, row, group) {
         row.input_shape ? h('p', null, h('span', { class: 'quiet' }, 'Input shape '), h('code', null, row.input_shape)) : null,
         figures(pairs),
         hasView(trace, 'calls') ? h('p', null, h('a', { href: traceHref(id, 'calls', { q: row.name }) }, 'Its calls in the call tree')) : null,
-        kernels, stacks);
+        timelineLink(trace, row.name, 'Its calls in the timeline'), kernels, stacks);
 }
 
 /** The kernels that the operator itself launched, largest first. @param {HTMLElement} box @param {string} id @param {string} operator */

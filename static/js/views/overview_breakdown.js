@@ -5,6 +5,7 @@ import { stepColumns, roleColour } from '../charts.js';
 import { ranking } from '../ranking.js';
 import { setParams } from '../router.js';
 import { plainTable } from './detail_parts.js';
+import { timelineSpan } from './timeline_links.js';
 import * as fmt from '../fmt.js';
 
 /** @param {Overview} data */
@@ -17,7 +18,7 @@ export function breakdown(data) {
     const switchButton = h('button', {
         class: 'button small', type: 'button', 'aria-pressed': 'false', onclick: () => {
             const show = tableBox.hidden;
-            if (show && tableBox.childElementCount === 0) tableBox.append(stepFigures(roles, steps));
+            if (show && tableBox.childElementCount === 0) tableBox.append(stepFigures(data.trace, roles, steps));
             tableBox.hidden = !show;
             chartBox.hidden = show;
             switchButton.setAttribute('aria-pressed', String(show));
@@ -69,9 +70,9 @@ export function breakdown(data) {
     };
 }
 
-/** @param {Role[]} roles @param {Step[]} steps */
-function stepFigures(roles, steps) {
+/** @param {Trace} trace @param {Role[]} roles @param {Step[]} steps */
+function stepFigures(trace, roles, steps) {
     const unit = fmt.timeUnit(Math.max(...steps.map(({ duration_ns: ns }) => ns)));
     return plainTable(`Time of each step, in ${unit.name}`, ['Step', 'Total', ...roles.map(({ label }) => label)], steps.map((step) => [
-        step.name, fmt.timeIn(step.duration_ns, unit), ...roles.map(({ role }) => fmt.timeIn(Number(step[`${role}_ns`] ?? 0), unit))]), 1);
+        timelineSpan(trace, step.start_ns, step.start_ns + step.duration_ns, step.name), fmt.timeIn(step.duration_ns, unit), ...roles.map(({ role }) => fmt.timeIn(Number(step[`${role}_ns`] ?? 0), unit))]), 1);
 }
