@@ -134,13 +134,9 @@ static int compare_ids(bool is_int_a, int64_t a, bool is_int_b, int64_t b)
     return is_int_a ? compare_int(a, b) : 0;
 }
 
-/* Hosts, devices, and what only tells how the recording went. */
-static int rank_of(const struct layout_process *process)
+static bool is_device(const struct layout_process *process)
 {
-    if (!process->has_work) {
-        return 2;
-    }
-    return process->has_streams && !process->has_threads ? 1 : 0;
+    return process->has_streams && !process->has_threads;
 }
 
 static bool is_digit(char c)
@@ -197,8 +193,10 @@ static int compare_processes(const struct laying *l, uint32_t a, uint32_t b)
     const struct layout_process *y = &l->layout->processes[b];
     const struct trace_track *track_x = &trace->tracks[x->track];
     const struct trace_track *track_y = &trace->tracks[y->track];
-    int order = compare_int(x->sort_index, y->sort_index);
-    order = order != 0 ? order : rank_of(x) - rank_of(y);
+    /* What only tells how the recording went has often no sort index, which would put it first. */
+    int order = (int)y->has_work - (int)x->has_work;
+    order = order != 0 ? order : compare_int(x->sort_index, y->sort_index);
+    order = order != 0 ? order : (int)is_device(x) - (int)is_device(y);
     order = order != 0 ? order
                        : compare_ids(track_x->pid_int_valid, track_x->pid_int,
                                      track_y->pid_int_valid, track_y->pid_int);

@@ -403,6 +403,20 @@ static void test_order_and_names(void **state)
     seen_free(&seen);
 }
 
+/* A recording span without a sort index stands behind the processes that have one. */
+static void test_recording_stands_last(void **state)
+{
+    (void)state;
+    struct seen seen;
+    seen_read(&seen,
+              ",{\"ph\": \"X\", \"cat\": \"Trace\", \"name\": \"p\", \"pid\": \"Spans\", \"tid\": "
+              "\"x\", \"ts\": 1000, \"dur\": 9}" OP("a", 4, 1000, 5)
+                  LABEL("process_sort_index", 1, 0, "\"sort_index\": 5"));
+    assert_string_equal(seen.timeline->tracks[0].pid, "1");
+    assert_string_equal(seen.timeline->tracks[seen.timeline->track_count - 1].pid, "Spans");
+    seen_free(&seen);
+}
+
 /* Without sort indices: the host, its devices, what tells of the recording only; streams by number.
  */
 static void test_order_without_indices(void **state)
@@ -584,6 +598,7 @@ int main(void)
         cmocka_unit_test(test_flows_at_the_edge),
         cmocka_unit_test(test_flows_bind_by_text),
         cmocka_unit_test(test_order_and_names),
+        cmocka_unit_test(test_recording_stands_last),
         cmocka_unit_test(test_order_without_indices),
         cmocka_unit_test(test_labels_and_roles),
         cmocka_unit_test(test_many_threads_are_joined),
