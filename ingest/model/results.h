@@ -229,8 +229,8 @@ struct trace_results {
     double tc_pie_used;     /* share of kernel time in Tensor Core kernels, plugin's list (12.2) */
     double tensor_pie_used; /* the same by our list */
 
-    /* How the whole time divides, inside of steps and outside: each moment belongs to the first role
-     * under way; all add up to duration_ns. 0 in a `plugin` set. */
+    /* How the whole time divides, inside of steps and outside: each moment belongs to the first
+     * role under way; all add up to duration_ns. 0 in a `plugin` set. */
     union {
         int64_t role_ns[ROLE_COUNT];
         struct {

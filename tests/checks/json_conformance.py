@@ -219,7 +219,9 @@ class Conformance(unittest.TestCase):
         for text, ns in (('1', 1000), ('1.5', 1500), ('15e-1', 1500), ('1.5E3', 1500000), ('0.001', 1), ('1.0009', 1001), ('9007199254740.993', 9007199254740993), ('0', 0), ('-0', 0), ('1e0', 1000)):
             with self.subTest(text):
                 answer, _ = self.send(('[{"ph": "X", "cat": "cpu_op", "name": "a", "pid": 1, "tid": 1, "ts": 0, "dur": %s}]' % text).encode())
-                self.assertEqual((answer.status, answer.json()['warnings']), (201, []))
+                # A hundred days for one event: the timeline, not the reader, remarks on it.
+                warnings = [w for w in answer.json()['warnings'] if w['code'] != 'absurd_duration']
+                self.assertEqual((answer.status, warnings), (201, []))
                 self.assertEqual(answer.json()['duration_ns'], ns)
 
     def test_the_suite_is_large_enough(self):
