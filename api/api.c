@@ -68,6 +68,9 @@ void api_problem(struct api_response *response, const struct err *err)
     response->stream_is_packed = false;
     response->status = err_http_status(err->code);
     response->content_type = "application/problem+json";
+    if (err->code == ERR_UNAVAILABLE || err->code == ERR_TOO_MANY) {
+        response->headers[response->header_count++] = (struct api_header){"Retry-After", "5"};
+    }
     struct json_write w;
     jw_init(&w, &response->body, false);
     jw_object_begin(&w);

@@ -16,6 +16,9 @@
 #include <stdint.h>
 
 #define API_HEADERS_MAX 8
+#define API_BODY_TOO_SLOW (-2)
+
+struct metrics;
 
 struct api_request {
     const char *method; /* "GET", "PUT", ... */
@@ -24,9 +27,9 @@ struct api_request {
     int64_t content_length; /* -1 when unknown (chunked) */
     /* Value of a request header (case-insensitive name) or NULL. */
     const char *(*header)(const struct api_request *request, const char *name);
-    /* Reads up to `len` bytes of the body: > 0 bytes, 0 at the end, < 0 when the client is gone.
-     * The first call lets the client send (100 Continue), so a request that can be refused is
-     * refused before it. */
+    /* Reads up to `len` bytes of the body: > 0 bytes, 0 at the end, < 0 when the client is gone
+     * (API_BODY_TOO_SLOW: when nothing came for too long). The first call lets the client send (100
+     * Continue), so a request that can be refused is refused before it. */
     int64_t (*read_body)(const struct api_request *request, void *bytes, size_t len);
     void *connection; /* the server's, for the two functions above */
 };
@@ -68,6 +71,7 @@ struct api_options {
 struct api {
     struct store *store;
     struct jobs *jobs;
+    struct metrics *metrics; /* of the server's requests; NULL: none are counted */
     struct api_options options;
 };
 

@@ -52,6 +52,7 @@ int64_t upload_body_read(struct upload_body *body, void *bytes, size_t len)
         body->too_large = body->received_bytes > body->max_bytes;
         return body->too_large ? -1 : got;
     }
+    body->too_slow = got == API_BODY_TOO_SLOW;
     body->cut = got < 0 || (announced > 0 && body->received_bytes < (uint64_t)announced);
     return body->cut ? -1 : 0;
 }
@@ -60,6 +61,12 @@ bool upload_body_error(const struct upload_body *body, struct err *err)
 {
     if (body->too_large) {
         return too_large(body, err);
+    }
+    if (body->too_slow) {
+        return err_set(err, ERR_TIMEOUT,
+                       "Nothing came for too long (the server's --request-timeout) after %" PRIu64
+                       " bytes of the upload",
+                       body->received_bytes);
     }
     return err_set(err, ERR_CLIENT_GONE, "The upload broke off after %" PRIu64 " bytes",
                    body->received_bytes);

@@ -12,7 +12,8 @@ struct upload_body {
     uint64_t received_bytes;
     uint64_t max_bytes;
     bool too_large;
-    bool cut; /* the client went away, or sent less than it announced */
+    bool too_slow; /* the server waits no longer */
+    bool cut;      /* the client went away, or sent less than it announced */
 };
 
 /* A file that lies in the store. */

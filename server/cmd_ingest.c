@@ -276,11 +276,12 @@ static void load(struct ingest *in, struct ingest_file *files, size_t count)
 
 int command_ingest(const struct options *options)
 {
-    struct ingest in = {
-        .options = options,
-        .log = {stderr, options->log_level == LOG_INFO ? LOG_WARN : options->log_level},
-        .copy = malloc(COPY_BYTES),
-        .shows_progress = isatty(STDERR_FILENO) == 1};
+    struct ingest in = {.options = options,
+                        .log = {stderr,
+                                options->log_level == LOG_INFO ? LOG_WARN : options->log_level,
+                                options->log_format},
+                        .copy = malloc(COPY_BYTES),
+                        .shows_progress = isatty(STDERR_FILENO) == 1};
     arena_init(&in.arena, 0);
     struct ingest_file *files = arena_calloc(&in.arena, options->file_count, sizeof *files);
     struct err err = ERR_INIT;

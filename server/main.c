@@ -29,6 +29,10 @@ int main(int argc, char **argv)
         return command_compare(&options);
     case COMMAND_CYCLES:
         return command_cycles(&options);
+    case COMMAND_BACKUP:
+        return command_backup(&options);
+    case COMMAND_RESTORE:
+        return command_restore(&options);
     case COMMAND_VERSION:
         return command_version(&options);
     case COMMAND_HELP:

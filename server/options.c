@@ -3,6 +3,7 @@
 #include "server/gate.h"
 #include "server/options_value.h"
 
+#include <arpa/inet.h>
 #include <ctype.h>
 #include <string.h>
 
@@ -70,6 +71,27 @@ static bool set_max_upload(struct options *o, const char *text, const char **for
     return value_size(text, &o->max_upload_bytes, form);
 }
 
+#define SET_LIMIT(field, option, is_size, preset, least, most, form, help)                   \
+    static bool set_##field(struct options *o, const char *text, const char **wanted)        \
+    {                                                                                        \
+        const struct value_range range = {is_size, least, most};                             \
+        *wanted = (is_size) ? "a size from " #least " to " #most " bytes, such as 32K or 1T" \
+                            : "a number from " #least " to " #most;                          \
+        return value_limit(text, &range, &o->limits.field);                                  \
+    }
+LIMITS_LIST(SET_LIMIT)
+
+static bool set_trusted_proxy(struct options *o, const char *text, const char **form)
+{
+    struct in_addr address;
+    *form = "an IPv4 address; at most 16 of them";
+    if (o->trusted_proxy_count == OPTIONS_PROXIES_MAX || inet_pton(AF_INET, text, &address) != 1) {
+        return false;
+    }
+    o->trusted_proxies[o->trusted_proxy_count++] = text;
+    return true;
+}
+
 static bool set_ingest_workers(struct options *o, const char *text, const char **form)
 {
     return value_count(text, &o->ingest_workers, form);
@@ -89,6 +111,17 @@ static bool set_log_level(struct options *o, const char *text, const char **form
 {
     *form = "error, warn, info or debug";
     return log_level_parse(text, &o->log_level);
+}
+
+static bool set_log_format(struct options *o, const char *text, const char **form)
+{
+    *form = "text or json";
+    return log_format_parse(text, &o->log_format);
+}
+
+static bool set_drain_seconds(struct options *o, const char *text, const char **form)
+{
+    return value_count(text, &o->drain_seconds, form);
 }
 
 static bool set_run(struct options *o, const char *text, const char **form)
@@ -162,11 +195,12 @@ static bool set_licenses(struct options *o, const char *text, const char **form)
 }
 
 #define STORING (FOR(COMMAND_SERVE) | FOR(COMMAND_INGEST))
+#define KEEPING (STORING | FOR(COMMAND_BACKUP) | FOR(COMMAND_RESTORE))
 
 static const struct option option_table[] = {
     {"listen", KIND_VALUE, FOR(COMMAND_SERVE), "HOST:PORT", "where to listen (127.0.0.1:8080)",
      set_listen},
-    {"data-dir", KIND_VALUE, STORING, "DIR", "where everything is kept (./kinetoscope-data)",
+    {"data-dir", KIND_VALUE, KEEPING, "DIR", "where everything is kept (./kinetoscope-data)",
      set_data_dir},
     {"token-file", KIND_VALUE, FOR(COMMAND_SERVE), "FILE",
      "who may do what: lines of `role name sha256-of-token`, roles viewer, uploader, admin",
@@ -180,6 +214,11 @@ static const struct option option_table[] = {
      set_base_path},
     {"max-upload", KIND_VALUE, FOR(COMMAND_SERVE), "SIZE", "largest file that is taken (64G)",
      set_max_upload},
+#define LIMIT_OPTION(field, option, is_size, preset, least, most, form, help) \
+    {option, KIND_VALUE, FOR(COMMAND_SERVE), form, help, set_##field},
+    LIMITS_LIST(LIMIT_OPTION){"trusted-proxy", KIND_VALUE, FOR(COMMAND_SERVE), "ADDRESS",
+                              "may have any number of connections; may be given several times",
+                              set_trusted_proxy},
     {"ingest-workers", KIND_VALUE, STORING, "N",
      "files analysed at once (one less than the processors)", set_ingest_workers},
     {"ingest-memory", KIND_VALUE, STORING, "SIZE",
@@ -187,6 +226,10 @@ static const struct option option_table[] = {
     {"retain-raw", KIND_VALUE, STORING, "yes|no", "keep the uploaded files after analysis (yes)",
      set_retain_raw},
     {"log-level", KIND_VALUE, STORING, "LEVEL", "error, warn, info or debug (info)", set_log_level},
+    {"log-format", KIND_VALUE, STORING, "FORMAT", "text, or json: an object a line (text)",
+     set_log_format},
+    {"drain-seconds", KIND_VALUE, FOR(COMMAND_SERVE), "N",
+     "what a stop leaves to requests and files under way (30)", set_drain_seconds},
     {"static-dir", KIND_VALUE, FOR(COMMAND_SERVE), "DIR",
      "serve the page from this directory, while developing it", set_static_dir},
     {"run", KIND_VALUE, FOR(COMMAND_INGEST), "NAME",
@@ -236,6 +279,11 @@ static const struct {
                          "find what differs between two traces", 2, 2},
     [COMMAND_CYCLES] = {"cycles", "cycles [OPTION]... TRACE",
                         "print what each function took of each cycle", 1, 1},
+    [COMMAND_BACKUP] = {"backup", "backup [OPTION]... FILE",
+                        "everything into one file, also while a server serves it (- for stdout)", 1,
+                        1},
+    [COMMAND_RESTORE] = {"restore", "restore [OPTION]... FILE",
+                         "a backup into a new or empty --data-dir", 1, 1},
     [COMMAND_VERSION] = {"version", "version [--licenses]", "print the version", 0, 0},
     [COMMAND_HELP] = {"help", "help [COMMAND]", "explain a command", 0, 1},
 };
@@ -270,8 +318,11 @@ static void set_defaults(struct options *options)
         .listen_port = 8080,
         .data_dir = "./kinetoscope-data",
         .max_upload_bytes = (uint64_t)64 << 30,
+        .limits = LIMITS_DEFAULT,
         .retain_raw = true,
         .log_level = LOG_INFO,
+        .log_format = LOG_TEXT,
+        .drain_seconds = 30,
         .format = REPORT_TEXT,
         .base_pid = OPTIONS_NO_PID,
         .candidate_pid = OPTIONS_NO_PID,

@@ -7,6 +7,7 @@
 #include "ingest/base/err.h"
 #include "ingest/base/log.h"
 #include "ingest/store/store.h"
+#include "server/limits.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,6 +20,8 @@ enum options_command {
     COMMAND_REPORT,
     COMMAND_COMPARE,
     COMMAND_CYCLES,
+    COMMAND_BACKUP,
+    COMMAND_RESTORE,
     COMMAND_VERSION,
     COMMAND_HELP,
     COMMAND_COUNT
@@ -31,6 +34,7 @@ enum report_format { REPORT_TEXT, REPORT_JSON, REPORT_MARKDOWN, REPORT_CSV };
 #define OPTIONS_URL_BYTES 512
 #define OPTIONS_LABEL_BYTES 64
 #define OPTIONS_GATES_MAX 16
+#define OPTIONS_PROXIES_MAX 16
 /* base_pid, candidate_pid, kind: not given. */
 #define OPTIONS_NO_PID INT64_MIN
 #define OPTIONS_ANY_KIND (-1)
@@ -50,10 +54,15 @@ struct options {
     char public_url[OPTIONS_URL_BYTES];      /* without a slash at the end; "" when not given */
     const char *static_dir;                  /* NULL: the embedded page */
     uint64_t max_upload_bytes;
+    struct limits limits;
+    const char *trusted_proxies[OPTIONS_PROXIES_MAX]; /* as written */
+    unsigned trusted_proxy_count;
     unsigned ingest_workers;      /* 0: as many as suit the machine */
     uint64_t ingest_memory_bytes; /* 0: half of the machine's */
     bool retain_raw;
     enum log_level log_level;
+    enum log_format log_format;
+    unsigned drain_seconds; /* what a stop leaves to requests and jobs under way */
 
     const char *run; /* NULL: by the file's directory */
     enum report_format format;

@@ -48,6 +48,19 @@ bool value_size(const char *text, uint64_t *bytes, const char **form)
     return true;
 }
 
+bool value_limit(const char *text, const struct value_range *range, uint64_t *value)
+{
+    uint64_t number = 0;
+    const char *rest = "";
+    bool good = range->is_size ? value_size(text, &number, &rest)
+                               : leading_number(text, &number, &rest) && *rest == '\0';
+    if (!good || number < range->least || number > range->most) {
+        return false;
+    }
+    *value = number;
+    return true;
+}
+
 bool value_count(const char *text, unsigned *count, const char **form)
 {
     *form = "a number from 0 to 1024";

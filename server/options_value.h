@@ -6,6 +6,12 @@
 #include "server/options.h"
 
 bool value_size(const char *text, uint64_t *bytes, const char **form) KS_MUST_USE;
+/* A limit of limits.h, within its range; 0 stands where the range begins with it. */
+struct value_range {
+    bool is_size;
+    uint64_t least, most;
+};
+bool value_limit(const char *text, const struct value_range *range, uint64_t *value) KS_MUST_USE;
 bool value_count(const char *text, unsigned *count, const char **form) KS_MUST_USE;
 bool value_yes_no(const char *text, bool *yes, const char **form) KS_MUST_USE;
 bool value_listen(const char *text,

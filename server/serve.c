@@ -1,4 +1,5 @@
 #include "api/api.h"
+#include "api/metrics.h"
 #include "ingest/jobs/jobs.h"
 #include "ingest/store/store.h"
 #include "server/access.h"
@@ -10,8 +11,11 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
-#define REQUEST_GRACE_S 30
+/* For those who are told after the time that their jobs wait for the next start. */
+#define LAST_ANSWERS_S 1
 
 /* Parts in the order in which they start; they stop in the opposite one. */
 struct server {
@@ -24,6 +28,7 @@ struct server {
     struct store *store;
     struct jobs *jobs;
     struct http *http;
+    struct metrics *metrics;
     struct api api;
 };
 
@@ -44,6 +49,10 @@ static bool start_storage(struct server *server, struct err *err)
     const struct jobs_options jobs_options = {
         .workers = options->ingest_workers,
         .memory_budget_bytes = options->ingest_memory_bytes,
+        .input_limits = {.decompressed_bytes = options->limits.decompressed_bytes,
+                         .ratio = options->limits.ratio},
+        .max_events = options->limits.events,
+        .max_queued = options->limits.queued_jobs,
         .retain_raw = options->retain_raw,
         .log = &server->log,
     };
@@ -60,6 +69,9 @@ static bool start_http(struct server *server, struct err *err)
         .base_path = options->base_path,
         .static_dir = options->static_dir,
         .access = server->access,
+        .limits = &options->limits,
+        .trusted_proxies = options->trusted_proxies,
+        .trusted_proxy_count = options->trusted_proxy_count,
         .log = &server->log,
         .handle = api_handle,
     };
@@ -71,6 +83,7 @@ static bool start_http(struct server *server, struct err *err)
     server->api = (struct api){
         .store = server->store,
         .jobs = server->jobs,
+        .metrics = server->metrics,
         .options = {.public_url = has_public ? options->public_url : server->local_url,
                     .max_upload_bytes = options->max_upload_bytes,
                     .retain_raw = options->retain_raw,
@@ -107,18 +120,43 @@ static void wait_for_signal(struct server *server)
     (void)pthread_sigmask(SIG_UNBLOCK, &server->signals, NULL);
 }
 
+static int64_t monotonic_ms(void)
+{
+    struct timespec now = {0};
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* Requests first, and with them the jobs that they wait for; then the job that runs for nobody. */
+static void finish_running(struct server *server)
+{
+    int64_t until_ms = monotonic_ms() + (int64_t)server->options->drain_seconds * 1000;
+    bool answered = http_drain(server->http, server->options->drain_seconds);
+    /* What still waits for a queued job is told to come back: the job stays for the next start. */
+    jobs_stop(server->jobs);
+    int64_t left_ms = until_ms - monotonic_ms();
+    bool stored = jobs_drain(server->jobs, left_ms > 0 ? (int)left_ms : 0);
+    answered = answered || http_break_off(server->http, LAST_ANSWERS_S);
+    if (!stored || !answered) {
+        log_write(&server->log, LOG_WARN, "stopped before %s",
+                  stored ? "every request was answered"
+                         : "every file was read: those begin again at the next start");
+        /* Threads work on, so that nothing may be taken apart. The store is made for that. */
+        _exit(EXIT_DONE);
+    }
+}
+
 static bool run(struct server *server, struct err *err)
 {
     const char *token_file = server->options->token_file;
     if ((token_file != NULL && !access_load(&server->access, token_file, err)) ||
-        !start_storage(server, err) || !start_http(server, err)) {
+        !metrics_create(&server->metrics, err) || !start_storage(server, err) ||
+        !start_http(server, err)) {
         return false;
     }
     announce(server);
     wait_for_signal(server);
-    http_drain(server->http, REQUEST_GRACE_S);
-    /* What still waits for a queued job is told to come back: the job stays for the next start. */
-    jobs_stop(server->jobs);
+    finish_running(server);
     return true;
 }
 
@@ -127,12 +165,14 @@ static void stop(struct server *server)
     http_stop(server->http);
     jobs_destroy(server->jobs);
     store_close(server->store);
+    metrics_free(server->metrics);
     access_free(server->access);
 }
 
 int command_serve(const struct options *options)
 {
-    struct server server = {.options = options, .log = {stderr, options->log_level}};
+    struct server server = {.options = options,
+                            .log = {stderr, options->log_level, options->log_format}};
     struct err err = ERR_INIT;
     if (!listen_resolve(options->listen_host, server.address, &err) ||
         !listen_allowed(options, server.address, &err)) {

@@ -18,13 +18,16 @@
     X(ERR_FORBIDDEN, "forbidden", 403, "Not allowed")                                    \
     X(ERR_NOT_FOUND, "not_found", 404, "Not found")                                      \
     X(ERR_METHOD, "method_not_allowed", 405, "Method not allowed")                       \
+    X(ERR_TIMEOUT, "request_timeout", 408, "The client took too long")                   \
     X(ERR_CONFLICT, "conflict", 409, "Already there with other content")                 \
     X(ERR_GONE, "gone", 410, "No longer kept")                                           \
     X(ERR_LENGTH_REQUIRED, "length_required", 411, "The length of the body is missing")  \
     X(ERR_TOO_LARGE, "too_large", 413, "Too large")                                      \
+    X(ERR_URL_TOO_LONG, "uri_too_long", 414, "The URL is too long")                      \
     X(ERR_UNSUPPORTED, "unsupported_format", 415, "Not a format that Kinetoscope reads") \
     X(ERR_BAD_INPUT, "bad_input", 422, "The file cannot be read")                        \
     X(ERR_TOO_MANY, "too_many_requests", 429, "Too many requests")                       \
+    X(ERR_HEAD_TOO_LARGE, "head_too_large", 431, "The head of the request is too large") \
     X(ERR_CLIENT_GONE, "client_closed_request", 499, "The client went away")             \
     X(ERR_INTERNAL, "internal", 500, "Internal error")                                   \
     X(ERR_IO, "io", 500, "Reading or writing failed")                                    \

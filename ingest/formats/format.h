@@ -37,6 +37,7 @@ struct format_bundle {
 
 struct format_options {
     size_t memory_budget_bytes; /* bounds the model; 0: no bound */
+    uint64_t max_events;        /* of a Chrome trace; 0: no bound but that of its columns */
     const struct event_sink
         *events; /* takes all events of a trace as they are read; NULL: nobody */
 };

@@ -2,6 +2,7 @@
  * any bracket. */
 #include "ingest/formats/kineto_reader.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,8 +19,13 @@ void kineto_warn(struct kineto_reader *reader, enum warning_code code, const cha
 
 /* --- windows --- */
 
-static bool within_budget(struct kineto_reader *reader)
+static bool within_limits(struct kineto_reader *reader)
 {
+    if (reader->max_events != 0 && reader->trace->events.count > reader->max_events) {
+        return err_set_at(
+            reader->err, ERR_TOO_LARGE, text_stream_offset(reader->stream, reader->stream->at),
+            "a trace may have %" PRIu64 " events (the server's --max-events)", reader->max_events);
+    }
     size_t used = kineto_build_memory(&reader->build) + event_recorder_memory(reader->recorder);
     if (reader->memory_budget_bytes == 0 || used <= reader->memory_budget_bytes) {
         return true;
@@ -37,7 +43,7 @@ enum kineto_status kineto_more(struct kineto_reader *reader)
         return KINETO_END;
     }
     ptrdiff_t before = stream->end - stream->at;
-    if (!within_budget(reader) || !text_stream_more(stream, reader->err)) {
+    if (!within_limits(reader) || !text_stream_more(stream, reader->err)) {
         return KINETO_FAILED;
     }
     return stream->end - stream->at > before ? KINETO_GOOD : KINETO_END;
@@ -657,11 +663,13 @@ bool kineto_read(struct text_stream *stream,
     struct kineto_reader reader = {.stream = stream,
                                    .trace = trace_create(),
                                    .memory_budget_bytes = options->memory_budget_bytes,
+                                   .max_events = options->max_events,
                                    .err = err};
     if (reader.trace == NULL) {
         return err_set(err, ERR_NO_MEMORY, "no memory for a trace");
     }
-    bool good = create_recorder(&reader, options->events) && read_all(&reader);
+    bool good =
+        create_recorder(&reader, options->events) && read_all(&reader) && within_limits(&reader);
     kineto_build_free(&reader.build);
     event_recorder_destroy(reader.recorder);
     if (!good) {

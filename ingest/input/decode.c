@@ -2,6 +2,7 @@
 
 #include "ingest/input/codec.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,6 +76,26 @@ static bool plain_fill(struct decode *decode, char *out, size_t cap, size_t *len
     return true;
 }
 
+static bool within_limits(const struct decode *decode, struct err *err)
+{
+    uint64_t max_bytes = atomic_load_explicit(&decode->max_bytes, memory_order_relaxed);
+    uint64_t max_ratio = atomic_load_explicit(&decode->max_ratio, memory_order_relaxed);
+    uint64_t read_bytes =
+        atomic_load_explicit(&decode->feed.source->read_bytes, memory_order_relaxed);
+    if (max_bytes != 0 && decode->produced_bytes > max_bytes) {
+        return err_set(err, ERR_TOO_LARGE,
+                       "decompressed it has more than %" PRIu64 " bytes (the server's "
+                       "--max-decompressed)",
+                       max_bytes);
+    }
+    return max_ratio == 0 || decode->produced_bytes <= INPUT_RATIO_FREE_BYTES ||
+           decode->produced_bytes / max_ratio <= read_bytes ||
+           err_set(err, ERR_TOO_LARGE,
+                   "a compressed byte stands for more than %" PRIu64 " bytes (the server's "
+                   "--max-ratio)",
+                   max_ratio);
+}
+
 bool decode_fill(struct decode *decode, char *out, size_t cap, size_t *len, struct err *err)
 {
     bool good;
@@ -87,6 +108,11 @@ bool decode_fill(struct decode *decode, char *out, size_t cap, size_t *len, stru
         good = plain_fill(decode, out, cap, len, err);
     }
     decode->produced_bytes += *len;
+    bool is_compressed = decode->gzip != NULL || decode->zstd != NULL;
+    if (good && is_compressed && !within_limits(decode, err)) {
+        *len = 0;
+        return false;
+    }
     if (good && decode->cut && decode->produced_bytes == 0) {
         return err_set_at(err, ERR_BAD_INPUT, 0, "%s", decode->why);
     }

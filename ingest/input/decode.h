@@ -10,6 +10,7 @@
 #include "ingest/base/err.h"
 #include "ingest/input/source.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -31,6 +32,9 @@ struct decode {
     struct gzip_state *gzip;
     struct zstd_state *zstd;
     uint64_t produced_bytes;
+    /* Set by the thread that reads the windows; 0: none. */
+    atomic_uint_least64_t max_bytes;
+    atomic_uint_least64_t max_ratio;
     bool ended;
     bool cut;
     const char *why; /* static text: the reason of `cut`, or what else is to be said of the end */
@@ -41,7 +45,8 @@ bool decode_open(struct decode *decode, struct source *source, struct err *err) 
 void decode_close(struct decode *decode);
 
 /* Fills `out`; *len below `cap` means the end, and then `cut` and `why` are final. Errors: ERR_IO;
- * ERR_BAD_INPUT when the data is damaged before its first decoded byte. */
+ * ERR_BAD_INPUT when the data is damaged before its first decoded byte; ERR_TOO_LARGE when
+ * compressed data gets larger than it may. */
 bool decode_fill(struct decode *decode, char *out, size_t cap, size_t *len, struct err *err)
     KS_MUST_USE;
 

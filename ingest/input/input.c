@@ -234,6 +234,18 @@ bool input_open_stream(struct input **out, const struct input_stream *stream, st
     return start(out, in, INPUT_BLOCK_BYTES, err);
 }
 
+void input_limit(struct input *in, const struct input_limits *limits)
+{
+    atomic_store(&in->decode.max_bytes, limits->decompressed_bytes);
+    atomic_store(&in->decode.max_ratio, limits->ratio);
+}
+
+struct input_limits input_limits_of(const struct input *in)
+{
+    return (struct input_limits){.decompressed_bytes = atomic_load(&in->decode.max_bytes),
+                                 .ratio = atomic_load(&in->decode.max_ratio)};
+}
+
 void input_close(struct input *in)
 {
     if (in == NULL) {

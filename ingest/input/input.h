@@ -54,6 +54,17 @@ struct input_stream {
 bool input_open_stream(struct input **out,
                        const struct input_stream *stream,
                        struct err *err) KS_MUST_USE;
+/* What compressed data may become; 0: anything. */
+struct input_limits {
+    uint64_t decompressed_bytes;
+    uint64_t ratio; /* decompressed to compressed bytes, of more than INPUT_RATIO_FREE_BYTES */
+};
+/* As much may come of any few bytes. */
+#define INPUT_RATIO_FREE_BYTES ((uint64_t)64 << 20)
+/* To be called before input_next. What is beyond is ERR_TOO_LARGE there, some blocks later at the
+ * most, and the same holds for each member of a tar that is read from it. */
+void input_limit(struct input *in, const struct input_limits *limits);
+struct input_limits input_limits_of(const struct input *in);
 /* Stops the thread and frees everything; NULL is allowed. May be called at any time. */
 void input_close(struct input *in);
 

@@ -377,5 +377,10 @@ bool tar_member(struct tar *tar, struct input **out, struct err *err)
     struct input_stream stream = {.context = tar,
                                   .next = next_piece,
                                   .container = input_container_of(tar->window + tar->at, len)};
-    return input_open_stream(out, &stream, err);
+    if (!input_open_stream(out, &stream, err)) {
+        return false;
+    }
+    const struct input_limits limits = input_limits_of(tar->in);
+    input_limit(*out, &limits);
+    return true;
 }

@@ -129,6 +129,8 @@ static bool carry_into(struct jobs *jobs, struct intake *intake, const char *pat
         .trace = take_trace,
         .failed = take_failure};
     struct pipeline_options options = {.memory_budget_bytes = job->grant_bytes,
+                                       .input_limits = jobs->input_limits,
+                                       .max_events = jobs->max_events,
                                        .marker = job->marker};
     struct err second = ERR_INIT;
     bool ok = pipeline_stream(path, job->file_name, &options, &job->progress, &sink, err);

@@ -30,6 +30,9 @@ struct jobs {
     const struct log *log;
     bool retain_raw;
     uint64_t budget_bytes;
+    struct input_limits input_limits;
+    uint64_t max_events;
+    uint64_t max_queued; /* 0: any number */
 
     /* One submission at a time; taken before `lock`. */
     pthread_mutex_t submit_lock;

@@ -3,6 +3,7 @@
 #include "ingest/jobs/internal.h"
 #include "ingest/jobs/monotonic.h"
 
+#include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -220,6 +221,9 @@ bool jobs_create(struct jobs **out,
     jobs->store = store;
     jobs->log = options->log;
     jobs->retain_raw = options->retain_raw;
+    jobs->input_limits = options->input_limits;
+    jobs->max_events = options->max_events;
+    jobs->max_queued = options->max_queued;
     jobs->budget_bytes =
         options->memory_budget_bytes > 0 ? options->memory_budget_bytes : half_of_memory();
     jobs->thread_count = options->workers > 0 ? options->workers : spare_processors();
@@ -244,6 +248,19 @@ void jobs_stop(struct jobs *jobs)
     (void)pthread_cond_broadcast(&jobs->work);
     (void)pthread_cond_broadcast(&jobs->changed);
     (void)pthread_mutex_unlock(&jobs->lock);
+}
+
+bool jobs_drain(struct jobs *jobs, int timeout_ms)
+{
+    struct timespec until = monotonic_after(timeout_ms);
+    int waited = 0;
+    (void)pthread_mutex_lock(&jobs->lock);
+    while (jobs->running > 0 && waited == 0) {
+        waited = pthread_cond_timedwait(&jobs->changed, &jobs->lock, &until);
+    }
+    bool drained = jobs->running == 0;
+    (void)pthread_mutex_unlock(&jobs->lock);
+    return drained;
 }
 
 void jobs_destroy(struct jobs *jobs)
@@ -365,6 +382,21 @@ static enum decision decide(struct jobs *jobs,
     return row->replace ? DECIDED_QUEUE : refuse(row, likeness, "is there", err);
 }
 
+static bool has_room(struct jobs *jobs, struct err *err)
+{
+    uint64_t queued = 0;
+    (void)pthread_mutex_lock(&jobs->lock);
+    for (const struct job *job = jobs->head; job != NULL; job = job->next) {
+        queued += job->state == JOB_QUEUED;
+    }
+    (void)pthread_mutex_unlock(&jobs->lock);
+    return jobs->max_queued == 0 || queued < jobs->max_queued ||
+           err_set(err, ERR_UNAVAILABLE,
+                   "%" PRIu64 " files wait for their analysis, as many as may "
+                   "(--max-queued-jobs); try again when some are done",
+                   queued);
+}
+
 /* The job exists for the store first: what the client has been told of survives everything. */
 static bool enqueue(struct jobs *jobs,
                     const char *path,
@@ -441,7 +473,8 @@ bool jobs_submit(struct jobs *jobs,
     if (known) {
         decision = decide(jobs, arena, &row, out, err);
     }
-    bool queued = decision == DECIDED_QUEUE && enqueue(jobs, path, &row, out, err);
+    bool queued =
+        decision == DECIDED_QUEUE && has_room(jobs, err) && enqueue(jobs, path, &row, out, err);
     (void)pthread_mutex_unlock(&jobs->submit_lock);
     if (!queued) {
         drop_blob(jobs, sha256_hex);

@@ -19,6 +19,9 @@ struct jobs_options {
     unsigned workers; /* 0: one less than the processors, at least 1 */
     uint64_t
         memory_budget_bytes; /* of all models in memory at once; 0: half of the machine's memory */
+    struct input_limits input_limits; /* of each file, as in pipeline_options */
+    uint64_t max_events;
+    uint64_t max_queued; /* jobs that may wait; 0: any number */
     bool retain_raw;
     const struct log *log;
 };
@@ -30,6 +33,9 @@ bool jobs_create(struct jobs **out,
 /* No further job is begun; who waits for a queued one gets ERR_UNAVAILABLE, so that request threads
  * come to their end. For the server's shutdown, before jobs_destroy. */
 void jobs_stop(struct jobs *jobs);
+/* After jobs_stop: waits until no job runs any more, but not longer than `timeout_ms`. False when
+ * one still does; the store knows it as unfinished, so that the next process takes it up again. */
+bool jobs_drain(struct jobs *jobs, int timeout_ms) KS_MUST_USE;
 /* Running jobs are finished, queued ones stay for the next start. NULL is allowed. */
 void jobs_destroy(struct jobs *jobs);
 
@@ -55,7 +61,7 @@ struct jobs_hints {
  * `replace`, which has the file read and then put in the place of what is there. A hint that is not
  * given, without `replace`, is taken as it was, whatever it was. The hints are kept with the job,
  * also for the next process. The blob is dropped where nothing needs it. ERR_BAD_REQUEST: a rank
- * for an archive, where ranks come from names. */
+ * for an archive, where ranks come from names; ERR_UNAVAILABLE: max_queued jobs wait. */
 bool jobs_submit(struct jobs *jobs,
                  struct arena *arena,
                  const char *run,
@@ -105,10 +111,16 @@ bool jobs_wait(struct jobs *jobs,
 bool jobs_window_begin(struct jobs *jobs, size_t *memory_budget_bytes, struct err *err) KS_MUST_USE;
 void jobs_window_end(struct jobs *jobs);
 
+#define JOBS_DURATIONS 10
+/* The upper bounds of the classes of duration; the last class has none. */
+extern const uint32_t jobs_duration_bounds_ms[JOBS_DURATIONS - 1];
+
 struct jobs_counts {
     uint64_t queued, running, done, failed; /* done, failed: since the start of the process */
     uint64_t bytes_ingested;
     uint64_t events_ingested;
+    uint64_t durations[JOBS_DURATIONS]; /* jobs that are done or failed, by how long they ran */
+    uint64_t took_us;                   /* all of them together */
 };
 void jobs_counts(struct jobs *jobs, struct jobs_counts *out);
 

@@ -30,6 +30,7 @@ go(const struct pipeline_way *way, const char *path, const char *file_name, stru
     if (!input_open_file(&in, path, err)) {
         return false;
     }
+    input_limit(in, &way->input_limits);
     if (!pipeline_is_archive(in, &is_archive, err)) {
         input_close(in);
         return false;
@@ -51,6 +52,8 @@ bool pipeline_stream(const char *path,
     static const struct pipeline_options nothing_special = {0};
     const struct pipeline_options *wanted = options == NULL ? &nothing_special : options;
     struct pipeline_way way = {.memory_budget_bytes = wanted->memory_budget_bytes,
+                               .input_limits = wanted->input_limits,
+                               .max_events = wanted->max_events,
                                .cycles = {.marker = wanted->marker},
                                .progress = progress,
                                .sink = sink};

@@ -10,6 +10,7 @@
 
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"
+#include "ingest/input/input.h"
 #include "ingest/model/event_log.h"
 #include "ingest/model/results.h"
 #include "ingest/model/timeline.h"
@@ -77,8 +78,10 @@ struct pipeline_sink {
 /* All NULL and 0: nothing special. */
 struct pipeline_options {
     uint64_t memory_budget_bytes; /* 0: no bound */
-    const char *marker;           /* the function whose calls are the cycles */
-    const char *hardware_path;    /* topo_component.csv of the host the trace was taken on */
+    struct input_limits input_limits;
+    uint64_t max_events;       /* of a trace; 0: no bound but the format's */
+    const char *marker;        /* the function whose calls are the cycles */
+    const char *hardware_path; /* topo_component.csv of the host the trace was taken on */
 };
 
 /* `file_name` decides worker and span, and the kind of the cycles of a perf-data table that does

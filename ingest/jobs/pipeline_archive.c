@@ -149,6 +149,7 @@ read_archive(struct archive *archive, struct input *names_of, const char *path, 
     if (!read_names(archive, names_of, err) || !input_open_file(&in, path, err)) {
         return false;
     }
+    input_limit(in, &archive->way->input_limits);
     sampler_start(&sampler, in, archive->way->progress);
     bool ok = read_members(archive, in, err);
     sampler_stop(&sampler);

@@ -158,6 +158,7 @@ bool pipeline_file(const struct pipeline_way *way,
     struct format_options options = {
         .memory_budget_bytes =
             way->memory_budget_bytes > SIZE_MAX ? SIZE_MAX : (size_t)way->memory_budget_bytes,
+        .max_events = way->max_events,
         .events = way->sink->events.take == NULL ? NULL : &way->sink->events};
     pipeline_set_stage(way, STAGE_READING);
     bool ok = format_read(in, &options, &bundle, err);

@@ -15,6 +15,8 @@
 /* What is the same for all traces of an upload. */
 struct pipeline_way {
     uint64_t memory_budget_bytes; /* 0: no bound */
+    struct input_limits input_limits;
+    uint64_t max_events; /* 0: no bound */
     struct cycles_options cycles;
     struct pipeline_progress *progress; /* NULL: nobody looks */
     const struct pipeline_sink *sink;

@@ -3,6 +3,7 @@
 #include "ingest/input/tar.h"
 #include "ingest/jobs/intake.h"
 #include "ingest/jobs/internal.h"
+#include "ingest/jobs/monotonic.h"
 #include "ingest/jobs/pipeline_archive.h"
 
 #include <string.h>
@@ -217,12 +218,34 @@ static void finish(struct jobs *jobs,
     }
 }
 
+const uint32_t jobs_duration_bounds_ms[JOBS_DURATIONS - 1] = {100,   500,   1000,   5000,   10000,
+                                                              30000, 60000, 300000, 1800000};
+
+/* `lock` is held. */
+static void note_duration(struct jobs *jobs, uint64_t took_us)
+{
+    size_t at = 0;
+    while (at < JOBS_DURATIONS - 1 && took_us > (uint64_t)jobs_duration_bounds_ms[at] * 1000) {
+        at++;
+    }
+    jobs->counts.durations[at]++;
+    jobs->counts.took_us += took_us;
+}
+
+static uint64_t us_since(const struct timespec *begin)
+{
+    struct timespec now = monotonic_after(0);
+    return (uint64_t)((int64_t)(now.tv_sec - begin->tv_sec) * 1000000 +
+                      (now.tv_nsec - begin->tv_nsec) / 1000);
+}
+
 /* `lock` is held, but not while the job runs. */
 static void run_one(struct jobs *jobs, struct job *job)
 {
     uint64_t grant_bytes = job->grant_bytes;
     uint64_t events = 0;
     struct err error = ERR_INIT;
+    const struct timespec begin = monotonic_after(0);
     job->state = JOB_RUNNING;
     jobs->reserved_bytes += grant_bytes;
     jobs->running++;
@@ -241,6 +264,7 @@ static void run_one(struct jobs *jobs, struct job *job)
     if (again) {
         requeue(jobs, job);
     } else {
+        note_duration(jobs, us_since(&begin));
         finish(jobs, job, ok, noted, events, &error);
     }
     (void)pthread_cond_broadcast(&jobs->work);

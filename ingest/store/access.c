@@ -106,10 +106,22 @@ static bool set_durability(struct store *store, enum store_durability durability
     return true;
 }
 
+/* After a sync that failed, the system may take pages of the log for written that are not, and the
+ * next sync would say that all is well. What the log holds is therefore written once more, into
+ * the database, before anything else is promised. */
+static bool mend_log(struct store *store, struct err *err)
+{
+    if (store->log_is_doubtful && !db_checkpoint(store->writer, err)) {
+        return false;
+    }
+    store->log_is_doubtful = false;
+    return true;
+}
+
 bool store_write_begin(struct store *store, enum store_durability durability, struct err *err)
 {
     turnstile_enter(&store->writer_turn);
-    if (!set_durability(store, durability, err) ||
+    if (!mend_log(store, err) || !set_durability(store, durability, err) ||
         !db_exec(store->writer, "BEGIN IMMEDIATE", err)) {
         turnstile_leave(&store->writer_turn);
         return false;
@@ -121,6 +133,7 @@ bool store_write_end(struct store *store, bool ok, struct err *err)
 {
     if (ok) {
         ok = db_exec(store->writer, "COMMIT", err);
+        store->log_is_doubtful = !ok && db_failed_to_sync(store->writer);
     }
     /* A full disk has rolled back by itself; then there is nothing to do. */
     if (!ok && db_in_transaction(store->writer)) {

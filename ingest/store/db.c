@@ -29,20 +29,44 @@ struct db {
     uint64_t clock; /* of uses, for the oldest one */
 };
 
+/* What the system said: SQLite keeps it for each of its files, and only now and then for the
+ * connection. */
+static int system_errno(sqlite3 *handle)
+{
+    int errnum = sqlite3_system_errno(handle);
+    sqlite3_file *log = NULL;
+    if (errnum == 0) {
+        (void)sqlite3_file_control(handle, "main", SQLITE_FCNTL_LAST_ERRNO, &errnum);
+    }
+    if (errnum == 0 &&
+        sqlite3_file_control(handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log) == SQLITE_OK &&
+        log != NULL && log->pMethods != NULL) {
+        (void)log->pMethods->xFileControl(log, SQLITE_FCNTL_LAST_ERRNO, &errnum);
+    }
+    return errnum;
+}
+
 /* Values of SQLite's own result codes; `handle` may be NULL when opening failed for lack of memory.
  */
 static bool set_error(sqlite3 *handle, const char *path, int rc, struct err *err)
 {
     int primary = rc & 0xFF;
     bool io = primary == SQLITE_IOERR || primary == SQLITE_CANTOPEN;
-    int errnum = io && handle != NULL ? sqlite3_system_errno(handle) : 0;
+    int errnum = io && handle != NULL ? system_errno(handle) : 0;
     if (primary == SQLITE_NOMEM) {
         return err_set(err, ERR_NO_MEMORY, "database %s: out of memory", path);
     }
     if (primary == SQLITE_FULL || errnum == ENOSPC || errnum == EDQUOT) {
-        return err_set(err, ERR_NO_SPACE, "no space left for the database %s", path);
+        return err_set(err, ERR_NO_SPACE,
+                       "no space left for the database %s; free some on the server's disk, then "
+                       "try again",
+                       path);
     }
     const char *reason = handle != NULL ? sqlite3_errmsg(handle) : sqlite3_errstr(rc);
+    if (io || primary == SQLITE_READONLY) {
+        return err_set(err, ERR_STORE, "database %s: %s; check the server's disk, then try again",
+                       path, reason);
+    }
     return err_set(err, ERR_STORE, "database %s: %s", path, reason);
 }
 
@@ -137,6 +161,17 @@ void db_close(struct db *db)
 bool db_in_transaction(const struct db *db)
 {
     return sqlite3_get_autocommit(db->handle) == 0;
+}
+
+bool db_failed_to_sync(const struct db *db)
+{
+    return sqlite3_extended_errcode(db->handle) == SQLITE_IOERR_FSYNC;
+}
+
+bool db_checkpoint(struct db *db, struct err *err)
+{
+    int rc = sqlite3_wal_checkpoint_v2(db->handle, "main", SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+    return rc == SQLITE_OK || set_error(db->handle, db->path, rc, err);
 }
 
 int64_t db_changes(const struct db *db)

@@ -46,6 +46,10 @@ void db_close(struct db *db); /* NULL is allowed */
 /* Runs statements without parameters and rows; `sql` may hold several. */
 bool db_exec(struct db *db, const char *sql, struct err *err) KS_MUST_USE;
 bool db_in_transaction(const struct db *db);
+/* Whether the last call failed because the disk did not take what was written. */
+bool db_failed_to_sync(const struct db *db);
+/* Brings all of the log into the database and empties it. */
+bool db_checkpoint(struct db *db, struct err *err) KS_MUST_USE;
 /* Rows that the last statement inserted, changed or removed. */
 int64_t db_changes(const struct db *db);
 int64_t db_last_id(const struct db *db);

@@ -8,6 +8,7 @@
 #include "ingest/store/turnstile.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #define STORE_READERS_MAX 16
 
@@ -26,7 +27,9 @@ struct store {
 
     struct turnstile writer_turn;
     struct db *writer;
-    bool writer_is_durable; /* synchronous = FULL is set */
+    _Atomic int64_t jobs_purged_at_s; /* 0: not yet */
+    bool writer_is_durable;           /* synchronous = FULL is set */
+    bool log_is_doubtful;             /* a sync of it failed: see store_write_begin in access.c */
 
     pthread_mutex_t readers_lock;
     pthread_cond_t reader_returned;
@@ -66,6 +69,9 @@ bool store_write_end(struct store *store, bool ok, struct err *err) KS_MUST_USE;
 
 /* Removes the rows of traces without upload, in bounded transactions, and runs without uploads. */
 bool store_purge(struct store *store, struct err *err) KS_MUST_USE;
+/* Removes the rows of jobs that ended more than 30 days ago and whose upload is not there; once a
+ * day, between that it does nothing. */
+bool store_purge_jobs(struct store *store, struct err *err) KS_MUST_USE;
 
 /* ---- raw.c ---- */
 

@@ -4,9 +4,15 @@
  * their turn in between. */
 #include "ingest/store/internal.h"
 
+#include <time.h>
+
 #define PURGE_BATCH_ROWS 5000
 /* Of blocks of some 100 kB: giving back the pages of one means to read them. */
 #define PURGE_BATCH_BLOCKS 64
+
+#define DAY_S INT64_C(86400)
+/* So long a client may ask what became of its job. */
+#define JOBS_KEPT_S (30 * DAY_S)
 
 /* The tables that can have many rows a trace; the rest goes with the trace row by its foreign keys.
  */
@@ -195,6 +201,27 @@ static bool purge_logs(struct store *store, struct err *err)
             return false;
         }
     } while (id != 0);
+    return true;
+}
+
+/* Those that failed, and those whose upload is gone: the job of an upload stays with it. */
+bool store_purge_jobs(struct store *store, struct err *err)
+{
+    int64_t now_s = (int64_t)time(NULL);
+    int64_t changes;
+    if (now_s - atomic_load(&store->jobs_purged_at_s) < DAY_S) {
+        return true;
+    }
+    atomic_store(&store->jobs_purged_at_s, now_s);
+    do {
+        if (!run_with_id(store,
+                         "DELETE FROM job WHERE id IN (SELECT id FROM job WHERE state IN ('done',"
+                         " 'failed') AND received_at_s < ?1 AND NOT EXISTS (SELECT 1 FROM upload"
+                         " WHERE job_id = job.id) LIMIT ?2)",
+                         now_s - JOBS_KEPT_S, PURGE_BATCH_ROWS, &changes, err)) {
+            return false;
+        }
+    } while (changes == PURGE_BATCH_ROWS);
     return true;
 }
 

@@ -190,9 +190,13 @@ static bool write_fully(struct store_blob *blob, const char *bytes, size_t len, 
             continue;
         }
         if (done < 0) {
-            return err_set_errno(err, ERR_IO, errno,
-                                 "writing the upload to %s/incoming/%s after %" PRIu64 " bytes",
-                                 blob->store->data_dir, blob->name, blob->size_bytes);
+            (void)err_set_errno(err, ERR_IO, errno,
+                                "writing the upload to %s/incoming/%s after %" PRIu64 " bytes",
+                                blob->store->data_dir, blob->name, blob->size_bytes);
+            return err_context(err, err->code == ERR_NO_SPACE
+                                        ? "free some space on the server's disk, then send the "
+                                          "file again"
+                                        : "check the server's disk, then send the file again");
         }
         bytes += done;
         len -= (size_t)done;
@@ -520,14 +524,15 @@ visit_raw_folder(const struct sweep *sweep, const char *folder, const char *name
     return join(path, folder, name, err) && visit_folder(sweep, path, visit_raw_file, err);
 }
 
-static bool has_jobs(struct store *store, bool *jobs, struct err *err)
+/* Also when old ones have been purged. */
+static bool had_jobs(struct store *store, bool *jobs, struct err *err)
 {
     struct db *db;
     if (!store_read_begin(store, &db, err)) {
         return false;
     }
     struct db_stmt st;
-    db_prepare(&st, db, "SELECT EXISTS (SELECT 1 FROM job)");
+    db_prepare(&st, db, "SELECT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = 'job')");
     *jobs = db_next(&st) && db_get_bool(&st);
     bool ok = db_done(&st, err);
     store_read_end(store, db);
@@ -539,7 +544,7 @@ bool store_raw_sweep(struct store *store, struct err *err)
     /* Raw files beside a new database are what is left of a lost one: not ours to remove. */
     struct sweep sweep = {.store = store};
     char path[PATH_BYTES];
-    return has_jobs(store, &sweep.may_remove, err) &&
+    return had_jobs(store, &sweep.may_remove, err) &&
            join(path, store->data_dir, "incoming", err) &&
            visit_folder(&sweep, path, visit_incoming, err) &&
            join(path, store->data_dir, "raw", err) &&

@@ -107,7 +107,7 @@ static bool open_parts(struct store *store, struct err *err)
     }
     store->writer_is_durable = true;
     return store_migrate(store->writer, store->log, err) && remove_unpublished(store, err) &&
-           store_purge(store, err) && store_raw_sweep(store, err);
+           store_purge(store, err) && store_purge_jobs(store, err) && store_raw_sweep(store, err);
 }
 
 static void free_store(struct store *store)

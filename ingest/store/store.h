@@ -36,6 +36,11 @@ bool store_ready(struct store *store, struct err *err) KS_MUST_USE;
 /* Bytes of the database files and of the raw uploads. */
 bool store_size(struct store *store, uint64_t *database_bytes, uint64_t *raw_bytes, struct err *err)
     KS_MUST_USE;
+struct store_disk {
+    uint64_t wal_bytes;               /* the write-ahead log, a part of the database files */
+    uint64_t free_bytes, total_bytes; /* of the file system */
+};
+bool store_disk(struct store *store, struct store_disk *out, struct err *err) KS_MUST_USE;
 
 /* ---- raw bytes ---- */
 

@@ -78,6 +78,28 @@ static void refuse(struct exchange *x, const struct err *err)
     reply_problem(x, err, err->code == ERR_UNAUTHORIZED ? &challenge : NULL);
 }
 
+static bool is_event_stream(const struct api_response *response)
+{
+    return response->stream != NULL && response->content_type != NULL &&
+           strcmp(response->content_type, "text/event-stream") == 0;
+}
+
+static void send_answer(const struct door *door,
+                        struct exchange *x,
+                        struct api_response *response,
+                        const atomic_bool *stopping)
+{
+    struct err err = ERR_INIT;
+    if (!is_event_stream(response)) {
+        reply_send(x, response, stopping);
+    } else if (clients_begin_long(door->clients, x->client, &err)) {
+        reply_send(x, response, stopping);
+        clients_end_long(door->clients, x->client);
+    } else {
+        reply_problem(x, &err, NULL);
+    }
+}
+
 static void answer_api(const struct door *door,
                        struct exchange *x,
                        const char *path,
@@ -100,9 +122,19 @@ static void answer_api(const struct door *door,
         refuse(x, &err);
         return;
     }
+    bool is_long = api_request_writes(&request);
+    if (is_long && !clients_begin_long(door->clients, x->client, &err)) {
+        reply_problem(x, &err, NULL);
+        return;
+    }
     struct api_response response;
     door->handle(door->api, &request, &response);
-    reply_send(x, &response, stopping);
+    if (is_long) {
+        reply_send(x, &response, stopping);
+        clients_end_long(door->clients, x->client);
+    } else {
+        send_answer(door, x, &response, stopping);
+    }
     api_response_free(&response);
 }
 

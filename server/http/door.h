@@ -4,6 +4,7 @@
 
 #include "api/api.h"
 #include "server/access.h"
+#include "server/http/clients.h"
 #include "server/http/exchange.h"
 
 #include <stdatomic.h>
@@ -15,6 +16,7 @@ struct door {
     const char *public_url;
     bool on_loopback; /* then only known names are answered to */
     const struct access *access;
+    struct clients *clients;
     struct api *api;
     void (*handle)(struct api *api,
                    const struct api_request *request,

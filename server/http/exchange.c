@@ -1,5 +1,6 @@
 #include "server/http/exchange.h"
 
+#include "api/api.h"
 #include "server/http/negotiate.h"
 
 #include <civetweb.h>
@@ -62,6 +63,26 @@ static bool framing_is_plain(const struct mg_request_info *info,
     return true;
 }
 
+/* civetweb reads a limited number of lines and stops at a folded one: what stands behind would not
+ * be seen, a Content-Length for one, and the body taken for the next request. Values lie where they
+ * came in, so that behind the last one's end (of its line, made NUL) is the head's end. */
+static bool head_is_whole(const struct mg_request_info *info, struct err *err)
+{
+    if (info->num_headers <= 0) {
+        return true;
+    }
+    const char *value = info->http_headers[info->num_headers - 1].value;
+    const char *behind = value + strlen(value) + 1;
+    behind += *behind == '\0';
+    if (*behind == '\r' || *behind == '\n') {
+        return true;
+    }
+    return info->num_headers >= MG_MAX_HEADERS
+               ? err_set(err, ERR_HEAD_TOO_LARGE, "A request may have %d header lines",
+                         MG_MAX_HEADERS)
+               : err_set(err, ERR_BAD_REQUEST, "A header stands on one line");
+}
+
 bool exchange_init(struct exchange *x, struct mg_connection *conn, struct err *err)
 {
     const struct mg_request_info *info = mg_get_request_info(conn);
@@ -82,8 +103,8 @@ bool exchange_init(struct exchange *x, struct mg_connection *conn, struct err *e
     const char *expect = exchange_header(x, "Expect");
     bool expects_continue = expect != NULL && strcasecmp(expect, "100-continue") == 0;
     x->wants_continue = expects_continue && !x->body_ended && !x->is_http_1_0;
-    return framing_is_plain(info, exchange_header(x, "Content-Length"),
-                            x->is_chunked ? encoding : NULL, err);
+    return head_is_whole(info, err) && framing_is_plain(info, exchange_header(x, "Content-Length"),
+                                                        x->is_chunked ? encoding : NULL, err);
 }
 
 const char *exchange_header(const struct exchange *x, const char *name)
@@ -120,6 +141,7 @@ int64_t exchange_read(struct exchange *x, void *bytes, size_t len)
         wanted = (size_t)x->body_left_bytes;
     }
     int got = mg_read(x->conn, bytes, wanted);
+    x->received_bytes += got > 0 ? (uint64_t)got : 0;
     if (x->is_chunked) {
         x->body_ended = got == 0;
         x->body_failed = got < 0;
@@ -129,7 +151,7 @@ int64_t exchange_read(struct exchange *x, void *bytes, size_t len)
      * bytes. */
     if (got <= 0) {
         x->body_failed = true;
-        return -1;
+        return got == 0 ? API_BODY_TOO_SLOW : -1;
     }
     x->body_left_bytes -= got;
     x->body_ended = x->body_left_bytes == 0;

@@ -11,10 +11,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct client; /* clients.h */
 struct mg_connection;
 
 struct exchange {
     struct mg_connection *conn;
+    struct client *client;
     const char *method;
     bool is_head;
     bool is_http_1_0;
@@ -27,6 +29,7 @@ struct exchange {
     bool write_failed;
     int status; /* of the answer, once its head is written */
     uint64_t sent_bytes;
+    uint64_t received_bytes; /* of the body */
 };
 
 /* False (with the error to answer) for a request that is framed in a way it could be misread. The
@@ -36,7 +39,8 @@ bool exchange_init(struct exchange *x, struct mg_connection *conn, struct err *e
 const char *exchange_header(const struct exchange *x, const char *name);
 /* Length of the request's body, -1 when it is not known beforehand. */
 int64_t exchange_content_length(const struct exchange *x);
-/* Reads the body: > 0 bytes, 0 at its end, < 0 when the client is gone or too slow. The first call
+/* Reads the body: > 0 bytes, 0 at its end, < 0 when the client is gone; API_BODY_TOO_SLOW
+ * when a body with a length does not come on. The first call
  * sends "100 Continue" to a client that waits for it. */
 int64_t exchange_read(struct exchange *x, void *bytes, size_t len);
 /* To be called before the head is written: an answer that leaves body bytes unread closes the

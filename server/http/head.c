@@ -5,6 +5,8 @@
 #include <time.h>
 
 #define HEAD_MAX_BYTES ((size_t)64 << 10)
+/* Shorter than http.c waits, so that no client sends on a connection that is just being closed. */
+#define KEEP_ALIVE "timeout=4"
 
 /* strftime would write the names in the locale's language. */
 static void add_date(struct buf *head)
@@ -62,6 +64,9 @@ bool head_send(struct buf *head, struct exchange *x, int64_t content_length)
         head_add_int(head, "Content-Length", content_length);
     }
     head_add(head, "Connection", x->close ? "close" : "keep-alive");
+    if (!x->close) {
+        head_add(head, "Keep-Alive", KEEP_ALIVE);
+    }
     buf_puts(head, "\r\n");
     if (head->failed) {
         exchange_abort(x);

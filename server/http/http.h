@@ -11,6 +11,7 @@
 #include "ingest/base/err.h"
 #include "ingest/base/log.h"
 #include "server/access.h"
+#include "server/limits.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,13 +19,15 @@
 struct http;
 
 struct http_options {
-    const char *listen_host;     /* dotted IPv4 */
-    uint16_t listen_port;        /* 0: any free one */
-    const char *base_path;       /* "" or "/prefix" */
-    const char *static_dir;      /* the page from this directory; NULL: embedded */
-    const struct access *access; /* NULL: no tokens */
-    unsigned threads;            /* connections served at once; 0: default */
-    unsigned read_timeout_ms;    /* the longest silence of a client within a request; 0: default */
+    const char *listen_host;            /* dotted IPv4 */
+    uint16_t listen_port;               /* 0: any free one */
+    const char *base_path;              /* "" or "/prefix" */
+    const char *static_dir;             /* the page from this directory; NULL: embedded */
+    const struct access *access;        /* NULL: no tokens */
+    unsigned threads;                   /* connections served at once; 0: default */
+    const struct limits *limits;        /* NULL: the defaults */
+    const char *const *trusted_proxies; /* dotted IPv4; see clients.h */
+    unsigned trusted_proxy_count;
     const struct log *log;
     /* Answers what api_owns_path owns: api_handle, or a test's own. */
     void (*handle)(struct api *api,
@@ -40,8 +43,11 @@ uint16_t http_port(const struct http *http);
  * loopback. */
 void http_open(struct http *http, struct api *api, const char *public_url);
 /* New requests are refused (503), streams end, running requests are finished, but not longer than
- * `grace_s`. */
-void http_drain(struct http *http, unsigned grace_s);
+ * `grace_s`. False when some still run. */
+bool http_drain(struct http *http, unsigned grace_s);
+/* After http_drain: bodies that are still on their way are given up, and requests have `grace_s`
+ * more. False when some still run: http_stop would wait for them. */
+bool http_break_off(struct http *http, unsigned grace_s);
 /* Closes everything. NULL is allowed. */
 void http_stop(struct http *http);
 

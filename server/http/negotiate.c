@@ -188,12 +188,14 @@ negotiate_range(const char *range, uint64_t size_bytes, uint64_t *first, uint64_
     if (from.len == 0) {
         return to.len == 0 ? RANGE_WHOLE : range_of_last(last, size_bytes, first, len_bytes);
     }
-    if (!parse_bytes(from, first) || last < *first) {
+    uint64_t begin = 0;
+    if (!parse_bytes(from, &begin) || last < begin) {
         return RANGE_WHOLE;
     }
-    if (*first >= size_bytes) {
+    if (begin >= size_bytes) {
         return RANGE_OUTSIDE;
     }
+    *first = begin;
     *len_bytes = (last < size_bytes - 1 ? last : size_bytes - 1) - *first + 1;
     return RANGE_PART;
 }

@@ -30,7 +30,7 @@ class Cli(unittest.TestCase):
         for word in ('serve', 'ingest', 'report', 'version', 'KINETOSCOPE_', 'Exit codes'):
             self.assertIn(word, text)
         text = self.run_in('help', 'serve').stdout.decode()
-        for option in ('listen', 'data-dir', 'token-file', 'max-upload', 'ingest-workers', 'retain-raw', 'log-level', 'base-path', 'allow-anonymous', 'public-url'):
+        for option in ('listen', 'data-dir', 'token-file', 'max-upload', 'ingest-workers', 'retain-raw', 'log-level', 'log-format', 'drain-seconds', 'base-path', 'allow-anonymous', 'public-url'):
             self.assertIn('--' + option, text)
         self.assertEqual(self.run_in('serve', '--help').stdout.decode(), text)
         self.assertRegex(self.run_in('version').stdout.decode(), r'\d+\.\d+\.\d+')

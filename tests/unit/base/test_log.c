@@ -101,6 +101,55 @@ static void long_lines_are_cut(void **state)
     free(text);
 }
 
+static const struct log_field sample_fields[] = {
+    {.name = "path", .kind = LOG_FIELD_TEXT, .text = "/a \"b\"\n\xFF\x1B[31m\xC2\x9B\xE2\x82\xAC"},
+    {.name = "subject", .kind = LOG_FIELD_TEXT, .text = NULL},
+    {.name = "status", .kind = LOG_FIELD_INT, .number = -9223372036854775807 - 1},
+    {.name = "took_ms", .kind = LOG_FIELD_REAL, .real = 1.5},
+};
+
+static void fields_follow_the_message(void **state)
+{
+    (void)state;
+    struct capture capture;
+    capture_begin(&capture, LOG_INFO);
+    log_record(&capture.log, LOG_INFO, "request", sample_fields, COUNT_OF(sample_fields));
+    log_record(&capture.log, LOG_DEBUG, "request", sample_fields, COUNT_OF(sample_fields));
+    assert_string_equal(
+        capture.text + STAMP_CHARS,
+        "info request path=\"/a \\x22b\\x22\\x0a\\xff\\x1b[31m\\xc2\\x9b\xE2\x82\xAC\" "
+        "status=-9223372036854775808 took_ms=1.500\n");
+    capture_end(&capture);
+}
+
+static void json_is_one_object_a_line(void **state)
+{
+    (void)state;
+    struct capture capture;
+    capture_begin(&capture, LOG_INFO);
+    capture.log.format = LOG_JSON;
+    log_record(&capture.log, LOG_WARN, "two\nlines", sample_fields, COUNT_OF(sample_fields));
+    const char *head = "{\"time\": \"";
+    assert_memory_equal(capture.text, head, strlen(head));
+    const char *rest = capture.text + strlen(head) + STAMP_CHARS - 1;
+    assert_int_equal(rest[-1], 'Z');
+    assert_string_equal(rest, "\", \"level\": \"warn\", \"message\": \"two\\nlines\", "
+                              "\"path\": \"/a \\\"b\\\"\\n\\ufffd\\u001b[31m\\u009b\\u20ac\", "
+                              "\"status\": -9223372036854775808, \"took_ms\": 1.5}\n");
+    capture_end(&capture);
+}
+
+static void formats_have_names(void **state)
+{
+    (void)state;
+    enum log_format format = LOG_TEXT;
+    assert_true(log_format_parse("json", &format));
+    assert_int_equal(format, LOG_JSON);
+    assert_false(log_format_parse("", &format));
+    assert_true(log_format_parse("text", &format));
+    assert_int_equal(format, LOG_TEXT);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -108,6 +157,9 @@ int main(void)
         cmocka_unit_test(only_levels_up_to_the_chosen_are_written),
         cmocka_unit_test(lines_are_safe_for_terminals),
         cmocka_unit_test(long_lines_are_cut),
+        cmocka_unit_test(fields_follow_the_message),
+        cmocka_unit_test(json_is_one_object_a_line),
+        cmocka_unit_test(formats_have_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -260,6 +260,44 @@ static void other_traces_keep_their_rows(void **state)
     free_full(s);
 }
 
+static int64_t count_jobs(struct fixture *f)
+{
+    struct db_stmt st;
+    db_prepare(&st, f->store->writer, "SELECT count(*) FROM job");
+    int64_t count = db_next(&st) ? db_get_int(&st) : -1;
+    assert_ok(f, db_done(&st, &f->err));
+    return count;
+}
+
+/* Of five jobs two have an end that nobody asks for any more. */
+static void old_jobs_go(void **state)
+{
+    struct fixture *f = *state;
+    struct err why = ERR_INIT;
+    (void)err_set(&why, ERR_UNSUPPORTED, "no trace");
+    int64_t kept = add_trace(f, "r", "kept", "w", "", "kept");
+    int64_t removed = add_trace(f, "r", "removed", "w", "", "removed");
+    int64_t failed = add_job(f, "r", "failed", "failed", false);
+    assert_ok(f, store_job_failed(f->store, failed, &why, &f->err));
+    assert_ok(f, store_trace_delete(f->store, removed, &f->err));
+    (void)add_job(f, "r", "waits", "waits", false);
+    assert_ok(f, db_exec(f->store->writer, "UPDATE job SET received_at_s = received_at_s - 2592001",
+                         &f->err) &&
+                     store_purge_jobs(f->store, &f->err));
+    assert_int_equal(count_jobs(f), 4); /* this day's look is over */
+    int64_t young = add_job(f, "r", "young", "young", false);
+    assert_ok(f, store_job_failed(f->store, young, &why, &f->err));
+    assert_int_equal(count_jobs(f), 5);
+    atomic_store(&f->store->jobs_purged_at_s, 0);
+    assert_ok(f, store_purge_jobs(f->store, &f->err));
+    assert_int_equal(count_jobs(f), 3);
+    struct store_trace *trace;
+    assert_ok(f, store_trace_get(f->store, &f->arena, kept, &trace, &f->err));
+    struct store_job *job;
+    assert_ok(f, store_job_get(f->store, &f->arena, young, &job, &f->err));
+    assert_fails(f, store_job_get(f->store, &f->arena, failed, &job, &f->err), ERR_NOT_FOUND);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up_store, tear_down_store)
 
 int main(void)
@@ -269,6 +307,7 @@ int main(void)
         TEST(giving_up_leaves_nothing),
         TEST(replacing_leaves_only_the_new),
         TEST(other_traces_keep_their_rows),
+        TEST(old_jobs_go),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

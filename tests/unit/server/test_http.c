@@ -132,8 +132,14 @@ static int start(void **state)
     }
     free(bytes);
     fake_api.options.public_url = f->file;
-    const struct http_options options = {
-        .listen_host = "127.0.0.1", .base_path = "", .threads = 8, .handle = fake_handle};
+    /* Long URLs are to reach what stands behind the limit. */
+    struct limits limits = LIMITS_DEFAULT;
+    limits.url_bytes = (uint64_t)2 * LONG_BYTES;
+    const struct http_options options = {.listen_host = "127.0.0.1",
+                                         .base_path = "",
+                                         .threads = 8,
+                                         .limits = &limits,
+                                         .handle = fake_handle};
     struct err err = ERR_INIT;
     if (!http_start(&f->http, &options, &err)) {
         print_error("%s\n", err.msg);
@@ -522,21 +528,48 @@ static void directories_never_redirect(void **state)
     expect_status(f->port, "GET /api/x HTTP/1.1\r\n" HOST "\r\n", 200);
 }
 
+/* A request with a line of `len` bytes, up to its end or not. */
+static void expect_long_head(uint16_t port, size_t len, const char *end, int status)
+{
+    struct client client;
+    struct answer answer;
+    client_open(&client, port);
+    client_puts(&client, "GET / HTTP/1.1\r\n" HOST "X: ");
+    char *bytes = malloc(len);
+    assert_non_null(bytes);
+    memset(bytes, 'x', len);
+    client_send(&client, bytes, len);
+    free(bytes);
+    client_puts(&client, end);
+    client_receive(&client, false, &answer);
+    assert_int_equal(answer.status, status);
+    answer_free(&answer);
+    client_close(&client);
+}
+
 static void a_head_too_long_is_a_problem(void **state)
 {
     struct fixture *f = *state;
-    struct client client;
-    struct answer answer;
-    client_open(&client, f->port);
-    client_puts(&client, "GET / HTTP/1.1\r\n" HOST "X: ");
-    char *bytes = malloc(40000);
-    memset(bytes, 'x', 40000);
-    client_send(&client, bytes, 40000);
-    free(bytes);
-    client_receive(&client, false, &answer);
-    assert_int_equal(answer.status, 400);
-    answer_free(&answer);
-    client_close(&client);
+    expect_long_head(f->port, 30000, "\r\n\r\n", 200);
+    expect_long_head(f->port, 40000, "\r\n\r\n", 431);
+    expect_long_head(f->port, 65536, "", 400);
+}
+
+/* What stands behind the last line that civetweb reads could be the length of a body. */
+static void a_head_is_read_whole_or_refused(void **state)
+{
+    struct fixture *f = *state;
+    char request[2000] = "PUT /api/echo HTTP/1.1\r\n" HOST;
+    size_t at = strlen(request);
+    for (int i = 0; i < 62; i++) {
+        at += (size_t)snprintf(request + at, sizeof request - at, "X-%d: y\r\n", i);
+    }
+    (void)snprintf(request + at, sizeof request - at, "Content-Length: 1\r\n\r\na");
+    expect_status(f->port, request, 201);
+    (void)snprintf(request + at, sizeof request - at, "X: y\r\nContent-Length: 1\r\n\r\na");
+    expect_status(f->port, request, 431);
+    expect_status(
+        f->port, "PUT /api/echo HTTP/1.1\r\n" HOST "X: a\r\n b\r\nContent-Length: 1\r\n\r\na", 400);
 }
 
 static void other_methods_on_the_page(void **state)
@@ -710,6 +743,7 @@ int main(void)
         cmocka_unit_test(doubtful_framing_is_refused),
         cmocka_unit_test(directories_never_redirect),
         cmocka_unit_test(a_head_too_long_is_a_problem),
+        cmocka_unit_test(a_head_is_read_whole_or_refused),
         cmocka_unit_test(other_methods_on_the_page),
         cmocka_unit_test(browsers_see_a_page_where_there_is_nothing),
         cmocka_unit_test(tokens_and_a_base_path),

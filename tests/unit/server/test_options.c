@@ -54,6 +54,8 @@ static void serving_is_the_default(void **state)
     assert_true(p.options.retain_raw);
     assert_false(p.options.allow_anonymous);
     assert_int_equal(p.options.log_level, LOG_INFO);
+    assert_int_equal(p.options.log_format, LOG_TEXT);
+    assert_int_equal(p.options.drain_seconds, 30);
     assert_string_equal(p.options.base_path, "");
     assert_true(parse(&p, "--data-dir /d"));
     assert_int_equal(p.options.command, COMMAND_SERVE);
@@ -132,6 +134,8 @@ static void wrong_usage_names_the_option(void **state)
         {"serve --max-upload 99999999999T", "expected a size"},
         {"serve --retain-raw maybe", "yes or no"},
         {"serve --log-level loud", "error, warn, info or debug"},
+        {"serve --log-format xml", "text or json"},
+        {"serve --drain-seconds -1", "a number from 0 to 1024"},
         {"serve --base-path prefix", "begins with a slash"},
         {"serve --base-path /a?b", "begins with a slash"},
         {"serve --public-url ftp://x", "https://host/prefix"},

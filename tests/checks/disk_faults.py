@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+"""A disk that is full, read-only, or fails to write: a clear error for who is concerned, reading goes on, nothing that was
+acknowledged is lost, and when the disk is well again so is the server, without a restart."""
+import errno
+import hashlib
+import json
+import shutil
+import tempfile
+import unittest
+
+import crash
+import faults
+import kinetoscope
+
+# errno, calls that fail with it, what a client may be told
+FAULTS = {
+    'full': (errno.ENOSPC, faults.WRITE | faults.OPEN | faults.TRUNCATE, (507,)),
+    'over quota': (errno.EDQUOT, faults.WRITE | faults.OPEN | faults.TRUNCATE, (507,)),
+    'read-only': (errno.EROFS, faults.WRITE | faults.OPEN | faults.TRUNCATE | faults.NAME, (500, 503)),
+    'failing syncs': (errno.EIO, faults.SYNC, (500, 503)),
+    'failing writes': (errno.EIO, faults.WRITE, (500, 503)),
+    'failing names': (errno.EIO, faults.NAME, (500, 503)),
+}
+BEGINNINGS = (0, 1, 3, 8, 21, 55, 144)  # calls before the fault
+
+
+class DiskFaults(unittest.TestCase):
+    def setUp(self):
+        self.data_dir = tempfile.mkdtemp(prefix='kinetoscope-disk-')
+        self.faults = faults.Faults(self.data_dir)
+        self.name, self.content = kinetoscope.fixture('cpu_only')
+        self.acknowledged = {}
+        self.number = 0
+
+    def tearDown(self):
+        self.faults.close()
+        shutil.rmtree(self.data_dir, ignore_errors=True)
+
+    def server(self):
+        self.faults.end()
+        return kinetoscope.Server(data_dir=self.data_dir, env=self.faults.env)
+
+    def upload(self, server):
+        """Bytes that were never there before, so that all of it has to be written."""
+        self.number += 1
+        content = kinetoscope.fixture_json('cuda_training') + b' ' * self.number
+        name = 'file%d.json' % self.number
+        return name, content, server.put('run', name, content)
+
+    def acknowledge(self, name, content, answer):
+        self.acknowledged[kinetoscope.uploaded(answer)[0]['id']] = hashlib.sha256(content).hexdigest()
+
+    def problem(self, answer, statuses):
+        self.assertIn(answer.status, statuses, answer.body[:400])
+        self.assertEqual(answer.type, 'application/problem+json')
+        self.assertTrue(answer.json()['detail'])
+
+    def check_reading(self, server):
+        self.assertEqual(server.get('/healthz').status, 200)
+        self.assertEqual(server.get('/api/v1/runs').status, 200)
+        self.assertEqual(server.get('/api/v1/traces/%d/operators' % self.kept).status, 200)
+        self.assertEqual(server.get('/api/v1/traces/%d/raw' % self.kept).body, self.content)
+
+    def keep_one(self, server):
+        answer = server.put('kept', self.name, self.content)
+        self.kept = kinetoscope.uploaded(answer)[0]['id']
+        self.acknowledge(self.name, self.content, answer)
+
+    def check_all(self, server):
+        for id, sha256 in self.acknowledged.items():
+            raw = server.get('/api/v1/traces/%d/raw' % id)
+            self.assertEqual((raw.status, hashlib.sha256(raw.body).hexdigest()), (200, sha256), id)
+            self.assertEqual(server.get('/api/v1/traces/%d/operators' % id).status, 200)
+
+    def after(self, server):
+        """The disk is well: everything works at once."""
+        self.faults.end()
+        self.acknowledge(*self.upload(server))
+        self.check_reading(server)
+        self.check_all(server)
+
+    def after_restart(self):
+        with self.server() as server:
+            crash.check_clean(self.data_dir)
+            self.check_all(server)
+
+    def test_uploads(self):
+        for fault, (number, kinds, statuses) in FAULTS.items():
+            with self.server() as server:
+                self.keep_one(server)
+                for wait in BEGINNINGS:
+                    with self.subTest(fault=fault, wait=wait):
+                        self.faults.begin(number, kinds, wait)
+                        name, content, answer = self.upload(server)
+                        if answer.status == 201:
+                            self.acknowledge(name, content, answer)
+                        else:
+                            self.problem(answer, statuses)
+                        self.assertTrue(answer.status != 201 or wait > 0)
+                        self.check_reading(server)
+                        self.after(server)
+                        again = server.put('run', name, content)
+                        self.acknowledge(name, content, again)
+            self.after_restart()
+
+    def test_deletions(self):
+        for fault, (number, kinds, statuses) in FAULTS.items():
+            with self.server() as server:
+                self.keep_one(server)
+                for wait in BEGINNINGS[:4]:
+                    with self.subTest(fault=fault, wait=wait):
+                        victim = kinetoscope.uploaded(self.upload(server)[2])[0]['id']
+                        self.faults.begin(number, kinds, wait)
+                        answer = server.ask('DELETE', '/api/v1/traces/%d' % victim)
+                        self.check_reading(server)
+                        self.faults.end()
+                        if answer.status == 204:
+                            self.assertEqual(server.get('/api/v1/traces/%d' % victim).status, 404)
+                        else:
+                            self.problem(answer, statuses)
+                            self.assertEqual(server.get('/api/v1/traces/%d/operators' % victim).status, 200)
+                            self.assertEqual(server.ask('DELETE', '/api/v1/traces/%d' % victim).status, 204)
+                        self.after(server)
+            self.after_restart()
+
+    def test_notes(self):
+        for fault, (number, kinds, statuses) in FAULTS.items():
+            if kinds & (faults.WRITE | faults.SYNC) == 0:
+                continue
+            with self.subTest(fault=fault), self.server() as server:
+                self.keep_one(server)
+                path = '/api/v1/traces/%d' % self.kept
+                note = [json.dumps({'note': text}) for text in ('before', 'lost', 'after')]
+                json_type = {'Content-Type': 'application/json'}
+                self.assertEqual(server.ask('PATCH', path, note[0], json_type).status, 200)
+                self.faults.begin(number, kinds)
+                self.problem(server.ask('PATCH', path, note[1], json_type), statuses)
+                self.assertEqual(server.get(path).json()['note'], 'before')
+                self.faults.end()
+                self.assertEqual(server.ask('PATCH', path, note[2], json_type).status, 200)
+                self.assertEqual(server.get(path).json()['note'], 'after')
+
+    def test_a_start_on_a_bad_disk_is_refused_and_harms_nothing(self):
+        with self.server() as server:
+            self.keep_one(server)
+        for fault, (number, kinds, _) in FAULTS.items():
+            with self.subTest(fault=fault):
+                self.faults.begin(number, kinds)
+                try:
+                    with kinetoscope.Server(data_dir=self.data_dir, env=self.faults.env) as server:
+                        self.check_reading(server)
+                        self.faults.end()
+                except AssertionError as error:
+                    self.assertIn('ended with 1', str(error))
+                    self.assertIn(self.data_dir, str(error))
+                self.faults.end()
+                self.after_restart()
+
+
+faults.need_library()
+kinetoscope.main()
