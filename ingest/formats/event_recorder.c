@@ -27,9 +27,7 @@ struct event_recorder {
 
 static void begin_batch(struct event_recorder *recorder)
 {
-    recorder->batch = (struct event_batch){.first_event = recorder->log.event_count,
-                                           .min_start_ns = INT64_MAX,
-                                           .max_end_ns = INT64_MIN};
+    recorder->batch = (struct event_batch){.first_event = recorder->log.event_count};
 }
 
 struct event_recorder *event_recorder_create(const struct event_sink *sink)
@@ -114,21 +112,9 @@ static bool has_room(struct event_recorder *recorder)
     return true;
 }
 
-static void note_times(struct event_batch *batch, const struct trace_events *events, uint32_t row)
-{
-    if ((events->flags[row] & EVENT_NO_TS) != 0) {
-        return;
-    }
-    int64_t start_ns = events->ts_ns[row];
-    int64_t end_ns = start_ns + events->dur_ns[row];
-    batch->min_start_ns = start_ns < batch->min_start_ns ? start_ns : batch->min_start_ns;
-    batch->max_end_ns = end_ns > batch->max_end_ns ? end_ns : batch->max_end_ns;
-}
-
 bool event_recorder_add(struct event_recorder *recorder,
                         const struct kineto_event *event,
                         const struct text_stream *stream,
-                        const struct trace *trace,
                         struct err *err)
 {
     struct event_batch *batch = &recorder->batch;
@@ -143,7 +129,6 @@ bool event_recorder_add(struct event_recorder *recorder,
     recorder->templates[batch->event_count++] = record.template_number;
     batch->value_count += record.value_count;
     recorder->log.event_count++;
-    note_times(batch, &trace->events, trace->events.count - 1);
     return KS_LIKELY(batch->event_count < EVENT_BATCH_EVENTS) || hand_on(recorder, err);
 }
 

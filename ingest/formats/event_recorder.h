@@ -12,7 +12,6 @@
 #include "ingest/formats/kineto_event.h"
 #include "ingest/formats/text_stream.h"
 #include "ingest/model/event_log.h"
-#include "ingest/model/trace.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,7 +31,6 @@ void event_recorder_destroy(struct event_recorder *recorder); /* NULL is allowed
 bool event_recorder_add(struct event_recorder *recorder,
                         const struct kineto_event *event,
                         const struct text_stream *stream,
-                        const struct trace *trace,
                         struct err *err) KS_MUST_USE;
 
 /* A member of the document: first its key, then its value, if it is to be kept. `how` tells what

@@ -19,7 +19,7 @@ static enum kineto_status take_event(struct kineto_reader *reader, const struct 
         return no_memory(reader);
     }
     if (reader->recorder != NULL &&
-        !event_recorder_add(reader->recorder, event, reader->stream, reader->trace, reader->err)) {
+        !event_recorder_add(reader->recorder, event, reader->stream, reader->err)) {
         return KINETO_FAILED;
     }
     reader->stream->at = event->end;

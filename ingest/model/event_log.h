@@ -66,10 +66,6 @@ struct event_log {
 struct event_batch {
     uint32_t first_event; /* number of its first event: its place among the elements */
     uint32_t event_count;
-    /* Of the events with a time stamp, as the file gives them (the base time not added); INT64_MAX
-     * and INT64_MIN when there is none. */
-    int64_t min_start_ns;
-    int64_t max_end_ns;
     const uint32_t *templates; /* [event_count] */
     const int64_t *values;     /* those of the first event, then those of the second, ... */
     size_t value_count;

@@ -6,6 +6,7 @@
 #include "ingest/base/buf.h"
 #include "ingest/formats/format.h"
 #include "ingest/input/input.h"
+#include "ingest/store/event_encode.h"
 #include "tests/unit/base/unit.h"
 
 #include <inttypes.h>
@@ -19,7 +20,7 @@ struct written_log {
     char *head; /* NULL before the end */
     uint32_t template_count;
     uint32_t whole_count; /* events that are one text */
-    int64_t min_start_ns; /* of all batches */
+    int64_t min_start_ns; /* of all batches, as the store reads their values */
     int64_t max_end_ns;
     uint32_t last_batch_events;
     uint32_t fail_at_batch; /* 1: the first; 0: never */
@@ -109,6 +110,28 @@ static inline void check_keys(const struct event_template *template)
     }
 }
 
+/* The times that the store finds in the values. */
+static inline void note_times(struct written_log *written,
+                              const struct event_log *log,
+                              const struct event_batch *batch)
+{
+    struct err err = ERR_INIT;
+    struct encoded_block block;
+    struct event_encoder *encoder = event_encoder_create();
+    assert_non_null(encoder);
+    assert_true(event_encoder_add(encoder, batch, &err));
+    assert_true(event_encoder_finish(encoder, log, &block, &err));
+    if (block.min_start_ns < written->min_start_ns) {
+        written->min_start_ns = block.min_start_ns;
+    }
+    if (block.max_end_ns > written->max_end_ns) {
+        written->max_end_ns = block.max_end_ns;
+    }
+    free(block.texts);
+    free(block.bytes);
+    event_encoder_destroy(encoder);
+}
+
 static inline bool take_written(void *context,
                                 const struct event_log *log,
                                 const struct event_batch *batch,
@@ -139,12 +162,7 @@ static inline bool take_written(void *context,
         written->events[written->count++] = buf_take(&out, NULL);
     }
     assert_int_equal(used, batch->value_count);
-    if (batch->min_start_ns < written->min_start_ns) {
-        written->min_start_ns = batch->min_start_ns;
-    }
-    if (batch->max_end_ns > written->max_end_ns) {
-        written->max_end_ns = batch->max_end_ns;
-    }
+    note_times(written, log, batch);
     return true;
 }
 
