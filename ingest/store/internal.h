@@ -79,6 +79,9 @@ bool store_raw_init(struct store *store, struct err *err) KS_MUST_USE;
 void store_raw_destroy(struct store *store);
 /* Empties incoming/, removes raw files that no row refers to, counts the bytes of the rest. */
 bool store_raw_sweep(struct store *store, struct err *err) KS_MUST_USE;
+/* Before the first table of a new database is written: uploads that an earlier, lost database
+ * referred to go to a folder of their own, where no sweep finds them. */
+bool store_raw_set_aside(struct store *store, struct err *err) KS_MUST_USE;
 /* Removes the file unless an upload, an unfinished job or a pin needs it. */
 bool store_raw_drop(struct store *store, const char *sha256_hex, struct err *err) KS_MUST_USE;
 /* Takes one pin of this hash away, if there is one. */

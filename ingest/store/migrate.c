@@ -13,15 +13,22 @@ static bool read_pragma(struct db *db, const char *sql, int64_t *value, struct e
     return db_done(&st, err);
 }
 
-static bool check_owner(struct db *db, int64_t version, struct err *err)
+bool store_is_new(struct db *db, bool *is_new, struct err *err)
+{
+    int64_t tables = 0;
+    bool ok = read_pragma(db, "SELECT count(*) FROM sqlite_schema", &tables, err);
+    *is_new = tables == 0;
+    return ok;
+}
+
+static bool check_owner(struct db *db, struct err *err)
 {
     int64_t application_id = 0;
-    int64_t tables = 0;
+    bool is_new;
     if (!read_pragma(db, "PRAGMA application_id", &application_id, err) ||
-        !read_pragma(db, "SELECT count(*) FROM sqlite_schema", &tables, err)) {
+        !store_is_new(db, &is_new, err)) {
         return false;
     }
-    bool is_new = version == 0 && tables == 0;
     if (!is_new && application_id != APPLICATION_ID) {
         return err_set(err, ERR_STORE,
                        "the database was not written by Kinetoscope; use another --data-dir");
@@ -47,7 +54,7 @@ static bool apply(struct db *db, const struct store_migration *migration, struct
 bool store_migrate(struct db *db, const struct log *log, struct err *err)
 {
     int64_t version = 0;
-    if (!read_pragma(db, "PRAGMA user_version", &version, err) || !check_owner(db, version, err)) {
+    if (!read_pragma(db, "PRAGMA user_version", &version, err) || !check_owner(db, err)) {
         return false;
     }
     int newest = store_migrations[store_migration_count - 1].version;

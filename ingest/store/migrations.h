@@ -19,6 +19,8 @@ struct store_migration {
 extern const struct store_migration store_migrations[]; /* ascending, from 1 without gaps */
 extern const size_t store_migration_count;
 
+/* Whether the database has no table yet. */
+bool store_is_new(struct db *db, bool *is_new, struct err *err) KS_MUST_USE;
 /* Brings the database to the newest version, each step in a transaction of its own. Refuses a
  * database that is newer than this program or belongs to another one (ERR_STORE). */
 bool store_migrate(struct db *db, const struct log *log, struct err *err) KS_MUST_USE;

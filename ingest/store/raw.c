@@ -456,17 +456,10 @@ void store_raw_destroy(struct store *store)
     (void)pthread_mutex_destroy(&store->raw_lock);
 }
 
-struct sweep {
-    struct store *store;
-    bool may_remove;
-};
-
-typedef bool
-visit_fn(const struct sweep *sweep, const char *folder, const char *name, struct err *err);
+typedef bool visit_fn(struct store *store, const char *folder, const char *name, struct err *err);
 
 /* Calls `visit` for every entry that is not hidden. */
-static bool
-visit_folder(const struct sweep *sweep, const char *path, visit_fn *visit, struct err *err)
+static bool visit_folder(struct store *store, const char *path, visit_fn *visit, struct err *err)
 {
     DIR *dir = opendir(path);
     if (dir == NULL) {
@@ -475,7 +468,7 @@ visit_folder(const struct sweep *sweep, const char *path, visit_fn *visit, struc
     bool ok = true;
     for (const struct dirent *entry = readdir(dir); ok && entry != NULL; entry = readdir(dir)) {
         if (entry->d_name[0] != '.') {
-            ok = visit(sweep, path, entry->d_name, err);
+            ok = visit(store, path, entry->d_name, err);
         }
     }
     (void)closedir(dir);
@@ -483,9 +476,9 @@ visit_folder(const struct sweep *sweep, const char *path, visit_fn *visit, struc
 }
 
 static bool
-visit_incoming(const struct sweep *sweep, const char *folder, const char *name, struct err *err)
+visit_incoming(struct store *store, const char *folder, const char *name, struct err *err)
 {
-    (void)sweep;
+    (void)store;
     char path[PATH_BYTES];
     if (!join(path, folder, name, err)) {
         return false;
@@ -495,7 +488,7 @@ visit_incoming(const struct sweep *sweep, const char *folder, const char *name, 
 
 /* Names that are no hash are not ours and stay. */
 static bool
-visit_raw_file(const struct sweep *sweep, const char *folder, const char *name, struct err *err)
+visit_raw_file(struct store *store, const char *folder, const char *name, struct err *err)
 {
     char path[PATH_BYTES];
     char sha256_hex[SHA256_HEX_BYTES];
@@ -509,44 +502,79 @@ visit_raw_file(const struct sweep *sweep, const char *folder, const char *name, 
         return false;
     }
     if (stat(path, &there) == 0) {
-        sweep->store->raw_bytes += (uint64_t)there.st_size;
+        store->raw_bytes += (uint64_t)there.st_size;
     }
-    return !sweep->may_remove || store_raw_drop(sweep->store, sha256_hex, err);
+    return store_raw_drop(store, sha256_hex, err);
 }
 
 static bool
-visit_raw_folder(const struct sweep *sweep, const char *folder, const char *name, struct err *err)
+visit_raw_folder(struct store *store, const char *folder, const char *name, struct err *err)
 {
     char path[PATH_BYTES];
     if (strlen(name) != FAN_OUT_CHARS) {
         return true;
     }
-    return join(path, folder, name, err) && visit_folder(sweep, path, visit_raw_file, err);
-}
-
-/* Also when old ones have been purged. */
-static bool had_jobs(struct store *store, bool *jobs, struct err *err)
-{
-    struct db *db;
-    if (!store_read_begin(store, &db, err)) {
-        return false;
-    }
-    struct db_stmt st;
-    db_prepare(&st, db, "SELECT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = 'job')");
-    *jobs = db_next(&st) && db_get_bool(&st);
-    bool ok = db_done(&st, err);
-    store_read_end(store, db);
-    return ok;
+    return join(path, folder, name, err) && visit_folder(store, path, visit_raw_file, err);
 }
 
 bool store_raw_sweep(struct store *store, struct err *err)
 {
-    /* Raw files beside a new database are what is left of a lost one: not ours to remove. */
-    struct sweep sweep = {.store = store};
     char path[PATH_BYTES];
-    return had_jobs(store, &sweep.may_remove, err) &&
-           join(path, store->data_dir, "incoming", err) &&
-           visit_folder(&sweep, path, visit_incoming, err) &&
+    return join(path, store->data_dir, "incoming", err) &&
+           visit_folder(store, path, visit_incoming, err) &&
            join(path, store->data_dir, "raw", err) &&
-           visit_folder(&sweep, path, visit_raw_folder, err);
+           visit_folder(store, path, visit_raw_folder, err);
+}
+
+static bool is_empty_folder(const char *path, bool *empty, struct err *err)
+{
+    DIR *dir = opendir(path);
+    if (dir == NULL) {
+        return err_set_errno(err, ERR_IO, errno, "reading the folder %s", path);
+    }
+    *empty = true;
+    for (const struct dirent *entry = readdir(dir); *empty && entry != NULL; entry = readdir(dir)) {
+        *empty = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
+    }
+    (void)closedir(dir);
+    return true;
+}
+
+/* The first of "raw-of-lost-database-1", -2 … that is not taken. */
+static bool free_aside_path(const struct store *store, char out[PATH_BYTES], struct err *err)
+{
+    for (unsigned n = 1;; n++) {
+        char name[48];
+        (void)snprintf(name, sizeof name, "raw-of-lost-database-%u", n);
+        if (!join(out, store->data_dir, name, err)) {
+            return false;
+        }
+        if (access(out, F_OK) != 0) {
+            return true;
+        }
+    }
+}
+
+bool store_raw_set_aside(struct store *store, struct err *err)
+{
+    char path[PATH_BYTES];
+    char aside[PATH_BYTES];
+    bool empty;
+    if (!join(path, store->data_dir, "raw", err) || !is_empty_folder(path, &empty, err)) {
+        return false;
+    }
+    if (empty) {
+        return true;
+    }
+    if (!free_aside_path(store, aside, err)) {
+        return false;
+    }
+    if (rename(path, aside) != 0) {
+        return err_set_errno(err, ERR_IO, errno, "renaming %s to %s", path, aside);
+    }
+    log_write(store->log, LOG_WARN,
+              "the database is new, but uploads of an earlier one are there: they are kept in %s; "
+              "upload them again to see them",
+              aside);
+    return store_make_dir(path, err) && sync_folder(store->data_dir, err);
 }

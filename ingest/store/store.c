@@ -106,6 +106,11 @@ static bool open_parts(struct store *store, struct err *err)
         return false;
     }
     store->writer_is_durable = true;
+    bool is_new;
+    if (!store_is_new(store->writer, &is_new, err) ||
+        (is_new && !store_raw_set_aside(store, err))) {
+        return false;
+    }
     return store_migrate(store->writer, store->log, err) && remove_unpublished(store, err) &&
            store_purge(store, err) && store_purge_jobs(store, err) && store_raw_sweep(store, err);
 }

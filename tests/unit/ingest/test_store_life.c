@@ -202,7 +202,16 @@ static void reopening_removes_raw_files_without_rows(void **state)
     join_path(f, "/kinetoscope.db", path);
     assert_int_equal(unlink(path), 0);
     open_store(f);
-    assert_true(raw_exists(f, trace->sha256_hex));
+    assert_false(raw_exists(f, trace->sha256_hex));
+    join_path(f, "/raw-of-lost-database-1", path);
+    assert_int_equal(access(path, F_OK), 0);
+    /* Nor may one that comes from nowhere, killed before its first row, leave uploads for ever. */
+    commit_bytes(f, "orphan", sha256_hex);
+    close_store(f);
+    open_store(f);
+    assert_false(raw_exists(f, sha256_hex));
+    join_path(f, "/raw-of-lost-database-2", path);
+    assert_int_not_equal(access(path, F_OK), 0);
 }
 
 static void blobs_of_any_size_are_kept(void **state)
