@@ -10,7 +10,7 @@ build="$root/build-tests"
 # shellcheck source=deploy/packages.sh
 source "$root/deploy/packages.sh"
 
-test_packages=(libcmocka-dev chromium clang libclang-rt-14-dev clang-format clang-tidy python3 zstd git)
+test_packages=(libcmocka-dev chromium clang libclang-rt-14-dev clang-format clang-tidy python3 zstd git valgrind)
 long=OFF
 ctest_options=()
 

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
-"""How fast a large trace is taken in, and with how much memory, beside Python's json module on the same file.
+"""How fast a large trace is taken in, and with how much memory, beside Python's json module and gzip on the same file.
 
-usage: ingest.py [--program build/kinetoscope] [--megabytes 300] [--trace FILE] [--keep FOLDER] [--runs 3]
+usage: ingest.py [--program build/kinetoscope] [--megabytes 300] [--trace FILE] [--keep FOLDER] [--runs 3] [--growth 100,300,1000]
 
 Without --trace a file is made by repeating the demonstration's events along the time axis. Of several runs the fastest
-counts. Prints one table; the ratios are what to compare between machines.
+counts. Prints one table; the ratios are what to compare between machines. --growth takes in traces of these sizes (MB of
+JSON, gzipped) instead and prints by which power of the size time and memory grow.
 """
 import argparse
 import gzip
+import math
 import os
 import pathlib
 import re
@@ -114,6 +116,11 @@ def by_python(trace):
     return measure([sys.executable, '-c', 'import gzip, json, sys; json.load(%s(sys.argv[1], "rb"))' % opener, trace])
 
 
+def by_gzip(trace):
+    """Only unpacks: a lower bound for whatever reads the text after it."""
+    return measure(['gzip', '-dc', trace])
+
+
 def machine():
     cpu = next((line.split(':', 1)[1].strip() for line in open('/proc/cpuinfo') if line.startswith('model name')), 'unknown processor')
     return '%s, %d processors' % (cpu, os.cpu_count())
@@ -136,14 +143,50 @@ def main():
     parser.add_argument('--trace')
     parser.add_argument('--keep')
     parser.add_argument('--runs', type=int, default=3)
+    parser.add_argument('--growth', help='sizes in MB, ascending')
     args = parser.parse_args()
     folder = args.keep or tempfile.mkdtemp(prefix='kinetoscope-bench-')
     os.makedirs(folder, exist_ok=True)
     try:
-        bench(args, folder)
+        if args.growth:
+            growth(args, folder)
+        else:
+            bench(args, folder)
     finally:
         if not args.keep:
             shutil.rmtree(folder)
+
+
+def pack(trace):
+    packed = trace + '.gz'
+    if not os.path.exists(packed):
+        with open(trace, 'rb') as source, gzip.open(packed, 'wb', 6) as out:
+            shutil.copyfileobj(source, out, 1 << 20)
+    return packed
+
+
+def exponent(points):
+    """Slope of the line of least squares through the logarithms: 1 is linear."""
+    xs, ys = [math.log(x) for x, _ in points], [math.log(y) for _, y in points]
+    mean_x, mean_y = sum(xs) / len(xs), sum(ys) / len(ys)
+    return sum((x - mean_x) * (y - mean_y) for x, y in zip(xs, ys)) / sum((x - mean_x) ** 2 for x in xs)
+
+
+def growth(args, folder):
+    print('%s\n%10s %8s %8s %9s %8s %8s' % (machine(), 'JSON MB', 'seconds', 'MB/s', 'peak MB', '% JSON', 'db MB'))
+    seconds, peaks = [], []
+    for megabytes in map(int, args.growth.split(',')):
+        trace = os.path.join(folder, 'worker%d.1.pt.trace.json' % megabytes)
+        make_trace(trace, megabytes * MB)
+        size, packed = os.path.getsize(trace), pack(trace)
+        os.unlink(trace)
+        m = best(args.runs, lambda: by_upload(args.program, packed, folder))
+        os.unlink(packed)
+        print('%10.0f %8.2f %8.1f %9.1f %8.1f %8.1f' % (size / MB, m.seconds, size / MB / m.seconds, m.peak / MB, 100 * m.peak / size, m.stored / MB))
+        seconds.append((size, m.seconds))
+        peaks.append((size, m.peak))
+    if len(peaks) > 1:
+        print('grows with the size to the power of: time %.2f, peak memory %.2f' % (exponent(seconds), exponent(peaks)))
 
 
 def bench(args, folder):
@@ -151,10 +194,7 @@ def bench(args, folder):
     if not os.path.exists(trace):
         print('making a trace of %d MB ...' % args.megabytes)
         print('%d events' % make_trace(trace, args.megabytes * MB))
-    packed = trace + '.gz'
-    if not os.path.exists(packed):
-        with open(trace, 'rb') as source, gzip.open(packed, 'wb', 6) as out:
-            shutil.copyfileobj(source, out, 1 << 20)
+    packed = pack(trace)
     size = os.path.getsize(trace)
     print('%s\n%.1f MB of JSON, %.1f MB as .gz; MB/s and memory count the JSON; fastest of %d runs' %
           (machine(), size / MB, os.path.getsize(packed) / MB, args.runs))
@@ -162,6 +202,7 @@ def bench(args, folder):
     python = best(1, lambda: by_python(trace))
     row('python3 json.load', python, size, python)
     row('python3 json.load, .gz', best(1, lambda: by_python(packed)), size, python)
+    row('gzip -dc', best(args.runs, lambda: by_gzip(packed)), size, python)
     row('kinetoscope ingest', best(args.runs, lambda: by_ingest(args.program, trace, folder)), size, python)
     row('kinetoscope ingest, .gz', best(args.runs, lambda: by_ingest(args.program, packed, folder)), size, python)
     row('curl -T to the server', best(args.runs, lambda: by_upload(args.program, trace, folder)), size, python)
