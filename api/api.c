@@ -5,6 +5,7 @@
 #include "api/call.h"
 #include "api/problem.h"
 #include "api/route.h"
+#include "api/scope.h"
 
 #include <string.h>
 
@@ -61,6 +62,7 @@ void problem_members(struct json_write *w, const struct err *err)
 void api_problem(struct api_response *response, const struct err *err)
 {
     buf_free(&response->body);
+    response->is_kept = false;
     response->header_count = 0;
     response->file_path = NULL;
     end_stream(response);
@@ -97,7 +99,8 @@ static bool run_route(struct api_call *call,
                       const struct route_param params[ROUTE_PARAMS_MAX],
                       struct err *err)
 {
-    if (!decode_request(call, params, err) || !route->handle(call, err)) {
+    if (!decode_request(call, params, err) || !scope_check(call, route->scope, err) ||
+        !route->handle(call, err)) {
         return false;
     }
     if (call->response->body.failed) {
@@ -126,6 +129,11 @@ static void answer_without_route(struct api_call *call, const char *allow)
     call_add_header(call, "Allow", "%s", allow);
 }
 
+uint64_t api_version(const struct api *api)
+{
+    return store_version(api->store);
+}
+
 void api_handle(struct api *api, const struct api_request *request, struct api_response *response)
 {
     api_response_init(response);
@@ -139,6 +147,7 @@ void api_handle(struct api *api, const struct api_request *request, struct api_r
         return;
     }
     struct err err = ERR_INIT;
+    response->is_kept = route->is_kept;
     if (!run_route(&call, route, params, &err)) {
         api_problem(response, &err);
         if (response->status >= 500) {
@@ -148,14 +157,37 @@ void api_handle(struct api *api, const struct api_request *request, struct api_r
     }
 }
 
-bool api_request_writes(const struct api_request *request)
+static const struct route *find_route(const struct api_request *request)
 {
     struct route_param params[ROUTE_PARAMS_MAX];
     char allow[ROUTE_ALLOW_BYTES];
-    const struct route *route = route_find(request->method, request->path, params, allow);
-    /* What no route answers is refused anyway; without a token not even that is told. */
-    return route != NULL
-               ? route->writes
-               : strcmp(request->method, "GET") != 0 && strcmp(request->method, "HEAD") != 0 &&
-                     strcmp(request->method, "OPTIONS") != 0;
+    return route_find(request->method, request->path, params, allow);
+}
+
+static bool is_safe_method(const char *method)
+{
+    return strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0 ||
+           strcmp(method, "OPTIONS") == 0;
+}
+
+bool api_request_writes(const struct api_request *request)
+{
+    const struct route *route = find_route(request);
+    return route != NULL ? route->writes : !is_safe_method(request->method);
+}
+
+/* What no route answers is refused anyway; without a token not even that is told. */
+enum store_role api_request_role(const struct api_request *request)
+{
+    const struct route *route = find_route(request);
+    if (route != NULL) {
+        return route_role(route);
+    }
+    return is_safe_method(request->method) ? ROLE_VIEWER : ROLE_UPLOADER;
+}
+
+const char *api_request_action(const struct api_request *request)
+{
+    const struct route *route = find_route(request);
+    return route == NULL ? NULL : route_action(route);
 }

@@ -4,12 +4,12 @@
 #define KS_API_API_H
 
 #include "ingest/base/arena.h"
-#include "ingest/base/attr.h"
 #include "ingest/base/buf.h"
 #include "ingest/base/err.h"
 #include "ingest/base/log.h"
 #include "ingest/jobs/jobs.h"
 #include "ingest/store/store.h"
+#include "ingest/store/store_access.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,6 +19,16 @@
 #define API_BODY_TOO_SLOW (-2)
 
 struct metrics;
+
+/* Who asks. */
+struct api_subject {
+    const char *name; /* of the token; NULL: nobody that is known */
+    enum store_role role;
+    const char *projects; /* JSON array of those whose runs may be read beside the runs of none;
+                             NULL: everything may */
+    bool has_session;     /* it is a browser that logged in */
+    bool asks_for_tokens; /* the server does: one without a name could log in */
+};
 
 struct api_request {
     const char *method; /* "GET", "PUT", ... */
@@ -31,7 +41,8 @@ struct api_request {
      * (API_BODY_TOO_SLOW: when nothing came for too long). The first call lets the client send (100
      * Continue), so a request that can be refused is refused before it. */
     int64_t (*read_body)(const struct api_request *request, void *bytes, size_t len);
-    void *connection; /* the server's, for the two functions above */
+    void *connection;                  /* the server's, for the two functions above */
+    const struct api_subject *subject; /* NULL: may do and read everything */
 };
 
 struct api_header {
@@ -47,6 +58,7 @@ struct api_response {
     struct api_header headers[API_HEADERS_MAX];
     size_t header_count;
     struct buf body;
+    bool is_kept; /* the body is that of everyone who may read the same, until api_version grows */
     const char *file_path; /* a file to send whole (ranges are the server's work) */
     /* Server-sent events and other answers without a known end: appends the next piece to `out`;
      * blocks until there is one (15 s at the most: then a comment line); false when nothing
@@ -81,12 +93,21 @@ bool api_owns_path(const char *path);
 /* Initialises and fills the response (never fails: errors become application/problem+json). The
  * caller frees it. HEAD is answered as GET is: the server leaves the content out. */
 void api_handle(struct api *api, const struct api_request *request, struct api_response *response);
+/* Grows before what it does to answers can be noticed: looked at before api_handle, it tells
+ * afterwards whether an answer that is_kept still holds. */
+uint64_t api_version(const struct api *api);
 void api_response_init(struct api_response *response);
 void api_response_free(struct api_response *response);
 /* Turns an error into a problem+json answer, replacing what was there. */
 void api_problem(struct api_response *response, const struct err *err);
 
-/* Whether this request may change something or only reads, for access checks by the server. */
+/* Whether this request may change something or only reads. */
 bool api_request_writes(const struct api_request *request);
+/* The least role that this request needs. The server checks it; which runs and traces the subject
+ * may read is checked here. */
+enum store_role api_request_role(const struct api_request *request);
+/* What the request does to the store, in a word or two, for the record of who did what; NULL when
+ * it only reads. */
+const char *api_request_action(const struct api_request *request);
 
 #endif

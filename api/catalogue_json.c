@@ -141,6 +141,8 @@ void catalogue_json_run_members(struct json_write *w,
                                 const struct store_run *run)
 {
     jw_key_string(w, "name", run->name);
+    jw_key_string(w, "project", run->project);
+    jw_key_bool(w, "pinned", run->pinned);
     jw_key_string(w, "note", run->note);
     write_tags(w, run->tags);
     catalogue_json_time(w, "uploaded_at", run->uploaded_at_s);

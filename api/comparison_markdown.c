@@ -26,7 +26,7 @@ add_header(struct headers *headers, const char *before, const char *label, const
     struct buf *text = &headers->texts[headers->count];
     buf_init(text, HEADER_BYTES_MAX);
     buf_puts(text, before);
-    tabulate_line(text, label);
+    tabulate_text(text, label);
     buf_puts(text, after);
     headers->list[headers->count++] = text->ptr;
 }
@@ -52,7 +52,7 @@ static void put_side_word(struct buf *out, const struct comparison_role *role)
     if (word.len > 0 && word.ptr[0] >= 'a' && word.ptr[0] <= 'z') {
         word.ptr[0] = (char)(word.ptr[0] - 'a' + 'A');
     }
-    tabulate_line(out, word.ptr);
+    tabulate_text(out, word.ptr);
     buf_free(&word);
 }
 
@@ -63,7 +63,7 @@ static void put_title(struct buf *out, const struct comparison *comparison)
         roles[SIDE_BASE].pid != COMPARISON_NO_PID && roles[SIDE_CANDIDATE].pid != COMPARISON_NO_PID;
     buf_puts(out, comparison->strict ? "# Strict Performance Comparison: "
                                      : "# Cross Performance Comparison: ");
-    tabulate_line(out, comparison->title);
+    tabulate_text(out, comparison->title);
     if (has_pids && comparison->strict) {
         buf_printf(out, " (PID: %" PRId64 ")", roles[SIDE_BASE].pid);
     } else if (has_pids) {

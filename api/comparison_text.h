@@ -12,7 +12,7 @@
 /* The 17 columns of the reference, then `q-value(β)`, `q-value(μ)`, `Presence`, and for a list of
  * several pairs `Kind`, `Base PID`, `Candidate PID`. Pairs in the order of the list; with several
  * the labels in the header are the plain ones. NaN empty, `%.6f`, LF. A name that a spreadsheet
- * would take for a formula gets the full stop of csv.h; numbers stay numbers. */
+ * would take for a formula gets the apostrophe of csv.h; numbers stay numbers. */
 void comparison_csv(struct buf *out, const struct comparison *const *items, size_t count);
 
 /* Of a table in Markdown; what is left out is said below it. */

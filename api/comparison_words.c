@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#define CHANCE_ROUNDS_TO_0 0.0005 /* at three decimals */
+
 static void strong(struct buf *out, enum words_markup markup)
 {
     buf_puts(out, markup == WORDS_MARKDOWN ? "**" : "");
@@ -99,6 +101,16 @@ void words_overview(struct buf *out, const struct comparison *comparison, enum w
     }
 }
 
+/* Never 0.000: a small probability is none of 0. */
+static void put_chance(struct buf *out, double p)
+{
+    if (p < CHANCE_ROUNDS_TO_0) {
+        buf_puts(out, "< 0.001");
+    } else {
+        buf_printf(out, "%.3f", p);
+    }
+}
+
 void words_share(struct buf *out,
                  const struct comparison_finding *finding,
                  enum words_markup markup)
@@ -107,13 +119,18 @@ void words_share(struct buf *out,
     bool significant = finding->p_beta < WORDS_P_MAX;
     buf_printf(out,
                "Its share of the cycle time (β) %s%s%s from %s%.2f%%%s to %s%.2f%%%s (%+.2f ppt), "
-               "%s (p-value: %.3f).",
+               "%s (p-value: ",
                mark, finding->delta_beta > 0 ? "increased" : "decreased", mark, mark,
                finding->beta_pct[SIDE_BASE], mark, mark, finding->beta_pct[SIDE_CANDIDATE], mark,
                finding->delta_beta,
                significant ? "which is statistically significant"
-                           : "which chance may explain as well",
-               finding->p_beta);
+                           : "which chance may explain as well");
+    if (markup == WORDS_MARKDOWN) {
+        buf_printf(out, "%.3f", finding->p_beta); /* as the reference prints it */
+    } else {
+        put_chance(out, finding->p_beta);
+    }
+    buf_puts(out, ").");
 }
 
 void words_metric(struct buf *out,
@@ -195,9 +212,11 @@ static void put_cycle_test(struct buf *out, const struct comparison *comparison)
     if (isfinite(words_change_pct(comparison))) {
         buf_printf(out, " The mean cycle time changed by %+.2f%%", words_change_pct(comparison));
         if (!isnan(comparison->cycle_p)) {
-            buf_printf(out, " (p %.3f", comparison->cycle_p);
+            buf_puts(out, " (p ");
+            put_chance(out, comparison->cycle_p);
             if (!isnan(comparison->cycle_u)) {
-                buf_printf(out, ", by ranks %.3f", comparison->cycle_u);
+                buf_puts(out, ", by ranks ");
+                put_chance(out, comparison->cycle_u);
             }
             buf_putc(out, ')');
         }

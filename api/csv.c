@@ -30,7 +30,7 @@ void csv_text(struct csv_write *csv, const char *text)
     if (text == NULL) {
         return;
     }
-    const char *guard = looks_like_formula(text) ? "." : "";
+    const char *guard = looks_like_formula(text) ? "'" : "";
     size_t len = strlen(text);
     bool spaced = len > 0 && (text[0] == ' ' || text[len - 1] == ' ');
     if (strpbrk(text, ",\"\r\n") == NULL && !spaced) {

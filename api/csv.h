@@ -1,6 +1,6 @@
 /* Writes RFC 4180 text: cells quoted where needed, rows ended by CRLF. Texts that a spreadsheet
- * would take for a formula (they begin with = + - @, a tab or a carriage return) get a leading full
- * stop. */
+ * would take for a formula (they begin with = + - @, a tab or a carriage return) get a leading
+ * apostrophe. */
 #ifndef KS_API_CSV_H
 #define KS_API_CSV_H
 

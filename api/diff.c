@@ -1,5 +1,4 @@
 /* Two traces by name: operators and kernels added, removed, changed. */
-#include "api/catalogue_json.h"
 #include "api/diff_common.h"
 #include "api/handlers.h"
 #include "api/pick.h"

@@ -2,8 +2,8 @@
 #ifndef KS_API_DISTRIBUTED_H
 #define KS_API_DISTRIBUTED_H
 
-#include "api/call.h"
 #include "api/worker_place.h"
+#include "ingest/base/json_write.h"
 #include "ingest/query/distributed_query.h"
 
 #include <stddef.h>

@@ -58,6 +58,11 @@ bool compare_series(struct api_call *call, struct err *err) KS_MUST_USE;
 bool compare_delete(struct api_call *call, struct err *err) KS_MUST_USE;
 /* jobs_route.c */
 bool jobs_route_get(struct api_call *call, struct err *err) KS_MUST_USE;
+/* me.c, tokens.c */
+bool me_get(struct api_call *call, struct err *err) KS_MUST_USE;
+bool tokens_list(struct api_call *call, struct err *err) KS_MUST_USE;
+bool tokens_post(struct api_call *call, struct err *err) KS_MUST_USE;
+bool tokens_delete(struct api_call *call, struct err *err) KS_MUST_USE;
 /* meta.c */
 bool meta_openapi(struct api_call *call, struct err *err) KS_MUST_USE;
 bool meta_healthz(struct api_call *call, struct err *err) KS_MUST_USE;

@@ -10,6 +10,12 @@ static bool read_bytes(struct buf *body, const struct api_request *request, stru
     char chunk[CHUNK_BYTES];
     for (;;) {
         int64_t got = request->read_body(request, chunk, sizeof chunk);
+        if (got == API_BODY_TOO_SLOW) {
+            return err_set(err, ERR_TIMEOUT,
+                           "Nothing came for too long (the server's --request-timeout) after %zu "
+                           "bytes of the body",
+                           body->len);
+        }
         if (got < 0) {
             return err_set(err, ERR_CLIENT_GONE, "The client went away");
         }

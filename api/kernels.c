@@ -58,13 +58,21 @@ struct table {
 
 /* ---- loading ---- */
 
+static bool has_all_by_name(const struct table *table)
+{
+    return table->group == GROUP_NAME && table->params.page.q == NULL &&
+           table->loaded == (size_t)table->total;
+}
+
+/* Most answers have all rows; only others need them read once more. */
 static bool add_up(struct table *table, struct api_call *call, int64_t id, struct err *err)
 {
     const struct store_page all = {.limit = 0};
-    struct kernel_row *rows = NULL;
-    size_t count = 0;
+    struct kernel_row *rows = table->rows;
+    size_t count = table->loaded;
     int64_t total = 0;
-    if (!store_kernels(call->api->store, call_arena(call), id, &all, &rows, &count, &total, err)) {
+    if (!has_all_by_name(table) &&
+        !store_kernels(call->api->store, call_arena(call), id, &all, &rows, &count, &total, err)) {
         return false;
     }
     for (size_t i = 0; i < count; i++) {
@@ -220,7 +228,6 @@ static bool load(struct table *table, struct api_call *call, int64_t id, struct 
     struct store *store = call->api->store;
     if (!read_params(table, call, err) ||
         !store_overview(store, call_arena(call), id, &results, err) ||
-        !add_up(table, call, id, err) ||
         !query_kernel_match(store, call_arena(call), id, table->group == GROUP_LAUNCH,
                             &table->match, err)) {
         return false;
@@ -228,7 +235,8 @@ static bool load(struct table *table, struct api_call *call, int64_t id, struct 
     table->results = results;
     table->sort =
         table->match.available ? match_column_of(table->params.page.sort) : MATCH_COLUMN_COUNT;
-    return load_rows(table, call, id, err) && (!picks_here(table) || pick_page(table, call, err));
+    return load_rows(table, call, id, err) && add_up(table, call, id, err) &&
+           (!picks_here(table) || pick_page(table, call, err));
 }
 
 /* ---- answering ---- */

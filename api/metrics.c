@@ -1,5 +1,6 @@
 #include "api/metrics.h"
 
+#include "api/api.h"
 #include "api/exposition.h"
 #include "api/route.h"
 

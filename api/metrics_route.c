@@ -4,6 +4,7 @@
 #include "api/handlers.h"
 #include "api/metrics.h"
 #include "api/process_figures.h"
+#include "api/scope.h"
 
 #include <inttypes.h>
 
@@ -32,36 +33,52 @@ static void put_jobs(struct buf *out, const struct jobs_counts *jobs)
                      "Trace events that were read, since the start.", jobs->events_ingested);
 }
 
+static void put_removed(struct buf *out, const struct jobs_counts *jobs)
+{
+    exposition_head(out, "runs_removed_total", "counter",
+                    "Runs that went by themselves, since the start.");
+    for (int reason = 0; reason < RETENTION_REASON_COUNT; reason++) {
+        buf_printf(out, "kinetoscope_runs_removed_total{reason=\"%s\"} %" PRIu64 "\n",
+                   retention_reason_text((enum retention_reason)reason), jobs->removed[reason]);
+    }
+}
+
 static bool put_catalogue(struct api_call *call, struct buf *out, struct err *err)
 {
-    const struct store_page all = {.limit = 0};
-    struct store_run *runs = NULL;
-    size_t count = 0;
-    int64_t total = 0;
+    int64_t runs = 0;
     int64_t traces = 0;
-    if (!store_runs(call->api->store, call_arena(call), &all, &runs, &count, &total, err)) {
+    if (!store_count(call->api->store, scope_projects(call), &runs, &traces, err)) {
         return false;
     }
-    for (size_t i = 0; i < count; i++) {
-        traces += runs[i].trace_count;
-    }
-    exposition_value(out, "runs", "gauge", "Runs that can be seen.", (uint64_t)total);
+    exposition_value(out, "runs", "gauge", "Runs that can be seen.", (uint64_t)runs);
     exposition_value(out, "traces", "gauge", "Traces that can be seen.", (uint64_t)traces);
     return true;
 }
 
-static bool put_storage(struct store *store, struct buf *out, struct err *err)
+static bool put_storage(struct store *store,
+                        const struct retention_rules *rules,
+                        struct buf *out,
+                        struct err *err)
 {
     uint64_t database_bytes = 0;
     uint64_t raw_bytes = 0;
     struct store_disk disk;
-    if (!store_size(store, &database_bytes, &raw_bytes, err) || !store_disk(store, &disk, err)) {
+    uint64_t used_bytes = 0;
+    if (!store_size(store, &database_bytes, &raw_bytes, err) ||
+        !store_used_bytes(store, &used_bytes, err) || !store_disk(store, &disk, err)) {
         return false;
     }
     exposition_value(out, "database_bytes", "gauge",
                      "Size of the database files, the write-ahead log included.", database_bytes);
     exposition_value(out, "wal_bytes", "gauge", "Size of the write-ahead log.", disk.wal_bytes);
     exposition_value(out, "raw_bytes", "gauge", "Size of the kept uploads.", raw_bytes);
+    exposition_value(out, "used_bytes", "gauge",
+                     "What the quota is held against: filled pages of the database, and uploads.",
+                     used_bytes);
+    exposition_value(out, "quota_bytes", "gauge", "The quota of all of that; 0: none.",
+                     rules->quota_bytes);
+    exposition_value(out, "project_quota_bytes", "gauge",
+                     "The quota of one project's uploads; 0: none.", rules->project_quota_bytes);
     exposition_value(out, "disk_free_bytes", "gauge",
                      "What the file system of the data directory has free.", disk.free_bytes);
     exposition_value(out, "disk_bytes", "gauge", "Size of that file system.", disk.total_bytes);
@@ -77,7 +94,9 @@ bool meta_metrics(struct api_call *call, struct err *err)
     buf_puts(out, "kinetoscope_build_info{version=\"" KS_VERSION "\"} 1\n");
     jobs_counts(api->jobs, &jobs);
     put_jobs(out, &jobs);
-    if (!put_storage(api->store, out, err) || !put_catalogue(call, out, err)) {
+    put_removed(out, &jobs);
+    if (!put_storage(api->store, jobs_retention(api->jobs), out, err) ||
+        !put_catalogue(call, out, err)) {
         return false;
     }
     if (api->metrics != NULL) {

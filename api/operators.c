@@ -23,28 +23,6 @@ struct sums {
     int64_t calls, host_self_ns, device_self_ns;
 };
 
-/* Over all operators of the trace, whatever the grouping and the filter: every call is in one row
- * by name.
- */
-static bool add_up(struct api_call *call, int64_t id, struct sums *sums, struct err *err)
-{
-    const struct store_page all = {.limit = 0};
-    struct operator_row *rows = NULL;
-    size_t count = 0;
-    int64_t total = 0;
-    *sums = (struct sums){0};
-    if (!store_operators(call->api->store, call_arena(call), id, OPERATOR_BY_NAME, NULL, NULL, &all,
-                         &rows, &count, &total, err)) {
-        return false;
-    }
-    for (size_t i = 0; i < count; i++) {
-        sums->calls = rows_add(sums->calls, rows[i].calls);
-        sums->host_self_ns = rows_add(sums->host_self_ns, rows[i].host_self_ns);
-        sums->device_self_ns = rows_add(sums->device_self_ns, rows[i].device_self_ns);
-    }
-    return true;
-}
-
 struct table {
     const struct trace_results *results;
     struct table_params params;
@@ -54,6 +32,39 @@ struct table {
     int64_t total;
     struct sums sums;
 };
+
+/* Whether the page has every operator by name. */
+static bool has_all_by_name(const struct table *table, const struct api_call *call)
+{
+    return table->group == OPERATOR_BY_NAME && table->params.page.q == NULL &&
+           query_string_get(&call->query, "name") == NULL &&
+           query_string_get(&call->query, "shape") == NULL && table->count == (size_t)table->total;
+}
+
+/* Over all operators of the trace, whatever the grouping and the filter: every call is in one row
+ * by name. Most answers have all of these; only others need them read once more. */
+static bool add_up(struct table *table, struct api_call *call, int64_t id, struct err *err)
+{
+    const struct store_page all = {.limit = 0};
+    const struct operator_row *rows = table->rows;
+    size_t count = table->count;
+    if (!has_all_by_name(table, call)) {
+        struct operator_row *read = NULL;
+        int64_t total = 0;
+        if (!store_operators(call->api->store, call_arena(call), id, OPERATOR_BY_NAME, NULL, NULL,
+                             &all, &read, &count, &total, err)) {
+            return false;
+        }
+        rows = read;
+    }
+    struct sums *sums = &table->sums;
+    for (size_t i = 0; i < count; i++) {
+        sums->calls = rows_add(sums->calls, rows[i].calls);
+        sums->host_self_ns = rows_add(sums->host_self_ns, rows[i].host_self_ns);
+        sums->device_self_ns = rows_add(sums->device_self_ns, rows[i].device_self_ns);
+    }
+    return true;
+}
 
 static bool load(struct table *table, struct api_call *call, int64_t id, struct err *err)
 {
@@ -67,11 +78,11 @@ static bool load(struct table *table, struct api_call *call, int64_t id, struct 
     if (!table_params_read(&table->params, call, text_columns, self, LIMIT_DEFAULT, err)) {
         return false;
     }
-    return add_up(call, id, &table->sums, err) &&
-           store_operators(
+    return store_operators(
                call->api->store, call_arena(call), id, (enum operator_group)table->group,
                query_string_get(&call->query, "name"), query_string_get(&call->query, "shape"),
-               &table->params.page, &table->rows, &table->count, &table->total, err);
+               &table->params.page, &table->rows, &table->count, &table->total, err) &&
+           add_up(table, call, id, err);
 }
 
 static double share_of(const struct table *table, const struct operator_row *row)

@@ -2,6 +2,7 @@
 #include "api/call.h"
 #include "api/handlers.h"
 #include "api/plugin_common.h"
+#include "api/scope.h"
 #include "api/table_params.h"
 #include "ingest/query/run_views.h"
 
@@ -10,7 +11,7 @@
 
 bool plugin_runs(struct api_call *call, struct err *err)
 {
-    const struct store_page page = {.sort = "name"};
+    const struct store_page page = {.sort = "name", .projects = scope_projects(call)};
     struct store_run *runs = NULL;
     size_t count = 0;
     int64_t total = 0;

@@ -1,5 +1,6 @@
 #include "api/plugin_common.h"
 
+#include "api/scope.h"
 #include "api/table_params.h"
 #include "ingest/base/num.h"
 
@@ -23,9 +24,9 @@ static void add_name(char names[NAMES_BYTES], const char *name)
     }
 }
 
-static bool unknown_run(struct api_call *call, const char *name, struct err *err)
+bool plugin_unknown_run(struct api_call *call, const char *name, struct err *err)
 {
-    const struct store_page page = {.sort = "name", .limit = 20};
+    const struct store_page page = {.sort = "name", .limit = 20, .projects = scope_projects(call)};
     struct store_run *runs = NULL;
     size_t count = 0;
     int64_t total = 0;
@@ -55,7 +56,7 @@ find_run(struct api_call *call, const char *name, struct plugin_run *run, struct
         return false;
     }
     if (traces == NULL || run->count == 0) {
-        return unknown_run(call, name, err);
+        return plugin_unknown_run(call, name, err);
     }
     run->name = name;
     run->traces = traces;
@@ -295,4 +296,15 @@ void plugin_put_column(struct json_write *w,
         jw_key_string(w, "tooltip", tooltip);
     }
     jw_object_end(w);
+}
+
+void plugin_begin_pie_rows(struct json_write *w)
+{
+    jw_key(w, "columns");
+    jw_array_begin(w);
+    plugin_put_column(w, "string", "name", NULL);
+    plugin_put_column(w, "number", "value", NULL);
+    jw_array_end(w);
+    jw_key(w, "rows");
+    jw_array_begin(w);
 }

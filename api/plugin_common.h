@@ -18,6 +18,9 @@ struct plugin_run {
 
 /* `run=`: ERR_BAD_REQUEST without it, ERR_NOT_FOUND with the names that are there. */
 bool plugin_find_run(struct api_call *call, struct plugin_run *run, struct err *err) KS_MUST_USE;
+/* ERR_NOT_FOUND for a run that is not there, or not for the one who asks, with the names of those
+ * that are. Returns false. */
+bool plugin_unknown_run(struct api_call *call, const char *name, struct err *err);
 /* `worker=` and `span=` within the run (the first span when none is named); the same errors. */
 bool plugin_find_trace(struct api_call *call,
                        const struct plugin_run *run,
@@ -60,13 +63,13 @@ struct plugin_unit plugin_ns(const struct trace_results *results);
 
 /* Microseconds as a double. */
 double plugin_us(struct plugin_unit unit, int64_t ticks);
-/* Microseconds as the trace's own numbers: 754, or 754.0 where it has decimals. */
 /* A point in time as the file has it; `position` counts from the trace's start. */
 size_t plugin_position_text(char *out,
                             size_t room,
                             const struct trace_results *results,
                             struct plugin_unit unit,
                             int64_t position);
+/* Microseconds as the trace's own numbers: 754, or 754.0 where it has decimals. */
 void plugin_put_us(struct json_write *w, struct plugin_unit unit, int64_t ticks);
 size_t plugin_us_text(char *out, size_t room, struct plugin_unit unit, int64_t ticks);
 /* round(microseconds): an integer. */
@@ -81,5 +84,7 @@ void plugin_put_column(struct json_write *w,
                        const char *type,
                        const char *name,
                        const char *tooltip);
+/* The columns of a pie (name, value) and the beginning of its rows, whose array stays open. */
+void plugin_begin_pie_rows(struct json_write *w);
 
 #endif

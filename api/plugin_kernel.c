@@ -29,13 +29,7 @@ static void begin_pie(struct json_write *w)
     jw_object_begin(w);
     jw_key(w, "total");
     jw_object_begin(w);
-    jw_key(w, "columns");
-    jw_array_begin(w);
-    plugin_put_column(w, "string", "name", NULL);
-    plugin_put_column(w, "number", "value", NULL);
-    jw_array_end(w);
-    jw_key(w, "rows");
-    jw_array_begin(w);
+    plugin_begin_pie_rows(w);
 }
 
 static void end_pie(struct json_write *w)

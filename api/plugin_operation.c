@@ -106,13 +106,7 @@ static void put_pie(struct json_write *w,
     }
     jw_object_begin(w);
     jw_key_string(w, "title", title);
-    jw_key(w, "columns");
-    jw_array_begin(w);
-    plugin_put_column(w, "string", "name", NULL);
-    plugin_put_column(w, "number", "value", NULL);
-    jw_array_end(w);
-    jw_key(w, "rows");
-    jw_array_begin(w);
+    plugin_begin_pie_rows(w);
     for (size_t i = 0; i < table->count && table->sorted[i].time_ns > 0; i++) {
         jw_array_begin(w);
         jw_string(w, table->sorted[i].row->name);

@@ -4,7 +4,8 @@
 #ifndef KS_API_ROUTE_H
 #define KS_API_ROUTE_H
 
-#include "api/api.h"
+#include "ingest/base/err.h"
+#include "ingest/store/store_access.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,15 +15,40 @@
 
 struct api_call;
 
+/* What of the store a request names, and where it names it: scope.c looks there whether the one who
+ * asks may read it, before any handler runs. */
+enum route_scope {
+    SCOPE_UNDECLARED, /* for who may not read everything there is nothing here */
+    SCOPE_OPEN,       /* nothing; answered without a token */
+    SCOPE_SELF,       /* the one who asks, who may be nobody */
+    SCOPE_LIST,       /* nothing: the handler lists what may be read (scope_projects) */
+    SCOPE_TOKENS,     /* a token; for admins only */
+    SCOPE_RUN,        /* a run: the path's first parameter */
+    SCOPE_UPLOAD,     /* a run that need not be there: upload_project.c looks */
+    SCOPE_TRACE,      /* a trace: the path's first parameter, and so on */
+    SCOPE_COMPARISON,
+    SCOPE_JOB,
+    SCOPE_SIDES, /* traces: base= and candidate= */
+    SCOPE_PLUGIN /* runs: run= and exp_run= */
+};
+
 struct route {
     const char *method; /* "GET" answers HEAD too */
     const char *pattern;
-    bool writes; /* changes what is stored */
     bool (*handle)(struct api_call *call, struct err *err);
     const char *summary;
+    bool writes; /* changes what is stored */
+    /* The answer is made of what is stored and can be seen, and of nothing else but path and query:
+     * it holds until store_version grows. */
+    bool is_kept;
+    enum route_scope scope;
 };
 
 const struct route *route_table(size_t *count);
+/* The least role that may use it. */
+enum store_role route_role(const struct route *route);
+/* What it does to the store, in a word or two; NULL when it only reads. */
+const char *route_action(const struct route *route);
 
 /* A piece of the request's path that a `{name}` of the pattern stands for, still percent-encoded.
  */

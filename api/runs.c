@@ -2,6 +2,7 @@
 #include "api/catalogue_json.h"
 #include "api/handlers.h"
 #include "api/patch_body.h"
+#include "api/scope.h"
 #include "api/table_params.h"
 
 static const char *const text_columns[] = {"name", NULL};
@@ -66,11 +67,25 @@ bool runs_get(struct api_call *call, struct err *err)
     return answer_run(call, true, err);
 }
 
+/* Who moves a run reads where it is, and has to read where it goes. */
+static bool move_run(const struct api_call *call, const char *project, struct err *err)
+{
+    if (project == NULL) {
+        return true;
+    }
+    return (store_projects_have(scope_projects(call), project) ||
+            err_set(err, ERR_FORBIDDEN, "The token does not belong to the project \"%s\"",
+                    project)) &&
+           store_run_move(call->api->store, call->params[0], project, err);
+}
+
 bool runs_patch(struct api_call *call, struct err *err)
 {
     struct patch_body patch;
-    return patch_body_read(&patch, call->request, call_arena(call), err) &&
-           store_run_patch(call->api->store, call->params[0], patch.tags, patch.note, err) &&
+    return patch_body_read(&patch, PATCH_RUN, call->request, call_arena(call), err) &&
+           move_run(call, patch.project, err) &&
+           store_run_patch(call->api->store, call->params[0], patch.tags, patch.note,
+                           patch.has_pinned ? &patch.pinned : NULL, err) &&
            answer_run(call, false, err);
 }
 

@@ -2,6 +2,7 @@
 #include "api/handlers.h"
 #include "api/timeline_common.h"
 #include "ingest/store/store_events.h"
+#include "ingest/store/store_timeline.h"
 
 #include <string.h>
 #include <strings.h>

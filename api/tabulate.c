@@ -134,6 +134,70 @@ static void escape_bars(struct buf *out, const char *text)
     }
 }
 
+/* Arguments of templates that look like elements; they stay as the reference prints them. */
+static bool is_type(const char *word, size_t len)
+{
+    static const char *const types[] = {"bool", "char",     "double", "false", "float",
+                                        "half", "int",      "long",   "short", "signed",
+                                        "true", "unsigned", "void"};
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+        if (strlen(types[i]) == len && memcmp(types[i], word, len) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether what begins with this "<" is an element, a comment or an address for Markdown. */
+static bool is_markup(const char *text)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    const char *word = text + 1 + (text[1] == '/');
+    size_t len = strspn(word, letters);
+    len += len == 0 ? 0
+                    : strspn(word + len,
+                             "0123456789-abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
+    if (len == 0) {
+        return *word == '!' || *word == '?';
+    }
+    bool is_address = word[len] == ':' && word[len + 1] != ':';
+    return is_address || (strchr(" />", word[len]) != NULL && !is_type(word, len));
+}
+
+/* What stands for one character of a text, which it would lead astray; NULL: the character. */
+static const char *entity_of(const char *text)
+{
+    switch (*text) {
+    case '<':
+        return is_markup(text) ? "&lt;" : NULL;
+    case ']':
+        return text[1] == '(' ? "&#93;" : NULL;
+    case '&':
+        return strncmp(text, "&lt;", 4) == 0 || strncmp(text, "&#93;", 5) == 0 ||
+                       strncmp(text, "&amp;", 5) == 0
+                   ? "&amp;"
+                   : NULL;
+    default:
+        return NULL;
+    }
+}
+
+void tabulate_text(struct buf *out, const char *text)
+{
+    struct buf line;
+    buf_init(&line, out->max_bytes);
+    tabulate_line(&line, text);
+    for (const char *at = line.len == 0 ? "" : line.ptr; *at != '\0'; at++) {
+        const char *entity = entity_of(at);
+        if (entity != NULL) {
+            buf_puts(out, entity);
+        } else {
+            buf_putc(out, *at);
+        }
+    }
+    buf_free(&line);
+}
+
 /* The raw text of a cell into `raw`. */
 static const char *
 raw_cell(const struct tabulate *table, size_t row, size_t column, struct buf *raw)
@@ -161,7 +225,7 @@ static void show_cell(const struct tabulate *table,
     } else if (type == TABULATE_NAME) {
         struct buf line;
         buf_init(&line, shown->max_bytes);
-        tabulate_line(&line, raw);
+        tabulate_text(&line, raw);
         escape_bars(shown, line.ptr);
         buf_free(&line);
         strip(shown, 0);

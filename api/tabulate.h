@@ -38,5 +38,8 @@ void tabulate_thousands(struct buf *out, double value);
 /* Text on one line of a table or sentence: control characters become blanks, bytes that are no
  * UTF-8 U+FFFD. */
 void tabulate_line(struct buf *out, const char *text);
+/* The same for Markdown, where the text becomes neither a link nor an element of HTML: what looks
+ * like one has an entity in it. Templates of C++ stay as they are. */
+void tabulate_text(struct buf *out, const char *text);
 
 #endif

@@ -1,5 +1,7 @@
 #include "api/timeline_common.h"
 
+#include "ingest/store/store_timeline.h"
+
 #include <inttypes.h>
 #include <string.h>
 

@@ -4,7 +4,7 @@
 #define KS_API_TIMELINE_COMMON_H
 
 #include "api/call.h"
-#include "ingest/store/store_timeline.h"
+#include "ingest/model/timeline.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -4,6 +4,7 @@
 #include "ingest/base/log.h"
 #include "ingest/store/store_events.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #define PIECE_BYTES ((size_t)256 << 10)
@@ -33,6 +34,15 @@ static bool stream_export(struct api_response *response, struct buf *out)
 static void end_export(struct api_response *response)
 {
     store_export_close(response->stream_state);
+}
+
+/* The events of an upload never change, but how they are written may with the program; weak,
+ * because the compressed bytes are the server's. */
+static void
+add_etag(struct api_call *call, const struct store_trace *trace, int64_t start_ns, int64_t end_ns)
+{
+    call_add_header(call, "ETag", "W/\"%.16s-%" PRId64 "-%" PRId64 "-%" PRId64 "-" KS_VERSION "\"",
+                    trace->sha256_hex, trace->id, start_ns, end_ns);
 }
 
 /* Runs and workers may be called anything; a file may not. */
@@ -76,6 +86,7 @@ bool trace_export_get(struct api_call *call, struct err *err)
     response->stream_is_packed = true;
     response->stream_end = end_export;
     response->stream_state = from;
+    add_etag(call, trace, start_ns, end_ns);
     add_file_name(call, trace);
     return true;
 }

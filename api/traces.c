@@ -20,7 +20,7 @@ bool traces_patch(struct api_call *call, struct err *err)
     int64_t id = 0;
     struct patch_body patch;
     return call_id(call, "trace", &id, err) &&
-           patch_body_read(&patch, call->request, call_arena(call), err) &&
+           patch_body_read(&patch, PATCH_TRACE, call->request, call_arena(call), err) &&
            store_trace_patch(call->api->store, id, patch.tags, patch.note, err) &&
            answer_trace(call, id, err);
 }

@@ -89,7 +89,8 @@ bool upload_put(struct api_call *call, struct err *err)
     struct jobs_hints hints;
     if (!upload_name_check_run(call->params[0], err) ||
         !upload_name_check_file(call->params[1], err) || !refuse_form(call, err) ||
-        !upload_body_hints(&hints, call, err) || !upload_body_begin(&body, call, err) ||
+        !upload_body_hints(&hints, call, err) ||
+        !upload_body_begin(&body, call, hints.project, err) ||
         !upload_body_receive(&body, call->api->store, &file, err) ||
         !jobs_submit(call->api->jobs, call_arena(call), call->params[0], call->params[1],
                      file.sha256_hex, file.size_bytes, call_flag(call, "replace"), &hints,

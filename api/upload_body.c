@@ -1,6 +1,7 @@
 #include "api/upload_body.h"
 
 #include "api/upload_name.h"
+#include "api/upload_project.h"
 #include "ingest/jobs/rank_name.h"
 
 #include <inttypes.h>
@@ -15,7 +16,20 @@ static bool too_large(const struct upload_body *body, struct err *err)
                    body->max_bytes);
 }
 
-bool upload_body_begin(struct upload_body *body, const struct api_call *call, struct err *err)
+/* The run is params[0]. */
+static bool check_quotas(const struct api_call *call, const char *project, struct err *err)
+{
+    int64_t announced = call->request->content_length;
+    const struct retention_upload upload = {.run = call->params[0],
+                                            .project = project,
+                                            .size_bytes = announced < 0 ? 0 : (uint64_t)announced};
+    return jobs_admit(call->api->jobs, &upload, err);
+}
+
+bool upload_body_begin(struct upload_body *body,
+                       const struct api_call *call,
+                       const char *project,
+                       struct err *err)
 {
     int64_t announced = call->request->content_length;
     *body = (struct upload_body){
@@ -32,15 +46,16 @@ bool upload_body_begin(struct upload_body *body, const struct api_call *call, st
         return err_set(err, ERR_BAD_REQUEST,
                        "Content-Range is not understood: send the file as a whole");
     }
-    return true;
+    return check_quotas(call, project, err);
 }
 
-bool upload_body_hints(struct jobs_hints *hints, const struct api_call *call, struct err *err)
+bool upload_body_hints(struct jobs_hints *hints, struct api_call *call, struct err *err)
 {
     *hints = (struct jobs_hints){.marker = query_string_word(&call->query, "marker"),
                                  .rank = STORE_NO_RANK};
     return (hints->marker == NULL || upload_name_check_marker(hints->marker, err)) &&
-           query_string_int(&call->query, "rank", 0, RANK_MAX, &hints->rank, err);
+           query_string_int(&call->query, "rank", 0, RANK_MAX, &hints->rank, err) &&
+           upload_project(&hints->project, call, err);
 }
 
 int64_t upload_body_read(struct upload_body *body, void *bytes, size_t len)

@@ -22,17 +22,19 @@ struct upload_file {
     uint64_t size_bytes;
 };
 
-/* Refuses what can be refused before the first byte is asked for: ERR_BAD_REQUEST, ERR_TOO_LARGE.
+/* Refuses what can be refused before the first byte is asked for: ERR_BAD_REQUEST, ERR_TOO_LARGE,
+ * ERR_NO_SPACE by the quotas. `project` is that of the hints.
  */
 bool upload_body_begin(struct upload_body *body,
                        const struct api_call *call,
+                       const char *project,
                        struct err *err) KS_MUST_USE;
 /* Up to `len` bytes; 0 at the end, < 0 when the body is cut or too large. */
 int64_t upload_body_read(struct upload_body *body, void *bytes, size_t len);
 /* `?marker=`, the function whose calls are the cycles, and `?rank=`; NULL and STORE_NO_RANK without
- * them. ERR_BAD_REQUEST. */
+ * them (ERR_BAD_REQUEST); and the project of the run (upload_project.h). */
 bool upload_body_hints(struct jobs_hints *hints,
-                       const struct api_call *call,
+                       struct api_call *call,
                        struct err *err) KS_MUST_USE;
 /* Why upload_body_read answered < 0. Returns false. */
 bool upload_body_error(const struct upload_body *body, struct err *err);

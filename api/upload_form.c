@@ -33,6 +33,7 @@ struct form {
     struct multipart *multipart;
     struct form_file *files; /* FILES_MAX, in the arena */
     size_t count;
+    const char *project;    /* of the run */
     const char *marker;     /* of the files to come; NULL: none */
     int64_t rank;           /* of the next file; STORE_NO_RANK */
     bool has_one_rank;      /* as a parameter: there may be one file only, which waits until the
@@ -90,7 +91,8 @@ static bool store_part(struct form *form, struct upload_file *stored, bool *kept
 static void submit_file(struct form *form, struct form_file *file, const struct upload_file *stored)
 {
     struct api_call *call = form->call;
-    struct jobs_hints hints = {.marker = form->marker, .rank = form->rank};
+    struct jobs_hints hints = {
+        .marker = form->marker, .rank = form->rank, .project = form->project};
     struct jobs_submission *submission = &file->submission;
     form->rank = STORE_NO_RANK;
     file->failed = !jobs_submit(call->api->jobs, call_arena(call), call->params[0], file->file_name,
@@ -372,11 +374,12 @@ bool upload_post(struct api_call *call, struct err *err)
     struct form form = {.call = call};
     struct jobs_hints hints;
     if (!upload_name_check_run(call->params[0], err) || !upload_body_hints(&hints, call, err) ||
-        !upload_body_begin(&form.body, call, err)) {
+        !upload_body_begin(&form.body, call, hints.project, err)) {
         return false;
     }
     form.marker = hints.marker;
     form.rank = hints.rank;
+    form.project = hints.project;
     form.has_one_rank = hints.rank != STORE_NO_RANK;
     struct multipart_source source = {.read = read_source, .state = &form.body};
     form.files = arena_calloc(call_arena(call), FILES_MAX, sizeof *form.files);

@@ -1,145 +1,171 @@
 #include "server/access.h"
 
-#include "ingest/base/sha256.h"
+#include "server/access_tokens.h"
+#include "server/credentials.h"
+#include "server/throttle.h"
+#include "server/token_file.h"
 
-#include <ctype.h>
-#include <errno.h>
-#include <openssl/crypto.h>
-#include <openssl/evp.h>
-#include <stdio.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
+#include <sys/stat.h>
+#include <time.h>
 
-#define TOKENS_MAX 4096
-#define LINE_MAX_BYTES 1024
-#define CREDENTIALS_MAX_BYTES 4096
-#define HASH_HEX_LEN (SHA256_HEX_BYTES - 1)
+/* So long another process's change may go unnoticed. */
+#define LOOK_AGAIN_MS 250
+#define DAY_S 86400
+#define SESSION_PREFIX "kss_"
 
-struct token {
-    enum access_role role;
-    char hash_hex[SHA256_HEX_BYTES];
+/* A token file as it was read. */
+struct file_state {
+    struct arena arena;
+    struct store_token *tokens;
+    size_t count;
+    struct stat seen;
 };
 
 struct access {
-    struct token *tokens;
-    size_t count;
+    const char *token_file;
+    struct store *store;
+    bool allow_anonymous;
+    bool may_be_open; /* when there is no token */
+    const struct log *log;
+    struct throttle *throttle;
+    pthread_mutex_t lock; /* guards what follows */
+    struct file_state file;
+    struct access_tokens *tokens; /* the newest */
+    int64_t looked_at_ms;
+    uint64_t version; /* store_tokens_version of them */
 };
 
-const char *access_role_text(enum access_role role)
+static int64_t monotonic_ms(void)
 {
-    switch (role) {
-    case ACCESS_VIEWER:
-        return "viewer";
-    case ACCESS_UPLOADER:
-        return "uploader";
-    case ACCESS_ADMIN:
-        return "admin";
-    case ACCESS_NOBODY:
-        break;
-    }
-    return "nobody";
+    struct timespec now = {0};
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-static bool role_parse(const char *word, enum access_role *role)
+/* ---- the file ---- */
+
+static bool is_same_file(const struct stat *a, const struct stat *b)
 {
-    for (*role = ACCESS_VIEWER; *role <= ACCESS_ADMIN; (*role)++) {
-        if (strcmp(word, access_role_text(*role)) == 0) {
-            return true;
+    return a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec &&
+           a->st_size == b->st_size && a->st_ino == b->st_ino && a->st_dev == b->st_dev;
+}
+
+/* Looked at before it is read: what is written in between is found the next time. */
+static bool read_file(struct access *access, struct err *err)
+{
+    struct file_state fresh = {.count = 0};
+    arena_init(&fresh.arena, 0);
+    bool there = stat(access->token_file, &fresh.seen) == 0;
+    if (!token_file_read(access->token_file, &fresh.arena, &fresh.tokens, &fresh.count, err)) {
+        arena_free(&fresh.arena);
+        if (there) {
+            access->file.seen = fresh.seen; /* not complained of again */
         }
-    }
-    return false;
-}
-
-static bool hash_parse(const char *word, char hash_hex[SHA256_HEX_BYTES])
-{
-    if (strlen(word) != HASH_HEX_LEN) {
         return false;
     }
-    for (size_t i = 0; i <= HASH_HEX_LEN; i++) {
-        unsigned char c = (unsigned char)word[i];
-        if (c != '\0' && !isxdigit(c)) {
-            return false;
-        }
-        hash_hex[i] = (char)tolower(c);
-    }
+    arena_free(&access->file.arena);
+    access->file = fresh;
     return true;
 }
 
-static bool add_token(struct access *access, const struct token *token, struct err *err)
+static bool file_has_changed(const struct access *access)
 {
-    if (access->count == TOKENS_MAX) {
-        return err_set(err, ERR_BAD_INPUT, "more than %d tokens", TOKENS_MAX);
-    }
-    struct token *grown = realloc(access->tokens, (access->count + 1) * sizeof *grown);
-    if (grown == NULL) {
-        return err_set(err, ERR_NO_MEMORY, "no memory for the tokens");
-    }
-    access->tokens = grown;
-    access->tokens[access->count++] = *token;
-    return true;
+    struct stat now;
+    return access->token_file != NULL && stat(access->token_file, &now) == 0 &&
+           !is_same_file(&now, &access->file.seen);
 }
 
-static bool parse_line(struct access *access, char *line, struct err *err)
+/* ---- the newest tokens; the lock is held ---- */
+
+static void let_go(struct access_tokens *tokens)
 {
-    line[strcspn(line, "#\r\n")] = '\0';
-    char *rest = NULL;
-    const char *role = strtok_r(line, " \t", &rest);
-    if (role == NULL) {
+    if (tokens != NULL && --tokens->holders == 0) {
+        access_tokens_free(tokens);
+    }
+}
+
+static bool renew(struct access *access, struct err *err)
+{
+    struct access_tokens *fresh = NULL;
+    uint64_t version = access->store == NULL ? 0 : store_tokens_version(access->store);
+    if (!access_tokens_make(&fresh, access->file.tokens, access->file.count, access->store, err)) {
+        return false;
+    }
+    access->version = version;
+    const struct access_tokens *old = access->tokens;
+    if (old != NULL && old->mark == fresh->mark && old->any == fresh->any) {
+        access_tokens_free(fresh);
         return true;
     }
-    const char *name = strtok_r(NULL, " \t", &rest);
-    const char *hash = strtok_r(NULL, " \t", &rest);
-    if (name == NULL || hash == NULL || strtok_r(NULL, " \t", &rest) != NULL) {
-        return err_set(err, ERR_BAD_INPUT, "a line is: role name sha256-of-token");
+    if (old != NULL) {
+        log_write(access->log, LOG_INFO, "the tokens have changed: %zu are valid", fresh->count);
     }
-    struct token token;
-    if (!role_parse(role, &token.role)) {
-        return err_set(err, ERR_BAD_INPUT, "the role is viewer, uploader or admin, not \"%.40s\"",
-                       role);
-    }
-    if (!hash_parse(hash, token.hash_hex)) {
-        return err_set(err, ERR_BAD_INPUT,
-                       "the third word is the token's SHA-256 in 64 hexadecimal digits: "
-                       "printf %%s TOKEN | sha256sum");
-    }
-    return add_token(access, &token, err);
-}
-
-static bool parse_file(struct access *access, FILE *file, struct err *err)
-{
-    char line[LINE_MAX_BYTES];
-    for (unsigned number = 1; fgets(line, sizeof line, file) != NULL; number++) {
-        bool whole = strchr(line, '\n') != NULL || feof(file);
-        if (!whole) {
-            return err_set(err, ERR_BAD_INPUT, "line %u is too long", number);
-        }
-        if (!parse_line(access, line, err)) {
-            return err_context(err, "line %u", number);
-        }
-    }
-    if (ferror(file)) {
-        return err_set_errno(err, ERR_IO, errno, "it cannot be read");
-    }
-    if (access->count == 0) {
-        return err_set(err, ERR_BAD_INPUT, "there is no token in it, so nobody could do anything");
-    }
+    fresh->holders = 1;
+    let_go(access->tokens);
+    access->tokens = fresh;
     return true;
 }
 
-bool access_load(struct access **out, const char *path, struct err *err)
+static void reread(struct access *access)
 {
-    FILE *file = fopen(path, "r");
-    if (file == NULL) {
-        return err_set_errno(err, ERR_IO, errno, "token file %.200s", path);
+    struct err err = ERR_INIT;
+    if (!read_file(access, &err)) {
+        log_write(access->log, LOG_ERROR, "the tokens stay as they were: %s", err.msg);
     }
+}
+
+/* A store that does not answer leaves the tokens as they were. */
+static void look_again(struct access *access)
+{
+    int64_t now_ms = monotonic_ms();
+    bool own_change =
+        access->store != NULL && store_tokens_version(access->store) != access->version;
+    if (!own_change && now_ms - access->looked_at_ms < LOOK_AGAIN_MS) {
+        return;
+    }
+    struct err err = ERR_INIT;
+    access->looked_at_ms = now_ms;
+    if (file_has_changed(access)) {
+        reread(access);
+    }
+    if (!renew(access, &err)) {
+        log_write(access->log, LOG_ERROR, "the tokens stay as they were: %s", err.msg);
+    }
+}
+
+static struct access_tokens *hold_newest(struct access *access)
+{
+    (void)pthread_mutex_lock(&access->lock);
+    look_again(access);
+    struct access_tokens *tokens = access->tokens;
+    tokens->holders++;
+    (void)pthread_mutex_unlock(&access->lock);
+    return tokens;
+}
+
+/* ---- life ---- */
+
+bool access_create(struct access **out, const struct access_options *options, struct err *err)
+{
     struct access *access = calloc(1, sizeof *access);
-    bool ok = access == NULL ? err_set(err, ERR_NO_MEMORY, "no memory for the tokens")
-                             : parse_file(access, file, err);
-    (void)fclose(file);
-    if (!ok) {
+    if (access == NULL || pthread_mutex_init(&access->lock, NULL) != 0) {
+        free(access);
+        return err_set(err, ERR_NO_MEMORY, "No memory for the tokens");
+    }
+    access->token_file = options->token_file;
+    access->store = options->store;
+    access->allow_anonymous = options->allow_anonymous;
+    access->may_be_open = options->allow_anonymous || options->on_loopback;
+    access->log = options->log;
+    arena_init(&access->file.arena, 0);
+    access->looked_at_ms = monotonic_ms();
+    if (!throttle_create(&access->throttle, err) ||
+        (access->token_file != NULL && !read_file(access, err)) || !renew(access, err)) {
         access_free(access);
-        return err_context(err, "token file %.200s", path);
+        return false;
     }
     *out = access;
     return true;
@@ -148,100 +174,216 @@ bool access_load(struct access **out, const char *path, struct err *err)
 void access_free(struct access *access)
 {
     if (access != NULL) {
-        free(access->tokens);
+        let_go(access->tokens);
+        arena_free(&access->file.arena);
+        throttle_free(access->throttle);
+        (void)pthread_mutex_destroy(&access->lock);
         free(access);
     }
 }
 
-/* The password of "user:password" in base64, into `token`. */
-static bool decode_basic(const char *text, char token[CREDENTIALS_MAX_BYTES])
+bool access_has_tokens(struct access *access)
 {
-    size_t len = strlen(text);
-    unsigned char pair[CREDENTIALS_MAX_BYTES];
-    if (len == 0 || len % 4 != 0 || len > CREDENTIALS_MAX_BYTES) {
-        return false;
-    }
-    int decoded = EVP_DecodeBlock(pair, (const unsigned char *)text, (int)len);
-    if (decoded < 0) {
-        return false;
-    }
-    /* EVP_DecodeBlock counts the padding as bytes. */
-    size_t pair_len = (size_t)decoded - (text[len - 1] == '=') - (text[len - 2] == '=');
-    const unsigned char *colon = memchr(pair, ':', pair_len);
-    if (colon == NULL) {
-        return false;
-    }
-    size_t token_len = pair_len - (size_t)(colon + 1 - pair);
-    memcpy(token, colon + 1, token_len);
-    token[token_len] = '\0';
-    return true;
+    struct access_visit visit = {.tokens = hold_newest(access)};
+    bool any = visit.tokens->any;
+    access_leave(access, &visit);
+    return any;
 }
 
-static bool token_of(const char *authorization, char token[CREDENTIALS_MAX_BYTES])
+void access_reload(struct access *access)
 {
-    static const char bearer[] = "Bearer ";
-    static const char basic[] = "Basic ";
-    if (authorization == NULL) {
-        return false;
+    (void)pthread_mutex_lock(&access->lock);
+    struct err err = ERR_INIT;
+    if (access->token_file != NULL) {
+        reread(access);
     }
-    if (strncasecmp(authorization, basic, sizeof basic - 1) == 0) {
-        return decode_basic(authorization + sizeof basic - 1, token);
+    if (!renew(access, &err)) {
+        log_write(access->log, LOG_ERROR, "the tokens stay as they were: %s", err.msg);
     }
-    if (strncasecmp(authorization, bearer, sizeof bearer - 1) != 0) {
-        return false;
-    }
-    const char *text = authorization + sizeof bearer - 1;
-    text += strspn(text, " ");
-    size_t len = strcspn(text, " \t");
-    if (len >= CREDENTIALS_MAX_BYTES) {
-        return false;
-    }
-    memcpy(token, text, len);
-    token[len] = '\0';
-    return true;
+    (void)pthread_mutex_unlock(&access->lock);
 }
 
-/* All tokens are compared, so that the time tells nothing about which one was near. */
-static enum access_role role_of(const struct access *access, const char *token)
+/* ---- who asks ---- */
+
+static void become_nobody(const struct access *access, struct access_visit *visit)
 {
-    char hash_hex[SHA256_HEX_BYTES];
-    struct sha256 *hash = sha256_create();
-    if (hash == NULL) {
-        return ACCESS_NOBODY;
+    bool asks = visit->tokens->any;
+    visit->subject = (struct api_subject){.role = ROLE_NOBODY, .asks_for_tokens = true};
+    if (!asks && access->may_be_open) {
+        visit->subject = (struct api_subject){.role = ROLE_ADMIN};
+    } else if (access->allow_anonymous) {
+        visit->subject.role = ROLE_VIEWER;
+        visit->subject.projects = "[]";
     }
-    sha256_update(hash, token, strlen(token));
-    sha256_final_hex(hash, hash_hex);
-    sha256_destroy(hash);
-    enum access_role role = ACCESS_NOBODY;
-    for (size_t i = 0; i < access->count; i++) {
-        const struct token *known = &access->tokens[i];
-        if (CRYPTO_memcmp(known->hash_hex, hash_hex, HASH_HEX_LEN) == 0 && known->role > role) {
-            role = known->role;
+}
+
+/* Noted to the day, so that reading writes next to nothing; and what cannot be noted is no reason
+ * to refuse anybody. */
+static void note_use(const struct access *access, struct access_token *token)
+{
+    int64_t now_s = (int64_t)time(NULL);
+    int64_t day = now_s / DAY_S;
+    if (token->id != 0 && atomic_exchange(&token->last_used_day, day) != day) {
+        struct err err = ERR_INIT;
+        if (!store_token_used(access->store, token->id, now_s, &err)) {
+            log_write(access->log, LOG_WARN, "the use of a token is not noted: %s", err.msg);
         }
     }
-    return role;
 }
 
-bool access_check(const struct access *access,
-                  const char *authorization,
-                  enum access_role needed,
+static void become(const struct access *access,
+                   struct access_visit *visit,
+                   struct access_token *token,
+                   bool has_session)
+{
+    visit->subject = (struct api_subject){.name = token->name,
+                                          .role = token->role,
+                                          .projects = token->projects,
+                                          .has_session = has_session,
+                                          .asks_for_tokens = true};
+    note_use(access, token);
+}
+
+/* The right token of someone who was wrong too often is refused as well, or guessing would cost
+ * nothing; only what nobody can guess passes. */
+static bool enter_by_token(struct access *access,
+                           const char *client,
+                           const char *text,
+                           struct access_visit *visit,
+                           bool *stopped,
+                           struct err *err)
+{
+    char sha256_hex[SHA256_HEX_BYTES];
+    if (!secret_hash(text, sha256_hex, err)) {
+        return false;
+    }
+    int64_t now_ms = monotonic_ms();
+    struct access_token *token = access_tokens_find(visit->tokens, sha256_hex);
+    bool is_strong = token != NULL && token->id != 0;
+    if (!is_strong && !throttle_allows(access->throttle, client, now_ms)) {
+        return err_set(err, ERR_TOO_MANY,
+                       "Wrong tokens came from your address too often; wait some seconds");
+    }
+    if (token == NULL) {
+        *stopped = throttle_note(access->throttle, client, now_ms);
+        return err_set(err, ERR_UNAUTHORIZED, "The token is not one that this server knows");
+    }
+    become(access, visit, token, false);
+    return true;
+}
+
+/* A session that is over is no failure: nobody guesses one, and the page of a browser has many
+ * questions at once. */
+static bool enter_by_session(struct access *access,
+                             const char *secret,
+                             struct access_visit *visit,
+                             struct err *err)
+{
+    char sha256_hex[SHA256_HEX_BYTES];
+    char token_sha256_hex[SHA256_HEX_BYTES];
+    if (!secret_hash(secret, sha256_hex, err) ||
+        !store_session_find(access->store, sha256_hex, (int64_t)time(NULL), token_sha256_hex,
+                            err)) {
+        return false;
+    }
+    struct access_token *token =
+        token_sha256_hex[0] == '\0' ? NULL : access_tokens_find(visit->tokens, token_sha256_hex);
+    if (token != NULL) {
+        become(access, visit, token, true);
+    }
+    return true;
+}
+
+bool access_enter(struct access *access,
+                  const struct access_claim *claim,
+                  struct access_visit *visit,
+                  bool *stopped,
                   struct err *err)
 {
-    if (access == NULL || needed == ACCESS_NOBODY) {
+    char text[CREDENTIALS_MAX_BYTES];
+    *visit = (struct access_visit){.subject = {.role = ROLE_ADMIN}};
+    *stopped = false;
+    if (access == NULL) {
         return true;
     }
-    char token[CREDENTIALS_MAX_BYTES];
-    if (!token_of(authorization, token)) {
+    visit->tokens = hold_newest(access);
+    become_nobody(access, visit);
+    if (!visit->subject.asks_for_tokens) {
+        return true;
+    }
+    if (claim->authorization != NULL) {
+        return credentials_token(claim->authorization, text)
+                   ? enter_by_token(access, claim->client, text, visit, stopped, err)
+                   : err_set(err, ERR_UNAUTHORIZED,
+                             "The header is Authorization: Bearer TOKEN, or Basic with the token "
+                             "as the password");
+    }
+    return access->store == NULL || !credentials_session(claim->cookie, text) ||
+           enter_by_session(access, text, visit, err);
+}
+
+bool access_check(const struct api_subject *subject, enum store_role needed, struct err *err)
+{
+    if (subject->role >= needed) {
+        return true;
+    }
+    if (subject->name == NULL) {
         return err_set(err, ERR_UNAUTHORIZED,
                        "This server asks for a token: send the header Authorization: Bearer TOKEN");
     }
-    enum access_role role = role_of(access, token);
-    if (role == ACCESS_NOBODY) {
-        return err_set(err, ERR_UNAUTHORIZED, "The token is not one that this server knows");
+    return err_set(err, ERR_FORBIDDEN, "This needs the role %s; the token has the role %s",
+                   store_role_text(needed), store_role_text(subject->role));
+}
+
+void access_leave(struct access *access, struct access_visit *visit)
+{
+    if (access != NULL && visit->tokens != NULL) {
+        (void)pthread_mutex_lock(&access->lock);
+        let_go(visit->tokens);
+        (void)pthread_mutex_unlock(&access->lock);
+        visit->tokens = NULL;
     }
-    if (role < needed) {
-        return err_set(err, ERR_FORBIDDEN, "This needs the role %s; the token has the role %s",
-                       access_role_text(needed), access_role_text(role));
+}
+
+/* ---- sessions ---- */
+
+static bool
+begin_session(struct access *access, const char *token, char secret[SECRET_BYTES], struct err *err)
+{
+    char sha256_hex[SHA256_HEX_BYTES];
+    char token_sha256_hex[SHA256_HEX_BYTES];
+    int64_t now_s = (int64_t)time(NULL);
+    return secret_make(secret, SESSION_PREFIX, err) && secret_hash(secret, sha256_hex, err) &&
+           secret_hash(token, token_sha256_hex, err) &&
+           store_session_add(access->store, sha256_hex, token_sha256_hex, now_s,
+                             now_s + ACCESS_SESSION_S, err);
+}
+
+bool access_log_in(struct access *access,
+                   const char *client,
+                   const char *token,
+                   char secret[SECRET_BYTES],
+                   struct access_visit *visit,
+                   bool *stopped,
+                   struct err *err)
+{
+    *visit = (struct access_visit){.subject = {.role = ROLE_NOBODY}};
+    *stopped = false;
+    if (access == NULL || access->store == NULL) {
+        return err_set(err, ERR_NOT_FOUND, "This server has no sessions");
     }
-    return true;
+    visit->tokens = hold_newest(access);
+    return enter_by_token(access, client, token, visit, stopped, err) &&
+           begin_session(access, token, secret, err);
+}
+
+bool access_log_out(struct access *access, const char *cookie, struct err *err)
+{
+    char secret[CREDENTIALS_MAX_BYTES];
+    char sha256_hex[SHA256_HEX_BYTES];
+    if (access == NULL || access->store == NULL || !credentials_session(cookie, secret)) {
+        return true;
+    }
+    return secret_hash(secret, sha256_hex, err) &&
+           store_session_end(access->store, sha256_hex, err);
 }

@@ -1,11 +1,11 @@
 /* backup and restore: the words around what the store does. */
 #include "ingest/store/backup.h"
+#include "server/clock.h"
 #include "server/commands.h"
 #include "server/text.h"
 
 #include <inttypes.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #define PROGRESS_MS 200
@@ -17,22 +17,15 @@ struct terminal {
     int64_t shown_at_ms;
 };
 
-static int64_t now_ms(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 static void show(void *context, uint64_t bytes_done, uint64_t bytes_total)
 {
     struct terminal *terminal = context;
-    if (!terminal->shows_progress || now_ms() - terminal->shown_at_ms < PROGRESS_MS) {
+    if (!terminal->shows_progress || clock_ms() - terminal->shown_at_ms < PROGRESS_MS) {
         return;
     }
     char done[TEXT_FIGURE_BYTES];
     char total[TEXT_FIGURE_BYTES];
-    terminal->shown_at_ms = now_ms();
+    terminal->shown_at_ms = clock_ms();
     text_bytes(done, (double)bytes_done);
     text_bytes(total, (double)(bytes_total > bytes_done ? bytes_total : bytes_done));
     (void)fprintf(stderr, CLEAR_LINE "%s of %s", done, total);
@@ -51,7 +44,7 @@ static int tell_end(const struct terminal *terminal,
         (void)fputs(CLEAR_LINE, stderr);
     }
     if (!ok) {
-        (void)fprintf(stderr, "kinetoscope: %s\n", err->msg);
+        text_print_error(stderr, NULL, err);
         return EXIT_FAILED;
     }
     text_bytes(raw, (double)counts->raw_bytes);

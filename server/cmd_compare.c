@@ -28,36 +28,25 @@ struct compare {
     struct comparison_list list;
 };
 
-static void print_error(const struct err *err)
-{
-    struct buf text;
-    buf_init(&text, TEXT_MAX_BYTES);
-    text_clean(&text, err->msg);
-    if (err->byte_off != ERR_NO_OFFSET) {
-        buf_printf(&text, " (at byte %" PRIu64 ")", err->byte_off);
-    }
-    (void)fprintf(stderr, "kinetoscope: %s\n", text.ptr);
-    buf_free(&text);
-}
-
 /* ---- loading and comparing ---- */
 
-static const char *base_name(const char *path)
+/* A directory may be written with a slash at its end. */
+static const char *side_name(const char *path)
 {
-    const char *slash = strrchr(path, '/');
-    return slash == NULL || slash[1] == '\0' ? path : slash + 1;
+    const char *name = text_file_name(path);
+    return *name == '\0' ? path : name;
 }
 
 static bool run_comparison(struct compare *compare, struct err *err)
 {
     const struct options *options = compare->options;
     char title[TITLE_BYTES];
-    (void)snprintf(title, sizeof title, "%.250s vs %.250s", base_name(options->files[SIDE_BASE]),
-                   base_name(options->files[SIDE_CANDIDATE]));
+    (void)snprintf(title, sizeof title, "%.250s vs %.250s", side_name(options->files[SIDE_BASE]),
+                   side_name(options->files[SIDE_CANDIDATE]));
     struct query_side sides[SIDE_COUNT];
     const char *labels[SIDE_COUNT] = {options->base_label, options->candidate_label};
     for (int side = 0; side < SIDE_COUNT; side++) {
-        if (!side_load(&compare->sides[side], options->files[side], options->marker, err)) {
+        if (!side_load(&compare->sides[side], options->files[side], options, err)) {
             return false;
         }
         sides[side] = (struct query_side){.results = compare->sides[side].results,
@@ -270,7 +259,7 @@ int command_compare(const struct options *options)
         ok = check_gates(&compare, compare.list.items[i], &fired, &err);
     }
     if (!ok) {
-        print_error(&err);
+        text_print_error(stderr, NULL, &err);
     }
     tell_left_out(&compare);
     for (int side = 0; side < SIDE_COUNT; side++) {

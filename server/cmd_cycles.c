@@ -5,24 +5,8 @@
 #include "server/text.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #define CYCLES_MAX_BYTES ((size_t)4 << 30)
-#define ERROR_MAX_BYTES ((size_t)1 << 20)
-
-static void print_error(const char *path, const struct err *err)
-{
-    struct buf text;
-    buf_init(&text, ERROR_MAX_BYTES);
-    text_clean(&text, path);
-    buf_puts(&text, ": ");
-    text_clean(&text, err->msg);
-    if (err->byte_off != ERR_NO_OFFSET) {
-        buf_printf(&text, " (at byte %llu)", (unsigned long long)err->byte_off);
-    }
-    (void)fprintf(stderr, "kinetoscope: %s\n", text.ptr);
-    buf_free(&text);
-}
 
 /* The first trace of the file that has cycles. NULL: none has. */
 static const struct trace_results *results_with_cycles(const struct pipeline_output *output)
@@ -61,7 +45,7 @@ static int print_output(const struct options *options, const struct pipeline_out
                           ? "no cycles found: there are no profiler steps, and no function is "
                             "called often enough to be a cycle; name one with --marker FUNCTION"
                           : "nothing that counts lies in the cycles of this function");
-        print_error(options->files[0], &err);
+        text_print_error(stderr, options->files[0], &err);
         return EXIT_FAILED;
     }
     if (!print_cycles(options, results)) {
@@ -74,21 +58,22 @@ static int print_output(const struct options *options, const struct pipeline_out
 int command_cycles(const struct options *options)
 {
     const char *path = options->files[0];
-    const char *slash = strrchr(path, '/');
     struct err err = ERR_INIT;
     struct arena arena;
     struct pipeline_output output = {0};
     int code = EXIT_FAILED;
     arena_init(&arena, 0);
     const struct pipeline_options wanted = {
+        .input_limits = limits_of_input(&options->limits),
+        .max_events = options->limits.events,
         .marker = options->marker,
         .hardware_path = options->hardware_path != NULL ? options->hardware_path
                                                         : side_hardware_beside(&arena, path)};
-    if (pipeline_run(path, slash == NULL ? path : slash + 1, &wanted, NULL, &output, &err)) {
+    if (pipeline_run(path, text_file_name(path), &wanted, NULL, &output, &err)) {
         code = print_output(options, &output);
         pipeline_output_free(&output);
     } else {
-        print_error(path, &err);
+        text_print_error(stderr, path, &err);
     }
     arena_free(&arena);
     return code;

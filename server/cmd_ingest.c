@@ -38,30 +38,25 @@ struct ingest_file {
     bool submitted;
 };
 
-/* `member` is a path in the archive, or "". */
-static void
-print_failure(struct ingest *in, const char *path, const char *member, const struct err *err)
+static void fail(struct ingest *in, const char *path, const struct err *err)
 {
-    struct buf text;
-    buf_init(&text, LINE_MAX_BYTES);
-    text_clean(&text, path);
-    if (member[0] != '\0') {
-        buf_puts(&text, ": ");
-        text_clean(&text, member);
-    }
-    buf_puts(&text, ": ");
-    text_clean(&text, err->msg);
-    if (err->byte_off != ERR_NO_OFFSET) {
-        buf_printf(&text, " (at byte %" PRIu64 ")", err->byte_off);
-    }
-    (void)fprintf(stderr, "kinetoscope: %s\n", text.ptr);
-    buf_free(&text);
+    text_print_error(stderr, path, err);
     in->any_failed = true;
 }
 
-static void print_error(struct ingest *in, const char *path, const struct err *err)
+/* `member` is a path in the archive, or "". */
+static void
+fail_member(struct ingest *in, const char *path, const char *member, const struct err *err)
 {
-    print_failure(in, path, "", err);
+    struct buf place;
+    buf_init(&place, LINE_MAX_BYTES);
+    buf_puts(&place, path);
+    if (member[0] != '\0') {
+        buf_puts(&place, ": ");
+        buf_puts(&place, member);
+    }
+    fail(in, place.ptr, err);
+    buf_free(&place);
 }
 
 /* ---- handing in ---- */
@@ -123,8 +118,7 @@ static bool copy_file(struct ingest *in,
 
 static bool submit(struct ingest *in, struct ingest_file *file, struct err *err)
 {
-    const char *slash = strrchr(file->path, '/');
-    file->name = slash == NULL ? file->path : slash + 1;
+    file->name = text_file_name(file->path);
     file->run =
         in->options->run != NULL ? in->options->run : run_of_directory(in, file->path, file->name);
     struct jobs_hints hints = {.marker = in->options->marker, .rank = in->options->rank};
@@ -230,7 +224,7 @@ static bool print_results(struct ingest *in, const struct ingest_file *file, str
         }
     }
     for (size_t i = 0; i < status.failure_count; i++) {
-        print_failure(in, file->path, status.failures[i].member, &status.failures[i].error);
+        fail_member(in, file->path, status.failures[i].member, &status.failures[i].error);
     }
     return true;
 }
@@ -242,6 +236,8 @@ static bool open_data(struct ingest *in, struct err *err)
     const struct jobs_options jobs_options = {
         .workers = in->options->ingest_workers,
         .memory_budget_bytes = in->options->ingest_memory_bytes,
+        .input_limits = limits_of_input(&in->options->limits),
+        .max_events = in->options->limits.events,
         .retain_raw = in->options->retain_raw,
         .log = &in->log,
     };
@@ -263,13 +259,13 @@ static void load(struct ingest *in, struct ingest_file *files, size_t count)
         files[i].path = in->options->files[i];
         files[i].submitted = submit(in, &files[i], &err);
         if (!files[i].submitted) {
-            print_error(in, files[i].path, &err);
+            fail(in, files[i].path, &err);
         }
     }
     for (size_t i = 0; i < count; i++) {
         struct err err = ERR_INIT;
         if (files[i].submitted && !print_results(in, &files[i], &err)) {
-            print_error(in, files[i].path, &err);
+            fail(in, files[i].path, &err);
         }
     }
 }
@@ -287,9 +283,9 @@ int command_ingest(const struct options *options)
     struct err err = ERR_INIT;
     if (files == NULL || in.copy == NULL) {
         (void)err_set(&err, ERR_NO_MEMORY, "no memory to load files");
-        print_error(&in, options->data_dir, &err);
+        fail(&in, options->data_dir, &err);
     } else if (!open_data(&in, &err)) {
-        print_error(&in, options->data_dir, &err);
+        fail(&in, options->data_dir, &err);
     } else {
         load(&in, files, options->file_count);
     }

@@ -4,15 +4,8 @@
 #include "server/text.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #define REPORT_MAX_BYTES ((size_t)1 << 30)
-
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash == NULL ? path : slash + 1;
-}
 
 static void write_report(const struct options *options,
                          const char *file_name,
@@ -31,28 +24,16 @@ static void write_report(const struct options *options,
     }
 }
 
-static void print_error(const char *path, const struct err *err)
-{
-    struct buf text;
-    buf_init(&text, REPORT_MAX_BYTES);
-    text_clean(&text, path);
-    buf_puts(&text, ": ");
-    text_clean(&text, err->msg);
-    if (err->byte_off != ERR_NO_OFFSET) {
-        buf_printf(&text, " (at byte %llu)", (unsigned long long)err->byte_off);
-    }
-    (void)fprintf(stderr, "kinetoscope: %s\n", text.ptr);
-    buf_free(&text);
-}
-
 int command_report(const struct options *options)
 {
     const char *path = options->files[0];
-    const char *file_name = base_name(path);
+    const char *file_name = text_file_name(path);
     struct err err = ERR_INIT;
     struct pipeline_output output = {0};
-    if (!pipeline_run(path, file_name, NULL, NULL, &output, &err)) {
-        print_error(path, &err);
+    const struct pipeline_options wanted = {.input_limits = limits_of_input(&options->limits),
+                                            .max_events = options->limits.events};
+    if (!pipeline_run(path, file_name, &wanted, NULL, &output, &err)) {
+        text_print_error(stderr, path, &err);
         return EXIT_FAILED;
     }
     struct buf text;

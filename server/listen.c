@@ -39,14 +39,19 @@ bool listen_resolve(const char *host, char address[LISTEN_ADDRESS_BYTES], struct
     return true;
 }
 
-bool listen_allowed(const struct options *options, const char *address, struct err *err)
+bool listen_allowed(const struct options *options,
+                    const char *address,
+                    bool has_tokens,
+                    struct err *err)
 {
-    if (origin_is_loopback(address) || options->token_file != NULL || options->allow_anonymous) {
+    if (origin_is_loopback(address) || has_tokens || options->token_file != NULL ||
+        options->allow_anonymous) {
         return true;
     }
     return err_set(err, ERR_BAD_REQUEST,
-                   "--listen %s:%u reaches beyond this machine: give --token-file FILE, or "
-                   "--allow-anonymous if everyone who reaches the port may do everything",
+                   "--listen %s:%u reaches beyond this machine: make a token first (kinetoscope "
+                   "token add NAME --role admin), or give --token-file FILE, or --allow-anonymous "
+                   "if everyone who reaches the port may do everything",
                    address, (unsigned)options->listen_port);
 }
 

@@ -16,9 +16,11 @@
 bool listen_resolve(const char *host,
                     char address[LISTEN_ADDRESS_BYTES],
                     struct err *err) KS_MUST_USE;
-/* Beyond loopback there must be tokens, or the explicit word that there are none. */
+/* Beyond loopback there must be tokens (of a file, or `has_tokens` in the store), or the explicit
+ * word that there are none. */
 bool listen_allowed(const struct options *options,
                     const char *address,
+                    bool has_tokens,
                     struct err *err) KS_MUST_USE;
 /* http://host:port/prefix for the page and for links, when there is no --public-url. */
 void listen_url(const struct options *options, uint16_t port, char url[OPTIONS_URL_BYTES]);

@@ -1,6 +1,7 @@
 /* One program: the words after its name choose what it does. */
 #include "server/commands.h"
 #include "server/options.h"
+#include "server/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@ int main(int argc, char **argv)
     struct options options;
     struct err err = ERR_INIT;
     if (!options_parse(&options, argc, argv, environment, &err)) {
-        (void)fprintf(stderr, "kinetoscope: %s\n", err.msg);
+        text_print_error(stderr, NULL, &err);
         return EXIT_USAGE;
     }
     switch (options.command) {
@@ -33,6 +34,8 @@ int main(int argc, char **argv)
         return command_backup(&options);
     case COMMAND_RESTORE:
         return command_restore(&options);
+    case COMMAND_TOKEN:
+        return command_token(&options);
     case COMMAND_VERSION:
         return command_version(&options);
     case COMMAND_HELP:

@@ -1,5 +1,6 @@
 #include "server/options.h"
 
+#include "ingest/model/comparison.h"
 #include "server/gate.h"
 #include "server/options_value.h"
 
@@ -71,7 +72,7 @@ static bool set_max_upload(struct options *o, const char *text, const char **for
     return value_size(text, &o->max_upload_bytes, form);
 }
 
-#define SET_LIMIT(field, option, is_size, preset, least, most, form, help)                   \
+#define SET_LIMIT(field, option, scope, is_size, preset, least, most, form, help)            \
     static bool set_##field(struct options *o, const char *text, const char **wanted)        \
     {                                                                                        \
         const struct value_range range = {is_size, least, most};                             \
@@ -129,6 +130,23 @@ static bool set_run(struct options *o, const char *text, const char **form)
     *form = "a name";
     o->run = text;
     return *text != '\0';
+}
+
+static bool set_role(struct options *o, const char *text, const char **form)
+{
+    *form = "viewer, uploader or admin";
+    return store_role_parse(text, &o->role);
+}
+
+static bool set_project(struct options *o, const char *text, const char **form)
+{
+    struct err ignored = ERR_INIT;
+    *form = "1 to 64 letters without accents, digits, and . _ - /; at most 64 projects";
+    if (o->project_count == OPTIONS_PROJECTS_MAX || !store_project_check(text, &ignored)) {
+        return false;
+    }
+    o->projects[o->project_count++] = text;
+    return true;
 }
 
 static bool set_format(struct options *o, const char *text, const char **form)
@@ -194,8 +212,10 @@ static bool set_licenses(struct options *o, const char *text, const char **form)
     return value_yes_no(text, &o->licenses, form);
 }
 
+#define SERVING FOR(COMMAND_SERVE)
 #define STORING (FOR(COMMAND_SERVE) | FOR(COMMAND_INGEST))
-#define KEEPING (STORING | FOR(COMMAND_BACKUP) | FOR(COMMAND_RESTORE))
+#define READING (STORING | FOR(COMMAND_REPORT) | FOR(COMMAND_COMPARE) | FOR(COMMAND_CYCLES))
+#define KEEPING (STORING | FOR(COMMAND_BACKUP) | FOR(COMMAND_RESTORE) | FOR(COMMAND_TOKEN))
 
 static const struct option option_table[] = {
     {"listen", KIND_VALUE, FOR(COMMAND_SERVE), "HOST:PORT", "where to listen (127.0.0.1:8080)",
@@ -203,10 +223,12 @@ static const struct option option_table[] = {
     {"data-dir", KIND_VALUE, KEEPING, "DIR", "where everything is kept (./kinetoscope-data)",
      set_data_dir},
     {"token-file", KIND_VALUE, FOR(COMMAND_SERVE), "FILE",
-     "who may do what: lines of `role name sha256-of-token`, roles viewer, uploader, admin",
+     "who may do what, beside `kinetoscope token`: lines of `role name sha256-of-token "
+     "[project,...]`, roles viewer, uploader, admin; read again when it changes",
      set_token_file},
     {"allow-anonymous", KIND_FLAG, FOR(COMMAND_SERVE), NULL,
-     "listen beyond loopback without tokens: everyone who reaches the port may do everything",
+     "without any token everyone who reaches the port may do everything; with tokens, who has "
+     "none may read what belongs to no project",
      set_allow_anonymous},
     {"public-url", KIND_VALUE, FOR(COMMAND_SERVE), "URL",
      "the address that users open, when a proxy stands before the server", set_public_url},
@@ -214,10 +236,11 @@ static const struct option option_table[] = {
      set_base_path},
     {"max-upload", KIND_VALUE, FOR(COMMAND_SERVE), "SIZE", "largest file that is taken (64G)",
      set_max_upload},
-#define LIMIT_OPTION(field, option, is_size, preset, least, most, form, help) \
-    {option, KIND_VALUE, FOR(COMMAND_SERVE), form, help, set_##field},
+#define LIMIT_OPTION(field, option, scope, is_size, preset, least, most, form, help) \
+    {option, KIND_VALUE, scope, form, help, set_##field},
     LIMITS_LIST(LIMIT_OPTION){"trusted-proxy", KIND_VALUE, FOR(COMMAND_SERVE), "ADDRESS",
-                              "may have any number of connections; may be given several times",
+                              "may have any number of connections, and its X-Forwarded-For names "
+                              "the client; may be given several times",
                               set_trusted_proxy},
     {"ingest-workers", KIND_VALUE, STORING, "N",
      "files analysed at once (one less than the processors)", set_ingest_workers},
@@ -236,6 +259,12 @@ static const struct option option_table[] = {
      "the run that the files belong to (the name of each file's directory)", set_run},
     {"rank", KIND_VALUE, FOR(COMMAND_INGEST), "N",
      "the rank of the process that wrote the file (what the file or its name says)", set_rank},
+    {"role", KIND_VALUE, FOR(COMMAND_TOKEN), "ROLE",
+     "of a new token: viewer (reads), uploader (also uploads and edits), admin (also deletes, and "
+     "reads every project)",
+     set_role},
+    {"project", KIND_VALUE, FOR(COMMAND_TOKEN), "PROJECT",
+     "a project whose runs a new token may read; may be given several times", set_project},
     {"format", KIND_VALUE, FOR(COMMAND_REPORT), "FORMAT", "text, json or markdown (text)",
      set_format},
     {"base-pid", KIND_VALUE, FOR(COMMAND_COMPARE), "N", "the process of BASE (every one)",
@@ -284,6 +313,8 @@ static const struct {
                         1},
     [COMMAND_RESTORE] = {"restore", "restore [OPTION]... FILE",
                          "a backup into a new or empty --data-dir", 1, 1},
+    [COMMAND_TOKEN] = {"token", "token add|list|revoke [NAME]",
+                       "make, list and revoke tokens, also while a server runs", 1, 2},
     [COMMAND_VERSION] = {"version", "version [--licenses]", "print the version", 0, 0},
     [COMMAND_HELP] = {"help", "help [COMMAND]", "explain a command", 0, 1},
 };
@@ -324,8 +355,8 @@ static void set_defaults(struct options *options)
         .log_format = LOG_TEXT,
         .drain_seconds = 30,
         .format = REPORT_TEXT,
-        .base_pid = OPTIONS_NO_PID,
-        .candidate_pid = OPTIONS_NO_PID,
+        .base_pid = COMPARISON_NO_PID,
+        .candidate_pid = COMPARISON_NO_PID,
         .kind = OPTIONS_ANY_KIND,
         .rank = STORE_NO_RANK,
         .base_label = "base",
@@ -447,6 +478,21 @@ static bool parse_words(struct parse *parse)
     return true;
 }
 
+static bool check_token_words(const struct options *options, struct err *err)
+{
+    const char *word = options->file_count == 0 ? "" : options->files[0];
+    bool is_add = strcmp(word, "add") == 0;
+    size_t words = strcmp(word, "list") == 0 ? 1 : is_add || strcmp(word, "revoke") == 0 ? 2 : 0;
+    if (words == 0 || options->file_count != words) {
+        return err_set(err, ERR_BAD_REQUEST,
+                       "the forms are: kinetoscope token add NAME --role ROLE, token list, token "
+                       "revoke NAME");
+    }
+    return !is_add || options->role != ROLE_NOBODY ||
+           err_set(err, ERR_BAD_REQUEST,
+                   "the role of the token is missing: --role viewer, uploader or admin");
+}
+
 static bool check_files(struct parse *parse)
 {
     struct options *options = parse->options;
@@ -456,6 +502,9 @@ static bool check_files(struct parse *parse)
         return command_parse(options->files[0], &options->help_about) ||
                err_set(parse->err, ERR_BAD_REQUEST, "unknown command %.100s; try: kinetoscope help",
                        options->files[0]);
+    }
+    if (options->command == COMMAND_TOKEN) {
+        return check_token_words(options, parse->err);
     }
     if (count > 0 && command_table[options->command].files_max == 0) {
         return err_set(parse->err, ERR_BAD_REQUEST,

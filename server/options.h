@@ -7,6 +7,7 @@
 #include "ingest/base/err.h"
 #include "ingest/base/log.h"
 #include "ingest/store/store.h"
+#include "ingest/store/store_access.h"
 #include "server/limits.h"
 
 #include <stdbool.h>
@@ -22,6 +23,7 @@ enum options_command {
     COMMAND_CYCLES,
     COMMAND_BACKUP,
     COMMAND_RESTORE,
+    COMMAND_TOKEN,
     COMMAND_VERSION,
     COMMAND_HELP,
     COMMAND_COUNT
@@ -35,8 +37,7 @@ enum report_format { REPORT_TEXT, REPORT_JSON, REPORT_MARKDOWN, REPORT_CSV };
 #define OPTIONS_LABEL_BYTES 64
 #define OPTIONS_GATES_MAX 16
 #define OPTIONS_PROXIES_MAX 16
-/* base_pid, candidate_pid, kind: not given. */
-#define OPTIONS_NO_PID INT64_MIN
+#define OPTIONS_PROJECTS_MAX 64
 #define OPTIONS_ANY_KIND (-1)
 
 struct options {
@@ -64,13 +65,17 @@ struct options {
     enum log_format log_format;
     unsigned drain_seconds; /* what a stop leaves to requests and jobs under way */
 
+    enum store_role role;                       /* of a new token; ROLE_NOBODY: not given */
+    const char *projects[OPTIONS_PROJECTS_MAX]; /* of a new token, checked */
+    size_t project_count;
+
     const char *run; /* NULL: by the file's directory */
     enum report_format format;
     bool licenses;
 
-    int64_t base_pid;
+    int64_t base_pid; /* or COMPARISON_NO_PID, when not given; the other one too */
     int64_t candidate_pid;
-    int kind; /* enum cycle_kind */
+    int kind; /* enum cycle_kind, or OPTIONS_ANY_KIND */
     char base_label[OPTIONS_LABEL_BYTES];
     char candidate_label[OPTIONS_LABEL_BYTES];
     const char *output_dir;               /* NULL: everything to stdout */
@@ -80,7 +85,8 @@ struct options {
     int64_t rank;              /* STORE_NO_RANK */
     const char *hardware_path; /* NULL: topo_component.csv beside the trace where there is one */
 
-    char *const *files; /* what stands behind the options, in argv */
+    char *const
+        *files; /* what stands behind the options, in argv: of `token` its word and a name */
     size_t file_count;
 };
 

@@ -1,7 +1,7 @@
 #include "server/options_value.h"
 
 #include "ingest/jobs/rank_name.h"
-#include "ingest/model/cycles.h"
+#include "ingest/model/comparison.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -202,7 +202,7 @@ bool value_pid(const char *text, int64_t *pid, const char **form)
     *form = "the number of a process";
     errno = 0;
     long long value = strtoll(text, &end, 10);
-    if (end == text || *end != '\0' || errno != 0 || value == OPTIONS_NO_PID) {
+    if (end == text || *end != '\0' || errno != 0 || value == COMPARISON_NO_PID) {
         return false;
     }
     *pid = value;

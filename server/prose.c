@@ -2,14 +2,27 @@
 
 #include <math.h>
 
+void prose_text(struct prose *p, const char *text)
+{
+    struct buf clean;
+    if (!p->markdown) {
+        text_clean(p->out, text);
+        return;
+    }
+    buf_init(&clean, PROSE_LINE_MAX_BYTES);
+    text_clean(&clean, text);
+    report_table_markdown(p->out, clean.len == 0 ? "" : clean.ptr);
+    buf_free(&clean);
+}
+
 void prose_heading(struct prose *p, unsigned level, const char *text)
 {
     buf_putc(p->out, '\n');
     if (p->markdown) {
-        buf_printf(p->out, "%.*s %s\n\n", (int)level, "###", text);
-    } else {
-        buf_printf(p->out, "%s\n", text);
+        buf_printf(p->out, "%.*s ", (int)level, "###");
     }
+    prose_text(p, text);
+    buf_puts(p->out, p->markdown ? "\n\n" : "\n");
 }
 
 void prose_cell_name(struct prose *p, const char *name, enum text_name how)
@@ -65,6 +78,6 @@ void prose_end_table(struct prose *p)
 void prose_bullet(struct prose *p, const char *text)
 {
     buf_puts(p->out, p->markdown ? "- " : "  - ");
-    text_clean(p->out, text);
+    prose_text(p, text);
     buf_putc(p->out, '\n');
 }

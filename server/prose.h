@@ -24,6 +24,8 @@ struct prose {
     bool markdown;
 };
 
+/* Any text, cleaned, and in Markdown as it is. */
+void prose_text(struct prose *p, const char *text);
 void prose_heading(struct prose *p, unsigned level, const char *text);
 /* A point of a list; the text is cleaned. */
 void prose_bullet(struct prose *p, const char *text);

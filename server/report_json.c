@@ -1,4 +1,3 @@
-#include "api/comparison_text.h"
 #include "api/render.h"
 #include "server/report.h"
 

@@ -336,9 +336,9 @@ static void section_failures(struct prose *p, const struct pipeline_output *outp
     for (size_t i = 0; i < output->failure_count; i++) {
         const struct pipeline_failure *failure = &output->failures[i];
         buf_puts(p->out, p->markdown ? "- " : "  ");
-        text_clean(p->out, failure->member);
+        prose_text(p, failure->member);
         buf_puts(p->out, failure->member[0] == '\0' ? "" : ": ");
-        text_clean(p->out, failure->error.msg);
+        prose_text(p, failure->error.msg);
         buf_putc(p->out, '\n');
     }
 }
@@ -358,7 +358,7 @@ void report_prose(const char *file_name,
     arena_init(&p->arena, 0);
     buf_init(&p->line, PROSE_LINE_MAX_BYTES);
     buf_puts(out, markdown ? "# " : "");
-    text_clean(out, file_name);
+    prose_text(p, file_name);
     buf_putc(out, '\n');
     for (size_t i = 0; i < output->item_count; i++) {
         write_item(p, &output->items[i]);

@@ -35,11 +35,12 @@ static void pad(struct buf *out, size_t count)
     }
 }
 
-/* A bar in a cell would end it. */
-static void put_markdown(struct buf *out, const char *text)
+/* A bar in a cell would end it; the others would make links, elements or letters of another kind.
+ */
+void report_table_markdown(struct buf *out, const char *text)
 {
     for (const char *c = text; *c != '\0'; c++) {
-        if (strchr("|\\`*_<>", *c) != NULL) {
+        if (strchr("|\\`*_<>[]&", *c) != NULL) {
             buf_putc(out, '\\');
         }
         buf_putc(out, *c);
@@ -52,7 +53,7 @@ write_markdown_row(const struct report_table *table, const char *const *cells, s
     buf_putc(out, '|');
     for (size_t column = 0; column < table->column_count; column++) {
         buf_putc(out, ' ');
-        put_markdown(out, cells[column]);
+        report_table_markdown(out, cells[column]);
         buf_puts(out, " |");
     }
     buf_putc(out, '\n');

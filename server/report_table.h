@@ -26,5 +26,7 @@ void report_table_column(struct report_table *table, const char *head, bool is_t
  * dropped. */
 void report_table_cell(struct report_table *table, const char *text);
 void report_table_write(const struct report_table *table, bool markdown, struct buf *out);
+/* Text (already clean) that Markdown shows as it is: no table, link, element or emphasis. */
+void report_table_markdown(struct buf *out, const char *text);
 
 #endif

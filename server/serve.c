@@ -3,19 +3,22 @@
 #include "ingest/jobs/jobs.h"
 #include "ingest/store/store.h"
 #include "server/access.h"
+#include "server/clock.h"
 #include "server/commands.h"
 #include "server/http/http.h"
+#include "server/http/origin.h"
 #include "server/listen.h"
+#include "server/text.h"
 
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 /* For those who are told after the time that their jobs wait for the next start. */
 #define LAST_ANSWERS_S 1
+#define DAY_S 86400
 
 /* Parts in the order in which they start; they stop in the opposite one. */
 struct server {
@@ -49,11 +52,14 @@ static bool start_storage(struct server *server, struct err *err)
     const struct jobs_options jobs_options = {
         .workers = options->ingest_workers,
         .memory_budget_bytes = options->ingest_memory_bytes,
-        .input_limits = {.decompressed_bytes = options->limits.decompressed_bytes,
-                         .ratio = options->limits.ratio},
+        .input_limits = limits_of_input(&options->limits),
         .max_events = options->limits.events,
         .max_queued = options->limits.queued_jobs,
         .retain_raw = options->retain_raw,
+        .in_background = true,
+        .retention = {.max_age_s = (int64_t)options->limits.retain_days * DAY_S,
+                      .quota_bytes = options->limits.quota_bytes,
+                      .project_quota_bytes = options->limits.project_quota_bytes},
         .log = &server->log,
     };
     return store_open(&server->store, options->data_dir, &server->log, err) &&
@@ -74,6 +80,7 @@ static bool start_http(struct server *server, struct err *err)
         .trusted_proxy_count = options->trusted_proxy_count,
         .log = &server->log,
         .handle = api_handle,
+        .version = api_version,
     };
     if (!http_start(&server->http, &http_options, err)) {
         return false;
@@ -93,6 +100,21 @@ static bool start_http(struct server *server, struct err *err)
     return true;
 }
 
+/* The tokens of the store are known only now. */
+static bool start_access(struct server *server, struct err *err)
+{
+    const struct options *options = server->options;
+    const struct access_options access_options = {
+        .token_file = options->token_file,
+        .store = server->store,
+        .allow_anonymous = options->allow_anonymous,
+        .on_loopback = origin_is_loopback(server->address),
+        .log = &server->log,
+    };
+    return access_create(&server->access, &access_options, err) &&
+           listen_allowed(options, server->address, access_has_tokens(server->access), err);
+}
+
 static void announce(const struct server *server)
 {
     const struct options *options = server->options;
@@ -102,7 +124,7 @@ static void announce(const struct server *server)
         (void)printf("Users open %s\n", options->public_url);
     }
     (void)fflush(stdout);
-    if (options->allow_anonymous && options->token_file == NULL) {
+    if (options->allow_anonymous && !access_has_tokens(server->access)) {
         log_write(&server->log, LOG_WARN,
                   "everyone who reaches %s may read, upload and delete (--allow-anonymous)",
                   server->address);
@@ -112,7 +134,11 @@ static void announce(const struct server *server)
 static void wait_for_signal(struct server *server)
 {
     int signal_number = 0;
-    (void)sigwait(&server->signals, &signal_number);
+    /* Without a token file there is nothing to read again, and SIGHUP is a terminal that closed. */
+    while (sigwait(&server->signals, &signal_number) == 0 && signal_number == SIGHUP &&
+           server->options->token_file != NULL) {
+        access_reload(server->access);
+    }
     log_write(&server->log, LOG_INFO,
               "signal %d: finishing running requests and jobs; a second signal ends at once",
               signal_number);
@@ -120,21 +146,14 @@ static void wait_for_signal(struct server *server)
     (void)pthread_sigmask(SIG_UNBLOCK, &server->signals, NULL);
 }
 
-static int64_t monotonic_ms(void)
-{
-    struct timespec now = {0};
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /* Requests first, and with them the jobs that they wait for; then the job that runs for nobody. */
 static void finish_running(struct server *server)
 {
-    int64_t until_ms = monotonic_ms() + (int64_t)server->options->drain_seconds * 1000;
+    int64_t until_ms = clock_ms() + (int64_t)server->options->drain_seconds * 1000;
     bool answered = http_drain(server->http, server->options->drain_seconds);
     /* What still waits for a queued job is told to come back: the job stays for the next start. */
     jobs_stop(server->jobs);
-    int64_t left_ms = until_ms - monotonic_ms();
+    int64_t left_ms = until_ms - clock_ms();
     bool stored = jobs_drain(server->jobs, left_ms > 0 ? (int)left_ms : 0);
     answered = answered || http_break_off(server->http, LAST_ANSWERS_S);
     if (!stored || !answered) {
@@ -148,10 +167,8 @@ static void finish_running(struct server *server)
 
 static bool run(struct server *server, struct err *err)
 {
-    const char *token_file = server->options->token_file;
-    if ((token_file != NULL && !access_load(&server->access, token_file, err)) ||
-        !metrics_create(&server->metrics, err) || !start_storage(server, err) ||
-        !start_http(server, err)) {
+    if (!metrics_create(&server->metrics, err) || !start_storage(server, err) ||
+        !start_access(server, err) || !start_http(server, err)) {
         return false;
     }
     announce(server);
@@ -163,10 +180,10 @@ static bool run(struct server *server, struct err *err)
 static void stop(struct server *server)
 {
     http_stop(server->http);
+    access_free(server->access);
     jobs_destroy(server->jobs);
     store_close(server->store);
     metrics_free(server->metrics);
-    access_free(server->access);
 }
 
 int command_serve(const struct options *options)
@@ -175,16 +192,16 @@ int command_serve(const struct options *options)
                             .log = {stderr, options->log_level, options->log_format}};
     struct err err = ERR_INIT;
     if (!listen_resolve(options->listen_host, server.address, &err) ||
-        !listen_allowed(options, server.address, &err)) {
-        (void)fprintf(stderr, "kinetoscope: %s\n", err.msg);
+        !listen_allowed(options, server.address, token_book_may_be(options->data_dir), &err)) {
+        text_print_error(stderr, NULL, &err);
         return EXIT_USAGE;
     }
     block_signals(&server);
     bool ok = run(&server, &err);
     stop(&server);
     if (!ok) {
-        (void)fprintf(stderr, "kinetoscope: %s\n", err.msg);
-        return EXIT_FAILED;
+        text_print_error(stderr, NULL, &err);
+        return err.code == ERR_BAD_REQUEST ? EXIT_USAGE : EXIT_FAILED;
     }
     log_write(&server.log, LOG_INFO, "stopped");
     return EXIT_DONE;

@@ -1,5 +1,7 @@
 #include "server/side.h"
 
+#include "server/text.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -158,14 +160,18 @@ const char *side_hardware_beside(struct arena *arena, const char *path)
 
 /* ---- what they hold ---- */
 
-static bool load_file(
-    struct side *side, struct arena *arena, const char *path, const char *marker, struct err *err)
+static bool load_file(struct side *side,
+                      struct arena *arena,
+                      const char *path,
+                      const struct options *options,
+                      struct err *err)
 {
-    const char *slash = strrchr(path, '/');
-    const char *name = slash == NULL ? path : slash + 1;
-    const struct pipeline_options options = {.marker = marker,
-                                             .hardware_path = side_hardware_beside(arena, path)};
-    if (!pipeline_run(path, name, &options, NULL, &side->outputs[side->output_count], err)) {
+    const struct pipeline_options wanted = {.input_limits = limits_of_input(&options->limits),
+                                            .max_events = options->limits.events,
+                                            .marker = options->marker,
+                                            .hardware_path = side_hardware_beside(arena, path)};
+    if (!pipeline_run(path, text_file_name(path), &wanted, NULL, &side->outputs[side->output_count],
+                      err)) {
         return err_context(err, "%s", path);
     }
     side->output_count++;
@@ -202,7 +208,7 @@ static bool collect_results(struct side *side, struct err *err)
     return true;
 }
 
-bool side_load(struct side *side, const char *path, const char *marker, struct err *err)
+bool side_load(struct side *side, const char *path, const struct options *options, struct err *err)
 {
     struct arena arena;
     struct file_list files = {.arena = &arena};
@@ -215,7 +221,7 @@ bool side_load(struct side *side, const char *path, const char *marker, struct e
              err_set(err, ERR_NO_MEMORY, "no memory for %zu files", files.count);
     }
     for (size_t i = 0; ok && i < files.count; i++) {
-        ok = load_file(side, &arena, files.paths[i], marker, err);
+        ok = load_file(side, &arena, files.paths[i], options, err);
     }
     ok = ok && collect_results(side, err);
     if (ok && side->result_count == 0) {

@@ -7,6 +7,7 @@
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"
 #include "ingest/jobs/pipeline.h"
+#include "server/options.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,11 +19,12 @@ struct side {
     size_t result_count;
 };
 
-/* `path`: any file that is read, or a directory: every file below it whose name ends in
- * _perf_data.csv; if there is none, every trace (.json, .json.gz, .json.zst) below it; in order of
- * their paths. Errors: those of pipeline_run, ERR_IO, and ERR_BAD_INPUT when nothing has cycles. On
- * false the side is empty, and the message names the file. */
-bool side_load(struct side *side, const char *path, const char *marker, struct err *err)
+/* The marker and the limits are the options'. `path`: any file that is read, or a directory: every
+ * file below it whose name ends in _perf_data.csv; if there is none, every trace (.json, .json.gz,
+ * .json.zst) below it; in order of their paths. Errors: those of pipeline_run, ERR_IO, and
+ * ERR_BAD_INPUT when nothing has cycles. On false the side is empty, and the message names the
+ * file. */
+bool side_load(struct side *side, const char *path, const struct options *options, struct err *err)
     KS_MUST_USE;
 void side_free(struct side *side);
 

@@ -2,12 +2,14 @@
 
 #include "ingest/base/utf8.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #define NAME_MAX_BYTES ((size_t)1 << 20)
+#define LINE_MAX_BYTES ((size_t)1 << 20)
 #define ELLIPSIS "\xE2\x80\xA6"
 #define REPLACEMENT "\xEF\xBF\xBD"
 
@@ -30,6 +32,28 @@ void text_clean(struct buf *out, const char *text)
         }
         at += char_len;
     }
+}
+
+void text_print_error(FILE *stream, const char *path, const struct err *err)
+{
+    struct buf line;
+    buf_init(&line, LINE_MAX_BYTES);
+    if (path != NULL) {
+        text_clean(&line, path);
+        buf_puts(&line, ": ");
+    }
+    text_clean(&line, err->msg);
+    if (err->byte_off != ERR_NO_OFFSET) {
+        buf_printf(&line, " (at byte %" PRIu64 ")", err->byte_off);
+    }
+    (void)fprintf(stream, "kinetoscope: %s\n", line.ptr);
+    buf_free(&line);
+}
+
+const char *text_file_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash == NULL ? path : slash + 1;
 }
 
 size_t text_width(const char *text)

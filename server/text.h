@@ -3,15 +3,22 @@
 #define KS_SERVER_TEXT_H
 
 #include "ingest/base/buf.h"
+#include "ingest/base/err.h"
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #define TEXT_FIGURE_BYTES 40
 
 /* Appends the text with control characters and bytes that are no UTF-8 replaced by U+FFFD: no text
  * from a file can steer a terminal or begin a line. */
 void text_clean(struct buf *out, const char *text);
+/* A line "kinetoscope: <path>: <message> (at byte <offset>)", cleaned; without its path where that
+ * is NULL, without an offset where the error has none. */
+void text_print_error(FILE *stream, const char *path, const struct err *err);
+/* What stands behind the last slash of a path: "" when the path ends in one. Part of `path`. */
+const char *text_file_name(const char *path);
 /* Characters of a UTF-8 text. */
 size_t text_width(const char *text);
 

@@ -38,6 +38,7 @@ struct run {
     const struct trace *trace;
     enum figure_set set;
     struct trace_results *results;
+    result_log_packer pack; /* NULL: logs stay as they are */
     struct selection sel;
     struct links links;
     struct comms comms;
@@ -163,15 +164,59 @@ static bool run_steps(struct run *run)
     return ok;
 }
 
+/* ---- logs: packed as soon as nobody needs their columns, for they are the largest results ---- */
+
+static bool pack_log(struct run *run, enum result_log log, const void *columns)
+{
+    bool has_any = run->pack != NULL && columns != NULL;
+    return !has_any || run->pack(log, columns, &run->results->packed[log]);
+}
+
+static void drop_columns(struct run *run, enum result_log log)
+{
+    struct trace_results *results = run->results;
+    if (run->pack == NULL) {
+        return;
+    }
+    arena_free(&results->log_arenas[log]);
+    switch (log) {
+    case RESULT_CALL_TREE:
+        results->call_tree = NULL;
+        break;
+    case RESULT_MEMORY_LOG:
+        results->memory_log = NULL;
+        break;
+    default:
+        results->gpu_counters = NULL;
+        break;
+    }
+}
+
+static bool run_memory_log(struct run *run, const struct call_tree_keys *keys)
+{
+    struct trace_results *results = run->results;
+    bool ok = memory_log_build(&results->memory_log, &results->log_arenas[RESULT_MEMORY_LOG],
+                               &run->sel, results->call_tree, keys) &&
+              pack_log(run, RESULT_MEMORY_LOG, results->memory_log);
+    drop_columns(run, RESULT_MEMORY_LOG);
+    return ok;
+}
+
 static bool run_call_tree(struct run *run)
 {
     struct trace_results *results = run->results;
-    struct arena *arena = &results->arena;
+    struct arena *arena = &results->log_arenas[RESULT_CALL_TREE];
+    struct arena figures;
     struct call_tree_keys keys = {0};
-    bool ok = call_tree_build(&results->call_tree, arena, &run->tree, &run->backward, &keys) &&
-              memory_log_build(&results->memory_log, arena, &run->sel, results->call_tree, &keys) &&
-              modules_run(&results->modules, &results->module_count, arena, &run->sel,
-                          results->call_tree);
+    arena_init(&figures, 0);
+    bool ok = call_tree_build(&results->call_tree, arena, run->pack == NULL ? arena : &figures,
+                              &run->tree, &run->backward, &keys) &&
+              modules_run(&results->modules, &results->module_count, &results->arena, &run->sel,
+                          results->call_tree) &&
+              pack_log(run, RESULT_CALL_TREE, results->call_tree);
+    arena_free(&figures);
+    ok = ok && run_memory_log(run, &keys);
+    drop_columns(run, RESULT_CALL_TREE);
     call_tree_keys_free(&keys);
     return ok;
 }
@@ -183,8 +228,8 @@ static bool run_operators(struct run *run)
     bool ok =
         (run->set != FIGURES_EXACT || attribution_find(&run->attribution, &run->links, sel)) &&
         op_tree_build(&run->tree, sel, &run->links, &run->attribution, &results->warnings) &&
-        backward_build(&run->backward, &run->tree) &&
-        visits_build(&run->visits, &run->tree, &run->backward) && run_call_tree(run);
+        backward_build(&run->backward, &run->tree) && run_call_tree(run) &&
+        visits_build(&run->visits, &run->tree, &run->backward);
     backward_free(&run->backward);
     return ok && texts_init(&run->texts, &results->arena, &sel->names) &&
            launched_time_sum(&run->launched, &run->tree, &run->visits) &&
@@ -208,8 +253,14 @@ static bool run_gpu_counters(struct run *run)
 {
     bool is_plugins = run->set != FIGURES_EXACT || plugin_set(run) == FIGURES_EXACT;
     struct trace_results *results = run->results;
-    return !is_plugins ||
-           gpu_counters_build(&results->gpu_counters, &results->arena, &run->kernels);
+    if (!is_plugins) {
+        return true;
+    }
+    bool ok = gpu_counters_build(&results->gpu_counters, &results->log_arenas[RESULT_GPU_COUNTERS],
+                                 &run->kernels) &&
+              pack_log(run, RESULT_GPU_COUNTERS, results->gpu_counters);
+    drop_columns(run, RESULT_GPU_COUNTERS);
+    return ok;
 }
 
 static bool run_devices(struct run *run)
@@ -252,10 +303,12 @@ static void free_run(struct run *run)
 }
 
 /* One set of figures, NULL without memory. */
-static struct trace_results *
-figures(const struct trace *trace, enum figure_set set, enum figure_set *plugin)
+static struct trace_results *figures(const struct trace *trace,
+                                     result_log_packer pack,
+                                     enum figure_set set,
+                                     enum figure_set *plugin)
 {
-    struct run run = {.trace = trace, .set = set, .results = results_create()};
+    struct run run = {.trace = trace, .set = set, .results = results_create(), .pack = pack};
     bool ok = false;
     if (run.results != NULL) {
         bool rounded = set == FIGURES_PLUGIN_ROUNDED;
@@ -274,13 +327,21 @@ figures(const struct trace *trace, enum figure_set set, enum figure_set *plugin)
 
 bool analysis_run(const struct trace *trace, struct trace_results **out, struct err *err)
 {
+    return analysis_run_packing(trace, NULL, out, err);
+}
+
+bool analysis_run_packing(const struct trace *trace,
+                          result_log_packer pack,
+                          struct trace_results **out,
+                          struct err *err)
+{
     /* Index arrays keep one bit for marks. */
     bool fits = trace->events.count <= INT32_MAX;
     enum figure_set plugin = FIGURES_EXACT;
-    *out = fits ? figures(trace, FIGURES_EXACT, &plugin) : NULL;
+    *out = fits ? figures(trace, pack, FIGURES_EXACT, &plugin) : NULL;
     bool differs = plugin != FIGURES_EXACT;
     if (*out != NULL && differs) {
-        (*out)->plugin = figures(trace, plugin, &plugin);
+        (*out)->plugin = figures(trace, pack, plugin, &plugin);
     }
     if (*out == NULL || (differs && (*out)->plugin == NULL)) {
         results_destroy(*out);

@@ -19,5 +19,10 @@
 bool analysis_run(const struct trace *trace,
                   struct trace_results **out,
                   struct err *err) KS_MUST_USE;
+/* The same with the logs of the results packed, each as soon as it is done; `pack` NULL: not. */
+bool analysis_run_packing(const struct trace *trace,
+                          result_log_packer pack,
+                          struct trace_results **out,
+                          struct err *err) KS_MUST_USE;
 
 #endif

@@ -20,10 +20,11 @@ static struct id_census count_ids(const struct links *links, const struct select
         if (links->launched_first[r] == links->launched_first[r + 1]) {
             continue;
         }
-        int64_t id = events->external_id[links->runtime_event[r]];
+        int64_t id = trace_external_id(events, links->runtime_event[r]);
         census.launching++;
         census.without += id == TRACE_NO_ID;
-        census.copies += id != TRACE_NO_ID && id == events->correlation[links->runtime_event[r]];
+        census.copies +=
+            id != TRACE_NO_ID && id == trace_correlation(events, links->runtime_event[r]);
     }
     return census;
 }
@@ -45,8 +46,8 @@ bool attribution_find(struct attribution *attribution,
     }
     for (uint32_t r = 0; r < links->runtime_count; r++) {
         uint32_t event = links->runtime_event[r];
-        int64_t id = events->external_id[event];
-        bool is_copy = are_copies && id == events->correlation[event];
+        int64_t id = trace_external_id(events, event);
+        bool is_copy = are_copies && id == trace_correlation(events, event);
         attribution->has_no_id[r] = id == TRACE_NO_ID || is_copy;
     }
     attribution->differs = are_copies;

@@ -131,13 +131,17 @@ static bool leave_mirror(void *context, uint32_t mirror)
         return true;
     }
     out->start[row] = out->start[row + 1];
-    keys->start[row] = keys->start[row + 1];
+    if (keys->start != NULL) {
+        keys->start[row] = keys->start[row + 1];
+    }
     out->tid[row] = out->tid[row + 1];
     out->flags[row] = (uint8_t)(out->flags[row + 1] & CALL_TID_IS_TEXT);
     int64_t children = 0;
     for (uint32_t child = row + 1; child < end; child = out->end[child]) {
         out->stop[row] = out->stop[child];
-        keys->stop[row] = keys->stop[child];
+        if (keys->stop != NULL) {
+            keys->stop[row] = keys->stop[child];
+        }
         out->device_total[row] = ns_add(out->device_total[row], out->device_total[child]);
         children = ns_add(children, ns_sub(out->stop[child], out->start[child]));
     }
@@ -163,8 +167,7 @@ static bool write_thread(struct tree_writing *w, uint32_t t)
     if (!writing->counts_only) {
         writing->out->start[root] = times_position(writing->sel, thread->start);
         writing->out->stop[root] = times_position(writing->sel, thread->end_time);
-        writing->keys.start[root] = thread->start_key;
-        writing->keys.stop[root] = thread->end_key;
+        call_write_keys(writing, root, thread->start_key, thread->end_key);
     }
     return true;
 }
@@ -234,11 +237,21 @@ static bool join_pairs(struct tree_writing *w, const struct fwdbwd *pairs)
     return ok;
 }
 
+static bool make_partners(struct tree_writing *w)
+{
+    struct call_tree *out = w->writing.out;
+    out->partner = arena_calloc(w->writing.figures, out->node_count, sizeof *out->partner);
+    for (uint32_t row = 0; out->partner != NULL && row < out->node_count; row++) {
+        out->partner[row] = CALL_NONE;
+    }
+    return out->partner != NULL;
+}
+
 static bool link_partners(struct tree_writing *w)
 {
     struct fwdbwd pairs;
     bool ok = fwdbwd_collect(&pairs, w->tree->sel->trace) &&
-              (pairs.by_forward.count == 0 || join_pairs(w, &pairs));
+              (pairs.by_forward.count == 0 || (make_partners(w) && join_pairs(w, &pairs)));
     fwdbwd_free(&pairs);
     return ok;
 }
@@ -274,6 +287,7 @@ static uint32_t count_nodes(const struct op_tree *tree)
 
 bool call_tree_build(struct call_tree **out,
                      struct arena *arena,
+                     struct arena *figures,
                      const struct op_tree *tree,
                      const struct backward *backward,
                      struct call_tree_keys *keys)
@@ -281,6 +295,7 @@ bool call_tree_build(struct call_tree **out,
     struct tree_writing w = {.tree = tree, .backward = backward, .node_count = count_nodes(tree)};
     w.writing.out = arena_calloc(arena, 1, sizeof *w.writing.out);
     w.writing.arena = arena;
+    w.writing.figures = figures;
     w.writing.sel = tree->sel;
     id_map_init(&w.writing.by_name);
     const struct tree_visitor visitor = {.enter_node = enter_node,

@@ -79,8 +79,9 @@ static void begin_row(struct call_tree *out, uint32_t row, uint8_t class)
     out->class[row] = class;
     out->end[row] = row + 1;
     out->call_stack[row] = CALL_NONE;
-    out->partner[row] = CALL_NONE;
-    out->module_id[row] = CALL_NO_MODULE;
+    if (out->module_id != NULL) {
+        out->module_id[row] = CALL_NO_MODULE;
+    }
 }
 
 static bool write_call_stack(struct call_writing *w, uint32_t row, uint32_t event)
@@ -93,6 +94,14 @@ static bool write_call_stack(struct call_writing *w, uint32_t row, uint32_t even
         return true;
     }
     return call_write_name(w, trace->op_args[args].call_stack, &w->out->call_stack[row]);
+}
+
+void call_write_keys(struct call_writing *w, uint32_t row, int64_t start_key, int64_t stop_key)
+{
+    if (w->keys.start != NULL) {
+        w->keys.start[row] = start_key;
+        w->keys.stop[row] = stop_key;
+    }
 }
 
 bool call_write_event(struct call_writing *w, uint32_t event, uint8_t class)
@@ -109,8 +118,9 @@ bool call_write_event(struct call_writing *w, uint32_t event, uint8_t class)
     out->flags[row] = track->tid_is_text ? CALL_TID_IS_TEXT : 0;
     out->start[row] = times_position(sel, times_start(sel, event));
     out->stop[row] = times_position(sel, times_end(sel, event));
-    w->keys.start[row] = times_start_key(sel, event);
-    w->keys.stop[row] = times_end_key(sel, event);
+    if (sel->rounded) {
+        call_write_keys(w, row, times_start_key(sel, event), times_end_key(sel, event));
+    }
     return call_write_name(w, sel->name[event], &out->name[row]) &&
            call_write_name(w, track->tid_text, &out->tid[row]) && write_call_stack(w, row, event);
 }
@@ -139,32 +149,42 @@ void call_write_thread(struct call_writing *w, int64_t tid, uint32_t root)
     w->out->thread_count++;
 }
 
+static bool has_modules(const struct selection *sel)
+{
+    return sel->type_count[TYPE_MODULE] > 0 || sel->type_count[TYPE_PL_MODULE] > 0;
+}
+
 bool call_write_columns(struct call_writing *w)
 {
     struct call_tree *out = w->out;
     size_t count = w->next;
     bool ok = true;
-#define MAKE_COLUMN(column)                                           \
-    out->column = arena_calloc(w->arena, count, sizeof *out->column); \
+#define MAKE_COLUMN(arena, column)                                   \
+    out->column = arena_calloc((arena), count, sizeof *out->column); \
     ok = ok && out->column != NULL
-    MAKE_COLUMN(name);
-    MAKE_COLUMN(tid);
-    MAKE_COLUMN(call_stack);
-    MAKE_COLUMN(end);
-    MAKE_COLUMN(partner);
-    MAKE_COLUMN(class);
-    MAKE_COLUMN(type);
-    MAKE_COLUMN(flags);
-    MAKE_COLUMN(start);
-    MAKE_COLUMN(stop);
-    MAKE_COLUMN(host_self);
-    MAKE_COLUMN(device_total);
-    MAKE_COLUMN(device_self);
-    MAKE_COLUMN(module_id);
+    MAKE_COLUMN(w->arena, name);
+    MAKE_COLUMN(w->arena, end);
+    MAKE_COLUMN(w->arena, class);
+    MAKE_COLUMN(w->arena, flags);
+    MAKE_COLUMN(w->arena, start);
+    MAKE_COLUMN(w->arena, stop);
+    MAKE_COLUMN(w->figures, tid);
+    MAKE_COLUMN(w->figures, call_stack);
+    MAKE_COLUMN(w->figures, type);
+    MAKE_COLUMN(w->figures, host_self);
+    MAKE_COLUMN(w->figures, device_total);
+    MAKE_COLUMN(w->figures, device_self);
+    if (has_modules(w->sel)) {
+        MAKE_COLUMN(w->figures, module_id);
+    }
 #undef MAKE_COLUMN
     out->node_count = w->next;
     out->threads = arena_calloc(w->arena, (size_t)out->thread_count + 1, sizeof *out->threads);
-    w->keys.start = scratch_calloc(count, sizeof *w->keys.start);
-    w->keys.stop = scratch_calloc(count, sizeof *w->keys.stop);
-    return ok && out->threads != NULL && w->keys.start != NULL && w->keys.stop != NULL;
+    w->keys.origin_ns = w->sel->first_ns;
+    if (w->sel->rounded) {
+        w->keys.start = scratch_calloc(count, sizeof *w->keys.start);
+        w->keys.stop = scratch_calloc(count, sizeof *w->keys.stop);
+        ok = ok && w->keys.start != NULL && w->keys.stop != NULL;
+    }
+    return ok && out->threads != NULL;
 }

@@ -9,6 +9,7 @@
 struct call_writing {
     struct call_tree *out;
     struct arena *arena;
+    struct arena *figures; /* of columns that place no node: see call_tree_build */
     struct selection *sel;
     struct call_tree_keys keys;
     bool counts_only;
@@ -28,6 +29,8 @@ bool call_write_text(struct call_writing *w, const char *text, size_t len, uint3
 bool call_write_event(struct call_writing *w, uint32_t event, uint8_t class) KS_MUST_USE;
 /* The next row: the root of a thread; its bounds are the caller's work. */
 bool call_write_root(struct call_writing *w, int64_t tid) KS_MUST_USE;
+/* The times of a row to compare, where those of the tree are others. */
+void call_write_keys(struct call_writing *w, uint32_t row, int64_t start_key, int64_t stop_key);
 /* The thread of a root ends with the last row written. */
 void call_write_thread(struct call_writing *w, int64_t tid, uint32_t root);
 /* Columns for the rows that were counted. */

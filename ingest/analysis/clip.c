@@ -19,7 +19,8 @@ static int compare_nesting(uint32_t a, uint32_t b, const void *ctx)
     if (events->ts_ns[a] != events->ts_ns[b]) {
         return events->ts_ns[a] < events->ts_ns[b] ? -1 : 1;
     }
-    return (events->dur_ns[a] < events->dur_ns[b]) - (events->dur_ns[a] > events->dur_ns[b]);
+    return (trace_dur_ns(events, a) < trace_dur_ns(events, b)) -
+           (trace_dur_ns(events, a) > trace_dur_ns(events, b));
 }
 
 static int compare_first_uint(const void *a_void, const void *b_void)
@@ -29,32 +30,42 @@ static int compare_first_uint(const void *a_void, const void *b_void)
     return (a > b) - (a < b);
 }
 
-static struct trace_event row_of(const struct trace_events *events, uint32_t i)
+/* A row as it lies in the columns. */
+struct row {
+    int64_t ts_ns;
+    uint32_t dur_word, correlation_word, external_id_word;
+    uint32_t name, track, args;
+    uint16_t category;
+    uint8_t kind, flags;
+    char phase;
+};
+
+static struct row row_of(const struct trace_events *events, uint32_t i)
 {
-    return (struct trace_event){.ts_ns = events->ts_ns[i],
-                                .dur_ns = events->dur_ns[i],
-                                .correlation = events->correlation[i],
-                                .external_id = events->external_id[i],
-                                .name = events->name[i],
-                                .track = events->track[i],
-                                .args = events->args[i],
-                                .category = events->category[i],
-                                .kind = (enum event_kind)events->kind[i],
-                                .flags = events->flags[i],
-                                .phase = events->phase[i]};
+    return (struct row){.ts_ns = events->ts_ns[i],
+                        .dur_word = events->dur_ns.word[i],
+                        .correlation_word = events->correlation.word[i],
+                        .external_id_word = events->external_id.word[i],
+                        .name = events->name[i],
+                        .track = events->track[i],
+                        .args = events->args[i],
+                        .category = events->category[i],
+                        .kind = events->kind[i],
+                        .flags = events->flags[i],
+                        .phase = events->phase[i]};
 }
 
-static void set_row(struct trace_events *events, uint32_t i, const struct trace_event *row)
+static void set_row(struct trace_events *events, uint32_t i, const struct row *row)
 {
     events->ts_ns[i] = row->ts_ns;
-    events->dur_ns[i] = row->dur_ns;
-    events->correlation[i] = row->correlation;
-    events->external_id[i] = row->external_id;
+    events->dur_ns.word[i] = row->dur_word;
+    events->correlation.word[i] = row->correlation_word;
+    events->external_id.word[i] = row->external_id_word;
     events->name[i] = row->name;
     events->track[i] = row->track;
     events->args[i] = row->args;
     events->category[i] = row->category;
-    events->kind[i] = (uint8_t)row->kind;
+    events->kind[i] = row->kind;
     events->flags[i] = row->flags;
     events->phase[i] = row->phase;
 }
@@ -77,10 +88,8 @@ static void move_notes(
     }
 }
 
-static void move_rows(struct trace *trace,
-                      const struct covering *c,
-                      struct trace_event *rows,
-                      uint32_t *place_of)
+static void
+move_rows(struct trace *trace, const struct covering *c, struct row *rows, uint32_t *place_of)
 {
     for (size_t i = 0; i < c->count; i++) {
         const uint32_t *found =
@@ -115,7 +124,7 @@ static bool put_in_order(struct trace *trace, struct covering *c)
     if (c->count == 0 || memcmp(c->order, c->places, c->count * sizeof *c->order) == 0) {
         return true;
     }
-    struct trace_event *rows = scratch_alloc(c->count, sizeof *rows);
+    struct row *rows = scratch_alloc(c->count, sizeof *rows);
     uint32_t *place_of = scratch_alloc(c->count, sizeof *place_of);
     bool ok = rows != NULL && place_of != NULL;
     if (ok) {
@@ -131,7 +140,7 @@ static bool put_in_order(struct trace *trace, struct covering *c)
 static bool has_length(const struct trace_events *events, uint32_t event)
 {
     return (events->flags[event] & EVENT_NO_TS) == 0 && events->phase[event] == 'X' &&
-           events->dur_ns[event] > 0;
+           trace_dur_ns(events, event) > 0;
 }
 
 static bool add_covering(struct covering *c, uint32_t event)
@@ -152,7 +161,7 @@ static bool order_covering(struct trace *trace, int64_t from_ns, int64_t to_ns)
     bool ok = true;
     for (uint32_t i = 0; ok && i < events->count; i++) {
         bool covers = has_length(events, i) && events->ts_ns[i] <= from_ns &&
-                      ns_add(events->ts_ns[i], events->dur_ns[i]) >= to_ns;
+                      ns_add(events->ts_ns[i], trace_dur_ns(events, i)) >= to_ns;
         ok = !covers || add_covering(&c, i);
     }
     ok = ok && put_in_order(trace, &c);
@@ -161,11 +170,11 @@ static bool order_covering(struct trace *trace, int64_t from_ns, int64_t to_ns)
     return ok;
 }
 
-static void leave_out(struct trace_events *events, uint32_t event)
+static bool leave_out(struct trace *trace, uint32_t event)
 {
-    events->flags[event] |= EVENT_NO_TS;
-    events->ts_ns[event] = 0;
-    events->dur_ns[event] = 0;
+    trace->events.flags[event] |= EVENT_NO_TS;
+    trace->events.ts_ns[event] = 0;
+    return trace_set_dur_ns(trace, event, 0);
 }
 
 bool clip_events(struct trace *trace, int64_t from_ns, int64_t to_ns)
@@ -174,19 +183,20 @@ bool clip_events(struct trace *trace, int64_t from_ns, int64_t to_ns)
     if (!order_covering(trace, from_ns, to_ns)) {
         return false;
     }
-    for (uint32_t i = 0; i < events->count; i++) {
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < events->count; i++) {
         if ((events->flags[i] & EVENT_NO_TS) != 0) {
             continue;
         }
         int64_t start_ns = events->ts_ns[i];
-        int64_t end_ns = ns_add(start_ns, events->dur_ns[i]);
+        int64_t end_ns = ns_add(start_ns, trace_dur_ns(events, i));
         bool is_long = has_length(events, i);
         if (is_long && end_ns > from_ns && start_ns < to_ns) {
             events->ts_ns[i] = ns_max(start_ns, from_ns);
-            events->dur_ns[i] = ns_sub(ns_min(end_ns, to_ns), events->ts_ns[i]);
+            ok = trace_set_dur_ns(trace, i, ns_sub(ns_min(end_ns, to_ns), events->ts_ns[i]));
         } else if (is_long || start_ns < from_ns || start_ns > to_ns) {
-            leave_out(events, i);
+            ok = leave_out(trace, i);
         }
     }
-    return true;
+    return ok;
 }

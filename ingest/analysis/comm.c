@@ -8,7 +8,7 @@
 static int64_t external_id(const struct selection *sel, uint32_t event)
 {
     bool is_module = sel->type[event] == TYPE_MODULE;
-    return is_module ? TRACE_NO_ID : sel->trace->events.external_id[event];
+    return is_module ? TRACE_NO_ID : trace_external_id(&sel->trace->events, event);
 }
 
 static bool add_node(struct comms *comms, const struct selection *sel, uint32_t event, size_t *cap)
@@ -60,7 +60,7 @@ bool comm_collect(struct comms *comms, const struct selection *sel)
         uint32_t event = sel->order[i];
         const struct id_slot *slot =
             is_candidate(comms, sel, event)
-                ? id_map_find(&comms->by_external_id, sel->trace->events.external_id[event])
+                ? id_map_find(&comms->by_external_id, trace_external_id(&sel->trace->events, event))
                 : NULL;
         if (slot != NULL) {
             comms->nodes[slot->index].range_count++;
@@ -79,7 +79,8 @@ void comm_free(struct comms *comms)
 bool comm_has_device_event(const struct comms *comms, const struct selection *sel, uint32_t event)
 {
     return comms->by_external_id.count != 0 && is_candidate(comms, sel, event) &&
-           id_map_find(&comms->by_external_id, sel->trace->events.external_id[event]) != NULL;
+           id_map_find(&comms->by_external_id, trace_external_id(&sel->trace->events, event)) !=
+               NULL;
 }
 
 struct node_order {

@@ -163,7 +163,7 @@ static void fill_ranges(struct comm_log *log,
         uint32_t event = sel->order[i];
         if (comm_has_device_event(comms, sel, event)) {
             const struct id_slot *slot =
-                id_map_find(&comms->by_external_id, sel->trace->events.external_id[event]);
+                id_map_find(&comms->by_external_id, trace_external_id(&sel->trace->events, event));
             comm_log_add_range(log, &log->ops[place[slot->index]], sel, event);
         }
     }

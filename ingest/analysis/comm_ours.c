@@ -81,9 +81,9 @@ static int64_t thread_of(const struct selection *sel, uint32_t event)
 /* An id that is a copy of the correlation is none. */
 static int64_t own_id(const struct selection *sel, uint32_t event)
 {
-    int64_t id = sel->trace->events.external_id[event];
+    int64_t id = trace_external_id(&sel->trace->events, event);
     bool is_copy = !select_is_host((enum event_type)sel->type[event]) &&
-                   id == sel->trace->events.correlation[event];
+                   id == trace_correlation(&sel->trace->events, event);
     return is_copy ? TRACE_NO_ID : id;
 }
 

@@ -32,14 +32,14 @@ static uint32_t group_prefills(struct cycle_owners *owners,
                                struct cycle *cycle)
 {
     const struct cycle_anchor *earliest = &owners->anchors[first];
-    int64_t start_ns = events->start_ns[earliest->at];
+    int64_t start_ns = cycle_start_ns(events, earliest->at);
     int64_t dur_ns = cycle_anchor_ns(events, earliest);
     int64_t longest_ns = -1;
     uint32_t i = first;
-    *cycle = cycle_between(start_ns, events->end_ns[earliest->at], CYCLE_NONE);
+    *cycle = cycle_between(start_ns, cycle_end_ns(events, earliest->at), CYCLE_NONE);
     for (; i < owners->anchor_count; i++) {
         struct cycle_anchor *anchor = &owners->anchors[i];
-        int64_t later_ns = ns_sub(events->start_ns[anchor->at], start_ns);
+        int64_t later_ns = ns_sub(cycle_start_ns(events, anchor->at), start_ns);
         if (i != first && later_ns >= dur_ns - later_ns) {
             break;
         }
@@ -47,8 +47,8 @@ static uint32_t group_prefills(struct cycle_owners *owners,
             continue;
         }
         int64_t anchor_ns = cycle_anchor_ns(events, anchor);
-        cycle->end_ns = ns_max(cycle->end_ns, events->end_ns[anchor->at]);
-        cycle->name = anchor_ns > longest_ns ? events->name[anchor->at] : cycle->name;
+        cycle->end_ns = ns_max(cycle->end_ns, cycle_end_ns(events, anchor->at));
+        cycle->name = anchor_ns > longest_ns ? cycle_name(events, anchor->at) : cycle->name;
         longest_ns = ns_max(longest_ns, anchor_ns);
         anchor->cycle = number;
     }
@@ -73,9 +73,9 @@ add_prefills(struct cycle_set *set, struct cycle_owners *owners, const struct cy
 
 static uint32_t lowest_process(const struct cycle_owners *owners, const struct cycle_events *events)
 {
-    uint32_t lowest = events->process[owners->anchors[0].at];
+    uint32_t lowest = cycle_process(events, owners->anchors[0].at);
     for (uint32_t i = 1; i < owners->anchor_count; i++) {
-        uint32_t process = events->process[owners->anchors[i].at];
+        uint32_t process = cycle_process(events, owners->anchors[i].at);
         lowest = events->pid[process] < events->pid[lowest] ? process : lowest;
     }
     return lowest;
@@ -92,12 +92,12 @@ static void add_others(struct cycle_set *set,
         struct cycle_anchor *anchor = &owners->anchors[i];
         bool is_untyped = is_typed && anchor->kind == ANCHOR_UNTYPED;
         if (anchor->kind == ANCHOR_PREFILL ||
-            (!is_untyped && events->process[anchor->at] != lowest)) {
+            (!is_untyped && cycle_process(events, anchor->at) != lowest)) {
             continue;
         }
         struct cycle *cycle = &set->items[set->count];
-        *cycle = cycle_between(events->start_ns[anchor->at], events->end_ns[anchor->at],
-                               events->name[anchor->at]);
+        *cycle = cycle_between(cycle_start_ns(events, anchor->at), cycle_end_ns(events, anchor->at),
+                               cycle_name(events, anchor->at));
         cycle->kind = is_typed ? CYCLE_DECODE : CYCLE_STEP;
         cycle->is_settled = !is_untyped;
         anchor->cycle = set->count++;

@@ -58,7 +58,7 @@ static bool sort_by_thread(struct nesting *n, enum cycle_class class)
 
 static bool add_to_total(struct nesting *n, uint32_t at)
 {
-    uint32_t name = n->events->name[at];
+    uint32_t name = cycle_name(n->events, at);
     if (n->total_of[name] == CYCLE_NONE) {
         struct call_total *totals =
             scratch_grow(n->totals, n->total_count, &n->total_cap, sizeof *totals);
@@ -71,7 +71,7 @@ static bool add_to_total(struct nesting *n, uint32_t at)
     }
     struct call_total *total = &n->totals[n->total_of[name]];
     total->first = at < total->first ? at : total->first;
-    int64_t dur_ns = ns_sub(n->events->end_ns[at], n->events->start_ns[at]);
+    int64_t dur_ns = ns_sub(cycle_end_ns(n->events, at), cycle_start_ns(n->events, at));
     total->all_ns = ns_add(total->all_ns, dur_ns);
     if (n->calls->depth[at] == 0) {
         total->top_count++;
@@ -84,8 +84,8 @@ static bool add_to_total(struct nesting *n, uint32_t at)
 static uint32_t close_ended(struct nesting *n, uint32_t top, uint32_t at)
 {
     const struct cycle_events *events = n->events;
-    while (top != CYCLE_NONE && events->start_ns[at] >= events->end_ns[top]) {
-        n->open[events->name[top]]--;
+    while (top != CYCLE_NONE && cycle_start_ns(events, at) >= cycle_end_ns(events, top)) {
+        n->open[cycle_name(events, top)]--;
         top = n->calls->parent[top];
     }
     return top;
@@ -96,7 +96,7 @@ static bool nest_thread(struct nesting *n, const uint32_t *calls, uint32_t count
     uint32_t top = CYCLE_NONE;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t at = calls[i];
-        uint32_t *open = &n->open[n->events->name[at]];
+        uint32_t *open = &n->open[cycle_name(n->events, at)];
         top = close_ended(n, top, at);
         n->calls->parent[at] = top;
         n->calls->depth[at] = top == CYCLE_NONE ? 0 : n->calls->depth[top] + 1;
@@ -107,7 +107,7 @@ static bool nest_thread(struct nesting *n, const uint32_t *calls, uint32_t count
         top = at;
     }
     for (; top != CYCLE_NONE; top = n->calls->parent[top]) {
-        n->open[n->events->name[top]]--;
+        n->open[cycle_name(n->events, top)]--;
     }
     return true;
 }

@@ -26,7 +26,7 @@ static void take_value(struct counter_row *row, double value)
 static bool take_sample(struct summary *s, uint32_t at)
 {
     uint32_t known = s->keys.count;
-    struct key key = {{s->events->name[at], cycle_host(s->events, at)}};
+    struct key key = {{cycle_name(s->events, at), cycle_host(s->events, at)}};
     uint32_t number = key_map_add(&s->keys, key);
     if (number == KEY_MAP_NONE) {
         return false;

@@ -36,7 +36,7 @@ static int64_t instance_of(const struct cycle_events *events, uint32_t at)
         return cycle_track(events, at)->instance;
     }
     if ((flags & CYCLE_CATEGORY_NUMBERED) != 0) {
-        return instance_in_name(strtab_text(events->trace->strings, events->name[at]));
+        return instance_in_name(strtab_text(events->trace->strings, cycle_name(events, at)));
     }
     return CYCLE_NO_INSTANCE;
 }
@@ -86,10 +86,10 @@ static bool list_entries(struct cycle_counters *counters,
         if (events->class[at] != CYCLE_CLASS_COUNTER) {
             continue;
         }
-        uint8_t *metric = &metric_of[events->name[at]];
+        uint8_t *metric = &metric_of[cycle_name(events, at)];
         if (*metric == 0) {
             enum cycle_metric found =
-                cycle_metric_of(strtab_text(events->trace->strings, events->name[at]));
+                cycle_metric_of(strtab_text(events->trace->strings, cycle_name(events, at)));
             *metric = found == CYCLE_METRIC_COUNT ? NO_METRIC : (uint8_t)(found + 1);
         }
         if (*metric == NO_METRIC) {
@@ -140,7 +140,7 @@ static bool make_series(struct cycle_counters *counters,
     for (uint32_t i = 0; i < entries->count; i++) {
         struct cycle_series *series = &counters->series[entries->items[i].series];
         uint32_t place = series->first + series->count++;
-        counters->time_ns[place] = events->start_ns[entries->items[i].at];
+        counters->time_ns[place] = cycle_start_ns(events, entries->items[i].at);
         counters->value[place] = cycle_extra(events, entries->items[i].at)->value;
     }
     return true;
@@ -159,7 +159,7 @@ static bool list_hosts(struct cycle_counters *counters, const struct cycle_event
     for (uint32_t at = 0; at < events->count; at++) {
         uint32_t host = cycle_host(events, at);
         if (events->class[at] == CYCLE_CLASS_COUNTER && host != CYCLE_NONE) {
-            counters->hosted_ns[count] = events->start_ns[at];
+            counters->hosted_ns[count] = cycle_start_ns(events, at);
             counters->hosted_host[count++] = host;
         }
     }

@@ -49,7 +49,7 @@ static enum cycle_class host_class(struct cycle_events *events, uint32_t row)
         return CYCLE_CLASS_ANNOTATION;
     case EVENT_PYTHON:
     case EVENT_PYTHON_FUNCTION:
-        return rows->dur_ns[row] > 0 ? CYCLE_CLASS_PYTHON : CYCLE_CLASS_OTHER;
+        return trace_dur_ns(rows, row) > 0 ? CYCLE_CLASS_PYTHON : CYCLE_CLASS_OTHER;
     case EVENT_RUNTIME:
         return CYCLE_CLASS_LAUNCH;
     case EVENT_DRIVER:
@@ -165,31 +165,6 @@ static bool keeps_doubles(const struct cycle_events *events)
     return all_short;
 }
 
-static bool copy_columns(struct cycle_events *events)
-{
-    const struct trace_events *rows = &events->trace->events;
-    uint32_t count = events->count;
-    events->start_ns = scratch_alloc(count, sizeof *events->start_ns);
-    events->end_ns = scratch_alloc(count, sizeof *events->end_ns);
-    events->name = scratch_alloc(count, sizeof *events->name);
-    events->process = scratch_alloc(count, sizeof *events->process);
-    if (events->start_ns == NULL || events->end_ns == NULL || events->name == NULL ||
-        events->process == NULL) {
-        return false;
-    }
-    bool doubles = keeps_doubles(events);
-    for (uint32_t at = 0; at < count; at++) {
-        uint32_t row = events->row[at];
-        int64_t start_ns = rows->ts_ns[row];
-        start_ns = doubles ? cycle_clock_meant(start_ns) : start_ns;
-        events->start_ns[at] = start_ns;
-        events->end_ns[at] = ns_add(start_ns, rows->dur_ns[row]);
-        events->name[at] = rows->name[row];
-        events->process[at] = events->track[rows->track[row]].process;
-    }
-    return true;
-}
-
 /* ---- hosts ---- */
 
 /* The host that the event itself names: its argument, else the text of its pid. */
@@ -214,7 +189,7 @@ static bool fill_hosts(struct cycle_events *events)
     events->host = scratch_alloc(events->count, sizeof *events->host);
     bool ok = last != NULL && events->host != NULL;
     for (uint32_t at = 0; ok && at < events->count; at++) {
-        uint32_t process = events->process[at];
+        uint32_t process = cycle_process(events, at);
         uint32_t host;
         ok = own_host(events, at, &host);
         last[process] = host != CYCLE_NONE ? host : last[process];
@@ -236,7 +211,7 @@ static uint32_t busiest_process(const struct cycle_events *events, uint32_t *cou
         enum cycle_class class = (enum cycle_class)events->class[at];
         bool is_host = class == CYCLE_CLASS_PYTHON || class == CYCLE_CLASS_LAUNCH ||
                        class == CYCLE_CLASS_OPERATOR || class == CYCLE_CLASS_ANNOTATION;
-        counts[events->process[at]] += is_host;
+        counts[cycle_process(events, at)] += is_host;
     }
     for (uint32_t i = 1; i < events->process_count; i++) {
         best = counts[i] > counts[best] ? i : best;
@@ -322,16 +297,14 @@ static bool adopt_device_work(struct cycle_events *events)
     uint32_t *counts = scratch_calloc(events->process_count, sizeof *counts);
     events->launch = scratch_none(events->count);
     bool ok = counts != NULL && events->launch != NULL && index_launches(events, &launches);
-    uint32_t busiest = ok ? busiest_process(events, counts) : 0;
+    events->busiest_process = ok ? busiest_process(events, counts) : 0;
     for (uint32_t at = 0; ok && at < events->count; at++) {
         int64_t correlation;
         if (events->class[at] != CYCLE_CLASS_GPU) {
             continue;
         }
         bool has_correlation = cycle_correlation(events, at, &correlation);
-        uint32_t launch = has_correlation ? find_launch(&launches, correlation) : CYCLE_NONE;
-        events->launch[at] = launch;
-        events->process[at] = launch == CYCLE_NONE ? busiest : events->process[launch];
+        events->launch[at] = has_correlation ? find_launch(&launches, correlation) : CYCLE_NONE;
     }
     free(counts);
     free(launches.near);
@@ -348,8 +321,11 @@ bool cycle_events_init(struct cycle_events *events, const struct trace *trace, b
         return false;
     }
     find_origin(events);
-    return index_extras(events) && cycle_tracks_read(events) && select_rows(events, only_steps) &&
-           copy_columns(events) && (!events->names_hosts || fill_hosts(events)) &&
+    if (!index_extras(events) || !cycle_tracks_read(events) || !select_rows(events, only_steps)) {
+        return false;
+    }
+    events->has_short_times = keeps_doubles(events);
+    return (!events->names_hosts || fill_hosts(events)) &&
            (!events->is_kineto || adopt_device_work(events));
 }
 
@@ -358,11 +334,7 @@ void cycle_events_free(struct cycle_events *events)
     cycle_names_free(&events->names);
     strtab_destroy(events->hosts);
     free(events->row);
-    free(events->start_ns);
-    free(events->end_ns);
     free(events->class);
-    free(events->name);
-    free(events->process);
     free(events->launch);
     free(events->host);
     free(events->extra);
@@ -401,6 +373,6 @@ bool cycle_correlation(const struct cycle_events *events, uint32_t at, int64_t *
         *correlation = extra->correlation;
         return true;
     }
-    *correlation = events->trace->events.correlation[events->row[at]];
+    *correlation = trace_correlation(&events->trace->events, events->row[at]);
     return *correlation != TRACE_NO_ID && *correlation != 0 && *correlation > TEXT_IDS_BELOW;
 }

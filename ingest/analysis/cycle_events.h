@@ -8,7 +8,9 @@
 #ifndef KS_ANALYSIS_CYCLE_EVENTS_H
 #define KS_ANALYSIS_CYCLE_EVENTS_H
 
+#include "ingest/analysis/cycle_clock.h"
 #include "ingest/analysis/cycle_names.h"
+#include "ingest/analysis/ns.h"
 #include "ingest/base/attr.h"
 #include "ingest/model/trace.h"
 
@@ -45,11 +47,7 @@ struct cycle_events {
     struct cycle_names names;
     uint32_t count;
     uint32_t *row;
-    int64_t *start_ns;
-    int64_t *end_ns;
-    uint8_t *class; /* enum cycle_class */
-    uint32_t *name; /* string ids */
-    uint32_t *process;
+    uint8_t *class;   /* enum cycle_class */
     uint32_t *launch; /* position of the call that started this device work, by correlation alone;
                          CYCLE_NONE; NULL: not a Kineto trace */
     uint32_t *host;   /* ids in `hosts`, CYCLE_NONE; NULL: no event names a host */
@@ -58,9 +56,11 @@ struct cycle_events {
     struct cycle_track *track; /* by track of the trace */
     int64_t *pid;              /* by process */
     uint32_t process_count;
+    uint32_t busiest_process; /* where device work belongs that no known call started */
     uint32_t thread_count;
     bool is_kineto; /* PyTorch's own profiler wrote it: device events carry the device as pid */
-    bool has_steps; /* ProfilerStep#N annotations on the host */
+    bool has_short_times; /* cycle_clock_meant() tells the times of its recorder */
+    bool has_steps;       /* ProfilerStep#N annotations on the host */
     bool names_hosts;
     bool has_many_hosts;
     bool has_counters; /* samples with a value */
@@ -78,6 +78,34 @@ void cycle_events_free(struct cycle_events *events);
 static inline const struct cycle_track *cycle_track(const struct cycle_events *events, uint32_t at)
 {
     return &events->track[events->trace->events.track[events->row[at]]];
+}
+
+static inline int64_t cycle_start_ns(const struct cycle_events *events, uint32_t at)
+{
+    int64_t start_ns = events->trace->events.ts_ns[events->row[at]];
+    return KS_UNLIKELY(events->has_short_times) ? cycle_clock_meant(start_ns) : start_ns;
+}
+
+static inline int64_t cycle_end_ns(const struct cycle_events *events, uint32_t at)
+{
+    return ns_add(cycle_start_ns(events, at),
+                  trace_dur_ns(&events->trace->events, events->row[at]));
+}
+
+/* A string id. */
+static inline uint32_t cycle_name(const struct cycle_events *events, uint32_t at)
+{
+    return events->trace->events.name[events->row[at]];
+}
+
+/* Device work of Kineto traces belongs to the process of the call that started it. */
+static inline uint32_t cycle_process(const struct cycle_events *events, uint32_t at)
+{
+    if (events->launch == NULL || events->class[at] != CYCLE_CLASS_GPU) {
+        return cycle_track(events, at)->process;
+    }
+    uint32_t launch = events->launch[at];
+    return launch == CYCLE_NONE ? events->busiest_process : cycle_track(events, launch)->process;
 }
 
 static inline uint32_t cycle_host(const struct cycle_events *events, uint32_t at)

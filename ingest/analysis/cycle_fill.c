@@ -24,7 +24,6 @@ struct fill {
     struct cycle_set *set;
     struct cycle_events *events;
     const struct cycle_owners *owners;
-    const int64_t *self_ns;
     struct device_work device;
     uint32_t last_started;     /* the last cycle that starts at or before the present event */
     uint32_t covered_until[2]; /* cycles before it that are behind last_started are covered from end
@@ -42,23 +41,21 @@ static bool is_too_much(struct cycle_set *set)
 
 static bool add_piece(struct fill *f, uint32_t cycle, uint32_t at, int64_t start_ns, int64_t end_ns)
 {
-    struct cycle_piece piece = {cycle, at, start_ns, end_ns, end_ns - start_ns};
+    bool is_cut =
+        start_ns != cycle_start_ns(f->events, at) || end_ns != cycle_end_ns(f->events, at);
+    const struct cycle_piece piece = {.cycle = cycle & CYCLE_INDEX_MAX, .is_cut = is_cut, .at = at};
     struct cycle *into = &f->set->items[cycle];
     cycle_take(into, f->events, at, start_ns, end_ns);
     if (f->events->class[at] == CYCLE_CLASS_PYTHON) {
         into->first_ns = ns_min(into->first_ns, start_ns);
         into->last_ns = ns_max(into->last_ns, end_ns);
     }
-    enum cycle_type type = cycle_type_of(f->events, at);
-    if (type == CYCLE_TYPE_OPERATOR) {
-        piece.dur_ns = f->self_ns[at];
-    }
-    return type == CYCLE_TYPE_NONE || cycle_set_add(f->set, &piece);
+    return cycle_type_of(f->events, at) == CYCLE_TYPE_NONE || cycle_set_add(f->set, &piece);
 }
 
 static bool add_whole(struct fill *f, uint32_t cycle, uint32_t at)
 {
-    return add_piece(f, cycle, at, f->events->start_ns[at], f->events->end_ns[at]);
+    return add_piece(f, cycle, at, cycle_start_ns(f->events, at), cycle_end_ns(f->events, at));
 }
 
 /* ---- device work ---- */
@@ -78,7 +75,7 @@ static bool key_of(struct fill *f, uint32_t at, uint32_t *key)
     if (!cycle_correlation(f->events, at, &correlation)) {
         return true;
     }
-    *key = key_map_add(&f->device.keys, work_key(f->events->process[at], correlation));
+    *key = key_map_add(&f->device.keys, work_key(cycle_process(f->events, at), correlation));
     return *key != KEY_MAP_NONE;
 }
 
@@ -172,8 +169,8 @@ static bool add_uncut(struct fill *f, uint32_t cycle, uint32_t at)
 static bool add_operator(struct fill *f, uint32_t at)
 {
     const struct cycle *cycle = &f->set->items[f->last_started];
-    bool is_inside =
-        f->events->start_ns[at] >= cycle->start_ns && f->events->start_ns[at] < cycle->end_ns;
+    bool is_inside = cycle_start_ns(f->events, at) >= cycle->start_ns &&
+                     cycle_start_ns(f->events, at) < cycle->end_ns;
     return !is_inside || add_whole(f, f->last_started, at);
 }
 
@@ -186,8 +183,8 @@ static bool adds_only_time(struct fill *f, uint32_t at)
 static bool add_overlapping(struct fill *f, uint32_t at)
 {
     struct cycle_set *set = f->set;
-    int64_t start_ns = f->events->start_ns[at];
-    int64_t end_ns = f->events->end_ns[at];
+    int64_t start_ns = cycle_start_ns(f->events, at);
+    int64_t end_ns = cycle_end_ns(f->events, at);
     uint32_t *covered = &f->covered_until[f->events->class[at] == CYCLE_CLASS_PYTHON];
     bool only_time = adds_only_time(f, at);
     for (uint32_t i = f->last_started; i < set->count && set->items[i].start_ns <= end_ns; i++) {
@@ -237,7 +234,7 @@ static bool fill_all(struct fill *f)
     }
     for (uint32_t at = 0; at < f->events->count && !set->is_nonsense; at++) {
         while (f->last_started + 1 < set->count &&
-               set->items[f->last_started + 1].start_ns <= f->events->start_ns[at]) {
+               set->items[f->last_started + 1].start_ns <= cycle_start_ns(f->events, at)) {
             f->last_started++;
         }
         if (!add_event(f, at)) {
@@ -254,7 +251,8 @@ bool cycle_set_fill(struct cycle_set *set,
 {
     bool is_long = events->count > UINT32_MAX - CYCLE_PIECES_MORE_MAX;
     set->piece_max = is_long ? UINT32_MAX : events->count + CYCLE_PIECES_MORE_MAX;
-    struct fill f = {.set = set, .events = events, .owners = owners, .self_ns = self_ns};
+    set->self_ns = self_ns;
+    struct fill f = {.set = set, .events = events, .owners = owners};
     bool ok = index_device_work(&f) && fill_all(&f);
     key_map_free(&f.device.keys);
     id_map_free(&f.device.seen);

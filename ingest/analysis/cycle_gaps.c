@@ -33,8 +33,8 @@ static bool points_fill(struct anchor_points *points,
                         uint32_t *order)
 {
     for (uint32_t i = 0; i < points->count; i++) {
-        points->start_ns[i] = events->start_ns[owners->anchors[i].at];
-        values[i] = events->end_ns[owners->anchors[i].at];
+        points->start_ns[i] = cycle_start_ns(events, owners->anchors[i].at);
+        values[i] = cycle_end_ns(events, owners->anchors[i].at);
         order[i] = i;
     }
     if (!extreme_tree_init(&points->least_end, values, points->count, false) ||
@@ -89,14 +89,15 @@ static bool holds_another(const struct anchor_points *points,
                           uint32_t call,
                           uint32_t anchor)
 {
-    int64_t start_ns = events->start_ns[call];
-    int64_t end_ns = events->end_ns[call];
+    int64_t start_ns = cycle_start_ns(events, call);
+    int64_t end_ns = cycle_end_ns(events, call);
     uint32_t from = first_from(points->start_ns, points->count, start_ns, false);
-    uint32_t to = first_from(points->start_ns, points->count, events->start_ns[anchor], false);
+    uint32_t to =
+        first_from(points->start_ns, points->count, cycle_start_ns(events, anchor), false);
     if (from < to && extreme_tree_query(&points->least_end, from, to) <= end_ns) {
         return true;
     }
-    from = first_from(points->end_ns, points->count, events->end_ns[anchor], true);
+    from = first_from(points->end_ns, points->count, cycle_end_ns(events, anchor), true);
     to = first_from(points->end_ns, points->count, end_ns, true);
     return from < to && extreme_tree_query(&points->greatest_start, from, to) >= start_ns;
 }
@@ -111,7 +112,7 @@ static uint32_t outer_call(const struct anchor_points *points,
     uint32_t crooked = 0;
     uint32_t call = calls->depth[anchor] == CYCLE_NONE ? CYCLE_NONE : calls->parent[anchor];
     for (; call != CYCLE_NONE; call = calls->parent[call]) {
-        if (events->end_ns[call] < events->end_ns[anchor]) {
+        if (cycle_end_ns(events, call) < cycle_end_ns(events, anchor)) {
             if (++crooked > CROOKED_CALLS_MAX) {
                 break;
             }
@@ -133,8 +134,8 @@ bool cycle_owners_bound(struct cycle_owners *owners,
     for (uint32_t i = 0; ok && i < owners->anchor_count; i++) {
         struct cycle_anchor *anchor = &owners->anchors[i];
         uint32_t outer = outer_call(&points, events, calls, anchor->at);
-        anchor->bound_start_ns = events->start_ns[outer];
-        anchor->bound_end_ns = events->end_ns[outer];
+        anchor->bound_start_ns = cycle_start_ns(events, outer);
+        anchor->bound_end_ns = cycle_end_ns(events, outer);
     }
     points_free(&points);
     return ok;
@@ -158,8 +159,8 @@ static int compare_anchors(uint32_t a, uint32_t b, const void *context)
     const struct gap_order *order = context;
     const struct cycle_anchor *left = &order->owners->anchors[a];
     const struct cycle_anchor *right = &order->owners->anchors[b];
-    int found =
-        compare_numbers(order->events->process[left->at], order->events->process[right->at]);
+    int found = compare_numbers(cycle_process(order->events, left->at),
+                                cycle_process(order->events, right->at));
     if (found == 0) {
         found = compare_numbers(left->bound_start_ns, right->bound_start_ns);
     }
@@ -193,9 +194,9 @@ static bool gaps_list(struct gaps *gaps,
     }
     for (uint32_t i = 0; i < owners->anchor_count; i++) {
         const struct cycle_anchor *anchor = &owners->anchors[order[i]];
-        bool is_first = i == 0 || events->process[anchor->at] !=
-                                      events->process[owners->anchors[order[i - 1]].at];
-        while (process <= events->process[anchor->at]) {
+        bool is_first = i == 0 || cycle_process(events, anchor->at) !=
+                                      cycle_process(events, owners->anchors[order[i - 1]].at);
+        while (process <= cycle_process(events, anchor->at)) {
             gaps->process_first[process++] = count;
         }
         if (is_first) {
@@ -215,18 +216,18 @@ static bool gaps_list(struct gaps *gaps,
 /* The last gap of the process that starts at or before the event, if it holds all of it. */
 static uint32_t gap_owner(const struct gaps *gaps, const struct cycle_events *events, uint32_t at)
 {
-    uint32_t first = gaps->process_first[events->process[at]];
+    uint32_t first = gaps->process_first[cycle_process(events, at)];
     uint32_t low = first;
-    uint32_t high = gaps->process_first[events->process[at] + 1];
+    uint32_t high = gaps->process_first[cycle_process(events, at) + 1];
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (gaps->items[middle].start_ns <= events->start_ns[at]) {
+        if (gaps->items[middle].start_ns <= cycle_start_ns(events, at)) {
             low = middle + 1;
         } else {
             high = middle;
         }
     }
-    bool is_inside = low > first && events->end_ns[at] <= gaps->items[low - 1].end_ns;
+    bool is_inside = low > first && cycle_end_ns(events, at) <= gaps->items[low - 1].end_ns;
     return is_inside ? gaps->items[low - 1].later : CYCLE_NONE;
 }
 

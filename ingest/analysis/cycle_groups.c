@@ -208,11 +208,12 @@ static bool close_slice(struct cycle_groups *g, uint32_t cycle, uint32_t process
 /* To be called in order of their start. */
 static bool add_slice(struct cycle_groups *g, const struct cycle_piece *piece)
 {
-    uint32_t process = g->events->process[piece->at];
+    uint32_t process = cycle_process(g->events, piece->at);
     struct cycle_slice *slice = &g->slice[process];
-    if (slice->instances > 0 && piece->start_ns < slice->end_ns) {
-        slice->end_ns = ns_max(slice->end_ns, piece->end_ns);
-        slice->dur_ns = ns_add(slice->dur_ns, piece->dur_ns);
+    struct cycle_piece_times times = cycle_piece_times(g->set, g->events, piece);
+    if (slice->instances > 0 && times.start_ns < slice->end_ns) {
+        slice->end_ns = ns_max(slice->end_ns, times.end_ns);
+        slice->dur_ns = ns_add(slice->dur_ns, times.dur_ns);
         slice->instances++;
         return true;
     }
@@ -221,9 +222,9 @@ static bool add_slice(struct cycle_groups *g, const struct cycle_piece *piece)
     } else if (!close_slice(g, piece->cycle, process)) {
         return false;
     }
-    *slice = (struct cycle_slice){.start_ns = piece->start_ns,
-                                  .end_ns = piece->end_ns,
-                                  .dur_ns = piece->dur_ns,
+    *slice = (struct cycle_slice){.start_ns = times.start_ns,
+                                  .end_ns = times.end_ns,
+                                  .dur_ns = times.dur_ns,
                                   .instances = 1,
                                   .device = cycle_device(g->events, piece->at),
                                   .host = cycle_host(g->events, piece->at)};
@@ -241,29 +242,33 @@ static bool add_piece(struct cycle_groups *g, const struct cycle_piece *piece)
         }
         return slices != NULL;
     }
+    struct cycle_piece_times times = cycle_piece_times(g->set, g->events, piece);
     struct cycle_interval in = {
         .type = type,
-        .process = g->events->process[piece->at],
+        .process = cycle_process(g->events, piece->at),
         .host = cycle_host(g->events, piece->at),
         .device =
             type == CYCLE_TYPE_OPERATOR ? CYCLE_NO_DEVICE : cycle_device(g->events, piece->at),
-        .start_ns = piece->start_ns,
-        .end_ns = piece->end_ns,
+        .start_ns = times.start_ns,
+        .end_ns = times.end_ns,
     };
-    struct amount amount = {piece->cycle, g->events->name[piece->at], piece->dur_ns, 1};
+    struct amount amount = {piece->cycle, cycle_name(g->events, piece->at), times.dur_ns, 1};
     return add_interval(g, &in, &amount);
 }
 
 static int compare_starts(uint32_t a, uint32_t b, const void *context)
 {
-    const struct cycle_piece *pieces = context;
-    return pieces[a].start_ns < pieces[b].start_ns ? -1 : pieces[a].start_ns > pieces[b].start_ns;
+    const struct cycle_groups *g = context;
+    const struct cycle_piece *pieces = g->set->pieces;
+    int64_t start_a = cycle_piece_times(g->set, g->events, &pieces[a]).start_ns;
+    int64_t start_b = cycle_piece_times(g->set, g->events, &pieces[b]).start_ns;
+    return (start_a > start_b) - (start_a < start_b);
 }
 
 /* Parts that were cut begin with the cycle, which can be later than slices that the cycle owns. */
 static bool add_slices(struct cycle_groups *g, uint32_t cycle)
 {
-    if (!sort_stable(g->slices, g->slice_count, compare_starts, g->set->pieces)) {
+    if (!sort_stable(g->slices, g->slice_count, compare_starts, g)) {
         return false;
     }
     g->sliced_count = 0;

@@ -36,10 +36,11 @@ static bool map_devices(struct cycle_hardware *hardware, struct process_memo *me
         if (events->class[at] != CYCLE_CLASS_GPU || !cycle_device_argument(events, at, &device)) {
             continue;
         }
-        struct process_memo *memo = &memos[events->process[at]];
+        struct process_memo *memo = &memos[cycle_process(events, at)];
         uint32_t host = cycle_host(events, at);
         if (memo->host != host) {
-            *memo = (struct process_memo){host, process_entry(hardware, host, events->process[at])};
+            *memo = (struct process_memo){host,
+                                          process_entry(hardware, host, cycle_process(events, at))};
         }
         if (memo->entry == ID_MAP_NONE) {
             continue;

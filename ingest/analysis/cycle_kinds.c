@@ -15,7 +15,7 @@ static void
 classify_by_anchor(struct cycle_owners *owners, const struct cycle_events *events, uint32_t prefill)
 {
     for (uint32_t i = 0; i < owners->anchor_count; i++) {
-        bool is_prefill = events->name[owners->anchors[i].at] == prefill;
+        bool is_prefill = cycle_name(events, owners->anchors[i].at) == prefill;
         owners->anchors[i].kind = is_prefill ? ANCHOR_PREFILL : ANCHOR_DECODE;
     }
 }
@@ -23,7 +23,7 @@ classify_by_anchor(struct cycle_owners *owners, const struct cycle_events *event
 static bool has_encode(struct cycle_events *events)
 {
     for (uint32_t at = 0; at < events->count; at++) {
-        if ((cycle_name_flags(&events->names, events->name[at]) & CYCLE_NAME_ENCODE) != 0) {
+        if ((cycle_name_flags(&events->names, cycle_name(events, at)) & CYCLE_NAME_ENCODE) != 0) {
             return true;
         }
     }
@@ -40,7 +40,7 @@ static bool classify_by_words(struct cycle_owners *owners, struct cycle_events *
             continue;
         }
         struct cycle_anchor *anchor = &owners->anchors[owners->owner[at]];
-        uint32_t flags = cycle_name_flags(&events->names, events->name[at]);
+        uint32_t flags = cycle_name_flags(&events->names, cycle_name(events, at));
         if ((flags & CYCLE_NAME_PREFILL) != 0) {
             anchor->kind = ANCHOR_PREFILL;
         } else if ((flags & decode) != 0 && anchor->kind == ANCHOR_UNTYPED) {

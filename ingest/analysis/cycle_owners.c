@@ -33,15 +33,16 @@ static bool hang_events(struct search *s)
     }
     uint32_t seen = 0;
     for (uint32_t at = 0; at < events->count; at++) {
-        for (; seen < events->count && events->start_ns[seen] <= events->start_ns[at]; seen++) {
+        for (; seen < events->count && cycle_start_ns(events, seen) <= cycle_start_ns(events, at);
+             seen++) {
             if (events->class[seen] == CYCLE_CLASS_PYTHON) {
-                last[events->process[seen]] = seen;
+                last[cycle_process(events, seen)] = seen;
             }
         }
-        uint32_t call = last[events->process[at]];
+        uint32_t call = last[cycle_process(events, at)];
         if (events->class[at] == CYCLE_CLASS_PYTHON) {
             s->parent[at] = s->calls->parent[at];
-        } else if (call != CYCLE_NONE && events->end_ns[call] >= events->end_ns[at]) {
+        } else if (call != CYCLE_NONE && cycle_end_ns(events, call) >= cycle_end_ns(events, at)) {
             s->parent[at] = call;
         }
     }
@@ -56,7 +57,7 @@ static void own(struct search *s, uint32_t at)
 {
     uint32_t *owner = s->owners->owner;
     uint32_t parent = s->parent[at];
-    uint32_t name = s->events->name[at];
+    uint32_t name = cycle_name(s->events, at);
     uint8_t above = parent == CYCLE_NONE ? 0 : s->below[parent];
     uint8_t own_name = name == s->anchor ? BELOW_ANCHOR : name == s->prefill ? BELOW_PREFILL : 0;
     enum cycle_class class = (enum cycle_class)s->events->class[at];
@@ -140,7 +141,7 @@ static bool find_usual_names(const struct search *s, bool *is_usual)
         uint32_t anchor = owners->anchors[owner].at;
         if (cycle_track(events, at)->thread == cycle_track(events, anchor)->thread &&
             s->calls->depth[at] == s->calls->depth[anchor]) {
-            is_usual[events->name[at]] = true;
+            is_usual[cycle_name(events, at)] = true;
             seen[owner]++;
         }
     }
@@ -163,14 +164,14 @@ static bool own_beginning(struct search *s)
     bool begun = false;
     for (uint32_t at = 0; ok && at < events->count; at++) {
         enum cycle_class class = (enum cycle_class)events->class[at];
-        if (events->start_ns[at] > events->start_ns[first]) {
+        if (cycle_start_ns(events, at) > cycle_start_ns(events, first)) {
             break;
         }
-        if (events->end_ns[at] > events->start_ns[first] || class == CYCLE_CLASS_COUNTER ||
-            class == CYCLE_CLASS_SILENT || at == first) {
+        if (cycle_end_ns(events, at) > cycle_start_ns(events, first) ||
+            class == CYCLE_CLASS_COUNTER || class == CYCLE_CLASS_SILENT || at == first) {
             continue;
         }
-        begun = begun || (class == CYCLE_CLASS_PYTHON && is_usual[events->name[at]] &&
+        begun = begun || (class == CYCLE_CLASS_PYTHON && is_usual[cycle_name(events, at)] &&
                           cycle_track(events, at)->thread == cycle_track(events, first)->thread);
         owners->owner[at] = begun ? 0 : owners->owner[at];
     }

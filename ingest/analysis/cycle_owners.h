@@ -53,7 +53,7 @@ bool cycle_owners_classify(struct cycle_owners *owners,
 static inline int64_t cycle_anchor_ns(const struct cycle_events *events,
                                       const struct cycle_anchor *anchor)
 {
-    return events->end_ns[anchor->at] - events->start_ns[anchor->at];
+    return cycle_end_ns(events, anchor->at) - cycle_start_ns(events, anchor->at);
 }
 
 #endif

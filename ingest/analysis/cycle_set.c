@@ -44,6 +44,22 @@ void cycle_take(struct cycle *cycle,
     }
 }
 
+struct cycle_piece_times cycle_piece_times(const struct cycle_set *set,
+                                           const struct cycle_events *events,
+                                           const struct cycle_piece *piece)
+{
+    struct cycle_piece_times times = {.start_ns = cycle_start_ns(events, piece->at),
+                                      .end_ns = cycle_end_ns(events, piece->at)};
+    if (piece->is_cut) {
+        const struct cycle *cycle = &set->items[piece->cycle];
+        times.start_ns = ns_max(times.start_ns, cycle->start_ns);
+        times.end_ns = ns_min(times.end_ns, cycle->end_ns);
+    }
+    bool is_operator = events->class[piece->at] == CYCLE_CLASS_OPERATOR;
+    times.dur_ns = is_operator ? set->self_ns[piece->at] : ns_sub(times.end_ns, times.start_ns);
+    return times;
+}
+
 int64_t cycle_time_start(const struct cycle *cycle)
 {
     return cycle->first_ns <= cycle->last_ns ? cycle->first_ns : cycle->start_ns;

@@ -33,10 +33,17 @@ struct cycle {
     uint32_t number;
 };
 
+/* Cycles are fewer than events, whose numbers keep one bit for marks. */
+#define CYCLE_INDEX_MAX ((uint32_t)INT32_MAX)
+
 /* An event that counts, or the part of it that lies in a cycle. */
 struct cycle_piece {
-    uint32_t cycle; /* index */
+    uint32_t cycle : 31; /* index */
+    uint32_t is_cut : 1; /* at the boundary of the cycle */
     uint32_t at;
+};
+
+struct cycle_piece_times {
     int64_t start_ns;
     int64_t end_ns;
     int64_t dur_ns; /* of operators: self time */
@@ -51,6 +58,7 @@ struct cycle_set {
     uint32_t piece_max;
     uint32_t *by_cycle; /* indices of pieces: by_cycle[first_piece[c] .. first_piece[c + 1]) */
     uint32_t *first_piece;
+    const int64_t *self_ns; /* by position: of operators; not owned */
     uint64_t overlaps;
     bool is_nonsense; /* a limit was reached */
 };
@@ -79,6 +87,10 @@ bool cycle_set_steps(struct cycle_set *set,
                      const int64_t *self_ns) KS_MUST_USE;
 /* Fills by_cycle, each cycle's pieces in the order of their arrival. */
 bool cycle_set_sort(struct cycle_set *set) KS_MUST_USE;
+
+struct cycle_piece_times cycle_piece_times(const struct cycle_set *set,
+                                           const struct cycle_events *events,
+                                           const struct cycle_piece *piece);
 
 /* Start and length of the cycle's time; of its boundary where no Python call is in it. */
 int64_t cycle_time_start(const struct cycle *cycle);

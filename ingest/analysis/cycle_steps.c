@@ -13,9 +13,10 @@ static bool is_mark(struct cycle_events *events, uint32_t at, uint32_t name)
     enum cycle_class class = (enum cycle_class)events->class[at];
     if (name == CYCLE_NONE) {
         return class == CYCLE_CLASS_ANNOTATION &&
-               (cycle_name_flags(&events->names, events->name[at]) & CYCLE_NAME_STEP) != 0;
+               (cycle_name_flags(&events->names, cycle_name(events, at)) & CYCLE_NAME_STEP) != 0;
     }
-    return events->name[at] == name && class != CYCLE_CLASS_COUNTER && class != CYCLE_CLASS_SILENT;
+    return cycle_name(events, at) == name && class != CYCLE_CLASS_COUNTER &&
+           class != CYCLE_CLASS_SILENT;
 }
 
 /* The process with most marks, of equal ones the lowest pid. *count: its marks. False without
@@ -28,7 +29,7 @@ find_process(struct cycle_events *events, uint32_t name, uint32_t *process, uint
         return false;
     }
     for (uint32_t at = 0; at < events->count; at++) {
-        counts[events->process[at]] += is_mark(events, at, name);
+        counts[cycle_process(events, at)] += is_mark(events, at, name);
     }
     uint32_t best = 0;
     for (uint32_t i = 1; i < events->process_count; i++) {
@@ -56,6 +57,13 @@ static struct cycle step_between(int64_t start_ns, int64_t end_ns, uint32_t name
                           .kind = CYCLE_STEP};
 }
 
+static int compare_starts(uint32_t a, uint32_t b, const void *ctx)
+{
+    int64_t start_a = cycle_start_ns(ctx, a);
+    int64_t start_b = cycle_start_ns(ctx, b);
+    return (start_a > start_b) - (start_a < start_b);
+}
+
 /* Positions of the marks by start. NULL without memory. */
 static uint32_t *list_marks(struct cycle_events *events, uint32_t name, uint32_t *count)
 {
@@ -66,11 +74,11 @@ static uint32_t *list_marks(struct cycle_events *events, uint32_t name, uint32_t
     uint32_t *marks = scratch_alloc(*count, sizeof *marks);
     uint32_t found = 0;
     for (uint32_t at = 0; marks != NULL && at < events->count && found < *count; at++) {
-        if (events->process[at] == process && is_mark(events, at, name)) {
+        if (cycle_process(events, at) == process && is_mark(events, at, name)) {
             marks[found++] = at;
         }
     }
-    if (marks != NULL && !sort_by_key(marks, *count, events->start_ns)) {
+    if (marks != NULL && !sort_stable(marks, *count, compare_starts, events)) {
         free(marks);
         return NULL;
     }
@@ -92,8 +100,8 @@ static bool find_steps(struct cycle_set *set, struct cycle_events *events, uint3
     set->items = scratch_calloc(marks == NULL ? 0 : count, sizeof *set->items);
     bool ok = marks != NULL && latest != NULL && set->items != NULL;
     for (uint32_t i = 0; ok && i < count; i++) {
-        int64_t start_ns = events->start_ns[marks[i]];
-        int64_t end_ns = events->end_ns[marks[i]];
+        int64_t start_ns = cycle_start_ns(events, marks[i]);
+        int64_t end_ns = cycle_end_ns(events, marks[i]);
         uint32_t *before = &latest[lane_of(events, marks[i], name)];
         bool is_inside = *before != CYCLE_NONE && end_ns <= set->items[*before].end_ns;
         if (start_ns < end_ns && !is_inside) {
@@ -145,7 +153,7 @@ static uint32_t *steps_by_thread(const struct cycle_set *set, const struct cycle
     uint32_t begun = 0;
     for (uint32_t at = 0; step_of != NULL && on_thread != NULL && at < events->count; at++) {
         uint32_t *own = &on_thread[cycle_track(events, at)->thread];
-        int64_t time_ns = events->start_ns[at];
+        int64_t time_ns = cycle_start_ns(events, at);
         if (begun < set->count && set->items[begun].mark == at) {
             *own = begun++;
         }
@@ -168,24 +176,16 @@ static uint32_t asked_by(const struct cycle_events *events, uint32_t at)
     return is_launched ? events->launch[at] : at;
 }
 
-static bool add_to_step(struct cycle_set *set,
-                        const struct cycle_events *events,
-                        uint32_t step,
-                        uint32_t at,
-                        const int64_t *self_ns)
+static bool
+add_to_step(struct cycle_set *set, const struct cycle_events *events, uint32_t step, uint32_t at)
 {
-    struct cycle_piece piece = {step, at, events->start_ns[at], events->end_ns[at], 0};
-    piece.dur_ns = events->class[at] == CYCLE_CLASS_OPERATOR ? self_ns[at]
-                                                             : ns_sub(piece.end_ns, piece.start_ns);
-    cycle_take(&set->items[step], events, at, piece.start_ns, piece.end_ns);
+    const struct cycle_piece piece = {.cycle = step & CYCLE_INDEX_MAX, .at = at};
+    cycle_take(&set->items[step], events, at, cycle_start_ns(events, at), cycle_end_ns(events, at));
     return cycle_set_add(set, &piece);
 }
 
 /* `step_of` may be NULL: steps follow one another. */
-static bool fill_steps(struct cycle_set *set,
-                       struct cycle_events *events,
-                       const uint32_t *step_of,
-                       const int64_t *self_ns)
+static bool fill_steps(struct cycle_set *set, struct cycle_events *events, const uint32_t *step_of)
 {
     uint32_t step = CYCLE_NONE;
     /* At most one piece an event; what is not written takes no memory. */
@@ -201,8 +201,9 @@ static bool fill_steps(struct cycle_set *set,
             continue;
         }
         uint32_t asker = asked_by(events, at);
-        step = step_of == NULL ? step_near(set, step, events->start_ns[asker]) : step_of[asker];
-        if (step != CYCLE_NONE && !add_to_step(set, events, step, at, self_ns)) {
+        step =
+            step_of == NULL ? step_near(set, step, cycle_start_ns(events, asker)) : step_of[asker];
+        if (step != CYCLE_NONE && !add_to_step(set, events, step, at)) {
             return false;
         }
     }
@@ -214,15 +215,15 @@ bool cycle_set_steps(struct cycle_set *set,
                      uint32_t name,
                      const int64_t *self_ns)
 {
-    *set = (struct cycle_set){.piece_max = events->count};
+    *set = (struct cycle_set){.piece_max = events->count, .self_ns = self_ns};
     if (!find_steps(set, events, name)) {
         return false;
     }
     if (name == CYCLE_NONE) {
-        return set->count == 0 || fill_steps(set, events, NULL, self_ns);
+        return set->count == 0 || fill_steps(set, events, NULL);
     }
     uint32_t *step_of = steps_by_thread(set, events);
-    bool ok = step_of != NULL && fill_steps(set, events, step_of, self_ns);
+    bool ok = step_of != NULL && fill_steps(set, events, step_of);
     free(step_of);
     return ok;
 }
@@ -239,13 +240,13 @@ static void take_self_times(const struct cycle_events *events,
             continue;
         }
         uint32_t *top = &open[cycle_track(events, at)->thread];
-        while (*top != CYCLE_NONE && events->start_ns[at] >= events->end_ns[*top]) {
+        while (*top != CYCLE_NONE && cycle_start_ns(events, at) >= cycle_end_ns(events, *top)) {
             *top = below[*top];
         }
-        self_ns[at] = ns_sub(events->end_ns[at], events->start_ns[at]);
+        self_ns[at] = ns_sub(cycle_end_ns(events, at), cycle_start_ns(events, at));
         if (*top != CYCLE_NONE) {
-            int64_t end_ns = ns_min(events->end_ns[at], events->end_ns[*top]);
-            self_ns[*top] -= ns_sub(end_ns, events->start_ns[at]);
+            int64_t end_ns = ns_min(cycle_end_ns(events, at), cycle_end_ns(events, *top));
+            self_ns[*top] -= ns_sub(end_ns, cycle_start_ns(events, at));
         }
         below[at] = *top;
         *top = at;

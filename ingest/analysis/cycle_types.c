@@ -41,7 +41,7 @@ enum cycle_type cycle_type_of(struct cycle_events *events, uint32_t at)
 {
     const struct trace_events *rows = &events->trace->events;
     uint32_t row = events->row[at];
-    uint32_t flags = cycle_name_flags(&events->names, events->name[at]);
+    uint32_t flags = cycle_name_flags(&events->names, cycle_name(events, at));
     switch ((enum event_kind)rows->kind[row]) {
     case EVENT_KERNEL:
         return flags & CYCLE_NAME_NCCL ? CYCLE_TYPE_GPU_COMM : CYCLE_TYPE_GPU_COMPUTE;

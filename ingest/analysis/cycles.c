@@ -57,7 +57,7 @@ static bool by_annotation(struct search *s)
 static bool is_python_call(const struct cycle_events *events, uint32_t name)
 {
     for (uint32_t at = 0; at < events->count; at++) {
-        if (events->class[at] == CYCLE_CLASS_PYTHON && events->name[at] == name) {
+        if (events->class[at] == CYCLE_CLASS_PYTHON && cycle_name(events, at) == name) {
             return true;
         }
     }

@@ -20,7 +20,8 @@ static bool is_flow_end(const struct trace_events *events, uint32_t event)
 {
     char phase = events->phase[event];
     return events->kind[event] == EVENT_FLOW_FWDBWD && (phase == 's' || phase == 'f') &&
-           (events->flags[event] & EVENT_NO_TS) == 0 && events->correlation[event] != TRACE_NO_ID;
+           (events->flags[event] & EVENT_NO_TS) == 0 &&
+           trace_correlation(events, event) != TRACE_NO_ID;
 }
 
 static void note_flow(struct flows *flows, uint32_t flow, char phase, int64_t ts_ns)
@@ -56,7 +57,7 @@ static bool read_flows(struct flows *flows, const struct trace_events *events)
         if (!is_flow_end(events, i)) {
             continue;
         }
-        const struct id_slot *slot = id_map_add(&flows->by_id, events->correlation[i]);
+        const struct id_slot *slot = id_map_add(&flows->by_id, trace_correlation(events, i));
         if (slot == NULL) {
             return false;
         }

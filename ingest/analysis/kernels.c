@@ -105,7 +105,7 @@ static bool fill_members(struct by_name *b)
         uint32_t event = kernels->events[i];
         uint32_t g = b->group[i];
         b->members[next[g]++] = event;
-        b->total_ns[g] = ns_add(b->total_ns[g], kernels->sel->trace->events.dur_ns[event]);
+        b->total_ns[g] = ns_add(b->total_ns[g], trace_dur_ns(&kernels->sel->trace->events, event));
     }
     free(next);
     return ok;
@@ -119,7 +119,7 @@ static bool add_percentiles(struct by_name *b)
     uint32_t *order = NULL;
     if (durations != NULL) {
         for (uint32_t i = 0; i < kernels->count; i++) {
-            durations[i] = kernels->sel->trace->events.dur_ns[kernels->events[i]];
+            durations[i] = trace_dur_ns(&kernels->sel->trace->events, kernels->events[i]);
         }
         order = percentiles_order(durations, kernels->count);
     }
@@ -184,7 +184,7 @@ pairwise_sum(struct by_name *b, uint32_t group, double (*x)(const struct trace *
     size_t count = (size_t)b->calls[group];
     for (size_t i = 0; i < count; i++) {
         double value = x == NULL ? 1.0 : x(trace, members[i]);
-        double duration_us = ns_to_us(trace->events.dur_ns[members[i]]);
+        double duration_us = ns_to_us(trace_dur_ns(&trace->events, members[i]));
         b->weights[i] = isnan(value) ? 0.0 : value * duration_us;
     }
     return num_sum_pairwise(b->weights, count);
@@ -209,7 +209,7 @@ static struct kernel_row row_of(struct by_name *b, uint32_t group, struct names 
         .occupancy_pct =
             has_weight ? pairwise_sum(b, group, kernel_occupancy_pct) / total_us : 0.0};
     for (uint32_t i = b->first[group]; i < b->first[group + 1]; i++) {
-        int64_t duration_ns = trace->events.dur_ns[b->members[i]];
+        int64_t duration_ns = trace_dur_ns(&trace->events, b->members[i]);
         row.min_ns = ns_min(row.min_ns, duration_ns);
         row.max_ns = ns_max(row.max_ns, duration_ns);
     }

@@ -38,7 +38,7 @@ static bool allocate(struct linking *l)
 static bool see_event(struct linking *l, uint32_t event)
 {
     struct links *links = l->links;
-    struct id_slot *call = id_map_add(&l->calls, l->sel->trace->events.correlation[event]);
+    struct id_slot *call = id_map_add(&l->calls, trace_correlation(&l->sel->trace->events, event));
     if (call == NULL) {
         return false;
     }

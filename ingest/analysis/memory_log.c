@@ -18,13 +18,15 @@ struct placing {
     const struct selection *sel;
     const struct call_tree *tree;
     const struct call_tree_keys *keys;
-    int64_t *key;         /* by record: its time to compare */
+    int64_t *key;         /* by record: its time to compare; NULL: that of the log is */
     uint32_t *thread;     /* by record: thread of the call tree, CALL_NONE */
     uint32_t *open;       /* rows from the root down to where the walk stands */
     uint32_t *next_child; /* by place in `open`: the child that is looked at next */
     uint32_t depth;
     uint32_t *first_of; /* by thread: its first record, by record the next one of its thread */
     uint32_t *next_of;
+    const char **devices; /* log->devices until their number is known */
+    size_t device_capacity;
 };
 
 /* ---- columns ---- */
@@ -47,16 +49,15 @@ static bool make_columns(struct placing *p)
     MAKE_COLUMN(device, log->count);
     MAKE_COLUMN(flags, log->count);
     MAKE_COLUMN(visited, (size_t)log->node_count + 1);
-    MAKE_COLUMN(devices, (size_t)log->count + 1);
 #undef MAKE_COLUMN
-    p->key = scratch_alloc(log->count, sizeof *p->key);
+    p->key = p->sel->rounded ? scratch_alloc(log->count, sizeof *p->key) : NULL;
     p->thread = scratch_none(log->count);
     p->next_of = scratch_none(log->count);
     p->first_of = scratch_none(p->tree->thread_count);
     p->open = scratch_alloc((size_t)log->node_count + 1, sizeof *p->open);
     p->next_child = scratch_alloc((size_t)log->node_count + 1, sizeof *p->next_child);
-    return ok && p->key != NULL && p->thread != NULL && p->next_of != NULL && p->first_of != NULL &&
-           p->open != NULL && p->next_child != NULL;
+    return ok && (p->key != NULL || !p->sel->rounded) && p->thread != NULL && p->next_of != NULL &&
+           p->first_of != NULL && p->open != NULL && p->next_child != NULL;
 }
 
 /* What the name of a device tells; 0: no view shows it. Type 20 stands for an MLU where nothing
@@ -96,6 +97,29 @@ static void name_device(char family, const struct memory_args *args, char name[D
     }
 }
 
+static bool add_device(struct placing *p, const char *name)
+{
+    const char **devices = scratch_grow((void *)p->devices, p->log->device_count,
+                                        &p->device_capacity, sizeof *devices);
+    if (devices == NULL) {
+        return false;
+    }
+    p->devices = devices;
+    devices[p->log->device_count] = arena_strndup(p->arena, name, strlen(name));
+    return devices[p->log->device_count++] != NULL;
+}
+
+static bool keep_devices(struct placing *p)
+{
+    struct memory_log *log = p->log;
+    log->devices = arena_calloc(p->arena, (size_t)log->device_count + 1, sizeof *log->devices);
+    if (log->devices != NULL && p->devices != NULL) {
+        memcpy((void *)log->devices, (const void *)p->devices,
+               log->device_count * sizeof *log->devices);
+    }
+    return log->devices != NULL;
+}
+
 /* The number of a device, in the order in which they appear. */
 static bool find_device(struct placing *p,
                         struct id_map *known,
@@ -116,12 +140,10 @@ static bool find_device(struct placing *p,
             family = '\0';
         }
         name_device(family, args, name);
-        const char *copy = arena_strndup(p->arena, name, strlen(name));
-        if (copy == NULL) {
+        if (!add_device(p, name)) {
             return false;
         }
-        slot->value = p->log->device_count;
-        p->log->devices[p->log->device_count++] = copy;
+        slot->value = p->log->device_count - 1;
     }
     *device = slot->value;
     return true;
@@ -144,7 +166,9 @@ static bool write_record(struct placing *p, struct id_map *devices, uint32_t at,
     log->node[at] = log->op[at] = log->parent[at] = CALL_NONE;
     log->flags[at] = (uint8_t)(((args->has & MEMORY_HAS_ADDR) != 0 ? MEMORY_RECORD_HAS_ADDR : 0) |
                                ((args->has & totals) == totals ? MEMORY_RECORD_HAS_TOTALS : 0));
-    p->key[at] = times_start_key(p->sel, event);
+    if (p->key != NULL) {
+        p->key[at] = times_start_key(p->sel, event);
+    }
     return find_device(p, devices, args, &log->device[at]);
 }
 
@@ -206,10 +230,10 @@ static void descend(struct placing *p, uint32_t row)
 static bool walk_to(struct placing *p, uint32_t root, int64_t key)
 {
     const struct call_tree *tree = p->tree;
-    if (p->depth == 0 || key < p->keys->start[root]) {
+    if (p->depth == 0 || key < call_tree_start_key(tree, p->keys, root)) {
         return false;
     }
-    while (p->depth > 0 && key >= p->keys->stop[p->open[p->depth - 1]]) {
+    while (p->depth > 0 && key >= call_tree_stop_key(tree, p->keys, p->open[p->depth - 1])) {
         p->depth--;
         if (p->depth > 0) {
             p->next_child[p->depth - 1] = tree->end[p->next_child[p->depth - 1]];
@@ -222,10 +246,10 @@ static bool walk_to(struct placing *p, uint32_t root, int64_t key)
     for (;;) {
         uint32_t end = tree->end[p->open[p->depth - 1]];
         uint32_t *child = &p->next_child[p->depth - 1];
-        while (*child < end && key >= p->keys->stop[*child]) {
+        while (*child < end && key >= call_tree_stop_key(tree, p->keys, *child)) {
             *child = tree->end[*child];
         }
-        if (*child >= end || p->keys->start[*child] > key) {
+        if (*child >= end || call_tree_start_key(tree, p->keys, *child) > key) {
             return true;
         }
         descend(p, *child);
@@ -258,6 +282,11 @@ static void list_by_thread(struct placing *p)
     }
 }
 
+static int64_t key_of(const struct placing *p, uint32_t at)
+{
+    return p->key != NULL ? p->key[at] : ns_add(p->log->ts[at], p->sel->first_ns);
+}
+
 static void place_records(struct placing *p)
 {
     list_by_thread(p);
@@ -267,7 +296,7 @@ static void place_records(struct placing *p)
         descend(p, root);
         p->log->visited[root] = 0;
         for (uint32_t at = p->first_of[t]; at != CALL_NONE; at = p->next_of[at]) {
-            if (walk_to(p, root, p->key[at])) {
+            if (walk_to(p, root, key_of(p, at))) {
                 place_record(p, at);
             }
         }
@@ -321,7 +350,7 @@ bool memory_log_build(struct memory_log **out,
     if (ok) {
         p.log->count = sel->type_count[TYPE_MEMORY];
         p.log->node_count = tree->node_count;
-        ok = make_columns(&p) && read_records(&p);
+        ok = make_columns(&p) && read_records(&p) && keep_devices(&p);
     }
     if (ok) {
         place_records(&p);
@@ -333,6 +362,7 @@ bool memory_log_build(struct memory_log **out,
     free(p.first_of);
     free(p.open);
     free(p.next_child);
+    free((void *)p.devices);
     *out = ok ? p.log : NULL;
     return ok;
 }

@@ -112,12 +112,12 @@ static bool is_frame(const struct selection *sel, uint32_t event)
 /* Python id and Python parent id stand in the columns of correlation and external id. */
 static int64_t python_id(const struct frames *f, uint32_t event)
 {
-    return f->sel->trace->events.correlation[event];
+    return trace_correlation(&f->sel->trace->events, event);
 }
 
 static uint32_t frame_above(const struct frames *f, uint32_t event)
 {
-    int64_t parent = f->sel->trace->events.external_id[event];
+    int64_t parent = trace_external_id(&f->sel->trace->events, event);
     const struct id_slot *slot = id_map_find(&f->by_id, parent);
     return slot == NULL ? ID_MAP_NONE : slot->value;
 }
@@ -140,7 +140,8 @@ static bool read_frames(struct frames *f)
         if (own != NULL) {
             own->value = event;
         }
-        const struct id_slot *parent = id_map_add(&f->by_id, sel->trace->events.external_id[event]);
+        const struct id_slot *parent =
+            id_map_add(&f->by_id, trace_external_id(&sel->trace->events, event));
         ok = own != NULL && parent != NULL;
         if (ok) {
             f->is_parent[parent->index] = true;

@@ -150,7 +150,7 @@ static bool give_runtimes(struct op_tree *tree)
             struct op_node *node = &tree->nodes[i];
             int64_t id = node->class == OP_MODULE
                              ? TRACE_NO_ID
-                             : tree->sel->trace->events.external_id[node->event];
+                             : trace_external_id(&tree->sel->trace->events, node->event);
             const struct id_slot *slot = id_map_find(&tree->lists.by_external_id, id);
             if (slot == NULL || taken[slot->index]) {
                 continue;

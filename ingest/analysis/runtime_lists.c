@@ -12,7 +12,7 @@ struct runtime_order {
 static bool has_no_time(const struct selection *sel, uint32_t event)
 {
     const struct trace_events *events = &sel->trace->events;
-    return events->ts_ns[event] == 0 || events->ts_ns[event] + events->dur_ns[event] == 0;
+    return events->ts_ns[event] == 0 || events->ts_ns[event] + trace_dur_ns(events, event) == 0;
 }
 
 static int by_start_and_length(uint32_t a, uint32_t b, const void *ctx)
@@ -74,7 +74,7 @@ bool runtime_lists_build(struct runtime_lists *lists,
                          const struct links *links,
                          const struct selection *sel)
 {
-    const int64_t *external_id = sel->trace->events.external_id;
+    const struct trace_events *events = &sel->trace->events;
     const bool *has_no_id = attribution->has_no_id;
     *lists = (struct runtime_lists){.zero_list = RUNTIME_LIST_NONE};
     id_map_init(&lists->by_external_id);
@@ -83,7 +83,7 @@ bool runtime_lists_build(struct runtime_lists *lists,
     bool ok = lists->list_of != NULL && lists->runtimes != NULL;
     for (uint32_t r = 0; ok && r < links->runtime_count; r++) {
         bool is_known = has_no_id == NULL || !has_no_id[r];
-        int64_t id = is_known ? external_id[links->runtime_event[r]] : TRACE_NO_ID;
+        int64_t id = is_known ? trace_external_id(events, links->runtime_event[r]) : TRACE_NO_ID;
         const struct id_slot *slot = id_map_add(&lists->by_external_id, id);
         ok = slot != NULL;
         if (ok) {

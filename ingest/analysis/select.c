@@ -140,7 +140,7 @@ static bool order_events(struct selection *sel)
     }
     for (uint32_t i = 0; i < trace->events.count; i++) {
         if (sel->type[i] != TYPE_NONE) {
-            int64_t end_ns = ns_add(trace->events.ts_ns[i], trace->events.dur_ns[i]);
+            int64_t end_ns = ns_add(trace->events.ts_ns[i], trace_dur_ns(&trace->events, i));
             sel->last_ns = sel->order_count == 0 ? end_ns : ns_max(sel->last_ns, end_ns);
             sel->order[sel->order_count++] = i;
         }

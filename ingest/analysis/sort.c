@@ -76,6 +76,17 @@ bool sort_stable(uint32_t *items,
 
 /* ---- by key ---- */
 
+struct keys {
+    bool are_numbers;
+    const int64_t *column;
+    const struct trace_numbers *numbers;
+};
+
+static inline int64_t key_of(const struct keys *keys, uint32_t item)
+{
+    return keys->are_numbers ? trace_number(keys->numbers, item) : keys->column[item];
+}
+
 /* Keys above the smallest one: unsigned, so that digits order them. */
 struct key_range {
     int64_t lowest;
@@ -89,11 +100,11 @@ static uint64_t key_above(int64_t key, int64_t lowest)
     return (uint64_t)key - (uint64_t)lowest;
 }
 
-static struct key_range range_of(const uint32_t *items, size_t count, const int64_t *key)
+static struct key_range range_of(const uint32_t *items, size_t count, const struct keys *keys)
 {
-    struct key_range range = {key[items[0]], key[items[0]], true, items[0]};
+    struct key_range range = {key_of(keys, items[0]), key_of(keys, items[0]), true, items[0]};
     for (size_t i = 1; i < count; i++) {
-        int64_t here = key[items[i]];
+        int64_t here = key_of(keys, items[i]);
         range.in_order = range.in_order && here >= range.highest;
         range.lowest = here < range.lowest ? here : range.lowest;
         range.highest = here > range.highest ? here : range.highest;
@@ -136,7 +147,7 @@ static void word_pass(const uint64_t *from, uint64_t *to, size_t count, unsigned
 
 static bool sort_words(uint32_t *items,
                        size_t count,
-                       const int64_t *key,
+                       const struct keys *keys,
                        const struct key_range *range,
                        unsigned item_bits)
 {
@@ -147,7 +158,7 @@ static bool sort_words(uint32_t *items,
     uint64_t *from = words;
     uint64_t *to = words + count;
     for (size_t i = 0; i < count; i++) {
-        from[i] = key_above(key[items[i]], range->lowest) << item_bits | items[i];
+        from[i] = key_above(key_of(keys, items[i]), range->lowest) << item_bits | items[i];
     }
     unsigned end = item_bits + bits_of(key_above(range->highest, range->lowest));
     for (unsigned shift = item_bits; shift < end; shift += DIGIT_BITS) {
@@ -167,22 +178,22 @@ static bool sort_words(uint32_t *items,
 static void radix_pass(const uint32_t *from,
                        uint32_t *to,
                        size_t count,
-                       const int64_t *key,
+                       const struct keys *keys,
                        int64_t lowest,
                        unsigned shift)
 {
     size_t next[DIGITS] = {0};
     for (size_t i = 0; i < count; i++) {
-        next[(key_above(key[from[i]], lowest) >> shift) & (DIGITS - 1)]++;
+        next[(key_above(key_of(keys, from[i]), lowest) >> shift) & (DIGITS - 1)]++;
     }
     start_places(next);
     for (size_t i = 0; i < count; i++) {
-        to[next[(key_above(key[from[i]], lowest) >> shift) & (DIGITS - 1)]++] = from[i];
+        to[next[(key_above(key_of(keys, from[i]), lowest) >> shift) & (DIGITS - 1)]++] = from[i];
     }
 }
 
 static bool
-sort_items(uint32_t *items, size_t count, const int64_t *key, const struct key_range *range)
+sort_items(uint32_t *items, size_t count, const struct keys *keys, const struct key_range *range)
 {
     uint32_t *scratch = scratch_calloc(count, sizeof *scratch);
     if (scratch == NULL) {
@@ -192,7 +203,7 @@ sort_items(uint32_t *items, size_t count, const int64_t *key, const struct key_r
     uint32_t *to = scratch;
     uint64_t highest = key_above(range->highest, range->lowest);
     for (unsigned shift = 0; shift < 64 && highest >> shift != 0; shift += DIGIT_BITS) {
-        radix_pass(from, to, count, key, range->lowest, shift);
+        radix_pass(from, to, count, keys, range->lowest, shift);
         uint32_t *swap = from;
         from = to;
         to = swap;
@@ -204,17 +215,27 @@ sort_items(uint32_t *items, size_t count, const int64_t *key, const struct key_r
     return true;
 }
 
-bool sort_by_key(uint32_t *items, size_t count, const int64_t *key)
+static bool sort_keys(uint32_t *items, size_t count, const struct keys *keys)
 {
     if (count < 2) {
         return true;
     }
-    struct key_range range = range_of(items, count, key);
+    struct key_range range = range_of(items, count, keys);
     unsigned item_bits = bits_of(range.highest_item);
     if (range.in_order) {
         return true;
     }
     bool fits = item_bits + bits_of(key_above(range.highest, range.lowest)) <= 64;
-    return fits ? sort_words(items, count, key, &range, item_bits)
-                : sort_items(items, count, key, &range);
+    return fits ? sort_words(items, count, keys, &range, item_bits)
+                : sort_items(items, count, keys, &range);
+}
+
+bool sort_by_key(uint32_t *items, size_t count, const int64_t *key)
+{
+    return sort_keys(items, count, &(struct keys){.column = key});
+}
+
+bool sort_by_number(uint32_t *items, size_t count, const struct trace_numbers *numbers)
+{
+    return sort_keys(items, count, &(struct keys){.are_numbers = true, .numbers = numbers});
 }

@@ -3,6 +3,7 @@
 #define KS_ANALYSIS_SORT_H
 
 #include "ingest/base/attr.h"
+#include "ingest/model/trace.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,5 +20,7 @@ bool sort_stable(uint32_t *items,
 /* Radix sort by key[item], ascending. Linear; nothing is done to input in order. False without
  * memory. */
 bool sort_by_key(uint32_t *items, size_t count, const int64_t *key) KS_MUST_USE;
+/* The same by a column of a trace. */
+bool sort_by_number(uint32_t *items, size_t count, const struct trace_numbers *numbers) KS_MUST_USE;
 
 #endif

@@ -101,7 +101,7 @@ static bool find_labels(struct build *b)
 static bool prepare(struct build *b)
 {
     if (!find_tracks(b) || !find_labels(b) ||
-        !timeline_flow_ends_init(&b->ends, &b->items, &b->places)) {
+        !timeline_flow_ends_init(&b->ends, &b->items, &b->places, b->labels.of_event)) {
         return false;
     }
     b->lane_of = scratch_alloc(b->trace->events.count, sizeof *b->lane_of);
@@ -209,7 +209,7 @@ static bool sweep(struct build *b, struct err *err)
 
 /* ---- all ---- */
 
-/* What only levels need makes room for the flows. */
+/* What only levels need makes room for the flows. Their ends stand in the array of labels. */
 static void free_order(struct build *b)
 {
     free(b->order);
@@ -218,7 +218,6 @@ static void free_order(struct build *b)
     free(b->counts);
     free(b->source.sum_bytes);
     timeline_writer_free(&b->writer);
-    timeline_labels_free(&b->labels);
     timeline_layout_free(&b->layout);
     timeline_places_free(&b->places);
     b->order = NULL;
@@ -257,6 +256,7 @@ bool timeline_build(const struct trace *trace,
     bool ok = run(&b, err);
     free_order(&b);
     timeline_flow_ends_free(&b.ends);
+    timeline_labels_free(&b.labels);
     timeline_items_free(&b.items);
     if (!ok) {
         timeline_destroy(b.timeline);

@@ -3,20 +3,29 @@
 
 bool timeline_flow_ends_init(struct timeline_flow_ends *ends,
                              const struct timeline_items *items,
-                             const struct timeline_places *places)
+                             const struct timeline_places *places,
+                             uint32_t *by_event)
 {
+    uint32_t event_count = items->trace->events.count;
     *ends = (struct timeline_flow_ends){0};
     if (items->counts[ITEM_FLOW] == 0) {
         return true;
     }
-    ends->slice = scratch_none(items->trace->events.count);
     ends->waiting = scratch_none(places->count);
-    return ends->slice != NULL && ends->waiting != NULL;
+    if (ends->waiting == NULL) {
+        return false;
+    }
+    ends->slice = by_event;
+    for (uint32_t event = 0; event < event_count; event++) {
+        if (timeline_class(items, event) == ITEM_FLOW) {
+            ends->slice[event] = TIMELINE_NO_EVENT;
+        }
+    }
+    return true;
 }
 
 void timeline_flow_ends_free(struct timeline_flow_ends *ends)
 {
-    free(ends->slice);
     free(ends->waiting);
     *ends = (struct timeline_flow_ends){0};
 }

@@ -44,9 +44,10 @@ typedef bool (*event_test)(const struct timeline_items *items, uint32_t event);
 static uint32_t
 run_end(const struct timeline_items *items, const struct id_list *list, uint32_t first)
 {
-    const int64_t *id = items->trace->events.correlation;
+    const struct trace_events *events = &items->trace->events;
     uint32_t end = first;
-    while (end < list->count && id[list->events[end]] == id[list->events[first]]) {
+    while (end < list->count && trace_correlation(events, list->events[end]) ==
+                                    trace_correlation(events, list->events[first])) {
         end++;
     }
     return end;
@@ -71,7 +72,7 @@ static bool list_by_id(struct id_list *list,
             list->events[list->count++] = i;
         }
     }
-    bool ok = sort_by_key(list->events, list->count, events->correlation);
+    bool ok = sort_by_number(list->events, list->count, &events->correlation);
     uint32_t end = 0;
     for (uint32_t i = 0; ok && i < list->count; i = end) {
         end = run_end(items, list, i);
@@ -86,7 +87,7 @@ static bool is_call(const struct timeline_items *items, uint32_t event)
 {
     const struct trace_events *events = &items->trace->events;
     bool is_runtime = events->kind[event] == EVENT_RUNTIME || events->kind[event] == EVENT_DRIVER;
-    return is_runtime && events->correlation[event] != TRACE_NO_ID &&
+    return is_runtime && trace_correlation(events, event) != TRACE_NO_ID &&
            timeline_class(items, event) == ITEM_SLICE;
 }
 
@@ -98,7 +99,8 @@ static bool is_device_work(const struct timeline_items *items, uint32_t event)
 
 static bool is_launched(const struct timeline_items *items, uint32_t event)
 {
-    return is_device_work(items, event) && items->trace->events.correlation[event] != TRACE_NO_ID &&
+    return is_device_work(items, event) &&
+           trace_correlation(&items->trace->events, event) != TRACE_NO_ID &&
            timeline_class(items, event) == ITEM_SLICE;
 }
 
@@ -144,16 +146,16 @@ call_for(const struct timeline_items *items, const uint32_t *calls, uint32_t cou
 static bool match_launches(struct flows *f, const struct id_list *calls, const struct id_list *work)
 {
     const struct timeline_items *items = f->items;
-    const int64_t *id = items->trace->events.correlation;
+    const struct trace_events *events = &items->trace->events;
     uint32_t first = 0;
     uint32_t end = 0;
     bool ok = true;
     for (uint32_t i = 0; ok && i < work->count; i++) {
-        int64_t wanted = id[work->events[i]];
-        while (first < calls->count && id[calls->events[first]] < wanted) {
+        int64_t wanted = trace_correlation(events, work->events[i]);
+        while (first < calls->count && trace_correlation(events, calls->events[first]) < wanted) {
             first++;
         }
-        if (first < calls->count && id[calls->events[first]] == wanted) {
+        if (first < calls->count && trace_correlation(events, calls->events[first]) == wanted) {
             end = end > first ? end : run_end(items, calls, first);
             uint32_t call = call_for(items, calls->events + first, end - first, work->events[i]);
             ok = add_flow(f, call, work->events[i], TIMELINE_FLOW_LAUNCH);
@@ -179,12 +181,12 @@ static bool find_launches(struct flows *f)
 static bool is_flow_end(const struct timeline_items *items, uint32_t event)
 {
     return timeline_class(items, event) == ITEM_FLOW &&
-           items->trace->events.correlation[event] != TRACE_NO_ID;
+           trace_correlation(&items->trace->events, event) != TRACE_NO_ID;
 }
 
 static bool is_same_flow(const struct trace_events *events, uint32_t a, uint32_t b)
 {
-    return events->correlation[a] == events->correlation[b] &&
+    return trace_correlation(events, a) == trace_correlation(events, b) &&
            events->category[a] == events->category[b] && events->name[a] == events->name[b];
 }
 

@@ -18,15 +18,17 @@
 
 struct timeline_flow_ends {
     uint32_t *slice;   /* by event: the slice that an end is bound to, TIMELINE_NO_EVENT; NULL: the
-                          trace has no ends of flows */
+                          trace has no ends of flows. Not owned */
     uint32_t *waiting; /* by place: the latest end that waits for a slice; the one before it is its
                           `slice` until then */
 };
 
-/* False without memory; must be freed in either case. */
+/* `by_event`: an array of which the entries of flow ends are free, that of labels. It becomes
+ * `slice`, and must outlive the ends. False without memory; must be freed in either case. */
 bool timeline_flow_ends_init(struct timeline_flow_ends *ends,
                              const struct timeline_items *items,
-                             const struct timeline_places *places) KS_MUST_USE;
+                             const struct timeline_places *places,
+                             uint32_t *by_event) KS_MUST_USE;
 void timeline_flow_ends_free(struct timeline_flow_ends *ends);
 
 /* Binds an end; to be called for the items of a track in order, with timeline_flow_ends_slice for

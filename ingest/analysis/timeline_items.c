@@ -44,7 +44,7 @@ static void find_ends(struct timeline_items *items, struct warnings *warnings)
         if (events->phase[i] != 'X' || (events->flags[i] & EVENT_NO_TS) != 0) {
             continue;
         }
-        int64_t end_ns = ns_add(events->ts_ns[i], events->dur_ns[i]);
+        int64_t end_ns = ns_add(events->ts_ns[i], trace_dur_ns(events, i));
         bool is_absurd = end_ns > items->cut_ns;
         absurd_count += is_absurd;
         last_ns = is_absurd ? last_ns : ns_max(last_ns, end_ns);

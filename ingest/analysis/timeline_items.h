@@ -100,7 +100,7 @@ static inline int64_t timeline_end_ns(const struct timeline_items *items, uint32
     const struct trace_events *events = &items->trace->events;
     int64_t end_ns;
     if (KS_LIKELY(events->phase[event] == 'X')) {
-        end_ns = ns_add(events->ts_ns[event], events->dur_ns[event]);
+        end_ns = ns_add(events->ts_ns[event], trace_dur_ns(events, event));
     } else {
         uint32_t partner = items->partner[event];
         end_ns = partner == ITEM_OPEN ? items->last_ns : events->ts_ns[partner];

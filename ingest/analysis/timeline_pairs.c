@@ -31,7 +31,7 @@ static uint32_t stack_of(struct pairing *p, uint32_t event)
         return events->track[event];
     }
     bool is_old = phase == 'S' || phase == 'F';
-    uint64_t id = (uint64_t)events->correlation[event];
+    uint64_t id = (uint64_t)trace_correlation(events, event);
     struct key key = {{events->category[event], (uint32_t)id, (uint32_t)(id >> WORD_BITS), 0}};
     if (is_old) {
         key.id[0] |= OLD_ASYNC;

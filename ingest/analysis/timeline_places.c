@@ -129,7 +129,7 @@ static uint32_t counter_id(struct placing *p, int64_t id)
 static bool place_counter(struct placing *p, uint32_t event, uint32_t *place)
 {
     const struct trace *trace = p->items->trace;
-    int64_t id = trace->events.correlation[event];
+    int64_t id = trace_correlation(&trace->events, event);
     uint32_t id_number = counter_id(p, id);
     if (id_number >= KEY_MAP_NONE - KEY_COUNTER) {
         return false;

@@ -36,7 +36,7 @@ static inline double times_plugin_us(int64_t ns)
 static inline double times_plugin_end_us(const struct trace *trace, uint32_t event)
 {
     return times_plugin_us(trace->events.ts_ns[event]) +
-           times_plugin_us(trace->events.dur_ns[event]);
+           times_plugin_us(trace_dur_ns(&trace->events, event));
 }
 
 static inline int64_t times_from_plugin_us(const struct selection *sel, double us)
@@ -54,13 +54,13 @@ static inline int64_t times_end(const struct selection *sel, uint32_t event)
 {
     const struct trace_events *events = &sel->trace->events;
     return sel->rounded ? times_from_plugin_us(sel, times_plugin_end_us(sel->trace, event))
-                        : ns_add(events->ts_ns[event], events->dur_ns[event]);
+                        : ns_add(events->ts_ns[event], trace_dur_ns(events, event));
 }
 
 static inline int64_t times_duration(const struct selection *sel, uint32_t event)
 {
     return sel->rounded ? times_end(sel, event) - times_start(sel, event)
-                        : sel->trace->events.dur_ns[event];
+                        : trace_dur_ns(&sel->trace->events, event);
 }
 
 /* ---- out of ticks ---- */
@@ -95,8 +95,9 @@ static inline int64_t times_start_key(const struct selection *sel, uint32_t even
 
 static inline int64_t times_end_key(const struct selection *sel, uint32_t event)
 {
-    return sel->rounded ? times_key_of_us(times_plugin_end_us(sel->trace, event))
-                        : ns_add(sel->trace->events.ts_ns[event], sel->trace->events.dur_ns[event]);
+    return sel->rounded
+               ? times_key_of_us(times_plugin_end_us(sel->trace, event))
+               : ns_add(sel->trace->events.ts_ns[event], trace_dur_ns(&sel->trace->events, event));
 }
 
 /* Order of (start, -end): below 0 when a comes first, 0 for equal times. */

@@ -250,6 +250,16 @@ uint32_t strtab_intern(struct strtab *tab, const char *text, size_t len)
     return add(tab, text, len, hash);
 }
 
+uint32_t strtab_refer(struct strtab *tab, const char *text, size_t len)
+{
+    if (tab->count == STRTAB_NONE || (tab->count == tab->entry_cap && !grow_entries(tab))) {
+        return STRTAB_NONE;
+    }
+    uint32_t id = (uint32_t)tab->count++;
+    tab->entries[id] = (struct entry){.text = text, .len = len};
+    return id;
+}
+
 uint32_t strtab_find(const struct strtab *tab, const char *text, size_t len)
 {
     uint64_t hash = hash_bytes(text, len, tab->seed);

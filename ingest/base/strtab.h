@@ -16,6 +16,10 @@ struct strtab *strtab_create(void) KS_MUST_USE; /* NULL without memory */
 void strtab_destroy(struct strtab *tab);        /* NULL is allowed */
 /* The id of these bytes, added when new. */
 uint32_t strtab_intern(struct strtab *tab, const char *text, size_t len);
+/* The next id for these bytes, which are neither copied nor found later: they must outlive the
+ * table, and end with a NUL. For a second table with the ids of a first one. STRTAB_NONE without
+ * memory. */
+uint32_t strtab_refer(struct strtab *tab, const char *text, size_t len);
 /* The id of these bytes, or STRTAB_NONE when they are not in the table. */
 uint32_t strtab_find(const struct strtab *tab, const char *text, size_t len);
 /* The string of an id; for STRTAB_NONE, NULL. */

@@ -103,9 +103,9 @@ static void note_time(struct reading *reading)
 
 /* --- the whole --- */
 
-static bool read_row(struct reading *reading, struct err *err)
+static bool read_row(void *context, const struct csv_row *row, struct err *err)
 {
-    const struct csv_row *row = &reading->scan.row;
+    struct reading *reading = context;
     double number;
     bool is_bad;
     if (!table_check_row(&reading->table, row, reading->column_count, &is_bad)) {
@@ -136,41 +136,19 @@ static bool read_row(struct reading *reading, struct err *err)
 
 static bool read_header(struct reading *reading, struct err *err)
 {
-    bool more;
-    if (!csv_next(&reading->scan, &more, err)) {
+    if (!table_read_header(&reading->scan, column_names, NEEDED_COUNT, COLUMN_COUNT,
+                           reading->columns, err)) {
         return false;
     }
     reading->column_count = reading->scan.row.cell_count;
-    for (int i = 0; i < COLUMN_COUNT; i++) {
-        reading->columns[i] = csv_column(&reading->scan.row, column_names[i]);
-        if (i < NEEDED_COUNT && reading->columns[i] == CSV_NO_COLUMN) {
-            return err_set(err, ERR_BAD_INPUT, "the first line of the table has no column \"%s\"",
-                           column_names[i]);
-        }
-    }
     return true;
 }
 
 static bool read_rows(struct reading *reading, struct err *err)
 {
-    bool more;
-    for (;;) {
-        if (!csv_next(&reading->scan, &more, err)) {
-            return false;
-        }
-        if (!more) {
-            break;
-        }
-        if (!read_row(reading, err)) {
-            return false;
-        }
-    }
-    if (reading->counters.count == 0) {
-        const char *why = table_first_bad_line(&reading->table);
-        return err_set(err, ERR_BAD_INPUT, "the table has no sample that can be read%s%s",
-                       *why == '\0' ? "" : ": ", why);
-    }
-    return true;
+    return csv_each_row(&reading->scan, read_row, reading, err) &&
+           (reading->counters.count > 0 ||
+            table_no_row(&reading->table, "the table has no sample", err));
 }
 
 static bool finish(struct reading *reading, struct err *err)

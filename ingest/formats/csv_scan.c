@@ -270,6 +270,16 @@ bool csv_next(struct csv_scan *scan, bool *more, struct err *err)
     return true;
 }
 
+bool csv_each_row(struct csv_scan *scan, csv_row_fn *visit, void *context, struct err *err)
+{
+    bool more = true;
+    bool ok = true;
+    while (ok && more) {
+        ok = csv_next(scan, &more, err) && (!more || visit(context, &scan->row, err));
+    }
+    return ok;
+}
+
 /* --- header rows --- */
 
 bool csv_cell_equals(const struct csv_cell *cell, const char *text)

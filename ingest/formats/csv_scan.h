@@ -62,6 +62,11 @@ void csv_close(struct csv_scan *scan);
 /* Steps to the next row that is not blank, scan->row; *more is false at the end. Errors: those of
  * text_stream_more, ERR_NO_MEMORY. */
 bool csv_next(struct csv_scan *scan, bool *more, struct err *err) KS_MUST_USE;
+/* One row for its context. False ends the reading, with the error set. */
+typedef bool csv_row_fn(void *context, const struct csv_row *row, struct err *err);
+/* Calls `visit` for each row that is left. */
+bool csv_each_row(struct csv_scan *scan, csv_row_fn *visit, void *context, struct err *err)
+    KS_MUST_USE;
 /* Why a row with a flaw cannot be read, in words. */
 const char *csv_flaw_text(enum csv_flaw flaw);
 

@@ -13,8 +13,10 @@
 struct event_recorder {
     const struct event_sink *sink;
     struct event_log log;
+    bool has_begun; /* the sink has something, and not yet its end */
     struct event_texts texts;
     struct event_shapes shapes;
+    struct event_record last;
     struct event_batch batch; /* `templates` and `values` are those below */
     int64_t *values;
     size_t value_capacity;
@@ -58,6 +60,9 @@ void event_recorder_destroy(struct event_recorder *recorder)
     if (recorder == NULL) {
         return;
     }
+    if (recorder->has_begun && recorder->sink->drop != NULL) {
+        recorder->sink->drop(recorder->sink->context);
+    }
     event_shapes_free(&recorder->shapes);
     event_texts_free(&recorder->texts);
     buf_free(&recorder->head);
@@ -88,6 +93,7 @@ static bool hand_on(struct event_recorder *recorder, struct err *err)
     struct event_batch *batch = &recorder->batch;
     batch->templates = recorder->templates;
     batch->values = recorder->values;
+    recorder->has_begun = true;
     if (!recorder->sink->take(recorder->sink->context, &recorder->log, batch, err)) {
         return false;
     }
@@ -112,24 +118,51 @@ static bool has_room(struct event_recorder *recorder)
     return true;
 }
 
+bool event_recorder_add_values(struct event_recorder *recorder,
+                               uint32_t template_number,
+                               uint32_t value_count,
+                               struct err *err)
+{
+    struct event_batch *batch = &recorder->batch;
+    recorder->templates[batch->event_count++] = template_number;
+    batch->value_count += value_count;
+    recorder->log.event_count++;
+    return KS_LIKELY(batch->event_count < EVENT_BATCH_EVENTS) || hand_on(recorder, err);
+}
+
+int64_t *event_recorder_room(struct event_recorder *recorder)
+{
+    recorder->texts.is_repaired = false;
+    recorder->texts.has_invalid = false;
+    return has_room(recorder) ? recorder->values + recorder->batch.value_count : NULL;
+}
+
+struct event_texts *event_recorder_texts(struct event_recorder *recorder)
+{
+    return &recorder->texts;
+}
+
+const struct event_record *event_recorder_last(const struct event_recorder *recorder)
+{
+    return recorder->last.template_number == recorder->shapes.whole_template ? NULL
+                                                                             : &recorder->last;
+}
+
 bool event_recorder_add(struct event_recorder *recorder,
                         const struct kineto_event *event,
                         const struct text_stream *stream,
                         struct err *err)
 {
-    struct event_batch *batch = &recorder->batch;
-    struct event_record record;
     recorder->texts.stream = stream;
     recorder->texts.is_repaired = event->members->is_repaired;
     recorder->texts.has_invalid = text_stream_has_invalid(stream, event->begin);
-    if (!has_room(recorder) || !event_shapes_take(&recorder->shapes, event,
-                                                  recorder->values + batch->value_count, &record)) {
+    if (!has_room(recorder) ||
+        !event_shapes_take(&recorder->shapes, event, recorder->values + recorder->batch.value_count,
+                           &recorder->last)) {
         return no_memory(err);
     }
-    recorder->templates[batch->event_count++] = record.template_number;
-    batch->value_count += record.value_count;
-    recorder->log.event_count++;
-    return KS_LIKELY(batch->event_count < EVENT_BATCH_EVENTS) || hand_on(recorder, err);
+    return event_recorder_add_values(recorder, recorder->last.template_number,
+                                     recorder->last.value_count, err);
 }
 
 /* --- the document --- */
@@ -171,5 +204,7 @@ bool event_recorder_end(struct event_recorder *recorder, struct err *err)
         return false;
     }
     recorder->log.head = recorder->head.ptr;
-    return recorder->sink->end(recorder->sink->context, &recorder->log, err);
+    bool ended = recorder->sink->end(recorder->sink->context, &recorder->log, err);
+    recorder->has_begun = recorder->has_begun && !ended;
+    return ended;
 }

@@ -8,6 +8,7 @@
 
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"
+#include "ingest/formats/event_shapes.h"
 #include "ingest/formats/json_lenient.h"
 #include "ingest/formats/kineto_event.h"
 #include "ingest/formats/text_stream.h"
@@ -32,6 +33,18 @@ bool event_recorder_add(struct event_recorder *recorder,
                         const struct kineto_event *event,
                         const struct text_stream *stream,
                         struct err *err) KS_MUST_USE;
+
+/* The same for an event that is like one before: its values are written to the room (for
+ * EVENT_VALUES_MAX; NULL without memory), texts by event_recorder_texts, and then added as events
+ * of that one's template. No event comes between the two. */
+int64_t *event_recorder_room(struct event_recorder *recorder);
+struct event_texts *event_recorder_texts(struct event_recorder *recorder);
+bool event_recorder_add_values(struct event_recorder *recorder,
+                               uint32_t template_number,
+                               uint32_t value_count,
+                               struct err *err) KS_MUST_USE;
+/* What event_recorder_add made of the last event; NULL: one text. */
+const struct event_record *event_recorder_last(const struct event_recorder *recorder);
 
 /* A member of the document: first its key, then its value, if it is to be kept. `how` tells what
  * the value may need to be read again (json_lenient_clean). Error: ERR_NO_MEMORY. */

@@ -145,8 +145,9 @@ static bool add_component(struct reading *reading,
     return true;
 }
 
-static bool read_row(struct reading *reading, const struct csv_row *row, struct err *err)
+static bool read_row(void *context, const struct csv_row *row, struct err *err)
 {
+    struct reading *reading = context;
     for (int i = 0; i < COLUMN_COUNT; i++) {
         if (reading->columns[i] >= row->cell_count) {
             return true;
@@ -189,20 +190,8 @@ static bool read_header(struct reading *reading, struct csv_scan *scan, struct e
 
 static bool read_rows(struct reading *reading, struct csv_scan *scan, struct err *err)
 {
-    bool more;
-    if (!read_header(reading, scan, err)) {
+    if (!read_header(reading, scan, err) || !csv_each_row(scan, read_row, reading, err)) {
         return false;
-    }
-    for (;;) {
-        if (!csv_next(scan, &more, err)) {
-            return false;
-        }
-        if (!more) {
-            break;
-        }
-        if (!read_row(reading, &scan->row, err)) {
-            return false;
-        }
     }
     struct hardware *out = reading->out;
     return (row_list_finish(&reading->hosts, &out->arena, &out->hosts, &out->host_count) &&

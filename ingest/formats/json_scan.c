@@ -1,10 +1,8 @@
 #include "ingest/formats/json_scan.h"
 
-#include <string.h>
+#include "ingest/base/bytes.h"
 
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
+#include <string.h>
 
 /* --- strings --- */
 
@@ -21,30 +19,16 @@ const char *json_find_special_plain(const char *at, const char *end)
     return at;
 }
 
-#if defined(__SSE2__)
 static inline const char *find_special(const char *at, const char *end)
 {
-    const __m128i quote = _mm_set1_epi8('"');
-    const __m128i backslash = _mm_set1_epi8('\\');
-    const __m128i last_control = _mm_set1_epi8(0x1F);
-    for (; at < end; at += 16) {
-        __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)at);
-        __m128i control = _mm_cmpeq_epi8(_mm_min_epu8(bytes, last_control), bytes);
-        __m128i either =
-            _mm_or_si128(_mm_cmpeq_epi8(bytes, quote), _mm_cmpeq_epi8(bytes, backslash));
-        unsigned mask = (unsigned)_mm_movemask_epi8(_mm_or_si128(control, either));
-        if (mask != 0) {
-            return at + __builtin_ctz(mask);
+    for (; at < end; at += BYTES_BLOCK) {
+        uint32_t specials = bytes_block_specials(at);
+        if (specials != 0) {
+            return at + bytes_first(specials);
         }
     }
     return at;
 }
-#else
-static inline const char *find_special(const char *at, const char *end)
-{
-    return json_find_special_plain(at, end);
-}
-#endif
 
 const char *json_find_special(const char *at, const char *end)
 {

@@ -32,13 +32,17 @@ enum json_kind {
 #define JSON_CONTROL 2u /* the string has raw control characters */
 #define JSON_DECIMAL 4u /* the number has a fraction or an exponent */
 #define JSON_LOOSE 8u   /* quotes and backslashes in the string may stand for themselves */
+#define JSON_PARSED 16u /* `number` is the integer, or the decimal without its point */
+#define JSON_KNOWN 32u  /* `number` is the value's id in kineto_texts */
 
 /* A value as a slice of the window: strings without their quotes. */
 struct json_value {
     const char *ptr;
     uint32_t len;
-    uint8_t kind;  /* enum json_kind */
-    uint8_t flags; /* JSON_ESCAPED ... */
+    uint8_t kind;   /* enum json_kind */
+    uint8_t flags;  /* JSON_ESCAPED ... */
+    uint8_t digits; /* JSON_PARSED: behind the point */
+    int64_t number; /* with JSON_PARSED or JSON_KNOWN, which only kineto_path gives */
 };
 
 struct json_scan {

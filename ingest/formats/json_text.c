@@ -154,9 +154,27 @@ void json_text_string(const struct json_value *value, struct buf *out, struct js
 
 /* --- numbers --- */
 
+/* A parsed number whose digits are exact as a double: so are the powers, and the quotient is
+ * rounded once, as by strtod. */
+static bool parsed_double(const struct json_value *value, double *number)
+{
+    static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,
+                                    1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19};
+    const int64_t exact_max = (int64_t)1 << 53;
+    if ((value->flags & JSON_PARSED) == 0 || value->number > exact_max ||
+        value->number < -exact_max || value->digits >= sizeof powers / sizeof powers[0]) {
+        return false;
+    }
+    *number = (double)value->number / powers[value->digits];
+    return true;
+}
+
 bool json_text_double(const struct json_value *value, double *number)
 {
     char text[NUMBER_BYTES_MAX];
+    if (parsed_double(value, number)) {
+        return true;
+    }
     if (value->kind != JSON_KIND_NUMBER || value->len >= sizeof text) {
         return false;
     }
@@ -204,6 +222,10 @@ whole_double(const struct json_value *value, double lowest, double beyond, doubl
 
 bool json_text_int(const struct json_value *value, int64_t *number)
 {
+    if (KS_LIKELY((value->flags & (JSON_PARSED | JSON_DECIMAL)) == JSON_PARSED)) {
+        *number = value->number;
+        return true;
+    }
     if (value->kind != JSON_KIND_NUMBER) {
         return false;
     }
@@ -352,8 +374,25 @@ static inline bool plain_time(const char *text, size_t len, int64_t *ns, bool *d
     return value < (uint64_t)JSON_TIME_MAX_NS;
 }
 
+/* What profilers write: up to three decimals. */
+static inline bool parsed_time(const struct json_value *value, int64_t *ns, bool *decimal)
+{
+    static const int64_t scales[] = {1000, 100, 10, 1};
+    const int64_t plain_max = JSON_TIME_MAX_NS / 1000;
+    if ((value->flags & JSON_PARSED) == 0 || value->digits > 3 || value->number >= plain_max ||
+        value->number <= -plain_max) {
+        return false;
+    }
+    *ns = value->number * scales[value->digits];
+    *decimal = *decimal || value->digits != 0;
+    return true;
+}
+
 enum json_time json_text_time(const struct json_value *value, int64_t *ns, bool *decimal)
 {
+    if (KS_LIKELY(parsed_time(value, ns, decimal))) {
+        return JSON_TIME_OK;
+    }
     if (value->kind != JSON_KIND_NUMBER && value->kind != JSON_KIND_STRING) {
         return JSON_TIME_NONE;
     }

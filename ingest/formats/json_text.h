@@ -3,7 +3,6 @@
 #ifndef KS_FORMATS_JSON_TEXT_H
 #define KS_FORMATS_JSON_TEXT_H
 
-#include "ingest/base/attr.h"
 #include "ingest/base/buf.h"
 #include "ingest/formats/json_scan.h"
 

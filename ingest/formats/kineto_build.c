@@ -13,12 +13,13 @@
 
 bool kineto_build_init(struct kineto_build *build,
                        struct trace *trace,
-                       const struct text_stream *stream)
+                       const struct text_stream *stream,
+                       struct event_texts *log)
 {
     build->trace = trace;
     build->stream = stream;
     buf_init(&build->nested, NESTED_BYTES_MAX);
-    bool good = kineto_lookup_init(&build->lookup, trace, stream);
+    bool good = kineto_lookup_init(&build->lookup, trace, stream, log);
     build->no_op_args = (struct op_args){.shape = strtab_intern(trace->strings, "[]", 2),
                                          .call_stack = 0,
                                          .input_types = STRTAB_NONE};

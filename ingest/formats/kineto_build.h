@@ -18,14 +18,15 @@ struct kineto_build {
     struct kineto_lookup lookup;
     struct op_args no_op_args; /* what an operator without arguments has */
     struct buf nested;         /* the text under `args.args`, decoded */
-    /* Where the members of the event at hand are noted: of all events when there is a recorder,
-     * else of repaired ones and of counters. */
+    /* Where the members of the event at hand are noted, unless it is like one before. */
     struct kineto_members members;
 };
 
+/* `log`: see kineto_lookup_init. */
 bool kineto_build_init(struct kineto_build *build,
                        struct trace *trace,
-                       const struct text_stream *stream) KS_MUST_USE;
+                       const struct text_stream *stream,
+                       struct event_texts *log) KS_MUST_USE;
 void kineto_build_free(struct kineto_build *build);
 
 /* Appends the event; false without memory (or when there are 2^32 events). */

@@ -81,6 +81,8 @@ enum arg {
     ARG_COUNT
 };
 
+#define KINETO_VALUES (FIELD_COUNT + ARG_COUNT + 1)
+
 /* A member of an event or of its `args`, whether its key is known or not. */
 struct kineto_member {
     const char *key; /* without its quotes */
@@ -110,8 +112,14 @@ struct kineto_event {
     const char *first_duplicate;
     uint32_t control_values; /* strings with raw control characters */
     const char *first_control;
-    struct json_value fields[FIELD_COUNT];
-    struct json_value args[ARG_COUNT];
+    union {
+        struct {
+            struct json_value fields[FIELD_COUNT];
+            struct json_value args[ARG_COUNT];
+        };
+        /* The same one behind the other; the last is for values that nobody asks for. */
+        struct json_value values[KINETO_VALUES];
+    };
 };
 
 static inline bool kineto_event_has(const struct kineto_event *event, enum field field)

@@ -276,16 +276,64 @@ static enum kineto_status take_whole_event(struct kineto_reader *reader,
     return KINETO_GOOD;
 }
 
+/* An event that is like one before. KINETO_END: it is not. */
+static enum kineto_status read_known_event(struct kineto_reader *reader)
+{
+    struct text_stream *stream = reader->stream;
+    struct kineto_paths *paths = &reader->paths;
+    struct kineto_event event;
+    int64_t *values = paths->values;
+    if (text_stream_has_invalid(stream, stream->at)) {
+        return KINETO_END;
+    }
+    if (reader->recorder != NULL) {
+        values = event_recorder_room(reader->recorder);
+    }
+    if (values == NULL || !kineto_paths_scan(paths, &event, values, stream->at, stream->end) ||
+        event.end - event.begin > KINETO_VALUE_BYTES_MAX) {
+        return values == NULL || paths->no_memory ? no_memory(reader) : KINETO_END;
+    }
+    if (KS_UNLIKELY(!kineto_build_add(&reader->build, &event))) {
+        return no_memory(reader);
+    }
+    stream->at = event.end;
+    reader->item_read = true;
+    bool recorded = reader->recorder == NULL ||
+                    event_recorder_add_values(reader->recorder, paths->end->template_number,
+                                              paths->end->value_count, reader->err);
+    return recorded ? KINETO_GOOD : KINETO_FAILED;
+}
+
+/* The event that was read last, if it was whole. */
+static enum kineto_status learn(struct kineto_reader *reader, const struct kineto_event *event)
+{
+    const struct event_record *record =
+        reader->recorder == NULL ? NULL : event_recorder_last(reader->recorder);
+    bool is_one_text = reader->recorder != NULL && record == NULL;
+    if (is_one_text || text_stream_has_invalid(reader->stream, event->begin) ||
+        kineto_paths_learn(&reader->paths, event, record)) {
+        return KINETO_GOOD;
+    }
+    return no_memory(reader);
+}
+
 /* The object at stream->at. */
 static enum kineto_status read_event(struct kineto_reader *reader)
 {
     struct text_stream *stream = reader->stream;
     struct kineto_event event;
     const char *bad;
-    struct kineto_members *members = reader->recorder == NULL ? NULL : &reader->build.members;
-    enum json_status status = kineto_event_scan(&event, members, stream->at, stream->end, &bad);
+    enum kineto_status known = read_known_event(reader);
+    if (KS_LIKELY(known != KINETO_END)) {
+        return known;
+    }
+    uint32_t count = reader->trace->events.count;
+    enum json_status status =
+        kineto_event_scan(&event, &reader->build.members, stream->at, stream->end, &bad);
     if (KS_LIKELY(status == JSON_OK)) {
-        return take_whole_event(reader, &event);
+        enum kineto_status taken = take_whole_event(reader, &event);
+        bool is_new = taken == KINETO_GOOD && reader->trace->events.count > count;
+        return is_new ? learn(reader, &event) : taken;
     }
     if (status == JSON_BAD) {
         return repair_event(reader);

@@ -14,20 +14,23 @@ static bool add_category_kinds(struct kineto_lookup *lookup, uint32_t category);
 
 bool kineto_lookup_init(struct kineto_lookup *lookup,
                         struct trace *trace,
-                        const struct text_stream *stream)
+                        const struct text_stream *stream,
+                        struct event_texts *log)
 {
     memset(lookup, 0, sizeof *lookup);
     lookup->trace = trace;
     lookup->stream = stream;
     buf_init(&lookup->scratch, SCRATCH_BYTES_MAX);
     lookup->raw = strtab_create();
-    return lookup->raw != NULL && add_category_kinds(lookup, 0);
+    bool has_texts = kineto_texts_init(&lookup->texts, log);
+    return has_texts && lookup->raw != NULL && add_category_kinds(lookup, 0);
 }
 
 void kineto_lookup_free(struct kineto_lookup *lookup)
 {
     buf_free(&lookup->scratch);
     strtab_destroy(lookup->raw);
+    kineto_texts_free(&lookup->texts);
     free(lookup->raw_text);
     free(lookup->category_kinds);
     memset(lookup, 0, sizeof *lookup);
@@ -36,7 +39,7 @@ void kineto_lookup_free(struct kineto_lookup *lookup)
 size_t kineto_lookup_memory(const struct kineto_lookup *lookup)
 {
     return strtab_bytes(lookup->raw) + lookup->raw_capacity * sizeof *lookup->raw_text +
-           lookup->scratch.cap;
+           lookup->scratch.cap + kineto_texts_memory(&lookup->texts);
 }
 
 /* --- texts --- */
@@ -84,7 +87,7 @@ static uint32_t remembered_text(struct kineto_lookup *lookup, const struct json_
     return lookup->raw_text[raw];
 }
 
-uint32_t kineto_lookup_text(struct kineto_lookup *lookup, const struct json_value *value)
+static uint32_t text_of(struct kineto_lookup *lookup, const struct json_value *value)
 {
     if (value->kind != JSON_KIND_STRING) {
         return remembered_text(lookup, value);
@@ -95,6 +98,26 @@ uint32_t kineto_lookup_text(struct kineto_lookup *lookup, const struct json_valu
         return strtab_intern(lookup->trace->strings, value->ptr, value->len);
     }
     return decoded_text(lookup, value);
+}
+
+uint32_t kineto_lookup_text(struct kineto_lookup *lookup, const struct json_value *value)
+{
+    if ((value->flags & JSON_KNOWN) == 0) {
+        return text_of(lookup, value);
+    }
+    struct kineto_text *known = &lookup->texts.texts[value->number];
+    if (KS_UNLIKELY(known->string == STRTAB_NONE)) {
+        const struct warning_count *counts = lookup->trace->warnings.by_code;
+        uint64_t repairs = counts[WARN_NUL].count + counts[WARN_UTF8].count;
+        uint32_t string = text_of(lookup, value);
+        /* Repairs are counted each time. */
+        bool repaired = counts[WARN_NUL].count + counts[WARN_UTF8].count != repairs;
+        if (repaired) {
+            return string;
+        }
+        known->string = string;
+    }
+    return known->string;
 }
 
 /* --- memos --- */
@@ -178,9 +201,22 @@ static uint32_t new_category(struct kineto_lookup *lookup, const struct json_val
     return category;
 }
 
+static uint32_t known_category(struct kineto_lookup *lookup, const struct json_value *value)
+{
+    uint32_t category = lookup->texts.texts[value->number].category;
+    if (KS_UNLIKELY(category == UINT32_MAX)) {
+        category = new_category(lookup, value);
+        lookup->texts.texts[value->number].category = category;
+    }
+    return category;
+}
+
 uint32_t kineto_lookup_category(struct kineto_lookup *lookup, const struct json_value *value)
 {
     static const struct json_value none = {.ptr = "", .kind = JSON_KIND_NULL};
+    if (KS_LIKELY((value->flags & JSON_KNOWN) != 0)) {
+        return known_category(lookup, value);
+    }
     if (KS_UNLIKELY(value->len > KINETO_MEMO_BYTES)) {
         return new_category(lookup, value);
     }
@@ -257,10 +293,39 @@ static uint32_t new_track(struct kineto_lookup *lookup,
     return trace_add_track(lookup->trace, &track);
 }
 
+/* Of values with these bytes alone there is one number each. */
+static inline uint8_t plain_flags(const struct json_value *value)
+{
+    bool is_decimal = (value->flags & JSON_DECIMAL) != 0;
+    return is_decimal ? 0 : value->flags & (JSON_PARSED | JSON_KNOWN);
+}
+
+static inline uint32_t plain_track(struct kineto_lookup *lookup,
+                                   const struct json_value *pid,
+                                   const struct json_value *tid)
+{
+    const uint8_t flags[2] = {plain_flags(pid), plain_flags(tid)};
+    uint64_t hash = ((uint64_t)pid->number * 31 + (uint64_t)tid->number) * 0x9E3779B97F4A7C15U;
+    struct kineto_track_memo *memo = &lookup->plain_tracks[(hash >> 32) % KINETO_MEMO_ENTRIES];
+    if (KS_LIKELY(memo->numbers[0] == pid->number && memo->numbers[1] == tid->number &&
+                  memo->flags[0] == flags[0] && memo->flags[1] == flags[1])) {
+        return memo->track;
+    }
+    uint32_t track = new_track(lookup, pid, tid);
+    if (track != UINT32_MAX) {
+        *memo = (struct kineto_track_memo){
+            .numbers = {pid->number, tid->number}, .track = track, .flags = {flags[0], flags[1]}};
+    }
+    return track;
+}
+
 uint32_t kineto_lookup_track(struct kineto_lookup *lookup,
                              const struct json_value *pid,
                              const struct json_value *tid)
 {
+    if (KS_LIKELY(plain_flags(pid) != 0 && plain_flags(tid) != 0)) {
+        return plain_track(lookup, pid, tid);
+    }
     if (KS_UNLIKELY((uint64_t)pid->len + tid->len > KINETO_MEMO_BYTES)) {
         return new_track(lookup, pid, tid);
     }

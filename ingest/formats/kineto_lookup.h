@@ -7,6 +7,7 @@
 #include "ingest/base/buf.h"
 #include "ingest/base/strtab.h"
 #include "ingest/formats/json_scan.h"
+#include "ingest/formats/kineto_texts.h"
 #include "ingest/formats/text_stream.h"
 #include "ingest/model/trace.h"
 
@@ -43,15 +44,23 @@ struct kineto_lookup {
     struct strtab *raw;
     uint32_t *raw_text;
     uint32_t raw_capacity;
+    struct kineto_texts texts;                    /* of values that are JSON_KNOWN */
     struct kineto_category_kinds *category_kinds; /* by category number */
     uint32_t category_capacity;
     struct kineto_memo categories;
     struct kineto_memo tracks;
+    struct kineto_track_memo {
+        int64_t numbers[2]; /* of pid and tid: integers, or ids of texts */
+        uint32_t track;
+        uint8_t flags[2]; /* JSON_PARSED, JSON_KNOWN; 0: unused */
+    } plain_tracks[KINETO_MEMO_ENTRIES];
 };
 
+/* `log`: whose texts the values are to become, NULL: nobody's. */
 bool kineto_lookup_init(struct kineto_lookup *lookup,
                         struct trace *trace,
-                        const struct text_stream *stream) KS_MUST_USE;
+                        const struct text_stream *stream,
+                        struct event_texts *log) KS_MUST_USE;
 void kineto_lookup_free(struct kineto_lookup *lookup);
 
 /* All answer UINT32_MAX (STRTAB_NONE) without memory. */

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Scalars of the top level are kept as metadata up to this size. */
@@ -22,11 +23,12 @@ void kineto_warn(struct kineto_reader *reader, enum warning_code code, const cha
 static bool within_limits(struct kineto_reader *reader)
 {
     if (reader->max_events != 0 && reader->trace->events.count > reader->max_events) {
-        return err_set_at(
-            reader->err, ERR_TOO_LARGE, text_stream_offset(reader->stream, reader->stream->at),
-            "a trace may have %" PRIu64 " events (the server's --max-events)", reader->max_events);
+        return err_set_at(reader->err, ERR_TOO_LARGE,
+                          text_stream_offset(reader->stream, reader->stream->at),
+                          "a trace may have %" PRIu64 " events (--max-events)", reader->max_events);
     }
-    size_t used = kineto_build_memory(&reader->build) + event_recorder_memory(reader->recorder);
+    size_t used = kineto_build_memory(&reader->build) + kineto_paths_memory(&reader->paths) +
+                  event_recorder_memory(reader->recorder);
     if (reader->memory_budget_bytes == 0 || used <= reader->memory_budget_bytes) {
         return true;
     }
@@ -638,7 +640,10 @@ static bool finish(struct kineto_reader *reader)
 
 static bool read_all(struct kineto_reader *reader)
 {
-    if (!kineto_build_init(&reader->build, reader->trace, reader->stream)) {
+    struct event_texts *log =
+        reader->recorder == NULL ? NULL : event_recorder_texts(reader->recorder);
+    bool has_build = kineto_build_init(&reader->build, reader->trace, reader->stream, log);
+    if (!kineto_paths_init(&reader->paths, &reader->build.lookup.texts) || !has_build) {
         return err_set(reader->err, ERR_NO_MEMORY, "no memory for a trace");
     }
     return read_document(reader) != KINETO_FAILED && finish(reader) &&
@@ -655,27 +660,41 @@ static bool create_recorder(struct kineto_reader *reader, const struct event_sin
            err_set(reader->err, ERR_NO_MEMORY, "no memory for the log of events");
 }
 
+static bool read_trace(struct kineto_reader *reader, const struct format_options *options)
+{
+    reader->trace = trace_create();
+    if (reader->trace == NULL) {
+        return err_set(reader->err, ERR_NO_MEMORY, "no memory for a trace");
+    }
+    bool good =
+        create_recorder(reader, options->events) && read_all(reader) && within_limits(reader);
+    kineto_paths_free(&reader->paths);
+    kineto_build_free(&reader->build);
+    event_recorder_destroy(reader->recorder);
+    if (!good) {
+        trace_destroy(reader->trace);
+    }
+    return good;
+}
+
 bool kineto_read(struct text_stream *stream,
                  const struct format_options *options,
                  struct trace **out,
                  struct err *err)
 {
-    struct kineto_reader reader = {.stream = stream,
-                                   .trace = trace_create(),
-                                   .memory_budget_bytes = options->memory_budget_bytes,
-                                   .max_events = options->max_events,
-                                   .err = err};
-    if (reader.trace == NULL) {
+    /* Tables and memos: too large for the stacks of some threads. */
+    struct kineto_reader *reader = calloc(1, sizeof *reader);
+    if (reader == NULL) {
         return err_set(err, ERR_NO_MEMORY, "no memory for a trace");
     }
-    bool good =
-        create_recorder(&reader, options->events) && read_all(&reader) && within_limits(&reader);
-    kineto_build_free(&reader.build);
-    event_recorder_destroy(reader.recorder);
-    if (!good) {
-        trace_destroy(reader.trace);
-        return false;
+    reader->stream = stream;
+    reader->memory_budget_bytes = options->memory_budget_bytes;
+    reader->max_events = options->max_events;
+    reader->err = err;
+    bool good = read_trace(reader, options);
+    if (good) {
+        *out = reader->trace;
     }
-    *out = reader.trace;
-    return true;
+    free(reader);
+    return good;
 }

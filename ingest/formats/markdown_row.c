@@ -50,12 +50,35 @@ static void join_first(struct markdown_row *row, size_t columns)
     row->cell_count = columns;
 }
 
+/* The character for which our writer puts an entity (api/tabulate.h); 0: none begins here. */
+static char entity_at(const char *at, const char *end, size_t *len)
+{
+    static const struct {
+        const char *text;
+        char stands_for;
+    } entities[] = {{"&lt;", '<'}, {"&#93;", ']'}, {"&amp;", '&'}};
+    for (size_t i = 0; *at == '&' && i < sizeof entities / sizeof entities[0]; i++) {
+        *len = strlen(entities[i].text);
+        if ((size_t)(end - at) >= *len && memcmp(at, entities[i].text, *len) == 0) {
+            return entities[i].stands_for;
+        }
+    }
+    return 0;
+}
+
 /* Backslashes before bars go. The scratch buffer has room for the line. */
 static void unescape(struct markdown_row *row, struct csv_cell *cell)
 {
     size_t start = row->scratch.len;
     const char *end = cell->text + cell->len;
     for (const char *at = cell->text; at < end; at++) {
+        size_t len = 0;
+        char meant = entity_at(at, end, &len);
+        if (meant != 0) {
+            buf_putc(&row->scratch, meant);
+            at += len - 1;
+            continue;
+        }
         at += *at == '\\' && at + 1 < end && at[1] == '|';
         buf_putc(&row->scratch, *at);
     }
@@ -70,7 +93,8 @@ static bool finish_cells(struct markdown_row *row, size_t line_len)
     for (size_t i = 0; i < row->cell_count; i++) {
         struct csv_cell *cell = &row->cells[i];
         *cell = csv_trim(*cell);
-        if (cell->len == 0 || memchr(cell->text, '\\', cell->len) == NULL) {
+        if (cell->len == 0 || (memchr(cell->text, '\\', cell->len) == NULL &&
+                               memchr(cell->text, '&', cell->len) == NULL)) {
             continue;
         }
         /* The whole room at once, so that the texts do not move. */

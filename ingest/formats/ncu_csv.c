@@ -334,9 +334,9 @@ static bool read_launch(struct reader *reader, struct err *err)
     return reader->form == FORM_LONG ? read_long_row(reader, err) : read_wide_row(reader, err);
 }
 
-static bool read_row(struct reader *reader, struct err *err)
+static bool read_row(void *context, const struct csv_row *row, struct err *err)
 {
-    const struct csv_row *row = &reader->csv.row;
+    struct reader *reader = context;
     if (row->flaw != CSV_WHOLE) {
         return bad_row(reader, csv_flaw_text(row->flaw), err);
     }
@@ -380,16 +380,6 @@ static bool find_header(struct reader *reader, struct text_stream *stream, struc
     return err_set(err, ERR_BAD_INPUT, "no header row of Nsight Compute was found");
 }
 
-static bool read_rows(struct reader *reader, struct text_stream *stream, struct err *err)
-{
-    bool more = true;
-    bool ok = find_header(reader, stream, err);
-    while (ok && more) {
-        ok = csv_next(&reader->csv, &more, err) && (!more || read_row(reader, err));
-    }
-    return ok;
-}
-
 bool ncu_csv_read(struct text_stream *stream,
                   const struct format_options *options,
                   struct format_bundle *bundle,
@@ -400,7 +390,9 @@ bool ncu_csv_read(struct text_stream *stream,
         return false;
     }
     buf_init(&reader.names, CSV_ROW_BYTES_MAX * 2);
-    bool ok = read_rows(&reader, stream, err) && ncu_launches_finish(&reader.launches, err);
+    bool ok = find_header(&reader, stream, err) &&
+              csv_each_row(&reader.csv, read_row, &reader, err) &&
+              ncu_launches_finish(&reader.launches, err);
     if (ok) {
         kernel_rows_note_stream(&reader.launches.rows, stream);
         ok = kernel_rows_finish(&reader.launches.rows,

@@ -6,7 +6,6 @@
 #include "ingest/base/err.h"
 #include "ingest/base/strtab.h"
 #include "ingest/formats/csv_scan.h"
-#include "ingest/formats/figure.h"
 #include "ingest/formats/kernel_rows.h"
 
 #include <stdbool.h>

@@ -353,9 +353,9 @@ static struct csv_cell name_of(const struct reader *reader)
     return csv_trim(name);
 }
 
-static bool read_row(struct reader *reader, struct err *err)
+static bool read_row(void *context, const struct csv_row *row, struct err *err)
 {
-    const struct csv_row *row = &reader->csv.row;
+    struct reader *reader = context;
     bool is_known = reader->layout.kind != TABLE_NONE;
     if (row->flaw != CSV_WHOLE) {
         struct csv_cell nothing = {"", 0};
@@ -380,16 +380,6 @@ static bool read_row(struct reader *reader, struct err *err)
                                               : read_summary(reader, name, err);
 }
 
-static bool read_rows(struct reader *reader, struct err *err)
-{
-    bool more = true;
-    bool ok = true;
-    while (ok && more) {
-        ok = csv_next(&reader->csv, &more, err) && (!more || read_row(reader, err));
-    }
-    return ok;
-}
-
 bool nsys_csv_read(struct text_stream *stream,
                    const struct format_options *options,
                    struct format_bundle *bundle,
@@ -400,7 +390,7 @@ bool nsys_csv_read(struct text_stream *stream,
         return false;
     }
     csv_open(&reader.csv, stream, ',', 1);
-    bool ok = read_rows(&reader, err);
+    bool ok = csv_each_row(&reader.csv, read_row, &reader, err);
     if (ok) {
         if (reader.has_rows_of_trace) {
             reader.rows.table->summary_count = 0;

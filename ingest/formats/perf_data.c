@@ -229,40 +229,6 @@ static bool add_row(struct reading *reading, const struct keys *keys)
     return perf_cycles_add(&reading->cycles, &cycle, &use->cycle);
 }
 
-static bool read_row(struct reading *reading)
-{
-    struct keys keys;
-    bool is_bad;
-    if (!table_check_row(&reading->table, &reading->scan.row, reading->column_count, &is_bad)) {
-        return false;
-    }
-    if (is_bad) {
-        return true;
-    }
-    enum column unreadable = read_keys(reading, &keys);
-    return unreadable == COLUMN_COUNT ? add_row(reading, &keys) : bad_cell(reading, unreadable);
-}
-
-/* --- the whole --- */
-
-static bool read_header(struct reading *reading, struct err *err)
-{
-    bool more;
-    if (!csv_next(&reading->scan, &more, err)) {
-        return false;
-    }
-    const struct csv_row *header = &reading->scan.row;
-    reading->column_count = header->cell_count;
-    for (int i = 0; i < COLUMN_COUNT; i++) {
-        reading->columns[i] = csv_column(header, column_names[i]);
-        if (i < NEEDED_COUNT && reading->columns[i] == CSV_NO_COLUMN) {
-            return err_set(err, ERR_BAD_INPUT, "the first line of the table has no column \"%s\"",
-                           column_names[i]);
-        }
-    }
-    return true;
-}
-
 /* While reading, and once more when the rows are moved to the results. */
 static bool within_budget(const struct reading *reading, struct err *err)
 {
@@ -272,29 +238,35 @@ static bool within_budget(const struct reading *reading, struct err *err)
                                err);
 }
 
+static bool read_row(void *context, const struct csv_row *row, struct err *err)
+{
+    struct reading *reading = context;
+    struct keys keys;
+    bool is_bad;
+    bool ok = table_check_row(&reading->table, row, reading->column_count, &is_bad);
+    if (ok && !is_bad) {
+        enum column unreadable = read_keys(reading, &keys);
+        ok = unreadable == COLUMN_COUNT ? add_row(reading, &keys) : bad_cell(reading, unreadable);
+    }
+    return ok ? within_budget(reading, err) : table_no_memory(err);
+}
+
+/* --- the whole --- */
+
+static bool read_header(struct reading *reading, struct err *err)
+{
+    if (!table_read_header(&reading->scan, column_names, NEEDED_COUNT, COLUMN_COUNT,
+                           reading->columns, err)) {
+        return false;
+    }
+    reading->column_count = reading->scan.row.cell_count;
+    return true;
+}
+
 static bool read_rows(struct reading *reading, struct err *err)
 {
-    bool more;
-    for (;;) {
-        if (!csv_next(&reading->scan, &more, err)) {
-            return false;
-        }
-        if (!more) {
-            break;
-        }
-        if (!read_row(reading)) {
-            return table_no_memory(err);
-        }
-        if (!within_budget(reading, err)) {
-            return false;
-        }
-    }
-    if (reading->uses.count == 0) {
-        const char *why = table_first_bad_line(&reading->table);
-        return err_set(err, ERR_BAD_INPUT, "the table has no row that can be read%s%s",
-                       *why == '\0' ? "" : ": ", why);
-    }
-    return true;
+    return csv_each_row(&reading->scan, read_row, reading, err) &&
+           (reading->uses.count > 0 || table_no_row(&reading->table, "the table has no row", err));
 }
 
 static bool finish(struct reading *reading, struct err *err)

@@ -3,11 +3,12 @@
 #ifndef KS_FORMATS_REPORT_COLUMNS_H
 #define KS_FORMATS_REPORT_COLUMNS_H
 
+#include "ingest/base/arena.h"
 #include "ingest/base/attr.h"
 #include "ingest/formats/csv_scan.h"
-#include "ingest/formats/table_results.h"
 #include "ingest/formats/text_pool.h"
 #include "ingest/model/comparison.h"
+#include "ingest/model/results.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -67,9 +67,9 @@ static bool is_of_pair(const struct reading *reading)
 
 /* --- rows --- */
 
-static bool read_row(struct reading *reading)
+/* False without memory. */
+static bool read_row_of(struct reading *reading, const struct csv_row *row)
 {
-    const struct csv_row *row = &reading->scan.row;
     struct comparison_row read;
     const char *unreadable;
     bool is_bad;
@@ -99,6 +99,17 @@ static bool read_row(struct reading *reading)
         *added = read;
     }
     return added != NULL;
+}
+
+static bool read_row(void *context, const struct csv_row *row, struct err *err)
+{
+    struct reading *reading = context;
+    if (!read_row_of(reading, row)) {
+        return table_no_memory(err);
+    }
+    const struct row_list *rows = &reading->rows;
+    return table_within_budget(&reading->table, (rows->capacity + rows->count) * rows->row_bytes,
+                               err);
 }
 
 /* --- the whole --- */
@@ -139,29 +150,9 @@ static bool read_header(struct reading *reading, struct err *err)
 
 static bool read_rows(struct reading *reading, struct err *err)
 {
-    bool more;
-    for (;;) {
-        if (!csv_next(&reading->scan, &more, err)) {
-            return false;
-        }
-        if (!more) {
-            break;
-        }
-        if (!read_row(reading)) {
-            return table_no_memory(err);
-        }
-        size_t list_bytes =
-            (reading->rows.capacity + reading->rows.count) * sizeof(struct comparison_row);
-        if (!table_within_budget(&reading->table, list_bytes, err)) {
-            return false;
-        }
-    }
-    if (reading->rows.count == 0) {
-        const char *why = table_first_bad_line(&reading->table);
-        return err_set(err, ERR_BAD_INPUT, "the comparison has no row that can be read%s%s",
-                       *why == '\0' ? "" : ": ", why);
-    }
-    return true;
+    return csv_each_row(&reading->scan, read_row, reading, err) &&
+           (reading->rows.count > 0 ||
+            table_no_row(&reading->table, "the comparison has no row", err));
 }
 
 static bool finish(struct reading *reading, struct err *err)

@@ -36,10 +36,15 @@ static struct csv_cell word_at(const char *at, const char *end)
     return (struct csv_cell){.text = first, .len = (size_t)(at - first)};
 }
 
+/* "< 0.001" is read as 0, which is written so again. */
 static void set_figure(const char *at, const char *end, const char *words, double *figure)
 {
     double read;
     const char *number = behind(at, end, words);
+    if (number != NULL && number < end && *number == '<') {
+        *figure = 0;
+        return;
+    }
     struct csv_cell word = number == NULL ? (struct csv_cell){.text = ""} : word_at(number, end);
     if (csv_printed_number(&word, &read)) {
         *figure = read;

@@ -56,6 +56,27 @@ bool table_results_finish(struct table_results *table,
     return format_bundle_one(bundle, item, err);
 }
 
+bool table_read_header(struct csv_scan *scan,
+                       const char *const *names,
+                       size_t needed,
+                       size_t count,
+                       size_t *columns,
+                       struct err *err)
+{
+    bool more;
+    if (!csv_next(scan, &more, err)) {
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        columns[i] = csv_column(&scan->row, names[i]);
+        if (i < needed && columns[i] == CSV_NO_COLUMN) {
+            return err_set(err, ERR_BAD_INPUT, "the first line of the table has no column \"%s\"",
+                           names[i]);
+        }
+    }
+    return true;
+}
+
 /* --- lines that are left out --- */
 
 bool table_bad_line(
@@ -102,10 +123,12 @@ bool table_check_row(struct table_results *table,
     return true;
 }
 
-const char *table_first_bad_line(const struct table_results *table)
+bool table_no_row(const struct table_results *table, const char *what, struct err *err)
 {
     const struct trace_results *results = table->results;
-    return results->bad_row_count > 0 ? results->bad_rows[0] : "";
+    bool has_bad_rows = results->bad_row_count > 0;
+    return err_set(err, ERR_BAD_INPUT, "%s that can be read%s%s", what, has_bad_rows ? ": " : "",
+                   has_bad_rows ? results->bad_rows[0] : "");
 }
 
 /* --- memory --- */

@@ -33,6 +33,15 @@ bool table_results_finish(struct table_results *table,
                           struct format_bundle *bundle,
                           struct err *err) KS_MUST_USE;
 
+/* Reads the header, scan->row afterwards: the column of each name, or CSV_NO_COLUMN. ERR_BAD_INPUT
+ * where one of the first `needed` names is missing; the errors of csv_next. */
+bool table_read_header(struct csv_scan *scan,
+                       const char *const *names,
+                       size_t needed,
+                       size_t count,
+                       size_t *columns,
+                       struct err *err) KS_MUST_USE;
+
 /* A line that is left out: counted, and the first ones described ("line 17: <what>"). False
  * without memory. */
 bool table_bad_line(struct table_results *table,
@@ -45,8 +54,9 @@ bool table_check_row(struct table_results *table,
                      const struct csv_row *row,
                      size_t columns,
                      bool *is_bad) KS_MUST_USE;
-/* The first line that was left out, for an error's message; "" when there was none. */
-const char *table_first_bad_line(const struct table_results *table);
+/* Returns false with ERR_BAD_INPUT: "<what> that can be read", and the first line that was left out
+ * where there is one. */
+bool table_no_row(const struct table_results *table, const char *what, struct err *err);
 /* False with ERR_TOO_LARGE when the results and `extra_bytes` beside them are over the budget. */
 bool table_within_budget(const struct table_results *table,
                          size_t extra_bytes,

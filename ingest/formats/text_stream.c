@@ -1,12 +1,9 @@
 #include "ingest/formats/text_stream.h"
 
+#include "ingest/base/bytes.h"
 #include "ingest/base/utf8.h"
 
 #include <string.h>
-
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
 
 #define BYTE_ORDER_MARK "\xEF\xBB\xBF"
 
@@ -16,17 +13,11 @@
 
 static const char *skip_ascii(const char *at, const char *end)
 {
-#if defined(__SSE2__)
-    while (end - at >= 64) {
-        const __m128i *block = (const __m128i *)(const void *)at;
-        __m128i low = _mm_or_si128(_mm_loadu_si128(block), _mm_loadu_si128(block + 1));
-        __m128i high = _mm_or_si128(_mm_loadu_si128(block + 2), _mm_loadu_si128(block + 3));
-        if (_mm_movemask_epi8(_mm_or_si128(low, high)) != 0) {
-            break;
-        }
-        at += 64;
+    const ptrdiff_t pair_bytes = (ptrdiff_t)2 * BYTES_BLOCK;
+    while (end - at >= pair_bytes &&
+           !(bytes_block_has_high(at) | bytes_block_has_high(at + BYTES_BLOCK))) {
+        at += pair_bytes;
     }
-#endif
     while (at < end && (unsigned char)*at < 0x80) {
         at++;
     }

@@ -84,15 +84,13 @@ static bool within_limits(const struct decode *decode, struct err *err)
         atomic_load_explicit(&decode->feed.source->read_bytes, memory_order_relaxed);
     if (max_bytes != 0 && decode->produced_bytes > max_bytes) {
         return err_set(err, ERR_TOO_LARGE,
-                       "decompressed it has more than %" PRIu64 " bytes (the server's "
-                       "--max-decompressed)",
+                       "decompressed it has more than %" PRIu64 " bytes (--max-decompressed)",
                        max_bytes);
     }
     return max_ratio == 0 || decode->produced_bytes <= INPUT_RATIO_FREE_BYTES ||
            decode->produced_bytes / max_ratio <= read_bytes ||
            err_set(err, ERR_TOO_LARGE,
-                   "a compressed byte stands for more than %" PRIu64 " bytes (the server's "
-                   "--max-ratio)",
+                   "a compressed byte stands for more than %" PRIu64 " bytes (--max-ratio)",
                    max_ratio);
 }
 

@@ -1,5 +1,6 @@
 #include "ingest/jobs/intake.h"
 
+#include "ingest/formats/event_relay.h"
 #include "ingest/store/store_events.h"
 #include "ingest/store/store_timeline.h"
 
@@ -19,6 +20,7 @@ struct intake {
 
 /* ---- events and timelines ---- */
 
+/* These two are called by the relay's thread, while nobody else asks the ingest. */
 static bool take_events(void *context,
                         const struct event_log *log,
                         const struct event_batch *batch,
@@ -116,18 +118,22 @@ static bool store_failures(struct jobs *jobs, struct intake *intake, struct err 
            store_job_set_failures(jobs->store, intake->job->id, intake->failures, count, err);
 }
 
-static bool carry_into(struct jobs *jobs, struct intake *intake, const char *path, struct err *err)
+static bool carry_into(struct jobs *jobs,
+                       struct intake *intake,
+                       struct event_relay *relay,
+                       const char *path,
+                       struct err *err)
 {
     struct job *job = intake->job;
-    struct pipeline_sink sink = {
-        .context = intake,
-        .events = {.context = intake, .take = take_events, .end = end_events},
-        .timeline = {.context = intake,
-                     .take_block = take_block,
-                     .take_points = take_points,
-                     .take_flows = take_flows},
-        .trace = take_trace,
-        .failed = take_failure};
+    struct pipeline_sink sink = {.context = intake,
+                                 .events = event_relay_sink(relay),
+                                 .timeline = {.context = intake,
+                                              .take_block = take_block,
+                                              .take_points = take_points,
+                                              .take_flows = take_flows},
+                                 .pack_log = store_pack_log,
+                                 .trace = take_trace,
+                                 .failed = take_failure};
     struct pipeline_options options = {.memory_budget_bytes = job->grant_bytes,
                                        .input_limits = jobs->input_limits,
                                        .max_events = jobs->max_events,
@@ -141,6 +147,20 @@ static bool carry_into(struct jobs *jobs, struct intake *intake, const char *pat
     return ok && kept;
 }
 
+/* A thread of its own stores the events while this one reads on. */
+static bool
+carry_by_relay(struct jobs *jobs, struct intake *intake, const char *path, struct err *err)
+{
+    const struct event_sink store = {.context = intake, .take = take_events, .end = end_events};
+    struct event_relay *relay = event_relay_create(&store);
+    if (relay == NULL) {
+        return err_set(err, ERR_NO_MEMORY, "no memory to store events");
+    }
+    bool ok = carry_into(jobs, intake, relay, path, err);
+    event_relay_destroy(relay);
+    return ok;
+}
+
 bool intake_run(
     struct jobs *jobs, struct job *job, const char *path, uint64_t *events, struct err *err)
 {
@@ -149,7 +169,7 @@ bool intake_run(
         return false;
     }
     arena_init(&intake.arena, 0);
-    bool ok = carry_into(jobs, &intake, path, err);
+    bool ok = carry_by_relay(jobs, &intake, path, err);
     arena_free(&intake.arena);
     free(intake.failures);
     *events = intake.events;

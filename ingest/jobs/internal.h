@@ -2,12 +2,15 @@
 #ifndef KS_JOBS_INTERNAL_H
 #define KS_JOBS_INTERNAL_H
 
+#include "ingest/jobs/janitor.h"
 #include "ingest/jobs/jobs.h"
 
 #include <pthread.h>
+#include <time.h>
 
-/* A job of this process: queued, running, or failed without the store having been able to note it.
- * Other finished jobs are known by the store alone. */
+/* A job of this process: queued, running, or failed without the store having been able to note it
+ * (a full disk), which the workers try again until it is. Other finished jobs are known by the
+ * store alone. */
 struct job {
     struct job *next; /* ascending ids */
     int64_t id;
@@ -22,13 +25,14 @@ struct job {
     unsigned attempt;
     enum job_state state;
     struct pipeline_progress progress;
-    struct err error; /* JOB_FAILED */
+    struct err error; /* JOB_FAILED; from then on nothing of the job changes */
 };
 
 struct jobs {
     struct store *store;
     const struct log *log;
     bool retain_raw;
+    bool in_background;
     uint64_t budget_bytes;
     struct input_limits input_limits;
     uint64_t max_events;
@@ -38,16 +42,19 @@ struct jobs {
     pthread_mutex_t submit_lock;
 
     pthread_mutex_t lock;   /* guards everything below */
-    pthread_cond_t work;    /* something may have become startable, or the end */
+    pthread_cond_t work;    /* something may have become startable or notable, or the end */
     pthread_cond_t changed; /* a job is finished, or the end */
     struct job *head;
     uint64_t reserved_bytes; /* grants of the running jobs */
     unsigned running;
     unsigned passed_by; /* jobs that overtook the one that waits for memory */
     unsigned waiters;
-    unsigned windows; /* analyses of windows under way */
+    unsigned windows;        /* analyses of windows under way */
+    bool noting;             /* a worker is at the failures that the store does not know */
+    struct timespec note_at; /* when idle workers try that again */
     bool stopping;
-    struct jobs_counts counts; /* without queued and running */
+    struct jobs_counts counts; /* without queued, running and removed */
+    struct janitor janitor;
 
     pthread_t *threads;
     unsigned thread_count;
@@ -58,7 +65,10 @@ struct jobs {
 struct job *jobs_find(struct jobs *jobs, int64_t id);
 bool job_is_unfinished(const struct job *job);
 bool job_has_name(const struct job *job, const char *run, const char *file_name);
-/* Takes it out of the list and frees it; `lock` is held. */
+void job_free(struct job *job); /* NULL is allowed */
+/* Takes it out of the list; `lock` is held. */
+void jobs_take_out(struct jobs *jobs, const struct job *job);
+/* The same and frees it. */
 void jobs_remove(struct jobs *jobs, struct job *job);
 
 /* What reading this file will take at the most, going by its size, its container and whether it is

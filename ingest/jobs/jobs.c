@@ -37,7 +37,7 @@ bool job_has_name(const struct job *job, const char *run, const char *file_name)
     return strcmp(job->file_name, file_name) == 0 && strcmp(job->run, run) == 0;
 }
 
-static void free_job(struct job *job)
+void job_free(struct job *job)
 {
     if (job != NULL) {
         free(job->run);
@@ -47,14 +47,19 @@ static void free_job(struct job *job)
     }
 }
 
-void jobs_remove(struct jobs *jobs, struct job *job)
+void jobs_take_out(struct jobs *jobs, const struct job *job)
 {
     struct job **link = &jobs->head;
     while (*link != job) {
         link = &(*link)->next;
     }
     *link = job->next;
-    free_job(job);
+}
+
+void jobs_remove(struct jobs *jobs, struct job *job)
+{
+    jobs_take_out(jobs, job);
+    job_free(job);
 }
 
 static void append(struct jobs *jobs, struct job *job)
@@ -100,7 +105,7 @@ static struct job *new_job(const struct store_job *row, const char *path)
     bool copied =
         job->run != NULL && job->file_name != NULL && (job->marker != NULL || row->marker == NULL);
     if (!copied || strlen(row->sha256_hex) >= SHA256_HEX_BYTES) {
-        free_job(job);
+        job_free(job);
         return NULL;
     }
     memcpy(job->sha256_hex, row->sha256_hex, strlen(row->sha256_hex) + 1);
@@ -142,7 +147,7 @@ static bool init_locks(struct jobs *jobs)
         (void)pthread_mutex_destroy(&jobs->submit_lock);
         return false;
     }
-    if (pthread_cond_init(&jobs->work, NULL) != 0) {
+    if (!monotonic_cond_init(&jobs->work)) {
         (void)pthread_mutex_destroy(&jobs->lock);
         (void)pthread_mutex_destroy(&jobs->submit_lock);
         return false;
@@ -200,13 +205,15 @@ static bool start_threads(struct jobs *jobs, struct err *err)
     sigset_t before;
     (void)sigfillset(&all);
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    while (jobs->threads_started < jobs->thread_count &&
+    /* First: the workers look whether there is a janitor. */
+    bool ok = janitor_start(jobs, err);
+    while (ok && jobs->threads_started < jobs->thread_count &&
            pthread_create(&jobs->threads[jobs->threads_started], NULL, worker_run, jobs) == 0) {
         jobs->threads_started++;
     }
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return jobs->threads_started > 0 ||
-           err_set(err, ERR_NO_MEMORY, "no resources for a worker thread");
+    return ok && (jobs->threads_started > 0 ||
+                  err_set(err, ERR_NO_MEMORY, "no resources for a worker thread"));
 }
 
 bool jobs_create(struct jobs **out,
@@ -221,6 +228,8 @@ bool jobs_create(struct jobs **out,
     jobs->store = store;
     jobs->log = options->log;
     jobs->retain_raw = options->retain_raw;
+    jobs->in_background = options->in_background;
+    jobs->janitor.rules = options->retention;
     jobs->input_limits = options->input_limits;
     jobs->max_events = options->max_events;
     jobs->max_queued = options->max_queued;
@@ -245,6 +254,7 @@ void jobs_stop(struct jobs *jobs)
 {
     (void)pthread_mutex_lock(&jobs->lock);
     jobs->stopping = true;
+    janitor_stop(jobs);
     (void)pthread_cond_broadcast(&jobs->work);
     (void)pthread_cond_broadcast(&jobs->changed);
     (void)pthread_mutex_unlock(&jobs->lock);
@@ -272,6 +282,7 @@ void jobs_destroy(struct jobs *jobs)
     for (unsigned i = 0; i < jobs->threads_started; i++) {
         (void)pthread_join(jobs->threads[i], NULL);
     }
+    janitor_join(jobs);
     (void)pthread_mutex_lock(&jobs->lock);
     while (jobs->waiters > 0) {
         (void)pthread_cond_wait(&jobs->changed, &jobs->lock);
@@ -289,6 +300,16 @@ void jobs_destroy(struct jobs *jobs)
 }
 
 /* ---- handing in ---- */
+
+const struct retention_rules *jobs_retention(const struct jobs *jobs)
+{
+    return &jobs->janitor.rules;
+}
+
+bool jobs_admit(struct jobs *jobs, const struct retention_upload *upload, struct err *err)
+{
+    return store_retention_admits(jobs->store, &jobs->janitor.rules, upload, err);
+}
 
 enum decision { DECIDED_QUEUE, DECIDED_ANSWER, DECIDED_REFUSE };
 
@@ -409,7 +430,7 @@ static bool enqueue(struct jobs *jobs,
         return err_set(err, ERR_NO_MEMORY, "no memory for a job");
     }
     if (!store_job_add(jobs->store, row, &job->id, err)) {
-        free_job(job);
+        job_free(job);
         return false;
     }
     out->job_id = job->id;
@@ -463,7 +484,8 @@ bool jobs_submit(struct jobs *jobs,
                             .size_bytes = size_bytes,
                             .replace = replace,
                             .marker = has_marker ? hints->marker : NULL,
-                            .rank = hints == NULL ? STORE_NO_RANK : hints->rank};
+                            .rank = hints == NULL ? STORE_NO_RANK : hints->rank,
+                            .project = hints == NULL ? NULL : hints->project};
     const char *path = NULL;
     *out = (struct jobs_submission){0};
     bool known = store_blob_path(jobs->store, arena, sha256_hex, &path, err) &&
@@ -623,6 +645,7 @@ void jobs_counts(struct jobs *jobs, struct jobs_counts *out)
 {
     (void)pthread_mutex_lock(&jobs->lock);
     *out = jobs->counts;
+    memcpy(out->removed, jobs->janitor.removed, sizeof out->removed);
     for (const struct job *job = jobs->head; job != NULL; job = job->next) {
         out->queued += job->state == JOB_QUEUED;
         out->running += job->state == JOB_RUNNING;

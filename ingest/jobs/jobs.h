@@ -8,6 +8,7 @@
 #include "ingest/base/err.h"
 #include "ingest/base/log.h"
 #include "ingest/jobs/pipeline.h"
+#include "ingest/store/retention.h"
 #include "ingest/store/store.h"
 
 #include <stdbool.h>
@@ -23,6 +24,8 @@ struct jobs_options {
     uint64_t max_events;
     uint64_t max_queued; /* jobs that may wait; 0: any number */
     bool retain_raw;
+    bool in_background; /* workers come after the other threads of the process: background.h */
+    struct retention_rules retention; /* kept by a thread of its own (janitor.h); zeroed: none */
     const struct log *log;
 };
 
@@ -39,6 +42,14 @@ bool jobs_drain(struct jobs *jobs, int timeout_ms) KS_MUST_USE;
 /* Running jobs are finished, queued ones stay for the next start. NULL is allowed. */
 void jobs_destroy(struct jobs *jobs);
 
+/* As given at the creation. */
+const struct retention_rules *jobs_retention(const struct jobs *jobs);
+/* Whether the quotas have room for a file, to be asked before its bytes come. ERR_NO_SPACE says
+ * what is in the way. */
+bool jobs_admit(struct jobs *jobs,
+                const struct retention_upload *upload,
+                struct err *err) KS_MUST_USE;
+
 /* What came of handing in a file. */
 struct jobs_submission {
     int64_t job_id; /* 0 when `already` */
@@ -54,6 +65,8 @@ struct jobs_submission {
 struct jobs_hints {
     const char *marker; /* see pipeline_options; NULL, "": none */
     int64_t rank;       /* of the process that wrote the trace; STORE_NO_RANK */
+    const char
+        *project; /* of its run: the one it has, else that which this file gives it; NULL: none */
 };
 
 /* Takes a committed blob. Same bytes and same hints under the same run and name: `already`, or the
@@ -121,6 +134,7 @@ struct jobs_counts {
     uint64_t events_ingested;
     uint64_t durations[JOBS_DURATIONS]; /* jobs that are done or failed, by how long they ran */
     uint64_t took_us;                   /* all of them together */
+    uint64_t removed[RETENTION_REASON_COUNT]; /* runs that went by themselves, as done */
 };
 void jobs_counts(struct jobs *jobs, struct jobs_counts *out);
 

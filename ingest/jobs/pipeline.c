@@ -1,5 +1,6 @@
 #include "ingest/jobs/pipeline.h"
 
+#include "ingest/base/heap.h"
 #include "ingest/formats/hardware_file.h"
 #include "ingest/input/input.h"
 #include "ingest/jobs/pipeline_archive.h"
@@ -58,6 +59,7 @@ bool pipeline_stream(const char *path,
                                .progress = progress,
                                .sink = sink};
     struct hardware hardware;
+    heap_return_large_pieces();
     if (wanted->hardware_path == NULL) {
         return go(&way, path, file_name, err);
     }

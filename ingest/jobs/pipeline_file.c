@@ -3,6 +3,7 @@
 #include "ingest/analysis/analysis.h"
 #include "ingest/analysis/kernel_use.h"
 #include "ingest/analysis/timeline.h"
+#include "ingest/base/heap.h"
 #include "ingest/formats/format.h"
 
 #include <stdlib.h>
@@ -99,10 +100,19 @@ static bool analyse_model(const struct pipeline_way *way,
                           struct timeline **timeline,
                           struct err *err)
 {
-    return analysis_run(model, &item->results, err) &&
+    return analysis_run_packing(model, way->sink->pack_log, &item->results, err) &&
            cycles_run(model, &way->cycles, item->results, err) &&
            (way->sink->timeline.take_block == NULL ||
             timeline_build(model, item->results, &way->sink->timeline, timeline, err));
+}
+
+/* What reading leaves in pieces is worth collecting beside a model of this size. */
+static void return_pieces_if_large(const struct trace *model)
+{
+    const size_t large_bytes = (size_t)16 << 20;
+    if (trace_memory_bytes(model) > large_bytes) {
+        heap_return_free_pieces();
+    }
 }
 
 /* The model goes as soon as there are results: the next one may need the memory. */
@@ -114,6 +124,7 @@ static bool analyse(const struct pipeline_way *way,
 {
     bool ok = true;
     if (from->model != NULL) {
+        return_pieces_if_large(from->model);
         ok = analyse_model(way, from->model, item, timeline, err);
     } else if (from->kernel_table != NULL) {
         ok = kernel_use_run(from->kernel_table, &item->results, err);

@@ -2,7 +2,6 @@
 #ifndef KS_JOBS_SAMPLER_H
 #define KS_JOBS_SAMPLER_H
 
-#include "ingest/base/attr.h"
 #include "ingest/input/input.h"
 #include "ingest/jobs/pipeline.h"
 

@@ -1,15 +1,19 @@
 /* Worker threads: take a job whose memory is free, carry its file through, tell the store. */
 #include "ingest/input/input.h"
 #include "ingest/input/tar.h"
+#include "ingest/jobs/background.h"
 #include "ingest/jobs/intake.h"
 #include "ingest/jobs/internal.h"
 #include "ingest/jobs/monotonic.h"
 #include "ingest/jobs/pipeline_archive.h"
 
+#include <errno.h>
 #include <string.h>
 
 /* So many small jobs may overtake one that waits for memory; then all wait for it. */
 #define PASSED_BY_MAX 32
+/* Idle workers try so often to note failures that the store could not take. */
+#define NOTE_INTERVAL_MS 2000
 
 /* ---- choosing ---- */
 
@@ -40,9 +44,10 @@ static bool holds_a_table(struct input *in)
 
 uint64_t worker_estimate_bytes(const char *path, uint64_t size_bytes)
 {
-    /* A model takes about a quarter of the JSON, but of a table up to three times its text, which
-     * has no keys. gzip makes the text some 12 times and zstd some 15 times smaller. Too low an
-     * estimate costs a second reading, too high a one a wait. */
+    /* A trace takes at most about a quarter of its JSON, half of that its model and the rest what
+     * is made of it; a table up to three times its text, which has no keys. gzip makes the text
+     * some 12 times and zstd some 15 times smaller. Too low an estimate costs a second reading, too
+     * high a one a wait. */
     const uint64_t base_bytes = (uint64_t)16 << 20;
     const uint64_t largest_factor = 45;
     struct err ignored = ERR_INIT;
@@ -51,7 +56,7 @@ uint64_t worker_estimate_bytes(const char *path, uint64_t size_bytes)
         return UINT64_MAX;
     }
     if (!input_open_file(&in, path, &ignored)) {
-        return base_bytes + size_bytes / 3;
+        return base_bytes + size_bytes / 4;
     }
     bool is_table = holds_a_table(in);
     enum input_container container = input_container(in);
@@ -59,7 +64,7 @@ uint64_t worker_estimate_bytes(const char *path, uint64_t size_bytes)
     uint64_t text_bytes = size_bytes * (container == INPUT_GZIP   ? 12
                                         : container == INPUT_ZSTD ? 15
                                                                   : 1);
-    return base_bytes + (is_table ? text_bytes * 3 : text_bytes / 3);
+    return base_bytes + (is_table ? text_bytes * 3 : text_bytes / 4);
 }
 
 bool worker_is_archive(const char *path)
@@ -156,21 +161,27 @@ deserves_more_memory(const struct jobs *jobs, const struct job *job, const struc
     return err->code == ERR_TOO_LARGE && job->grant_bytes < jobs->budget_bytes;
 }
 
-/* What the store has to know of the end. False when it could not note a failure: then this process
- * remembers it, and the next one tries again. */
-static bool settle(struct jobs *jobs, const struct job *job, bool ok, const struct err *error)
+static void forget_raw(struct jobs *jobs, const struct job *job)
 {
     struct err err = ERR_INIT;
-    bool noted = ok || store_job_failed(jobs->store, job->id, error, &err);
-    if (!noted) {
-        log_write(jobs->log, LOG_ERROR, "job %lld: cannot note its failure: %s", (long long)job->id,
-                  err.msg);
-    }
-    if (!jobs->retain_raw && noted && !store_blob_forget(jobs->store, job->sha256_hex, &err)) {
+    if (!jobs->retain_raw && !store_blob_forget(jobs->store, job->sha256_hex, &err)) {
         log_write(jobs->log, LOG_WARN, "job %lld: the raw file stays: %s", (long long)job->id,
                   err.msg);
     }
-    return noted;
+}
+
+/* What the store has to know of the end. False when it could not note a failure: see
+ * note_failures. */
+static bool settle(struct jobs *jobs, const struct job *job, bool ok, const struct err *error)
+{
+    struct err err = ERR_INIT;
+    if (!ok && !store_job_failed(jobs->store, job->id, error, &err)) {
+        log_write(jobs->log, LOG_ERROR, "job %lld: cannot note its failure yet: %s",
+                  (long long)job->id, err.msg);
+        return false;
+    }
+    forget_raw(jobs, job);
+    return true;
 }
 
 static void
@@ -210,11 +221,57 @@ static void finish(struct jobs *jobs,
     } else {
         jobs->counts.failed++;
     }
-    if (noted) {
+    if (ok && jobs->janitor.runs) {
+        jobs_take_out(jobs, job);
+        janitor_call(jobs, job);
+    } else if (noted) {
         jobs_remove(jobs, job);
     } else {
         job->state = JOB_FAILED;
         job->error = *error;
+        jobs->note_at = monotonic_after(NOTE_INTERVAL_MS);
+    }
+}
+
+/* ---- failures that the store could not note ---- */
+
+/* The oldest; `lock` is held. */
+static struct job *find_unnoted(const struct jobs *jobs)
+{
+    struct job *job = jobs->head;
+    while (job != NULL && job->state != JOB_FAILED) {
+        job = job->next;
+    }
+    return job;
+}
+
+/* Else such a job, which its client was told has failed, would run again at the next start. Ends
+ * at the first that fails again. `lock` is held, but not while the store writes; only the worker
+ * that has set `noting` removes a failed job. */
+static void note_failures(struct jobs *jobs)
+{
+    struct job *job = jobs->noting ? NULL : find_unnoted(jobs);
+    while (job != NULL) {
+        struct err ignored = ERR_INIT;
+        jobs->noting = true;
+        (void)pthread_mutex_unlock(&jobs->lock);
+        /* When the store knows of no such unfinished job, only the raw file was still there. */
+        bool noted = store_job_failed(jobs->store, job->id, &job->error, &ignored) ||
+                     (ignored.code == ERR_NOT_FOUND &&
+                      store_blob_release(jobs->store, job->sha256_hex, &ignored));
+        if (noted) {
+            log_write(jobs->log, LOG_INFO, "job %lld: its failure is noted", (long long)job->id);
+            forget_raw(jobs, job);
+        }
+        (void)pthread_mutex_lock(&jobs->lock);
+        jobs->noting = false;
+        jobs->note_at = monotonic_after(NOTE_INTERVAL_MS);
+        if (noted) {
+            jobs_remove(jobs, job);
+        } else {
+            (void)pthread_cond_broadcast(&jobs->work);
+        }
+        job = noted ? find_unnoted(jobs) : NULL;
     }
 }
 
@@ -269,20 +326,37 @@ static void run_one(struct jobs *jobs, struct job *job)
     }
     (void)pthread_cond_broadcast(&jobs->work);
     (void)pthread_cond_broadcast(&jobs->changed);
+    if (noted) {
+        note_failures(jobs);
+    }
+}
+
+/* `lock` is held, but not while the thread sleeps. */
+static void sleep_until_work(struct jobs *jobs)
+{
+    if (jobs->noting || find_unnoted(jobs) == NULL) {
+        (void)pthread_cond_wait(&jobs->work, &jobs->lock);
+    } else if (pthread_cond_timedwait(&jobs->work, &jobs->lock, &jobs->note_at) == ETIMEDOUT) {
+        note_failures(jobs);
+    }
 }
 
 void *worker_run(void *argument)
 {
     struct jobs *jobs = argument;
+    if (jobs->in_background) {
+        background_begin();
+    }
     (void)pthread_mutex_lock(&jobs->lock);
     while (!jobs->stopping) {
         struct job *job = pick(jobs);
         if (job != NULL) {
             run_one(jobs, job);
         } else {
-            (void)pthread_cond_wait(&jobs->work, &jobs->lock);
+            sleep_until_work(jobs);
         }
     }
+    note_failures(jobs);
     (void)pthread_mutex_unlock(&jobs->lock);
     return NULL;
 }

@@ -69,7 +69,8 @@ struct call_tree {
     uint32_t *tid;        /* the raw one of the event, as text: into names */
     uint32_t *call_stack; /* into names, CALL_NONE when there is none */
     uint32_t *end;        /* behind the last node of the subtree */
-    uint32_t *partner;    /* node at the other end of a forward-backward flow, CALL_NONE */
+    uint32_t *partner;    /* node at the other end of a forward-backward flow, CALL_NONE. As built,
+                             before it is stored, NULL where there are no such flows */
     uint8_t *class;       /* enum call_class */
     uint8_t *type;        /* enum call_type */
     uint8_t *flags;       /* enum call_flag */
@@ -78,7 +79,8 @@ struct call_tree {
     int64_t *host_self;   /* ticks; may be negative */
     int64_t *device_total;
     int64_t *device_self; /* of modules with what their direct operators started */
-    int64_t *module_id;   /* of modules; CALL_NO_MODULE for the others */
+    int64_t *module_id;   /* of modules; CALL_NO_MODULE for the others. As built, before it is
+                             stored, NULL where there are no modules */
 };
 
 #endif

@@ -71,8 +71,8 @@ struct event_batch {
     size_t value_count;
 };
 
-/* Who takes the batches. Both return false with *err set to give up the reading. The log and the
- * batch are valid during the call. */
+/* Who takes the batches. `take` and `end` return false with *err set to give up the reading. The
+ * log and the batch are valid during the call. */
 struct event_sink {
     void *context;
     bool (*take)(void *context,
@@ -81,6 +81,9 @@ struct event_sink {
                  struct err *err);
     /* Behind the last batch of a trace that could be read; `head` is set. */
     bool (*end)(void *context, const struct event_log *log, struct err *err);
+    /* Instead of `end`: the trace could not be read, and the log is about to go. NULL: not wanted.
+     */
+    void (*drop)(void *context);
 };
 
 #endif

@@ -45,6 +45,9 @@ struct trace_results *results_create(void)
     struct trace_results *results = calloc(1, sizeof *results);
     if (results != NULL) {
         arena_init(&results->arena, 0);
+        for (int log = 0; log < RESULT_LOG_COUNT; log++) {
+            arena_init(&results->log_arenas[log], 0);
+        }
         results->ticks_per_us = RESULTS_NS_PER_US;
     }
     return results;
@@ -56,6 +59,10 @@ void results_destroy(struct trace_results *results)
         return;
     }
     results_destroy(results->plugin);
+    for (int log = 0; log < RESULT_LOG_COUNT; log++) {
+        arena_free(&results->log_arenas[log]);
+        free(results->packed[log].bytes);
+    }
     arena_free(&results->arena);
     free(results);
 }

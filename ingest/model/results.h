@@ -195,6 +195,20 @@ struct plugin_answer_row {
 
 #define RESULTS_NS_PER_US 1000
 
+/* What is stored as a whole, and what is large: a column of it has a row for every operator, memory
+ * record or device counter. */
+enum result_log { RESULT_CALL_TREE, RESULT_MEMORY_LOG, RESULT_GPU_COUNTERS, RESULT_LOG_COUNT };
+
+/* A log in the form in which it is stored, malloc'ed. bytes NULL: the trace has none, or its
+ * columns are still there. */
+struct packed_log {
+    void *bytes;
+    size_t len;
+};
+
+/* Packs a struct call_tree, memory_log or gpu_counters. False without memory. */
+typedef bool (*result_log_packer)(enum result_log log, const void *columns, struct packed_log *out);
+
 /* The plugin reckons in doubles of microseconds, which round decimal times by up to 0.25 us a time
  * stamp in traces that count from the epoch, and knows neither the operator of device work whose
  * launch has no id nor the communication of today's traces (ingest/analysis/attribution.h,
@@ -202,6 +216,8 @@ struct plugin_answer_row {
  * where that differs, a trace has two sets of figures. */
 struct trace_results {
     struct arena arena;
+    struct arena log_arenas[RESULT_LOG_COUNT]; /* what a log consists of */
+    struct packed_log packed[RESULT_LOG_COUNT];
     struct trace_results *plugin; /* the plugin's figures, owned; NULL: these are the same */
     /* Unit of all `_ns` fields of steps, operators and kernel_launches: RESULTS_NS_PER_US, but in a
      * `plugin` set with decimal times 2^20, in which the plugin's doubles are whole numbers. */
@@ -249,7 +265,7 @@ struct trace_results {
     size_t kernel_launch_count;
     struct device_row *devices;
     size_t device_count;
-    struct gpu_counters *gpu_counters; /* NULL: none, or the `plugin` set has them */
+    struct gpu_counters *gpu_counters; /* NULL: none, the `plugin` set has them, or `packed` */
     int64_t device_property_count;     /* entries of `deviceProperties` */
     struct gpu_row *gpus;
     size_t gpu_count;
@@ -262,7 +278,7 @@ struct trace_results {
     struct plugin_answer_row *plugin_answers;
     size_t plugin_answer_count;
 
-    /* What later questions are answered from; NULL where the trace has none of it. */
+    /* What later questions are answered from; NULL where the trace has none of it, or `packed`. */
     struct call_tree *call_tree;
     struct memory_log *memory_log;  /* refers to rows of the call tree */
     struct comm_log *comm_log;      /* by COMM_PLUGIN */

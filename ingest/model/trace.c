@@ -107,9 +107,9 @@ static bool resize_columns(struct trace_events *events, uint32_t rows)
         events->column = address;                                     \
     } while (0)
     RESIZE(ts_ns);
-    RESIZE(dur_ns);
-    RESIZE(correlation);
-    RESIZE(external_id);
+    RESIZE(dur_ns.word);
+    RESIZE(correlation.word);
+    RESIZE(external_id.word);
     RESIZE(name);
     RESIZE(track);
     RESIZE(args);
@@ -254,9 +254,12 @@ struct trace *trace_create(void)
 static void free_columns(struct trace_events *events)
 {
     free(events->ts_ns);
-    free(events->dur_ns);
-    free(events->correlation);
-    free(events->external_id);
+    free(events->dur_ns.word);
+    free(events->dur_ns.wide);
+    free(events->correlation.word);
+    free(events->correlation.wide);
+    free(events->external_id.word);
+    free(events->external_id.wide);
     free(events->name);
     free(events->track);
     free(events->args);
@@ -308,6 +311,48 @@ void trace_seal(struct trace *trace)
 
 /* --- filling --- */
 
+/* What does not fit a word goes to the list, to the place of what stands there already. */
+static bool put_wide(struct trace_numbers *numbers, uint32_t row, bool is_wide, int64_t number)
+{
+    if (is_wide) {
+        numbers->wide[numbers->word[row] - TRACE_WIDE] = number;
+        return true;
+    }
+    int64_t *wide =
+        numbers->wide_count >= TRACE_WIDE - 1
+            ? NULL
+            : table_room(numbers->wide, numbers->wide_count, &numbers->wide_capacity, sizeof *wide);
+    if (wide == NULL) {
+        return false;
+    }
+    numbers->wide = wide;
+    wide[numbers->wide_count] = number;
+    numbers->word[row] = TRACE_WIDE + numbers->wide_count++;
+    return true;
+}
+
+static inline bool put_number(struct trace_numbers *numbers, uint32_t row, int64_t number)
+{
+    if (KS_LIKELY(number >= 0 && number < (int64_t)TRACE_WIDE)) {
+        numbers->word[row] = (uint32_t)number;
+        return true;
+    }
+    if (number == TRACE_NO_ID) {
+        numbers->word[row] = TRACE_WORD_NONE;
+        return true;
+    }
+    return put_wide(numbers, row, false, number);
+}
+
+bool trace_set_dur_ns(struct trace *trace, uint32_t event, int64_t dur_ns)
+{
+    struct trace_numbers *numbers = &trace->events.dur_ns;
+    uint32_t word = numbers->word[event];
+    bool was_wide = word >= TRACE_WIDE && word != TRACE_WORD_NONE;
+    bool stays_wide = was_wide && dur_ns >= (int64_t)TRACE_WIDE;
+    return stays_wide ? put_wide(numbers, event, true, dur_ns) : put_number(numbers, event, dur_ns);
+}
+
 bool trace_add_event(struct trace *trace, const struct trace_event *event)
 {
     struct trace_events *events = &trace->events;
@@ -317,11 +362,14 @@ bool trace_add_event(struct trace *trace, const struct trace_event *event)
             return false;
         }
     }
-    uint32_t row = events->count++;
+    uint32_t row = events->count;
+    if (!put_number(&events->dur_ns, row, event->dur_ns) ||
+        !put_number(&events->correlation, row, event->correlation) ||
+        !put_number(&events->external_id, row, event->external_id)) {
+        return false;
+    }
+    events->count++;
     events->ts_ns[row] = event->ts_ns;
-    events->dur_ns[row] = event->dur_ns;
-    events->correlation[row] = event->correlation;
-    events->external_id[row] = event->external_id;
     events->name[row] = event->name;
     events->track[row] = event->track;
     events->args[row] = event->args;
@@ -510,16 +558,24 @@ bool trace_add_meta(struct trace *trace, const char *key, const char *value)
 
 static size_t row_bytes(const struct trace_events *events)
 {
-    return sizeof *events->ts_ns + sizeof *events->dur_ns + sizeof *events->correlation +
-           sizeof *events->external_id + sizeof *events->name + sizeof *events->track +
+    return sizeof *events->ts_ns + sizeof *events->dur_ns.word + sizeof *events->correlation.word +
+           sizeof *events->external_id.word + sizeof *events->name + sizeof *events->track +
            sizeof *events->args + sizeof *events->category + sizeof *events->kind +
            sizeof *events->flags + sizeof *events->phase;
+}
+
+static size_t wide_bytes(const struct trace_events *events)
+{
+    size_t count = (size_t)events->dur_ns.wide_count + events->correlation.wide_count +
+                   events->external_id.wide_count;
+    return count * sizeof(int64_t);
 }
 
 size_t trace_memory_bytes(const struct trace *trace)
 {
     const struct trace_private *priv = trace->priv;
     return sizeof *trace + sizeof *priv + trace->events.count * row_bytes(&trace->events) +
+           wide_bytes(&trace->events) +
            trace->track_count * (sizeof *trace->tracks + sizeof *priv->track_keys) +
            trace->category_count * sizeof *trace->categories +
            trace->op_args_count * sizeof *trace->op_args +

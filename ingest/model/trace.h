@@ -1,5 +1,5 @@
 /* A trace in memory: columns, not objects. One row an element of `traceEvents` that was read,
- * whatever its phase, in file order, about 48 bytes each. Formats fill it through trace_add_*;
+ * whatever its phase, in file order, about 37 bytes each. Formats fill it through trace_add_*;
  * analyses read the columns. Owned by one thread at a time; one trace_destroy frees all.
  *
  * Units: times are integer nanoseconds as the file gives them (decimal microseconds parsed from
@@ -65,17 +65,40 @@ static inline bool trace_has_op_args(enum event_kind kind)
            kind == EVENT_GPU_USER_ANNOTATION;
 }
 
+/* A column of 64-bit numbers most of which are small: words, and a list of those that do not fit.
+ */
+struct trace_numbers {
+    uint32_t
+        *word; /* below TRACE_WIDE the number; TRACE_WORD_NONE; else where it stands in `wide` */
+    int64_t *wide;
+    uint32_t wide_count;
+    uint32_t wide_capacity;
+};
+#define TRACE_WIDE ((uint32_t)1 << 31)
+#define TRACE_WORD_NONE UINT32_MAX /* TRACE_NO_ID */
+
+static inline int64_t trace_number(const struct trace_numbers *numbers, uint32_t event)
+{
+    uint32_t word = numbers->word[event];
+    if (KS_LIKELY(word < TRACE_WIDE)) {
+        return word;
+    }
+    return word == TRACE_WORD_NONE ? TRACE_NO_ID : numbers->wide[word - TRACE_WIDE];
+}
+
 /* The columns. Row i of every array belongs to event i. */
 struct trace_events {
     uint32_t count;
     uint32_t capacity;
     int64_t *ts_ns;
-    int64_t *dur_ns;
-    /* Device and runtime events: `correlation`. Flow events: their id. python_function: `Python
-     * id`. Ids that are JSON texts become unique negative numbers. TRACE_NO_ID where absent. */
-    int64_t *correlation;
-    /* `external id`, else `External id` (SPEC_tb 3.1). python_function: `Python parent id`. */
-    int64_t *external_id;
+    struct trace_numbers dur_ns; /* trace_dur_ns() */
+    /* trace_correlation(). Device and runtime events: `correlation`. Flow events: their id.
+     * python_function: `Python id`. Ids that are JSON texts become unique negative numbers.
+     * TRACE_NO_ID where absent. */
+    struct trace_numbers correlation;
+    /* trace_external_id(). `external id`, else `External id` (SPEC_tb 3.1). python_function:
+     * `Python parent id`. */
+    struct trace_numbers external_id;
     uint32_t *name;  /* string id */
     uint32_t *track; /* index into trace.tracks */
     uint32_t *args;  /* by kind: see struct op_args, kernel_args, memory_args; python_function with
@@ -85,6 +108,21 @@ struct trace_events {
     uint8_t *flags;     /* enum event_flag */
     char *phase;        /* the `ph` character */
 };
+
+static inline int64_t trace_dur_ns(const struct trace_events *events, uint32_t event)
+{
+    return trace_number(&events->dur_ns, event);
+}
+
+static inline int64_t trace_correlation(const struct trace_events *events, uint32_t event)
+{
+    return trace_number(&events->correlation, event);
+}
+
+static inline int64_t trace_external_id(const struct trace_events *events, uint32_t event)
+{
+    return trace_number(&events->external_id, event);
+}
 
 /* One (pid, tid) pair as the file writes it: texts are kept raw, so that "7" and 7 are two tracks.
  */
@@ -285,6 +323,8 @@ struct trace_event {
 
 /* Appends a row. False without memory or when UINT32_MAX - 1 rows are there. */
 bool trace_add_event(struct trace *trace, const struct trace_event *event) KS_MUST_USE;
+/* Another duration for an event. False without memory. */
+bool trace_set_dur_ns(struct trace *trace, uint32_t event, int64_t dur_ns) KS_MUST_USE;
 /* The index of an equal entry, added when new. */
 uint32_t trace_add_track(struct trace *trace, const struct trace_track *track);
 /* Category 0 is the empty text. Of more than 65536 different ones the later ones share entry 0. */

@@ -1,5 +1,8 @@
+#include "ingest/model/timeline.h"
 #include "ingest/query/timeline_locate.h"
 #include "ingest/query/timeline_query.h"
+#include "ingest/store/store_events.h"
+#include "ingest/store/store_timeline.h"
 
 #include <stdlib.h>
 #include <string.h>

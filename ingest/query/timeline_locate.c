@@ -1,5 +1,7 @@
 #include "ingest/query/timeline_locate.h"
 
+#include "ingest/store/store_timeline.h"
+
 #include <stdlib.h>
 #include <string.h>
 

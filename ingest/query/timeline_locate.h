@@ -2,7 +2,14 @@
 #ifndef KS_QUERY_TIMELINE_LOCATE_H
 #define KS_QUERY_TIMELINE_LOCATE_H
 
-#include "ingest/store/store_timeline.h"
+#include "ingest/base/attr.h"
+#include "ingest/base/err.h"
+#include "ingest/model/timeline.h"
+#include "ingest/store/store.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #define TIMELINE_NO_TRACK UINT32_MAX
 

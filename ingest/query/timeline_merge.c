@@ -1,5 +1,8 @@
 #include "ingest/query/timeline_merge.h"
 
+#include "ingest/model/timeline.h"
+#include "ingest/query/timeline_query.h"
+
 #include <stdlib.h>
 #include <string.h>
 

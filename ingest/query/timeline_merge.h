@@ -5,8 +5,6 @@
 #define KS_QUERY_TIMELINE_MERGE_H
 
 #include "ingest/base/attr.h"
-#include "ingest/model/timeline.h"
-#include "ingest/query/timeline_query.h"
 
 #include <stdbool.h>
 #include <stddef.h>

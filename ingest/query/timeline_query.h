@@ -6,8 +6,8 @@
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"
 #include "ingest/model/timeline.h"
+#include "ingest/store/store.h"
 #include "ingest/store/store_events.h"
-#include "ingest/store/store_timeline.h"
 
 #include <stdbool.h>
 #include <stddef.h>

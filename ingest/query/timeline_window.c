@@ -1,5 +1,8 @@
 #include "ingest/query/timeline_window.h"
 
+#include "ingest/query/timeline_query.h"
+#include "ingest/store/store_timeline.h"
+
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,8 +2,16 @@
 #ifndef KS_QUERY_TIMELINE_WINDOW_H
 #define KS_QUERY_TIMELINE_WINDOW_H
 
+#include "ingest/base/arena.h"
+#include "ingest/base/attr.h"
+#include "ingest/base/err.h"
+#include "ingest/model/timeline.h"
 #include "ingest/query/timeline_merge.h"
-#include "ingest/store/store_timeline.h"
+#include "ingest/store/store.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 /* A lane without a hold. */
 #define WINDOW_NO_LANE UINT32_MAX

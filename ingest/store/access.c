@@ -62,6 +62,14 @@ static void give_back(struct store *store, struct db *db)
     (void)pthread_mutex_unlock(&store->readers_lock);
 }
 
+/* `sql` is a literal, and stays prepared. */
+static bool run(struct db *db, const char *sql, struct err *err)
+{
+    struct db_stmt st;
+    db_prepare(&st, db, sql);
+    return db_run(&st, err);
+}
+
 bool store_read_begin(struct store *store, struct db **out, struct err *err)
 {
     struct db *db = take_idle(store);
@@ -69,7 +77,7 @@ bool store_read_begin(struct store *store, struct db **out, struct err *err)
         give_back(store, NULL);
         return false;
     }
-    if (!db_exec(db, "BEGIN", err)) {
+    if (!run(db, "BEGIN", err)) {
         db_close(db);
         give_back(store, NULL);
         return false;
@@ -82,7 +90,7 @@ void store_read_end(struct store *store, struct db *db)
 {
     struct err ignored = ERR_INIT;
     /* A reader that cannot end its transaction would show an old state for ever. */
-    if (db_in_transaction(db) && !db_exec(db, "COMMIT", &ignored)) {
+    if (db_in_transaction(db) && !run(db, "COMMIT", &ignored)) {
         log_write(store->log, LOG_WARN, "a reader is closed: %s", ignored.msg);
         db_close(db);
         db = NULL;
@@ -118,6 +126,11 @@ static bool mend_log(struct store *store, struct err *err)
     return true;
 }
 
+uint64_t store_version(const struct store *store)
+{
+    return atomic_load(&store->version);
+}
+
 bool store_write_begin(struct store *store, enum store_durability durability, struct err *err)
 {
     turnstile_enter(&store->writer_turn);
@@ -141,6 +154,10 @@ bool store_write_end(struct store *store, bool ok, struct err *err)
         if (!db_exec(store->writer, "ROLLBACK", &second)) {
             log_write(store->log, LOG_ERROR, "rolling back failed: %s", second.msg);
         }
+    }
+    /* Also when it is not known whether the commit has come through. */
+    if (store->writer_is_durable) {
+        atomic_fetch_add(&store->version, 1);
     }
     turnstile_leave(&store->writer_turn);
     return ok;

@@ -37,7 +37,11 @@ static void pack_call_tree(struct pack *pack, const void *block)
     pack_u32(pack, tree->tid, count);
     pack_u32(pack, tree->call_stack, count);
     pack_u32(pack, tree->end, count);
-    pack_u32(pack, tree->partner, count);
+    if (tree->partner != NULL) {
+        pack_u32(pack, tree->partner, count);
+    } else {
+        pack_u32_repeated(pack, CALL_NONE, count);
+    }
     pack_bytes(pack, tree->class, count);
     pack_bytes(pack, tree->type, count);
     pack_bytes(pack, tree->flags, count);
@@ -46,7 +50,11 @@ static void pack_call_tree(struct pack *pack, const void *block)
     pack_i64(pack, tree->host_self, count);
     pack_i64(pack, tree->device_total, count);
     pack_i64(pack, tree->device_self, count);
-    pack_i64(pack, tree->module_id, count);
+    if (tree->module_id != NULL) {
+        pack_i64(pack, tree->module_id, count);
+    } else {
+        pack_i64_repeated(pack, CALL_NO_MODULE, count);
+    }
 }
 
 static void unpack_threads(struct unpack *unpack, struct call_tree *tree)
@@ -252,34 +260,73 @@ static void unpack_gpu_counters(struct unpack *unpack, void *block)
 
 /* ---- the table ---- */
 
-static void write_block(struct row_writer *writer,
-                        const char *kind,
-                        void (*pack_block)(struct pack *, const void *),
-                        const void *block)
+typedef void (*block_packer)(struct pack *pack, const void *block);
+
+static bool
+pack_block(block_packer packer, const void *block, struct packed_log *out, struct err *err)
 {
-    struct pack pack;
-    void *bytes = NULL;
-    size_t len = 0;
+    return pack_in_parts(packer, block, &out->bytes, &out->len, err);
+}
+
+static void write_bytes(struct row_writer *writer, const char *kind, const struct packed_log *bytes)
+{
+    row_begin(writer, "INSERT INTO block (trace_id, kind, bytes) VALUES (?, ?, ?)");
+    row_put_text(writer, kind);
+    row_put_blob(writer, bytes->bytes, bytes->len);
+    row_end(writer);
+}
+
+static void
+write_block(struct row_writer *writer, const char *kind, block_packer packer, const void *block)
+{
+    struct packed_log bytes = {.bytes = NULL};
     if (block == NULL || !writer->ok) {
         return;
     }
-    pack_init(&pack);
-    pack_block(&pack, block);
-    writer->ok = pack_finish(&pack, &bytes, &len, writer->err);
-    pack_free(&pack);
-    row_begin(writer, "INSERT INTO block (trace_id, kind, bytes) VALUES (?, ?, ?)");
-    row_put_text(writer, kind);
-    row_put_blob(writer, bytes, len);
-    row_end(writer);
-    free(bytes);
+    writer->ok = pack_block(packer, block, &bytes, writer->err);
+    write_bytes(writer, kind, &bytes);
+    free(bytes.bytes);
+}
+
+static const struct {
+    const char *kind;
+    block_packer packer;
+} logs[RESULT_LOG_COUNT] = {
+    [RESULT_CALL_TREE] = {CALL_TREE, pack_call_tree},
+    [RESULT_MEMORY_LOG] = {MEMORY_LOG, pack_memory_log},
+    [RESULT_GPU_COUNTERS] = {GPU_COUNTERS, pack_gpu_counters},
+};
+
+bool store_pack_log(enum result_log log, const void *columns, struct packed_log *out)
+{
+    struct err no_memory = ERR_INIT;
+    if (!pack_block(logs[log].packer, columns, out, &no_memory)) {
+        return false;
+    }
+    /* It is held for a while, without the room for what cannot be compressed. */
+    void *fitting = realloc(out->bytes, out->len);
+    out->bytes = fitting == NULL ? out->bytes : fitting;
+    return true;
+}
+
+static void write_log(struct row_writer *writer,
+                      const struct trace_results *results,
+                      enum result_log log,
+                      const void *columns)
+{
+    if (results->packed[log].bytes != NULL) {
+        write_bytes(writer, logs[log].kind, &results->packed[log]);
+    } else {
+        write_block(writer, logs[log].kind, logs[log].packer, columns);
+    }
 }
 
 void blocks_write(struct row_writer *writer, const struct trace_results *results)
 {
-    write_block(writer, CALL_TREE, pack_call_tree, results->call_tree);
-    write_block(writer, MEMORY_LOG, pack_memory_log, results->memory_log);
+    write_log(writer, results, RESULT_CALL_TREE, results->call_tree);
+    write_log(writer, results, RESULT_MEMORY_LOG, results->memory_log);
     write_block(writer, COMM_LOG, pack_comm_log, results->comm_log);
-    write_block(writer, GPU_COUNTERS, pack_gpu_counters, results->gpu_counters);
+    write_log(writer, results, RESULT_GPU_COUNTERS, results->gpu_counters);
     write_block(writer, COMM_LOG_OURS, pack_comm_log, results->comm_log_ours);
 }
 

@@ -85,7 +85,8 @@ _Static_assert(VIEW_COUNT == 11, "RUN_VIEWS lists every bit of enum view");
     " | max(t.views & 128) | max(t.views & 256) | max(t.views & 512) | max(t.views & 1024)"
 
 #define RUN_SELECT                                                                           \
-    "SELECT r.id, r.name, r.note, r.tags, max(u.uploaded_at_s) AS uploaded_at_s,"            \
+    "SELECT r.id, r.name, r.note, r.tags, r.project, r.pinned,"                              \
+    " max(u.uploaded_at_s) AS uploaded_at_s,"                                                \
     " count(t.id) AS trace_count, count(DISTINCT t.worker) AS worker_count,"                 \
     " (SELECT sum(s.size_bytes) FROM upload AS s WHERE s.run_id = r.id AND s.published = 1)" \
     "     AS size_bytes,"                                                                    \
@@ -101,6 +102,8 @@ static void read_run(struct db_stmt *st, struct arena *arena, struct store_run *
     run->name = db_get_text(st, arena);
     run->note = db_get_text(st, arena);
     run->tags = db_get_text(st, arena);
+    run->project = db_get_text(st, arena);
+    run->pinned = db_get_bool(st);
     run->uploaded_at_s = db_get_int(st);
     run->trace_count = db_get_int(st);
     run->worker_count = db_get_int(st);
@@ -120,14 +123,25 @@ static const struct sort_column run_sorts[] = {
     {"size_bytes", "size_bytes"},
 };
 
-static bool count_runs(struct db *db, struct matcher *matcher, int64_t *total, struct err *err)
+/* Parameters: has a query, matcher, projects. */
+#define LISTED " WHERE (?1 = 0 OR ks_match(r.name, ?2)) AND " STORE_IN_PROJECTS("r.project", "?3")
+
+static void put_list(struct db_stmt *st, const struct store_page *page, struct matcher *matcher)
+{
+    db_put_int(st, matcher != NULL);
+    db_put_pointer(st, matcher, MATCH_POINTER);
+    db_put_text(st, page->projects);
+}
+
+static bool count_runs(struct db *db,
+                       const struct store_page *page,
+                       struct matcher *matcher,
+                       int64_t *total,
+                       struct err *err)
 {
     struct db_stmt st;
-    db_prepare(&st, db,
-               "SELECT count(DISTINCT r.id)" STORE_VISIBLE_TRACES
-               " WHERE ?1 = 0 OR ks_match(r.name, ?2)");
-    db_put_int(&st, matcher != NULL);
-    db_put_pointer(&st, matcher, MATCH_POINTER);
+    db_prepare(&st, db, "SELECT count(DISTINCT r.id)" STORE_VISIBLE_TRACES LISTED);
+    put_list(&st, page, matcher);
     *total = db_next(&st) ? db_get_int(&st) : 0;
     return db_done(&st, err);
 }
@@ -143,7 +157,7 @@ static bool read_runs(struct db *db,
 {
     const char *key = NULL;
     if (!sort_find(run_sorts, sizeof run_sorts / sizeof run_sorts[0], page->sort, &key, err) ||
-        !count_runs(db, matcher, total, err)) {
+        !count_runs(db, page, matcher, total, err)) {
         return false;
     }
     size_t rows_max = sort_page_rows(page, *total);
@@ -155,16 +169,15 @@ static bool read_runs(struct db *db,
     /* Newest upload first, also among equals. */
     struct buf sql;
     buf_init(&sql, SQL_MAX_BYTES);
-    buf_puts(&sql, RUN_SELECT " WHERE ?1 = 0 OR ks_match(r.name, ?2) GROUP BY r.id ORDER BY ");
+    buf_puts(&sql, RUN_SELECT LISTED " GROUP BY r.id ORDER BY ");
     if (key != NULL) {
         buf_printf(&sql, "%s%s, ", key, page->descending ? " DESC" : "");
     }
-    buf_puts(&sql, "max(u.id) DESC LIMIT ?3 OFFSET ?4");
+    buf_puts(&sql, "max(u.id) DESC LIMIT ?4 OFFSET ?5");
 
     struct db_stmt st;
     db_prepare_buf(&st, db, &sql);
-    db_put_int(&st, matcher != NULL);
-    db_put_pointer(&st, matcher, MATCH_POINTER);
+    put_list(&st, page, matcher);
     db_put_int(&st, (int64_t)rows_max);
     db_put_int(&st, page->offset);
     while (*count < rows_max && db_next(&st)) {
@@ -193,6 +206,29 @@ bool store_runs(struct store *store,
         store_read_end(store, db);
     }
     match_free(&matcher);
+    return ok;
+}
+
+bool store_count(
+    struct store *store, const char *projects, int64_t *runs, int64_t *traces, struct err *err)
+{
+    struct db *db;
+    *runs = 0;
+    *traces = 0;
+    if (!store_read_begin(store, &db, err)) {
+        return false;
+    }
+    struct db_stmt st;
+    db_prepare(&st, db,
+               "SELECT count(DISTINCT u.run_id), count(*)" STORE_VISIBLE_TRACES
+               " WHERE " STORE_IN_PROJECTS("r.project", "?1"));
+    db_put_text(&st, projects);
+    if (db_next(&st)) {
+        *runs = db_get_int(&st);
+        *traces = db_get_int(&st);
+    }
+    bool ok = db_done(&st, err);
+    store_read_end(store, db);
     return ok;
 }
 
@@ -444,7 +480,7 @@ bool store_find_file(struct store *store,
     return ok;
 }
 
-/* ---- tags and notes ---- */
+/* ---- tags, notes and pins ---- */
 
 static bool finish_patch(struct store *store, struct db_stmt *st, bool *found, struct err *err)
 {
@@ -453,18 +489,24 @@ static bool finish_patch(struct store *store, struct db_stmt *st, bool *found, s
     return store_write_end(store, ok, err);
 }
 
-bool store_run_patch(
-    struct store *store, const char *name, const char *tags, const char *note, struct err *err)
+bool store_run_patch(struct store *store,
+                     const char *name,
+                     const char *tags,
+                     const char *note,
+                     const bool *pinned,
+                     struct err *err)
 {
     if (!store_write_begin(store, STORE_DURABLE, err)) {
         return false;
     }
     struct db_stmt st;
     db_prepare(&st, store->writer,
-               "UPDATE run SET tags = coalesce(?, tags), note = coalesce(?, note) WHERE name = ?"
+               "UPDATE run SET tags = coalesce(?, tags), note = coalesce(?, note),"
+               " pinned = coalesce(?, pinned) WHERE name = ?"
                " AND EXISTS (SELECT 1 FROM upload WHERE run_id = run.id AND published = 1)");
     db_put_text(&st, tags);
     db_put_text(&st, note);
+    db_put_optional(&st, pinned == NULL ? INT64_MIN : *pinned);
     db_put_text(&st, name);
     bool found;
     return finish_patch(store, &st, &found, err) && (found || no_run(name, err));

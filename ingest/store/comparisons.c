@@ -11,9 +11,16 @@ static bool show_group(struct store *store, int64_t group_id, struct err *err)
     if (!store_write_begin(store, STORE_DURABLE, err)) {
         return false;
     }
-    bool ok = db_run_id(store->writer,
-                        "UPDATE comparison SET state = 'there' WHERE id = ?1 OR group_id = ?1",
-                        group_id, err);
+    bool ok =
+        db_run_id(
+            store->writer,
+            "UPDATE compared_trace SET project = coalesce((SELECT r.project" STORE_VISIBLE_TRACES
+            " WHERE t.id = compared_trace.trace_id), '')"
+            " WHERE comparison_id = ?",
+            group_id, err) &&
+        db_run_id(store->writer,
+                  "UPDATE comparison SET state = 'there' WHERE id = ?1 OR group_id = ?1", group_id,
+                  err);
     return store_write_end(store, ok, err);
 }
 
@@ -254,25 +261,39 @@ bool store_comparison_get(struct store *store,
 
 /* ---- lists ---- */
 
-/* Parameters: group, has a query, matcher. */
-#define LISTED                                                                              \
-    " AND (CASE WHEN ?1 = 0 THEN c.group_id IS NULL ELSE c.id = ?1 OR c.group_id = ?1 END)" \
-    " AND (?2 = 0 OR ks_match(c.title, ?3) OR EXISTS (SELECT 1 FROM comparison_role AS s"   \
-    " WHERE s.comparison_id = c.id AND ks_match(s.label, ?3)))"
+/* Parameters: group, has a query, matcher, projects. */
+#define LISTED                                                                                \
+    " AND (CASE WHEN ?1 = 0 THEN c.group_id IS NULL ELSE c.id = ?1 OR c.group_id = ?1 END)"   \
+    " AND (?2 = 0 OR ks_match(c.title, ?3) OR EXISTS (SELECT 1 FROM comparison_role AS s"     \
+    " WHERE s.comparison_id = c.id AND ks_match(s.label, ?3)))"                               \
+    " AND (?4 IS NULL OR NOT EXISTS (SELECT 1 FROM compared_trace AS k"                       \
+    " WHERE k.comparison_id = coalesce(c.group_id, c.id) AND NOT " STORE_IN_PROJECTS(         \
+        "k.project", "?4") "))"                                                               \
+                           " AND (?4 IS NULL OR NOT EXISTS (SELECT 1" STORE_VISIBLE_TRACES    \
+                           " WHERE t.id = c.trace_id AND NOT " STORE_IN_PROJECTS("r.project", \
+                                                                                 "?4") "))"
 
-static void put_list(struct db_stmt *st, int64_t group_id, struct matcher *matcher)
+static void put_list(struct db_stmt *st,
+                     int64_t group_id,
+                     const struct store_page *page,
+                     struct matcher *matcher)
 {
     db_put_int(st, group_id);
     db_put_int(st, matcher != NULL);
     db_put_pointer(st, matcher, MATCH_POINTER);
+    db_put_text(st, page->projects);
 }
 
-static bool count_comparisons(
-    struct db *db, int64_t group_id, struct matcher *matcher, int64_t *total, struct err *err)
+static bool count_comparisons(struct db *db,
+                              int64_t group_id,
+                              const struct store_page *page,
+                              struct matcher *matcher,
+                              int64_t *total,
+                              struct err *err)
 {
     struct db_stmt st;
     db_prepare(&st, db, "SELECT count(*)" VISIBLE_COMPARISONS LISTED);
-    put_list(&st, group_id, matcher);
+    put_list(&st, group_id, page, matcher);
     *total = db_next(&st) ? db_get_int(&st) : 0;
     return db_done(&st, err);
 }
@@ -286,7 +307,7 @@ static bool read_list(struct rows_reader *in,
                       int64_t *total,
                       struct err *err)
 {
-    if (!count_comparisons(in->db, group_id, matcher, total, err)) {
+    if (!count_comparisons(in->db, group_id, page, matcher, total, err)) {
         return false;
     }
     size_t rows_max = sort_page_rows(page, *total);
@@ -297,8 +318,8 @@ static bool read_list(struct rows_reader *in,
     struct db_stmt st;
     db_prepare(&st, in->db,
                COMPARISON_SELECT LISTED
-               " ORDER BY CASE WHEN ?1 = 0 THEN -c.id ELSE c.id END LIMIT ?4 OFFSET ?5");
-    put_list(&st, group_id, matcher);
+               " ORDER BY CASE WHEN ?1 = 0 THEN -c.id ELSE c.id END LIMIT ?5 OFFSET ?6");
+    put_list(&st, group_id, page, matcher);
     db_put_int(&st, (int64_t)rows_max);
     db_put_int(&st, page->offset);
     while (*count < rows_max && db_next(&st)) {

@@ -1,3 +1,4 @@
+#include "ingest/store/internal.h"
 #include "ingest/store/rows_reader.h"
 
 ROWS_DEFINE_READER(read_cycles, "cycle", CYCLE_FIELDS, cycles, cycle_count, cycle_row)

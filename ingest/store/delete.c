@@ -1,19 +1,24 @@
 /* Deleting what is visible: one durable transaction takes the uploads away, which makes their
  * traces invisible; rows and raw files follow. */
 #include "ingest/store/internal.h"
+#include "ingest/store/retention.h"
 
 #include <string.h>
 
-/* A failure here is not the client's: what is left is invisible and goes at the next start. */
-static void clean_up(struct store *store, const char *const *sha256_hexes, size_t count)
+/* A failure here is not the client's: what is left is invisible and goes at the next start, as does
+ * what is left once `stop` (NULL: never) is set. */
+static void clean_up(struct store *store,
+                     const char *const *sha256_hexes,
+                     size_t count,
+                     const _Atomic bool *stop)
 {
     struct err err = ERR_INIT;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count && (stop == NULL || !atomic_load(stop)); i++) {
         if (!store_raw_drop(store, sha256_hexes[i], &err)) {
             log_write(store->log, LOG_WARN, "a raw file stays until the next start: %s", err.msg);
         }
     }
-    if (!store_purge(store, &err)) {
+    if (!store_purge_until(store, stop, &err)) {
         log_write(store->log, LOG_WARN, "removed rows stay until the next start: %s", err.msg);
     }
 }
@@ -63,10 +68,26 @@ static bool delete_run_rows(struct db *db, const char *name, struct err *err)
                        "DELETE FROM upload WHERE published = 1"
                        " AND run_id = (SELECT id FROM run WHERE name = ?)",
                        name, err) &&
-           db_run_text(db, "UPDATE run SET note = '', tags = '[]' WHERE name = ?", name, err) &&
+           db_run_text(db, "UPDATE run SET note = '', tags = '[]', pinned = 0 WHERE name = ?", name,
+                       err) &&
            db_run_text(db,
                        "DELETE FROM run WHERE name = ? AND id NOT IN (SELECT run_id FROM upload)",
                        name, err);
+}
+
+/* Uploads of the run that can be seen, gone when they are any. */
+static bool delete_run(struct db *db,
+                       const char *name,
+                       struct arena *arena,
+                       const char ***hashes,
+                       size_t *count,
+                       struct err *err)
+{
+    return read_hashes(db,
+                       "SELECT u.sha256 FROM upload AS u JOIN run AS r ON r.id = u.run_id"
+                       " WHERE r.name = ? AND u.published = 1",
+                       name, 0, arena, hashes, count, err) &&
+           (*count == 0 || delete_run_rows(db, name, err));
 }
 
 bool store_run_delete(struct store *store, const char *name, struct err *err)
@@ -78,16 +99,54 @@ bool store_run_delete(struct store *store, const char *name, struct err *err)
         return false;
     }
     arena_init(&arena, 0);
-    bool ok = read_hashes(store->writer,
-                          "SELECT u.sha256 FROM upload AS u JOIN run AS r ON r.id = u.run_id"
-                          " WHERE r.name = ? AND u.published = 1",
-                          name, 0, &arena, &hashes, &count, err);
+    bool ok = delete_run(store->writer, name, &arena, &hashes, &count, err);
     if (ok && count == 0) {
         ok = err_set(err, ERR_NOT_FOUND, "there is no run \"%s\"", name);
     }
-    ok = store_write_end(store, ok && delete_run_rows(store->writer, name, err), err);
+    ok = store_write_end(store, ok, err);
     if (ok) {
-        clean_up(store, hashes, count);
+        clean_up(store, hashes, count, NULL);
+    }
+    arena_free(&arena);
+    return ok;
+}
+
+/* Whether the run still is what it was when it was chosen. */
+static bool
+may_still_go(struct db *db, const struct retention_run *run, bool *may_go, struct err *err)
+{
+    struct db_stmt st;
+    db_prepare(&st, db,
+               "SELECT r.pinned = 0 AND max(u.id) = ?2 AND min(u.published) = 1"
+               " AND r.name NOT IN (SELECT run FROM job WHERE state IN ('queued', 'running'))"
+               " FROM run AS r JOIN upload AS u ON u.run_id = r.id WHERE r.name = ?1"
+               " GROUP BY r.id");
+    db_put_text(&st, run->name);
+    db_put_int(&st, run->newest_upload_id);
+    *may_go = db_next(&st) && db_get_bool(&st);
+    return db_done(&st, err);
+}
+
+bool store_retention_remove(struct store *store,
+                            const struct retention_run *run,
+                            const _Atomic bool *stop,
+                            bool *removed,
+                            struct err *err)
+{
+    struct arena arena;
+    const char **hashes = NULL;
+    size_t count = 0;
+    bool may_go = false;
+    if (!store_write_begin(store, STORE_DURABLE, err)) {
+        return false;
+    }
+    arena_init(&arena, 0);
+    bool ok = may_still_go(store->writer, run, &may_go, err);
+    ok = ok && (!may_go || delete_run(store->writer, run->name, &arena, &hashes, &count, err));
+    ok = store_write_end(store, ok, err);
+    *removed = ok && may_go;
+    if (*removed) {
+        clean_up(store, hashes, count, stop);
     }
     arena_free(&arena);
     return ok;
@@ -123,7 +182,7 @@ bool store_trace_delete(struct store *store, int64_t id, struct err *err)
               delete_trace_rows(store->writer, id, err);
     ok = store_write_end(store, ok, err);
     if (ok) {
-        clean_up(store, hashes, count);
+        clean_up(store, hashes, count, NULL);
     }
     arena_free(&arena);
     return ok;

@@ -1,6 +1,7 @@
 #include "ingest/store/event_fields.h"
 
 #include "ingest/store/event_print.h"
+#include "ingest/store/event_reader.h"
 #include "ingest/store/json_string.h"
 
 /* Strings decoded; of anything else nothing, or, `any`, how it was written. */

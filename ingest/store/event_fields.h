@@ -2,8 +2,13 @@
 #ifndef KS_STORE_EVENT_FIELDS_H
 #define KS_STORE_EVENT_FIELDS_H
 
-#include "ingest/store/event_reader.h"
+#include "ingest/base/arena.h"
+#include "ingest/base/attr.h"
+#include "ingest/store/event_when.h"
 #include "ingest/store/store_events.h"
+
+#include <stdbool.h>
+#include <stdint.h>
 
 /* Copies into the arena; `event` and `json` are left as they are. False without memory. */
 bool event_fields_copy(struct store_event *out,

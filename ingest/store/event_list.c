@@ -1,5 +1,7 @@
 /* Several events, asked for by their numbers. */
 #include "ingest/store/event_fields.h"
+#include "ingest/store/event_reader.h"
+#include "ingest/store/internal.h"
 #include "ingest/store/store_events.h"
 
 /* Where the reading of a list stands. */

@@ -1,5 +1,7 @@
 #include "ingest/store/event_reader.h"
 
+#include "ingest/store/internal.h"
+
 /* ---- the log ---- */
 
 static bool has_no_events(int64_t trace_id, struct err *err)
@@ -68,7 +70,7 @@ bool event_reader_check(const struct event_reader *reader, struct db *db, struct
         *err = gone;
         return false;
     }
-    return err_set(err, ERR_GONE, "trace %lld was removed while it was read",
+    return err_set(err, ERR_NOT_FOUND, "trace %lld was removed while it was read",
                    (long long)reader->trace_id);
 }
 

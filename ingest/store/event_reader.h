@@ -3,9 +3,16 @@
 #ifndef KS_STORE_EVENT_READER_H
 #define KS_STORE_EVENT_READER_H
 
+#include "ingest/base/arena.h"
+#include "ingest/base/attr.h"
+#include "ingest/base/err.h"
+#include "ingest/store/db.h"
 #include "ingest/store/event_decode.h"
-#include "ingest/store/internal.h"
+#include "ingest/store/event_when.h"
 #include "ingest/store/stored_texts.h"
+
+#include <stdbool.h>
+#include <stdint.h>
 
 struct event_reader {
     int64_t trace_id;
@@ -25,7 +32,7 @@ bool event_reader_open(struct event_reader *reader,
                        int64_t trace_id,
                        struct err *err) KS_MUST_USE;
 void event_reader_close(struct event_reader *reader);
-/* ERR_GONE when the trace was removed since. */
+/* ERR_NOT_FOUND when the trace was removed since. */
 bool event_reader_check(const struct event_reader *reader,
                         struct db *db,
                         struct err *err) KS_MUST_USE;

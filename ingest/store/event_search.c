@@ -4,6 +4,8 @@
  *     q -> text_match -> bits by text id -> blocks -> rows that match -> the first ones by start */
 #include "ingest/store/event_encode.h"
 #include "ingest/store/event_fields.h"
+#include "ingest/store/event_reader.h"
+#include "ingest/store/internal.h"
 #include "ingest/store/json_string.h"
 #include "ingest/store/text_match.h"
 

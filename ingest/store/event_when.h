@@ -2,7 +2,6 @@
 #ifndef KS_STORE_EVENT_WHEN_H
 #define KS_STORE_EVENT_WHEN_H
 
-#include "ingest/model/event_log.h"
 #include "ingest/store/event_shape.h"
 
 #include <stdbool.h>

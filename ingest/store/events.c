@@ -1,6 +1,8 @@
 /* One event, asked for by its number. */
 #include "ingest/store/event_fields.h"
 #include "ingest/store/event_print.h"
+#include "ingest/store/event_reader.h"
+#include "ingest/store/internal.h"
 #include "ingest/store/store_events.h"
 
 #include <string.h>

@@ -2,6 +2,7 @@
  * its own, because a slow client may take minutes for the whole. */
 #include "ingest/store/event_print.h"
 #include "ingest/store/event_reader.h"
+#include "ingest/store/internal.h"
 #include "ingest/store/store_events.h"
 
 #include <stdlib.h>

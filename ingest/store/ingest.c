@@ -23,7 +23,8 @@ static bool insert_upload(struct store_ingest *ingest, struct err *err)
     struct db *db = ingest->store->writer;
     struct db_stmt st;
     db_prepare(&st, db,
-               "INSERT INTO run (name) SELECT run FROM job WHERE id = ? ON CONFLICT DO NOTHING");
+               "INSERT INTO run (name, project) SELECT run, project FROM job WHERE id = ?"
+               " ON CONFLICT DO NOTHING");
     db_put_int(&st, ingest->job_id);
     if (!db_run(&st, err)) {
         return false;

@@ -28,6 +28,8 @@ struct store {
     struct turnstile writer_turn;
     struct db *writer;
     _Atomic int64_t jobs_purged_at_s; /* 0: not yet */
+    _Atomic uint64_t version;         /* see store_version */
+    _Atomic uint64_t token_changes;   /* tokens that this process added or revoked */
     bool writer_is_durable;           /* synchronous = FULL is set */
     bool log_is_doubtful;             /* a sync of it failed: see store_write_begin in access.c */
 
@@ -53,7 +55,8 @@ bool store_read_begin(struct store *store, struct db **db, struct err *err) KS_M
 void store_read_end(struct store *store, struct db *db);
 
 enum store_durability {
-    STORE_BATCH,  /* part of something invisible: may be lost with the power */
+    /* part of something invisible: may be lost with the power, and leaves store_version as it is */
+    STORE_BATCH,
     STORE_DURABLE /* on disk when the commit returns, with every batch before it */
 };
 
@@ -69,6 +72,9 @@ bool store_write_end(struct store *store, bool ok, struct err *err) KS_MUST_USE;
 
 /* Removes the rows of traces without upload, in bounded transactions, and runs without uploads. */
 bool store_purge(struct store *store, struct err *err) KS_MUST_USE;
+/* The same, which ends between two transactions once `stop` is set; what is left goes with the next
+ * purge. */
+bool store_purge_until(struct store *store, const _Atomic bool *stop, struct err *err) KS_MUST_USE;
 /* Removes the rows of jobs that ended more than 30 days ago and whose upload is not there; once a
  * day, between that it does nothing. */
 bool store_purge_jobs(struct store *store, struct err *err) KS_MUST_USE;
@@ -88,6 +94,15 @@ bool store_raw_drop(struct store *store, const char *sha256_hex, struct err *err
 void store_raw_unpin(struct store *store, const char *sha256_hex);
 uint64_t store_raw_bytes(struct store *store);
 bool store_make_dir(const char *path, struct err *err) KS_MUST_USE;
+
+/* ---- projects.c ---- */
+
+/* As store_run_project, on a connection at hand. */
+bool store_project_of_name(struct db *db,
+                           struct arena *arena,
+                           const char *name,
+                           const char **project,
+                           struct err *err) KS_MUST_USE;
 
 /* ---- shared statements ---- */
 
@@ -117,5 +132,11 @@ bool store_read_ids(struct db *db,
     " FROM trace AS t JOIN upload AS u ON u.id = t.upload_id AND u.published = 1"
 #define STORE_VISIBLE_TRACES \
     STORE_PUBLISHED_ROWS " AND t.plugin_of IS NULL JOIN run AS r ON r.id = u.run_id"
+
+/* Of a page of runs: the run r belongs to no project, or to one of the JSON array `param` (NULL:
+ * to any). */
+#define STORE_IN_PROJECTS(project, param)                                                          \
+    "(" param " IS NULL OR " project " = '' OR " project " IN (SELECT value FROM json_each(" param \
+    ")))"
 
 #endif

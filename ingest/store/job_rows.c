@@ -44,24 +44,55 @@ static void put_rank(struct db_stmt *st, int64_t rank)
     }
 }
 
+/* The project that its run has, or will have. */
+static bool settle_project(struct db *db,
+                           const struct store_job *job,
+                           struct arena *arena,
+                           const char **project,
+                           struct err *err)
+{
+    if (!store_project_of_name(db, arena, job->run, project, err)) {
+        return false;
+    }
+    if (*project == NULL) {
+        *project = job->project == NULL ? "" : job->project;
+    }
+    return job->project == NULL || strcmp(*project, job->project) == 0 ||
+           err_set(err, ERR_CONFLICT, "the run \"%s\" has just changed; try again", job->run);
+}
+
+static bool insert_job(struct db *db, const struct store_job *job, struct err *err)
+{
+    struct arena arena;
+    struct db_stmt st;
+    const char *project = NULL;
+    arena_init(&arena, 0);
+    bool ok = settle_project(db, job, &arena, &project, err);
+    if (ok) {
+        db_prepare(&st, db,
+                   "INSERT INTO job (run, project, file_name, sha256, size_bytes, replace, marker,"
+                   " rank, state, received_at_s) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?)");
+        db_put_text(&st, job->run);
+        db_put_text(&st, project);
+        db_put_text(&st, job->file_name);
+        db_put_text(&st, job->sha256_hex);
+        db_put_int(&st, (int64_t)job->size_bytes);
+        db_put_int(&st, job->replace);
+        db_put_text(&st, job->marker);
+        put_rank(&st, job->rank);
+        db_put_int(&st, (int64_t)time(NULL));
+        ok = db_run(&st, err);
+    }
+    arena_free(&arena);
+    return ok;
+}
+
 bool store_job_add(struct store *store, const struct store_job *job, int64_t *id, struct err *err)
 {
     if (!store_write_begin(store, STORE_DURABLE, err)) {
         return false;
     }
-    struct db_stmt st;
-    db_prepare(&st, store->writer,
-               "INSERT INTO job (run, file_name, sha256, size_bytes, replace, marker, rank, state,"
-               " received_at_s) VALUES (?, ?, ?, ?, ?, ?, ?, 'queued', ?)");
-    db_put_text(&st, job->run);
-    db_put_text(&st, job->file_name);
-    db_put_text(&st, job->sha256_hex);
-    db_put_int(&st, (int64_t)job->size_bytes);
-    db_put_int(&st, job->replace);
-    db_put_text(&st, job->marker);
-    put_rank(&st, job->rank);
-    db_put_int(&st, (int64_t)time(NULL));
-    bool ok = db_run(&st, err);
+    bool ok = insert_job(store->writer, job, err);
     int64_t new_id = ok ? db_last_id(store->writer) : 0;
     if (!store_write_end(store, ok, err)) {
         return false;
@@ -76,8 +107,9 @@ bool store_job_add(struct store *store, const struct store_job *job, int64_t *id
     return true;
 }
 
-#define JOB_SELECT                                                                               \
-    "SELECT id, run, file_name, sha256, size_bytes, replace, marker, coalesce(rank, -1), state," \
+#define JOB_SELECT                                                                         \
+    "SELECT id, run, file_name, sha256, size_bytes, replace, marker, coalesce(rank, -1), " \
+    "project, state,"                                                                      \
     " error_code, error_offset, error_message FROM job"
 
 static void read_job(struct db_stmt *st, struct arena *arena, struct store_job *job)
@@ -91,6 +123,7 @@ static void read_job(struct db_stmt *st, struct arena *arena, struct store_job *
     job->replace = db_get_bool(st);
     job->marker = db_get_text(st, arena);
     job->rank = db_get_int(st);
+    job->project = db_get_text(st, arena);
     job->state = state_of(db_peek_text(st, &len));
     job->error_code = store_error_code_of(db_peek_text(st, &len));
     job->error_offset = db_get_is_null(st) ? ERR_NO_OFFSET : 0;

@@ -1,4 +1,5 @@
 /* Kernel tables: kernels by cleaned name and their launches, part of a table in some order. */
+#include "ingest/store/fields.h"
 #include "ingest/store/page.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])

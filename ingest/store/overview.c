@@ -1,3 +1,4 @@
+#include "ingest/store/internal.h"
 #include "ingest/store/rows_reader.h"
 
 static bool read_scalars(const struct rows_reader *in, struct trace_results *row, struct err *err)

@@ -7,9 +7,20 @@
 #define PACK_LEVEL 3
 #define RAW_MAX_BYTES ((size_t)4 << 30)
 #define VARINT_BYTES 10
+/* Numbers that are packed at a time. */
+#define CHUNK_NUMBERS ((size_t)16 << 10)
+#define PART_BYTES ((size_t)256 << 10)
+/* Columns repeat themselves nearby; zstd's own choice would hold 2 MB. */
+#define PART_WINDOW_LOG 19
 
 /* What stands before the numbers of pack_column. */
 enum column_coding { COLUMN_ONE_VALUE, COLUMN_PLAIN, COLUMN_DELTA };
+
+struct pack_stream {
+    bool counts_only;
+    uint64_t raw_bytes; /* counted */
+    struct buf out;
+};
 
 /* ---- packing ---- */
 
@@ -31,6 +42,53 @@ void pack_clear(struct pack *pack)
     buf_clear(&pack->raw);
 }
 
+/* Compresses what has come so far. */
+static void compress_part(struct pack *pack, ZSTD_EndDirective directive)
+{
+    struct buf *out = &pack->stream->out;
+    ZSTD_inBuffer in = {.src = pack->raw.ptr, .size = pack->raw.len, .pos = 0};
+    size_t left = 1;
+    while (left != 0 && !pack->raw.failed) {
+        ZSTD_outBuffer room = {.dst = buf_reserve(out, ZSTD_CStreamOutSize()),
+                               .size = ZSTD_CStreamOutSize(),
+                               .pos = 0};
+        left = room.dst == NULL ? 0 : ZSTD_compressStream2(pack->compressor, &room, &in, directive);
+        pack->raw.failed = room.dst == NULL || ZSTD_isError(left) != 0;
+        out->len += room.pos;
+        if (directive == ZSTD_e_continue) {
+            left = in.size - in.pos;
+        }
+    }
+    bool failed = pack->raw.failed;
+    buf_clear(&pack->raw);
+    pack->raw.failed = failed;
+}
+
+/* To be called behind each piece of raw bytes. */
+static inline void end_piece(struct pack *pack)
+{
+    struct pack_stream *stream = pack->stream;
+    if (KS_LIKELY(stream == NULL)) {
+        return;
+    }
+    if (stream->counts_only) {
+        stream->raw_bytes += pack->raw.len;
+        pack->raw.len = 0;
+    } else if (pack->raw.len >= PART_BYTES) {
+        compress_part(pack, ZSTD_e_continue);
+    }
+}
+
+static void add_bytes(struct pack *pack, const void *bytes, size_t len)
+{
+    if (pack->stream != NULL && pack->stream->counts_only) {
+        pack->stream->raw_bytes += len;
+        return;
+    }
+    buf_append(&pack->raw, bytes, len);
+    end_piece(pack);
+}
+
 /* The number at `at`, where there is room for VARINT_BYTES; gives the place behind it. */
 static inline char *put_number(char *at, uint64_t value)
 {
@@ -45,7 +103,7 @@ static inline char *put_number(char *at, uint64_t value)
 void pack_number(struct pack *pack, uint64_t value)
 {
     char bytes[VARINT_BYTES];
-    buf_append(&pack->raw, bytes, (size_t)(put_number(bytes, value) - bytes));
+    add_bytes(pack, bytes, (size_t)(put_number(bytes, value) - bytes));
 }
 
 /* Small numbers of either sign become small ones: 0, -1, 1, -2 ... are 0, 1, 2, 3 ... */
@@ -57,7 +115,7 @@ static inline uint64_t zigzag(uint64_t value)
 void pack_bytes(struct pack *pack, const uint8_t *column, size_t count)
 {
     if (count > 0) {
-        buf_append(&pack->raw, column, count);
+        add_bytes(pack, column, count);
     }
 }
 
@@ -74,61 +132,111 @@ static char *reserve_numbers(struct pack *pack, size_t count, size_t number_byte
 static void end_numbers(struct pack *pack, const char *end)
 {
     pack->raw.len = (size_t)(end - pack->raw.ptr);
+    end_piece(pack);
+}
+
+static size_t chunk_end(size_t from, size_t count)
+{
+    return count - from < CHUNK_NUMBERS ? count : from + CHUNK_NUMBERS;
 }
 
 void pack_u32(struct pack *pack, const uint32_t *column, size_t count)
 {
-    char *at = reserve_numbers(pack, count, VARINT_BYTES);
     uint64_t last = 0;
-    for (size_t i = 0; at != NULL && i < count; i++) {
-        at = put_number(at, zigzag(column[i] - last));
-        last = column[i];
-    }
-    if (at != NULL) {
+    for (size_t from = 0, to = 0; from < count; from = to) {
+        to = chunk_end(from, count);
+        char *at = reserve_numbers(pack, to - from, VARINT_BYTES);
+        if (at == NULL) {
+            return;
+        }
+        for (size_t i = from; i < to; i++) {
+            at = put_number(at, zigzag(column[i] - last));
+            last = column[i];
+        }
         end_numbers(pack, at);
     }
 }
 
 void pack_i64(struct pack *pack, const int64_t *column, size_t count)
 {
-    char *at = reserve_numbers(pack, count, VARINT_BYTES);
     uint64_t last = 0;
-    for (size_t i = 0; at != NULL && i < count; i++) {
-        at = put_number(at, zigzag((uint64_t)column[i] - last));
-        last = (uint64_t)column[i];
-    }
-    if (at != NULL) {
+    for (size_t from = 0, to = 0; from < count; from = to) {
+        to = chunk_end(from, count);
+        char *at = reserve_numbers(pack, to - from, VARINT_BYTES);
+        if (at == NULL) {
+            return;
+        }
+        for (size_t i = from; i < to; i++) {
+            at = put_number(at, zigzag((uint64_t)column[i] - last));
+            last = (uint64_t)column[i];
+        }
         end_numbers(pack, at);
     }
 }
 
-/* Bytes of a packed number beyond its first one, without a branch. */
+static void pack_no_difference(struct pack *pack, size_t count)
+{
+    static const uint8_t no_difference[1024] = {0};
+    while (count > 0) {
+        size_t part = count < sizeof no_difference ? count : sizeof no_difference;
+        pack_bytes(pack, no_difference, part);
+        count -= part;
+    }
+}
+
+void pack_u32_repeated(struct pack *pack, uint32_t value, size_t count)
+{
+    if (count > 0) {
+        pack_u32(pack, &value, 1);
+        pack_no_difference(pack, count - 1);
+    }
+}
+
+void pack_i64_repeated(struct pack *pack, int64_t value, size_t count)
+{
+    if (count > 0) {
+        pack_i64(pack, &value, 1);
+        pack_no_difference(pack, count - 1);
+    }
+}
+
+/* Bytes of a packed number beyond its first one, without a branch: each has seven bits. */
 static inline unsigned more_bytes(uint64_t value)
 {
+#if defined(__GNUC__)
+    /* 37 / 256 is near enough to 1 / 7 for what is below 64. */
+    return (63U - (unsigned)__builtin_clzll(value | 1)) * 37 >> 8;
+#else
     return (unsigned)(value >= (uint64_t)1 << 7) + (unsigned)(value >= (uint64_t)1 << 14) +
            (unsigned)(value >= (uint64_t)1 << 21) + (unsigned)(value >= (uint64_t)1 << 28) +
            (unsigned)(value >= (uint64_t)1 << 35) + (unsigned)(value >= (uint64_t)1 << 42) +
            (unsigned)(value >= (uint64_t)1 << 49) + (unsigned)(value >= (uint64_t)1 << 56) +
            (unsigned)(value >= (uint64_t)1 << 63);
+#endif
 }
 
+static bool are_all_equal(const int64_t *column, size_t count)
+{
+    int64_t differ = 0;
+    for (size_t i = 0; i < count; i++) {
+        differ |= column[i] ^ column[0];
+    }
+    return differ == 0;
+}
+
+/* Of a column whose values are not all equal. */
 static enum column_coding choose_coding(const int64_t *column, size_t count, size_t *bytes)
 {
     size_t plain_bytes = count;
     size_t delta_bytes = count;
-    uint64_t differ = 0;
     uint64_t last = 0;
     for (size_t i = 0; i < count; i++) {
         uint64_t value = (uint64_t)column[i];
-        differ |= value ^ (uint64_t)column[0];
         plain_bytes += more_bytes(zigzag(value));
         delta_bytes += more_bytes(zigzag(value - last));
         last = value;
     }
     *bytes = delta_bytes < plain_bytes ? delta_bytes : plain_bytes;
-    if (differ == 0) {
-        return COLUMN_ONE_VALUE;
-    }
     return delta_bytes < plain_bytes ? COLUMN_DELTA : COLUMN_PLAIN;
 }
 
@@ -137,13 +245,14 @@ void pack_column(struct pack *pack, const int64_t *column, size_t count)
     if (count == 0) {
         return;
     }
-    size_t bytes;
-    enum column_coding coding = choose_coding(column, count, &bytes);
-    pack_number(pack, coding);
-    if (coding == COLUMN_ONE_VALUE) {
+    if (are_all_equal(column, count)) {
+        pack_number(pack, COLUMN_ONE_VALUE);
         pack_number(pack, zigzag((uint64_t)column[0]));
         return;
     }
+    size_t bytes;
+    enum column_coding coding = choose_coding(column, count, &bytes);
+    pack_number(pack, coding);
     char *at = reserve_numbers(pack, bytes, 1);
     uint64_t minus_last = coding == COLUMN_DELTA ? UINT64_MAX : 0;
     uint64_t last = 0;
@@ -162,7 +271,7 @@ void pack_texts(struct pack *pack, const char *const *texts, size_t count)
         size_t len = texts[i] == NULL ? 0 : strlen(texts[i]);
         pack_number(pack, texts[i] == NULL ? 0 : len + 1);
         if (len > 0) {
-            buf_append(&pack->raw, texts[i], len);
+            add_bytes(pack, texts[i], len);
         }
     }
 }
@@ -194,6 +303,41 @@ bool pack_finish(struct pack *pack, void **bytes, size_t *len, struct err *err)
                        ZSTD_getErrorName(*len));
     }
     return true;
+}
+
+static bool begin_parts(struct pack *pack)
+{
+    struct pack_stream *stream = pack->stream;
+    stream->counts_only = false;
+    return !pack->raw.failed && stream->raw_bytes <= RAW_MAX_BYTES && make_compressor(pack) &&
+           !ZSTD_isError(
+               ZSTD_CCtx_setParameter(pack->compressor, ZSTD_c_windowLog, PART_WINDOW_LOG)) &&
+           !ZSTD_isError(ZSTD_CCtx_setPledgedSrcSize(pack->compressor, stream->raw_bytes));
+}
+
+bool pack_in_parts(void (*write)(struct pack *pack, const void *columns),
+                   const void *columns,
+                   void **bytes,
+                   size_t *len,
+                   struct err *err)
+{
+    struct pack_stream stream = {.counts_only = true};
+    struct pack pack;
+    pack_init(&pack);
+    pack.stream = &stream;
+    buf_init(&stream.out, ZSTD_compressBound(RAW_MAX_BYTES));
+    write(&pack, columns);
+    bool ok = begin_parts(&pack);
+    if (ok) {
+        write(&pack, columns);
+        compress_part(&pack, ZSTD_e_end);
+        ok = !pack.raw.failed;
+    }
+    *bytes = ok ? buf_take(&stream.out, len) : NULL;
+    pack_free(&pack);
+    buf_free(&stream.out);
+    return *bytes != NULL || err_set(err, ERR_NO_MEMORY, "no memory to store %llu bytes of columns",
+                                     (unsigned long long)stream.raw_bytes);
 }
 
 /* ---- unpacking ---- */

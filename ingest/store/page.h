@@ -6,7 +6,6 @@
 #ifndef KS_STORE_PAGE_H
 #define KS_STORE_PAGE_H
 
-#include "ingest/store/fields.h"
 #include "ingest/store/internal.h"
 #include "ingest/store/match.h"
 #include "ingest/store/sort.h"

@@ -69,6 +69,11 @@ static const char *const purge_log_sql[] = {
     " (SELECT rowid FROM timeline WHERE log_id = ?1 LIMIT ?2)",
 };
 
+struct purge {
+    struct store *store;
+    const _Atomic bool *stop; /* NULL: nobody stops it */
+};
+
 /* ?1 is the id, ?2, where there is one, the number of rows. */
 static bool run_with_id(struct store *store,
                         const char *sql,
@@ -91,10 +96,18 @@ static bool run_with_id(struct store *store,
     return store_write_end(store, ok, err);
 }
 
-/* Each statement again and again until nothing is left for it. */
-static bool run_batches(struct store *store,
+/* Who stops a purge wants the turn at once: the rest is as invisible at the next start. */
+static bool is_stopped(const struct purge *purge)
+{
+    return purge->stop != NULL && atomic_load(purge->stop);
+}
+
+/* Each statement again and again until nothing is left for it, and then `last_sql` for the row that
+ * all of it hung on. */
+static bool run_batches(const struct purge *purge,
                         const char *const *sql,
                         size_t sql_count,
+                        const char *last_sql,
                         int64_t id,
                         int64_t rows,
                         struct err *err)
@@ -102,47 +115,48 @@ static bool run_batches(struct store *store,
     int64_t changes;
     for (size_t i = 0; i < sql_count; i++) {
         do {
-            if (!run_with_id(store, sql[i], id, rows, &changes, err)) {
+            if (is_stopped(purge)) {
+                return true;
+            }
+            if (!run_with_id(purge->store, sql[i], id, rows, &changes, err)) {
                 return false;
             }
         } while (changes == rows);
     }
-    return true;
+    return run_with_id(purge->store, last_sql, id, 0, &changes, err);
 }
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
 
-static bool purge_trace(struct store *store, int64_t trace_id, struct err *err)
+static bool purge_trace(const struct purge *purge, int64_t trace_id, struct err *err)
 {
-    int64_t changes;
-    return run_batches(store, purge_batch_sql, COUNT_OF(purge_batch_sql), trace_id,
-                       PURGE_BATCH_ROWS, err) &&
-           run_with_id(store, "DELETE FROM trace WHERE id = ?1 AND upload_id IS NULL", trace_id, 0,
-                       &changes, err);
+    return run_batches(purge, purge_batch_sql, COUNT_OF(purge_batch_sql),
+                       "DELETE FROM trace WHERE id = ?1 AND upload_id IS NULL", trace_id,
+                       PURGE_BATCH_ROWS, err);
 }
 
-static bool purge_log(struct store *store, int64_t log_id, struct err *err)
+static bool purge_log(const struct purge *purge, int64_t log_id, struct err *err)
 {
-    int64_t changes;
-    return run_batches(store, purge_log_sql, COUNT_OF(purge_log_sql), log_id, PURGE_BATCH_BLOCKS,
-                       err) &&
-           run_with_id(store, "DELETE FROM event_log WHERE id = ?1", log_id, 0, &changes, err);
+    return run_batches(purge, purge_log_sql, COUNT_OF(purge_log_sql),
+                       "DELETE FROM event_log WHERE id = ?1", log_id, PURGE_BATCH_BLOCKS, err);
 }
 
-static bool purge_comparison(struct store *store, int64_t id, struct err *err)
+static bool purge_comparison(const struct purge *purge, int64_t id, struct err *err)
 {
-    int64_t changes;
-    return run_batches(store, purge_comparison_sql, COUNT_OF(purge_comparison_sql), id,
-                       PURGE_BATCH_ROWS, err) &&
-           run_with_id(store, "DELETE FROM comparison WHERE id = ?1", id, 0, &changes, err);
+    return run_batches(purge, purge_comparison_sql, COUNT_OF(purge_comparison_sql),
+                       "DELETE FROM comparison WHERE id = ?1", id, PURGE_BATCH_ROWS, err);
 }
 
-/* The next id to remove beyond `from`, or 0. */
+/* The next id to remove beyond `from`, or 0, also when it is time to stop. */
 static bool
-next_orphan(struct store *store, const char *sql, int64_t from, int64_t *id, struct err *err)
+next_orphan(const struct purge *purge, const char *sql, int64_t from, int64_t *id, struct err *err)
 {
     struct db *db;
-    if (!store_read_begin(store, &db, err)) {
+    *id = 0;
+    if (is_stopped(purge)) {
+        return true;
+    }
+    if (!store_read_begin(purge->store, &db, err)) {
         return false;
     }
     struct db_stmt st;
@@ -150,36 +164,36 @@ next_orphan(struct store *store, const char *sql, int64_t from, int64_t *id, str
     db_put_int(&st, from);
     *id = db_next(&st) ? db_get_int(&st) : 0;
     bool ok = db_done(&st, err);
-    store_read_end(store, db);
+    store_read_end(purge->store, db);
     return ok;
 }
 
 /* Downwards, because the first one of a group would take all others along in one transaction. */
-static bool purge_comparisons(struct store *store, struct err *err)
+static bool purge_comparisons(const struct purge *purge, struct err *err)
 {
     int64_t id = INT64_MAX;
     do {
-        if (!next_orphan(store,
+        if (!next_orphan(purge,
                          "SELECT id FROM comparison WHERE id < ? AND (state = 'removed' OR trace_id"
                          " IN (SELECT id FROM trace WHERE upload_id IS NULL))"
                          " ORDER BY id DESC LIMIT 1",
                          id, &id, err) ||
-            (id != 0 && !purge_comparison(store, id, err))) {
+            (id != 0 && !purge_comparison(purge, id, err))) {
             return false;
         }
     } while (id != 0);
     return true;
 }
 
-static bool purge_traces(struct store *store, struct err *err)
+static bool purge_traces(const struct purge *purge, struct err *err)
 {
     int64_t trace_id = 0;
     do {
         if (!next_orphan(
-                store,
+                purge,
                 "SELECT id FROM trace WHERE upload_id IS NULL AND id > ? ORDER BY id LIMIT 1",
                 trace_id, &trace_id, err) ||
-            (trace_id != 0 && !purge_trace(store, trace_id, err))) {
+            (trace_id != 0 && !purge_trace(purge, trace_id, err))) {
             return false;
         }
     } while (trace_id != 0);
@@ -187,17 +201,17 @@ static bool purge_traces(struct store *store, struct err *err)
 }
 
 /* While an upload is not published, a log of it may still be waiting for its trace. */
-static bool purge_logs(struct store *store, struct err *err)
+static bool purge_logs(const struct purge *purge, struct err *err)
 {
     int64_t id = 0;
     do {
-        if (!next_orphan(store,
+        if (!next_orphan(purge,
                          "SELECT l.id FROM event_log AS l LEFT JOIN upload AS u ON u.id ="
                          " l.upload_id WHERE l.id > ? AND (u.id IS NULL OR u.published = 1)"
                          " AND NOT EXISTS (SELECT 1 FROM trace WHERE log_id = l.id)"
                          " ORDER BY l.id LIMIT 1",
                          id, &id, err) ||
-            (id != 0 && !purge_log(store, id, err))) {
+            (id != 0 && !purge_log(purge, id, err))) {
             return false;
         }
     } while (id != 0);
@@ -225,7 +239,13 @@ bool store_purge_jobs(struct store *store, struct err *err)
     return true;
 }
 
+bool store_purge_until(struct store *store, const _Atomic bool *stop, struct err *err)
+{
+    const struct purge purge = {store, stop};
+    return purge_comparisons(&purge, err) && purge_traces(&purge, err) && purge_logs(&purge, err);
+}
+
 bool store_purge(struct store *store, struct err *err)
 {
-    return purge_comparisons(store, err) && purge_traces(store, err) && purge_logs(store, err);
+    return store_purge_until(store, NULL, err);
 }

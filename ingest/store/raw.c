@@ -2,6 +2,7 @@
  *
  * A committed file is pinned until a job row refers to it or until it is released, because between
  * the two another request may drop the last row that referred to equal bytes. */
+#include "ingest/base/buf.h"
 #include "ingest/store/internal.h"
 
 #include <dirent.h>
@@ -456,74 +457,127 @@ void store_raw_destroy(struct store *store)
     (void)pthread_mutex_destroy(&store->raw_lock);
 }
 
-typedef bool visit_fn(struct store *store, const char *folder, const char *name, struct err *err);
+/* Uploads that a row refers to: hashes in hex with a NUL each, in order. */
+struct referred {
+    struct buf hexes;
+    size_t count;
+};
 
-/* Calls `visit` for every entry that is not hidden. */
-static bool visit_folder(struct store *store, const char *path, visit_fn *visit, struct err *err)
+/* One query for all, where one for each file would make every start wait for seconds. */
+static bool read_referred(struct store *store, struct referred *referred, struct err *err)
+{
+    struct db *db;
+    buf_init(&referred->hexes, SIZE_MAX / 2);
+    if (!store_read_begin(store, &db, err)) {
+        return false;
+    }
+    struct db_stmt st;
+    db_prepare(&st, db,
+               "SELECT sha256 FROM upload UNION"
+               " SELECT sha256 FROM job WHERE state IN ('queued', 'running') ORDER BY 1");
+    while (db_next(&st)) {
+        size_t len;
+        const char *hex = db_peek_text(&st, &len);
+        if (len == SHA256_HEX_BYTES - 1) {
+            buf_append(&referred->hexes, hex, SHA256_HEX_BYTES);
+        }
+    }
+    if (referred->hexes.failed) {
+        db_fail_memory(&st);
+    }
+    bool ok = db_done(&st, err);
+    store_read_end(store, db);
+    referred->count = referred->hexes.len / SHA256_HEX_BYTES;
+    return ok;
+}
+
+static int compare_hexes(const void *a, const void *b)
+{
+    return memcmp(a, b, SHA256_HEX_BYTES);
+}
+
+static bool has_hex(const struct referred *referred, const char sha256_hex[SHA256_HEX_BYTES])
+{
+    return referred->count > 0 && bsearch(sha256_hex, referred->hexes.ptr, referred->count,
+                                          SHA256_HEX_BYTES, compare_hexes) != NULL;
+}
+
+/* An entry of a folder. */
+struct visit {
+    struct store *store;
+    const struct referred *referred; /* NULL in incoming/ */
+    const char *folder;
+    int folder_fd;
+    const char *name;
+};
+
+typedef bool visit_fn(const struct visit *visit, struct err *err);
+
+/* Calls `visit_entry` for every entry that is not hidden. */
+static bool visit_folder(struct store *store,
+                         const struct referred *referred,
+                         const char *path,
+                         visit_fn *visit_entry,
+                         struct err *err)
 {
     DIR *dir = opendir(path);
     if (dir == NULL) {
         return err_set_errno(err, ERR_IO, errno, "reading the folder %s", path);
     }
+    struct visit visit = {
+        .store = store, .referred = referred, .folder = path, .folder_fd = dirfd(dir)};
     bool ok = true;
     for (const struct dirent *entry = readdir(dir); ok && entry != NULL; entry = readdir(dir)) {
-        if (entry->d_name[0] != '.') {
-            ok = visit(store, path, entry->d_name, err);
-        }
+        visit.name = entry->d_name;
+        ok = entry->d_name[0] == '.' || visit_entry(&visit, err);
     }
     (void)closedir(dir);
     return ok;
 }
 
-static bool
-visit_incoming(struct store *store, const char *folder, const char *name, struct err *err)
+static bool visit_incoming(const struct visit *visit, struct err *err)
 {
-    (void)store;
-    char path[PATH_BYTES];
-    if (!join(path, folder, name, err)) {
-        return false;
-    }
-    return unlink(path) == 0 || err_set_errno(err, ERR_IO, errno, "removing %s", path);
+    return unlinkat(visit->folder_fd, visit->name, 0) == 0 ||
+           err_set_errno(err, ERR_IO, errno, "removing %s/%s", visit->folder, visit->name);
 }
 
 /* Names that are no hash are not ours and stay. */
-static bool
-visit_raw_file(struct store *store, const char *folder, const char *name, struct err *err)
+static bool visit_raw_file(const struct visit *visit, struct err *err)
 {
-    char path[PATH_BYTES];
     char sha256_hex[SHA256_HEX_BYTES];
-    const char *prefix = strrchr(folder, '/') + 1;
-    int len = snprintf(sha256_hex, sizeof sha256_hex, "%s%s", prefix, name);
+    const char *prefix = strrchr(visit->folder, '/') + 1;
+    int len = snprintf(sha256_hex, sizeof sha256_hex, "%s%s", prefix, visit->name);
     struct stat there;
     if (len != SHA256_HEX_BYTES - 1 || !is_sha256_hex(sha256_hex)) {
         return true;
     }
-    if (!join(path, folder, name, err)) {
-        return false;
+    if (fstatat(visit->folder_fd, visit->name, &there, 0) == 0) {
+        visit->store->raw_bytes += (uint64_t)there.st_size;
     }
-    if (stat(path, &there) == 0) {
-        store->raw_bytes += (uint64_t)there.st_size;
-    }
-    return store_raw_drop(store, sha256_hex, err);
+    return has_hex(visit->referred, sha256_hex) || store_raw_drop(visit->store, sha256_hex, err);
 }
 
-static bool
-visit_raw_folder(struct store *store, const char *folder, const char *name, struct err *err)
+static bool visit_raw_folder(const struct visit *visit, struct err *err)
 {
     char path[PATH_BYTES];
-    if (strlen(name) != FAN_OUT_CHARS) {
+    if (strlen(visit->name) != FAN_OUT_CHARS) {
         return true;
     }
-    return join(path, folder, name, err) && visit_folder(store, path, visit_raw_file, err);
+    return join(path, visit->folder, visit->name, err) &&
+           visit_folder(visit->store, visit->referred, path, visit_raw_file, err);
 }
 
 bool store_raw_sweep(struct store *store, struct err *err)
 {
-    char path[PATH_BYTES];
-    return join(path, store->data_dir, "incoming", err) &&
-           visit_folder(store, path, visit_incoming, err) &&
-           join(path, store->data_dir, "raw", err) &&
-           visit_folder(store, path, visit_raw_folder, err);
+    char incoming[PATH_BYTES];
+    char raw[PATH_BYTES];
+    struct referred referred = {.count = 0};
+    bool ok = join(incoming, store->data_dir, "incoming", err) &&
+              visit_folder(store, NULL, incoming, visit_incoming, err) &&
+              join(raw, store->data_dir, "raw", err) && read_referred(store, &referred, err) &&
+              visit_folder(store, &referred, raw, visit_raw_folder, err);
+    buf_free(&referred.hexes);
+    return ok;
 }
 
 static bool is_empty_folder(const char *path, bool *empty, struct err *err)
@@ -559,7 +613,7 @@ bool store_raw_set_aside(struct store *store, struct err *err)
 {
     char path[PATH_BYTES];
     char aside[PATH_BYTES];
-    bool empty;
+    bool empty = false;
     if (!join(path, store->data_dir, "raw", err) || !is_empty_folder(path, &empty, err)) {
         return false;
     }

@@ -109,6 +109,18 @@ static bool claim_dir(struct restore *restore, struct err *err)
     return visit_folder(restore, "", refuse_entry, err);
 }
 
+/* Of an entry of a folder below the data directory: its path from there, and the whole one. */
+static bool entry_paths(const struct restore *restore,
+                        const char *folder,
+                        const char *name,
+                        char below[PATH_BYTES],
+                        char path[PATH_BYTES],
+                        struct err *err)
+{
+    int len = snprintf(below, PATH_BYTES, "%s/%s", folder, name);
+    return len > 0 && len < PATH_BYTES && path_in(restore, below, path, err);
+}
+
 static bool remove_raw_file(const struct restore *restore,
                             const char *folder,
                             const char *name,
@@ -116,8 +128,7 @@ static bool remove_raw_file(const struct restore *restore,
 {
     char below[PATH_BYTES];
     char path[PATH_BYTES];
-    int len = snprintf(below, sizeof below, "%s/%s", folder, name);
-    if (len > 0 && len < PATH_BYTES && path_in(restore, below, path, err)) {
+    if (entry_paths(restore, folder, name, below, path, err)) {
         (void)unlink(path);
     }
     return true;
@@ -130,8 +141,7 @@ static bool remove_raw_folder(const struct restore *restore,
 {
     char below[PATH_BYTES];
     char path[PATH_BYTES];
-    int len = snprintf(below, sizeof below, "%s/%s", folder, name);
-    if (len > 0 && len < PATH_BYTES && path_in(restore, below, path, err)) {
+    if (entry_paths(restore, folder, name, below, path, err)) {
         (void)visit_folder(restore, below, remove_raw_file, err);
         (void)rmdir(path);
     }

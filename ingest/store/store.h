@@ -33,6 +33,9 @@ bool store_open(struct store **out, const char *data_dir, const struct log *log,
 void store_close(struct store *store); /* NULL is allowed */
 /* A cheap query; false when the database does not answer (for /readyz). */
 bool store_ready(struct store *store, struct err *err) KS_MUST_USE;
+/* Grows with every change of what can be seen, jobs and tokens left aside, before the call that
+ * makes it returns: what was read after a look at it holds for as long as it is the same. */
+uint64_t store_version(const struct store *store);
 /* Bytes of the database files and of the raw uploads. */
 bool store_size(struct store *store, uint64_t *database_bytes, uint64_t *raw_bytes, struct err *err)
     KS_MUST_USE;
@@ -85,15 +88,17 @@ struct store_job {
     uint64_t size_bytes;
     bool replace; /* other bytes under a taken name replace what was there, when this job is done */
     enum job_state state;
-    const char *marker; /* function whose calls are the cycles, as given at upload; NULL: found */
-    int64_t rank;       /* as given at upload; STORE_NO_RANK */
+    const char *marker;  /* function whose calls are the cycles, as given at upload; NULL: found */
+    int64_t rank;        /* as given at upload; STORE_NO_RANK */
+    const char *project; /* of the run, should this job be what makes it; NULL: none */
     /* JOB_FAILED: the error as it was */
     enum err_code error_code;
     uint64_t error_offset;
     const char *error_message;
 };
 
-/* Records a received file as a queued job; survives a crash. */
+/* Records a received file as a queued job; survives a crash. ERR_CONFLICT: the run has another
+ * project, or will have. */
 bool store_job_add(struct store *store, const struct store_job *job, int64_t *id, struct err *err)
     KS_MUST_USE;
 bool store_job_get(struct store *store,
@@ -147,6 +152,8 @@ bool store_ingest_begin(struct store *store,
                         int64_t job_id,
                         struct store_ingest **out,
                         struct err *err) KS_MUST_USE;
+/* A result_log_packer (model/results.h): the bytes in which a trace's log is stored. Any thread. */
+bool store_pack_log(enum result_log log, const void *columns, struct packed_log *out) KS_MUST_USE;
 /* Writes one trace in bounded batches (other uploads commit in between). Several may be written. */
 bool store_ingest_trace(struct store_ingest *ingest,
                         const char *worker,
@@ -167,6 +174,8 @@ struct store_run {
     const char *name;
     const char *note;      /* "" when none */
     const char *tags;      /* JSON array of strings, "[]" when none */
+    const char *project;   /* "" when none (store_access.h) */
+    bool pinned;           /* neither age nor quota removes it (retention.h) */
     int64_t uploaded_at_s; /* Unix time of the newest upload */
     int64_t trace_count;
     int64_t worker_count;
@@ -214,6 +223,9 @@ struct store_page {
         *q; /* name contains this (case-insensitive); "/…/" is an extended regular expression */
     int64_t limit; /* 0: no limit */
     int64_t offset;
+    /* Of runs and comparisons only those that a reader of these projects may read
+     * (store_access.h); NULL: all. */
+    const char *projects;
 };
 
 bool store_runs(struct store *store,
@@ -223,6 +235,12 @@ bool store_runs(struct store *store,
                 size_t *count,
                 int64_t *total,
                 struct err *err) KS_MUST_USE;
+/* How many runs and traces a reader of these projects sees (see struct store_page). */
+bool store_count(struct store *store,
+                 const char *projects,
+                 int64_t *runs,
+                 int64_t *traces,
+                 struct err *err) KS_MUST_USE;
 bool store_run_get(struct store *store,
                    struct arena *arena,
                    const char *name,
@@ -263,6 +281,7 @@ bool store_run_patch(struct store *store,
                      const char *name,
                      const char *tags,
                      const char *note,
+                     const bool *pinned,
                      struct err *err) KS_MUST_USE;
 bool store_trace_patch(struct store *store,
                        int64_t id,

@@ -8,7 +8,10 @@
 #include "ingest/model/event_log.h"
 #include "ingest/store/store.h"
 
-/* ---- writing: between store_ingest_begin and the store_ingest_trace that takes it all ---- */
+/* ---- writing: between store_ingest_begin and the store_ingest_trace that takes it all ----
+ *
+ * Another thread than that of the other store_ingest_ functions may call the first two, if no two
+ * calls for one ingest run at a time: the store asks for its writer at each of them anew. */
 
 /* The next batch of the trace that is being read. Some megabytes are collected, then written in
  * bounded transactions, invisible. */
@@ -99,9 +102,9 @@ bool store_export_open(struct store *store,
                        int64_t end_ns,
                        struct store_export **out,
                        struct err *err) KS_MUST_USE;
-/* The next piece, some 256 kB, valid until the next call; *len 0 at the end. ERR_GONE: the trace
- * was removed meanwhile. What stands before the events, down to the bracket that opens their list,
- * is a piece of its own; so is what stands behind them. */
+/* The next piece, some 256 kB, valid until the next call; *len 0 at the end. ERR_NOT_FOUND: the
+ * trace was removed meanwhile. What stands before the events, down to the bracket that opens their
+ * list, is a piece of its own; so is what stands behind them. */
 bool store_export_next(struct store_export *from, const char **text, size_t *len, struct err *err)
     KS_MUST_USE;
 void store_export_close(struct store_export *from); /* NULL is allowed */

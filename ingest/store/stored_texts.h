@@ -3,8 +3,10 @@
 #ifndef KS_STORE_STORED_TEXTS_H
 #define KS_STORE_STORED_TEXTS_H
 
+#include "ingest/base/attr.h"
+#include "ingest/base/err.h"
 #include "ingest/base/strtab.h"
-#include "ingest/store/internal.h"
+#include "ingest/store/db.h"
 #include "ingest/store/json_members.h"
 #include "ingest/store/pack.h"
 

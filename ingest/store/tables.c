@@ -1,4 +1,5 @@
 /* Operators, kernels and launches: part of a table in some order. */
+#include "ingest/store/fields.h"
 #include "ingest/store/page.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])

@@ -4,7 +4,6 @@
 #define KS_STORE_TEXT_CACHE_H
 
 #include "ingest/base/arena.h"
-#include "ingest/base/attr.h"
 #include "ingest/store/db.h"
 
 #include <stddef.h>

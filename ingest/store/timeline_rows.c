@@ -8,9 +8,9 @@
 
 #include <stdlib.h>
 
-/* A transaction holds the writer for some 20 ms: what another upload waits for its turn at the
+/* A transaction holds the writer for some 5 ms: what another upload waits for its turn at the
  * most. */
-#define PENDING_BYTES ((size_t)4 << 20)
+#define PENDING_BYTES ((size_t)1 << 20)
 #define PENDING_ROWS 512u
 #define PENDING_MAX_BYTES ((size_t)2 << 30)
 

@@ -19,6 +19,16 @@ const struct asset *assets_find(const char *path)
                    compare_path);
 }
 
+const char *assets_unversioned(const char *path, bool *lasting)
+{
+    static const char prefix[] = "v/";
+    const char *version = path + sizeof prefix - 1;
+    const char *end = strncmp(path, prefix, sizeof prefix - 1) == 0 ? strchr(version, '/') : NULL;
+    *lasting = end != NULL && (size_t)(end - version) == strlen(assets_version) &&
+               strncmp(version, assets_version, (size_t)(end - version)) == 0;
+    return end == NULL ? path : end + 1;
+}
+
 static bool is_page_path(const char *path)
 {
     char before = '/';

@@ -22,9 +22,14 @@ struct asset {
 /* In order of path. */
 extern const struct asset assets_embedded[];
 extern const size_t assets_embedded_count;
+/* Of all files together, for the addresses below which they stay what they are. */
+extern const char assets_version[];
 
 /* NULL when there is none. */
 const struct asset *assets_find(const char *path);
+/* What stands behind "v/VERSION/" is the same file; any version is taken off, so that a page that
+ * is still open after an upgrade goes on. `lasting`: the version is the present one. */
+const char *assets_unversioned(const char *path, bool *lasting);
 /* Reads `dir`/`path`; false when there is no such file, or when the path is not one of a page's
  * file (only letters, digits and "._-" between single slashes, no name that begins with a dot). */
 bool assets_read_file(const char *dir, const char *path, struct buf *out) KS_MUST_USE;

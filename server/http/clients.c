@@ -2,10 +2,9 @@
 
 #include "api/api.h"
 #include "ingest/base/buf.h"
+#include "server/http/sockets.h"
 
 #include <arpa/inet.h>
-#include <ctype.h>
-#include <dirent.h>
 #include <netinet/in.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -211,41 +210,31 @@ static void add(struct clients *clients, int socket, in_addr_t address, uint16_t
 }
 
 /* Adds the socket when it is that of a connection not yet known. */
-static void look_at(struct clients *clients, int socket, uint16_t local_port)
+static bool look_at(int socket, void *context)
 {
+    struct clients *clients = context;
     struct sockaddr_in there = {0};
-    struct sockaddr_in here = {0};
     socklen_t there_len = sizeof there;
-    socklen_t here_len = sizeof here;
     if (getpeername(socket, (struct sockaddr *)&there, &there_len) == 0 &&
         there.sin_family == AF_INET &&
-        getsockname(socket, (struct sockaddr *)&here, &here_len) == 0 &&
-        here.sin_port == htons(local_port) &&
         find(clients, there.sin_addr.s_addr, ntohs(there.sin_port)) == NULL) {
         add(clients, socket, there.sin_addr.s_addr, ntohs(there.sin_port));
     }
+    return !clients->stopping;
 }
 
 void clients_look(struct clients *clients, uint16_t local_port)
 {
-    DIR *open_files = opendir("/proc/self/fd");
-    if (open_files == NULL) {
-        return;
-    }
     /* A connection that is not known yet is not closed while the lock is held: its thread is here
      * or has not begun. */
     (void)pthread_mutex_lock(&clients->lock);
-    const struct dirent *file;
-    while (!clients->stopping && (file = readdir(open_files)) != NULL) {
-        if (isdigit((unsigned char)file->d_name[0])) {
-            look_at(clients, (int)strtol(file->d_name, NULL, 10), local_port);
-        }
+    if (!clients->stopping) {
+        sockets_each(local_port, look_at, clients);
     }
     if (clients->watcher_sleeps) {
         (void)pthread_cond_signal(&clients->changed);
     }
     (void)pthread_mutex_unlock(&clients->lock);
-    (void)closedir(open_files);
 }
 
 bool clients_head_ended(struct clients *clients,

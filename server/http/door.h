@@ -6,6 +6,7 @@
 #include "server/access.h"
 #include "server/http/clients.h"
 #include "server/http/exchange.h"
+#include "server/http/kept.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -14,10 +15,15 @@ struct door {
     const char *base_path;
     const char *static_dir;
     const char *public_url;
-    bool on_loopback; /* then only known names are answered to */
-    const struct access *access;
+    bool on_loopback;                   /* then only known names are answered to */
+    struct access *access;              /* NULL: everyone may do everything */
+    const char *const *trusted_proxies; /* dotted IPv4 */
+    unsigned trusted_proxy_count;
+    const struct log *log;
     struct clients *clients;
     struct api *api;
+    struct kept *kept;                          /* NULL: no answer is kept */
+    uint64_t (*version)(const struct api *api); /* not NULL where `kept` is not */
     void (*handle)(struct api *api,
                    const struct api_request *request,
                    struct api_response *response);

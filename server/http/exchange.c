@@ -1,6 +1,7 @@
 #include "server/http/exchange.h"
 
 #include "api/api.h"
+#include "server/clock.h"
 #include "server/http/negotiate.h"
 
 #include <civetweb.h>
@@ -8,13 +9,12 @@
 #include <limits.h>
 #include <string.h>
 #include <strings.h>
-#include <time.h>
 
 #define READ_MAX_BYTES ((size_t)1 << 20)
 #define WRITE_MAX_BYTES ((size_t)1 << 26)
 /* What a refused client may still send before the connection is cut. */
 #define DRAIN_MAX_BYTES ((uint64_t)256 << 20)
-#define DRAIN_MAX_S 20
+#define DRAIN_MAX_MS 20000
 
 static const char *text_or_empty(const char *text)
 {
@@ -124,6 +124,19 @@ static bool send_continue(struct exchange *x)
     return mg_write(x->conn, answer, sizeof answer - 1) == (int)(sizeof answer - 1);
 }
 
+/* Of a chunked body civetweb tells silence, a broken connection and broken chunks by the same -1:
+ * only the first one takes that long. */
+static int64_t read_chunked(struct exchange *x, void *bytes, size_t len)
+{
+    int64_t begin_ms = clock_ms();
+    int got = mg_read(x->conn, bytes, len);
+    x->body_ended = got == 0;
+    x->body_failed = got < 0;
+    x->received_bytes += got > 0 ? (uint64_t)got : 0;
+    bool is_silent = got < 0 && clock_ms() - begin_ms >= x->silence_ms;
+    return is_silent ? API_BODY_TOO_SLOW : got;
+}
+
 int64_t exchange_read(struct exchange *x, void *bytes, size_t len)
 {
     if (x->body_failed) {
@@ -137,16 +150,14 @@ int64_t exchange_read(struct exchange *x, void *bytes, size_t len)
         return -1;
     }
     size_t wanted = len < READ_MAX_BYTES ? len : READ_MAX_BYTES;
-    if (!x->is_chunked && (uint64_t)x->body_left_bytes < wanted) {
+    if (x->is_chunked) {
+        return read_chunked(x, bytes, wanted);
+    }
+    if ((uint64_t)x->body_left_bytes < wanted) {
         wanted = (size_t)x->body_left_bytes;
     }
     int got = mg_read(x->conn, bytes, wanted);
     x->received_bytes += got > 0 ? (uint64_t)got : 0;
-    if (x->is_chunked) {
-        x->body_ended = got == 0;
-        x->body_failed = got < 0;
-        return got;
-    }
     /* civetweb answers 0 also when the time is over: a body with a length has ended only with its
      * bytes. */
     if (got <= 0) {
@@ -193,13 +204,6 @@ void exchange_abort(struct exchange *x)
     mg_disable_connection_keep_alive(x->conn);
 }
 
-static int64_t monotonic_s(void)
-{
-    struct timespec now = {0};
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec;
-}
-
 void exchange_finish(struct exchange *x)
 {
     bool nothing_comes = x->body_ended || x->body_failed || x->write_failed || x->wants_continue;
@@ -208,8 +212,8 @@ void exchange_finish(struct exchange *x)
     }
     char bytes[4096];
     uint64_t drained = 0;
-    int64_t until_s = monotonic_s() + DRAIN_MAX_S;
-    while (drained < DRAIN_MAX_BYTES && monotonic_s() < until_s) {
+    int64_t until_ms = clock_ms() + DRAIN_MAX_MS;
+    while (drained < DRAIN_MAX_BYTES && clock_ms() < until_ms) {
         int64_t got = exchange_read(x, bytes, sizeof bytes);
         if (got <= 0) {
             break;

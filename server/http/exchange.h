@@ -30,6 +30,7 @@ struct exchange {
     int status; /* of the answer, once its head is written */
     uint64_t sent_bytes;
     uint64_t received_bytes; /* of the body */
+    int64_t silence_ms;      /* what civetweb waits for more of a body; the caller sets it */
 };
 
 /* False (with the error to answer) for a request that is framed in a way it could be misread. The
@@ -40,8 +41,8 @@ const char *exchange_header(const struct exchange *x, const char *name);
 /* Length of the request's body, -1 when it is not known beforehand. */
 int64_t exchange_content_length(const struct exchange *x);
 /* Reads the body: > 0 bytes, 0 at its end, < 0 when the client is gone; API_BODY_TOO_SLOW
- * when a body with a length does not come on. The first call
- * sends "100 Continue" to a client that waits for it. */
+ * when nothing of it came for `silence_ms`. The first call sends "100 Continue" to a client that
+ * waits for it. */
 int64_t exchange_read(struct exchange *x, void *bytes, size_t len);
 /* To be called before the head is written: an answer that leaves body bytes unread closes the
  * connection. */

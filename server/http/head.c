@@ -5,6 +5,8 @@
 #include <time.h>
 
 #define HEAD_MAX_BYTES ((size_t)64 << 10)
+/* Copying more costs more than another call of the system. */
+#define JOINED_MAX_BYTES ((size_t)64 << 10)
 /* Shorter than http.c waits, so that no client sends on a connection that is just being closed. */
 #define KEEP_ALIVE "timeout=4"
 
@@ -31,13 +33,14 @@ void head_begin(struct buf *head, struct exchange *x, int status, enum head_kind
     static const char data_policy[] = "default-src 'none'; frame-ancestors 'none'; sandbox";
 
     x->status = status;
-    buf_init(head, HEAD_MAX_BYTES);
+    buf_init(head, HEAD_MAX_BYTES + JOINED_MAX_BYTES);
     buf_printf(head, "HTTP/1.1 %d %s\r\n", status, mg_get_response_code_text(x->conn, status));
     add_date(head);
     head_add(head, "Content-Security-Policy", kind == HEAD_PAGE ? page_policy : data_policy);
     head_add(head, "X-Content-Type-Options", "nosniff");
     head_add(head, "X-Frame-Options", "DENY");
-    head_add(head, "Referrer-Policy", "no-referrer");
+    /* Under no-referrer the page's forms would come without an Origin. */
+    head_add(head, "Referrer-Policy", kind == HEAD_PAGE ? "same-origin" : "no-referrer");
     head_add(head, "Cross-Origin-Resource-Policy", "same-origin");
 }
 
@@ -57,7 +60,7 @@ void head_add_int(struct buf *head, const char *name, int64_t value)
     buf_printf(head, "%s: %lld\r\n", name, (long long)value);
 }
 
-bool head_send(struct buf *head, struct exchange *x, int64_t content_length)
+static void end(struct buf *head, struct exchange *x, int64_t content_length)
 {
     exchange_settle(x);
     if (content_length != HEAD_LENGTH_NONE) {
@@ -71,7 +74,26 @@ bool head_send(struct buf *head, struct exchange *x, int64_t content_length)
     if (head->failed) {
         exchange_abort(x);
     }
+}
+
+bool head_send(struct buf *head, struct exchange *x, int64_t content_length)
+{
+    end(head, x, content_length);
     bool sent = exchange_write(x, head->ptr, head->len);
     buf_free(head);
     return sent;
+}
+
+void head_send_with(struct buf *head, struct exchange *x, const void *content, size_t len)
+{
+    end(head, x, (int64_t)len);
+    bool joined = !x->is_head && len <= JOINED_MAX_BYTES && !head->failed;
+    if (joined) {
+        buf_append(head, content, len);
+        joined = !head->failed;
+    }
+    if (exchange_write(x, head->ptr, head->len) && !joined && !x->is_head) {
+        (void)exchange_write(x, content, len);
+    }
+    buf_free(head);
 }

@@ -21,5 +21,7 @@ void head_add(struct buf *head, const char *name, const char *value);
 void head_add_int(struct buf *head, const char *name, int64_t value);
 /* Settles the connection, ends the head and sends it. False when the client is gone. */
 bool head_send(struct buf *head, struct exchange *x, int64_t content_length);
+/* The same with the content, in one piece where it is small; of HEAD's answer only the head. */
+void head_send_with(struct buf *head, struct exchange *x, const void *content, size_t len);
 
 #endif

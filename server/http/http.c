@@ -4,6 +4,7 @@
 #include "server/http/clients.h"
 #include "server/http/door.h"
 #include "server/http/exchange.h"
+#include "server/http/kept.h"
 #include "server/http/origin.h"
 #include "server/http/reply.h"
 #include "server/http/sockets.h"
@@ -99,6 +100,7 @@ answer(struct http *http, struct exchange *x, struct client *client, struct mg_c
     struct err err = ERR_INIT;
     bool is_plain = exchange_init(x, conn, &err);
     x->client = client;
+    x->silence_ms = (int64_t)http->limits.request_timeout_s * 1000;
     if (!is_plain || !check_lengths(http, conn, &err)) {
         x->close = true;
         reply_problem(x, &err, NULL);
@@ -306,6 +308,13 @@ static bool start_clients(struct http *http, const struct http_options *options,
     return clients_create(&http->clients, &wanted, err);
 }
 
+static bool start_kept(struct http *http, struct err *err)
+{
+    uint64_t max_bytes = http->limits.answer_bytes;
+    return http->door.version == NULL || max_bytes == 0 ||
+           kept_create(&http->door.kept, max_bytes, err);
+}
+
 static bool start_civetweb(struct http *http, const struct http_options *options, struct err *err)
 {
     char address[80];
@@ -378,9 +387,13 @@ bool http_start(struct http **out, const struct http_options *options, struct er
                                .static_dir = options->static_dir,
                                .on_loopback = origin_is_loopback(options->listen_host),
                                .access = options->access,
+                               .trusted_proxies = options->trusted_proxies,
+                               .trusted_proxy_count = options->trusted_proxy_count,
+                               .log = options->log,
+                               .version = options->version,
                                .handle = options->handle};
     (void)mg_init_library(0);
-    bool ok = start_clients(http, options, err);
+    bool ok = start_clients(http, options, err) && start_kept(http, err);
     http->door.clients = http->clients;
     if (!ok || !start_civetweb(http, options, err)) {
         http_stop(http);
@@ -442,6 +455,7 @@ void http_stop(struct http *http)
     mg_stop(http->context);
     (void)mg_exit_library();
     clients_destroy(http->clients);
+    kept_free(http->door.kept);
     (void)pthread_cond_destroy(&http->changed);
     (void)pthread_mutex_destroy(&http->lock);
     free(http);

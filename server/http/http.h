@@ -23,7 +23,7 @@ struct http_options {
     uint16_t listen_port;               /* 0: any free one */
     const char *base_path;              /* "" or "/prefix" */
     const char *static_dir;             /* the page from this directory; NULL: embedded */
-    const struct access *access;        /* NULL: no tokens */
+    struct access *access;              /* NULL: everyone may do everything */
     unsigned threads;                   /* connections served at once; 0: default */
     const struct limits *limits;        /* NULL: the defaults */
     const char *const *trusted_proxies; /* dotted IPv4; see clients.h */
@@ -33,6 +33,8 @@ struct http_options {
     void (*handle)(struct api *api,
                    const struct api_request *request,
                    struct api_response *response);
+    /* api_version, or a test's own; NULL: no answer is kept. */
+    uint64_t (*version)(const struct api *api);
 };
 
 /* Listens; connections wait until http_open. What the options point to must live as long. */

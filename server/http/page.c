@@ -50,7 +50,7 @@ static bool answer_from_disk(struct exchange *x, const char *static_dir, const c
     return found;
 }
 
-static bool answer_embedded(struct exchange *x, const char *name)
+static bool answer_embedded(struct exchange *x, const char *name, bool lasting)
 {
     const struct asset *asset = assets_find(name);
     if (asset == NULL) {
@@ -61,7 +61,8 @@ static bool answer_embedded(struct exchange *x, const char *name)
                                      .len = asset->len,
                                      .gzip = asset->gzip,
                                      .gzip_len = asset->gzip_len,
-                                     .etag = asset->etag};
+                                     .etag = asset->etag,
+                                     .lasting = lasting};
     reply_asset(x, 200, &file);
     return true;
 }
@@ -72,9 +73,22 @@ void page_answer(struct exchange *x, const char *static_dir, const char *path)
         refuse_method(x);
         return;
     }
-    const char *name = strcmp(path, "/") == 0 ? "index.html" : path + 1;
+    bool lasting = false;
+    const char *name =
+        strcmp(path, "/") == 0 ? "index.html" : assets_unversioned(path + 1, &lasting);
     bool answered = static_dir != NULL && answer_from_disk(x, static_dir, name);
-    if (!answered && !answer_embedded(x, name)) {
+    if (!answered && !answer_embedded(x, name, lasting)) {
         answer_nothing(x, path);
+    }
+}
+
+void page_file(const char *static_dir, const char *name, struct buf *out)
+{
+    if (static_dir != NULL && assets_read_file(static_dir, name, out)) {
+        return;
+    }
+    const struct asset *asset = assets_find(name);
+    if (asset != NULL) {
+        buf_append(out, asset->bytes, asset->len);
     }
 }

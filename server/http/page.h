@@ -2,10 +2,13 @@
 #ifndef KS_SERVER_HTTP_PAGE_H
 #define KS_SERVER_HTTP_PAGE_H
 
+#include "ingest/base/buf.h"
 #include "server/http/exchange.h"
 
 /* `path` begins with a slash, below the base path. `static_dir` NULL: the embedded files. Libraries
  * that stand in no directory come from the embedded files in any case. */
 void page_answer(struct exchange *x, const char *static_dir, const char *path);
+/* One of its files, from where page_answer takes them; nothing is appended when there is none. */
+void page_file(const char *static_dir, const char *name, struct buf *out);
 
 #endif

@@ -15,6 +15,7 @@
 
 #define GZIP_MIN_BYTES ((size_t)1 << 10)
 #define ETAG_BYTES 48
+#define LINES_MAX_BYTES ((size_t)32 << 10)
 #define STREAM_PIECE_MAX_BYTES ((size_t)64 << 20)
 
 const char *reply_header(const struct api_response *response, const char *name)
@@ -32,12 +33,9 @@ static const char *type_of(const struct api_response *response)
     return response->content_type == NULL ? "application/octet-stream" : response->content_type;
 }
 
-void reply_begin(struct buf *head,
-                 struct exchange *x,
-                 const struct api_response *response,
-                 int status)
+/* What the API says of the answer, and who may keep it where it says nothing. */
+static void add_own_lines(struct buf *head, const struct api_response *response, int status)
 {
-    head_begin(head, x, status, HEAD_DATA);
     if (reply_header(response, "Cache-Control") == NULL) {
         bool may_be_kept = status == 200 || status == 206 || status == 304;
         head_add(head, "Cache-Control", may_be_kept ? "private, no-cache" : "no-store");
@@ -47,6 +45,15 @@ void reply_begin(struct buf *head,
     }
 }
 
+void reply_begin(struct buf *head,
+                 struct exchange *x,
+                 const struct api_response *response,
+                 int status)
+{
+    head_begin(head, x, status, HEAD_DATA);
+    add_own_lines(head, response, status);
+}
+
 static bool is_read(const struct exchange *x)
 {
     return x->is_head || strcmp(x->method, "GET") == 0;
@@ -54,19 +61,22 @@ static bool is_read(const struct exchange *x)
 
 /* ---- bodies in memory ---- */
 
-static void make_etag(char etag[ETAG_BYTES], const struct buf *body)
+bool reply_may_pack(const struct exchange *x)
 {
-    uint64_t sum = crc64_ecma_refl(0, (const unsigned char *)body->ptr, body->len);
-    (void)snprintf(etag, ETAG_BYTES, "W/\"%016" PRIx64 "-%zx\"", sum, body->len);
+    return negotiate_gzip(exchange_header(x, "Accept-Encoding"));
 }
 
-/* Replaces the body by its gzip form where the client wants that and it is shorter. */
-static bool pack_body(struct exchange *x, struct api_response *response)
+/* Of the content and its form: what has the same tag is the same to the last byte. */
+static void make_etag(char etag[ETAG_BYTES], const struct buf *body, bool may_pack)
 {
-    if (response->body.len < GZIP_MIN_BYTES || reply_header(response, "Content-Encoding") != NULL ||
-        !negotiate_gzip(exchange_header(x, "Accept-Encoding"))) {
-        return false;
-    }
+    uint64_t sum = crc64_ecma_refl(0, (const unsigned char *)body->ptr, body->len);
+    (void)snprintf(etag, ETAG_BYTES, "\"%016" PRIx64 "-%zx%s\"", sum, body->len,
+                   may_pack ? "-gz" : "");
+}
+
+/* Replaces the body by its gzip form where that is shorter. */
+static bool pack_body(struct api_response *response)
+{
     struct buf packed;
     buf_init(&packed, response->body.len + GZIP_MIN_BYTES + ((size_t)64 << 10));
     bool shorter = pack_gzip(response->body.ptr, response->body.len, PACK_FAST, &packed) &&
@@ -80,42 +90,89 @@ static bool pack_body(struct exchange *x, struct api_response *response)
     return true;
 }
 
-static void send_body(struct exchange *x, struct api_response *response)
+static bool is_fresh(const struct exchange *x, const struct kept_answer *answer, int status)
 {
-    int status = response->status;
-    char etag[ETAG_BYTES] = "";
-    if (is_read(x) && status == 200) {
-        const char *given = reply_header(response, "ETag");
-        if (given == NULL) {
-            make_etag(etag, &response->body);
-        }
-        if (negotiate_etag_matches(exchange_header(x, "If-None-Match"),
-                                   given == NULL ? etag : given)) {
-            status = 304;
-        }
-    }
-    bool has_body = status != 204 && status != 304;
-    bool compressible = mime_is_compressible(type_of(response));
-    bool packed = has_body && compressible && pack_body(x, response);
+    return status == 200 && answer->etag != NULL &&
+           negotiate_etag_matches(exchange_header(x, "If-None-Match"), answer->etag);
+}
 
+static void send_ready(struct exchange *x, const struct kept_answer *answer, int status)
+{
+    bool fresh = is_fresh(x, answer, status);
     struct buf head;
-    reply_begin(&head, x, response, status);
-    if (etag[0] != '\0') {
-        head_add(&head, "ETag", etag);
+    head_begin(&head, x, fresh ? 304 : status, HEAD_DATA);
+    buf_append(&head, answer->lines, fresh ? answer->content_lines_at : answer->lines_len);
+    if (fresh || status == 204) {
+        (void)head_send(&head, x, HEAD_LENGTH_NONE);
+    } else {
+        head_send_with(&head, x, answer->bytes, answer->len);
+    }
+}
+
+bool reply_kept(struct exchange *x, const struct reply_place *place)
+{
+    const struct kept_answer *answer = kept_take(place->kept, &place->key, place->version);
+    if (answer == NULL) {
+        return false;
+    }
+    send_ready(x, answer, 200);
+    kept_give_back(place->kept, answer);
+    return true;
+}
+
+/* The lines that belong to the answer alone; those of the content begin at the result. */
+static size_t write_lines(struct buf *lines,
+                          const struct api_response *response,
+                          const char *own_etag,
+                          bool compressible)
+{
+    add_own_lines(lines, response, response->status);
+    if (*own_etag != '\0') {
+        head_add(lines, "ETag", own_etag);
     }
     if (compressible) {
-        head_add(&head, "Vary", "Accept-Encoding");
+        head_add(lines, "Vary", "Accept-Encoding");
     }
-    if (packed) {
-        head_add(&head, "Content-Encoding", "gzip");
+    return lines->len;
+}
+
+static void
+send_body(struct exchange *x, struct api_response *response, const struct reply_place *place)
+{
+    char own_etag[ETAG_BYTES] = "";
+    bool compressible = mime_is_compressible(type_of(response));
+    bool may_pack = compressible && response->body.len >= GZIP_MIN_BYTES &&
+                    reply_header(response, "Content-Encoding") == NULL && reply_may_pack(x);
+    struct kept_answer answer = {.etag = NULL};
+    if (is_read(x) && response->status == 200) {
+        answer.etag = reply_header(response, "ETag");
+        if (answer.etag == NULL) {
+            make_etag(own_etag, &response->body, may_pack);
+            answer.etag = own_etag;
+        }
     }
-    if (has_body && (response->body.len > 0 || response->content_type != NULL)) {
-        head_add(&head, "Content-Type", type_of(response));
+    bool keep = place != NULL && response->is_kept && answer.etag != NULL;
+    struct buf lines;
+    buf_init(&lines, LINES_MAX_BYTES);
+    answer.content_lines_at = write_lines(&lines, response, own_etag, compressible);
+    if (may_pack && (keep || !is_fresh(x, &answer, response->status)) && pack_body(response)) {
+        head_add(&lines, "Content-Encoding", "gzip");
     }
-    int64_t length = has_body ? (int64_t)response->body.len : HEAD_LENGTH_NONE;
-    if (head_send(&head, x, length) && has_body && !x->is_head) {
-        (void)exchange_write(x, response->body.ptr, response->body.len);
+    if (response->body.len > 0 || response->content_type != NULL) {
+        head_add(&lines, "Content-Type", type_of(response));
     }
+    answer.lines = lines.ptr;
+    answer.lines_len = lines.len;
+    answer.bytes = response->body.ptr;
+    answer.len = response->body.len;
+    if (keep && !lines.failed) {
+        kept_put(place->kept, &place->key, place->version, &answer);
+    }
+    if (lines.failed) {
+        exchange_abort(x);
+    }
+    send_ready(x, &answer, response->status);
+    buf_free(&lines);
 }
 
 /* ---- streams ---- */
@@ -177,10 +234,22 @@ static void send_pieces(struct exchange *x,
     }
 }
 
+static bool has_fresh_stream(const struct exchange *x, const struct api_response *response)
+{
+    const struct kept_answer tag = {.etag = reply_header(response, "ETag")};
+    return is_read(x) && is_fresh(x, &tag, response->status);
+}
+
 static void
 send_stream(struct exchange *x, struct api_response *response, const atomic_bool *stopping)
 {
     struct pack_stream *pack = NULL;
+    struct buf head;
+    if (has_fresh_stream(x, response)) {
+        reply_begin(&head, x, response, 304);
+        (void)head_send(&head, x, HEAD_LENGTH_NONE);
+        return;
+    }
     if (response->stream_is_packed) {
         pack = pack_stream_create(PACK_FAST);
         if (pack == NULL) {
@@ -190,7 +259,6 @@ send_stream(struct exchange *x, struct api_response *response, const atomic_bool
             return;
         }
     }
-    struct buf head;
     reply_begin(&head, x, response, response->status);
     head_add(&head, "Content-Type", type_of(response));
     /* nginx would otherwise hold events back until its buffer is full. */
@@ -204,14 +272,17 @@ send_stream(struct exchange *x, struct api_response *response, const atomic_bool
     pack_stream_destroy(pack);
 }
 
-void reply_send(struct exchange *x, struct api_response *response, const atomic_bool *stopping)
+void reply_send(struct exchange *x,
+                struct api_response *response,
+                const atomic_bool *stopping,
+                const struct reply_place *place)
 {
     if (response->stream != NULL) {
         send_stream(x, response, stopping);
     } else if (response->file_path != NULL) {
         reply_file(x, response);
     } else {
-        send_body(x, response);
+        send_body(x, response, place);
     }
 }
 
@@ -225,7 +296,7 @@ void reply_problem(struct exchange *x, const struct err *err, const struct api_h
     if (header != NULL) {
         response.headers[response.header_count++] = *header;
     }
-    send_body(x, &response);
+    send_body(x, &response, NULL);
     api_response_free(&response);
 }
 
@@ -233,11 +304,12 @@ void reply_asset(struct exchange *x, int status, const struct reply_asset *asset
 {
     bool fresh = asset->etag != NULL && status == 200 &&
                  negotiate_etag_matches(exchange_header(x, "If-None-Match"), asset->etag);
-    bool packed = asset->gzip != NULL && negotiate_gzip(exchange_header(x, "Accept-Encoding"));
+    bool packed = asset->gzip != NULL && reply_may_pack(x);
     struct buf head;
     head_begin(&head, x, fresh ? 304 : status, HEAD_PAGE);
-    /* Kept by the browser, asked for again each time: a new version shows at once. */
-    head_add(&head, "Cache-Control", "no-cache");
+    /* Others are kept by the browser too, but asked for again each time: a new one shows at once.
+     */
+    head_add(&head, "Cache-Control", asset->lasting ? "max-age=31536000, immutable" : "no-cache");
     head_add(&head, "Vary", "Accept-Encoding");
     if (asset->etag != NULL) {
         head_add(&head, "ETag", asset->etag);
@@ -252,9 +324,7 @@ void reply_asset(struct exchange *x, int status, const struct reply_asset *asset
     }
     const void *bytes = packed ? asset->gzip : asset->bytes;
     size_t len = packed ? asset->gzip_len : asset->len;
-    if (head_send(&head, x, (int64_t)len) && !x->is_head) {
-        (void)exchange_write(x, bytes, len);
-    }
+    head_send_with(&head, x, bytes, len);
 }
 
 void reply_redirect(struct exchange *x, const char *location)

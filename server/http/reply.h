@@ -7,12 +7,28 @@
 #include "ingest/base/buf.h"
 #include "ingest/base/err.h"
 #include "server/http/exchange.h"
+#include "server/http/kept.h"
 
 #include <stdatomic.h>
 #include <stddef.h>
 
-/* Sends whatever the response carries. `stopping` ends streams. */
-void reply_send(struct exchange *x, struct api_response *response, const atomic_bool *stopping);
+/* Where an answer is kept, once it is known that its reader may have it. */
+struct reply_place {
+    struct kept *kept;
+    struct kept_key key; /* `packed` is told by reply_may_pack */
+    uint64_t version;    /* of the data, before the answer is made */
+};
+
+/* Whether the client takes gzip. */
+bool reply_may_pack(const struct exchange *x);
+/* Sends what is kept there; false when nothing is. */
+bool reply_kept(struct exchange *x, const struct reply_place *place);
+/* Sends whatever the response carries. `stopping` ends streams. What is_kept gets its place; NULL:
+ * there is none. */
+void reply_send(struct exchange *x,
+                struct api_response *response,
+                const atomic_bool *stopping,
+                const struct reply_place *place);
 /* The response's file_path, whole or the one range that was asked for (reply_file.c). */
 void reply_file(struct exchange *x, struct api_response *response);
 /* Begins the head of an answer to the API's response: its headers and what it leaves to the server.
@@ -34,6 +50,7 @@ struct reply_asset {
     const void *gzip;
     size_t gzip_len;
     const char *etag; /* with quotes, or NULL */
+    bool lasting;     /* its address names its content, so it never has to be asked for again */
 };
 void reply_asset(struct exchange *x, int status, const struct reply_asset *asset);
 /* Moved for good to `location`. */

@@ -15,19 +15,32 @@ static bool is_on_port(int fd, uint16_t port)
            address.sin_family == AF_INET && ntohs(address.sin_port) == port;
 }
 
-void sockets_end_reading(uint16_t port)
+void sockets_each(uint16_t port, bool (*visit)(int fd, void *context), void *context)
 {
     DIR *open_files = opendir("/proc/self/fd");
     if (open_files == NULL) {
         return;
     }
-    for (const struct dirent *entry = readdir(open_files); entry != NULL;
+    bool more = true;
+    for (const struct dirent *entry = readdir(open_files); more && entry != NULL;
          entry = readdir(open_files)) {
         char *end;
         long fd = strtol(entry->d_name, &end, 10);
         if (end != entry->d_name && *end == '\0' && is_on_port((int)fd, port)) {
-            (void)shutdown((int)fd, SHUT_RD);
+            more = visit((int)fd, context);
         }
     }
     (void)closedir(open_files);
+}
+
+static bool end_reading(int fd, void *context)
+{
+    (void)context;
+    (void)shutdown(fd, SHUT_RD);
+    return true;
+}
+
+void sockets_end_reading(uint16_t port)
+{
+    sockets_each(port, end_reading, NULL);
 }

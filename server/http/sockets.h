@@ -2,11 +2,14 @@
 #ifndef KS_SERVER_HTTP_SOCKETS_H
 #define KS_SERVER_HTTP_SOCKETS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
-/* Nothing more is read from any socket that this process has on the local port, listening or
- * connected, so that threads that wait for it wake up; what is being sent still goes out. Does
- * nothing where the system does not list open files (/proc). */
+/* Calls `visit` for every socket that this process has on the local port, listening or connected,
+ * until one call returns false. Does nothing where the system does not list open files (/proc). */
+void sockets_each(uint16_t port, bool (*visit)(int fd, void *context), void *context);
+/* Nothing more is read from any of them, so that threads that wait for it wake up; what is being
+ * sent still goes out. */
 void sockets_end_reading(uint16_t port);
 
 #endif

@@ -1,7 +1,7 @@
-/* Turns files into one C source, at build time: ks_embed OUTPUT LIST
+/* Turns files into one C source, at build time: ks_embed OUTPUT LIST VERSION
  * LIST has one `served path<TAB>file` a line. Each becomes a struct asset with its bytes, its gzip
  * form where that is shorter, and an ETag made of its hash; in order of path, so that the server
- * can search them. */
+ * can search them. VERSION is a file with the version of them all. */
 #include "ingest/base/buf.h"
 #include "ingest/base/sha256.h"
 #include "server/http/mime.h"
@@ -164,7 +164,22 @@ static void write_table(const struct embed *embed)
     (void)fprintf(embed->out, "};\nconst size_t assets_embedded_count = %zu;\n", embed->count);
 }
 
-static bool write_source(struct embed *embed, const char *name)
+static bool write_version(struct embed *embed, const char *name)
+{
+    struct buf version;
+    buf_init(&version, FILE_MAX_BYTES);
+    bool ok = read_file(name, &version);
+    buf_putc(&version, '\0');
+    ok = ok && !version.failed;
+    if (ok) {
+        version.ptr[strcspn(version.ptr, "\r\n")] = '\0';
+        (void)fprintf(embed->out, "const char assets_version[] = \"%s\";\n", version.ptr);
+    }
+    buf_free(&version);
+    return ok;
+}
+
+static bool write_source(struct embed *embed, const char *name, const char *version)
 {
     embed->out = fopen(name, "w");
     if (embed->out == NULL) {
@@ -173,7 +188,7 @@ static bool write_source(struct embed *embed, const char *name)
     (void)fprintf(
         embed->out,
         "/* Made by ks_embed from the page's files. */\n#include \"server/http/assets.h\"\n\n");
-    bool ok = true;
+    bool ok = write_version(embed, version);
     for (size_t i = 0; ok && i < embed->count; i++) {
         ok = write_entry(embed, i);
     }
@@ -196,8 +211,8 @@ static void embed_free(struct embed *embed)
 
 int main(int argc, char **argv)
 {
-    if (argc != 3) {
-        (void)fprintf(stderr, "usage: ks_embed OUTPUT LIST\n");
+    if (argc != 4) {
+        (void)fprintf(stderr, "usage: ks_embed OUTPUT LIST VERSION\n");
         return 2;
     }
     struct embed *embed = calloc(1, sizeof *embed);
@@ -206,7 +221,7 @@ int main(int argc, char **argv)
     }
     bool ok = read_list(embed, argv[2]) &&
               (embed->count > 0 || complain("names no files", argv[2])) &&
-              write_source(embed, argv[1]);
+              write_source(embed, argv[1], argv[3]);
     if (!ok) {
         (void)remove(argv[1]);
     }

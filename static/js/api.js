@@ -1,6 +1,8 @@
 /** Every call of /api/v1, relative to the page, so that a base path needs no setting. */
 
 import { during } from './activity.js';
+import { once } from './once.js';
+import { logIn } from './session.js';
 
 export class ApiError extends Error {
     /** @param {Problem} problem */
@@ -41,6 +43,7 @@ async function ask(url, { method, body, signal }) {
             headers: body ? { 'Content-Type': 'application/json' } : undefined,
             body: body ? JSON.stringify(body) : undefined,
         });
+        if (response.status === 401) return logIn();
         if (!response.ok) throw new ApiError(readProblem(await response.text(), response.status, response.statusText));
         return response.status === 204 ? null : await response.json();
     } catch (error) {
@@ -82,7 +85,7 @@ export const runs = (query, signal) => call('runs', { query, signal });
 /** @param {string} name @param {AbortSignal} [signal] @returns {Promise<Run & {trace_list: Trace[]}>} */
 export const run = (name, signal) => call(runPath(name), { signal });
 
-/** @param {string} name @param {{tags?: string[], note?: string}} body @returns {Promise<Run>} */
+/** @param {string} name @param {{tags?: string[], note?: string, pinned?: boolean}} body @returns {Promise<Run>} */
 export const patchRun = (name, body) => call(runPath(name), { method: 'PATCH', body });
 
 /** @param {string} name */
@@ -92,7 +95,7 @@ export const deleteRun = (name) => call(runPath(name), { method: 'DELETE' });
 export const deleteTrace = (id) => call(`traces/${id}`, { method: 'DELETE' });
 
 /** @param {number | string} id @param {AbortSignal} [signal] @returns {Promise<Trace>} */
-export const trace = (id, signal) => call(`traces/${encodeURIComponent(id)}`, { signal });
+export const trace = (id, signal) => once(`traces/${id}`, signal, () => call(`traces/${encodeURIComponent(id)}`, { signal }));
 
 /** @param {number | string} id @param {AbortSignal} [signal] @returns {Promise<Overview>} */
 export const overview = (id, signal) => call(`traces/${id}/overview`, { signal });

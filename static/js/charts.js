@@ -2,6 +2,8 @@
 
 import { h } from './dom.js';
 import { during } from './activity.js';
+import { roleColour } from './colours.js';
+import { clip } from './names.js';
 import { token, onTheme } from './theme.js';
 import * as fmt from './fmt.js';
 
@@ -11,7 +13,7 @@ let loading;
 /** Its build for script tags: the module build imports by bare names, which need an import map that the CSP forbids. */
 function library() {
     loading ??= new Promise((resolve, reject) => {
-        const script = h('script', { src: new URL('./vendor/chart.js', document.baseURI).href });
+        const script = h('script', { src: new URL('../vendor/chart.js', import.meta.url).href });
         script.onload = () => (globalThis.Chart ? resolve(globalThis.Chart) : reject(new Error('vendor/chart.js defines no Chart')));
         script.onerror = () => reject(new Error('vendor/chart.js is missing'));
         document.head.append(script);
@@ -86,15 +88,6 @@ export function tooltip() {
 
 /** @param {number} size @param {number} [weight] */
 export const font = (size, weight = 400) => ({ family: token('--font'), size, weight });
-
-/** The fixed colour of a role. @param {string} role */
-export const roleColour = (role) => token(`--role-${role.replaceAll('_', '-')}`) || token('--role-other');
-
-/** How many different colours lists of names get. */
-export const CATEGORIES = 12;
-
-/** @param {number} index */
-export const categoryColour = (index) => token(`--cat-${(index % CATEGORIES) + 1}`);
 
 /**
  * One column a step, stacked by role.
@@ -188,7 +181,7 @@ export function doughnut(canvas, { slices, off, print, total }) {
                         ...tooltip(),
                         // A small canvas has no room for a long name: the tip shows figures, the list beside it names.
                         callbacks: {
-                            title: (/** @type {any} */ items) => (items.length ? clip(parts[items[0].dataIndex].name) : ''),
+                            title: (/** @type {any} */ items) => (items.length ? clip(parts[items[0].dataIndex].name, 28) : ''),
                             label: (/** @type {any} */ item) => ` ${print(parts[item.dataIndex].value)}  ${fmt.share(parts[item.dataIndex].share)}`,
                             labelColor: (/** @type {any} */ item) => solid(item.dataset.backgroundColor[item.dataIndex]),
                             labelPointStyle: () => ({ pointStyle: 'rectRounded', rotation: 0 }),
@@ -203,6 +196,3 @@ export function doughnut(canvas, { slices, off, print, total }) {
 
 /** The key in a tip, without the frame that the parts have. @param {string} colour */
 export const solid = (colour) => ({ backgroundColor: colour, borderColor: colour, borderWidth: 0 });
-
-/** @param {string} name */
-const clip = (name) => (name.length > 28 ? `${name.slice(0, 27)}…` : name);

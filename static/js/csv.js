@@ -6,7 +6,8 @@ import { valueOf } from './columns.js';
 /** @param {any} value */
 function field(value) {
     if (value === null || value === undefined) return '';
-    const text = String(value);
+    // A spreadsheet would take such a text for a formula; a number it is to take for one.
+    const text = typeof value === 'string' && /^[=+\-@\t\r]/.test(value) ? `'${value}` : String(value);
     return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 

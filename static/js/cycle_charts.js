@@ -1,6 +1,7 @@
 /** Charts of cycles: two sides against each other, or one trace's durations. */
 
-import { draw, tooltip, font, solid, categoryColour } from './charts.js';
+import { draw, tooltip, font, solid } from './charts.js';
+import { categoryColour } from './colours.js';
 import { SIDES, SIDE_POINTS, sideColour } from './sides.js';
 import { token } from './theme.js';
 import * as fmt from './fmt.js';

@@ -16,6 +16,7 @@ const ICONS = {
     chevron: 'M6 3.5 10.5 8 6 12.5',
     down: 'M3.5 6 8 10.5 12.5 6',
     compare: 'M5.5 3 2.5 6l3 3M2.5 6h9M10.5 7l3 3-3 3M13.5 10h-9',
+    pin: 'M5 2.5h6M6 2.5V7L4 9.5h8L10 7V2.5M8 9.5V14',
     table: 'M2 3h12v10H2zM2 6.5h12M2 10h12M6.5 3v10',
 };
 

@@ -5,6 +5,7 @@ import { picker } from './picker.js';
 import { current as here, diffHref, distributedHref, go, runHref, traceHref } from './router.js';
 import * as api from './api.js';
 import * as fmt from './fmt.js';
+import * as session from './session.js';
 import * as theme from './theme.js';
 import { canDiff, runCompareHref, traceCompareHref } from './compare_links.js';
 import { TRACE_VIEWS, homeView, hasView } from './trace_views.js';
@@ -45,6 +46,7 @@ export function start({ onUpload }) {
             h('button', { class: 'button primary', type: 'button', id: 'upload', onclick: onUpload },
                 icon('upload'), h('span', { class: 'wide-only' }, 'Upload')),
             themeButton));
+    session.show(byId('session'));
     document.addEventListener('keydown', (event) => {
         if (event.key === 'Escape') setDrawer(false);
     });
@@ -73,10 +75,13 @@ export async function show(route, signal) {
     setDrawer(false);
     const known = isTraceView(route) ? (run?.trace_list.find((trace) => String(trace.id) === route.id) ?? null) : null;
     paint(route, known);
+    const coming = known ? Promise.resolve(known) : findTrace(route, signal);
+    // Awaited below, where its failure is told.
+    coming.catch(() => {});
     if (runs.length === 0) runs = (await api.runs({ limit: 1000, sort: 'name', order: 'asc' }, signal)).runs;
     // Other runs can be chosen even where this trace is not to be had.
     paint(route, known);
-    const trace = known ?? await findTrace(route, signal);
+    const trace = await coming;
     if (!signal.aborted) paint(route, trace);
 }
 

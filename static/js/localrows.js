@@ -1,5 +1,7 @@
 /** Rows that came in one answer: sorted, searched and filtered in the page, shown by the same long table. */
 
+import { hashOf } from './names.js';
+
 /** Texts run from A, figures by size; what is not known stands last, whichever way. */
 const collator = new Intl.Collator('en', { numeric: true });
 
@@ -65,9 +67,5 @@ export class LocalRows {
     ensure() {}
 }
 
-/** A few letters for a long text, so that an address can name a row: FNV-1a. @param {string} text */
-export function shortKey(text) {
-    let hash = 0x811c9dc5;
-    for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
-    return (hash >>> 0).toString(36);
-}
+/** A few letters for a long text, so that an address can name a row. @param {string} text */
+export const shortKey = (text) => hashOf(text).toString(36);

@@ -94,3 +94,13 @@ function hintOf(args) {
     }
     return '';
 }
+
+/** The beginning, where room is short. @param {string} text @param {number} most characters */
+export const clip = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
+
+/** A figure that depends on every character, the same everywhere: FNV-1a. @param {string} text */
+export function hashOf(text) {
+    let hash = 0x811c9dc5;
+    for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+    return hash >>> 0;
+}

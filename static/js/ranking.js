@@ -1,7 +1,9 @@
 /** A doughnut and the ranked list of its parts. The list is the legend, the filter, and the table for screen readers. */
 
 import { h, fill, nameParts } from './dom.js';
-import { doughnut, categoryColour, CATEGORIES } from './charts.js';
+import { doughnut } from './charts.js';
+import { categoryColour, CATEGORIES } from './colours.js';
+import { onTheme } from './theme.js';
 import { shorten } from './names.js';
 import { token } from './theme.js';
 import * as fmt from './fmt.js';
@@ -72,7 +74,6 @@ export function ranking({ title, help, print, off, onToggle, emptyText }) {
             const { short, hint } = shorten(slice.name);
             const shown = !hidden.includes(slice.name);
             const swatch = h('span', { class: 'swatch', 'aria-hidden': 'true' });
-            swatch.style.setProperty('--c', slice.colour());
             return h('tr', { class: shown ? null : 'off' },
                 h('th', { scope: 'row' }, h('button', {
                     class: 'legend', type: 'button', 'aria-pressed': String(shown), 'data-tip': slice.name, 'data-name': slice.name,
@@ -81,7 +82,14 @@ export function ranking({ title, help, print, off, onToggle, emptyText }) {
                 h('td', null, print(slice.value)),
                 h('td', null, fmt.share(slice.share)));
         }));
+        colourList();
     }
+
+    function colourList() {
+        [...list.querySelectorAll('.swatch')].forEach((swatch, index) => swatch instanceof HTMLElement && swatch.style.setProperty('--c', slices[index].colour()));
+    }
+
+    const endTheme = onTheme(colourList);
 
     return {
         root,
@@ -103,6 +111,7 @@ export function ranking({ title, help, print, off, onToggle, emptyText }) {
         },
         repaint: paintList,
         destroy() {
+            endTheme();
             live?.then((chart) => chart.destroy());
         },
     };

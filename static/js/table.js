@@ -1,14 +1,13 @@
 /**
  * A long table of which only the rows in sight exist. It stays a <table> for screen readers (row numbers by
  * aria-rowindex), its heads are buttons that sort, its first cells are buttons that open a row in place.
- *
- * Why not Tabulator 6 (tried, 6.5.3): axe finds two critical faults in its ARIA tree, its heads are out of reach for the
- * keyboard, and 100 000 rows cost it 0.5 s to build and 0.7 s to sort in the page.
  */
 
-import { h, fill, debounce } from './dom.js';
+import { h, fill } from './dom.js';
+import { readAhead } from './ahead.js';
 import { Units, visibleColumns } from './columns.js';
-import { headCell, bodyCell, waitingLine, spacer, setHeight } from './table_cells.js';
+import { onPrint, PRINTED } from './table_print.js';
+import { headCell, bodyCell, detailLine, emptyLine, waitingLine, widthsOf, spacer, setHeight } from './table_cells.js';
 
 /** Height of a row. */
 export const ROW = 32;
@@ -39,8 +38,9 @@ export class VirtualTable {
         this.drawn = new Map();
         this.cursor = 0;
         this.frame = 0;
-        // Rows rushing past are not worth asking for: only where the scrolling rests.
-        this.rest = debounce((/** @type {number} */ from, /** @type {number} */ to) => settings.rows.ensure(from, to), 40);
+        /** Where the keyboard goes as soon as the row is there; -1: nowhere. */
+        this.awaited = -1;
+        this.ahead = readAhead(settings.rows);
         this.head = h('thead');
         this.body = h('tbody');
         this.group = h('colgroup');
@@ -52,6 +52,11 @@ export class VirtualTable {
         this.root.addEventListener('keydown', (event) => this.onKey(event));
         this.sizes = new ResizeObserver(() => this.onResize());
         this.sizes.observe(this.root);
+        this.printing = false;
+        this.endPrint = onPrint(this.root, () => settings.rows.total, (printing) => {
+            this.printing = printing;
+            this.draw();
+        });
         settings.rows.onRows = () => this.draw();
     }
 
@@ -77,11 +82,7 @@ export class VirtualTable {
 
     layout() {
         this.shown = visibleColumns(this.settings.columns, this.root.clientWidth, this.settings.chosen);
-        this.group.replaceChildren(...this.shown.map((column) => {
-            const col = h('col');
-            if (column.kind !== 'name') col.style.width = `${column.width}px`;
-            return col;
-        }));
+        this.group.replaceChildren(...widthsOf(this.shown));
         const fixed = this.shown.reduce((sum, column) => sum + (column.kind === 'name' ? 0 : column.width), 0);
         this.table.style.minWidth = `${fixed + Math.min(140, this.shown[0].width)}px`;
         const focused = this.head.contains(document.activeElement) ? document.activeElement?.getAttribute('data-sort') : null;
@@ -92,7 +93,7 @@ export class VirtualTable {
         this.drawn.clear();
         const none = this.settings.rows.total === 0;
         this.body.replaceChildren(this.above, this.below);
-        if (none) this.body.replaceChildren(h('tr', null, h('td', { class: 'table-empty', colspan: this.shown.length }, this.settings.emptyText)));
+        if (none) this.body.replaceChildren(emptyLine(this.shown.length, this.settings.emptyText));
         else this.draw();
     }
 
@@ -122,13 +123,18 @@ export class VirtualTable {
         return Math.max(0, index);
     }
 
+    /** The first and the last row to be drawn. */
+    range() {
+        const [top, last] = [this.root.scrollTop, this.settings.rows.total - 1];
+        if (this.printing) return [0, Math.min(last, PRINTED - 1)];
+        return [Math.max(0, this.rowAt(top) - SPARE), Math.min(last, this.rowAt(top + this.root.clientHeight) + SPARE)];
+    }
+
     draw() {
         const { rows } = this.settings;
         if (rows.total === 0) return;
-        const from = Math.max(0, this.rowAt(this.root.scrollTop) - SPARE);
-        const to = Math.min(rows.total - 1, this.rowAt(this.root.scrollTop + this.root.clientHeight) + SPARE);
-        if (rows.has(from, to)) this.rest.cancel();
-        else this.rest(from, to);
+        const [from, to] = this.range();
+        this.ahead.look(from, to);
         this.drop(from, to);
         /** @type {Node} */
         let after = this.above;
@@ -151,16 +157,18 @@ export class VirtualTable {
         }
         setHeight(this.above, from * ROW + this.openedBefore(from));
         setHeight(this.below, (rows.total - 1 - to) * ROW + this.openedBefore(Infinity) - this.openedBefore(to + 1));
+        if (this.root.contains(document.activeElement)) this.focusAwaited();
+        else this.awaited = -1;
     }
 
     /** Takes rows out of sight away; the keyboard's place falls back to the box. @param {number} from @param {number} to */
     drop(from, to) {
-        for (const [index, line] of this.drawn) {
-            if (index >= from && index <= to) continue;
-            const opened = this.open.get(index);
-            if (line.contains(document.activeElement) || opened?.node.contains(document.activeElement)) this.root.focus({ preventScroll: true });
+        const gone = [...this.drawn].filter(([index]) => index < from || index > to);
+        // Before they go: the browser lays the box out for it, and one that is too low for a moment it would scroll up.
+        if (gone.some(([index, line]) => [line, this.open.get(index)?.node].some((node) => node?.contains(document.activeElement)))) this.root.focus({ preventScroll: true });
+        for (const [index, line] of gone) {
             line.remove();
-            opened?.node.remove();
+            this.open.get(index)?.node.remove();
             this.drawn.delete(index);
         }
     }
@@ -183,15 +191,7 @@ export class VirtualTable {
             opened.node.remove();
             this.open.delete(index);
         } else {
-            const node = h('tr', { class: 'detail' }, h('td', { colspan: this.shown.length }, h('div', { class: 'detail-box' }, this.settings.detail(row))));
-            const entry = { height: 0, node };
-            this.open.set(index, entry);
-            // Its height is known when it is drawn, and changes when its own data has come.
-            new ResizeObserver(() => {
-                if (!node.isConnected) return;
-                entry.height = node.offsetHeight;
-                this.schedule();
-            }).observe(node);
+            this.open.set(index, detailLine(this.shown.length, this.settings.detail(row), () => this.schedule()));
         }
         this.drawn.get(this.cursor)?.querySelector('.row-toggle')?.setAttribute('tabindex', '-1');
         this.cursor = index;
@@ -221,7 +221,7 @@ export class VirtualTable {
         const moves = { ArrowDown: this.cursor + 1, ArrowUp: this.cursor - 1, PageDown: this.cursor + page, PageUp: this.cursor - page,
             Home: 0, End: this.settings.rows.total - 1 };
         const isOpen = this.open.has(this.cursor);
-        if (event.key in moves) this.focusRow(onRow ? moves[event.key] : this.cursor);
+        if (event.key in moves) this.focusRow(onRow || this.awaited >= 0 ? moves[event.key] : this.cursor);
         else if (onRow && ((event.key === 'ArrowRight' && !isOpen) || (event.key === 'ArrowLeft' && isOpen) || (event.key === 'Escape' && isOpen))) {
             this.toggle(this.cursor);
         } else return;
@@ -238,17 +238,23 @@ export class VirtualTable {
         if (top < this.root.scrollTop) this.root.scrollTop = top;
         else if (top + ROW > this.root.scrollTop + this.root.clientHeight - headHeight) this.root.scrollTop = top + ROW - this.root.clientHeight + headHeight;
         this.draw();
-        const button = this.drawn.get(to)?.querySelector('.row-toggle');
-        if (button instanceof HTMLElement) {
-            button.tabIndex = 0;
-            button.focus({ preventScroll: true });
-        }
+        this.awaited = to;
+        this.focusAwaited();
+    }
+
+    focusAwaited() {
+        const button = this.drawn.get(this.awaited)?.querySelector('.row-toggle');
+        if (!(button instanceof HTMLElement)) return;
+        this.awaited = -1;
+        button.tabIndex = 0;
+        button.focus({ preventScroll: true });
     }
 
     /** The rows are their owner's. */
     destroy() {
         this.sizes.disconnect();
         cancelAnimationFrame(this.frame);
-        this.rest.cancel();
+        this.ahead.cancel();
+        this.endPrint();
     }
 }

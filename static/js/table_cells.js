@@ -56,6 +56,31 @@ function nameCell(row, toggle) {
     }, icon('chevron'), text));
 }
 
+/** @param {Column[]} columns the one of names takes what the others leave */
+export const widthsOf = (columns) => columns.map((column) => {
+    const col = h('col');
+    if (column.kind !== 'name') col.style.width = `${column.width}px`;
+    return col;
+});
+
+/** @param {number} columns @param {string} text */
+export const emptyLine = (columns, text) => h('tr', null, h('td', { class: 'table-empty', colspan: columns }, text));
+
+/**
+ * Stands below a row that is open. Its height is known when it is drawn, and changes when its own data has come.
+ * @param {number} columns @param {HTMLElement} content @param {() => void} onHeight
+ */
+export function detailLine(columns, content, onHeight) {
+    const node = h('tr', { class: 'detail' }, h('td', { colspan: columns }, h('div', { class: 'detail-box' }, content)));
+    const line = { height: 0, node };
+    new ResizeObserver(() => {
+        if (!node.isConnected) return;
+        line.height = node.offsetHeight;
+        onHeight();
+    }).observe(node);
+    return line;
+}
+
 /** Stands for a row that is on its way. @param {number} index @param {number} columns */
 export function waitingLine(index, columns) {
     const line = h('tr', { 'aria-rowindex': index + 2, class: 'waiting' }, h('td', { colspan: columns }, '…'));

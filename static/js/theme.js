@@ -9,7 +9,10 @@ const listeners = new Set();
 /** @type {string | null} */
 let chosen = null;
 
-export const isDark = () => (chosen ?? (system.matches ? 'dark' : 'light')) === 'dark';
+let printing = false;
+
+/** Paper is light. */
+export const isDark = () => !printing && (chosen ?? (system.matches ? 'dark' : 'light')) === 'dark';
 
 function apply() {
     document.documentElement.dataset.theme = isDark() ? 'dark' : 'light';
@@ -42,6 +45,12 @@ export function start() {
         chosen = null;
     }
     system.addEventListener('change', apply);
+    for (const event of ['beforeprint', 'afterprint']) {
+        window.addEventListener(event, () => {
+            printing = event === 'beforeprint';
+            apply();
+        });
+    }
     apply();
 }
 

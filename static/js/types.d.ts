@@ -13,8 +13,13 @@ interface Trace {
     comparison?: number | null;
 }
 
+interface Me {
+    name: string | null; role: string; projects: string[]; every_project: boolean;
+    anonymous: boolean; session: boolean; asks_for_tokens: boolean;
+}
+
 interface Run {
-    name: string; note: string; tags: string[]; uploaded_at: string; traces: number; workers: number;
+    name: string; project: string; note: string; tags: string[]; pinned: boolean; uploaded_at: string; traces: number; workers: number;
     size_bytes: number; device_types: string[]; views: string[]; url: string; trace_list?: Trace[];
 }
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """The command line: what it prints, and its exit codes (0 done, 1 failed, 2 wrong usage)."""
+import gzip
 import json
 import pathlib
 import tempfile
@@ -52,6 +53,16 @@ class Cli(unittest.TestCase):
         self.run_in('ingest', '--data-dir', self.data, '--run', 'r', bad, self.file, code=1)
         with kinetoscope.Server(data_dir=str(self.data)) as server:
             self.assertEqual(server.get('/api/v1/runs/r').json()['traces'], 1)
+
+    def test_limits_of_a_file(self):
+        large = pathlib.Path(self.folder.name, 'large.json.gz')
+        large.write_bytes(self.file.read_bytes() + gzip.compress(b' ' * (32 << 20)))
+        for command in (['ingest', '--data-dir', self.data], ['report'], ['cycles'], ['compare', self.file]):
+            for option, value in (('--max-events', '10'), ('--max-decompressed', '1000000')):
+                said = self.run_in(*command, large, option, value, code=1).stderr.decode()
+                self.assertIn('(%s)' % option, said)
+                self.assertIn(value, said)
+        self.run_in('report', large, '--max-ratio', '0')
 
     def test_report(self):
         text = self.run_in('report', self.file).stdout.decode()

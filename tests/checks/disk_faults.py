@@ -6,6 +6,7 @@ import hashlib
 import json
 import shutil
 import tempfile
+import time
 import unittest
 
 import crash
@@ -139,6 +140,57 @@ class DiskFaults(unittest.TestCase):
                 self.faults.end()
                 self.assertEqual(server.ask('PATCH', path, note[2], json_type).status, 200)
                 self.assertEqual(server.get(path).json()['note'], 'after')
+
+    def state_of(self, id):
+        db = crash.look(self.data_dir)
+        try:
+            return db.execute('SELECT state FROM job WHERE id = ?', (id,)).fetchone()[0]
+        finally:
+            db.close()
+
+    def settled(self, server, id):
+        """What the server says of a job when it has ended; None while it has not, at the end of all patience."""
+        end = time.monotonic() + kinetoscope.HANG_S
+        while time.monotonic() < end:
+            job = server.get('/api/v1/jobs/%d' % id).json()
+            if job['state'] in ('done', 'failed'):
+                return job
+            time.sleep(0.02)
+        return None
+
+    def failed_in_the_dark(self, server, number, kinds, wait):
+        """The id of a job that failed while the store could not note it; None where the fault struck elsewhere."""
+        self.number += 1
+        content = kinetoscope.fixture_json('cuda_training') + b' ' * self.number
+        self.faults.begin(number, kinds, wait)
+        answer = server.put('dark', 'file%d.json' % self.number, content, headers={'Prefer': 'respond-async'})
+        if answer.status != 202:
+            return None
+        id = answer.json()['id']
+        job = self.settled(server, id)
+        return id if job['state'] == 'failed' and self.state_of(id) != 'failed' else None
+
+    def test_a_failure_is_noted_when_there_is_room_again(self):
+        number, kinds, _ = FAULTS['full']
+        with self.server() as server:
+            self.keep_one(server)
+            noted = []
+            for wait in BEGINNINGS:
+                id = self.failed_in_the_dark(server, number, kinds, wait)
+                self.faults.end()
+                if id is not None:
+                    noted.append(id)
+                    end = time.monotonic() + kinetoscope.HANG_S
+                    while self.state_of(id) != 'failed' and time.monotonic() < end:
+                        time.sleep(0.05)
+                    self.assertEqual(self.state_of(id), 'failed')
+                    self.assertEqual(server.get('/api/v1/jobs/%d' % id).json()['error']['status'], 507)
+            self.assertTrue(noted, 'no fault struck between the answer and the end of a job')
+            self.check_reading(server)
+        with self.server() as server:
+            for id in noted:
+                self.assertEqual(server.get('/api/v1/jobs/%d' % id).json()['state'], 'failed')
+        self.after_restart()
 
     def test_a_start_on_a_bad_disk_is_refused_and_harms_nothing(self):
         with self.server() as server:

@@ -20,7 +20,7 @@ install_packages() {
 
 lint() {
     cd "$root"
-    node "$work/node_modules/eslint/bin/eslint.js" --config static/eslint.config.js tests/e2e
+    node "$work/node_modules/eslint/bin/eslint.js" --config static/eslint.config.js tests/e2e tests/bench server/tools
     cd static
     node "$work/node_modules/eslint/bin/eslint.js" .
     node "$work/node_modules/typescript/bin/tsc" --project jsconfig.json

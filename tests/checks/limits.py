@@ -127,6 +127,11 @@ class Limits(unittest.TestCase):
             reader.send(head('GET', '/api/v1/traces/%d/raw' % trace['id']))
             loris, idle, silent = Raw(server, GREEDY), Raw(server, GREEDY), Raw(server, GREEDY)
             silent.send(head('PUT', kinetoscope.trace_path('r', 'x.json'), 'Content-Length: 100'))
+            chunked = [Raw(server, GREEDY) for _ in range(3)]
+            for raw, begun in zip(chunked, ('', '5\r\n{"tra\r\n', '64\r\n{"traceEvents": [')):
+                raw.send(head('PUT', kinetoscope.trace_path('r', 'y.json'), 'Transfer-Encoding: chunked') + begun)
+            dumb = Raw(server, GREEDY)
+            dumb.send(head('PATCH', '/api/v1/traces/%d' % trace['id'], 'Content-Type: application/json', 'Content-Length: 100'))
             begin = time.monotonic()
             with contextlib.suppress(BrokenPipeError, ConnectionResetError):
                 loris.send('GET / HTTP/1.1\r\n')
@@ -138,9 +143,10 @@ class Limits(unittest.TestCase):
                 self.assertEqual(status, 408)
                 self.assertIn('--head-timeout', problem['detail'])
             self.assertEqual(server.get('/healthz').status, 200)
-            status, problem = silent.answer()
-            self.assertEqual(status, 408)
-            self.assertIn('--request-timeout', problem['detail'])
+            for raw in (silent, *chunked, dumb):
+                status, problem = raw.answer()
+                self.assertEqual(status, 408)
+                self.assertIn('--request-timeout', problem['detail'])
             time.sleep(max(0, begin + 8 - time.monotonic()))
             self.assertLess(len(reader.receive()), len(wide))
             reader.socket.close()

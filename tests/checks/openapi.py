@@ -162,6 +162,18 @@ class OpenApi(unittest.TestCase):
             with self.subTest(ref=node['$ref']):
                 self.schema.resolve(node)
 
+    def test_every_refusal_is_a_problem(self):
+        anywhere = {'408', '414', '429', '431'}  # what the door refuses, whatever is asked for
+        for template, item in self.document['paths'].items():
+            for method in set(item) & set(METHODS):
+                responses = item[method]['responses']
+                with self.subTest(operation='%s %s' % (method, template)):
+                    self.assertLessEqual(anywhere, set(responses))
+                    for status in filter(lambda status: status >= '400', responses):
+                        content = self.schema.resolve(responses[status]).get('content', {})
+                        self.assertEqual(list(content), ['application/problem+json'], status)
+                        self.assertEqual(content['application/problem+json']['schema'], {'$ref': '#/components/schemas/Problem'}, status)
+
     def test_every_operation_is_described_fully(self):
         names = set()
         for template, item in self.document['paths'].items():
@@ -246,7 +258,7 @@ class OpenApi(unittest.TestCase):
         self.assertEqual((answer.json()['tags'], answer.json()['note']), (['baseline'], 'a note'))
         self.check(answer, path, 'patch')
         path = '/api/v1/runs/cpu_only'
-        answer = self.server.ask('PATCH', path, json.dumps({'tags': ['x', 'y'], 'note': 'run'}), {'Content-Type': 'application/json'})
+        answer = self.server.ask('PATCH', path, json.dumps({'tags': ['x', 'y'], 'note': 'run', 'pinned': False}), {'Content-Type': 'application/json'})
         self.assertEqual(answer.status, 200, answer.body[:200])
         self.check(answer, path, 'patch')
         name, content = kinetoscope.fixture('two_spans')

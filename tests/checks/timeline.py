@@ -348,7 +348,7 @@ class Timeline(unittest.TestCase):
 
     def test_answers_are_kept_by_browsers(self):
         base = self.checks['cuda_training'][1].base
-        for rest in ('/timeline/tracks', '/timeline', '/events/3', '/search?q=mm', '/window'):
+        for rest in ('/timeline/tracks', '/timeline', '/events/3', '/search?q=mm', '/window', '/trace.json.gz'):
             first = self.server.get(base + rest)
             again = self.server.ask('GET', base + rest, headers={'If-None-Match': first.headers['ETag']})
             self.assertEqual(again.status, 304, rest)

@@ -252,10 +252,11 @@ static bool same_row(const struct trace *a, uint32_t i, const struct trace *b, u
     if (is_window_end(a, i) && is_window_end(b, j)) {
         return true;
     }
-    return ea->ts_ns[i] == eb->ts_ns[j] && ea->dur_ns[i] == eb->dur_ns[j] &&
+    return ea->ts_ns[i] == eb->ts_ns[j] && trace_dur_ns(ea, i) == trace_dur_ns(eb, j) &&
            ea->kind[i] == eb->kind[j] && ea->flags[i] == eb->flags[j] &&
-           ea->phase[i] == eb->phase[j] && same_id(ea->correlation[i], eb->correlation[j]) &&
-           same_id(ea->external_id[i], eb->external_id[j]) &&
+           ea->phase[i] == eb->phase[j] &&
+           same_id(trace_correlation(ea, i), trace_correlation(eb, j)) &&
+           same_id(trace_external_id(ea, i), trace_external_id(eb, j)) &&
            same_text(a, ea->name[i], b, eb->name[j]) &&
            same_text(a, a->categories[ea->category[i]], b, b->categories[eb->category[j]]) &&
            same_track(a, ea->track[i], b, eb->track[j]) && same_args(a, i, b, j);

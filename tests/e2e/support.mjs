@@ -33,12 +33,15 @@ const EVENTUALLY_MS = 30000;
 const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
     '--disable-component-update', '--disable-sync'];
 
-/** @returns {Promise<{url: string, stop: () => Promise<void>}>} url ends with a slash */
-export async function startServer() {
-    if (process.env.KINETOSCOPE_URL) return { url: process.env.KINETOSCOPE_URL.replace(/\/*$/, '/'), stop: async () => {} };
+/**
+ * @param {{data?: string}} [own] a data directory, which stays: then never the server that runs already
+ * @returns {Promise<{url: string, stop: () => Promise<void>}>} url ends with a slash
+ */
+export async function startServer(own = {}) {
+    if (process.env.KINETOSCOPE_URL && !own.data) return { url: process.env.KINETOSCOPE_URL.replace(/\/*$/, '/'), stop: async () => {} };
     const program = process.env.KINETOSCOPE_BIN;
     assert.ok(program, 'set KINETOSCOPE_URL or KINETOSCOPE_BIN');
-    const data = await mkdtemp(path.join(tmpdir(), 'kinetoscope-e2e-'));
+    const data = own.data ?? await mkdtemp(path.join(tmpdir(), 'kinetoscope-e2e-'));
     const child = spawn(program, ['serve', '--listen', '127.0.0.1:0', '--data-dir', data, '--log-level', 'warn'], { stdio: ['ignore', 'pipe', 'inherit'] });
     const ended = new Promise((resolve) => child.once('exit', resolve));
     const url = await new Promise((resolve, reject) => {
@@ -56,7 +59,7 @@ export async function startServer() {
         async stop() {
             child.kill('SIGTERM');
             await ended;
-            await rm(data, { recursive: true, force: true });
+            if (!own.data) await rm(data, { recursive: true, force: true });
         },
     };
 }

@@ -30,8 +30,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
     const struct api_request request = {
         .content_length = (int64_t)len, .read_body = read_body, .connection = &body};
     arena_init(&arena, 0);
-    if (patch_body_read(&patch, &request, &arena, &err)) {
-        fuzz_require(patch.tags != NULL || patch.note != NULL, "a body changes something");
+    if (patch_body_read(&patch, PATCH_RUN, &request, &arena, &err)) {
+        fuzz_require(patch.tags != NULL || patch.note != NULL || patch.project != NULL ||
+                         patch.has_pinned,
+                     "a body changes something");
     } else {
         fuzz_require(err.msg[0] != '\0', "who refuses says why");
     }

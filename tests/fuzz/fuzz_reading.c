@@ -152,6 +152,12 @@ static uint64_t hash_column(uint64_t hash, const void *column, size_t count, siz
     return count == 0 ? hash : fuzz_hash(hash, column, count * size);
 }
 
+static uint64_t hash_numbers(uint64_t hash, const struct trace_numbers *numbers, size_t count)
+{
+    hash = hash_column(hash, numbers->word, count, sizeof *numbers->word);
+    return hash_column(hash, numbers->wide, numbers->wide_count, sizeof *numbers->wide);
+}
+
 static uint64_t hash_texts(uint64_t hash, const struct trace *trace)
 {
     for (uint32_t i = 0; i < trace->events.count; i++) {
@@ -170,9 +176,9 @@ uint64_t fuzz_hash_trace(const struct trace *trace)
     const struct trace_events *events = &trace->events;
     uint64_t hash = FUZZ_HASH_INIT;
     hash = hash_column(hash, events->ts_ns, events->count, sizeof *events->ts_ns);
-    hash = hash_column(hash, events->dur_ns, events->count, sizeof *events->dur_ns);
-    hash = hash_column(hash, events->correlation, events->count, sizeof *events->correlation);
-    hash = hash_column(hash, events->external_id, events->count, sizeof *events->external_id);
+    hash = hash_numbers(hash, &events->dur_ns, events->count);
+    hash = hash_numbers(hash, &events->correlation, events->count);
+    hash = hash_numbers(hash, &events->external_id, events->count);
     hash = hash_column(hash, events->args, events->count, sizeof *events->args);
     hash = hash_column(hash, events->track, events->count, sizeof *events->track);
     hash = hash_column(hash, events->kind, events->count, sizeof *events->kind);

@@ -4,7 +4,7 @@ import { h, fill } from '../dom.js';
 import { answer } from './overview_answers.js';
 import { cycleColumns } from '../cycle_charts.js';
 import { cyclesText } from '../sides.js';
-import { categoryColour } from '../charts.js';
+import { categoryColour } from '../colours.js';
 import { cycleTable } from './cycles_table.js';
 import { plainTable } from './detail_parts.js';
 import { segmented } from '../rowtable.js';

@@ -3,6 +3,7 @@
 import { h } from '../dom.js';
 import { draw, tooltip, font, solid } from '../charts.js';
 import { chartPanel, walkable } from '../chartpanel.js';
+import { clip } from '../names.js';
 import { token } from '../theme.js';
 import { plainTable } from './detail_parts.js';
 import { bins } from './distributed_figures.js';
@@ -72,7 +73,7 @@ export function workerBars({ title, help, parts, emptyText, onToggle, onRange, o
         return {
             type: 'bar',
             data: {
-                labels: list.map((bin) => (ranked ? rankLabel(bin) : clip(bin.workers[0].worker.worker))),
+                labels: list.map((bin) => (ranked ? rankLabel(bin) : clip(bin.workers[0].worker.worker, 24))),
                 datasets: parts.map((part) => ({
                     label: PART_WORDS[part].label, data: list.map(({ mean }) => mean[part] / unit.ns), hidden: hidden.includes(part),
                     backgroundColor: partFill(part), hoverBackgroundColor: partFill(part),
@@ -158,8 +159,6 @@ function rankLabel({ workers }) {
 function binName({ workers }) {
     const [first, last] = [workers[0].worker, workers[workers.length - 1].worker];
     if (workers.length === 1) return first.rank === null ? first.worker : `${first.worker}, rank ${first.rank}`;
-    return `Mean of ${workers.length} workers, ${clip(first.worker)} to ${clip(last.worker)}`;
+    return `Mean of ${workers.length} workers, ${clip(first.worker, 24)} to ${clip(last.worker, 24)}`;
 }
 
-/** @param {string} name */
-const clip = (name) => (name.length > 24 ? `${name.slice(0, 23)}…` : name);

@@ -1,7 +1,7 @@
 /** The parts of a worker's time: words, colours and patterns, in charts and keys. */
 
 import { h } from '../dom.js';
-import { roleColour } from '../charts.js';
+import { roleColour } from '../colours.js';
 import { token } from '../theme.js';
 
 /** @typedef {import('./distributed_figures.js').Part} Part */

@@ -2,7 +2,8 @@
 
 import { h } from '../dom.js';
 import { chartPanel, walkable } from '../chartpanel.js';
-import { draw, tooltip, font, solid, categoryColour } from '../charts.js';
+import { draw, tooltip, font, solid } from '../charts.js';
+import { categoryColour } from '../colours.js';
 import { plainTable } from './detail_parts.js';
 import { windowOf, setWindow, windowFields } from './memory_window.js';
 import { windowDrag, windowBand } from './memory_drag.js';

@@ -1,7 +1,7 @@
 /** Modules as nested bars: as wide as their time, below what they are in. A click or Enter zooms into one. */
 
 import { h, fill, nameParts } from '../dom.js';
-import { categoryColour, CATEGORIES } from '../charts.js';
+import { categoryColour, CATEGORIES } from '../colours.js';
 import { setParams } from '../router.js';
 import { token, onTheme } from '../theme.js';
 import { totalOf, selfOf, pathTo, typeOf, indexIn } from './modules_tree.js';

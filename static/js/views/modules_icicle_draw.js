@@ -1,7 +1,8 @@
 /** Where the bars of nested modules stand, and their picture. */
 
 import { token } from '../theme.js';
-import { inkOn } from './utilisation_strip_draw.js';
+import { sharpContext } from '../canvas.js';
+import { inkOn } from '../colours.js';
 import { totalOf } from './modules_tree.js';
 
 /** @typedef {{index: number, depth: number, from: number, to: number}} Bar from, to: 0..1 of the width */
@@ -48,13 +49,9 @@ export function layout(tree, zoom, by) {
  * @param {{bars: Bar[], at: number, name: (index: number) => string, colour: (index: number) => string}} picture at: the chosen module, -1: none
  */
 export function paintIcicle(canvas, { bars, at, name, colour }) {
-    const { clientWidth: width, clientHeight: height } = canvas;
-    const ratio = window.devicePixelRatio || 1;
-    canvas.width = Math.max(1, Math.round(width * ratio));
-    canvas.height = Math.max(1, Math.round(height * ratio));
-    const context = canvas.getContext('2d');
-    if (!context || width === 0) return;
-    context.scale(ratio, ratio);
+    const sharp = sharpContext(canvas);
+    if (!sharp) return;
+    const { context, width } = sharp;
     context.font = `12px ${token('--font')}`;
     context.textBaseline = 'middle';
     const ground = token('--bg');

@@ -1,7 +1,8 @@
 /** Where a step's time goes: a column a step, and the average as a doughnut with its table. */
 
 import { h } from '../dom.js';
-import { stepColumns, roleColour } from '../charts.js';
+import { stepColumns } from '../charts.js';
+import { roleColour } from '../colours.js';
 import { ranking } from '../ranking.js';
 import { setParams } from '../router.js';
 import { plainTable } from './detail_parts.js';

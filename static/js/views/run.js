@@ -5,6 +5,7 @@ import { distributedHref, traceHref } from '../router.js';
 import { homeView } from '../trace_views.js';
 import { hasCycles, runCompareHref } from '../compare_links.js';
 import { deleteRun, deleteTrace, saveRun } from './run_actions.js';
+import { pinButton } from './runs_pin.js';
 import * as api from '../api.js';
 import * as fmt from '../fmt.js';
 
@@ -24,6 +25,7 @@ export async function mount(root, route, signal) {
             run.views.includes('distributed') ? h('a', { class: 'button', href: distributedHref(run.name) }, 'Distributed') : null,
             run.trace_list.filter(hasCycles).length > 1 ? h('a', { class: 'button', href: runCompareHref(run) }, 'Compare two') : null,
             h('button', { class: 'button', type: 'button', onclick: () => editFacts(facts, run) }, 'Edit note and tags'),
+            pinButton(run, 'words'),
             h('button', { class: 'button danger-text', type: 'button', onclick: () => deleteRun(run) }, 'Delete run'))),
         facts,
         traceTable(run.trace_list));
@@ -32,7 +34,7 @@ export async function mount(root, route, signal) {
 /** @param {HTMLElement} box @param {Run} run */
 function showFacts(box, run) {
     fill(box,
-        h('p', { class: 'quiet' }, [fmt.plural(run.traces, 'trace'), fmt.plural(run.workers, 'worker'), fmt.bytes(run.size_bytes), run.device_types.join(', '),
+        h('p', { class: 'quiet' }, [run.project && `project ${run.project}`, fmt.plural(run.traces, 'trace'), fmt.plural(run.workers, 'worker'), fmt.bytes(run.size_bytes), run.device_types.join(', '),
             `uploaded ${fmt.ago(run.uploaded_at)}`].filter(Boolean).join(' · ')),
         run.tags.length ? h('p', null, run.tags.map((tag) => h('span', { class: 'tag' }, tag))) : null,
         run.note ? h('p', { class: 'note' }, run.note) : null);

@@ -40,6 +40,13 @@ export async function deleteTrace(trace) {
     if (yes && (await attempt(() => api.deleteTrace(trace.id), 'Trace deleted'))) changed();
 }
 
+/** Nothing else that is shown depends on it, so nothing is asked for anew. @param {Run} run @param {boolean} pinned @returns {Promise<boolean>} */
+export async function setPinned(run, pinned) {
+    const done = await attempt(() => api.patchRun(run.name, { pinned }), pinned ? 'Run pinned' : 'Run no longer pinned');
+    if (done) run.pinned = pinned;
+    return done;
+}
+
 /** @param {string} name @param {{tags: string[], note: string}} body */
 export async function saveRun(name, body) {
     if (await attempt(() => api.patchRun(name, body), 'Saved')) changed();

@@ -4,6 +4,7 @@ import { h, fill, icon, debounce, copy } from '../dom.js';
 import { setParams, runHref } from '../router.js';
 import { empty, showFailure, skeleton } from '../states.js';
 import { deleteRun } from './run_actions.js';
+import { pinButton } from './runs_pin.js';
 import * as api from '../api.js';
 import * as fmt from '../fmt.js';
 
@@ -104,20 +105,23 @@ function runTable(runs, order) {
         return h('th', { scope: 'col', class: kind, 'aria-sort': active ? (order.order === 'desc' ? 'descending' : 'ascending') : null },
             h('button', { class: 'sort', type: 'button', onclick: () => setParams({ sort: key, order: next }) }, label));
     };
+    const hasProjects = runs.some(({ project }) => project !== '');
     return h('table', { class: 'run-table' }, h('caption', { class: 'visually-hidden' }, 'Runs'),
-        h('thead', null, h('tr', null, sortable('name', 'Run', 'kind-name'), h('th', { scope: 'col', class: 'col-device' }, 'Device'),
+        h('thead', null, h('tr', null, sortable('name', 'Run', 'kind-name'), hasProjects ? h('th', { scope: 'col', class: 'col-device' }, 'Project') : null,
+            h('th', { scope: 'col', class: 'col-device' }, 'Device'),
             h('th', { scope: 'col', class: 'kind-int col-workers' }, 'Workers'), sortable('traces', 'Traces', 'kind-int col-traces'),
             sortable('size_bytes', 'Size', 'kind-int col-size'), sortable('uploaded_at', 'Uploaded', 'kind-int col-when'),
-            h('th', { scope: 'col', class: 'col-actions' }, h('span', { class: 'visually-hidden' }, 'Delete')))),
+            h('th', { scope: 'col', class: 'col-actions' }, h('span', { class: 'visually-hidden' }, 'Pin, delete')))),
         h('tbody', null, runs.map((run) => h('tr', null,
             h('th', { scope: 'row', class: 'kind-name' }, h('a', { class: 'run-name', href: runHref(run.name) }, run.name),
                 run.tags.map((tag) => h('span', { class: 'tag' }, tag)), run.note ? h('p', { class: 'run-note' }, run.note) : null),
+            hasProjects ? h('td', { class: 'col-device' }, run.project) : null,
             h('td', { class: 'col-device' }, run.device_types.join(', ')),
             h('td', { class: 'kind-int col-workers' }, fmt.int(run.workers)),
             h('td', { class: 'kind-int col-traces' }, fmt.int(run.traces)),
             h('td', { class: 'kind-int col-size' }, fmt.bytes(run.size_bytes)),
             h('td', { class: 'kind-int col-when' }, h('time', { datetime: run.uploaded_at, title: fmt.date(run.uploaded_at) }, fmt.ago(run.uploaded_at))),
-            h('td', { class: 'col-actions' }, h('button', { class: 'icon-button', type: 'button', 'aria-label': `Delete run ${run.name}`, title: 'Delete',
+            h('td', { class: 'col-actions' }, pinButton(run, 'icon'), h('button', { class: 'icon-button', type: 'button', 'aria-label': `Delete run ${run.name}`, title: 'Delete',
                 onclick: () => deleteRun(run) }, icon('close')))))));
 }
 

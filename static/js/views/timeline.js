@@ -30,6 +30,15 @@ const SEARCH_LENGTH = 200;
  * @returns {Promise<Mounted>}
  */
 export async function mount(root, route, signal) {
+    // Its worker starts while the answers are on their way.
+    const reader = api.windowReader();
+    const coming = prepare(root, route, signal, reader);
+    coming.then((view) => view.destroy ?? reader.destroy(), reader.destroy);
+    return coming;
+}
+
+/** @param {HTMLElement} root @param {Route} route @param {AbortSignal} signal @param {api.WindowReader} reader @returns {Promise<Mounted>} */
+async function prepare(root, route, signal, reader) {
     const trace = await traces.trace(route.id, signal);
     const answer = hasView(trace, 'timeline') ? await tracksOf(route.id, signal) : null;
     if (!answer || answer.tracks.length === 0) {
@@ -37,7 +46,7 @@ export async function mount(root, route, signal) {
             h('p', null, h('a', { class: 'button', href: traceHref(trace.id) }, 'To its other views'))));
         return {};
     }
-    return open(root, route, signal, trace, answer);
+    return open(root, route, signal, trace, answer, reader);
 }
 
 /** @param {string} id @param {AbortSignal} signal @returns {Promise<TimelineTracks | null>} null: it has none */
@@ -50,9 +59,8 @@ async function tracksOf(id, signal) {
     }
 }
 
-/** @param {HTMLElement} root @param {Route} route @param {AbortSignal} signal @param {Trace} trace @param {TimelineTracks} answer @returns {Promise<Mounted>} */
-async function open(root, route, signal, trace, answer) {
-    const reader = api.windowReader();
+/** @param {HTMLElement} root @param {Route} route @param {AbortSignal} signal @param {Trace} trace @param {TimelineTracks} answer @param {api.WindowReader} reader @returns {Promise<Mounted>} */
+async function open(root, route, signal, trace, answer, reader) {
     /** The place as the address last said it. */
     let seen = '';
     /** @type {import('./timeline_address.js').Address} */

@@ -3,10 +3,9 @@
  * shade that its name decides, within the hues of its category, so that a name looks the same in every trace.
  */
 
-import { roleColour } from '../charts.js';
+import { roleColour, inkOn, mix } from '../colours.js';
 import { token, isDark } from '../theme.js';
-import { shorten } from '../names.js';
-import { inkOn } from './utilisation_strip_draw.js';
+import { shorten, hashOf } from '../names.js';
 
 /** Roles that are drawn in the page's colour for them. */
 const PLAIN = ['kernel', 'memcpy', 'memset', 'communication', 'dataloader'];
@@ -24,12 +23,11 @@ const NAMESPACES = /^(?:\w+::)+(?=\w)/;
 
 /** @typedef {{fill: string, ink: string, shades: string[], dim: string, text: string, brief: string}} Look text: the name as it is drawn; brief: without its namespaces, where room is short */
 
-/** A figure that depends on every character, the same everywhere. @param {string} text */
-function hash(text) {
-    let value = 2166136261;
-    for (let at = 0; at < text.length; at += 1) value = Math.imul(value ^ text.charCodeAt(at), 16777619);
-    value = Math.imul(value ^ (value >>> 15), 2246822507);
-    return (value ^ (value >>> 13)) >>> 0;
+/** Spread further than the hash, so that names which differ by a digit look different. @param {string} text */
+function seedOf(text) {
+    const hash = hashOf(text);
+    const mixed = Math.imul(hash ^ (hash >>> 15), 2246822507);
+    return (mixed ^ (mixed >>> 13)) >>> 0;
 }
 
 /** @param {number} hue @param {number} saturation 0..100 @param {number} lightness 0..100 */
@@ -43,18 +41,12 @@ function hex(hue, saturation, lightness) {
     return `#${channel(0)}${channel(8)}${channel(4)}`;
 }
 
-/** @param {string} a "#rrggbb" @param {string} b @param {number} part of a */
-function mix(a, b, part) {
-    const channel = (/** @type {string} */ text, /** @type {number} */ at) => parseInt(text.slice(at, at + 2), 16);
-    return `#${[1, 3, 5].map((at) => Math.round(channel(a, at) * part + channel(b, at) * (1 - part)).toString(16).padStart(2, '0')).join('')}`;
-}
-
 /** @param {TimelineLabel} label */
 function fillOf({ name, category, role }) {
     if (PLAIN.includes(role)) return roleColour(role);
     const key = role === 'runtime' ? 'runtime' : category.toLowerCase();
-    const [hue, reach, saturation] = FAMILIES[key] ?? (role === 'cpu_exec' ? FAMILIES.cpu_op : [hash(category) % 360, 12, NO_FAMILY]);
-    const seed = hash(name);
+    const [hue, reach, saturation] = FAMILIES[key] ?? (role === 'cpu_exec' ? FAMILIES.cpu_op : [seedOf(category) % 360, 12, NO_FAMILY]);
+    const seed = seedOf(name);
     const around = hue + reach * (((seed & 0xff) / 0x7f) - 1);
     const lightness = ((seed >>> 8) & 0xff) / 0xff;
     return isDark() ? hex((around + 360) % 360, saturation * 0.8, 26 + 14 * lightness) : hex((around + 360) % 360, saturation, 68 + 17 * lightness);
@@ -88,8 +80,8 @@ export class Colours {
         const ground = this.ground ?? '#ffffff';
         const text = shorten(label.name).short;
         const made = {
-            fill, ink: inkOn(fill), text, brief: text.replace(NAMESPACES, ''), dim: mix(fill, ground, DIM),
-            shades: Array.from({ length: SHADES }, (_, index) => mix(fill, ground, 0.35 + (0.65 * index) / (SHADES - 1))),
+            fill, ink: inkOn(fill), text, brief: text.replace(NAMESPACES, ''), dim: mix(ground, fill, DIM),
+            shades: Array.from({ length: SHADES }, (_, index) => mix(ground, fill, 0.35 + (0.65 * index) / (SHADES - 1))),
         };
         this.looks.set(label, made);
         return made;

@@ -7,6 +7,7 @@ import { segmented } from '../rowtable.js';
 import { setParams } from '../router.js';
 import { token } from '../theme.js';
 import { nameText } from '../columns.js';
+import { clip } from '../names.js';
 import { plainTable } from './detail_parts.js';
 import { LOW, CLASSES, classIndex, classColour, classLabel, classKey } from './utilisation_classes.js';
 import * as fmt from '../fmt.js';
@@ -78,7 +79,7 @@ export function scatter(data, onKernel) {
                 onClick: (/** @type {any} */ _event, /** @type {any[]} */ items) => items.length && onKernel(rows[items[0].index].name),
                 onHover: (/** @type {any} */ _event, /** @type {any[]} */ items) => { canvas.style.cursor = items.length ? 'pointer' : ''; },
                 plugins: { legend: { display: false }, tooltip: { ...tooltip(), callbacks: {
-                    title: (/** @type {any} */ items) => (items.length ? clip(rows[items[0].dataIndex].name) : ''),
+                    title: (/** @type {any} */ items) => (items.length ? clip(rows[items[0].dataIndex].name, 60) : ''),
                     label: (/** @type {any} */ item) => ` ${AXES[axis]} ${fmt.share(rows[item.dataIndex][axis])}, DRAM ${fmt.share(rows[item.dataIndex].dram)}`,
                     labelColor: (/** @type {any} */ item) => solid(colour(rows[item.dataIndex])),
                     footer: (/** @type {any} */ items) => (items.length ? foot(rows[items[0].dataIndex]) : ''),
@@ -111,9 +112,6 @@ export function scatter(data, onKernel) {
 
 /** @param {KernelUseRow} row */
 const foot = (row) => `${fmt.time(row.total_ns)}, ${fmt.share(row.share)} of the time, ${fmt.plural(row.launches, 'launch', 'launches')}`;
-
-/** @param {string} name */
-const clip = (name) => (name.length > 60 ? `${name.slice(0, 59)}…` : name);
 
 /** @param {string} title */
 function scale(title) {

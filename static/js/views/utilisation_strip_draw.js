@@ -3,7 +3,8 @@
  * between them, so that a hundred thousand launches show the mixture and nothing of it is left out.
  */
 
-import { categoryColour, CATEGORIES } from '../charts.js';
+import { categoryColour, CATEGORIES, inkOn, mix } from '../colours.js';
+import { sharpContext } from '../canvas.js';
 import { token } from '../theme.js';
 import { CLASSES, classColour } from './utilisation_classes.js';
 import * as fmt from '../fmt.js';
@@ -27,12 +28,6 @@ export function shadeColours() {
     const [low, high] = [token('--use-none'), token('--use-full')];
     const list = Array.from({ length: SHADES }, (_, index) => mix(low, high, index / (SHADES - 1)));
     return [...list, token('--use-unknown')];
-}
-
-/** @param {string} a "#rrggbb" @param {string} b @param {number} part */
-function mix(a, b, part) {
-    const channel = (/** @type {string} */ text, /** @type {number} */ at) => parseInt(text.slice(at, at + 2), 16);
-    return `#${[1, 3, 5].map((at) => Math.round(channel(a, at) * (1 - part) + channel(b, at) * part).toString(16).padStart(2, '0')).join('')}`;
 }
 
 /** @param {Launches} launches @param {StripColour} by @returns {{of: (at: number) => number, colours: string[]}} */
@@ -77,13 +72,9 @@ export function divide(launches, { from, to }, columns, colourOf, colours) {
  *     lit: kernels whose rows are open, the others are then faint; at: the chosen launch, -1: none
  */
 export function paintStrip(canvas, { launches, span, by, lit, anyLit, at, label }) {
-    const { clientWidth: width, clientHeight: height } = canvas;
-    const ratio = window.devicePixelRatio || 1;
-    canvas.width = Math.max(1, Math.round(width * ratio));
-    canvas.height = Math.max(1, Math.round(height * ratio));
-    const context = canvas.getContext('2d');
-    if (!context || width === 0) return;
-    context.scale(ratio, ratio);
+    const sharp = sharpContext(canvas);
+    if (!sharp) return;
+    const { context, width, height } = sharp;
     const { of, colours } = palette(launches, by);
     const tall = height - AXIS;
     // Twice the colours: as they are, and faint.
@@ -132,12 +123,6 @@ function paintWide(context, launches, span, width, tall, label, colourOf, faint)
         context.fillText(label(launches.name[launch]), left + 6, tall / 2);
         context.restore();
     }
-}
-
-/** Black or white, whichever reads on this colour. @param {string} colour "#rrggbb" */
-export function inkOn(colour) {
-    const linear = [1, 3, 5].map((at) => (parseInt(colour.slice(at, at + 2), 16) / 255) ** 2.2);
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2] > 0.18 ? '#101312' : '#ffffff';
 }
 
 /** @param {CanvasRenderingContext2D} context @param {Span} span @param {number} width @param {number} tall */

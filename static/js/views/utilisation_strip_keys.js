@@ -1,7 +1,7 @@
 /** What the colours of the strip mean. */
 
 import { h, fill, nameParts } from '../dom.js';
-import { categoryColour, CATEGORIES } from '../charts.js';
+import { categoryColour, CATEGORIES } from '../colours.js';
 import { shorten } from '../names.js';
 import { token } from '../theme.js';
 import { CLASSES, classKey } from './utilisation_classes.js';

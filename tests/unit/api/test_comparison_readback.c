@@ -7,7 +7,7 @@
 #include <string.h>
 
 static struct comparison_row rows[] = {
-    {.function = "void f<int>(a `b` | c)",
+    {.function = "void f<int>(a `b` | <b>[c](d) &lt;)",
      .metric = "gpu_usage",
      .device = "GPU 7",
      .score = 12.5,
@@ -30,7 +30,7 @@ static struct comparison_row rows[] = {
 static struct comparison_cycle_row cycles[] = {{{1200.75, 2100.5}}, {{800.25, (double)NAN}}};
 
 static struct comparison_finding findings[] = {
-    {.function = "void f<int>(a `b` | c)",
+    {.function = "void f<int>(a `b` | <b>[c](d) &lt;)",
      .device = "GPU 7",
      .beta_pct = {2.5, 8.75},
      .delta_beta = 6.25,

@@ -116,6 +116,37 @@ static void names_stay_names_and_break_no_table(void **state)
     check_table(NULL, 0, headers, 1, TABULATE_CELL, TABULATE_G, "| n   |\n|:----|\n");
 }
 
+static void names_become_no_markup(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        const char *expect;
+    } rows[] = {
+        {"<script>alert(1)</script>", "&lt;script>alert(1)&lt;/script>"},
+        {"<img src=x onerror=y>", "&lt;img src=x onerror=y>"},
+        {"<IMG/src=x>", "&lt;IMG/src=x>"},
+        {"\\<a>", "\\&lt;a>"},
+        {"<b", "&lt;b"},
+        {"<!-- x", "&lt;!-- x"},
+        {"<javascript:x>", "&lt;javascript:x>"},
+        {"[x](javascript:y)", "[x&#93;(javascript:y)"},
+        {"&lt;a>", "&amp;lt;a>"},
+        {"void f<int>(std::array<float, 4> [3], at::Half)",
+         "void f<int>(std::array<float, 4> [3], at::Half)"},
+        {"k<4, c10::Half>", "k<4, c10::Half>"},
+        {"k<at::Half>", "k<at::Half>"},
+        {"a < b && c", "a < b && c"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct buf out;
+        buf_init(&out, TEXT_MAX);
+        tabulate_text(&out, rows[i].text);
+        assert_string_equal(out.ptr, rows[i].expect);
+        buf_free(&out);
+    }
+}
+
 /* ---- a comparison ---- */
 
 struct made {
@@ -227,7 +258,7 @@ static void csv_leaves_numbers_and_guards_names(void **state)
     fill(made, "=cmd|' /C calc'!A0", 7, 7);
     const struct comparison *c = compare(made, "t");
     comparison_csv(&made->out, &c, 1);
-    assert_has(made->out.ptr, "\n.=cmd|' /C calc'!A0,gpu_clock,");
+    assert_has(made->out.ptr, "\n'=cmd|' /C calc'!A0,gpu_clock,");
     assert_has(made->out.ptr, ",-602.000000,");
     assert_null(strstr(made->out.ptr, ",.-"));
 }
@@ -283,6 +314,22 @@ static void markdown_has_the_sections_of_the_reference(void **state)
         assert_has(at, in_order[i]);
         at = strstr(at, in_order[i]);
     }
+}
+
+/* But in the lines that the reference has too. */
+static void no_probability_is_printed_as_0(void **state)
+{
+    struct made *made = *state;
+    fill(made, "gemm", 7, 7);
+    const struct comparison *c = compare(made, "t");
+    assert_true(c->cycle_p < 0.0005 && c->cycle_u > 0.0005);
+    comparison_markdown(&made->out, c);
+    assert_has(made->out.ptr, "changed by +9.98% (p < 0.001, by ranks 0.008). ");
+    buf_clear(&made->out);
+    comparison_plain(&made->out, c, 5);
+    assert_has(made->out.ptr, "changed by +9.98% (p < 0.001, by ranks 0.008). ");
+    assert_has(made->out.ptr, "(p-value: < 0.001)");
+    assert_null(strstr(made->out.ptr, "0.000)"));
 }
 
 static void markdown_of_a_cross_pair_names_both_processes(void **state)
@@ -598,10 +645,12 @@ int main(void)
         cmocka_unit_test(large_and_small_numbers_have_exponents),
         cmocka_unit_test(thousands_are_separated),
         cmocka_unit_test(names_stay_names_and_break_no_table),
+        cmocka_unit_test(names_become_no_markup),
         TEST(csv_has_the_columns_of_the_reference_first),
         TEST(csv_leaves_numbers_and_guards_names),
         TEST(csv_of_pairs_tells_which_pair),
         TEST(markdown_has_the_sections_of_the_reference),
+        TEST(no_probability_is_printed_as_0),
         TEST(markdown_of_a_cross_pair_names_both_processes),
         TEST(markdown_survives_hostile_names),
         TEST(markdown_tells_what_is_left_out),

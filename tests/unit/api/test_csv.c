@@ -36,13 +36,13 @@ static void quotes_where_needed(void **state)
 static void guards_against_formulas(void **state)
 {
     (void)state;
-    check_text("=1+1", ".=1+1");
-    check_text("+1", ".+1");
-    check_text("-1", ".-1");
-    check_text("@SUM(A1)", ".@SUM(A1)");
-    check_text("=A1,\"x\"", "\".=A1,\"\"x\"\"\"");
-    check_text("\t=1", ".\t=1");
-    check_text("\r=1", "\".\r=1\"");
+    check_text("=1+1", "'=1+1");
+    check_text("+1", "'+1");
+    check_text("-1", "'-1");
+    check_text("@SUM(A1)", "'@SUM(A1)");
+    check_text("=A1,\"x\"", "\"'=A1,\"\"x\"\"\"");
+    check_text("\t=1", "'\t=1");
+    check_text("\r=1", "\"'\r=1\"");
     check_text("a=1", "a=1");
 }
 
@@ -73,7 +73,7 @@ static void rows_serve_both_notations(void **state)
     out.notation = FIELD_CSV;
     write_row(&out, -5);
     assert_string_equal(text.ptr, "name,count,mean,none,yes,null,pair_1,pair_2\r\n"
-                                  ".-x,-5,0.5,,true,,p,\"q,r\"\r\n");
+                                  "'-x,-5,0.5,,true,,p,\"q,r\"\r\n");
     buf_clear(&text);
     jw_init(&json, &text, false);
     out = (struct field_out){.notation = FIELD_JSON, .json = &json};

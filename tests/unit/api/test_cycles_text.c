@@ -92,7 +92,7 @@ static void csv_is_the_perf_data_table(void **state)
                 "3,7,n1,12.3456,\"void k<4, float>(int)\",gpu_usage,GPU 7,gpu_compute,"
                 "204324328554.3763,0.0000,185.2500,**,run,1500.5000,1763001580008344.2500,2,k,"
                 "prefill\n"
-                "5,-1,,0.0001,runq,N/A,,runq,,,1.0000,\" \",.=run,2.0000,-1.5000,1,runq,"
+                "5,-1,,0.0001,runq,N/A,,runq,,,1.0000,\" \",'=run,2.0000,-1.5000,1,runq,"
                 "decode\n");
 }
 

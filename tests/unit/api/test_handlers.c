@@ -9,7 +9,8 @@ static void lists_runs(void **state)
     (void)publish(f, "b", "w.pt.trace.json", "w", "", "other bytes", &empty);
     assert_status(f, get(f, "/api/v1/runs"), 200);
     assert_body_has(f, "\"total\": 2");
-    assert_body_has(f, "\"name\": \"r/1\", \"note\": \"\", \"tags\": [], \"uploaded_at\": \"20");
+    assert_body_has(f, "\"name\": \"r/1\", \"project\": \"\", \"pinned\": false, \"note\": \"\", "
+                       "\"tags\": [], \"uploaded_at\": \"20");
     assert_body_has(
         f, "\"traces\": 1, \"workers\": 1, \"size_bytes\": 9, \"device_types\": [\"GPU\"]");
     assert_body_has(f, "\"views\": [\"overview\", \"operators\", \"kernels\", \"trace\"]");
@@ -85,6 +86,29 @@ static void sets_tags_and_notes(void **state)
     assert_body_has(f, "\"note\": \"of the run\", \"tags\": []");
     assert_false(body_has(f, "trace_list"));
     assert_problem(f, send_body(f, "PATCH", "/api/v1/runs/x", "{\"note\":\"\"}"), 404, "not_found");
+}
+
+static void pins_runs(void **state)
+{
+    struct fixture *f = *state;
+    static const char target[] = "/api/v1/runs/r%2F1";
+    static const char *const bad[] = {"{\"pinned\": 1}", "{\"pinned\": null}",
+                                      "{\"pinned\": \"true\"}"};
+    assert_status(f, get(f, target), 200);
+    assert_body_has(f, "\"pinned\": false");
+    assert_status(f, send_body(f, "PATCH", target, "{\"pinned\": true, \"note\": \"n\"}"), 200);
+    assert_body_has(f, "\"pinned\": true");
+    assert_status(f, send_body(f, "PATCH", target, "{\"note\": \"\"}"), 200);
+    assert_body_has(f, "\"pinned\": true");
+    for (size_t i = 0; i < COUNT_OF(bad); i++) {
+        assert_problem(f, send_body(f, "PATCH", target, bad[i]), 400, "bad_request");
+    }
+    assert_status(f, get(f, "/api/v1/runs"), 200);
+    assert_body_has(f, "\"pinned\": true");
+    assert_status(f, send_body(f, "PATCH", target, "{\"pinned\": false}"), 200);
+    assert_body_has(f, "\"pinned\": false");
+    assert_problem(f, patch_trace(f, "{\"pinned\": true}"), 400, "bad_request");
+    assert_body_has(f, "only \\\"tags\\\", \\\"note\\\" can");
 }
 
 static void refuses_bad_patches(void **state)
@@ -333,7 +357,7 @@ static void operators_as_csv(void **state)
     struct fixture *f = *state;
     assert_status(f, get_of_trace(f, "/operators?format=csv&sort=calls&q=evil"), 200);
     assert_body_has(f, "name,calls,host_total_ns,");
-    assert_body_has(f, "\r\n\".=evil\"\"<b>\xC3\xA4\",1,1000,1000,1000.0,");
+    assert_body_has(f, "\r\n\"'=evil\"\"<b>\xC3\xA4\",1,1000,1000,1000.0,");
     assert_status(f, get_of_trace(f, "/operators?format=csv&group_by=name_shape"), 200);
     assert_body_has(f, "name,input_shape,calls,");
     assert_body_has(f, "aten::mm,\"[[2, 8], []]\",1,");
@@ -428,6 +452,7 @@ int main(void)
         WITH_TRACE(shows_a_run_and_its_traces),
         WITH_TRACE(shows_a_trace),
         WITH_TRACE(sets_tags_and_notes),
+        WITH_TRACE(pins_runs),
         WITH_TRACE(refuses_bad_patches),
         WITH_TRACE(deletes),
         WITH_TRACE(deletes_runs),

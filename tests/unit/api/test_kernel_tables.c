@@ -242,7 +242,7 @@ static void utilisation_as_csv(void **state)
         "dram,sm,class,headroom_ns\r\n"
         "gemm,void gemm<float>(int),2,400,0.8,200.0,100,300,200.0,290.0,298.0,0.8,0.25,,low_dram,"
         "80.0\r\n"
-        ".=odd,.=odd,1,100,0.2,100.0,,,,,,,,,,\r\n");
+        "'=odd,'=odd,1,100,0.2,100.0,,,,,,,,,,\r\n");
 }
 
 static void other_traces_have_no_utilisation(void **state)

@@ -151,6 +151,27 @@ static void a_text_of_the_table_can_be_interned_again(void **state)
     strtab_destroy(tab);
 }
 
+/* A table for another thread: the same ids, none of the bytes. */
+static void referred_texts_have_the_ids_of_the_first_table(void **state)
+{
+    (void)state;
+    enum { TEXTS = 3000 };
+    struct strtab *tab = new_table();
+    struct strtab *other = new_table();
+    for (int i = 0; i < TEXTS; i++) {
+        char text[32];
+        int len = snprintf(text, sizeof text, "text %d", i);
+        uint32_t id = strtab_intern(tab, text, (size_t)len);
+        assert_int_equal(strtab_refer(other, strtab_text(tab, id), (size_t)len), id);
+        assert_ptr_equal(strtab_text(other, id), strtab_text(tab, id));
+        assert_int_equal(strtab_len(other, id), len);
+        assert_int_equal(strtab_find(other, text, (size_t)len), STRTAB_NONE);
+    }
+    assert_int_equal(strtab_count(other), strtab_count(tab));
+    strtab_destroy(other);
+    strtab_destroy(tab);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -162,6 +183,7 @@ int main(void)
         cmocka_unit_test(many_strings_keep_ids_and_addresses),
         cmocka_unit_test(long_strings_are_kept_whole),
         cmocka_unit_test(a_text_of_the_table_can_be_interned_again),
+        cmocka_unit_test(referred_texts_have_the_ids_of_the_first_table),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -282,6 +282,20 @@ static void our_sections_are_read(void **state)
     format_bundle_free(&bundle);
 }
 
+static void a_probability_below_a_bound_is_read_as_0(void **state)
+{
+    (void)state;
+    struct format_bundle bundle = read_report(
+        TITLE "### Verdict\n\nThe two differ. The mean cycle time changed by +4.66% (p < 0.001, by "
+              "ranks 0.250).\n\n"
+              "| Function Name | Metric Name | Device | Suspicion Score | β_old(%) | β_new(%) |\n"
+              "|:---|:---|:---|---:|---:|---:|\n"
+              "| f | m | Host | 0 | 0 | 1 |\n");
+    assert_near(comparison_of(&bundle)->cycle_p, 0, 0);
+    assert_near(comparison_of(&bundle)->cycle_u, 0.25, 0);
+    format_bundle_free(&bundle);
+}
+
 static void surplus_findings_are_passed_over(void **state)
 {
     (void)state;
@@ -541,6 +555,7 @@ int main(void)
         cmocka_unit_test(titles_are_taken_apart),
         cmocka_unit_test(verdicts_are_drawn),
         cmocka_unit_test(our_sections_are_read),
+        cmocka_unit_test(a_probability_below_a_bound_is_read_as_0),
         cmocka_unit_test(surplus_findings_are_passed_over),
         cmocka_unit_test(damaged_lines_are_named),
         cmocka_unit_test(reports_that_break_off_are_told),

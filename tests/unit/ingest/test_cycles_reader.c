@@ -22,7 +22,7 @@ extra_of(const char *fields, const char *args, uint8_t *flags, char host[64], in
         (void)snprintf(host, 64, "%s", string_at(trace, extra.host));
     }
     *flags = trace->events.flags[0];
-    *correlation = trace->events.correlation[0];
+    *correlation = trace_correlation(&trace->events, 0);
     format_bundle_free(&bundle);
     return extra;
 }

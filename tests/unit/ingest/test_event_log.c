@@ -510,7 +510,7 @@ static void check_times(const struct trace *trace, const struct written_log *log
     for (uint32_t i = 0; i < trace->events.count; i++) {
         if ((trace->events.flags[i] & EVENT_NO_TS) == 0) {
             int64_t start_ns = trace->events.ts_ns[i];
-            int64_t end_ns = start_ns + trace->events.dur_ns[i];
+            int64_t end_ns = start_ns + trace_dur_ns(&trace->events, i);
             min_ns = start_ns < min_ns ? start_ns : min_ns;
             max_ns = end_ns > max_ns ? end_ns : max_ns;
         }
@@ -537,8 +537,10 @@ static void check_same_trace(const struct trace *trace, const struct trace *othe
     size_t count = trace->events.count;
     assert_memory_equal(trace->events.ts_ns, other->events.ts_ns, count * sizeof(int64_t));
     assert_memory_equal(trace->events.name, other->events.name, count * sizeof(uint32_t));
-    assert_memory_equal(trace->events.correlation, other->events.correlation,
-                        count * sizeof(int64_t));
+    for (uint32_t i = 0; i < count; i++) {
+        assert_int_equal(trace_correlation(&trace->events, i),
+                         trace_correlation(&other->events, i));
+    }
 }
 
 /* Every element of the list and every other member of a document that jansson can read. Of one that

@@ -298,7 +298,7 @@ static void a_model_beyond_the_budget_fails(void **state)
 static void a_model_beyond_its_share_gets_the_whole(void **state)
 {
     struct fixture *f = *state;
-    struct jobs *jobs = create_with_budget(f, 80);
+    struct jobs *jobs = create_with_budget(f, 64);
     int64_t id = submit_deceptive_file(f, jobs);
     /* The stages show the second attempt. */
     struct jobs_status status = {0};

@@ -94,9 +94,9 @@ static void equal_models(const struct trace *a, const struct trace *b)
     assert_true(a->base_time_ns == b->base_time_ns);
     for (uint32_t i = 0; i < a->events.count; i++) {
         assert_true(a->events.ts_ns[i] == b->events.ts_ns[i]);
-        assert_true(a->events.dur_ns[i] == b->events.dur_ns[i]);
-        assert_true(a->events.correlation[i] == b->events.correlation[i]);
-        assert_true(a->events.external_id[i] == b->events.external_id[i]);
+        assert_true(trace_dur_ns(&a->events, i) == trace_dur_ns(&b->events, i));
+        assert_true(trace_correlation(&a->events, i) == trace_correlation(&b->events, i));
+        assert_true(trace_external_id(&a->events, i) == trace_external_id(&b->events, i));
         assert_int_equal(a->events.kind[i], b->events.kind[i]);
         assert_int_equal(a->events.flags[i], b->events.flags[i]);
         assert_int_equal(a->events.args[i], b->events.args[i]);

@@ -81,9 +81,9 @@ static void fields_become_columns(void **state)
     const struct trace_events *events = &trace->events;
     assert_int_equal(events->count, 4);
     assert_true(events->ts_ns[0] == 1712195495519689047);
-    assert_int_equal(events->dur_ns[0], 63813);
-    assert_int_equal(events->external_id[0], 6);
-    assert_true(events->correlation[0] == TRACE_NO_ID);
+    assert_int_equal(trace_dur_ns(events, 0), 63813);
+    assert_int_equal(trace_external_id(events, 0), 6);
+    assert_true(trace_correlation(events, 0) == TRACE_NO_ID);
     assert_int_equal(events->flags[0], EVENT_HAS_DUR | EVENT_TID_IS_TEXT);
     assert_string_equal(event_name(trace, 0), "aten::\xC3\xA9");
     const struct op_args *op = &trace->op_args[events->args[0]];
@@ -104,12 +104,12 @@ static void fields_become_columns(void **state)
     assert_int_equal(events->flags[1] & EVENT_HAS_DUR, 0);
 
     assert_int_equal(events->ts_ns[2], 17000);
-    assert_int_equal(events->dur_ns[2], 0);
-    assert_int_equal(events->correlation[2], 99);
-    assert_true(events->external_id[2] == TRACE_NO_ID);
+    assert_int_equal(trace_dur_ns(events, 2), 0);
+    assert_int_equal(trace_correlation(events, 2), 99);
+    assert_true(trace_external_id(events, 2) == TRACE_NO_ID);
     assert_int_equal(trace->warnings.by_code[WARN_NEGATIVE_DURATION].count, 1);
     assert_int_not_equal(events->track[2], events->track[0]);
-    assert_int_equal(events->correlation[3], 99);
+    assert_int_equal(trace_correlation(events, 3), 99);
     assert_true(trace->decimal_times);
     format_bundle_free(&bundle);
 }
@@ -179,10 +179,10 @@ static void memory_modules_and_labels_are_kept(void **state)
     assert_int_equal(memory->has, MEMORY_HAS_ADDR | MEMORY_HAS_ALLOCATED | MEMORY_HAS_DEVICE_TYPE |
                                       MEMORY_HAS_DEVICE_ID);
     assert_int_equal(events->args[1], 2);
-    assert_int_equal(events->correlation[1], 5);
-    assert_int_equal(events->external_id[1], 3);
+    assert_int_equal(trace_correlation(events, 1), 5);
+    assert_int_equal(trace_external_id(events, 1), 3);
     assert_true((events->flags[1] & EVENT_MODULE) != 0 && (events->flags[2] & EVENT_MODULE) == 0);
-    assert_true(events->args[2] == TRACE_NO_ARGS && events->external_id[2] == TRACE_NO_ID);
+    assert_true(events->args[2] == TRACE_NO_ARGS && trace_external_id(events, 2) == TRACE_NO_ID);
     assert_int_equal(trace->label_count, 3);
     assert_string_equal(string_at(trace, trace->labels[0].kind_name), "thread_name");
     assert_string_equal(string_at(trace, trace->labels[0].label), "stream 7");
@@ -202,7 +202,10 @@ static void ids_that_are_texts_are_unique(void **state)
                   "{\"ph\":\"f\",\"id\":\"1\",\"ts\":1,\"name\":\"a\"},"
                   "{\"ph\":\"f\",\"id\":1.0,\"ts\":1,\"name\":\"a\"},"
                   "{\"ph\":\"f\",\"id\":18446744073709551615,\"ts\":1,\"name\":\"a\"}]");
-    const int64_t *ids = bundle.items[0].model->events.correlation;
+    int64_t ids[5];
+    for (uint32_t i = 0; i < 5; i++) {
+        ids[i] = trace_correlation(&bundle.items[0].model->events, i);
+    }
     assert_true(ids[0] < 0 && ids[0] == ids[1] && ids[2] < 0 && ids[2] != ids[0]);
     assert_true(ids[3] == 1 && ids[4] < 0);
     format_bundle_free(&bundle);

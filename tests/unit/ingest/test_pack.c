@@ -84,6 +84,128 @@ static void columns_come_back(void **state)
     free(packed);
 }
 
+/* ---- in parts ---- */
+
+#define LONG_COUNT ((size_t)200000)
+
+struct long_columns {
+    uint8_t *bytes;
+    uint32_t *words;
+    int64_t *times;
+};
+
+/* Columns that do not compress, so that there are many parts. */
+static void make_long(struct long_columns *columns)
+{
+    uint64_t state = 88172645463325252U;
+    columns->bytes = malloc(LONG_COUNT);
+    columns->words = malloc(LONG_COUNT * sizeof *columns->words);
+    columns->times = malloc(LONG_COUNT * sizeof *columns->times);
+    for (size_t i = 0; i < LONG_COUNT; i++) {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        columns->bytes[i] = (uint8_t)state;
+        columns->words[i] = (uint32_t)(state >> 8);
+        columns->times[i] = (int64_t)state;
+    }
+}
+
+static void write_long(struct pack *pack, const void *context)
+{
+    const struct long_columns *columns = context;
+    pack_number(pack, LONG_COUNT);
+    pack_texts(pack, texts, COUNT);
+    pack_bytes(pack, columns->bytes, LONG_COUNT);
+    pack_u32(pack, columns->words, LONG_COUNT);
+    pack_column(pack, columns->times, LONG_COUNT);
+    pack_i64(pack, columns->times, LONG_COUNT);
+    pack_i64_repeated(pack, INT64_MIN, LONG_COUNT);
+    pack_u32_repeated(pack, UINT32_MAX, LONG_COUNT);
+}
+
+static void check_long(const void *packed, size_t len, const struct long_columns *columns)
+{
+    struct err err = ERR_INIT;
+    struct unpack unpack;
+    struct arena arena;
+    unsigned stride = 0;
+    arena_init(&arena, 0);
+    assert_true(unpack_init(&unpack, &arena, packed, len, &err));
+    assert_int_equal(unpack_count(&unpack), LONG_COUNT);
+    assert_non_null(unpack_texts(&unpack, COUNT));
+    assert_memory_equal(unpack_bytes(&unpack, LONG_COUNT), columns->bytes, LONG_COUNT);
+    assert_memory_equal(unpack_u32(&unpack, LONG_COUNT, UINT32_MAX, true), columns->words,
+                        LONG_COUNT * sizeof *columns->words);
+    assert_memory_equal(unpack_column(&unpack, LONG_COUNT, &stride), columns->times,
+                        LONG_COUNT * sizeof *columns->times);
+    assert_memory_equal(unpack_i64(&unpack, LONG_COUNT), columns->times,
+                        LONG_COUNT * sizeof *columns->times);
+    const int64_t *repeated = unpack_i64(&unpack, LONG_COUNT);
+    for (size_t i = 0; i < LONG_COUNT; i++) {
+        assert_true(repeated[i] == INT64_MIN);
+    }
+    const uint32_t *none = unpack_u32(&unpack, LONG_COUNT, 1, true);
+    for (size_t i = 0; i < LONG_COUNT; i++) {
+        assert_true(none[i] == UINT32_MAX);
+    }
+    assert_true(unpack_is_at_end(&unpack));
+    assert_true(unpack_finish(&unpack, &err));
+    arena_free(&arena);
+}
+
+static void parts_make_the_whole(void **state)
+{
+    (void)state;
+    struct err err = ERR_INIT;
+    struct long_columns columns;
+    struct pack pack;
+    void *whole = NULL;
+    void *parts = NULL;
+    size_t whole_len = 0;
+    size_t parts_len = 0;
+    make_long(&columns);
+    pack_init(&pack);
+    write_long(&pack, &columns);
+    assert_true(pack_finish(&pack, &whole, &whole_len, &err));
+    pack_free(&pack);
+    assert_true(pack_in_parts(write_long, &columns, &parts, &parts_len, &err));
+    check_long(whole, whole_len, &columns);
+    check_long(parts, parts_len, &columns);
+    /* One column is there twice, too far apart for the smaller window. */
+    assert_in_range(parts_len, whole_len, whole_len * 2);
+    free(whole);
+    free(parts);
+    free(columns.bytes);
+    free(columns.words);
+    free(columns.times);
+}
+
+static void write_nothing(struct pack *pack, const void *context)
+{
+    (void)context;
+    pack_u32(pack, NULL, 0);
+    pack_i64_repeated(pack, 1, 0);
+    pack_u32_repeated(pack, 1, 0);
+}
+
+static void no_part_is_no_bytes(void **state)
+{
+    (void)state;
+    struct err err = ERR_INIT;
+    struct unpack unpack;
+    struct arena arena;
+    void *packed = NULL;
+    size_t len = 0;
+    arena_init(&arena, 0);
+    assert_true(pack_in_parts(write_nothing, NULL, &packed, &len, &err));
+    assert_true(unpack_init(&unpack, &arena, packed, len, &err));
+    assert_true(unpack_is_at_end(&unpack));
+    assert_true(unpack_finish(&unpack, &err));
+    arena_free(&arena);
+    free(packed);
+}
+
 static void nothing_packs_too(void **state)
 {
     (void)state;
@@ -225,10 +347,9 @@ static void refuses_what_does_not_fit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(columns_come_back),
-        cmocka_unit_test(nothing_packs_too),
-        cmocka_unit_test(damage_is_told),
-        cmocka_unit_test(refuses_what_does_not_fit),
+        cmocka_unit_test(columns_come_back),   cmocka_unit_test(parts_make_the_whole),
+        cmocka_unit_test(no_part_is_no_bytes), cmocka_unit_test(nothing_packs_too),
+        cmocka_unit_test(damage_is_told),      cmocka_unit_test(refuses_what_does_not_fit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -106,13 +106,13 @@ static void tables_are_thought_larger_than_traces(void **state)
     for (int packed = 0; packed < 2; packed++) {
         uint64_t text_bytes = TEXT_BYTES * (packed == 1 ? 15U : 1U);
         for (size_t i = 0; i < sizeof traces / sizeof traces[0]; i++) {
-            assert_int_equal(estimate_of(f, traces[i], packed == 1), BASE_BYTES + text_bytes / 3);
+            assert_int_equal(estimate_of(f, traces[i], packed == 1), BASE_BYTES + text_bytes / 4);
         }
         for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
             assert_int_equal(estimate_of(f, tables[i], packed == 1), BASE_BYTES + text_bytes * 3);
         }
     }
-    assert_true(worker_estimate_bytes("/nonexistent", 300) == BASE_BYTES + 100);
+    assert_true(worker_estimate_bytes("/nonexistent", 400) == BASE_BYTES + 100);
     assert_true(worker_estimate_bytes("/nonexistent", UINT64_MAX) == UINT64_MAX);
 }
 

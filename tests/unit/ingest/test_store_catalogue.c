@@ -1,4 +1,5 @@
 /* Runs, traces and jobs: what is visible when, what goes with what. */
+#include "ingest/store/store_access.h"
 #include "tests/unit/ingest/store_fixture.h"
 
 static struct store_run *get_run(struct fixture *f, const char *name)
@@ -67,7 +68,7 @@ static void nothing_is_visible_until_published(void **state)
     struct store_run *run;
     assert_int_equal(run_count(f), 0);
     assert_fails(f, store_run_get(f->store, &f->arena, "r", &run, &f->err), ERR_NOT_FOUND);
-    assert_fails(f, store_run_patch(f->store, "r", NULL, "n", &f->err), ERR_NOT_FOUND);
+    assert_fails(f, store_run_patch(f->store, "r", NULL, "n", NULL, &f->err), ERR_NOT_FOUND);
     assert_fails(f, store_run_delete(f->store, "r", &f->err), ERR_NOT_FOUND);
     assert_false(trace_is_there(f, 1));
     assert_fails(f, store_trace_patch(f->store, 1, NULL, "n", &f->err), ERR_NOT_FOUND);
@@ -318,15 +319,15 @@ static void patch_changes_what_is_given(void **state)
 {
     struct fixture *f = *state;
     int64_t id = add_trace(f, "r", "f", "w", "", "bytes");
-    assert_ok(f, store_run_patch(f->store, "r", "[\"a\"]", NULL, &f->err));
-    assert_ok(f, store_run_patch(f->store, "r", NULL, "note", &f->err));
+    assert_ok(f, store_run_patch(f->store, "r", "[\"a\"]", NULL, NULL, &f->err));
+    assert_ok(f, store_run_patch(f->store, "r", NULL, "note", NULL, &f->err));
     assert_string_equal(get_run(f, "r")->tags, "[\"a\"]");
     assert_string_equal(get_run(f, "r")->note, "note");
     assert_ok(f, store_trace_patch(f->store, id, "[\"t\"]", "n", &f->err));
     assert_ok(f, store_trace_patch(f->store, id, NULL, "", &f->err));
     assert_string_equal(get_trace(f, id)->tags, "[\"t\"]");
     assert_string_equal(get_trace(f, id)->note, "");
-    assert_fails(f, store_run_patch(f->store, "R", NULL, "n", &f->err), ERR_NOT_FOUND);
+    assert_fails(f, store_run_patch(f->store, "R", NULL, "n", NULL, &f->err), ERR_NOT_FOUND);
     assert_fails(f, store_trace_patch(f->store, id + 1, NULL, "n", &f->err), ERR_NOT_FOUND);
 }
 
@@ -399,7 +400,7 @@ static void a_deleted_run_takes_its_rows(void **state)
     int64_t id = publish(f, add_job(f, "r", "f", "x", false), "w", "", &results);
     int64_t kept = add_trace(f, "s", "f", "w", "", "y");
     struct trace_results *out;
-    assert_ok(f, store_run_patch(f->store, "r", NULL, "old", &f->err));
+    assert_ok(f, store_run_patch(f->store, "r", NULL, "old", NULL, &f->err));
     assert_ok(f, store_run_delete(f->store, "r", &f->err));
     assert_fails(f, store_run_delete(f->store, "r", &f->err), ERR_NOT_FOUND);
     assert_fails(f, store_overview(f->store, &f->arena, id, &out, &f->err), ERR_NOT_FOUND);
@@ -467,6 +468,58 @@ static void plugin_figures_belong_to_their_trace(void **state)
     assert_int_equal(raw_bytes(f), 0);
 }
 
+static void what_can_be_seen_has_a_version(void **state)
+{
+    struct fixture *f = *state;
+    struct trace_results results = {.device_type = "GPU"};
+    struct store_ingest *ingest;
+    int64_t job = add_job(f, "r", "f", "bytes", false);
+    assert_ok(f, store_ingest_begin(f->store, job, &ingest, &f->err));
+    uint64_t version = store_version(f->store);
+    assert_ok(f, store_ingest_trace(ingest, "w", "", "chrome-trace", &results, &f->err));
+    /* What nobody sees yet leaves it as it is, or every batch would empty what is kept. */
+    assert_int_equal(store_version(f->store), version);
+    assert_ok(f, store_ingest_publish(ingest, &f->err));
+    assert_true(store_version(f->store) > version);
+    int64_t id = trace_of_job(f, job);
+
+    version = store_version(f->store);
+    assert_ok(f, store_trace_patch(f->store, id, NULL, "note", &f->err));
+    assert_true(store_version(f->store) > version);
+    version = store_version(f->store);
+    assert_ok(f, store_run_patch(f->store, "r", "[]", NULL, NULL, &f->err));
+    assert_true(store_version(f->store) > version);
+    version = store_version(f->store);
+    assert_int_equal(run_count(f), 1);
+    assert_true(trace_is_there(f, id));
+    assert_int_equal(store_version(f->store), version);
+    assert_ok(f, store_trace_delete(f->store, id, &f->err));
+    assert_true(store_version(f->store) > version);
+}
+
+static void runs_and_traces_are_counted(void **state)
+{
+    struct fixture *f = *state;
+    int64_t runs = -1;
+    int64_t traces = -1;
+    assert_ok(f, store_count(f->store, NULL, &runs, &traces, &f->err));
+    assert_int_equal(runs, 0);
+    assert_int_equal(traces, 0);
+    (void)add_trace(f, "a", "f1", "w1", "", "one");
+    (void)add_trace(f, "a", "f2", "w2", "", "two");
+    (void)add_trace(f, "b", "f3", "w3", "", "three");
+    (void)add_job(f, "c", "f4", "not yet", false);
+    assert_ok(f, store_count(f->store, NULL, &runs, &traces, &f->err));
+    assert_int_equal(runs, 2);
+    assert_int_equal(traces, 3);
+    assert_ok(f, store_run_move(f->store, "a", "p", &f->err));
+    assert_ok(f, store_count(f->store, "[]", &runs, &traces, &f->err));
+    assert_int_equal(runs, 1);
+    assert_int_equal(traces, 1);
+    assert_ok(f, store_count(f->store, "[\"p\"]", &runs, &traces, &f->err));
+    assert_int_equal(traces, 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -489,6 +542,8 @@ int main(void)
         TEST(runs_are_sorted_and_searched),
         TEST(a_deleted_run_takes_its_rows),
         TEST(unfinished_jobs_are_listed_in_order),
+        TEST(what_can_be_seen_has_a_version),
+        TEST(runs_and_traces_are_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -155,7 +155,7 @@ static void a_trace_may_go_meanwhile(void **state)
         ok = store_export_next(from, &text, &len, &f->err);
     }
     assert_false(ok);
-    assert_int_equal(f->err.code, ERR_GONE);
+    assert_int_equal(f->err.code, ERR_NOT_FOUND);
     store_export_close(from);
     store_export_close(NULL);
 }

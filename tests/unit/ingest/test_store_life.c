@@ -214,6 +214,39 @@ static void reopening_removes_raw_files_without_rows(void **state)
     assert_int_not_equal(access(path, F_OK), 0);
 }
 
+/* Among many, so that each is looked for in all places. */
+static void reopening_keeps_every_file_that_is_needed(void **state)
+{
+    enum { FILES = 40 };
+    struct fixture *f = *state;
+    char hashes[FILES][SHA256_HEX_BYTES];
+    char bytes[16];
+    uint64_t database_bytes;
+    uint64_t before;
+    uint64_t after;
+    for (int i = 0; i < FILES; i++) {
+        (void)snprintf(bytes, sizeof bytes, "%d", i);
+        if (i % 4 == 0) {
+            (void)add_job(f, "waiting", bytes, bytes, false);
+        } else if (i % 4 == 1) {
+            (void)add_trace(f, "r", bytes, bytes, "", bytes);
+        }
+        commit_bytes(f, bytes, hashes[i]);
+    }
+    close_store(f);
+    open_store(f);
+    assert_ok(f, store_size(f->store, &database_bytes, &before, &f->err));
+    for (int i = 0; i < FILES; i++) {
+        assert_int_equal(raw_exists(f, hashes[i]), i % 4 < 2);
+    }
+    close_store(f);
+    open_store(f);
+    assert_ok(f, store_size(f->store, &database_bytes, &after, &f->err));
+    /* 0, 1, 4, 5, 8 and 9 have one digit, fourteen others have two. */
+    assert_int_equal(before, 6 + 2 * 14);
+    assert_int_equal(after, before);
+}
+
 static void blobs_of_any_size_are_kept(void **state)
 {
     struct fixture *f = *state;
@@ -454,6 +487,7 @@ int main(void)
         TEST(a_second_process_is_refused),
         TEST(reopening_removes_what_was_not_published),
         TEST(reopening_removes_raw_files_without_rows),
+        TEST(reopening_keeps_every_file_that_is_needed),
         TEST(blobs_of_any_size_are_kept),
         TEST(a_full_database_says_so),
         TEST(a_full_disk_refuses_an_upload),

@@ -40,7 +40,13 @@ static const char rows_of_schema_2[] =
 static const char rows_of_schema_3[] =
     "INSERT INTO module VALUES (5, 0, 2, 77, -1, 4, 1, 10, 9, 8, 7);"
     "PRAGMA user_version = 3;";
-static const char *const rows_of_schemas[] = {rows_of_schema_1, rows_of_schema_2, rows_of_schema_3};
+static const char rows_of_schema_4[] = "PRAGMA user_version = 4;";
+static const char rows_of_schema_5[] =
+    "UPDATE job SET rank = 3 WHERE id = 7;"
+    "INSERT INTO job_failure VALUES (7, 0, 'w.2.json', 'bad_input', NULL, 'no JSON');"
+    "PRAGMA user_version = 5;";
+static const char *const rows_of_schemas[] = {rows_of_schema_1, rows_of_schema_2, rows_of_schema_3,
+                                              rows_of_schema_4, rows_of_schema_5};
 #define SCHEMAS ((int)(sizeof rows_of_schemas / sizeof rows_of_schemas[0]))
 
 static void exec_or_fail(sqlite3 *db, const char *sql)
@@ -78,8 +84,9 @@ static int64_t query_int(struct fixture *f, const char *sql)
     return value;
 }
 
-static void check_catalogue(struct fixture *f)
+static void check_catalogue(struct fixture *f, int schema)
 {
+    struct store_job_failure *failures;
     struct store_run *run;
     struct store_trace *trace;
     struct store_job *jobs;
@@ -88,6 +95,8 @@ static void check_catalogue(struct fixture *f)
     assert_ok(f, store_run_get(f->store, &f->arena, "old run", &run, &f->err));
     assert_string_equal(run->note, "a note");
     assert_int_equal(run->views, 7);
+    assert_false(run->pinned);
+    assert_string_equal(run->project, "");
     assert_ok(f, store_trace_get(f->store, &f->arena, 5, &trace, &f->err));
     assert_string_equal(trace->worker, "w");
     assert_int_equal(trace->event_count, 99);
@@ -102,6 +111,10 @@ static void check_catalogue(struct fixture *f)
               store_find_file(f->store, &f->arena, "old run", "w.1.pt.trace.json", &file, &f->err));
     assert_string_equal(file.sha256_hex, "aa");
     assert_null(file.marker);
+    assert_int_equal(file.rank, schema < 5 ? STORE_NO_RANK : 3);
+    assert_ok(f, store_job_failures(f->store, &f->arena, 7, &failures, &count, &f->err));
+    assert_int_equal(count, schema < 5 ? 0 : 1);
+    assert_true(count == 0 || strcmp(failures[0].member, "w.2.json") == 0);
 }
 
 static void check_results(struct fixture *f, int schema)
@@ -174,7 +187,7 @@ static void what_was_there_stays(void **state)
             open_store(f);
             assert_int_equal(query_int(f, "PRAGMA user_version"),
                              store_migrations[store_migration_count - 1].version);
-            check_catalogue(f);
+            check_catalogue(f, schema);
             check_results(f, schema);
             check_modules(f, schema);
             check_events_are_gone(f);

@@ -99,10 +99,11 @@ static void free_full(struct full *s)
     free(s);
 }
 
-/* What is kept of an upload that is gone. */
+/* What is kept of an upload that is gone, or never belonged to one. */
 static bool stays(const char *table)
 {
-    return strcmp(table, "job") == 0 || strcmp(table, "job_failure") == 0;
+    return strcmp(table, "job") == 0 || strcmp(table, "job_failure") == 0 ||
+           strcmp(table, "token") == 0 || strcmp(table, "session") == 0;
 }
 
 /* Only groups that a request compared name their traces. */

@@ -29,17 +29,71 @@ static void columns_grow_together(void **state)
     assert_int_equal(trace->events.count, 5000);
     assert_int_equal(trace->events.capacity, 5000);
     assert_int_equal(trace->events.ts_ns[4999], 4999);
-    assert_int_equal(trace->events.dur_ns[1234], 2468);
-    assert_int_equal(trace->events.correlation[1234], -1234);
+    assert_int_equal(trace_dur_ns(&trace->events, 1234), 2468);
+    assert_int_equal(trace_correlation(&trace->events, 1234), -1234);
     assert_int_equal(trace->events.name[13], 6);
     assert_int_equal(trace->events.kind[0], EVENT_KERNEL);
     assert_int_equal(trace->events.phase[4999], 'X');
-    /* 49 bytes an event and what an empty trace takes */
-    assert_in_range(trace_memory_bytes(trace), 5000 * 49, 5000 * 49 + 200000);
+    /* 37 bytes an event, 8 for each negative number, and what an empty trace takes */
+    assert_in_range(trace_memory_bytes(trace), 5000 * 45, 5000 * 45 + 200000);
 
     struct trace_event more = {.name = 3, .phase = 'i'};
     assert_true(trace_add_event(trace, &more));
     assert_int_equal(trace->events.name[5000], 3);
+    trace_destroy(trace);
+}
+
+static const int64_t odd_numbers[] = {0,
+                                      1,
+                                      (int64_t)TRACE_WIDE - 1,
+                                      TRACE_WIDE,
+                                      (int64_t)TRACE_WIDE + 1,
+                                      UINT32_MAX - INT64_C(1),
+                                      UINT32_MAX,
+                                      INT64_C(1) << 32,
+                                      INT64_MAX,
+                                      -1,
+                                      TRACE_NO_ID + 1,
+                                      TRACE_NO_ID};
+#define ODD_COUNT (sizeof odd_numbers / sizeof odd_numbers[0])
+
+static void numbers_of_any_size_come_back(void **state)
+{
+    (void)state;
+    struct trace *trace = trace_create();
+    for (uint32_t i = 0; i < 10 * ODD_COUNT; i++) {
+        int64_t number = odd_numbers[i % ODD_COUNT];
+        struct trace_event event = {.dur_ns = number < 0 ? 0 : number,
+                                    .correlation = number,
+                                    .external_id = odd_numbers[(i + 1) % ODD_COUNT]};
+        assert_true(trace_add_event(trace, &event));
+    }
+    for (uint32_t i = 0; i < 10 * ODD_COUNT; i++) {
+        int64_t number = odd_numbers[i % ODD_COUNT];
+        assert_true(trace_dur_ns(&trace->events, i) == (number < 0 ? 0 : number));
+        assert_true(trace_correlation(&trace->events, i) == number);
+        assert_true(trace_external_id(&trace->events, i) == odd_numbers[(i + 1) % ODD_COUNT]);
+    }
+    trace_destroy(trace);
+}
+
+static void durations_change_in_place(void **state)
+{
+    (void)state;
+    struct trace *trace = trace_create();
+    struct trace_event event = {.dur_ns = INT64_C(1) << 40};
+    assert_true(trace_add_event(trace, &event) && trace_add_event(trace, &event));
+    for (size_t i = 0; i < ODD_COUNT; i++) {
+        int64_t dur_ns = odd_numbers[i] < 0 ? 7 : odd_numbers[i];
+        assert_true(trace_set_dur_ns(trace, 1, dur_ns));
+        assert_true(trace_dur_ns(&trace->events, 1) == dur_ns);
+        assert_true(trace_dur_ns(&trace->events, 0) == INT64_C(1) << 40);
+    }
+    /* What is long and stays so takes no more memory. */
+    assert_true(trace_set_dur_ns(trace, 0, INT64_MAX));
+    uint32_t wide_count = trace->events.dur_ns.wide_count;
+    assert_true(trace_set_dur_ns(trace, 0, INT64_C(1) << 50));
+    assert_int_equal(trace->events.dur_ns.wide_count, wide_count);
     trace_destroy(trace);
 }
 
@@ -167,6 +221,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(columns_grow_together),
+        cmocka_unit_test(numbers_of_any_size_come_back),
+        cmocka_unit_test(durations_change_in_place),
         cmocka_unit_test(equal_entries_are_stored_once),
         cmocka_unit_test(text_and_number_make_two_tracks),
         cmocka_unit_test(memory_records_are_never_joined),

@@ -605,7 +605,8 @@ static void tokens_and_a_base_path(void **state)
     (void)close(fd);
     struct err err = ERR_INIT;
     struct access *access = NULL;
-    assert_true(access_load(&access, tokens, &err));
+    const struct access_options access_options = {.token_file = tokens};
+    assert_true(access_create(&access, &access_options, &err));
     (void)unlink(tokens);
     const struct http_options options = {.listen_host = "127.0.0.1",
                                          .base_path = "/base",

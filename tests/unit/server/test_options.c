@@ -1,4 +1,4 @@
-#include "ingest/model/cycles.h"
+#include "ingest/model/comparison.h"
 #include "server/options.h"
 #include "server/options_value.h"
 #include "tests/unit/base/unit.h"
@@ -82,6 +82,33 @@ static void serve_takes_all_its_options(void **state)
     assert_true(p.options.allow_anonymous);
     assert_string_equal(p.options.public_url, "https://x.example/a/b");
     assert_string_equal(p.options.static_dir, "static");
+    assert_int_equal(p.options.limits.retain_days | p.options.limits.quota_bytes |
+                         p.options.limits.project_quota_bytes,
+                     0);
+    assert_true(parse(&p, "serve --retain-days 90 --quota 2T --project-quota 100G"));
+    assert_int_equal(p.options.limits.retain_days, 90);
+    assert_true(p.options.limits.quota_bytes == (uint64_t)2 << 40);
+    assert_true(p.options.limits.project_quota_bytes == (uint64_t)100 << 30);
+}
+
+static void what_reads_a_file_has_its_limits(void **state)
+{
+    (void)state;
+    static const char *const words[] = {"serve", "ingest a", "report a", "compare a b", "cycles a"};
+    for (size_t i = 0; i < COUNT_OF(words); i++) {
+        struct parsed p;
+        char line[200];
+        assert_true(parse(&p, words[i]));
+        assert_int_equal(p.options.limits.ratio, 1000);
+        (void)snprintf(line, sizeof line, "%s --max-decompressed 1M --max-ratio 0 --max-events 7",
+                       words[i]);
+        assert_true(parse(&p, line));
+        assert_int_equal(limits_of_input(&p.options.limits).decompressed_bytes, 1 << 20);
+        assert_int_equal(limits_of_input(&p.options.limits).ratio, 0);
+        assert_int_equal(p.options.limits.events, 7);
+        (void)snprintf(line, sizeof line, "%s --max-url 1K", words[i]);
+        assert_int_equal(parse(&p, line), i == 0);
+    }
 }
 
 static const char *some_environment(const char *name)
@@ -133,6 +160,9 @@ static void wrong_usage_names_the_option(void **state)
         {"serve --max-upload -1", "expected a size"},
         {"serve --max-upload 99999999999T", "expected a size"},
         {"serve --retain-raw maybe", "yes or no"},
+        {"serve --retain-days forever", "a number from 0 to 100000"},
+        {"serve --quota -1", "a size from 0"},
+        {"ingest --project-quota 1G f", "unknown option --project-quota"},
         {"serve --log-level loud", "error, warn, info or debug"},
         {"serve --log-format xml", "text or json"},
         {"serve --drain-seconds -1", "a number from 0 to 1024"},
@@ -192,7 +222,7 @@ static void comparing_has_options_of_its_own(void **state)
     assert_true(parse(&p, "compare a b"));
     assert_int_equal(p.options.command, COMMAND_COMPARE);
     assert_int_equal(p.options.format, REPORT_TEXT);
-    assert_true(p.options.base_pid == OPTIONS_NO_PID);
+    assert_true(p.options.base_pid == COMPARISON_NO_PID);
     assert_int_equal(p.options.kind, OPTIONS_ANY_KIND);
     assert_string_equal(p.options.base_label, "base");
     assert_string_equal(p.options.candidate_label, "candidate");
@@ -271,6 +301,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(serving_is_the_default),
         cmocka_unit_test(serve_takes_all_its_options),
+        cmocka_unit_test(what_reads_a_file_has_its_limits),
         cmocka_unit_test(the_environment_stands_behind_the_command_line),
         cmocka_unit_test(wrong_usage_names_the_option),
         cmocka_unit_test(files_stand_anywhere),

@@ -65,6 +65,40 @@ static void nothing_from_a_file_steers_the_terminal(void **state)
     buf_free(&out);
 }
 
+/* What is printed for an error, whole. */
+static void assert_printed(const char *path, const struct err *err, const char *expect)
+{
+    char line[1024];
+    FILE *stream = tmpfile();
+    assert_non_null(stream);
+    text_print_error(stream, path, err);
+    rewind(stream);
+    line[fread(line, 1, sizeof line - 1, stream)] = '\0';
+    assert_int_equal(fclose(stream), 0);
+    assert_string_equal(line, expect);
+}
+
+static void an_error_is_one_safe_line(void **state)
+{
+    (void)state;
+    struct err err = ERR_INIT;
+    (void)err_set(&err, ERR_BAD_INPUT, "no\nJSON");
+    assert_printed(NULL, &err, "kinetoscope: no\xEF\xBF\xBDJSON\n");
+    assert_printed("a\x1B[2J.json", &err,
+                   "kinetoscope: a\xEF\xBF\xBD[2J.json: no\xEF\xBF\xBDJSON\n");
+    (void)err_set_at(&err, ERR_BAD_INPUT, 5000000000, "no number");
+    assert_printed("a", &err, "kinetoscope: a: no number (at byte 5000000000)\n");
+}
+
+static void a_file_name_follows_the_last_slash(void **state)
+{
+    (void)state;
+    assert_string_equal(text_file_name("a.json"), "a.json");
+    assert_string_equal(text_file_name("/b/c//a.json"), "a.json");
+    assert_string_equal(text_file_name("b/"), "");
+    assert_string_equal(text_file_name(""), "");
+}
+
 static void kernel_names_keep_what_tells_them_apart(void **state)
 {
     (void)state;
@@ -141,6 +175,8 @@ int main(void)
         cmocka_unit_test(times_choose_their_unit),
         cmocka_unit_test(counts_bytes_and_shares),
         cmocka_unit_test(nothing_from_a_file_steers_the_terminal),
+        cmocka_unit_test(an_error_is_one_safe_line),
+        cmocka_unit_test(a_file_name_follows_the_last_slash),
         cmocka_unit_test(kernel_names_keep_what_tells_them_apart),
         cmocka_unit_test(a_full_name_keeps_its_parameters),
         cmocka_unit_test(tables_align_by_characters),

@@ -1,0 +1,84 @@
+/* Values of events that are no plain numbers, each distinct one worked out once: what it is to the
+ * model and to the log of events is found by its bytes, as they stand in the file.
+ *
+ *     "aten::add"  --memo, table--> id --> string, category of the model; text of the log
+ *
+ * Only values that a strict scan has accepted, without raw control characters and bytes that are no
+ * UTF-8. Strings and lists end where they end, whatever follows: what begins with the bytes of a
+ * known one is that one. */
+#ifndef KS_FORMATS_KINETO_TEXTS_H
+#define KS_FORMATS_KINETO_TEXTS_H
+
+#include "ingest/base/attr.h"
+#include "ingest/base/bytes.h"
+#include "ingest/base/strtab.h"
+#include "ingest/formats/event_values.h"
+#include "ingest/formats/json_scan.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define KINETO_TEXT_MEMOS 1024
+/* No id: the table is full. */
+#define KINETO_TEXT_NONE UINT32_MAX
+
+/* What is known of a value, by its id. */
+struct kineto_text {
+    uint32_t string;   /* of the model; STRTAB_NONE: not asked for yet, or not always the same */
+    uint32_t category; /* the same */
+    uint32_t logged;   /* id in the log's texts; 0 without a log */
+    uint8_t kind;      /* of the value: enum json_kind, JSON_ESCAPED */
+    uint8_t flags;
+};
+
+struct kineto_texts {
+    struct strtab *raw; /* strings with their quotes */
+    struct kineto_text *texts;
+    uint32_t capacity;
+    struct event_texts *log; /* NULL: no log is wanted */
+    struct kineto_text_memo {
+        const char *raw;
+        uint32_t len; /* 0: none */
+        uint32_t id;
+    } memos[KINETO_TEXT_MEMOS]; /* met lately, by some of their bytes */
+};
+
+/* `log` may be NULL. False without memory; kineto_texts_free is needed either way. */
+bool kineto_texts_init(struct kineto_texts *texts, struct event_texts *log) KS_MUST_USE;
+void kineto_texts_free(struct kineto_texts *texts);
+size_t kineto_texts_memory(const struct kineto_texts *texts);
+
+/* The id of a value of these bytes, which is then remembered; KINETO_TEXT_NONE: it is new. */
+uint32_t kineto_texts_find(struct kineto_texts *texts, const char *raw, size_t len);
+/* Gives the value its id (JSON_KNOWN), if there is room for it, and the text of the log. False
+ * without memory. */
+bool kineto_texts_add(struct kineto_texts *texts,
+                      struct json_value *value,
+                      uint32_t *logged) KS_MUST_USE;
+
+/* Where a value of these bytes is remembered: the first, middle and last ones tell most apart. */
+static inline struct kineto_text_memo *
+kineto_texts_memo(struct kineto_texts *texts, const char *raw, size_t len)
+{
+    uint64_t bytes = len;
+    if (len >= sizeof bytes) {
+        uint64_t middle = bytes_load64(raw + (len - sizeof middle) / 2);
+        uint64_t last = bytes_load64(raw + len - sizeof last);
+        bytes += bytes_load64(raw) ^ middle * 31 ^ (last << 17 | last >> 47);
+    } else {
+        bytes += bytes_load_short(raw, len) << 8;
+    }
+    return &texts->memos[bytes * 0x9E3779B97F4A7C15U >> 32 & (KINETO_TEXT_MEMOS - 1)];
+}
+
+/* As kineto_texts_find; fast for what was met lately. */
+static inline uint32_t kineto_texts_recall(struct kineto_texts *texts, const char *raw, size_t len)
+{
+    const struct kineto_text_memo *memo = kineto_texts_memo(texts, raw, len);
+    return memo->len == len && bytes_equal(memo->raw, raw, len)
+               ? memo->id
+               : kineto_texts_find(texts, raw, len);
+}
+
+#endif
