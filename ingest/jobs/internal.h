@@ -51,6 +51,7 @@ struct jobs {
     unsigned waiters;
     unsigned windows;        /* analyses of windows under way */
     bool noting;             /* a worker is at the failures that the store does not know */
+    bool left_pieces;        /* jobs have ended since free memory was given back */
     struct timespec note_at; /* when idle workers try that again */
     bool stopping;
     struct jobs_counts counts; /* without queued, running and removed */

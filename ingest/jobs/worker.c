@@ -1,4 +1,5 @@
 /* Worker threads: take a job whose memory is free, carry its file through, tell the store. */
+#include "ingest/base/heap.h"
 #include "ingest/input/input.h"
 #include "ingest/input/tar.h"
 #include "ingest/jobs/background.h"
@@ -318,6 +319,7 @@ static void run_one(struct jobs *jobs, struct job *job)
     (void)pthread_mutex_lock(&jobs->lock);
     jobs->reserved_bytes -= grant_bytes;
     jobs->running--;
+    jobs->left_pieces = true;
     if (again) {
         requeue(jobs, job);
     } else {
@@ -341,6 +343,15 @@ static void sleep_until_work(struct jobs *jobs)
     }
 }
 
+/* Between jobs nobody waits for it. `lock` is held, but not while the memory goes. */
+static void return_memory(struct jobs *jobs)
+{
+    jobs->left_pieces = false;
+    (void)pthread_mutex_unlock(&jobs->lock);
+    heap_return_free_pieces();
+    (void)pthread_mutex_lock(&jobs->lock);
+}
+
 void *worker_run(void *argument)
 {
     struct jobs *jobs = argument;
@@ -352,6 +363,8 @@ void *worker_run(void *argument)
         struct job *job = pick(jobs);
         if (job != NULL) {
             run_one(jobs, job);
+        } else if (jobs->left_pieces && jobs->running == 0) {
+            return_memory(jobs);
         } else {
             sleep_until_work(jobs);
         }
