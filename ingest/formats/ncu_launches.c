@@ -1,4 +1,5 @@
 #include "ingest/formats/ncu_launches.h"
+
 #include "ingest/formats/figure.h"
 
 #include <inttypes.h>
