@@ -49,7 +49,7 @@ static bool read_flows(struct flows *flows, const struct trace_events *events)
         return true;
     }
     flows->items = scratch_calloc(count, sizeof *flows->items);
-    flows->order = scratch_alloc(count, sizeof *flows->order);
+    flows->order = scratch_calloc(count, sizeof *flows->order);
     if (flows->items == NULL || flows->order == NULL) {
         return false;
     }
