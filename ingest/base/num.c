@@ -7,6 +7,27 @@
 #include <stdlib.h>
 #include <string.h>
 
+const uint64_t num_powers_of_ten[NUM_POWERS] = {1U,
+                                                10U,
+                                                100U,
+                                                1000U,
+                                                10000U,
+                                                100000U,
+                                                1000000U,
+                                                10000000U,
+                                                100000000U,
+                                                1000000000U,
+                                                10000000000U,
+                                                100000000000U,
+                                                1000000000000U,
+                                                10000000000000U,
+                                                100000000000000U,
+                                                1000000000000000U,
+                                                10000000000000000U,
+                                                100000000000000000U,
+                                                1000000000000000000U,
+                                                10000000000000000000U};
+
 /* Below it a double holds every integer, and Python prints integers without exponent up to 10^16.
  */
 #define REPR_FIXED_LIMIT 1e16

@@ -7,6 +7,9 @@
 #include <stdint.h>
 
 #define NUM_TEXT_BYTES 40
+#define NUM_POWERS 20
+
+extern const uint64_t num_powers_of_ten[NUM_POWERS]; /* 10^0 to 10^19 */
 
 /* Shortest text that reads back as the same double, in Python's form: 754.0, 1e-05, 1e+16, nan,
  * inf. */

@@ -10,6 +10,7 @@
 #include "ingest/base/strtab.h"
 
 #include "ingest/base/arena.h"
+#include "ingest/base/bytes.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -44,32 +45,6 @@ struct strtab {
     size_t chunk_left_bytes;
 };
 
-static inline uint64_t load64(const char *text)
-{
-    uint64_t word;
-    memcpy(&word, text, sizeof word);
-    return word;
-}
-
-/* Texts of equal length below 8 have equal values exactly when their bytes are equal. */
-static inline uint64_t load_short(const char *text, size_t len)
-{
-    if (len >= 4) {
-        uint32_t first;
-        uint32_t last;
-        memcpy(&first, text, sizeof first);
-        memcpy(&last, text + len - 4, sizeof last);
-        return (uint64_t)first << 32 | last;
-    }
-    if (len == 0) {
-        return 0;
-    }
-    uint64_t first = (unsigned char)text[0];
-    uint64_t middle = (unsigned char)text[len / 2];
-    uint64_t last = (unsigned char)text[len - 1];
-    return first << 16 | middle << 8 | last;
-}
-
 static inline uint64_t mix(uint64_t state, uint64_t word, uint64_t factor)
 {
     uint64_t product = (state ^ word) * factor;
@@ -84,16 +59,16 @@ static inline uint64_t hash_bytes(const char *text, size_t len, uint64_t seed)
     uint64_t a = seed ^ len;
     uint64_t b = ~seed;
     if (len < 8) {
-        a = mix(a, load_short(text, len), factor_a);
+        a = mix(a, bytes_load_short(text, len), factor_a);
     } else {
         /* Two lanes, because each multiplication waits for the one before it in its lane. */
         size_t at = 0;
         for (; len - at > 16; at += 16) {
-            a = mix(a, load64(text + at), factor_a);
-            b = mix(b, load64(text + at + 8), factor_b);
+            a = mix(a, bytes_load64(text + at), factor_a);
+            b = mix(b, bytes_load64(text + at + 8), factor_b);
         }
-        a = mix(a, load64(len < 16 ? text : text + len - 16), factor_a);
-        b = mix(b, load64(text + len - 8), factor_b);
+        a = mix(a, bytes_load64(len < 16 ? text : text + len - 16), factor_a);
+        b = mix(b, bytes_load64(text + len - 8), factor_b);
     }
     uint64_t hash = (a ^ (b << 32 | b >> 32)) * factor_a;
     return hash ^ hash >> 32;
@@ -102,14 +77,14 @@ static inline uint64_t hash_bytes(const char *text, size_t len, uint64_t seed)
 static inline bool equal_bytes(const char *a, const char *b, size_t len)
 {
     if (len < 8) {
-        return load_short(a, len) == load_short(b, len);
+        return bytes_load_short(a, len) == bytes_load_short(b, len);
     }
     for (size_t at = 0; at < len - 8; at += 8) {
-        if (load64(a + at) != load64(b + at)) {
+        if (bytes_load64(a + at) != bytes_load64(b + at)) {
             return false;
         }
     }
-    return load64(a + len - 8) == load64(b + len - 8);
+    return bytes_load64(a + len - 8) == bytes_load64(b + len - 8);
 }
 
 /* The slot that holds the text, or the free slot where it belongs. */

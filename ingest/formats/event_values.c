@@ -1,5 +1,6 @@
 #include "ingest/formats/event_values.h"
 
+#include "ingest/base/num.h"
 #include "ingest/formats/json_clean.h"
 #include "ingest/formats/json_lenient.h"
 #include "ingest/formats/kineto_event.h"
@@ -65,26 +66,6 @@ static inline size_t digits_before_end(const char *at, const char *end)
 
 bool event_value_decimal(const struct json_value *value, int64_t number[2])
 {
-    static const uint64_t powers[DECIMAL_DIGITS_MAX + 1] = {1,
-                                                            10,
-                                                            100,
-                                                            1000,
-                                                            10000,
-                                                            100000,
-                                                            1000000,
-                                                            10000000,
-                                                            100000000,
-                                                            1000000000,
-                                                            10000000000,
-                                                            100000000000,
-                                                            1000000000000,
-                                                            10000000000000,
-                                                            100000000000000,
-                                                            1000000000000000,
-                                                            10000000000000000,
-                                                            100000000000000000,
-                                                            1000000000000000000,
-                                                            10000000000000000000U};
     if (value->kind != JSON_KIND_NUMBER || (value->flags & JSON_DECIMAL) == 0) {
         return false;
     }
@@ -99,8 +80,8 @@ bool event_value_decimal(const struct json_value *value, int64_t number[2])
         (*whole == '0' && (whole_len > 1 || negative))) {
         return false;
     }
-    uint64_t sum =
-        number_of(whole, whole_len) * powers[fraction_len] + number_of(fraction, fraction_len);
+    uint64_t sum = number_of(whole, whole_len) * num_powers_of_ten[fraction_len] +
+                   number_of(fraction, fraction_len);
     if (sum > INT64_MAX) {
         return false;
     }

@@ -4,32 +4,13 @@
 #define KS_FORMATS_KINETO_PATH_SCAN_H
 
 #include "ingest/base/bytes.h"
+#include "ingest/base/num.h"
 #include "ingest/formats/kineto_path.h"
 
 /* Numbers of more digits are left to others: up to here nothing overflows. */
 #define PLAIN_DIGITS_MAX 18U
 
 /* --- numbers --- */
-
-static const uint64_t powers_of_ten[PLAIN_DIGITS_MAX + 1] = {1,
-                                                             10,
-                                                             100,
-                                                             1000,
-                                                             10000,
-                                                             100000,
-                                                             1000000,
-                                                             10000000,
-                                                             100000000,
-                                                             1000000000,
-                                                             10000000000,
-                                                             100000000000,
-                                                             1000000000000,
-                                                             10000000000000,
-                                                             100000000000000,
-                                                             1000000000000000,
-                                                             10000000000000000,
-                                                             100000000000000000,
-                                                             1000000000000000000};
 
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 
@@ -55,7 +36,7 @@ static inline unsigned take_digits(const char *at, uint64_t *number)
         if (others != 0) {
             unsigned more = (unsigned)__builtin_ctzll(others) / 8;
             if (more > 0) {
-                sum = sum * powers_of_ten[more] + join_digits(digits << (64 - 8 * more));
+                sum = sum * num_powers_of_ten[more] + join_digits(digits << (64 - 8 * more));
             }
             *number = sum;
             return count + more;
@@ -102,7 +83,7 @@ static inline bool take_number(const char **at, const char *end, struct json_val
         if (fraction == 0 || whole + fraction > PLAIN_DIGITS_MAX) {
             return false;
         }
-        number = number * powers_of_ten[fraction] + part;
+        number = number * num_powers_of_ten[fraction] + part;
         behind += 1 + fraction;
     }
     if (behind >= end || (*behind | 0x20) == 'e') {
