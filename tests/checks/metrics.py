@@ -3,6 +3,7 @@
 deploy/ asks for nothing that is not there."""
 import json
 import re
+import time
 import unittest
 
 import kinetoscope
@@ -89,7 +90,7 @@ class Metrics(unittest.TestCase):
                 server.get('/k/api/v1/runs/absent')
             server.get('/k/')
             server.get('/k/api/nothing')
-            after = scrape_below(server)
+            after = scrape_counted(server, 6)
             routes = {'route': '/api/v1/runs/{run}', 'method': 'GET'}
             self.assertEqual(after.value('kinetoscope_http_requests_total', status='4xx', **routes), 3)
             self.assertEqual(after.count('kinetoscope_http_request_duration_seconds', **routes), 3)
@@ -127,6 +128,17 @@ class Metrics(unittest.TestCase):
 
 def scrape_below(server):
     return Families(server.get('/k/metrics').body.decode())
+
+
+def scrape_counted(server, requests):
+    """A request is counted when its answer has gone out, which its client may see before."""
+    end = time.monotonic() + kinetoscope.HANG_S
+    while True:
+        found = scrape_below(server)
+        total, own = (found.value('kinetoscope_http_requests_total', **labels) for labels in ({}, {'route': '/metrics'}))
+        if total - own >= requests or time.monotonic() > end:
+            return found
+        time.sleep(0.01)
 
 
 kinetoscope.main()
