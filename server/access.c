@@ -1,5 +1,6 @@
 #include "server/access.h"
 
+#include "ingest/base/monotonic.h"
 #include "server/access_tokens.h"
 #include "server/credentials.h"
 #include "server/throttle.h"
@@ -37,13 +38,6 @@ struct access {
     int64_t looked_at_ms;
     uint64_t version; /* store_tokens_version of them */
 };
-
-static int64_t monotonic_ms(void)
-{
-    struct timespec now = {0};
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 /* ---- the file ---- */
 
@@ -109,15 +103,19 @@ static bool renew(struct access *access, struct err *err)
     return true;
 }
 
-static void reread(struct access *access)
+/* A broken file, or a store that does not answer, leaves the tokens as they were. */
+static void look_now(struct access *access, bool reads_file)
 {
-    struct err err = ERR_INIT;
-    if (!read_file(access, &err)) {
-        log_write(access->log, LOG_ERROR, "the tokens stay as they were: %s", err.msg);
+    struct err of_file = ERR_INIT;
+    struct err of_store = ERR_INIT;
+    if (reads_file && !read_file(access, &of_file)) {
+        log_write(access->log, LOG_ERROR, "the tokens stay as they were: %s", of_file.msg);
+    }
+    if (!renew(access, &of_store)) {
+        log_write(access->log, LOG_ERROR, "the tokens stay as they were: %s", of_store.msg);
     }
 }
 
-/* A store that does not answer leaves the tokens as they were. */
 static void look_again(struct access *access)
 {
     int64_t now_ms = monotonic_ms();
@@ -126,14 +124,8 @@ static void look_again(struct access *access)
     if (!own_change && now_ms - access->looked_at_ms < LOOK_AGAIN_MS) {
         return;
     }
-    struct err err = ERR_INIT;
     access->looked_at_ms = now_ms;
-    if (file_has_changed(access)) {
-        reread(access);
-    }
-    if (!renew(access, &err)) {
-        log_write(access->log, LOG_ERROR, "the tokens stay as they were: %s", err.msg);
-    }
+    look_now(access, file_has_changed(access));
 }
 
 static struct access_tokens *hold_newest(struct access *access)
@@ -193,13 +185,7 @@ bool access_has_tokens(struct access *access)
 void access_reload(struct access *access)
 {
     (void)pthread_mutex_lock(&access->lock);
-    struct err err = ERR_INIT;
-    if (access->token_file != NULL) {
-        reread(access);
-    }
-    if (!renew(access, &err)) {
-        log_write(access->log, LOG_ERROR, "the tokens stay as they were: %s", err.msg);
-    }
+    look_now(access, access->token_file != NULL);
     (void)pthread_mutex_unlock(&access->lock);
 }
 

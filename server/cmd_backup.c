@@ -1,6 +1,6 @@
 /* backup and restore: the words around what the store does. */
+#include "ingest/base/monotonic.h"
 #include "ingest/store/backup.h"
-#include "server/clock.h"
 #include "server/commands.h"
 #include "server/text.h"
 
@@ -20,12 +20,12 @@ struct terminal {
 static void show(void *context, uint64_t bytes_done, uint64_t bytes_total)
 {
     struct terminal *terminal = context;
-    if (!terminal->shows_progress || clock_ms() - terminal->shown_at_ms < PROGRESS_MS) {
+    if (!terminal->shows_progress || monotonic_ms() - terminal->shown_at_ms < PROGRESS_MS) {
         return;
     }
     char done[TEXT_FIGURE_BYTES];
     char total[TEXT_FIGURE_BYTES];
-    terminal->shown_at_ms = clock_ms();
+    terminal->shown_at_ms = monotonic_ms();
     text_bytes(done, (double)bytes_done);
     text_bytes(total, (double)(bytes_total > bytes_done ? bytes_total : bytes_done));
     (void)fprintf(stderr, CLEAR_LINE "%s of %s", done, total);

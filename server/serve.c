@@ -1,9 +1,9 @@
 #include "api/api.h"
 #include "api/metrics.h"
+#include "ingest/base/monotonic.h"
 #include "ingest/jobs/jobs.h"
 #include "ingest/store/store.h"
 #include "server/access.h"
-#include "server/clock.h"
 #include "server/commands.h"
 #include "server/http/http.h"
 #include "server/http/origin.h"
@@ -149,11 +149,11 @@ static void wait_for_signal(struct server *server)
 /* Requests first, and with them the jobs that they wait for; then the job that runs for nobody. */
 static void finish_running(struct server *server)
 {
-    int64_t until_ms = clock_ms() + (int64_t)server->options->drain_seconds * 1000;
+    int64_t until_ms = monotonic_ms() + (int64_t)server->options->drain_seconds * 1000;
     bool answered = http_drain(server->http, server->options->drain_seconds);
     /* What still waits for a queued job is told to come back: the job stays for the next start. */
     jobs_stop(server->jobs);
-    int64_t left_ms = until_ms - clock_ms();
+    int64_t left_ms = until_ms - monotonic_ms();
     bool stored = jobs_drain(server->jobs, left_ms > 0 ? (int)left_ms : 0);
     answered = answered || http_break_off(server->http, LAST_ANSWERS_S);
     if (!stored || !answered) {

@@ -1,7 +1,7 @@
 #include "ingest/jobs/janitor.h"
 
+#include "ingest/base/monotonic.h"
 #include "ingest/jobs/internal.h"
-#include "ingest/jobs/monotonic.h"
 
 #include <stdlib.h>
 #include <string.h>

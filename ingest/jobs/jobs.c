@@ -1,7 +1,7 @@
 #include "ingest/jobs/jobs.h"
 
+#include "ingest/base/monotonic.h"
 #include "ingest/jobs/internal.h"
-#include "ingest/jobs/monotonic.h"
 
 #include <inttypes.h>
 #include <signal.h>

@@ -1,6 +1,6 @@
 #include "ingest/jobs/sampler.h"
 
-#include "ingest/jobs/monotonic.h"
+#include "ingest/base/monotonic.h"
 
 #define SAMPLE_INTERVAL_MS 50
 

@@ -1,11 +1,11 @@
 /* Worker threads: take a job whose memory is free, carry its file through, tell the store. */
 #include "ingest/base/heap.h"
+#include "ingest/base/monotonic.h"
 #include "ingest/input/input.h"
 #include "ingest/input/tar.h"
 #include "ingest/jobs/background.h"
 #include "ingest/jobs/intake.h"
 #include "ingest/jobs/internal.h"
-#include "ingest/jobs/monotonic.h"
 #include "ingest/jobs/pipeline_archive.h"
 
 #include <errno.h>
@@ -290,13 +290,6 @@ static void note_duration(struct jobs *jobs, uint64_t took_us)
     jobs->counts.took_us += took_us;
 }
 
-static uint64_t us_since(const struct timespec *begin)
-{
-    struct timespec now = monotonic_after(0);
-    return (uint64_t)((int64_t)(now.tv_sec - begin->tv_sec) * 1000000 +
-                      (now.tv_nsec - begin->tv_nsec) / 1000);
-}
-
 /* `lock` is held, but not while the job runs. */
 static void run_one(struct jobs *jobs, struct job *job)
 {
@@ -323,7 +316,7 @@ static void run_one(struct jobs *jobs, struct job *job)
     if (again) {
         requeue(jobs, job);
     } else {
-        note_duration(jobs, us_since(&begin));
+        note_duration(jobs, monotonic_us_since(&begin));
         finish(jobs, job, ok, noted, events, &error);
     }
     (void)pthread_cond_broadcast(&jobs->work);

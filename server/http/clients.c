@@ -2,6 +2,7 @@
 
 #include "api/api.h"
 #include "ingest/base/buf.h"
+#include "ingest/base/monotonic.h"
 #include "server/http/sockets.h"
 
 #include <arpa/inet.h>
@@ -94,25 +95,19 @@ static void shut(struct client *client, const struct buf *answer)
 
 /* ---- heads ---- */
 
-static bool is_before(const struct timespec *a, const struct timespec *b)
-{
-    return a->tv_sec != b->tv_sec ? a->tv_sec < b->tv_sec : a->tv_nsec < b->tv_nsec;
-}
-
 /* Shuts what is over its time; false when nobody is waited for, else when to look again. */
 static bool shut_late_ones(struct clients *clients, struct timespec *next)
 {
-    struct timespec now = {0};
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    const struct timespec now = monotonic_after(0);
     bool any = false;
     for (unsigned i = 0; i < clients->count; i++) {
         struct client *client = &clients->places[i];
         if (client->state != CLIENT_AWAITED) {
             continue;
         }
-        if (!is_before(&now, &client->head_until)) {
+        if (!monotonic_is_before(&now, &client->head_until)) {
             shut(client, &clients->too_late);
-        } else if (!any || is_before(&client->head_until, next)) {
+        } else if (!any || monotonic_is_before(&client->head_until, next)) {
             any = true;
             *next = client->head_until;
         }
@@ -197,13 +192,13 @@ static void add(struct clients *clients, int socket, in_addr_t address, uint16_t
     }
     bool trusted = is_trusted(clients, address);
     bool refused = !trusted && has_too_many(clients, address);
-    *client = (struct client){.state = CLIENT_AWAITED,
-                              .is_trusted = trusted,
-                              .socket = socket,
-                              .address = address,
-                              .port = port};
-    (void)clock_gettime(CLOCK_MONOTONIC, &client->head_until);
-    client->head_until.tv_sec += (time_t)clients->head_timeout_s;
+    *client =
+        (struct client){.state = CLIENT_AWAITED,
+                        .is_trusted = trusted,
+                        .socket = socket,
+                        .address = address,
+                        .port = port,
+                        .head_until = monotonic_after((int64_t)clients->head_timeout_s * 1000)};
     if (refused) {
         shut(client, &clients->too_many);
     }
@@ -333,18 +328,14 @@ void clients_end_long(struct clients *clients, struct client *client)
 
 static bool init_locks(struct clients *clients)
 {
-    pthread_condattr_t attributes;
-    if (pthread_condattr_init(&attributes) != 0) {
+    if (pthread_mutex_init(&clients->lock, NULL) != 0) {
         return false;
     }
-    bool ok = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) == 0 &&
-              pthread_mutex_init(&clients->lock, NULL) == 0;
-    if (ok && pthread_cond_init(&clients->changed, &attributes) != 0) {
+    if (!monotonic_cond_init(&clients->changed)) {
         (void)pthread_mutex_destroy(&clients->lock);
-        ok = false;
+        return false;
     }
-    (void)pthread_condattr_destroy(&attributes);
-    return ok;
+    return true;
 }
 
 static bool

@@ -1,7 +1,7 @@
 #include "server/http/exchange.h"
 
 #include "api/api.h"
-#include "server/clock.h"
+#include "ingest/base/monotonic.h"
 #include "server/http/negotiate.h"
 
 #include <civetweb.h>
@@ -128,12 +128,12 @@ static bool send_continue(struct exchange *x)
  * only the first one takes that long. */
 static int64_t read_chunked(struct exchange *x, void *bytes, size_t len)
 {
-    int64_t begin_ms = clock_ms();
+    int64_t begin_ms = monotonic_ms();
     int got = mg_read(x->conn, bytes, len);
     x->body_ended = got == 0;
     x->body_failed = got < 0;
     x->received_bytes += got > 0 ? (uint64_t)got : 0;
-    bool is_silent = got < 0 && clock_ms() - begin_ms >= x->silence_ms;
+    bool is_silent = got < 0 && monotonic_ms() - begin_ms >= x->silence_ms;
     return is_silent ? API_BODY_TOO_SLOW : got;
 }
 
@@ -212,8 +212,8 @@ void exchange_finish(struct exchange *x)
     }
     char bytes[4096];
     uint64_t drained = 0;
-    int64_t until_ms = clock_ms() + DRAIN_MAX_MS;
-    while (drained < DRAIN_MAX_BYTES && clock_ms() < until_ms) {
+    int64_t until_ms = monotonic_ms() + DRAIN_MAX_MS;
+    while (drained < DRAIN_MAX_BYTES && monotonic_ms() < until_ms) {
         int64_t got = exchange_read(x, bytes, sizeof bytes);
         if (got <= 0) {
             break;

@@ -1,6 +1,7 @@
 #include "server/http/http.h"
 
 #include "api/metrics.h"
+#include "ingest/base/monotonic.h"
 #include "server/http/clients.h"
 #include "server/http/door.h"
 #include "server/http/exchange.h"
@@ -112,14 +113,6 @@ answer(struct http *http, struct exchange *x, struct client *client, struct mg_c
     }
 }
 
-static uint64_t elapsed_us(const struct timespec *since)
-{
-    struct timespec now = {0};
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)((int64_t)(now.tv_sec - since->tv_sec) * 1000000 +
-                      (now.tv_nsec - since->tv_nsec) / 1000);
-}
-
 static void log_access(const struct http *http,
                        const struct exchange *x,
                        const struct mg_request_info *info,
@@ -210,8 +203,7 @@ static bool find_client(struct http *http, struct mg_connection *conn, struct cl
 static int on_request(struct mg_connection *conn)
 {
     struct http *http = mg_get_user_data(mg_get_context(conn));
-    struct timespec start = {0};
-    (void)clock_gettime(CLOCK_MONOTONIC, &start);
+    const struct timespec start = monotonic_after(0);
     struct client *client;
     if (!find_client(http, conn, &client)) {
         mg_disable_connection_keep_alive(conn);
@@ -224,7 +216,7 @@ static int on_request(struct mg_connection *conn)
     exchange_finish(&x);
 
     const struct mg_request_info *info = mg_get_request_info(conn);
-    uint64_t took_us = elapsed_us(&start);
+    uint64_t took_us = monotonic_us_since(&start);
     log_access(http, &x, info, took_us);
     count_request(http, &x, info, took_us);
     return x.status > 0 ? x.status : 500;
@@ -278,18 +270,14 @@ static int on_message(const struct mg_connection *conn, const char *message)
 
 static bool init_locks(struct http *http)
 {
-    pthread_condattr_t attributes;
-    if (pthread_condattr_init(&attributes) != 0) {
+    if (pthread_mutex_init(&http->lock, NULL) != 0) {
         return false;
     }
-    bool ok = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) == 0 &&
-              pthread_mutex_init(&http->lock, NULL) == 0;
-    if (ok && pthread_cond_init(&http->changed, &attributes) != 0) {
+    if (!monotonic_cond_init(&http->changed)) {
         (void)pthread_mutex_destroy(&http->lock);
-        ok = false;
+        return false;
     }
-    (void)pthread_condattr_destroy(&attributes);
-    return ok;
+    return true;
 }
 
 static unsigned threads_of(const struct http_options *options)
@@ -420,9 +408,7 @@ void http_open(struct http *http, struct api *api, const char *public_url)
 
 bool http_drain(struct http *http, unsigned grace_s)
 {
-    struct timespec until = {0};
-    (void)clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += (time_t)grace_s;
+    const struct timespec until = monotonic_after((int64_t)grace_s * 1000);
     atomic_store(&http->stopping, true);
     (void)pthread_mutex_lock(&http->lock);
     (void)pthread_cond_broadcast(&http->changed);

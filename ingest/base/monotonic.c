@@ -1,4 +1,4 @@
-#include "ingest/jobs/monotonic.h"
+#include "ingest/base/monotonic.h"
 
 #define NS_A_SECOND 1000000000L
 #define NS_A_MS 1000000L
@@ -17,7 +17,7 @@ bool monotonic_cond_init(pthread_cond_t *cond)
 
 struct timespec monotonic_after(int64_t ms)
 {
-    struct timespec at;
+    struct timespec at = {0};
     (void)clock_gettime(CLOCK_MONOTONIC, &at);
     at.tv_sec += (time_t)(ms / 1000);
     at.tv_nsec += (long)(ms % 1000) * NS_A_MS;
@@ -26,6 +26,19 @@ struct timespec monotonic_after(int64_t ms)
         at.tv_sec++;
     }
     return at;
+}
+
+int64_t monotonic_ms(void)
+{
+    const struct timespec now = monotonic_after(0);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / NS_A_MS;
+}
+
+uint64_t monotonic_us_since(const struct timespec *begin)
+{
+    const struct timespec now = monotonic_after(0);
+    return (uint64_t)((int64_t)(now.tv_sec - begin->tv_sec) * 1000000 +
+                      (now.tv_nsec - begin->tv_nsec) / 1000);
 }
 
 bool monotonic_is_before(const struct timespec *a, const struct timespec *b)

@@ -1,6 +1,7 @@
-/* Waiting with an end in time, on the clock that nobody sets. */
-#ifndef KS_JOBS_MONOTONIC_H
-#define KS_JOBS_MONOTONIC_H
+/* Time that only goes forward, whoever sets the clock of the machine, and waiting with an end in
+ * it. */
+#ifndef KS_BASE_MONOTONIC_H
+#define KS_BASE_MONOTONIC_H
 
 #include "ingest/base/attr.h"
 
@@ -13,6 +14,9 @@
  * resources. */
 bool monotonic_cond_init(pthread_cond_t *cond) KS_MUST_USE;
 struct timespec monotonic_after(int64_t ms);
+/* Milliseconds since some moment before the start of the process. */
+int64_t monotonic_ms(void);
+uint64_t monotonic_us_since(const struct timespec *begin);
 bool monotonic_is_before(const struct timespec *a, const struct timespec *b);
 
 #endif
