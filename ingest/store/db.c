@@ -173,6 +173,16 @@ bool db_in_transaction(const struct db *db)
     return sqlite3_get_autocommit(db->handle) == 0;
 }
 
+bool db_end(struct db *db, bool ok, struct err *err)
+{
+    struct err second = ERR_INIT;
+    ok = ok && db_exec(db, "COMMIT", err);
+    if (!ok && db_in_transaction(db) && !db_exec(db, "ROLLBACK", &second)) {
+        (void)err_context(err, "not rolled back");
+    }
+    return ok;
+}
+
 bool db_failed_to_sync(const struct db *db)
 {
     return sqlite3_extended_errcode(db->handle) == SQLITE_IOERR_FSYNC;

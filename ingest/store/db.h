@@ -46,6 +46,9 @@ void db_close(struct db *db); /* NULL is allowed */
 /* Runs statements without parameters and rows; `sql` may hold several. */
 bool db_exec(struct db *db, const char *sql, struct err *err) KS_MUST_USE;
 bool db_in_transaction(const struct db *db);
+/* The end of a transaction: commits when `ok`; else, or when that fails, rolls back. Whether it was
+ * committed. */
+bool db_end(struct db *db, bool ok, struct err *err) KS_MUST_USE;
 /* Whether the last call failed because the disk did not take what was written. */
 bool db_failed_to_sync(const struct db *db);
 /* Brings all of the log into the database and empties it. */

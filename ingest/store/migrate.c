@@ -41,13 +41,10 @@ static bool apply(struct db *db, const struct store_migration *migration, struct
     char set_version[48];
     (void)sqlite3_snprintf((int)sizeof set_version, set_version, "PRAGMA user_version = %d",
                            migration->version);
-    bool ok = db_exec(db, "BEGIN IMMEDIATE", err) &&
-              db_exec(db, (const char *)migration->sql, err) && db_exec(db, set_version, err) &&
-              db_exec(db, "COMMIT", err);
-    struct err second = ERR_INIT;
-    if (!ok && db_in_transaction(db) && !db_exec(db, "ROLLBACK", &second)) {
-        (void)err_context(err, "not rolled back");
-    }
+    bool ok =
+        db_exec(db, "BEGIN IMMEDIATE", err) &&
+        db_end(db, db_exec(db, (const char *)migration->sql, err) && db_exec(db, set_version, err),
+               err);
     return ok || err_context(err, "migration %s", migration->name);
 }
 

@@ -68,6 +68,31 @@ static bool read_projects(struct db_stmt *st, const char *projects, bool *readab
     return db_done(st, err);
 }
 
+/* Of what has this name or, without one, this id. */
+static bool is_readable(struct store *store,
+                        const char *sql,
+                        const char *name,
+                        int64_t id,
+                        const char *projects,
+                        bool *readable,
+                        struct err *err)
+{
+    struct db *db;
+    struct db_stmt st;
+    if (!store_read_begin(store, &db, err)) {
+        return false;
+    }
+    db_prepare(&st, db, sql);
+    if (name != NULL) {
+        db_put_text(&st, name);
+    } else {
+        db_put_int(&st, id);
+    }
+    bool ok = read_projects(&st, projects, readable, err);
+    store_read_end(store, db);
+    return ok;
+}
+
 static bool id_readable(struct store *store,
                         const char *sql,
                         const char *what,
@@ -75,17 +100,8 @@ static bool id_readable(struct store *store,
                         const char *projects,
                         struct err *err)
 {
-    struct db *db;
-    struct db_stmt st;
     bool readable = false;
-    if (!store_read_begin(store, &db, err)) {
-        return false;
-    }
-    db_prepare(&st, db, sql);
-    db_put_int(&st, id);
-    bool ok = read_projects(&st, projects, &readable, err);
-    store_read_end(store, db);
-    return ok &&
+    return is_readable(store, sql, NULL, id, projects, &readable, err) &&
            (readable || err_set(err, ERR_NOT_FOUND, "there is no %s %lld", what, (long long)id));
 }
 
@@ -118,19 +134,12 @@ bool store_run_readable(struct store *store,
                         const char *projects,
                         struct err *err)
 {
-    struct db *db;
-    struct db_stmt st;
     bool readable = false;
-    if (!store_read_begin(store, &db, err)) {
-        return false;
-    }
-    db_prepare(&st, db,
-               "SELECT r.project FROM run AS r WHERE r.name = ?"
-               " AND EXISTS (SELECT 1 FROM upload AS u WHERE u.run_id = r.id AND u.published = 1)");
-    db_put_text(&st, name);
-    bool ok = read_projects(&st, projects, &readable, err);
-    store_read_end(store, db);
-    return ok && (readable || err_set(err, ERR_NOT_FOUND, "there is no run \"%s\"", name));
+    return is_readable(store,
+                       "SELECT r.project FROM run AS r WHERE r.name = ? AND EXISTS"
+                       " (SELECT 1 FROM upload AS u WHERE u.run_id = r.id AND u.published = 1)",
+                       name, 0, projects, &readable, err) &&
+           (readable || err_set(err, ERR_NOT_FOUND, "there is no run \"%s\"", name));
 }
 
 /* ---- the project of a run ---- */

@@ -92,24 +92,13 @@ bool token_book_list(struct token_book *book,
                                : token_rows_list(book->db, arena, rows, count, err);
 }
 
-/* The end of a transaction beside the store. */
-static bool end_write(struct db *db, bool ok, struct err *err)
-{
-    struct err second = ERR_INIT;
-    ok = ok && db_exec(db, "COMMIT", err);
-    if (!ok && db_in_transaction(db) && !db_exec(db, "ROLLBACK", &second)) {
-        return err_context(err, "not rolled back");
-    }
-    return ok;
-}
-
 bool token_book_add(struct token_book *book, const struct store_token *token, struct err *err)
 {
     if (book->store != NULL) {
         return store_token_add(book->store, token, err);
     }
     return db_exec(book->db, "BEGIN IMMEDIATE", err) &&
-           end_write(book->db, token_rows_add(book->db, token, err), err);
+           db_end(book->db, token_rows_add(book->db, token, err), err);
 }
 
 bool token_book_revoke(struct token_book *book, const char *name, struct err *err)
@@ -118,5 +107,5 @@ bool token_book_revoke(struct token_book *book, const char *name, struct err *er
         return store_token_revoke(book->store, name, err);
     }
     return db_exec(book->db, "BEGIN IMMEDIATE", err) &&
-           end_write(book->db, token_rows_revoke(book->db, name, err), err);
+           db_end(book->db, token_rows_revoke(book->db, name, err), err);
 }
