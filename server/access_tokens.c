@@ -1,19 +1,17 @@
 #include "server/access_tokens.h"
 
 #include "ingest/base/secret.h"
+#include "server/fnv.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define DAY_S 86400
-#define HASH_FACTOR 0x100000001B3U
 
+/* With its NUL, so that no two lists of texts are the same bytes. */
 static void mix(struct access_tokens *tokens, const char *text)
 {
-    for (; *text != '\0'; text++) {
-        tokens->mark = (tokens->mark ^ (unsigned char)*text) * HASH_FACTOR;
-    }
-    tokens->mark = (tokens->mark ^ 0x100U) * HASH_FACTOR;
+    tokens->mark = fnv_add(tokens->mark, text, strlen(text) + 1);
 }
 
 static bool keep(struct access_tokens *tokens, const struct store_token *token)

@@ -2,6 +2,8 @@
  * a second, and who is ten seconds from it has to wait. */
 #include "server/throttle.h"
 
+#include "server/fnv.h"
+
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +15,6 @@
 #define ADDRESS_BYTES 48
 #define FORGIVEN_MS 1000
 #define FAILURES_MAX 10
-#define HASH_FACTOR 0x100000001B3U
 
 struct place {
     char address[ADDRESS_BYTES]; /* "": free */
@@ -49,10 +50,7 @@ void throttle_free(struct throttle *throttle)
 
 static struct place *set_of(struct throttle *throttle, const char *address)
 {
-    uint64_t hash = throttle->hash_seed;
-    for (; *address != '\0'; address++) {
-        hash = (hash ^ (unsigned char)*address) * HASH_FACTOR;
-    }
+    uint64_t hash = fnv_add(throttle->hash_seed, address, strlen(address));
     return throttle->places[(hash >> 32) % SETS];
 }
 

@@ -5,6 +5,7 @@
 
 #include "ingest/base/attr.h"
 #include "ingest/base/buf.h"
+#include "ingest/base/bytes.h"
 #include "ingest/base/strtab.h"
 #include "ingest/formats/json_scan.h"
 #include "ingest/formats/text_stream.h"
@@ -12,7 +13,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 #define EVENT_TEXT_MEMOS 1024
 
@@ -53,25 +53,7 @@ uint32_t event_texts_key(struct event_texts *texts, const char *key, uint32_t le
  * equal ones of up to 8 bytes. Reads nothing behind the text. */
 static inline uint64_t event_text_head(const char *text, uint32_t len)
 {
-    uint64_t head = 0;
-    if (len >= sizeof head) {
-        memcpy(&head, text, sizeof head);
-        return head;
-    }
-    if (len >= 4) {
-        uint32_t first;
-        uint32_t last;
-        memcpy(&first, text, sizeof first);
-        memcpy(&last, text + len - 4, sizeof last);
-        return (uint64_t)first << 32 | last;
-    }
-    if (len == 0) {
-        return 0;
-    }
-    uint64_t first = (unsigned char)text[0];
-    uint64_t middle = (unsigned char)text[len / 2];
-    uint64_t last = (unsigned char)text[len - 1];
-    return first << 16 | middle << 8 | last;
+    return len >= sizeof(uint64_t) ? bytes_load64(text) : bytes_load_short(text, len);
 }
 
 /* Of values as json_scan and json_lenient give them. A JSON integer within int64 that prints as it

@@ -2,6 +2,8 @@
  * Who sends an answer holds it: it is freed when the last one gives it back. */
 #include "server/http/kept.h"
 
+#include "server/fnv.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +12,6 @@
 /* Views are some kilobytes: at 16 MB there are a few thousand. */
 #define CHAINS 1024U
 #define SHARE_OF_ONE 16U
-#define HASH_FACTOR 0x100000001B3U
 
 struct entry {
     struct kept_answer answer; /* first: a pointer to it is one to the entry */
@@ -46,14 +47,6 @@ struct key_text {
     uint64_t hash;
 };
 
-static uint64_t add_hash(uint64_t hash, const char *bytes, size_t len)
-{
-    for (size_t i = 0; i < len; i++) {
-        hash = (hash ^ (unsigned char)bytes[i]) * HASH_FACTOR;
-    }
-    return hash;
-}
-
 static struct key_text text_of(const struct kept *kept, const struct kept_key *key)
 {
     struct key_text text = {.parts = {key->reader, key->path, key->query},
@@ -63,9 +56,9 @@ static struct key_text text_of(const struct kept *kept, const struct kept_key *k
     for (size_t i = 0; i < 3; i++) {
         text.lens[i] = strlen(text.parts[i]) + 1;
         text.len += text.lens[i];
-        text.hash = add_hash(text.hash, text.parts[i], text.lens[i]);
+        text.hash = fnv_add(text.hash, text.parts[i], text.lens[i]);
     }
-    text.hash = add_hash(text.hash, &text.packed, 1);
+    text.hash = fnv_add(text.hash, &text.packed, 1);
     return text;
 }
 
