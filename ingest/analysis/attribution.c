@@ -56,7 +56,7 @@ bool attribution_find(struct attribution *attribution,
 
 void attribution_free(struct attribution *attribution)
 {
-    free(attribution->has_no_id);
+    scratch_free(attribution->has_no_id);
     *attribution = (struct attribution){0};
 }
 
@@ -107,7 +107,7 @@ static bool list_calls(struct giving *g, const bool *has_no_id)
             g->calls[next[thread]++] = r;
         }
     }
-    free(next);
+    scratch_free(next);
     return true;
 }
 
@@ -209,9 +209,9 @@ bool attribution_give(struct attribution *attribution, struct op_tree *tree)
         find_owners(&g, t);
     }
     ok = ok && extend_lists(&g, attribution);
-    free(g.calls);
-    free(g.first);
-    free(g.owner);
-    free(g.open);
+    scratch_free(g.calls);
+    scratch_free(g.first);
+    scratch_free(g.owner);
+    scratch_free(g.open);
     return ok;
 }

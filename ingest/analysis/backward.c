@@ -419,16 +419,16 @@ bool backward_build(struct backward *backward, struct op_tree *tree)
     }
     fwdbwd_free(&b.pairs);
     id_map_free(&b.mirror_of);
-    free(b.roots);
-    free(b.group_first);
-    free(b.tops);
+    scratch_free(b.roots);
+    scratch_free(b.group_first);
+    scratch_free(b.tops);
     return ok;
 }
 
 void backward_free(struct backward *backward)
 {
-    free(backward->mirrors);
-    free(backward->refs);
-    free(backward->insertions);
+    scratch_free(backward->mirrors);
+    scratch_free(backward->refs);
+    scratch_free(backward->insertions);
     *backward = (struct backward){0};
 }

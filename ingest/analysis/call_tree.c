@@ -95,7 +95,7 @@ static bool write_mirror_name(struct tree_writing *w, uint32_t row, uint32_t mod
     memcpy(name, names_text(names, id), len);
     memcpy(name + len, MIRROR_SUFFIX, suffix_len);
     bool ok = call_write_text(&w->writing, name, len + suffix_len, &w->writing.out->name[row]);
-    free(name);
+    scratch_free(name);
     return ok;
 }
 
@@ -233,7 +233,7 @@ static bool join_pairs(struct tree_writing *w, const struct fwdbwd *pairs)
         }
     }
     id_map_free(&by_start);
-    free(backward_ns);
+    scratch_free(backward_ns);
     return ok;
 }
 
@@ -308,9 +308,9 @@ bool call_tree_build(struct call_tree **out,
     w.row_of_mirror = scratch_none(backward->mirror_count);
     bool ok = w.writing.out != NULL && w.row_of != NULL && w.row_of_mirror != NULL && build(&w);
     id_map_free(&w.writing.by_name);
-    free((void *)w.writing.names);
-    free(w.row_of);
-    free(w.row_of_mirror);
+    scratch_free((void *)w.writing.names);
+    scratch_free(w.row_of);
+    scratch_free(w.row_of_mirror);
     tree_walk_free(&w.walk);
     *out = ok ? w.writing.out : NULL;
     *keys = w.writing.keys;
@@ -319,7 +319,7 @@ bool call_tree_build(struct call_tree **out,
 
 void call_tree_keys_free(struct call_tree_keys *keys)
 {
-    free(keys->start);
-    free(keys->stop);
+    scratch_free(keys->start);
+    scratch_free(keys->stop);
     *keys = (struct call_tree_keys){0};
 }

@@ -104,8 +104,8 @@ bool call_write_profile(struct call_writing *w)
         return true;
     }
     bool ok = collect(&profile, w->sel) && (profile.count == 0 || write_thread(w, &profile));
-    free(profile.events);
-    free(profile.open_row);
-    free(profile.open_event);
+    scratch_free(profile.events);
+    scratch_free(profile.open_row);
+    scratch_free(profile.open_event);
     return ok;
 }

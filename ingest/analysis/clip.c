@@ -130,8 +130,8 @@ static bool put_in_order(struct trace *trace, struct covering *c)
     if (ok) {
         move_rows(trace, c, rows, place_of);
     }
-    free(rows);
-    free(place_of);
+    scratch_free(rows);
+    scratch_free(place_of);
     return ok;
 }
 
@@ -165,8 +165,8 @@ static bool order_covering(struct trace *trace, int64_t from_ns, int64_t to_ns)
         ok = !covers || add_covering(&c, i);
     }
     ok = ok && put_in_order(trace, &c);
-    free(c.places);
-    free(c.order);
+    scratch_free(c.places);
+    scratch_free(c.order);
     return ok;
 }
 

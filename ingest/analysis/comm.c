@@ -72,7 +72,7 @@ bool comm_collect(struct comms *comms, const struct selection *sel)
 void comm_free(struct comms *comms)
 {
     id_map_free(&comms->by_external_id);
-    free(comms->nodes);
+    scratch_free(comms->nodes);
     *comms = (struct comms){0};
 }
 
@@ -135,7 +135,7 @@ bool comm_summary(const struct comms *comms,
     for (uint32_t i = 0; i < comms->by_external_id.count; i++) {
         hash = (hash ^ comms->nodes[order[i]].range_count) * UINT64_C(0x100000001b3);
     }
-    free(order);
+    scratch_free(order);
     *node_count = comms->by_external_id.count;
     memcpy(signature, &hash, sizeof hash);
     return ok;

@@ -244,7 +244,7 @@ static bool build(struct comm_log *log,
         }
         comm_log_find_steps(log, sel, events, steps);
     }
-    free(place);
+    scratch_free(place);
     return ok;
 }
 
@@ -268,7 +268,7 @@ bool comm_log_build(struct comm_log **out,
         log->op_count = comms->by_external_id.count;
         ok = build(log, arena, comms, sel, steps, order);
     }
-    free(order);
+    scratch_free(order);
     *out = ok ? log : NULL;
     return ok;
 }

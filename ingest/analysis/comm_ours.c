@@ -343,17 +343,17 @@ bool comm_ours_collect(struct comm_ours *ours,
     bool ok =
         read_args(&c) && find_marks(&c) && nest_marks(&c) && find_work(&c) && find_annotations(&c);
     id_map_free(&c.ids);
-    free(c.args_of);
-    free(c.marks);
-    free(c.by_thread);
-    free(c.outer);
+    scratch_free(c.args_of);
+    scratch_free(c.marks);
+    scratch_free(c.by_thread);
+    scratch_free(c.outer);
     return ok;
 }
 
 void comm_ours_free(struct comm_ours *ours)
 {
-    free(ours->items);
-    free(ours->work);
-    free(ours->communicates);
+    scratch_free(ours->items);
+    scratch_free(ours->work);
+    scratch_free(ours->communicates);
     *ours = (struct comm_ours){0};
 }

@@ -161,8 +161,8 @@ bool comm_ours_log(struct comm_log **out,
         }
         comm_log_find_steps(l.log, sel, events, steps);
     }
-    free(l.order);
-    free(l.place);
+    scratch_free(l.order);
+    scratch_free(l.place);
     *out = ok ? l.log : NULL;
     return ok;
 }

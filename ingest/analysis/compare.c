@@ -175,8 +175,8 @@ pair_kinds(struct run *run, enum cycle_kind base, enum cycle_kind candidate, str
         ok = ok && meeting.roles[side] != NULL;
     }
     ok = ok ? add_meeting(run, &meeting, err) : err_set(err, ERR_NO_MEMORY, "out of memory");
-    free(meeting.roles[SIDE_BASE]);
-    free(meeting.roles[SIDE_CANDIDATE]);
+    scratch_free(meeting.roles[SIDE_BASE]);
+    scratch_free(meeting.roles[SIDE_CANDIDATE]);
     return ok;
 }
 
@@ -382,7 +382,7 @@ compare_pair(struct run *run, const struct pair *pair, const char *title, struct
               compare_rows_build(out, run->arena, &run->pool, base, candidate, &places);
     if (ok) {
         ok = compare_conclude(out, run->arena, places);
-        free(places);
+        scratch_free(places);
     }
     *item = out;
     return ok;
@@ -435,8 +435,8 @@ bool compare_run(struct arena *arena,
     for (uint32_t i = 0; run.stats != NULL && i < run.pool.role_count; i++) {
         role_stats_free(&run.stats[i]);
     }
-    free(run.stats);
-    free(run.pairs);
+    scratch_free(run.stats);
+    scratch_free(run.pairs);
     pool_free(&run.pool);
     return ok;
 }

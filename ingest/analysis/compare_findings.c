@@ -117,7 +117,7 @@ static bool find_appeared(struct comparison *out, struct arena *arena, const uin
         memcpy(out->appeared, order, count * sizeof *order);
         out->appeared_count = count;
     }
-    free(order);
+    scratch_free(order);
     return out->appeared != NULL;
 }
 

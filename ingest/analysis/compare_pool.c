@@ -186,9 +186,9 @@ static uint32_t *rank_texts(const struct strtab *texts)
     for (uint32_t i = 0; ok && i < count; i++) {
         rank[sorted[i]] = i;
     }
-    free(sorted);
+    scratch_free(sorted);
     if (!ok) {
-        free(rank);
+        scratch_free(rank);
         return NULL;
     }
     return rank;
@@ -221,7 +221,7 @@ static const char **copy_texts(const struct build *build)
         copies[i] =
             arena_strndup(build->arena, strtab_text(build->texts, i), strtab_len(build->texts, i));
         if (copies[i] == NULL) {
-            free(copies);
+            scratch_free(copies);
             return NULL;
         }
     }
@@ -265,10 +265,10 @@ static bool order_keys(struct build *build)
         pool->key_count = count;
         renumber(pool, new_number);
     }
-    free(copies);
-    free(rank);
-    free(new_number);
-    free(sorted);
+    scratch_free(copies);
+    scratch_free(rank);
+    scratch_free(new_number);
+    scratch_free(sorted);
     return ok;
 }
 
@@ -319,8 +319,8 @@ static bool order_roles(struct build *build)
         }
     }
     pool->role_count = ok ? count : 0;
-    free(new_number);
-    free(sorted);
+    scratch_free(new_number);
+    scratch_free(sorted);
     return ok;
 }
 
@@ -415,17 +415,17 @@ void pool_free(struct pool *pool)
 {
     for (int side = 0; side < SIDE_COUNT; side++) {
         struct pool_rows *rows = &pool->rows[side];
-        free(rows->key);
-        free(rows->role);
-        free(rows->cycle);
-        free(rows->beta);
-        free(rows->mu);
-        free(rows->duration_us);
-        free(rows->type);
-        free(rows->order);
-        free(pool->cycles[side]);
+        scratch_free(rows->key);
+        scratch_free(rows->role);
+        scratch_free(rows->cycle);
+        scratch_free(rows->beta);
+        scratch_free(rows->mu);
+        scratch_free(rows->duration_us);
+        scratch_free(rows->type);
+        scratch_free(rows->order);
+        scratch_free(pool->cycles[side]);
     }
-    free(pool->keys);
-    free(pool->roles);
+    scratch_free(pool->keys);
+    scratch_free(pool->roles);
     *pool = (struct pool){0};
 }

@@ -204,8 +204,8 @@ static bool fill_q(struct comparison_row *rows, size_t count)
             *(of_mu ? &rows[i].q_mu : &rows[i].q_beta) = q[i];
         }
     }
-    free(p);
-    free(q);
+    scratch_free(p);
+    scratch_free(q);
     return ok;
 }
 
@@ -227,7 +227,7 @@ static uint32_t *order_by_score(const struct comparison_row *rows, size_t count)
     uint32_t *numbers = scratch_alloc(count, sizeof *numbers);
     int64_t *reversed = scratch_alloc(count, sizeof *reversed);
     if (order == NULL || numbers == NULL || reversed == NULL) {
-        free(order);
+        scratch_free(order);
         order = NULL;
         count = 0;
     }
@@ -251,8 +251,8 @@ static uint32_t *order_by_score(const struct comparison_row *rows, size_t count)
             order[at++] = (uint32_t)i;
         }
     }
-    free(numbers);
-    free(reversed);
+    scratch_free(numbers);
+    scratch_free(reversed);
     return order;
 }
 
@@ -268,15 +268,15 @@ static bool sort_rows(struct comparison *out,
     out->rows = arena_calloc(arena, count, sizeof *out->rows);
     *places = scratch_alloc(count, sizeof **places);
     if (order == NULL || out->rows == NULL || *places == NULL) {
-        free(order);
-        free(*places);
+        scratch_free(order);
+        scratch_free(*places);
         return false;
     }
     for (size_t i = 0; i < count; i++) {
         out->rows[i] = rows[order[i]];
         (*places)[i] = row_places[order[i]];
     }
-    free(order);
+    scratch_free(order);
     return true;
 }
 
@@ -301,7 +301,7 @@ bool compare_rows_build(struct comparison *out,
     }
     out->row_count = count;
     ok = ok && fill_q(rows, count) && sort_rows(out, arena, rows, row_places, places);
-    free(rows);
-    free(row_places);
+    scratch_free(rows);
+    scratch_free(row_places);
     return ok;
 }

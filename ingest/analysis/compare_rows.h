@@ -11,7 +11,7 @@ double compare_top_score(const struct pool *pool,
                          size_t *row_count);
 
 /* Sets rows and row_count of `out`; *places is the place (pool_key.place) of each row, for the
- * caller to free(). False without memory. */
+ * caller to scratch_free(). False without memory. */
 bool compare_rows_build(struct comparison *out,
                         struct arena *arena,
                         const struct pool *pool,

@@ -129,7 +129,7 @@ static bool build_triplets(const struct build *build)
     stats->places = scratch_alloc(groups, sizeof *stats->places);
     if (numbers == NULL || stats->values[STAT_BETA] == NULL || stats->values[STAT_MU] == NULL ||
         stats->triplets == NULL || stats->places == NULL) {
-        free(numbers);
+        scratch_free(numbers);
         return false;
     }
     size_t first = 0;
@@ -145,7 +145,7 @@ static bool build_triplets(const struct build *build)
         first = end;
     }
     stats->place_count = distinct(stats->places, stats->triplet_count);
-    free(numbers);
+    scratch_free(numbers);
     return true;
 }
 
@@ -172,7 +172,7 @@ static bool build_cycles(const struct build *build)
             moments_add(&moments, dur_us);
         }
     }
-    free(cycles);
+    scratch_free(cycles);
     if (stats->cycle_us == NULL) {
         return false;
     }
@@ -233,10 +233,10 @@ bool role_stats_build(struct role_stats *stats,
 
 void role_stats_free(struct role_stats *stats)
 {
-    free(stats->triplets);
-    free(stats->values[STAT_BETA]);
-    free(stats->values[STAT_MU]);
-    free(stats->places);
-    free(stats->cycle_us);
+    scratch_free(stats->triplets);
+    scratch_free(stats->values[STAT_BETA]);
+    scratch_free(stats->values[STAT_MU]);
+    scratch_free(stats->places);
+    scratch_free(stats->cycle_us);
     *stats = (struct role_stats){0};
 }

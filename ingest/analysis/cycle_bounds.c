@@ -131,14 +131,14 @@ static bool sort_cycles(struct cycle_set *set, struct cycle_owners *owners)
         uint32_t cycle = owners->anchors[i].cycle;
         owners->anchors[i].cycle = cycle == CYCLE_NONE ? CYCLE_NONE : place[cycle];
     }
-    free(order);
-    free(place);
-    free(starts);
+    scratch_free(order);
+    scratch_free(place);
+    scratch_free(starts);
     if (!ok) {
-        free(sorted);
+        scratch_free(sorted);
         return false;
     }
-    free(set->items);
+    scratch_free(set->items);
     set->items = sorted;
     set->count = count;
     return true;
@@ -173,9 +173,9 @@ static bool pause_limit(const struct cycle_set *set, double *limit_ns)
         double medians_ns = PAUSE_MEDIANS * num_percentile_sorted(sorted, count, 0.5);
         *limit_ns = medians_ns > PAUSE_MIN_NS ? medians_ns : (double)PAUSE_MIN_NS;
     }
-    free(durations);
-    free(sorted);
-    free(order);
+    scratch_free(durations);
+    scratch_free(sorted);
+    scratch_free(order);
     return ok;
 }
 

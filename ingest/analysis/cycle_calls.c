@@ -161,7 +161,7 @@ static bool list_candidates(struct nesting *n, struct cycle_events *events, enum
         n->calls->candidates[i] = n->totals[order[i]];
     }
     n->calls->candidate_count = count;
-    free(order);
+    scratch_free(order);
     return ok;
 }
 
@@ -191,11 +191,11 @@ bool cycle_calls_nest(struct cycle_calls *calls,
     *calls = (struct cycle_calls){.parent = NULL};
     struct nesting n = {.events = events, .calls = calls};
     bool ok = nest_all(&n, events, class);
-    free(n.by_thread);
-    free(n.thread_first);
-    free(n.open);
-    free(n.total_of);
-    free(n.totals);
+    scratch_free(n.by_thread);
+    scratch_free(n.thread_first);
+    scratch_free(n.open);
+    scratch_free(n.total_of);
+    scratch_free(n.totals);
     if (ok && calls->candidate_count == 0) {
         memset(calls->parent, 0xFF, events->count * sizeof *calls->parent);
         memset(calls->depth, 0xFF, events->count * sizeof *calls->depth);
@@ -205,9 +205,9 @@ bool cycle_calls_nest(struct cycle_calls *calls,
 
 void cycle_calls_free(struct cycle_calls *calls)
 {
-    free(calls->parent);
-    free(calls->depth);
-    free(calls->candidates);
+    scratch_free(calls->parent);
+    scratch_free(calls->depth);
+    scratch_free(calls->candidates);
     *calls = (struct cycle_calls){.parent = NULL};
 }
 

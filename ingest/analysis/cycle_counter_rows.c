@@ -81,7 +81,7 @@ static bool write_rows(const struct summary *s, struct trace_results *results)
     for (uint32_t i = 0; ok && i < count; i++) {
         results->counters[results->counter_count++] = s->rows[order[i]];
     }
-    free(order);
+    scratch_free(order);
     return ok;
 }
 
@@ -95,6 +95,6 @@ bool cycle_counters_summarise(struct trace_results *results, const struct cycle_
     }
     ok = ok && name_rows(&s, &results->arena) && write_rows(&s, results);
     key_map_free(&s.keys);
-    free(s.rows);
+    scratch_free(s.rows);
     return ok;
 }

@@ -105,7 +105,7 @@ static bool list_entries(struct cycle_counters *counters,
                            series_key(sampled, CYCLE_HOST_KEY(host), instance));
         }
     }
-    free(metric_of);
+    scratch_free(metric_of);
     return ok;
 }
 
@@ -181,7 +181,7 @@ bool cycle_counters_init(struct cycle_counters *counters, struct cycle_events *e
     bool ok = counters->localhost != STRTAB_NONE && list_entries(counters, events, &entries) &&
               make_series(counters, events, &entries) &&
               (!events->has_many_hosts || list_hosts(counters, events));
-    free(entries.items);
+    scratch_free(entries.items);
     return ok;
 }
 
@@ -191,13 +191,13 @@ void cycle_counters_free(struct cycle_counters *counters)
         moment_tree_free(&counters->series[i].moments);
     }
     key_map_free(&counters->keys);
-    free(counters->series);
-    free(counters->time_ns);
-    free(counters->value);
-    free(counters->cpu_series);
-    free(counters->hosted_ns);
-    free(counters->hosted_host);
-    free(counters->hosted_change);
+    scratch_free(counters->series);
+    scratch_free(counters->time_ns);
+    scratch_free(counters->value);
+    scratch_free(counters->cpu_series);
+    scratch_free(counters->hosted_ns);
+    scratch_free(counters->hosted_host);
+    scratch_free(counters->hosted_change);
     *counters = (struct cycle_counters){.series = NULL};
 }
 

@@ -119,7 +119,7 @@ static bool is_ordered_enough(const struct cycle_events *events, const uint8_t *
             *latest = rows->ts_ns[row];
         }
     }
-    free(latest_ns);
+    scratch_free(latest_ns);
     return ordered;
 }
 
@@ -130,7 +130,7 @@ static bool select_rows(struct cycle_events *events, bool only_steps)
     uint8_t *class = scratch_calloc(trace->events.count, sizeof *class);
     events->row = scratch_calloc(trace->events.count, sizeof *events->row);
     if (class == NULL || events->row == NULL) {
-        free(class);
+        scratch_free(class);
         return false;
     }
     for (uint32_t i = 0; i < trace->events.count; i++) {
@@ -150,7 +150,7 @@ static bool select_rows(struct cycle_events *events, bool only_steps)
     for (uint32_t at = 0; ok && events->class != NULL && at < events->count; at++) {
         events->class[at] = class[events->row[at]];
     }
-    free(class);
+    scratch_free(class);
     return ok && events->class != NULL;
 }
 
@@ -198,7 +198,7 @@ static bool fill_hosts(struct cycle_events *events)
         events->has_many_hosts =
             events->has_many_hosts || (host != CYCLE_NONE && host != first_host);
     }
-    free(last);
+    scratch_free(last);
     return ok;
 }
 
@@ -306,8 +306,8 @@ static bool adopt_device_work(struct cycle_events *events)
         bool has_correlation = cycle_correlation(events, at, &correlation);
         events->launch[at] = has_correlation ? find_launch(&launches, correlation) : CYCLE_NONE;
     }
-    free(counts);
-    free(launches.near);
+    scratch_free(counts);
+    scratch_free(launches.near);
     id_map_free(&launches.far);
     return ok;
 }
@@ -333,13 +333,13 @@ void cycle_events_free(struct cycle_events *events)
 {
     cycle_names_free(&events->names);
     strtab_destroy(events->hosts);
-    free(events->row);
-    free(events->class);
-    free(events->launch);
-    free(events->host);
-    free(events->extra);
-    free(events->track);
-    free(events->pid);
+    scratch_free(events->row);
+    scratch_free(events->class);
+    scratch_free(events->launch);
+    scratch_free(events->host);
+    scratch_free(events->extra);
+    scratch_free(events->track);
+    scratch_free(events->pid);
     *events = (struct cycle_events){0};
 }
 

@@ -116,7 +116,7 @@ static bool index_device_work(struct fill *f)
         }
     }
     ok = ok && sort_device_work(f, key_at, work_count);
-    free(key_at);
+    scratch_free(key_at);
     return ok;
 }
 
@@ -256,7 +256,7 @@ bool cycle_set_fill(struct cycle_set *set,
     bool ok = index_device_work(&f) && fill_all(&f);
     key_map_free(&f.device.keys);
     id_map_free(&f.device.seen);
-    free(f.device.first);
-    free(f.device.work);
+    scratch_free(f.device.first);
+    scratch_free(f.device.work);
     return ok;
 }

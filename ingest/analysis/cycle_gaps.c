@@ -20,8 +20,8 @@ struct anchor_points {
 
 static void points_free(struct anchor_points *points)
 {
-    free(points->start_ns);
-    free(points->end_ns);
+    scratch_free(points->start_ns);
+    scratch_free(points->end_ns);
     extreme_tree_free(&points->least_end);
     extreme_tree_free(&points->greatest_start);
 }
@@ -61,8 +61,8 @@ static bool points_init(struct anchor_points *points,
     uint32_t *order = scratch_alloc(points->count, sizeof *order);
     bool ok = points->start_ns != NULL && points->end_ns != NULL && values != NULL &&
               order != NULL && points_fill(points, owners, events, values, order);
-    free(values);
-    free(order);
+    scratch_free(values);
+    scratch_free(order);
     return ok;
 }
 
@@ -248,8 +248,8 @@ bool cycle_owners_fill_gaps(struct cycle_owners *owners, const struct cycle_even
             owners->owner[at] = gap_owner(&gaps, events, at);
         }
     }
-    free(gaps.items);
-    free(gaps.process_first);
-    free(order);
+    scratch_free(gaps.items);
+    scratch_free(gaps.process_first);
+    scratch_free(order);
     return ok;
 }

@@ -42,14 +42,14 @@ void cycle_groups_free(struct cycle_groups *groups)
 {
     key_map_free(&groups->keys);
     id_map_free(&groups->devices);
-    free(groups->items);
-    free(groups->sums);
-    free(groups->device);
-    free(groups->shown_type);
-    free(groups->recent);
-    free(groups->slice);
-    free(groups->sliced);
-    free(groups->slices);
+    scratch_free(groups->items);
+    scratch_free(groups->sums);
+    scratch_free(groups->device);
+    scratch_free(groups->shown_type);
+    scratch_free(groups->recent);
+    scratch_free(groups->slice);
+    scratch_free(groups->sliced);
+    scratch_free(groups->slices);
     *groups = (struct cycle_groups){.events = NULL};
 }
 

@@ -69,7 +69,7 @@ bool cycle_hardware_init(struct cycle_hardware *hardware,
         memos[i] = (struct process_memo){CYCLE_NONE, ID_MAP_NONE};
     }
     ok = ok && map_devices(hardware, memos);
-    free(memos);
+    scratch_free(memos);
     return ok;
 }
 

@@ -72,10 +72,10 @@ static int64_t *long_durations(const struct cycle_owners *owners,
     for (uint32_t i = 0; ok && i < *count; i++) {
         sorted[i] = durations[order[i]];
     }
-    free(durations);
-    free(order);
+    scratch_free(durations);
+    scratch_free(order);
     if (!ok) {
-        free(sorted);
+        scratch_free(sorted);
         return NULL;
     }
     return sorted;
@@ -92,7 +92,7 @@ classify_by_duration(struct cycle_owners *owners, const struct cycle_events *eve
     double median = num_percentile_sorted(sorted, count, 0.5);
     double limit = num_percentile_sorted(sorted, count, PREFILL_PERCENTILE);
     *found = count >= LONG_ANCHORS_MIN && (double)sorted[count - 1] / median > PREFILL_MEDIAN_RATIO;
-    free(sorted);
+    scratch_free(sorted);
     for (uint32_t i = 0; *found && i < owners->anchor_count; i++) {
         double dur_ns = (double)cycle_anchor_ns(events, &owners->anchors[i]);
         bool is_prefill = dur_ns > limit && dur_ns > PREFILL_MEDIAN_RATIO * median;

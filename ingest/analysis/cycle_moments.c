@@ -94,6 +94,6 @@ bool moments_of(struct moment_tree *tree,
 
 void moment_tree_free(struct moment_tree *tree)
 {
-    free(tree->nodes);
+    scratch_free(tree->nodes);
     *tree = (struct moment_tree){NULL, 0};
 }

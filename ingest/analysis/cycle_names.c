@@ -166,8 +166,8 @@ bool cycle_names_init(struct cycle_names *names, const struct trace *trace)
 
 void cycle_names_free(struct cycle_names *names)
 {
-    free(names->flags);
-    free(names->category_flags);
+    scratch_free(names->flags);
+    scratch_free(names->category_flags);
     *names = (struct cycle_names){0};
 }
 

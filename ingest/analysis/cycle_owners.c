@@ -28,7 +28,7 @@ static bool hang_events(struct search *s)
     uint32_t *last = scratch_none(events->process_count);
     s->parent = scratch_none(events->count);
     if (last == NULL || s->parent == NULL) {
-        free(last);
+        scratch_free(last);
         return false;
     }
     uint32_t seen = 0;
@@ -46,7 +46,7 @@ static bool hang_events(struct search *s)
             s->parent[at] = call;
         }
     }
-    free(last);
+    scratch_free(last);
     return true;
 }
 
@@ -103,7 +103,7 @@ static bool number_anchors(struct search *s)
     uint32_t *number = scratch_none(events->count);
     owners->anchors = scratch_calloc(owners->anchor_count, sizeof *owners->anchors);
     if (number == NULL || owners->anchors == NULL) {
-        free(number);
+        scratch_free(number);
         return false;
     }
     uint32_t count = 0;
@@ -117,7 +117,7 @@ static bool number_anchors(struct search *s)
         uint32_t anchor = owners->owner[at];
         owners->owner[at] = anchor == CYCLE_NONE ? CYCLE_NONE : number[anchor];
     }
-    free(number);
+    scratch_free(number);
     return true;
 }
 
@@ -145,7 +145,7 @@ static bool find_usual_names(const struct search *s, bool *is_usual)
             seen[owner]++;
         }
     }
-    free(seen);
+    scratch_free(seen);
     return true;
 }
 
@@ -175,7 +175,7 @@ static bool own_beginning(struct search *s)
                           cycle_track(events, at)->thread == cycle_track(events, first)->thread);
         owners->owner[at] = begun ? 0 : owners->owner[at];
     }
-    free(is_usual);
+    scratch_free(is_usual);
     return ok;
 }
 
@@ -191,14 +191,14 @@ bool cycle_owners_find(struct cycle_owners *owners,
     bool ok = hang_events(&s) && find_anchors(&s) && number_anchors(&s) &&
               cycle_owners_bound(owners, events, calls) && cycle_owners_fill_gaps(owners, events) &&
               own_beginning(&s);
-    free(s.parent);
-    free(s.below);
+    scratch_free(s.parent);
+    scratch_free(s.below);
     return ok;
 }
 
 void cycle_owners_free(struct cycle_owners *owners)
 {
-    free(owners->anchors);
-    free(owners->owner);
+    scratch_free(owners->anchors);
+    scratch_free(owners->owner);
     *owners = (struct cycle_owners){.anchors = NULL};
 }

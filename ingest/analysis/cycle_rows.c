@@ -210,8 +210,8 @@ static bool sort_rows(struct writer *w)
     if (ok && count > 0) {
         memcpy(rows, sorted, count * sizeof *rows);
     }
-    free(order);
-    free(sorted);
+    scratch_free(order);
+    scratch_free(sorted);
     return ok;
 }
 
@@ -301,10 +301,10 @@ bool cycle_rows_write(struct trace_results *results,
     cycle_groups_free(&groups);
     cycle_counters_free(&counters);
     id_map_free(&metrics.cores);
-    free((void *)w.names);
-    free((void *)w.simple_names);
-    free((void *)w.hosts);
-    free((void *)w.devices);
-    free(w.rows);
+    scratch_free((void *)w.names);
+    scratch_free((void *)w.simple_names);
+    scratch_free((void *)w.hosts);
+    scratch_free((void *)w.devices);
+    scratch_free(w.rows);
     return ok;
 }

@@ -5,10 +5,10 @@
 
 void cycle_set_free(struct cycle_set *set)
 {
-    free(set->items);
-    free(set->pieces);
-    free(set->by_cycle);
-    free(set->first_piece);
+    scratch_free(set->items);
+    scratch_free(set->pieces);
+    scratch_free(set->by_cycle);
+    scratch_free(set->first_piece);
     *set = (struct cycle_set){.items = NULL};
 }
 

@@ -39,7 +39,7 @@ find_process(struct cycle_events *events, uint32_t name, uint32_t *process, uint
     }
     *process = best;
     *count = events->process_count == 0 ? 0 : counts[best];
-    free(counts);
+    scratch_free(counts);
     return true;
 }
 
@@ -79,7 +79,7 @@ static uint32_t *list_marks(struct cycle_events *events, uint32_t name, uint32_t
         }
     }
     if (marks != NULL && !sort_stable(marks, *count, compare_starts, events)) {
-        free(marks);
+        scratch_free(marks);
         return NULL;
     }
     return marks;
@@ -112,8 +112,8 @@ static bool find_steps(struct cycle_set *set, struct cycle_events *events, uint3
             step->number = set->count;
         }
     }
-    free(marks);
-    free(latest);
+    scratch_free(marks);
+    scratch_free(latest);
     return ok;
 }
 
@@ -161,10 +161,10 @@ static uint32_t *steps_by_thread(const struct cycle_set *set, const struct cycle
         step_of[at] = is_in_own ? *own : step_at(set, time_ns);
     }
     if (on_thread == NULL) {
-        free(step_of);
+        scratch_free(step_of);
         return NULL;
     }
-    free(on_thread);
+    scratch_free(on_thread);
     return step_of;
 }
 
@@ -224,7 +224,7 @@ bool cycle_set_steps(struct cycle_set *set,
     }
     uint32_t *step_of = steps_by_thread(set, events);
     bool ok = step_of != NULL && fill_steps(set, events, step_of);
-    free(step_of);
+    scratch_free(step_of);
     return ok;
 }
 
@@ -262,10 +262,10 @@ int64_t *cycle_self_times(const struct cycle_events *events)
     if (ok) {
         take_self_times(events, open, below, self_ns);
     }
-    free(open);
-    free(below);
+    scratch_free(open);
+    scratch_free(below);
     if (!ok) {
-        free(self_ns);
+        scratch_free(self_ns);
         return NULL;
     }
     return self_ns;

@@ -7,8 +7,8 @@
 #include "ingest/analysis/cycle_owners.h"
 #include "ingest/analysis/cycle_rows.h"
 #include "ingest/analysis/cycle_set.h"
+#include "ingest/analysis/scratch.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define COMPARABLE_CYCLES_MIN 2
@@ -161,7 +161,7 @@ bool cycles_run(const struct trace *trace,
     cycle_set_free(&search.set);
     cycle_calls_free(&search.calls);
     cycle_events_free(&search.events);
-    free(search.self_ns);
+    scratch_free(search.self_ns);
     return ok || err_set(err, ERR_NO_MEMORY, "Not enough memory to find cycles in %u events.",
                          trace->events.count);
 }

@@ -144,7 +144,7 @@ static uint32_t *sweep_events(const struct by_device *b, int64_t device, uint32_
     }
     memcpy(events + *count, events, *count * sizeof *events);
     if (!sort_stable(events + *count, *count, by_end, b->sel)) {
-        free(events);
+        scratch_free(events);
         return NULL;
     }
     return events;
@@ -178,7 +178,7 @@ add_sm_efficiency(struct device_row *row, const struct by_device *b, const struc
         row->sm_efficiency = s.area / window->length_us;
         row->has |= DEVICE_SUM_HAS_SM_EFFICIENCY;
     }
-    free(starts);
+    scratch_free(starts);
     return true;
 }
 
@@ -274,6 +274,6 @@ bool devices_run(struct trace_results *results,
     }
     results->devices = rows;
     results->device_count = ok ? count : 0;
-    free(b.members);
+    scratch_free(b.members);
     return ok;
 }

@@ -168,7 +168,7 @@ static bool chain_right(struct building *b, const struct gap *gap)
     uint32_t first = gap->first[DIFF_RIGHT];
     uint32_t count = gap->count[DIFF_RIGHT];
     if (count > b->next_cap) {
-        uint32_t *next_of = realloc(b->next_of, (size_t)count * sizeof *next_of);
+        uint32_t *next_of = scratch_resize(b->next_of, count, sizeof *next_of);
         if (next_of == NULL) {
             return false;
         }
@@ -291,7 +291,7 @@ static bool keep(struct arena *arena, void **array, size_t bytes)
     if (copy != NULL && bytes > 0) {
         memcpy(copy, *array, bytes);
     }
-    free(*array);
+    scratch_free(*array);
     *array = copy;
     return copy != NULL;
 }
@@ -308,14 +308,14 @@ bool diff_build(struct diff *out,
         void *rows = out->rows[side];
         ok = keep(arena, &rows, b.row_count[side] * sizeof *out->rows[side]) && ok;
         out->rows[side] = rows;
-        free(b.group[side]);
+        scratch_free(b.group[side]);
     }
     void *nodes = out->nodes;
     ok = keep(arena, &nodes, out->node_count * sizeof *out->nodes) && ok;
     out->nodes = nodes;
-    free(b.gaps);
-    free(b.next_of);
-    free(b.first_of);
+    scratch_free(b.gaps);
+    scratch_free(b.next_of);
+    scratch_free(b.first_of);
     return ok;
 }
 
@@ -418,7 +418,7 @@ bool diff_read_side(struct diff_side *out,
     void *operators = out->operators;
     ok = keep(arena, &operators, out->operator_count * sizeof *out->operators) && ok;
     out->operators = operators;
-    free(s.place);
-    free(s.open);
+    scratch_free(s.place);
+    scratch_free(s.open);
     return ok;
 }

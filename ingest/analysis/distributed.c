@@ -85,7 +85,7 @@ static bool match_by_place(struct distributed *out)
         }
         match_row(out, row);
     }
-    free(row);
+    scratch_free(row);
     return true;
 }
 
@@ -169,8 +169,8 @@ static bool match_by_name(struct distributed *out)
             match_row(out, cells);
         }
     }
-    free(op);
-    free(n.seen);
+    scratch_free(op);
+    scratch_free(n.seen);
     key_map_free(&n.rows);
     strtab_destroy(n.names);
     return ok;
@@ -236,10 +236,10 @@ struct grouping {
 static void grouping_free(struct grouping *g)
 {
     key_map_free(&g->keys);
-    free(g->group_of);
-    free(g->op_count);
-    free(g->ops);
-    free(g->room);
+    scratch_free(g->group_of);
+    scratch_free(g->op_count);
+    scratch_free(g->ops);
+    scratch_free(g->room);
 }
 
 static bool grouping_init(struct grouping *g, const struct distributed_worker *worker)
@@ -282,7 +282,7 @@ static bool list_groups(struct grouping *g)
             g->ops[next[g->group_of[i]]++] = i;
         }
     }
-    free(next);
+    scratch_free(next);
     return true;
 }
 

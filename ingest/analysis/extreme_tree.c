@@ -27,7 +27,7 @@ bool extreme_tree_init(struct extreme_tree *tree,
 
 void extreme_tree_free(struct extreme_tree *tree)
 {
-    free(tree->nodes);
+    scratch_free(tree->nodes);
     *tree = (struct extreme_tree){0};
 }
 

@@ -93,8 +93,8 @@ bool fwdbwd_collect(struct fwdbwd *pairs, const struct trace *trace)
     id_map_init(&flows.by_id);
     bool ok = read_flows(&flows, &trace->events) && pair_flows(pairs, &flows);
     id_map_free(&flows.by_id);
-    free(flows.items);
-    free(flows.order);
+    scratch_free(flows.items);
+    scratch_free(flows.order);
     return ok;
 }
 
@@ -102,7 +102,7 @@ void fwdbwd_free(struct fwdbwd *pairs)
 {
     id_map_free(&pairs->by_forward);
     id_map_free(&pairs->by_backward);
-    free(pairs->group);
+    scratch_free(pairs->group);
     *pairs = (struct fwdbwd){0};
 }
 

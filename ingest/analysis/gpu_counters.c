@@ -255,8 +255,8 @@ bool gpu_counters_build(struct gpu_counters **out,
              count_kind(&c, devices, add_sm_efficiency) && keep(counters, arena, &c) &&
              list_devices(counters, arena, devices);
     }
-    free(c.events);
-    free(c.rows);
+    scratch_free(c.events);
+    scratch_free(c.rows);
     *out = ok ? counters : NULL;
     return ok;
 }

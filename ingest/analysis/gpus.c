@@ -82,6 +82,6 @@ bool gpus_run(struct trace_results *results, const struct selection *sel)
     if (ok) {
         qsort(results->gpus, results->gpu_count, sizeof *results->gpus, compare_rows);
     }
-    free(works);
+    scratch_free(works);
     return ok;
 }

@@ -23,7 +23,7 @@ void id_map_init(struct id_map *map)
 
 void id_map_free(struct id_map *map)
 {
-    free(map->slots);
+    scratch_free(map->slots);
     id_map_init(map);
 }
 
@@ -54,7 +54,7 @@ static bool grow(struct id_map *map)
             *probe(&bigger, map->slots[i].key) = map->slots[i];
         }
     }
-    free(map->slots);
+    scratch_free(map->slots);
     *map = bigger;
     return true;
 }

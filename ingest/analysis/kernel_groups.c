@@ -30,7 +30,7 @@ static bool number_groups(struct kernel_groups *groups,
         group->launches++;
         group->total_ns = ns_add(group->total_ns, launch->dur_ns);
     }
-    free(group_of_key);
+    scratch_free(group_of_key);
     return ok;
 }
 
@@ -60,9 +60,9 @@ static bool sort_durations(struct kernel_groups *groups, const struct kernel_tab
             groups->durations_ns[next[group]++] = durations[order[i]];
         }
     }
-    free(durations);
-    free(next);
-    free(order);
+    scratch_free(durations);
+    scratch_free(next);
+    scratch_free(order);
     return ok;
 }
 
@@ -101,9 +101,9 @@ bool kernel_groups_make(struct kernel_groups *groups,
 
 void kernel_groups_free(struct kernel_groups *groups)
 {
-    free(groups->groups);
-    free(groups->of_launch);
-    free(groups->order);
-    free(groups->durations_ns);
+    scratch_free(groups->groups);
+    scratch_free(groups->of_launch);
+    scratch_free(groups->order);
+    scratch_free(groups->durations_ns);
     *groups = (struct kernel_groups){.count = 0};
 }

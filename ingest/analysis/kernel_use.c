@@ -178,9 +178,9 @@ bool kernel_use_run(const struct kernel_table *table, struct trace_results **out
     bool ok = use.results != NULL && fill(&use);
     kernel_groups_free(&use.groups);
     strtab_destroy(use.clean_names);
-    free(use.clean_of_name);
-    free((void *)use.copies);
-    free((void *)use.clean_copies);
+    scratch_free(use.clean_of_name);
+    scratch_free((void *)use.copies);
+    scratch_free((void *)use.clean_copies);
     if (!ok) {
         results_destroy(use.results);
         use.results = NULL;

@@ -76,7 +76,7 @@ static bool write_metric_rows(struct kernel_use *use, const struct metric_sums *
                                                  .max = sum->max};
         ok = rows[i].metric != NULL && rows[i].unit != NULL;
     }
-    free(order);
+    scratch_free(order);
     results->kernel_use_metrics = rows;
     results->kernel_use_metric_count = ok ? count : 0;
     return ok;
@@ -128,7 +128,7 @@ bool kernel_use_fill_metrics(struct kernel_use *use)
     }
     ok = ok && write_metric_rows(use, &sums) && write_values(use, count);
     key_map_free(&sums.keys);
-    free(sums.sums);
+    scratch_free(sums.sums);
     return ok;
 }
 
@@ -184,7 +184,7 @@ bool kernel_use_fill_transfers(struct kernel_use *use)
         add_transfer(row, launch);
         ok = row->name != NULL;
     }
-    free(row_of_name);
+    scratch_free(row_of_name);
     if (ok && count > 0) {
         qsort(rows, count, sizeof *rows, by_total);
     }

@@ -116,7 +116,7 @@ bool kernel_use_fill_rows(struct kernel_use *use)
         row->full_name = kernel_use_copy(use, name);
         ok = row->name != NULL && row->full_name != NULL;
     }
-    free(uses);
+    scratch_free(uses);
     if (ok) {
         results->kernel_use_count = count;
         fill_totals(use, &all);

@@ -78,7 +78,7 @@ bool kernel_use_fill_summaries(struct kernel_use *use)
         }
         add_summary(&rows[row_of_name[clean]], summary);
     }
-    free(row_of_name);
+    scratch_free(row_of_name);
     if (ok && count > 0) {
         qsort(rows, count, sizeof *rows, by_total);
     }

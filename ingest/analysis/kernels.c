@@ -27,7 +27,7 @@ bool kernels_collect(struct kernels *kernels, const struct selection *sel)
 
 void kernels_free(struct kernels *kernels)
 {
-    free(kernels->events);
+    scratch_free(kernels->events);
     *kernels = (struct kernels){0};
 }
 
@@ -107,7 +107,7 @@ static bool fill_members(struct by_name *b)
         b->members[next[g]++] = event;
         b->total_ns[g] = ns_add(b->total_ns[g], trace_dur_ns(&kernels->sel->trace->events, event));
     }
-    free(next);
+    scratch_free(next);
     return ok;
 }
 
@@ -128,8 +128,8 @@ static bool add_percentiles(struct by_name *b)
         const struct percentile_items items = {durations, order, b->group, NULL, kernels->count};
         ok = percentiles_by_group(&items, b->calls, b->keys.count, b->percentiles);
     }
-    free(durations);
-    free(order);
+    scratch_free(durations);
+    scratch_free(order);
     return ok;
 }
 
@@ -164,10 +164,10 @@ static uint32_t *order_groups(const struct by_name *b)
             order[i] = named[order[i]];
         }
     }
-    free(named);
-    free(reversed_totals);
+    scratch_free(named);
+    scratch_free(reversed_totals);
     if (!ok) {
-        free(order);
+        scratch_free(order);
         order = NULL;
     }
     return order;
@@ -288,14 +288,14 @@ bool kernels_run(struct trace_results *results,
         results->tensor_pie_used = pie_share(results, b.weights, false);
         find_columns(results, kernels);
     }
-    free(order);
+    scratch_free(order);
     key_map_free(&b.keys);
-    free(b.group);
-    free(b.calls);
-    free(b.total_ns);
-    free(b.first);
-    free(b.members);
-    free(b.percentiles);
-    free(b.weights);
+    scratch_free(b.group);
+    scratch_free(b.calls);
+    scratch_free(b.total_ns);
+    scratch_free(b.first);
+    scratch_free(b.members);
+    scratch_free(b.percentiles);
+    scratch_free(b.weights);
     return ok;
 }

@@ -28,8 +28,8 @@ void key_map_init(struct key_map *map)
 
 void key_map_free(struct key_map *map)
 {
-    free(map->keys);
-    free(map->table);
+    scratch_free(map->keys);
+    scratch_free(map->table);
     key_map_init(map);
 }
 
@@ -50,7 +50,7 @@ static bool grow_table(struct key_map *map)
     if (table == NULL) {
         return false;
     }
-    free(map->table);
+    scratch_free(map->table);
     map->table = table;
     map->table_cap = cap;
     for (uint32_t i = 0; i < map->count; i++) {

@@ -177,10 +177,10 @@ static struct percentiles *find_percentiles(const struct grouping *g)
         const struct percentile_items items = {g->duration, order, g->group, NULL, g->count};
         ok = percentiles_by_group(&items, calls, g->keys.count, out);
     }
-    free(calls);
-    free(order);
+    scratch_free(calls);
+    scratch_free(order);
     if (!ok) {
-        free(out);
+        scratch_free(out);
         out = NULL;
     }
     return out;
@@ -244,8 +244,8 @@ static bool write_rows(struct trace_results *results, struct texts *texts, struc
     }
     results->kernel_launches = rows;
     results->kernel_launch_count = ok ? count : 0;
-    free(percentiles);
-    free(order);
+    scratch_free(percentiles);
+    scratch_free(order);
     return ok;
 }
 
@@ -264,9 +264,9 @@ bool launches_run(struct trace_results *results,
     ok = ok && write_rows(results, texts, &g);
     key_map_free(&g.configs);
     key_map_free(&g.keys);
-    free(g.config_of);
-    free(g.sums);
-    free(g.group);
-    free(g.duration);
+    scratch_free(g.config_of);
+    scratch_free(g.sums);
+    scratch_free(g.group);
+    scratch_free(g.duration);
     return ok;
 }

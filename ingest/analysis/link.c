@@ -154,18 +154,18 @@ bool link_devices(struct links *links, const struct selection *sel)
         resolve_waiting(&l);
         ok = order_stale(&l) && fill_launched(&l);
     }
-    free(l.first_runtime);
-    free(l.waited);
+    scratch_free(l.first_runtime);
+    scratch_free(l.waited);
     return ok;
 }
 
 void link_free(struct links *links)
 {
-    free(links->device_event);
-    free(links->device_runtime);
-    free(links->runtime_event);
-    free(links->launched_first);
-    free(links->launched);
-    free(links->stale);
+    scratch_free(links->device_event);
+    scratch_free(links->device_runtime);
+    scratch_free(links->runtime_event);
+    scratch_free(links->launched_first);
+    scratch_free(links->launched);
+    scratch_free(links->stale);
     *links = (struct links){0};
 }

@@ -356,13 +356,13 @@ bool memory_log_build(struct memory_log **out,
         place_records(&p);
         ok = name_releases(&p);
     }
-    free(p.key);
-    free(p.thread);
-    free(p.next_of);
-    free(p.first_of);
-    free(p.open);
-    free(p.next_child);
-    free((void *)p.devices);
+    scratch_free(p.key);
+    scratch_free(p.thread);
+    scratch_free(p.next_of);
+    scratch_free(p.first_of);
+    scratch_free(p.open);
+    scratch_free(p.next_child);
+    scratch_free((void *)p.devices);
     *out = ok ? p.log : NULL;
     return ok;
 }

@@ -162,7 +162,7 @@ static bool order_texts(uint32_t *order, const char *const *texts, uint32_t coun
     for (uint32_t i = 0; i < count; i++) {
         order[i] = (uint32_t)(places[i] - texts);
     }
-    free((void *)places);
+    scratch_free((void *)places);
     return true;
 }
 
@@ -195,7 +195,7 @@ static bool count_devices(struct counting *c)
             ok = write_device(c, device);
         }
     }
-    free(order);
+    scratch_free(order);
     return ok;
 }
 
@@ -214,12 +214,12 @@ bool memory_stats_run(struct memory_stats *out,
         }
     }
     ok = ok && count_devices(&c);
-    free(c.is_open);
-    free(c.is_real);
-    free(c.sums);
-    free(c.calls);
-    free(c.order);
-    free(c.by_name);
-    free(c.is_there);
+    scratch_free(c.is_open);
+    scratch_free(c.is_real);
+    scratch_free(c.sums);
+    scratch_free(c.calls);
+    scratch_free(c.order);
+    scratch_free(c.by_name);
+    scratch_free(c.is_there);
     return ok;
 }

@@ -148,8 +148,8 @@ bool memory_blocks_run(struct memory_block **out,
     }
     id_map_free(&p.open.by_addr);
     id_map_free(&p.surplus.by_addr);
-    free(p.open.places);
-    free(p.surplus.places);
+    scratch_free(p.open.places);
+    scratch_free(p.surplus.places);
     *out = p.blocks;
     *count = p.count;
     return ok;
@@ -221,7 +221,7 @@ bool memory_curves_run(struct memory_curve **out,
             add_point(&curves[place[device]], log, at);
         }
     }
-    free(points);
-    free(place);
+    scratch_free(points);
+    scratch_free(place);
     return ok;
 }

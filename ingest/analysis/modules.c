@@ -44,7 +44,7 @@ static bool forest_init(struct forest *forest)
 
 static void forest_free(struct forest *forest)
 {
-    free(forest->members);
+    scratch_free(forest->members);
     key_map_free(&forest->shapes);
     strtab_destroy(forest->texts);
 }
@@ -238,9 +238,9 @@ static bool read_python_modules(struct forest *forest, const struct selection *s
     bool ok = sel->type_count[TYPE_MODULE] == 0 || build_frames(&f);
     id_map_free(&f.by_id);
     id_map_free(&f.member_of);
-    free(f.is_parent);
-    free(f.is_seen);
-    free(f.found);
+    scratch_free(f.is_parent);
+    scratch_free(f.is_seen);
+    scratch_free(f.found);
     return ok;
 }
 
@@ -351,8 +351,8 @@ static bool merge_equal(struct forest *forest)
         ok = member->shape != KEY_MAP_NONE;
     }
     ok = ok && drop_equal(forest, &forest->first_root, seen_by, forest->count) != KEY_MAP_NONE;
-    free(order);
-    free(seen_by);
+    scratch_free(order);
+    scratch_free(seen_by);
     return ok;
 }
 
@@ -559,7 +559,7 @@ static bool write_rows(struct writing *w)
     for (uint32_t i = 0; ok && i < count; i++) {
         ok = write_tree(w, tops[i].member);
     }
-    free(tops);
+    scratch_free(tops);
     return ok;
 }
 
@@ -582,7 +582,7 @@ bool modules_run(struct module_row **rows,
              add_figures(&figures, forest.texts, tree, sel->lightning) && write_rows(&w);
     }
     key_map_free(&figures.groups);
-    free(figures.rows);
+    scratch_free(figures.rows);
     forest_free(&forest);
     *rows = w.rows;
     *count = w.count;

@@ -30,7 +30,7 @@ bool names_init(struct names *names, const struct strtab *strings)
 void names_free(struct names *names)
 {
     strtab_destroy(names->extra);
-    free(names->flags);
+    scratch_free(names->flags);
     *names = (struct names){0};
 }
 

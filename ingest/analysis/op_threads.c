@@ -163,7 +163,7 @@ static bool give_runtimes(struct op_tree *tree)
             }
         }
     }
-    free(taken);
+    scratch_free(taken);
     return true;
 }
 
@@ -204,7 +204,7 @@ static bool give_zero_runtimes(struct op_tree *tree)
     tree->zero = scratch_alloc(end - begin, sizeof *tree->zero);
     uint32_t *next = scratch_alloc(tree->thread_count, sizeof *next);
     if (tree->zero_first == NULL || tree->zero == NULL || next == NULL) {
-        free(next);
+        scratch_free(next);
         return false;
     }
     for (uint32_t i = begin; i < end; i++) {
@@ -223,7 +223,7 @@ static bool give_zero_runtimes(struct op_tree *tree)
             tree->zero[next[thread]++] = lists->runtimes[i];
         }
     }
-    free(next);
+    scratch_free(next);
     return true;
 }
 

@@ -62,8 +62,8 @@ static bool order_long_run(struct op_node *nodes, uint32_t count, const struct s
             nodes[i] = copy[order[i]];
         }
     }
-    free(order);
-    free(copy);
+    scratch_free(order);
+    scratch_free(copy);
     return ok;
 }
 
@@ -261,11 +261,11 @@ bool op_tree_build(struct op_tree *tree,
 void op_tree_free(struct op_tree *tree)
 {
     runtime_lists_free(&tree->lists);
-    free(tree->nodes);
-    free(tree->threads);
-    free(tree->track_thread);
-    free(tree->zero_first);
-    free(tree->zero);
-    free(tree->sums);
+    scratch_free(tree->nodes);
+    scratch_free(tree->threads);
+    scratch_free(tree->track_thread);
+    scratch_free(tree->zero_first);
+    scratch_free(tree->zero);
+    scratch_free(tree->sums);
     *tree = (struct op_tree){0};
 }

@@ -151,12 +151,12 @@ struct grouping {
 static void free_grouping(struct grouping *g)
 {
     key_map_free(&g->keys);
-    free(g->coarse);
-    free(g->first);
-    free(g->sums);
-    free(g->has_stack);
-    free(g->host);
-    free(g->device);
+    scratch_free(g->coarse);
+    scratch_free(g->first);
+    scratch_free(g->sums);
+    scratch_free(g->has_stack);
+    scratch_free(g->host);
+    scratch_free(g->device);
 }
 
 static bool by_shape(enum operator_group by)
@@ -232,7 +232,7 @@ add_percentiles(struct grouping *g, const struct calls *c, const struct value_or
                                             c->count};
     bool ok = percentiles_by_group(&host, calls, g->keys.count, g->host) &&
               percentiles_by_group(&device, calls, g->keys.count, g->device);
-    free(calls);
+    scratch_free(calls);
     return ok;
 }
 
@@ -307,8 +307,8 @@ static bool run_groupings(struct trace_results *results, struct texts *texts, co
              write_rows(results, texts, c, &g, (enum operator_group)by);
         free_grouping(&g);
     }
-    free(orders.host);
-    free(orders.device);
+    scratch_free(orders.host);
+    scratch_free(orders.device);
     return ok;
 }
 
@@ -321,9 +321,9 @@ bool operators_run(struct trace_results *results,
     key_map_init(&c.keys);
     bool ok = collect_calls(&c, visits) && run_groupings(results, texts, &c);
     key_map_free(&c.keys);
-    free(c.sums);
-    free(c.group);
-    free(c.host);
-    free(c.device);
+    scratch_free(c.sums);
+    scratch_free(c.group);
+    scratch_free(c.host);
+    scratch_free(c.device);
     return ok;
 }

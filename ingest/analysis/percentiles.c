@@ -85,7 +85,7 @@ bool percentiles_by_group(const struct percentile_items *items,
                                       interpolate(&groups[g], calls[g], 1),
                                       interpolate(&groups[g], calls[g], 2)};
     }
-    free(groups);
+    scratch_free(groups);
     return true;
 }
 
@@ -99,7 +99,7 @@ uint32_t *percentiles_order(const int64_t *values, size_t count)
         order[i] = (uint32_t)i;
     }
     if (!sort_by_key(order, count, values)) {
-        free(order);
+        scratch_free(order);
         return NULL;
     }
     return order;

@@ -33,7 +33,7 @@ bool percentiles_by_group(const struct percentile_items *items,
                           uint32_t group_count,
                           struct percentiles *out) KS_MUST_USE;
 
-/* The items 0 .. count by ascending value; free() it. NULL without memory. */
+/* The items 0 .. count by ascending value; scratch_free() it. NULL without memory. */
 uint32_t *percentiles_order(const int64_t *values, size_t count) KS_MUST_USE;
 
 #endif

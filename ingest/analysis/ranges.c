@@ -5,7 +5,7 @@
 
 void ranges_free(struct ranges *list)
 {
-    free(list->items);
+    scratch_free(list->items);
     *list = (struct ranges){0};
 }
 

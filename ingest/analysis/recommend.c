@@ -70,7 +70,7 @@ static bool count_used_devices(const struct selection *sel, uint32_t *count)
     }
     *count = pids.count;
     id_map_free(&pids);
-    free(is_used);
+    scratch_free(is_used);
     return ok;
 }
 
@@ -279,8 +279,8 @@ static bool advise_memory(struct advice *a)
         advise_memory_of(a, &peaks);
     }
     id_map_free(&peaks.by_id);
-    free(peaks.ids);
-    free(peaks.bytes);
+    scratch_free(peaks.ids);
+    scratch_free(peaks.bytes);
     return ok;
 }
 

@@ -43,7 +43,7 @@ fill(struct runtime_lists *lists, const struct links *links, const struct select
     for (uint32_t r = 0; r < links->runtime_count; r++) {
         lists->runtimes[next[lists->list_of[r]]++] = r;
     }
-    free(next);
+    scratch_free(next);
     for (uint32_t i = 0; i < lists->count; i++) {
         uint32_t *items = lists->runtimes + lists->first[i];
         if (!sort_stable(items, lists->first[i + 1] - lists->first[i], by_start_and_length,
@@ -58,7 +58,7 @@ bool runtime_lists_arrange(struct runtime_lists *lists,
                            const struct links *links,
                            const struct selection *sel)
 {
-    free(lists->first);
+    scratch_free(lists->first);
     lists->first = scratch_calloc((size_t)lists->count + 1, sizeof *lists->first);
     if (lists->first == NULL) {
         return false;
@@ -103,8 +103,8 @@ void runtime_lists_drop_ids(struct runtime_lists *lists)
 void runtime_lists_free(struct runtime_lists *lists)
 {
     id_map_free(&lists->by_external_id);
-    free(lists->first);
-    free(lists->runtimes);
-    free(lists->list_of);
+    scratch_free(lists->first);
+    scratch_free(lists->runtimes);
+    scratch_free(lists->list_of);
     *lists = (struct runtime_lists){0};
 }

@@ -1,4 +1,4 @@
-/* Arrays that live for one analysis. The caller frees them with free(). */
+/* Arrays that live for one analysis. The caller frees them with scratch_free(). */
 #ifndef KS_ANALYSIS_SCRATCH_H
 #define KS_ANALYSIS_SCRATCH_H
 
@@ -33,6 +33,18 @@ static inline uint32_t *scratch_none(size_t count)
     return out;
 }
 
+static inline void scratch_free(void *array)
+{
+    free(array);
+}
+
+/* The array with room for `count` elements, moved perhaps; NULL without memory, when the old one
+ * stays valid. */
+static inline void *scratch_resize(void *array, size_t count, size_t size)
+{
+    return count > SIZE_MAX / size ? NULL : realloc(array, count * size);
+}
+
 /* Makes room for one more element in a growing array of `*cap` elements, `count` of them used.
  * Returns the array, moved perhaps, or NULL without memory, when the old one stays valid. */
 static inline void *scratch_grow(void *array, size_t count, size_t *cap, size_t size)
@@ -41,10 +53,7 @@ static inline void *scratch_grow(void *array, size_t count, size_t *cap, size_t 
         return array;
     }
     size_t more = *cap < 32 ? 64 : *cap * 2;
-    if (more > SIZE_MAX / size) {
-        return NULL;
-    }
-    void *out = realloc(array, more * size);
+    void *out = scratch_resize(array, more, size);
     if (out != NULL) {
         *cap = more;
     }

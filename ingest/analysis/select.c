@@ -190,8 +190,8 @@ bool select_events(struct selection *sel,
 void select_free(struct selection *sel)
 {
     names_free(&sel->names);
-    free(sel->type);
-    free(sel->order);
-    free(sel->own_name);
+    scratch_free(sel->type);
+    scratch_free(sel->order);
+    scratch_free(sel->own_name);
     *sel = (struct selection){0};
 }

@@ -70,7 +70,7 @@ bool sort_stable(uint32_t *items,
             merge(items + i, scratch, width, both, &order);
         }
     }
-    free(scratch);
+    scratch_free(scratch);
     return true;
 }
 
@@ -171,7 +171,7 @@ static bool sort_words(uint32_t *items,
     for (size_t i = 0; i < count; i++) {
         items[i] = (uint32_t)(from[i] & item_mask);
     }
-    free(words);
+    scratch_free(words);
     return true;
 }
 
@@ -211,7 +211,7 @@ sort_items(uint32_t *items, size_t count, const struct keys *keys, const struct 
     if (from != items) {
         memcpy(items, from, count * sizeof *items);
     }
-    free(scratch);
+    scratch_free(scratch);
     return true;
 }
 

@@ -214,7 +214,7 @@ static double exact_below(size_t small, size_t large, size_t u)
     for (size_t k = 0; k <= u; k++) {
         sum += share[k];
     }
-    free(share);
+    scratch_free(share);
     return sum;
 }
 
@@ -253,8 +253,8 @@ bool stat_mann_whitney_p(const double *a, size_t n1, const double *b, size_t n2,
     const double *first = ascending(a, n1, &owned[0]);
     const double *second = ascending(b, n2, &owned[1]);
     bool ok = first != NULL && second != NULL && p_of_ranks(rank(first, n1, second, n2), n1, n2, p);
-    free(owned[0]);
-    free(owned[1]);
+    scratch_free(owned[0]);
+    scratch_free(owned[1]);
     return ok;
 }
 
@@ -291,6 +291,6 @@ bool stat_benjamini_hochberg(const double *p, double *q, size_t count)
         lowest = fmin(lowest, tests[rank - 1].p * (double)tested / (double)rank);
         q[tests[rank - 1].at] = lowest;
     }
-    free(tests);
+    scratch_free(tests);
     return true;
 }

@@ -189,13 +189,13 @@ bool steps_build(struct steps *steps, const struct selection *sel, const struct 
             cut_tail(steps);
         }
     }
-    free(spans);
-    free(matched);
+    scratch_free(spans);
+    scratch_free(matched);
     return ok;
 }
 
 void steps_free(struct steps *steps)
 {
-    free(steps->items);
+    scratch_free(steps->items);
     *steps = (struct steps){0};
 }

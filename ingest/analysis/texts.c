@@ -12,7 +12,7 @@ bool texts_init(struct texts *texts, struct arena *arena, const struct names *na
 
 void texts_free(struct texts *texts)
 {
-    free((void *)texts->copies);
+    scratch_free((void *)texts->copies);
     *texts = (struct texts){0};
 }
 

@@ -89,7 +89,7 @@ static bool find_labels(struct build *b)
     bool *communicates = NULL;
     bool ok = timeline_find_collectives(b->trace, b->results, &communicates) &&
               timeline_labels_find(&b->labels, &b->items, communicates);
-    free(communicates);
+    scratch_free(communicates);
     if (!ok) {
         return false;
     }
@@ -212,11 +212,11 @@ static bool sweep(struct build *b, struct err *err)
 /* What only levels need makes room for the flows. Their ends stand in the array of labels. */
 static void free_order(struct build *b)
 {
-    free(b->order);
-    free(b->lane_of);
-    free(b->lanes);
-    free(b->counts);
-    free(b->source.sum_bytes);
+    scratch_free(b->order);
+    scratch_free(b->lane_of);
+    scratch_free(b->lanes);
+    scratch_free(b->counts);
+    scratch_free(b->source.sum_bytes);
     timeline_writer_free(&b->writer);
     timeline_layout_free(&b->layout);
     timeline_places_free(&b->places);
@@ -247,7 +247,7 @@ bool timeline_build(const struct trace *trace,
                     struct err *err)
 {
     struct build b = {.trace = trace, .results = results, .sink = sink};
-    b.timeline = calloc(1, sizeof *b.timeline);
+    b.timeline = scratch_calloc(1, sizeof *b.timeline);
     *out = NULL;
     if (b.timeline == NULL) {
         return no_memory(&b, err);
@@ -270,6 +270,6 @@ void timeline_destroy(struct timeline *timeline)
 {
     if (timeline != NULL) {
         arena_free(&timeline->arena);
-        free(timeline);
+        scratch_free(timeline);
     }
 }

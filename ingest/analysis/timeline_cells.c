@@ -1,9 +1,9 @@
 #include "ingest/analysis/timeline_cells.h"
 
 #include "ingest/analysis/ns.h"
+#include "ingest/analysis/scratch.h"
 #include "ingest/analysis/timeline_levels.h"
 
-#include <stdlib.h>
 
 #define TALLY_LABELS 16u
 #define NO_CELL UINT64_MAX
@@ -34,7 +34,7 @@ struct timeline_cells {
 struct timeline_cells *timeline_cells_create(struct timeline_block *block,
                                              struct timeline_points *points)
 {
-    struct timeline_cells *merge = malloc(sizeof *merge);
+    struct timeline_cells *merge = scratch_alloc(1, sizeof *merge);
     if (merge != NULL) {
         merge->block = block;
         merge->points = points;
@@ -45,7 +45,7 @@ struct timeline_cells *timeline_cells_create(struct timeline_block *block,
 
 void timeline_cells_destroy(struct timeline_cells *merge)
 {
-    free(merge);
+    scratch_free(merge);
 }
 
 void timeline_cells_level(struct timeline_cells *merge, unsigned shift)

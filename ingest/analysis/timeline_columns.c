@@ -21,14 +21,14 @@ bool timeline_block_alloc(struct timeline_block *block, size_t capacity)
 
 void timeline_block_free(struct timeline_block *block)
 {
-    free(block->track);
-    free(block->start_ns);
-    free(block->dur_ns);
-    free(block->lane);
-    free(block->label);
-    free(block->event);
-    free(block->count);
-    free(block->busy_ns);
+    scratch_free(block->track);
+    scratch_free(block->start_ns);
+    scratch_free(block->dur_ns);
+    scratch_free(block->lane);
+    scratch_free(block->label);
+    scratch_free(block->event);
+    scratch_free(block->count);
+    scratch_free(block->busy_ns);
     *block = (struct timeline_block){0};
 }
 
@@ -50,13 +50,13 @@ bool timeline_points_alloc(struct timeline_points *points, size_t capacity)
 
 void timeline_points_free(struct timeline_points *points)
 {
-    free(points->track);
-    free(points->start_ns);
-    free(points->lane);
-    free(points->event);
-    free(points->last);
-    free(points->min);
-    free(points->max);
+    scratch_free(points->track);
+    scratch_free(points->start_ns);
+    scratch_free(points->lane);
+    scratch_free(points->event);
+    scratch_free(points->last);
+    scratch_free(points->min);
+    scratch_free(points->max);
     *points = (struct timeline_points){0};
 }
 

@@ -26,7 +26,7 @@ bool timeline_flow_ends_init(struct timeline_flow_ends *ends,
 
 void timeline_flow_ends_free(struct timeline_flow_ends *ends)
 {
-    free(ends->waiting);
+    scratch_free(ends->waiting);
     *ends = (struct timeline_flow_ends){0};
 }
 

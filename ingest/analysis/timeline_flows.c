@@ -171,8 +171,8 @@ static bool find_launches(struct flows *f)
     bool ok = list_by_id(&calls, f->items, is_call, by_call) &&
               list_by_id(&work, f->items, is_launched, by_start) &&
               match_launches(f, &calls, &work);
-    free(calls.events);
-    free(work.events);
+    scratch_free(calls.events);
+    scratch_free(work.events);
     return ok;
 }
 
@@ -262,7 +262,7 @@ static bool find_drawn(struct flows *f)
         }
         ok = follow(f, ends.events + i, end - i);
     }
-    free(ends.events);
+    scratch_free(ends.events);
     return ok;
 }
 
@@ -308,7 +308,7 @@ static bool sort_flows(struct flows *f, bool by_target)
         f->list = scratch;
         scratch = swap;
     }
-    free(scratch);
+    scratch_free(scratch);
     /* Whichever it is now, it has room for these. */
     f->cap = f->count;
     return true;
@@ -355,6 +355,6 @@ bool timeline_flows_build(const struct timeline_items *items,
     }
     ok = ok && (f.count == 0 || hand_over(&f, sink, err));
     *count = f.count;
-    free(f.list);
+    scratch_free(f.list);
     return ok;
 }

@@ -1,6 +1,7 @@
 #include "ingest/analysis/timeline_items.h"
 
-#include <stdlib.h>
+#include "ingest/analysis/scratch.h"
+
 
 /* What ends later than this behind the last start is no duration. */
 #define ABSURD_NS (INT64_C(86400) * 1000000000)
@@ -69,6 +70,6 @@ bool timeline_items_find(struct timeline_items *items,
 
 void timeline_items_free(struct timeline_items *items)
 {
-    free(items->partner);
+    scratch_free(items->partner);
     *items = (struct timeline_items){0};
 }

@@ -169,7 +169,7 @@ static bool rank_labels(struct timeline_labels *labels)
     for (uint32_t i = 0; ok && i < count; i++) {
         labels->rank[order[i]] = i;
     }
-    free(order);
+    scratch_free(order);
     return ok;
 }
 
@@ -187,17 +187,17 @@ bool timeline_labels_find(struct timeline_labels *labels,
     bool ok = labels->of_event != NULL && l.latest != NULL &&
               names_init(&l.names, trace->strings) && label_events(&l) && rank_labels(labels);
     names_free(&l.names);
-    free(l.latest);
+    scratch_free(l.latest);
     return ok;
 }
 
 void timeline_labels_free(struct timeline_labels *labels)
 {
     key_map_free(&labels->keys);
-    free(labels->count);
-    free(labels->total_ns);
-    free(labels->rank);
-    free(labels->of_event);
+    scratch_free(labels->count);
+    scratch_free(labels->total_ns);
+    scratch_free(labels->rank);
+    scratch_free(labels->of_event);
     *labels = (struct timeline_labels){0};
 }
 
@@ -230,6 +230,6 @@ struct timeline_label *timeline_labels_write(const struct timeline_labels *label
         label->total_ns = labels->total_ns[i];
         ok = label->name != NULL && label->category != NULL;
     }
-    free(copies);
+    scratch_free(copies);
     return ok ? out : NULL;
 }

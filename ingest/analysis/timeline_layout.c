@@ -4,7 +4,6 @@
 #include "ingest/analysis/sort.h"
 #include "ingest/analysis/timeline_order.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define DECIMAL 10
@@ -265,13 +264,13 @@ static bool order_tracks(struct laying *l)
         *track = *track == PLACE_NONE ? PLACE_NONE : position[*track];
     }
     if (ok) {
-        free(layout->tracks);
+        scratch_free(layout->tracks);
         layout->tracks = tracks;
         tracks = NULL;
     }
-    free(order);
-    free(position);
-    free(tracks);
+    scratch_free(order);
+    scratch_free(position);
+    scratch_free(tracks);
     return ok;
 }
 
@@ -319,8 +318,8 @@ static bool gather_events(struct laying *l, uint32_t **order)
         ok = !track->is_joined ||
              timeline_order_events(l->items, gathered + track->first, track->count);
     }
-    free(lanes);
-    free(ok ? *order : gathered);
+    scratch_free(lanes);
+    scratch_free(ok ? *order : gathered);
     *order = ok ? gathered : *order;
     return ok;
 }
@@ -350,12 +349,12 @@ bool timeline_layout_find(struct timeline_layout *layout,
 
 void timeline_layout_free(struct timeline_layout *layout)
 {
-    free(layout->processes);
-    free(layout->process_of);
-    free(layout->track_of);
-    free(layout->lane_base);
-    free(layout->thread_name);
-    free(layout->sort_index);
-    free(layout->tracks);
+    scratch_free(layout->processes);
+    scratch_free(layout->process_of);
+    scratch_free(layout->track_of);
+    scratch_free(layout->lane_base);
+    scratch_free(layout->thread_name);
+    scratch_free(layout->sort_index);
+    scratch_free(layout->tracks);
     *layout = (struct timeline_layout){0};
 }

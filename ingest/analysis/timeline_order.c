@@ -112,7 +112,7 @@ uint32_t *timeline_order_places(const struct timeline_items *items, struct timel
         ok = ok && timeline_order_events(items, order + place->first, place->count);
     }
     if (!ok) {
-        free(order);
+        scratch_free(order);
         order = NULL;
     }
     return order;

@@ -104,7 +104,7 @@ static uint32_t *list_ends(const struct trace_events *events, size_t *count)
         }
     }
     if (list != NULL && !sort_by_key(list, *count, events->ts_ns)) {
-        free(list);
+        scratch_free(list);
         list = NULL;
     }
     return list;
@@ -127,7 +127,7 @@ bool timeline_pair(struct timeline_items *items, struct warnings *warnings)
         warning_add_times(warnings, WARN_END_WITHOUT_BEGIN, WARNING_NO_OFFSET, p.lone_ends);
     }
     key_map_free(&p.ids);
-    free(p.tops);
-    free(list);
+    scratch_free(p.tops);
+    scratch_free(list);
     return ok;
 }

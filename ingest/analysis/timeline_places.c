@@ -250,16 +250,16 @@ bool timeline_places_find(struct timeline_places *places, const struct timeline_
         places->of_event != NULL && places->row_lane != NULL && p.of_track != NULL && place_all(&p);
     count_memory_series(places);
     key_map_free(&p.ids);
-    free(p.of_track);
+    scratch_free(p.of_track);
     return ok;
 }
 
 void timeline_places_free(struct timeline_places *places)
 {
-    free(places->items);
-    free(places->of_event);
-    free(places->series_lane);
-    free(places->row_lane);
+    scratch_free(places->items);
+    scratch_free(places->of_event);
+    scratch_free(places->series_lane);
+    scratch_free(places->row_lane);
     key_map_free(&places->keys);
     key_map_free(&places->series);
     *places = (struct timeline_places){0};

@@ -103,7 +103,7 @@ static bool show_sorted(const struct moment *m, struct err *err)
     for (uint32_t i = 0; ok && i < m->count; i++) {
         ok = m->visit(m->context, &m->points[order[i]], err);
     }
-    free(order);
+    scratch_free(order);
     return ok;
 }
 
@@ -143,6 +143,6 @@ bool timeline_source_points(const struct timeline_source *source,
         }
     }
     ok = ok && show(&m, err);
-    free(m.points);
+    scratch_free(m.points);
     return ok;
 }

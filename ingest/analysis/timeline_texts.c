@@ -283,7 +283,7 @@ static bool write_series(struct writing *w, struct timeline_track *tracks)
         }
     }
     ok = ok && name_all(w, tracks, (const char **const *)names);
-    free(names);
+    scratch_free(names);
     return ok;
 }
 
@@ -308,8 +308,8 @@ bool timeline_layout_write(const struct timeline_layout *layout,
         ok = write_track(&w, &layout->tracks[t], &tracks[t]);
     }
     ok = ok && write_series(&w, tracks);
-    free(w.process_labels);
-    free(w.process_pids);
+    scratch_free(w.process_labels);
+    scratch_free(w.process_pids);
     buf_free(&w.text);
     return ok;
 }

@@ -12,7 +12,7 @@ void tree_walk_init(struct tree_walk *walk,
 
 void tree_walk_free(struct tree_walk *walk)
 {
-    free(walk->open);
+    scratch_free(walk->open);
     walk->open = NULL;
 }
 

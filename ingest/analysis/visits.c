@@ -54,7 +54,7 @@ bool visits_build(struct visits *visits,
 
 void visits_free(struct visits *visits)
 {
-    free(visits->items);
+    scratch_free(visits->items);
     *visits = (struct visits){0};
 }
 

@@ -1,6 +1,7 @@
 #include "ingest/analysis/device_set.h"
 #include "ingest/analysis/introsort.h"
 #include "ingest/analysis/percentiles.h"
+#include "ingest/analysis/scratch.h"
 #include "ingest/analysis/sort.h"
 #include "ingest/analysis/tensor_core.h"
 #include "tests/unit/ingest/model_builder.h"
@@ -116,7 +117,7 @@ static void percentiles_interpolate(void **state)
     assert_int_equal(out[0].p99, 40);
     assert_int_equal(out[1].p50, 7);
     assert_int_equal(out[1].p99, 7);
-    free(order);
+    scratch_free(order);
 }
 
 static void tensor_core_kernels_are_told_by_name(void **state)
