@@ -4,7 +4,6 @@
 #include "ingest/analysis/scratch.h"
 #include "ingest/analysis/timeline_levels.h"
 
-
 #define TALLY_LABELS 16u
 #define NO_CELL UINT64_MAX
 #define NO_TRACK UINT32_MAX

@@ -2,7 +2,6 @@
 
 #include "ingest/analysis/scratch.h"
 
-
 /* What ends later than this behind the last start is no duration. */
 #define ABSURD_NS (INT64_C(86400) * 1000000000)
 
