@@ -19,6 +19,7 @@
 #include "ingest/analysis/op_tree.h"
 #include "ingest/analysis/operators.h"
 #include "ingest/analysis/recommend.h"
+#include "ingest/analysis/scratch.h"
 #include "ingest/analysis/select.h"
 #include "ingest/analysis/steps.h"
 #include "ingest/analysis/texts.h"
@@ -38,7 +39,7 @@ struct run {
     const struct trace *trace;
     enum figure_set set;
     struct trace_results *results;
-    result_log_packer pack; /* NULL: logs stay as they are */
+    const struct analysis_wants *wants;
     struct selection sel;
     struct links links;
     struct comms comms;
@@ -149,6 +150,38 @@ static bool write_collectives(struct run *run)
            comm_ours_log(&results->comm_log_ours, arena, &run->ours, &run->sel, &run->steps);
 }
 
+/* Where our rule sees no collective, the plugin's may: it goes by external ids alone. */
+static bool mark_by_plugin(struct run *run, bool **communicates)
+{
+    *communicates = scratch_calloc(run->trace->events.count, sizeof **communicates);
+    for (uint32_t i = 0; *communicates != NULL && i < run->sel.order_count; i++) {
+        uint32_t event = run->sel.order[i];
+        (*communicates)[event] = comm_has_device_event(&run->comms, &run->sel, event);
+    }
+    return *communicates != NULL;
+}
+
+static bool hand_frame_on(struct run *run)
+{
+    const struct trace_results *results = run->results;
+    struct timeline_frame frame = {.start_ns = results->start_ns,
+                                   .sees_events =
+                                       results->plugin_start_ns != 0 || results->duration_ns != 0,
+                                   .mlu = results->mlu,
+                                   .communicates = run->ours.communicates};
+    if (run->set != FIGURES_EXACT || run->wants->take_frame == NULL) {
+        return true;
+    }
+    run->ours.communicates = NULL;
+    bool has_any = results->has_communication || results->collective_count > 0;
+    if (has_any && frame.communicates == NULL && !mark_by_plugin(run, &frame.communicates)) {
+        return false;
+    }
+    run->wants->take_frame(run->wants->context, &frame);
+    timeline_frame_free(&frame);
+    return true;
+}
+
 static bool run_steps(struct run *run)
 {
     bool ok = find_collectives(run) &&
@@ -157,7 +190,7 @@ static bool run_steps(struct run *run)
               divide_time(run);
     if (ok) {
         set_presence(run);
-        ok = write_steps(run);
+        ok = hand_frame_on(run) && write_steps(run);
     }
     comm_free(&run->comms);
     roles_free(&run->roles);
@@ -168,14 +201,14 @@ static bool run_steps(struct run *run)
 
 static bool pack_log(struct run *run, enum result_log log, const void *columns)
 {
-    bool has_any = run->pack != NULL && columns != NULL;
-    return !has_any || run->pack(log, columns, &run->results->packed[log]);
+    bool has_any = run->wants->pack != NULL && columns != NULL;
+    return !has_any || run->wants->pack(log, columns, &run->results->packed[log]);
 }
 
 static void drop_columns(struct run *run, enum result_log log)
 {
     struct trace_results *results = run->results;
-    if (run->pack == NULL) {
+    if (run->wants->pack == NULL) {
         return;
     }
     arena_free(&results->log_arenas[log]);
@@ -209,11 +242,12 @@ static bool run_call_tree(struct run *run)
     struct arena figures;
     struct call_tree_keys keys = {0};
     arena_init(&figures, 0);
-    bool ok = call_tree_build(&results->call_tree, arena, run->pack == NULL ? arena : &figures,
-                              &run->tree, &run->backward, &keys) &&
-              modules_run(&results->modules, &results->module_count, &results->arena, &run->sel,
-                          results->call_tree) &&
-              pack_log(run, RESULT_CALL_TREE, results->call_tree);
+    bool ok =
+        call_tree_build(&results->call_tree, arena, run->wants->pack == NULL ? arena : &figures,
+                        &run->tree, &run->backward, &keys) &&
+        modules_run(&results->modules, &results->module_count, &results->arena, &run->sel,
+                    results->call_tree) &&
+        pack_log(run, RESULT_CALL_TREE, results->call_tree);
     arena_free(&figures);
     ok = ok && run_memory_log(run, &keys);
     drop_columns(run, RESULT_CALL_TREE);
@@ -304,11 +338,11 @@ static void free_run(struct run *run)
 
 /* One set of figures, NULL without memory. */
 static struct trace_results *figures(const struct trace *trace,
-                                     result_log_packer pack,
+                                     const struct analysis_wants *wants,
                                      enum figure_set set,
                                      enum figure_set *plugin)
 {
-    struct run run = {.trace = trace, .set = set, .results = results_create(), .pack = pack};
+    struct run run = {.trace = trace, .set = set, .results = results_create(), .wants = wants};
     bool ok = false;
     if (run.results != NULL) {
         bool rounded = set == FIGURES_PLUGIN_ROUNDED;
@@ -327,21 +361,21 @@ static struct trace_results *figures(const struct trace *trace,
 
 bool analysis_run(const struct trace *trace, struct trace_results **out, struct err *err)
 {
-    return analysis_run_packing(trace, NULL, out, err);
+    return analysis_run_with(trace, &(struct analysis_wants){.pack = NULL}, out, err);
 }
 
-bool analysis_run_packing(const struct trace *trace,
-                          result_log_packer pack,
-                          struct trace_results **out,
-                          struct err *err)
+bool analysis_run_with(const struct trace *trace,
+                       const struct analysis_wants *wants,
+                       struct trace_results **out,
+                       struct err *err)
 {
     /* Index arrays keep one bit for marks. */
     bool fits = trace->events.count <= INT32_MAX;
     enum figure_set plugin = FIGURES_EXACT;
-    *out = fits ? figures(trace, pack, FIGURES_EXACT, &plugin) : NULL;
+    *out = fits ? figures(trace, wants, FIGURES_EXACT, &plugin) : NULL;
     bool differs = plugin != FIGURES_EXACT;
     if (*out != NULL && differs) {
-        (*out)->plugin = figures(trace, pack, plugin, &plugin);
+        (*out)->plugin = figures(trace, wants, plugin, &plugin);
     }
     if (*out == NULL || (differs && (*out)->plugin == NULL)) {
         results_destroy(*out);

@@ -3,6 +3,7 @@
 #ifndef KS_ANALYSIS_ANALYSIS_H
 #define KS_ANALYSIS_ANALYSIS_H
 
+#include "ingest/analysis/timeline.h"
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"
 #include "ingest/model/results.h"
@@ -19,10 +20,18 @@
 bool analysis_run(const struct trace *trace,
                   struct trace_results **out,
                   struct err *err) KS_MUST_USE;
-/* The same with the logs of the results packed, each as soon as it is done; `pack` NULL: not. */
-bool analysis_run_packing(const struct trace *trace,
-                          result_log_packer pack,
-                          struct trace_results **out,
-                          struct err *err) KS_MUST_USE;
+
+/* What the caller wants beside the results; NULL: not. */
+struct analysis_wants {
+    result_log_packer pack; /* the logs packed, each as soon as it is done */
+    /* What a timeline needs to be built beside the rest of the analyses: called once, as soon as it
+     * is known. The callee takes what the frame holds and leaves it empty. */
+    void (*take_frame)(void *context, struct timeline_frame *frame);
+    void *context;
+};
+bool analysis_run_with(const struct trace *trace,
+                       const struct analysis_wants *wants,
+                       struct trace_results **out,
+                       struct err *err) KS_MUST_USE;
 
 #endif

@@ -4,7 +4,7 @@
  *     places    on which thread, stream, counter …        timeline_places
  *     order     place by place, by start                  timeline_order
  *     layout    places become tracks                      timeline_layout, _join, _texts
- *     labels    name, category and role                   timeline_labels, _collectives
+ *     labels    name, category and role                   timeline_labels
  *     level 0   lanes; handed over as it goes by          timeline_lanes, timeline_source, _points
  *     levels    merged, each from the one before          timeline_levels, timeline_cells
  *     flows                                               timeline_flows, timeline_flow_ends
@@ -26,7 +26,7 @@
 
 struct build {
     const struct trace *trace;
-    struct trace_results *results;
+    const struct timeline_frame *frame;
     const struct timeline_sink *sink;
     struct timeline *timeline;
     struct timeline_items items;
@@ -53,18 +53,16 @@ static bool no_memory(const struct build *b, struct err *err)
 /* Where the views see no event the trace has no start yet: then the timeline's is. */
 static void set_start(struct build *b)
 {
-    struct trace_results *results = b->results;
-    bool has_no_start = results->plugin_start_ns == 0 && results->duration_ns == 0;
-    if (has_no_start && b->items.first_ns > 0) {
-        results->start_ns = ns_add(b->trace->base_time_ns, b->items.first_ns);
-    }
-    b->items.origin_ns = ns_sub(results->start_ns, b->trace->base_time_ns);
+    bool is_first = !b->frame->sees_events && b->items.first_ns > 0;
+    b->timeline->origin_ns =
+        is_first ? ns_add(b->trace->base_time_ns, b->items.first_ns) : b->frame->start_ns;
+    b->items.origin_ns = ns_sub(b->timeline->origin_ns, b->trace->base_time_ns);
 }
 
 static bool find_tracks(struct build *b)
 {
     struct timeline *timeline = b->timeline;
-    if (!timeline_items_find(&b->items, b->trace, 0, &b->results->warnings)) {
+    if (!timeline_items_find(&b->items, b->trace, 0, &timeline->warnings)) {
         return false;
     }
     set_start(b);
@@ -79,18 +77,14 @@ static bool find_tracks(struct build *b)
     timeline->tracks =
         arena_calloc(&timeline->arena, b->layout.track_count, sizeof *timeline->tracks);
     return timeline->tracks != NULL &&
-           timeline_layout_write(&b->layout, &b->items, &b->places, b->results, &timeline->arena,
+           timeline_layout_write(&b->layout, &b->items, &b->places, b->frame->mlu, &timeline->arena,
                                  timeline->tracks);
 }
 
 static bool find_labels(struct build *b)
 {
     struct timeline *timeline = b->timeline;
-    bool *communicates = NULL;
-    bool ok = timeline_find_collectives(b->trace, b->results, &communicates) &&
-              timeline_labels_find(&b->labels, &b->items, communicates);
-    scratch_free(communicates);
-    if (!ok) {
+    if (!timeline_labels_find(&b->labels, &b->items, b->frame->communicates)) {
         return false;
     }
     timeline->labels = timeline_labels_write(&b->labels, b->trace, &timeline->arena);
@@ -241,12 +235,12 @@ static bool run(struct build *b, struct err *err)
 }
 
 bool timeline_build(const struct trace *trace,
-                    struct trace_results *results,
+                    const struct timeline_frame *frame,
                     const struct timeline_sink *sink,
                     struct timeline **out,
                     struct err *err)
 {
-    struct build b = {.trace = trace, .results = results, .sink = sink};
+    struct build b = {.trace = trace, .frame = frame, .sink = sink};
     b.timeline = scratch_calloc(1, sizeof *b.timeline);
     *out = NULL;
     if (b.timeline == NULL) {
@@ -264,6 +258,18 @@ bool timeline_build(const struct trace *trace,
     }
     *out = b.timeline;
     return true;
+}
+
+void timeline_settle(const struct timeline *timeline, struct trace_results *results)
+{
+    results->start_ns = timeline->origin_ns;
+    warnings_merge(&results->warnings, &timeline->warnings);
+}
+
+void timeline_frame_free(struct timeline_frame *frame)
+{
+    scratch_free(frame->communicates);
+    frame->communicates = NULL;
 }
 
 void timeline_destroy(struct timeline *timeline)

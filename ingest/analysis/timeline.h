@@ -8,6 +8,20 @@
 #include "ingest/model/timeline.h"
 #include "ingest/model/trace.h"
 
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What a timeline takes over from the views; analysis_run knows it long before the views are done.
+ */
+struct timeline_frame {
+    int64_t start_ns; /* results.start_ns */
+    bool sees_events; /* else start_ns says nothing */
+    bool mlu;
+    bool *communicates; /* by event: kernel or copy of a collective by the rule of the figures; a
+                           scratch array, NULL when none is */
+};
+void timeline_frame_free(struct timeline_frame *frame);
+
 /* What stands on the timeline: complete events (X); begin and end (B, E) matched by track, as a
  * stack; async begin and end (b, e, S, F) matched by category and id; instants (i, I, R, n, T, p);
  * counters (C: each numeric argument a series) and memory records (a counter track a device:
@@ -25,17 +39,19 @@
  * at least is left to counters, which are joined with counters only, and if there are too many
  * processes even for that, the last of them share one, with no pid.
  *
- * Positions are relative to results->start_ns, which is set to the first item where the views saw
- * no event and so found no start; warnings go into results->warnings, so that a trace is to be
- * built once. Blocks go to the sink, flows behind them (take_flows is not called where there are
- * none); tracks, labels and levels come back in *out, which the caller frees with timeline_destroy
- * and which does not refer to the trace. Memory: 14 to 28 bytes an event, and 44 for each item of
- * the first coarse level. ERR_NO_MEMORY, and what the sink answers. */
+ * Positions are relative to the frame's start, or to the first item where the views saw no event
+ * (timeline.origin_ns); timeline_settle tells it to the results. Blocks go to the sink, flows
+ * behind them (take_flows is not called where there are none); tracks, labels and levels come back
+ * in *out, which the caller frees with timeline_destroy and which does not refer to the trace.
+ * Memory: 14 to 28 bytes an event, and 44 for each item of the first coarse level. ERR_NO_MEMORY,
+ * and what the sink answers. */
 bool timeline_build(const struct trace *trace,
-                    struct trace_results *results,
+                    const struct timeline_frame *frame,
                     const struct timeline_sink *sink,
                     struct timeline **out,
                     struct err *err) KS_MUST_USE;
+/* The start that the views did not find, and the timeline's warnings, once. */
+void timeline_settle(const struct timeline *timeline, struct trace_results *results);
 void timeline_destroy(struct timeline *timeline); /* NULL is allowed */
 
 #endif

@@ -6,7 +6,6 @@
 #include "ingest/analysis/timeline_items.h"
 #include "ingest/base/arena.h"
 #include "ingest/base/attr.h"
-#include "ingest/model/results.h"
 #include "ingest/model/timeline.h"
 
 #include <stdbool.h>
@@ -23,13 +22,7 @@ struct timeline_labels {
     size_t total_cap;
 };
 
-/* Whether each event is a kernel or copy of a collective, by the rule that the figures in `results`
- * go by; *out is NULL when none is, and to be freed. False without memory. */
-bool timeline_find_collectives(const struct trace *trace,
-                               const struct trace_results *results,
-                               bool **out) KS_MUST_USE;
-
-/* `communicates` as timeline_find_collectives gives it. False without memory; must be freed in
+/* `communicates` as in timeline_frame. False without memory; must be freed in
  * either case. */
 bool timeline_labels_find(struct timeline_labels *labels,
                           const struct timeline_items *items,

@@ -7,7 +7,6 @@
 #include "ingest/analysis/timeline_places.h"
 #include "ingest/base/arena.h"
 #include "ingest/base/attr.h"
-#include "ingest/model/results.h"
 #include "ingest/model/timeline.h"
 
 #include <stdbool.h>
@@ -62,7 +61,7 @@ void timeline_layout_free(struct timeline_layout *layout);
 bool timeline_layout_write(const struct timeline_layout *layout,
                            const struct timeline_items *items,
                            const struct timeline_places *places,
-                           const struct trace_results *results,
+                           bool mlu,
                            struct arena *arena,
                            struct timeline_track *tracks) KS_MUST_USE;
 

@@ -18,7 +18,7 @@ struct writing {
     const struct timeline_layout *layout;
     const struct trace *trace;
     const struct timeline_places *places;
-    const struct trace_results *results;
+    bool mlu;
     struct arena *arena;
     const char **process_labels; /* by process; NULL until written, as are the following ones */
     const char **process_pids;
@@ -68,7 +68,7 @@ static void put_name(struct writing *w, uint32_t name, uint32_t number)
 
 static const char *device_name(const struct writing *w)
 {
-    return w->results->mlu ? "MLU" : "GPU";
+    return w->mlu ? "MLU" : "GPU";
 }
 
 static const char *process_label(struct writing *w, const struct layout_process *process)
@@ -130,7 +130,7 @@ static void put_memory(struct writing *w, const struct timeline_place *place)
     buf_puts(&w->text, "Memory");
     if (place->device_type == DEVICE_CPU) {
         buf_puts(&w->text, " of CPU");
-    } else if (place->device_type == DEVICE_CUDA || w->results->mlu) {
+    } else if (place->device_type == DEVICE_CUDA || w->mlu) {
         buf_printf(&w->text, " of %s", device_name(w));
     } else {
         buf_puts(&w->text, " of device");
@@ -290,7 +290,7 @@ static bool write_series(struct writing *w, struct timeline_track *tracks)
 bool timeline_layout_write(const struct timeline_layout *layout,
                            const struct timeline_items *items,
                            const struct timeline_places *places,
-                           const struct trace_results *results,
+                           bool mlu,
                            struct arena *arena,
                            struct timeline_track *tracks)
 {
@@ -298,7 +298,7 @@ bool timeline_layout_write(const struct timeline_layout *layout,
         .layout = layout,
         .trace = items->trace,
         .places = places,
-        .results = results,
+        .mlu = mlu,
         .arena = arena,
         .process_labels = scratch_calloc(layout->process_count, sizeof *w.process_labels),
         .process_pids = scratch_calloc(layout->process_count, sizeof *w.process_pids)};

@@ -54,7 +54,8 @@ struct pipeline_output {
 
 /* Who takes the traces of a file as they are done, so that only one is in memory at a time. Order:
  * for each trace its events (while it is read), its timeline, the trace; or its events and then
- * `failed`. What is handed over is valid during the call.
+ * `failed`. What is handed over is valid during the call. One call at a time but for `pack_log`,
+ * yet those of the timeline may come on another thread while the trace is analysed.
  *
  * Functions that are NULL are not wanted, and what only they need is not made: without
  * `events.take` no log is kept, without `timeline.take_block` there is no timeline. `trace` and

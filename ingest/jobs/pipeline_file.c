@@ -6,6 +6,7 @@
 #include "ingest/base/heap.h"
 #include "ingest/formats/format.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -94,16 +95,80 @@ static bool name_item(struct format_item *from,
            err_set(err, ERR_NO_MEMORY, "no memory for the names of a trace");
 }
 
+/* ---- the timeline, beside the rest of the analyses ---- */
+
+struct beside {
+    const struct trace *model;
+    const struct timeline_sink *sink; /* take_block NULL: no timeline is wanted */
+    struct timeline_frame frame;
+    pthread_t thread;
+    bool runs;
+    bool ok;
+    struct timeline *timeline;
+    struct err err;
+};
+
+static void *build_timeline(void *argument)
+{
+    struct beside *beside = argument;
+    beside->ok = timeline_build(beside->model, &beside->frame, beside->sink, &beside->timeline,
+                                &beside->err);
+    return NULL;
+}
+
+/* Of a large trace both at once would take more memory than time is worth. */
+static bool is_worth_a_thread(const struct trace *model)
+{
+    const uint32_t least_events = 20000;
+    const size_t most_bytes = (size_t)64 << 20;
+    return model->events.count >= least_events && trace_memory_bytes(model) <= most_bytes;
+}
+
+static void take_frame(void *context, struct timeline_frame *frame)
+{
+    struct beside *beside = context;
+    beside->frame = *frame;
+    *frame = (struct timeline_frame){.communicates = NULL};
+    beside->runs = is_worth_a_thread(beside->model) &&
+                   pthread_create(&beside->thread, NULL, build_timeline, beside) == 0;
+}
+
+/* Waits for it; without a thread it is built now, unless the analyses have failed. */
+static bool end_timeline(struct beside *beside, bool wanted)
+{
+    if (beside->runs) {
+        (void)pthread_join(beside->thread, NULL);
+    } else if (wanted) {
+        (void)build_timeline(beside);
+    }
+    timeline_frame_free(&beside->frame);
+    return beside->ok;
+}
+
 static bool analyse_model(const struct pipeline_way *way,
                           const struct trace *model,
                           struct pipeline_item *item,
                           struct timeline **timeline,
                           struct err *err)
 {
-    return analysis_run_packing(model, way->sink->pack_log, &item->results, err) &&
-           cycles_run(model, &way->cycles, item->results, err) &&
-           (way->sink->timeline.take_block == NULL ||
-            timeline_build(model, item->results, &way->sink->timeline, timeline, err));
+    struct beside beside = {.model = model, .sink = &way->sink->timeline, .err = ERR_INIT};
+    bool wants_timeline = beside.sink->take_block != NULL;
+    struct analysis_wants wants = {.pack = way->sink->pack_log,
+                                   .take_frame = wants_timeline ? take_frame : NULL,
+                                   .context = &beside};
+    bool ok = analysis_run_with(model, &wants, &item->results, err) &&
+              cycles_run(model, &way->cycles, item->results, err);
+    bool built = end_timeline(&beside, ok && wants_timeline);
+    *timeline = beside.timeline;
+    if (!ok || !wants_timeline) {
+        return ok;
+    }
+    if (!built) {
+        *err = beside.err;
+        return false;
+    }
+    timeline_settle(*timeline, item->results);
+    return true;
 }
 
 /* What reading leaves in pieces is worth collecting beside a model of this size. */

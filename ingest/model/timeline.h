@@ -11,6 +11,7 @@
 #include "ingest/base/arena.h"
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"
+#include "ingest/model/warning.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -82,6 +83,8 @@ struct timeline {
     int64_t start_ns; /* of the first item of any track, and the end of the last; 0, 0: none */
     int64_t end_ns;
     uint64_t flow_count;
+    int64_t origin_ns; /* where position 0 is, absolute as results.start_ns */
+    struct warnings warnings;
 };
 
 /* Part of a level, sorted by track, then start, then lane. Columns of item_count entries. */

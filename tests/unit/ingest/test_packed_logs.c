@@ -73,7 +73,8 @@ static void check(bool with_module, bool decimal)
     struct trace_results *columns = NULL;
     make_trace(&b, with_module, decimal);
     assert_true(analysis_run(b.trace, &columns, &err));
-    assert_true(analysis_run_packing(b.trace, store_pack_log, &packed, &err));
+    assert_true(analysis_run_with(b.trace, &(struct analysis_wants){.pack = store_pack_log},
+                                  &packed, &err));
     assert_non_null(columns->call_tree);
     assert_non_null(columns->memory_log);
     check_logs(packed, columns);
@@ -110,7 +111,8 @@ static void a_packer_without_memory_ends_it(void **state)
     struct build b;
     struct trace_results *results = NULL;
     make_trace(&b, false, false);
-    assert_false(analysis_run_packing(b.trace, refuse, &results, &err));
+    assert_false(
+        analysis_run_with(b.trace, &(struct analysis_wants){.pack = refuse}, &results, &err));
     assert_int_equal(err.code, ERR_NO_MEMORY);
     assert_null(results);
     build_end(&b);

@@ -566,7 +566,7 @@ static void test_sink_gives_up(void **state)
     for (uint32_t level = 0; level <= seen.timeline->level_count; level++) {
         bool is_level = level < seen.timeline->level_count;
         struct seen refusing = {.refuse_level = level, .refuse_flows = true};
-        bool ok = seen_build(&refusing, trace, seen.results, &err);
+        bool ok = seen_build(&refusing, trace, &seen.frame, &err);
         /* This trace has no flows. */
         assert_int_equal(ok, !is_level);
         assert_int_equal(err.code, ERR_STORE);

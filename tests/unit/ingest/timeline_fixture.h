@@ -24,6 +24,7 @@ struct seen_point {
 struct seen {
     struct format_bundle bundle;
     struct trace_results *results;
+    struct timeline_frame frame;
     struct timeline *timeline;
     struct seen_item *items;
     struct seen_point *points;
@@ -249,16 +250,26 @@ static inline void seen_check(const struct seen *seen)
 
 /* ---- building ---- */
 
-static inline bool
-seen_build(struct seen *seen, struct trace *trace, struct trace_results *results, struct err *err)
+static inline bool seen_build(struct seen *seen,
+                              const struct trace *trace,
+                              const struct timeline_frame *frame,
+                              struct err *err)
 {
     const struct timeline_sink sink = {seen, seen_take_block, seen_take_points, seen_take_flows};
-    return timeline_build(trace, results, &sink, &seen->timeline, err);
+    return timeline_build(trace, frame, &sink, &seen->timeline, err);
+}
+
+static inline void seen_take_frame(void *context, struct timeline_frame *frame)
+{
+    struct seen *seen = context;
+    seen->frame = *frame;
+    frame->communicates = NULL;
 }
 
 static inline void seen_free(struct seen *seen)
 {
     timeline_destroy(seen->timeline);
+    timeline_frame_free(&seen->frame);
     results_destroy(seen->results);
     format_bundle_free(&seen->bundle);
     free(seen->items);
@@ -272,10 +283,13 @@ static inline void seen_read_text(struct seen *seen, const char *text)
     struct err err = ERR_INIT;
     *seen = (struct seen){.refuse_level = SEEN_TAKE_ALL};
     seen->bundle = read_text(text);
-    assert_true(analysis_run(seen->bundle.items[0].model, &seen->results, &err));
-    if (!seen_build(seen, seen->bundle.items[0].model, seen->results, &err)) {
+    const struct trace *trace = seen->bundle.items[0].model;
+    const struct analysis_wants wants = {.take_frame = seen_take_frame, .context = seen};
+    assert_true(analysis_run_with(trace, &wants, &seen->results, &err));
+    if (!seen_build(seen, trace, &seen->frame, &err)) {
         fail_msg("%s", err.msg);
     }
+    timeline_settle(seen->timeline, seen->results);
     seen_check(seen);
 }
 
