@@ -19,6 +19,8 @@ import sys
 import tempfile
 import time
 
+from program import Program
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DEMO = ROOT / 'deploy/demo/worker0.1700000000000.pt.trace.json.gz'
 MB = 1e6
@@ -86,29 +88,13 @@ def by_ingest(program, trace, folder):
 
 
 def by_upload(program, trace, folder):
-    data, log = os.path.join(folder, 'served'), os.path.join(folder, 'log')
+    data = os.path.join(folder, 'served')
     shutil.rmtree(data, ignore_errors=True)
-    with open(log, 'wb') as sink:
-        server = subprocess.Popen([program, 'serve', '--listen', '127.0.0.1:0', '--data-dir', data], stdout=sink, stderr=sink)
-    try:
-        port = wait_for_port(log, server)
-        out = measure(['curl', '-sS', '--fail-with-body', '-T', trace, 'http://127.0.0.1:%s/api/v1/runs/bench/traces/' % port])
-        status = pathlib.Path('/proc/%d/status' % server.pid).read_text()
-        out.peak = int(re.search(r'VmHWM:\s*(\d+)', status)[1]) * 1024
-    finally:
-        server.terminate()
-        server.wait()
+    with Program(program, data) as server:
+        out = measure(['curl', '-sS', '--fail-with-body', '-T', trace, server.url + '/api/v1/runs/bench/traces/'])
+        out.peak = server.peak_bytes()
     out.stored = database_size(data)
     return out
-
-
-def wait_for_port(log, server):
-    while server.poll() is None:
-        found = re.search(r'127\.0\.0\.1:([1-9]\d*)', pathlib.Path(log).read_text())
-        if found:
-            return found[1]
-        time.sleep(0.02)
-    sys.exit('the server did not start: ' + pathlib.Path(log).read_text())
 
 
 def by_python(trace):

@@ -22,6 +22,7 @@ import sys
 import tempfile
 
 import ingest
+from program import Program
 
 BASELINE = pathlib.Path(__file__).with_suffix('.json')
 MOST_GROWTH = 0.1
@@ -89,17 +90,10 @@ def ask(port, path):
 
 def of_answers(program, data, paths, folder):
     """Of the API's own part of a request, from the decoded head to the finished body."""
-    out, log = os.path.join(folder, 'answer.callgrind'), os.path.join(folder, 'log')
-    with open(log, 'wb') as sink:
-        server = subprocess.Popen(valgrind(out, ['--toggle-collect=api_handle'], [program, 'serve', '--listen', '127.0.0.1:0', '--data-dir', data]),
-                                  stdout=sink, stderr=sink)
-    try:
-        port = int(ingest.wait_for_port(log, server))
+    out = os.path.join(folder, 'answer.callgrind')
+    with Program(program, data, before=valgrind(out, ['--toggle-collect=api_handle'], [])) as server:
         for path in paths:
-            ask(port, path)
-    finally:
-        server.terminate()
-        server.wait()
+            ask(server.port, path)
     return self_cost(out)
 
 

@@ -20,7 +20,6 @@ import random
 import re
 import resource
 import shutil
-import subprocess
 import sys
 import tempfile
 import threading
@@ -33,6 +32,7 @@ import load_traces
 import load_uploaders
 import load_viewers
 import timeline
+from program import Program
 
 MB = ingest.MB
 BASES = 24
@@ -47,31 +47,27 @@ GROWTH_BYTES, GROWTH_SHARE, SETTLED_S = 64 * MB, 0.15, 120
 SANITIZER_REPORT = re.compile(r'ERROR: \w+Sanitizer|WARNING: ThreadSanitizer|runtime error:')
 
 
-class Server:
+class Server(Program):
     """A server of its own, or one that runs already. A context manager; `faults` are known when it has ended."""
 
     def __init__(self, program, folder, name, url=None):
-        self.faults, self.process, self.data = [], None, os.path.join(folder, name)
-        if url:
-            parts = urllib.parse.urlsplit(url)
-            self.host, self.port = parts.hostname, parts.port or 80
-            return
-        self.log = os.path.join(folder, name + '.log')
-        with open(self.log, 'wb') as sink:
-            self.process = subprocess.Popen([program, 'serve', '--listen', '127.0.0.1:0', '--data-dir', self.data], stdout=sink, stderr=sink)
-        self.host, self.port = '127.0.0.1', int(ingest.wait_for_port(self.log, self.process))
+        super().__init__(program, os.path.join(folder, name))
+        self.faults, self.process, self.given = [], None, url and urllib.parse.urlsplit(url)
 
     def __enter__(self):
-        return self
+        if self.given:
+            self.host, self.port = self.given.hostname, self.given.port or 80
+            return self
+        self.host = '127.0.0.1'
+        return super().__enter__()
 
     def __exit__(self, *_):
-        if self.process is None:
+        if self.given:
             return
-        self.process.terminate()
-        code = self.process.wait()
-        log = pathlib.Path(self.log).read_text(errors='replace')
-        if code != 0 or SANITIZER_REPORT.search(log):
-            self.faults.append('the server ended with %d:\n%s' % (code, log[-6000:]))
+        super().__exit__()
+        words = self.words()
+        if self.code != 0 or SANITIZER_REPORT.search(words):
+            self.faults.append('the server ended with %d:\n%s' % (self.code, words[-6000:]))
 
     def ask(self, path, method='GET', body=None):
         connection = http.client.HTTPConnection(self.host, self.port, timeout=load_http.ANSWER_S)

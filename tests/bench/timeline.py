@@ -17,12 +17,12 @@ import pathlib
 import random
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
 
 import ingest
+from program import Program
 
 MB = ingest.MB
 NARROWEST_NS = 10_000
@@ -105,16 +105,14 @@ def round_trip(client, base, folder):
 
 
 def measure(args, trace, folder):
-    data, log = os.path.join(folder, 'data'), os.path.join(folder, 'log')
-    with open(log, 'wb') as sink:
-        server = subprocess.Popen([args.program, 'serve', '--listen', '127.0.0.1:0', '--data-dir', data], stdout=sink, stderr=sink)
+    data = os.path.join(folder, 'data')
     good = True
-    try:
-        client = Client(int(ingest.wait_for_port(log, server)))
+    with Program(args.program, data) as server:
+        client = Client(server.port)
         with open(trace, 'rb') as body:
             text, took = client.ask('/api/v1/runs/bench/traces/' + os.path.basename(trace), 'PUT', body)
         base = '/api/v1/traces/%d' % json.loads(text)['id']
-        peak = int(re.search(r'VmHWM:\s*(\d+)', pathlib.Path('/proc/%d/status' % server.pid).read_text())[1]) * 1024
+        peak = server.peak_bytes()
         tracks = json.loads(client.ask(base + '/timeline/tracks')[0])
         print('  %d events on %d tracks; taken in within %.2f s, peak memory %.0f MB' % (tracks['events'], len(tracks['tracks']), took, peak / MB))
         seconds, sizes = ask_windows(client, base, random_windows(tracks['start_ns'], tracks['end_ns'], args.windows, args.seed))
@@ -122,9 +120,6 @@ def measure(args, trace, folder):
             len(seconds), 1e3 * percentile(seconds, 0.5), 1e3 * percentile(seconds, 0.99), 1e3 * seconds[-1], percentile(sizes, 0.5), sizes[-1]))
         ask_once(client, base, tracks)
         good = not args.whole or round_trip(client, base, folder)
-    finally:
-        server.terminate()
-        server.wait()
     if not args.whole:
         stored, upload = ingest.database_size(data), os.path.getsize(trace)
         print('  database %.1f MB, upload %.1f MB: %.2f times' % (stored / MB, upload / MB, stored / upload))

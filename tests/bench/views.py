@@ -25,6 +25,7 @@ import urllib.request
 
 import ingest
 import timeline
+from program import Program
 
 REFERENCE = pathlib.Path(os.environ.get('KINETOSCOPE_REFERENCE') or ingest.ROOT.parent / 'shared') / 'data/cases'
 TRACE = 'tb_resnet50_num_workers_0/worker0.1623143089861.pt.trace.json.gz'
@@ -92,24 +93,6 @@ def fetch(url, encoding):
         return answer.headers.get('Content-Encoding'), answer.read()
 
 
-class Server:
-    """The program on a data directory; a context manager that gives the URL."""
-
-    def __init__(self, program, folder, *options):
-        self.log = os.path.join(folder, 'log')
-        self.command = [program, 'serve', '--listen', '127.0.0.1:0', '--data-dir', os.path.join(folder, 'data'), *options]
-
-    def __enter__(self):
-        with open(self.log, 'wb') as sink:
-            self.process = subprocess.Popen(self.command, stdout=sink, stderr=sink)
-        self.port = int(ingest.wait_for_port(self.log, self.process))
-        return 'http://127.0.0.1:%d' % self.port
-
-    def __exit__(self, *_):
-        self.process.terminate()
-        self.process.wait()
-
-
 class Nginx:
     def __init__(self, folder):
         self.folder, self.port = folder, free_port()
@@ -152,33 +135,33 @@ def compare(args, ours, theirs, clients, encoding):
 
 def cold(args, folder, views):
     """Answers without any kept one."""
-    with Server(args.program, folder, '--answer-cache', '0') as url:
+    with Program(args.program, os.path.join(folder, 'data'), '--answer-cache', '0') as server:
         print('  %-16s %9s   one connection, every answer anew, no compression | gzip' % ('', 'bytes'))
         for name, path in views.items():
-            size = len(fetch(url + path, 'identity')[1])
-            plain, packed = (run_wrk(url + path, 1, args.seconds, encoding) for encoding in ('identity', BROWSER))
+            size = len(fetch(server.url + path, 'identity')[1])
+            plain, packed = (run_wrk(server.url + path, 1, args.seconds, encoding) for encoding in ('identity', BROWSER))
             print('  %-16s %9d   p50 %.3f ms  p99 %.3f ms | p50 %.3f ms  p99 %.3f ms' % (name, size, plain.p50_ms, plain.p99_ms, packed.p50_ms, packed.p99_ms))
 
 
 def warm(args, folder, views):
     forms = {'identity': not args.gzip, BROWSER: not args.plain}
     nginx = Nginx(folder)
-    with Server(args.program, folder) as url:
-        files = {name: nginx.lay_down(name, url + path) for name, path in views.items()}
+    with Program(args.program, os.path.join(folder, 'data')) as server:
+        files = {name: nginx.lay_down(name, server.url + path) for name, path in views.items()}
         with nginx as other:
             for encoding in [name for name, wanted in forms.items() if wanted]:
                 print('\n  Accept-Encoding: %-34s p50 ms   p99 ms requests/s  nginx p50  p99 ms requests/s   ratio' % encoding)
                 for name, path in views.items():
-                    size = len(fetch(url + path, encoding)[1])
+                    size = len(fetch(server.url + path, encoding)[1])
                     for clients in (1, args.clients):
-                        print('  %-16s %9d bytes  %s' % (name, size, compare(args, url + path, other + files[name], clients, encoding)), flush=True)
+                        print('  %-16s %9d bytes  %s' % (name, size, compare(args, server.url + path, other + files[name], clients, encoding)), flush=True)
 
 
 def upload_all(args, folder):
     """Ids by file."""
     ids = {}
-    with Server(args.program, folder) as url:
-        client = timeline.Client(int(url.rsplit(':', 1)[1]))
+    with Program(args.program, os.path.join(folder, 'data')) as server:
+        client = timeline.Client(server.port)
         for case in OTHERS + [MODULES, TRACE]:
             with open(REFERENCE / case, 'rb') as body:
                 ids[case] = json.loads(client.ask('/api/v1/runs/%s/traces/%s' % tuple(case.split('/')), 'PUT', body)[0])['id']
