@@ -1,8 +1,9 @@
 #include "ingest/base/arena.h"
 
+#include "ingest/base/pages.h"
+
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define BLOCK_FIRST_BYTES ((size_t)16 << 10)
@@ -27,7 +28,7 @@ static size_t bytes_left(const struct arena *arena)
     return ceiling - arena->held_bytes;
 }
 
-/* Blocks double, so that a small arena stays small and a large one asks malloc seldom. */
+/* Blocks double, so that a small arena stays small and a large one asks for memory seldom. */
 static size_t block_bytes(const struct arena *arena, size_t size)
 {
     size_t want = BLOCK_FIRST_BYTES;
@@ -47,7 +48,7 @@ static struct arena_block *add_block(struct arena *arena, size_t size)
     if (bytes > bytes_left(arena)) {
         return NULL;
     }
-    struct arena_block *block = malloc(bytes);
+    struct arena_block *block = pages_alloc(bytes);
     if (block == NULL) {
         return NULL;
     }
@@ -122,7 +123,7 @@ void arena_free(struct arena *arena)
     struct arena_block *block = arena->head;
     while (block != NULL) {
         struct arena_block *next = block->next;
-        free(block);
+        pages_free(block);
         block = next;
     }
     arena_init(arena, arena->max_bytes);

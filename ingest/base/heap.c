@@ -1,5 +1,7 @@
 #include "ingest/base/heap.h"
 
+#include "ingest/base/pages.h"
+
 #include <stdlib.h>
 
 #if defined(__GLIBC__)
@@ -17,6 +19,7 @@ void heap_return_large_pieces(void)
 void heap_return_free_pieces(void)
 {
     (void)malloc_trim(0);
+    pages_return_free();
 }
 #else
 void heap_return_large_pieces(void)
@@ -25,5 +28,6 @@ void heap_return_large_pieces(void)
 
 void heap_return_free_pieces(void)
 {
+    pages_return_free();
 }
 #endif

@@ -11,6 +11,7 @@
 
 #include "ingest/base/arena.h"
 #include "ingest/base/bytes.h"
+#include "ingest/base/pages.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -108,7 +109,7 @@ static bool grow_slots(struct strtab *tab)
 {
     size_t old_count = tab->slot_mask + 1;
     size_t new_count = old_count * 2;
-    struct slot *slots = calloc(new_count, sizeof *slots);
+    struct slot *slots = pages_calloc(new_count, sizeof *slots);
     if (slots == NULL) {
         return false;
     }
@@ -122,7 +123,7 @@ static bool grow_slots(struct strtab *tab)
         }
         slots[at] = tab->slots[i];
     }
-    free(tab->slots);
+    pages_free(tab->slots);
     tab->slots = slots;
     tab->slot_mask = new_count - 1;
     return true;
@@ -130,7 +131,7 @@ static bool grow_slots(struct strtab *tab)
 
 static bool grow_entries(struct strtab *tab)
 {
-    struct entry *entries = realloc(tab->entries, tab->entry_cap * 2 * sizeof *entries);
+    struct entry *entries = pages_resize(tab->entries, tab->entry_cap * 2 * sizeof *entries);
     if (entries == NULL) {
         return false;
     }
@@ -191,9 +192,9 @@ struct strtab *strtab_create(void)
         return NULL;
     }
     arena_init(&tab->arena, 0);
-    tab->slots = calloc(SLOTS_FIRST, sizeof *tab->slots);
+    tab->slots = pages_calloc(SLOTS_FIRST, sizeof *tab->slots);
     tab->slot_mask = SLOTS_FIRST - 1;
-    tab->entries = malloc(ENTRIES_FIRST * sizeof *tab->entries);
+    tab->entries = pages_alloc(ENTRIES_FIRST * sizeof *tab->entries);
     tab->entry_cap = ENTRIES_FIRST;
     /* The address differs from run to run, so that nobody can prepare a file of colliding names. */
     tab->seed = (uint64_t)(uintptr_t)tab * 0x9E3779B97F4A7C15U;
@@ -210,8 +211,8 @@ void strtab_destroy(struct strtab *tab)
         return;
     }
     arena_free(&tab->arena);
-    free(tab->entries);
-    free(tab->slots);
+    pages_free(tab->entries);
+    pages_free(tab->slots);
     free(tab);
 }
 

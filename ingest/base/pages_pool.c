@@ -1,0 +1,347 @@
+/* The range as pieces, each in one state, with its tag at its first and at its last page:
+ *
+ *     page     0  1  2  3  4  5  6  7  8 ...
+ *     piece    [USED ] [KEPT    ] [FRESH       ...]
+ *     tags     2U 2U    3K    3K   ...
+ *
+ * so that a piece is found from its address and from either neighbour. No two free pieces of one
+ * state stand beside each other. An array may be laid over several free ones. */
+#if defined(__linux__)
+#define _DEFAULT_SOURCE /* madvise, MAP_ANONYMOUS */
+#endif
+
+#include "ingest/base/pages_pool.h"
+
+#if defined(__linux__)
+
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* The large pages of x86-64, and of ARM with pages of 4 KB. */
+#define LARGE_PAGE_BYTES ((size_t)2 << 20)
+
+enum state {
+    STATE_FRESH, /* no memory yet, or no longer */
+    STATE_KEPT,  /* free, with memory */
+    STATE_USED
+};
+
+/* Pages times four, and the state. */
+typedef uint32_t tag_t;
+
+struct pages_pool {
+    char *base; /* of the first page; a multiple of the large ones */
+    tag_t *tags;
+    void *mapped;
+    size_t mapped_bytes;
+    size_t page_bytes;
+    uint32_t page_count;
+    uint32_t first_free; /* no free page before this one */
+    uint32_t used_pages;
+    uint32_t kept_pages;
+    pthread_mutex_t lock;
+};
+
+/* --- pieces --- */
+
+static enum state state_of(tag_t tag)
+{
+    return (enum state)(tag & 3U);
+}
+
+static uint32_t pages_of(tag_t tag)
+{
+    return tag >> 2;
+}
+
+static void put_piece(struct pages_pool *pool, uint32_t begin, uint32_t end, enum state state)
+{
+    if (begin == end) {
+        return;
+    }
+    tag_t tag = (end - begin) << 2 | (tag_t)state;
+    pool->tags[begin] = tag;
+    pool->tags[end - 1] = tag;
+}
+
+static void count_state(struct pages_pool *pool, enum state state, uint32_t pages, bool more)
+{
+    uint32_t change = more ? pages : 0U - pages;
+    if (state == STATE_USED) {
+        pool->used_pages += change;
+    } else if (state == STATE_KEPT) {
+        pool->kept_pages += change;
+    }
+}
+
+/* Puts [begin, end) into a state; it lies within the one piece that begins at `piece`. */
+static void
+change_within(struct pages_pool *pool, uint32_t piece, uint32_t begin, uint32_t end, enum state to)
+{
+    enum state from = state_of(pool->tags[piece]);
+    uint32_t piece_end = piece + pages_of(pool->tags[piece]);
+    count_state(pool, from, end - begin, false);
+    count_state(pool, to, end - begin, true);
+    put_piece(pool, piece, begin, from);
+    put_piece(pool, end, piece_end, from);
+    if (to != STATE_USED) {
+        if (begin > 0 && state_of(pool->tags[begin - 1]) == to) {
+            begin -= pages_of(pool->tags[begin - 1]);
+        }
+        if (end < pool->page_count && state_of(pool->tags[end]) == to) {
+            end += pages_of(pool->tags[end]);
+        }
+        if (begin < pool->first_free) {
+            pool->first_free = begin;
+        }
+    }
+    put_piece(pool, begin, end, to);
+}
+
+/* --- memory --- */
+
+static void return_pages(struct pages_pool *pool, uint32_t begin, uint32_t end)
+{
+    (void)madvise(pool->base + begin * pool->page_bytes,
+                  (end - begin) * pool->page_bytes,
+                  MADV_DONTNEED);
+}
+
+/* Gives up to `pages` free pages with memory back to the system. */
+static void return_kept(struct pages_pool *pool, uint32_t pages)
+{
+    uint32_t at = pool->first_free;
+    while (pages != 0 && pool->kept_pages != 0) {
+        uint32_t end = at + pages_of(pool->tags[at]);
+        if (state_of(pool->tags[at]) == STATE_KEPT) {
+            uint32_t count = end - at < pages ? end - at : pages;
+            return_pages(pool, end - count, end);
+            change_within(pool, at, end - count, end, STATE_FRESH);
+            pages -= count;
+        }
+        at = end; /* where a tag stands also when both sides are one piece now */
+    }
+}
+
+/* The first touch of a large page with nothing in it gives memory to all of it. */
+static uint32_t end_of_touch(const struct pages_pool *pool, uint32_t fresh_begin, uint32_t end)
+{
+    uint32_t fresh_end = fresh_begin + pages_of(pool->tags[fresh_begin]);
+    uint32_t large = (uint32_t)(LARGE_PAGE_BYTES / pool->page_bytes);
+    if (large == 0 || end % large == 0) {
+        return end;
+    }
+    uint32_t large_begin = end - end % large;
+    bool is_empty = large_begin >= fresh_begin && fresh_end - large_begin >= large;
+    return is_empty ? large_begin + large : end;
+}
+
+/* --- finding and taking --- */
+
+/* The first of `pages` free pages in a row, with memory all of them if so wanted; page_count where
+ * there are none. */
+static uint32_t find_run(const struct pages_pool *pool, uint32_t pages, bool kept_only)
+{
+    uint32_t run = 0;
+    for (uint32_t at = pool->first_free; at < pool->page_count;) {
+        tag_t tag = pool->tags[at];
+        at += pages_of(tag);
+        bool fits = state_of(tag) == STATE_KEPT || (state_of(tag) == STATE_FRESH && !kept_only);
+        run = fits ? run + pages_of(tag) : 0;
+        if (run >= pages) {
+            return at - run;
+        }
+    }
+    return pool->page_count;
+}
+
+/* Free pages [begin, end) become one piece in use. True when all of them were fresh. */
+static bool take(struct pages_pool *pool, uint32_t begin, uint32_t end)
+{
+    uint32_t fresh = 0;
+    uint32_t touch_end = end;
+    for (uint32_t at = begin; at < end;) {
+        uint32_t piece_end = at + pages_of(pool->tags[at]);
+        uint32_t part_end = piece_end < end ? piece_end : end;
+        if (state_of(pool->tags[at]) == STATE_FRESH) {
+            fresh += part_end - at;
+            touch_end = piece_end > end ? end_of_touch(pool, at, end) : end;
+        }
+        change_within(pool, at, at, part_end, STATE_USED);
+        at = part_end;
+    }
+    put_piece(pool, begin, end, STATE_USED);
+    if (begin == pool->first_free) {
+        pool->first_free = end;
+    }
+    if (fresh != 0) {
+        return_kept(pool, fresh + (touch_end - end));
+        if (touch_end != end) {
+            change_within(pool, end, end, touch_end, STATE_KEPT);
+        }
+    }
+    return fresh == end - begin;
+}
+
+static uint32_t pages_for(const struct pages_pool *pool, size_t size_bytes)
+{
+    size_t pages = size_bytes / pool->page_bytes + (size_bytes % pool->page_bytes != 0);
+    if (pages > pool->page_count) {
+        return UINT32_MAX;
+    }
+    return pages == 0 ? 1 : (uint32_t)pages;
+}
+
+static uint32_t page_of(const struct pages_pool *pool, const void *array)
+{
+    return (uint32_t)((size_t)((const char *)array - pool->base) / pool->page_bytes);
+}
+
+void *pages_pool_alloc(struct pages_pool *pool, size_t size_bytes, bool *is_zero)
+{
+    uint32_t pages = pages_for(pool, size_bytes);
+    (void)pthread_mutex_lock(&pool->lock);
+    uint32_t begin = pages <= pool->kept_pages ? find_run(pool, pages, true) : pool->page_count;
+    if (begin == pool->page_count) {
+        begin = find_run(pool, pages, false);
+    }
+    bool found = begin != pool->page_count;
+    *is_zero = found && take(pool, begin, begin + pages);
+    (void)pthread_mutex_unlock(&pool->lock);
+    return found ? pool->base + begin * pool->page_bytes : NULL;
+}
+
+/* Free pages from `begin` on, however many pieces they are. */
+static bool is_free(const struct pages_pool *pool, uint32_t begin, uint32_t pages)
+{
+    uint32_t free_pages = 0;
+    while (free_pages < pages && begin + free_pages < pool->page_count &&
+           state_of(pool->tags[begin + free_pages]) != STATE_USED) {
+        free_pages += pages_of(pool->tags[begin + free_pages]);
+    }
+    return free_pages >= pages;
+}
+
+bool pages_pool_resize(struct pages_pool *pool, void *array, size_t size_bytes)
+{
+    uint32_t pages = pages_for(pool, size_bytes);
+    uint32_t begin = page_of(pool, array);
+    (void)pthread_mutex_lock(&pool->lock);
+    uint32_t old_pages = pages_of(pool->tags[begin]);
+    bool ok = true;
+    if (pages < old_pages) {
+        change_within(pool, begin, begin + pages, begin + old_pages, STATE_KEPT);
+    } else if (pages > old_pages) {
+        ok = is_free(pool, begin + old_pages, pages - old_pages);
+        if (ok) {
+            (void)take(pool, begin + old_pages, begin + pages);
+            put_piece(pool, begin, begin + pages, STATE_USED);
+        }
+    }
+    (void)pthread_mutex_unlock(&pool->lock);
+    return ok;
+}
+
+size_t pages_pool_size(struct pages_pool *pool, const void *array)
+{
+    (void)pthread_mutex_lock(&pool->lock);
+    size_t pages = pages_of(pool->tags[page_of(pool, array)]);
+    (void)pthread_mutex_unlock(&pool->lock);
+    return pages * pool->page_bytes;
+}
+
+void pages_pool_free(struct pages_pool *pool, void *array)
+{
+    uint32_t begin = page_of(pool, array);
+    (void)pthread_mutex_lock(&pool->lock);
+    change_within(pool, begin, begin, begin + pages_of(pool->tags[begin]), STATE_KEPT);
+    (void)pthread_mutex_unlock(&pool->lock);
+}
+
+void pages_pool_return_free(struct pages_pool *pool)
+{
+    (void)pthread_mutex_lock(&pool->lock);
+    return_kept(pool, pool->kept_pages);
+    (void)pthread_mutex_unlock(&pool->lock);
+}
+
+struct pages_pool_use pages_pool_use(struct pages_pool *pool)
+{
+    (void)pthread_mutex_lock(&pool->lock);
+    const struct pages_pool_use use = {.used_bytes = pool->used_pages * pool->page_bytes,
+                                       .kept_bytes = pool->kept_pages * pool->page_bytes};
+    (void)pthread_mutex_unlock(&pool->lock);
+    return use;
+}
+
+bool pages_pool_owns(const struct pages_pool *pool, const void *array)
+{
+    uintptr_t offset = (uintptr_t)array - (uintptr_t)pool->base;
+    return offset < pool->page_count * pool->page_bytes;
+}
+
+/* --- life --- */
+
+/* The range, with what its begin may need to stand at a large page, and the tags behind it. */
+static bool map_range(struct pages_pool *pool)
+{
+    size_t range_bytes = pool->page_count * pool->page_bytes;
+    pool->mapped_bytes = LARGE_PAGE_BYTES + range_bytes + pool->page_count * sizeof(tag_t);
+    pool->mapped = mmap(NULL,
+                        pool->mapped_bytes,
+                        PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                        -1,
+                        0);
+    if (pool->mapped == MAP_FAILED) {
+        return false;
+    }
+    size_t beyond = (uintptr_t)pool->mapped % LARGE_PAGE_BYTES;
+    pool->base = (char *)pool->mapped + (beyond == 0 ? 0 : LARGE_PAGE_BYTES - beyond);
+    void *tags = pool->base + range_bytes;
+    pool->tags = tags;
+#if defined(MADV_HUGEPAGE)
+    (void)madvise(pool->base, range_bytes, MADV_HUGEPAGE);
+#endif
+    put_piece(pool, 0, pool->page_count, STATE_FRESH);
+    return true;
+}
+
+struct pages_pool *pages_pool_create(size_t range_bytes)
+{
+    long page_bytes = sysconf(_SC_PAGESIZE);
+    struct pages_pool *pool = calloc(1, sizeof *pool);
+    if (page_bytes <= 0 || pool == NULL) {
+        free(pool);
+        return NULL;
+    }
+    pool->page_bytes = (size_t)page_bytes;
+    size_t most_pages = UINT32_MAX >> 2;
+    size_t pages = range_bytes / pool->page_bytes;
+    pool->page_count = (uint32_t)(pages < most_pages ? pages : most_pages);
+    if (pool->page_count == 0 || !map_range(pool)) {
+        free(pool);
+        return NULL;
+    }
+    if (pthread_mutex_init(&pool->lock, NULL) != 0) {
+        (void)munmap(pool->mapped, pool->mapped_bytes);
+        free(pool);
+        return NULL;
+    }
+    return pool;
+}
+
+void pages_pool_destroy(struct pages_pool *pool)
+{
+    if (pool == NULL) {
+        return;
+    }
+    (void)pthread_mutex_destroy(&pool->lock);
+    (void)munmap(pool->mapped, pool->mapped_bytes);
+    free(pool);
+}
+
+#endif
