@@ -25,6 +25,8 @@
 
 /* What is known of a value, by its id. */
 struct kineto_text {
+    const char *raw;
+    uint32_t len;
     uint32_t string;   /* of the model; STRTAB_NONE: not asked for yet, or not always the same */
     uint32_t category; /* the same */
     uint32_t logged;   /* id in the log's texts; 0 without a log */
