@@ -72,17 +72,11 @@ find_raw(struct kineto_texts *texts, const char *raw, size_t len, uint32_t *id, 
     return *id != STRTAB_NONE && make_room(texts, *id);
 }
 
-static void remember(struct kineto_texts *texts, const char *raw, size_t len, uint32_t id)
-{
-    *kineto_texts_memo(texts, raw, len) =
-        (struct kineto_text_memo){.raw = texts->texts[id].raw, .len = (uint32_t)len, .id = id};
-}
-
 uint32_t kineto_texts_find(struct kineto_texts *texts, const char *raw, size_t len)
 {
     uint32_t id = len > RAW_SLICE_BYTES_MAX ? KINETO_TEXT_NONE : strtab_find(texts->raw, raw, len);
     if (id != KINETO_TEXT_NONE) {
-        remember(texts, raw, len, id);
+        *kineto_texts_memo(texts, raw, len) = id;
     }
     return id;
 }
@@ -112,7 +106,7 @@ bool kineto_texts_add(struct kineto_texts *texts, struct json_value *value, uint
             return false;
         }
     }
-    remember(texts, raw, len, id);
+    *kineto_texts_memo(texts, raw, len) = id;
     value->flags |= JSON_KNOWN;
     value->number = id;
     *logged = text->logged;
