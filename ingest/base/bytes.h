@@ -246,18 +246,23 @@ static inline uint32_t bytes_block_equals(const char *a, const char *b)
 
 #endif
 
-/* Whether a byte of the block is no ASCII. */
-static inline bool bytes_block_has_high(const char *at)
+/* Whether one of BYTES_RUN bytes is no ASCII. */
+#define BYTES_RUN 128
+
+static inline bool bytes_run_has_high(const char *at)
 {
 #if !defined(KS_BYTES_PLAIN) && defined(__SSE2__)
-    const __m128i *halves = (const __m128i *)(const void *)at;
-    return _mm_movemask_epi8(_mm_or_si128(_mm_loadu_si128(halves), _mm_loadu_si128(halves + 1))) !=
-           0;
+    __m128i any = _mm_setzero_si128();
+    for (int i = 0; i < BYTES_RUN; i += 16) {
+        any = _mm_or_si128(any, _mm_loadu_si128((const __m128i *)(const void *)(at + i)));
+    }
+    return _mm_movemask_epi8(any) != 0;
 #else
-    const uint64_t high = 0x8080808080808080U;
-    return ((bytes_load64(at) | bytes_load64(at + 8) | bytes_load64(at + 16) |
-             bytes_load64(at + 24)) &
-            high) != 0;
+    uint64_t any = 0;
+    for (int i = 0; i < BYTES_RUN; i += 8) {
+        any |= bytes_load64(at + i);
+    }
+    return (any & 0x8080808080808080U) != 0;
 #endif
 }
 

@@ -100,10 +100,27 @@ static uint32_t text_of(struct kineto_lookup *lookup, const struct json_value *v
     return decoded_text(lookup, value);
 }
 
+/* The text of an integer is what it is in the file. */
+static uint32_t number_text(struct kineto_lookup *lookup, const struct json_value *value)
+{
+    struct kineto_number_memo *memo =
+        &lookup->plain_numbers[(uint64_t)value->number % KINETO_MEMO_ENTRIES];
+    if (memo->number != value->number || memo->text == 0) {
+        uint32_t text = text_of(lookup, value);
+        if (text == STRTAB_NONE) {
+            return STRTAB_NONE;
+        }
+        *memo = (struct kineto_number_memo){.number = value->number, .text = text};
+    }
+    return memo->text;
+}
+
 uint32_t kineto_lookup_text(struct kineto_lookup *lookup, const struct json_value *value)
 {
     if ((value->flags & JSON_KNOWN) == 0) {
-        return text_of(lookup, value);
+        return (value->flags & (JSON_PARSED | JSON_DECIMAL)) == JSON_PARSED
+                   ? number_text(lookup, value)
+                   : text_of(lookup, value);
     }
     struct kineto_text *known = &lookup->texts.texts[value->number];
     if (KS_UNLIKELY(known->string == STRTAB_NONE)) {

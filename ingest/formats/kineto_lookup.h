@@ -54,6 +54,10 @@ struct kineto_lookup {
         uint32_t track;
         uint8_t flags[2]; /* JSON_PARSED, JSON_KNOWN; 0: unused */
     } plain_tracks[KINETO_MEMO_ENTRIES];
+    struct kineto_number_memo {
+        int64_t number;
+        uint32_t text; /* string id in the trace; 0: unused */
+    } plain_numbers[KINETO_MEMO_ENTRIES];
 };
 
 /* `log`: whose texts the values are to become, NULL: nobody's. */

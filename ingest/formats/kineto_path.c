@@ -3,13 +3,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STEPS_FIRST 64U
 #define ENDS_FIRST 16U
 #define ENDS_MAX EVENT_TEMPLATES_MAX
 #define TEXT_BYTES_MAX ((ptrdiff_t)1 << 12)
 #define TEXTS_BYTES_MAX ((size_t)2 << 20)
 /* They are tried one after the other. */
 #define SIBLINGS_MAX 32U
+/* Of phases and categories: where there are more, or longer ones, they are values like any other.
+ */
+#define CONSTANT_SIBLINGS_MAX 24U
+#define CONSTANT_BYTES_MAX 24U
+#define CONSTANTS_MAX 2U
 
 /* --- life --- */
 
@@ -23,28 +27,19 @@ static kineto_path_fn scan_of_this_processor(void)
     return kineto_path_scan_base;
 }
 
-/* For so many further steps and an end. False without memory. */
-static bool make_room(struct kineto_paths *paths, uint32_t steps)
+/* For one more end. False without memory. */
+static bool make_room(struct kineto_paths *paths)
 {
-    if (paths->step_count + steps > paths->step_capacity) {
-        uint32_t capacity = 2 * (paths->step_count + steps);
-        struct kineto_step *grown = realloc(paths->steps, capacity * sizeof *grown);
-        if (grown == NULL) {
-            return false;
-        }
-        memset(grown + paths->step_capacity, 0, (capacity - paths->step_capacity) * sizeof *grown);
-        paths->steps = grown;
-        paths->step_capacity = capacity;
+    if (paths->end_count < paths->end_capacity) {
+        return true;
     }
-    if (paths->end_count == paths->end_capacity) {
-        uint32_t capacity = 2 * paths->end_capacity + ENDS_FIRST;
-        struct kineto_path_end *grown = realloc(paths->ends, capacity * sizeof *grown);
-        if (grown == NULL) {
-            return false;
-        }
-        paths->ends = grown;
-        paths->end_capacity = capacity;
+    uint32_t capacity = 2 * paths->end_capacity + ENDS_FIRST;
+    struct kineto_path_end *grown = realloc(paths->ends, capacity * sizeof *grown);
+    if (grown == NULL) {
+        return false;
     }
+    paths->ends = grown;
+    paths->end_capacity = capacity;
     return true;
 }
 
@@ -54,22 +49,19 @@ bool kineto_paths_init(struct kineto_paths *paths, struct kineto_texts *texts)
     arena_init(&paths->arena, 0);
     paths->texts = texts;
     paths->scan = scan_of_this_processor();
-    paths->step_count = 1;
-    return make_room(paths, STEPS_FIRST);
+    return make_room(paths);
 }
 
 void kineto_paths_free(struct kineto_paths *paths)
 {
     arena_free(&paths->arena);
-    free(paths->steps);
     free(paths->ends);
     memset(paths, 0, sizeof *paths);
 }
 
 size_t kineto_paths_memory(const struct kineto_paths *paths)
 {
-    return paths->arena.held_bytes + paths->step_capacity * sizeof *paths->steps +
-           paths->end_capacity * sizeof *paths->ends;
+    return paths->arena.held_bytes + paths->end_capacity * sizeof *paths->ends;
 }
 
 /* --- learning --- */
@@ -79,12 +71,14 @@ struct lesson {
     const struct kineto_members *members;
     uint32_t top; /* the next of each list */
     uint32_t arg;
-    const char *at;  /* behind the last value */
-    uint32_t *first; /* the list of steps at which the way goes on */
-    uint16_t top_at; /* where the log has the values of the next ones */
+    const char *at;             /* behind the last value */
+    struct kineto_step **first; /* the list of steps at which the way goes on */
+    uint16_t top_at;            /* where the log has the values of the next ones */
     uint16_t arg_at;
     uint16_t order[EVENT_VALUES_MAX];
     uint32_t value_count;
+    struct kineto_constant constants[CONSTANTS_MAX]; /* between `at` and the next value */
+    uint32_t constant_count;
 };
 
 static enum event_slot_kind kind_of(const struct json_value *value)
@@ -105,41 +99,73 @@ static uint32_t values_of(const struct kineto_member *members, uint32_t count)
     return values;
 }
 
-/* The step with this text; *step NULL: it is new and there is no room for it. False without memory.
- */
+/* The step with this text, NULL: there is none; *siblings: how many others are at its place. */
+static struct kineto_step *
+known_step(const struct lesson *lesson, ptrdiff_t len, uint32_t *siblings)
+{
+    *siblings = 0;
+    for (struct kineto_step *known = *lesson->first; known != NULL; known = known->sibling) {
+        if (known->len == len && memcmp(known->text, lesson->at, (size_t)len) == 0) {
+            return known;
+        }
+        (*siblings)++;
+    }
+    return NULL;
+}
+
+/* Copies of the text and of the constants within it. False without memory. */
+static bool
+keep_text(struct kineto_paths *paths, const struct lesson *lesson, struct kineto_step *step)
+{
+    char *text = arena_calloc(&paths->arena, (size_t)step->len + BYTES_BLOCK, sizeof *text);
+    if (text == NULL) {
+        return false;
+    }
+    memcpy(text, lesson->at, step->len);
+    step->text = text;
+    if (lesson->constant_count == 0) {
+        return true;
+    }
+    struct kineto_constant *constants =
+        arena_calloc(&paths->arena, lesson->constant_count, sizeof *constants);
+    if (constants == NULL) {
+        return false;
+    }
+    memcpy(constants, lesson->constants, lesson->constant_count * sizeof *constants);
+    step->constants = constants;
+    step->constant_count = lesson->constant_count;
+    return true;
+}
+
+/* The step with the text up to `end`; *step NULL: it is new and there is no room for it. False
+ * without memory. */
 static bool find_step(struct kineto_paths *paths,
                       struct lesson *lesson,
                       const char *end,
                       struct kineto_step **step)
 {
-    uint32_t siblings = 0;
+    uint32_t siblings;
     ptrdiff_t len = end - lesson->at;
-    *step = NULL;
-    for (uint32_t number = *lesson->first; number != 0; number = paths->steps[number].sibling) {
-        struct kineto_step *known = &paths->steps[number];
-        if (known->len == len && memcmp(known->text, lesson->at, (size_t)len) == 0) {
-            *step = known;
-            return true;
-        }
-        siblings++;
-    }
-    if (siblings == SIBLINGS_MAX || paths->step_count == KINETO_PATH_STEPS_MAX ||
+    *step = known_step(lesson, len, &siblings);
+    if (*step != NULL || siblings == SIBLINGS_MAX || paths->step_count == KINETO_PATH_STEPS_MAX ||
         len > TEXT_BYTES_MAX || paths->arena.held_bytes > TEXTS_BYTES_MAX) {
+        lesson->constant_count = 0;
         return true;
     }
-    char *text = arena_calloc(&paths->arena, (size_t)len + BYTES_BLOCK, sizeof *text);
-    if (text == NULL) {
+    struct kineto_step *new_step = arena_calloc(&paths->arena, 1, sizeof *new_step);
+    if (new_step == NULL) {
         return false;
     }
-    memcpy(text, lesson->at, (size_t)len);
-    uint32_t number = paths->step_count++;
-    paths->steps[number] =
-        (struct kineto_step){.text = text,
-                             .len = (uint32_t)len,
-                             .mask = len < BYTES_BLOCK ? (1U << len) - 1 : UINT32_MAX,
-                             .sibling = *lesson->first};
-    *lesson->first = number;
-    *step = &paths->steps[number];
+    new_step->len = (uint32_t)len;
+    new_step->mask = len < BYTES_BLOCK ? (1U << len) - 1 : UINT32_MAX;
+    if (!keep_text(paths, lesson, new_step)) {
+        return false;
+    }
+    lesson->constant_count = 0;
+    paths->step_count++;
+    new_step->sibling = *lesson->first;
+    *lesson->first = new_step;
+    *step = new_step;
     return true;
 }
 
@@ -174,6 +200,37 @@ static void note_order(struct lesson *lesson, bool in_args, enum event_slot_kind
     }
 }
 
+/* *constant: the value was noted as part of the text. False without memory. */
+static bool note_constant(struct kineto_paths *paths,
+                          struct lesson *lesson,
+                          const struct json_value *value,
+                          uint32_t place,
+                          bool *constant)
+{
+    uint32_t siblings = 0;
+    *constant = false;
+    if ((place != FIELD_PH && place != FIELD_CAT) || value->kind != JSON_KIND_STRING ||
+        value->flags != 0 || value->len > CONSTANT_BYTES_MAX ||
+        lesson->constant_count == CONSTANTS_MAX) {
+        return true;
+    }
+    for (const struct kineto_step *step = *lesson->first; step != NULL; step = step->sibling) {
+        siblings++;
+    }
+    struct kineto_constant *noted = &lesson->constants[lesson->constant_count];
+    *noted = (struct kineto_constant){
+        .value = *value, .place = place, .offset = (uint32_t)(value->ptr - lesson->at)};
+    if (siblings >= CONSTANT_SIBLINGS_MAX) {
+        return true;
+    }
+    if (!kineto_texts_add(paths->texts, &noted->value, &noted->logged)) {
+        return false;
+    }
+    *constant = (noted->value.flags & JSON_KNOWN) != 0;
+    lesson->constant_count += *constant;
+    return true;
+}
+
 /* Goes over the next member; *known false: it cannot be learnt. False without memory. */
 static bool learn_member(struct kineto_paths *paths,
                          struct lesson *lesson,
@@ -186,13 +243,19 @@ static bool learn_member(struct kineto_paths *paths,
     bool is_string = value->kind == JSON_KIND_STRING;
     enum event_slot_kind kind = kind_of(value);
     struct kineto_step *step;
+    if (!note_constant(paths, lesson, value, place, known)) {
+        return false;
+    }
+    note_order(lesson, in_args, kind);
+    if (*known) {
+        return true;
+    }
     if (!find_step(paths, lesson, value->ptr - is_string, &step)) {
         return false;
     }
     *known = step != NULL;
     if (*known) {
         step->place = place;
-        note_order(lesson, in_args, kind);
         lesson->first = &step->next[kind];
         lesson->at = value->ptr + value->len + is_string;
     }
@@ -258,10 +321,10 @@ bool kineto_paths_learn(struct kineto_paths *paths,
     if (!is_simple(event, record)) {
         return true;
     }
-    if (!make_room(paths, event->members->top_count + event->members->arg_count + 1)) {
+    if (!make_room(paths)) {
         return false;
     }
-    lesson.first = &paths->steps[0].next[0];
+    lesson.first = &paths->first;
     lesson.arg_at = (uint16_t)values_of(event->members->top, event->members->top_count);
     while ((member = next_member(&lesson, &place, &in_args)) != NULL) {
         bool known;

@@ -5,6 +5,7 @@
  *      text    value text     value         text  value text                     value end
  *
  * A tree: from the kind of a value lead the texts that stood behind it, the one met last first.
+ * Phases and categories are part of the text, for what is behind them hangs on them.
  * Only what a strict scan has accepted is learnt, so that what fits is proper JSON; what does not
  * fit is left to that scan. Memory is bounded; what exceeds it is not learnt. */
 #ifndef KS_FORMATS_KINETO_PATH_H
@@ -21,20 +22,40 @@
 #include <stdint.h>
 
 #define KINETO_PATH_STEPS_MAX 8192U
+#define KINETO_PATH_GUESSES 4096
+
+/* A phase or category within the text of a step. */
+struct kineto_constant {
+    struct json_value value; /* but for its place in memory */
+    uint32_t logged;
+    uint32_t place;  /* in the event's `values` */
+    uint32_t offset; /* in the text */
+};
+
+/* A value that came several times in a row, so that it is only compared. */
+struct kineto_settled {
+    uint32_t mask; /* a bit for each byte of `raw` that counts; 0: there is none */
+    uint32_t len;
+    struct json_value value; /* but for its place in memory */
+    int64_t logged[2];
+    uint32_t kind;         /* enum event_slot_kind */
+    char raw[BYTES_BLOCK]; /* with the byte behind it */
+};
 
 /* A text, and what is behind it: a value, or the end of the event. */
 struct kineto_step {
     const char *text; /* readable for BYTES_BLOCK bytes */
     uint32_t len;
-    uint32_t mask;                      /* a bit for each byte that is within the first block */
-    uint32_t place;                     /* in the event's `values` */
-    uint32_t next[EVENT_SLOT_TEXT + 1]; /* by the value's enum event_slot_kind; 0: none */
-    uint32_t sibling;                   /* another text at this place; 0: none */
-    uint32_t end_plus_1;                /* the event ends; 0: it does not */
-    /* The last value that is no number, if it is in the table. */
-    uint32_t last_id;
-    uint32_t last_len; /* 0: none */
-    const char *last;
+    uint32_t mask;       /* a bit for each byte that is within the first block */
+    uint32_t place;      /* in the event's `values` */
+    uint32_t end_plus_1; /* the event ends; 0: it does not */
+    struct kineto_step *next[EVENT_SLOT_TEXT + 1]; /* by the value's enum event_slot_kind */
+    struct kineto_step *sibling;                   /* another text at this place */
+    const struct kineto_constant *constants;
+    uint32_t constant_count;
+    uint32_t repeats; /* how often the last value came again */
+    int64_t last;     /* that value: a number, or an id of a text */
+    struct kineto_settled settled;
 };
 
 /* What is the same of all events that ended here. */
@@ -57,13 +78,16 @@ typedef bool (*kineto_path_fn)(struct kineto_paths *paths,
 struct kineto_paths {
     struct kineto_texts *texts;
     struct arena arena;
-    struct kineto_step *steps; /* [0].next[0] are the beginnings */
+    struct kineto_step *first; /* the beginnings */
     uint32_t step_count;
-    uint32_t step_capacity;
     struct kineto_path_end *ends;
     uint32_t end_count;
     uint32_t end_capacity;
     kineto_path_fn scan;
+    /* Ids of texts that followed two others before: the last one of the step, and the last one of
+     * any step (`context`) that is not settled. */
+    uint32_t guesses[KINETO_PATH_GUESSES];
+    uint32_t context;
     bool no_memory;                    /* while a value was kept */
     const struct kineto_path_end *end; /* of the event that fitted */
     int64_t unordered[EVENT_VALUES_MAX];

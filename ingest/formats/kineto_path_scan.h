@@ -12,7 +12,41 @@
 
 /* --- numbers --- */
 
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#if !defined(KS_BYTES_PLAIN) && defined(__AVX2__)
+
+/* The digits at `at`: how many, and their number unless they are more than PLAIN_DIGITS_MAX. Reads
+ * up to 24 bytes. */
+static inline unsigned take_digits(const char *at, uint64_t *number)
+{
+    /* Where the digits are moved to the end, 0 comes before them. */
+    static const char moves[32] = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
+                                   0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15};
+    const __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)at);
+    const __m128i digits = _mm_sub_epi8(bytes, _mm_set1_epi8('0'));
+    const __m128i are_digits = _mm_cmpeq_epi8(_mm_min_epu8(digits, _mm_set1_epi8(9)), digits);
+    unsigned count = bytes_first(~(uint32_t)_mm_movemask_epi8(are_digits));
+    const __m128i move = _mm_loadu_si128((const __m128i *)(const void *)(moves + count));
+    const __m128i moved = _mm_shuffle_epi8(digits, move);
+    /* Neighbours are joined to pairs, pairs to fours, fours to the whole of eight. */
+    const __m128i pairs = _mm_maddubs_epi16(
+        moved, _mm_setr_epi8(10, 1, 10, 1, 10, 1, 10, 1, 10, 1, 10, 1, 10, 1, 10, 1));
+    const __m128i fours = _mm_madd_epi16(pairs, _mm_setr_epi16(100, 1, 100, 1, 100, 1, 100, 1));
+    const __m128i eights = _mm_madd_epi16(_mm_packus_epi32(fours, fours),
+                                          _mm_setr_epi16(10000, 1, 10000, 1, 10000, 1, 10000, 1));
+    uint64_t both = (uint64_t)_mm_cvtsi128_si64(eights);
+    uint64_t sum = (both & UINT32_MAX) * 100000000 + (both >> 32);
+    if (KS_LIKELY(count < 16)) {
+        *number = sum;
+        return count;
+    }
+    while (count <= PLAIN_DIGITS_MAX && json_is_digit(at[count])) {
+        sum = sum * 10 + (uint64_t)(at[count++] - '0');
+    }
+    *number = sum;
+    return count;
+}
+
+#elif defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 
 /* The number of eight digits, each a byte from 0 to 9, the first one lowest: neighbours are joined
  * to pairs, pairs to fours, fours to the whole. */
@@ -77,6 +111,7 @@ static inline bool take_number(const char **at, const char *end, struct json_val
     if (whole - 1 >= PLAIN_DIGITS_MAX || (*digits == '0' && (whole > 1 || is_negative))) {
         return false;
     }
+    value->flags = JSON_PARSED;
     if (*behind == '.') {
         uint64_t part = 0;
         fraction = take_digits(behind + 1, &part);
@@ -85,6 +120,7 @@ static inline bool take_number(const char **at, const char *end, struct json_val
         }
         number = number * num_powers_of_ten[fraction] + part;
         behind += 1 + fraction;
+        value->flags = JSON_PARSED | JSON_DECIMAL;
     }
     if (behind >= end || (*behind | 0x20) == 'e') {
         return false;
@@ -92,7 +128,6 @@ static inline bool take_number(const char **at, const char *end, struct json_val
     value->ptr = begin;
     value->len = (uint32_t)(behind - begin);
     value->kind = JSON_KIND_NUMBER;
-    value->flags = fraction == 0 ? JSON_PARSED : JSON_PARSED | JSON_DECIMAL;
     value->digits = (uint8_t)fraction;
     value->number = is_negative ? -(int64_t)number : (int64_t)number;
     *at = behind;
@@ -152,27 +187,27 @@ static inline const char *nested_end(const char *at, const char *end)
     return NULL;
 }
 
-/* The value of this id, whose bytes are at `raw`. */
-static inline void set_known(const struct kineto_text *text,
-                             uint32_t id,
-                             const char *raw,
-                             uint32_t len,
-                             struct json_value *value)
-{
-    bool is_string = text->kind == JSON_KIND_STRING;
-    value->ptr = raw + is_string;
-    value->len = len - 2U * is_string;
-    value->kind = text->kind;
-    value->flags = text->flags | JSON_KNOWN;
-    value->number = id;
-}
-
 /* A value that is no plain number, and what the log has for it. */
 struct path_value {
     struct json_value *value;
     int64_t logged[2];
     enum event_slot_kind kind;
 };
+
+/* The value of this id, whose bytes are at `raw`. */
+static inline void
+set_known(const struct kineto_text *text, uint32_t id, const char *raw, struct path_value *out)
+{
+    bool is_string = text->kind == JSON_KIND_STRING;
+    struct json_value *value = out->value;
+    value->ptr = raw + is_string;
+    value->len = text->len - 2U * is_string;
+    value->kind = text->kind;
+    value->flags = text->flags | JSON_KNOWN;
+    value->digits = 0;
+    value->number = id;
+    out->logged[0] = text->logged;
+}
 
 /* Whether anybody asks for the values of this step. */
 static inline bool is_wanted(const struct kineto_paths *paths, const struct kineto_step *step)
@@ -193,6 +228,7 @@ static inline bool take_any(struct kineto_paths *paths,
         return false;
     }
     *at = scan.at;
+    out->value->number = ~step->last; /* does not repeat */
     if (event_value_int(out->value, out->logged)) {
         out->kind = EVENT_SLOT_INT;
         return true;
@@ -202,49 +238,51 @@ static inline bool take_any(struct kineto_paths *paths,
         return true;
     }
     out->kind = EVENT_SLOT_TEXT;
-    if (!is_wanted(paths, step)) {
-        return true;
-    }
-    paths->no_memory = !kineto_texts_add(paths->texts, out->value, &logged);
+    paths->no_memory =
+        is_wanted(paths, step) && !kineto_texts_add(paths->texts, out->value, &logged);
     out->logged[0] = logged;
     return !paths->no_memory;
 }
 
+/* Where the text is guessed that follows the last ones. */
+static inline uint32_t *guess_of(struct kineto_paths *paths, const struct kineto_step *step)
+{
+    uint64_t lasts = (uint64_t)paths->context << 32 ^ (uint64_t)step->last;
+    uint64_t hash = (lasts + step->place) * 0x9E3779B97F4A7C15U;
+    return &paths->guesses[hash >> 40 & (KINETO_PATH_GUESSES - 1)];
+}
+
 /* A string or list: known ones by their bytes. */
 static inline bool take_text(struct kineto_paths *paths,
-                             struct kineto_step *step,
+                             const struct kineto_step *step,
                              const char **at,
                              const char *end,
                              struct path_value *out)
 {
     const char *raw = *at;
     struct kineto_texts *texts = paths->texts;
-    if (step->last_len > 0 && (size_t)(end - raw) >= step->last_len &&
-        bytes_equal(raw, step->last, step->last_len)) {
-        const struct kineto_text *text = &texts->texts[step->last_id];
-        set_known(text, step->last_id, raw, step->last_len, out->value);
-        out->logged[0] = text->logged;
-        *at = raw + step->last_len;
-        return true;
-    }
-    const char *behind = *raw == '"' ? string_end(raw, end) : nested_end(raw, end);
-    uint32_t id =
-        behind == NULL ? KINETO_TEXT_NONE : kineto_texts_recall(texts, raw, (size_t)(behind - raw));
-    if (id == KINETO_TEXT_NONE) {
-        return take_any(paths, step, at, end, out);
-    }
+    uint32_t *guess = guess_of(paths, step);
+    uint32_t id = *guess;
     const struct kineto_text *text = &texts->texts[id];
-    step->last = strtab_text(texts->raw, id);
-    step->last_len = (uint32_t)(behind - raw);
-    step->last_id = id;
-    set_known(text, id, raw, step->last_len, out->value);
-    out->logged[0] = text->logged;
-    *at = behind;
+    if (!(text->len > 0 && (size_t)(end - raw) >= text->len &&
+          bytes_equal(raw, text->raw, text->len))) {
+        const char *behind = *raw == '"' ? string_end(raw, end) : nested_end(raw, end);
+        id = behind == NULL ? KINETO_TEXT_NONE
+                            : kineto_texts_recall(texts, raw, (size_t)(behind - raw));
+        if (id == KINETO_TEXT_NONE) {
+            return take_any(paths, step, at, end, out);
+        }
+        *guess = id;
+        text = &texts->texts[id];
+    }
+    paths->context = id;
+    set_known(text, id, raw, out);
+    *at = raw + text->len;
     return true;
 }
 
 static inline bool take_other(struct kineto_paths *paths,
-                              struct kineto_step *step,
+                              const struct kineto_step *step,
                               const char **at,
                               const char *end,
                               struct path_value *out)
@@ -252,6 +290,62 @@ static inline bool take_other(struct kineto_paths *paths,
     out->kind = EVENT_SLOT_TEXT;
     return **at == '"' || **at == '[' || **at == '{' ? take_text(paths, step, at, end, out)
                                                      : take_any(paths, step, at, end, out);
+}
+
+/* --- values that come again and again --- */
+
+#define REPEATS_TO_SETTLE 4U
+
+/* Keeps the value of `len` bytes at `raw` to be compared, if it is short. */
+static void settle(struct kineto_step *step,
+                   const char *raw,
+                   uint32_t len,
+                   const struct json_value *value,
+                   const int64_t logged[2],
+                   unsigned kind)
+{
+    struct kineto_settled *settled = &step->settled;
+    if (len >= BYTES_BLOCK) {
+        return;
+    }
+    memcpy(settled->raw, raw, len + 1);
+    settled->mask = (uint32_t)(((uint64_t)2 << len) - 1);
+    settled->len = len;
+    settled->value = *value;
+    settled->logged[0] = logged[0];
+    settled->logged[1] = logged[1];
+    settled->kind = kind;
+}
+
+/* Counts how often the value comes in a row. */
+static inline void note_value(struct kineto_step *step,
+                              const char *raw,
+                              const char *behind,
+                              const struct json_value *value,
+                              const int64_t logged[2],
+                              unsigned kind)
+{
+    if (KS_LIKELY(value->number != step->last)) {
+        step->last = value->number;
+        step->repeats = 0;
+    } else if (++step->repeats == REPEATS_TO_SETTLE) {
+        settle(step, raw, (uint32_t)(behind - raw), value, logged, kind);
+    }
+}
+
+/* Whether the settled value stands at `at`, which is within the window; its end may be behind. */
+static inline bool has_settled(struct kineto_step *step, const char *at)
+{
+    struct kineto_settled *settled = &step->settled;
+    if (settled->mask == 0) {
+        return false;
+    }
+    if (KS_LIKELY((~bytes_block_equals(at, settled->raw) & settled->mask) == 0)) {
+        return true;
+    }
+    settled->mask = 0;
+    step->repeats = 0;
+    return false;
 }
 
 /* --- the path --- */
@@ -273,31 +367,20 @@ static inline bool leads_on(const struct kineto_step *step, const char *at)
     return step->end_plus_1 != 0 || (unsigned char)at[step->len] > ' ';
 }
 
-/* The step of the list that fits, which becomes its first; 0: none. */
-static uint32_t
-find_step_at(struct kineto_step *steps, uint32_t *first, const char *at, const char *end)
+/* The step of the list that fits, which becomes its first; NULL: none. */
+static struct kineto_step *find_step_at(struct kineto_step **first, const char *at, const char *end)
 {
-    uint32_t *link = first;
-    for (uint32_t number = *link; number != 0; number = *link) {
-        struct kineto_step *step = &steps[number];
+    struct kineto_step **link = first;
+    for (struct kineto_step *step = *link; step != NULL; step = *link) {
         if (has_text(step, at, end) && leads_on(step, at)) {
             *link = step->sibling;
             step->sibling = *first;
-            *first = number;
-            return number;
+            *first = step;
+            return step;
         }
         link = &step->sibling;
     }
-    return 0;
-}
-
-static inline uint32_t
-follow(struct kineto_step *steps, uint32_t *first, const char *at, const char *end)
-{
-    const struct kineto_step *step = &steps[*first];
-    return KS_LIKELY(*first != 0 && has_text(step, at, end) && leads_on(step, at))
-               ? *first
-               : find_step_at(steps, first, at, end);
+    return NULL;
 }
 
 /* Counters are looked into by those who need all members. */
@@ -339,41 +422,86 @@ static inline bool end_path(struct kineto_paths *paths,
     return true;
 }
 
+/* The phase and category in the step's text at `at`; answers behind what the log has of them. */
+static inline int64_t *put_constants(const struct kineto_step *step,
+                                     const char *at,
+                                     struct kineto_event *event,
+                                     int64_t *to)
+{
+    for (uint32_t i = 0; i < step->constant_count; i++) {
+        const struct kineto_constant *constant = &step->constants[i];
+        struct json_value *value = &event->values[constant->place];
+        *value = constant->value;
+        value->ptr = at + constant->offset;
+        *to++ = constant->logged;
+    }
+    return to;
+}
+
 static inline bool scan_path(struct kineto_paths *paths,
                              struct kineto_event *event,
                              int64_t *values,
                              const char *begin,
                              const char *end)
 {
-    struct kineto_step *steps = paths->steps;
-    uint32_t *next = &steps[0].next[0];
+    struct kineto_step **next = &paths->first;
     int64_t *to = values;
     const char *at = begin;
     for (;;) {
-        uint32_t number = follow(steps, next, at, end);
-        struct kineto_step *step = &steps[number];
-        at += step->len;
-        if (step->end_plus_1 != 0) {
-            return at <= end && end_path(paths, step, event, values, begin, at);
+        struct kineto_step *step = *next;
+        if (KS_UNLIKELY(step == NULL || !has_text(step, at, end))) {
+            step = find_step_at(next, at, end);
+            if (KS_UNLIKELY(step == NULL)) {
+                return false;
+            }
         }
-        if (KS_UNLIKELY(number == 0 || at >= end)) {
+        const char *raw = at + step->len;
+        if (step->end_plus_1 != 0) {
+            (void)put_constants(step, at, event, to);
+            return raw <= end && end_path(paths, step, event, values, begin, raw);
+        }
+        if (KS_UNLIKELY(raw >= end)) {
             return false;
         }
-        struct json_value *value = &event->values[step->place];
-        if ((json_is_digit(*at) || *at == '-') && take_number(&at, end, value)) {
-            *to++ = value->number;
-            *to = value->digits;
-            to += value->digits != 0;
-            next = &step->next[value->digits == 0 ? EVENT_SLOT_INT : EVENT_SLOT_DECIMAL];
+        if (KS_UNLIKELY((unsigned char)*raw <= ' ')) {
+            /* The one that fits becomes the first. */
+            if (find_step_at(next, at, end) == NULL) {
+                return false;
+            }
             continue;
         }
-        struct path_value other = {.value = value};
+        to = put_constants(step, at, event, to);
+        struct json_value *value = &event->values[step->place];
+        if (has_settled(step, raw)) {
+            const struct kineto_settled *settled = &step->settled;
+            *value = settled->value;
+            value->ptr = raw + (settled->value.kind == JSON_KIND_STRING);
+            to[0] = settled->logged[0];
+            to[1] = settled->logged[1];
+            to += settled->kind == EVENT_SLOT_DECIMAL ? 2 : 1;
+            at = raw + settled->len;
+            next = &step->next[settled->kind];
+            continue;
+        }
+        at = raw;
+        if ((json_is_digit(*raw) || *raw == '-') && take_number(&at, end, value)) {
+            unsigned kind = value->digits == 0 ? EVENT_SLOT_INT : EVENT_SLOT_DECIMAL;
+            to[0] = value->number;
+            to[1] = value->digits;
+            note_value(step, raw, at, value, to, kind);
+            to += value->digits == 0 ? 1 : 2;
+            next = &step->next[kind];
+            continue;
+        }
+        struct path_value other;
+        other.value = value;
         if (!take_other(paths, step, &at, end, &other)) {
             return false;
         }
-        *to++ = other.logged[0];
-        *to = other.logged[1];
-        to += other.kind == EVENT_SLOT_DECIMAL;
+        to[0] = other.logged[0];
+        to[1] = other.kind == EVENT_SLOT_DECIMAL ? other.logged[1] : 0;
+        note_value(step, raw, at, value, to, other.kind);
+        to += other.kind == EVENT_SLOT_DECIMAL ? 2 : 1;
         next = &step->next[other.kind];
     }
 }

@@ -51,21 +51,10 @@ enum kineto_status kineto_more(struct kineto_reader *reader)
     return stream->end - stream->at > before ? KINETO_GOOD : KINETO_END;
 }
 
-enum kineto_status kineto_peek(struct kineto_reader *reader)
+enum kineto_status kineto_peek_on(struct kineto_reader *reader)
 {
-    struct text_stream *stream = reader->stream;
-    for (;;) {
-        while (stream->at < stream->end && json_is_space(*stream->at)) {
-            stream->at++;
-        }
-        if (stream->at < stream->end) {
-            return KINETO_GOOD;
-        }
-        enum kineto_status status = kineto_more(reader);
-        if (status != KINETO_GOOD) {
-            return status;
-        }
-    }
+    enum kineto_status status = kineto_more(reader);
+    return status == KINETO_GOOD ? kineto_peek(reader) : status;
 }
 
 /* --- values of the top level --- */

@@ -58,8 +58,21 @@ struct kineto_reader {
 
 /* Makes the window longer. KINETO_END: there is nothing more. */
 enum kineto_status kineto_more(struct kineto_reader *reader) KS_MUST_USE;
+/* The same where the window has ended, until there is a byte that is no space. */
+enum kineto_status kineto_peek_on(struct kineto_reader *reader) KS_MUST_USE;
+
 /* Skips spaces; KINETO_GOOD: stream->at is at a byte. */
-enum kineto_status kineto_peek(struct kineto_reader *reader) KS_MUST_USE;
+static inline enum kineto_status kineto_peek(struct kineto_reader *reader)
+{
+    struct text_stream *stream = reader->stream;
+    const char *at = stream->at;
+    while (at < stream->end && json_is_space(*at)) {
+        at++;
+    }
+    stream->at = at;
+    return KS_LIKELY(at < stream->end) ? KINETO_GOOD : kineto_peek_on(reader);
+}
+
 void kineto_warn(struct kineto_reader *reader, enum warning_code code, const char *at);
 
 /* From the opening bracket (in a list without brackets: from its first event) to behind the closing

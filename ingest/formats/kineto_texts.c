@@ -8,26 +8,6 @@
 #define RAW_SLICE_BYTES_MAX 65536U
 #define RAW_BYTES_MAX ((size_t)8 << 20)
 
-bool kineto_texts_init(struct kineto_texts *texts, struct event_texts *log)
-{
-    memset(texts, 0, sizeof *texts);
-    texts->raw = strtab_create();
-    texts->log = log;
-    return texts->raw != NULL;
-}
-
-void kineto_texts_free(struct kineto_texts *texts)
-{
-    strtab_destroy(texts->raw);
-    free(texts->texts);
-    memset(texts, 0, sizeof *texts);
-}
-
-size_t kineto_texts_memory(const struct kineto_texts *texts)
-{
-    return strtab_bytes(texts->raw) + texts->capacity * sizeof *texts->texts;
-}
-
 static bool make_room(struct kineto_texts *texts, uint32_t id)
 {
     if (id < texts->capacity) {
@@ -41,6 +21,30 @@ static bool make_room(struct kineto_texts *texts, uint32_t id)
     texts->texts = grown;
     texts->capacity = capacity;
     return true;
+}
+
+bool kineto_texts_init(struct kineto_texts *texts, struct event_texts *log)
+{
+    memset(texts, 0, sizeof *texts);
+    texts->raw = strtab_create();
+    texts->log = log;
+    if (texts->raw == NULL || !make_room(texts, 0)) {
+        return false;
+    }
+    texts->texts[0] = (struct kineto_text){.len = 0}; /* the empty text is no value */
+    return true;
+}
+
+void kineto_texts_free(struct kineto_texts *texts)
+{
+    strtab_destroy(texts->raw);
+    free(texts->texts);
+    memset(texts, 0, sizeof *texts);
+}
+
+size_t kineto_texts_memory(const struct kineto_texts *texts)
+{
+    return strtab_bytes(texts->raw) + texts->capacity * sizeof *texts->texts;
 }
 
 static bool log_value(struct kineto_texts *texts, const struct json_value *value, uint32_t *logged)
@@ -68,17 +72,11 @@ find_raw(struct kineto_texts *texts, const char *raw, size_t len, uint32_t *id, 
     return *id != STRTAB_NONE && make_room(texts, *id);
 }
 
-static void remember(struct kineto_texts *texts, const char *raw, size_t len, uint32_t id)
-{
-    *kineto_texts_memo(texts, raw, len) = (struct kineto_text_memo){
-        .raw = strtab_text(texts->raw, id), .len = (uint32_t)len, .id = id};
-}
-
 uint32_t kineto_texts_find(struct kineto_texts *texts, const char *raw, size_t len)
 {
     uint32_t id = len > RAW_SLICE_BYTES_MAX ? KINETO_TEXT_NONE : strtab_find(texts->raw, raw, len);
     if (id != KINETO_TEXT_NONE) {
-        remember(texts, raw, len, id);
+        *kineto_texts_memo(texts, raw, len) = id;
     }
     return id;
 }
@@ -98,7 +96,9 @@ bool kineto_texts_add(struct kineto_texts *texts, struct json_value *value, uint
     }
     struct kineto_text *text = &texts->texts[id];
     if (is_new) {
-        *text = (struct kineto_text){.string = STRTAB_NONE,
+        *text = (struct kineto_text){.raw = strtab_text(texts->raw, id),
+                                     .len = len,
+                                     .string = STRTAB_NONE,
                                      .category = UINT32_MAX,
                                      .kind = value->kind,
                                      .flags = value->flags};
@@ -106,7 +106,7 @@ bool kineto_texts_add(struct kineto_texts *texts, struct json_value *value, uint
             return false;
         }
     }
-    remember(texts, raw, len, id);
+    *kineto_texts_memo(texts, raw, len) = id;
     value->flags |= JSON_KNOWN;
     value->number = id;
     *logged = text->logged;

@@ -19,12 +19,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define KINETO_TEXT_MEMOS 1024
+#define KINETO_TEXT_MEMOS 4096
 /* No id: the table is full. */
 #define KINETO_TEXT_NONE UINT32_MAX
 
 /* What is known of a value, by its id. */
 struct kineto_text {
+    const char *raw;
+    uint32_t len;
     uint32_t string;   /* of the model; STRTAB_NONE: not asked for yet, or not always the same */
     uint32_t category; /* the same */
     uint32_t logged;   /* id in the log's texts; 0 without a log */
@@ -36,12 +38,8 @@ struct kineto_texts {
     struct strtab *raw; /* strings with their quotes */
     struct kineto_text *texts;
     uint32_t capacity;
-    struct event_texts *log; /* NULL: no log is wanted */
-    struct kineto_text_memo {
-        const char *raw;
-        uint32_t len; /* 0: none */
-        uint32_t id;
-    } memos[KINETO_TEXT_MEMOS]; /* met lately, by some of their bytes */
+    struct event_texts *log;           /* NULL: no log is wanted */
+    uint32_t memos[KINETO_TEXT_MEMOS]; /* ids met lately, by some of their bytes */
 };
 
 /* `log` may be NULL. False without memory; kineto_texts_free is needed either way. */
@@ -58,8 +56,7 @@ bool kineto_texts_add(struct kineto_texts *texts,
                       uint32_t *logged) KS_MUST_USE;
 
 /* Where a value of these bytes is remembered: the first, middle and last ones tell most apart. */
-static inline struct kineto_text_memo *
-kineto_texts_memo(struct kineto_texts *texts, const char *raw, size_t len)
+static inline uint32_t *kineto_texts_memo(struct kineto_texts *texts, const char *raw, size_t len)
 {
     uint64_t bytes = len;
     if (len >= sizeof bytes) {
@@ -75,9 +72,10 @@ kineto_texts_memo(struct kineto_texts *texts, const char *raw, size_t len)
 /* As kineto_texts_find; fast for what was met lately. */
 static inline uint32_t kineto_texts_recall(struct kineto_texts *texts, const char *raw, size_t len)
 {
-    const struct kineto_text_memo *memo = kineto_texts_memo(texts, raw, len);
-    return memo->len == len && bytes_equal(memo->raw, raw, len)
-               ? memo->id
+    uint32_t id = *kineto_texts_memo(texts, raw, len);
+    const struct kineto_text *text = &texts->texts[id];
+    return text->len == len && bytes_equal(text->raw, raw, len)
+               ? id
                : kineto_texts_find(texts, raw, len);
 }
 

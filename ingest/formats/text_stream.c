@@ -13,10 +13,8 @@
 
 static const char *skip_ascii(const char *at, const char *end)
 {
-    const ptrdiff_t pair_bytes = (ptrdiff_t)2 * BYTES_BLOCK;
-    while (end - at >= pair_bytes && !bytes_block_has_high(at) &&
-           !bytes_block_has_high(at + BYTES_BLOCK)) {
-        at += pair_bytes;
+    while (end - at >= BYTES_RUN && !bytes_run_has_high(at)) {
+        at += BYTES_RUN;
     }
     while (at < end && (unsigned char)*at < 0x80) {
         at++;

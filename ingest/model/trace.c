@@ -10,6 +10,8 @@
  * entry. */
 #include "ingest/model/trace.h"
 
+#include "ingest/base/bytes.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -124,16 +126,27 @@ static bool resize_columns(struct trace_events *events, uint32_t rows)
 
 /* --- index tables --- */
 
+/* Of whole words of 32 bits, 64 at a time, the last ones overlapping; no product waits for the one
+ * before it. */
 static uint32_t hash_words(const void *bytes, size_t len)
 {
+    const uint64_t factor = 0x9E3779B97F4A7C15U; /* odd, bits spread */
+    const char *at = bytes;
     uint64_t hash = len;
-    for (size_t at = 0; at < len; at += sizeof(uint32_t)) {
+    if (len < sizeof(uint64_t)) {
         uint32_t word;
-        memcpy(&word, (const char *)bytes + at, sizeof word);
-        hash = (hash ^ word) * 0x9E3779B97F4A7C15U;
-        hash ^= hash >> 29;
+        memcpy(&word, at, sizeof word);
+        hash = (hash ^ word) * factor;
+    } else {
+        uint64_t odd = factor;
+        for (size_t done = 0; done < len - sizeof(uint64_t); done += sizeof(uint64_t)) {
+            hash += bytes_load64(at + done) * odd;
+            odd += 2 * factor;
+        }
+        hash += bytes_load64(at + len - sizeof(uint64_t)) * odd;
     }
-    return (uint32_t)(hash ^ hash >> 32);
+    hash = (hash ^ hash >> 32) * factor;
+    return (uint32_t)(hash >> 32);
 }
 
 static void index_put(struct slot *slots, size_t mask, struct slot slot)
@@ -189,7 +202,7 @@ static struct slot *table_slot(const struct table *table, const void *entry, uin
             return slot;
         }
         const char *other = (const char *)table->entries + (slot->entry_plus_1 - 1) * size;
-        if (slot->hash == hash && memcmp(other, entry, size) == 0) {
+        if (slot->hash == hash && bytes_equal(other, entry, size)) {
             return slot;
         }
     }
