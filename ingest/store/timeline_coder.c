@@ -32,6 +32,13 @@ void column_writer_clear(struct column_writer *writer)
     buf_clear(&writer->raw);
 }
 
+/* Room for `len` bytes and a NUL, which buf_reserve would clear first. */
+static char *room_of(struct buf *buf, size_t len)
+{
+    bool has_room = !buf->failed && buf->cap - buf->len > len;
+    return has_room ? buf->ptr + buf->len : buf_reserve(buf, len);
+}
+
 /* Bytes that a number needs, without a branch. */
 static inline unsigned length_of(uint64_t value)
 {
@@ -53,7 +60,7 @@ static inline void store_number(unsigned char *to, uint64_t value)
 void column_put(struct column_writer *writer, const uint64_t *values, size_t count)
 {
     size_t control_bytes = (count + 1) / 2;
-    char *room = buf_reserve(&writer->raw, control_bytes + count * NUMBER_BYTES + SLACK_BYTES);
+    char *room = room_of(&writer->raw, control_bytes + count * NUMBER_BYTES + SLACK_BYTES);
     if (room == NULL) {
         return;
     }
@@ -98,7 +105,7 @@ bool column_writer_finish(struct column_writer *writer, struct buf *out, struct 
         return no_memory(err);
     }
     size_t room = ZSTD_compressBound(writer->raw.len);
-    char *to = buf_reserve(out, room);
+    char *to = room_of(out, room);
     if (to == NULL) {
         return no_memory(err);
     }
@@ -109,6 +116,7 @@ bool column_writer_finish(struct column_writer *writer, struct buf *out, struct 
         return no_memory(err);
     }
     out->len += len;
+    out->ptr[out->len] = '\0';
     return true;
 }
 
