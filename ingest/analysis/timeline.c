@@ -5,12 +5,12 @@
  *     order     place by place, by start                  timeline_order
  *     layout    places become tracks                      timeline_layout, _join, _texts
  *     labels    name, category and role                   timeline_labels
- *     level 0   lanes; handed over as it goes by          timeline_lanes, timeline_source, _points
- *     levels    merged, each from the one before          timeline_levels, timeline_cells
+ *     measures  lanes, bounds; which levels are worth it  timeline_lanes, timeline_source, _points
+ *     levels    0 handed over, each other one merged      timeline_levels, timeline_cells
+ *               from the one before, all as they go by
  *     flows                                               timeline_flows, timeline_flow_ends
  *
- * What lies in memory is a few words an event (place, label, order, lane) and the first coarse
- * level; level 0 never does. */
+ * What lies in memory is a few words an event (place, label, order); levels never do. */
 #include "ingest/analysis/timeline.h"
 
 #include "ingest/analysis/scratch.h"
@@ -36,10 +36,8 @@ struct build {
     struct timeline_flow_ends ends;
     struct timeline_source source;
     uint32_t *order;
-    uint16_t *lane_of; /* beside `order` */
     struct timeline_lanes *lanes;
     struct timeline_counts *counts;
-    struct timeline_writer writer;
 };
 
 static bool no_memory(const struct build *b, struct err *err)
@@ -98,7 +96,6 @@ static bool prepare(struct build *b)
         !timeline_flow_ends_init(&b->ends, &b->items, &b->places, b->labels.of_event)) {
         return false;
     }
-    b->lane_of = scratch_alloc(b->trace->events.count, sizeof *b->lane_of);
     b->lanes = scratch_alloc(1, sizeof *b->lanes);
     b->counts = scratch_calloc(1, sizeof *b->counts);
     b->source = (struct timeline_source){
@@ -108,11 +105,10 @@ static bool prepare(struct build *b)
         .labels = &b->labels,
         .order = b->order,
         .sum_bytes = scratch_calloc(b->places.count, sizeof *b->source.sum_bytes)};
-    return timeline_writer_init(&b->writer, b->sink) && b->lane_of != NULL && b->lanes != NULL &&
-           b->counts != NULL && b->source.sum_bytes != NULL;
+    return b->lanes != NULL && b->counts != NULL && b->source.sum_bytes != NULL;
 }
 
-/* ---- level 0 ---- */
+/* ---- measures ---- */
 
 static void widen(struct timeline_track *track, int64_t start_ns, int64_t end_ns)
 {
@@ -122,55 +118,44 @@ static void widen(struct timeline_track *track, int64_t start_ns, int64_t end_ns
     track->item_count++;
 }
 
-/* The lane of an item, which is bound to the flows that wait for it. */
-static uint32_t put_on_lane(struct build *b, uint32_t event)
-{
-    int64_t start_ns = b->trace->events.ts_ns[event];
-    bool is_slice = timeline_class(&b->items, event) == ITEM_SLICE;
-    int64_t end_ns = is_slice ? timeline_end_ns(&b->items, event) : start_ns;
-    if (is_slice) {
-        timeline_flow_ends_slice(&b->ends, b->places.of_event[event], event);
-    }
-    return timeline_lanes_put(b->lanes, event, start_ns, end_ns, is_slice);
-}
-
-static bool sweep_track(struct build *b, uint32_t number, struct err *err)
+/* Items get their lanes, on which ends of flows find the slices that they are bound to. */
+static void measure_track(struct build *b, uint32_t number)
 {
     const struct layout_track *part = &b->layout.tracks[number];
     struct timeline_track *track = &b->timeline->tracks[number];
-    struct timeline_busy busy = TIMELINE_NOT_BUSY;
     int64_t until_ns = INT64_MIN;
-    bool ok = true;
     timeline_lanes_clear(b->lanes);
-    for (uint32_t i = part->first; ok && i < part->first + part->count; i++) {
+    for (uint32_t i = part->first; i < part->first + part->count; i++) {
         uint32_t event = b->order[i];
-        b->lane_of[i] = TIMELINE_NO_LANE;
-        if (timeline_class(&b->items, event) == ITEM_FLOW) {
+        const struct timeline_span span = timeline_span(&b->items, event);
+        bool is_slice = span.class == ITEM_SLICE;
+        if (span.class == ITEM_FLOW) {
             timeline_flow_ends_bind(&b->ends, &b->items, &b->places, b->lanes, event);
             continue;
         }
-        uint32_t lane = put_on_lane(b, event);
-        const struct timeline_item item =
-            timeline_source_item(&b->source, number, event, lane, &busy);
-        int64_t end_ns = ns_add(item.start_ns, ns_max(item.dur_ns, 0));
-        int64_t from_ns = ns_max(item.start_ns, until_ns);
-        b->lane_of[i] = (uint16_t)lane;
-        widen(track, item.start_ns, end_ns);
+        if (is_slice) {
+            timeline_flow_ends_slice(&b->ends, b->places.of_event[event], event);
+        }
+        uint32_t lane = timeline_lanes_put(b->lanes, event, span.start_ns, span.end_ns, is_slice);
+        int64_t start_ns = timeline_position(&b->items, span.start_ns);
+        int64_t end_ns = timeline_position(&b->items, span.end_ns);
+        int64_t from_ns = ns_max(start_ns, until_ns);
+        widen(track, start_ns, end_ns);
         track->busy_ns = ns_add(track->busy_ns, end_ns > from_ns ? ns_sub(end_ns, from_ns) : 0);
         until_ns = ns_max(until_ns, end_ns);
-        timeline_counts_item(b->counts, &item);
-        ok = timeline_writer_item(&b->writer, &item, err);
+        timeline_counts_item(b->counts, lane, start_ns,
+                             is_slice ? ns_sub(end_ns, start_ns) : TIMELINE_INSTANT);
     }
     track->lane_count = b->lanes->used;
-    return ok;
 }
 
-static bool see_point(void *context, const struct timeline_point *point, struct err *err)
+static bool measure_point(void *context, const struct timeline_point *point, struct err *err)
 {
     struct build *b = context;
+    (void)err;
     widen(&b->timeline->tracks[point->track], point->start_ns, point->start_ns);
     timeline_counts_point(b->counts, point);
-    return timeline_writer_point(&b->writer, point, err);
+    return true;
 }
 
 static void set_bounds(struct timeline *timeline)
@@ -187,18 +172,21 @@ static void set_bounds(struct timeline *timeline)
     }
 }
 
-static bool sweep(struct build *b, struct err *err)
+static bool measure(struct build *b, struct err *err)
 {
     bool ok = true;
     for (uint32_t t = 0; ok && t < b->layout.track_count; t++) {
         timeline_counts_track(b->counts);
-        ok = b->layout.tracks[t].kind == TIMELINE_COUNTER
-                 ? timeline_source_points(&b->source, t, see_point, b, err)
-                 : sweep_track(b, t, err);
+        if (b->layout.tracks[t].kind == TIMELINE_COUNTER) {
+            ok = timeline_source_points(&b->source, t, measure_point, b, err);
+        } else {
+            measure_track(b, t);
+        }
     }
     timeline_flow_ends_finish(&b->ends, &b->places);
     set_bounds(b->timeline);
-    return ok && timeline_writer_end(&b->writer, err);
+    timeline_levels_choose(b->timeline, b->counts);
+    return ok;
 }
 
 /* ---- all ---- */
@@ -207,15 +195,12 @@ static bool sweep(struct build *b, struct err *err)
 static void free_order(struct build *b)
 {
     scratch_free(b->order);
-    scratch_free(b->lane_of);
     scratch_free(b->lanes);
     scratch_free(b->counts);
     scratch_free(b->source.sum_bytes);
-    timeline_writer_free(&b->writer);
     timeline_layout_free(&b->layout);
     timeline_places_free(&b->places);
     b->order = NULL;
-    b->lane_of = NULL;
     b->lanes = NULL;
     b->counts = NULL;
     b->source.sum_bytes = NULL;
@@ -226,8 +211,8 @@ static bool run(struct build *b, struct err *err)
     if (!prepare(b)) {
         return no_memory(b, err);
     }
-    if (!sweep(b, err) ||
-        !timeline_levels_build(b->timeline, &b->source, b->lane_of, b->counts, b->sink, err)) {
+    if (!measure(b, err) ||
+        !timeline_levels_build(b->timeline, &b->source, b->lanes, b->sink, err)) {
         return false;
     }
     free_order(b);

@@ -1,23 +1,32 @@
-/* Merges the short items of a level, lane by lane, cell by cell. Rows come in order and may stand
- * in the same columns that the merged ones are written to: those are never ahead. */
+/* The levels but 0, all at once: each merges the short items of the one before, lane by lane, cell
+ * by cell. Time goes forward within a track, so that only rows of the current cell can still
+ * change: those before it go on to the next level and, in blocks, to the sink. */
 #ifndef KS_ANALYSIS_TIMELINE_CELLS_H
 #define KS_ANALYSIS_TIMELINE_CELLS_H
 
 #include "ingest/analysis/timeline_columns.h"
 #include "ingest/base/attr.h"
+#include "ingest/base/err.h"
+#include "ingest/model/timeline.h"
 
 #include <stdbool.h>
-#include <stdint.h>
 
 struct timeline_cells;
 
-/* NULL without memory. The columns must have room for all that will come out. */
-struct timeline_cells *timeline_cells_create(struct timeline_block *block,
-                                             struct timeline_points *points) KS_MUST_USE;
-void timeline_cells_destroy(struct timeline_cells *merge); /* NULL is allowed */
-/* Begins a level of 2^shift ns: the columns are written from their first row on. */
-void timeline_cells_level(struct timeline_cells *merge, unsigned shift);
-void timeline_cells_item(struct timeline_cells *merge, const struct timeline_item *item);
-void timeline_cells_point(struct timeline_cells *merge, const struct timeline_point *point);
+/* For the levels of `timeline`; it and the sink are kept. NULL without memory. */
+struct timeline_cells *timeline_cells_create(const struct timeline *timeline,
+                                             const struct timeline_sink *sink) KS_MUST_USE;
+void timeline_cells_destroy(struct timeline_cells *cells); /* NULL is allowed */
+
+/* To be told of all items and points of level 0, track by track, in order. False without memory or
+ * when the sink gives up. */
+bool timeline_cells_item(struct timeline_cells *cells,
+                         const struct timeline_item *item,
+                         struct err *err) KS_MUST_USE;
+bool timeline_cells_point(struct timeline_cells *cells,
+                          const struct timeline_point *point,
+                          struct err *err) KS_MUST_USE;
+/* Behind the last one: hands over what is left. */
+bool timeline_cells_end(struct timeline_cells *cells, struct err *err) KS_MUST_USE;
 
 #endif

@@ -73,7 +73,7 @@ void timeline_writer_free(struct timeline_writer *writer)
     timeline_points_free(&writer->points);
 }
 
-static bool flush_block(struct timeline_writer *writer, struct err *err)
+bool timeline_writer_flush_block(struct timeline_writer *writer, struct err *err)
 {
     const struct timeline_sink *sink = writer->sink;
     bool ok =
@@ -82,74 +82,11 @@ static bool flush_block(struct timeline_writer *writer, struct err *err)
     return ok;
 }
 
-static bool flush_points(struct timeline_writer *writer, struct err *err)
+bool timeline_writer_flush_points(struct timeline_writer *writer, struct err *err)
 {
     const struct timeline_sink *sink = writer->sink;
     bool ok =
         writer->points.item_count == 0 || sink->take_points(sink->context, 0, &writer->points, err);
     writer->points.item_count = 0;
-    return ok;
-}
-
-bool timeline_writer_item(struct timeline_writer *writer,
-                          const struct timeline_item *item,
-                          struct err *err)
-{
-    timeline_block_set(&writer->block, writer->block.item_count++, item);
-    return writer->block.item_count < TIMELINE_BLOCK_ITEMS || flush_block(writer, err);
-}
-
-bool timeline_writer_point(struct timeline_writer *writer,
-                           const struct timeline_point *point,
-                           struct err *err)
-{
-    timeline_points_set(&writer->points, writer->points.item_count++, point);
-    return writer->points.item_count < TIMELINE_BLOCK_ITEMS || flush_points(writer, err);
-}
-
-bool timeline_writer_end(struct timeline_writer *writer, struct err *err)
-{
-    return flush_block(writer, err) && flush_points(writer, err);
-}
-
-static uint32_t part_of(uint32_t count, uint32_t first)
-{
-    uint32_t left = count - first;
-    return left < TIMELINE_BLOCK_ITEMS ? left : TIMELINE_BLOCK_ITEMS;
-}
-
-bool timeline_hand_over(const struct timeline_sink *sink,
-                        uint32_t level,
-                        const struct timeline_block *block,
-                        const struct timeline_points *points,
-                        struct err *err)
-{
-    bool ok = true;
-    uint32_t count = 0;
-    for (uint32_t at = 0; ok && at < block->item_count; at += count) {
-        count = part_of(block->item_count, at);
-        const struct timeline_block part = {count,
-                                            block->track + at,
-                                            block->start_ns + at,
-                                            block->dur_ns + at,
-                                            block->lane + at,
-                                            block->label + at,
-                                            block->event + at,
-                                            block->count + at,
-                                            block->busy_ns + at};
-        ok = sink->take_block(sink->context, level, &part, err);
-    }
-    for (uint32_t at = 0; ok && at < points->item_count; at += count) {
-        count = part_of(points->item_count, at);
-        const struct timeline_points part = {count,
-                                             points->track + at,
-                                             points->start_ns + at,
-                                             points->lane + at,
-                                             points->event + at,
-                                             points->last + at,
-                                             points->min + at,
-                                             points->max + at};
-        ok = sink->take_points(sink->context, level, &part, err);
-    }
     return ok;
 }

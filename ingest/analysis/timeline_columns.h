@@ -1,4 +1,4 @@
-/* Items one by one, and columns of them: as blocks that are handed over, and as whole levels. */
+/* Items one by one, and columns of them: blocks that are handed over. */
 #ifndef KS_ANALYSIS_TIMELINE_COLUMNS_H
 #define KS_ANALYSIS_TIMELINE_COLUMNS_H
 
@@ -52,19 +52,6 @@ timeline_block_set(struct timeline_block *block, uint32_t row, const struct time
     block->busy_ns[row] = item->busy_ns;
 }
 
-static inline struct timeline_item timeline_block_row(const struct timeline_block *block,
-                                                      uint32_t row)
-{
-    return (struct timeline_item){.start_ns = block->start_ns[row],
-                                  .dur_ns = block->dur_ns[row],
-                                  .busy_ns = block->busy_ns[row],
-                                  .track = block->track[row],
-                                  .lane = block->lane[row],
-                                  .label = block->label[row],
-                                  .event = block->event[row],
-                                  .count = block->count[row]};
-}
-
 static inline void timeline_points_set(struct timeline_points *points,
                                        uint32_t row,
                                        const struct timeline_point *point)
@@ -78,19 +65,7 @@ static inline void timeline_points_set(struct timeline_points *points,
     points->max[row] = point->max;
 }
 
-static inline struct timeline_point timeline_points_row(const struct timeline_points *points,
-                                                        uint32_t row)
-{
-    return (struct timeline_point){.start_ns = points->start_ns[row],
-                                   .last = points->last[row],
-                                   .min = points->min[row],
-                                   .max = points->max[row],
-                                   .track = points->track[row],
-                                   .lane = points->lane[row],
-                                   .event = points->event[row]};
-}
-
-/* Hands rows to the sink in blocks of TIMELINE_BLOCK_ITEMS, for a level that comes row by row. */
+/* Hands level 0 to the sink in blocks of TIMELINE_BLOCK_ITEMS, row by row. */
 struct timeline_writer {
     const struct timeline_sink *sink;
     struct timeline_block block;
@@ -100,21 +75,26 @@ struct timeline_writer {
 bool timeline_writer_init(struct timeline_writer *writer,
                           const struct timeline_sink *sink) KS_MUST_USE;
 void timeline_writer_free(struct timeline_writer *writer);
-/* Of level 0. */
-bool timeline_writer_item(struct timeline_writer *writer,
-                          const struct timeline_item *item,
-                          struct err *err) KS_MUST_USE;
-bool timeline_writer_point(struct timeline_writer *writer,
-                           const struct timeline_point *point,
-                           struct err *err) KS_MUST_USE;
-/* What has not been handed over. */
-bool timeline_writer_end(struct timeline_writer *writer, struct err *err) KS_MUST_USE;
+/* Hand over what has come since the last time. */
+bool timeline_writer_flush_block(struct timeline_writer *writer, struct err *err) KS_MUST_USE;
+bool timeline_writer_flush_points(struct timeline_writer *writer, struct err *err) KS_MUST_USE;
 
-/* A whole level in blocks. */
-bool timeline_hand_over(const struct timeline_sink *sink,
-                        uint32_t level,
-                        const struct timeline_block *block,
-                        const struct timeline_points *points,
-                        struct err *err) KS_MUST_USE;
+static inline bool timeline_writer_item(struct timeline_writer *writer,
+                                        const struct timeline_item *item,
+                                        struct err *err)
+{
+    timeline_block_set(&writer->block, writer->block.item_count++, item);
+    return KS_LIKELY(writer->block.item_count < TIMELINE_BLOCK_ITEMS) ||
+           timeline_writer_flush_block(writer, err);
+}
+
+static inline bool timeline_writer_point(struct timeline_writer *writer,
+                                         const struct timeline_point *point,
+                                         struct err *err)
+{
+    timeline_points_set(&writer->points, writer->points.item_count++, point);
+    return KS_LIKELY(writer->points.item_count < TIMELINE_BLOCK_ITEMS) ||
+           timeline_writer_flush_points(writer, err);
+}
 
 #endif

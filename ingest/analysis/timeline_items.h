@@ -108,6 +108,23 @@ static inline int64_t timeline_end_ns(const struct timeline_items *items, uint32
     return KS_LIKELY(end_ns <= items->cut_ns) ? end_ns : items->last_ns;
 }
 
+/* Where an item or the end of a flow stands; what is no slice ends where it starts. */
+struct timeline_span {
+    enum item_class class;
+    int64_t start_ns;
+    int64_t end_ns;
+};
+
+static inline struct timeline_span timeline_span(const struct timeline_items *items, uint32_t event)
+{
+    int64_t start_ns = items->trace->events.ts_ns[event];
+    struct timeline_span span = {timeline_class(items, event), start_ns, start_ns};
+    if (span.class == ITEM_SLICE) {
+        span.end_ns = timeline_end_ns(items, event);
+    }
+    return span;
+}
+
 static inline int64_t timeline_position(const struct timeline_items *items, int64_t file_ns)
 {
     return ns_sub(file_ns, items->origin_ns);

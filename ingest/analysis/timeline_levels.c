@@ -1,6 +1,7 @@
 #include "ingest/analysis/timeline_levels.h"
 
 #include "ingest/analysis/timeline_cells.h"
+#include "ingest/analysis/timeline_columns.h"
 
 #include <string.h>
 
@@ -41,16 +42,19 @@ static uint32_t first_merging(uint64_t cells[TIMELINE_WIDTHS], uint32_t width, i
     return width;
 }
 
-void timeline_counts_item(struct timeline_counts *counts, const struct timeline_item *item)
+void timeline_counts_item(struct timeline_counts *counts,
+                          uint32_t lane,
+                          int64_t start_ns,
+                          int64_t dur_ns)
 {
-    uint64_t *cells = cells_of(counts, item->lane);
+    uint64_t *cells = cells_of(counts, lane);
     uint32_t first = 0;
-    while (first < TIMELINE_WIDTHS && item->dur_ns >= INT64_C(1) << shift_of(first)) {
+    while (first < TIMELINE_WIDTHS && dur_ns >= INT64_C(1) << shift_of(first)) {
         first++;
     }
     counts->total.items++;
     counts->long_items[first]++;
-    uint32_t end = first_merging(cells, first, item->start_ns);
+    uint32_t end = first_merging(cells, first, start_ns);
     for (uint32_t width = first; width < end; width++) {
         counts->merged[width].items++;
     }
@@ -80,17 +84,28 @@ static uint64_t sum_of(struct timeline_size size)
     return size.items + size.points;
 }
 
+void timeline_levels_choose(struct timeline *timeline, const struct timeline_counts *counts)
+{
+    uint64_t kept = sum_of(counts->total);
+    timeline->levels[0] = (struct timeline_level){0, kept};
+    timeline->level_count = 1;
+    for (uint32_t width = 0; width < TIMELINE_WIDTHS && kept >= SMALL_LEVEL; width++) {
+        uint64_t count = sum_of(size_of(counts, width));
+        if (count <= kept / 2) {
+            timeline->levels[timeline->level_count++] =
+                (struct timeline_level){INT64_C(1) << shift_of(width), count};
+            kept = count;
+        }
+    }
+}
+
 /* ---- building ---- */
 
 struct building {
-    struct timeline *timeline;
     const struct timeline_source *source;
-    const uint16_t *lane_of;
-    const struct timeline_counts *counts;
-    const struct timeline_sink *sink;
-    struct timeline_block block;
-    struct timeline_points points;
-    struct timeline_cells *merge;
+    struct timeline_writer level_0;
+    struct timeline_cells *others;
+    struct timeline_lanes *lanes;
 };
 
 static bool no_memory(struct err *err)
@@ -100,102 +115,55 @@ static bool no_memory(struct err *err)
 
 static bool see_point(void *context, const struct timeline_point *point, struct err *err)
 {
-    (void)err;
-    timeline_cells_point(context, point);
-    return true;
+    struct building *b = context;
+    return timeline_writer_point(&b->level_0, point, err) &&
+           timeline_cells_point(b->others, point, err);
 }
 
-static void merge_track(const struct building *b, uint32_t track)
-{
-    const struct layout_track *part = &b->source->layout->tracks[track];
-    struct timeline_busy busy = TIMELINE_NOT_BUSY;
-    for (uint32_t i = part->first; i < part->first + part->count; i++) {
-        if (b->lane_of[i] != TIMELINE_NO_LANE) {
-            const struct timeline_item item =
-                timeline_source_item(b->source, track, b->source->order[i], b->lane_of[i], &busy);
-            timeline_cells_item(b->merge, &item);
-        }
-    }
-}
-
-/* The first level, from level 0. */
-static bool
-merge_source(struct building *b, struct timeline_size size, unsigned shift, struct err *err)
+static bool build_track(struct building *b, uint32_t track, struct err *err)
 {
     const struct timeline_source *source = b->source;
-    bool ok = timeline_block_alloc(&b->block, size.items);
-    ok = timeline_points_alloc(&b->points, size.points) && ok;
-    b->merge = ok ? timeline_cells_create(&b->block, &b->points) : NULL;
-    if (b->merge == NULL) {
-        return no_memory(err);
-    }
-    memset(source->sum_bytes, 0, source->places->count * sizeof *source->sum_bytes);
-    timeline_cells_level(b->merge, shift);
-    for (uint32_t t = 0; ok && t < source->layout->track_count; t++) {
-        if (source->layout->tracks[t].kind == TIMELINE_COUNTER) {
-            ok = timeline_source_points(source, t, see_point, b->merge, err);
-        } else {
-            merge_track(b, t);
+    const struct layout_track *part = &source->layout->tracks[track];
+    struct timeline_busy busy = TIMELINE_NOT_BUSY;
+    bool ok = true;
+    timeline_lanes_clear(b->lanes);
+    for (uint32_t i = part->first; ok && i < part->first + part->count; i++) {
+        uint32_t event = source->order[i];
+        struct timeline_span span = timeline_span(source->items, event);
+        if (span.class == ITEM_FLOW) {
+            continue;
         }
+        uint32_t lane = timeline_lanes_put(b->lanes, event, span.start_ns, span.end_ns,
+                                           span.class == ITEM_SLICE);
+        const struct timeline_item item =
+            timeline_source_item(source, track, event, lane, &span, &busy);
+        ok = timeline_writer_item(&b->level_0, &item, err) &&
+             timeline_cells_item(b->others, &item, err);
     }
     return ok;
 }
 
-/* A further one, in place. */
-static void merge_again(struct building *b, unsigned shift)
-{
-    uint32_t item_count = b->block.item_count;
-    uint32_t point_count = b->points.item_count;
-    timeline_cells_level(b->merge, shift);
-    for (uint32_t i = 0; i < item_count; i++) {
-        const struct timeline_item item = timeline_block_row(&b->block, i);
-        timeline_cells_item(b->merge, &item);
-    }
-    for (uint32_t i = 0; i < point_count; i++) {
-        const struct timeline_point point = timeline_points_row(&b->points, i);
-        timeline_cells_point(b->merge, &point);
-    }
-}
-
-static bool
-add_level(struct building *b, struct timeline_size size, uint32_t width, struct err *err)
-{
-    struct timeline *timeline = b->timeline;
-    uint32_t level = timeline->level_count;
-    if (level == 1) {
-        if (!merge_source(b, size, shift_of(width), err)) {
-            return false;
-        }
-    } else {
-        merge_again(b, shift_of(width));
-    }
-    timeline->levels[level] = (struct timeline_level){INT64_C(1) << shift_of(width), sum_of(size)};
-    timeline->level_count++;
-    return timeline_hand_over(b->sink, level, &b->block, &b->points, err);
-}
-
-bool timeline_levels_build(struct timeline *timeline,
+bool timeline_levels_build(const struct timeline *timeline,
                            const struct timeline_source *source,
-                           const uint16_t *lane_of,
-                           const struct timeline_counts *counts,
+                           struct timeline_lanes *lanes,
                            const struct timeline_sink *sink,
                            struct err *err)
 {
     struct building b = {
-        .timeline = timeline, .source = source, .lane_of = lane_of, .counts = counts, .sink = sink};
-    uint64_t kept = sum_of(counts->total);
-    bool ok = true;
-    timeline->levels[0] = (struct timeline_level){0, kept};
-    timeline->level_count = 1;
-    for (uint32_t width = 0; ok && width < TIMELINE_WIDTHS && kept >= SMALL_LEVEL; width++) {
-        struct timeline_size size = size_of(counts, width);
-        if (sum_of(size) <= kept / 2) {
-            ok = add_level(&b, size, width, err);
-            kept = sum_of(size);
-        }
+        .source = source, .lanes = lanes, .others = timeline_cells_create(timeline, sink)};
+    bool ok = timeline_writer_init(&b.level_0, sink) && b.others != NULL;
+    if (!ok) {
+        (void)no_memory(err);
     }
-    timeline_block_free(&b.block);
-    timeline_points_free(&b.points);
-    timeline_cells_destroy(b.merge);
+    memset(source->sum_bytes, 0, source->places->count * sizeof *source->sum_bytes);
+    for (uint32_t t = 0; ok && t < source->layout->track_count; t++) {
+        ok = source->layout->tracks[t].kind == TIMELINE_COUNTER
+                 ? timeline_source_points(source, t, see_point, &b, err)
+                 : build_track(&b, t, err);
+    }
+    ok = ok && timeline_writer_flush_block(&b.level_0, err) &&
+         timeline_writer_flush_points(&b.level_0, err) && timeline_cells_end(b.others, err);
+    timeline_writer_free(&b.level_0);
+    timeline_cells_destroy(b.others);
     return ok;
 }

@@ -1,9 +1,10 @@
-/* Levels of detail. Which ones are worth keeping is counted while level 0 goes by: of every width
- * the items that it would have, at once. */
+/* Levels of detail. Which ones are worth keeping is counted while level 0 goes by a first time: of
+ * every width the items that it would have, at once. */
 #ifndef KS_ANALYSIS_TIMELINE_LEVELS_H
 #define KS_ANALYSIS_TIMELINE_LEVELS_H
 
 #include "ingest/analysis/timeline_columns.h"
+#include "ingest/analysis/timeline_lanes.h"
 #include "ingest/analysis/timeline_source.h"
 #include "ingest/base/attr.h"
 #include "ingest/model/timeline.h"
@@ -39,20 +40,22 @@ static inline uint64_t timeline_cell(int64_t position_ns, unsigned shift)
 
 /* To be told of all items of level 0, track by track, in order; all zero at first. */
 void timeline_counts_track(struct timeline_counts *counts);
-void timeline_counts_item(struct timeline_counts *counts, const struct timeline_item *item);
+void timeline_counts_item(struct timeline_counts *counts,
+                          uint32_t lane,
+                          int64_t start_ns,
+                          int64_t dur_ns);
 void timeline_counts_point(struct timeline_counts *counts, const struct timeline_point *point);
 
-/* Chooses, builds and hands over all levels but 0; fills timeline->levels. `lane_of` is beside
- * source->order: TIMELINE_NO_LANE for what is no item. Memory for one copy of the first of these
- * levels; time linear in level 0. Of several labels in one cell, those beyond the first 16 are not
- * weighed. */
-bool timeline_levels_build(struct timeline *timeline,
+/* Fills timeline->levels. */
+void timeline_levels_choose(struct timeline *timeline, const struct timeline_counts *counts);
+
+/* Builds and hands over all levels, side by side. Memory: some blocks a level. Time linear in level
+ * 0. Of several labels in one cell, those beyond the first 16 are not weighed. ERR_NO_MEMORY, and
+ * what the sink answers. */
+bool timeline_levels_build(const struct timeline *timeline,
                            const struct timeline_source *source,
-                           const uint16_t *lane_of,
-                           const struct timeline_counts *counts,
+                           struct timeline_lanes *lanes,
                            const struct timeline_sink *sink,
                            struct err *err) KS_MUST_USE;
-
-#define TIMELINE_NO_LANE UINT16_MAX
 
 #endif

@@ -1,5 +1,5 @@
-/* Level 0 of a timeline, track by track in the order of its items: read twice, once to hand it over
- * and once to merge it, so that it never lies in memory as items. */
+/* Level 0 of a timeline, track by track in the order of its items: read twice, once to count it
+ * and once to hand it over and merge it, so that it never lies in memory as items. */
 #ifndef KS_ANALYSIS_TIMELINE_SOURCE_H
 #define KS_ANALYSIS_TIMELINE_SOURCE_H
 
@@ -40,10 +40,11 @@ static inline struct timeline_item timeline_source_item(const struct timeline_so
                                                         uint32_t track,
                                                         uint32_t event,
                                                         uint32_t lane,
+                                                        const struct timeline_span *span,
                                                         struct timeline_busy *busy)
 {
     const struct timeline_items *items = source->items;
-    int64_t start_ns = timeline_position(items, items->trace->events.ts_ns[event]);
+    int64_t start_ns = timeline_position(items, span->start_ns);
     uint32_t number = source->labels->of_event[event];
     struct timeline_item item = {.start_ns = start_ns,
                                  .dur_ns = TIMELINE_INSTANT,
@@ -52,10 +53,10 @@ static inline struct timeline_item timeline_source_item(const struct timeline_so
                                  .label = source->labels->rank[number],
                                  .event = event,
                                  .count = 1};
-    if (timeline_class(items, event) != ITEM_SLICE) {
+    if (span->class != ITEM_SLICE) {
         return item;
     }
-    int64_t end_ns = timeline_position(items, timeline_end_ns(items, event));
+    int64_t end_ns = timeline_position(items, span->end_ns);
     item.dur_ns = ns_sub(end_ns, start_ns);
     item.busy_ns = item.dur_ns;
     if (KS_UNLIKELY(lane == TIMELINE_LANES_MAX - 1)) {

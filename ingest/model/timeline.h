@@ -125,8 +125,8 @@ struct timeline_flow {
     uint8_t kind; /* enum timeline_flow_kind */
 };
 
-/* Who takes the blocks: levels ascending, within one by track and start. All return false with *err
- * set to give up. What is handed over is valid during the call. */
+/* Who takes the blocks: those of one level by track and start, those of several levels in turn. All
+ * return false with *err set to give up. What is handed over is valid during the call. */
 struct timeline_sink {
     void *context;
     bool (*take_block)(void *context,

@@ -6,8 +6,6 @@
 
 #define COLUMN_ZSTD_LEVEL 1
 #define RAW_MAX_BYTES ((size_t)1 << 30)
-/* What a flush may add to a frame. */
-#define PART_EXTRA_BYTES 32
 #define NUMBER_BYTES 8
 /* Numbers are read eight bytes at a time, whatever their length. */
 #define SLACK_BYTES NUMBER_BYTES
@@ -32,25 +30,27 @@ void column_writer_free(struct column_writer *writer)
 void column_writer_clear(struct column_writer *writer)
 {
     buf_clear(&writer->raw);
-    writer->part_count = 0;
 }
 
-static void end_part(struct column_writer *writer)
+/* Room for `len` bytes and a NUL, which buf_reserve would clear first. */
+static char *room_of(struct buf *buf, size_t len)
 {
-    if (writer->part_count == COLUMN_PARTS_MAX) {
-        writer->raw.failed = true;
-        return;
-    }
-    writer->part_ends[writer->part_count++] = writer->raw.len;
+    bool has_room = !buf->failed && buf->cap - buf->len > len;
+    return has_room ? buf->ptr + buf->len : buf_reserve(buf, len);
 }
 
-static unsigned length_of(uint64_t value)
+/* Bytes that a number needs, without a branch. */
+static inline unsigned length_of(uint64_t value)
 {
+#if defined(__GNUC__)
+    return (unsigned)(value > 0) + (63U - (unsigned)__builtin_clzll(value | 1)) / 8;
+#else
     return (unsigned)(value > 0) + (value >> 8 != 0) + (value >> 16 != 0) + (value >> 24 != 0) +
            (value >> 32 != 0) + (value >> 40 != 0) + (value >> 48 != 0) + (value >> 56 != 0);
+#endif
 }
 
-static void store_number(unsigned char *to, uint64_t value)
+static inline void store_number(unsigned char *to, uint64_t value)
 {
     for (unsigned i = 0; i < NUMBER_BYTES; i++) {
         to[i] = (unsigned char)(value >> (8 * i));
@@ -60,21 +60,28 @@ static void store_number(unsigned char *to, uint64_t value)
 void column_put(struct column_writer *writer, const uint64_t *values, size_t count)
 {
     size_t control_bytes = (count + 1) / 2;
-    char *room = buf_reserve(&writer->raw, control_bytes + count * NUMBER_BYTES + SLACK_BYTES);
+    char *room = room_of(&writer->raw, control_bytes + count * NUMBER_BYTES + SLACK_BYTES);
     if (room == NULL) {
         return;
     }
     unsigned char *control = (unsigned char *)room;
     unsigned char *at = control + control_bytes;
-    memset(control, 0, control_bytes);
-    for (size_t i = 0; i < count; i++) {
-        unsigned length = length_of(values[i]);
-        control[i / 2] = (unsigned char)(control[i / 2] | length << (i % 2 * 4));
-        store_number(at, values[i]);
+    size_t pairs = count / 2;
+    for (size_t i = 0; i < pairs; i++) {
+        unsigned low = length_of(values[2 * i]);
+        unsigned high = length_of(values[2 * i + 1]);
+        control[i] = (unsigned char)(low | high << 4);
+        store_number(at, values[2 * i]);
+        store_number(at + low, values[2 * i + 1]);
+        at += low + high;
+    }
+    if (count % 2 != 0) {
+        unsigned length = length_of(values[count - 1]);
+        control[pairs] = (unsigned char)length;
+        store_number(at, values[count - 1]);
         at += length;
     }
     writer->raw.len += (size_t)(at - control);
-    end_part(writer);
 }
 
 void column_put_bytes(struct column_writer *writer, const void *bytes, size_t len)
@@ -82,31 +89,11 @@ void column_put_bytes(struct column_writer *writer, const void *bytes, size_t le
     if (len > 0) {
         buf_append(&writer->raw, bytes, len);
     }
-    end_part(writer);
 }
 
 static bool no_memory(struct err *err)
 {
     return err_set(err, ERR_NO_MEMORY, "no memory for the columns of the timeline");
-}
-
-/* A frame of one zstd block a column, so that each has its own statistics. */
-static bool compress_parts(struct column_writer *writer, ZSTD_outBuffer *out)
-{
-    ZSTD_inBuffer in = {.src = writer->raw.ptr, .size = 0, .pos = 0};
-    for (unsigned part = 0; part < writer->part_count; part++) {
-        bool is_last = part + 1 == writer->part_count;
-        in.size = writer->part_ends[part];
-        if (in.size == in.pos && !is_last) {
-            continue;
-        }
-        /* There is room for all of it, so that nothing can remain. */
-        if (ZSTD_compressStream2(writer->zstd, out, &in, is_last ? ZSTD_e_end : ZSTD_e_flush) !=
-            0) {
-            return false;
-        }
-    }
-    return true;
 }
 
 bool column_writer_finish(struct column_writer *writer, struct buf *out, struct err *err)
@@ -117,21 +104,19 @@ bool column_writer_finish(struct column_writer *writer, struct buf *out, struct 
     if (writer->zstd == NULL || writer->raw.failed) {
         return no_memory(err);
     }
-    size_t room = ZSTD_compressBound(writer->raw.len) +
-                  (size_t)PART_EXTRA_BYTES * (writer->part_count + (size_t)1);
-    char *to = buf_reserve(out, room);
+    size_t room = ZSTD_compressBound(writer->raw.len);
+    char *to = room_of(out, room);
     if (to == NULL) {
         return no_memory(err);
     }
-    (void)ZSTD_CCtx_reset(writer->zstd, ZSTD_reset_session_only);
     (void)ZSTD_CCtx_setParameter(writer->zstd, ZSTD_c_compressionLevel, COLUMN_ZSTD_LEVEL);
     (void)ZSTD_CCtx_setParameter(writer->zstd, ZSTD_c_checksumFlag, 1);
-    (void)ZSTD_CCtx_setPledgedSrcSize(writer->zstd, writer->raw.len);
-    ZSTD_outBuffer frame = {.dst = to, .size = room, .pos = 0};
-    if (!compress_parts(writer, &frame)) {
+    size_t len = ZSTD_compress2(writer->zstd, to, room, writer->raw.ptr, writer->raw.len);
+    if (ZSTD_isError(len)) {
         return no_memory(err);
     }
-    out->len += frame.pos;
+    out->len += len;
+    out->ptr[out->len] = '\0';
     return true;
 }
 

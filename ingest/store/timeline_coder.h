@@ -1,5 +1,5 @@
 /* Columns of unsigned numbers as bytes, each number in as few bytes as it needs, and a zstd frame
- * around them in which every column has its own statistics.
+ * around them.
  *
  *     column: lengths of the numbers, 4 bits each, the first in the lower half of its byte;
  *             then the bytes of the numbers, lowest first
@@ -16,20 +16,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define COLUMN_PARTS_MAX 24u
-
 /* Not thread-safe. Used again and again: memory is taken once. */
 struct column_writer {
     struct buf raw;
-    size_t part_ends[COLUMN_PARTS_MAX];
-    unsigned part_count;
     struct ZSTD_CCtx_s *zstd;
 };
 
 void column_writer_init(struct column_writer *writer);
 void column_writer_free(struct column_writer *writer);
 void column_writer_clear(struct column_writer *writer);
-/* At most COLUMN_PARTS_MAX columns and texts between two clears. */
 void column_put(struct column_writer *writer, const uint64_t *values, size_t count);
 void column_put_bytes(struct column_writer *writer, const void *bytes, size_t len);
 /* Appends the frame to `out`. ERR_NO_MEMORY. */

@@ -4,7 +4,7 @@
 
 #define ROUNDS 8
 #define THREADS 3
-#define EVENTS_MAX 9000u
+#define EVENTS_MAX 12000u
 #define LABELS_MAX 16
 #define START_NS INT64_C(1000000)
 
@@ -18,9 +18,9 @@ struct recipe {
 };
 
 static const struct recipe RECIPES[ROUNDS] = {
-    {300, 1000, 40000, 8000},         {3000, 1, 3000000, 2000},   {EVENTS_MAX, 1, 9000000, 300},
-    {5000, 100, 40000000, 5000},      {4000, 1000, 4000, 900},    {3000, 1, 900000000, 40000},
-    {EVENTS_MAX, 7, 200000000, 2000}, {2500, 1000, 100000, 20000}};
+    {300, 1000, 40000, 8000},       {3000, 1, 3000000, 2000},   {9000, 1, 9000000, 300},
+    {5000, 100, 40000000, 5000},    {4000, 1000, 4000, 900},    {3000, 1, 900000000, 40000},
+    {EVENTS_MAX, 7, 28000000, 300}, {2500, 1000, 100000, 20000}};
 
 struct random_item {
     uint32_t event;
@@ -280,6 +280,7 @@ static void test_random_traces(void **state)
     (void)state;
     static struct model model;
     uint32_t levels = 0;
+    uint64_t most_merged = 0;
     for (uint32_t round = 0; round < ROUNDS; round++) {
         struct seen seen;
         struct buf text;
@@ -294,12 +295,15 @@ static void test_random_traces(void **state)
         check_level_0(&seen, &model);
         for (uint32_t level = 1; level < seen.timeline->level_count; level++) {
             check_coarse_level(&seen, level);
+            uint64_t count = seen.timeline->levels[level].item_count;
+            most_merged = count > most_merged ? count : most_merged;
         }
         check_points(&seen, &model);
         levels += seen.timeline->level_count;
         seen_free(&seen);
     }
     assert_true(levels > 2 * ROUNDS);
+    assert_true(most_merged > TIMELINE_BLOCK_ITEMS);
 }
 
 int main(void)

@@ -32,7 +32,6 @@ struct seen {
     struct timeline_flow *by_target; /* the same */
     size_t item_count, point_count, flow_count, by_target_count;
     size_t item_cap, point_cap;
-    uint32_t level;        /* the latest one */
     uint32_t refuse_level; /* the sink gives up there */
     bool refuse_flows;
 };
@@ -53,8 +52,7 @@ static inline void *seen_room(void *rows, size_t needed, size_t *cap, size_t row
 static inline bool seen_level(struct seen *seen, uint32_t level, uint32_t count, struct err *err)
 {
     assert_in_range(count, 1, TIMELINE_BLOCK_ITEMS);
-    assert_true(level >= seen->level && level < TIMELINE_LEVELS_MAX);
-    seen->level = level;
+    assert_true(level < TIMELINE_LEVELS_MAX);
     return level != seen->refuse_level || err_set(err, ERR_STORE, "refused");
 }
 
@@ -250,13 +248,43 @@ static inline void seen_check(const struct seen *seen)
 
 /* ---- building ---- */
 
+/* Level by level, in the order in which the rows of each have come. */
+static inline void seen_group(struct seen *seen)
+{
+    struct seen_item *items = malloc((seen->item_count + 1) * sizeof *items);
+    struct seen_point *points = malloc((seen->point_count + 1) * sizeof *points);
+    size_t item_count = 0;
+    size_t point_count = 0;
+    assert_true(items != NULL && points != NULL);
+    for (uint32_t level = 0; level < TIMELINE_LEVELS_MAX; level++) {
+        for (size_t i = 0; i < seen->item_count; i++) {
+            if (seen->items[i].level == level) {
+                items[item_count++] = seen->items[i];
+            }
+        }
+        for (size_t i = 0; i < seen->point_count; i++) {
+            if (seen->points[i].level == level) {
+                points[point_count++] = seen->points[i];
+            }
+        }
+    }
+    assert_int_equal(item_count, seen->item_count);
+    assert_int_equal(point_count, seen->point_count);
+    free(seen->items);
+    free(seen->points);
+    seen->items = items;
+    seen->points = points;
+}
+
 static inline bool seen_build(struct seen *seen,
                               const struct trace *trace,
                               const struct timeline_frame *frame,
                               struct err *err)
 {
     const struct timeline_sink sink = {seen, seen_take_block, seen_take_points, seen_take_flows};
-    return timeline_build(trace, frame, &sink, &seen->timeline, err);
+    bool ok = timeline_build(trace, frame, &sink, &seen->timeline, err);
+    seen_group(seen);
+    return ok;
 }
 
 static inline void seen_take_frame(void *context, struct timeline_frame *frame)
