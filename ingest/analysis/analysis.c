@@ -225,33 +225,31 @@ static void drop_columns(struct run *run, enum result_log log)
     }
 }
 
-static bool run_memory_log(struct run *run, const struct call_tree_keys *keys)
+static bool run_memory_log(struct run *run, const struct call_rows *rows)
 {
     struct trace_results *results = run->results;
-    bool ok = memory_log_build(&results->memory_log, &results->log_arenas[RESULT_MEMORY_LOG],
-                               &run->sel, results->call_tree, keys) &&
-              pack_log(run, RESULT_MEMORY_LOG, results->memory_log);
+    struct arena *arena = &results->log_arenas[RESULT_MEMORY_LOG];
+    bool ok = memory_log_build(&results->memory_log, arena, &run->sel, results->call_tree, rows) &&
+              (run->wants->pack != NULL ? pack_log(run, RESULT_MEMORY_LOG, results->memory_log)
+                                        : memory_log_write(results->memory_log, arena));
     drop_columns(run, RESULT_MEMORY_LOG);
     return ok;
 }
 
+/* To be packed it needs no columns, which would be the most that an ingest has in memory. */
 static bool run_call_tree(struct run *run)
 {
     struct trace_results *results = run->results;
     struct arena *arena = &results->log_arenas[RESULT_CALL_TREE];
-    struct arena figures;
-    struct call_tree_keys keys = {0};
-    arena_init(&figures, 0);
-    bool ok =
-        call_tree_build(&results->call_tree, arena, run->wants->pack == NULL ? arena : &figures,
-                        &run->tree, &run->backward, &keys) &&
-        modules_run(&results->modules, &results->module_count, &results->arena, &run->sel,
-                    results->call_tree) &&
-        pack_log(run, RESULT_CALL_TREE, results->call_tree);
-    arena_free(&figures);
-    ok = ok && run_memory_log(run, &keys);
+    struct call_rows rows;
+    bool ok = call_tree_build(&results->call_tree, arena, &rows, &run->tree, &run->backward) &&
+              modules_run(&results->modules, &results->module_count, &results->arena, &run->sel,
+                          results->call_tree, &rows) &&
+              (run->wants->pack != NULL ? pack_log(run, RESULT_CALL_TREE, results->call_tree)
+                                        : call_rows_write(&rows, results->call_tree, arena)) &&
+              run_memory_log(run, &rows);
     drop_columns(run, RESULT_CALL_TREE);
-    call_tree_keys_free(&keys);
+    call_rows_free(&rows);
     return ok;
 }
 

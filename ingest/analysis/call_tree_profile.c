@@ -44,9 +44,7 @@ close_ended(struct call_writing *w, const struct profile *profile, uint32_t dept
 {
     while (depth > 0 && key >= times_end_key(w->sel, profile->open_event[depth - 1])) {
         depth--;
-        if (!w->counts_only) {
-            w->out->end[profile->open_row[depth]] = w->next;
-        }
+        w->rows->end[profile->open_row[depth]] = w->rows->count;
     }
     return depth;
 }
@@ -63,7 +61,7 @@ static bool write_nodes(struct call_writing *w, struct profile *profile)
             times_end_key(sel, event) > times_end_key(sel, profile->open_event[depth - 1])) {
             continue;
         }
-        profile->open_row[depth] = w->next;
+        profile->open_row[depth] = w->rows->count;
         profile->open_event[depth++] = event;
         if (!call_write_event(w, event, CALL_PL_PROFILE)) {
             return false;
@@ -74,25 +72,26 @@ static bool write_nodes(struct call_writing *w, struct profile *profile)
 }
 
 /* From the first child's start to the last one's end. */
-static void bound_root(struct call_tree *out, uint32_t root)
+static void bound_root(const struct call_writing *w, uint32_t root)
 {
-    for (uint32_t child = root + 1; child < out->end[root]; child = out->end[child]) {
-        out->start[root] = child == root + 1 ? out->start[child] : out->start[root];
-        out->stop[root] = out->stop[child];
+    struct call_other *out = call_write_other(w, root);
+    const uint32_t *end = w->rows->end;
+    for (uint32_t child = root + 1; child < end[root]; child = end[child]) {
+        const struct call_other *from = call_write_other(w, child);
+        out->start = child == root + 1 ? from->start : out->start;
+        out->stop = from->stop;
     }
 }
 
 static bool write_thread(struct call_writing *w, struct profile *profile)
 {
-    uint32_t root = w->next;
+    uint32_t root = w->rows->count;
     w->out->profile_thread = w->out->thread_count;
-    if (!call_write_root(w, profile->tid) || !write_nodes(w, profile)) {
+    if (!call_write_root(w, profile->tid) || !write_nodes(w, profile) ||
+        !call_write_thread(w, profile->tid, root)) {
         return false;
     }
-    call_write_thread(w, profile->tid, root);
-    if (!w->counts_only) {
-        bound_root(w->out, root);
-    }
+    bound_root(w, root);
     return true;
 }
 

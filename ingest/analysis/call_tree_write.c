@@ -1,7 +1,6 @@
 #include "ingest/analysis/call_tree_write.h"
 
 #include "ingest/analysis/scratch.h"
-#include "ingest/analysis/times.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -11,180 +10,180 @@
 
 /* ---- texts ---- */
 
-static bool add_name(struct call_writing *w, uint32_t name, uint32_t *index)
+/* Names that come while the analyses run have ids behind those of the trace. */
+static bool reach_name(struct call_writing *w, uint32_t name)
 {
-    const struct names *names = &w->sel->names;
-    const char **grown =
-        scratch_grow((void *)w->names, w->out->name_count, &w->name_cap, sizeof *w->names);
-    if (grown == NULL) {
+    struct call_rows *rows = w->rows;
+    size_t cap = (size_t)name + name / 8 + 64;
+    uint32_t *index = scratch_resize(rows->name_index, cap, sizeof *index);
+    if (index == NULL) {
         return false;
     }
-    w->names = grown;
-    *index = w->out->name_count++;
-    grown[*index] = arena_strndup(w->arena, names_text(names, name), names_len(names, name));
-    return grown[*index] != NULL;
+    memset(index + rows->name_cap, 0xFF, (cap - rows->name_cap) * sizeof *index);
+    rows->name_index = index;
+    rows->name_cap = cap;
+    return true;
 }
 
-bool call_write_name(struct call_writing *w, uint32_t name, uint32_t *index)
+static bool add_name(struct call_writing *w, uint32_t name)
 {
-    struct id_slot *slot = id_map_add(&w->by_name, name);
-    if (slot == NULL || (slot->value == ID_MAP_NONE && !add_name(w, name, &slot->value))) {
+    uint32_t *names = scratch_grow(w->names, w->out->name_count, &w->name_cap, sizeof *names);
+    if (names == NULL) {
         return false;
     }
-    *index = slot->value;
+    w->names = names;
+    names[w->out->name_count] = name;
+    w->rows->name_index[name] = w->out->name_count++;
     return true;
+}
+
+/* A name of the trace gets its index when it is met first. */
+static inline bool meet_name(struct call_writing *w, uint32_t name)
+{
+    const struct call_rows *rows = w->rows;
+    if (KS_LIKELY(name < rows->name_cap && rows->name_index[name] != CALL_NONE)) {
+        return true;
+    }
+    return (name < rows->name_cap || reach_name(w, name)) && add_name(w, name);
 }
 
 bool call_write_text(struct call_writing *w, const char *text, size_t len, uint32_t *index)
 {
     uint32_t name = names_intern(&w->sel->names, text, len);
-    return name != STRTAB_NONE && call_write_name(w, name, index);
+    bool ok = name != STRTAB_NONE && meet_name(w, name);
+    *index = ok ? w->rows->name_index[name] : CALL_NONE;
+    return ok;
 }
 
-bool call_write_names(struct call_writing *w)
+static const struct trace_track *track_of(const struct call_writing *w, uint32_t event)
 {
-    struct call_tree *out = w->out;
-    out->names = arena_calloc(w->arena, (size_t)out->name_count + 1, sizeof *out->names);
-    if (out->names != NULL && out->name_count > 0) {
-        memcpy((void *)out->names, (const void *)w->names, out->name_count * sizeof *out->names);
-    }
-    return out->names != NULL;
+    const struct trace *trace = w->sel->trace;
+    return &trace->tracks[trace->events.track[event]];
+}
+
+static bool meet_texts(struct call_writing *w, uint32_t event)
+{
+    uint32_t stack = call_row_stack_name(w->sel->trace, event);
+    return meet_name(w, w->sel->name[event]) && meet_name(w, track_of(w, event)->tid_text) &&
+           (stack == 0 || meet_name(w, stack));
 }
 
 /* ---- rows ---- */
 
-static uint8_t type_of(enum event_type type)
+bool call_write_begin(struct call_writing *w, size_t rows)
 {
-    switch (type) {
-    case TYPE_PYTHON:
-        return CALL_TYPE_PYTHON;
-    case TYPE_PROFILER_STEP:
-        return CALL_TYPE_PROFILER_STEP;
-    case TYPE_MODULE:
-        return CALL_TYPE_MODULE;
-    case TYPE_PL_MODULE:
-        return CALL_TYPE_PL_MODULE;
-    case TYPE_PL_PROFILE:
-        return CALL_TYPE_PL_PROFILE;
-    case TYPE_USER_ANNOTATION:
-        return CALL_TYPE_USER_ANNOTATION;
-    default:
-        return CALL_TYPE_OPERATOR;
-    }
+    uint32_t names = strtab_count(w->sel->trace->strings);
+    w->rows->from = scratch_alloc(rows, sizeof *w->rows->from);
+    w->rows->end = scratch_alloc(rows, sizeof *w->rows->end);
+    w->row_cap = w->end_cap = rows;
+    w->rows->name_index = scratch_none(names);
+    w->rows->name_cap = names;
+    return w->rows->from != NULL && w->rows->end != NULL && w->rows->name_index != NULL;
 }
 
-/* Columns are zeroed when they are made: what is left is what has another "none". */
-static void begin_row(struct call_tree *out, uint32_t row, uint8_t class)
+static bool add_row(struct call_writing *w, uint32_t from)
 {
-    out->class[row] = class;
-    out->end[row] = row + 1;
-    out->call_stack[row] = CALL_NONE;
-    if (out->module_id != NULL) {
-        out->module_id[row] = CALL_NO_MODULE;
+    struct call_rows *rows = w->rows;
+    uint32_t row = rows->count;
+    uint32_t *froms = scratch_grow(rows->from, row, &w->row_cap, sizeof *froms);
+    rows->from = froms == NULL ? rows->from : froms;
+    uint32_t *ends = scratch_grow(rows->end, row, &w->end_cap, sizeof *ends);
+    rows->end = ends == NULL ? rows->end : ends;
+    if (froms == NULL || ends == NULL || row == CALL_NONE - 1) {
+        return false;
     }
+    froms[row] = from;
+    ends[row] = row + 1;
+    rows->count++;
+    return true;
 }
 
-static bool write_call_stack(struct call_writing *w, uint32_t row, uint32_t event)
+static bool add_other(struct call_writing *w, const struct call_other *other)
 {
-    const struct trace *trace = w->sel->trace;
-    enum event_kind kind = (enum event_kind)trace->events.kind[event];
-    uint32_t args = trace->events.args[event];
-    bool has_args = trace_has_op_args(kind) && args != TRACE_NO_ARGS && args < trace->op_args_count;
-    if (!has_args || strtab_len(trace->strings, trace->op_args[args].call_stack) == 0) {
-        return true;
+    struct call_other *others =
+        scratch_grow(w->rows->others, w->other_count, &w->other_cap, sizeof *others);
+    if (others == NULL || !add_row(w, w->other_count | CALL_ROW_OTHER)) {
+        w->rows->others = others == NULL ? w->rows->others : others;
+        return false;
     }
-    return call_write_name(w, trace->op_args[args].call_stack, &w->out->call_stack[row]);
+    w->rows->others = others;
+    others[w->other_count++] = *other;
+    return true;
 }
 
-void call_write_keys(struct call_writing *w, uint32_t row, int64_t start_key, int64_t stop_key)
+struct call_other *call_write_other(const struct call_writing *w, uint32_t row)
 {
-    if (w->keys.start != NULL) {
-        w->keys.start[row] = start_key;
-        w->keys.stop[row] = stop_key;
-    }
+    return &w->rows->others[w->rows->from[row] & ~CALL_ROW_OTHER];
+}
+
+bool call_write_node(struct call_writing *w, uint32_t node)
+{
+    return meet_texts(w, w->rows->tree->nodes[node].event) && add_row(w, node);
 }
 
 bool call_write_event(struct call_writing *w, uint32_t event, uint8_t class)
 {
-    uint32_t row = w->next++;
-    if (w->counts_only) {
-        return true;
-    }
     const struct selection *sel = w->sel;
-    const struct trace_track *track = &sel->trace->tracks[sel->trace->events.track[event]];
-    struct call_tree *out = w->out;
-    begin_row(out, row, class);
-    out->type[row] = type_of((enum event_type)sel->type[event]);
-    out->flags[row] = track->tid_is_text ? CALL_TID_IS_TEXT : 0;
-    out->start[row] = times_position(sel, times_start(sel, event));
-    out->stop[row] = times_position(sel, times_end(sel, event));
-    if (sel->rounded) {
-        call_write_keys(w, row, times_start_key(sel, event), times_end_key(sel, event));
+    const struct trace_track *track = track_of(w, event);
+    uint32_t stack = call_row_stack_name(sel->trace, event);
+    if (!meet_texts(w, event)) {
+        return false;
     }
-    return call_write_name(w, sel->name[event], &out->name[row]) &&
-           call_write_name(w, track->tid_text, &out->tid[row]) && write_call_stack(w, row, event);
+    const uint32_t *index = w->rows->name_index;
+    const struct call_other other = {
+        .name = index[sel->name[event]],
+        .tid = index[track->tid_text],
+        .call_stack = stack == 0 ? CALL_NONE : index[stack],
+        .class = class,
+        .type = (uint8_t)call_row_type((enum event_type)sel->type[event]),
+        .flags = track->tid_is_text ? CALL_TID_IS_TEXT : 0,
+        .start = times_position(sel, times_start(sel, event)),
+        .stop = times_position(sel, times_end(sel, event)),
+        .start_key = times_start_key(sel, event),
+        .stop_key = times_end_key(sel, event),
+    };
+    return add_other(w, &other);
 }
 
 bool call_write_root(struct call_writing *w, int64_t tid)
 {
-    uint32_t row = w->next++;
-    if (w->counts_only) {
-        return true;
-    }
     char number[NUMBER_BYTES];
     int len = snprintf(number, sizeof number, "%lld", (long long)tid);
-    begin_row(w->out, row, CALL_ROOT);
-    w->out->type[row] = CALL_TYPE_PYTHON;
-    return call_write_text(w, ROOT_NAME, sizeof ROOT_NAME - 1, &w->out->name[row]) &&
-           call_write_text(w, number, (size_t)len, &w->out->tid[row]);
+    struct call_other root = {
+        .call_stack = CALL_NONE, .class = CALL_ROOT, .type = CALL_TYPE_PYTHON};
+    return call_write_text(w, ROOT_NAME, sizeof ROOT_NAME - 1, &root.name) &&
+           call_write_text(w, number, (size_t)len, &root.tid) && add_other(w, &root);
 }
 
-void call_write_thread(struct call_writing *w, int64_t tid, uint32_t root)
+bool call_write_thread(struct call_writing *w, int64_t tid, uint32_t root)
 {
-    if (!w->counts_only) {
-        w->out->end[root] = w->next;
-        w->out->threads[w->out->thread_count] =
-            (struct call_thread){.first = root, .end = w->next, .tid = tid};
+    struct call_thread *threads =
+        scratch_grow(w->threads, w->out->thread_count, &w->thread_cap, sizeof *threads);
+    if (threads == NULL) {
+        return false;
     }
-    w->out->thread_count++;
+    w->threads = threads;
+    w->rows->end[root] = w->rows->count;
+    threads[w->out->thread_count++] =
+        (struct call_thread){.first = root, .end = w->rows->count, .tid = tid};
+    return true;
 }
 
-static bool has_modules(const struct selection *sel)
-{
-    return sel->type_count[TYPE_MODULE] > 0 || sel->type_count[TYPE_PL_MODULE] > 0;
-}
-
-bool call_write_columns(struct call_writing *w)
+bool call_write_end(struct call_writing *w)
 {
     struct call_tree *out = w->out;
-    size_t count = w->next;
-    bool ok = true;
-#define MAKE_COLUMN(arena, column)                                   \
-    out->column = arena_calloc((arena), count, sizeof *out->column); \
-    ok = ok && out->column != NULL
-    MAKE_COLUMN(w->arena, name);
-    MAKE_COLUMN(w->arena, end);
-    MAKE_COLUMN(w->arena, class);
-    MAKE_COLUMN(w->arena, flags);
-    MAKE_COLUMN(w->arena, start);
-    MAKE_COLUMN(w->arena, stop);
-    MAKE_COLUMN(w->figures, tid);
-    MAKE_COLUMN(w->figures, call_stack);
-    MAKE_COLUMN(w->figures, type);
-    MAKE_COLUMN(w->figures, host_self);
-    MAKE_COLUMN(w->figures, device_total);
-    MAKE_COLUMN(w->figures, device_self);
-    if (has_modules(w->sel)) {
-        MAKE_COLUMN(w->figures, module_id);
-    }
-#undef MAKE_COLUMN
-    out->node_count = w->next;
+    const struct names *names = &w->sel->names;
+    out->node_count = w->rows->count;
+    out->names = arena_calloc(w->arena, (size_t)out->name_count + 1, sizeof *out->names);
     out->threads = arena_calloc(w->arena, (size_t)out->thread_count + 1, sizeof *out->threads);
-    w->keys.origin_ns = w->sel->first_ns;
-    if (w->sel->rounded) {
-        w->keys.start = scratch_calloc(count, sizeof *w->keys.start);
-        w->keys.stop = scratch_calloc(count, sizeof *w->keys.stop);
-        ok = ok && w->keys.start != NULL && w->keys.stop != NULL;
+    bool ok = out->names != NULL && out->threads != NULL;
+    for (uint32_t i = 0; ok && i < out->name_count; i++) {
+        uint32_t name = w->names[i];
+        out->names[i] = arena_strndup(w->arena, names_text(names, name), names_len(names, name));
+        ok = out->names[i] != NULL;
     }
-    return ok && out->threads != NULL;
+    if (ok && out->thread_count > 0) {
+        memcpy(out->threads, w->threads, out->thread_count * sizeof *out->threads);
+    }
+    return ok;
 }

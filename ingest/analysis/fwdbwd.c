@@ -119,15 +119,3 @@ uint32_t fwdbwd_group(const struct fwdbwd *pairs, int64_t ns)
     const struct id_slot *slot = id_map_find(&pairs->by_forward, ns);
     return slot == NULL ? FWDBWD_NO_GROUP : pairs->group[slot->value];
 }
-
-int64_t *fwdbwd_backward_times(const struct fwdbwd *pairs)
-{
-    int64_t *times = scratch_alloc(pairs->by_backward.count, sizeof *times);
-    for (size_t i = 0; times != NULL && i < pairs->by_backward.capacity; i++) {
-        const struct id_slot *slot = &pairs->by_backward.slots[i];
-        if (slot->index != ID_MAP_NONE) {
-            times[slot->index] = slot->key;
-        }
-    }
-    return times;
-}

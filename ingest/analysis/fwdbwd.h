@@ -26,7 +26,5 @@ void fwdbwd_free(struct fwdbwd *pairs);
 void fwdbwd_set_group(struct fwdbwd *pairs, int64_t ns, uint32_t group);
 /* The group that a forward operator beginning at `ns` leads to, or FWDBWD_NO_GROUP. */
 uint32_t fwdbwd_group(const struct fwdbwd *pairs, int64_t ns);
-/* The backward time of each pair, by index in by_backward; to be freed. NULL without memory. */
-int64_t *fwdbwd_backward_times(const struct fwdbwd *pairs) KS_MUST_USE;
 
 #endif

@@ -12,52 +12,107 @@
 #define DEVICE_TYPE_PRIVATE 20 /* MLU */
 #define DEVICE_NAME_BYTES 32
 
+/* Where the records are; the context of a log's source. */
+struct records {
+    const struct selection *sel;
+    uint32_t *event; /* by record, in order of time */
+};
+
 struct placing {
     struct memory_log *log;
     struct arena *arena;
     const struct selection *sel;
     const struct call_tree *tree;
-    const struct call_tree_keys *keys;
-    int64_t *key;         /* by record: its time to compare; NULL: that of the log is */
-    uint32_t *thread;     /* by record: thread of the call tree, CALL_NONE */
+    const struct call_rows *rows;
+    struct records *records;
     uint32_t *open;       /* rows from the root down to where the walk stands */
     uint32_t *next_child; /* by place in `open`: the child that is looked at next */
     uint32_t depth;
-    uint32_t *first_of; /* by thread: its first record, by record the next one of its thread */
-    uint32_t *next_of;
+    uint32_t *thread_of; /* by track: thread of the call tree, CALL_NONE */
+    uint32_t *first_of;  /* by thread: its first record and its last one so far, */
+    uint32_t *last_of;
+    uint32_t *next_of;    /* by record the next one of its thread */
     const char **devices; /* log->devices until their number is known */
     size_t device_capacity;
+    struct id_map device_numbers;
 };
+
+/* ---- records ---- */
+
+static const struct memory_args *args_of(const struct selection *sel, uint32_t event)
+{
+    static const struct memory_args nothing = {0};
+    const struct trace *trace = sel->trace;
+    uint32_t index = trace->events.args[event];
+    return index < trace->memory_args_count ? &trace->memory_args[index] : &nothing;
+}
+
+static uint8_t flags_of(const struct memory_args *args)
+{
+    const uint32_t totals = MEMORY_HAS_ALLOCATED | MEMORY_HAS_RESERVED;
+    return (uint8_t)(((args->has & MEMORY_HAS_ADDR) != 0 ? MEMORY_RECORD_HAS_ADDR : 0) |
+                     ((args->has & totals) == totals ? MEMORY_RECORD_HAS_TOTALS : 0));
+}
+
+static int64_t value_of(const struct selection *sel, enum memory_column column, uint32_t event)
+{
+    const struct memory_args *args = args_of(sel, event);
+    switch (column) {
+    case MEMORY_COLUMN_TS:
+        return times_position(sel, times_start(sel, event));
+    case MEMORY_COLUMN_ADDR:
+        return args->addr;
+    case MEMORY_COLUMN_SIZE:
+        return args->size_bytes;
+    case MEMORY_COLUMN_ALLOCATED:
+        return args->total_allocated_bytes;
+    case MEMORY_COLUMN_RESERVED:
+        return args->total_reserved_bytes;
+    default:
+        return flags_of(args);
+    }
+}
+
+static void
+read_records(const void *context, unsigned column, uint32_t first, uint32_t count, int64_t *out)
+{
+    const struct records *records = context;
+    for (uint32_t i = 0; i < count; i++) {
+        out[i] = value_of(records->sel, (enum memory_column)column, records->event[first + i]);
+    }
+}
 
 /* ---- columns ---- */
 
 static bool make_columns(struct placing *p)
 {
     struct memory_log *log = p->log;
+    uint32_t track_count = p->sel->trace->track_count;
     bool ok = true;
 #define MAKE_COLUMN(column, rows)                                    \
     log->column = arena_calloc(p->arena, rows, sizeof *log->column); \
     ok = ok && log->column != NULL
-    MAKE_COLUMN(ts, log->count);
-    MAKE_COLUMN(addr, log->count);
-    MAKE_COLUMN(size_bytes, log->count);
-    MAKE_COLUMN(allocated_bytes, log->count);
-    MAKE_COLUMN(reserved_bytes, log->count);
     MAKE_COLUMN(node, log->count);
     MAKE_COLUMN(op, log->count);
     MAKE_COLUMN(parent, log->count);
     MAKE_COLUMN(device, log->count);
-    MAKE_COLUMN(flags, log->count);
     MAKE_COLUMN(visited, (size_t)log->node_count + 1);
 #undef MAKE_COLUMN
-    p->key = p->sel->rounded ? scratch_alloc(log->count, sizeof *p->key) : NULL;
-    p->thread = scratch_none(log->count);
+    p->records = arena_calloc(p->arena, 1, sizeof *p->records);
+    if (!ok || p->records == NULL) {
+        return false;
+    }
+    p->records->sel = p->sel;
+    p->records->event = arena_calloc(p->arena, log->count, sizeof *p->records->event);
+    log->source = (struct column_source){read_records, p->records};
+    p->thread_of = scratch_none(track_count);
     p->next_of = scratch_none(log->count);
     p->first_of = scratch_none(p->tree->thread_count);
+    p->last_of = scratch_none(p->tree->thread_count);
     p->open = scratch_alloc((size_t)log->node_count + 1, sizeof *p->open);
     p->next_child = scratch_alloc((size_t)log->node_count + 1, sizeof *p->next_child);
-    return ok && (p->key != NULL || !p->sel->rounded) && p->thread != NULL && p->next_of != NULL &&
-           p->first_of != NULL && p->open != NULL && p->next_child != NULL;
+    return p->records->event != NULL && p->thread_of != NULL && p->next_of != NULL &&
+           p->first_of != NULL && p->last_of != NULL && p->open != NULL && p->next_child != NULL;
 }
 
 /* What the name of a device tells; 0: no view shows it. Type 20 stands for an MLU where nothing
@@ -121,16 +176,13 @@ static bool keep_devices(struct placing *p)
 }
 
 /* The number of a device, in the order in which they appear. */
-static bool find_device(struct placing *p,
-                        struct id_map *known,
-                        const struct memory_args *args,
-                        uint32_t *device)
+static bool find_device(struct placing *p, const struct memory_args *args, uint32_t *device)
 {
     char family = device_family(p, args);
     bool has_id = (args->has & MEMORY_HAS_DEVICE_ID) != 0;
     bool by_id = family == 'G' || family == 'M';
     int64_t id = by_id ? (int64_t)(has_id ? args->device_id : 0) * 2 + has_id : 0;
-    struct id_slot *slot = id_map_add(known, id * 256 + family);
+    struct id_slot *slot = id_map_add(&p->device_numbers, id * 256 + family);
     if (slot == NULL) {
         return false;
     }
@@ -149,70 +201,60 @@ static bool find_device(struct placing *p,
     return true;
 }
 
-static bool write_record(struct placing *p, struct id_map *devices, uint32_t at, uint32_t event)
-{
-    static const struct memory_args nothing = {0};
-    const struct trace *trace = p->sel->trace;
-    uint32_t index = trace->events.args[event];
-    const struct memory_args *args =
-        index < trace->memory_args_count ? &trace->memory_args[index] : &nothing;
-    const uint32_t totals = MEMORY_HAS_ALLOCATED | MEMORY_HAS_RESERVED;
-    struct memory_log *log = p->log;
-    log->ts[at] = times_position(p->sel, times_start(p->sel, event));
-    log->addr[at] = args->addr;
-    log->size_bytes[at] = args->size_bytes;
-    log->allocated_bytes[at] = args->total_allocated_bytes;
-    log->reserved_bytes[at] = args->total_reserved_bytes;
-    log->node[at] = log->op[at] = log->parent[at] = CALL_NONE;
-    log->flags[at] = (uint8_t)(((args->has & MEMORY_HAS_ADDR) != 0 ? MEMORY_RECORD_HAS_ADDR : 0) |
-                               ((args->has & totals) == totals ? MEMORY_RECORD_HAS_TOTALS : 0));
-    if (p->key != NULL) {
-        p->key[at] = times_start_key(p->sel, event);
-    }
-    return find_device(p, devices, args, &log->device[at]);
-}
-
 /* The threads of the call tree by their number; a record's tid must be an integer in the file. */
-static void
-find_thread(struct placing *p, const struct id_map *threads, uint32_t at, uint32_t event)
+static bool find_threads(struct placing *p)
 {
     const struct trace *trace = p->sel->trace;
-    const struct trace_track *track = &trace->tracks[trace->events.track[event]];
-    const struct id_slot *slot = track->tid_is_int ? id_map_find(threads, track->tid_int) : NULL;
-    p->thread[at] = slot == NULL ? CALL_NONE : slot->value;
-}
-
-static bool map_threads(const struct placing *p, struct id_map *threads)
-{
-    for (uint32_t t = 0; t < p->tree->thread_count; t++) {
-        struct id_slot *slot =
-            t == p->tree->profile_thread ? NULL : id_map_add(threads, p->tree->threads[t].tid);
-        if (slot != NULL) {
-            slot->value = t;
-        } else if (t != p->tree->profile_thread) {
-            return false;
+    struct id_map threads;
+    bool ok = true;
+    id_map_init(&threads);
+    for (uint32_t t = 0; ok && t < p->tree->thread_count; t++) {
+        if (t != p->tree->profile_thread) {
+            struct id_slot *slot = id_map_add(&threads, p->tree->threads[t].tid);
+            ok = slot != NULL;
+            if (ok) {
+                slot->value = t;
+            }
         }
     }
-    return true;
+    for (uint32_t i = 0; ok && i < trace->track_count; i++) {
+        const struct trace_track *track = &trace->tracks[i];
+        const struct id_slot *slot =
+            track->tid_is_int ? id_map_find(&threads, track->tid_int) : NULL;
+        p->thread_of[i] = slot == NULL ? CALL_NONE : slot->value;
+    }
+    id_map_free(&threads);
+    return ok;
 }
 
-static bool read_records(struct placing *p)
+/* The records of each thread, in order of time. */
+static void list_in_thread(struct placing *p, uint32_t at, uint32_t event)
 {
-    struct id_map devices;
-    struct id_map threads;
-    id_map_init(&devices);
-    id_map_init(&threads);
-    bool ok = map_threads(p, &threads);
+    uint32_t thread = p->thread_of[p->sel->trace->events.track[event]];
+    if (thread == CALL_NONE) {
+        return;
+    }
+    uint32_t *last = &p->last_of[thread];
+    *(*last == CALL_NONE ? &p->first_of[thread] : &p->next_of[*last]) = at;
+    *last = at;
+}
+
+static bool find_records(struct placing *p)
+{
+    struct memory_log *log = p->log;
+    id_map_init(&p->device_numbers);
+    bool ok = find_threads(p);
     uint32_t at = 0;
     for (uint32_t i = 0; ok && i < p->sel->order_count; i++) {
         uint32_t event = p->sel->order[i];
         if (p->sel->type[event] == TYPE_MEMORY) {
-            find_thread(p, &threads, at, event);
-            ok = write_record(p, &devices, at++, event);
+            p->records->event[at] = event;
+            log->node[at] = log->op[at] = log->parent[at] = CALL_NONE;
+            list_in_thread(p, at, event);
+            ok = find_device(p, args_of(p->sel, event), &log->device[at++]);
         }
     }
-    id_map_free(&devices);
-    id_map_free(&threads);
+    id_map_free(&p->device_numbers);
     return ok;
 }
 
@@ -229,14 +271,14 @@ static void descend(struct placing *p, uint32_t row)
  * before the root begins and after it ends: then nothing is open. */
 static bool walk_to(struct placing *p, uint32_t root, int64_t key)
 {
-    const struct call_tree *tree = p->tree;
-    if (p->depth == 0 || key < call_tree_start_key(tree, p->keys, root)) {
+    const struct call_rows *rows = p->rows;
+    if (p->depth == 0 || key < call_row_start_key(rows, root)) {
         return false;
     }
-    while (p->depth > 0 && key >= call_tree_stop_key(tree, p->keys, p->open[p->depth - 1])) {
+    while (p->depth > 0 && key >= call_row_stop_key(rows, p->open[p->depth - 1])) {
         p->depth--;
         if (p->depth > 0) {
-            p->next_child[p->depth - 1] = tree->end[p->next_child[p->depth - 1]];
+            p->next_child[p->depth - 1] = rows->end[p->next_child[p->depth - 1]];
         }
     }
     if (p->depth == 0) {
@@ -244,12 +286,12 @@ static bool walk_to(struct placing *p, uint32_t root, int64_t key)
     }
     p->log->visited[root] = 1;
     for (;;) {
-        uint32_t end = tree->end[p->open[p->depth - 1]];
+        uint32_t end = rows->end[p->open[p->depth - 1]];
         uint32_t *child = &p->next_child[p->depth - 1];
-        while (*child < end && key >= call_tree_stop_key(tree, p->keys, *child)) {
-            *child = tree->end[*child];
+        while (*child < end && key >= call_row_stop_key(rows, *child)) {
+            *child = rows->end[*child];
         }
-        if (*child >= end || call_tree_start_key(tree, p->keys, *child) > key) {
+        if (*child >= end || call_row_start_key(rows, *child) > key) {
             return true;
         }
         descend(p, *child);
@@ -258,45 +300,27 @@ static bool walk_to(struct placing *p, uint32_t root, int64_t key)
 
 static void place_record(struct placing *p, uint32_t at)
 {
-    const struct call_tree *tree = p->tree;
     uint32_t row = p->open[p->depth - 1];
-    if ((tree->flags[row] & CALL_IS_REAL) == 0) {
+    if (!call_row_is_real(p->rows, row)) {
         return;
     }
     p->log->node[at] = row;
-    if (p->log->size_bytes[at] > 0) {
-        p->log->op[at] = tree->name[row];
-        p->log->parent[at] = p->depth > 1 ? tree->name[p->open[p->depth - 2]] : CALL_NONE;
+    if (args_of(p->sel, p->records->event[at])->size_bytes > 0) {
+        p->log->op[at] = call_row_name(p->rows, row);
+        p->log->parent[at] =
+            p->depth > 1 ? call_row_name(p->rows, p->open[p->depth - 2]) : CALL_NONE;
     }
-}
-
-/* The records of each thread, in order of time. */
-static void list_by_thread(struct placing *p)
-{
-    for (uint32_t at = p->log->count; at-- > 0;) {
-        uint32_t thread = p->thread[at];
-        if (thread != CALL_NONE) {
-            p->next_of[at] = p->first_of[thread];
-            p->first_of[thread] = at;
-        }
-    }
-}
-
-static int64_t key_of(const struct placing *p, uint32_t at)
-{
-    return p->key != NULL ? p->key[at] : ns_add(p->log->ts[at], p->sel->first_ns);
 }
 
 static void place_records(struct placing *p)
 {
-    list_by_thread(p);
     for (uint32_t t = 0; t < p->tree->thread_count; t++) {
         uint32_t root = p->tree->threads[t].first;
         p->depth = 0;
         descend(p, root);
         p->log->visited[root] = 0;
         for (uint32_t at = p->first_of[t]; at != CALL_NONE; at = p->next_of[at]) {
-            if (walk_to(p, root, key_of(p, at))) {
+            if (walk_to(p, root, times_start_key(p->sel, p->records->event[at]))) {
                 place_record(p, at);
             }
         }
@@ -313,13 +337,14 @@ static bool name_releases(struct placing *p)
     bool ok = true;
     uint32_t without_addr = CALL_NONE;
     for (uint32_t at = 0; ok && at < log->count; at++) {
+        const struct memory_args *args = args_of(p->sel, p->records->event[at]);
         uint32_t *holder = &without_addr;
-        if ((log->flags[at] & MEMORY_RECORD_HAS_ADDR) != 0) {
-            struct id_slot *slot = id_map_add(&open, log->addr[at]);
+        if ((args->has & MEMORY_HAS_ADDR) != 0) {
+            struct id_slot *slot = id_map_add(&open, args->addr);
             ok = slot != NULL;
             holder = ok ? &slot->value : holder;
         }
-        if (log->size_bytes[at] > 0) {
+        if (args->size_bytes > 0) {
             *holder = at;
         } else if (*holder != CALL_NONE) {
             log->op[at] = log->op[*holder];
@@ -335,7 +360,7 @@ bool memory_log_build(struct memory_log **out,
                       struct arena *arena,
                       const struct selection *sel,
                       const struct call_tree *tree,
-                      const struct call_tree_keys *keys)
+                      const struct call_rows *rows)
 {
     *out = NULL;
     if (sel->type_count[TYPE_MEMORY] == 0) {
@@ -345,24 +370,53 @@ bool memory_log_build(struct memory_log **out,
                         .arena = arena,
                         .sel = sel,
                         .tree = tree,
-                        .keys = keys};
+                        .rows = rows};
     bool ok = p.log != NULL;
     if (ok) {
         p.log->count = sel->type_count[TYPE_MEMORY];
         p.log->node_count = tree->node_count;
-        ok = make_columns(&p) && read_records(&p) && keep_devices(&p);
+        ok = make_columns(&p) && find_records(&p) && keep_devices(&p);
     }
     if (ok) {
         place_records(&p);
         ok = name_releases(&p);
     }
-    scratch_free(p.key);
-    scratch_free(p.thread);
+    scratch_free(p.thread_of);
+    scratch_free(p.last_of);
     scratch_free(p.next_of);
     scratch_free(p.first_of);
     scratch_free(p.open);
     scratch_free(p.next_child);
     scratch_free((void *)p.devices);
     *out = ok ? p.log : NULL;
+    return ok;
+}
+
+static int64_t *
+write_column(const struct memory_log *log, struct arena *arena, enum memory_column column)
+{
+    int64_t *out = arena_calloc(arena, log->count, sizeof *out);
+    if (out != NULL) {
+        log->source.read(log->source.context, column, 0, log->count, out);
+    }
+    return out;
+}
+
+bool memory_log_write(struct memory_log *log, struct arena *arena)
+{
+    if (log == NULL) {
+        return true;
+    }
+    const struct records *records = log->source.context;
+    bool ok = (log->ts = write_column(log, arena, MEMORY_COLUMN_TS)) != NULL &&
+              (log->addr = write_column(log, arena, MEMORY_COLUMN_ADDR)) != NULL &&
+              (log->size_bytes = write_column(log, arena, MEMORY_COLUMN_SIZE)) != NULL &&
+              (log->allocated_bytes = write_column(log, arena, MEMORY_COLUMN_ALLOCATED)) != NULL &&
+              (log->reserved_bytes = write_column(log, arena, MEMORY_COLUMN_RESERVED)) != NULL &&
+              (log->flags = arena_calloc(arena, log->count, sizeof *log->flags)) != NULL;
+    for (uint32_t at = 0; ok && at < log->count; at++) {
+        log->flags[at] = flags_of(args_of(records->sel, records->event[at]));
+    }
+    log->source = (struct column_source){.read = NULL};
     return ok;
 }

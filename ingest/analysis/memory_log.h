@@ -3,7 +3,7 @@
 #ifndef KS_ANALYSIS_MEMORY_LOG_H
 #define KS_ANALYSIS_MEMORY_LOG_H
 
-#include "ingest/analysis/call_tree.h"
+#include "ingest/analysis/call_rows.h"
 #include "ingest/analysis/select.h"
 #include "ingest/base/arena.h"
 #include "ingest/base/attr.h"
@@ -11,11 +11,15 @@
 
 #include <stdbool.h>
 
-/* `*out` lies in `arena`; NULL for a trace without memory records. False without memory. */
+/* `*out` lies in `arena`; NULL for a trace without memory records. What the records themselves say
+ * is told by its source, which refers to `sel` until memory_log_write. Of the tree only the threads
+ * are looked at, the rest is asked of its rows. False without memory. */
 bool memory_log_build(struct memory_log **out,
                       struct arena *arena,
                       const struct selection *sel,
                       const struct call_tree *tree,
-                      const struct call_tree_keys *keys) KS_MUST_USE;
+                      const struct call_rows *rows) KS_MUST_USE;
+/* All columns as arrays, in `arena`. NULL is allowed. False without memory. */
+bool memory_log_write(struct memory_log *log, struct arena *arena) KS_MUST_USE;
 
 #endif

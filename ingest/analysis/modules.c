@@ -388,41 +388,50 @@ static struct module_row *figures_of(struct figures *figures, struct key group)
     return &figures->rows[index];
 }
 
-static void add_call(struct module_row *to, const struct call_tree *tree, uint32_t row)
+static void add_call(struct module_row *to, const struct call_rows *rows, uint32_t row)
 {
     to->occurrences++;
-    for (uint32_t child = row + 1; child < tree->end[row]; child = tree->end[child]) {
-        to->operators += (tree->flags[child] & CALL_IS_REAL) != 0;
+    for (uint32_t child = row + 1; child < rows->end[row]; child = rows->end[child]) {
+        to->operators += call_row_is_real(rows, child);
     }
-    to->host_total = ns_add(to->host_total, ns_sub(tree->stop[row], tree->start[row]));
-    to->host_self = ns_add(to->host_self, tree->host_self[row]);
-    to->device_total = ns_add(to->device_total, tree->device_total[row]);
-    to->device_self = ns_add(to->device_self, tree->device_self[row]);
+    to->host_total = ns_add(to->host_total, call_row_duration(rows, row));
+    to->host_self = ns_add(to->host_self, call_row_host_self(rows, row));
+    to->device_total = ns_add(to->device_total, call_row_device_total(rows, row));
+    to->device_self = ns_add(to->device_self, call_row_device_self(rows, row));
 }
+
+/* The tree and where its rows come from. */
+struct calls {
+    const struct call_tree *tree;
+    const struct call_rows *rows;
+};
 
 /* Mirrors of backward modules are not looked into. */
 static bool add_thread(struct figures *figures,
                        struct strtab *texts,
-                       const struct call_tree *tree,
+                       const struct calls *calls,
                        const struct call_thread *thread,
                        uint8_t wanted)
 {
+    const struct call_rows *rows = calls->rows;
     uint32_t row = thread->first + 1;
     while (row < thread->end) {
-        if (tree->class[row] == CALL_BACKWARD) {
-            row = tree->end[row];
+        uint8_t class = call_row_class(rows, row);
+        if (class == CALL_BACKWARD) {
+            row = rows->end[row];
             continue;
         }
-        if (tree->class[row] == wanted) {
-            const char *name = tree->names[tree->name[row]];
+        if (class == wanted) {
+            const char *name = calls->tree->names[call_row_name(rows, row)];
             uint32_t text = strtab_intern(texts, name, strlen(name));
-            struct module_row *to = text == STRTAB_NONE
-                                        ? NULL
-                                        : figures_of(figures, group_of(text, tree->module_id[row]));
+            struct module_row *to =
+                text == STRTAB_NONE
+                    ? NULL
+                    : figures_of(figures, group_of(text, call_row_module_id(rows, row)));
             if (to == NULL) {
                 return false;
             }
-            add_call(to, tree, row);
+            add_call(to, rows, row);
         }
         row++;
     }
@@ -431,13 +440,14 @@ static bool add_thread(struct figures *figures,
 
 static bool add_figures(struct figures *figures,
                         struct strtab *texts,
-                        const struct call_tree *tree,
+                        const struct calls *calls,
                         bool lightning)
 {
+    const struct call_tree *tree = calls->tree;
     uint8_t wanted = lightning ? CALL_PL_MODULE : CALL_MODULE;
     for (uint32_t t = 0; t < tree->thread_count; t++) {
         if (t != tree->profile_thread &&
-            !add_thread(figures, texts, tree, &tree->threads[t], wanted)) {
+            !add_thread(figures, texts, calls, &tree->threads[t], wanted)) {
             return false;
         }
     }
@@ -563,12 +573,14 @@ static bool write_rows(struct writing *w)
     return ok;
 }
 
-bool modules_run(struct module_row **rows,
+bool modules_run(struct module_row **out,
                  size_t *count,
                  struct arena *arena,
                  const struct selection *sel,
-                 const struct call_tree *tree)
+                 const struct call_tree *tree,
+                 const struct call_rows *rows)
 {
+    const struct calls calls = {tree, rows};
     struct forest forest;
     struct figures figures = {0};
     struct writing w = {.forest = &forest, .figures = &figures, .arena = arena};
@@ -579,12 +591,12 @@ bool modules_run(struct module_row **rows,
         forest_link(&forest);
         w.rows = arena_calloc(arena, forest.count, sizeof *w.rows);
         ok = w.rows != NULL && merge_equal(&forest) &&
-             add_figures(&figures, forest.texts, tree, sel->lightning) && write_rows(&w);
+             add_figures(&figures, forest.texts, &calls, sel->lightning) && write_rows(&w);
     }
     key_map_free(&figures.groups);
     scratch_free(figures.rows);
     forest_free(&forest);
-    *rows = w.rows;
+    *out = w.rows;
     *count = w.count;
     return ok;
 }

@@ -3,6 +3,7 @@
 #ifndef KS_ANALYSIS_MODULES_H
 #define KS_ANALYSIS_MODULES_H
 
+#include "ingest/analysis/call_rows.h"
 #include "ingest/analysis/select.h"
 #include "ingest/base/arena.h"
 #include "ingest/base/attr.h"
@@ -12,11 +13,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Rows lie in `arena`; none for a trace without modules. False without memory. */
-bool modules_run(struct module_row **rows,
+/* `*out` lies in `arena`; none for a trace without modules. Of the tree only names and threads are
+ * looked at, the rest is asked of its rows. False without memory. */
+bool modules_run(struct module_row **out,
                  size_t *count,
                  struct arena *arena,
                  const struct selection *sel,
-                 const struct call_tree *tree) KS_MUST_USE;
+                 const struct call_tree *tree,
+                 const struct call_rows *rows) KS_MUST_USE;
 
 #endif

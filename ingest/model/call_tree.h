@@ -1,5 +1,6 @@
 /* The call tree of a trace as columns: what windows of memory, the tree view and the comparison by
- * tree are answered from. Built once at ingest, stored compressed, read back whole.
+ * tree are answered from. Built once at ingest, stored compressed, read back whole. At ingest of a
+ * long trace it never lies in memory as columns: they are packed as they are read from a source.
  *
  * Each thread is a stretch of nodes in pre-order that begins with its root (the plugin's
  * `CallTreeRoot`). Mirrors of backward modules stand where SPEC_tb section 5 inserts them, and what
@@ -12,6 +13,8 @@
  */
 #ifndef KS_MODEL_CALL_TREE_H
 #define KS_MODEL_CALL_TREE_H
+
+#include "ingest/model/column_source.h"
 
 #include <stdint.h>
 
@@ -57,6 +60,25 @@ struct call_thread {
     const char *label; /* thread_name; NULL when the trace does not say */
 };
 
+/* The columns of struct call_tree, in the order in which they are stored. */
+enum call_column {
+    CALL_COLUMN_NAME,
+    CALL_COLUMN_TID,
+    CALL_COLUMN_CALL_STACK,
+    CALL_COLUMN_END,
+    CALL_COLUMN_PARTNER,
+    CALL_COLUMN_CLASS,
+    CALL_COLUMN_TYPE,
+    CALL_COLUMN_FLAGS,
+    CALL_COLUMN_START,
+    CALL_COLUMN_STOP,
+    CALL_COLUMN_HOST_SELF,
+    CALL_COLUMN_DEVICE_TOTAL,
+    CALL_COLUMN_DEVICE_SELF,
+    CALL_COLUMN_MODULE_ID,
+    CALL_COLUMN_COUNT
+};
+
 struct call_tree {
     uint32_t node_count;
     uint32_t name_count;
@@ -64,6 +86,7 @@ struct call_tree {
     uint32_t profile_thread; /* the tree of Lightning's profile, CALL_NONE when there is none */
     const char **names;      /* interned texts: names, tids, call stacks */
     struct call_thread *threads;
+    struct column_source source; /* of enum call_column, until all are arrays */
     /* Columns, one row a node. */
     uint32_t *name;       /* index into names */
     uint32_t *tid;        /* the raw one of the event, as text: into names */

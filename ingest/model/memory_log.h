@@ -3,6 +3,8 @@
 #ifndef KS_MODEL_MEMORY_LOG_H
 #define KS_MODEL_MEMORY_LOG_H
 
+#include "ingest/model/column_source.h"
+
 #include <stdint.h>
 
 /* Devices beyond are not shown: no host has so many. */
@@ -13,13 +15,25 @@ enum memory_record_flag {
     MEMORY_RECORD_HAS_TOTALS = 2 /* both totals are known */
 };
 
+/* What a source tells. */
+enum memory_column {
+    MEMORY_COLUMN_TS,
+    MEMORY_COLUMN_ADDR,
+    MEMORY_COLUMN_SIZE,
+    MEMORY_COLUMN_ALLOCATED,
+    MEMORY_COLUMN_RESERVED,
+    MEMORY_COLUMN_FLAGS,
+    MEMORY_COLUMN_COUNT
+};
+
 struct memory_log {
     uint32_t count;
     uint32_t device_count;
     uint32_t node_count;  /* of the call tree */
     const char **devices; /* "CPU", "GPU0", "MLU1", by first appearance; "" for types that no view
                              shows, whose records still take part in the pairing */
-    int64_t *ts;          /* ticks of the results, relative to the trace's start */
+    struct column_source source; /* of enum memory_column, until all are arrays */
+    int64_t *ts;                 /* ticks of the results, relative to the trace's start */
     int64_t *addr;
     int64_t *size_bytes; /* positive allocates, negative releases */
     int64_t *allocated_bytes;

@@ -1,14 +1,99 @@
 #include "ingest/store/blocks.h"
 
-#include "ingest/store/pack.h"
+#include "ingest/store/pack_parts.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define CALL_TREE "call_tree"
 #define MEMORY_LOG "memory_log"
 #define COMM_LOG "comm_log"
 #define GPU_COUNTERS "gpu_counters"
 #define COMM_LOG_OURS "comm_log_ours"
+
+/* ---- columns of logs ---- */
+
+/* A log being packed: its columns are arrays, or `source` tells them. */
+struct log_writing {
+    struct pack_parts *parts;
+    const struct column_source *source;
+    uint32_t count;
+    int64_t values[PACK_PART_VALUES];
+};
+
+static uint32_t next_part(const struct log_writing *w, uint32_t first)
+{
+    return w->count - first < PACK_PART_VALUES ? w->count - first : PACK_PART_VALUES;
+}
+
+/* From the source; a column that nobody tells is the value `none` throughout. */
+static void
+read_part(struct log_writing *w, unsigned column, uint32_t first, uint32_t part, int64_t none)
+{
+    if (w->source->read != NULL) {
+        w->source->read(w->source->context, column, first, part, w->values);
+        return;
+    }
+    for (uint32_t i = 0; i < part; i++) {
+        w->values[i] = none;
+    }
+}
+
+static void put_told(struct log_writing *w, unsigned column, int64_t none)
+{
+    pack_parts_begin_column(w->parts);
+    for (uint32_t first = 0, part; first < w->count; first += part) {
+        part = next_part(w, first);
+        read_part(w, column, first, part, none);
+        pack_parts_values(w->parts, w->values, part);
+    }
+}
+
+static void put_u32(struct log_writing *w, unsigned column, const uint32_t *array)
+{
+    if (array == NULL) {
+        put_told(w, column, CALL_NONE);
+        return;
+    }
+    pack_parts_begin_column(w->parts);
+    for (uint32_t first = 0, part; first < w->count; first += part) {
+        part = next_part(w, first);
+        for (uint32_t i = 0; i < part; i++) {
+            w->values[i] = array[first + i];
+        }
+        pack_parts_values(w->parts, w->values, part);
+    }
+}
+
+static void put_i64(struct log_writing *w, unsigned column, const int64_t *array)
+{
+    if (array == NULL) {
+        put_told(w, column, CALL_NO_MODULE);
+        return;
+    }
+    pack_parts_begin_column(w->parts);
+    for (uint32_t first = 0, part; first < w->count; first += part) {
+        part = next_part(w, first);
+        memcpy(w->values, array + first, part * sizeof *array);
+        pack_parts_values(w->parts, w->values, part);
+    }
+}
+
+static void put_u8(struct log_writing *w, unsigned column, const uint8_t *array)
+{
+    uint8_t bytes[PACK_PART_VALUES];
+    for (uint32_t first = 0, part; array == NULL && first < w->count; first += part) {
+        part = next_part(w, first);
+        read_part(w, column, first, part, 0);
+        for (uint32_t i = 0; i < part; i++) {
+            bytes[i] = (uint8_t)w->values[i];
+        }
+        pack_parts_bytes(w->parts, bytes, part);
+    }
+    if (array != NULL) {
+        pack_parts_bytes(w->parts, array, w->count);
+    }
+}
 
 /* ---- call trees ---- */
 
@@ -23,38 +108,31 @@ static void pack_threads(struct pack *pack, const struct call_tree *tree)
     }
 }
 
-static void pack_call_tree(struct pack *pack, const void *block)
+static void pack_call_tree(struct pack_parts *parts, const void *block)
 {
     const struct call_tree *tree = block;
-    size_t count = tree->node_count;
+    struct pack *pack = &parts->pack;
     pack_number(pack, tree->node_count);
     pack_number(pack, tree->name_count);
     pack_number(pack, tree->thread_count);
     pack_number(pack, tree->profile_thread);
     pack_texts(pack, tree->names, tree->name_count);
     pack_threads(pack, tree);
-    pack_u32(pack, tree->name, count);
-    pack_u32(pack, tree->tid, count);
-    pack_u32(pack, tree->call_stack, count);
-    pack_u32(pack, tree->end, count);
-    if (tree->partner != NULL) {
-        pack_u32(pack, tree->partner, count);
-    } else {
-        pack_u32_repeated(pack, CALL_NONE, count);
-    }
-    pack_bytes(pack, tree->class, count);
-    pack_bytes(pack, tree->type, count);
-    pack_bytes(pack, tree->flags, count);
-    pack_i64(pack, tree->start, count);
-    pack_i64(pack, tree->stop, count);
-    pack_i64(pack, tree->host_self, count);
-    pack_i64(pack, tree->device_total, count);
-    pack_i64(pack, tree->device_self, count);
-    if (tree->module_id != NULL) {
-        pack_i64(pack, tree->module_id, count);
-    } else {
-        pack_i64_repeated(pack, CALL_NO_MODULE, count);
-    }
+    struct log_writing w = {.parts = parts, .source = &tree->source, .count = tree->node_count};
+    put_u32(&w, CALL_COLUMN_NAME, tree->name);
+    put_u32(&w, CALL_COLUMN_TID, tree->tid);
+    put_u32(&w, CALL_COLUMN_CALL_STACK, tree->call_stack);
+    put_u32(&w, CALL_COLUMN_END, tree->end);
+    put_u32(&w, CALL_COLUMN_PARTNER, tree->partner);
+    put_u8(&w, CALL_COLUMN_CLASS, tree->class);
+    put_u8(&w, CALL_COLUMN_TYPE, tree->type);
+    put_u8(&w, CALL_COLUMN_FLAGS, tree->flags);
+    put_i64(&w, CALL_COLUMN_START, tree->start);
+    put_i64(&w, CALL_COLUMN_STOP, tree->stop);
+    put_i64(&w, CALL_COLUMN_HOST_SELF, tree->host_self);
+    put_i64(&w, CALL_COLUMN_DEVICE_TOTAL, tree->device_total);
+    put_i64(&w, CALL_COLUMN_DEVICE_SELF, tree->device_self);
+    put_i64(&w, CALL_COLUMN_MODULE_ID, tree->module_id);
 }
 
 static void unpack_threads(struct unpack *unpack, struct call_tree *tree)
@@ -126,25 +204,26 @@ static void unpack_call_tree(struct unpack *unpack, void *block)
 
 /* ---- memory logs ---- */
 
-static void pack_memory_log(struct pack *pack, const void *block)
+static void pack_memory_log(struct pack_parts *parts, const void *block)
 {
     const struct memory_log *log = block;
-    size_t count = log->count;
+    struct pack *pack = &parts->pack;
     pack_number(pack, log->count);
     pack_number(pack, log->device_count);
     pack_number(pack, log->node_count);
     pack_texts(pack, log->devices, log->device_count);
-    pack_i64(pack, log->ts, count);
-    pack_i64(pack, log->addr, count);
-    pack_i64(pack, log->size_bytes, count);
-    pack_i64(pack, log->allocated_bytes, count);
-    pack_i64(pack, log->reserved_bytes, count);
-    pack_u32(pack, log->node, count);
-    pack_u32(pack, log->op, count);
-    pack_u32(pack, log->parent, count);
-    pack_u32(pack, log->device, count);
-    pack_bytes(pack, log->flags, count);
-    pack_bytes(pack, log->visited, log->node_count);
+    struct log_writing w = {.parts = parts, .source = &log->source, .count = log->count};
+    put_i64(&w, MEMORY_COLUMN_TS, log->ts);
+    put_i64(&w, MEMORY_COLUMN_ADDR, log->addr);
+    put_i64(&w, MEMORY_COLUMN_SIZE, log->size_bytes);
+    put_i64(&w, MEMORY_COLUMN_ALLOCATED, log->allocated_bytes);
+    put_i64(&w, MEMORY_COLUMN_RESERVED, log->reserved_bytes);
+    put_u32(&w, MEMORY_COLUMN_COUNT, log->node);
+    put_u32(&w, MEMORY_COLUMN_COUNT, log->op);
+    put_u32(&w, MEMORY_COLUMN_COUNT, log->parent);
+    put_u32(&w, MEMORY_COLUMN_COUNT, log->device);
+    put_u8(&w, MEMORY_COLUMN_FLAGS, log->flags);
+    pack_parts_bytes(parts, log->visited, log->node_count);
 }
 
 static void unpack_memory_log(struct unpack *unpack, void *block)
@@ -171,8 +250,9 @@ static void unpack_memory_log(struct unpack *unpack, void *block)
 
 /* ---- comm logs ---- */
 
-static void pack_comm_log(struct pack *pack, const void *block)
+static void pack_comm_log(struct pack_parts *parts, const void *block)
 {
+    struct pack *pack = &parts->pack;
     const struct comm_log *log = block;
     pack_number(pack, log->op_count);
     pack_number(pack, log->range_count);
@@ -184,10 +264,12 @@ static void pack_comm_log(struct pack *pack, const void *block)
         pack_number(pack, op->range_count);
         pack_texts(pack, &op->group, 1);
         pack_i64(pack, &op->group_size, 1);
+        pack_parts_end_piece(parts);
     }
     for (uint32_t i = 0; i < log->range_count; i++) {
         pack_i64(pack, &log->ranges[i].start, 1);
         pack_i64(pack, &log->ranges[i].end, 1);
+        pack_parts_end_piece(parts);
     }
 }
 
@@ -228,19 +310,22 @@ static void unpack_comm_log(struct unpack *unpack, void *block)
 
 /* ---- counters of devices ---- */
 
-static void pack_gpu_counters(struct pack *pack, const void *block)
+static void pack_gpu_counters(struct pack_parts *parts, const void *block)
 {
+    static const struct column_source arrays = {.read = NULL};
     const struct gpu_counters *counters = block;
+    struct pack *pack = &parts->pack;
     pack_number(pack, counters->count);
     pack_number(pack, counters->device_count);
     pack_u32(pack, counters->devices, counters->device_count);
     pack_i64(pack, &counters->start, 1);
     pack_i64(pack, &counters->end, 1);
-    pack_bytes(pack, counters->kind, counters->count);
-    pack_u32(pack, counters->device, counters->count);
-    pack_i64(pack, counters->from, counters->count);
-    pack_i64(pack, counters->to, counters->count);
-    pack_i64(pack, counters->value, counters->count);
+    struct log_writing w = {.parts = parts, .source = &arrays, .count = counters->count};
+    put_u8(&w, 0, counters->kind);
+    put_u32(&w, 0, counters->device);
+    put_i64(&w, 0, counters->from);
+    put_i64(&w, 0, counters->to);
+    put_i64(&w, 0, counters->value);
 }
 
 static void unpack_gpu_counters(struct unpack *unpack, void *block)
@@ -260,12 +345,17 @@ static void unpack_gpu_counters(struct unpack *unpack, void *block)
 
 /* ---- the table ---- */
 
-typedef void (*block_packer)(struct pack *pack, const void *block);
+typedef void (*block_packer)(struct pack_parts *parts, const void *block);
 
 static bool
 pack_block(block_packer packer, const void *block, struct packed_log *out, struct err *err)
 {
-    return pack_in_parts(packer, block, &out->bytes, &out->len, err);
+    struct pack_parts parts;
+    pack_parts_init(&parts);
+    packer(&parts, block);
+    bool ok = pack_parts_finish(&parts, &out->bytes, &out->len, err);
+    pack_parts_free(&parts);
+    return ok;
 }
 
 static void write_bytes(struct row_writer *writer, const char *kind, const struct packed_log *bytes)
