@@ -12,13 +12,17 @@ static bool check_asked(const char *asked, const char *readable, struct err *err
             err_set(err, ERR_FORBIDDEN, "The token does not belong to the project \"%s\"", asked));
 }
 
-bool upload_project(const char **project, struct api_call *call, struct err *err)
+bool upload_project_of_run(const char **project,
+                           struct store *store,
+                           struct arena *arena,
+                           const struct upload_project_ask *ask,
+                           struct err *err)
 {
-    const char *readable = scope_projects(call);
-    const char *asked = query_string_word(&call->query, "project");
-    const char *run = call->params[0];
+    const char *readable = ask->readable;
+    const char *asked = ask->project;
+    const char *run = ask->run;
     if ((asked != NULL && !check_asked(asked, readable, err)) ||
-        !store_run_project(call->api->store, call_arena(call), run, project, err)) {
+        !store_run_project(store, arena, run, project, err)) {
         return false;
     }
     if (*project == NULL) {
@@ -30,8 +34,16 @@ bool upload_project(const char **project, struct api_call *call, struct err *err
                        "The name \"%.200s\" is not available; give the run another one", run);
     }
     return asked == NULL || strcmp(asked, *project) == 0 ||
-           err_set(
-               err, ERR_CONFLICT,
-               "The run \"%.200s\" is in %s%s: PATCH the run to move it, or leave ?project= out",
-               run, **project == '\0' ? "no project" : "the project ", *project);
+           err_set(err, ERR_CONFLICT,
+                   "The run \"%.200s\" is in %s%s: PATCH the run to move it, or leave %s out", run,
+                   **project == '\0' ? "no project" : "the project ", *project, ask->option);
+}
+
+bool upload_project(const char **project, struct api_call *call, struct err *err)
+{
+    const struct upload_project_ask ask = {.run = call->params[0],
+                                           .project = query_string_word(&call->query, "project"),
+                                           .readable = scope_projects(call),
+                                           .option = "?project="};
+    return upload_project_of_run(project, call->api->store, call_arena(call), &ask, err);
 }

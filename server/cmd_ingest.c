@@ -1,6 +1,7 @@
 /* Loading files without HTTP. All are handed in first, so that the workers have something to choose
  * from; then their results are printed in the order of the command line. */
 #include "api/upload_name.h"
+#include "api/upload_project.h"
 #include "ingest/jobs/jobs.h"
 #include "ingest/store/store.h"
 #include "server/commands.h"
@@ -124,7 +125,10 @@ static bool submit(struct ingest *in, struct ingest_file *file, struct err *err)
     struct jobs_hints hints = {.marker = in->options->marker, .rank = in->options->rank};
     char sha256_hex[SHA256_HEX_BYTES];
     uint64_t size_bytes = 0;
+    const struct upload_project_ask ask = {
+        .run = file->run, .project = in->options->run_project, .option = "--project"};
     return upload_name_check_run(file->run, err) && upload_name_check_file(file->name, err) &&
+           upload_project_of_run(&hints.project, in->store, &in->arena, &ask, err) &&
            copy_file(in, file->path, sha256_hex, &size_bytes, err) &&
            jobs_submit(in->jobs, &in->arena, file->run, file->name, sha256_hex, size_bytes, false,
                        &hints, &file->submission, err);

@@ -132,6 +132,14 @@ static bool set_run(struct options *o, const char *text, const char **form)
     return *text != '\0';
 }
 
+static bool set_run_project(struct options *o, const char *text, const char **form)
+{
+    struct err err = ERR_INIT;
+    *form = "1 to 64 letters without accents, digits, and . _ - /";
+    o->run_project = text;
+    return store_project_check(text, &err);
+}
+
 static bool set_role(struct options *o, const char *text, const char **form)
 {
     *form = "viewer, uploader or admin";
@@ -257,6 +265,8 @@ static const struct option option_table[] = {
      "serve the page from this directory, while developing it", set_static_dir},
     {"run", KIND_VALUE, FOR(COMMAND_INGEST), "NAME",
      "the run that the files belong to (the name of each file's directory)", set_run},
+    {"project", KIND_VALUE, FOR(COMMAND_INGEST), "NAME",
+     "the project of the run, when it is new (none)", set_run_project},
     {"rank", KIND_VALUE, FOR(COMMAND_INGEST), "N",
      "the rank of the process that wrote the file (what the file or its name says)", set_rank},
     {"role", KIND_VALUE, FOR(COMMAND_TOKEN), "ROLE",

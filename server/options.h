@@ -69,7 +69,8 @@ struct options {
     const char *projects[OPTIONS_PROJECTS_MAX]; /* of a new token, checked */
     size_t project_count;
 
-    const char *run; /* NULL: by the file's directory */
+    const char *run;         /* NULL: by the file's directory */
+    const char *run_project; /* of a new run, checked; NULL: none */
     enum report_format format;
     bool licenses;
 

@@ -173,7 +173,7 @@ bool intake_run(
     arena_free(&intake.arena);
     free(intake.failures);
     *events = intake.events;
-    if (!ok) {
+    if (!ok || !jobs_await_arrival(jobs, job->id, err)) {
         store_ingest_abort(intake.ingest);
         return false;
     }

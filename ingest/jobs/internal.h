@@ -8,6 +8,9 @@
 #include <pthread.h>
 #include <time.h>
 
+/* What has become of the uploaded bytes: a job may run, but not end, before they have arrived. */
+enum job_arrival { JOB_ARRIVING, JOB_ARRIVED, JOB_LOST };
+
 /* A job of this process: queued, running, or failed without the store having been able to note it
  * (a full disk), which the workers try again until it is. Other finished jobs are known by the
  * store alone. */
@@ -24,6 +27,7 @@ struct job {
     uint64_t grant_bytes;    /* what it may take, while it runs */
     unsigned attempt;
     enum job_state state;
+    enum job_arrival arrival;
     struct pipeline_progress progress;
     struct err error; /* JOB_FAILED; from then on nothing of the job changes */
 };
@@ -43,7 +47,7 @@ struct jobs {
 
     pthread_mutex_t lock;   /* guards everything below */
     pthread_cond_t work;    /* something may have become startable or notable, or the end */
-    pthread_cond_t changed; /* a job is finished, or the end */
+    pthread_cond_t changed; /* a job has arrived or is finished, or the end */
     struct job *head;
     uint64_t reserved_bytes; /* grants of the running jobs */
     unsigned running;
@@ -71,6 +75,9 @@ void job_free(struct job *job); /* NULL is allowed */
 void jobs_take_out(struct jobs *jobs, const struct job *job);
 /* The same and frees it. */
 void jobs_remove(struct jobs *jobs, struct job *job);
+
+/* Waits until the uploaded bytes are on disk. False (ERR_IO) when they are lost. */
+bool jobs_await_arrival(struct jobs *jobs, int64_t id, struct err *err) KS_MUST_USE;
 
 /* What reading this file will take at the most, going by its size, its container and whether it is
  * JSON or a table. */

@@ -72,13 +72,14 @@ static void append(struct jobs *jobs, struct job *job)
     (void)pthread_cond_signal(&jobs->work);
 }
 
-/* The unfinished job that came last for this name. */
+/* The unfinished job that came last for this name. What is lost must come again. */
 static const struct job *
 find_by_name(const struct jobs *jobs, const char *run, const char *file_name)
 {
     const struct job *found = NULL;
     for (const struct job *job = jobs->head; job != NULL; job = job->next) {
-        if (job_is_unfinished(job) && job_has_name(job, run, file_name)) {
+        if (job_is_unfinished(job) && job->arrival != JOB_LOST &&
+            job_has_name(job, run, file_name)) {
             found = job;
         }
     }
@@ -177,6 +178,7 @@ take_up(struct jobs *jobs, struct arena *arena, const struct store_job *row, str
     if (job == NULL) {
         return err_set(err, ERR_NO_MEMORY, "no memory for the jobs that are still to be done");
     }
+    job->arrival = JOB_ARRIVED;
     append(jobs, job);
     return true;
 }
@@ -418,7 +420,6 @@ static bool has_room(struct jobs *jobs, struct err *err)
                    queued);
 }
 
-/* The job exists for the store first: what the client has been told of survives everything. */
 static bool enqueue(struct jobs *jobs,
                     const char *path,
                     struct store_job *row,
@@ -456,14 +457,51 @@ static bool look_into(const char *path,
         "of its files and directories (rank3/..., worker_rank3.pt.trace.json)");
 }
 
-static void drop_blob(struct jobs *jobs, const char *sha256_hex)
+/* While the job may be running already. */
+static bool arrive(struct jobs *jobs, int64_t job_id, const char *sha256_hex, struct err *err)
 {
-    struct err err = ERR_INIT;
-    bool ok = store_blob_release(jobs->store, sha256_hex, &err) &&
-              (jobs->retain_raw || store_blob_forget(jobs->store, sha256_hex, &err));
-    if (!ok) {
-        log_write(jobs->log, LOG_WARN, "a raw file stays until the next start: %s", err.msg);
+    bool ok = store_job_arrived(jobs->store, job_id, sha256_hex, err);
+    (void)pthread_mutex_lock(&jobs->lock);
+    struct job *job = jobs_find(jobs, job_id);
+    if (job != NULL) {
+        job->arrival = ok ? JOB_ARRIVED : JOB_LOST;
     }
+    (void)pthread_cond_broadcast(&jobs->changed);
+    (void)pthread_mutex_unlock(&jobs->lock);
+    return ok;
+}
+
+bool jobs_await_arrival(struct jobs *jobs, int64_t id, struct err *err)
+{
+    (void)pthread_mutex_lock(&jobs->lock);
+    const struct job *job = jobs_find(jobs, id);
+    while (job != NULL && job->arrival == JOB_ARRIVING) {
+        (void)pthread_cond_wait(&jobs->changed, &jobs->lock);
+        job = jobs_find(jobs, id);
+    }
+    bool lost = job != NULL && job->arrival == JOB_LOST;
+    (void)pthread_mutex_unlock(&jobs->lock);
+    return !lost || err_set(err, ERR_IO,
+                            "the upload could not be written to the disk; check the "
+                            "server's disk, then send the file again");
+}
+
+bool jobs_keep(struct jobs *jobs, int64_t id, struct err *err)
+{
+    return jobs_await_arrival(jobs, id, err) && store_sync(jobs->store, err);
+}
+
+/* Nothing is queued. What stays all the same has to be on disk. */
+static bool drop_blob(struct jobs *jobs, const char *sha256_hex, struct err *err)
+{
+    struct err second = ERR_INIT;
+    bool kept = store_blob_keep(jobs->store, sha256_hex, err);
+    bool ok = store_blob_release(jobs->store, sha256_hex, &second) &&
+              (jobs->retain_raw || store_blob_forget(jobs->store, sha256_hex, &second));
+    if (!ok) {
+        log_write(jobs->log, LOG_WARN, "a raw file stays until the next start: %s", second.msg);
+    }
+    return kept;
 }
 
 bool jobs_submit(struct jobs *jobs,
@@ -498,10 +536,15 @@ bool jobs_submit(struct jobs *jobs,
     bool queued =
         decision == DECIDED_QUEUE && has_room(jobs, err) && enqueue(jobs, path, &row, out, err);
     (void)pthread_mutex_unlock(&jobs->submit_lock);
-    if (!queued) {
-        drop_blob(jobs, sha256_hex);
+    if (queued) {
+        return arrive(jobs, out->job_id, sha256_hex, err);
     }
-    return queued || decision == DECIDED_ANSWER;
+    struct err lost = ERR_INIT;
+    bool dropped = drop_blob(jobs, sha256_hex, &lost);
+    if (decision == DECIDED_ANSWER && !dropped) {
+        *err = lost;
+    }
+    return decision == DECIDED_ANSWER && dropped;
 }
 
 /* ---- watching ---- */
@@ -630,6 +673,7 @@ bool jobs_wait(struct jobs *jobs,
     bool ok = is_live || read_stored(jobs, arena, id, out, err);
     if (ok && wait.for_ever && (out->state == JOB_QUEUED || out->state == JOB_RUNNING)) {
         ok =
+            jobs_keep(jobs, id, err) &&
             err_set(err, ERR_UNAVAILABLE,
                     "the server is stopping; job %lld goes on when it starts again", (long long)id);
     }

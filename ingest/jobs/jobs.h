@@ -73,8 +73,10 @@ struct jobs_hints {
  * job that is reading them. Other bytes, or the same with other hints: ERR_CONFLICT unless
  * `replace`, which has the file read and then put in the place of what is there. A hint that is not
  * given, without `replace`, is taken as it was, whatever it was. The hints are kept with the job,
- * also for the next process. The blob is dropped where nothing needs it. ERR_BAD_REQUEST: a rank
- * for an archive, where ranks come from names; ERR_UNAVAILABLE: max_queued jobs wait. */
+ * also for the next process. A worker may take the job at once; meanwhile this call waits until the
+ * bytes are on disk (ERR_IO: they are lost). The blob is dropped where nothing needs it.
+ * ERR_BAD_REQUEST: a rank for an archive, where ranks come from names; ERR_UNAVAILABLE: max_queued
+ * jobs wait. */
 bool jobs_submit(struct jobs *jobs,
                  struct arena *arena,
                  const char *run,
@@ -85,6 +87,10 @@ bool jobs_submit(struct jobs *jobs,
                  const struct jobs_hints *hints, /* NULL: none */
                  struct jobs_submission *out,
                  struct err *err) KS_MUST_USE;
+
+/* What a client is told that does not wait for the end has to survive everything: waits until the
+ * job, as it was handed in, is on disk. */
+bool jobs_keep(struct jobs *jobs, int64_t id, struct err *err) KS_MUST_USE;
 
 struct jobs_status {
     int64_t id;

@@ -155,6 +155,15 @@ static bool carry_out(struct jobs *jobs, struct job *job, uint64_t *events, stru
     return ok;
 }
 
+/* A job fails only once its bytes have arrived or are lost, so that who hands them in finds it. */
+static void await_bytes(struct jobs *jobs, const struct job *job, struct err *error)
+{
+    struct err lost = ERR_INIT;
+    if (!jobs_await_arrival(jobs, job->id, &lost)) {
+        *error = lost;
+    }
+}
+
 /* The trace did not fit into its share of the memory, but may fit when it has all of it. */
 static bool
 deserves_more_memory(const struct jobs *jobs, const struct job *job, const struct err *err)
@@ -304,6 +313,9 @@ static void run_one(struct jobs *jobs, struct job *job)
 
     bool ok = carry_out(jobs, job, &events, &error);
     bool again = !ok && deserves_more_memory(jobs, job, &error);
+    if (!ok && !again) {
+        await_bytes(jobs, job, &error);
+    }
     bool noted = again || settle(jobs, job, ok, &error);
     if (!again) {
         log_end(jobs, job, ok, &error);

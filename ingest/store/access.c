@@ -1,6 +1,9 @@
 /* Who may use which connection: one writer in turn, readers from a pool that grows when needed. */
 #include "ingest/store/internal.h"
 
+#include <errno.h>
+#include <unistd.h>
+
 bool store_access_init(struct store *store, struct err *err)
 {
     if (!turnstile_init(&store->writer_turn)) {
@@ -161,4 +164,16 @@ bool store_write_end(struct store *store, bool ok, struct err *err)
     }
     turnstile_leave(&store->writer_turn);
     return ok;
+}
+
+bool store_sync(struct store *store, struct err *err)
+{
+    if (fsync(store->log_fd) == 0) {
+        return true;
+    }
+    int errnum = errno;
+    turnstile_enter(&store->writer_turn);
+    store->log_is_doubtful = true;
+    turnstile_leave(&store->writer_turn);
+    return err_set_errno(err, ERR_IO, errnum, "writing to the log of %s", store->db_path);
 }

@@ -243,15 +243,21 @@ static bool publish_rows(struct store_ingest *ingest, struct rival *rival, struc
     struct db *db = ingest->store->writer;
     if (!find_rival(ingest, rival, err) || !replace_rival(ingest, rival, err) ||
         !db_run_id(db,
-                   "UPDATE upload SET published = 1 WHERE id = ?1"
-                   " AND EXISTS (SELECT 1 FROM trace WHERE upload_id = ?1)",
+                   "UPDATE upload SET published = 1,"
+                   " uploaded_at_s = (SELECT received_at_s FROM job WHERE id = job_id)"
+                   " WHERE id = ?1 AND EXISTS (SELECT 1 FROM trace WHERE upload_id = ?1)",
                    ingest->upload_id, err)) {
         return false;
     }
     if (db_changes(db) != 1) {
         return err_set(err, ERR_INTERNAL, "an upload without a trace cannot be published");
     }
-    return db_run_id(db, "UPDATE job SET state = 'done' WHERE id = ?", ingest->job_id, err);
+    if (!db_run_id(db, "UPDATE job SET state = 'done' WHERE id = ? AND received_at_s > 0",
+                   ingest->job_id, err)) {
+        return false;
+    }
+    return db_changes(db) == 1 ||
+           err_set(err, ERR_INTERNAL, "an upload that is not on disk cannot be published");
 }
 
 bool store_ingest_publish(struct store_ingest *ingest, struct err *err)

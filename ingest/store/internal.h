@@ -12,10 +12,13 @@
 
 #define STORE_READERS_MAX 16
 
-/* A raw file that was committed and that no row refers to yet. */
+/* A raw file that was committed and whose job has not arrived yet. */
 struct raw_pin {
     struct raw_pin *next;
     unsigned count;
+    int unsynced_fd; /* the file that was put in place, until it is synced; -1 */
+    bool is_syncing; /* somebody is at it: see raw_synced */
+    bool is_lost;    /* it could not be synced and is no longer there */
     char sha256_hex[SHA256_HEX_BYTES];
 };
 
@@ -24,6 +27,7 @@ struct store {
     char *db_path;
     const struct log *log;
     int lock_fd;
+    int log_fd; /* the write-ahead log, beside SQLite's own */
 
     struct turnstile writer_turn;
     struct db *writer;
@@ -39,7 +43,8 @@ struct store {
     unsigned idle_reader_count;
     unsigned open_reader_count;
 
-    pthread_mutex_t raw_lock; /* guards what follows, and moving and removing raw files */
+    pthread_mutex_t raw_lock;  /* guards what follows, and moving and removing raw files */
+    pthread_cond_t raw_synced; /* a sync of one of them has come to its end */
     struct raw_pin *pins;
     uint64_t raw_bytes;
     uint64_t incoming_serial;
@@ -90,8 +95,6 @@ bool store_raw_sweep(struct store *store, struct err *err) KS_MUST_USE;
 bool store_raw_set_aside(struct store *store, struct err *err) KS_MUST_USE;
 /* Removes the file unless an upload, an unfinished job or a pin needs it. */
 bool store_raw_drop(struct store *store, const char *sha256_hex, struct err *err) KS_MUST_USE;
-/* Takes one pin of this hash away, if there is one. */
-void store_raw_unpin(struct store *store, const char *sha256_hex);
 uint64_t store_raw_bytes(struct store *store);
 bool store_make_dir(const char *path, struct err *err) KS_MUST_USE;
 

@@ -71,7 +71,7 @@ static bool insert_job(struct db *db, const struct store_job *job, struct err *e
     if (ok) {
         db_prepare(&st, db,
                    "INSERT INTO job (run, project, file_name, sha256, size_bytes, replace, marker,"
-                   " rank, state, received_at_s) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?)");
+                   " rank, state, received_at_s) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'queued', 0)");
         db_put_text(&st, job->run);
         db_put_text(&st, project);
         db_put_text(&st, job->file_name);
@@ -80,7 +80,6 @@ static bool insert_job(struct db *db, const struct store_job *job, struct err *e
         db_put_int(&st, job->replace);
         db_put_text(&st, job->marker);
         put_rank(&st, job->rank);
-        db_put_int(&st, (int64_t)time(NULL));
         ok = db_run(&st, err);
     }
     arena_free(&arena);
@@ -89,7 +88,7 @@ static bool insert_job(struct db *db, const struct store_job *job, struct err *e
 
 bool store_job_add(struct store *store, const struct store_job *job, int64_t *id, struct err *err)
 {
-    if (!store_write_begin(store, STORE_DURABLE, err)) {
+    if (!store_write_begin(store, STORE_BATCH, err)) {
         return false;
     }
     bool ok = insert_job(store->writer, job, err);
@@ -98,13 +97,35 @@ bool store_job_add(struct store *store, const struct store_job *job, int64_t *id
         return false;
     }
     *id = new_id;
-    store_raw_unpin(store, job->sha256_hex);
     /* Who hands nothing in makes no rows either: so a day's first job is the time to look. */
     struct err second = ERR_INIT;
     if (!store_purge_jobs(store, &second)) {
         log_write(store->log, LOG_WARN, "old jobs stay for another day: %s", second.msg);
     }
     return true;
+}
+
+/* Also of a job that has failed meanwhile. */
+static bool set_received(struct store *store, int64_t id, struct err *err)
+{
+    if (!store_write_begin(store, STORE_BATCH, err)) {
+        return false;
+    }
+    struct db_stmt st;
+    db_prepare(&st, store->writer, "UPDATE job SET received_at_s = ? WHERE id = ?");
+    db_put_int(&st, (int64_t)time(NULL));
+    db_put_int(&st, id);
+    return store_write_end(store, db_run(&st, err), err);
+}
+
+bool store_job_arrived(struct store *store, int64_t id, const char *sha256_hex, struct err *err)
+{
+    struct err second = ERR_INIT;
+    bool ok = store_blob_keep(store, sha256_hex, err) && set_received(store, id, err);
+    if (!store_blob_release(store, sha256_hex, &second)) {
+        log_write(store->log, LOG_WARN, "a raw file stays until the next start: %s", second.msg);
+    }
+    return ok;
 }
 
 #define JOB_SELECT                                                                         \

@@ -1,7 +1,8 @@
 /* Raw uploads: written to incoming/, then moved to raw/ab/cdef… under their hash.
  *
- * A committed file is pinned until a job row refers to it or until it is released, because between
- * the two another request may drop the last row that referred to equal bytes. */
+ * A committed file is pinned until its job has arrived or until it is released, because between the
+ * two another request may drop the last row that referred to equal bytes. It can be read at once;
+ * its pin has it open until somebody syncs it, which the job does not wait for. */
 #include "ingest/base/buf.h"
 #include "ingest/store/internal.h"
 
@@ -106,20 +107,37 @@ static struct raw_pin *find_pin(struct store *store, const char *sha256_hex)
     return pin;
 }
 
-static bool add_pin(struct store *store, const char *sha256_hex, struct err *err)
+/* NULL: no memory. */
+static struct raw_pin *add_pin(struct store *store, const char *sha256_hex, struct err *err)
 {
     struct raw_pin *pin = find_pin(store, sha256_hex);
     if (pin == NULL) {
         pin = calloc(1, sizeof *pin);
         if (pin == NULL) {
-            return err_set(err, ERR_NO_MEMORY, "no memory to keep an upload");
+            (void)err_set(err, ERR_NO_MEMORY, "no memory to keep an upload");
+            return NULL;
         }
         memcpy(pin->sha256_hex, sha256_hex, SHA256_HEX_BYTES);
+        pin->unsynced_fd = -1;
         pin->next = store->pins;
         store->pins = pin;
     }
     pin->count++;
-    return true;
+    return pin;
+}
+
+static void close_unsynced(struct raw_pin *pin)
+{
+    if (pin->unsynced_fd >= 0) {
+        (void)close(pin->unsynced_fd);
+        pin->unsynced_fd = -1;
+    }
+}
+
+static void free_pin(struct raw_pin *pin)
+{
+    close_unsynced(pin);
+    free(pin);
 }
 
 static void remove_pin(struct store *store, const char *sha256_hex)
@@ -133,14 +151,29 @@ static void remove_pin(struct store *store, const char *sha256_hex)
         link = &(*link)->next;
     }
     *link = pin->next;
-    free(pin);
+    free_pin(pin);
 }
 
-void store_raw_unpin(struct store *store, const char *sha256_hex)
+/* ---- who needs a file ---- */
+
+static bool is_referred(
+    struct store *store, const char *sha256_hex, bool by_uploads, bool *referred, struct err *err)
 {
-    (void)pthread_mutex_lock(&store->raw_lock);
-    remove_pin(store, sha256_hex);
-    (void)pthread_mutex_unlock(&store->raw_lock);
+    struct db *db;
+    if (!store_read_begin(store, &db, err)) {
+        return false;
+    }
+    struct db_stmt st;
+    db_prepare(
+        &st, db,
+        "SELECT EXISTS (SELECT 1 FROM job WHERE sha256 = ?1 AND state IN ('queued', 'running'))"
+        " OR (?2 AND EXISTS (SELECT 1 FROM upload WHERE sha256 = ?1))");
+    db_put_text(&st, sha256_hex);
+    db_put_int(&st, by_uploads);
+    *referred = db_next(&st) && db_get_bool(&st);
+    bool ok = db_done(&st, err);
+    store_read_end(store, db);
+    return ok;
 }
 
 /* ---- writing ---- */
@@ -227,22 +260,25 @@ bool store_blob_write(struct store_blob *blob, const void *bytes, size_t len, st
     return true;
 }
 
-static bool sync_and_close(struct store_blob *blob, struct err *err)
-{
-    bool ok = fsync(blob->fd) == 0;
-    int errnum = errno;
-    bool closed = close(blob->fd) == 0;
-    errnum = ok && !closed ? errno : errnum;
-    blob->fd = -1;
-    return (ok && closed) ||
-           err_set_errno(err, ERR_IO, errnum, "writing the upload to %s/incoming/%s",
-                         blob->store->data_dir, blob->name);
-}
-
-/* raw_lock is held. The file that is there wins, unless a damaged disk has cut it. */
-static bool move_in_place(struct store_blob *blob, const char *sha256_hex, struct err *err)
+/* Where rows that are on disk refer to the hash, its name must not stand for less than the whole
+ * file, not even after a power loss. */
+static bool
+sync_if_relied_on(const struct store_blob *blob, const char *sha256_hex, struct err *err)
 {
     struct store *store = blob->store;
+    bool referred = false;
+    return is_referred(store, sha256_hex, true, &referred, err) &&
+           (!referred || fsync(blob->fd) == 0 ||
+            err_set_errno(err, ERR_IO, errno, "writing the upload to %s/incoming/%s",
+                          store->data_dir, blob->name));
+}
+
+/* raw_lock is held. The file that is there wins, unless a damaged disk has cut it; the other one is
+ * the pin's from then on. */
+static bool move_in_place(struct store_blob *blob, struct raw_pin *pin, struct err *err)
+{
+    struct store *store = blob->store;
+    const char *sha256_hex = pin->sha256_hex;
     char from[PATH_BYTES];
     char to[PATH_BYTES];
     char folder[PATH_BYTES];
@@ -254,27 +290,25 @@ static bool move_in_place(struct store_blob *blob, const char *sha256_hex, struc
     uint64_t there_bytes = stat(to, &there) == 0 ? (uint64_t)there.st_size : 0;
     if (there_bytes == blob->size_bytes && there_bytes != 0) {
         (void)unlink(from);
+    } else if (!sync_if_relied_on(blob, sha256_hex, err)) {
+        return false;
     } else if (rename(from, to) != 0) {
         return err_set_errno(err, ERR_IO, errno, "moving the upload to %s", to);
     } else {
         store->raw_bytes = store->raw_bytes - there_bytes + blob->size_bytes;
+        close_unsynced(pin);
+        pin->unsynced_fd = blob->fd;
+        pin->is_lost = false;
+        blob->fd = -1;
     }
     blob->name[0] = '\0';
     return true;
 }
 
-static bool sync_raw_folders(const struct store *store, const char *sha256_hex, struct err *err)
-{
-    char folder[PATH_BYTES];
-    char parent[PATH_BYTES];
-    return raw_folder(store, sha256_hex, folder, err) && sync_folder(folder, err) &&
-           join(parent, store->data_dir, "raw", err) && sync_folder(parent, err);
-}
-
 static bool commit(struct store_blob *blob, char sha256_hex[SHA256_HEX_BYTES], struct err *err)
 {
     struct store *store = blob->store;
-    if (!flush(blob, err) || !sync_and_close(blob, err)) {
+    if (!flush(blob, err)) {
         return false;
     }
     sha256_final_hex(blob->hash, sha256_hex);
@@ -282,20 +316,16 @@ static bool commit(struct store_blob *blob, char sha256_hex[SHA256_HEX_BYTES], s
         return err_set(err, ERR_INTERNAL, "hashing the upload failed");
     }
     (void)pthread_mutex_lock(&store->raw_lock);
-    bool ok = add_pin(store, sha256_hex, err);
-    if (ok && !move_in_place(blob, sha256_hex, err)) {
+    struct raw_pin *pin = add_pin(store, sha256_hex, err);
+    /* Nobody takes a file's place, or relies on it, while it is being synced. */
+    while (pin != NULL && pin->is_syncing) {
+        (void)pthread_cond_wait(&store->raw_synced, &store->raw_lock);
+    }
+    bool ok = pin != NULL && move_in_place(blob, pin, err);
+    if (pin != NULL && !ok) {
         remove_pin(store, sha256_hex);
-        ok = false;
     }
     (void)pthread_mutex_unlock(&store->raw_lock);
-    if (ok && !sync_raw_folders(store, sha256_hex, err)) {
-        struct err second = ERR_INIT;
-        if (!store_blob_release(store, sha256_hex, &second)) {
-            log_write(store->log, LOG_WARN, "a raw file stays until the next start: %s",
-                      second.msg);
-        }
-        ok = false;
-    }
     return ok;
 }
 
@@ -349,23 +379,53 @@ static bool remove_file(struct store *store, const char *sha256_hex, struct err 
     return true;
 }
 
-static bool is_referred(
-    struct store *store, const char *sha256_hex, bool by_uploads, bool *referred, struct err *err)
+static bool sync_file(struct store *store, const struct raw_pin *pin, struct err *err)
 {
-    struct db *db;
-    if (!store_read_begin(store, &db, err)) {
-        return false;
+    char folder[PATH_BYTES];
+    char parent[PATH_BYTES];
+    if (fsync(pin->unsynced_fd) != 0) {
+        return err_set_errno(err, ERR_IO, errno, "writing the upload to %s/raw", store->data_dir);
     }
-    struct db_stmt st;
-    db_prepare(
-        &st, db,
-        "SELECT EXISTS (SELECT 1 FROM job WHERE sha256 = ?1 AND state IN ('queued', 'running'))"
-        " OR (?2 AND EXISTS (SELECT 1 FROM upload WHERE sha256 = ?1))");
-    db_put_text(&st, sha256_hex);
-    db_put_int(&st, by_uploads);
-    *referred = db_next(&st) && db_get_bool(&st);
-    bool ok = db_done(&st, err);
-    store_read_end(store, db);
+    return raw_folder(store, pin->sha256_hex, folder, err) && sync_folder(folder, err) &&
+           join(parent, store->data_dir, "raw", err) && sync_folder(parent, err);
+}
+
+/* raw_lock is held, but not while the disk is waited for: `is_syncing` and the pin that the caller
+ * has keep the others away. */
+static bool sync_pinned(struct store *store, struct raw_pin *pin, struct err *err)
+{
+    pin->is_syncing = true;
+    (void)pthread_mutex_unlock(&store->raw_lock);
+    bool ok = sync_file(store, pin, err);
+    (void)pthread_mutex_lock(&store->raw_lock);
+    close_unsynced(pin);
+    pin->is_syncing = false;
+    pin->is_lost = !ok;
+    struct err second = ERR_INIT;
+    /* Whoever refers to it: the system may take pages for written that are not. */
+    if (!ok && !remove_file(store, pin->sha256_hex, &second)) {
+        log_write(store->log, LOG_WARN, "a raw file that could not be synced stays: %s",
+                  second.msg);
+    }
+    (void)pthread_cond_broadcast(&store->raw_synced);
+    return ok;
+}
+
+bool store_blob_keep(struct store *store, const char *sha256_hex, struct err *err)
+{
+    bool ok = true;
+    (void)pthread_mutex_lock(&store->raw_lock);
+    struct raw_pin *pin = find_pin(store, sha256_hex);
+    while (pin != NULL && pin->is_syncing) {
+        (void)pthread_cond_wait(&store->raw_synced, &store->raw_lock);
+    }
+    if (pin != NULL && pin->unsynced_fd >= 0) {
+        ok = sync_pinned(store, pin, err);
+    } else if (pin != NULL && pin->is_lost) {
+        ok = err_set(err, ERR_IO, "the same upload could not be written to %s/raw; send it again",
+                     store->data_dir);
+    }
+    (void)pthread_mutex_unlock(&store->raw_lock);
     return ok;
 }
 
@@ -438,10 +498,15 @@ bool store_raw_init(struct store *store, struct err *err)
     if (pthread_mutex_init(&store->raw_lock, NULL) != 0) {
         return err_set(err, ERR_NO_MEMORY, "no resources for the locks of the store");
     }
+    if (pthread_cond_init(&store->raw_synced, NULL) != 0) {
+        (void)pthread_mutex_destroy(&store->raw_lock);
+        return err_set(err, ERR_NO_MEMORY, "no resources for the locks of the store");
+    }
     bool ok = join(path, store->data_dir, "raw", err) && store_make_dir(path, err) &&
               join(path, store->data_dir, "incoming", err) && store_make_dir(path, err) &&
               sync_folder(store->data_dir, err);
     if (!ok) {
+        (void)pthread_cond_destroy(&store->raw_synced);
         (void)pthread_mutex_destroy(&store->raw_lock);
     }
     return ok;
@@ -452,8 +517,9 @@ void store_raw_destroy(struct store *store)
     while (store->pins != NULL) {
         struct raw_pin *pin = store->pins;
         store->pins = pin->next;
-        free(pin);
+        free_pin(pin);
     }
+    (void)pthread_cond_destroy(&store->raw_synced);
     (void)pthread_mutex_destroy(&store->raw_lock);
 }
 

@@ -81,6 +81,19 @@ static bool take_lock(struct store *store, struct err *err)
 
 /* ---- open and close ---- */
 
+/* Of the log, unlike of the database, a file may be closed: SQLite holds no lock on it. */
+static bool open_log(struct store *store, struct err *err)
+{
+    char *path = path_in(store->data_dir, "kinetoscope.db-wal");
+    if (path == NULL) {
+        return no_memory(err);
+    }
+    store->log_fd = open(path, O_RDWR | O_CLOEXEC);
+    bool ok = store->log_fd >= 0 || err_set_errno(err, ERR_IO, errno, "opening %s", path);
+    free(path);
+    return ok;
+}
+
 /* Uploads and comparisons that a crash interrupted. The jobs of the uploads are still there and
  * will be taken up again. */
 static bool remove_unpublished(struct store *store, struct err *err)
@@ -90,6 +103,10 @@ static bool remove_unpublished(struct store *store, struct err *err)
     }
     bool ok = db_exec(store->writer, "DELETE FROM upload WHERE published = 0", err);
     int64_t uploads = ok ? db_changes(store->writer) : 0;
+    /* Their clients were told nothing, and their files may be less than whole. */
+    ok = ok &&
+         db_exec(store->writer,
+                 "DELETE FROM job WHERE received_at_s = 0 AND state IN ('queued', 'running')", err);
     ok = ok && db_exec(store->writer,
                        "UPDATE comparison SET state = 'removed' WHERE state = 'writing'", err);
     ok = ok &&
@@ -111,12 +128,17 @@ static bool open_parts(struct store *store, struct err *err)
         (is_new && !store_raw_set_aside(store, err))) {
         return false;
     }
+    /* The log is there once something has been written. */
     return store_migrate(store->writer, store->log, err) && remove_unpublished(store, err) &&
-           store_purge(store, err) && store_purge_jobs(store, err) && store_raw_sweep(store, err);
+           open_log(store, err) && store_purge(store, err) && store_purge_jobs(store, err) &&
+           store_raw_sweep(store, err);
 }
 
 static void free_store(struct store *store)
 {
+    if (store->log_fd >= 0) {
+        (void)close(store->log_fd);
+    }
     if (store->lock_fd >= 0) {
         (void)close(store->lock_fd);
     }
@@ -133,6 +155,7 @@ bool store_open(struct store **out, const char *data_dir, const struct log *log,
     }
     store->log = log;
     store->lock_fd = -1;
+    store->log_fd = -1;
     store->data_dir = strdup(data_dir);
     store->db_path = path_in(data_dir, "kinetoscope.db");
     if (store->data_dir == NULL || store->db_path == NULL) {

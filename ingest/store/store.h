@@ -33,6 +33,8 @@ bool store_open(struct store **out, const char *data_dir, const struct log *log,
 void store_close(struct store *store); /* NULL is allowed */
 /* A cheap query; false when the database does not answer (for /readyz). */
 bool store_ready(struct store *store, struct err *err) KS_MUST_USE;
+/* All that the calls before it have written is on disk when it returns true. */
+bool store_sync(struct store *store, struct err *err) KS_MUST_USE;
 /* Grows with every change of what can be seen, jobs and tokens left aside, before the call that
  * makes it returns: what was read after a look at it holds for as long as it is the same. */
 uint64_t store_version(const struct store *store);
@@ -53,20 +55,23 @@ struct store_blob;
 bool store_blob_create(struct store *store, struct store_blob **out, struct err *err) KS_MUST_USE;
 bool store_blob_write(struct store_blob *blob, const void *bytes, size_t len, struct err *err)
     KS_MUST_USE;
-/* Synced to disk and moved to its place under its hash (an equal file that is there already stays).
- * Frees the blob, also on false. */
+/* Moved to its place under its hash (an equal file that is there already stays), where it can be
+ * read. It may be lost with the power until store_blob_keep. Frees the blob, also on false. */
 bool store_blob_commit(struct store_blob *blob,
                        char sha256_hex[SHA256_HEX_BYTES],
                        uint64_t *size_bytes,
                        struct err *err) KS_MUST_USE;
 void store_blob_discard(struct store_blob *blob); /* NULL is allowed */
+/* Syncs a committed blob, its name too; does nothing when that is done. On false the file is gone:
+ * what was to be written cannot be relied on. */
+bool store_blob_keep(struct store *store, const char *sha256_hex, struct err *err) KS_MUST_USE;
 /* Path of a kept upload in the arena. ERR_GONE when it is not kept any more. */
 bool store_blob_path(struct store *store,
                      struct arena *arena,
                      const char *sha256_hex,
                      const char **path,
                      struct err *err) KS_MUST_USE;
-/* A committed blob is kept until a job refers to it (store_job_add). Who commits one and adds no
+/* A committed blob stays until its job has arrived (store_job_arrived). Who commits one and adds no
  * job, says so here: the file goes unless an upload or an unfinished job refers to the same bytes.
  */
 bool store_blob_release(struct store *store, const char *sha256_hex, struct err *err) KS_MUST_USE;
@@ -97,9 +102,15 @@ struct store_job {
     const char *error_message;
 };
 
-/* Records a received file as a queued job; survives a crash. ERR_CONFLICT: the run has another
- * project, or will have. */
+/* Records a received file, whose blob is committed, as a queued job. It may run, but until it has
+ * arrived it cannot be published, and the next start knows nothing of it. ERR_CONFLICT: the run has
+ * another project, or will have. */
 bool store_job_add(struct store *store, const struct store_job *job, int64_t *id, struct err *err)
+    KS_MUST_USE;
+/* In this order: the blob is on disk, and the row of its job says so. The row itself is on disk
+ * with the next that is published, or after store_sync. On false the blob is gone and the job can
+ * only fail. */
+bool store_job_arrived(struct store *store, int64_t id, const char *sha256_hex, struct err *err)
     KS_MUST_USE;
 bool store_job_get(struct store *store,
                    struct arena *arena,

@@ -47,6 +47,20 @@ class Cli(unittest.TestCase):
             self.assertEqual([r['name'] for r in runs], ['from the command line'])
             self.assertEqual(runs[0]['traces'], 1)
 
+    def test_ingest_into_a_project(self):
+        other = pathlib.Path(self.folder.name, 'other.json.gz')
+        other.write_bytes(self.file.read_bytes())
+        ingest = ['ingest', '--data-dir', self.data, '--run', 'r']
+        self.run_in(*ingest, '--project', 'team/a', self.file)
+        said = self.run_in(*ingest, '--project', 'team/b', other, code=1).stderr.decode()
+        self.assertIn('is in the project team/a', said)
+        self.assertIn('--project', said)
+        self.run_in(*ingest, other)
+        self.assertIn('--project', self.run_in(*ingest, '--project', 'tëam', other, code=2).stderr.decode())
+        with kinetoscope.Server(data_dir=str(self.data)) as server:
+            run = server.get('/api/v1/runs/r').json()
+            self.assertEqual((run['project'], run['traces']), ('team/a', 2))
+
     def test_ingest_goes_on_after_a_bad_file(self):
         bad = pathlib.Path(self.folder.name, 'bad.json')
         bad.write_text('{"no": "trace"}')

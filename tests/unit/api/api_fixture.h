@@ -236,6 +236,7 @@ static inline int64_t publish_as(struct fixture *f,
     const struct store_job job = {
         .run = run, .file_name = file_name, .sha256_hex = sha256_hex, .size_bytes = size_bytes};
     assert_true(store_job_add(f->api.store, &job, &job_id, &err));
+    assert_true(store_job_arrived(f->api.store, job_id, sha256_hex, &err));
     assert_true(store_ingest_begin(f->api.store, job_id, &ingest, &err));
     assert_true(store_ingest_trace(ingest, worker, span_digits, format, results, &err));
     assert_true(store_ingest_publish(ingest, &err));

@@ -127,6 +127,7 @@ add_job(struct fixture *f, const char *run, const char *file_name, const char *b
                             .replace = replace};
     assert_ok(f, store_job_add(f->store, &job, &id, &f->err));
     assert_true(id > 0);
+    assert_ok(f, store_job_arrived(f->store, id, sha256_hex, &f->err));
     return id;
 }
 

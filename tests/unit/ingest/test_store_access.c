@@ -157,6 +157,7 @@ static int64_t add_project_job(struct fixture *f, const char *run, const char *p
                                   .rank = STORE_NO_RANK,
                                   .project = project};
     assert_ok(f, store_job_add(f->store, &job, &id, &f->err));
+    assert_ok(f, store_job_arrived(f->store, id, sha256_hex, &f->err));
     return id;
 }
 

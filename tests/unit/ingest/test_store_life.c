@@ -180,6 +180,77 @@ static void reopening_removes_what_was_not_published(void **state)
     (void)publish(f, job, "w", "", &results);
 }
 
+static int64_t add_arriving_job(struct fixture *f, const char *file_name, const char *sha256_hex)
+{
+    int64_t id = 0;
+    const struct store_job job = {.run = "r",
+                                  .file_name = file_name,
+                                  .sha256_hex = sha256_hex,
+                                  .size_bytes = 5,
+                                  .rank = STORE_NO_RANK};
+    assert_ok(f, store_job_add(f->store, &job, &id, &f->err));
+    return id;
+}
+
+/* Bytes first, then the row that names them, then what is visible. */
+static void nothing_is_published_before_it_has_arrived(void **state)
+{
+    struct fixture *f = *state;
+    char sha256_hex[SHA256_HEX_BYTES];
+    struct trace_results results = {.device_type = "GPU"};
+    struct store_ingest *ingest;
+    commit_bytes(f, "bytes", sha256_hex);
+    int64_t job = add_arriving_job(f, "f", sha256_hex);
+    assert_ok(f, store_ingest_begin(f->store, job, &ingest, &f->err));
+    assert_ok(f, store_ingest_trace(ingest, "w", "", "x", &results, &f->err));
+    assert_fails(f, store_ingest_publish(ingest, &f->err), ERR_INTERNAL);
+    assert_int_equal(query_int(f, "SELECT count(*) FROM upload"), 0);
+    assert_ok(f, store_job_arrived(f->store, job, sha256_hex, &f->err));
+    assert_ok(f, store_sync(f->store, &f->err));
+    (void)publish(f, job, "w", "", &results);
+    assert_int_equal(query_int(f, "SELECT min(uploaded_at_s) > 1600000000 FROM upload"), 1);
+}
+
+static void reopening_forgets_what_has_not_arrived(void **state)
+{
+    struct fixture *f = *state;
+    char sha256_hex[SHA256_HEX_BYTES];
+    struct store_ingest *ingest;
+    commit_bytes(f, "bytes", sha256_hex);
+    int64_t job = add_arriving_job(f, "f", sha256_hex);
+    assert_ok(f, store_ingest_begin(f->store, job, &ingest, &f->err));
+    free(ingest);
+    close_store(f);
+    open_store(f);
+    assert_int_equal(query_int(f, "SELECT count(*) FROM job"), 0);
+    assert_int_equal(query_int(f, "SELECT count(*) FROM upload"), 0);
+    assert_false(raw_exists(f, sha256_hex));
+}
+
+/* A pipe cannot be synced: as if the disk had failed. */
+static void what_cannot_be_synced_is_lost(void **state)
+{
+    struct fixture *f = *state;
+    char sha256_hex[SHA256_HEX_BYTES];
+    char again_hex[SHA256_HEX_BYTES];
+    int ends[2];
+    commit_bytes(f, "bytes", sha256_hex);
+    commit_bytes(f, "bytes", again_hex);
+    int64_t job = add_arriving_job(f, "f", sha256_hex);
+    assert_int_equal(pipe(ends), 0);
+    assert_int_not_equal(dup2(ends[1], f->store->pins->unsynced_fd), -1);
+    (void)close(ends[0]);
+    (void)close(ends[1]);
+    assert_fails(f, store_job_arrived(f->store, job, sha256_hex, &f->err), ERR_IO);
+    assert_false(raw_exists(f, sha256_hex));
+    /* Who relied on the same file learns it, too. */
+    assert_fails(f, store_blob_keep(f->store, again_hex, &f->err), ERR_IO);
+    /* And who comes with the bytes again heals it. */
+    commit_bytes(f, "bytes", again_hex);
+    assert_ok(f, store_blob_keep(f->store, again_hex, &f->err));
+    assert_true(raw_exists(f, sha256_hex));
+}
+
 static void reopening_removes_raw_files_without_rows(void **state)
 {
     struct fixture *f = *state;
@@ -486,6 +557,9 @@ int main(void)
         TEST(folders_are_made),
         TEST(a_second_process_is_refused),
         TEST(reopening_removes_what_was_not_published),
+        TEST(nothing_is_published_before_it_has_arrived),
+        TEST(reopening_forgets_what_has_not_arrived),
+        TEST(what_cannot_be_synced_is_lost),
         TEST(reopening_removes_raw_files_without_rows),
         TEST(reopening_keeps_every_file_that_is_needed),
         TEST(blobs_of_any_size_are_kept),
