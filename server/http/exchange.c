@@ -218,10 +218,12 @@ void exchange_abort(struct exchange *x)
 
 void exchange_finish(struct exchange *x)
 {
-    bool nothing_comes = x->body_ended || x->body_failed || x->write_failed || x->wants_continue;
+    bool nothing_comes = x->body_ended || x->body_failed || x->write_failed;
     if (nothing_comes) {
         return;
     }
+    /* Who was to wait for "100 Continue" has the answer and closes; some proxies send on without. */
+    x->wants_continue = false;
     char bytes[4096];
     uint64_t drained = 0;
     int64_t until_ms = monotonic_ms() + DRAIN_MAX_MS;
