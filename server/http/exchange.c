@@ -2,6 +2,7 @@
 
 #include "api/api.h"
 #include "ingest/base/monotonic.h"
+#include "server/http/clients.h"
 #include "server/http/negotiate.h"
 
 #include <civetweb.h>
@@ -222,8 +223,10 @@ void exchange_finish(struct exchange *x)
     if (nothing_comes) {
         return;
     }
-    /* Who was to wait for "100 Continue" has the answer and closes; some proxies send on without. */
+    /* Who was to wait for "100 Continue" has the answer and closes; some proxies send on without.
+     */
     x->wants_continue = false;
+    clients_end_answers(x->client);
     char bytes[4096];
     uint64_t drained = 0;
     int64_t until_ms = monotonic_ms() + DRAIN_MAX_MS;

@@ -58,8 +58,9 @@ bool exchange_write(struct exchange *x, const void *bytes, size_t len);
 /* Nothing more is sent, and the connection ends: the client must not take the answer for a whole
  * one. */
 void exchange_abort(struct exchange *x);
-/* After the answer: takes in what the client still sends, for a while, so that closing does not
- * destroy the answer on its way. */
+/* After the answer: when it left something of the body unread, says that no other follows and takes
+ * in what the client still sends, for a while, so that closing does not destroy the answer on its
+ * way. */
 void exchange_finish(struct exchange *x);
 
 #endif

@@ -134,8 +134,9 @@ class Limits(unittest.TestCase):
 
     def test_queue(self):
         later = {'Prefer': 'respond-async'}
-        with kinetoscope.Server('--ingest-workers', '1', '--max-queued-jobs', '1', '--max-ratio', '0') as server:
-            self.assertEqual(server.put('r', 'runs.json.gz', blank_bomb(4), headers=later).status, 202)
+        with kinetoscope.Server('--ingest-workers', '1', '--max-queued-jobs', '1', '--max-ratio', '0', '--drain-seconds', '0') as server:
+            # Seconds of work, so that it runs until all has been asked.
+            self.assertEqual(server.put('r', 'runs.json.gz', blank_bomb(16), headers=later).status, 202)
             while not server.get('/metrics').body.count(b'kinetoscope_jobs{state="running"} 1'):
                 time.sleep(0.01)
             name, content = kinetoscope.fixture('cuda_training')
