@@ -21,7 +21,7 @@ static void begin_cell(struct csv_write *csv)
 
 static bool looks_like_formula(const char *text)
 {
-    return *text != '\0' && strchr("=+-@\t\r", *text) != NULL;
+    return *text != '\0' && strchr("=+-@\t\r\n", *text) != NULL;
 }
 
 void csv_text(struct csv_write *csv, const char *text)
@@ -33,7 +33,7 @@ void csv_text(struct csv_write *csv, const char *text)
     const char *guard = looks_like_formula(text) ? "'" : "";
     size_t len = strlen(text);
     bool spaced = len > 0 && (text[0] == ' ' || text[len - 1] == ' ');
-    if (strpbrk(text, ",\"\r\n") == NULL && !spaced) {
+    if (strpbrk(text, ",;\t\"\r\n") == NULL && !spaced) {
         buf_puts(csv->out, guard);
         buf_puts(csv->out, text);
         return;

@@ -1,6 +1,7 @@
 /* Writes RFC 4180 text: cells quoted where needed, rows ended by CRLF. Texts that a spreadsheet
- * would take for a formula (they begin with = + - @, a tab or a carriage return) get a leading
- * apostrophe. */
+ * would take for a formula (they begin with = + - @, a tab or an end of line) get a leading
+ * apostrophe; those with a semicolon or a tab, which some take for the end of a cell, are quoted,
+ * so that no formula can begin behind one. */
 #ifndef KS_API_CSV_H
 #define KS_API_CSV_H
 

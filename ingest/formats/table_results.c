@@ -139,7 +139,8 @@ bool table_within_budget(const struct table_results *table, size_t extra_bytes, 
     if (table->memory_budget_bytes == 0 || used <= table->memory_budget_bytes) {
         return true;
     }
-    return err_set(err, ERR_TOO_LARGE,
-                   "the rows of the table take %zu MB and the memory budget is %zu MB", used >> 20,
-                   table->memory_budget_bytes >> 20);
+    return err_set(
+        err, ERR_TOO_LARGE,
+        "the rows of the table take %zu MB and the memory budget is %zu MB (--ingest-memory)",
+        used >> 20, table->memory_budget_bytes >> 20);
 }

@@ -248,6 +248,13 @@ bool clients_head_ended(struct clients *clients,
     return !is_shut;
 }
 
+void clients_end_answers(const struct client *client)
+{
+    if (client != NULL) {
+        (void)shutdown(client->socket, SHUT_WR);
+    }
+}
+
 static void
 set_state(struct clients *clients, const char *host, uint16_t port, enum client_state state)
 {

@@ -52,6 +52,9 @@ bool clients_head_ended(struct clients *clients,
                         const char *remote_host,
                         uint16_t remote_port,
                         struct client **client) KS_MUST_USE;
+/* No answer follows on its connection: the client is told by the end of what it receives, while
+ * what it still sends can be taken in. By the thread that serves it; NULL is allowed. */
+void clients_end_answers(const struct client *client);
 /* Before and after its socket is closed. */
 void clients_leave(struct clients *clients, const char *remote_host, uint16_t remote_port);
 void clients_left(struct clients *clients, const char *remote_host, uint16_t remote_port);

@@ -35,6 +35,23 @@ static bool check_host(const struct door *door, const struct exchange *x, struct
                    host);
 }
 
+/* A page whose name was made to resolve to this server holds none of its tokens: what it could get
+ * is what is given to everybody. */
+static bool check_name(const struct door *door,
+                       const struct exchange *x,
+                       const struct api_subject *subject,
+                       struct err *err)
+{
+    const char *host = exchange_header(x, "Host");
+    if (subject->name != NULL || host == NULL || origin_host_is_ours(host, door->public_url)) {
+        return true;
+    }
+    return err_set(err, ERR_FORBIDDEN,
+                   "Without a token this server answers to its address, to a name without a dot, "
+                   "and to that of --public-url, not to \"%.100s\"",
+                   host);
+}
+
 /* Browsers say where a request that changes something comes from. What rests on a cookie, which a
  * browser sends of its own accord, has to say so; who sends a token by a header is no browser that
  * another site leads by the hand. */
@@ -141,7 +158,9 @@ static bool
 meet(const struct door *door, struct exchange *x, struct visitor *visitor, struct err *err)
 {
     const struct mg_request_info *info = mg_get_request_info(x->conn);
-    remote_address(visitor->client, info->remote_addr, exchange_header(x, "X-Forwarded-For"),
+    const char *forwarded_for[EXCHANGE_LINES_MAX];
+    size_t line_count = exchange_header_lines(x, "X-Forwarded-For", forwarded_for);
+    remote_address(visitor->client, info->remote_addr, forwarded_for, line_count,
                    door->trusted_proxies, door->trusted_proxy_count);
     const struct access_claim claim = {.client = visitor->client,
                                        .authorization = exchange_header(x, "Authorization"),
@@ -227,7 +246,8 @@ static void answer_api(const struct door *door,
     struct err err = ERR_INIT;
     bool may = is_probe(path) ||
                (meet(door, x, &visitor, &err) && check_origin(door, x, request.subject, &err) &&
-                access_check(request.subject, api_request_role(&request), &err));
+                access_check(request.subject, api_request_role(&request), &err) &&
+                check_name(door, x, request.subject, &err));
     if (may) {
         carry_out(door, x, &request, stopping);
         const char *action = api_request_action(&request);

@@ -2,6 +2,7 @@
 
 #include "api/api.h"
 #include "ingest/base/monotonic.h"
+#include "server/http/clients.h"
 #include "server/http/negotiate.h"
 
 #include <civetweb.h>
@@ -21,28 +22,25 @@ static const char *text_or_empty(const char *text)
     return text == NULL ? "" : text;
 }
 
-static unsigned count_headers(const struct mg_request_info *info, const char *name)
-{
-    unsigned count = 0;
-    for (int i = 0; i < info->num_headers; i++) {
-        count += strcasecmp(info->http_headers[i].name, name) == 0;
-    }
-    return count;
-}
-
 static bool is_digits(const char *text)
 {
     return *text != '\0' && strspn(text, "0123456789") == strlen(text);
 }
 
+static size_t count_lines(const struct exchange *x, const char *name)
+{
+    const char *values[EXCHANGE_LINES_MAX];
+    return exchange_header_lines(x, name, values);
+}
+
 /* A proxy before us might read these otherwise than civetweb, and see another border between
  * requests. */
-static bool framing_is_plain(const struct mg_request_info *info,
+static bool framing_is_plain(const struct exchange *x,
                              const char *length,
                              const char *encoding,
                              struct err *err)
 {
-    if (count_headers(info, "Content-Length") + count_headers(info, "Transfer-Encoding") > 1) {
+    if (count_lines(x, "Content-Length") + count_lines(x, "Transfer-Encoding") > 1) {
         return err_set(err, ERR_BAD_REQUEST,
                        "A request has one Content-Length or one Transfer-Encoding, not both and "
                        "neither twice");
@@ -57,7 +55,7 @@ static bool framing_is_plain(const struct mg_request_info *info,
                        "with a Content-Length",
                        encoding);
     }
-    if (count_headers(info, "Host") > 1) {
+    if (count_lines(x, "Host") > 1) {
         return err_set(err, ERR_BAD_REQUEST, "A request has one Host");
     }
     return true;
@@ -103,13 +101,28 @@ bool exchange_init(struct exchange *x, struct mg_connection *conn, struct err *e
     const char *expect = exchange_header(x, "Expect");
     bool expects_continue = expect != NULL && strcasecmp(expect, "100-continue") == 0;
     x->wants_continue = expects_continue && !x->body_ended && !x->is_http_1_0;
-    return head_is_whole(info, err) && framing_is_plain(info, exchange_header(x, "Content-Length"),
+    return head_is_whole(info, err) && framing_is_plain(x, exchange_header(x, "Content-Length"),
                                                         x->is_chunked ? encoding : NULL, err);
 }
 
 const char *exchange_header(const struct exchange *x, const char *name)
 {
     return mg_get_header(x->conn, name);
+}
+
+size_t exchange_header_lines(const struct exchange *x,
+                             const char *name,
+                             const char *values[EXCHANGE_LINES_MAX])
+{
+    _Static_assert(EXCHANGE_LINES_MAX >= MG_MAX_HEADERS, "room for all that civetweb reads");
+    const struct mg_request_info *info = mg_get_request_info(x->conn);
+    size_t count = 0;
+    for (int i = 0; i < info->num_headers; i++) {
+        if (strcasecmp(info->http_headers[i].name, name) == 0) {
+            values[count++] = info->http_headers[i].value;
+        }
+    }
+    return count;
 }
 
 int64_t exchange_content_length(const struct exchange *x)
@@ -206,10 +219,14 @@ void exchange_abort(struct exchange *x)
 
 void exchange_finish(struct exchange *x)
 {
-    bool nothing_comes = x->body_ended || x->body_failed || x->write_failed || x->wants_continue;
+    bool nothing_comes = x->body_ended || x->body_failed || x->write_failed;
     if (nothing_comes) {
         return;
     }
+    /* Who was to wait for "100 Continue" has the answer and closes; some proxies send on without.
+     */
+    x->wants_continue = false;
+    clients_end_answers(x->client);
     char bytes[4096];
     uint64_t drained = 0;
     int64_t until_ms = monotonic_ms() + DRAIN_MAX_MS;

@@ -14,6 +14,8 @@
 struct client; /* clients.h */
 struct mg_connection;
 
+#define EXCHANGE_LINES_MAX 64 /* of a head */
+
 struct exchange {
     struct mg_connection *conn;
     struct client *client;
@@ -36,8 +38,12 @@ struct exchange {
 /* False (with the error to answer) for a request that is framed in a way it could be misread. The
  * exchange can be answered in any case. */
 bool exchange_init(struct exchange *x, struct mg_connection *conn, struct err *err) KS_MUST_USE;
-/* Value of a request header or NULL. */
+/* Value of a request header or NULL; of several lines the first one. */
 const char *exchange_header(const struct exchange *x, const char *name);
+/* The values of all lines of a request header, in their order; returns their number. */
+size_t exchange_header_lines(const struct exchange *x,
+                             const char *name,
+                             const char *values[EXCHANGE_LINES_MAX]);
 /* Length of the request's body, -1 when it is not known beforehand. */
 int64_t exchange_content_length(const struct exchange *x);
 /* Reads the body: > 0 bytes, 0 at its end, < 0 when the client is gone; API_BODY_TOO_SLOW
@@ -52,8 +58,9 @@ bool exchange_write(struct exchange *x, const void *bytes, size_t len);
 /* Nothing more is sent, and the connection ends: the client must not take the answer for a whole
  * one. */
 void exchange_abort(struct exchange *x);
-/* After the answer: takes in what the client still sends, for a while, so that closing does not
- * destroy the answer on its way. */
+/* After the answer: when it left something of the body unread, says that no other follows and takes
+ * in what the client still sends, for a while, so that closing does not destroy the answer on its
+ * way. */
 void exchange_finish(struct exchange *x);
 
 #endif

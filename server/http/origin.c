@@ -79,6 +79,17 @@ bool origin_host_allowed(const char *host, const char *public_url)
            (parse_url(public_url, &public) && strcasecmp(asked.host, public.host) == 0);
 }
 
+bool origin_host_is_ours(const char *host, const char *public_url)
+{
+    struct authority asked;
+    struct in_addr v4;
+    if (host == NULL || !parse_authority(host, &asked)) {
+        return false;
+    }
+    return strchr(asked.host, '.') == NULL || inet_pton(AF_INET, asked.host, &v4) == 1 ||
+           origin_host_allowed(host, public_url);
+}
+
 static bool same_authority(const struct authority *a, const struct authority *b)
 {
     return strcasecmp(a->host, b->host) == 0 && strcmp(a->port, b->port) == 0;

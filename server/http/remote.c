@@ -37,17 +37,20 @@ static bool take_last(char out[REMOTE_ADDRESS_BYTES], const char *list, size_t *
 
 void remote_address(char out[REMOTE_ADDRESS_BYTES],
                     const char *peer,
-                    const char *forwarded_for,
+                    const char *const *forwarded_for,
+                    size_t line_count,
                     const char *const *trusted,
                     size_t trusted_count)
 {
-    size_t len = forwarded_for == NULL ? 0 : strlen(forwarded_for);
     (void)snprintf(out, REMOTE_ADDRESS_BYTES, "%s", peer);
     char address[REMOTE_ADDRESS_BYTES];
-    while (is_trusted(out, trusted, trusted_count) && len > 0) {
-        if (!take_last(address, forwarded_for, &len)) {
-            return;
+    for (size_t line = line_count; line-- > 0;) {
+        size_t len = strlen(forwarded_for[line]);
+        while (is_trusted(out, trusted, trusted_count) && len > 0) {
+            if (!take_last(address, forwarded_for[line], &len)) {
+                return;
+            }
+            memcpy(out, address, sizeof address);
         }
-        memcpy(out, address, sizeof address);
     }
 }

@@ -7,11 +7,13 @@
 
 #define REMOTE_ADDRESS_BYTES 48
 
-/* `forwarded_for` is the header X-Forwarded-For or NULL. Of its addresses the last one that is no
+/* `forwarded_for` are the lines X-Forwarded-For of the request: one proxy adds to the line that it
+ * got, another adds a line of its own behind it. Of their addresses the last one that is no
  * trusted proxy counts: those before it are what a client says of itself. */
 void remote_address(char out[REMOTE_ADDRESS_BYTES],
                     const char *peer,
-                    const char *forwarded_for,
+                    const char *const *forwarded_for,
+                    size_t line_count,
                     const char *const *trusted,
                     size_t trusted_count);
 

@@ -2,6 +2,7 @@
 """Who may do what, from outside: tokens made beside a running server and revoked, sessions of browsers, projects and their
 readers, wrong tokens, hostile names at every exit."""
 import hashlib
+import http.client
 import json
 import os
 import re
@@ -239,10 +240,37 @@ class Doors(unittest.TestCase):
             self.assertEqual(server.ask('GET', RUNS, headers=bearer('wrong')).status, 401)
             self.assertEqual(server.ask('GET', '/', headers={'Accept': 'text/html'}).status, 200)
             self.assertEqual(server.ask('GET', '/login', headers={'Accept': 'text/html'}).status, 200)
+            # A name that a stranger made to resolve to this server (DNS rebinding) opens nothing that needs no token.
+            for host, status in (('evil.example:%d' % server.port, 403), ('gpu-box', 200), ('10.1.2.3:80', 200)):
+                self.assertEqual(server.ask('GET', RUNS, headers={'Host': host}).status, status, host)
+                self.assertEqual(server.ask('GET', RUNS, headers={'Host': host, **bearer(token)}).status, 200, host)
+                self.assertEqual(server.ask('GET', '/healthz', headers={'Host': host}).status, 200, host)
+        with kinetoscope.Server('--allow-anonymous', '--public-url', 'http://traces.example', listen='0.0.0.0:0') as server:
+            self.assertEqual(server.ask('GET', RUNS, headers={'Host': 'traces.example'}).status, 200)
+            self.assertEqual(server.ask('PUT', kinetoscope.trace_path('r', name), content, {'Host': 'evil.example'}).status, 403)
         # Tokens in the store are enough beyond loopback.
         with kinetoscope.Server(data_dir=data, listen='0.0.0.0:0') as server:
             self.assertEqual(server.get(RUNS).status, 401)
         subprocess.run(['rm', '-rf', data], check=True)
+
+    def test_the_address_behind_a_proxy(self):
+        """A client's own X-Forwarded-For stands before the line that the proxy adds."""
+        with kinetoscope.Server('--trusted-proxy', '127.0.0.1') as server:
+            add(server.data_dir, 'a', 'viewer')
+            connection = http.client.HTTPConnection('127.0.0.1', server.port, timeout=kinetoscope.HANG_S)
+            end = time.monotonic() + NOTICED_S
+            while server.get(RUNS).status != 401:
+                self.assertLess(time.monotonic(), end)
+            connection.putrequest('GET', RUNS)
+            for name, value in (('X-Forwarded-For', '9.9.9.9'), ('Authorization', 'Bearer wrong'), ('X-Forwarded-For', '10.5.6.7')):
+                connection.putheader(name, value)
+            connection.endheaders()
+            self.assertEqual(connection.getresponse().status, 401)
+            connection.close()
+            while 'action="refused"' not in server.log():  # written after the answer
+                self.assertLess(time.monotonic(), end)
+            self.assertIn('client="10.5.6.7"', server.log())
+            self.assertNotIn('9.9.9.9', server.log())
 
     def test_beyond_loopback_without_tokens(self):
         data = tempfile.mkdtemp(prefix='kinetoscope-none-')

@@ -67,6 +67,17 @@ class ExpectContinue(unittest.TestCase):
             self.assertTrue(raw.read_head().startswith('HTTP/1.1 413'))
             raw.socket.close()
 
+    def test_who_does_not_wait_for_the_continue_has_his_refusal_all_the_same(self):
+        """As some proxies do. Were the connection closed upon the body, the system could throw the answer away."""
+        with kinetoscope.Server('--max-upload', '1M') as server:
+            for _ in range(8):
+                raw = Raw(server)
+                raw.send_head(kinetoscope.trace_path('r', 'x.json'), 16 * MB)
+                for _ in range(16):
+                    raw.socket.sendall(b' ' * MB)
+                self.assertTrue(raw.read_head().startswith('HTTP/1.1 413'))
+                raw.socket.close()
+
     def test_without_a_token_no_body_is_asked_for(self):
         with tempfile.NamedTemporaryFile('w') as tokens:
             tokens.write('uploader ci %s\n' % ('0' * 64))

@@ -105,10 +105,38 @@ class Limits(unittest.TestCase):
         with kinetoscope.Server('--max-decompressed', '16M') as server:
             self.refused(server.put('r', 'mb.json.gz', blank_bomb(1)), 413, str(16 * MB), '--max-decompressed')
 
+        with kinetoscope.Server('--ingest-memory', '1M') as server:
+            self.refused(server.put('r', 'mb.json', kinetoscope.large_trace(16 * MB)), 413, '--ingest-memory')
+
+    def test_what_is_skipped(self):
+        with kinetoscope.Server() as server:
+            event = b'{"ph": "X", "cat": "cpu_op", "name": "%s", "ts": 1, "dur": 1, "pid": 1, "tid": 1}'
+            content = b'{"traceEvents": [%s, %s]}' % (event % b'short', event % (b'x' * (65 * MB)))
+            trace = kinetoscope.uploaded(server.put('r', 'long.json', content))[0]
+            self.assertEqual([(w['code'], w['count']) for w in trace['warnings'] if 'oversized' in w['code']], [('oversized_value', 1)])
+            self.assertEqual(trace['events'], 1)
+
+    def test_small_bodies(self):
+        with kinetoscope.Server() as server:
+            self.refused(server.ask('POST', '/api/v1/comparisons', json.dumps({'base': 'x' * (256 << 10)})), 413, str(256 << 10))
+            form = {'Content-Type': 'application/x-www-form-urlencoded'}
+            self.refused(server.ask('POST', '/login', 'token=' + 'x' * (8 << 10), form), 413, str(8 << 10))
+
+    def test_idle_connections(self):
+        with kinetoscope.Server() as server:
+            raw = Raw(server)
+            raw.send(head('GET', '/healthz'))
+            self.assertIn(b'Keep-Alive: timeout=4', raw.socket.recv(4096))
+            begin = time.monotonic()
+            self.assertEqual(raw.receive(), b'')
+            self.assertGreater(time.monotonic() - begin, 4)
+            raw.socket.close()
+
     def test_queue(self):
         later = {'Prefer': 'respond-async'}
-        with kinetoscope.Server('--ingest-workers', '1', '--max-queued-jobs', '1', '--max-ratio', '0') as server:
-            self.assertEqual(server.put('r', 'runs.json.gz', blank_bomb(4), headers=later).status, 202)
+        with kinetoscope.Server('--ingest-workers', '1', '--max-queued-jobs', '1', '--max-ratio', '0', '--drain-seconds', '0') as server:
+            # Seconds of work, so that it runs until all has been asked.
+            self.assertEqual(server.put('r', 'runs.json.gz', blank_bomb(16), headers=later).status, 202)
             while not server.get('/metrics').body.count(b'kinetoscope_jobs{state="running"} 1'):
                 time.sleep(0.01)
             name, content = kinetoscope.fixture('cuda_training')

@@ -41,7 +41,10 @@ static void guards_against_formulas(void **state)
     check_text("-1", "'-1");
     check_text("@SUM(A1)", "'@SUM(A1)");
     check_text("=A1,\"x\"", "\"'=A1,\"\"x\"\"\"");
-    check_text("\t=1", "'\t=1");
+    check_text("\t=1", "\"'\t=1\"");
+    check_text("\n=1", "\"'\n=1\"");
+    check_text("f;=1+1", "\"f;=1+1\"");
+    check_text("f\t=1+1", "\"f\t=1+1\"");
     check_text("\r=1", "\"'\r=1\"");
     check_text("a=1", "a=1");
 }

@@ -48,6 +48,32 @@ static void foreign_hosts_are_refused(void **state)
     assert_false(origin_host_allowed("traces.example", ""));
 }
 
+static void hosts_that_no_page_of_elsewhere_has(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *host;
+        bool expect;
+    } rows[] = {
+        {"gpu-box:8080", true},
+        {"gpu-box", true},
+        {"10.1.2.3:8080", true},
+        {"[2001:db8::1]:8080", true},
+        {"traces.example", true},
+        {"localhost:8080", true},
+        {"evil.example:8080", false},
+        {"10.1.2.3.evil.example", false},
+        {"gpu-box.evil.example.", false},
+        {"evil.example:8080@gpu-box", false},
+        {"", false},
+        {NULL, false},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        assert_int_equal(origin_host_is_ours(rows[i].host, "https://traces.example/kinetoscope"),
+                         rows[i].expect);
+    }
+}
+
 static void foreign_pages_are_told_from_own_ones(void **state)
 {
     (void)state;
@@ -69,6 +95,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(loopback_names_this_machine),
         cmocka_unit_test(foreign_hosts_are_refused),
+        cmocka_unit_test(hosts_that_no_page_of_elsewhere_has),
         cmocka_unit_test(foreign_pages_are_told_from_own_ones),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

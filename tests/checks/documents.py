@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+"""What is written about the program's options is so: the table of limits in server/README.md, and the options that deploy/ sets."""
+import re
+import unittest
+
+import kinetoscope
+
+ROOT = kinetoscope.ROOT
+NO_REFUSAL = {'--retain-days'}  # of the list of limits what refuses nothing
+
+
+def read(path):
+    return (ROOT / path).read_text()
+
+
+def options():
+    """--option -> its default as the help has it, None where it names none."""
+    text = kinetoscope.run_program('help', 'serve').stdout.decode()
+    lines = re.findall(r'^  (--[a-z-]+)(.*)$', text, re.M)
+    return {name: (re.findall(r'\(([^()]*)\)$', rest) or [None])[0] for name, rest in lines}
+
+
+def limits():
+    """The rows of the table of limits: (what, option, refusal, test)."""
+    table = read('server/README.md').split('## Limits')[1]
+    rows = [[cell.strip() for cell in line.strip('|').split(' | ')] for line in table.splitlines() if line.startswith('| ')]
+    return rows[1:]
+
+
+def sources_of(tests):
+    """The texts of the tests that a row names: of checks and tests of limits.py, and of unit tests."""
+    checks, units = [], []
+    limits_py = read('tests/checks/limits.py')
+    for name in re.findall('`([^`]+)`', tests):
+        function = re.search(r'^    def %s\(.*?(?=^    def |^class |^[a-z])' % name, limits_py, re.M | re.S)
+        if name.endswith('.py'):
+            checks.append(read('tests/checks/' + name))
+        elif function:
+            checks.append(function[0])
+        else:
+            units.append(next(ROOT.glob('tests/unit/*/%s.c' % name)).read_text())
+    return ''.join(checks), ''.join(units)
+
+
+class Documents(unittest.TestCase):
+    def test_options_and_defaults_of_limits(self):
+        known = options()
+        for what, option, _, _ in limits():
+            for name, default in re.findall(r'`(--[a-z-]+)` \(([^,:)]*)', option):
+                self.assertEqual(known[name], re.sub(' s$', '', default), what)
+
+    def test_every_limit_stands_in_the_table(self):
+        told = {name for row in limits() for name in re.findall('--[a-z-]+', row[1])}
+        listed = {'--' + name for name in re.findall(r'^    X\(\w+, "([a-z-]+)"', read('server/limits.h'), re.M)}
+        self.assertGreater(len(listed), 10)
+        self.assertEqual(listed - told, NO_REFUSAL)
+
+    def test_refusals_are_codes_of_the_program(self):
+        codes = set(re.findall(r'"([a-z_]+)", (\d{3}),', read('ingest/base/err.h')))
+        for what, _, refusal, _ in limits():
+            for status, code in re.findall(r'\b([45]\d\d)\b(?: `(\w+)`)?', refusal):
+                self.assertIn((code, status), codes, what)
+
+    def test_every_limit_has_a_test_that_names_it(self):
+        for what, option, refusal, tests in limits():
+            checks, units = sources_of(tests)
+            self.assertTrue(checks + units, what)
+            for name in re.findall('`(--[a-z-]+)` [(]', option):
+                self.assertIn(name, checks, what)
+            for status in re.findall(r'\b[45]\d\d\b', refusal):
+                self.assertTrue(status in checks or units and not checks, (what, status))
+
+    def test_deploy_sets_options_that_exist(self):
+        known = {'KINETOSCOPE_' + name[2:].upper().replace('-', '_') for name in options()} | {'KINETOSCOPE_TOKEN'}
+        for path in sorted((ROOT / 'deploy').iterdir()):
+            if path.is_file():
+                set_here = set(re.findall(r'KINETOSCOPE_[A-Z_]+', path.read_text()))
+                self.assertEqual(set_here - known, set(), path.name)
+
+    def test_options_named_in_words_exist(self):
+        known = set()
+        for command in ('serve', 'ingest', 'report', 'compare', 'cycles', 'token', 'backup', 'restore', 'version'):
+            text = kinetoscope.run_program('help', command).stdout.decode()
+            known |= set(re.findall(r'^  (--[a-z-]+)', text, re.M))
+        for path in ('server/README.md', 'deploy/nginx.conf', 'deploy/Caddyfile', 'deploy/kinetoscope.service'):
+            told = {name for name in re.findall(r'(?<![\w-])--[a-z][a-z-]+', read(path))}
+            self.assertEqual({name for name in told - known if name != '--some-name'}, set(), path)
+
+
+kinetoscope.main()
