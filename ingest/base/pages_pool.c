@@ -106,8 +106,23 @@ change_within(struct pages_pool *pool, uint32_t piece, uint32_t begin, uint32_t 
 
 /* --- memory --- */
 
-static void return_pages(struct pages_pool *pool, uint32_t begin, uint32_t end)
+static uint32_t large_pages(const struct pages_pool *pool)
 {
+    size_t pages = LARGE_PAGE_BYTES / pool->page_bytes;
+    return pages == 0 ? 1 : (uint32_t)pages;
+}
+
+/* Memory of [begin, end) goes, which is within the fresh piece that begins at `piece`. Large pages
+ * of which all is fresh now are named as a whole: Linux then forgets that they were ever in small
+ * ones, and gives a large one at the next touch. */
+static void return_pages(struct pages_pool *pool, uint32_t piece, uint32_t begin, uint32_t end)
+{
+    uint32_t piece_end = piece + pages_of(pool->tags[piece]);
+    uint32_t large = large_pages(pool);
+    uint32_t large_begin = begin - begin % large;
+    uint32_t large_end = end + (large - end % large) % large;
+    begin = large_begin >= piece ? large_begin : begin;
+    end = large_end <= piece_end ? large_end : end;
     (void)madvise(pool->base + begin * pool->page_bytes, (end - begin) * pool->page_bytes,
                   MADV_DONTNEED);
 }
@@ -122,8 +137,8 @@ static void return_kept(struct pages_pool *pool, uint32_t pages)
         uint32_t begin = end - pages_of(tag);
         if (state_of(tag) == STATE_KEPT) {
             uint32_t count = end - begin < pages ? end - begin : pages;
-            return_pages(pool, end - count, end);
             begin = change_within(pool, begin, end - count, end, STATE_FRESH);
+            return_pages(pool, begin, end - count, end);
             pages -= count;
         }
         end = begin;
@@ -144,8 +159,8 @@ static void return_excess(struct pages_pool *pool)
 static uint32_t end_of_touch(const struct pages_pool *pool, uint32_t fresh_begin, uint32_t end)
 {
     uint32_t fresh_end = fresh_begin + pages_of(pool->tags[fresh_begin]);
-    uint32_t large = (uint32_t)(LARGE_PAGE_BYTES / pool->page_bytes);
-    if (large == 0 || end % large == 0) {
+    uint32_t large = large_pages(pool);
+    if (end % large == 0) {
         return end;
     }
     uint32_t large_begin = end - end % large;
