@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define BLOCK_FIRST_BYTES ((size_t)16 << 10)
-#define BLOCK_LARGEST_BYTES ((size_t)1 << 20)
+#define BLOCK_LARGEST_BYTES ((size_t)256 << 10)
 #define ALIGN_BYTES _Alignof(max_align_t)
 
 struct arena_block {
@@ -28,18 +28,19 @@ static size_t bytes_left(const struct arena *arena)
     return ceiling - arena->held_bytes;
 }
 
-/* Blocks double, so that a small arena stays small and a large one asks for memory seldom. */
+/* Blocks double, so that a small arena stays small and a large one asks for memory seldom. What
+ * would fill much of a block has one of its own: behind it the rest would mostly be lost. */
 static size_t block_bytes(const struct arena *arena, size_t size)
 {
     size_t want = BLOCK_FIRST_BYTES;
     while (want < arena->held_bytes && want < BLOCK_LARGEST_BYTES) {
         want *= 2;
     }
-    size_t need = sizeof(struct arena_block) + size;
     if (want > bytes_left(arena)) {
         want = bytes_left(arena);
     }
-    return need > want ? need : want;
+    size_t need = sizeof(struct arena_block) + size;
+    return need > want / 4 ? need : want;
 }
 
 static struct arena_block *add_block(struct arena *arena, size_t size)

@@ -12,7 +12,7 @@ struct arena {
     struct arena_block *head;
     size_t used_bytes; /* bytes handed out */
     size_t max_bytes;  /* ceiling on the bytes held */
-    size_t held_bytes; /* bytes held from malloc */
+    size_t held_bytes; /* bytes held for it */
 };
 
 /* Takes nothing from the heap yet. `max_bytes` 0 means no ceiling. */

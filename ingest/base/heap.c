@@ -11,7 +11,7 @@
  * smaller. */
 #define LARGE_BYTES (512 << 10)
 
-void heap_return_large_pieces(void)
+static void return_large_pieces(void)
 {
     (void)mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
 }
@@ -19,15 +19,25 @@ void heap_return_large_pieces(void)
 void heap_return_free_pieces(void)
 {
     (void)malloc_trim(0);
-    pages_return_free();
 }
 #else
-void heap_return_large_pieces(void)
+static void return_large_pieces(void)
 {
 }
 
 void heap_return_free_pieces(void)
 {
-    pages_return_free();
 }
 #endif
+
+void heap_work(void)
+{
+    return_large_pieces();
+    pages_keep(true);
+}
+
+void heap_rest(void)
+{
+    pages_keep(false);
+    heap_return_free_pieces();
+}

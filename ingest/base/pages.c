@@ -23,7 +23,7 @@
 /* Of addresses: they cost nothing. */
 #define RANGE_BYTES ((size_t)64 << 30)
 /* Below, malloc has room of its own that it uses again. */
-#define LARGE_BYTES ((size_t)64 << 10)
+#define LARGE_BYTES ((size_t)128 << 10)
 
 static struct pages_pool *the_pool;
 
@@ -99,10 +99,10 @@ void pages_free(void *array)
     }
 }
 
-void pages_return_free(void)
+void pages_keep(bool keeps)
 {
     if (pool() != NULL) {
-        pages_pool_return_free(pool());
+        pages_pool_keep(pool(), keeps);
     }
 }
 
@@ -128,8 +128,9 @@ void pages_free(void *array)
     free(array);
 }
 
-void pages_return_free(void)
+void pages_keep(bool keeps)
 {
+    (void)keeps;
 }
 
 #endif

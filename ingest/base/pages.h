@@ -9,6 +9,7 @@
 
 #include "ingest/base/attr.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Bytes aligned for any type, not cleared; NULL without memory. To be freed with pages_free(). */
@@ -19,7 +20,7 @@ void *pages_calloc(size_t count, size_t size) KS_MUST_USE;
  * `array` NULL allocates. */
 void *pages_resize(void *array, size_t size_bytes) KS_MUST_USE;
 void pages_free(void *array); /* NULL is allowed */
-/* What is free goes back to the system. */
-void pages_return_free(void);
+/* Whether pages that become free are kept for later arrays (pages_pool_keep()). */
+void pages_keep(bool keeps);
 
 #endif

@@ -22,7 +22,6 @@
 
 /* The large pages of x86-64, and of ARM with pages of 4 KB. */
 #define LARGE_PAGE_BYTES ((size_t)2 << 20)
-
 enum state {
     STATE_FRESH, /* no memory yet, or no longer */
     STATE_KEPT,  /* free, with memory */
@@ -42,6 +41,8 @@ struct pages_pool {
     uint32_t first_free; /* no free page before this one */
     uint32_t used_pages;
     uint32_t kept_pages;
+    uint32_t peak_pages; /* most in use since pages are kept */
+    bool keeps;
     pthread_mutex_t lock;
 };
 
@@ -77,8 +78,9 @@ static void count_state(struct pages_pool *pool, enum state state, uint32_t page
     }
 }
 
-/* Puts [begin, end) into a state; it lies within the one piece that begins at `piece`. */
-static void
+/* Puts [begin, end) into a state; it lies within the one piece that begins at `piece`. Where the
+ * piece that it is in then begins. */
+static uint32_t
 change_within(struct pages_pool *pool, uint32_t piece, uint32_t begin, uint32_t end, enum state to)
 {
     enum state from = state_of(pool->tags[piece]);
@@ -99,30 +101,57 @@ change_within(struct pages_pool *pool, uint32_t piece, uint32_t begin, uint32_t 
         }
     }
     put_piece(pool, begin, end, to);
+    return begin;
 }
 
 /* --- memory --- */
 
-static void return_pages(struct pages_pool *pool, uint32_t begin, uint32_t end)
+static uint32_t large_pages(const struct pages_pool *pool)
 {
-    (void)madvise(pool->base + begin * pool->page_bytes,
-                  (end - begin) * pool->page_bytes,
+    size_t pages = LARGE_PAGE_BYTES / pool->page_bytes;
+    return pages == 0 ? 1 : (uint32_t)pages;
+}
+
+/* Memory of [begin, end) goes, which is within the fresh piece that begins at `piece`. Large pages
+ * of which all is fresh now are named as a whole: Linux then forgets that they were ever in small
+ * ones, and gives a large one at the next touch. */
+static void return_pages(struct pages_pool *pool, uint32_t piece, uint32_t begin, uint32_t end)
+{
+    uint32_t piece_end = piece + pages_of(pool->tags[piece]);
+    uint32_t large = large_pages(pool);
+    uint32_t large_begin = begin - begin % large;
+    uint32_t large_end = end + (large - end % large) % large;
+    begin = large_begin >= piece ? large_begin : begin;
+    end = large_end <= piece_end ? large_end : end;
+    (void)madvise(pool->base + begin * pool->page_bytes, (end - begin) * pool->page_bytes,
                   MADV_DONTNEED);
 }
 
-/* Gives up to `pages` free pages with memory back to the system. */
+/* Gives up to `pages` free pages with memory back to the system, the last ones first: arrays are
+ * put where the first fit. */
 static void return_kept(struct pages_pool *pool, uint32_t pages)
 {
-    uint32_t at = pool->first_free;
+    uint32_t end = pool->page_count;
     while (pages != 0 && pool->kept_pages != 0) {
-        uint32_t end = at + pages_of(pool->tags[at]);
-        if (state_of(pool->tags[at]) == STATE_KEPT) {
-            uint32_t count = end - at < pages ? end - at : pages;
-            return_pages(pool, end - count, end);
-            change_within(pool, at, end - count, end, STATE_FRESH);
+        tag_t tag = pool->tags[end - 1];
+        uint32_t begin = end - pages_of(tag);
+        if (state_of(tag) == STATE_KEPT) {
+            uint32_t count = end - begin < pages ? end - begin : pages;
+            begin = change_within(pool, begin, end - count, end, STATE_FRESH);
+            return_pages(pool, begin, end - count, end);
             pages -= count;
         }
-        at = end; /* where a tag stands also when both sides are one piece now */
+        end = begin;
+    }
+}
+
+/* Stages behind the largest one need less than it. What they do not is better left to whatever else
+ * lives then. */
+static void return_excess(struct pages_pool *pool)
+{
+    uint32_t most = pool->keeps ? pool->peak_pages / 2 : 0;
+    if (pool->kept_pages > most) {
+        return_kept(pool, pool->kept_pages - most);
     }
 }
 
@@ -130,8 +159,8 @@ static void return_kept(struct pages_pool *pool, uint32_t pages)
 static uint32_t end_of_touch(const struct pages_pool *pool, uint32_t fresh_begin, uint32_t end)
 {
     uint32_t fresh_end = fresh_begin + pages_of(pool->tags[fresh_begin]);
-    uint32_t large = (uint32_t)(LARGE_PAGE_BYTES / pool->page_bytes);
-    if (large == 0 || end % large == 0) {
+    uint32_t large = large_pages(pool);
+    if (end % large == 0) {
         return end;
     }
     uint32_t large_begin = end - end % large;
@@ -170,17 +199,20 @@ static bool take(struct pages_pool *pool, uint32_t begin, uint32_t end)
             fresh += part_end - at;
             touch_end = piece_end > end ? end_of_touch(pool, at, end) : end;
         }
-        change_within(pool, at, at, part_end, STATE_USED);
+        (void)change_within(pool, at, at, part_end, STATE_USED);
         at = part_end;
     }
     put_piece(pool, begin, end, STATE_USED);
     if (begin == pool->first_free) {
         pool->first_free = end;
     }
+    if (pool->used_pages > pool->peak_pages) {
+        pool->peak_pages = pool->used_pages;
+    }
     if (fresh != 0) {
         return_kept(pool, fresh + (touch_end - end));
         if (touch_end != end) {
-            change_within(pool, end, end, touch_end, STATE_KEPT);
+            (void)change_within(pool, end, end, touch_end, STATE_KEPT);
         }
     }
     return fresh == end - begin;
@@ -233,7 +265,8 @@ bool pages_pool_resize(struct pages_pool *pool, void *array, size_t size_bytes)
     uint32_t old_pages = pages_of(pool->tags[begin]);
     bool ok = true;
     if (pages < old_pages) {
-        change_within(pool, begin, begin + pages, begin + old_pages, STATE_KEPT);
+        (void)change_within(pool, begin, begin + pages, begin + old_pages, STATE_KEPT);
+        return_excess(pool);
     } else if (pages > old_pages) {
         ok = is_free(pool, begin + old_pages, pages - old_pages);
         if (ok) {
@@ -257,14 +290,18 @@ void pages_pool_free(struct pages_pool *pool, void *array)
 {
     uint32_t begin = page_of(pool, array);
     (void)pthread_mutex_lock(&pool->lock);
-    change_within(pool, begin, begin, begin + pages_of(pool->tags[begin]), STATE_KEPT);
+    (void)change_within(pool, begin, begin, begin + pages_of(pool->tags[begin]), STATE_KEPT);
+    return_excess(pool);
     (void)pthread_mutex_unlock(&pool->lock);
 }
 
-void pages_pool_return_free(struct pages_pool *pool)
+void pages_pool_keep(struct pages_pool *pool, bool keeps)
 {
     (void)pthread_mutex_lock(&pool->lock);
-    return_kept(pool, pool->kept_pages);
+    pool->keeps = keeps;
+    pool->peak_pages =
+        keeps && pool->peak_pages > pool->used_pages ? pool->peak_pages : pool->used_pages;
+    return_excess(pool);
     (void)pthread_mutex_unlock(&pool->lock);
 }
 
@@ -290,12 +327,8 @@ static bool map_range(struct pages_pool *pool)
 {
     size_t range_bytes = pool->page_count * pool->page_bytes;
     pool->mapped_bytes = LARGE_PAGE_BYTES + range_bytes + pool->page_count * sizeof(tag_t);
-    pool->mapped = mmap(NULL,
-                        pool->mapped_bytes,
-                        PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-                        -1,
-                        0);
+    pool->mapped = mmap(NULL, pool->mapped_bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (pool->mapped == MAP_FAILED) {
         return false;
     }

@@ -32,8 +32,9 @@ bool pages_pool_resize(struct pages_pool *pool, void *array, size_t size_bytes) 
 /* The bytes of an array: those asked for, up to a whole page. */
 size_t pages_pool_size(struct pages_pool *pool, const void *array);
 void pages_pool_free(struct pages_pool *pool, void *array);
-/* Free pages go back to the system. */
-void pages_pool_return_free(struct pages_pool *pool);
+/* Whether pages that become free are kept, up to half of the most that was in use. Else, as at
+ * first, they go back to the system, and what is kept goes now. */
+void pages_pool_keep(struct pages_pool *pool, bool keeps);
 
 struct pages_pool_use {
     size_t used_bytes; /* of arrays */

@@ -9,6 +9,7 @@
  * grow in place until they get small. */
 #include "ingest/input/input.h"
 
+#include "ingest/base/pages.h"
 #include "ingest/input/decode.h"
 #include "ingest/input/source.h"
 
@@ -150,7 +151,8 @@ static struct input *create(void)
 static bool allocate_blocks(struct input *in)
 {
     for (size_t i = 0; i < INPUT_BLOCKS; i++) {
-        in->blocks[i].memory = malloc(INPUT_HEADROOM_BYTES + in->block_bytes + INPUT_PADDING_BYTES);
+        in->blocks[i].memory =
+            pages_alloc(INPUT_HEADROOM_BYTES + in->block_bytes + INPUT_PADDING_BYTES);
         if (in->blocks[i].memory == NULL) {
             return false;
         }
@@ -162,7 +164,7 @@ static bool allocate_blocks(struct input *in)
 static void destroy(struct input *in)
 {
     for (size_t i = 0; i < INPUT_BLOCKS; i++) {
-        free(in->blocks[i].memory);
+        pages_free(in->blocks[i].memory);
     }
     free(in->spill.memory);
     free(in->path);

@@ -59,7 +59,7 @@ bool pipeline_stream(const char *path,
                                .progress = progress,
                                .sink = sink};
     struct hardware hardware;
-    heap_return_large_pieces();
+    heap_work();
     if (wanted->hardware_path == NULL) {
         return go(&way, path, file_name, err);
     }

@@ -353,7 +353,7 @@ static void return_memory(struct jobs *jobs)
 {
     jobs->left_pieces = false;
     (void)pthread_mutex_unlock(&jobs->lock);
-    heap_return_free_pieces();
+    heap_rest();
     (void)pthread_mutex_lock(&jobs->lock);
 }
 
