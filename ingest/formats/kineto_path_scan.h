@@ -98,9 +98,8 @@ static inline unsigned take_digits(const char *at, uint64_t *number)
 
 #endif
 
-/* A number as profilers write it; *at is then behind it. False: whatever else. What follows must be
- * looked at, for it could go on as a number that they do not write. */
-static inline bool take_number(const char **at, struct json_value *value)
+/* A number as profilers write it; *at is then behind it. False: whatever else. */
+static inline bool take_number(const char **at, const char *end, struct json_value *value)
 {
     const char *begin = *at;
     bool is_negative = *begin == '-';
@@ -131,6 +130,9 @@ static inline bool take_number(const char **at, struct json_value *value)
                                 .flags = JSON_PARSED | JSON_DECIMAL,
                                 .digits = (uint8_t)fraction,
                                 .number = (int64_t)(number * num_powers_of_ten[fraction] + part)};
+    }
+    if (behind >= end || (*behind | 0x20) == 'e') {
+        return false;
     }
     if (is_negative) {
         value->number = -value->number;
@@ -491,10 +493,7 @@ static inline bool scan_path(struct kineto_paths *paths,
         at = raw;
         struct path_value taken;
         taken.value = value;
-        if ((json_is_digit(*raw) || *raw == '-') && take_number(&at, value)) {
-            if (at >= end) {
-                return false;
-            }
+        if ((json_is_digit(*raw) || *raw == '-') && take_number(&at, end, value)) {
             taken.logged[0] = value->number;
             taken.logged[1] = value->digits;
             taken.kind = value->digits == 0 ? EVENT_SLOT_INT : EVENT_SLOT_DECIMAL;
