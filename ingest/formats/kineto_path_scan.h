@@ -445,6 +445,26 @@ static inline int64_t *put_constants(const struct kineto_step *step,
     return to;
 }
 
+/* The value at *at, whatever it is. */
+static inline bool take_value(struct kineto_paths *paths,
+                              struct kineto_step *step,
+                              const char **at,
+                              const char *end,
+                              struct path_value *out)
+{
+    const char *raw = *at;
+    bool may_be_number = json_is_digit(*raw) || *raw == '-';
+    if (may_be_number && take_number(at, end, out->value)) {
+        out->logged[0] = out->value->number;
+        out->logged[1] = out->value->digits;
+        out->kind = out->value->digits == 0 ? EVENT_SLOT_INT : EVENT_SLOT_DECIMAL;
+    } else if (!take_other(paths, step, at, end, out)) {
+        return false;
+    }
+    note_value(step, raw, *at, out);
+    return true;
+}
+
 static inline bool scan_path(struct kineto_paths *paths,
                              struct kineto_event *event,
                              int64_t *values,
@@ -493,14 +513,9 @@ static inline bool scan_path(struct kineto_paths *paths,
         at = raw;
         struct path_value taken;
         taken.value = value;
-        if ((json_is_digit(*raw) || *raw == '-') && take_number(&at, end, value)) {
-            taken.logged[0] = value->number;
-            taken.logged[1] = value->digits;
-            taken.kind = value->digits == 0 ? EVENT_SLOT_INT : EVENT_SLOT_DECIMAL;
-        } else if (!take_other(paths, step, &at, end, &taken)) {
+        if (!take_value(paths, step, &at, end, &taken)) {
             return false;
         }
-        note_value(step, raw, at, &taken);
         *to++ = taken.logged[0];
         if (taken.kind == EVENT_SLOT_DECIMAL) {
             *to++ = taken.logged[1];
