@@ -378,9 +378,10 @@ static inline bool plain_time(const char *text, size_t len, int64_t *ns, bool *d
 static inline bool parsed_time(const struct json_value *value, int64_t *ns, bool *decimal)
 {
     static const int64_t scales[] = {1000, 100, 10, 1};
-    const int64_t plain_max = JSON_TIME_MAX_NS / 1000;
-    if ((value->flags & JSON_PARSED) == 0 || value->digits > 3 || value->number >= plain_max ||
-        value->number <= -plain_max) {
+    static const int64_t plain_max[] = {JSON_TIME_MAX_NS / 1000, JSON_TIME_MAX_NS / 100,
+                                        JSON_TIME_MAX_NS / 10, JSON_TIME_MAX_NS};
+    if ((value->flags & JSON_PARSED) == 0 || value->digits > 3 ||
+        value->number >= plain_max[value->digits] || value->number <= -plain_max[value->digits]) {
         return false;
     }
     *ns = value->number * scales[value->digits];

@@ -7,8 +7,9 @@
 #include "ingest/base/num.h"
 #include "ingest/formats/kineto_path.h"
 
-/* Numbers of more digits are left to others: up to here nothing overflows. */
-#define PLAIN_DIGITS_MAX 18U
+/* Numbers of more digits are left to others: up to here they are within 64 bits. Times since the
+ * epoch have 16 before the point and three behind. */
+#define PLAIN_DIGITS_MAX 19U
 
 /* --- numbers --- */
 
@@ -111,11 +112,7 @@ static inline bool take_number(const char **at, const char *end, struct json_val
         return false;
     }
     if (*behind != '.') {
-        *value = (struct json_value){.ptr = begin,
-                                     .len = (uint32_t)(behind - begin),
-                                     .kind = JSON_KIND_NUMBER,
-                                     .flags = JSON_PARSED,
-                                     .number = (int64_t)number};
+        *value = (struct json_value){.kind = JSON_KIND_NUMBER, .flags = JSON_PARSED};
     } else {
         uint64_t part = 0;
         unsigned fraction = take_digits(behind + 1, &part);
@@ -123,20 +120,17 @@ static inline bool take_number(const char **at, const char *end, struct json_val
             return false;
         }
         behind += 1 + fraction;
-        *value =
-            (struct json_value){.ptr = begin,
-                                .len = (uint32_t)(behind - begin),
-                                .kind = JSON_KIND_NUMBER,
-                                .flags = JSON_PARSED | JSON_DECIMAL,
-                                .digits = (uint8_t)fraction,
-                                .number = (int64_t)(number * num_powers_of_ten[fraction] + part)};
+        number = number * num_powers_of_ten[fraction] + part;
+        *value = (struct json_value){.kind = JSON_KIND_NUMBER,
+                                     .flags = JSON_PARSED | JSON_DECIMAL,
+                                     .digits = (uint8_t)fraction};
     }
-    if (behind >= end || (*behind | 0x20) == 'e') {
+    if (behind >= end || (*behind | 0x20) == 'e' || number > INT64_MAX) {
         return false;
     }
-    if (is_negative) {
-        value->number = -value->number;
-    }
+    value->ptr = begin;
+    value->len = (uint32_t)(behind - begin);
+    value->number = is_negative ? -(int64_t)number : (int64_t)number;
     *at = behind;
     return true;
 }
