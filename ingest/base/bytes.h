@@ -296,10 +296,15 @@ static inline bool bytes_equal(const char *a, const char *b, size_t len)
         return (bytes_half_equals(a, b) & bytes_half_equals(a + len - 16, b + len - 16)) ==
                BYTES_HALF_MASK;
     }
-    for (size_t at = 0; at < len - BYTES_BLOCK; at += BYTES_BLOCK) {
-        if (bytes_block_equals(a + at, b + at) != UINT32_MAX) {
+    size_t at = 0;
+    for (; len - at > (size_t)2 * BYTES_BLOCK; at += (size_t)2 * BYTES_BLOCK) {
+        if ((bytes_block_equals(a + at, b + at) &
+             bytes_block_equals(a + at + BYTES_BLOCK, b + at + BYTES_BLOCK)) != UINT32_MAX) {
             return false;
         }
+    }
+    if (len - at > BYTES_BLOCK && bytes_block_equals(a + at, b + at) != UINT32_MAX) {
+        return false;
     }
     return bytes_block_equals(a + len - BYTES_BLOCK, b + len - BYTES_BLOCK) == UINT32_MAX;
 }

@@ -220,12 +220,8 @@ whole_double(const struct json_value *value, double lowest, double beyond, doubl
            *number >= lowest && *number < beyond && floor(*number) >= *number;
 }
 
-bool json_text_int(const struct json_value *value, int64_t *number)
+bool json_text_read_int(const struct json_value *value, int64_t *number)
 {
-    if (KS_LIKELY((value->flags & (JSON_PARSED | JSON_DECIMAL)) == JSON_PARSED)) {
-        *number = value->number;
-        return true;
-    }
     if (value->kind != JSON_KIND_NUMBER) {
         return false;
     }
@@ -374,25 +370,8 @@ static inline bool plain_time(const char *text, size_t len, int64_t *ns, bool *d
     return value < (uint64_t)JSON_TIME_MAX_NS;
 }
 
-/* What profilers write: up to three decimals. */
-static inline bool parsed_time(const struct json_value *value, int64_t *ns, bool *decimal)
+enum json_time json_text_read_time(const struct json_value *value, int64_t *ns, bool *decimal)
 {
-    static const int64_t scales[] = {1000, 100, 10, 1};
-    const int64_t plain_max = JSON_TIME_MAX_NS / 1000;
-    if ((value->flags & JSON_PARSED) == 0 || value->digits > 3 || value->number >= plain_max ||
-        value->number <= -plain_max) {
-        return false;
-    }
-    *ns = value->number * scales[value->digits];
-    *decimal = *decimal || value->digits != 0;
-    return true;
-}
-
-enum json_time json_text_time(const struct json_value *value, int64_t *ns, bool *decimal)
-{
-    if (KS_LIKELY(parsed_time(value, ns, decimal))) {
-        return JSON_TIME_OK;
-    }
     if (value->kind != JSON_KIND_NUMBER && value->kind != JSON_KIND_STRING) {
         return JSON_TIME_NONE;
     }

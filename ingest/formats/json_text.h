@@ -3,6 +3,7 @@
 #ifndef KS_FORMATS_JSON_TEXT_H
 #define KS_FORMATS_JSON_TEXT_H
 
+#include "ingest/base/attr.h"
 #include "ingest/base/buf.h"
 #include "ingest/formats/json_scan.h"
 
@@ -38,13 +39,38 @@ enum json_time { JSON_TIME_OK, JSON_TIME_NONE, JSON_TIME_RANGE };
  * within int64. */
 #define JSON_TIME_MAX_NS ((int64_t)1 << 62)
 
+/* json_text_time and json_text_int for what is not JSON_PARSED, or too large. */
+enum json_time json_text_read_time(const struct json_value *value, int64_t *ns, bool *decimal);
+bool json_text_read_int(const struct json_value *value, int64_t *number);
+
 /* Decimal microseconds (a number, or a string that holds one) as nanoseconds, exactly; what lies
  * beyond the third decimal is rounded half away from zero. *decimal is set when it has a fraction
  * or exponent. */
-enum json_time json_text_time(const struct json_value *value, int64_t *ns, bool *decimal);
+static inline enum json_time
+json_text_time(const struct json_value *value, int64_t *ns, bool *decimal)
+{
+    static const int64_t scales[] = {1000, 100, 10, 1};
+    static const int64_t plain_max[] = {JSON_TIME_MAX_NS / 1000, JSON_TIME_MAX_NS / 100,
+                                        JSON_TIME_MAX_NS / 10, JSON_TIME_MAX_NS};
+    if ((value->flags & JSON_PARSED) == 0 || value->digits > 3 ||
+        value->number >= plain_max[value->digits] || value->number <= -plain_max[value->digits]) {
+        return json_text_read_time(value, ns, decimal);
+    }
+    *ns = value->number * scales[value->digits];
+    *decimal = *decimal || value->digits != 0;
+    return JSON_TIME_OK;
+}
 
 /* A JSON number with an integral value that fits. */
-bool json_text_int(const struct json_value *value, int64_t *number);
+static inline bool json_text_int(const struct json_value *value, int64_t *number)
+{
+    if (KS_LIKELY((value->flags & (JSON_PARSED | JSON_DECIMAL)) == JSON_PARSED)) {
+        *number = value->number;
+        return true;
+    }
+    return json_text_read_int(value, number);
+}
+
 /* The same to 2^64 - 1, as its 64 bits; negative numbers too. */
 bool json_text_bits(const struct json_value *value, int64_t *bits);
 /* A JSON number. */

@@ -115,26 +115,23 @@ static uint32_t number_text(struct kineto_lookup *lookup, const struct json_valu
     return memo->text;
 }
 
-uint32_t kineto_lookup_text(struct kineto_lookup *lookup, const struct json_value *value)
+uint32_t kineto_lookup_new_text(struct kineto_lookup *lookup, const struct json_value *value)
 {
+    if ((value->flags & (JSON_PARSED | JSON_DECIMAL)) == JSON_PARSED) {
+        return number_text(lookup, value);
+    }
     if ((value->flags & JSON_KNOWN) == 0) {
-        return (value->flags & (JSON_PARSED | JSON_DECIMAL)) == JSON_PARSED
-                   ? number_text(lookup, value)
-                   : text_of(lookup, value);
+        return text_of(lookup, value);
     }
-    struct kineto_text *known = &lookup->texts.texts[value->number];
-    if (KS_UNLIKELY(known->string == STRTAB_NONE)) {
-        const struct warning_count *counts = lookup->trace->warnings.by_code;
-        uint64_t repairs = counts[WARN_NUL].count + counts[WARN_UTF8].count;
-        uint32_t string = text_of(lookup, value);
-        /* Repairs are counted each time. */
-        bool repaired = counts[WARN_NUL].count + counts[WARN_UTF8].count != repairs;
-        if (repaired) {
-            return string;
-        }
-        known->string = string;
+    const struct warning_count *counts = lookup->trace->warnings.by_code;
+    uint64_t repairs = counts[WARN_NUL].count + counts[WARN_UTF8].count;
+    uint32_t string = text_of(lookup, value);
+    /* Repairs are counted each time. */
+    bool repaired = counts[WARN_NUL].count + counts[WARN_UTF8].count != repairs;
+    if (!repaired) {
+        lookup->texts.texts[value->number].string = string;
     }
-    return known->string;
+    return string;
 }
 
 /* --- memos --- */

@@ -69,8 +69,22 @@ void kineto_lookup_free(struct kineto_lookup *lookup);
 
 /* All answer UINT32_MAX (STRTAB_NONE) without memory. */
 
+/* kineto_lookup_text for a value that is met for the first time, or not known by its id. */
+uint32_t kineto_lookup_new_text(struct kineto_lookup *lookup, const struct json_value *value);
+
 /* The string id of Python's str() of a value. */
-uint32_t kineto_lookup_text(struct kineto_lookup *lookup, const struct json_value *value);
+static inline uint32_t kineto_lookup_text(struct kineto_lookup *lookup,
+                                          const struct json_value *value)
+{
+    if (KS_LIKELY((value->flags & JSON_KNOWN) != 0)) {
+        uint32_t string = lookup->texts.texts[value->number].string;
+        if (KS_LIKELY(string != STRTAB_NONE)) {
+            return string;
+        }
+    }
+    return kineto_lookup_new_text(lookup, value);
+}
+
 /* The category number; its kinds are then in `category_kinds`. */
 uint32_t kineto_lookup_category(struct kineto_lookup *lookup, const struct json_value *value);
 /* The track number; null values mean that the event has no pid or tid. */

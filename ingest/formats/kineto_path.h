@@ -34,12 +34,14 @@ struct kineto_constant {
 
 /* A value that came several times in a row, so that it is only compared. */
 struct kineto_settled {
-    uint32_t mask; /* a bit for each byte of `raw` that counts; 0: there is none */
-    uint32_t len;
+    uint32_t mask;           /* a bit for each byte of `raw` that counts; 0: there is none */
+    uint32_t len;            /* of the value as it is written */
     struct json_value value; /* but for its place in memory */
+    uint32_t value_off;      /* in what is written: behind the quote of a string */
+    uint32_t logged_count;
     int64_t logged[2];
-    uint32_t kind;         /* enum event_slot_kind */
-    char raw[BYTES_BLOCK]; /* with the byte behind it */
+    struct kineto_step **next; /* of the step: what follows the value's kind */
+    char raw[BYTES_BLOCK];     /* with the byte behind it */
 };
 
 /* A text, and what is behind it: a value, or the end of the event. */

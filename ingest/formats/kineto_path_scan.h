@@ -7,8 +7,9 @@
 #include "ingest/base/num.h"
 #include "ingest/formats/kineto_path.h"
 
-/* Numbers of more digits are left to others: up to here nothing overflows. */
-#define PLAIN_DIGITS_MAX 18U
+/* Numbers of more digits are left to others: up to here they are within 64 bits. Times since the
+ * epoch have 16 before the point and three behind. */
+#define PLAIN_DIGITS_MAX 19U
 
 /* --- numbers --- */
 
@@ -106,29 +107,29 @@ static inline bool take_number(const char **at, const char *end, struct json_val
     const char *digits = begin + is_negative;
     uint64_t number = 0;
     unsigned whole = take_digits(digits, &number);
-    unsigned fraction = 0;
     const char *behind = digits + whole;
     if (whole - 1 >= PLAIN_DIGITS_MAX || (*digits == '0' && (whole > 1 || is_negative))) {
         return false;
     }
-    value->flags = JSON_PARSED;
-    if (*behind == '.') {
+    if (*behind != '.') {
+        *value = (struct json_value){.kind = JSON_KIND_NUMBER, .flags = JSON_PARSED};
+    } else {
         uint64_t part = 0;
-        fraction = take_digits(behind + 1, &part);
+        unsigned fraction = take_digits(behind + 1, &part);
         if (fraction == 0 || whole + fraction > PLAIN_DIGITS_MAX) {
             return false;
         }
-        number = number * num_powers_of_ten[fraction] + part;
         behind += 1 + fraction;
-        value->flags = JSON_PARSED | JSON_DECIMAL;
+        number = number * num_powers_of_ten[fraction] + part;
+        *value = (struct json_value){.kind = JSON_KIND_NUMBER,
+                                     .flags = JSON_PARSED | JSON_DECIMAL,
+                                     .digits = (uint8_t)fraction};
     }
-    if (behind >= end || (*behind | 0x20) == 'e') {
+    if (behind >= end || (*behind | 0x20) == 'e' || number > INT64_MAX) {
         return false;
     }
     value->ptr = begin;
     value->len = (uint32_t)(behind - begin);
-    value->kind = JSON_KIND_NUMBER;
-    value->digits = (uint8_t)fraction;
     value->number = is_negative ? -(int64_t)number : (int64_t)number;
     *at = behind;
     return true;
@@ -312,24 +313,24 @@ static void settle(struct kineto_step *step,
     settled->mask = (uint32_t)(((uint64_t)2 << len) - 1);
     settled->len = len;
     settled->value = *value;
+    settled->value_off = value->kind == JSON_KIND_STRING ? 1 : 0;
+    settled->logged_count = kind == EVENT_SLOT_DECIMAL ? 2 : 1;
     settled->logged[0] = logged[0];
-    settled->logged[1] = logged[1];
-    settled->kind = kind;
+    settled->logged[1] = settled->logged_count == 2 ? logged[1] : 0;
+    settled->next = &step->next[kind];
 }
 
 /* Counts how often the value comes in a row. */
 static inline void note_value(struct kineto_step *step,
                               const char *raw,
                               const char *behind,
-                              const struct json_value *value,
-                              const int64_t logged[2],
-                              unsigned kind)
+                              const struct path_value *taken)
 {
-    if (KS_LIKELY(value->number != step->last)) {
-        step->last = value->number;
+    if (KS_LIKELY(taken->value->number != step->last)) {
+        step->last = taken->value->number;
         step->repeats = 0;
     } else if (++step->repeats == REPEATS_TO_SETTLE) {
-        settle(step, raw, (uint32_t)(behind - raw), value, logged, kind);
+        settle(step, raw, (uint32_t)(behind - raw), taken->value, taken->logged, taken->kind);
     }
 }
 
@@ -438,6 +439,26 @@ static inline int64_t *put_constants(const struct kineto_step *step,
     return to;
 }
 
+/* The value at *at, whatever it is. */
+static inline bool take_value(struct kineto_paths *paths,
+                              struct kineto_step *step,
+                              const char **at,
+                              const char *end,
+                              struct path_value *out)
+{
+    const char *raw = *at;
+    bool may_be_number = json_is_digit(*raw) || *raw == '-';
+    if (may_be_number && take_number(at, end, out->value)) {
+        out->logged[0] = out->value->number;
+        out->logged[1] = out->value->digits;
+        out->kind = out->value->digits == 0 ? EVENT_SLOT_INT : EVENT_SLOT_DECIMAL;
+    } else if (!take_other(paths, step, at, end, out)) {
+        return false;
+    }
+    note_value(step, raw, *at, out);
+    return true;
+}
+
 static inline bool scan_path(struct kineto_paths *paths,
                              struct kineto_event *event,
                              int64_t *values,
@@ -475,34 +496,25 @@ static inline bool scan_path(struct kineto_paths *paths,
         if (has_settled(step, raw)) {
             const struct kineto_settled *settled = &step->settled;
             *value = settled->value;
-            value->ptr = raw + (settled->value.kind == JSON_KIND_STRING);
+            value->ptr = raw + settled->value_off;
             to[0] = settled->logged[0];
             to[1] = settled->logged[1];
-            to += settled->kind == EVENT_SLOT_DECIMAL ? 2 : 1;
+            to += settled->logged_count;
             at = raw + settled->len;
-            next = &step->next[settled->kind];
+            next = settled->next;
             continue;
         }
         at = raw;
-        if ((json_is_digit(*raw) || *raw == '-') && take_number(&at, end, value)) {
-            unsigned kind = value->digits == 0 ? EVENT_SLOT_INT : EVENT_SLOT_DECIMAL;
-            to[0] = value->number;
-            to[1] = value->digits;
-            note_value(step, raw, at, value, to, kind);
-            to += value->digits == 0 ? 1 : 2;
-            next = &step->next[kind];
-            continue;
-        }
-        struct path_value other;
-        other.value = value;
-        if (!take_other(paths, step, &at, end, &other)) {
+        struct path_value taken;
+        taken.value = value;
+        if (!take_value(paths, step, &at, end, &taken)) {
             return false;
         }
-        to[0] = other.logged[0];
-        to[1] = other.kind == EVENT_SLOT_DECIMAL ? other.logged[1] : 0;
-        note_value(step, raw, at, value, to, other.kind);
-        to += other.kind == EVENT_SLOT_DECIMAL ? 2 : 1;
-        next = &step->next[other.kind];
+        *to++ = taken.logged[0];
+        if (taken.kind == EVENT_SLOT_DECIMAL) {
+            *to++ = taken.logged[1];
+        }
+        next = &step->next[taken.kind];
     }
 }
 

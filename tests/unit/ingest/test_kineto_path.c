@@ -189,6 +189,9 @@ static const char *const events[] = {
     "{\"ph\": \"s\", \"id\": 9223372036854775807, \"pid\": 0, \"tid\": 0, \"ts\": -1, \"args\": "
     "null}",
     "{\"ph\":\"f\",\"id\":\"0x7f\",\"bp\":\"e\",\"ts\":999999999999999.999,\"cat\":\"\"}",
+    "{\"ph\": \"X\", \"ts\": 1743647498123456.789, \"dur\": 9999999999999999999, \"id\": "
+    "-9223372036854775808, \"args\": {\"a\": 9.223372036854775807, \"b\": "
+    "922337203685477580.8, \"c\": 12345678901234567.890}}",
     "{\"ph\": \"X\", \"name\": \"\xC3\xA9\xE2\x82\xAC\", \"x\": [\"a\\\\\", \"[\", \"]\\\"\"], "
     "\"ts\": 0}",
 };
@@ -218,6 +221,35 @@ static void all_paths_are_known_side_by_side(void **state)
             assert_int_equal(check_all(known, events[i], strlen(events[i]), i), round);
             learn(known, events[i]);
         }
+    }
+    end_knowing(known);
+}
+
+/* What came again and again is only compared, until it changes. */
+static void settled_values_may_change(void **state)
+{
+    (void)state;
+    static const char *const values[] = {"25",     "256",   "25.5",   "2",     "25e1",
+                                         "-25",    "0",     "\"25\"", "\"2\"", "\"25 or 25\"",
+                                         "[2, 5]", "[2]",   "null",   "true",  "17.250",
+                                         "17.25",  "17.25", "{}",     "\"\""};
+    struct known *known = begin_knowing();
+    char text[2][128];
+    for (size_t i = 0; i < COUNT_OF(values); i++) {
+        (void)snprintf(text[0], sizeof text[0], "{\"ph\": \"X\", \"dur\": %s, \"ts\": 1}",
+                       values[i]);
+        learn(known, text[0]);
+    }
+    for (size_t i = 0; i < COUNT_OF(values) * COUNT_OF(values); i++) {
+        for (size_t which = 0; which < 2; which++) {
+            size_t value = which == 0 ? i % COUNT_OF(values) : i / COUNT_OF(values);
+            (void)snprintf(text[which], sizeof text[which],
+                           "{\"ph\": \"X\", \"dur\": %s, \"ts\": 1}", values[value]);
+        }
+        for (size_t again = 0; again < 8; again++) {
+            assert_true(check_all(known, text[0], strlen(text[0]), again));
+        }
+        assert_true(check_all(known, text[1], strlen(text[1]), i % ALIGNMENTS));
     }
     end_knowing(known);
 }
@@ -401,6 +433,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(events_are_known_once_learnt),
         cmocka_unit_test(all_paths_are_known_side_by_side),
+        cmocka_unit_test(settled_values_may_change),
         cmocka_unit_test(cut_events_are_not_known),
         cmocka_unit_test(changed_events_are_read_as_by_the_strict_scan),
         cmocka_unit_test(random_events_are_read_as_by_the_strict_scan),
