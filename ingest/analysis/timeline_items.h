@@ -36,7 +36,8 @@ struct timeline_items {
      * NULL when the trace has no such events. */
     uint32_t *partner;
     /* One word by event, which each stage fills anew for the next: the place (timeline_places.h),
-     * then the label, then the slice that the end of a flow is bound to. */
+     * then the label, then what launched a slice. Of ends of flows: the slice that they are bound
+     * to. */
     uint32_t *by_event;
     uint32_t counts[ITEM_CLASS_COUNT];
     int64_t first_ns; /* of all items; 0 without any */
