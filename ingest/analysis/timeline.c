@@ -10,7 +10,7 @@
  *               from the one before, all as they go by
  *     flows                                               timeline_flows, timeline_flow_ends
  *
- * What lies in memory is a few words an event (place, label, order); levels never do. */
+ * What lies in memory is two words an event (place and then label; order); levels never do. */
 #include "ingest/analysis/timeline.h"
 
 #include "ingest/analysis/scratch.h"
@@ -93,7 +93,7 @@ static bool find_labels(struct build *b)
 static bool prepare(struct build *b)
 {
     if (!find_tracks(b) || !find_labels(b) ||
-        !timeline_flow_ends_init(&b->ends, &b->items, &b->places, b->labels.of_event)) {
+        !timeline_flow_ends_init(&b->ends, &b->items, &b->places)) {
         return false;
     }
     b->lanes = scratch_alloc(1, sizeof *b->lanes);
@@ -130,11 +130,12 @@ static void measure_track(struct build *b, uint32_t number)
         const struct timeline_span span = timeline_span(&b->items, event);
         bool is_slice = span.class == ITEM_SLICE;
         if (span.class == ITEM_FLOW) {
-            timeline_flow_ends_bind(&b->ends, &b->items, &b->places, b->lanes, event);
+            timeline_flow_ends_bind(&b->ends, &b->items, &b->places, b->lanes,
+                                    timeline_place_of(&b->places, part, event), event);
             continue;
         }
         if (is_slice) {
-            timeline_flow_ends_slice(&b->ends, b->places.of_event[event], event);
+            timeline_flow_ends_slice(&b->ends, timeline_place_of(&b->places, part, event), event);
         }
         uint32_t lane = timeline_lanes_put(b->lanes, event, span.start_ns, span.end_ns, is_slice);
         int64_t start_ns = timeline_position(&b->items, span.start_ns);
@@ -191,7 +192,7 @@ static bool measure(struct build *b, struct err *err)
 
 /* ---- all ---- */
 
-/* What only levels need makes room for the flows. Their ends stand in the array of labels. */
+/* What only levels need makes room for the flows. */
 static void free_order(struct build *b)
 {
     scratch_free(b->order);

@@ -3,8 +3,7 @@
 
 bool timeline_flow_ends_init(struct timeline_flow_ends *ends,
                              const struct timeline_items *items,
-                             const struct timeline_places *places,
-                             uint32_t *by_event)
+                             const struct timeline_places *places)
 {
     uint32_t event_count = items->trace->events.count;
     *ends = (struct timeline_flow_ends){0};
@@ -15,7 +14,7 @@ bool timeline_flow_ends_init(struct timeline_flow_ends *ends,
     if (ends->waiting == NULL) {
         return false;
     }
-    ends->slice = by_event;
+    ends->slice = items->by_event;
     for (uint32_t event = 0; event < event_count; event++) {
         if (timeline_class(items, event) == ITEM_FLOW) {
             ends->slice[event] = TIMELINE_NO_EVENT;
@@ -34,10 +33,10 @@ void timeline_flow_ends_bind(struct timeline_flow_ends *ends,
                              const struct timeline_items *items,
                              const struct timeline_places *places,
                              const struct timeline_lanes *lanes,
+                             uint32_t place,
                              uint32_t event)
 {
     const struct trace_events *events = &items->trace->events;
-    uint32_t place = places->of_event[event];
     uint32_t ending = TIMELINE_NO_EVENT;
     uint32_t slice =
         timeline_lanes_innermost(lanes, events->ts_ns[event], places->of_event, place, &ending);
@@ -51,7 +50,7 @@ void timeline_flow_ends_bind(struct timeline_flow_ends *ends,
     }
 }
 
-static void resolve(struct timeline_flow_ends *ends, uint32_t place, uint32_t slice)
+void timeline_flow_ends_resolve(struct timeline_flow_ends *ends, uint32_t place, uint32_t slice)
 {
     uint32_t event = ends->waiting[place];
     while (event != TIMELINE_NO_EVENT) {
@@ -62,17 +61,10 @@ static void resolve(struct timeline_flow_ends *ends, uint32_t place, uint32_t sl
     ends->waiting[place] = TIMELINE_NO_EVENT;
 }
 
-void timeline_flow_ends_slice(struct timeline_flow_ends *ends, uint32_t place, uint32_t event)
-{
-    if (ends->slice != NULL && ends->waiting[place] != TIMELINE_NO_EVENT) {
-        resolve(ends, place, event);
-    }
-}
-
 void timeline_flow_ends_finish(struct timeline_flow_ends *ends,
                                const struct timeline_places *places)
 {
     for (uint32_t place = 0; ends->slice != NULL && place < places->count; place++) {
-        resolve(ends, place, TIMELINE_NO_EVENT);
+        timeline_flow_ends_resolve(ends, place, TIMELINE_NO_EVENT);
     }
 }

@@ -9,9 +9,18 @@
 #define DIGITS ((size_t)1 << DIGIT_BITS)
 #define ID_BITS 32u
 
+/* Events in order of their ids. */
+struct id_list {
+    uint32_t *events;
+    uint32_t count;
+};
+
 struct flows {
     const struct timeline_items *items;
     const struct timeline_flow_ends *ends;
+    struct id_list calls;
+    struct id_list work; /* on devices, in the order of the file */
+    struct id_list drawn;
     struct timeline_flow *list;
     size_t count;
     size_t cap;
@@ -19,10 +28,6 @@ struct flows {
 
 static bool add_flow(struct flows *f, uint32_t from, uint32_t to, enum timeline_flow_kind kind)
 {
-    bool is_bound = from != TIMELINE_NO_EVENT && to != TIMELINE_NO_EVENT && from != to;
-    if (!is_bound) {
-        return true;
-    }
     struct timeline_flow *list = scratch_grow(f->list, f->count, &f->cap, sizeof *list);
     if (list == NULL) {
         return false;
@@ -32,47 +37,76 @@ static bool add_flow(struct flows *f, uint32_t from, uint32_t to, enum timeline_
     return true;
 }
 
-/* Events of some class in order of their ids, of one id as `compare` says. */
-struct id_list {
-    uint32_t *events;
-    uint32_t count;
-};
+static bool is_device_work(const struct timeline_items *items, uint32_t event)
+{
+    uint8_t kind = items->trace->events.kind[event];
+    return kind == EVENT_KERNEL || kind == EVENT_MEMCPY || kind == EVENT_MEMSET;
+}
 
-typedef bool (*event_test)(const struct timeline_items *items, uint32_t event);
+/* ---- lists ---- */
+
+static bool make_list(struct id_list *list, uint32_t count)
+{
+    *list = (struct id_list){scratch_alloc(count, sizeof *list->events), 0};
+    return list->events != NULL;
+}
+
+static void add_slice(struct flows *f, uint32_t event)
+{
+    const struct trace_events *events = &f->items->trace->events;
+    bool is_call = events->kind[event] == EVENT_RUNTIME || events->kind[event] == EVENT_DRIVER;
+    if (is_call) {
+        f->calls.events[f->calls.count++] = event;
+    } else if (is_device_work(f->items, event)) {
+        f->work.events[f->work.count++] = event;
+    }
+}
+
+/* What has an id, by class. Nothing is known yet to be launched. */
+static bool list_events(struct flows *f)
+{
+    const struct timeline_items *items = f->items;
+    const struct trace_events *events = &items->trace->events;
+    if (!make_list(&f->calls, items->counts[ITEM_SLICE]) ||
+        !make_list(&f->work, items->counts[ITEM_SLICE]) ||
+        !make_list(&f->drawn, items->counts[ITEM_FLOW])) {
+        return false;
+    }
+    for (uint32_t i = 0; i < events->count; i++) {
+        enum item_class class = timeline_class(items, i);
+        bool has_id = trace_correlation(events, i) != TRACE_NO_ID;
+        if (class == ITEM_FLOW) {
+            f->drawn.events[f->drawn.count] = i;
+            f->drawn.count += has_id;
+            continue;
+        }
+        items->by_event[i] = TIMELINE_NO_EVENT;
+        if (class == ITEM_SLICE && has_id) {
+            add_slice(f, i);
+        }
+    }
+    return true;
+}
 
 /* The end of the run of equal ids that begins at `first`. */
 static uint32_t
 run_end(const struct timeline_items *items, const struct id_list *list, uint32_t first)
 {
     const struct trace_events *events = &items->trace->events;
-    uint32_t end = first;
-    while (end < list->count && trace_correlation(events, list->events[end]) ==
-                                    trace_correlation(events, list->events[first])) {
+    int64_t id = trace_correlation(events, list->events[first]);
+    uint32_t end = first + 1;
+    while (end < list->count && trace_correlation(events, list->events[end]) == id) {
         end++;
     }
     return end;
 }
 
-static bool list_by_id(struct id_list *list,
-                       const struct timeline_items *items,
-                       event_test is_wanted,
-                       int (*compare)(uint32_t a, uint32_t b, const void *ctx))
+/* By id, of one id as `compare` says. */
+static bool sort_list(struct id_list *list,
+                      const struct timeline_items *items,
+                      int (*compare)(uint32_t a, uint32_t b, const void *ctx))
 {
-    const struct trace_events *events = &items->trace->events;
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < events->count; i++) {
-        count += is_wanted(items, i);
-    }
-    *list = (struct id_list){scratch_alloc(count, sizeof *list->events), 0};
-    if (list->events == NULL) {
-        return false;
-    }
-    for (uint32_t i = 0; i < events->count; i++) {
-        if (is_wanted(items, i)) {
-            list->events[list->count++] = i;
-        }
-    }
-    bool ok = sort_by_number(list->events, list->count, &events->correlation);
+    bool ok = sort_by_number(list->events, list->count, &items->trace->events.correlation);
     uint32_t end = 0;
     for (uint32_t i = 0; ok && i < list->count; i = end) {
         end = run_end(items, list, i);
@@ -82,27 +116,6 @@ static bool list_by_id(struct id_list *list,
 }
 
 /* ---- launches ---- */
-
-static bool is_call(const struct timeline_items *items, uint32_t event)
-{
-    const struct trace_events *events = &items->trace->events;
-    bool is_runtime = events->kind[event] == EVENT_RUNTIME || events->kind[event] == EVENT_DRIVER;
-    return is_runtime && trace_correlation(events, event) != TRACE_NO_ID &&
-           timeline_class(items, event) == ITEM_SLICE;
-}
-
-static bool is_device_work(const struct timeline_items *items, uint32_t event)
-{
-    uint8_t kind = items->trace->events.kind[event];
-    return kind == EVENT_KERNEL || kind == EVENT_MEMCPY || kind == EVENT_MEMSET;
-}
-
-static bool is_launched(const struct timeline_items *items, uint32_t event)
-{
-    return is_device_work(items, event) &&
-           trace_correlation(&items->trace->events, event) != TRACE_NO_ID &&
-           timeline_class(items, event) == ITEM_SLICE;
-}
 
 static int compare_starts(const struct trace_events *events, uint32_t a, uint32_t b)
 {
@@ -117,12 +130,6 @@ static int by_call(uint32_t a, uint32_t b, const void *ctx)
     bool is_driver_a = events->kind[a] == EVENT_DRIVER;
     bool is_driver_b = events->kind[b] == EVENT_DRIVER;
     return is_driver_a != is_driver_b ? is_driver_a - is_driver_b : compare_starts(events, a, b);
-}
-
-static int by_start(uint32_t a, uint32_t b, const void *ctx)
-{
-    const struct timeline_items *items = ctx;
-    return compare_starts(&items->trace->events, a, b);
 }
 
 /* Where an id is used again, the latest call of the runtime that began before the device, else the
@@ -143,46 +150,54 @@ call_for(const struct timeline_items *items, const uint32_t *calls, uint32_t cou
     return calls[low == 0 ? 0 : low - 1];
 }
 
-static bool match_launches(struct flows *f, const struct id_list *calls, const struct id_list *work)
+/* The first call with this id or a larger one, sought around `near`: devices work through calls in
+ * order, nearly. */
+static uint32_t first_call(const struct flows *f, int64_t id, uint32_t near)
+{
+    const struct trace_events *events = &f->items->trace->events;
+    const struct id_list *calls = &f->calls;
+    uint32_t low = near;
+    uint32_t high = near;
+    for (uint32_t step = 1; low > 0 && trace_correlation(events, calls->events[low - 1]) >= id;
+         step *= 2) {
+        high = low - 1;
+        low = low > step ? low - step : 0;
+    }
+    for (uint32_t step = 1;
+         high < calls->count && trace_correlation(events, calls->events[high]) < id; step *= 2) {
+        low = high + 1;
+        high = calls->count - high > step ? high + step : calls->count;
+    }
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        bool is_low = trace_correlation(events, calls->events[middle]) < id;
+        low = is_low ? middle + 1 : low;
+        high = is_low ? high : middle;
+    }
+    return low;
+}
+
+static bool find_launches(struct flows *f)
 {
     const struct timeline_items *items = f->items;
     const struct trace_events *events = &items->trace->events;
     uint32_t first = 0;
-    uint32_t end = 0;
-    bool ok = true;
-    for (uint32_t i = 0; ok && i < work->count; i++) {
-        int64_t wanted = trace_correlation(events, work->events[i]);
-        while (first < calls->count && trace_correlation(events, calls->events[first]) < wanted) {
-            first++;
-        }
-        if (first < calls->count && trace_correlation(events, calls->events[first]) == wanted) {
-            end = end > first ? end : run_end(items, calls, first);
-            uint32_t call = call_for(items, calls->events + first, end - first, work->events[i]);
-            ok = add_flow(f, call, work->events[i], TIMELINE_FLOW_LAUNCH);
+    bool ok = sort_list(&f->calls, items, by_call);
+    for (uint32_t i = 0; ok && i < f->work.count; i++) {
+        uint32_t work = f->work.events[i];
+        int64_t id = trace_correlation(events, work);
+        first = first_call(f, id, first);
+        if (first < f->calls.count && trace_correlation(events, f->calls.events[first]) == id) {
+            uint32_t end = run_end(items, &f->calls, first);
+            uint32_t call = call_for(items, f->calls.events + first, end - first, work);
+            items->by_event[work] = call;
+            ok = add_flow(f, call, work, TIMELINE_FLOW_LAUNCH);
         }
     }
     return ok;
 }
 
-static bool find_launches(struct flows *f)
-{
-    struct id_list calls = {0};
-    struct id_list work = {0};
-    bool ok = list_by_id(&calls, f->items, is_call, by_call) &&
-              list_by_id(&work, f->items, is_launched, by_start) &&
-              match_launches(f, &calls, &work);
-    scratch_free(calls.events);
-    scratch_free(work.events);
-    return ok;
-}
-
 /* ---- drawn by the file ---- */
-
-static bool is_flow_end(const struct timeline_items *items, uint32_t event)
-{
-    return timeline_class(items, event) == ITEM_FLOW &&
-           trace_correlation(&items->trace->events, event) != TRACE_NO_ID;
-}
 
 static bool is_same_flow(const struct trace_events *events, uint32_t a, uint32_t b)
 {
@@ -240,7 +255,9 @@ static bool follow(struct flows *f, const uint32_t *ends, uint32_t count)
     for (uint32_t i = 0; ok && i < count; i++) {
         char phase = events->phase[ends[i]];
         uint32_t slice = f->ends->slice[ends[i]];
-        ok = phase == 's' || add_flow(f, from, slice, kind_of(f->items, ends[i], slice));
+        bool is_new = from != TIMELINE_NO_EVENT && slice != TIMELINE_NO_EVENT && from != slice &&
+                      f->items->by_event[slice] != from;
+        ok = phase == 's' || !is_new || add_flow(f, from, slice, kind_of(f->items, ends[i], slice));
         from = phase == 'f' ? from : slice;
     }
     return ok;
@@ -248,21 +265,17 @@ static bool follow(struct flows *f, const uint32_t *ends, uint32_t count)
 
 static bool find_drawn(struct flows *f)
 {
-    struct id_list ends = {0};
-    if (f->ends->slice == NULL) {
-        return true;
-    }
-    bool ok = list_by_id(&ends, f->items, is_flow_end, by_flow);
     const struct trace_events *events = &f->items->trace->events;
+    const struct id_list *drawn = &f->drawn;
+    bool ok = sort_list(&f->drawn, f->items, by_flow);
     uint32_t end = 0;
-    for (uint32_t i = 0; ok && i < ends.count; i = end) {
+    for (uint32_t i = 0; ok && i < drawn->count; i = end) {
         end = i + 1;
-        while (end < ends.count && is_same_flow(events, ends.events[i], ends.events[end])) {
+        while (end < drawn->count && is_same_flow(events, drawn->events[i], drawn->events[end])) {
             end++;
         }
-        ok = follow(f, ends.events + i, end - i);
+        ok = follow(f, drawn->events + i, end - i);
     }
-    scratch_free(ends.events);
     return ok;
 }
 
@@ -294,9 +307,21 @@ static void sort_pass(const struct timeline_flow *from,
     }
 }
 
+static bool is_sorted(const struct flows *f, bool by_target)
+{
+    bool sorted = true;
+    for (size_t i = 1; i < f->count; i++) {
+        sorted &= key_of(&f->list[i - 1], by_target) <= key_of(&f->list[i], by_target);
+    }
+    return sorted;
+}
+
 /* Stable: sorted by one column, equal ones stay in the order of the other. False without memory. */
 static bool sort_flows(struct flows *f, bool by_target)
 {
+    if (is_sorted(f, by_target)) {
+        return true;
+    }
     struct timeline_flow *scratch = scratch_alloc(f->count, sizeof *scratch);
     uint32_t event_count = f->items->trace->events.count;
     if (scratch == NULL) {
@@ -349,7 +374,10 @@ bool timeline_flows_build(const struct timeline_items *items,
                           struct err *err)
 {
     struct flows f = {.items = items, .ends = ends};
-    bool ok = find_launches(&f) && find_drawn(&f);
+    bool ok = list_events(&f) && find_launches(&f) && find_drawn(&f);
+    scratch_free(f.calls.events);
+    scratch_free(f.work.events);
+    scratch_free(f.drawn.events);
     if (!ok) {
         (void)err_set(err, ERR_NO_MEMORY, "no memory for flows");
     }

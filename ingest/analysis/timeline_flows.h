@@ -23,22 +23,29 @@ struct timeline_flow_ends {
                           `slice` until then */
 };
 
-/* `by_event`: an array of which the entries of flow ends are free, that of labels. It becomes
- * `slice`, and must outlive the ends. False without memory; must be freed in either case. */
+/* items->by_event, of which labels leave the entries of flow ends free, becomes `slice`. False
+ * without memory; must be freed in either case. */
 bool timeline_flow_ends_init(struct timeline_flow_ends *ends,
                              const struct timeline_items *items,
-                             const struct timeline_places *places,
-                             uint32_t *by_event) KS_MUST_USE;
+                             const struct timeline_places *places) KS_MUST_USE;
 void timeline_flow_ends_free(struct timeline_flow_ends *ends);
 
-/* Binds an end; to be called for the items of a track in order, with timeline_flow_ends_slice for
- * the slices. */
+/* Binds an end on a place; to be called for the items of a track in order, with
+ * timeline_flow_ends_slice for the slices. */
 void timeline_flow_ends_bind(struct timeline_flow_ends *ends,
                              const struct timeline_items *items,
                              const struct timeline_places *places,
                              const struct timeline_lanes *lanes,
+                             uint32_t place,
                              uint32_t event);
-void timeline_flow_ends_slice(struct timeline_flow_ends *ends, uint32_t place, uint32_t event);
+void timeline_flow_ends_resolve(struct timeline_flow_ends *ends, uint32_t place, uint32_t slice);
+static inline void
+timeline_flow_ends_slice(struct timeline_flow_ends *ends, uint32_t place, uint32_t event)
+{
+    if (ends->slice != NULL && KS_UNLIKELY(ends->waiting[place] != TIMELINE_NO_EVENT)) {
+        timeline_flow_ends_resolve(ends, place, event);
+    }
+}
 /* Behind the last track: what still waits is bound to nothing. */
 void timeline_flow_ends_finish(struct timeline_flow_ends *ends,
                                const struct timeline_places *places);

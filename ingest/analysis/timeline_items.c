@@ -5,41 +5,54 @@
 /* What ends later than this behind the last start is no duration. */
 #define ABSURD_NS (INT64_C(86400) * 1000000000)
 
+const uint8_t timeline_class_of_phase[UINT8_MAX + 1] = {
+    ['X'] = ITEM_SLICE,     ['B'] = ITEM_SLICE,     ['b'] = ITEM_SLICE,     ['S'] = ITEM_SLICE,
+    ['E'] = ITEM_SLICE_END, ['e'] = ITEM_SLICE_END, ['F'] = ITEM_SLICE_END, ['i'] = ITEM_MARK,
+    ['I'] = ITEM_INSTANT,   ['R'] = ITEM_INSTANT,   ['n'] = ITEM_INSTANT,   ['T'] = ITEM_INSTANT,
+    ['p'] = ITEM_INSTANT,   ['s'] = ITEM_FLOW,      ['t'] = ITEM_FLOW,      ['f'] = ITEM_FLOW,
+    ['C'] = ITEM_COUNTER,
+};
+
 static bool has_pairs(const struct trace_events *events)
 {
+    bool has = false;
     for (uint32_t i = 0; i < events->count; i++) {
-        if (timeline_is_begin(events->phase[i]) || timeline_is_end(events->phase[i])) {
-            return true;
-        }
+        has |= timeline_is_begin(events->phase[i]) | timeline_is_end(events->phase[i]);
     }
-    return false;
+    return has;
 }
 
-/* Starts, and ends that are events of their own. */
-static void find_starts(struct timeline_items *items)
+/* Starts, and ends that are events of their own. *max_end_ns: of the complete events. */
+static void find_starts(struct timeline_items *items, int64_t *max_end_ns)
 {
     const struct trace_events *events = &items->trace->events;
-    bool is_first = true;
+    int64_t first_ns = INT64_MAX;
+    int64_t last_ns = INT64_MIN;
     for (uint32_t i = 0; i < events->count; i++) {
         enum item_class class = timeline_class(items, i);
-        items->counts[class]++;
         bool has_time = class != ITEM_NONE || (timeline_is_end(events->phase[i]) &&
                                                (events->flags[i] & EVENT_NO_TS) == 0);
+        items->counts[class]++;
         if (has_time) {
             int64_t ts_ns = events->ts_ns[i];
-            items->first_ns = is_first ? ts_ns : ns_min(items->first_ns, ts_ns);
-            items->last_ns = is_first ? ts_ns : ns_max(items->last_ns, ts_ns);
-            is_first = false;
+            first_ns = ns_min(first_ns, ts_ns);
+            last_ns = ns_max(last_ns, ts_ns);
+        }
+        if (class == ITEM_SLICE && events->phase[i] == 'X') {
+            *max_end_ns = ns_max(*max_end_ns, ns_add(events->ts_ns[i], trace_dur_ns(events, i)));
         }
     }
+    bool has_any = first_ns <= last_ns;
+    items->first_ns = has_any ? first_ns : 0;
+    items->last_ns = has_any ? last_ns : 0;
 }
 
-static void find_ends(struct timeline_items *items, struct warnings *warnings)
+/* The last end of those that are not absurd, some of which are. */
+static void leave_absurd_ends(struct timeline_items *items, struct warnings *warnings)
 {
     const struct trace_events *events = &items->trace->events;
     int64_t last_ns = items->last_ns;
     uint64_t absurd_count = 0;
-    items->cut_ns = ns_add(items->last_ns, ABSURD_NS);
     for (uint32_t i = 0; i < events->count; i++) {
         if (events->phase[i] != 'X' || (events->flags[i] & EVENT_NO_TS) != 0) {
             continue;
@@ -62,13 +75,24 @@ bool timeline_items_find(struct timeline_items *items,
     if (has_pairs(&trace->events) && !timeline_pair(items, warnings)) {
         return false;
     }
-    find_starts(items);
-    find_ends(items, warnings);
+    items->by_event = scratch_alloc(trace->events.count, sizeof *items->by_event);
+    if (items->by_event == NULL) {
+        return false;
+    }
+    int64_t max_end_ns = INT64_MIN;
+    find_starts(items, &max_end_ns);
+    items->cut_ns = ns_add(items->last_ns, ABSURD_NS);
+    if (max_end_ns > items->cut_ns) {
+        leave_absurd_ends(items, warnings);
+    } else {
+        items->last_ns = ns_max(items->last_ns, max_end_ns);
+    }
     return true;
 }
 
 void timeline_items_free(struct timeline_items *items)
 {
     scratch_free(items->partner);
+    scratch_free(items->by_event);
     *items = (struct timeline_items){0};
 }

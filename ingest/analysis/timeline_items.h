@@ -35,6 +35,10 @@ struct timeline_items {
     /* By event: a begin's end, ITEM_OPEN; ITEM_TAKEN; an end without a begin is its own partner.
      * NULL when the trace has no such events. */
     uint32_t *partner;
+    /* One word by event, which each stage fills anew for the next: the place (timeline_places.h),
+     * then the label, then what launched a slice. Of ends of flows: the slice that they are bound
+     * to. */
+    uint32_t *by_event;
     uint32_t counts[ITEM_CLASS_COUNT];
     int64_t first_ns; /* of all items; 0 without any */
     int64_t last_ns;  /* the last end, without absurd ones */
@@ -59,39 +63,24 @@ static inline bool timeline_is_async(char phase)
            phase == 'T' || phase == 'p';
 }
 
+/* By phase: its class; two more of which the event decides. */
+enum { ITEM_SLICE_END = ITEM_CLASS_COUNT, ITEM_MARK };
+extern const uint8_t timeline_class_of_phase[UINT8_MAX + 1];
+
 static inline enum item_class timeline_class(const struct timeline_items *items, uint32_t event)
 {
     const struct trace_events *events = &items->trace->events;
+    uint8_t class = timeline_class_of_phase[(unsigned char)events->phase[event]];
     if ((events->flags[event] & EVENT_NO_TS) != 0) {
         return ITEM_NONE;
     }
-    switch (events->phase[event]) {
-    case 'X':
-    case 'B':
-    case 'b':
-    case 'S':
-        return ITEM_SLICE;
-    case 'E':
-    case 'e':
-    case 'F':
-        return items->partner[event] == event ? ITEM_INSTANT : ITEM_NONE;
-    case 'i':
+    if (class == ITEM_MARK) {
         return events->kind[event] == EVENT_MEMORY ? ITEM_MEMORY : ITEM_INSTANT;
-    case 'I':
-    case 'R':
-    case 'n':
-    case 'T':
-    case 'p':
-        return ITEM_INSTANT;
-    case 's':
-    case 't':
-    case 'f':
-        return ITEM_FLOW;
-    case 'C':
-        return ITEM_COUNTER;
-    default:
-        return ITEM_NONE;
     }
+    if (KS_UNLIKELY(class == ITEM_SLICE_END)) {
+        return items->partner[event] == event ? ITEM_INSTANT : ITEM_NONE;
+    }
+    return (enum item_class) class;
 }
 
 /* Of a slice. */
@@ -130,8 +119,9 @@ static inline int64_t timeline_position(const struct timeline_items *items, int6
     return ns_sub(file_ns, items->origin_ns);
 }
 
-/* Matches begins and ends, finds the bounds; origin_ns is `origin_ns`. Counts what does not match
- * and what is absurd. n log n. False without memory; must be freed in either case. */
+/* Matches begins and ends, finds the bounds; origin_ns is `origin_ns`, by_event not set. Counts
+ * what does not match and what is absurd. n log n. False without memory; must be freed in either
+ * case. */
 bool timeline_items_find(struct timeline_items *items,
                          const struct trace *trace,
                          int64_t origin_ns,

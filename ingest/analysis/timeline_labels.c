@@ -134,7 +134,7 @@ static bool label_events(struct labelling *l)
             while (row < trace->counter_count && trace->counters[row].event < event) {
                 row++;
             }
-            labels->of_event[event] = row;
+            l->items->by_event[event] = row;
         } else if (class == ITEM_SLICE || class == ITEM_INSTANT) {
             uint32_t number = number_of(l, event);
             if (number == KEY_MAP_NONE) {
@@ -143,7 +143,7 @@ static bool label_events(struct labelling *l)
             int64_t dur_ns = class == ITEM_INSTANT ? 0
                                                    : ns_sub(timeline_end_ns(l->items, event),
                                                             trace->events.ts_ns[event]);
-            labels->of_event[event] = number;
+            l->items->by_event[event] = number;
             labels->count[number]++;
             labels->total_ns[number] = ns_add(labels->total_ns[number], dur_ns);
         }
@@ -181,12 +181,11 @@ bool timeline_labels_find(struct timeline_labels *labels,
     const struct trace *trace = items->trace;
     struct labelling l = {.labels = labels, .items = items, .communicates = communicates};
     l.lightning = trace->framework != NULL && strcmp(trace->framework, "pytorch-lightning") == 0;
-    *labels = (struct timeline_labels){
-        .of_event = scratch_alloc(trace->events.count, sizeof *labels->of_event)};
+    *labels = (struct timeline_labels){0};
     key_map_init(&labels->keys);
     l.latest = scratch_none(strtab_count(trace->strings));
-    bool ok = labels->of_event != NULL && l.latest != NULL &&
-              names_init(&l.names, trace->strings) && label_events(&l) && rank_labels(labels);
+    bool ok = l.latest != NULL && names_init(&l.names, trace->strings) && label_events(&l) &&
+              rank_labels(labels);
     names_free(&l.names);
     scratch_free(l.latest);
     return ok;
@@ -198,7 +197,6 @@ void timeline_labels_free(struct timeline_labels *labels)
     scratch_free(labels->count);
     scratch_free(labels->total_ns);
     scratch_free(labels->rank);
-    scratch_free(labels->of_event);
     *labels = (struct timeline_labels){0};
 }
 

@@ -16,13 +16,13 @@ struct timeline_labels {
     struct key_map keys; /* name, category, role: numbers as they come */
     uint64_t *count;     /* by that number */
     int64_t *total_ns;
-    uint32_t *rank;     /* the number that a label has outside */
-    uint32_t *of_event; /* number of slices and instants, the first row of counters, else not set */
+    uint32_t *rank; /* the number that a label has outside */
     size_t count_cap;
     size_t total_cap;
 };
 
-/* `communicates` as in timeline_frame. False without memory; must be freed in
+/* Sets items->by_event: that number of slices and instants, of counters their first row.
+ * `communicates` as in timeline_frame. False without memory; must be freed in
  * either case. */
 bool timeline_labels_find(struct timeline_labels *labels,
                           const struct timeline_items *items,

@@ -46,7 +46,8 @@ uint32_t timeline_lanes_innermost(const struct timeline_lanes *lanes,
     *ending = TIMELINE_NO_EVENT;
     for (uint32_t lane = lanes->used; lane > 0; lane--) {
         uint32_t event = lanes->event[lane - 1];
-        if (!lanes->is_slice[lane - 1] || place_of_event[event] != place) {
+        if (!lanes->is_slice[lane - 1] ||
+            (place_of_event != NULL && place_of_event[event] != place)) {
             continue;
         }
         if (timeline_lanes_is_open(lanes, lane - 1, at_ns)) {

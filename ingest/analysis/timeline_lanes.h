@@ -42,7 +42,8 @@ uint32_t timeline_lanes_put(
     struct timeline_lanes *lanes, uint32_t event, int64_t start_ns, int64_t end_ns, bool is_slice);
 
 /* The event of the innermost slice that is open at a time, of those with place_of_event[event] ==
- * `place`. *ending: of the innermost one that ends there. TIMELINE_NO_EVENT: none. */
+ * `place`; all when that is NULL. *ending: of the innermost one that ends there. TIMELINE_NO_EVENT:
+ * none. */
 uint32_t timeline_lanes_innermost(const struct timeline_lanes *lanes,
                                   int64_t at_ns,
                                   const uint32_t *place_of_event,

@@ -276,7 +276,38 @@ static bool order_tracks(struct laying *l)
 
 /* ---- events track by track ---- */
 
+/* Of counters that share a track each has lanes of its own. */
+static bool find_lanes(struct laying *l)
+{
+    struct timeline_layout *layout = l->layout;
+    uint32_t *lanes = scratch_calloc(layout->track_count, sizeof *lanes);
+    if (lanes == NULL) {
+        return false;
+    }
+    for (uint32_t i = 0; i < l->places->count; i++) {
+        uint32_t number = layout->track_of[i];
+        if (number != PLACE_NONE) {
+            layout->lane_base[i] = lanes[number];
+            lanes[number] += l->places->items[i].series_count;
+            lanes[number] = lanes[number] < TIMELINE_LANES_MAX ? lanes[number] : TIMELINE_LANES_MAX;
+        }
+    }
+    scratch_free(lanes);
+    return true;
+}
+
+/* Where no track has several places, the events of each stand together already. */
 static void find_parts(struct laying *l)
+{
+    struct timeline_layout *layout = l->layout;
+    for (uint32_t t = 0; t < layout->track_count; t++) {
+        const struct timeline_place *place = &l->places->items[layout->tracks[t].place];
+        layout->tracks[t].first = place->first;
+        layout->tracks[t].count = place->count;
+    }
+}
+
+static void find_joined_parts(struct laying *l)
 {
     struct timeline_layout *layout = l->layout;
     uint32_t total = 0;
@@ -296,32 +327,48 @@ static bool gather_events(struct laying *l, uint32_t **order)
 {
     struct timeline_layout *layout = l->layout;
     uint32_t event_count = l->items->trace->events.count;
-    uint32_t *lanes = scratch_calloc(layout->track_count, sizeof *lanes);
     uint32_t *gathered = scratch_alloc(event_count, sizeof *gathered);
-    bool ok = lanes != NULL && gathered != NULL;
+    bool ok = gathered != NULL;
+    find_joined_parts(l);
     for (uint32_t i = 0; ok && i < l->places->count; i++) {
         const struct timeline_place *place = &l->places->items[i];
-        uint32_t number = layout->track_of[i];
-        if (number == PLACE_NONE) {
-            continue;
+        if (layout->track_of[i] != PLACE_NONE) {
+            struct layout_track *track = &layout->tracks[layout->track_of[i]];
+            memcpy(gathered + track->first + track->count, *order + place->first,
+                   place->count * sizeof *gathered);
+            track->count += place->count;
         }
-        struct layout_track *track = &layout->tracks[number];
-        memcpy(gathered + track->first + track->count, *order + place->first,
-               place->count * sizeof *gathered);
-        track->count += place->count;
-        layout->lane_base[i] = lanes[number];
-        lanes[number] += place->series_count;
-        lanes[number] = lanes[number] < TIMELINE_LANES_MAX ? lanes[number] : TIMELINE_LANES_MAX;
     }
     for (uint32_t t = 0; ok && t < layout->track_count; t++) {
         const struct layout_track *track = &layout->tracks[t];
         ok = !track->is_joined ||
              timeline_order_events(l->items, gathered + track->first, track->count);
     }
-    scratch_free(lanes);
     scratch_free(ok ? *order : gathered);
     *order = ok ? gathered : *order;
     return ok;
+}
+
+static bool keep_places(struct laying *l)
+{
+    size_t count = l->items->trace->events.count;
+    l->places->of_event = scratch_alloc(count, sizeof *l->places->of_event);
+    if (l->places->of_event != NULL) {
+        memcpy(l->places->of_event, l->items->by_event, count * sizeof *l->places->of_event);
+    }
+    return l->places->of_event != NULL;
+}
+
+static bool arrange_events(struct laying *l, uint32_t **order)
+{
+    if (!find_lanes(l)) {
+        return false;
+    }
+    if (l->layout->joined_count > 0) {
+        return keep_places(l) && gather_events(l, order);
+    }
+    find_parts(l);
+    return true;
 }
 
 bool timeline_layout_find(struct timeline_layout *layout,
@@ -339,10 +386,7 @@ bool timeline_layout_find(struct timeline_layout *layout,
     bool ok = layout->process_of != NULL && layout->lane_base != NULL &&
               layout->thread_name != NULL && layout->sort_index != NULL && find_processes(&l) &&
               read_labels(&l) && timeline_join(layout, items, places, *order) && order_tracks(&l);
-    if (ok) {
-        find_parts(&l);
-        ok = gather_events(&l, order);
-    }
+    ok = ok && arrange_events(&l, order);
     key_map_free(&l.processes);
     return ok;
 }

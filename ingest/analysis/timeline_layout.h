@@ -48,8 +48,16 @@ struct timeline_layout {
     uint32_t joined_count; /* tracks that are several places */
 };
 
-/* Joins and orders. `*order` comes as timeline_order_places gives it and leaves track by track.
- * n log n in what is kept, else linear. False without memory; must be freed in either case. */
+static inline uint32_t timeline_place_of(const struct timeline_places *places,
+                                         const struct layout_track *track,
+                                         uint32_t event)
+{
+    return KS_LIKELY(!track->is_joined) ? track->place : places->of_event[event];
+}
+
+/* Joins and orders; keeps places->of_event where it is needed. `*order` comes as
+ * timeline_order_places gives it and leaves track by track. n log n in what is kept, else linear.
+ * False without memory; must be freed in either case. */
 bool timeline_layout_find(struct timeline_layout *layout,
                           const struct timeline_items *items,
                           struct timeline_places *places,

@@ -1,10 +1,10 @@
 #include "ingest/analysis/timeline_order.h"
 
 #include "ingest/analysis/scratch.h"
-#include "ingest/analysis/sort.h"
 
-/* Fewer items than this are not worth a radix sort. */
-#define RADIX_MIN 2048
+#include <string.h>
+
+#define INSERTION_RUN ((size_t)16)
 
 /* Instants and flows stand behind slices, which are at least 0 long. */
 #define RANK_INSTANT INT64_C(-1)
@@ -24,67 +24,102 @@ static int64_t rank_of(const struct timeline_items *items, uint32_t event)
     }
 }
 
-static int by_rank(uint32_t a, uint32_t b, const void *ctx)
+/* Whether `b` may not stand before `a`. No two events are equal: the file's order decides. */
+static inline bool is_before(const struct timeline_items *items, uint32_t a, uint32_t b)
 {
-    int64_t rank_a = rank_of(ctx, a);
-    int64_t rank_b = rank_of(ctx, b);
-    if (rank_a != rank_b) {
-        return rank_a > rank_b ? -1 : 1;
-    }
-    return (a > b) - (a < b);
-}
-
-static int by_start_and_rank(uint32_t a, uint32_t b, const void *ctx)
-{
-    const struct timeline_items *items = ctx;
     int64_t start_a = items->trace->events.ts_ns[a];
     int64_t start_b = items->trace->events.ts_ns[b];
-    if (start_a != start_b) {
-        return start_a < start_b ? -1 : 1;
+    if (KS_LIKELY(start_a != start_b)) {
+        return start_a < start_b;
     }
-    return by_rank(a, b, ctx);
+    int64_t rank_a = rank_of(items, a);
+    int64_t rank_b = rank_of(items, b);
+    return rank_a != rank_b ? rank_a > rank_b : a < b;
+}
+
+static void insertion_sort(const struct timeline_items *items, uint32_t *events, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        uint32_t event = events[i];
+        size_t j = i;
+        for (; j > 0 && is_before(items, event, events[j - 1]); j--) {
+            events[j] = events[j - 1];
+        }
+        events[j] = event;
+    }
+}
+
+/* How many of the events in order stand before `event`. */
+static size_t count_before(const struct timeline_items *items,
+                           const uint32_t *events,
+                           size_t count,
+                           uint32_t event)
+{
+    size_t low = 0;
+    while (low < count) {
+        size_t middle = low + (count - low) / 2;
+        bool is_low = is_before(items, events[middle], event);
+        low = is_low ? middle + 1 : low;
+        count = is_low ? count : middle;
+    }
+    return low;
+}
+
+/* Merges events[0, left) and events[left, count): only the part in which they mix is moved. */
+static void merge(const struct timeline_items *items,
+                  uint32_t *events,
+                  size_t left,
+                  size_t count,
+                  uint32_t *scratch)
+{
+    if (is_before(items, events[left - 1], events[left])) {
+        return;
+    }
+    size_t to = count_before(items, events, left, events[left]);
+    size_t end = left + count_before(items, events + left, count - left, events[left - 1]);
+    size_t from_left = 0;
+    size_t left_count = left - to;
+    size_t from_right = left;
+    memcpy(scratch, events + to, left_count * sizeof *events);
+    while (from_left < left_count && from_right < end) {
+        bool is_right = is_before(items, events[from_right], scratch[from_left]);
+        events[to++] = is_right ? events[from_right++] : scratch[from_left++];
+    }
+    memcpy(events + to, scratch + from_left, (left_count - from_left) * sizeof *events);
 }
 
 static bool is_in_order(const struct timeline_items *items, const uint32_t *events, size_t count)
 {
-    const int64_t *ts_ns = items->trace->events.ts_ns;
     for (size_t i = 1; i < count; i++) {
-        int64_t before_ns = ts_ns[events[i - 1]];
-        int64_t here_ns = ts_ns[events[i]];
-        bool is_behind = here_ns > before_ns;
-        if (!is_behind && (here_ns < before_ns || by_rank(events[i - 1], events[i], items) > 0)) {
+        if (!is_before(items, events[i - 1], events[i])) {
             return false;
         }
     }
     return true;
 }
 
-/* Events that stand in order of their starts get their ranks in order. */
-static bool order_equal_starts(const struct timeline_items *items, uint32_t *events, size_t count)
-{
-    const int64_t *ts_ns = items->trace->events.ts_ns;
-    size_t first = 0;
-    bool ok = true;
-    for (size_t i = 1; ok && i <= count; i++) {
-        if (i < count && ts_ns[events[i]] == ts_ns[events[first]]) {
-            continue;
-        }
-        ok = i - first < 2 || sort_stable(events + first, i - first, by_rank, items);
-        first = i;
-    }
-    return ok;
-}
-
+/* A merge sort: what profilers write is a few ascending runs, or nearly in order, and of both
+ * little is to be merged. */
 bool timeline_order_events(const struct timeline_items *items, uint32_t *events, size_t count)
 {
     if (is_in_order(items, events, count)) {
         return true;
     }
-    if (count < RADIX_MIN) {
-        return sort_stable(events, count, by_start_and_rank, items);
+    uint32_t *scratch = scratch_alloc(count, sizeof *scratch);
+    if (scratch == NULL) {
+        return false;
     }
-    return sort_by_key(events, count, items->trace->events.ts_ns) &&
-           order_equal_starts(items, events, count);
+    for (size_t i = 0; i < count; i += INSERTION_RUN) {
+        insertion_sort(items, events + i, count - i < INSERTION_RUN ? count - i : INSERTION_RUN);
+    }
+    for (size_t width = INSERTION_RUN; width < count; width *= 2) {
+        for (size_t i = 0; i + width < count; i += 2 * width) {
+            size_t both = count - i < 2 * width ? count - i : 2 * width;
+            merge(items, events + i, width, both, scratch);
+        }
+    }
+    scratch_free(scratch);
+    return true;
 }
 
 uint32_t *timeline_order_places(const struct timeline_items *items, struct timeline_places *places)
@@ -100,7 +135,7 @@ uint32_t *timeline_order_places(const struct timeline_items *items, struct timel
         return NULL;
     }
     for (uint32_t event = 0; event < event_count; event++) {
-        uint32_t place = places->of_event[event];
+        uint32_t place = items->by_event[event];
         if (place != PLACE_NONE) {
             order[places->items[place].first++] = event;
         }

@@ -3,6 +3,10 @@
 #include "ingest/analysis/scratch.h"
 
 #define WORD_BITS 32
+/* In `kinds` of a place. */
+#define INSTANT_BITS 16
+#define SLICE_KINDS ((UINT32_C(1) << INSTANT_BITS) - 1)
+_Static_assert(EVENT_FLOW < INSTANT_BITS, "kinds have a bit each");
 
 /* Keys are (pid, …, …, what); the last word keeps the sorts apart. */
 enum { KEY_THREAD, KEY_ASYNC_CATEGORY, KEY_ASYNC_NAME, KEY_MEMORY, KEY_COUNTER };
@@ -160,13 +164,6 @@ static bool has_rows(struct placing *p, uint32_t event)
 
 /* ---- all of them ---- */
 
-static bool is_device_work(const struct trace_events *events, uint32_t event)
-{
-    enum event_kind kind = (enum event_kind)events->kind[event];
-    return kind == EVENT_KERNEL || kind == EVENT_MEMCPY || kind == EVENT_MEMSET ||
-           kind == EVENT_GPU_USER_ANNOTATION;
-}
-
 /* False without memory. */
 static bool place_event(struct placing *p, uint32_t event, enum item_class class, uint32_t *place)
 {
@@ -195,14 +192,8 @@ static bool place_event(struct placing *p, uint32_t event, enum item_class class
     if (*place == PLACE_NONE) {
         return false;
     }
-    struct timeline_place *item = &p->places->items[*place];
-    bool is_work = class != ITEM_INSTANT && events->kind[event] != EVENT_TRACE_SPAN;
-    item->has_work = item->has_work || is_work;
-    if (item->kind == TIMELINE_THREAD || item->kind == TIMELINE_STREAM) {
-        bool is_device = is_device_work(events, event);
-        item->kind = is_device ? TIMELINE_STREAM : item->kind;
-        item->has_host_work = item->has_host_work || !is_device;
-    }
+    uint32_t bit = UINT32_C(1) << events->kind[event];
+    p->places->items[*place].kinds |= class == ITEM_INSTANT ? bit << INSTANT_BITS : bit;
     return true;
 }
 
@@ -216,7 +207,7 @@ static bool place_all(struct placing *p)
         if (!place_event(p, event, class, &place)) {
             return false;
         }
-        places->of_event[event] = place;
+        p->items->by_event[event] = place;
         if (place != PLACE_NONE) {
             places->items[place].count++;
             places->items[place].item_count += class != ITEM_FLOW;
@@ -225,10 +216,19 @@ static bool place_all(struct placing *p)
     return true;
 }
 
-static void count_memory_series(struct timeline_places *places)
+/* What the kinds of its events make of a place. */
+static void judge_places(struct timeline_places *places)
 {
+    const uint32_t device_kinds = UINT32_C(1) << EVENT_KERNEL | UINT32_C(1) << EVENT_MEMCPY |
+                                  UINT32_C(1) << EVENT_MEMSET |
+                                  UINT32_C(1) << EVENT_GPU_USER_ANNOTATION;
+    const uint32_t work_kinds = SLICE_KINDS & ~(UINT32_C(1) << EVENT_TRACE_SPAN);
     for (uint32_t i = 0; i < places->count; i++) {
         struct timeline_place *place = &places->items[i];
+        uint32_t kinds = place->kinds | place->kinds >> INSTANT_BITS;
+        bool is_stream = place->kind == TIMELINE_THREAD && (kinds & device_kinds) != 0;
+        place->kind = is_stream ? TIMELINE_STREAM : place->kind;
+        place->has_work = (place->kinds & work_kinds) != 0;
         if (place->is_memory) {
             place->series_count = place->has_reserved ? PLACE_MEMORY_RESERVED + 1 : 1;
         }
@@ -243,12 +243,10 @@ bool timeline_places_find(struct timeline_places *places, const struct timeline_
     key_map_init(&places->keys);
     key_map_init(&places->series);
     key_map_init(&p.ids);
-    places->of_event = scratch_alloc(trace->events.count, sizeof *places->of_event);
     places->row_lane = scratch_alloc(trace->counter_count, sizeof *places->row_lane);
     p.of_track = scratch_none(trace->track_count);
-    bool ok =
-        places->of_event != NULL && places->row_lane != NULL && p.of_track != NULL && place_all(&p);
-    count_memory_series(places);
+    bool ok = places->row_lane != NULL && p.of_track != NULL && place_all(&p);
+    judge_places(places);
     key_map_free(&p.ids);
     scratch_free(p.of_track);
     return ok;

@@ -20,7 +20,6 @@ enum { PLACE_MEMORY_ALLOCATED, PLACE_MEMORY_RESERVED };
 struct timeline_place {
     enum timeline_track_kind kind; /* never TIMELINE_GROUP */
     bool is_memory;                /* a counter of memory records */
-    bool has_host_work;            /* anything that is no device work */
     bool has_work;                 /* anything but spans of the recording, and instants */
     bool has_totals;               /* memory: records tell the totals; else sizes are summed */
     bool has_reserved;             /* and what is reserved */
@@ -32,13 +31,14 @@ struct timeline_place {
     uint32_t series_count; /* of counters: lanes are series */
     uint32_t first;        /* its part of timeline_order.events, flows included */
     uint32_t count;
+    uint32_t kinds;  /* a bit for each enum event_kind of its slices, 16 above those of instants */
     int64_t busy_ns; /* the union of its slices; only when there are too many tracks */
 };
 
 struct timeline_places {
     struct timeline_place *items; /* by number of their key */
     struct key_map keys;
-    uint32_t *of_event; /* PLACE_NONE: on none */
+    uint32_t *of_event; /* kept where a track has several places, else NULL */
     /* Of counters. */
     struct key_map series; /* place, string id: a series by number */
     uint32_t *series_lane; /* its lane */
@@ -48,7 +48,8 @@ struct timeline_places {
     uint32_t count;
 };
 
-/* False without memory; must be freed in either case. */
+/* Sets items->by_event: PLACE_NONE for what is on none. False without memory; must be freed in
+ * either case. */
 bool timeline_places_find(struct timeline_places *places,
                           const struct timeline_items *items) KS_MUST_USE;
 void timeline_places_free(struct timeline_places *places);

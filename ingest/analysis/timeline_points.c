@@ -37,13 +37,13 @@ static bool add_point(struct moment *m, uint32_t track, uint32_t event, uint32_t
     return true;
 }
 
-static bool add_counter(struct moment *m, uint32_t track, uint32_t event)
+static bool add_counter(struct moment *m, uint32_t track, uint32_t place, uint32_t event)
 {
     const struct timeline_source *source = m->source;
     const struct trace *trace = source->items->trace;
-    uint32_t base = source->layout->lane_base[source->places->of_event[event]];
+    uint32_t base = source->layout->lane_base[place];
     bool ok = true;
-    for (uint32_t row = source->labels->of_event[event];
+    for (uint32_t row = source->items->by_event[event];
          ok && row < trace->counter_count && trace->counters[row].event == event; row++) {
         uint32_t lane = base + source->places->row_lane[row];
         ok = add_point(m, track, event, lane, trace->counters[row].value);
@@ -51,12 +51,11 @@ static bool add_counter(struct moment *m, uint32_t track, uint32_t event)
     return ok;
 }
 
-static bool add_memory(struct moment *m, uint32_t track, uint32_t event)
+static bool add_memory(struct moment *m, uint32_t track, uint32_t place, uint32_t event)
 {
     const struct timeline_source *source = m->source;
     const struct trace *trace = source->items->trace;
     const struct memory_args *args = &trace->memory_args[trace->events.args[event]];
-    uint32_t place = source->places->of_event[event];
     uint32_t base = source->layout->lane_base[place];
     bool ok = true;
     if (!source->places->items[place].has_totals) {
@@ -133,12 +132,13 @@ bool timeline_source_points(const struct timeline_source *source,
     struct moment m = {.source = source, .visit = visit, .context = context};
     bool ok = true;
     for (uint32_t i = 0; ok && i < part->count; i++) {
-        bool is_memory = source->places->items[source->places->of_event[events[i]]].is_memory;
+        uint32_t place = timeline_place_of(source->places, part, events[i]);
+        bool is_memory = source->places->items[place].is_memory;
         bool is_new = i > 0 && ts_ns[events[i]] != ts_ns[events[i - 1]];
         ok = !is_new || show(&m, err);
         if (ok) {
-            ok = (is_memory ? add_memory(&m, track, events[i])
-                            : add_counter(&m, track, events[i])) ||
+            ok = (is_memory ? add_memory(&m, track, place, events[i])
+                            : add_counter(&m, track, place, events[i])) ||
                  no_memory(err);
         }
     }

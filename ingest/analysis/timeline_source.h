@@ -45,7 +45,7 @@ static inline struct timeline_item timeline_source_item(const struct timeline_so
 {
     const struct timeline_items *items = source->items;
     int64_t start_ns = timeline_position(items, span->start_ns);
-    uint32_t number = source->labels->of_event[event];
+    uint32_t number = items->by_event[event];
     struct timeline_item item = {.start_ns = start_ns,
                                  .dur_ns = TIMELINE_INSTANT,
                                  .track = track,
