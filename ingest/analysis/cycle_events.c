@@ -174,7 +174,7 @@ static bool read_rows(struct cycle_events *events, bool only_steps)
 {
     const struct trace_events *rows = &events->trace->events;
     bool without_python = only_steps && events->has_steps;
-    uint8_t *class = scratch_alloc(rows->count, sizeof *class);
+    uint8_t *class = scratch_calloc(rows->count, sizeof *class);
     events->row = scratch_alloc(rows->count, sizeof *events->row);
     bool ok = class != NULL && events->row != NULL;
     if (ok) {
