@@ -26,16 +26,21 @@ static bool is_kineto_kind(enum event_kind kind)
     return kind == EVENT_OPERATOR || kind == EVENT_PYTHON_FUNCTION || kind == EVENT_USER_ANNOTATION;
 }
 
-static void find_origin(struct cycle_events *events)
+/* *is_empty: no call, annotation or counter is there, nor a step. */
+static void find_origin(struct cycle_events *events, bool *is_empty)
 {
     const struct trace_events *rows = &events->trace->events;
+    bool has_others = false;
     for (uint32_t i = 0; i < rows->count && !events->has_steps; i++) {
         enum event_kind kind = (enum event_kind)rows->kind[i];
         events->is_kineto = events->is_kineto || is_kineto_kind(kind);
+        has_others = has_others || kind == EVENT_PYTHON || kind == EVENT_PYTHON_FUNCTION ||
+                     kind == EVENT_USER_ANNOTATION || rows->phase[i] == 'C';
         bool can_be_step = kind == EVENT_OPERATOR || kind == EVENT_USER_ANNOTATION;
         events->has_steps =
             can_be_step && (cycle_name_flags(&events->names, rows->name[i]) & CYCLE_NAME_STEP) != 0;
     }
+    *is_empty = !events->has_steps && !has_others;
 }
 
 static bool has_name_flag(struct cycle_events *events, uint32_t row, uint32_t flag)
@@ -175,7 +180,7 @@ static bool read_rows(struct cycle_events *events, bool only_steps)
     const struct trace_events *rows = &events->trace->events;
     bool without_python = only_steps && events->has_steps;
     uint8_t *class = scratch_calloc(rows->count, sizeof *class);
-    events->row = scratch_alloc(rows->count, sizeof *events->row);
+    events->row = scratch_calloc(rows->count, sizeof *events->row);
     bool ok = class != NULL && events->row != NULL;
     if (ok) {
         select_rows(events, class, without_python);
@@ -362,7 +367,11 @@ bool cycle_events_init(struct cycle_events *events, const struct trace *trace, b
     if (events->hosts == NULL || !cycle_names_init(&events->names, trace)) {
         return false;
     }
-    find_origin(events);
+    bool is_empty = false;
+    find_origin(events, &is_empty);
+    if (is_empty && only_steps) {
+        return true;
+    }
     if (!index_extras(events) || !cycle_tracks_read(events) || !read_rows(events, only_steps)) {
         return false;
     }

@@ -68,9 +68,8 @@ struct cycle_events {
 };
 
 /* `only_steps`: a trace with steps is read without its Python calls, which then tell nothing, and
- * perhaps in the order of the file. False without memory; must be freed in either case. The trace
- * must outlive the events.
- */
+ * perhaps in the order of the file; one that can have neither cycles nor counters not at all. False
+ * without memory; must be freed in either case. The trace must outlive the events. */
 bool cycle_events_init(struct cycle_events *events,
                        const struct trace *trace,
                        bool only_steps) KS_MUST_USE;
