@@ -246,8 +246,9 @@ static bool run_call_tree(struct run *run)
               modules_run(&results->modules, &results->module_count, &results->arena, &run->sel,
                           results->call_tree, &rows) &&
               (run->wants->pack != NULL ? pack_log(run, RESULT_CALL_TREE, results->call_tree)
-                                        : call_rows_write(&rows, results->call_tree, arena)) &&
-              run_memory_log(run, &rows);
+                                        : call_rows_write(&rows, results->call_tree, arena));
+    call_rows_drop_partners(&rows);
+    ok = ok && run_memory_log(run, &rows);
     drop_columns(run, RESULT_CALL_TREE);
     call_rows_free(&rows);
     return ok;

@@ -319,11 +319,17 @@ bool call_rows_write(const struct call_rows *rows, struct call_tree *tree, struc
     return ok;
 }
 
+void call_rows_drop_partners(struct call_rows *rows)
+{
+    scratch_free(rows->partner);
+    rows->partner = NULL;
+}
+
 void call_rows_free(struct call_rows *rows)
 {
     scratch_free(rows->from);
     scratch_free(rows->end);
-    scratch_free(rows->partner);
+    call_rows_drop_partners(rows);
     scratch_free(rows->others);
     scratch_free(rows->name_index);
     *rows = (struct call_rows){.tree = NULL};

@@ -49,6 +49,8 @@ struct call_rows {
 };
 
 void call_rows_free(struct call_rows *rows);
+/* Nobody asks for partners any more: their memory goes. */
+void call_rows_drop_partners(struct call_rows *rows);
 /* A column_source.read over struct call_rows. */
 void call_rows_read(
     const void *rows, unsigned column, uint32_t first, uint32_t count, int64_t *out);

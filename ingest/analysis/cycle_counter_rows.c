@@ -90,7 +90,7 @@ bool cycle_counters_summarise(struct trace_results *results, const struct cycle_
     struct summary s = {.events = events};
     key_map_init(&s.keys);
     bool ok = true;
-    for (uint32_t at = 0; ok && at < events->count; at++) {
+    for (uint32_t at = 0; ok && events->has_counters && at < events->count; at++) {
         ok = events->class[at] != CYCLE_CLASS_COUNTER || take_sample(&s, at);
     }
     ok = ok && name_rows(&s, &results->arena) && write_rows(&s, results);

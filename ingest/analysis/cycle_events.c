@@ -2,6 +2,7 @@
 
 #include "ingest/analysis/cycle_clock.h"
 #include "ingest/analysis/cycle_tracks.h"
+#include "ingest/analysis/cycle_types.h"
 #include "ingest/analysis/id_map.h"
 #include "ingest/analysis/ns.h"
 #include "ingest/analysis/scratch.h"
@@ -25,26 +26,41 @@ static bool is_kineto_kind(enum event_kind kind)
     return kind == EVENT_OPERATOR || kind == EVENT_PYTHON_FUNCTION || kind == EVENT_USER_ANNOTATION;
 }
 
-static void find_origin(struct cycle_events *events)
+/* *is_empty: no call, annotation or counter is there, nor a step. */
+static void find_origin(struct cycle_events *events, bool *is_empty)
 {
     const struct trace_events *rows = &events->trace->events;
+    bool has_others = false;
     for (uint32_t i = 0; i < rows->count && !events->has_steps; i++) {
         enum event_kind kind = (enum event_kind)rows->kind[i];
         events->is_kineto = events->is_kineto || is_kineto_kind(kind);
+        has_others = has_others || kind == EVENT_PYTHON || kind == EVENT_PYTHON_FUNCTION ||
+                     kind == EVENT_USER_ANNOTATION || rows->phase[i] == 'C';
         bool can_be_step = kind == EVENT_OPERATOR || kind == EVENT_USER_ANNOTATION;
         events->has_steps =
             can_be_step && (cycle_name_flags(&events->names, rows->name[i]) & CYCLE_NAME_STEP) != 0;
     }
+    *is_empty = !events->has_steps && !has_others;
+}
+
+static bool has_name_flag(struct cycle_events *events, uint32_t row, uint32_t flag)
+{
+    return (cycle_name_flags(&events->names, events->trace->events.name[row]) & flag) != 0;
+}
+
+static bool is_launch_ex(struct cycle_events *events, uint32_t row)
+{
+    return has_name_flag(events, row, CYCLE_NAME_LAUNCH_EX);
 }
 
 static enum cycle_class host_class(struct cycle_events *events, uint32_t row)
 {
     const struct trace_events *rows = &events->trace->events;
-    uint32_t flags = cycle_name_flags(&events->names, rows->name[row]);
-    bool is_probe = (events->names.category_flags[rows->category[row]] & CYCLE_CATEGORY_APP) != 0;
+    bool is_launch = false;
     switch ((enum event_kind)rows->kind[row]) {
     case EVENT_OPERATOR:
-        return flags & CYCLE_NAME_STEP ? CYCLE_CLASS_ANNOTATION : CYCLE_CLASS_OPERATOR;
+        return has_name_flag(events, row, CYCLE_NAME_STEP) ? CYCLE_CLASS_ANNOTATION
+                                                           : CYCLE_CLASS_OPERATOR;
     case EVENT_USER_ANNOTATION:
         return CYCLE_CLASS_ANNOTATION;
     case EVENT_PYTHON:
@@ -53,12 +69,14 @@ static enum cycle_class host_class(struct cycle_events *events, uint32_t row)
     case EVENT_RUNTIME:
         return CYCLE_CLASS_LAUNCH;
     case EVENT_DRIVER:
-        return events->is_kineto || (flags & CYCLE_NAME_LAUNCH_EX) != 0 ? CYCLE_CLASS_LAUNCH
-                                                                        : CYCLE_CLASS_OTHER;
+        is_launch = events->is_kineto || is_launch_ex(events, row);
+        break;
     default:
-        return is_probe && (flags & CYCLE_NAME_LAUNCH_EX) != 0 ? CYCLE_CLASS_LAUNCH
-                                                               : CYCLE_CLASS_OTHER;
+        is_launch = (events->names.category_flags[rows->category[row]] & CYCLE_CATEGORY_APP) != 0 &&
+                    is_launch_ex(events, row);
+        break;
     }
+    return is_launch ? CYCLE_CLASS_LAUNCH : CYCLE_CLASS_OTHER;
 }
 
 /* Rows that are no events of the program: labels, arrows, records, sums over others. */
@@ -123,35 +141,56 @@ static bool is_ordered_enough(const struct cycle_events *events, const uint8_t *
     return ordered;
 }
 
-static bool select_rows(struct cycle_events *events, bool only_steps)
+/* In the order of the file; `class` is by row. */
+static void select_rows(struct cycle_events *events, uint8_t *class, bool without_python)
 {
-    const struct trace *trace = events->trace;
-    bool without_python = only_steps && events->has_steps;
-    uint8_t *class = scratch_calloc(trace->events.count, sizeof *class);
-    events->row = scratch_calloc(trace->events.count, sizeof *events->row);
-    if (class == NULL || events->row == NULL) {
-        scratch_free(class);
-        return false;
-    }
-    for (uint32_t i = 0; i < trace->events.count; i++) {
+    const struct trace_events *rows = &events->trace->events;
+    for (uint32_t i = 0; i < rows->count; i++) {
         class[i] = (uint8_t)class_of(events, i);
         bool is_left_out = (class[i] == CYCLE_CLASS_SILENT && !events->names_hosts) ||
                            (class[i] == CYCLE_CLASS_PYTHON && without_python) ||
-                           (trace->events.flags[i] & EVENT_UNREADABLE) != 0;
+                           (rows->flags[i] & EVENT_UNREADABLE) != 0;
         if (!is_left_out) {
             events->row[events->count++] = i;
             events->has_counters = events->has_counters || class[i] == CYCLE_CLASS_COUNTER;
         }
     }
-    bool any_order = without_python && !events->has_counters && !events->names_hosts &&
-                     is_ordered_enough(events, class);
-    bool ok = any_order || sort_by_key(events->row, events->count, trace->events.ts_ns);
+}
+
+/* By position what is known by row. */
+static bool describe(struct cycle_events *events, const uint8_t *class)
+{
     events->class = scratch_alloc(events->count, sizeof *events->class);
-    for (uint32_t at = 0; ok && events->class != NULL && at < events->count; at++) {
-        events->class[at] = class[events->row[at]];
+    events->type = scratch_alloc(events->count, sizeof *events->type);
+    if (events->class == NULL || events->type == NULL) {
+        return false;
+    }
+    for (uint32_t at = 0; at < events->count; at++) {
+        uint32_t row = events->row[at];
+        events->class[at] = class[row];
+        events->type[at] = class[row] == CYCLE_CLASS_OPERATOR
+                               ? CYCLE_TYPE_OPERATOR
+                               : (uint8_t)cycle_type_of_row(events, row);
+    }
+    return true;
+}
+
+static bool read_rows(struct cycle_events *events, bool only_steps)
+{
+    const struct trace_events *rows = &events->trace->events;
+    bool without_python = only_steps && events->has_steps;
+    uint8_t *class = scratch_calloc(rows->count, sizeof *class);
+    events->row = scratch_calloc(rows->count, sizeof *events->row);
+    bool ok = class != NULL && events->row != NULL;
+    if (ok) {
+        select_rows(events, class, without_python);
+        bool any_order = without_python && !events->has_counters && !events->names_hosts &&
+                         is_ordered_enough(events, class);
+        ok = (any_order || sort_by_key(events->row, events->count, rows->ts_ns)) &&
+             describe(events, class);
     }
     scratch_free(class);
-    return ok && events->class != NULL;
+    return ok;
 }
 
 /* All of the file's times tell in what form its recorder kept them. */
@@ -204,21 +243,6 @@ static bool fill_hosts(struct cycle_events *events)
 
 /* ---- device work of Kineto traces ---- */
 
-static uint32_t busiest_process(const struct cycle_events *events, uint32_t *counts)
-{
-    uint32_t best = 0;
-    for (uint32_t at = 0; at < events->count; at++) {
-        enum cycle_class class = (enum cycle_class)events->class[at];
-        bool is_host = class == CYCLE_CLASS_PYTHON || class == CYCLE_CLASS_LAUNCH ||
-                       class == CYCLE_CLASS_OPERATOR || class == CYCLE_CLASS_ANNOTATION;
-        counts[cycle_process(events, at)] += is_host;
-    }
-    for (uint32_t i = 1; i < events->process_count; i++) {
-        best = counts[i] > counts[best] ? i : best;
-    }
-    return best;
-}
-
 /* Calls by correlation, the first of equal ones: a table where the numbers lie close together, as
  * they do in what one process recorded, else a map. */
 struct launches {
@@ -228,23 +252,44 @@ struct launches {
     struct id_map far;
 };
 
-/* The span of the correlations; false when they lie too far apart for a table. */
-static bool find_span(const struct cycle_events *events, struct launches *launches)
+static bool is_host(enum cycle_class class)
+{
+    return class == CYCLE_CLASS_PYTHON || class == CYCLE_CLASS_LAUNCH ||
+           class == CYCLE_CLASS_OPERATOR || class == CYCLE_CLASS_ANNOTATION;
+}
+
+/* The span of the correlations, 0 when they lie too far apart for a table; and in `counts` the host
+ * events of each process. */
+static void
+look_at_hosts(const struct cycle_events *events, struct launches *launches, uint32_t *counts)
 {
     int64_t highest = INT64_MIN;
     uint64_t count = 0;
     launches->lowest = INT64_MAX;
     for (uint32_t at = 0; at < events->count; at++) {
+        enum cycle_class class = (enum cycle_class)events->class[at];
         int64_t correlation;
-        if (events->class[at] == CYCLE_CLASS_LAUNCH &&
-            cycle_correlation(events, at, &correlation)) {
+        if (!is_host(class)) {
+            continue;
+        }
+        counts[cycle_track(events, at)->process]++;
+        if (class == CYCLE_CLASS_LAUNCH && cycle_correlation(events, at, &correlation)) {
             launches->lowest = ns_min(launches->lowest, correlation);
             highest = ns_max(highest, correlation);
             count++;
         }
     }
-    launches->span = count == 0 ? 0 : (uint64_t)highest - (uint64_t)launches->lowest;
-    return count > 0 && launches->span++ < count * TABLE_SPARSITY_MAX;
+    uint64_t span = count == 0 ? 0 : (uint64_t)highest - (uint64_t)launches->lowest;
+    launches->span = count > 0 && span < count * TABLE_SPARSITY_MAX ? span + 1 : 0;
+}
+
+static uint32_t busiest_process(const struct cycle_events *events, const uint32_t *counts)
+{
+    uint32_t best = 0;
+    for (uint32_t i = 1; i < events->process_count; i++) {
+        best = counts[i] > counts[best] ? i : best;
+    }
+    return best;
 }
 
 static uint64_t above_lowest(const struct launches *launches, int64_t correlation)
@@ -254,8 +299,6 @@ static uint64_t above_lowest(const struct launches *launches, int64_t correlatio
 
 static bool index_launches(const struct cycle_events *events, struct launches *launches)
 {
-    bool are_near = find_span(events, launches);
-    launches->span = are_near ? launches->span : 0;
     launches->near = scratch_none((size_t)launches->span);
     bool ok = launches->near != NULL;
     for (uint32_t at = 0; ok && at < events->count; at++) {
@@ -264,7 +307,7 @@ static bool index_launches(const struct cycle_events *events, struct launches *l
             !cycle_correlation(events, at, &correlation)) {
             continue;
         }
-        if (are_near) {
+        if (launches->span > 0) {
             uint32_t *entry = &launches->near[above_lowest(launches, correlation)];
             *entry = *entry == CYCLE_NONE ? at : *entry;
             continue;
@@ -296,8 +339,12 @@ static bool adopt_device_work(struct cycle_events *events)
     id_map_init(&launches.far);
     uint32_t *counts = scratch_calloc(events->process_count, sizeof *counts);
     events->launch = scratch_none(events->count);
-    bool ok = counts != NULL && events->launch != NULL && index_launches(events, &launches);
-    events->busiest_process = ok ? busiest_process(events, counts) : 0;
+    bool ok = counts != NULL && events->launch != NULL;
+    if (ok) {
+        look_at_hosts(events, &launches, counts);
+        events->busiest_process = busiest_process(events, counts);
+        ok = index_launches(events, &launches);
+    }
     for (uint32_t at = 0; ok && at < events->count; at++) {
         int64_t correlation;
         if (events->class[at] != CYCLE_CLASS_GPU) {
@@ -320,8 +367,12 @@ bool cycle_events_init(struct cycle_events *events, const struct trace *trace, b
     if (events->hosts == NULL || !cycle_names_init(&events->names, trace)) {
         return false;
     }
-    find_origin(events);
-    if (!index_extras(events) || !cycle_tracks_read(events) || !select_rows(events, only_steps)) {
+    bool is_empty = false;
+    find_origin(events, &is_empty);
+    if (is_empty && only_steps) {
+        return true;
+    }
+    if (!index_extras(events) || !cycle_tracks_read(events) || !read_rows(events, only_steps)) {
         return false;
     }
     events->has_short_times = keeps_doubles(events);
@@ -335,6 +386,7 @@ void cycle_events_free(struct cycle_events *events)
     strtab_destroy(events->hosts);
     scratch_free(events->row);
     scratch_free(events->class);
+    scratch_free(events->type);
     scratch_free(events->launch);
     scratch_free(events->host);
     scratch_free(events->extra);

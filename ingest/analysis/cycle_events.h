@@ -48,6 +48,7 @@ struct cycle_events {
     uint32_t count;
     uint32_t *row;
     uint8_t *class;   /* enum cycle_class */
+    uint8_t *type;    /* enum cycle_type (cycle_types.h) */
     uint32_t *launch; /* position of the call that started this device work, by correlation alone;
                          CYCLE_NONE; NULL: not a Kineto trace */
     uint32_t *host;   /* ids in `hosts`, CYCLE_NONE; NULL: no event names a host */
@@ -67,9 +68,8 @@ struct cycle_events {
 };
 
 /* `only_steps`: a trace with steps is read without its Python calls, which then tell nothing, and
- * perhaps in the order of the file. False without memory; must be freed in either case. The trace
- * must outlive the events.
- */
+ * perhaps in the order of the file; one that can have neither cycles nor counters not at all. False
+ * without memory; must be freed in either case. The trace must outlive the events. */
 bool cycle_events_init(struct cycle_events *events,
                        const struct trace *trace,
                        bool only_steps) KS_MUST_USE;

@@ -87,20 +87,35 @@ static struct cycle_group *add_group(struct cycle_groups *g, uint32_t index, str
 }
 
 /* NULL without memory. */
-static struct cycle_group *find_group(struct cycle_groups *g, struct key key)
+static struct cycle_group *
+make_group(struct cycle_groups *g, uint32_t cycle, uint32_t name, uint32_t process, int64_t device)
 {
-    uint32_t recent = g->recent[key.id[1]];
-    if (recent != KEY_MAP_NONE && recent >= g->first &&
-        memcmp(&g->keys.keys[recent], &key, sizeof key) == 0) {
-        return &g->items[recent - g->first];
-    }
+    uint32_t device_index;
     uint32_t known = g->keys.count;
+    if (!device_number(g, device, &device_index)) {
+        return NULL;
+    }
+    struct key key = {{cycle, name, process, device_index}};
     uint32_t number = key_map_add(&g->keys, key);
     if (number == KEY_MAP_NONE) {
         return NULL;
     }
-    g->recent[key.id[1]] = number;
+    g->recent[name] = number;
     return number < known ? &g->items[number - g->first] : add_group(g, number - g->first, key);
+}
+
+/* The same: most often the one that the name had last. */
+static inline struct cycle_group *
+find_group(struct cycle_groups *g, uint32_t cycle, uint32_t name, uint32_t process, int64_t device)
+{
+    uint32_t recent = g->recent[name];
+    if (KS_LIKELY(recent != KEY_MAP_NONE && recent >= g->first)) {
+        struct cycle_group *group = &g->items[recent - g->first];
+        if (KS_LIKELY(group->process == process && g->device[group->device] == device)) {
+            return group;
+        }
+    }
+    return make_group(g, cycle, name, process, device);
 }
 
 /* ---- metrics ---- */
@@ -127,9 +142,12 @@ static bool
 add_metrics(struct cycle_groups *g, struct cycle_group *group, const struct cycle_interval *in)
 {
     size_t count;
+    if (g->metrics == NULL) {
+        return true;
+    }
     const uint8_t *metrics = cycle_type_metrics(in->type, &count);
     double weight = ns_to_us(ns_sub(in->end_ns, in->start_ns));
-    for (size_t i = 0; g->metrics != NULL && i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         enum cycle_metric metric = (enum cycle_metric)metrics[i];
         struct cycle_value value;
         if (!cycle_metrics_ask(g->metrics, in, metric, &value)) {
@@ -176,12 +194,7 @@ struct amount {
 static bool
 add_interval(struct cycle_groups *g, const struct cycle_interval *in, const struct amount *amount)
 {
-    uint32_t device;
-    if (!device_number(g, in->device, &device)) {
-        return false;
-    }
-    struct key key = {{amount->cycle, amount->name, in->process, device}};
-    struct cycle_group *group = find_group(g, key);
+    struct cycle_group *group = find_group(g, amount->cycle, amount->name, in->process, in->device);
     if (group == NULL) {
         return false;
     }
@@ -231,24 +244,52 @@ static bool add_slice(struct cycle_groups *g, const struct cycle_piece *piece)
     return true;
 }
 
+static bool keep_slice(struct cycle_groups *g, const struct cycle_piece *piece)
+{
+    uint32_t *slices = scratch_grow(g->slices, g->slice_count, &g->slice_cap, sizeof *slices);
+    if (slices == NULL) {
+        return false;
+    }
+    g->slices = slices;
+    slices[g->slice_count++] = (uint32_t)(piece - g->set->pieces);
+    return true;
+}
+
+/* Where nobody asks when a piece was, or on which host. */
+static bool add_length(struct cycle_groups *g,
+                       const struct cycle_piece *piece,
+                       enum cycle_type type,
+                       int64_t device)
+{
+    uint32_t name = cycle_name(g->events, piece->at);
+    struct cycle_group *group =
+        find_group(g, piece->cycle, name, cycle_process(g->events, piece->at), device);
+    if (group == NULL) {
+        return false;
+    }
+    group->dur_ns = ns_add(group->dur_ns, cycle_piece_dur_ns(g->set, g->events, piece));
+    group->instances++;
+    g->shown_type[name] = (uint8_t)type;
+    return true;
+}
+
 static bool add_piece(struct cycle_groups *g, const struct cycle_piece *piece)
 {
     enum cycle_type type = cycle_type_of(g->events, piece->at);
     if (type == CYCLE_TYPE_ONCPU) {
-        uint32_t *slices = scratch_grow(g->slices, g->slice_count, &g->slice_cap, sizeof *slices);
-        if (slices != NULL) {
-            g->slices = slices;
-            slices[g->slice_count++] = (uint32_t)(piece - g->set->pieces);
-        }
-        return slices != NULL;
+        return keep_slice(g, piece);
+    }
+    int64_t device =
+        type == CYCLE_TYPE_OPERATOR ? CYCLE_NO_DEVICE : cycle_device(g->events, piece->at);
+    if (g->metrics == NULL && g->events->host == NULL) {
+        return add_length(g, piece, type, device);
     }
     struct cycle_piece_times times = cycle_piece_times(g->set, g->events, piece);
     struct cycle_interval in = {
         .type = type,
         .process = cycle_process(g->events, piece->at),
         .host = cycle_host(g->events, piece->at),
-        .device =
-            type == CYCLE_TYPE_OPERATOR ? CYCLE_NO_DEVICE : cycle_device(g->events, piece->at),
+        .device = device,
         .start_ns = times.start_ns,
         .end_ns = times.end_ns,
     };

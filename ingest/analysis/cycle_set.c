@@ -34,6 +34,9 @@ void cycle_take(struct cycle *cycle,
                 int64_t start_ns,
                 int64_t end_ns)
 {
+    if (!events->has_counters) {
+        return;
+    }
     uint32_t host = cycle_host(events, at);
     cycle->window_start_ns = ns_min(cycle->window_start_ns, start_ns);
     cycle->window_end_ns = ns_max(cycle->window_end_ns, end_ns);

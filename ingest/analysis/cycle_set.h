@@ -92,6 +92,18 @@ struct cycle_piece_times cycle_piece_times(const struct cycle_set *set,
                                            const struct cycle_events *events,
                                            const struct cycle_piece *piece);
 
+/* Its dur_ns alone. */
+static inline int64_t cycle_piece_dur_ns(const struct cycle_set *set,
+                                         const struct cycle_events *events,
+                                         const struct cycle_piece *piece)
+{
+    if (events->class[piece->at] == CYCLE_CLASS_OPERATOR) {
+        return set->self_ns[piece->at];
+    }
+    return piece->is_cut ? cycle_piece_times(set, events, piece).dur_ns
+                         : trace_dur_ns(&events->trace->events, events->row[piece->at]);
+}
+
 /* Start and length of the cycle's time; of its boundary where no Python call is in it. */
 int64_t cycle_time_start(const struct cycle *cycle);
 int64_t cycle_time_ns(const struct cycle *cycle);
@@ -99,7 +111,8 @@ int64_t cycle_time_ns(const struct cycle *cycle);
 /* Appends a piece. False without memory; the limit is not an error. */
 bool cycle_set_add(struct cycle_set *set, const struct cycle_piece *piece) KS_MUST_USE;
 
-/* The event is in the cycle from start to end: its window and hosts. */
+/* The event is in the cycle from start to end: its window and hosts, which are told where there are
+ * counters only. */
 void cycle_take(struct cycle *cycle,
                 const struct cycle_events *events,
                 uint32_t at,

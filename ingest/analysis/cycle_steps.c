@@ -19,17 +19,16 @@ static bool is_mark(struct cycle_events *events, uint32_t at, uint32_t name)
            class != CYCLE_CLASS_SILENT;
 }
 
-/* The process with most marks, of equal ones the lowest pid. *count: its marks. False without
- * memory. */
-static bool
-find_process(struct cycle_events *events, uint32_t name, uint32_t *process, uint32_t *count)
+/* The process with most of the marks, of equal ones the lowest pid. CYCLE_NONE without memory. */
+static uint32_t
+find_process(const struct cycle_events *events, const uint32_t *marks, uint32_t count)
 {
     uint32_t *counts = scratch_calloc(events->process_count, sizeof *counts);
     if (counts == NULL) {
-        return false;
+        return CYCLE_NONE;
     }
-    for (uint32_t at = 0; at < events->count; at++) {
-        counts[cycle_process(events, at)] += is_mark(events, at, name);
+    for (uint32_t i = 0; i < count; i++) {
+        counts[cycle_process(events, marks[i])]++;
     }
     uint32_t best = 0;
     for (uint32_t i = 1; i < events->process_count; i++) {
@@ -37,10 +36,8 @@ find_process(struct cycle_events *events, uint32_t name, uint32_t *process, uint
                          (counts[i] == counts[best] && events->pid[i] < events->pid[best]);
         best = is_better ? i : best;
     }
-    *process = best;
-    *count = events->process_count == 0 ? 0 : counts[best];
     scratch_free(counts);
-    return true;
+    return best;
 }
 
 static struct cycle step_between(int64_t start_ns, int64_t end_ns, uint32_t name)
@@ -64,25 +61,44 @@ static int compare_starts(uint32_t a, uint32_t b, const void *ctx)
     return (start_a > start_b) - (start_a < start_b);
 }
 
-/* Positions of the marks by start. NULL without memory. */
-static uint32_t *list_marks(struct cycle_events *events, uint32_t name, uint32_t *count)
+struct marks {
+    uint32_t *at;
+    uint32_t count;
+    size_t cap;
+};
+
+static bool find_marks(struct cycle_events *events, uint32_t name, struct marks *marks)
 {
-    uint32_t process;
-    if (!find_process(events, name, &process, count)) {
-        return NULL;
-    }
-    uint32_t *marks = scratch_alloc(*count, sizeof *marks);
-    uint32_t found = 0;
-    for (uint32_t at = 0; marks != NULL && at < events->count && found < *count; at++) {
-        if (cycle_process(events, at) == process && is_mark(events, at, name)) {
-            marks[found++] = at;
+    for (uint32_t at = 0; at < events->count; at++) {
+        if (!is_mark(events, at, name)) {
+            continue;
         }
+        uint32_t *grown = scratch_grow(marks->at, marks->count, &marks->cap, sizeof *grown);
+        if (grown == NULL) {
+            return false;
+        }
+        marks->at = grown;
+        grown[marks->count++] = at;
     }
-    if (marks != NULL && !sort_stable(marks, *count, compare_starts, events)) {
-        scratch_free(marks);
-        return NULL;
+    return true;
+}
+
+/* Positions of the marks by start, of one process. False without memory; to be freed in either
+ * case. */
+static bool list_marks(struct cycle_events *events, uint32_t name, struct marks *marks)
+{
+    *marks = (struct marks){.at = NULL};
+    if (!find_marks(events, name, marks)) {
+        return false;
     }
-    return marks;
+    uint32_t process = find_process(events, marks->at, marks->count);
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < marks->count; i++) {
+        marks->at[kept] = marks->at[i];
+        kept += cycle_process(events, marks->at[i]) == process;
+    }
+    marks->count = kept;
+    return process != CYCLE_NONE && sort_stable(marks->at, kept, compare_starts, events);
 }
 
 /* Where a mark keeps others out: requests of several threads overlap, steps are one row. */
@@ -94,25 +110,25 @@ static uint32_t lane_of(const struct cycle_events *events, uint32_t at, uint32_t
 /* Marks inside another one of their lane, and empty ones, are none. */
 static bool find_steps(struct cycle_set *set, struct cycle_events *events, uint32_t name)
 {
-    uint32_t count;
-    uint32_t *marks = list_marks(events, name, &count);
+    struct marks marks;
     uint32_t *latest = scratch_none((size_t)events->thread_count + 1);
-    set->items = scratch_calloc(marks == NULL ? 0 : count, sizeof *set->items);
-    bool ok = marks != NULL && latest != NULL && set->items != NULL;
-    for (uint32_t i = 0; ok && i < count; i++) {
-        int64_t start_ns = cycle_start_ns(events, marks[i]);
-        int64_t end_ns = cycle_end_ns(events, marks[i]);
-        uint32_t *before = &latest[lane_of(events, marks[i], name)];
+    bool ok = list_marks(events, name, &marks) && latest != NULL;
+    set->items = ok ? scratch_calloc(marks.count, sizeof *set->items) : NULL;
+    ok = ok && set->items != NULL;
+    for (uint32_t i = 0; ok && i < marks.count; i++) {
+        int64_t start_ns = cycle_start_ns(events, marks.at[i]);
+        int64_t end_ns = cycle_end_ns(events, marks.at[i]);
+        uint32_t *before = &latest[lane_of(events, marks.at[i], name)];
         bool is_inside = *before != CYCLE_NONE && end_ns <= set->items[*before].end_ns;
         if (start_ns < end_ns && !is_inside) {
             struct cycle *step = &set->items[set->count];
             *step = step_between(start_ns, end_ns, name);
-            step->mark = marks[i];
+            step->mark = marks.at[i];
             *before = set->count++;
             step->number = set->count;
         }
     }
-    scratch_free(marks);
+    scratch_free(marks.at);
     scratch_free(latest);
     return ok;
 }
@@ -176,16 +192,9 @@ static uint32_t asked_by(const struct cycle_events *events, uint32_t at)
     return is_launched ? events->launch[at] : at;
 }
 
-static bool
-add_to_step(struct cycle_set *set, const struct cycle_events *events, uint32_t step, uint32_t at)
-{
-    const struct cycle_piece piece = {.cycle = step & CYCLE_INDEX_MAX, .at = at};
-    cycle_take(&set->items[step], events, at, cycle_start_ns(events, at), cycle_end_ns(events, at));
-    return cycle_set_add(set, &piece);
-}
-
 /* `step_of` may be NULL: steps follow one another. */
-static bool fill_steps(struct cycle_set *set, struct cycle_events *events, const uint32_t *step_of)
+static bool
+fill_steps(struct cycle_set *set, const struct cycle_events *events, const uint32_t *step_of)
 {
     uint32_t step = CYCLE_NONE;
     /* At most one piece an event; what is not written takes no memory. */
@@ -203,8 +212,11 @@ static bool fill_steps(struct cycle_set *set, struct cycle_events *events, const
         uint32_t asker = asked_by(events, at);
         step =
             step_of == NULL ? step_near(set, step, cycle_start_ns(events, asker)) : step_of[asker];
-        if (step != CYCLE_NONE && !add_to_step(set, events, step, at)) {
-            return false;
+        if (step != CYCLE_NONE) {
+            cycle_take(&set->items[step], events, at, cycle_start_ns(events, at),
+                       cycle_end_ns(events, at));
+            set->pieces[set->piece_count++] =
+                (struct cycle_piece){.cycle = step & CYCLE_INDEX_MAX, .at = at};
         }
     }
     return true;
@@ -230,8 +242,19 @@ bool cycle_set_steps(struct cycle_set *set,
 
 /* ---- self times ---- */
 
+/* The innermost operator that is still running on a thread. */
+struct running {
+    uint32_t at; /* CYCLE_NONE */
+    int64_t end_ns;
+};
+
+static struct running running_at(const struct cycle_events *events, uint32_t at)
+{
+    return (struct running){at, at == CYCLE_NONE ? INT64_MAX : cycle_end_ns(events, at)};
+}
+
 static void take_self_times(const struct cycle_events *events,
-                            uint32_t *open,
+                            struct running *running,
                             uint32_t *below,
                             int64_t *self_ns)
 {
@@ -239,30 +262,34 @@ static void take_self_times(const struct cycle_events *events,
         if (events->class[at] != CYCLE_CLASS_OPERATOR) {
             continue;
         }
-        uint32_t *top = &open[cycle_track(events, at)->thread];
-        while (*top != CYCLE_NONE && cycle_start_ns(events, at) >= cycle_end_ns(events, *top)) {
-            *top = below[*top];
+        struct running *top = &running[cycle_track(events, at)->thread];
+        const struct running own = running_at(events, at);
+        int64_t start_ns = cycle_start_ns(events, at);
+        while (start_ns >= top->end_ns && top->at != CYCLE_NONE) {
+            *top = running_at(events, below[top->at]);
         }
-        self_ns[at] = ns_sub(cycle_end_ns(events, at), cycle_start_ns(events, at));
-        if (*top != CYCLE_NONE) {
-            int64_t end_ns = ns_min(cycle_end_ns(events, at), cycle_end_ns(events, *top));
-            self_ns[*top] -= ns_sub(end_ns, cycle_start_ns(events, at));
+        self_ns[at] = ns_sub(own.end_ns, start_ns);
+        if (top->at != CYCLE_NONE) {
+            self_ns[top->at] -= ns_sub(ns_min(own.end_ns, top->end_ns), start_ns);
         }
-        below[at] = *top;
-        *top = at;
+        below[at] = top->at;
+        *top = own;
     }
 }
 
 int64_t *cycle_self_times(const struct cycle_events *events)
 {
-    uint32_t *open = scratch_none(events->thread_count);
+    struct running *running = scratch_alloc(events->thread_count, sizeof *running);
     uint32_t *below = scratch_alloc(events->count, sizeof *below);
     int64_t *self_ns = scratch_alloc(events->count, sizeof *self_ns);
-    bool ok = open != NULL && below != NULL && self_ns != NULL;
-    if (ok) {
-        take_self_times(events, open, below, self_ns);
+    bool ok = running != NULL && below != NULL && self_ns != NULL;
+    for (uint32_t i = 0; ok && i < events->thread_count; i++) {
+        running[i] = running_at(events, CYCLE_NONE);
     }
-    scratch_free(open);
+    if (ok) {
+        take_self_times(events, running, below, self_ns);
+    }
+    scratch_free(running);
     scratch_free(below);
     if (!ok) {
         scratch_free(self_ns);

@@ -37,11 +37,10 @@ static enum cycle_type named_type(uint32_t name, uint8_t category)
     return name & CYCLE_NAME_RUNQ ? CYCLE_TYPE_RUNQ : CYCLE_TYPE_NONE;
 }
 
-enum cycle_type cycle_type_of(struct cycle_events *events, uint32_t at)
+enum cycle_type cycle_type_of_row(struct cycle_events *events, uint32_t row)
 {
     const struct trace_events *rows = &events->trace->events;
-    uint32_t row = events->row[at];
-    uint32_t flags = cycle_name_flags(&events->names, cycle_name(events, at));
+    uint32_t flags = cycle_name_flags(&events->names, rows->name[row]);
     switch ((enum event_kind)rows->kind[row]) {
     case EVENT_KERNEL:
         return flags & CYCLE_NAME_NCCL ? CYCLE_TYPE_GPU_COMM : CYCLE_TYPE_GPU_COMPUTE;
@@ -54,7 +53,10 @@ enum cycle_type cycle_type_of(struct cycle_events *events, uint32_t at)
     case EVENT_USER_ANNOTATION:
         return CYCLE_TYPE_NONE;
     default:
-        return named_type(flags, events->names.category_flags[rows->category[row]]);
+        /* Most names mean nothing. */
+        return (flags & ~(uint32_t)CYCLE_NAME_KNOWN) == 0
+                   ? CYCLE_TYPE_NONE
+                   : named_type(flags, events->names.category_flags[rows->category[row]]);
     }
 }
 

@@ -51,8 +51,13 @@ enum cycle_metric {
     CYCLE_METRIC_COUNT
 };
 
-/* By name, whatever the category, but for kernels and disk calls. */
-enum cycle_type cycle_type_of(struct cycle_events *events, uint32_t at);
+/* Of a row of the trace: by name, whatever the category, but for kernels and disk calls. */
+enum cycle_type cycle_type_of_row(struct cycle_events *events, uint32_t row);
+
+static inline enum cycle_type cycle_type_of(const struct cycle_events *events, uint32_t at)
+{
+    return (enum cycle_type)events->type[at];
+}
 
 const char *cycle_type_name(enum cycle_type type); /* "gpu_compute", "gpu_memcpy_h2d", ... */
 bool cycle_type_is_gpu(enum cycle_type type);      /* counters of the event's device */

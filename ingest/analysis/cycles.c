@@ -24,13 +24,25 @@ struct search {
 
 /* ---- which cycles ---- */
 
+static bool find_self_times(struct search *s)
+{
+    s->self_ns = s->events.is_kineto ? cycle_self_times(&s->events) : NULL;
+    return s->self_ns != NULL || !s->events.is_kineto;
+}
+
+static bool by_steps(struct search *s, uint32_t name)
+{
+    return find_self_times(s) && cycle_set_steps(&s->set, &s->events, name, s->self_ns);
+}
+
 /* SPEC_compare 10: by the calls of a function. */
 static bool by_anchor(struct search *s, uint32_t anchor)
 {
-    struct cycle_owners owners;
+    struct cycle_owners owners = {0};
     bool is_typed = false;
     uint32_t prefill = cycle_calls_prefill(&s->calls, anchor);
-    bool ok = cycle_owners_find(&owners, &s->events, &s->calls, anchor, prefill) &&
+    bool ok = find_self_times(s) &&
+              cycle_owners_find(&owners, &s->events, &s->calls, anchor, prefill) &&
               cycle_owners_classify(&owners, &s->events, prefill, &is_typed) &&
               cycle_set_bound(&s->set, &owners, &s->events, is_typed) &&
               cycle_set_fill(&s->set, &s->events, &owners, s->self_ns);
@@ -51,7 +63,7 @@ static bool by_annotation(struct search *s)
         return true;
     }
     s->source = CYCLES_ANNOTATION;
-    return cycle_set_steps(&s->set, &s->events, s->calls.candidates[0].name, s->self_ns);
+    return by_steps(s, s->calls.candidates[0].name);
 }
 
 static bool is_python_call(const struct cycle_events *events, uint32_t name)
@@ -68,25 +80,19 @@ static bool by_marker(struct search *s)
 {
     s->source = CYCLES_MARKER;
     if (s->events.is_kineto && !is_python_call(&s->events, s->marker)) {
-        return cycle_set_steps(&s->set, &s->events, s->marker, s->self_ns);
+        return by_steps(s, s->marker);
     }
     return cycle_calls_nest(&s->calls, &s->events, CYCLE_CLASS_PYTHON) && by_anchor(s, s->marker);
 }
 
 static bool find_cycles(struct search *s)
 {
-    if (s->events.is_kineto) {
-        s->self_ns = cycle_self_times(&s->events);
-        if (s->self_ns == NULL) {
-            return false;
-        }
-    }
     if (s->marker != CYCLE_NONE) {
         return by_marker(s);
     }
     if (s->events.has_steps) {
         s->source = CYCLES_PROFILER_STEPS;
-        return cycle_set_steps(&s->set, &s->events, CYCLE_NONE, s->self_ns);
+        return by_steps(s, CYCLE_NONE);
     }
     if (!cycle_calls_nest(&s->calls, &s->events, CYCLE_CLASS_PYTHON)) {
         return false;

@@ -31,7 +31,6 @@ struct placing {
     uint32_t *thread_of; /* by track: thread of the call tree, CALL_NONE */
     uint32_t *first_of;  /* by thread: its first record and its last one so far, */
     uint32_t *last_of;
-    uint32_t *next_of;    /* by record the next one of its thread */
     const char **devices; /* log->devices until their number is known */
     size_t device_capacity;
     struct id_map device_numbers;
@@ -106,13 +105,12 @@ static bool make_columns(struct placing *p)
     p->records->event = arena_calloc(p->arena, log->count, sizeof *p->records->event);
     log->source = (struct column_source){read_records, p->records};
     p->thread_of = scratch_none(track_count);
-    p->next_of = scratch_none(log->count);
     p->first_of = scratch_none(p->tree->thread_count);
     p->last_of = scratch_none(p->tree->thread_count);
     p->open = scratch_alloc((size_t)log->node_count + 1, sizeof *p->open);
     p->next_child = scratch_alloc((size_t)log->node_count + 1, sizeof *p->next_child);
-    return p->records->event != NULL && p->thread_of != NULL && p->next_of != NULL &&
-           p->first_of != NULL && p->last_of != NULL && p->open != NULL && p->next_child != NULL;
+    return p->records->event != NULL && p->thread_of != NULL && p->first_of != NULL &&
+           p->last_of != NULL && p->open != NULL && p->next_child != NULL;
 }
 
 /* What the name of a device tells; 0: no view shows it. Type 20 stands for an MLU where nothing
@@ -227,7 +225,8 @@ static bool find_threads(struct placing *p)
     return ok;
 }
 
-/* The records of each thread, in order of time. */
+/* The records of each thread, in order of time: until it is placed, a record has the next one for
+ * its `op`. */
 static void list_in_thread(struct placing *p, uint32_t at, uint32_t event)
 {
     uint32_t thread = p->thread_of[p->sel->trace->events.track[event]];
@@ -235,7 +234,7 @@ static void list_in_thread(struct placing *p, uint32_t at, uint32_t event)
         return;
     }
     uint32_t *last = &p->last_of[thread];
-    *(*last == CALL_NONE ? &p->first_of[thread] : &p->next_of[*last]) = at;
+    *(*last == CALL_NONE ? &p->first_of[thread] : &p->log->op[*last]) = at;
     *last = at;
 }
 
@@ -319,7 +318,9 @@ static void place_records(struct placing *p)
         p->depth = 0;
         descend(p, root);
         p->log->visited[root] = 0;
-        for (uint32_t at = p->first_of[t]; at != CALL_NONE; at = p->next_of[at]) {
+        for (uint32_t at = p->first_of[t], next; at != CALL_NONE; at = next) {
+            next = p->log->op[at];
+            p->log->op[at] = CALL_NONE;
             if (walk_to(p, root, times_start_key(p->sel, p->records->event[at]))) {
                 place_record(p, at);
             }
@@ -383,7 +384,6 @@ bool memory_log_build(struct memory_log **out,
     }
     scratch_free(p.thread_of);
     scratch_free(p.last_of);
-    scratch_free(p.next_of);
     scratch_free(p.first_of);
     scratch_free(p.open);
     scratch_free(p.next_child);

@@ -52,6 +52,22 @@ static void profiler_steps_are_cycles(void **state)
     }
 }
 
+static void operators_alone_are_no_cycles(void **state)
+{
+    (void)state;
+    struct scene s;
+    scene_begin(&s);
+    add_op(&s, "aten::add", "300", 1100, 100);
+    add_op(&s, "aten::add", "300", 1300, 100);
+    add_kernel(&s, "k", 1400, 10, 5);
+    const struct trace_results *r = scene_run(&s, NULL);
+    assert_int_equal(r->cycle_source, CYCLES_NONE);
+    assert_int_equal(r->cycle_count, 0);
+    assert_int_equal(r->cycle_use_count, 0);
+    assert_int_equal(r->counter_count, 0);
+    scene_end(&s);
+}
+
 static void operators_count_with_their_self_time(void **state)
 {
     (void)state;
@@ -233,6 +249,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(profiler_steps_are_cycles),
+        cmocka_unit_test(operators_alone_are_no_cycles),
         cmocka_unit_test(operators_count_with_their_self_time),
         cmocka_unit_test(the_order_of_the_file_does_not_matter),
         cmocka_unit_test(device_work_follows_its_call),
