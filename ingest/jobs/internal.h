@@ -79,11 +79,13 @@ void jobs_remove(struct jobs *jobs, struct job *job);
 /* Waits until the uploaded bytes are on disk. False (ERR_IO) when they are lost. */
 bool jobs_await_arrival(struct jobs *jobs, int64_t id, struct err *err) KS_MUST_USE;
 
-/* What reading this file will take at the most, going by its size, its container and whether it is
- * JSON or a table. */
-uint64_t worker_estimate_bytes(const char *path, uint64_t size_bytes);
-/* False also for what cannot be looked into. */
-bool worker_is_archive(const char *path);
+/* What the first bytes of a file tell. */
+struct worker_look {
+    uint64_t estimate_bytes; /* what reading it will take at the most, going by its size, its
+                                container and whether it is JSON or a table */
+    bool is_archive;         /* false also for what cannot be looked into */
+};
+struct worker_look worker_look_into(const char *path, uint64_t size_bytes);
 /* The body of a worker thread; `argument` is the jobs. */
 void *worker_run(void *argument);
 

@@ -86,7 +86,7 @@ find_by_name(const struct jobs *jobs, const char *run, const char *file_name)
     return found;
 }
 
-static struct job *new_job(const struct store_job *row, const char *path)
+static struct job *new_job(const struct store_job *row, uint64_t estimate_bytes)
 {
     struct job *job = calloc(1, sizeof *job);
     if (job == NULL) {
@@ -98,7 +98,7 @@ static struct job *new_job(const struct store_job *row, const char *path)
     job->marker = row->marker == NULL ? NULL : strdup(row->marker);
     job->rank = row->rank;
     job->size_bytes = row->size_bytes;
-    job->estimate_bytes = worker_estimate_bytes(path, row->size_bytes);
+    job->estimate_bytes = estimate_bytes;
     job->state = JOB_QUEUED;
     atomic_init(&job->progress.bytes_done, 0);
     atomic_init(&job->progress.bytes_total, row->size_bytes);
@@ -174,7 +174,7 @@ take_up(struct jobs *jobs, struct arena *arena, const struct store_job *row, str
                       "upload the file again");
         return store_job_failed(jobs->store, row->id, &gone, err);
     }
-    struct job *job = new_job(row, path);
+    struct job *job = new_job(row, worker_look_into(path, row->size_bytes).estimate_bytes);
     if (job == NULL) {
         return err_set(err, ERR_NO_MEMORY, "no memory for the jobs that are still to be done");
     }
@@ -421,12 +421,12 @@ static bool has_room(struct jobs *jobs, struct err *err)
 }
 
 static bool enqueue(struct jobs *jobs,
-                    const char *path,
+                    uint64_t estimate_bytes,
                     struct store_job *row,
                     struct jobs_submission *out,
                     struct err *err)
 {
-    struct job *job = new_job(row, path);
+    struct job *job = new_job(row, estimate_bytes);
     if (job == NULL) {
         return err_set(err, ERR_NO_MEMORY, "no memory for a job");
     }
@@ -442,13 +442,11 @@ static bool enqueue(struct jobs *jobs,
 }
 
 /* What the file itself decides. */
-static bool look_into(const char *path,
-                      const struct store_job *row,
-                      struct jobs_submission *out,
-                      struct err *err)
+static bool
+look_into(const char *path, const struct store_job *row, struct worker_look *look, struct err *err)
 {
-    out->is_archive = worker_is_archive(path);
-    if (!out->is_archive || row->rank == STORE_NO_RANK) {
+    *look = worker_look_into(path, row->size_bytes);
+    if (!look->is_archive || row->rank == STORE_NO_RANK) {
         return true;
     }
     return err_set(
@@ -526,15 +524,17 @@ bool jobs_submit(struct jobs *jobs,
                             .project = hints == NULL ? NULL : hints->project};
     const char *path = NULL;
     *out = (struct jobs_submission){0};
+    struct worker_look look = {.is_archive = false};
     bool known = store_blob_path(jobs->store, arena, sha256_hex, &path, err) &&
-                 look_into(path, &row, out, err);
+                 look_into(path, &row, &look, err);
+    out->is_archive = look.is_archive;
     (void)pthread_mutex_lock(&jobs->submit_lock);
     enum decision decision = DECIDED_REFUSE;
     if (known) {
         decision = decide(jobs, arena, &row, out, err);
     }
-    bool queued =
-        decision == DECIDED_QUEUE && has_room(jobs, err) && enqueue(jobs, path, &row, out, err);
+    bool queued = decision == DECIDED_QUEUE && has_room(jobs, err) &&
+                  enqueue(jobs, look.estimate_bytes, &row, out, err);
     (void)pthread_mutex_unlock(&jobs->submit_lock);
     if (queued) {
         return arrive(jobs, out->job_id, sha256_hex, err);

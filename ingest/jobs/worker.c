@@ -6,15 +6,20 @@
 #include "ingest/jobs/background.h"
 #include "ingest/jobs/intake.h"
 #include "ingest/jobs/internal.h"
-#include "ingest/jobs/pipeline_archive.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* So many small jobs may overtake one that waits for memory; then all wait for it. */
 #define PASSED_BY_MAX 32
 /* Idle workers try so often to note failures that the store could not take. */
 #define NOTE_INTERVAL_MS 2000
+/* Of a file, to guess what it is: a block of zstd and its head, and some of its text. */
+#define LOOK_BYTES ((size_t)256 << 10)
+#define LOOK_TEXT_BYTES ((size_t)16 << 10)
 
 /* ---- choosing ---- */
 
@@ -23,27 +28,20 @@ static bool is_space(char c)
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-/* Traces are JSON, also in archives; tables are not. What cannot be looked into is taken for a
- * trace. */
-static bool holds_a_table(struct input *in)
+/* Traces are JSON, also in archives; tables are not. */
+static bool holds_a_table(const char *text, size_t len)
 {
-    struct err ignored = ERR_INIT;
-    const char *window;
-    size_t len = 0;
     size_t at = 0;
-    if (!input_peek(in, &window, &len, &ignored) || tar_recognises(window, len)) {
-        return false;
-    }
-    if (len >= 3 && memcmp(window, "\xEF\xBB\xBF", 3) == 0) {
+    if (len >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0) {
         at = 3;
     }
-    while (at < len && is_space(window[at])) {
+    while (at < len && is_space(text[at])) {
         at++;
     }
-    return at < len && window[at] != '{' && window[at] != '[';
+    return at < len && text[at] != '{' && text[at] != '[';
 }
 
-uint64_t worker_estimate_bytes(const char *path, uint64_t size_bytes)
+static uint64_t estimate(uint64_t size_bytes, enum input_container container, bool is_table)
 {
     /* A trace takes at most about a quarter of its JSON, half of that its model and the rest what
      * is made of it; a table up to three times its text, which has no keys. gzip makes the text
@@ -51,34 +49,59 @@ uint64_t worker_estimate_bytes(const char *path, uint64_t size_bytes)
      * high a one a wait. */
     const uint64_t base_bytes = (uint64_t)16 << 20;
     const uint64_t largest_factor = 45;
-    struct err ignored = ERR_INIT;
-    struct input *in;
     if (size_bytes > (UINT64_MAX - base_bytes) / largest_factor) {
         return UINT64_MAX;
     }
-    if (!input_open_file(&in, path, &ignored)) {
-        return base_bytes + size_bytes / 4;
-    }
-    bool is_table = holds_a_table(in);
-    enum input_container container = input_container(in);
-    input_close(in);
     uint64_t text_bytes = size_bytes * (container == INPUT_GZIP   ? 12
                                         : container == INPUT_ZSTD ? 15
                                                                   : 1);
     return base_bytes + (is_table ? text_bytes * 3 : text_bytes / 4);
 }
 
-bool worker_is_archive(const char *path)
+/* What cannot be looked into is taken for a trace. */
+static void
+look_at_head(struct worker_look *look, const char *head, size_t len, uint64_t size_bytes)
 {
     struct err ignored = ERR_INIT;
     struct input *in;
-    bool is_archive = false;
-    if (!input_open_file(&in, path, &ignored)) {
-        return false;
+    const char *text;
+    size_t text_len = 0;
+    if (!input_open_memory(&in, head, len, LOOK_TEXT_BYTES, &ignored)) {
+        return;
     }
-    bool known = pipeline_is_archive(in, &is_archive, &ignored);
+    enum input_container container = input_container(in);
+    bool known = input_peek(in, &text, &text_len, &ignored);
+    look->is_archive = known && tar_recognises(text, text_len);
+    bool is_table = known && !look->is_archive && holds_a_table(text, text_len);
+    look->estimate_bytes = estimate(size_bytes, container, is_table);
     input_close(in);
-    return known && is_archive;
+}
+
+static size_t read_head(const char *path, char *head, size_t cap)
+{
+    size_t len = 0;
+    ssize_t got = 1;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    while (fd >= 0 && got > 0 && len < cap) {
+        got = read(fd, head + len, cap - len);
+        len += got > 0 ? (size_t)got : 0;
+    }
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    return len;
+}
+
+struct worker_look worker_look_into(const char *path, uint64_t size_bytes)
+{
+    struct worker_look look = {.estimate_bytes = estimate(size_bytes, INPUT_PLAIN, false)};
+    char *head = malloc(LOOK_BYTES);
+    size_t len = head == NULL ? 0 : read_head(path, head, LOOK_BYTES);
+    if (len > 0) {
+        look_at_head(&look, head, len, size_bytes);
+    }
+    free(head);
+    return look;
 }
 
 /* What the job may take now; 0 when it has to wait. Each worker has its even share, so that

@@ -5,6 +5,7 @@
  * its pin has it open until somebody syncs it, which the job does not wait for. */
 #include "ingest/base/buf.h"
 #include "ingest/store/internal.h"
+#include "ingest/store/spool.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -16,7 +17,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define WRITE_BUFFER_BYTES ((size_t)1 << 20)
 #define PATH_BYTES 4096
 #define FILE_NAME_BYTES 32
 #define FAN_OUT_CHARS 2 /* hex characters of the folder below raw/ */
@@ -24,11 +24,9 @@
 struct store_blob {
     struct store *store;
     int fd;
-    struct sha256 *hash;
-    uint64_t size_bytes;
-    size_t buffered;
+    struct spool *spool;
+    uint64_t size_bytes;        /* once it is committed */
     char name[FILE_NAME_BYTES]; /* below incoming/ */
-    char buffer[WRITE_BUFFER_BYTES];
 };
 
 /* ---- paths ---- */
@@ -196,18 +194,17 @@ static bool open_incoming(struct store_blob *blob, struct err *err)
 
 bool store_blob_create(struct store *store, struct store_blob **out, struct err *err)
 {
-    struct store_blob *blob = malloc(sizeof *blob);
+    struct store_blob *blob = calloc(1, sizeof *blob);
     if (blob == NULL) {
         return err_set(err, ERR_NO_MEMORY, "no memory to receive an upload");
     }
     blob->store = store;
     blob->fd = -1;
-    blob->size_bytes = 0;
-    blob->buffered = 0;
-    blob->name[0] = '\0';
-    blob->hash = sha256_create();
-    bool ok = blob->hash != NULL || err_set(err, ERR_NO_MEMORY, "no memory to receive an upload");
-    ok = ok && open_incoming(blob, err);
+    bool ok = open_incoming(blob, err);
+    blob->spool = ok ? spool_create(blob->fd) : NULL;
+    if (ok && blob->spool == NULL) {
+        ok = err_set(err, ERR_NO_MEMORY, "no resources to receive an upload");
+    }
     if (!ok) {
         store_blob_discard(blob);
         return false;
@@ -216,48 +213,19 @@ bool store_blob_create(struct store *store, struct store_blob **out, struct err 
     return true;
 }
 
-static bool write_fully(struct store_blob *blob, const char *bytes, size_t len, struct err *err)
+static bool cannot_write(const struct store_blob *blob, int errnum, struct err *err)
 {
-    while (len > 0) {
-        ssize_t done = write(blob->fd, bytes, len);
-        if (done < 0 && errno == EINTR) {
-            continue;
-        }
-        if (done < 0) {
-            (void)err_set_errno(err, ERR_IO, errno,
-                                "writing the upload to %s/incoming/%s after %" PRIu64 " bytes",
-                                blob->store->data_dir, blob->name, blob->size_bytes);
-            return err_context(err, err->code == ERR_NO_SPACE
-                                        ? "free some space on the server's disk, then send the "
-                                          "file again"
-                                        : "check the server's disk, then send the file again");
-        }
-        bytes += done;
-        len -= (size_t)done;
-        blob->size_bytes += (uint64_t)done;
-    }
-    return true;
-}
-
-static bool flush(struct store_blob *blob, struct err *err)
-{
-    size_t len = blob->buffered;
-    blob->buffered = 0;
-    return write_fully(blob, blob->buffer, len, err);
+    (void)err_set_errno(err, ERR_IO, errnum, "writing the upload to %s/incoming/%s",
+                        blob->store->data_dir, blob->name);
+    return err_context(err, err->code == ERR_NO_SPACE
+                                ? "free some space on the server's disk, then send the file again"
+                                : "check the server's disk, then send the file again");
 }
 
 bool store_blob_write(struct store_blob *blob, const void *bytes, size_t len, struct err *err)
 {
-    sha256_update(blob->hash, bytes, len);
-    if (len > WRITE_BUFFER_BYTES - blob->buffered && !flush(blob, err)) {
-        return false;
-    }
-    if (len >= WRITE_BUFFER_BYTES) {
-        return write_fully(blob, bytes, len, err);
-    }
-    memcpy(blob->buffer + blob->buffered, bytes, len);
-    blob->buffered += len;
-    return true;
+    int errnum = spool_add(blob->spool, bytes, len);
+    return errnum == 0 || cannot_write(blob, errnum, err);
 }
 
 /* Where rows that are on disk refer to the hash, its name must not stand for less than the whole
@@ -308,10 +276,12 @@ static bool move_in_place(struct store_blob *blob, struct raw_pin *pin, struct e
 static bool commit(struct store_blob *blob, char sha256_hex[SHA256_HEX_BYTES], struct err *err)
 {
     struct store *store = blob->store;
-    if (!flush(blob, err)) {
-        return false;
+    int errnum = spool_end(blob->spool);
+    blob->size_bytes = spool_size_bytes(blob->spool);
+    if (errnum != 0) {
+        return cannot_write(blob, errnum, err);
     }
-    sha256_final_hex(blob->hash, sha256_hex);
+    spool_sha256(blob->spool, sha256_hex);
     if (sha256_hex[0] == '\0') {
         return err_set(err, ERR_INTERNAL, "hashing the upload failed");
     }
@@ -347,6 +317,7 @@ void store_blob_discard(struct store_blob *blob)
     if (blob == NULL) {
         return;
     }
+    spool_destroy(blob->spool);
     if (blob->fd >= 0) {
         (void)close(blob->fd);
     }
@@ -355,7 +326,6 @@ void store_blob_discard(struct store_blob *blob)
     if (blob->name[0] != '\0' && incoming_path(blob->store, blob->name, path, &ignored)) {
         (void)unlink(path);
     }
-    sha256_destroy(blob->hash);
     free(blob);
 }
 

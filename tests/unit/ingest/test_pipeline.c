@@ -91,7 +91,7 @@ static uint64_t estimate_of(struct fixture *f, const char *begin, bool packed)
     size_t len = ZSTD_compress(frame, bound, text, TEXT_BYTES, 1);
     assert_false(ZSTD_isError(len));
     write_file(f, path, packed ? frame : text, packed ? len : TEXT_BYTES);
-    uint64_t estimate = worker_estimate_bytes(path, TEXT_BYTES);
+    uint64_t estimate = worker_look_into(path, TEXT_BYTES).estimate_bytes;
     free(frame);
     free(text);
     return estimate;
@@ -112,8 +112,8 @@ static void tables_are_thought_larger_than_traces(void **state)
             assert_int_equal(estimate_of(f, tables[i], packed == 1), BASE_BYTES + text_bytes * 3);
         }
     }
-    assert_true(worker_estimate_bytes("/nonexistent", 400) == BASE_BYTES + 100);
-    assert_true(worker_estimate_bytes("/nonexistent", UINT64_MAX) == UINT64_MAX);
+    assert_true(worker_look_into("/nonexistent", 400).estimate_bytes == BASE_BYTES + 100);
+    assert_true(worker_look_into("/nonexistent", UINT64_MAX).estimate_bytes == UINT64_MAX);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up_store, tear_down_store)

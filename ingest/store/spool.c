@@ -1,0 +1,206 @@
+#ifdef __linux__
+#define _GNU_SOURCE /* sync_file_range */
+#endif
+#include "ingest/store/spool.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* One piece fills while the thread is at the other. */
+#define PIECE_BYTES ((size_t)512 << 10)
+
+struct spool {
+    int fd;
+    struct sha256 *hash;
+    pthread_t thread;
+    bool thread_runs;
+    unsigned filling; /* the piece that the next bytes go to */
+    size_t filled_bytes;
+
+    pthread_mutex_t lock;
+    pthread_cond_t changed; /* one side waits at a time */
+    const char *given;      /* the thread's piece; NULL: it has none */
+    bool has_ended;
+
+    /* Of whoever writes: the thread, or the caller while that has no piece. */
+    int errnum;
+    uint64_t written_bytes;
+    char pieces[2][PIECE_BYTES];
+};
+
+/* Only a beginning, which nobody waits for: what fails shows when the file is synced. */
+static void begin_write_back(int fd, uint64_t at, size_t len)
+{
+#ifdef __linux__
+    (void)sync_file_range(fd, (off_t)at, (off_t)len, SYNC_FILE_RANGE_WRITE);
+#else
+    (void)fd;
+    (void)at;
+    (void)len;
+#endif
+}
+
+static void put_away(struct spool *spool, const char *piece, size_t len)
+{
+    uint64_t begin = spool->written_bytes;
+    sha256_update(spool->hash, piece, len);
+    while (len > 0 && spool->errnum == 0) {
+        ssize_t done = write(spool->fd, piece, len);
+        if (done >= 0) {
+            piece += done;
+            len -= (size_t)done;
+            spool->written_bytes += (uint64_t)done;
+        } else if (errno != EINTR) {
+            spool->errnum = errno;
+        }
+    }
+    if (spool->written_bytes > begin) {
+        begin_write_back(spool->fd, begin, (size_t)(spool->written_bytes - begin));
+    }
+}
+
+static void *run(void *argument)
+{
+    struct spool *spool = argument;
+    (void)pthread_mutex_lock(&spool->lock);
+    while (!spool->has_ended || spool->given != NULL) {
+        if (spool->given == NULL) {
+            (void)pthread_cond_wait(&spool->changed, &spool->lock);
+            continue;
+        }
+        (void)pthread_mutex_unlock(&spool->lock);
+        put_away(spool, spool->given, PIECE_BYTES);
+        (void)pthread_mutex_lock(&spool->lock);
+        spool->given = NULL;
+        (void)pthread_cond_signal(&spool->changed);
+    }
+    (void)pthread_mutex_unlock(&spool->lock);
+    return NULL;
+}
+
+/* Signals are for the threads that wait for them. */
+static void start_thread(struct spool *spool)
+{
+    sigset_t all;
+    sigset_t before;
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    spool->thread_runs = pthread_create(&spool->thread, NULL, run, spool) == 0;
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+/* A full piece: to the thread, or without one put away here. */
+static int give(struct spool *spool)
+{
+    const char *piece = spool->pieces[spool->filling];
+    spool->filled_bytes = 0;
+    if (!spool->thread_runs) {
+        start_thread(spool);
+    }
+    if (!spool->thread_runs) {
+        put_away(spool, piece, PIECE_BYTES);
+        return spool->errnum;
+    }
+    (void)pthread_mutex_lock(&spool->lock);
+    while (spool->given != NULL) {
+        (void)pthread_cond_wait(&spool->changed, &spool->lock);
+    }
+    int errnum = spool->errnum;
+    spool->given = piece;
+    (void)pthread_cond_signal(&spool->changed);
+    (void)pthread_mutex_unlock(&spool->lock);
+    spool->filling ^= 1U;
+    return errnum;
+}
+
+struct spool *spool_create(int fd)
+{
+    /* Pages that no bytes come to are never touched. */
+    struct spool *spool = malloc(sizeof *spool);
+    if (spool == NULL) {
+        return NULL;
+    }
+    spool->fd = fd;
+    spool->hash = sha256_create();
+    spool->thread_runs = false;
+    spool->filling = 0;
+    spool->filled_bytes = 0;
+    spool->given = NULL;
+    spool->has_ended = false;
+    spool->errnum = 0;
+    spool->written_bytes = 0;
+    bool has_lock = spool->hash != NULL && pthread_mutex_init(&spool->lock, NULL) == 0;
+    if (!has_lock || pthread_cond_init(&spool->changed, NULL) != 0) {
+        if (has_lock) {
+            (void)pthread_mutex_destroy(&spool->lock);
+        }
+        sha256_destroy(spool->hash);
+        free(spool);
+        return NULL;
+    }
+    return spool;
+}
+
+int spool_add(struct spool *spool, const void *bytes, size_t len)
+{
+    const char *at = bytes;
+    int errnum = 0;
+    while (len > 0 && errnum == 0) {
+        size_t room = PIECE_BYTES - spool->filled_bytes;
+        size_t take = len < room ? len : room;
+        memcpy(spool->pieces[spool->filling] + spool->filled_bytes, at, take);
+        spool->filled_bytes += take;
+        at += take;
+        len -= take;
+        errnum = take == room ? give(spool) : 0;
+    }
+    return errnum;
+}
+
+static void end_thread(struct spool *spool)
+{
+    if (!spool->thread_runs) {
+        return;
+    }
+    (void)pthread_mutex_lock(&spool->lock);
+    spool->has_ended = true;
+    (void)pthread_cond_signal(&spool->changed);
+    (void)pthread_mutex_unlock(&spool->lock);
+    (void)pthread_join(spool->thread, NULL);
+    spool->thread_runs = false;
+}
+
+int spool_end(struct spool *spool)
+{
+    end_thread(spool);
+    put_away(spool, spool->pieces[spool->filling], spool->filled_bytes);
+    spool->filled_bytes = 0;
+    return spool->errnum;
+}
+
+void spool_sha256(struct spool *spool, char sha256_hex[SHA256_HEX_BYTES])
+{
+    sha256_final_hex(spool->hash, sha256_hex);
+}
+
+uint64_t spool_size_bytes(const struct spool *spool)
+{
+    return spool->written_bytes;
+}
+
+void spool_destroy(struct spool *spool)
+{
+    if (spool == NULL) {
+        return;
+    }
+    end_thread(spool);
+    (void)pthread_cond_destroy(&spool->changed);
+    (void)pthread_mutex_destroy(&spool->lock);
+    sha256_destroy(spool->hash);
+    free(spool);
+}
