@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 static const char *environment(const char *name)
 {
@@ -18,6 +19,11 @@ int main(int argc, char **argv)
     if (!options_parse(&options, argc, argv, environment, &err)) {
         text_print_error(stderr, NULL, &err);
         return EXIT_USAGE;
+    }
+    if (options.command != COMMAND_COMPARE) {
+        /* What is stored is its owner's alone, whatever the directory allows; the files of
+         * `compare --output` are for others. */
+        (void)umask(S_IRWXG | S_IRWXO);
     }
     switch (options.command) {
     case COMMAND_SERVE:

@@ -61,6 +61,20 @@ static bool framing_is_plain(const struct exchange *x,
     return true;
 }
 
+/* civetweb takes blanks before a colon for no part of the name, a proxy perhaps for one, and then
+ * it sees another header. Names and values lie where they came in, their ends made NUL: behind the
+ * first NUL is the value, unless blanks were there. */
+static bool names_end_with_colons(const struct mg_request_info *info, struct err *err)
+{
+    for (int i = 0; i < info->num_headers; i++) {
+        const char *behind = info->http_headers[i].name + strlen(info->http_headers[i].name) + 1;
+        if (*behind == '\0' && behind != info->http_headers[i].value) {
+            return err_set(err, ERR_BAD_REQUEST, "A header's name ends with its colon");
+        }
+    }
+    return true;
+}
+
 /* civetweb reads a limited number of lines and stops at a folded one: what stands behind would not
  * be seen, a Content-Length for one, and the body taken for the next request. Values lie where they
  * came in, so that behind the last one's end (of its line, made NUL) is the head's end. */
@@ -101,8 +115,8 @@ bool exchange_init(struct exchange *x, struct mg_connection *conn, struct err *e
     const char *expect = exchange_header(x, "Expect");
     bool expects_continue = expect != NULL && strcasecmp(expect, "100-continue") == 0;
     x->wants_continue = expects_continue && !x->body_ended && !x->is_http_1_0;
-    return head_is_whole(info, err) && framing_is_plain(x, exchange_header(x, "Content-Length"),
-                                                        x->is_chunked ? encoding : NULL, err);
+    return head_is_whole(info, err) && names_end_with_colons(info, err) &&
+           framing_is_plain(x, exchange_header(x, "Content-Length"), encoding, err);
 }
 
 const char *exchange_header(const struct exchange *x, const char *name)

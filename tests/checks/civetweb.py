@@ -105,6 +105,9 @@ class Civetweb(unittest.TestCase):
             'hexadecimal': ('Content-Length: 0x5',),
             'too large': ('Content-Length: 99999999999999999999',),
             'other encoding': ('Transfer-Encoding: gzip, chunked',),
+            'no encoding': ('Transfer-Encoding: identity',),
+            'blank before a colon': ('Content-Length : %d' % len(NEXT),),
+            'blanks before a colon': ('X: a', 'Content-Length  :%d' % len(NEXT)),
             'unknown encoding': ('Transfer-Encoding: xchunked',),
             'folded': ('X: a', ' b', 'Content-Length: %d' % len(NEXT)),
             'folded length': ('Content-Length:', ' %d' % len(NEXT)),
@@ -133,6 +136,10 @@ class Civetweb(unittest.TestCase):
         for line in ('X: a\x00b', 'X\x00: a', ': a', 'X', '\x00'):
             with self.subTest(line=line):
                 self.assertIn(self.ask('GET / HTTP/1.1', HOST, line, 'Connection: close'), ([400], [200]) if line == ': a' else ([400],))
+        for line in ('X:', 'X: ', 'X:a', 'X:   a  '):  # empty values and blanks around them are fine
+            self.assertEqual(self.ask('GET / HTTP/1.1', HOST, line, 'Y: b', 'Connection: close'), [200], line)
+        for line in ('X :', 'X : ', 'X :a', 'X  : a'):
+            self.assertEqual(self.ask('GET / HTTP/1.1', HOST, line, 'Y: b', 'Connection: close'), [400], line)
         self.assertEqual(self.ask('GET / HTTP/1.1', 'Connection: close'), [400])
         self.assertEqual(self.ask('GET / HTTP/1.1', HOST, 'Host: other', 'Connection: close'), [400])
 

@@ -61,6 +61,13 @@ class Cli(unittest.TestCase):
             run = server.get('/api/v1/runs/r').json()
             self.assertEqual((run['project'], run['traces']), ('team/a', 2))
 
+    def test_what_is_stored_is_the_owners_alone(self):
+        self.data.mkdir(mode=0o755)
+        self.run_in('ingest', '--data-dir', self.data, '--run', 'r', self.file)
+        with kinetoscope.Server(data_dir=str(self.data)):
+            files = [path for path in self.data.rglob('*') if path.stat().st_mode & 0o077]
+            self.assertEqual(files, [])
+
     def test_ingest_goes_on_after_a_bad_file(self):
         bad = pathlib.Path(self.folder.name, 'bad.json')
         bad.write_text('{"no": "trace"}')

@@ -110,6 +110,24 @@ class Shutdown(unittest.TestCase):
             self.assertIn('stopped before every request was answered', server.log())
             taker.close()
 
+    def test_streams_of_events_and_deleted_rows_hold_nothing_up(self):
+        with self.server('--ingest-workers', '1', '--drain-seconds', '1') as server:
+            kinetoscope.uploaded(server.put('old', 'a', kinetoscope.large_trace(8 << 20)))
+            jobs = self.start_two_jobs(server, kinetoscope.large_trace(20 << 20))
+            streams = [self.connect(server) for _ in range(10)]
+            for index, stream in enumerate(streams):
+                stream.sendall(b'GET /api/v1/jobs/%d HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n' % jobs[index % 2])
+                self.assertIn(b' 200 ', stream.recv(200))
+            self.assertEqual(server.ask('DELETE', '/api/v1/runs/old').status, 204)
+            begin = time.monotonic()
+            server.process.terminate()
+            for stream in streams:
+                read_answer(stream)
+            self.assertEqual(server.process.wait(kinetoscope.HANG_S), 0)
+            self.assertLess(time.monotonic() - begin, 2 + PROMPT_S)
+            for stream in streams:
+                stream.close()
+
     def start_two_jobs(self, server, content):
         jobs = [server.put('r', name, content + b' ' * i, headers=ASYNC).json()['id'] for i, name in enumerate(('first', 'second'))]
         wait_until(lambda: server.get('/api/v1/jobs/%d' % jobs[0]).json()['state'] == 'running', 'the first job runs')
