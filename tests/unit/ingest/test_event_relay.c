@@ -221,7 +221,7 @@ static void what_waits_is_dropped(void **state)
     (void)state;
     static struct reader reader;
     struct err err = ERR_INIT;
-    struct seen seen = {.slow_ms = 20};
+    struct seen seen = {.slow_ms = 300};
     const struct event_sink to = sink_of(&seen);
     struct event_relay *relay = event_relay_create(&to);
     assert_non_null(relay);
