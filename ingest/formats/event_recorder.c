@@ -10,6 +10,13 @@
 #define VALUES_FIRST ((size_t)1 << 12)
 #define HEAD_BYTES_MAX ((size_t)4 * (size_t)EVENT_HEAD_VALUE_BYTES_MAX)
 
+/* Of a batch. */
+struct batch_arrays {
+    int64_t *values;
+    size_t value_capacity;
+    uint32_t templates[EVENT_BATCH_EVENTS];
+};
+
 struct event_recorder {
     const struct event_sink *sink;
     struct event_log log;
@@ -17,12 +24,11 @@ struct event_recorder {
     struct event_texts texts;
     struct event_shapes shapes;
     struct event_record last;
-    struct event_batch batch; /* `templates` and `values` are those below */
-    int64_t *values;
-    size_t value_capacity;
+    struct event_batch batch;
+    struct batch_arrays *arrays; /* the batch's, of those below */
     struct buf head;
-    struct buf head_key; /* with its colon */
-    uint32_t templates[EVENT_BATCH_EVENTS];
+    struct buf head_key;                              /* with its colon */
+    struct batch_arrays kept[EVENT_BATCHES_KEPT + 1]; /* and the one being filled, in turn */
 };
 
 /* --- life --- */
@@ -30,6 +36,21 @@ struct event_recorder {
 static void begin_batch(struct event_recorder *recorder)
 {
     recorder->batch = (struct event_batch){.first_event = recorder->log.event_count};
+}
+
+/* Room for so many values in the batch. */
+static bool make_room(struct batch_arrays *arrays, size_t value_count)
+{
+    if (value_count <= arrays->value_capacity) {
+        return true;
+    }
+    int64_t *values = realloc(arrays->values, value_count * sizeof *values);
+    if (values == NULL) {
+        return false;
+    }
+    arrays->values = values;
+    arrays->value_capacity = value_count;
+    return true;
 }
 
 struct event_recorder *event_recorder_create(const struct event_sink *sink)
@@ -45,9 +66,8 @@ struct event_recorder *event_recorder_create(const struct event_sink *sink)
     bool has_shapes = event_shapes_init(&recorder->shapes, &recorder->texts, &recorder->log);
     recorder->log.texts = recorder->texts.texts;
     recorder->log.head = "";
-    recorder->values = malloc(VALUES_FIRST * sizeof *recorder->values);
-    recorder->value_capacity = VALUES_FIRST;
-    if (!has_texts || !has_shapes || recorder->values == NULL) {
+    recorder->arrays = &recorder->kept[0];
+    if (!has_texts || !has_shapes || !make_room(recorder->arrays, VALUES_FIRST)) {
         event_recorder_destroy(recorder);
         return NULL;
     }
@@ -67,7 +87,9 @@ void event_recorder_destroy(struct event_recorder *recorder)
     event_texts_free(&recorder->texts);
     buf_free(&recorder->head);
     buf_free(&recorder->head_key);
-    free(recorder->values);
+    for (size_t i = 0; i <= EVENT_BATCHES_KEPT; i++) {
+        free(recorder->kept[i].values);
+    }
     free(recorder);
 }
 
@@ -76,9 +98,13 @@ size_t event_recorder_memory(const struct event_recorder *recorder)
     if (recorder == NULL) {
         return 0;
     }
+    size_t values = 0;
+    for (size_t i = 0; i <= EVENT_BATCHES_KEPT; i++) {
+        values += recorder->kept[i].value_capacity;
+    }
     return sizeof *recorder + event_texts_memory(&recorder->texts) +
            event_shapes_memory(&recorder->shapes) + recorder->head.cap + recorder->head_key.cap +
-           recorder->value_capacity * sizeof *recorder->values;
+           values * sizeof(int64_t);
 }
 
 static bool no_memory(struct err *err)
@@ -91,31 +117,24 @@ static bool no_memory(struct err *err)
 static bool hand_on(struct event_recorder *recorder, struct err *err)
 {
     struct event_batch *batch = &recorder->batch;
-    batch->templates = recorder->templates;
-    batch->values = recorder->values;
+    struct batch_arrays *arrays = recorder->arrays;
+    batch->templates = arrays->templates;
+    batch->values = arrays->values;
     recorder->has_begun = true;
     if (!recorder->sink->take(recorder->sink->context, &recorder->log, batch, err)) {
         return false;
     }
     begin_batch(recorder);
-    return true;
+    recorder->arrays = arrays == &recorder->kept[EVENT_BATCHES_KEPT] ? recorder->kept : arrays + 1;
+    return make_room(recorder->arrays, arrays->value_capacity) || no_memory(err);
 }
 
 /* Room for the values of one more event. */
 static bool has_room(struct event_recorder *recorder)
 {
     size_t need = recorder->batch.value_count + EVENT_VALUES_MAX;
-    if (KS_LIKELY(need <= recorder->value_capacity)) {
-        return true;
-    }
-    size_t capacity = recorder->value_capacity * 2;
-    int64_t *values = realloc(recorder->values, capacity * sizeof *values);
-    if (values == NULL) {
-        return false;
-    }
-    recorder->values = values;
-    recorder->value_capacity = capacity;
-    return true;
+    return KS_LIKELY(need <= recorder->arrays->value_capacity) ||
+           make_room(recorder->arrays, 2 * need);
 }
 
 bool event_recorder_add_values(struct event_recorder *recorder,
@@ -124,7 +143,7 @@ bool event_recorder_add_values(struct event_recorder *recorder,
                                struct err *err)
 {
     struct event_batch *batch = &recorder->batch;
-    recorder->templates[batch->event_count++] = template_number;
+    recorder->arrays->templates[batch->event_count++] = template_number;
     batch->value_count += value_count;
     recorder->log.event_count++;
     return KS_LIKELY(batch->event_count < EVENT_BATCH_EVENTS) || hand_on(recorder, err);
@@ -134,7 +153,7 @@ int64_t *event_recorder_room(struct event_recorder *recorder)
 {
     recorder->texts.is_repaired = false;
     recorder->texts.has_invalid = false;
-    return has_room(recorder) ? recorder->values + recorder->batch.value_count : NULL;
+    return has_room(recorder) ? recorder->arrays->values + recorder->batch.value_count : NULL;
 }
 
 struct event_texts *event_recorder_texts(struct event_recorder *recorder)
@@ -157,7 +176,8 @@ bool event_recorder_add(struct event_recorder *recorder,
     recorder->texts.is_repaired = event->members->is_repaired;
     recorder->texts.has_invalid = text_stream_has_invalid(stream, event->begin);
     if (!has_room(recorder) ||
-        !event_shapes_take(&recorder->shapes, event, recorder->values + recorder->batch.value_count,
+        !event_shapes_take(&recorder->shapes, event,
+                           recorder->arrays->values + recorder->batch.value_count,
                            &recorder->last)) {
         return no_memory(err);
     }

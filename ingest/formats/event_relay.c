@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+_Static_assert(EVENT_RELAY_BATCHES <= EVENT_BATCHES_KEPT, "the reader keeps what waits");
+
 /* A text of the reader's log; its bytes stay where they are as long as the log. */
 struct relay_text {
     const char *text;
@@ -13,10 +15,7 @@ struct relay_text {
 
 /* What one call of `take` or `end` brings. */
 struct parcel {
-    struct event_batch batch; /* `templates` and `values` are those below */
-    uint32_t templates[EVENT_BATCH_EVENTS];
-    int64_t *values;
-    size_t value_capacity;
+    struct event_batch batch; /* its arrays are the reader's */
     struct relay_text *texts; /* new since the parcel before */
     size_t text_count;
     size_t text_capacity;
@@ -229,23 +228,6 @@ pack_kinds(struct event_relay *relay, struct parcel *parcel, const struct event_
     return good;
 }
 
-static bool pack_batch(struct parcel *parcel, const struct event_batch *batch)
-{
-    void *room = parcel->values;
-    bool good =
-        make_room(&room, &parcel->value_capacity, batch->value_count + 1, sizeof *parcel->values);
-    parcel->values = room;
-    if (!good) {
-        return false;
-    }
-    parcel->batch = *batch;
-    memcpy(parcel->templates, batch->templates, batch->event_count * sizeof *batch->templates);
-    memcpy(parcel->values, batch->values, batch->value_count * sizeof *batch->values);
-    parcel->batch.templates = parcel->templates;
-    parcel->batch.values = parcel->values;
-    return true;
-}
-
 /* The free parcel with what is new in the log. */
 static struct parcel *
 begin_parcel(struct event_relay *relay, const struct event_log *log, struct err *err)
@@ -288,10 +270,8 @@ take(void *context, const struct event_log *log, const struct event_batch *batch
     if (parcel == NULL) {
         return false;
     }
+    parcel->batch = *batch;
     parcel->is_end = false;
-    if (!pack_batch(parcel, batch)) {
-        return no_memory(err);
-    }
     send(relay);
     return true;
 }
@@ -371,7 +351,6 @@ void event_relay_destroy(struct event_relay *relay)
         (void)pthread_join(relay->thread, NULL);
     }
     for (size_t i = 0; i < EVENT_RELAY_BATCHES; i++) {
-        free(relay->parcels[i].values);
         free(relay->parcels[i].texts);
         free(relay->parcels[i].kinds);
     }

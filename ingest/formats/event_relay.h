@@ -1,13 +1,14 @@
-/* A sink of events on a thread of its own: what a reader hands on is copied, and the sink behind
- * works on it while the reader reads on.
+/* A sink of events on a thread of its own: the sink behind works on what a reader has handed on
+ * while the reader reads on.
  *
- *     reader --take--> [batch][batch][batch] --relay's thread--> take, end of the sink behind
+ *     reader --take--> [batch][batch] --relay's thread--> take, end of the sink behind
  *
  * The sink behind sees the same batches in the same order as without a relay, by one call at a
  * time, and a log that holds what the reader's log held when the batch was handed on. A trace of a
  * single batch that is not full, or whose thread cannot be started, is handed on without a thread.
  *
- * Memory: EVENT_RELAY_BATCHES batches, and 16 bytes a text of the log; no allocation an event. */
+ * Nothing of a batch is copied: the reader leaves as many as wait here alone. Memory: 16 bytes a
+ * text of the log. */
 #ifndef KS_FORMATS_EVENT_RELAY_H
 #define KS_FORMATS_EVENT_RELAY_H
 
@@ -15,7 +16,8 @@
 #include "ingest/base/err.h"
 #include "ingest/model/event_log.h"
 
-#define EVENT_RELAY_BATCHES 3
+/* That wait or are at work. */
+#define EVENT_RELAY_BATCHES 2
 
 struct event_relay;
 

@@ -1,5 +1,7 @@
 #include "ingest/store/event_encode.h"
 
+#include "ingest/base/bytes.h"
+#include "ingest/store/event_columns.h"
 #include "ingest/store/event_when.h"
 #include "ingest/store/number_ranges.h"
 #include "ingest/store/pack.h"
@@ -7,62 +9,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-_Static_assert(EVENT_BLOCK_EVENTS % EVENT_BATCH_EVENTS == 0, "a block has whole batches");
+_Static_assert(EVENT_BATCH_EVENTS <= EVENT_BLOCK_EVENTS, "a batch is a block");
 
-#define NOT_IN_BLOCK UINT32_MAX
-#define WORD_BITS 64u
+#define WORD_BITS 32u
 /* Events of more local templates take two bytes to say which one. */
 #define BYTE_TEMPLATES 256u
 /* Up to here each value of a column is a range of its own. */
 #define FEW_NUMBERS 16
-
-enum value_role { VALUE_NUMBER, VALUE_DECIMAL, VALUE_DIGITS, VALUE_TEXT };
-
-/* What is known of a template of the log. */
-struct plan {
-    struct event_shape shape;
-    uint32_t value_count;
-    uint8_t *roles; /* enum value_role */
-    bool *searched; /* whether a search looks at the value */
-    uint32_t local; /* its number in this block, or NOT_IN_BLOCK */
-};
-
-/* One of the block's templates, and where its columns begin. */
-struct local_template {
-    uint32_t template;
-    uint32_t event_count;
-    uint32_t row; /* the next to be filled or read */
-    int64_t *columns;
-};
+/* Of a text that the block has, beside its BLOCK_TEXT_... */
+#define TEXT_USED (1u << BLOCK_TEXT_FLAG_BITS)
+/* Numbers of less bits than these are times as they are, by a factor. */
+#define PLAIN_NS_BITS 61
+#define PLAIN_US_BITS 52
 
 struct event_encoder {
     struct pack pack;
-    struct arena arena; /* of the plans */
-
-    uint32_t first_event;
-    uint32_t event_count;
-    uint32_t *templates; /* [EVENT_BLOCK_EVENTS] */
-    int64_t *values;
-    size_t value_count;
-    size_t value_cap;
-
-    struct plan *plans;
-    uint32_t plan_count;
-    uint32_t plan_cap;
-    struct local_template *locals;
-    uint32_t local_count;
-    uint16_t *sequence; /* [EVENT_BLOCK_EVENTS] local templates */
-    int64_t *columns;
-    size_t column_cap;
+    struct event_columns columns;
+    struct number_ranges numbers;
 
     /* by text id; texts_cap is a multiple of WORD_BITS */
-    uint64_t *used;
-    uint8_t *flags; /* BLOCK_TEXT_... of those used */
+    uint32_t *used;
+    uint8_t *flags; /* TEXT_USED and BLOCK_TEXT_..., 0 of the others */
     uint32_t *local_of_text;
     size_t texts_cap;
     uint32_t text_min; /* of those used, as word of the bits */
     uint32_t text_max;
-    struct number_ranges numbers;
 };
 
 static bool no_memory(struct err *err)
@@ -77,11 +48,7 @@ struct event_encoder *event_encoder_create(void)
         return NULL;
     }
     pack_init(&encoder->pack);
-    arena_init(&encoder->arena, 0);
-    encoder->templates = calloc(EVENT_BLOCK_EVENTS, sizeof *encoder->templates);
-    encoder->sequence = calloc(EVENT_BLOCK_EVENTS, sizeof *encoder->sequence);
-    encoder->locals = calloc(EVENT_TEMPLATES_MAX + 1, sizeof *encoder->locals);
-    if (encoder->templates == NULL || encoder->sequence == NULL || encoder->locals == NULL) {
+    if (!event_columns_init(&encoder->columns)) {
         event_encoder_destroy(encoder);
         return NULL;
     }
@@ -94,216 +61,17 @@ void event_encoder_destroy(struct event_encoder *encoder)
         return;
     }
     pack_free(&encoder->pack);
-    arena_free(&encoder->arena);
-    free(encoder->templates);
-    free(encoder->sequence);
-    free(encoder->locals);
-    free(encoder->values);
-    free(encoder->plans);
-    free(encoder->columns);
+    event_columns_free(&encoder->columns);
     free(encoder->used);
     free(encoder->flags);
     free(encoder->local_of_text);
     free(encoder);
 }
 
-uint32_t event_encoder_count(const struct event_encoder *encoder)
-{
-    return encoder->event_count;
-}
-
-/* ---- taking in ---- */
-
-static bool grow_values(int64_t **values, size_t *cap, size_t needed)
-{
-    if (needed <= *cap) {
-        return true;
-    }
-    size_t new_cap = needed + needed / 2;
-    int64_t *grown = realloc(*values, new_cap * sizeof *grown);
-    if (grown == NULL) {
-        return false;
-    }
-    *values = grown;
-    *cap = new_cap;
-    return true;
-}
-
-bool event_encoder_add(struct event_encoder *encoder,
-                       const struct event_batch *batch,
-                       struct err *err)
-{
-    if (batch->event_count > EVENT_BLOCK_EVENTS - encoder->event_count) {
-        return err_set(err, ERR_INTERNAL, "a batch of %u events is too large", batch->event_count);
-    }
-    if (encoder->event_count == 0) {
-        encoder->first_event = batch->first_event;
-    } else if (batch->first_event != encoder->first_event + encoder->event_count) {
-        return err_set(err, ERR_INTERNAL, "a batch begins with event %u instead of %u",
-                       batch->first_event, encoder->first_event + encoder->event_count);
-    }
-    if (!grow_values(&encoder->values, &encoder->value_cap,
-                     encoder->value_count + batch->value_count)) {
-        return no_memory(err);
-    }
-    if (batch->event_count > 0) {
-        memcpy(encoder->templates + encoder->event_count, batch->templates,
-               batch->event_count * sizeof *batch->templates);
-    }
-    if (batch->value_count > 0) {
-        memcpy(encoder->values + encoder->value_count, batch->values,
-               batch->value_count * sizeof *batch->values);
-    }
-    encoder->event_count += batch->event_count;
-    encoder->value_count += batch->value_count;
-    return true;
-}
-
-/* ---- plans ---- */
-
-static void
-set_roles(struct plan *plan, const struct event_slot *slot, const char *key, uint32_t at)
-{
-    bool searched = event_slot_is_searched(slot, key);
-    plan->searched[at] = searched;
-    switch (slot->kind) {
-    case EVENT_SLOT_INT:
-        plan->roles[at] = VALUE_NUMBER;
-        break;
-    case EVENT_SLOT_DECIMAL:
-        plan->roles[at] = VALUE_DECIMAL;
-        plan->roles[at + 1] = VALUE_DIGITS;
-        plan->searched[at + 1] = false;
-        break;
-    default:
-        plan->roles[at] = VALUE_TEXT;
-        break;
-    }
-}
-
-static bool init_plan(struct event_encoder *encoder,
-                      const struct event_log *log,
-                      const struct event_template *template,
-                      struct plan *plan)
-{
-    const char *keys[EVENT_KEYS_MAX];
-    struct arena *arena = &encoder->arena;
-    plan->local = NOT_IN_BLOCK;
-    plan->value_count = 0;
-    for (uint32_t i = 0; i < template->slot_count; i++) {
-        const struct event_slot *slot = &template->slots[i];
-        keys[i] = slot->key == EVENT_KEY_NONE ? "" : strtab_text(log->texts, slot->key);
-        plan->value_count += event_slot_values((enum event_slot_kind)slot->kind);
-    }
-    plan->roles = arena_calloc(arena, (size_t)plan->value_count + 1, sizeof *plan->roles);
-    plan->searched = arena_calloc(arena, (size_t)plan->value_count + 1, sizeof *plan->searched);
-    if (plan->roles == NULL || plan->searched == NULL) {
-        return false;
-    }
-    uint32_t at = 0;
-    for (uint32_t i = 0; i < template->slot_count; i++) {
-        set_roles(plan, &template->slots[i], keys[i], at);
-        at += event_slot_values((enum event_slot_kind) template->slots[i].kind);
-    }
-    event_shape_init(&plan->shape, template, keys);
-    return true;
-}
-
-static bool is_sound(const struct event_log *log, const struct event_template *template)
-{
-    if (template->slot_count > EVENT_KEYS_MAX) {
-        return false;
-    }
-    for (uint32_t i = 0; i < template->slot_count; i++) {
-        uint32_t key = template->slots[i].key;
-        if (key != EVENT_KEY_NONE && key >= strtab_count(log->texts)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static bool make_plans(struct event_encoder *encoder, const struct event_log *log, struct err *err)
-{
-    if (log->template_count > EVENT_TEMPLATES_MAX + 1) {
-        return err_set(err, ERR_INTERNAL, "%u kinds of events are too many", log->template_count);
-    }
-    if (log->template_count > encoder->plan_cap) {
-        uint32_t cap = log->template_count * 2;
-        struct plan *plans = realloc(encoder->plans, cap * sizeof *plans);
-        if (plans == NULL) {
-            return no_memory(err);
-        }
-        encoder->plans = plans;
-        encoder->plan_cap = cap;
-    }
-    for (; encoder->plan_count < log->template_count; encoder->plan_count++) {
-        const struct event_template *template = &log->templates[encoder->plan_count];
-        if (!is_sound(log, template)) {
-            return err_set(err, ERR_INTERNAL, "a kind of events cannot be stored");
-        }
-        if (!init_plan(encoder, log, template, &encoder->plans[encoder->plan_count])) {
-            return no_memory(err);
-        }
-    }
-    return true;
-}
-
-/* ---- from rows to columns ---- */
-
-/* Numbers the templates of the block in order of first use and counts their events. */
-static bool number_templates(struct event_encoder *encoder, struct err *err)
-{
-    size_t values = 0;
-    encoder->local_count = 0;
-    for (uint32_t i = 0; i < encoder->event_count; i++) {
-        uint32_t template = encoder->templates[i];
-        if (template >= encoder->plan_count) {
-            return err_set(err, ERR_INTERNAL, "event %u has no kind", encoder->first_event + i);
-        }
-        struct plan *plan = &encoder->plans[template];
-        if (plan->local == NOT_IN_BLOCK) {
-            plan->local = encoder->local_count++;
-            encoder->locals[plan->local] = (struct local_template){.template = template};
-        }
-        encoder->locals[plan->local].event_count++;
-        encoder->sequence[i] = (uint16_t)plan->local;
-        values += plan->value_count;
-    }
-    return values == encoder->value_count ||
-           err_set(err, ERR_INTERNAL, "a batch has %zu values instead of %zu", encoder->value_count,
-                   values);
-}
-
-static bool make_columns(struct event_encoder *encoder)
-{
-    if (!grow_values(&encoder->columns, &encoder->column_cap, encoder->value_count + 1) ||
-        encoder->columns == NULL) {
-        return false;
-    }
-    int64_t *columns = encoder->columns;
-    for (uint32_t k = 0; k < encoder->local_count; k++) {
-        struct local_template *local = &encoder->locals[k];
-        local->columns = columns;
-        columns += (size_t)local->event_count * encoder->plans[local->template].value_count;
-    }
-    const int64_t *value = encoder->values;
-    for (uint32_t i = 0; i < encoder->event_count; i++) {
-        struct local_template *local = &encoder->locals[encoder->sequence[i]];
-        uint32_t value_count = encoder->plans[local->template].value_count;
-        int64_t *to = local->columns + local->row++;
-        for (uint32_t v = 0; v < value_count; v++) {
-            *to = *value++;
-            to += local->event_count;
-        }
-    }
-    return true;
-}
-
 /* ---- times ---- */
 
 static struct event_value value_at(const struct local_template *local,
-                                   const struct plan *plan,
+                                   const struct event_plan *plan,
                                    enum event_field field,
                                    uint32_t row,
                                    const struct event_log *log)
@@ -312,63 +80,165 @@ static struct event_value value_at(const struct local_template *local,
     if (at == EVENT_NO_VALUE) {
         return (struct event_value){.is_there = false};
     }
-    const int64_t *number = local->columns + (size_t)at * local->event_count + row;
-    struct event_value value = {
-        .is_there = true, .kind = plan->shape.kind[field], .number = *number};
+    struct event_value value = {.is_there = true,
+                                .kind = plan->shape.kind[field],
+                                .number = value_column_at(&local->columns[at], row)};
     if (value.kind == EVENT_SLOT_DECIMAL) {
-        value.digits = number[local->event_count];
+        value.digits = value_column_at(&local->columns[at + 1], row);
     } else if (value.kind == EVENT_SLOT_TEXT) {
-        value.text = strtab_text(log->texts, (uint32_t)*number);
-        value.len = strtab_len(log->texts, (uint32_t)*number);
+        value.text = strtab_text(log->texts, (uint32_t)value.number);
+        value.len = strtab_len(log->texts, (uint32_t)value.number);
     }
     return value;
 }
 
-static void take_time(const struct event_when *when, struct encoded_block *out)
+static void when_of(const struct local_template *local,
+                    const struct event_plan *plan,
+                    uint32_t row,
+                    const struct event_log *log,
+                    struct event_when *when)
 {
-    out->has_metadata = out->has_metadata || when->is_metadata;
-    if (when->has_start) {
-        int64_t end_ns = event_when_end(when);
-        out->min_start_ns = when->start_ns < out->min_start_ns ? when->start_ns : out->min_start_ns;
-        out->max_end_ns = end_ns > out->max_end_ns ? end_ns : out->max_end_ns;
+    struct event_value fields[EVENT_FIELD_COUNT];
+    if (plan->shape.is_whole) {
+        uint32_t id = (uint32_t)value_column_at(&local->columns[0], row);
+        event_fields_of_whole(fields, strtab_text(log->texts, id), strtab_len(log->texts, id));
+    } else {
+        fields[EVENT_TS] = value_at(local, plan, EVENT_TS, row, log);
+        fields[EVENT_DUR] = value_at(local, plan, EVENT_DUR, row, log);
+        fields[EVENT_PHASE] = value_at(local, plan, EVENT_PHASE, row, log);
+    }
+    event_when_init(when, fields);
+}
+
+static void take_range(struct encoded_block *out, int64_t start_ns, int64_t end_ns)
+{
+    out->min_start_ns = start_ns < out->min_start_ns ? start_ns : out->min_start_ns;
+    out->max_end_ns = end_ns > out->max_end_ns ? end_ns : out->max_end_ns;
+}
+
+static void take_times(const struct local_template *local,
+                       const struct event_plan *plan,
+                       const struct event_log *log,
+                       struct encoded_block *out)
+{
+    for (uint32_t row = 0; row < local->event_count; row++) {
+        struct event_when when;
+        when_of(local, plan, row, log, &when);
+        out->has_metadata = out->has_metadata || when.is_metadata;
+        if (when.has_start) {
+            take_range(out, when.start_ns, event_when_end(&when));
+        }
     }
 }
 
-/* Goes through the events in order: the range of their times; and each `ts` becomes its difference
- * to the one before that is written in the same way. */
-static void
-take_times(struct event_encoder *encoder, const struct event_log *log, struct encoded_block *out)
+/* Times that are whole nanoseconds by one factor. */
+struct plain_times {
+    const int64_t *values;
+    size_t stride; /* 0: all are *values */
+    int64_t factor;
+};
+
+static bool are_plain(const struct plain_times *times, uint32_t count)
+{
+    uint64_t any = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        int64_t value = times->values[i * times->stride];
+        any |= (uint64_t)(value < 0 ? ~value : value);
+    }
+    return any >> (times->factor == 1 ? PLAIN_NS_BITS : PLAIN_US_BITS) == 0;
+}
+
+/* The times of a template as profilers write them: numbers all of the same, at most three, digits.
+ * False: they are not, or, of durations, there are none. */
+static bool plain_times(const struct local_template *local,
+                        const struct event_plan *plan,
+                        enum event_field field,
+                        struct plain_times *out)
+{
+    static const int64_t factors[] = {1000, 100, 10, 1};
+    if (!event_plan_has_number(plan, field)) {
+        return false;
+    }
+    const struct value_column *column = &local->columns[plan->shape.value[field]];
+    const struct value_column *digits =
+        plan->shape.kind[field] == EVENT_SLOT_DECIMAL ? column + 1 : NULL;
+    if (digits != NULL && (digits->values != NULL || digits->first < 0 || digits->first > 3)) {
+        return false;
+    }
+    *out = (struct plain_times){.values = column->values == NULL ? &column->first : column->values,
+                                .stride = column->values == NULL ? 0 : 1,
+                                .factor = factors[digits == NULL ? 0 : digits->first]};
+    return are_plain(out, local->event_count);
+}
+
+/* take_times for the most common events; false: they are not of that kind. */
+static bool take_plain_times(const struct local_template *local,
+                             const struct event_plan *plan,
+                             const struct event_log *log,
+                             struct encoded_block *out)
+{
+    static const int64_t none = 0;
+    uint32_t phase = plan->shape.value[EVENT_PHASE];
+    struct plain_times start;
+    struct plain_times dur = {.values = &none};
+    struct event_when first;
+    if ((phase != EVENT_NO_VALUE && local->columns[phase].values != NULL) ||
+        !plain_times(local, plan, EVENT_TS, &start) ||
+        (plan->shape.value[EVENT_DUR] != EVENT_NO_VALUE &&
+         !plain_times(local, plan, EVENT_DUR, &dur))) {
+        return false;
+    }
+    when_of(local, plan, 0, log, &first);
+    out->has_metadata = out->has_metadata || first.is_metadata;
+    int64_t min_start_ns = INT64_MAX;
+    int64_t max_end_ns = INT64_MIN;
+    for (uint32_t i = 0; i < local->event_count; i++) {
+        int64_t start_ns = start.values[i] * start.factor;
+        int64_t dur_ns = dur.values[i * dur.stride] * dur.factor;
+        int64_t end_ns = start_ns + (dur_ns > 0 ? dur_ns : 0);
+        min_start_ns = start_ns < min_start_ns ? start_ns : min_start_ns;
+        max_end_ns = end_ns > max_end_ns ? end_ns : max_end_ns;
+    }
+    take_range(out, min_start_ns, max_end_ns);
+    return true;
+}
+
+/* Each `ts` becomes its difference to the one before in the file that is written in the same way.
+ */
+static void make_differences(struct event_encoder *encoder, uint32_t event_count)
 {
     uint64_t last[EVENT_SLOT_TEXT + 1] = {0};
-    for (uint32_t k = 0; k < encoder->local_count; k++) {
-        encoder->locals[k].row = 0;
+    for (uint32_t k = 0; k < encoder->columns.local_count; k++) {
+        struct local_template *local = &encoder->columns.locals[k];
+        const struct event_plan *plan = event_plan_of(&encoder->columns, local);
+        local->next_time = event_plan_has_number(plan, EVENT_TS)
+                               ? local->columns[plan->shape.value[EVENT_TS]].values
+                               : NULL;
     }
-    for (uint32_t i = 0; i < encoder->event_count; i++) {
-        struct local_template *local = &encoder->locals[encoder->sequence[i]];
-        const struct plan *plan = &encoder->plans[local->template];
-        struct event_value fields[EVENT_FIELD_COUNT];
-        struct event_when when;
-        uint32_t row = local->row++;
-        if (plan->shape.is_whole) {
-            uint32_t id = (uint32_t)local->columns[row];
-            event_fields_of_whole(fields, strtab_text(log->texts, id), strtab_len(log->texts, id));
-        } else {
-            fields[EVENT_TS] = value_at(local, plan, EVENT_TS, row, log);
-            fields[EVENT_DUR] = value_at(local, plan, EVENT_DUR, row, log);
-            fields[EVENT_PHASE] = value_at(local, plan, EVENT_PHASE, row, log);
-        }
-        event_when_init(&when, fields);
-        take_time(&when, out);
-        if (!plan->shape.is_whole && fields[EVENT_TS].is_there &&
-            fields[EVENT_TS].kind != EVENT_SLOT_TEXT) {
-            int64_t *ts =
-                local->columns + (size_t)plan->shape.value[EVENT_TS] * local->event_count + row;
-            uint64_t now = (uint64_t)*ts;
-            uint64_t delta = now - last[fields[EVENT_TS].kind];
-            last[fields[EVENT_TS].kind] = now;
-            memcpy(ts, &delta, sizeof delta);
+    for (uint32_t i = 0; i < event_count; i++) {
+        struct local_template *local = &encoder->columns.locals[encoder->columns.sequence[i]];
+        if (local->next_time != NULL) {
+            uint64_t *before = &last[event_plan_of(&encoder->columns, local)->shape.kind[EVENT_TS]];
+            uint64_t now = (uint64_t)*local->next_time;
+            uint64_t delta = now - *before;
+            *before = now;
+            memcpy(local->next_time++, &delta, sizeof delta);
         }
     }
+}
+
+/* The range of the times, and their differences. */
+static void
+pass_times(struct event_encoder *encoder, const struct event_log *log, struct encoded_block *out)
+{
+    for (uint32_t k = 0; k < encoder->columns.local_count; k++) {
+        const struct local_template *local = &encoder->columns.locals[k];
+        const struct event_plan *plan = event_plan_of(&encoder->columns, local);
+        if (!take_plain_times(local, plan, log, out)) {
+            take_times(local, plan, log, out);
+        }
+    }
+    make_differences(encoder, out->event_count);
 }
 
 /* ---- texts and numbers ---- */
@@ -379,7 +249,7 @@ static bool grow_texts(struct event_encoder *encoder, size_t text_count)
         return true;
     }
     size_t cap = (text_count * 2 / WORD_BITS + 1) * WORD_BITS;
-    uint64_t *used = calloc(cap / WORD_BITS, sizeof *used);
+    uint32_t *used = calloc(cap / WORD_BITS, sizeof *used);
     uint8_t *flags = calloc(cap, sizeof *flags);
     uint32_t *local_of_text = malloc(cap * sizeof *local_of_text);
     if (used == NULL || flags == NULL || local_of_text == NULL) {
@@ -398,145 +268,161 @@ static bool grow_texts(struct event_encoder *encoder, size_t text_count)
     return true;
 }
 
-static void
-mark_texts(struct event_encoder *encoder, const int64_t *column, uint32_t count, uint8_t flags)
+static void mark_text(struct event_encoder *encoder, uint32_t id, uint8_t flags)
 {
-    for (uint32_t i = 0; i < count; i++) {
-        uint64_t id = (uint64_t)column[i];
-        uint32_t word = (uint32_t)(id / WORD_BITS);
-        uint64_t bit = (uint64_t)1 << id % WORD_BITS;
-        encoder->used[word] |= bit;
-        encoder->flags[id] |= flags;
+    if (encoder->flags[id] == 0) {
+        uint32_t word = id / WORD_BITS;
+        encoder->used[word] |= (uint32_t)1 << id % WORD_BITS;
         encoder->text_min = word < encoder->text_min ? word : encoder->text_min;
         encoder->text_max = word > encoder->text_max ? word : encoder->text_max;
     }
+    encoder->flags[id] |= flags;
+}
+
+/* False: there is one that the log has not. */
+static bool mark_texts(struct event_encoder *encoder,
+                       const int64_t *column,
+                       uint32_t count,
+                       uint8_t flags,
+                       uint32_t text_count)
+{
+    bool known = true;
+    for (uint32_t i = 0; i < count; i++) {
+        bool is_known = (uint64_t)column[i] < text_count;
+        known = known && is_known;
+        if (KS_LIKELY(is_known)) {
+            mark_text(encoder, (uint32_t)column[i], flags);
+        }
+    }
+    return known;
 }
 
 /* The different values of a column as long as they are few. */
 struct few_numbers {
     int64_t values[FEW_NUMBERS];
     size_t count;
+    int64_t memo[FEW_NUMBERS]; /* some of them, by their lowest bits */
 };
 
 static bool few_numbers_add(struct few_numbers *few, int64_t value)
 {
-    for (size_t i = 0; i < few->count; i++) {
-        if (few->values[i] == value) {
-            return true;
-        }
+    int64_t *memo = &few->memo[(uint64_t)value % FEW_NUMBERS];
+    if (few->count > 0 && *memo == value) {
+        return true;
     }
-    if (few->count == FEW_NUMBERS) {
+    size_t i = 0;
+    while (i < few->count && few->values[i] != value) {
+        i++;
+    }
+    if (i == FEW_NUMBERS) {
         return false;
     }
-    few->values[few->count++] = value;
+    few->values[i] = value;
+    few->count += i == few->count;
+    /* Until there is another, a memo holds what is there. */
+    for (size_t m = 0; few->count == 1 && m < FEW_NUMBERS; m++) {
+        few->memo[m] = value;
+    }
+    *memo = value;
     return true;
 }
 
+/* `digits` is NULL for whole numbers. */
+static int64_t
+whole_number(const struct value_column *column, const struct value_column *digits, uint32_t row)
+{
+    int64_t value = value_column_at(column, row);
+    return digits == NULL ? value : number_whole_part(value, value_column_at(digits, row));
+}
+
+static void take_number_range(struct event_encoder *encoder,
+                              const struct value_column *column,
+                              const struct value_column *digits,
+                              uint32_t count)
+{
+    int64_t first = INT64_MAX;
+    int64_t last = INT64_MIN;
+    for (uint32_t i = 0; i < count; i++) {
+        int64_t value = whole_number(column, digits, i);
+        first = value < first ? value : first;
+        last = value > last ? value : last;
+    }
+    number_ranges_add(&encoder->numbers, first, last);
+}
+
 static void take_numbers(struct event_encoder *encoder,
-                         const int64_t *column,
-                         const int64_t *digits, /* NULL: whole numbers */
+                         const struct value_column *column,
+                         const struct value_column *digits,
                          uint32_t count)
 {
     struct few_numbers few = {.count = 0};
     bool are_few = true;
-    int64_t first = INT64_MAX;
-    int64_t last = INT64_MIN;
-    for (uint32_t i = 0; i < count; i++) {
-        int64_t value = digits == NULL ? column[i] : number_whole_part(column[i], digits[i]);
-        are_few = are_few && few_numbers_add(&few, value);
-        first = value < first ? value : first;
-        last = value > last ? value : last;
+    bool is_one = column->values == NULL && (digits == NULL || digits->values == NULL);
+    count = is_one ? 1 : count;
+    for (uint32_t i = 0; i < count && are_few; i++) {
+        are_few = few_numbers_add(&few, whole_number(column, digits, i));
     }
     for (size_t i = 0; are_few && i < few.count; i++) {
         number_ranges_add(&encoder->numbers, few.values[i], few.values[i]);
     }
     if (!are_few) {
-        number_ranges_add(&encoder->numbers, first, last);
+        take_number_range(encoder, column, digits, count);
     }
 }
 
-static bool texts_are_known(const int64_t *column, uint32_t count, uint32_t text_count)
+static uint8_t plan_flags(const struct event_plan *plan, uint32_t value)
+{
+    if (plan->shape.is_whole) {
+        return TEXT_USED | BLOCK_TEXT_WHOLE;
+    }
+    return plan->searched[value] ? TEXT_USED | BLOCK_TEXT_SEARCHED : TEXT_USED;
+}
+
+static bool mark_columns(struct event_encoder *encoder, uint32_t text_count)
 {
     bool known = true;
-    for (uint32_t i = 0; i < count; i++) {
-        known = known && (uint64_t)column[i] < text_count;
+    encoder->text_min = UINT32_MAX;
+    encoder->text_max = 0;
+    encoder->numbers.count = 0;
+    for (uint32_t k = 0; k < encoder->columns.local_count; k++) {
+        const struct local_template *local = &encoder->columns.locals[k];
+        const struct event_plan *plan = event_plan_of(&encoder->columns, local);
+        for (uint32_t v = 0; v < plan->value_count; v++) {
+            const struct value_column *column = &local->columns[v];
+            if (plan->roles[v] != VALUE_TEXT) {
+                const struct value_column *digits =
+                    plan->roles[v] == VALUE_DECIMAL ? column + 1 : NULL;
+                if (plan->searched[v]) {
+                    take_numbers(encoder, column, digits, local->event_count);
+                }
+                continue;
+            }
+            bool is_one = column->values == NULL;
+            known = mark_texts(encoder, is_one ? &column->first : column->values,
+                               is_one ? 1 : local->event_count, plan_flags(plan, v), text_count) &&
+                    known;
+        }
     }
     return known;
 }
 
-static bool check_texts(const struct event_encoder *encoder, uint32_t text_count, struct err *err)
-{
-    for (uint32_t k = 0; k < encoder->local_count; k++) {
-        const struct local_template *local = &encoder->locals[k];
-        const struct plan *plan = &encoder->plans[local->template];
-        for (uint32_t v = 0; v < plan->value_count; v++) {
-            const int64_t *column = local->columns + (size_t)v * local->event_count;
-            if (plan->roles[v] == VALUE_TEXT &&
-                !texts_are_known(column, local->event_count, text_count)) {
-                return err_set(err, ERR_INTERNAL, "a text of an event is missing");
-            }
-        }
-    }
-    return true;
-}
-
-static uint8_t plan_flags(const struct plan *plan, uint32_t value)
-{
-    if (plan->shape.is_whole) {
-        return BLOCK_TEXT_WHOLE;
-    }
-    return plan->searched[value] ? BLOCK_TEXT_SEARCHED : 0;
-}
-
-static void mark_columns(struct event_encoder *encoder)
-{
-    encoder->text_min = UINT32_MAX;
-    encoder->text_max = 0;
-    encoder->numbers.count = 0;
-    for (uint32_t k = 0; k < encoder->local_count; k++) {
-        const struct local_template *local = &encoder->locals[k];
-        const struct plan *plan = &encoder->plans[local->template];
-        /* make_columns has set it, which the analyser of clang cannot see. */
-        if (local->columns == NULL) {
-            continue;
-        }
-        uint32_t count = local->event_count;
-        for (uint32_t v = 0; v < plan->value_count; v++) {
-            const int64_t *column = local->columns + (size_t)v * count;
-            if (plan->roles[v] == VALUE_TEXT) {
-                mark_texts(encoder, column, count, plan_flags(plan, v));
-            } else if (plan->searched[v]) {
-                take_numbers(encoder, column,
-                             plan->roles[v] == VALUE_DECIMAL ? column + count : NULL, count);
-            }
-        }
-    }
-}
-
 /* Packs the ids in ascending order, each with whether a search looks at it, and clears the marks.
  */
-static uint32_t pack_marked(struct event_encoder *encoder, struct pack *pack)
+static void pack_marked(struct event_encoder *encoder, struct pack *pack)
 {
     uint32_t count = 0;
-    uint64_t last = 0;
+    uint32_t last = 0;
     for (uint32_t word = encoder->text_min; word <= encoder->text_max; word++) {
-        uint64_t bits = encoder->used[word];
-        for (uint32_t bit = 0; bits >> bit != 0; bit++) {
-            if ((bits >> bit & 1) == 0) {
-                continue;
-            }
-            uint64_t id = (uint64_t)word * WORD_BITS + bit;
+        for (uint32_t bits = encoder->used[word]; bits != 0; bits &= bits - 1) {
+            uint32_t id = word * WORD_BITS + bytes_first(bits);
+            uint64_t flags = encoder->flags[id] ^ TEXT_USED;
             encoder->local_of_text[id] = count++;
-            pack_number(pack, (id - last) << BLOCK_TEXT_FLAG_BITS | encoder->flags[id]);
+            pack_number(pack, (uint64_t)(id - last) << BLOCK_TEXT_FLAG_BITS | flags);
             encoder->flags[id] = 0;
             last = id;
-            if (bit == WORD_BITS - 1) {
-                break;
-            }
         }
         encoder->used[word] = 0;
     }
-    return count;
 }
 
 /* The list has no count before it: it ends with the bytes. */
@@ -550,7 +436,7 @@ static bool finish_texts(struct event_encoder *encoder, struct encoded_block *ou
         pack_i64(pack, &range->first, 1);
         pack_i64(pack, &range->last, 1);
     }
-    (void)pack_marked(encoder, pack);
+    pack_marked(encoder, pack);
     return pack_finish(pack, &out->texts, &out->texts_len, err);
 }
 
@@ -563,78 +449,73 @@ static void use_local_texts(struct event_encoder *encoder, int64_t *column, uint
 
 /* ---- the block ---- */
 
-static void pack_sequence(struct event_encoder *encoder)
+static void pack_sequence(struct event_encoder *encoder, uint32_t event_count)
 {
     struct pack *pack = &encoder->pack;
-    pack_number(pack, encoder->event_count);
-    pack_number(pack, encoder->local_count);
-    for (uint32_t k = 0; k < encoder->local_count; k++) {
-        pack_number(pack, encoder->locals[k].template);
+    pack_number(pack, event_count);
+    pack_number(pack, encoder->columns.local_count);
+    for (uint32_t k = 0; k < encoder->columns.local_count; k++) {
+        pack_number(pack, encoder->columns.locals[k].template);
     }
-    if (encoder->local_count <= BYTE_TEMPLATES) {
-        char *at = buf_reserve(&pack->raw, encoder->event_count);
-        for (uint32_t i = 0; at != NULL && i < encoder->event_count; i++) {
-            at[i] = (char)(unsigned char)encoder->sequence[i];
+    if (encoder->columns.local_count <= BYTE_TEMPLATES) {
+        char *at = buf_reserve(&pack->raw, event_count);
+        for (uint32_t i = 0; at != NULL && i < event_count; i++) {
+            at[i] = (char)(unsigned char)encoder->columns.sequence[i];
         }
-        pack->raw.len += at == NULL ? 0 : encoder->event_count;
+        pack->raw.len += at == NULL ? 0 : event_count;
         return;
     }
-    for (uint32_t i = 0; i < encoder->event_count; i++) {
-        pack_number(pack, encoder->sequence[i]);
+    for (uint32_t i = 0; i < event_count; i++) {
+        pack_number(pack, encoder->columns.sequence[i]);
     }
 }
 
 static bool finish_bytes(struct event_encoder *encoder, struct encoded_block *out, struct err *err)
 {
     pack_clear(&encoder->pack);
-    pack_sequence(encoder);
-    for (uint32_t k = 0; k < encoder->local_count; k++) {
-        const struct local_template *local = &encoder->locals[k];
-        const struct plan *plan = &encoder->plans[local->template];
+    pack_sequence(encoder, out->event_count);
+    for (uint32_t k = 0; k < encoder->columns.local_count; k++) {
+        const struct local_template *local = &encoder->columns.locals[k];
+        const struct event_plan *plan = event_plan_of(&encoder->columns, local);
         for (uint32_t v = 0; v < plan->value_count; v++) {
-            int64_t *column = local->columns + (size_t)v * local->event_count;
+            struct value_column *column = &local->columns[v];
+            bool is_one = column->values == NULL;
+            int64_t *values = is_one ? &column->first : column->values;
+            uint32_t count = is_one ? 1 : local->event_count;
             if (plan->roles[v] == VALUE_TEXT) {
-                use_local_texts(encoder, column, local->event_count);
+                use_local_texts(encoder, values, count);
             }
-            pack_column(&encoder->pack, column, local->event_count);
+            pack_column(&encoder->pack, values, count);
         }
     }
     return pack_finish(&encoder->pack, &out->bytes, &out->bytes_len, err);
 }
 
-static void start_anew(struct event_encoder *encoder)
-{
-    for (uint32_t k = 0; k < encoder->local_count; k++) {
-        encoder->plans[encoder->locals[k].template].local = NOT_IN_BLOCK;
-    }
-    encoder->local_count = 0;
-    encoder->event_count = 0;
-    encoder->value_count = 0;
-}
-
-bool event_encoder_finish(struct event_encoder *encoder,
+bool event_encoder_encode(struct event_encoder *encoder,
                           const struct event_log *log,
+                          const struct event_batch *batch,
                           struct encoded_block *out,
                           struct err *err)
 {
-    *out = (struct encoded_block){.first_event = encoder->first_event,
-                                  .event_count = encoder->event_count,
+    uint32_t text_count = strtab_count(log->texts);
+    *out = (struct encoded_block){.first_event = batch->first_event,
+                                  .event_count = batch->event_count,
                                   .min_start_ns = INT64_MAX,
                                   .max_end_ns = INT64_MIN};
-    bool ok = make_plans(encoder, log, err) && number_templates(encoder, err);
-    if (ok && (!make_columns(encoder) || !grow_texts(encoder, strtab_count(log->texts)))) {
-        ok = no_memory(err);
-    }
-    ok = ok && check_texts(encoder, strtab_count(log->texts), err);
+    bool ok = event_columns_make(&encoder->columns, log, batch, err) &&
+              (grow_texts(encoder, text_count) || no_memory(err));
     if (ok) {
-        mark_columns(encoder);
-        take_times(encoder, log, out);
-        ok = finish_texts(encoder, out, err) && finish_bytes(encoder, out, err);
+        bool known = mark_columns(encoder, text_count);
+        ok = finish_texts(encoder, out, err) &&
+             (known || err_set(err, ERR_INTERNAL, "a text of an event is missing"));
+    }
+    if (ok) {
+        pass_times(encoder, log, out);
+        ok = finish_bytes(encoder, out, err);
     }
     if (!ok) {
         free(out->texts);
         *out = (struct encoded_block){.first_event = 0};
     }
-    start_anew(encoder);
     return ok;
 }

@@ -1,4 +1,4 @@
-/* Batches of events as the blocks of the store (event_decode.h reads them):
+/* Batches of events as the blocks of the store (event_decode.h reads them), each as one:
  *
  *     templates of the block, then which one each event has
  *     for each template its columns one behind another:
@@ -19,8 +19,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of a block, some whole batches: more make all blocks together smaller, but to read one event
- * takes a block. */
+/* A block has no more: they would make all blocks together smaller, but to read one event takes a
+ * block. */
 #define EVENT_BLOCK_EVENTS 8192u
 
 /* Flags of the texts of a block. */
@@ -46,14 +46,10 @@ struct encoded_block {
 struct event_encoder *event_encoder_create(void);          /* NULL without memory */
 void event_encoder_destroy(struct event_encoder *encoder); /* NULL is allowed */
 
-/* Takes a batch in. */
-bool event_encoder_add(struct event_encoder *encoder,
-                       const struct event_batch *batch,
-                       struct err *err) KS_MUST_USE;
-uint32_t event_encoder_count(const struct event_encoder *encoder); /* events taken in */
-/* What was taken in (at least one event) as a block; the encoder is empty afterwards. */
-bool event_encoder_finish(struct event_encoder *encoder,
+/* A batch (at least one event) as a block. */
+bool event_encoder_encode(struct event_encoder *encoder,
                           const struct event_log *log,
+                          const struct event_batch *batch,
                           struct encoded_block *out,
                           struct err *err) KS_MUST_USE;
 

@@ -151,39 +151,22 @@ flush(struct event_writer *writer, const struct event_log *log, bool is_last, st
 
 /* ---- collecting ---- */
 
-static bool finish_block(struct event_writer *writer, const struct event_log *log, struct err *err)
-{
-    struct encoded_block *block = &writer->blocks[writer->block_count];
-    if (!event_encoder_finish(writer->encoder, log, block, err)) {
-        return false;
-    }
-    writer->block_count++;
-    writer->pending_bytes += block->texts_len + block->bytes_len;
-    return true;
-}
-
 bool event_writer_add(struct event_writer *writer,
                       const struct event_log *log,
                       const struct event_batch *batch,
                       struct err *err)
 {
-    if (batch->event_count > EVENT_BLOCK_EVENTS - event_encoder_count(writer->encoder) &&
-        !finish_block(writer, log, err)) {
+    struct encoded_block *block = &writer->blocks[writer->block_count];
+    if (!event_encoder_encode(writer->encoder, log, batch, block, err)) {
         return false;
     }
-    if (!event_encoder_add(writer->encoder, batch, err)) {
-        return false;
-    }
-    if (event_encoder_count(writer->encoder) == EVENT_BLOCK_EVENTS &&
-        !finish_block(writer, log, err)) {
-        return false;
-    }
+    writer->block_count++;
+    writer->pending_bytes += block->texts_len + block->bytes_len;
     bool is_full = writer->pending_bytes >= PENDING_BYTES || writer->block_count == PENDING_BLOCKS;
     return !is_full || flush(writer, log, false, err);
 }
 
 bool event_writer_end(struct event_writer *writer, const struct event_log *log, struct err *err)
 {
-    return (event_encoder_count(writer->encoder) == 0 || finish_block(writer, log, err)) &&
-           flush(writer, log, true, err);
+    return flush(writer, log, true, err);
 }

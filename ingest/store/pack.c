@@ -4,11 +4,14 @@
 #include <string.h>
 #include <zstd.h>
 
-#define PACK_LEVEL 3
+#define PACK_LEVEL 1
 #define RAW_MAX_BYTES ((size_t)4 << 30)
 #define VARINT_BYTES 10
 /* Numbers that are packed at a time. */
-#define CHUNK_NUMBERS ((size_t)16 << 10)
+#define TILE_NUMBERS ((size_t)256)
+/* Of a longer column some values tell which coding takes fewer bytes. */
+#define LOOK_AT_ALL 256
+#define LOOK_STEP 5
 #define PART_BYTES ((size_t)256 << 10)
 /* Columns repeat themselves nearby; zstd's own choice would hold 2 MB. */
 #define PART_WINDOW_LOG 19
@@ -119,58 +122,143 @@ void pack_bytes(struct pack *pack, const uint8_t *column, size_t count)
     }
 }
 
-/* Room for numbers; NULL without memory, which pack_finish tells. */
-static char *reserve_numbers(struct pack *pack, size_t count, size_t number_bytes)
+/* Bytes of a packed number beyond its first one: each has seven bits. Without a branch up to
+ * 2^28, since lengths of neighbours differ. */
+static inline unsigned more_bytes(uint64_t value)
 {
-    if (count > RAW_MAX_BYTES / number_bytes) {
-        pack->raw.failed = true;
-        return NULL;
+    unsigned more = (unsigned)(value >= (uint64_t)1 << 7) + (unsigned)(value >= (uint64_t)1 << 14) +
+                    (unsigned)(value >= (uint64_t)1 << 21);
+    for (value >>= 28; KS_UNLIKELY(value != 0); value >>= 7) {
+        more++;
     }
-    return buf_reserve(&pack->raw, count * number_bytes);
+    return more;
 }
 
-static void end_numbers(struct pack *pack, const char *end)
+/* As put_number; writes 4 bytes at once where that is enough. */
+static inline char *put_number_at_once(char *at, uint64_t value)
 {
-    pack->raw.len = (size_t)(end - pack->raw.ptr);
+    if (KS_UNLIKELY(value >> 28 != 0)) {
+        return put_number(at, value);
+    }
+    unsigned more = more_bytes(value);
+    uint32_t continued = 0x00808080U & (((uint32_t)1 << 8 * more) - 1);
+    uint32_t bytes = (uint32_t)value;
+    bytes = (bytes & 0x00003FFFU) | (bytes & 0x0FFFC000U) << 2;
+    bytes = (bytes & 0x007F007FU) | (bytes & 0x3F803F80U) << 1;
+    bytes |= continued;
+    at[0] = (char)bytes;
+    at[1] = (char)(bytes >> 8);
+    at[2] = (char)(bytes >> 16);
+    at[3] = (char)(bytes >> 24);
+    return at + more + 1;
+}
+
+static size_t packed_bytes(const uint64_t *codes, size_t count, uint64_t any)
+{
+    size_t bytes = count;
+    if (any < (uint64_t)1 << 28) {
+        int32_t more = 0;
+        for (size_t i = 0; i < count; i++) {
+            int32_t code = (int32_t)codes[i];
+            more += (code >= 1 << 7) + (code >= 1 << 14) + (code >= 1 << 21);
+        }
+        return bytes + (size_t)more;
+    }
+    for (size_t i = 0; i < count; i++) {
+        bytes += more_bytes(codes[i]);
+    }
+    return bytes;
+}
+
+/* Numbers of one byte, or two. Writes a byte more. */
+static char *put_short(char *at, const uint64_t *codes, size_t count, uint64_t any)
+{
+    if (any < (uint64_t)1 << 7) {
+        for (size_t i = 0; i < count; i++) {
+            at[i] = (char)codes[i];
+        }
+        return at + count;
+    }
+    for (size_t i = 0; i < count; i++) {
+        unsigned code = (unsigned)codes[i];
+        unsigned more = code >= 1 << 7;
+        at[0] = (char)(code | more << 7);
+        at[1] = (char)(code >> 7);
+        at += 1 + more;
+    }
+    return at;
+}
+
+/* At most TILE_NUMBERS; `any` has the bits of all of them. */
+static void put_tile(struct pack *pack, const uint64_t *codes, size_t count, uint64_t any)
+{
+    if (pack->stream != NULL && pack->stream->counts_only) {
+        pack->stream->raw_bytes += packed_bytes(codes, count, any);
+        return;
+    }
+    char *at = buf_reserve(&pack->raw, count * VARINT_BYTES);
+    if (at == NULL) {
+        return;
+    }
+    if (any < (uint64_t)1 << 14) {
+        at = put_short(at, codes, count, any);
+    } else {
+        for (size_t i = 0; i < count; i++) {
+            at = put_number_at_once(at, codes[i]);
+        }
+    }
+    pack->raw.len = (size_t)(at - pack->raw.ptr);
     end_piece(pack);
 }
 
-static size_t chunk_end(size_t from, size_t count)
+static size_t tile_of(size_t left)
 {
-    return count - from < CHUNK_NUMBERS ? count : from + CHUNK_NUMBERS;
+    return left < TILE_NUMBERS ? left : TILE_NUMBERS;
 }
 
 void pack_u32(struct pack *pack, const uint32_t *column, size_t count)
 {
+    uint64_t codes[TILE_NUMBERS];
     uint64_t last = 0;
-    for (size_t from = 0, to = 0; from < count; from = to) {
-        to = chunk_end(from, count);
-        char *at = reserve_numbers(pack, to - from, VARINT_BYTES);
-        if (at == NULL) {
-            return;
+    for (size_t tile = 0; count > 0; column += tile, count -= tile) {
+        tile = tile_of(count);
+        uint64_t any = codes[0] = zigzag(column[0] - last);
+        for (size_t i = 1; i < tile; i++) {
+            codes[i] = zigzag((uint64_t)column[i] - column[i - 1]);
+            any |= codes[i];
         }
-        for (size_t i = from; i < to; i++) {
-            at = put_number(at, zigzag(column[i] - last));
-            last = column[i];
-        }
-        end_numbers(pack, at);
+        last = column[tile - 1];
+        put_tile(pack, codes, tile, any);
     }
 }
 
 void pack_i64(struct pack *pack, const int64_t *column, size_t count)
 {
+    uint64_t codes[TILE_NUMBERS];
     uint64_t last = 0;
-    for (size_t from = 0, to = 0; from < count; from = to) {
-        to = chunk_end(from, count);
-        char *at = reserve_numbers(pack, to - from, VARINT_BYTES);
-        if (at == NULL) {
-            return;
+    for (size_t tile = 0; count > 0; column += tile, count -= tile) {
+        tile = tile_of(count);
+        uint64_t any = codes[0] = zigzag((uint64_t)column[0] - last);
+        for (size_t i = 1; i < tile; i++) {
+            codes[i] = zigzag((uint64_t)column[i] - (uint64_t)column[i - 1]);
+            any |= codes[i];
         }
-        for (size_t i = from; i < to; i++) {
-            at = put_number(at, zigzag((uint64_t)column[i] - last));
-            last = (uint64_t)column[i];
+        last = (uint64_t)column[tile - 1];
+        put_tile(pack, codes, tile, any);
+    }
+}
+
+static void pack_plain(struct pack *pack, const int64_t *column, size_t count)
+{
+    uint64_t codes[TILE_NUMBERS];
+    for (size_t tile = 0; count > 0; column += tile, count -= tile) {
+        uint64_t any = 0;
+        tile = tile_of(count);
+        for (size_t i = 0; i < tile; i++) {
+            codes[i] = zigzag((uint64_t)column[i]);
+            any |= codes[i];
         }
-        end_numbers(pack, at);
+        put_tile(pack, codes, tile, any);
     }
 }
 
@@ -200,43 +288,30 @@ void pack_i64_repeated(struct pack *pack, int64_t value, size_t count)
     }
 }
 
-/* Bytes of a packed number beyond its first one, without a branch: each has seven bits. */
-static inline unsigned more_bytes(uint64_t value)
-{
-#if defined(__GNUC__)
-    /* 37 / 256 is near enough to 1 / 7 for what is below 64. */
-    return (63U - (unsigned)__builtin_clzll(value | 1)) * 37 >> 8;
-#else
-    return (unsigned)(value >= (uint64_t)1 << 7) + (unsigned)(value >= (uint64_t)1 << 14) +
-           (unsigned)(value >= (uint64_t)1 << 21) + (unsigned)(value >= (uint64_t)1 << 28) +
-           (unsigned)(value >= (uint64_t)1 << 35) + (unsigned)(value >= (uint64_t)1 << 42) +
-           (unsigned)(value >= (uint64_t)1 << 49) + (unsigned)(value >= (uint64_t)1 << 56) +
-           (unsigned)(value >= (uint64_t)1 << 63);
-#endif
-}
-
 static bool are_all_equal(const int64_t *column, size_t count)
 {
     int64_t differ = 0;
-    for (size_t i = 0; i < count; i++) {
-        differ |= column[i] ^ column[0];
+    for (size_t tile = 0; count > 0 && differ == 0; column += tile, count -= tile) {
+        tile = tile_of(count);
+        for (size_t i = 0; i < tile; i++) {
+            differ |= column[i] ^ column[0];
+        }
+        differ |= count > tile ? column[tile] ^ column[0] : 0;
     }
     return differ == 0;
 }
 
 /* Of a column whose values are not all equal. */
-static enum column_coding choose_coding(const int64_t *column, size_t count, size_t *bytes)
+static enum column_coding choose_coding(const int64_t *column, size_t count)
 {
-    size_t plain_bytes = count;
-    size_t delta_bytes = count;
-    uint64_t last = 0;
-    for (size_t i = 0; i < count; i++) {
+    size_t plain_bytes = 0;
+    size_t delta_bytes = 0;
+    size_t step = count > LOOK_AT_ALL ? LOOK_STEP : 1;
+    for (size_t i = 1; i < count; i += step) {
         uint64_t value = (uint64_t)column[i];
         plain_bytes += more_bytes(zigzag(value));
-        delta_bytes += more_bytes(zigzag(value - last));
-        last = value;
+        delta_bytes += more_bytes(zigzag(value - (uint64_t)column[i - 1]));
     }
-    *bytes = delta_bytes < plain_bytes ? delta_bytes : plain_bytes;
     return delta_bytes < plain_bytes ? COLUMN_DELTA : COLUMN_PLAIN;
 }
 
@@ -247,21 +322,15 @@ void pack_column(struct pack *pack, const int64_t *column, size_t count)
     }
     if (are_all_equal(column, count)) {
         pack_number(pack, COLUMN_ONE_VALUE);
-        pack_number(pack, zigzag((uint64_t)column[0]));
+        pack_i64(pack, column, 1);
         return;
     }
-    size_t bytes;
-    enum column_coding coding = choose_coding(column, count, &bytes);
+    enum column_coding coding = choose_coding(column, count);
     pack_number(pack, coding);
-    char *at = reserve_numbers(pack, bytes, 1);
-    uint64_t minus_last = coding == COLUMN_DELTA ? UINT64_MAX : 0;
-    uint64_t last = 0;
-    for (size_t i = 0; at != NULL && i < count; i++) {
-        at = put_number(at, zigzag((uint64_t)column[i] - (last & minus_last)));
-        last = (uint64_t)column[i];
-    }
-    if (at != NULL) {
-        end_numbers(pack, at);
+    if (coding == COLUMN_DELTA) {
+        pack_i64(pack, column, count);
+    } else {
+        pack_plain(pack, column, count);
     }
 }
 

@@ -71,8 +71,7 @@ static bool check_batch(void *context,
     size_t len = 0;
     struct event_encoder *encoder = event_encoder_create();
     arena_init(&arena, 0);
-    fuzz_require(encoder != NULL && event_encoder_add(encoder, batch, err) &&
-                     event_encoder_finish(encoder, log, &stored, err) &&
+    fuzz_require(encoder != NULL && event_encoder_encode(encoder, log, batch, &stored, err) &&
                      event_templates_encode(log, &bytes, &len, err),
                  "every batch is stored");
     fuzz_require(stored.first_event == batch->first_event &&

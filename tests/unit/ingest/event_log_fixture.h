@@ -119,8 +119,7 @@ static inline void note_times(struct written_log *written,
     struct encoded_block block;
     struct event_encoder *encoder = event_encoder_create();
     assert_non_null(encoder);
-    assert_true(event_encoder_add(encoder, batch, &err));
-    assert_true(event_encoder_finish(encoder, log, &block, &err));
+    assert_true(event_encoder_encode(encoder, log, batch, &block, &err));
     if (block.min_start_ns < written->min_start_ns) {
         written->min_start_ns = block.min_start_ns;
     }

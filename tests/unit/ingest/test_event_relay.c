@@ -97,8 +97,11 @@ struct reader {
     struct event_log log;
     struct event_template templates[3];
     struct event_slot slots[3];
-    uint32_t numbers[FULL];
-    int64_t values[FULL];
+    struct {
+        uint32_t numbers[FULL];
+        int64_t values[FULL];
+    } kept[EVENT_BATCHES_KEPT + 1]; /* in turn */
+    unsigned at;
 };
 
 static void begin_reader(struct reader *reader)
@@ -115,23 +118,25 @@ static void begin_reader(struct reader *reader)
 static bool
 hand_on(struct reader *reader, const struct event_sink *sink, uint32_t count, struct err *err)
 {
+    uint32_t *numbers = reader->kept[reader->at].numbers;
+    int64_t *values = reader->kept[reader->at].values;
     struct event_batch batch = {.first_event = reader->log.event_count,
                                 .event_count = count,
-                                .templates = reader->numbers,
-                                .values = reader->values,
+                                .templates = numbers,
+                                .values = values,
                                 .value_count = count};
     reader->log.template_count = 3;
     for (uint32_t i = 0; i < count; i++) {
         char text[32];
         uint32_t number = reader->log.event_count++;
         int len = snprintf(text, sizeof text, "text %u", (unsigned)number);
-        reader->numbers[i] = number % 3;
-        reader->values[i] = strtab_intern(reader->log.texts, text, (size_t)len);
+        numbers[i] = number % 3;
+        values[i] = strtab_intern(reader->log.texts, text, (size_t)len);
     }
     bool good = sink->take(sink->context, &reader->log, &batch, err);
-    /* The sink must not need these any more. */
-    memset(reader->values, -1, sizeof reader->values);
-    memset(reader->numbers, -1, sizeof reader->numbers);
+    /* The sink must not need the next ones any more. */
+    reader->at = (reader->at + 1) % (EVENT_BATCHES_KEPT + 1);
+    memset(&reader->kept[reader->at], -1, sizeof reader->kept[reader->at]);
     return good;
 }
 
@@ -163,7 +168,7 @@ static void traces_arrive_as_they_are(void **state)
     static const struct {
         unsigned full_batches;
         uint32_t rest;
-    } rows[] = {{0, 1}, {0, 0}, {1, 0}, {1, 5}, {12, 4095}, {0, 7}, {5, 0}};
+    } rows[] = {{0, 1}, {0, 0}, {1, 0}, {1, 5}, {12, FULL - 1}, {0, 7}, {5, 0}};
     for (unsigned slow_ms = 0; slow_ms < 2; slow_ms++) {
         struct seen seen = {.slow_ms = slow_ms};
         const struct event_sink to = sink_of(&seen);
@@ -216,7 +221,7 @@ static void what_waits_is_dropped(void **state)
     (void)state;
     static struct reader reader;
     struct err err = ERR_INIT;
-    struct seen seen = {.slow_ms = 20};
+    struct seen seen = {.slow_ms = 300};
     const struct event_sink to = sink_of(&seen);
     struct event_relay *relay = event_relay_create(&to);
     assert_non_null(relay);

@@ -181,6 +181,108 @@ static void parts_make_the_whole(void **state)
     free(columns.times);
 }
 
+/* ---- lengths of numbers ---- */
+
+/* Some tiles of them, not whole ones. */
+#define MIXED_COUNT ((size_t)700)
+#define WORD_BITS_MAX 64
+
+struct mixed_columns {
+    int64_t numbers[MIXED_COUNT];
+    uint32_t words[MIXED_COUNT];
+};
+
+/* Numbers of up to so many bits; with `step`, most near the one before. */
+static void make_mixed(struct mixed_columns *columns, unsigned bits, bool step)
+{
+    uint64_t state = 2463534242U + bits;
+    uint64_t mask = bits == WORD_BITS_MAX ? UINT64_MAX : ((uint64_t)1 << bits) - 1;
+    for (size_t i = 0; i < MIXED_COUNT; i++) {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        uint64_t value = (state & mask) >> (i % 11 == 0 ? 0 : state >> 58);
+        value = i % 3 == 0 ? 0 - value : value;
+        value += step && i > 0 ? (uint64_t)columns->numbers[i - 1] : 0;
+        memcpy(&columns->numbers[i], &value, sizeof value);
+        columns->words[i] = (uint32_t)value;
+    }
+}
+
+static void write_mixed(struct pack *pack, const void *context)
+{
+    const struct mixed_columns *columns = context;
+    pack_i64(pack, columns->numbers, MIXED_COUNT);
+    pack_column(pack, columns->numbers, MIXED_COUNT);
+    pack_u32(pack, columns->words, MIXED_COUNT);
+}
+
+static void check_mixed(const void *packed, size_t len, const struct mixed_columns *columns)
+{
+    struct err err = ERR_INIT;
+    struct unpack unpack;
+    struct arena arena;
+    unsigned stride = 1;
+    arena_init(&arena, 0);
+    assert_true(unpack_init(&unpack, &arena, packed, len, &err));
+    assert_memory_equal(unpack_i64(&unpack, MIXED_COUNT), columns->numbers,
+                        sizeof columns->numbers);
+    const int64_t *column = unpack_column(&unpack, MIXED_COUNT, &stride);
+    for (size_t i = 0; i < MIXED_COUNT; i++) {
+        assert_true(column[i * stride] == columns->numbers[i]);
+    }
+    assert_memory_equal(unpack_u32(&unpack, MIXED_COUNT, UINT32_MAX, true), columns->words,
+                        sizeof columns->words);
+    assert_true(unpack_finish(&unpack, &err));
+    arena_free(&arena);
+}
+
+static void numbers_of_every_length_come_back(void **state)
+{
+    (void)state;
+    struct err err = ERR_INIT;
+    for (unsigned bits = 0; bits <= WORD_BITS_MAX; bits++) {
+        for (unsigned step = 0; step < 2; step++) {
+            struct mixed_columns columns;
+            struct pack pack;
+            void *whole = NULL;
+            void *parts = NULL;
+            size_t whole_len = 0;
+            size_t parts_len = 0;
+            make_mixed(&columns, bits, step != 0);
+            pack_init(&pack);
+            write_mixed(&pack, &columns);
+            assert_true(pack_finish(&pack, &whole, &whole_len, &err));
+            pack_free(&pack);
+            assert_true(pack_in_parts(write_mixed, &columns, &parts, &parts_len, &err));
+            check_mixed(whole, whole_len, &columns);
+            check_mixed(parts, parts_len, &columns);
+            free(whole);
+            free(parts);
+        }
+    }
+}
+
+/* What other versions have written is what this one writes. */
+static void numbers_have_their_bytes(void **state)
+{
+    (void)state;
+    static const int64_t column[] = {0, 8192, -1, 1 << 27, 63, -8192, 64, 1 << 20, 8191};
+    static const char written[] =
+        "\x01" /* each as it is */
+        "\x00\x80\x80\x01\x01\x80\x80\x80\x80\x01\x7E\xFF\x7F\x80\x01\x80\x80\x80\x01\xFE\x7F";
+    struct pack pack;
+    pack_init(&pack);
+    pack_column(&pack, column, COUNT_OF(column));
+    assert_int_equal(pack.raw.len, sizeof written - 1);
+    assert_memory_equal(pack.raw.ptr, written, sizeof written - 1);
+    pack_clear(&pack);
+    pack_column(&pack, &column[4], 1);
+    assert_int_equal(pack.raw.len, 2);
+    assert_memory_equal(pack.raw.ptr, "\x00\x7E", 2);
+    pack_free(&pack);
+}
+
 static void write_nothing(struct pack *pack, const void *context)
 {
     (void)context;
@@ -347,9 +449,14 @@ static void refuses_what_does_not_fit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(columns_come_back),   cmocka_unit_test(parts_make_the_whole),
-        cmocka_unit_test(no_part_is_no_bytes), cmocka_unit_test(nothing_packs_too),
-        cmocka_unit_test(damage_is_told),      cmocka_unit_test(refuses_what_does_not_fit),
+        cmocka_unit_test(columns_come_back),
+        cmocka_unit_test(parts_make_the_whole),
+        cmocka_unit_test(numbers_of_every_length_come_back),
+        cmocka_unit_test(numbers_have_their_bytes),
+        cmocka_unit_test(no_part_is_no_bytes),
+        cmocka_unit_test(nothing_packs_too),
+        cmocka_unit_test(damage_is_told),
+        cmocka_unit_test(refuses_what_does_not_fit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
