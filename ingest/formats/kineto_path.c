@@ -6,7 +6,7 @@
 #define ENDS_FIRST 16U
 #define ENDS_MAX EVENT_TEMPLATES_MAX
 #define TEXT_BYTES_MAX ((ptrdiff_t)1 << 12)
-#define TEXTS_BYTES_MAX ((size_t)2 << 20)
+#define LEARNT_BYTES_MAX ((size_t)4 << 20)
 /* They are tried one after the other. */
 #define SIBLINGS_MAX 32U
 /* Of phases and categories: where there are more, or longer ones, they are values like any other.
@@ -148,7 +148,7 @@ static bool find_step(struct kineto_paths *paths,
     ptrdiff_t len = end - lesson->at;
     *step = known_step(lesson, len, &siblings);
     if (*step != NULL || siblings == SIBLINGS_MAX || paths->step_count == KINETO_PATH_STEPS_MAX ||
-        len > TEXT_BYTES_MAX || paths->arena.held_bytes > TEXTS_BYTES_MAX) {
+        len > TEXT_BYTES_MAX || paths->arena.held_bytes > LEARNT_BYTES_MAX) {
         lesson->constant_count = 0;
         return true;
     }
