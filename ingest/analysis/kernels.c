@@ -116,20 +116,15 @@ static bool add_percentiles(struct by_name *b)
     const struct kernels *kernels = b->kernels;
     int64_t *durations = scratch_alloc(kernels->count, sizeof *durations);
     b->percentiles = scratch_alloc(b->keys.count, sizeof *b->percentiles);
-    uint32_t *order = NULL;
-    if (durations != NULL) {
-        for (uint32_t i = 0; i < kernels->count; i++) {
-            durations[i] = trace_dur_ns(&kernels->sel->trace->events, kernels->events[i]);
-        }
-        order = percentiles_order(durations, kernels->count);
+    bool ok = durations != NULL && b->percentiles != NULL;
+    struct percentile_items items = {.values = NULL};
+    for (uint32_t i = 0; ok && i < kernels->count; i++) {
+        durations[i] = trace_dur_ns(&kernels->sel->trace->events, kernels->events[i]);
     }
-    bool ok = order != NULL && b->percentiles != NULL;
-    if (ok) {
-        const struct percentile_items items = {durations, order, b->group, NULL, kernels->count};
-        ok = percentiles_by_group(&items, b->calls, b->keys.count, b->percentiles);
-    }
+    ok = ok && percentile_items_sort(&items, durations, b->group, kernels->count) &&
+         percentiles_by_group(&items, NULL, b->calls, b->keys.count, b->percentiles);
     scratch_free(durations);
-    scratch_free(order);
+    percentile_items_free(&items);
     return ok;
 }
 

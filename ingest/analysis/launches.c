@@ -168,17 +168,17 @@ static struct percentiles *find_percentiles(const struct grouping *g)
 {
     struct percentiles *out = scratch_alloc(g->keys.count, sizeof *out);
     int64_t *calls = scratch_alloc(g->keys.count, sizeof *calls);
-    uint32_t *order = percentiles_order(g->duration, g->count);
-    bool ok = out != NULL && calls != NULL && order != NULL;
+    struct percentile_items items;
+    bool ok = percentile_items_sort(&items, g->duration, g->group, g->count) && out != NULL &&
+              calls != NULL;
     if (ok) {
         for (uint32_t i = 0; i < g->keys.count; i++) {
             calls[i] = g->sums[i].calls;
         }
-        const struct percentile_items items = {g->duration, order, g->group, NULL, g->count};
-        ok = percentiles_by_group(&items, calls, g->keys.count, out);
+        ok = percentiles_by_group(&items, NULL, calls, g->keys.count, out);
     }
     scratch_free(calls);
-    scratch_free(order);
+    percentile_items_free(&items);
     if (!ok) {
         scratch_free(out);
         out = NULL;

@@ -136,14 +136,10 @@ static uint32_t flags_of(const char *name)
     return flags;
 }
 
-uint32_t names_flags(struct names *names, uint32_t id)
+uint32_t names_find_flags(struct names *names, uint32_t id)
 {
-    uint32_t flags = names->flags[id];
-    if ((flags & NAME_KNOWN) == 0) {
-        flags |= flags_of(names_text(names, id));
-        names->flags[id] = flags;
-    }
-    return flags & ~(uint32_t)(KERNEL_FLAGS | NAME_KERNEL_KNOWN);
+    names->flags[id] |= flags_of(names_text(names, id));
+    return names->flags[id];
 }
 
 uint32_t names_kernel_flags(struct names *names, uint32_t id)

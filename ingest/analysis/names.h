@@ -54,8 +54,16 @@ uint32_t names_intern(struct names *names, const char *text, size_t len);
 const char *names_text(const struct names *names, uint32_t id);
 size_t names_len(const struct names *names, uint32_t id);
 
+/* Reads the name, whose flags are then known. */
+uint32_t names_find_flags(struct names *names, uint32_t id);
 /* enum name_flag without those of kernels. */
-uint32_t names_flags(struct names *names, uint32_t id);
+static inline uint32_t names_flags(struct names *names, uint32_t id)
+{
+    const uint32_t of_kernels =
+        NAME_TC_KERNEL | NAME_TENSOR_KERNEL | NAME_COLLECTIVE_KERNEL | NAME_KERNEL_KNOWN;
+    uint32_t flags = names->flags[id];
+    return ((flags & NAME_KNOWN) != 0 ? flags : names_find_flags(names, id)) & ~of_kernels;
+}
 /* NAME_TC_KERNEL, NAME_TENSOR_KERNEL, NAME_COLLECTIVE_KERNEL together. */
 uint32_t names_kernel_flags(struct names *names, uint32_t id);
 

@@ -212,13 +212,12 @@ static bool join_groups(struct grouping *g, const struct calls *c, enum operator
     return ok && g->host != NULL && g->device != NULL;
 }
 
-struct value_orders {
-    uint32_t *host;
-    uint32_t *device;
+struct sorted_values {
+    struct percentile_items host;
+    struct percentile_items device;
 };
 
-static bool
-add_percentiles(struct grouping *g, const struct calls *c, const struct value_orders *orders)
+static bool add_percentiles(struct grouping *g, const struct sorted_values *values)
 {
     int64_t *calls = scratch_alloc(g->keys.count, sizeof *calls);
     if (calls == NULL) {
@@ -227,11 +226,8 @@ add_percentiles(struct grouping *g, const struct calls *c, const struct value_or
     for (uint32_t i = 0; i < g->keys.count; i++) {
         calls[i] = g->sums[i].calls;
     }
-    const struct percentile_items host = {c->host, orders->host, c->group, g->coarse, c->count};
-    const struct percentile_items device = {c->device, orders->device, c->group, g->coarse,
-                                            c->count};
-    bool ok = percentiles_by_group(&host, calls, g->keys.count, g->host) &&
-              percentiles_by_group(&device, calls, g->keys.count, g->device);
+    bool ok = percentiles_by_group(&values->host, g->coarse, calls, g->keys.count, g->host) &&
+              percentiles_by_group(&values->device, g->coarse, calls, g->keys.count, g->device);
     scratch_free(calls);
     return ok;
 }
@@ -298,17 +294,17 @@ static bool write_rows(struct trace_results *results,
 
 static bool run_groupings(struct trace_results *results, struct texts *texts, const struct calls *c)
 {
-    struct value_orders orders = {percentiles_order(c->host, c->count),
-                                  percentiles_order(c->device, c->count)};
-    bool ok = orders.host != NULL && orders.device != NULL;
+    struct sorted_values values = {.host = {.values = NULL}};
+    bool ok = percentile_items_sort(&values.host, c->host, c->group, c->count) &&
+              percentile_items_sort(&values.device, c->device, c->group, c->count);
     for (int by = 0; ok && by < OPERATOR_GROUP_COUNT; by++) {
         struct grouping g;
-        ok = join_groups(&g, c, (enum operator_group)by) && add_percentiles(&g, c, &orders) &&
+        ok = join_groups(&g, c, (enum operator_group)by) && add_percentiles(&g, &values) &&
              write_rows(results, texts, c, &g, (enum operator_group)by);
         free_grouping(&g);
     }
-    scratch_free(orders.host);
-    scratch_free(orders.device);
+    percentile_items_free(&values.host);
+    percentile_items_free(&values.device);
     return ok;
 }
 

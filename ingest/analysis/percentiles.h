@@ -18,17 +18,24 @@ struct percentiles {
     int64_t p99;
 };
 
-/* Item i has values[i] and belongs to group group[i], or, with `coarse`, to coarse[group[i]]
- * (PERCENTILES_NO_GROUP: to none). `order` lists the items by ascending value. `calls` counts the
- * items of each group. `out` has one entry a group. False without memory. */
+/* Values in ascending order, each with its group. */
 struct percentile_items {
-    const int64_t *values;
-    const uint32_t *order;
-    const uint32_t *group;
-    const uint32_t *coarse; /* NULL: none */
+    int64_t *values;
+    uint32_t *group;
     size_t count;
 };
+/* Value i belongs to group[i]. False without memory; must be freed in either case. */
+bool percentile_items_sort(struct percentile_items *items,
+                           const int64_t *values,
+                           const uint32_t *group,
+                           size_t count) KS_MUST_USE;
+void percentile_items_free(struct percentile_items *items);
+
+/* `coarse` joins groups: group g belongs to coarse[g] (PERCENTILES_NO_GROUP: to none); NULL: as they
+ * are. `calls` counts the items of each joined group, of which there are `group_count`, and `out`
+ * has one entry each. False without memory. */
 bool percentiles_by_group(const struct percentile_items *items,
+                          const uint32_t *coarse,
                           const int64_t *calls,
                           uint32_t group_count,
                           struct percentiles *out) KS_MUST_USE;

@@ -122,6 +122,109 @@ static unsigned bits_of(uint64_t value)
     return bits;
 }
 
+/* ---- by bucket: keys that spread evenly, as times do ---- */
+
+#define BUCKET_ITEMS 4
+/* Buckets are put in order by insertion: of as many steps an item at most. */
+#define BUCKET_STEPS_MAX 16
+
+struct buckets {
+    uint32_t *end; /* of each: first how many it has, then where it begins, at last where it ends */
+    size_t count;
+    unsigned shift; /* of a key above the lowest */
+    int64_t lowest;
+};
+
+static size_t bucket_of(const struct buckets *buckets, const struct keys *keys, uint32_t item)
+{
+    return (size_t)(key_above(key_of(keys, item), buckets->lowest) >> buckets->shift);
+}
+
+static bool count_buckets(struct buckets *buckets,
+                          const uint32_t *items,
+                          size_t count,
+                          const struct keys *keys,
+                          const struct key_range *range)
+{
+    unsigned bits = bits_of(count / BUCKET_ITEMS);
+    unsigned key_bits = bits_of(key_above(range->highest, range->lowest));
+    *buckets = (struct buckets){.count = (size_t)1 << bits,
+                                .shift = key_bits > bits ? key_bits - bits : 0,
+                                .lowest = range->lowest};
+    buckets->end = scratch_calloc(buckets->count, sizeof *buckets->end);
+    for (size_t i = 0; buckets->end != NULL && i < count; i++) {
+        buckets->end[bucket_of(buckets, keys, items[i])]++;
+    }
+    return buckets->end != NULL;
+}
+
+static bool are_even(const struct buckets *buckets, size_t count)
+{
+    double steps = 0;
+    for (size_t i = 0; i < buckets->count; i++) {
+        steps += (double)buckets->end[i] * (double)buckets->end[i];
+    }
+    return steps <= (double)count * BUCKET_STEPS_MAX;
+}
+
+static void order_bucket(uint32_t *items, size_t count, const struct keys *keys)
+{
+    for (size_t i = 1; i < count; i++) {
+        uint32_t item = items[i];
+        int64_t key = key_of(keys, item);
+        size_t j = i;
+        while (j > 0 && key < key_of(keys, items[j - 1])) {
+            items[j] = items[j - 1];
+            j--;
+        }
+        items[j] = item;
+    }
+}
+
+static bool fill_buckets(const struct buckets *buckets,
+                         uint32_t *items,
+                         size_t count,
+                         const struct keys *keys)
+{
+    uint32_t *from = scratch_alloc(count, sizeof *from);
+    if (from == NULL) {
+        return false;
+    }
+    memcpy(from, items, count * sizeof *from);
+    uint32_t sum = 0;
+    for (size_t b = 0; b < buckets->count; b++) {
+        uint32_t here = buckets->end[b];
+        buckets->end[b] = sum;
+        sum += here;
+    }
+    for (size_t i = 0; i < count; i++) {
+        items[buckets->end[bucket_of(buckets, keys, from[i])]++] = from[i];
+    }
+    scratch_free(from);
+    for (size_t b = 0; b < buckets->count; b++) {
+        uint32_t first = b == 0 ? 0 : buckets->end[b - 1];
+        order_bucket(items + first, buckets->end[b] - first, keys);
+    }
+    return true;
+}
+
+/* *is_done: the keys spread evenly enough. */
+static bool sort_in_buckets(uint32_t *items,
+                            size_t count,
+                            const struct keys *keys,
+                            const struct key_range *range,
+                            bool *is_done)
+{
+    struct buckets buckets;
+    bool ok = count_buckets(&buckets, items, count, keys, range);
+    *is_done = ok && are_even(&buckets, count);
+    ok = ok && (!*is_done || fill_buckets(&buckets, items, count, keys));
+    scratch_free(buckets.end);
+    return ok;
+}
+
+/* ---- by digit ---- */
+
 static void start_places(size_t next[DIGITS])
 {
     size_t sum = 0;
@@ -151,7 +254,7 @@ static bool sort_words(uint32_t *items,
                        const struct key_range *range,
                        unsigned item_bits)
 {
-    uint64_t *words = scratch_calloc(count * 2, sizeof *words);
+    uint64_t *words = scratch_alloc(count * 2, sizeof *words);
     if (words == NULL) {
         return false;
     }
@@ -195,7 +298,7 @@ static void radix_pass(const uint32_t *from,
 static bool
 sort_items(uint32_t *items, size_t count, const struct keys *keys, const struct key_range *range)
 {
-    uint32_t *scratch = scratch_calloc(count, sizeof *scratch);
+    uint32_t *scratch = scratch_alloc(count, sizeof *scratch);
     if (scratch == NULL) {
         return false;
     }
@@ -222,7 +325,11 @@ static bool sort_keys(uint32_t *items, size_t count, const struct keys *keys)
     }
     struct key_range range = range_of(items, count, keys);
     unsigned item_bits = bits_of(range.highest_item);
-    if (range.in_order) {
+    bool is_done = range.in_order;
+    if (!is_done && !sort_in_buckets(items, count, keys, &range, &is_done)) {
+        return false;
+    }
+    if (is_done) {
         return true;
     }
     bool fits = item_bits + bits_of(key_above(range.highest, range.lowest)) <= 64;
