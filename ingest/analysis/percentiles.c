@@ -6,21 +6,7 @@
 
 #include <math.h>
 
-#define QUANTILES 3
-
-static const double QUANTILE[QUANTILES] = {0.50, 0.95, 0.99};
-
-/* A group on the walk: how many of its values have passed, and the smallest rank still wanted. */
-struct progress {
-    uint32_t seen;
-    uint32_t next_rank;
-};
-
-/* The values on both sides of each quantile. */
-struct found {
-    int64_t low[QUANTILES];
-    int64_t high[QUANTILES];
-};
+static const double QUANTILE[PERCENTILES_QUANTILES] = {0.50, 0.95, 0.99};
 
 struct neighbours {
     uint32_t low;
@@ -37,12 +23,39 @@ static struct neighbours neighbours_of(int64_t calls, double quantile)
     return out;
 }
 
-/* The rank wanted next. */
-static uint32_t take(struct found *found, int64_t calls, uint32_t rank, int64_t value)
+bool percentile_walk_init(struct percentile_walk *walk, const int64_t *calls, uint32_t group_count)
 {
+    *walk = (struct percentile_walk){
+        .progress = scratch_calloc(group_count, sizeof *walk->progress),
+        .found = scratch_calloc(group_count, sizeof *walk->found),
+        .calls = calls,
+        .count = group_count,
+    };
+    if (walk->progress == NULL || walk->found == NULL) {
+        return false;
+    }
+    for (uint32_t g = 0; g < group_count; g++) {
+        walk->progress[g].next_rank = neighbours_of(calls[g], QUANTILE[0]).low;
+    }
+    return true;
+}
+
+void percentile_walk_free(struct percentile_walk *walk)
+{
+    scratch_free(walk->progress);
+    scratch_free(walk->found);
+    *walk = (struct percentile_walk){.count = 0};
+}
+
+void percentile_walk_take(struct percentile_walk *walk,
+                          uint32_t group,
+                          uint32_t rank,
+                          int64_t value)
+{
+    struct percentile_found *found = &walk->found[group];
     uint32_t next = UINT32_MAX;
-    for (int q = 0; q < QUANTILES; q++) {
-        struct neighbours at = neighbours_of(calls, QUANTILE[q]);
+    for (int q = 0; q < PERCENTILES_QUANTILES; q++) {
+        struct neighbours at = neighbours_of(walk->calls[group], QUANTILE[q]);
         if (at.low == rank) {
             found->low[q] = value;
         }
@@ -52,84 +65,43 @@ static uint32_t take(struct found *found, int64_t calls, uint32_t rank, int64_t 
         next = at.low > rank && at.low < next ? at.low : next;
         next = at.high > rank && at.high < next ? at.high : next;
     }
-    return next;
+    walk->progress[group].next_rank = next;
 }
 
-static int64_t interpolate(const struct found *found, int64_t calls, int q)
+static int64_t interpolate(const struct percentile_found *found, int64_t calls, int q)
 {
     const int64_t pair[2] = {found->low[q], found->high[q]};
     return llround(num_percentile_sorted(pair, 2, neighbours_of(calls, QUANTILE[q]).fraction));
 }
 
-static void walk(const struct percentile_items *items,
-                 const uint32_t *coarse,
-                 const int64_t *calls,
-                 struct progress *progress,
-                 struct found *found)
+void percentile_walk_finish(const struct percentile_walk *walk, struct percentiles *out)
 {
-    for (size_t i = 0; i < items->count; i++) {
-        uint32_t g = coarse == NULL ? items->group[i] : coarse[items->group[i]];
-        if (g == PERCENTILES_NO_GROUP) {
-            continue;
-        }
-        uint32_t rank = progress[g].seen++;
-        if (KS_UNLIKELY(rank == progress[g].next_rank)) {
-            progress[g].next_rank = take(&found[g], calls[g], rank, items->values[i]);
-        }
+    for (uint32_t g = 0; g < walk->count; g++) {
+        out[g] = (struct percentiles){interpolate(&walk->found[g], walk->calls[g], 0),
+                                      interpolate(&walk->found[g], walk->calls[g], 1),
+                                      interpolate(&walk->found[g], walk->calls[g], 2)};
     }
 }
 
-bool percentiles_by_group(const struct percentile_items *items,
-                          const uint32_t *coarse,
+bool percentiles_by_group(const int64_t *values,
+                          const uint32_t *group,
+                          size_t count,
                           const int64_t *calls,
                           uint32_t group_count,
                           struct percentiles *out)
 {
-    if (group_count == 0) {
-        return true;
-    }
-    struct progress *progress = scratch_calloc(group_count, sizeof *progress);
-    struct found *found = scratch_calloc(group_count, sizeof *found);
-    bool ok = progress != NULL && found != NULL;
-    if (ok) {
-        for (uint32_t g = 0; g < group_count; g++) {
-            progress[g].next_rank = neighbours_of(calls[g], QUANTILE[0]).low;
-        }
-        walk(items, coarse, calls, progress, found);
-        for (uint32_t g = 0; g < group_count; g++) {
-            out[g] = (struct percentiles){interpolate(&found[g], calls[g], 0),
-                                          interpolate(&found[g], calls[g], 1),
-                                          interpolate(&found[g], calls[g], 2)};
-        }
-    }
-    scratch_free(progress);
-    scratch_free(found);
-    return ok;
-}
-
-bool percentile_items_sort(struct percentile_items *items,
-                           const int64_t *values,
-                           const uint32_t *group,
-                           size_t count)
-{
+    struct percentile_walk walk;
     uint32_t *order = percentiles_order(values, count);
-    *items = (struct percentile_items){.values = scratch_alloc(count, sizeof *items->values),
-                                       .group = scratch_alloc(count, sizeof *items->group),
-                                       .count = count};
-    bool ok = order != NULL && items->values != NULL && items->group != NULL;
+    bool ok = percentile_walk_init(&walk, calls, group_count) && order != NULL;
     for (size_t i = 0; ok && i < count; i++) {
-        items->values[i] = values[order[i]];
-        items->group[i] = group[order[i]];
+        percentile_walk_see(&walk, group[order[i]], values[order[i]]);
     }
+    if (ok) {
+        percentile_walk_finish(&walk, out);
+    }
+    percentile_walk_free(&walk);
     scratch_free(order);
     return ok;
-}
-
-void percentile_items_free(struct percentile_items *items)
-{
-    scratch_free(items->values);
-    scratch_free(items->group);
-    *items = (struct percentile_items){.values = NULL};
 }
 
 uint32_t *percentiles_order(const int64_t *values, size_t count)

@@ -5,8 +5,7 @@
 #include <string.h>
 
 #define INSERTION_RUN 12
-#define DIGIT_BITS 11
-#define DIGITS ((size_t)1 << DIGIT_BITS)
+#define DIGIT_BITS_MAX 11u
 
 struct order {
     int (*compare)(uint32_t a, uint32_t b, const void *ctx);
@@ -181,10 +180,8 @@ static void order_bucket(uint32_t *items, size_t count, const struct keys *keys)
     }
 }
 
-static bool fill_buckets(const struct buckets *buckets,
-                         uint32_t *items,
-                         size_t count,
-                         const struct keys *keys)
+static bool
+fill_buckets(const struct buckets *buckets, uint32_t *items, size_t count, const struct keys *keys)
 {
     uint32_t *from = scratch_alloc(count, sizeof *from);
     if (from == NULL) {
@@ -225,26 +222,37 @@ static bool sort_in_buckets(uint32_t *items,
 
 /* ---- by digit ---- */
 
-static void start_places(size_t next[DIGITS])
+/* Few items are not worth long tables. */
+static unsigned digit_bits(unsigned bits, size_t count)
 {
-    size_t sum = 0;
-    for (size_t d = 0; d < DIGITS; d++) {
-        size_t here = next[d];
+    unsigned widest = count < 2048 ? 8 : DIGIT_BITS_MAX;
+    unsigned passes = (bits + widest - 1) / widest;
+    return (bits + passes - 1) / passes;
+}
+
+static void start_places(uint32_t *next, size_t count)
+{
+    uint32_t sum = 0;
+    for (size_t d = 0; d < count; d++) {
+        uint32_t here = next[d];
         next[d] = sum;
         sum += here;
     }
 }
 
 /* Key and item in one word, the item below: passes then run through memory in order. */
-static void word_pass(const uint64_t *from, uint64_t *to, size_t count, unsigned shift)
+static void
+word_pass(const uint64_t *from, uint64_t *to, size_t count, unsigned shift, unsigned width)
 {
-    size_t next[DIGITS] = {0};
+    uint32_t next[1u << DIGIT_BITS_MAX];
+    size_t digits = (size_t)1 << width;
+    memset(next, 0, digits * sizeof *next);
     for (size_t i = 0; i < count; i++) {
-        next[(from[i] >> shift) & (DIGITS - 1)]++;
+        next[(from[i] >> shift) & (digits - 1)]++;
     }
-    start_places(next);
+    start_places(next, digits);
     for (size_t i = 0; i < count; i++) {
-        to[next[(from[i] >> shift) & (DIGITS - 1)]++] = from[i];
+        to[next[(from[i] >> shift) & (digits - 1)]++] = from[i];
     }
 }
 
@@ -263,9 +271,10 @@ static bool sort_words(uint32_t *items,
     for (size_t i = 0; i < count; i++) {
         from[i] = key_above(key_of(keys, items[i]), range->lowest) << item_bits | items[i];
     }
-    unsigned end = item_bits + bits_of(key_above(range->highest, range->lowest));
-    for (unsigned shift = item_bits; shift < end; shift += DIGIT_BITS) {
-        word_pass(from, to, count, shift);
+    unsigned key_bits = bits_of(key_above(range->highest, range->lowest));
+    unsigned width = digit_bits(key_bits, count);
+    for (unsigned shift = item_bits; shift < item_bits + key_bits; shift += width) {
+        word_pass(from, to, count, shift, width);
         uint64_t *swap = from;
         from = to;
         to = swap;
@@ -285,13 +294,14 @@ static void radix_pass(const uint32_t *from,
                        int64_t lowest,
                        unsigned shift)
 {
-    size_t next[DIGITS] = {0};
+    const size_t digits = (size_t)1 << DIGIT_BITS_MAX;
+    uint32_t next[1u << DIGIT_BITS_MAX] = {0};
     for (size_t i = 0; i < count; i++) {
-        next[(key_above(key_of(keys, from[i]), lowest) >> shift) & (DIGITS - 1)]++;
+        next[(key_above(key_of(keys, from[i]), lowest) >> shift) & (digits - 1)]++;
     }
-    start_places(next);
+    start_places(next, digits);
     for (size_t i = 0; i < count; i++) {
-        to[next[(key_above(key_of(keys, from[i]), lowest) >> shift) & (DIGITS - 1)]++] = from[i];
+        to[next[(key_above(key_of(keys, from[i]), lowest) >> shift) & (digits - 1)]++] = from[i];
     }
 }
 
@@ -305,7 +315,7 @@ sort_items(uint32_t *items, size_t count, const struct keys *keys, const struct 
     uint32_t *from = items;
     uint32_t *to = scratch;
     uint64_t highest = key_above(range->highest, range->lowest);
-    for (unsigned shift = 0; shift < 64 && highest >> shift != 0; shift += DIGIT_BITS) {
+    for (unsigned shift = 0; shift < 64 && highest >> shift != 0; shift += DIGIT_BITS_MAX) {
         radix_pass(from, to, count, keys, range->lowest, shift);
         uint32_t *swap = from;
         from = to;
@@ -320,7 +330,8 @@ sort_items(uint32_t *items, size_t count, const struct keys *keys, const struct 
 
 static bool sort_keys(uint32_t *items, size_t count, const struct keys *keys)
 {
-    if (count < 2) {
+    if (count <= INSERTION_RUN) {
+        order_bucket(items, count, keys);
         return true;
     }
     struct key_range range = range_of(items, count, keys);
