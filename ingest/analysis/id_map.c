@@ -7,8 +7,8 @@
 /* Slots that are tried together: a line of the processor's cache. */
 #define NEIGHBOURS ((size_t)4)
 
-/* From group to group of slots: the key's own way, so that keys which meet part again. An odd number
- * of groups, and so a way through all of them. */
+/* From group to group of slots: the key's own way, so that keys which meet part again. An odd
+ * number of groups, and so a way through all of them. */
 static size_t stride(int64_t key)
 {
     uint64_t x = (uint64_t)key;
@@ -64,9 +64,8 @@ static struct id_slot *probe(const struct id_map *map, int64_t key)
     return slot;
 }
 
-static bool grow(struct id_map *map)
+static bool resize(struct id_map *map, size_t capacity)
 {
-    size_t capacity = map->capacity == 0 ? CAPACITY_FIRST : map->capacity * 2;
     struct id_slot *slots = scratch_alloc(capacity, sizeof *slots);
     if (slots == NULL) {
         return false;
@@ -85,10 +84,24 @@ static bool grow(struct id_map *map)
     return true;
 }
 
+static bool has_room(size_t capacity, size_t count)
+{
+    return count <= capacity / 4 * 3;
+}
+
+bool id_map_reserve(struct id_map *map, size_t count)
+{
+    size_t capacity = map->capacity == 0 ? CAPACITY_FIRST : map->capacity;
+    while (!has_room(capacity, count)) {
+        capacity *= 2;
+    }
+    return capacity == map->capacity || resize(map, capacity);
+}
+
 struct id_slot *id_map_add(struct id_map *map, int64_t key)
 {
-    bool is_full = (size_t)map->count + 1 > map->capacity / 4 * 3;
-    if (is_full && !grow(map)) {
+    if (!has_room(map->capacity, (size_t)map->count + 1) &&
+        !id_map_reserve(map, (size_t)map->count + 1)) {
         return NULL;
     }
     struct id_slot *slot = probe(map, key);
