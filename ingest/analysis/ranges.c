@@ -9,6 +9,13 @@ void ranges_free(struct ranges *list)
     *list = (struct ranges){0};
 }
 
+bool ranges_reserve(struct ranges *list, size_t count)
+{
+    *list = (struct ranges){.cap = count};
+    list->items = scratch_alloc(count, sizeof *list->items);
+    return list->items != NULL;
+}
+
 static bool append(struct ranges *list, int64_t start, int64_t end)
 {
     struct range *items = scratch_grow(list->items, list->count, &list->cap, sizeof *items);
@@ -30,12 +37,10 @@ bool ranges_merge(struct ranges *list, int64_t start, int64_t end)
     return true;
 }
 
-/* Neither result has more ranges than both lists together. */
-static bool reserve(struct ranges *out, const struct ranges *a, const struct ranges *b)
+/* Neither what two lists share nor what one leaves of the other has more ranges than both have. */
+static bool reserve_result(struct ranges *out, const struct ranges *a, const struct ranges *b)
 {
-    *out = (struct ranges){.cap = a->count + b->count};
-    out->items = scratch_alloc(out->cap, sizeof *out->items);
-    return out->items != NULL;
+    return ranges_reserve(out, a->count + b->count);
 }
 
 bool ranges_intersect(struct ranges *out, const struct ranges *a, const struct ranges *b)
@@ -44,7 +49,7 @@ bool ranges_intersect(struct ranges *out, const struct ranges *a, const struct r
     if (a->count == 0 || b->count == 0) {
         return true;
     }
-    if (!reserve(out, a, b)) {
+    if (!reserve_result(out, a, b)) {
         return false;
     }
     size_t i = 0;
@@ -82,7 +87,7 @@ static void subtract_one(struct ranges *out, struct range range, const struct ra
 bool ranges_subtract(struct ranges *out, const struct ranges *a, const struct ranges *b)
 {
     size_t j = 0;
-    if (!reserve(out, a, b)) {
+    if (!reserve_result(out, a, b)) {
         return false;
     }
     for (size_t i = 0; i < a->count; i++) {

@@ -54,6 +54,16 @@ static enum role role_of(const struct selection *sel, const struct rule *rule, u
     return ROLE_COUNT;
 }
 
+/* For what seldom merges. */
+static bool reserve(struct roles *roles, const uint32_t type_count[TYPE_COUNT])
+{
+    struct ranges *by_role = roles->by_role;
+    return ranges_reserve(&by_role[ROLE_KERNEL], type_count[TYPE_KERNEL]) &&
+           ranges_reserve(&by_role[ROLE_MEMCPY], type_count[TYPE_MEMCPY]) &&
+           ranges_reserve(&by_role[ROLE_MEMSET], type_count[TYPE_MEMSET]) &&
+           ranges_reserve(&by_role[ROLE_RUNTIME], type_count[TYPE_RUNTIME]);
+}
+
 bool roles_collect(struct roles *roles,
                    const struct selection *sel,
                    const struct comms *comms,
@@ -61,6 +71,9 @@ bool roles_collect(struct roles *roles,
 {
     const struct rule rule = {comms, by_our_rule};
     *roles = (struct roles){0};
+    if (!reserve(roles, sel->type_count)) {
+        return false;
+    }
     for (uint32_t i = 0; i < sel->order_count; i++) {
         uint32_t event = sel->order[i];
         enum role role = role_of(sel, &rule, event);
