@@ -23,6 +23,27 @@ static void add_costs(struct step_row *rows,
     }
 }
 
+/* What `free_time` loses to the role is its cost. */
+static bool take_role(struct step_row *rows,
+                      const struct steps *steps,
+                      struct ranges *free_time,
+                      enum role role,
+                      const struct ranges *role_ranges)
+{
+    struct ranges left;
+    if (!ranges_subtract(&left, free_time, role_ranges)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < steps->count; i++) {
+        const struct step *step = &steps->items[i];
+        rows[i].cost_ns[role] = ns_sub(ranges_length_within(free_time, step->start, step->end),
+                                       ranges_length_within(&left, step->start, step->end));
+    }
+    ranges_free(free_time);
+    *free_time = left;
+    return true;
+}
+
 static bool add_role(struct step_row *rows,
                      const struct steps *steps,
                      const struct ranges *merged,
@@ -30,19 +51,12 @@ static bool add_role(struct step_row *rows,
                      enum role role,
                      const struct ranges *role_ranges)
 {
-    struct ranges cost = {0};
-    struct ranges left = {0};
-    bool is_reset = free_time->count == 0;
-    bool ok = is_reset || ranges_intersect(&cost, free_time, role_ranges);
-    const struct ranges *taken = is_reset ? role_ranges : &cost;
-    ok = ok && ranges_subtract(&left, is_reset ? merged : free_time, taken);
-    if (ok) {
-        add_costs(rows, steps, role, taken);
+    if (free_time->count > 0) {
+        return role_ranges->count == 0 || take_role(rows, steps, free_time, role, role_ranges);
     }
-    ranges_free(&cost);
+    add_costs(rows, steps, role, role_ranges);
     ranges_free(free_time);
-    *free_time = left;
-    return ok;
+    return ranges_subtract(free_time, merged, role_ranges);
 }
 
 static bool add_overlap(struct step_row *rows, const struct steps *steps, const struct roles *roles)
@@ -97,6 +111,10 @@ bool breakdown_span(int64_t cost_ns[ROLE_COUNT],
     bool ok = ranges_merge(&free_time, start, end);
     int64_t free_ns = length_of(&free_time);
     for (int role = ROLE_KERNEL; ok && role < ROLE_OTHER; role++) {
+        if (roles->by_role[role].count == 0) {
+            cost_ns[role] = 0;
+            continue;
+        }
         struct ranges left = {0};
         ok = ranges_subtract(&left, &free_time, &roles->by_role[role]);
         ranges_free(&free_time);

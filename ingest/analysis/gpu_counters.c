@@ -39,25 +39,37 @@ static bool add_row(struct counting *c, const struct row *row)
     return true;
 }
 
-/* The profiler's own range, if the trace has it; else that of all events but memory records. */
+/* The profiler's own range, the last one if it has several. */
+static bool find_own_range(struct counting *c)
+{
+    const struct selection *sel = c->sel;
+    uint32_t left = sel->type_count[TYPE_TRACE_SPAN];
+    for (uint32_t i = sel->order_count; left > 0 && i-- > 0;) {
+        uint32_t event = sel->order[i];
+        if (sel->type[event] != TYPE_TRACE_SPAN) {
+            continue;
+        }
+        left--;
+        if (strcmp(names_text(&sel->names, sel->name[event]), RANGE_NAME) == 0) {
+            c->start = times_start(sel, event);
+            c->end = times_end(sel, event);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* That range, or the one of all events but memory records. */
 static void find_range(struct counting *c)
 {
     const struct selection *sel = c->sel;
-    bool has_own = false;
     c->start = INT64_MAX;
     c->end = INT64_MIN;
-    for (uint32_t i = 0; i < sel->order_count; i++) {
-        uint32_t event = sel->order[i];
-        if (sel->type[event] == TYPE_MEMORY) {
-            continue;
-        }
-        bool is_own = sel->type[event] == TYPE_TRACE_SPAN &&
-                      strcmp(names_text(&sel->names, sel->name[event]), RANGE_NAME) == 0;
-        if (is_own) {
-            c->start = times_start(sel, event);
-            c->end = times_end(sel, event);
-            has_own = true;
-        } else if (!has_own) {
+    if (find_own_range(c)) {
+        return;
+    }
+    for (uint32_t event = 0; event < sel->trace->events.count; event++) {
+        if (sel->type[event] != TYPE_NONE && sel->type[event] != TYPE_MEMORY) {
             c->start = ns_min(c->start, times_start(sel, event));
             c->end = ns_max(c->end, times_end(sel, event));
         }

@@ -64,10 +64,9 @@ bool gpus_run(struct trace_results *results, const struct selection *sel)
     results->gpus =
         arena_calloc(&results->arena, (size_t)trace->device_count + 1, sizeof *results->gpus);
     bool ok = works != NULL && results->gpus != NULL;
-    for (uint32_t i = 0; ok && i < sel->order_count; i++) {
-        uint32_t event = sel->order[i];
-        if (select_is_device((enum event_type)sel->type[event])) {
-            works[trace->events.track[event]] = true;
+    for (uint32_t i = 0; ok && i < trace->events.count; i++) {
+        if (select_is_device((enum event_type)sel->type[i])) {
+            works[trace->events.track[i]] = true;
         }
     }
     for (uint32_t t = 0; ok && trace->device_count > 0 && t < trace->track_count; t++) {

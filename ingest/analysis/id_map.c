@@ -4,8 +4,12 @@
 
 #define CAPACITY_FIRST ((size_t)64)
 
-/* Ids are mostly consecutive numbers or addresses: every bit has to reach the low ones. */
-static size_t hash(int64_t key)
+/* Slots that are tried together: a line of the processor's cache. */
+#define NEIGHBOURS ((size_t)4)
+
+/* From group to group of slots: the key's own way, so that keys which meet part again. An odd
+ * number of groups, and so a way through all of them. */
+static size_t stride(int64_t key)
 {
     uint64_t x = (uint64_t)key;
     x ^= x >> 32;
@@ -13,7 +17,7 @@ static size_t hash(int64_t key)
     x ^= x >> 32;
     x *= UINT64_C(0xd6e8feb86659fd93);
     x ^= x >> 32;
-    return (size_t)x;
+    return ((size_t)x | 1) * NEIGHBOURS;
 }
 
 void id_map_init(struct id_map *map)
@@ -27,20 +31,41 @@ void id_map_free(struct id_map *map)
     id_map_init(map);
 }
 
-/* The slot of the key, or the free one where it belongs. */
-static struct id_slot *probe(const struct id_map *map, int64_t key)
+static bool ends_search(const struct id_slot *slot, int64_t key)
 {
-    size_t mask = map->capacity - 1;
-    size_t i = hash(key) & mask;
-    while (map->slots[i].index != ID_MAP_NONE && map->slots[i].key != key) {
-        i = (i + 1) & mask;
-    }
-    return &map->slots[i];
+    return slot->index == ID_MAP_NONE || slot->key == key;
 }
 
-static bool grow(struct id_map *map)
+/* One of the key's neighbours, from its own place on; NULL: others have them all. */
+static struct id_slot *probe_group(struct id_slot *group, int64_t key)
 {
-    size_t capacity = map->capacity == 0 ? CAPACITY_FIRST : map->capacity * 2;
+    for (size_t i = 0; i < NEIGHBOURS; i++) {
+        struct id_slot *slot = &group[((size_t)key + i) % NEIGHBOURS];
+        if (ends_search(slot, key)) {
+            return slot;
+        }
+    }
+    return NULL;
+}
+
+/* The slot of the key, or the free one where it belongs. Ids are mostly consecutive numbers that
+ * are asked for in their order: they lie side by side, and memory is read in order too. */
+static struct id_slot *probe(const struct id_map *map, int64_t key)
+{
+    size_t mask = map->capacity - NEIGHBOURS;
+    size_t group = (size_t)key & mask;
+    struct id_slot *slot = probe_group(&map->slots[group], key);
+    if (KS_LIKELY(slot != NULL)) {
+        return slot;
+    }
+    for (size_t step = stride(key); slot == NULL; slot = probe_group(&map->slots[group], key)) {
+        group = (group + step) & mask;
+    }
+    return slot;
+}
+
+static bool resize(struct id_map *map, size_t capacity)
+{
     struct id_slot *slots = scratch_alloc(capacity, sizeof *slots);
     if (slots == NULL) {
         return false;
@@ -59,10 +84,24 @@ static bool grow(struct id_map *map)
     return true;
 }
 
+static bool has_room(size_t capacity, size_t count)
+{
+    return count <= capacity / 4 * 3;
+}
+
+bool id_map_reserve(struct id_map *map, size_t count)
+{
+    size_t capacity = map->capacity == 0 ? CAPACITY_FIRST : map->capacity;
+    while (!has_room(capacity, count)) {
+        capacity *= 2;
+    }
+    return capacity == map->capacity || resize(map, capacity);
+}
+
 struct id_slot *id_map_add(struct id_map *map, int64_t key)
 {
-    bool is_full = (size_t)map->count + 1 > map->capacity / 4 * 3;
-    if (is_full && !grow(map)) {
+    if (!has_room(map->capacity, (size_t)map->count + 1) &&
+        !id_map_reserve(map, (size_t)map->count + 1)) {
         return NULL;
     }
     struct id_slot *slot = probe(map, key);

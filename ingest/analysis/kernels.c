@@ -31,30 +31,6 @@ void kernels_free(struct kernels *kernels)
     *kernels = (struct kernels){0};
 }
 
-static const struct kernel_args *args_of(const struct trace *trace, uint32_t event)
-{
-    uint32_t args = trace->events.args[event];
-    return args == TRACE_NO_ARGS ? NULL : &trace->kernel_args[args];
-}
-
-int64_t kernel_device(const struct trace *trace, uint32_t event)
-{
-    const struct kernel_args *args = args_of(trace, event);
-    return args == NULL ? TRACE_NO_ID : args->device;
-}
-
-double kernel_blocks_per_sm(const struct trace *trace, uint32_t event)
-{
-    const struct kernel_args *args = args_of(trace, event);
-    return args == NULL ? (double)NAN : args->blocks_per_sm;
-}
-
-double kernel_occupancy_pct(const struct trace *trace, uint32_t event)
-{
-    const struct kernel_args *args = args_of(trace, event);
-    return args == NULL ? (double)NAN : args->occupancy_pct;
-}
-
 /* Kernels grouped by name; groups in the order of their first kernel. */
 struct by_name {
     const struct kernels *kernels;
@@ -116,20 +92,13 @@ static bool add_percentiles(struct by_name *b)
     const struct kernels *kernels = b->kernels;
     int64_t *durations = scratch_alloc(kernels->count, sizeof *durations);
     b->percentiles = scratch_alloc(b->keys.count, sizeof *b->percentiles);
-    uint32_t *order = NULL;
-    if (durations != NULL) {
-        for (uint32_t i = 0; i < kernels->count; i++) {
-            durations[i] = trace_dur_ns(&kernels->sel->trace->events, kernels->events[i]);
-        }
-        order = percentiles_order(durations, kernels->count);
+    bool ok = durations != NULL && b->percentiles != NULL;
+    for (uint32_t i = 0; ok && i < kernels->count; i++) {
+        durations[i] = trace_dur_ns(&kernels->sel->trace->events, kernels->events[i]);
     }
-    bool ok = order != NULL && b->percentiles != NULL;
-    if (ok) {
-        const struct percentile_items items = {durations, order, b->group, NULL, kernels->count};
-        ok = percentiles_by_group(&items, b->calls, b->keys.count, b->percentiles);
-    }
+    ok = ok && percentiles_by_group(durations, b->group, kernels->count, b->calls, b->keys.count,
+                                    b->percentiles);
     scratch_free(durations);
-    scratch_free(order);
     return ok;
 }
 

@@ -7,6 +7,7 @@
 #include "ingest/base/attr.h"
 #include "ingest/model/results.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -22,10 +23,31 @@ struct kernels {
 bool kernels_collect(struct kernels *kernels, const struct selection *sel) KS_MUST_USE;
 void kernels_free(struct kernels *kernels);
 
+/* NULL: the kernel has none. */
+static inline const struct kernel_args *kernel_args_of(const struct trace *trace, uint32_t event)
+{
+    uint32_t args = trace->events.args[event];
+    return args == TRACE_NO_ARGS ? NULL : &trace->kernel_args[args];
+}
+
 /* Arguments of a kernel; missing ones are NaN or TRACE_NO_ID. */
-int64_t kernel_device(const struct trace *trace, uint32_t event);
-double kernel_blocks_per_sm(const struct trace *trace, uint32_t event);
-double kernel_occupancy_pct(const struct trace *trace, uint32_t event);
+static inline int64_t kernel_device(const struct trace *trace, uint32_t event)
+{
+    const struct kernel_args *args = kernel_args_of(trace, event);
+    return args == NULL ? TRACE_NO_ID : args->device;
+}
+
+static inline double kernel_blocks_per_sm(const struct trace *trace, uint32_t event)
+{
+    const struct kernel_args *args = kernel_args_of(trace, event);
+    return args == NULL ? (double)NAN : args->blocks_per_sm;
+}
+
+static inline double kernel_occupancy_pct(const struct trace *trace, uint32_t event)
+{
+    const struct kernel_args *args = kernel_args_of(trace, event);
+    return args == NULL ? (double)NAN : args->occupancy_pct;
+}
 
 /* Fills results.kernels in the plugin's order, tc_pie_used, tensor_pie_used, has_blocks_per_sm and
  * has_occupancy:

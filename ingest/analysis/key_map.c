@@ -8,12 +8,12 @@
 
 static size_t hash(const struct key *key)
 {
-    uint64_t x = UINT64_C(0x9e3779b97f4a7c15);
-    for (size_t i = 0; i < 4; i++) {
-        x = (x ^ key->id[i]) * UINT64_C(0xd6e8feb86659fd93);
-        x ^= x >> 32;
-    }
-    return (size_t)x;
+    uint64_t low = (uint64_t)key->id[1] << 32 | key->id[0];
+    uint64_t high = (uint64_t)key->id[3] << 32 | key->id[2];
+    uint64_t x = low * UINT64_C(0x9e3779b97f4a7c15) ^ high * UINT64_C(0xd6e8feb86659fd93);
+    x ^= x >> 32;
+    x *= UINT64_C(0xd6e8feb86659fd93);
+    return (size_t)(x ^ x >> 32);
 }
 
 static bool equal(const struct key *a, const struct key *b)

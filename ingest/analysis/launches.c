@@ -30,6 +30,7 @@ struct grouping {
     uint32_t none_text;
     uint32_t zero_text;
     struct key_map keys;
+    uint32_t *group_of_args;  /* by entry of trace.kernel_args: of the kernel seen last */
     struct launch_sums *sums; /* by group */
     size_t sums_cap;
     uint32_t *group; /* by kernel visit */
@@ -93,8 +94,10 @@ static bool read_configs(struct grouping *g)
     g->zero_text = names_intern(names, "0", 1);
     uint32_t no_dim = names_intern(names, NO_DIM, strlen(NO_DIM));
     g->config_of = scratch_alloc(trace->kernel_args_count, sizeof *g->config_of);
-    bool ok = g->root_name != STRTAB_NONE && g->none_text != STRTAB_NONE &&
-              g->zero_text != STRTAB_NONE && no_dim != STRTAB_NONE && g->config_of != NULL;
+    g->group_of_args = scratch_none(trace->kernel_args_count);
+    bool ok = g->group_of_args != NULL && g->root_name != STRTAB_NONE &&
+              g->none_text != STRTAB_NONE && g->zero_text != STRTAB_NONE && no_dim != STRTAB_NONE &&
+              g->config_of != NULL;
     for (uint32_t i = 0; ok && i < trace->kernel_args_count; i++) {
         g->config_of[i] = config_of_args(g, &trace->kernel_args[i], no_dim);
         ok = g->config_of[i] != KEY_MAP_NONE;
@@ -131,16 +134,30 @@ static bool keep_visit(struct grouping *g, uint32_t group, int64_t duration)
     return true;
 }
 
+/* Mostly the group of the last kernel with these arguments: they tell the configuration. */
+static uint32_t group_of(struct grouping *g, uint32_t name, uint32_t operator_name, uint32_t args)
+{
+    if (args == TRACE_NO_ARGS) {
+        return key_map_add(&g->keys, (struct key){{name, operator_name, g->no_config, 0}});
+    }
+    uint32_t group = g->group_of_args[args];
+    const struct key *known = group == KEY_MAP_NONE ? NULL : &g->keys.keys[group];
+    if (known == NULL || known->id[KEY_NAME] != name || known->id[KEY_OPERATOR] != operator_name) {
+        const struct key key = {{name, operator_name, g->config_of[args], 0}};
+        group = key_map_add(&g->keys, key);
+        g->group_of_args[args] = group;
+    }
+    return group;
+}
+
 static bool see_kernel(void *ctx, uint32_t event, uint32_t owner)
 {
     struct grouping *g = ctx;
     const struct trace *trace = g->tree->sel->trace;
     uint32_t operator_name = owner == OP_NO_NODE ? g->root_name : op_node_name(g->tree, owner);
-    uint32_t args = trace->events.args[event];
-    uint32_t config = args == TRACE_NO_ARGS ? g->no_config : g->config_of[args];
-    const struct key key = {{g->tree->sel->name[event], operator_name, config, 0}};
     uint32_t known = g->keys.count;
-    uint32_t group = key_map_add(&g->keys, key);
+    uint32_t group =
+        group_of(g, g->tree->sel->name[event], operator_name, trace->events.args[event]);
     if (group == KEY_MAP_NONE) {
         return false;
     }
@@ -168,17 +185,14 @@ static struct percentiles *find_percentiles(const struct grouping *g)
 {
     struct percentiles *out = scratch_alloc(g->keys.count, sizeof *out);
     int64_t *calls = scratch_alloc(g->keys.count, sizeof *calls);
-    uint32_t *order = percentiles_order(g->duration, g->count);
-    bool ok = out != NULL && calls != NULL && order != NULL;
+    bool ok = out != NULL && calls != NULL;
     if (ok) {
         for (uint32_t i = 0; i < g->keys.count; i++) {
             calls[i] = g->sums[i].calls;
         }
-        const struct percentile_items items = {g->duration, order, g->group, NULL, g->count};
-        ok = percentiles_by_group(&items, calls, g->keys.count, out);
+        ok = percentiles_by_group(g->duration, g->group, g->count, calls, g->keys.count, out);
     }
     scratch_free(calls);
-    scratch_free(order);
     if (!ok) {
         scratch_free(out);
         out = NULL;
@@ -265,6 +279,7 @@ bool launches_run(struct trace_results *results,
     key_map_free(&g.configs);
     key_map_free(&g.keys);
     scratch_free(g.config_of);
+    scratch_free(g.group_of_args);
     scratch_free(g.sums);
     scratch_free(g.group);
     scratch_free(g.duration);

@@ -142,7 +142,7 @@ bool link_devices(struct links *links, const struct selection *sel)
     *links = (struct links){0};
     struct linking l = {.links = links, .sel = sel};
     id_map_init(&l.calls);
-    bool ok = allocate(&l);
+    bool ok = allocate(&l) && id_map_reserve(&l.calls, sel->type_count[TYPE_RUNTIME]);
     for (uint32_t i = 0; ok && i < sel->order_count; i++) {
         enum event_type type = (enum event_type)sel->type[sel->order[i]];
         if (type == TYPE_RUNTIME || select_is_device(type)) {

@@ -4,7 +4,6 @@
 #include "ingest/analysis/scratch.h"
 #include "ingest/analysis/tensor_core.h"
 
-#define KERNEL_FLAGS (NAME_TC_KERNEL | NAME_TENSOR_KERNEL | NAME_COLLECTIVE_KERNEL)
 #define BACKWARD_PREFIX "autograd::engine::evaluate_function:"
 
 static bool begins(const char *text, const char *prefix)
@@ -136,28 +135,21 @@ static uint32_t flags_of(const char *name)
     return flags;
 }
 
-uint32_t names_flags(struct names *names, uint32_t id)
+uint32_t names_find_flags(struct names *names, uint32_t id)
 {
-    uint32_t flags = names->flags[id];
-    if ((flags & NAME_KNOWN) == 0) {
-        flags |= flags_of(names_text(names, id));
-        names->flags[id] = flags;
-    }
-    return flags & ~(uint32_t)(KERNEL_FLAGS | NAME_KERNEL_KNOWN);
+    names->flags[id] |= flags_of(names_text(names, id));
+    return names->flags[id];
 }
 
-uint32_t names_kernel_flags(struct names *names, uint32_t id)
+uint32_t names_find_kernel_flags(struct names *names, uint32_t id)
 {
-    uint32_t flags = names->flags[id];
-    if ((flags & NAME_KERNEL_KNOWN) == 0) {
-        const char *name = names_text(names, id);
-        flags |= NAME_KERNEL_KNOWN;
-        flags |= tensor_core_plugin_kernel(name) ? NAME_TC_KERNEL : 0;
-        flags |= tensor_core_kernel(name) ? NAME_TENSOR_KERNEL : 0;
-        flags |= comm_kind_of_kernel(name) != NULL ? NAME_COLLECTIVE_KERNEL : 0;
-        names->flags[id] = flags;
-    }
-    return flags & KERNEL_FLAGS;
+    const char *name = names_text(names, id);
+    uint32_t flags = NAME_KERNEL_KNOWN;
+    flags |= tensor_core_plugin_kernel(name) ? NAME_TC_KERNEL : 0;
+    flags |= tensor_core_kernel(name) ? NAME_TENSOR_KERNEL : 0;
+    flags |= comm_kind_of_kernel(name) != NULL ? NAME_COLLECTIVE_KERNEL : 0;
+    names->flags[id] |= flags;
+    return names->flags[id];
 }
 
 static bool is_space(char c)

@@ -33,6 +33,7 @@ enum name_flag {
     NAME_OUR_COLLECTIVE = 1 << 18,   /* operator of a collective by our rule: see comm_kinds.h */
     NAME_COLLECTIVE_KERNEL = 1 << 19 /* kernel of a communication library, the same */
 };
+#define NAMES_OF_KERNELS ((uint32_t)(NAME_TC_KERNEL | NAME_TENSOR_KERNEL | NAME_COLLECTIVE_KERNEL))
 #define NAME_COLLECTIVE (NAME_NCCL | NAME_GLOO | NAME_CNCL)
 
 #define NAMES_STEP_PREFIX "ProfilerStep#"
@@ -54,10 +55,24 @@ uint32_t names_intern(struct names *names, const char *text, size_t len);
 const char *names_text(const struct names *names, uint32_t id);
 size_t names_len(const struct names *names, uint32_t id);
 
+/* Reads the name, whose flags are then known. */
+uint32_t names_find_flags(struct names *names, uint32_t id);
 /* enum name_flag without those of kernels. */
-uint32_t names_flags(struct names *names, uint32_t id);
+static inline uint32_t names_flags(struct names *names, uint32_t id)
+{
+    uint32_t flags = names->flags[id];
+    return ((flags & NAME_KNOWN) != 0 ? flags : names_find_flags(names, id)) &
+           ~(NAMES_OF_KERNELS | (uint32_t)NAME_KERNEL_KNOWN);
+}
+/* Reads a kernel's name, whose flags are then known. */
+uint32_t names_find_kernel_flags(struct names *names, uint32_t id);
 /* NAME_TC_KERNEL, NAME_TENSOR_KERNEL, NAME_COLLECTIVE_KERNEL together. */
-uint32_t names_kernel_flags(struct names *names, uint32_t id);
+static inline uint32_t names_kernel_flags(struct names *names, uint32_t id)
+{
+    uint32_t flags = names->flags[id];
+    return ((flags & NAME_KERNEL_KNOWN) != 0 ? flags : names_find_kernel_flags(names, id)) &
+           NAMES_OF_KERNELS;
+}
 
 /* The number after `ProfilerStep#` as Python's int() reads it and str() prints it ("007" is "7"),
  * into `out` of `cap` bytes. The length; 0 when there is no number, or none that fits. */

@@ -77,32 +77,55 @@ static bool add_to_thread(struct op_tree *tree, uint32_t thread, uint32_t event,
     return true;
 }
 
-static bool count_nodes(struct op_tree *tree, struct warnings *warnings)
+/* The events that become nodes, in order of time. */
+struct node_events {
+    uint32_t *items;
+    uint32_t count;
+};
+
+static bool find_events(struct node_events *events, const struct selection *sel)
 {
-    const struct selection *sel = tree->sel;
+    uint32_t most = 0;
+    for (int type = TYPE_NONE; type < TYPE_COUNT; type++) {
+        most += select_is_host((enum event_type)type) ? sel->type_count[type] : 0;
+    }
+    events->items = scratch_alloc(most, sizeof *events->items);
+    for (uint32_t i = 0; events->items != NULL && i < sel->order_count; i++) {
+        uint32_t event = sel->order[i];
+        bool is_node =
+            select_is_host((enum event_type)sel->type[event]) && class_of(sel, event) != NO_CLASS;
+        if (is_node) {
+            events->items[events->count++] = event;
+        }
+    }
+    return events->items != NULL;
+}
+
+/* Leaves out the events on threads that have no number. */
+static bool count_nodes(struct op_tree *tree, struct node_events *events, struct warnings *warnings)
+{
     struct id_map tids;
     id_map_init(&tids);
     size_t thread_cap = 0;
     bool ok = true;
-    for (uint32_t i = 0; ok && i < sel->order_count; i++) {
-        uint32_t event = sel->order[i];
-        if (!select_is_host((enum event_type)sel->type[event]) ||
-            class_of(sel, event) == NO_CLASS) {
-            continue;
-        }
+    uint32_t kept = 0;
+    for (uint32_t i = 0; ok && i < events->count; i++) {
+        uint32_t event = events->items[i];
         bool has_tid = false;
         uint32_t thread = thread_of(tree, &tids, event, &has_tid);
         if (!has_tid) {
             warning_add(warnings, WARN_BAD_TID, WARNING_NO_OFFSET);
             continue;
         }
+        events->items[kept++] = event;
         ok = thread != OP_NO_THREAD && add_to_thread(tree, thread, event, &thread_cap);
     }
+    events->count = kept;
     id_map_free(&tids);
     return ok;
 }
 
-static bool place_nodes(struct op_tree *tree)
+static bool place_nodes(struct op_tree *tree, const struct node_events *events)
 {
     const struct selection *sel = tree->sel;
     uint32_t total = 0;
@@ -113,27 +136,28 @@ static bool place_nodes(struct op_tree *tree)
         total += count;
     }
     tree->nodes = scratch_alloc((size_t)total + 1, sizeof *tree->nodes);
-    if (tree->nodes == NULL) {
-        return false;
-    }
-    for (uint32_t i = 0; i < sel->order_count; i++) {
-        uint32_t event = sel->order[i];
+    for (uint32_t i = 0; tree->nodes != NULL && i < events->count; i++) {
+        uint32_t event = events->items[i];
         uint32_t thread = tree->track_thread[sel->trace->events.track[event]];
-        if (thread == OP_NO_THREAD || !select_is_host((enum event_type)sel->type[event])) {
-            continue;
-        }
         uint8_t class = class_of(sel, event);
-        if (class != NO_CLASS) {
-            tree->nodes[tree->threads[thread].end++] =
-                (struct op_node){.event = event,
-                                 .parent = OP_NO_NODE,
-                                 .runtimes = RUNTIME_LIST_NONE,
-                                 .class = class,
-                                 .type = sel->type[event],
-                                 .flags = flags_of(sel, event, class)};
-        }
+        tree->nodes[tree->threads[thread].end++] =
+            (struct op_node){.event = event,
+                             .parent = OP_NO_NODE,
+                             .runtimes = RUNTIME_LIST_NONE,
+                             .class = class,
+                             .type = sel->type[event],
+                             .flags = flags_of(sel, event, class)};
     }
-    return true;
+    return tree->nodes != NULL;
+}
+
+static bool make_nodes(struct op_tree *tree, struct warnings *warnings)
+{
+    struct node_events events = {.count = 0};
+    bool ok = find_events(&events, tree->sel) && count_nodes(tree, &events, warnings) &&
+              place_nodes(tree, &events);
+    scratch_free(events.items);
+    return ok;
 }
 
 /* Thread by thread in order of time: the first node with an external id takes all its runtimes.
@@ -239,6 +263,6 @@ bool op_tree_zero_owner_is_last(const struct op_tree *tree, uint32_t runtime)
 bool op_threads_fill(struct op_tree *tree, struct warnings *warnings)
 {
     tree->track_thread = scratch_none(tree->sel->trace->track_count);
-    return tree->track_thread != NULL && count_nodes(tree, warnings) && place_nodes(tree) &&
-           give_runtimes(tree) && complete_track_threads(tree) && give_zero_runtimes(tree);
+    return tree->track_thread != NULL && make_nodes(tree, warnings) && give_runtimes(tree) &&
+           complete_track_threads(tree) && give_zero_runtimes(tree);
 }

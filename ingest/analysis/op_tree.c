@@ -245,7 +245,6 @@ bool op_tree_build(struct op_tree *tree,
         !op_threads_fill(tree, warnings)) {
         return false;
     }
-    runtime_lists_drop_ids(&tree->lists);
     for (uint32_t t = 0; t < tree->thread_count; t++) {
         struct op_thread *thread = &tree->threads[t];
         if (!order_thread(tree, thread)) {
@@ -255,7 +254,9 @@ bool op_tree_build(struct op_tree *tree,
         melt_duplicates(tree, thread);
         set_root_bounds(tree, thread);
     }
-    return attribution_give(attribution, tree) && op_tree_add_stats(tree);
+    bool ok = attribution_give(attribution, tree);
+    runtime_lists_close(&tree->lists);
+    return ok && op_tree_add_stats(tree);
 }
 
 void op_tree_free(struct op_tree *tree)

@@ -20,32 +20,45 @@ struct sums {
 /* Parts of a fine group's key. */
 enum { KEY_NAME, KEY_SHAPE, KEY_STACK };
 
+#define NO_GROUP UINT32_MAX
+
 /* Calls grouped by name, shape and stack: every other grouping joins whole groups of this one, in
- * the order in which their first groups stand. */
+ * the order in which their first groups stand. What is kept of each call lies name by name, so that
+ * one name after the other can be sorted. */
 struct calls {
     const struct op_tree *tree;
+    const struct visits *visits;
     struct key_map keys; /* of the fine groups */
     struct sums *sums;   /* by fine group */
     uint32_t sums_count;
     size_t sums_cap;
-    uint32_t *group; /* fine group by call */
-    int64_t *host;   /* duration by call, ticks */
-    int64_t *device; /* device total by call */
+    uint32_t *group_of_args; /* by entry of trace.op_args: of the call seen last, KEY_MAP_NONE */
+    uint32_t *group;         /* fine group by place */
+    int64_t *value;          /* by place, ticks: duration, later device total */
+    uint32_t
+        *next; /* place of the next call, by name id; when all have theirs: of the name's end */
+    size_t name_count;
     size_t count;
     uint32_t empty_shape; /* text ids for calls without arguments */
     uint32_t empty_stack;
 };
 
-static struct key key_of(const struct calls *c, uint32_t node)
+/* Mostly the group of the last call with these arguments: they tell shape and stack. */
+static uint32_t group_of(struct calls *c, uint32_t node)
 {
     const struct trace *trace = c->tree->sel->trace;
     uint32_t args = trace->events.args[c->tree->nodes[node].event];
-    struct key key = {{op_node_name(c->tree, node), c->empty_shape, c->empty_stack, 0}};
-    if (args != TRACE_NO_ARGS) {
-        key.id[KEY_SHAPE] = trace->op_args[args].shape;
-        key.id[KEY_STACK] = trace->op_args[args].call_stack;
+    uint32_t name = op_node_name(c->tree, node);
+    if (args == TRACE_NO_ARGS) {
+        return key_map_add(&c->keys, (struct key){{name, c->empty_shape, c->empty_stack, 0}});
     }
-    return key;
+    uint32_t group = c->group_of_args[args];
+    if (group == KEY_MAP_NONE || c->keys.keys[group].id[KEY_NAME] != name) {
+        const struct op_args *texts = &trace->op_args[args];
+        group = key_map_add(&c->keys, (struct key){{name, texts->shape, texts->call_stack, 0}});
+        c->group_of_args[args] = group;
+    }
+    return group;
 }
 
 static void add_sums(struct sums *to, const struct sums *add)
@@ -67,30 +80,45 @@ static void add_sums(struct sums *to, const struct sums *add)
     to->host_max = ns_max(to->host_max, add->host_max);
 }
 
-static struct sums sums_of(const struct op_tree *tree, uint32_t node)
+static bool is_operator(const struct op_tree *tree, uint32_t visit)
+{
+    return (visit & VISIT_ROOT) == 0 && (tree->nodes[visit].flags & OP_REAL) != 0;
+}
+
+static void add_device_time(struct sums *sums, const struct op_tree *tree, uint32_t node)
 {
     struct op_launch_sums total = op_node_total(tree, node);
     struct op_launch_sums self = op_node_self(tree, node);
-    int64_t duration = op_node_duration(tree, node);
-    uint16_t flags = tree->nodes[node].flags;
-    return (struct sums){.calls = 1,
-                         .host_total = duration,
-                         .host_self = op_node_host_self(tree, node),
-                         .device_total = total.device,
-                         .device_self = self.device,
-                         .tc_total = total.tc,
-                         .tc_self = self.tc,
-                         .tensor_total = total.tensor,
-                         .tensor_self = self.tensor,
-                         .host_min = duration,
-                         .host_max = duration,
-                         .tc_eligible = (flags & OP_TC) != 0,
-                         .tensor_eligible = (flags & OP_TENSOR) != 0};
+    sums->device_total = ns_add(sums->device_total, total.device);
+    sums->device_self = ns_add(sums->device_self, self.device);
+    sums->tc_total = ns_add(sums->tc_total, total.tc);
+    sums->tc_self = ns_add(sums->tc_self, self.tc);
+    sums->tensor_total = ns_add(sums->tensor_total, total.tensor);
+    sums->tensor_self = ns_add(sums->tensor_self, self.tensor);
+}
+
+static void add_node(struct sums *sums, const struct op_tree *tree, uint32_t node, int64_t duration)
+{
+    const struct op_node *self = &tree->nodes[node];
+    if (sums->calls++ == 0) {
+        sums->host_min = duration;
+        sums->host_max = duration;
+        sums->tc_eligible = (self->flags & OP_TC) != 0;
+        sums->tensor_eligible = (self->flags & OP_TENSOR) != 0;
+    }
+    sums->host_total = ns_add(sums->host_total, duration);
+    sums->host_self = ns_add(sums->host_self, op_node_host_self(tree, node));
+    sums->host_min = ns_min(sums->host_min, duration);
+    sums->host_max = ns_max(sums->host_max, duration);
+    bool launches = self->rank != tree->nodes[self->end].rank;
+    if (launches) {
+        add_device_time(sums, tree, node);
+    }
 }
 
 static bool add_call(struct calls *c, uint32_t node)
 {
-    uint32_t group = key_map_add(&c->keys, key_of(c, node));
+    uint32_t group = group_of(c, node);
     if (group == KEY_MAP_NONE) {
         return false;
     }
@@ -102,48 +130,76 @@ static bool add_call(struct calls *c, uint32_t node)
         c->sums = sums;
         c->sums[c->sums_count++] = (struct sums){0};
     }
-    struct sums call = sums_of(c->tree, node);
-    add_sums(&c->sums[group], &call);
-    c->group[c->count] = group;
-    c->host[c->count] = call.host_total;
-    c->device[c->count++] = call.device_total;
+    int64_t duration = op_node_duration(c->tree, node);
+    uint32_t place = c->next[op_node_name(c->tree, node)]++;
+    add_node(&c->sums[group], c->tree, node, duration);
+    c->group[place] = group;
+    c->value[place] = duration;
     return true;
 }
 
-static bool is_operator(const struct op_tree *tree, uint32_t visit)
+/* Room for all calls, and where those of each name begin. */
+static bool place_names(struct calls *c)
 {
-    return (visit & VISIT_ROOT) == 0 && (tree->nodes[visit].flags & OP_REAL) != 0;
+    const struct op_tree *tree = c->tree;
+    c->name_count = tree->sel->names.flags_cap;
+    c->next = scratch_calloc(c->name_count, sizeof *c->next);
+    for (size_t i = 0; c->next != NULL && i < c->visits->count; i++) {
+        if (is_operator(tree, c->visits->items[i])) {
+            c->next[op_node_name(tree, c->visits->items[i])]++;
+            c->count++;
+        }
+    }
+    uint32_t place = 0;
+    for (size_t name = 0; c->next != NULL && name < c->name_count; name++) {
+        uint32_t here = c->next[name];
+        c->next[name] = place;
+        place += here;
+    }
+    c->group = scratch_alloc(c->count, sizeof *c->group);
+    c->value = scratch_alloc(c->count, sizeof *c->value);
+    return c->next != NULL && c->group != NULL && c->value != NULL;
 }
 
-static bool collect_calls(struct calls *c, const struct visits *visits)
+static bool collect_calls(struct calls *c)
 {
     struct names *names = &c->tree->sel->names;
     c->empty_shape = names_intern(names, "[]", 2);
     c->empty_stack = names_intern(names, "", 0);
-    size_t count = 0;
-    for (size_t i = 0; i < visits->count; i++) {
-        count += is_operator(c->tree, visits->items[i]);
-    }
-    c->group = scratch_alloc(count, sizeof *c->group);
-    c->host = scratch_alloc(count, sizeof *c->host);
-    c->device = scratch_alloc(count, sizeof *c->device);
-    bool ok = c->group != NULL && c->host != NULL && c->device != NULL &&
-              c->empty_shape != STRTAB_NONE && c->empty_stack != STRTAB_NONE;
-    for (size_t i = 0; ok && i < visits->count; i++) {
-        ok = !is_operator(c->tree, visits->items[i]) || add_call(c, visits->items[i]);
+    c->group_of_args = scratch_none(c->tree->sel->trace->op_args_count);
+    bool ok = c->empty_shape != STRTAB_NONE && c->empty_stack != STRTAB_NONE &&
+              c->group_of_args != NULL && place_names(c);
+    for (size_t i = 0; ok && i < c->visits->count; i++) {
+        uint32_t visit = c->visits->items[i];
+        ok = !is_operator(c->tree, visit) || add_call(c, visit);
     }
     return ok;
+}
+
+/* The calls as before, but with the other of their values. */
+static void replace_by_device_totals(struct calls *c)
+{
+    memmove(c->next + 1, c->next, (c->name_count - 1) * sizeof *c->next);
+    c->next[0] = 0;
+    for (size_t i = 0; i < c->visits->count; i++) {
+        uint32_t node = c->visits->items[i];
+        if (is_operator(c->tree, node)) {
+            uint32_t place = c->next[op_node_name(c->tree, node)]++;
+            c->value[place] = op_node_total(c->tree, node).device;
+        }
+    }
 }
 
 /* ---- coarser groupings ---- */
 
 /* A grouping made of whole fine groups. */
 struct grouping {
-    uint32_t *coarse; /* by fine group; PERCENTILES_NO_GROUP: left out */
+    uint32_t *coarse; /* by fine group; NO_GROUP: left out */
     struct key_map keys;
     uint32_t *first; /* first fine group, by coarse group */
     struct sums *sums;
     bool *has_stack;
+    int64_t *calls; /* by coarse group, as are the rest */
     struct percentiles *host;
     struct percentiles *device;
 };
@@ -155,6 +211,7 @@ static void free_grouping(struct grouping *g)
     scratch_free(g->first);
     scratch_free(g->sums);
     scratch_free(g->has_stack);
+    scratch_free(g->calls);
     scratch_free(g->host);
     scratch_free(g->device);
 }
@@ -174,7 +231,7 @@ join_group(struct grouping *g, const struct calls *c, uint32_t fine, enum operat
 {
     struct key key = c->keys.keys[fine];
     bool has_stack = names_len(&c->tree->sel->names, key.id[KEY_STACK]) != 0;
-    g->coarse[fine] = PERCENTILES_NO_GROUP;
+    g->coarse[fine] = NO_GROUP;
     if (by_stack(by) && !has_stack) {
         return true;
     }
@@ -207,32 +264,71 @@ static bool join_groups(struct grouping *g, const struct calls *c, enum operator
     for (uint32_t fine = 0; ok && fine < fine_count; fine++) {
         ok = join_group(g, c, fine, by);
     }
+    g->calls = scratch_alloc(g->keys.count, sizeof *g->calls);
     g->host = scratch_alloc(g->keys.count, sizeof *g->host);
     g->device = scratch_alloc(g->keys.count, sizeof *g->device);
-    return ok && g->host != NULL && g->device != NULL;
+    ok = ok && g->calls != NULL && g->host != NULL && g->device != NULL;
+    for (uint32_t i = 0; ok && i < g->keys.count; i++) {
+        g->calls[i] = g->sums[i].calls;
+    }
+    return ok;
 }
 
-struct value_orders {
-    uint32_t *host;
-    uint32_t *device;
+/* ---- percentiles: name by name, for no grouping joins calls of two names ---- */
+
+struct walks {
+    const struct grouping *groupings;
+    struct percentile_walk by[OPERATOR_GROUP_COUNT];
 };
 
-static bool
-add_percentiles(struct grouping *g, const struct calls *c, const struct value_orders *orders)
+static void see_value(struct walks *walks, uint32_t fine, int64_t value)
 {
-    int64_t *calls = scratch_alloc(g->keys.count, sizeof *calls);
-    if (calls == NULL) {
-        return false;
+    for (int by = 0; by < OPERATOR_GROUP_COUNT; by++) {
+        uint32_t group = walks->groupings[by].coarse[fine];
+        if (group != NO_GROUP) {
+            percentile_walk_see(&walks->by[by], group, value);
+        }
     }
-    for (uint32_t i = 0; i < g->keys.count; i++) {
-        calls[i] = g->sums[i].calls;
+}
+
+static bool walk_name(struct walks *walks, const struct calls *c, uint32_t first, uint32_t end)
+{
+    uint32_t *order = percentiles_order(c->value + first, end - first);
+    for (uint32_t i = 0; order != NULL && i < end - first; i++) {
+        see_value(walks, c->group[first + order[i]], c->value[first + order[i]]);
     }
-    const struct percentile_items host = {c->host, orders->host, c->group, g->coarse, c->count};
-    const struct percentile_items device = {c->device, orders->device, c->group, g->coarse,
-                                            c->count};
-    bool ok = percentiles_by_group(&host, calls, g->keys.count, g->host) &&
-              percentiles_by_group(&device, calls, g->keys.count, g->device);
-    scratch_free(calls);
+    scratch_free(order);
+    return order != NULL;
+}
+
+static bool walk_names(struct walks *walks, const struct calls *c)
+{
+    bool ok = true;
+    uint32_t first = 0;
+    for (size_t name = 0; ok && name < c->name_count; name++) {
+        uint32_t end = c->next[name];
+        ok = first == end || walk_name(walks, c, first, end);
+        first = end;
+    }
+    return ok;
+}
+
+static bool find_percentiles(struct grouping *groupings, const struct calls *c, bool of_device)
+{
+    struct walks walks = {.groupings = groupings};
+    bool ok = true;
+    for (int by = 0; by < OPERATOR_GROUP_COUNT; by++) {
+        const struct grouping *g = &groupings[by];
+        ok = percentile_walk_init(&walks.by[by], g->calls, g->keys.count) && ok;
+    }
+    ok = ok && walk_names(&walks, c);
+    for (int by = 0; by < OPERATOR_GROUP_COUNT; by++) {
+        if (ok) {
+            struct grouping *g = &groupings[by];
+            percentile_walk_finish(&walks.by[by], of_device ? g->device : g->host);
+        }
+        percentile_walk_free(&walks.by[by]);
+    }
     return ok;
 }
 
@@ -296,19 +392,22 @@ static bool write_rows(struct trace_results *results,
     return true;
 }
 
-static bool run_groupings(struct trace_results *results, struct texts *texts, const struct calls *c)
+static bool run_groupings(struct trace_results *results, struct texts *texts, struct calls *c)
 {
-    struct value_orders orders = {percentiles_order(c->host, c->count),
-                                  percentiles_order(c->device, c->count)};
-    bool ok = orders.host != NULL && orders.device != NULL;
+    struct grouping groupings[OPERATOR_GROUP_COUNT] = {{.coarse = NULL}};
+    bool ok = true;
     for (int by = 0; ok && by < OPERATOR_GROUP_COUNT; by++) {
-        struct grouping g;
-        ok = join_groups(&g, c, (enum operator_group)by) && add_percentiles(&g, c, &orders) &&
-             write_rows(results, texts, c, &g, (enum operator_group)by);
-        free_grouping(&g);
+        ok = join_groups(&groupings[by], c, (enum operator_group)by);
     }
-    scratch_free(orders.host);
-    scratch_free(orders.device);
+    ok = ok && find_percentiles(groupings, c, false);
+    if (ok) {
+        replace_by_device_totals(c);
+        ok = find_percentiles(groupings, c, true);
+    }
+    for (int by = 0; by < OPERATOR_GROUP_COUNT; by++) {
+        ok = ok && write_rows(results, texts, c, &groupings[by], (enum operator_group)by);
+        free_grouping(&groupings[by]);
+    }
     return ok;
 }
 
@@ -317,13 +416,14 @@ bool operators_run(struct trace_results *results,
                    const struct op_tree *tree,
                    const struct visits *visits)
 {
-    struct calls c = {.tree = tree};
+    struct calls c = {.tree = tree, .visits = visits};
     key_map_init(&c.keys);
-    bool ok = collect_calls(&c, visits) && run_groupings(results, texts, &c);
+    bool ok = collect_calls(&c) && run_groupings(results, texts, &c);
     key_map_free(&c.keys);
     scratch_free(c.sums);
+    scratch_free(c.group_of_args);
     scratch_free(c.group);
-    scratch_free(c.host);
-    scratch_free(c.device);
+    scratch_free(c.value);
+    scratch_free(c.next);
     return ok;
 }

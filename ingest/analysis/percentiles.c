@@ -6,17 +6,7 @@
 
 #include <math.h>
 
-#define QUANTILES 3
-
-static const double QUANTILE[QUANTILES] = {0.50, 0.95, 0.99};
-
-/* A group on the walk: how many of its values have passed, and the neighbours of each quantile. */
-struct progress {
-    uint32_t seen;
-    uint32_t next_rank; /* smallest rank still wanted */
-    int64_t low[QUANTILES];
-    int64_t high[QUANTILES];
-};
+static const double QUANTILE[PERCENTILES_QUANTILES] = {0.50, 0.95, 0.99};
 
 struct neighbours {
     uint32_t low;
@@ -33,60 +23,85 @@ static struct neighbours neighbours_of(int64_t calls, double quantile)
     return out;
 }
 
-static void take(struct progress *group, int64_t calls, uint32_t rank, int64_t value)
+bool percentile_walk_init(struct percentile_walk *walk, const int64_t *calls, uint32_t group_count)
 {
+    *walk = (struct percentile_walk){
+        .progress = scratch_calloc(group_count, sizeof *walk->progress),
+        .found = scratch_calloc(group_count, sizeof *walk->found),
+        .calls = calls,
+        .count = group_count,
+    };
+    if (walk->progress == NULL || walk->found == NULL) {
+        return false;
+    }
+    for (uint32_t g = 0; g < group_count; g++) {
+        walk->progress[g].next_rank = neighbours_of(calls[g], QUANTILE[0]).low;
+    }
+    return true;
+}
+
+void percentile_walk_free(struct percentile_walk *walk)
+{
+    scratch_free(walk->progress);
+    scratch_free(walk->found);
+    *walk = (struct percentile_walk){.count = 0};
+}
+
+void percentile_walk_take(struct percentile_walk *walk,
+                          uint32_t group,
+                          uint32_t rank,
+                          int64_t value)
+{
+    struct percentile_found *found = &walk->found[group];
     uint32_t next = UINT32_MAX;
-    for (int q = 0; q < QUANTILES; q++) {
-        struct neighbours at = neighbours_of(calls, QUANTILE[q]);
+    for (int q = 0; q < PERCENTILES_QUANTILES; q++) {
+        struct neighbours at = neighbours_of(walk->calls[group], QUANTILE[q]);
         if (at.low == rank) {
-            group->low[q] = value;
+            found->low[q] = value;
         }
         if (at.high == rank) {
-            group->high[q] = value;
+            found->high[q] = value;
         }
         next = at.low > rank && at.low < next ? at.low : next;
         next = at.high > rank && at.high < next ? at.high : next;
     }
-    group->next_rank = next;
+    walk->progress[group].next_rank = next;
 }
 
-static int64_t interpolate(const struct progress *group, int64_t calls, int q)
+static int64_t interpolate(const struct percentile_found *found, int64_t calls, int q)
 {
-    const int64_t pair[2] = {group->low[q], group->high[q]};
+    const int64_t pair[2] = {found->low[q], found->high[q]};
     return llround(num_percentile_sorted(pair, 2, neighbours_of(calls, QUANTILE[q]).fraction));
 }
 
-bool percentiles_by_group(const struct percentile_items *items,
+void percentile_walk_finish(const struct percentile_walk *walk, struct percentiles *out)
+{
+    for (uint32_t g = 0; g < walk->count; g++) {
+        out[g] = (struct percentiles){interpolate(&walk->found[g], walk->calls[g], 0),
+                                      interpolate(&walk->found[g], walk->calls[g], 1),
+                                      interpolate(&walk->found[g], walk->calls[g], 2)};
+    }
+}
+
+bool percentiles_by_group(const int64_t *values,
+                          const uint32_t *group,
+                          size_t count,
                           const int64_t *calls,
                           uint32_t group_count,
                           struct percentiles *out)
 {
-    struct progress *groups = scratch_calloc(group_count, sizeof *groups);
-    if (groups == NULL) {
-        return false;
+    struct percentile_walk walk;
+    uint32_t *order = percentiles_order(values, count);
+    bool ok = percentile_walk_init(&walk, calls, group_count) && order != NULL;
+    for (size_t i = 0; ok && i < count; i++) {
+        percentile_walk_see(&walk, group[order[i]], values[order[i]]);
     }
-    for (uint32_t g = 0; g < group_count; g++) {
-        groups[g].next_rank = neighbours_of(calls[g], QUANTILE[0]).low;
+    if (ok) {
+        percentile_walk_finish(&walk, out);
     }
-    for (size_t i = 0; i < items->count; i++) {
-        uint32_t item = items->order[i];
-        uint32_t g = items->group[item];
-        g = items->coarse == NULL ? g : items->coarse[g];
-        if (g == PERCENTILES_NO_GROUP) {
-            continue;
-        }
-        uint32_t rank = groups[g].seen++;
-        if (rank == groups[g].next_rank) {
-            take(&groups[g], calls[g], rank, items->values[item]);
-        }
-    }
-    for (uint32_t g = 0; g < group_count; g++) {
-        out[g] = (struct percentiles){interpolate(&groups[g], calls[g], 0),
-                                      interpolate(&groups[g], calls[g], 1),
-                                      interpolate(&groups[g], calls[g], 2)};
-    }
-    scratch_free(groups);
-    return true;
+    percentile_walk_free(&walk);
+    scratch_free(order);
+    return ok;
 }
 
 uint32_t *percentiles_order(const int64_t *values, size_t count)

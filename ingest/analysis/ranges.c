@@ -9,6 +9,13 @@ void ranges_free(struct ranges *list)
     *list = (struct ranges){0};
 }
 
+bool ranges_reserve(struct ranges *list, size_t count)
+{
+    *list = (struct ranges){.cap = count};
+    list->items = scratch_alloc(count, sizeof *list->items);
+    return list->items != NULL;
+}
+
 static bool append(struct ranges *list, int64_t start, int64_t end)
 {
     struct range *items = scratch_grow(list->items, list->count, &list->cap, sizeof *items);
@@ -30,51 +37,61 @@ bool ranges_merge(struct ranges *list, int64_t start, int64_t end)
     return true;
 }
 
+/* Neither what two lists share nor what one leaves of the other has more ranges than both have. */
+static bool reserve_result(struct ranges *out, const struct ranges *a, const struct ranges *b)
+{
+    return ranges_reserve(out, a->count + b->count);
+}
+
 bool ranges_intersect(struct ranges *out, const struct ranges *a, const struct ranges *b)
 {
     *out = (struct ranges){0};
+    if (a->count == 0 || b->count == 0) {
+        return true;
+    }
+    if (!reserve_result(out, a, b)) {
+        return false;
+    }
     size_t i = 0;
     size_t j = 0;
     while (i < a->count && j < b->count) {
         int64_t start = ns_max(a->items[i].start, b->items[j].start);
         int64_t end = ns_min(a->items[i].end, b->items[j].end);
-        if (start < end && !append(out, start, end)) {
-            ranges_free(out);
-            return false;
+        if (start < end) {
+            out->items[out->count++] = (struct range){start, end};
         }
-        if (a->items[i].end < b->items[j].end) {
-            i++;
-        } else {
-            j++;
-        }
+        bool a_ends_first = a->items[i].end < b->items[j].end;
+        i += a_ends_first;
+        j += !a_ends_first;
     }
     return true;
 }
 
 /* What b, from its range *j on, leaves of one range of a. */
-static bool subtract_one(struct ranges *out, struct range range, const struct ranges *b, size_t *j)
+static void subtract_one(struct ranges *out, struct range range, const struct ranges *b, size_t *j)
 {
     while (*j < b->count && b->items[*j].end <= range.start) {
         (*j)++;
     }
     for (size_t k = *j; k < b->count && b->items[k].start < range.end; k++) {
-        if (b->items[k].start > range.start && !append(out, range.start, b->items[k].start)) {
-            return false;
+        if (b->items[k].start > range.start) {
+            out->items[out->count++] = (struct range){range.start, b->items[k].start};
         }
         range.start = ns_max(range.start, b->items[k].end);
     }
-    return range.start >= range.end || append(out, range.start, range.end);
+    if (range.start < range.end) {
+        out->items[out->count++] = range;
+    }
 }
 
 bool ranges_subtract(struct ranges *out, const struct ranges *a, const struct ranges *b)
 {
-    *out = (struct ranges){0};
     size_t j = 0;
+    if (!reserve_result(out, a, b)) {
+        return false;
+    }
     for (size_t i = 0; i < a->count; i++) {
-        if (!subtract_one(out, a->items[i], b, &j)) {
-            ranges_free(out);
-            return false;
-        }
+        subtract_one(out, a->items[i], b, &j);
     }
     return true;
 }

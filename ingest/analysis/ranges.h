@@ -21,6 +21,9 @@ struct ranges {
 };
 
 void ranges_free(struct ranges *list);
+/* An empty list with room for `count` ranges, of which only those used take memory. False without
+ * memory. */
+bool ranges_reserve(struct ranges *list, size_t count) KS_MUST_USE;
 /* Appends a range whose start is not before that of the one appended last: dropped when it ends
  * within the last range, joined when it touches or overlaps it. Empty ranges standing alone are
  * kept. False without memory. */

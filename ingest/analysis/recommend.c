@@ -59,9 +59,9 @@ static bool count_used_devices(const struct selection *sel, uint32_t *count)
     struct id_map pids;
     id_map_init(&pids);
     bool ok = is_used != NULL;
-    for (uint32_t i = 0; ok && i < sel->order_count; i++) {
-        if (select_is_device((enum event_type)sel->type[sel->order[i]])) {
-            is_used[trace->events.track[sel->order[i]]] = true;
+    for (uint32_t i = 0; ok && i < trace->events.count; i++) {
+        if (select_is_device((enum event_type)sel->type[i])) {
+            is_used[trace->events.track[i]] = true;
         }
     }
     for (uint32_t i = 0; ok && i < trace->track_count; i++) {
@@ -229,10 +229,15 @@ static bool add_peak(struct peaks *peaks, const struct memory_args *record)
 static bool find_peaks(struct peaks *peaks, const struct selection *sel)
 {
     const uint32_t wanted = MEMORY_HAS_ALLOCATED | MEMORY_HAS_DEVICE_ID;
-    for (uint32_t i = 0; i < sel->order_count; i++) {
+    uint32_t left = sel->type_count[TYPE_MEMORY];
+    for (uint32_t i = 0; left > 0 && i < sel->order_count; i++) {
         uint32_t event = sel->order[i];
+        if (sel->type[event] != TYPE_MEMORY) {
+            continue;
+        }
+        left--;
         uint32_t args = sel->trace->events.args[event];
-        if (sel->type[event] != TYPE_MEMORY || args == TRACE_NO_ARGS) {
+        if (args == TRACE_NO_ARGS) {
             continue;
         }
         const struct memory_args *record = &sel->trace->memory_args[args];

@@ -17,14 +17,15 @@ struct rule {
 
 static bool communicates(const struct rule *rule, const struct selection *sel, uint32_t event)
 {
-    return rule->communicates != NULL ? rule->communicates[event]
-                                      : comm_has_device_event(rule->comms, sel, event);
+    if (rule->communicates != NULL) {
+        return rule->communicates[event];
+    }
+    return rule->comms->by_external_id.count != 0 && comm_has_device_event(rule->comms, sel, event);
 }
 
 /* ROLE_COUNT: none. */
 static enum role role_of(const struct selection *sel, const struct rule *rule, uint32_t event)
 {
-    uint32_t name_flags = sel->names.flags[sel->name[event]];
     switch ((enum event_type)sel->type[event]) {
     case TYPE_KERNEL:
         return communicates(rule, sel, event) ? ROLE_COMMUNICATION : ROLE_KERNEL;
@@ -36,9 +37,9 @@ static enum role role_of(const struct selection *sel, const struct rule *rule, u
         return ROLE_RUNTIME;
     case TYPE_OPERATOR:
     case TYPE_USER_ANNOTATION:
-        return host_role(name_flags, true);
+        return host_role(sel->names.flags[sel->name[event]], true);
     case TYPE_PYTHON:
-        return host_role(name_flags, false);
+        return host_role(sel->names.flags[sel->name[event]], false);
     case TYPE_NONE:
     case TYPE_PROFILER_STEP:
     case TYPE_MODULE:
@@ -53,6 +54,16 @@ static enum role role_of(const struct selection *sel, const struct rule *rule, u
     return ROLE_COUNT;
 }
 
+/* For what seldom merges. */
+static bool reserve(struct roles *roles, const uint32_t type_count[TYPE_COUNT])
+{
+    struct ranges *by_role = roles->by_role;
+    return ranges_reserve(&by_role[ROLE_KERNEL], type_count[TYPE_KERNEL]) &&
+           ranges_reserve(&by_role[ROLE_MEMCPY], type_count[TYPE_MEMCPY]) &&
+           ranges_reserve(&by_role[ROLE_MEMSET], type_count[TYPE_MEMSET]) &&
+           ranges_reserve(&by_role[ROLE_RUNTIME], type_count[TYPE_RUNTIME]);
+}
+
 bool roles_collect(struct roles *roles,
                    const struct selection *sel,
                    const struct comms *comms,
@@ -60,6 +71,9 @@ bool roles_collect(struct roles *roles,
 {
     const struct rule rule = {comms, by_our_rule};
     *roles = (struct roles){0};
+    if (!reserve(roles, sel->type_count)) {
+        return false;
+    }
     for (uint32_t i = 0; i < sel->order_count; i++) {
         uint32_t event = sel->order[i];
         enum role role = role_of(sel, &rule, event);

@@ -19,7 +19,7 @@ struct runtime_lists {
     struct id_map by_external_id; /* index: number of the list */
     uint32_t *first;
     uint32_t *runtimes;
-    uint32_t *list_of; /* by runtime */
+    uint32_t *list_of; /* by runtime; NULL when the lists are closed */
     uint32_t count;
     uint32_t zero_list; /* that of external id 0, or RUNTIME_LIST_NONE */
 };
@@ -35,7 +35,7 @@ bool runtime_lists_arrange(struct runtime_lists *lists,
                            const struct links *links,
                            const struct selection *sel) KS_MUST_USE;
 void runtime_lists_free(struct runtime_lists *lists);
-/* The look-up by external id is over: its memory goes. */
-void runtime_lists_drop_ids(struct runtime_lists *lists);
+/* What only looks for lists and makes them goes: by_external_id and list_of. */
+void runtime_lists_close(struct runtime_lists *lists);
 
 #endif

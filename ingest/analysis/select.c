@@ -9,16 +9,6 @@
 #define PL_PROFILE_PREFIX "[pl][profile]"
 #define PL_MODULE_PREFIX "[pl][module]"
 
-bool select_is_host(enum event_type type)
-{
-    return type >= TYPE_OPERATOR && type <= TYPE_PL_MODULE;
-}
-
-bool select_is_device(enum event_type type)
-{
-    return type == TYPE_KERNEL || type == TYPE_MEMCPY || type == TYPE_MEMSET;
-}
-
 static bool begins(const char *text, const char *prefix)
 {
     return strncmp(text, prefix, strlen(prefix)) == 0;

@@ -57,8 +57,15 @@ bool select_can_round(const struct selection *sel);
 void select_free(struct selection *sel);
 
 /* The types that form the operator tree (section 4). */
-bool select_is_host(enum event_type type);
+static inline bool select_is_host(enum event_type type)
+{
+    return type >= TYPE_OPERATOR && type <= TYPE_PL_MODULE;
+}
+
 /* Kernel, Memcpy, Memset. */
-bool select_is_device(enum event_type type);
+static inline bool select_is_device(enum event_type type)
+{
+    return type == TYPE_KERNEL || type == TYPE_MEMCPY || type == TYPE_MEMSET;
+}
 
 #endif

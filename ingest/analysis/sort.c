@@ -5,8 +5,7 @@
 #include <string.h>
 
 #define INSERTION_RUN 12
-#define DIGIT_BITS 11
-#define DIGITS ((size_t)1 << DIGIT_BITS)
+#define DIGIT_BITS_MAX 11u
 
 struct order {
     int (*compare)(uint32_t a, uint32_t b, const void *ctx);
@@ -122,26 +121,138 @@ static unsigned bits_of(uint64_t value)
     return bits;
 }
 
-static void start_places(size_t next[DIGITS])
+/* ---- by bucket: keys that spread evenly, as times do ---- */
+
+#define BUCKET_ITEMS 4
+/* Buckets are put in order by insertion: of as many steps an item at most. */
+#define BUCKET_STEPS_MAX 16
+
+struct buckets {
+    uint32_t *end; /* of each: first how many it has, then where it begins, at last where it ends */
+    size_t count;
+    unsigned shift; /* of a key above the lowest */
+    int64_t lowest;
+};
+
+static size_t bucket_of(const struct buckets *buckets, const struct keys *keys, uint32_t item)
 {
-    size_t sum = 0;
-    for (size_t d = 0; d < DIGITS; d++) {
-        size_t here = next[d];
+    return (size_t)(key_above(key_of(keys, item), buckets->lowest) >> buckets->shift);
+}
+
+static bool count_buckets(struct buckets *buckets,
+                          const uint32_t *items,
+                          size_t count,
+                          const struct keys *keys,
+                          const struct key_range *range)
+{
+    unsigned bits = bits_of(count / BUCKET_ITEMS);
+    unsigned key_bits = bits_of(key_above(range->highest, range->lowest));
+    *buckets = (struct buckets){.count = (size_t)1 << bits,
+                                .shift = key_bits > bits ? key_bits - bits : 0,
+                                .lowest = range->lowest};
+    buckets->end = scratch_calloc(buckets->count, sizeof *buckets->end);
+    for (size_t i = 0; buckets->end != NULL && i < count; i++) {
+        buckets->end[bucket_of(buckets, keys, items[i])]++;
+    }
+    return buckets->end != NULL;
+}
+
+static bool are_even(const struct buckets *buckets, size_t count)
+{
+    double steps = 0;
+    for (size_t i = 0; i < buckets->count; i++) {
+        steps += (double)buckets->end[i] * (double)buckets->end[i];
+    }
+    return steps <= (double)count * BUCKET_STEPS_MAX;
+}
+
+static void order_bucket(uint32_t *items, size_t count, const struct keys *keys)
+{
+    for (size_t i = 1; i < count; i++) {
+        uint32_t item = items[i];
+        int64_t key = key_of(keys, item);
+        size_t j = i;
+        while (j > 0 && key < key_of(keys, items[j - 1])) {
+            items[j] = items[j - 1];
+            j--;
+        }
+        items[j] = item;
+    }
+}
+
+static bool
+fill_buckets(const struct buckets *buckets, uint32_t *items, size_t count, const struct keys *keys)
+{
+    uint32_t *from = scratch_alloc(count, sizeof *from);
+    if (from == NULL) {
+        return false;
+    }
+    memcpy(from, items, count * sizeof *from);
+    uint32_t sum = 0;
+    for (size_t b = 0; b < buckets->count; b++) {
+        uint32_t here = buckets->end[b];
+        buckets->end[b] = sum;
+        sum += here;
+    }
+    for (size_t i = 0; i < count; i++) {
+        items[buckets->end[bucket_of(buckets, keys, from[i])]++] = from[i];
+    }
+    scratch_free(from);
+    for (size_t b = 0; b < buckets->count; b++) {
+        uint32_t first = b == 0 ? 0 : buckets->end[b - 1];
+        order_bucket(items + first, buckets->end[b] - first, keys);
+    }
+    return true;
+}
+
+/* *is_done: the keys spread evenly enough. */
+static bool sort_in_buckets(uint32_t *items,
+                            size_t count,
+                            const struct keys *keys,
+                            const struct key_range *range,
+                            bool *is_done)
+{
+    struct buckets buckets;
+    bool ok = count_buckets(&buckets, items, count, keys, range);
+    *is_done = ok && are_even(&buckets, count);
+    ok = ok && (!*is_done || fill_buckets(&buckets, items, count, keys));
+    scratch_free(buckets.end);
+    return ok;
+}
+
+/* ---- by digit ---- */
+
+/* Few items are not worth long tables. */
+static unsigned digit_bits(unsigned bits, size_t count)
+{
+    unsigned widest = count < 2048 ? 8 : DIGIT_BITS_MAX;
+    unsigned passes = (bits + widest - 1) / widest;
+    return (bits + passes - 1) / passes;
+}
+
+static void start_places(uint32_t *next, size_t count)
+{
+    uint32_t sum = 0;
+    for (size_t d = 0; d < count; d++) {
+        uint32_t here = next[d];
         next[d] = sum;
         sum += here;
     }
 }
 
 /* Key and item in one word, the item below: passes then run through memory in order. */
-static void word_pass(const uint64_t *from, uint64_t *to, size_t count, unsigned shift)
+static void
+word_pass(const uint64_t *from, uint64_t *to, size_t count, unsigned shift, unsigned width)
 {
-    size_t next[DIGITS] = {0};
+    uint32_t next[1u << DIGIT_BITS_MAX];
+    size_t digits = (size_t)1 << width;
+    memset(next, 0, digits * sizeof *next);
     for (size_t i = 0; i < count; i++) {
-        next[(from[i] >> shift) & (DIGITS - 1)]++;
+        next[(from[i] >> shift) & (digits - 1)]++;
     }
-    start_places(next);
+    start_places(next, digits);
     for (size_t i = 0; i < count; i++) {
-        to[next[(from[i] >> shift) & (DIGITS - 1)]++] = from[i];
+        to[next[(from[i] >> shift) & (digits - 1)]++] = from[i];
     }
 }
 
@@ -151,7 +262,7 @@ static bool sort_words(uint32_t *items,
                        const struct key_range *range,
                        unsigned item_bits)
 {
-    uint64_t *words = scratch_calloc(count * 2, sizeof *words);
+    uint64_t *words = scratch_alloc(count * 2, sizeof *words);
     if (words == NULL) {
         return false;
     }
@@ -160,9 +271,10 @@ static bool sort_words(uint32_t *items,
     for (size_t i = 0; i < count; i++) {
         from[i] = key_above(key_of(keys, items[i]), range->lowest) << item_bits | items[i];
     }
-    unsigned end = item_bits + bits_of(key_above(range->highest, range->lowest));
-    for (unsigned shift = item_bits; shift < end; shift += DIGIT_BITS) {
-        word_pass(from, to, count, shift);
+    unsigned key_bits = bits_of(key_above(range->highest, range->lowest));
+    unsigned width = digit_bits(key_bits, count);
+    for (unsigned shift = item_bits; shift < item_bits + key_bits; shift += width) {
+        word_pass(from, to, count, shift, width);
         uint64_t *swap = from;
         from = to;
         to = swap;
@@ -182,27 +294,28 @@ static void radix_pass(const uint32_t *from,
                        int64_t lowest,
                        unsigned shift)
 {
-    size_t next[DIGITS] = {0};
+    const size_t digits = (size_t)1 << DIGIT_BITS_MAX;
+    uint32_t next[1u << DIGIT_BITS_MAX] = {0};
     for (size_t i = 0; i < count; i++) {
-        next[(key_above(key_of(keys, from[i]), lowest) >> shift) & (DIGITS - 1)]++;
+        next[(key_above(key_of(keys, from[i]), lowest) >> shift) & (digits - 1)]++;
     }
-    start_places(next);
+    start_places(next, digits);
     for (size_t i = 0; i < count; i++) {
-        to[next[(key_above(key_of(keys, from[i]), lowest) >> shift) & (DIGITS - 1)]++] = from[i];
+        to[next[(key_above(key_of(keys, from[i]), lowest) >> shift) & (digits - 1)]++] = from[i];
     }
 }
 
 static bool
 sort_items(uint32_t *items, size_t count, const struct keys *keys, const struct key_range *range)
 {
-    uint32_t *scratch = scratch_calloc(count, sizeof *scratch);
+    uint32_t *scratch = scratch_alloc(count, sizeof *scratch);
     if (scratch == NULL) {
         return false;
     }
     uint32_t *from = items;
     uint32_t *to = scratch;
     uint64_t highest = key_above(range->highest, range->lowest);
-    for (unsigned shift = 0; shift < 64 && highest >> shift != 0; shift += DIGIT_BITS) {
+    for (unsigned shift = 0; shift < 64 && highest >> shift != 0; shift += DIGIT_BITS_MAX) {
         radix_pass(from, to, count, keys, range->lowest, shift);
         uint32_t *swap = from;
         from = to;
@@ -217,12 +330,17 @@ sort_items(uint32_t *items, size_t count, const struct keys *keys, const struct 
 
 static bool sort_keys(uint32_t *items, size_t count, const struct keys *keys)
 {
-    if (count < 2) {
+    if (count <= INSERTION_RUN) {
+        order_bucket(items, count, keys);
         return true;
     }
     struct key_range range = range_of(items, count, keys);
     unsigned item_bits = bits_of(range.highest_item);
-    if (range.in_order) {
+    bool is_done = range.in_order;
+    if (!is_done && !sort_in_buckets(items, count, keys, &range, &is_done)) {
+        return false;
+    }
+    if (is_done) {
         return true;
     }
     bool fits = item_bits + bits_of(key_above(range.highest, range.lowest)) <= 64;

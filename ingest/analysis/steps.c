@@ -27,8 +27,7 @@ static void use_host_range(struct steps *steps, const struct selection *sel)
                           .end = INT64_MIN,
                           .start_key = INT64_MAX,
                           .end_key = INT64_MIN};
-    for (uint32_t i = 0; i < sel->order_count; i++) {
-        uint32_t event = sel->order[i];
+    for (uint32_t event = 0; event < sel->trace->events.count; event++) {
         if (counts_for_host_range(sel, (enum event_type)sel->type[event])) {
             step->start = ns_min(step->start, times_start(sel, event));
             step->end = ns_max(step->end, times_end(sel, event));
@@ -42,7 +41,8 @@ static void use_host_range(struct steps *steps, const struct selection *sel)
 
 static void use_profiler_steps(struct steps *steps, const struct selection *sel)
 {
-    for (uint32_t i = 0; i < sel->order_count; i++) {
+    uint32_t marked = sel->type_count[TYPE_PROFILER_STEP];
+    for (uint32_t i = 0; steps->count < marked && i < sel->order_count; i++) {
         uint32_t event = sel->order[i];
         if (sel->type[event] == TYPE_PROFILER_STEP) {
             steps->items[steps->count++] = (struct step){.event = event,

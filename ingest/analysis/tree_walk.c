@@ -93,8 +93,7 @@ static bool walk_mirror(struct tree_walk *walk, uint32_t mirror)
     return ok;
 }
 
-/* Mirrors that stand before node `before` among the children of `parent`. */
-static bool walk_insertions(struct tree_walk *walk, uint32_t parent, uint32_t before)
+static bool walk_mirrors(struct tree_walk *walk, uint32_t parent, uint32_t before)
 {
     const struct backward *backward = walk->backward;
     while (walk->next_insertion < backward->insertion_count) {
@@ -108,6 +107,14 @@ static bool walk_insertions(struct tree_walk *walk, uint32_t parent, uint32_t be
         }
     }
     return true;
+}
+
+/* Mirrors that stand before node `before` among the children of `parent`. Most threads have none.
+ */
+static bool walk_insertions(struct tree_walk *walk, uint32_t parent, uint32_t before)
+{
+    return walk->next_insertion == walk->backward->insertion_count ||
+           walk_mirrors(walk, parent, before);
 }
 
 /* ---- threads ---- */

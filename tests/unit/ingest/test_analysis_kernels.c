@@ -107,17 +107,13 @@ static void percentiles_interpolate(void **state)
     const int64_t values[] = {40, 7, 10, 30, 20};
     const uint32_t group[] = {0, 1, 0, 0, 0};
     const int64_t calls[] = {4, 1};
-    uint32_t *order = percentiles_order(values, 5);
-    assert_non_null(order);
-    const struct percentile_items items = {values, order, group, NULL, 5};
     struct percentiles out[2];
-    assert_true(percentiles_by_group(&items, calls, 2, out));
+    assert_true(percentiles_by_group(values, group, 5, calls, 2, out));
     assert_int_equal(out[0].p50, 25);
     assert_int_equal(out[0].p95, 39); /* 38.5, away from zero */
     assert_int_equal(out[0].p99, 40);
     assert_int_equal(out[1].p50, 7);
     assert_int_equal(out[1].p99, 7);
-    scratch_free(order);
 }
 
 static void tensor_core_kernels_are_told_by_name(void **state)
