@@ -380,6 +380,14 @@ static void return_memory(struct jobs *jobs)
     (void)pthread_mutex_lock(&jobs->lock);
 }
 
+/* Its client has his answer. `lock` is held, but not while the disk works. */
+static void tidy_up(struct jobs *jobs)
+{
+    (void)pthread_mutex_unlock(&jobs->lock);
+    store_shorten_log(jobs->store);
+    (void)pthread_mutex_lock(&jobs->lock);
+}
+
 void *worker_run(void *argument)
 {
     struct jobs *jobs = argument;
@@ -391,6 +399,7 @@ void *worker_run(void *argument)
         struct job *job = pick(jobs);
         if (job != NULL) {
             run_one(jobs, job);
+            tidy_up(jobs);
         } else if (jobs->left_pieces && jobs->running == 0) {
             return_memory(jobs);
         } else {

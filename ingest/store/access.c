@@ -4,6 +4,9 @@
 #include <errno.h>
 #include <unistd.h>
 
+/* 32 MB */
+#define LONG_LOG_PAGES 4000
+
 bool store_access_init(struct store *store, struct err *err)
 {
     if (!turnstile_init(&store->writer_turn)) {
@@ -26,6 +29,7 @@ void store_access_destroy(struct store *store)
     for (unsigned i = 0; i < store->idle_reader_count; i++) {
         db_close(store->idle_readers[i]);
     }
+    db_close(store->shortener);
     /* Last, so that it is the one that checkpoints and removes the WAL. */
     db_close(store->writer);
     (void)pthread_cond_destroy(&store->reader_returned);
@@ -176,4 +180,27 @@ bool store_sync(struct store *store, struct err *err)
     store->log_is_doubtful = true;
     turnstile_leave(&store->writer_turn);
     return err_set_errno(err, ERR_IO, errnum, "writing to the log of %s", store->db_path);
+}
+
+static bool log_is_long_and_sound(struct store *store)
+{
+    turnstile_enter(&store->writer_turn);
+    bool is = !store->log_is_doubtful && db_log_pages(store->writer) >= LONG_LOG_PAGES;
+    turnstile_leave(&store->writer_turn);
+    return is;
+}
+
+/* A connection of its own, since the writer's belongs to whoever writes. */
+void store_shorten_log(struct store *store)
+{
+    struct err err = ERR_INIT;
+    if (!log_is_long_and_sound(store) || atomic_flag_test_and_set(&store->log_is_taken)) {
+        return;
+    }
+    bool ok =
+        store->shortener != NULL || db_open(&store->shortener, store->db_path, DB_WRITER, &err);
+    if (!ok || !db_shorten_log(store->shortener, &err)) {
+        log_write(store->log, LOG_WARN, "the log of the database stays long: %s", err.msg);
+    }
+    atomic_flag_clear(&store->log_is_taken);
 }

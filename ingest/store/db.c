@@ -12,6 +12,8 @@
 #define CACHED_STATEMENTS 96
 /* Another program that looks into the database may hold its lock for a moment. */
 #define BUSY_TIMEOUT_MS 10000
+/* Of a log that nobody has brought into the database, the writer does it himself, at 128 MB. */
+#define LOG_MAX_PAGES 16384
 /* Beyond it an integer takes as many bytes as the double. */
 #define WHOLE_MAX 140737488355327.0 /* 2^47 - 1 */
 
@@ -25,6 +27,7 @@ struct cached_statement {
 struct db {
     sqlite3 *handle;
     char *path;
+    int log_pages; /* see db_log_pages */
     struct cached_statement cache[CACHED_STATEMENTS];
     size_t cached;
     uint64_t clock; /* of uses, for the oldest one */
@@ -85,7 +88,6 @@ static const char writer_setup[] = "PRAGMA page_size = 8192;"
                                    "PRAGMA synchronous = FULL;"
                                    "PRAGMA foreign_keys = ON;"
                                    "PRAGMA secure_delete = OFF;"
-                                   "PRAGMA wal_autocheckpoint = 4000;"
                                    "PRAGMA journal_size_limit = 67108864;"
                                    "PRAGMA cache_size = -16384;"
                                    "PRAGMA temp_store = MEMORY;"
@@ -105,6 +107,17 @@ static void sql_match(sqlite3_context *context, int count, sqlite3_value **value
     sqlite3_result_int(context, text != NULL && matcher != NULL && match_test(matcher, text));
 }
 
+/* After each commit of a writer. What fails is tried again with the next. */
+static int note_log(void *context, sqlite3 *handle, const char *name, int pages)
+{
+    struct db *db = context;
+    db->log_pages = pages;
+    if (pages >= LOG_MAX_PAGES) {
+        (void)sqlite3_wal_checkpoint_v2(handle, name, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+    }
+    return SQLITE_OK;
+}
+
 static bool set_up(struct db *db, enum db_mode mode, struct err *err)
 {
     (void)sqlite3_extended_result_codes(db->handle, 1);
@@ -112,6 +125,7 @@ static bool set_up(struct db *db, enum db_mode mode, struct err *err)
     if (!db_exec(db, mode == DB_WRITER ? writer_setup : reader_setup, err)) {
         return false;
     }
+    (void)sqlite3_wal_hook(db->handle, note_log, db);
     int rc = sqlite3_create_function_v2(db->handle, "ks_match", 2, SQLITE_UTF8 | SQLITE_DIRECTONLY,
                                         NULL, sql_match, NULL, NULL, NULL);
     return rc == SQLITE_OK || set_error(db->handle, db->path, rc, err);
@@ -192,6 +206,18 @@ bool db_checkpoint(struct db *db, struct err *err)
 {
     int rc = sqlite3_wal_checkpoint_v2(db->handle, "main", SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
     return rc == SQLITE_OK || set_error(db->handle, db->path, rc, err);
+}
+
+bool db_shorten_log(struct db *db, struct err *err)
+{
+    int rc = sqlite3_wal_checkpoint_v2(db->handle, "main", SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+    return rc == SQLITE_OK || (rc & 0xFF) == SQLITE_BUSY ||
+           set_error(db->handle, db->path, rc, err);
+}
+
+int db_log_pages(const struct db *db)
+{
+    return db->log_pages;
 }
 
 int64_t db_changes(const struct db *db)

@@ -53,6 +53,11 @@ bool db_end(struct db *db, bool ok, struct err *err) KS_MUST_USE;
 bool db_failed_to_sync(const struct db *db);
 /* Brings all of the log into the database and empties it. */
 bool db_checkpoint(struct db *db, struct err *err) KS_MUST_USE;
+/* Brings what it can of the log into the database, while others read and write, so that the log can
+ * begin anew. */
+bool db_shorten_log(struct db *db, struct err *err) KS_MUST_USE;
+/* Of the log, after the last commit of this connection. */
+int db_log_pages(const struct db *db);
 /* Rows that the last statement inserted, changed or removed. */
 int64_t db_changes(const struct db *db);
 int64_t db_last_id(const struct db *db);

@@ -31,6 +31,8 @@ struct store {
 
     struct turnstile writer_turn;
     struct db *writer;
+    atomic_flag log_is_taken;         /* somebody is at store_shorten_log, and has `shortener` */
+    struct db *shortener;             /* NULL: not needed yet */
     _Atomic int64_t jobs_purged_at_s; /* 0: not yet */
     _Atomic uint64_t version;         /* see store_version */
     _Atomic uint64_t token_changes;   /* tokens that this process added or revoked */

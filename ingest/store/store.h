@@ -35,6 +35,9 @@ void store_close(struct store *store); /* NULL is allowed */
 bool store_ready(struct store *store, struct err *err) KS_MUST_USE;
 /* All that the calls before it have written is on disk when it returns true. */
 bool store_sync(struct store *store, struct err *err) KS_MUST_USE;
+/* Brings the log into the database when it is long; others read and write meanwhile. For threads
+ * that nobody waits for: commits leave it alone until it is very long. */
+void store_shorten_log(struct store *store);
 /* Grows with every change of what can be seen, jobs and tokens left aside, before the call that
  * makes it returns: what was read after a look at it holds for as long as it is the same. */
 uint64_t store_version(const struct store *store);

@@ -129,7 +129,7 @@ class Shutdown(unittest.TestCase):
                 stream.close()
 
     def start_two_jobs(self, server, content):
-        jobs = [server.put('r', name, content + b' ' * i, headers=ASYNC).json()['id'] for i, name in enumerate(('first', 'second'))]
+        jobs = [server.put('r', name, trace, headers=ASYNC).json()['id'] for name, trace in (('first', content), ('second', kinetoscope.large_trace(1 << 20)))]
         wait_until(lambda: server.get('/api/v1/jobs/%d' % jobs[0]).json()['state'] == 'running', 'the first job runs')
         return jobs
 

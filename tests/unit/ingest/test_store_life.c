@@ -362,6 +362,27 @@ static void blobs_of_any_size_are_kept(void **state)
                  ERR_BAD_REQUEST);
 }
 
+/* ---- the log ---- */
+
+static void a_long_log_begins_anew(void **state)
+{
+    struct fixture *f = *state;
+    struct db *writer = f->store->writer;
+    assert_ok(f, db_exec(writer,
+                         "CREATE TABLE filler (bytes BLOB);"
+                         "INSERT INTO filler VALUES (zeroblob(20000000));",
+                         &f->err));
+    int pages = db_log_pages(writer);
+    assert_true(pages > 2000);
+    /* Not yet. */
+    store_shorten_log(f->store);
+    assert_ok(f, db_exec(writer, "INSERT INTO filler VALUES (zeroblob(20000000))", &f->err));
+    assert_true(db_log_pages(writer) > pages + 2000);
+    store_shorten_log(f->store);
+    assert_ok(f, db_exec(writer, "INSERT INTO filler VALUES (1)", &f->err));
+    assert_in_range(db_log_pages(writer), 1, 100);
+}
+
 /* ---- full disks ---- */
 
 static void a_full_database_says_so(void **state)
@@ -563,6 +584,7 @@ int main(void)
         TEST(reopening_removes_raw_files_without_rows),
         TEST(reopening_keeps_every_file_that_is_needed),
         TEST(blobs_of_any_size_are_kept),
+        TEST(a_long_log_begins_anew),
         TEST(a_full_database_says_so),
         TEST(a_full_disk_refuses_an_upload),
         TEST(readers_are_not_disturbed_by_writers),
