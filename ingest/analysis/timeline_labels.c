@@ -107,15 +107,17 @@ static uint32_t number_of(struct labelling *l, uint32_t event)
 {
     const struct trace_events *events = &l->items->trace->events;
     uint32_t name = events->name[event];
-    const struct key key = {{name, events->category[event], (uint32_t)role_of(l, event), 0}};
+    uint32_t category = events->category[event];
+    uint32_t role = (uint32_t)role_of(l, event);
     uint32_t number = l->latest[name];
-    bool is_same =
-        number != KEY_MAP_NONE && memcmp(&l->labels->keys.keys[number], &key, sizeof key) == 0;
-    if (KS_LIKELY(is_same)) {
-        return number;
+    if (KS_LIKELY(number != KEY_MAP_NONE)) {
+        const struct key *latest = &l->labels->keys.keys[number];
+        if (KS_LIKELY(latest->id[1] == category && latest->id[2] == role)) {
+            return number;
+        }
     }
     uint32_t known = l->labels->keys.count;
-    number = key_map_add(&l->labels->keys, key);
+    number = key_map_add(&l->labels->keys, (struct key){{name, category, role, 0}});
     if (number == KEY_MAP_NONE || (number == known && !add_sums(l->labels, number))) {
         return KEY_MAP_NONE;
     }

@@ -15,17 +15,27 @@ lane_below_containing(const struct timeline_lanes *lanes, int64_t start_ns, int6
     return 0;
 }
 
+/* Where the innermost open lane does not contain it. */
+static uint32_t find_lane(const struct timeline_lanes *lanes, int64_t start_ns, int64_t end_ns)
+{
+    uint32_t lane = lane_below_containing(lanes, start_ns, end_ns);
+    while (lane < lanes->open && timeline_lanes_is_open(lanes, lane, start_ns)) {
+        lane++;
+    }
+    return lane < TIMELINE_LANES_MAX ? lane : LAST_LANE;
+}
+
 uint32_t timeline_lanes_put(
     struct timeline_lanes *lanes, uint32_t event, int64_t start_ns, int64_t end_ns, bool is_slice)
 {
     while (lanes->open > 0 && !timeline_lanes_is_open(lanes, lanes->open - 1, start_ns)) {
         lanes->open--;
     }
-    uint32_t lane = lane_below_containing(lanes, start_ns, end_ns);
-    while (lane < lanes->open && timeline_lanes_is_open(lanes, lane, start_ns)) {
-        lane++;
+    uint32_t lane = lanes->open;
+    bool is_nested = lane == 0 || lanes->end_ns[lane - 1] >= end_ns;
+    if (KS_UNLIKELY(!is_nested || lane == TIMELINE_LANES_MAX)) {
+        lane = find_lane(lanes, start_ns, end_ns);
     }
-    lane = lane < TIMELINE_LANES_MAX ? lane : LAST_LANE;
     /* Only the last lane can be taken already: what stands there longest keeps it closed. */
     bool is_taken = lane < lanes->open && timeline_lanes_is_open(lanes, lane, start_ns);
     lanes->start_ns[lane] = start_ns;

@@ -192,7 +192,7 @@ static bool place_event(struct placing *p, uint32_t event, enum item_class class
     if (*place == PLACE_NONE) {
         return false;
     }
-    uint32_t bit = UINT32_C(1) << events->kind[event];
+    uint32_t bit = UINT32_C(1) << (events->kind[event] % INSTANT_BITS);
     p->places->items[*place].kinds |= class == ITEM_INSTANT ? bit << INSTANT_BITS : bit;
     return true;
 }
