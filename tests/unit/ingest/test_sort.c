@@ -3,13 +3,12 @@
 #include "ingest/analysis/scratch.h"
 #include "ingest/analysis/sort.h"
 
+#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #define COUNT 5000
 
