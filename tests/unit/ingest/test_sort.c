@@ -1,14 +1,7 @@
 /* Sorts by key and the map of ids, on input that each of their ways is for. */
 #include "ingest/analysis/id_map.h"
-#include "ingest/analysis/scratch.h"
 #include "ingest/analysis/sort.h"
-
-#include <cmocka.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
+#include "tests/unit/base/unit.h"
 
 #define COUNT 5000
 
