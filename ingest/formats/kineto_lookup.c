@@ -10,7 +10,8 @@
 #define SCRATCH_BYTES_MAX ((size_t)1 << 30)
 #define RAW_FIRST ((uint32_t)64)
 
-static bool add_category_kinds(struct kineto_lookup *lookup, uint32_t category);
+static bool
+set_category_kinds(struct kineto_lookup *lookup, uint32_t category, const char *text, size_t len);
 
 bool kineto_lookup_init(struct kineto_lookup *lookup,
                         struct trace *trace,
@@ -23,7 +24,7 @@ bool kineto_lookup_init(struct kineto_lookup *lookup,
     buf_init(&lookup->scratch, SCRATCH_BYTES_MAX);
     lookup->raw = strtab_create();
     bool has_texts = kineto_texts_init(&lookup->texts, log);
-    return has_texts && lookup->raw != NULL && add_category_kinds(lookup, 0);
+    return has_texts && lookup->raw != NULL && set_category_kinds(lookup, 0, "", 0);
 }
 
 void kineto_lookup_free(struct kineto_lookup *lookup)
@@ -196,6 +197,18 @@ static bool add_category_kinds(struct kineto_lookup *lookup, uint32_t category)
     return true;
 }
 
+static bool
+set_category_kinds(struct kineto_lookup *lookup, uint32_t category, const char *text, size_t len)
+{
+    if (!add_category_kinds(lookup, category)) {
+        return false;
+    }
+    lookup->category_kinds[category] =
+        (struct kineto_category_kinds){.complete = (uint8_t)kineto_category_kind(text, len),
+                                       .flow = (uint8_t)kineto_category_flow_kind(text, len)};
+    return true;
+}
+
 static uint32_t new_category(struct kineto_lookup *lookup, const struct json_value *value)
 {
     struct trace *trace = lookup->trace;
@@ -206,13 +219,8 @@ static uint32_t new_category(struct kineto_lookup *lookup, const struct json_val
     const char *text = strtab_text(trace->strings, text_id);
     size_t len = strtab_len(trace->strings, text_id);
     uint32_t category = trace_add_category(trace, text, len);
-    if (category == UINT32_MAX || !add_category_kinds(lookup, category)) {
-        return UINT32_MAX;
-    }
-    lookup->category_kinds[category] =
-        (struct kineto_category_kinds){.complete = (uint8_t)kineto_category_kind(text, len),
-                                       .flow = (uint8_t)kineto_category_flow_kind(text, len)};
-    return category;
+    bool ok = category != UINT32_MAX && set_category_kinds(lookup, category, text, len);
+    return ok ? category : UINT32_MAX;
 }
 
 static uint32_t known_category(struct kineto_lookup *lookup, const struct json_value *value)
