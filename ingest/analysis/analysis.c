@@ -194,6 +194,7 @@ static bool run_steps(struct run *run)
     }
     comm_free(&run->comms);
     roles_free(&run->roles);
+    link_drop_devices(&run->links);
     return ok;
 }
 

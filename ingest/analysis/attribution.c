@@ -80,7 +80,7 @@ struct giving {
 static uint32_t thread_of(const struct op_tree *tree, uint32_t runtime)
 {
     uint32_t event = tree->links->runtime_event[runtime];
-    return tree->track_thread[tree->sel->trace->events.track[event]];
+    return tree->track_thread[trace_event_track(&tree->sel->trace->events, event)];
 }
 
 static bool list_calls(struct giving *g, const bool *has_no_id)

@@ -42,7 +42,7 @@ static inline uint32_t event_of(const struct call_rows *rows, uint32_t row)
 static inline const struct trace_track *track_of(const struct call_rows *rows, uint32_t row)
 {
     const struct trace *trace = sel_of(rows)->trace;
-    return &trace->tracks[trace->events.track[event_of(rows, row)]];
+    return &trace->tracks[trace_event_track(&trace->events, event_of(rows, row))];
 }
 
 static inline int64_t name_of(const struct call_rows *rows, uint32_t row)

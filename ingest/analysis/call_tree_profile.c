@@ -27,7 +27,8 @@ static bool collect(struct profile *profile, const struct selection *sel)
     }
     for (uint32_t i = 0; i < sel->order_count; i++) {
         uint32_t event = sel->order[i];
-        const struct trace_track *track = &sel->trace->tracks[sel->trace->events.track[event]];
+        const struct trace_track *track =
+            &sel->trace->tracks[trace_event_track(&sel->trace->events, event)];
         if (sel->type[event] != TYPE_PL_PROFILE || !track->tid_int_valid) {
             continue;
         }

@@ -58,7 +58,7 @@ bool call_write_text(struct call_writing *w, const char *text, size_t len, uint3
 static const struct trace_track *track_of(const struct call_writing *w, uint32_t event)
 {
     const struct trace *trace = w->sel->trace;
-    return &trace->tracks[trace->events.track[event]];
+    return &trace->tracks[trace_event_track(&trace->events, event)];
 }
 
 static bool meet_texts(struct call_writing *w, uint32_t event)

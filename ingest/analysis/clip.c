@@ -47,7 +47,7 @@ static struct row row_of(const struct trace_events *events, uint32_t i)
                         .correlation_word = events->correlation.word[i],
                         .external_id_word = events->external_id.word[i],
                         .name = events->name[i],
-                        .track = events->track[i],
+                        .track = trace_event_track(events, i),
                         .args = events->args[i],
                         .category = events->category[i],
                         .kind = events->kind[i],
@@ -62,7 +62,10 @@ static void set_row(struct trace_events *events, uint32_t i, const struct row *r
     events->correlation.word[i] = row->correlation_word;
     events->external_id.word[i] = row->external_id_word;
     events->name[i] = row->name;
-    events->track[i] = row->track;
+    events->track_low[i] = (uint16_t)row->track;
+    if (events->track_high != NULL) {
+        events->track_high[i] = (uint16_t)(row->track >> 16);
+    }
     events->args[i] = row->args;
     events->category[i] = row->category;
     events->kind[i] = row->kind;

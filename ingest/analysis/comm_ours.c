@@ -73,7 +73,7 @@ static bool is_host_mark(const struct collecting *c, uint32_t event)
 /* Threads as the operator tree has them: by number. */
 static int64_t thread_of(const struct selection *sel, uint32_t event)
 {
-    uint32_t track = sel->trace->events.track[event];
+    uint32_t track = trace_event_track(&sel->trace->events, event);
     bool has_number = sel->trace->tracks[track].tid_int_valid;
     return has_number ? sel->trace->tracks[track].tid_int : -(int64_t)track - 1;
 }

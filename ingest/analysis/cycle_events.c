@@ -132,7 +132,7 @@ static bool is_ordered_enough(const struct cycle_events *events, const uint8_t *
     for (uint32_t at = 0; ordered && at < events->count; at++) {
         uint32_t row = events->row[at];
         if (class[row] == CYCLE_CLASS_OPERATOR) {
-            int64_t *latest = &latest_ns[events->track[rows->track[row]].thread];
+            int64_t *latest = &latest_ns[events->track[trace_event_track(rows, row)].thread];
             ordered = rows->ts_ns[row] >= *latest;
             *latest = rows->ts_ns[row];
         }

@@ -77,7 +77,7 @@ void cycle_events_free(struct cycle_events *events);
 
 static inline const struct cycle_track *cycle_track(const struct cycle_events *events, uint32_t at)
 {
-    return &events->track[events->trace->events.track[events->row[at]]];
+    return &events->track[trace_event_track(&events->trace->events, events->row[at])];
 }
 
 static inline int64_t cycle_start_ns(const struct cycle_events *events, uint32_t at)

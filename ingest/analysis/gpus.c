@@ -66,7 +66,7 @@ bool gpus_run(struct trace_results *results, const struct selection *sel)
     bool ok = works != NULL && results->gpus != NULL;
     for (uint32_t i = 0; ok && i < trace->events.count; i++) {
         if (select_is_device((enum event_type)sel->type[i])) {
-            works[trace->events.track[i]] = true;
+            works[trace_event_track(&trace->events, i)] = true;
         }
     }
     for (uint32_t t = 0; ok && trace->device_count > 0 && t < trace->track_count; t++) {

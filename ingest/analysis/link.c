@@ -159,10 +159,17 @@ bool link_devices(struct links *links, const struct selection *sel)
     return ok;
 }
 
-void link_free(struct links *links)
+void link_drop_devices(struct links *links)
 {
     scratch_free(links->device_event);
     scratch_free(links->device_runtime);
+    links->device_event = NULL;
+    links->device_runtime = NULL;
+}
+
+void link_free(struct links *links)
+{
+    link_drop_devices(links);
     scratch_free(links->runtime_event);
     scratch_free(links->launched_first);
     scratch_free(links->launched);

@@ -16,7 +16,7 @@
 
 /* Runtimes and devices are numbered from 0 in order of time. */
 struct links {
-    uint32_t *device_event;
+    uint32_t *device_event;   /* NULL after link_drop_devices, as is the next one */
     uint32_t *device_runtime; /* LINK_NONE: stale */
     uint32_t device_count;
     uint32_t *runtime_event;
@@ -30,6 +30,8 @@ struct links {
 
 /* False without memory; `links` must be freed in either case. */
 bool link_devices(struct links *links, const struct selection *sel) KS_MUST_USE;
+/* Frees what tells of each device activity; the calls and what they launched stay. */
+void link_drop_devices(struct links *links);
 void link_free(struct links *links);
 
 #endif

@@ -229,7 +229,7 @@ static bool find_threads(struct placing *p)
  * its `op`. */
 static void list_in_thread(struct placing *p, uint32_t at, uint32_t event)
 {
-    uint32_t thread = p->thread_of[p->sel->trace->events.track[event]];
+    uint32_t thread = p->thread_of[trace_event_track(&p->sel->trace->events, event)];
     if (thread == CALL_NONE) {
         return;
     }

@@ -45,7 +45,7 @@ static bool counts_doubly(const struct op_tree *tree, uint32_t list, uint32_t ru
     }
     uint32_t event = tree->links->runtime_event[runtime];
     const struct trace *trace = tree->sel->trace;
-    uint32_t track = trace->events.track[event];
+    uint32_t track = trace_event_track(&trace->events, event);
     return trace->tracks[track].tid_is_int && tree->track_thread[track] != OP_NO_THREAD;
 }
 

@@ -47,7 +47,7 @@ static uint16_t flags_of(const struct selection *sel, uint32_t event, uint8_t cl
 static uint32_t thread_of(struct op_tree *tree, struct id_map *tids, uint32_t event, bool *has_tid)
 {
     const struct trace *trace = tree->sel->trace;
-    uint32_t track_id = trace->events.track[event];
+    uint32_t track_id = trace_event_track(&trace->events, event);
     const struct trace_track *track = &trace->tracks[track_id];
     *has_tid = track->tid_int_valid;
     if (!*has_tid || tree->track_thread[track_id] != OP_NO_THREAD) {
@@ -68,8 +68,8 @@ static bool add_to_thread(struct op_tree *tree, uint32_t thread, uint32_t event,
             return false;
         }
         tree->threads = threads;
-        threads[tree->thread_count++] =
-            (struct op_thread){.tid = trace->tracks[trace->events.track[event]].tid_int};
+        threads[tree->thread_count++] = (struct op_thread){
+            .tid = trace->tracks[trace_event_track(&trace->events, event)].tid_int};
     }
     bool is_step_name = (tree->sel->names.flags[tree->sel->name[event]] & NAME_STEP) != 0;
     tree->threads[thread].end++; /* a count until the nodes have their places */
@@ -138,7 +138,7 @@ static bool place_nodes(struct op_tree *tree, const struct node_events *events)
     tree->nodes = scratch_alloc((size_t)total + 1, sizeof *tree->nodes);
     for (uint32_t i = 0; tree->nodes != NULL && i < events->count; i++) {
         uint32_t event = events->items[i];
-        uint32_t thread = tree->track_thread[sel->trace->events.track[event]];
+        uint32_t thread = tree->track_thread[trace_event_track(&sel->trace->events, event)];
         uint8_t class = class_of(sel, event);
         tree->nodes[tree->threads[thread].end++] =
             (struct op_node){.event = event,
@@ -196,7 +196,7 @@ static bool give_runtimes(struct op_tree *tree)
 static uint32_t zero_thread(const struct op_tree *tree, uint32_t runtime)
 {
     const struct trace *trace = tree->sel->trace;
-    uint32_t track = trace->events.track[tree->links->runtime_event[runtime]];
+    uint32_t track = trace_event_track(&trace->events, tree->links->runtime_event[runtime]);
     return trace->tracks[track].tid_is_int ? tree->track_thread[track] : OP_NO_THREAD;
 }
 

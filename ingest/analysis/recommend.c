@@ -61,7 +61,7 @@ static bool count_used_devices(const struct selection *sel, uint32_t *count)
     bool ok = is_used != NULL;
     for (uint32_t i = 0; ok && i < trace->events.count; i++) {
         if (select_is_device((enum event_type)sel->type[i])) {
-            is_used[trace->events.track[i]] = true;
+            is_used[trace_event_track(&trace->events, i)] = true;
         }
     }
     for (uint32_t i = 0; ok && i < trace->track_count; i++) {

@@ -43,8 +43,8 @@ void timeline_frame_free(struct timeline_frame *frame);
  * (timeline.origin_ns); timeline_settle tells it to the results. Blocks go to the sink, flows
  * behind them (take_flows is not called where there are none); tracks, labels and levels come back
  * in *out, which the caller frees with timeline_destroy and which does not refer to the trace.
- * Memory: 14 to 28 bytes an event, and 44 for each item of the first coarse level. ERR_NO_MEMORY,
- * and what the sink answers. */
+ * Memory: 8 to 12 bytes an event, and some blocks a level. ERR_NO_MEMORY, and what the sink
+ * answers. */
 bool timeline_build(const struct trace *trace,
                     const struct timeline_frame *frame,
                     const struct timeline_sink *sink,

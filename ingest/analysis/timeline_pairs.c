@@ -28,14 +28,14 @@ static uint32_t stack_of(struct pairing *p, uint32_t event)
     const struct trace_events *events = &trace->events;
     char phase = events->phase[event];
     if (phase == 'B' || phase == 'E') {
-        return events->track[event];
+        return trace_event_track(events, event);
     }
     bool is_old = phase == 'S' || phase == 'F';
     uint64_t id = (uint64_t)trace_correlation(events, event);
     struct key key = {{events->category[event], (uint32_t)id, (uint32_t)(id >> WORD_BITS), 0}};
     if (is_old) {
         key.id[0] |= OLD_ASYNC;
-        key.id[3] = trace->tracks[events->track[event]].pid_text;
+        key.id[3] = trace->tracks[trace_event_track(events, event)].pid_text;
     }
     uint32_t number = key_map_add(&p->ids, key);
     bool fits = number < STACK_EMPTY - trace->track_count;

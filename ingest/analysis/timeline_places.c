@@ -22,7 +22,7 @@ struct placing {
 static const struct trace_track *track_of(const struct placing *p, uint32_t event)
 {
     const struct trace *trace = p->items->trace;
-    return &trace->tracks[trace->events.track[event]];
+    return &trace->tracks[trace_event_track(&trace->events, event)];
 }
 
 /* PLACE_NONE without memory. */
@@ -45,7 +45,7 @@ static uint32_t add_place(struct placing *p, struct key key, const struct timeli
 
 static uint32_t place_of_thread(struct placing *p, uint32_t event)
 {
-    uint32_t track = p->items->trace->events.track[event];
+    uint32_t track = trace_event_track(&p->items->trace->events, event);
     if (KS_LIKELY(p->of_track[track] != PLACE_NONE)) {
         return p->of_track[track];
     }
@@ -65,7 +65,7 @@ static uint32_t place_of_async(struct placing *p, uint32_t event)
     const struct key key = {{track_of(p, event)->pid_text, name, 0,
                              has_category ? KEY_ASYNC_CATEGORY : KEY_ASYNC_NAME}};
     const struct timeline_place fresh = {
-        .kind = TIMELINE_ASYNC, .track = trace->events.track[event], .name = name};
+        .kind = TIMELINE_ASYNC, .track = trace_event_track(&trace->events, event), .name = name};
     return add_place(p, key, &fresh);
 }
 
@@ -82,7 +82,7 @@ static uint32_t place_of_memory(struct placing *p, uint32_t event)
         {track_of(p, event)->pid_text, (uint32_t)type, (uint32_t)id, KEY_MEMORY}};
     const struct timeline_place fresh = {.kind = TIMELINE_COUNTER,
                                          .is_memory = true,
-                                         .track = trace->events.track[event],
+                                         .track = trace_event_track(&trace->events, event),
                                          .id = id < 0 ? TRACE_NO_ID : id,
                                          .device_type = type};
     uint32_t place = add_place(p, key, &fresh);
@@ -141,7 +141,7 @@ static bool place_counter(struct placing *p, uint32_t event, uint32_t *place)
     const struct key key = {
         {track_of(p, event)->pid_text, trace->events.name[event], 0, KEY_COUNTER + id_number}};
     const struct timeline_place fresh = {.kind = TIMELINE_COUNTER,
-                                         .track = trace->events.track[event],
+                                         .track = trace_event_track(&trace->events, event),
                                          .name = trace->events.name[event],
                                          .id = id};
     *place = add_place(p, key, &fresh);

@@ -189,24 +189,31 @@ static bool
 set_memory_args(struct kineto_build *build, const struct kineto_event *event, uint32_t *entry)
 {
     struct memory_args args = {0};
+    unsigned has = 0;
+    int32_t device_type;
     if (take_bits(arg_value(event, ARG_ADDR), &args.addr)) {
-        args.has |= MEMORY_HAS_ADDR;
+        has |= MEMORY_HAS_ADDR;
     }
     if (!take_bits(arg_value(event, ARG_BYTES_UPPER), &args.size_bytes)) {
         args.size_bytes = 0;
     }
     if (take_bits(arg_value(event, ARG_TOTAL_ALLOCATED), &args.total_allocated_bytes)) {
-        args.has |= MEMORY_HAS_ALLOCATED;
+        has |= MEMORY_HAS_ALLOCATED;
     }
     if (take_bits(arg_value(event, ARG_TOTAL_RESERVED), &args.total_reserved_bytes)) {
-        args.has |= MEMORY_HAS_RESERVED;
+        has |= MEMORY_HAS_RESERVED;
     }
-    if (take_int32(arg_value(event, ARG_DEVICE_TYPE), &args.device_type)) {
-        args.has |= MEMORY_HAS_DEVICE_TYPE;
+    if (take_int32(arg_value(event, ARG_DEVICE_TYPE), &device_type)) {
+        args.device_type = MEMORY_TYPE_OTHER;
+        if (device_type >= INT16_MIN && device_type <= INT16_MAX) {
+            args.device_type = (int16_t)device_type;
+        }
+        has |= MEMORY_HAS_DEVICE_TYPE;
     }
     if (take_int32(arg_value(event, ARG_DEVICE_ID), &args.device_id)) {
-        args.has |= MEMORY_HAS_DEVICE_ID;
+        has |= MEMORY_HAS_DEVICE_ID;
     }
+    args.has = (uint16_t)has;
     *entry = trace_add_memory_args(build->trace, &args);
     return *entry != UINT32_MAX;
 }

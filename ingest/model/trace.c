@@ -113,7 +113,10 @@ static bool resize_columns(struct trace_events *events, uint32_t rows)
     RESIZE(correlation.word);
     RESIZE(external_id.word);
     RESIZE(name);
-    RESIZE(track);
+    RESIZE(track_low);
+    if (events->track_high != NULL) {
+        RESIZE(track_high);
+    }
     RESIZE(args);
     RESIZE(category);
     RESIZE(kind);
@@ -274,7 +277,8 @@ static void free_columns(struct trace_events *events)
     free(events->external_id.word);
     free(events->external_id.wide);
     free(events->name);
-    free(events->track);
+    free(events->track_low);
+    free(events->track_high);
     free(events->args);
     free(events->category);
     free(events->kind);
@@ -366,6 +370,14 @@ bool trace_set_dur_ns(struct trace *trace, uint32_t event, int64_t dur_ns)
     return stays_wide ? put_wide(numbers, event, true, dur_ns) : put_number(numbers, event, dur_ns);
 }
 
+static bool make_track_high(struct trace_events *events)
+{
+    if (events->track_high == NULL) {
+        events->track_high = calloc(events->capacity, sizeof *events->track_high);
+    }
+    return events->track_high != NULL;
+}
+
 bool trace_add_event(struct trace *trace, const struct trace_event *event)
 {
     struct trace_events *events = &trace->events;
@@ -376,6 +388,9 @@ bool trace_add_event(struct trace *trace, const struct trace_event *event)
         }
     }
     uint32_t row = events->count;
+    if (KS_UNLIKELY(event->track > UINT16_MAX) && !make_track_high(events)) {
+        return false;
+    }
     if (!put_number(&events->dur_ns, row, event->dur_ns) ||
         !put_number(&events->correlation, row, event->correlation) ||
         !put_number(&events->external_id, row, event->external_id)) {
@@ -384,7 +399,10 @@ bool trace_add_event(struct trace *trace, const struct trace_event *event)
     events->count++;
     events->ts_ns[row] = event->ts_ns;
     events->name[row] = event->name;
-    events->track[row] = event->track;
+    events->track_low[row] = (uint16_t)event->track;
+    if (KS_UNLIKELY(events->track_high != NULL)) {
+        events->track_high[row] = (uint16_t)(event->track >> 16);
+    }
     events->args[row] = event->args;
     events->category[row] = event->category;
     events->kind[row] = (uint8_t)event->kind;
@@ -572,9 +590,10 @@ bool trace_add_meta(struct trace *trace, const char *key, const char *value)
 static size_t row_bytes(const struct trace_events *events)
 {
     return sizeof *events->ts_ns + sizeof *events->dur_ns.word + sizeof *events->correlation.word +
-           sizeof *events->external_id.word + sizeof *events->name + sizeof *events->track +
-           sizeof *events->args + sizeof *events->category + sizeof *events->kind +
-           sizeof *events->flags + sizeof *events->phase;
+           sizeof *events->external_id.word + sizeof *events->name + sizeof *events->track_low +
+           (events->track_high == NULL ? 0 : sizeof *events->track_high) + sizeof *events->args +
+           sizeof *events->category + sizeof *events->kind + sizeof *events->flags +
+           sizeof *events->phase;
 }
 
 static size_t wide_bytes(const struct trace_events *events)

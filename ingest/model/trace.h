@@ -1,5 +1,5 @@
 /* A trace in memory: columns, not objects. One row an element of `traceEvents` that was read,
- * whatever its phase, in file order, about 37 bytes each. Formats fill it through trace_add_*;
+ * whatever its phase, in file order, about 35 bytes each. Formats fill it through trace_add_*;
  * analyses read the columns. Owned by one thread at a time; one trace_destroy frees all.
  *
  * Units: times are integer nanoseconds as the file gives them (decimal microseconds parsed from
@@ -99,10 +99,11 @@ struct trace_events {
     /* trace_external_id(). `external id`, else `External id` (SPEC_tb 3.1). python_function:
      * `Python parent id`. */
     struct trace_numbers external_id;
-    uint32_t *name;  /* string id */
-    uint32_t *track; /* index into trace.tracks */
-    uint32_t *args;  /* by kind: see struct op_args, kernel_args, memory_args; python_function with
-                        EVENT_MODULE: the module id itself; else TRACE_NO_ARGS */
+    uint32_t *name;       /* string id */
+    uint16_t *track_low;  /* trace_event_track(): index into trace.tracks */
+    uint16_t *track_high; /* NULL: all 0 */
+    uint32_t *args; /* by kind: see struct op_args, kernel_args, memory_args; python_function with
+                       EVENT_MODULE: the module id itself; else TRACE_NO_ARGS */
     uint16_t *category; /* index into trace.categories */
     uint8_t *kind;      /* enum event_kind */
     uint8_t *flags;     /* enum event_flag */
@@ -112,6 +113,12 @@ struct trace_events {
 static inline int64_t trace_dur_ns(const struct trace_events *events, uint32_t event)
 {
     return trace_number(&events->dur_ns, event);
+}
+
+static inline uint32_t trace_event_track(const struct trace_events *events, uint32_t event)
+{
+    uint32_t high = KS_LIKELY(events->track_high == NULL) ? 0 : events->track_high[event];
+    return high << 16 | events->track_low[event];
 }
 
 static inline int64_t trace_correlation(const struct trace_events *events, uint32_t event)
@@ -176,6 +183,7 @@ struct kernel_args {
 #define MEMORY_HAS_RESERVED 4u
 #define MEMORY_HAS_DEVICE_TYPE 8u
 #define MEMORY_HAS_DEVICE_ID 16u
+#define MEMORY_TYPE_OTHER INT16_MAX
 
 /* Arguments of one `[memory]` record. */
 struct memory_args {
@@ -183,9 +191,9 @@ struct memory_args {
     int64_t size_bytes; /* `Bytes`: positive allocates, negative releases; 0 when absent */
     int64_t total_allocated_bytes;
     int64_t total_reserved_bytes;
-    int32_t device_type; /* 0 CPU, 1 CUDA, 20 PrivateUse1 (MLU) */
     int32_t device_id;
-    uint32_t has; /* MEMORY_HAS_* */
+    int16_t device_type; /* 0 CPU, 1 CUDA, 20 PrivateUse1 (MLU); beyond 16 bits MEMORY_TYPE_OTHER */
+    uint16_t has;        /* MEMORY_HAS_* */
 };
 
 #define EXTRA_HAS_HOST 1u

@@ -80,7 +80,8 @@ bool db_exec(struct db *db, const char *sql, struct err *err)
     return rc == SQLITE_OK || set_error(db->handle, db->path, rc, err);
 }
 
-/* The page size counts only for a new database and before the journal mode is set. Publishing waits
+/* The page size counts only for a new database and before the journal mode is set. What a writer
+ * writes it seldom reads again, so it keeps few pages. Publishing waits
  * for the disk (FULL); batches of an invisible trace do not (access.c switches). secure_delete is
  * on by default in Debian's build and would write every freed page once more. */
 static const char writer_setup[] = "PRAGMA page_size = 8192;"
@@ -89,7 +90,7 @@ static const char writer_setup[] = "PRAGMA page_size = 8192;"
                                    "PRAGMA foreign_keys = ON;"
                                    "PRAGMA secure_delete = OFF;"
                                    "PRAGMA journal_size_limit = 67108864;"
-                                   "PRAGMA cache_size = -16384;"
+                                   "PRAGMA cache_size = -2048;"
                                    "PRAGMA temp_store = MEMORY;"
                                    "PRAGMA trusted_schema = OFF";
 static const char reader_setup[] = "PRAGMA query_only = ON;"

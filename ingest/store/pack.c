@@ -4,7 +4,6 @@
 #include <string.h>
 #include <zstd.h>
 
-#define PACK_LEVEL 1
 #define RAW_MAX_BYTES ((size_t)4 << 30)
 #define VARINT_BYTES 10
 /* Numbers that are packed at a time. */
@@ -12,18 +11,9 @@
 /* Of a longer column some values tell which coding takes fewer bytes. */
 #define LOOK_AT_ALL 256
 #define LOOK_STEP 5
-#define PART_BYTES ((size_t)256 << 10)
-/* Columns repeat themselves nearby; zstd's own choice would hold 2 MB. */
-#define PART_WINDOW_LOG 19
 
 /* What stands before the numbers of pack_column. */
 enum column_coding { COLUMN_ONE_VALUE, COLUMN_PLAIN, COLUMN_DELTA };
-
-struct pack_stream {
-    bool counts_only;
-    uint64_t raw_bytes; /* counted */
-    struct buf out;
-};
 
 /* ---- packing ---- */
 
@@ -45,53 +35,6 @@ void pack_clear(struct pack *pack)
     buf_clear(&pack->raw);
 }
 
-/* Compresses what has come so far. */
-static void compress_part(struct pack *pack, ZSTD_EndDirective directive)
-{
-    struct buf *out = &pack->stream->out;
-    ZSTD_inBuffer in = {.src = pack->raw.ptr, .size = pack->raw.len, .pos = 0};
-    size_t left = 1;
-    while (left != 0 && !pack->raw.failed) {
-        ZSTD_outBuffer room = {.dst = buf_reserve(out, ZSTD_CStreamOutSize()),
-                               .size = ZSTD_CStreamOutSize(),
-                               .pos = 0};
-        left = room.dst == NULL ? 0 : ZSTD_compressStream2(pack->compressor, &room, &in, directive);
-        pack->raw.failed = room.dst == NULL || ZSTD_isError(left) != 0;
-        out->len += room.pos;
-        if (directive == ZSTD_e_continue) {
-            left = in.size - in.pos;
-        }
-    }
-    bool failed = pack->raw.failed;
-    buf_clear(&pack->raw);
-    pack->raw.failed = failed;
-}
-
-/* To be called behind each piece of raw bytes. */
-static inline void end_piece(struct pack *pack)
-{
-    struct pack_stream *stream = pack->stream;
-    if (KS_LIKELY(stream == NULL)) {
-        return;
-    }
-    if (stream->counts_only) {
-        stream->raw_bytes += pack->raw.len;
-        pack->raw.len = 0;
-    } else if (pack->raw.len >= PART_BYTES) {
-        compress_part(pack, ZSTD_e_continue);
-    }
-}
-
-static void add_bytes(struct pack *pack, const void *bytes, size_t len)
-{
-    if (pack->stream != NULL && pack->stream->counts_only) {
-        pack->stream->raw_bytes += len;
-        return;
-    }
-    buf_append(&pack->raw, bytes, len);
-    end_piece(pack);
-}
-
 /* The number at `at`, where there is room for VARINT_BYTES; gives the place behind it. */
 static inline char *put_number(char *at, uint64_t value)
 {
@@ -106,7 +49,7 @@ static inline char *put_number(char *at, uint64_t value)
 void pack_number(struct pack *pack, uint64_t value)
 {
     char bytes[VARINT_BYTES];
-    add_bytes(pack, bytes, (size_t)(put_number(bytes, value) - bytes));
+    buf_append(&pack->raw, bytes, (size_t)(put_number(bytes, value) - bytes));
 }
 
 /* Small numbers of either sign become small ones: 0, -1, 1, -2 ... are 0, 1, 2, 3 ... */
@@ -118,7 +61,7 @@ static inline uint64_t zigzag(uint64_t value)
 void pack_bytes(struct pack *pack, const uint8_t *column, size_t count)
 {
     if (count > 0) {
-        add_bytes(pack, column, count);
+        buf_append(&pack->raw, column, count);
     }
 }
 
@@ -153,23 +96,6 @@ static inline char *put_number_at_once(char *at, uint64_t value)
     return at + more + 1;
 }
 
-static size_t packed_bytes(const uint64_t *codes, size_t count, uint64_t any)
-{
-    size_t bytes = count;
-    if (any < (uint64_t)1 << 28) {
-        int32_t more = 0;
-        for (size_t i = 0; i < count; i++) {
-            int32_t code = (int32_t)codes[i];
-            more += (code >= 1 << 7) + (code >= 1 << 14) + (code >= 1 << 21);
-        }
-        return bytes + (size_t)more;
-    }
-    for (size_t i = 0; i < count; i++) {
-        bytes += more_bytes(codes[i]);
-    }
-    return bytes;
-}
-
 /* Numbers of one byte, or two. Writes a byte more. */
 static char *put_short(char *at, const uint64_t *codes, size_t count, uint64_t any)
 {
@@ -192,10 +118,6 @@ static char *put_short(char *at, const uint64_t *codes, size_t count, uint64_t a
 /* At most TILE_NUMBERS; `any` has the bits of all of them. */
 static void put_tile(struct pack *pack, const uint64_t *codes, size_t count, uint64_t any)
 {
-    if (pack->stream != NULL && pack->stream->counts_only) {
-        pack->stream->raw_bytes += packed_bytes(codes, count, any);
-        return;
-    }
     char *at = buf_reserve(&pack->raw, count * VARINT_BYTES);
     if (at == NULL) {
         return;
@@ -208,7 +130,6 @@ static void put_tile(struct pack *pack, const uint64_t *codes, size_t count, uin
         }
     }
     pack->raw.len = (size_t)(at - pack->raw.ptr);
-    end_piece(pack);
 }
 
 static size_t tile_of(size_t left)
@@ -259,32 +180,6 @@ static void pack_plain(struct pack *pack, const int64_t *column, size_t count)
             any |= codes[i];
         }
         put_tile(pack, codes, tile, any);
-    }
-}
-
-static void pack_no_difference(struct pack *pack, size_t count)
-{
-    static const uint8_t no_difference[1024] = {0};
-    while (count > 0) {
-        size_t part = count < sizeof no_difference ? count : sizeof no_difference;
-        pack_bytes(pack, no_difference, part);
-        count -= part;
-    }
-}
-
-void pack_u32_repeated(struct pack *pack, uint32_t value, size_t count)
-{
-    if (count > 0) {
-        pack_u32(pack, &value, 1);
-        pack_no_difference(pack, count - 1);
-    }
-}
-
-void pack_i64_repeated(struct pack *pack, int64_t value, size_t count)
-{
-    if (count > 0) {
-        pack_i64(pack, &value, 1);
-        pack_no_difference(pack, count - 1);
     }
 }
 
@@ -340,7 +235,7 @@ void pack_texts(struct pack *pack, const char *const *texts, size_t count)
         size_t len = texts[i] == NULL ? 0 : strlen(texts[i]);
         pack_number(pack, texts[i] == NULL ? 0 : len + 1);
         if (len > 0) {
-            add_bytes(pack, texts[i], len);
+            buf_append(&pack->raw, texts[i], len);
         }
     }
 }
@@ -372,41 +267,6 @@ bool pack_finish(struct pack *pack, void **bytes, size_t *len, struct err *err)
                        ZSTD_getErrorName(*len));
     }
     return true;
-}
-
-static bool begin_parts(struct pack *pack)
-{
-    struct pack_stream *stream = pack->stream;
-    stream->counts_only = false;
-    return !pack->raw.failed && stream->raw_bytes <= RAW_MAX_BYTES && make_compressor(pack) &&
-           !ZSTD_isError(
-               ZSTD_CCtx_setParameter(pack->compressor, ZSTD_c_windowLog, PART_WINDOW_LOG)) &&
-           !ZSTD_isError(ZSTD_CCtx_setPledgedSrcSize(pack->compressor, stream->raw_bytes));
-}
-
-bool pack_in_parts(void (*write)(struct pack *pack, const void *columns),
-                   const void *columns,
-                   void **bytes,
-                   size_t *len,
-                   struct err *err)
-{
-    struct pack_stream stream = {.counts_only = true};
-    struct pack pack;
-    pack_init(&pack);
-    pack.stream = &stream;
-    buf_init(&stream.out, ZSTD_compressBound(RAW_MAX_BYTES));
-    write(&pack, columns);
-    bool ok = begin_parts(&pack);
-    if (ok) {
-        write(&pack, columns);
-        compress_part(&pack, ZSTD_e_end);
-        ok = !pack.raw.failed;
-    }
-    *bytes = ok ? buf_take(&stream.out, len) : NULL;
-    pack_free(&pack);
-    buf_free(&stream.out);
-    return *bytes != NULL || err_set(err, ERR_NO_MEMORY, "no memory to store %llu bytes of columns",
-                                     (unsigned long long)stream.raw_bytes);
 }
 
 /* ---- unpacking ---- */

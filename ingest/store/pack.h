@@ -13,10 +13,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Of zstd: the quickest, since packed columns are small already. */
+#define PACK_LEVEL 1
+
 struct pack {
     struct buf raw;
     struct ZSTD_CCtx_s *compressor; /* made by the first pack_finish, used again by the next */
-    struct pack_stream *stream;     /* NULL but during pack_in_parts */
 };
 
 void pack_init(struct pack *pack);
@@ -27,9 +29,6 @@ void pack_bytes(struct pack *pack, const uint8_t *column, size_t count);
 /* Each value as the difference to the one before. */
 void pack_u32(struct pack *pack, const uint32_t *column, size_t count);
 void pack_i64(struct pack *pack, const int64_t *column, size_t count);
-/* A column that is one value throughout. */
-void pack_u32_repeated(struct pack *pack, uint32_t value, size_t count);
-void pack_i64_repeated(struct pack *pack, int64_t value, size_t count);
 /* Numbers of which the next says nothing about the one before: in the least bytes of one value,
  * a difference, or each value as it is. */
 void pack_column(struct pack *pack, const int64_t *column, size_t count);
@@ -37,15 +36,6 @@ void pack_column(struct pack *pack, const int64_t *column, size_t count);
 void pack_texts(struct pack *pack, const char *const *texts, size_t count);
 /* Compressed, with a checksum, malloc'ed. ERR_NO_MEMORY. */
 bool pack_finish(struct pack *pack, void **bytes, size_t *len, struct err *err) KS_MUST_USE;
-
-/* What pack_finish would give, for columns that are large: they are compressed as they come, so
- * that they never lie packed and uncompressed as a whole. `write` is called twice, the first time
- * to learn how much it is. ERR_NO_MEMORY. */
-bool pack_in_parts(void (*write)(struct pack *pack, const void *columns),
-                   const void *columns,
-                   void **bytes,
-                   size_t *len,
-                   struct err *err) KS_MUST_USE;
 
 struct unpack {
     struct arena *arena;

@@ -3,7 +3,6 @@
 #include <string.h>
 #include <zstd.h>
 
-#define PARTS_LEVEL 3
 #define PART_BYTES ((size_t)256 << 10)
 /* Columns repeat themselves nearby; zstd's own choice would hold 2 MB. */
 #define PART_WINDOW_LOG 19
@@ -38,7 +37,7 @@ static bool begin_frame(struct pack_parts *parts)
     buf_append(&parts->out, no_size, sizeof no_size);
     return parts->compressor != NULL &&
            !ZSTD_isError(
-               ZSTD_CCtx_setParameter(parts->compressor, ZSTD_c_compressionLevel, PARTS_LEVEL)) &&
+               ZSTD_CCtx_setParameter(parts->compressor, ZSTD_c_compressionLevel, PACK_LEVEL)) &&
            !ZSTD_isError(ZSTD_CCtx_setParameter(parts->compressor, ZSTD_c_checksumFlag, 1)) &&
            !ZSTD_isError(
                ZSTD_CCtx_setParameter(parts->compressor, ZSTD_c_windowLog, PART_WINDOW_LOG));

@@ -147,6 +147,12 @@ def fixture_json(case):
     return gzip.decompress(content) if name.endswith('.gz') else content
 
 
+def blank_bomb(members, inside=b'{"traceEvents": []}'):
+    """A trace whose list of events ends with blanks: 64 MB from each member of the gzip file, which is small and long to read."""
+    head, tail = inside.rsplit(b']', 1)
+    return gzip.compress(head) + gzip.compress(b' ' * (64 << 20)) * members + gzip.compress(b']' + tail)
+
+
 def large_trace(size):
     """A valid trace of at least `size` bytes: the events of a fixture, repeated along the time axis."""
     document = json.loads(fixture_json('cuda_training'))

@@ -2,7 +2,6 @@
 """Every limit refuses with a problem that names it, and a client that takes what it can get does not disturb another
 address. --long: ten thousand idle connections instead of some hundreds."""
 import contextlib
-import gzip
 import io
 import json
 import resource
@@ -17,7 +16,6 @@ import kinetoscope
 MB = 1 << 20
 LONG = '--long' in sys.argv
 GREEDY = '127.0.0.2'  # the address of the client that takes too much
-BLANKS = gzip.compress(b' ' * (64 * MB), 9)
 
 
 class Raw:
@@ -51,11 +49,6 @@ class Raw:
 
 def head(method, path, *lines):
     return '\r\n'.join(['%s %s HTTP/1.1' % (method, path), 'Host: 127.0.0.1', *lines]) + '\r\n\r\n'
-
-
-def blank_bomb(members):
-    """A trace whose list of events is blank: 64 MB from each member of the gzip file."""
-    return gzip.compress(b'{"traceEvents": [') + BLANKS * members + gzip.compress(b']}')
 
 
 def rss_mb(server):
@@ -92,18 +85,18 @@ class Limits(unittest.TestCase):
     def test_what_a_file_becomes(self):
         with kinetoscope.Server('--max-events', '1000') as server:
             before = rss_mb(server)
-            self.refused(server.put('r', 'gb.json.gz', blank_bomb(16)), 413, '1000', '--max-ratio')
+            self.refused(server.put('r', 'gb.json.gz', kinetoscope.blank_bomb(16)), 413, '1000', '--max-ratio')
             packed = io.BytesIO()
             with tarfile.open(fileobj=packed, mode='w:gz') as archive:
                 member = tarfile.TarInfo('rank0.pt.trace.json.gz')
-                content = blank_bomb(16)
+                content = kinetoscope.blank_bomb(16)
                 member.size = len(content)
                 archive.addfile(member, io.BytesIO(content))
             self.refused(server.put('r', 'nested.tar.gz', packed.getvalue()), 413, '--max-ratio')
             self.refused(server.put('r', 'many.json', kinetoscope.large_trace(MB)), 413, '1000', '--max-events')
             self.assertLess(rss_mb(server) - before, 512)
         with kinetoscope.Server('--max-decompressed', '16M') as server:
-            self.refused(server.put('r', 'mb.json.gz', blank_bomb(1)), 413, str(16 * MB), '--max-decompressed')
+            self.refused(server.put('r', 'mb.json.gz', kinetoscope.blank_bomb(1)), 413, str(16 * MB), '--max-decompressed')
 
         with kinetoscope.Server('--ingest-memory', '1M') as server:
             self.refused(server.put('r', 'mb.json', kinetoscope.large_trace(16 * MB)), 413, '--ingest-memory')
@@ -136,7 +129,7 @@ class Limits(unittest.TestCase):
         later = {'Prefer': 'respond-async'}
         with kinetoscope.Server('--ingest-workers', '1', '--max-queued-jobs', '1', '--max-ratio', '0', '--drain-seconds', '0') as server:
             # Seconds of work, so that it runs until all has been asked.
-            self.assertEqual(server.put('r', 'runs.json.gz', blank_bomb(16), headers=later).status, 202)
+            self.assertEqual(server.put('r', 'runs.json.gz', kinetoscope.blank_bomb(16), headers=later).status, 202)
             while not server.get('/metrics').body.count(b'kinetoscope_jobs{state="running"} 1'):
                 time.sleep(0.01)
             name, content = kinetoscope.fixture('cuda_training')

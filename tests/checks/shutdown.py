@@ -15,6 +15,7 @@ import kinetoscope
 # Far below the two seconds that civetweb sleeps, far above a busy machine's delays without it.
 PROMPT_S = 1.5
 ASYNC = {'Prefer': 'respond-async'}
+SLOW_MEMBERS = 48  # seconds of reading, also where the disk is slow to acknowledge the upload
 
 
 def wait_until(holds, what):
@@ -43,7 +44,7 @@ class Shutdown(unittest.TestCase):
         self.folder.cleanup()
 
     def server(self, *options):
-        return kinetoscope.Server(*options, data_dir=self.data)
+        return kinetoscope.Server('--max-ratio', '0', *options, data_dir=self.data)
 
     def connect(self, server):
         return socket.create_connection(('127.0.0.1', server.port), timeout=kinetoscope.HANG_S)
@@ -113,7 +114,7 @@ class Shutdown(unittest.TestCase):
     def test_streams_of_events_and_deleted_rows_hold_nothing_up(self):
         with self.server('--ingest-workers', '1', '--drain-seconds', '1') as server:
             kinetoscope.uploaded(server.put('old', 'a', kinetoscope.large_trace(8 << 20)))
-            jobs = self.start_two_jobs(server, kinetoscope.large_trace(20 << 20))
+            jobs = self.start_two_jobs(server)
             streams = [self.connect(server) for _ in range(10)]
             for index, stream in enumerate(streams):
                 stream.sendall(b'GET /api/v1/jobs/%d HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n' % jobs[index % 2])
@@ -128,14 +129,15 @@ class Shutdown(unittest.TestCase):
             for stream in streams:
                 stream.close()
 
-    def start_two_jobs(self, server, content):
-        jobs = [server.put('r', name, trace, headers=ASYNC).json()['id'] for name, trace in (('first', content), ('second', kinetoscope.large_trace(1 << 20)))]
+    def start_two_jobs(self, server):
+        slow = kinetoscope.blank_bomb(SLOW_MEMBERS, kinetoscope.large_trace(8 << 20))
+        jobs = [server.put('r', name, trace, headers=ASYNC).json()['id'] for name, trace in (('first', slow), ('second', kinetoscope.large_trace(1 << 20)))]
         wait_until(lambda: server.get('/api/v1/jobs/%d' % jobs[0]).json()['state'] == 'running', 'the first job runs')
         return jobs
 
     def test_the_running_job_is_finished_and_the_queued_one_stays(self):
         with self.server('--ingest-workers', '1', '--drain-seconds', '200') as server:
-            jobs = self.start_two_jobs(server, kinetoscope.large_trace(20 << 20))
+            jobs = self.start_two_jobs(server)
             server.process.terminate()
             self.assertEqual(server.process.wait(kinetoscope.HANG_S), 0)
             self.assertIn('job %d: first of run r stored' % jobs[0], server.log())
@@ -146,7 +148,7 @@ class Shutdown(unittest.TestCase):
 
     def test_a_job_that_takes_too_long_begins_again(self):
         with self.server('--ingest-workers', '1', '--drain-seconds', '0') as server:
-            jobs = self.start_two_jobs(server, kinetoscope.large_trace(20 << 20))
+            jobs = self.start_two_jobs(server)
             begin = time.monotonic()
             server.process.terminate()
             self.assertEqual(server.process.wait(kinetoscope.HANG_S), 0)

@@ -259,7 +259,8 @@ static bool same_row(const struct trace *a, uint32_t i, const struct trace *b, u
            same_id(trace_external_id(ea, i), trace_external_id(eb, j)) &&
            same_text(a, ea->name[i], b, eb->name[j]) &&
            same_text(a, a->categories[ea->category[i]], b, b->categories[eb->category[j]]) &&
-           same_track(a, ea->track[i], b, eb->track[j]) && same_args(a, i, b, j);
+           same_track(a, trace_event_track(ea, i), b, trace_event_track(eb, j)) &&
+           same_args(a, i, b, j);
 }
 
 static uint32_t same_from_begin(const struct trace *a, const struct trace *b)

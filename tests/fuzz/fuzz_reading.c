@@ -180,7 +180,7 @@ uint64_t fuzz_hash_trace(const struct trace *trace)
     hash = hash_numbers(hash, &events->correlation, events->count);
     hash = hash_numbers(hash, &events->external_id, events->count);
     hash = hash_column(hash, events->args, events->count, sizeof *events->args);
-    hash = hash_column(hash, events->track, events->count, sizeof *events->track);
+    hash = hash_column(hash, events->track_low, events->count, sizeof *events->track_low);
     hash = hash_column(hash, events->kind, events->count, sizeof *events->kind);
     hash = hash_column(hash, events->flags, events->count, sizeof *events->flags);
     hash = hash_column(hash, events->phase, events->count, sizeof *events->phase);

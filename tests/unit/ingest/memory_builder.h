@@ -31,9 +31,9 @@ static inline void build_memory(struct build *b, struct build_record record)
                                .size_bytes = record.size_bytes,
                                .total_allocated_bytes = record.allocated_bytes,
                                .total_reserved_bytes = record.reserved_bytes,
-                               .device_type = record.device_type,
+                               .device_type = (int16_t)record.device_type,
                                .device_id = record.device_id,
-                               .has = record.has == 0 ? BUILD_HAS_ALL : record.has};
+                               .has = (uint16_t)(record.has == 0 ? BUILD_HAS_ALL : record.has)};
     build_event(b,
                 (struct trace_event){.ts_ns = record.at_us * 1000,
                                      .correlation = TRACE_NO_ID,

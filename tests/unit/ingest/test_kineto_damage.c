@@ -100,7 +100,7 @@ static void equal_models(const struct trace *a, const struct trace *b)
         assert_int_equal(a->events.kind[i], b->events.kind[i]);
         assert_int_equal(a->events.flags[i], b->events.flags[i]);
         assert_int_equal(a->events.args[i], b->events.args[i]);
-        assert_int_equal(a->events.track[i], b->events.track[i]);
+        assert_int_equal(trace_event_track(&a->events, i), trace_event_track(&b->events, i));
         assert_string_equal(event_name(a, i), event_name(b, i));
     }
     for (int i = 0; i < WARNING_CODE_COUNT; i++) {

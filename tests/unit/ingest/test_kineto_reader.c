@@ -90,7 +90,7 @@ static void fields_become_columns(void **state)
     assert_string_equal(string_at(trace, op->shape), "[[2, 8], []]");
     assert_string_equal(string_at(trace, op->call_stack), "a;\nb");
     assert_string_equal(string_at(trace, op->input_types), "['float']");
-    const struct trace_track *track = &trace->tracks[events->track[0]];
+    const struct trace_track *track = &trace->tracks[trace_event_track(events, 0)];
     assert_true(track->pid_is_int && track->pid_int_valid && track->pid_int == 7);
     assert_true(track->tid_is_text && track->tid_int_valid && track->tid_int == 25738);
 
@@ -98,7 +98,7 @@ static void fields_become_columns(void **state)
     assert_string_equal(string_at(trace, op->shape), "[]");
     assert_string_equal(string_at(trace, op->call_stack), "");
     assert_true(op->input_types == STRTAB_NONE);
-    track = &trace->tracks[events->track[1]];
+    track = &trace->tracks[trace_event_track(events, 1)];
     assert_false(track->tid_int_valid);
     assert_string_equal(string_at(trace, track->pid_text), "Spans");
     assert_int_equal(events->flags[1] & EVENT_HAS_DUR, 0);
@@ -108,7 +108,7 @@ static void fields_become_columns(void **state)
     assert_int_equal(trace_correlation(events, 2), 99);
     assert_true(trace_external_id(events, 2) == TRACE_NO_ID);
     assert_int_equal(trace->warnings.by_code[WARN_NEGATIVE_DURATION].count, 1);
-    assert_int_not_equal(events->track[2], events->track[0]);
+    assert_int_not_equal(trace_event_track(events, 2), trace_event_track(events, 0));
     assert_int_equal(trace_correlation(events, 3), 99);
     assert_true(trace->decimal_times);
     format_bundle_free(&bundle);

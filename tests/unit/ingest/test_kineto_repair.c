@@ -159,7 +159,7 @@ static void repaired_values_are_used(void **state)
     const struct trace *trace = bundle.items[0].model;
     const struct op_args *args = &trace->op_args[trace->events.args[0]];
     assert_int_equal(trace->events.count, 2);
-    assert_int_equal(trace->tracks[trace->events.track[0]].pid_int, 7);
+    assert_int_equal(trace->tracks[trace_event_track(&trace->events, 0)].pid_int, 7);
     assert_int_equal(trace_external_id(&trace->events, 0), 5);
     assert_int_equal(trace->events.flags[0] & EVENT_HAS_DUR, 0);
     assert_string_equal(string_at(trace, args->shape), "N/A");

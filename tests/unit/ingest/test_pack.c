@@ -84,7 +84,7 @@ static void columns_come_back(void **state)
     free(packed);
 }
 
-/* ---- in parts ---- */
+/* ---- long columns ---- */
 
 #define LONG_COUNT ((size_t)200000)
 
@@ -94,7 +94,7 @@ struct long_columns {
     int64_t *times;
 };
 
-/* Columns that do not compress, so that there are many parts. */
+/* Columns that do not compress. */
 static void make_long(struct long_columns *columns)
 {
     uint64_t state = 88172645463325252U;
@@ -111,17 +111,14 @@ static void make_long(struct long_columns *columns)
     }
 }
 
-static void write_long(struct pack *pack, const void *context)
+static void write_long(struct pack *pack, const struct long_columns *columns)
 {
-    const struct long_columns *columns = context;
     pack_number(pack, LONG_COUNT);
     pack_texts(pack, texts, COUNT);
     pack_bytes(pack, columns->bytes, LONG_COUNT);
     pack_u32(pack, columns->words, LONG_COUNT);
     pack_column(pack, columns->times, LONG_COUNT);
     pack_i64(pack, columns->times, LONG_COUNT);
-    pack_i64_repeated(pack, INT64_MIN, LONG_COUNT);
-    pack_u32_repeated(pack, UINT32_MAX, LONG_COUNT);
 }
 
 static void check_long(const void *packed, size_t len, const struct long_columns *columns)
@@ -141,41 +138,26 @@ static void check_long(const void *packed, size_t len, const struct long_columns
                         LONG_COUNT * sizeof *columns->times);
     assert_memory_equal(unpack_i64(&unpack, LONG_COUNT), columns->times,
                         LONG_COUNT * sizeof *columns->times);
-    const int64_t *repeated = unpack_i64(&unpack, LONG_COUNT);
-    for (size_t i = 0; i < LONG_COUNT; i++) {
-        assert_true(repeated[i] == INT64_MIN);
-    }
-    const uint32_t *none = unpack_u32(&unpack, LONG_COUNT, 1, true);
-    for (size_t i = 0; i < LONG_COUNT; i++) {
-        assert_true(none[i] == UINT32_MAX);
-    }
     assert_true(unpack_is_at_end(&unpack));
     assert_true(unpack_finish(&unpack, &err));
     arena_free(&arena);
 }
 
-static void parts_make_the_whole(void **state)
+static void long_columns_come_back(void **state)
 {
     (void)state;
     struct err err = ERR_INIT;
     struct long_columns columns;
     struct pack pack;
-    void *whole = NULL;
-    void *parts = NULL;
-    size_t whole_len = 0;
-    size_t parts_len = 0;
+    void *packed = NULL;
+    size_t len = 0;
     make_long(&columns);
     pack_init(&pack);
     write_long(&pack, &columns);
-    assert_true(pack_finish(&pack, &whole, &whole_len, &err));
+    assert_true(pack_finish(&pack, &packed, &len, &err));
     pack_free(&pack);
-    assert_true(pack_in_parts(write_long, &columns, &parts, &parts_len, &err));
-    check_long(whole, whole_len, &columns);
-    check_long(parts, parts_len, &columns);
-    /* One column is there twice, too far apart for the smaller window. */
-    assert_in_range(parts_len, whole_len, whole_len * 2);
-    free(whole);
-    free(parts);
+    check_long(packed, len, &columns);
+    free(packed);
     free(columns.bytes);
     free(columns.words);
     free(columns.times);
@@ -209,9 +191,8 @@ static void make_mixed(struct mixed_columns *columns, unsigned bits, bool step)
     }
 }
 
-static void write_mixed(struct pack *pack, const void *context)
+static void write_mixed(struct pack *pack, const struct mixed_columns *columns)
 {
-    const struct mixed_columns *columns = context;
     pack_i64(pack, columns->numbers, MIXED_COUNT);
     pack_column(pack, columns->numbers, MIXED_COUNT);
     pack_u32(pack, columns->words, MIXED_COUNT);
@@ -245,20 +226,15 @@ static void numbers_of_every_length_come_back(void **state)
         for (unsigned step = 0; step < 2; step++) {
             struct mixed_columns columns;
             struct pack pack;
-            void *whole = NULL;
-            void *parts = NULL;
-            size_t whole_len = 0;
-            size_t parts_len = 0;
+            void *packed = NULL;
+            size_t len = 0;
             make_mixed(&columns, bits, step != 0);
             pack_init(&pack);
             write_mixed(&pack, &columns);
-            assert_true(pack_finish(&pack, &whole, &whole_len, &err));
+            assert_true(pack_finish(&pack, &packed, &len, &err));
             pack_free(&pack);
-            assert_true(pack_in_parts(write_mixed, &columns, &parts, &parts_len, &err));
-            check_mixed(whole, whole_len, &columns);
-            check_mixed(parts, parts_len, &columns);
-            free(whole);
-            free(parts);
+            check_mixed(packed, len, &columns);
+            free(packed);
         }
     }
 }
@@ -281,31 +257,6 @@ static void numbers_have_their_bytes(void **state)
     assert_int_equal(pack.raw.len, 2);
     assert_memory_equal(pack.raw.ptr, "\x00\x7E", 2);
     pack_free(&pack);
-}
-
-static void write_nothing(struct pack *pack, const void *context)
-{
-    (void)context;
-    pack_u32(pack, NULL, 0);
-    pack_i64_repeated(pack, 1, 0);
-    pack_u32_repeated(pack, 1, 0);
-}
-
-static void no_part_is_no_bytes(void **state)
-{
-    (void)state;
-    struct err err = ERR_INIT;
-    struct unpack unpack;
-    struct arena arena;
-    void *packed = NULL;
-    size_t len = 0;
-    arena_init(&arena, 0);
-    assert_true(pack_in_parts(write_nothing, NULL, &packed, &len, &err));
-    assert_true(unpack_init(&unpack, &arena, packed, len, &err));
-    assert_true(unpack_is_at_end(&unpack));
-    assert_true(unpack_finish(&unpack, &err));
-    arena_free(&arena);
-    free(packed);
 }
 
 static void nothing_packs_too(void **state)
@@ -450,10 +401,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(columns_come_back),
-        cmocka_unit_test(parts_make_the_whole),
+        cmocka_unit_test(long_columns_come_back),
         cmocka_unit_test(numbers_of_every_length_come_back),
         cmocka_unit_test(numbers_have_their_bytes),
-        cmocka_unit_test(no_part_is_no_bytes),
         cmocka_unit_test(nothing_packs_too),
         cmocka_unit_test(damage_is_told),
         cmocka_unit_test(refuses_what_does_not_fit),
