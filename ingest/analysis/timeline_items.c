@@ -17,7 +17,8 @@ static bool has_pairs(const struct trace_events *events)
 {
     bool has = false;
     for (uint32_t i = 0; i < events->count; i++) {
-        has |= timeline_is_begin(events->phase[i]) | timeline_is_end(events->phase[i]);
+        has |= timeline_is_begin(events->phase[i]);
+        has |= timeline_is_end(events->phase[i]);
     }
     return has;
 }
