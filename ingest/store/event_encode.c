@@ -156,7 +156,7 @@ static bool plain_times(const struct local_template *local,
                         struct plain_times *out)
 {
     static const int64_t factors[] = {1000, 100, 10, 1};
-    if (!event_plan_has_number(plan, field)) {
+    if (!event_plan_has_number(plan, field) || local->columns == NULL) {
         return false;
     }
     const struct value_column *column = &local->columns[plan->shape.value[field]];

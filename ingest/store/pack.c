@@ -65,16 +65,12 @@ void pack_bytes(struct pack *pack, const uint8_t *column, size_t count)
     }
 }
 
-/* Bytes of a packed number beyond its first one: each has seven bits. Without a branch up to
- * 2^28, since lengths of neighbours differ. */
+/* Bytes of a packed number below 2^28 beyond its first one: each has seven bits. Without a branch,
+ * since lengths of neighbours differ. */
 static inline unsigned more_bytes(uint64_t value)
 {
-    unsigned more = (unsigned)(value >= (uint64_t)1 << 7) + (unsigned)(value >= (uint64_t)1 << 14) +
-                    (unsigned)(value >= (uint64_t)1 << 21);
-    for (value >>= 28; KS_UNLIKELY(value != 0); value >>= 7) {
-        more++;
-    }
-    return more;
+    return (unsigned)(value >= (uint64_t)1 << 7) + (unsigned)(value >= (uint64_t)1 << 14) +
+           (unsigned)(value >= (uint64_t)1 << 21);
 }
 
 /* As put_number; writes 4 bytes at once where that is enough. */

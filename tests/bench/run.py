@@ -68,10 +68,11 @@ def main():
     parser.add_argument('--trace', help='for the timeline and the page, in place of one made of the demonstration')
     parser.add_argument('--growth', default='100,300,1000')
     parser.add_argument('--load-seconds', default='60')
+    parser.add_argument('--only', metavar='TITLE', nargs='+', help='these alone: "Taking in" Growth ...')
     parser.add_argument('--record', metavar='NAME')
     args = parser.parse_args()
     env = dict(os.environ, KINETOSCOPE_BIN=os.path.abspath(args.program))
-    sections = [(title, run(title, command, env)) for title, command in commands(args)]
+    sections = [(title, run(title, command, env)) for title, command in commands(args) if title in (args.only or [title])]
     if args.record:
         record(args.record, sections)
 
