@@ -131,9 +131,10 @@ class Proxies(unittest.TestCase):
             status, text = behind.ask(path % version.strip('-'), version, '-T', str(large), *behind.bearer())
             self.assertEqual(status, 201, text[:1000])
             self.assertIn('"url": "%s/k/#/traces/' % behind.origin, text)
-            # Refused before the body: the proxy hands the answer on.
-            status, text = behind.ask(path % 'x', version, '-T', str(large), '-H', 'Authorization: Bearer wrong')
-            self.assertEqual(status, 401, text[:1000])
+            # Refused before the body: the proxy hands the answer on. Several times, as one that closes upon the body loses some.
+            for _ in range(4):
+                status, text = behind.ask(path % 'x', version, '-T', str(large), '-H', 'Authorization: Bearer wrong')
+                self.assertEqual(status, 401, text[:1000])
         status, text = behind.ask(path % 'later', '-T', str(large), '-H', 'Prefer: respond-async', *behind.bearer())
         self.assertEqual(status, 202)
         job = json.loads(text[text.index('{'):])['id']
