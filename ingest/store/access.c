@@ -1,11 +1,16 @@
 /* Who may use which connection: one writer in turn, readers from a pool that grows when needed. */
 #include "ingest/store/internal.h"
+#include "ingest/store/write_back.h"
 
 #include <errno.h>
 #include <unistd.h>
 
 /* 32 MB */
 #define LONG_LOG_PAGES 4000
+/* So many, 512 KB, are worth to begin with, without waiting for the sync that publishes them. */
+#define WRITE_BACK_PAGES 64
+/* In the log a page has a head as well. */
+#define PAGE_BYTES UINT64_C(8192)
 
 bool store_access_init(struct store *store, struct err *err)
 {
@@ -149,6 +154,19 @@ bool store_write_begin(struct store *store, enum store_durability durability, st
     return true;
 }
 
+/* Of the log, after a batch. */
+static void begin_write_back(struct store *store)
+{
+    int pages = db_log_pages(store->writer);
+    if (pages < store->log_pages_begun) {
+        store->log_pages_begun = 0; /* it has begun anew */
+    }
+    if (pages - store->log_pages_begun >= WRITE_BACK_PAGES) {
+        write_back_begin(store->log_fd, (uint64_t)store->log_pages_begun * PAGE_BYTES);
+        store->log_pages_begun = pages;
+    }
+}
+
 bool store_write_end(struct store *store, bool ok, struct err *err)
 {
     if (ok) {
@@ -165,6 +183,8 @@ bool store_write_end(struct store *store, bool ok, struct err *err)
     /* Also when it is not known whether the commit has come through. */
     if (store->writer_is_durable) {
         atomic_fetch_add(&store->version, 1);
+    } else if (ok) {
+        begin_write_back(store);
     }
     turnstile_leave(&store->writer_turn);
     return ok;

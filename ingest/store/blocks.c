@@ -1,5 +1,6 @@
 #include "ingest/store/blocks.h"
 
+#include "ingest/store/cycle_use_pack.h"
 #include "ingest/store/pack_parts.h"
 
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 #define COMM_LOG "comm_log"
 #define GPU_COUNTERS "gpu_counters"
 #define COMM_LOG_OURS "comm_log_ours"
+#define CYCLE_USE "cycle_use"
 
 /* ---- columns of logs ---- */
 
@@ -418,6 +420,52 @@ void blocks_write(struct row_writer *writer, const struct trace_results *results
     write_block(writer, COMM_LOG, pack_comm_log, results->comm_log);
     write_log(writer, results, RESULT_GPU_COUNTERS, results->gpu_counters);
     write_block(writer, COMM_LOG_OURS, pack_comm_log, results->comm_log_ours);
+    write_block(writer, CYCLE_USE, cycle_use_pack, results->cycle_use_count == 0 ? NULL : results);
+}
+
+/* *found says whether there is a block, which is then to be unpacked and finished. */
+static bool find_block(struct db *db,
+                       struct arena *arena,
+                       int64_t trace_id,
+                       const char *kind,
+                       struct unpack *unpack,
+                       bool *found,
+                       struct err *err)
+{
+    struct db_stmt st;
+    bool ok = true;
+    *found = false;
+    db_prepare(&st, db, "SELECT bytes FROM block WHERE trace_id = ? AND kind = ?");
+    db_put_int(&st, trace_id);
+    db_put_text(&st, kind);
+    if (db_next(&st)) {
+        size_t len = 0;
+        const void *bytes = db_peek_blob(&st, &len);
+        *found = unpack_init(unpack, arena, bytes, len, err);
+        ok = *found;
+    }
+    return db_done(&st, err) && ok;
+}
+
+bool blocks_read_cycle_uses(struct db *db,
+                            struct arena *arena,
+                            int64_t trace_id,
+                            struct trace_results *out,
+                            bool *found,
+                            struct err *err)
+{
+    struct unpack unpack;
+    struct err damaged = ERR_INIT;
+    bool ok = find_block(db, arena, trace_id, CYCLE_USE, &unpack, found, err);
+    if (!*found) {
+        return ok;
+    }
+    bool has_memory = cycle_use_unpack(&unpack, out, err);
+    bool is_sound = unpack_finish(&unpack, &damaged);
+    if (has_memory && !is_sound) {
+        *err = damaged;
+    }
+    return ok && has_memory && is_sound;
 }
 
 /* *block stays NULL when the trace has none. */
@@ -431,24 +479,13 @@ static bool read_block(struct store *store,
                        struct err *err)
 {
     struct db *db = NULL;
-    struct db_stmt st;
     struct unpack unpack;
     *block = NULL;
     if (!store_read_begin(store, &db, err)) {
         return false;
     }
-    bool ok = true;
     bool found = false;
-    db_prepare(&st, db, "SELECT bytes FROM block WHERE trace_id = ? AND kind = ?");
-    db_put_int(&st, trace_id);
-    db_put_text(&st, kind);
-    if (db_next(&st)) {
-        size_t len = 0;
-        const void *bytes = db_peek_blob(&st, &len);
-        found = unpack_init(&unpack, arena, bytes, len, err);
-        ok = found;
-    }
-    ok = db_done(&st, err) && ok;
+    bool ok = find_block(db, arena, trace_id, kind, &unpack, &found, err);
     store_read_end(store, db);
     if (!found) {
         return ok;

@@ -126,8 +126,6 @@ DEFINE_WRITER(write_kernel_use_values,
               kernel_use_value_row)
 DEFINE_WRITER(write_transfers, "transfer", TRANSFER_FIELDS, transfers, transfer_count, transfer_row)
 DEFINE_WRITER(write_cycles, "cycle", CYCLE_FIELDS, cycles, cycle_count, cycle_row)
-DEFINE_WRITER(
-    write_cycle_uses, "cycle_use", CYCLE_USE_FIELDS, cycle_uses, cycle_use_count, cycle_use_row)
 DEFINE_WRITER(write_counters, "counter", COUNTER_FIELDS, counters, counter_count, counter_row)
 
 static void write_kernel_use_totals(struct row_writer *writer, const struct trace_results *results)
@@ -193,7 +191,6 @@ bool ingest_rows_write(struct store *store,
     write_operators(writer, results);
     write_kernel_table(writer, results);
     write_cycles(writer, results);
-    write_cycle_uses(writer, results);
     write_counters(writer, results);
     write_gpus(writer, results);
     write_modules(writer, results);

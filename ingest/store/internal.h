@@ -38,6 +38,7 @@ struct store {
     _Atomic uint64_t token_changes;   /* tokens that this process added or revoked */
     bool writer_is_durable;           /* synchronous = FULL is set */
     bool log_is_doubtful;             /* a sync of it failed: see store_write_begin in access.c */
+    int log_pages_begun;              /* the disk was asked to begin with so many */
 
     pthread_mutex_t readers_lock;
     pthread_cond_t reader_returned;

@@ -1,10 +1,8 @@
-#ifdef __linux__
-#define _GNU_SOURCE /* sync_file_range */
-#endif
 #include "ingest/store/spool.h"
 
+#include "ingest/store/write_back.h"
+
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -33,18 +31,6 @@ struct spool {
     char pieces[2][PIECE_BYTES];
 };
 
-/* Only a beginning, which nobody waits for: what fails shows when the file is synced. */
-static void begin_write_back(int fd, uint64_t at, size_t len)
-{
-#ifdef __linux__
-    (void)sync_file_range(fd, (off_t)at, (off_t)len, SYNC_FILE_RANGE_WRITE);
-#else
-    (void)fd;
-    (void)at;
-    (void)len;
-#endif
-}
-
 static void put_away(struct spool *spool, const char *piece, size_t len)
 {
     uint64_t begin = spool->written_bytes;
@@ -60,7 +46,7 @@ static void put_away(struct spool *spool, const char *piece, size_t len)
         }
     }
     if (spool->written_bytes > begin) {
-        begin_write_back(spool->fd, begin, (size_t)(spool->written_bytes - begin));
+        write_back_begin(spool->fd, begin);
     }
 }
 

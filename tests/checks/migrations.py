@@ -60,6 +60,8 @@ class Migrations(unittest.TestCase):
             self.assertEqual(len(told[0].json()), len(told[1].json()))
         for view in ('operators', 'kernels'):
             self.assertEqual(*[server.get('/api/v1/traces/%d/%s' % (id, view)).json()['rows'] for id in (TRACE_ID, new['id'])])
+        old_cycles, new_cycles = [server.get('/api/v1/traces/%d/cycles' % id).json()['rows'] for id in (TRACE_ID, new['id'])]
+        self.assertIn(old_cycles, ([], new_cycles))  # schema 1 knew none
         self.check_jobs(server)
         self.check_database()
 

@@ -1,4 +1,5 @@
 /* Cycles and what functions took of them come out of the store as they went in. */
+#include "ingest/store/cycle_use_pack.h"
 #include "ingest/store/internal.h"
 #include "tests/unit/ingest/row_checks.h"
 
@@ -234,6 +235,67 @@ static void damaged_numbers_stay_in_bounds(void **state)
     free(s);
 }
 
+/* In the place of the trace's packed rows. */
+static void put_block(struct fixture *f, int64_t id, const void *bytes, size_t len)
+{
+    struct db_stmt st;
+    db_prepare(&st, f->store->writer,
+               "UPDATE block SET bytes = ? WHERE trace_id = ? AND kind = 'cycle_use'");
+    db_put_blob(&st, bytes, len);
+    db_put_int(&st, id);
+    assert_ok(f, db_run(&st, &f->err));
+    assert_int_equal(db_changes(f->store->writer), 1);
+}
+
+enum spoil { SPOIL_NOTHING, SPOIL_TEXT_ID, SPOIL_NO_TEXT, SPOIL_ROWS, SPOIL_TEXTS, SPOIL_REALS };
+
+/* One row with the text "a" throughout. */
+static void put_spoilt(struct fixture *f, int64_t id, enum spoil spoil)
+{
+    static const char *const a[] = {"a"};
+    static const char *const none[] = {NULL};
+    struct pack pack;
+    void *bytes;
+    size_t len;
+    int64_t text_id = spoil == SPOIL_TEXT_ID ? 2 : 1;
+    pack_init(&pack);
+    pack_number(&pack, spoil == SPOIL_ROWS ? UINT32_MAX : 1);
+    pack_number(&pack, spoil == SPOIL_TEXTS ? UINT32_MAX : 1);
+    pack_texts(&pack, spoil == SPOIL_NO_TEXT ? none : a, 1);
+    for (int column = 0; column < 8; column++) {
+        pack_i64(&pack, column < 2 ? &(int64_t){0} : &text_id, 1);
+    }
+    pack_bytes(&pack, (const uint8_t[32]){0}, spoil == SPOIL_REALS ? 31 : 32);
+    pack_i64(&pack, &text_id, 1);
+    if (spoil != SPOIL_REALS) {
+        pack_i64(&pack, &(int64_t){9}, 1);
+    }
+    assert_ok(f, pack_finish(&pack, &bytes, &len, &f->err));
+    put_block(f, id, bytes, len);
+    free(bytes);
+    pack_free(&pack);
+}
+
+static void damaged_rows_are_refused(void **state)
+{
+    struct fixture *f = *state;
+    struct sample *s = make_sample();
+    struct trace_results *out;
+    int64_t id = publish(f, add_job(f, "r", "f", "bytes", false), "w", "", &s->results);
+    put_spoilt(f, id, SPOIL_NOTHING);
+    assert_ok(f, store_cycles(f->store, &f->arena, id, &out, &f->err));
+    assert_int_equal(out->cycle_use_count, 1);
+    assert_string_equal(out->cycle_uses[0].interpolation, "a");
+    assert_int_equal(out->cycle_uses[0].instances, 9);
+    for (int spoil = SPOIL_TEXT_ID; spoil <= SPOIL_REALS; spoil++) {
+        put_spoilt(f, id, (enum spoil)spoil);
+        assert_fails(f, store_cycles(f->store, &f->arena, id, &out, &f->err), ERR_STORE);
+    }
+    put_block(f, id, "no such bytes", 13);
+    assert_fails(f, store_cycles(f->store, &f->arena, id, &out, &f->err), ERR_STORE);
+    free(s);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up_store, tear_down_store)
 
 int main(void)
@@ -244,6 +306,7 @@ int main(void)
         TEST(only_the_exact_figures_have_cycles),
         TEST(long_traces_come_back),
         TEST(damaged_numbers_stay_in_bounds),
+        TEST(damaged_rows_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,6 +36,8 @@ static const char rows_of_schema_1[] =
 static const char rows_of_schema_2[] =
     "UPDATE trace SET cycle_source = 1, cycle_count = 1 WHERE id = 5;"
     "INSERT INTO cycle VALUES (5, 0, 3, 0, 1, 1000, 12.5);"
+    "INSERT INTO cycle_use VALUES"
+    " (5, 0, 0, NULL, 0, 1, 1, NULL, NULL, NULL, 75.5, NULL, NULL, 9, NULL, 4);"
     "PRAGMA user_version = 2;";
 static const char rows_of_schema_3[] =
     "INSERT INTO module VALUES (5, 0, 2, 77, -1, 4, 1, 10, 9, 8, 7);"
@@ -45,8 +47,9 @@ static const char rows_of_schema_5[] =
     "UPDATE job SET rank = 3 WHERE id = 7;"
     "INSERT INTO job_failure VALUES (7, 0, 'w.2.json', 'bad_input', NULL, 'no JSON');"
     "PRAGMA user_version = 5;";
+static const char rows_of_schema_6[] = "PRAGMA user_version = 6;";
 static const char *const rows_of_schemas[] = {rows_of_schema_1, rows_of_schema_2, rows_of_schema_3,
-                                              rows_of_schema_4, rows_of_schema_5};
+                                              rows_of_schema_4, rows_of_schema_5, rows_of_schema_6};
 #define SCHEMAS ((int)(sizeof rows_of_schemas / sizeof rows_of_schemas[0]))
 
 static void exec_or_fail(sqlite3 *db, const char *sql)
@@ -146,11 +149,15 @@ static void check_results(struct fixture *f, int schema)
     assert_same_real(kernels[0].blocks_per_sm, -0.0);
     assert_same_real(kernels[0].occupancy_pct, 7.0);
     assert_ok(f, store_cycles(f->store, &f->arena, 5, &out, &f->err));
-    assert_int_equal(out->cycle_use_count, 0);
+    assert_int_equal(out->cycle_use_count, schema < 2 ? 0 : 1);
     if (schema >= 2) {
         assert_int_equal(out->cycles[0].number, 3);
         assert_string_equal(out->cycles[0].anchor, "aten::mm");
         assert_same_real(out->cycles[0].dur_us, 12.5);
+        assert_string_equal(out->cycle_uses[0].function, "aten::mm");
+        assert_null(out->cycle_uses[0].device);
+        assert_same_real(out->cycle_uses[0].beta_pct, 75.5);
+        assert_int_equal(out->cycle_uses[0].instances, 4);
     }
     assert_ok(f, store_trace_comparison(f->store, 5, &comparison_id, &f->err));
     assert_int_equal(comparison_id, 0);

@@ -168,6 +168,18 @@ static void fill_timeline(struct fixture *f, struct store_ingest *ingest)
     assert_ok(f, store_write_end(f->store, true, &f->err));
 }
 
+/* As rows, which earlier schemas had of them. */
+static void fill_cycle_uses(struct fixture *f)
+{
+    assert_ok(f, store_write_begin(f->store, STORE_BATCH, &f->err));
+    bool ok = db_exec(f->store->writer,
+                      "INSERT INTO cycle_use (trace_id, position, cycle, instances)"
+                      " SELECT trace_id, position, 0, 1 FROM operator WHERE grouping = 0 AND"
+                      " trace_id = (SELECT max(id) FROM trace WHERE plugin_of IS NULL)",
+                      &f->err);
+    assert_ok(f, store_write_end(f->store, ok, &f->err));
+}
+
 /* All rows of a trace, its events before it. */
 static void fill(struct fixture *f, struct store_ingest *ingest, const struct full *s)
 {
@@ -179,6 +191,7 @@ static void fill(struct fixture *f, struct store_ingest *ingest, const struct fu
     builder_free(b);
     fill_timeline(f, ingest);
     assert_ok(f, store_ingest_trace(ingest, "w", "", "chrome-trace", &s->results, &f->err));
+    fill_cycle_uses(f);
 }
 
 static int64_t publish_full(struct fixture *f, int64_t job_id, const struct full *s)
