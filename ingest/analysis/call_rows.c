@@ -2,8 +2,6 @@
 
 #include "ingest/analysis/scratch.h"
 
-#define CHUNK_ROWS ((uint32_t)1 << 10)
-
 /* ---- events ---- */
 
 enum call_type call_row_type(enum event_type type)
@@ -242,79 +240,31 @@ static bool has_modules(const struct selection *sel)
     return sel->type_count[TYPE_MODULE] > 0 || sel->type_count[TYPE_PL_MODULE] > 0;
 }
 
-struct writing {
-    const struct call_rows *rows;
-    struct arena *arena;
-    uint32_t first; /* rows of a chunk */
-    uint32_t count;
-    int64_t chunk[CHUNK_ROWS];
-};
-
-/* The next rows of a column into `chunk`; false behind the last. To be begun with first, count 0.
- */
-static bool read_chunk(struct writing *w, enum call_column column)
-{
-    uint32_t left = w->rows->count - w->first - w->count;
-    w->first += w->count;
-    w->count = left < CHUNK_ROWS ? left : CHUNK_ROWS;
-    call_rows_read(w->rows, column, w->first, w->count, w->chunk);
-    return w->count > 0;
-}
-
-static uint8_t *write_u8(struct writing *w, enum call_column column)
-{
-    uint8_t *out = arena_calloc(w->arena, w->rows->count, sizeof *out);
-    w->first = w->count = 0;
-    while (out != NULL && read_chunk(w, column)) {
-        for (uint32_t i = 0; i < w->count; i++) {
-            out[w->first + i] = (uint8_t)w->chunk[i];
-        }
-    }
-    return out;
-}
-
-static uint32_t *write_u32(struct writing *w, enum call_column column)
-{
-    uint32_t *out = arena_calloc(w->arena, w->rows->count, sizeof *out);
-    w->first = w->count = 0;
-    while (out != NULL && read_chunk(w, column)) {
-        for (uint32_t i = 0; i < w->count; i++) {
-            out[w->first + i] = (uint32_t)w->chunk[i];
-        }
-    }
-    return out;
-}
-
-static int64_t *write_i64(struct writing *w, enum call_column column)
-{
-    int64_t *out = arena_calloc(w->arena, w->rows->count, sizeof *out);
-    if (out != NULL) {
-        call_rows_read(w->rows, column, 0, w->rows->count, out);
-    }
-    return out;
-}
-
 bool call_rows_write(const struct call_rows *rows, struct call_tree *tree, struct arena *arena)
 {
-    struct writing w = {.rows = rows, .arena = arena};
-    bool ok = (tree->name = write_u32(&w, CALL_COLUMN_NAME)) != NULL &&
-              (tree->tid = write_u32(&w, CALL_COLUMN_TID)) != NULL &&
-              (tree->call_stack = write_u32(&w, CALL_COLUMN_CALL_STACK)) != NULL &&
-              (tree->end = write_u32(&w, CALL_COLUMN_END)) != NULL &&
-              (tree->class = write_u8(&w, CALL_COLUMN_CLASS)) != NULL &&
-              (tree->type = write_u8(&w, CALL_COLUMN_TYPE)) != NULL &&
-              (tree->flags = write_u8(&w, CALL_COLUMN_FLAGS)) != NULL &&
-              (tree->start = write_i64(&w, CALL_COLUMN_START)) != NULL &&
-              (tree->stop = write_i64(&w, CALL_COLUMN_STOP)) != NULL &&
-              (tree->host_self = write_i64(&w, CALL_COLUMN_HOST_SELF)) != NULL &&
-              (tree->device_total = write_i64(&w, CALL_COLUMN_DEVICE_TOTAL)) != NULL &&
-              (tree->device_self = write_i64(&w, CALL_COLUMN_DEVICE_SELF)) != NULL;
+    bool ok = true;
+#define WRITE(kind, member, column) \
+    ok = ok &&                      \
+         (tree->member = column_source_##kind(&tree->source, column, rows->count, arena)) != NULL
+    WRITE(u32, name, CALL_COLUMN_NAME);
+    WRITE(u32, tid, CALL_COLUMN_TID);
+    WRITE(u32, call_stack, CALL_COLUMN_CALL_STACK);
+    WRITE(u32, end, CALL_COLUMN_END);
+    WRITE(u8, class, CALL_COLUMN_CLASS);
+    WRITE(u8, type, CALL_COLUMN_TYPE);
+    WRITE(u8, flags, CALL_COLUMN_FLAGS);
+    WRITE(i64, start, CALL_COLUMN_START);
+    WRITE(i64, stop, CALL_COLUMN_STOP);
+    WRITE(i64, host_self, CALL_COLUMN_HOST_SELF);
+    WRITE(i64, device_total, CALL_COLUMN_DEVICE_TOTAL);
+    WRITE(i64, device_self, CALL_COLUMN_DEVICE_SELF);
     if (rows->partner != NULL) {
-        ok = ok && (tree->partner = write_u32(&w, CALL_COLUMN_PARTNER)) != NULL;
+        WRITE(u32, partner, CALL_COLUMN_PARTNER);
     }
     if (has_modules(rows->tree->sel)) {
-        ok = ok && (tree->module_id = write_i64(&w, CALL_COLUMN_MODULE_ID)) != NULL;
+        WRITE(i64, module_id, CALL_COLUMN_MODULE_ID);
     }
+#undef WRITE
     tree->source = (struct column_source){.read = NULL};
     return ok;
 }

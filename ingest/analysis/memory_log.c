@@ -392,31 +392,21 @@ bool memory_log_build(struct memory_log **out,
     return ok;
 }
 
-static int64_t *
-write_column(const struct memory_log *log, struct arena *arena, enum memory_column column)
-{
-    int64_t *out = arena_calloc(arena, log->count, sizeof *out);
-    if (out != NULL) {
-        log->source.read(log->source.context, column, 0, log->count, out);
-    }
-    return out;
-}
-
 bool memory_log_write(struct memory_log *log, struct arena *arena)
 {
     if (log == NULL) {
         return true;
     }
-    const struct records *records = log->source.context;
-    bool ok = (log->ts = write_column(log, arena, MEMORY_COLUMN_TS)) != NULL &&
-              (log->addr = write_column(log, arena, MEMORY_COLUMN_ADDR)) != NULL &&
-              (log->size_bytes = write_column(log, arena, MEMORY_COLUMN_SIZE)) != NULL &&
-              (log->allocated_bytes = write_column(log, arena, MEMORY_COLUMN_ALLOCATED)) != NULL &&
-              (log->reserved_bytes = write_column(log, arena, MEMORY_COLUMN_RESERVED)) != NULL &&
-              (log->flags = arena_calloc(arena, log->count, sizeof *log->flags)) != NULL;
-    for (uint32_t at = 0; ok && at < log->count; at++) {
-        log->flags[at] = flags_of(args_of(records->sel, records->event[at]));
-    }
+    bool ok = true;
+#define WRITE(kind, member, column) \
+    ok = ok && (log->member = column_source_##kind(&log->source, column, log->count, arena)) != NULL
+    WRITE(i64, ts, MEMORY_COLUMN_TS);
+    WRITE(i64, addr, MEMORY_COLUMN_ADDR);
+    WRITE(i64, size_bytes, MEMORY_COLUMN_SIZE);
+    WRITE(i64, allocated_bytes, MEMORY_COLUMN_ALLOCATED);
+    WRITE(i64, reserved_bytes, MEMORY_COLUMN_RESERVED);
+    WRITE(u8, flags, MEMORY_COLUMN_FLAGS);
+#undef WRITE
     log->source = (struct column_source){.read = NULL};
     return ok;
 }

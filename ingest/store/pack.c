@@ -4,6 +4,8 @@
 #include <string.h>
 #include <zstd.h>
 
+/* Of zstd: the quickest, since packed columns are small already. */
+#define PACK_LEVEL 1
 #define RAW_MAX_BYTES ((size_t)4 << 30)
 #define VARINT_BYTES 10
 /* Numbers that are packed at a time. */
@@ -236,7 +238,7 @@ void pack_texts(struct pack *pack, const char *const *texts, size_t count)
     }
 }
 
-static bool make_compressor(struct pack *pack)
+bool pack_make_compressor(struct pack *pack)
 {
     if (pack->compressor == NULL) {
         pack->compressor = ZSTD_createCCtx();
@@ -250,7 +252,7 @@ static bool make_compressor(struct pack *pack)
 bool pack_finish(struct pack *pack, void **bytes, size_t *len, struct err *err)
 {
     size_t room = ZSTD_compressBound(pack->raw.len);
-    *bytes = pack->raw.failed || !make_compressor(pack) ? NULL : malloc(room);
+    *bytes = pack->raw.failed || !pack_make_compressor(pack) ? NULL : malloc(room);
     if (*bytes == NULL) {
         return err_set(err, ERR_NO_MEMORY, "no memory to store %zu bytes of columns",
                        pack->raw.len);

@@ -17,7 +17,7 @@
 
 void pack_parts_init(struct pack_parts *parts)
 {
-    *parts = (struct pack_parts){.compressor = NULL};
+    *parts = (struct pack_parts){.raw_bytes = 0};
     pack_init(&parts->pack);
     buf_init(&parts->out, ZSTD_compressBound(RAW_MAX_BYTES));
 }
@@ -26,35 +26,31 @@ void pack_parts_free(struct pack_parts *parts)
 {
     pack_free(&parts->pack);
     buf_free(&parts->out);
-    (void)ZSTD_freeCCtx(parts->compressor);
-    parts->compressor = NULL;
 }
 
 static bool begin_frame(struct pack_parts *parts)
 {
     static const char no_size[SIZE_BYTES] = {0};
-    parts->compressor = ZSTD_createCCtx();
     buf_append(&parts->out, no_size, sizeof no_size);
-    return parts->compressor != NULL &&
+    return pack_make_compressor(&parts->pack) &&
            !ZSTD_isError(
-               ZSTD_CCtx_setParameter(parts->compressor, ZSTD_c_compressionLevel, PACK_LEVEL)) &&
-           !ZSTD_isError(ZSTD_CCtx_setParameter(parts->compressor, ZSTD_c_checksumFlag, 1)) &&
-           !ZSTD_isError(
-               ZSTD_CCtx_setParameter(parts->compressor, ZSTD_c_windowLog, PART_WINDOW_LOG));
+               ZSTD_CCtx_setParameter(parts->pack.compressor, ZSTD_c_windowLog, PART_WINDOW_LOG));
 }
 
 static void compress_part(struct pack_parts *parts, ZSTD_EndDirective directive)
 {
     struct buf *raw = &parts->pack.raw;
     ZSTD_inBuffer in = {.src = raw->ptr, .size = raw->len, .pos = 0};
-    bool ok = !parts->failed && !raw->failed && (parts->compressor != NULL || begin_frame(parts));
+    bool ok =
+        !parts->failed && !raw->failed && (parts->pack.compressor != NULL || begin_frame(parts));
     size_t left = 1;
     while (ok && left != 0) {
         ZSTD_outBuffer room = {.dst = buf_reserve(&parts->out, ZSTD_CStreamOutSize()),
                                .size = ZSTD_CStreamOutSize(),
                                .pos = 0};
-        left =
-            room.dst == NULL ? 0 : ZSTD_compressStream2(parts->compressor, &room, &in, directive);
+        left = room.dst == NULL
+                   ? 0
+                   : ZSTD_compressStream2(parts->pack.compressor, &room, &in, directive);
         ok = room.dst != NULL && !ZSTD_isError(left);
         parts->out.len += room.pos;
         left = directive == ZSTD_e_continue ? in.size - in.pos : left;
@@ -126,7 +122,7 @@ static void write_size(struct pack_parts *parts)
 
 bool pack_parts_finish(struct pack_parts *parts, void **bytes, size_t *len, struct err *err)
 {
-    if (parts->compressor == NULL && !parts->failed) {
+    if (parts->pack.compressor == NULL && !parts->failed) {
         return pack_finish(&parts->pack, bytes, len, err);
     }
     compress_part(parts, ZSTD_e_end);

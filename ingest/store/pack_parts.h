@@ -18,7 +18,6 @@
 struct pack_parts {
     struct pack pack; /* what is not compressed yet; small things are put straight into it, with
                          pack_parts_end_piece behind them */
-    struct ZSTD_CCtx_s *compressor;
     struct buf out;
     uint64_t raw_bytes; /* compressed */
     uint64_t last;      /* value of the column */
