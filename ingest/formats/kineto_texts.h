@@ -26,12 +26,12 @@
 /* What is known of a value, by its id. */
 struct kineto_text {
     const char *raw;
-    uint32_t len;
+    struct json_value value; /* JSON_KNOWN, but for its place in memory */
+    uint32_t len;            /* of what is written */
+    uint32_t quote_bytes;    /* before the value: 1 of a string */
     uint32_t string;   /* of the model; STRTAB_NONE: not asked for yet, or not always the same */
     uint32_t category; /* the same */
     uint32_t logged;   /* id in the log's texts; 0 without a log */
-    uint8_t kind;      /* of the value: enum json_kind, JSON_ESCAPED */
-    uint8_t flags;
 };
 
 struct kineto_texts {
