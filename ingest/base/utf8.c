@@ -1,5 +1,7 @@
 #include "ingest/base/utf8.h"
 
+#include "ingest/base/bytes.h"
+
 struct lead {
     size_t len;         /* bytes of the whole character; 0 for a byte that begins none */
     unsigned bits;      /* payload of the lead byte */
@@ -45,6 +47,27 @@ size_t utf8_decode(const char *text, size_t len, uint32_t *code_point)
     }
     *code_point = lead.len == 0 ? UTF8_INVALID : value;
     return lead.len == 0 ? 1 : lead.len;
+}
+
+const char *utf8_skip_ascii(const char *at, const char *end)
+{
+    while (end - at >= BYTES_RUN && !bytes_run_has_high(at)) {
+        at += BYTES_RUN;
+    }
+    while (at < end && (unsigned char)*at < 0x80) {
+        at++;
+    }
+    return at;
+}
+
+bool utf8_is_valid(const char *text, size_t len)
+{
+    const char *end = text + len;
+    uint32_t c = 0;
+    while (c != UTF8_INVALID && (text = utf8_skip_ascii(text, end)) < end) {
+        text += utf8_decode(text, (size_t)(end - text), &c);
+    }
+    return c != UTF8_INVALID;
 }
 
 size_t utf8_cut(const char *text, size_t len)

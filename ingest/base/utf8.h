@@ -2,6 +2,7 @@
 #ifndef KS_BASE_UTF8_H
 #define KS_BASE_UTF8_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -12,6 +13,10 @@
  * that are no UTF-8 give UTF8_INVALID and the length that one U+FFFD stands for (Unicode's maximal
  * subpart). */
 size_t utf8_decode(const char *text, size_t len, uint32_t *code_point);
+/* Whether all of the text is UTF-8. */
+bool utf8_is_valid(const char *text, size_t len);
+/* The first byte in [at, end) that is no ASCII, or `end`. */
+const char *utf8_skip_ascii(const char *at, const char *end);
 /* `len`, or less when the text ends within a character. */
 size_t utf8_cut(const char *text, size_t len);
 

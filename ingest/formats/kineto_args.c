@@ -20,16 +20,8 @@ static inline const struct json_value *arg_value(const struct kineto_event *even
     return &event->args[arg];
 }
 
-/* Values that are true for Python's dict are ids: integers, and whatever else by its text. */
-static bool id_of(struct kineto_build *build, const struct json_value *value, int64_t *id)
+static bool other_id(struct kineto_build *build, const struct json_value *value, int64_t *id)
 {
-    if (value == NULL) {
-        *id = TRACE_NO_ID;
-        return true;
-    }
-    if (KS_LIKELY(json_text_int(value, id)) && *id > TEXT_ID_BASE) {
-        return true;
-    }
     if (value->kind == JSON_KIND_TRUE || value->kind == JSON_KIND_FALSE) {
         *id = value->kind == JSON_KIND_TRUE;
         return true;
@@ -37,6 +29,17 @@ static bool id_of(struct kineto_build *build, const struct json_value *value, in
     uint32_t text = kineto_lookup_text(&build->lookup, value);
     *id = TEXT_ID_BASE - (int64_t)text;
     return text != STRTAB_NONE;
+}
+
+/* Values that are true for Python's dict are ids: integers, and whatever else by its text. */
+static inline bool id_of(struct kineto_build *build, const struct json_value *value, int64_t *id)
+{
+    if (value == NULL) {
+        *id = TRACE_NO_ID;
+        return true;
+    }
+    return (KS_LIKELY(json_text_int(value, id)) && *id > TEXT_ID_BASE) ||
+           other_id(build, value, id);
 }
 
 static int64_t int_or_none(const struct json_value *value)

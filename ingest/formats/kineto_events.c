@@ -179,6 +179,7 @@ static enum kineto_status
 go_on(struct kineto_reader *reader, enum kineto_search search, uint64_t offset)
 {
     struct kineto_landmark landmark;
+    text_stream_check(reader->stream);
     enum kineto_status status = kineto_resync(reader, search, &landmark);
     if (status == KINETO_END) {
         warning_add(&reader->trace->warnings, WARN_TRUNCATED, offset);
@@ -286,6 +287,7 @@ static enum kineto_status read_known_event(struct kineto_reader *reader)
     if (text_stream_has_invalid(stream, stream->at)) {
         return KINETO_END;
     }
+    text_stream_check_later(stream);
     if (reader->recorder != NULL) {
         values = event_recorder_room(reader->recorder);
     }
@@ -330,23 +332,37 @@ static enum kineto_status read_event(struct kineto_reader *reader)
     uint32_t count = reader->trace->events.count;
     enum json_status status =
         kineto_event_scan(&event, &reader->build.members, stream->at, stream->end, &bad);
+    if (status == JSON_MORE && stream->end - stream->at <= KINETO_VALUE_BYTES_MAX) {
+        enum kineto_status more = kineto_more(reader);
+        return more == KINETO_END ? end_within_event(reader) : more;
+    }
+    text_stream_check(stream);
     if (KS_LIKELY(status == JSON_OK)) {
         enum kineto_status taken = take_whole_event(reader, &event);
         bool is_new = taken == KINETO_GOOD && reader->trace->events.count > count;
         return is_new ? learn(reader, &event) : taken;
     }
-    if (status == JSON_BAD) {
-        return repair_event(reader);
-    }
-    if (stream->end - stream->at > KINETO_VALUE_BYTES_MAX) {
-        return skip_oversized(reader);
-    }
-    enum kineto_status more = kineto_more(reader);
-    return more == KINETO_END ? end_within_event(reader) : more;
+    return status == JSON_BAD ? repair_event(reader) : skip_oversized(reader);
 }
 
 /* What stood before the byte at hand; tells which commas are missing or surplus. */
 enum list_place { AFTER_NOTHING, AFTER_EVENT, AFTER_COMMA };
+
+/* Steps over a comma behind an event and what space is around it, if the next event's brace stands
+ * there in the window. */
+static bool skip_comma(struct text_stream *stream)
+{
+    const char *at = stream->at;
+    if (at >= stream->end || *at != ',') {
+        return false;
+    }
+    do {
+        at++;
+    } while (at < stream->end && json_is_space(*at));
+    bool is_event = at < stream->end && *at == '{';
+    stream->at = is_event ? at : stream->at;
+    return is_event;
+}
 
 /* One step through the list; *place is renewed. */
 static enum kineto_status
@@ -376,7 +392,7 @@ read_item(struct kineto_reader *reader, bool has_brackets, enum list_place *plac
     return status;
 }
 
-enum kineto_status kineto_read_events(struct kineto_reader *reader)
+static enum kineto_status read_list(struct kineto_reader *reader)
 {
     struct text_stream *stream = reader->stream;
     bool has_brackets = *stream->at == '[';
@@ -399,8 +415,19 @@ enum kineto_status kineto_read_events(struct kineto_reader *reader)
             return KINETO_GOOD;
         }
         status = read_item(reader, has_brackets, &place);
+        while (status == KINETO_GOOD && place == AFTER_EVENT && skip_comma(stream)) {
+            place = AFTER_COMMA;
+            status = read_item(reader, has_brackets, &place);
+        }
         if (status != KINETO_GOOD) {
             return status;
         }
     }
+}
+
+enum kineto_status kineto_read_events(struct kineto_reader *reader)
+{
+    enum kineto_status status = read_list(reader);
+    text_stream_check(reader->stream);
+    return status;
 }

@@ -223,21 +223,13 @@ static uint32_t new_category(struct kineto_lookup *lookup, const struct json_val
     return ok ? category : UINT32_MAX;
 }
 
-static uint32_t known_category(struct kineto_lookup *lookup, const struct json_value *value)
-{
-    uint32_t category = lookup->texts.texts[value->number].category;
-    if (KS_UNLIKELY(category == UINT32_MAX)) {
-        category = new_category(lookup, value);
-        lookup->texts.texts[value->number].category = category;
-    }
-    return category;
-}
-
-uint32_t kineto_lookup_category(struct kineto_lookup *lookup, const struct json_value *value)
+uint32_t kineto_lookup_new_category(struct kineto_lookup *lookup, const struct json_value *value)
 {
     static const struct json_value none = {.ptr = "", .kind = JSON_KIND_NULL};
-    if (KS_LIKELY((value->flags & JSON_KNOWN) != 0)) {
-        return known_category(lookup, value);
+    if ((value->flags & JSON_KNOWN) != 0) {
+        uint32_t category = new_category(lookup, value);
+        lookup->texts.texts[value->number].category = category;
+        return category;
     }
     if (KS_UNLIKELY(value->len > KINETO_MEMO_BYTES)) {
         return new_category(lookup, value);
@@ -315,38 +307,27 @@ static uint32_t new_track(struct kineto_lookup *lookup,
     return trace_add_track(lookup->trace, &track);
 }
 
-/* Of values with these bytes alone there is one number each. */
-static inline uint8_t plain_flags(const struct json_value *value)
+static uint32_t new_plain_track(struct kineto_lookup *lookup,
+                                const struct json_value *pid,
+                                const struct json_value *tid,
+                                unsigned flags)
 {
-    bool is_decimal = (value->flags & JSON_DECIMAL) != 0;
-    return is_decimal ? 0 : value->flags & (JSON_PARSED | JSON_KNOWN);
-}
-
-static inline uint32_t plain_track(struct kineto_lookup *lookup,
-                                   const struct json_value *pid,
-                                   const struct json_value *tid)
-{
-    const uint8_t flags[2] = {plain_flags(pid), plain_flags(tid)};
-    uint64_t hash = ((uint64_t)pid->number * 31 + (uint64_t)tid->number) * 0x9E3779B97F4A7C15U;
-    struct kineto_track_memo *memo = &lookup->plain_tracks[(hash >> 32) % KINETO_MEMO_ENTRIES];
-    if (KS_LIKELY(memo->numbers[0] == pid->number && memo->numbers[1] == tid->number &&
-                  memo->flags[0] == flags[0] && memo->flags[1] == flags[1])) {
-        return memo->track;
-    }
     uint32_t track = new_track(lookup, pid, tid);
     if (track != UINT32_MAX) {
-        *memo = (struct kineto_track_memo){
-            .numbers = {pid->number, tid->number}, .track = track, .flags = {flags[0], flags[1]}};
+        *kineto_lookup_track_memo(lookup, pid, tid) = (struct kineto_track_memo){
+            .numbers = {pid->number, tid->number}, .track = track, .flags = (uint16_t)flags};
     }
     return track;
 }
 
-uint32_t kineto_lookup_track(struct kineto_lookup *lookup,
-                             const struct json_value *pid,
-                             const struct json_value *tid)
+uint32_t kineto_lookup_new_track(struct kineto_lookup *lookup,
+                                 const struct json_value *pid,
+                                 const struct json_value *tid)
 {
-    if (KS_LIKELY(plain_flags(pid) != 0 && plain_flags(tid) != 0)) {
-        return plain_track(lookup, pid, tid);
+    unsigned pid_flags = kineto_lookup_plain_flags(pid);
+    unsigned tid_flags = kineto_lookup_plain_flags(tid);
+    if (pid_flags != 0 && tid_flags != 0) {
+        return new_plain_track(lookup, pid, tid, pid_flags | tid_flags << 8);
     }
     if (KS_UNLIKELY((uint64_t)pid->len + tid->len > KINETO_MEMO_BYTES)) {
         return new_track(lookup, pid, tid);

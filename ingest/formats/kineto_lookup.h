@@ -52,7 +52,7 @@ struct kineto_lookup {
     struct kineto_track_memo {
         int64_t numbers[2]; /* of pid and tid: integers, or ids of texts */
         uint32_t track;
-        uint8_t flags[2]; /* JSON_PARSED, JSON_KNOWN; 0: unused */
+        uint16_t flags; /* JSON_PARSED, JSON_KNOWN of both; 0: unused */
     } plain_tracks[KINETO_MEMO_ENTRIES];
     struct kineto_number_memo {
         int64_t number;
@@ -85,12 +85,57 @@ static inline uint32_t kineto_lookup_text(struct kineto_lookup *lookup,
     return kineto_lookup_new_text(lookup, value);
 }
 
+/* The two below for values met for the first time, or not known by numbers alone. */
+uint32_t kineto_lookup_new_category(struct kineto_lookup *lookup, const struct json_value *value);
+uint32_t kineto_lookup_new_track(struct kineto_lookup *lookup,
+                                 const struct json_value *pid,
+                                 const struct json_value *tid);
+
 /* The category number; its kinds are then in `category_kinds`. */
-uint32_t kineto_lookup_category(struct kineto_lookup *lookup, const struct json_value *value);
+static inline uint32_t kineto_lookup_category(struct kineto_lookup *lookup,
+                                              const struct json_value *value)
+{
+    if (KS_LIKELY((value->flags & JSON_KNOWN) != 0)) {
+        uint32_t category = lookup->texts.texts[value->number].category;
+        if (KS_LIKELY(category != UINT32_MAX)) {
+            return category;
+        }
+    }
+    return kineto_lookup_new_category(lookup, value);
+}
+
+/* Of values with these bytes alone there is one number each. */
+static inline unsigned kineto_lookup_plain_flags(const struct json_value *value)
+{
+    bool is_decimal = (value->flags & JSON_DECIMAL) != 0;
+    return is_decimal ? 0 : value->flags & (JSON_PARSED | JSON_KNOWN);
+}
+
+/* Where the track of two plain values is remembered. */
+static inline struct kineto_track_memo *kineto_lookup_track_memo(struct kineto_lookup *lookup,
+                                                                 const struct json_value *pid,
+                                                                 const struct json_value *tid)
+{
+    uint64_t hash = ((uint64_t)pid->number * 31 + (uint64_t)tid->number) * 0x9E3779B97F4A7C15U;
+    return &lookup->plain_tracks[(hash >> 32) % KINETO_MEMO_ENTRIES];
+}
+
 /* The track number; null values mean that the event has no pid or tid. */
-uint32_t kineto_lookup_track(struct kineto_lookup *lookup,
-                             const struct json_value *pid,
-                             const struct json_value *tid);
+static inline uint32_t kineto_lookup_track(struct kineto_lookup *lookup,
+                                           const struct json_value *pid,
+                                           const struct json_value *tid)
+{
+    unsigned pid_flags = kineto_lookup_plain_flags(pid);
+    unsigned tid_flags = kineto_lookup_plain_flags(tid);
+    if (KS_LIKELY(pid_flags != 0 && tid_flags != 0)) {
+        const struct kineto_track_memo *memo = kineto_lookup_track_memo(lookup, pid, tid);
+        if (KS_LIKELY(memo->numbers[0] == pid->number && memo->numbers[1] == tid->number &&
+                      memo->flags == (pid_flags | tid_flags << 8))) {
+            return memo->track;
+        }
+    }
+    return kineto_lookup_new_track(lookup, pid, tid);
+}
 
 /* Bytes held besides the model. */
 size_t kineto_lookup_memory(const struct kineto_lookup *lookup);

@@ -134,6 +134,7 @@ keep_text(struct kineto_paths *paths, const struct lesson *lesson, struct kineto
     memcpy(constants, lesson->constants, lesson->constant_count * sizeof *constants);
     step->constants = constants;
     step->constant_count = lesson->constant_count;
+    step->is_special = true;
     return true;
 }
 
@@ -295,6 +296,7 @@ static bool learn_end(struct kineto_paths *paths,
         memcpy(end->order, lesson->order, lesson->value_count * sizeof *end->order);
     }
     step->end_plus_1 = ++paths->end_count;
+    step->is_special = true;
     return true;
 }
 

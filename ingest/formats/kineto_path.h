@@ -6,8 +6,8 @@
  *
  * A tree: from the kind of a value lead the texts that stood behind it, the one met last first.
  * Phases and categories are part of the text, for what is behind them hangs on them.
- * Only what a strict scan has accepted is learnt, so that what fits is proper JSON; what does not
- * fit is left to that scan. Memory is bounded; what exceeds it is not learnt. */
+ * Only what a strict scan has accepted is learnt, so that what fits is proper JSON in UTF-8; what
+ * does not fit is left to that scan. Memory is bounded; what exceeds it is not learnt. */
 #ifndef KS_FORMATS_KINETO_PATH_H
 #define KS_FORMATS_KINETO_PATH_H
 
@@ -22,7 +22,7 @@
 #include <stdint.h>
 
 #define KINETO_PATH_STEPS_MAX 8192U
-#define KINETO_PATH_GUESSES 4096
+#define KINETO_PATH_GUESSES 8192
 
 /* A phase or category within the text of a step. */
 struct kineto_constant {
@@ -55,6 +55,7 @@ struct kineto_step {
     struct kineto_step *sibling;                   /* another text at this place */
     const struct kineto_constant *constants;
     uint32_t constant_count;
+    bool is_special;  /* has constants, or ends the event */
     uint32_t repeats; /* how often the last value came again */
     int64_t last;     /* that value: a number, or an id of a text */
     struct kineto_settled settled;
@@ -86,8 +87,8 @@ struct kineto_paths {
     uint32_t end_count;
     uint32_t end_capacity;
     kineto_path_fn scan;
-    /* Ids of texts that followed two others before: the last one of the step, and the last one of
-     * any step (`context`) that is not settled. */
+    /* Ids of texts that followed others before: the last one of the step, and the last ones of any
+     * step (mixed in `context`) that are not settled. */
     uint32_t guesses[KINETO_PATH_GUESSES];
     uint32_t context;
     bool no_memory;                    /* while a value was kept */
@@ -104,8 +105,7 @@ size_t kineto_paths_memory(const struct kineto_paths *paths);
 /* The event at `begin`, if it is like one before: as kineto_event_scan gives it but without
  * members, its values JSON_PARSED or JSON_KNOWN where they can be. `values` (room for
  * EVENT_VALUES_MAX) are then those of the log, and paths->end its template. False: it is to be
- * scanned, or `no_memory` is set. The window must have no bytes behind `begin` that are no UTF-8.
- */
+ * scanned, or `no_memory` is set. What is given is UTF-8, whatever else the window holds. */
 static inline bool kineto_paths_scan(struct kineto_paths *paths,
                                      struct kineto_event *event,
                                      int64_t *values,

@@ -5,6 +5,7 @@
 
 #include "ingest/base/bytes.h"
 #include "ingest/base/num.h"
+#include "ingest/base/utf8.h"
 #include "ingest/formats/kineto_path.h"
 
 /* Numbers of more digits are left to others: up to here they are within 64 bits. Times since the
@@ -12,6 +13,15 @@
 #define PLAIN_DIGITS_MAX 19U
 
 /* --- numbers --- */
+
+/* The digits behind the first `count`, whose number is *number. */
+static inline unsigned take_more_digits(const char *at, unsigned count, uint64_t *number)
+{
+    while (count <= PLAIN_DIGITS_MAX && json_is_digit(at[count])) {
+        *number = *number * 10 + (uint64_t)(at[count++] - '0');
+    }
+    return count;
+}
 
 #if !defined(KS_BYTES_PLAIN) && defined(__AVX2__)
 
@@ -35,16 +45,8 @@ static inline unsigned take_digits(const char *at, uint64_t *number)
     const __m128i eights = _mm_madd_epi16(_mm_packus_epi32(fours, fours),
                                           _mm_setr_epi16(10000, 1, 10000, 1, 10000, 1, 10000, 1));
     uint64_t both = (uint64_t)_mm_cvtsi128_si64(eights);
-    uint64_t sum = (both & UINT32_MAX) * 100000000 + (both >> 32);
-    if (KS_LIKELY(count < 16)) {
-        *number = sum;
-        return count;
-    }
-    while (count <= PLAIN_DIGITS_MAX && json_is_digit(at[count])) {
-        sum = sum * 10 + (uint64_t)(at[count++] - '0');
-    }
-    *number = sum;
-    return count;
+    *number = (both & UINT32_MAX) * 100000000 + (both >> 32);
+    return KS_LIKELY(count < 16) ? count : take_more_digits(at, count, number);
 }
 
 #elif defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
@@ -88,50 +90,70 @@ static inline unsigned take_digits(const char *at, uint64_t *number)
 
 static inline unsigned take_digits(const char *at, uint64_t *number)
 {
-    uint64_t sum = 0;
-    unsigned count = 0;
-    while (count <= PLAIN_DIGITS_MAX && json_is_digit(at[count])) {
-        sum = sum * 10 + (uint64_t)(at[count++] - '0');
-    }
-    *number = sum;
-    return count;
+    *number = 0;
+    return take_more_digits(at, 0, number);
 }
 
 #endif
 
-/* A number as profilers write it; *at is then behind it. False: whatever else. */
-static inline bool take_number(const char **at, const char *end, struct json_value *value)
+/* A value, and what the log has for it. */
+struct path_value {
+    struct json_value *value;
+    int64_t logged[2];
+    enum event_slot_kind kind;
+};
+
+static inline void set_number(const char *begin,
+                              const char *behind,
+                              int64_t number,
+                              unsigned fraction_digits,
+                              struct path_value *out)
+{
+    bool is_decimal = fraction_digits != 0;
+    *out->value =
+        (struct json_value){.ptr = begin,
+                            .len = (uint32_t)(behind - begin),
+                            .kind = JSON_KIND_NUMBER,
+                            .flags = is_decimal ? JSON_PARSED | JSON_DECIMAL : JSON_PARSED,
+                            .digits = (uint8_t)fraction_digits,
+                            .number = number};
+    out->logged[0] = number;
+    out->logged[1] = fraction_digits;
+    out->kind = is_decimal ? EVENT_SLOT_DECIMAL : EVENT_SLOT_INT;
+}
+
+/* A number as profilers write it; *at is then behind it, where the next text tells whether the
+ * window has all of it. False: whatever else. */
+static inline bool take_number(const char **at, struct path_value *out)
 {
     const char *begin = *at;
     bool is_negative = *begin == '-';
     const char *digits = begin + is_negative;
-    uint64_t number = 0;
+    uint64_t number;
+    uint64_t part;
     unsigned whole = take_digits(digits, &number);
     const char *behind = digits + whole;
+    unsigned fraction = 0;
     if (whole - 1 >= PLAIN_DIGITS_MAX || (*digits == '0' && (whole > 1 || is_negative))) {
         return false;
     }
-    if (*behind != '.') {
-        *value = (struct json_value){.kind = JSON_KIND_NUMBER, .flags = JSON_PARSED};
-    } else {
-        uint64_t part = 0;
-        unsigned fraction = take_digits(behind + 1, &part);
+    if (*behind == '.') {
+        fraction = take_digits(behind + 1, &part);
         if (fraction == 0 || whole + fraction > PLAIN_DIGITS_MAX) {
             return false;
         }
         behind += 1 + fraction;
         number = number * num_powers_of_ten[fraction] + part;
-        *value = (struct json_value){.kind = JSON_KIND_NUMBER,
-                                     .flags = JSON_PARSED | JSON_DECIMAL,
-                                     .digits = (uint8_t)fraction};
     }
-    if (behind >= end || (*behind | 0x20) == 'e' || number > INT64_MAX) {
+    if ((*behind | 0x20) == 'e' || number > INT64_MAX) {
         return false;
     }
-    value->ptr = begin;
-    value->len = (uint32_t)(behind - begin);
-    value->number = is_negative ? -(int64_t)number : (int64_t)number;
     *at = behind;
+    if (KS_LIKELY(fraction == 0)) {
+        set_number(begin, behind, is_negative ? -(int64_t)number : (int64_t)number, 0, out);
+    } else {
+        set_number(begin, behind, is_negative ? -(int64_t)number : (int64_t)number, fraction, out);
+    }
     return true;
 }
 
@@ -188,28 +210,6 @@ static inline const char *nested_end(const char *at, const char *end)
     return NULL;
 }
 
-/* A value that is no plain number, and what the log has for it. */
-struct path_value {
-    struct json_value *value;
-    int64_t logged[2];
-    enum event_slot_kind kind;
-};
-
-/* The value of this id, whose bytes are at `raw`. */
-static inline void
-set_known(const struct kineto_text *text, uint32_t id, const char *raw, struct path_value *out)
-{
-    bool is_string = text->kind == JSON_KIND_STRING;
-    struct json_value *value = out->value;
-    value->ptr = raw + is_string;
-    value->len = text->len - 2U * is_string;
-    value->kind = text->kind;
-    value->flags = text->flags | JSON_KNOWN;
-    value->digits = 0;
-    value->number = id;
-    out->logged[0] = text->logged;
-}
-
 /* Whether anybody asks for the values of this step. */
 static inline bool is_wanted(const struct kineto_paths *paths, const struct kineto_step *step)
 {
@@ -225,7 +225,8 @@ static inline bool take_any(struct kineto_paths *paths,
 {
     struct json_scan scan = {.at = *at, .end = end};
     uint32_t logged = 0;
-    if (json_scan_value(&scan, out->value) != JSON_OK || scan.control != NULL) {
+    if (json_scan_value(&scan, out->value) != JSON_OK || scan.control != NULL ||
+        !utf8_is_valid(*at, (size_t)(scan.at - *at))) {
         return false;
     }
     *at = scan.at;
@@ -265,8 +266,7 @@ static inline bool take_text(struct kineto_paths *paths,
     uint32_t *guess = guess_of(paths, step);
     uint32_t id = *guess;
     const struct kineto_text *text = &texts->texts[id];
-    if (!(text->len > 0 && (size_t)(end - raw) >= text->len &&
-          bytes_equal(raw, text->raw, text->len))) {
+    if (!((size_t)(end - raw) >= text->len && bytes_equal(raw, text->raw, text->len))) {
         const char *behind = *raw == '"' ? string_end(raw, end) : nested_end(raw, end);
         id = behind == NULL ? KINETO_TEXT_NONE
                             : kineto_texts_recall(texts, raw, (size_t)(behind - raw));
@@ -276,8 +276,10 @@ static inline bool take_text(struct kineto_paths *paths,
         *guess = id;
         text = &texts->texts[id];
     }
-    paths->context = id;
-    set_known(text, id, raw, out);
+    paths->context = paths->context << 6 ^ id;
+    *out->value = text->value;
+    out->value->ptr = raw + text->quote_bytes;
+    out->logged[0] = text->logged;
     *at = raw + text->len;
     return true;
 }
@@ -359,7 +361,7 @@ static inline bool has_text(const struct kineto_step *step, const char *at, cons
         return false;
     }
     return KS_LIKELY(step->len <= BYTES_BLOCK) ||
-           ((size_t)(end - at) >= step->len && bytes_equal(at, step->text, step->len));
+           (end - at >= (ptrdiff_t)step->len && bytes_equal(at, step->text, step->len));
 }
 
 /* Whether a value stands behind the step's text; more space belongs to a longer one. */
@@ -448,11 +450,7 @@ static inline bool take_value(struct kineto_paths *paths,
 {
     const char *raw = *at;
     bool may_be_number = json_is_digit(*raw) || *raw == '-';
-    if (may_be_number && take_number(at, end, out->value)) {
-        out->logged[0] = out->value->number;
-        out->logged[1] = out->value->digits;
-        out->kind = out->value->digits == 0 ? EVENT_SLOT_INT : EVENT_SLOT_DECIMAL;
-    } else if (!take_other(paths, step, at, end, out)) {
+    if (!(may_be_number && take_number(at, out)) && !take_other(paths, step, at, end, out)) {
         return false;
     }
     note_value(step, raw, *at, out);
@@ -477,21 +475,15 @@ static inline bool scan_path(struct kineto_paths *paths,
             }
         }
         const char *raw = at + step->len;
-        if (step->end_plus_1 != 0) {
-            (void)put_constants(step, at, event, to);
-            return raw <= end && end_path(paths, step, event, values, begin, raw);
+        if (step->is_special) {
+            to = put_constants(step, at, event, to);
+            if (step->end_plus_1 != 0) {
+                return raw <= end && end_path(paths, step, event, values, begin, raw);
+            }
         }
         if (KS_UNLIKELY(raw >= end)) {
             return false;
         }
-        if (KS_UNLIKELY((unsigned char)*raw <= ' ')) {
-            /* The one that fits becomes the first. */
-            if (find_step_at(next, at, end) == NULL) {
-                return false;
-            }
-            continue;
-        }
-        to = put_constants(step, at, event, to);
         struct json_value *value = &event->values[step->place];
         if (has_settled(step, raw)) {
             const struct kineto_settled *settled = &step->settled;
@@ -502,6 +494,14 @@ static inline bool scan_path(struct kineto_paths *paths,
             to += settled->logged_count;
             at = raw + settled->len;
             next = settled->next;
+            continue;
+        }
+        if (KS_UNLIKELY((unsigned char)*raw <= ' ')) {
+            /* The one that fits becomes the first. */
+            to -= step->constant_count;
+            if (find_step_at(next, at, end) == NULL) {
+                return false;
+            }
             continue;
         }
         at = raw;

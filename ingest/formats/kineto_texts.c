@@ -31,7 +31,8 @@ bool kineto_texts_init(struct kineto_texts *texts, struct event_texts *log)
     if (texts->raw == NULL || !make_room(texts, 0)) {
         return false;
     }
-    texts->texts[0] = (struct kineto_text){.len = 0}; /* the empty text is no value */
+    /* The empty text is no value: what nothing begins with. */
+    texts->texts[0] = (struct kineto_text){.raw = "", .len = 1};
     return true;
 }
 
@@ -97,11 +98,14 @@ bool kineto_texts_add(struct kineto_texts *texts, struct json_value *value, uint
     struct kineto_text *text = &texts->texts[id];
     if (is_new) {
         *text = (struct kineto_text){.raw = strtab_text(texts->raw, id),
+                                     .value = *value,
                                      .len = len,
+                                     .quote_bytes = is_string,
                                      .string = STRTAB_NONE,
-                                     .category = UINT32_MAX,
-                                     .kind = value->kind,
-                                     .flags = value->flags};
+                                     .category = UINT32_MAX};
+        text->value.flags |= JSON_KNOWN;
+        text->value.digits = 0;
+        text->value.number = id;
         if (!log_value(texts, value, &text->logged)) {
             return false;
         }

@@ -20,18 +20,20 @@
 #include <stdint.h>
 
 #define KINETO_TEXT_MEMOS 4096
+/* Bytes at the begin of a text that tell where it is remembered. */
+#define KINETO_TEXT_HEAD 128
 /* No id: the table is full. */
 #define KINETO_TEXT_NONE UINT32_MAX
 
 /* What is known of a value, by its id. */
 struct kineto_text {
     const char *raw;
-    uint32_t len;
+    struct json_value value; /* JSON_KNOWN, but for its place in memory */
+    uint32_t len;            /* of what is written */
+    uint32_t quote_bytes;    /* before the value: 1 of a string */
     uint32_t string;   /* of the model; STRTAB_NONE: not asked for yet, or not always the same */
     uint32_t category; /* the same */
     uint32_t logged;   /* id in the log's texts; 0 without a log */
-    uint8_t kind;      /* of the value: enum json_kind, JSON_ESCAPED */
-    uint8_t flags;
 };
 
 struct kineto_texts {
@@ -55,18 +57,26 @@ bool kineto_texts_add(struct kineto_texts *texts,
                       struct json_value *value,
                       uint32_t *logged) KS_MUST_USE;
 
-/* Where a value of these bytes is remembered: the first, middle and last ones tell most apart. */
+/* Where a value of these bytes is remembered: the first (call stacks differ in their innermost
+ * calls), middle and last ones tell most apart. */
 static inline uint32_t *kineto_texts_memo(struct kineto_texts *texts, const char *raw, size_t len)
 {
-    uint64_t bytes = len;
-    if (len >= sizeof bytes) {
-        uint64_t middle = bytes_load64(raw + (len - sizeof middle) / 2);
-        uint64_t last = bytes_load64(raw + len - sizeof last);
-        bytes += bytes_load64(raw) ^ middle * 31 ^ (last << 17 | last >> 47);
+    const uint64_t factor = 0x9E3779B97F4A7C15U; /* odd, bits spread */
+    uint64_t hash = len;
+    if (len >= sizeof hash) {
+        size_t head = len - sizeof hash < KINETO_TEXT_HEAD ? len - sizeof hash : KINETO_TEXT_HEAD;
+        uint64_t odd = factor;
+        for (size_t at = 0; at < head; at += sizeof hash) {
+            hash += bytes_load64(raw + at) * odd;
+            odd += 2 * factor;
+        }
+        hash ^= bytes_load64(raw + (len - sizeof hash) / 2) * 31;
+        hash += bytes_load64(raw + len - sizeof hash) * odd;
     } else {
-        bytes += bytes_load_short(raw, len) << 8;
+        hash += bytes_load_short(raw, len) << 8;
     }
-    return &texts->memos[bytes * 0x9E3779B97F4A7C15U >> 32 & (KINETO_TEXT_MEMOS - 1)];
+    hash = (hash ^ hash >> 32) * factor;
+    return &texts->memos[hash >> 32 & (KINETO_TEXT_MEMOS - 1)];
 }
 
 /* As kineto_texts_find; fast for what was met lately. */

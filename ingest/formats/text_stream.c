@@ -1,6 +1,5 @@
 #include "ingest/formats/text_stream.h"
 
-#include "ingest/base/bytes.h"
 #include "ingest/base/utf8.h"
 
 #include <string.h>
@@ -11,21 +10,10 @@
  */
 #define UTF8_TAIL_BYTES 3
 
-static const char *skip_ascii(const char *at, const char *end)
-{
-    while (end - at >= BYTES_RUN && !bytes_run_has_high(at)) {
-        at += BYTES_RUN;
-    }
-    while (at < end && (unsigned char)*at < 0x80) {
-        at++;
-    }
-    return at;
-}
-
 static void check_utf8(struct text_stream *stream)
 {
     const char *at = stream->window + (stream->checked_off - stream->window_off);
-    while ((at = skip_ascii(at, stream->end)) < stream->end) {
+    while ((at = utf8_skip_ascii(at, stream->end)) < stream->end) {
         size_t left = (size_t)(stream->end - at);
         if (!stream->ended && left <= UTF8_TAIL_BYTES && utf8_cut(at, left) == 0) {
             break;
@@ -44,6 +32,24 @@ static void check_utf8(struct text_stream *stream)
     stream->checked_off = text_stream_offset(stream, at);
 }
 
+/* What lies before `at` is known. */
+static void skip_known(struct text_stream *stream)
+{
+    uint64_t offset = text_stream_offset(stream, stream->at);
+    if (stream->checked_off < offset) {
+        stream->checked_off = offset;
+    }
+}
+
+void text_stream_check(struct text_stream *stream)
+{
+    if (stream->checks_later) {
+        stream->checks_later = false;
+        skip_known(stream);
+        check_utf8(stream);
+    }
+}
+
 static bool next_window(struct text_stream *stream, size_t keep, struct err *err)
 {
     size_t old_len = (size_t)(stream->end - stream->window);
@@ -58,7 +64,9 @@ static bool next_window(struct text_stream *stream, size_t keep, struct err *err
     stream->end = window + len;
     stream->at = window + (keep - behind);
     stream->ended = len == keep;
-    check_utf8(stream);
+    if (!stream->checks_later) {
+        check_utf8(stream);
+    }
     return true;
 }
 
@@ -83,6 +91,9 @@ bool text_stream_more(struct text_stream *stream, struct err *err)
 {
     size_t behind = (size_t)(stream->end - stream->at);
     size_t want = behind + behind / 2;
+    if (stream->checks_later) {
+        skip_known(stream);
+    }
     do {
         size_t have = (size_t)(stream->end - stream->window);
         behind = (size_t)(stream->end - stream->at);

@@ -22,6 +22,7 @@ struct text_stream {
     uint64_t first_invalid_off;
     uint64_t last_invalid_off; /* just behind the last one; 0: none */
     bool ended;                /* nothing follows `end` */
+    bool checks_later;         /* windows are not checked; set by text_stream_check_later */
 };
 
 /* Reads the first window. Errors: those of input_next. */
@@ -31,6 +32,15 @@ void text_stream_skip_mark(struct text_stream *stream);
 /* Makes the window longer, or sets `ended`; bytes before `at` may be dropped. Each call grows what
  * is kept by half, so that an item read again from its start is read a few times only. */
 bool text_stream_more(struct text_stream *stream, struct err *err) KS_MUST_USE;
+
+/* From here on it is the caller who knows that what is before `at` is UTF-8. What the stream says
+ * of invalid bytes holds again behind text_stream_check, which looks at what is from `at` on. */
+static inline void text_stream_check_later(struct text_stream *stream)
+{
+    stream->checks_later = true;
+}
+
+void text_stream_check(struct text_stream *stream);
 
 static inline uint64_t text_stream_offset(const struct text_stream *stream, const char *at)
 {

@@ -143,7 +143,7 @@ static bool resize_columns(struct trace_events *events, uint32_t rows)
 
 /* Of whole words of 32 bits, 64 at a time, the last ones overlapping; no product waits for the one
  * before it. */
-static uint32_t hash_words(const void *bytes, size_t len)
+static inline uint32_t hash_words(const void *bytes, size_t len)
 {
     const uint64_t factor = SPREAD_BITS;
     const char *at = bytes;
@@ -206,10 +206,10 @@ struct table {
 };
 
 /* The slot of the entry with the bytes of *entry, or the free slot where it belongs. */
-static struct slot *table_slot(const struct table *table, const void *entry, uint32_t hash)
+static inline struct slot *
+table_slot(const struct table *table, const void *entry, size_t size, uint32_t hash)
 {
     const struct table_index *index = table->index;
-    size_t size = table->entry_bytes;
     size_t at = hash & index->slot_mask;
     for (;; at = (at + 1) & index->slot_mask) {
         struct slot *slot = &index->slots[at];
@@ -223,18 +223,14 @@ static struct slot *table_slot(const struct table *table, const void *entry, uin
     }
 }
 
-/* The number of the entry with the bytes of *entry, added when new; UINT32_MAX without memory. */
-static uint32_t table_put(struct table *table, const void *entry)
+/* The number of a new entry; UINT32_MAX without memory. */
+static uint32_t table_add(struct table *table, const void *entry, uint32_t hash)
 {
     size_t size = table->entry_bytes;
     if (!index_room(table->index, table->count)) {
         return UINT32_MAX;
     }
-    uint32_t hash = hash_words(entry, size);
-    struct slot *slot = table_slot(table, entry, hash);
-    if (slot->entry_plus_1 != 0) {
-        return slot->entry_plus_1 - 1;
-    }
+    struct slot *slot = table_slot(table, entry, size, hash);
     void *entries = table_room(table->entries, table->count, table->capacity, size);
     if (entries == NULL) {
         return UINT32_MAX;
@@ -244,6 +240,20 @@ static uint32_t table_put(struct table *table, const void *entry)
     memcpy((char *)entries + number * size, entry, size);
     *slot = (struct slot){.hash = hash, .entry_plus_1 = number + 1};
     return number;
+}
+
+/* The number of the entry with the `size` bytes of *entry, added when new; UINT32_MAX without
+ * memory. Compiled for each kind of entry, whose size is known where it is called. */
+static inline uint32_t table_put(struct table *table, const void *entry, size_t size)
+{
+    uint32_t hash = hash_words(entry, size);
+    if (KS_LIKELY(table->index->slots != NULL)) {
+        const struct slot *slot = table_slot(table, entry, size, hash);
+        if (KS_LIKELY(slot->entry_plus_1 != 0)) {
+            return slot->entry_plus_1 - 1;
+        }
+    }
+    return table_add(table, entry, hash);
 }
 
 static size_t index_bytes(const struct table_index *index)
@@ -484,7 +494,7 @@ uint32_t trace_add_track(struct trace *trace, const struct trace_track *track)
                           .capacity = &priv->track_key_capacity,
                           .index = &priv->track_index,
                           .entry_bytes = sizeof key};
-    uint32_t number = table_put(&table, &key);
+    uint32_t number = table_put(&table, &key, sizeof key);
     priv->track_keys = table.entries;
     if (number == trace->track_count) {
         tracks[number] = *track;
@@ -507,11 +517,12 @@ uint32_t trace_add_category(struct trace *trace, const char *text, size_t len)
                           .entry_bytes = sizeof text_id};
     bool is_new_and_too_many =
         table.count == CATEGORIES_MAX &&
-        table_slot(&table, &text_id, hash_words(&text_id, sizeof text_id))->entry_plus_1 == 0;
+        table_slot(&table, &text_id, sizeof text_id, hash_words(&text_id, sizeof text_id))
+                ->entry_plus_1 == 0;
     if (is_new_and_too_many) {
         return 0;
     }
-    uint32_t number = table_put(&table, &text_id);
+    uint32_t number = table_put(&table, &text_id, sizeof text_id);
     trace->categories = table.entries;
     trace->category_count = table.count;
     return number;
@@ -525,7 +536,7 @@ uint32_t trace_add_op_args(struct trace *trace, const struct op_args *args)
                           .capacity = &priv->op_capacity,
                           .index = &priv->op_index,
                           .entry_bytes = sizeof *args};
-    uint32_t number = table_put(&table, args);
+    uint32_t number = table_put(&table, args, sizeof *args);
     trace->op_args = table.entries;
     trace->op_args_count = table.count;
     return number;
@@ -539,7 +550,7 @@ uint32_t trace_add_kernel_args(struct trace *trace, const struct kernel_args *ar
                           .capacity = &priv->kernel_capacity,
                           .index = &priv->kernel_index,
                           .entry_bytes = sizeof *args};
-    uint32_t number = table_put(&table, args);
+    uint32_t number = table_put(&table, args, sizeof *args);
     trace->kernel_args = table.entries;
     trace->kernel_args_count = table.count;
     return number;

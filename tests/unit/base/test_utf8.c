@@ -51,6 +51,25 @@ static void characters_are_decoded(void **state)
     }
 }
 
+static void a_text_is_valid_if_all_of_it_is(void **state)
+{
+    (void)state;
+    char text[300];
+    assert_true(utf8_is_valid("", 0));
+    for (size_t len = 4; len <= sizeof text; len += 7) {
+        memset(text, 'a', len);
+        assert_true(utf8_is_valid(text, len));
+        for (size_t at = 0; at + 4 <= len; at++) {
+            memcpy(text + at, "\xF0\x9F\x98\x80", 4);
+            assert_true(utf8_is_valid(text, len));
+            text[at + 3] = 'a';
+            assert_false(utf8_is_valid(text, len));
+            assert_false(utf8_is_valid(text, at + 3));
+            memset(text + at, 'a', 4);
+        }
+    }
+}
+
 static void cut_drops_only_a_broken_last_character(void **state)
 {
     (void)state;
@@ -78,6 +97,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(characters_are_decoded),
+        cmocka_unit_test(a_text_is_valid_if_all_of_it_is),
         cmocka_unit_test(cut_drops_only_a_broken_last_character),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -342,6 +342,47 @@ static void the_memory_budget_is_kept(void **state)
     free(text);
 }
 
+#define KNOWN_EVENTS 5000
+
+/* Events that are like ones before are not checked again, whatever stands between and behind them.
+ */
+static void bytes_that_are_no_utf8_are_counted_where_they_stand(void **state)
+{
+    (void)state;
+    static const char known[] = "{\"ph\": \"X\", \"name\": \"\xC3\xA9\", \"ts\": 1},\n";
+    static const char *const places[] = {
+        "{\"ph\": \"X\", \"name\": \"\xC3\xA9\xFF\", \"ts\": 1},\n", /* in a new text */
+        "{\"ph\": \"X\", \"\xFF\": 1},\n",                           /* in a key */
+        "{\"ph\": \"X\", \"name\": \"\xC3\", \"ts\": 1},\n",         /* a known one cut off */
+        "\xFF,\n",
+        "{\"ph\": \"X\", \"name\": \"\xFF\" \"ts\": 1},\n", /* damaged */
+    };
+    static const size_t block_sizes[] = {500, 4096, 10007};
+    static char
+        text[KNOWN_EVENTS * sizeof known + 1024]; /* more than the beginning, which is checked */
+    for (size_t i = 0; i < COUNT_OF(places) * COUNT_OF(block_sizes); i++) {
+        const char *place = places[i / COUNT_OF(block_sizes)];
+        char *at = stpcpy(text, "[");
+        for (int n = 0; n < KNOWN_EVENTS; n++) {
+            at = stpcpy(at, known);
+        }
+        const char *first = at + strcspn(place, "\xFF");
+        first = place[first - at] == '\0' ? at + (strstr(place, "\xC3\"") - place) : first;
+        at = stpcpy(stpcpy(stpcpy(at, place), known), known);
+        strcpy(at, "{\"ph\": \"X\", \"name\": \"z\", \"ts\": 2}] \xFF");
+        struct err err = ERR_INIT;
+        struct format_bundle bundle;
+        assert_true(
+            read_bytes(text, strlen(text), block_sizes[i % COUNT_OF(block_sizes)], &bundle, &err));
+        const struct trace *trace = bundle.items[0].model;
+        assert_int_equal(trace->warnings.by_code[WARN_UTF8].count, 2);
+        assert_int_equal(trace->warnings.by_code[WARN_UTF8].first_offset, first - text);
+        assert_string_equal(event_name(trace, 5), "\xC3\xA9");
+        assert_string_equal(event_name(trace, trace->events.count - 2), "\xC3\xA9");
+        format_bundle_free(&bundle);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -354,6 +395,7 @@ int main(void)
         cmocka_unit_test(lists_without_an_object_are_read),
         cmocka_unit_test(far_record_window_ends_are_left_out),
         cmocka_unit_test(the_memory_budget_is_kept),
+        cmocka_unit_test(bytes_that_are_no_utf8_are_counted_where_they_stand),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
