@@ -34,10 +34,7 @@ static int compare_first_uint(const void *a_void, const void *b_void)
 struct row {
     int64_t ts_ns;
     uint32_t dur_word, correlation_word, external_id_word;
-    uint32_t name, track, args;
-    uint16_t category;
-    uint8_t kind, flags;
-    char phase;
+    uint32_t name, track, args, class;
 };
 
 static struct row row_of(const struct trace_events *events, uint32_t i)
@@ -49,10 +46,7 @@ static struct row row_of(const struct trace_events *events, uint32_t i)
                         .name = events->name[i],
                         .track = trace_event_track(events, i),
                         .args = events->args[i],
-                        .category = events->category[i],
-                        .kind = events->kind[i],
-                        .flags = events->flags[i],
-                        .phase = events->phase[i]};
+                        .class = trace_index(&events->class, i)};
 }
 
 static void set_row(struct trace_events *events, uint32_t i, const struct row *row)
@@ -62,15 +56,9 @@ static void set_row(struct trace_events *events, uint32_t i, const struct row *r
     events->correlation.word[i] = row->correlation_word;
     events->external_id.word[i] = row->external_id_word;
     events->name[i] = row->name;
-    events->track_low[i] = (uint16_t)row->track;
-    if (events->track_high != NULL) {
-        events->track_high[i] = (uint16_t)(row->track >> 16);
-    }
     events->args[i] = row->args;
-    events->category[i] = row->category;
-    events->kind[i] = row->kind;
-    events->flags[i] = row->flags;
-    events->phase[i] = row->phase;
+    trace_set_index(&events->track, i, row->track);
+    trace_set_index(&events->class, i, row->class);
 }
 
 /* Structs that begin with the number of their event, ascending: they follow it. `place_of`: by
@@ -142,7 +130,7 @@ static bool put_in_order(struct trace *trace, struct covering *c)
 
 static bool has_length(const struct trace_events *events, uint32_t event)
 {
-    return (events->flags[event] & EVENT_NO_TS) == 0 && events->phase[event] == 'X' &&
+    return (trace_flags(events, event) & EVENT_NO_TS) == 0 && trace_phase(events, event) == 'X' &&
            trace_dur_ns(events, event) > 0;
 }
 
@@ -175,9 +163,10 @@ static bool order_covering(struct trace *trace, int64_t from_ns, int64_t to_ns)
 
 static bool leave_out(struct trace *trace, uint32_t event)
 {
-    trace->events.flags[event] |= EVENT_NO_TS;
+    struct event_class class = *trace_event_class(&trace->events, event);
+    class.flags |= EVENT_NO_TS;
     trace->events.ts_ns[event] = 0;
-    return trace_set_dur_ns(trace, event, 0);
+    return trace_set_class(trace, event, class) && trace_set_dur_ns(trace, event, 0);
 }
 
 bool clip_events(struct trace *trace, int64_t from_ns, int64_t to_ns)
@@ -188,7 +177,7 @@ bool clip_events(struct trace *trace, int64_t from_ns, int64_t to_ns)
     }
     bool ok = true;
     for (uint32_t i = 0; ok && i < events->count; i++) {
-        if ((events->flags[i] & EVENT_NO_TS) != 0) {
+        if ((trace_flags(events, i) & EVENT_NO_TS) != 0) {
             continue;
         }
         int64_t start_ns = events->ts_ns[i];

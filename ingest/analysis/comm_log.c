@@ -97,7 +97,7 @@ int64_t comm_event_bytes(const struct selection *sel, uint32_t event)
 {
     const struct trace *trace = sel->trace;
     uint32_t args = trace->events.args[event];
-    enum event_kind kind = (enum event_kind)trace->events.kind[event];
+    enum event_kind kind = trace_kind(&trace->events, event);
     bool has_args = trace_has_op_args(kind) && args != TRACE_NO_ARGS && args < trace->op_args_count;
     if (!has_args || trace->op_args[args].input_types == STRTAB_NONE) {
         return 0;

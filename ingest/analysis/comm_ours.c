@@ -53,7 +53,7 @@ static uint32_t args_of(const struct collecting *c, uint32_t event)
 
 static bool is_device_annotation(const struct selection *sel, uint32_t event)
 {
-    return sel->trace->events.kind[event] == EVENT_GPU_USER_ANNOTATION;
+    return trace_kind(&sel->trace->events, event) == EVENT_GPU_USER_ANNOTATION;
 }
 
 static bool is_named(const struct selection *sel, uint32_t event)

@@ -30,7 +30,7 @@ static int64_t instance_in_name(const char *name)
 
 static int64_t instance_of(const struct cycle_events *events, uint32_t at)
 {
-    uint16_t category = events->trace->events.category[events->row[at]];
+    uint16_t category = trace_category(&events->trace->events, events->row[at]);
     uint8_t flags = events->names.category_flags[category];
     if ((flags & CYCLE_CATEGORY_XPU) != 0) {
         return cycle_track(events, at)->instance;

@@ -32,10 +32,10 @@ static void find_origin(struct cycle_events *events, bool *is_empty)
     const struct trace_events *rows = &events->trace->events;
     bool has_others = false;
     for (uint32_t i = 0; i < rows->count && !events->has_steps; i++) {
-        enum event_kind kind = (enum event_kind)rows->kind[i];
+        enum event_kind kind = trace_kind(rows, i);
         events->is_kineto = events->is_kineto || is_kineto_kind(kind);
         has_others = has_others || kind == EVENT_PYTHON || kind == EVENT_PYTHON_FUNCTION ||
-                     kind == EVENT_USER_ANNOTATION || rows->phase[i] == 'C';
+                     kind == EVENT_USER_ANNOTATION || trace_phase(rows, i) == 'C';
         bool can_be_step = kind == EVENT_OPERATOR || kind == EVENT_USER_ANNOTATION;
         events->has_steps =
             can_be_step && (cycle_name_flags(&events->names, rows->name[i]) & CYCLE_NAME_STEP) != 0;
@@ -57,7 +57,7 @@ static enum cycle_class host_class(struct cycle_events *events, uint32_t row)
 {
     const struct trace_events *rows = &events->trace->events;
     bool is_launch = false;
-    switch ((enum event_kind)rows->kind[row]) {
+    switch (trace_kind(rows, row)) {
     case EVENT_OPERATOR:
         return has_name_flag(events, row, CYCLE_NAME_STEP) ? CYCLE_CLASS_ANNOTATION
                                                            : CYCLE_CLASS_OPERATOR;
@@ -72,8 +72,9 @@ static enum cycle_class host_class(struct cycle_events *events, uint32_t row)
         is_launch = events->is_kineto || is_launch_ex(events, row);
         break;
     default:
-        is_launch = (events->names.category_flags[rows->category[row]] & CYCLE_CATEGORY_APP) != 0 &&
-                    is_launch_ex(events, row);
+        is_launch =
+            (events->names.category_flags[trace_category(rows, row)] & CYCLE_CATEGORY_APP) != 0 &&
+            is_launch_ex(events, row);
         break;
     }
     return is_launch ? CYCLE_CLASS_LAUNCH : CYCLE_CLASS_OTHER;
@@ -89,8 +90,8 @@ static bool is_about_others(char phase, enum event_kind kind)
 static enum cycle_class class_of(struct cycle_events *events, uint32_t row)
 {
     const struct trace_events *rows = &events->trace->events;
-    enum event_kind kind = (enum event_kind)rows->kind[row];
-    char phase = rows->phase[row];
+    enum event_kind kind = trace_kind(rows, row);
+    char phase = trace_phase(rows, row);
     if (phase == 'C') {
         uint32_t extra = events->extra == NULL ? CYCLE_NONE : events->extra[row];
         bool has_value =
@@ -149,7 +150,7 @@ static void select_rows(struct cycle_events *events, uint8_t *class, bool withou
         class[i] = (uint8_t)class_of(events, i);
         bool is_left_out = (class[i] == CYCLE_CLASS_SILENT && !events->names_hosts) ||
                            (class[i] == CYCLE_CLASS_PYTHON && without_python) ||
-                           (rows->flags[i] & EVENT_UNREADABLE) != 0;
+                           (trace_flags(rows, i) & EVENT_UNREADABLE) != 0;
         if (!is_left_out) {
             events->row[events->count++] = i;
             events->has_counters = events->has_counters || class[i] == CYCLE_CLASS_COUNTER;

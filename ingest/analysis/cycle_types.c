@@ -41,7 +41,7 @@ enum cycle_type cycle_type_of_row(struct cycle_events *events, uint32_t row)
 {
     const struct trace_events *rows = &events->trace->events;
     uint32_t flags = cycle_name_flags(&events->names, rows->name[row]);
-    switch ((enum event_kind)rows->kind[row]) {
+    switch (trace_kind(rows, row)) {
     case EVENT_KERNEL:
         return flags & CYCLE_NAME_NCCL ? CYCLE_TYPE_GPU_COMM : CYCLE_TYPE_GPU_COMPUTE;
     case EVENT_MEMCPY:
@@ -56,7 +56,7 @@ enum cycle_type cycle_type_of_row(struct cycle_events *events, uint32_t row)
         /* Most names mean nothing. */
         return (flags & ~(uint32_t)CYCLE_NAME_KNOWN) == 0
                    ? CYCLE_TYPE_NONE
-                   : named_type(flags, events->names.category_flags[rows->category[row]]);
+                   : named_type(flags, events->names.category_flags[trace_category(rows, row)]);
     }
 }
 

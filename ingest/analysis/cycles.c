@@ -130,7 +130,7 @@ write_results(struct search *s, const struct cycles_options *options, struct tra
 static bool has_event_named(const struct trace *trace, uint32_t name)
 {
     for (uint32_t i = 0; name != STRTAB_NONE && i < trace->events.count; i++) {
-        if (trace->events.name[i] == name && trace->events.phase[i] != 'M') {
+        if (trace->events.name[i] == name && trace_phase(&trace->events, i) != 'M') {
             return true;
         }
     }

@@ -18,9 +18,9 @@ struct flows {
 
 static bool is_flow_end(const struct trace_events *events, uint32_t event)
 {
-    char phase = events->phase[event];
-    return events->kind[event] == EVENT_FLOW_FWDBWD && (phase == 's' || phase == 'f') &&
-           (events->flags[event] & EVENT_NO_TS) == 0 &&
+    char phase = trace_phase(events, event);
+    return trace_kind(events, event) == EVENT_FLOW_FWDBWD && (phase == 's' || phase == 'f') &&
+           (trace_flags(events, event) & EVENT_NO_TS) == 0 &&
            trace_correlation(events, event) != TRACE_NO_ID;
 }
 
@@ -61,7 +61,7 @@ static bool read_flows(struct flows *flows, const struct trace_events *events)
         if (slot == NULL) {
             return false;
         }
-        note_flow(flows, slot->index, events->phase[i], events->ts_ns[i]);
+        note_flow(flows, slot->index, trace_phase(events, i), events->ts_ns[i]);
     }
     return true;
 }

@@ -48,9 +48,9 @@ static enum event_type python_function_type(const struct selection *sel, uint8_t
 static enum event_type type_of(struct selection *sel, uint32_t event, struct warnings *warnings)
 {
     const struct trace_events *events = &sel->trace->events;
-    uint8_t flags = events->flags[event];
-    char phase = events->phase[event];
-    enum event_kind kind = (enum event_kind)events->kind[event];
+    uint8_t flags = trace_flags(events, event);
+    char phase = trace_phase(events, event);
+    enum event_kind kind = trace_kind(events, event);
     bool is_instant_memory = kind == EVENT_MEMORY && phase == 'i';
     if ((phase != 'X' && !is_instant_memory) || (flags & (EVENT_NO_TS | EVENT_NO_NAME)) != 0) {
         return TYPE_NONE;

@@ -42,7 +42,7 @@ void timeline_flow_ends_bind(struct timeline_flow_ends *ends,
         timeline_lanes_innermost(lanes, events->ts_ns[event], places->of_event, place, &ending);
     if (slice != TIMELINE_NO_EVENT) {
         ends->slice[event] = slice;
-    } else if (events->phase[event] == 's') {
+    } else if (trace_phase(events, event) == 's') {
         ends->slice[event] = ending;
     } else {
         ends->slice[event] = ends->waiting[place];

@@ -39,7 +39,7 @@ static bool add_flow(struct flows *f, uint32_t from, uint32_t to, enum timeline_
 
 static bool is_device_work(const struct timeline_items *items, uint32_t event)
 {
-    uint8_t kind = items->trace->events.kind[event];
+    enum event_kind kind = trace_kind(&items->trace->events, event);
     return kind == EVENT_KERNEL || kind == EVENT_MEMCPY || kind == EVENT_MEMSET;
 }
 
@@ -54,7 +54,8 @@ static bool make_list(struct id_list *list, uint32_t count)
 static void add_slice(struct flows *f, uint32_t event)
 {
     const struct trace_events *events = &f->items->trace->events;
-    bool is_call = events->kind[event] == EVENT_RUNTIME || events->kind[event] == EVENT_DRIVER;
+    bool is_call =
+        trace_kind(events, event) == EVENT_RUNTIME || trace_kind(events, event) == EVENT_DRIVER;
     if (is_call) {
         f->calls.events[f->calls.count++] = event;
     } else if (is_device_work(f->items, event)) {
@@ -127,8 +128,8 @@ static int by_call(uint32_t a, uint32_t b, const void *ctx)
 {
     const struct timeline_items *items = ctx;
     const struct trace_events *events = &items->trace->events;
-    bool is_driver_a = events->kind[a] == EVENT_DRIVER;
-    bool is_driver_b = events->kind[b] == EVENT_DRIVER;
+    bool is_driver_a = trace_kind(events, a) == EVENT_DRIVER;
+    bool is_driver_b = trace_kind(events, b) == EVENT_DRIVER;
     return is_driver_a != is_driver_b ? is_driver_a - is_driver_b : compare_starts(events, a, b);
 }
 
@@ -142,7 +143,7 @@ call_for(const struct timeline_items *items, const uint32_t *calls, uint32_t cou
     uint32_t high = count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        bool is_before = events->kind[calls[middle]] == events->kind[calls[0]] &&
+        bool is_before = trace_kind(events, calls[middle]) == trace_kind(events, calls[0]) &&
                          events->ts_ns[calls[middle]] <= events->ts_ns[device];
         low = is_before ? middle + 1 : low;
         high = is_before ? high : middle;
@@ -202,7 +203,8 @@ static bool find_launches(struct flows *f)
 static bool is_same_flow(const struct trace_events *events, uint32_t a, uint32_t b)
 {
     return trace_correlation(events, a) == trace_correlation(events, b) &&
-           events->category[a] == events->category[b] && events->name[a] == events->name[b];
+           trace_category(events, a) == trace_category(events, b) &&
+           events->name[a] == events->name[b];
 }
 
 static int phase_rank(char phase)
@@ -214,14 +216,15 @@ static int by_flow(uint32_t a, uint32_t b, const void *ctx)
 {
     const struct timeline_items *items = ctx;
     const struct trace_events *events = &items->trace->events;
-    if (events->category[a] != events->category[b]) {
-        return events->category[a] < events->category[b] ? -1 : 1;
+    if (trace_category(events, a) != trace_category(events, b)) {
+        return trace_category(events, a) < trace_category(events, b) ? -1 : 1;
     }
     if (events->name[a] != events->name[b]) {
         return events->name[a] < events->name[b] ? -1 : 1;
     }
     int order = compare_starts(events, a, b);
-    return order != 0 ? order : phase_rank(events->phase[a]) - phase_rank(events->phase[b]);
+    return order != 0 ? order
+                      : phase_rank(trace_phase(events, a)) - phase_rank(trace_phase(events, b));
 }
 
 static enum timeline_flow_kind
@@ -229,11 +232,11 @@ kind_of(const struct timeline_items *items, uint32_t end, uint32_t to)
 {
     const struct trace *trace = items->trace;
     static const char *const LAUNCHES[] = {"ac2g", "async_gpu", "async"};
-    if (trace->events.kind[end] == EVENT_FLOW_FWDBWD) {
+    if (trace_kind(&trace->events, end) == EVENT_FLOW_FWDBWD) {
         return TIMELINE_FLOW_FWDBWD;
     }
     const char *category =
-        strtab_text(trace->strings, trace->categories[trace->events.category[end]]);
+        strtab_text(trace->strings, trace->categories[trace_category(&trace->events, end)]);
     bool is_launch = false;
     for (size_t i = 0; i < sizeof LAUNCHES / sizeof *LAUNCHES; i++) {
         is_launch = is_launch || strcmp(category, LAUNCHES[i]) == 0;
@@ -250,10 +253,10 @@ static bool follow(struct flows *f, const uint32_t *ends, uint32_t count)
     uint32_t from = TIMELINE_NO_EVENT;
     bool ok = true;
     for (uint32_t i = 0; from == TIMELINE_NO_EVENT && i < count; i++) {
-        from = events->phase[ends[i]] == 's' ? f->ends->slice[ends[i]] : from;
+        from = trace_phase(events, ends[i]) == 's' ? f->ends->slice[ends[i]] : from;
     }
     for (uint32_t i = 0; ok && i < count; i++) {
-        char phase = events->phase[ends[i]];
+        char phase = trace_phase(events, ends[i]);
         uint32_t slice = f->ends->slice[ends[i]];
         bool is_new = from != TIMELINE_NO_EVENT && slice != TIMELINE_NO_EVENT && from != slice &&
                       f->items->by_event[slice] != from;

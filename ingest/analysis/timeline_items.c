@@ -17,8 +17,8 @@ static bool has_pairs(const struct trace_events *events)
 {
     bool has = false;
     for (uint32_t i = 0; i < events->count; i++) {
-        has |= timeline_is_begin(events->phase[i]);
-        has |= timeline_is_end(events->phase[i]);
+        has |= timeline_is_begin(trace_phase(events, i));
+        has |= timeline_is_end(trace_phase(events, i));
     }
     return has;
 }
@@ -31,15 +31,15 @@ static void find_starts(struct timeline_items *items, int64_t *max_end_ns)
     int64_t last_ns = INT64_MIN;
     for (uint32_t i = 0; i < events->count; i++) {
         enum item_class class = timeline_class(items, i);
-        bool has_time = class != ITEM_NONE || (timeline_is_end(events->phase[i]) &&
-                                               (events->flags[i] & EVENT_NO_TS) == 0);
+        bool has_time = class != ITEM_NONE || (timeline_is_end(trace_phase(events, i)) &&
+                                               (trace_flags(events, i) & EVENT_NO_TS) == 0);
         items->counts[class]++;
         if (has_time) {
             int64_t ts_ns = events->ts_ns[i];
             first_ns = ns_min(first_ns, ts_ns);
             last_ns = ns_max(last_ns, ts_ns);
         }
-        if (class == ITEM_SLICE && events->phase[i] == 'X') {
+        if (class == ITEM_SLICE && trace_phase(events, i) == 'X') {
             *max_end_ns = ns_max(*max_end_ns, ns_add(events->ts_ns[i], trace_dur_ns(events, i)));
         }
     }
@@ -55,7 +55,7 @@ static void leave_absurd_ends(struct timeline_items *items, struct warnings *war
     int64_t last_ns = items->last_ns;
     uint64_t absurd_count = 0;
     for (uint32_t i = 0; i < events->count; i++) {
-        if (events->phase[i] != 'X' || (events->flags[i] & EVENT_NO_TS) != 0) {
+        if (trace_phase(events, i) != 'X' || (trace_flags(events, i) & EVENT_NO_TS) != 0) {
             continue;
         }
         int64_t end_ns = ns_add(events->ts_ns[i], trace_dur_ns(events, i));

@@ -70,12 +70,12 @@ extern const uint8_t timeline_class_of_phase[UINT8_MAX + 1];
 static inline enum item_class timeline_class(const struct timeline_items *items, uint32_t event)
 {
     const struct trace_events *events = &items->trace->events;
-    uint8_t class = timeline_class_of_phase[(unsigned char)events->phase[event]];
-    if ((events->flags[event] & EVENT_NO_TS) != 0) {
+    uint8_t class = timeline_class_of_phase[(unsigned char)trace_phase(events, event)];
+    if ((trace_flags(events, event) & EVENT_NO_TS) != 0) {
         return ITEM_NONE;
     }
     if (class == ITEM_MARK) {
-        return events->kind[event] == EVENT_MEMORY ? ITEM_MEMORY : ITEM_INSTANT;
+        return trace_kind(events, event) == EVENT_MEMORY ? ITEM_MEMORY : ITEM_INSTANT;
     }
     if (KS_UNLIKELY(class == ITEM_SLICE_END)) {
         return items->partner[event] == event ? ITEM_INSTANT : ITEM_NONE;
@@ -88,7 +88,7 @@ static inline int64_t timeline_end_ns(const struct timeline_items *items, uint32
 {
     const struct trace_events *events = &items->trace->events;
     int64_t end_ns;
-    if (KS_LIKELY(events->phase[event] == 'X')) {
+    if (KS_LIKELY(trace_phase(events, event) == 'X')) {
         end_ns = ns_add(events->ts_ns[event], trace_dur_ns(events, event));
     } else {
         uint32_t partner = items->partner[event];

@@ -53,10 +53,10 @@ static enum role device_role(const struct labelling *l, uint32_t event, enum rol
 static enum role role_of(struct labelling *l, uint32_t event)
 {
     const struct trace_events *events = &l->items->trace->events;
-    if (events->phase[event] != 'X') {
+    if (trace_phase(events, event) != 'X') {
         return ROLE_OTHER;
     }
-    switch ((enum event_kind)events->kind[event]) {
+    switch (trace_kind(events, event)) {
     case EVENT_KERNEL:
         return device_role(l, event, ROLE_KERNEL);
     case EVENT_MEMCPY:
@@ -107,7 +107,7 @@ static uint32_t number_of(struct labelling *l, uint32_t event)
 {
     const struct trace_events *events = &l->items->trace->events;
     uint32_t name = events->name[event];
-    uint32_t category = events->category[event];
+    uint32_t category = trace_category(events, event);
     uint32_t role = (uint32_t)role_of(l, event);
     uint32_t number = l->latest[name];
     if (KS_LIKELY(number != KEY_MAP_NONE)) {

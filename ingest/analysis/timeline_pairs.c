@@ -26,13 +26,14 @@ static uint32_t stack_of(struct pairing *p, uint32_t event)
 {
     const struct trace *trace = p->items->trace;
     const struct trace_events *events = &trace->events;
-    char phase = events->phase[event];
+    char phase = trace_phase(events, event);
     if (phase == 'B' || phase == 'E') {
         return trace_event_track(events, event);
     }
     bool is_old = phase == 'S' || phase == 'F';
     uint64_t id = (uint64_t)trace_correlation(events, event);
-    struct key key = {{events->category[event], (uint32_t)id, (uint32_t)(id >> WORD_BITS), 0}};
+    struct key key = {
+        {trace_category(events, event), (uint32_t)id, (uint32_t)(id >> WORD_BITS), 0}};
     if (is_old) {
         key.id[0] |= OLD_ASYNC;
         key.id[3] = trace->tracks[trace_event_track(events, event)].pid_text;
@@ -63,7 +64,7 @@ static bool see_event(struct pairing *p, uint32_t event)
         return false;
     }
     uint32_t top = p->tops[stack];
-    if (timeline_is_begin(p->items->trace->events.phase[event])) {
+    if (timeline_is_begin(trace_phase(&p->items->trace->events, event))) {
         partner[event] = top;
         p->tops[stack] = event;
     } else if (top == STACK_EMPTY) {
@@ -97,9 +98,9 @@ static uint32_t *list_ends(const struct trace_events *events, size_t *count)
     uint32_t *list = scratch_alloc(events->count, sizeof *list);
     *count = 0;
     for (uint32_t i = 0; list != NULL && i < events->count; i++) {
-        char phase = events->phase[i];
+        char phase = trace_phase(events, i);
         bool is_end = timeline_is_begin(phase) || timeline_is_end(phase);
-        if (is_end && (events->flags[i] & EVENT_NO_TS) == 0) {
+        if (is_end && (trace_flags(events, i) & EVENT_NO_TS) == 0) {
             list[(*count)++] = i;
         }
     }

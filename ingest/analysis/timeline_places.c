@@ -59,7 +59,7 @@ static uint32_t place_of_thread(struct placing *p, uint32_t event)
 static uint32_t place_of_async(struct placing *p, uint32_t event)
 {
     const struct trace *trace = p->items->trace;
-    uint32_t category = trace->categories[trace->events.category[event]];
+    uint32_t category = trace->categories[trace_category(&trace->events, event)];
     bool has_category = strtab_len(trace->strings, category) > 0;
     uint32_t name = has_category ? category : trace->events.name[event];
     const struct key key = {{track_of(p, event)->pid_text, name, 0,
@@ -168,7 +168,7 @@ static bool has_rows(struct placing *p, uint32_t event)
 static bool place_event(struct placing *p, uint32_t event, enum item_class class, uint32_t *place)
 {
     const struct trace_events *events = &p->items->trace->events;
-    bool is_async = timeline_is_async(events->phase[event]);
+    bool is_async = timeline_is_async(trace_phase(events, event));
     switch (class) {
     case ITEM_SLICE:
     case ITEM_INSTANT:
@@ -192,7 +192,7 @@ static bool place_event(struct placing *p, uint32_t event, enum item_class class
     if (*place == PLACE_NONE) {
         return false;
     }
-    uint32_t bit = UINT32_C(1) << (events->kind[event] % INSTANT_BITS);
+    uint32_t bit = UINT32_C(1) << (trace_kind(events, event) % INSTANT_BITS);
     p->places->items[*place].kinds |= class == ITEM_INSTANT ? bit << INSTANT_BITS : bit;
     return true;
 }

@@ -227,7 +227,7 @@ bool kineto_build_add(struct kineto_build *build, const struct kineto_event *eve
 static uint32_t last_named(const struct trace_events *events, const bool *is_wanted)
 {
     for (uint32_t i = events->count; i > 0; i--) {
-        bool named = (events->flags[i - 1] & EVENT_NO_NAME) == 0;
+        bool named = (trace_flags(events, i - 1) & EVENT_NO_NAME) == 0;
         if (named && is_wanted[events->name[i - 1]]) {
             return i - 1;
         }
@@ -267,12 +267,15 @@ bool kineto_build_repair_window(struct kineto_build *build)
     }
     bool found = find_window(trace, is_wanted, &start, &end);
     free(is_wanted);
-    bool has_times = found && ((events->flags[start] | events->flags[end]) & EVENT_NO_TS) == 0;
+    bool has_times =
+        found && ((trace_flags(events, start) | trace_flags(events, end)) & EVENT_NO_TS) == 0;
     if (has_times && events->ts_ns[end] - events->ts_ns[start] > RECORD_WINDOW_MAX_NS) {
-        events->kind[end] = EVENT_OTHER;
-        events->flags[end] |= EVENT_NO_TS;
+        struct event_class class = *trace_event_class(events, end);
+        class.kind = EVENT_OTHER;
+        class.flags |= EVENT_NO_TS;
         events->ts_ns[end] = 0;
         warning_add(&trace->warnings, WARN_RECORD_WINDOW, WARNING_NO_OFFSET);
+        return trace_set_class(trace, end, class);
     }
     return true;
 }

@@ -20,8 +20,11 @@
 #define ENTRIES_FIRST ((uint32_t)64)
 #define CATEGORIES_MAX ((uint32_t)UINT16_MAX + 1)
 #define SLOTS_FIRST ((size_t)128)
+#define GUESS_BITS 6
+#define SPREAD_BITS UINT64_C(0x9E3779B97F4A7C15) /* odd */
 
 _Static_assert(sizeof(struct op_args) == 3 * sizeof(uint32_t), "no padding: hashed as bytes");
+_Static_assert(sizeof(struct event_class) == sizeof(uint64_t), "no padding: compared as a word");
 _Static_assert(sizeof(struct kernel_args) == 5 * sizeof(uint64_t) + 8 * sizeof(uint32_t),
                "no padding: hashed as bytes");
 
@@ -40,7 +43,15 @@ struct track_key {
     uint32_t words[3];
 };
 
+/* The class that was last asked for among those of a bucket. */
+struct class_guess {
+    uint64_t bytes;
+    uint32_t class_plus_1; /* 0: none */
+};
+
 struct trace_private {
+    struct class_guess guesses[1 << GUESS_BITS];
+    struct table_index class_index;
     struct table_index track_index;
     struct table_index category_index;
     struct table_index op_index;
@@ -48,6 +59,7 @@ struct trace_private {
     struct track_key *track_keys; /* beside trace.tracks */
     uint32_t track_key_capacity;
     uint32_t track_capacity;
+    uint32_t class_capacity;
     uint32_t category_capacity;
     uint32_t op_capacity;
     uint32_t kernel_capacity;
@@ -113,15 +125,15 @@ static bool resize_columns(struct trace_events *events, uint32_t rows)
     RESIZE(correlation.word);
     RESIZE(external_id.word);
     RESIZE(name);
-    RESIZE(track_low);
-    if (events->track_high != NULL) {
-        RESIZE(track_high);
+    RESIZE(track.low);
+    if (events->track.high != NULL) {
+        RESIZE(track.high);
+    }
+    RESIZE(class.low);
+    if (events->class.high != NULL) {
+        RESIZE(class.high);
     }
     RESIZE(args);
-    RESIZE(category);
-    RESIZE(kind);
-    RESIZE(flags);
-    RESIZE(phase);
 #undef RESIZE
     events->capacity = rows;
     return true;
@@ -133,7 +145,7 @@ static bool resize_columns(struct trace_events *events, uint32_t rows)
  * before it. */
 static uint32_t hash_words(const void *bytes, size_t len)
 {
-    const uint64_t factor = 0x9E3779B97F4A7C15U; /* odd, bits spread */
+    const uint64_t factor = SPREAD_BITS;
     const char *at = bytes;
     uint64_t hash = len;
     if (len < sizeof(uint64_t)) {
@@ -277,13 +289,12 @@ static void free_columns(struct trace_events *events)
     free(events->external_id.word);
     free(events->external_id.wide);
     free(events->name);
-    free(events->track_low);
-    free(events->track_high);
+    free(events->track.low);
+    free(events->track.high);
+    free(events->class.low);
+    free(events->class.high);
     free(events->args);
-    free(events->category);
-    free(events->kind);
-    free(events->flags);
-    free(events->phase);
+    free(events->classes);
 }
 
 void trace_destroy(struct trace *trace)
@@ -305,6 +316,7 @@ void trace_destroy(struct trace *trace)
     free(trace->meta);
     if (trace->priv != NULL) {
         free(trace->priv->track_keys);
+        free(trace->priv->class_index.slots);
         free(trace->priv->track_index.slots);
         free(trace->priv->category_index.slots);
         free(trace->priv->op_index.slots);
@@ -370,12 +382,55 @@ bool trace_set_dur_ns(struct trace *trace, uint32_t event, int64_t dur_ns)
     return stays_wide ? put_wide(numbers, event, true, dur_ns) : put_number(numbers, event, dur_ns);
 }
 
-static bool make_track_high(struct trace_events *events)
+static inline bool put_index(const struct trace_events *events,
+                             struct trace_indexes *indexes,
+                             uint32_t row,
+                             uint32_t index)
 {
-    if (events->track_high == NULL) {
-        events->track_high = calloc(events->capacity, sizeof *events->track_high);
+    if (KS_UNLIKELY(index > UINT16_MAX && indexes->high == NULL)) {
+        indexes->high = calloc(events->capacity, sizeof *indexes->high);
+        if (indexes->high == NULL) {
+            return false;
+        }
     }
-    return events->track_high != NULL;
+    trace_set_index(indexes, row, index);
+    return true;
+}
+
+/* The number of a class, added when new; UINT32_MAX without memory. */
+static uint32_t add_class(struct trace *trace, const struct event_class *class)
+{
+    struct trace_events *events = &trace->events;
+    struct table table = {.entries = events->classes,
+                          .count = events->class_count,
+                          .capacity = &trace->priv->class_capacity,
+                          .index = &trace->priv->class_index,
+                          .entry_bytes = sizeof *class};
+    uint32_t number = table_put(&table, class);
+    events->classes = table.entries;
+    events->class_count = table.count;
+    return number;
+}
+
+static inline uint32_t class_number(struct trace *trace, const struct event_class *class)
+{
+    uint64_t bytes;
+    memcpy(&bytes, class, sizeof bytes);
+    struct class_guess *guess = &trace->priv->guesses[bytes * SPREAD_BITS >> (64 - GUESS_BITS)];
+    if (KS_UNLIKELY(guess->bytes != bytes || guess->class_plus_1 == 0)) {
+        uint32_t number = add_class(trace, class);
+        if (number == UINT32_MAX) {
+            return number;
+        }
+        *guess = (struct class_guess){.bytes = bytes, .class_plus_1 = number + 1};
+    }
+    return guess->class_plus_1 - 1;
+}
+
+bool trace_set_class(struct trace *trace, uint32_t event, struct event_class class)
+{
+    uint32_t number = class_number(trace, &class);
+    return number != UINT32_MAX && put_index(&trace->events, &trace->events.class, event, number);
 }
 
 bool trace_add_event(struct trace *trace, const struct trace_event *event)
@@ -388,10 +443,14 @@ bool trace_add_event(struct trace *trace, const struct trace_event *event)
         }
     }
     uint32_t row = events->count;
-    if (KS_UNLIKELY(event->track > UINT16_MAX) && !make_track_high(events)) {
-        return false;
-    }
-    if (!put_number(&events->dur_ns, row, event->dur_ns) ||
+    struct event_class common = {.category = event->category,
+                                 .kind = (uint8_t)event->kind,
+                                 .flags = event->flags,
+                                 .phase = event->phase};
+    uint32_t class = class_number(trace, &common);
+    if (class == UINT32_MAX || !put_index(events, &events->class, row, class) ||
+        !put_index(events, &events->track, row, event->track) ||
+        !put_number(&events->dur_ns, row, event->dur_ns) ||
         !put_number(&events->correlation, row, event->correlation) ||
         !put_number(&events->external_id, row, event->external_id)) {
         return false;
@@ -399,15 +458,7 @@ bool trace_add_event(struct trace *trace, const struct trace_event *event)
     events->count++;
     events->ts_ns[row] = event->ts_ns;
     events->name[row] = event->name;
-    events->track_low[row] = (uint16_t)event->track;
-    if (KS_UNLIKELY(events->track_high != NULL)) {
-        events->track_high[row] = (uint16_t)(event->track >> 16);
-    }
     events->args[row] = event->args;
-    events->category[row] = event->category;
-    events->kind[row] = (uint8_t)event->kind;
-    events->flags[row] = event->flags;
-    events->phase[row] = event->phase;
     return true;
 }
 
@@ -587,13 +638,16 @@ bool trace_add_meta(struct trace *trace, const char *key, const char *value)
 
 /* --- memory --- */
 
+static size_t index_row_bytes(const struct trace_indexes *indexes)
+{
+    return sizeof *indexes->low + (indexes->high == NULL ? 0 : sizeof *indexes->high);
+}
+
 static size_t row_bytes(const struct trace_events *events)
 {
     return sizeof *events->ts_ns + sizeof *events->dur_ns.word + sizeof *events->correlation.word +
-           sizeof *events->external_id.word + sizeof *events->name + sizeof *events->track_low +
-           (events->track_high == NULL ? 0 : sizeof *events->track_high) + sizeof *events->args +
-           sizeof *events->category + sizeof *events->kind + sizeof *events->flags +
-           sizeof *events->phase;
+           sizeof *events->external_id.word + sizeof *events->name +
+           index_row_bytes(&events->track) + index_row_bytes(&events->class) + sizeof *events->args;
 }
 
 static size_t wide_bytes(const struct trace_events *events)
@@ -607,7 +661,7 @@ size_t trace_memory_bytes(const struct trace *trace)
 {
     const struct trace_private *priv = trace->priv;
     return sizeof *trace + sizeof *priv + trace->events.count * row_bytes(&trace->events) +
-           wide_bytes(&trace->events) +
+           wide_bytes(&trace->events) + trace->events.class_count * sizeof *trace->events.classes +
            trace->track_count * (sizeof *trace->tracks + sizeof *priv->track_keys) +
            trace->category_count * sizeof *trace->categories +
            trace->op_args_count * sizeof *trace->op_args +
@@ -618,7 +672,8 @@ size_t trace_memory_bytes(const struct trace *trace)
            trace->counter_count * sizeof *trace->counters +
            trace->label_count * sizeof *trace->labels +
            trace->device_count * sizeof *trace->devices + trace->meta_count * sizeof *trace->meta +
-           index_bytes(&priv->track_index) + index_bytes(&priv->category_index) +
-           index_bytes(&priv->op_index) + index_bytes(&priv->kernel_index) +
-           strtab_bytes(trace->strings) + trace->arena.held_bytes;
+           index_bytes(&priv->class_index) + index_bytes(&priv->track_index) +
+           index_bytes(&priv->category_index) + index_bytes(&priv->op_index) +
+           index_bytes(&priv->kernel_index) + strtab_bytes(trace->strings) +
+           trace->arena.held_bytes;
 }

@@ -1,5 +1,5 @@
 /* A trace in memory: columns, not objects. One row an element of `traceEvents` that was read,
- * whatever its phase, in file order, about 35 bytes each. Formats fill it through trace_add_*;
+ * whatever its phase, in file order, about 32 bytes each. Formats fill it through trace_add_*;
  * analyses read the columns. Owned by one thread at a time; one trace_destroy frees all.
  *
  * Units: times are integer nanoseconds as the file gives them (decimal microseconds parsed from
@@ -86,6 +86,35 @@ static inline int64_t trace_number(const struct trace_numbers *numbers, uint32_t
     return word == TRACE_WORD_NONE ? TRACE_NO_ID : numbers->wide[word - TRACE_WIDE];
 }
 
+/* A column of indexes into a table that few traces fill beyond 16 bits. */
+struct trace_indexes {
+    uint16_t *low;
+    uint16_t *high; /* NULL: all 0 */
+};
+
+static inline uint32_t trace_index(const struct trace_indexes *indexes, uint32_t event)
+{
+    uint32_t high = KS_LIKELY(indexes->high == NULL) ? 0 : indexes->high[event];
+    return high << 16 | indexes->low[event];
+}
+
+/* `index` stands in the column already, at another event. */
+static inline void trace_set_index(struct trace_indexes *indexes, uint32_t event, uint32_t index)
+{
+    indexes->low[event] = (uint16_t)index;
+    if (KS_UNLIKELY(indexes->high != NULL)) {
+        indexes->high[event] = (uint16_t)(index >> 16);
+    }
+}
+
+/* What many events have in common; equal ones are stored once. */
+struct event_class {
+    uint16_t category; /* index into trace.categories */
+    uint8_t kind;      /* enum event_kind */
+    uint8_t flags;     /* enum event_flag */
+    int32_t phase;     /* the `ph` character */
+};
+
 /* The columns. Row i of every array belongs to event i. */
 struct trace_events {
     uint32_t count;
@@ -99,15 +128,13 @@ struct trace_events {
     /* trace_external_id(). `external id`, else `External id` (SPEC_tb 3.1). python_function:
      * `Python parent id`. */
     struct trace_numbers external_id;
-    uint32_t *name;       /* string id */
-    uint16_t *track_low;  /* trace_event_track(): index into trace.tracks */
-    uint16_t *track_high; /* NULL: all 0 */
+    uint32_t *name;             /* string id */
+    struct trace_indexes track; /* trace_event_track(): into trace.tracks */
+    struct trace_indexes class; /* trace_event_class(): into `classes` */
     uint32_t *args; /* by kind: see struct op_args, kernel_args, memory_args; python_function with
                        EVENT_MODULE: the module id itself; else TRACE_NO_ARGS */
-    uint16_t *category; /* index into trace.categories */
-    uint8_t *kind;      /* enum event_kind */
-    uint8_t *flags;     /* enum event_flag */
-    char *phase;        /* the `ph` character */
+    struct event_class *classes;
+    uint32_t class_count;
 };
 
 static inline int64_t trace_dur_ns(const struct trace_events *events, uint32_t event)
@@ -117,8 +144,33 @@ static inline int64_t trace_dur_ns(const struct trace_events *events, uint32_t e
 
 static inline uint32_t trace_event_track(const struct trace_events *events, uint32_t event)
 {
-    uint32_t high = KS_LIKELY(events->track_high == NULL) ? 0 : events->track_high[event];
-    return high << 16 | events->track_low[event];
+    return trace_index(&events->track, event);
+}
+
+static inline const struct event_class *trace_event_class(const struct trace_events *events,
+                                                          uint32_t event)
+{
+    return &events->classes[trace_index(&events->class, event)];
+}
+
+static inline uint16_t trace_category(const struct trace_events *events, uint32_t event)
+{
+    return trace_event_class(events, event)->category;
+}
+
+static inline enum event_kind trace_kind(const struct trace_events *events, uint32_t event)
+{
+    return (enum event_kind)trace_event_class(events, event)->kind;
+}
+
+static inline uint8_t trace_flags(const struct trace_events *events, uint32_t event)
+{
+    return trace_event_class(events, event)->flags;
+}
+
+static inline char trace_phase(const struct trace_events *events, uint32_t event)
+{
+    return (char)trace_event_class(events, event)->phase;
 }
 
 static inline int64_t trace_correlation(const struct trace_events *events, uint32_t event)
@@ -333,6 +385,8 @@ struct trace_event {
 bool trace_add_event(struct trace *trace, const struct trace_event *event) KS_MUST_USE;
 /* Another duration for an event. False without memory. */
 bool trace_set_dur_ns(struct trace *trace, uint32_t event, int64_t dur_ns) KS_MUST_USE;
+/* Another class for an event. False without memory. */
+bool trace_set_class(struct trace *trace, uint32_t event, struct event_class class) KS_MUST_USE;
 /* The index of an equal entry, added when new. */
 uint32_t trace_add_track(struct trace *trace, const struct trace_track *track);
 /* Category 0 is the empty text. Of more than 65536 different ones the later ones share entry 0. */

@@ -223,7 +223,7 @@ static bool same_args(const struct trace *a, uint32_t i, const struct trace *b, 
     if (ia == TRACE_NO_ARGS || ib == TRACE_NO_ARGS) {
         return ia == ib;
     }
-    switch ((enum event_kind)a->events.kind[i]) {
+    switch (trace_kind(&a->events, i)) {
     case EVENT_OPERATOR:
     case EVENT_PYTHON:
     case EVENT_USER_ANNOTATION:
@@ -253,12 +253,13 @@ static bool same_row(const struct trace *a, uint32_t i, const struct trace *b, u
         return true;
     }
     return ea->ts_ns[i] == eb->ts_ns[j] && trace_dur_ns(ea, i) == trace_dur_ns(eb, j) &&
-           ea->kind[i] == eb->kind[j] && ea->flags[i] == eb->flags[j] &&
-           ea->phase[i] == eb->phase[j] &&
+           trace_kind(ea, i) == trace_kind(eb, j) && trace_flags(ea, i) == trace_flags(eb, j) &&
+           trace_phase(ea, i) == trace_phase(eb, j) &&
            same_id(trace_correlation(ea, i), trace_correlation(eb, j)) &&
            same_id(trace_external_id(ea, i), trace_external_id(eb, j)) &&
            same_text(a, ea->name[i], b, eb->name[j]) &&
-           same_text(a, a->categories[ea->category[i]], b, b->categories[eb->category[j]]) &&
+           same_text(a, a->categories[trace_category(ea, i)], b,
+                     b->categories[trace_category(eb, j)]) &&
            same_track(a, trace_event_track(ea, i), b, trace_event_track(eb, j)) &&
            same_args(a, i, b, j);
 }

@@ -162,7 +162,7 @@ static uint64_t hash_texts(uint64_t hash, const struct trace *trace)
 {
     for (uint32_t i = 0; i < trace->events.count; i++) {
         hash = fuzz_hash_text(hash, strtab_text(trace->strings, trace->events.name[i]));
-        uint32_t category = trace->categories[trace->events.category[i]];
+        uint32_t category = trace->categories[trace_category(&trace->events, i)];
         hash = fuzz_hash_text(hash, strtab_text(trace->strings, category));
     }
     for (uint32_t i = 0; i < trace->label_count; i++) {
@@ -180,10 +180,12 @@ uint64_t fuzz_hash_trace(const struct trace *trace)
     hash = hash_numbers(hash, &events->correlation, events->count);
     hash = hash_numbers(hash, &events->external_id, events->count);
     hash = hash_column(hash, events->args, events->count, sizeof *events->args);
-    hash = hash_column(hash, events->track_low, events->count, sizeof *events->track_low);
-    hash = hash_column(hash, events->kind, events->count, sizeof *events->kind);
-    hash = hash_column(hash, events->flags, events->count, sizeof *events->flags);
-    hash = hash_column(hash, events->phase, events->count, sizeof *events->phase);
+    hash = hash_column(hash, events->track.low, events->count, sizeof *events->track.low);
+    for (uint32_t i = 0; i < events->count; i++) {
+        struct event_class class = *trace_event_class(events, i);
+        class.category = 0; /* its text is what counts */
+        hash = fuzz_hash(hash, &class, sizeof class);
+    }
     for (size_t i = 0; i < WARNING_CODE_COUNT; i++) {
         const struct warning_count *warning = &trace->warnings.by_code[i];
         hash = fuzz_hash(hash, &warning->count, sizeof warning->count);

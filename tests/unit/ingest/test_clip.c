@@ -7,14 +7,14 @@
 static void assert_time(const struct build *b, uint32_t event, int64_t start_us, int64_t dur_us)
 {
     const struct trace_events *events = &b->trace->events;
-    assert_int_equal(events->flags[event] & EVENT_NO_TS, 0);
+    assert_int_equal(trace_flags(events, event) & EVENT_NO_TS, 0);
     assert_int_equal(events->ts_ns[event], start_us * US);
     assert_int_equal(trace_dur_ns(events, event), dur_us * US);
 }
 
 static void assert_out(const struct build *b, uint32_t event)
 {
-    assert_int_equal(b->trace->events.flags[event] & EVENT_NO_TS, EVENT_NO_TS);
+    assert_int_equal(trace_flags(&b->trace->events, event) & EVENT_NO_TS, EVENT_NO_TS);
     assert_int_equal(b->trace->events.ts_ns[event], 0);
     assert_int_equal(trace_dur_ns(&b->trace->events, event), 0);
 }
@@ -69,10 +69,12 @@ static void only_complete_events_are_cut(void **state)
     struct build b;
     build_begin(&b);
     build_op(&b, "begin", 1, 10, 50, 1);
-    b.trace->events.phase[0] = 'B';
+    assert_true(
+        trace_set_class(b.trace, 0, (struct event_class){.kind = EVENT_OPERATOR, .phase = 'B'}));
     build_op(&b, "metadata", 1, 0, 0, 2);
-    b.trace->events.flags[1] |= EVENT_NO_TS;
-    b.trace->events.phase[1] = 'M';
+    assert_true(trace_set_class(
+        b.trace, 1,
+        (struct event_class){.kind = EVENT_OPERATOR, .flags = EVENT_NO_TS, .phase = 'M'}));
     assert_true(clip_events(b.trace, 10 * US, 20 * US));
     assert_time(&b, 0, 10, 40);
     assert_out(&b, 1);

@@ -495,9 +495,9 @@ static void check_row(const struct trace *trace, uint32_t row, const char *text)
         assert_string_equal(json_string_value(name), event_name(trace, row));
     }
     if (json_is_string(phase) && (*json_string_value(phase) & 0x80) == 0) {
-        assert_int_equal(*json_string_value(phase), trace->events.phase[row]);
+        assert_int_equal(*json_string_value(phase), trace_phase(&trace->events, row));
     }
-    if (json_is_integer(start) && (trace->events.flags[row] & EVENT_NO_TS) == 0) {
+    if (json_is_integer(start) && (trace_flags(&trace->events, row) & EVENT_NO_TS) == 0) {
         assert_int_equal(json_integer_value(start) * 1000, trace->events.ts_ns[row]);
     }
     json_decref(event);
@@ -508,7 +508,7 @@ static void check_times(const struct trace *trace, const struct written_log *log
     int64_t min_ns = INT64_MAX;
     int64_t max_ns = INT64_MIN;
     for (uint32_t i = 0; i < trace->events.count; i++) {
-        if ((trace->events.flags[i] & EVENT_NO_TS) == 0) {
+        if ((trace_flags(&trace->events, i) & EVENT_NO_TS) == 0) {
             int64_t start_ns = trace->events.ts_ns[i];
             int64_t end_ns = start_ns + trace_dur_ns(&trace->events, i);
             min_ns = start_ns < min_ns ? start_ns : min_ns;

@@ -97,8 +97,8 @@ static void equal_models(const struct trace *a, const struct trace *b)
         assert_true(trace_dur_ns(&a->events, i) == trace_dur_ns(&b->events, i));
         assert_true(trace_correlation(&a->events, i) == trace_correlation(&b->events, i));
         assert_true(trace_external_id(&a->events, i) == trace_external_id(&b->events, i));
-        assert_int_equal(a->events.kind[i], b->events.kind[i]);
-        assert_int_equal(a->events.flags[i], b->events.flags[i]);
+        assert_int_equal(trace_kind(&a->events, i), trace_kind(&b->events, i));
+        assert_int_equal(trace_flags(&a->events, i), trace_flags(&b->events, i));
         assert_int_equal(a->events.args[i], b->events.args[i]);
         assert_int_equal(trace_event_track(&a->events, i), trace_event_track(&b->events, i));
         assert_string_equal(event_name(a, i), event_name(b, i));

@@ -49,12 +49,12 @@ static void categories_give_kinds(void **state)
             rows[i].phase, rows[i].category, rows[i].name);
         struct format_bundle bundle = read_text(text);
         const struct trace *trace = bundle.items[0].model;
-        if (trace->events.kind[0] != rows[i].kind) {
+        if (trace_kind(&trace->events, 0) != rows[i].kind) {
             fail_msg("%s", text);
         }
-        assert_string_equal(string_at(trace, trace->categories[trace->events.category[0]]),
+        assert_string_equal(string_at(trace, trace->categories[trace_category(&trace->events, 0)]),
                             rows[i].category);
-        assert_int_equal(trace->events.phase[0], rows[i].phase[0]);
+        assert_int_equal(trace_phase(&trace->events, 0), rows[i].phase[0]);
         format_bundle_free(&bundle);
     }
 }
@@ -84,7 +84,7 @@ static void fields_become_columns(void **state)
     assert_int_equal(trace_dur_ns(events, 0), 63813);
     assert_int_equal(trace_external_id(events, 0), 6);
     assert_true(trace_correlation(events, 0) == TRACE_NO_ID);
-    assert_int_equal(events->flags[0], EVENT_HAS_DUR | EVENT_TID_IS_TEXT);
+    assert_int_equal(trace_flags(events, 0), EVENT_HAS_DUR | EVENT_TID_IS_TEXT);
     assert_string_equal(event_name(trace, 0), "aten::\xC3\xA9");
     const struct op_args *op = &trace->op_args[events->args[0]];
     assert_string_equal(string_at(trace, op->shape), "[[2, 8], []]");
@@ -101,7 +101,7 @@ static void fields_become_columns(void **state)
     track = &trace->tracks[trace_event_track(events, 1)];
     assert_false(track->tid_int_valid);
     assert_string_equal(string_at(trace, track->pid_text), "Spans");
-    assert_int_equal(events->flags[1] & EVENT_HAS_DUR, 0);
+    assert_int_equal(trace_flags(events, 1) & EVENT_HAS_DUR, 0);
 
     assert_int_equal(events->ts_ns[2], 17000);
     assert_int_equal(trace_dur_ns(events, 2), 0);
@@ -181,14 +181,15 @@ static void memory_modules_and_labels_are_kept(void **state)
     assert_int_equal(events->args[1], 2);
     assert_int_equal(trace_correlation(events, 1), 5);
     assert_int_equal(trace_external_id(events, 1), 3);
-    assert_true((events->flags[1] & EVENT_MODULE) != 0 && (events->flags[2] & EVENT_MODULE) == 0);
+    assert_true((trace_flags(events, 1) & EVENT_MODULE) != 0 &&
+                (trace_flags(events, 2) & EVENT_MODULE) == 0);
     assert_true(events->args[2] == TRACE_NO_ARGS && trace_external_id(events, 2) == TRACE_NO_ID);
     assert_int_equal(trace->label_count, 3);
     assert_string_equal(string_at(trace, trace->labels[0].kind_name), "thread_name");
     assert_string_equal(string_at(trace, trace->labels[0].label), "stream 7");
     assert_string_equal(string_at(trace, trace->labels[1].label), "GPU 0");
     assert_string_equal(string_at(trace, trace->labels[2].label), "1");
-    assert_true((events->flags[3] & EVENT_NO_TS) != 0);
+    assert_true((trace_flags(events, 3) & EVENT_NO_TS) != 0);
     assert_int_equal(warning_total(trace), 0);
     format_bundle_free(&bundle);
 }
@@ -307,8 +308,9 @@ static void far_record_window_ends_are_left_out(void **state)
         struct format_bundle bundle = read_text(text);
         const struct trace *trace = bundle.items[0].model;
         assert_int_equal(trace->warnings.by_code[WARN_RECORD_WINDOW].count, rows[i].left_out);
-        assert_int_equal(trace->events.kind[1], rows[i].left_out ? EVENT_OTHER : EVENT_TRACE_SPAN);
-        assert_int_equal((trace->events.flags[1] & EVENT_NO_TS) != 0, rows[i].left_out);
+        assert_int_equal(trace_kind(&trace->events, 1),
+                         rows[i].left_out ? EVENT_OTHER : EVENT_TRACE_SPAN);
+        assert_int_equal((trace_flags(&trace->events, 1) & EVENT_NO_TS) != 0, rows[i].left_out);
         format_bundle_free(&bundle);
     }
 }

@@ -161,10 +161,10 @@ static void repaired_values_are_used(void **state)
     assert_int_equal(trace->events.count, 2);
     assert_int_equal(trace->tracks[trace_event_track(&trace->events, 0)].pid_int, 7);
     assert_int_equal(trace_external_id(&trace->events, 0), 5);
-    assert_int_equal(trace->events.flags[0] & EVENT_HAS_DUR, 0);
+    assert_int_equal(trace_flags(&trace->events, 0) & EVENT_HAS_DUR, 0);
     assert_string_equal(string_at(trace, args->shape), "N/A");
     assert_string_equal(string_at(trace, args->call_stack), "a \"b\" c");
-    assert_true((trace->events.flags[1] & EVENT_NO_TS) != 0);
+    assert_true((trace_flags(&trace->events, 1) & EVENT_NO_TS) != 0);
     format_bundle_free(&bundle);
 }
 

@@ -32,14 +32,51 @@ static void columns_grow_together(void **state)
     assert_int_equal(trace_dur_ns(&trace->events, 1234), 2468);
     assert_int_equal(trace_correlation(&trace->events, 1234), -1234);
     assert_int_equal(trace->events.name[13], 6);
-    assert_int_equal(trace->events.kind[0], EVENT_KERNEL);
-    assert_int_equal(trace->events.phase[4999], 'X');
+    assert_int_equal(trace_kind(&trace->events, 0), EVENT_KERNEL);
+    assert_int_equal(trace_phase(&trace->events, 4999), 'X');
     /* 35 bytes an event, 8 for each negative number, and what an empty trace takes */
     assert_in_range(trace_memory_bytes(trace), 5000 * 43, 5000 * 43 + 200000);
 
     struct trace_event more = {.name = 3, .phase = 'i'};
     assert_true(trace_add_event(trace, &more));
     assert_int_equal(trace->events.name[5000], 3);
+    trace_destroy(trace);
+}
+
+static bool has_class(const struct trace *trace, uint32_t event, struct event_class class)
+{
+    return memcmp(trace_event_class(&trace->events, event), &class, sizeof class) == 0;
+}
+
+static void classes_of_any_number_come_back(void **state)
+{
+    (void)state;
+    const uint32_t count = 3 * (UINT16_MAX + 1);
+    struct trace *trace = trace_create();
+    for (uint32_t i = 0; i < count; i++) {
+        struct trace_event event = {.category = (uint16_t)(i / 3),
+                                    .kind = EVENT_KERNEL,
+                                    .flags = (uint8_t)(i % 3),
+                                    .phase = '\xff'};
+        assert_true(trace_add_event(trace, &event));
+    }
+    struct event_class rare = {
+        .category = 7, .kind = EVENT_RUNTIME, .flags = EVENT_NO_TS, .phase = 'C'};
+    assert_true(trace_set_class(trace, 1, rare));
+    assert_int_equal(trace->events.class_count, count + 1);
+    assert_true(trace_set_class(trace, count - 1, *trace_event_class(&trace->events, 0)));
+    assert_int_equal(trace->events.class_count, count + 1);
+    trace_seal(trace);
+    assert_true(has_class(trace, 1, rare));
+    assert_true(has_class(trace, count - 1, *trace_event_class(&trace->events, 0)));
+    for (uint32_t i = 2; i < count - 1; i++) {
+        struct event_class class = {.category = (uint16_t)(i / 3),
+                                    .kind = EVENT_KERNEL,
+                                    .flags = (uint8_t)(i % 3),
+                                    .phase = '\xff'};
+        assert_true(has_class(trace, i, class));
+    }
+    assert_int_equal(trace_phase(&trace->events, 2), '\xff');
     trace_destroy(trace);
 }
 
@@ -52,7 +89,7 @@ static void tracks_of_any_number_come_back(void **state)
     for (uint32_t i = 0; i < count; i++) {
         struct trace_event event = {.track = i < 700 ? i : UINT32_MAX - i};
         assert_true(trace_add_event(trace, &event));
-        assert_true((trace->events.track_high != NULL) == (i >= 700));
+        assert_true((trace->events.track.high != NULL) == (i >= 700));
     }
     trace_seal(trace);
     for (uint32_t i = 0; i < count; i++) {
@@ -240,6 +277,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(columns_grow_together),
         cmocka_unit_test(numbers_of_any_size_come_back),
+        cmocka_unit_test(classes_of_any_number_come_back),
         cmocka_unit_test(tracks_of_any_number_come_back),
         cmocka_unit_test(durations_change_in_place),
         cmocka_unit_test(equal_entries_are_stored_once),
