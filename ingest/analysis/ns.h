@@ -3,28 +3,35 @@
 #ifndef KS_ANALYSIS_NS_H
 #define KS_ANALYSIS_NS_H
 
+#include "ingest/base/attr.h"
+
 #include <stdint.h>
 
 static inline int64_t ns_add(int64_t a, int64_t b)
 {
+#if defined(__GNUC__)
+    int64_t sum;
+    return KS_UNLIKELY(__builtin_add_overflow(a, b, &sum)) ? (b > 0 ? INT64_MAX : INT64_MIN) : sum;
+#else
     if (b > 0 && a > INT64_MAX - b) {
         return INT64_MAX;
     }
-    if (b < 0 && a < INT64_MIN - b) {
-        return INT64_MIN;
-    }
-    return a + b;
+    return b < 0 && a < INT64_MIN - b ? INT64_MIN : a + b;
+#endif
 }
 
 static inline int64_t ns_sub(int64_t a, int64_t b)
 {
+#if defined(__GNUC__)
+    int64_t rest;
+    return KS_UNLIKELY(__builtin_sub_overflow(a, b, &rest)) ? (b < 0 ? INT64_MAX : INT64_MIN)
+                                                            : rest;
+#else
     if (b < 0 && a > INT64_MAX + b) {
         return INT64_MAX;
     }
-    if (b > 0 && a < INT64_MIN + b) {
-        return INT64_MIN;
-    }
-    return a - b;
+    return b > 0 && a < INT64_MIN + b ? INT64_MIN : a - b;
+#endif
 }
 
 static inline int64_t ns_min(int64_t a, int64_t b)

@@ -110,7 +110,7 @@ static bool prepare(struct build *b)
 
 /* ---- measures ---- */
 
-static void widen(struct timeline_track *track, int64_t start_ns, int64_t end_ns)
+static inline void widen(struct timeline_track *track, int64_t start_ns, int64_t end_ns)
 {
     bool is_first = track->item_count == 0;
     track->first_ns = is_first ? start_ns : ns_min(track->first_ns, start_ns);
@@ -122,7 +122,7 @@ static void widen(struct timeline_track *track, int64_t start_ns, int64_t end_ns
 static void measure_track(struct build *b, uint32_t number)
 {
     const struct layout_track *part = &b->layout.tracks[number];
-    struct timeline_track *track = &b->timeline->tracks[number];
+    struct timeline_track track = b->timeline->tracks[number];
     int64_t until_ns = INT64_MIN;
     timeline_lanes_clear(b->lanes);
     for (uint32_t i = part->first; i < part->first + part->count; i++) {
@@ -141,13 +141,14 @@ static void measure_track(struct build *b, uint32_t number)
         int64_t start_ns = timeline_position(&b->items, span.start_ns);
         int64_t end_ns = timeline_position(&b->items, span.end_ns);
         int64_t from_ns = ns_max(start_ns, until_ns);
-        widen(track, start_ns, end_ns);
-        track->busy_ns = ns_add(track->busy_ns, end_ns > from_ns ? ns_sub(end_ns, from_ns) : 0);
+        widen(&track, start_ns, end_ns);
+        track.busy_ns = ns_add(track.busy_ns, end_ns > from_ns ? ns_sub(end_ns, from_ns) : 0);
         until_ns = ns_max(until_ns, end_ns);
         timeline_counts_item(b->counts, lane, start_ns,
                              is_slice ? ns_sub(end_ns, start_ns) : TIMELINE_INSTANT);
     }
-    track->lane_count = b->lanes->used;
+    track.lane_count = b->lanes->used;
+    b->timeline->tracks[number] = track;
 }
 
 static bool measure_point(void *context, const struct timeline_point *point, struct err *err)

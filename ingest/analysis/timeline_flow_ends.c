@@ -5,9 +5,8 @@ bool timeline_flow_ends_init(struct timeline_flow_ends *ends,
                              const struct timeline_items *items,
                              const struct timeline_places *places)
 {
-    uint32_t event_count = items->trace->events.count;
     *ends = (struct timeline_flow_ends){0};
-    if (items->counts[ITEM_FLOW] == 0) {
+    if (items->flow_count == 0) {
         return true;
     }
     ends->waiting = scratch_none(places->count);
@@ -15,11 +14,6 @@ bool timeline_flow_ends_init(struct timeline_flow_ends *ends,
         return false;
     }
     ends->slice = items->by_event;
-    for (uint32_t event = 0; event < event_count; event++) {
-        if (timeline_class(items, event) == ITEM_FLOW) {
-            ends->slice[event] = TIMELINE_NO_EVENT;
-        }
-    }
     return true;
 }
 

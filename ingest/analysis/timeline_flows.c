@@ -68,9 +68,8 @@ static bool list_events(struct flows *f)
 {
     const struct timeline_items *items = f->items;
     const struct trace_events *events = &items->trace->events;
-    if (!make_list(&f->calls, items->counts[ITEM_SLICE]) ||
-        !make_list(&f->work, items->counts[ITEM_SLICE]) ||
-        !make_list(&f->drawn, items->counts[ITEM_FLOW])) {
+    if (!make_list(&f->calls, items->slice_count) || !make_list(&f->work, items->slice_count) ||
+        !make_list(&f->drawn, items->flow_count)) {
         return false;
     }
     for (uint32_t i = 0; i < events->count; i++) {

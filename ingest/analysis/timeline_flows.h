@@ -23,8 +23,8 @@ struct timeline_flow_ends {
                           `slice` until then */
 };
 
-/* items->by_event, of which labels leave the entries of flow ends free, becomes `slice`. False
- * without memory; must be freed in either case. */
+/* items->by_event, as labels leave it, becomes `slice`. False without memory; must be freed in
+ * either case. */
 bool timeline_flow_ends_init(struct timeline_flow_ends *ends,
                              const struct timeline_items *items,
                              const struct timeline_places *places) KS_MUST_USE;

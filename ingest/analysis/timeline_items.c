@@ -5,22 +5,34 @@
 /* What ends later than this behind the last start is no duration. */
 #define ABSURD_NS (INT64_C(86400) * 1000000000)
 
-const uint8_t timeline_class_of_phase[UINT8_MAX + 1] = {
-    ['X'] = ITEM_SLICE,     ['B'] = ITEM_SLICE,     ['b'] = ITEM_SLICE,     ['S'] = ITEM_SLICE,
-    ['E'] = ITEM_SLICE_END, ['e'] = ITEM_SLICE_END, ['F'] = ITEM_SLICE_END, ['i'] = ITEM_MARK,
-    ['I'] = ITEM_INSTANT,   ['R'] = ITEM_INSTANT,   ['n'] = ITEM_INSTANT,   ['T'] = ITEM_INSTANT,
-    ['p'] = ITEM_INSTANT,   ['s'] = ITEM_FLOW,      ['t'] = ITEM_FLOW,      ['f'] = ITEM_FLOW,
+static const uint8_t class_of_phase[UINT8_MAX + 1] = {
+    ['X'] = ITEM_SLICE,   ['B'] = ITEM_BEGIN,   ['b'] = ITEM_BEGIN,   ['S'] = ITEM_BEGIN,
+    ['E'] = ITEM_END,     ['e'] = ITEM_END,     ['F'] = ITEM_END,     ['i'] = ITEM_INSTANT,
+    ['I'] = ITEM_INSTANT, ['R'] = ITEM_INSTANT, ['n'] = ITEM_INSTANT, ['T'] = ITEM_INSTANT,
+    ['p'] = ITEM_INSTANT, ['s'] = ITEM_FLOW,    ['t'] = ITEM_FLOW,    ['f'] = ITEM_FLOW,
     ['C'] = ITEM_COUNTER,
 };
 
-static bool has_pairs(const struct trace_events *events)
+static uint8_t class_of(const struct event_class *class)
 {
-    bool has = false;
-    for (uint32_t i = 0; i < events->count; i++) {
-        has |= timeline_is_begin(trace_phase(events, i));
-        has |= timeline_is_end(trace_phase(events, i));
+    if ((class->flags & EVENT_NO_TS) != 0) {
+        return ITEM_NONE;
     }
-    return has;
+    bool is_memory = class->phase == 'i' && class->kind == EVENT_MEMORY;
+    return is_memory ? ITEM_MEMORY : class_of_phase[(unsigned char)class->phase];
+}
+
+/* *has_pairs: there may be begins or ends. False without memory. */
+static bool find_classes(struct timeline_items *items, bool *has_pairs)
+{
+    const struct trace_events *events = &items->trace->events;
+    items->by_class = scratch_alloc(events->class_count, sizeof *items->by_class);
+    *has_pairs = false;
+    for (uint32_t i = 0; items->by_class != NULL && i < events->class_count; i++) {
+        items->by_class[i] = class_of(&events->classes[i]);
+        *has_pairs = *has_pairs || items->by_class[i] >= ITEM_CLASS_COUNT;
+    }
+    return items->by_class != NULL;
 }
 
 /* Starts, and ends that are events of their own. *max_end_ns: of the complete events. */
@@ -30,17 +42,17 @@ static void find_starts(struct timeline_items *items, int64_t *max_end_ns)
     int64_t first_ns = INT64_MAX;
     int64_t last_ns = INT64_MIN;
     for (uint32_t i = 0; i < events->count; i++) {
-        enum item_class class = timeline_class(items, i);
-        bool has_time = class != ITEM_NONE || (timeline_is_end(trace_phase(events, i)) &&
-                                               (trace_flags(events, i) & EVENT_NO_TS) == 0);
-        items->counts[class]++;
-        if (has_time) {
-            int64_t ts_ns = events->ts_ns[i];
-            first_ns = ns_min(first_ns, ts_ns);
-            last_ns = ns_max(last_ns, ts_ns);
+        uint8_t class = timeline_class_found(items, i);
+        if (class == ITEM_NONE) {
+            continue;
         }
-        if (class == ITEM_SLICE && trace_phase(events, i) == 'X') {
-            *max_end_ns = ns_max(*max_end_ns, ns_add(events->ts_ns[i], trace_dur_ns(events, i)));
+        int64_t ts_ns = events->ts_ns[i];
+        first_ns = ns_min(first_ns, ts_ns);
+        last_ns = ns_max(last_ns, ts_ns);
+        items->slice_count += class == ITEM_SLICE || class == ITEM_BEGIN;
+        items->flow_count += class == ITEM_FLOW;
+        if (class == ITEM_SLICE) {
+            *max_end_ns = ns_max(*max_end_ns, ns_add(ts_ns, trace_dur_ns(events, i)));
         }
     }
     bool has_any = first_ns <= last_ns;
@@ -55,7 +67,7 @@ static void leave_absurd_ends(struct timeline_items *items, struct warnings *war
     int64_t last_ns = items->last_ns;
     uint64_t absurd_count = 0;
     for (uint32_t i = 0; i < events->count; i++) {
-        if (trace_phase(events, i) != 'X' || (trace_flags(events, i) & EVENT_NO_TS) != 0) {
+        if (timeline_class_found(items, i) != ITEM_SLICE) {
             continue;
         }
         int64_t end_ns = ns_add(events->ts_ns[i], trace_dur_ns(events, i));
@@ -73,7 +85,8 @@ bool timeline_items_find(struct timeline_items *items,
                          struct warnings *warnings)
 {
     *items = (struct timeline_items){.trace = trace, .origin_ns = origin_ns};
-    if (has_pairs(&trace->events) && !timeline_pair(items, warnings)) {
+    bool has_pairs = false;
+    if (!find_classes(items, &has_pairs) || (has_pairs && !timeline_pair(items, warnings))) {
         return false;
     }
     items->by_event = scratch_alloc(trace->events.count, sizeof *items->by_event);
@@ -93,6 +106,7 @@ bool timeline_items_find(struct timeline_items *items,
 
 void timeline_items_free(struct timeline_items *items)
 {
+    scratch_free(items->by_class);
     scratch_free(items->partner);
     scratch_free(items->by_event);
     *items = (struct timeline_items){0};

@@ -32,6 +32,7 @@ enum item_class {
 
 struct timeline_items {
     const struct trace *trace;
+    uint8_t *by_class; /* by class of events: enum item_class, ITEM_BEGIN, ITEM_END */
     /* By event: a begin's end, ITEM_OPEN; ITEM_TAKEN; an end without a begin is its own partner.
      * NULL when the trace has no such events. */
     uint32_t *partner;
@@ -39,22 +40,13 @@ struct timeline_items {
      * then the label, then what launched a slice. Of ends of flows: the slice that they are bound
      * to. */
     uint32_t *by_event;
-    uint32_t counts[ITEM_CLASS_COUNT];
-    int64_t first_ns; /* of all items; 0 without any */
-    int64_t last_ns;  /* the last end, without absurd ones */
-    int64_t cut_ns;   /* ends behind this one are absurd: last_ns stands for them */
+    uint32_t slice_count;
+    uint32_t flow_count; /* ends of flows */
+    int64_t first_ns;    /* of all items; 0 without any */
+    int64_t last_ns;     /* the last end, without absurd ones */
+    int64_t cut_ns;      /* ends behind this one are absurd: last_ns stands for them */
     int64_t origin_ns;
 };
-
-static inline bool timeline_is_begin(char phase)
-{
-    return phase == 'B' || phase == 'b' || phase == 'S';
-}
-
-static inline bool timeline_is_end(char phase)
-{
-    return phase == 'E' || phase == 'e' || phase == 'F';
-}
 
 /* Begin, end and what lies between them, found by category and id instead of by thread. */
 static inline bool timeline_is_async(char phase)
@@ -63,24 +55,23 @@ static inline bool timeline_is_async(char phase)
            phase == 'T' || phase == 'p';
 }
 
-/* By phase: its class; two more of which the event decides. */
-enum { ITEM_SLICE_END = ITEM_CLASS_COUNT, ITEM_MARK };
-extern const uint8_t timeline_class_of_phase[UINT8_MAX + 1];
+/* In `by_class` beside enum item_class: what the event decides. A begin is a slice; an end an
+ * instant, or nothing of its own. */
+enum { ITEM_BEGIN = ITEM_CLASS_COUNT, ITEM_END };
+
+static inline uint8_t timeline_class_found(const struct timeline_items *items, uint32_t event)
+{
+    return items->by_class[trace_index(&items->trace->events.class, event)];
+}
 
 static inline enum item_class timeline_class(const struct timeline_items *items, uint32_t event)
 {
-    const struct trace_events *events = &items->trace->events;
-    uint8_t class = timeline_class_of_phase[(unsigned char)trace_phase(events, event)];
-    if ((trace_flags(events, event) & EVENT_NO_TS) != 0) {
-        return ITEM_NONE;
+    uint8_t found = timeline_class_found(items, event);
+    if (KS_LIKELY(found < ITEM_CLASS_COUNT)) {
+        return (enum item_class)found;
     }
-    if (class == ITEM_MARK) {
-        return trace_kind(events, event) == EVENT_MEMORY ? ITEM_MEMORY : ITEM_INSTANT;
-    }
-    if (KS_UNLIKELY(class == ITEM_SLICE_END)) {
-        return items->partner[event] == event ? ITEM_INSTANT : ITEM_NONE;
-    }
-    return (enum item_class) class;
+    bool is_lone_end = found == ITEM_END && items->partner[event] == event;
+    return found == ITEM_BEGIN ? ITEM_SLICE : (is_lone_end ? ITEM_INSTANT : ITEM_NONE);
 }
 
 /* Of a slice. */
@@ -88,7 +79,7 @@ static inline int64_t timeline_end_ns(const struct timeline_items *items, uint32
 {
     const struct trace_events *events = &items->trace->events;
     int64_t end_ns;
-    if (KS_LIKELY(trace_phase(events, event) == 'X')) {
+    if (KS_LIKELY(timeline_class_found(items, event) == ITEM_SLICE)) {
         end_ns = ns_add(events->ts_ns[event], trace_dur_ns(events, event));
     } else {
         uint32_t partner = items->partner[event];

@@ -18,6 +18,14 @@ struct labelling {
     uint32_t *latest; /* by name: the label that it had last */
 };
 
+/* What a label was last found by: a class of events, and whether the event communicates. The same
+ * again with the same name is the same label. */
+static uint64_t origin_of(const struct labelling *l, uint32_t event)
+{
+    bool communicates = l->communicates != NULL && l->communicates[event];
+    return (uint64_t)trace_index(&l->items->trace->events.class, event) << 1 | communicates;
+}
+
 /* ---- roles ---- */
 
 /* Operators, annotations, `python` events: as the overview counts them. */
@@ -87,42 +95,42 @@ static enum role role_of(struct labelling *l, uint32_t event)
 
 /* ---- labels ---- */
 
-static bool add_sums(struct timeline_labels *labels, uint32_t number)
+static bool add_sum(struct timeline_labels *labels, uint32_t number)
 {
-    uint64_t *count = scratch_grow(labels->count, number, &labels->count_cap, sizeof *count);
-    labels->count = count == NULL ? labels->count : count;
-    int64_t *total_ns =
-        scratch_grow(labels->total_ns, number, &labels->total_cap, sizeof *total_ns);
-    labels->total_ns = total_ns == NULL ? labels->total_ns : total_ns;
-    if (count == NULL || total_ns == NULL) {
+    struct timeline_label_sum *sums =
+        scratch_grow(labels->sums, number, &labels->sums_cap, sizeof *sums);
+    if (sums == NULL) {
         return false;
     }
-    count[number] = 0;
-    total_ns[number] = 0;
+    labels->sums = sums;
+    sums[number] = (struct timeline_label_sum){.count = 0};
     return true;
 }
 
-/* The label of an event; KEY_MAP_NONE without memory. */
-static uint32_t number_of(struct labelling *l, uint32_t event)
+/* KEY_MAP_NONE without memory. */
+static uint32_t find_label(struct labelling *l, uint32_t event, uint64_t origin)
 {
     const struct trace_events *events = &l->items->trace->events;
+    struct timeline_labels *labels = l->labels;
     uint32_t name = events->name[event];
-    uint32_t category = trace_category(events, event);
-    uint32_t role = (uint32_t)role_of(l, event);
-    uint32_t number = l->latest[name];
-    if (KS_LIKELY(number != KEY_MAP_NONE)) {
-        const struct key *latest = &l->labels->keys.keys[number];
-        if (KS_LIKELY(latest->id[1] == category && latest->id[2] == role)) {
-            return number;
-        }
-    }
-    uint32_t known = l->labels->keys.count;
-    number = key_map_add(&l->labels->keys, (struct key){{name, category, role, 0}});
-    if (number == KEY_MAP_NONE || (number == known && !add_sums(l->labels, number))) {
+    uint32_t known = labels->keys.count;
+    const struct key key = {{name, trace_category(events, event), (uint32_t)role_of(l, event), 0}};
+    uint32_t number = key_map_add(&labels->keys, key);
+    if (number == KEY_MAP_NONE || (number == known && !add_sum(labels, number))) {
         return KEY_MAP_NONE;
     }
+    labels->sums[number].origin = origin;
     l->latest[name] = number;
     return number;
+}
+
+/* The label of an event; KEY_MAP_NONE without memory. */
+static inline uint32_t number_of(struct labelling *l, uint32_t event)
+{
+    uint64_t origin = origin_of(l, event);
+    uint32_t number = l->latest[l->items->trace->events.name[event]];
+    bool is_latest = number != KEY_MAP_NONE && l->labels->sums[number].origin == origin;
+    return KS_LIKELY(is_latest) ? number : find_label(l, event, origin);
 }
 
 static bool label_events(struct labelling *l)
@@ -145,9 +153,12 @@ static bool label_events(struct labelling *l)
             int64_t dur_ns = class == ITEM_INSTANT ? 0
                                                    : ns_sub(timeline_end_ns(l->items, event),
                                                             trace->events.ts_ns[event]);
+            struct timeline_label_sum *sum = &labels->sums[number];
             l->items->by_event[event] = number;
-            labels->count[number]++;
-            labels->total_ns[number] = ns_add(labels->total_ns[number], dur_ns);
+            sum->count++;
+            sum->total_ns = ns_add(sum->total_ns, dur_ns);
+        } else if (class == ITEM_FLOW) {
+            l->items->by_event[event] = TIMELINE_NO_EVENT;
         }
     }
     return true;
@@ -155,8 +166,8 @@ static bool label_events(struct labelling *l)
 
 static int by_count(uint32_t a, uint32_t b, const void *ctx)
 {
-    const uint64_t *count = ctx;
-    return (count[a] < count[b]) - (count[a] > count[b]);
+    const struct timeline_label_sum *sums = ctx;
+    return (sums[a].count < sums[b].count) - (sums[a].count > sums[b].count);
 }
 
 static bool rank_labels(struct timeline_labels *labels)
@@ -168,7 +179,7 @@ static bool rank_labels(struct timeline_labels *labels)
     for (uint32_t i = 0; ok && i < count; i++) {
         order[i] = i;
     }
-    ok = ok && sort_stable(order, count, by_count, labels->count);
+    ok = ok && sort_stable(order, count, by_count, labels->sums);
     for (uint32_t i = 0; ok && i < count; i++) {
         labels->rank[order[i]] = i;
     }
@@ -196,8 +207,7 @@ bool timeline_labels_find(struct timeline_labels *labels,
 void timeline_labels_free(struct timeline_labels *labels)
 {
     key_map_free(&labels->keys);
-    scratch_free(labels->count);
-    scratch_free(labels->total_ns);
+    scratch_free(labels->sums);
     scratch_free(labels->rank);
     *labels = (struct timeline_labels){0};
 }
@@ -227,8 +237,8 @@ struct timeline_label *timeline_labels_write(const struct timeline_labels *label
         label->name = copy_text(trace, copies, key->id[0], arena);
         label->category = copy_text(trace, copies, trace->categories[key->id[1]], arena);
         label->role = (uint8_t)key->id[2];
-        label->count = labels->count[i];
-        label->total_ns = labels->total_ns[i];
+        label->count = labels->sums[i].count;
+        label->total_ns = labels->sums[i].total_ns;
         ok = label->name != NULL && label->category != NULL;
     }
     scratch_free(copies);

@@ -12,16 +12,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct timeline_labels {
-    struct key_map keys; /* name, category, role: numbers as they come */
-    uint64_t *count;     /* by that number */
-    int64_t *total_ns;
-    uint32_t *rank; /* the number that a label has outside */
-    size_t count_cap;
-    size_t total_cap;
+struct timeline_label_sum {
+    uint64_t count;
+    int64_t total_ns;
+    uint64_t origin; /* while labels are found */
 };
 
-/* Sets items->by_event: that number of slices and instants, of counters their first row.
+struct timeline_labels {
+    struct key_map keys;             /* name, category, role: numbers as they come */
+    struct timeline_label_sum *sums; /* by that number */
+    size_t sums_cap;
+    uint32_t *rank; /* the number that a label has outside */
+};
+
+/* Sets items->by_event: that number of slices and instants, of counters their first row, of ends
+ * of flows TIMELINE_NO_EVENT.
  * `communicates` as in timeline_frame. False without memory; must be freed in
  * either case. */
 bool timeline_labels_find(struct timeline_labels *labels,

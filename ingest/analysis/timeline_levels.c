@@ -7,6 +7,7 @@
 
 /* A level this small is drawn as fast as any. */
 #define SMALL_LEVEL 2000u
+#define WORD_BITS 64u
 
 static unsigned shift_of(uint32_t width)
 {
@@ -42,55 +43,46 @@ static uint32_t first_merging(uint64_t cells[TIMELINE_WIDTHS], uint32_t width, i
     return width;
 }
 
+/* The first width that is more than the duration. */
+static uint32_t first_wider(int64_t dur_ns)
+{
+    uint64_t cells = dur_ns < 0 ? 0 : (uint64_t)dur_ns >> TIMELINE_FIRST_SHIFT;
+#if defined(__GNUC__)
+    uint32_t bits = WORD_BITS - 1 - (uint32_t)__builtin_clzll(cells << 1 | 1);
+#else
+    uint32_t bits = 0;
+    while (cells >> bits != 0) {
+        bits++;
+    }
+#endif
+    uint32_t width = (bits + TIMELINE_SHIFT_STEP - 1) / TIMELINE_SHIFT_STEP;
+    return width < TIMELINE_WIDTHS ? width : TIMELINE_WIDTHS;
+}
+
 void timeline_counts_item(struct timeline_counts *counts,
                           uint32_t lane,
                           int64_t start_ns,
                           int64_t dur_ns)
 {
-    uint64_t *cells = cells_of(counts, lane);
-    uint32_t first = 0;
-    while (first < TIMELINE_WIDTHS && dur_ns >= INT64_C(1) << shift_of(first)) {
-        first++;
-    }
-    counts->total.items++;
-    counts->long_items[first]++;
-    uint32_t end = first_merging(cells, first, start_ns);
-    for (uint32_t width = first; width < end; width++) {
-        counts->merged[width].items++;
-    }
+    counts->merged_at[first_merging(cells_of(counts, lane), first_wider(dur_ns), start_ns)]++;
 }
 
 void timeline_counts_point(struct timeline_counts *counts, const struct timeline_point *point)
 {
-    uint64_t *cells = cells_of(counts, point->lane);
-    counts->total.points++;
-    uint32_t end = first_merging(cells, 0, point->start_ns);
-    for (uint32_t width = 0; width < end; width++) {
-        counts->merged[width].points++;
-    }
-}
-
-static struct timeline_size size_of(const struct timeline_counts *counts, uint32_t width)
-{
-    struct timeline_size size = counts->merged[width];
-    for (uint32_t longer = width + 1; longer <= TIMELINE_WIDTHS; longer++) {
-        size.items += counts->long_items[longer];
-    }
-    return size;
-}
-
-static uint64_t sum_of(struct timeline_size size)
-{
-    return size.items + size.points;
+    counts->merged_at[first_merging(cells_of(counts, point->lane), 0, point->start_ns)]++;
 }
 
 void timeline_levels_choose(struct timeline *timeline, const struct timeline_counts *counts)
 {
-    uint64_t kept = sum_of(counts->total);
+    uint64_t count = 0;
+    for (uint32_t width = 0; width <= TIMELINE_WIDTHS; width++) {
+        count += counts->merged_at[width];
+    }
+    uint64_t kept = count;
     timeline->levels[0] = (struct timeline_level){0, kept};
     timeline->level_count = 1;
     for (uint32_t width = 0; width < TIMELINE_WIDTHS && kept >= SMALL_LEVEL; width++) {
-        uint64_t count = sum_of(size_of(counts, width));
+        count -= counts->merged_at[width];
         if (count <= kept / 2) {
             timeline->levels[timeline->level_count++] =
                 (struct timeline_level){INT64_C(1) << shift_of(width), count};

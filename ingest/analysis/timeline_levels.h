@@ -18,16 +18,10 @@
 #define TIMELINE_SHIFT_STEP 2u
 #define TIMELINE_WIDTHS (TIMELINE_LEVELS_MAX - 1)
 
-/* How many items a level has. */
-struct timeline_size {
-    uint64_t items;
-    uint64_t points;
-};
-
 struct timeline_counts {
-    uint64_t long_items[TIMELINE_WIDTHS + 1]; /* by the first width that exceeds them */
-    struct timeline_size merged[TIMELINE_WIDTHS];
-    struct timeline_size total;                         /* of level 0 */
+    /* Items and points by the first width at which they are merged with what came before: all
+     * narrower levels have them. */
+    uint64_t merged_at[TIMELINE_WIDTHS + 1];
     uint32_t lane_count;                                /* of this track, so far */
     uint64_t cell[TIMELINE_LANES_MAX][TIMELINE_WIDTHS]; /* the latest one with short items */
 };

@@ -64,7 +64,7 @@ static bool see_event(struct pairing *p, uint32_t event)
         return false;
     }
     uint32_t top = p->tops[stack];
-    if (timeline_is_begin(trace_phase(&p->items->trace->events, event))) {
+    if (timeline_class_found(p->items, event) == ITEM_BEGIN) {
         partner[event] = top;
         p->tops[stack] = event;
     } else if (top == STACK_EMPTY) {
@@ -93,14 +93,13 @@ static uint64_t close_stacks(struct pairing *p)
 }
 
 /* Begins and ends in order of time, equal times as the file has them. NULL without memory. */
-static uint32_t *list_ends(const struct trace_events *events, size_t *count)
+static uint32_t *list_ends(const struct timeline_items *items, size_t *count)
 {
+    const struct trace_events *events = &items->trace->events;
     uint32_t *list = scratch_alloc(events->count, sizeof *list);
     *count = 0;
     for (uint32_t i = 0; list != NULL && i < events->count; i++) {
-        char phase = trace_phase(events, i);
-        bool is_end = timeline_is_begin(phase) || timeline_is_end(phase);
-        if (is_end && (trace_flags(events, i) & EVENT_NO_TS) == 0) {
+        if (timeline_class_found(items, i) >= ITEM_CLASS_COUNT) {
             list[(*count)++] = i;
         }
     }
@@ -117,7 +116,7 @@ bool timeline_pair(struct timeline_items *items, struct warnings *warnings)
     const struct trace_events *events = &items->trace->events;
     size_t count = 0;
     key_map_init(&p.ids);
-    uint32_t *list = list_ends(events, &count);
+    uint32_t *list = list_ends(items, &count);
     items->partner = scratch_alloc(events->count, sizeof *items->partner);
     bool ok = list != NULL && items->partner != NULL;
     for (size_t i = 0; ok && i < count; i++) {

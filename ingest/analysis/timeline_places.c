@@ -43,17 +43,20 @@ static uint32_t add_place(struct placing *p, struct key key, const struct timeli
     return places->count++;
 }
 
-static uint32_t place_of_thread(struct placing *p, uint32_t event)
+static uint32_t add_thread(struct placing *p, uint32_t track)
 {
-    uint32_t track = trace_event_track(&p->items->trace->events, event);
-    if (KS_LIKELY(p->of_track[track] != PLACE_NONE)) {
-        return p->of_track[track];
-    }
-    const struct trace_track *thread = track_of(p, event);
+    const struct trace_track *thread = &p->items->trace->tracks[track];
     const struct key key = {{thread->pid_text, thread->tid_text, 0, KEY_THREAD}};
     const struct timeline_place fresh = {.kind = TIMELINE_THREAD, .track = track};
     p->of_track[track] = add_place(p, key, &fresh);
     return p->of_track[track];
+}
+
+static inline uint32_t place_of_thread(struct placing *p, uint32_t event)
+{
+    uint32_t track = trace_event_track(&p->items->trace->events, event);
+    uint32_t place = p->of_track[track];
+    return KS_LIKELY(place != PLACE_NONE) ? place : add_thread(p, track);
 }
 
 static uint32_t place_of_async(struct placing *p, uint32_t event)
@@ -164,15 +167,17 @@ static bool has_rows(struct placing *p, uint32_t event)
 
 /* ---- all of them ---- */
 
-/* False without memory. */
-static bool place_event(struct placing *p, uint32_t event, enum item_class class, uint32_t *place)
+/* What is no complete event, nor an end of a flow. PLACE_NONE where it has no place. False without
+ * memory. */
+static bool place_other(struct placing *p, uint32_t event, enum item_class class, uint32_t *place)
 {
     const struct trace_events *events = &p->items->trace->events;
-    bool is_async = timeline_is_async(trace_phase(events, event));
+    *place = PLACE_NONE;
     switch (class) {
     case ITEM_SLICE:
     case ITEM_INSTANT:
-        *place = is_async ? place_of_async(p, event) : place_of_thread(p, event);
+        *place = timeline_is_async(trace_phase(events, event)) ? place_of_async(p, event)
+                                                               : place_of_thread(p, event);
         break;
     case ITEM_MEMORY:
         if (events->args[event] == TRACE_NO_ARGS) {
@@ -183,34 +188,48 @@ static bool place_event(struct placing *p, uint32_t event, enum item_class class
     case ITEM_COUNTER:
         return !has_rows(p, event) || place_counter(p, event, place);
     case ITEM_FLOW:
-        *place = place_of_thread(p, event);
-        return *place != PLACE_NONE;
     case ITEM_NONE:
     case ITEM_CLASS_COUNT:
         return true;
     }
-    if (*place == PLACE_NONE) {
-        return false;
+    return *place != PLACE_NONE;
+}
+
+static inline void
+count_event(struct timeline_place *place, enum item_class class, enum event_kind kind)
+{
+    place->count++;
+    if (class == ITEM_FLOW) {
+        return;
     }
-    uint32_t bit = UINT32_C(1) << (trace_kind(events, event) % INSTANT_BITS);
-    p->places->items[*place].kinds |= class == ITEM_INSTANT ? bit << INSTANT_BITS : bit;
-    return true;
+    place->item_count++;
+    if (KS_LIKELY(class != ITEM_COUNTER)) {
+        uint32_t bit = UINT32_C(1) << ((uint32_t)kind % INSTANT_BITS);
+        place->kinds |= class == ITEM_INSTANT ? bit << INSTANT_BITS : bit;
+    }
 }
 
 static bool place_all(struct placing *p)
 {
-    uint32_t count = p->items->trace->events.count;
-    struct timeline_places *places = p->places;
-    for (uint32_t event = 0; event < count; event++) {
-        enum item_class class = timeline_class(p->items, event);
-        uint32_t place = PLACE_NONE;
-        if (!place_event(p, event, class, &place)) {
-            return false;
+    const struct trace_events *events = &p->items->trace->events;
+    for (uint32_t event = 0; event < events->count; event++) {
+        uint8_t found = timeline_class_found(p->items, event);
+        enum item_class class = (enum item_class)found;
+        uint32_t place;
+        if (KS_LIKELY(found == ITEM_SLICE || found == ITEM_FLOW)) {
+            place = place_of_thread(p, event);
+            if (KS_UNLIKELY(place == PLACE_NONE)) {
+                return false;
+            }
+        } else {
+            class = timeline_class(p->items, event);
+            if (!place_other(p, event, class, &place)) {
+                return false;
+            }
         }
         p->items->by_event[event] = place;
         if (place != PLACE_NONE) {
-            places->items[place].count++;
-            places->items[place].item_count += class != ITEM_FLOW;
+            count_event(&p->places->items[place], class, trace_kind(events, event));
         }
     }
     return true;

@@ -95,24 +95,56 @@ static bool name_item(struct format_item *from,
            err_set(err, ERR_NO_MEMORY, "no memory for the names of a trace");
 }
 
-/* ---- the timeline, beside the rest of the analyses ---- */
+/* ---- cycles and timeline, beside the rest of the analyses ---- */
 
 struct beside {
+    const struct pipeline_way *way;
     const struct trace *model;
-    const struct timeline_sink *sink; /* take_block NULL: no timeline is wanted */
-    struct timeline_frame frame;
-    pthread_t thread;
-    bool runs;
-    bool ok;
+    struct trace_results *cycles; /* nothing else is in them */
     struct timeline *timeline;
+    struct timeline_frame frame;
+    bool has_frame;
+    bool ok;
     struct err err;
+    bool runs; /* on a thread of its own */
+    pthread_t thread;
+    pthread_mutex_t until_frame; /* held by the analyses until they know the frame or have failed */
+    bool holds;
 };
 
-static void *build_timeline(void *argument)
+static bool wants_timeline(const struct beside *beside)
+{
+    return beside->way->sink->timeline.take_block != NULL;
+}
+
+static bool find_cycles(struct beside *beside)
+{
+    beside->cycles = results_create();
+    return beside->cycles == NULL
+               ? err_set(&beside->err, ERR_NO_MEMORY, "no memory for the cycles of a trace")
+               : cycles_run(beside->model, &beside->way->cycles, beside->cycles, &beside->err);
+}
+
+static bool build_timeline(struct beside *beside)
+{
+    return timeline_build(beside->model, &beside->frame, &beside->way->sink->timeline,
+                          &beside->timeline, &beside->err);
+}
+
+static bool await_frame(struct beside *beside)
+{
+    (void)pthread_mutex_lock(&beside->until_frame);
+    bool has_frame = beside->has_frame;
+    (void)pthread_mutex_unlock(&beside->until_frame);
+    return has_frame;
+}
+
+/* Cycles first: they need no frame. */
+static void *run_beside(void *argument)
 {
     struct beside *beside = argument;
-    beside->ok = timeline_build(beside->model, &beside->frame, beside->sink, &beside->timeline,
-                                &beside->err);
+    beside->ok = find_cycles(beside) &&
+                 (!wants_timeline(beside) || (await_frame(beside) && build_timeline(beside)));
     return NULL;
 }
 
@@ -124,22 +156,46 @@ static bool is_worth_a_thread(const struct trace *model)
     return model->events.count >= least_events && trace_memory_bytes(model) <= most_bytes;
 }
 
+static void let_go(struct beside *beside)
+{
+    if (beside->holds) {
+        beside->holds = false;
+        (void)pthread_mutex_unlock(&beside->until_frame);
+    }
+}
+
+static void begin_beside(struct beside *beside)
+{
+    if (!is_worth_a_thread(beside->model) || pthread_mutex_init(&beside->until_frame, NULL) != 0) {
+        return;
+    }
+    (void)pthread_mutex_lock(&beside->until_frame);
+    beside->holds = true;
+    beside->runs = pthread_create(&beside->thread, NULL, run_beside, beside) == 0;
+    if (!beside->runs) {
+        let_go(beside);
+        (void)pthread_mutex_destroy(&beside->until_frame);
+    }
+}
+
 static void take_frame(void *context, struct timeline_frame *frame)
 {
     struct beside *beside = context;
     beside->frame = *frame;
+    beside->has_frame = true;
     *frame = (struct timeline_frame){.communicates = NULL};
-    beside->runs = is_worth_a_thread(beside->model) &&
-                   pthread_create(&beside->thread, NULL, build_timeline, beside) == 0;
+    let_go(beside);
 }
 
-/* Waits for it; without a thread it is built now, unless the analyses have failed. */
-static bool end_timeline(struct beside *beside, bool wanted)
+/* Waits for it; without a thread all is done now, unless the analyses have failed. */
+static bool end_beside(struct beside *beside, bool analysed)
 {
     if (beside->runs) {
+        let_go(beside);
         (void)pthread_join(beside->thread, NULL);
-    } else if (wanted) {
-        (void)build_timeline(beside);
+        (void)pthread_mutex_destroy(&beside->until_frame);
+    } else if (analysed) {
+        beside->ok = find_cycles(beside) && (!wants_timeline(beside) || build_timeline(beside));
     }
     timeline_frame_free(&beside->frame);
     return beside->ok;
@@ -151,24 +207,24 @@ static bool analyse_model(const struct pipeline_way *way,
                           struct timeline **timeline,
                           struct err *err)
 {
-    struct beside beside = {.model = model, .sink = &way->sink->timeline, .err = ERR_INIT};
-    bool wants_timeline = beside.sink->take_block != NULL;
+    struct beside beside = {.way = way, .model = model, .err = ERR_INIT};
     struct analysis_wants wants = {.pack = way->sink->pack_log,
-                                   .take_frame = wants_timeline ? take_frame : NULL,
+                                   .take_frame = wants_timeline(&beside) ? take_frame : NULL,
                                    .context = &beside};
-    bool ok = analysis_run_with(model, &wants, &item->results, err) &&
-              cycles_run(model, &way->cycles, item->results, err);
-    bool built = end_timeline(&beside, ok && wants_timeline);
-    *timeline = beside.timeline;
-    if (!ok || !wants_timeline) {
-        return ok;
-    }
-    if (!built) {
+    begin_beside(&beside);
+    bool ok = analysis_run_with(model, &wants, &item->results, err);
+    bool both = end_beside(&beside, ok) && ok;
+    if (both) {
+        results_take_cycles(item->results, beside.cycles);
+    } else if (ok) {
         *err = beside.err;
-        return false;
     }
-    timeline_settle(*timeline, item->results);
-    return true;
+    if (both && beside.timeline != NULL) {
+        timeline_settle(beside.timeline, item->results);
+    }
+    results_destroy(beside.cycles);
+    *timeline = beside.timeline;
+    return both;
 }
 
 /* What reading leaves in pieces is worth collecting beside a model of this size. */

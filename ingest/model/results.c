@@ -45,6 +45,7 @@ struct trace_results *results_create(void)
     struct trace_results *results = calloc(1, sizeof *results);
     if (results != NULL) {
         arena_init(&results->arena, 0);
+        arena_init(&results->cycle_arena, 0);
         for (int log = 0; log < RESULT_LOG_COUNT; log++) {
             arena_init(&results->log_arenas[log], 0);
         }
@@ -63,6 +64,21 @@ void results_destroy(struct trace_results *results)
         arena_free(&results->log_arenas[log]);
         free(results->packed[log].bytes);
     }
+    arena_free(&results->cycle_arena);
     arena_free(&results->arena);
     free(results);
+}
+
+void results_take_cycles(struct trace_results *results, struct trace_results *from)
+{
+    results->cycle_arena = from->arena;
+    arena_init(&from->arena, 0);
+    results->cycle_source = from->cycle_source;
+    results->cycles = from->cycles;
+    results->cycle_count = from->cycle_count;
+    results->cycle_uses = from->cycle_uses;
+    results->cycle_use_count = from->cycle_use_count;
+    results->counters = from->counters;
+    results->counter_count = from->counter_count;
+    results->views |= from->views;
 }

@@ -218,6 +218,7 @@ struct trace_results {
     struct arena arena;
     struct arena log_arenas[RESULT_LOG_COUNT]; /* what a log consists of */
     struct packed_log packed[RESULT_LOG_COUNT];
+    struct arena cycle_arena;     /* what taken cycles consist of */
     struct trace_results *plugin; /* the plugin's figures, owned; NULL: these are the same */
     /* Unit of all `_ns` fields of steps, operators and kernel_launches: RESULTS_NS_PER_US, but in a
      * `plugin` set with decimal times 2^20, in which the plugin's doubles are whole numbers. */
@@ -317,5 +318,7 @@ struct trace_results {
 
 struct trace_results *results_create(void) KS_MUST_USE; /* NULL without memory */
 void results_destroy(struct trace_results *results);    /* NULL is allowed */
+/* Moves what cycles_run has filled from results in which nothing else is. */
+void results_take_cycles(struct trace_results *results, struct trace_results *from);
 
 #endif
