@@ -173,7 +173,7 @@ static bool hand_frame_on(struct run *run)
         return true;
     }
     run->ours.communicates = NULL;
-    bool has_any = results->has_communication || results->collective_count > 0;
+    bool has_any = results->has_communication || run->ours.count > 0;
     if (has_any && frame.communicates == NULL && !mark_by_plugin(run, &frame.communicates)) {
         return false;
     }
@@ -185,12 +185,11 @@ static bool hand_frame_on(struct run *run)
 static bool run_steps(struct run *run)
 {
     bool ok = find_collectives(run) &&
-              roles_collect(&run->roles, &run->sel, &run->comms, run->ours.communicates) &&
-              steps_build(&run->steps, &run->sel, &run->links) && write_collectives(run) &&
-              divide_time(run);
+              roles_collect(&run->roles, &run->sel, &run->comms, run->ours.communicates);
     if (ok) {
         set_presence(run);
-        ok = hand_frame_on(run) && write_steps(run);
+        ok = hand_frame_on(run) && steps_build(&run->steps, &run->sel, &run->links) &&
+             write_collectives(run) && divide_time(run) && write_steps(run);
     }
     comm_free(&run->comms);
     roles_free(&run->roles);
