@@ -3,6 +3,7 @@
 #include "ingest/analysis/key_map.h"
 #include "ingest/analysis/percentiles.h"
 #include "ingest/analysis/scratch.h"
+#include "ingest/analysis/sort.h"
 #include "ingest/analysis/times.h"
 
 /* Figures of a group of calls. */
@@ -291,14 +292,24 @@ static void see_value(struct walks *walks, uint32_t fine, int64_t value)
     }
 }
 
+/* In copies: the groups are asked for once more. */
 static bool walk_name(struct walks *walks, const struct calls *c, uint32_t first, uint32_t end)
 {
-    uint32_t *order = percentiles_order(c->value + first, end - first);
-    for (uint32_t i = 0; order != NULL && i < end - first; i++) {
-        see_value(walks, c->group[first + order[i]], c->value[first + order[i]]);
+    size_t count = end - first;
+    int64_t *values = scratch_alloc(count, sizeof *values);
+    uint32_t *groups = scratch_alloc(count, sizeof *groups);
+    bool ok = values != NULL && groups != NULL;
+    if (ok) {
+        memcpy(values, c->value + first, count * sizeof *values);
+        memcpy(groups, c->group + first, count * sizeof *groups);
+        ok = sort_pairs(values, groups, count);
     }
-    scratch_free(order);
-    return order != NULL;
+    for (size_t i = 0; ok && i < count; i++) {
+        see_value(walks, groups[i], values[i]);
+    }
+    scratch_free(values);
+    scratch_free(groups);
+    return ok;
 }
 
 static bool walk_names(struct walks *walks, const struct calls *c)
