@@ -39,7 +39,6 @@ struct calls {
     uint32_t
         *next; /* place of the next call, by name id; when all have theirs: of the name's end */
     size_t name_count;
-    size_t count;
     uint32_t empty_shape; /* text ids for calls without arguments */
     uint32_t empty_stack;
 };
@@ -148,17 +147,11 @@ static bool place_names(struct calls *c)
     for (size_t i = 0; c->next != NULL && i < c->visits->count; i++) {
         if (is_operator(tree, c->visits->items[i])) {
             c->next[op_node_name(tree, c->visits->items[i])]++;
-            c->count++;
         }
     }
-    uint32_t place = 0;
-    for (size_t name = 0; c->next != NULL && name < c->name_count; name++) {
-        uint32_t here = c->next[name];
-        c->next[name] = place;
-        place += here;
-    }
-    c->group = scratch_alloc(c->count, sizeof *c->group);
-    c->value = scratch_alloc(c->count, sizeof *c->value);
+    uint32_t count = c->next == NULL ? 0 : sort_places(c->next, c->name_count);
+    c->group = scratch_alloc(count, sizeof *c->group);
+    c->value = scratch_alloc(count, sizeof *c->value);
     return c->next != NULL && c->group != NULL && c->value != NULL;
 }
 

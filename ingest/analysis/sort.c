@@ -73,6 +73,17 @@ bool sort_stable(uint32_t *items,
     return true;
 }
 
+uint32_t sort_places(uint32_t *counts, size_t count)
+{
+    uint32_t sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t here = counts[i];
+        counts[i] = sum;
+        sum += here;
+    }
+    return sum;
+}
+
 /* ---- by key ---- */
 
 struct keys {
@@ -119,17 +130,6 @@ static unsigned bits_of(uint64_t value)
         bits++;
     }
     return bits;
-}
-
-/* From how many there are of each to where they begin. */
-static void start_places(uint32_t *next, size_t count)
-{
-    uint32_t sum = 0;
-    for (size_t i = 0; i < count; i++) {
-        uint32_t here = next[i];
-        next[i] = sum;
-        sum += here;
-    }
 }
 
 /* ---- by bucket: keys that spread evenly, as times do ---- */
@@ -204,7 +204,7 @@ fill_buckets(const struct buckets *buckets, uint32_t *items, size_t count, const
         return false;
     }
     memcpy(from, items, count * sizeof *from);
-    start_places(buckets->next, buckets->count);
+    (void)sort_places(buckets->next, buckets->count);
     for (size_t i = 0; i < count; i++) {
         items[buckets->next[bucket_of(buckets, keys, from[i])]++] = from[i];
     }
@@ -248,7 +248,7 @@ word_pass(const uint64_t *from, uint64_t *to, size_t count, unsigned shift, unsi
     for (size_t i = 0; i < count; i++) {
         next[(from[i] >> shift) & (digits - 1)]++;
     }
-    start_places(next, digits);
+    (void)sort_places(next, digits);
     for (size_t i = 0; i < count; i++) {
         to[next[(from[i] >> shift) & (digits - 1)]++] = from[i];
     }
@@ -338,7 +338,7 @@ static void radix_pass(const uint32_t *from,
     for (size_t i = 0; i < count; i++) {
         next[(key_above(key_of(keys, from[i]), lowest) >> shift) & (digits - 1)]++;
     }
-    start_places(next, digits);
+    (void)sort_places(next, digits);
     for (size_t i = 0; i < count; i++) {
         to[next[(key_above(key_of(keys, from[i]), lowest) >> shift) & (digits - 1)]++] = from[i];
     }
