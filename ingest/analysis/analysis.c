@@ -94,12 +94,23 @@ static const char *step_name(struct run *run, uint32_t event)
     return arena_strndup(arena, number, len);
 }
 
+/* How the whole time divides is asked of the exact figures only. */
+static bool divide_time(struct run *run, struct step_row *rows)
+{
+    const struct selection *sel = &run->sel;
+    bool is_exact = run->set == FIGURES_EXACT;
+    struct range span = {is_exact ? sel->first_ns : INT64_MIN, is_exact ? sel->last_ns : INT64_MAX};
+    int64_t unasked_ns[ROLE_COUNT];
+    return breakdown_run(rows, is_exact ? run->results->role_ns : unasked_ns, span, &run->steps,
+                         &run->roles);
+}
+
 static bool write_steps(struct run *run)
 {
     struct trace_results *results = run->results;
     const struct steps *steps = &run->steps;
     struct step_row *rows = arena_calloc(&results->arena, steps->count, sizeof *rows);
-    if (rows == NULL || !breakdown_steps(rows, steps, &run->roles)) {
+    if (rows == NULL || !divide_time(run, rows)) {
         return false;
     }
     results->steps = rows;
@@ -120,14 +131,6 @@ static bool write_steps(struct run *run)
         }
     }
     return true;
-}
-
-/* Windows of time are asked for of the exact figures only. */
-static bool divide_time(struct run *run)
-{
-    const struct selection *sel = &run->sel;
-    return run->set != FIGURES_EXACT ||
-           breakdown_span(run->results->role_ns, sel->first_ns, sel->last_ns, &run->roles);
 }
 
 static bool find_collectives(struct run *run)
@@ -173,7 +176,7 @@ static bool hand_frame_on(struct run *run)
         return true;
     }
     run->ours.communicates = NULL;
-    bool has_any = results->has_communication || results->collective_count > 0;
+    bool has_any = results->has_communication || run->ours.count > 0;
     if (has_any && frame.communicates == NULL && !mark_by_plugin(run, &frame.communicates)) {
         return false;
     }
@@ -185,12 +188,11 @@ static bool hand_frame_on(struct run *run)
 static bool run_steps(struct run *run)
 {
     bool ok = find_collectives(run) &&
-              roles_collect(&run->roles, &run->sel, &run->comms, run->ours.communicates) &&
-              steps_build(&run->steps, &run->sel, &run->links) && write_collectives(run) &&
-              divide_time(run);
+              roles_collect(&run->roles, &run->sel, &run->comms, run->ours.communicates);
     if (ok) {
         set_presence(run);
-        ok = hand_frame_on(run) && write_steps(run);
+        ok = hand_frame_on(run) && steps_build(&run->steps, &run->sel, &run->links) &&
+             write_collectives(run) && write_steps(run);
     }
     comm_free(&run->comms);
     roles_free(&run->roles);

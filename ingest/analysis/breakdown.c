@@ -2,6 +2,15 @@
 
 #include "ingest/analysis/times.h"
 
+/* What is still free, while one role after the other takes its time. */
+struct division {
+    struct step_row *rows; /* cost_ns[ROLE_OTHER]: what is free of the step */
+    const struct steps *steps;
+    struct ranges free_time; /* of the whole span */
+    struct ranges again;     /* of the steps, once nothing of them was free and they began again */
+    bool has_begun_again;
+};
+
 static bool merge_steps(struct ranges *merged, const struct steps *steps)
 {
     for (uint32_t i = 0; i < steps->count; i++) {
@@ -12,51 +21,62 @@ static bool merge_steps(struct ranges *merged, const struct steps *steps)
     return true;
 }
 
-static void add_costs(struct step_row *rows,
-                      const struct steps *steps,
-                      enum role role,
-                      const struct ranges *cost)
-{
-    for (uint32_t i = 0; i < steps->count; i++) {
-        const struct step *step = &steps->items[i];
-        rows[i].cost_ns[role] = ranges_length_within(cost, step->start, step->end);
-    }
-}
-
-/* What `free_time` loses to the role is its cost. */
-static bool take_role(struct step_row *rows,
-                      const struct steps *steps,
-                      struct ranges *free_time,
-                      enum role role,
-                      const struct ranges *role_ranges)
+static bool take(struct ranges *free_time, const struct ranges *role_ranges)
 {
     struct ranges left;
+    if (role_ranges->count == 0) {
+        return true;
+    }
     if (!ranges_subtract(&left, free_time, role_ranges)) {
         return false;
-    }
-    for (uint32_t i = 0; i < steps->count; i++) {
-        const struct step *step = &steps->items[i];
-        rows[i].cost_ns[role] = ns_sub(ranges_length_within(free_time, step->start, step->end),
-                                       ranges_length_within(&left, step->start, step->end));
     }
     ranges_free(free_time);
     *free_time = left;
     return true;
 }
 
-static bool add_role(struct step_row *rows,
-                     const struct steps *steps,
-                     const struct ranges *merged,
-                     struct ranges *free_time,
-                     enum role role,
-                     const struct ranges *role_ranges)
+static bool has_free_time(const struct division *d)
 {
-    if (free_time->count > 0) {
-        return role_ranges->count == 0 || take_role(rows, steps, free_time, role, role_ranges);
+    for (uint32_t i = 0; i < d->steps->count; i++) {
+        if (d->rows[i].cost_ns[ROLE_OTHER] > 0) {
+            return true;
+        }
     }
-    add_costs(rows, steps, role, role_ranges);
-    ranges_free(free_time);
-    return ranges_subtract(free_time, merged, role_ranges);
+    return false;
+}
+
+static bool begin_again(struct division *d)
+{
+    ranges_free(&d->again);
+    d->has_begun_again = true;
+    for (uint32_t i = 0; i < d->steps->count; i++) {
+        const struct step *step = &d->steps->items[i];
+        d->rows[i].cost_ns[ROLE_OTHER] = ns_max(ns_sub(step->end, step->start), 0);
+    }
+    return merge_steps(&d->again, d->steps);
+}
+
+/* What the steps lose to the role is its cost. */
+static void add_costs(struct division *d, enum role role)
+{
+    const struct ranges *free_time = d->has_begun_again ? &d->again : &d->free_time;
+    for (uint32_t i = 0; i < d->steps->count; i++) {
+        const struct step *step = &d->steps->items[i];
+        int64_t free_ns = ranges_length_within(free_time, step->start, step->end);
+        int64_t *cost_ns = d->rows[i].cost_ns;
+        cost_ns[role] = ns_sub(cost_ns[ROLE_OTHER], free_ns);
+        cost_ns[ROLE_OTHER] = free_ns;
+    }
+}
+
+static bool add_role(struct division *d, enum role role, const struct ranges *role_ranges)
+{
+    bool ok = take(&d->free_time, role_ranges) && (has_free_time(d) || begin_again(d)) &&
+              (!d->has_begun_again || take(&d->again, role_ranges));
+    if (ok) {
+        add_costs(d, role);
+    }
+    return ok;
 }
 
 static bool add_overlap(struct step_row *rows, const struct steps *steps, const struct roles *roles)
@@ -80,50 +100,29 @@ static bool add_overlap(struct step_row *rows, const struct steps *steps, const 
     return true;
 }
 
-bool breakdown_steps(struct step_row *rows, const struct steps *steps, const struct roles *roles)
-{
-    struct ranges merged = {0};
-    struct ranges free_time = {0};
-    bool ok = merge_steps(&merged, steps);
-    for (int role = ROLE_KERNEL; ok && role < ROLE_OTHER; role++) {
-        ok = add_role(rows, steps, &merged, &free_time, (enum role)role, &roles->by_role[role]);
-    }
-    if (ok) {
-        add_costs(rows, steps, ROLE_OTHER, &free_time);
-        ok = add_overlap(rows, steps, roles);
-    }
-    ranges_free(&merged);
-    ranges_free(&free_time);
-    return ok;
-}
-
 static int64_t length_of(const struct ranges *list)
 {
     return ranges_length_within(list, INT64_MIN, INT64_MAX);
 }
 
-bool breakdown_span(int64_t cost_ns[ROLE_COUNT],
-                    int64_t start,
-                    int64_t end,
-                    const struct roles *roles)
+bool breakdown_run(struct step_row *rows,
+                   int64_t cost_ns[ROLE_COUNT],
+                   struct range span,
+                   const struct steps *steps,
+                   const struct roles *roles)
 {
-    struct ranges free_time = {0};
-    bool ok = ranges_merge(&free_time, start, end);
-    int64_t free_ns = length_of(&free_time);
+    struct division d = {.rows = rows, .steps = steps};
+    int64_t free_ns = ns_sub(span.end, span.start);
+    bool ok = ranges_merge(&d.free_time, span.start, span.end) && begin_again(&d);
+    d.has_begun_again = false;
     for (int role = ROLE_KERNEL; ok && role < ROLE_OTHER; role++) {
-        if (roles->by_role[role].count == 0) {
-            cost_ns[role] = 0;
-            continue;
-        }
-        struct ranges left = {0};
-        ok = ranges_subtract(&left, &free_time, &roles->by_role[role]);
-        ranges_free(&free_time);
-        free_time = left;
-        int64_t left_ns = length_of(&free_time);
+        ok = add_role(&d, (enum role)role, &roles->by_role[role]);
+        int64_t left_ns = length_of(&d.free_time);
         cost_ns[role] = ns_sub(free_ns, left_ns);
         free_ns = left_ns;
     }
     cost_ns[ROLE_OTHER] = free_ns;
-    ranges_free(&free_time);
-    return ok;
+    ranges_free(&d.free_time);
+    ranges_free(&d.again);
+    return ok && add_overlap(rows, steps, roles);
 }

@@ -16,16 +16,13 @@
  *     computation = |step ∩ Kernel| (CPU Exec without kernels), overlap = |step ∩ Kernel ∩
  * Communication|
  *
- * False without memory. */
-bool breakdown_steps(struct step_row *rows,
-                     const struct steps *steps,
-                     const struct roles *roles) KS_MUST_USE;
-
-/* Time of [start, end] by role, whatever the steps: a moment belongs to the first role under way,
- * else to Other, so that all add up to end - start. False without memory. */
-bool breakdown_span(int64_t cost_ns[ROLE_COUNT],
-                    int64_t start,
-                    int64_t end,
-                    const struct roles *roles) KS_MUST_USE;
+ * and cost_ns, the time of a span in which all steps lie, whatever they are: a moment belongs to
+ * the first role under way, else to Other, so that all add up to its length. False without memory.
+ */
+bool breakdown_run(struct step_row *rows,
+                   int64_t cost_ns[ROLE_COUNT],
+                   struct range span,
+                   const struct steps *steps,
+                   const struct roles *roles) KS_MUST_USE;
 
 #endif

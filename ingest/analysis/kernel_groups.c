@@ -1,7 +1,6 @@
 #include "ingest/analysis/kernel_groups.h"
 
 #include "ingest/analysis/ns.h"
-#include "ingest/analysis/percentiles.h"
 #include "ingest/analysis/scratch.h"
 #include "ingest/analysis/sort.h"
 
@@ -38,16 +37,15 @@ static bool number_groups(struct kernel_groups *groups,
 static bool sort_durations(struct kernel_groups *groups, const struct kernel_table *table)
 {
     int64_t *durations = scratch_alloc(table->launch_count, sizeof *durations);
+    uint32_t *group_of = scratch_alloc(table->launch_count, sizeof *group_of);
     size_t *next = scratch_alloc(groups->count, sizeof *next);
-    uint32_t *order = NULL;
     groups->durations_ns = scratch_alloc(table->launch_count, sizeof *groups->durations_ns);
-    for (uint32_t i = 0; durations != NULL && i < table->launch_count; i++) {
+    bool ok = durations != NULL && group_of != NULL && next != NULL && groups->durations_ns != NULL;
+    for (uint32_t i = 0; ok && i < table->launch_count; i++) {
         durations[i] = table->launches[i].dur_ns;
+        group_of[i] = groups->of_launch[i];
     }
-    if (durations != NULL) {
-        order = percentiles_order(durations, table->launch_count);
-    }
-    bool ok = order != NULL && next != NULL && groups->durations_ns != NULL;
+    ok = ok && sort_pairs(durations, group_of, table->launch_count);
     size_t begin = 0;
     for (uint32_t g = 0; ok && g < groups->count; g++) {
         groups->groups[g].durations_ns = groups->durations_ns + begin;
@@ -55,14 +53,13 @@ static bool sort_durations(struct kernel_groups *groups, const struct kernel_tab
         begin += (size_t)groups->groups[g].launches;
     }
     for (uint32_t i = 0; ok && i < table->launch_count; i++) {
-        uint32_t group = groups->of_launch[order[i]];
-        if (group != KERNEL_GROUP_NONE) {
-            groups->durations_ns[next[group]++] = durations[order[i]];
+        if (group_of[i] != KERNEL_GROUP_NONE) {
+            groups->durations_ns[next[group_of[i]]++] = durations[i];
         }
     }
     scratch_free(durations);
+    scratch_free(group_of);
     scratch_free(next);
-    scratch_free(order);
     return ok;
 }
 

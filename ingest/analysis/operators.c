@@ -3,6 +3,7 @@
 #include "ingest/analysis/key_map.h"
 #include "ingest/analysis/percentiles.h"
 #include "ingest/analysis/scratch.h"
+#include "ingest/analysis/sort.h"
 #include "ingest/analysis/times.h"
 
 /* Figures of a group of calls. */
@@ -38,7 +39,6 @@ struct calls {
     uint32_t
         *next; /* place of the next call, by name id; when all have theirs: of the name's end */
     size_t name_count;
-    size_t count;
     uint32_t empty_shape; /* text ids for calls without arguments */
     uint32_t empty_stack;
 };
@@ -147,17 +147,11 @@ static bool place_names(struct calls *c)
     for (size_t i = 0; c->next != NULL && i < c->visits->count; i++) {
         if (is_operator(tree, c->visits->items[i])) {
             c->next[op_node_name(tree, c->visits->items[i])]++;
-            c->count++;
         }
     }
-    uint32_t place = 0;
-    for (size_t name = 0; c->next != NULL && name < c->name_count; name++) {
-        uint32_t here = c->next[name];
-        c->next[name] = place;
-        place += here;
-    }
-    c->group = scratch_alloc(c->count, sizeof *c->group);
-    c->value = scratch_alloc(c->count, sizeof *c->value);
+    uint32_t count = c->next == NULL ? 0 : sort_places(c->next, c->name_count);
+    c->group = scratch_alloc(count, sizeof *c->group);
+    c->value = scratch_alloc(count, sizeof *c->value);
     return c->next != NULL && c->group != NULL && c->value != NULL;
 }
 
@@ -291,14 +285,24 @@ static void see_value(struct walks *walks, uint32_t fine, int64_t value)
     }
 }
 
+/* In copies: the groups are asked for once more. */
 static bool walk_name(struct walks *walks, const struct calls *c, uint32_t first, uint32_t end)
 {
-    uint32_t *order = percentiles_order(c->value + first, end - first);
-    for (uint32_t i = 0; order != NULL && i < end - first; i++) {
-        see_value(walks, c->group[first + order[i]], c->value[first + order[i]]);
+    size_t count = end - first;
+    int64_t *values = scratch_alloc(count, sizeof *values);
+    uint32_t *groups = scratch_alloc(count, sizeof *groups);
+    bool ok = values != NULL && groups != NULL;
+    if (ok) {
+        memcpy(values, c->value + first, count * sizeof *values);
+        memcpy(groups, c->group + first, count * sizeof *groups);
+        ok = sort_pairs(values, groups, count);
     }
-    scratch_free(order);
-    return order != NULL;
+    for (size_t i = 0; ok && i < count; i++) {
+        see_value(walks, groups[i], values[i]);
+    }
+    scratch_free(values);
+    scratch_free(groups);
+    return ok;
 }
 
 static bool walk_names(struct walks *walks, const struct calls *c)

@@ -83,39 +83,21 @@ void percentile_walk_finish(const struct percentile_walk *walk, struct percentil
     }
 }
 
-bool percentiles_by_group(const int64_t *values,
-                          const uint32_t *group,
+bool percentiles_by_group(int64_t *values,
+                          uint32_t *group,
                           size_t count,
                           const int64_t *calls,
                           uint32_t group_count,
                           struct percentiles *out)
 {
     struct percentile_walk walk;
-    uint32_t *order = percentiles_order(values, count);
-    bool ok = percentile_walk_init(&walk, calls, group_count) && order != NULL;
+    bool ok = percentile_walk_init(&walk, calls, group_count) && sort_pairs(values, group, count);
     for (size_t i = 0; ok && i < count; i++) {
-        percentile_walk_see(&walk, group[order[i]], values[order[i]]);
+        percentile_walk_see(&walk, group[i], values[i]);
     }
     if (ok) {
         percentile_walk_finish(&walk, out);
     }
     percentile_walk_free(&walk);
-    scratch_free(order);
     return ok;
-}
-
-uint32_t *percentiles_order(const int64_t *values, size_t count)
-{
-    uint32_t *order = scratch_alloc(count, sizeof *order);
-    if (order == NULL) {
-        return NULL;
-    }
-    for (size_t i = 0; i < count; i++) {
-        order[i] = (uint32_t)i;
-    }
-    if (!sort_by_key(order, count, values)) {
-        scratch_free(order);
-        return NULL;
-    }
-    return order;
 }

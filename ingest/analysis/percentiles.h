@@ -57,15 +57,13 @@ static inline void percentile_walk_see(struct percentile_walk *walk, uint32_t gr
 /* One entry a group, when all values have been seen. */
 void percentile_walk_finish(const struct percentile_walk *walk, struct percentiles *out);
 
-/* All of it for values[i] of group[i]. `out` has one entry a group. False without memory. */
-bool percentiles_by_group(const int64_t *values,
-                          const uint32_t *group,
+/* All of it for values[i] of group[i], which are put in the order of the values. `out` has one
+ * entry a group. False without memory. */
+bool percentiles_by_group(int64_t *values,
+                          uint32_t *group,
                           size_t count,
                           const int64_t *calls,
                           uint32_t group_count,
                           struct percentiles *out) KS_MUST_USE;
-
-/* The items 0 .. count by ascending value; scratch_free() it. NULL without memory. */
-uint32_t *percentiles_order(const int64_t *values, size_t count) KS_MUST_USE;
 
 #endif

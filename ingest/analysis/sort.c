@@ -73,6 +73,17 @@ bool sort_stable(uint32_t *items,
     return true;
 }
 
+uint32_t sort_places(uint32_t *counts, size_t count)
+{
+    uint32_t sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t here = counts[i];
+        counts[i] = sum;
+        sum += here;
+    }
+    return sum;
+}
+
 /* ---- by key ---- */
 
 struct keys {
@@ -123,12 +134,12 @@ static unsigned bits_of(uint64_t value)
 
 /* ---- by bucket: keys that spread evenly, as times do ---- */
 
-#define BUCKET_ITEMS 4
-/* Buckets are put in order by insertion: of as many steps an item at most. */
+#define BUCKET_ITEMS 2
+/* What stands in one bucket is put in order by insertion: of as many steps an item at most. */
 #define BUCKET_STEPS_MAX 16
 
 struct buckets {
-    uint32_t *end; /* of each: first how many it has, then where it begins, at last where it ends */
+    uint32_t *next; /* of each: first how many it has, then where its next item goes */
     size_t count;
     unsigned shift; /* of a key above the lowest */
     int64_t lowest;
@@ -150,32 +161,37 @@ static bool count_buckets(struct buckets *buckets,
     *buckets = (struct buckets){.count = (size_t)1 << bits,
                                 .shift = key_bits > bits ? key_bits - bits : 0,
                                 .lowest = range->lowest};
-    buckets->end = scratch_calloc(buckets->count, sizeof *buckets->end);
-    for (size_t i = 0; buckets->end != NULL && i < count; i++) {
-        buckets->end[bucket_of(buckets, keys, items[i])]++;
+    buckets->next = scratch_calloc(buckets->count, sizeof *buckets->next);
+    for (size_t i = 0; buckets->next != NULL && i < count; i++) {
+        buckets->next[bucket_of(buckets, keys, items[i])]++;
     }
-    return buckets->end != NULL;
+    return buckets->next != NULL;
 }
 
 static bool are_even(const struct buckets *buckets, size_t count)
 {
     double steps = 0;
     for (size_t i = 0; i < buckets->count; i++) {
-        steps += (double)buckets->end[i] * (double)buckets->end[i];
+        steps += (double)buckets->next[i] * (double)buckets->next[i];
     }
     return steps <= (double)count * BUCKET_STEPS_MAX;
 }
 
-static void order_bucket(uint32_t *items, size_t count, const struct keys *keys)
+static void insert_all(uint32_t *items, size_t count, const struct keys *keys)
 {
+    int64_t highest = count == 0 ? 0 : key_of(keys, items[0]);
     for (size_t i = 1; i < count; i++) {
         uint32_t item = items[i];
         int64_t key = key_of(keys, item);
+        if (key >= highest) {
+            highest = key;
+            continue;
+        }
         size_t j = i;
-        while (j > 0 && key < key_of(keys, items[j - 1])) {
+        do {
             items[j] = items[j - 1];
             j--;
-        }
+        } while (j > 0 && key < key_of(keys, items[j - 1]));
         items[j] = item;
     }
 }
@@ -188,20 +204,12 @@ fill_buckets(const struct buckets *buckets, uint32_t *items, size_t count, const
         return false;
     }
     memcpy(from, items, count * sizeof *from);
-    uint32_t sum = 0;
-    for (size_t b = 0; b < buckets->count; b++) {
-        uint32_t here = buckets->end[b];
-        buckets->end[b] = sum;
-        sum += here;
-    }
+    (void)sort_places(buckets->next, buckets->count);
     for (size_t i = 0; i < count; i++) {
-        items[buckets->end[bucket_of(buckets, keys, from[i])]++] = from[i];
+        items[buckets->next[bucket_of(buckets, keys, from[i])]++] = from[i];
     }
     scratch_free(from);
-    for (size_t b = 0; b < buckets->count; b++) {
-        uint32_t first = b == 0 ? 0 : buckets->end[b - 1];
-        order_bucket(items + first, buckets->end[b] - first, keys);
-    }
+    insert_all(items, count, keys);
     return true;
 }
 
@@ -216,7 +224,7 @@ static bool sort_in_buckets(uint32_t *items,
     bool ok = count_buckets(&buckets, items, count, keys, range);
     *is_done = ok && are_even(&buckets, count);
     ok = ok && (!*is_done || fill_buckets(&buckets, items, count, keys));
-    scratch_free(buckets.end);
+    scratch_free(buckets.next);
     return ok;
 }
 
@@ -230,16 +238,6 @@ static unsigned digit_bits(unsigned bits, size_t count)
     return (bits + passes - 1) / passes;
 }
 
-static void start_places(uint32_t *next, size_t count)
-{
-    uint32_t sum = 0;
-    for (size_t d = 0; d < count; d++) {
-        uint32_t here = next[d];
-        next[d] = sum;
-        sum += here;
-    }
-}
-
 /* Key and item in one word, the item below: passes then run through memory in order. */
 static void
 word_pass(const uint64_t *from, uint64_t *to, size_t count, unsigned shift, unsigned width)
@@ -250,40 +248,81 @@ word_pass(const uint64_t *from, uint64_t *to, size_t count, unsigned shift, unsi
     for (size_t i = 0; i < count; i++) {
         next[(from[i] >> shift) & (digits - 1)]++;
     }
-    start_places(next, digits);
+    (void)sort_places(next, digits);
     for (size_t i = 0; i < count; i++) {
         to[next[(from[i] >> shift) & (digits - 1)]++] = from[i];
     }
 }
 
-static bool sort_words(uint32_t *items,
-                       size_t count,
-                       const struct keys *keys,
-                       const struct key_range *range,
-                       unsigned item_bits)
+/* Words for `count` keys, and as much room again; `from` is where they are. */
+struct words {
+    uint64_t *from;
+    uint64_t *to;
+    size_t count;
+    unsigned item_bits;
+    unsigned key_bits;
+    int64_t lowest;
+};
+
+static bool words_fit(const struct key_range *range)
 {
-    uint64_t *words = scratch_alloc(count * 2, sizeof *words);
-    if (words == NULL) {
+    return bits_of(range->highest_item) + bits_of(key_above(range->highest, range->lowest)) <= 64;
+}
+
+/* False without memory. */
+static bool words_init(struct words *words, size_t count, const struct key_range *range)
+{
+    *words = (struct words){.from = scratch_alloc(count * 2, sizeof *words->from),
+                            .count = count,
+                            .item_bits = bits_of(range->highest_item),
+                            .key_bits = bits_of(key_above(range->highest, range->lowest)),
+                            .lowest = range->lowest};
+    words->to = words->from == NULL ? NULL : words->from + count;
+    return words->from != NULL;
+}
+
+static void words_free(struct words *words)
+{
+    scratch_free(words->from < words->to ? words->from : words->to);
+}
+
+static void words_sort(struct words *words)
+{
+    unsigned end = words->item_bits + words->key_bits;
+    unsigned width = digit_bits(words->key_bits, words->count);
+    for (unsigned shift = words->item_bits; shift < end; shift += width) {
+        word_pass(words->from, words->to, words->count, shift, width);
+        uint64_t *swap = words->from;
+        words->from = words->to;
+        words->to = swap;
+    }
+}
+
+static uint64_t word_of(const struct words *words, int64_t key, uint32_t item)
+{
+    return key_above(key, words->lowest) << words->item_bits | item;
+}
+
+static uint32_t item_of(const struct words *words, size_t i)
+{
+    return (uint32_t)(words->from[i] & (((uint64_t)1 << words->item_bits) - 1));
+}
+
+static bool
+sort_words(uint32_t *items, size_t count, const struct keys *keys, const struct key_range *range)
+{
+    struct words words;
+    if (!words_init(&words, count, range)) {
         return false;
     }
-    uint64_t *from = words;
-    uint64_t *to = words + count;
     for (size_t i = 0; i < count; i++) {
-        from[i] = key_above(key_of(keys, items[i]), range->lowest) << item_bits | items[i];
+        words.from[i] = word_of(&words, key_of(keys, items[i]), items[i]);
     }
-    unsigned key_bits = bits_of(key_above(range->highest, range->lowest));
-    unsigned width = digit_bits(key_bits, count);
-    for (unsigned shift = item_bits; shift < item_bits + key_bits; shift += width) {
-        word_pass(from, to, count, shift, width);
-        uint64_t *swap = from;
-        from = to;
-        to = swap;
-    }
-    uint64_t item_mask = ((uint64_t)1 << item_bits) - 1;
+    words_sort(&words);
     for (size_t i = 0; i < count; i++) {
-        items[i] = (uint32_t)(from[i] & item_mask);
+        items[i] = item_of(&words, i);
     }
-    scratch_free(words);
+    words_free(&words);
     return true;
 }
 
@@ -299,7 +338,7 @@ static void radix_pass(const uint32_t *from,
     for (size_t i = 0; i < count; i++) {
         next[(key_above(key_of(keys, from[i]), lowest) >> shift) & (digits - 1)]++;
     }
-    start_places(next, digits);
+    (void)sort_places(next, digits);
     for (size_t i = 0; i < count; i++) {
         to[next[(key_above(key_of(keys, from[i]), lowest) >> shift) & (digits - 1)]++] = from[i];
     }
@@ -331,11 +370,10 @@ sort_items(uint32_t *items, size_t count, const struct keys *keys, const struct 
 static bool sort_keys(uint32_t *items, size_t count, const struct keys *keys)
 {
     if (count <= INSERTION_RUN) {
-        order_bucket(items, count, keys);
+        insert_all(items, count, keys);
         return true;
     }
     struct key_range range = range_of(items, count, keys);
-    unsigned item_bits = bits_of(range.highest_item);
     bool is_done = range.in_order;
     if (!is_done && !sort_in_buckets(items, count, keys, &range, &is_done)) {
         return false;
@@ -343,9 +381,8 @@ static bool sort_keys(uint32_t *items, size_t count, const struct keys *keys)
     if (is_done) {
         return true;
     }
-    bool fits = item_bits + bits_of(key_above(range.highest, range.lowest)) <= 64;
-    return fits ? sort_words(items, count, keys, &range, item_bits)
-                : sort_items(items, count, keys, &range);
+    return words_fit(&range) ? sort_words(items, count, keys, &range)
+                             : sort_items(items, count, keys, &range);
 }
 
 bool sort_by_key(uint32_t *items, size_t count, const int64_t *key)
@@ -356,4 +393,72 @@ bool sort_by_key(uint32_t *items, size_t count, const int64_t *key)
 bool sort_by_number(uint32_t *items, size_t count, const struct trace_numbers *numbers)
 {
     return sort_keys(items, count, &(struct keys){.are_numbers = true, .numbers = numbers});
+}
+
+/* ---- pairs ---- */
+
+static struct key_range range_of_pairs(const int64_t *keys, const uint32_t *items, size_t count)
+{
+    struct key_range range = {keys[0], keys[0], true, items[0]};
+    for (size_t i = 1; i < count; i++) {
+        range.in_order = range.in_order && keys[i] >= range.highest;
+        range.lowest = keys[i] < range.lowest ? keys[i] : range.lowest;
+        range.highest = keys[i] > range.highest ? keys[i] : range.highest;
+        range.highest_item = items[i] > range.highest_item ? items[i] : range.highest_item;
+    }
+    return range;
+}
+
+static bool sort_pair_words(int64_t *keys, uint32_t *items, size_t count, struct key_range *range)
+{
+    struct words words;
+    if (!words_init(&words, count, range)) {
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        words.from[i] = word_of(&words, keys[i], items[i]);
+    }
+    words_sort(&words);
+    for (size_t i = 0; i < count; i++) {
+        keys[i] = (int64_t)((words.from[i] >> words.item_bits) + (uint64_t)words.lowest);
+        items[i] = item_of(&words, i);
+    }
+    words_free(&words);
+    return true;
+}
+
+/* By the places of the pairs. */
+static bool sort_wide_pairs(int64_t *keys, uint32_t *items, size_t count)
+{
+    uint32_t *places = scratch_alloc(count, sizeof *places);
+    int64_t *old_keys = scratch_alloc(count, sizeof *old_keys);
+    uint32_t *old_items = scratch_alloc(count, sizeof *old_items);
+    bool ok = places != NULL && old_keys != NULL && old_items != NULL;
+    for (size_t i = 0; ok && i < count; i++) {
+        places[i] = (uint32_t)i;
+        old_keys[i] = keys[i];
+        old_items[i] = items[i];
+    }
+    ok = ok && sort_by_key(places, count, old_keys);
+    for (size_t i = 0; ok && i < count; i++) {
+        keys[i] = old_keys[places[i]];
+        items[i] = old_items[places[i]];
+    }
+    scratch_free(places);
+    scratch_free(old_keys);
+    scratch_free(old_items);
+    return ok;
+}
+
+bool sort_pairs(int64_t *keys, uint32_t *items, size_t count)
+{
+    if (count == 0) {
+        return true;
+    }
+    struct key_range range = range_of_pairs(keys, items, count);
+    if (range.in_order) {
+        return true;
+    }
+    return words_fit(&range) ? sort_pair_words(keys, items, count, &range)
+                             : sort_wide_pairs(keys, items, count);
 }

@@ -22,5 +22,11 @@ bool sort_stable(uint32_t *items,
 bool sort_by_key(uint32_t *items, size_t count, const int64_t *key) KS_MUST_USE;
 /* The same by a column of a trace. */
 bool sort_by_number(uint32_t *items, size_t count, const struct trace_numbers *numbers) KS_MUST_USE;
+/* The same for keys[i] of items[i], both of which are put in order. */
+bool sort_pairs(int64_t *keys, uint32_t *items, size_t count) KS_MUST_USE;
+
+/* From how many items stand in each of `count` places to where its first one stands. Answers how
+ * many there are. */
+uint32_t sort_places(uint32_t *counts, size_t count);
 
 #endif

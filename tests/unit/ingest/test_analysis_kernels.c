@@ -104,8 +104,8 @@ static void devices_stand_in_the_order_of_a_python_set(void **state)
 static void percentiles_interpolate(void **state)
 {
     (void)state;
-    const int64_t values[] = {40, 7, 10, 30, 20};
-    const uint32_t group[] = {0, 1, 0, 0, 0};
+    int64_t values[] = {40, 7, 10, 30, 20};
+    uint32_t group[] = {0, 1, 0, 0, 0};
     const int64_t calls[] = {4, 1};
     struct percentiles out[2];
     assert_true(percentiles_by_group(values, group, 5, calls, 2, out));

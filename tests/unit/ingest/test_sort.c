@@ -13,6 +13,22 @@ static uint64_t next_random(uint64_t *state)
     return *state;
 }
 
+static void assert_pairs_sorted(const int64_t *keys)
+{
+    int64_t sorted[COUNT];
+    uint32_t items[COUNT];
+    for (uint32_t i = 0; i < COUNT; i++) {
+        sorted[i] = keys[i];
+        items[i] = i;
+    }
+    assert_true(sort_pairs(sorted, items, COUNT));
+    for (uint32_t i = 0; i < COUNT; i++) {
+        assert_int_equal(sorted[i], keys[items[i]]);
+        assert_true(i == 0 || sorted[i - 1] < sorted[i] ||
+                    (sorted[i - 1] == sorted[i] && items[i - 1] < items[i]));
+    }
+}
+
 static void assert_sorted(const int64_t *keys)
 {
     uint32_t items[COUNT];
@@ -20,6 +36,7 @@ static void assert_sorted(const int64_t *keys)
         items[i] = i;
     }
     assert_true(sort_by_key(items, COUNT, keys));
+    assert_pairs_sorted(keys);
     for (uint32_t i = 1; i < COUNT; i++) {
         int64_t before = keys[items[i - 1]];
         int64_t here = keys[items[i]];
