@@ -416,7 +416,7 @@ static uint32_t add_class(struct trace *trace, const struct event_class *class)
                           .capacity = &trace->priv->class_capacity,
                           .index = &trace->priv->class_index,
                           .entry_bytes = sizeof *class};
-    uint32_t number = table_put(&table, class);
+    uint32_t number = table_put(&table, class, sizeof *class);
     events->classes = table.entries;
     events->class_count = table.count;
     return number;
