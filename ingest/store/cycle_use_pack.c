@@ -3,9 +3,9 @@
 #include "ingest/base/strtab.h"
 #include "ingest/store/fields.h"
 
+#include <stddef.h>
 #include <string.h>
 
-#define ROW_BYTES sizeof(struct cycle_use_row)
 #define REAL_BYTES 8
 #define KNOWN_TEXTS ((size_t)1024) /* a power of 2 */
 
@@ -33,35 +33,38 @@ static uint32_t id_of(struct packing *p, const char *text)
     return known->id;
 }
 
-/* Of one field of `count` rows, from the first one's on; so do all that follow. */
-static void see_texts(struct packing *p, const char *const *first, size_t count)
+/* Of the field at `offset` of `count` rows; so do all that follow. */
+static void
+see_texts(struct packing *p, const struct cycle_use_row *rows, size_t offset, size_t count)
 {
     for (size_t i = 0; i < count && !p->parts->failed; i++) {
         const char *text;
-        memcpy(&text, (const char *)first + i * ROW_BYTES, sizeof text);
+        memcpy(&text, (const char *)&rows[i] + offset, sizeof text);
         if (text != NULL) {
             (void)id_of(p, text);
         }
     }
 }
 
-static void put_ints(struct packing *p, const int64_t *first, uint32_t count)
+static void
+put_ints(struct packing *p, const struct cycle_use_row *rows, size_t offset, uint32_t count)
 {
     int64_t values[PACK_PART_VALUES];
     for (uint32_t i = 0; i < count; i++) {
-        memcpy(&values[i], (const char *)first + i * ROW_BYTES, sizeof values[i]);
+        memcpy(&values[i], (const char *)&rows[i] + offset, sizeof values[i]);
     }
     pack_parts_begin_column(p->parts);
     pack_parts_values(p->parts, values, count);
 }
 
 /* Ids from 1 on; 0 is no text. */
-static void put_texts(struct packing *p, const char *const *first, uint32_t count)
+static void
+put_texts(struct packing *p, const struct cycle_use_row *rows, size_t offset, uint32_t count)
 {
     int64_t ids[PACK_PART_VALUES];
     for (uint32_t i = 0; i < count; i++) {
         const char *text;
-        memcpy(&text, (const char *)first + i * ROW_BYTES, sizeof text);
+        memcpy(&text, (const char *)&rows[i] + offset, sizeof text);
         ids[i] = text == NULL ? 0 : (int64_t)id_of(p, text) + 1;
     }
     pack_parts_begin_column(p->parts);
@@ -69,12 +72,13 @@ static void put_texts(struct packing *p, const char *const *first, uint32_t coun
 }
 
 /* The bits, lowest byte first. */
-static void put_reals(struct packing *p, const double *first, uint32_t count)
+static void
+put_reals(struct packing *p, const struct cycle_use_row *rows, size_t offset, uint32_t count)
 {
     uint8_t bytes[PACK_PART_VALUES * REAL_BYTES];
     for (uint32_t i = 0; i < count; i++) {
         uint64_t bits;
-        memcpy(&bits, (const char *)first + i * ROW_BYTES, sizeof bits);
+        memcpy(&bits, (const char *)&rows[i] + offset, sizeof bits);
         for (unsigned k = 0; k < REAL_BYTES; k++) {
             bytes[i * REAL_BYTES + k] = (uint8_t)(bits >> (8 * k));
         }
@@ -85,7 +89,7 @@ static void put_reals(struct packing *p, const double *first, uint32_t count)
 #define SEE_INT(field)
 #define SEE_OPTIONAL(field)
 #define SEE_REAL(field)
-#define SEE_SHARED(field) see_texts(p, &rows->field, count);
+#define SEE_SHARED(field) see_texts(p, rows, offsetof(struct cycle_use_row, field), count);
 #define SEE(kind, field) SEE_##kind(field)
 
 static void put_all_texts(struct packing *p, const struct cycle_use_row *rows, size_t count)
@@ -100,10 +104,10 @@ static void put_all_texts(struct packing *p, const struct cycle_use_row *rows, s
     }
 }
 
-#define PUT_INT(field) put_ints(p, &rows->field, count);
+#define PUT_INT(field) put_ints(p, rows, offsetof(struct cycle_use_row, field), count);
 #define PUT_OPTIONAL(field) PUT_INT(field)
-#define PUT_REAL(field) put_reals(p, &rows->field, count);
-#define PUT_SHARED(field) put_texts(p, &rows->field, count);
+#define PUT_REAL(field) put_reals(p, rows, offsetof(struct cycle_use_row, field), count);
+#define PUT_SHARED(field) put_texts(p, rows, offsetof(struct cycle_use_row, field), count);
 #define PUT(kind, field) PUT_##kind(field)
 
 static void put_rows(struct packing *p, const struct cycle_use_row *rows, uint32_t count)
@@ -136,24 +140,24 @@ struct unpacking {
     uint32_t text_count;
 };
 
-static void read_ints(struct unpacking *u, int64_t *first, size_t count)
+static void read_ints(struct unpacking *u, struct cycle_use_row *rows, size_t offset, size_t count)
 {
     const int64_t *column = unpack_i64(u->unpack, count);
     for (size_t i = 0; column != NULL && i < count; i++) {
-        memcpy((char *)first + i * ROW_BYTES, &column[i], sizeof column[i]);
+        memcpy((char *)&rows[i] + offset, &column[i], sizeof column[i]);
     }
 }
 
-static void read_texts(struct unpacking *u, const char **first, size_t count)
+static void read_texts(struct unpacking *u, struct cycle_use_row *rows, size_t offset, size_t count)
 {
     const uint32_t *column = unpack_u32(u->unpack, count, u->text_count + 1, false);
     for (size_t i = 0; column != NULL && i < count; i++) {
         const char *text = column[i] == 0 ? NULL : u->texts[column[i] - 1];
-        memcpy((char *)first + i * ROW_BYTES, &text, sizeof text);
+        memcpy((char *)&rows[i] + offset, &text, sizeof text);
     }
 }
 
-static void read_reals(struct unpacking *u, double *first, size_t count)
+static void read_reals(struct unpacking *u, struct cycle_use_row *rows, size_t offset, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         uint64_t bits = 0;
@@ -161,14 +165,14 @@ static void read_reals(struct unpacking *u, double *first, size_t count)
         for (unsigned k = 0; bytes != NULL && k < REAL_BYTES; k++) {
             bits |= (uint64_t)(uint8_t)bytes[k] << (8 * k);
         }
-        memcpy((char *)first + i * ROW_BYTES, &bits, sizeof bits);
+        memcpy((char *)&rows[i] + offset, &bits, sizeof bits);
     }
 }
 
-#define READ_INT(field) read_ints(u, &rows->field, count);
+#define READ_INT(field) read_ints(u, rows, offsetof(struct cycle_use_row, field), count);
 #define READ_OPTIONAL(field) READ_INT(field)
-#define READ_REAL(field) read_reals(u, &rows->field, count);
-#define READ_SHARED(field) read_texts(u, &rows->field, count);
+#define READ_REAL(field) read_reals(u, rows, offsetof(struct cycle_use_row, field), count);
+#define READ_SHARED(field) read_texts(u, rows, offsetof(struct cycle_use_row, field), count);
 #define READ(kind, field) READ_##kind(field)
 
 static void read_rows(struct unpacking *u, struct cycle_use_row *rows, size_t count)
@@ -199,7 +203,7 @@ bool cycle_use_unpack(struct unpack *unpack, struct trace_results *out, struct e
     if (unpack->failed) {
         return true;
     }
-    struct cycle_use_row *rows = arena_calloc(arena, count, ROW_BYTES);
+    struct cycle_use_row *rows = arena_calloc(arena, count, sizeof *rows);
     if (rows == NULL) {
         return err_set(err, ERR_NO_MEMORY, "no memory for the cycles of a trace");
     }
