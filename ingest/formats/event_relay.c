@@ -1,7 +1,8 @@
 #include "ingest/formats/event_relay.h"
 
+#include "ingest/base/thread.h"
+
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -141,18 +142,11 @@ static void *run(void *argument)
     return NULL;
 }
 
-/* Signals are for the threads that wait for them. */
 static bool start_thread(struct event_relay *relay)
 {
-    sigset_t all;
-    sigset_t before;
-    if (relay->thread_runs) {
-        return true;
+    if (!relay->thread_runs) {
+        relay->thread_runs = thread_start(&relay->thread, run, relay) == 0;
     }
-    (void)sigfillset(&all);
-    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    relay->thread_runs = pthread_create(&relay->thread, NULL, run, relay) == 0;
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     return relay->thread_runs;
 }
 

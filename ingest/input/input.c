@@ -10,11 +10,11 @@
 #include "ingest/input/input.h"
 
 #include "ingest/base/pages.h"
+#include "ingest/base/thread.h"
 #include "ingest/input/decode.h"
 #include "ingest/input/source.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,15 +108,9 @@ static void *run_reader(void *arg)
     return NULL;
 }
 
-/* Signals are for the threads that wait for them, never for a reader. */
 static bool start_reader(struct input *in, struct err *err)
 {
-    sigset_t all;
-    sigset_t before;
-    (void)sigfillset(&all);
-    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    int code = pthread_create(&in->thread, NULL, run_reader, in);
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    int code = thread_start(&in->thread, run_reader, in);
     if (code != 0) {
         return err_set_errno(err, ERR_NO_MEMORY, code, "the reader thread cannot be started");
     }

@@ -1,6 +1,7 @@
 #include "ingest/jobs/janitor.h"
 
 #include "ingest/base/monotonic.h"
+#include "ingest/base/thread.h"
 #include "ingest/jobs/internal.h"
 
 #include <stdlib.h>
@@ -191,7 +192,7 @@ bool janitor_start(struct jobs *jobs, struct err *err)
     if (!monotonic_cond_init(&janitor->wake)) {
         return err_set(err, ERR_NO_MEMORY, "no resources for the keeping of quotas and ages");
     }
-    janitor->runs = pthread_create(&janitor->thread, NULL, janitor_run, jobs) == 0;
+    janitor->runs = thread_start(&janitor->thread, janitor_run, jobs) == 0;
     if (!janitor->runs) {
         (void)pthread_cond_destroy(&janitor->wake);
         return err_set(err, ERR_NO_MEMORY, "no resources for the keeping of quotas and ages");

@@ -1,10 +1,10 @@
 #include "ingest/jobs/jobs.h"
 
 #include "ingest/base/monotonic.h"
+#include "ingest/base/thread.h"
 #include "ingest/jobs/internal.h"
 
 #include <inttypes.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -200,20 +200,14 @@ static bool take_up_all(struct jobs *jobs, struct err *err)
     return ok;
 }
 
-/* Signals are for the main thread: workers are born with all of them blocked. */
 static bool start_threads(struct jobs *jobs, struct err *err)
 {
-    sigset_t all;
-    sigset_t before;
-    (void)sigfillset(&all);
-    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
     /* First: the workers look whether there is a janitor. */
     bool ok = janitor_start(jobs, err);
     while (ok && jobs->threads_started < jobs->thread_count &&
-           pthread_create(&jobs->threads[jobs->threads_started], NULL, worker_run, jobs) == 0) {
+           thread_start(&jobs->threads[jobs->threads_started], worker_run, jobs) == 0) {
         jobs->threads_started++;
     }
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     return ok && (jobs->threads_started > 0 ||
                   err_set(err, ERR_NO_MEMORY, "no resources for a worker thread"));
 }

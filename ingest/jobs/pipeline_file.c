@@ -4,6 +4,7 @@
 #include "ingest/analysis/kernel_use.h"
 #include "ingest/analysis/timeline.h"
 #include "ingest/base/heap.h"
+#include "ingest/base/thread.h"
 #include "ingest/formats/format.h"
 
 #include <pthread.h>
@@ -171,7 +172,7 @@ static void begin_beside(struct beside *beside)
     }
     (void)pthread_mutex_lock(&beside->until_frame);
     beside->holds = true;
-    beside->runs = pthread_create(&beside->thread, NULL, run_beside, beside) == 0;
+    beside->runs = thread_start(&beside->thread, run_beside, beside) == 0;
     if (!beside->runs) {
         let_go(beside);
         (void)pthread_mutex_destroy(&beside->until_frame);

@@ -1,6 +1,7 @@
 #include "ingest/jobs/sampler.h"
 
 #include "ingest/base/monotonic.h"
+#include "ingest/base/thread.h"
 
 #define SAMPLE_INTERVAL_MS 50
 
@@ -33,7 +34,7 @@ void sampler_start(struct sampler *sampler,
         (void)pthread_mutex_destroy(&sampler->mutex);
         return;
     }
-    sampler->runs = pthread_create(&sampler->thread, NULL, sample, sampler) == 0;
+    sampler->runs = thread_start(&sampler->thread, sample, sampler) == 0;
     if (!sampler->runs) {
         (void)pthread_cond_destroy(&sampler->stopped);
         (void)pthread_mutex_destroy(&sampler->mutex);

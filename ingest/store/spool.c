@@ -1,10 +1,10 @@
 #include "ingest/store/spool.h"
 
+#include "ingest/base/thread.h"
 #include "ingest/store/write_back.h"
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -69,24 +69,13 @@ static void *run(void *argument)
     return NULL;
 }
 
-/* Signals are for the threads that wait for them. */
-static void start_thread(struct spool *spool)
-{
-    sigset_t all;
-    sigset_t before;
-    (void)sigfillset(&all);
-    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    spool->thread_runs = pthread_create(&spool->thread, NULL, run, spool) == 0;
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-}
-
 /* A full piece: to the thread, or without one put away here. */
 static int give(struct spool *spool)
 {
     const char *piece = spool->pieces[spool->filling];
     spool->filled_bytes = 0;
     if (!spool->thread_runs) {
-        start_thread(spool);
+        spool->thread_runs = thread_start(&spool->thread, run, spool) == 0;
     }
     if (!spool->thread_runs) {
         put_away(spool, piece, PIECE_BYTES);

@@ -3,6 +3,7 @@
 #include "api/api.h"
 #include "ingest/base/buf.h"
 #include "ingest/base/monotonic.h"
+#include "ingest/base/thread.h"
 #include "server/http/sockets.h"
 
 #include <arpa/inet.h>
@@ -382,7 +383,7 @@ bool clients_create(struct clients **out, const struct clients_options *options,
         ok = err_set(err, ERR_NO_MEMORY, "No memory to count connections");
     }
     if (ok) {
-        int failed = pthread_create(&clients->watcher, NULL, watch, clients);
+        int failed = thread_start(&clients->watcher, watch, clients);
         clients->watcher_runs = failed == 0;
         ok = failed == 0 ||
              err_set_errno(err, ERR_INTERNAL, failed, "Cannot start a thread to watch connections");
