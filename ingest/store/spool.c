@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* One piece fills while the thread is at the other. */
+/* One piece fills and is written while the thread is at the other. */
 #define PIECE_BYTES ((size_t)512 << 10)
 
 struct spool {
@@ -19,22 +19,20 @@ struct spool {
     bool thread_runs;
     unsigned filling; /* the piece that the next bytes go to */
     size_t filled_bytes;
+    uint64_t written_bytes;
+    int errnum;
 
     pthread_mutex_t lock;
     pthread_cond_t changed; /* one side waits at a time */
     const char *given;      /* the thread's piece; NULL: it has none */
     bool has_ended;
 
-    /* Of whoever writes: the thread, or the caller while that has no piece. */
-    int errnum;
-    uint64_t written_bytes;
     char pieces[2][PIECE_BYTES];
 };
 
-static void put_away(struct spool *spool, const char *piece, size_t len)
+static void write_piece(struct spool *spool, const char *piece, size_t len)
 {
     uint64_t begin = spool->written_bytes;
-    sha256_update(spool->hash, piece, len);
     while (len > 0 && spool->errnum == 0) {
         ssize_t done = write(spool->fd, piece, len);
         if (done >= 0) {
@@ -60,7 +58,7 @@ static void *run(void *argument)
             continue;
         }
         (void)pthread_mutex_unlock(&spool->lock);
-        put_away(spool, spool->given, PIECE_BYTES);
+        sha256_update(spool->hash, spool->given, PIECE_BYTES);
         (void)pthread_mutex_lock(&spool->lock);
         spool->given = NULL;
         (void)pthread_cond_signal(&spool->changed);
@@ -69,28 +67,33 @@ static void *run(void *argument)
     return NULL;
 }
 
-/* A full piece: to the thread, or without one put away here. */
-static int give(struct spool *spool)
+/* To the thread, or without one hashed here. */
+static void hash_piece(struct spool *spool, const char *piece)
 {
-    const char *piece = spool->pieces[spool->filling];
-    spool->filled_bytes = 0;
     if (!spool->thread_runs) {
         spool->thread_runs = thread_start(&spool->thread, run, spool) == 0;
     }
     if (!spool->thread_runs) {
-        put_away(spool, piece, PIECE_BYTES);
-        return spool->errnum;
+        sha256_update(spool->hash, piece, PIECE_BYTES);
+        return;
     }
     (void)pthread_mutex_lock(&spool->lock);
     while (spool->given != NULL) {
         (void)pthread_cond_wait(&spool->changed, &spool->lock);
     }
-    int errnum = spool->errnum;
     spool->given = piece;
     (void)pthread_cond_signal(&spool->changed);
     (void)pthread_mutex_unlock(&spool->lock);
     spool->filling ^= 1U;
-    return errnum;
+}
+
+/* A full piece. */
+static void put_away(struct spool *spool)
+{
+    const char *piece = spool->pieces[spool->filling];
+    spool->filled_bytes = 0;
+    hash_piece(spool, piece);
+    write_piece(spool, piece, PIECE_BYTES);
 }
 
 struct spool *spool_create(int fd)
@@ -124,17 +127,18 @@ struct spool *spool_create(int fd)
 int spool_add(struct spool *spool, const void *bytes, size_t len)
 {
     const char *at = bytes;
-    int errnum = 0;
-    while (len > 0 && errnum == 0) {
+    while (len > 0 && spool->errnum == 0) {
         size_t room = PIECE_BYTES - spool->filled_bytes;
         size_t take = len < room ? len : room;
         memcpy(spool->pieces[spool->filling] + spool->filled_bytes, at, take);
         spool->filled_bytes += take;
         at += take;
         len -= take;
-        errnum = take == room ? give(spool) : 0;
+        if (take == room) {
+            put_away(spool);
+        }
     }
-    return errnum;
+    return spool->errnum;
 }
 
 static void end_thread(struct spool *spool)
@@ -153,7 +157,9 @@ static void end_thread(struct spool *spool)
 int spool_end(struct spool *spool)
 {
     end_thread(spool);
-    put_away(spool, spool->pieces[spool->filling], spool->filled_bytes);
+    const char *rest = spool->pieces[spool->filling];
+    sha256_update(spool->hash, rest, spool->filled_bytes);
+    write_piece(spool, rest, spool->filled_bytes);
     spool->filled_bytes = 0;
     return spool->errnum;
 }

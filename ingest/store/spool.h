@@ -1,4 +1,4 @@
-/* Bytes on their way into a file: hashed and written by a thread beside the one that brings them,
+/* Bytes on their way into a file: hashed by a thread beside the one that brings and writes them,
  * once there are more than a piece of them. The system is asked to begin with the disk at once, so
  * that a sync at the end finds little left to do. */
 #ifndef KS_STORE_SPOOL_H

@@ -228,7 +228,8 @@ bool store_ingest_flows(struct store_ingest *ingest,
              keep_block(ingest, rows, by_target ? KIND_FLOWS_BY_TARGET : KIND_FLOWS, 0, &extent,
                         err);
     }
-    return ok;
+    /* They come last, often from a thread beside the analyses, which then need not write them. */
+    return ok && (!by_target || flush(rows, ingest_log_store(ingest), err));
 }
 
 /* ---- tracks and labels ---- */
