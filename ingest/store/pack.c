@@ -4,15 +4,17 @@
 #include <string.h>
 #include <zstd.h>
 
-/* Of zstd: the quickest, since packed columns are small already. */
+/* Of zstd, since packed columns are small already: its quickest level, and a table of what was
+ * seen that takes a corner of the fastest memory, where by itself it would fill that. */
 #define PACK_LEVEL 1
+#define PACK_HASH_LOG 10
+#define PACK_MIN_MATCH 6
 #define RAW_MAX_BYTES ((size_t)4 << 30)
 #define VARINT_BYTES 10
 /* Numbers that are packed at a time. */
 #define TILE_NUMBERS ((size_t)256)
-/* Of a longer column some values tell which coding takes fewer bytes. */
-#define LOOK_AT_ALL 256
-#define LOOK_STEP 5
+/* About so many values of a column tell which coding takes fewer bytes. */
+#define LOOKED_AT 64
 
 /* What stands before the numbers of pack_column. */
 enum column_coding { COLUMN_ONE_VALUE, COLUMN_PLAIN, COLUMN_DELTA };
@@ -116,7 +118,8 @@ static char *put_short(char *at, const uint64_t *codes, size_t count, uint64_t a
 /* At most TILE_NUMBERS; `any` has the bits of all of them. */
 static void put_tile(struct pack *pack, const uint64_t *codes, size_t count, uint64_t any)
 {
-    char *at = buf_reserve(&pack->raw, count * VARINT_BYTES);
+    char *room = buf_room(&pack->raw, count * VARINT_BYTES);
+    char *at = room;
     if (at == NULL) {
         return;
     }
@@ -127,7 +130,7 @@ static void put_tile(struct pack *pack, const uint64_t *codes, size_t count, uin
             at = put_number_at_once(at, codes[i]);
         }
     }
-    pack->raw.len = (size_t)(at - pack->raw.ptr);
+    buf_add(&pack->raw, (size_t)(at - room));
 }
 
 static size_t tile_of(size_t left)
@@ -199,7 +202,7 @@ static enum column_coding choose_coding(const int64_t *column, size_t count)
 {
     size_t plain_bytes = 0;
     size_t delta_bytes = 0;
-    size_t step = count > LOOK_AT_ALL ? LOOK_STEP : 1;
+    size_t step = count / LOOKED_AT | 1;
     for (size_t i = 1; i < count; i += step) {
         uint64_t value = (uint64_t)column[i];
         plain_bytes += more_bytes(zigzag(value));
@@ -238,21 +241,33 @@ void pack_texts(struct pack *pack, const char *const *texts, size_t count)
     }
 }
 
-bool pack_make_compressor(struct pack *pack)
+bool pack_make_compressor(struct ZSTD_CCtx_s **compressor)
 {
-    if (pack->compressor == NULL) {
-        pack->compressor = ZSTD_createCCtx();
+    static const struct {
+        ZSTD_cParameter parameter;
+        int value;
+    } settings[] = {
+        {ZSTD_c_compressionLevel, PACK_LEVEL},
+        {ZSTD_c_hashLog, PACK_HASH_LOG},
+        {ZSTD_c_minMatch, PACK_MIN_MATCH},
+        {ZSTD_c_checksumFlag, 1},
+    };
+    if (*compressor != NULL) {
+        return true;
     }
-    return pack->compressor != NULL &&
-           !ZSTD_isError(
-               ZSTD_CCtx_setParameter(pack->compressor, ZSTD_c_compressionLevel, PACK_LEVEL)) &&
-           !ZSTD_isError(ZSTD_CCtx_setParameter(pack->compressor, ZSTD_c_checksumFlag, 1));
+    *compressor = ZSTD_createCCtx();
+    bool ok = *compressor != NULL;
+    for (size_t i = 0; ok && i < sizeof settings / sizeof *settings; i++) {
+        ok = !ZSTD_isError(
+            ZSTD_CCtx_setParameter(*compressor, settings[i].parameter, settings[i].value));
+    }
+    return ok;
 }
 
 bool pack_finish(struct pack *pack, void **bytes, size_t *len, struct err *err)
 {
     size_t room = ZSTD_compressBound(pack->raw.len);
-    *bytes = pack->raw.failed || !pack_make_compressor(pack) ? NULL : malloc(room);
+    *bytes = pack->raw.failed || !pack_make_compressor(&pack->compressor) ? NULL : malloc(room);
     if (*bytes == NULL) {
         return err_set(err, ERR_NO_MEMORY, "no memory to store %zu bytes of columns",
                        pack->raw.len);
