@@ -151,6 +151,13 @@ def pack(trace):
     return packed
 
 
+def make_packed(folder, size):
+    """A gzipped trace of at least `size` bytes of JSON; its path."""
+    plain = os.path.join(folder, 'worker0.1.pt.trace.json')
+    make_trace(plain, size)
+    return pack(plain)
+
+
 def exponent(points):
     """Slope of the line of least squares through the logarithms: 1 is linear."""
     xs, ys = [math.log(x) for x, _ in points], [math.log(y) for _, y in points]

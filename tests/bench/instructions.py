@@ -10,7 +10,6 @@ between machines. Exit code 77: valgrind is not there.
 """
 import argparse
 import collections
-import gzip
 import http.client
 import json
 import os
@@ -98,13 +97,10 @@ def of_answers(program, data, paths, folder):
 
 
 def count(program, folder):
-    plain = os.path.join(folder, 'worker0.1.pt.trace.json')
-    ingest.make_trace(plain, TRACE_BYTES)
-    with open(plain, 'rb') as source, gzip.open(plain + '.gz', 'wb', 6) as packed:
-        shutil.copyfileobj(source, packed)
+    trace = ingest.make_packed(folder, TRACE_BYTES)
     data = os.path.join(folder, 'data')
-    run([program, 'ingest', '--data-dir', data, '--run', 'bench', plain + '.gz'], os.path.join(folder, 'log'))
-    counts = {'ingest': of_ingest(program, plain + '.gz', folder)}
+    run([program, 'ingest', '--data-dir', data, '--run', 'bench', trace], os.path.join(folder, 'log'))
+    counts = {'ingest': of_ingest(program, trace, folder)}
     for name, paths in ANSWERS.items():
         counts[name] = of_answers(program, data, paths, folder)
     return counts

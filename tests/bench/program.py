@@ -14,11 +14,14 @@ class Program:
         self.command = [*before, program, 'serve', '--listen', '127.0.0.1:0', '--data-dir', data, *options]
 
     def __enter__(self):
-        with open(self.log, 'wb') as sink:
-            self.process = subprocess.Popen(self.command, stdout=sink, stderr=sink)
+        self.start()
         self.port = self.wait_for_port()
         self.url = 'http://127.0.0.1:%d' % self.port
         return self
+
+    def start(self):
+        with open(self.log, 'wb') as sink:
+            self.process = subprocess.Popen(self.command, stdout=sink, stderr=sink)
 
     def wait_for_port(self):
         while self.process.poll() is None:
@@ -32,8 +35,12 @@ class Program:
         return pathlib.Path(self.log).read_text(errors='replace')
 
     def peak_bytes(self):
+        return self.memory_bytes('VmHWM')
+
+    def memory_bytes(self, name):
+        """What the system says of the server's memory: VmHWM is the peak, VmRSS what it holds now."""
         status = pathlib.Path('/proc/%d/status' % self.process.pid).read_text()
-        return int(re.search(r'VmHWM:\s*(\d+)', status)[1]) * 1024
+        return int(re.search(name + r':\s*(\d+)', status)[1]) * 1024
 
     def __exit__(self, *_):
         self.process.terminate()

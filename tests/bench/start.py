@@ -15,13 +15,13 @@ import shutil
 import socket
 import sqlite3
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
 
 import ingest
 import timeline
+from program import Program
 
 TRACES_A_RUN = 100
 READY = b'GET /readyz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n'
@@ -38,35 +38,32 @@ def small_trace():
     return json.dumps({'schemaVersion': 1, 'traceEvents': events}).encode()
 
 
-class Program:
-    """The server on a port that is known before it listens, so that the way to ready can be timed."""
+class Timed(Program):
+    """The server on a port that is known before it listens, so that the way to ready can be timed; ready when it is entered."""
 
     def __init__(self, program, data):
         with socket.socket() as probe:
             probe.bind(('127.0.0.1', 0))
             self.port = probe.getsockname()[1]
-        self.begin = time.monotonic()
-        self.process = subprocess.Popen([program, 'serve', '--listen', '127.0.0.1:%d' % self.port, '--data-dir', data],
-                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        super().__init__(program, data, '--listen', '127.0.0.1:%d' % self.port)
 
-    def ready(self):
-        """Seconds from the start to the first answer that says so."""
+    def __enter__(self):
+        begin = time.monotonic()
+        self.start()
+        self.wait_until_ready()
+        self.seconds_to_ready = time.monotonic() - begin
+        return self
+
+    def wait_until_ready(self):
         while self.process.poll() is None:
             try:
                 with socket.create_connection(('127.0.0.1', self.port), timeout=60) as connection:
                     connection.sendall(READY)
                     if connection.recv(100).startswith(b'HTTP/1.1 200'):
-                        return time.monotonic() - self.begin
+                        return
             except ConnectionRefusedError:
                 time.sleep(0.0005)
-        sys.exit('the server did not start')
-
-    def stop(self):
-        self.process.terminate()
-        self.process.wait()
-
-    def resident(self):
-        return int(next(line for line in pathlib.Path('/proc/%d/status' % self.process.pid).read_text().splitlines() if 'VmRSS' in line).split()[1]) * 1024
+        sys.exit('the server did not start: ' + self.words())
 
     def processor_seconds(self):
         fields = pathlib.Path('/proc/%d/stat' % self.process.pid).read_text().rsplit(')', 1)[1].split()
@@ -127,11 +124,8 @@ def multiply(data, count):
 
 
 def make_data(args, data):
-    server = Program(args.program, data)
-    server.ready()
-    client = timeline.Client(server.port)
-    client.ask('/api/v1/runs/run-0/traces/worker0.pt.trace.json', 'PUT', small_trace())
-    server.stop()
+    with Timed(args.program, data) as server:
+        timeline.Client(server.port).ask('/api/v1/runs/run-0/traces/worker0.pt.trace.json', 'PUT', small_trace())
     multiply(data, args.traces)
 
 
@@ -143,27 +137,27 @@ def traces_of(client):
 def measure(args, data):
     seconds = []
     for _ in range(args.starts):
-        server = Program(args.program, data)
-        seconds.append(server.ready())
-        server.stop()
+        with Timed(args.program, data) as server:
+            seconds.append(server.seconds_to_ready)
     print('  start to ready: %.1f ms (%.1f to %.1f)' % tuple(1e3 * s for s in (statistics.median(seconds), min(seconds), max(seconds))))
+    with Timed(args.program, data) as server:
+        rest(args, server)
+        client = timeline.Client(server.port)
+        count = traces_of(client)
+        for path in ('/api/v1/runs', '/api/v1/runs/run-0', '/api/v1/traces/1/overview', '/metrics'):
+            print('  %-28s %.1f ms, then %.1f ms' % (path, 1e3 * client.ask(path)[1], 1e3 * client.ask(path)[1]))
+        print('  memory after that: %.1f MB' % (server.memory_bytes('VmRSS') / ingest.MB))
+    return count == args.traces or print('  WRONG: %d traces are shown' % count)
 
-    server = Program(args.program, data)
-    server.ready()
+
+def rest(args, server):
     time.sleep(6)  # longer than a connection is kept
-    resident, before, worked = server.resident(), server.wakeups(), server.processor_seconds()
+    resident, before, worked = server.memory_bytes('VmRSS'), server.wakeups(), server.processor_seconds()
     print('  memory at rest: %.1f MB' % (resident / ingest.MB))
     time.sleep(args.idle)
     after = server.wakeups()
     woken = {task: after.get(task, 0) - count for task, count in before.items() if after.get(task, 0) != count}
     print('  %g s at rest: %.2f s of the processor, %d wakeups in %d threads' % (args.idle, server.processor_seconds() - worked, sum(woken.values()), len(woken)))
-    client = timeline.Client(server.port)
-    count = traces_of(client)
-    for path in ('/api/v1/runs', '/api/v1/runs/run-7', '/api/v1/traces/1/overview', '/metrics'):
-        print('  %-28s %.1f ms, then %.1f ms' % (path, 1e3 * client.ask(path)[1], 1e3 * client.ask(path)[1]))
-    print('  memory after that: %.1f MB' % (server.resident() / ingest.MB))
-    server.stop()
-    return count == args.traces or print('  WRONG: %d traces are shown' % count)
 
 
 def main():

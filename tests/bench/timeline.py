@@ -8,7 +8,6 @@ windows of random width and place, the width evenly spread over its orders of ma
 also sends the exported document back and compares the views of both. The ratios are what to compare between machines.
 """
 import argparse
-import gzip
 import http.client
 import json
 import math
@@ -126,14 +125,6 @@ def measure(args, trace, folder):
     return good
 
 
-def make_gzipped(folder, megabytes):
-    plain = os.path.join(folder, 'worker0.1.pt.trace.json')
-    ingest.make_trace(plain, megabytes * MB)
-    with open(plain, 'rb') as source, gzip.open(plain + '.gz', 'wb', 6) as packed:
-        shutil.copyfileobj(source, packed, 1 << 20)
-    return plain + '.gz'
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('--program', default=str(ingest.ROOT / 'build/kinetoscope'))
@@ -145,7 +136,7 @@ def main():
     args = parser.parse_args()
     folder = tempfile.mkdtemp(prefix='kinetoscope-bench-')
     try:
-        trace = args.trace or make_gzipped(folder, args.megabytes)
+        trace = args.trace or ingest.make_packed(folder, args.megabytes * MB)
         print('%s (%s)' % (os.path.basename(trace), ingest.machine()))
         sys.exit(0 if measure(args, trace, folder) else 1)
     finally:

@@ -3,6 +3,7 @@
 Environment: KINETOSCOPE_BIN (the program), KINETOSCOPE_REFERENCE (reference data, default ../shared beside the tree).
 """
 import collections
+import functools
 import gzip
 import http.client
 import json
@@ -147,10 +148,15 @@ def fixture_json(case):
     return gzip.decompress(content) if name.endswith('.gz') else content
 
 
+@functools.lru_cache(maxsize=1)
+def packed_blanks():
+    return gzip.compress(b' ' * (64 << 20))
+
+
 def blank_bomb(members, inside=b'{"traceEvents": []}'):
     """A trace whose list of events ends with blanks: 64 MB from each member of the gzip file, which is small and long to read."""
     head, tail = inside.rsplit(b']', 1)
-    return gzip.compress(head) + gzip.compress(b' ' * (64 << 20)) * members + gzip.compress(b']' + tail)
+    return gzip.compress(head) + packed_blanks() * members + gzip.compress(b']' + tail)
 
 
 def large_trace(size):
