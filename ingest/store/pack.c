@@ -268,33 +268,25 @@ void pack_texts(struct pack *pack, const char *const *texts, size_t count)
     }
 }
 
-bool pack_make_compressor(struct ZSTD_CCtx_s **compressor)
+static bool set(struct pack *pack, ZSTD_cParameter parameter, int value)
 {
-    static const struct {
-        ZSTD_cParameter parameter;
-        int value;
-    } settings[] = {
-        {ZSTD_c_compressionLevel, PACK_LEVEL},
-        {ZSTD_c_hashLog, PACK_HASH_LOG},
-        {ZSTD_c_minMatch, PACK_MIN_MATCH},
-        {ZSTD_c_checksumFlag, 1},
-    };
-    if (*compressor != NULL) {
-        return true;
+    return !ZSTD_isError(ZSTD_CCtx_setParameter(pack->compressor, parameter, value));
+}
+
+bool pack_make_compressor(struct pack *pack)
+{
+    if (pack->compressor == NULL) {
+        pack->compressor = ZSTD_createCCtx();
     }
-    *compressor = ZSTD_createCCtx();
-    bool ok = *compressor != NULL;
-    for (size_t i = 0; ok && i < sizeof settings / sizeof *settings; i++) {
-        ok = !ZSTD_isError(
-            ZSTD_CCtx_setParameter(*compressor, settings[i].parameter, settings[i].value));
-    }
-    return ok;
+    return pack->compressor != NULL && set(pack, ZSTD_c_compressionLevel, PACK_LEVEL) &&
+           set(pack, ZSTD_c_hashLog, PACK_HASH_LOG) && set(pack, ZSTD_c_minMatch, PACK_MIN_MATCH) &&
+           set(pack, ZSTD_c_checksumFlag, 1);
 }
 
 bool pack_finish(struct pack *pack, void **bytes, size_t *len, struct err *err)
 {
     size_t room = ZSTD_compressBound(pack->raw.len);
-    *bytes = pack->raw.failed || !pack_make_compressor(&pack->compressor) ? NULL : malloc(room);
+    *bytes = pack->raw.failed || !pack_make_compressor(pack) ? NULL : malloc(room);
     if (*bytes == NULL) {
         return err_set(err, ERR_NO_MEMORY, "no memory to store %zu bytes of columns",
                        pack->raw.len);

@@ -31,9 +31,9 @@ void pack_i64(struct pack *pack, const int64_t *column, size_t count);
 void pack_column(struct pack *pack, const int64_t *column, size_t count);
 /* NULL is kept. */
 void pack_texts(struct pack *pack, const char *const *texts, size_t count);
-/* Makes the compressor where there is none yet, set as all columns are compressed; whoever has it
- * frees it. False without memory. */
-bool pack_make_compressor(struct ZSTD_CCtx_s **compressor) KS_MUST_USE;
+/* The compressor, set as packs are compressed; pack_finish does it itself. False without memory.
+ */
+bool pack_make_compressor(struct pack *pack) KS_MUST_USE;
 /* Compressed, with a checksum, malloc'ed. ERR_NO_MEMORY. */
 bool pack_finish(struct pack *pack, void **bytes, size_t *len, struct err *err) KS_MUST_USE;
 

@@ -38,9 +38,8 @@ static bool begin_frame(struct pack_parts *parts)
 {
     static const char no_size[SIZE_BYTES] = {0};
     buf_append(&parts->out, no_size, sizeof no_size);
-    return pack_make_compressor(&parts->pack.compressor) &&
-           set(parts, ZSTD_c_windowLog, PART_WINDOW_LOG) && set(parts, ZSTD_c_hashLog, 0) &&
-           set(parts, ZSTD_c_minMatch, 0);
+    return pack_make_compressor(&parts->pack) && set(parts, ZSTD_c_windowLog, PART_WINDOW_LOG) &&
+           set(parts, ZSTD_c_hashLog, 0) && set(parts, ZSTD_c_minMatch, 0);
 }
 
 static void compress_part(struct pack_parts *parts, ZSTD_EndDirective directive)

@@ -1,11 +1,10 @@
 #include "ingest/store/timeline_coder.h"
 
-#include "ingest/store/pack.h"
-
 #include <stdlib.h>
 #include <string.h>
 #include <zstd.h>
 
+#define COLUMN_ZSTD_LEVEL 1
 #define RAW_MAX_BYTES ((size_t)1 << 30)
 #define NUMBER_BYTES 8
 /* Numbers are read eight bytes at a time, whatever their length. */
@@ -99,7 +98,10 @@ static bool no_memory(struct err *err)
 
 bool column_writer_finish(struct column_writer *writer, struct buf *out, struct err *err)
 {
-    if (writer->raw.failed || !pack_make_compressor(&writer->zstd)) {
+    if (writer->zstd == NULL) {
+        writer->zstd = ZSTD_createCCtx();
+    }
+    if (writer->zstd == NULL || writer->raw.failed) {
         return no_memory(err);
     }
     size_t room = ZSTD_compressBound(writer->raw.len);
@@ -107,6 +109,8 @@ bool column_writer_finish(struct column_writer *writer, struct buf *out, struct 
     if (to == NULL) {
         return no_memory(err);
     }
+    (void)ZSTD_CCtx_setParameter(writer->zstd, ZSTD_c_compressionLevel, COLUMN_ZSTD_LEVEL);
+    (void)ZSTD_CCtx_setParameter(writer->zstd, ZSTD_c_checksumFlag, 1);
     size_t len = ZSTD_compress2(writer->zstd, to, room, writer->raw.ptr, writer->raw.len);
     if (ZSTD_isError(len)) {
         return no_memory(err);

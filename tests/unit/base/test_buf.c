@@ -68,9 +68,9 @@ static void add(struct buf *buf, enum way way, const char *text)
         break;
     case WAY_ROOM:
         room = buf_room(buf, strlen(text));
-        if (room != NULL) {
-            memcpy(room, text, strlen(text));
-            buf_add(buf, strlen(text));
+        for (; room != NULL && *text != '\0'; text++) {
+            *room++ = *text;
+            buf_add(buf, 1);
         }
         break;
     case WAY_PUTC:
