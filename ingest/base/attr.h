@@ -10,11 +10,14 @@
 #define KS_PRINTF(fmt, first) __attribute__((format(printf, fmt, first)))
 #define KS_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define KS_LIKELY(x) __builtin_expect(!!(x), 1)
+/* The memory at `address` is read soon. */
+#define KS_PREFETCH(address) __builtin_prefetch(address)
 #else
 #define KS_MUST_USE
 #define KS_PRINTF(fmt, first)
 #define KS_UNLIKELY(x) (x)
 #define KS_LIKELY(x) (x)
+#define KS_PREFETCH(address) ((void)(address))
 #endif
 
 #endif

@@ -87,6 +87,17 @@ char *buf_reserve(struct buf *buf, size_t len)
     return buf->ptr + buf->len;
 }
 
+char *buf_room(struct buf *buf, size_t len)
+{
+    return has_room(buf, len) ? buf->ptr + buf->len : NULL;
+}
+
+void buf_add(struct buf *buf, size_t len)
+{
+    buf->len += len;
+    buf->ptr[buf->len] = '\0';
+}
+
 void buf_append(struct buf *buf, const void *bytes, size_t len)
 {
     if (len == 0 || !has_room(buf, len)) {

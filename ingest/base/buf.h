@@ -23,8 +23,13 @@ void buf_append(struct buf *buf, const void *bytes, size_t len);
 void buf_puts(struct buf *buf, const char *text);
 void buf_putc(struct buf *buf, char c);
 void buf_printf(struct buf *buf, const char *fmt, ...) KS_PRINTF(2, 3);
-/* Room for `len` more bytes at ptr + len, or NULL (and `failed`). The caller adds to `len`. */
+/* Room for `len` more bytes at ptr + len, cleared, or NULL (and `failed`). The caller adds to
+ * `len`.
+ */
 char *buf_reserve(struct buf *buf, size_t len) KS_MUST_USE;
+/* The same without clearing it, for what is written often; buf_add tells how much was written. */
+char *buf_room(struct buf *buf, size_t len) KS_MUST_USE;
+void buf_add(struct buf *buf, size_t len);
 /* Hands the bytes to the caller, who frees them with free(); the buffer is empty again. */
 char *buf_take(struct buf *buf, size_t *len);
 

@@ -268,8 +268,11 @@ static bool grow_texts(struct event_encoder *encoder, size_t text_count)
     return true;
 }
 
-static void mark_text(struct event_encoder *encoder, uint32_t id, uint8_t flags)
+static inline void mark_text(struct event_encoder *encoder, uint32_t id, uint8_t flags)
 {
+    if (KS_LIKELY((encoder->flags[id] & flags) == flags)) {
+        return;
+    }
     if (encoder->flags[id] == 0) {
         uint32_t word = id / WORD_BITS;
         encoder->used[word] |= (uint32_t)1 << id % WORD_BITS;
@@ -458,11 +461,13 @@ static void pack_sequence(struct event_encoder *encoder, uint32_t event_count)
         pack_number(pack, encoder->columns.locals[k].template);
     }
     if (encoder->columns.local_count <= BYTE_TEMPLATES) {
-        char *at = buf_reserve(&pack->raw, event_count);
+        char *at = buf_room(&pack->raw, event_count);
         for (uint32_t i = 0; at != NULL && i < event_count; i++) {
             at[i] = (char)(unsigned char)encoder->columns.sequence[i];
         }
-        pack->raw.len += at == NULL ? 0 : event_count;
+        if (at != NULL) {
+            buf_add(&pack->raw, event_count);
+        }
         return;
     }
     for (uint32_t i = 0; i < event_count; i++) {

@@ -4,15 +4,17 @@
 #include <string.h>
 #include <zstd.h>
 
-/* Of zstd: the quickest, since packed columns are small already. */
+/* Of zstd, since packed columns are small already: its quickest level, and a table of what was
+ * seen that takes a corner of the fastest memory, where by itself it would fill that. */
 #define PACK_LEVEL 1
+#define PACK_HASH_LOG 10
+#define PACK_MIN_MATCH 6
 #define RAW_MAX_BYTES ((size_t)4 << 30)
 #define VARINT_BYTES 10
 /* Numbers that are packed at a time. */
 #define TILE_NUMBERS ((size_t)256)
-/* Of a longer column some values tell which coding takes fewer bytes. */
-#define LOOK_AT_ALL 256
-#define LOOK_STEP 5
+/* About so many values of a column tell which coding takes fewer bytes. */
+#define LOOKED_AT 64
 
 /* What stands before the numbers of pack_column. */
 enum column_coding { COLUMN_ONE_VALUE, COLUMN_PLAIN, COLUMN_DELTA };
@@ -67,42 +69,18 @@ void pack_bytes(struct pack *pack, const uint8_t *column, size_t count)
     }
 }
 
-/* Bytes of a packed number below 2^28 beyond its first one: each has seven bits. Without a branch,
- * since lengths of neighbours differ. */
-static inline unsigned more_bytes(uint64_t value)
+/* Below 2^7. */
+static char *put_byte_tile(char *at, const uint64_t *codes, size_t count)
 {
-    return (unsigned)(value >= (uint64_t)1 << 7) + (unsigned)(value >= (uint64_t)1 << 14) +
-           (unsigned)(value >= (uint64_t)1 << 21);
+    for (size_t i = 0; i < count; i++) {
+        at[i] = (char)codes[i];
+    }
+    return at + count;
 }
 
-/* As put_number; writes 4 bytes at once where that is enough. */
-static inline char *put_number_at_once(char *at, uint64_t value)
+/* Below 2^14. Writes a byte more. */
+static char *put_short_tile(char *at, const uint64_t *codes, size_t count)
 {
-    if (KS_UNLIKELY(value >> 28 != 0)) {
-        return put_number(at, value);
-    }
-    unsigned more = more_bytes(value);
-    uint32_t continued = 0x00808080U & (((uint32_t)1 << 8 * more) - 1);
-    uint32_t bytes = (uint32_t)value;
-    bytes = (bytes & 0x00003FFFU) | (bytes & 0x0FFFC000U) << 2;
-    bytes = (bytes & 0x007F007FU) | (bytes & 0x3F803F80U) << 1;
-    bytes |= continued;
-    at[0] = (char)bytes;
-    at[1] = (char)(bytes >> 8);
-    at[2] = (char)(bytes >> 16);
-    at[3] = (char)(bytes >> 24);
-    return at + more + 1;
-}
-
-/* Numbers of one byte, or two. Writes a byte more. */
-static char *put_short(char *at, const uint64_t *codes, size_t count, uint64_t any)
-{
-    if (any < (uint64_t)1 << 7) {
-        for (size_t i = 0; i < count; i++) {
-            at[i] = (char)codes[i];
-        }
-        return at + count;
-    }
     for (size_t i = 0; i < count; i++) {
         unsigned code = (unsigned)codes[i];
         unsigned more = code >= 1 << 7;
@@ -113,21 +91,66 @@ static char *put_short(char *at, const uint64_t *codes, size_t count, uint64_t a
     return at;
 }
 
+/* A number below 2^28 as it is packed, the first byte lowest: the seven bits of each byte apart,
+ * and above them whether another one follows. */
+static inline uint32_t spread(uint32_t value)
+{
+    uint32_t bytes = (value & 0x00003FFFU) | (value & 0x0FFFC000U) << 2;
+    bytes = (bytes & 0x007F007FU) | (bytes & 0x3F803F80U) << 1;
+    uint32_t behind = bytes >> 8;
+    behind |= behind >> 8;
+    behind |= behind >> 16;
+    return bytes | ((behind + 0x7F7F7F7FU) & 0x80808080U);
+}
+
+static inline unsigned spread_length(uint32_t bytes)
+{
+    uint32_t followed = bytes >> 7 & 0x01010101U;
+    followed += followed >> 8;
+    followed += followed >> 16;
+    return (followed & 7) + 1;
+}
+
+/* Below 2^28. Writes three bytes more. The lengths differ from one to the next: no branch may ask
+ * for them, and what comes before them is done for several at a time. */
+static char *put_spread_tile(char *at, const uint64_t *codes, size_t count)
+{
+    uint32_t bytes[TILE_NUMBERS];
+    uint32_t lengths[TILE_NUMBERS];
+    for (size_t i = 0; i < count; i++) {
+        bytes[i] = spread((uint32_t)codes[i]);
+        lengths[i] = spread_length(bytes[i]);
+    }
+    for (size_t i = 0; i < count; i++) {
+        at[0] = (char)bytes[i];
+        at[1] = (char)(bytes[i] >> 8);
+        at[2] = (char)(bytes[i] >> 16);
+        at[3] = (char)(bytes[i] >> 24);
+        at += lengths[i];
+    }
+    return at;
+}
+
+static char *put_large_tile(char *at, const uint64_t *codes, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        at = put_number(at, codes[i]);
+    }
+    return at;
+}
+
 /* At most TILE_NUMBERS; `any` has the bits of all of them. */
 static void put_tile(struct pack *pack, const uint64_t *codes, size_t count, uint64_t any)
 {
-    char *at = buf_reserve(&pack->raw, count * VARINT_BYTES);
-    if (at == NULL) {
+    char *room = buf_room(&pack->raw, count * VARINT_BYTES);
+    if (room == NULL) {
         return;
     }
-    if (any < (uint64_t)1 << 14) {
-        at = put_short(at, codes, count, any);
-    } else {
-        for (size_t i = 0; i < count; i++) {
-            at = put_number_at_once(at, codes[i]);
-        }
-    }
-    pack->raw.len = (size_t)(at - pack->raw.ptr);
+    char *at = any < (uint64_t)1 << 7    ? put_byte_tile(room, codes, count)
+               : any < (uint64_t)1 << 14 ? put_short_tile(room, codes, count)
+               : any < (uint64_t)1 << 28 ? put_spread_tile(room, codes, count)
+                                         : put_large_tile(room, codes, count);
+    buf_add(&pack->raw, (size_t)(at - room));
 }
 
 static size_t tile_of(size_t left)
@@ -194,12 +217,19 @@ static bool are_all_equal(const int64_t *column, size_t count)
     return differ == 0;
 }
 
+/* Bytes of a packed number below 2^28 beyond its first one. */
+static inline unsigned more_bytes(uint64_t value)
+{
+    return (unsigned)(value >= (uint64_t)1 << 7) + (unsigned)(value >= (uint64_t)1 << 14) +
+           (unsigned)(value >= (uint64_t)1 << 21);
+}
+
 /* Of a column whose values are not all equal. */
 static enum column_coding choose_coding(const int64_t *column, size_t count)
 {
     size_t plain_bytes = 0;
     size_t delta_bytes = 0;
-    size_t step = count > LOOK_AT_ALL ? LOOK_STEP : 1;
+    size_t step = count / LOOKED_AT | 1;
     for (size_t i = 1; i < count; i += step) {
         uint64_t value = (uint64_t)column[i];
         plain_bytes += more_bytes(zigzag(value));
@@ -238,15 +268,19 @@ void pack_texts(struct pack *pack, const char *const *texts, size_t count)
     }
 }
 
+static bool set(struct pack *pack, ZSTD_cParameter parameter, int value)
+{
+    return !ZSTD_isError(ZSTD_CCtx_setParameter(pack->compressor, parameter, value));
+}
+
 bool pack_make_compressor(struct pack *pack)
 {
     if (pack->compressor == NULL) {
         pack->compressor = ZSTD_createCCtx();
     }
-    return pack->compressor != NULL &&
-           !ZSTD_isError(
-               ZSTD_CCtx_setParameter(pack->compressor, ZSTD_c_compressionLevel, PACK_LEVEL)) &&
-           !ZSTD_isError(ZSTD_CCtx_setParameter(pack->compressor, ZSTD_c_checksumFlag, 1));
+    return pack->compressor != NULL && set(pack, ZSTD_c_compressionLevel, PACK_LEVEL) &&
+           set(pack, ZSTD_c_hashLog, PACK_HASH_LOG) && set(pack, ZSTD_c_minMatch, PACK_MIN_MATCH) &&
+           set(pack, ZSTD_c_checksumFlag, 1);
 }
 
 bool pack_finish(struct pack *pack, void **bytes, size_t *len, struct err *err)

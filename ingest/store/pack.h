@@ -15,7 +15,7 @@
 
 struct pack {
     struct buf raw;
-    struct ZSTD_CCtx_s *compressor; /* made by pack_make_compressor, used again by the next */
+    struct ZSTD_CCtx_s *compressor; /* made when it is needed first, used again by the next */
 };
 
 void pack_init(struct pack *pack);
@@ -31,8 +31,8 @@ void pack_i64(struct pack *pack, const int64_t *column, size_t count);
 void pack_column(struct pack *pack, const int64_t *column, size_t count);
 /* NULL is kept. */
 void pack_texts(struct pack *pack, const char *const *texts, size_t count);
-/* The compressor, set as all packs are compressed; pack_finish does it itself. False without
- * memory. */
+/* The compressor, set as packs are compressed; pack_finish does it itself. False without memory.
+ */
 bool pack_make_compressor(struct pack *pack) KS_MUST_USE;
 /* Compressed, with a checksum, malloc'ed. ERR_NO_MEMORY. */
 bool pack_finish(struct pack *pack, void **bytes, size_t *len, struct err *err) KS_MUST_USE;

@@ -28,13 +28,18 @@ void pack_parts_free(struct pack_parts *parts)
     buf_free(&parts->out);
 }
 
+static bool set(struct pack_parts *parts, ZSTD_cParameter parameter, int value)
+{
+    return !ZSTD_isError(ZSTD_CCtx_setParameter(parts->pack.compressor, parameter, value));
+}
+
+/* 0 is zstd's own choice: steps that repeat earlier ones are found by a larger table only. */
 static bool begin_frame(struct pack_parts *parts)
 {
     static const char no_size[SIZE_BYTES] = {0};
     buf_append(&parts->out, no_size, sizeof no_size);
-    return pack_make_compressor(&parts->pack) &&
-           !ZSTD_isError(
-               ZSTD_CCtx_setParameter(parts->pack.compressor, ZSTD_c_windowLog, PART_WINDOW_LOG));
+    return pack_make_compressor(&parts->pack) && set(parts, ZSTD_c_windowLog, PART_WINDOW_LOG) &&
+           set(parts, ZSTD_c_hashLog, 0) && set(parts, ZSTD_c_minMatch, 0);
 }
 
 static void compress_part(struct pack_parts *parts, ZSTD_EndDirective directive)
@@ -45,14 +50,16 @@ static void compress_part(struct pack_parts *parts, ZSTD_EndDirective directive)
         !parts->failed && !raw->failed && (parts->pack.compressor != NULL || begin_frame(parts));
     size_t left = 1;
     while (ok && left != 0) {
-        ZSTD_outBuffer room = {.dst = buf_reserve(&parts->out, ZSTD_CStreamOutSize()),
+        ZSTD_outBuffer room = {.dst = buf_room(&parts->out, ZSTD_CStreamOutSize()),
                                .size = ZSTD_CStreamOutSize(),
                                .pos = 0};
         left = room.dst == NULL
                    ? 0
                    : ZSTD_compressStream2(parts->pack.compressor, &room, &in, directive);
         ok = room.dst != NULL && !ZSTD_isError(left);
-        parts->out.len += room.pos;
+        if (ok) {
+            buf_add(&parts->out, room.pos);
+        }
         left = directive == ZSTD_e_continue ? in.size - in.pos : left;
     }
     parts->raw_bytes += raw->len;

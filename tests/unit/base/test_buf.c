@@ -42,7 +42,7 @@ static void appends_add_up_and_stay_terminated(void **state)
 }
 
 /* For every way to append: what fits exactly succeeds, one byte more fails and stays failed. */
-enum way { WAY_APPEND, WAY_PUTS, WAY_PRINTF, WAY_RESERVE, WAY_PUTC };
+enum way { WAY_APPEND, WAY_PUTS, WAY_PRINTF, WAY_RESERVE, WAY_ROOM, WAY_PUTC };
 
 static void add(struct buf *buf, enum way way, const char *text)
 {
@@ -64,6 +64,13 @@ static void add(struct buf *buf, enum way way, const char *text)
                 *room++ = *text;
                 buf->len++;
             }
+        }
+        break;
+    case WAY_ROOM:
+        room = buf_room(buf, strlen(text));
+        for (; room != NULL && *text != '\0'; text++) {
+            *room++ = *text;
+            buf_add(buf, 1);
         }
         break;
     case WAY_PUTC:
@@ -153,6 +160,22 @@ static void reserved_room_stays_terminated_when_half_used(void **state)
     buf_free(&buf);
 }
 
+static void room_is_terminated_behind_what_was_added(void **state)
+{
+    (void)state;
+    struct buf buf;
+    buf_init(&buf, 1000);
+    char *room = buf_room(&buf, 100);
+    assert_non_null(room);
+    memset(room, 'h', 100);
+    buf_add(&buf, 4);
+    assert_string_equal(buf.ptr, "hhhh");
+    assert_null(buf_room(&buf, 1000));
+    assert_true(buf.failed);
+    assert_string_equal(buf.ptr, "hhhh");
+    buf_free(&buf);
+}
+
 static void taken_bytes_belong_to_the_caller(void **state)
 {
     (void)state;
@@ -184,6 +207,7 @@ int main(void)
         cmocka_unit_test(after_a_failure_nothing_is_added),
         cmocka_unit_test(absurd_lengths_fail_without_overflow),
         cmocka_unit_test(reserved_room_stays_terminated_when_half_used),
+        cmocka_unit_test(room_is_terminated_behind_what_was_added),
         cmocka_unit_test(taken_bytes_belong_to_the_caller),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -259,6 +259,35 @@ static void numbers_have_their_bytes(void **state)
     pack_free(&pack);
 }
 
+/* Whatever is near: many numbers at once are written as each one by itself. */
+static void numbers_have_the_bytes_of_each_one(void **state)
+{
+    (void)state;
+    static const unsigned bits[] = {6, 7, 8, 13, 14, 15, 20, 21, 22, 27, 28, 29, 63};
+    for (size_t b = 0; b < COUNT_OF(bits); b++) {
+        int64_t column[WORD_BITS_MAX * 3 + 1];
+        struct pack together;
+        struct pack apart;
+        size_t count = 0;
+        for (unsigned bit = 0; bit < bits[b]; bit++) {
+            column[count++] = (int64_t)1 << bit >> 1;
+            column[count++] = -((int64_t)1 << bit >> 1);
+            column[count++] = ((int64_t)1 << bit >> 1) - 1;
+        }
+        pack_init(&together);
+        pack_init(&apart);
+        pack_i64(&together, column, count);
+        for (size_t i = 0; i < count; i++) {
+            uint64_t delta = (uint64_t)column[i] - (i == 0 ? 0 : (uint64_t)column[i - 1]);
+            pack_number(&apart, delta << 1 ^ (delta >> 63 != 0 ? UINT64_MAX : 0));
+        }
+        assert_int_equal(together.raw.len, apart.raw.len);
+        assert_memory_equal(together.raw.ptr, apart.raw.ptr, apart.raw.len);
+        pack_free(&together);
+        pack_free(&apart);
+    }
+}
+
 static void nothing_packs_too(void **state)
 {
     (void)state;
@@ -404,6 +433,7 @@ int main(void)
         cmocka_unit_test(long_columns_come_back),
         cmocka_unit_test(numbers_of_every_length_come_back),
         cmocka_unit_test(numbers_have_their_bytes),
+        cmocka_unit_test(numbers_have_the_bytes_of_each_one),
         cmocka_unit_test(nothing_packs_too),
         cmocka_unit_test(damage_is_told),
         cmocka_unit_test(refuses_what_does_not_fit),
