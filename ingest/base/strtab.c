@@ -146,7 +146,7 @@ static const char *keep_text(struct strtab *tab, const char *text, size_t len)
         return arena_strndup(&tab->arena, text, len);
     }
     if (tab->chunk_left_bytes < len + 1) {
-        char *chunk = arena_alloc(&tab->arena, CHUNK_BYTES);
+        char *chunk = arena_alloc(&tab->arena, CHUNK_BYTES + STRTAB_READABLE_BYTES);
         if (chunk == NULL) {
             return NULL;
         }

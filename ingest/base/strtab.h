@@ -1,5 +1,6 @@
 /* Interned strings: equal bytes have equal ids. Ids count from 0; id 0 is the empty string.
- * Strings are NUL-terminated copies that live as long as the table. Not thread-safe. */
+ * Strings are NUL-terminated copies that live as long as the table, each readable for
+ * STRTAB_READABLE_BYTES at least, whatever stands behind it. Not thread-safe. */
 #ifndef KS_BASE_STRTAB_H
 #define KS_BASE_STRTAB_H
 
@@ -8,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define STRTAB_READABLE_BYTES 32
 #define STRTAB_NONE UINT32_MAX /* "no string"; also the answer when memory is exhausted */
 
 struct strtab;

@@ -277,17 +277,29 @@ static enum kineto_status take_whole_event(struct kineto_reader *reader,
     return KINETO_GOOD;
 }
 
-/* An event that is like one before. KINETO_END: it is not. */
-static enum kineto_status read_known_event(struct kineto_reader *reader)
+/* Steps over a comma behind an event and what space is around it, if the next event's brace stands
+ * there in the window. */
+static bool skip_comma(struct text_stream *stream)
+{
+    const char *at = stream->at;
+    if (at >= stream->end || *at != ',') {
+        return false;
+    }
+    do {
+        at++;
+    } while (at < stream->end && json_is_space(*at));
+    bool is_event = at < stream->end && *at == '{';
+    stream->at = is_event ? at : stream->at;
+    return is_event;
+}
+
+/* Reads the event at stream->at, if it is like one before. KINETO_END: it is not. */
+static inline enum kineto_status read_known_event(struct kineto_reader *reader)
 {
     struct text_stream *stream = reader->stream;
     struct kineto_paths *paths = &reader->paths;
     struct kineto_event event;
     int64_t *values = paths->values;
-    if (text_stream_has_invalid(stream, stream->at)) {
-        return KINETO_END;
-    }
-    text_stream_check_later(stream);
     if (reader->recorder != NULL) {
         values = event_recorder_room(reader->recorder);
     }
@@ -299,11 +311,27 @@ static enum kineto_status read_known_event(struct kineto_reader *reader)
         return no_memory(reader);
     }
     stream->at = event.end;
-    reader->item_read = true;
     bool recorded = reader->recorder == NULL ||
                     event_recorder_add_values(reader->recorder, paths->end->template_number,
                                               paths->end->value_count, reader->err);
     return recorded ? KINETO_GOOD : KINETO_FAILED;
+}
+
+/* Reads the events from stream->at on that are like ones before, with commas between them.
+ * KINETO_END: stream->at is at another one. */
+static enum kineto_status read_known_events(struct kineto_reader *reader)
+{
+    struct text_stream *stream = reader->stream;
+    if (text_stream_has_invalid(stream, stream->at)) {
+        return KINETO_END;
+    }
+    text_stream_check_later(stream);
+    enum kineto_status status;
+    do {
+        status = read_known_event(reader);
+    } while (status == KINETO_GOOD && skip_comma(stream));
+    reader->item_read = status == KINETO_GOOD;
+    return status;
 }
 
 /* The event that was read last, if it was whole. */
@@ -319,13 +347,13 @@ static enum kineto_status learn(struct kineto_reader *reader, const struct kinet
     return no_memory(reader);
 }
 
-/* The object at stream->at. */
+/* The object at stream->at, and those behind it that are like ones before. */
 static enum kineto_status read_event(struct kineto_reader *reader)
 {
     struct text_stream *stream = reader->stream;
     struct kineto_event event;
     const char *bad;
-    enum kineto_status known = read_known_event(reader);
+    enum kineto_status known = read_known_events(reader);
     if (KS_LIKELY(known != KINETO_END)) {
         return known;
     }
@@ -347,22 +375,6 @@ static enum kineto_status read_event(struct kineto_reader *reader)
 
 /* What stood before the byte at hand; tells which commas are missing or surplus. */
 enum list_place { AFTER_NOTHING, AFTER_EVENT, AFTER_COMMA };
-
-/* Steps over a comma behind an event and what space is around it, if the next event's brace stands
- * there in the window. */
-static bool skip_comma(struct text_stream *stream)
-{
-    const char *at = stream->at;
-    if (at >= stream->end || *at != ',') {
-        return false;
-    }
-    do {
-        at++;
-    } while (at < stream->end && json_is_space(*at));
-    bool is_event = at < stream->end && *at == '{';
-    stream->at = is_event ? at : stream->at;
-    return is_event;
-}
 
 /* One step through the list; *place is renewed. */
 static enum kineto_status
@@ -415,10 +427,6 @@ static enum kineto_status read_list(struct kineto_reader *reader)
             return KINETO_GOOD;
         }
         status = read_item(reader, has_brackets, &place);
-        while (status == KINETO_GOOD && place == AFTER_EVENT && skip_comma(stream)) {
-            place = AFTER_COMMA;
-            status = read_item(reader, has_brackets, &place);
-        }
         if (status != KINETO_GOOD) {
             return status;
         }

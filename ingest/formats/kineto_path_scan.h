@@ -246,6 +246,18 @@ static inline bool take_any(struct kineto_paths *paths,
     return !paths->no_memory;
 }
 
+/* Whether these bytes (readable for a block, whose mask has a bit for each of them) stand at `at`,
+ * where a block can be read; short ones may end behind the window. */
+static inline bool
+has_bytes(const char *at, const char *end, const char *bytes, uint32_t len, uint32_t mask)
+{
+    if ((~bytes_block_equals(at, bytes) & mask) != 0) {
+        return false;
+    }
+    return KS_LIKELY(len <= BYTES_BLOCK) ||
+           (end - at >= (ptrdiff_t)len && bytes_equal(at, bytes, len));
+}
+
 /* Where the text is guessed that follows the last ones. */
 static inline uint32_t *guess_of(struct kineto_paths *paths, const struct kineto_step *step)
 {
@@ -266,7 +278,7 @@ static inline bool take_text(struct kineto_paths *paths,
     uint32_t *guess = guess_of(paths, step);
     uint32_t id = *guess;
     const struct kineto_text *text = &texts->texts[id];
-    if (!((size_t)(end - raw) >= text->len && bytes_equal(raw, text->raw, text->len))) {
+    if (!has_bytes(raw, end, text->raw, text->len, text->mask)) {
         const char *behind = *raw == '"' ? string_end(raw, end) : nested_end(raw, end);
         id = behind == NULL ? KINETO_TEXT_NONE
                             : kineto_texts_recall(texts, raw, (size_t)(behind - raw));
@@ -353,15 +365,9 @@ static inline bool has_settled(struct kineto_step *step, const char *at)
 
 /* --- the path --- */
 
-/* Whether the step's text stands at `at`, which is at most at the window's end; its own end may be
- * behind it. */
 static inline bool has_text(const struct kineto_step *step, const char *at, const char *end)
 {
-    if ((~bytes_block_equals(at, step->text) & step->mask) != 0) {
-        return false;
-    }
-    return KS_LIKELY(step->len <= BYTES_BLOCK) ||
-           (end - at >= (ptrdiff_t)step->len && bytes_equal(at, step->text, step->len));
+    return has_bytes(at, end, step->text, step->len, step->mask);
 }
 
 /* Whether a value stands behind the step's text; more space belongs to a longer one. */

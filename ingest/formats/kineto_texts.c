@@ -8,6 +8,10 @@
 #define RAW_SLICE_BYTES_MAX 65536U
 #define RAW_BYTES_MAX ((size_t)8 << 20)
 
+_Static_assert(STRTAB_READABLE_BYTES >= BYTES_BLOCK, "texts are compared in blocks");
+
+static const char nothing[BYTES_BLOCK];
+
 static bool make_room(struct kineto_texts *texts, uint32_t id)
 {
     if (id < texts->capacity) {
@@ -32,7 +36,7 @@ bool kineto_texts_init(struct kineto_texts *texts, struct event_texts *log)
         return false;
     }
     /* The empty text is no value: what nothing begins with. */
-    texts->texts[0] = (struct kineto_text){.raw = "", .len = 1};
+    texts->texts[0] = (struct kineto_text){.raw = nothing, .len = 1, .mask = 1};
     return true;
 }
 
@@ -100,6 +104,7 @@ bool kineto_texts_add(struct kineto_texts *texts, struct json_value *value, uint
         *text = (struct kineto_text){.raw = strtab_text(texts->raw, id),
                                      .value = *value,
                                      .len = len,
+                                     .mask = len < BYTES_BLOCK ? (1U << len) - 1 : UINT32_MAX,
                                      .quote_bytes = is_string,
                                      .string = STRTAB_NONE,
                                      .category = UINT32_MAX};
