@@ -130,13 +130,14 @@ set_category(struct kineto_build *build, const struct kineto_event *event, struc
         }
     }
     row->category = (uint16_t)number;
+    enum event_kind flow =
+        has_category ? (enum event_kind)build->lookup.category_kinds[number].flow : EVENT_FLOW;
     if (row->phase == 'X') {
         row->kind = (enum event_kind)build->lookup.category_kinds[number].complete;
     } else if (is_flow(row->phase)) {
-        row->kind =
-            has_category ? (enum event_kind)build->lookup.category_kinds[number].flow : EVENT_FLOW;
-    } else if (is_memory_record(event, row->phase)) {
-        row->kind = EVENT_MEMORY;
+        row->kind = flow;
+    } else if (is_memory_record(event, row->phase) && flow != EVENT_FLOW_FWDBWD) {
+        row->kind = EVENT_MEMORY; /* nothing of that category is an event (SPEC_tb section 3) */
     }
     return true;
 }

@@ -35,6 +35,8 @@ static void categories_give_kinds(void **state)
         {"C", "kernel", "a", EVENT_OTHER},
         {"i", "cpu_instant_event", "[memory]", EVENT_MEMORY},
         {"i", "cpu_instant_event", "memory", EVENT_OTHER},
+        {"i", "fwdbwd", "[memory]", EVENT_OTHER},
+        {"i", "forward_backward", "[memory]", EVENT_OTHER},
         {"s", "fwdbwd", "a", EVENT_FLOW_FWDBWD},
         {"f", "forward_backward", "a", EVENT_FLOW_FWDBWD},
         {"f", "FwdBwd", "a", EVENT_FLOW},
