@@ -43,34 +43,33 @@ static char *room_of(struct buf *buf, size_t len)
     return has_room ? buf->ptr + buf->len : buf_reserve(buf, len);
 }
 
-bool column_begin(struct column_writer *writer, size_t count, struct column_pen *pen)
+struct column_pen column_begin(struct column_writer *writer, size_t count)
 {
     size_t control_bytes = (count + 1) / 2;
     char *room = room_of(&writer->raw, control_bytes + count * NUMBER_BYTES + SLACK_BYTES);
-    pen->control = (unsigned char *)room;
-    pen->at = room == NULL ? NULL : pen->control + control_bytes;
-    return room != NULL;
+    unsigned char *control = (unsigned char *)room;
+    return (struct column_pen){control, control == NULL ? NULL : control + control_bytes};
 }
 
-void column_end(struct column_writer *writer, const struct column_pen *pen)
+void column_end(struct column_writer *writer, struct column_pen pen)
 {
-    writer->raw.len = (size_t)((char *)pen->at - writer->raw.ptr);
+    writer->raw.len = (size_t)((char *)pen.at - writer->raw.ptr);
 }
 
 void column_put(struct column_writer *writer, const uint64_t *values, size_t count)
 {
-    struct column_pen pen;
-    if (!column_begin(writer, count, &pen)) {
+    struct column_pen pen = column_begin(writer, count);
+    size_t paired = count - count % 2;
+    if (pen.control == NULL) {
         return;
     }
-    size_t paired = count - count % 2;
     for (size_t i = 0; i < paired; i += 2) {
         column_two(&pen, values[i], values[i + 1]);
     }
     if (paired < count) {
         column_two(&pen, values[paired], 0);
     }
-    column_end(writer, &pen);
+    column_end(writer, pen);
 }
 
 void column_put_bytes(struct column_writer *writer, const void *bytes, size_t len)

@@ -27,15 +27,15 @@ void column_writer_free(struct column_writer *writer);
 void column_writer_clear(struct column_writer *writer);
 void column_put(struct column_writer *writer, const uint64_t *values, size_t count);
 /* The same of numbers that are told as they are found: at most one column at a time, column_two for
- * each pair and, of an odd count, for the last number and 0. False without memory, when nothing is
- * to be told. */
+ * each pair and, of an odd count, for the last number and 0. `control` NULL: no memory, and nothing
+ * is to be told. By value, so that a pen can stay in registers. */
 struct column_pen {
     unsigned char *control;
     unsigned char *at;
 };
-bool column_begin(struct column_writer *writer, size_t count, struct column_pen *pen) KS_MUST_USE;
+struct column_pen column_begin(struct column_writer *writer, size_t count) KS_MUST_USE;
 static inline void column_two(struct column_pen *pen, uint64_t low, uint64_t high);
-void column_end(struct column_writer *writer, const struct column_pen *pen);
+void column_end(struct column_writer *writer, struct column_pen pen);
 void column_put_bytes(struct column_writer *writer, const void *bytes, size_t len);
 /* Appends the frame to `out`. ERR_NO_MEMORY. */
 bool column_writer_finish(struct column_writer *writer,
@@ -72,7 +72,7 @@ bool column_reader_finish(const struct column_reader *reader, struct err *err) K
 static inline unsigned column_length(uint64_t value)
 {
 #if defined(__GNUC__)
-    return (unsigned)(value > 0) + (63U - (unsigned)__builtin_clzll(value | 1)) / 8;
+    return (unsigned)(value > 0) + (63U ^ (unsigned)__builtin_clzll(value | 1)) / 8;
 #else
     return (unsigned)(value > 0) + (value >> 8 != 0) + (value >> 16 != 0) + (value >> 24 != 0) +
            (value >> 32 != 0) + (value >> 40 != 0) + (value >> 48 != 0) + (value >> 56 != 0);

@@ -23,18 +23,18 @@ typedef uint64_t (*number_at)(const void *column, uint32_t i);
 static inline void
 put_numbers(struct column_writer *writer, uint32_t count, number_at number, const void *column)
 {
-    struct column_pen pen;
-    if (!column_begin(writer, count, &pen)) {
+    struct column_pen pen = column_begin(writer, count);
+    uint32_t paired = count - count % 2;
+    if (pen.control == NULL) {
         return;
     }
-    uint32_t paired = count - count % 2;
     for (uint32_t i = 0; i < paired; i += 2) {
         column_two(&pen, number(column, i), number(column, i + 1));
     }
     if (paired < count) {
         column_two(&pen, number(column, paired), 0);
     }
-    column_end(writer, &pen);
+    column_end(writer, pen);
 }
 
 static inline uint64_t difference_at(const void *column, uint32_t i)
@@ -74,40 +74,33 @@ static bool are_sorted(const struct places *items)
     return sorted;
 }
 
-static uint32_t count_runs(const struct places *items)
-{
-    uint32_t runs = items->count > 0;
-    for (uint32_t i = 1; i < items->count; i++) {
-        runs += items->track[i] != items->track[i - 1];
-    }
-    return runs;
-}
-
-static void put_runs(struct column_writer *writer, const struct places *items, uint32_t run_count)
-{
+/* Of items with one track: track and first start as differences. */
+struct runs {
+    uint32_t count;
     struct numbers tracks;
     struct numbers lengths;
     struct numbers starts;
-    uint32_t run = 0;
+};
+
+static void find_runs(struct runs *runs, const struct places *items)
+{
     uint32_t begin = 0;
     uint64_t last_track = 0;
     uint64_t last_start = 0;
+    runs->count = 0;
     for (uint32_t i = 1; i <= items->count; i++) {
         if (i < items->count && items->track[i] == items->track[begin]) {
             continue;
         }
+        uint32_t run = runs->count++;
         uint64_t start = (uint64_t)items->start_ns[begin];
-        tracks.at[run] = items->track[begin] - last_track;
-        lengths.at[run] = i - begin;
-        starts.at[run] = column_fold(start - last_start);
+        runs->tracks.at[run] = items->track[begin] - last_track;
+        runs->lengths.at[run] = i - begin;
+        runs->starts.at[run] = column_fold(start - last_start);
         last_track = items->track[begin];
         last_start = start;
         begin = i;
-        run++;
     }
-    column_put(writer, tracks.at, run_count);
-    column_put(writer, lengths.at, run_count);
-    column_put(writer, starts.at, run_count);
 }
 
 static inline uint64_t start_at(const void *column, uint32_t i)
@@ -125,11 +118,14 @@ static bool put_places(struct column_writer *writer,
     if (!are_sorted(items)) {
         return not_so(err, "is not sorted");
     }
-    uint32_t run_count = count_runs(items);
-    const uint64_t head[] = {flags, items->count, run_count};
+    struct runs runs;
+    find_runs(&runs, items);
+    const uint64_t head[] = {flags, items->count, runs.count};
     column_writer_clear(writer);
     column_put(writer, head, sizeof head / sizeof *head);
-    put_runs(writer, items, run_count);
+    column_put(writer, runs.tracks.at, runs.count);
+    column_put(writer, runs.lengths.at, runs.count);
+    column_put(writer, runs.starts.at, runs.count);
     put_numbers(writer, items->count, start_at, items);
     return true;
 }
