@@ -2,6 +2,8 @@
 
 #include "ingest/analysis/scratch.h"
 
+#include <string.h>
+
 #define WORD_BITS 32
 /* In `kinds` of a place. */
 #define INSTANT_BITS 16
@@ -16,6 +18,8 @@ struct placing {
     const struct timeline_items *items;
     uint32_t *of_track; /* place by trace.tracks */
     struct key_map ids; /* of counters: their ids as one word */
+    struct key latest;  /* the key that add_place was asked for last, and its place */
+    uint32_t latest_place;
     uint32_t counter_row;
 };
 
@@ -29,7 +33,12 @@ static const struct trace_track *track_of(const struct placing *p, uint32_t even
 static uint32_t add_place(struct placing *p, struct key key, const struct timeline_place *fresh)
 {
     struct timeline_places *places = p->places;
+    if (p->latest_place != PLACE_NONE && memcmp(&key, &p->latest, sizeof key) == 0) {
+        return p->latest_place;
+    }
     uint32_t number = key_map_add(&places->keys, key);
+    p->latest = key;
+    p->latest_place = number;
     if (number == KEY_MAP_NONE || number < places->count) {
         return number;
     }
@@ -257,7 +266,7 @@ static void judge_places(struct timeline_places *places)
 bool timeline_places_find(struct timeline_places *places, const struct timeline_items *items)
 {
     const struct trace *trace = items->trace;
-    struct placing p = {.places = places, .items = items};
+    struct placing p = {.places = places, .items = items, .latest_place = PLACE_NONE};
     *places = (struct timeline_places){0};
     key_map_init(&places->keys);
     key_map_init(&places->series);

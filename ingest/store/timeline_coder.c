@@ -43,49 +43,33 @@ static char *room_of(struct buf *buf, size_t len)
     return has_room ? buf->ptr + buf->len : buf_reserve(buf, len);
 }
 
-/* Bytes that a number needs, without a branch. */
-static inline unsigned length_of(uint64_t value)
+struct column_pen column_begin(struct column_writer *writer, size_t count)
 {
-#if defined(__GNUC__)
-    return (unsigned)(value > 0) + (63U - (unsigned)__builtin_clzll(value | 1)) / 8;
-#else
-    return (unsigned)(value > 0) + (value >> 8 != 0) + (value >> 16 != 0) + (value >> 24 != 0) +
-           (value >> 32 != 0) + (value >> 40 != 0) + (value >> 48 != 0) + (value >> 56 != 0);
-#endif
+    size_t control_bytes = (count + 1) / 2;
+    char *room = room_of(&writer->raw, control_bytes + count * NUMBER_BYTES + SLACK_BYTES);
+    unsigned char *control = (unsigned char *)room;
+    return (struct column_pen){control, control == NULL ? NULL : control + control_bytes};
 }
 
-static inline void store_number(unsigned char *to, uint64_t value)
+void column_end(struct column_writer *writer, struct column_pen pen)
 {
-    for (unsigned i = 0; i < NUMBER_BYTES; i++) {
-        to[i] = (unsigned char)(value >> (8 * i));
-    }
+    writer->raw.len = (size_t)((char *)pen.at - writer->raw.ptr);
 }
 
 void column_put(struct column_writer *writer, const uint64_t *values, size_t count)
 {
-    size_t control_bytes = (count + 1) / 2;
-    char *room = room_of(&writer->raw, control_bytes + count * NUMBER_BYTES + SLACK_BYTES);
-    if (room == NULL) {
+    struct column_pen pen = column_begin(writer, count);
+    size_t paired = count - count % 2;
+    if (pen.control == NULL) {
         return;
     }
-    unsigned char *control = (unsigned char *)room;
-    unsigned char *at = control + control_bytes;
-    size_t pairs = count / 2;
-    for (size_t i = 0; i < pairs; i++) {
-        unsigned low = length_of(values[2 * i]);
-        unsigned high = length_of(values[2 * i + 1]);
-        control[i] = (unsigned char)(low | high << 4);
-        store_number(at, values[2 * i]);
-        store_number(at + low, values[2 * i + 1]);
-        at += low + high;
+    for (size_t i = 0; i < paired; i += 2) {
+        column_two(&pen, values[i], values[i + 1]);
     }
-    if (count % 2 != 0) {
-        unsigned length = length_of(values[count - 1]);
-        control[pairs] = (unsigned char)length;
-        store_number(at, values[count - 1]);
-        at += length;
+    if (paired < count) {
+        column_two(&pen, values[paired], 0);
     }
-    writer->raw.len += (size_t)(at - control);
+    column_end(writer, pen);
 }
 
 void column_put_bytes(struct column_writer *writer, const void *bytes, size_t len)

@@ -26,6 +26,16 @@ void column_writer_init(struct column_writer *writer);
 void column_writer_free(struct column_writer *writer);
 void column_writer_clear(struct column_writer *writer);
 void column_put(struct column_writer *writer, const uint64_t *values, size_t count);
+/* The same of numbers that are told as they are found: at most one column at a time, column_two for
+ * each pair and, of an odd count, for the last number and 0. `control` NULL: no memory, and nothing
+ * is to be told. By value, so that a pen can stay in registers. */
+struct column_pen {
+    unsigned char *control;
+    unsigned char *at;
+};
+struct column_pen column_begin(struct column_writer *writer, size_t count) KS_MUST_USE;
+static inline void column_two(struct column_pen *pen, uint64_t low, uint64_t high);
+void column_end(struct column_writer *writer, struct column_pen pen);
 void column_put_bytes(struct column_writer *writer, const void *bytes, size_t len);
 /* Appends the frame to `out`. ERR_NO_MEMORY. */
 bool column_writer_finish(struct column_writer *writer,
@@ -57,6 +67,34 @@ bool column_get(struct column_reader *reader, uint64_t *values, size_t count);
 const char *column_get_bytes(struct column_reader *reader, size_t len);
 /* Whether everything fitted and nothing is left. ERR_STORE. */
 bool column_reader_finish(const struct column_reader *reader, struct err *err) KS_MUST_USE;
+
+/* Bytes that a number needs, without a branch. */
+static inline unsigned column_length(uint64_t value)
+{
+#if defined(__GNUC__)
+    return (unsigned)(value > 0) + (63U ^ (unsigned)__builtin_clzll(value | 1)) / 8;
+#else
+    return (unsigned)(value > 0) + (value >> 8 != 0) + (value >> 16 != 0) + (value >> 24 != 0) +
+           (value >> 32 != 0) + (value >> 40 != 0) + (value >> 48 != 0) + (value >> 56 != 0);
+#endif
+}
+
+static inline void column_store(unsigned char *to, uint64_t value)
+{
+    for (unsigned i = 0; i < sizeof value; i++) {
+        to[i] = (unsigned char)(value >> (8 * i));
+    }
+}
+
+static inline void column_two(struct column_pen *pen, uint64_t low, uint64_t high)
+{
+    unsigned low_bytes = column_length(low);
+    unsigned high_bytes = column_length(high);
+    *pen->control++ = (unsigned char)(low_bytes | high_bytes << 4);
+    column_store(pen->at, low);
+    column_store(pen->at + low_bytes, high);
+    pen->at += low_bytes + high_bytes;
+}
 
 /* Small numbers of either sign as small numbers: 0, -1, 1, -2 ... are 0, 1, 2, 3 ... */
 static inline uint64_t column_fold(uint64_t difference)

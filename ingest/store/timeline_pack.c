@@ -15,6 +15,45 @@ static bool not_so(struct err *err, const char *what)
     return err_set(err, ERR_INTERNAL, "a block of the timeline %s", what);
 }
 
+/* ---- columns ---- */
+
+/* Number `i` of a column. */
+typedef uint64_t (*number_at)(const void *column, uint32_t i);
+
+static inline void
+put_numbers(struct column_writer *writer, uint32_t count, number_at number, const void *column)
+{
+    struct column_pen pen = column_begin(writer, count);
+    uint32_t paired = count - count % 2;
+    if (pen.control == NULL) {
+        return;
+    }
+    for (uint32_t i = 0; i < paired; i += 2) {
+        column_two(&pen, number(column, i), number(column, i + 1));
+    }
+    if (paired < count) {
+        column_two(&pen, number(column, paired), 0);
+    }
+    column_end(writer, pen);
+}
+
+static inline uint64_t difference_at(const void *column, uint32_t i)
+{
+    const uint32_t *values = column;
+    return column_fold((uint64_t)values[i] - (i == 0 ? 0 : values[i - 1]));
+}
+
+static inline uint64_t value_at(const void *column, uint32_t i)
+{
+    const uint32_t *values = column;
+    return values[i];
+}
+
+static void put_differences(struct column_writer *writer, const uint32_t *column, uint32_t count)
+{
+    put_numbers(writer, count, difference_at, column);
+}
+
 /* ---- where items stand ---- */
 
 /* Columns that slices and points share. */
@@ -35,51 +74,40 @@ static bool are_sorted(const struct places *items)
     return sorted;
 }
 
-static uint32_t count_runs(const struct places *items)
-{
-    uint32_t runs = items->count > 0;
-    for (uint32_t i = 1; i < items->count; i++) {
-        runs += items->track[i] != items->track[i - 1];
-    }
-    return runs;
-}
-
-static void put_runs(struct column_writer *writer, const struct places *items, uint32_t run_count)
-{
+/* Of items with one track: track and first start as differences. */
+struct runs {
+    uint32_t count;
     struct numbers tracks;
     struct numbers lengths;
     struct numbers starts;
-    uint32_t run = 0;
+};
+
+static void find_runs(struct runs *runs, const struct places *items)
+{
     uint32_t begin = 0;
     uint64_t last_track = 0;
     uint64_t last_start = 0;
+    runs->count = 0;
     for (uint32_t i = 1; i <= items->count; i++) {
         if (i < items->count && items->track[i] == items->track[begin]) {
             continue;
         }
+        uint32_t run = runs->count++;
         uint64_t start = (uint64_t)items->start_ns[begin];
-        tracks.at[run] = items->track[begin] - last_track;
-        lengths.at[run] = i - begin;
-        starts.at[run] = column_fold(start - last_start);
+        runs->tracks.at[run] = items->track[begin] - last_track;
+        runs->lengths.at[run] = i - begin;
+        runs->starts.at[run] = column_fold(start - last_start);
         last_track = items->track[begin];
         last_start = start;
         begin = i;
-        run++;
     }
-    column_put(writer, tracks.at, run_count);
-    column_put(writer, lengths.at, run_count);
-    column_put(writer, starts.at, run_count);
 }
 
-static void put_starts(struct column_writer *writer, const struct places *items)
+static inline uint64_t start_at(const void *column, uint32_t i)
 {
-    struct numbers out;
-    for (uint32_t i = 0; i < items->count; i++) {
-        bool begins = i == 0 || items->track[i] != items->track[i - 1];
-        uint64_t last = (uint64_t)(begins ? items->start_ns[i] : items->start_ns[i - 1]);
-        out.at[i] = (uint64_t)items->start_ns[i] - last;
-    }
-    column_put(writer, out.at, items->count);
+    const struct places *items = column;
+    bool begins = i == 0 || items->track[i] != items->track[i - 1];
+    return (uint64_t)items->start_ns[i] - (uint64_t)items->start_ns[begins ? i : i - 1];
 }
 
 static bool put_places(struct column_writer *writer,
@@ -90,33 +118,16 @@ static bool put_places(struct column_writer *writer,
     if (!are_sorted(items)) {
         return not_so(err, "is not sorted");
     }
-    uint32_t run_count = count_runs(items);
-    const uint64_t head[] = {flags, items->count, run_count};
+    struct runs runs;
+    find_runs(&runs, items);
+    const uint64_t head[] = {flags, items->count, runs.count};
     column_writer_clear(writer);
     column_put(writer, head, sizeof head / sizeof *head);
-    put_runs(writer, items, run_count);
-    put_starts(writer, items);
+    column_put(writer, runs.tracks.at, runs.count);
+    column_put(writer, runs.lengths.at, runs.count);
+    column_put(writer, runs.starts.at, runs.count);
+    put_numbers(writer, items->count, start_at, items);
     return true;
-}
-
-static void put_differences(struct column_writer *writer, const uint32_t *column, uint32_t count)
-{
-    struct numbers out;
-    uint64_t last = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        out.at[i] = column_fold(column[i] - last);
-        last = column[i];
-    }
-    column_put(writer, out.at, count);
-}
-
-static void put_values(struct column_writer *writer, const uint32_t *column, uint32_t count)
-{
-    struct numbers out;
-    for (uint32_t i = 0; i < count; i++) {
-        out.at[i] = column[i];
-    }
-    column_put(writer, out.at, count);
 }
 
 static void extend(struct timeline_extent *extent, const struct places *items)
@@ -141,58 +152,47 @@ static int64_t length_of(int64_t dur_ns)
     return dur_ns < 0 ? 0 : dur_ns;
 }
 
-/* Durations, and with them the largest end; false when one is not allowed. */
-static bool put_durations(struct column_writer *writer,
-                          const struct timeline_block *block,
-                          struct timeline_extent *extent)
+static inline uint64_t duration_at(const void *column, uint32_t i)
 {
-    struct numbers out;
-    bool ok = true;
-    for (uint32_t i = 0; i < block->item_count && ok; i++) {
-        int64_t dur = block->dur_ns[i];
+    const int64_t *dur_ns = column;
+    return (uint64_t)dur_ns[i] + 1;
+}
+
+static inline uint64_t more_at(const void *column, uint32_t i)
+{
+    const uint32_t *count = column;
+    return count[i] - 1u;
+}
+
+static inline uint64_t gap_at(const void *column, uint32_t i)
+{
+    const struct timeline_block *block = column;
+    return (uint64_t)(length_of(block->dur_ns[i]) - block->busy_ns[i]);
+}
+
+/* What a look at all items of a block tells. */
+struct verdict {
+    bool merged;
+    bool has_bad_busy;
+    bool has_bad_end;
+    int64_t max_end_ns; /* when no end is bad */
+};
+
+static struct verdict judge_items(const struct timeline_block *block)
+{
+    struct verdict verdict = {.max_end_ns = block->item_count == 0 ? 0 : INT64_MIN};
+    for (uint32_t i = 0; i < block->item_count; i++) {
         int64_t start = block->start_ns[i];
-        ok = dur >= TIMELINE_INSTANT && dur < INT64_MAX &&
-             (start <= 0 || length_of(dur) <= INT64_MAX - start);
-        if (ok) {
-            int64_t end = start + length_of(dur);
-            extent->max_end_ns = end > extent->max_end_ns ? end : extent->max_end_ns;
-            out.at[i] = (uint64_t)(dur + 1);
-        }
+        int64_t dur = block->dur_ns[i];
+        int64_t busy = block->busy_ns[i];
+        int64_t length = length_of(dur);
+        int64_t end = (int64_t)((uint64_t)start + (uint64_t)length);
+        verdict.merged |= (block->count[i] != 1) | (busy != length);
+        verdict.has_bad_busy |= (busy < 0) | (busy > length);
+        verdict.has_bad_end |= (dur < TIMELINE_INSTANT) | (dur == INT64_MAX) | (end < start);
+        verdict.max_end_ns = end > verdict.max_end_ns ? end : verdict.max_end_ns;
     }
-    if (ok) {
-        column_put(writer, out.at, block->item_count);
-    }
-    return ok;
-}
-
-static bool is_busy_sound(const struct timeline_block *block)
-{
-    bool ok = true;
-    for (uint32_t i = 0; i < block->item_count; i++) {
-        ok &= (block->busy_ns[i] >= 0) & (block->busy_ns[i] <= length_of(block->dur_ns[i]));
-    }
-    return ok;
-}
-
-static bool has_merged(const struct timeline_block *block)
-{
-    bool merged = false;
-    for (uint32_t i = 0; i < block->item_count; i++) {
-        merged |= (block->count[i] != 1) | (block->busy_ns[i] != length_of(block->dur_ns[i]));
-    }
-    return merged;
-}
-
-static void put_merged(struct column_writer *writer, const struct timeline_block *block)
-{
-    struct numbers counts;
-    struct numbers gaps;
-    for (uint32_t i = 0; i < block->item_count; i++) {
-        counts.at[i] = block->count[i] - 1u;
-        gaps.at[i] = (uint64_t)(length_of(block->dur_ns[i]) - block->busy_ns[i]);
-    }
-    column_put(writer, counts.at, block->item_count);
-    column_put(writer, gaps.at, block->item_count);
+    return verdict;
 }
 
 bool timeline_put_block(struct column_writer *writer,
@@ -204,22 +204,25 @@ bool timeline_put_block(struct column_writer *writer,
     if (items.count > TIMELINE_BLOCK_ITEMS) {
         return not_so(err, "has too many items");
     }
-    bool merged = has_merged(block);
-    extend(extent, &items);
-    if (!is_busy_sound(block)) {
+    const struct verdict verdict = judge_items(block);
+    if (verdict.has_bad_busy) {
         return not_so(err, "has an item that is busier than it is long");
     }
-    if (!put_places(writer, &items, merged ? TIMELINE_FLAG_MERGED : 0, err)) {
-        return false;
-    }
-    if (!put_durations(writer, block, extent)) {
+    if (verdict.has_bad_end) {
         return not_so(err, "has an end beyond all times");
     }
-    put_differences(writer, block->lane, block->item_count);
-    put_values(writer, block->label, block->item_count);
-    put_differences(writer, block->event, block->item_count);
-    if (merged) {
-        put_merged(writer, block);
+    if (!put_places(writer, &items, verdict.merged ? TIMELINE_FLAG_MERGED : 0, err)) {
+        return false;
+    }
+    extend(extent, &items);
+    extent->max_end_ns = verdict.max_end_ns;
+    put_numbers(writer, items.count, duration_at, block->dur_ns);
+    put_differences(writer, block->lane, items.count);
+    put_numbers(writer, items.count, value_at, block->label);
+    put_differences(writer, block->event, items.count);
+    if (verdict.merged) {
+        put_numbers(writer, items.count, more_at, block->count);
+        put_numbers(writer, items.count, gap_at, block);
     }
     return true;
 }
@@ -294,8 +297,8 @@ bool timeline_put_points(struct column_writer *writer,
         return not_so(err, "has too many points");
     }
     bool cells = has_cells(points);
-    bool whole = are_whole(points->last, count) && are_whole(points->min, count) &&
-                 are_whole(points->max, count);
+    bool whole = are_whole(points->last, count) &&
+                 (!cells || (are_whole(points->min, count) && are_whole(points->max, count)));
     uint64_t flags = (cells ? TIMELINE_FLAG_CELLS : 0) | (whole ? TIMELINE_FLAG_WHOLE : 0);
     if (!put_places(writer, &items, flags, err)) {
         return false;

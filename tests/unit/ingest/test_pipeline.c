@@ -1,4 +1,5 @@
-/* What the pipeline takes from the name of a file, and what reading a file is thought to need. */
+/* What the pipeline takes from the name of a file, what reading a file is thought to need, and what
+ * it does beside the analyses. */
 #include "ingest/jobs/internal.h"
 #include "tests/unit/ingest/store_fixture.h"
 
@@ -116,6 +117,144 @@ static void tables_are_thought_larger_than_traces(void **state)
     assert_true(worker_look_into("/nonexistent", UINT64_MAX).estimate_bytes == UINT64_MAX);
 }
 
+/* ---- beside the analyses ---- */
+
+#define EVENT_BYTES 128
+#define STEPS 4U
+#define FEW 10U       /* operators a step: all one after the other */
+#define MANY 20000U   /* so that cycles and timeline have a thread */
+#define STEP_US 30000 /* more than MANY operators of 1 us */
+
+static void write_steps(struct fixture *f, char path[TEST_PATH_BYTES + 8], unsigned operators)
+{
+    size_t cap = (size_t)STEPS * (operators + 1) * EVENT_BYTES;
+    char *text = malloc(cap);
+    assert_non_null(text);
+    size_t len = (size_t)snprintf(text, cap, "{\"traceEvents\": [");
+    for (unsigned step = 0; step < STEPS; step++) {
+        len += (size_t)snprintf(text + len, cap - len,
+                                "%s{\"ph\": \"X\", \"cat\": \"user_annotation\", \"pid\": 1,"
+                                " \"tid\": 1, \"name\": \"ProfilerStep#%u\", \"ts\": %u,"
+                                " \"dur\": %d}",
+                                step == 0 ? "" : ",", step, step * STEP_US, STEP_US - 1);
+        for (unsigned i = 0; i < operators; i++) {
+            len += (size_t)snprintf(text + len, cap - len,
+                                    ",{\"ph\": \"X\", \"cat\": \"cpu_op\", \"pid\": 1,"
+                                    " \"tid\": 1, \"name\": \"a\", \"ts\": %u, \"dur\": 1}",
+                                    step * STEP_US + i + 1);
+        }
+    }
+    len += (size_t)snprintf(text + len, cap - len, "]}");
+    assert_true(len < cap);
+    write_file(f, path, text, len);
+    free(text);
+}
+
+static void cycles_are_found_beside_the_analyses(void **state)
+{
+    struct fixture *f = *state;
+    static const unsigned operators[] = {FEW, MANY};
+    for (size_t i = 0; i < sizeof operators / sizeof operators[0]; i++) {
+        char path[TEST_PATH_BYTES + 8];
+        struct pipeline_output output;
+        write_steps(f, path, operators[i]);
+        assert_ok(f, pipeline_run(path, "w.json", NULL, NULL, &output, &f->err));
+        const struct trace_results *results = output.items[0].results;
+        assert_int_equal(results->event_count, STEPS * (operators[i] + 1));
+        assert_int_equal(results->cycle_source, CYCLES_PROFILER_STEPS);
+        assert_int_equal(results->cycle_count, STEPS);
+        assert_true((results->views & 1U << VIEW_CYCLES) != 0);
+        assert_true((results->views & 1U << VIEW_OPERATOR) != 0);
+        assert_true(results->cycle_use_count >= STEPS);
+        bool has_all = false;
+        for (size_t use = 0; use < results->cycle_use_count; use++) {
+            has_all = has_all || results->cycle_uses[use].instances == operators[i];
+        }
+        assert_true(has_all);
+        pipeline_output_free(&output);
+
+        struct pipeline_options options = {.marker = "never called"};
+        assert_fails(f, pipeline_run(path, "w.json", &options, NULL, &output, &f->err),
+                     ERR_BAD_REQUEST);
+    }
+}
+
+struct seen {
+    uint64_t items;
+    bool refuses;
+    size_t traces;
+};
+
+static bool
+see_block(void *context, uint32_t level, const struct timeline_block *block, struct err *err)
+{
+    struct seen *seen = context;
+    seen->items += level == 0 ? block->item_count : 0;
+    return !seen->refuses || err_set(err, ERR_STORE, "no block is wanted");
+}
+
+static bool
+see_points(void *context, uint32_t level, const struct timeline_points *points, struct err *err)
+{
+    (void)context;
+    (void)level;
+    (void)points;
+    (void)err;
+    return true;
+}
+
+static bool see_flows(
+    void *context, bool by_target, const struct timeline_flow *flows, size_t count, struct err *err)
+{
+    (void)context;
+    (void)by_target;
+    (void)flows;
+    (void)count;
+    (void)err;
+    return true;
+}
+
+static bool see_trace(void *context,
+                      struct pipeline_item *item,
+                      const struct timeline *timeline,
+                      struct err *err)
+{
+    struct seen *seen = context;
+    (void)err;
+    seen->traces++;
+    assert_non_null(timeline);
+    assert_int_equal(timeline->origin_ns, item->results->start_ns);
+    assert_int_equal(item->results->cycle_count, STEPS);
+    return true;
+}
+
+static void a_timeline_is_built_beside_the_analyses(void **state)
+{
+    struct fixture *f = *state;
+    static const unsigned operators[] = {FEW, MANY};
+    for (size_t i = 0; i < sizeof operators / sizeof operators[0]; i++) {
+        char path[TEST_PATH_BYTES + 8];
+        struct seen seen = {.items = 0};
+        struct pipeline_sink sink = {.context = &seen,
+                                     .timeline = {.context = &seen,
+                                                  .take_block = see_block,
+                                                  .take_points = see_points,
+                                                  .take_flows = see_flows},
+                                     .trace = see_trace};
+        write_steps(f, path, operators[i]);
+        assert_ok(f, pipeline_stream(path, "w.json", NULL, NULL, &sink, &f->err));
+        assert_int_equal(seen.items, STEPS * (operators[i] + 1));
+        assert_int_equal(seen.traces, 1);
+
+        seen = (struct seen){.refuses = true};
+        assert_fails(f, pipeline_stream(path, "w.json", NULL, NULL, &sink, &f->err), ERR_STORE);
+        struct pipeline_options options = {.marker = "never called"};
+        assert_fails(f, pipeline_stream(path, "w.json", &options, NULL, &sink, &f->err),
+                     ERR_BAD_REQUEST);
+        assert_int_equal(seen.traces, 0);
+    }
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up_store, tear_down_store)
 
 int main(void)
@@ -123,6 +262,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(the_name_tells_the_kind_of_cycles),
         TEST(tables_are_thought_larger_than_traces),
+        TEST(cycles_are_found_beside_the_analyses),
+        TEST(a_timeline_is_built_beside_the_analyses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
