@@ -21,22 +21,21 @@ struct row {
 struct counting {
     const struct kernels *kernels;
     const struct selection *sel;
-    struct row *rows;
-    size_t count, cap;
+    struct gpu_counters *out; /* has room for all rows */
     int64_t start, end;
     uint32_t *events; /* of one device, in order of time; room for twice as many */
     uint32_t event_count;
 };
 
-static bool add_row(struct counting *c, const struct row *row)
+static void add_row(struct counting *c, const struct row *row)
 {
-    struct row *rows = scratch_grow(c->rows, c->count, &c->cap, sizeof *rows);
-    if (rows == NULL) {
-        return false;
-    }
-    c->rows = rows;
-    rows[c->count++] = *row;
-    return true;
+    struct gpu_counters *out = c->out;
+    uint32_t i = out->count++;
+    out->kind[i] = row->kind;
+    out->device[i] = row->device;
+    out->from[i] = times_position(c->sel, row->from);
+    out->to[i] = times_position(c->sel, row->to);
+    memcpy(&out->value[i], &row->value, sizeof row->value);
 }
 
 /* The profiler's own range, the last one if it has several. */
@@ -117,7 +116,7 @@ static bool add_utilisation(struct counting *c, uint32_t device)
                           .to = i + 1 == count ? c->end : c->start + (i + 1) * bucket};
         row.value = (double)ranges_length_within(&busy, row.from, row.to) /
                     (double)ns_sub(row.to, row.from);
-        ok = add_row(c, &row);
+        add_row(c, &row);
     }
     ranges_free(&busy);
     return ok;
@@ -172,8 +171,8 @@ static bool add_sm_efficiency(struct counting *c, uint32_t device)
                                 .from = last,
                                 .to = now,
                                 .value = fmin(blocks, 1.0)};
-        if (key > last_key && blocks > 0 && !add_row(c, &row)) {
-            return false;
+        if (key > last_key && blocks > 0) {
+            add_row(c, &row);
         }
         double change = kernel_blocks_per_sm(sel->trace, event);
         blocks += starts_next ? change : -change;
@@ -211,30 +210,15 @@ count_kind(struct counting *c, uint64_t devices, bool (*add)(struct counting *c,
     return true;
 }
 
-static bool keep(struct gpu_counters *out, struct arena *arena, const struct counting *c)
+/* Two for each kernel, and the buckets. */
+static bool make_columns(struct gpu_counters *out, struct arena *arena, uint32_t kernel_count)
 {
-    const struct selection *sel = c->sel;
-    out->count = (uint32_t)c->count;
-    out->start = times_position(sel, c->start);
-    out->end = times_position(sel, c->end);
-    out->kind = arena_calloc(arena, c->count + 1, sizeof *out->kind);
-    out->device = arena_calloc(arena, c->count + 1, sizeof *out->device);
-    out->from = arena_calloc(arena, c->count + 1, sizeof *out->from);
-    out->to = arena_calloc(arena, c->count + 1, sizeof *out->to);
-    out->value = arena_calloc(arena, c->count + 1, sizeof *out->value);
-    if (out->kind == NULL || out->device == NULL || out->from == NULL || out->to == NULL ||
-        out->value == NULL) {
-        return false;
-    }
-    for (size_t i = 0; i < c->count; i++) {
-        const struct row *row = &c->rows[i];
-        out->kind[i] = row->kind;
-        out->device[i] = row->device;
-        out->from[i] = times_position(sel, row->from);
-        out->to[i] = times_position(sel, row->to);
-        memcpy(&out->value[i], &row->value, sizeof row->value);
-    }
-    return true;
+    size_t most = (size_t)kernel_count * 2 + (size_t)KERNEL_DEVICES * BUCKETS_MAX;
+    return (out->kind = arena_alloc(arena, most * sizeof *out->kind)) != NULL &&
+           (out->device = arena_alloc(arena, most * sizeof *out->device)) != NULL &&
+           (out->from = arena_alloc(arena, most * sizeof *out->from)) != NULL &&
+           (out->to = arena_alloc(arena, most * sizeof *out->to)) != NULL &&
+           (out->value = arena_alloc(arena, most * sizeof *out->value)) != NULL;
 }
 
 static bool list_devices(struct gpu_counters *out, struct arena *arena, uint64_t devices)
@@ -259,16 +243,16 @@ bool gpu_counters_build(struct gpu_counters **out,
         return true;
     }
     c.events = scratch_alloc((size_t)kernels->count * 2, sizeof *c.events);
-    struct gpu_counters *counters = arena_calloc(arena, 1, sizeof *counters);
-    bool ok = c.events != NULL && counters != NULL;
+    c.out = arena_calloc(arena, 1, sizeof *c.out);
+    bool ok = c.events != NULL && c.out != NULL && make_columns(c.out, arena, kernels->count) &&
+              list_devices(c.out, arena, devices);
     if (ok) {
         find_range(&c);
-        ok = count_kind(&c, devices, add_utilisation) &&
-             count_kind(&c, devices, add_sm_efficiency) && keep(counters, arena, &c) &&
-             list_devices(counters, arena, devices);
+        c.out->start = times_position(c.sel, c.start);
+        c.out->end = times_position(c.sel, c.end);
+        ok = count_kind(&c, devices, add_utilisation) && count_kind(&c, devices, add_sm_efficiency);
     }
     scratch_free(c.events);
-    scratch_free(c.rows);
-    *out = ok ? counters : NULL;
+    *out = ok ? c.out : NULL;
     return ok;
 }

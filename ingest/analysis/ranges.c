@@ -114,14 +114,14 @@ static size_t first_after(const struct ranges *list, int64_t time)
 
 int64_t ranges_length_within(const struct ranges *list, int64_t start, int64_t end)
 {
-    int64_t length = 0;
-    for (size_t i = first_after(list, start); i < list->count; i++) {
-        if (list->items[i].start >= end) {
-            break;
-        }
-        int64_t from = ns_max(list->items[i].start, start);
-        int64_t to = ns_min(list->items[i].end, end);
-        length = ns_add(length, to > from ? ns_sub(to, from) : 0);
+    uint64_t length = 0;
+    if (end <= start) {
+        return 0;
     }
-    return length;
+    for (size_t i = first_after(list, start); i < list->count && list->items[i].start < end; i++) {
+        uint64_t from = (uint64_t)ns_max(list->items[i].start, start);
+        uint64_t to = (uint64_t)ns_min(list->items[i].end, end);
+        length += to - from;
+    }
+    return length > INT64_MAX ? INT64_MAX : (int64_t)length;
 }
