@@ -151,6 +151,15 @@ number_templates(struct event_columns *all, const struct event_batch *batch, str
                    values);
 }
 
+/* A batch lies near the processor that made it: it is asked for as a whole, in order, before it is
+ * read here and there. */
+static void fetch_values(const struct event_batch *batch)
+{
+    for (size_t i = 0; i < batch->value_count; i += LINE_VALUES) {
+        KS_PREFETCH(&batch->values[i]);
+    }
+}
+
 /* Where the values of each template's events are. */
 static void find_rows(struct event_columns *all, const struct event_batch *batch)
 {
@@ -217,27 +226,6 @@ static bool gather_tile(struct value_column *column,
     return is_new;
 }
 
-/* A batch lies in the memory of the processor that made it. What is read soon comes while something
- * else is done: of some events one part of `value_count` with each value of the events before. */
-static void fetch_part(const int64_t *values,
-                       const uint32_t *rows,
-                       uint32_t row_count,
-                       uint32_t value_count,
-                       uint32_t part)
-{
-    uint32_t end = row_count * (part + 1) / value_count;
-    for (uint32_t i = row_count * part / value_count; i < end; i++) {
-        for (uint32_t v = 0; v < value_count; v += LINE_VALUES) {
-            KS_PREFETCH(&values[rows[i] + v]);
-        }
-    }
-}
-
-static uint32_t tile_of(uint32_t left)
-{
-    return left < TILE_EVENTS ? left : TILE_EVENTS;
-}
-
 /* The columns of a template. Its times get one, since they become differences; gives the room that
  * is left. */
 static int64_t *gather(const struct local_template *local,
@@ -253,11 +241,9 @@ static int64_t *gather(const struct local_template *local,
         local->columns[plan->shape.value[EVENT_TS]].values = room;
         room += count;
     }
-    for (uint32_t from = 0, to; from < count; from = to) {
-        to = from + tile_of(count - from);
-        uint32_t next = tile_of(count - to);
+    for (uint32_t from = 0; from < count; from += TILE_EVENTS) {
+        uint32_t to = count - from < TILE_EVENTS ? count : from + TILE_EVENTS;
         for (uint32_t v = 0; v < plan->value_count; v++) {
-            fetch_part(values, local->rows + to, next, plan->value_count, v);
             bool took = gather_tile(&local->columns[v], values + v, local->rows, from, to, room);
             room += took ? count : 0;
         }
@@ -274,6 +260,7 @@ static bool make_columns(struct event_columns *all, const struct event_batch *ba
     if (!grow_columns(all, column_count + 1, batch->value_count + 1)) {
         return false;
     }
+    fetch_values(batch);
     find_rows(all, batch);
     struct value_column *columns = all->columns;
     int64_t *room = all->values;
