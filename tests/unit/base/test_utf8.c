@@ -54,13 +54,14 @@ static void characters_are_decoded(void **state)
 static void a_text_is_valid_if_all_of_it_is(void **state)
 {
     (void)state;
+    static const char character[] = {'\xF0', '\x9F', '\x98', '\x80'};
     char text[300];
     assert_true(utf8_is_valid("", 0));
     for (size_t len = 4; len <= sizeof text; len += 7) {
         memset(text, 'a', len);
         assert_true(utf8_is_valid(text, len));
         for (size_t at = 0; at + 4 <= len; at++) {
-            memcpy(text + at, "\xF0\x9F\x98\x80", 4);
+            memcpy(text + at, character, sizeof character);
             assert_true(utf8_is_valid(text, len));
             text[at + 3] = 'a';
             assert_false(utf8_is_valid(text, len));
