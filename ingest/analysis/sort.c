@@ -289,6 +289,9 @@ static void words_free(struct words *words)
 static void words_sort(struct words *words)
 {
     unsigned end = words->item_bits + words->key_bits;
+    if (words->key_bits == 0) {
+        return;
+    }
     unsigned width = digit_bits(words->key_bits, words->count);
     for (unsigned shift = words->item_bits; shift < end; shift += width) {
         word_pass(words->from, words->to, words->count, shift, width);
