@@ -146,17 +146,16 @@ static bool is_ordered_enough(const struct cycle_events *events, const uint8_t *
 static void select_rows(struct cycle_events *events, uint8_t *class, bool without_python)
 {
     const struct trace_events *rows = &events->trace->events;
-    uint32_t has_counter = 0;
     for (uint32_t i = 0; i < rows->count; i++) {
         class[i] = (uint8_t)class_of(events, i);
         bool is_left_out = (class[i] == CYCLE_CLASS_SILENT && !events->names_hosts) ||
                            (class[i] == CYCLE_CLASS_PYTHON && without_python) ||
                            (trace_flags(rows, i) & EVENT_UNREADABLE) != 0;
-        events->row[events->count] = i;
-        events->count += !is_left_out;
-        has_counter |= 1U << class[i] & (is_left_out ? 0 : 1U << CYCLE_CLASS_COUNTER);
+        if (!is_left_out) {
+            events->row[events->count++] = i;
+            events->has_counters = events->has_counters || class[i] == CYCLE_CLASS_COUNTER;
+        }
     }
-    events->has_counters = has_counter != 0;
 }
 
 /* By position what is known by row. */
@@ -248,23 +247,34 @@ static bool fill_hosts(struct cycle_events *events)
 /* Calls by correlation, the first of equal ones: a table where the numbers lie close together, as
  * they do in what one process recorded, else a map. */
 struct launches {
-    uint32_t *at; /* positions */
-    uint32_t count;
     int64_t lowest;
     uint64_t span;  /* entries of `near`; 0: numbers far apart */
     uint32_t *near; /* positions, by correlation above the lowest */
     struct id_map far;
 };
 
-/* The span of the correlations, 0 when they lie too far apart for a table. */
-static void find_span(const struct cycle_events *events, struct launches *launches)
+static bool is_host(enum cycle_class class)
+{
+    return class == CYCLE_CLASS_PYTHON || class == CYCLE_CLASS_LAUNCH ||
+           class == CYCLE_CLASS_OPERATOR || class == CYCLE_CLASS_ANNOTATION;
+}
+
+/* The span of the correlations, 0 when they lie too far apart for a table; and in `counts` the host
+ * events of each process. */
+static void
+look_at_hosts(const struct cycle_events *events, struct launches *launches, uint32_t *counts)
 {
     int64_t highest = INT64_MIN;
     uint64_t count = 0;
     launches->lowest = INT64_MAX;
-    for (uint32_t i = 0; i < launches->count; i++) {
+    for (uint32_t at = 0; at < events->count; at++) {
+        enum cycle_class class = (enum cycle_class)events->class[at];
         int64_t correlation;
-        if (cycle_correlation(events, launches->at[i], &correlation)) {
+        if (!is_host(class)) {
+            continue;
+        }
+        counts[cycle_track(events, at)->process]++;
+        if (class == CYCLE_CLASS_LAUNCH && cycle_correlation(events, at, &correlation)) {
             launches->lowest = ns_min(launches->lowest, correlation);
             highest = ns_max(highest, correlation);
             count++;
@@ -274,22 +284,13 @@ static void find_span(const struct cycle_events *events, struct launches *launch
     launches->span = count > 0 && span < count * TABLE_SPARSITY_MAX ? span + 1 : 0;
 }
 
-/* With most host events. False without memory. */
-static bool find_busiest_process(struct cycle_events *events)
+static uint32_t busiest_process(const struct cycle_events *events, const uint32_t *counts)
 {
-    const uint32_t host_classes = 1U << CYCLE_CLASS_PYTHON | 1U << CYCLE_CLASS_LAUNCH |
-                                  1U << CYCLE_CLASS_OPERATOR | 1U << CYCLE_CLASS_ANNOTATION;
-    uint32_t *counts = scratch_calloc(events->process_count, sizeof *counts);
     uint32_t best = 0;
-    for (uint32_t at = 0; counts != NULL && at < events->count; at++) {
-        counts[cycle_track(events, at)->process] += host_classes >> events->class[at] & 1;
-    }
-    for (uint32_t i = 1; counts != NULL && i < events->process_count; i++) {
+    for (uint32_t i = 1; i < events->process_count; i++) {
         best = counts[i] > counts[best] ? i : best;
     }
-    events->busiest_process = best;
-    scratch_free(counts);
-    return counts != NULL;
+    return best;
 }
 
 static uint64_t above_lowest(const struct launches *launches, int64_t correlation)
@@ -301,10 +302,10 @@ static bool index_launches(const struct cycle_events *events, struct launches *l
 {
     launches->near = scratch_none((size_t)launches->span);
     bool ok = launches->near != NULL;
-    for (uint32_t i = 0; ok && i < launches->count; i++) {
-        uint32_t at = launches->at[i];
+    for (uint32_t at = 0; ok && at < events->count; at++) {
         int64_t correlation;
-        if (!cycle_correlation(events, at, &correlation)) {
+        if (events->class[at] != CYCLE_CLASS_LAUNCH ||
+            !cycle_correlation(events, at, &correlation)) {
             continue;
         }
         if (launches->span > 0) {
@@ -337,24 +338,23 @@ static bool adopt_device_work(struct cycle_events *events)
 {
     struct launches launches = {.near = NULL};
     id_map_init(&launches.far);
-    launches.at = cycle_positions(events, CYCLE_CLASS_LAUNCH, &launches.count);
+    uint32_t *counts = scratch_calloc(events->process_count, sizeof *counts);
     events->launch = scratch_none(events->count);
-    bool ok = launches.at != NULL && events->launch != NULL && find_busiest_process(events);
+    bool ok = counts != NULL && events->launch != NULL;
     if (ok) {
-        find_span(events, &launches);
+        look_at_hosts(events, &launches, counts);
+        events->busiest_process = busiest_process(events, counts);
         ok = index_launches(events, &launches);
     }
-    scratch_free(launches.at);
-    uint32_t count = 0;
-    uint32_t *works = ok ? cycle_positions(events, CYCLE_CLASS_GPU, &count) : NULL;
-    for (uint32_t i = 0; works != NULL && i < count; i++) {
+    for (uint32_t at = 0; ok && at < events->count; at++) {
         int64_t correlation;
-        bool has_correlation = cycle_correlation(events, works[i], &correlation);
-        events->launch[works[i]] =
-            has_correlation ? find_launch(&launches, correlation) : CYCLE_NONE;
+        if (events->class[at] != CYCLE_CLASS_GPU) {
+            continue;
+        }
+        bool has_correlation = cycle_correlation(events, at, &correlation);
+        events->launch[at] = has_correlation ? find_launch(&launches, correlation) : CYCLE_NONE;
     }
-    ok = ok && works != NULL;
-    scratch_free(works);
+    scratch_free(counts);
     scratch_free(launches.near);
     id_map_free(&launches.far);
     return ok;
@@ -394,18 +394,6 @@ void cycle_events_free(struct cycle_events *events)
     scratch_free(events->track);
     scratch_free(events->pid);
     *events = (struct cycle_events){0};
-}
-
-uint32_t *
-cycle_positions(const struct cycle_events *events, enum cycle_class class, uint32_t *count)
-{
-    uint32_t *positions = scratch_alloc(events->count, sizeof *positions);
-    *count = 0;
-    for (uint32_t at = 0; positions != NULL && at < events->count; at++) {
-        positions[*count] = at;
-        *count += events->class[at] == class;
-    }
-    return positions;
 }
 
 /* ---- arguments ---- */

@@ -74,9 +74,6 @@ bool cycle_events_init(struct cycle_events *events,
                        const struct trace *trace,
                        bool only_steps) KS_MUST_USE;
 void cycle_events_free(struct cycle_events *events);
-/* The positions of a class; scratch_free() it. NULL without memory. */
-uint32_t *
-cycle_positions(const struct cycle_events *events, enum cycle_class class, uint32_t *count);
 
 static inline const struct cycle_track *cycle_track(const struct cycle_events *events, uint32_t at)
 {

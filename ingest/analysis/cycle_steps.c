@@ -187,15 +187,15 @@ static uint32_t *steps_by_thread(const struct cycle_set *set, const struct cycle
 /* The event that decides in which step this one is: of device work, the call that started it. */
 static uint32_t asked_by(const struct cycle_events *events, uint32_t at)
 {
-    uint32_t launch = events->launch == NULL ? CYCLE_NONE : events->launch[at];
-    return launch == CYCLE_NONE ? at : launch;
+    bool is_launched = events->class[at] == CYCLE_CLASS_GPU && events->launch != NULL &&
+                       events->launch[at] != CYCLE_NONE;
+    return is_launched ? events->launch[at] : at;
 }
 
 /* `step_of` may be NULL: steps follow one another. */
 static bool
 fill_steps(struct cycle_set *set, const struct cycle_events *events, const uint32_t *step_of)
 {
-    const uint32_t not_in_steps = 1U << CYCLE_CLASS_COUNTER | 1U << CYCLE_CLASS_SILENT;
     uint32_t step = CYCLE_NONE;
     /* At most one piece an event; what is not written takes no memory. */
     set->piece_cap = events->count;
@@ -204,17 +204,19 @@ fill_steps(struct cycle_set *set, const struct cycle_events *events, const uint3
         return false;
     }
     for (uint32_t at = 0; at < events->count; at++) {
+        enum cycle_class class = (enum cycle_class)events->class[at];
+        bool is_event = class != CYCLE_CLASS_COUNTER && class != CYCLE_CLASS_SILENT;
+        if (!is_event || cycle_type_of(events, at) == CYCLE_TYPE_NONE) {
+            continue;
+        }
         uint32_t asker = asked_by(events, at);
         step =
             step_of == NULL ? step_near(set, step, cycle_start_ns(events, asker)) : step_of[asker];
-        bool is_in = step != CYCLE_NONE && cycle_type_of(events, at) != CYCLE_TYPE_NONE &&
-                     (not_in_steps >> events->class[at] & 1) == 0;
-        set->pieces[set->piece_count] =
-            (struct cycle_piece){.cycle = step & CYCLE_INDEX_MAX, .at = at};
-        set->piece_count += is_in;
-        if (is_in && events->has_counters) {
+        if (step != CYCLE_NONE) {
             cycle_take(&set->items[step], events, at, cycle_start_ns(events, at),
                        cycle_end_ns(events, at));
+            set->pieces[set->piece_count++] =
+                (struct cycle_piece){.cycle = step & CYCLE_INDEX_MAX, .at = at};
         }
     }
     return true;
@@ -251,19 +253,15 @@ static struct running running_at(const struct cycle_events *events, uint32_t at)
     return (struct running){at, at == CYCLE_NONE ? INT64_MAX : cycle_end_ns(events, at)};
 }
 
-struct operators {
-    uint32_t *at; /* positions */
-    uint32_t count;
-};
-
 static void take_self_times(const struct cycle_events *events,
-                            const struct operators *operators,
                             struct running *running,
                             uint32_t *below,
                             int64_t *self_ns)
 {
-    for (uint32_t i = 0; i < operators->count; i++) {
-        uint32_t at = operators->at[i];
+    for (uint32_t at = 0; at < events->count; at++) {
+        if (events->class[at] != CYCLE_CLASS_OPERATOR) {
+            continue;
+        }
         struct running *top = &running[cycle_track(events, at)->thread];
         const struct running own = running_at(events, at);
         int64_t start_ns = cycle_start_ns(events, at);
@@ -281,19 +279,16 @@ static void take_self_times(const struct cycle_events *events,
 
 int64_t *cycle_self_times(const struct cycle_events *events)
 {
-    struct operators operators = {.count = 0};
-    operators.at = cycle_positions(events, CYCLE_CLASS_OPERATOR, &operators.count);
     struct running *running = scratch_alloc(events->thread_count, sizeof *running);
     uint32_t *below = scratch_alloc(events->count, sizeof *below);
     int64_t *self_ns = scratch_alloc(events->count, sizeof *self_ns);
-    bool ok = operators.at != NULL && running != NULL && below != NULL && self_ns != NULL;
+    bool ok = running != NULL && below != NULL && self_ns != NULL;
     for (uint32_t i = 0; ok && i < events->thread_count; i++) {
         running[i] = running_at(events, CYCLE_NONE);
     }
     if (ok) {
-        take_self_times(events, &operators, running, below, self_ns);
+        take_self_times(events, running, below, self_ns);
     }
-    scratch_free(operators.at);
     scratch_free(running);
     scratch_free(below);
     if (!ok) {

@@ -13,8 +13,16 @@
 bool kernels_collect(struct kernels *kernels, const struct selection *sel)
 {
     *kernels = (struct kernels){.sel = sel};
-    kernels->events = select_of_types(sel, 1U << TYPE_KERNEL, &kernels->count);
-    return kernels->events != NULL;
+    kernels->events = scratch_alloc(sel->type_count[TYPE_KERNEL], sizeof *kernels->events);
+    if (kernels->events == NULL) {
+        return false;
+    }
+    for (uint32_t i = 0; i < sel->order_count; i++) {
+        if (sel->type[sel->order[i]] == TYPE_KERNEL) {
+            kernels->events[kernels->count++] = sel->order[i];
+        }
+    }
+    return true;
 }
 
 void kernels_free(struct kernels *kernels)

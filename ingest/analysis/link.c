@@ -142,14 +142,13 @@ bool link_devices(struct links *links, const struct selection *sel)
     *links = (struct links){0};
     struct linking l = {.links = links, .sel = sel};
     id_map_init(&l.calls);
-    uint32_t count;
-    uint32_t *events = select_of_types(sel, SELECT_TYPES_DEVICE | 1U << TYPE_RUNTIME, &count);
-    bool ok =
-        events != NULL && allocate(&l) && id_map_reserve(&l.calls, sel->type_count[TYPE_RUNTIME]);
-    for (uint32_t i = 0; ok && i < count; i++) {
-        ok = see_event(&l, events[i]);
+    bool ok = allocate(&l) && id_map_reserve(&l.calls, sel->type_count[TYPE_RUNTIME]);
+    for (uint32_t i = 0; ok && i < sel->order_count; i++) {
+        enum event_type type = (enum event_type)sel->type[sel->order[i]];
+        if (type == TYPE_RUNTIME || select_is_device(type)) {
+            ok = see_event(&l, sel->order[i]);
+        }
     }
-    scratch_free(events);
     id_map_free(&l.calls);
     if (ok) {
         resolve_waiting(&l);

@@ -34,8 +34,6 @@ struct placing {
     const char **devices; /* log->devices until their number is known */
     size_t device_capacity;
     struct id_map device_numbers;
-    int64_t last_device_key; /* of the record before */
-    uint32_t last_device;    /* CALL_NONE: it is the first one */
 };
 
 /* ---- records ---- */
@@ -182,12 +180,7 @@ static bool find_device(struct placing *p, const struct memory_args *args, uint3
     bool has_id = (args->has & MEMORY_HAS_DEVICE_ID) != 0;
     bool by_id = family == 'G' || family == 'M';
     int64_t id = by_id ? (int64_t)(has_id ? args->device_id : 0) * 2 + has_id : 0;
-    int64_t key = id * 256 + family;
-    if (key == p->last_device_key && p->last_device != CALL_NONE) {
-        *device = p->last_device;
-        return true;
-    }
-    struct id_slot *slot = id_map_add(&p->device_numbers, key);
+    struct id_slot *slot = id_map_add(&p->device_numbers, id * 256 + family);
     if (slot == NULL) {
         return false;
     }
@@ -202,8 +195,7 @@ static bool find_device(struct placing *p, const struct memory_args *args, uint3
         }
         slot->value = p->log->device_count - 1;
     }
-    *device = p->last_device = slot->value;
-    p->last_device_key = key;
+    *device = slot->value;
     return true;
 }
 
@@ -249,18 +241,19 @@ static void list_in_thread(struct placing *p, uint32_t at, uint32_t event)
 static bool find_records(struct placing *p)
 {
     struct memory_log *log = p->log;
-    uint32_t count;
-    uint32_t *events = select_of_types(p->sel, 1U << TYPE_MEMORY, &count);
     id_map_init(&p->device_numbers);
-    bool ok = events != NULL && find_threads(p);
-    for (uint32_t at = 0; ok && at < count; at++) {
-        p->records->event[at] = events[at];
-        log->node[at] = log->op[at] = log->parent[at] = CALL_NONE;
-        list_in_thread(p, at, events[at]);
-        ok = find_device(p, args_of(p->sel, events[at]), &log->device[at]);
+    bool ok = find_threads(p);
+    uint32_t at = 0;
+    for (uint32_t i = 0; ok && i < p->sel->order_count; i++) {
+        uint32_t event = p->sel->order[i];
+        if (p->sel->type[event] == TYPE_MEMORY) {
+            p->records->event[at] = event;
+            log->node[at] = log->op[at] = log->parent[at] = CALL_NONE;
+            list_in_thread(p, at, event);
+            ok = find_device(p, args_of(p->sel, event), &log->device[at++]);
+        }
     }
     id_map_free(&p->device_numbers);
-    scratch_free(events);
     return ok;
 }
 
@@ -378,8 +371,7 @@ bool memory_log_build(struct memory_log **out,
                         .arena = arena,
                         .sel = sel,
                         .tree = tree,
-                        .rows = rows,
-                        .last_device = CALL_NONE};
+                        .rows = rows};
     bool ok = p.log != NULL;
     if (ok) {
         p.log->count = sel->type_count[TYPE_MEMORY];

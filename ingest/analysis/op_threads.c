@@ -85,12 +85,18 @@ struct node_events {
 
 static bool find_events(struct node_events *events, const struct selection *sel)
 {
-    uint32_t count;
-    events->items = select_of_types(sel, SELECT_TYPES_HOST, &count);
-    for (uint32_t i = 0; events->items != NULL && i < count; i++) {
-        uint32_t event = events->items[i];
-        events->items[events->count] = event;
-        events->count += class_of(sel, event) != NO_CLASS;
+    uint32_t most = 0;
+    for (int type = TYPE_NONE; type < TYPE_COUNT; type++) {
+        most += select_is_host((enum event_type)type) ? sel->type_count[type] : 0;
+    }
+    events->items = scratch_alloc(most, sizeof *events->items);
+    for (uint32_t i = 0; events->items != NULL && i < sel->order_count; i++) {
+        uint32_t event = sel->order[i];
+        bool is_node =
+            select_is_host((enum event_type)sel->type[event]) && class_of(sel, event) != NO_CLASS;
+        if (is_node) {
+            events->items[events->count++] = event;
+        }
     }
     return events->items != NULL;
 }

@@ -229,19 +229,23 @@ static bool add_peak(struct peaks *peaks, const struct memory_args *record)
 static bool find_peaks(struct peaks *peaks, const struct selection *sel)
 {
     const uint32_t wanted = MEMORY_HAS_ALLOCATED | MEMORY_HAS_DEVICE_ID;
-    uint32_t count;
-    uint32_t *records = select_of_types(sel, 1U << TYPE_MEMORY, &count);
-    bool ok = records != NULL;
-    for (uint32_t i = 0; ok && i < count; i++) {
-        uint32_t args = sel->trace->events.args[records[i]];
+    uint32_t left = sel->type_count[TYPE_MEMORY];
+    for (uint32_t i = 0; left > 0 && i < sel->order_count; i++) {
+        uint32_t event = sel->order[i];
+        if (sel->type[event] != TYPE_MEMORY) {
+            continue;
+        }
+        left--;
+        uint32_t args = sel->trace->events.args[event];
         if (args == TRACE_NO_ARGS) {
             continue;
         }
         const struct memory_args *record = &sel->trace->memory_args[args];
-        ok = (record->has & wanted) != wanted || add_peak(peaks, record);
+        if ((record->has & wanted) == wanted && !add_peak(peaks, record)) {
+            return false;
+        }
     }
-    scratch_free(records);
-    return ok;
+    return true;
 }
 
 /* deviceProperties[id] as Python counts: negative from the end. */

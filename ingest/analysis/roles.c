@@ -1,12 +1,18 @@
-#include "ingest/analysis/scratch.h"
 #include "ingest/analysis/steps.h"
 #include "ingest/analysis/times.h"
+
+static enum role host_role(uint32_t name_flags, bool may_load)
+{
+    if (may_load && (name_flags & NAME_LOADER) != 0) {
+        return ROLE_DATALOADER;
+    }
+    return name_flags & NAME_COLLECTIVE ? ROLE_COMMUNICATION : ROLE_CPU_EXEC;
+}
 
 /* What tells collectives. */
 struct rule {
     const struct comms *comms;
     const bool *communicates; /* by event; NULL: `comms` tells */
-    bool finds_any;           /* device work of collectives */
 };
 
 static bool communicates(const struct rule *rule, const struct selection *sel, uint32_t event)
@@ -14,45 +20,38 @@ static bool communicates(const struct rule *rule, const struct selection *sel, u
     if (rule->communicates != NULL) {
         return rule->communicates[event];
     }
-    return comm_has_device_event(rule->comms, sel, event);
+    return rule->comms->by_external_id.count != 0 && comm_has_device_event(rule->comms, sel, event);
 }
 
-#define TYPES_WITH_ROLE                                                                   \
-    (SELECT_TYPES_DEVICE | 1U << TYPE_RUNTIME | 1U << TYPE_OPERATOR | 1U << TYPE_PYTHON | \
-     1U << TYPE_USER_ANNOTATION)
-/* Of those, before names and rules are asked. */
-static const uint8_t PLAIN_ROLE[TYPE_COUNT] = {
-    [TYPE_OPERATOR] = ROLE_CPU_EXEC,
-    [TYPE_PYTHON] = ROLE_CPU_EXEC,
-    [TYPE_USER_ANNOTATION] = ROLE_CPU_EXEC,
-    [TYPE_RUNTIME] = ROLE_RUNTIME,
-    [TYPE_KERNEL] = ROLE_KERNEL,
-    [TYPE_MEMCPY] = ROLE_MEMCPY,
-    [TYPE_MEMSET] = ROLE_MEMSET,
-};
-
-static enum role host_role(enum event_type type, uint32_t name_flags)
-{
-    if ((name_flags & NAME_LOADER) != 0 && type != TYPE_PYTHON) {
-        return ROLE_DATALOADER;
-    }
-    return name_flags & NAME_COLLECTIVE ? ROLE_COMMUNICATION : ROLE_CPU_EXEC;
-}
-
+/* ROLE_COUNT: none. */
 static enum role role_of(const struct selection *sel, const struct rule *rule, uint32_t event)
 {
-    enum event_type type = (enum event_type)sel->type[event];
-    enum role role = (enum role)PLAIN_ROLE[type];
-    uint32_t name_flags = sel->names.flags[sel->name[event]];
-    bool is_plain = (name_flags & (NAME_LOADER | NAME_COLLECTIVE)) == 0 && !rule->finds_any;
-    if (KS_LIKELY(is_plain)) {
-        return role;
+    switch ((enum event_type)sel->type[event]) {
+    case TYPE_KERNEL:
+        return communicates(rule, sel, event) ? ROLE_COMMUNICATION : ROLE_KERNEL;
+    case TYPE_MEMCPY:
+        return communicates(rule, sel, event) ? ROLE_COMMUNICATION : ROLE_MEMCPY;
+    case TYPE_MEMSET:
+        return ROLE_MEMSET;
+    case TYPE_RUNTIME:
+        return ROLE_RUNTIME;
+    case TYPE_OPERATOR:
+    case TYPE_USER_ANNOTATION:
+        return host_role(sel->names.flags[sel->name[event]], true);
+    case TYPE_PYTHON:
+        return host_role(sel->names.flags[sel->name[event]], false);
+    case TYPE_NONE:
+    case TYPE_PROFILER_STEP:
+    case TYPE_MODULE:
+    case TYPE_PL_MODULE:
+    case TYPE_PL_PROFILE:
+    case TYPE_PYTHON_FUNCTION:
+    case TYPE_TRACE_SPAN:
+    case TYPE_MEMORY:
+    case TYPE_COUNT:
+        break;
     }
-    if (role == ROLE_CPU_EXEC) {
-        return host_role(type, name_flags);
-    }
-    bool can_communicate = role == ROLE_KERNEL || role == ROLE_MEMCPY;
-    return can_communicate && communicates(rule, sel, event) ? ROLE_COMMUNICATION : role;
+    return ROLE_COUNT;
 }
 
 /* For what seldom merges. */
@@ -70,21 +69,23 @@ bool roles_collect(struct roles *roles,
                    const struct comms *comms,
                    const bool *by_our_rule)
 {
-    const struct rule rule = {comms, by_our_rule,
-                              by_our_rule != NULL || comms->by_external_id.count != 0};
+    const struct rule rule = {comms, by_our_rule};
     *roles = (struct roles){0};
     if (!reserve(roles, sel->type_count)) {
         return false;
     }
-    uint32_t count;
-    uint32_t *events = select_of_types(sel, TYPES_WITH_ROLE, &count);
-    bool ok = events != NULL;
-    for (uint32_t i = 0; ok && i < count; i++) {
-        struct ranges *list = &roles->by_role[role_of(sel, &rule, events[i])];
-        ok = ranges_merge(list, times_start(sel, events[i]), times_end(sel, events[i]));
+    for (uint32_t i = 0; i < sel->order_count; i++) {
+        uint32_t event = sel->order[i];
+        enum role role = role_of(sel, &rule, event);
+        if (role == ROLE_COUNT) {
+            continue;
+        }
+        int64_t start = times_start(sel, event);
+        if (!ranges_merge(&roles->by_role[role], start, times_end(sel, event))) {
+            return false;
+        }
     }
-    scratch_free(events);
-    return ok;
+    return true;
 }
 
 void roles_free(struct roles *roles)

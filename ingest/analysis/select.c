@@ -177,21 +177,6 @@ bool select_events(struct selection *sel,
     return classify(sel, warnings) && order_events(sel);
 }
 
-uint32_t *select_of_types(const struct selection *sel, uint32_t types, uint32_t *count)
-{
-    size_t most = 1; /* each is written before it is known to be wanted */
-    for (int type = TYPE_NONE; type < TYPE_COUNT; type++) {
-        most += (types >> type & 1) != 0 ? sel->type_count[type] : 0;
-    }
-    uint32_t *events = scratch_alloc(most, sizeof *events);
-    *count = 0;
-    for (uint32_t i = 0; events != NULL && i < sel->order_count; i++) {
-        events[*count] = sel->order[i];
-        *count += types >> sel->type[sel->order[i]] & 1;
-    }
-    return events;
-}
-
 void select_free(struct selection *sel)
 {
     names_free(&sel->names);

@@ -30,12 +30,6 @@ enum event_type {
     TYPE_COUNT
 };
 
-/* Sets of types have the bit 1 << type. Those that form the operator tree (section 4): */
-#define SELECT_TYPES_HOST                                                   \
-    (1U << TYPE_OPERATOR | 1U << TYPE_PYTHON | 1U << TYPE_USER_ANNOTATION | \
-     1U << TYPE_PROFILER_STEP | 1U << TYPE_MODULE | 1U << TYPE_PL_MODULE)
-#define SELECT_TYPES_DEVICE (1U << TYPE_KERNEL | 1U << TYPE_MEMCPY | 1U << TYPE_MEMSET)
-
 struct selection {
     const struct trace *trace;
     struct names names;
@@ -61,17 +55,17 @@ bool select_events(struct selection *sel,
 /* Whether the plugin's doubles differ from the exact times, and their ticks fit 64 bits. */
 bool select_can_round(const struct selection *sel);
 void select_free(struct selection *sel);
-/* The kept events of a set of types in order of time; scratch_free() it. NULL without memory. */
-uint32_t *select_of_types(const struct selection *sel, uint32_t types, uint32_t *count);
 
+/* The types that form the operator tree (section 4). */
 static inline bool select_is_host(enum event_type type)
 {
-    return (SELECT_TYPES_HOST >> type & 1) != 0;
+    return type >= TYPE_OPERATOR && type <= TYPE_PL_MODULE;
 }
 
+/* Kernel, Memcpy, Memset. */
 static inline bool select_is_device(enum event_type type)
 {
-    return (SELECT_TYPES_DEVICE >> type & 1) != 0;
+    return type == TYPE_KERNEL || type == TYPE_MEMCPY || type == TYPE_MEMSET;
 }
 
 #endif
