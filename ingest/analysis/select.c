@@ -23,7 +23,7 @@ static enum event_type lightning_type(const struct selection *sel, uint32_t even
     return begins(name, PL_MODULE_PREFIX) ? TYPE_PL_MODULE : TYPE_OPERATOR;
 }
 
-/* Operators and annotations; both can be steps. */
+/* What the name says: operators and annotations can both be steps. */
 static enum event_type
 host_type(struct selection *sel, uint32_t event, enum event_type plain, struct warnings *warnings)
 {
@@ -45,26 +45,26 @@ static enum event_type python_function_type(const struct selection *sel, uint8_t
     return flags & EVENT_MODULE ? TYPE_MODULE : TYPE_PYTHON_FUNCTION;
 }
 
-static enum event_type type_of(struct selection *sel, uint32_t event, struct warnings *warnings)
+/* Before names are asked. */
+static enum event_type type_of_class(const struct selection *sel,
+                                     const struct event_class *event_class)
 {
-    const struct trace_events *events = &sel->trace->events;
-    uint8_t flags = trace_flags(events, event);
-    char phase = trace_phase(events, event);
-    enum event_kind kind = trace_kind(events, event);
-    bool is_instant_memory = kind == EVENT_MEMORY && phase == 'i';
-    if ((phase != 'X' && !is_instant_memory) || (flags & (EVENT_NO_TS | EVENT_NO_NAME)) != 0) {
+    enum event_kind kind = (enum event_kind)event_class->kind;
+    bool is_instant_memory = kind == EVENT_MEMORY && event_class->phase == 'i';
+    if ((event_class->phase != 'X' && !is_instant_memory) ||
+        (event_class->flags & (EVENT_NO_TS | EVENT_NO_NAME)) != 0) {
         return TYPE_NONE;
     }
     switch (kind) {
     case EVENT_OPERATOR:
-        return host_type(sel, event, TYPE_OPERATOR, warnings);
+        return TYPE_OPERATOR;
     case EVENT_USER_ANNOTATION:
     case EVENT_GPU_USER_ANNOTATION:
-        return host_type(sel, event, TYPE_USER_ANNOTATION, warnings);
+        return TYPE_USER_ANNOTATION;
     case EVENT_PYTHON:
         return TYPE_PYTHON;
     case EVENT_PYTHON_FUNCTION:
-        return python_function_type(sel, flags);
+        return python_function_type(sel, event_class->flags);
     case EVENT_RUNTIME:
         return TYPE_RUNTIME;
     case EVENT_KERNEL:
@@ -99,47 +99,68 @@ static bool strip_lightning_name(struct selection *sel, uint32_t event)
     return sel->own_name[event] != STRTAB_NONE;
 }
 
-static bool classify(struct selection *sel, struct warnings *warnings)
+/* *type: that of the class, then that of the event. */
+static bool
+ask_name(struct selection *sel, uint32_t event, uint8_t *type, struct warnings *warnings)
 {
-    const struct trace *trace = sel->trace;
-    for (uint32_t i = 0; i < trace->events.count; i++) {
-        enum event_type type = type_of(sel, i, warnings);
-        sel->type[i] = (uint8_t)type;
-        sel->type_count[type]++;
+    enum event_type plain = (enum event_type)(*type);
+    if (plain == TYPE_OPERATOR || plain == TYPE_USER_ANNOTATION) {
+        *type = (uint8_t)host_type(sel, event, plain, warnings);
+    }
+    sel->type[event] = *type;
+    bool is_lightning = *type == TYPE_PL_MODULE || *type == TYPE_PL_PROFILE;
+    return !is_lightning || strip_lightning_name(sel, event);
+}
+
+/* And lists what is kept, in the order of the file. */
+static bool classify(struct selection *sel, const uint8_t *by_class, struct warnings *warnings)
+{
+    const struct trace_events *events = &sel->trace->events;
+    int64_t last_ns = INT64_MIN;
+    for (uint32_t i = 0; i < events->count; i++) {
+        uint8_t type = by_class[trace_index(&events->class, i)];
+        sel->type[i] = type;
         if (type == TYPE_NONE) {
             continue;
         }
-        bool is_lightning = type == TYPE_PL_MODULE || type == TYPE_PL_PROFILE;
-        if (is_lightning && !strip_lightning_name(sel, i)) {
-            return false;
+        uint32_t name_flags = names_flags(&sel->names, sel->name[i]);
+        bool asks_name = sel->lightning || (name_flags & NAME_STEP) != 0;
+        if (KS_UNLIKELY(asks_name)) {
+            if (!ask_name(sel, i, &type, warnings)) {
+                return false;
+            }
+            name_flags = names_flags(&sel->names, sel->name[i]);
         }
         /* What users call their modules tells nothing. */
-        uint32_t name_flags = names_flags(&sel->names, sel->name[i]);
         sel->seen_names |= type == TYPE_PL_MODULE ? 0 : name_flags;
+        sel->type_count[type]++;
+        sel->order[sel->order_count++] = i;
+        last_ns = ns_max(last_ns, ns_add(events->ts_ns[i], trace_dur_ns(events, i)));
     }
+    sel->last_ns = sel->order_count == 0 ? 0 : last_ns;
     return true;
 }
 
-static bool order_events(struct selection *sel)
+static bool order_events(struct selection *sel, struct warnings *warnings)
 {
-    const struct trace *trace = sel->trace;
-    uint32_t kept = trace->events.count - sel->type_count[TYPE_NONE];
-    sel->order = scratch_alloc(kept, sizeof *sel->order);
-    if (sel->order == NULL) {
-        return false;
+    const struct trace_events *events = &sel->trace->events;
+    uint8_t *by_class = scratch_alloc(events->class_count, sizeof *by_class);
+    sel->order = scratch_alloc(events->count, sizeof *sel->order);
+    bool ok = by_class != NULL && sel->order != NULL;
+    for (uint32_t i = 0; ok && i < events->class_count; i++) {
+        by_class[i] = (uint8_t)type_of_class(sel, &events->classes[i]);
     }
-    for (uint32_t i = 0; i < trace->events.count; i++) {
-        if (sel->type[i] != TYPE_NONE) {
-            int64_t end_ns = ns_add(trace->events.ts_ns[i], trace_dur_ns(&trace->events, i));
-            sel->last_ns = sel->order_count == 0 ? end_ns : ns_max(sel->last_ns, end_ns);
-            sel->order[sel->order_count++] = i;
-        }
+    ok = ok && classify(sel, by_class, warnings);
+    scratch_free(by_class);
+    uint32_t *fitting = ok && sel->order_count > 0
+                            ? scratch_resize(sel->order, sel->order_count, sizeof *fitting)
+                            : NULL;
+    sel->order = fitting == NULL ? sel->order : fitting;
+    ok = ok && sort_by_key(sel->order, sel->order_count, events->ts_ns);
+    if (ok && sel->order_count > 0) {
+        sel->first_ns = events->ts_ns[sel->order[0]];
     }
-    if (!sort_by_key(sel->order, sel->order_count, trace->events.ts_ns)) {
-        return false;
-    }
-    sel->first_ns = sel->order_count == 0 ? 0 : trace->events.ts_ns[sel->order[0]];
-    return true;
+    return ok;
 }
 
 static bool has_mlu(const struct trace *trace)
@@ -174,7 +195,7 @@ bool select_events(struct selection *sel,
         memcpy(sel->own_name, trace->events.name, count * sizeof *sel->own_name);
         sel->name = sel->own_name;
     }
-    return classify(sel, warnings) && order_events(sel);
+    return order_events(sel, warnings);
 }
 
 void select_free(struct selection *sel)
