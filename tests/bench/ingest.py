@@ -5,7 +5,7 @@ usage: ingest.py [--program build/kinetoscope] [--megabytes 300] [--trace FILE] 
 
 Without --trace a file is made by repeating the demonstration's events along the time axis. Of several runs the fastest
 counts. Prints one table; the ratios are what to compare between machines. --growth takes in traces of these sizes (MB of
-JSON, gzipped) instead and prints by which power of the size time and memory grow.
+JSON, gzipped), or these gzipped files, instead and prints by which power of the size time and memory grow.
 """
 import argparse
 import gzip
@@ -129,7 +129,7 @@ def main():
     parser.add_argument('--trace')
     parser.add_argument('--keep')
     parser.add_argument('--runs', type=int, default=3)
-    parser.add_argument('--growth', help='sizes in MB, ascending')
+    parser.add_argument('--growth', help='sizes in MB or traces, ascending')
     args = parser.parse_args()
     folder = args.keep or tempfile.mkdtemp(prefix='kinetoscope-bench-')
     os.makedirs(folder, exist_ok=True)
@@ -165,16 +165,30 @@ def exponent(points):
     return sum((x - mean_x) * (y - mean_y) for x, y in zip(xs, ys)) / sum((x - mean_x) ** 2 for x in xs)
 
 
+def unpacked_bytes(packed):
+    with gzip.open(packed, 'rb') as source:
+        return sum(map(len, iter(lambda: source.read(1 << 20), b'')))
+
+
+def growing(args, folder):
+    """(gzipped trace, bytes of its JSON), one after the other; those made for this are gone when the next one comes."""
+    for entry in args.growth.split(','):
+        if not entry.isdigit():
+            yield entry, unpacked_bytes(entry)
+            continue
+        trace = os.path.join(folder, 'worker%s.1.pt.trace.json' % entry)
+        make_trace(trace, int(entry) * MB)
+        size, packed = os.path.getsize(trace), pack(trace)
+        os.unlink(trace)
+        yield packed, size
+        os.unlink(packed)
+
+
 def growth(args, folder):
     print('%s\n%10s %8s %8s %9s %8s %8s' % (machine(), 'JSON MB', 'seconds', 'MB/s', 'peak MB', '% JSON', 'db MB'))
     seconds, peaks = [], []
-    for megabytes in map(int, args.growth.split(',')):
-        trace = os.path.join(folder, 'worker%d.1.pt.trace.json' % megabytes)
-        make_trace(trace, megabytes * MB)
-        size, packed = os.path.getsize(trace), pack(trace)
-        os.unlink(trace)
+    for packed, size in growing(args, folder):
         m = best(args.runs, lambda: by_upload(args.program, packed, folder))
-        os.unlink(packed)
         print('%10.0f %8.2f %8.1f %9.1f %8.1f %8.1f' % (size / MB, m.seconds, size / MB / m.seconds, m.peak / MB, 100 * m.peak / size, m.stored / MB))
         seconds.append((size, m.seconds))
         peaks.append((size, m.peak))
