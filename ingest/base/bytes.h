@@ -22,6 +22,9 @@
 #endif
 
 #define BYTES_BLOCK 32
+/* 2^64 over the golden ratio, odd: the high bits of a product with it hang on all bits of a number.
+ */
+#define BYTES_SPREAD UINT64_C(0x9E3779B97F4A7C15)
 #define BYTES_HALF_MASK 0xFFFFU
 
 static inline uint64_t bytes_load64(const char *at)

@@ -54,24 +54,22 @@ static inline uint64_t mix(uint64_t state, uint64_t word, uint64_t factor)
 
 static inline uint64_t hash_bytes(const char *text, size_t len, uint64_t seed)
 {
-    const uint64_t factor_a =
-        0x9E3779B97F4A7C15U; /* odd, bits spread: 2^64 over the golden ratio */
     const uint64_t factor_b = 0xC2B2AE3D27D4EB4FU; /* odd, bits spread */
     uint64_t a = seed ^ len;
     uint64_t b = ~seed;
     if (len < 8) {
-        a = mix(a, bytes_load_short(text, len), factor_a);
+        a = mix(a, bytes_load_short(text, len), BYTES_SPREAD);
     } else {
         /* Two lanes, because each multiplication waits for the one before it in its lane. */
         size_t at = 0;
         for (; len - at > 16; at += 16) {
-            a = mix(a, bytes_load64(text + at), factor_a);
+            a = mix(a, bytes_load64(text + at), BYTES_SPREAD);
             b = mix(b, bytes_load64(text + at + 8), factor_b);
         }
-        a = mix(a, bytes_load64(len < 16 ? text : text + len - 16), factor_a);
+        a = mix(a, bytes_load64(len < 16 ? text : text + len - 16), BYTES_SPREAD);
         b = mix(b, bytes_load64(text + len - 8), factor_b);
     }
-    uint64_t hash = (a ^ (b << 32 | b >> 32)) * factor_a;
+    uint64_t hash = (a ^ (b << 32 | b >> 32)) * BYTES_SPREAD;
     return hash ^ hash >> 32;
 }
 
@@ -197,7 +195,7 @@ struct strtab *strtab_create(void)
     tab->entries = pages_alloc(ENTRIES_FIRST * sizeof *tab->entries);
     tab->entry_cap = ENTRIES_FIRST;
     /* The address differs from run to run, so that nobody can prepare a file of colliding names. */
-    tab->seed = (uint64_t)(uintptr_t)tab * 0x9E3779B97F4A7C15U;
+    tab->seed = (uint64_t)(uintptr_t)tab * BYTES_SPREAD;
     if (tab->slots == NULL || tab->entries == NULL || strtab_intern(tab, "", 0) != 0) {
         strtab_destroy(tab);
         return NULL;

@@ -1,5 +1,6 @@
 #include "ingest/formats/event_shapes.h"
 
+#include "ingest/base/bytes.h"
 #include "ingest/formats/json_text.h"
 
 #include <stdlib.h>
@@ -188,7 +189,7 @@ static enum event_slot_kind kind_of(const struct json_value *value)
 
 static inline uint64_t mix(uint64_t state, uint64_t word)
 {
-    uint64_t product = (state ^ word) * 0x9E3779B97F4A7C15U;
+    uint64_t product = (state ^ word) * BYTES_SPREAD;
     return product ^ product >> 29;
 }
 

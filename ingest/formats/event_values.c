@@ -1,5 +1,6 @@
 #include "ingest/formats/event_values.h"
 
+#include "ingest/base/bytes.h"
 #include "ingest/base/num.h"
 #include "ingest/formats/json_clean.h"
 #include "ingest/formats/json_lenient.h"
@@ -201,7 +202,7 @@ memo_of(struct event_texts *texts, const char *raw, uint32_t len)
         memcpy(&last, raw + len - sizeof last, sizeof last);
         bytes ^= middle * 31 ^ (last << 17 | last >> 47);
     }
-    return &texts->memos[bytes * 0x9E3779B97F4A7C15U >> 32 & (EVENT_TEXT_MEMOS - 1)];
+    return &texts->memos[bytes * BYTES_SPREAD >> 32 & (EVENT_TEXT_MEMOS - 1)];
 }
 
 uint32_t event_texts_value(struct event_texts *texts, const struct json_value *value)

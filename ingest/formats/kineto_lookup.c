@@ -155,7 +155,7 @@ static inline struct kineto_memo_entry *memo_find(struct kineto_memo *memo,
                                                   const struct json_value *b,
                                                   bool *hit)
 {
-    uint64_t hash = (memo_hash(a) * 31 + memo_hash(b)) * 0x9E3779B97F4A7C15U;
+    uint64_t hash = (memo_hash(a) * 31 + memo_hash(b)) * BYTES_SPREAD;
     struct kineto_memo_entry *entry = &memo->entries[(hash >> 32) % KINETO_MEMO_ENTRIES];
     *hit = entry->used && entry->lens[0] == a->len && entry->lens[1] == b->len &&
            entry->kinds[0] == a->kind && entry->kinds[1] == b->kind &&

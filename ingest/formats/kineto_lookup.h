@@ -5,6 +5,7 @@
 
 #include "ingest/base/attr.h"
 #include "ingest/base/buf.h"
+#include "ingest/base/bytes.h"
 #include "ingest/base/strtab.h"
 #include "ingest/formats/json_scan.h"
 #include "ingest/formats/kineto_texts.h"
@@ -116,7 +117,7 @@ static inline struct kineto_track_memo *kineto_lookup_track_memo(struct kineto_l
                                                                  const struct json_value *pid,
                                                                  const struct json_value *tid)
 {
-    uint64_t hash = ((uint64_t)pid->number * 31 + (uint64_t)tid->number) * 0x9E3779B97F4A7C15U;
+    uint64_t hash = ((uint64_t)pid->number * 31 + (uint64_t)tid->number) * BYTES_SPREAD;
     return &lookup->plain_tracks[(hash >> 32) % KINETO_MEMO_ENTRIES];
 }
 

@@ -262,7 +262,7 @@ has_bytes(const char *at, const char *end, const char *bytes, uint32_t len, uint
 static inline uint32_t *guess_of(struct kineto_paths *paths, const struct kineto_step *step)
 {
     uint64_t lasts = (uint64_t)paths->context << 32 ^ (uint64_t)step->last;
-    uint64_t hash = (lasts + step->place) * 0x9E3779B97F4A7C15U;
+    uint64_t hash = (lasts + step->place) * BYTES_SPREAD;
     return &paths->guesses[hash >> 40 & (KINETO_PATH_GUESSES - 1)];
 }
 

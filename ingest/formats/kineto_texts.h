@@ -62,21 +62,20 @@ bool kineto_texts_add(struct kineto_texts *texts,
  * calls), middle and last ones tell most apart. */
 static inline uint32_t *kineto_texts_memo(struct kineto_texts *texts, const char *raw, size_t len)
 {
-    const uint64_t factor = 0x9E3779B97F4A7C15U; /* odd, bits spread */
     uint64_t hash = len;
     if (len >= sizeof hash) {
         size_t head = len - sizeof hash < KINETO_TEXT_HEAD ? len - sizeof hash : KINETO_TEXT_HEAD;
-        uint64_t odd = factor;
+        uint64_t odd = BYTES_SPREAD;
         for (size_t at = 0; at < head; at += sizeof hash) {
             hash += bytes_load64(raw + at) * odd;
-            odd += 2 * factor;
+            odd += 2 * BYTES_SPREAD;
         }
         hash ^= bytes_load64(raw + (len - sizeof hash) / 2) * 31;
         hash += bytes_load64(raw + len - sizeof hash) * odd;
     } else {
         hash += bytes_load_short(raw, len) << 8;
     }
-    hash = (hash ^ hash >> 32) * factor;
+    hash = (hash ^ hash >> 32) * BYTES_SPREAD;
     return &texts->memos[hash >> 32 & (KINETO_TEXT_MEMOS - 1)];
 }
 

@@ -21,7 +21,6 @@
 #define CATEGORIES_MAX ((uint32_t)UINT16_MAX + 1)
 #define SLOTS_FIRST ((size_t)128)
 #define GUESS_BITS 6
-#define SPREAD_BITS UINT64_C(0x9E3779B97F4A7C15) /* odd */
 
 _Static_assert(sizeof(struct op_args) == 3 * sizeof(uint32_t), "no padding: hashed as bytes");
 _Static_assert(sizeof(struct event_class) == sizeof(uint64_t), "no padding: compared as a word");
@@ -145,22 +144,21 @@ static bool resize_columns(struct trace_events *events, uint32_t rows)
  * before it. */
 static inline uint32_t hash_words(const void *bytes, size_t len)
 {
-    const uint64_t factor = SPREAD_BITS;
     const char *at = bytes;
     uint64_t hash = len;
     if (len < sizeof(uint64_t)) {
         uint32_t word;
         memcpy(&word, at, sizeof word);
-        hash = (hash ^ word) * factor;
+        hash = (hash ^ word) * BYTES_SPREAD;
     } else {
-        uint64_t odd = factor;
+        uint64_t odd = BYTES_SPREAD;
         for (size_t done = 0; done < len - sizeof(uint64_t); done += sizeof(uint64_t)) {
             hash += bytes_load64(at + done) * odd;
-            odd += 2 * factor;
+            odd += 2 * BYTES_SPREAD;
         }
         hash += bytes_load64(at + len - sizeof(uint64_t)) * odd;
     }
-    hash = (hash ^ hash >> 32) * factor;
+    hash = (hash ^ hash >> 32) * BYTES_SPREAD;
     return (uint32_t)(hash >> 32);
 }
 
@@ -426,7 +424,7 @@ static inline uint32_t class_number(struct trace *trace, const struct event_clas
 {
     uint64_t bytes;
     memcpy(&bytes, class, sizeof bytes);
-    struct class_guess *guess = &trace->priv->guesses[bytes * SPREAD_BITS >> (64 - GUESS_BITS)];
+    struct class_guess *guess = &trace->priv->guesses[bytes * BYTES_SPREAD >> (64 - GUESS_BITS)];
     if (KS_UNLIKELY(guess->bytes != bytes || guess->class_plus_1 == 0)) {
         uint32_t number = add_class(trace, class);
         if (number == UINT32_MAX) {
