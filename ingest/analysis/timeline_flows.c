@@ -54,8 +54,8 @@ static bool make_list(struct id_list *list, uint32_t count)
 static void add_slice(struct flows *f, uint32_t event)
 {
     const struct trace_events *events = &f->items->trace->events;
-    bool is_call =
-        trace_kind(events, event) == EVENT_RUNTIME || trace_kind(events, event) == EVENT_DRIVER;
+    enum event_kind kind = trace_kind(events, event);
+    bool is_call = kind == EVENT_RUNTIME || kind == EVENT_DRIVER;
     if (is_call) {
         f->calls.events[f->calls.count++] = event;
     } else if (is_device_work(f->items, event)) {
@@ -215,8 +215,9 @@ static int by_flow(uint32_t a, uint32_t b, const void *ctx)
 {
     const struct timeline_items *items = ctx;
     const struct trace_events *events = &items->trace->events;
-    if (trace_category(events, a) != trace_category(events, b)) {
-        return trace_category(events, a) < trace_category(events, b) ? -1 : 1;
+    int category_order = trace_category(events, a) - trace_category(events, b);
+    if (category_order != 0) {
+        return category_order;
     }
     if (events->name[a] != events->name[b]) {
         return events->name[a] < events->name[b] ? -1 : 1;

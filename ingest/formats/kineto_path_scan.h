@@ -149,6 +149,7 @@ static inline bool take_number(const char **at, struct path_value *out)
         return false;
     }
     *at = behind;
+    /* Twice, for without a fraction most of it is constant. */
     if (KS_LIKELY(fraction == 0)) {
         set_number(begin, behind, is_negative ? -(int64_t)number : (int64_t)number, 0, out);
     } else {
