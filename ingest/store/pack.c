@@ -268,9 +268,10 @@ void pack_texts(struct pack *pack, const char *const *texts, size_t count)
     }
 }
 
-static bool set(struct pack *pack, ZSTD_cParameter parameter, int value)
+bool pack_set_parameter(struct pack *pack, int parameter, int value)
 {
-    return !ZSTD_isError(ZSTD_CCtx_setParameter(pack->compressor, parameter, value));
+    return !ZSTD_isError(
+        ZSTD_CCtx_setParameter(pack->compressor, (ZSTD_cParameter)parameter, value));
 }
 
 bool pack_make_compressor(struct pack *pack)
@@ -278,9 +279,11 @@ bool pack_make_compressor(struct pack *pack)
     if (pack->compressor == NULL) {
         pack->compressor = ZSTD_createCCtx();
     }
-    return pack->compressor != NULL && set(pack, ZSTD_c_compressionLevel, PACK_LEVEL) &&
-           set(pack, ZSTD_c_hashLog, PACK_HASH_LOG) && set(pack, ZSTD_c_minMatch, PACK_MIN_MATCH) &&
-           set(pack, ZSTD_c_checksumFlag, 1);
+    return pack->compressor != NULL &&
+           pack_set_parameter(pack, ZSTD_c_compressionLevel, PACK_LEVEL) &&
+           pack_set_parameter(pack, ZSTD_c_hashLog, PACK_HASH_LOG) &&
+           pack_set_parameter(pack, ZSTD_c_minMatch, PACK_MIN_MATCH) &&
+           pack_set_parameter(pack, ZSTD_c_checksumFlag, 1);
 }
 
 bool pack_finish(struct pack *pack, void **bytes, size_t *len, struct err *err)

@@ -34,6 +34,8 @@ void pack_texts(struct pack *pack, const char *const *texts, size_t count);
 /* The compressor, set as packs are compressed; pack_finish does it itself. False without memory.
  */
 bool pack_make_compressor(struct pack *pack) KS_MUST_USE;
+/* Another ZSTD_cParameter of the compressor that was made. False when zstd refuses it. */
+bool pack_set_parameter(struct pack *pack, int parameter, int value) KS_MUST_USE;
 /* Compressed, with a checksum, malloc'ed. ERR_NO_MEMORY. */
 bool pack_finish(struct pack *pack, void **bytes, size_t *len, struct err *err) KS_MUST_USE;
 

@@ -28,18 +28,15 @@ void pack_parts_free(struct pack_parts *parts)
     buf_free(&parts->out);
 }
 
-static bool set(struct pack_parts *parts, ZSTD_cParameter parameter, int value)
-{
-    return !ZSTD_isError(ZSTD_CCtx_setParameter(parts->pack.compressor, parameter, value));
-}
-
 /* 0 is zstd's own choice: steps that repeat earlier ones are found by a larger table only. */
 static bool begin_frame(struct pack_parts *parts)
 {
     static const char no_size[SIZE_BYTES] = {0};
     buf_append(&parts->out, no_size, sizeof no_size);
-    return pack_make_compressor(&parts->pack) && set(parts, ZSTD_c_windowLog, PART_WINDOW_LOG) &&
-           set(parts, ZSTD_c_hashLog, 0) && set(parts, ZSTD_c_minMatch, 0);
+    return pack_make_compressor(&parts->pack) &&
+           pack_set_parameter(&parts->pack, ZSTD_c_windowLog, PART_WINDOW_LOG) &&
+           pack_set_parameter(&parts->pack, ZSTD_c_hashLog, 0) &&
+           pack_set_parameter(&parts->pack, ZSTD_c_minMatch, 0);
 }
 
 static void compress_part(struct pack_parts *parts, ZSTD_EndDirective directive)
