@@ -9,6 +9,7 @@ import re
 import shutil
 import sqlite3
 import tempfile
+import time
 import unittest
 
 import faults
@@ -44,6 +45,9 @@ class Migrations(unittest.TestCase):
         db = self.database()
         db.executescript(schema.read_text())
         self.assertEqual(db.execute('PRAGMA user_version').fetchone()[0], int(re.search(r'\d+', schema.name)[0]))
+        # Else a server that is killed after it has failed leaves it to the next one as so old a failure that nobody asks.
+        db.execute('UPDATE job SET received_at_s = ? WHERE id = 3', (int(time.time()),))
+        db.commit()
         db.close()
 
     def check(self, server):
