@@ -24,7 +24,7 @@ struct pending_row {
 
 struct waiting_row {
     struct timeline_row row;
-    struct buf raw;
+    struct column_writer columns;
 };
 
 struct timeline_press {
@@ -121,11 +121,15 @@ static bool flush(struct timeline_press *press, struct err *err)
 
 /* ---- packing ---- */
 
-static void swap_bytes(struct buf *a, struct buf *b)
+/* What they hold, not what they compress with. */
+static void swap_columns(struct column_writer *a, struct column_writer *b)
 {
-    struct buf kept = *a;
+    struct column_writer kept = *a;
+    struct ZSTD_CCtx_s *zstd = b->zstd;
     *a = *b;
+    a->zstd = kept.zstd;
     *b = kept;
+    b->zstd = zstd;
 }
 
 static bool append(struct timeline_press *press, bool is_packed, struct err *err)
@@ -139,14 +143,16 @@ static bool append(struct timeline_press *press, bool is_packed, struct err *err
            err_set(err, ERR_NO_MEMORY, "no memory to store a timeline");
 }
 
-static bool
-pack(struct timeline_press *press, const struct timeline_row *row, struct buf *raw, struct err *err)
+static bool pack(struct timeline_press *press,
+                 const struct timeline_row *row,
+                 struct column_writer *columns,
+                 struct err *err)
 {
     struct pending_row *pending = &press->pending[press->pending_count];
     *pending = (struct pending_row){.row = *row, .offset = press->bytes.len};
-    swap_bytes(&press->columns.raw, raw);
+    swap_columns(&press->columns, columns);
     bool ok = append(press, row->is_packed, err);
-    swap_bytes(&press->columns.raw, raw);
+    swap_columns(&press->columns, columns);
     if (!ok) {
         return false;
     }
@@ -191,7 +197,7 @@ static void *run(void *argument)
     bool ok = true;
     for (struct waiting_row *row = await_row(press); row != NULL; row = await_row(press)) {
         bool was_ok = ok;
-        ok = ok && pack(press, &row->row, &row->raw, &err);
+        ok = ok && pack(press, &row->row, &row->columns, &err);
         tell_done(press, was_ok && !ok ? &err : NULL);
     }
     return NULL;
@@ -227,7 +233,7 @@ static void stop(struct timeline_press *press)
 
 static bool enqueue(struct timeline_press *press,
                     const struct timeline_row *row,
-                    struct buf *raw,
+                    struct column_writer *columns,
                     struct err *err)
 {
     (void)pthread_mutex_lock(&press->mutex);
@@ -238,7 +244,7 @@ static bool enqueue(struct timeline_press *press,
     if (ok) {
         struct waiting_row *waiting = &press->queue[press->filled % QUEUE_ROWS];
         waiting->row = *row;
-        swap_bytes(&waiting->raw, raw);
+        swap_columns(&waiting->columns, columns);
         press->filled++;
         (void)pthread_cond_signal(&press->has_filled);
     }
@@ -261,8 +267,7 @@ bool timeline_press_take(struct timeline_press *press,
     if (++press->taken_count == ROWS_WORTH_A_THREAD) {
         start(press);
     }
-    return press->runs ? enqueue(press, row, &columns->raw, err)
-                       : pack(press, row, &columns->raw, err);
+    return press->runs ? enqueue(press, row, columns, err) : pack(press, row, columns, err);
 }
 
 bool timeline_press_finish(struct timeline_press *press, struct err *err)
@@ -299,7 +304,7 @@ struct timeline_press *timeline_press_create(struct store *store, int64_t log_id
     column_writer_init(&press->columns);
     buf_init(&press->bytes, PENDING_MAX_BYTES);
     for (size_t i = 0; i < QUEUE_ROWS; i++) {
-        press->queue[i].raw = press->columns.raw;
+        column_writer_init(&press->queue[i].columns);
     }
     return press;
 }
@@ -311,7 +316,7 @@ void timeline_press_destroy(struct timeline_press *press)
     }
     stop(press);
     for (size_t i = 0; i < QUEUE_ROWS; i++) {
-        buf_free(&press->queue[i].raw);
+        column_writer_free(&press->queue[i].columns);
     }
     column_writer_free(&press->columns);
     buf_free(&press->bytes);
