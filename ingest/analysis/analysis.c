@@ -309,6 +309,15 @@ static bool run_devices(struct run *run)
            recommend_run(results, &run->sel, &run->kernels, &run->launched);
 }
 
+/* The last set of figures has left its largest arrays. */
+static void hand_room_on(const struct run *run)
+{
+    bool is_last = run->set != FIGURES_EXACT || plugin_set(run) == FIGURES_EXACT;
+    if (is_last && run->wants->take_room != NULL) {
+        run->wants->take_room(run->wants->context);
+    }
+}
+
 static bool run_all(struct run *run)
 {
     struct trace_results *results = run->results;
@@ -321,7 +330,11 @@ static bool run_all(struct run *run)
     visits_free(&run->visits);
     op_tree_free(&run->tree);
     link_free(&run->links);
-    if (!ok || !run_devices(run)) {
+    if (!ok) {
+        return false;
+    }
+    hand_room_on(run);
+    if (!run_devices(run)) {
         return false;
     }
     health_find_views(results, &run->sel);

@@ -98,14 +98,6 @@ static bool name_item(struct format_item *from,
 
 /* ---- cycles and timeline, beside the rest of the analyses ---- */
 
-/* One of two threads, and what it has come to. */
-struct thread_end {
-    pthread_t thread;
-    bool runs;
-    bool ok;
-    struct err err;
-};
-
 struct beside {
     const struct pipeline_way *way;
     const struct trace *model;
@@ -113,8 +105,13 @@ struct beside {
     struct timeline *timeline;
     struct timeline_frame frame;
     bool has_frame;
-    struct thread_end end;
-    pthread_mutex_t until_frame; /* held by the analyses until they know the frame or have failed */
+    bool is_large; /* all at once would take more memory than time is worth */
+    bool ok;
+    struct err err;
+    bool runs; /* on a thread of its own */
+    pthread_t thread;
+    pthread_mutex_t until_frame; /* held by the analyses until the timeline may begin, or they have
+                                    failed */
     bool holds;
 };
 
@@ -146,20 +143,14 @@ static bool await_frame(struct beside *beside)
     return has_frame;
 }
 
-/* Cycles first: they need no frame. */
-static void *run_both(void *argument)
+/* Cycles first, which need no frame; of a large trace the analyses' thread finds them at its end,
+ * beside the timeline. */
+static void *run_beside(void *argument)
 {
     struct beside *beside = argument;
-    struct thread_end *end = &beside->end;
-    end->ok = find_cycles(beside, &end->err) && (!wants_timeline(beside) || await_frame(beside)) &&
-              build_timeline(beside, &end->err);
-    return NULL;
-}
-
-static void *run_cycles(void *argument)
-{
-    struct beside *beside = argument;
-    beside->end.ok = find_cycles(beside, &beside->end.err);
+    beside->ok = (beside->is_large || find_cycles(beside, &beside->err)) &&
+                 (!wants_timeline(beside) || await_frame(beside)) &&
+                 build_timeline(beside, &beside->err);
     return NULL;
 }
 
@@ -169,11 +160,15 @@ static bool is_worth_a_thread(const struct trace *model)
     return model->events.count >= least_events;
 }
 
-/* Of a large trace all at once would take more memory than time is worth. */
-static bool may_be_beside(const struct trace *model)
+/* The arrays of analyses and timeline at once. */
+static bool is_large(const struct pipeline_way *way, const struct trace *model)
 {
-    const size_t most_bytes = (size_t)64 << 20;
-    return is_worth_a_thread(model) && trace_memory_bytes(model) <= most_bytes;
+    const uint64_t event_bytes = 40;
+    const uint64_t most_bytes = (uint64_t)40 << 20;
+    uint64_t budget_bytes = way->memory_budget_bytes;
+    uint64_t bytes = model->events.count * event_bytes;
+    return bytes > most_bytes ||
+           (budget_bytes > 0 && bytes + trace_memory_bytes(model) > budget_bytes);
 }
 
 static void let_go(struct beside *beside)
@@ -184,20 +179,15 @@ static void let_go(struct beside *beside)
     }
 }
 
-static void start(struct beside *beside, void *(*run)(void *))
-{
-    beside->end.runs = thread_start(&beside->end.thread, run, beside) == 0;
-}
-
 static void begin_beside(struct beside *beside)
 {
-    if (!may_be_beside(beside->model) || pthread_mutex_init(&beside->until_frame, NULL) != 0) {
+    if (!is_worth_a_thread(beside->model) || pthread_mutex_init(&beside->until_frame, NULL) != 0) {
         return;
     }
     (void)pthread_mutex_lock(&beside->until_frame);
     beside->holds = true;
-    start(beside, run_both);
-    if (!beside->end.runs) {
+    beside->runs = thread_start(&beside->thread, run_beside, beside) == 0;
+    if (!beside->runs) {
         let_go(beside);
         (void)pthread_mutex_destroy(&beside->until_frame);
     }
@@ -209,41 +199,36 @@ static void take_frame(void *context, struct timeline_frame *frame)
     beside->frame = *frame;
     beside->has_frame = true;
     *frame = (struct timeline_frame){.communicates = NULL};
-    let_go(beside);
+    if (!beside->is_large) {
+        let_go(beside);
+    }
 }
 
-/* The analyses have left their memory: cycles and timeline, one beside the other. */
-static bool run_after(struct beside *beside, struct err *err)
+static void take_room(void *context)
 {
-    struct thread_end *end = &beside->end;
-    if (wants_timeline(beside) && is_worth_a_thread(beside->model)) {
-        start(beside, run_cycles);
-    }
-    if (!end->runs) {
-        return find_cycles(beside, err) && build_timeline(beside, err);
-    }
-    bool ok = build_timeline(beside, err);
-    (void)pthread_join(end->thread, NULL);
-    if (ok && !end->ok) {
-        *err = end->err;
-    }
-    return ok && end->ok;
+    let_go(context);
 }
 
 /* Waits for it; without a thread all is done now, unless the analyses have failed. */
 static bool end_beside(struct beside *beside, bool analysed, struct err *err)
 {
     bool ok = analysed;
-    if (beside->end.runs) {
-        let_go(beside);
-        (void)pthread_join(beside->end.thread, NULL);
+    if (beside->holds && !analysed) {
+        beside->has_frame = false;
+    }
+    let_go(beside);
+    if (!beside->runs || beside->is_large) {
+        ok = ok && find_cycles(beside, err);
+    }
+    if (!beside->runs) {
+        ok = ok && build_timeline(beside, err);
+    } else {
+        (void)pthread_join(beside->thread, NULL);
         (void)pthread_mutex_destroy(&beside->until_frame);
-        if (ok && !beside->end.ok) {
-            *err = beside->end.err;
+        if (ok && !beside->ok) {
+            *err = beside->err;
         }
-        ok = ok && beside->end.ok;
-    } else if (ok) {
-        ok = run_after(beside, err);
+        ok = ok && beside->ok;
     }
     timeline_frame_free(&beside->frame);
     return ok;
@@ -255,9 +240,11 @@ static bool analyse_model(const struct pipeline_way *way,
                           struct timeline **timeline,
                           struct err *err)
 {
-    struct beside beside = {.way = way, .model = model, .end = {.err = ERR_INIT}};
+    struct beside beside = {
+        .way = way, .model = model, .is_large = is_large(way, model), .err = ERR_INIT};
     struct analysis_wants wants = {.pack = way->sink->pack_log,
                                    .take_frame = wants_timeline(&beside) ? take_frame : NULL,
+                                   .take_room = take_room,
                                    .context = &beside};
     begin_beside(&beside);
     bool analysed = analysis_run_with(model, &wants, &item->results, err);
