@@ -125,6 +125,10 @@ static void tables_are_thought_larger_than_traces(void **state)
 #define MANY 20000U   /* so that cycles and timeline have a thread */
 #define STEP_US 30000 /* more than MANY operators of 1 us */
 
+/* The model of many operators has room in it, but not what all analyses at once would take. */
+#define SMALL_BUDGET_BYTES ((uint64_t)5 << 20)
+static const uint64_t budgets[] = {0, SMALL_BUDGET_BYTES};
+
 static void write_steps(struct fixture *f, char path[TEST_PATH_BYTES + 8], unsigned operators)
 {
     size_t cap = (size_t)STEPS * (operators + 1) * EVENT_BYTES;
@@ -150,32 +154,37 @@ static void write_steps(struct fixture *f, char path[TEST_PATH_BYTES + 8], unsig
     free(text);
 }
 
+static void expect_cycles(struct fixture *f, unsigned operators, uint64_t budget_bytes)
+{
+    char path[TEST_PATH_BYTES + 8];
+    struct pipeline_output output;
+    struct pipeline_options options = {.memory_budget_bytes = budget_bytes};
+    write_steps(f, path, operators);
+    assert_ok(f, pipeline_run(path, "w.json", &options, NULL, &output, &f->err));
+    const struct trace_results *results = output.items[0].results;
+    assert_int_equal(results->event_count, STEPS * (operators + 1));
+    assert_int_equal(results->cycle_source, CYCLES_PROFILER_STEPS);
+    assert_int_equal(results->cycle_count, STEPS);
+    assert_true((results->views & 1U << VIEW_CYCLES) != 0);
+    assert_true((results->views & 1U << VIEW_OPERATOR) != 0);
+    assert_true(results->cycle_use_count >= STEPS);
+    bool has_all = false;
+    for (size_t use = 0; use < results->cycle_use_count; use++) {
+        has_all = has_all || results->cycle_uses[use].instances == operators;
+    }
+    assert_true(has_all);
+    pipeline_output_free(&output);
+
+    options.marker = "never called";
+    assert_fails(f, pipeline_run(path, "w.json", &options, NULL, &output, &f->err),
+                 ERR_BAD_REQUEST);
+}
+
 static void cycles_are_found_beside_the_analyses(void **state)
 {
-    struct fixture *f = *state;
-    static const unsigned operators[] = {FEW, MANY};
-    for (size_t i = 0; i < sizeof operators / sizeof operators[0]; i++) {
-        char path[TEST_PATH_BYTES + 8];
-        struct pipeline_output output;
-        write_steps(f, path, operators[i]);
-        assert_ok(f, pipeline_run(path, "w.json", NULL, NULL, &output, &f->err));
-        const struct trace_results *results = output.items[0].results;
-        assert_int_equal(results->event_count, STEPS * (operators[i] + 1));
-        assert_int_equal(results->cycle_source, CYCLES_PROFILER_STEPS);
-        assert_int_equal(results->cycle_count, STEPS);
-        assert_true((results->views & 1U << VIEW_CYCLES) != 0);
-        assert_true((results->views & 1U << VIEW_OPERATOR) != 0);
-        assert_true(results->cycle_use_count >= STEPS);
-        bool has_all = false;
-        for (size_t use = 0; use < results->cycle_use_count; use++) {
-            has_all = has_all || results->cycle_uses[use].instances == operators[i];
-        }
-        assert_true(has_all);
-        pipeline_output_free(&output);
-
-        struct pipeline_options options = {.marker = "never called"};
-        assert_fails(f, pipeline_run(path, "w.json", &options, NULL, &output, &f->err),
-                     ERR_BAD_REQUEST);
+    for (size_t i = 0; i < sizeof budgets / sizeof budgets[0]; i++) {
+        expect_cycles(*state, FEW, budgets[i]);
+        expect_cycles(*state, MANY, budgets[i]);
     }
 }
 
@@ -228,30 +237,35 @@ static bool see_trace(void *context,
     return true;
 }
 
+static void expect_timeline(struct fixture *f, unsigned operators, uint64_t budget_bytes)
+{
+    char path[TEST_PATH_BYTES + 8];
+    struct seen seen = {.items = 0};
+    struct pipeline_sink sink = {.context = &seen,
+                                 .timeline = {.context = &seen,
+                                              .take_block = see_block,
+                                              .take_points = see_points,
+                                              .take_flows = see_flows},
+                                 .trace = see_trace};
+    struct pipeline_options options = {.memory_budget_bytes = budget_bytes};
+    write_steps(f, path, operators);
+    assert_ok(f, pipeline_stream(path, "w.json", &options, NULL, &sink, &f->err));
+    assert_int_equal(seen.items, STEPS * (operators + 1));
+    assert_int_equal(seen.traces, 1);
+
+    seen = (struct seen){.refuses = true};
+    assert_fails(f, pipeline_stream(path, "w.json", &options, NULL, &sink, &f->err), ERR_STORE);
+    options.marker = "never called";
+    assert_fails(f, pipeline_stream(path, "w.json", &options, NULL, &sink, &f->err),
+                 ERR_BAD_REQUEST);
+    assert_int_equal(seen.traces, 0);
+}
+
 static void a_timeline_is_built_beside_the_analyses(void **state)
 {
-    struct fixture *f = *state;
-    static const unsigned operators[] = {FEW, MANY};
-    for (size_t i = 0; i < sizeof operators / sizeof operators[0]; i++) {
-        char path[TEST_PATH_BYTES + 8];
-        struct seen seen = {.items = 0};
-        struct pipeline_sink sink = {.context = &seen,
-                                     .timeline = {.context = &seen,
-                                                  .take_block = see_block,
-                                                  .take_points = see_points,
-                                                  .take_flows = see_flows},
-                                     .trace = see_trace};
-        write_steps(f, path, operators[i]);
-        assert_ok(f, pipeline_stream(path, "w.json", NULL, NULL, &sink, &f->err));
-        assert_int_equal(seen.items, STEPS * (operators[i] + 1));
-        assert_int_equal(seen.traces, 1);
-
-        seen = (struct seen){.refuses = true};
-        assert_fails(f, pipeline_stream(path, "w.json", NULL, NULL, &sink, &f->err), ERR_STORE);
-        struct pipeline_options options = {.marker = "never called"};
-        assert_fails(f, pipeline_stream(path, "w.json", &options, NULL, &sink, &f->err),
-                     ERR_BAD_REQUEST);
-        assert_int_equal(seen.traces, 0);
+    for (size_t i = 0; i < sizeof budgets / sizeof budgets[0]; i++) {
+        expect_timeline(*state, FEW, budgets[i]);
+        expect_timeline(*state, MANY, budgets[i]);
     }
 }
 
