@@ -264,7 +264,8 @@ static struct verdict judge_items(const struct timeline_block *block)
         verdict.merged |= (block->count[i] != 1) | (busy != length);
         verdict.has_bad_busy |= (busy < 0) | (busy > length);
         verdict.has_bad_end |= (dur < TIMELINE_INSTANT) | (dur == INT64_MAX) | (end < start);
-        verdict.are_micros &= is_micros((uint64_t)length) & is_micros((uint64_t)busy);
+        verdict.are_micros &= is_micros((uint64_t)length);
+        verdict.are_micros &= is_micros((uint64_t)busy);
         verdict.max_end_ns = end > verdict.max_end_ns ? end : verdict.max_end_ns;
     }
     return verdict;
