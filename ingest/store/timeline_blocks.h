@@ -4,9 +4,9 @@
  *     tracks    a run of items a track: track and first start as differences, length
  *     start     within a run, difference to the item before; tiles
  *     slices:   duration + 1, 0 for instants; tiles
- *               lane (difference), label, event;
- *               merged ones: count - 1, duration - busy
- *     points:   lane (difference), event, last;
+ *               lane (difference) and label, both even; event;
+ *               merged ones: count - 1, even; duration - busy
+ *     points:   lane (difference), even; event, last;
  *               those of cells: last - min, max - last
  *     flows:    sorted event, other event (differences), kind
  *
@@ -15,8 +15,8 @@
  * operators: an event is its difference to one of two bases, which it then replaces, and in the
  * lowest bit which one.
  *
- * Blocks without TIMELINE_FLAG_TILES are older: there all columns are numbers in the frame, and
- * events are differences to the one before.
+ * Blocks without TIMELINE_FLAG_TILES are older: there all columns are plain numbers in the frame,
+ * and events are differences to the one before.
  *
  * Values of counters are differences of integers to the point before in the same lane where all
  * are integers, and their bits, each xor the one before, where not. */

@@ -87,6 +87,33 @@ void column_put(struct column_writer *writer, const uint64_t *values, size_t cou
     column_end(writer, pen);
 }
 
+void column_put_even(struct column_writer *writer, const uint32_t *values, size_t count)
+{
+    uint32_t all = 0;
+    for (size_t i = 0; i < count; i++) {
+        all |= values[i];
+    }
+    size_t width = all <= UINT8_MAX ? 1 : (all <= UINT16_MAX ? 2 : 4);
+    unsigned char *to = (unsigned char *)room_of(&writer->raw, 1 + count * width);
+    if (to == NULL) {
+        return;
+    }
+    *to++ = (unsigned char)width;
+    for (size_t i = 0; i < count && width == 1; i++) {
+        to[i] = (unsigned char)values[i];
+    }
+    for (size_t i = 0; i < count && width == 2; i++) {
+        to[2 * i] = (unsigned char)values[i];
+        to[2 * i + 1] = (unsigned char)(values[i] >> 8);
+    }
+    for (size_t i = 0; i < count && width == 4; i++) {
+        for (size_t k = 0; k < 4; k++) {
+            to[4 * i + k] = (unsigned char)(values[i] >> (8 * k));
+        }
+    }
+    writer->raw.len += 1 + count * width;
+}
+
 void column_put_bytes(struct column_writer *writer, const void *bytes, size_t len)
 {
     if (len > 0) {
@@ -377,6 +404,35 @@ bool column_get(struct column_reader *reader, uint64_t *values, size_t count)
     if (count % 2 != 0) {
         values[count - 1] = load_number(at) & number_masks[control[pairs] & 0x0Fu];
     }
+    return true;
+}
+
+static void widen(const unsigned char *from, uint32_t *values, size_t count, size_t width)
+{
+    for (size_t i = 0; i < count && width == 1; i++) {
+        values[i] = from[i];
+    }
+    for (size_t i = 0; i < count && width == 2; i++) {
+        values[i] = (uint32_t)from[2 * i] | (uint32_t)from[2 * i + 1] << 8;
+    }
+    for (size_t i = 0; i < count && width == 4; i++) {
+        values[i] = (uint32_t)from[4 * i] | (uint32_t)from[4 * i + 1] << 8 |
+                    (uint32_t)from[4 * i + 2] << 16 | (uint32_t)from[4 * i + 3] << 24;
+    }
+}
+
+bool column_get_even(struct column_reader *reader, uint32_t *values, size_t count)
+{
+    size_t left = (size_t)(reader->end - reader->at);
+    size_t width = left == 0 ? 0 : *reader->at;
+    bool is_width = width == 1 || width == 2 || width == 4;
+    if (reader->failed || !is_width || count > (left - 1) / width) {
+        reader->failed = true;
+        memset(values, 0, count * sizeof *values);
+        return false;
+    }
+    widen(reader->at + 1, values, count, width);
+    reader->at += 1 + count * width;
     return true;
 }
 

@@ -3,6 +3,7 @@
  *
  *     column: lengths of the numbers, 4 bits each, the first in the lower half of its byte;
  *             then the bytes of the numbers, lowest first
+ *     even:   bytes of a number, one byte: 1, 2 or 4; then the numbers
  *     tile:   bits a number, one byte: 0 to 56, or 64; then the bits of 16 numbers (the last tile
  *             of a column may have fewer), lowest first, filled up to a byte
  *
@@ -42,6 +43,8 @@ struct column_pen {
 struct column_pen column_begin(struct column_writer *writer, size_t count) KS_MUST_USE;
 static inline void column_two(struct column_pen *pen, uint64_t low, uint64_t high);
 void column_end(struct column_writer *writer, struct column_pen pen);
+/* Numbers all of which have the length of the largest one: 1, 2 or 4 bytes. */
+void column_put_even(struct column_writer *writer, const uint32_t *values, size_t count);
 void column_put_bytes(struct column_writer *writer, const void *bytes, size_t len);
 /* The same as tiles, whose columns have an order of their own. */
 void column_put_tiles(struct column_writer *writer, const uint64_t *values, size_t count);
@@ -74,6 +77,7 @@ bool column_reader_open(struct column_reader *reader,
 /* False (and `failed`) when there are not so many; then `values` is zeros. */
 bool column_get(struct column_reader *reader, uint64_t *values, size_t count);
 bool column_get_tiles(struct column_reader *reader, uint64_t *values, size_t count);
+bool column_get_even(struct column_reader *reader, uint32_t *values, size_t count);
 /* NULL (and `failed`) when there are fewer; valid until the next open. */
 const char *column_get_bytes(struct column_reader *reader, size_t len);
 /* Whether everything fitted and nothing is left. ERR_STORE. */

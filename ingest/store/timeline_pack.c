@@ -22,41 +22,16 @@ static bool not_sorted(struct err *err)
 
 /* ---- columns ---- */
 
-/* Number `i` of a column. */
-typedef uint64_t (*number_at)(const void *column, uint32_t i);
-
-static inline void
-put_numbers(struct column_writer *writer, uint32_t count, number_at number, const void *column)
+static void put_lanes(struct column_writer *writer, const uint32_t *lanes, uint32_t count)
 {
-    struct column_pen pen = column_begin(writer, count);
-    uint32_t paired = count - count % 2;
-    if (pen.control == NULL) {
-        return;
+    uint32_t out[TIMELINE_BLOCK_ITEMS];
+    uint32_t last = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t difference = lanes[i] - last;
+        out[i] = difference << 1 ^ (0 - (difference >> 31));
+        last = lanes[i];
     }
-    for (uint32_t i = 0; i < paired; i += 2) {
-        column_two(&pen, number(column, i), number(column, i + 1));
-    }
-    if (paired < count) {
-        column_two(&pen, number(column, paired), 0);
-    }
-    column_end(writer, pen);
-}
-
-static inline uint64_t difference_at(const void *column, uint32_t i)
-{
-    const uint32_t *values = column;
-    return column_fold((uint64_t)values[i] - (i == 0 ? 0 : values[i - 1]));
-}
-
-static inline uint64_t value_at(const void *column, uint32_t i)
-{
-    const uint32_t *values = column;
-    return values[i];
-}
-
-static void put_differences(struct column_writer *writer, const uint32_t *column, uint32_t count)
-{
-    put_numbers(writer, count, difference_at, column);
+    column_put_even(writer, out, count);
 }
 
 /* The bases between which a difference is large are those of two parts of the file. */
@@ -191,11 +166,14 @@ static void put_places(struct column_writer *writer,
 static void extend(struct timeline_extent *extent, const struct places *items)
 {
     uint32_t count = items->count;
-    *extent = (struct timeline_extent){.first_start_ns = count == 0 ? 0 : INT64_MAX,
+    *extent = (struct timeline_extent){.first_start_ns = count == 0 ? 0 : items->start_ns[0],
                                        .max_end_ns = count == 0 ? 0 : INT64_MIN};
     if (count > 0) {
         extent->first_track = items->track[0];
         extent->last_track = items->track[count - 1];
+    }
+    if (extent->first_track == extent->last_track) {
+        return;
     }
     for (uint32_t i = 0; i < count; i++) {
         int64_t start = items->start_ns[i];
@@ -210,10 +188,13 @@ static int64_t length_of(int64_t dur_ns)
     return dur_ns < 0 ? 0 : dur_ns;
 }
 
-static inline uint64_t more_at(const void *column, uint32_t i)
+static void put_counts(struct column_writer *writer, const uint32_t *counts, uint32_t count)
 {
-    const uint32_t *count = column;
-    return count[i] - 1u;
+    uint32_t out[TIMELINE_BLOCK_ITEMS];
+    for (uint32_t i = 0; i < count; i++) {
+        out[i] = counts[i] - 1;
+    }
+    column_put_even(writer, out, count);
 }
 
 static void
@@ -298,11 +279,11 @@ bool timeline_put_block(struct column_writer *writer,
     extend(extent, &items);
     extent->max_end_ns = verdict.max_end_ns;
     put_durations(writer, block, unit);
-    put_differences(writer, block->lane, items.count);
-    put_numbers(writer, items.count, value_at, block->label);
+    put_lanes(writer, block->lane, items.count);
+    column_put_even(writer, block->label, items.count);
     put_events(writer, block->event, items.count);
     if (verdict.merged) {
-        put_numbers(writer, items.count, more_at, block->count);
+        put_counts(writer, block->count, items.count);
         put_gaps(writer, block, unit);
     }
     return true;
@@ -392,7 +373,7 @@ bool timeline_put_points(struct column_writer *writer,
         int64_t start = points->start_ns[i];
         extent->max_end_ns = start > extent->max_end_ns ? start : extent->max_end_ns;
     }
-    put_differences(writer, points->lane, count);
+    put_lanes(writer, points->lane, count);
     put_events(writer, points->event, count);
     put_last(writer, points, whole);
     if (cells) {

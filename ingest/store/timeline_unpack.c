@@ -185,6 +185,43 @@ get_values(struct timeline_buffers *buffers, uint32_t *column, uint32_t count, u
     return over <= UINT32_MAX;
 }
 
+static bool get_lanes(struct timeline_buffers *buffers, uint32_t count, uint64_t flags)
+{
+    uint32_t *lanes = buffers->room->lane;
+    if ((flags & TIMELINE_FLAG_TILES) == 0) {
+        return get_differences(buffers, lanes, count);
+    }
+    if (!column_get_even(&buffers->reader, lanes, count)) {
+        return false;
+    }
+    uint32_t lane = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        lane += lanes[i] >> 1 ^ (0 - (lanes[i] & 1));
+        lanes[i] = lane;
+    }
+    return true;
+}
+
+static bool get_labels(struct timeline_buffers *buffers, uint32_t count, uint64_t flags)
+{
+    uint32_t *labels = buffers->room->label;
+    return (flags & TIMELINE_FLAG_TILES) != 0 ? column_get_even(&buffers->reader, labels, count)
+                                              : get_values(buffers, labels, count, 0);
+}
+
+static bool get_counts(struct timeline_buffers *buffers, uint32_t count, uint64_t flags)
+{
+    uint32_t *counts = buffers->room->count;
+    if ((flags & TIMELINE_FLAG_TILES) == 0) {
+        return get_values(buffers, counts, count, 1);
+    }
+    bool ok = column_get_even(&buffers->reader, counts, count);
+    for (uint32_t i = 0; i < count; i++) {
+        counts[i]++;
+    }
+    return ok;
+}
+
 static bool get_events(struct timeline_buffers *buffers, uint32_t count, uint64_t flags)
 {
     uint32_t *events = buffers->room->event;
@@ -236,8 +273,7 @@ static bool get_durations(struct timeline_buffers *buffers, uint32_t count, uint
 static bool get_merged(struct timeline_buffers *buffers, uint32_t count, uint64_t flags)
 {
     struct timeline_room *room = buffers->room;
-    if (!get_values(buffers, room->count, count, 1) ||
-        !column_get(&buffers->reader, room->numbers, count) ||
+    if (!get_counts(buffers, count, flags) || !column_get(&buffers->reader, room->numbers, count) ||
         !to_ns(room->numbers, count, flags)) {
         return false;
     }
@@ -270,8 +306,8 @@ bool timeline_get_block(struct timeline_buffers *buffers,
         return false;
     }
     bool ok = get_places(buffers, &count, &flags) && get_durations(buffers, count, flags) &&
-              get_differences(buffers, room->lane, count) &&
-              get_values(buffers, room->label, count, 0) && get_events(buffers, count, flags);
+              get_lanes(buffers, count, flags) && get_labels(buffers, count, flags) &&
+              get_events(buffers, count, flags);
     if (ok && (flags & TIMELINE_FLAG_MERGED) != 0) {
         ok = get_merged(buffers, count, flags);
     } else if (ok) {
@@ -338,7 +374,7 @@ bool timeline_get_points(struct timeline_buffers *buffers,
     if (!column_reader_open(&buffers->reader, bytes, len, err)) {
         return false;
     }
-    bool ok = get_places(buffers, &count, &flags) && get_differences(buffers, room->lane, count) &&
+    bool ok = get_places(buffers, &count, &flags) && get_lanes(buffers, count, flags) &&
               get_events(buffers, count, flags);
     bool whole = (flags & TIMELINE_FLAG_WHOLE) != 0;
     ok = ok && get_last(buffers, count, whole);
