@@ -157,8 +157,9 @@ static bool write_collectives(struct run *run)
 static bool mark_by_plugin(struct run *run, bool **communicates)
 {
     *communicates = scratch_calloc(run->trace->events.count, sizeof **communicates);
-    for (uint32_t i = 0; *communicates != NULL && i < run->sel.order_count; i++) {
-        uint32_t event = run->sel.order[i];
+    const struct events_in_time work = run->sel.lists[LIST_DEVICE];
+    for (uint32_t i = 0; *communicates != NULL && i < work.count; i++) {
+        uint32_t event = work.items[i];
         (*communicates)[event] = comm_has_device_event(&run->comms, &run->sel, event);
     }
     return *communicates != NULL;

@@ -90,8 +90,9 @@ static bool find_events(struct node_events *events, const struct selection *sel)
         most += select_is_host((enum event_type)type) ? sel->type_count[type] : 0;
     }
     events->items = scratch_alloc(most, sizeof *events->items);
-    for (uint32_t i = 0; events->items != NULL && i < sel->order_count; i++) {
-        uint32_t event = sel->order[i];
+    const struct events_in_time host = sel->lists[LIST_HOST];
+    for (uint32_t i = 0; events->items != NULL && i < host.count; i++) {
+        uint32_t event = host.items[i];
         bool is_node =
             select_is_host((enum event_type)sel->type[event]) && class_of(sel, event) != NO_CLASS;
         if (is_node) {
