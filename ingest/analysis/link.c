@@ -1,6 +1,6 @@
 #include "ingest/analysis/link.h"
 
-#include "ingest/analysis/id_map.h"
+#include "ingest/analysis/id_index.h"
 #include "ingest/analysis/scratch.h"
 #include "ingest/analysis/sort.h"
 #include "ingest/analysis/times.h"
@@ -8,10 +8,10 @@
 struct linking {
     struct links *links;
     const struct selection *sel;
-    struct id_map calls; /* correlation -> the runtime that its next device belongs to */
-    uint32_t call_count; /* correlations of runtimes: those of stale devices come behind */
-    uint32_t *next_call; /* by runtime: the next one with its correlation, LINK_NONE */
-    uint32_t *waited;    /* devices that came before their runtime, by runtime */
+    struct id_index calls; /* correlation -> the runtime that its next device belongs to */
+    struct id_map stale;   /* correlations without a call */
+    uint32_t *next_call;   /* by runtime: the next one with its correlation, LINK_NONE */
+    uint32_t *waited;      /* devices that came before their runtime, by runtime */
 };
 
 static bool allocate(struct linking *l)
@@ -25,25 +25,21 @@ static bool allocate(struct linking *l)
     l->next_call = scratch_alloc(runtimes, sizeof *l->next_call);
     l->waited = scratch_calloc(runtimes, sizeof *l->waited);
     return links->device_runtime != NULL && links->launched_first != NULL && links->stale != NULL &&
-           l->next_call != NULL && l->waited != NULL && id_map_reserve(&l->calls, runtimes);
+           l->next_call != NULL && l->waited != NULL &&
+           id_index_init(&l->calls, &l->sel->trace->events.correlation, links->runtime_event,
+                         links->runtime_count);
 }
 
 /* The last one first, so that each finds the next one of its correlation. */
-static bool chain_calls(struct linking *l)
+static void chain_calls(struct linking *l)
 {
     const struct links *links = l->links;
     for (uint32_t r = links->runtime_count; r-- > 0;) {
         uint32_t event = links->runtime_event[r];
-        struct id_slot *call =
-            id_map_add(&l->calls, trace_correlation(&l->sel->trace->events, event));
-        if (call == NULL) {
-            return false;
-        }
-        l->next_call[r] = call->value;
-        call->value = r;
+        uint32_t *call = id_index_find(&l->calls, trace_correlation(&l->sel->trace->events, event));
+        l->next_call[r] = *call;
+        *call = r;
     }
-    l->call_count = l->calls.count;
-    return true;
 }
 
 static bool comes_before(const struct linking *l, uint32_t event, uint32_t runtime)
@@ -53,29 +49,35 @@ static bool comes_before(const struct linking *l, uint32_t event, uint32_t runti
     return ts_ns[event] < ts_ns[other] || (ts_ns[event] == ts_ns[other] && event < other);
 }
 
+/* Has the number of its correlation meanwhile. */
+static bool add_stale(struct linking *l, uint32_t device, int64_t correlation)
+{
+    const struct id_slot *slot = id_map_add(&l->stale, correlation);
+    if (slot != NULL) {
+        l->links->device_runtime[device] = slot->index;
+        l->links->stale[l->links->stale_count++] = device;
+    }
+    return slot != NULL;
+}
+
 /* A device belongs to the latest of its calls; one that comes before all of them waited for the
- * first. Those whose call never came go to `stale`, by device number, and have the number of their
- * correlation meanwhile. */
+ * first. Those whose call never came go to `stale`, by device number. */
 static bool link_device(struct linking *l, uint32_t device)
 {
     struct links *links = l->links;
     uint32_t event = links->device_event[device];
-    struct id_slot *call = id_map_add(&l->calls, trace_correlation(&l->sel->trace->events, event));
-    if (call == NULL) {
-        return false;
+    int64_t correlation = trace_correlation(&l->sel->trace->events, event);
+    uint32_t *call = id_index_find(&l->calls, correlation);
+    if (call == NULL || *call == LINK_NONE) {
+        return add_stale(l, device, correlation);
     }
-    if (call->index >= l->call_count) {
-        links->device_runtime[device] = call->index;
-        links->stale[links->stale_count++] = device;
-        return true;
-    }
-    uint32_t runtime = call->value;
+    uint32_t runtime = *call;
     if (KS_UNLIKELY(comes_before(l, event, runtime))) {
         l->waited[runtime]++;
     }
     uint32_t next = l->next_call[runtime];
     while (KS_UNLIKELY(next != LINK_NONE) && !comes_before(l, event, next)) {
-        call->value = runtime = next;
+        *call = runtime = next;
         next = l->next_call[runtime];
     }
     links->device_runtime[device] = runtime;
@@ -85,7 +87,8 @@ static bool link_device(struct linking *l, uint32_t device)
 
 static bool link_all(struct linking *l)
 {
-    bool ok = chain_calls(l);
+    bool ok = true;
+    chain_calls(l);
     for (uint32_t d = 0; ok && d < l->links->device_count; d++) {
         ok = link_device(l, d);
     }
@@ -146,7 +149,7 @@ static bool fill_launched(struct linking *l)
     }
     for (uint32_t r = 0; r < links->runtime_count; r++) {
         uint32_t *items = links->launched + links->launched_first[r];
-        if (!sort_stable(items, l->waited[r], by_start_and_length, l->sel)) {
+        if (l->waited[r] > 1 && !sort_stable(items, l->waited[r], by_start_and_length, l->sel)) {
             return false;
         }
     }
@@ -160,9 +163,10 @@ bool link_devices(struct links *links, const struct selection *sel)
                             .runtime_event = sel->lists[LIST_RUNTIME].items,
                             .runtime_count = sel->lists[LIST_RUNTIME].count};
     struct linking l = {.links = links, .sel = sel};
-    id_map_init(&l.calls);
+    id_map_init(&l.stale);
     bool ok = allocate(&l) && link_all(&l);
-    id_map_free(&l.calls);
+    id_index_free(&l.calls);
+    id_map_free(&l.stale);
     ok = ok && order_stale(&l) && fill_launched(&l);
     scratch_free(l.next_call);
     scratch_free(l.waited);
