@@ -269,9 +269,8 @@ static bool run_operators(struct run *run)
         visits_build(&run->visits, &run->tree, &run->backward);
     backward_free(&run->backward);
     return ok && texts_init(&run->texts, &results->arena, &sel->names) &&
-           launched_time_sum(&run->launched, &run->tree, &run->visits) &&
            operators_run(results, &run->texts, &run->tree, &run->visits) &&
-           launches_run(results, &run->texts, &run->tree, &run->visits);
+           launches_run(results, &run->texts, &run->tree, &run->visits, &run->launched);
 }
 
 /* Which of the plugin's sets differs from the exact one; FIGURES_EXACT: none. Known once operators

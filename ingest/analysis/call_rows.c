@@ -17,14 +17,6 @@ enum call_type call_row_type(enum event_type type)
     return (enum call_type)types[type];
 }
 
-uint32_t call_row_stack_name(const struct trace *trace, uint32_t event)
-{
-    enum event_kind kind = trace_kind(&trace->events, event);
-    uint32_t args = trace->events.args[event];
-    bool has_args = trace_has_op_args(kind) && args < trace->op_args_count;
-    return has_args ? trace->op_args[args].call_stack : 0;
-}
-
 /* ---- one row ---- */
 
 static inline const struct selection *sel_of(const struct call_rows *rows)
