@@ -12,6 +12,8 @@
 #define TEXT_IDS_BELOW (-((int64_t)1 << 61))
 /* Numbers a table has room for, to each that is in it. */
 #define TABLE_SPARSITY_MAX 16
+/* Steps an event that put operators in order; where more are needed, all is sorted. */
+#define INSERTION_STEPS_MAX 8
 
 /* ---- what a row is ---- */
 
@@ -48,38 +50,6 @@ static bool has_name_flag(struct cycle_events *events, uint32_t row, uint32_t fl
     return (cycle_name_flags(&events->names, events->trace->events.name[row]) & flag) != 0;
 }
 
-static bool is_launch_ex(struct cycle_events *events, uint32_t row)
-{
-    return has_name_flag(events, row, CYCLE_NAME_LAUNCH_EX);
-}
-
-static enum cycle_class host_class(struct cycle_events *events, uint32_t row)
-{
-    const struct trace_events *rows = &events->trace->events;
-    bool is_launch = false;
-    switch (trace_kind(rows, row)) {
-    case EVENT_OPERATOR:
-        return has_name_flag(events, row, CYCLE_NAME_STEP) ? CYCLE_CLASS_ANNOTATION
-                                                           : CYCLE_CLASS_OPERATOR;
-    case EVENT_USER_ANNOTATION:
-        return CYCLE_CLASS_ANNOTATION;
-    case EVENT_PYTHON:
-    case EVENT_PYTHON_FUNCTION:
-        return trace_dur_ns(rows, row) > 0 ? CYCLE_CLASS_PYTHON : CYCLE_CLASS_OTHER;
-    case EVENT_RUNTIME:
-        return CYCLE_CLASS_LAUNCH;
-    case EVENT_DRIVER:
-        is_launch = events->is_kineto || is_launch_ex(events, row);
-        break;
-    default:
-        is_launch =
-            (events->names.category_flags[trace_category(rows, row)] & CYCLE_CATEGORY_APP) != 0 &&
-            is_launch_ex(events, row);
-        break;
-    }
-    return is_launch ? CYCLE_CLASS_LAUNCH : CYCLE_CLASS_OTHER;
-}
-
 /* Rows that are no events of the program: labels, arrows, records, sums over others. */
 static bool is_about_others(char phase, enum event_kind kind)
 {
@@ -87,21 +57,68 @@ static bool is_about_others(char phase, enum event_kind kind)
            kind == EVENT_GPU_USER_ANNOTATION || kind == EVENT_TRACE_SPAN;
 }
 
-static enum cycle_class class_of(struct cycle_events *events, uint32_t row)
+/* What the rows of an event class are, where that is one thing. */
+#define CLASS_BY_ROW UINT8_MAX
+
+static uint8_t host_verdict(const struct cycle_events *events, const struct event_class *class)
 {
-    const struct trace_events *rows = &events->trace->events;
-    enum event_kind kind = trace_kind(rows, row);
-    char phase = trace_phase(rows, row);
+    switch ((enum event_kind) class->kind) {
+    case EVENT_OPERATOR:
+        return events->has_steps ? CLASS_BY_ROW : CYCLE_CLASS_OPERATOR;
+    case EVENT_USER_ANNOTATION:
+        return CYCLE_CLASS_ANNOTATION;
+    case EVENT_PYTHON:
+    case EVENT_PYTHON_FUNCTION:
+        return CLASS_BY_ROW;
+    case EVENT_RUNTIME:
+        return CYCLE_CLASS_LAUNCH;
+    case EVENT_DRIVER:
+        return events->is_kineto ? CYCLE_CLASS_LAUNCH : CLASS_BY_ROW;
+    default: {
+        bool is_app = (events->names.category_flags[class->category] & CYCLE_CATEGORY_APP) != 0;
+        return is_app ? CLASS_BY_ROW : CYCLE_CLASS_OTHER;
+    }
+    }
+}
+
+static uint8_t verdict_of(const struct cycle_events *events, const struct event_class *class)
+{
+    enum event_kind kind = (enum event_kind) class->kind;
+    char phase = (char)class->phase;
     if (phase == 'C') {
-        uint32_t extra = events->extra == NULL ? CYCLE_NONE : events->extra[row];
-        bool has_value =
-            extra != CYCLE_NONE && (events->trace->extras[extra].has & EXTRA_HAS_VALUE) != 0;
-        return has_value ? CYCLE_CLASS_COUNTER : CYCLE_CLASS_SILENT;
+        return CLASS_BY_ROW;
     }
     if (is_about_others(phase, kind)) {
         return CYCLE_CLASS_SILENT;
     }
-    return is_device_kind(kind) ? CYCLE_CLASS_GPU : host_class(events, row);
+    return is_device_kind(kind) ? CYCLE_CLASS_GPU : host_verdict(events, class);
+}
+
+static enum cycle_class counter_class(const struct cycle_events *events, uint32_t row)
+{
+    uint32_t extra = events->extra == NULL ? CYCLE_NONE : events->extra[row];
+    bool has_value =
+        extra != CYCLE_NONE && (events->trace->extras[extra].has & EXTRA_HAS_VALUE) != 0;
+    return has_value ? CYCLE_CLASS_COUNTER : CYCLE_CLASS_SILENT;
+}
+
+static enum cycle_class class_by_row(struct cycle_events *events, uint32_t row)
+{
+    const struct trace_events *rows = &events->trace->events;
+    if (trace_phase(rows, row) == 'C') {
+        return counter_class(events, row);
+    }
+    switch (trace_kind(rows, row)) {
+    case EVENT_OPERATOR:
+        return has_name_flag(events, row, CYCLE_NAME_STEP) ? CYCLE_CLASS_ANNOTATION
+                                                           : CYCLE_CLASS_OPERATOR;
+    case EVENT_PYTHON:
+    case EVENT_PYTHON_FUNCTION:
+        return trace_dur_ns(rows, row) > 0 ? CYCLE_CLASS_PYTHON : CYCLE_CLASS_OTHER;
+    default:
+        return has_name_flag(events, row, CYCLE_NAME_LAUNCH_EX) ? CYCLE_CLASS_LAUNCH
+                                                                : CYCLE_CLASS_OTHER;
+    }
 }
 
 /* ---- selection and order ---- */
@@ -120,77 +137,131 @@ static bool index_extras(struct cycle_events *events)
     return events->extra != NULL;
 }
 
-/* Steps hold what starts in them, whatever the order of events; only operators must stand in order
- * on their thread, to be told from those inside them. Most traces are written so. */
-static bool is_ordered_enough(const struct cycle_events *events, const uint8_t *class)
+static inline uint8_t class_of(struct cycle_events *events, const uint8_t *verdicts, uint32_t row)
 {
-    const struct trace_events *rows = &events->trace->events;
-    int64_t *latest_ns = scratch_calloc(events->thread_count, sizeof *latest_ns);
-    bool ordered = latest_ns != NULL;
-    for (uint32_t i = 0; ordered && i < events->thread_count; i++) {
-        latest_ns[i] = INT64_MIN;
-    }
-    for (uint32_t at = 0; ordered && at < events->count; at++) {
-        uint32_t row = events->row[at];
-        if (class[row] == CYCLE_CLASS_OPERATOR) {
-            int64_t *latest = &latest_ns[events->track[trace_event_track(rows, row)].thread];
-            ordered = rows->ts_ns[row] >= *latest;
-            *latest = rows->ts_ns[row];
-        }
-    }
-    scratch_free(latest_ns);
-    return ordered;
+    uint8_t verdict = verdicts[trace_index(&events->trace->events.class, row)];
+    return verdict == CLASS_BY_ROW ? (uint8_t)class_by_row(events, row) : verdict;
 }
 
-/* In the order of the file; `class` is by row. */
-static void select_rows(struct cycle_events *events, uint8_t *class, bool without_python)
+/* In the order of the file. */
+static void select_rows(struct cycle_events *events, const uint8_t *verdicts, bool without_python)
 {
     const struct trace_events *rows = &events->trace->events;
-    for (uint32_t i = 0; i < rows->count; i++) {
-        class[i] = (uint8_t)class_of(events, i);
-        bool is_left_out = (class[i] == CYCLE_CLASS_SILENT && !events->names_hosts) ||
-                           (class[i] == CYCLE_CLASS_PYTHON && without_python) ||
-                           (trace_flags(rows, i) & EVENT_UNREADABLE) != 0;
+    events->count = 0;
+    for (uint32_t row = 0; row < rows->count; row++) {
+        uint8_t class = class_of(events, verdicts, row);
+        bool is_left_out = (class == CYCLE_CLASS_SILENT && !events->names_hosts) ||
+                           (class == CYCLE_CLASS_PYTHON && without_python) ||
+                           (trace_flags(rows, row) & EVENT_UNREADABLE) != 0;
         if (!is_left_out) {
-            events->row[events->count++] = i;
-            events->has_counters = events->has_counters || class[i] == CYCLE_CLASS_COUNTER;
+            events->row[events->count] = row;
+            events->class[events->count++] = class;
+            events->has_counters = events->has_counters || class == CYCLE_CLASS_COUNTER;
         }
     }
 }
 
-/* By position what is known by row. */
-static bool describe(struct cycle_events *events, const uint8_t *class)
+/* `latest` by thread: its last operator so far; `before` by position: the one before it there.
+ * False when it takes too many steps: rows are then in any order. */
+static bool insert_operators(const struct cycle_events *events, uint32_t *latest, uint32_t *before)
 {
-    events->class = scratch_alloc(events->count, sizeof *events->class);
-    events->type = scratch_alloc(events->count, sizeof *events->type);
-    if (events->class == NULL || events->type == NULL) {
+    const struct trace_events *rows = &events->trace->events;
+    uint64_t steps_left = (uint64_t)events->count * INSERTION_STEPS_MAX;
+    for (uint32_t at = 0; at < events->count; at++) {
+        if (events->class[at] != CYCLE_CLASS_OPERATOR) {
+            continue;
+        }
+        uint32_t row = events->row[at];
+        uint32_t to = at;
+        uint32_t *last = &latest[events->track[trace_event_track(rows, row)].thread];
+        before[at] = *last;
+        *last = at;
+        for (uint32_t from = before[at];
+             from != CYCLE_NONE && rows->ts_ns[events->row[from]] > rows->ts_ns[row];
+             from = before[from]) {
+            if (steps_left-- == 0) {
+                return false;
+            }
+            events->row[to] = events->row[from];
+            to = from;
+        }
+        events->row[to] = row;
+    }
+    return true;
+}
+
+/* Steps hold what starts in them, whatever the order of events; only operators must stand in order
+ * on their thread, to be told from those inside them. Profilers write them so, or each behind those
+ * inside it, which takes few steps to mend. False when it takes many, or without memory. */
+static bool order_operators(struct cycle_events *events)
+{
+    uint32_t *latest = scratch_none(events->thread_count);
+    uint32_t *before = scratch_alloc(events->count, sizeof *before);
+    bool ok = latest != NULL && before != NULL && insert_operators(events, latest, before);
+    scratch_free(latest);
+    scratch_free(before);
+    return ok;
+}
+
+static bool sort_rows(struct cycle_events *events, const uint8_t *verdicts)
+{
+    if (!sort_by_key(events->row, events->count, events->trace->events.ts_ns)) {
         return false;
     }
     for (uint32_t at = 0; at < events->count; at++) {
-        uint32_t row = events->row[at];
-        events->class[at] = class[row];
-        events->type[at] = class[row] == CYCLE_CLASS_OPERATOR
-                               ? CYCLE_TYPE_OPERATOR
-                               : (uint8_t)cycle_type_of_row(events, row);
+        events->class[at] = class_of(events, verdicts, events->row[at]);
     }
     return true;
+}
+
+static bool find_types(struct cycle_events *events)
+{
+    events->type = scratch_alloc(events->count, sizeof *events->type);
+    for (uint32_t at = 0; events->type != NULL && at < events->count; at++) {
+        bool is_operator = events->class[at] == CYCLE_CLASS_OPERATOR;
+        events->type[at] =
+            is_operator ? CYCLE_TYPE_OPERATOR : (uint8_t)cycle_type_of_row(events, events->row[at]);
+    }
+    return events->type != NULL;
+}
+
+static bool make_room(struct cycle_events *events)
+{
+    uint32_t most = events->trace->events.count;
+    events->row = scratch_alloc(most, sizeof *events->row);
+    events->class = scratch_alloc(most, sizeof *events->class);
+    return events->row != NULL && events->class != NULL;
+}
+
+/* The room of rows that were left out goes. */
+static void trim_rows(struct cycle_events *events)
+{
+    uint32_t *row = scratch_resize(events->row, events->count, sizeof *row);
+    uint8_t *class = scratch_resize(events->class, events->count, sizeof *class);
+    events->row = row == NULL ? events->row : row;
+    events->class = class == NULL ? events->class : class;
 }
 
 static bool read_rows(struct cycle_events *events, bool only_steps)
 {
     const struct trace_events *rows = &events->trace->events;
     bool without_python = only_steps && events->has_steps;
-    uint8_t *class = scratch_calloc(rows->count, sizeof *class);
-    events->row = scratch_calloc(rows->count, sizeof *events->row);
-    bool ok = class != NULL && events->row != NULL;
-    if (ok) {
-        select_rows(events, class, without_python);
-        bool any_order = without_python && !events->has_counters && !events->names_hosts &&
-                         is_ordered_enough(events, class);
-        ok = (any_order || sort_by_key(events->row, events->count, rows->ts_ns)) &&
-             describe(events, class);
+    uint8_t *verdicts = scratch_alloc(rows->class_count, sizeof *verdicts);
+    bool ok = verdicts != NULL && make_room(events);
+    for (uint32_t i = 0; ok && i < rows->class_count; i++) {
+        verdicts[i] = verdict_of(events, &rows->classes[i]);
     }
-    scratch_free(class);
+    if (ok) {
+        select_rows(events, verdicts, without_python);
+        bool any_order = without_python && !events->has_counters && !events->names_hosts;
+        bool in_order = any_order && order_operators(events);
+        if (any_order && !in_order) {
+            select_rows(events, verdicts, without_python);
+        }
+        trim_rows(events);
+        ok = (in_order || sort_rows(events, verdicts)) && find_types(events);
+    }
+    scratch_free(verdicts);
     return ok;
 }
 
@@ -339,7 +410,7 @@ static bool adopt_device_work(struct cycle_events *events)
     struct launches launches = {.near = NULL};
     id_map_init(&launches.far);
     uint32_t *counts = scratch_calloc(events->process_count, sizeof *counts);
-    events->launch = scratch_none(events->count);
+    events->launch = scratch_alloc(events->count, sizeof *events->launch);
     bool ok = counts != NULL && events->launch != NULL;
     if (ok) {
         look_at_hosts(events, &launches, counts);
@@ -348,11 +419,10 @@ static bool adopt_device_work(struct cycle_events *events)
     }
     for (uint32_t at = 0; ok && at < events->count; at++) {
         int64_t correlation;
-        if (events->class[at] != CYCLE_CLASS_GPU) {
-            continue;
+        if (events->class[at] == CYCLE_CLASS_GPU) {
+            bool has_correlation = cycle_correlation(events, at, &correlation);
+            events->launch[at] = has_correlation ? find_launch(&launches, correlation) : CYCLE_NONE;
         }
-        bool has_correlation = cycle_correlation(events, at, &correlation);
-        events->launch[at] = has_correlation ? find_launch(&launches, correlation) : CYCLE_NONE;
     }
     scratch_free(counts);
     scratch_free(launches.near);

@@ -49,8 +49,8 @@ struct cycle_events {
     uint32_t *row;
     uint8_t *class;   /* enum cycle_class */
     uint8_t *type;    /* enum cycle_type (cycle_types.h) */
-    uint32_t *launch; /* position of the call that started this device work, by correlation alone;
-                         CYCLE_NONE; NULL: not a Kineto trace */
+    uint32_t *launch; /* by position of device work: the call that started it, by correlation
+                         alone, CYCLE_NONE; NULL: not a Kineto trace */
     uint32_t *host;   /* ids in `hosts`, CYCLE_NONE; NULL: no event names a host */
     struct strtab *hosts;
     uint32_t *extra;           /* by row: index into the trace's extras; NULL: it has none */

@@ -244,14 +244,14 @@ static bool add_slice(struct cycle_groups *g, const struct cycle_piece *piece)
     return true;
 }
 
-static bool keep_slice(struct cycle_groups *g, const struct cycle_piece *piece)
+static bool keep_slice(struct cycle_groups *g, uint32_t place)
 {
     uint32_t *slices = scratch_grow(g->slices, g->slice_count, &g->slice_cap, sizeof *slices);
     if (slices == NULL) {
         return false;
     }
     g->slices = slices;
-    slices[g->slice_count++] = (uint32_t)(piece - g->set->pieces);
+    slices[g->slice_count++] = place;
     return true;
 }
 
@@ -273,11 +273,11 @@ static bool add_length(struct cycle_groups *g,
     return true;
 }
 
-static bool add_piece(struct cycle_groups *g, const struct cycle_piece *piece)
+static bool add_piece(struct cycle_groups *g, const struct cycle_piece *piece, uint32_t place)
 {
     enum cycle_type type = cycle_type_of(g->events, piece->at);
     if (type == CYCLE_TYPE_ONCPU) {
-        return keep_slice(g, piece);
+        return keep_slice(g, place);
     }
     int64_t device =
         type == CYCLE_TYPE_OPERATOR ? CYCLE_NO_DEVICE : cycle_device(g->events, piece->at);
@@ -297,24 +297,36 @@ static bool add_piece(struct cycle_groups *g, const struct cycle_piece *piece)
     return add_interval(g, &in, &amount);
 }
 
+struct slice_order {
+    const struct cycle_groups *groups;
+    uint32_t cycle;
+};
+
+static int64_t slice_start_ns(const struct slice_order *order, uint32_t place)
+{
+    const struct cycle_set *set = order->groups->set;
+    const struct cycle_piece piece = cycle_piece_at(set, order->cycle, place);
+    return cycle_piece_times(set, order->groups->events, &piece).start_ns;
+}
+
 static int compare_starts(uint32_t a, uint32_t b, const void *context)
 {
-    const struct cycle_groups *g = context;
-    const struct cycle_piece *pieces = g->set->pieces;
-    int64_t start_a = cycle_piece_times(g->set, g->events, &pieces[a]).start_ns;
-    int64_t start_b = cycle_piece_times(g->set, g->events, &pieces[b]).start_ns;
+    int64_t start_a = slice_start_ns(context, a);
+    int64_t start_b = slice_start_ns(context, b);
     return (start_a > start_b) - (start_a < start_b);
 }
 
 /* Parts that were cut begin with the cycle, which can be later than slices that the cycle owns. */
 static bool add_slices(struct cycle_groups *g, uint32_t cycle)
 {
-    if (!sort_stable(g->slices, g->slice_count, compare_starts, g)) {
+    const struct slice_order order = {g, cycle};
+    if (!sort_stable(g->slices, g->slice_count, compare_starts, &order)) {
         return false;
     }
     g->sliced_count = 0;
     for (uint32_t i = 0; i < g->slice_count; i++) {
-        if (!add_slice(g, &g->set->pieces[g->slices[i]])) {
+        const struct cycle_piece piece = cycle_piece_at(g->set, cycle, g->slices[i]);
+        if (!add_slice(g, &piece)) {
             return false;
         }
     }
@@ -335,7 +347,8 @@ bool cycle_groups_collect(struct cycle_groups *g, uint32_t cycle)
         cycle_metrics_open(g->metrics, &g->set->items[cycle]);
     }
     for (uint32_t i = g->set->first_piece[cycle]; i < g->set->first_piece[cycle + 1]; i++) {
-        if (!add_piece(g, &g->set->pieces[g->set->by_cycle[i]])) {
+        const struct cycle_piece piece = cycle_piece_at(g->set, cycle, i);
+        if (!add_piece(g, &piece, i)) {
             return false;
         }
     }

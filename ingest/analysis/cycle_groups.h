@@ -65,7 +65,7 @@ struct cycle_groups {
     uint32_t oncpu_name; /* what all slices are called; perhaps behind the trace's names */
     uint8_t *shown_type; /* by name: enum cycle_type of its last piece */
     uint32_t *recent;    /* by name: the key met last */
-    uint32_t *slices;    /* pieces of the present cycle on a processor */
+    uint32_t *slices;    /* places of the present cycle's pieces on a processor */
     uint32_t slice_count;
     size_t slice_cap;
     struct cycle_slice *slice; /* by process: the one that is open */

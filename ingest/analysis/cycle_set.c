@@ -115,7 +115,11 @@ bool cycle_set_sort(struct cycle_set *set)
         set->first_piece[i + 2] += set->first_piece[i + 1];
     }
     for (uint32_t i = 0; i < set->piece_count; i++) {
-        set->by_cycle[set->first_piece[set->pieces[i].cycle + 1]++] = i;
+        const struct cycle_piece *piece = &set->pieces[i];
+        set->by_cycle[set->first_piece[piece->cycle + 1]++] =
+            piece->at | (piece->is_cut ? CYCLE_CUT : 0);
     }
+    scratch_free(set->pieces);
+    set->pieces = NULL;
     return true;
 }

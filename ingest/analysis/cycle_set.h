@@ -33,8 +33,9 @@ struct cycle {
     uint32_t number;
 };
 
-/* Cycles are fewer than events, whose numbers keep one bit for marks. */
+/* Numbers of events, which cycles are fewer than, keep one bit for marks. */
 #define CYCLE_INDEX_MAX ((uint32_t)INT32_MAX)
+#define CYCLE_CUT ((uint32_t)1 << 31)
 
 /* An event that counts, or the part of it that lies in a cycle. */
 struct cycle_piece {
@@ -52,11 +53,11 @@ struct cycle_piece_times {
 struct cycle_set {
     struct cycle *items; /* by start */
     uint32_t count;
-    struct cycle_piece *pieces; /* in order of their arrival */
+    struct cycle_piece *pieces; /* until they are sorted, in order of their arrival */
     uint32_t piece_count;
     size_t piece_cap;
     uint32_t piece_max;
-    uint32_t *by_cycle; /* indices of pieces: by_cycle[first_piece[c] .. first_piece[c + 1]) */
+    uint32_t *by_cycle; /* positions, CYCLE_CUT: by_cycle[first_piece[c] .. first_piece[c + 1]) */
     uint32_t *first_piece;
     const int64_t *self_ns; /* by position: of operators; not owned */
     uint64_t overlaps;
@@ -80,13 +81,23 @@ bool cycle_set_fill(struct cycle_set *set,
 void cycle_set_settle(struct cycle_set *set);
 /* Cycles that are the intervals of the events with that name, in the process that has most of them;
  * CYCLE_NONE: of the ProfilerStep#N annotations. They hold what starts in them, device work where
- * its call starts. Numbered by start, from 1 (cycle_steps.c). False without memory. */
+ * its call starts. Numbered by start, from 1 (cycle_steps.c); sorted. False without memory. */
 bool cycle_set_steps(struct cycle_set *set,
                      struct cycle_events *events,
                      uint32_t name,
                      const int64_t *self_ns) KS_MUST_USE;
-/* Fills by_cycle, each cycle's pieces in the order of their arrival. */
+/* Fills by_cycle from the pieces, each cycle's in the order of their arrival. */
 bool cycle_set_sort(struct cycle_set *set) KS_MUST_USE;
+
+/* A piece by its place in by_cycle. */
+static inline struct cycle_piece
+cycle_piece_at(const struct cycle_set *set, uint32_t cycle, uint32_t place)
+{
+    uint32_t entry = set->by_cycle[place];
+    return (struct cycle_piece){.cycle = cycle & CYCLE_INDEX_MAX,
+                                .is_cut = (entry & CYCLE_CUT) != 0,
+                                .at = entry & ~CYCLE_CUT};
+}
 
 struct cycle_piece_times cycle_piece_times(const struct cycle_set *set,
                                            const struct cycle_events *events,

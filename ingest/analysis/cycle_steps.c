@@ -192,34 +192,58 @@ static uint32_t asked_by(const struct cycle_events *events, uint32_t at)
     return is_launched ? events->launch[at] : at;
 }
 
-/* `step_of` may be NULL: steps follow one another. */
-static bool
-fill_steps(struct cycle_set *set, const struct cycle_events *events, const uint32_t *step_of)
+static bool counts(const struct cycle_events *events, uint32_t at)
+{
+    enum cycle_class class = (enum cycle_class)events->class[at];
+    return class != CYCLE_CLASS_COUNTER && class != CYCLE_CLASS_SILENT &&
+           cycle_type_of(events, at) != CYCLE_TYPE_NONE;
+}
+
+/* By position: the step that the event counts in, CYCLE_NONE. `step_of` may be NULL: steps follow
+ * one another. NULL without memory. */
+static uint32_t *
+find_counting(struct cycle_set *set, const struct cycle_events *events, const uint32_t *step_of)
 {
     uint32_t step = CYCLE_NONE;
-    /* At most one piece an event; what is not written takes no memory. */
-    set->piece_cap = events->count;
-    set->pieces = scratch_alloc(events->count, sizeof *set->pieces);
-    if (set->pieces == NULL) {
-        return false;
-    }
-    for (uint32_t at = 0; at < events->count; at++) {
-        enum cycle_class class = (enum cycle_class)events->class[at];
-        bool is_event = class != CYCLE_CLASS_COUNTER && class != CYCLE_CLASS_SILENT;
-        if (!is_event || cycle_type_of(events, at) == CYCLE_TYPE_NONE) {
+    uint32_t *counting = scratch_alloc(events->count, sizeof *counting);
+    for (uint32_t at = 0; counting != NULL && at < events->count; at++) {
+        counting[at] = CYCLE_NONE;
+        if (!counts(events, at)) {
             continue;
         }
         uint32_t asker = asked_by(events, at);
         step =
             step_of == NULL ? step_near(set, step, cycle_start_ns(events, asker)) : step_of[asker];
+        counting[at] = step;
         if (step != CYCLE_NONE) {
             cycle_take(&set->items[step], events, at, cycle_start_ns(events, at),
                        cycle_end_ns(events, at));
-            set->pieces[set->piece_count++] =
-                (struct cycle_piece){.cycle = step & CYCLE_INDEX_MAX, .at = at};
+            set->first_piece[step + 2]++;
         }
     }
-    return true;
+    return counting;
+}
+
+static bool
+fill_steps(struct cycle_set *set, const struct cycle_events *events, const uint32_t *step_of)
+{
+    set->first_piece = scratch_calloc((size_t)set->count + 2, sizeof *set->first_piece);
+    uint32_t *counting = set->first_piece == NULL ? NULL : find_counting(set, events, step_of);
+    if (counting == NULL) {
+        return false;
+    }
+    for (uint32_t i = 0; i < set->count; i++) {
+        set->first_piece[i + 2] += set->first_piece[i + 1];
+    }
+    set->piece_count = set->first_piece[set->count + 1];
+    set->by_cycle = scratch_alloc(set->piece_count, sizeof *set->by_cycle);
+    for (uint32_t at = 0; set->by_cycle != NULL && at < events->count; at++) {
+        if (counting[at] != CYCLE_NONE) {
+            set->by_cycle[set->first_piece[counting[at] + 1]++] = at;
+        }
+    }
+    scratch_free(counting);
+    return set->by_cycle != NULL;
 }
 
 bool cycle_set_steps(struct cycle_set *set,
@@ -227,12 +251,12 @@ bool cycle_set_steps(struct cycle_set *set,
                      uint32_t name,
                      const int64_t *self_ns)
 {
-    *set = (struct cycle_set){.piece_max = events->count, .self_ns = self_ns};
+    *set = (struct cycle_set){.self_ns = self_ns};
     if (!find_steps(set, events, name)) {
         return false;
     }
     if (name == CYCLE_NONE) {
-        return set->count == 0 || fill_steps(set, events, NULL);
+        return fill_steps(set, events, NULL);
     }
     uint32_t *step_of = steps_by_thread(set, events);
     bool ok = step_of != NULL && fill_steps(set, events, step_of);

@@ -47,10 +47,14 @@ static bool by_anchor(struct search *s, uint32_t anchor)
               cycle_set_bound(&s->set, &owners, &s->events, is_typed) &&
               cycle_set_fill(&s->set, &s->events, &owners, s->self_ns);
     cycle_owners_free(&owners);
-    if (ok) {
-        cycle_set_settle(&s->set);
+    if (!ok) {
+        return false;
     }
-    return ok;
+    cycle_set_settle(&s->set);
+    if (s->set.is_nonsense) {
+        cycle_set_free(&s->set);
+    }
+    return cycle_set_sort(&s->set);
 }
 
 static bool by_annotation(struct search *s)
@@ -110,11 +114,7 @@ static bool
 write_results(struct search *s, const struct cycles_options *options, struct trace_results *results)
 {
     struct cycle_hardware hardware = {.file = NULL};
-    if (s->set.is_nonsense) {
-        cycle_set_free(&s->set);
-    }
-    bool ok = cycle_set_sort(&s->set) &&
-              cycle_hardware_init(&hardware, &s->events, options->hardware) &&
+    bool ok = cycle_hardware_init(&hardware, &s->events, options->hardware) &&
               cycle_rows_write(results, &s->set, &s->events, &hardware) &&
               cycle_counters_summarise(results, &s->events);
     cycle_hardware_free(&hardware);

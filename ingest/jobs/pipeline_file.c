@@ -98,6 +98,14 @@ static bool name_item(struct format_item *from,
 
 /* ---- cycles and timeline, beside the rest of the analyses ---- */
 
+/* One of two threads, and what it has come to. */
+struct thread_end {
+    pthread_t thread;
+    bool runs;
+    bool ok;
+    struct err err;
+};
+
 struct beside {
     const struct pipeline_way *way;
     const struct trace *model;
@@ -105,10 +113,7 @@ struct beside {
     struct timeline *timeline;
     struct timeline_frame frame;
     bool has_frame;
-    bool ok;
-    struct err err;
-    bool runs; /* on a thread of its own */
-    pthread_t thread;
+    struct thread_end end;
     pthread_mutex_t until_frame; /* held by the analyses until they know the frame or have failed */
     bool holds;
 };
@@ -118,18 +123,19 @@ static bool wants_timeline(const struct beside *beside)
     return beside->way->sink->timeline.take_block != NULL;
 }
 
-static bool find_cycles(struct beside *beside)
+static bool find_cycles(struct beside *beside, struct err *err)
 {
     beside->cycles = results_create();
     return beside->cycles == NULL
-               ? err_set(&beside->err, ERR_NO_MEMORY, "no memory for the cycles of a trace")
-               : cycles_run(beside->model, &beside->way->cycles, beside->cycles, &beside->err);
+               ? err_set(err, ERR_NO_MEMORY, "no memory for the cycles of a trace")
+               : cycles_run(beside->model, &beside->way->cycles, beside->cycles, err);
 }
 
-static bool build_timeline(struct beside *beside)
+static bool build_timeline(struct beside *beside, struct err *err)
 {
-    return timeline_build(beside->model, &beside->frame, &beside->way->sink->timeline,
-                          &beside->timeline, &beside->err);
+    return !wants_timeline(beside) ||
+           timeline_build(beside->model, &beside->frame, &beside->way->sink->timeline,
+                          &beside->timeline, err);
 }
 
 static bool await_frame(struct beside *beside)
@@ -141,11 +147,19 @@ static bool await_frame(struct beside *beside)
 }
 
 /* Cycles first: they need no frame. */
-static void *run_beside(void *argument)
+static void *run_both(void *argument)
 {
     struct beside *beside = argument;
-    beside->ok = find_cycles(beside) &&
-                 (!wants_timeline(beside) || (await_frame(beside) && build_timeline(beside)));
+    struct thread_end *end = &beside->end;
+    end->ok = find_cycles(beside, &end->err) && (!wants_timeline(beside) || await_frame(beside)) &&
+              build_timeline(beside, &end->err);
+    return NULL;
+}
+
+static void *run_cycles(void *argument)
+{
+    struct beside *beside = argument;
+    beside->end.ok = find_cycles(beside, &beside->end.err);
     return NULL;
 }
 
@@ -155,7 +169,7 @@ static bool is_worth_a_thread(const struct trace *model)
     return model->events.count >= least_events;
 }
 
-/* Of a large trace both at once would take more memory than time is worth. */
+/* Of a large trace all at once would take more memory than time is worth. */
 static bool may_be_beside(const struct trace *model)
 {
     const size_t most_bytes = (size_t)64 << 20;
@@ -170,6 +184,11 @@ static void let_go(struct beside *beside)
     }
 }
 
+static void start(struct beside *beside, void *(*run)(void *))
+{
+    beside->end.runs = thread_start(&beside->end.thread, run, beside) == 0;
+}
+
 static void begin_beside(struct beside *beside)
 {
     if (!may_be_beside(beside->model) || pthread_mutex_init(&beside->until_frame, NULL) != 0) {
@@ -177,8 +196,8 @@ static void begin_beside(struct beside *beside)
     }
     (void)pthread_mutex_lock(&beside->until_frame);
     beside->holds = true;
-    beside->runs = thread_start(&beside->thread, run_beside, beside) == 0;
-    if (!beside->runs) {
+    start(beside, run_both);
+    if (!beside->end.runs) {
         let_go(beside);
         (void)pthread_mutex_destroy(&beside->until_frame);
     }
@@ -193,18 +212,41 @@ static void take_frame(void *context, struct timeline_frame *frame)
     let_go(beside);
 }
 
-/* Waits for it; without a thread all is done now, unless the analyses have failed. */
-static bool end_beside(struct beside *beside, bool analysed)
+/* The analyses have left their memory: cycles and timeline, one beside the other. */
+static bool run_after(struct beside *beside, struct err *err)
 {
-    if (beside->runs) {
+    struct thread_end *end = &beside->end;
+    if (wants_timeline(beside) && is_worth_a_thread(beside->model)) {
+        start(beside, run_cycles);
+    }
+    if (!end->runs) {
+        return find_cycles(beside, err) && build_timeline(beside, err);
+    }
+    bool ok = build_timeline(beside, err);
+    (void)pthread_join(end->thread, NULL);
+    if (ok && !end->ok) {
+        *err = end->err;
+    }
+    return ok && end->ok;
+}
+
+/* Waits for it; without a thread all is done now, unless the analyses have failed. */
+static bool end_beside(struct beside *beside, bool analysed, struct err *err)
+{
+    bool ok = analysed;
+    if (beside->end.runs) {
         let_go(beside);
-        (void)pthread_join(beside->thread, NULL);
+        (void)pthread_join(beside->end.thread, NULL);
         (void)pthread_mutex_destroy(&beside->until_frame);
-    } else if (analysed) {
-        beside->ok = find_cycles(beside) && (!wants_timeline(beside) || build_timeline(beside));
+        if (ok && !beside->end.ok) {
+            *err = beside->end.err;
+        }
+        ok = ok && beside->end.ok;
+    } else if (ok) {
+        ok = run_after(beside, err);
     }
     timeline_frame_free(&beside->frame);
-    return beside->ok;
+    return ok;
 }
 
 static bool analyse_model(const struct pipeline_way *way,
@@ -213,24 +255,22 @@ static bool analyse_model(const struct pipeline_way *way,
                           struct timeline **timeline,
                           struct err *err)
 {
-    struct beside beside = {.way = way, .model = model, .err = ERR_INIT};
+    struct beside beside = {.way = way, .model = model, .end = {.err = ERR_INIT}};
     struct analysis_wants wants = {.pack = way->sink->pack_log,
                                    .take_frame = wants_timeline(&beside) ? take_frame : NULL,
                                    .context = &beside};
     begin_beside(&beside);
-    bool ok = analysis_run_with(model, &wants, &item->results, err);
-    bool both = end_beside(&beside, ok) && ok;
-    if (both) {
+    bool analysed = analysis_run_with(model, &wants, &item->results, err);
+    bool ok = end_beside(&beside, analysed, err);
+    if (ok) {
         results_take_cycles(item->results, beside.cycles);
-    } else if (ok) {
-        *err = beside.err;
     }
-    if (both && beside.timeline != NULL) {
+    if (ok && beside.timeline != NULL) {
         timeline_settle(beside.timeline, item->results);
     }
     results_destroy(beside.cycles);
     *timeline = beside.timeline;
-    return both;
+    return ok;
 }
 
 /* What reading leaves in pieces is worth collecting beside a model of this size. */

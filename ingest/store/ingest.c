@@ -145,6 +145,13 @@ static void end_events(struct store_ingest *ingest)
     ingest->events = NULL;
 }
 
+/* Its rows may be on their way. */
+static void end_timeline(struct store_ingest *ingest)
+{
+    timeline_rows_free(ingest->timeline);
+    ingest->timeline = NULL;
+}
+
 static bool begin_events(struct store_ingest *ingest, struct err *err)
 {
     if (ingest->events == NULL) {
@@ -189,6 +196,7 @@ bool store_ingest_drop_events(struct store_ingest *ingest, struct err *err)
     struct store *store = ingest->store;
     int64_t log_id = ingest->log_id;
     end_events(ingest);
+    end_timeline(ingest);
     ingest->log_id = 0;
     if (log_id == 0) {
         return true;
@@ -326,7 +334,7 @@ bool store_ingest_publish(struct store_ingest *ingest, struct err *err)
         return false;
     }
     end_events(ingest);
-    timeline_rows_free(ingest->timeline);
+    end_timeline(ingest);
     free(ingest);
     /* The upload is visible; what it replaced is not any more and goes now or at the next start. */
     struct err second = ERR_INIT;
@@ -362,10 +370,10 @@ void store_ingest_abort(struct store_ingest *ingest)
     }
     struct err err = ERR_INIT;
     end_events(ingest);
+    end_timeline(ingest);
     if (ingest->upload_id != 0 && !remove_upload(ingest, &err)) {
         log_write(ingest->store->log, LOG_WARN,
                   "an upload that was given up stays until the next start: %s", err.msg);
     }
-    timeline_rows_free(ingest->timeline);
     free(ingest);
 }

@@ -106,6 +106,34 @@ static void the_order_of_the_file_does_not_matter(void **state)
     scene_end(&s);
 }
 
+/* Operators of two threads in turn, each behind the one inside it; a few are put in order one by
+ * one, many are sorted. Of equal starts the first of the file counts as the outer one. */
+static void operators_may_stand_behind_those_inside_them(void **state)
+{
+    (void)state;
+    static const int depths[] = {3, 200};
+    for (size_t i = 0; i < COUNT_OF(depths); i++) {
+        int depth = depths[i];
+        struct scene s;
+        scene_begin(&s);
+        for (int inner = 0; inner < depth; inner++) {
+            int start = 1100 + 2 * (depth - 1 - inner);
+            add_op(&s, inner == 0 ? "aten::inner" : "aten::outer", "300", start, 2 * inner + 2);
+            add_op(&s, "aten::other", "301", start, 1);
+        }
+        add_steps(&s, "Operator");
+        add_op(&s, "aten::first", "302", 1500, 10);
+        add_op(&s, "aten::second", "302", 1500, 30);
+        const struct trace_results *r = scene_run(&s, NULL);
+        assert_near(scene_row(r, 1, "aten::inner", NULL)->duration_us, 2);
+        assert_near(scene_row(r, 1, "aten::outer", NULL)->duration_us, 2 * (depth - 1));
+        assert_near(scene_row(r, 1, "aten::other", NULL)->duration_us, depth);
+        assert_near(scene_row(r, 1, "aten::first", NULL)->duration_us, 0);
+        assert_near(scene_row(r, 1, "aten::second", NULL)->duration_us, 30);
+        scene_end(&s);
+    }
+}
+
 static void device_work_follows_its_call(void **state)
 {
     (void)state;
@@ -252,6 +280,7 @@ int main(void)
         cmocka_unit_test(operators_alone_are_no_cycles),
         cmocka_unit_test(operators_count_with_their_self_time),
         cmocka_unit_test(the_order_of_the_file_does_not_matter),
+        cmocka_unit_test(operators_may_stand_behind_those_inside_them),
         cmocka_unit_test(device_work_follows_its_call),
         cmocka_unit_test(correlations_may_be_any_numbers),
         cmocka_unit_test(counters_of_steps_become_metrics),

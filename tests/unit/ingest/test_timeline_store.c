@@ -1,6 +1,7 @@
 /* Timelines in the store: what is written comes back, a window reads its own blocks only, and
  * damage is told. */
 #include "ingest/store/db.h"
+#include "ingest/store/store_events.h"
 #include "ingest/store/store_timeline.h"
 #include "ingest/store/timeline_blocks.h"
 #include "tests/unit/ingest/made_timeline.h"
@@ -713,6 +714,48 @@ static void test_damage_is_told(void **state)
     made_free(&made);
 }
 
+/* So many small blocks that they are packed and written by the thread. */
+static bool ingest_blocks(struct fixture *f, struct store_ingest *ingest, uint32_t count)
+{
+    static struct made_columns columns;
+    struct made_slice slice = {.track = 1, .start_ns = 5, .dur_ns = 3, .busy_ns = 3, .count = 1};
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < count; i++) {
+        struct timeline_block block = made_block(&columns, &slice, 1);
+        ok = store_ingest_timeline_block(ingest, 0, &block, &f->err);
+    }
+    return ok;
+}
+
+/* Whether a block that comes later tells it or only the end. */
+static void test_blocks_that_cannot_be_written_are_told(void **state)
+{
+    struct fixture *f = *state;
+    int64_t job_id;
+    change_bytes(f, "CREATE TRIGGER full BEFORE INSERT ON timeline_block"
+                    " BEGIN SELECT RAISE(ABORT, 'no room for a block'); END");
+    struct store_ingest *ingest = begin_ingest(f, &job_id);
+    assert_true(ingest_blocks(f, ingest, 40));
+    assert_fails(f, store_ingest_flows(ingest, true, NULL, 0, &f->err), ERR_STORE);
+    store_ingest_abort(ingest);
+    ingest = begin_ingest(f, &job_id);
+    assert_fails(f, ingest_blocks(f, ingest, 2000), ERR_STORE);
+    assert_fails(f, ingest_blocks(f, ingest, 1), ERR_STORE);
+    assert_fails(f, store_ingest_flows(ingest, true, NULL, 0, &f->err), ERR_STORE);
+    store_ingest_abort(ingest);
+}
+
+static void test_blocks_on_their_way_go_with_their_log(void **state)
+{
+    struct fixture *f = *state;
+    int64_t job_id;
+    struct store_ingest *ingest = begin_ingest(f, &job_id);
+    assert_true(ingest_blocks(f, ingest, 40));
+    assert_ok(f, store_ingest_drop_events(ingest, &f->err));
+    assert_true(ingest_blocks(f, ingest, 600));
+    store_ingest_abort(ingest);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up_store, tear_down_store)
@@ -729,6 +772,8 @@ int main(void)
         TEST(test_older_blocks_are_read),
         TEST(test_changed_columns_are_sound_or_refused),
         TEST(test_damage_is_told),
+        TEST(test_blocks_that_cannot_be_written_are_told),
+        TEST(test_blocks_on_their_way_go_with_their_log),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
