@@ -29,6 +29,9 @@ static void put_jobs(struct buf *out, const struct jobs_counts *jobs)
     exposition_histogram(out, "job_duration_seconds", "", &durations);
     exposition_value(out, "ingested_bytes_total", "counter",
                      "Bytes of the uploads that were read, since the start.", jobs->bytes_ingested);
+    exposition_value(out, "read_ahead_total", "counter",
+                     "Uploads that were read while their bytes arrived, since the start.",
+                     jobs->read_ahead);
     exposition_value(out, "ingested_events_total", "counter",
                      "Trace events that were read, since the start.", jobs->events_ingested);
 }

@@ -92,7 +92,7 @@ bool upload_put(struct api_call *call, struct err *err)
         !upload_name_check_file(call->params[1], err) || !refuse_form(call, err) ||
         !upload_body_hints(&hints, call, err) ||
         !upload_body_begin(&body, call, hints.project, err) ||
-        !upload_body_receive(&body, call->api->store, &file, err) ||
+        !upload_body_receive(&body, call, call->params[1], &hints, &file, err) ||
         !jobs_submit(call->api->jobs, call_arena(call), call->params[0], call->params[1],
                      file.sha256_hex, file.size_bytes, call_flag(call, "replace"), &hints,
                      &submission, err)) {

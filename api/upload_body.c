@@ -87,8 +87,11 @@ bool upload_body_error(const struct upload_body *body, struct err *err)
                    body->received_bytes);
 }
 
-static bool
-copy_body(struct upload_body *body, struct store_blob *blob, char *chunk, struct err *err)
+static bool copy_body(struct upload_body *body,
+                      struct store_blob *blob,
+                      struct ahead_follow *follow,
+                      char *chunk,
+                      struct err *err)
 {
     for (;;) {
         int64_t got = upload_body_read(body, chunk, CHUNK_BYTES);
@@ -102,24 +105,48 @@ copy_body(struct upload_body *body, struct store_blob *blob, char *chunk, struct
         if (!store_blob_write(blob, chunk, (size_t)got, err)) {
             return false;
         }
+        ahead_follow(follow, blob);
     }
 }
 
-bool upload_body_receive(struct upload_body *body,
-                         struct store *store,
-                         struct upload_file *file,
-                         struct err *err)
+static bool receive(struct upload_body *body,
+                    struct store *store,
+                    struct ahead_follow *follow,
+                    struct upload_file *file,
+                    struct err *err)
 {
     char *chunk = malloc(CHUNK_BYTES);
     if (chunk == NULL) {
         return err_set(err, ERR_NO_MEMORY, "No memory to receive the file");
     }
     struct store_blob *blob = NULL;
-    bool received = store_blob_create(store, &blob, err) && copy_body(body, blob, chunk, err);
+    bool received =
+        store_blob_create(store, &blob, err) && copy_body(body, blob, follow, chunk, err);
     free(chunk);
     if (!received) {
         store_blob_discard(blob);
         return false;
     }
     return store_blob_commit(blob, file->sha256_hex, &file->size_bytes, err);
+}
+
+bool upload_body_receive(struct upload_body *body,
+                         const struct api_call *call,
+                         const char *file_name,
+                         struct jobs_hints *hints,
+                         struct upload_file *file,
+                         struct err *err)
+{
+    int64_t announced = call->request->content_length;
+    struct ahead_follow follow = {.jobs = call->api->jobs,
+                                  .file_name = file_name,
+                                  .marker = hints->marker,
+                                  .size_bytes = announced < 0 ? 0 : (uint64_t)announced};
+    if (!receive(body, call->api->store, &follow, file, err)) {
+        ahead_drop(follow.ahead);
+        return false;
+    }
+    ahead_is_whole(follow.ahead, file->size_bytes);
+    hints->ahead = follow.ahead;
+    return true;
 }

@@ -78,7 +78,11 @@ static const char *run_of_directory(struct ingest *in, const char *path, const c
     return names_one ? run : "default";
 }
 
-static bool copy_bytes(struct ingest *in, int fd, struct store_blob *blob, struct err *err)
+static bool copy_bytes(struct ingest *in,
+                       int fd,
+                       struct store_blob *blob,
+                       struct ahead_follow *follow,
+                       struct err *err)
 {
     for (;;) {
         ssize_t got = read(fd, in->copy, COPY_BYTES);
@@ -94,11 +98,19 @@ static bool copy_bytes(struct ingest *in, int fd, struct store_blob *blob, struc
         if (!store_blob_write(blob, in->copy, (size_t)got, err)) {
             return false;
         }
+        ahead_follow(follow, blob);
     }
+}
+
+static uint64_t size_of_open_file(int fd)
+{
+    struct stat status;
+    return fstat(fd, &status) == 0 && status.st_size > 0 ? (uint64_t)status.st_size : 0;
 }
 
 static bool copy_file(struct ingest *in,
                       const char *path,
+                      struct ahead_follow *follow,
                       char sha256_hex[SHA256_HEX_BYTES],
                       uint64_t *size_bytes,
                       struct err *err)
@@ -108,13 +120,33 @@ static bool copy_file(struct ingest *in,
         return err_set_errno(err, ERR_IO, errno, "the file cannot be opened");
     }
     struct store_blob *blob = NULL;
-    bool ok = store_blob_create(in->store, &blob, err) && copy_bytes(in, fd, blob, err);
+    follow->size_bytes = size_of_open_file(fd);
+    bool ok = store_blob_create(in->store, &blob, err) && copy_bytes(in, fd, blob, follow, err);
     (void)close(fd);
     if (!ok) {
         store_blob_discard(blob);
         return false;
     }
     return store_blob_commit(blob, sha256_hex, size_bytes, err);
+}
+
+/* Read while it is copied, where that is worth it. */
+static bool receive_file(struct ingest *in,
+                         const struct ingest_file *file,
+                         struct jobs_hints *hints,
+                         char sha256_hex[SHA256_HEX_BYTES],
+                         uint64_t *size_bytes,
+                         struct err *err)
+{
+    struct ahead_follow follow = {
+        .jobs = in->jobs, .file_name = file->name, .marker = hints->marker};
+    if (!copy_file(in, file->path, &follow, sha256_hex, size_bytes, err)) {
+        ahead_drop(follow.ahead);
+        return false;
+    }
+    ahead_is_whole(follow.ahead, *size_bytes);
+    hints->ahead = follow.ahead;
+    return true;
 }
 
 static bool submit(struct ingest *in, struct ingest_file *file, struct err *err)
@@ -129,7 +161,7 @@ static bool submit(struct ingest *in, struct ingest_file *file, struct err *err)
         .run = file->run, .project = in->options->run_project, .option = "--project"};
     return upload_name_check_run(file->run, err) && upload_name_check_file(file->name, err) &&
            upload_project_of_run(&hints.project, in->store, &in->arena, &ask, err) &&
-           copy_file(in, file->path, sha256_hex, &size_bytes, err) &&
+           receive_file(in, file, &hints, sha256_hex, &size_bytes, err) &&
            jobs_submit(in->jobs, &in->arena, file->run, file->name, sha256_hex, size_bytes, false,
                        &hints, &file->submission, err);
 }

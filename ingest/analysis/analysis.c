@@ -157,8 +157,9 @@ static bool write_collectives(struct run *run)
 static bool mark_by_plugin(struct run *run, bool **communicates)
 {
     *communicates = scratch_calloc(run->trace->events.count, sizeof **communicates);
-    for (uint32_t i = 0; *communicates != NULL && i < run->sel.order_count; i++) {
-        uint32_t event = run->sel.order[i];
+    const struct events_in_time work = run->sel.lists[LIST_DEVICE];
+    for (uint32_t i = 0; *communicates != NULL && i < work.count; i++) {
+        uint32_t event = work.items[i];
         (*communicates)[event] = comm_has_device_event(&run->comms, &run->sel, event);
     }
     return *communicates != NULL;
@@ -268,9 +269,8 @@ static bool run_operators(struct run *run)
         visits_build(&run->visits, &run->tree, &run->backward);
     backward_free(&run->backward);
     return ok && texts_init(&run->texts, &results->arena, &sel->names) &&
-           launched_time_sum(&run->launched, &run->tree, &run->visits) &&
            operators_run(results, &run->texts, &run->tree, &run->visits) &&
-           launches_run(results, &run->texts, &run->tree, &run->visits);
+           launches_run(results, &run->texts, &run->tree, &run->visits, &run->launched);
 }
 
 /* Which of the plugin's sets differs from the exact one; FIGURES_EXACT: none. Known once operators

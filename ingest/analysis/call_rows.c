@@ -17,14 +17,6 @@ enum call_type call_row_type(enum event_type type)
     return (enum call_type)types[type];
 }
 
-uint32_t call_row_stack_name(const struct trace *trace, uint32_t event)
-{
-    enum event_kind kind = trace_kind(&trace->events, event);
-    uint32_t args = trace->events.args[event];
-    bool has_args = trace_has_op_args(kind) && args < trace->op_args_count;
-    return has_args ? trace->op_args[args].call_stack : 0;
-}
-
 /* ---- one row ---- */
 
 static inline const struct selection *sel_of(const struct call_rows *rows)
@@ -91,19 +83,19 @@ static inline int64_t stop_of(const struct call_rows *rows, uint32_t row)
 
 static inline int64_t host_self_of(const struct call_rows *rows, uint32_t row)
 {
-    return op_node_host_self(rows->tree, rows->from[row]);
+    return rows->tree->host_self[rows->from[row]];
 }
 
 static inline int64_t device_total_of(const struct call_rows *rows, uint32_t row)
 {
-    return op_node_total(rows->tree, rows->from[row]).device;
+    return op_node_device_total(rows->tree, rows->from[row]);
 }
 
 /* Modules count the work of their direct operators as their own (section 5). */
 static inline int64_t device_self_of(const struct call_rows *rows, uint32_t row)
 {
     uint8_t class = call_row_node(rows, row)->class;
-    int64_t sum = op_node_self(rows->tree, rows->from[row]).device;
+    int64_t sum = op_node_device_self(rows->tree, rows->from[row]);
     bool is_module = class == OP_MODULE || class == OP_PL_MODULE;
     uint32_t child = row + 1;
     for (; is_module && child < rows->end[row]; child = rows->end[child]) {

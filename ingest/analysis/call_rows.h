@@ -93,7 +93,13 @@ static inline bool call_row_is_real(const struct call_rows *rows, uint32_t row)
 
 /* The type that /tree prints, and the id of the call stack, 0 when there is none, of an event. */
 enum call_type call_row_type(enum event_type type);
-uint32_t call_row_stack_name(const struct trace *trace, uint32_t event);
+static inline uint32_t call_row_stack_name(const struct trace *trace, uint32_t event)
+{
+    uint32_t args = trace->events.args[event];
+    bool has_args =
+        args < trace->op_args_count && trace_has_op_args(trace_kind(&trace->events, event));
+    return has_args ? trace->op_args[args].call_stack : 0;
+}
 
 /* The columns of one row. */
 uint8_t call_row_class(const struct call_rows *rows, uint32_t row);

@@ -47,6 +47,12 @@ static bool enter_node(void *context, uint32_t node)
     return call_write_node(&w->writing, node) && open_row(w);
 }
 
+static bool see_subtrees(void *context, uint32_t first, uint32_t end)
+{
+    struct tree_writing *w = context;
+    return call_write_nodes(&w->writing, first, end);
+}
+
 static bool leave_node(void *context, uint32_t node)
 {
     (void)node;
@@ -279,7 +285,8 @@ bool call_tree_build(struct call_tree **out,
     w.writing.arena = arena;
     w.writing.rows = rows;
     w.writing.sel = tree->sel;
-    const struct tree_visitor visitor = {.enter_node = enter_node,
+    const struct tree_visitor visitor = {.see_subtrees = see_subtrees,
+                                         .enter_node = enter_node,
                                          .leave_node = leave_node,
                                          .enter_mirror = enter_mirror,
                                          .leave_mirror = leave_mirror,

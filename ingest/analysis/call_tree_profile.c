@@ -25,8 +25,9 @@ static bool collect(struct profile *profile, const struct selection *sel)
     if (profile->events == NULL || profile->open_row == NULL || profile->open_event == NULL) {
         return false;
     }
-    for (uint32_t i = 0; i < sel->order_count; i++) {
-        uint32_t event = sel->order[i];
+    const struct events_in_time host = sel->lists[LIST_HOST];
+    for (uint32_t i = 0; i < host.count; i++) {
+        uint32_t event = host.items[i];
         const struct trace_track *track =
             &sel->trace->tracks[trace_event_track(&sel->trace->events, event)];
         if (sel->type[event] != TYPE_PL_PROFILE || !track->tid_int_valid) {

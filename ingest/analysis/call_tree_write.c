@@ -61,7 +61,7 @@ static const struct trace_track *track_of(const struct call_writing *w, uint32_t
     return &trace->tracks[trace_event_track(&trace->events, event)];
 }
 
-static bool meet_texts(struct call_writing *w, uint32_t event)
+static inline bool meet_texts(struct call_writing *w, uint32_t event)
 {
     uint32_t stack = call_row_stack_name(w->sel->trace, event);
     return meet_name(w, w->sel->name[event]) && meet_name(w, track_of(w, event)->tid_text) &&
@@ -119,6 +119,42 @@ struct call_other *call_write_other(const struct call_writing *w, uint32_t row)
 bool call_write_node(struct call_writing *w, uint32_t node)
 {
     return meet_texts(w, w->rows->tree->nodes[node].event) && add_row(w, node);
+}
+
+/* Room for `count` more. */
+static bool reserve_rows(struct call_writing *w, uint32_t count)
+{
+    struct call_rows *rows = w->rows;
+    size_t cap = (size_t)rows->count + count;
+    if (cap >= CALL_NONE) {
+        return false;
+    }
+    if (cap > w->row_cap) {
+        uint32_t *from = scratch_resize(rows->from, cap + cap / 2, sizeof *from);
+        rows->from = from == NULL ? rows->from : from;
+        w->row_cap = from == NULL ? w->row_cap : cap + cap / 2;
+    }
+    if (cap > w->end_cap) {
+        uint32_t *end = scratch_resize(rows->end, cap + cap / 2, sizeof *end);
+        rows->end = end == NULL ? rows->end : end;
+        w->end_cap = end == NULL ? w->end_cap : cap + cap / 2;
+    }
+    return cap <= w->row_cap && cap <= w->end_cap;
+}
+
+bool call_write_nodes(struct call_writing *w, uint32_t first, uint32_t end)
+{
+    struct call_rows *rows = w->rows;
+    const struct op_node *nodes = rows->tree->nodes;
+    uint32_t row = rows->count;
+    bool ok = reserve_rows(w, end - first);
+    for (uint32_t i = first; ok && i < end; i++) {
+        ok = meet_texts(w, nodes[i].event);
+        rows->from[row + (i - first)] = i;
+        rows->end[row + (i - first)] = row + (nodes[i].end - first);
+    }
+    rows->count += ok ? end - first : 0;
+    return ok;
 }
 
 bool call_write_event(struct call_writing *w, uint32_t event, uint8_t class)

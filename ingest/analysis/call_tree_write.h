@@ -26,6 +26,8 @@ bool call_write_text(struct call_writing *w, const char *text, size_t len, uint3
     KS_MUST_USE;
 /* The next row, a node. */
 bool call_write_node(struct call_writing *w, uint32_t node) KS_MUST_USE;
+/* The next rows: nodes first .. end, which are whole subtrees. */
+bool call_write_nodes(struct call_writing *w, uint32_t first, uint32_t end) KS_MUST_USE;
 /* The next row, no node: time and texts of an event, no figures. */
 bool call_write_event(struct call_writing *w, uint32_t event, uint8_t class) KS_MUST_USE;
 /* The next row: the root of a thread; its bounds are the caller's work. */

@@ -50,14 +50,16 @@ bool comm_collect(struct comms *comms, const struct selection *sel)
     comms->joins_memcpy = sel->mlu && has_device_collectives;
 
     size_t cap = 0;
-    for (uint32_t i = 0; i < sel->order_count; i++) {
-        uint32_t event = sel->order[i];
+    const struct events_in_time host = sel->lists[LIST_HOST];
+    for (uint32_t i = 0; i < host.count; i++) {
+        uint32_t event = host.items[i];
         if (is_collective(sel, event) && !add_node(comms, sel, event, &cap)) {
             return false;
         }
     }
-    for (uint32_t i = 0; has_device_collectives && i < sel->order_count; i++) {
-        uint32_t event = sel->order[i];
+    const struct events_in_time work = sel->lists[LIST_DEVICE];
+    for (uint32_t i = 0; has_device_collectives && i < work.count; i++) {
+        uint32_t event = work.items[i];
         const struct id_slot *slot =
             is_candidate(comms, sel, event)
                 ? id_map_find(&comms->by_external_id, trace_external_id(&sel->trace->events, event))

@@ -159,8 +159,9 @@ static void fill_ranges(struct comm_log *log,
         comm_log_add_range(log, &log->ops[i], sel, comms->nodes[order[i]].event);
     }
     bool has_device_work = log->range_count > log->op_count;
-    for (uint32_t i = 0; has_device_work && i < sel->order_count; i++) {
-        uint32_t event = sel->order[i];
+    const struct events_in_time work = sel->lists[LIST_DEVICE];
+    for (uint32_t i = 0; has_device_work && i < work.count; i++) {
+        uint32_t event = work.items[i];
         if (comm_has_device_event(comms, sel, event)) {
             const struct id_slot *slot =
                 id_map_find(&comms->by_external_id, trace_external_id(&sel->trace->events, event));

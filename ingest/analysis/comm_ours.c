@@ -147,9 +147,10 @@ static bool find_marks(struct collecting *c)
     if (c->args_of == NULL && (sel->seen_names & NAME_OUR_COLLECTIVE) == 0) {
         return true;
     }
+    const struct events_in_time host = sel->lists[LIST_HOST];
     bool ok = true;
-    for (uint32_t i = 0; ok && i < sel->order_count; i++) {
-        ok = !is_host_mark(c, sel->order[i]) || add_mark(c, sel->order[i]);
+    for (uint32_t i = 0; ok && i < host.count; i++) {
+        ok = !is_host_mark(c, host.items[i]) || add_mark(c, host.items[i]);
     }
     return ok;
 }
@@ -312,8 +313,9 @@ static bool find_annotations(struct collecting *c)
     if ((sel->seen_names & NAME_OUR_COLLECTIVE) == 0) {
         return true;
     }
-    for (uint32_t i = 0; ok && i < sel->order_count; i++) {
-        uint32_t event = sel->order[i];
+    const struct events_in_time annotations = sel->lists[LIST_HOST];
+    for (uint32_t i = 0; ok && i < annotations.count; i++) {
+        uint32_t event = annotations.items[i];
         if (!is_device_annotation(sel, event) || !is_named(sel, event)) {
             continue;
         }

@@ -23,10 +23,11 @@ struct launched_time {
     int64_t device_tensor[KERNEL_DEVICES];
 };
 
-/* False never; the walk beneath may. */
-bool launched_time_sum(struct launched_time *launched,
-                       const struct op_tree *tree,
-                       const struct visits *visits) KS_MUST_USE;
+/* Adds a kernel that a node with these flags (enum op_flag) launched. */
+void launched_time_add(struct launched_time *launched,
+                       struct selection *sel,
+                       uint16_t node_flags,
+                       uint32_t kernel_event);
 
 /* Fills results.devices: one row a device id 0 .. 63 that a kernel names, in the order of a Python
  * set. With T the interval from the first step's start to the last one's end:

@@ -42,13 +42,9 @@ static void add_row(struct counting *c, const struct row *row)
 static bool find_own_range(struct counting *c)
 {
     const struct selection *sel = c->sel;
-    uint32_t left = sel->type_count[TYPE_TRACE_SPAN];
-    for (uint32_t i = sel->order_count; left > 0 && i-- > 0;) {
-        uint32_t event = sel->order[i];
-        if (sel->type[event] != TYPE_TRACE_SPAN) {
-            continue;
-        }
-        left--;
+    const struct events_in_time spans = sel->lists[LIST_SPAN];
+    for (uint32_t i = spans.count; i-- > 0;) {
+        uint32_t event = spans.items[i];
         if (strcmp(names_text(&sel->names, sel->name[event]), RANGE_NAME) == 0) {
             c->start = times_start(sel, event);
             c->end = times_end(sel, event);

@@ -64,10 +64,9 @@ bool gpus_run(struct trace_results *results, const struct selection *sel)
     results->gpus =
         arena_calloc(&results->arena, (size_t)trace->device_count + 1, sizeof *results->gpus);
     bool ok = works != NULL && results->gpus != NULL;
-    for (uint32_t i = 0; ok && i < trace->events.count; i++) {
-        if (select_is_device((enum event_type)sel->type[i])) {
-            works[trace_event_track(&trace->events, i)] = true;
-        }
+    const struct events_in_time work = sel->lists[LIST_DEVICE];
+    for (uint32_t i = 0; ok && i < work.count; i++) {
+        works[trace_event_track(&trace->events, work.items[i])] = true;
     }
     for (uint32_t t = 0; ok && trace->device_count > 0 && t < trace->track_count; t++) {
         const struct trace_track *track = &trace->tracks[t];

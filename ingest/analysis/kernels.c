@@ -17,9 +17,10 @@ bool kernels_collect(struct kernels *kernels, const struct selection *sel)
     if (kernels->events == NULL) {
         return false;
     }
-    for (uint32_t i = 0; i < sel->order_count; i++) {
-        if (sel->type[sel->order[i]] == TYPE_KERNEL) {
-            kernels->events[kernels->count++] = sel->order[i];
+    const struct events_in_time work = sel->lists[LIST_DEVICE];
+    for (uint32_t i = 0; i < work.count; i++) {
+        if (sel->type[work.items[i]] == TYPE_KERNEL) {
+            kernels->events[kernels->count++] = work.items[i];
         }
     }
     return true;

@@ -23,6 +23,8 @@ enum { KEY_NAME, KEY_OPERATOR, KEY_CONFIG };
 
 struct grouping {
     const struct op_tree *tree;
+    struct launched_time *launched;
+    uint16_t node_flags;    /* of the node that is visited; 0: a root */
     struct key_map configs; /* four text ids each */
     uint32_t *config_of;    /* by entry of trace.kernel_args */
     uint32_t no_config;     /* of kernels without arguments */
@@ -162,6 +164,7 @@ static bool see_kernel(void *ctx, uint32_t event, uint32_t owner)
         return false;
     }
     int64_t duration = times_duration(g->tree->sel, event);
+    launched_time_add(g->launched, g->tree->sel, g->node_flags, event);
     if (group == known) {
         struct launch_sums *sums = scratch_grow(g->sums, known, &g->sums_cap, sizeof *sums);
         if (sums == NULL) {
@@ -263,17 +266,26 @@ static bool write_rows(struct trace_results *results, struct texts *texts, struc
     return ok;
 }
 
+static bool visit(struct grouping *g, uint32_t visit)
+{
+    g->node_flags = (visit & VISIT_ROOT) != 0 ? 0 : g->tree->nodes[visit].flags;
+    bool launches = (visit & VISIT_ROOT) != 0 || (g->node_flags & OP_LAUNCHES) != 0;
+    return !launches || visits_kernels(g->tree, visit, see_kernel, g);
+}
+
 bool launches_run(struct trace_results *results,
                   struct texts *texts,
                   const struct op_tree *tree,
-                  const struct visits *visits)
+                  const struct visits *visits,
+                  struct launched_time *launched)
 {
-    struct grouping g = {.tree = tree};
+    struct grouping g = {.tree = tree, .launched = launched};
+    *launched = (struct launched_time){0};
     key_map_init(&g.configs);
     key_map_init(&g.keys);
     bool ok = read_configs(&g);
     for (size_t i = 0; ok && i < visits->count; i++) {
-        ok = visits_kernels(tree, visits->items[i], see_kernel, &g);
+        ok = visit(&g, visits->items[i]);
     }
     ok = ok && write_rows(results, texts, &g);
     key_map_free(&g.configs);

@@ -3,6 +3,7 @@
 #ifndef KS_ANALYSIS_LAUNCHES_H
 #define KS_ANALYSIS_LAUNCHES_H
 
+#include "ingest/analysis/devices.h"
 #include "ingest/analysis/texts.h"
 #include "ingest/analysis/visits.h"
 #include "ingest/base/attr.h"
@@ -12,10 +13,11 @@
 
 /* Fills results.kernel_launches: kernels reached through the tree, by total descending, ties in
  * order of their first kernel. Weighted means use plain sums in that order (completions 12.1).
- * False without memory. */
+ * Fills `launched` on the way. False without memory. */
 bool launches_run(struct trace_results *results,
                   struct texts *texts,
                   const struct op_tree *tree,
-                  const struct visits *visits) KS_MUST_USE;
+                  const struct visits *visits,
+                  struct launched_time *launched) KS_MUST_USE;
 
 #endif

@@ -1,79 +1,98 @@
 #include "ingest/analysis/link.h"
 
-#include "ingest/analysis/id_map.h"
+#include "ingest/analysis/id_index.h"
 #include "ingest/analysis/scratch.h"
 #include "ingest/analysis/sort.h"
 #include "ingest/analysis/times.h"
 
-/* In device_runtime while linking: the rest is the number of the correlation that the device waits
- * for. */
-#define WAITING (UINT32_C(1) << 31)
-
 struct linking {
     struct links *links;
     const struct selection *sel;
-    struct id_map calls;     /* correlation -> its latest runtime */
-    uint32_t *first_runtime; /* by number of the correlation */
-    uint32_t *waited;        /* devices that came before their runtime, by runtime */
+    struct id_index calls; /* correlation -> the runtime that its next device belongs to */
+    struct id_map stale;   /* correlations without a call */
+    uint32_t *next_call;   /* by runtime: the next one with its correlation, LINK_NONE */
+    uint32_t *waited;      /* devices that came before their runtime, by runtime */
 };
 
 static bool allocate(struct linking *l)
 {
-    const uint32_t *count = l->sel->type_count;
-    size_t devices = (size_t)count[TYPE_KERNEL] + count[TYPE_MEMCPY] + count[TYPE_MEMSET];
-    size_t runtimes = count[TYPE_RUNTIME];
     struct links *links = l->links;
-    links->device_event = scratch_alloc(devices, sizeof *links->device_event);
+    size_t devices = links->device_count;
+    size_t runtimes = links->runtime_count;
     links->device_runtime = scratch_alloc(devices, sizeof *links->device_runtime);
-    links->runtime_event = scratch_alloc(runtimes, sizeof *links->runtime_event);
     links->launched_first = scratch_calloc(runtimes + 1, sizeof *links->launched_first);
     links->stale = scratch_alloc(devices, sizeof *links->stale);
-    l->first_runtime = scratch_none(devices + runtimes);
+    l->next_call = scratch_alloc(runtimes, sizeof *l->next_call);
     l->waited = scratch_calloc(runtimes, sizeof *l->waited);
-    return links->device_event != NULL && links->device_runtime != NULL &&
-           links->runtime_event != NULL && links->launched_first != NULL && links->stale != NULL &&
-           l->first_runtime != NULL && l->waited != NULL;
+    return links->device_runtime != NULL && links->launched_first != NULL && links->stale != NULL &&
+           l->next_call != NULL && l->waited != NULL &&
+           id_index_init(&l->calls, &l->sel->trace->events.correlation, links->runtime_event,
+                         links->runtime_count);
 }
 
-static bool see_event(struct linking *l, uint32_t event)
+/* The last one first, so that each finds the next one of its correlation. */
+static void chain_calls(struct linking *l)
+{
+    const struct links *links = l->links;
+    for (uint32_t r = links->runtime_count; r-- > 0;) {
+        uint32_t event = links->runtime_event[r];
+        uint32_t *call = id_index_find(&l->calls, trace_correlation(&l->sel->trace->events, event));
+        l->next_call[r] = *call;
+        *call = r;
+    }
+}
+
+static bool comes_before(const struct linking *l, uint32_t event, uint32_t runtime)
+{
+    const int64_t *ts_ns = l->sel->trace->events.ts_ns;
+    uint32_t other = l->links->runtime_event[runtime];
+    return ts_ns[event] < ts_ns[other] || (ts_ns[event] == ts_ns[other] && event < other);
+}
+
+/* Has the number of its correlation meanwhile. */
+static bool add_stale(struct linking *l, uint32_t device, int64_t correlation)
+{
+    const struct id_slot *slot = id_map_add(&l->stale, correlation);
+    if (slot != NULL) {
+        l->links->device_runtime[device] = slot->index;
+        l->links->stale[l->links->stale_count++] = device;
+    }
+    return slot != NULL;
+}
+
+/* A device belongs to the latest of its calls; one that comes before all of them waited for the
+ * first. Those whose call never came go to `stale`, by device number. */
+static bool link_device(struct linking *l, uint32_t device)
 {
     struct links *links = l->links;
-    struct id_slot *call = id_map_add(&l->calls, trace_correlation(&l->sel->trace->events, event));
-    if (call == NULL) {
-        return false;
+    uint32_t event = links->device_event[device];
+    int64_t correlation = trace_correlation(&l->sel->trace->events, event);
+    uint32_t *call = id_index_find(&l->calls, correlation);
+    if (call == NULL || *call == LINK_NONE) {
+        return add_stale(l, device, correlation);
     }
-    if (l->sel->type[event] == TYPE_RUNTIME) {
-        if (call->value == ID_MAP_NONE) {
-            l->first_runtime[call->index] = links->runtime_count;
-        }
-        call->value = links->runtime_count;
-        links->runtime_event[links->runtime_count++] = event;
-        return true;
+    uint32_t runtime = *call;
+    if (KS_UNLIKELY(comes_before(l, event, runtime))) {
+        l->waited[runtime]++;
     }
-    bool is_waiting = call->value == ID_MAP_NONE;
-    links->device_runtime[links->device_count] = is_waiting ? WAITING | call->index : call->value;
-    links->device_event[links->device_count++] = event;
+    uint32_t next = l->next_call[runtime];
+    while (KS_UNLIKELY(next != LINK_NONE) && !comes_before(l, event, next)) {
+        *call = runtime = next;
+        next = l->next_call[runtime];
+    }
+    links->device_runtime[device] = runtime;
+    links->launched_first[runtime + 1]++;
     return true;
 }
 
-/* A correlation's first runtime takes all that waited for it; later ones find the queue empty.
- * Devices whose call never came go to `stale`, by device number. */
-static void resolve_waiting(struct linking *l)
+static bool link_all(struct linking *l)
 {
-    struct links *links = l->links;
-    for (uint32_t d = 0; d < links->device_count; d++) {
-        uint32_t runtime = links->device_runtime[d];
-        if (runtime & WAITING) {
-            runtime = l->first_runtime[runtime & ~WAITING];
-            if (runtime == LINK_NONE) {
-                links->stale[links->stale_count++] = d;
-                continue;
-            }
-            links->device_runtime[d] = runtime;
-            l->waited[runtime]++;
-        }
-        links->launched_first[runtime + 1]++;
+    bool ok = true;
+    chain_calls(l);
+    for (uint32_t d = 0; ok && d < l->links->device_count; d++) {
+        ok = link_device(l, d);
     }
+    return ok;
 }
 
 static int by_correlation(uint32_t a, uint32_t b, const void *ctx)
@@ -82,7 +101,7 @@ static int by_correlation(uint32_t a, uint32_t b, const void *ctx)
     return (device_runtime[a] > device_runtime[b]) - (device_runtime[a] < device_runtime[b]);
 }
 
-/* Correlations are numbered in the order in which the plugin began their queues. */
+/* Correlations without a call are numbered in the order in which the plugin began their queues. */
 static bool order_stale(struct linking *l)
 {
     struct links *links = l->links;
@@ -120,7 +139,7 @@ static bool fill_launched(struct linking *l)
     if (links->launched == NULL) {
         return false;
     }
-    uint32_t *next = l->first_runtime; /* done with: as long as devices and runtimes together */
+    uint32_t *next = l->next_call; /* done with */
     memcpy(next, links->launched_first, links->runtime_count * sizeof *next);
     for (uint32_t d = 0; d < links->device_count; d++) {
         uint32_t runtime = links->device_runtime[d];
@@ -130,7 +149,7 @@ static bool fill_launched(struct linking *l)
     }
     for (uint32_t r = 0; r < links->runtime_count; r++) {
         uint32_t *items = links->launched + links->launched_first[r];
-        if (!sort_stable(items, l->waited[r], by_start_and_length, l->sel)) {
+        if (l->waited[r] > 1 && !sort_stable(items, l->waited[r], by_start_and_length, l->sel)) {
             return false;
         }
     }
@@ -139,38 +158,30 @@ static bool fill_launched(struct linking *l)
 
 bool link_devices(struct links *links, const struct selection *sel)
 {
-    *links = (struct links){0};
+    *links = (struct links){.device_event = sel->lists[LIST_DEVICE].items,
+                            .device_count = sel->lists[LIST_DEVICE].count,
+                            .runtime_event = sel->lists[LIST_RUNTIME].items,
+                            .runtime_count = sel->lists[LIST_RUNTIME].count};
     struct linking l = {.links = links, .sel = sel};
-    id_map_init(&l.calls);
-    bool ok = allocate(&l) && id_map_reserve(&l.calls, sel->type_count[TYPE_RUNTIME]);
-    for (uint32_t i = 0; ok && i < sel->order_count; i++) {
-        enum event_type type = (enum event_type)sel->type[sel->order[i]];
-        if (type == TYPE_RUNTIME || select_is_device(type)) {
-            ok = see_event(&l, sel->order[i]);
-        }
-    }
-    id_map_free(&l.calls);
-    if (ok) {
-        resolve_waiting(&l);
-        ok = order_stale(&l) && fill_launched(&l);
-    }
-    scratch_free(l.first_runtime);
+    id_map_init(&l.stale);
+    bool ok = allocate(&l) && link_all(&l);
+    id_index_free(&l.calls);
+    id_map_free(&l.stale);
+    ok = ok && order_stale(&l) && fill_launched(&l);
+    scratch_free(l.next_call);
     scratch_free(l.waited);
     return ok;
 }
 
 void link_drop_devices(struct links *links)
 {
-    scratch_free(links->device_event);
     scratch_free(links->device_runtime);
-    links->device_event = NULL;
     links->device_runtime = NULL;
 }
 
 void link_free(struct links *links)
 {
     link_drop_devices(links);
-    scratch_free(links->runtime_event);
     scratch_free(links->launched_first);
     scratch_free(links->launched);
     scratch_free(links->stale);

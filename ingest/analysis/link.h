@@ -16,10 +16,10 @@
 
 /* Runtimes and devices are numbered from 0 in order of time. */
 struct links {
-    uint32_t *device_event;   /* NULL after link_drop_devices, as is the next one */
-    uint32_t *device_runtime; /* LINK_NONE: stale */
+    const uint32_t *device_event; /* the selection's lists, as are the runtimes */
+    uint32_t *device_runtime;     /* LINK_NONE: stale; NULL after link_drop_devices */
     uint32_t device_count;
-    uint32_t *runtime_event;
+    const uint32_t *runtime_event;
     uint32_t runtime_count;
     uint32_t *
         launched_first; /* runtime r started launched[launched_first[r] .. launched_first[r + 1]) */
@@ -28,9 +28,9 @@ struct links {
     uint32_t stale_count;
 };
 
-/* False without memory; `links` must be freed in either case. */
+/* `sel` must outlive the links. False without memory; `links` must be freed in either case. */
 bool link_devices(struct links *links, const struct selection *sel) KS_MUST_USE;
-/* Frees what tells of each device activity; the calls and what they launched stay. */
+/* Frees which call each device activity has; the calls and what they launched stay. */
 void link_drop_devices(struct links *links);
 void link_free(struct links *links);
 

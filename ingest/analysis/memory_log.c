@@ -15,7 +15,7 @@
 /* Where the records are; the context of a log's source. */
 struct records {
     const struct selection *sel;
-    uint32_t *event; /* by record, in order of time */
+    const uint32_t *events; /* by record, in order of time */
 };
 
 struct placing {
@@ -77,7 +77,7 @@ read_records(const void *context, unsigned column, uint32_t first, uint32_t coun
 {
     const struct records *records = context;
     for (uint32_t i = 0; i < count; i++) {
-        out[i] = value_of(records->sel, (enum memory_column)column, records->event[first + i]);
+        out[i] = value_of(records->sel, (enum memory_column)column, records->events[first + i]);
     }
 }
 
@@ -102,15 +102,15 @@ static bool make_columns(struct placing *p)
         return false;
     }
     p->records->sel = p->sel;
-    p->records->event = arena_calloc(p->arena, log->count, sizeof *p->records->event);
+    p->records->events = p->sel->lists[LIST_MEMORY].items;
     log->source = (struct column_source){read_records, p->records};
     p->thread_of = scratch_none(track_count);
     p->first_of = scratch_none(p->tree->thread_count);
     p->last_of = scratch_none(p->tree->thread_count);
     p->open = scratch_alloc((size_t)log->node_count + 1, sizeof *p->open);
     p->next_child = scratch_alloc((size_t)log->node_count + 1, sizeof *p->next_child);
-    return p->records->event != NULL && p->thread_of != NULL && p->first_of != NULL &&
-           p->last_of != NULL && p->open != NULL && p->next_child != NULL;
+    return p->thread_of != NULL && p->first_of != NULL && p->last_of != NULL && p->open != NULL &&
+           p->next_child != NULL;
 }
 
 /* What the name of a device tells; 0: no view shows it. Type 20 stands for an MLU where nothing
@@ -243,15 +243,11 @@ static bool find_records(struct placing *p)
     struct memory_log *log = p->log;
     id_map_init(&p->device_numbers);
     bool ok = find_threads(p);
-    uint32_t at = 0;
-    for (uint32_t i = 0; ok && i < p->sel->order_count; i++) {
-        uint32_t event = p->sel->order[i];
-        if (p->sel->type[event] == TYPE_MEMORY) {
-            p->records->event[at] = event;
-            log->node[at] = log->op[at] = log->parent[at] = CALL_NONE;
-            list_in_thread(p, at, event);
-            ok = find_device(p, args_of(p->sel, event), &log->device[at++]);
-        }
+    for (uint32_t at = 0; ok && at < log->count; at++) {
+        uint32_t event = p->records->events[at];
+        log->node[at] = log->op[at] = log->parent[at] = CALL_NONE;
+        list_in_thread(p, at, event);
+        ok = find_device(p, args_of(p->sel, event), &log->device[at]);
     }
     id_map_free(&p->device_numbers);
     return ok;
@@ -304,7 +300,7 @@ static void place_record(struct placing *p, uint32_t at)
         return;
     }
     p->log->node[at] = row;
-    if (args_of(p->sel, p->records->event[at])->size_bytes > 0) {
+    if (args_of(p->sel, p->records->events[at])->size_bytes > 0) {
         p->log->op[at] = call_row_name(p->rows, row);
         p->log->parent[at] =
             p->depth > 1 ? call_row_name(p->rows, p->open[p->depth - 2]) : CALL_NONE;
@@ -321,7 +317,7 @@ static void place_records(struct placing *p)
         for (uint32_t at = p->first_of[t], next; at != CALL_NONE; at = next) {
             next = p->log->op[at];
             p->log->op[at] = CALL_NONE;
-            if (walk_to(p, root, times_start_key(p->sel, p->records->event[at]))) {
+            if (walk_to(p, root, times_start_key(p->sel, p->records->events[at]))) {
                 place_record(p, at);
             }
         }
@@ -338,7 +334,7 @@ static bool name_releases(struct placing *p)
     bool ok = true;
     uint32_t without_addr = CALL_NONE;
     for (uint32_t at = 0; ok && at < log->count; at++) {
-        const struct memory_args *args = args_of(p->sel, p->records->event[at]);
+        const struct memory_args *args = args_of(p->sel, p->records->events[at]);
         uint32_t *holder = &without_addr;
         if ((args->has & MEMORY_HAS_ADDR) != 0) {
             struct id_slot *slot = id_map_add(&open, args->addr);

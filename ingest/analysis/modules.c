@@ -130,8 +130,9 @@ static bool read_frames(struct frames *f)
     f->is_seen = scratch_calloc(sel->trace->events.count, sizeof *f->is_seen);
     f->found = scratch_alloc(sel->trace->events.count, sizeof *f->found);
     bool ok = f->is_parent != NULL && f->is_seen != NULL && f->found != NULL;
-    for (uint32_t i = 0; ok && i < sel->order_count; i++) {
-        uint32_t event = sel->order[i];
+    const struct events_in_time host = sel->lists[LIST_HOST];
+    for (uint32_t i = 0; ok && i < host.count; i++) {
+        uint32_t event = host.items[i];
         if (!is_frame(sel, event)) {
             continue;
         }
@@ -217,8 +218,9 @@ static bool build_frames(struct frames *f)
 {
     const struct selection *sel = f->sel;
     bool ok = read_frames(f);
-    for (uint32_t i = 0; ok && i < sel->order_count; i++) {
-        uint32_t event = sel->order[i];
+    const struct events_in_time host = sel->lists[LIST_HOST];
+    for (uint32_t i = 0; ok && i < host.count; i++) {
+        uint32_t event = host.items[i];
         if (!is_frame(sel, event)) {
             continue;
         }
@@ -272,8 +274,9 @@ static bool read_lightning_modules(struct forest *forest, const struct selection
     struct id_map by_name;
     id_map_init(&by_name);
     bool ok = true;
-    for (uint32_t i = 0; ok && i < sel->order_count; i++) {
-        uint32_t event = sel->order[i];
+    const struct events_in_time host = sel->lists[LIST_HOST];
+    for (uint32_t i = 0; ok && i < host.count; i++) {
+        uint32_t event = host.items[i];
         if (sel->type[event] != TYPE_PL_MODULE) {
             continue;
         }

@@ -85,10 +85,53 @@ static void find_zero_owner(struct op_tree *tree)
     }
 }
 
-static bool sum_launches(struct op_tree *tree)
+/* ---- host self time ---- */
+
+static int64_t runtimes_duration(const struct op_tree *tree, uint32_t list)
 {
+    int64_t sum = 0;
+    int64_t kept_start = INT64_MAX;
+    int64_t kept_end = INT64_MIN;
+    for (uint32_t i = tree->lists.first[list]; i < tree->lists.first[list + 1]; i++) {
+        uint32_t event = tree->links->runtime_event[tree->lists.runtimes[i]];
+        int64_t start = times_start(tree->sel, event);
+        int64_t end = times_end(tree->sel, event);
+        if (tree->sel->mlu && start >= kept_start && end <= kept_end) {
+            continue;
+        }
+        kept_start = start;
+        kept_end = end;
+        sum = ns_add(sum, times_duration(tree->sel, event));
+    }
+    return sum;
+}
+
+/* Parents stand before their children. */
+static void take_host_time(struct op_tree *tree, uint32_t index)
+{
+    const struct op_node *node = &tree->nodes[index];
+    int64_t duration = op_node_duration(tree, index);
+    tree->host_self[index] = node->runtimes == RUNTIME_LIST_NONE
+                                 ? duration
+                                 : ns_sub(duration, runtimes_duration(tree, node->runtimes));
+    if (node->parent != OP_NO_NODE) {
+        tree->host_self[node->parent] = ns_sub(tree->host_self[node->parent], duration);
+    }
+}
+
+/* ---- all nodes ---- */
+
+static bool make_columns(struct op_tree *tree)
+{
+    size_t nodes = tree->thread_count == 0 ? 0 : tree->threads[tree->thread_count - 1].end;
     tree->sums = scratch_alloc((size_t)tree->lists.count + 1, sizeof *tree->sums);
-    if (tree->sums == NULL) {
+    tree->host_self = scratch_alloc(nodes, sizeof *tree->host_self);
+    return tree->sums != NULL && tree->host_self != NULL;
+}
+
+static bool sum_nodes(struct op_tree *tree)
+{
+    if (!make_columns(tree)) {
         return false;
     }
     uint32_t rank = 0;
@@ -97,6 +140,7 @@ static bool sum_launches(struct op_tree *tree)
         for (uint32_t i = tree->threads[t].first; i < tree->threads[t].end; i++) {
             struct op_node *node = &tree->nodes[i];
             node->rank = rank;
+            take_host_time(tree, i);
             if (node->runtimes == RUNTIME_LIST_NONE) {
                 continue;
             }
@@ -144,7 +188,7 @@ static void decide_eligibility(struct op_tree *tree, uint32_t index)
 bool op_tree_add_stats(struct op_tree *tree)
 {
     find_zero_owner(tree);
-    if (!sum_launches(tree)) {
+    if (!sum_nodes(tree)) {
         return false;
     }
     for (uint32_t t = 0; t < tree->thread_count; t++) {
@@ -153,24 +197,4 @@ bool op_tree_add_stats(struct op_tree *tree)
         }
     }
     return true;
-}
-
-static struct op_launch_sums between(const struct op_launch_sums *low,
-                                     const struct op_launch_sums *high)
-{
-    return (struct op_launch_sums){ns_sub(high->device, low->device), ns_sub(high->tc, low->tc),
-                                   ns_sub(high->tensor, low->tensor)};
-}
-
-struct op_launch_sums op_node_total(const struct op_tree *tree, uint32_t node)
-{
-    const struct op_node *self = &tree->nodes[node];
-    return between(&tree->sums[self->rank], &tree->sums[tree->nodes[self->end].rank]);
-}
-
-struct op_launch_sums op_node_self(const struct op_tree *tree, uint32_t node)
-{
-    const struct op_node *self = &tree->nodes[node];
-    uint32_t rank_end = self->rank + ((self->flags & OP_LAUNCHES) != 0);
-    return between(&tree->sums[self->rank], &tree->sums[rank_end]);
 }

@@ -83,44 +83,30 @@ struct node_events {
     uint32_t count;
 };
 
-static bool find_events(struct node_events *events, const struct selection *sel)
+/* Events on threads that have no number are left out. */
+static bool find_events(struct op_tree *tree, struct node_events *events, struct warnings *warnings)
 {
-    uint32_t most = 0;
-    for (int type = TYPE_NONE; type < TYPE_COUNT; type++) {
-        most += select_is_host((enum event_type)type) ? sel->type_count[type] : 0;
-    }
-    events->items = scratch_alloc(most, sizeof *events->items);
-    for (uint32_t i = 0; events->items != NULL && i < sel->order_count; i++) {
-        uint32_t event = sel->order[i];
-        bool is_node =
-            select_is_host((enum event_type)sel->type[event]) && class_of(sel, event) != NO_CLASS;
-        if (is_node) {
-            events->items[events->count++] = event;
-        }
-    }
-    return events->items != NULL;
-}
-
-/* Leaves out the events on threads that have no number. */
-static bool count_nodes(struct op_tree *tree, struct node_events *events, struct warnings *warnings)
-{
+    const struct selection *sel = tree->sel;
+    const struct events_in_time host = sel->lists[LIST_HOST];
     struct id_map tids;
     id_map_init(&tids);
     size_t thread_cap = 0;
-    bool ok = true;
-    uint32_t kept = 0;
-    for (uint32_t i = 0; ok && i < events->count; i++) {
-        uint32_t event = events->items[i];
+    events->items = scratch_alloc(host.count, sizeof *events->items);
+    bool ok = events->items != NULL;
+    for (uint32_t i = 0; ok && i < host.count; i++) {
+        uint32_t event = host.items[i];
         bool has_tid = false;
+        if (class_of(sel, event) == NO_CLASS) {
+            continue;
+        }
         uint32_t thread = thread_of(tree, &tids, event, &has_tid);
         if (!has_tid) {
             warning_add(warnings, WARN_BAD_TID, WARNING_NO_OFFSET);
             continue;
         }
-        events->items[kept++] = event;
+        events->items[events->count++] = event;
         ok = thread != OP_NO_THREAD && add_to_thread(tree, thread, event, &thread_cap);
     }
-    events->count = kept;
     id_map_free(&tids);
     return ok;
 }
@@ -154,41 +140,9 @@ static bool place_nodes(struct op_tree *tree, const struct node_events *events)
 static bool make_nodes(struct op_tree *tree, struct warnings *warnings)
 {
     struct node_events events = {.count = 0};
-    bool ok = find_events(&events, tree->sel) && count_nodes(tree, &events, warnings) &&
-              place_nodes(tree, &events);
+    bool ok = find_events(tree, &events, warnings) && place_nodes(tree, &events);
     scratch_free(events.items);
     return ok;
-}
-
-/* Thread by thread in order of time: the first node with an external id takes all its runtimes.
- * Modules have no id, so that the first node without one, a module perhaps, takes those without
- * (completions 5.7), unless attribution.h has a better answer. */
-static bool give_runtimes(struct op_tree *tree)
-{
-    bool *taken = scratch_calloc(tree->lists.count, sizeof *taken);
-    if (taken == NULL) {
-        return false;
-    }
-    for (uint32_t t = 0; t < tree->thread_count; t++) {
-        for (uint32_t i = tree->threads[t].first; i < tree->threads[t].end; i++) {
-            struct op_node *node = &tree->nodes[i];
-            int64_t id = node->class == OP_MODULE
-                             ? TRACE_NO_ID
-                             : trace_external_id(&tree->sel->trace->events, node->event);
-            const struct id_slot *slot = id_map_find(&tree->lists.by_external_id, id);
-            if (slot == NULL || taken[slot->index]) {
-                continue;
-            }
-            taken[slot->index] = true;
-            if (id == TRACE_NO_ID && tree->attribution->has_no_id != NULL) {
-                tree->attribution->differs = true;
-            } else {
-                node->runtimes = slot->index;
-            }
-        }
-    }
-    scratch_free(taken);
-    return true;
 }
 
 /* The thread whose root owns a runtime of external id 0: only a tid that is an integer in the file
@@ -263,6 +217,6 @@ bool op_tree_zero_owner_is_last(const struct op_tree *tree, uint32_t runtime)
 bool op_threads_fill(struct op_tree *tree, struct warnings *warnings)
 {
     tree->track_thread = scratch_none(tree->sel->trace->track_count);
-    return tree->track_thread != NULL && make_nodes(tree, warnings) && give_runtimes(tree) &&
+    return tree->track_thread != NULL && make_nodes(tree, warnings) &&
            complete_track_threads(tree) && give_zero_runtimes(tree);
 }

@@ -85,53 +85,107 @@ static bool order_run(struct op_node *nodes, uint32_t count, const struct select
     return true;
 }
 
-static bool order_thread(const struct op_tree *tree, const struct op_thread *thread)
-{
-    uint32_t begin = thread->first;
-    for (uint32_t i = thread->first; i < thread->end; i++) {
-        bool run_ends = i + 1 == thread->end ||
-                        op_node_start_key(tree, i + 1) != op_node_start_key(tree, begin);
-        if (!run_ends) {
-            continue;
-        }
-        if (i > begin && !order_run(tree->nodes + begin, i + 1 - begin, tree->sel)) {
-            return false;
-        }
-        begin = i + 1;
-    }
-    return true;
-}
-
 /* ---- nesting ---- */
 
-/* Closes nodes from `top` up to the first that is still running at a time, and answers it. */
-static uint32_t close_ended(struct op_tree *tree, uint32_t top, int64_t start_key, uint32_t at)
+struct nesting {
+    struct op_tree *tree;
+    uint32_t top; /* the innermost node that is still running, OP_NO_NODE */
+    int64_t top_end_key;
+    uint32_t at; /* where the next node goes: nodes that are left out leave no gap */
+    bool may_melt;
+};
+
+/* The first node with an external id, in order of time, takes all its runtimes. Modules have no id,
+ * so that the first node without one, a module perhaps, takes those without (completions 5.7),
+ * unless attribution.h has a better answer. */
+static void give_runtimes(struct op_tree *tree, struct op_node *node)
 {
-    while (top != OP_NO_NODE && start_key >= op_node_end_key(tree, top)) {
-        tree->nodes[top].end = at;
-        top = tree->nodes[top].parent;
+    int64_t id = node->class == OP_MODULE
+                     ? TRACE_NO_ID
+                     : trace_external_id(&tree->sel->trace->events, node->event);
+    uint32_t *list = id_index_find(&tree->lists.by_external_id, id);
+    if (list == NULL) {
+        return;
     }
-    return top;
+    uint32_t given = *list;
+    *list = RUNTIME_LIST_NONE;
+    if (KS_UNLIKELY(id == TRACE_NO_ID) && tree->attribution->has_no_id != NULL) {
+        tree->attribution->differs |= given != RUNTIME_LIST_NONE;
+    } else {
+        node->runtimes = given;
+    }
+}
+
+/* Closes what has ended at a time. */
+static inline void close_ended(struct nesting *n, int64_t start_key)
+{
+    struct op_node *nodes = n->tree->nodes;
+    while (n->top != OP_NO_NODE && start_key >= n->top_end_key) {
+        nodes[n->top].end = n->at;
+        n->top = nodes[n->top].parent;
+        n->top_end_key = n->top == OP_NO_NODE ? 0 : op_node_end_key(n->tree, n->top);
+    }
 }
 
 /* A node that begins inside another and ends after it has no place: it is left out (section 5). */
-static void nest_thread(struct op_tree *tree, struct op_thread *thread, struct warnings *warnings)
+static void nest_node(struct nesting *n, uint32_t i, int64_t start_key, struct warnings *warnings)
 {
-    uint32_t top = OP_NO_NODE;
-    uint32_t at = thread->first;
-    for (uint32_t i = thread->first; i < thread->end; i++) {
-        struct op_node node = tree->nodes[i];
-        top = close_ended(tree, top, op_node_start_key(tree, i), at);
-        if (top != OP_NO_NODE && op_node_end_key(tree, i) > op_node_end_key(tree, top)) {
-            warning_add(warnings, WARN_OVERLAP, WARNING_NO_OFFSET);
-            continue;
-        }
-        node.parent = top;
-        tree->nodes[at] = node;
-        top = at++;
+    struct op_tree *tree = n->tree;
+    struct op_node node = tree->nodes[i];
+    int64_t end_key = times_end_key(tree->sel, node.event);
+    close_ended(n, start_key);
+    if (n->top != OP_NO_NODE && end_key > n->top_end_key) {
+        warning_add(warnings, WARN_OVERLAP, WARNING_NO_OFFSET);
+        return;
     }
-    (void)close_ended(tree, top, INT64_MAX, at);
-    thread->end = at;
+    bool is_first_child = n->top != OP_NO_NODE && n->top + 1 == n->at;
+    n->may_melt |= is_first_child && tree->sel->name[node.event] == op_node_name(tree, n->top);
+    node.parent = n->top;
+    tree->nodes[n->at] = node;
+    n->top = n->at++;
+    n->top_end_key = end_key;
+}
+
+/* Nodes that start together at a time. */
+struct node_run {
+    uint32_t begin;
+    uint32_t end;
+    int64_t start_key;
+};
+
+static struct node_run run_from(const struct op_tree *tree, uint32_t begin, uint32_t end)
+{
+    struct node_run run = {begin, begin + 1, op_node_start_key(tree, begin)};
+    while (run.end < end && op_node_start_key(tree, run.end) == run.start_key) {
+        run.end++;
+    }
+    return run;
+}
+
+/* False without memory. `*may_melt`: some node and its first child have the same name. */
+static bool nest_thread(struct op_tree *tree,
+                        struct op_thread *thread,
+                        struct warnings *warnings,
+                        bool *may_melt)
+{
+    struct nesting n = {.tree = tree, .top = OP_NO_NODE, .at = thread->first};
+    for (uint32_t i = thread->first; i < thread->end;) {
+        struct node_run run = run_from(tree, i, thread->end);
+        for (; i < run.end; i++) {
+            give_runtimes(tree, &tree->nodes[i]);
+        }
+        uint32_t count = run.end - run.begin;
+        if (count > 1 && !order_run(tree->nodes + run.begin, count, tree->sel)) {
+            return false;
+        }
+        for (uint32_t node = run.begin; node < run.end; node++) {
+            nest_node(&n, node, run.start_key, warnings);
+        }
+    }
+    close_ended(&n, INT64_MAX);
+    thread->end = n.at;
+    *may_melt = n.may_melt;
+    return true;
 }
 
 /* ---- duplicates: an operator whose only child has its name takes over what the child has ---- */
@@ -199,40 +253,6 @@ static void set_root_bounds(const struct op_tree *tree, struct op_thread *thread
     }
 }
 
-/* ---- host self time ---- */
-
-static int64_t runtimes_duration(const struct op_tree *tree, uint32_t list)
-{
-    int64_t sum = 0;
-    int64_t kept_start = INT64_MAX;
-    int64_t kept_end = INT64_MIN;
-    for (uint32_t i = tree->lists.first[list]; i < tree->lists.first[list + 1]; i++) {
-        uint32_t event = tree->links->runtime_event[tree->lists.runtimes[i]];
-        int64_t start = times_start(tree->sel, event);
-        int64_t end = times_end(tree->sel, event);
-        if (tree->sel->mlu && start >= kept_start && end <= kept_end) {
-            continue;
-        }
-        kept_start = start;
-        kept_end = end;
-        sum = ns_add(sum, times_duration(tree->sel, event));
-    }
-    return sum;
-}
-
-int64_t op_node_host_self(const struct op_tree *tree, uint32_t node)
-{
-    const struct op_node *self = &tree->nodes[node];
-    int64_t self_time = op_node_duration(tree, node);
-    for (uint32_t child = node + 1; child < self->end; child = tree->nodes[child].end) {
-        self_time = ns_sub(self_time, op_node_duration(tree, child));
-    }
-    if (self->runtimes != RUNTIME_LIST_NONE) {
-        self_time = ns_sub(self_time, runtimes_duration(tree, self->runtimes));
-    }
-    return self_time;
-}
-
 bool op_tree_build(struct op_tree *tree,
                    struct selection *sel,
                    const struct links *links,
@@ -247,11 +267,13 @@ bool op_tree_build(struct op_tree *tree,
     }
     for (uint32_t t = 0; t < tree->thread_count; t++) {
         struct op_thread *thread = &tree->threads[t];
-        if (!order_thread(tree, thread)) {
+        bool may_melt = false;
+        if (!nest_thread(tree, thread, warnings, &may_melt)) {
             return false;
         }
-        nest_thread(tree, thread, warnings);
-        melt_duplicates(tree, thread);
+        if (may_melt) {
+            melt_duplicates(tree, thread);
+        }
         set_root_bounds(tree, thread);
     }
     bool ok = attribution_give(attribution, tree);
@@ -268,5 +290,6 @@ void op_tree_free(struct op_tree *tree)
     scratch_free(tree->zero_first);
     scratch_free(tree->zero);
     scratch_free(tree->sums);
+    scratch_free(tree->host_self);
     *tree = (struct op_tree){0};
 }

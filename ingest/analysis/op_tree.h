@@ -14,6 +14,7 @@
 
 #include "ingest/analysis/attribution.h"
 #include "ingest/analysis/link.h"
+#include "ingest/analysis/ns.h"
 #include "ingest/analysis/runtime_lists.h"
 #include "ingest/analysis/select.h"
 #include "ingest/base/attr.h"
@@ -90,6 +91,10 @@ struct op_tree {
     uint32_t zero_owner; /* node that owns the list of external id 0, or OP_NO_NODE */
     uint32_t zero_owner_thread;
     struct op_launch_sums *sums; /* by rank, one more than there are launching nodes */
+    /* By node: own duration - durations of the children - durations of the own runtimes; may be
+     * negative. On an MLU a runtime inside the one kept before it is not subtracted again
+     * (section 17). */
+    int64_t *host_self;
 };
 
 /* Builds and fills in everything. `sel` and `links` must outlive the tree. `attribution`: found
@@ -102,10 +107,11 @@ bool op_tree_build(struct op_tree *tree,
                    struct warnings *warnings) KS_MUST_USE;
 void op_tree_free(struct op_tree *tree);
 
-/* Threads, their nodes in order of time, and who owns which runtimes (op_threads.c); part of
+/* Threads, their nodes in order of time, and what their roots own (op_threads.c); part of
  * op_tree_build. */
 bool op_threads_fill(struct op_tree *tree, struct warnings *warnings) KS_MUST_USE;
-/* Device sums and Tensor Core eligibility of every node (op_stats.c); part of op_tree_build. */
+/* Host self times, device sums and Tensor Core eligibility of every node (op_stats.c); part of
+ * op_tree_build. */
 bool op_tree_add_stats(struct op_tree *tree) KS_MUST_USE;
 
 static inline uint32_t op_node_name(const struct op_tree *tree, uint32_t node)
@@ -123,12 +129,38 @@ int64_t op_node_start_key(const struct op_tree *tree, uint32_t node);
 int64_t op_node_end_key(const struct op_tree *tree, uint32_t node);
 /* Ticks. */
 int64_t op_node_duration(const struct op_tree *tree, uint32_t node);
-/* Own duration - durations of the children - durations of the own runtimes; may be negative. On an
- * MLU a runtime inside the one kept before it is not subtracted again (section 17). */
-int64_t op_node_host_self(const struct op_tree *tree, uint32_t node);
-/* What the subtree started, and what the node itself did (without the extra of modules). */
-struct op_launch_sums op_node_total(const struct op_tree *tree, uint32_t node);
-struct op_launch_sums op_node_self(const struct op_tree *tree, uint32_t node);
+
+/* What the subtree started, and what the node itself did (without the extra of modules): the sums
+ * before and behind it. */
+static inline const struct op_launch_sums *op_node_sums_before(const struct op_tree *tree,
+                                                               uint32_t node)
+{
+    return &tree->sums[tree->nodes[node].rank];
+}
+
+static inline const struct op_launch_sums *op_node_sums_behind(const struct op_tree *tree,
+                                                               uint32_t node)
+{
+    return &tree->sums[tree->nodes[tree->nodes[node].end].rank];
+}
+
+static inline const struct op_launch_sums *op_node_sums_behind_self(const struct op_tree *tree,
+                                                                    uint32_t node)
+{
+    bool launches = (tree->nodes[node].flags & OP_LAUNCHES) != 0;
+    return op_node_sums_before(tree, node) + launches;
+}
+
+static inline int64_t op_node_device_total(const struct op_tree *tree, uint32_t node)
+{
+    return ns_sub(op_node_sums_behind(tree, node)->device, op_node_sums_before(tree, node)->device);
+}
+
+static inline int64_t op_node_device_self(const struct op_tree *tree, uint32_t node)
+{
+    return ns_sub(op_node_sums_behind_self(tree, node)->device,
+                  op_node_sums_before(tree, node)->device);
+}
 
 /* Runtimes of external id 0 have two owners, the operator with that id and the root of their
  * thread; what is visited second counts doubly and gives the kernels their operator (sections 5,

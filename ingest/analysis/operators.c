@@ -85,16 +85,22 @@ static bool is_operator(const struct op_tree *tree, uint32_t visit)
     return (visit & VISIT_ROOT) == 0 && (tree->nodes[visit].flags & OP_REAL) != 0;
 }
 
+static void add_difference(int64_t *sum, int64_t before, int64_t behind)
+{
+    *sum = ns_add(*sum, ns_sub(behind, before));
+}
+
 static void add_device_time(struct sums *sums, const struct op_tree *tree, uint32_t node)
 {
-    struct op_launch_sums total = op_node_total(tree, node);
-    struct op_launch_sums self = op_node_self(tree, node);
-    sums->device_total = ns_add(sums->device_total, total.device);
-    sums->device_self = ns_add(sums->device_self, self.device);
-    sums->tc_total = ns_add(sums->tc_total, total.tc);
-    sums->tc_self = ns_add(sums->tc_self, self.tc);
-    sums->tensor_total = ns_add(sums->tensor_total, total.tensor);
-    sums->tensor_self = ns_add(sums->tensor_self, self.tensor);
+    const struct op_launch_sums *before = op_node_sums_before(tree, node);
+    const struct op_launch_sums *self = op_node_sums_behind_self(tree, node);
+    const struct op_launch_sums *total = op_node_sums_behind(tree, node);
+    add_difference(&sums->device_total, before->device, total->device);
+    add_difference(&sums->device_self, before->device, self->device);
+    add_difference(&sums->tc_total, before->tc, total->tc);
+    add_difference(&sums->tc_self, before->tc, self->tc);
+    add_difference(&sums->tensor_total, before->tensor, total->tensor);
+    add_difference(&sums->tensor_self, before->tensor, self->tensor);
 }
 
 static void add_node(struct sums *sums, const struct op_tree *tree, uint32_t node, int64_t duration)
@@ -107,7 +113,7 @@ static void add_node(struct sums *sums, const struct op_tree *tree, uint32_t nod
         sums->tensor_eligible = (self->flags & OP_TENSOR) != 0;
     }
     sums->host_total = ns_add(sums->host_total, duration);
-    sums->host_self = ns_add(sums->host_self, op_node_host_self(tree, node));
+    sums->host_self = ns_add(sums->host_self, tree->host_self[node]);
     sums->host_min = ns_min(sums->host_min, duration);
     sums->host_max = ns_max(sums->host_max, duration);
     bool launches = self->rank != tree->nodes[self->end].rank;
@@ -179,7 +185,7 @@ static void replace_by_device_totals(struct calls *c)
         uint32_t node = c->visits->items[i];
         if (is_operator(c->tree, node)) {
             uint32_t place = c->next[op_node_name(c->tree, node)]++;
-            c->value[place] = op_node_total(c->tree, node).device;
+            c->value[place] = op_node_device_total(c->tree, node);
         }
     }
 }

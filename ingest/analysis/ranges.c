@@ -16,7 +16,7 @@ bool ranges_reserve(struct ranges *list, size_t count)
     return list->items != NULL;
 }
 
-static bool append(struct ranges *list, int64_t start, int64_t end)
+bool ranges_append(struct ranges *list, int64_t start, int64_t end)
 {
     struct range *items = scratch_grow(list->items, list->count, &list->cap, sizeof *items);
     if (items == NULL) {
@@ -27,14 +27,17 @@ static bool append(struct ranges *list, int64_t start, int64_t end)
     return true;
 }
 
-bool ranges_merge(struct ranges *list, int64_t start, int64_t end)
+bool ranges_unite(struct ranges *out, const struct ranges *a, const struct ranges *b)
 {
-    struct range *last = list->count == 0 ? NULL : &list->items[list->count - 1];
-    if (last == NULL || start > last->end) {
-        return append(list, start, end);
+    bool ok = ranges_reserve(out, a->count + b->count);
+    size_t i = 0;
+    size_t j = 0;
+    while (ok && (i < a->count || j < b->count)) {
+        bool a_is_next = j == b->count || (i < a->count && a->items[i].start <= b->items[j].start);
+        struct range range = a_is_next ? a->items[i++] : b->items[j++];
+        ok = ranges_merge(out, range.start, range.end);
     }
-    last->end = ns_max(last->end, end);
-    return true;
+    return ok;
 }
 
 /* Neither what two lists share nor what one leaves of the other has more ranges than both have. */

@@ -24,10 +24,22 @@ void ranges_free(struct ranges *list);
 /* An empty list with room for `count` ranges, of which only those used take memory. False without
  * memory. */
 bool ranges_reserve(struct ranges *list, size_t count) KS_MUST_USE;
-/* Appends a range whose start is not before that of the one appended last: dropped when it ends
- * within the last range, joined when it touches or overlaps it. Empty ranges standing alone are
- * kept. False without memory. */
-bool ranges_merge(struct ranges *list, int64_t start, int64_t end) KS_MUST_USE;
+/* Appends a range that begins behind the last one. False without memory. */
+bool ranges_append(struct ranges *list, int64_t start, int64_t end) KS_MUST_USE;
+/* Adds a range whose start is not before that of the one added last: dropped when it ends within
+ * the last range, joined when it touches or overlaps it. Empty ranges standing alone are kept.
+ * False without memory. */
+static inline bool KS_MUST_USE ranges_merge(struct ranges *list, int64_t start, int64_t end)
+{
+    struct range *last = list->count == 0 ? NULL : &list->items[list->count - 1];
+    if (last == NULL || start > last->end) {
+        return ranges_append(list, start, end);
+    }
+    last->end = end > last->end ? end : last->end;
+    return true;
+}
+/* *out = a ∪ b: a new list. False without memory. */
+bool ranges_unite(struct ranges *out, const struct ranges *a, const struct ranges *b) KS_MUST_USE;
 /* *out = a ∩ b, a - b: new lists. Empty ranges vanish. False without memory (*out is empty). */
 bool ranges_intersect(struct ranges *out,
                       const struct ranges *a,

@@ -59,10 +59,9 @@ static bool count_used_devices(const struct selection *sel, uint32_t *count)
     struct id_map pids;
     id_map_init(&pids);
     bool ok = is_used != NULL;
-    for (uint32_t i = 0; ok && i < trace->events.count; i++) {
-        if (select_is_device((enum event_type)sel->type[i])) {
-            is_used[trace_event_track(&trace->events, i)] = true;
-        }
+    const struct events_in_time work = sel->lists[LIST_DEVICE];
+    for (uint32_t i = 0; ok && i < work.count; i++) {
+        is_used[trace_event_track(&trace->events, work.items[i])] = true;
     }
     for (uint32_t i = 0; ok && i < trace->track_count; i++) {
         int64_t pid = (int64_t)trace->tracks[i].pid_text * 2 + trace->tracks[i].pid_is_text;
@@ -229,14 +228,9 @@ static bool add_peak(struct peaks *peaks, const struct memory_args *record)
 static bool find_peaks(struct peaks *peaks, const struct selection *sel)
 {
     const uint32_t wanted = MEMORY_HAS_ALLOCATED | MEMORY_HAS_DEVICE_ID;
-    uint32_t left = sel->type_count[TYPE_MEMORY];
-    for (uint32_t i = 0; left > 0 && i < sel->order_count; i++) {
-        uint32_t event = sel->order[i];
-        if (sel->type[event] != TYPE_MEMORY) {
-            continue;
-        }
-        left--;
-        uint32_t args = sel->trace->events.args[event];
+    const struct events_in_time records = sel->lists[LIST_MEMORY];
+    for (uint32_t i = 0; i < records.count; i++) {
+        uint32_t args = sel->trace->events.args[records.items[i]];
         if (args == TRACE_NO_ARGS) {
             continue;
         }

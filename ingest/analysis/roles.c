@@ -23,45 +23,79 @@ static bool communicates(const struct rule *rule, const struct selection *sel, u
     return rule->comms->by_external_id.count != 0 && comm_has_device_event(rule->comms, sel, event);
 }
 
-/* ROLE_COUNT: none. */
-static enum role role_of(const struct selection *sel, const struct rule *rule, uint32_t event)
+static bool add_event(struct ranges *list, const struct selection *sel, uint32_t event)
 {
-    switch ((enum event_type)sel->type[event]) {
-    case TYPE_KERNEL:
-        return communicates(rule, sel, event) ? ROLE_COMMUNICATION : ROLE_KERNEL;
-    case TYPE_MEMCPY:
-        return communicates(rule, sel, event) ? ROLE_COMMUNICATION : ROLE_MEMCPY;
-    case TYPE_MEMSET:
-        return ROLE_MEMSET;
-    case TYPE_RUNTIME:
-        return ROLE_RUNTIME;
-    case TYPE_OPERATOR:
-    case TYPE_USER_ANNOTATION:
-        return host_role(sel->names.flags[sel->name[event]], true);
-    case TYPE_PYTHON:
-        return host_role(sel->names.flags[sel->name[event]], false);
-    case TYPE_NONE:
-    case TYPE_PROFILER_STEP:
-    case TYPE_MODULE:
-    case TYPE_PL_MODULE:
-    case TYPE_PL_PROFILE:
-    case TYPE_PYTHON_FUNCTION:
-    case TYPE_TRACE_SPAN:
-    case TYPE_MEMORY:
-    case TYPE_COUNT:
-        break;
-    }
-    return ROLE_COUNT;
+    int64_t start = times_start(sel, event);
+    return ranges_merge(list, start, times_end(sel, event));
 }
 
-/* For what seldom merges. */
-static bool reserve(struct roles *roles, const uint32_t type_count[TYPE_COUNT])
+/* ROLE_COUNT: none. */
+static enum role role_of_host(const struct selection *sel, uint32_t event)
 {
+    enum event_type type = (enum event_type)sel->type[event];
+    bool has_role = type == TYPE_OPERATOR || type == TYPE_USER_ANNOTATION || type == TYPE_PYTHON;
+    return has_role ? host_role(sel->names.flags[sel->name[event]], type != TYPE_PYTHON)
+                    : ROLE_COUNT;
+}
+
+static bool add_host(struct roles *roles, const struct selection *sel)
+{
+    const struct events_in_time host = sel->lists[LIST_HOST];
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < host.count; i++) {
+        enum role role = role_of_host(sel, host.items[i]);
+        ok = role == ROLE_COUNT || add_event(&roles->by_role[role], sel, host.items[i]);
+    }
+    return ok;
+}
+
+static bool add_runtimes(struct roles *roles, const struct selection *sel)
+{
+    const struct events_in_time runtimes = sel->lists[LIST_RUNTIME];
+    struct ranges *list = &roles->by_role[ROLE_RUNTIME];
+    bool ok = ranges_reserve(list, runtimes.count);
+    for (uint32_t i = 0; ok && i < runtimes.count; i++) {
+        ok = add_event(list, sel, runtimes.items[i]);
+    }
+    return ok;
+}
+
+static enum role
+role_of_device(const struct selection *sel, const struct rule *rule, uint32_t event)
+{
+    enum event_type type = (enum event_type)sel->type[event];
+    if (type == TYPE_MEMSET) {
+        return ROLE_MEMSET;
+    }
+    enum role role = type == TYPE_KERNEL ? ROLE_KERNEL : ROLE_MEMCPY;
+    return communicates(rule, sel, event) ? ROLE_COMMUNICATION : role;
+}
+
+/* Of device and host together, each of which is in order. */
+static bool join_communication(struct roles *roles, const struct ranges *of_device)
+{
+    struct ranges of_host = roles->by_role[ROLE_COMMUNICATION];
+    bool ok = ranges_unite(&roles->by_role[ROLE_COMMUNICATION], &of_host, of_device);
+    ranges_free(&of_host);
+    return ok;
+}
+
+static bool add_devices(struct roles *roles, const struct selection *sel, const struct rule *rule)
+{
+    const struct events_in_time work = sel->lists[LIST_DEVICE];
     struct ranges *by_role = roles->by_role;
-    return ranges_reserve(&by_role[ROLE_KERNEL], type_count[TYPE_KERNEL]) &&
-           ranges_reserve(&by_role[ROLE_MEMCPY], type_count[TYPE_MEMCPY]) &&
-           ranges_reserve(&by_role[ROLE_MEMSET], type_count[TYPE_MEMSET]) &&
-           ranges_reserve(&by_role[ROLE_RUNTIME], type_count[TYPE_RUNTIME]);
+    struct ranges communication = {0};
+    bool ok = ranges_reserve(&by_role[ROLE_KERNEL], sel->type_count[TYPE_KERNEL]) &&
+              ranges_reserve(&by_role[ROLE_MEMCPY], sel->type_count[TYPE_MEMCPY]) &&
+              ranges_reserve(&by_role[ROLE_MEMSET], sel->type_count[TYPE_MEMSET]);
+    for (uint32_t i = 0; ok && i < work.count; i++) {
+        enum role role = role_of_device(sel, rule, work.items[i]);
+        struct ranges *list = role == ROLE_COMMUNICATION ? &communication : &by_role[role];
+        ok = add_event(list, sel, work.items[i]);
+    }
+    ok = ok && (communication.count == 0 || join_communication(roles, &communication));
+    ranges_free(&communication);
+    return ok;
 }
 
 bool roles_collect(struct roles *roles,
@@ -71,21 +105,7 @@ bool roles_collect(struct roles *roles,
 {
     const struct rule rule = {comms, by_our_rule};
     *roles = (struct roles){0};
-    if (!reserve(roles, sel->type_count)) {
-        return false;
-    }
-    for (uint32_t i = 0; i < sel->order_count; i++) {
-        uint32_t event = sel->order[i];
-        enum role role = role_of(sel, &rule, event);
-        if (role == ROLE_COUNT) {
-            continue;
-        }
-        int64_t start = times_start(sel, event);
-        if (!ranges_merge(&roles->by_role[role], start, times_end(sel, event))) {
-            return false;
-        }
-    }
-    return true;
+    return add_host(roles, sel) && add_runtimes(roles, sel) && add_devices(roles, sel, &rule);
 }
 
 void roles_free(struct roles *roles)

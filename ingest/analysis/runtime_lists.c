@@ -46,8 +46,8 @@ fill(struct runtime_lists *lists, const struct links *links, const struct select
     scratch_free(next);
     for (uint32_t i = 0; i < lists->count; i++) {
         uint32_t *items = lists->runtimes + lists->first[i];
-        if (!sort_stable(items, lists->first[i + 1] - lists->first[i], by_start_and_length,
-                         &order)) {
+        uint32_t count = lists->first[i + 1] - lists->first[i];
+        if (count > 1 && !sort_stable(items, count, by_start_and_length, &order)) {
             return false;
         }
     }
@@ -77,41 +77,32 @@ bool runtime_lists_build(struct runtime_lists *lists,
     const struct trace_events *events = &sel->trace->events;
     const bool *has_no_id = attribution->has_no_id;
     *lists = (struct runtime_lists){.zero_list = RUNTIME_LIST_NONE};
-    id_map_init(&lists->by_external_id);
     lists->list_of = scratch_alloc(links->runtime_count, sizeof *lists->list_of);
     lists->runtimes = scratch_alloc(links->runtime_count, sizeof *lists->runtimes);
-    bool ok = lists->list_of != NULL && lists->runtimes != NULL &&
-              id_map_reserve(&lists->by_external_id, links->runtime_count / 2);
-    int64_t last_id = TRACE_NO_ID;
+    bool ok = id_index_init(&lists->by_external_id, &events->external_id, links->runtime_event,
+                            links->runtime_count) &&
+              lists->list_of != NULL && lists->runtimes != NULL;
     for (uint32_t r = 0; ok && r < links->runtime_count; r++) {
         bool is_known = has_no_id == NULL || !has_no_id[r];
         int64_t id = is_known ? trace_external_id(events, links->runtime_event[r]) : TRACE_NO_ID;
-        if (r > 0 && id == last_id) { /* an operator's calls follow one another */
-            lists->list_of[r] = lists->list_of[r - 1];
-            continue;
-        }
-        const struct id_slot *slot = id_map_add(&lists->by_external_id, id);
-        ok = slot != NULL;
-        if (ok) {
-            lists->list_of[r] = slot->index;
-            lists->zero_list = id == 0 ? slot->index : lists->zero_list;
-            last_id = id;
-        }
+        uint32_t *list = id_index_find(&lists->by_external_id, id);
+        *list = *list == RUNTIME_LIST_NONE ? lists->count++ : *list;
+        lists->list_of[r] = *list;
+        lists->zero_list = id == 0 ? *list : lists->zero_list;
     }
-    lists->count = lists->by_external_id.count;
     return ok && runtime_lists_arrange(lists, links, sel);
 }
 
 void runtime_lists_close(struct runtime_lists *lists)
 {
-    id_map_free(&lists->by_external_id);
+    id_index_free(&lists->by_external_id);
     scratch_free(lists->list_of);
     lists->list_of = NULL;
 }
 
 void runtime_lists_free(struct runtime_lists *lists)
 {
-    id_map_free(&lists->by_external_id);
+    id_index_free(&lists->by_external_id);
     scratch_free(lists->first);
     scratch_free(lists->runtimes);
     scratch_free(lists->list_of);

@@ -3,7 +3,7 @@
 #define KS_ANALYSIS_RUNTIME_LISTS_H
 
 #include "ingest/analysis/attribution.h"
-#include "ingest/analysis/id_map.h"
+#include "ingest/analysis/id_index.h"
 #include "ingest/analysis/link.h"
 #include "ingest/analysis/select.h"
 #include "ingest/base/attr.h"
@@ -16,7 +16,7 @@
 /* List i holds runtimes[first[i] .. first[i + 1]), runtime numbers of struct links, sorted by
  * (start, -end); those that begin or end at time zero stand last (section 21). */
 struct runtime_lists {
-    struct id_map by_external_id; /* index: number of the list */
+    struct id_index by_external_id; /* number of the list */
     uint32_t *first;
     uint32_t *runtimes;
     uint32_t *list_of; /* by runtime; NULL when the lists are closed */

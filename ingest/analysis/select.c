@@ -112,11 +112,10 @@ ask_name(struct selection *sel, uint32_t event, uint8_t *type, struct warnings *
     return !is_lightning || strip_lightning_name(sel, event);
 }
 
-/* And lists what is kept, in the order of the file. */
 static bool classify(struct selection *sel, const uint8_t *by_class, struct warnings *warnings)
 {
     const struct trace_events *events = &sel->trace->events;
-    int64_t last_ns = INT64_MIN;
+    sel->last_ns = INT64_MIN;
     for (uint32_t i = 0; i < events->count; i++) {
         uint8_t type = by_class[trace_index(&events->class, i)];
         sel->type[i] = type;
@@ -134,32 +133,90 @@ static bool classify(struct selection *sel, const uint8_t *by_class, struct warn
         /* What users call their modules tells nothing. */
         sel->seen_names |= type == TYPE_PL_MODULE ? 0 : name_flags;
         sel->type_count[type]++;
-        sel->order[sel->order_count++] = i;
-        last_ns = ns_max(last_ns, ns_add(events->ts_ns[i], trace_dur_ns(events, i)));
+        sel->last_ns = ns_max(sel->last_ns, ns_add(events->ts_ns[i], trace_dur_ns(events, i)));
     }
-    sel->last_ns = sel->order_count == 0 ? 0 : last_ns;
     return true;
 }
 
-static bool order_events(struct selection *sel, struct warnings *warnings)
+static enum event_list list_of_type(enum event_type type)
+{
+    switch (type) {
+    case TYPE_RUNTIME:
+        return LIST_RUNTIME;
+    case TYPE_KERNEL:
+    case TYPE_MEMCPY:
+    case TYPE_MEMSET:
+        return LIST_DEVICE;
+    case TYPE_MEMORY:
+        return LIST_MEMORY;
+    case TYPE_TRACE_SPAN:
+        return LIST_SPAN;
+    default:
+        return LIST_HOST;
+    }
+}
+
+/* In the order of the file. Types alternate: what is not kept goes where the next one will stand
+ * too, without a branch. */
+static void fill_lists(struct selection *sel)
+{
+    uint8_t list_of[TYPE_COUNT] = {LIST_COUNT};
+    uint32_t next[LIST_COUNT + 1] = {0};
+    for (int type = TYPE_NONE + 1; type < TYPE_COUNT; type++) {
+        list_of[type] = (uint8_t)list_of_type((enum event_type)type);
+        next[list_of[type]] += sel->type_count[type];
+    }
+    for (int list = 0; list < LIST_COUNT; list++) {
+        sel->lists[list].count = next[list];
+    }
+    (void)sort_places(next, LIST_COUNT + 1);
+    for (int list = 0; list < LIST_COUNT; list++) {
+        sel->lists[list].items = sel->listed + next[list];
+    }
+    for (uint32_t i = 0; i < sel->trace->events.count; i++) {
+        uint8_t list = list_of[sel->type[i]];
+        sel->listed[next[list]] = i;
+        next[list] += list != LIST_COUNT;
+    }
+}
+
+static bool list_events(struct selection *sel)
+{
+    const int64_t *ts_ns = sel->trace->events.ts_ns;
+    size_t kept = 0;
+    for (int type = TYPE_NONE + 1; type < TYPE_COUNT; type++) {
+        kept += sel->type_count[type];
+    }
+    sel->listed = scratch_alloc(kept + 1, sizeof *sel->listed);
+    if (sel->listed == NULL) {
+        return false;
+    }
+    fill_lists(sel);
+    sel->first_ns = INT64_MAX;
+    uint32_t *items = sel->listed;
+    for (int list = 0; list < LIST_COUNT; list++) {
+        uint32_t count = sel->lists[list].count;
+        if (!sort_by_key(items, count, ts_ns)) {
+            return false;
+        }
+        sel->first_ns = count == 0 ? sel->first_ns : ns_min(sel->first_ns, ts_ns[items[0]]);
+        items += count;
+    }
+    sel->first_ns = kept == 0 ? 0 : sel->first_ns;
+    sel->last_ns = kept == 0 ? 0 : sel->last_ns;
+    return true;
+}
+
+static bool find_types(struct selection *sel, struct warnings *warnings)
 {
     const struct trace_events *events = &sel->trace->events;
     uint8_t *by_class = scratch_alloc(events->class_count, sizeof *by_class);
-    sel->order = scratch_alloc(events->count, sizeof *sel->order);
-    bool ok = by_class != NULL && sel->order != NULL;
+    bool ok = by_class != NULL;
     for (uint32_t i = 0; ok && i < events->class_count; i++) {
         by_class[i] = (uint8_t)type_of_class(sel, &events->classes[i]);
     }
     ok = ok && classify(sel, by_class, warnings);
     scratch_free(by_class);
-    uint32_t *fitting = ok && sel->order_count > 0
-                            ? scratch_resize(sel->order, sel->order_count, sizeof *fitting)
-                            : NULL;
-    sel->order = fitting == NULL ? sel->order : fitting;
-    ok = ok && sort_by_key(sel->order, sel->order_count, events->ts_ns);
-    if (ok && sel->order_count > 0) {
-        sel->first_ns = events->ts_ns[sel->order[0]];
-    }
     return ok;
 }
 
@@ -195,14 +252,14 @@ bool select_events(struct selection *sel,
         memcpy(sel->own_name, trace->events.name, count * sizeof *sel->own_name);
         sel->name = sel->own_name;
     }
-    return order_events(sel, warnings);
+    return find_types(sel, warnings) && list_events(sel);
 }
 
 void select_free(struct selection *sel)
 {
     names_free(&sel->names);
     scratch_free(sel->type);
-    scratch_free(sel->order);
+    scratch_free(sel->listed);
     scratch_free(sel->own_name);
     *sel = (struct selection){0};
 }

@@ -30,12 +30,28 @@ enum event_type {
     TYPE_COUNT
 };
 
+/* Kept events are listed by who asks for them together. */
+enum event_list {
+    LIST_HOST, /* operators, annotations, steps, modules, Python functions, Lightning's profile */
+    LIST_RUNTIME,
+    LIST_DEVICE, /* kernels, copies, memsets */
+    LIST_MEMORY,
+    LIST_SPAN,
+    LIST_COUNT
+};
+
+/* Events in order of time, equal times in file order. */
+struct events_in_time {
+    const uint32_t *items;
+    uint32_t count;
+};
+
 struct selection {
     const struct trace *trace;
     struct names names;
-    uint8_t *type;   /* enum event_type by event */
-    uint32_t *order; /* kept events in order of time, equal times in file order */
-    uint32_t order_count;
+    uint8_t *type; /* enum event_type by event */
+    struct events_in_time lists[LIST_COUNT];
+    uint32_t *listed; /* all of them */
     uint32_t type_count[TYPE_COUNT];
     const uint32_t *name;      /* name id by event, without the prefixes of Lightning */
     uint32_t *own_name;        /* what `name` points to when it is not the trace's column */

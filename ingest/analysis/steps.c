@@ -42,8 +42,9 @@ static void use_host_range(struct steps *steps, const struct selection *sel)
 static void use_profiler_steps(struct steps *steps, const struct selection *sel)
 {
     uint32_t marked = sel->type_count[TYPE_PROFILER_STEP];
-    for (uint32_t i = 0; steps->count < marked && i < sel->order_count; i++) {
-        uint32_t event = sel->order[i];
+    const struct events_in_time host = sel->lists[LIST_HOST];
+    for (uint32_t i = 0; steps->count < marked && i < host.count; i++) {
+        uint32_t event = host.items[i];
         if (sel->type[event] == TYPE_PROFILER_STEP) {
             steps->items[steps->count++] = (struct step){.event = event,
                                                          .start = times_start(sel, event),

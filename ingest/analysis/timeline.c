@@ -118,14 +118,18 @@ static inline void widen(struct timeline_track *track, int64_t start_ns, int64_t
     track->item_count++;
 }
 
-/* Items get their lanes, on which ends of flows find the slices that they are bound to. */
+/* Items get their lanes, on which ends of flows find the slices that they are bound to. These ends
+ * then leave the order. */
 static void measure_track(struct build *b, uint32_t number)
 {
-    const struct layout_track *part = &b->layout.tracks[number];
+    struct layout_track *part = &b->layout.tracks[number];
     struct timeline_track track = b->timeline->tracks[number];
+    uint32_t end = part->first + part->count;
     int64_t until_ns = INT64_MIN;
     timeline_lanes_clear(b->lanes);
-    for (uint32_t i = part->first; i < part->first + part->count; i++) {
+    part->count = 0;
+    for (uint32_t i = part->first; i < end; i++) {
+        timeline_span_fetch(&b->items, b->order, i + TIMELINE_AHEAD, end);
         uint32_t event = b->order[i];
         const struct timeline_span span = timeline_span(&b->items, event);
         bool is_slice = span.class == ITEM_SLICE;
@@ -134,6 +138,7 @@ static void measure_track(struct build *b, uint32_t number)
                                     timeline_place_of(&b->places, part, event), event);
             continue;
         }
+        b->order[part->first + part->count++] = event;
         if (is_slice) {
             timeline_flow_ends_slice(&b->ends, timeline_place_of(&b->places, part, event), event);
         }

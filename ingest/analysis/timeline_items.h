@@ -105,6 +105,23 @@ static inline struct timeline_span timeline_span(const struct timeline_items *it
     return span;
 }
 
+/* How far ahead what an order of events leads to is fetched: some hundred steps of the processor.
+ */
+#define TIMELINE_AHEAD 24u
+
+/* order[at] is to be looked at soon: timeline_span() will find it in the cache. */
+static inline void timeline_span_fetch(const struct timeline_items *items,
+                                       const uint32_t *order,
+                                       uint32_t at,
+                                       uint32_t end)
+{
+    const struct trace_events *events = &items->trace->events;
+    uint32_t event = at < end ? order[at] : 0;
+    KS_PREFETCH(&events->ts_ns[event]);
+    KS_PREFETCH(&events->dur_ns.word[event]);
+    KS_PREFETCH(&events->class.low[event]);
+}
+
 static inline int64_t timeline_position(const struct timeline_items *items, int64_t file_ns)
 {
     return ns_sub(file_ns, items->origin_ns);

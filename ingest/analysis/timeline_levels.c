@@ -21,42 +21,62 @@ void timeline_counts_track(struct timeline_counts *counts)
     counts->lane_count = 0;
 }
 
-static uint64_t *cells_of(struct timeline_counts *counts, uint32_t lane)
+static struct timeline_latest *latest_of(struct timeline_counts *counts, uint32_t lane)
 {
     while (counts->lane_count <= lane) {
-        memset(counts->cell[counts->lane_count++], 0xFF, sizeof counts->cell[0]);
+        struct timeline_latest *latest = &counts->latest[counts->lane_count++];
+        latest->width = TIMELINE_WIDTHS;
+        memset(latest->cell, 0xFF, sizeof latest->cell);
     }
-    return counts->cell[lane];
+    return &counts->latest[lane];
 }
 
-/* The first width from `width` on at which what starts here meets what came before in its cell:
- * there, and at all wider ones, it is merged. Those before it get a cell of their own. */
-static uint32_t first_merging(uint64_t cells[TIMELINE_WIDTHS], uint32_t width, int64_t start_ns)
+static uint32_t bits_of(uint64_t value)
 {
-    for (; width < TIMELINE_WIDTHS; width++) {
-        uint64_t cell = timeline_cell(start_ns, shift_of(width));
-        if (cells[width] == cell) {
-            break;
-        }
-        cells[width] = cell;
+#if defined(__GNUC__)
+    return value == 0 ? 0 : WORD_BITS - (uint32_t)__builtin_clzll(value);
+#else
+    uint32_t bits = 0;
+    while (bits < WORD_BITS && value >> bits != 0) {
+        bits++;
     }
-    return width;
+    return bits;
+#endif
+}
+
+/* The first width, none perhaps, whose cells have so many bits below them. */
+static uint32_t width_of(uint32_t bits)
+{
+    uint32_t above = bits > TIMELINE_FIRST_SHIFT ? bits - TIMELINE_FIRST_SHIFT : 0;
+    uint32_t width = (above + TIMELINE_SHIFT_STEP - 1) / TIMELINE_SHIFT_STEP;
+    return width < TIMELINE_WIDTHS ? width : TIMELINE_WIDTHS;
 }
 
 /* The first width that is more than the duration. */
 static uint32_t first_wider(int64_t dur_ns)
 {
-    uint64_t cells = dur_ns < 0 ? 0 : (uint64_t)dur_ns >> TIMELINE_FIRST_SHIFT;
-#if defined(__GNUC__)
-    uint32_t bits = WORD_BITS - 1 - (uint32_t)__builtin_clzll(cells << 1 | 1);
-#else
-    uint32_t bits = 0;
-    while (cells >> bits != 0) {
-        bits++;
+    return dur_ns < 0 ? 0 : width_of(bits_of((uint64_t)dur_ns));
+}
+
+/* The first width from `width` on at which what starts here meets what came before in its cell:
+ * there, and at all wider ones, it is merged. */
+static uint32_t first_merging(struct timeline_latest *latest, uint32_t width, int64_t start_ns)
+{
+    uint32_t until = latest->width;
+    for (uint32_t w = until; w < width; w++) {
+        latest->cell[w] = timeline_cell(latest->start_ns, shift_of(w));
     }
-#endif
-    uint32_t width = (bits + TIMELINE_SHIFT_STEP - 1) / TIMELINE_SHIFT_STEP;
-    return width < TIMELINE_WIDTHS ? width : TIMELINE_WIDTHS;
+    uint32_t at = width;
+    while (at < until && latest->cell[at] != timeline_cell(start_ns, shift_of(at))) {
+        at++;
+    }
+    if (at >= until && until < TIMELINE_WIDTHS) {
+        uint32_t together = width_of(bits_of((uint64_t)start_ns ^ (uint64_t)latest->start_ns));
+        at = together > at ? together : at;
+    }
+    latest->width = width;
+    latest->start_ns = start_ns;
+    return at;
 }
 
 void timeline_counts_item(struct timeline_counts *counts,
@@ -64,12 +84,12 @@ void timeline_counts_item(struct timeline_counts *counts,
                           int64_t start_ns,
                           int64_t dur_ns)
 {
-    counts->merged_at[first_merging(cells_of(counts, lane), first_wider(dur_ns), start_ns)]++;
+    counts->merged_at[first_merging(latest_of(counts, lane), first_wider(dur_ns), start_ns)]++;
 }
 
 void timeline_counts_point(struct timeline_counts *counts, const struct timeline_point *point)
 {
-    counts->merged_at[first_merging(cells_of(counts, point->lane), 0, point->start_ns)]++;
+    counts->merged_at[first_merging(latest_of(counts, point->lane), 0, point->start_ns)]++;
 }
 
 void timeline_levels_choose(struct timeline *timeline, const struct timeline_counts *counts)
@@ -117,14 +137,13 @@ static bool build_track(struct building *b, uint32_t track, struct err *err)
     const struct timeline_source *source = b->source;
     const struct layout_track *part = &source->layout->tracks[track];
     struct timeline_busy busy = TIMELINE_NOT_BUSY;
+    uint32_t end = part->first + part->count;
     bool ok = true;
     timeline_lanes_clear(b->lanes);
-    for (uint32_t i = part->first; ok && i < part->first + part->count; i++) {
+    for (uint32_t i = part->first; ok && i < end; i++) {
+        timeline_span_fetch(source->items, source->order, i + TIMELINE_AHEAD, end);
         uint32_t event = source->order[i];
         struct timeline_span span = timeline_span(source->items, event);
-        if (span.class == ITEM_FLOW) {
-            continue;
-        }
         uint32_t lane = timeline_lanes_put(b->lanes, event, span.start_ns, span.end_ns,
                                            span.class == ITEM_SLICE);
         const struct timeline_item item =

@@ -18,12 +18,20 @@
 #define TIMELINE_SHIFT_STEP 2u
 #define TIMELINE_WIDTHS (TIMELINE_LEVELS_MAX - 1)
 
+/* Of a lane, what short items stood there last: one at all widths from `width` on, and the cells of
+ * older ones at narrower widths. */
+struct timeline_latest {
+    uint32_t width; /* TIMELINE_WIDTHS: none */
+    int64_t start_ns;
+    uint64_t cell[TIMELINE_WIDTHS];
+};
+
 struct timeline_counts {
     /* Items and points by the first width at which they are merged with what came before: all
      * narrower levels have them. */
     uint64_t merged_at[TIMELINE_WIDTHS + 1];
-    uint32_t lane_count;                                /* of this track, so far */
-    uint64_t cell[TIMELINE_LANES_MAX][TIMELINE_WIDTHS]; /* the latest one with short items */
+    uint32_t lane_count; /* of this track, so far */
+    struct timeline_latest latest[TIMELINE_LANES_MAX];
 };
 
 /* The cell of a position in the grid of 2^shift ns; cells ascend with time, none is UINT64_MAX. */

@@ -31,29 +31,9 @@ static bool leave_node(const struct tree_walk *walk, uint32_t node)
     return tell(walk, walk->visitor->leave_node, node);
 }
 
-/* Leaves nodes from *open until `parent` is the open one. */
-static bool leave_until(const struct tree_walk *walk, uint32_t *open, uint32_t parent)
+static bool see_subtrees(const struct tree_walk *walk, uint32_t first, uint32_t end)
 {
-    while (*open != parent) {
-        if (!leave_node(walk, *open)) {
-            return false;
-        }
-        *open = walk->tree->nodes[*open].parent;
-    }
-    return true;
-}
-
-/* A subtree without insertions. */
-static bool walk_subtree(const struct tree_walk *walk, uint32_t root)
-{
-    const struct op_node *nodes = walk->tree->nodes;
-    uint32_t open = root;
-    bool ok = enter_node(walk, root);
-    for (uint32_t i = root + 1; ok && i < nodes[root].end; i++) {
-        ok = leave_until(walk, &open, nodes[i].parent) && enter_node(walk, i);
-        open = i;
-    }
-    return ok && leave_until(walk, &open, root) && leave_node(walk, root);
+    return first == end || walk->visitor->see_subtrees(walk->visitor->context, first, end);
 }
 
 /* ---- mirrors ---- */
@@ -88,7 +68,8 @@ static bool walk_mirror(struct tree_walk *walk, uint32_t mirror)
         }
         uint32_t ref = walk->backward->refs[here->first_ref + top->next_ref++];
         bool is_mirror = (ref & BACKWARD_REF_MIRROR) != 0;
-        ok = is_mirror ? open_mirror(walk, ref & ~BACKWARD_REF_MIRROR) : walk_subtree(walk, ref);
+        ok = is_mirror ? open_mirror(walk, ref & ~BACKWARD_REF_MIRROR)
+                       : see_subtrees(walk, ref, walk->tree->nodes[ref].end);
     }
     return ok;
 }
@@ -136,6 +117,9 @@ bool tree_walk_thread(struct tree_walk *walk, uint32_t thread)
     const struct op_node *nodes = walk->tree->nodes;
     const struct op_thread *here = &walk->tree->threads[thread];
     bool is_main = thread == walk->backward->main_thread;
+    if (walk->backward->main_thread == OP_NO_THREAD) {
+        return see_subtrees(walk, here->first, here->end);
+    }
     uint32_t open = OP_NO_NODE;
     uint32_t i = here->first;
     walk->next_insertion = is_main ? 0 : walk->backward->insertion_count;

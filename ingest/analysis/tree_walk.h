@@ -12,9 +12,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What is done on the way: any may be NULL; false gives up. Each entered one is left, the last one
- * first. `mirror` is an index into backward.mirrors. */
+/* What is done on the way: any but the first may be NULL; false gives up. Each entered one is left,
+ * the last one first. `mirror` is an index into backward.mirrors. */
 struct tree_visitor {
+    /* Whole subtrees, nodes first .. end, with no mirror among them, which are not entered one by
+     * one. */
+    bool (*see_subtrees)(void *context, uint32_t first, uint32_t end);
     bool (*enter_node)(void *context, uint32_t node);
     bool (*leave_node)(void *context, uint32_t node);
     bool (*enter_mirror)(void *context, uint32_t mirror);

@@ -3,14 +3,27 @@
 #include "ingest/analysis/scratch.h"
 #include "ingest/analysis/tree_walk.h"
 
+/* Room for `count` more. */
+static bool make_room(struct visits *visits, size_t count)
+{
+    if (visits->cap - visits->count >= count && visits->items != NULL) {
+        return true;
+    }
+    size_t cap = visits->cap * 2 > visits->count + count ? visits->cap * 2 : visits->count + count;
+    uint32_t *items = scratch_resize(visits->items, cap, sizeof *items);
+    if (items != NULL) {
+        visits->items = items;
+        visits->cap = cap;
+    }
+    return items != NULL;
+}
+
 static bool push_visit(struct visits *visits, uint32_t visit)
 {
-    uint32_t *items = scratch_grow(visits->items, visits->count, &visits->cap, sizeof *items);
-    if (items == NULL) {
+    if (!make_room(visits, 1)) {
         return false;
     }
-    visits->items = items;
-    items[visits->count++] = visit;
+    visits->items[visits->count++] = visit;
     return true;
 }
 
@@ -19,11 +32,44 @@ struct visiting {
     const struct op_tree *tree;
 };
 
+static bool matters(const struct op_node *node)
+{
+    return (node->flags & (OP_REAL | OP_LAUNCHES)) != 0;
+}
+
+/* Leaves nodes from `open` until `parent` is the open one. */
+static inline void
+leave_until(struct visits *visits, const struct op_node *nodes, uint32_t open, uint32_t parent)
+{
+    for (; open != parent; open = nodes[open].parent) {
+        visits->items[visits->count] = open;
+        visits->count += matters(&nodes[open]);
+    }
+}
+
+static bool see_subtrees(void *context, uint32_t first, uint32_t end)
+{
+    const struct visiting *visiting = context;
+    struct visits *visits = visiting->visits;
+    const struct op_node *nodes = visiting->tree->nodes;
+    uint32_t above = nodes[first].parent;
+    /* What does not matter stands there until the next one comes. */
+    if (!make_room(visits, (size_t)(end - first) + 1)) {
+        return false;
+    }
+    uint32_t open = above;
+    for (uint32_t i = first; i < end; i++) {
+        leave_until(visits, nodes, open, nodes[i].parent);
+        open = i;
+    }
+    leave_until(visits, nodes, open, above);
+    return true;
+}
+
 static bool leave_node(void *context, uint32_t node)
 {
     struct visiting *visiting = context;
-    bool matters = (visiting->tree->nodes[node].flags & (OP_REAL | OP_LAUNCHES)) != 0;
-    return !matters || push_visit(visiting->visits, node);
+    return !matters(&visiting->tree->nodes[node]) || push_visit(visiting->visits, node);
 }
 
 static bool visit_root(const struct visiting *visiting, uint32_t t)
@@ -39,7 +85,8 @@ bool visits_build(struct visits *visits,
                   const struct backward *backward)
 {
     struct visiting visiting = {.visits = visits, .tree = tree};
-    const struct tree_visitor visitor = {.leave_node = leave_node, .context = &visiting};
+    const struct tree_visitor visitor = {
+        .see_subtrees = see_subtrees, .leave_node = leave_node, .context = &visiting};
     struct tree_walk walk;
     bool ok = true;
     *visits = (struct visits){0};

@@ -247,35 +247,84 @@ static bool add_collective(struct kineto_build *build, const struct kineto_event
            set_text(build, group, &args.group) && trace_add_collective(build->trace, &args);
 }
 
-/* --- Python calls, flows, labels --- */
+/* --- ids, Python modules, labels --- */
 
-static bool set_python_call(struct kineto_build *build,
-                            const struct kineto_event *event,
-                            struct trace_event *row)
+/* The values of which the ids of a row are made, NULL: there is none. */
+struct id_values {
+    const struct json_value *correlation;
+    const struct json_value *external;
+};
+
+static struct id_values find_ids(const struct kineto_event *event, enum event_kind kind, char phase)
+{
+    if (kind == EVENT_PYTHON_FUNCTION) {
+        return (struct id_values){.correlation = arg_value(event, ARG_PYTHON_ID),
+                                  .external = arg_value(event, ARG_PYTHON_PARENT_ID)};
+    }
+    struct id_values ids = {.correlation = arg_value(event, ARG_CORRELATION),
+                            .external = arg_value(event, ARG_EXTERNAL_ID_LOWER)};
+    if (ids.external == NULL) {
+        ids.external = arg_value(event, ARG_EXTERNAL_ID_UPPER);
+    }
+    if (phase != 'X' && kineto_event_has(event, FIELD_ID) &&
+        !is_missing(&event->fields[FIELD_ID])) {
+        ids.correlation = &event->fields[FIELD_ID];
+    }
+    return ids;
+}
+
+static bool
+set_ids(struct kineto_build *build, const struct kineto_event *event, struct trace_event *row)
+{
+    struct id_values ids = find_ids(event, row->kind, row->phase);
+    return id_of(build, ids.external, &row->external_id) &&
+           id_of(build, ids.correlation, &row->correlation);
+}
+
+static void set_module(const struct kineto_event *event, struct trace_event *row)
 {
     if (kineto_event_has_arg(event, ARG_PYTHON_MODULE_ID)) {
         int64_t module = int_or_none(arg_value(event, ARG_PYTHON_MODULE_ID));
         row->flags |= EVENT_MODULE;
         row->args = module >= 0 && module < TRACE_NO_ARGS ? (uint32_t)module : TRACE_NO_ARGS;
     }
-    return id_of(build, arg_value(event, ARG_PYTHON_ID), &row->correlation) &&
-           id_of(build, arg_value(event, ARG_PYTHON_PARENT_ID), &row->external_id);
 }
 
-static bool
-set_ids(struct kineto_build *build, const struct kineto_event *event, struct trace_event *row)
+static enum kineto_use memory_use(const struct kineto_event *event, const struct json_value *value)
 {
-    const struct json_value *external = arg_value(event, ARG_EXTERNAL_ID_LOWER);
-    if (external == NULL) {
-        external = arg_value(event, ARG_EXTERNAL_ID_UPPER);
+    if (value == &event->args[ARG_ADDR]) {
+        return KINETO_USE_ADDR;
     }
-    const struct json_value *correlation = arg_value(event, ARG_CORRELATION);
-    if (row->phase != 'X' && kineto_event_has(event, FIELD_ID) &&
-        !is_missing(&event->fields[FIELD_ID])) {
-        correlation = &event->fields[FIELD_ID];
+    if (value == &event->args[ARG_BYTES_UPPER]) {
+        return KINETO_USE_BYTES;
     }
-    return id_of(build, external, &row->external_id) &&
-           id_of(build, correlation, &row->correlation);
+    if (value == &event->args[ARG_TOTAL_ALLOCATED]) {
+        return KINETO_USE_ALLOCATED;
+    }
+    return value == &event->args[ARG_TOTAL_RESERVED] ? KINETO_USE_RESERVED : KINETO_USE_NONE;
+}
+
+enum kineto_use kineto_build_use(const struct kineto_build *build,
+                                 const struct kineto_event *event,
+                                 uint32_t place,
+                                 bool is_decimal)
+{
+    const struct trace_events *events = &build->trace->events;
+    const struct event_class *class = trace_event_class(events, events->count - 1);
+    const struct json_value *value = &event->values[place];
+    struct id_values ids = find_ids(event, (enum event_kind) class->kind, (char)class->phase);
+    enum kineto_use use = KINETO_USE_NONE;
+    if (place == FIELD_TS || place == FIELD_DUR) {
+        return place == FIELD_TS ? KINETO_USE_TS : KINETO_USE_DUR;
+    }
+    if (value == ids.correlation) {
+        use = KINETO_USE_CORRELATION;
+    } else if (value == ids.external) {
+        use = KINETO_USE_EXTERNAL_ID;
+    } else if (class->kind == EVENT_MEMORY) {
+        use = memory_use(event, value);
+    }
+    return is_decimal && use != KINETO_USE_NONE ? KINETO_USES : use;
 }
 
 static bool add_label(struct kineto_build *build,
@@ -302,8 +351,7 @@ bool kineto_build_args(struct kineto_build *build,
                        const struct kineto_event *event,
                        struct trace_event *row)
 {
-    bool good = row->kind == EVENT_PYTHON_FUNCTION ? set_python_call(build, event, row)
-                                                   : set_ids(build, event, row);
+    bool good = set_ids(build, event, row);
     bool has_collective = row->phase == 'X' && kineto_event_has_arg(event, ARG_COLLECTIVE_NAME);
     if (!good || (KS_UNLIKELY(has_collective) && !add_collective(build, event))) {
         return false;
@@ -320,6 +368,9 @@ bool kineto_build_args(struct kineto_build *build,
         return set_kernel_args(build, event, &row->args);
     case EVENT_MEMORY:
         return set_memory_args(build, event, &row->args);
+    case EVENT_PYTHON_FUNCTION:
+        set_module(event, row);
+        return true;
     default:
         return row->phase != 'M' || add_label(build, event, row);
     }

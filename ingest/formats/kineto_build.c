@@ -222,6 +222,62 @@ bool kineto_build_add(struct kineto_build *build, const struct kineto_event *eve
            kineto_build_extra(build, event, &row, number);
 }
 
+/* --- rows like others --- */
+
+struct kineto_row kineto_build_last(const struct kineto_build *build)
+{
+    const struct trace *trace = build->trace;
+    const struct trace_events *events = &trace->events;
+    uint32_t event = events->count - 1;
+    struct kineto_row row = {.name = events->name[event],
+                             .track = trace_event_track(events, event),
+                             .class = trace_index(&events->class, event),
+                             .args = events->args[event],
+                             .is_memory = trace_kind(events, event) == EVENT_MEMORY};
+    row.numbers[KINETO_USE_TS] = events->ts_ns[event];
+    row.numbers[KINETO_USE_DUR] = trace_dur_ns(events, event);
+    row.numbers[KINETO_USE_CORRELATION] = trace_correlation(events, event);
+    row.numbers[KINETO_USE_EXTERNAL_ID] = trace_external_id(events, event);
+    if (row.is_memory) {
+        const struct memory_args *args = &trace->memory_args[row.args];
+        row.numbers[KINETO_USE_ADDR] = args->addr;
+        row.numbers[KINETO_USE_BYTES] = args->size_bytes;
+        row.numbers[KINETO_USE_ALLOCATED] = args->total_allocated_bytes;
+        row.numbers[KINETO_USE_RESERVED] = args->total_reserved_bytes;
+    }
+    return row;
+}
+
+static uint32_t add_memory_like(struct trace *trace, uint32_t like, const int64_t *numbers)
+{
+    struct memory_args args = trace->memory_args[like];
+    args.addr = numbers[KINETO_USE_ADDR];
+    args.size_bytes = numbers[KINETO_USE_BYTES];
+    args.total_allocated_bytes = numbers[KINETO_USE_ALLOCATED];
+    args.total_reserved_bytes = numbers[KINETO_USE_RESERVED];
+    return trace_add_memory_args(trace, &args);
+}
+
+bool kineto_build_add_like(struct kineto_build *build,
+                           const struct kineto_row *row,
+                           const int64_t numbers[KINETO_USES])
+{
+    struct trace_event event = {.ts_ns = numbers[KINETO_USE_TS],
+                                .dur_ns = numbers[KINETO_USE_DUR],
+                                .correlation = numbers[KINETO_USE_CORRELATION],
+                                .external_id = numbers[KINETO_USE_EXTERNAL_ID],
+                                .name = row->name,
+                                .track = row->track,
+                                .args = row->args};
+    if (row->is_memory) {
+        event.args = add_memory_like(build->trace, row->args, numbers);
+        if (event.args == UINT32_MAX) {
+            return false;
+        }
+    }
+    return trace_add_event_of_class(build->trace, &event, row->class);
+}
+
 /* --- the record window --- */
 
 /* The last event whose name has one of the flagged ids, or UINT32_MAX. */

@@ -12,6 +12,30 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* What a number of an event is to its row. */
+enum kineto_use {
+    KINETO_USE_TS, /* both are times */
+    KINETO_USE_DUR,
+    KINETO_USE_CORRELATION,
+    KINETO_USE_EXTERNAL_ID,
+    KINETO_USE_ADDR, /* of memory records: the 64-bit numbers of struct memory_args */
+    KINETO_USE_BYTES,
+    KINETO_USE_ALLOCATED,
+    KINETO_USE_RESERVED,
+    KINETO_USE_NONE,
+    KINETO_USES
+};
+
+/* A row that others are to be like: its numbers (times in ns), and what they have in common. */
+struct kineto_row {
+    int64_t numbers[KINETO_USES];
+    uint32_t name;
+    uint32_t track;
+    uint32_t class;
+    uint32_t args; /* of memory records: an entry that theirs are like */
+    bool is_memory;
+};
+
 struct kineto_build {
     struct trace *trace;
     const struct text_stream *stream; /* in whose window the events lie */
@@ -31,6 +55,20 @@ void kineto_build_free(struct kineto_build *build);
 
 /* Appends the event; false without memory (or when there are 2^32 events). */
 bool kineto_build_add(struct kineto_build *build, const struct kineto_event *event) KS_MUST_USE;
+
+/* The last row, which is the event's. */
+struct kineto_row kineto_build_last(const struct kineto_build *build);
+/* How that row uses the number at event->values[place]; KINETO_USES: the number alone does not tell
+ * what the row has. In kineto_args.c. */
+enum kineto_use kineto_build_use(const struct kineto_build *build,
+                                 const struct kineto_event *event,
+                                 uint32_t place,
+                                 bool is_decimal);
+/* Appends a row like that one but for its numbers, of which times are from 0 to JSON_TIME_MAX_NS
+ * and the others above -2^62. False without memory. */
+bool kineto_build_add_like(struct kineto_build *build,
+                           const struct kineto_row *row,
+                           const int64_t numbers[KINETO_USES]) KS_MUST_USE;
 
 /* Fills the columns that depend on the arguments: `args`, `correlation`, `external_id` and flags,
  * by the row's kind and phase. False without memory. In kineto_args.c. */

@@ -293,28 +293,68 @@ static bool skip_comma(struct text_stream *stream)
     return is_event;
 }
 
-/* Reads the event at stream->at, if it is like one before. KINETO_END: it is not. */
-static inline enum kineto_status read_known_event(struct kineto_reader *reader)
+/* What rows have done to the trace besides being there. */
+static uint64_t count_effects(const struct trace *trace)
+{
+    uint64_t count = (uint64_t)trace->extra_count + trace->collective_count + trace->counter_count +
+                     trace->label_count;
+    for (size_t i = 0; i < WARNING_CODE_COUNT; i++) {
+        count += trace->warnings.by_code[i].count;
+    }
+    return count;
+}
+
+/* The event that ends at `end` is a row; its values are in their room. */
+static inline enum kineto_status
+log_known(struct kineto_reader *reader, const char *end, uint32_t template_number, uint32_t count)
+{
+    reader->stream->at = end;
+    bool recorded =
+        reader->recorder == NULL ||
+        event_recorder_add_values(reader->recorder, template_number, count, reader->err);
+    return recorded ? KINETO_GOOD : KINETO_FAILED;
+}
+
+/* Reads the event at stream->at, if it is written like one before. KINETO_END: it is not. */
+static enum kineto_status read_by_path(struct kineto_reader *reader, int64_t *values)
 {
     struct text_stream *stream = reader->stream;
     struct kineto_paths *paths = &reader->paths;
     struct kineto_event event;
-    int64_t *values = paths->values;
-    if (reader->recorder != NULL) {
-        values = event_recorder_room(reader->recorder);
-    }
-    if (values == NULL || !kineto_paths_scan(paths, &event, values, stream->at, stream->end) ||
+    if (!kineto_paths_scan(paths, &event, values, stream->at, stream->end) ||
         event.end - event.begin > KINETO_VALUE_BYTES_MAX) {
-        return values == NULL || paths->no_memory ? no_memory(reader) : KINETO_END;
+        return paths->no_memory ? no_memory(reader) : KINETO_END;
     }
-    if (KS_UNLIKELY(!kineto_build_add(&reader->build, &event))) {
+    uint64_t effects = count_effects(reader->trace);
+    if (!kineto_build_add(&reader->build, &event) ||
+        !kineto_forms_learn(&reader->forms, paths, &event, values, &reader->build,
+                            count_effects(reader->trace) == effects)) {
         return no_memory(reader);
     }
-    stream->at = event.end;
-    bool recorded = reader->recorder == NULL ||
-                    event_recorder_add_values(reader->recorder, paths->end->template_number,
-                                              paths->end->value_count, reader->err);
-    return recorded ? KINETO_GOOD : KINETO_FAILED;
+    return log_known(reader, event.end, paths->end->template_number, paths->end->value_count);
+}
+
+/* Reads the event at stream->at, if it is like one before. KINETO_END: it is not. */
+static inline enum kineto_status read_known_event(struct kineto_reader *reader)
+{
+    struct text_stream *stream = reader->stream;
+    struct kineto_forms *forms = &reader->forms;
+    int64_t numbers[KINETO_USES];
+    int64_t *values =
+        reader->recorder == NULL ? reader->paths.values : event_recorder_room(reader->recorder);
+    if (KS_UNLIKELY(values == NULL)) {
+        return no_memory(reader);
+    }
+    struct kineto_form *form = kineto_forms_next(forms);
+    const char *end = forms->scan(form, stream->at, stream->end, values, numbers);
+    if (end == NULL) {
+        return read_by_path(reader, values);
+    }
+    if (KS_UNLIKELY(!kineto_build_add_like(&reader->build, &form->row, numbers))) {
+        return no_memory(reader);
+    }
+    kineto_forms_pass(forms, form->identity);
+    return log_known(reader, end, form->template_number, form->value_count);
 }
 
 /* Reads the events from stream->at on that are like ones before, with commas between them.

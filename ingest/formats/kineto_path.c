@@ -232,6 +232,27 @@ static bool note_constant(struct kineto_paths *paths,
     return true;
 }
 
+/* Numbers that tell events of one kind apart and lead to nothing but themselves; those that nobody
+ * asks for, once they have changed a few times. */
+static void set_variation(struct kineto_step *step, uint32_t place)
+{
+    const uint32_t most_changes = 8;
+    const uint64_t numbers =
+        (uint64_t)1 << FIELD_TS | (uint64_t)1 << FIELD_DUR | (uint64_t)1 << FIELD_ID |
+        ((uint64_t)1 << ARG_EXTERNAL_ID_LOWER | (uint64_t)1 << ARG_EXTERNAL_ID_UPPER |
+         (uint64_t)1 << ARG_CORRELATION | (uint64_t)1 << ARG_PYTHON_ID |
+         (uint64_t)1 << ARG_PYTHON_PARENT_ID | (uint64_t)1 << ARG_ADDR |
+         (uint64_t)1 << ARG_BYTES_UPPER | (uint64_t)1 << ARG_TOTAL_ALLOCATED |
+         (uint64_t)1 << ARG_TOTAL_RESERVED)
+            << FIELD_COUNT;
+    bool is_unknown = place == KINETO_VALUES - 1;
+    if (step->may_vary) {
+        return;
+    }
+    step->may_vary = is_unknown || (numbers >> place & 1) != 0;
+    step->changes_left = is_unknown ? most_changes : 0;
+}
+
 /* Goes over the next member; *known false: it cannot be learnt. False without memory. */
 static bool learn_member(struct kineto_paths *paths,
                          struct lesson *lesson,
@@ -257,6 +278,7 @@ static bool learn_member(struct kineto_paths *paths,
     *known = step != NULL;
     if (*known) {
         step->place = place;
+        set_variation(step, place);
         lesson->first = &step->next[kind];
         lesson->at = value->ptr + value->len + is_string;
     }

@@ -55,9 +55,11 @@ struct kineto_step {
     struct kineto_step *sibling;                   /* another text at this place */
     const struct kineto_constant *constants;
     uint32_t constant_count;
-    bool is_special;  /* has constants, or ends the event */
-    uint32_t repeats; /* how often the last value came again */
-    int64_t last;     /* that value: a number, or an id of a text */
+    bool is_special;       /* has constants, or ends the event */
+    bool may_vary;         /* its numbers make no other event (struct kineto_blank) */
+    uint32_t changes_left; /* after so many more they do not */
+    uint32_t repeats;      /* how often the last value came again */
+    int64_t last;          /* that value: a number, or an id of a text */
     struct kineto_settled settled;
 };
 
@@ -70,6 +72,16 @@ struct kineto_path_end {
     bool args_are_object;
     uint16_t *order; /* where the log has each value; NULL: in this order */
 };
+
+/* A number of the last event that is likely to be another one when the event comes again. */
+struct kineto_blank {
+    const char *begin;
+    const char *end;
+    uint16_t value; /* which one of those that the path gives the log */
+    uint8_t place;  /* in the event's `values` */
+    bool is_decimal;
+};
+#define KINETO_BLANKS_MAX 24U
 
 struct kineto_paths;
 typedef bool (*kineto_path_fn)(struct kineto_paths *paths,
@@ -93,6 +105,8 @@ struct kineto_paths {
     uint32_t context;
     bool no_memory;                    /* while a value was kept */
     const struct kineto_path_end *end; /* of the event that fitted */
+    struct kineto_blank blanks[KINETO_BLANKS_MAX];
+    uint32_t blank_count; /* KINETO_BLANKS_MAX: there may be more */
     int64_t unordered[EVENT_VALUES_MAX];
     int64_t values[EVENT_VALUES_MAX]; /* for those who want no log */
 };

@@ -1,3 +1,4 @@
+#include "ingest/formats/kineto_form_scan.h"
 #include "ingest/formats/kineto_path_scan.h"
 
 bool kineto_path_scan_base(struct kineto_paths *paths,
@@ -7,4 +8,13 @@ bool kineto_path_scan_base(struct kineto_paths *paths,
                            const char *end)
 {
     return scan_path(paths, event, values, begin, end);
+}
+
+const char *kineto_form_scan_base(struct kineto_form *form,
+                                  const char *begin,
+                                  const char *end,
+                                  int64_t *values,
+                                  int64_t numbers[KINETO_USES])
+{
+    return scan_form(form, begin, end, values, numbers);
 }

@@ -11,6 +11,7 @@
 /* Numbers of more digits are left to others: up to here they are within 64 bits. Times since the
  * epoch have 16 before the point and three behind. */
 #define PLAIN_DIGITS_MAX 19U
+#define DIGITS_AT_ONCE 16U
 
 /* --- numbers --- */
 
@@ -25,17 +26,12 @@ static inline unsigned take_more_digits(const char *at, unsigned count, uint64_t
 
 #if !defined(KS_BYTES_PLAIN) && defined(__AVX2__)
 
-/* The digits at `at`: how many, and their number unless they are more than PLAIN_DIGITS_MAX. Reads
- * up to 24 bytes. */
-static inline unsigned take_digits(const char *at, uint64_t *number)
+/* The number of the first `count` of bytes that are each from 0 to 9. */
+static inline uint64_t join_digits(__m128i digits, unsigned count)
 {
     /* Where the digits are moved to the end, 0 comes before them. */
     static const char moves[32] = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
                                    0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15};
-    const __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)at);
-    const __m128i digits = _mm_sub_epi8(bytes, _mm_set1_epi8('0'));
-    const __m128i are_digits = _mm_cmpeq_epi8(_mm_min_epu8(digits, _mm_set1_epi8(9)), digits);
-    unsigned count = bytes_first(~(uint32_t)_mm_movemask_epi8(are_digits));
     const __m128i move = _mm_loadu_si128((const __m128i *)(const void *)(moves + count));
     const __m128i moved = _mm_shuffle_epi8(digits, move);
     /* Neighbours are joined to pairs, pairs to fours, fours to the whole of eight. */
@@ -45,8 +41,32 @@ static inline unsigned take_digits(const char *at, uint64_t *number)
     const __m128i eights = _mm_madd_epi16(_mm_packus_epi32(fours, fours),
                                           _mm_setr_epi16(10000, 1, 10000, 1, 10000, 1, 10000, 1));
     uint64_t both = (uint64_t)_mm_cvtsi128_si64(eights);
-    *number = (both & UINT32_MAX) * 100000000 + (both >> 32);
-    return KS_LIKELY(count < 16) ? count : take_more_digits(at, count, number);
+    return (both & UINT32_MAX) * 100000000 + (both >> 32);
+}
+
+/* The digits at `at`: how many, and their number unless they are more than PLAIN_DIGITS_MAX. Reads
+ * up to 24 bytes. */
+static inline unsigned take_digits(const char *at, uint64_t *number)
+{
+    const __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)at);
+    const __m128i digits = _mm_sub_epi8(bytes, _mm_set1_epi8('0'));
+    const __m128i are_digits = _mm_cmpeq_epi8(_mm_min_epu8(digits, _mm_set1_epi8(9)), digits);
+    unsigned count = bytes_first(~(uint32_t)_mm_movemask_epi8(are_digits));
+    *number = join_digits(digits, count);
+    return KS_LIKELY(count < DIGITS_AT_ONCE) ? count : take_more_digits(at, count, number);
+}
+
+/* Whether there are `count` digits at `at`, from 1 to DIGITS_AT_ONCE and no more, and their
+ * number. */
+static inline bool take_so_many_digits(const char *at, unsigned count, uint64_t *number)
+{
+    const __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)at);
+    const __m128i digits = _mm_sub_epi8(bytes, _mm_set1_epi8('0'));
+    const __m128i others = _mm_subs_epu8(digits, _mm_set1_epi8(9));
+    const __m128i are_digits = _mm_cmpeq_epi8(others, _mm_setzero_si128());
+    uint32_t missing = ~(uint32_t)_mm_movemask_epi8(are_digits);
+    *number = join_digits(digits, count);
+    return missing << (32 - count) == 0 && !json_is_digit(at[count]);
 }
 
 #elif defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
@@ -96,6 +116,15 @@ static inline unsigned take_digits(const char *at, uint64_t *number)
 
 #endif
 
+#if defined(KS_BYTES_PLAIN) || !defined(__AVX2__)
+
+static inline bool take_so_many_digits(const char *at, unsigned count, uint64_t *number)
+{
+    return take_digits(at, number) == count;
+}
+
+#endif
+
 /* A value, and what the log has for it. */
 struct path_value {
     struct json_value *value;
@@ -122,13 +151,13 @@ static inline void set_number(const char *begin,
     out->kind = is_decimal ? EVENT_SLOT_DECIMAL : EVENT_SLOT_INT;
 }
 
-/* A number as profilers write it; *at is then behind it, where the next text tells whether the
- * window has all of it. False: whatever else. */
-static inline bool take_number(const char **at, struct path_value *out)
+/* A number as profilers write it: without its point, and how many digits are behind that. *at is
+ * then behind it, where the next text tells whether the window has all of it. False: whatever
+ * else. */
+static inline bool read_number(const char **at, int64_t *out, unsigned *fraction_digits)
 {
-    const char *begin = *at;
-    bool is_negative = *begin == '-';
-    const char *digits = begin + is_negative;
+    bool is_negative = **at == '-';
+    const char *digits = *at + is_negative;
     uint64_t number;
     uint64_t part;
     unsigned whole = take_digits(digits, &number);
@@ -149,11 +178,24 @@ static inline bool take_number(const char **at, struct path_value *out)
         return false;
     }
     *at = behind;
+    *out = is_negative ? -(int64_t)number : (int64_t)number;
+    *fraction_digits = fraction;
+    return true;
+}
+
+static inline bool take_number(const char **at, struct path_value *out)
+{
+    const char *begin = *at;
+    int64_t number;
+    unsigned fraction;
+    if (!read_number(at, &number, &fraction)) {
+        return false;
+    }
     /* Twice, for without a fraction most of it is constant. */
     if (KS_LIKELY(fraction == 0)) {
-        set_number(begin, behind, is_negative ? -(int64_t)number : (int64_t)number, 0, out);
+        set_number(begin, *at, number, 0, out);
     } else {
-        set_number(begin, behind, is_negative ? -(int64_t)number : (int64_t)number, fraction, out);
+        set_number(begin, *at, number, fraction, out);
     }
     return true;
 }
@@ -344,6 +386,7 @@ static inline void note_value(struct kineto_step *step,
     if (KS_LIKELY(taken->value->number != step->last)) {
         step->last = taken->value->number;
         step->repeats = 0;
+        step->changes_left -= step->changes_left > 0 ? 1U : 0U;
     } else if (++step->repeats == REPEATS_TO_SETTLE) {
         settle(step, raw, (uint32_t)(behind - raw), taken->value, taken->logged, taken->kind);
     }
@@ -448,6 +491,24 @@ static inline int64_t *put_constants(const struct kineto_step *step,
     return to;
 }
 
+static inline void note_blank(struct kineto_paths *paths,
+                              const struct kineto_step *step,
+                              const char *begin,
+                              const char *end,
+                              const struct json_value *value,
+                              ptrdiff_t place_in_log)
+{
+    bool is_blank = step->may_vary && step->changes_left == 0 && (value->flags & JSON_PARSED) != 0;
+    if (is_blank && paths->blank_count < KINETO_BLANKS_MAX) {
+        paths->blanks[paths->blank_count++] =
+            (struct kineto_blank){.begin = begin,
+                                  .end = end,
+                                  .value = (uint16_t)place_in_log,
+                                  .place = (uint8_t)step->place,
+                                  .is_decimal = (value->flags & JSON_DECIMAL) != 0};
+    }
+}
+
 /* The value at *at, whatever it is. */
 static inline bool take_value(struct kineto_paths *paths,
                               struct kineto_step *step,
@@ -473,6 +534,7 @@ static inline bool scan_path(struct kineto_paths *paths,
     struct kineto_step **next = &paths->first;
     int64_t *to = values;
     const char *at = begin;
+    paths->blank_count = 0;
     for (;;) {
         struct kineto_step *step = *next;
         if (KS_UNLIKELY(step == NULL || !has_text(step, at, end))) {
@@ -496,10 +558,11 @@ static inline bool scan_path(struct kineto_paths *paths,
             const struct kineto_settled *settled = &step->settled;
             *value = settled->value;
             value->ptr = raw + settled->value_off;
+            at = raw + settled->len;
+            note_blank(paths, step, raw, at, value, to - values);
             to[0] = settled->logged[0];
             to[1] = settled->logged[1];
             to += settled->logged_count;
-            at = raw + settled->len;
             next = settled->next;
             continue;
         }
@@ -517,6 +580,7 @@ static inline bool scan_path(struct kineto_paths *paths,
         if (!take_value(paths, step, &at, end, &taken)) {
             return false;
         }
+        note_blank(paths, step, raw, at, value, to - values);
         *to++ = taken.logged[0];
         if (taken.kind == EVENT_SLOT_DECIMAL) {
             *to++ = taken.logged[1];

@@ -1,7 +1,8 @@
 /* Chrome trace JSON, as PyTorch's profiler (kineto) and its forks write it, read in one pass.
  *
  *     text_stream -> kineto_reader (top level) -> kineto_events (one event at a time, repairs)
- *         -> kineto_path (an event like one before) or kineto_event (slices) -> kineto_build (rows)
+ *         -> kineto_form (an event that comes again), kineto_path (one that is written like one
+ *         before) or kineto_event (slices) -> kineto_build (rows)
  *
  * Whatever is wrong with the text is repaired or skipped and counted in the trace's warnings. */
 #ifndef KS_FORMATS_KINETO_READER_H
@@ -13,6 +14,7 @@
 #include "ingest/formats/format.h"
 #include "ingest/formats/json_lenient.h"
 #include "ingest/formats/kineto_build.h"
+#include "ingest/formats/kineto_form.h"
 #include "ingest/formats/kineto_path.h"
 #include "ingest/formats/text_stream.h"
 #include "ingest/model/trace.h"
@@ -44,6 +46,7 @@ struct kineto_reader {
     struct trace *trace;
     struct kineto_build build;
     struct kineto_paths paths;
+    struct kineto_forms forms;
     struct event_recorder *recorder; /* NULL: nobody wants the events */
     size_t memory_budget_bytes;
     uint64_t max_events; /* 0: no bound */

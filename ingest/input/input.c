@@ -206,6 +206,23 @@ bool input_open_file(struct input **out, const char *path, struct err *err)
     return start(out, in, INPUT_BLOCK_BYTES, err);
 }
 
+bool input_open_growing(struct input **out,
+                        int fd,
+                        const struct input_growth *growth,
+                        struct err *err)
+{
+    *out = NULL;
+    struct input *in = create();
+    if (in == NULL) {
+        return err_set(err, ERR_NO_MEMORY, "no memory for the input");
+    }
+    if (!source_open_growing(&in->source, fd, growth, err)) {
+        destroy(in);
+        return false;
+    }
+    return start(out, in, INPUT_BLOCK_BYTES, err);
+}
+
 bool input_open_memory(
     struct input **out, const void *bytes, size_t len, size_t block_bytes, struct err *err)
 {

@@ -54,6 +54,21 @@ struct input_stream {
 bool input_open_stream(struct input **out,
                        const struct input_stream *stream,
                        struct err *err) KS_MUST_USE;
+/* A file that somebody still writes. */
+struct input_growth {
+    void *context;
+    /* Waits until the file has more than `read_bytes` bytes and tells how many, or as many at its
+     * end. False: the rest will not come. Called by the reader thread. */
+    bool (*wait)(void *context, uint64_t read_bytes, uint64_t *there_bytes, struct err *err);
+    uint64_t total_bytes; /* as announced; 0: not */
+};
+/* The same over such a file, of which the first bytes are there. `fd`, open for reading, stays the
+ * caller's; it and the context must outlive the input, whose end waits for `wait`. There is no
+ * path. */
+bool input_open_growing(struct input **out,
+                        int fd,
+                        const struct input_growth *growth,
+                        struct err *err) KS_MUST_USE;
 /* What compressed data may become; 0: anything. */
 struct input_limits {
     uint64_t decompressed_bytes;
@@ -81,7 +96,7 @@ bool input_next(struct input *in, size_t keep, const char **window, size_t *len,
 bool input_peek(struct input *in, const char **window, size_t *len, struct err *err) KS_MUST_USE;
 
 enum input_container input_container(const struct input *in);
-/* The file's path as it was opened, for formats that must seek in it; NULL for memory. With a
+/* The file's path as it was opened, for formats that must seek in it; NULL for others. With a
  * container its bytes are not those of the windows. */
 const char *input_path(const struct input *in);
 /* Bytes of the file read so far and its size (0 of a stream); may be called from any thread. */

@@ -40,19 +40,20 @@ static ssize_t read_again(int fd, char *out, size_t cap)
     return got;
 }
 
-static bool inspect_file(struct source *source, const char *path, struct err *err)
+/* `what`: the file, in words of an error. */
+static bool inspect_file(struct source *source, const char *what, struct err *err)
 {
     struct stat status;
     if (fstat(source->fd, &status) != 0) {
-        return err_set_errno(err, ERR_IO, errno, "%s", path);
+        return err_set_errno(err, ERR_IO, errno, "%s", what);
     }
     if (!S_ISREG(status.st_mode)) {
-        return err_set(err, ERR_IO, "%s: not a regular file", path);
+        return err_set(err, ERR_IO, "%s: not a regular file", what);
     }
     char magic[ZSTD_MAGIC_BYTES];
     ssize_t got = pread(source->fd, magic, sizeof magic, 0);
     if (got < 0) {
-        return err_set_errno(err, ERR_IO, errno, "%s", path);
+        return err_set_errno(err, ERR_IO, errno, "%s", what);
     }
     source->total_bytes = (uint64_t)status.st_size;
     source->container = input_container_of(magic, (size_t)got);
@@ -66,6 +67,8 @@ static void init(struct source *source)
     source->memory = NULL;
     source->memory_at = 0;
     source->stream = (struct input_stream){.next = NULL};
+    source->growth = (struct input_growth){.wait = NULL};
+    source->there_bytes = 0;
     source->piece_len = 0;
     source->container = INPUT_PLAIN;
     source->read_max_bytes = (size_t)1 << 30;
@@ -90,6 +93,19 @@ bool source_open_file(struct source *source, const char *path, struct err *err)
     return true;
 }
 
+bool source_open_growing(struct source *source,
+                         int fd,
+                         const struct input_growth *growth,
+                         struct err *err)
+{
+    init(source);
+    source->fd = fd;
+    source->growth = *growth;
+    bool ok = inspect_file(source, "an upload that is arriving", err);
+    source->total_bytes = growth->total_bytes;
+    return ok;
+}
+
 void source_open_memory(struct source *source, const void *bytes, size_t len, size_t read_max_bytes)
 {
     init(source);
@@ -108,10 +124,10 @@ void source_open_stream(struct source *source, const struct input_stream *stream
 
 void source_close(struct source *source)
 {
-    if (source->fd >= 0) {
+    if (source->fd >= 0 && source->growth.wait == NULL) {
         (void)close(source->fd);
-        source->fd = -1;
     }
+    source->fd = -1;
 }
 
 static size_t read_memory(struct source *source, char *out, size_t cap)
@@ -141,8 +157,24 @@ static bool read_stream(struct source *source, char *out, size_t cap, size_t *le
     return true;
 }
 
+/* How many of `cap` bytes are there to be read, once there are any; 0 at the end. */
+static bool await_growth(struct source *source, size_t *cap, struct err *err)
+{
+    uint64_t read_bytes = atomic_load_explicit(&source->read_bytes, memory_order_relaxed);
+    if (source->there_bytes <= read_bytes &&
+        !source->growth.wait(source->growth.context, read_bytes, &source->there_bytes, err)) {
+        return false;
+    }
+    uint64_t left = source->there_bytes - read_bytes;
+    *cap = *cap < left ? *cap : (size_t)left;
+    return true;
+}
+
 static bool read_file(struct source *source, char *out, size_t cap, size_t *len, struct err *err)
 {
+    if (source->growth.wait != NULL && !await_growth(source, &cap, err)) {
+        return false;
+    }
     ssize_t got = read_again(source->fd, out, cap);
     if (got < 0) {
         return err_set_errno(err, ERR_IO, errno, "reading failed");

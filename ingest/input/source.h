@@ -1,5 +1,5 @@
-/* The raw bytes of an input: a regular file, memory or a stream. Read by the reader thread only,
- * but for the two atomics. */
+/* The raw bytes of an input: a regular file, one that grows, memory or a stream. Read by the reader
+ * thread only, but for the two atomics. */
 #ifndef KS_INPUT_SOURCE_H
 #define KS_INPUT_SOURCE_H
 
@@ -17,6 +17,8 @@ struct source {
     const char *memory;
     size_t memory_at;
     struct input_stream stream; /* `next` NULL: none */
+    struct input_growth growth; /* `wait` NULL: the file is whole */
+    uint64_t there_bytes;       /* of a file that grows: so many are known to be there */
     const char *piece;          /* what is left of the stream's last piece */
     size_t piece_len;
     size_t read_max_bytes; /* a single read gives no more; tests set it low */
@@ -27,6 +29,11 @@ struct source {
 };
 
 bool source_open_file(struct source *source, const char *path, struct err *err) KS_MUST_USE;
+/* `fd` stays the caller's. */
+bool source_open_growing(struct source *source,
+                         int fd,
+                         const struct input_growth *growth,
+                         struct err *err) KS_MUST_USE;
 void source_open_memory(struct source *source,
                         const void *bytes,
                         size_t len,

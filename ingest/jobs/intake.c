@@ -9,8 +9,7 @@
 
 struct intake {
     struct store_ingest *ingest;
-    struct job *job;
-    bool has_whole_budget;
+    const struct intake_file *file;
     uint64_t events;
     struct arena arena; /* of the failures' members */
     struct store_job_failure *failures;
@@ -65,7 +64,7 @@ static bool take_trace(void *context,
                        struct err *err)
 {
     struct intake *intake = context;
-    atomic_store(&intake->job->progress.stage, STAGE_STORING);
+    atomic_store(&intake->file->progress->stage, STAGE_STORING);
     intake->events += (uint64_t)item->results->event_count;
     return (timeline == NULL || store_ingest_timeline(intake->ingest, timeline, err)) &&
            store_ingest_trace(intake->ingest, item->worker, item->span_digits, item->format,
@@ -96,7 +95,7 @@ static bool
 take_failure(void *context, const char *member, const struct err *error, struct err *err)
 {
     struct intake *intake = context;
-    if (error->code == ERR_TOO_LARGE && !intake->has_whole_budget) {
+    if (error->code == ERR_TOO_LARGE && !intake->file->is_last_try) {
         *err = *error;
         return false;
     }
@@ -105,7 +104,8 @@ take_failure(void *context, const char *member, const struct err *error, struct 
 }
 
 /* Before the traces are visible: who finds them done finds the failures, too. */
-static bool store_failures(struct jobs *jobs, struct intake *intake, struct err *err)
+static bool
+store_failures(struct jobs *jobs, struct intake *intake, int64_t job_id, struct err *err)
 {
     size_t count = intake->failure_count;
     if (intake->more_failures > 0) {
@@ -114,17 +114,15 @@ static bool store_failures(struct jobs *jobs, struct intake *intake, struct err 
                       intake->more_failures);
         intake->failures[count++] = (struct store_job_failure){.member = "", .error = more};
     }
-    return count == 0 ||
-           store_job_set_failures(jobs->store, intake->job->id, intake->failures, count, err);
+    return count == 0 || store_job_set_failures(jobs->store, job_id, intake->failures, count, err);
 }
 
-static bool carry_into(struct jobs *jobs,
+static bool carry_into(const struct jobs *jobs,
                        struct intake *intake,
                        struct event_relay *relay,
-                       const char *path,
                        struct err *err)
 {
-    struct job *job = intake->job;
+    const struct intake_file *file = intake->file;
     struct pipeline_sink sink = {.context = intake,
                                  .events = event_relay_sink(relay),
                                  .timeline = {.context = intake,
@@ -134,49 +132,97 @@ static bool carry_into(struct jobs *jobs,
                                  .pack_log = store_pack_log,
                                  .trace = take_trace,
                                  .failed = take_failure};
-    struct pipeline_options options = {.memory_budget_bytes = job->grant_bytes,
+    struct pipeline_options options = {.memory_budget_bytes = file->memory_budget_bytes,
                                        .input_limits = jobs->input_limits,
                                        .max_events = jobs->max_events,
-                                       .marker = job->marker};
-    struct err second = ERR_INIT;
-    bool ok = pipeline_stream(path, job->file_name, &options, &job->progress, &sink, err);
-    bool kept = store_failures(jobs, intake, &second);
-    if (ok && !kept) {
-        *err = second;
-    }
-    return ok && kept;
+                                       .marker = file->marker};
+    return file->growth == NULL
+               ? pipeline_stream(file->path, file->file_name, &options, file->progress, &sink, err)
+               : pipeline_growing(file->fd, file->growth, file->file_name, &options, file->progress,
+                                  &sink, err);
 }
 
 /* A thread of its own stores the events while this one reads on. */
-static bool
-carry_by_relay(struct jobs *jobs, struct intake *intake, const char *path, struct err *err)
+static bool carry_by_relay(const struct jobs *jobs, struct intake *intake, struct err *err)
 {
     const struct event_sink store = {.context = intake, .take = take_events, .end = end_events};
     struct event_relay *relay = event_relay_create(&store);
     if (relay == NULL) {
         return err_set(err, ERR_NO_MEMORY, "no memory to store events");
     }
-    bool ok = carry_into(jobs, intake, relay, path, err);
+    bool ok = carry_into(jobs, intake, relay, err);
     event_relay_destroy(relay);
     return ok;
+}
+
+bool intake_read(struct jobs *jobs,
+                 const struct intake_file *file,
+                 int64_t job_id,
+                 struct store_ingest *ingest,
+                 uint64_t *events,
+                 struct err *err)
+{
+    struct intake intake = {.ingest = ingest, .file = file};
+    struct err second = ERR_INIT;
+    arena_init(&intake.arena, 0);
+    bool ok = carry_by_relay(jobs, &intake, err);
+    bool kept = store_failures(jobs, &intake, job_id, &second);
+    if (ok && !kept) {
+        *err = second;
+    }
+    arena_free(&intake.arena);
+    free(intake.failures);
+    *events = intake.events;
+    return ok && kept;
+}
+
+/* ---- jobs ---- */
+
+/* What reading ahead has brought, or NULL: then the job is one without it. */
+static struct store_ingest *take_ahead(struct jobs *jobs, struct job *job, uint64_t *events)
+{
+    if (job->ahead == NULL) {
+        return NULL;
+    }
+    struct store_ingest *ingest = ahead_take(job->ahead, job->id, events);
+    (void)pthread_mutex_lock(&jobs->lock);
+    struct ahead *failed = ingest == NULL ? job->ahead : NULL;
+    job->ahead = ingest == NULL ? NULL : job->ahead;
+    jobs->counts.read_ahead += ingest != NULL;
+    (void)pthread_mutex_unlock(&jobs->lock);
+    ahead_destroy(failed);
+    return ingest;
+}
+
+static bool read_raw(struct jobs *jobs,
+                     struct job *job,
+                     const char *path,
+                     struct store_ingest **ingest,
+                     uint64_t *events,
+                     struct err *err)
+{
+    const struct intake_file file = {.path = path,
+                                     .file_name = job->file_name,
+                                     .marker = job->marker,
+                                     .memory_budget_bytes = job->grant_bytes,
+                                     .is_last_try = job->grant_bytes >= jobs->budget_bytes,
+                                     .progress = &job->progress};
+    if (!store_ingest_begin(jobs->store, job->id, ingest, err)) {
+        *ingest = NULL;
+        return false;
+    }
+    return intake_read(jobs, &file, job->id, *ingest, events, err);
 }
 
 bool intake_run(
     struct jobs *jobs, struct job *job, const char *path, uint64_t *events, struct err *err)
 {
-    struct intake intake = {.job = job, .has_whole_budget = job->grant_bytes >= jobs->budget_bytes};
-    if (!store_ingest_begin(jobs->store, job->id, &intake.ingest, err)) {
-        return false;
-    }
-    arena_init(&intake.arena, 0);
-    bool ok = carry_by_relay(jobs, &intake, path, err);
-    arena_free(&intake.arena);
-    free(intake.failures);
-    *events = intake.events;
+    struct store_ingest *ingest = take_ahead(jobs, job, events);
+    bool ok = ingest != NULL || read_raw(jobs, job, path, &ingest, events, err);
     if (!ok || !jobs_await_arrival(jobs, job->id, err)) {
-        store_ingest_abort(intake.ingest);
+        store_ingest_abort(ingest);
         return false;
     }
-    atomic_store(&job->progress.stage, STAGE_STORING);
-    return store_ingest_publish(intake.ingest, err);
+    atomic_store(&job_progress(job)->stage, STAGE_STORING);
+    return store_ingest_publish(ingest, err);
 }

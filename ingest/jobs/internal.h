@@ -2,6 +2,7 @@
 #ifndef KS_JOBS_INTERNAL_H
 #define KS_JOBS_INTERNAL_H
 
+#include "ingest/jobs/ahead.h"
 #include "ingest/jobs/janitor.h"
 #include "ingest/jobs/jobs.h"
 
@@ -28,6 +29,7 @@ struct job {
     unsigned attempt;
     enum job_state state;
     enum job_arrival arrival;
+    struct ahead *ahead; /* who has begun to read it; NULL: nobody */
     struct pipeline_progress progress;
     struct err error; /* JOB_FAILED; from then on nothing of the job changes */
 };
@@ -51,11 +53,12 @@ struct jobs {
     struct job *head;
     uint64_t reserved_bytes; /* grants of the running jobs */
     unsigned running;
+    unsigned aheads;    /* readings ahead of those who have no job yet */
     unsigned passed_by; /* jobs that overtook the one that waits for memory */
     unsigned waiters;
-    unsigned windows;        /* analyses of windows under way */
-    bool noting;             /* a worker is at the failures that the store does not know */
-    bool left_pieces;        /* jobs have ended since free memory was given back */
+    unsigned windows; /* analyses of windows under way */
+    bool noting;      /* a worker is at the failures that the store does not know */
+    bool left_pieces; /* jobs or readings ahead have ended since free memory was given back */
     struct timespec note_at; /* when idle workers try that again */
     bool stopping;
     struct jobs_counts counts; /* without queued, running and removed */
@@ -70,6 +73,8 @@ struct jobs {
 struct job *jobs_find(struct jobs *jobs, int64_t id);
 bool job_is_unfinished(const struct job *job);
 bool job_has_name(const struct job *job, const char *run, const char *file_name);
+/* Its own, or that of who reads ahead for it; `lock` is held, or the worker asks. */
+struct pipeline_progress *job_progress(struct job *job);
 void job_free(struct job *job); /* NULL is allowed */
 /* Takes it out of the list; `lock` is held. */
 void jobs_take_out(struct jobs *jobs, const struct job *job);
@@ -84,6 +89,7 @@ struct worker_look {
     uint64_t estimate_bytes; /* what reading it will take at the most, going by its size, its
                                 container and whether it is JSON or a table */
     bool is_archive;         /* false also for what cannot be looked into */
+    bool is_json;            /* the same */
 };
 struct worker_look worker_look_into(const char *path, uint64_t size_bytes);
 /* The body of a worker thread; `argument` is the jobs. */

@@ -37,9 +37,15 @@ bool job_has_name(const struct job *job, const char *run, const char *file_name)
     return strcmp(job->file_name, file_name) == 0 && strcmp(job->run, run) == 0;
 }
 
+struct pipeline_progress *job_progress(struct job *job)
+{
+    return job->ahead == NULL ? &job->progress : ahead_progress(job->ahead);
+}
+
 void job_free(struct job *job)
 {
     if (job != NULL) {
+        ahead_destroy(job->ahead);
         free(job->run);
         free(job->file_name);
         free(job->marker);
@@ -417,6 +423,7 @@ static bool has_room(struct jobs *jobs, struct err *err)
 static bool enqueue(struct jobs *jobs,
                     uint64_t estimate_bytes,
                     struct store_job *row,
+                    struct ahead *ahead,
                     struct jobs_submission *out,
                     struct err *err)
 {
@@ -430,6 +437,10 @@ static bool enqueue(struct jobs *jobs,
     }
     out->job_id = job->id;
     (void)pthread_mutex_lock(&jobs->lock);
+    if (ahead != NULL) {
+        ahead_hand_over(ahead);
+        job->ahead = ahead;
+    }
     append(jobs, job);
     (void)pthread_mutex_unlock(&jobs->lock);
     return true;
@@ -516,6 +527,7 @@ bool jobs_submit(struct jobs *jobs,
                             .marker = has_marker ? hints->marker : NULL,
                             .rank = hints == NULL ? STORE_NO_RANK : hints->rank,
                             .project = hints == NULL ? NULL : hints->project};
+    struct ahead *ahead = hints == NULL ? NULL : hints->ahead;
     const char *path = NULL;
     *out = (struct jobs_submission){0};
     struct worker_look look = {.is_archive = false};
@@ -528,8 +540,11 @@ bool jobs_submit(struct jobs *jobs,
         decision = decide(jobs, arena, &row, out, err);
     }
     bool queued = decision == DECIDED_QUEUE && has_room(jobs, err) &&
-                  enqueue(jobs, look.estimate_bytes, &row, out, err);
+                  enqueue(jobs, look.estimate_bytes, &row, ahead, out, err);
     (void)pthread_mutex_unlock(&jobs->submit_lock);
+    if (!queued) {
+        ahead_drop(ahead);
+    }
     if (queued) {
         return arrive(jobs, out->job_id, sha256_hex, err);
     }
@@ -543,23 +558,30 @@ bool jobs_submit(struct jobs *jobs,
 
 /* ---- watching ---- */
 
-static uint64_t version_of(const struct job *job)
+/* Whoever reads ahead: a job that no worker has taken waits. */
+static enum pipeline_stage stage_of(struct job *job)
 {
-    return (uint64_t)job->attempt * VERSIONS_AN_ATTEMPT + 1 +
-           (uint64_t)atomic_load(&job->progress.stage);
+    return job->state == JOB_QUEUED ? STAGE_QUEUED
+                                    : (enum pipeline_stage)atomic_load(&job_progress(job)->stage);
 }
 
-static void read_live(const struct job *job, struct jobs_status *out)
+static uint64_t version_of(struct job *job)
+{
+    return (uint64_t)job->attempt * VERSIONS_AN_ATTEMPT + 1 + (uint64_t)stage_of(job);
+}
+
+static void read_live(struct job *job, struct jobs_status *out)
 {
     bool failed = job->state == JOB_FAILED;
+    const struct pipeline_progress *progress = job_progress(job);
     *out = (struct jobs_status){
         .id = job->id,
         .state = job->state,
-        .bytes_done = atomic_load(&job->progress.bytes_done),
-        .bytes_total = atomic_load(&job->progress.bytes_total),
+        .bytes_done = atomic_load(&progress->bytes_done),
+        .bytes_total = atomic_load(&progress->bytes_total),
         .error = ERR_INIT,
     };
-    out->stage = failed ? STAGE_DONE : (enum pipeline_stage)atomic_load(&job->progress.stage);
+    out->stage = failed ? STAGE_DONE : stage_of(job);
     out->version = failed ? VERSION_FINISHED : version_of(job);
     if (failed) {
         out->error = job->error;
@@ -599,7 +621,7 @@ bool jobs_status(
     struct jobs *jobs, struct arena *arena, int64_t id, struct jobs_status *out, struct err *err)
 {
     (void)pthread_mutex_lock(&jobs->lock);
-    const struct job *job = jobs_find(jobs, id);
+    struct job *job = jobs_find(jobs, id);
     bool is_live = job != NULL;
     if (is_live) {
         read_live(job, out);
@@ -619,7 +641,7 @@ struct wait {
 /* Sleeps once. False when there is nothing more to wait for; `lock` is held. */
 static bool wait_once(struct jobs *jobs, const struct wait *wait)
 {
-    const struct job *job = jobs_find(jobs, wait->id);
+    struct job *job = jobs_find(jobs, wait->id);
     if (job == NULL || job->state == JOB_FAILED) {
         return false;
     }
@@ -657,7 +679,7 @@ bool jobs_wait(struct jobs *jobs,
     jobs->waiters++;
     while (wait_once(jobs, &wait)) {
     }
-    const struct job *job = jobs_find(jobs, id);
+    struct job *job = jobs_find(jobs, id);
     bool is_live = job != NULL;
     if (is_live) {
         read_live(job, out);

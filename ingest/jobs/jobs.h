@@ -7,6 +7,7 @@
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"
 #include "ingest/base/log.h"
+#include "ingest/jobs/ahead.h"
 #include "ingest/jobs/pipeline.h"
 #include "ingest/store/retention.h"
 #include "ingest/store/store.h"
@@ -67,6 +68,9 @@ struct jobs_hints {
     int64_t rank;       /* of the process that wrote the trace; STORE_NO_RANK */
     const char
         *project; /* of its run: the one it has, else that which this file gives it; NULL: none */
+    /* Who has begun to read it (ahead.h): taken over by jobs_submit, whatever comes of it; NULL:
+     * nobody. */
+    struct ahead *ahead;
 };
 
 /* Takes a committed blob. Same bytes and same hints under the same run and name: `already`, or the
@@ -138,6 +142,7 @@ struct jobs_counts {
     uint64_t queued, running, done, failed; /* done, failed: since the start of the process */
     uint64_t bytes_ingested;
     uint64_t events_ingested;
+    uint64_t read_ahead;                /* of those done, files that were read as they arrived */
     uint64_t durations[JOBS_DURATIONS]; /* jobs that are done or failed, by how long they ran */
     uint64_t took_us;                   /* all of them together */
     uint64_t removed[RETENTION_REASON_COUNT]; /* runs that went by themselves, as done */

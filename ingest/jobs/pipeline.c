@@ -23,10 +23,17 @@ const char *pipeline_stage_text(enum pipeline_stage stage)
 /* ---- one trace after the other ---- */
 
 static bool
+go_on(const struct pipeline_way *way, struct input *in, const char *file_name, struct err *err)
+{
+    struct sampler sampler;
+    sampler_start(&sampler, in, way->progress);
+    return pipeline_file(way, in, &sampler, &(struct pipeline_name){.file_name = file_name}, err);
+}
+
+static bool
 go(const struct pipeline_way *way, const char *path, const char *file_name, struct err *err)
 {
     struct input *in;
-    struct sampler sampler;
     bool is_archive = false;
     if (!input_open_file(&in, path, err)) {
         return false;
@@ -36,11 +43,19 @@ go(const struct pipeline_way *way, const char *path, const char *file_name, stru
         input_close(in);
         return false;
     }
-    if (is_archive) {
-        return pipeline_archive(way, in, path, err);
-    }
-    sampler_start(&sampler, in, way->progress);
-    return pipeline_file(way, in, &sampler, &(struct pipeline_name){.file_name = file_name}, err);
+    return is_archive ? pipeline_archive(way, in, path, err) : go_on(way, in, file_name, err);
+}
+
+static struct pipeline_way way_of(const struct pipeline_options *options,
+                                  struct pipeline_progress *progress,
+                                  const struct pipeline_sink *sink)
+{
+    return (struct pipeline_way){.memory_budget_bytes = options->memory_budget_bytes,
+                                 .input_limits = options->input_limits,
+                                 .max_events = options->max_events,
+                                 .cycles = {.marker = options->marker},
+                                 .progress = progress,
+                                 .sink = sink};
 }
 
 bool pipeline_stream(const char *path,
@@ -52,12 +67,7 @@ bool pipeline_stream(const char *path,
 {
     static const struct pipeline_options nothing_special = {0};
     const struct pipeline_options *wanted = options == NULL ? &nothing_special : options;
-    struct pipeline_way way = {.memory_budget_bytes = wanted->memory_budget_bytes,
-                               .input_limits = wanted->input_limits,
-                               .max_events = wanted->max_events,
-                               .cycles = {.marker = wanted->marker},
-                               .progress = progress,
-                               .sink = sink};
+    struct pipeline_way way = way_of(wanted, progress, sink);
     struct hardware hardware;
     heap_work();
     if (wanted->hardware_path == NULL) {
@@ -70,6 +80,24 @@ bool pipeline_stream(const char *path,
     }
     arena_free(&hardware.arena);
     return ok;
+}
+
+bool pipeline_growing(int fd,
+                      const struct input_growth *growth,
+                      const char *file_name,
+                      const struct pipeline_options *options,
+                      struct pipeline_progress *progress,
+                      const struct pipeline_sink *sink,
+                      struct err *err)
+{
+    struct pipeline_way way = way_of(options, progress, sink);
+    struct input *in;
+    heap_work();
+    if (!input_open_growing(&in, fd, growth, err)) {
+        return false;
+    }
+    input_limit(in, &way.input_limits);
+    return go_on(&way, in, file_name, err);
 }
 
 /* ---- all of them at once ---- */

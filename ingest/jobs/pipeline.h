@@ -103,6 +103,15 @@ bool pipeline_stream(const char *path,
                      struct pipeline_progress *progress,
                      const struct pipeline_sink *sink,
                      struct err *err) KS_MUST_USE;
+/* The same of a file that is still being written, as input_open_growing: no archive, and without a
+ * hardware file. */
+bool pipeline_growing(int fd,
+                      const struct input_growth *growth,
+                      const char *file_name,
+                      const struct pipeline_options *options,
+                      struct pipeline_progress *progress,
+                      const struct pipeline_sink *sink,
+                      struct err *err) KS_MUST_USE;
 /* The same with all results collected, without events and timelines. On false the output is empty.
  */
 bool pipeline_run(const char *path,

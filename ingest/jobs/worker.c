@@ -73,6 +73,7 @@ look_at_head(struct worker_look *look, const char *head, size_t len, uint64_t si
     bool known = input_peek(in, &text, &text_len, &ignored);
     look->is_archive = known && tar_recognises(text, text_len);
     bool is_table = known && !look->is_archive && holds_a_table(text, text_len);
+    look->is_json = known && !look->is_archive && !is_table;
     look->estimate_bytes = estimate(size_bytes, container, is_table);
     input_close(in);
 }
@@ -400,7 +401,7 @@ void *worker_run(void *argument)
         if (job != NULL) {
             run_one(jobs, job);
             tidy_up(jobs);
-        } else if (jobs->left_pieces && jobs->running == 0) {
+        } else if (jobs->left_pieces && jobs->running == 0 && jobs->aheads == 0) {
             return_memory(jobs);
         } else {
             sleep_until_work(jobs);

@@ -441,9 +441,9 @@ bool trace_set_class(struct trace *trace, uint32_t event, struct event_class cla
     return number != UINT32_MAX && put_index(&trace->events, &trace->events.class, event, number);
 }
 
-bool trace_add_event(struct trace *trace, const struct trace_event *event)
+static inline bool
+add_row(struct trace_events *events, const struct trace_event *event, uint32_t class)
 {
-    struct trace_events *events = &trace->events;
     if (KS_UNLIKELY(events->count == events->capacity)) {
         size_t rows = grown(events->capacity, ROWS_FIRST, ROWS_MAX);
         if (rows <= events->count || !resize_columns(events, (uint32_t)rows)) {
@@ -451,12 +451,7 @@ bool trace_add_event(struct trace *trace, const struct trace_event *event)
         }
     }
     uint32_t row = events->count;
-    struct event_class common = {.category = event->category,
-                                 .kind = (uint8_t)event->kind,
-                                 .flags = event->flags,
-                                 .phase = event->phase};
-    uint32_t class = class_number(trace, &common);
-    if (class == UINT32_MAX || !put_index(events, &events->class, row, class) ||
+    if (!put_index(events, &events->class, row, class) ||
         !put_index(events, &events->track, row, event->track) ||
         !put_number(&events->dur_ns, row, event->dur_ns) ||
         !put_number(&events->correlation, row, event->correlation) ||
@@ -468,6 +463,21 @@ bool trace_add_event(struct trace *trace, const struct trace_event *event)
     events->name[row] = event->name;
     events->args[row] = event->args;
     return true;
+}
+
+bool trace_add_event(struct trace *trace, const struct trace_event *event)
+{
+    struct event_class common = {.category = event->category,
+                                 .kind = (uint8_t)event->kind,
+                                 .flags = event->flags,
+                                 .phase = event->phase};
+    uint32_t class = class_number(trace, &common);
+    return class != UINT32_MAX && add_row(&trace->events, event, class);
+}
+
+bool trace_add_event_of_class(struct trace *trace, const struct trace_event *event, uint32_t class)
+{
+    return add_row(&trace->events, event, class);
 }
 
 static struct track_key track_key(const struct trace_track *track)

@@ -383,6 +383,10 @@ struct trace_event {
 
 /* Appends a row. False without memory or when UINT32_MAX - 1 rows are there. */
 bool trace_add_event(struct trace *trace, const struct trace_event *event) KS_MUST_USE;
+/* The same, of the class of another row (trace_index of `class`), whatever *event says of it. */
+bool trace_add_event_of_class(struct trace *trace,
+                              const struct trace_event *event,
+                              uint32_t class) KS_MUST_USE;
 /* Another duration for an event. False without memory. */
 bool trace_set_dur_ns(struct trace *trace, uint32_t event, int64_t dur_ns) KS_MUST_USE;
 /* Another class for an event. False without memory. */

@@ -8,29 +8,24 @@
 
 #include <stdlib.h>
 
-/* What is collected before the writer is asked for. */
-#define PENDING_BYTES ((size_t)4 << 20)
-#define PENDING_BLOCKS 64u
-
 struct event_writer {
     struct store *store;
-    int64_t log_id;
     struct event_encoder *encoder;
-    struct encoded_block blocks[PENDING_BLOCKS];
+    struct encoded_block *blocks; /* not written yet */
     size_t block_count;
+    size_t block_capacity;
     size_t pending_bytes;
     uint32_t texts_written;
     struct pack pack;
 };
 
-struct event_writer *event_writer_create(struct store *store, int64_t log_id)
+struct event_writer *event_writer_create(struct store *store)
 {
     struct event_writer *writer = calloc(1, sizeof *writer);
     if (writer == NULL) {
         return NULL;
     }
     writer->store = store;
-    writer->log_id = log_id;
     pack_init(&writer->pack);
     writer->encoder = event_encoder_create();
     if (writer->encoder == NULL) {
@@ -56,6 +51,7 @@ void event_writer_destroy(struct event_writer *writer)
         return;
     }
     free_blocks(writer);
+    free(writer->blocks);
     event_encoder_destroy(writer->encoder);
     pack_free(&writer->pack);
     free(writer);
@@ -130,11 +126,14 @@ write_end(struct event_writer *writer, struct row_writer *rows, const struct eve
 }
 
 /* Texts stand before the blocks that use them. */
-static bool
-flush(struct event_writer *writer, const struct event_log *log, bool is_last, struct err *err)
+static bool write_pending(struct event_writer *writer,
+                          int64_t log_id,
+                          const struct event_log *log,
+                          bool is_last,
+                          struct err *err)
 {
     struct row_writer rows;
-    if (!row_writer_init(&rows, writer->store, writer->log_id, err)) {
+    if (!row_writer_init(&rows, writer->store, log_id, err)) {
         return false;
     }
     while (write_segment(writer, &rows, log->texts, is_last)) {
@@ -149,24 +148,58 @@ flush(struct event_writer *writer, const struct event_log *log, bool is_last, st
     return row_writer_finish(&rows);
 }
 
+bool event_writer_flush(struct event_writer *writer,
+                        int64_t log_id,
+                        const struct event_log *log,
+                        struct err *err)
+{
+    return write_pending(writer, log_id, log, false, err);
+}
+
+bool event_writer_end(struct event_writer *writer,
+                      int64_t log_id,
+                      const struct event_log *log,
+                      struct err *err)
+{
+    return write_pending(writer, log_id, log, true, err);
+}
+
 /* ---- collecting ---- */
+
+/* For one more. */
+static bool make_room(struct event_writer *writer)
+{
+    if (writer->block_count < writer->block_capacity) {
+        return true;
+    }
+    size_t capacity = 2 * writer->block_capacity + 16;
+    struct encoded_block *grown = realloc(writer->blocks, capacity * sizeof *grown);
+    if (grown == NULL) {
+        return false;
+    }
+    writer->blocks = grown;
+    writer->block_capacity = capacity;
+    return true;
+}
 
 bool event_writer_add(struct event_writer *writer,
                       const struct event_log *log,
                       const struct event_batch *batch,
                       struct err *err)
 {
+    if (!make_room(writer)) {
+        return err_set(err, ERR_NO_MEMORY, "no memory to store events");
+    }
     struct encoded_block *block = &writer->blocks[writer->block_count];
     if (!event_encoder_encode(writer->encoder, log, batch, block, err)) {
         return false;
     }
     writer->block_count++;
     writer->pending_bytes += block->texts_len + block->bytes_len;
-    bool is_full = writer->pending_bytes >= PENDING_BYTES || writer->block_count == PENDING_BLOCKS;
-    return !is_full || flush(writer, log, false, err);
+    return true;
 }
 
-bool event_writer_end(struct event_writer *writer, const struct event_log *log, struct err *err)
+size_t event_writer_pending_bytes(const struct event_writer *writer)
 {
-    return flush(writer, log, true, err);
+    return writer->pending_bytes;
 }

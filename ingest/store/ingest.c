@@ -9,10 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Of events, what is collected before the writer is asked for, and before the owner is. */
+#define PENDING_BYTES ((size_t)2 << 20)
+#define PENDING_AHEAD_BYTES ((size_t)16 << 20)
+
 struct store_ingest {
     struct store *store;
+    struct store_ingest_owner owner; /* `await` NULL: the job is known */
     int64_t job_id;
-    int64_t upload_id;
+    int64_t upload_id;           /* 0: the job is not known yet */
     int64_t log_id;              /* of the trace that is being read; 0: nothing of it came yet */
     struct event_writer *events; /* NULL: none came yet */
     struct timeline_rows *timeline;
@@ -43,25 +48,64 @@ static bool insert_upload(struct store_ingest *ingest, struct err *err)
                                           (long long)ingest->job_id);
 }
 
+static bool begin_upload(struct store_ingest *ingest, struct err *err)
+{
+    bool ok = store_write_begin(ingest->store, STORE_BATCH, err) &&
+              store_write_end(ingest->store, insert_upload(ingest, err), err);
+    if (!ok) {
+        ingest->upload_id = 0;
+    }
+    return ok;
+}
+
+static struct store_ingest *new_ingest(struct store *store, struct err *err)
+{
+    struct store_ingest *ingest = calloc(1, sizeof *ingest);
+    if (ingest == NULL) {
+        (void)err_set(err, ERR_NO_MEMORY, "no memory to store a trace");
+        return NULL;
+    }
+    ingest->store = store;
+    return ingest;
+}
+
 bool store_ingest_begin(struct store *store,
                         int64_t job_id,
                         struct store_ingest **out,
                         struct err *err)
 {
-    struct store_ingest *ingest = calloc(1, sizeof *ingest);
+    struct store_ingest *ingest = new_ingest(store, err);
     if (ingest == NULL) {
-        return err_set(err, ERR_NO_MEMORY, "no memory to store a trace");
+        return false;
     }
-    ingest->store = store;
     ingest->job_id = job_id;
-    bool ok = store_write_begin(store, STORE_BATCH, err);
-    ok = ok && store_write_end(store, insert_upload(ingest, err), err);
-    if (!ok) {
+    if (!begin_upload(ingest, err)) {
         free(ingest);
         return false;
     }
     *out = ingest;
     return true;
+}
+
+bool store_ingest_begin_ahead(struct store *store,
+                              const struct store_ingest_owner *owner,
+                              struct store_ingest **out,
+                              struct err *err)
+{
+    *out = new_ingest(store, err);
+    if (*out == NULL) {
+        return false;
+    }
+    (*out)->owner = *owner;
+    return true;
+}
+
+/* To be called before a row is written, outside of transactions. */
+static bool know_job(struct store_ingest *ingest, struct err *err)
+{
+    return ingest->upload_id != 0 ||
+           (ingest->owner.await(ingest->owner.context, &ingest->job_id, err) &&
+            begin_upload(ingest, err));
 }
 
 /* ---- the log of the trace that is being read ---- */
@@ -80,7 +124,7 @@ bool ingest_log_open(struct store_ingest *ingest, int64_t *log_id, struct err *e
 {
     struct store *store = ingest->store;
     if (ingest->log_id == 0) {
-        if (!store_write_begin(store, STORE_BATCH, err)) {
+        if (!know_job(ingest, err) || !store_write_begin(store, STORE_BATCH, err)) {
             return false;
         }
         bool ok = db_run_id(store->writer, "INSERT INTO event_log (upload_id) VALUES (?)",
@@ -110,15 +154,16 @@ static void end_timeline(struct store_ingest *ingest)
 
 static bool begin_events(struct store_ingest *ingest, struct err *err)
 {
-    int64_t log_id;
-    if (ingest->events != NULL) {
-        return true;
+    if (ingest->events == NULL) {
+        ingest->events = event_writer_create(ingest->store);
     }
-    if (!ingest_log_open(ingest, &log_id, err)) {
-        return false;
-    }
-    ingest->events = event_writer_create(ingest->store, log_id);
     return ingest->events != NULL || err_set(err, ERR_NO_MEMORY, "no memory to store events");
+}
+
+static bool has_enough(const struct store_ingest *ingest)
+{
+    size_t enough_bytes = ingest->upload_id == 0 ? PENDING_AHEAD_BYTES : PENDING_BYTES;
+    return event_writer_pending_bytes(ingest->events) >= enough_bytes;
 }
 
 bool store_ingest_events(struct store_ingest *ingest,
@@ -126,14 +171,21 @@ bool store_ingest_events(struct store_ingest *ingest,
                          const struct event_batch *batch,
                          struct err *err)
 {
-    return begin_events(ingest, err) && event_writer_add(ingest->events, log, batch, err);
+    int64_t log_id;
+    if (!begin_events(ingest, err) || !event_writer_add(ingest->events, log, batch, err)) {
+        return false;
+    }
+    return !has_enough(ingest) || (ingest_log_open(ingest, &log_id, err) &&
+                                   event_writer_flush(ingest->events, log_id, log, err));
 }
 
 bool store_ingest_events_end(struct store_ingest *ingest,
                              const struct event_log *log,
                              struct err *err)
 {
-    bool ok = begin_events(ingest, err) && event_writer_end(ingest->events, log, err);
+    int64_t log_id;
+    bool ok = begin_events(ingest, err) && ingest_log_open(ingest, &log_id, err) &&
+              event_writer_end(ingest->events, log_id, log, err);
     end_events(ingest);
     return ok;
 }
@@ -180,6 +232,9 @@ bool store_ingest_trace(struct store_ingest *ingest,
                         const struct trace_results *results,
                         struct err *err)
 {
+    if (!know_job(ingest, err)) {
+        return false;
+    }
     struct trace_place place = {.upload_id = ingest->upload_id,
                                 .log_id = ingest->log_id,
                                 .worker = worker,
@@ -316,7 +371,7 @@ void store_ingest_abort(struct store_ingest *ingest)
     struct err err = ERR_INIT;
     end_events(ingest);
     end_timeline(ingest);
-    if (!remove_upload(ingest, &err)) {
+    if (ingest->upload_id != 0 && !remove_upload(ingest, &err)) {
         log_write(ingest->store->log, LOG_WARN,
                   "an upload that was given up stays until the next start: %s", err.msg);
     }

@@ -27,6 +27,7 @@ struct store_blob {
     struct spool *spool;
     uint64_t size_bytes;        /* once it is committed */
     char name[FILE_NAME_BYTES]; /* below incoming/ */
+    char *path;                 /* of that, once it was asked for */
 };
 
 /* ---- paths ---- */
@@ -228,6 +229,21 @@ bool store_blob_write(struct store_blob *blob, const void *bytes, size_t len, st
     return errnum == 0 || cannot_write(blob, errnum, err);
 }
 
+const char *store_blob_incoming(struct store_blob *blob)
+{
+    struct err ignored = ERR_INIT;
+    char path[PATH_BYTES];
+    if (blob->path == NULL && incoming_path(blob->store, blob->name, path, &ignored)) {
+        blob->path = strdup(path);
+    }
+    return blob->path;
+}
+
+uint64_t store_blob_there_bytes(const struct store_blob *blob)
+{
+    return spool_size_bytes(blob->spool);
+}
+
 /* Where rows that are on disk refer to the hash, its name must not stand for less than the whole
  * file, not even after a power loss. */
 static bool
@@ -326,6 +342,7 @@ void store_blob_discard(struct store_blob *blob)
     if (blob->name[0] != '\0' && incoming_path(blob->store, blob->name, path, &ignored)) {
         (void)unlink(path);
     }
+    free(blob->path);
     free(blob);
 }
 

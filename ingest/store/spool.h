@@ -21,7 +21,7 @@ int spool_add(struct spool *spool, const void *bytes, size_t len) KS_MUST_USE;
 int spool_end(struct spool *spool) KS_MUST_USE;
 /* After spool_end: lower-case hex; empty when hashing has failed. */
 void spool_sha256(struct spool *spool, char sha256_hex[SHA256_HEX_BYTES]);
-/* So many bytes are written; after spool_end. */
+/* So many bytes are written: all of them after spool_end. */
 uint64_t spool_size_bytes(const struct spool *spool);
 /* At any time; NULL is allowed. */
 void spool_destroy(struct spool *spool);

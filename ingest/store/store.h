@@ -58,6 +58,10 @@ struct store_blob;
 bool store_blob_create(struct store *store, struct store_blob **out, struct err *err) KS_MUST_USE;
 bool store_blob_write(struct store_blob *blob, const void *bytes, size_t len, struct err *err)
     KS_MUST_USE;
+/* The file in incoming/, until it is committed; valid as long as the blob. NULL without memory. */
+const char *store_blob_incoming(struct store_blob *blob);
+/* So many bytes can be read there; the rest of what was given is not written yet. */
+uint64_t store_blob_there_bytes(const struct store_blob *blob);
 /* Moved to its place under its hash (an equal file that is there already stays), where it can be
  * read. It may be lost with the power until store_blob_keep. Frees the blob, also on false. */
 bool store_blob_commit(struct store_blob *blob,
@@ -166,6 +170,18 @@ bool store_ingest_begin(struct store *store,
                         int64_t job_id,
                         struct store_ingest **out,
                         struct err *err) KS_MUST_USE;
+/* The job of an ingest that begins before it. */
+struct store_ingest_owner {
+    void *context;
+    /* Waits until there is a job. False: there will be none. */
+    bool (*await)(void *context, int64_t *job_id, struct err *err);
+};
+/* The same for a job to come: some megabytes of events are kept in memory, and `owner` (which must
+ * outlive the ingest) is asked, once, when the first row is to be written. */
+bool store_ingest_begin_ahead(struct store *store,
+                              const struct store_ingest_owner *owner,
+                              struct store_ingest **out,
+                              struct err *err) KS_MUST_USE;
 /* A result_log_packer (model/results.h): the bytes in which a trace's log is stored. Any thread. */
 bool store_pack_log(enum result_log log, const void *columns, struct packed_log *out) KS_MUST_USE;
 /* Writes one trace in bounded batches (other uploads commit in between). Several may be written. */

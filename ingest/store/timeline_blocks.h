@@ -2,12 +2,21 @@
  *
  *     head      flags, items, runs
  *     tracks    a run of items a track: track and first start as differences, length
- *     start     within a run, difference to the item before
- *     slices:   duration + 1, lane (difference), label, event (difference);
- *               merged ones: count - 1, duration - busy
- *     points:   lane, event (differences), last;
+ *     start     within a run, difference to the item before; tiles
+ *     slices:   duration + 1, 0 for instants; tiles
+ *               lane (difference) and label, both even; event;
+ *               merged ones: count - 1, even; duration - busy
+ *     points:   lane (difference), even; event, last;
  *               those of cells: last - min, max - last
  *     flows:    sorted event, other event (differences), kind
+ *
+ * Where all starts (as differences), durations and what is busy are whole microseconds, these are
+ * what is stored. A track's events stand in two parts of the file, calls of the runtime apart from
+ * operators: an event is its difference to one of two bases, which it then replaces, and in the
+ * lowest bit which one.
+ *
+ * Blocks without TIMELINE_FLAG_TILES are older: there all columns are plain numbers in the frame,
+ * and events are differences to the one before.
  *
  * Values of counters are differences of integers to the point before in the same lane where all
  * are integers, and their bits, each xor the one before, where not. */
@@ -20,6 +29,9 @@
 #define TIMELINE_FLAG_MERGED 1u
 #define TIMELINE_FLAG_CELLS 1u
 #define TIMELINE_FLAG_WHOLE 2u
+#define TIMELINE_FLAG_TILES 4u
+#define TIMELINE_FLAG_MICROS 8u
+#define TIMELINE_EVENT_BASES 2u
 /* Lanes of counters that remember their value before; lanes a multiple apart share it. */
 #define TIMELINE_VALUE_LANES 64u
 

@@ -1,8 +1,14 @@
 /* Columns of unsigned numbers as bytes, each number in as few bytes as it needs, and a zstd frame
- * around them.
+ * around them. Numbers that zstd makes little of stand before the frame, as tiles of bits.
  *
  *     column: lengths of the numbers, 4 bits each, the first in the lower half of its byte;
  *             then the bytes of the numbers, lowest first
+ *     even:   bytes of a number, one byte: 1, 2 or 4; then the numbers
+ *     tile:   bits a number, one byte: 0 to 56, or 64; then the bits of 16 numbers (the last tile
+ *             of a column may have fewer), lowest first, filled up to a byte
+ *
+ *     stored: the frame; or, where there are tiles, 1, their length (4 bytes, lowest first), their
+ *             checksum (8), the tiles, the frame
  *
  * Made for speed: a column is checked once, then read without a branch a number. */
 #ifndef KS_STORE_TIMELINE_CODER_H
@@ -19,6 +25,7 @@
 /* Not thread-safe. Used again and again: memory is taken once. */
 struct column_writer {
     struct buf raw;
+    struct buf tiles;
     struct ZSTD_CCtx_s *zstd;
 };
 
@@ -36,8 +43,12 @@ struct column_pen {
 struct column_pen column_begin(struct column_writer *writer, size_t count) KS_MUST_USE;
 static inline void column_two(struct column_pen *pen, uint64_t low, uint64_t high);
 void column_end(struct column_writer *writer, struct column_pen pen);
+/* Numbers all of which have the length of the largest one: 1, 2 or 4 bytes. */
+void column_put_even(struct column_writer *writer, const uint32_t *values, size_t count);
 void column_put_bytes(struct column_writer *writer, const void *bytes, size_t len);
-/* Appends the frame to `out`. ERR_NO_MEMORY. */
+/* The same as tiles, whose columns have an order of their own. */
+void column_put_tiles(struct column_writer *writer, const uint64_t *values, size_t count);
+/* Appends all of it to `out`. ERR_NO_MEMORY. */
 bool column_writer_finish(struct column_writer *writer,
                           struct buf *out,
                           struct err *err) KS_MUST_USE;
@@ -49,6 +60,8 @@ struct column_reader {
     size_t raw_max_bytes;
     const unsigned char *at;
     const unsigned char *end;
+    const unsigned char *tiles_at;
+    const unsigned char *tiles_end;
     bool failed;
     struct ZSTD_DCtx_s *zstd;
 };
@@ -63,6 +76,8 @@ bool column_reader_open(struct column_reader *reader,
                         struct err *err) KS_MUST_USE;
 /* False (and `failed`) when there are not so many; then `values` is zeros. */
 bool column_get(struct column_reader *reader, uint64_t *values, size_t count);
+bool column_get_tiles(struct column_reader *reader, uint64_t *values, size_t count);
+bool column_get_even(struct column_reader *reader, uint32_t *values, size_t count);
 /* NULL (and `failed`) when there are fewer; valid until the next open. */
 const char *column_get_bytes(struct column_reader *reader, size_t len);
 /* Whether everything fitted and nothing is left. ERR_STORE. */

@@ -15,43 +15,75 @@ static bool not_so(struct err *err, const char *what)
     return err_set(err, ERR_INTERNAL, "a block of the timeline %s", what);
 }
 
+static bool not_sorted(struct err *err)
+{
+    return not_so(err, "is not sorted");
+}
+
 /* ---- columns ---- */
 
-/* Number `i` of a column. */
-typedef uint64_t (*number_at)(const void *column, uint32_t i);
-
-static inline void
-put_numbers(struct column_writer *writer, uint32_t count, number_at number, const void *column)
+static void put_lanes(struct column_writer *writer, const uint32_t *lanes, uint32_t count)
 {
-    struct column_pen pen = column_begin(writer, count);
-    uint32_t paired = count - count % 2;
-    if (pen.control == NULL) {
-        return;
+    uint32_t out[TIMELINE_BLOCK_ITEMS];
+    uint32_t last = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t difference = lanes[i] - last;
+        out[i] = difference << 1 ^ (0 - (difference >> 31));
+        last = lanes[i];
     }
-    for (uint32_t i = 0; i < paired; i += 2) {
-        column_two(&pen, number(column, i), number(column, i + 1));
-    }
-    if (paired < count) {
-        column_two(&pen, number(column, paired), 0);
-    }
-    column_end(writer, pen);
+    column_put_even(writer, out, count);
 }
 
-static inline uint64_t difference_at(const void *column, uint32_t i)
+/* The bases between which a difference is large are those of two parts of the file. */
+#define NEAR_EVENTS 4096u
+
+static uint64_t distance(uint32_t a, uint32_t b)
 {
-    const uint32_t *values = column;
-    return column_fold((uint64_t)values[i] - (i == 0 ? 0 : values[i - 1]));
+    return a > b ? a - b : b - a;
 }
 
-static inline uint64_t value_at(const void *column, uint32_t i)
+static void put_events(struct column_writer *writer, const uint32_t *events, uint32_t count)
 {
-    const uint32_t *values = column;
-    return values[i];
+    struct numbers out;
+    uint32_t bases[TIMELINE_EVENT_BASES] = {0};
+    uint32_t latest = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t event = events[i];
+        uint32_t other = latest ^ 1;
+        uint64_t to_latest = distance(event, bases[latest]);
+        bool is_other = to_latest >= NEAR_EVENTS || distance(event, bases[other]) < to_latest;
+        latest = is_other ? other : latest;
+        out.at[i] = column_fold((uint64_t)event - bases[latest]) << 1 | latest;
+        bases[latest] = event;
+    }
+    column_put(writer, out.at, count);
 }
 
-static void put_differences(struct column_writer *writer, const uint32_t *column, uint32_t count)
+/* ---- times ---- */
+
+#define MICRO_NS 1000u
+/* 1000 is 8 times 125; what is multiplied by this is divided by 125 if it can be. */
+#define MICRO_SHIFT 3u
+#define MICRO_INVERSE UINT64_C(0x1CAC083126E978D5)
+#define WORD_BITS 64u
+
+/* Times in this unit, which divides all of them: a quotient takes no division. */
+struct unit {
+    uint64_t inverse;
+    unsigned shift;
+};
+static const struct unit NANOS = {1, 0};
+static const struct unit MICROS = {MICRO_INVERSE, MICRO_SHIFT};
+
+static inline uint64_t in_unit(uint64_t time_ns, struct unit unit)
 {
-    put_numbers(writer, count, difference_at, column);
+    return (time_ns >> unit.shift) * unit.inverse;
+}
+
+static inline bool is_micros(uint64_t time_ns)
+{
+    uint64_t product = time_ns * MICRO_INVERSE;
+    return (product >> MICRO_SHIFT | product << (WORD_BITS - MICRO_SHIFT)) <= UINT64_MAX / MICRO_NS;
 }
 
 /* ---- where items stand ---- */
@@ -63,81 +95,85 @@ struct places {
     const int64_t *start_ns;
 };
 
-static bool are_sorted(const struct places *items)
+/* Of items with one track: track and first start as differences. And all starts, as differences
+ * within a run. */
+struct runs {
+    uint32_t count;
+    bool are_micros; /* the differences of starts */
+    uint64_t last_start;
+    struct numbers tracks;
+    struct numbers lengths;
+    struct numbers starts;
+    struct numbers steps;
+};
+
+static void add_run(struct runs *runs, const struct places *items, uint32_t begin, uint32_t end)
 {
+    uint32_t run = runs->count++;
+    uint64_t start = (uint64_t)items->start_ns[begin];
+    runs->tracks.at[run] = items->track[begin] - (begin == 0 ? 0 : items->track[begin - 1]);
+    runs->lengths.at[run] = end - begin;
+    runs->starts.at[run] = column_fold(start - runs->last_start);
+    runs->last_start = start;
+}
+
+/* False for items that are not sorted. */
+static bool find_runs(struct runs *runs, const struct places *items)
+{
+    uint32_t begin = 0;
     bool sorted = true;
+    runs->count = 0;
+    runs->last_start = 0;
+    runs->are_micros = true;
+    runs->steps.at[0] = 0;
     for (uint32_t i = 1; i < items->count; i++) {
-        sorted &= (items->track[i] > items->track[i - 1]) |
-                  ((items->track[i] == items->track[i - 1]) &
-                   (items->start_ns[i] >= items->start_ns[i - 1]));
+        uint64_t step = (uint64_t)items->start_ns[i] - (uint64_t)items->start_ns[i - 1];
+        if (KS_LIKELY(items->track[i] == items->track[i - 1])) {
+            sorted &= items->start_ns[i] >= items->start_ns[i - 1];
+        } else {
+            sorted &= items->track[i] > items->track[i - 1];
+            add_run(runs, items, begin, i);
+            begin = i;
+            step = 0;
+        }
+        runs->are_micros &= is_micros(step);
+        runs->steps.at[i] = step;
+    }
+    if (items->count > 0) {
+        add_run(runs, items, begin, items->count);
     }
     return sorted;
 }
 
-/* Of items with one track: track and first start as differences. */
-struct runs {
-    uint32_t count;
-    struct numbers tracks;
-    struct numbers lengths;
-    struct numbers starts;
-};
-
-static void find_runs(struct runs *runs, const struct places *items)
-{
-    uint32_t begin = 0;
-    uint64_t last_track = 0;
-    uint64_t last_start = 0;
-    runs->count = 0;
-    for (uint32_t i = 1; i <= items->count; i++) {
-        if (i < items->count && items->track[i] == items->track[begin]) {
-            continue;
-        }
-        uint32_t run = runs->count++;
-        uint64_t start = (uint64_t)items->start_ns[begin];
-        runs->tracks.at[run] = items->track[begin] - last_track;
-        runs->lengths.at[run] = i - begin;
-        runs->starts.at[run] = column_fold(start - last_start);
-        last_track = items->track[begin];
-        last_start = start;
-        begin = i;
-    }
-}
-
-static inline uint64_t start_at(const void *column, uint32_t i)
-{
-    const struct places *items = column;
-    bool begins = i == 0 || items->track[i] != items->track[i - 1];
-    return (uint64_t)items->start_ns[i] - (uint64_t)items->start_ns[begins ? i : i - 1];
-}
-
-static bool put_places(struct column_writer *writer,
+static void put_places(struct column_writer *writer,
+                       struct runs *runs,
                        const struct places *items,
-                       uint64_t flags,
-                       struct err *err)
+                       uint64_t flags)
 {
-    if (!are_sorted(items)) {
-        return not_so(err, "is not sorted");
-    }
-    struct runs runs;
-    find_runs(&runs, items);
-    const uint64_t head[] = {flags, items->count, runs.count};
+    const struct unit unit = (flags & TIMELINE_FLAG_MICROS) != 0 ? MICROS : NANOS;
+    const uint64_t head[] = {flags | TIMELINE_FLAG_TILES, items->count, runs->count};
     column_writer_clear(writer);
     column_put(writer, head, sizeof head / sizeof *head);
-    column_put(writer, runs.tracks.at, runs.count);
-    column_put(writer, runs.lengths.at, runs.count);
-    column_put(writer, runs.starts.at, runs.count);
-    put_numbers(writer, items->count, start_at, items);
-    return true;
+    column_put(writer, runs->tracks.at, runs->count);
+    column_put(writer, runs->lengths.at, runs->count);
+    column_put(writer, runs->starts.at, runs->count);
+    for (uint32_t i = 0; i < items->count; i++) {
+        runs->steps.at[i] = in_unit(runs->steps.at[i], unit);
+    }
+    column_put_tiles(writer, runs->steps.at, items->count);
 }
 
 static void extend(struct timeline_extent *extent, const struct places *items)
 {
     uint32_t count = items->count;
-    *extent = (struct timeline_extent){.first_start_ns = count == 0 ? 0 : INT64_MAX,
+    *extent = (struct timeline_extent){.first_start_ns = count == 0 ? 0 : items->start_ns[0],
                                        .max_end_ns = count == 0 ? 0 : INT64_MIN};
     if (count > 0) {
         extent->first_track = items->track[0];
         extent->last_track = items->track[count - 1];
+    }
+    if (extent->first_track == extent->last_track) {
+        return;
     }
     for (uint32_t i = 0; i < count; i++) {
         int64_t start = items->start_ns[i];
@@ -152,22 +188,39 @@ static int64_t length_of(int64_t dur_ns)
     return dur_ns < 0 ? 0 : dur_ns;
 }
 
-static inline uint64_t duration_at(const void *column, uint32_t i)
+static void put_counts(struct column_writer *writer, const uint32_t *counts, uint32_t count)
 {
-    const int64_t *dur_ns = column;
-    return (uint64_t)dur_ns[i] + 1;
+    uint32_t out[TIMELINE_BLOCK_ITEMS];
+    for (uint32_t i = 0; i < count; i++) {
+        out[i] = counts[i] - 1;
+    }
+    column_put_even(writer, out, count);
 }
 
-static inline uint64_t more_at(const void *column, uint32_t i)
+static void
+put_durations(struct column_writer *writer, const struct timeline_block *block, struct unit unit)
 {
-    const uint32_t *count = column;
-    return count[i] - 1u;
+    struct numbers out;
+    for (uint32_t i = 0; i < block->item_count; i++) {
+        int64_t dur = block->dur_ns[i];
+        out.at[i] = dur < 0 ? 0 : in_unit((uint64_t)dur, unit) + 1;
+    }
+    column_put_tiles(writer, out.at, block->item_count);
 }
 
-static inline uint64_t gap_at(const void *column, uint32_t i)
+static uint64_t gap_of(const struct timeline_block *block, uint32_t i)
 {
-    const struct timeline_block *block = column;
     return (uint64_t)(length_of(block->dur_ns[i]) - block->busy_ns[i]);
+}
+
+static void
+put_gaps(struct column_writer *writer, const struct timeline_block *block, struct unit unit)
+{
+    struct numbers out;
+    for (uint32_t i = 0; i < block->item_count; i++) {
+        out.at[i] = in_unit(gap_of(block, i), unit);
+    }
+    column_put(writer, out.at, block->item_count);
 }
 
 /* What a look at all items of a block tells. */
@@ -175,12 +228,14 @@ struct verdict {
     bool merged;
     bool has_bad_busy;
     bool has_bad_end;
+    bool are_micros;    /* durations and what is busy */
     int64_t max_end_ns; /* when no end is bad */
 };
 
 static struct verdict judge_items(const struct timeline_block *block)
 {
-    struct verdict verdict = {.max_end_ns = block->item_count == 0 ? 0 : INT64_MIN};
+    struct verdict verdict = {.max_end_ns = block->item_count == 0 ? 0 : INT64_MIN,
+                              .are_micros = true};
     for (uint32_t i = 0; i < block->item_count; i++) {
         int64_t start = block->start_ns[i];
         int64_t dur = block->dur_ns[i];
@@ -190,6 +245,8 @@ static struct verdict judge_items(const struct timeline_block *block)
         verdict.merged |= (block->count[i] != 1) | (busy != length);
         verdict.has_bad_busy |= (busy < 0) | (busy > length);
         verdict.has_bad_end |= (dur < TIMELINE_INSTANT) | (dur == INT64_MAX) | (end < start);
+        verdict.are_micros &= is_micros((uint64_t)length);
+        verdict.are_micros &= is_micros((uint64_t)busy);
         verdict.max_end_ns = end > verdict.max_end_ns ? end : verdict.max_end_ns;
     }
     return verdict;
@@ -211,18 +268,23 @@ bool timeline_put_block(struct column_writer *writer,
     if (verdict.has_bad_end) {
         return not_so(err, "has an end beyond all times");
     }
-    if (!put_places(writer, &items, verdict.merged ? TIMELINE_FLAG_MERGED : 0, err)) {
-        return false;
+    struct runs runs;
+    if (!find_runs(&runs, &items)) {
+        return not_sorted(err);
     }
+    bool micros = runs.are_micros && verdict.are_micros;
+    const struct unit unit = micros ? MICROS : NANOS;
+    put_places(writer, &runs, &items,
+               (verdict.merged ? TIMELINE_FLAG_MERGED : 0) | (micros ? TIMELINE_FLAG_MICROS : 0));
     extend(extent, &items);
     extent->max_end_ns = verdict.max_end_ns;
-    put_numbers(writer, items.count, duration_at, block->dur_ns);
-    put_differences(writer, block->lane, items.count);
-    put_numbers(writer, items.count, value_at, block->label);
-    put_differences(writer, block->event, items.count);
+    put_durations(writer, block, unit);
+    put_lanes(writer, block->lane, items.count);
+    column_put_even(writer, block->label, items.count);
+    put_events(writer, block->event, items.count);
     if (verdict.merged) {
-        put_numbers(writer, items.count, more_at, block->count);
-        put_numbers(writer, items.count, gap_at, block);
+        put_counts(writer, block->count, items.count);
+        put_gaps(writer, block, unit);
     }
     return true;
 }
@@ -299,17 +361,20 @@ bool timeline_put_points(struct column_writer *writer,
     bool cells = has_cells(points);
     bool whole = are_whole(points->last, count) &&
                  (!cells || (are_whole(points->min, count) && are_whole(points->max, count)));
-    uint64_t flags = (cells ? TIMELINE_FLAG_CELLS : 0) | (whole ? TIMELINE_FLAG_WHOLE : 0);
-    if (!put_places(writer, &items, flags, err)) {
-        return false;
+    struct runs runs;
+    if (!find_runs(&runs, &items)) {
+        return not_sorted(err);
     }
+    put_places(writer, &runs, &items,
+               (cells ? TIMELINE_FLAG_CELLS : 0) | (whole ? TIMELINE_FLAG_WHOLE : 0) |
+                   (runs.are_micros ? TIMELINE_FLAG_MICROS : 0));
     extend(extent, &items);
     for (uint32_t i = 0; i < count; i++) {
         int64_t start = points->start_ns[i];
         extent->max_end_ns = start > extent->max_end_ns ? start : extent->max_end_ns;
     }
-    put_differences(writer, points->lane, count);
-    put_differences(writer, points->event, count);
+    put_lanes(writer, points->lane, count);
+    put_events(writer, points->event, count);
     put_last(writer, points, whole);
     if (cells) {
         put_beside(writer, points, points->min, whole);

@@ -6,6 +6,7 @@
 /* Columns of the widest block, with all their lengths. */
 #define RAW_MAX_BYTES ((size_t)1 << 20)
 #define HEAD_NUMBERS 3
+#define MICRO_NS 1000u
 
 struct timeline_room {
     uint64_t numbers[TIMELINE_BLOCK_ITEMS];
@@ -70,6 +71,29 @@ static int64_t as_signed(uint64_t value)
     return out;
 }
 
+/* Times in ns as they stand in `numbers`, which may be microseconds; false when they leave 64 bits.
+ */
+static bool to_ns(uint64_t *numbers, uint32_t count, uint64_t flags)
+{
+    uint64_t over = 0;
+    if ((flags & TIMELINE_FLAG_MICROS) == 0) {
+        return true;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        over |= numbers[i] > UINT64_MAX / MICRO_NS;
+        numbers[i] *= MICRO_NS;
+    }
+    return over == 0;
+}
+
+static bool get_times(struct timeline_buffers *buffers, uint32_t count, uint64_t flags)
+{
+    uint64_t *numbers = buffers->room->numbers;
+    bool tiles = (flags & TIMELINE_FLAG_TILES) != 0;
+    return tiles ? column_get_tiles(&buffers->reader, numbers, count)
+                 : column_get(&buffers->reader, numbers, count);
+}
+
 /* Starts of one run from the differences; false when they leave int64. */
 static bool
 add_up_run(struct timeline_room *room, uint32_t begin, uint32_t end, uint32_t track, uint64_t first)
@@ -86,14 +110,15 @@ add_up_run(struct timeline_room *room, uint32_t begin, uint32_t end, uint32_t tr
     return !bad;
 }
 
-static bool get_runs(struct timeline_buffers *buffers, uint32_t count, uint32_t run_count)
+static bool
+get_runs(struct timeline_buffers *buffers, uint32_t count, uint32_t run_count, uint64_t flags)
 {
     struct timeline_room *room = buffers->room;
     struct column_reader *reader = &buffers->reader;
     if (!column_get(reader, room->run_tracks, run_count) ||
         !column_get(reader, room->run_lengths, run_count) ||
-        !column_get(reader, room->run_starts, run_count) ||
-        !column_get(reader, room->numbers, count)) {
+        !column_get(reader, room->run_starts, run_count) || !get_times(buffers, count, flags) ||
+        !to_ns(room->numbers, count, flags)) {
         return false;
     }
     uint32_t begin = 0;
@@ -125,7 +150,7 @@ static bool get_places(struct timeline_buffers *buffers, uint32_t *count, uint64
     }
     *flags = head[0];
     *count = (uint32_t)head[1];
-    return get_runs(buffers, *count, (uint32_t)head[2]);
+    return get_runs(buffers, *count, (uint32_t)head[2], *flags);
 }
 
 /* Differences come back as 32 bits; what was larger is damage. */
@@ -160,6 +185,64 @@ get_values(struct timeline_buffers *buffers, uint32_t *column, uint32_t count, u
     return over <= UINT32_MAX;
 }
 
+static bool get_lanes(struct timeline_buffers *buffers, uint32_t count, uint64_t flags)
+{
+    uint32_t *lanes = buffers->room->lane;
+    if ((flags & TIMELINE_FLAG_TILES) == 0) {
+        return get_differences(buffers, lanes, count);
+    }
+    if (!column_get_even(&buffers->reader, lanes, count)) {
+        return false;
+    }
+    uint32_t lane = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        lane += lanes[i] >> 1 ^ (0 - (lanes[i] & 1));
+        lanes[i] = lane;
+    }
+    return true;
+}
+
+static bool get_labels(struct timeline_buffers *buffers, uint32_t count, uint64_t flags)
+{
+    uint32_t *labels = buffers->room->label;
+    return (flags & TIMELINE_FLAG_TILES) != 0 ? column_get_even(&buffers->reader, labels, count)
+                                              : get_values(buffers, labels, count, 0);
+}
+
+static bool get_counts(struct timeline_buffers *buffers, uint32_t count, uint64_t flags)
+{
+    uint32_t *counts = buffers->room->count;
+    if ((flags & TIMELINE_FLAG_TILES) == 0) {
+        return get_values(buffers, counts, count, 1);
+    }
+    bool ok = column_get_even(&buffers->reader, counts, count);
+    for (uint32_t i = 0; i < count; i++) {
+        counts[i]++;
+    }
+    return ok;
+}
+
+static bool get_events(struct timeline_buffers *buffers, uint32_t count, uint64_t flags)
+{
+    uint32_t *events = buffers->room->event;
+    const uint64_t *numbers = buffers->room->numbers;
+    if ((flags & TIMELINE_FLAG_TILES) == 0) {
+        return get_differences(buffers, events, count);
+    }
+    if (!column_get(&buffers->reader, buffers->room->numbers, count)) {
+        return false;
+    }
+    uint64_t bases[TIMELINE_EVENT_BASES] = {0};
+    uint64_t over = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t *base = &bases[numbers[i] % TIMELINE_EVENT_BASES];
+        *base += column_unfold(numbers[i] / TIMELINE_EVENT_BASES);
+        over |= *base;
+        events[i] = (uint32_t)*base;
+    }
+    return over <= UINT32_MAX;
+}
+
 static bool finish(struct timeline_buffers *buffers, bool ok, struct err *err)
 {
     buffers->reader.failed = buffers->reader.failed || !ok;
@@ -168,28 +251,30 @@ static bool finish(struct timeline_buffers *buffers, bool ok, struct err *err)
 
 /* ---- slices ---- */
 
-static bool get_durations(struct timeline_buffers *buffers, uint32_t count)
+static bool get_durations(struct timeline_buffers *buffers, uint32_t count, uint64_t flags)
 {
     struct timeline_room *room = buffers->room;
-    if (!column_get(&buffers->reader, room->numbers, count)) {
+    uint64_t unit_ns = (flags & TIMELINE_FLAG_MICROS) != 0 ? MICRO_NS : 1;
+    uint64_t most = (uint64_t)INT64_MAX / unit_ns;
+    if (!get_times(buffers, count, flags)) {
         return false;
     }
     bool bad = false;
     for (uint32_t i = 0; i < count; i++) {
-        uint64_t dur = room->numbers[i] - 1;
-        uint64_t length = room->numbers[i] == 0 ? 0 : dur;
+        bool instant = room->numbers[i] == 0;
+        uint64_t length = instant ? 0 : (room->numbers[i] - 1) * unit_ns;
         uint64_t end = (uint64_t)room->start_ns[i] + length;
-        bad |= (room->numbers[i] > (uint64_t)INT64_MAX) | (as_signed(end) < room->start_ns[i]);
-        room->dur_ns[i] = as_signed(dur);
+        bad |= (room->numbers[i] > most) | (as_signed(end) < room->start_ns[i]);
+        room->dur_ns[i] = instant ? TIMELINE_INSTANT : as_signed(length);
     }
     return !bad;
 }
 
-static bool get_merged(struct timeline_buffers *buffers, uint32_t count)
+static bool get_merged(struct timeline_buffers *buffers, uint32_t count, uint64_t flags)
 {
     struct timeline_room *room = buffers->room;
-    if (!get_values(buffers, room->count, count, 1) ||
-        !column_get(&buffers->reader, room->numbers, count)) {
+    if (!get_counts(buffers, count, flags) || !column_get(&buffers->reader, room->numbers, count) ||
+        !to_ns(room->numbers, count, flags)) {
         return false;
     }
     bool bad = false;
@@ -220,12 +305,11 @@ bool timeline_get_block(struct timeline_buffers *buffers,
     if (!column_reader_open(&buffers->reader, bytes, len, err)) {
         return false;
     }
-    bool ok = get_places(buffers, &count, &flags) && get_durations(buffers, count) &&
-              get_differences(buffers, room->lane, count) &&
-              get_values(buffers, room->label, count, 0) &&
-              get_differences(buffers, room->event, count);
+    bool ok = get_places(buffers, &count, &flags) && get_durations(buffers, count, flags) &&
+              get_lanes(buffers, count, flags) && get_labels(buffers, count, flags) &&
+              get_events(buffers, count, flags);
     if (ok && (flags & TIMELINE_FLAG_MERGED) != 0) {
-        ok = get_merged(buffers, count);
+        ok = get_merged(buffers, count, flags);
     } else if (ok) {
         set_single(room, count);
     }
@@ -290,8 +374,8 @@ bool timeline_get_points(struct timeline_buffers *buffers,
     if (!column_reader_open(&buffers->reader, bytes, len, err)) {
         return false;
     }
-    bool ok = get_places(buffers, &count, &flags) && get_differences(buffers, room->lane, count) &&
-              get_differences(buffers, room->event, count);
+    bool ok = get_places(buffers, &count, &flags) && get_lanes(buffers, count, flags) &&
+              get_events(buffers, count, flags);
     bool whole = (flags & TIMELINE_FLAG_WHOLE) != 0;
     ok = ok && get_last(buffers, count, whole);
     if (ok && (flags & TIMELINE_FLAG_CELLS) != 0) {

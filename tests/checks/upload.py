@@ -5,6 +5,8 @@ import hashlib
 import http.client
 import json
 import pathlib
+import re
+import socket
 import subprocess
 import tempfile
 import unittest
@@ -226,6 +228,54 @@ class Upload(unittest.TestCase):
         trace = kinetoscope.uploaded(self.server.put('cut', 'cut.pt.trace.json', self.plain[:len(self.plain) // 2]))[0]
         self.assertTrue(trace['warnings'], 'a file that breaks off carries a warning')
         self.assertEqual(set(trace['warnings'][0]), {'code', 'message', 'count', 'first_offset'})
+
+
+class ReadAhead(unittest.TestCase):
+    """A large trace is read while it arrives, on a server that has nothing else to do."""
+
+    def in_pieces(self, content, end=None):
+        for at in range(0, end or len(content), 1 << 16):
+            yield content[at:min(at + (1 << 16), end or len(content))]
+
+    def put(self, server, run, content, announced=True):
+        headers = {'Content-Length': str(len(content))} if announced else {}
+        return server.put(run, 'worker0.pt.trace.json', self.in_pieces(content), headers=headers)
+
+    def read_ahead(self, server):
+        return int(re.search(r'^kinetoscope_read_ahead_total (\d+)$', server.get('/metrics').body.decode(), re.M)[1])
+
+    def test_the_answers_are_the_same(self):
+        content = kinetoscope.large_trace(6 << 20)
+        with kinetoscope.Server() as server:
+            ahead = kinetoscope.uploaded(self.put(server, 'ahead', content))[0]
+            self.assertEqual(self.read_ahead(server), 1)
+            behind = kinetoscope.uploaded(self.put(server, 'behind', content, announced=False))[0]
+            self.assertEqual(self.read_ahead(server), 1)
+            self.assertEqual(results(server, ahead['id']), results(server, behind['id']))
+            for name in ('events', 'steps', 'sha256', 'size_bytes', 'start_ns', 'duration_ns', 'warnings', 'views'):
+                self.assertEqual(ahead[name], behind[name], name)
+            raw = server.get('/api/v1/traces/%d/raw' % ahead['id'])
+            self.assertEqual(hashlib.sha256(raw.body).digest(), hashlib.sha256(content).digest())
+
+    def test_the_same_again(self):
+        content = kinetoscope.large_trace(6 << 20)
+        with kinetoscope.Server() as server:
+            first = kinetoscope.uploaded(self.put(server, 'r', content))[0]
+            again = self.put(server, 'r', content)
+            self.assertEqual((again.status, again.json()['id']), (200, first['id']))
+            self.assertEqual(self.put(server, 'r', content + b' ').status, 409)
+            self.assertEqual(self.read_ahead(server), 1)
+
+    def test_a_client_that_goes_away(self):
+        content = kinetoscope.large_trace(6 << 20)
+        with kinetoscope.Server() as server:
+            with socket.create_connection(('127.0.0.1', server.port), timeout=kinetoscope.HANG_S) as client:
+                head = 'PUT %s HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n'
+                client.sendall((head % (kinetoscope.trace_path('gone', 'a.json'), len(content))).encode())
+                for piece in self.in_pieces(content, end=len(content) - 1000):
+                    client.sendall(piece)
+            self.assertEqual(kinetoscope.uploaded(self.put(server, 'stays', content))[0]['run'], 'stays')
+            self.assertEqual(server.get('/api/v1/runs/gone').status, 404)
 
 
 class Restart(unittest.TestCase):

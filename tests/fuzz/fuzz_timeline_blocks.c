@@ -1,6 +1,6 @@
 /* Blocks of the timeline in the store. The first byte of an input chooses: the rest is what stands
- * in the store (0), or that before it is compressed (1); or items that are stored and come back
- * (2). */
+ * in the store (0), or that before it is compressed (1), with tiles (3); or items that are stored
+ * and come back (2). */
 #include "ingest/store/timeline_blocks.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -58,6 +58,24 @@ static void get_compressed(const uint8_t *bytes, size_t len)
     free(packed);
 }
 
+/* The first byte says, in 256ths, which part of the rest are tiles. */
+static void get_with_tiles(const uint8_t *bytes, size_t len)
+{
+    struct err err = ERR_INIT;
+    struct column_writer writer;
+    struct buf stored;
+    size_t tiles_len = len == 0 ? 0 : (len - 1) * bytes[0] / 256;
+    size_t begin = len == 0 ? 0 : 1;
+    buf_init(&stored, SIZE_MAX);
+    column_writer_init(&writer);
+    column_put_bytes(&writer, bytes + begin + tiles_len, len - begin - tiles_len);
+    buf_append(&writer.tiles, bytes + begin, tiles_len);
+    fuzz_require(column_writer_finish(&writer, &stored, &err), "any columns are stored");
+    get_any(stored.ptr, stored.len);
+    column_writer_free(&writer);
+    buf_free(&stored);
+}
+
 /* ---- items that come back ---- */
 
 struct items {
@@ -74,20 +92,23 @@ struct items {
 /* The first byte shifts the others to all sizes. */
 static void make_item(struct items *items, uint32_t i, const uint8_t bytes[ITEM_BYTES])
 {
-    unsigned shift = bytes[0] % 48;
+    int64_t unit_ns = (bytes[1] & 2) != 0 ? 1000 : 1;
+    unsigned shift = bytes[0] % (unit_ns == 1 ? 48U : 32U);
     uint32_t last = i == 0 ? 0 : items->track[i - 1];
     items->track[i] = last + (bytes[1] & 1);
-    int64_t step_ns = (int64_t)bytes[2] << shift;
+    int64_t step_ns = ((int64_t)bytes[2] << shift) * unit_ns;
     bool same = i > 0 && items->track[i] == last;
-    items->start_ns[i] = same ? items->start_ns[i - 1] + step_ns : step_ns - ((int64_t)1 << shift);
-    items->dur_ns[i] = bytes[3] == 0 ? TIMELINE_INSTANT : (int64_t)(bytes[3] - 1) << shift;
+    items->start_ns[i] =
+        same ? items->start_ns[i - 1] + step_ns : step_ns - unit_ns * ((int64_t)1 << shift);
+    items->dur_ns[i] =
+        bytes[3] == 0 ? TIMELINE_INSTANT : ((int64_t)(bytes[3] - 1) << shift) * unit_ns;
     bool together = same && items->start_ns[i] == items->start_ns[i - 1];
     items->lane[i] = (together ? items->lane[i - 1] : 0) + bytes[4] % 4;
     items->label[i] = bytes[5];
     items->event[i] = (uint32_t)bytes[6] << (shift % 24);
     items->count[i] = items->dur_ns[i] > 0 ? 1U + bytes[7] % 5 : 1U;
     int64_t whole_ns = items->dur_ns[i] > 0 ? items->dur_ns[i] : 0;
-    items->busy_ns[i] = items->count[i] == 1 ? whole_ns : whole_ns / 2;
+    items->busy_ns[i] = items->count[i] == 1 ? whole_ns : whole_ns - whole_ns / 2000 * 1000;
 }
 
 static bool same_columns(const struct timeline_block *a, const struct timeline_block *b)
@@ -150,12 +171,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
     if (len == 0) {
         return 0;
     }
-    switch (bytes[0] % 3) {
+    switch (bytes[0] % 4) {
     case 0:
         get_any(bytes + 1, len - 1);
         break;
     case 1:
         get_compressed(bytes + 1, len - 1);
+        break;
+    case 3:
+        get_with_tiles(bytes + 1, len - 1);
         break;
     default:
         put_any(bytes + 1, len - 1);

@@ -429,6 +429,7 @@ static void answers_probes(void **state)
     assert_body_has(f, "# TYPE kinetoscope_build_info gauge\nkinetoscope_build_info{version=\"");
     assert_body_has(f, "# TYPE kinetoscope_jobs gauge\nkinetoscope_jobs{state=\"queued\"} 0\n");
     assert_body_has(f, "# TYPE kinetoscope_ingested_bytes_total counter\n");
+    assert_body_has(f, "kinetoscope_read_ahead_total 0\n");
     assert_body_has(f, "\nkinetoscope_raw_bytes 9\n");
     assert_body_has(f, "\nkinetoscope_runs 1\n");
     assert_body_has(f, "\nkinetoscope_traces 1\n");
