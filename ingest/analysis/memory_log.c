@@ -28,6 +28,9 @@ struct placing {
     uint32_t *open;       /* rows from the root down to where the walk stands */
     uint32_t *next_child; /* by place in `open`: the child that is looked at next */
     uint32_t depth;
+    size_t open_cap;
+    size_t child_cap;
+    bool no_memory;
     uint32_t *thread_of; /* by track: thread of the call tree, CALL_NONE */
     uint32_t *first_of;  /* by thread: its first record and its last one so far, */
     uint32_t *last_of;
@@ -107,10 +110,7 @@ static bool make_columns(struct placing *p)
     p->thread_of = scratch_none(track_count);
     p->first_of = scratch_none(p->tree->thread_count);
     p->last_of = scratch_none(p->tree->thread_count);
-    p->open = scratch_alloc((size_t)log->node_count + 1, sizeof *p->open);
-    p->next_child = scratch_alloc((size_t)log->node_count + 1, sizeof *p->next_child);
-    return p->thread_of != NULL && p->first_of != NULL && p->last_of != NULL && p->open != NULL &&
-           p->next_child != NULL;
+    return p->thread_of != NULL && p->first_of != NULL && p->last_of != NULL;
 }
 
 /* What the name of a device tells; 0: no view shows it. Type 20 stands for an MLU where nothing
@@ -255,11 +255,20 @@ static bool find_records(struct placing *p)
 
 /* ---- placing ---- */
 
-static void descend(struct placing *p, uint32_t row)
+static bool descend(struct placing *p, uint32_t row)
 {
+    uint32_t *open = scratch_grow(p->open, p->depth, &p->open_cap, sizeof *open);
+    p->open = open == NULL ? p->open : open;
+    uint32_t *next_child = scratch_grow(p->next_child, p->depth, &p->child_cap, sizeof *next_child);
+    p->next_child = next_child == NULL ? p->next_child : next_child;
+    if (open == NULL || next_child == NULL) {
+        p->no_memory = true;
+        return false;
+    }
     p->log->visited[row] = 1;
-    p->open[p->depth] = row;
-    p->next_child[p->depth++] = row + 1;
+    open[p->depth] = row;
+    next_child[p->depth++] = row + 1;
+    return true;
 }
 
 /* The walk only goes forward: leaves what has ended, then enters what runs at that time. Stale
@@ -289,7 +298,9 @@ static bool walk_to(struct placing *p, uint32_t root, int64_t key)
         if (*child >= end || call_row_start_key(rows, *child) > key) {
             return true;
         }
-        descend(p, *child);
+        if (!descend(p, *child)) {
+            return false;
+        }
     }
 }
 
@@ -307,12 +318,15 @@ static void place_record(struct placing *p, uint32_t at)
     }
 }
 
+/* Stops without memory. */
 static void place_records(struct placing *p)
 {
     for (uint32_t t = 0; t < p->tree->thread_count; t++) {
         uint32_t root = p->tree->threads[t].first;
         p->depth = 0;
-        descend(p, root);
+        if (!descend(p, root)) {
+            return;
+        }
         p->log->visited[root] = 0;
         for (uint32_t at = p->first_of[t], next; at != CALL_NONE; at = next) {
             next = p->log->op[at];
@@ -376,7 +390,7 @@ bool memory_log_build(struct memory_log **out,
     }
     if (ok) {
         place_records(&p);
-        ok = name_releases(&p);
+        ok = !p.no_memory && name_releases(&p);
     }
     scratch_free(p.thread_of);
     scratch_free(p.last_of);
