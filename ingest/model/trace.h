@@ -402,6 +402,9 @@ bool trace_add_label(struct trace *trace, const struct trace_label *label) KS_MU
 bool trace_add_device(struct trace *trace, const struct device_properties *device) KS_MUST_USE;
 bool trace_add_meta(struct trace *trace, const char *key, const char *value) KS_MUST_USE;
 
+/* How many events the whole may have, by what is known now: room for as many is taken at once. To
+ * be called as often as more is known; 0: not known. */
+void trace_expect(struct trace *trace, uint64_t event_count);
 /* Gives back the room for more events; to be called after the last one. */
 void trace_seal(struct trace *trace);
 
