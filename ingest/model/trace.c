@@ -52,7 +52,6 @@ struct class_guess {
 };
 
 struct trace_private {
-    uint32_t expected_events; /* trace_expect(); 0: not known */
     struct class_guess guesses[1 << GUESS_BITS];
     struct table_index class_index;
     struct table_index track_index;
@@ -83,6 +82,19 @@ static size_t grown(size_t capacity, size_t first, size_t most)
         return first;
     }
     return capacity > most - capacity / 2 ? most : capacity + capacity / 2;
+}
+
+/* Room for what is expected and an eighth: columns that move are copied, and what they do not fill
+ * takes hardly any memory. What few events say is not trusted far. */
+static size_t rows_wanted(const struct trace_events *events)
+{
+    size_t capacity = events->capacity;
+    size_t rows = grown(capacity, ROWS_FIRST, ROWS_MAX);
+    size_t most = capacity * (capacity < ROWS_TO_EXPECT ? 1 : 16);
+    size_t expected = (size_t)events->expected + events->expected / 8;
+    expected = expected < most ? expected : most;
+    rows = rows < expected ? expected : rows;
+    return rows < ROWS_MAX ? rows : ROWS_MAX;
 }
 
 /* Room for one more entry of a table, whatever its type; the new address, or NULL. */
@@ -364,7 +376,7 @@ void trace_seal(struct trace *trace)
 
 void trace_expect(struct trace *trace, uint64_t event_count)
 {
-    trace->priv->expected_events = (uint32_t)(event_count < ROWS_MAX ? event_count : ROWS_MAX);
+    trace->events.expected = (uint32_t)(event_count < ROWS_MAX ? event_count : ROWS_MAX);
 }
 
 /* --- filling --- */
@@ -462,25 +474,11 @@ bool trace_set_class(struct trace *trace, uint32_t event, struct event_class cla
     return number != UINT32_MAX && put_index(&trace->events, &trace->events.class, event, number);
 }
 
-/* Room for what is expected and an eighth: columns that move are copied, and what they do not fill
- * takes hardly any memory. What few events say is not trusted far. */
-static size_t rows_wanted(const struct trace *trace)
-{
-    size_t capacity = trace->events.capacity;
-    size_t expected = trace->priv->expected_events;
-    size_t rows = grown(capacity, ROWS_FIRST, ROWS_MAX);
-    size_t most = capacity * (capacity < ROWS_TO_EXPECT ? 1 : 16);
-    expected += expected / 8;
-    expected = expected < most ? expected : most;
-    rows = rows < expected ? expected : rows;
-    return rows < ROWS_MAX ? rows : ROWS_MAX;
-}
-
 bool trace_add_event(struct trace *trace, const struct trace_event *event)
 {
     struct trace_events *events = &trace->events;
     if (KS_UNLIKELY(events->count == events->capacity)) {
-        size_t rows = rows_wanted(trace);
+        size_t rows = rows_wanted(events);
         if (rows <= events->count || !resize_columns(events, (uint32_t)rows)) {
             return false;
         }

@@ -119,6 +119,7 @@ struct event_class {
 struct trace_events {
     uint32_t count;
     uint32_t capacity;
+    uint32_t expected; /* trace_expect(); 0: not known */
     int64_t *ts_ns;
     struct trace_numbers dur_ns; /* trace_dur_ns() */
     /* trace_correlation(). Device and runtime events: `correlation`. Flow events: their id.
