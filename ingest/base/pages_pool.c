@@ -22,6 +22,9 @@
 
 /* The large pages of x86-64, and of ARM with pages of 4 KB. */
 #define LARGE_PAGE_BYTES ((size_t)2 << 20)
+/* A page of its own costs about as much as five that come in a large one. */
+#define SMALL_TOUCH_COST 5
+
 enum state {
     STATE_FRESH, /* no memory yet, or no longer */
     STATE_KEPT,  /* free, with memory */
@@ -127,8 +130,7 @@ static void return_pages(struct pages_pool *pool, uint32_t piece, uint32_t begin
                   MADV_DONTNEED);
 }
 
-/* Gives up to `pages` free pages with memory back to the system, the last ones first: arrays are
- * put where the first fit. */
+/* Gives up to `pages` free pages with memory back to the system, the last ones first. */
 static void return_kept(struct pages_pool *pool, uint32_t pages)
 {
     uint32_t end = pool->page_count;
@@ -145,11 +147,11 @@ static void return_kept(struct pages_pool *pool, uint32_t pages)
     }
 }
 
-/* Stages behind the largest one need less than it. What they do not is better left to whatever else
- * lives then. */
+/* Stages behind the largest one need less than it, and part of that is what they all stand on. What
+ * they do not is better left to whatever else lives then. */
 static void return_excess(struct pages_pool *pool)
 {
-    uint32_t most = pool->keeps ? pool->peak_pages / 2 : 0;
+    uint32_t most = pool->keeps ? pool->peak_pages / 4 : 0;
     if (pool->kept_pages > most) {
         return_kept(pool, pool->kept_pages - most);
     }
@@ -170,21 +172,58 @@ static uint32_t end_of_touch(const struct pages_pool *pool, uint32_t fresh_begin
 
 /* --- finding and taking --- */
 
-/* The first of `pages` free pages in a row, with memory all of them if so wanted; page_count where
- * there are none. */
-static uint32_t find_run(const struct pages_pool *pool, uint32_t pages, bool kept_only)
+/* What the first touch of the first pages of a free piece costs: nothing where there is memory. A
+ * large page with nothing in it is one fault, and cheaper to clear. */
+static uint64_t touch_cost(const struct pages_pool *pool, uint32_t piece, uint32_t pages)
 {
-    uint32_t run = 0;
-    for (uint32_t at = pool->first_free; at < pool->page_count;) {
-        tag_t tag = pool->tags[at];
-        at += pages_of(tag);
-        bool fits = state_of(tag) == STATE_KEPT || (state_of(tag) == STATE_FRESH && !kept_only);
-        run = fits ? run + pages_of(tag) : 0;
-        if (run >= pages) {
-            return at - run;
+    tag_t tag = pool->tags[piece];
+    if (state_of(tag) == STATE_KEPT) {
+        return 0;
+    }
+    uint32_t large = large_pages(pool);
+    uint32_t end = piece + pages;
+    uint32_t large_begin = (piece + large - 1) / large * large;
+    uint32_t large_end = (piece + pages_of(tag)) / large * large;
+    large_end = end < large_end ? end : large_end;
+    uint32_t in_large = large_begin < large_end ? large_end - large_begin : 0;
+    return (uint64_t)(pages - in_large) * SMALL_TOUCH_COST + in_large;
+}
+
+/* What `pages` free pages in a row from this piece on cost; UINT64_MAX where there are not as many,
+ * or where it would be `most` or more. */
+static uint64_t
+run_cost(const struct pages_pool *pool, uint32_t piece, uint32_t pages, uint64_t most)
+{
+    uint64_t cost = 0;
+    while (pages != 0) {
+        bool fits = piece < pool->page_count && state_of(pool->tags[piece]) != STATE_USED;
+        if (!fits || cost >= most) {
+            return UINT64_MAX;
+        }
+        uint32_t piece_pages = pages_of(pool->tags[piece]);
+        uint32_t part = piece_pages < pages ? piece_pages : pages;
+        cost += touch_cost(pool, piece, part);
+        pages -= part;
+        piece += piece_pages;
+    }
+    return cost;
+}
+
+/* Where `pages` free pages in a row cost least, the first such place; page_count where there are
+ * none. */
+static uint32_t find_run(const struct pages_pool *pool, uint32_t pages)
+{
+    uint32_t best = pool->page_count;
+    uint64_t best_cost = UINT64_MAX;
+    for (uint32_t at = pool->first_free; at < pool->page_count && best_cost != 0;
+         at += pages_of(pool->tags[at])) {
+        uint64_t cost = run_cost(pool, at, pages, best_cost);
+        if (cost < best_cost) {
+            best = at;
+            best_cost = cost;
         }
     }
-    return pool->page_count;
+    return best;
 }
 
 /* Free pages [begin, end) become one piece in use. True when all of them were fresh. */
@@ -236,10 +275,7 @@ void *pages_pool_alloc(struct pages_pool *pool, size_t size_bytes, bool *is_zero
 {
     uint32_t pages = pages_for(pool, size_bytes);
     (void)pthread_mutex_lock(&pool->lock);
-    uint32_t begin = pages <= pool->kept_pages ? find_run(pool, pages, true) : pool->page_count;
-    if (begin == pool->page_count) {
-        begin = find_run(pool, pages, false);
-    }
+    uint32_t begin = find_run(pool, pages);
     bool found = begin != pool->page_count;
     *is_zero = found && take(pool, begin, begin + pages);
     (void)pthread_mutex_unlock(&pool->lock);

@@ -1,7 +1,6 @@
-/* Large arrays in one range of addresses whose memory is used again. Address-ordered first fit;
- * freed arrays keep their pages, and what comes next gets those first. Pages never used before come
- * in the size of the processor's large ones where the system has them, since each first touch is a
- * fault.
+/* Large arrays in one range of addresses whose memory is used again. Freed arrays keep their pages,
+ * and what comes next stands where it needs the fewest new ones. Those come in the size of the
+ * processor's large ones where the system has them, since each first touch is a fault.
  *
  * Memory held is at most what lived in the range at its fullest, and 2 MB: pages taken anew while
  * others lie free cost as many of the free ones, which go back to the system.
@@ -32,7 +31,7 @@ bool pages_pool_resize(struct pages_pool *pool, void *array, size_t size_bytes) 
 /* The bytes of an array: those asked for, up to a whole page. */
 size_t pages_pool_size(struct pages_pool *pool, const void *array);
 void pages_pool_free(struct pages_pool *pool, void *array);
-/* Whether pages that become free are kept, up to half of the most that was in use. Else, as at
+/* Whether pages that become free are kept, up to a quarter of the most that was in use. Else, as at
  * first, they go back to the system, and what is kept goes now. */
 void pages_pool_keep(struct pages_pool *pool, bool keeps);
 

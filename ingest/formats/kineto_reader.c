@@ -38,12 +38,25 @@ static bool within_limits(struct kineto_reader *reader)
         (unsigned)reader->trace->events.count, used >> 20, reader->memory_budget_bytes >> 20);
 }
 
+/* By the share of the file that was read; the input is some blocks ahead of what was understood. */
+static void tell_expected(const struct kineto_reader *reader)
+{
+    const struct text_stream *stream = reader->stream;
+    double understood = (double)text_stream_offset(stream, stream->at) + 1;
+    double ahead = (double)(INPUT_BLOCKS * INPUT_BLOCK_BYTES);
+    double share =
+        (double)(input_bytes_read(stream->in) + 1) / (double)(input_bytes_total(stream->in) + 1);
+    double count = (double)reader->trace->events.count * (understood + ahead) / understood / share;
+    trace_expect(reader->trace, share <= 1 && count < UINT32_MAX ? (uint64_t)count : 0);
+}
+
 enum kineto_status kineto_more(struct kineto_reader *reader)
 {
     struct text_stream *stream = reader->stream;
     if (stream->ended) {
         return KINETO_END;
     }
+    tell_expected(reader);
     ptrdiff_t before = stream->end - stream->at;
     if (!within_limits(reader) || !text_stream_more(stream, reader->err)) {
         return KINETO_FAILED;

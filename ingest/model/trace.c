@@ -11,12 +11,15 @@
 #include "ingest/model/trace.h"
 
 #include "ingest/base/bytes.h"
+#include "ingest/base/pages.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define ROWS_FIRST ((uint32_t)1024)
 #define ROWS_MAX (UINT32_MAX - 1)
+/* So many tell how many there will be. */
+#define ROWS_TO_EXPECT ((size_t)16 << 10)
 #define ENTRIES_FIRST ((uint32_t)64)
 #define CATEGORIES_MAX ((uint32_t)UINT16_MAX + 1)
 #define SLOTS_FIRST ((size_t)128)
@@ -81,6 +84,19 @@ static size_t grown(size_t capacity, size_t first, size_t most)
     return capacity > most - capacity / 2 ? most : capacity + capacity / 2;
 }
 
+/* Room for what is expected and an eighth: columns that move are copied, and what they do not fill
+ * takes hardly any memory. What few events say is not trusted far. */
+static size_t rows_wanted(const struct trace_events *events)
+{
+    size_t capacity = events->capacity;
+    size_t rows = grown(capacity, ROWS_FIRST, ROWS_MAX);
+    size_t most = capacity * (capacity < ROWS_TO_EXPECT ? 1 : 16);
+    size_t expected = (size_t)events->expected + events->expected / 8;
+    expected = expected < most ? expected : most;
+    rows = rows < expected ? expected : rows;
+    return rows < ROWS_MAX ? rows : ROWS_MAX;
+}
+
 /* Room for one more entry of a table, whatever its type; the new address, or NULL. */
 static void *table_room(void *entries, uint32_t count, uint32_t *capacity, size_t entry_bytes)
 {
@@ -91,7 +107,7 @@ static void *table_room(void *entries, uint32_t count, uint32_t *capacity, size_
     if (more <= count) {
         return NULL;
     }
-    void *moved = realloc(entries, more * entry_bytes);
+    void *moved = pages_resize(entries, more * entry_bytes);
     if (moved != NULL) {
         *capacity = (uint32_t)more;
     }
@@ -100,7 +116,7 @@ static void *table_room(void *entries, uint32_t count, uint32_t *capacity, size_
 
 static bool resize_column(void **column, size_t rows, size_t row_bytes)
 {
-    void *moved = realloc(*column, rows * row_bytes);
+    void *moved = pages_resize(*column, rows * row_bytes);
     if (moved == NULL) {
         return false;
     }
@@ -179,7 +195,7 @@ static bool index_room(struct table_index *index, uint32_t count)
         return true;
     }
     size_t new_slots = old_slots == 0 ? SLOTS_FIRST : old_slots * 2;
-    struct slot *slots = calloc(new_slots, sizeof *slots);
+    struct slot *slots = pages_calloc(new_slots, sizeof *slots);
     if (slots == NULL) {
         return false;
     }
@@ -188,7 +204,7 @@ static bool index_room(struct table_index *index, uint32_t count)
             index_put(slots, new_slots - 1, index->slots[i]);
         }
     }
-    free(index->slots);
+    pages_free(index->slots);
     index->slots = slots;
     index->slot_mask = new_slots - 1;
     return true;
@@ -289,20 +305,20 @@ struct trace *trace_create(void)
 
 static void free_columns(struct trace_events *events)
 {
-    free(events->ts_ns);
-    free(events->dur_ns.word);
-    free(events->dur_ns.wide);
-    free(events->correlation.word);
-    free(events->correlation.wide);
-    free(events->external_id.word);
-    free(events->external_id.wide);
-    free(events->name);
-    free(events->track.low);
-    free(events->track.high);
-    free(events->class.low);
-    free(events->class.high);
-    free(events->args);
-    free(events->classes);
+    pages_free(events->ts_ns);
+    pages_free(events->dur_ns.word);
+    pages_free(events->dur_ns.wide);
+    pages_free(events->correlation.word);
+    pages_free(events->correlation.wide);
+    pages_free(events->external_id.word);
+    pages_free(events->external_id.wide);
+    pages_free(events->name);
+    pages_free(events->track.low);
+    pages_free(events->track.high);
+    pages_free(events->class.low);
+    pages_free(events->class.high);
+    pages_free(events->args);
+    pages_free(events->classes);
 }
 
 void trace_destroy(struct trace *trace)
@@ -311,24 +327,24 @@ void trace_destroy(struct trace *trace)
         return;
     }
     free_columns(&trace->events);
-    free(trace->tracks);
-    free(trace->categories);
-    free(trace->op_args);
-    free(trace->kernel_args);
-    free(trace->memory_args);
-    free(trace->extras);
-    free(trace->collectives);
-    free(trace->counters);
-    free(trace->labels);
-    free(trace->devices);
-    free(trace->meta);
+    pages_free(trace->tracks);
+    pages_free(trace->categories);
+    pages_free(trace->op_args);
+    pages_free(trace->kernel_args);
+    pages_free(trace->memory_args);
+    pages_free(trace->extras);
+    pages_free(trace->collectives);
+    pages_free(trace->counters);
+    pages_free(trace->labels);
+    pages_free(trace->devices);
+    pages_free(trace->meta);
     if (trace->priv != NULL) {
-        free(trace->priv->track_keys);
-        free(trace->priv->class_index.slots);
-        free(trace->priv->track_index.slots);
-        free(trace->priv->category_index.slots);
-        free(trace->priv->op_index.slots);
-        free(trace->priv->kernel_index.slots);
+        pages_free(trace->priv->track_keys);
+        pages_free(trace->priv->class_index.slots);
+        pages_free(trace->priv->track_index.slots);
+        pages_free(trace->priv->category_index.slots);
+        pages_free(trace->priv->op_index.slots);
+        pages_free(trace->priv->kernel_index.slots);
         free(trace->priv);
     }
     strtab_destroy(trace->strings);
@@ -336,14 +352,31 @@ void trace_destroy(struct trace *trace)
     free(trace);
 }
 
+static void fit_memory_args(struct trace *trace)
+{
+    size_t bytes = trace->memory_args_count * sizeof *trace->memory_args;
+    void *fitted = bytes == 0 ? NULL : pages_resize(trace->memory_args, bytes);
+    if (fitted != NULL) {
+        trace->memory_args = fitted;
+        trace->priv->memory_capacity = trace->memory_args_count;
+    }
+}
+
 void trace_seal(struct trace *trace)
 {
+    /* Of the tables the only one that has a row for each of many events. */
+    fit_memory_args(trace);
     if (trace->events.count == 0 || trace->events.count == trace->events.capacity) {
         return;
     }
     /* Said first: should one column refuse to shrink, the others are short already. */
     trace->events.capacity = trace->events.count;
     (void)resize_columns(&trace->events, trace->events.count);
+}
+
+void trace_expect(struct trace *trace, uint64_t event_count)
+{
+    trace->events.expected = (uint32_t)(event_count < ROWS_MAX ? event_count : ROWS_MAX);
 }
 
 /* --- filling --- */
@@ -396,7 +429,7 @@ static inline bool put_index(const struct trace_events *events,
                              uint32_t index)
 {
     if (KS_UNLIKELY(index > UINT16_MAX && indexes->high == NULL)) {
-        indexes->high = calloc(events->capacity, sizeof *indexes->high);
+        indexes->high = pages_calloc(events->capacity, sizeof *indexes->high);
         if (indexes->high == NULL) {
             return false;
         }
@@ -445,7 +478,7 @@ static inline bool
 add_row(struct trace_events *events, const struct trace_event *event, uint32_t class)
 {
     if (KS_UNLIKELY(events->count == events->capacity)) {
-        size_t rows = grown(events->capacity, ROWS_FIRST, ROWS_MAX);
+        size_t rows = rows_wanted(events);
         if (rows <= events->count || !resize_columns(events, (uint32_t)rows)) {
             return false;
         }

@@ -119,6 +119,7 @@ struct event_class {
 struct trace_events {
     uint32_t count;
     uint32_t capacity;
+    uint32_t expected; /* trace_expect(); 0: not known */
     int64_t *ts_ns;
     struct trace_numbers dur_ns; /* trace_dur_ns() */
     /* trace_correlation(). Device and runtime events: `correlation`. Flow events: their id.
@@ -406,6 +407,9 @@ bool trace_add_label(struct trace *trace, const struct trace_label *label) KS_MU
 bool trace_add_device(struct trace *trace, const struct device_properties *device) KS_MUST_USE;
 bool trace_add_meta(struct trace *trace, const char *key, const char *value) KS_MUST_USE;
 
+/* How many events the whole may have, by what is known now: room for as many is taken at once. To
+ * be called as often as more is known; 0: not known. */
+void trace_expect(struct trace *trace, uint64_t event_count);
 /* Gives back the room for more events; to be called after the last one. */
 void trace_seal(struct trace *trace);
 

@@ -43,6 +43,35 @@ static void columns_grow_together(void **state)
     trace_destroy(trace);
 }
 
+/* Whatever is expected, the columns hold what comes. */
+static void expectations_only_make_room(void **state)
+{
+    (void)state;
+    const uint32_t count = 100000;
+    const uint64_t expected[] = {0, 1, 50000, 100000, 120000, 3000000, UINT64_MAX};
+    for (size_t i = 0; i < COUNT_OF(expected); i++) {
+        struct trace *trace = trace_create();
+        assert_non_null(trace);
+        uint32_t moves = 0;
+        for (uint32_t row = 0; row < count; row++) {
+            uint32_t capacity = trace->events.capacity;
+            struct trace_event event = {.ts_ns = row, .correlation = row, .args = ~row};
+            trace_expect(trace, expected[i]);
+            assert_true(trace_add_event(trace, &event));
+            moves += row >= 30000 && trace->events.capacity != capacity;
+        }
+        assert_true(expected[i] < count ? moves > 0 : moves == 0);
+        assert_true(trace->events.capacity <= 400000);
+        trace_seal(trace);
+        assert_int_equal(trace->events.capacity, count);
+        for (uint32_t row = 0; row < count; row++) {
+            assert_true(trace->events.ts_ns[row] == row && trace->events.args[row] == ~row);
+            assert_true(trace_correlation(&trace->events, row) == row);
+        }
+        trace_destroy(trace);
+    }
+}
+
 static bool has_class(const struct trace *trace, uint32_t event, struct event_class class)
 {
     return memcmp(trace_event_class(&trace->events, event), &class, sizeof class) == 0;
@@ -276,6 +305,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(columns_grow_together),
+        cmocka_unit_test(expectations_only_make_room),
         cmocka_unit_test(numbers_of_any_size_come_back),
         cmocka_unit_test(classes_of_any_number_come_back),
         cmocka_unit_test(tracks_of_any_number_come_back),
