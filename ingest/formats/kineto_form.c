@@ -201,7 +201,6 @@ bool kineto_forms_learn(struct kineto_forms *forms,
         return false;
     }
     *meeting = (struct kineto_meeting){.identity = identity, .form = number};
-    *kineto_forms_guess(forms) = (uint16_t)number;
-    kineto_forms_pass(forms, identity);
+    kineto_forms_pass(forms, number, identity);
     return true;
 }

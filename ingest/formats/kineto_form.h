@@ -23,6 +23,7 @@
 /* Both powers of two. */
 #define KINETO_FORM_GUESSES 32768
 #define KINETO_FORM_MEETINGS 8192
+#define KINETO_FORM_MEMORIES 2
 /* Values are copied so many at a time. */
 #define KINETO_FORM_VALUES 4
 
@@ -64,10 +65,13 @@ typedef const char *(*kineto_form_fn)(struct kineto_form *form,
 struct kineto_forms {
     struct arena arena;
     kineto_form_fn scan;
-    uint64_t history; /* identities of the last events */
     uint32_t count;
-    struct kineto_form *forms;             /* [KINETO_FORMS_MAX]; the first fits nothing */
-    uint16_t guesses[KINETO_FORM_GUESSES]; /* the form that came behind a history */
+    struct kineto_form *forms; /* [KINETO_FORMS_MAX]; the first fits nothing */
+    /* The form that came behind a history: of many events, and of few, for what came otherwise. */
+    struct kineto_memory {
+        uint64_t history; /* identities of the last events */
+        uint16_t guesses[KINETO_FORM_GUESSES];
+    } memories[KINETO_FORM_MEMORIES];
     struct kineto_meeting {
         uint32_t identity;
         uint32_t form; /* 0: not yet */
@@ -79,21 +83,42 @@ bool kineto_forms_init(struct kineto_forms *forms) KS_MUST_USE;
 void kineto_forms_free(struct kineto_forms *forms);
 size_t kineto_forms_memory(const struct kineto_forms *forms);
 
-static inline uint16_t *kineto_forms_guess(struct kineto_forms *forms)
+static inline uint16_t *kineto_forms_guess(struct kineto_memory *memory)
 {
-    uint64_t hash = forms->history * BYTES_SPREAD;
-    return &forms->guesses[hash >> 32 & (KINETO_FORM_GUESSES - 1)];
+    uint64_t hash = memory->history * BYTES_SPREAD;
+    return &memory->guesses[hash >> 32 & (KINETO_FORM_GUESSES - 1)];
 }
 
-/* The form that the next event probably has. */
-static inline struct kineto_form *kineto_forms_next(struct kineto_forms *forms)
+/* The event behind the last ones had this form, 0: none. */
+static inline void kineto_forms_pass(struct kineto_forms *forms, uint32_t number, uint32_t identity)
 {
-    return &forms->forms[*kineto_forms_guess(forms)];
+    static const unsigned shifts[KINETO_FORM_MEMORIES] = {4, 20};
+    for (unsigned i = 0; i < KINETO_FORM_MEMORIES; i++) {
+        struct kineto_memory *memory = &forms->memories[i];
+        *kineto_forms_guess(memory) = (uint16_t)number;
+        memory->history = memory->history << shifts[i] ^ identity;
+    }
 }
 
-static inline void kineto_forms_pass(struct kineto_forms *forms, uint32_t identity)
+/* The event at `begin`, if it has the form that it probably has: as kineto_form_fn answers. */
+static inline const char *kineto_forms_scan(struct kineto_forms *forms,
+                                            const char *begin,
+                                            const char *end,
+                                            int64_t *values,
+                                            int64_t numbers[KINETO_USES],
+                                            const struct kineto_form **form)
 {
-    forms->history = forms->history << 4 ^ identity;
+    for (unsigned i = 0; i < KINETO_FORM_MEMORIES; i++) {
+        uint32_t number = *kineto_forms_guess(&forms->memories[i]);
+        struct kineto_form *guessed = &forms->forms[number];
+        const char *behind = forms->scan(guessed, begin, end, values, numbers);
+        if (behind != NULL) {
+            kineto_forms_pass(forms, number, guessed->identity);
+            *form = guessed;
+            return behind;
+        }
+    }
+    return NULL;
 }
 
 /* Learns from an event that kineto_paths_scan gave, with the log's values, after it has become the
