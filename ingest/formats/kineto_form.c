@@ -23,6 +23,7 @@ static kineto_form_fn scan_of_this_processor(void)
 bool kineto_forms_init(struct kineto_forms *forms)
 {
     static const char nothing[BYTES_BLOCK];
+    static const int64_t none[KINETO_FORM_SOON_BYTES / sizeof(int64_t)];
     memset(forms, 0, sizeof *forms);
     arena_init(&forms->arena, 0);
     forms->scan = scan_of_this_processor();
@@ -31,7 +32,8 @@ bool kineto_forms_init(struct kineto_forms *forms)
         return false;
     }
     /* No event begins with NUL. */
-    forms->forms[0] = (struct kineto_form){.last = nothing, .last_len = 1, .last_mask = 1};
+    forms->forms[0] =
+        (struct kineto_form){.values = none, .last = nothing, .last_len = 1, .last_mask = 1};
     forms->count = 1;
     return true;
 }
@@ -114,7 +116,7 @@ static bool make_room(struct kineto_forms *forms,
     size_t value_count = paths->end->value_count + KINETO_FORM_VALUES;
     size_t pieces_bytes = paths->blank_count * sizeof *shelf->pieces;
     size_t values_bytes = value_count * sizeof *shelf->values;
-    size_t bytes = (size_t)(event->end - event->begin) + BYTES_BLOCK;
+    size_t bytes = (size_t)(event->end - event->begin) + KINETO_FORM_SOON_BYTES;
     char *room = arena_calloc(&forms->arena, 1, pieces_bytes + values_bytes + bytes);
     if (room == NULL) {
         return false;

@@ -24,6 +24,8 @@
 #define KINETO_FORM_GUESSES 32768
 #define KINETO_FORM_MEETINGS 8192
 #define KINETO_FORM_MEMORIES 2
+/* Of the form that comes next; the processor goes on by itself. */
+#define KINETO_FORM_SOON_BYTES 384
 /* Values are copied so many at a time. */
 #define KINETO_FORM_VALUES 4
 
@@ -49,7 +51,7 @@ struct kineto_form {
     uint32_t template_number; /* of the log */
     uint32_t value_count;
     const int64_t *values; /* those of the log, readable for KINETO_FORM_VALUES behind them; the
-                              blanks' are any */
+                              blanks' are any. Pieces and texts stand behind them */
     struct kineto_row row;
 };
 
@@ -83,20 +85,36 @@ bool kineto_forms_init(struct kineto_forms *forms) KS_MUST_USE;
 void kineto_forms_free(struct kineto_forms *forms);
 size_t kineto_forms_memory(const struct kineto_forms *forms);
 
-static inline uint16_t *kineto_forms_guess(struct kineto_memory *memory)
+static inline uint32_t kineto_forms_place(uint64_t history)
 {
-    uint64_t hash = memory->history * BYTES_SPREAD;
-    return &memory->guesses[hash >> 32 & (KINETO_FORM_GUESSES - 1)];
+    return (uint32_t)(history * BYTES_SPREAD >> 32) & (KINETO_FORM_GUESSES - 1);
+}
+
+static inline uint64_t kineto_forms_history(uint64_t history, unsigned memory, uint32_t identity)
+{
+    static const unsigned shifts[KINETO_FORM_MEMORIES] = {4, 20};
+    return history << shifts[memory] ^ identity;
 }
 
 /* The event behind the last ones had this form, 0: none. */
 static inline void kineto_forms_pass(struct kineto_forms *forms, uint32_t number, uint32_t identity)
 {
-    static const unsigned shifts[KINETO_FORM_MEMORIES] = {4, 20};
     for (unsigned i = 0; i < KINETO_FORM_MEMORIES; i++) {
         struct kineto_memory *memory = &forms->memories[i];
-        *kineto_forms_guess(memory) = (uint16_t)number;
-        memory->history = memory->history << shifts[i] ^ identity;
+        memory->guesses[kineto_forms_place(memory->history)] = (uint16_t)number;
+        memory->history = kineto_forms_history(memory->history, i, identity);
+    }
+}
+
+/* What is compared with the event behind one of this identity is wanted soon. */
+static inline void kineto_forms_prefetch(const struct kineto_forms *forms, uint32_t identity)
+{
+    const struct kineto_memory *memory = &forms->memories[0];
+    uint64_t history = kineto_forms_history(memory->history, 0, identity);
+    const char *next =
+        (const char *)forms->forms[memory->guesses[kineto_forms_place(history)]].values;
+    for (size_t i = 0; i < KINETO_FORM_SOON_BYTES; i += 64) {
+        KS_PREFETCH(next + i);
     }
 }
 
@@ -109,8 +127,12 @@ static inline const char *kineto_forms_scan(struct kineto_forms *forms,
                                             const struct kineto_form **form)
 {
     for (unsigned i = 0; i < KINETO_FORM_MEMORIES; i++) {
-        uint32_t number = *kineto_forms_guess(&forms->memories[i]);
+        const struct kineto_memory *memory = &forms->memories[i];
+        uint32_t number = memory->guesses[kineto_forms_place(memory->history)];
         struct kineto_form *guessed = &forms->forms[number];
+        if (i == 0) {
+            kineto_forms_prefetch(forms, guessed->identity);
+        }
         const char *behind = forms->scan(guessed, begin, end, values, numbers);
         if (behind != NULL) {
             kineto_forms_pass(forms, number, guessed->identity);
