@@ -77,7 +77,8 @@ static char *placed(struct desk *desk, const char *text, size_t len)
     memcpy(memory, text, len);
     size_t more = strlen(text) - len;
     for (size_t i = 0; i < PADDING_BYTES; i++) {
-        memory[len + i] = i < more ? text[len + i] : padding[i % (sizeof padding - 1)];
+        const char *goes_on = i < more ? &text[len + i] : &padding[i % (sizeof padding - 1)];
+        memory[len + i] = *goes_on;
     }
     desk->stream =
         (struct text_stream){.at = memory, .window = memory, .end = memory + len, .ended = true};
