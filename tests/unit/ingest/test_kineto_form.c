@@ -171,7 +171,7 @@ static size_t check(struct desk *desk, const char *text, size_t len)
     char *begin = placed(desk, text, len);
     size_t fitting = 0;
     for (uint32_t i = 0; i < desk->forms.count; i++) {
-        struct kineto_form *form = &desk->forms.forms[i];
+        struct kineto_form *form = &desk->forms.tables->forms[i];
         int64_t values[EVENT_VALUES_MAX];
         int64_t numbers[KINETO_USES];
         const char *first = NULL;
