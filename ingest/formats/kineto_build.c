@@ -297,14 +297,16 @@ static bool find_window(const struct trace *trace, bool *is_wanted, uint32_t *st
 {
     uint32_t end_name =
         strtab_find(trace->strings, RECORD_WINDOW_END, sizeof RECORD_WINDOW_END - 1);
+    bool has_start = false;
     is_wanted[end_name] = true;
     *end = last_named(&trace->events, is_wanted);
     is_wanted[end_name] = false;
     for (uint32_t id = 0; id < strtab_count(trace->strings); id++) {
         is_wanted[id] = strncmp(strtab_text(trace->strings, id), ITERATION_START,
                                 sizeof ITERATION_START - 1) == 0;
+        has_start = has_start || is_wanted[id];
     }
-    *start = last_named(&trace->events, is_wanted);
+    *start = has_start ? last_named(&trace->events, is_wanted) : UINT32_MAX;
     return *start != UINT32_MAX && *end != UINT32_MAX;
 }
 

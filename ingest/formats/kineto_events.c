@@ -345,15 +345,14 @@ static inline enum kineto_status read_known_event(struct kineto_reader *reader)
     if (KS_UNLIKELY(values == NULL)) {
         return no_memory(reader);
     }
-    struct kineto_form *form = kineto_forms_next(forms);
-    const char *end = forms->scan(form, stream->at, stream->end, values, numbers);
+    const struct kineto_form *form;
+    const char *end = kineto_forms_scan(forms, stream->at, stream->end, values, numbers, &form);
     if (end == NULL) {
         return read_by_path(reader, values);
     }
     if (KS_UNLIKELY(!kineto_build_add_like(&reader->build, &form->row, numbers))) {
         return no_memory(reader);
     }
-    kineto_forms_pass(forms, form->identity);
     return log_known(reader, end, form->template_number, form->value_count);
 }
 

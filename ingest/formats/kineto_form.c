@@ -23,15 +23,17 @@ static kineto_form_fn scan_of_this_processor(void)
 bool kineto_forms_init(struct kineto_forms *forms)
 {
     static const char nothing[BYTES_BLOCK];
+    static const int64_t none[KINETO_FORM_SOON_BYTES / sizeof(int64_t)];
     memset(forms, 0, sizeof *forms);
     arena_init(&forms->arena, 0);
     forms->scan = scan_of_this_processor();
-    forms->forms = calloc(KINETO_FORMS_MAX, sizeof *forms->forms);
-    if (forms->forms == NULL) {
+    forms->tables = calloc(1, sizeof *forms->tables);
+    if (forms->tables == NULL) {
         return false;
     }
     /* No event begins with NUL. */
-    forms->forms[0] = (struct kineto_form){.last = nothing, .last_len = 1, .last_mask = 1};
+    forms->tables->forms[0] =
+        (struct kineto_form){.values = none, .last = nothing, .last_len = 1, .last_mask = 1};
     forms->count = 1;
     return true;
 }
@@ -39,13 +41,13 @@ bool kineto_forms_init(struct kineto_forms *forms)
 void kineto_forms_free(struct kineto_forms *forms)
 {
     arena_free(&forms->arena);
-    free(forms->forms);
+    free(forms->tables);
     memset(forms, 0, sizeof *forms);
 }
 
 size_t kineto_forms_memory(const struct kineto_forms *forms)
 {
-    return forms->arena.held_bytes + forms->count * sizeof *forms->forms;
+    return forms->arena.held_bytes + forms->count * sizeof *forms->tables->forms;
 }
 
 /* --- what events have in common --- */
@@ -85,7 +87,7 @@ static uint32_t identity_of(const struct kineto_paths *paths, const struct kinet
 
 /* --- learning --- */
 
-/* What lies behind the form's own memory as it is filled. */
+/* The memory of a form as it is filled. */
 struct shelf {
     struct kineto_piece *pieces;
     int64_t *values;
@@ -115,7 +117,9 @@ static bool make_room(struct kineto_forms *forms,
     size_t pieces_bytes = paths->blank_count * sizeof *shelf->pieces;
     size_t values_bytes = value_count * sizeof *shelf->values;
     size_t bytes = (size_t)(event->end - event->begin) + BYTES_BLOCK;
-    char *room = arena_calloc(&forms->arena, 1, pieces_bytes + values_bytes + bytes);
+    size_t size = pieces_bytes + values_bytes + bytes;
+    char *room =
+        arena_alloc(&forms->arena, size > KINETO_FORM_SOON_BYTES ? size : KINETO_FORM_SOON_BYTES);
     if (room == NULL) {
         return false;
     }
@@ -125,33 +129,48 @@ static bool make_room(struct kineto_forms *forms,
     return true;
 }
 
-/* False: a blank alone does not tell what the row has. */
-static bool put_pieces(struct kineto_form *form,
+static void put_pieces(struct kineto_form *form,
                        struct shelf *shelf,
                        const struct kineto_paths *paths,
                        const struct kineto_event *event,
-                       const struct kineto_build *build)
+                       const uint8_t uses[KINETO_BLANKS_MAX])
 {
+    const uint16_t *order = paths->end->order;
     const char *at = event->begin;
     for (uint32_t i = 0; i < paths->blank_count; i++) {
         const struct kineto_blank *blank = &paths->blanks[i];
-        const uint16_t *order = paths->end->order;
-        struct kineto_piece *piece = &shelf->pieces[i];
-        enum kineto_use use = kineto_build_use(build, event, blank->place, blank->is_decimal);
-        if (use == KINETO_USES) {
-            return false;
-        }
-        piece->text = put_bytes(shelf, at, blank->begin, &piece->len);
-        piece->mask = block_mask(piece->len);
-        piece->value = order == NULL ? blank->value : order[blank->value];
-        piece->use = (uint8_t)use;
-        piece->is_decimal = blank->is_decimal;
+        uint32_t len;
+        const char *text = put_bytes(shelf, at, blank->begin, &len);
+        shelf->pieces[i] = (struct kineto_piece){
+            .text = text,
+            .len = len,
+            .mask = block_mask(len),
+            .value = order == NULL ? blank->value : order[blank->value],
+            .use = uses[i],
+            .is_decimal = blank->is_decimal,
+        };
         at = blank->end;
     }
     form->pieces = shelf->pieces;
     form->blank_count = paths->blank_count;
     form->last = put_bytes(shelf, at, event->end, &form->last_len);
     form->last_mask = block_mask(form->last_len);
+}
+
+/* False: a blank alone does not tell what the row has. */
+static bool find_uses(const struct kineto_paths *paths,
+                      const struct kineto_event *event,
+                      const struct kineto_build *build,
+                      uint8_t uses[KINETO_BLANKS_MAX])
+{
+    for (uint32_t i = 0; i < paths->blank_count; i++) {
+        const struct kineto_blank *blank = &paths->blanks[i];
+        enum kineto_use use = kineto_build_use(build, event, blank->place, blank->is_decimal);
+        if (use == KINETO_USES) {
+            return false;
+        }
+        uses[i] = (uint8_t)use;
+    }
     return true;
 }
 
@@ -164,25 +183,26 @@ static bool make_form(struct kineto_forms *forms,
                       uint32_t identity,
                       uint32_t *number)
 {
-    struct kineto_form *form = &forms->forms[forms->count];
+    uint8_t uses[KINETO_BLANKS_MAX];
     struct shelf shelf;
     if (forms->count == KINETO_FORMS_MAX || forms->arena.held_bytes > FORM_BYTES_MAX ||
         event->end - event->begin > EVENT_BYTES_MAX || paths->blank_count == KINETO_BLANKS_MAX ||
-        paths->end->value_count > FORM_VALUES_MAX) {
+        paths->end->value_count > FORM_VALUES_MAX || !find_uses(paths, event, build, uses)) {
         return true;
     }
     if (!make_room(forms, paths, event, &shelf)) {
         return false;
     }
+    *number = forms->count++;
+    struct kineto_form *form = &forms->tables->forms[*number];
     *form = (struct kineto_form){.identity = identity,
                                  .template_number = paths->end->template_number,
                                  .value_count = paths->end->value_count,
                                  .values = shelf.values,
                                  .row = kineto_build_last(build)};
     memcpy(shelf.values, values, form->value_count * sizeof *values);
-    if (put_pieces(form, &shelf, paths, event, build)) {
-        *number = forms->count++;
-    }
+    memset(shelf.values + form->value_count, 0, KINETO_FORM_VALUES * sizeof *values);
+    put_pieces(form, &shelf, paths, event, uses);
     return true;
 }
 
@@ -193,15 +213,22 @@ bool kineto_forms_learn(struct kineto_forms *forms,
                         const struct kineto_build *build,
                         bool is_pure)
 {
+    if (forms->pause > 0) {
+        return true;
+    }
     uint32_t identity = identity_of(paths, event);
-    struct kineto_meeting *meeting = &forms->meetings[identity & (KINETO_FORM_MEETINGS - 1)];
-    uint32_t number = meeting->identity == identity ? meeting->form : 0;
-    bool came_again = meeting->identity == identity && number == 0 && is_pure;
-    if (came_again && !make_form(forms, paths, event, values, build, identity, &number)) {
+    struct kineto_meeting *meeting =
+        &forms->tables->meetings[identity & (KINETO_FORM_MEETINGS - 1)];
+    bool came_again = meeting->identity == identity;
+    if (!came_again) {
+        *meeting = (struct kineto_meeting){.identity = identity};
+    }
+    uint32_t number = meeting->form;
+    if (came_again && number == 0 && is_pure &&
+        !make_form(forms, paths, event, values, build, identity, &number)) {
         return false;
     }
-    *meeting = (struct kineto_meeting){.identity = identity, .form = number};
-    *kineto_forms_guess(forms) = (uint16_t)number;
-    kineto_forms_pass(forms, identity);
+    meeting->form = number;
+    kineto_forms_pass(forms, number, identity);
     return true;
 }

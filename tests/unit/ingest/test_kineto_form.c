@@ -77,7 +77,8 @@ static char *placed(struct desk *desk, const char *text, size_t len)
     memcpy(memory, text, len);
     size_t more = strlen(text) - len;
     for (size_t i = 0; i < PADDING_BYTES; i++) {
-        memory[len + i] = i < more ? text[len + i] : padding[i % (sizeof padding - 1)];
+        const char *goes_on = i < more ? &text[len + i] : &padding[i % (sizeof padding - 1)];
+        memory[len + i] = *goes_on;
     }
     desk->stream =
         (struct text_stream){.at = memory, .window = memory, .end = memory + len, .ended = true};
@@ -170,7 +171,7 @@ static size_t check(struct desk *desk, const char *text, size_t len)
     char *begin = placed(desk, text, len);
     size_t fitting = 0;
     for (uint32_t i = 0; i < desk->forms.count; i++) {
-        struct kineto_form *form = &desk->forms.forms[i];
+        struct kineto_form *form = &desk->forms.tables->forms[i];
         int64_t values[EVENT_VALUES_MAX];
         int64_t numbers[KINETO_USES];
         const char *first = NULL;
