@@ -12,32 +12,42 @@
 /* Time by label of what was merged into one item. */
 struct tally {
     uint32_t count;
+    uint32_t heaviest;
     uint32_t label[TALLY_LABELS];
     int64_t busy_ns[TALLY_LABELS];
 };
 
-struct lane {
-    uint64_t cell; /* in which the row lies; NO_CELL */
-    uint32_t row;
-    struct tally tally;
-};
-
-/* A level: rows that were not yet handed over. */
-struct stage {
+/* Where the rows of a level stand. */
+struct grid {
     uint32_t level;
     int64_t width_ns;
     unsigned shift;
-    uint32_t track; /* of its last row */
-    uint64_t cell;  /* in which that one starts */
-    struct timeline_item *items;
-    struct timeline_point *points;
-    size_t items_cap;
-    size_t points_cap;
-    uint32_t item_count;
-    uint32_t point_count;
-    uint32_t items_done; /* rows before the current cell, which the next level knows */
-    uint32_t points_done;
+    uint32_t track;      /* of the last row */
+    uint64_t cell;       /* in which that one starts */
     uint32_t lane_count; /* lanes that this track has used */
+};
+
+/* The latest short row of a lane. */
+struct lane {
+    uint64_t cell; /* in which it lies; NO_CELL */
+    uint32_t row;
+};
+
+/* A level's items, of which those of the current cell can still change. */
+struct item_stage {
+    struct grid grid;
+    struct timeline_item *rows; /* not yet handed over */
+    size_t cap;
+    uint32_t count;
+    struct lane lanes[TIMELINE_LANES_MAX];
+    struct tally tallies[TIMELINE_LANES_MAX];
+};
+
+struct point_stage {
+    struct grid grid;
+    struct timeline_point *rows;
+    size_t cap;
+    uint32_t count;
     struct lane lanes[TIMELINE_LANES_MAX];
 };
 
@@ -45,7 +55,9 @@ struct timeline_cells {
     const struct timeline_sink *sink;
     struct timeline_block block; /* rows as columns, to be handed over */
     struct timeline_points points;
-    struct stage *stages[TIMELINE_LEVELS_MAX]; /* by level - 1; NULL behind the last one */
+    /* By level - 1; NULL behind the last one. */
+    struct item_stage *item_stages[TIMELINE_LEVELS_MAX];
+    struct point_stage *point_stages[TIMELINE_LEVELS_MAX];
 };
 
 static bool no_memory(struct err *err)
@@ -55,21 +67,38 @@ static bool no_memory(struct err *err)
 
 /* ---- making ---- */
 
-static struct stage *make_stage(const struct timeline *timeline, uint32_t level)
+static struct grid make_grid(const struct timeline *timeline, uint32_t level)
 {
-    struct stage *stage = scratch_alloc(1, sizeof *stage);
-    if (stage != NULL) {
-        /* Without the lanes, most of which are never used. */
-        memset(stage, 0, offsetof(struct stage, lanes));
-        stage->level = level;
-        stage->width_ns = timeline->levels[level].width_ns;
-        stage->track = NO_TRACK;
-        stage->cell = NO_CELL;
-        while (INT64_C(1) << stage->shift < stage->width_ns) {
-            stage->shift++;
+    struct grid grid = {.level = level,
+                        .width_ns = timeline->levels[level].width_ns,
+                        .track = NO_TRACK,
+                        .cell = NO_CELL};
+    while (INT64_C(1) << grid.shift < grid.width_ns) {
+        grid.shift++;
+    }
+    return grid;
+}
+
+/* Lanes are set when they are used first, which most never are. */
+static bool make_stages(struct timeline_cells *cells, const struct timeline *timeline)
+{
+    bool ok = true;
+    for (uint32_t level = 1; ok && level < timeline->level_count; level++) {
+        struct item_stage *items = scratch_alloc(1, sizeof *items);
+        struct point_stage *points = scratch_alloc(1, sizeof *points);
+        cells->item_stages[level - 1] = items;
+        cells->point_stages[level - 1] = points;
+        ok = items != NULL && points != NULL;
+        if (items != NULL) {
+            memset(items, 0, offsetof(struct item_stage, lanes));
+            items->grid = make_grid(timeline, level);
+        }
+        if (points != NULL) {
+            memset(points, 0, offsetof(struct point_stage, lanes));
+            points->grid = make_grid(timeline, level);
         }
     }
-    return stage;
+    return ok;
 }
 
 struct timeline_cells *timeline_cells_create(const struct timeline *timeline,
@@ -82,11 +111,7 @@ struct timeline_cells *timeline_cells_create(const struct timeline *timeline,
     cells->sink = sink;
     bool ok = timeline_block_alloc(&cells->block, TIMELINE_BLOCK_ITEMS);
     ok = timeline_points_alloc(&cells->points, TIMELINE_BLOCK_ITEMS) && ok;
-    for (uint32_t level = 1; ok && level < timeline->level_count; level++) {
-        cells->stages[level - 1] = make_stage(timeline, level);
-        ok = cells->stages[level - 1] != NULL;
-    }
-    if (!ok) {
+    if (!ok || !make_stages(cells, timeline)) {
         timeline_cells_destroy(cells);
         return NULL;
     }
@@ -98,74 +123,42 @@ void timeline_cells_destroy(struct timeline_cells *cells)
     if (cells == NULL) {
         return;
     }
-    for (struct stage **stage = cells->stages; *stage != NULL; stage++) {
-        scratch_free((*stage)->items);
-        scratch_free((*stage)->points);
-        scratch_free(*stage);
+    for (uint32_t i = 0; i < TIMELINE_LEVELS_MAX; i++) {
+        if (cells->item_stages[i] != NULL) {
+            scratch_free(cells->item_stages[i]->rows);
+        }
+        if (cells->point_stages[i] != NULL) {
+            scratch_free(cells->point_stages[i]->rows);
+        }
+        scratch_free(cells->item_stages[i]);
+        scratch_free(cells->point_stages[i]);
     }
     timeline_block_free(&cells->block);
     timeline_points_free(&cells->points);
     scratch_free(cells);
 }
 
-/* ---- labels of what is merged ---- */
+/* ---- cells ---- */
 
-static void weigh(struct tally *tally, uint32_t label, int64_t busy_ns)
+static inline bool is_same_cell(const struct grid *grid, uint32_t track, uint64_t cell)
 {
-    uint32_t i = 0;
-    while (i < tally->count && tally->label[i] != label) {
-        i++;
-    }
-    if (i == TALLY_LABELS) {
-        return;
-    }
-    if (i == tally->count) {
-        tally->label[tally->count] = label;
-        tally->busy_ns[tally->count++] = 0;
-    }
-    tally->busy_ns[i] = ns_add(tally->busy_ns[i], busy_ns);
+    return cell == grid->cell && track == grid->track;
 }
 
-static uint32_t heaviest(const struct tally *tally)
+static inline void begin_cell(struct grid *grid, uint32_t track, uint64_t cell)
 {
-    uint32_t best = 0;
-    for (uint32_t i = 1; i < tally->count; i++) {
-        best = tally->busy_ns[i] > tally->busy_ns[best] ? i : best;
-    }
-    return tally->label[best];
+    grid->lane_count = track == grid->track ? grid->lane_count : 0;
+    grid->track = track;
+    grid->cell = cell;
 }
 
-/* ---- handing over ---- */
-
-static bool
-hand_over_items(struct timeline_cells *cells, struct stage *stage, uint32_t count, struct err *err)
+static inline struct lane *lane_of(struct grid *grid, struct lane *lanes, uint32_t lane)
 {
-    struct timeline_block *block = &cells->block;
-    for (uint32_t i = 0; i < count; i++) {
-        timeline_block_set(block, i, &stage->items[i]);
+    while (grid->lane_count <= lane) {
+        lanes[grid->lane_count++].cell = NO_CELL;
     }
-    block->item_count = count;
-    stage->item_count -= count;
-    stage->items_done -= count;
-    memmove(stage->items, stage->items + count, stage->item_count * sizeof *stage->items);
-    return cells->sink->take_block(cells->sink->context, stage->level, block, err);
+    return &lanes[lane];
 }
-
-static bool
-hand_over_points(struct timeline_cells *cells, struct stage *stage, uint32_t count, struct err *err)
-{
-    struct timeline_points *points = &cells->points;
-    for (uint32_t i = 0; i < count; i++) {
-        timeline_points_set(points, i, &stage->points[i]);
-    }
-    points->item_count = count;
-    stage->point_count -= count;
-    stage->points_done -= count;
-    memmove(stage->points, stage->points + count, stage->point_count * sizeof *stage->points);
-    return cells->sink->take_points(cells->sink->context, stage->level, points, err);
-}
-
-/* ---- merging ---- */
 
 /* Room for one more row: what a block needs and little more. The rows, moved perhaps, or NULL
  * without memory. */
@@ -180,158 +173,214 @@ static void *grow(void *rows, uint32_t count, size_t *cap, size_t size)
     return grown;
 }
 
-static bool put_item(struct timeline_cells *cells,
-                     struct stage **at,
-                     const struct timeline_item *item,
-                     struct err *err);
-static bool put_point(struct timeline_cells *cells,
-                      struct stage **at,
-                      const struct timeline_point *point,
-                      struct err *err);
+/* ---- items ---- */
 
-/* The rows of the current cell are as they will be. */
-static bool finish_cell(struct timeline_cells *cells, struct stage **at, struct err *err)
+/* Of equally heavy labels the first one is the heaviest. */
+static uint32_t weigh(struct tally *tally, uint32_t label, int64_t busy_ns)
 {
-    struct stage *stage = *at;
-    bool has_next = at[1] != NULL;
-    bool ok = true;
-    for (; ok && stage->items_done < stage->item_count; stage->items_done++) {
-        struct timeline_item *item = &stage->items[stage->items_done];
-        const struct lane *lane = &stage->lanes[item->lane];
-        if (item->count > 1 && lane->cell == stage->cell && lane->row == stage->items_done) {
-            item->label = heaviest(&lane->tally);
-        }
-        ok = !has_next || put_item(cells, at + 1, item, err);
+    uint32_t i = 0;
+    while (i < tally->count && tally->label[i] != label) {
+        i++;
     }
-    for (; ok && stage->points_done < stage->point_count; stage->points_done++) {
-        ok = !has_next || put_point(cells, at + 1, &stage->points[stage->points_done], err);
+    if (KS_LIKELY(i < TALLY_LABELS)) {
+        bool is_new = i == tally->count;
+        tally->count += is_new;
+        tally->label[i] = label;
+        tally->busy_ns[i] = ns_add(is_new ? 0 : tally->busy_ns[i], busy_ns);
+        int64_t most_ns = tally->busy_ns[tally->heaviest];
+        bool is_heavier =
+            tally->busy_ns[i] > most_ns || (tally->busy_ns[i] == most_ns && i < tally->heaviest);
+        tally->heaviest = is_heavier ? i : tally->heaviest;
     }
-    while (ok && stage->item_count >= TIMELINE_BLOCK_ITEMS) {
-        ok = hand_over_items(cells, stage, TIMELINE_BLOCK_ITEMS, err);
-    }
-    while (ok && stage->point_count >= TIMELINE_BLOCK_ITEMS) {
-        ok = hand_over_points(cells, stage, TIMELINE_BLOCK_ITEMS, err);
-    }
-    return ok;
+    return tally->label[tally->heaviest];
 }
 
-static bool begin_cell(
-    struct timeline_cells *cells, struct stage **at, uint32_t track, uint64_t cell, struct err *err)
-{
-    struct stage *stage = *at;
-    if (!finish_cell(cells, at, err)) {
-        return false;
-    }
-    stage->lane_count = track == stage->track ? stage->lane_count : 0;
-    stage->track = track;
-    stage->cell = cell;
-    return true;
-}
-
-static struct lane *lane_of(struct stage *stage, uint32_t lane)
-{
-    while (stage->lane_count <= lane) {
-        stage->lanes[stage->lane_count++].cell = NO_CELL;
-    }
-    return &stage->lanes[lane];
-}
-
-static void join(struct timeline_item *row, struct lane *lane, const struct timeline_item *item)
+static void join(struct timeline_item *row, struct tally *tally, const struct timeline_item *item)
 {
     int64_t end_ns = ns_add(row->start_ns, ns_max(row->dur_ns, 0));
     end_ns = ns_max(end_ns, ns_add(item->start_ns, ns_max(item->dur_ns, 0)));
     row->dur_ns = ns_sub(end_ns, row->start_ns);
     row->busy_ns = ns_add(row->busy_ns, item->busy_ns);
     row->count += item->count;
-    weigh(&lane->tally, item->label, item->busy_ns);
+    row->label = weigh(tally, item->label, item->busy_ns);
 }
 
-static bool put_item(struct timeline_cells *cells,
-                     struct stage **at,
-                     const struct timeline_item *item,
-                     struct err *err)
+static bool
+pass_on_items(struct timeline_cells *cells, struct item_stage **at, uint32_t most, struct err *err);
+
+static inline bool put_item(struct timeline_cells *cells,
+                            struct item_stage **at,
+                            const struct timeline_item *item,
+                            struct err *err)
 {
-    struct stage *stage = *at;
-    uint64_t cell = timeline_cell(item->start_ns, stage->shift);
-    if ((cell != stage->cell || item->track != stage->track) &&
-        !begin_cell(cells, at, item->track, cell, err)) {
-        return false;
+    struct item_stage *stage = *at;
+    uint64_t cell = timeline_cell(item->start_ns, stage->grid.shift);
+    if (!is_same_cell(&stage->grid, item->track, cell)) {
+        if (KS_UNLIKELY(stage->count >= TIMELINE_BLOCK_ITEMS) &&
+            !pass_on_items(cells, at, TIMELINE_BLOCK_ITEMS, err)) {
+            return false;
+        }
+        begin_cell(&stage->grid, item->track, cell);
     }
-    struct lane *lane = lane_of(stage, item->lane);
-    bool is_short = item->dur_ns < stage->width_ns;
+    struct lane *lane = lane_of(&stage->grid, stage->lanes, item->lane);
+    struct tally *tally = &stage->tallies[item->lane];
+    bool is_short = item->dur_ns < stage->grid.width_ns;
     if (is_short && lane->cell == cell) {
-        join(&stage->items[lane->row], lane, item);
+        join(&stage->rows[lane->row], tally, item);
         return true;
     }
-    struct timeline_item *items =
-        grow(stage->items, stage->item_count, &stage->items_cap, sizeof *items);
-    if (items == NULL) {
+    struct timeline_item *rows = grow(stage->rows, stage->count, &stage->cap, sizeof *rows);
+    if (rows == NULL) {
         return no_memory(err);
     }
-    stage->items = items;
+    stage->rows = rows;
     if (is_short) {
-        lane->cell = cell;
-        lane->row = stage->item_count;
-        lane->tally.count = 0;
-        weigh(&lane->tally, item->label, item->busy_ns);
+        *lane = (struct lane){cell, stage->count};
+        tally->count = 1;
+        tally->heaviest = 0;
+        tally->label[0] = item->label;
+        tally->busy_ns[0] = item->busy_ns;
     }
-    items[stage->item_count++] = *item;
+    rows[stage->count++] = *item;
     return true;
 }
 
-static bool put_point(struct timeline_cells *cells,
-                      struct stage **at,
-                      const struct timeline_point *point,
-                      struct err *err)
+static bool hand_over_items(struct timeline_cells *cells,
+                            struct item_stage *stage,
+                            uint32_t count,
+                            struct err *err)
 {
-    struct stage *stage = *at;
-    uint64_t cell = timeline_cell(point->start_ns, stage->shift);
-    if ((cell != stage->cell || point->track != stage->track) &&
-        !begin_cell(cells, at, point->track, cell, err)) {
-        return false;
+    struct timeline_block *block = &cells->block;
+    for (uint32_t i = 0; i < count; i++) {
+        timeline_block_set(block, i, &stage->rows[i]);
     }
-    struct lane *lane = lane_of(stage, point->lane);
+    block->item_count = count;
+    stage->count -= count;
+    memmove(stage->rows, stage->rows + count, stage->count * sizeof *stage->rows);
+    return cells->sink->take_block(cells->sink->context, stage->grid.level, block, err);
+}
+
+/* Rows that will not change any more, `most` at a time while there are so many: to the next level,
+ * and out. */
+static bool
+pass_on_items(struct timeline_cells *cells, struct item_stage **at, uint32_t most, struct err *err)
+{
+    struct item_stage *stage = *at;
+    bool ok = true;
+    while (ok && stage->count >= most) {
+        for (uint32_t i = 0; ok && at[1] != NULL && i < most; i++) {
+            ok = put_item(cells, at + 1, &stage->rows[i], err);
+        }
+        ok = ok && hand_over_items(cells, stage, most, err);
+    }
+    return ok;
+}
+
+bool timeline_cells_block(struct timeline_cells *cells,
+                          const struct timeline_block *block,
+                          struct err *err)
+{
+    bool ok = true;
+    for (uint32_t i = 0; ok && cells->item_stages[0] != NULL && i < block->item_count; i++) {
+        const struct timeline_item item = timeline_block_get(block, i);
+        ok = put_item(cells, cells->item_stages, &item, err);
+    }
+    return ok;
+}
+
+/* ---- points ---- */
+
+static bool pass_on_points(struct timeline_cells *cells,
+                           struct point_stage **at,
+                           uint32_t most,
+                           struct err *err);
+
+static inline bool put_point(struct timeline_cells *cells,
+                             struct point_stage **at,
+                             const struct timeline_point *point,
+                             struct err *err)
+{
+    struct point_stage *stage = *at;
+    uint64_t cell = timeline_cell(point->start_ns, stage->grid.shift);
+    if (!is_same_cell(&stage->grid, point->track, cell)) {
+        if (KS_UNLIKELY(stage->count >= TIMELINE_BLOCK_ITEMS) &&
+            !pass_on_points(cells, at, TIMELINE_BLOCK_ITEMS, err)) {
+            return false;
+        }
+        begin_cell(&stage->grid, point->track, cell);
+    }
+    struct lane *lane = lane_of(&stage->grid, stage->lanes, point->lane);
     if (lane->cell == cell) {
-        struct timeline_point *row = &stage->points[lane->row];
+        struct timeline_point *row = &stage->rows[lane->row];
         row->last = point->last;
         row->min = point->min < row->min ? point->min : row->min;
         row->max = point->max > row->max ? point->max : row->max;
         return true;
     }
-    struct timeline_point *points =
-        grow(stage->points, stage->point_count, &stage->points_cap, sizeof *points);
-    if (points == NULL) {
+    struct timeline_point *rows = grow(stage->rows, stage->count, &stage->cap, sizeof *rows);
+    if (rows == NULL) {
         return no_memory(err);
     }
-    stage->points = points;
-    lane->cell = cell;
-    lane->row = stage->point_count;
-    points[stage->point_count++] = *point;
+    stage->rows = rows;
+    *lane = (struct lane){cell, stage->count};
+    rows[stage->count++] = *point;
     return true;
 }
 
-bool timeline_cells_item(struct timeline_cells *cells,
-                         const struct timeline_item *item,
-                         struct err *err)
+static bool hand_over_points(struct timeline_cells *cells,
+                             struct point_stage *stage,
+                             uint32_t count,
+                             struct err *err)
 {
-    return cells->stages[0] == NULL || put_item(cells, cells->stages, item, err);
+    struct timeline_points *points = &cells->points;
+    for (uint32_t i = 0; i < count; i++) {
+        timeline_points_set(points, i, &stage->rows[i]);
+    }
+    points->item_count = count;
+    stage->count -= count;
+    memmove(stage->rows, stage->rows + count, stage->count * sizeof *stage->rows);
+    return cells->sink->take_points(cells->sink->context, stage->grid.level, points, err);
 }
 
-bool timeline_cells_point(struct timeline_cells *cells,
-                          const struct timeline_point *point,
-                          struct err *err)
+static bool pass_on_points(struct timeline_cells *cells,
+                           struct point_stage **at,
+                           uint32_t most,
+                           struct err *err)
 {
-    return cells->stages[0] == NULL || put_point(cells, cells->stages, point, err);
+    struct point_stage *stage = *at;
+    bool ok = true;
+    while (ok && stage->count >= most) {
+        for (uint32_t i = 0; ok && at[1] != NULL && i < most; i++) {
+            ok = put_point(cells, at + 1, &stage->rows[i], err);
+        }
+        ok = ok && hand_over_points(cells, stage, most, err);
+    }
+    return ok;
+}
+
+bool timeline_cells_points(struct timeline_cells *cells,
+                           const struct timeline_points *points,
+                           struct err *err)
+{
+    bool ok = true;
+    for (uint32_t i = 0; ok && cells->point_stages[0] != NULL && i < points->item_count; i++) {
+        const struct timeline_point point = timeline_points_get(points, i);
+        ok = put_point(cells, cells->point_stages, &point, err);
+    }
+    return ok;
 }
 
 bool timeline_cells_end(struct timeline_cells *cells, struct err *err)
 {
     bool ok = true;
-    for (struct stage **at = cells->stages; ok && *at != NULL; at++) {
-        struct stage *stage = *at;
-        ok = finish_cell(cells, at, err) &&
-             (stage->item_count == 0 || hand_over_items(cells, stage, stage->item_count, err)) &&
-             (stage->point_count == 0 || hand_over_points(cells, stage, stage->point_count, err));
+    for (uint32_t i = 0; ok && cells->item_stages[i] != NULL; i++) {
+        uint32_t *item_count = &cells->item_stages[i]->count;
+        uint32_t *point_count = &cells->point_stages[i]->count;
+        ok = pass_on_items(cells, &cells->item_stages[i], TIMELINE_BLOCK_ITEMS, err) &&
+             (*item_count == 0 || pass_on_items(cells, &cells->item_stages[i], *item_count, err)) &&
+             pass_on_points(cells, &cells->point_stages[i], TIMELINE_BLOCK_ITEMS, err) &&
+             (*point_count == 0 ||
+              pass_on_points(cells, &cells->point_stages[i], *point_count, err));
     }
     return ok;
 }

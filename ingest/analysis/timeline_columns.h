@@ -52,6 +52,19 @@ timeline_block_set(struct timeline_block *block, uint32_t row, const struct time
     block->busy_ns[row] = item->busy_ns;
 }
 
+static inline struct timeline_item timeline_block_get(const struct timeline_block *block,
+                                                      uint32_t row)
+{
+    return (struct timeline_item){.start_ns = block->start_ns[row],
+                                  .dur_ns = block->dur_ns[row],
+                                  .busy_ns = block->busy_ns[row],
+                                  .track = block->track[row],
+                                  .lane = block->lane[row],
+                                  .label = block->label[row],
+                                  .event = block->event[row],
+                                  .count = block->count[row]};
+}
+
 static inline void timeline_points_set(struct timeline_points *points,
                                        uint32_t row,
                                        const struct timeline_point *point)
@@ -63,6 +76,18 @@ static inline void timeline_points_set(struct timeline_points *points,
     points->last[row] = point->last;
     points->min[row] = point->min;
     points->max[row] = point->max;
+}
+
+static inline struct timeline_point timeline_points_get(const struct timeline_points *points,
+                                                        uint32_t row)
+{
+    return (struct timeline_point){.start_ns = points->start_ns[row],
+                                   .last = points->last[row],
+                                   .min = points->min[row],
+                                   .max = points->max[row],
+                                   .track = points->track[row],
+                                   .lane = points->lane[row],
+                                   .event = points->event[row]};
 }
 
 /* Hands level 0 to the sink in blocks of TIMELINE_BLOCK_ITEMS, row by row. */

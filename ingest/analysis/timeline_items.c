@@ -41,21 +41,27 @@ static void find_starts(struct timeline_items *items, int64_t *max_end_ns)
     const struct trace_events *events = &items->trace->events;
     int64_t first_ns = INT64_MAX;
     int64_t last_ns = INT64_MIN;
+    int64_t latest_end_ns = INT64_MIN;
+    uint32_t slice_count = 0;
+    uint32_t flow_count = 0;
     for (uint32_t i = 0; i < events->count; i++) {
         uint8_t class = timeline_class_found(items, i);
-        if (class == ITEM_NONE) {
+        if (KS_UNLIKELY(class == ITEM_NONE)) {
             continue;
         }
         int64_t ts_ns = events->ts_ns[i];
+        int64_t end_ns = ns_add(ts_ns, trace_dur_ns(events, i));
+        bool is_slice = class == ITEM_SLICE;
         first_ns = ns_min(first_ns, ts_ns);
         last_ns = ns_max(last_ns, ts_ns);
-        items->slice_count += class == ITEM_SLICE || class == ITEM_BEGIN;
-        items->flow_count += class == ITEM_FLOW;
-        if (class == ITEM_SLICE) {
-            *max_end_ns = ns_max(*max_end_ns, ns_add(ts_ns, trace_dur_ns(events, i)));
-        }
+        latest_end_ns = ns_max(latest_end_ns, is_slice ? end_ns : INT64_MIN);
+        slice_count += is_slice | (class == ITEM_BEGIN);
+        flow_count += class == ITEM_FLOW;
     }
     bool has_any = first_ns <= last_ns;
+    *max_end_ns = latest_end_ns;
+    items->slice_count = slice_count;
+    items->flow_count = flow_count;
     items->first_ns = has_any ? first_ns : 0;
     items->last_ns = has_any ? last_ns : 0;
 }
@@ -93,7 +99,7 @@ bool timeline_items_find(struct timeline_items *items,
     if (items->by_event == NULL) {
         return false;
     }
-    int64_t max_end_ns = INT64_MIN;
+    int64_t max_end_ns;
     find_starts(items, &max_end_ns);
     items->cut_ns = ns_add(items->last_ns, ABSURD_NS);
     if (max_end_ns > items->cut_ns) {

@@ -115,10 +115,28 @@ void timeline_levels_choose(struct timeline *timeline, const struct timeline_cou
 
 struct building {
     const struct timeline_source *source;
+    const struct timeline_sink *sink;
     struct timeline_writer level_0;
     struct timeline_cells *others;
     struct timeline_lanes *lanes;
 };
+
+/* Level 0 goes to the sink and, while it is in the cache, on to the other levels. */
+static bool
+take_block(void *context, uint32_t level, const struct timeline_block *block, struct err *err)
+{
+    struct building *b = context;
+    return b->sink->take_block(b->sink->context, level, block, err) &&
+           timeline_cells_block(b->others, block, err);
+}
+
+static bool
+take_points(void *context, uint32_t level, const struct timeline_points *points, struct err *err)
+{
+    struct building *b = context;
+    return b->sink->take_points(b->sink->context, level, points, err) &&
+           timeline_cells_points(b->others, points, err);
+}
 
 static bool no_memory(struct err *err)
 {
@@ -128,8 +146,7 @@ static bool no_memory(struct err *err)
 static bool see_point(void *context, const struct timeline_point *point, struct err *err)
 {
     struct building *b = context;
-    return timeline_writer_point(&b->level_0, point, err) &&
-           timeline_cells_point(b->others, point, err);
+    return timeline_writer_point(&b->level_0, point, err);
 }
 
 static bool build_track(struct building *b, uint32_t track, struct err *err)
@@ -148,8 +165,7 @@ static bool build_track(struct building *b, uint32_t track, struct err *err)
                                            span.class == ITEM_SLICE);
         const struct timeline_item item =
             timeline_source_item(source, track, event, lane, &span, &busy);
-        ok = timeline_writer_item(&b->level_0, &item, err) &&
-             timeline_cells_item(b->others, &item, err);
+        ok = timeline_writer_item(&b->level_0, &item, err);
     }
     return ok;
 }
@@ -160,9 +176,13 @@ bool timeline_levels_build(const struct timeline *timeline,
                            const struct timeline_sink *sink,
                            struct err *err)
 {
-    struct building b = {
-        .source = source, .lanes = lanes, .others = timeline_cells_create(timeline, sink)};
-    bool ok = timeline_writer_init(&b.level_0, sink) && b.others != NULL;
+    struct building b = {.source = source,
+                         .sink = sink,
+                         .lanes = lanes,
+                         .others = timeline_cells_create(timeline, sink)};
+    const struct timeline_sink level_0 = {
+        .context = &b, .take_block = take_block, .take_points = take_points};
+    bool ok = timeline_writer_init(&b.level_0, &level_0) && b.others != NULL;
     if (!ok) {
         (void)no_memory(err);
     }

@@ -39,8 +39,14 @@ static inline bool is_before(const struct timeline_items *items, uint32_t a, uin
 
 static void insertion_sort(const struct timeline_items *items, uint32_t *events, size_t count)
 {
+    const int64_t *ts_ns = items->trace->events.ts_ns;
+    int64_t last_ns = ts_ns[events[0]];
     for (size_t i = 1; i < count; i++) {
         uint32_t event = events[i];
+        if (ts_ns[event] > last_ns) {
+            last_ns = ts_ns[event];
+            continue;
+        }
         size_t j = i;
         for (; j > 0 && is_before(items, event, events[j - 1]); j--) {
             events[j] = events[j - 1];
