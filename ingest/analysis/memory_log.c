@@ -53,33 +53,38 @@ static uint8_t flags_of(const struct memory_args *args)
                      ((args->has & totals) == totals ? MEMORY_RECORD_HAS_TOTALS : 0));
 }
 
-static int64_t value_of(const struct selection *sel, enum memory_column column, uint32_t event)
-{
-    const struct memory_args *args = args_of(sel, event);
-    switch (column) {
-    case MEMORY_COLUMN_TS:
-        return times_position(sel, times_start(sel, event));
-    case MEMORY_COLUMN_ADDR:
-        return args->addr;
-    case MEMORY_COLUMN_SIZE:
-        return args->size_bytes;
-    case MEMORY_COLUMN_ALLOCATED:
-        return args->total_allocated_bytes;
-    case MEMORY_COLUMN_RESERVED:
-        return args->total_reserved_bytes;
-    default:
-        return flags_of(args);
-    }
-}
+/* A loop a column. */
+#define READ_COLUMN(value)                                                 \
+    for (uint32_t i = 0; i < count; i++) {                                 \
+        const struct memory_args *args = args_of(records->sel, events[i]); \
+        out[i] = (value);                                                  \
+    }                                                                      \
+    break
 
 static void
 read_records(const void *context, unsigned column, uint32_t first, uint32_t count, int64_t *out)
 {
     const struct records *records = context;
-    for (uint32_t i = 0; i < count; i++) {
-        out[i] = value_of(records->sel, (enum memory_column)column, records->events[first + i]);
+    const uint32_t *events = records->events + first;
+    switch ((enum memory_column)column) {
+    case MEMORY_COLUMN_ADDR:
+        READ_COLUMN(args->addr);
+    case MEMORY_COLUMN_SIZE:
+        READ_COLUMN(args->size_bytes);
+    case MEMORY_COLUMN_ALLOCATED:
+        READ_COLUMN(args->total_allocated_bytes);
+    case MEMORY_COLUMN_RESERVED:
+        READ_COLUMN(args->total_reserved_bytes);
+    case MEMORY_COLUMN_FLAGS:
+        READ_COLUMN(flags_of(args));
+    default:
+        for (uint32_t i = 0; i < count; i++) {
+            out[i] = times_position(records->sel, times_start(records->sel, events[i]));
+        }
+        break;
     }
 }
+#undef READ_COLUMN
 
 /* ---- columns ---- */
 
@@ -324,6 +329,12 @@ static void place_records(struct placing *p)
     }
 }
 
+/* What is allocated begins at a multiple of 64, mostly: ids that lie close suit the map. */
+static int64_t key_of_addr(int64_t addr)
+{
+    return (int64_t)((uint64_t)addr >> 6 | (uint64_t)addr << 58);
+}
+
 /* A release takes the names of the last allocation of its address that is still open. Records
  * without an address belong together. */
 static bool name_releases(struct placing *p)
@@ -337,7 +348,7 @@ static bool name_releases(struct placing *p)
         const struct memory_args *args = args_of(p->sel, p->records->events[at]);
         uint32_t *holder = &without_addr;
         if ((args->has & MEMORY_HAS_ADDR) != 0) {
-            struct id_slot *slot = id_map_add(&open, args->addr);
+            struct id_slot *slot = id_map_add(&open, key_of_addr(args->addr));
             ok = slot != NULL;
             holder = ok ? &slot->value : holder;
         }

@@ -17,6 +17,7 @@
 #include "ingest/analysis/ns.h"
 #include "ingest/analysis/runtime_lists.h"
 #include "ingest/analysis/select.h"
+#include "ingest/analysis/times.h"
 #include "ingest/base/attr.h"
 #include "ingest/model/warning.h"
 
@@ -122,13 +123,29 @@ static inline uint32_t op_node_name(const struct op_tree *tree, uint32_t node)
 /* NAME_TC_OPERATOR, NAME_TENSOR_OPERATOR: the node's own name is that of an eligible operator,
  * whatever its type (completions 5.5). Modules of Lightning are named by the user. */
 uint32_t op_node_eligible_name(const struct op_tree *tree, uint32_t node);
+
 /* The time of the file, unrounded. */
-int64_t op_node_start_ns(const struct op_tree *tree, uint32_t node);
+static inline int64_t op_node_start_ns(const struct op_tree *tree, uint32_t node)
+{
+    return tree->sel->trace->events.ts_ns[tree->nodes[node].event];
+}
+
 /* Times to compare, see times.h. */
-int64_t op_node_start_key(const struct op_tree *tree, uint32_t node);
-int64_t op_node_end_key(const struct op_tree *tree, uint32_t node);
+static inline int64_t op_node_start_key(const struct op_tree *tree, uint32_t node)
+{
+    return times_start_key(tree->sel, tree->nodes[node].event);
+}
+
+static inline int64_t op_node_end_key(const struct op_tree *tree, uint32_t node)
+{
+    return times_end_key(tree->sel, tree->nodes[node].event);
+}
+
 /* Ticks. */
-int64_t op_node_duration(const struct op_tree *tree, uint32_t node);
+static inline int64_t op_node_duration(const struct op_tree *tree, uint32_t node)
+{
+    return times_duration(tree->sel, tree->nodes[node].event);
+}
 
 /* What the subtree started, and what the node itself did (without the extra of modules): the sums
  * before and behind it. */
