@@ -40,9 +40,11 @@ enum op_flag {
     OP_TC_CHILD = 1 << 6,    /* a child is eligible */
     OP_TENSOR_CHILD = 1 << 7,
     OP_ELIGIBLE_BELOW =
-        1 << 8,            /* some descendant is a real operator and eligible (plugin's lists) */
-    OP_REMOVED = 1 << 9,   /* backward root taken out of the tree: it and its subtree are skipped */
-    OP_DUPLICATE = 1 << 10 /* only while the tree is built */
+        1 << 8,          /* some descendant is a real operator and eligible (plugin's lists) */
+    OP_REMOVED = 1 << 9, /* backward root taken out of the tree: it and its subtree are skipped */
+    OP_DUPLICATE = 1 << 10,  /* only while the tree is built */
+    OP_TC_NAME = 1 << 11,    /* eligible by its own name, plugin's list */
+    OP_TENSOR_NAME = 1 << 12 /* the same by ours */
 };
 
 struct op_node {
@@ -119,10 +121,6 @@ static inline uint32_t op_node_name(const struct op_tree *tree, uint32_t node)
 {
     return tree->sel->name[tree->nodes[node].event];
 }
-
-/* NAME_TC_OPERATOR, NAME_TENSOR_OPERATOR: the node's own name is that of an eligible operator,
- * whatever its type (completions 5.5). Modules of Lightning are named by the user. */
-uint32_t op_node_eligible_name(const struct op_tree *tree, uint32_t node);
 
 /* The time of the file, unrounded. */
 static inline int64_t op_node_start_ns(const struct op_tree *tree, uint32_t node)
