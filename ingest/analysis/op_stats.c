@@ -106,16 +106,36 @@ static int64_t runtimes_duration(const struct op_tree *tree, uint32_t list)
     return sum;
 }
 
+int64_t op_node_sum_host_self(const struct op_tree *tree, uint32_t node)
+{
+    const struct op_node *self = &tree->nodes[node];
+    int64_t self_time = op_node_duration(tree, node);
+    for (uint32_t child = node + 1; child < self->end; child = tree->nodes[child].end) {
+        self_time = ns_sub(self_time, op_node_duration(tree, child));
+    }
+    if (self->runtimes != RUNTIME_LIST_NONE) {
+        self_time = ns_sub(self_time, runtimes_duration(tree, self->runtimes));
+    }
+    return self_time;
+}
+
+static uint32_t host_self_word(int64_t ticks)
+{
+    return ticks >= 0 && ticks < OP_HOST_SELF_WIDE ? (uint32_t)ticks : OP_HOST_SELF_WIDE;
+}
+
 /* Parents stand before their children. */
 static void take_host_time(struct op_tree *tree, uint32_t index)
 {
     const struct op_node *node = &tree->nodes[index];
     int64_t duration = op_node_duration(tree, index);
-    tree->host_self[index] = node->runtimes == RUNTIME_LIST_NONE
-                                 ? duration
-                                 : ns_sub(duration, runtimes_duration(tree, node->runtimes));
-    if (node->parent != OP_NO_NODE) {
-        tree->host_self[node->parent] = ns_sub(tree->host_self[node->parent], duration);
+    int64_t self = node->runtimes == RUNTIME_LIST_NONE
+                       ? duration
+                       : ns_sub(duration, runtimes_duration(tree, node->runtimes));
+    tree->host_self[index] = host_self_word(self);
+    uint32_t *parent = node->parent == OP_NO_NODE ? NULL : &tree->host_self[node->parent];
+    if (parent != NULL && *parent != OP_HOST_SELF_WIDE) {
+        *parent = host_self_word(ns_sub(*parent, duration));
     }
 }
 

@@ -94,10 +94,7 @@ struct op_tree {
     uint32_t zero_owner; /* node that owns the list of external id 0, or OP_NO_NODE */
     uint32_t zero_owner_thread;
     struct op_launch_sums *sums; /* by rank, one more than there are launching nodes */
-    /* By node: own duration - durations of the children - durations of the own runtimes; may be
-     * negative. On an MLU a runtime inside the one kept before it is not subtracted again
-     * (section 17). */
-    int64_t *host_self;
+    uint32_t *host_self;         /* by node: see op_node_host_self */
 };
 
 /* Builds and fills in everything. `sel` and `links` must outlive the tree. `attribution`: found
@@ -143,6 +140,19 @@ static inline int64_t op_node_end_key(const struct op_tree *tree, uint32_t node)
 static inline int64_t op_node_duration(const struct op_tree *tree, uint32_t node)
 {
     return times_duration(tree->sel, tree->nodes[node].event);
+}
+
+#define OP_HOST_SELF_WIDE UINT32_MAX /* in op_tree.host_self: does not fit, is summed when asked \
+                                      */
+int64_t op_node_sum_host_self(const struct op_tree *tree, uint32_t node);
+
+/* Own duration - durations of the children - durations of the own runtimes, in ticks; may be
+ * negative. On an MLU a runtime inside the one kept before it is not subtracted again (section 17).
+ */
+static inline int64_t op_node_host_self(const struct op_tree *tree, uint32_t node)
+{
+    uint32_t word = tree->host_self[node];
+    return KS_LIKELY(word != OP_HOST_SELF_WIDE) ? word : op_node_sum_host_self(tree, node);
 }
 
 /* What the subtree started, and what the node itself did (without the extra of modules): the sums

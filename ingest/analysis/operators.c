@@ -113,7 +113,7 @@ static void add_node(struct sums *sums, const struct op_tree *tree, uint32_t nod
         sums->tensor_eligible = (self->flags & OP_TENSOR) != 0;
     }
     sums->host_total = ns_add(sums->host_total, duration);
-    sums->host_self = ns_add(sums->host_self, tree->host_self[node]);
+    sums->host_self = ns_add(sums->host_self, op_node_host_self(tree, node));
     sums->host_min = ns_min(sums->host_min, duration);
     sums->host_max = ns_max(sums->host_max, duration);
     bool launches = self->rank != tree->nodes[self->end].rank;
