@@ -71,6 +71,9 @@ static void add_costs(struct division *d, enum role role)
 
 static bool add_role(struct division *d, enum role role, const struct ranges *role_ranges)
 {
+    if (role_ranges->count == 0 && has_free_time(d)) {
+        return true; /* it costs nothing */
+    }
     bool ok = take(&d->free_time, role_ranges) && (has_free_time(d) || begin_again(d)) &&
               (!d->has_begun_again || take(&d->again, role_ranges));
     if (ok) {
@@ -117,7 +120,8 @@ bool breakdown_run(struct step_row *rows,
     d.has_begun_again = false;
     for (int role = ROLE_KERNEL; ok && role < ROLE_OTHER; role++) {
         ok = add_role(&d, (enum role)role, &roles->by_role[role]);
-        int64_t left_ns = length_of(&d.free_time);
+        bool takes_time = roles->by_role[role].count != 0;
+        int64_t left_ns = takes_time ? length_of(&d.free_time) : free_ns;
         cost_ns[role] = ns_sub(free_ns, left_ns);
         free_ns = left_ns;
     }

@@ -45,7 +45,7 @@ static inline int64_t tid_of(const struct call_rows *rows, uint32_t row)
     return rows->name_index[track_of(rows, row)->tid_text];
 }
 
-static inline int64_t call_stack_of(const struct call_rows *rows, uint32_t row)
+static inline int64_t some_call_stack_of(const struct call_rows *rows, uint32_t row)
 {
     uint32_t name = call_row_stack_name(sel_of(rows)->trace, event_of(rows, row));
     return name == 0 ? CALL_NONE : rows->name_index[name];
@@ -83,7 +83,7 @@ static inline int64_t stop_of(const struct call_rows *rows, uint32_t row)
 
 static inline int64_t host_self_of(const struct call_rows *rows, uint32_t row)
 {
-    return rows->tree->host_self[rows->from[row]];
+    return op_node_host_self(rows->tree, rows->from[row]);
 }
 
 static inline int64_t device_total_of(const struct call_rows *rows, uint32_t row)
@@ -106,7 +106,7 @@ static inline int64_t device_self_of(const struct call_rows *rows, uint32_t row)
     return sum;
 }
 
-static inline int64_t module_id_of(const struct call_rows *rows, uint32_t row)
+static inline int64_t some_module_id_of(const struct call_rows *rows, uint32_t row)
 {
     const struct op_node *node = call_row_node(rows, row);
     if (node->class == OP_MODULE) {
@@ -153,7 +153,7 @@ int64_t call_row_device_self(const struct call_rows *rows, uint32_t row)
 
 int64_t call_row_module_id(const struct call_rows *rows, uint32_t row)
 {
-    return call_row_other(rows, row) != NULL ? CALL_NO_MODULE : module_id_of(rows, row);
+    return call_row_other(rows, row) != NULL ? CALL_NO_MODULE : some_module_id_of(rows, row);
 }
 
 /* ---- a stretch of a column ---- */
@@ -177,7 +177,7 @@ struct stretch {
     }
 READ_COLUMN(name, other->name)
 READ_COLUMN(tid, other->tid)
-READ_COLUMN(call_stack, other->call_stack)
+READ_COLUMN(some_call_stack, other->call_stack)
 READ_COLUMN(class, other->class)
 READ_COLUMN(type, other->type)
 READ_COLUMN(flags, other->flags)
@@ -186,7 +186,7 @@ READ_COLUMN(stop, other->stop)
 READ_COLUMN(host_self, other->host_self)
 READ_COLUMN(device_total, other->device_total)
 READ_COLUMN(device_self, 0)
-READ_COLUMN(module_id, CALL_NO_MODULE)
+READ_COLUMN(some_module_id, CALL_NO_MODULE)
 #undef READ_COLUMN
 
 static void read_end(const struct stretch *s)
@@ -200,6 +200,36 @@ static void read_partner(const struct stretch *s)
 {
     for (uint32_t i = 0; i < s->count; i++) {
         s->out[i] = s->rows->partner == NULL ? CALL_NONE : s->rows->partner[s->first + i];
+    }
+}
+
+static bool has_modules(const struct selection *sel)
+{
+    return sel->type_count[TYPE_MODULE] > 0 || sel->type_count[TYPE_PL_MODULE] > 0;
+}
+
+static void fill(const struct stretch *s, int64_t value)
+{
+    for (uint32_t i = 0; i < s->count; i++) {
+        s->out[i] = value;
+    }
+}
+
+static void read_call_stack(const struct stretch *s)
+{
+    if (s->rows->has_stacks) {
+        read_some_call_stack(s);
+    } else {
+        fill(s, CALL_NONE);
+    }
+}
+
+static void read_module_id(const struct stretch *s)
+{
+    if (has_modules(sel_of(s->rows))) {
+        read_some_module_id(s);
+    } else {
+        fill(s, CALL_NO_MODULE);
     }
 }
 
@@ -226,11 +256,6 @@ void call_rows_read(const void *rows, unsigned column, uint32_t first, uint32_t 
 }
 
 /* ---- whole columns ---- */
-
-static bool has_modules(const struct selection *sel)
-{
-    return sel->type_count[TYPE_MODULE] > 0 || sel->type_count[TYPE_PL_MODULE] > 0;
-}
 
 bool call_rows_write(const struct call_rows *rows, struct call_tree *tree, struct arena *arena)
 {

@@ -46,6 +46,7 @@ struct call_rows {
     uint32_t *name_index; /* by id of the trace's names: index into the names of the call tree,
                              CALL_NONE; of `name_cap` ids */
     size_t name_cap;
+    bool has_stacks; /* some event has a call stack */
 };
 
 void call_rows_free(struct call_rows *rows);

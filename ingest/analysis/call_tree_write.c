@@ -63,12 +63,21 @@ static const struct trace_track *track_of(const struct call_writing *w, uint32_t
 
 static inline bool meet_texts(struct call_writing *w, uint32_t event)
 {
-    uint32_t stack = call_row_stack_name(w->sel->trace, event);
+    uint32_t stack = w->rows->has_stacks ? call_row_stack_name(w->sel->trace, event) : 0;
     return meet_name(w, w->sel->name[event]) && meet_name(w, track_of(w, event)->tid_text) &&
            (stack == 0 || meet_name(w, stack));
 }
 
 /* ---- rows ---- */
+
+static bool has_stacks(const struct trace *trace)
+{
+    bool has_any = false;
+    for (uint32_t i = 0; i < trace->op_args_count; i++) {
+        has_any = has_any || trace->op_args[i].call_stack != 0;
+    }
+    return has_any;
+}
 
 bool call_write_begin(struct call_writing *w, size_t rows)
 {
@@ -78,6 +87,7 @@ bool call_write_begin(struct call_writing *w, size_t rows)
     w->row_cap = w->end_cap = rows;
     w->rows->name_index = scratch_none(names);
     w->rows->name_cap = names;
+    w->rows->has_stacks = has_stacks(w->sel->trace);
     return w->rows->from != NULL && w->rows->end != NULL && w->rows->name_index != NULL;
 }
 

@@ -110,11 +110,11 @@ static bool read_configs(struct grouping *g)
 
 static struct launch_sums new_sums(struct grouping *g, uint32_t owner, int64_t duration)
 {
-    uint32_t name_flags = owner == OP_NO_NODE ? 0 : op_node_eligible_name(g->tree, owner);
+    uint16_t flags = owner == OP_NO_NODE ? 0 : g->tree->nodes[owner].flags;
     return (struct launch_sums){.min = duration,
                                 .max = duration,
-                                .op_tc_eligible = (name_flags & NAME_TC_OPERATOR) != 0,
-                                .op_tensor_eligible = (name_flags & NAME_TENSOR_OPERATOR) != 0};
+                                .op_tc_eligible = (flags & OP_TC_NAME) != 0,
+                                .op_tensor_eligible = (flags & OP_TENSOR_NAME) != 0};
 }
 
 static double or_zero(double value)

@@ -18,6 +18,13 @@ struct records {
     const uint32_t *events; /* by record, in order of time */
 };
 
+/* A device that was found before, so that most records need no map. */
+struct known_device {
+    int64_t key;
+    uint32_t number_plus_1; /* 0: none */
+};
+#define KNOWN_DEVICES 16 /* a power of two */
+
 struct placing {
     struct memory_log *log;
     struct arena *arena;
@@ -37,6 +44,7 @@ struct placing {
     const char **devices; /* log->devices until their number is known */
     size_t device_capacity;
     struct id_map device_numbers;
+    struct known_device known[KNOWN_DEVICES];
 };
 
 /* ---- records ---- */
@@ -56,33 +64,38 @@ static uint8_t flags_of(const struct memory_args *args)
                      ((args->has & totals) == totals ? MEMORY_RECORD_HAS_TOTALS : 0));
 }
 
-static int64_t value_of(const struct selection *sel, enum memory_column column, uint32_t event)
-{
-    const struct memory_args *args = args_of(sel, event);
-    switch (column) {
-    case MEMORY_COLUMN_TS:
-        return times_position(sel, times_start(sel, event));
-    case MEMORY_COLUMN_ADDR:
-        return args->addr;
-    case MEMORY_COLUMN_SIZE:
-        return args->size_bytes;
-    case MEMORY_COLUMN_ALLOCATED:
-        return args->total_allocated_bytes;
-    case MEMORY_COLUMN_RESERVED:
-        return args->total_reserved_bytes;
-    default:
-        return flags_of(args);
-    }
-}
+/* A loop a column. */
+#define READ_COLUMN(value)                                                 \
+    for (uint32_t i = 0; i < count; i++) {                                 \
+        const struct memory_args *args = args_of(records->sel, events[i]); \
+        out[i] = (value);                                                  \
+    }                                                                      \
+    break
 
 static void
 read_records(const void *context, unsigned column, uint32_t first, uint32_t count, int64_t *out)
 {
     const struct records *records = context;
-    for (uint32_t i = 0; i < count; i++) {
-        out[i] = value_of(records->sel, (enum memory_column)column, records->events[first + i]);
+    const uint32_t *events = records->events + first;
+    switch ((enum memory_column)column) {
+    case MEMORY_COLUMN_ADDR:
+        READ_COLUMN(args->addr);
+    case MEMORY_COLUMN_SIZE:
+        READ_COLUMN(args->size_bytes);
+    case MEMORY_COLUMN_ALLOCATED:
+        READ_COLUMN(args->total_allocated_bytes);
+    case MEMORY_COLUMN_RESERVED:
+        READ_COLUMN(args->total_reserved_bytes);
+    case MEMORY_COLUMN_FLAGS:
+        READ_COLUMN(flags_of(args));
+    default:
+        for (uint32_t i = 0; i < count; i++) {
+            out[i] = times_position(records->sel, times_start(records->sel, events[i]));
+        }
+        break;
     }
 }
+#undef READ_COLUMN
 
 /* ---- columns ---- */
 
@@ -91,17 +104,17 @@ static bool make_columns(struct placing *p)
     struct memory_log *log = p->log;
     uint32_t track_count = p->sel->trace->track_count;
     bool ok = true;
-#define MAKE_COLUMN(column, rows)                                    \
-    log->column = arena_calloc(p->arena, rows, sizeof *log->column); \
+#define MAKE_COLUMN(column)                                                \
+    log->column = arena_alloc(p->arena, log->count * sizeof *log->column); \
     ok = ok && log->column != NULL
-    MAKE_COLUMN(node, log->count);
-    MAKE_COLUMN(op, log->count);
-    MAKE_COLUMN(parent, log->count);
-    MAKE_COLUMN(device, log->count);
-    MAKE_COLUMN(visited, (size_t)log->node_count + 1);
+    MAKE_COLUMN(node);
+    MAKE_COLUMN(op);
+    MAKE_COLUMN(parent);
+    MAKE_COLUMN(device);
 #undef MAKE_COLUMN
+    log->visited = arena_calloc(p->arena, (size_t)log->node_count + 1, sizeof *log->visited);
     p->records = arena_calloc(p->arena, 1, sizeof *p->records);
-    if (!ok || p->records == NULL) {
+    if (!ok || log->visited == NULL || p->records == NULL) {
         return false;
     }
     p->records->sel = p->sel;
@@ -173,14 +186,26 @@ static bool keep_devices(struct placing *p)
     return log->devices != NULL;
 }
 
+/* What tells devices apart. */
+static int64_t device_key(char family, const struct memory_args *args)
+{
+    bool has_id = (args->has & MEMORY_HAS_DEVICE_ID) != 0;
+    bool by_id = family == 'G' || family == 'M';
+    int64_t id = by_id ? (int64_t)(has_id ? args->device_id : 0) * 2 + has_id : 0;
+    return id * 256 + family;
+}
+
 /* The number of a device, in the order in which they appear. */
 static bool find_device(struct placing *p, const struct memory_args *args, uint32_t *device)
 {
     char family = device_family(p, args);
-    bool has_id = (args->has & MEMORY_HAS_DEVICE_ID) != 0;
-    bool by_id = family == 'G' || family == 'M';
-    int64_t id = by_id ? (int64_t)(has_id ? args->device_id : 0) * 2 + has_id : 0;
-    struct id_slot *slot = id_map_add(&p->device_numbers, id * 256 + family);
+    int64_t key = device_key(family, args);
+    struct known_device *known = &p->known[((uint64_t)key ^ (uint64_t)key >> 8) % KNOWN_DEVICES];
+    if (KS_LIKELY(known->key == key && known->number_plus_1 != 0)) {
+        *device = known->number_plus_1 - 1;
+        return true;
+    }
+    struct id_slot *slot = id_map_add(&p->device_numbers, key);
     if (slot == NULL) {
         return false;
     }
@@ -195,6 +220,7 @@ static bool find_device(struct placing *p, const struct memory_args *args, uint3
         }
         slot->value = p->log->device_count - 1;
     }
+    *known = (struct known_device){key, slot->value + 1};
     *device = slot->value;
     return true;
 }
@@ -311,11 +337,12 @@ static void place_record(struct placing *p, uint32_t at)
         return;
     }
     p->log->node[at] = row;
-    if (args_of(p->sel, p->records->events[at])->size_bytes > 0) {
-        p->log->op[at] = call_row_name(p->rows, row);
-        p->log->parent[at] =
-            p->depth > 1 ? call_row_name(p->rows, p->open[p->depth - 2]) : CALL_NONE;
-    }
+    /* Allocations and releases take turns: no branch foresees them. */
+    bool allocates = args_of(p->sel, p->records->events[at])->size_bytes > 0;
+    uint32_t op = call_row_name(p->rows, row);
+    uint32_t parent = p->depth > 1 ? call_row_name(p->rows, p->open[p->depth - 2]) : CALL_NONE;
+    p->log->op[at] = allocates ? op : CALL_NONE;
+    p->log->parent[at] = allocates ? parent : CALL_NONE;
 }
 
 /* Stops without memory. */
@@ -338,6 +365,12 @@ static void place_records(struct placing *p)
     }
 }
 
+/* What is allocated on a device begins at a multiple of 512: ids that lie close suit the map. */
+static int64_t key_of_addr(int64_t addr)
+{
+    return (int64_t)((uint64_t)addr >> 9 | (uint64_t)addr << 55);
+}
+
 /* A release takes the names of the last allocation of its address that is still open. Records
  * without an address belong together. */
 static bool name_releases(struct placing *p)
@@ -351,17 +384,15 @@ static bool name_releases(struct placing *p)
         const struct memory_args *args = args_of(p->sel, p->records->events[at]);
         uint32_t *holder = &without_addr;
         if ((args->has & MEMORY_HAS_ADDR) != 0) {
-            struct id_slot *slot = id_map_add(&open, args->addr);
+            struct id_slot *slot = id_map_add(&open, key_of_addr(args->addr));
             ok = slot != NULL;
             holder = ok ? &slot->value : holder;
         }
-        if (args->size_bytes > 0) {
-            *holder = at;
-        } else if (*holder != CALL_NONE) {
-            log->op[at] = log->op[*holder];
-            log->parent[at] = log->parent[*holder];
-            *holder = CALL_NONE;
-        }
+        bool allocates = args->size_bytes > 0;
+        uint32_t named = allocates || *holder == CALL_NONE ? at : *holder;
+        log->op[at] = log->op[named];
+        log->parent[at] = log->parent[named];
+        *holder = allocates ? at : CALL_NONE;
     }
     id_map_free(&open);
     return ok;

@@ -106,16 +106,36 @@ static int64_t runtimes_duration(const struct op_tree *tree, uint32_t list)
     return sum;
 }
 
+int64_t op_node_sum_host_self(const struct op_tree *tree, uint32_t node)
+{
+    const struct op_node *self = &tree->nodes[node];
+    int64_t self_time = op_node_duration(tree, node);
+    for (uint32_t child = node + 1; child < self->end; child = tree->nodes[child].end) {
+        self_time = ns_sub(self_time, op_node_duration(tree, child));
+    }
+    if (self->runtimes != RUNTIME_LIST_NONE) {
+        self_time = ns_sub(self_time, runtimes_duration(tree, self->runtimes));
+    }
+    return self_time;
+}
+
+static uint32_t host_self_word(int64_t ticks)
+{
+    return ticks >= 0 && ticks < OP_HOST_SELF_WIDE ? (uint32_t)ticks : OP_HOST_SELF_WIDE;
+}
+
 /* Parents stand before their children. */
 static void take_host_time(struct op_tree *tree, uint32_t index)
 {
     const struct op_node *node = &tree->nodes[index];
     int64_t duration = op_node_duration(tree, index);
-    tree->host_self[index] = node->runtimes == RUNTIME_LIST_NONE
-                                 ? duration
-                                 : ns_sub(duration, runtimes_duration(tree, node->runtimes));
-    if (node->parent != OP_NO_NODE) {
-        tree->host_self[node->parent] = ns_sub(tree->host_self[node->parent], duration);
+    int64_t self = node->runtimes == RUNTIME_LIST_NONE
+                       ? duration
+                       : ns_sub(duration, runtimes_duration(tree, node->runtimes));
+    tree->host_self[index] = host_self_word(self);
+    uint32_t *parent = node->parent == OP_NO_NODE ? NULL : &tree->host_self[node->parent];
+    if (parent != NULL && *parent != OP_HOST_SELF_WIDE) {
+        *parent = host_self_word(ns_sub(*parent, duration));
     }
 }
 
@@ -156,33 +176,25 @@ static bool sum_nodes(struct op_tree *tree)
     return true;
 }
 
-uint32_t op_node_eligible_name(const struct op_tree *tree, uint32_t node)
-{
-    const uint32_t wanted = NAME_TC_OPERATOR | NAME_TENSOR_OPERATOR;
-    bool is_users_name = tree->nodes[node].class == OP_PL_MODULE;
-    return is_users_name ? 0 : names_flags(&tree->sel->names, op_node_name(tree, node)) & wanted;
-}
-
-/* Eligible by own name (any type), or, being an operator, by an own kernel or a child
- * (completions 5.5). */
+/* Eligible by own name, which the flags tell before, or, being an operator, by an own kernel or a
+ * child (completions 5.5). */
 static void decide_eligibility(struct op_tree *tree, uint32_t index)
 {
     struct op_node *node = &tree->nodes[index];
-    uint32_t name_flags = op_node_eligible_name(tree, index);
-    bool inherits = node->type == TYPE_OPERATOR;
-    bool tc = (name_flags & NAME_TC_OPERATOR) != 0 ||
-              (inherits && (node->flags & (OP_RUNS_TC | OP_TC_CHILD)) != 0);
-    bool tensor = (name_flags & NAME_TENSOR_OPERATOR) != 0 ||
-                  (inherits && (node->flags & (OP_RUNS_TENSOR | OP_TENSOR_CHILD)) != 0);
-    node->flags |= (tc ? OP_TC : 0) | (tensor ? OP_TENSOR : 0);
+    uint16_t flags = node->flags;
+    if (node->type == TYPE_OPERATOR) {
+        flags |= (flags & (OP_RUNS_TC | OP_TC_CHILD)) != 0 ? OP_TC : 0;
+        flags |= (flags & (OP_RUNS_TENSOR | OP_TENSOR_CHILD)) != 0 ? OP_TENSOR : 0;
+    }
+    node->flags = flags;
     if (node->parent == OP_NO_NODE) {
         return;
     }
-    struct op_node *parent = &tree->nodes[node->parent];
-    bool is_eligible_operator = tc && (node->flags & OP_REAL) != 0;
-    bool is_below = is_eligible_operator || (node->flags & OP_ELIGIBLE_BELOW) != 0;
-    parent->flags |= (tc ? OP_TC_CHILD : 0) | (tensor ? OP_TENSOR_CHILD : 0) |
-                     (is_below ? OP_ELIGIBLE_BELOW : 0);
+    bool tc = (flags & OP_TC) != 0;
+    bool is_below = (tc && (flags & OP_REAL) != 0) || (flags & OP_ELIGIBLE_BELOW) != 0;
+    tree->nodes[node->parent].flags |= (tc ? OP_TC_CHILD : 0) |
+                                       ((flags & OP_TENSOR) != 0 ? OP_TENSOR_CHILD : 0) |
+                                       (is_below ? OP_ELIGIBLE_BELOW : 0);
 }
 
 bool op_tree_add_stats(struct op_tree *tree)

@@ -34,12 +34,18 @@ static uint8_t class_of(const struct selection *sel, uint32_t event)
     return has_node ? OP_PLAIN : NO_CLASS;
 }
 
+/* Who may use Tensor Cores by name, whatever the type (completions 5.5). Modules of Lightning are
+ * named by the user. */
 static uint16_t flags_of(const struct selection *sel, uint32_t event, uint8_t class)
 {
+    const uint32_t eligible = NAME_TC_OPERATOR | NAME_TENSOR_OPERATOR;
     uint32_t name_flags = sel->names.flags[sel->name[event]];
+    name_flags &= class == OP_PL_MODULE ? ~eligible : UINT32_MAX;
     bool is_real =
         class == OP_PLAIN && sel->type[event] == TYPE_OPERATOR && (name_flags & NAME_NOT_REAL) == 0;
-    return is_real ? OP_REAL : 0;
+    return (uint16_t)((is_real ? OP_REAL : 0) |
+                      ((name_flags & NAME_TC_OPERATOR) != 0 ? OP_TC | OP_TC_NAME : 0) |
+                      ((name_flags & NAME_TENSOR_OPERATOR) != 0 ? OP_TENSOR | OP_TENSOR_NAME : 0));
 }
 
 /* The thread of an event; threads are numbered by their first node. OP_NO_THREAD without memory or
@@ -71,32 +77,42 @@ static bool add_to_thread(struct op_tree *tree, uint32_t thread, uint32_t event,
         threads[tree->thread_count++] = (struct op_thread){
             .tid = trace->tracks[trace_event_track(&trace->events, event)].tid_int};
     }
-    bool is_step_name = (tree->sel->names.flags[tree->sel->name[event]] & NAME_STEP) != 0;
     tree->threads[thread].end++; /* a count until the nodes have their places */
-    tree->threads[thread].has_step_name |= is_step_name;
+    if ((tree->sel->names.flags[tree->sel->name[event]] & NAME_STEP) != 0) {
+        tree->threads[thread].has_step_name = true;
+    }
     return true;
 }
 
-/* The events that become nodes, in order of time. */
-struct node_events {
-    uint32_t *items;
+/* An event that becomes a node. */
+struct found_node {
+    uint32_t event;
+    uint8_t class;
+    uint8_t type;
+    uint16_t flags;
+};
+
+/* In order of time. */
+struct found_nodes {
+    struct found_node *items;
     uint32_t count;
 };
 
 /* Events on threads that have no number are left out. */
-static bool find_events(struct op_tree *tree, struct node_events *events, struct warnings *warnings)
+static bool find_nodes(struct op_tree *tree, struct found_nodes *found, struct warnings *warnings)
 {
     const struct selection *sel = tree->sel;
     const struct events_in_time host = sel->lists[LIST_HOST];
     struct id_map tids;
     id_map_init(&tids);
     size_t thread_cap = 0;
-    events->items = scratch_alloc(host.count, sizeof *events->items);
-    bool ok = events->items != NULL;
+    found->items = scratch_alloc(host.count, sizeof *found->items);
+    bool ok = found->items != NULL;
     for (uint32_t i = 0; ok && i < host.count; i++) {
         uint32_t event = host.items[i];
+        uint8_t class = class_of(sel, event);
         bool has_tid = false;
-        if (class_of(sel, event) == NO_CLASS) {
+        if (class == NO_CLASS) {
             continue;
         }
         uint32_t thread = thread_of(tree, &tids, event, &has_tid);
@@ -104,16 +120,17 @@ static bool find_events(struct op_tree *tree, struct node_events *events, struct
             warning_add(warnings, WARN_BAD_TID, WARNING_NO_OFFSET);
             continue;
         }
-        events->items[events->count++] = event;
+        found->items[found->count++] =
+            (struct found_node){event, class, sel->type[event], flags_of(sel, event, class)};
         ok = thread != OP_NO_THREAD && add_to_thread(tree, thread, event, &thread_cap);
     }
     id_map_free(&tids);
     return ok;
 }
 
-static bool place_nodes(struct op_tree *tree, const struct node_events *events)
+static bool place_nodes(struct op_tree *tree, const struct found_nodes *found)
 {
-    const struct selection *sel = tree->sel;
+    const struct trace_events *events = &tree->sel->trace->events;
     uint32_t total = 0;
     for (uint32_t t = 0; t < tree->thread_count; t++) {
         uint32_t count = tree->threads[t].end;
@@ -122,26 +139,24 @@ static bool place_nodes(struct op_tree *tree, const struct node_events *events)
         total += count;
     }
     tree->nodes = scratch_alloc((size_t)total + 1, sizeof *tree->nodes);
-    for (uint32_t i = 0; tree->nodes != NULL && i < events->count; i++) {
-        uint32_t event = events->items[i];
-        uint32_t thread = tree->track_thread[trace_event_track(&sel->trace->events, event)];
-        uint8_t class = class_of(sel, event);
-        tree->nodes[tree->threads[thread].end++] =
-            (struct op_node){.event = event,
-                             .parent = OP_NO_NODE,
-                             .runtimes = RUNTIME_LIST_NONE,
-                             .class = class,
-                             .type = sel->type[event],
-                             .flags = flags_of(sel, event, class)};
+    for (uint32_t i = 0; tree->nodes != NULL && i < found->count; i++) {
+        const struct found_node *node = &found->items[i];
+        uint32_t thread = tree->track_thread[trace_event_track(events, node->event)];
+        tree->nodes[tree->threads[thread].end++] = (struct op_node){.event = node->event,
+                                                                    .parent = OP_NO_NODE,
+                                                                    .runtimes = RUNTIME_LIST_NONE,
+                                                                    .class = node->class,
+                                                                    .type = node->type,
+                                                                    .flags = node->flags};
     }
     return tree->nodes != NULL;
 }
 
 static bool make_nodes(struct op_tree *tree, struct warnings *warnings)
 {
-    struct node_events events = {.count = 0};
-    bool ok = find_events(tree, &events, warnings) && place_nodes(tree, &events);
-    scratch_free(events.items);
+    struct found_nodes found = {.count = 0};
+    bool ok = find_nodes(tree, &found, warnings) && place_nodes(tree, &found);
+    scratch_free(found.items);
     return ok;
 }
 

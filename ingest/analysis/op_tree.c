@@ -2,29 +2,8 @@
 
 #include "ingest/analysis/scratch.h"
 #include "ingest/analysis/sort.h"
-#include "ingest/analysis/times.h"
 
 #define INSERTION_RUN 16
-
-int64_t op_node_start_ns(const struct op_tree *tree, uint32_t node)
-{
-    return tree->sel->trace->events.ts_ns[tree->nodes[node].event];
-}
-
-int64_t op_node_start_key(const struct op_tree *tree, uint32_t node)
-{
-    return times_start_key(tree->sel, tree->nodes[node].event);
-}
-
-int64_t op_node_end_key(const struct op_tree *tree, uint32_t node)
-{
-    return times_end_key(tree->sel, tree->nodes[node].event);
-}
-
-int64_t op_node_duration(const struct op_tree *tree, uint32_t node)
-{
-    return times_duration(tree->sel, tree->nodes[node].event);
-}
 
 /* ---- order within a thread: by (start, -end), where the nodes come in order of start ---- */
 

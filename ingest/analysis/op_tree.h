@@ -17,6 +17,7 @@
 #include "ingest/analysis/ns.h"
 #include "ingest/analysis/runtime_lists.h"
 #include "ingest/analysis/select.h"
+#include "ingest/analysis/times.h"
 #include "ingest/base/attr.h"
 #include "ingest/model/warning.h"
 
@@ -39,9 +40,11 @@ enum op_flag {
     OP_TC_CHILD = 1 << 6,    /* a child is eligible */
     OP_TENSOR_CHILD = 1 << 7,
     OP_ELIGIBLE_BELOW =
-        1 << 8,            /* some descendant is a real operator and eligible (plugin's lists) */
-    OP_REMOVED = 1 << 9,   /* backward root taken out of the tree: it and its subtree are skipped */
-    OP_DUPLICATE = 1 << 10 /* only while the tree is built */
+        1 << 8,          /* some descendant is a real operator and eligible (plugin's lists) */
+    OP_REMOVED = 1 << 9, /* backward root taken out of the tree: it and its subtree are skipped */
+    OP_DUPLICATE = 1 << 10,  /* only while the tree is built */
+    OP_TC_NAME = 1 << 11,    /* eligible by its own name, plugin's list */
+    OP_TENSOR_NAME = 1 << 12 /* the same by ours */
 };
 
 struct op_node {
@@ -91,10 +94,7 @@ struct op_tree {
     uint32_t zero_owner; /* node that owns the list of external id 0, or OP_NO_NODE */
     uint32_t zero_owner_thread;
     struct op_launch_sums *sums; /* by rank, one more than there are launching nodes */
-    /* By node: own duration - durations of the children - durations of the own runtimes; may be
-     * negative. On an MLU a runtime inside the one kept before it is not subtracted again
-     * (section 17). */
-    int64_t *host_self;
+    uint32_t *host_self;         /* by node: see op_node_host_self */
 };
 
 /* Builds and fills in everything. `sel` and `links` must outlive the tree. `attribution`: found
@@ -119,16 +119,41 @@ static inline uint32_t op_node_name(const struct op_tree *tree, uint32_t node)
     return tree->sel->name[tree->nodes[node].event];
 }
 
-/* NAME_TC_OPERATOR, NAME_TENSOR_OPERATOR: the node's own name is that of an eligible operator,
- * whatever its type (completions 5.5). Modules of Lightning are named by the user. */
-uint32_t op_node_eligible_name(const struct op_tree *tree, uint32_t node);
 /* The time of the file, unrounded. */
-int64_t op_node_start_ns(const struct op_tree *tree, uint32_t node);
+static inline int64_t op_node_start_ns(const struct op_tree *tree, uint32_t node)
+{
+    return tree->sel->trace->events.ts_ns[tree->nodes[node].event];
+}
+
 /* Times to compare, see times.h. */
-int64_t op_node_start_key(const struct op_tree *tree, uint32_t node);
-int64_t op_node_end_key(const struct op_tree *tree, uint32_t node);
+static inline int64_t op_node_start_key(const struct op_tree *tree, uint32_t node)
+{
+    return times_start_key(tree->sel, tree->nodes[node].event);
+}
+
+static inline int64_t op_node_end_key(const struct op_tree *tree, uint32_t node)
+{
+    return times_end_key(tree->sel, tree->nodes[node].event);
+}
+
 /* Ticks. */
-int64_t op_node_duration(const struct op_tree *tree, uint32_t node);
+static inline int64_t op_node_duration(const struct op_tree *tree, uint32_t node)
+{
+    return times_duration(tree->sel, tree->nodes[node].event);
+}
+
+#define OP_HOST_SELF_WIDE UINT32_MAX /* in op_tree.host_self: does not fit, is summed when asked \
+                                      */
+int64_t op_node_sum_host_self(const struct op_tree *tree, uint32_t node);
+
+/* Own duration - durations of the children - durations of the own runtimes, in ticks; may be
+ * negative. On an MLU a runtime inside the one kept before it is not subtracted again (section 17).
+ */
+static inline int64_t op_node_host_self(const struct op_tree *tree, uint32_t node)
+{
+    uint32_t word = tree->host_self[node];
+    return KS_LIKELY(word != OP_HOST_SELF_WIDE) ? word : op_node_sum_host_self(tree, node);
+}
 
 /* What the subtree started, and what the node itself did (without the extra of modules): the sums
  * before and behind it. */

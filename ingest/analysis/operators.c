@@ -113,7 +113,7 @@ static void add_node(struct sums *sums, const struct op_tree *tree, uint32_t nod
         sums->tensor_eligible = (self->flags & OP_TENSOR) != 0;
     }
     sums->host_total = ns_add(sums->host_total, duration);
-    sums->host_self = ns_add(sums->host_self, tree->host_self[node]);
+    sums->host_self = ns_add(sums->host_self, op_node_host_self(tree, node));
     sums->host_min = ns_min(sums->host_min, duration);
     sums->host_max = ns_max(sums->host_max, duration);
     bool launches = self->rank != tree->nodes[self->end].rank;
@@ -176,15 +176,34 @@ static bool collect_calls(struct calls *c)
     return ok;
 }
 
-/* The calls as before, but with the other of their values. */
-static void replace_by_device_totals(struct calls *c)
+/* By name id, to be freed: no call has device time. NULL without memory. */
+static bool *find_idle_names(const struct calls *c)
+{
+    bool *idle = scratch_alloc(c->name_count, sizeof *idle);
+    if (idle == NULL) {
+        return NULL;
+    }
+    memset(idle, true, c->name_count * sizeof *idle);
+    for (uint32_t fine = 0; fine < c->sums_count; fine++) {
+        uint32_t name = c->keys.keys[fine].id[KEY_NAME];
+        idle[name] = idle[name] && c->sums[fine].device_total == 0;
+    }
+    return idle;
+}
+
+/* The calls as before, but with the other of their values. Idle names keep theirs. */
+static void replace_by_device_totals(struct calls *c, const bool *idle)
 {
     memmove(c->next + 1, c->next, (c->name_count - 1) * sizeof *c->next);
     c->next[0] = 0;
     for (size_t i = 0; i < c->visits->count; i++) {
         uint32_t node = c->visits->items[i];
-        if (is_operator(c->tree, node)) {
-            uint32_t place = c->next[op_node_name(c->tree, node)]++;
+        if (!is_operator(c->tree, node)) {
+            continue;
+        }
+        uint32_t name = op_node_name(c->tree, node);
+        uint32_t place = c->next[name]++;
+        if (!idle[name]) {
             c->value[place] = op_node_device_total(c->tree, node);
         }
     }
@@ -281,12 +300,26 @@ struct walks {
     struct percentile_walk by[OPERATOR_GROUP_COUNT];
 };
 
-static void see_value(struct walks *walks, uint32_t fine, int64_t value)
+/* A grouping that has one group for all calls of the name sees them at once. */
+static bool
+see_whole(struct walks *walks, int by, uint32_t fine, const int64_t *sorted, size_t count)
 {
-    for (int by = 0; by < OPERATOR_GROUP_COUNT; by++) {
-        uint32_t group = walks->groupings[by].coarse[fine];
+    uint32_t group = walks->groupings[by].coarse[fine];
+    bool is_whole = group != NO_GROUP && (size_t)walks->by[by].calls[group] == count;
+    if (is_whole) {
+        percentile_walk_see_all(&walks->by[by], group, sorted);
+    }
+    return is_whole;
+}
+
+static void
+see_parts(struct walks *walks, int by, const uint32_t *fines, const int64_t *sorted, size_t count)
+{
+    const uint32_t *coarse = walks->groupings[by].coarse;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t group = coarse[fines[i]];
         if (group != NO_GROUP) {
-            percentile_walk_see(&walks->by[by], group, value);
+            percentile_walk_see(&walks->by[by], group, sorted[i]);
         }
     }
 }
@@ -303,35 +336,43 @@ static bool walk_name(struct walks *walks, const struct calls *c, uint32_t first
         memcpy(groups, c->group + first, count * sizeof *groups);
         ok = sort_pairs(values, groups, count);
     }
-    for (size_t i = 0; ok && i < count; i++) {
-        see_value(walks, groups[i], values[i]);
+    for (int by = 0; ok && by < OPERATOR_GROUP_COUNT; by++) {
+        bool has_groups = walks->groupings[by].keys.count != 0;
+        if (has_groups && !see_whole(walks, by, groups[0], values, count)) {
+            see_parts(walks, by, groups, values, count);
+        }
     }
     scratch_free(values);
     scratch_free(groups);
     return ok;
 }
 
-static bool walk_names(struct walks *walks, const struct calls *c)
+/* Names that are passed over have percentiles of 0. */
+static bool walk_names(struct walks *walks, const struct calls *c, const bool *passes_over)
 {
     bool ok = true;
     uint32_t first = 0;
     for (size_t name = 0; ok && name < c->name_count; name++) {
         uint32_t end = c->next[name];
-        ok = first == end || walk_name(walks, c, first, end);
+        bool passes = first == end || (passes_over != NULL && passes_over[name]);
+        ok = passes || walk_name(walks, c, first, end);
         first = end;
     }
     return ok;
 }
 
-static bool find_percentiles(struct grouping *groupings, const struct calls *c, bool of_device)
+/* `launches_nothing`: names without device time, where the values are device totals. */
+static bool
+find_percentiles(struct grouping *groupings, const struct calls *c, const bool *launches_nothing)
 {
+    bool of_device = launches_nothing != NULL;
     struct walks walks = {.groupings = groupings};
     bool ok = true;
     for (int by = 0; by < OPERATOR_GROUP_COUNT; by++) {
         const struct grouping *g = &groupings[by];
         ok = percentile_walk_init(&walks.by[by], g->calls, g->keys.count) && ok;
     }
-    ok = ok && walk_names(&walks, c);
+    ok = ok && walk_names(&walks, c, launches_nothing);
     for (int by = 0; by < OPERATOR_GROUP_COUNT; by++) {
         if (ok) {
             struct grouping *g = &groupings[by];
@@ -409,11 +450,14 @@ static bool run_groupings(struct trace_results *results, struct texts *texts, st
     for (int by = 0; ok && by < OPERATOR_GROUP_COUNT; by++) {
         ok = join_groups(&groupings[by], c, (enum operator_group)by);
     }
-    ok = ok && find_percentiles(groupings, c, false);
+    ok = ok && find_percentiles(groupings, c, NULL);
+    bool *idle = ok ? find_idle_names(c) : NULL;
+    ok = ok && idle != NULL;
     if (ok) {
-        replace_by_device_totals(c);
-        ok = find_percentiles(groupings, c, true);
+        replace_by_device_totals(c, idle);
+        ok = find_percentiles(groupings, c, idle);
     }
+    scratch_free(idle);
     for (int by = 0; by < OPERATOR_GROUP_COUNT; by++) {
         ok = ok && write_rows(results, texts, c, &groupings[by], (enum operator_group)by);
         free_grouping(&groupings[by]);

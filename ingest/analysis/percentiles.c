@@ -68,6 +68,15 @@ void percentile_walk_take(struct percentile_walk *walk,
     walk->progress[group].next_rank = next;
 }
 
+void percentile_walk_see_all(struct percentile_walk *walk, uint32_t group, const int64_t *sorted)
+{
+    for (int q = 0; q < PERCENTILES_QUANTILES; q++) {
+        struct neighbours at = neighbours_of(walk->calls[group], QUANTILE[q]);
+        walk->found[group].low[q] = sorted[at.low];
+        walk->found[group].high[q] = sorted[at.high];
+    }
+}
+
 static int64_t interpolate(const struct percentile_found *found, int64_t calls, int q)
 {
     const int64_t pair[2] = {found->low[q], found->high[q]};

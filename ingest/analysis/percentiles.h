@@ -54,6 +54,8 @@ static inline void percentile_walk_see(struct percentile_walk *walk, uint32_t gr
         percentile_walk_take(walk, group, rank, value);
     }
 }
+/* All values of a group at once, in ascending order. */
+void percentile_walk_see_all(struct percentile_walk *walk, uint32_t group, const int64_t *sorted);
 /* One entry a group, when all values have been seen. */
 void percentile_walk_finish(const struct percentile_walk *walk, struct percentiles *out);
 
