@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <zstd.h>
 
 _Static_assert(EVENT_BATCH_EVENTS <= EVENT_BLOCK_EVENTS, "a batch is a block");
 
@@ -18,6 +19,8 @@ _Static_assert(EVENT_BATCH_EVENTS <= EVENT_BLOCK_EVENTS, "a batch is a block");
 #define FEW_NUMBERS 16
 /* Of a text that the block has, beside its BLOCK_TEXT_... */
 #define TEXT_USED (1u << BLOCK_TEXT_FLAG_BITS)
+/* Of zstd: it looks at every third place only, for a quarter of its time and a sixth more bytes. */
+#define BLOCK_TARGET_LENGTH 2
 /* Numbers of less bits than these are times as they are, by a factor. */
 #define PLAIN_NS_BITS 61
 #define PLAIN_US_BITS 52
@@ -52,7 +55,8 @@ struct event_encoder *event_encoder_create(void)
         return NULL;
     }
     pack_init(&encoder->pack);
-    if (!event_columns_init(&encoder->columns)) {
+    if (!event_columns_init(&encoder->columns) || !pack_make_compressor(&encoder->pack) ||
+        !pack_set_parameter(&encoder->pack, ZSTD_c_targetLength, BLOCK_TARGET_LENGTH)) {
         event_encoder_destroy(encoder);
         return NULL;
     }
