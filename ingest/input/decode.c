@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FEED_BYTES ((size_t)64 << 10)
+#define FEED_BYTES ((size_t)256 << 10)
 
 bool decode_open(struct decode *decode, struct source *source, struct err *err)
 {

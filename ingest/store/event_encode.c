@@ -258,11 +258,8 @@ static bool grow_texts(struct event_encoder *encoder, size_t text_count)
     return true;
 }
 
-static inline void mark_text(struct event_encoder *encoder, uint32_t id, uint8_t flags)
+static void mark_text(struct event_encoder *encoder, uint32_t id, uint8_t flags)
 {
-    if (KS_LIKELY((encoder->flags[id] & flags) == flags)) {
-        return;
-    }
     if (encoder->flags[id] == 0) {
         uint32_t word = id / WORD_BITS;
         encoder->used[word] |= (uint32_t)1 << id % WORD_BITS;
@@ -279,16 +276,20 @@ static bool mark_texts(struct event_encoder *encoder,
                        uint8_t flags,
                        uint32_t text_count)
 {
-    bool known = true;
+    const int64_t *values = encoder->columns.values + value;
+    const uint32_t *rows = local->rows;
+    const uint8_t *marked = encoder->flags;
     uint32_t count = event_column_is_one(local, value) ? 1 : local->event_count;
     for (uint32_t i = 0; i < count; i++) {
-        uint64_t id = (uint64_t)event_column_at(&encoder->columns, local, value, i);
-        known = known && id < text_count;
-        if (KS_LIKELY(id < text_count)) {
+        uint64_t id = (uint64_t)values[rows[i]];
+        if (id >= text_count) {
+            return false;
+        }
+        if (KS_UNLIKELY((marked[id] & flags) != flags)) {
             mark_text(encoder, (uint32_t)id, flags);
         }
     }
-    return known;
+    return true;
 }
 
 static uint8_t plan_flags(const struct event_plan *plan, uint32_t value)
