@@ -136,8 +136,8 @@ static void *run(void *argument)
             relay->failed = true;
             relay->err = err;
         }
-        (void)pthread_cond_signal(&relay->has_taken);
         (void)pthread_mutex_unlock(&relay->mutex);
+        (void)pthread_cond_signal(&relay->has_taken);
     }
     return NULL;
 }
@@ -171,8 +171,8 @@ static void send(struct event_relay *relay)
 {
     (void)pthread_mutex_lock(&relay->mutex);
     relay->filled++;
-    (void)pthread_cond_signal(&relay->has_filled);
     (void)pthread_mutex_unlock(&relay->mutex);
+    (void)pthread_cond_signal(&relay->has_filled);
 }
 
 /* Makes room for `count` elements of `size` bytes at *elements. */

@@ -4,8 +4,9 @@
  * header is read by a call of its own.
  *
  * Its fast loop, when it meets damage, counts up to 258 bytes as written that it never wrote, and
- * leaves avail_in and avail_out wrong. So the state before each call is kept, and after damage the
- * call is repeated in steps of a few input bytes, which only the careful loop serves. */
+ * leaves avail_in and avail_out wrong. So the state at the begin of what waits in the feed is kept,
+ * and after damage all from there on is done again in steps of a few input bytes, which only the
+ * careful loop serves. */
 #include "ingest/input/codec.h"
 
 #include <isa-l/igzip_lib.h>
@@ -25,7 +26,11 @@ enum gzip_stage {
 
 struct gzip_state {
     struct inflate_state inflate;
-    struct inflate_state before; /* `inflate` as it was before the last fast call */
+    struct inflate_state before; /* `inflate` as it was, when has_before, */
+    size_t before_at;            /* there in the feed, */
+    uint64_t made_bytes;         /* so many bytes ago */
+    uint64_t again_bytes;        /* to be made once more, and dropped */
+    bool has_before;
     struct isal_gzip_header header;
     enum gzip_stage stage;
     bool careful;
@@ -80,6 +85,7 @@ static bool begin_member(struct decode *decode, struct err *err)
     isal_gzip_header_init(&gzip->header);
     gzip->stage = GZIP_HEADER;
     gzip->careful = false;
+    gzip->has_before = false;
     return true;
 }
 
@@ -126,22 +132,48 @@ static int inflate_once(struct decode *decode, char *out, size_t cap, size_t *ma
     return sound ? ISAL_DECOMP_OK : code;
 }
 
+static void remember(struct gzip_state *gzip, const struct feed *feed)
+{
+    if (!gzip->careful && !gzip->has_before) {
+        gzip->before = gzip->inflate;
+        gzip->before_at = feed->at;
+        gzip->made_bytes = 0;
+        gzip->has_before = true;
+    }
+}
+
+static void begin_again(struct gzip_state *gzip, struct feed *feed)
+{
+    gzip->inflate = gzip->before;
+    feed->at = gzip->before_at;
+    gzip->again_bytes = gzip->made_bytes;
+    gzip->careful = true;
+}
+
+/* What is left when the bytes that were made before are dropped. */
+static size_t drop_again(struct gzip_state *gzip, char *out, size_t made)
+{
+    size_t drop = made < gzip->again_bytes ? made : (size_t)gzip->again_bytes;
+    gzip->again_bytes -= drop;
+    if (drop > 0) {
+        memmove(out, out + drop, made - drop);
+    }
+    return made - drop;
+}
+
 static size_t inflate_some(struct decode *decode, char *out, size_t cap)
 {
     struct gzip_state *gzip = decode->gzip;
     struct feed *feed = &decode->feed;
     size_t at_before = feed->at;
     size_t made = 0;
-    if (!gzip->careful) {
-        gzip->before = gzip->inflate;
-    }
+    remember(gzip, feed);
     int code = inflate_once(decode, out, cap, &made);
     if (code != ISAL_DECOMP_OK && !gzip->careful) {
-        gzip->inflate = gzip->before;
-        gzip->careful = true;
-        feed->at = at_before;
+        begin_again(gzip, feed);
         return 0;
     }
+    gzip->made_bytes += made;
     bool idle = made == 0 && feed->at == at_before;
     if (code != ISAL_DECOMP_OK) {
         set_damaged(gzip, code);
@@ -152,25 +184,29 @@ static size_t inflate_some(struct decode *decode, char *out, size_t cap)
     } else if (idle && feed_left(feed) != 0) {
         set_damaged(gzip, ISAL_INVALID_BLOCK);
     }
-    return made;
+    return drop_again(gzip, out, made);
 }
 
 static size_t drain(struct decode *decode, char *out, size_t cap)
 {
-    struct inflate_state *inflate = &decode->gzip->inflate;
+    struct gzip_state *gzip = decode->gzip;
+    struct inflate_state *inflate = &gzip->inflate;
     size_t left = (size_t)(inflate->tmp_out_valid - inflate->tmp_out_processed);
     size_t take = left < cap ? left : cap;
     memcpy(out, inflate->tmp_out_buffer + inflate->tmp_out_processed, take);
     inflate->tmp_out_processed += (int32_t)take;
     if (take == left) {
-        decode_cut(decode, decode->gzip->damage);
+        decode_cut(decode, gzip->damage);
     }
-    return take;
+    return drop_again(gzip, out, take);
 }
 
 bool gzip_fill(struct decode *decode, char *out, size_t cap, size_t *len, struct err *err)
 {
     while (*len < cap && !decode->ended) {
+        if (feed_left(&decode->feed) == 0) {
+            decode->gzip->has_before = false;
+        }
         if (!feed_want(&decode->feed, 1, err)) {
             return false;
         }

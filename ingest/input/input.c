@@ -89,8 +89,8 @@ publish(struct input *in, uint64_t number, size_t len, bool ended, const struct 
         in->err = *err;
     }
     in->ended = ended;
-    (void)pthread_cond_signal(&in->has_filled);
     (void)pthread_mutex_unlock(&in->mutex);
+    (void)pthread_cond_signal(&in->has_filled);
 }
 
 static void *run_reader(void *arg)
@@ -290,12 +290,16 @@ static bool wait_for_filled_block(struct input *in, size_t *len)
     return has_block;
 }
 
+/* The thread is woken when it has several blocks to fill: each time costs both sides something. */
 static void release_blocks(struct input *in, uint64_t below)
 {
     (void)pthread_mutex_lock(&in->mutex);
     in->released = below;
-    (void)pthread_cond_signal(&in->has_released);
+    bool has_room = in->filled - below <= INPUT_BLOCKS / 2;
     (void)pthread_mutex_unlock(&in->mutex);
+    if (has_room) {
+        (void)pthread_cond_signal(&in->has_released);
+    }
 }
 
 static void join_in_headroom(struct input *in, const char *kept, size_t keep, size_t len)

@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define INPUT_BLOCK_BYTES ((size_t)1 << 20)
+#define INPUT_BLOCK_BYTES ((size_t)512 << 10)
 #define INPUT_BLOCKS 4
 /* A partial item of up to this size is carried to the next window without copying the window. */
 #define INPUT_HEADROOM_BYTES ((size_t)256 << 10)

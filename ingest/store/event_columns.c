@@ -3,11 +3,11 @@
 #include "ingest/base/strtab.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define NOT_IN_BLOCK UINT32_MAX
-/* Events whose values go to the columns at a time: they stay in the fastest memory. */
-#define TILE_EVENTS 64u
-#define LINE_VALUES 8u /* that come from memory at once */
+/* A batch lies near the processor that made it: its values are asked for so many events ahead. */
+#define AHEAD_VALUES 256u
 
 static bool no_memory(struct err *err)
 {
@@ -19,9 +19,10 @@ bool event_columns_init(struct event_columns *all)
     *all = (struct event_columns){.plans = NULL};
     arena_init(&all->arena, 0);
     all->rows = malloc(EVENT_BATCH_EVENTS * sizeof *all->rows);
+    all->times = malloc(EVENT_BATCH_EVENTS * sizeof *all->times);
     all->sequence = malloc(EVENT_BATCH_EVENTS * sizeof *all->sequence);
     all->locals = malloc((EVENT_TEMPLATES_MAX + 1) * sizeof *all->locals);
-    return all->rows != NULL && all->sequence != NULL && all->locals != NULL;
+    return all->rows != NULL && all->times != NULL && all->sequence != NULL && all->locals != NULL;
 }
 
 void event_columns_free(struct event_columns *all)
@@ -31,8 +32,8 @@ void event_columns_free(struct event_columns *all)
     free(all->locals);
     free(all->sequence);
     free(all->rows);
-    free(all->columns);
-    free(all->values);
+    free(all->times);
+    free(all->differ);
 }
 
 /* ---- plans ---- */
@@ -127,6 +128,17 @@ static bool make_plans(struct event_columns *all, const struct event_log *log, s
 
 /* ---- from rows to columns ---- */
 
+static struct local_template local_of(const struct event_plan *plan, uint32_t template)
+{
+    bool has_time = event_plan_has_number(plan, EVENT_TS);
+    return (struct local_template){
+        .template = template,
+        .value_count = plan->value_count,
+        .time_at = has_time ? plan->shape.value[EVENT_TS] : EVENT_NO_VALUE,
+        .time_kind = has_time ? plan->shape.kind[EVENT_TS] : EVENT_SLOT_TEXT,
+    };
+}
+
 /* Numbers the templates of the block in order of first use and counts their events. */
 static bool
 number_templates(struct event_columns *all, const struct event_batch *batch, struct err *err)
@@ -140,7 +152,7 @@ number_templates(struct event_columns *all, const struct event_batch *batch, str
         struct event_plan *plan = &all->plans[template];
         if (plan->local == NOT_IN_BLOCK) {
             plan->local = all->local_count++;
-            all->locals[plan->local] = (struct local_template){.template = template};
+            all->locals[plan->local] = local_of(plan, template);
         }
         all->locals[plan->local].event_count++;
         all->sequence[i] = (uint16_t)plan->local;
@@ -151,126 +163,85 @@ number_templates(struct event_columns *all, const struct event_batch *batch, str
                    values);
 }
 
-/* A batch lies near the processor that made it: it is asked for as a whole, in order, before it is
- * read here and there. */
-static void fetch_values(const struct event_batch *batch)
+static bool grow_differ(struct event_columns *all)
 {
-    for (size_t i = 0; i < batch->value_count; i += LINE_VALUES) {
-        KS_PREFETCH(&batch->values[i]);
+    size_t count = 0;
+    for (uint32_t k = 0; k < all->local_count; k++) {
+        count += all->locals[k].value_count;
     }
+    if (count > all->differ_cap) {
+        free(all->differ);
+        all->differ_cap = 2 * count;
+        all->differ = malloc(all->differ_cap * sizeof *all->differ);
+        all->differ_cap = all->differ == NULL ? 0 : all->differ_cap;
+    }
+    if (count > 0 && all->differ_cap > 0) {
+        memset(all->differ, 0, count * sizeof *all->differ);
+    }
+    return count <= all->differ_cap;
 }
 
-/* Where the values of each template's events are. */
-static void find_rows(struct event_columns *all, const struct event_batch *batch)
+/* Gives each template its part of the arrays; `event_count` becomes what of it is filled. */
+static void share_out(struct event_columns *all)
 {
     uint32_t *rows = all->rows;
-    uint32_t at = 0;
+    int64_t *times = all->times;
+    uint64_t *differ = all->differ;
     for (uint32_t k = 0; k < all->local_count; k++) {
-        all->locals[k].rows = rows;
-        rows += all->locals[k].event_count;
+        struct local_template *local = &all->locals[k];
+        local->rows = rows;
+        local->times = times;
+        local->differ = differ;
+        rows += local->event_count;
+        times += local->event_count;
+        differ += local->value_count;
+        local->event_count = 0;
     }
+}
+
+static inline void note_differences(uint64_t *restrict differ,
+                                    const int64_t *first,
+                                    const int64_t *values,
+                                    uint32_t count)
+{
+    for (uint32_t v = 0; v < count; v++) {
+        differ[v] |= (uint64_t)first[v] ^ (uint64_t)values[v];
+    }
+}
+
+/* The one walk through the values in their order. */
+static void take_events(struct event_columns *all, const struct event_batch *batch)
+{
+    uint64_t last[EVENT_SLOT_TEXT + 1] = {0};
+    uint32_t at = 0;
     for (uint32_t i = 0; i < batch->event_count; i++) {
         struct local_template *local = &all->locals[all->sequence[i]];
-        *local->rows++ = at;
-        at += all->plans[local->template].value_count;
-    }
-    for (uint32_t k = 0; k < all->local_count; k++) {
-        all->locals[k].rows -= all->locals[k].event_count;
-    }
-}
-
-static bool grow_columns(struct event_columns *all, size_t column_count, size_t value_count)
-{
-    if (column_count > all->column_cap) {
-        free(all->columns);
-        all->column_cap = 2 * column_count;
-        all->columns = malloc(all->column_cap * sizeof *all->columns);
-        all->column_cap = all->columns == NULL ? 0 : all->column_cap;
-    }
-    if (value_count > all->value_cap) {
-        free(all->values);
-        all->value_cap = value_count + value_count / 4;
-        all->values = malloc(all->value_cap * sizeof *all->values);
-        all->value_cap = all->values == NULL ? 0 : all->value_cap;
-    }
-    return column_count <= all->column_cap && value_count <= all->value_cap;
-}
-
-/* The values of some events of a template; values[row] is the first one's. A column is filled from
- * the first value on that differs; `room` is where it would be. Whether it was taken. */
-static bool gather_tile(struct value_column *column,
-                        const int64_t *values,
-                        const uint32_t *rows,
-                        uint32_t from,
-                        uint32_t to,
-                        int64_t *room)
-{
-    bool is_new = column->values == NULL;
-    if (is_new) {
-        int64_t differ = 0;
-        for (uint32_t i = from; i < to; i++) {
-            differ |= values[rows[i]] ^ column->first;
+        const int64_t *values = batch->values + at;
+        uint32_t row = local->event_count++;
+        if (at + AHEAD_VALUES < batch->value_count) {
+            KS_PREFETCH(values + AHEAD_VALUES);
         }
-        if (differ == 0) {
-            return false;
+        local->rows[row] = at;
+        local->first = row == 0 ? values : local->first;
+        if (local->time_at != EVENT_NO_VALUE) {
+            uint64_t now = (uint64_t)values[local->time_at];
+            uint64_t delta = now - last[local->time_kind];
+            last[local->time_kind] = now;
+            local->times[row] = (int64_t)delta;
         }
-        column->values = room;
-        for (uint32_t i = 0; i < from; i++) {
-            room[i] = column->first;
-        }
+        note_differences(local->differ, local->first, values, local->value_count);
+        at += local->value_count;
     }
-    int64_t *out = column->values;
-    for (uint32_t i = from; i < to; i++) {
-        out[i] = values[rows[i]];
-    }
-    return is_new;
-}
-
-/* The columns of a template. Its times get one, since they become differences; gives the room that
- * is left. */
-static int64_t *gather(const struct local_template *local,
-                       const struct event_plan *plan,
-                       const int64_t *values,
-                       int64_t *room)
-{
-    uint32_t count = local->event_count;
-    for (uint32_t v = 0; v < plan->value_count; v++) {
-        local->columns[v] = (struct value_column){.first = values[local->rows[0] + v]};
-    }
-    if (event_plan_has_number(plan, EVENT_TS)) {
-        local->columns[plan->shape.value[EVENT_TS]].values = room;
-        room += count;
-    }
-    for (uint32_t from = 0; from < count; from += TILE_EVENTS) {
-        uint32_t to = count - from < TILE_EVENTS ? count : from + TILE_EVENTS;
-        for (uint32_t v = 0; v < plan->value_count; v++) {
-            bool took = gather_tile(&local->columns[v], values + v, local->rows, from, to, room);
-            room += took ? count : 0;
-        }
-    }
-    return room;
 }
 
 static bool make_columns(struct event_columns *all, const struct event_batch *batch)
 {
-    size_t column_count = 0;
-    for (uint32_t k = 0; k < all->local_count; k++) {
-        column_count += all->plans[all->locals[k].template].value_count;
-    }
-    if (!grow_columns(all, column_count + 1, batch->value_count + 1)) {
+    if (!grow_differ(all)) {
         return false;
     }
-    fetch_values(batch);
-    find_rows(all, batch);
-    struct value_column *columns = all->columns;
-    int64_t *room = all->values;
-    for (uint32_t k = 0; k < all->local_count; k++) {
-        struct local_template *local = &all->locals[k];
-        const struct event_plan *plan = &all->plans[local->template];
-        local->columns = columns;
-        columns += plan->value_count;
-        room = gather(local, plan, batch->values, room);
-    }
+    share_out(all);
+    all->values = batch->values;
+    take_events(all, batch);
     return true;
 }
 

@@ -1,7 +1,8 @@
-/* The values of a batch as columns: those of all events of a template one behind another, and told
- * which of them are one value throughout.
+/* Where the values of a batch are, told by template: which events have it, and which of their
+ * values are one throughout. The values stay where they are, since they are more than fits into the
+ * fastest memory; a column is copied when it is its turn.
  *
- *     batch: ts 5, pid 7, ts 6, pid 7, ...  -->  ts: 5, 6, ...; pid: 7 */
+ *     batch: ts 5, pid 7, ts 6, pid 7, ...  -->  rows 0, 2, ...; ts differs, pid does not */
 #ifndef KS_STORE_EVENT_COLUMNS_H
 #define KS_STORE_EVENT_COLUMNS_H
 
@@ -26,19 +27,18 @@ struct event_plan {
     uint32_t local; /* its number in this block, or NOT_IN_BLOCK */
 };
 
-/* One value of all events of a template. */
-struct value_column {
-    int64_t *values; /* [event_count], or NULL: all are `first` */
-    int64_t first;
-};
-
 /* One of the block's templates. */
 struct local_template {
     uint32_t template;
     uint32_t event_count;
-    uint32_t *rows; /* where the values of each of its events begin in the batch */
-    struct value_column *columns;
-    int64_t *next_time; /* of its numbers `ts`; NULL: it has none */
+    uint32_t value_count;
+    uint32_t time_at;     /* the number `ts` of an event's values, or EVENT_NO_VALUE */
+    uint8_t time_kind;    /* enum event_slot_kind */
+    uint32_t *rows;       /* where the values of each of its events begin in the batch */
+    const int64_t *first; /* those of its first event */
+    uint64_t *differ;     /* [value_count] the bits that are not the same in all events */
+    int64_t *times;       /* [event_count] each `ts` as the difference to the one before in the file
+                             that is written in the same way */
 };
 
 struct event_columns {
@@ -51,26 +51,47 @@ struct event_columns {
     struct local_template *locals;
     uint32_t local_count;
     uint16_t *sequence; /* of each event, its place in locals */
-    uint32_t *rows;     /* of one local template behind those of another */
-    struct value_column *columns;
-    size_t column_cap;
-    int64_t *values; /* of the columns */
-    size_t value_cap;
+    uint32_t *rows;     /* of one local template behind those of another; times likewise */
+    int64_t *times;
+    uint64_t *differ;
+    size_t differ_cap;
+    const int64_t *values; /* the batch's */
 };
 
 /* False without memory; event_columns_free is needed either way. */
 bool event_columns_init(struct event_columns *all) KS_MUST_USE;
 void event_columns_free(struct event_columns *all);
-/* Of a batch (at least one event) of a log, the same log each time. ERR_INTERNAL (the batch does
- * not fit its log), ERR_NO_MEMORY. */
+/* Of a batch (at least one event) of a log, the same log each time; the batch is needed as long as
+ * its columns. ERR_INTERNAL (the batch does not fit its log), ERR_NO_MEMORY. */
 bool event_columns_make(struct event_columns *all,
                         const struct event_log *log,
                         const struct event_batch *batch,
                         struct err *err) KS_MUST_USE;
 
-static inline int64_t value_column_at(const struct value_column *column, uint32_t row)
+static inline bool event_column_is_one(const struct local_template *local, uint32_t value)
 {
-    return column->values == NULL ? column->first : column->values[row];
+    return local->differ[value] == 0;
+}
+
+static inline int64_t event_column_at(const struct event_columns *columns,
+                                      const struct local_template *local,
+                                      uint32_t value,
+                                      uint32_t row)
+{
+    return columns->values[local->rows[row] + value];
+}
+
+/* A value of the first `count` events of a template. */
+static inline void event_column_copy(const struct event_columns *columns,
+                                     const struct local_template *local,
+                                     uint32_t value,
+                                     uint32_t count,
+                                     int64_t *restrict out)
+{
+    const int64_t *values = columns->values + value;
+    for (uint32_t row = 0; row < count; row++) {
+        out[row] = values[local->rows[row]];
+    }
 }
 
 static inline bool event_plan_has_number(const struct event_plan *plan, enum event_field field)

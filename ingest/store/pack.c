@@ -25,11 +25,13 @@ void pack_init(struct pack *pack)
 {
     *pack = (struct pack){.compressor = NULL};
     buf_init(&pack->raw, RAW_MAX_BYTES);
+    buf_init(&pack->packed, ZSTD_compressBound(RAW_MAX_BYTES));
 }
 
 void pack_free(struct pack *pack)
 {
     buf_free(&pack->raw);
+    buf_free(&pack->packed);
     (void)ZSTD_freeCCtx(pack->compressor);
     pack->compressor = NULL;
 }
@@ -276,31 +278,42 @@ bool pack_set_parameter(struct pack *pack, int parameter, int value)
 
 bool pack_make_compressor(struct pack *pack)
 {
-    if (pack->compressor == NULL) {
-        pack->compressor = ZSTD_createCCtx();
+    if (pack->compressor != NULL) {
+        return true;
     }
-    return pack->compressor != NULL &&
-           pack_set_parameter(pack, ZSTD_c_compressionLevel, PACK_LEVEL) &&
-           pack_set_parameter(pack, ZSTD_c_hashLog, PACK_HASH_LOG) &&
-           pack_set_parameter(pack, ZSTD_c_minMatch, PACK_MIN_MATCH) &&
-           pack_set_parameter(pack, ZSTD_c_checksumFlag, 1);
+    pack->compressor = ZSTD_createCCtx();
+    bool is_set = pack->compressor != NULL &&
+                  pack_set_parameter(pack, ZSTD_c_compressionLevel, PACK_LEVEL) &&
+                  pack_set_parameter(pack, ZSTD_c_hashLog, PACK_HASH_LOG) &&
+                  pack_set_parameter(pack, ZSTD_c_minMatch, PACK_MIN_MATCH) &&
+                  pack_set_parameter(pack, ZSTD_c_checksumFlag, 1);
+    if (!is_set) {
+        (void)ZSTD_freeCCtx(pack->compressor);
+        pack->compressor = NULL;
+    }
+    return is_set;
 }
 
 bool pack_finish(struct pack *pack, void **bytes, size_t *len, struct err *err)
 {
     size_t room = ZSTD_compressBound(pack->raw.len);
-    *bytes = pack->raw.failed || !pack_make_compressor(pack) ? NULL : malloc(room);
-    if (*bytes == NULL) {
-        return err_set(err, ERR_NO_MEMORY, "no memory to store %zu bytes of columns",
-                       pack->raw.len);
-    }
-    *len = ZSTD_compress2(pack->compressor, *bytes, room, pack->raw.ptr, pack->raw.len);
+    buf_clear(&pack->packed);
+    char *packed =
+        pack->raw.failed || !pack_make_compressor(pack) ? NULL : buf_room(&pack->packed, room);
+    *len = packed == NULL
+               ? 0
+               : ZSTD_compress2(pack->compressor, packed, room, pack->raw.ptr, pack->raw.len);
     if (ZSTD_isError(*len)) {
-        free(*bytes);
         *bytes = NULL;
         return err_set(err, ERR_NO_MEMORY, "columns cannot be compressed: %s",
                        ZSTD_getErrorName(*len));
     }
+    *bytes = packed == NULL ? NULL : malloc(*len);
+    if (*bytes == NULL) {
+        return err_set(err, ERR_NO_MEMORY, "no memory to store %zu bytes of columns",
+                       pack->raw.len);
+    }
+    memcpy(*bytes, packed, *len);
     return true;
 }
 
