@@ -26,8 +26,8 @@ read_as_last(const struct kineto_piece *piece, const char **at, int64_t *out, un
 {
     unsigned whole = piece->whole_digits;
     const char *begin = *at;
-    uint64_t number;
-    uint64_t part;
+    uint64_t number = 0;
+    uint64_t part = 0;
     if (KS_UNLIKELY(whole == 0 || !take_so_many_digits(begin, whole, &number) ||
                     (*begin == '0' && whole > 1))) {
         return false;
