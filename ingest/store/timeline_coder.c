@@ -9,6 +9,9 @@
  * matches than the level has are both faster and denser. */
 #define COLUMN_HASH_LOG 11
 #define COLUMN_MIN_MATCH 5
+/* A target length that leaves literals as they are: beside tiles a tenth more bytes take a fifth
+ * less time. */
+#define COLUMN_NO_LITERALS 1
 #define RAW_MAX_BYTES ((size_t)1 << 30)
 #define NUMBER_BYTES 8
 /* Numbers are read eight bytes at a time, whatever their length. */
@@ -242,6 +245,8 @@ bool column_writer_finish(struct column_writer *writer, struct buf *out, struct 
         return no_memory(err);
     }
     append_tiles(&writer->tiles, out);
+    (void)ZSTD_CCtx_setParameter(writer->zstd, ZSTD_c_targetLength,
+                                 writer->tiles.len > 0 ? COLUMN_NO_LITERALS : 0);
     size_t room = ZSTD_compressBound(writer->raw.len);
     char *to = room_of(out, room);
     if (to == NULL) {
