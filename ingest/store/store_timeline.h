@@ -7,6 +7,9 @@
 
 /* ---- writing: what a timeline_sink of the store does, before store_ingest_trace ---- */
 
+/* Many blocks are packed and written behind the call, so that an error may be that of an earlier
+ * one. */
+
 bool store_ingest_timeline_block(struct store_ingest *ingest,
                                  uint32_t level,
                                  const struct timeline_block *block,
