@@ -2,10 +2,7 @@
 
 #include "ingest/analysis/device_set.h"
 #include "ingest/analysis/scratch.h"
-#include "ingest/analysis/sort.h"
 #include "ingest/analysis/times.h"
-
-#include <math.h>
 
 /* Kernels by device: members[first[d] .. first[d + 1]), events in order of time. */
 struct by_device {
@@ -112,20 +109,13 @@ static void sweep_to(struct sweep *s, int64_t time, double blocks, const struct 
     if (s->has_begun && time > s->at && s->blocks > 0) {
         double inside_us = length_within_us(window, s->at, time);
         if (inside_us > 0) {
-            s->area += fmin(s->blocks, 1.0) * inside_us;
+            s->area += (s->blocks < 1.0 ? s->blocks : 1.0) * inside_us;
             s->has_range = true;
         }
     }
     s->blocks += blocks;
     s->at = time;
     s->has_begun = true;
-}
-
-static int by_end(uint32_t a, uint32_t b, const void *ctx)
-{
-    int64_t end_a = times_end_key(ctx, a);
-    int64_t end_b = times_end_key(ctx, b);
-    return (end_a > end_b) - (end_a < end_b);
 }
 
 /* The device's kernels with blocks per SM, twice: in order of start and in order of end. */
@@ -143,7 +133,7 @@ static uint32_t *sweep_events(const struct by_device *b, int64_t device, uint32_
         return events;
     }
     memcpy(events + *count, events, *count * sizeof *events);
-    if (!sort_stable(events + *count, *count, by_end, b->sel)) {
+    if (!kernels_sort_by_end(events + *count, *count, b->sel)) {
         scratch_free(events);
         return NULL;
     }

@@ -2,10 +2,8 @@
 
 #include "ingest/analysis/ranges.h"
 #include "ingest/analysis/scratch.h"
-#include "ingest/analysis/sort.h"
 #include "ingest/analysis/times.h"
 
-#include <math.h>
 #include <string.h>
 
 #define BUCKETS_MAX 100
@@ -120,13 +118,6 @@ static bool add_utilisation(struct counting *c, uint32_t device)
 
 /* ---- SM efficiency ---- */
 
-static int by_end(uint32_t a, uint32_t b, const void *ctx)
-{
-    int64_t end_a = times_end_key(ctx, a);
-    int64_t end_b = times_end_key(ctx, b);
-    return (end_a > end_b) - (end_a < end_b);
-}
-
 /* Kernels with blocks per SM, in order of start and, behind them, in order of end. */
 static bool order_edges(struct counting *c)
 {
@@ -140,7 +131,7 @@ static bool order_edges(struct counting *c)
     if (kept > 0) {
         memcpy(c->events + kept, c->events, kept * sizeof *c->events);
     }
-    return sort_stable(c->events + kept, kept, by_end, c->sel);
+    return kernels_sort_by_end(c->events + kept, kept, c->sel);
 }
 
 /* The running sum keeps the error that adding and subtracting leaves, as the plugin's does. */
@@ -166,7 +157,7 @@ static bool add_sm_efficiency(struct counting *c, uint32_t device)
                                 .device = device,
                                 .from = last,
                                 .to = now,
-                                .value = fmin(blocks, 1.0)};
+                                .value = blocks < 1.0 ? blocks : 1.0};
         if (key > last_key && blocks > 0) {
             add_row(c, &row);
         }

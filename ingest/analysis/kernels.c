@@ -6,6 +6,7 @@
 #include "ingest/analysis/percentiles.h"
 #include "ingest/analysis/scratch.h"
 #include "ingest/analysis/sort.h"
+#include "ingest/analysis/times.h"
 #include "ingest/base/num.h"
 
 #include <math.h>
@@ -30,6 +31,25 @@ void kernels_free(struct kernels *kernels)
 {
     scratch_free(kernels->events);
     *kernels = (struct kernels){0};
+}
+
+static int by_end(uint32_t a, uint32_t b, const void *ctx)
+{
+    int64_t end_a = times_end_key(ctx, a);
+    int64_t end_b = times_end_key(ctx, b);
+    return (end_a > end_b) - (end_a < end_b);
+}
+
+bool kernels_sort_by_end(uint32_t *events, uint32_t count, const struct selection *sel)
+{
+    int64_t last_key = INT64_MIN;
+    bool in_order = true;
+    for (uint32_t i = 0; i < count && in_order; i++) {
+        int64_t key = times_end_key(sel, events[i]);
+        in_order = key >= last_key;
+        last_key = key;
+    }
+    return in_order || sort_stable(events, count, by_end, sel);
 }
 
 /* Kernels grouped by name; groups in the order of their first kernel. */

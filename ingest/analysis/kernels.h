@@ -23,6 +23,9 @@ struct kernels {
 bool kernels_collect(struct kernels *kernels, const struct selection *sel) KS_MUST_USE;
 void kernels_free(struct kernels *kernels);
 
+/* By end, equal ends as they stand: those of one stream come so. False without memory. */
+bool kernels_sort_by_end(uint32_t *events, uint32_t count, const struct selection *sel) KS_MUST_USE;
+
 /* NULL: the kernel has none. */
 static inline const struct kernel_args *kernel_args_of(const struct trace *trace, uint32_t event)
 {

@@ -232,6 +232,10 @@ bool op_tree_zero_owner_is_last(const struct op_tree *tree, uint32_t runtime)
 bool op_threads_fill(struct op_tree *tree, struct warnings *warnings)
 {
     tree->track_thread = scratch_none(tree->sel->trace->track_count);
-    return tree->track_thread != NULL && make_nodes(tree, warnings) &&
-           complete_track_threads(tree) && give_zero_runtimes(tree);
+    return tree->track_thread != NULL && make_nodes(tree, warnings);
+}
+
+bool op_threads_give_zero(struct op_tree *tree)
+{
+    return complete_track_threads(tree) && give_zero_runtimes(tree);
 }

@@ -240,8 +240,10 @@ bool op_tree_build(struct op_tree *tree,
 {
     *tree = (struct op_tree){
         .sel = sel, .links = links, .attribution = attribution, .zero_owner = OP_NO_NODE};
-    if (!runtime_lists_build(&tree->lists, attribution, links, sel) ||
-        !op_threads_fill(tree, warnings)) {
+    /* The lists last: what finds the nodes is gone by then. */
+    if (!op_threads_fill(tree, warnings) ||
+        !runtime_lists_build(&tree->lists, attribution, links, sel) ||
+        !op_threads_give_zero(tree)) {
         return false;
     }
     for (uint32_t t = 0; t < tree->thread_count; t++) {

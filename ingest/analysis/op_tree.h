@@ -107,9 +107,10 @@ bool op_tree_build(struct op_tree *tree,
                    struct warnings *warnings) KS_MUST_USE;
 void op_tree_free(struct op_tree *tree);
 
-/* Threads, their nodes in order of time, and what their roots own (op_threads.c); part of
- * op_tree_build. */
+/* Threads and their nodes in order of time, and, once there are runtime lists, what the roots of
+ * threads own (op_threads.c); parts of op_tree_build. */
 bool op_threads_fill(struct op_tree *tree, struct warnings *warnings) KS_MUST_USE;
+bool op_threads_give_zero(struct op_tree *tree) KS_MUST_USE;
 /* Host self times, device sums and Tensor Core eligibility of every node (op_stats.c); part of
  * op_tree_build. */
 bool op_tree_add_stats(struct op_tree *tree) KS_MUST_USE;
@@ -142,8 +143,9 @@ static inline int64_t op_node_duration(const struct op_tree *tree, uint32_t node
     return times_duration(tree->sel, tree->nodes[node].event);
 }
 
-#define OP_HOST_SELF_WIDE UINT32_MAX /* in op_tree.host_self: does not fit, is summed when asked \
-                                      */
+#define OP_HOST_SELF_WIDE                                                  \
+    UINT32_MAX /* in op_tree.host_self: does not fit, is summed when asked \
+                */
 int64_t op_node_sum_host_self(const struct op_tree *tree, uint32_t node);
 
 /* Own duration - durations of the children - durations of the own runtimes, in ticks; may be

@@ -16,15 +16,11 @@ bool ranges_reserve(struct ranges *list, size_t count)
     return list->items != NULL;
 }
 
-bool ranges_append(struct ranges *list, int64_t start, int64_t end)
+bool ranges_grow(struct ranges *list)
 {
     struct range *items = scratch_grow(list->items, list->count, &list->cap, sizeof *items);
-    if (items == NULL) {
-        return false;
-    }
-    list->items = items;
-    list->items[list->count++] = (struct range){start, end};
-    return true;
+    list->items = items == NULL ? list->items : items;
+    return items != NULL;
 }
 
 bool ranges_unite(struct ranges *out, const struct ranges *a, const struct ranges *b)

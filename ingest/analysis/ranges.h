@@ -24,18 +24,22 @@ void ranges_free(struct ranges *list);
 /* An empty list with room for `count` ranges, of which only those used take memory. False without
  * memory. */
 bool ranges_reserve(struct ranges *list, size_t count) KS_MUST_USE;
-/* Appends a range that begins behind the last one. False without memory. */
-bool ranges_append(struct ranges *list, int64_t start, int64_t end) KS_MUST_USE;
+/* Room for one more, part of ranges_merge. False without memory. */
+bool ranges_grow(struct ranges *list) KS_MUST_USE;
 /* Adds a range whose start is not before that of the one added last: dropped when it ends within
  * the last range, joined when it touches or overlaps it. Empty ranges standing alone are kept.
  * False without memory. */
 static inline bool KS_MUST_USE ranges_merge(struct ranges *list, int64_t start, int64_t end)
 {
     struct range *last = list->count == 0 ? NULL : &list->items[list->count - 1];
-    if (last == NULL || start > last->end) {
-        return ranges_append(list, start, end);
+    if (last != NULL && start <= last->end) {
+        last->end = end > last->end ? end : last->end;
+        return true;
     }
-    last->end = end > last->end ? end : last->end;
+    if (KS_UNLIKELY(list->count >= list->cap) && !ranges_grow(list)) {
+        return false;
+    }
+    list->items[list->count++] = (struct range){start, end};
     return true;
 }
 /* *out = a ∪ b: a new list. False without memory. */

@@ -23,7 +23,7 @@ static bool communicates(const struct rule *rule, const struct selection *sel, u
     return rule->comms->by_external_id.count != 0 && comm_has_device_event(rule->comms, sel, event);
 }
 
-static bool add_event(struct ranges *list, const struct selection *sel, uint32_t event)
+static inline bool add_event(struct ranges *list, const struct selection *sel, uint32_t event)
 {
     int64_t start = times_start(sel, event);
     return ranges_merge(list, start, times_end(sel, event));

@@ -6,7 +6,7 @@ static void cost_is(const struct trace_results *r, size_t step, enum role role, 
     assert_int_equal(r->steps[step].cost_ns[role], us * 1000);
 }
 
-static void ranges_merge_cut_and_subtract(void **state)
+static void ranges_merge_cut_subtract_and_unite(void **state)
 {
     (void)state;
     struct ranges a = {0};
@@ -28,6 +28,13 @@ static void ranges_merge_cut_and_subtract(void **state)
     assert_int_equal(out.count, 3);
     assert_int_equal(out.items[1].start, 15);
     assert_int_equal(out.items[2].end, 45);
+    ranges_free(&out);
+    assert_true(ranges_unite(&out, &b, &a));
+    assert_int_equal(out.count, 3);
+    assert_int_equal(out.items[0].end, 20);
+    assert_int_equal(out.items[1].start, 30);
+    assert_int_equal(out.items[2].start, 40);
+    assert_int_equal(out.items[2].end, 60);
     ranges_free(&out);
     ranges_free(&a);
     ranges_free(&b);
@@ -262,7 +269,7 @@ static void decimal_times_are_exact_and_for_the_plugin_doubles(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ranges_merge_cut_and_subtract),
+        cmocka_unit_test(ranges_merge_cut_subtract_and_unite),
         cmocka_unit_test(a_moment_counts_for_the_first_role),
         cmocka_unit_test(full_cover_resets_free_time),
         cmocka_unit_test(collectives_claim_their_kernels),
