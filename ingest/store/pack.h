@@ -15,7 +15,7 @@
 
 struct pack {
     struct buf raw;
-    struct buf packed; /* by pack_finish, until it is known how much it is */
+    struct buf packed;              /* by pack_finish, until it is known how much it is */
     struct ZSTD_CCtx_s *compressor; /* made when it is needed first, used again by the next */
 };
 
