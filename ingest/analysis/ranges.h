@@ -31,8 +31,8 @@ bool ranges_grow(struct ranges *list) KS_MUST_USE;
  * False without memory. */
 static inline bool KS_MUST_USE ranges_merge(struct ranges *list, int64_t start, int64_t end)
 {
-    struct range *last = list->count == 0 ? NULL : &list->items[list->count - 1];
-    if (last != NULL && start <= last->end) {
+    if (list->count > 0 && start <= list->items[list->count - 1].end) {
+        struct range *last = &list->items[list->count - 1];
         last->end = end > last->end ? end : last->end;
         return true;
     }
