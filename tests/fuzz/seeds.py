@@ -95,6 +95,15 @@ DAMAGED = {
 }
 
 
+def repeated():
+    """The same few events again and again but for their numbers."""
+    for i in range(12):
+        yield {'ph': 'X', 'cat': 'cpu_op', 'name': 'aten::mm', 'pid': 7, 'tid': 7, 'ts': 90 + 37 * i, 'dur': 5 + 3 * i, 'args': {'External id': 8 + i, 'Input Dims': [[2, 3]]}}
+        yield {'ph': 'X', 'cat': 'kernel', 'name': 'k', 'pid': 0, 'tid': 7, 'ts': 95.5 + 37 * i, 'dur': 2.125, 'args': {'correlation': 97 + i, 'device': 0, 'stream': 7, 'est. achieved occupancy %': i // 6}}
+        yield {'ph': 'X', 'cat': 'python_function', 'name': 'nn.Module: A', 'pid': 7, 'tid': 7, 'ts': 80 + 37 * i, 'dur': 30, 'args': {'Python id': i + 1, 'Python parent id': i or None, 'Python module id': i % 3}}
+        yield {'ph': 'i', 's': 't', 'name': '[memory]', 'pid': 7, 'tid': 7, 'ts': 99 + 37 * i, 'args': {'Device Type': 1, 'Device Id': 0, 'Addr': 1 << (40 + i), 'Bytes': 512 * (-1) ** i, 'Total Allocated': 512 * i, 'Total Reserved': 1 << 21}}
+
+
 def traces():
     head = {'schemaVersion': 1, 'displayTimeUnit': 'ms', 'baseTimeNanoseconds': 1718000000000000000, 'traceName': 't', 'with_stack': 1,
             'deviceProperties': [{'id': 0, 'name': 'A100', 'totalGlobalMem': 42505273344, 'computeMajor': 8, 'computeMinor': 0, 'numSms': 108}],
@@ -102,7 +111,7 @@ def traces():
     made = {'steps.json': json.dumps(dict(head, traceEvents=steps_with_kernels())).encode(), 'collectives.json': json.dumps(dict(head, traceEvents=collectives())).encode(),
             'python.json': json.dumps(python_calls()).encode(), 'phases.json': json.dumps(dict(traceEvents=other_phases())).encode(),
             'times.json': json.dumps(dict(traceEvents=times()), indent=1).encode(), 'cuda.json': simulated(1, 'cuda', 9), 'mlu.json': simulated(5, 'mlu', 7, reduce_every=2),
-            'old.json': simulated(2, 'old', 8), 'no_event.json': b'{"traceEvents": []}', 'no_trace.json': b'{"a": [1, 2.5e3, true, null, "x"]}'}
+            'old.json': simulated(2, 'old', 8), 'repeated.json': json.dumps(dict(traceEvents=list(repeated()))).encode(), 'no_event.json': b'{"traceEvents": []}', 'no_trace.json': b'{"a": [1, 2.5e3, true, null, "x"]}'}
     made.update((name + '.json', text) for name, text in DAMAGED.items())
     return made
 
