@@ -21,6 +21,12 @@ static enum verdict judge(const char *text, size_t len)
         json_decref(document);
         return PROPER;
     }
+    /* Half of a surrogate pair, written as an escape, is proper JSON; jansson refuses it in these
+     * words. */
+    static const char half_a_pair[] = "invalid Unicode '";
+    if (strncmp(error.text, half_a_pair, sizeof half_a_pair - 1) == 0) {
+        return UNDECIDED;
+    }
     switch (json_error_code(&error)) {
     case json_error_numeric_overflow:
     case json_error_stack_overflow:
