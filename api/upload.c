@@ -85,7 +85,7 @@ static bool refuse_form(const struct api_call *call, struct err *err)
 bool upload_put(struct api_call *call, struct err *err)
 {
     struct upload_body body;
-    struct upload_file file;
+    struct upload_file file = {.size_bytes = 0};
     struct jobs_submission submission;
     struct jobs_hints hints;
     if (!upload_name_check_run(call->params[0], err) ||

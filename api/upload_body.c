@@ -142,11 +142,7 @@ bool upload_body_receive(struct upload_body *body,
                                   .file_name = file_name,
                                   .marker = hints->marker,
                                   .size_bytes = announced < 0 ? 0 : (uint64_t)announced};
-    if (!receive(body, call->api->store, &follow, file, err)) {
-        ahead_drop(follow.ahead);
-        return false;
-    }
-    ahead_is_whole(follow.ahead, file->size_bytes);
-    hints->ahead = follow.ahead;
-    return true;
+    bool received = receive(body, call->api->store, &follow, file, err);
+    hints->ahead = ahead_followed(&follow, received, file->size_bytes);
+    return received;
 }

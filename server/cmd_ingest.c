@@ -140,13 +140,9 @@ static bool receive_file(struct ingest *in,
 {
     struct ahead_follow follow = {
         .jobs = in->jobs, .file_name = file->name, .marker = hints->marker};
-    if (!copy_file(in, file->path, &follow, sha256_hex, size_bytes, err)) {
-        ahead_drop(follow.ahead);
-        return false;
-    }
-    ahead_is_whole(follow.ahead, *size_bytes);
-    hints->ahead = follow.ahead;
-    return true;
+    bool received = copy_file(in, file->path, &follow, sha256_hex, size_bytes, err);
+    hints->ahead = ahead_followed(&follow, received, *size_bytes);
+    return received;
 }
 
 static bool submit(struct ingest *in, struct ingest_file *file, struct err *err)

@@ -217,11 +217,18 @@ void ahead_follow(struct ahead_follow *follow, struct store_blob *blob)
     }
 }
 
-void ahead_is_whole(struct ahead *ahead, uint64_t size_bytes)
+struct ahead *ahead_followed(struct ahead_follow *follow, bool is_committed, uint64_t size_bytes)
 {
+    struct ahead *ahead = follow->ahead;
+    follow->ahead = NULL;
+    if (!is_committed) {
+        ahead_drop(ahead);
+        return NULL;
+    }
     if (ahead != NULL) {
         tell(ahead, size_bytes, true);
     }
+    return ahead;
 }
 
 void ahead_drop(struct ahead *ahead)

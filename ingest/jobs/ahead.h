@@ -3,7 +3,7 @@
  * for the job at the latest when all is read. Before there is the job nothing of it is on disk: a
  * client that goes away costs nothing.
  *
- *     ahead_follow ... ahead_is_whole -> jobs_submit (hints.ahead) -> the job's worker: ahead_take
+ *     ahead_follow ... ahead_followed -> jobs_submit (hints.ahead) -> the job's worker: ahead_take
  *                                    `-> ahead_drop
  *
  * It is begun only for large traces in JSON, and while a worker has nothing to do. A job without
@@ -26,14 +26,15 @@ struct ahead_follow {
     const char *marker;   /* as in jobs_hints */
     uint64_t size_bytes;  /* as announced; 0: not, then nothing is begun */
     uint64_t there_bytes; /* 0 at first */
-    struct ahead *ahead;  /* NULL at first; to be handed to jobs_submit or ahead_drop */
+    struct ahead *ahead;  /* NULL at first */
 };
 
 /* To be called after each store_blob_write: begins when the first bytes lie in the file, if it is
  * to be begun at all, and tells it of the later ones. */
 void ahead_follow(struct ahead_follow *follow, struct store_blob *blob);
-/* The file is committed; NULL is allowed. */
-void ahead_is_whole(struct ahead *ahead, uint64_t size_bytes);
+/* The file is committed, with `size_bytes`, or never will be, which ends the reading. Answers who
+ * reads it, for jobs_submit; NULL: nobody. */
+struct ahead *ahead_followed(struct ahead_follow *follow, bool is_committed, uint64_t size_bytes);
 /* There will be no job. Waits until it has ended; NULL is allowed. */
 void ahead_drop(struct ahead *ahead);
 

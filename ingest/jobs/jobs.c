@@ -542,12 +542,10 @@ bool jobs_submit(struct jobs *jobs,
     bool queued = decision == DECIDED_QUEUE && has_room(jobs, err) &&
                   enqueue(jobs, look.estimate_bytes, &row, ahead, out, err);
     (void)pthread_mutex_unlock(&jobs->submit_lock);
-    if (!queued) {
-        ahead_drop(ahead);
-    }
     if (queued) {
         return arrive(jobs, out->job_id, sha256_hex, err);
     }
+    ahead_drop(ahead);
     struct err lost = ERR_INIT;
     bool dropped = drop_blob(jobs, sha256_hex, &lost);
     if (decision == DECIDED_ANSWER && !dropped) {

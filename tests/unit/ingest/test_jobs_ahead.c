@@ -66,9 +66,9 @@ static bool try_hand_in(struct sending *s, struct jobs_submission *out)
 {
     char sha256_hex[SHA256_HEX_BYTES];
     uint64_t size_bytes;
-    struct jobs_hints hints = {.rank = STORE_NO_RANK, .ahead = s->follow.ahead};
+    struct jobs_hints hints = {.rank = STORE_NO_RANK};
     assert_ok(s->f, store_blob_commit(s->blob, sha256_hex, &size_bytes, &s->f->err));
-    ahead_is_whole(s->follow.ahead, size_bytes);
+    hints.ahead = ahead_followed(&s->follow, true, size_bytes);
     return jobs_submit(s->jobs, &s->f->arena, "r", "f", sha256_hex, size_bytes, false, &hints, out,
                        &s->f->err);
 }
