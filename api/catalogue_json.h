@@ -3,7 +3,7 @@
 #define KS_API_CATALOGUE_JSON_H
 
 #include "api/api.h"
-#include "ingest/base/json_write.h"
+#include "ingest/base/text/json_write.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 #include "api/columns.h"
 
-#include "ingest/base/num.h"
+#include "ingest/base/text/num.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #ifndef KS_API_COLUMNS_H
 #define KS_API_COLUMNS_H
 
-#include "ingest/base/json_write.h"
+#include "ingest/base/text/json_write.h"
 
 #include <stddef.h>
 #include <stdint.h>

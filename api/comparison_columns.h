@@ -2,7 +2,7 @@
 #ifndef KS_API_COMPARISON_COLUMNS_H
 #define KS_API_COMPARISON_COLUMNS_H
 
-#include "ingest/base/buf.h"
+#include "ingest/base/text/buf.h"
 #include "ingest/model/comparison.h"
 
 #include <stdbool.h>

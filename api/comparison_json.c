@@ -1,7 +1,7 @@
 #include "api/comparison_text.h"
 #include "api/comparison_words.h"
-#include "ingest/base/json_write.h"
-#include "ingest/base/strtab.h"
+#include "ingest/base/text/json_write.h"
+#include "ingest/base/text/strtab.h"
 
 #include <math.h>
 #include <stdlib.h>

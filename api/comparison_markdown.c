@@ -4,7 +4,7 @@
 #include "api/comparison_text.h"
 #include "api/comparison_words.h"
 #include "api/tabulate.h"
-#include "ingest/base/num.h"
+#include "ingest/base/text/num.h"
 
 #include <inttypes.h>
 #include <math.h>

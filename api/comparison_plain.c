@@ -2,7 +2,7 @@
 #include "api/comparison_text.h"
 #include "api/comparison_words.h"
 #include "api/tabulate.h"
-#include "ingest/base/utf8.h"
+#include "ingest/base/text/utf8.h"
 
 #include <inttypes.h>
 #include <math.h>

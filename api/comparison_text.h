@@ -4,7 +4,7 @@
 #ifndef KS_API_COMPARISON_TEXT_H
 #define KS_API_COMPARISON_TEXT_H
 
-#include "ingest/base/buf.h"
+#include "ingest/base/text/buf.h"
 #include "ingest/model/comparison.h"
 
 #include <stddef.h>

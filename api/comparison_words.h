@@ -2,7 +2,7 @@
 #ifndef KS_API_COMPARISON_WORDS_H
 #define KS_API_COMPARISON_WORDS_H
 
-#include "ingest/base/buf.h"
+#include "ingest/base/text/buf.h"
 #include "ingest/model/comparison.h"
 
 enum words_markup { WORDS_PLAIN, WORDS_MARKDOWN };

@@ -1,6 +1,6 @@
 #include "api/csv.h"
 
-#include "ingest/base/num.h"
+#include "ingest/base/text/num.h"
 
 #include <inttypes.h>
 #include <math.h>

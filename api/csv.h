@@ -5,7 +5,7 @@
 #ifndef KS_API_CSV_H
 #define KS_API_CSV_H
 
-#include "ingest/base/buf.h"
+#include "ingest/base/text/buf.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 #include "api/cycles_text.h"
 
 #include "api/csv.h"
-#include "ingest/base/json_write.h"
+#include "ingest/base/text/json_write.h"
 
 #include <inttypes.h>
 #include <math.h>

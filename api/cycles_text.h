@@ -3,7 +3,7 @@
 #ifndef KS_API_CYCLES_TEXT_H
 #define KS_API_CYCLES_TEXT_H
 
-#include "ingest/base/buf.h"
+#include "ingest/base/text/buf.h"
 #include "ingest/model/results.h"
 
 /* cycle, pid, hostname, beta_pct, function_name, metric_name, device, func_type, mu_pct, sigma_pct,

@@ -3,7 +3,7 @@
 
 #include "api/handlers.h"
 #include "api/table_params.h"
-#include "ingest/base/strtab.h"
+#include "ingest/base/text/strtab.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #define KS_API_DISTRIBUTED_H
 
 #include "api/worker_place.h"
-#include "ingest/base/json_write.h"
+#include "ingest/base/text/json_write.h"
 #include "ingest/query/distributed_query.h"
 
 #include <stddef.h>

@@ -3,7 +3,7 @@
 #ifndef KS_API_EXPOSITION_H
 #define KS_API_EXPOSITION_H
 
-#include "ingest/base/buf.h"
+#include "ingest/base/text/buf.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -4,7 +4,7 @@
 #define KS_API_FIELD_H
 
 #include "api/csv.h"
-#include "ingest/base/json_write.h"
+#include "ingest/base/text/json_write.h"
 
 #include <stdbool.h>
 #include <stddef.h>

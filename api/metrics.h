@@ -4,8 +4,8 @@
 #define KS_API_METRICS_H
 
 #include "ingest/base/attr.h"
-#include "ingest/base/buf.h"
 #include "ingest/base/err.h"
+#include "ingest/base/text/buf.h"
 
 #include <stdbool.h>
 #include <stdint.h>

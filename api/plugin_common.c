@@ -2,7 +2,7 @@
 
 #include "api/scope.h"
 #include "api/table_params.h"
-#include "ingest/base/num.h"
+#include "ingest/base/text/num.h"
 
 #include <inttypes.h>
 #include <stdio.h>

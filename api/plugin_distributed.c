@@ -2,7 +2,7 @@
 #include "api/handlers.h"
 #include "api/plugin_common.h"
 #include "api/worker_place.h"
-#include "ingest/base/num.h"
+#include "ingest/base/text/num.h"
 #include "ingest/query/distributed_query.h"
 #include "ingest/query/run_views.h"
 

@@ -1,7 +1,7 @@
 #include "api/call.h"
 #include "api/handlers.h"
 #include "api/plugin_common.h"
-#include "ingest/base/num.h"
+#include "ingest/base/text/num.h"
 
 enum { GROUP_KERNEL, GROUP_LAUNCH };
 

@@ -2,7 +2,7 @@
 #include "api/handlers.h"
 #include "api/plugin_common.h"
 #include "api/table_params.h"
-#include "ingest/base/num.h"
+#include "ingest/base/text/num.h"
 #include "ingest/query/memory_query.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 #include "api/handlers.h"
 #include "api/plugin_common.h"
 #include "api/render.h"
-#include "ingest/base/num.h"
+#include "ingest/base/text/num.h"
 
 #include <inttypes.h>
 #include <stdio.h>

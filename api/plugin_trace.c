@@ -3,7 +3,7 @@
 #include "api/handlers.h"
 #include "api/plugin_common.h"
 #include "api/timeline_common.h"
-#include "ingest/base/num.h"
+#include "ingest/base/text/num.h"
 #include "ingest/store/store_events.h"
 
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #ifndef KS_API_PROCESS_FIGURES_H
 #define KS_API_PROCESS_FIGURES_H
 
-#include "ingest/base/buf.h"
+#include "ingest/base/text/buf.h"
 
 /* Processor time, start time, and where the system tells them (/proc) memory and open files. */
 void process_figures_put(struct buf *out);

@@ -2,7 +2,7 @@
 #ifndef KS_API_RENDER_H
 #define KS_API_RENDER_H
 
-#include "ingest/base/json_write.h"
+#include "ingest/base/text/json_write.h"
 #include "ingest/model/results.h"
 
 #include <stddef.h>

@@ -3,7 +3,7 @@
 #ifndef KS_API_TABULATE_H
 #define KS_API_TABULATE_H
 
-#include "ingest/base/buf.h"
+#include "ingest/base/text/buf.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,7 +2,7 @@
 #include "api/columns.h"
 #include "api/handlers.h"
 #include "api/timeline_common.h"
-#include "ingest/base/utf8.h"
+#include "ingest/base/text/utf8.h"
 #include "ingest/query/timeline_query.h"
 
 #include <inttypes.h>

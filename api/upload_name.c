@@ -1,6 +1,6 @@
 #include "api/upload_name.h"
 
-#include "ingest/base/utf8.h"
+#include "ingest/base/text/utf8.h"
 
 #include <string.h>
 

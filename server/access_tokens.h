@@ -3,9 +3,9 @@
 #ifndef KS_SERVER_ACCESS_TOKENS_H
 #define KS_SERVER_ACCESS_TOKENS_H
 
-#include "ingest/base/arena.h"
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"
+#include "ingest/base/memory/arena.h"
 #include "ingest/base/sha256.h"
 #include "ingest/store/store_access.h"
 

@@ -1,6 +1,6 @@
 /* Two sides compared without a server. */
 #include "api/comparison_text.h"
-#include "ingest/base/json_write.h"
+#include "ingest/base/text/json_write.h"
 #include "ingest/query/compare_query.h"
 #include "server/commands.h"
 #include "server/gate.h"

@@ -2,8 +2,8 @@
 #ifndef KS_SERVER_PROSE_H
 #define KS_SERVER_PROSE_H
 
-#include "ingest/base/arena.h"
-#include "ingest/base/buf.h"
+#include "ingest/base/memory/arena.h"
+#include "ingest/base/text/buf.h"
 #include "ingest/model/results.h"
 #include "server/report_table.h"
 #include "server/text.h"

@@ -2,7 +2,7 @@
 #ifndef KS_SERVER_REPORT_H
 #define KS_SERVER_REPORT_H
 
-#include "ingest/base/buf.h"
+#include "ingest/base/text/buf.h"
 #include "ingest/jobs/pipeline.h"
 
 #include <stdbool.h>

@@ -2,8 +2,8 @@
 #ifndef KS_SERVER_REPORT_TABLE_H
 #define KS_SERVER_REPORT_TABLE_H
 
-#include "ingest/base/arena.h"
-#include "ingest/base/buf.h"
+#include "ingest/base/memory/arena.h"
+#include "ingest/base/text/buf.h"
 
 #include <stdbool.h>
 #include <stddef.h>

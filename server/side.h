@@ -3,9 +3,9 @@
 #ifndef KS_SERVER_SIDE_H
 #define KS_SERVER_SIDE_H
 
-#include "ingest/base/arena.h"
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"
+#include "ingest/base/memory/arena.h"
 #include "ingest/jobs/pipeline.h"
 #include "server/options.h"
 

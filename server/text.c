@@ -1,6 +1,6 @@
 #include "server/text.h"
 
-#include "ingest/base/utf8.h"
+#include "ingest/base/text/utf8.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -2,8 +2,8 @@
 #ifndef KS_SERVER_TEXT_H
 #define KS_SERVER_TEXT_H
 
-#include "ingest/base/buf.h"
 #include "ingest/base/err.h"
+#include "ingest/base/text/buf.h"
 
 #include <stddef.h>
 #include <stdint.h>

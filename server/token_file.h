@@ -3,9 +3,9 @@
 #ifndef KS_SERVER_TOKEN_FILE_H
 #define KS_SERVER_TOKEN_FILE_H
 
-#include "ingest/base/arena.h"
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"
+#include "ingest/base/memory/arena.h"
 #include "ingest/store/store_access.h"
 
 #include <stddef.h>

@@ -7,8 +7,8 @@
 #include "ingest/analysis/ns.h"
 #include "ingest/analysis/op_tree.h"
 #include "ingest/analysis/times.h"
-#include "ingest/base/arena.h"
 #include "ingest/base/attr.h"
+#include "ingest/base/memory/arena.h"
 #include "ingest/model/call_tree.h"
 
 #include <stdbool.h>

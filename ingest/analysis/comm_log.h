@@ -6,8 +6,8 @@
 #include "ingest/analysis/comm.h"
 #include "ingest/analysis/steps.h"
 #include "ingest/analysis/texts.h"
-#include "ingest/base/arena.h"
 #include "ingest/base/attr.h"
+#include "ingest/base/memory/arena.h"
 #include "ingest/model/comm_log.h"
 
 #include <stdbool.h>

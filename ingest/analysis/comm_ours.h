@@ -24,8 +24,8 @@
 #include "ingest/analysis/link.h"
 #include "ingest/analysis/select.h"
 #include "ingest/analysis/steps.h"
-#include "ingest/base/arena.h"
 #include "ingest/base/attr.h"
+#include "ingest/base/memory/arena.h"
 #include "ingest/model/comm_log.h"
 
 #include <stdbool.h>

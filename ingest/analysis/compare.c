@@ -7,7 +7,7 @@
 #include "ingest/analysis/compare_stats.h"
 #include "ingest/analysis/scratch.h"
 #include "ingest/analysis/stat_tests.h"
-#include "ingest/base/buf.h"
+#include "ingest/base/text/buf.h"
 
 #include <inttypes.h>
 #include <math.h>

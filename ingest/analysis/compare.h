@@ -3,9 +3,9 @@
 #ifndef KS_ANALYSIS_COMPARE_H
 #define KS_ANALYSIS_COMPARE_H
 
-#include "ingest/base/arena.h"
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"
+#include "ingest/base/memory/arena.h"
 #include "ingest/model/results.h"
 
 #include <stdbool.h>

@@ -9,7 +9,7 @@
 #include "ingest/analysis/key_map.h"
 #include "ingest/analysis/scratch.h"
 #include "ingest/analysis/sort.h"
-#include "ingest/base/strtab.h"
+#include "ingest/base/text/strtab.h"
 
 #include <math.h>
 

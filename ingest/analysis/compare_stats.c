@@ -2,7 +2,7 @@
 
 #include "ingest/analysis/key_map.h"
 #include "ingest/analysis/scratch.h"
-#include "ingest/base/num.h"
+#include "ingest/base/text/num.h"
 
 #include <math.h>
 

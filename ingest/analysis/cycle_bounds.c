@@ -3,7 +3,7 @@
 #include "ingest/analysis/ns.h"
 #include "ingest/analysis/scratch.h"
 #include "ingest/analysis/sort.h"
-#include "ingest/base/num.h"
+#include "ingest/base/text/num.h"
 
 /* A pause this long, or of five median anchors, breaks a chain. */
 #define PAUSE_MIN_NS INT64_C(50000000)

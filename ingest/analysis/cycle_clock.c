@@ -1,7 +1,7 @@
 #include "ingest/analysis/cycle_clock.h"
 
 #include "ingest/analysis/times.h"
-#include "ingest/base/num.h"
+#include "ingest/base/text/num.h"
 
 #define NS_PER_US 1000
 /* Below this doubles of microseconds tell nanoseconds apart. */

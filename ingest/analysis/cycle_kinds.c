@@ -3,7 +3,7 @@
 #include "ingest/analysis/cycle_owners.h"
 #include "ingest/analysis/scratch.h"
 #include "ingest/analysis/sort.h"
-#include "ingest/base/num.h"
+#include "ingest/base/text/num.h"
 
 /* Shorter anchors do not tell prefills by their duration. */
 #define LONG_ANCHOR_NS INT64_C(1000000)

@@ -3,7 +3,7 @@
 #include "ingest/analysis/key_map.h"
 #include "ingest/analysis/ns.h"
 #include "ingest/analysis/scratch.h"
-#include "ingest/base/strtab.h"
+#include "ingest/base/text/strtab.h"
 
 #include <string.h>
 

@@ -4,8 +4,8 @@
 #ifndef KS_ANALYSIS_DIFF_H
 #define KS_ANALYSIS_DIFF_H
 
-#include "ingest/base/arena.h"
 #include "ingest/base/attr.h"
+#include "ingest/base/memory/arena.h"
 #include "ingest/model/diff.h"
 
 #include <stdbool.h>

@@ -3,8 +3,8 @@
 #ifndef KS_ANALYSIS_DISTRIBUTED_H
 #define KS_ANALYSIS_DISTRIBUTED_H
 
-#include "ingest/base/arena.h"
 #include "ingest/base/attr.h"
+#include "ingest/base/memory/arena.h"
 #include "ingest/model/distributed.h"
 
 #include <stdbool.h>

@@ -3,8 +3,8 @@
 #define KS_ANALYSIS_GPU_COUNTERS_H
 
 #include "ingest/analysis/kernels.h"
-#include "ingest/base/arena.h"
 #include "ingest/base/attr.h"
+#include "ingest/base/memory/arena.h"
 #include "ingest/model/gpu_counters.h"
 
 #include <stdbool.h>

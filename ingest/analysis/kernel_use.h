@@ -3,9 +3,9 @@
 #ifndef KS_ANALYSIS_KERNEL_USE_H
 #define KS_ANALYSIS_KERNEL_USE_H
 
-#include "ingest/base/arena.h"
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"
+#include "ingest/base/memory/arena.h"
 #include "ingest/model/kernel_table.h"
 #include "ingest/model/results.h"
 

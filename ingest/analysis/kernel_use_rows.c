@@ -5,7 +5,7 @@
 #include "ingest/analysis/ns.h"
 #include "ingest/analysis/scratch.h"
 #include "ingest/analysis/tensor_core.h"
-#include "ingest/base/num.h"
+#include "ingest/base/text/num.h"
 
 #define LOW_USE (1.0 / 3.0)
 

@@ -4,7 +4,7 @@
 
 #include "ingest/analysis/kernel_groups.h"
 #include "ingest/base/attr.h"
-#include "ingest/base/strtab.h"
+#include "ingest/base/text/strtab.h"
 #include "ingest/model/kernel_table.h"
 #include "ingest/model/results.h"
 

@@ -7,7 +7,7 @@
 #include "ingest/analysis/scratch.h"
 #include "ingest/analysis/sort.h"
 #include "ingest/analysis/times.h"
-#include "ingest/base/num.h"
+#include "ingest/base/text/num.h"
 
 #include <math.h>
 

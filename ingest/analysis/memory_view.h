@@ -4,8 +4,8 @@
 #ifndef KS_ANALYSIS_MEMORY_VIEW_H
 #define KS_ANALYSIS_MEMORY_VIEW_H
 
-#include "ingest/base/arena.h"
 #include "ingest/base/attr.h"
+#include "ingest/base/memory/arena.h"
 #include "ingest/model/call_tree.h"
 #include "ingest/model/memory_log.h"
 #include "ingest/model/memory_rows.h"

@@ -5,8 +5,8 @@
 
 #include "ingest/analysis/call_rows.h"
 #include "ingest/analysis/select.h"
-#include "ingest/base/arena.h"
 #include "ingest/base/attr.h"
+#include "ingest/base/memory/arena.h"
 #include "ingest/model/call_tree.h"
 #include "ingest/model/module_rows.h"
 

@@ -4,7 +4,7 @@
 #define KS_ANALYSIS_NAMES_H
 
 #include "ingest/base/attr.h"
-#include "ingest/base/strtab.h"
+#include "ingest/base/text/strtab.h"
 
 #include <stdbool.h>
 #include <stddef.h>

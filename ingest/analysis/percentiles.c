@@ -2,7 +2,7 @@
 
 #include "ingest/analysis/scratch.h"
 #include "ingest/analysis/sort.h"
-#include "ingest/base/num.h"
+#include "ingest/base/text/num.h"
 
 #include <math.h>
 

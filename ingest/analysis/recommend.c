@@ -3,8 +3,8 @@
 #include "ingest/analysis/id_map.h"
 #include "ingest/analysis/ns.h"
 #include "ingest/analysis/scratch.h"
-#include "ingest/base/buf.h"
-#include "ingest/base/num.h"
+#include "ingest/base/text/buf.h"
+#include "ingest/base/text/num.h"
 
 #define RECOMMENDATIONS_MAX 7
 #define TEXT_MAX_BYTES ((size_t)4096)

@@ -2,7 +2,7 @@
 #ifndef KS_ANALYSIS_SCRATCH_H
 #define KS_ANALYSIS_SCRATCH_H
 
-#include "ingest/base/pages.h"
+#include "ingest/base/memory/pages.h"
 
 #include <stddef.h>
 #include <stdint.h>

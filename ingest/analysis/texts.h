@@ -3,8 +3,8 @@
 #define KS_ANALYSIS_TEXTS_H
 
 #include "ingest/analysis/names.h"
-#include "ingest/base/arena.h"
 #include "ingest/base/attr.h"
+#include "ingest/base/memory/arena.h"
 
 #include <stdbool.h>
 #include <stddef.h>

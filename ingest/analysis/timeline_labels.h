@@ -4,8 +4,8 @@
 
 #include "ingest/analysis/key_map.h"
 #include "ingest/analysis/timeline_items.h"
-#include "ingest/base/arena.h"
 #include "ingest/base/attr.h"
+#include "ingest/base/memory/arena.h"
 #include "ingest/model/timeline.h"
 
 #include <stdbool.h>

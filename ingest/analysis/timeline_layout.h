@@ -5,8 +5,8 @@
 
 #include "ingest/analysis/timeline_items.h"
 #include "ingest/analysis/timeline_places.h"
-#include "ingest/base/arena.h"
 #include "ingest/base/attr.h"
+#include "ingest/base/memory/arena.h"
 #include "ingest/model/timeline.h"
 
 #include <stdbool.h>

@@ -1,8 +1,8 @@
 /* What tracks are called. */
 #include "ingest/analysis/scratch.h"
 #include "ingest/analysis/timeline_layout.h"
-#include "ingest/base/buf.h"
-#include "ingest/base/utf8.h"
+#include "ingest/base/text/buf.h"
+#include "ingest/base/text/utf8.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -10,8 +10,8 @@
 #define KS_FORMATS_CSV_SCAN_H
 
 #include "ingest/base/attr.h"
-#include "ingest/base/buf.h"
 #include "ingest/base/err.h"
+#include "ingest/base/text/buf.h"
 #include "ingest/formats/text_stream.h"
 
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 #include "ingest/formats/event_recorder.h"
 
-#include "ingest/base/pages.h"
+#include "ingest/base/memory/pages.h"
 #include "ingest/formats/event_shapes.h"
 #include "ingest/formats/event_values.h"
 #include "ingest/formats/json_clean.h"

@@ -8,9 +8,9 @@
 #ifndef KS_FORMATS_EVENT_SHAPES_H
 #define KS_FORMATS_EVENT_SHAPES_H
 
-#include "ingest/base/arena.h"
 #include "ingest/base/attr.h"
-#include "ingest/base/strtab.h"
+#include "ingest/base/memory/arena.h"
+#include "ingest/base/text/strtab.h"
 #include "ingest/formats/event_values.h"
 #include "ingest/formats/kineto_event.h"
 #include "ingest/model/event_log.h"

@@ -1,7 +1,7 @@
 #include "ingest/formats/event_values.h"
 
 #include "ingest/base/bytes.h"
-#include "ingest/base/num.h"
+#include "ingest/base/text/num.h"
 #include "ingest/formats/json_clean.h"
 #include "ingest/formats/json_lenient.h"
 #include "ingest/formats/kineto_event.h"

@@ -4,7 +4,7 @@
 #ifndef KS_FORMATS_JSON_CLEAN_H
 #define KS_FORMATS_JSON_CLEAN_H
 
-#include "ingest/base/buf.h"
+#include "ingest/base/text/buf.h"
 #include "ingest/formats/json_scan.h"
 
 #include <stddef.h>

@@ -5,7 +5,7 @@
 #define KS_FORMATS_JSON_LENIENT_H
 
 #include "ingest/base/attr.h"
-#include "ingest/base/buf.h"
+#include "ingest/base/text/buf.h"
 #include "ingest/formats/json_scan.h"
 #include "ingest/model/warning.h"
 

@@ -1,8 +1,8 @@
 /* Python's str() of a JSON value, which is how the plugin's tables show shapes and launch
  * configurations. Lists and dicts are translated token by token: `[[2,8],null]` becomes `[[2, 8],
  * None]`. */
-#include "ingest/base/num.h"
-#include "ingest/base/utf8.h"
+#include "ingest/base/text/num.h"
+#include "ingest/base/text/utf8.h"
 #include "ingest/formats/json_text.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 #include "ingest/formats/json_text.h"
 
-#include "ingest/base/utf8.h"
+#include "ingest/base/text/utf8.h"
 
 #include <math.h>
 #include <stdlib.h>

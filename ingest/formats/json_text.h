@@ -4,7 +4,7 @@
 #define KS_FORMATS_JSON_TEXT_H
 
 #include "ingest/base/attr.h"
-#include "ingest/base/buf.h"
+#include "ingest/base/text/buf.h"
 #include "ingest/formats/json_scan.h"
 
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 #include "ingest/formats/kernel_rows.h"
 
-#include "ingest/base/buf.h"
-#include "ingest/base/utf8.h"
+#include "ingest/base/text/buf.h"
+#include "ingest/base/text/utf8.h"
 #include "ingest/formats/reader.h"
 
 #include <inttypes.h>

@@ -10,8 +10,8 @@
 #ifndef KS_FORMATS_KINETO_FORM_H
 #define KS_FORMATS_KINETO_FORM_H
 
-#include "ingest/base/arena.h"
 #include "ingest/base/attr.h"
+#include "ingest/base/memory/arena.h"
 #include "ingest/formats/kineto_build.h"
 #include "ingest/formats/kineto_path.h"
 

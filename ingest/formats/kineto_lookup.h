@@ -4,9 +4,9 @@
 #define KS_FORMATS_KINETO_LOOKUP_H
 
 #include "ingest/base/attr.h"
-#include "ingest/base/buf.h"
 #include "ingest/base/bytes.h"
-#include "ingest/base/strtab.h"
+#include "ingest/base/text/buf.h"
+#include "ingest/base/text/strtab.h"
 #include "ingest/formats/json_scan.h"
 #include "ingest/formats/kineto_texts.h"
 #include "ingest/formats/text_stream.h"

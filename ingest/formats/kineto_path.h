@@ -11,8 +11,8 @@
 #ifndef KS_FORMATS_KINETO_PATH_H
 #define KS_FORMATS_KINETO_PATH_H
 
-#include "ingest/base/arena.h"
 #include "ingest/base/attr.h"
+#include "ingest/base/memory/arena.h"
 #include "ingest/formats/event_shapes.h"
 #include "ingest/formats/kineto_event.h"
 #include "ingest/formats/kineto_texts.h"

@@ -4,8 +4,8 @@
 #define KS_FORMATS_KINETO_PATH_SCAN_H
 
 #include "ingest/base/bytes.h"
-#include "ingest/base/num.h"
-#include "ingest/base/utf8.h"
+#include "ingest/base/text/num.h"
+#include "ingest/base/text/utf8.h"
 #include "ingest/formats/kineto_path.h"
 
 /* Numbers of more digits are left to others: up to here they are within 64 bits. Times since the

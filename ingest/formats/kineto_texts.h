@@ -11,7 +11,7 @@
 
 #include "ingest/base/attr.h"
 #include "ingest/base/bytes.h"
-#include "ingest/base/strtab.h"
+#include "ingest/base/text/strtab.h"
 #include "ingest/formats/event_values.h"
 #include "ingest/formats/json_scan.h"
 

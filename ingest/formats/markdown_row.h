@@ -3,7 +3,7 @@
 #define KS_FORMATS_MARKDOWN_ROW_H
 
 #include "ingest/base/attr.h"
-#include "ingest/base/buf.h"
+#include "ingest/base/text/buf.h"
 #include "ingest/formats/csv_scan.h"
 
 #include <stdbool.h>

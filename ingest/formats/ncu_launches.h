@@ -4,7 +4,7 @@
 
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"
-#include "ingest/base/strtab.h"
+#include "ingest/base/text/strtab.h"
 #include "ingest/formats/csv_scan.h"
 #include "ingest/formats/kernel_rows.h"
 

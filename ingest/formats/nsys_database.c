@@ -1,6 +1,6 @@
 #include "ingest/formats/nsys_database.h"
 
-#include "ingest/base/buf.h"
+#include "ingest/base/text/buf.h"
 
 #include <errno.h>
 #include <inttypes.h>

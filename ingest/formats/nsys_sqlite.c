@@ -1,6 +1,6 @@
 #include "ingest/formats/nsys_sqlite.h"
 
-#include "ingest/base/buf.h"
+#include "ingest/base/text/buf.h"
 #include "ingest/formats/kernel_rows.h"
 #include "ingest/formats/nsys_database.h"
 #include "ingest/formats/nsys_names.h"

@@ -1,6 +1,6 @@
 #include "ingest/formats/plugin_rows.h"
 
-#include "ingest/base/buf.h"
+#include "ingest/base/text/buf.h"
 
 #include <math.h>
 #include <stdio.h>

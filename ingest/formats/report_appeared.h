@@ -2,8 +2,8 @@
 #ifndef KS_FORMATS_REPORT_APPEARED_H
 #define KS_FORMATS_REPORT_APPEARED_H
 
-#include "ingest/base/arena.h"
 #include "ingest/base/attr.h"
+#include "ingest/base/memory/arena.h"
 #include "ingest/formats/csv_scan.h"
 #include "ingest/formats/row_list.h"
 #include "ingest/formats/text_pool.h"

@@ -3,8 +3,8 @@
 #ifndef KS_FORMATS_REPORT_COLUMNS_H
 #define KS_FORMATS_REPORT_COLUMNS_H
 
-#include "ingest/base/arena.h"
 #include "ingest/base/attr.h"
+#include "ingest/base/memory/arena.h"
 #include "ingest/formats/csv_scan.h"
 #include "ingest/formats/text_pool.h"
 #include "ingest/model/comparison.h"

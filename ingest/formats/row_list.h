@@ -2,8 +2,8 @@
 #ifndef KS_FORMATS_ROW_LIST_H
 #define KS_FORMATS_ROW_LIST_H
 
-#include "ingest/base/arena.h"
 #include "ingest/base/attr.h"
+#include "ingest/base/memory/arena.h"
 
 #include <stdbool.h>
 #include <stddef.h>

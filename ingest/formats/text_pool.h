@@ -2,10 +2,10 @@
 #ifndef KS_FORMATS_TEXT_POOL_H
 #define KS_FORMATS_TEXT_POOL_H
 
-#include "ingest/base/arena.h"
 #include "ingest/base/attr.h"
-#include "ingest/base/buf.h"
-#include "ingest/base/strtab.h"
+#include "ingest/base/memory/arena.h"
+#include "ingest/base/text/buf.h"
+#include "ingest/base/text/strtab.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 #include "ingest/formats/text_stream.h"
 
-#include "ingest/base/utf8.h"
+#include "ingest/base/text/utf8.h"
 
 #include <string.h>
 

@@ -9,7 +9,7 @@
  * grow in place until they get small. */
 #include "ingest/input/input.h"
 
-#include "ingest/base/pages.h"
+#include "ingest/base/memory/pages.h"
 #include "ingest/base/thread.h"
 #include "ingest/input/decode.h"
 #include "ingest/input/source.h"

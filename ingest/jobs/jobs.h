@@ -3,10 +3,10 @@
 #ifndef KS_JOBS_JOBS_H
 #define KS_JOBS_JOBS_H
 
-#include "ingest/base/arena.h"
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"
 #include "ingest/base/log.h"
+#include "ingest/base/memory/arena.h"
 #include "ingest/jobs/ahead.h"
 #include "ingest/jobs/pipeline.h"
 #include "ingest/store/retention.h"

@@ -13,9 +13,9 @@
 #ifndef KS_JOBS_MEMBER_NAMES_H
 #define KS_JOBS_MEMBER_NAMES_H
 
-#include "ingest/base/arena.h"
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"
+#include "ingest/base/memory/arena.h"
 
 #include <stdbool.h>
 #include <stddef.h>

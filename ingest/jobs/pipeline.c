@@ -1,6 +1,6 @@
 #include "ingest/jobs/pipeline.h"
 
-#include "ingest/base/heap.h"
+#include "ingest/base/memory/heap.h"
 #include "ingest/formats/hardware_file.h"
 #include "ingest/input/input.h"
 #include "ingest/jobs/pipeline_archive.h"

@@ -3,7 +3,7 @@
 #include "ingest/analysis/analysis.h"
 #include "ingest/analysis/kernel_use.h"
 #include "ingest/analysis/timeline.h"
-#include "ingest/base/heap.h"
+#include "ingest/base/memory/heap.h"
 #include "ingest/base/thread.h"
 #include "ingest/formats/format.h"
 

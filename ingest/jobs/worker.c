@@ -1,5 +1,5 @@
 /* Worker threads: take a job whose memory is free, carry its file through, tell the store. */
-#include "ingest/base/heap.h"
+#include "ingest/base/memory/heap.h"
 #include "ingest/base/monotonic.h"
 #include "ingest/input/input.h"
 #include "ingest/input/tar.h"

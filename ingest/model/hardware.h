@@ -2,7 +2,7 @@
 #ifndef KS_MODEL_HARDWARE_H
 #define KS_MODEL_HARDWARE_H
 
-#include "ingest/base/arena.h"
+#include "ingest/base/memory/arena.h"
 
 #include <stddef.h>
 #include <stdint.h>

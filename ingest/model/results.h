@@ -9,8 +9,8 @@
 #ifndef KS_MODEL_RESULTS_H
 #define KS_MODEL_RESULTS_H
 
-#include "ingest/base/arena.h"
 #include "ingest/base/attr.h"
+#include "ingest/base/memory/arena.h"
 #include "ingest/model/call_tree.h"
 #include "ingest/model/comm_log.h"
 #include "ingest/model/comparison.h"

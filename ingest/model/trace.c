@@ -11,7 +11,7 @@
 #include "ingest/model/trace.h"
 
 #include "ingest/base/bytes.h"
-#include "ingest/base/pages.h"
+#include "ingest/base/memory/pages.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -9,10 +9,10 @@
 #ifndef KS_MODEL_TRACE_H
 #define KS_MODEL_TRACE_H
 
-#include "ingest/base/arena.h"
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"
-#include "ingest/base/strtab.h"
+#include "ingest/base/memory/arena.h"
+#include "ingest/base/text/strtab.h"
 #include "ingest/model/warning.h"
 
 #include <stdbool.h>

@@ -3,9 +3,9 @@
 #ifndef KS_QUERY_CALL_TREE_QUERY_H
 #define KS_QUERY_CALL_TREE_QUERY_H
 
-#include "ingest/base/arena.h"
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"
+#include "ingest/base/memory/arena.h"
 #include "ingest/model/call_tree.h"
 
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 #include "ingest/query/compare_query.h"
 
 #include "ingest/analysis/compare.h"
-#include "ingest/base/buf.h"
+#include "ingest/base/text/buf.h"
 
 #include <inttypes.h>
 #include <string.h>

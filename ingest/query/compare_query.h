@@ -2,9 +2,9 @@
 #ifndef KS_QUERY_COMPARE_QUERY_H
 #define KS_QUERY_COMPARE_QUERY_H
 
-#include "ingest/base/arena.h"
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"
+#include "ingest/base/memory/arena.h"
 #include "ingest/model/results.h"
 #include "ingest/store/store.h"
 

@@ -3,9 +3,9 @@
 #ifndef KS_QUERY_KERNEL_MATCH_H
 #define KS_QUERY_KERNEL_MATCH_H
 
-#include "ingest/base/arena.h"
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"
+#include "ingest/base/memory/arena.h"
 #include "ingest/store/store.h"
 
 #include <stdbool.h>

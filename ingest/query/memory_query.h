@@ -3,9 +3,9 @@
 #ifndef KS_QUERY_MEMORY_QUERY_H
 #define KS_QUERY_MEMORY_QUERY_H
 
-#include "ingest/base/arena.h"
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"
+#include "ingest/base/memory/arena.h"
 #include "ingest/model/memory_rows.h"
 #include "ingest/store/store.h"
 

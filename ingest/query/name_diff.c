@@ -1,7 +1,7 @@
 #include "ingest/query/name_diff.h"
 
 #include "ingest/analysis/ns.h"
-#include "ingest/base/strtab.h"
+#include "ingest/base/text/strtab.h"
 
 #include <string.h>
 

@@ -2,9 +2,9 @@
 #ifndef KS_QUERY_TIMELINE_WINDOW_H
 #define KS_QUERY_TIMELINE_WINDOW_H
 
-#include "ingest/base/arena.h"
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"
+#include "ingest/base/memory/arena.h"
 #include "ingest/model/timeline.h"
 #include "ingest/query/timeline_merge.h"
 #include "ingest/store/store.h"

@@ -1,5 +1,5 @@
 /* Runs and traces as the outside sees them: only what is published. */
-#include "ingest/base/buf.h"
+#include "ingest/base/text/buf.h"
 #include "ingest/store/internal.h"
 #include "ingest/store/match.h"
 #include "ingest/store/sort.h"

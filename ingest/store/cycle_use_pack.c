@@ -1,6 +1,6 @@
 #include "ingest/store/cycle_use_pack.h"
 
-#include "ingest/base/strtab.h"
+#include "ingest/base/text/strtab.h"
 #include "ingest/store/fields.h"
 
 #include <stddef.h>

@@ -15,10 +15,10 @@
 #ifndef KS_STORE_DB_H
 #define KS_STORE_DB_H
 
-#include "ingest/base/arena.h"
 #include "ingest/base/attr.h"
-#include "ingest/base/buf.h"
 #include "ingest/base/err.h"
+#include "ingest/base/memory/arena.h"
+#include "ingest/base/text/buf.h"
 
 #include <sqlite3.h>
 #include <stdbool.h>

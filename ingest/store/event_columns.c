@@ -1,6 +1,6 @@
 #include "ingest/store/event_columns.h"
 
-#include "ingest/base/strtab.h"
+#include "ingest/base/text/strtab.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,9 +6,9 @@
 #ifndef KS_STORE_EVENT_COLUMNS_H
 #define KS_STORE_EVENT_COLUMNS_H
 
-#include "ingest/base/arena.h"
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"
+#include "ingest/base/memory/arena.h"
 #include "ingest/model/event_log.h"
 #include "ingest/store/event_shape.h"
 

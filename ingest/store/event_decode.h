@@ -3,9 +3,9 @@
 #ifndef KS_STORE_EVENT_DECODE_H
 #define KS_STORE_EVENT_DECODE_H
 
-#include "ingest/base/arena.h"
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"
+#include "ingest/base/memory/arena.h"
 #include "ingest/model/event_log.h"
 #include "ingest/store/event_shape.h"
 #include "ingest/store/number_ranges.h"

@@ -2,8 +2,8 @@
 #ifndef KS_STORE_EVENT_FIELDS_H
 #define KS_STORE_EVENT_FIELDS_H
 
-#include "ingest/base/arena.h"
 #include "ingest/base/attr.h"
+#include "ingest/base/memory/arena.h"
 #include "ingest/store/event_when.h"
 #include "ingest/store/store_events.h"
 

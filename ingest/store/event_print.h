@@ -2,8 +2,8 @@
 #ifndef KS_STORE_EVENT_PRINT_H
 #define KS_STORE_EVENT_PRINT_H
 
-#include "ingest/base/arena.h"
-#include "ingest/base/buf.h"
+#include "ingest/base/memory/arena.h"
+#include "ingest/base/text/buf.h"
 #include "ingest/store/event_decode.h"
 #include "ingest/store/json_members.h"
 

@@ -3,9 +3,9 @@
 #ifndef KS_STORE_EVENT_READER_H
 #define KS_STORE_EVENT_READER_H
 
-#include "ingest/base/arena.h"
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"
+#include "ingest/base/memory/arena.h"
 #include "ingest/store/db.h"
 #include "ingest/store/event_decode.h"
 #include "ingest/store/event_when.h"

@@ -1,6 +1,6 @@
 #include "ingest/store/json_string.h"
 
-#include "ingest/base/utf8.h"
+#include "ingest/base/text/utf8.h"
 
 #include <stdint.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef KS_STORE_JSON_STRING_H
 #define KS_STORE_JSON_STRING_H
 
-#include "ingest/base/arena.h"
+#include "ingest/base/memory/arena.h"
 
 #include <stdbool.h>
 #include <stddef.h>

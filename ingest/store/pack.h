@@ -4,10 +4,10 @@
 #ifndef KS_STORE_PACK_H
 #define KS_STORE_PACK_H
 
-#include "ingest/base/arena.h"
 #include "ingest/base/attr.h"
-#include "ingest/base/buf.h"
 #include "ingest/base/err.h"
+#include "ingest/base/memory/arena.h"
+#include "ingest/base/text/buf.h"
 
 #include <stdbool.h>
 #include <stddef.h>

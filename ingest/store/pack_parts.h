@@ -4,8 +4,8 @@
 #define KS_STORE_PACK_PARTS_H
 
 #include "ingest/base/attr.h"
-#include "ingest/base/buf.h"
 #include "ingest/base/err.h"
+#include "ingest/base/text/buf.h"
 #include "ingest/store/pack.h"
 
 #include <stdbool.h>

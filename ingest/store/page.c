@@ -1,6 +1,6 @@
 #include "ingest/store/page.h"
 
-#include "ingest/base/buf.h"
+#include "ingest/base/text/buf.h"
 
 #define SQL_MAX_BYTES 8192
 

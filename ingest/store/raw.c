@@ -3,7 +3,7 @@
  * A committed file is pinned until its job has arrived or until it is released, because between the
  * two another request may drop the last row that referred to equal bytes. It can be read at once;
  * its pin has it open until somebody syncs it, which the job does not wait for. */
-#include "ingest/base/buf.h"
+#include "ingest/base/text/buf.h"
 #include "ingest/store/internal.h"
 #include "ingest/store/spool.h"
 

@@ -8,9 +8,9 @@
 #ifndef KS_STORE_RETENTION_H
 #define KS_STORE_RETENTION_H
 
-#include "ingest/base/arena.h"
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"
+#include "ingest/base/memory/arena.h"
 #include "ingest/store/store.h"
 
 #include <stdatomic.h>

@@ -4,7 +4,7 @@
 #ifndef KS_STORE_ROW_WRITER_H
 #define KS_STORE_ROW_WRITER_H
 
-#include "ingest/base/strtab.h"
+#include "ingest/base/text/strtab.h"
 #include "ingest/store/fields.h"
 #include "ingest/store/internal.h"
 

@@ -2,9 +2,9 @@
 #ifndef KS_STORE_ROWS_READER_H
 #define KS_STORE_ROWS_READER_H
 
-#include "ingest/base/arena.h"
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"
+#include "ingest/base/memory/arena.h"
 #include "ingest/model/results.h"
 #include "ingest/store/db.h"
 #include "ingest/store/fields.h"

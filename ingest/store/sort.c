@@ -1,6 +1,6 @@
 #include "ingest/store/sort.h"
 
-#include "ingest/base/buf.h"
+#include "ingest/base/text/buf.h"
 
 #include <string.h>
 

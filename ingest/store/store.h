@@ -12,10 +12,10 @@
 #ifndef KS_STORE_STORE_H
 #define KS_STORE_STORE_H
 
-#include "ingest/base/arena.h"
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"
 #include "ingest/base/log.h"
+#include "ingest/base/memory/arena.h"
 #include "ingest/base/sha256.h"
 #include "ingest/model/results.h"
 

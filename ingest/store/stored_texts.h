@@ -5,7 +5,7 @@
 
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"
-#include "ingest/base/strtab.h"
+#include "ingest/base/text/strtab.h"
 #include "ingest/store/db.h"
 #include "ingest/store/json_members.h"
 #include "ingest/store/pack.h"

@@ -3,7 +3,7 @@
 #ifndef KS_STORE_TEXT_CACHE_H
 #define KS_STORE_TEXT_CACHE_H
 
-#include "ingest/base/arena.h"
+#include "ingest/base/memory/arena.h"
 #include "ingest/store/db.h"
 
 #include <stddef.h>

@@ -4,7 +4,7 @@
 #ifndef KS_STORE_TEXT_MATCH_H
 #define KS_STORE_TEXT_MATCH_H
 
-#include "ingest/base/buf.h"
+#include "ingest/base/text/buf.h"
 #include "ingest/store/stored_texts.h"
 
 #include <stdbool.h>

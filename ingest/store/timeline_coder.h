@@ -15,8 +15,8 @@
 #define KS_STORE_TIMELINE_CODER_H
 
 #include "ingest/base/attr.h"
-#include "ingest/base/buf.h"
 #include "ingest/base/err.h"
+#include "ingest/base/text/buf.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 #include "ingest/store/token_rows.h"
 
-#include "ingest/base/utf8.h"
+#include "ingest/base/text/utf8.h"
 
 #include <string.h>
 #include <time.h>

@@ -1,8 +1,8 @@
 #include "server/http/clients.h"
 
 #include "api/api.h"
-#include "ingest/base/buf.h"
 #include "ingest/base/monotonic.h"
+#include "ingest/base/text/buf.h"
 #include "ingest/base/thread.h"
 #include "server/http/sockets.h"
 

@@ -9,7 +9,7 @@
  * crash (the sanitizers look on). Exit code 1 when something was lost that should not be.
  */
 #include "ingest/analysis/analysis.h"
-#include "ingest/base/buf.h"
+#include "ingest/base/text/buf.h"
 #include "ingest/formats/format.h"
 #include "ingest/input/input.h"
 #include "ingest/model/trace.h"

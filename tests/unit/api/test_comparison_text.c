@@ -2,7 +2,7 @@
 #include "api/comparison_text.h"
 #include "api/comparison_words.h"
 #include "api/tabulate.h"
-#include "ingest/base/json_write.h"
+#include "ingest/base/text/json_write.h"
 #include "ingest/query/compare_query.h"
 #include "tests/unit/ingest/compare_fixture.h"
 #include "tests/unit/ingest/table_fixture.h"

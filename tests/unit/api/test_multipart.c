@@ -1,6 +1,6 @@
 #include "api/multipart.h"
 #include "api/multipart_header.h"
-#include "ingest/base/buf.h"
+#include "ingest/base/text/buf.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

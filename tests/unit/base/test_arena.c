@@ -1,4 +1,4 @@
-#include "ingest/base/arena.h"
+#include "ingest/base/memory/arena.h"
 #include "tests/unit/base/unit.h"
 
 #include <stdbool.h>

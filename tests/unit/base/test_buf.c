@@ -1,4 +1,4 @@
-#include "ingest/base/buf.h"
+#include "ingest/base/text/buf.h"
 #include "tests/unit/base/unit.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "ingest/base/json_write.h"
+#include "ingest/base/text/json_write.h"
 #include "tests/unit/base/unit.h"
 
 #include <math.h>

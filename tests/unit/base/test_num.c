@@ -1,4 +1,4 @@
-#include "ingest/base/num.h"
+#include "ingest/base/text/num.h"
 #include "tests/unit/base/unit.h"
 
 #include <float.h>

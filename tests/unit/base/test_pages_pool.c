@@ -1,4 +1,4 @@
-#include "ingest/base/pages_pool.h"
+#include "ingest/base/memory/pages_pool.h"
 #include "tests/unit/base/unit.h"
 
 #include <pthread.h>

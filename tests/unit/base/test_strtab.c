@@ -1,4 +1,4 @@
-#include "ingest/base/strtab.h"
+#include "ingest/base/text/strtab.h"
 #include "tests/unit/base/unit.h"
 
 #include <stdio.h>

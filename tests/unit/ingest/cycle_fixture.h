@@ -4,7 +4,7 @@
 #define KS_TEST_CYCLE_FIXTURE_H
 
 #include "ingest/analysis/cycles.h"
-#include "ingest/base/buf.h"
+#include "ingest/base/text/buf.h"
 #include "tests/unit/ingest/kineto_fixture.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 #ifndef KS_TEST_EVENT_FIXTURE_H
 #define KS_TEST_EVENT_FIXTURE_H
 
-#include "ingest/base/buf.h"
+#include "ingest/base/text/buf.h"
 #include "ingest/store/internal.h"
 #include "ingest/store/json_members.h"
 #include "ingest/store/store_events.h"

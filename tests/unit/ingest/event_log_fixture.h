@@ -3,7 +3,7 @@
 #ifndef KS_TEST_EVENT_LOG_FIXTURE_H
 #define KS_TEST_EVENT_LOG_FIXTURE_H
 
-#include "ingest/base/buf.h"
+#include "ingest/base/text/buf.h"
 #include "ingest/formats/format.h"
 #include "ingest/input/input.h"
 #include "ingest/store/event_encode.h"

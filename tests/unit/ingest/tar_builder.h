@@ -2,7 +2,7 @@
 #ifndef KS_TEST_TAR_BUILDER_H
 #define KS_TEST_TAR_BUILDER_H
 
-#include "ingest/base/buf.h"
+#include "ingest/base/text/buf.h"
 #include "tests/unit/base/unit.h"
 
 #include <stdint.h>

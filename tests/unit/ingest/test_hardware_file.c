@@ -1,4 +1,4 @@
-#include "ingest/base/buf.h"
+#include "ingest/base/text/buf.h"
 #include "ingest/formats/hardware_file.h"
 #include "tests/unit/ingest/table_fixture.h"
 

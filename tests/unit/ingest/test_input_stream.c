@@ -1,5 +1,5 @@
 /* Input whose bytes somebody makes as they are asked for. */
-#include "ingest/base/buf.h"
+#include "ingest/base/text/buf.h"
 #include "ingest/input/input.h"
 #include "tests/unit/base/unit.h"
 

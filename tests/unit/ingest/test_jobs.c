@@ -1,5 +1,5 @@
 /* The queue: handing in, waiting, failing, taking up again. */
-#include "ingest/base/buf.h"
+#include "ingest/base/text/buf.h"
 #include "ingest/jobs/jobs.h"
 #include "ingest/store/internal.h"
 #include "tests/unit/ingest/store_fixture.h"

@@ -1,6 +1,6 @@
 /* Reading that begins while an upload arrives: what comes of it, and what is left when it does not
  * come to its end. */
-#include "ingest/base/buf.h"
+#include "ingest/base/text/buf.h"
 #include "ingest/jobs/ahead.h"
 #include "ingest/jobs/jobs.h"
 #include "tests/unit/ingest/store_fixture.h"

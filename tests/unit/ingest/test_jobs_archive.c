@@ -1,5 +1,5 @@
 /* Archives through the pipeline and the queue. */
-#include "ingest/base/buf.h"
+#include "ingest/base/text/buf.h"
 #include "ingest/jobs/intake.h"
 #include "ingest/jobs/jobs.h"
 #include "ingest/store/store_events.h"

@@ -1,6 +1,6 @@
 /* Cut and changed files: nothing crashes, every whole event before the damage is read, and the
  * reader finds its way back. */
-#include "ingest/base/buf.h"
+#include "ingest/base/text/buf.h"
 #include "tests/unit/ingest/kineto_fixture.h"
 
 #include <stdio.h>

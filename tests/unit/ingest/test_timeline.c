@@ -1,4 +1,4 @@
-#include "ingest/base/buf.h"
+#include "ingest/base/text/buf.h"
 #include "tests/unit/ingest/timeline_fixture.h"
 
 /* ,{"ph": "X", …}: event n is the n-th of these, the fixture's own is event 0. */

@@ -1,5 +1,5 @@
 /* The builder against a slow model of itself: random traces, every item of every level. */
-#include "ingest/base/buf.h"
+#include "ingest/base/text/buf.h"
 #include "tests/unit/ingest/timeline_fixture.h"
 
 #define ROUNDS 8

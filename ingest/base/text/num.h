@@ -1,7 +1,7 @@
 /* Numbers as the plugin's JSON has them (SPEC_tb section 1): shortest round-trip doubles and
  * Python's rounding. Thread-safe; independent of the locale. */
-#ifndef KS_BASE_NUM_H
-#define KS_BASE_NUM_H
+#ifndef KS_BASE_TEXT_NUM_H
+#define KS_BASE_TEXT_NUM_H
 
 #include <stddef.h>
 #include <stdint.h>

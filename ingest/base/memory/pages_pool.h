@@ -6,8 +6,8 @@
  * others lie free cost as many of the free ones, which go back to the system.
  *
  * Any function from any thread, but create and destroy. Pages are the system's, mostly of 4 KB. */
-#ifndef KS_BASE_PAGES_POOL_H
-#define KS_BASE_PAGES_POOL_H
+#ifndef KS_BASE_MEMORY_PAGES_POOL_H
+#define KS_BASE_MEMORY_PAGES_POOL_H
 
 #include "ingest/base/attr.h"
 

@@ -1,7 +1,7 @@
 /* Growable byte buffer that knows its ceiling at birth. After a failed append `failed` stays true
  * and later appends do nothing, so that a writer checks once, at the end. Always NUL-terminated. */
-#ifndef KS_BASE_BUF_H
-#define KS_BASE_BUF_H
+#ifndef KS_BASE_TEXT_BUF_H
+#define KS_BASE_TEXT_BUF_H
 
 #include "ingest/base/attr.h"
 

@@ -1,6 +1,6 @@
 /* Bump allocator: many small allocations with one lifetime and one free. Not thread-safe. */
-#ifndef KS_BASE_ARENA_H
-#define KS_BASE_ARENA_H
+#ifndef KS_BASE_MEMORY_ARENA_H
+#define KS_BASE_MEMORY_ARENA_H
 
 #include "ingest/base/attr.h"
 

@@ -1,4 +1,4 @@
-#include "ingest/base/pages.h"
+#include "ingest/base/memory/pages.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 
 #if defined(__linux__) && SIZE_MAX > UINT32_MAX && !defined(HAS_SANITIZER)
 
-#include "ingest/base/pages_pool.h"
+#include "ingest/base/memory/pages_pool.h"
 
 #include <malloc.h>
 #include <pthread.h>

@@ -7,11 +7,11 @@
  * This is the hottest path of the parsers: a lookup touches one slot, one entry and the string.
  * Bytes are hashed and compared eight at a time; the last load overlaps the one before, so that
  * nothing beyond the text is read. */
-#include "ingest/base/strtab.h"
+#include "ingest/base/text/strtab.h"
 
-#include "ingest/base/arena.h"
 #include "ingest/base/bytes.h"
-#include "ingest/base/pages.h"
+#include "ingest/base/memory/arena.h"
+#include "ingest/base/memory/pages.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* UTF-8, one character at a time. */
-#ifndef KS_BASE_UTF8_H
-#define KS_BASE_UTF8_H
+#ifndef KS_BASE_TEXT_UTF8_H
+#define KS_BASE_TEXT_UTF8_H
 
 #include <stdbool.h>
 #include <stddef.h>

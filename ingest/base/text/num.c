@@ -1,4 +1,4 @@
-#include "ingest/base/num.h"
+#include "ingest/base/text/num.h"
 
 #include <float.h>
 #include <math.h>

@@ -2,10 +2,10 @@
  * strings escaped to ASCII or kept as UTF-8, doubles in shortest form, non-finite doubles as null.
  * Commas are placed by the writer. Strings are repaired to valid UTF-8 (U+FFFD) on the way. Nesting
  * to 62 levels. */
-#ifndef KS_BASE_JSON_WRITE_H
-#define KS_BASE_JSON_WRITE_H
+#ifndef KS_BASE_TEXT_JSON_WRITE_H
+#define KS_BASE_TEXT_JSON_WRITE_H
 
-#include "ingest/base/buf.h"
+#include "ingest/base/text/buf.h"
 
 #include <stdbool.h>
 #include <stdint.h>

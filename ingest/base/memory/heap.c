@@ -1,6 +1,6 @@
-#include "ingest/base/heap.h"
+#include "ingest/base/memory/heap.h"
 
-#include "ingest/base/pages.h"
+#include "ingest/base/memory/pages.h"
 
 #include <stdlib.h>
 

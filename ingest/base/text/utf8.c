@@ -1,4 +1,4 @@
-#include "ingest/base/utf8.h"
+#include "ingest/base/text/utf8.h"
 
 #include "ingest/base/bytes.h"
 

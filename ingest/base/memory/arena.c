@@ -1,6 +1,6 @@
-#include "ingest/base/arena.h"
+#include "ingest/base/memory/arena.h"
 
-#include "ingest/base/pages.h"
+#include "ingest/base/memory/pages.h"
 
 #include <stdbool.h>
 #include <stdint.h>

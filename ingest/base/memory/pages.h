@@ -4,8 +4,8 @@
  * such pool, come from malloc. Under sanitizers all do, so that these see where an array ends.
  *
  * Any function from any thread. */
-#ifndef KS_BASE_PAGES_H
-#define KS_BASE_PAGES_H
+#ifndef KS_BASE_MEMORY_PAGES_H
+#define KS_BASE_MEMORY_PAGES_H
 
 #include "ingest/base/attr.h"
 

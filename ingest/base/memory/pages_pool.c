@@ -10,7 +10,7 @@
 #define _DEFAULT_SOURCE /* madvise, MAP_ANONYMOUS */
 #endif
 
-#include "ingest/base/pages_pool.h"
+#include "ingest/base/memory/pages_pool.h"
 
 #if defined(__linux__)
 

@@ -1,4 +1,4 @@
-#include "ingest/base/buf.h"
+#include "ingest/base/text/buf.h"
 
 #include <stdarg.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /* Interned strings: equal bytes have equal ids. Ids count from 0; id 0 is the empty string.
  * Strings are NUL-terminated copies that live as long as the table, each readable for
  * STRTAB_READABLE_BYTES at least, whatever stands behind it. Not thread-safe. */
-#ifndef KS_BASE_STRTAB_H
-#define KS_BASE_STRTAB_H
+#ifndef KS_BASE_TEXT_STRTAB_H
+#define KS_BASE_TEXT_STRTAB_H
 
 #include "ingest/base/attr.h"
 

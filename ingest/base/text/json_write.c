@@ -1,7 +1,7 @@
-#include "ingest/base/json_write.h"
+#include "ingest/base/text/json_write.h"
 
-#include "ingest/base/num.h"
-#include "ingest/base/utf8.h"
+#include "ingest/base/text/num.h"
+#include "ingest/base/text/utf8.h"
 
 #include <math.h>
 #include <string.h>
