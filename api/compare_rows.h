@@ -4,7 +4,7 @@
 #define KS_API_COMPARE_ROWS_H
 
 #include "api/call.h"
-#include "ingest/model/comparison.h"
+#include "ingest/model/results/comparison.h"
 
 #include <stdbool.h>
 #include <stddef.h>

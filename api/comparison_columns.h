@@ -3,7 +3,7 @@
 #define KS_API_COMPARISON_COLUMNS_H
 
 #include "ingest/base/text/buf.h"
-#include "ingest/model/comparison.h"
+#include "ingest/model/results/comparison.h"
 
 #include <stdbool.h>
 #include <stddef.h>

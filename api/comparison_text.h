@@ -5,7 +5,7 @@
 #define KS_API_COMPARISON_TEXT_H
 
 #include "ingest/base/text/buf.h"
-#include "ingest/model/comparison.h"
+#include "ingest/model/results/comparison.h"
 
 #include <stddef.h>
 

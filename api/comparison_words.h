@@ -3,7 +3,7 @@
 #define KS_API_COMPARISON_WORDS_H
 
 #include "ingest/base/text/buf.h"
-#include "ingest/model/comparison.h"
+#include "ingest/model/results/comparison.h"
 
 enum words_markup { WORDS_PLAIN, WORDS_MARKDOWN };
 

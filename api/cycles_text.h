@@ -4,7 +4,7 @@
 #define KS_API_CYCLES_TEXT_H
 
 #include "ingest/base/text/buf.h"
-#include "ingest/model/results.h"
+#include "ingest/model/results/results.h"
 
 /* cycle, pid, hostname, beta_pct, function_name, metric_name, device, func_type, mu_pct, sigma_pct,
  * duration, interpolation_status, anchor_name, anchor_dur_us, cycle_start_ts, instances_count,

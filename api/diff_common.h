@@ -3,7 +3,7 @@
 #define KS_API_DIFF_COMMON_H
 
 #include "api/call.h"
-#include "ingest/model/comparison.h"
+#include "ingest/model/results/comparison.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -4,7 +4,7 @@
 
 #include "api/call.h"
 #include "api/field.h"
-#include "ingest/model/memory_rows.h"
+#include "ingest/model/results/memory_rows.h"
 
 #include <stdbool.h>
 #include <stddef.h>

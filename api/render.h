@@ -3,7 +3,7 @@
 #define KS_API_RENDER_H
 
 #include "ingest/base/text/json_write.h"
-#include "ingest/model/results.h"
+#include "ingest/model/results/results.h"
 
 #include <stddef.h>
 #include <stdint.h>

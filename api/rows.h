@@ -4,7 +4,7 @@
 #define KS_API_ROWS_H
 
 #include "api/field.h"
-#include "ingest/model/results.h"
+#include "ingest/model/results/results.h"
 #include "ingest/query/kernel_match.h"
 
 #include <stdint.h>

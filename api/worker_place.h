@@ -3,7 +3,7 @@
 #define KS_API_WORKER_PLACE_H
 
 #include "api/call.h"
-#include "ingest/model/results.h"
+#include "ingest/model/results/results.h"
 #include "ingest/store/store.h"
 
 #include <stddef.h>

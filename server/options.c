@@ -1,6 +1,6 @@
 #include "server/options.h"
 
-#include "ingest/model/comparison.h"
+#include "ingest/model/results/comparison.h"
 #include "server/gate.h"
 #include "server/options_value.h"
 

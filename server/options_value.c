@@ -1,7 +1,7 @@
 #include "server/options_value.h"
 
 #include "ingest/jobs/rank_name.h"
-#include "ingest/model/comparison.h"
+#include "ingest/model/results/comparison.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -4,7 +4,7 @@
 
 #include "ingest/base/memory/arena.h"
 #include "ingest/base/text/buf.h"
-#include "ingest/model/results.h"
+#include "ingest/model/results/results.h"
 #include "server/report_table.h"
 #include "server/text.h"
 

@@ -6,7 +6,7 @@
 #include "ingest/analysis/timeline.h"
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"
-#include "ingest/model/results.h"
+#include "ingest/model/results/results.h"
 #include "ingest/model/trace.h"
 
 #include <stdbool.h>

@@ -4,7 +4,7 @@
 
 #include "ingest/analysis/steps.h"
 #include "ingest/base/attr.h"
-#include "ingest/model/results.h"
+#include "ingest/model/results/results.h"
 
 #include <stdbool.h>
 

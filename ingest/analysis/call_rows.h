@@ -1,6 +1,6 @@
-/* The rows of a call tree (model/call_tree.h) while an ingest lasts: where each comes from, not its
- * columns, which are told of one row or read a stretch at a time. Eight bytes a row, twelve where
- * forward and backward are linked. */
+/* The rows of a call tree (model/results/call_tree.h) while an ingest lasts: where each comes from,
+ * not its columns, which are told of one row or read a stretch at a time. Eight bytes a row, twelve
+ * where forward and backward are linked. */
 #ifndef KS_ANALYSIS_CALL_ROWS_H
 #define KS_ANALYSIS_CALL_ROWS_H
 
@@ -9,7 +9,7 @@
 #include "ingest/analysis/times.h"
 #include "ingest/base/attr.h"
 #include "ingest/base/memory/arena.h"
-#include "ingest/model/call_tree.h"
+#include "ingest/model/results/call_tree.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* The operator tree and its backward mirrors as one tree of rows (model/call_tree.h). */
+/* The operator tree and its backward mirrors as one tree of rows (model/results/call_tree.h). */
 #ifndef KS_ANALYSIS_CALL_TREE_H
 #define KS_ANALYSIS_CALL_TREE_H
 
@@ -7,7 +7,7 @@
 #include "ingest/analysis/op_tree.h"
 #include "ingest/base/attr.h"
 #include "ingest/base/memory/arena.h"
-#include "ingest/model/call_tree.h"
+#include "ingest/model/results/call_tree.h"
 
 #include <stdbool.h>
 

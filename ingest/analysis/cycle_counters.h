@@ -9,7 +9,7 @@
 #include "ingest/analysis/cycle_types.h"
 #include "ingest/analysis/key_map.h"
 #include "ingest/base/attr.h"
-#include "ingest/model/results.h"
+#include "ingest/model/results/results.h"
 
 #include <stdbool.h>
 #include <stdint.h>

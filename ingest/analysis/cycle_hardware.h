@@ -5,7 +5,7 @@
 #include "ingest/analysis/cycle_events.h"
 #include "ingest/analysis/id_map.h"
 #include "ingest/base/attr.h"
-#include "ingest/model/hardware.h"
+#include "ingest/model/results/hardware.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -5,7 +5,7 @@
 #include "ingest/analysis/cycle_hardware.h"
 #include "ingest/analysis/cycle_set.h"
 #include "ingest/base/attr.h"
-#include "ingest/model/results.h"
+#include "ingest/model/results/results.h"
 
 #include <stdbool.h>
 

@@ -5,7 +5,7 @@
 #include "ingest/analysis/cycle_events.h"
 #include "ingest/analysis/cycle_owners.h"
 #include "ingest/base/attr.h"
-#include "ingest/model/cycles.h"
+#include "ingest/model/results/cycles.h"
 
 #include <stdbool.h>
 #include <stddef.h>

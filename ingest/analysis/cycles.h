@@ -19,8 +19,8 @@
 
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"
-#include "ingest/model/hardware.h"
-#include "ingest/model/results.h"
+#include "ingest/model/results/hardware.h"
+#include "ingest/model/results/results.h"
 #include "ingest/model/trace.h"
 
 #include <stdbool.h>

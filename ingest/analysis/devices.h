@@ -7,7 +7,7 @@
 #include "ingest/analysis/texts.h"
 #include "ingest/analysis/visits.h"
 #include "ingest/base/attr.h"
-#include "ingest/model/results.h"
+#include "ingest/model/results/results.h"
 #include "ingest/model/warning.h"
 
 #include <stdbool.h>

@@ -6,7 +6,7 @@
 
 #include "ingest/base/attr.h"
 #include "ingest/base/memory/arena.h"
-#include "ingest/model/diff.h"
+#include "ingest/model/results/diff.h"
 
 #include <stdbool.h>
 

@@ -5,7 +5,7 @@
 
 #include "ingest/base/attr.h"
 #include "ingest/base/memory/arena.h"
-#include "ingest/model/distributed.h"
+#include "ingest/model/results/distributed.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,7 +5,7 @@
 #include "ingest/analysis/kernels.h"
 #include "ingest/base/attr.h"
 #include "ingest/base/memory/arena.h"
-#include "ingest/model/gpu_counters.h"
+#include "ingest/model/results/gpu_counters.h"
 
 #include <stdbool.h>
 

@@ -6,7 +6,7 @@
 #include "ingest/analysis/select.h"
 #include "ingest/analysis/texts.h"
 #include "ingest/base/attr.h"
-#include "ingest/model/results.h"
+#include "ingest/model/results/results.h"
 
 #include <stdbool.h>
 

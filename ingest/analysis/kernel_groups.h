@@ -3,7 +3,7 @@
 #define KS_ANALYSIS_KERNEL_GROUPS_H
 
 #include "ingest/base/attr.h"
-#include "ingest/model/kernel_table.h"
+#include "ingest/model/results/kernel_table.h"
 
 #include <stdbool.h>
 #include <stddef.h>

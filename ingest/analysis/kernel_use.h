@@ -6,8 +6,8 @@
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"
 #include "ingest/base/memory/arena.h"
-#include "ingest/model/kernel_table.h"
-#include "ingest/model/results.h"
+#include "ingest/model/results/kernel_table.h"
+#include "ingest/model/results/results.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,8 +5,8 @@
 #include "ingest/analysis/kernel_groups.h"
 #include "ingest/base/attr.h"
 #include "ingest/base/text/strtab.h"
-#include "ingest/model/kernel_table.h"
-#include "ingest/model/results.h"
+#include "ingest/model/results/kernel_table.h"
+#include "ingest/model/results/results.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -5,7 +5,7 @@
 #include "ingest/analysis/select.h"
 #include "ingest/analysis/texts.h"
 #include "ingest/base/attr.h"
-#include "ingest/model/results.h"
+#include "ingest/model/results/results.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -6,9 +6,9 @@
 
 #include "ingest/base/attr.h"
 #include "ingest/base/memory/arena.h"
-#include "ingest/model/call_tree.h"
 #include "ingest/model/memory_log.h"
-#include "ingest/model/memory_rows.h"
+#include "ingest/model/results/call_tree.h"
+#include "ingest/model/results/memory_rows.h"
 
 #include <stdbool.h>
 #include <stddef.h>

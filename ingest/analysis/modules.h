@@ -7,8 +7,8 @@
 #include "ingest/analysis/select.h"
 #include "ingest/base/attr.h"
 #include "ingest/base/memory/arena.h"
-#include "ingest/model/call_tree.h"
-#include "ingest/model/module_rows.h"
+#include "ingest/model/results/call_tree.h"
+#include "ingest/model/results/module_rows.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -4,7 +4,7 @@
 
 #include "ingest/analysis/devices.h"
 #include "ingest/base/attr.h"
-#include "ingest/model/results.h"
+#include "ingest/model/results/results.h"
 
 #include <stdbool.h>
 

@@ -8,7 +8,7 @@
 #include "ingest/analysis/ranges.h"
 #include "ingest/analysis/select.h"
 #include "ingest/base/attr.h"
-#include "ingest/model/results.h"
+#include "ingest/model/results/results.h"
 
 #include <stdbool.h>
 #include <stdint.h>

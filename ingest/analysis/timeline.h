@@ -4,7 +4,7 @@
 
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"
-#include "ingest/model/results.h"
+#include "ingest/model/results/results.h"
 #include "ingest/model/timeline.h"
 #include "ingest/model/trace.h"
 

@@ -3,7 +3,7 @@
 #include "ingest/analysis/names.h"
 #include "ingest/analysis/scratch.h"
 #include "ingest/analysis/sort.h"
-#include "ingest/model/results.h"
+#include "ingest/model/results/results.h"
 
 #include <string.h>
 

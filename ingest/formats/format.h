@@ -10,8 +10,8 @@
 #include "ingest/base/err.h"
 #include "ingest/input/input.h"
 #include "ingest/model/event_log.h"
-#include "ingest/model/kernel_table.h"
-#include "ingest/model/results.h"
+#include "ingest/model/results/kernel_table.h"
+#include "ingest/model/results/results.h"
 #include "ingest/model/trace.h"
 
 #include <stddef.h>

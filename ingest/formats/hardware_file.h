@@ -5,7 +5,7 @@
 
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"
-#include "ingest/model/hardware.h"
+#include "ingest/model/results/hardware.h"
 
 #include <stdbool.h>
 

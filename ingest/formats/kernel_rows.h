@@ -7,7 +7,7 @@
 #include "ingest/base/err.h"
 #include "ingest/formats/format.h"
 #include "ingest/formats/text_stream.h"
-#include "ingest/model/kernel_table.h"
+#include "ingest/model/results/kernel_table.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -4,7 +4,7 @@
 
 #include "ingest/base/attr.h"
 #include "ingest/formats/row_list.h"
-#include "ingest/model/results.h"
+#include "ingest/model/results/results.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,7 +3,7 @@
 #define KS_FORMATS_PLUGIN_ROWS_H
 
 #include "ingest/base/attr.h"
-#include "ingest/model/results.h"
+#include "ingest/model/results/results.h"
 
 #include <jansson.h>
 #include <stdbool.h>

@@ -7,7 +7,7 @@
 #include "ingest/formats/csv_scan.h"
 #include "ingest/formats/row_list.h"
 #include "ingest/formats/text_pool.h"
-#include "ingest/model/comparison.h"
+#include "ingest/model/results/comparison.h"
 
 #include <stdbool.h>
 #include <stddef.h>

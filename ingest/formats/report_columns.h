@@ -7,8 +7,8 @@
 #include "ingest/base/memory/arena.h"
 #include "ingest/formats/csv_scan.h"
 #include "ingest/formats/text_pool.h"
-#include "ingest/model/comparison.h"
-#include "ingest/model/results.h"
+#include "ingest/model/results/comparison.h"
+#include "ingest/model/results/results.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,7 +2,7 @@
 
 #include "ingest/formats/csv_scan.h"
 #include "ingest/formats/json_scan.h"
-#include "ingest/model/comparison.h"
+#include "ingest/model/results/comparison.h"
 
 #include <math.h>
 #include <string.h>

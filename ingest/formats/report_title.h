@@ -8,7 +8,7 @@
 
 #include "ingest/base/attr.h"
 #include "ingest/formats/text_pool.h"
-#include "ingest/model/comparison.h"
+#include "ingest/model/results/comparison.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,7 +3,7 @@
 #ifndef KS_FORMATS_REPORT_VERDICT_H
 #define KS_FORMATS_REPORT_VERDICT_H
 
-#include "ingest/model/comparison.h"
+#include "ingest/model/results/comparison.h"
 
 #include <stdbool.h>
 #include <stddef.h>

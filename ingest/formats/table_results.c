@@ -1,7 +1,7 @@
 #include "ingest/formats/table_results.h"
 
 #include "ingest/formats/reader.h"
-#include "ingest/model/kernel_table.h"
+#include "ingest/model/results/kernel_table.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -9,7 +9,7 @@
 #include "ingest/formats/format.h"
 #include "ingest/formats/text_pool.h"
 #include "ingest/formats/text_stream.h"
-#include "ingest/model/results.h"
+#include "ingest/model/results/results.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -12,7 +12,7 @@
 #include "ingest/base/err.h"
 #include "ingest/input/input.h"
 #include "ingest/model/event_log.h"
-#include "ingest/model/results.h"
+#include "ingest/model/results/results.h"
 #include "ingest/model/timeline.h"
 
 #include <stdatomic.h>

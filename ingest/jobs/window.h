@@ -5,7 +5,7 @@
 
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"
-#include "ingest/model/results.h"
+#include "ingest/model/results/results.h"
 #include "ingest/store/store.h"
 
 #include <stddef.h>

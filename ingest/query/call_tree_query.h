@@ -6,7 +6,7 @@
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"
 #include "ingest/base/memory/arena.h"
-#include "ingest/model/call_tree.h"
+#include "ingest/model/results/call_tree.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -6,8 +6,8 @@
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"
 #include "ingest/base/memory/arena.h"
-#include "ingest/model/distributed.h"
-#include "ingest/model/results.h"
+#include "ingest/model/results/distributed.h"
+#include "ingest/model/results/results.h"
 #include "ingest/store/store.h"
 
 #include <stdbool.h>

@@ -6,7 +6,7 @@
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"
 #include "ingest/base/memory/arena.h"
-#include "ingest/model/memory_rows.h"
+#include "ingest/model/results/memory_rows.h"
 #include "ingest/store/store.h"
 
 #include <stdbool.h>

@@ -5,7 +5,7 @@
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"
 #include "ingest/base/memory/arena.h"
-#include "ingest/model/diff.h"
+#include "ingest/model/results/diff.h"
 #include "ingest/store/store.h"
 
 #include <stdbool.h>

@@ -2,7 +2,7 @@
 #ifndef KS_STORE_BLOCKS_H
 #define KS_STORE_BLOCKS_H
 
-#include "ingest/model/results.h"
+#include "ingest/model/results/results.h"
 #include "ingest/store/row_writer.h"
 
 /* What the results have of them; a failure stays in the writer. */

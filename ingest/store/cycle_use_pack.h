@@ -7,7 +7,7 @@
 #define KS_STORE_CYCLE_USE_PACK_H
 
 #include "ingest/base/attr.h"
-#include "ingest/model/results.h"
+#include "ingest/model/results/results.h"
 #include "ingest/store/pack_parts.h"
 
 #include <stdbool.h>

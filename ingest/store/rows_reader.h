@@ -5,7 +5,7 @@
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"
 #include "ingest/base/memory/arena.h"
-#include "ingest/model/results.h"
+#include "ingest/model/results/results.h"
 #include "ingest/store/db.h"
 #include "ingest/store/fields.h"
 #include "ingest/store/text_cache.h"

@@ -17,7 +17,7 @@
 #include "ingest/base/log.h"
 #include "ingest/base/memory/arena.h"
 #include "ingest/base/sha256.h"
-#include "ingest/model/results.h"
+#include "ingest/model/results/results.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -182,7 +182,8 @@ bool store_ingest_begin_ahead(struct store *store,
                               const struct store_ingest_owner *owner,
                               struct store_ingest **out,
                               struct err *err) KS_MUST_USE;
-/* A result_log_packer (model/results.h): the bytes in which a trace's log is stored. Any thread. */
+/* A result_log_packer (model/results/results.h): the bytes in which a trace's log is stored. Any
+ * thread. */
 bool store_pack_log(enum result_log log, const void *columns, struct packed_log *out) KS_MUST_USE;
 /* Writes one trace in bounded batches (other uploads commit in between). Several may be written. */
 bool store_ingest_trace(struct store_ingest *ingest,

@@ -3,7 +3,7 @@
 #define KS_TEST_COMPARE_FIXTURE_H
 
 #include "ingest/base/err.h"
-#include "ingest/model/results.h"
+#include "ingest/model/results/results.h"
 #include "tests/unit/base/unit.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-#include "ingest/model/results.h"
+#include "ingest/model/results/results.h"
 #include "ingest/model/trace.h"
 #include "tests/unit/base/unit.h"
 

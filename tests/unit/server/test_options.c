@@ -1,4 +1,4 @@
-#include "ingest/model/comparison.h"
+#include "ingest/model/results/comparison.h"
 #include "server/options.h"
 #include "server/options_value.h"
 #include "tests/unit/base/unit.h"

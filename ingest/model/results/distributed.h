@@ -1,7 +1,7 @@
 /* The collectives of several workers laid beside each other (SPEC_tb section 15). Times in ticks of
  * each worker's figures. */
-#ifndef KS_MODEL_DISTRIBUTED_H
-#define KS_MODEL_DISTRIBUTED_H
+#ifndef KS_MODEL_RESULTS_DISTRIBUTED_H
+#define KS_MODEL_RESULTS_DISTRIBUTED_H
 
 #include "ingest/model/comm_log.h"
 

@@ -2,8 +2,8 @@
  * shares 0..1 of the peak, weighted by latency over the launches where they were measured; NaN
  * where no launch was. Times in nanoseconds; percentiles linear between ranks (NumPy's default).
  * Rows live as results.h says. */
-#ifndef KS_MODEL_KERNEL_USE_H
-#define KS_MODEL_KERNEL_USE_H
+#ifndef KS_MODEL_RESULTS_KERNEL_USE_H
+#define KS_MODEL_RESULTS_KERNEL_USE_H
 
 #include <stddef.h>
 #include <stdint.h>

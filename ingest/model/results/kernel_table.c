@@ -1,4 +1,4 @@
-#include "ingest/model/kernel_table.h"
+#include "ingest/model/results/kernel_table.h"
 
 #include <stdlib.h>
 #include <string.h>

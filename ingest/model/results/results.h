@@ -6,19 +6,19 @@
  * `_pct` 0..100. Rows stand in the order in which the plugin's routes print them unless said
  * otherwise. Rows (the arrays too) and texts belong to results.arena (or, read back from the store,
  * live until the next row). */
-#ifndef KS_MODEL_RESULTS_H
-#define KS_MODEL_RESULTS_H
+#ifndef KS_MODEL_RESULTS_RESULTS_H
+#define KS_MODEL_RESULTS_RESULTS_H
 
 #include "ingest/base/attr.h"
 #include "ingest/base/memory/arena.h"
-#include "ingest/model/call_tree.h"
 #include "ingest/model/comm_log.h"
-#include "ingest/model/comparison.h"
-#include "ingest/model/cycles.h"
-#include "ingest/model/gpu_counters.h"
-#include "ingest/model/kernel_use.h"
 #include "ingest/model/memory_log.h"
-#include "ingest/model/module_rows.h"
+#include "ingest/model/results/call_tree.h"
+#include "ingest/model/results/comparison.h"
+#include "ingest/model/results/cycles.h"
+#include "ingest/model/results/gpu_counters.h"
+#include "ingest/model/results/kernel_use.h"
+#include "ingest/model/results/module_rows.h"
 #include "ingest/model/warning.h"
 
 #include <stdbool.h>

@@ -4,8 +4,8 @@
  *
  * Percentages and times stand as the perf-data tables print them, rounded to 4 decimals, so that a
  * comparison of two traces equals the comparison of their tables. */
-#ifndef KS_MODEL_CYCLES_H
-#define KS_MODEL_CYCLES_H
+#ifndef KS_MODEL_RESULTS_CYCLES_H
+#define KS_MODEL_RESULTS_CYCLES_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -11,8 +11,8 @@
  *     tree     root   step   op    child   op       below end[i]
  *     end      5      5      4     4       5
  */
-#ifndef KS_MODEL_CALL_TREE_H
-#define KS_MODEL_CALL_TREE_H
+#ifndef KS_MODEL_RESULTS_CALL_TREE_H
+#define KS_MODEL_RESULTS_CALL_TREE_H
 
 #include "ingest/model/column_source.h"
 

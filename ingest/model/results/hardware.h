@@ -1,6 +1,6 @@
 /* What a hardware file (topo_component.csv, SPEC_compare 10a, Metrics) says of hosts. */
-#ifndef KS_MODEL_HARDWARE_H
-#define KS_MODEL_HARDWARE_H
+#ifndef KS_MODEL_RESULTS_HARDWARE_H
+#define KS_MODEL_RESULTS_HARDWARE_H
 
 #include "ingest/base/memory/arena.h"
 

@@ -1,9 +1,9 @@
 /* Two call trees laid beside each other (SPEC_tb section 16): nodes of siblings, and what each side
  * of a node took. */
-#ifndef KS_MODEL_DIFF_H
-#define KS_MODEL_DIFF_H
+#ifndef KS_MODEL_RESULTS_DIFF_H
+#define KS_MODEL_RESULTS_DIFF_H
 
-#include "ingest/model/call_tree.h"
+#include "ingest/model/results/call_tree.h"
 
 #include <stddef.h>
 #include <stdint.h>

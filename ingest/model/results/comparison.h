@@ -2,10 +2,10 @@
  * back from a report. Rows and texts belong to the arena they were made in.
  *
  * Percentages 0..100 as in the report. Figures that a report does not hold are NaN. */
-#ifndef KS_MODEL_COMPARISON_H
-#define KS_MODEL_COMPARISON_H
+#ifndef KS_MODEL_RESULTS_COMPARISON_H
+#define KS_MODEL_RESULTS_COMPARISON_H
 
-#include "ingest/model/cycles.h"
+#include "ingest/model/results/cycles.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* The hierarchy of nn.Module (or Lightning's modules) with what each took (SPEC_tb section 14).
  * Rows live as results.h says. */
-#ifndef KS_MODEL_MODULE_ROWS_H
-#define KS_MODEL_MODULE_ROWS_H
+#ifndef KS_MODEL_RESULTS_MODULE_ROWS_H
+#define KS_MODEL_RESULTS_MODULE_ROWS_H
 
 #include <stdint.h>
 

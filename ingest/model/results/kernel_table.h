@@ -1,8 +1,8 @@
 /* A table of kernel launches as Nsight Compute, Nsight Systems or the short text table print it:
  * what formats hand to the analysis of utilisation. Plain rows in file order; names interned.
  * Owned by one thread at a time; one kernel_table_destroy frees all. */
-#ifndef KS_MODEL_KERNEL_TABLE_H
-#define KS_MODEL_KERNEL_TABLE_H
+#ifndef KS_MODEL_RESULTS_KERNEL_TABLE_H
+#define KS_MODEL_RESULTS_KERNEL_TABLE_H
 
 #include "ingest/base/attr.h"
 #include "ingest/base/memory/arena.h"
