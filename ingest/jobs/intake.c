@@ -1,6 +1,6 @@
 #include "ingest/jobs/intake.h"
 
-#include "ingest/formats/event_relay.h"
+#include "ingest/formats/event_log/relay.h"
 #include "ingest/store/store_events.h"
 #include "ingest/store/store_timeline.h"
 

@@ -1,7 +1,7 @@
 #include "ingest/jobs/pipeline.h"
 
 #include "ingest/base/memory/heap.h"
-#include "ingest/formats/hardware_file.h"
+#include "ingest/formats/perf_data/hardware_file.h"
 #include "ingest/input/input.h"
 #include "ingest/jobs/pipeline_archive.h"
 #include "ingest/jobs/pipeline_file.h"

@@ -1,5 +1,5 @@
-#include "ingest/formats/csv_scan.h"
-#include "ingest/formats/line_scan.h"
+#include "ingest/formats/csv/line_scan.h"
+#include "ingest/formats/csv/scan.h"
 #include "tests/unit/ingest/table_fixture.h"
 
 #include <float.h>

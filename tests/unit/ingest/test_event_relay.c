@@ -1,6 +1,6 @@
 /* The relay hands on the same log as the reader's, batch by batch, whatever the sink behind does.
  */
-#include "ingest/formats/event_relay.h"
+#include "ingest/formats/event_log/relay.h"
 #include "tests/unit/base/unit.h"
 
 #include <stdatomic.h>

@@ -1,5 +1,5 @@
 #include "ingest/base/text/buf.h"
-#include "ingest/formats/hardware_file.h"
+#include "ingest/formats/perf_data/hardware_file.h"
 #include "tests/unit/ingest/table_fixture.h"
 
 #include <unistd.h>

@@ -4,7 +4,7 @@
 
 /* Once more without any vector unit. */
 #define KS_BYTES_PLAIN
-#include "ingest/formats/kineto_form_scan.h"
+#include "ingest/formats/chrome_json/scan/form_scan.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "ingest/formats/json_scan.h"
+#include "ingest/formats/json/scan.h"
 #include "tests/unit/base/unit.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "ingest/formats/json_text.h"
+#include "ingest/formats/json/text.h"
 #include "tests/unit/base/unit.h"
 
 #include <string.h>

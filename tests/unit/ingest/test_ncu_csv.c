@@ -1,4 +1,4 @@
-#include "ingest/formats/figure.h"
+#include "ingest/formats/nsight/figure.h"
 #include "tests/unit/ingest/kernel_table_fixture.h"
 
 #define OLD_HEADER                                                                          \
