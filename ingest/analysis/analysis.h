@@ -3,7 +3,7 @@
 #ifndef KS_ANALYSIS_ANALYSIS_H
 #define KS_ANALYSIS_ANALYSIS_H
 
-#include "ingest/analysis/timeline.h"
+#include "ingest/analysis/timeline/timeline.h"
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"
 #include "ingest/model/results/results.h"

@@ -1,8 +1,8 @@
 #include "ingest/jobs/pipeline_file.h"
 
 #include "ingest/analysis/analysis.h"
-#include "ingest/analysis/kernel_use.h"
-#include "ingest/analysis/timeline.h"
+#include "ingest/analysis/kernel_utilisation/kernel_use.h"
+#include "ingest/analysis/timeline/timeline.h"
 #include "ingest/base/memory/heap.h"
 #include "ingest/base/thread.h"
 #include "ingest/formats/format.h"

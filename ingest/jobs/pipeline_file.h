@@ -2,7 +2,7 @@
 #ifndef KS_JOBS_PIPELINE_FILE_H
 #define KS_JOBS_PIPELINE_FILE_H
 
-#include "ingest/analysis/cycles.h"
+#include "ingest/analysis/cycles/cycles.h"
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"
 #include "ingest/input/input.h"

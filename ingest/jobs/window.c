@@ -1,8 +1,8 @@
 #include "ingest/jobs/window.h"
 
 #include "ingest/analysis/analysis.h"
-#include "ingest/analysis/clip.h"
-#include "ingest/analysis/ns.h"
+#include "ingest/analysis/classify/clip.h"
+#include "ingest/base/ns.h"
 #include "ingest/formats/format.h"
 #include "ingest/input/input.h"
 #include "ingest/store/store_events.h"

@@ -10,7 +10,8 @@
 /* What counts as a collective. */
 enum comm_rule {
     COMM_PLUGIN, /* operators named `nccl:all_reduce` and their like (SPEC_tb section 4) */
-    COMM_OURS    /* those, and what today's traces have instead (ingest/analysis/comm_ours.h) */
+    COMM_OURS    /* those, and what today's traces have instead
+                    (ingest/analysis/collectives/comm_ours.h) */
 };
 const char *comm_rule_name(enum comm_rule rule); /* "plugin", "ours" */
 

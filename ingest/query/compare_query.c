@@ -1,6 +1,6 @@
 #include "ingest/query/compare_query.h"
 
-#include "ingest/analysis/compare.h"
+#include "ingest/analysis/compare/compare.h"
 #include "ingest/base/text/buf.h"
 
 #include <inttypes.h>

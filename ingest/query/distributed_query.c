@@ -1,6 +1,6 @@
 #include "ingest/query/distributed_query.h"
 
-#include "ingest/analysis/distributed.h"
+#include "ingest/analysis/collectives/distributed.h"
 
 static const struct comm_log nothing = {.op_count = 0};
 

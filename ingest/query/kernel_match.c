@@ -7,7 +7,7 @@
  * page of kernels asks at each request. */
 #include "ingest/query/kernel_match.h"
 
-#include "ingest/analysis/kernel_use.h"
+#include "ingest/analysis/kernel_utilisation/kernel_use.h"
 #include "ingest/query/kernel_measured.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 #include "ingest/query/kernel_measured.h"
 
-#include "ingest/analysis/kernel_use.h"
+#include "ingest/analysis/kernel_utilisation/kernel_use.h"
 
 #include <math.h>
 #include <stdlib.h>

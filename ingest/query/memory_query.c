@@ -1,8 +1,8 @@
 #include "ingest/query/memory_query.h"
 
-#include "ingest/analysis/lttb.h"
-#include "ingest/analysis/memory_view.h"
-#include "ingest/analysis/ns.h"
+#include "ingest/analysis/memory/view.h"
+#include "ingest/analysis/util/lttb.h"
+#include "ingest/base/ns.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 #include "ingest/query/name_diff.h"
 
-#include "ingest/analysis/ns.h"
+#include "ingest/base/ns.h"
 #include "ingest/base/text/strtab.h"
 
 #include <string.h>

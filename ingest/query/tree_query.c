@@ -1,6 +1,6 @@
 #include "ingest/query/tree_query.h"
 
-#include "ingest/analysis/diff.h"
+#include "ingest/analysis/compare/diff.h"
 
 bool query_diff(struct store *store,
                 struct arena *arena,

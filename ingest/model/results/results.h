@@ -211,9 +211,9 @@ typedef bool (*result_log_packer)(enum result_log log, const void *columns, stru
 
 /* The plugin reckons in doubles of microseconds, which round decimal times by up to 0.25 us a time
  * stamp in traces that count from the epoch, and knows neither the operator of device work whose
- * launch has no id nor the communication of today's traces (ingest/analysis/attribution.h,
- * comm_ours.h). Its scripts are answered with what it answered, everybody else with what is so;
- * where that differs, a trace has two sets of figures. */
+ * launch has no id nor the communication of today's traces
+ * (ingest/analysis/relations/attribution.h, comm_ours.h). Its scripts are answered with what it
+ * answered, everybody else with what is so; where that differs, a trace has two sets of figures. */
 struct trace_results {
     struct arena arena;
     struct arena log_arenas[RESULT_LOG_COUNT]; /* what a log consists of */

@@ -3,7 +3,7 @@
 #ifndef KS_TEST_CYCLE_FIXTURE_H
 #define KS_TEST_CYCLE_FIXTURE_H
 
-#include "ingest/analysis/cycles.h"
+#include "ingest/analysis/cycles/cycles.h"
 #include "ingest/base/text/buf.h"
 #include "tests/unit/ingest/kineto_fixture.h"
 

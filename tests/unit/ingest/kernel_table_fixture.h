@@ -2,7 +2,7 @@
 #ifndef KS_TEST_KERNEL_TABLE_FIXTURE_H
 #define KS_TEST_KERNEL_TABLE_FIXTURE_H
 
-#include "ingest/analysis/kernel_use.h"
+#include "ingest/analysis/kernel_utilisation/kernel_use.h"
 #include "tests/unit/ingest/kineto_fixture.h"
 
 #include <math.h>

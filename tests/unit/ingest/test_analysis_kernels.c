@@ -1,9 +1,9 @@
-#include "ingest/analysis/device_set.h"
-#include "ingest/analysis/introsort.h"
-#include "ingest/analysis/percentiles.h"
-#include "ingest/analysis/scratch.h"
-#include "ingest/analysis/sort.h"
-#include "ingest/analysis/tensor_core.h"
+#include "ingest/analysis/classify/tensor_core.h"
+#include "ingest/analysis/devices/device_set.h"
+#include "ingest/analysis/util/percentiles.h"
+#include "ingest/analysis/util/sort.h"
+#include "ingest/base/containers/introsort.h"
+#include "ingest/base/memory/scratch.h"
 #include "tests/unit/ingest/model_builder.h"
 
 #include <stdlib.h>

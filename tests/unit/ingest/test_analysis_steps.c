@@ -1,4 +1,4 @@
-#include "ingest/analysis/ranges.h"
+#include "ingest/analysis/util/ranges.h"
 #include "tests/unit/ingest/model_builder.h"
 
 static void cost_is(const struct trace_results *r, size_t step, enum role role, int64_t us)

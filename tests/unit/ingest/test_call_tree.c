@@ -1,6 +1,6 @@
 /* The operator tree as columns: nesting, classes, mirrors, partners, threads (SPEC_tb sections 5
  * and 21, completions 3.3, 5.2). */
-#include "ingest/analysis/call_tree.h"
+#include "ingest/analysis/call_tree/call_tree.h"
 #include "tests/unit/ingest/model_builder.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* Traces cut to a window, and how the time of one divides. */
-#include "ingest/analysis/clip.h"
+#include "ingest/analysis/classify/clip.h"
 #include "tests/unit/ingest/model_builder.h"
 
 #define US INT64_C(1000)

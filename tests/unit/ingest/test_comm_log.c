@@ -1,5 +1,5 @@
 /* The collectives of a trace: order, steps, bytes, ranges (SPEC_tb section 15, 15.1c). */
-#include "ingest/analysis/comm_log.h"
+#include "ingest/analysis/collectives/comm_log.h"
 #include "tests/unit/ingest/model_builder.h"
 
 /* A collective with inputs. */

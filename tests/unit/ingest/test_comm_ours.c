@@ -1,5 +1,5 @@
 #include "ingest/analysis/analysis.h"
-#include "ingest/analysis/comm_kinds.h"
+#include "ingest/analysis/classify/comm_kinds.h"
 #include "tests/unit/ingest/kineto_fixture.h"
 #include "tests/unit/ingest/store_fixture.h"
 

@@ -1,6 +1,6 @@
 /* Two sides of cycles compared: who meets whom, the figures of a row, what is concluded. */
-#include "ingest/analysis/compare.h"
-#include "ingest/analysis/stat_tests.h"
+#include "ingest/analysis/compare/compare.h"
+#include "ingest/analysis/util/stat_tests.h"
 #include "ingest/formats/csv/scan.h"
 #include "ingest/formats/format.h"
 #include "tests/unit/ingest/compare_fixture.h"

@@ -1,12 +1,12 @@
 /* The small parts that the analysis of cycles is made of. */
-#include "ingest/analysis/cycle_clock.h"
-#include "ingest/analysis/cycle_moments.h"
-#include "ingest/analysis/cycle_names.h"
-#include "ingest/analysis/cycle_rows.h"
-#include "ingest/analysis/cycle_tracks.h"
-#include "ingest/analysis/cycle_types.h"
-#include "ingest/analysis/extreme_tree.h"
-#include "ingest/analysis/sort.h"
+#include "ingest/analysis/cycles/clock.h"
+#include "ingest/analysis/cycles/names.h"
+#include "ingest/analysis/cycles/rows/moments.h"
+#include "ingest/analysis/cycles/rows/rows.h"
+#include "ingest/analysis/cycles/rows/types.h"
+#include "ingest/analysis/cycles/tracks.h"
+#include "ingest/analysis/util/sort.h"
+#include "ingest/base/containers/extreme_tree.h"
 #include "tests/unit/base/unit.h"
 
 #include <math.h>

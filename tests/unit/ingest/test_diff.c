@@ -1,5 +1,5 @@
 /* Two call trees laid beside each other (SPEC_tb section 16, completions 16.1). */
-#include "ingest/analysis/diff.h"
+#include "ingest/analysis/compare/diff.h"
 #include "tests/unit/ingest/model_builder.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* Collectives of several workers laid beside each other (SPEC_tb section 15). */
-#include "ingest/analysis/distributed.h"
+#include "ingest/analysis/collectives/distributed.h"
 #include "tests/unit/base/unit.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* What test_analysis_kernels does not ask of it: values that work against its pivots. */
-#include "ingest/analysis/introsort.h"
+#include "ingest/base/containers/introsort.h"
 #include "tests/unit/base/unit.h"
 
 #include <stdbool.h>

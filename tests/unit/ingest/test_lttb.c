@@ -1,5 +1,5 @@
 /* Sampling of curves (SPEC_tb section 13). */
-#include "ingest/analysis/lttb.h"
+#include "ingest/analysis/util/lttb.h"
 #include "tests/unit/base/unit.h"
 
 #include <math.h>

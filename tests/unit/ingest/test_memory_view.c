@@ -1,7 +1,7 @@
 /* Memory: placing, names, statistics, blocks, curves (SPEC_tb sections 13 and 21,
  * completions 13.x).
  */
-#include "ingest/analysis/memory_view.h"
+#include "ingest/analysis/memory/view.h"
 #include "tests/unit/ingest/memory_builder.h"
 
 static const struct memory_window whole = {INT64_MIN, INT64_MAX};

@@ -1,5 +1,5 @@
 /* Modules: hierarchy and figures (SPEC_tb sections 14 and 21), Lightning's too. */
-#include "ingest/analysis/modules.h"
+#include "ingest/analysis/modules/modules.h"
 #include "tests/unit/ingest/model_builder.h"
 
 #define NO_PARENT_ID 0 /* the Python id of no frame */

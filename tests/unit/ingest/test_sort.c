@@ -1,7 +1,7 @@
 /* Sorts by key, the map of ids and their index, on input that each of their ways is for. */
-#include "ingest/analysis/id_index.h"
-#include "ingest/analysis/id_map.h"
-#include "ingest/analysis/sort.h"
+#include "ingest/analysis/classify/id_index.h"
+#include "ingest/analysis/util/sort.h"
+#include "ingest/base/containers/id_map.h"
 #include "tests/unit/base/unit.h"
 
 #define COUNT 5000

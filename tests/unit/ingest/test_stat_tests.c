@@ -1,5 +1,5 @@
 /* The tests of significance against closed forms, exact fractions and published tables. */
-#include "ingest/analysis/stat_tests.h"
+#include "ingest/analysis/util/stat_tests.h"
 #include "tests/unit/base/unit.h"
 
 #include <math.h>

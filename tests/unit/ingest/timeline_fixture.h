@@ -4,7 +4,7 @@
 #define KS_TEST_TIMELINE_FIXTURE_H
 
 #include "ingest/analysis/analysis.h"
-#include "ingest/analysis/timeline.h"
+#include "ingest/analysis/timeline/timeline.h"
 #include "tests/unit/ingest/kineto_fixture.h"
 
 #include <math.h>
