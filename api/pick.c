@@ -1,7 +1,7 @@
 #include "api/pick.h"
 
 #include "api/table_params.h"
-#include "ingest/store/match.h"
+#include "ingest/store/db/match.h"
 
 #include <math.h>
 #include <stdlib.h>

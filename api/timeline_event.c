@@ -2,7 +2,7 @@
 #include "api/handlers.h"
 #include "api/timeline_common.h"
 #include "ingest/query/timeline_query.h"
-#include "ingest/store/json_members.h"
+#include "ingest/store/events/documents/json_members.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* backup and restore: the words around what the store does. */
 #include "ingest/base/monotonic.h"
-#include "ingest/store/backup.h"
+#include "ingest/store/backup/backup.h"
 #include "server/commands.h"
 #include "server/text.h"
 

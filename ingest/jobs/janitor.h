@@ -7,7 +7,7 @@
 
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"
-#include "ingest/store/retention.h"
+#include "ingest/store/catalogue/retention.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

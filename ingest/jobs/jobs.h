@@ -9,7 +9,7 @@
 #include "ingest/base/memory/arena.h"
 #include "ingest/jobs/ahead.h"
 #include "ingest/jobs/pipeline.h"
-#include "ingest/store/retention.h"
+#include "ingest/store/catalogue/retention.h"
 #include "ingest/store/store.h"
 
 #include <stdbool.h>

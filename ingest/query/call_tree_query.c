@@ -1,6 +1,6 @@
 #include "ingest/query/call_tree_query.h"
 
-#include "ingest/store/match.h"
+#include "ingest/store/db/match.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -58,7 +58,7 @@ struct query_tree_search {
     int64_t total; /* nodes that match */
 };
 
-/* Nodes of a thread whose name matches `q` as the tables search (ingest/store/match.h); at most
+/* Nodes of a thread whose name matches `q` as the tables search (ingest/store/db/match.h); at most
  * `limit` rows. ERR_BAD_REQUEST for a wrong expression, ERR_NO_MEMORY. */
 bool query_tree_search(struct arena *arena,
                        const struct call_tree *tree,

@@ -3,8 +3,8 @@
 #define KS_TEST_EVENT_FIXTURE_H
 
 #include "ingest/base/text/buf.h"
+#include "ingest/store/events/documents/json_members.h"
 #include "ingest/store/internal.h"
-#include "ingest/store/json_members.h"
 #include "ingest/store/store_events.h"
 #include "tests/unit/ingest/store_fixture.h"
 

@@ -6,7 +6,7 @@
 #include "ingest/base/text/buf.h"
 #include "ingest/formats/format.h"
 #include "ingest/input/input.h"
-#include "ingest/store/event_encode.h"
+#include "ingest/store/events/encode.h"
 #include "tests/unit/base/unit.h"
 
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* A backup between whose steps uploads come and go: what it holds is one moment of the store. The
  * whole program does the rest in tests/checks/backup.py. */
-#include "ingest/store/backup.h"
+#include "ingest/store/backup/backup.h"
 #include "ingest/store/internal.h"
 #include "tests/unit/ingest/store_fixture.h"
 

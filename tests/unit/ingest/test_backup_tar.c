@@ -1,6 +1,6 @@
 /* The archive of a backup, as it is written and read again; other tars are held against it by
  * tests/checks/backup.py. */
-#include "ingest/store/backup_tar.h"
+#include "ingest/store/backup/tar.h"
 #include "tests/unit/base/unit.h"
 
 #include <stdio.h>

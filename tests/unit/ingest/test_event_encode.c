@@ -1,8 +1,8 @@
 /* Blocks of events: every value comes back wherever its column begins to differ, and the range of
  * times is that of the events, however they write them. */
-#include "ingest/store/event_decode.h"
-#include "ingest/store/event_encode.h"
-#include "ingest/store/event_time.h"
+#include "ingest/store/events/decode.h"
+#include "ingest/store/events/encode.h"
+#include "ingest/store/events/time.h"
 #include "tests/unit/base/unit.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* Columns as bytes, and back; what is damaged is refused, wherever it is damaged. */
-#include "ingest/store/pack.h"
+#include "ingest/store/codec/pack.h"
 #include "tests/unit/base/unit.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* Columns packed in parts are those of one piece, and what reads the one reads the other. */
-#include "ingest/store/pack_parts.h"
+#include "ingest/store/codec/pack_parts.h"
 #include "tests/unit/base/unit.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* Cycles and what functions took of them come out of the store as they went in. */
-#include "ingest/store/cycle_use_pack.h"
 #include "ingest/store/internal.h"
+#include "ingest/store/results/cycle_use_pack.h"
 #include "tests/unit/ingest/row_checks.h"
 
 #define CYCLES 3

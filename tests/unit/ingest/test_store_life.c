@@ -1,6 +1,6 @@
 /* Opening, crashing, locking, full disks and many threads. */
+#include "ingest/store/db/migrations.h"
 #include "ingest/store/internal.h"
-#include "ingest/store/migrations.h"
 #include "tests/unit/ingest/store_fixture.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* A database of an older schema that is in use becomes one of the newest with all it held. */
+#include "ingest/store/db/migrations.h"
 #include "ingest/store/internal.h"
-#include "ingest/store/migrations.h"
 #include "ingest/store/store_events.h"
 #include "tests/unit/ingest/comparison_sample.h"
 

@@ -1,9 +1,9 @@
 /* Timelines in the store: what is written comes back, a window reads its own blocks only, and
  * damage is told. */
-#include "ingest/store/db.h"
+#include "ingest/store/db/db.h"
 #include "ingest/store/store_events.h"
 #include "ingest/store/store_timeline.h"
-#include "ingest/store/timeline_blocks.h"
+#include "ingest/store/timeline/blocks.h"
 #include "tests/unit/ingest/made_timeline.h"
 #include "tests/unit/ingest/store_fixture.h"
 
