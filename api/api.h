@@ -7,7 +7,7 @@
 #include "ingest/base/log.h"
 #include "ingest/base/memory/arena.h"
 #include "ingest/base/text/buf.h"
-#include "ingest/jobs/jobs.h"
+#include "ingest/jobs/queue/jobs.h"
 #include "ingest/store/store.h"
 #include "ingest/store/store_access.h"
 

@@ -2,7 +2,7 @@
 
 #include "api/upload_name.h"
 #include "api/upload_project.h"
-#include "ingest/jobs/rank_name.h"
+#include "ingest/jobs/pipeline/rank_name.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 #include "api/upload_answer.h"
 #include "api/upload_body.h"
 #include "api/upload_name.h"
-#include "ingest/jobs/rank_name.h"
+#include "ingest/jobs/pipeline/rank_name.h"
 
 #include <string.h>
 

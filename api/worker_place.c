@@ -1,6 +1,6 @@
 #include "api/worker_place.h"
 
-#include "ingest/jobs/rank_name.h"
+#include "ingest/jobs/pipeline/rank_name.h"
 
 #include <ctype.h>
 #include <errno.h>

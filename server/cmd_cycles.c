@@ -1,5 +1,5 @@
 #include "api/cycles_text.h"
-#include "ingest/jobs/pipeline.h"
+#include "ingest/jobs/pipeline/pipeline.h"
 #include "server/commands.h"
 #include "server/side.h"
 #include "server/text.h"

@@ -2,7 +2,7 @@
  * from; then their results are printed in the order of the command line. */
 #include "api/upload_name.h"
 #include "api/upload_project.h"
-#include "ingest/jobs/jobs.h"
+#include "ingest/jobs/queue/jobs.h"
 #include "ingest/store/store.h"
 #include "server/commands.h"
 #include "server/ingest_progress.h"

@@ -1,4 +1,4 @@
-#include "ingest/jobs/pipeline.h"
+#include "ingest/jobs/pipeline/pipeline.h"
 #include "server/commands.h"
 #include "server/report.h"
 #include "server/text.h"

@@ -2,7 +2,7 @@
 #ifndef KS_SERVER_INGEST_PROGRESS_H
 #define KS_SERVER_INGEST_PROGRESS_H
 
-#include "ingest/jobs/jobs.h"
+#include "ingest/jobs/queue/jobs.h"
 
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 #include "server/options_value.h"
 
-#include "ingest/jobs/rank_name.h"
+#include "ingest/jobs/pipeline/rank_name.h"
 #include "ingest/model/results/comparison.h"
 
 #include <ctype.h>

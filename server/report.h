@@ -3,7 +3,7 @@
 #define KS_SERVER_REPORT_H
 
 #include "ingest/base/text/buf.h"
-#include "ingest/jobs/pipeline.h"
+#include "ingest/jobs/pipeline/pipeline.h"
 
 #include <stdbool.h>
 

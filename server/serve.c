@@ -1,7 +1,7 @@
 #include "api/api.h"
 #include "api/metrics.h"
 #include "ingest/base/monotonic.h"
-#include "ingest/jobs/jobs.h"
+#include "ingest/jobs/queue/jobs.h"
 #include "ingest/store/store.h"
 #include "server/access.h"
 #include "server/commands.h"

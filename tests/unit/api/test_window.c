@@ -1,6 +1,6 @@
 /* Figures of a window of a trace: analysed of a part, stored of the whole, and the same. */
 #include "api/rows.h"
-#include "ingest/jobs/window.h"
+#include "ingest/jobs/queue/window.h"
 #include "view_traces.h"
 
 #define MEMORY_BYTES ((size_t)64 << 20)

@@ -1,6 +1,6 @@
 /* The queue: handing in, waiting, failing, taking up again. */
 #include "ingest/base/text/buf.h"
-#include "ingest/jobs/jobs.h"
+#include "ingest/jobs/queue/jobs.h"
 #include "ingest/store/internal.h"
 #include "tests/unit/ingest/store_fixture.h"
 

@@ -1,8 +1,8 @@
 /* Reading that begins while an upload arrives: what comes of it, and what is left when it does not
  * come to its end. */
 #include "ingest/base/text/buf.h"
-#include "ingest/jobs/ahead.h"
-#include "ingest/jobs/jobs.h"
+#include "ingest/jobs/queue/ahead.h"
+#include "ingest/jobs/queue/jobs.h"
 #include "tests/unit/ingest/store_fixture.h"
 
 /* Beyond the least size, and several pieces of the spool. */

@@ -1,7 +1,7 @@
 /* Archives through the pipeline and the queue. */
 #include "ingest/base/text/buf.h"
-#include "ingest/jobs/intake.h"
-#include "ingest/jobs/jobs.h"
+#include "ingest/jobs/queue/intake.h"
+#include "ingest/jobs/queue/jobs.h"
 #include "ingest/store/store_events.h"
 #include "tests/unit/ingest/store_fixture.h"
 #include "tests/unit/ingest/tar_builder.h"

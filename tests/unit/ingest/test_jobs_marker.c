@@ -1,6 +1,6 @@
 /* The marker and the rank of an upload: what counts as the same file, and that they are not lost on
  * the way. */
-#include "ingest/jobs/jobs.h"
+#include "ingest/jobs/queue/jobs.h"
 #include "tests/unit/ingest/store_fixture.h"
 
 /* Two calls of "a", one of "b". */

@@ -1,5 +1,5 @@
-#include "ingest/jobs/member_names.h"
-#include "ingest/jobs/rank_name.h"
+#include "ingest/jobs/pipeline/member_names.h"
+#include "ingest/jobs/pipeline/rank_name.h"
 #include "tests/unit/base/unit.h"
 
 #include <stdio.h>

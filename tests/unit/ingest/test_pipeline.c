@@ -1,6 +1,6 @@
 /* What the pipeline takes from the name of a file, what reading a file is thought to need, and what
  * it does beside the analyses. */
-#include "ingest/jobs/internal.h"
+#include "ingest/jobs/queue/internal.h"
 #include "tests/unit/ingest/store_fixture.h"
 
 #include <zstd.h>

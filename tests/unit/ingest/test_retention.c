@@ -1,5 +1,5 @@
 /* Which run goes, whether a file may come, and what the janitor of the queue does about it. */
-#include "ingest/jobs/jobs.h"
+#include "ingest/jobs/queue/jobs.h"
 #include "ingest/store/catalogue/retention.h"
 #include "ingest/store/internal.h"
 #include "tests/unit/ingest/store_fixture.h"

@@ -8,10 +8,10 @@
  *
  * It is begun only for large traces in JSON, and while a worker has nothing to do. A job without
  * one, or whose reading ahead has failed, is read as ever. */
-#ifndef KS_JOBS_AHEAD_H
-#define KS_JOBS_AHEAD_H
+#ifndef KS_JOBS_QUEUE_AHEAD_H
+#define KS_JOBS_QUEUE_AHEAD_H
 
-#include "ingest/jobs/pipeline.h"
+#include "ingest/jobs/pipeline/pipeline.h"
 #include "ingest/store/store.h"
 
 #include <stdint.h>

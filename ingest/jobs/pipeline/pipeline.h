@@ -5,8 +5,8 @@
  *               |                     kernel_use_run (kernel tables)                    ->
  *               `-> tar -> input (a member) -> format_read ...
  */
-#ifndef KS_JOBS_PIPELINE_H
-#define KS_JOBS_PIPELINE_H
+#ifndef KS_JOBS_PIPELINE_PIPELINE_H
+#define KS_JOBS_PIPELINE_PIPELINE_H
 
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"

@@ -1,4 +1,4 @@
-#include "ingest/jobs/pipeline_file.h"
+#include "ingest/jobs/pipeline/file.h"
 
 #include "ingest/analysis/analysis.h"
 #include "ingest/analysis/kernel_utilisation/kernel_use.h"

@@ -10,8 +10,8 @@
  *     rank_1/logs/trace.json      rank_1/logs/trace    trace.json.gz              trace.json.gz
  *
  * Of two members with one path the later one counts, as it would on unpacking. */
-#ifndef KS_JOBS_MEMBER_NAMES_H
-#define KS_JOBS_MEMBER_NAMES_H
+#ifndef KS_JOBS_PIPELINE_MEMBER_NAMES_H
+#define KS_JOBS_PIPELINE_MEMBER_NAMES_H
 
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"

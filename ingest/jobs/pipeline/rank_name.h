@@ -1,6 +1,6 @@
 /* The rank that a name tells. */
-#ifndef KS_JOBS_RANK_NAME_H
-#define KS_JOBS_RANK_NAME_H
+#ifndef KS_JOBS_PIPELINE_RANK_NAME_H
+#define KS_JOBS_PIPELINE_RANK_NAME_H
 
 #include <stdint.h>
 

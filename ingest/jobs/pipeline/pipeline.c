@@ -1,11 +1,11 @@
-#include "ingest/jobs/pipeline.h"
+#include "ingest/jobs/pipeline/pipeline.h"
 
 #include "ingest/base/memory/heap.h"
 #include "ingest/formats/perf_data/hardware_file.h"
 #include "ingest/input/input.h"
-#include "ingest/jobs/pipeline_archive.h"
-#include "ingest/jobs/pipeline_file.h"
-#include "ingest/jobs/sampler.h"
+#include "ingest/jobs/pipeline/archive.h"
+#include "ingest/jobs/pipeline/file.h"
+#include "ingest/jobs/pipeline/sampler.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "ingest/jobs/window.h"
+#include "ingest/jobs/queue/window.h"
 
 #include "ingest/analysis/analysis.h"
 #include "ingest/analysis/classify/clip.h"

@@ -1,4 +1,4 @@
-#include "ingest/jobs/sampler.h"
+#include "ingest/jobs/pipeline/sampler.h"
 
 #include "ingest/base/monotonic.h"
 #include "ingest/base/thread.h"

@@ -5,7 +5,7 @@
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"
 #include "ingest/input/input.h"
-#include "ingest/jobs/pipeline_file.h"
+#include "ingest/jobs/pipeline/file.h"
 
 #include <stdbool.h>
 

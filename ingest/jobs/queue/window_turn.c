@@ -1,4 +1,4 @@
-#include "ingest/jobs/internal.h"
+#include "ingest/jobs/queue/internal.h"
 
 /* Beside the uploads' budget: two at once take half as much again at the most. */
 #define WINDOWS_AT_ONCE 2

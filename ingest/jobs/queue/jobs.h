@@ -1,14 +1,14 @@
 /* The queue and the workers that carry one received file through everything: read, analyse, store,
  * publish. Thread-safe. Jobs that a crash interrupted are taken up again by jobs_create. */
-#ifndef KS_JOBS_JOBS_H
-#define KS_JOBS_JOBS_H
+#ifndef KS_JOBS_QUEUE_JOBS_H
+#define KS_JOBS_QUEUE_JOBS_H
 
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"
 #include "ingest/base/log.h"
 #include "ingest/base/memory/arena.h"
-#include "ingest/jobs/ahead.h"
-#include "ingest/jobs/pipeline.h"
+#include "ingest/jobs/pipeline/pipeline.h"
+#include "ingest/jobs/queue/ahead.h"
 #include "ingest/store/catalogue/retention.h"
 #include "ingest/store/store.h"
 

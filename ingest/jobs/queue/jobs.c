@@ -1,8 +1,8 @@
-#include "ingest/jobs/jobs.h"
+#include "ingest/jobs/queue/jobs.h"
 
 #include "ingest/base/monotonic.h"
 #include "ingest/base/thread.h"
-#include "ingest/jobs/internal.h"
+#include "ingest/jobs/queue/internal.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 /* The sink that puts what the pipeline hands on into the store. */
-#ifndef KS_JOBS_INTAKE_H
-#define KS_JOBS_INTAKE_H
+#ifndef KS_JOBS_QUEUE_INTAKE_H
+#define KS_JOBS_QUEUE_INTAKE_H
 
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"
-#include "ingest/jobs/internal.h"
+#include "ingest/jobs/queue/internal.h"
 
 #include <stdbool.h>
 #include <stdint.h>

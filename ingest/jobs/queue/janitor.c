@@ -1,8 +1,8 @@
-#include "ingest/jobs/janitor.h"
+#include "ingest/jobs/queue/janitor.h"
 
 #include "ingest/base/monotonic.h"
 #include "ingest/base/thread.h"
-#include "ingest/jobs/internal.h"
+#include "ingest/jobs/queue/internal.h"
 
 #include <stdlib.h>
 #include <string.h>

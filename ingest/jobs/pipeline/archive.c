@@ -1,8 +1,8 @@
-#include "ingest/jobs/pipeline_archive.h"
+#include "ingest/jobs/pipeline/archive.h"
 
 #include "ingest/input/tar.h"
-#include "ingest/jobs/member_names.h"
-#include "ingest/jobs/sampler.h"
+#include "ingest/jobs/pipeline/member_names.h"
+#include "ingest/jobs/pipeline/sampler.h"
 
 #include <string.h>
 

@@ -6,8 +6,8 @@
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"
 #include "ingest/input/input.h"
-#include "ingest/jobs/pipeline.h"
-#include "ingest/jobs/sampler.h"
+#include "ingest/jobs/pipeline/pipeline.h"
+#include "ingest/jobs/pipeline/sampler.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
-#include "ingest/jobs/member_names.h"
+#include "ingest/jobs/pipeline/member_names.h"
 
 #include "ingest/formats/format.h"
-#include "ingest/jobs/rank_name.h"
+#include "ingest/jobs/pipeline/rank_name.h"
 
 #include <stdlib.h>
 #include <string.h>

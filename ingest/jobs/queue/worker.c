@@ -3,9 +3,9 @@
 #include "ingest/base/monotonic.h"
 #include "ingest/input/input.h"
 #include "ingest/input/tar.h"
-#include "ingest/jobs/background.h"
-#include "ingest/jobs/intake.h"
-#include "ingest/jobs/internal.h"
+#include "ingest/jobs/queue/background.h"
+#include "ingest/jobs/queue/intake.h"
+#include "ingest/jobs/queue/internal.h"
 
 #include <errno.h>
 #include <fcntl.h>

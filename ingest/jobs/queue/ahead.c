@@ -1,9 +1,9 @@
-#include "ingest/jobs/ahead.h"
+#include "ingest/jobs/queue/ahead.h"
 
 #include "ingest/base/thread.h"
-#include "ingest/jobs/background.h"
-#include "ingest/jobs/intake.h"
-#include "ingest/jobs/internal.h"
+#include "ingest/jobs/queue/background.h"
+#include "ingest/jobs/queue/intake.h"
+#include "ingest/jobs/queue/internal.h"
 
 #include <fcntl.h>
 #include <pthread.h>

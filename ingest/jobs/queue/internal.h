@@ -1,10 +1,10 @@
 /* What jobs.c (the outside) and worker.c (the inside) share. */
-#ifndef KS_JOBS_INTERNAL_H
-#define KS_JOBS_INTERNAL_H
+#ifndef KS_JOBS_QUEUE_INTERNAL_H
+#define KS_JOBS_QUEUE_INTERNAL_H
 
-#include "ingest/jobs/ahead.h"
-#include "ingest/jobs/janitor.h"
-#include "ingest/jobs/jobs.h"
+#include "ingest/jobs/queue/ahead.h"
+#include "ingest/jobs/queue/janitor.h"
+#include "ingest/jobs/queue/jobs.h"
 
 #include <pthread.h>
 #include <time.h>

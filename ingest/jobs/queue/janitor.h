@@ -2,8 +2,8 @@
  * upload that was published, and once an hour, because runs grow old. Between that it sleeps;
  * without rules it is not there. What came in since the last look stays until the next one, as does
  * what has a job. Inside of the queue; the outside is jobs.h. */
-#ifndef KS_JOBS_JANITOR_H
-#define KS_JOBS_JANITOR_H
+#ifndef KS_JOBS_QUEUE_JANITOR_H
+#define KS_JOBS_QUEUE_JANITOR_H
 
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"

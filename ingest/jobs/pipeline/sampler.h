@@ -1,9 +1,9 @@
 /* Carries an input's own count of bytes into a job's progress while others read it. */
-#ifndef KS_JOBS_SAMPLER_H
-#define KS_JOBS_SAMPLER_H
+#ifndef KS_JOBS_PIPELINE_SAMPLER_H
+#define KS_JOBS_PIPELINE_SAMPLER_H
 
 #include "ingest/input/input.h"
-#include "ingest/jobs/pipeline.h"
+#include "ingest/jobs/pipeline/pipeline.h"
 
 #include <pthread.h>
 #include <stdbool.h>

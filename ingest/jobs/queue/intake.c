@@ -1,4 +1,4 @@
-#include "ingest/jobs/intake.h"
+#include "ingest/jobs/queue/intake.h"
 
 #include "ingest/formats/event_log/relay.h"
 #include "ingest/store/store_events.h"

@@ -1,4 +1,4 @@
-#include "ingest/jobs/background.h"
+#include "ingest/jobs/queue/background.h"
 
 #ifdef __linux__
 #include <sys/resource.h>

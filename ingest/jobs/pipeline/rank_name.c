@@ -1,4 +1,4 @@
-#include "ingest/jobs/rank_name.h"
+#include "ingest/jobs/pipeline/rank_name.h"
 
 #include <string.h>
 
