@@ -1,8 +1,9 @@
 /* The operator tree of a trace: its threads, what lies below a node, the nodes of a name. */
+#include "ingest/query/views/call_tree.h"
+
 #include "api/call.h"
 #include "api/handlers.h"
 #include "api/rows.h"
-#include "ingest/query/call_tree_query.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #define KS_API_COMPARE_BODY_H
 
 #include "api/call.h"
-#include "ingest/query/compare_query.h"
+#include "ingest/query/compare/compare_query.h"
 
 #include <stdbool.h>
 

@@ -5,7 +5,7 @@
 #include "api/rows.h"
 #include "api/table_answer.h"
 #include "api/table_params.h"
-#include "ingest/query/name_diff.h"
+#include "ingest/query/compare/name_diff.h"
 
 #include <inttypes.h>
 #include <math.h>

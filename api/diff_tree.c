@@ -1,7 +1,7 @@
 /* Two traces laid beside each other by their call trees: a node and its children. */
 #include "api/diff_common.h"
 #include "api/handlers.h"
-#include "ingest/query/tree_query.h"
+#include "ingest/query/compare/tree_query.h"
 
 #include <inttypes.h>
 

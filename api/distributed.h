@@ -4,7 +4,7 @@
 
 #include "api/worker_place.h"
 #include "ingest/base/text/json_write.h"
-#include "ingest/query/distributed_query.h"
+#include "ingest/query/views/distributed.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -6,7 +6,7 @@
 #include "api/rows.h"
 #include "api/table_answer.h"
 #include "api/table_params.h"
-#include "ingest/query/kernel_match.h"
+#include "ingest/query/views/kernel_match.h"
 
 #include <math.h>
 #include <stdlib.h>

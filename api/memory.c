@@ -1,11 +1,12 @@
 /* Memory of a device: what operators took and kept, and the blocks that stand out. */
+#include "ingest/query/views/memory.h"
+
 #include "api/handlers.h"
 #include "api/memory_common.h"
 #include "api/pick.h"
 #include "api/rows.h"
 #include "api/table_answer.h"
 #include "api/table_params.h"
-#include "ingest/query/memory_query.h"
 
 #define LIMIT_DEFAULT 1000
 

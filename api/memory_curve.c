@@ -1,7 +1,7 @@
 /* What was allocated and reserved over time, a curve a device. */
 #include "api/handlers.h"
 #include "api/memory_common.h"
-#include "ingest/query/memory_query.h"
+#include "ingest/query/views/memory.h"
 
 #define POINTS_DEFAULT 2000
 #define POINTS_MIN 4

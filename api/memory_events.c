@@ -4,7 +4,7 @@
 #include "api/pick.h"
 #include "api/table_answer.h"
 #include "api/table_params.h"
-#include "ingest/query/memory_query.h"
+#include "ingest/query/views/memory.h"
 
 #define LIMIT_DEFAULT 1000
 

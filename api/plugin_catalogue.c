@@ -4,7 +4,7 @@
 #include "api/plugin_common.h"
 #include "api/scope.h"
 #include "api/table_params.h"
-#include "ingest/query/run_views.h"
+#include "ingest/query/views/run_views.h"
 
 #include <stdlib.h>
 #include <string.h>

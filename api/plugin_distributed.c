@@ -3,8 +3,8 @@
 #include "api/plugin_common.h"
 #include "api/worker_place.h"
 #include "ingest/base/text/num.h"
-#include "ingest/query/distributed_query.h"
-#include "ingest/query/run_views.h"
+#include "ingest/query/views/distributed.h"
+#include "ingest/query/views/run_views.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #include "api/plugin_common.h"
 #include "api/table_params.h"
 #include "ingest/base/text/num.h"
-#include "ingest/query/memory_query.h"
+#include "ingest/query/views/memory.h"
 
 #include <math.h>
 #include <stdio.h>

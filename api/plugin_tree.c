@@ -2,7 +2,7 @@
  */
 #include "api/handlers.h"
 #include "api/plugin_common.h"
-#include "ingest/query/tree_query.h"
+#include "ingest/query/compare/tree_query.h"
 
 /* ---- tree ---- */
 

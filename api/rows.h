@@ -5,7 +5,7 @@
 
 #include "api/field.h"
 #include "ingest/model/results/results.h"
-#include "ingest/query/kernel_match.h"
+#include "ingest/query/views/kernel_match.h"
 
 #include <stdint.h>
 

@@ -3,7 +3,7 @@
 #include "api/handlers.h"
 #include "api/timeline_common.h"
 #include "ingest/base/text/utf8.h"
-#include "ingest/query/timeline_query.h"
+#include "ingest/query/timeline/query.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

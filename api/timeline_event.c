@@ -1,7 +1,7 @@
 /* One event with everything it says and everything it hangs together with. */
 #include "api/handlers.h"
 #include "api/timeline_common.h"
-#include "ingest/query/timeline_query.h"
+#include "ingest/query/timeline/query.h"
 #include "ingest/store/events/documents/json_members.h"
 
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* Two sides compared without a server. */
 #include "api/comparison_text.h"
 #include "ingest/base/text/json_write.h"
-#include "ingest/query/compare_query.h"
+#include "ingest/query/compare/compare_query.h"
 #include "server/commands.h"
 #include "server/gate.h"
 #include "server/side.h"

@@ -3,7 +3,7 @@
 #include "api/comparison_words.h"
 #include "api/tabulate.h"
 #include "ingest/base/text/json_write.h"
-#include "ingest/query/compare_query.h"
+#include "ingest/query/compare/compare_query.h"
 #include "tests/unit/ingest/compare_fixture.h"
 #include "tests/unit/ingest/table_fixture.h"
 

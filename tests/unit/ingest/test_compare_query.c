@@ -1,5 +1,5 @@
 /* Stored traces compared: the comparison is kept, and its chart is read back. */
-#include "ingest/query/compare_query.h"
+#include "ingest/query/compare/compare_query.h"
 #include "tests/unit/ingest/compare_fixture.h"
 #include "tests/unit/ingest/store_fixture.h"
 

@@ -1,5 +1,5 @@
 /* Kernels of a trace beside what the kernel tables of its run measured. */
-#include "ingest/query/kernel_match.h"
+#include "ingest/query/views/kernel_match.h"
 #include "store_fixture.h"
 
 #include <math.h>

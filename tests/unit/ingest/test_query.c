@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 /* Behind the headers that it needs. */
-#include "ingest/query/run_views.h"
+#include "ingest/query/views/run_views.h"
 
 #include <cmocka.h>
 

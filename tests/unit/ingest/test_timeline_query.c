@@ -1,5 +1,5 @@
 /* Windows of a timeline against what a plain look at all items says. */
-#include "ingest/query/timeline_query.h"
+#include "ingest/query/timeline/query.h"
 #include "tests/unit/ingest/event_fixture.h"
 #include "tests/unit/ingest/made_timeline.h"
 

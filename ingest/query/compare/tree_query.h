@@ -1,6 +1,6 @@
 /* Call trees of stored traces: one, or two laid beside each other (SPEC_tb section 16). */
-#ifndef KS_QUERY_TREE_QUERY_H
-#define KS_QUERY_TREE_QUERY_H
+#ifndef KS_QUERY_COMPARE_TREE_QUERY_H
+#define KS_QUERY_COMPARE_TREE_QUERY_H
 
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"

@@ -1,4 +1,4 @@
-#include "ingest/query/timeline_locate.h"
+#include "ingest/query/timeline/locate.h"
 
 #include "ingest/store/store_timeline.h"
 

@@ -1,7 +1,7 @@
 /* The distributed view of a span, put together from what each worker's trace holds (SPEC_tb section
  * 15). */
-#ifndef KS_QUERY_DISTRIBUTED_QUERY_H
-#define KS_QUERY_DISTRIBUTED_QUERY_H
+#ifndef KS_QUERY_VIEWS_DISTRIBUTED_H
+#define KS_QUERY_VIEWS_DISTRIBUTED_H
 
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"

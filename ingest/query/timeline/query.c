@@ -1,6 +1,6 @@
-#include "ingest/query/timeline_query.h"
+#include "ingest/query/timeline/query.h"
 
-#include "ingest/query/timeline_window.h"
+#include "ingest/query/timeline/window.h"
 #include "ingest/store/store_timeline.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "ingest/query/memory_query.h"
+#include "ingest/query/views/memory.h"
 
 #include "ingest/analysis/memory/view.h"
 #include "ingest/analysis/util/lttb.h"

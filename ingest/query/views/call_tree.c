@@ -1,4 +1,4 @@
-#include "ingest/query/call_tree_query.h"
+#include "ingest/query/views/call_tree.h"
 
 #include "ingest/store/db/match.h"
 

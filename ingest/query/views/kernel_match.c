@@ -5,10 +5,10 @@
  *
  * Everything is sorted once and looked up by bisection: a table may have 100 000 launches, and a
  * page of kernels asks at each request. */
-#include "ingest/query/kernel_match.h"
+#include "ingest/query/views/kernel_match.h"
 
 #include "ingest/analysis/kernel_utilisation/kernel_use.h"
-#include "ingest/query/kernel_measured.h"
+#include "ingest/query/views/kernel_measured.h"
 
 #include <math.h>
 #include <stdlib.h>

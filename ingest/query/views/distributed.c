@@ -1,4 +1,4 @@
-#include "ingest/query/distributed_query.h"
+#include "ingest/query/views/distributed.h"
 
 #include "ingest/analysis/collectives/distributed.h"
 

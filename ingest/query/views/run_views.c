@@ -1,4 +1,4 @@
-#include "ingest/query/run_views.h"
+#include "ingest/query/views/run_views.h"
 
 bool query_span_is_distributed(const struct store_trace *traces, size_t count, int64_t span)
 {

@@ -6,7 +6,7 @@
 #include "ingest/base/err.h"
 #include "ingest/base/memory/arena.h"
 #include "ingest/model/timeline.h"
-#include "ingest/query/timeline_merge.h"
+#include "ingest/query/timeline/merge.h"
 #include "ingest/store/store.h"
 
 #include <stdbool.h>

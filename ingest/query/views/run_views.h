@@ -1,6 +1,6 @@
 /* What a run as a whole can show: views that need several traces together. */
-#ifndef KS_QUERY_RUN_VIEWS_H
-#define KS_QUERY_RUN_VIEWS_H
+#ifndef KS_QUERY_VIEWS_RUN_VIEWS_H
+#define KS_QUERY_VIEWS_RUN_VIEWS_H
 
 #include "ingest/store/store.h"
 

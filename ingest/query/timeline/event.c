@@ -1,6 +1,6 @@
 #include "ingest/model/timeline.h"
-#include "ingest/query/timeline_locate.h"
-#include "ingest/query/timeline_query.h"
+#include "ingest/query/timeline/locate.h"
+#include "ingest/query/timeline/query.h"
 #include "ingest/store/store_events.h"
 #include "ingest/store/store_timeline.h"
 

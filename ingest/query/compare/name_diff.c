@@ -1,4 +1,4 @@
-#include "ingest/query/name_diff.h"
+#include "ingest/query/compare/name_diff.h"
 
 #include "ingest/base/ns.h"
 #include "ingest/base/text/strtab.h"

@@ -1,7 +1,7 @@
 /* Kernels of a profiler trace beside the utilisation that a kernel table of the same run measured.
  */
-#ifndef KS_QUERY_KERNEL_MATCH_H
-#define KS_QUERY_KERNEL_MATCH_H
+#ifndef KS_QUERY_VIEWS_KERNEL_MATCH_H
+#define KS_QUERY_VIEWS_KERNEL_MATCH_H
 
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"

@@ -1,6 +1,6 @@
 /* Comparisons of stored traces, and of results at hand (the command line). */
-#ifndef KS_QUERY_COMPARE_QUERY_H
-#define KS_QUERY_COMPARE_QUERY_H
+#ifndef KS_QUERY_COMPARE_COMPARE_QUERY_H
+#define KS_QUERY_COMPARE_COMPARE_QUERY_H
 
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"

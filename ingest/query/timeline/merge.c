@@ -1,7 +1,7 @@
-#include "ingest/query/timeline_merge.h"
+#include "ingest/query/timeline/merge.h"
 
 #include "ingest/model/timeline.h"
-#include "ingest/query/timeline_query.h"
+#include "ingest/query/timeline/query.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "ingest/query/kernel_measured.h"
+#include "ingest/query/views/kernel_measured.h"
 
 #include "ingest/analysis/kernel_utilisation/kernel_use.h"
 

@@ -1,5 +1,5 @@
 #include "ingest/model/timeline.h"
-#include "ingest/query/timeline_window.h"
+#include "ingest/query/timeline/window.h"
 #include "ingest/store/store_timeline.h"
 
 /* The search for one track: back in time, on ever coarser levels. */

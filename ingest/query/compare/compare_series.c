@@ -1,5 +1,5 @@
 /* Beta over time, read back from the compared traces. */
-#include "ingest/query/compare_query.h"
+#include "ingest/query/compare/compare_query.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "ingest/query/compare_query.h"
+#include "ingest/query/compare/compare_query.h"
 
 #include "ingest/analysis/compare/compare.h"
 #include "ingest/base/text/buf.h"

@@ -1,7 +1,7 @@
 /* Two traces laid beside each other by name: operators and kernels that both have, that one side
  * added, that one side lost. */
-#ifndef KS_QUERY_NAME_DIFF_H
-#define KS_QUERY_NAME_DIFF_H
+#ifndef KS_QUERY_COMPARE_NAME_DIFF_H
+#define KS_QUERY_COMPARE_NAME_DIFF_H
 
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"

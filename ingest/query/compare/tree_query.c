@@ -1,4 +1,4 @@
-#include "ingest/query/tree_query.h"
+#include "ingest/query/compare/tree_query.h"
 
 #include "ingest/analysis/compare/diff.h"
 

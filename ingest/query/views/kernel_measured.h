@@ -1,9 +1,9 @@
 /* What the kernel tables of a run measured, put together by cleaned name, and by name, grid and
  * block: one half of query_kernel_match. */
-#ifndef KS_QUERY_KERNEL_MEASURED_H
-#define KS_QUERY_KERNEL_MEASURED_H
+#ifndef KS_QUERY_VIEWS_KERNEL_MEASURED_H
+#define KS_QUERY_VIEWS_KERNEL_MEASURED_H
 
-#include "ingest/query/kernel_match.h"
+#include "ingest/query/views/kernel_match.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* Memory views of a stored trace, whole or of a window: the stored call tree and memory records
  * through the same analysis as everywhere (SPEC_tb section 13). */
-#ifndef KS_QUERY_MEMORY_QUERY_H
-#define KS_QUERY_MEMORY_QUERY_H
+#ifndef KS_QUERY_VIEWS_MEMORY_H
+#define KS_QUERY_VIEWS_MEMORY_H
 
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"

@@ -1,7 +1,7 @@
 /* Parts of a stored call tree: what lies below a node, and the nodes of a name. Pure functions over
  * a tree; everything they answer lies in the arena. */
-#ifndef KS_QUERY_CALL_TREE_QUERY_H
-#define KS_QUERY_CALL_TREE_QUERY_H
+#ifndef KS_QUERY_VIEWS_CALL_TREE_H
+#define KS_QUERY_VIEWS_CALL_TREE_H
 
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"
