@@ -1,5 +1,5 @@
 /* Two sides compared without a server. */
-#include "api/comparison_text.h"
+#include "api/comparison/text.h"
 #include "ingest/base/text/json_write.h"
 #include "ingest/query/compare/compare_query.h"
 #include "server/commands.h"

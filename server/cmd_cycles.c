@@ -1,4 +1,4 @@
-#include "api/cycles_text.h"
+#include "api/views/cycles_text.h"
 #include "ingest/jobs/pipeline/pipeline.h"
 #include "server/commands.h"
 #include "server/side.h"

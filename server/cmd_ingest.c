@@ -1,7 +1,7 @@
 /* Loading files without HTTP. All are handed in first, so that the workers have something to choose
  * from; then their results are printed in the order of the command line. */
-#include "api/upload_name.h"
-#include "api/upload_project.h"
+#include "api/upload/name.h"
+#include "api/upload/project.h"
 #include "ingest/jobs/queue/jobs.h"
 #include "ingest/store/store.h"
 #include "server/commands.h"

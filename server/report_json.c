@@ -1,4 +1,4 @@
-#include "api/render.h"
+#include "api/table/render.h"
 #include "server/report.h"
 
 #include <stddef.h>

@@ -1,8 +1,8 @@
 /* A report for people: the answers in the order in which they are asked for. Step time and where it
  * goes, devices, the worst operators and kernels, advice, and what is wrong with the trace itself.
  */
-#include "api/comparison_text.h"
-#include "api/render.h"
+#include "api/comparison/text.h"
+#include "api/table/render.h"
 #include "server/prose.h"
 #include "server/report.h"
 

@@ -1,5 +1,5 @@
 #include "api/api.h"
-#include "api/metrics.h"
+#include "api/service/metrics.h"
 #include "ingest/base/monotonic.h"
 #include "ingest/jobs/queue/jobs.h"
 #include "ingest/store/store.h"

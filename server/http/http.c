@@ -1,6 +1,6 @@
 #include "server/http/http.h"
 
-#include "api/metrics.h"
+#include "api/service/metrics.h"
 #include "ingest/base/monotonic.h"
 #include "server/http/clients.h"
 #include "server/http/door.h"

@@ -1,4 +1,4 @@
-/* What the section "Verdict" of our own reports says (api/comparison_markdown.c); the reference's
+/* What the section "Verdict" of our own reports says (api/comparison/markdown.c); the reference's
  * have none. */
 #ifndef KS_FORMATS_COMPARISON_REPORT_VERDICT_H
 #define KS_FORMATS_COMPARISON_REPORT_VERDICT_H

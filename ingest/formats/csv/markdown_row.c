@@ -50,7 +50,7 @@ static void join_first(struct markdown_row *row, size_t columns)
     row->cell_count = columns;
 }
 
-/* The character for which our writer puts an entity (api/tabulate.h); 0: none begins here. */
+/* The character for which our writer puts an entity (api/table/tabulate.h); 0: none begins here. */
 static char entity_at(const char *at, const char *end, size_t *len)
 {
     static const struct {

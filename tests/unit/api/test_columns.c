@@ -1,5 +1,5 @@
 /* Arrays of numbers, written by hand. */
-#include "api/columns.h"
+#include "api/table/columns.h"
 #include "tests/unit/base/unit.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* A comparison in words and tables: CSV, Markdown, plain text, JSON. */
-#include "api/comparison_text.h"
-#include "api/comparison_words.h"
-#include "api/tabulate.h"
+#include "api/comparison/text.h"
+#include "api/comparison/words.h"
+#include "api/table/tabulate.h"
 #include "ingest/base/text/json_write.h"
 #include "ingest/query/compare/compare_query.h"
 #include "tests/unit/ingest/compare_fixture.h"

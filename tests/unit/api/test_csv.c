@@ -1,5 +1,5 @@
-#include "api/csv.h"
-#include "api/field.h"
+#include "api/table/csv.h"
+#include "api/table/field.h"
 
 #include <math.h>
 #include <setjmp.h>

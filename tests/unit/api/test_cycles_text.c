@@ -1,5 +1,5 @@
 /* Cycles as CSV and JSON. */
-#include "api/cycles_text.h"
+#include "api/views/cycles_text.h"
 #include "tests/unit/base/unit.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-#include "api/multipart.h"
-#include "api/multipart_header.h"
+#include "api/upload/multipart.h"
+#include "api/upload/multipart_header.h"
 #include "ingest/base/text/buf.h"
 
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-#include "api/plugin_common.h"
+#include "api/tb_plugin/common.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-#include "api/upload_name.h"
+#include "api/upload/name.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* Figures of a window of a trace: analysed of a part, stored of the whole, and the same. */
-#include "api/rows.h"
+#include "api/table/rows.h"
 #include "ingest/jobs/queue/window.h"
 #include "view_traces.h"
 
