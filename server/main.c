@@ -1,7 +1,7 @@
 /* One program: the words after its name choose what it does. */
-#include "server/commands.h"
-#include "server/options.h"
-#include "server/text.h"
+#include "server/cli/commands.h"
+#include "server/cli/text.h"
+#include "server/options/options.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-#include "server/access.h"
-#include "server/credentials.h"
+#include "server/auth/access.h"
+#include "server/auth/credentials.h"
 #include "tests/unit/base/unit.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* Who may connect and what may last long, on sockets of the test's own. */
-#include "server/http/clients.h"
+#include "server/guard/clients.h"
 #include "tests/unit/base/unit.h"
 
 #include <arpa/inet.h>

@@ -1,4 +1,4 @@
-#include "server/gate.h"
+#include "server/options/gate.h"
 #include "tests/unit/base/unit.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* The door on a real port, with an interface of a few routes behind it. */
-#include "server/http/http.h"
+#include "server/http.h"
 #include "tests/unit/base/unit.h"
 #include "tests/unit/server/client.h"
 

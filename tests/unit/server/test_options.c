@@ -1,6 +1,6 @@
 #include "ingest/model/results/comparison.h"
-#include "server/options.h"
-#include "server/options_value.h"
+#include "server/options/options.h"
+#include "server/options/options_value.h"
 #include "tests/unit/base/unit.h"
 
 #include <string.h>

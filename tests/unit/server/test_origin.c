@@ -1,4 +1,4 @@
-#include "server/http/origin.h"
+#include "server/guard/origin.h"
 #include "tests/unit/base/unit.h"
 
 static void loopback_names_this_machine(void **state)

@@ -1,5 +1,5 @@
 /* Files that are packed while they are made: whole in any client's hands, or visibly broken off. */
-#include "server/http/http.h"
+#include "server/http.h"
 #include "server/http/pack.h"
 #include "tests/unit/base/unit.h"
 #include "tests/unit/server/client.h"

@@ -1,4 +1,4 @@
-#include "server/http/remote.h"
+#include "server/guard/remote.h"
 #include "tests/unit/base/unit.h"
 
 static void the_address_that_a_trusted_proxy_names(void **state)

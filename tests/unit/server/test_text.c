@@ -1,5 +1,5 @@
-#include "server/report_table.h"
-#include "server/text.h"
+#include "server/cli/report/table.h"
+#include "server/cli/text.h"
 #include "tests/unit/base/unit.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-#include "server/throttle.h"
+#include "server/guard/throttle.h"
 #include "tests/unit/base/unit.h"
 
 #include <stdio.h>
