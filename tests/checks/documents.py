@@ -38,7 +38,7 @@ def sources_of(tests):
         elif function:
             checks.append(function[0])
         else:
-            units.append(next(ROOT.glob('tests/unit/*/%s.c' % name)).read_text())
+            units.append(read('tests/unit/%s.c' % name))
     return ''.join(checks), ''.join(units)
 
 
