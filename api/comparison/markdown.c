@@ -1,4 +1,4 @@
-/* The report as the reference writes it (SPEC_compare sections 2, 3, 7 and 8): the same sections,
+/* The report as the reference writes it [CMP-2f] [CMP-3] [CMP-7] [CMP-8]: the same sections,
  * figures and tables, in words of our own; our sections stand before the table. */
 #include "api/comparison/columns.h"
 #include "api/comparison/text.h"

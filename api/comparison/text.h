@@ -1,6 +1,6 @@
 /* A comparison as a table or a report, for the API and the command line: the reference's CSV
- * columns and Markdown sections (SPEC_compare 3 and 5 to 8) with ours behind them, and plain text
- * for a terminal. */
+ * columns [CMP-5a] and Markdown sections [CMP-7e] with ours behind them, and plain text for a
+ * terminal. */
 #ifndef KS_API_COMPARISON_TEXT_H
 #define KS_API_COMPARISON_TEXT_H
 
@@ -17,9 +17,9 @@ void comparison_csv(struct buf *out, const struct comparison *const *items, size
 
 /* Of a table in Markdown; what is left out is said below it. */
 #define COMPARISON_MARKDOWN_ROWS_MAX ((size_t)5000)
-/* First line `# Strict Performance Comparison: <title> (PID: P)` or the cross one; sections 1, 2,
- * 3, Overview, Key Findings, table, legend; ours (verdict, new and gone functions) in sections
- * between findings and table. In names a bar is escaped and a control character becomes a blank. */
+/* First line `# Strict Performance Comparison: <title> (PID: P)` or the cross one [CMP-2f]; then
+ * the sections in their order [CMP-7e]; ours (verdict, new and gone functions) in sections between
+ * findings and table. In names a bar is escaped and a control character becomes a blank. */
 void comparison_markdown(struct buf *out, const struct comparison *comparison);
 /* For reading on a terminal: verdict, summary, findings, the `row_limit` first rows. Control
  * characters become blanks. */

@@ -26,7 +26,7 @@ void words_recommendation(struct buf *out,
 /* The verdict and the figures it rests on. No names, hence no markup. */
 void words_verdict(struct buf *out, const struct comparison *comparison);
 
-/* A row is significant from here on, and so is p (SPEC_compare section 7). */
+/* A row is significant from here on, and so is p [CMP-7a] [CMP-7c]. */
 #define WORDS_SCORE_MIN 10.0
 #define WORDS_P_MAX 0.05
 

@@ -23,7 +23,7 @@ void render_kernel(struct json_write *w, const struct kernel_row *row, double sh
 /* [{code, message, count, first_offset}], only those that happened. */
 void render_warnings(struct json_write *w, const struct warnings *warnings);
 
-/* Whether the plugin shows a role of these results (SPEC_tb section 8). */
+/* Whether the plugin shows a role of these results [TB-8a]. */
 bool render_shows_role(const struct trace_results *results, enum role role);
 /* Whether it shows device columns at all. */
 bool render_shows_device(const struct trace_results *results);

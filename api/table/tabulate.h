@@ -1,5 +1,5 @@
-/* Markdown tables as the reference's report has them (SPEC_compare section 8): which columns are
- * numbers, how they are printed and aligned is decided by what stands in their cells. */
+/* Markdown tables as the reference's report has them [CMP-8]: which columns are numbers, how they
+ * are printed and aligned is decided by what stands in their cells. */
 #ifndef KS_API_TABLE_TABULATE_H
 #define KS_API_TABLE_TABULATE_H
 

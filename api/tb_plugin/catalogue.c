@@ -1,4 +1,4 @@
-/* runs, views, workers, spans: what there is to ask for. */
+/* runs, views, workers, spans: what there is to ask for [TB-2]. */
 #include "api/call.h"
 #include "api/handlers.h"
 #include "api/scope.h"

@@ -1,4 +1,4 @@
-/* The plugin's distributed routes (SPEC_tb section 15, completions 15.x). */
+/* The plugin's distributed routes [TB-15]. */
 #include "ingest/query/views/distributed.h"
 
 #include "api/handlers.h"
@@ -24,7 +24,7 @@ static bool is_of_span(struct api_call *call, const struct store_trace *trace, c
            (is_default && strcmp(span, "1") == 0);
 }
 
-/* The view exists where all workers of the span agree. */
+/* The view exists where all workers of the span agree [TB-15b]. */
 static bool begin_span(struct api_call *call, struct span_request *request, struct err *err)
 {
     const char *span = query_string_get(&call->query, "span");
@@ -118,7 +118,7 @@ static void put_parts(struct json_write *w,
     jw_array_end(w);
 }
 
-/* Means over the worker's steps, cut to integers. */
+/* Means over the worker's steps, cut to integers [TB-15c]. */
 static void put_mean(struct json_write *w,
                      const struct query_distributed *view,
                      const struct step_table *table,
@@ -147,7 +147,7 @@ static void put_mean(struct json_write *w,
     jw_array_end(w);
 }
 
-/* Steps in the order in which the workers' steps meet them. */
+/* Steps in the order in which the workers' steps meet them [TB-15c]. */
 static void put_steps(struct json_write *w,
                       const struct query_distributed *view,
                       const struct step_table *table)
@@ -360,7 +360,7 @@ static void put_process(struct json_write *w,
     jw_object_end(w);
 }
 
-/* Nodes in the order of their first workers. */
+/* Nodes in the order of their first workers [TB-A.distributed_gpuinfo]. */
 static bool
 put_nodes(struct json_write *w, struct api_call *call, const struct query_distributed *view)
 {

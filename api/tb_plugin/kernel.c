@@ -137,7 +137,7 @@ static void put_measure_columns(struct json_write *w, const struct trace_results
     }
 }
 
-/* A weighted mean over kernels without any length is the integer 0 (completion 1.3). */
+/* A weighted mean over kernels without any length is the integer 0 [TB-12a]. */
 static void put_weighted(struct json_write *w, double value, int64_t total_ns)
 {
     if (total_ns == 0) {

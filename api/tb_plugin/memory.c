@@ -1,4 +1,4 @@
-/* The plugin's memory routes (SPEC_tb section 13, completions 13.x). */
+/* The plugin's memory routes [TB-13]. */
 #include "ingest/query/views/memory.h"
 
 #include "api/handlers.h"
@@ -72,7 +72,7 @@ static int64_t clamp_ticks(double ticks)
     return ticks > most ? INT64_MAX : ticks < -most ? INT64_MIN : (int64_t)ticks;
 }
 
-/* Both ends belong to the window. */
+/* Both ends belong to the window [TB-13c]. */
 static bool read_window(struct api_call *call,
                         const struct trace_results *results,
                         struct memory_window *window,
@@ -98,7 +98,7 @@ static bool is_accelerator(const char *device)
     return strncmp(device, "GPU", 3) == 0 || strncmp(device, "MLU", 3) == 0;
 }
 
-/* The first accelerator by name, else the CPU. */
+/* The first accelerator by name, else the CPU [TB-13.2]. */
 static const char *better_default(const char *now, const char *device)
 {
     bool is_first = !is_accelerator(now) || strcmp(device, now) < 0;
@@ -221,8 +221,8 @@ bool plugin_memory(struct api_call *call, struct err *err)
 
 /* ---- memory_curve ---- */
 
-/* Scaled points; with a step before each but the first, so that lines stand still between records.
- */
+/* Scaled points; with a step before each but the first, so that lines stand still between records
+ * [TB-13d]. */
 struct scaled_curve {
     double *x;
     double *allocated;
@@ -449,7 +449,7 @@ static void put_block_columns(struct json_write *w, const struct memory_units *u
     jw_array_end(w);
 }
 
-/* Names of the devices in the order of their first blocks; answers their number. */
+/* Names of the devices in the order of their first blocks; answers their number [TB-13.5]. */
 static size_t list_devices(const char *devices[MEMORY_DEVICES_MAX],
                            const struct memory_block *blocks,
                            size_t count)

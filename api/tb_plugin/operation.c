@@ -12,7 +12,8 @@ static const char *const groups[] = {
     NULL,
 };
 
-/* Rows sorted by one of their times, longest first; equal ones keep their order. */
+/* Rows sorted by one of their times, longest first; equal ones keep their order [TB-11b] [TB-11c].
+ */
 struct sorted_row {
     const struct operator_row *row;
     int64_t time_ns;

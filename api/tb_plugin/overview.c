@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A step without bounds ends at -2^63 and starts at 2^63-1 (completion 1.1): its length is beyond
- * 64 bits, and the mean, a double, is the next power of two. */
+/* A step without bounds ends at -2^63 and starts at 2^63-1 [TB-1.1]: its length is beyond 64 bits,
+ * and the mean, a double, is the next power of two. */
 #define UNDEFINED_TOTAL_TEXT "-18446744073709551615"
 #define UNDEFINED_TOTAL (-18446744073709551616.0)
 #define TOTAL_BYTES 48
@@ -207,7 +207,7 @@ static void put_environments(struct json_write *w,
     jw_array_end(w);
 }
 
-/* A row of the summary whose value is a number and its unit. */
+/* A row of the summary whose value is a number and its unit [TB-10f]. */
 static void put_measured(struct json_write *w, const char *title, double value, const char *unit)
 {
     char number[NUM_TEXT_BYTES];

@@ -1,5 +1,5 @@
 /* The plugin's trace route: the events of the file, with counters of the devices before or behind
- * them (SPEC_tb section 10, completions 10.0). Streamed: neither is ever whole in memory. */
+ * them [TB-10.0]. Streamed: neither is ever whole in memory. */
 #include "api/handlers.h"
 #include "api/tb_plugin/common.h"
 #include "api/timeline/common.h"
@@ -91,7 +91,8 @@ static void put_row(struct trace_stream *s, struct buf *out)
     }
 }
 
-/* A baseline of 1 and 0 gives charts their scale; devices without SM efficiency have none. */
+/* A baseline of 1 and 0 gives charts their scale; devices without SM efficiency have none [TB-10g].
+ */
 static void put_counters(struct trace_stream *s, struct buf *out)
 {
     struct counter_cursor *cursor = &s->cursor;
@@ -148,7 +149,7 @@ static bool closes_the_list(const struct trace_stream *s)
     return at < s->piece_len && s->piece[at] == ']';
 }
 
-/* Whether the counters go before the piece at hand. */
+/* Whether the counters go before the piece at hand [TB-10.0]. */
 static bool is_at_counters(const struct trace_stream *s)
 {
     return s->begun && !s->cursor.ended && (!s->behind_events || closes_the_list(s));

@@ -1,5 +1,4 @@
-/* The plugin's routes over call trees: tree, module, diff, diffnode (SPEC_tb sections 14, 16, 21).
- */
+/* The plugin's routes over call trees: tree, module, diff, diffnode [TB-A.tree] [TB-14] [TB-16]. */
 #include "api/handlers.h"
 #include "api/tb_plugin/common.h"
 #include "ingest/query/compare/tree_query.h"

@@ -1,5 +1,4 @@
-/* Cycles as the perf-data table (SPEC_compare 10, reporting; CONTRACT, cycles), for the API and the
- * command line. */
+/* Cycles as the perf-data table [CMP-10.metrics.10], for the API and the command line. */
 #ifndef KS_API_VIEWS_CYCLES_TEXT_H
 #define KS_API_VIEWS_CYCLES_TEXT_H
 

@@ -16,9 +16,9 @@ struct worker_place {
     const char *process; /* digits */
 };
 
-/* `<node>_<digits>` names node and process, the last such place counts (SPEC_tb sections 15, 21);
- * any other worker is a node of its own, its process the position among the workers. Texts are NULL
- * without memory. */
+/* `<node>_<digits>` names node and process, the last such place counts; any other worker is a node
+ * of its own, its process the position among the workers [TB-15.1b]. Texts are NULL without memory.
+ */
 struct worker_place worker_place_of(struct api_call *call, const char *worker, size_t position);
 /* The rank given at upload, else distributedInfo.rank, else the number behind "rank" in the
  * worker's name (rank_name.h); WORKER_NO_RANK. */

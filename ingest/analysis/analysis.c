@@ -66,7 +66,7 @@ static void set_bounds(struct run *run)
     results->mlu = run->sel.mlu;
 }
 
-/* Section 6, has_…; section 8: a device's columns are shown when it did anything. */
+/* The has_… of [TB-6f]; [TB-8a]: a device's columns are shown when it did anything. */
 static void set_presence(struct run *run)
 {
     struct trace_results *results = run->results;

@@ -1,5 +1,5 @@
-/* From the model to results: pure functions over columns, no JSON, no SQL, no I/O.
- * Definitions: SPEC_tb sections 3 to 12 with completions; corrections of its section 21 win. */
+/* From the model to results: pure functions over columns, no JSON, no SQL, no I/O. Definitions:
+ * [TB-3] to [TB-12]. */
 #ifndef KS_ANALYSIS_ANALYSIS_H
 #define KS_ANALYSIS_ANALYSIS_H
 

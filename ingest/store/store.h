@@ -220,7 +220,7 @@ struct store_trace {
     const char *run;
     const char *worker;
     const char *span_digits; /* "" when the file name has none */
-    int64_t span; /* from 1 over the sorted digit strings of the worker (CONTRACT, Words) */
+    int64_t span;            /* from 1 over the sorted digit strings of the worker [TB-2a] */
     const char *file_name;
     int64_t rank; /* as given at upload; STORE_NO_RANK */
     const char *format;

@@ -143,7 +143,7 @@ static void append_name(char *name, size_t room, const char *text)
     name[len] = '\0';
 }
 
-/* As SPEC_compare section 2 names them, with the kind of the cycles where they are no steps. */
+/* As [CMP-2e] names them, with the kind of the cycles where they are no steps. */
 static void
 name_file(const struct comparison *item, enum report_format format, char name[NAME_MAX_BYTES + 120])
 {

@@ -130,7 +130,7 @@ static bool leave_mirror(void *context, uint32_t mirror)
 
 /* ---- threads ---- */
 
-/* Bounds of the root are those of the thread before the mirrors came (section 21). */
+/* Bounds of the root are those of the thread before the mirrors came [TB-5.2]. */
 static bool write_thread(struct tree_writing *w, uint32_t t)
 {
     const struct op_thread *thread = &w->tree->threads[t];

@@ -91,7 +91,7 @@ static inline int64_t device_total_of(const struct call_rows *rows, uint32_t row
     return op_node_device_total(rows->tree, rows->from[row]);
 }
 
-/* Modules count the work of their direct operators as their own (section 5). */
+/* Modules count the work of their direct operators as their own [TB-5g] [TB-5.3]. */
 static inline int64_t device_self_of(const struct call_rows *rows, uint32_t row)
 {
     uint8_t class = call_row_node(rows, row)->class;

@@ -1,5 +1,5 @@
-/* What the names of events say: the tests on names that sections 3 to 6 of SPEC_tb ask for, each
- * done once a distinct name. */
+/* What the names of events say: the tests on names that [TB-3] to [TB-6] ask for, each done once a
+ * distinct name. */
 #ifndef KS_ANALYSIS_CLASSIFY_NAMES_H
 #define KS_ANALYSIS_CLASSIFY_NAMES_H
 
@@ -19,7 +19,7 @@ enum name_flag {
     NAME_OPTIMIZER = 1 << 5, /* begins `Optimizer.step` */
     NAME_NOT_REAL =
         1 << 6, /* excluded from real operators: `Optimizer.…`, `DataParallel.forward` … */
-    NAME_NCCL = 1 << 7, /* a collective of that library, section 4 */
+    NAME_NCCL = 1 << 7, /* a collective of that library [TB-4g] */
     NAME_GLOO = 1 << 8,
     NAME_CNCL = 1 << 9,
     NAME_DP = 1 << 10,  /* `DataParallel.forward` */

@@ -86,8 +86,8 @@ static enum event_type type_of_class(const struct selection *sel,
     return TYPE_NONE;
 }
 
-/* Lightning's names without their prefix; of a module, what follows its type (section 3). A name
- * without a type stays whole (section 21). */
+/* Lightning's names without their prefix; of a module, what follows its type. A name without a type
+ * stays whole [TB-3d]. */
 static bool strip_lightning_name(struct selection *sel, uint32_t event)
 {
     const char *name = names_text(&sel->names, sel->own_name[event]);

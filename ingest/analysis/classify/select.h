@@ -1,4 +1,4 @@
-/* Which events count and as what (SPEC_tb section 3): types, names, and the order of time. */
+/* Which events count and as what [TB-3]: types, names, and the order of time. */
 #ifndef KS_ANALYSIS_CLASSIFY_SELECT_H
 #define KS_ANALYSIS_CLASSIFY_SELECT_H
 
@@ -57,7 +57,7 @@ struct selection {
     uint32_t *own_name;        /* what `name` points to when it is not the trace's column */
     uint32_t seen_names;       /* enum name_flag of all kept events together */
     bool lightning;            /* `Framework` is pytorch-lightning */
-    bool mlu;                  /* completions 17.1: the rules of the fork apply */
+    bool mlu;                  /* the rules of the fork apply [TB-17.1] */
     bool rounded;              /* times are rounded as the plugin's doubles: see times.h */
     int64_t first_ns, last_ns; /* smallest start and largest end of kept events; 0 without any */
 };
@@ -72,7 +72,7 @@ bool select_events(struct selection *sel,
 bool select_can_round(const struct selection *sel);
 void select_free(struct selection *sel);
 
-/* The types that form the operator tree (section 4). */
+/* The types that form the operator tree [TB-4c]. */
 static inline bool select_is_host(enum event_type type)
 {
     return type >= TYPE_OPERATOR && type <= TYPE_PL_MODULE;

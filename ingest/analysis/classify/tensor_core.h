@@ -7,9 +7,9 @@
 
 #include <stdbool.h>
 
-/* SPEC_tb section 5: the name contains one of the plugin's 18 fragments. */
+/* The name contains one of the plugin's 18 fragments [TB-5f]. */
 bool tensor_core_plugin_kernel(const char *name);
-/* SPEC_tb completions 5.4: the exact name is in the plugin's list. */
+/* The exact name is in the plugin's list [TB-5.4]. */
 bool tensor_core_plugin_operator(const char *name);
 
 /* Ours: matrix instructions of sm70 to sm120 (wmma, mma, wgmma, tcgen05), cuBLAS, cuDNN, CUTLASS 2

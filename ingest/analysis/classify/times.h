@@ -2,12 +2,12 @@
  *
  * A tick is a nanosecond and everything is exact, except in a selection that is `rounded`. The
  * plugin rounds decimal times: it computes every end once, as ts + dur in doubles of microseconds,
- * and all durations but those of the kernel table as end - start (completions 5.1). Ends that are
- * equal in the file so differ in the last bit, an operator that ends with its parent falls out of
- * the tree, sums over many equal durations drift, and times that count from the epoch lose up to
- * 0.25 us each. To answer its scripts as it did, rounded selections have ticks of 2^-20 us, counted
- * from the first event, in which those doubles are whole numbers (but for those below 2^33 us,
- * where they are finer than anything shown); what has to be compared to the last bit has a `_key`.
+ * and all durations but those of the kernel table as end - start [TB-5.1]. Ends that are equal in
+ * the file so differ in the last bit, an operator that ends with its parent falls out of the tree,
+ * sums over many equal durations drift, and times that count from the epoch lose up to 0.25 us
+ * each. To answer its scripts as it did, rounded selections have ticks of 2^-20 us, counted from
+ * the first event, in which those doubles are whole numbers (but for those below 2^33 us, where
+ * they are finer than anything shown); what has to be compared to the last bit has a `_key`.
  * Results keep the ticks: trace_results.ticks_per_us. */
 #ifndef KS_ANALYSIS_CLASSIFY_TIMES_H
 #define KS_ANALYSIS_CLASSIFY_TIMES_H

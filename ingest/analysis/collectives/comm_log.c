@@ -26,7 +26,7 @@ static int64_t type_size(const char *name, size_t len)
     return 0;
 }
 
-/* The size of the next type of a list such as ['float', 'int']; 0 behind its end. */
+/* The size of the next type of a list such as ['float', 'int']; 0 behind its end [TB-15.1c]. */
 static int64_t next_type_size(const char **at)
 {
     const char *begin = *at + strcspn(*at, "'\"");
@@ -51,7 +51,7 @@ static int64_t multiply(int64_t a, int64_t b)
     return b != 0 && a > INT64_MAX / b ? INT64_MAX : a * b;
 }
 
-/* The product of the numbers up to the closing bracket; 1 of none. */
+/* The product of the numbers up to the closing bracket; 1 of none [TB-15.1c]. */
 static int64_t shape_product(const char **at)
 {
     int64_t product = 1;

@@ -1,5 +1,5 @@
-/* The collectives of a trace in order, each with its step, its bytes and its ranges (SPEC_tb
- * section 15, completions 15.1c). */
+/* The collectives of a trace in order, each with its step [TB-15a], its bytes [TB-15.1c] and its
+ * ranges. */
 #ifndef KS_ANALYSIS_COLLECTIVES_COMM_LOG_H
 #define KS_ANALYSIS_COLLECTIVES_COMM_LOG_H
 

@@ -66,7 +66,7 @@ bool comm_ours_collect(struct comm_ours *ours,
                        const struct comms *comms) KS_MUST_USE;
 void comm_ours_free(struct comm_ours *ours);
 
-/* The log, in order of (start, -end) of the anchors: name, step of the anchor as in section 15,
+/* The log, in order of (start, -end) of the anchors: name, step of the anchor as in [TB-15a],
  * process group; size_bytes: elements that the rank gives (gets, where it gives none) x size of the
  * type, else the inputs of the operator as comm_log.h has them; ranges: the device work, or the
  * anchor where there is none. `*out` lies in `arena`; NULL when there is no collective. False

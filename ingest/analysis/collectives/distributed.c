@@ -39,7 +39,7 @@ make_worker(struct distributed_worker *worker, struct arena *arena, const struct
     return true;
 }
 
-/* The shortest of the j-th ranges gives every worker the time of the transfer. */
+/* The shortest of the j-th ranges gives every worker the time of the transfer [TB-15b]. */
 static void match_row(struct distributed *out, const uint32_t *row)
 {
     const struct distributed_worker *workers = out->workers;
@@ -207,7 +207,7 @@ static int by_start(const void *left, const void *right)
     return (a->start > b->start) - (a->start < b->start);
 }
 
-/* The length of ranges merged; they are sorted on the way. */
+/* The length of ranges merged; they are sorted on the way [TB-15.2]. */
 static int64_t merged_length(struct comm_range *ranges, size_t count)
 {
     int64_t length = 0;

@@ -1,5 +1,5 @@
-/* The collectives of several workers laid beside each other (SPEC_tb section 15): how much of each
- * was transfer, and how much waiting for the others. Pure functions over comm logs. */
+/* The collectives of several workers laid beside each other [TB-15]: how much of each was transfer,
+ * and how much waiting for the others. Pure functions over comm logs. */
 #ifndef KS_ANALYSIS_COLLECTIVES_DISTRIBUTED_H
 #define KS_ANALYSIS_COLLECTIVES_DISTRIBUTED_H
 

@@ -92,7 +92,7 @@ static void meet(const struct run *run, struct meeting *meeting, int side, uint3
     }
 }
 
-/* Adds the strict pairs; what is on one side only stays in the meeting. */
+/* Adds the strict pairs; what is on one side only stays in the meeting [CMP-2d]. */
 static bool add_strict(struct run *run, struct meeting *meeting, struct err *err)
 {
     const struct pool_role *roles = run->pool.roles;

@@ -1,5 +1,5 @@
-/* Two sides of cycles compared: SPEC_compare sections 2 to 7, and ours beside them. Pure functions
- * over the rows of model/cycles.h. */
+/* Two sides of cycles compared: [CMP-2] to [CMP-7], and ours beside them. Pure functions over the
+ * rows of model/cycles.h. */
 #ifndef KS_ANALYSIS_COMPARE_COMPARE_H
 #define KS_ANALYSIS_COMPARE_COMPARE_H
 
@@ -35,7 +35,7 @@ struct compare_options {
  * - a function that one side does not have takes COMPARE_APPEARED_PPT_MIN of the other's cycle. */
 #define COMPARE_Q_MAX 0.05
 #define COMPARE_APPEARED_PPT_MIN 1.0
-/* Rows of a higher score are the significant ones of the findings (SPEC_compare section 7). */
+/* Rows of a higher score are the significant ones of the findings [CMP-7a]. */
 #define COMPARE_SCORE_MIN 10.0
 
 /* Sides with many processes have many pairs: more are refused, */
@@ -46,7 +46,7 @@ struct compare_options {
 /* Every pair of roles: a role is a (pid, kind of cycle). Only equal kinds meet, but where no kind
  * is on both sides, steps meet decode cycles (the pair is then one of decode). Of each kind, a pid
  * that both sides have makes a strict pair; every pid only in the base x every pid only in the
- * candidate a cross pair, whose labels end in _pid_N (section 2). Given both pids, just that pair;
+ * candidate a cross pair, whose labels end in _pid_N [CMP-2d]. Given both pids, just that pair;
  * given one, its pairs, or where these rules give it none, it with every pid of the other side.
  *
  * A row whose metric is missing is no row of the reference's report. It is one of ours where

@@ -125,7 +125,7 @@ static bool add_node(struct building *b, const struct diff_node *node)
     return true;
 }
 
-/* Siblings between two points; nothing on either side makes no node. */
+/* Siblings between two points; nothing on either side makes no node [TB-16.1]. */
 static bool
 add_gap(struct building *b, const uint32_t first[DIFF_SIDES], const uint32_t end[DIFF_SIDES])
 {
@@ -204,7 +204,7 @@ static uint32_t find_right(struct building *b, const struct gap *gap, uint32_t g
     return b->first_of[group];
 }
 
-/* Points are found greedily from left to right and never backwards. */
+/* Points are found greedily from left to right and never backwards [TB-16a]. */
 static bool match_gap(struct building *b, const struct gap *gap, bool *any)
 {
     uint32_t at[DIFF_SIDES] = {gap->first[DIFF_LEFT], gap->first[DIFF_RIGHT]};
@@ -240,7 +240,7 @@ static bool expand(struct building *b, uint32_t node)
     return ok;
 }
 
-/* The children of all steps of the first thread, or of its root. */
+/* The children of all steps of the first thread, or of its root [TB-16a]. */
 static bool add_start(struct building *b, int side)
 {
     const struct call_tree *tree = b->out->trees[side];

@@ -1,6 +1,6 @@
-/* Two call trees laid beside each other (SPEC_tb section 16, completions 16.1): the trees of the
- * first threads, matched at the nodes that have a name of their own (steps, modules, their mirrors,
- * optimizers, data loaders). */
+/* Two call trees laid beside each other [TB-16a] [TB-16.1]: the trees of the first threads, matched
+ * at the nodes that have a name of their own (steps, modules, their mirrors, optimizers, data
+ * loaders). */
 #ifndef KS_ANALYSIS_COMPARE_DIFF_H
 #define KS_ANALYSIS_COMPARE_DIFF_H
 

@@ -1,5 +1,5 @@
-/* What is concluded from the rows: findings as the reference picks them (SPEC_compare section 7),
- * what appeared or went, and whether there is a difference at all. */
+/* What is concluded from the rows: findings as the reference picks them [CMP-7b] [CMP-7c], what
+ * appeared or went, and whether there is a difference at all. */
 #include "ingest/analysis/compare/rows.h"
 #include "ingest/analysis/util/sort.h"
 #include "ingest/base/containers/key_map.h"

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-/* A base deviation up to this gives no z-score. */
+/* A base deviation up to this gives no z-score [CMP-4e]. */
 #define DEVIATION_MIN 1e-9
 
 /* ---- the triplets of both roles, one after the other ---- */
@@ -33,8 +33,9 @@ static uint32_t next_key(const struct merge *merge, int side)
     return merge->at[side] < role->triplet_count ? role->triplets[merge->at[side]].key : UINT32_MAX;
 }
 
-/* A row without metric is no row of the reference's report. It stays where it is all there is: in
- * roles without counters, and for what the reference does not know. Nor is one without function. */
+/* A row without metric is no row of the reference's report [CMP-2g]. It stays where it is all there
+ * is: in roles without counters, and for what the reference does not know. Nor is one without
+ * function. */
 static bool
 is_row(const struct merge *merge, uint32_t key, const struct triplet_stats *const sides[SIDE_COUNT])
 {
@@ -220,7 +221,7 @@ static int64_t bits_of(double score)
 }
 
 /* order[i] is the row that comes i-th: by score descending as the reference sorts, scores that are
- * no numbers last. */
+ * no numbers last [CMP-6a]. */
 static uint32_t *order_by_score(const struct comparison_row *rows, size_t count)
 {
     uint32_t *order = scratch_alloc(count, sizeof *order);

@@ -7,7 +7,7 @@
 #include <math.h>
 
 /* Kahan's sum for the mean, Welford's running squares for the deviation: which scores are exact
- * ties depends on the last bits. */
+ * ties depends on the last bits [CMP-4b]. */
 struct moments {
     size_t count;
     double sum, lost;

@@ -7,8 +7,8 @@
 
 enum stat_of { STAT_BETA, STAT_MU, STAT_LOG_MU, STAT_COUNT };
 
-/* One triplet. Means and sample deviations over its rows as SPEC_compare section 4 takes them; 0
- * for no row, a deviation of one row too. */
+/* One triplet. Means and sample deviations over its rows as [CMP-4b] and [CMP-4d] take them; 0 for
+ * no row, a deviation of one row too. */
 struct triplet_stats {
     uint32_t key;
     bool is_operator; /* a row is of a type that the reference does not know */

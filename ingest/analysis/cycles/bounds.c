@@ -1,14 +1,14 @@
-/* From anchors to cycles: SPEC_compare 10, Cycles, with 10a, Kinds and Boundaries. */
+/* From anchors to cycles [CMP-10.cycles.3] [CMP-10a.kinds] [CMP-10a.boundaries]. */
 #include "ingest/analysis/cycles/set.h"
 #include "ingest/analysis/util/sort.h"
 #include "ingest/base/memory/scratch.h"
 #include "ingest/base/ns.h"
 #include "ingest/base/text/num.h"
 
-/* A pause this long, or of five median anchors, breaks a chain. */
+/* A pause this long, or of five median anchors, breaks a chain [CMP-10.cycles.3]. */
 #define PAUSE_MIN_NS INT64_C(50000000)
 #define PAUSE_MEDIANS 5.0
-/* The reference's cycles begin one microsecond behind what they follow. */
+/* The reference's cycles begin one microsecond behind what they follow [CMP-10.cycles.3]. */
 #define AFTER_NS INT64_C(1000)
 
 static struct cycle cycle_between(int64_t start_ns, int64_t end_ns, uint32_t name)
@@ -24,7 +24,8 @@ static struct cycle cycle_between(int64_t start_ns, int64_t end_ns, uint32_t nam
 }
 
 /* Anchors that begin within half the duration of the earliest one left are one prefill, named after
- * the longest; half of it before its start nothing is left. Returns the first anchor behind. */
+ * the longest; half of it before its start nothing is left [CMP-10a.kinds.2]. Returns the first
+ * anchor behind. */
 static uint32_t group_prefills(struct cycle_owners *owners,
                                const struct cycle_events *events,
                                uint32_t first,
@@ -81,7 +82,8 @@ static uint32_t lowest_process(const struct cycle_owners *owners, const struct c
     return lowest;
 }
 
-/* Decodes and steps of the lowest pid, and what has no kind among typed ones: a cycle each. */
+/* Decodes and steps of the lowest pid, and what has no kind among typed ones: a cycle each
+ * [CMP-10a.kinds.2]. */
 static void add_others(struct cycle_set *set,
                        struct cycle_owners *owners,
                        const struct cycle_events *events,
@@ -180,7 +182,7 @@ static bool pause_limit(const struct cycle_set *set, double *limit_ns)
 }
 
 /* A chained cycle begins behind the end of the one before; what is left with no time gets an end
- * before its start. */
+ * before its start [CMP-10a.boundaries.1]. */
 static bool chain_cycles(struct cycle_set *set)
 {
     double limit_ns;

@@ -4,7 +4,7 @@
 #include "ingest/base/memory/scratch.h"
 #include "ingest/base/ns.h"
 
-/* Section 10: a function called not more often is no anchor. */
+/* A function called not more often is no anchor [CMP-10.anchors.1]. */
 #define TOP_CALLS_MIN 2
 /* Totals this close are told apart by the average. */
 #define CLOSE_TOTAL 0.9
@@ -119,7 +119,8 @@ static double average_ns(const struct call_total *total)
     return (double)total->top_ns / total->top_count;
 }
 
-/* The longer total first; of two that are close the one whose calls are longer. */
+/* The longer total first; of two that are close the one whose calls are longer [CMP-10.anchors.1].
+ */
 static int compare_candidates(uint32_t a, uint32_t b, const void *context)
 {
     const struct call_total *totals = context;

@@ -1,5 +1,5 @@
 /* Calls and the calls they stand in, by thread, and which of them repeat: where the anchor of the
- * cycles comes from (SPEC_compare 10 and 10a, Anchors). */
+ * cycles comes from [CMP-10.anchors] [CMP-10a.anchors]. */
 #ifndef KS_ANALYSIS_CYCLES_CALLS_H
 #define KS_ANALYSIS_CYCLES_CALLS_H
 

@@ -35,7 +35,7 @@ static bool by_steps(struct search *s, uint32_t name)
     return find_self_times(s) && cycle_set_steps(&s->set, &s->events, name, s->self_ns);
 }
 
-/* SPEC_compare 10: by the calls of a function. */
+/* By the calls of a function [CMP-10.anchors]. */
 static bool by_anchor(struct search *s, uint32_t anchor)
 {
     struct cycle_owners owners = {0};

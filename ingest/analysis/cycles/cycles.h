@@ -1,16 +1,16 @@
-/* From a trace to its cycles and what each function took of them: SPEC_compare 10 with the
- * corrections of 10a, which win; and, for Kineto traces, cycles by profiler step or annotation.
+/* From a trace to its cycles and what each function took of them: [CMP-10] with the corrections of
+ * [CMP-10a], which win; and, for Kineto traces, cycles by profiler step or annotation.
  *
- *     marker           calls of the function that the user named, by section 10; in a Kineto
+ *     marker           calls of the function that the user named, by [CMP-10]; in a Kineto
  *                      trace, if it is no Python function, the intervals of events of that name
  *     ProfilerStep#N   their intervals
- *     Python function  repeated, at the top: section 10
+ *     Python function  repeated, at the top [CMP-10.anchors]
  *     user annotation  repeated, at the top, no collective: their intervals
  *     none             no rows, CYCLES_NONE
  *
  * Intervals: numbered by start from 1, of the process that has most of them; host events count in
  * the one in which they start, device work in that of the call with its correlation. Operators
- * count with their self time where they start, in section 10's cycles too.
+ * count with their self time where they start, in the cycles of [CMP-10] too.
  *
  * At most a million rows: the cycle that would exceed it and all later ones are left out. A trace
  * in which events overlap cycles so often that it can only be nonsense (cycle_set.h) has none. */

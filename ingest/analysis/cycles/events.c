@@ -278,7 +278,8 @@ static bool keeps_doubles(const struct cycle_events *events)
 
 /* ---- hosts ---- */
 
-/* The host that the event itself names: its argument, else the text of its pid. */
+/* The host that the event itself names: its argument, else the text of its pid [CMP-10a.loading.1].
+ */
 static bool own_host(struct cycle_events *events, uint32_t at, uint32_t *host)
 {
     const struct event_extra *extra = cycle_extra(events, at);
@@ -292,7 +293,7 @@ static bool own_host(struct cycle_events *events, uint32_t at, uint32_t *host)
     return *host != STRTAB_NONE;
 }
 
-/* Events without a host get the one seen last with their pid. */
+/* Events without a host get the one seen last with their pid [CMP-10a.loading.3]. */
 static bool fill_hosts(struct cycle_events *events)
 {
     uint32_t *last = scratch_none(events->process_count);

@@ -1,5 +1,5 @@
 /* The events that the analysis of cycles looks at, in order of time, with what it asks of each:
- * kind of event, process, host, thread, device, correlation (SPEC_compare 10 and 10a, Loading).
+ * kind of event, process, host, thread, device, correlation [CMP-10.loading] [CMP-10a.loading].
  *
  *     position   0     1     2     3 ...      by start; equal starts in file order
  *     row[]      17    4     5     9          the event's row in the trace

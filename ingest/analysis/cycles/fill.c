@@ -1,4 +1,4 @@
-/* What is in each cycle: SPEC_compare 10 and 10a, Boundaries and events.
+/* What is in each cycle [CMP-10.cycles.4] [CMP-10a.boundaries].
  *
  *     owned by an anchor of a cycle   whole, into that cycle
  *     others of the host              into every cycle they overlap, cut at its boundary
@@ -126,7 +126,7 @@ static uint32_t cycle_of(const struct fill *f, uint32_t at)
     return owner == CYCLE_NONE ? CYCLE_NONE : f->owners->anchors[owner].cycle;
 }
 
-/* Once a cycle; what the cycle's anchor owns is there already. */
+/* Once a cycle; what the cycle's anchor owns is there already [CMP-10a.boundaries.3]. */
 static bool add_launched(struct fill *f, uint32_t cycle, uint32_t call)
 {
     struct device_work *device = &f->device;

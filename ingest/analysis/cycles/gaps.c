@@ -102,7 +102,7 @@ static bool holds_another(const struct anchor_points *points,
     return from < to && extreme_tree_query(&points->greatest_start, from, to) >= start_ns;
 }
 
-/* The highest call above the anchor that holds the same anchors as it. */
+/* The highest call above the anchor that holds the same anchors as it [CMP-10a.owners.1]. */
 static uint32_t outer_call(const struct anchor_points *points,
                            const struct cycle_events *events,
                            const struct cycle_calls *calls,
@@ -213,7 +213,8 @@ static bool gaps_list(struct gaps *gaps,
     return true;
 }
 
-/* The last gap of the process that starts at or before the event, if it holds all of it. */
+/* The last gap of the process that starts at or before the event, if it holds all of it
+ * [CMP-10a.owners.2]. */
 static uint32_t gap_owner(const struct gaps *gaps, const struct cycle_events *events, uint32_t at)
 {
     uint32_t first = gaps->process_first[cycle_process(events, at)];

@@ -1,11 +1,11 @@
-/* Prefill or decode: by the name of the anchor, by names inside, or by duration (SPEC_compare 10,
- * Cycles; 10a, Kinds). */
+/* Prefill or decode: by the name of the anchor, by names inside, or by duration [CMP-10.cycles.2]
+ * [CMP-10a.kinds]. */
 #include "ingest/analysis/cycles/owners.h"
 #include "ingest/analysis/util/sort.h"
 #include "ingest/base/memory/scratch.h"
 #include "ingest/base/text/num.h"
 
-/* Shorter anchors do not tell prefills by their duration. */
+/* Shorter anchors do not tell prefills by their duration [CMP-10a.kinds.3]. */
 #define LONG_ANCHOR_NS INT64_C(1000000)
 #define LONG_ANCHORS_MIN 3
 #define PREFILL_MEDIAN_RATIO 3.0
@@ -30,7 +30,7 @@ static bool has_encode(struct cycle_events *events)
     return false;
 }
 
-/* By the names of all that the anchor owns: prefill wins over decode. */
+/* By the names of all that the anchor owns: prefill wins over decode [CMP-10a.kinds.1]. */
 static bool classify_by_words(struct cycle_owners *owners, struct cycle_events *events)
 {
     uint32_t decode = CYCLE_NAME_DECODE | (has_encode(events) ? 0 : CYCLE_NAME_JUST_DECODE);

@@ -1,6 +1,6 @@
-/* What names and categories say to the analysis of cycles (SPEC_compare 10, 10a): which function
- * type an event has, which words it holds, which metric a counter samples. Each distinct name is
- * looked at once. */
+/* What names and categories say to the analysis of cycles [CMP-10] [CMP-10a]: which function type
+ * an event has, which words it holds, which metric a counter samples. Each distinct name is looked
+ * at once. */
 #ifndef KS_ANALYSIS_CYCLES_NAMES_H
 #define KS_ANALYSIS_CYCLES_NAMES_H
 
@@ -28,7 +28,7 @@ enum cycle_name_flag {
     CYCLE_NAME_JUST_DECODE = 1 << 14,  /* exactly `decode` */
     CYCLE_NAME_ENCODE = 1 << 15,       /* exactly, any case */
     CYCLE_NAME_LAUNCH_EX = 1 << 16,    /* cuLaunchKernelEx */
-    CYCLE_NAME_NEVER_ANCHOR = 1 << 17, /* waiting loops of section 10 */
+    CYCLE_NAME_NEVER_ANCHOR = 1 << 17, /* waiting loops [CMP-10.anchors.1] */
     CYCLE_NAME_STEP = 1 << 18,         /* `ProfilerStep#` and a number */
     CYCLE_NAME_COLLECTIVE = 1 << 19    /* annotation of a collective, `nccl:all_reduce` */
 };
@@ -60,8 +60,8 @@ static inline uint32_t cycle_name_flags(struct cycle_names *names, uint32_t name
     return KS_LIKELY(flags != 0) ? flags : cycle_names_look(names, name);
 }
 
-/* SPEC_compare 10a, Tables. Longer names are cut to `cap` bytes; the answer is `out`, or `name`
- * where nothing changes. */
+/* The short name of [CMP-10a.tables.1]. Longer names are cut to `cap` bytes; the answer is `out`,
+ * or `name` where nothing changes. */
 const char *cycle_simple_name(const char *name, char *out, size_t cap);
 
 #endif

@@ -2,7 +2,8 @@
 
 #include "ingest/base/memory/scratch.h"
 
-/* Calls of a later anchor that tell what the calls before the first one look like. */
+/* Calls of a later anchor that tell what the calls before the first one look like
+ * [CMP-10a.owners.3]. */
 #define USUAL_CALLS 5
 
 #define BELOW_ANCHOR 1u /* the event or one above it has the anchor's name */
@@ -20,8 +21,8 @@ struct search {
 
 /* ---- what hangs under what ---- */
 
-/* The Python call of their process that started last, if it encloses them. Calls hang as they are
- * nested. Calls that start together with an event count as started. */
+/* The Python call of their process that started last, if it encloses them [CMP-10a.owners.4]. Calls
+ * hang as they are nested. Calls that start together with an event count as started. */
 static bool hang_events(struct search *s)
 {
     const struct cycle_events *events = s->events;
@@ -150,7 +151,7 @@ static bool find_usual_names(const struct search *s, bool *is_usual)
 }
 
 /* What ends before the first anchor, from the first usual call on its thread on, is the first
- * anchor's, device work too. */
+ * anchor's, device work too [CMP-10a.owners.3]. */
 static bool own_beginning(struct search *s)
 {
     const struct cycle_events *events = s->events;

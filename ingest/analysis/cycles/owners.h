@@ -1,4 +1,4 @@
-/* Anchors and the events that belong to each (SPEC_compare 10 and 10a, Owners). */
+/* Anchors and the events that belong to each [CMP-10.cycles.1] [CMP-10a.owners]. */
 #ifndef KS_ANALYSIS_CYCLES_OWNERS_H
 #define KS_ANALYSIS_CYCLES_OWNERS_H
 
@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What the events say of which an anchor consists (10a, Kinds). */
+/* What the events say of which an anchor consists [CMP-10a.kinds.1]. */
 enum anchor_kind { ANCHOR_UNTYPED, ANCHOR_PREFILL, ANCHOR_DECODE };
 
 /* A call of the anchor, or of the prefill function, that stands in no call of its own name. */

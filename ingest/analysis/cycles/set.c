@@ -82,7 +82,7 @@ static int64_t distance_ns(const struct cycle *a, const struct cycle *b)
     return apart_ns < 0 ? ns_sub(0, apart_ns) : apart_ns;
 }
 
-/* From first to last: a neighbour that was settled on the way counts. */
+/* From first to last: a neighbour that was settled on the way counts [CMP-10a.kinds.4]. */
 void cycle_set_settle(struct cycle_set *set)
 {
     for (uint32_t i = 0; i < set->count; i++) {

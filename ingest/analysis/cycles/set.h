@@ -71,13 +71,13 @@ bool cycle_set_bound(struct cycle_set *set,
                      struct cycle_owners *owners,
                      const struct cycle_events *events,
                      bool is_typed) KS_MUST_USE;
-/* What is in each cycle (cycle_fill.c): SPEC_compare 10 and 10a, Boundaries and events. */
+/* What is in each cycle (cycle_fill.c) [CMP-10.cycles.4] [CMP-10a.boundaries]. */
 bool cycle_set_fill(struct cycle_set *set,
                     struct cycle_events *events,
                     const struct cycle_owners *owners,
                     const int64_t *self_ns) KS_MUST_USE;
 /* Gives kinds to cycles that have none, from their neighbours; drops those at the beginning that
- * get none (10a, Kinds). Must come after cycle_set_fill and before cycle_set_sort. */
+ * get none [CMP-10a.kinds.4]. Must come after cycle_set_fill and before cycle_set_sort. */
 void cycle_set_settle(struct cycle_set *set);
 /* Cycles that are the intervals of the events with that name, in the process that has most of them;
  * CYCLE_NONE: of the ProfilerStep#N annotations. They hold what starts in them, device work where

@@ -64,7 +64,7 @@ size_t cycle_host_in_pid(const char *text, size_t len, size_t *begin)
     return end - *begin;
 }
 
-/* The first `(digits)`. */
+/* The first `(digits)` [CMP-10.loading.1]. */
 static bool pid_in_parentheses(const char *text, size_t len, int64_t *pid)
 {
     for (size_t i = 0; i < len; i++) {

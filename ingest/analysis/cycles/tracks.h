@@ -1,4 +1,4 @@
-/* What the texts of pid and tid say (SPEC_compare 10, Loading; 10a). */
+/* What the texts of pid and tid say [CMP-10.loading.1] [CMP-10a.loading]. */
 #ifndef KS_ANALYSIS_CYCLES_TRACKS_H
 #define KS_ANALYSIS_CYCLES_TRACKS_H
 

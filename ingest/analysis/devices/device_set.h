@@ -1,5 +1,5 @@
 /* The order in which CPython walks a set of small integers: the plugin prints devices in it
- * (SPEC_tb section 10; {1, 8} gives 8 first). */
+ * ([TB-10a]: {1, 8} gives 8 first). */
 #ifndef KS_ANALYSIS_DEVICES_DEVICE_SET_H
 #define KS_ANALYSIS_DEVICES_DEVICE_SET_H
 

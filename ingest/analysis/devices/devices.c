@@ -18,7 +18,7 @@ struct window {
     const struct selection *sel;
     int64_t start; /* ticks (times.h) */
     int64_t end;
-    double length_us; /* negative when there is no step (completions 1.1) */
+    double length_us; /* negative when there is no step [TB-1.1] */
 };
 
 static int64_t valid_device(const struct trace *trace, uint32_t event)
@@ -118,7 +118,8 @@ static void sweep_to(struct sweep *s, int64_t time, double blocks, const struct 
     s->has_begun = true;
 }
 
-/* The device's kernels with blocks per SM, twice: in order of start and in order of end. */
+/* The device's kernels with blocks per SM, twice: in order of start and in order of end [TB-10c].
+ */
 static uint32_t *sweep_events(const struct by_device *b, int64_t device, uint32_t *count)
 {
     uint32_t all = b->first[device + 1] - b->first[device];
@@ -206,7 +207,7 @@ static void add_tensor_share(struct device_row *row, const struct launched_time 
     row->has |= DEVICE_SUM_HAS_TC_SHARE;
 }
 
-/* The first entry of deviceProperties with the device's id. */
+/* The first entry of deviceProperties with the device's id [TB-10.2]. */
 static bool add_properties(struct device_row *row, struct arena *arena, const struct trace *trace)
 {
     const struct device_properties *found = NULL;
@@ -246,8 +247,7 @@ bool devices_run(struct trace_results *results,
     struct by_device b;
     struct window window = window_of(steps);
     bool is_mlu =
-        kernels->sel
-            ->mlu; /* the fork has no rows of SMs, occupancy and Tensor Cores (section 17) */
+        kernels->sel->mlu; /* the fork has no rows of SMs, occupancy and Tensor Cores [TB-17e] */
     uint8_t ids[DEVICE_SET_IDS];
     bool ok = split_by_device(&b, kernels, &results->warnings);
     size_t count = ok ? device_set_walk(&b.set, ids) : 0;

@@ -1,4 +1,4 @@
-/* How busy each device was (SPEC_tb section 10). */
+/* How busy each device was [TB-10]. */
 #ifndef KS_ANALYSIS_DEVICES_DEVICES_H
 #define KS_ANALYSIS_DEVICES_DEVICES_H
 
@@ -12,7 +12,7 @@
 
 #include <stdbool.h>
 
-/* Kernel time that operators launched: own runtimes of real operators (sections 5, 9.6, 10). */
+/* Kernel time that operators launched: own runtimes of real operators [TB-9f] [TB-10e]. */
 struct launched_time {
     /* ticks (times.h) */
     int64_t total;

@@ -36,7 +36,7 @@ static void add_row(struct counting *c, const struct row *row)
     memcpy(&out->value[i], &row->value, sizeof row->value);
 }
 
-/* The profiler's own range, the last one if it has several. */
+/* The profiler's own range, the last one if it has several [TB-6c]. */
 static bool find_own_range(struct counting *c)
 {
     const struct selection *sel = c->sel;
@@ -82,7 +82,8 @@ static void collect_device(struct counting *c, uint32_t device)
 
 /* ---- utilisation ---- */
 
-/* The smallest power of ten of microseconds that divides the range into at most 100 buckets. */
+/* The smallest power of ten of microseconds that divides the range into at most 100 buckets
+ * [TB-10g]. */
 static int64_t bucket_ticks(const struct counting *c)
 {
     int64_t bucket = c->sel->rounded ? (int64_t)TIMES_TICKS_PER_US : RESULTS_NS_PER_US;
@@ -134,7 +135,8 @@ static bool order_edges(struct counting *c)
     return kernels_sort_by_end(c->events + kept, kept, c->sel);
 }
 
-/* The running sum keeps the error that adding and subtracting leaves, as the plugin's does. */
+/* The running sum keeps the error that adding and subtracting leaves, as the plugin's does
+ * [TB-10.0]. */
 static bool add_sm_efficiency(struct counting *c, uint32_t device)
 {
     const struct selection *sel = c->sel;

@@ -1,4 +1,4 @@
-/* Utilisation and SM efficiency of each device over time (SPEC_tb section 10, last items). */
+/* Utilisation and SM efficiency of each device over time [TB-10g] [TB-10.0]. */
 #ifndef KS_ANALYSIS_DEVICES_GPU_COUNTERS_H
 #define KS_ANALYSIS_DEVICES_GPU_COUNTERS_H
 

@@ -1,4 +1,4 @@
-/* Which devices did any work (SPEC_tb section 15, device information). */
+/* Which devices did any work [TB-15.1b]. */
 #ifndef KS_ANALYSIS_DEVICES_GPUS_H
 #define KS_ANALYSIS_DEVICES_GPUS_H
 

@@ -1,5 +1,5 @@
-/* From a kernel table to its figures: per launch, per kernel, and over all (CONTRACT,
- * kernel-utilisation). */
+/* From a kernel table to its figures: per launch, per kernel, and over all: what api/openapi.json
+ * promises of kernel-utilisation. */
 #ifndef KS_ANALYSIS_KERNEL_UTILISATION_KERNEL_USE_H
 #define KS_ANALYSIS_KERNEL_UTILISATION_KERNEL_USE_H
 

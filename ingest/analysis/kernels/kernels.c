@@ -230,7 +230,8 @@ static bool write_rows(struct trace_results *results,
     return true;
 }
 
-/* Share of the rows' time that is in Tensor Core kernels, by one of the lists. */
+/* Share of the rows' time that is in Tensor Core kernels, by one of the lists [TB-12c] [TB-12.2].
+ */
 static double pie_share(const struct trace_results *results, double *weights, bool by_plugin_list)
 {
     size_t used = 0;
@@ -248,7 +249,7 @@ static double pie_share(const struct trace_results *results, double *weights, bo
     return total_us == 0.0 ? 0.0 : used_us / total_us;
 }
 
-/* Completions 12.3: only kernels with a valid device decide on the columns. */
+/* Only kernels with a valid device decide on the columns [TB-12.3]. */
 static void find_columns(struct trace_results *results, const struct kernels *kernels)
 {
     const struct trace *trace = kernels->sel->trace;

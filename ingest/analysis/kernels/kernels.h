@@ -1,4 +1,4 @@
-/* Kernels by name (SPEC_tb section 12, first half; 18). */
+/* Kernels by name [TB-12a], in the order of [TB-18]. */
 #ifndef KS_ANALYSIS_KERNELS_KERNELS_H
 #define KS_ANALYSIS_KERNELS_KERNELS_H
 

@@ -1,5 +1,4 @@
-/* Kernels by name, operator and launch configuration (SPEC_tb section 12, second half; 17.3 for
- * MLUs). */
+/* Kernels by name, operator and launch configuration [TB-12b], for MLUs [TB-17.3]. */
 #ifndef KS_ANALYSIS_LAUNCHES_LAUNCHES_H
 #define KS_ANALYSIS_LAUNCHES_LAUNCHES_H
 
@@ -12,8 +11,8 @@
 #include <stdbool.h>
 
 /* Fills results.kernel_launches: kernels reached through the tree, by total descending, ties in
- * order of their first kernel. Weighted means use plain sums in that order (completions 12.1).
- * Fills `launched` on the way. False without memory. */
+ * order of their first kernel. Weighted means use plain sums in that order [TB-12.1]. Fills
+ * `launched` on the way. False without memory. */
 bool launches_run(struct trace_results *results,
                   struct texts *texts,
                   const struct op_tree *tree,

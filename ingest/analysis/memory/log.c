@@ -127,7 +127,7 @@ static bool make_columns(struct placing *p)
 }
 
 /* What the name of a device tells; 0: no view shows it. Type 20 stands for an MLU where nothing
- * says that it is something else (completions 17.4). */
+ * says that it is something else [TB-17.4]. */
 static char device_family(const struct placing *p, const struct memory_args *args)
 {
     bool has_type = (args->has & MEMORY_HAS_DEVICE_TYPE) != 0;
@@ -225,7 +225,8 @@ static bool find_device(struct placing *p, const struct memory_args *args, uint3
     return true;
 }
 
-/* The threads of the call tree by their number; a record's tid must be an integer in the file. */
+/* The threads of the call tree by their number; a record's tid must be an integer in the file
+ * [TB-13a]. */
 static bool find_threads(struct placing *p)
 {
     const struct trace *trace = p->sel->trace;
@@ -297,8 +298,8 @@ static bool descend(struct placing *p, uint32_t row)
     return true;
 }
 
-/* The walk only goes forward: leaves what has ended, then enters what runs at that time. Stale
- * before the root begins and after it ends: then nothing is open. */
+/* The walk only goes forward: leaves what has ended, then enters what runs at that time [TB-13a].
+ * Stale before the root begins and after it ends: then nothing is open. */
 static bool walk_to(struct placing *p, uint32_t root, int64_t key)
 {
     const struct call_rows *rows = p->rows;
@@ -371,8 +372,8 @@ static int64_t key_of_addr(int64_t addr)
     return (int64_t)((uint64_t)addr >> 9 | (uint64_t)addr << 55);
 }
 
-/* A release takes the names of the last allocation of its address that is still open. Records
- * without an address belong together. */
+/* A release takes the names of the last allocation of its address that is still open [TB-13b].
+ * Records without an address belong together. */
 static bool name_releases(struct placing *p)
 {
     struct memory_log *log = p->log;

@@ -1,5 +1,5 @@
-/* Places memory records in the call tree and pairs releases with allocations (SPEC_tb section 13).
- */
+/* Places memory records in the call tree [TB-13a] [TB-13b] and pairs releases with allocations
+ * [TB-13e] [TB-13.5b]. */
 #ifndef KS_ANALYSIS_MEMORY_LOG_H
 #define KS_ANALYSIS_MEMORY_LOG_H
 

@@ -63,7 +63,7 @@ static int64_t negated(int64_t size_bytes)
     return size_bytes == INT64_MIN ? INT64_MAX : -size_bytes;
 }
 
-/* A later record of an address that has a place takes the place over. */
+/* A later record of an address that has a place takes the place over [TB-13e] [TB-13.5b]. */
 static bool rest_put(struct rest *rest, int64_t addr, uint32_t at)
 {
     struct id_slot *slot = id_map_add(&rest->by_addr, addr);

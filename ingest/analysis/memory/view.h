@@ -1,6 +1,5 @@
-/* What memory views show, whole or of a window (SPEC_tb section 13): pure functions over the call
- * tree and the memory log. All rows lie in `arena` and refer to names of tree and log. False
- * without memory. */
+/* What memory views show, whole or of a window [TB-13]: pure functions over the call tree and the
+ * memory log. All rows lie in `arena` and refer to names of tree and log. False without memory. */
 #ifndef KS_ANALYSIS_MEMORY_VIEW_H
 #define KS_ANALYSIS_MEMORY_VIEW_H
 

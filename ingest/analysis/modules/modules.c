@@ -170,8 +170,8 @@ static uint32_t member_of(struct frames *f, uint32_t event)
     return slot->value;
 }
 
-/* The module at or above a frame, ID_MAP_NONE when there is none or the parents go in a circle.
- * Each frame is passed once: what was found is noted at all frames on the way. */
+/* The module at or above a frame, ID_MAP_NONE when there is none or the parents go in a circle
+ * [TB-14a]. Each frame is passed once: what was found is noted at all frames on the way. */
 static uint32_t module_at_or_above(struct frames *f, uint32_t start)
 {
     uint32_t event = start;
@@ -190,7 +190,7 @@ static uint32_t module_at_or_above(struct frames *f, uint32_t start)
     return found;
 }
 
-/* From a leaf up: each module's parent is the next module above it. */
+/* From a leaf up: each module's parent is the next module above it [TB-14a]. */
 static bool walk_up(struct frames *f, uint32_t leaf)
 {
     uint32_t below = NO_MEMBER;
@@ -249,7 +249,7 @@ static bool read_python_modules(struct forest *forest, const struct selection *s
 /* ---- the hierarchy by Lightning's names ---- */
 
 /* Text id of a name -> member; what stands before its last dot is its parent, if there is such a
- * module. */
+ * module [TB-14c]. */
 static bool name_parents(struct forest *forest, const struct id_map *by_name)
 {
     for (uint32_t i = 0; i < forest->count; i++) {
@@ -409,7 +409,7 @@ struct calls {
     const struct call_rows *rows;
 };
 
-/* Mirrors of backward modules are not looked into. */
+/* Mirrors of backward modules are not looked into [TB-5.2]. */
 static bool add_thread(struct figures *figures,
                        struct strtab *texts,
                        const struct calls *calls,
@@ -467,7 +467,7 @@ struct writing {
     size_t count;
 };
 
-/* Names lose the prefix wherever it stands. */
+/* Names lose the prefix wherever it stands [TB-14b]. */
 static const char *shown_name(struct arena *arena, const char *name)
 {
     size_t len = strlen(name);
@@ -552,7 +552,7 @@ static int compare_tops(const void *left, const void *right)
     return order != 0 ? order : (a->place > b->place) - (a->place < b->place);
 }
 
-/* The top level stands in order of the shown names. */
+/* The top level stands in order of the shown names [TB-14b]. */
 static bool write_rows(struct writing *w)
 {
     const struct forest *forest = w->forest;

@@ -1,5 +1,5 @@
 /* Modules: their hierarchy from python_function events by Python ids, or from the dotted names of
- * Lightning's, and their figures from the call tree (SPEC_tb sections 14 and 21). */
+ * Lightning's, and their figures from the call tree [TB-14]. */
 #ifndef KS_ANALYSIS_MODULES_MODULES_H
 #define KS_ANALYSIS_MODULES_MODULES_H
 

@@ -1,5 +1,5 @@
-/* The operator view (SPEC_tb section 11): calls of real operators grouped by name, input shape and
- * call stack. */
+/* The operator view [TB-11]: calls of real operators grouped by name, input shape and call stack.
+ */
 #ifndef KS_ANALYSIS_OPERATORS_OPERATORS_H
 #define KS_ANALYSIS_OPERATORS_OPERATORS_H
 

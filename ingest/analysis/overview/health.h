@@ -11,7 +11,7 @@
 #include <stdbool.h>
 
 /* Sets results.views: Kernel when has_kernel, Memory with a memory event, Module (in Lightning
- * traces Lightning) when modules_run found any: the hierarchy of section 14 has a root. */
+ * traces Lightning) when modules_run found any: the hierarchy of [TB-14a] has a root. */
 void health_find_views(struct trace_results *results, const struct selection *sel);
 
 /* Fills results.environment from the trace's metadata. False without memory. */

@@ -51,7 +51,7 @@ static void advise_loader(struct advice *a)
     }
 }
 
-/* Processes of device events: the plugin takes them for devices. */
+/* Processes of device events: the plugin takes them for devices [TB-4a] [TB-9b]. */
 static bool count_used_devices(const struct selection *sel, uint32_t *count)
 {
     const struct trace *trace = sel->trace;
@@ -91,7 +91,7 @@ static bool advise_data_parallel(struct advice *a)
     return true;
 }
 
-/* Capability major.minor, read as a decimal number, is at least 3.5. */
+/* Capability major.minor, read as a decimal number, is at least 3.5 [TB-9c]. */
 static bool knows_nccl(const struct device_properties *device)
 {
     bool is_known = (device->has & DEVICE_HAS_COMPUTE_MAJOR) != 0 &&
@@ -133,7 +133,7 @@ static void advise_communication(struct advice *a)
 }
 
 /* The plugin joins the last id with "and " and no space before it; its answers say `0and 1`, and so
- * do ours. The verb follows the length of the list's text. */
+ * do ours [TB-9e]. The verb follows the length of the list's text. */
 static void advise_utilisation(struct advice *a)
 {
     uint32_t low_count = 0;
@@ -193,7 +193,7 @@ static void advise_tensor_cores(struct advice *a)
                num_round(100 * eligible / total));
 }
 
-/* ---- rule 7: peaks by device id, in the order of their first record (completions 9.2) ---- */
+/* ---- rule 7: peaks by device id, in the order of their first record [TB-9.2] ---- */
 
 struct peaks {
     struct id_map by_id;
@@ -242,7 +242,7 @@ static bool find_peaks(struct peaks *peaks, const struct selection *sel)
     return true;
 }
 
-/* deviceProperties[id] as Python counts: negative from the end. */
+/* deviceProperties[id] as Python counts: negative from the end [TB-9.2]. */
 static const struct device_properties *properties_at(const struct trace *trace, int64_t id)
 {
     int64_t at = id < 0 ? id + trace->device_count : id;

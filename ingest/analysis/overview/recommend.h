@@ -1,4 +1,4 @@
-/* What to try first (SPEC_tb section 9; completions 9). */
+/* What to try first [TB-9]. */
 #ifndef KS_ANALYSIS_OVERVIEW_RECOMMEND_H
 #define KS_ANALYSIS_OVERVIEW_RECOMMEND_H
 

@@ -2,8 +2,8 @@
  *
  * The plugin knows the operator of a call by an external id that both carry. Some recorders write
  * none; those of PyTorch 1.13 to 2.0 write the correlation in its place. For the plugin such work
- * belongs to no operator (or all of it to the first node without an id, completions 5.7), and its
- * routes keep that. Exact figures give a call without an id of its own to the innermost node of the
+ * belongs to no operator (or all of it to the first node without an id [TB-5.7]), and its routes
+ * keep that. Exact figures give a call without an id of its own to the innermost node of the
  * operator tree that encloses it on its thread:
  *
  *     aten::linear   |-----------------------------|

@@ -342,7 +342,7 @@ static void pass_children(struct place *at, int64_t key)
 
 enum placing { PLACED, DROPPED, WALK_IS_OVER };
 
-/* Completions 5.2: overlap or touch is enough to descend. */
+/* Overlap or touch is enough to descend [TB-5.2]. */
 static enum placing place_mirror(struct place *at, const struct mirror *mirror)
 {
     for (;;) {
@@ -368,7 +368,7 @@ static enum placing place_mirror(struct place *at, const struct mirror *mirror)
     }
 }
 
-/* Operators around an eligible one are no longer the lowest eligible ones (section 9). */
+/* Operators around an eligible one are no longer the lowest eligible ones [TB-9f]. */
 static void mark_eligible_below(struct op_tree *tree, uint32_t node)
 {
     while (node != OP_NO_NODE && (tree->nodes[node].flags & OP_ELIGIBLE_BELOW) == 0) {

@@ -1,6 +1,5 @@
-/* Backward modules (SPEC_tb section 5, last item; section 21; completions 5.2): autograd's roots
- * leave their threads and return below mirrors of the modules whose forward operators they belong
- * to.
+/* Backward modules [TB-5k] [TB-5.2]: autograd's roots leave their threads and return below mirrors
+ * of the modules whose forward operators they belong to.
  *
  * The tree's nodes stay where they are. Roots that leave carry OP_REMOVED; each mirror lists what
  * hangs below it; and a list of insertions says before which node of the main thread a mirror is to

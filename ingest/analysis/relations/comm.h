@@ -1,5 +1,4 @@
-/* Collective operations and the device work that belongs to them (SPEC_tb section 4, last but one
- * item; 17). */
+/* Collective operations and the device work that belongs to them [TB-4g] [TB-17b]. */
 #ifndef KS_ANALYSIS_RELATIONS_COMM_H
 #define KS_ANALYSIS_RELATIONS_COMM_H
 
@@ -27,13 +26,13 @@ void comm_free(struct comms *comms);
 /* Whether this kernel (or copy) belongs to a collective: its role is communication then. */
 bool comm_has_device_event(const struct comms *comms, const struct selection *sel, uint32_t event);
 /* The numbers of the nodes in order of (start, -end), to be freed; NULL when there are none or when
- * libraries are mixed (section 4). False without memory. */
+ * libraries are mixed [TB-4i]. False without memory. */
 bool comm_order(const struct comms *comms,
                 const struct selection *sel,
                 uint32_t **order) KS_MUST_USE;
 /* Nodes, and a hash over the number of ranges of each in order of (start, -end): what all workers
- * of a span must agree on for the distributed view (section 15). Both 0 when libraries are mixed
- * (section 4). False without memory. */
+ * of a span must agree on for the distributed view [TB-15b]. Both 0 when libraries are mixed
+ * [TB-4i]. False without memory. */
 bool comm_summary(const struct comms *comms,
                   const struct selection *sel,
                   int64_t *node_count,

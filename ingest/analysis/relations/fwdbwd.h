@@ -1,5 +1,5 @@
-/* Pairs of forward and backward times from autograd's flow events (SPEC_tb section 3), and the
- * groups of backward roots that they lead to. */
+/* Pairs of forward and backward times from autograd's flow events [TB-3a], and the groups of
+ * backward roots that they lead to [TB-5k]. */
 #ifndef KS_ANALYSIS_RELATIONS_FWDBWD_H
 #define KS_ANALYSIS_RELATIONS_FWDBWD_H
 

@@ -101,7 +101,8 @@ static int by_correlation(uint32_t a, uint32_t b, const void *ctx)
     return (device_runtime[a] > device_runtime[b]) - (device_runtime[a] < device_runtime[b]);
 }
 
-/* Correlations without a call are numbered in the order in which the plugin began their queues. */
+/* Correlations without a call are numbered in the order in which the plugin began their queues
+ * [TB-4f]. */
 static bool order_stale(struct linking *l)
 {
     struct links *links = l->links;

@@ -1,4 +1,4 @@
-/* Which runtime call started which work on a device (SPEC_tb section 4).
+/* Which runtime call started which work on a device [TB-4a].
  *
  *     cudaLaunchKernel  correlation 7 ──► kernel, memcpy, memset with correlation 7
  *

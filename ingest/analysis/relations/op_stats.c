@@ -9,8 +9,8 @@ static void add_sums(struct op_launch_sums *to, const struct op_launch_sums *add
     to->tensor = ns_add(to->tensor, add->tensor);
 }
 
-/* Device work of one runtime; no overlap is removed (section 5). Answers OP_RUNS_TC and
- * OP_RUNS_TENSOR. */
+/* Device work of one runtime; no overlap is removed [TB-5d]. Answers OP_RUNS_TC and OP_RUNS_TENSOR.
+ */
 static uint16_t sum_runtime(struct op_tree *tree, uint32_t runtime, struct op_launch_sums *sums)
 {
     const struct selection *sel = tree->sel;
@@ -37,7 +37,7 @@ static uint16_t sum_runtime(struct op_tree *tree, uint32_t runtime, struct op_la
     return flags;
 }
 
-/* A runtime that was visited before, by the root of its thread, counts doubly (completions 5.6). */
+/* A runtime that was visited before, by the root of its thread, counts doubly [TB-5.6]. */
 static bool counts_doubly(const struct op_tree *tree, uint32_t list, uint32_t runtime)
 {
     if (list != tree->lists.zero_list || !op_tree_zero_owner_is_last(tree, runtime)) {
@@ -177,7 +177,7 @@ static bool sum_nodes(struct op_tree *tree)
 }
 
 /* Eligible by own name, which the flags tell before, or, being an operator, by an own kernel or a
- * child (completions 5.5). */
+ * child [TB-5f] [TB-5.5]. */
 static void decide_eligibility(struct op_tree *tree, uint32_t index)
 {
     struct op_node *node = &tree->nodes[index];

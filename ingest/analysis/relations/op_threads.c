@@ -4,8 +4,8 @@
 
 #define NO_CLASS UINT8_MAX
 
-/* Section 4: annotations make no node unless they load data, step the optimizer or name a
- * collective. */
+/* Annotations make no node unless they load data, step the optimizer or name a collective [TB-4c].
+ */
 static uint8_t class_of(const struct selection *sel, uint32_t event)
 {
     enum event_type type = (enum event_type)sel->type[event];
@@ -34,8 +34,8 @@ static uint8_t class_of(const struct selection *sel, uint32_t event)
     return has_node ? OP_PLAIN : NO_CLASS;
 }
 
-/* Who may use Tensor Cores by name, whatever the type (completions 5.5). Modules of Lightning are
- * named by the user. */
+/* Who may use Tensor Cores by name, whatever the type [TB-5.5]. Modules of Lightning are named by
+ * the user. */
 static uint16_t flags_of(const struct selection *sel, uint32_t event, uint8_t class)
 {
     const uint32_t eligible = NAME_TC_OPERATOR | NAME_TENSOR_OPERATOR;
@@ -161,7 +161,7 @@ static bool make_nodes(struct op_tree *tree, struct warnings *warnings)
 }
 
 /* The thread whose root owns a runtime of external id 0: only a tid that is an integer in the file
- * finds one (section 21). */
+ * finds one [TB-4b]. */
 static uint32_t zero_thread(const struct op_tree *tree, uint32_t runtime)
 {
     const struct trace *trace = tree->sel->trace;

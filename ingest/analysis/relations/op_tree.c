@@ -75,8 +75,8 @@ struct nesting {
 };
 
 /* The first node with an external id, in order of time, takes all its runtimes. Modules have no id,
- * so that the first node without one, a module perhaps, takes those without (completions 5.7),
- * unless attribution.h has a better answer. */
+ * so that the first node without one, a module perhaps, takes those without [TB-5.7], unless
+ * attribution.h has a better answer. */
 static void give_runtimes(struct op_tree *tree, struct op_node *node)
 {
     int64_t id = node->class == OP_MODULE
@@ -106,7 +106,7 @@ static inline void close_ended(struct nesting *n, int64_t start_key)
     }
 }
 
-/* A node that begins inside another and ends after it has no place: it is left out (section 5). */
+/* A node that begins inside another and ends after it has no place: it is left out [TB-5a]. */
 static void nest_node(struct nesting *n, uint32_t i, int64_t start_key, struct warnings *warnings)
 {
     struct op_tree *tree = n->tree;
@@ -202,7 +202,7 @@ static uint32_t number_kept(struct op_tree *tree, const struct op_thread *thread
 }
 
 /* Children and runtimes of a duplicate go to the node before it; that node's own runtimes are
- * dropped. */
+ * dropped [TB-5c]. */
 static void melt_duplicates(struct op_tree *tree, struct op_thread *thread)
 {
     uint32_t kept_end = number_kept(tree, thread);

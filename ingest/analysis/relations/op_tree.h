@@ -1,4 +1,4 @@
-/* The operator tree of each host thread (SPEC_tb sections 4 and 5).
+/* The operator tree of each host thread [TB-4] [TB-5].
  *
  * All nodes of all threads lie in one array, each thread a stretch of it in pre-order, so that a
  * subtree is a stretch too:
@@ -27,11 +27,11 @@
 #define OP_NO_NODE UINT32_MAX
 #define OP_NO_THREAD UINT32_MAX
 
-/* Node classes of section 4. */
+/* Node classes [TB-4c]. */
 enum op_class { OP_PLAIN, OP_LOADER, OP_OPTIMIZER, OP_STEP, OP_MODULE, OP_PL_MODULE };
 
 enum op_flag {
-    OP_REAL = 1,             /* "real operator" of section 5 */
+    OP_REAL = 1,             /* "real operator" [TB-5i] */
     OP_LAUNCHES = 1 << 1,    /* own runtimes started device work */
     OP_RUNS_TC = 1 << 2,     /* an own runtime started a Tensor Core kernel, plugin's list */
     OP_RUNS_TENSOR = 1 << 3, /* the same by our list */
@@ -149,8 +149,7 @@ static inline int64_t op_node_duration(const struct op_tree *tree, uint32_t node
 int64_t op_node_sum_host_self(const struct op_tree *tree, uint32_t node);
 
 /* Own duration - durations of the children - durations of the own runtimes, in ticks; may be
- * negative. On an MLU a runtime inside the one kept before it is not subtracted again (section 17).
- */
+ * negative. On an MLU a runtime inside the one kept before it is not subtracted again [TB-17e]. */
 static inline int64_t op_node_host_self(const struct op_tree *tree, uint32_t node)
 {
     uint32_t word = tree->host_self[node];
@@ -190,8 +189,8 @@ static inline int64_t op_node_device_self(const struct op_tree *tree, uint32_t n
 }
 
 /* Runtimes of external id 0 have two owners, the operator with that id and the root of their
- * thread; what is visited second counts doubly and gives the kernels their operator (sections 5,
- * 21; completions 5.6). True when that is the operator, for a runtime (number) of its list. */
+ * thread; what is visited second counts doubly and gives the kernels their operator [TB-5.6]. True
+ * when that is the operator, for a runtime (number) of its list. */
 bool op_tree_zero_owner_is_last(const struct op_tree *tree, uint32_t runtime);
 
 #endif

@@ -1,4 +1,4 @@
-/* Runtime calls by external id: the list that an operator with that id owns (SPEC_tb section 4). */
+/* Runtime calls by external id: the list that an operator with that id owns [TB-4b] [TB-4d]. */
 #ifndef KS_ANALYSIS_RELATIONS_RUNTIME_LISTS_H
 #define KS_ANALYSIS_RELATIONS_RUNTIME_LISTS_H
 
@@ -14,7 +14,7 @@
 #define RUNTIME_LIST_NONE UINT32_MAX
 
 /* List i holds runtimes[first[i] .. first[i + 1]), runtime numbers of struct links, sorted by
- * (start, -end); those that begin or end at time zero stand last (section 21). */
+ * (start, -end); those that begin or end at time zero stand last [TB-5d]. */
 struct runtime_lists {
     struct id_index by_external_id; /* number of the list */
     uint32_t *first;

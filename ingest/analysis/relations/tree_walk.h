@@ -1,6 +1,6 @@
-/* The way through the operator tree with its backward mirrors (SPEC_tb section 5): thread by
- * thread, children left to right, mirrors where they were inserted, nodes that left the tree passed
- * over. A node below several mirrors is met several times. */
+/* The way through the operator tree with its backward mirrors [TB-5j] [TB-5.2]: thread by thread,
+ * children left to right, mirrors where they were inserted, nodes that left the tree passed over. A
+ * node below several mirrors is met several times. */
 #ifndef KS_ANALYSIS_RELATIONS_TREE_WALK_H
 #define KS_ANALYSIS_RELATIONS_TREE_WALK_H
 

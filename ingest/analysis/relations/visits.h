@@ -1,6 +1,6 @@
-/* The order in which everything is summed up (SPEC_tb section 5, traversal order): thread by
- * thread, children left to right, then own runtimes' kernels, then the node itself. Backward
- * mirrors are visited where they were inserted, so that a node can occur several times. */
+/* The order in which everything is summed up [TB-5j]: thread by thread, children left to right,
+ * then own runtimes' kernels, then the node itself. Backward mirrors are visited where they were
+ * inserted, so that a node can occur several times. */
 #ifndef KS_ANALYSIS_RELATIONS_VISITS_H
 #define KS_ANALYSIS_RELATIONS_VISITS_H
 

@@ -1,4 +1,4 @@
-/* Time of each step by role, without counting a moment twice (SPEC_tb section 7). */
+/* Time of each step by role, without counting a moment twice [TB-7]. */
 #ifndef KS_ANALYSIS_STEPS_BREAKDOWN_H
 #define KS_ANALYSIS_STEPS_BREAKDOWN_H
 
@@ -12,7 +12,7 @@
  *
  *     free := {}; for each role by priority: if free = {} then cost := role, free := steps
  *                                            else cost := free ∩ role; free := free - cost
- *     cost(step, role) = |step ∩ cost|,  Other = |step ∩ free|              (completions 7.1)
+ *     cost(step, role) = |step ∩ cost|,  Other = |step ∩ free|                       [TB-7.1]
  *     computation = |step ∩ Kernel| (CPU Exec without kernels), overlap = |step ∩ Kernel ∩
  * Communication|
  *

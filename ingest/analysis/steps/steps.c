@@ -3,8 +3,8 @@
 #include "ingest/analysis/classify/times.h"
 #include "ingest/base/memory/scratch.h"
 
-/* A last step with less than this share of the device work of the one before is taken for cut off.
- */
+/* A last step with less than this share of the device work of the one before is taken for cut off
+ * [TB-6i]. */
 #define TAIL_SHARE 0.8
 
 struct device_span {
@@ -18,7 +18,8 @@ static bool counts_for_host_range(const struct selection *sel, enum event_type t
            (sel->mlu && type == TYPE_USER_ANNOTATION);
 }
 
-/* The one step of a trace without steps: from the first host event to the last end of one. */
+/* The one step of a trace without steps: from the first host event to the last end of one [TB-6d].
+ */
 static void use_host_range(struct steps *steps, const struct selection *sel)
 {
     struct step *step = &steps->items[0];
@@ -72,8 +73,8 @@ static void add_launch(struct step *step,
     step->launches += end > links->launched_first[runtime];
 }
 
-/* Runtimes and steps side by side in order of time; a runtime belongs to the step that contains it.
- */
+/* Runtimes and steps side by side in order of time; a runtime belongs to the step that contains it
+ * [TB-6g] [TB-4.1]. */
 static void match_runtimes(struct steps *steps,
                            struct device_span *spans,
                            bool *matched,
@@ -99,8 +100,8 @@ static void match_runtimes(struct steps *steps,
     }
 }
 
-/* Device work of no step that ends before the first step's does is the end of what came before it.
- */
+/* Device work of no step that ends before the first step's does is the end of what came before it
+ * [TB-6g]. */
 static int64_t end_before_first_step(const struct steps *steps,
                                      const struct device_span *spans,
                                      const bool *matched,

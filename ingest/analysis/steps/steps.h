@@ -1,5 +1,4 @@
-/* Roles in time, and the profiler steps after their adjustment to device work (SPEC_tb section 6).
- */
+/* Roles in time, and the profiler steps after their adjustment to device work [TB-6]. */
 #ifndef KS_ANALYSIS_STEPS_STEPS_H
 #define KS_ANALYSIS_STEPS_STEPS_H
 
@@ -15,7 +14,7 @@
 
 #define STEP_NO_EVENT UINT32_MAX
 
-/* Merged ranges by role; ROLE_OTHER stays empty. */
+/* Merged ranges by role; ROLE_OTHER stays empty [TB-6b] [TB-6e]. */
 struct roles {
     struct ranges by_role[ROLE_COUNT];
 };
@@ -35,7 +34,7 @@ struct steps {
     const struct selection *sel;
     struct step *items; /* at least one */
     uint32_t count;
-    bool undefined; /* neither steps nor host events: no bounds (completions 1.1) */
+    bool undefined; /* neither steps nor host events: no bounds [TB-1.1] */
     bool has_profiler_steps;
 };
 

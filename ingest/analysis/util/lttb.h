@@ -1,4 +1,4 @@
-/* Largest-triangle-three-buckets sampling of a curve (SPEC_tb section 13). */
+/* Largest-triangle-three-buckets sampling of a curve [TB-13d]. */
 #ifndef KS_ANALYSIS_UTIL_LTTB_H
 #define KS_ANALYSIS_UTIL_LTTB_H
 

@@ -1,5 +1,5 @@
-/* Lists of time ranges, in ticks (times.h): sorted by start, not overlapping, not touching (SPEC_tb
- * section 6, "merged"; 7). */
+/* Lists of time ranges, in ticks (times.h): sorted by start, not overlapping, not touching [TB-6e].
+ */
 #ifndef KS_ANALYSIS_UTIL_RANGES_H
 #define KS_ANALYSIS_UTIL_RANGES_H
 

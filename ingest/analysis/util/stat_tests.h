@@ -1,4 +1,4 @@
-/* Statistical tests, as SPEC_compare section 4 defines them. NaN-free unless said otherwise. */
+/* Statistical tests, as [CMP-4f] and [CMP-4g] define them. NaN-free unless said otherwise. */
 #ifndef KS_ANALYSIS_UTIL_STAT_TESTS_H
 #define KS_ANALYSIS_UTIL_STAT_TESTS_H
 

@@ -1,5 +1,5 @@
 /* Hash map from 64-bit ids (correlations, external ids, times) to small numbers. TRACE_NO_ID is a
- * key like any other: events without an id belong together (completions 4.2, 5.7). */
+ * key like any other: events without an id belong together [TB-4.2] [TB-5.7]. */
 #ifndef KS_BASE_CONTAINERS_ID_MAP_H
 #define KS_BASE_CONTAINERS_ID_MAP_H
 

@@ -1,4 +1,4 @@
-/* The order that NumPy gives kernels with equal totals (SPEC_tb section 18, completions 18.1). */
+/* The order that NumPy gives kernels with equal totals [TB-18]. */
 #ifndef KS_BASE_CONTAINERS_INTROSORT_H
 #define KS_BASE_CONTAINERS_INTROSORT_H
 

@@ -72,7 +72,7 @@ static bool is_text(const struct json_value *value)
     return value->kind != JSON_KIND_NULL && (value->kind != JSON_KIND_BARE || *value->ptr == 'N');
 }
 
-/* Completion 3.1: `Input Dims` unless null; else whatever `Input dims` is, a null too. */
+/* `Input Dims` unless null; else whatever `Input dims` is, a null too [TB-3.1]. */
 static bool set_shape(struct kineto_build *build, const struct kineto_event *event, uint32_t *shape)
 {
     const struct json_value *dims = &event->args[ARG_INPUT_DIMS_UPPER];

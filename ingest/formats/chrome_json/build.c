@@ -137,7 +137,7 @@ set_category(struct kineto_build *build, const struct kineto_event *event, struc
     } else if (is_flow(row->phase)) {
         row->kind = flow;
     } else if (is_memory_record(event, row->phase) && flow != EVENT_FLOW_FWDBWD) {
-        row->kind = EVENT_MEMORY; /* nothing of that category is an event (SPEC_tb section 3) */
+        row->kind = EVENT_MEMORY; /* nothing of that category is an event [TB-3b] */
     }
     return true;
 }

@@ -109,8 +109,8 @@ static inline bool kineto_build_has_extra(const struct kineto_event *event,
             event->args[ARG_CORRELATION].kind != JSON_KIND_NUMBER);
 }
 
-/* Leaves out a `Record Window End` that stands far behind the start of the recording (SPEC_tb
- * section 2). To be called once, after the last event. False without memory. */
+/* Leaves out a `Record Window End` that stands far behind the start of the recording [TB-2e]. To be
+ * called once, after the last event. False without memory. */
 bool kineto_build_repair_window(struct kineto_build *build) KS_MUST_USE;
 
 /* Bytes of the model and of the look-up tables. */

@@ -1,4 +1,4 @@
-/* What a category name means (SPEC_tb section 3). */
+/* What a category name means [TB-3b]. */
 #ifndef KS_FORMATS_CHROME_JSON_CATEGORY_H
 #define KS_FORMATS_CHROME_JSON_CATEGORY_H
 

@@ -1,5 +1,4 @@
-/* The table of a comparison, the same columns in the Markdown report and in its CSV (SPEC_compare
- * section 5). */
+/* The table of a comparison, the same columns in the Markdown report and in its CSV [CMP-5a]. */
 #ifndef KS_FORMATS_COMPARISON_REPORT_COLUMNS_H
 #define KS_FORMATS_COMPARISON_REPORT_COLUMNS_H
 

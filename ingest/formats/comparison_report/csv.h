@@ -1,5 +1,5 @@
-/* Reads the table of a comparison as CSV (SPEC_compare section 5), as the reference or
- * `kinetoscope compare --format csv` writes it. */
+/* Reads the table of a comparison as CSV [CMP-5], as the reference or `kinetoscope compare --format
+ * csv` writes it. */
 #ifndef KS_FORMATS_COMPARISON_REPORT_CSV_H
 #define KS_FORMATS_COMPARISON_REPORT_CSV_H
 

@@ -1,5 +1,5 @@
 /* The key findings of a comparison report: a bullet an issue, below it one with the figures of β
- * and one a metric (SPEC_compare section 7).
+ * and one a metric [CMP-7c].
  *
  *     - **`FUNCTION` on device `DEVICE`:**
  *       - ... from **2.71%** to **8.62%** (+5.91 ppt) ... (p-value: 0.000).

@@ -13,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-#define SCORE_THRESHOLD 10.0 /* of findings: SPEC_compare section 7 */
+#define SCORE_THRESHOLD 10.0 /* of findings [CMP-7a] */
 #define TIME_SUFFIX " Time (us)"
 
 enum table_kind {

@@ -1,6 +1,6 @@
-/* Reads a comparison report, a Markdown document (SPEC_compare sections 2, 3, 7 and 8), as the
- * reference or `kinetoscope compare --format markdown` writes it. Sections that are not known are
- * passed over. */
+/* Reads a comparison report, a Markdown document [CMP-2f] [CMP-3] [CMP-7] [CMP-8], as the reference
+ * or `kinetoscope compare --format markdown` writes it. Sections that are not known are passed
+ * over. */
 #ifndef KS_FORMATS_COMPARISON_REPORT_REPORT_H
 #define KS_FORMATS_COMPARISON_REPORT_REPORT_H
 

@@ -1,4 +1,4 @@
-/* The first line of a comparison report (SPEC_compare section 2):
+/* The first line of a comparison report [CMP-2f]:
  *
  *     # Strict Performance Comparison: <id> (PID: P)
  *     # Cross Performance Comparison: <id> (Normal PID:N vs Abnormal PID:A)

@@ -81,9 +81,8 @@ struct csv_cell csv_trim(struct csv_cell cell); /* without blanks around it */
 
 /* What pandas takes for a missing value by default: "", "NA", "N/A", "nan", "None", ... */
 bool csv_is_missing(const struct csv_cell *cell);
-/* A number as pandas' default reader reads it (SPEC_compare section 4), which may lie an ulp from
- * the nearest double. Blanks around it are allowed, and inf. False: no number, or beyond doubles.
- */
+/* A number as pandas' default reader reads it [CMP-4a], which may lie an ulp from the nearest
+ * double. Blanks around it are allowed, and inf. False: no number, or beyond doubles. */
 bool csv_number(const struct csv_cell *cell, double *number);
 /* A number as people print it: blanks around it, thousands separators (","), correctly rounded.
  * inf and nan are none. */

@@ -1,5 +1,4 @@
-/* Reads a table of counter samples, `counter_name,timestamp,value,hostname` (SPEC_compare 10a,
- * Tables). */
+/* Reads a table of counter samples, `counter_name,timestamp,value,hostname` [CMP-10a.tables.2]. */
 #ifndef KS_FORMATS_PERF_DATA_COUNTERS_CSV_H
 #define KS_FORMATS_PERF_DATA_COUNTERS_CSV_H
 

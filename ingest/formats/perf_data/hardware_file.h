@@ -1,5 +1,5 @@
 /* Reads a hardware file (topo_component.csv): CSV with the columns category, config and inventory,
- * the latter two JSON texts (SPEC_compare 10a, Metrics). */
+ * the latter two JSON texts [CMP-10a.metrics.5]. */
 #ifndef KS_FORMATS_PERF_DATA_HARDWARE_FILE_H
 #define KS_FORMATS_PERF_DATA_HARDWARE_FILE_H
 

@@ -1,5 +1,6 @@
-/* Reads a perf-data table: a row a (cycle, process, function, metric, device), as
- * `kinetoscope cycles --format csv` prints it (SPEC_compare sections 2 to 4 and 10, Tables). */
+/* Reads a perf-data table: a row a (cycle, process, function, metric, device), as `kinetoscope
+ * cycles --format csv` prints it [CMP-10.metrics.10]; missing values and numbers are read by
+ * [CMP-2g] and [CMP-4a]. */
 #ifndef KS_FORMATS_PERF_DATA_PERF_DATA_H
 #define KS_FORMATS_PERF_DATA_PERF_DATA_H
 

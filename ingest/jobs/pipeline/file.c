@@ -37,7 +37,7 @@ static size_t length_without(const char *text, size_t len, const char *suffix)
 }
 
 /* The kind that the name of a perf-data table gives its cycles: what stands before _perf_data.csv
- * (SPEC_compare 2). Of several words the last one says what the rows are of. */
+ * [CMP-2b]. Of several words the last one says what the rows are of. */
 static enum cycle_kind kind_of_name(const char *file_name)
 {
     static const struct {

@@ -87,8 +87,8 @@ struct pipeline_options {
 };
 
 /* `file_name` decides worker and span, and the kind of the cycles of a perf-data table that does
- * not tell it (SPEC_compare 2: job_prefill_perf_data.csv); `path` is where the bytes are. `options`
- * and `progress` may be NULL. Errors: those of format_read, of the hardware file (ERR_BAD_INPUT,
+ * not tell it ([CMP-2b]: job_prefill_perf_data.csv); `path` is where the bytes are. `options` and
+ * `progress` may be NULL. Errors: those of format_read, of the hardware file (ERR_BAD_INPUT,
  * ERR_IO) and ERR_BAD_REQUEST when no function has the marker's name.
  *
  * An archive (tar, also gzipped or zstd-compressed) is read member by member, each as a file of its

@@ -3,9 +3,9 @@
  * long trace it never lies in memory as columns: they are packed as they are read from a source.
  *
  * Each thread is a stretch of nodes in pre-order that begins with its root (the plugin's
- * `CallTreeRoot`). Mirrors of backward modules stand where SPEC_tb section 5 inserts them, and what
- * the plugin removes is not there. Threads stand in the plugin's order, the tree of Lightning's
- * profile behind them.
+ * `CallTreeRoot`). Mirrors of backward modules stand where [TB-5.2] inserts them, and what the
+ * plugin removes is not there. Threads stand in the plugin's order, the tree of Lightning's profile
+ * behind them.
  *
  *     index    0      1      2      3      4        children of i: i + 1, then end[child], while
  *     tree     root   step   op    child   op       below end[i]
@@ -49,7 +49,7 @@ enum call_type {
 const char *call_type_name(enum call_type type); /* "Operator", "user_annotation", ... */
 
 enum call_flag {
-    CALL_IS_REAL = 1,    /* "real operator" of SPEC_tb section 5 */
+    CALL_IS_REAL = 1,    /* "real operator" [TB-5i] */
     CALL_TID_IS_TEXT = 2 /* the raw tid was a JSON string */
 };
 

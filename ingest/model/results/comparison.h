@@ -1,5 +1,5 @@
-/* A comparison of two sides, base and candidate (SPEC_compare sections 3 to 7), computed or read
- * back from a report. Rows and texts belong to the arena they were made in.
+/* A comparison of two sides, base and candidate ([CMP-3] to [CMP-7]), computed or read back from a
+ * report. Rows and texts belong to the arena they were made in.
  *
  * Percentages 0..100 as in the report. Figures that a report does not hold are NaN. */
 #ifndef KS_MODEL_RESULTS_COMPARISON_H
@@ -37,7 +37,7 @@ enum comparison_presence {
 };
 const char *comparison_presence_name(enum comparison_presence presence); /* "both", "new", "gone" */
 
-/* A (function, metric, device), by score descending in the reference's order (SPEC_compare 6). */
+/* A (function, metric, device), by score descending in the reference's order [CMP-6a]. */
 struct comparison_row {
     const char *function;
     const char

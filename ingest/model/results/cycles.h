@@ -1,6 +1,6 @@
 /* Repeated cycles of a program (training steps, turns of a serving loop) and what each function
- * took of each of them: SPEC_compare sections 10 and 10a, or a perf-data table that was uploaded.
- * Rows live as results.h says.
+ * took of each of them: [CMP-10] and [CMP-10a], or a perf-data table that was uploaded. Rows live
+ * as results.h says.
  *
  * Percentages and times stand as the perf-data tables print them, rounded to 4 decimals, so that a
  * comparison of two traces equals the comparison of their tables. */
@@ -40,7 +40,7 @@ struct cycle_use_row {
     int64_t pid;
     const char *host; /* "" when not known */
     const char *function;
-    const char *simple_name; /* spec 10a, Tables */
+    const char *simple_name; /* [CMP-10a.tables.1] */
     const char *type;        /* "gpu_compute", "gpu_comm", "h2d", ..., "operator" */
     const char *metric;      /* NULL: no metric (printed as N/A) */
     const char *device;      /* "Host", "GPU 7", "GPU 0 (virtual)"; NULL: missing */

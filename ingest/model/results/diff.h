@@ -1,5 +1,5 @@
-/* Two call trees laid beside each other (SPEC_tb section 16): nodes of siblings, and what each side
- * of a node took. */
+/* Two call trees laid beside each other [TB-16]: nodes of siblings, and what each side of a node
+ * took. */
 #ifndef KS_MODEL_RESULTS_DIFF_H
 #define KS_MODEL_RESULTS_DIFF_H
 
@@ -40,7 +40,7 @@ struct diff_side {
     int64_t duration;
     int64_t device_duration;
     int64_t total_duration; /* of each sibling the device time if there is any, else the host's */
-    struct diff_operator *operators; /* in the order of SPEC_tb section 5 */
+    struct diff_operator *operators; /* in the order of [TB-5j] */
     size_t operator_count;
 };
 

@@ -1,6 +1,6 @@
 /* How busy each device was over time: what the plugin's trace route puts beside the events as
- * counters (SPEC_tb section 10, completions 10.0). Columns, a row a stretch of time; first the
- * utilisation of all devices, then their SM efficiency, each by ascending device and time. */
+ * counters [TB-10g] [TB-10.0]. Columns, a row a stretch of time; first the utilisation of all
+ * devices, then their SM efficiency, each by ascending device and time. */
 #ifndef KS_MODEL_RESULTS_GPU_COUNTERS_H
 #define KS_MODEL_RESULTS_GPU_COUNTERS_H
 

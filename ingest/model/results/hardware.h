@@ -1,4 +1,4 @@
-/* What a hardware file (topo_component.csv, SPEC_compare 10a, Metrics) says of hosts. */
+/* What a hardware file (topo_component.csv, [CMP-10a.metrics.5]) says of hosts. */
 #ifndef KS_MODEL_RESULTS_HARDWARE_H
 #define KS_MODEL_RESULTS_HARDWARE_H
 

@@ -1,7 +1,7 @@
-/* What the analysis of a kernel table answers (CONTRACT, kernel-utilisation). Utilisations are
- * shares 0..1 of the peak, weighted by latency over the launches where they were measured; NaN
- * where no launch was. Times in nanoseconds; percentiles linear between ranks (NumPy's default).
- * Rows live as results.h says. */
+/* What the analysis of a kernel table answers: what api/openapi.json promises of
+ * kernel-utilisation. Utilisations are shares 0..1 of the peak, weighted by latency over the
+ * launches where they were measured; NaN where no launch was. Times in nanoseconds; percentiles
+ * linear between ranks (NumPy's default). Rows live as results.h says. */
 #ifndef KS_MODEL_RESULTS_KERNEL_USE_H
 #define KS_MODEL_RESULTS_KERNEL_USE_H
 

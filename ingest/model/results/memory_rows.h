@@ -1,5 +1,5 @@
-/* What memory views show (SPEC_tb section 13). Rows refer to names of the call tree and the memory
- * log, and live in the arena of who asked. */
+/* What memory views show [TB-13]. Rows refer to names of the call tree and the memory log, and live
+ * in the arena of who asked. */
 #ifndef KS_MODEL_RESULTS_MEMORY_ROWS_H
 #define KS_MODEL_RESULTS_MEMORY_ROWS_H
 

@@ -1,5 +1,5 @@
-/* The hierarchy of nn.Module (or Lightning's modules) with what each took (SPEC_tb section 14).
- * Rows live as results.h says. */
+/* The hierarchy of nn.Module (or Lightning's modules) with what each took [TB-14]. Rows live as
+ * results.h says. */
 #ifndef KS_MODEL_RESULTS_MODULE_ROWS_H
 #define KS_MODEL_RESULTS_MODULE_ROWS_H
 

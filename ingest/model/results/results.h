@@ -25,7 +25,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Time roles in order of priority (SPEC_tb section 6). */
+/* Time roles in order of priority [TB-6a]. */
 enum role {
     ROLE_KERNEL,
     ROLE_MEMCPY,
@@ -62,13 +62,13 @@ enum view {
 };
 const char *view_label(enum view view); /* "Overview", ... */
 
-/* One profiler step after the adjustments of SPEC_tb section 6. */
+/* One profiler step after the adjustments of [TB-6h]. */
 struct step_row {
     const char *name; /* the number of ProfilerStep#N as text */
     int64_t start_ns; /* relative; meaningless when results.steps_undefined */
     int64_t end_ns;
     int64_t cost_ns[ROLE_COUNT];
-    /* Section 7, overlap data: merged computation and communication inside the step and their
+    /* Overlap data [TB-7b]: merged computation and communication inside the step and their
      * intersection. */
     int64_t computation_ns;
     int64_t communication_ns;
@@ -86,8 +86,7 @@ enum operator_group {
     OPERATOR_GROUP_COUNT
 };
 
-/* A group of operator calls (SPEC_tb section 11). Rows of one grouping stand in order of first
- * occurrence. */
+/* A group of operator calls [TB-11a]. Rows of one grouping stand in order of first occurrence. */
 struct operator_row {
     const char *name;
     const char *input_shape; /* NULL where the grouping has none */
@@ -101,14 +100,14 @@ struct operator_row {
     int64_t tc_self_ns;
     int64_t tensor_total_ns; /* the same by our list, which knows today's kernels */
     int64_t tensor_self_ns;
-    bool tc_eligible;     /* by the plugin's list of operators, and inheritance (section 5) */
+    bool tc_eligible;     /* by the plugin's list of operators, and inheritance [TB-5f] */
     bool tensor_eligible; /* the same by our list */
     bool has_call_stack;
     int64_t host_min_ns, host_max_ns, host_p50_ns, host_p95_ns, host_p99_ns; /* of call durations */
     int64_t device_p50_ns, device_p95_ns, device_p99_ns; /* of device totals per call */
 };
 
-/* Kernels of one name (section 12, by kernel). */
+/* Kernels of one name [TB-12a]. */
 struct kernel_row {
     const char *name;
     int64_t calls;
@@ -119,7 +118,7 @@ struct kernel_row {
     double occupancy_pct;
 };
 
-/* Kernels of one name, operator and launch configuration (section 12, by kernel and operator). */
+/* Kernels of one name, operator and launch configuration [TB-12b]. */
 struct kernel_launch_row {
     const char *name;
     const char *operator_name;
@@ -142,13 +141,14 @@ struct kernel_launch_row {
 #define DEVICE_SUM_HAS_CAPABILITY 16u
 #define DEVICE_SUM_HAS_UTILISATION 32u
 
-/* One device that ran kernels (section 10), in the plugin's order (that of its hash set of ids). */
+/* One device that ran kernels [TB-10], in the plugin's order (that of its hash set of ids
+ * [TB-10a]). */
 struct device_row {
     int64_t id;
     const char *name; /* NULL when no property entry names it */
     double memory_bytes;
     int64_t compute_major, compute_minor;
-    double utilisation; /* shares; utilisation may be -0.0 (completion 1.2) */
+    double utilisation; /* shares; utilisation may be -0.0 [TB-1.2] */
     double sm_efficiency;
     double occupancy_pct;
     double tc_share;     /* plugin's list */
@@ -156,8 +156,8 @@ struct device_row {
     uint32_t has;        /* DEVICE_SUM_HAS_* */
 };
 
-/* A device that did any work and that the properties know (section 15, device information): by the
- * process number of its events, ascending. `has`: DEVICE_SUM_HAS_MEMORY, _CAPABILITY. */
+/* A device that did any work and that the properties know [TB-15.1b]: by the process number of its
+ * events, ascending. `has`: DEVICE_SUM_HAS_MEMORY, _CAPABILITY. */
 struct gpu_row {
     int64_t id;
     const char *name; /* NULL when not said */
@@ -166,11 +166,11 @@ struct gpu_row {
     uint32_t has;
 };
 
-/* One recommendation (section 9), in output order. */
+/* One recommendation [TB-9], in output order. */
 struct recommendation_row {
     const char *code; /* "dataloader", "data_parallel", "nccl", "communication", "utilisation",
                          "tensor_cores", "memory" */
-    const char *text; /* plain text with the figures of the specification */
+    const char *text; /* plain text with the figures of the rule */
 };
 
 struct environment_row {
@@ -233,11 +233,11 @@ struct trace_results {
     bool steps_undefined;    /* no step marker and no host event: the bounds are (2^63-1, -2^63) */
     bool has_profiler_steps; /* false: the one step is the whole host range */
     uint32_t views;          /* bits of enum view */
-    bool has_runtime, has_kernel, has_communication, has_memcpy_or_memset; /* section 6 */
-    bool has_blocks_per_sm, has_occupancy; /* the two optional kernel columns (12.3) */
+    bool has_runtime, has_kernel, has_communication, has_memcpy_or_memset; /* [TB-6f] */
+    bool has_blocks_per_sm, has_occupancy; /* the two optional kernel columns [TB-12.3] */
     bool operators_have_device;            /* device columns of the operator table */
-    bool mlu;                              /* the fork's labels and kernel columns (17.1) */
-    /* Distributed view: possible over a span when all workers agree on both (section 15). */
+    bool mlu;                              /* the fork's labels and kernel columns [TB-17.1] */
+    /* Distributed view: possible over a span when all workers agree on both [TB-15b]. */
     int64_t communication_nodes;
     int64_t communication_signature;   /* hash over the number of ranges of each node */
     int64_t collective_count;          /* by COMM_OURS; 0 in a `plugin` set */
@@ -260,7 +260,7 @@ struct trace_results {
     size_t step_count;
     struct operator_row *operators[OPERATOR_GROUP_COUNT];
     size_t operator_count[OPERATOR_GROUP_COUNT];
-    struct kernel_row *kernels; /* in the plugin's order (section 18) */
+    struct kernel_row *kernels; /* in the plugin's order [TB-18] */
     size_t kernel_count;
     struct kernel_launch_row *kernel_launches; /* by total descending, stable */
     size_t kernel_launch_count;

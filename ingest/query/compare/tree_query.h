@@ -1,4 +1,4 @@
-/* Call trees of stored traces: one, or two laid beside each other (SPEC_tb section 16). */
+/* Call trees of stored traces: one, or two laid beside each other [TB-16]. */
 #ifndef KS_QUERY_COMPARE_TREE_QUERY_H
 #define KS_QUERY_COMPARE_TREE_QUERY_H
 

@@ -1,5 +1,4 @@
-/* The distributed view of a span, put together from what each worker's trace holds (SPEC_tb section
- * 15). */
+/* The distributed view of a span, put together from what each worker's trace holds [TB-15]. */
 #ifndef KS_QUERY_VIEWS_DISTRIBUTED_H
 #define KS_QUERY_VIEWS_DISTRIBUTED_H
 

@@ -1,5 +1,5 @@
 /* Memory views of a stored trace, whole or of a window: the stored call tree and memory records
- * through the same analysis as everywhere (SPEC_tb section 13). */
+ * through the same analysis as everywhere [TB-13]. */
 #ifndef KS_QUERY_VIEWS_MEMORY_H
 #define KS_QUERY_VIEWS_MEMORY_H
 
@@ -36,7 +36,7 @@ bool query_memory_curves(struct store *store,
                          struct memory_curve **curves,
                          size_t *count,
                          struct err *err) KS_MUST_USE;
-/* The points of a curve that keep its shape (section 13): indices into `chosen`, ascending; answers
+/* The points of a curve that keep its shape [TB-13d]: indices into `chosen`, ascending; answers
  * their number, at most `wanted`. */
 size_t
 query_sample_curve(const double *x, const double *y, size_t count, size_t wanted, size_t *chosen);

@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 /* Union of the traces' views; with VIEW_DISTRIBUTED when it can be built for at least one span
- * (SPEC_tb section 15, completion 2.2): every worker of the span has communication, and all agree
- * on the number of communication nodes and of their ranges. `traces` as store_traces gives them. */
+ * [TB-15b] [TB-2.2]: every worker of the span has communication, and all agree on the number of
+ * communication nodes and of their ranges. `traces` as store_traces gives them. */
 uint32_t query_run_views(const struct store_trace *traces, size_t count);
 /* Whether the distributed view can be built for this span (digit strings compare: spans are matched
  * by their number). */

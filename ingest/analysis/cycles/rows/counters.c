@@ -2,14 +2,16 @@
 
 #include "ingest/base/memory/scratch.h"
 
-/* Fewer samples than these during an event say less than the line through its neighbours. */
+/* Fewer samples than these during an event say less than the line through its neighbours
+ * [CMP-10.metrics.7]. */
 #define SAMPLES_MIN 3u
 #define NO_METRIC 0xFFu
 #define INSTANCE_DIGITS_MAX 18
 
 /* ---- what a counter samples ---- */
 
-/* The digits behind the last underscore, CYCLE_NO_INSTANCE when it is no number. */
+/* The digits behind the last underscore, CYCLE_NO_INSTANCE when it is no number
+ * [CMP-10a.metrics.3]. */
 static int64_t instance_in_name(const char *name)
 {
     const char *underscore = strrchr(name, '_');

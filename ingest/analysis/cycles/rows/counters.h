@@ -1,5 +1,5 @@
 /* Samples of counters as series: one a metric, host and instance (a device, a process), in order of
- * time (SPEC_compare 10, Metrics; 10a). */
+ * time [CMP-10.metrics.5] [CMP-10a.metrics.3]. */
 #ifndef KS_ANALYSIS_CYCLES_ROWS_COUNTERS_H
 #define KS_ANALYSIS_CYCLES_ROWS_COUNTERS_H
 

@@ -1,5 +1,5 @@
 /* The pieces of one cycle added up by function, process and device, with the metrics of each piece
- * (SPEC_compare 10, Metrics; 10a). */
+ * [CMP-10.metrics.8] [CMP-10a.metrics.2]. */
 #ifndef KS_ANALYSIS_CYCLES_ROWS_GROUPS_H
 #define KS_ANALYSIS_CYCLES_ROWS_GROUPS_H
 

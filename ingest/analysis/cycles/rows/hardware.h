@@ -1,4 +1,4 @@
-/* The hardware file in terms of a trace's hosts and processes (SPEC_compare 10a, Metrics). */
+/* The hardware file in terms of a trace's hosts and processes [CMP-10a.metrics.5]. */
 #ifndef KS_ANALYSIS_CYCLES_ROWS_HARDWARE_H
 #define KS_ANALYSIS_CYCLES_ROWS_HARDWARE_H
 

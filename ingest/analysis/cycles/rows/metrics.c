@@ -6,7 +6,8 @@
 
 /* ---- cores ---- */
 
-/* The size of a machine that is nearest to the busy cores, the smaller one of two. */
+/* The size of a machine that is nearest to the busy cores, the smaller one of two
+ * [CMP-10a.metrics.4]. */
 static uint32_t nearest_machine(double busy)
 {
     static const uint32_t sizes[] = {8, 16, 24, 32, 48, 64, 96, 128};
@@ -30,7 +31,8 @@ static double greatest_in_window(const struct cycle_counters *counters,
     return greatest;
 }
 
-/* Cores that the processes kept busy at most, from the cycle's samples; 1 where none say so. */
+/* Cores that the processes kept busy at most, from the cycle's samples; 1 where none say so
+ * [CMP-10.metrics.6] [CMP-10a.metrics.4]. */
 static bool estimate_cores(struct cycle_metrics *m, uint32_t host_key, double *cores)
 {
     struct id_slot *slot = id_map_add(&m->cores, host_key);
@@ -111,7 +113,8 @@ static uint32_t host_key_of(const struct cycle_metrics *m, uint32_t host)
     return CYCLE_HOST_KEY(host == CYCLE_NONE ? m->counters->localhost : host);
 }
 
-/* The series of the event's own process or device, else the one without instance. */
+/* The series of the event's own process or device, else the one without instance
+ * [CMP-10.metrics.5]. */
 static bool find_series(struct cycle_metrics *m,
                         const struct cycle_interval *interval,
                         enum cycle_metric metric,

@@ -1,5 +1,5 @@
 /* The metrics of one event in its cycle: which series it looks at, and by what the values are
- * divided (SPEC_compare 10, Metrics; 10a). */
+ * divided [CMP-10.metrics] [CMP-10a.metrics]. */
 #ifndef KS_ANALYSIS_CYCLES_ROWS_METRICS_H
 #define KS_ANALYSIS_CYCLES_ROWS_METRICS_H
 

@@ -112,7 +112,7 @@ static const char *device_text(struct writer *w, uint32_t number)
 
 /* ---- rows ---- */
 
-/* "**": every value was interpolated, "*": some were. */
+/* "**": every value was interpolated, "*": some were [CMP-10.metrics.9]. */
 static const char *interpolation_of(const struct cycle_group *group)
 {
     if (group->interpolated_count == 0) {
@@ -174,7 +174,7 @@ static int compare_doubles(double a, double b)
     return a < b ? -1 : a > b;
 }
 
-/* By pid, share descending, metric; then by what tells rows apart. */
+/* By pid, share descending, metric; then by what tells rows apart [CMP-10.metrics.10]. */
 static int compare_rows(uint32_t a, uint32_t b, const void *context)
 {
     const struct cycle_use_row *left = (const struct cycle_use_row *)context + a;

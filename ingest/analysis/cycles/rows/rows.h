@@ -1,4 +1,4 @@
-/* What each function took of each cycle, as rows (SPEC_compare 10, Metrics; 10a). */
+/* What each function took of each cycle, as rows [CMP-10.metrics] [CMP-10a.metrics]. */
 #ifndef KS_ANALYSIS_CYCLES_ROWS_ROWS_H
 #define KS_ANALYSIS_CYCLES_ROWS_ROWS_H
 

@@ -1,4 +1,4 @@
-/* Function types of SPEC_compare 10, Metrics, and the metrics of each. */
+/* Function types [CMP-10.metrics.1] and the metrics of each [CMP-10.metrics.4]. */
 #ifndef KS_ANALYSIS_CYCLES_ROWS_TYPES_H
 #define KS_ANALYSIS_CYCLES_ROWS_TYPES_H
 

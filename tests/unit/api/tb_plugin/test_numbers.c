@@ -72,7 +72,7 @@ static void rounds_means(void **state)
     check_value(1.5, "2");
     check_value(-0.2, "0");
     check_value(1234567.49, "1234567");
-    /* the mean of the step without bounds (completion 1.1) */
+    /* the mean of the step without bounds [TB-1.1] */
     check_value(-18446744073709551615.0, "-18446744073709551616");
 }
 

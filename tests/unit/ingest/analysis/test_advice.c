@@ -118,7 +118,7 @@ static void add_record(struct build *b, int32_t device_id, int64_t allocated)
                 "[memory]");
 }
 
-/* Completions 9.2: ids count in the list of properties as in Python, -1 is the last. */
+/* Ids count in the list of properties as in Python, -1 is the last [TB-9.2]. */
 static void memory_peaks_index_the_properties(void **state)
 {
     (void)state;

@@ -1,5 +1,4 @@
-/* The operator tree as columns: nesting, classes, mirrors, partners, threads (SPEC_tb sections 5
- * and 21, completions 3.3, 5.2). */
+/* The operator tree as columns: nesting, classes, mirrors, partners, threads [TB-5] [TB-3.3]. */
 #include "ingest/analysis/call_tree/call_tree.h"
 #include "tests/unit/ingest/analysis/model_builder.h"
 
@@ -246,7 +245,7 @@ static void mirrors_stand_in_the_main_thread(void **state)
     build_end(&b);
 }
 
-/* The root keeps the bounds that the thread had before the mirrors came (section 21). */
+/* The root keeps the bounds that the thread had before the mirrors came [TB-5.2]. */
 static void mirrors_do_not_move_the_root(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* The collectives of a trace: order, steps, bytes, ranges (SPEC_tb section 15, 15.1c). */
+/* The collectives of a trace: order, steps, bytes, ranges [TB-15a] [TB-15.1c]. */
 #include "ingest/analysis/collectives/comm_log.h"
 #include "tests/unit/ingest/analysis/model_builder.h"
 

@@ -1,4 +1,4 @@
-/* Two call trees laid beside each other (SPEC_tb section 16, completions 16.1). */
+/* Two call trees laid beside each other [TB-16]. */
 #include "ingest/analysis/compare/diff.h"
 #include "tests/unit/ingest/analysis/model_builder.h"
 

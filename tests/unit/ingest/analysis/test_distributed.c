@@ -1,4 +1,4 @@
-/* Collectives of several workers laid beside each other (SPEC_tb section 15). */
+/* Collectives of several workers laid beside each other [TB-15]. */
 #include "ingest/analysis/collectives/distributed.h"
 #include "tests/unit/unit.h"
 
@@ -179,7 +179,8 @@ static void nobody_and_nothing(void **state)
     arena_free(&m.arena);
 }
 
-/* Section 15: ranges are merged per step and per name; steps and names in the order they come. */
+/* Ranges are merged per step and per name; steps and names in the order they come [TB-15c]
+ * [TB-15d]. */
 static void sums_merge_ranges(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Sampling of curves (SPEC_tb section 13). */
+/* Sampling of curves [TB-13d]. */
 #include "ingest/analysis/util/lttb.h"
 #include "tests/unit/unit.h"
 

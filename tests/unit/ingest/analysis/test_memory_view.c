@@ -1,6 +1,4 @@
-/* Memory: placing, names, statistics, blocks, curves (SPEC_tb sections 13 and 21,
- * completions 13.x).
- */
+/* Memory: placing, names, statistics, blocks, curves [TB-13]. */
 #include "ingest/analysis/memory/view.h"
 #include "tests/unit/ingest/analysis/memory_builder.h"
 

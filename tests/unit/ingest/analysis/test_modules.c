@@ -1,4 +1,4 @@
-/* Modules: hierarchy and figures (SPEC_tb sections 14 and 21), Lightning's too. */
+/* Modules: hierarchy and figures [TB-14], Lightning's too. */
 #include "ingest/analysis/modules/modules.h"
 #include "tests/unit/ingest/analysis/model_builder.h"
 

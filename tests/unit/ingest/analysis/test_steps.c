@@ -65,8 +65,8 @@ static void a_moment_counts_for_the_first_role(void **state)
     build_end(&b);
 }
 
-/* Completions 7.1: with nothing left free, the next role takes its full list and all steps are free
- * again. */
+/* With nothing left free, the next role takes its full list and all steps are free again [TB-7.1].
+ */
 static void full_cover_resets_free_time(void **state)
 {
     (void)state;

@@ -72,8 +72,8 @@ static void duplicates_melt_and_take_the_childs_runtimes(void **state)
     build_end(&b);
 }
 
-/* Completions 5.6: the list of external id 0 belongs to an operator and to the root of its thread;
- * the one visited second counts doubly. */
+/* The list of external id 0 belongs to an operator and to the root of its thread; the one visited
+ * second counts doubly [TB-5.6]. */
 static void zero_ids_count_doubly_on_a_later_thread(void **state)
 {
     (void)state;
@@ -261,7 +261,7 @@ static void without_top_level_modules_roots_stay(void **state)
     build_end(&b);
 }
 
-/* Two nested operators with one start time: the group counts twice (section 21). */
+/* Two nested operators with one start time: the group counts twice [TB-5.2]. */
 static void equal_starts_add_a_group_twice(void **state)
 {
     (void)state;

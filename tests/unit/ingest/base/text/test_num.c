@@ -289,8 +289,8 @@ static void percentiles_lie_between_the_ranks(void **state)
     assert_true(fabs(num_percentile_sorted(wide, 2, 0.5)) <= 2048);
 }
 
-/* The sums of 0.1 * (i % 97 + 1) for i below count, by a Python model of section 12 of SPEC_tb;
- * nearly all of the larger ones differ from the sum in order. */
+/* The sums of 0.1 * (i % 97 + 1) for i below count, by a Python model of [TB-12.1]; nearly all of
+ * the larger ones differ from the sum in order. */
 static void sums_are_pairwise(void **state)
 {
     (void)state;
