@@ -158,12 +158,13 @@ static struct job *pick(struct jobs *jobs)
 static bool find_raw(
     struct jobs *jobs, struct job *job, struct arena *arena, const char **path, struct err *err)
 {
-    if (store_blob_path(jobs->store, arena, job->sha256_hex, path, err)) {
+    if (store_blob_checked_path(jobs->store, arena, job->sha256_hex, job->size_bytes, path, err)) {
         return true;
     }
     if (err->code == ERR_GONE) {
         return err_set(err, ERR_GONE,
-                       "the uploaded bytes of this job are missing; upload the file again");
+                       "the uploaded bytes of this job are missing or damaged; upload the file "
+                       "again");
     }
     return false;
 }
