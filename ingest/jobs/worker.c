@@ -219,16 +219,18 @@ static bool settle(struct jobs *jobs, const struct job *job, bool ok, const stru
     return true;
 }
 
+/* Names and messages are fields: a name may hold anything. */
 static void
 log_end(const struct jobs *jobs, const struct job *job, bool ok, const struct err *error)
 {
-    if (ok) {
-        log_write(jobs->log, LOG_INFO, "job %lld: %s of run %s stored", (long long)job->id,
-                  job->file_name, job->run);
-    } else {
-        log_write(jobs->log, LOG_WARN, "job %lld: %s of run %s failed: %s", (long long)job->id,
-                  job->file_name, job->run, error->msg);
-    }
+    const struct log_field fields[] = {
+        {.name = "job", .kind = LOG_FIELD_INT, .number = job->id},
+        {.name = "run", .kind = LOG_FIELD_TEXT, .text = job->run},
+        {.name = "file", .kind = LOG_FIELD_TEXT, .text = job->file_name},
+        {.name = "error", .kind = LOG_FIELD_TEXT, .text = ok ? NULL : error->msg},
+    };
+    log_record(jobs->log, ok ? LOG_INFO : LOG_WARN, ok ? "job done" : "job failed", fields,
+               sizeof fields / sizeof fields[0]);
 }
 
 /* `lock` is held. */
