@@ -42,12 +42,14 @@ bool traces_raw(struct api_call *call, struct err *err)
     struct arena *arena = call_arena(call);
     if (!call_id(call, "trace", &id, err) ||
         !store_trace_get(call->api->store, arena, id, &trace, err) ||
-        !store_blob_path(call->api->store, arena, trace->sha256_hex, &call->response->file_path,
-                         err)) {
+        !store_blob_checked_path(call->api->store, arena, trace->sha256_hex, trace->size_bytes,
+                                 &call->response->file_path, err)) {
         return false;
     }
     call->response->status = 200;
     call->response->content_type = "application/octet-stream";
+    /* The content names itself, so that a download can go on after the file was mended. */
+    call_add_header(call, "ETag", "\"%s\"", trace->sha256_hex);
     call_add_attachment(call, trace->file_name);
     return true;
 }

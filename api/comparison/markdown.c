@@ -26,7 +26,7 @@ add_header(struct headers *headers, const char *before, const char *label, const
     struct buf *text = &headers->texts[headers->count];
     buf_init(text, HEADER_BYTES_MAX);
     buf_puts(text, before);
-    tabulate_text(text, label);
+    tabulate_cell(text, label);
     buf_puts(text, after);
     headers->list[headers->count++] = text->ptr;
 }
@@ -345,7 +345,7 @@ static void put_table(struct buf *out, const struct comparison *comparison)
         struct buf header;
         buf_init(&header, HEADER_BYTES_MAX);
         comparison_column_header(&header, &comparison_columns[i], comparison->roles, false);
-        add_header(&headers, header.ptr, "", "");
+        add_header(&headers, "", header.ptr, "");
         buf_free(&header);
     }
     size_t rows = shown_rows(comparison->row_count);

@@ -12,7 +12,7 @@ static void strong(struct buf *out, enum words_markup markup)
     buf_puts(out, markup == WORDS_MARKDOWN ? "**" : "");
 }
 
-/* Longest run of backticks: a code span needs one more around it. */
+/* Longest run of backticks: a code span needs one more around it, and something in it. */
 static size_t longest_ticks(const char *text)
 {
     size_t longest = 0;
@@ -29,7 +29,7 @@ void words_name(struct buf *out, const char *name, enum words_markup markup)
 {
     size_t inner = longest_ticks(name);
     size_t ticks = markup == WORDS_MARKDOWN ? inner + 1 : 0;
-    const char *gap = ticks > 1 ? " " : "";
+    const char *gap = ticks > 1 || (ticks == 1 && *name == '\0') ? " " : "";
     for (size_t i = 0; i < ticks; i++) {
         buf_putc(out, '`');
     }

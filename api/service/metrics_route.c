@@ -58,6 +58,23 @@ static bool put_catalogue(struct api_call *call, struct buf *out, struct err *er
     return true;
 }
 
+static void put_faults(struct store *store, struct buf *out)
+{
+    struct store_blob_faults faults;
+    store_blob_faults(store, &faults);
+    exposition_head(out, "raw_faults_total", "counter",
+                    "Kept uploads that could not be given out, since the start: damaged by the "
+                    "disk, or missing.");
+    buf_printf(out,
+               "kinetoscope_raw_faults_total{fault=\"damaged\"} %" PRIu64
+               "\nkinetoscope_raw_faults_total{fault=\"missing\"} %" PRIu64 "\n",
+               faults.damaged, faults.missing);
+    exposition_value(out, "raw_mended_total", "counter",
+                     "Damaged uploads that the same file, uploaded again, replaced, since the "
+                     "start.",
+                     faults.mended);
+}
+
 static bool put_storage(struct store *store,
                         const struct retention_rules *rules,
                         struct buf *out,
@@ -75,6 +92,7 @@ static bool put_storage(struct store *store,
                      "Size of the database files, the write-ahead log included.", database_bytes);
     exposition_value(out, "wal_bytes", "gauge", "Size of the write-ahead log.", disk.wal_bytes);
     exposition_value(out, "raw_bytes", "gauge", "Size of the kept uploads.", raw_bytes);
+    put_faults(store, out);
     exposition_value(out, "used_bytes", "gauge",
                      "What the quota is held against: filled pages of the database, and uploads.",
                      used_bytes);

@@ -120,63 +120,43 @@ static void strip(struct buf *text, size_t from)
     }
 }
 
-/* A bar would end the cell. */
+/* A bar would end the cell; so would one whose backslash is escaped by another before it. */
 static void escape_bars(struct buf *out, const char *text)
 {
-    while (*text != '\0') {
-        size_t run = strcspn(text, "|");
-        buf_append(out, text, run);
-        text += run;
+    char before = '\0';
+    for (; *text != '\0'; text++) {
         if (*text == '|') {
-            buf_puts(out, "\\|");
-            text++;
+            buf_puts(out, before == '\\' ? "&#124;" : "\\|");
+        } else {
+            buf_putc(out, *text);
         }
+        before = *text;
     }
 }
 
-/* Arguments of templates that look like elements; they stay as the reference prints them. */
-static bool is_type(const char *word, size_t len)
+/* Whether the "&" here begins an entity, which would be read as another character. */
+static bool begins_entity(const char *text)
 {
-    static const char *const types[] = {"bool", "char",     "double", "false", "float",
-                                        "half", "int",      "long",   "short", "signed",
-                                        "true", "unsigned", "void"};
-    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
-        if (strlen(types[i]) == len && memcmp(types[i], word, len) == 0) {
-            return true;
-        }
-    }
-    return false;
+    static const char word[] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    const char *name = text + 1 + (text[1] == '#');
+    size_t len = strspn(name, word);
+    return len > 0 && name[len] == ';';
 }
 
-/* Whether what begins with this "<" is an element, a comment or an address for Markdown. */
-static bool is_markup(const char *text)
-{
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
-    const char *word = text + 1 + (text[1] == '/');
-    size_t len = strspn(word, letters);
-    len += len == 0 ? 0
-                    : strspn(word + len,
-                             "0123456789-abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
-    if (len == 0) {
-        return *word == '!' || *word == '?';
-    }
-    bool is_address = word[len] == ':' && word[len + 1] != ':';
-    return is_address || (strchr(" />", word[len]) != NULL && !is_type(word, len));
-}
-
-/* What stands for one character of a text, which it would lead astray; NULL: the character. */
+/* What stands for one character of a text, which would begin an element, an address or a link;
+ * NULL: the character itself. Renderers disagree on which "<" begin an element (`<int onclick=…>`,
+ * `<at::Half>`), so all of them are replaced. `formats/markdown_row` reads these entities back. */
 static const char *entity_of(const char *text)
 {
     switch (*text) {
     case '<':
-        return is_markup(text) ? "&lt;" : NULL;
+        return "&lt;";
     case ']':
         return text[1] == '(' ? "&#93;" : NULL;
     case '&':
-        return strncmp(text, "&lt;", 4) == 0 || strncmp(text, "&#93;", 5) == 0 ||
-                       strncmp(text, "&amp;", 5) == 0
-                   ? "&amp;"
-                   : NULL;
+        return begins_entity(text) ? "&amp;" : NULL;
+    case ':':
+        return strncmp(text, "://", 3) == 0 ? "&#58;" : NULL;
     default:
         return NULL;
     }
@@ -195,6 +175,15 @@ void tabulate_text(struct buf *out, const char *text)
             buf_putc(out, *at);
         }
     }
+    buf_free(&line);
+}
+
+void tabulate_cell(struct buf *out, const char *text)
+{
+    struct buf line;
+    buf_init(&line, out->max_bytes);
+    tabulate_text(&line, text);
+    escape_bars(out, line.len == 0 ? "" : line.ptr);
     buf_free(&line);
 }
 
@@ -223,11 +212,7 @@ static void show_cell(const struct tabulate *table,
             buf_printf(shown, "%g", value);
         }
     } else if (type == TABULATE_NAME) {
-        struct buf line;
-        buf_init(&line, shown->max_bytes);
-        tabulate_text(&line, raw);
-        escape_bars(shown, line.ptr);
-        buf_free(&line);
+        tabulate_cell(shown, raw);
         strip(shown, 0);
     } else {
         buf_puts(shown, raw);

@@ -21,7 +21,7 @@ enum tabulate_floats {
 struct tabulate {
     size_t row_count;
     size_t column_count;
-    const char *const *headers;
+    const char *const *headers; /* Markdown: texts from outside through tabulate_cell */
     const enum tabulate_column *columns;
     enum tabulate_floats floats;
     /* Appends the text of a cell, always the same for the same cell. */
@@ -38,8 +38,10 @@ void tabulate_thousands(struct buf *out, double value);
 /* Text on one line of a table or sentence: control characters become blanks, bytes that are no
  * UTF-8 U+FFFD. */
 void tabulate_line(struct buf *out, const char *text);
-/* The same for Markdown, where the text becomes neither a link nor an element of HTML: what looks
- * like one has an entity in it. Templates of C++ stay as they are. */
+/* The same for Markdown, where the text becomes neither a link nor an element of HTML in any
+ * renderer: "<" and what begins a link or an entity are written as entities. */
 void tabulate_text(struct buf *out, const char *text);
+/* The same for a cell or a header of a table: a bar does not end it. */
+void tabulate_cell(struct buf *out, const char *text);
 
 #endif

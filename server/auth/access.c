@@ -1,6 +1,7 @@
 #include "server/auth/access.h"
 
 #include "ingest/base/monotonic.h"
+#include "ingest/base/wall_clock.h"
 #include "server/auth/access_tokens.h"
 #include "server/auth/credentials.h"
 #include "server/auth/token_file.h"
@@ -10,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 /* So long another process's change may go unnoticed. */
 #define LOOK_AGAIN_MS 250
@@ -207,7 +207,7 @@ static void become_nobody(const struct access *access, struct access_visit *visi
  * to refuse anybody. */
 static void note_use(const struct access *access, struct access_token *token)
 {
-    int64_t now_s = (int64_t)time(NULL);
+    int64_t now_s = wall_clock_s();
     int64_t day = now_s / DAY_S;
     if (token->id != 0 && atomic_exchange(&token->last_used_day, day) != day) {
         struct err err = ERR_INIT;
@@ -268,8 +268,7 @@ static bool enter_by_session(struct access *access,
     char sha256_hex[SHA256_HEX_BYTES];
     char token_sha256_hex[SHA256_HEX_BYTES];
     if (!secret_hash(secret, sha256_hex, err) ||
-        !store_session_find(access->store, sha256_hex, (int64_t)time(NULL), token_sha256_hex,
-                            err)) {
+        !store_session_find(access->store, sha256_hex, wall_clock_s(), token_sha256_hex, err)) {
         return false;
     }
     struct access_token *token =
@@ -338,7 +337,7 @@ begin_session(struct access *access, const char *token, char secret[SECRET_BYTES
 {
     char sha256_hex[SHA256_HEX_BYTES];
     char token_sha256_hex[SHA256_HEX_BYTES];
-    int64_t now_s = (int64_t)time(NULL);
+    int64_t now_s = wall_clock_s();
     return secret_make(secret, SESSION_PREFIX, err) && secret_hash(secret, sha256_hex, err) &&
            secret_hash(token, token_sha256_hex, err) &&
            store_session_add(access->store, sha256_hex, token_sha256_hex, now_s,

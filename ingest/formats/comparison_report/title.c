@@ -1,5 +1,6 @@
 #include "ingest/formats/comparison_report/title.h"
 
+#include "ingest/formats/csv/markdown_row.h"
 #include "ingest/formats/csv/scan.h"
 #include "ingest/formats/json/scan.h"
 
@@ -68,6 +69,23 @@ static void set_pids(const char *at, const char *end, struct comparison *compari
     }
 }
 
+/* The title as its writer had it; NULL without memory. */
+static const char *add_title(struct text_pool *texts, struct csv_cell id)
+{
+    struct buf plain;
+    buf_init(&plain, SIZE_MAX / 2);
+    for (const char *at = id.text; at < id.text + id.len; at++) {
+        size_t len = 0;
+        char meant = markdown_entity_at(at, id.text + id.len, &len);
+        buf_putc(&plain, meant == 0 ? *at : meant);
+        at += meant == 0 ? 0 : len - 1;
+    }
+    const char *title =
+        plain.failed ? NULL : text_pool_add(texts, plain.len == 0 ? "" : plain.ptr, plain.len);
+    buf_free(&plain);
+    return title;
+}
+
 bool report_title_read(const char *line,
                        size_t len,
                        struct text_pool *texts,
@@ -85,6 +103,6 @@ bool report_title_read(const char *line,
     title += title < pids.text && *title == ':';
     struct csv_cell id = csv_trim((struct csv_cell){title, (size_t)(pids.text - title)});
     comparison->strict = find(whole.text, words, "Strict") != NULL;
-    comparison->title = text_pool_add(texts, id.text, id.len);
+    comparison->title = add_title(texts, id);
     return comparison->title != NULL;
 }

@@ -50,13 +50,12 @@ static void join_first(struct markdown_row *row, size_t columns)
     row->cell_count = columns;
 }
 
-/* The character for which our writer puts an entity (api/table/tabulate.h); 0: none begins here. */
-static char entity_at(const char *at, const char *end, size_t *len)
+char markdown_entity_at(const char *at, const char *end, size_t *len)
 {
     static const struct {
         const char *text;
         char stands_for;
-    } entities[] = {{"&lt;", '<'}, {"&#93;", ']'}, {"&amp;", '&'}};
+    } entities[] = {{"&lt;", '<'}, {"&#93;", ']'}, {"&#58;", ':'}, {"&#124;", '|'}, {"&amp;", '&'}};
     for (size_t i = 0; *at == '&' && i < sizeof entities / sizeof entities[0]; i++) {
         *len = strlen(entities[i].text);
         if ((size_t)(end - at) >= *len && memcmp(at, entities[i].text, *len) == 0) {
@@ -73,7 +72,7 @@ static void unescape(struct markdown_row *row, struct csv_cell *cell)
     const char *end = cell->text + cell->len;
     for (const char *at = cell->text; at < end; at++) {
         size_t len = 0;
-        char meant = entity_at(at, end, &len);
+        char meant = markdown_entity_at(at, end, &len);
         if (meant != 0) {
             buf_putc(&row->scratch, meant);
             at += len - 1;

@@ -2,11 +2,11 @@
 
 #include "ingest/base/monotonic.h"
 #include "ingest/base/thread.h"
+#include "ingest/base/wall_clock.h"
 #include "ingest/jobs/queue/internal.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define LOOK_INTERVAL_MS INT64_C(3600000)
 
@@ -150,7 +150,7 @@ static void free_arrivals(struct jobs *jobs)
 /* The lock is held, but not while it looks. */
 static void work(struct jobs *jobs)
 {
-    struct look look = {.jobs = jobs, .now_s = (int64_t)time(NULL)};
+    struct look look = {.jobs = jobs, .now_s = wall_clock_s()};
     struct err err = ERR_INIT;
     arena_init(&look.arena, 0);
     bool ok = read_busy(&look, &err);

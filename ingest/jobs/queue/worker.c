@@ -158,12 +158,13 @@ static struct job *pick(struct jobs *jobs)
 static bool find_raw(
     struct jobs *jobs, struct job *job, struct arena *arena, const char **path, struct err *err)
 {
-    if (store_blob_path(jobs->store, arena, job->sha256_hex, path, err)) {
+    if (store_blob_checked_path(jobs->store, arena, job->sha256_hex, job->size_bytes, path, err)) {
         return true;
     }
     if (err->code == ERR_GONE) {
         return err_set(err, ERR_GONE,
-                       "the uploaded bytes of this job are missing; upload the file again");
+                       "the uploaded bytes of this job are missing or damaged; upload the file "
+                       "again");
     }
     return false;
 }
@@ -218,16 +219,18 @@ static bool settle(struct jobs *jobs, const struct job *job, bool ok, const stru
     return true;
 }
 
+/* Names and messages are fields: a name may hold anything. */
 static void
 log_end(const struct jobs *jobs, const struct job *job, bool ok, const struct err *error)
 {
-    if (ok) {
-        log_write(jobs->log, LOG_INFO, "job %lld: %s of run %s stored", (long long)job->id,
-                  job->file_name, job->run);
-    } else {
-        log_write(jobs->log, LOG_WARN, "job %lld: %s of run %s failed: %s", (long long)job->id,
-                  job->file_name, job->run, error->msg);
-    }
+    const struct log_field fields[] = {
+        {.name = "job", .kind = LOG_FIELD_INT, .number = job->id},
+        {.name = "run", .kind = LOG_FIELD_TEXT, .text = job->run},
+        {.name = "file", .kind = LOG_FIELD_TEXT, .text = job->file_name},
+        {.name = "error", .kind = LOG_FIELD_TEXT, .text = ok ? NULL : error->msg},
+    };
+    log_record(jobs->log, ok ? LOG_INFO : LOG_WARN, ok ? "job done" : "job failed", fields,
+               sizeof fields / sizeof fields[0]);
 }
 
 /* `lock` is held. */

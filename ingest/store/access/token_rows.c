@@ -1,9 +1,9 @@
 #include "ingest/store/access/token_rows.h"
 
 #include "ingest/base/text/utf8.h"
+#include "ingest/base/wall_clock.h"
 
 #include <string.h>
-#include <time.h>
 
 const char *store_role_text(enum store_role role)
 {
@@ -124,7 +124,7 @@ bool token_rows_add(struct db *db, const struct store_token *token, struct err *
     db_put_text(&st, store_role_text(token->role));
     db_put_text(&st, token->sha256_hex);
     db_put_text(&st, token->projects);
-    db_put_int(&st, (int64_t)time(NULL));
+    db_put_int(&st, wall_clock_s());
     return db_run(&st, err);
 }
 
@@ -139,7 +139,7 @@ bool token_rows_revoke(struct db *db, const char *name, struct err *err)
     }
     db_prepare(&st, db,
                "UPDATE token SET revoked_at_s = ? WHERE name = ? AND revoked_at_s IS NULL");
-    db_put_int(&st, (int64_t)time(NULL));
+    db_put_int(&st, wall_clock_s());
     db_put_text(&st, name);
     return db_run(&st, err) &&
            (db_changes(db) > 0 ||

@@ -110,7 +110,8 @@ static bool copy_hashed(struct backup *backup, int fd, const char *sha256_hex, s
     if (ok && strcmp(found, sha256_hex) != 0) {
         return err_set(err, ERR_IO,
                        "the bytes of %s/%s are not those that were uploaded: the disk has damaged "
-                       "them; delete its traces, and upload the file again",
+                       "them; upload the same file again, or delete its traces, then repeat the "
+                       "backup",
                        backup->data_dir, name);
     }
     return ok;

@@ -89,7 +89,7 @@ static bool write_header(const struct backup_tar *tar,
     (void)snprintf(header.gid, sizeof header.gid, "%07o", 0U);
     (void)snprintf(header.size, sizeof header.size, "%011" PRIo64, size_bytes & USTAR_SIZE_MAX);
     (void)snprintf(header.mtime, sizeof header.mtime, "%011" PRIo64,
-                   (uint64_t)modified_at_s & USTAR_SIZE_MAX);
+                   modified_at_s < 0 ? 0 : (uint64_t)modified_at_s & USTAR_SIZE_MAX);
     (void)snprintf(header.checksum, sizeof header.checksum, "%06o",
                    checksum_of(&header) & 0777777U);
     header.checksum[sizeof header.checksum - 1] = ' ';

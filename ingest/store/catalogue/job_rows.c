@@ -1,7 +1,7 @@
+#include "ingest/base/wall_clock.h"
 #include "ingest/store/internal.h"
 
 #include <string.h>
-#include <time.h>
 
 /* Texts of states and codes are what the database holds: numbers of enums may change, these may
  * not. */
@@ -113,7 +113,7 @@ static bool set_received(struct store *store, int64_t id, struct err *err)
     }
     struct db_stmt st;
     db_prepare(&st, store->writer, "UPDATE job SET received_at_s = ? WHERE id = ?");
-    db_put_int(&st, (int64_t)time(NULL));
+    db_put_int(&st, wall_clock_s());
     db_put_int(&st, id);
     return store_write_end(store, db_run(&st, err), err);
 }

@@ -2,9 +2,8 @@
  * and of comparisons that were removed: after a deletion, a replaced or given-up upload, a crash.
  * They are invisible already, so their rows may go in many small transactions, and uploads get
  * their turn in between. */
+#include "ingest/base/wall_clock.h"
 #include "ingest/store/internal.h"
-
-#include <time.h>
 
 #define PURGE_BATCH_ROWS 5000
 /* Of blocks of some 100 kB: giving back the pages of one means to read them. */
@@ -221,7 +220,7 @@ static bool purge_logs(const struct purge *purge, struct err *err)
 /* Those that failed, and those whose upload is gone: the job of an upload stays with it. */
 bool store_purge_jobs(struct store *store, struct err *err)
 {
-    int64_t now_s = (int64_t)time(NULL);
+    int64_t now_s = wall_clock_s();
     int64_t changes;
     if (now_s - atomic_load(&store->jobs_purged_at_s) < DAY_S) {
         return true;

@@ -5,6 +5,7 @@
  * its pin has it open until somebody syncs it, which the job does not wait for. */
 #include "ingest/base/text/buf.h"
 #include "ingest/store/internal.h"
+#include "ingest/store/objects/blob_check.h"
 #include "ingest/store/objects/spool.h"
 
 #include <dirent.h>
@@ -17,7 +18,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define PATH_BYTES 4096
 #define FILE_NAME_BYTES 32
 #define FAN_OUT_CHARS 2 /* hex characters of the folder below raw/ */
 
@@ -38,17 +38,19 @@ static bool is_sha256_hex(const char *text)
            strspn(text, "0123456789abcdef") == SHA256_HEX_BYTES - 1;
 }
 
-static bool join(char out[PATH_BYTES], const char *folder, const char *name, struct err *err)
+static bool join(char out[STORE_PATH_BYTES], const char *folder, const char *name, struct err *err)
 {
-    int len = snprintf(out, PATH_BYTES, "%s/%s", folder, name);
-    if (len < 0 || len >= PATH_BYTES) {
+    int len = snprintf(out, STORE_PATH_BYTES, "%s/%s", folder, name);
+    if (len < 0 || len >= STORE_PATH_BYTES) {
         return err_set(err, ERR_IO, "a path in the data directory is too long");
     }
     return true;
 }
 
-static bool
-raw_folder(const struct store *store, const char *sha256_hex, char out[PATH_BYTES], struct err *err)
+static bool raw_folder(const struct store *store,
+                       const char *sha256_hex,
+                       char out[STORE_PATH_BYTES],
+                       struct err *err)
 {
     char name[] = "raw/xx";
     if (!is_sha256_hex(sha256_hex)) {
@@ -58,18 +60,22 @@ raw_folder(const struct store *store, const char *sha256_hex, char out[PATH_BYTE
     return join(out, store->data_dir, name, err);
 }
 
-static bool
-raw_path(const struct store *store, const char *sha256_hex, char out[PATH_BYTES], struct err *err)
+bool store_raw_path(const struct store *store,
+                    const char *sha256_hex,
+                    char out[STORE_PATH_BYTES],
+                    struct err *err)
 {
-    char folder[PATH_BYTES];
+    char folder[STORE_PATH_BYTES];
     return raw_folder(store, sha256_hex, folder, err) &&
            join(out, folder, sha256_hex + FAN_OUT_CHARS, err);
 }
 
-static bool
-incoming_path(const struct store *store, const char *name, char out[PATH_BYTES], struct err *err)
+static bool incoming_path(const struct store *store,
+                          const char *name,
+                          char out[STORE_PATH_BYTES],
+                          struct err *err)
 {
-    char folder[PATH_BYTES];
+    char folder[STORE_PATH_BYTES];
     return join(folder, store->data_dir, "incoming", err) && join(out, folder, name, err);
 }
 
@@ -185,7 +191,7 @@ static bool open_incoming(struct store_blob *blob, struct err *err)
     (void)pthread_mutex_unlock(&store->raw_lock);
     (void)snprintf(blob->name, sizeof blob->name, "%" PRIu64, serial);
 
-    char path[PATH_BYTES];
+    char path[STORE_PATH_BYTES];
     if (!incoming_path(store, blob->name, path, err)) {
         return false;
     }
@@ -232,7 +238,7 @@ bool store_blob_write(struct store_blob *blob, const void *bytes, size_t len, st
 const char *store_blob_incoming(struct store_blob *blob)
 {
     struct err ignored = ERR_INIT;
-    char path[PATH_BYTES];
+    char path[STORE_PATH_BYTES];
     if (blob->path == NULL && incoming_path(blob->store, blob->name, path, &ignored)) {
         blob->path = strdup(path);
     }
@@ -257,33 +263,70 @@ sync_if_relied_on(const struct store_blob *blob, const char *sha256_hex, struct 
                           store->data_dir, blob->name));
 }
 
-/* raw_lock is held. The file that is there wins, unless a damaged disk has cut it; the other one is
- * the pin's from then on. */
+static void note_mended(struct store *store, const char *sha256_hex)
+{
+    const struct log_field fields[] = {
+        {.name = "sha256", .kind = LOG_FIELD_TEXT, .text = sha256_hex}};
+    atomic_fetch_add(&store->blob_faults.mended, 1);
+    log_record(store->log, LOG_INFO, "a damaged upload is mended: the same file came again", fields,
+               1);
+}
+
+/* raw_lock is held, but not while the file is read: the pin keeps it in its place meanwhile, unless
+ * another upload replaces it. */
+static bool judge_there(struct store_blob *blob,
+                        struct raw_pin *pin,
+                        struct blob_verdict *there,
+                        struct err *err)
+{
+    struct store *store = blob->store;
+    char path[STORE_PATH_BYTES];
+    if (!store_raw_path(store, pin->sha256_hex, path, err)) {
+        return false;
+    }
+    bool ok;
+    do {
+        (void)pthread_mutex_unlock(&store->raw_lock);
+        ok = blob_check(store->blob_checks, path, pin->sha256_hex, blob->size_bytes, there, err);
+        (void)pthread_mutex_lock(&store->raw_lock);
+        while (pin->is_syncing) {
+            (void)pthread_cond_wait(&store->raw_synced, &store->raw_lock);
+        }
+    } while (ok && !blob_verdict_holds(there, path));
+    return ok;
+}
+
+/* raw_lock is held. A whole file that is there stays; a missing or damaged one is replaced, and the
+ * new one is the pin's from then on. */
 static bool move_in_place(struct store_blob *blob, struct raw_pin *pin, struct err *err)
 {
     struct store *store = blob->store;
     const char *sha256_hex = pin->sha256_hex;
-    char from[PATH_BYTES];
-    char to[PATH_BYTES];
-    char folder[PATH_BYTES];
-    if (!incoming_path(store, blob->name, from, err) || !raw_path(store, sha256_hex, to, err) ||
+    char from[STORE_PATH_BYTES];
+    char to[STORE_PATH_BYTES];
+    char folder[STORE_PATH_BYTES];
+    struct blob_verdict there;
+    if (!judge_there(blob, pin, &there, err) || !incoming_path(store, blob->name, from, err) ||
+        !store_raw_path(store, sha256_hex, to, err) ||
         !raw_folder(store, sha256_hex, folder, err) || !store_make_dir(folder, err)) {
         return false;
     }
-    struct stat there;
-    uint64_t there_bytes = stat(to, &there) == 0 ? (uint64_t)there.st_size : 0;
-    if (there_bytes == blob->size_bytes && there_bytes != 0) {
+    if (there.state == BLOB_WHOLE) {
         (void)unlink(from);
     } else if (!sync_if_relied_on(blob, sha256_hex, err)) {
         return false;
     } else if (rename(from, to) != 0) {
         return err_set_errno(err, ERR_IO, errno, "moving the upload to %s", to);
     } else {
-        store->raw_bytes = store->raw_bytes - there_bytes + blob->size_bytes;
+        store->raw_bytes = store->raw_bytes - there.stamp.size_bytes + blob->size_bytes;
         close_unsynced(pin);
         pin->unsynced_fd = blob->fd;
         pin->is_lost = false;
         blob->fd = -1;
+        blob_checks_note_whole(store->blob_checks, sha256_hex, pin->unsynced_fd);
+        if (there.state == BLOB_DAMAGED) {
+            note_mended(store, sha256_hex);
+        }
     }
     blob->name[0] = '\0';
     return true;
@@ -338,7 +381,7 @@ void store_blob_discard(struct store_blob *blob)
         (void)close(blob->fd);
     }
     struct err ignored = ERR_INIT;
-    char path[PATH_BYTES];
+    char path[STORE_PATH_BYTES];
     if (blob->name[0] != '\0' && incoming_path(blob->store, blob->name, path, &ignored)) {
         (void)unlink(path);
     }
@@ -351,8 +394,8 @@ void store_blob_discard(struct store_blob *blob)
 /* raw_lock is held. */
 static bool remove_file(struct store *store, const char *sha256_hex, struct err *err)
 {
-    char path[PATH_BYTES];
-    if (!raw_path(store, sha256_hex, path, err)) {
+    char path[STORE_PATH_BYTES];
+    if (!store_raw_path(store, sha256_hex, path, err)) {
         return false;
     }
     struct stat there;
@@ -368,8 +411,8 @@ static bool remove_file(struct store *store, const char *sha256_hex, struct err 
 
 static bool sync_file(struct store *store, const struct raw_pin *pin, struct err *err)
 {
-    char folder[PATH_BYTES];
-    char parent[PATH_BYTES];
+    char folder[STORE_PATH_BYTES];
+    char parent[STORE_PATH_BYTES];
     if (fsync(pin->unsynced_fd) != 0) {
         return err_set_errno(err, ERR_IO, errno, "writing the upload to %s/raw", store->data_dir);
     }
@@ -450,25 +493,6 @@ bool store_blob_forget(struct store *store, const char *sha256_hex, struct err *
     return drop(store, sha256_hex, false, false, err);
 }
 
-bool store_blob_path(struct store *store,
-                     struct arena *arena,
-                     const char *sha256_hex,
-                     const char **path,
-                     struct err *err)
-{
-    char text[PATH_BYTES];
-    if (!raw_path(store, sha256_hex, text, err)) {
-        return false;
-    }
-    if (access(text, F_OK) != 0) {
-        return err_set(err, ERR_GONE,
-                       "the uploaded file %.12s… is no longer kept; its results are still there",
-                       sha256_hex);
-    }
-    *path = arena_strndup(arena, text, strlen(text));
-    return *path != NULL || err_set(err, ERR_NO_MEMORY, "no memory for a path");
-}
-
 uint64_t store_raw_bytes(struct store *store)
 {
     (void)pthread_mutex_lock(&store->raw_lock);
@@ -481,12 +505,17 @@ uint64_t store_raw_bytes(struct store *store)
 
 bool store_raw_init(struct store *store, struct err *err)
 {
-    char path[PATH_BYTES];
+    char path[STORE_PATH_BYTES];
+    if (!blob_checks_create(&store->blob_checks, err)) {
+        return false;
+    }
     if (pthread_mutex_init(&store->raw_lock, NULL) != 0) {
+        blob_checks_destroy(store->blob_checks);
         return err_set(err, ERR_NO_MEMORY, "no resources for the locks of the store");
     }
     if (pthread_cond_init(&store->raw_synced, NULL) != 0) {
         (void)pthread_mutex_destroy(&store->raw_lock);
+        blob_checks_destroy(store->blob_checks);
         return err_set(err, ERR_NO_MEMORY, "no resources for the locks of the store");
     }
     bool ok = join(path, store->data_dir, "raw", err) && store_make_dir(path, err) &&
@@ -495,6 +524,7 @@ bool store_raw_init(struct store *store, struct err *err)
     if (!ok) {
         (void)pthread_cond_destroy(&store->raw_synced);
         (void)pthread_mutex_destroy(&store->raw_lock);
+        blob_checks_destroy(store->blob_checks);
     }
     return ok;
 }
@@ -508,6 +538,7 @@ void store_raw_destroy(struct store *store)
     }
     (void)pthread_cond_destroy(&store->raw_synced);
     (void)pthread_mutex_destroy(&store->raw_lock);
+    blob_checks_destroy(store->blob_checks);
 }
 
 /* Uploads that a row refers to: hashes in hex with a NUL each, in order. */
@@ -612,7 +643,7 @@ static bool visit_raw_file(const struct visit *visit, struct err *err)
 
 static bool visit_raw_folder(const struct visit *visit, struct err *err)
 {
-    char path[PATH_BYTES];
+    char path[STORE_PATH_BYTES];
     if (strlen(visit->name) != FAN_OUT_CHARS) {
         return true;
     }
@@ -622,8 +653,8 @@ static bool visit_raw_folder(const struct visit *visit, struct err *err)
 
 bool store_raw_sweep(struct store *store, struct err *err)
 {
-    char incoming[PATH_BYTES];
-    char raw[PATH_BYTES];
+    char incoming[STORE_PATH_BYTES];
+    char raw[STORE_PATH_BYTES];
     struct referred referred = {.count = 0};
     bool ok = join(incoming, store->data_dir, "incoming", err) &&
               visit_folder(store, NULL, incoming, visit_incoming, err) &&
@@ -648,7 +679,7 @@ static bool is_empty_folder(const char *path, bool *empty, struct err *err)
 }
 
 /* The first of "raw-of-lost-database-1", -2 … that is not taken. */
-static bool free_aside_path(const struct store *store, char out[PATH_BYTES], struct err *err)
+static bool free_aside_path(const struct store *store, char out[STORE_PATH_BYTES], struct err *err)
 {
     for (unsigned n = 1;; n++) {
         char name[48];
@@ -664,8 +695,8 @@ static bool free_aside_path(const struct store *store, char out[PATH_BYTES], str
 
 bool store_raw_set_aside(struct store *store, struct err *err)
 {
-    char path[PATH_BYTES];
-    char aside[PATH_BYTES];
+    char path[STORE_PATH_BYTES];
+    char aside[STORE_PATH_BYTES];
     bool empty = false;
     if (!join(path, store->data_dir, "raw", err) || !is_empty_folder(path, &empty, err)) {
         return false;

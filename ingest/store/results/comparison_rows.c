@@ -1,6 +1,6 @@
 #include "ingest/store/results/comparison_rows.h"
 
-#include <time.h>
+#include "ingest/base/wall_clock.h"
 
 static double top_score(const struct comparison *comparison)
 {
@@ -26,7 +26,7 @@ static void write_head(struct row_writer *writer,
                                 " nullif(?, 0), ?, ?, ?" COMPARISON_FIELDS(FIELD_PARAM) ")");
     row_put_int(writer, trace_id);
     row_put_text(writer, state);
-    row_put_int(writer, (int64_t)time(NULL));
+    row_put_int(writer, wall_clock_s());
     row_put_real(writer, top_score(row));
     COMPARISON_FIELDS(ROW_WRITE)
     row_end(writer);

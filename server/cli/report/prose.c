@@ -29,8 +29,11 @@ static void section_summary(struct prose *p, const struct pipeline_item *item)
         text_clean(&p->line, item->span_digits);
     }
     prose_heading(p, 2, p->line.ptr);
-    buf_printf(p->out, "%s%s, %s, %s events over %s\n", p->markdown ? "" : "  ", item->format,
-               p->results->device_type, events, duration);
+    buf_puts(p->out, p->markdown ? "" : "  ");
+    prose_text(p, item->format);
+    buf_puts(p->out, ", ");
+    prose_text(p, p->results->device_type);
+    buf_printf(p->out, ", %s events over %s\n", events, duration);
 }
 
 static void section_breakdown(struct prose *p)

@@ -35,12 +35,37 @@ static void pad(struct buf *out, size_t count)
     }
 }
 
-/* A bar in a cell would end it; the others would make links, elements or letters of another kind.
- */
+/* Whether a text that stands where a block may begin would begin one: a heading, a list, a block of
+ * code. */
+static bool begins_block(const char *text)
+{
+    size_t digits = strspn(text, "0123456789");
+    char mark = text[digits];
+    char behind = mark == '\0' ? '\0' : text[digits + 1];
+    bool is_bullet = digits == 0 && (mark == '-' || mark == '+') && behind == ' ';
+    bool is_heading = digits == 0 && mark == '#';
+    bool is_number =
+        digits > 0 && (mark == '.' || mark == ')') && (behind == ' ' || behind == '\0');
+    return *text == ' ' || is_bullet || is_heading || is_number;
+}
+
+/* Not every renderer takes a backslash before "<" and "&". */
 void report_table_markdown(struct buf *out, const char *text)
 {
+    if (begins_block(text)) {
+        buf_printf(out, "&#%d;", *text);
+        text++;
+    }
     for (const char *c = text; *c != '\0'; c++) {
-        if (strchr("|\\`*_<>[]&", *c) != NULL) {
+        if (*c == '<' || *c == '&') {
+            buf_puts(out, *c == '<' ? "&lt;" : "&amp;");
+            continue;
+        }
+        if (*c == ':' && strncmp(c, "://", 3) == 0) {
+            buf_puts(out, "&#58;");
+            continue;
+        }
+        if (strchr("|\\`*_>[]", *c) != NULL) {
             buf_putc(out, '\\');
         }
         buf_putc(out, *c);

@@ -133,10 +133,13 @@ static void names_become_no_markup(void **state)
         {"[x](javascript:y)", "[x&#93;(javascript:y)"},
         {"&lt;a>", "&amp;lt;a>"},
         {"void f<int>(std::array<float, 4> [3], at::Half)",
-         "void f<int>(std::array<float, 4> [3], at::Half)"},
-        {"k<4, c10::Half>", "k<4, c10::Half>"},
-        {"k<at::Half>", "k<at::Half>"},
-        {"a < b && c", "a < b && c"},
+         "void f&lt;int>(std::array&lt;float, 4> [3], at::Half)"},
+        {"<int onfocus=x autofocus tabindex=1>", "&lt;int onfocus=x autofocus tabindex=1>"},
+        {"<x::y onclick=z>", "&lt;x::y onclick=z>"},
+        {"k<at::Half>", "k&lt;at::Half>"},
+        {"a < b && c", "a &lt; b && c"},
+        {"&#60;b>", "&amp;#60;b>"},
+        {"http://a.example/", "http&#58;//a.example/"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct buf out;
@@ -542,6 +545,24 @@ static struct lines table_of(const struct lines *lines, size_t number)
     return table;
 }
 
+/* What a renderer shows of the lines: the reference writes "<" as it is, we write an entity, which
+ * also moves the padding. */
+static struct lines rendered(struct lines lines)
+{
+    for (size_t i = 0; i < lines.count; i++) {
+        char *to = lines.items[i];
+        for (const char *at = lines.items[i]; *at != '\0'; at++) {
+            bool is_entity = strncmp(at, "&lt;", 4) == 0;
+            bool is_padding = (*at == ' ' || *at == '-') && at[1] == *at;
+            *to = is_entity ? '<' : *at;
+            to += !is_padding;
+            at += is_entity ? 3 : 0;
+        }
+        *to = '\0';
+    }
+    return lines;
+}
+
 static int compare_lines(const void *a, const void *b)
 {
     return strcmp(*(char *const *)a, *(char *const *)b);
@@ -630,7 +651,7 @@ static void golden_reports_are_equal(void **state)
         size_t detail = cases[i].detail + (c->appeared_count > 0);
         check_lines(table_of(&ours, 0), table_of(&golden, 0), SIZE_MAX);
         check_lines(table_of(&ours, 1), table_of(&golden, 1), SIZE_MAX);
-        check_lines(table_of(&ours, detail), table_of(&golden, 2), 2);
+        check_lines(rendered(table_of(&ours, detail)), rendered(table_of(&golden, 2)), 2);
         format_bundle_free(&bundles[SIDE_BASE]);
         format_bundle_free(&bundles[SIDE_CANDIDATE]);
     }

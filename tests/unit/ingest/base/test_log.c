@@ -72,6 +72,12 @@ static void lines_are_safe_for_terminals(void **state)
          "31m",
          "info c1 \\xc2\\x9b31m\n"},
         {"bad \xFF\xC3", "info bad \\xff\n"},
+        {"run a\" action=\"delete", "info run a\\x22 action\\x3d\\x22delete\n"},
+        {"\\x0a status=200", "info \\x5cx0a status\\x3d200\n"},
+        /* the direction of writing, and a line separator */
+        {"a\xE2\x80\xAE"
+         "b\xE2\x80\xA8",
+         "info a\\xe2\\x80\\xaeb\\xe2\\x80\\xa8\n"},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct capture capture;
@@ -102,7 +108,9 @@ static void long_lines_are_cut(void **state)
 }
 
 static const struct log_field sample_fields[] = {
-    {.name = "path", .kind = LOG_FIELD_TEXT, .text = "/a \"b\"\n\xFF\x1B[31m\xC2\x9B\xE2\x82\xAC"},
+    {.name = "path",
+     .kind = LOG_FIELD_TEXT,
+     .text = "/a \"b\" \\x22\n\xFF\x1B[31m\xC2\x9B\xE2\x82\xAC"},
     {.name = "subject", .kind = LOG_FIELD_TEXT, .text = NULL},
     {.name = "status", .kind = LOG_FIELD_INT, .number = -9223372036854775807 - 1},
     {.name = "took_ms", .kind = LOG_FIELD_REAL, .real = 1.5},
@@ -117,7 +125,7 @@ static void fields_follow_the_message(void **state)
     log_record(&capture.log, LOG_DEBUG, "request", sample_fields, COUNT_OF(sample_fields));
     assert_string_equal(
         capture.text + STAMP_CHARS,
-        "info request path=\"/a \\x22b\\x22\\x0a\\xff\\x1b[31m\\xc2\\x9b\xE2\x82\xAC\" "
+        "info request path=\"/a \\x22b\\x22 \\x5cx22\\x0a\\xff\\x1b[31m\\xc2\\x9b\xE2\x82\xAC\" "
         "status=-9223372036854775808 took_ms=1.500\n");
     capture_end(&capture);
 }
@@ -133,9 +141,10 @@ static void json_is_one_object_a_line(void **state)
     assert_memory_equal(capture.text, head, strlen(head));
     const char *rest = capture.text + strlen(head) + STAMP_CHARS - 1;
     assert_int_equal(rest[-1], 'Z');
-    assert_string_equal(rest, "\", \"level\": \"warn\", \"message\": \"two\\nlines\", "
-                              "\"path\": \"/a \\\"b\\\"\\n\\ufffd\\u001b[31m\\u009b\\u20ac\", "
-                              "\"status\": -9223372036854775808, \"took_ms\": 1.5}\n");
+    assert_string_equal(rest,
+                        "\", \"level\": \"warn\", \"message\": \"two\\nlines\", "
+                        "\"path\": \"/a \\\"b\\\" \\\\x22\\n\\ufffd\\u001b[31m\\u009b\\u20ac\", "
+                        "\"status\": -9223372036854775808, \"took_ms\": 1.5}\n");
     capture_end(&capture);
 }
 

@@ -203,9 +203,17 @@ static void queued_jobs_are_known_by_name(void **state)
     jobs_destroy(jobs);
 }
 
-static void a_lost_file_fails_its_job(void **state)
+/* As a disk does it: the size stays. */
+static void damage_file(const char *path)
 {
-    struct fixture *f = *state;
+    FILE *file = fopen(path, "r+");
+    assert_non_null(file);
+    assert_int_equal(fputc('#', file), '#');
+    assert_int_equal(fclose(file), 0);
+}
+
+static void check_lost_file(struct fixture *f, bool is_damaged)
+{
     struct jobs *jobs = create_stopped(f);
     int64_t id = submit(f, jobs, "f", TRACE_OF("a"));
     struct store_job *row;
@@ -214,7 +222,11 @@ static void a_lost_file_fails_its_job(void **state)
     assert_ok(f, store_blob_path(f->store, &f->arena, row->sha256_hex, &path, &f->err));
     jobs_destroy(jobs);
     close_store(f);
-    assert_int_equal(unlink(path), 0);
+    if (is_damaged) {
+        damage_file(path);
+    } else {
+        assert_int_equal(unlink(path), 0);
+    }
     open_store(f);
     jobs = create(f);
     struct jobs_status status = wait_for(f, jobs, id);
@@ -222,6 +234,16 @@ static void a_lost_file_fails_its_job(void **state)
     assert_int_equal(status.error.code, ERR_GONE);
     assert_non_null(strstr(status.error.msg, "upload the file again"));
     jobs_destroy(jobs);
+}
+
+static void a_lost_file_fails_its_job(void **state)
+{
+    check_lost_file(*state, false);
+}
+
+static void a_damaged_file_fails_its_job(void **state)
+{
+    check_lost_file(*state, true);
 }
 
 static void raw_files_go_when_they_are_not_wanted(void **state)
@@ -440,6 +462,7 @@ int main(void)
         TEST(other_bytes_conflict_or_replace),
         TEST(queued_jobs_are_known_by_name),
         TEST(a_lost_file_fails_its_job),
+        TEST(a_damaged_file_fails_its_job),
         TEST(raw_files_go_when_they_are_not_wanted),
         TEST(a_model_beyond_the_budget_fails),
         TEST(a_model_beyond_its_share_gets_the_whole),
