@@ -20,7 +20,7 @@ TITLE = re.compile(r'\A# .*\(([A-Z]+)\)$', re.M)
 DEFINED = re.compile(r'^(?:#{1,4} |\s*(?:- |\| )?\*\*)\[([A-Z]+-[^\]\s]+)\]', re.M)
 # Across the line break of a comment.
 GAP = r'(?:[ \t]|\r?\n[ \t]*(?:\*|//|#)?)+'
-UNNAMED = re.compile(r'\bSPEC_[a-z]\w*|(?<![-.\w])10a\b|(?<!RFC \d{4} )(?<!RFC \d{4}, )\b[Ss]ections?%s\d|\b[Cc]ompletions?%s\d|§ ?\d' % (GAP, GAP))
+UNNAMED = re.compile(r'\bSPEC_[a-z]\w*|(?<![-.\w])10a\b|(?<!RFC \d{4} )(?<!RFC \d{4}, )\b[Ss]ections?%s\d[\d.]*|\b[Cc]ompletions?%s\d|§ ?\d' % (GAP, GAP))
 
 
 def line_of(text, position):
@@ -73,7 +73,7 @@ def main():
         if path == SPEC / 'README.md' or path == pathlib.Path(__file__).resolve():
             continue
         for match in UNNAMED.finditer(text):
-            faults.append('%s:%d: cite the rule by its id: "%s"' % (name, line_of(text, match.start()), ' '.join(match[0].split())))
+            faults.append('%s:%d: cite the rule by its id: "%s"' % (name, line_of(text, match.start()), ' '.join(match[0].replace('*', ' ').split())))
     overview = (SPEC / 'README.md').read_text()
     faults += ['README.md of tests/spec has no link to %s' % name for name in books.values() if '](%s)' % name not in overview]
     for fault in faults:
