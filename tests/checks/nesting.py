@@ -118,6 +118,21 @@ class Nesting(unittest.TestCase):
                         self.assertLess(answer.status, 500)
             self.assertEqual(server.get('/healthz').status, 200)
 
+    def test_regular_expressions(self):
+        """The C library compiles and runs them recursively: the first of these once ended the server, from a GET."""
+        name, content = kinetoscope.fixture('cuda_training')
+        deadly = ('(' * 198, '(' * 99 + ')' * 99, '(a|' * 49 + 'b' + ')' * 49, '(a?){900}b', r'(\b|a){900}', '(()){1000}',
+                  '(((a|b)*c?){30}){30}', '(' * 60 + 'a' + ')+' * 60)
+        harmless = ('(' * 20 + 'aten' + ')' * 20, 'aten::(add|mul)(_out)?', 'aten::.{1,40}$', '[[:alpha:]_]+[]()]*', 'a+b+c+d+|e+')
+        with kinetoscope.Server() as server:
+            trace = kinetoscope.uploaded(server.put('r', name, content))[0]
+            paths = ['/api/v1/runs'] + ['/api/v1/traces/%d/%s' % (trace['id'], view) for view in ('operators', 'kernels', 'tree/0')]
+            for path, pattern in itertools.product(paths, deadly + harmless):
+                with self.subTest(path=path, pattern=pattern):
+                    answer = server.get(path, q='/%s/' % pattern)
+                    self.assertEqual(answer.status, 200 if pattern in harmless else 400, answer.body[:300])
+            self.stacks_have_room(server)
+
     def test_saved_answers(self):
         """A line of saved plugin answers that nests too deep is a bad line, and the others count."""
         good = json.dumps({'performance': [{'name': 'Kernel', 'value': 1, 'extra': 1, 'children': []}], 'steps': {'columns': [], 'rows': []},
