@@ -14,9 +14,16 @@
 #include "server/options/limits.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct http;
+
+/* The stack of each request thread. civetweb 1.15 sets it when it is compiled (USE_STACK_SIZE,
+ * 102400 in Debian's build) and has no option for it, so handlers must stay below it.
+ * tests/checks/recursion.py adds up the deepest calls; tests/checks/nesting.py looks whether the
+ * threads have that much, and how much of it requests have touched. */
+#define HTTP_THREAD_STACK_BYTES ((size_t)102400)
 
 struct http_options {
     const char *listen_host;            /* dotted IPv4 */

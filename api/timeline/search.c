@@ -194,26 +194,30 @@ bool search_get(struct api_call *call, struct err *err)
 {
     struct store_trace *trace = NULL;
     struct timeline *timeline = NULL;
-    struct search search;
-    if (!read_search(&search, call, err) || !timeline_load(&trace, &timeline, call, err) ||
-        !find_names(&search.names, call, trace->id, timeline->label_count, err)) {
+    /* Its names would fill a fifth of a request thread's stack. */
+    struct search *search = arena_calloc(call_arena(call), 1, sizeof *search);
+    if (search == NULL) {
+        return err_set(err, ERR_NO_MEMORY, "No memory for the search");
+    }
+    if (!read_search(search, call, err) || !timeline_load(&trace, &timeline, call, err) ||
+        !find_names(&search->names, call, trace->id, timeline->label_count, err)) {
         return false;
     }
-    if (!store_events_search(call->api->store, call_arena(call), trace->id, search.q,
-                             search.start_ns, search.end_ns, (size_t)search.limit, COUNT_MAX,
-                             &search.hits, &search.count, &search.total, err)) {
+    if (!store_events_search(call->api->store, call_arena(call), trace->id, search->q,
+                             search->start_ns, search->end_ns, (size_t)search->limit, COUNT_MAX,
+                             &search->hits, &search->count, &search->total, err)) {
         return timeline_gone(err);
     }
     struct json_write w = call_json(call, false);
     jw_object_begin(&w);
-    jw_key_string(&w, "q", search.q);
-    jw_key_int(&w, "total", (int64_t)search.total);
-    jw_key_bool(&w, "total_is_lower_bound", search.total >= COUNT_MAX);
-    write_names(&w, &search.names);
+    jw_key_string(&w, "q", search->q);
+    jw_key_int(&w, "total", (int64_t)search->total);
+    jw_key_bool(&w, "total_is_lower_bound", search->total >= COUNT_MAX);
+    write_names(&w, &search->names);
     jw_key(&w, "hits");
     jw_array_begin(&w);
-    for (size_t i = 0; i < search.count; i++) {
-        write_hit(&w, &search.hits[i]);
+    for (size_t i = 0; i < search->count; i++) {
+        write_hit(&w, &search->hits[i]);
     }
     jw_array_end(&w);
     jw_object_end(&w);

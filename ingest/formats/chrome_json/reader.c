@@ -66,8 +66,11 @@ enum kineto_status kineto_more(struct kineto_reader *reader)
 
 enum kineto_status kineto_peek_on(struct kineto_reader *reader)
 {
-    enum kineto_status status = kineto_more(reader);
-    return status == KINETO_GOOD ? kineto_peek(reader) : status;
+    enum kineto_status status = KINETO_GOOD;
+    while (status == KINETO_GOOD && !kineto_skip_space(reader->stream)) {
+        status = kineto_more(reader);
+    }
+    return status;
 }
 
 /* --- values of the top level --- */

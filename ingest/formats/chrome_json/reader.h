@@ -64,16 +64,21 @@ enum kineto_status kineto_more(struct kineto_reader *reader) KS_MUST_USE;
 /* The same where the window has ended, until there is a byte that is no space. */
 enum kineto_status kineto_peek_on(struct kineto_reader *reader) KS_MUST_USE;
 
-/* Skips spaces; KINETO_GOOD: stream->at is at a byte. */
-static inline enum kineto_status kineto_peek(struct kineto_reader *reader)
+/* Skips the spaces of the window. False: there is nothing else in it. */
+static inline bool kineto_skip_space(struct text_stream *stream)
 {
-    struct text_stream *stream = reader->stream;
     const char *at = stream->at;
     while (at < stream->end && json_is_space(*at)) {
         at++;
     }
     stream->at = at;
-    return KS_LIKELY(at < stream->end) ? KINETO_GOOD : kineto_peek_on(reader);
+    return at < stream->end;
+}
+
+/* Skips spaces; KINETO_GOOD: stream->at is at a byte. */
+static inline enum kineto_status kineto_peek(struct kineto_reader *reader)
+{
+    return KS_LIKELY(kineto_skip_space(reader->stream)) ? KINETO_GOOD : kineto_peek_on(reader);
 }
 
 void kineto_warn(struct kineto_reader *reader, enum warning_code code, const char *at);

@@ -1,11 +1,11 @@
 #include "ingest/formats/perf_data/hardware_file.h"
 
+#include "ingest/base/text/json_small.h"
 #include "ingest/formats/csv/row_list.h"
 #include "ingest/formats/csv/scan.h"
 #include "ingest/formats/json/scan.h"
 #include "ingest/input/input.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <string.h>
 
@@ -63,6 +63,13 @@ static const char *host_name_in(const json_t *config)
     const char *name =
         json_string_value(json_object_get(json_object_get(config, "env"), "hostname"));
     return name != NULL && *name != '\0' ? name : NULL;
+}
+
+/* A cell that is no JSON counts as an empty one. */
+static json_t *parse_cell(const struct csv_cell *cell)
+{
+    struct err ignored = ERR_INIT;
+    return json_small_parse(cell->text, cell->len, 0, "The cell", &ignored);
 }
 
 /* --- rows --- */
@@ -156,8 +163,8 @@ static bool read_row(void *context, const struct csv_row *row, struct err *err)
     const struct csv_cell *config_text = &row->cells[reading->columns[CONFIG]];
     const struct csv_cell *inventory_text = &row->cells[reading->columns[INVENTORY]];
     struct csv_cell category = csv_trim(row->cells[reading->columns[CATEGORY]]);
-    json_t *config = json_loadb(config_text->text, config_text->len, 0, NULL);
-    json_t *inventory = json_loadb(inventory_text->text, inventory_text->len, 0, NULL);
+    json_t *config = parse_cell(config_text);
+    json_t *inventory = parse_cell(inventory_text);
     const json_t *macro = json_object_get(inventory, "macro");
     const char *host = host_name_in(config);
     bool good = host == NULL || !json_is_object(macro) || reading->hosts.count == HOSTS_MAX ||

@@ -1,5 +1,6 @@
 #include "ingest/formats/tb_plugin/json.h"
 
+#include "ingest/base/text/json_small.h"
 #include "ingest/formats/json/scan.h"
 #include "ingest/formats/tb_plugin/rows.h"
 
@@ -161,8 +162,11 @@ static bool read_document(struct reading *reading)
     if (!scan_document(reading, &text, &status)) {
         return false;
     }
-    json_t *document =
-        status == JSON_OK && text.ptr != NULL ? json_loadb(text.ptr, text.len, 0, NULL) : NULL;
+    json_t *document = NULL;
+    if (status == JSON_OK && text.ptr != NULL) {
+        struct err ignored = ERR_INIT;
+        document = json_small_parse(text.ptr, text.len, 0, "The line", &ignored);
+    }
     struct plugin_document kind = plugin_document_kind(document);
     bool good;
     if (kind.kind == PLUGIN_UNKNOWN) {

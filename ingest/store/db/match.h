@@ -18,7 +18,7 @@ struct matcher {
     regex_t regex;
 };
 
-/* ERR_BAD_REQUEST for a pattern that is too long, wrong, or could take very long. */
+/* ERR_BAD_REQUEST for a pattern that is too long, wrong, or could take very long or much stack. */
 bool match_init(struct matcher *matcher, const char *query, struct err *err) KS_MUST_USE;
 void match_free(struct matcher *matcher);
 bool match_test(const struct matcher *matcher, const char *text);

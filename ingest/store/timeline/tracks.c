@@ -2,6 +2,7 @@
 
 #include "ingest/store/codec/pack.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- tracks and levels ---- */
@@ -211,6 +212,11 @@ static bool copy_label(struct arena *arena,
     return label->name != NULL && label->category != NULL;
 }
 
+static bool no_label_memory(struct err *err)
+{
+    return err_set(err, ERR_NO_MEMORY, "no memory for the labels of the timeline");
+}
+
 bool timeline_get_labels(struct column_reader *reader,
                          struct arena *arena,
                          uint32_t first_id,
@@ -219,18 +225,25 @@ bool timeline_get_labels(struct column_reader *reader,
                          struct timeline_label *labels,
                          struct err *err)
 {
-    struct label_numbers of;
+    /* 40 KB: too much for the stack of a request thread. */
+    struct label_numbers *of = malloc(sizeof *of);
+    if (of == NULL) {
+        return no_label_memory(err);
+    }
     size_t row_count = 0;
     size_t found = 0;
-    bool ok = get_label_numbers(reader, &of, &row_count);
-    for (size_t i = 0; ok && i < row_count; i++) {
-        const char *name = column_get_bytes(reader, (size_t)of.name_len[i]);
-        const char *category = column_get_bytes(reader, (size_t)of.category_len[i]);
+    bool has_memory = true;
+    bool ok = get_label_numbers(reader, of, &row_count);
+    for (size_t i = 0; ok && has_memory && i < row_count; i++) {
+        const char *name = column_get_bytes(reader, (size_t)of->name_len[i]);
+        const char *category = column_get_bytes(reader, (size_t)of->category_len[i]);
         ok = name != NULL && category != NULL;
         bool wanted = ok && found < count && ids[found] - first_id == i;
-        if (wanted && !copy_label(arena, &of, i, name, category, &labels[found++])) {
-            return err_set(err, ERR_NO_MEMORY, "no memory for the labels of the timeline");
-        }
+        has_memory = !wanted || copy_label(arena, of, i, name, category, &labels[found++]);
+    }
+    free(of);
+    if (!has_memory) {
+        return no_label_memory(err);
     }
     reader->failed = reader->failed || !ok || found < count;
     return column_reader_finish(reader, err);

@@ -266,9 +266,17 @@ static void bad_patterns_are_refused(void **state)
     long_regex[0] = '/';
     long_regex[sizeof long_regex - 2] = '/';
     long_regex[sizeof long_regex - 1] = '\0';
-    const char *const patterns[] = {
-        "/a(b/",      "/[a/",     "/a{2,1}/", "/(a)\\1/", "/((a{40}){40}){40}/",
-        "/a{99999}/", long_regex, long_text};
+    const char *const patterns[] = {"/a(b/",
+                                    "/[a/",
+                                    "/a{2,1}/",
+                                    "/(a)\\1/",
+                                    "/((a{40}){40}){40}/",
+                                    "/(a?){900}/",
+                                    "/(a+){2}/",
+                                    "/((((((((((((((((((((((a))))))))))))))))))))))/",
+                                    "/a{99999}/",
+                                    long_regex,
+                                    long_text};
     for (size_t i = 0; i < sizeof patterns / sizeof patterns[0]; i++) {
         struct store_page page = {.q = patterns[i]};
         struct operator_row *rows;
