@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """How fast real traces are taken in: from curl's first byte to the durable 201, beside Python's json.load of the same JSON.
 
-usage: real.py PROGRAM [PATH...] [--against OTHER_PROGRAM] [--reps 5] [--min-mb 8] [--only TEXT] [--want-geomean X] [--want-least Y]
+usage: real.py PROGRAM [PATH...] [--against OTHER_PROGRAM]... [--reps 5] [--min-mb 8] [--only TEXT] [--want-geomean X] [--want-least Y]
 
 PATH is a trace or a folder; the default is the data of KINETOSCOPE_REFERENCE. Counts every trace whose JSON has at least --min-mb, equal
 bytes once. Every upload has bytes of its own, so nothing is answered from what is stored.
 
 Prints one line per trace: medians of the wall time and of the server's processor time, the ratio to json.load, and the server's peak
-memory during these uploads; then the geometric mean and the least ratio. --against runs both programs in turn and prints the medians of
-the pairwise ratios (wall, processor, peak memory): below 1.00 PROGRAM needs less than OTHER_PROGRAM. With --want-* the exit code says
+memory during these uploads; then the geometric mean and the least ratio. --against runs all programs in turn and prints, per other
+program, the medians of the pairwise ratios (wall, processor, peak memory): below 1.00 PROGRAM needs less than OTHER_PROGRAM. With --want-* the exit code says
 whether the ratios were reached.
 """
 import argparse
@@ -125,8 +125,13 @@ def measure(trace, number, uploaders, reps):
     return results, median(json_seconds)
 
 
-def pairwise(results, of):
-    return median(of(a) / of(b) for a, b in zip(*results))
+def pairwise(own, other, of):
+    return median(of(a) / of(b) for a, b in zip(own, other))
+
+
+def against(own, other):
+    return (pairwise(own, other, lambda m: m.wall), pairwise(own, other, lambda m: m.processor),
+            max(m.peak for m in own) / max(m.peak for m in other))
 
 
 def line(trace, events, results, json_seconds):
@@ -135,21 +140,16 @@ def line(trace, events, results, json_seconds):
     text = '%6.1f MB %7d events %7.1f ms %7.1f ms cpu %6.2f us an event %5.1f x  peak %4.0f MB' % (
         len(trace.text) / 1e6, events, wall * 1e3, median(m.processor for m in own) * 1e3, wall * 1e6 / max(events, 1), json_seconds / wall,
         max(m.peak for m in own) / 1e6)
-    if len(results) > 1:
-        text += ' | wall %4.2f cpu %4.2f peak %4.2f' % against(results)
+    for other in results[1:]:
+        text += ' | wall %4.2f cpu %4.2f peak %4.2f' % against(own, other)
     return text + '  ' + trace.name[-56:]
-
-
-def against(results):
-    return (pairwise(results, lambda m: m.wall), pairwise(results, lambda m: m.processor),
-            max(m.peak for m in results[0]) / max(m.peak for m in results[1]))
 
 
 def parse():
     parser = argparse.ArgumentParser(usage=__doc__.split('usage: ')[1].split('\n')[0])
     parser.add_argument('program')
     parser.add_argument('paths', nargs='*', type=pathlib.Path)
-    parser.add_argument('--against')
+    parser.add_argument('--against', action='append', default=[])
     parser.add_argument('--reps', type=int, default=5)
     parser.add_argument('--min-mb', type=float, default=8)
     parser.add_argument('--only', default='')
@@ -164,19 +164,20 @@ def main():
     if not traces:
         print('no trace found: skipped')
         return 0
-    ratios, beside = [], []
-    programs = [args.program] + ([args.against] if args.against else [])
+    ratios, beside = [], [[] for _ in args.against]
+    programs = [args.program] + args.against
     with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
         servers = [stack.enter_context(Program(p, '%s/data%d' % (folder, i))) for i, p in enumerate(programs)]
         uploaders = [Uploader(server, folder) for server in servers]
         for number, trace in enumerate(traces):
             results, json_seconds = measure(trace, number, uploaders, args.reps)
             ratios.append(json_seconds / median(m.wall for m in results[0]))
-            beside += [against(results)] if args.against else []
+            for own_to_other, other in zip(beside, results[1:]):
+                own_to_other.append(against(results[0], other))
             print(line(trace, uploaders[0].events, results, json_seconds), flush=True)
     print('%d real traces: geometric mean %.2f x json.load, least %.2f x' % (len(traces), geometric_mean(ratios), min(ratios)))
-    if beside:
-        print('beside %s: wall %.3f, cpu %.3f, peak %.3f (geometric means)' % (args.against, *map(geometric_mean, zip(*beside))))
+    for other, own_to_other in zip(args.against, beside):
+        print('beside %s: wall %.3f, cpu %.3f, peak %.3f (geometric means)' % (other, *map(geometric_mean, zip(*own_to_other))))
     return 0 if geometric_mean(ratios) >= args.want_geomean and min(ratios) >= args.want_least else 1
 
 
