@@ -168,7 +168,7 @@ static void leave_place(struct jobs *jobs)
 {
     (void)pthread_mutex_lock(&jobs->lock);
     jobs->aheads--;
-    jobs->left_pieces = true;
+    jobs_leave_pieces(jobs);
     (void)pthread_cond_signal(&jobs->work);
     (void)pthread_mutex_unlock(&jobs->lock);
 }

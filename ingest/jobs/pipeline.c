@@ -1,6 +1,5 @@
 #include "ingest/jobs/pipeline.h"
 
-#include "ingest/base/heap.h"
 #include "ingest/formats/hardware_file.h"
 #include "ingest/input/input.h"
 #include "ingest/jobs/pipeline_archive.h"
@@ -69,7 +68,6 @@ bool pipeline_stream(const char *path,
     const struct pipeline_options *wanted = options == NULL ? &nothing_special : options;
     struct pipeline_way way = way_of(wanted, progress, sink);
     struct hardware hardware;
-    heap_work();
     if (wanted->hardware_path == NULL) {
         return go(&way, path, file_name, err);
     }
@@ -92,7 +90,6 @@ bool pipeline_growing(int fd,
 {
     struct pipeline_way way = way_of(options, progress, sink);
     struct input *in;
-    heap_work();
     if (!input_open_growing(&in, fd, growth, err)) {
         return false;
     }

@@ -348,7 +348,7 @@ static void run_one(struct jobs *jobs, struct job *job)
     (void)pthread_mutex_lock(&jobs->lock);
     jobs->reserved_bytes -= grant_bytes;
     jobs->running--;
-    jobs->left_pieces = true;
+    jobs_leave_pieces(jobs);
     if (again) {
         requeue(jobs, job);
     } else {
@@ -362,23 +362,38 @@ static void run_one(struct jobs *jobs, struct job *job)
     }
 }
 
-/* `lock` is held, but not while the thread sleeps. */
-static void sleep_until_work(struct jobs *jobs)
-{
-    if (jobs->noting || find_unnoted(jobs) == NULL) {
-        (void)pthread_cond_wait(&jobs->work, &jobs->lock);
-    } else if (pthread_cond_timedwait(&jobs->work, &jobs->lock, &jobs->note_at) == ETIMEDOUT) {
-        note_failures(jobs);
-    }
-}
-
-/* Between jobs nobody waits for it. `lock` is held, but not while the memory goes. */
+/* `lock` is held, but not while the memory goes. */
 static void return_memory(struct jobs *jobs)
 {
     jobs->left_pieces = false;
     (void)pthread_mutex_unlock(&jobs->lock);
-    heap_rest();
+    heap_return_free_pieces();
     (void)pthread_mutex_lock(&jobs->lock);
+}
+
+/* `lock` is held. */
+static bool is_idle(const struct jobs *jobs)
+{
+    return jobs->running == 0 && jobs->aheads == 0;
+}
+
+/* `lock` is held, but not while the thread sleeps. */
+static void sleep_until_work(struct jobs *jobs)
+{
+    bool notes = !jobs->noting && find_unnoted(jobs) != NULL;
+    bool returns = jobs->left_pieces && is_idle(jobs);
+    bool notes_first = notes && (!returns || monotonic_is_before(&jobs->note_at, &jobs->return_at));
+    if (!notes && !returns) {
+        (void)pthread_cond_wait(&jobs->work, &jobs->lock);
+    } else if (pthread_cond_timedwait(&jobs->work, &jobs->lock,
+                                      notes_first ? &jobs->note_at : &jobs->return_at) !=
+               ETIMEDOUT) {
+        return;
+    } else if (notes_first) {
+        note_failures(jobs);
+    } else if (jobs->left_pieces && is_idle(jobs)) {
+        return_memory(jobs);
+    }
 }
 
 /* Its client has his answer. `lock` is held, but not while the disk works. */
@@ -401,8 +416,6 @@ void *worker_run(void *argument)
         if (job != NULL) {
             run_one(jobs, job);
             tidy_up(jobs);
-        } else if (jobs->left_pieces && jobs->running == 0 && jobs->aheads == 0) {
-            return_memory(jobs);
         } else {
             sleep_until_work(jobs);
         }
