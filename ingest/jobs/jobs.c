@@ -456,10 +456,13 @@ static bool enqueue(struct jobs *jobs,
 }
 
 /* What the file itself decides. */
-static bool
-look_into(const char *path, const struct store_job *row, struct worker_look *look, struct err *err)
+static bool look_into(const char *path,
+                      const struct store_job *row,
+                      const struct ahead *ahead,
+                      struct worker_look *look,
+                      struct err *err)
 {
-    *look = worker_look_into(path, row->size_bytes);
+    *look = ahead != NULL ? ahead_look(ahead) : worker_look_into(path, row->size_bytes);
     if (!look->is_archive || row->rank == STORE_NO_RANK) {
         return true;
     }
@@ -541,7 +544,7 @@ bool jobs_submit(struct jobs *jobs,
     *out = (struct jobs_submission){0};
     struct worker_look look = {.is_archive = false};
     bool known = store_blob_path(jobs->store, arena, sha256_hex, &path, err) &&
-                 look_into(path, &row, &look, err);
+                 look_into(path, &row, ahead, &look, err);
     out->is_archive = look.is_archive;
     (void)pthread_mutex_lock(&jobs->submit_lock);
     enum decision decision = DECIDED_REFUSE;

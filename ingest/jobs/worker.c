@@ -1,7 +1,8 @@
 /* Worker threads: take a job whose memory is free, carry its file through, tell the store. */
 #include "ingest/base/heap.h"
 #include "ingest/base/monotonic.h"
-#include "ingest/input/input.h"
+#include "ingest/input/decode.h"
+#include "ingest/input/source.h"
 #include "ingest/input/tar.h"
 #include "ingest/jobs/background.h"
 #include "ingest/jobs/intake.h"
@@ -63,19 +64,21 @@ static void
 look_at_head(struct worker_look *look, const char *head, size_t len, uint64_t size_bytes)
 {
     struct err ignored = ERR_INIT;
-    struct input *in;
-    const char *text;
+    struct source source;
+    struct decode decode;
+    char text[LOOK_TEXT_BYTES];
     size_t text_len = 0;
-    if (!input_open_memory(&in, head, len, LOOK_TEXT_BYTES, &ignored)) {
+    source_open_memory(&source, head, len, len);
+    if (!decode_open(&decode, &source, &ignored)) {
         return;
     }
-    enum input_container container = input_container(in);
-    bool known = input_peek(in, &text, &text_len, &ignored);
+    bool known = decode_fill(&decode, text, sizeof text, &text_len, &ignored);
     look->is_archive = known && tar_recognises(text, text_len);
     bool is_table = known && !look->is_archive && holds_a_table(text, text_len);
     look->is_json = known && !look->is_archive && !is_table;
-    look->estimate_bytes = estimate(size_bytes, container, is_table);
-    input_close(in);
+    look->estimate_bytes = estimate(size_bytes, source.container, is_table);
+    decode_close(&decode);
+    source_close(&source);
 }
 
 static size_t read_head(const char *path, char *head, size_t cap)
