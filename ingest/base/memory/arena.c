@@ -1,9 +1,8 @@
 #include "ingest/base/memory/arena.h"
 
-#include "ingest/base/memory/pages.h"
-
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define BLOCK_FIRST_BYTES ((size_t)16 << 10)
@@ -49,7 +48,7 @@ static struct arena_block *add_block(struct arena *arena, size_t size)
     if (bytes > bytes_left(arena)) {
         return NULL;
     }
-    struct arena_block *block = pages_alloc(bytes);
+    struct arena_block *block = malloc(bytes);
     if (block == NULL) {
         return NULL;
     }
@@ -124,7 +123,7 @@ void arena_free(struct arena *arena)
     struct arena_block *block = arena->head;
     while (block != NULL) {
         struct arena_block *next = block->next;
-        pages_free(block);
+        free(block);
         block = next;
     }
     arena_init(arena, arena->max_bytes);

@@ -1,19 +1,21 @@
 #include "ingest/base/memory/heap.h"
 
-#include "ingest/base/memory/pages.h"
-
 #include <stdlib.h>
 
 #if defined(__GLIBC__)
 #include <malloc.h>
 
-/* Said once it stays: else glibc raises it with each large piece that is freed, and keeps what is
- * smaller. */
-#define LARGE_BYTES (512 << 10)
+/* Larger pieces come from the system and go back to it when they are freed. Setting it also keeps
+ * glibc from raising it with each large piece that is freed. */
+#define SYSTEM_PIECE_BYTES (4 << 20)
+/* Free memory at the end of the heap stays up to this size. */
+#define KEPT_END_BYTES (64 << 20)
 
-static void return_large_pieces(void)
+void heap_init(void)
 {
-    (void)mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
+    (void)mallopt(M_ARENA_MAX, 1);
+    (void)mallopt(M_MMAP_THRESHOLD, SYSTEM_PIECE_BYTES);
+    (void)mallopt(M_TRIM_THRESHOLD, KEPT_END_BYTES);
 }
 
 void heap_return_free_pieces(void)
@@ -21,7 +23,7 @@ void heap_return_free_pieces(void)
     (void)malloc_trim(0);
 }
 #else
-static void return_large_pieces(void)
+void heap_init(void)
 {
 }
 
@@ -29,15 +31,3 @@ void heap_return_free_pieces(void)
 {
 }
 #endif
-
-void heap_work(void)
-{
-    return_large_pieces();
-    pages_keep(true);
-}
-
-void heap_rest(void)
-{
-    pages_keep(false);
-    heap_return_free_pieces();
-}

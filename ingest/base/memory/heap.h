@@ -1,16 +1,13 @@
-/* How the process holds the memory that it frees. Ingest works in stages with arrays of tens of
- * megabytes each: what one stage frees is to be there for the next one, or for others. Any thread,
- * any number of times. */
+/* How the process holds memory that it has freed. Ingest allocates arrays of megabytes, stage after
+ * stage and upload after upload; each page that malloc gets anew from the system must be cleared by
+ * the system first. Any thread, any number of times, unless a function says otherwise. */
 #ifndef KS_BASE_MEMORY_HEAP_H
 #define KS_BASE_MEMORY_HEAP_H
 
-/* Stages begin: the pages of their arrays are kept from one to the next
- * (ingest/base/memory/pages.h), and malloc's large pieces go back to the system as soon as they are
- * freed, whatever was freed before; the latter for good. */
-void heap_work(void);
-/* Nobody works: whatever is free goes back. Takes some milliseconds. */
-void heap_rest(void);
-/* What malloc has free in small pieces goes back. Takes some milliseconds. */
+/* Configures malloc for ingest. Call it once, before the process starts a second thread: without it
+ * each thread keeps freed memory of its own, and the peak of an upload grows by a quarter. */
+void heap_init(void);
+/* Returns all free memory to the system. Call it when nobody waits; takes some milliseconds. */
 void heap_return_free_pieces(void);
 
 #endif

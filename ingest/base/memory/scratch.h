@@ -2,8 +2,6 @@
 #ifndef KS_BASE_MEMORY_SCRATCH_H
 #define KS_BASE_MEMORY_SCRATCH_H
 
-#include "ingest/base/memory/pages.h"
-
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -16,13 +14,13 @@ static inline void *scratch_alloc(size_t count, size_t size)
     if (count > SIZE_MAX / size) {
         return NULL;
     }
-    return pages_alloc(count * size);
+    return malloc(count == 0 ? 1 : count * size);
 }
 
 /* The same, zeroed. */
 static inline void *scratch_calloc(size_t count, size_t size)
 {
-    return pages_calloc(count, size);
+    return calloc(count == 0 ? 1 : count, size);
 }
 
 /* `count` uint32 values of all bits set: the usual "none". */
@@ -37,14 +35,14 @@ static inline uint32_t *scratch_none(size_t count)
 
 static inline void scratch_free(void *array)
 {
-    pages_free(array);
+    free(array);
 }
 
 /* The array with room for `count` elements, moved perhaps; NULL without memory, when the old one
  * stays valid. */
 static inline void *scratch_resize(void *array, size_t count, size_t size)
 {
-    return count > SIZE_MAX / size ? NULL : pages_resize(array, count * size);
+    return count > SIZE_MAX / size ? NULL : realloc(array, count == 0 ? 1 : count * size);
 }
 
 /* Makes room for one more element in a growing array of `*cap` elements, `count` of them used.

@@ -11,7 +11,6 @@
 
 #include "ingest/base/bytes.h"
 #include "ingest/base/memory/arena.h"
-#include "ingest/base/memory/pages.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -107,7 +106,7 @@ static bool grow_slots(struct strtab *tab)
 {
     size_t old_count = tab->slot_mask + 1;
     size_t new_count = old_count * 2;
-    struct slot *slots = pages_calloc(new_count, sizeof *slots);
+    struct slot *slots = calloc(new_count, sizeof *slots);
     if (slots == NULL) {
         return false;
     }
@@ -121,7 +120,7 @@ static bool grow_slots(struct strtab *tab)
         }
         slots[at] = tab->slots[i];
     }
-    pages_free(tab->slots);
+    free(tab->slots);
     tab->slots = slots;
     tab->slot_mask = new_count - 1;
     return true;
@@ -129,7 +128,7 @@ static bool grow_slots(struct strtab *tab)
 
 static bool grow_entries(struct strtab *tab)
 {
-    struct entry *entries = pages_resize(tab->entries, tab->entry_cap * 2 * sizeof *entries);
+    struct entry *entries = realloc(tab->entries, tab->entry_cap * 2 * sizeof *entries);
     if (entries == NULL) {
         return false;
     }
@@ -190,9 +189,9 @@ struct strtab *strtab_create(void)
         return NULL;
     }
     arena_init(&tab->arena, 0);
-    tab->slots = pages_calloc(SLOTS_FIRST, sizeof *tab->slots);
+    tab->slots = calloc(SLOTS_FIRST, sizeof *tab->slots);
     tab->slot_mask = SLOTS_FIRST - 1;
-    tab->entries = pages_alloc(ENTRIES_FIRST * sizeof *tab->entries);
+    tab->entries = malloc(ENTRIES_FIRST * sizeof *tab->entries);
     tab->entry_cap = ENTRIES_FIRST;
     /* The address differs from run to run, so that nobody can prepare a file of colliding names. */
     tab->seed = (uint64_t)(uintptr_t)tab * BYTES_SPREAD;
@@ -209,8 +208,8 @@ void strtab_destroy(struct strtab *tab)
         return;
     }
     arena_free(&tab->arena);
-    pages_free(tab->entries);
-    pages_free(tab->slots);
+    free(tab->entries);
+    free(tab->slots);
     free(tab);
 }
 

@@ -1,6 +1,5 @@
 #include "ingest/formats/event_log/recorder.h"
 
-#include "ingest/base/memory/pages.h"
 #include "ingest/formats/event_log/shapes.h"
 #include "ingest/formats/event_log/values.h"
 #include "ingest/formats/json/clean.h"
@@ -45,7 +44,7 @@ static bool make_room(struct batch_arrays *arrays, size_t value_count)
     if (value_count <= arrays->value_capacity) {
         return true;
     }
-    int64_t *values = pages_resize(arrays->values, value_count * sizeof *values);
+    int64_t *values = realloc(arrays->values, value_count * sizeof *values);
     if (values == NULL) {
         return false;
     }
@@ -89,7 +88,7 @@ void event_recorder_destroy(struct event_recorder *recorder)
     buf_free(&recorder->head);
     buf_free(&recorder->head_key);
     for (size_t i = 0; i <= EVENT_BATCHES_KEPT; i++) {
-        pages_free(recorder->kept[i].values);
+        free(recorder->kept[i].values);
     }
     free(recorder);
 }

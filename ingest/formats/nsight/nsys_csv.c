@@ -163,6 +163,9 @@ static struct layout layout_of_line(const char *at, const char *end)
 bool nsys_csv_recognises(const char *window, size_t len)
 {
     const char *end = window + len;
+    if (len > 0 && *window == '{') {
+        return false; /* JSON, the usual upload: half a megabyte of lines would be looked at */
+    }
     while (window < end) {
         const char *newline = memchr(window, '\n', (size_t)(end - window));
         const char *line_end = newline == NULL ? end : newline;

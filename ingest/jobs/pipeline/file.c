@@ -156,7 +156,7 @@ static void *run_beside(void *argument)
 
 static bool is_worth_a_thread(const struct trace *model)
 {
-    const uint32_t least_events = 20000;
+    const uint32_t least_events = 2000;
     return model->events.count >= least_events;
 }
 
@@ -269,46 +269,11 @@ static void return_pieces_if_large(const struct trace *model)
     }
 }
 
-/* ---- the end of a model ---- */
-
-struct leaving {
-    pthread_t thread;
-    bool runs;
-};
-
-static void *destroy_model(void *model)
-{
-    trace_destroy(model);
-    return NULL;
-}
-
-/* A large one goes beside the storing of its results: the system takes some milliseconds for its
- * memory. */
-static struct leaving end_model(struct trace *model)
-{
-    struct leaving leaving = {.runs = false};
-    leaving.runs = model != NULL && is_worth_a_thread(model) &&
-                   thread_start(&leaving.thread, destroy_model, model) == 0;
-    if (!leaving.runs) {
-        trace_destroy(model);
-    }
-    return leaving;
-}
-
-/* The next model may need the memory. */
-static void await_end(const struct leaving *leaving)
-{
-    if (leaving->runs) {
-        (void)pthread_join(leaving->thread, NULL);
-    }
-}
-
 /* The model goes as soon as there are results. */
 static bool analyse(const struct pipeline_way *way,
                     struct format_item *from,
                     struct pipeline_item *item,
                     struct timeline **timeline,
-                    struct leaving *leaving,
                     struct err *err)
 {
     bool ok = true;
@@ -321,7 +286,7 @@ static bool analyse(const struct pipeline_way *way,
         item->results = from->results;
         from->results = NULL;
     }
-    *leaving = end_model(from->model);
+    trace_destroy(from->model);
     kernel_table_destroy(from->kernel_table);
     from->model = NULL;
     from->kernel_table = NULL;
@@ -336,17 +301,15 @@ static bool hand_on(const struct pipeline_way *way,
 {
     struct pipeline_item item = {.worker = NULL};
     struct timeline *timeline = NULL;
-    struct leaving leaving = {.runs = false};
     pipeline_set_stage(way, STAGE_ANALYSING);
-    bool ok = name_item(from, format, name, &item, err) &&
-              analyse(way, from, &item, &timeline, &leaving, err);
+    bool ok =
+        name_item(from, format, name, &item, err) && analyse(way, from, &item, &timeline, err);
     if (ok && item.results->cycle_source == CYCLES_TABLE) {
         name_cycles(item.results, name->file_name);
     }
     ok = ok && way->sink->trace(way->sink->context, &item, timeline, err);
     timeline_destroy(timeline);
     pipeline_item_free(&item);
-    await_end(&leaving);
     return ok;
 }
 

@@ -69,7 +69,6 @@ bool pipeline_stream(const char *path,
     const struct pipeline_options *wanted = options == NULL ? &nothing_special : options;
     struct pipeline_way way = way_of(wanted, progress, sink);
     struct hardware hardware;
-    heap_work();
     if (wanted->hardware_path == NULL) {
         return go(&way, path, file_name, err);
     }
@@ -92,7 +91,6 @@ bool pipeline_growing(int fd,
 {
     struct pipeline_way way = way_of(options, progress, sink);
     struct input *in;
-    heap_work();
     if (!input_open_growing(&in, fd, growth, err)) {
         return false;
     }

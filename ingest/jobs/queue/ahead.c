@@ -15,14 +15,15 @@
  * so that a slow client is in nobody's way. */
 #define AHEAD_MAX 2
 #define BUDGET_SHARE ((uint64_t)4 * AHEAD_MAX)
-/* Smaller uploads are not worth it. */
-#define LEAST_BYTES ((uint64_t)2 << 20)
+/* Smaller uploads are read in less time than a thread takes to begin. */
+#define LEAST_BYTES ((uint64_t)64 << 10)
 
 struct ahead {
     struct jobs *jobs;
     char *file_name;
     char *marker; /* NULL: none */
     int fd;
+    struct worker_look look;
     struct input_growth growth;
     struct pipeline_progress progress;
     pthread_t thread;
@@ -119,7 +120,8 @@ void ahead_destroy(struct ahead *ahead)
     free(ahead);
 }
 
-static struct ahead *create(const struct ahead_follow *follow, const char *path)
+static struct ahead *
+create(const struct ahead_follow *follow, const char *path, const struct worker_look *look)
 {
     bool has_marker = follow->marker != NULL && *follow->marker != '\0';
     struct ahead *ahead = calloc(1, sizeof *ahead);
@@ -133,6 +135,7 @@ static struct ahead *create(const struct ahead_follow *follow, const char *path)
         return NULL;
     }
     ahead->jobs = follow->jobs;
+    ahead->look = *look;
     ahead->growth = (struct input_growth){
         .context = ahead, .wait = await_bytes, .total_bytes = follow->size_bytes};
     ahead->file_name = strdup(follow->file_name);
@@ -168,15 +171,14 @@ static void leave_place(struct jobs *jobs)
 {
     (void)pthread_mutex_lock(&jobs->lock);
     jobs->aheads--;
-    jobs->left_pieces = true;
+    jobs_leave_pieces(jobs);
     (void)pthread_cond_signal(&jobs->work);
     (void)pthread_mutex_unlock(&jobs->lock);
 }
 
-static bool is_worth_it(const struct jobs *jobs, const char *path, uint64_t size_bytes)
+static bool is_worth_it(const struct jobs *jobs, const struct worker_look *look)
 {
-    struct worker_look look = worker_look_into(path, size_bytes);
-    return look.is_json && look.estimate_bytes <= jobs->budget_bytes / BUDGET_SHARE;
+    return look->is_json && look->estimate_bytes <= jobs->budget_bytes / BUDGET_SHARE;
 }
 
 static void begin(struct ahead_follow *follow, struct store_blob *blob)
@@ -185,8 +187,9 @@ static void begin(struct ahead_follow *follow, struct store_blob *blob)
     if (path == NULL || follow->size_bytes < LEAST_BYTES || !take_place(follow->jobs)) {
         return;
     }
-    if (is_worth_it(follow->jobs, path, follow->size_bytes)) {
-        follow->ahead = create(follow, path);
+    struct worker_look look = worker_look_into(path, follow->size_bytes);
+    if (is_worth_it(follow->jobs, &look)) {
+        follow->ahead = create(follow, path, &look);
     }
     if (follow->ahead == NULL) {
         leave_place(follow->jobs);
@@ -262,6 +265,11 @@ struct store_ingest *ahead_take(struct ahead *ahead, int64_t job_id, uint64_t *e
     ahead->ingest = NULL;
     *events = ahead->events;
     return ingest;
+}
+
+struct worker_look ahead_look(const struct ahead *ahead)
+{
+    return ahead->look;
 }
 
 struct pipeline_progress *ahead_progress(struct ahead *ahead)

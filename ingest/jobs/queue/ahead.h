@@ -6,7 +6,7 @@
  *     ahead_follow ... ahead_followed -> jobs_submit (hints.ahead) -> the job's worker: ahead_take
  *                                    `-> ahead_drop
  *
- * It is begun only for large traces in JSON, and while a worker has nothing to do. A job without
+ * It is begun only for traces in JSON, and while a worker has nothing to do. A job without
  * one, or whose reading ahead has failed, is read as ever. */
 #ifndef KS_JOBS_QUEUE_AHEAD_H
 #define KS_JOBS_QUEUE_AHEAD_H
@@ -18,6 +18,7 @@
 
 struct ahead;
 struct jobs;
+struct worker_look;
 
 /* Of who receives a file; one thread. */
 struct ahead_follow {
@@ -40,6 +41,8 @@ void ahead_drop(struct ahead *ahead);
 
 /* ---- for the queue ---- */
 
+/* What the first bytes of the file say. */
+struct worker_look ahead_look(const struct ahead *ahead);
 /* It is a job's from now on; the jobs' lock is held. */
 void ahead_hand_over(struct ahead *ahead);
 /* Tells it its job and waits for its end: the ingest, which is the caller's, with all of the file

@@ -11,6 +11,9 @@
 
 /* The pipeline changes the stage without telling anybody: who waits for that looks this often. */
 #define LOOK_INTERVAL_MS 50
+/* So long what a job has freed stays with the process: a page that comes from the system costs the
+ * next upload a fault and the clearing of it, a fifth of its processor time in all. */
+#define KEEP_MEMORY_MS 5000
 #define MEMORY_FALLBACK_BYTES ((uint64_t)2 << 30)
 /* Versions of live jobs count attempts and stages; a finished job is above all of them. */
 #define VERSIONS_AN_ATTEMPT 16
@@ -66,6 +69,12 @@ void jobs_remove(struct jobs *jobs, struct job *job)
 {
     jobs_take_out(jobs, job);
     job_free(job);
+}
+
+void jobs_leave_pieces(struct jobs *jobs)
+{
+    jobs->left_pieces = true;
+    jobs->return_at = monotonic_after(KEEP_MEMORY_MS);
 }
 
 static void append(struct jobs *jobs, struct job *job)
@@ -447,10 +456,13 @@ static bool enqueue(struct jobs *jobs,
 }
 
 /* What the file itself decides. */
-static bool
-look_into(const char *path, const struct store_job *row, struct worker_look *look, struct err *err)
+static bool look_into(const char *path,
+                      const struct store_job *row,
+                      const struct ahead *ahead,
+                      struct worker_look *look,
+                      struct err *err)
 {
-    *look = worker_look_into(path, row->size_bytes);
+    *look = ahead != NULL ? ahead_look(ahead) : worker_look_into(path, row->size_bytes);
     if (!look->is_archive || row->rank == STORE_NO_RANK) {
         return true;
     }
@@ -532,7 +544,7 @@ bool jobs_submit(struct jobs *jobs,
     *out = (struct jobs_submission){0};
     struct worker_look look = {.is_archive = false};
     bool known = store_blob_path(jobs->store, arena, sha256_hex, &path, err) &&
-                 look_into(path, &row, &look, err);
+                 look_into(path, &row, ahead, &look, err);
     out->is_archive = look.is_archive;
     (void)pthread_mutex_lock(&jobs->submit_lock);
     enum decision decision = DECIDED_REFUSE;

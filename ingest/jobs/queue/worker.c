@@ -1,7 +1,8 @@
 /* Worker threads: take a job whose memory is free, carry its file through, tell the store. */
 #include "ingest/base/memory/heap.h"
 #include "ingest/base/monotonic.h"
-#include "ingest/input/input.h"
+#include "ingest/input/decode.h"
+#include "ingest/input/source.h"
 #include "ingest/input/tar.h"
 #include "ingest/jobs/queue/background.h"
 #include "ingest/jobs/queue/intake.h"
@@ -63,19 +64,21 @@ static void
 look_at_head(struct worker_look *look, const char *head, size_t len, uint64_t size_bytes)
 {
     struct err ignored = ERR_INIT;
-    struct input *in;
-    const char *text;
+    struct source source;
+    struct decode decode;
+    char text[LOOK_TEXT_BYTES];
     size_t text_len = 0;
-    if (!input_open_memory(&in, head, len, LOOK_TEXT_BYTES, &ignored)) {
+    source_open_memory(&source, head, len, len);
+    if (!decode_open(&decode, &source, &ignored)) {
         return;
     }
-    enum input_container container = input_container(in);
-    bool known = input_peek(in, &text, &text_len, &ignored);
+    bool known = decode_fill(&decode, text, sizeof text, &text_len, &ignored);
     look->is_archive = known && tar_recognises(text, text_len);
     bool is_table = known && !look->is_archive && holds_a_table(text, text_len);
     look->is_json = known && !look->is_archive && !is_table;
-    look->estimate_bytes = estimate(size_bytes, container, is_table);
-    input_close(in);
+    look->estimate_bytes = estimate(size_bytes, source.container, is_table);
+    decode_close(&decode);
+    source_close(&source);
 }
 
 static size_t read_head(const char *path, char *head, size_t cap)
@@ -351,7 +354,7 @@ static void run_one(struct jobs *jobs, struct job *job)
     (void)pthread_mutex_lock(&jobs->lock);
     jobs->reserved_bytes -= grant_bytes;
     jobs->running--;
-    jobs->left_pieces = true;
+    jobs_leave_pieces(jobs);
     if (again) {
         requeue(jobs, job);
     } else {
@@ -365,23 +368,38 @@ static void run_one(struct jobs *jobs, struct job *job)
     }
 }
 
-/* `lock` is held, but not while the thread sleeps. */
-static void sleep_until_work(struct jobs *jobs)
-{
-    if (jobs->noting || find_unnoted(jobs) == NULL) {
-        (void)pthread_cond_wait(&jobs->work, &jobs->lock);
-    } else if (pthread_cond_timedwait(&jobs->work, &jobs->lock, &jobs->note_at) == ETIMEDOUT) {
-        note_failures(jobs);
-    }
-}
-
-/* Between jobs nobody waits for it. `lock` is held, but not while the memory goes. */
+/* `lock` is held, but not while the memory goes. */
 static void return_memory(struct jobs *jobs)
 {
     jobs->left_pieces = false;
     (void)pthread_mutex_unlock(&jobs->lock);
-    heap_rest();
+    heap_return_free_pieces();
     (void)pthread_mutex_lock(&jobs->lock);
+}
+
+/* `lock` is held. */
+static bool is_idle(const struct jobs *jobs)
+{
+    return jobs->running == 0 && jobs->aheads == 0;
+}
+
+/* `lock` is held, but not while the thread sleeps. */
+static void sleep_until_work(struct jobs *jobs)
+{
+    bool notes = !jobs->noting && find_unnoted(jobs) != NULL;
+    bool returns = jobs->left_pieces && is_idle(jobs);
+    bool notes_first = notes && (!returns || monotonic_is_before(&jobs->note_at, &jobs->return_at));
+    if (!notes && !returns) {
+        (void)pthread_cond_wait(&jobs->work, &jobs->lock);
+    } else if (pthread_cond_timedwait(&jobs->work, &jobs->lock,
+                                      notes_first ? &jobs->note_at : &jobs->return_at) !=
+               ETIMEDOUT) {
+        return;
+    } else if (notes_first) {
+        note_failures(jobs);
+    } else if (jobs->left_pieces && is_idle(jobs)) {
+        return_memory(jobs);
+    }
 }
 
 /* Its client has his answer. `lock` is held, but not while the disk works. */
@@ -404,8 +422,6 @@ void *worker_run(void *argument)
         if (job != NULL) {
             run_one(jobs, job);
             tidy_up(jobs);
-        } else if (jobs->left_pieces && jobs->running == 0 && jobs->aheads == 0) {
-            return_memory(jobs);
         } else {
             sleep_until_work(jobs);
         }

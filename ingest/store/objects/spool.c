@@ -11,6 +11,8 @@
 
 /* One piece fills and is written while the thread is at the other. */
 #define PIECE_BYTES ((size_t)512 << 10)
+/* The first piece is small: who follows the file can begin with it. */
+#define FIRST_PIECE_BYTES ((size_t)64 << 10)
 
 struct spool {
     int fd;
@@ -25,6 +27,7 @@ struct spool {
     pthread_mutex_t lock;
     pthread_cond_t changed; /* one side waits at a time */
     const char *given;      /* the thread's piece; NULL: it has none */
+    size_t given_bytes;
     bool has_ended;
 
     char pieces[2][PIECE_BYTES];
@@ -58,7 +61,7 @@ static void *run(void *argument)
             continue;
         }
         (void)pthread_mutex_unlock(&spool->lock);
-        sha256_update(spool->hash, spool->given, PIECE_BYTES);
+        sha256_update(spool->hash, spool->given, spool->given_bytes);
         (void)pthread_mutex_lock(&spool->lock);
         spool->given = NULL;
         (void)pthread_cond_signal(&spool->changed);
@@ -68,13 +71,13 @@ static void *run(void *argument)
 }
 
 /* To the thread, or without one hashed here. */
-static void hash_piece(struct spool *spool, const char *piece)
+static void hash_piece(struct spool *spool, const char *piece, size_t len)
 {
     if (!spool->thread_runs) {
         spool->thread_runs = thread_start(&spool->thread, run, spool) == 0;
     }
     if (!spool->thread_runs) {
-        sha256_update(spool->hash, piece, PIECE_BYTES);
+        sha256_update(spool->hash, piece, len);
         return;
     }
     (void)pthread_mutex_lock(&spool->lock);
@@ -82,6 +85,7 @@ static void hash_piece(struct spool *spool, const char *piece)
         (void)pthread_cond_wait(&spool->changed, &spool->lock);
     }
     spool->given = piece;
+    spool->given_bytes = len;
     (void)pthread_cond_signal(&spool->changed);
     (void)pthread_mutex_unlock(&spool->lock);
     spool->filling ^= 1U;
@@ -91,9 +95,10 @@ static void hash_piece(struct spool *spool, const char *piece)
 static void put_away(struct spool *spool)
 {
     const char *piece = spool->pieces[spool->filling];
+    size_t len = spool->filled_bytes;
     spool->filled_bytes = 0;
-    hash_piece(spool, piece);
-    write_piece(spool, piece, PIECE_BYTES);
+    hash_piece(spool, piece, len);
+    write_piece(spool, piece, len);
 }
 
 struct spool *spool_create(int fd)
@@ -128,7 +133,8 @@ int spool_add(struct spool *spool, const void *bytes, size_t len)
 {
     const char *at = bytes;
     while (len > 0 && spool->errnum == 0) {
-        size_t room = PIECE_BYTES - spool->filled_bytes;
+        size_t piece_bytes = spool->written_bytes == 0 ? FIRST_PIECE_BYTES : PIECE_BYTES;
+        size_t room = piece_bytes - spool->filled_bytes;
         size_t take = len < room ? len : room;
         memcpy(spool->pieces[spool->filling] + spool->filled_bytes, at, take);
         spool->filled_bytes += take;
