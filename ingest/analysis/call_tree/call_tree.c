@@ -3,6 +3,7 @@
 #include "ingest/analysis/call_tree/write.h"
 #include "ingest/analysis/relations/fwdbwd.h"
 #include "ingest/analysis/relations/tree_walk.h"
+#include "ingest/base/containers/id_map.h"
 #include "ingest/base/memory/scratch.h"
 
 #include <string.h>
@@ -150,24 +151,43 @@ static bool write_thread(struct tree_writing *w, uint32_t t)
     return tree_walk_thread(&w->walk, t) && call_write_thread(writing, thread->tid, row);
 }
 
-static void label_threads(struct tree_writing *w)
+static bool index_threads(struct id_map *by_tid, const struct call_tree *out)
+{
+    bool ok = true;
+    for (uint32_t t = 0; ok && t < out->thread_count; t++) {
+        struct id_slot *slot = id_map_add(by_tid, out->threads[t].tid);
+        ok = slot != NULL;
+        if (ok) {
+            slot->value = t;
+        }
+    }
+    return ok;
+}
+
+/* Threads have a number each (op_threads); the last label of a number stays. */
+static bool label_threads(struct tree_writing *w)
 {
     const struct trace *trace = w->tree->sel->trace;
     struct call_tree *out = w->writing.out;
-    for (uint32_t i = 0; i < trace->label_count; i++) {
+    struct id_map by_tid;
+    id_map_init(&by_tid);
+    bool ok = index_threads(&by_tid, out);
+    for (uint32_t i = 0; ok && i < trace->label_count; i++) {
         const struct trace_label *label = &trace->labels[i];
         const struct trace_track *track = &trace->tracks[label->track];
-        if (strcmp(strtab_text(trace->strings, label->kind_name), "thread_name") != 0) {
-            continue;
-        }
-        for (uint32_t t = 0; t < out->thread_count; t++) {
-            if (track->tid_int_valid && track->tid_int == out->threads[t].tid) {
-                out->threads[t].label =
-                    arena_strndup(w->writing.arena, strtab_text(trace->strings, label->label),
-                                  strtab_len(trace->strings, label->label));
-            }
+        const struct id_slot *slot =
+            track->tid_int_valid ? id_map_find(&by_tid, track->tid_int) : NULL;
+        if (slot != NULL &&
+            strcmp(strtab_text(trace->strings, label->kind_name), "thread_name") == 0) {
+            const char *text =
+                arena_strndup(w->writing.arena, strtab_text(trace->strings, label->label),
+                              strtab_len(trace->strings, label->label));
+            out->threads[slot->value].label = text;
+            ok = text != NULL;
         }
     }
+    id_map_free(&by_tid);
+    return ok;
 }
 
 /* ---- forward and backward ---- */
@@ -269,8 +289,7 @@ static bool build(struct tree_writing *w)
     if (!ok || !call_write_profile(&w->writing) || !call_write_end(&w->writing)) {
         return false;
     }
-    label_threads(w);
-    return link_partners(w);
+    return label_threads(w) && link_partners(w);
 }
 
 bool call_tree_build(struct call_tree **out,

@@ -1,19 +1,38 @@
 #include "ingest/analysis/devices/gpus.h"
 
+#include "ingest/base/containers/id_map.h"
 #include "ingest/base/memory/scratch.h"
 
 #include <string.h>
 
-/* The first entry of the properties with this id, if a device of that number did work. */
-static const struct device_properties *find_properties(const struct trace *trace, int64_t id)
+/* The first entry of the properties with each id: the value is its index. */
+static bool index_properties(struct id_map *by_id, const struct trace *trace)
 {
-    for (uint32_t i = 0; i < trace->device_count; i++) {
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < trace->device_count; i++) {
         const struct device_properties *entry = &trace->devices[i];
-        if ((entry->has & DEVICE_HAS_ID) != 0 && entry->id == id) {
-            return entry;
+        if ((entry->has & DEVICE_HAS_ID) != 0) {
+            struct id_slot *slot = id_map_add(by_id, entry->id);
+            ok = slot != NULL;
+            if (ok && slot->value == ID_MAP_NONE) {
+                slot->value = i;
+            }
         }
     }
-    return NULL;
+    return ok;
+}
+
+/* The properties of a device, once: its row is written with them. NULL: none, or given before. */
+static const struct device_properties *
+take_properties(const struct id_map *by_id, const struct trace *trace, int64_t id)
+{
+    struct id_slot *slot = id_map_find(by_id, id);
+    if (slot == NULL || slot->value == ID_MAP_NONE) {
+        return NULL;
+    }
+    const struct device_properties *found = &trace->devices[slot->value];
+    slot->value = ID_MAP_NONE;
+    return found;
 }
 
 static bool write_row(struct gpu_row *row,
@@ -46,16 +65,6 @@ static int compare_rows(const void *left, const void *right)
     return (a->id > b->id) - (a->id < b->id);
 }
 
-static bool is_known(const struct trace_results *results, int64_t id)
-{
-    for (size_t i = 0; i < results->gpu_count; i++) {
-        if (results->gpus[i].id == id) {
-            return true;
-        }
-    }
-    return false;
-}
-
 bool gpus_run(struct trace_results *results, const struct selection *sel)
 {
     const struct trace *trace = sel->trace;
@@ -63,7 +72,9 @@ bool gpus_run(struct trace_results *results, const struct selection *sel)
     bool *works = scratch_calloc(trace->track_count, sizeof *works);
     results->gpus =
         arena_calloc(&results->arena, (size_t)trace->device_count + 1, sizeof *results->gpus);
-    bool ok = works != NULL && results->gpus != NULL;
+    struct id_map by_id;
+    id_map_init(&by_id);
+    bool ok = works != NULL && results->gpus != NULL && index_properties(&by_id, trace);
     const struct events_in_time work = sel->lists[LIST_DEVICE];
     for (uint32_t i = 0; ok && i < work.count; i++) {
         works[trace_event_track(&trace->events, work.items[i])] = true;
@@ -71,8 +82,8 @@ bool gpus_run(struct trace_results *results, const struct selection *sel)
     for (uint32_t t = 0; ok && trace->device_count > 0 && t < trace->track_count; t++) {
         const struct trace_track *track = &trace->tracks[t];
         const struct device_properties *from =
-            works[t] && track->pid_is_int ? find_properties(trace, track->pid_int) : NULL;
-        if (from != NULL && !is_known(results, track->pid_int)) {
+            works[t] && track->pid_is_int ? take_properties(&by_id, trace, track->pid_int) : NULL;
+        if (from != NULL) {
             ok = write_row(&results->gpus[results->gpu_count++], &results->arena, track->pid_int,
                            from);
         }
@@ -80,6 +91,7 @@ bool gpus_run(struct trace_results *results, const struct selection *sel)
     if (ok) {
         qsort(results->gpus, results->gpu_count, sizeof *results->gpus, compare_rows);
     }
+    id_map_free(&by_id);
     scratch_free(works);
     return ok;
 }

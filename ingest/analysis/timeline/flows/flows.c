@@ -88,17 +88,27 @@ static bool list_events(struct flows *f)
     return true;
 }
 
-/* The end of the run of equal ids that begins at `first`. */
+/* The end of the run of equal ids that begins at `first`. The steps double, for every device may
+ * ask for it: a trace can have one id for all. */
 static uint32_t
 run_end(const struct timeline_items *items, const struct id_list *list, uint32_t first)
 {
     const struct trace_events *events = &items->trace->events;
     int64_t id = trace_correlation(events, list->events[first]);
-    uint32_t end = first + 1;
-    while (end < list->count && trace_correlation(events, list->events[end]) == id) {
-        end++;
+    uint32_t low = first + 1;
+    uint32_t high = low;
+    for (uint32_t step = 1;
+         high < list->count && trace_correlation(events, list->events[high]) == id; step *= 2) {
+        low = high + 1;
+        high = list->count - high > step ? high + step : list->count;
     }
-    return end;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        bool is_inside = trace_correlation(events, list->events[middle]) == id;
+        low = is_inside ? middle + 1 : low;
+        high = is_inside ? high : middle;
+    }
+    return low;
 }
 
 /* By id, of one id as `compare` says. */
