@@ -3,6 +3,7 @@
 #include "api/scope.h"
 #include "api/table/table_params.h"
 #include "ingest/base/text/num.h"
+#include "ingest/tb_plugin/figures.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -185,6 +186,24 @@ static bool answer_kept(struct api_call *call,
     return true;
 }
 
+bool plugin_figures(struct api_call *call,
+                    const struct store_trace *trace,
+                    int64_t *figures_id,
+                    struct err *err)
+{
+    size_t budget_bytes = 0;
+    *figures_id = trace->derived_id;
+    if (trace->derived_id != 0) {
+        return true;
+    }
+    if (!jobs_derive_begin(call->api->jobs, &budget_bytes, err)) {
+        return false;
+    }
+    bool ok = tb_plugin_figures(call->api->store, trace->id, budget_bytes, figures_id, err);
+    jobs_derive_end(call->api->jobs);
+    return ok;
+}
+
 bool plugin_begin(struct api_call *call,
                   const char *route,
                   const char *const *groups,
@@ -201,9 +220,9 @@ bool plugin_begin(struct api_call *call,
         !answer_kept(call, route, group_by, request, err)) {
         return false;
     }
-    return request->answered ||
-           store_overview(call->api->store, call_arena(call), request->trace->plugin_figures_id,
-                          &request->results, err);
+    return request->answered || (plugin_figures(call, request->trace, &request->figures_id, err) &&
+                                 store_overview(call->api->store, call_arena(call),
+                                                request->figures_id, &request->results, err));
 }
 
 struct plugin_unit plugin_ticks(const struct trace_results *results)

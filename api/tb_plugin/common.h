@@ -40,6 +40,7 @@ size_t plugin_worker_count(const struct plugin_run *run);
 struct plugin_request {
     struct plugin_run run;
     const struct store_trace *trace;
+    int64_t figures_id;            /* under which the store answers with the plugin's figures */
     struct trace_results *results; /* without operators and kernels */
     size_t group;                  /* index in the groups given */
     bool answered;
@@ -51,6 +52,13 @@ bool plugin_begin(struct api_call *call,
                   const char *const *groups,
                   struct plugin_request *request,
                   struct err *err) KS_MUST_USE;
+
+/* The id under which the store answers with the plugin's figures of a trace. The first request for
+ * them makes them, which takes as long as its ingest did. */
+bool plugin_figures(struct api_call *call,
+                    const struct store_trace *trace,
+                    int64_t *figures_id,
+                    struct err *err) KS_MUST_USE;
 
 /* How a figure of the store becomes the plugin's microseconds. */
 struct plugin_unit {

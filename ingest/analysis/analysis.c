@@ -273,23 +273,11 @@ static bool run_operators(struct run *run)
            launches_run(results, &run->texts, &run->tree, &run->visits, &run->launched);
 }
 
-/* Which of the plugin's sets differs from the exact one; FIGURES_EXACT: none. Known once operators
- * and collectives are. */
-static enum figure_set plugin_set(const struct run *run)
-{
-    if (select_can_round(&run->sel)) {
-        return FIGURES_PLUGIN_ROUNDED;
-    }
-    bool differs = run->attribution.differs || run->ours.finds_more;
-    return differs ? FIGURES_PLUGIN : FIGURES_EXACT;
-}
-
-/* Only the plugin's trace route asks for them: one of two sets has them. */
+/* Only the plugin's trace route asks for them. */
 static bool run_gpu_counters(struct run *run)
 {
-    bool is_plugins = run->set != FIGURES_EXACT || plugin_set(run) == FIGURES_EXACT;
     struct trace_results *results = run->results;
-    if (!is_plugins) {
+    if (run->set == FIGURES_EXACT) {
         return true;
     }
     bool ok = gpu_counters_build(&results->gpu_counters, &results->log_arenas[RESULT_GPU_COUNTERS],
@@ -309,20 +297,36 @@ static bool run_devices(struct run *run)
            recommend_run(results, &run->sel, &run->kernels, &run->launched);
 }
 
-/* The last set of figures has left its largest arrays. */
+/* The largest arrays are freed. */
 static void hand_room_on(const struct run *run)
 {
-    bool is_last = run->set != FIGURES_EXACT || plugin_set(run) == FIGURES_EXACT;
-    if (is_last && run->wants->take_room != NULL) {
+    if (run->wants->take_room != NULL) {
         run->wants->take_room(run->wants->context);
     }
+}
+
+/* Whether decimal times can round is known once events are selected. */
+static bool choose_events(struct run *run)
+{
+    struct warnings *warnings = &run->results->warnings;
+    run->results->ticks_per_us = RESULTS_NS_PER_US;
+    if (!select_events(&run->sel, run->trace, false, warnings)) {
+        return false;
+    }
+    if (run->set != FIGURES_PLUGIN || !select_can_round(&run->sel)) {
+        return true;
+    }
+    select_free(&run->sel);
+    run->set = FIGURES_PLUGIN_ROUNDED;
+    run->results->ticks_per_us = (int64_t)TIMES_TICKS_PER_US;
+    *warnings = run->trace->warnings;
+    return select_events(&run->sel, run->trace, true, warnings);
 }
 
 static bool run_all(struct run *run)
 {
     struct trace_results *results = run->results;
-    if (!select_events(&run->sel, run->trace, run->set == FIGURES_PLUGIN_ROUNDED,
-                       &results->warnings)) {
+    if (!choose_events(run)) {
         return false;
     }
     set_bounds(run);
@@ -351,27 +355,27 @@ static void free_run(struct run *run)
     select_free(&run->sel);
 }
 
-/* One set of figures, NULL without memory. */
-static struct trace_results *figures(const struct trace *trace,
-                                     const struct analysis_wants *wants,
-                                     enum figure_set set,
-                                     enum figure_set *plugin)
+static bool run_set(const struct trace *trace,
+                    const struct analysis_wants *wants,
+                    enum figure_set set,
+                    struct trace_results **out,
+                    struct err *err)
 {
     struct run run = {.trace = trace, .set = set, .results = results_create(), .wants = wants};
-    bool ok = false;
-    if (run.results != NULL) {
-        bool rounded = set == FIGURES_PLUGIN_ROUNDED;
+    /* Index arrays keep one bit for marks. */
+    bool ok = trace->events.count <= INT32_MAX && run.results != NULL;
+    if (ok) {
         run.results->warnings = trace->warnings;
-        run.results->ticks_per_us = rounded ? (int64_t)TIMES_TICKS_PER_US : RESULTS_NS_PER_US;
         ok = run_all(&run);
     }
-    *plugin = ok ? plugin_set(&run) : FIGURES_EXACT;
     free_run(&run);
     if (!ok) {
         results_destroy(run.results);
-        return NULL;
+        run.results = NULL;
     }
-    return run.results;
+    *out = run.results;
+    return ok || err_set(err, ERR_NO_MEMORY, "Not enough memory to analyse %u events.",
+                         trace->events.count);
 }
 
 bool analysis_run(const struct trace *trace, struct trace_results **out, struct err *err)
@@ -384,19 +388,13 @@ bool analysis_run_with(const struct trace *trace,
                        struct trace_results **out,
                        struct err *err)
 {
-    /* Index arrays keep one bit for marks. */
-    bool fits = trace->events.count <= INT32_MAX;
-    enum figure_set plugin = FIGURES_EXACT;
-    *out = fits ? figures(trace, wants, FIGURES_EXACT, &plugin) : NULL;
-    bool differs = plugin != FIGURES_EXACT;
-    if (*out != NULL && differs) {
-        (*out)->plugin = figures(trace, wants, plugin, &plugin);
-    }
-    if (*out == NULL || (differs && (*out)->plugin == NULL)) {
-        results_destroy(*out);
-        *out = NULL;
-        return err_set(err, ERR_NO_MEMORY, "Not enough memory to analyse %u events.",
-                       trace->events.count);
-    }
-    return true;
+    return run_set(trace, wants, FIGURES_EXACT, out, err);
+}
+
+bool analysis_run_tb_plugin(const struct trace *trace,
+                            result_log_packer pack,
+                            struct trace_results **out,
+                            struct err *err)
+{
+    return run_set(trace, &(struct analysis_wants){.pack = pack}, FIGURES_PLUGIN, out, err);
 }

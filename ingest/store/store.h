@@ -210,6 +210,15 @@ bool store_ingest_trace(struct store_ingest *ingest,
                         const char *format,
                         const struct trace_results *results,
                         struct err *err) KS_MUST_USE;
+/* Stores figures of a visible trace that follow other rules than ours, beside its own. They appear
+ * at once when they are whole; a crash before leaves nothing. Call it once a trace: the caller sees
+ * to it that no two threads do. *derived_id answers like a trace's id. ERR_NOT_FOUND: there is no
+ * such trace, or not any more. */
+bool store_derived_write(struct store *store,
+                         int64_t trace_id,
+                         const struct trace_results *results,
+                         int64_t *derived_id,
+                         struct err *err) KS_MUST_USE;
 /* One small transaction: what an earlier upload had under the same run and file name goes, the new
  * traces become visible, the job is done. Frees the ingest, also on false. */
 bool store_ingest_publish(struct store_ingest *ingest, struct err *err) KS_MUST_USE;
@@ -258,9 +267,10 @@ struct store_trace {
     int64_t collective_count; /* by COMM_OURS */
     int64_t operator_count;   /* names */
     int64_t kernel_count;     /* names */
-    /* The id under which store_overview, store_operators, ... answer with the plugin's figures:
-     * that of the trace itself unless they differ (see results.h, `plugin`). */
-    int64_t plugin_figures_id;
+    /* The id under which store_overview, store_operators, ... answer with the figures that
+     * store_derived_write stored; 0: there are none yet. A trace without events, from which they
+     * could be made, has its own id here. */
+    int64_t derived_id;
     struct warnings warnings;
 };
 
@@ -308,7 +318,7 @@ bool store_trace_get(struct store *store,
                      struct store_trace **out,
                      struct err *err) KS_MUST_USE;
 /* ERR_NOT_FOUND when there is no visible trace with this id. The functions below that read results
- * do not ask: they also answer for a plugin_figures_id. */
+ * do not ask: they also answer for a derived_id. */
 bool store_trace_check(struct store *store, int64_t id, struct err *err) KS_MUST_USE;
 /* What is visible under a run and file name; zeroed, without rank, when nothing is. */
 struct store_file {
@@ -413,7 +423,7 @@ bool store_kernel_use_launches(struct store *store,
 
 /* ---- call trees, memory, modules, collectives ---- */
 
-/* NULL where the trace has none. All also answer for a plugin_figures_id. */
+/* NULL where the trace has none. All also answer for a derived_id. */
 bool store_call_tree(struct store *store,
                      struct arena *arena,
                      int64_t trace_id,
@@ -424,7 +434,7 @@ bool store_memory_log(struct store *store,
                       int64_t trace_id,
                       struct memory_log **out,
                       struct err *err) KS_MUST_USE;
-/* COMM_OURS is kept with exact figures only: a plugin_figures_id that is not the trace's own id has
+/* COMM_OURS is kept with our own figures only: a derived_id that is not the trace's own id has
  * none. */
 bool store_comm_log(struct store *store,
                     struct arena *arena,

@@ -57,6 +57,7 @@ struct jobs {
     unsigned passed_by; /* jobs that overtook the one that waits for memory */
     unsigned waiters;
     unsigned windows; /* analyses of windows under way */
+    bool derives;     /* one of the windows is a whole trace whose figures will be kept */
     bool noting;      /* a worker is at the failures that the store does not know */
     bool left_pieces; /* jobs or readings ahead have ended since free memory was given back */
     struct timespec return_at; /* when it is, if nothing runs by then */

@@ -59,7 +59,6 @@ void results_destroy(struct trace_results *results)
     if (results == NULL) {
         return;
     }
-    results_destroy(results->plugin);
     for (int log = 0; log < RESULT_LOG_COUNT; log++) {
         arena_free(&results->log_arenas[log]);
         free(results->packed[log].bytes);

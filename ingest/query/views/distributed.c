@@ -13,12 +13,12 @@ static bool load_worker(struct store *store,
                         struct arena *arena,
                         const struct store_trace *trace,
                         enum comm_rule rule,
-                        bool plugins_figures,
+                        bool derived,
                         struct query_worker *worker,
                         const struct comm_log **log,
                         struct err *err)
 {
-    int64_t id = plugins_figures ? trace->plugin_figures_id : trace->id;
+    int64_t id = derived ? trace->derived_id : trace->id;
     struct trace_results *results = NULL;
     struct comm_log *stored = NULL;
     if (!store_overview(store, arena, id, &results, err) ||
@@ -66,7 +66,7 @@ bool query_distributed(struct store *store,
                        const struct store_trace *const *traces,
                        size_t count,
                        enum comm_rule rule,
-                       bool plugins_figures,
+                       bool derived,
                        struct query_distributed *out,
                        struct err *err)
 {
@@ -77,8 +77,7 @@ bool query_distributed(struct store *store,
         return no_memory(err);
     }
     for (size_t i = 0; i < count; i++) {
-        if (!load_worker(store, arena, traces[i], rule, plugins_figures, &out->workers[i], &logs[i],
-                         err)) {
+        if (!load_worker(store, arena, traces[i], rule, derived, &out->workers[i], &logs[i], err)) {
             return false;
         }
     }
