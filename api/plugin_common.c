@@ -58,6 +58,9 @@ find_run(struct api_call *call, const char *name, struct plugin_run *run, struct
     if (traces == NULL || run->count == 0) {
         return plugin_unknown_run(call, name, err);
     }
+    for (size_t i = 0; i < run->count; i++) {
+        traces[i].views = traces[i].plugin_views;
+    }
     run->name = name;
     run->traces = traces;
     return true;

@@ -12,19 +12,19 @@
 #include "ingest/analysis/gpus.h"
 #include "ingest/analysis/health.h"
 #include "ingest/analysis/kernels.h"
-#include "ingest/analysis/launches.h"
 #include "ingest/analysis/link.h"
 #include "ingest/analysis/memory_log.h"
 #include "ingest/analysis/modules.h"
 #include "ingest/analysis/op_tree.h"
-#include "ingest/analysis/operators.h"
+#include "ingest/analysis/operator_calls.h"
 #include "ingest/analysis/recommend.h"
 #include "ingest/analysis/scratch.h"
 #include "ingest/analysis/select.h"
 #include "ingest/analysis/steps.h"
 #include "ingest/analysis/texts.h"
 #include "ingest/analysis/times.h"
-#include "ingest/analysis/visits.h"
+#include "ingest/analysis/visit_tables.h"
+#include "ingest/index/index.h"
 
 #include <string.h>
 
@@ -40,6 +40,7 @@ struct run {
     enum figure_set set;
     struct trace_results *results;
     const struct analysis_wants *wants;
+    struct trace_index index; /* empty in the plugin's figures */
     struct selection sel;
     struct links links;
     struct comms comms;
@@ -186,14 +187,19 @@ static bool hand_frame_on(struct run *run)
     return true;
 }
 
+static bool find_steps(struct run *run)
+{
+    return run->set == FIGURES_EXACT ? steps_from_index(&run->steps, &run->sel, &run->index)
+                                     : steps_build(&run->steps, &run->sel, &run->links);
+}
+
 static bool run_steps(struct run *run)
 {
     bool ok = find_collectives(run) &&
               roles_collect(&run->roles, &run->sel, &run->comms, run->ours.communicates);
     if (ok) {
         set_presence(run);
-        ok = hand_frame_on(run) && steps_build(&run->steps, &run->sel, &run->links) &&
-             write_collectives(run) && write_steps(run);
+        ok = hand_frame_on(run) && find_steps(run) && write_collectives(run) && write_steps(run);
     }
     comm_free(&run->comms);
     roles_free(&run->roles);
@@ -258,36 +264,47 @@ static bool run_call_tree(struct run *run)
     return ok;
 }
 
-static bool run_operators(struct run *run)
+/* By the index, which nobody needs any longer then. */
+static bool run_our_tables(struct run *run)
 {
-    struct trace_results *results = run->results;
     struct selection *sel = &run->sel;
-    bool ok =
-        (run->set != FIGURES_EXACT || attribution_find(&run->attribution, &run->links, sel)) &&
-        op_tree_build(&run->tree, sel, &run->links, &run->attribution, &results->warnings) &&
-        backward_build(&run->backward, &run->tree) && run_call_tree(run) &&
-        visits_build(&run->visits, &run->tree, &run->backward);
-    backward_free(&run->backward);
-    return ok && texts_init(&run->texts, &results->arena, &sel->names) &&
-           operators_run(results, &run->texts, &run->tree, &run->visits) &&
-           launches_run(results, &run->texts, &run->tree, &run->visits, &run->launched);
+    bool ok = texts_init(&run->texts, &run->results->arena, &sel->names) &&
+              operator_calls_run(run->results, &run->texts, sel, &run->index, &run->launched);
+    index_free(&run->index);
+    return ok;
 }
 
-/* Which of the plugin's sets differs from the exact one; FIGURES_EXACT: none. Known once operators
- * and collectives are. */
+static bool run_visit_tables(struct run *run)
+{
+    struct trace_results *results = run->results;
+    return visits_build(&run->visits, &run->tree, &run->backward) &&
+           texts_init(&run->texts, &results->arena, &run->sel.names) &&
+           visit_tables_run(results, &run->texts, &run->tree, &run->visits, &run->launched);
+}
+
+static bool run_operators(struct run *run)
+{
+    bool is_ours = run->set == FIGURES_EXACT;
+    bool ok = (!is_ours || (run_our_tables(run) &&
+                            attribution_find(&run->attribution, &run->links, &run->sel))) &&
+              op_tree_build(&run->tree, &run->sel, &run->links, &run->attribution,
+                            &run->results->warnings) &&
+              backward_build(&run->backward, &run->tree) && run_call_tree(run) &&
+              (is_ours || run_visit_tables(run));
+    backward_free(&run->backward);
+    return ok;
+}
+
+/* The plugin's set that goes with ours: its steps, operators and launches go by other rules. */
 static enum figure_set plugin_set(const struct run *run)
 {
-    if (select_can_round(&run->sel)) {
-        return FIGURES_PLUGIN_ROUNDED;
-    }
-    bool differs = run->attribution.differs || run->ours.finds_more;
-    return differs ? FIGURES_PLUGIN : FIGURES_EXACT;
+    return select_can_round(&run->sel) ? FIGURES_PLUGIN_ROUNDED : FIGURES_PLUGIN;
 }
 
 /* Only the plugin's trace route asks for them: one of two sets has them. */
 static bool run_gpu_counters(struct run *run)
 {
-    bool is_plugins = run->set != FIGURES_EXACT || plugin_set(run) == FIGURES_EXACT;
+    bool is_plugins = run->set != FIGURES_EXACT;
     struct trace_results *results = run->results;
     if (!is_plugins) {
         return true;
@@ -312,7 +329,7 @@ static bool run_devices(struct run *run)
 /* The last set of figures has left its largest arrays. */
 static void hand_room_on(const struct run *run)
 {
-    bool is_last = run->set != FIGURES_EXACT || plugin_set(run) == FIGURES_EXACT;
+    bool is_last = run->set != FIGURES_EXACT || run->wants->ours_only;
     if (is_last && run->wants->take_room != NULL) {
         run->wants->take_room(run->wants->context);
     }
@@ -321,8 +338,10 @@ static void hand_room_on(const struct run *run)
 static bool run_all(struct run *run)
 {
     struct trace_results *results = run->results;
-    if (!select_events(&run->sel, run->trace, run->set == FIGURES_PLUGIN_ROUNDED,
-                       &results->warnings)) {
+    bool is_ours = run->set == FIGURES_EXACT;
+    if ((is_ours && !index_build(&run->index, run->trace)) ||
+        !select_events(&run->sel, run->trace, is_ours ? &run->index : NULL,
+                       run->set == FIGURES_PLUGIN_ROUNDED, &results->warnings)) {
         return false;
     }
     set_bounds(run);
@@ -343,6 +362,7 @@ static bool run_all(struct run *run)
 
 static void free_run(struct run *run)
 {
+    index_free(&run->index);
     comm_ours_free(&run->ours);
     attribution_free(&run->attribution);
     texts_free(&run->texts);
@@ -388,11 +408,11 @@ bool analysis_run_with(const struct trace *trace,
     bool fits = trace->events.count <= INT32_MAX;
     enum figure_set plugin = FIGURES_EXACT;
     *out = fits ? figures(trace, wants, FIGURES_EXACT, &plugin) : NULL;
-    bool differs = plugin != FIGURES_EXACT;
-    if (*out != NULL && differs) {
+    bool wants_plugin = !wants->ours_only;
+    if (*out != NULL && wants_plugin) {
         (*out)->plugin = figures(trace, wants, plugin, &plugin);
     }
-    if (*out == NULL || (differs && (*out)->plugin == NULL)) {
+    if (*out == NULL || (wants_plugin && (*out)->plugin == NULL)) {
         results_destroy(*out);
         *out = NULL;
         return err_set(err, ERR_NO_MEMORY, "Not enough memory to analyse %u events.",

@@ -13,16 +13,16 @@
 
 /* Runs every analysis. The trace's columns are only read; warnings that the analyses find
  * (overlapping operators, bad thread ids, ...) are counted in the results, together with those of
- * the reader. A trace for which the plugin's rules or roundings make a difference is analysed
- * twice: exactly, and as the plugin did (results.plugin). The caller frees *out with
- * results_destroy; it does not refer to the trace, which may be destroyed. Errors: ERR_NO_MEMORY.
- */
+ * the reader. A trace is analysed twice: by our rules, and as the plugin did (results.plugin).
+ * The caller frees *out with results_destroy; it does not refer to the trace, which may be
+ * destroyed. Errors: ERR_NO_MEMORY. */
 bool analysis_run(const struct trace *trace,
                   struct trace_results **out,
                   struct err *err) KS_MUST_USE;
 
 /* What the caller wants beside the results; NULL: not. */
 struct analysis_wants {
+    bool ours_only;         /* results.plugin is NULL: nobody will ask for the plugin's figures */
     result_log_packer pack; /* the logs packed, each as soon as it is done */
     /* What a timeline needs to be built beside the rest of the analyses: called once, as soon as it
      * is known. The callee takes what the frame holds and leaves it empty. */

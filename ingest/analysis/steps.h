@@ -8,6 +8,7 @@
 #include "ingest/analysis/ranges.h"
 #include "ingest/analysis/select.h"
 #include "ingest/base/attr.h"
+#include "ingest/index/index.h"
 #include "ingest/model/results.h"
 
 #include <stdbool.h>
@@ -37,6 +38,9 @@ struct steps {
     uint32_t count;
     bool undefined; /* neither steps nor host events: no bounds (completions 1.1) */
     bool has_profiler_steps;
+    int64_t
+        window_start; /* ticks: of the first step; and the end of the last one, or of device work */
+    int64_t window_end; /* that the steps launched, if that ends later */
 };
 
 /* `communicates`: device work of collectives by our rule (comm_ours.h), by event; NULL: `comms`
@@ -50,6 +54,11 @@ void roles_free(struct roles *roles);
 bool steps_build(struct steps *steps,
                  const struct selection *sel,
                  const struct links *links) KS_MUST_USE;
+/* Steps by the index: the annotations' own intervals. Without any, the one step of a trace as
+ * steps_build has it. */
+bool steps_from_index(struct steps *steps,
+                      const struct selection *sel,
+                      const struct trace_index *index) KS_MUST_USE;
 void steps_free(struct steps *steps);
 
 #endif

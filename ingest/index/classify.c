@@ -2,7 +2,7 @@
 #include "ingest/index/stages.h"
 
 /* What a name makes of an event of its category. */
-enum name_meaning { NAME_PLAIN, NAME_MARKS_STEP, NAME_WAITS };
+enum name_meaning { NAME_PLAIN, NAME_MARKS_STEP, NAME_WAITS, NAME_PL_MODULE, NAME_PL_PROFILE };
 
 static bool begins(const char *text, const char *prefix)
 {
@@ -32,20 +32,34 @@ static bool waits(const char *name)
     return false;
 }
 
-/* By string id, to be freed; NULL without memory. */
-static uint8_t *read_names(const struct strtab *strings)
+static enum name_meaning meaning_of(const char *name, bool is_lightning)
 {
+    switch (*name) {
+    case 'P':
+        return marks_step(name) ? NAME_MARKS_STEP : NAME_PLAIN;
+    case 'e':
+    case 'n':
+        return waits(name) ? NAME_WAITS : NAME_PLAIN;
+    case '[':
+        if (is_lightning && begins(name, "[pl][module]")) {
+            return NAME_PL_MODULE;
+        }
+        return is_lightning && begins(name, "[pl][profile]") ? NAME_PL_PROFILE : NAME_PLAIN;
+    default:
+        return NAME_PLAIN;
+    }
+}
+
+/* By string id, to be freed; NULL without memory. */
+static uint8_t *read_names(const struct trace *trace)
+{
+    const struct strtab *strings = trace->strings;
+    bool is_lightning =
+        trace->framework != NULL && strcmp(trace->framework, "pytorch-lightning") == 0;
     uint32_t count = strtab_count(strings);
     uint8_t *meaning = scratch_alloc(count, sizeof *meaning);
     for (uint32_t i = 0; meaning != NULL && i < count; i++) {
-        const char *name = strtab_text(strings, i);
-        char first = *name;
-        meaning[i] = NAME_PLAIN;
-        if (first == 'P' && marks_step(name)) {
-            meaning[i] = NAME_MARKS_STEP;
-        } else if ((first == 'e' || first == 'n') && waits(name)) {
-            meaning[i] = NAME_WAITS;
-        }
+        meaning[i] = (uint8_t)meaning_of(strtab_text(strings, i), is_lightning);
     }
     return meaning;
 }
@@ -76,6 +90,8 @@ static enum index_class class_of(const struct event_class *event_class)
         return INDEX_MEMCPY;
     case EVENT_MEMSET:
         return INDEX_MEMSET;
+    case EVENT_DEVICE_ROW:
+        return INDEX_DEVICE_ROW;
     case EVENT_TRACE_SPAN:
         return INDEX_SPAN;
     case EVENT_OTHER:
@@ -97,6 +113,12 @@ static enum index_class ask_name(const struct trace_index *index,
         bool takes_time = trace_dur_ns(&index->trace->events, event) > 0;
         return takes_time ? INDEX_STEP : INDEX_ANNOTATION;
     }
+    if (class == INDEX_OPERATOR && meaning == NAME_PL_MODULE) {
+        return INDEX_MODULE;
+    }
+    if (class == INDEX_OPERATOR && meaning == NAME_PL_PROFILE) {
+        return INDEX_ANNOTATION;
+    }
     bool is_row = class == INDEX_DEVICE_ROW || class == INDEX_KERNEL;
     return meaning == NAME_WAITS && is_row ? INDEX_DEVICE_WAIT : class;
 }
@@ -105,7 +127,7 @@ bool index_classify(struct trace_index *index)
 {
     const struct trace_events *events = &index->trace->events;
     uint8_t *by_class = scratch_alloc(events->class_count, sizeof *by_class);
-    uint8_t *meaning = read_names(index->trace->strings);
+    uint8_t *meaning = read_names(index->trace);
     bool ok = by_class != NULL && meaning != NULL;
     for (uint32_t i = 0; ok && i < events->class_count; i++) {
         by_class[i] = (uint8_t)class_of(&events->classes[i]);

@@ -41,10 +41,10 @@
 enum index_class {
     INDEX_OTHER,      /* no complete event, or without a time: not indexed */
     INDEX_UNKNOWN,    /* a complete event of a category that means nothing to us */
-    INDEX_OPERATOR,   /* not one that marks a step */
+    INDEX_OPERATOR,   /* not one that marks a step, nor one of Lightning's profiler */
     INDEX_STEP,       /* a host annotation `ProfilerStep#<N>` with a duration */
     INDEX_ANNOTATION, /* of the host */
-    INDEX_MODULE,     /* python_function of a torch.nn.Module */
+    INDEX_MODULE,     /* python_function of a torch.nn.Module, `[pl][module]…` of Lightning */
     INDEX_FUNCTION,   /* other Python functions */
     INDEX_SPAN,       /* of a recorder: `PyTorch Profiler (0)` */
     INDEX_RUNTIME_CALL,

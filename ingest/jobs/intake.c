@@ -130,6 +130,7 @@ static bool carry_into(const struct jobs *jobs,
                                               .take_points = take_points,
                                               .take_flows = take_flows},
                                  .pack_log = store_pack_log,
+                                 .wants_plugin = true,
                                  .trace = take_trace,
                                  .failed = take_failure};
     struct pipeline_options options = {.memory_budget_bytes = file->memory_budget_bytes,

@@ -66,6 +66,7 @@ struct pipeline_sink {
     struct event_sink events;
     struct timeline_sink timeline;
     result_log_packer pack_log; /* NULL: the logs of results are wanted as columns */
+    bool wants_plugin;          /* the plugin's figures, results.plugin, for its routes */
     /* `timeline` is NULL for what has no events. The callee may keep what the item holds by taking
      * it and leaving NULL. */
     bool (*trace)(void *context,

@@ -73,7 +73,8 @@ static bool analyse(struct format_bundle *bundle,
     }
     bool ok = clip_events(trace, ns_sub(window->start_ns, trace->base_time_ns),
                           ns_sub(window->end_ns, trace->base_time_ns));
-    return ok ? analysis_run(trace, out, err)
+    const struct analysis_wants wants = {.ours_only = true};
+    return ok ? analysis_run_with(trace, &wants, out, err)
               : err_set(err, ERR_NO_MEMORY, "no memory for the figures of a window");
 }
 

@@ -234,6 +234,7 @@ struct store_trace {
     const char *note;
     const char *tags;
     uint32_t views;
+    uint32_t plugin_views; /* those of the plugin's figures */
     int64_t communication_nodes;
     int64_t communication_signature;
     int64_t collective_count; /* by COMM_OURS */

@@ -36,6 +36,12 @@ static inline struct trace_results *build_run(struct build *b)
     return b->results;
 }
 
+/* By the plugin's rules. */
+static inline struct trace_results *build_run_plugin(struct build *b)
+{
+    return build_run(b)->plugin;
+}
+
 static inline uint32_t build_text(struct build *b, const char *text)
 {
     return strtab_intern(b->trace->strings, text, strlen(text));

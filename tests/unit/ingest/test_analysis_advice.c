@@ -77,7 +77,8 @@ static void parallel_wrappers_are_noticed(void **state)
     assert_non_null(advice(r, "data_parallel"));
     assert_non_null(advice(r, "nccl"));
     assert_null(advice(r, "utilisation"));
-    assert_null(build_find(r, OPERATOR_BY_NAME, "DataParallel.forward"));
+    assert_null(build_find(r->plugin, OPERATOR_BY_NAME, "DataParallel.forward"));
+    assert_int_equal(build_find(r, OPERATOR_BY_NAME, "DataParallel.forward")->calls, 1);
     build_end(&b);
 }
 
