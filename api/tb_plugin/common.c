@@ -204,6 +204,25 @@ bool plugin_figures(struct api_call *call,
     return ok;
 }
 
+bool plugin_find_views(struct api_call *call, struct plugin_run *run, struct err *err)
+{
+    struct store_trace *traces = NULL;
+    for (size_t i = 0; i < run->count; i++) {
+        int64_t figures_id;
+        if (!plugin_figures(call, &run->traces[i], &figures_id, err)) {
+            return false;
+        }
+    }
+    if (!store_traces(call->api->store, call_arena(call), run->name, &traces, &run->count, err)) {
+        return false;
+    }
+    for (size_t i = 0; i < run->count; i++) {
+        traces[i].views = traces[i].derived_views;
+    }
+    run->traces = traces;
+    return true;
+}
+
 bool plugin_begin(struct api_call *call,
                   const char *route,
                   const char *const *groups,

@@ -60,6 +60,9 @@ bool plugin_figures(struct api_call *call,
                     int64_t *figures_id,
                     struct err *err) KS_MUST_USE;
 
+/* Reads the traces of the run again, with the views that each has by the plugin's figures. */
+bool plugin_find_views(struct api_call *call, struct plugin_run *run, struct err *err) KS_MUST_USE;
+
 /* How a figure of the store becomes the plugin's microseconds. */
 struct plugin_unit {
     bool decimal; /* the trace has decimals: doubles are printed (a zero is an integer even then) */

@@ -29,7 +29,8 @@ static bool begin_span(struct api_call *call, struct span_request *request, stru
 {
     const char *span = query_string_get(&call->query, "span");
     *request = (struct span_request){.traces = NULL};
-    if (!plugin_find_run(call, &request->run, err)) {
+    if (!plugin_find_run(call, &request->run, err) ||
+        !plugin_find_views(call, &request->run, err)) {
         return false;
     }
     request->traces = arena_calloc(call_arena(call), request->run.count + 1, sizeof(void *));
@@ -51,29 +52,12 @@ static bool begin_span(struct api_call *call, struct span_request *request, stru
                    request->run.name);
 }
 
-/* The traces of the span, each with the plugin's figures at hand. */
-static bool find_figures(struct api_call *call, struct span_request *request, struct err *err)
-{
-    struct store_trace *traces = arena_calloc(call_arena(call), request->count + 1, sizeof *traces);
-    if (traces == NULL) {
-        return err_set(err, ERR_NO_MEMORY, "no memory for the distributed view");
-    }
-    for (size_t i = 0; i < request->count; i++) {
-        traces[i] = *request->traces[i];
-        request->traces[i] = &traces[i];
-        if (!plugin_figures(call, &traces[i], &traces[i].derived_id, err)) {
-            return false;
-        }
-    }
-    return true;
-}
-
 static bool load(struct api_call *call,
                  struct span_request *request,
                  struct query_distributed *out,
                  struct err *err)
 {
-    return begin_span(call, request, err) && find_figures(call, request, err) &&
+    return begin_span(call, request, err) &&
            query_distributed(call->api->store, call_arena(call), request->traces, request->count,
                              COMM_PLUGIN, true, out, err);
 }

@@ -13,6 +13,7 @@
 #include "ingest/analysis/launches/launches.h"
 #include "ingest/analysis/memory/log.h"
 #include "ingest/analysis/modules/modules.h"
+#include "ingest/analysis/operators/calls.h"
 #include "ingest/analysis/operators/operators.h"
 #include "ingest/analysis/overview/health.h"
 #include "ingest/analysis/overview/recommend.h"
@@ -21,10 +22,12 @@
 #include "ingest/analysis/relations/comm.h"
 #include "ingest/analysis/relations/link.h"
 #include "ingest/analysis/relations/op_tree.h"
+#include "ingest/analysis/relations/visit_tables.h"
 #include "ingest/analysis/relations/visits.h"
 #include "ingest/analysis/steps/breakdown.h"
 #include "ingest/analysis/steps/steps.h"
 #include "ingest/base/memory/scratch.h"
+#include "ingest/index/index.h"
 
 #include <string.h>
 
@@ -40,6 +43,7 @@ struct run {
     enum figure_set set;
     struct trace_results *results;
     const struct analysis_wants *wants;
+    struct trace_index index; /* empty in the plugin's figures */
     struct selection sel;
     struct links links;
     struct comms comms;
@@ -186,14 +190,19 @@ static bool hand_frame_on(struct run *run)
     return true;
 }
 
+static bool find_steps(struct run *run)
+{
+    return run->set == FIGURES_EXACT ? steps_from_index(&run->steps, &run->sel, &run->index)
+                                     : steps_build(&run->steps, &run->sel, &run->links);
+}
+
 static bool run_steps(struct run *run)
 {
     bool ok = find_collectives(run) &&
               roles_collect(&run->roles, &run->sel, &run->comms, run->ours.communicates);
     if (ok) {
         set_presence(run);
-        ok = hand_frame_on(run) && steps_build(&run->steps, &run->sel, &run->links) &&
-             write_collectives(run) && write_steps(run);
+        ok = hand_frame_on(run) && find_steps(run) && write_collectives(run) && write_steps(run);
     }
     comm_free(&run->comms);
     roles_free(&run->roles);
@@ -258,19 +267,35 @@ static bool run_call_tree(struct run *run)
     return ok;
 }
 
-static bool run_operators(struct run *run)
+/* By the index, which nobody needs any longer then. */
+static bool run_our_tables(struct run *run)
+{
+    struct selection *sel = &run->sel;
+    bool ok = texts_init(&run->texts, &run->results->arena, &sel->names) &&
+              operator_calls_run(run->results, &run->texts, sel, &run->index, &run->launched);
+    index_free(&run->index);
+    return ok;
+}
+
+static bool run_visit_tables(struct run *run)
 {
     struct trace_results *results = run->results;
-    struct selection *sel = &run->sel;
-    bool ok =
-        (run->set != FIGURES_EXACT || attribution_find(&run->attribution, &run->links, sel)) &&
-        op_tree_build(&run->tree, sel, &run->links, &run->attribution, &results->warnings) &&
-        backward_build(&run->backward, &run->tree) && run_call_tree(run) &&
-        visits_build(&run->visits, &run->tree, &run->backward);
+    return visits_build(&run->visits, &run->tree, &run->backward) &&
+           texts_init(&run->texts, &results->arena, &run->sel.names) &&
+           visit_tables_run(results, &run->texts, &run->tree, &run->visits, &run->launched);
+}
+
+static bool run_operators(struct run *run)
+{
+    bool is_ours = run->set == FIGURES_EXACT;
+    bool ok = (!is_ours || (run_our_tables(run) &&
+                            attribution_find(&run->attribution, &run->links, &run->sel))) &&
+              op_tree_build(&run->tree, &run->sel, &run->links, &run->attribution,
+                            &run->results->warnings) &&
+              backward_build(&run->backward, &run->tree) && run_call_tree(run) &&
+              (is_ours || run_visit_tables(run));
     backward_free(&run->backward);
-    return ok && texts_init(&run->texts, &results->arena, &sel->names) &&
-           operators_run(results, &run->texts, &run->tree, &run->visits) &&
-           launches_run(results, &run->texts, &run->tree, &run->visits, &run->launched);
+    return ok;
 }
 
 /* Only the plugin's trace route asks for them. */
@@ -305,22 +330,25 @@ static void hand_room_on(const struct run *run)
     }
 }
 
-/* Whether decimal times can round is known once events are selected. */
+/* Whether the decimal times of the plugin can round is known once events are selected. */
 static bool choose_events(struct run *run)
 {
     struct warnings *warnings = &run->results->warnings;
-    run->results->ticks_per_us = RESULTS_NS_PER_US;
-    if (!select_events(&run->sel, run->trace, false, warnings)) {
+    if (run->set == FIGURES_EXACT) {
+        return index_build(&run->index, run->trace) &&
+               select_events(&run->sel, run->trace, &run->index, false, warnings);
+    }
+    if (!select_events(&run->sel, run->trace, NULL, false, warnings)) {
         return false;
     }
-    if (run->set != FIGURES_PLUGIN || !select_can_round(&run->sel)) {
+    if (!select_can_round(&run->sel)) {
         return true;
     }
     select_free(&run->sel);
     run->set = FIGURES_PLUGIN_ROUNDED;
     run->results->ticks_per_us = (int64_t)TIMES_TICKS_PER_US;
     *warnings = run->trace->warnings;
-    return select_events(&run->sel, run->trace, true, warnings);
+    return select_events(&run->sel, run->trace, NULL, true, warnings);
 }
 
 static bool run_all(struct run *run)
@@ -347,6 +375,7 @@ static bool run_all(struct run *run)
 
 static void free_run(struct run *run)
 {
+    index_free(&run->index);
     comm_ours_free(&run->ours);
     attribution_free(&run->attribution);
     texts_free(&run->texts);

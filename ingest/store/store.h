@@ -262,6 +262,7 @@ struct store_trace {
     const char *note;
     const char *tags;
     uint32_t views;
+    uint32_t derived_views; /* those of the figures of derived_id; where there are none, `views` */
     int64_t communication_nodes;
     int64_t communication_signature;
     int64_t collective_count; /* by COMM_OURS */

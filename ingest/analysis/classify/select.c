@@ -1,8 +1,8 @@
 #include "ingest/analysis/classify/select.h"
 
-#include "ingest/analysis/util/sort.h"
 #include "ingest/base/memory/scratch.h"
 #include "ingest/base/ns.h"
+#include "ingest/index/sort.h"
 
 /* Ticks of rounded times, and sums of them, must fit 64 bits. */
 #define ROUNDED_SPAN_NS INT64_C(100000000000000)
@@ -79,6 +79,7 @@ static enum event_type type_of_class(const struct selection *sel,
         return TYPE_MEMORY;
     case EVENT_OTHER:
     case EVENT_DRIVER:
+    case EVENT_DEVICE_ROW:
     case EVENT_FLOW_FWDBWD:
     case EVENT_FLOW:
         break;
@@ -112,12 +113,29 @@ ask_name(struct selection *sel, uint32_t event, uint8_t *type, struct warnings *
     return !is_lightning || strip_lightning_name(sel, event);
 }
 
-static bool classify(struct selection *sel, const uint8_t *by_class, struct warnings *warnings)
+/* What the index knows better than the category. */
+static enum event_type our_type(const struct trace_index *index, uint32_t event, uint8_t type)
+{
+    switch (index_class(index, event)) {
+    case INDEX_DEVICE_ROW:
+        return TYPE_KERNEL;
+    case INDEX_DEVICE_WAIT:
+        return TYPE_NONE;
+    default:
+        return (enum event_type)type;
+    }
+}
+
+static bool classify(struct selection *sel,
+                     const struct trace_index *index,
+                     const uint8_t *by_class,
+                     struct warnings *warnings)
 {
     const struct trace_events *events = &sel->trace->events;
     sel->last_ns = INT64_MIN;
     for (uint32_t i = 0; i < events->count; i++) {
         uint8_t type = by_class[trace_index(&events->class, i)];
+        type = index == NULL ? type : (uint8_t)our_type(index, i, type);
         sel->type[i] = type;
         if (type == TYPE_NONE) {
             continue;
@@ -127,6 +145,10 @@ static bool classify(struct selection *sel, const uint8_t *by_class, struct warn
         if (KS_UNLIKELY(asks_name)) {
             if (!ask_name(sel, i, &type, warnings)) {
                 return false;
+            }
+            bool is_devices = index != NULL && index_class(index, i) == INDEX_DEVICE_ANNOTATION;
+            if (is_devices && type == TYPE_PROFILER_STEP) {
+                type = sel->type[i] = TYPE_USER_ANNOTATION;
             }
             name_flags = names_flags(&sel->names, sel->name[i]);
         }
@@ -207,7 +229,8 @@ static bool list_events(struct selection *sel)
     return true;
 }
 
-static bool find_types(struct selection *sel, struct warnings *warnings)
+static bool
+find_types(struct selection *sel, const struct trace_index *index, struct warnings *warnings)
 {
     const struct trace_events *events = &sel->trace->events;
     uint8_t *by_class = scratch_alloc(events->class_count, sizeof *by_class);
@@ -215,7 +238,7 @@ static bool find_types(struct selection *sel, struct warnings *warnings)
     for (uint32_t i = 0; ok && i < events->class_count; i++) {
         by_class[i] = (uint8_t)type_of_class(sel, &events->classes[i]);
     }
-    ok = ok && classify(sel, by_class, warnings);
+    ok = ok && classify(sel, index, by_class, warnings);
     scratch_free(by_class);
     return ok;
 }
@@ -233,11 +256,13 @@ bool select_can_round(const struct selection *sel)
 
 bool select_events(struct selection *sel,
                    const struct trace *trace,
+                   const struct trace_index *index,
                    bool rounded,
                    struct warnings *warnings)
 {
     uint32_t count = trace->events.count;
     *sel = (struct selection){.trace = trace, .name = trace->events.name, .rounded = rounded};
+    sel->ours = index != NULL;
     sel->lightning = trace->framework != NULL && strcmp(trace->framework, "pytorch-lightning") == 0;
     sel->mlu = has_mlu(trace);
     sel->type = scratch_alloc(count, sizeof *sel->type);
@@ -252,7 +277,7 @@ bool select_events(struct selection *sel,
         memcpy(sel->own_name, trace->events.name, count * sizeof *sel->own_name);
         sel->name = sel->own_name;
     }
-    return find_types(sel, warnings) && list_events(sel);
+    return find_types(sel, index, warnings) && list_events(sel);
 }
 
 void select_free(struct selection *sel)

@@ -2,12 +2,12 @@
 
 #include "ingest/analysis/classify/times.h"
 #include "ingest/analysis/util/percentiles.h"
-#include "ingest/analysis/util/sort.h"
 #include "ingest/base/containers/introsort.h"
 #include "ingest/base/containers/key_map.h"
 #include "ingest/base/memory/scratch.h"
 #include "ingest/base/ns.h"
 #include "ingest/base/text/num.h"
+#include "ingest/index/sort.h"
 
 #include <math.h>
 

@@ -50,6 +50,7 @@ struct trace_results *results_create(void)
             arena_init(&results->log_arenas[log], 0);
         }
         results->ticks_per_us = RESULTS_NS_PER_US;
+        results->device_ns = RESULTS_UNKNOWN;
     }
     return results;
 }

@@ -194,6 +194,7 @@ struct plugin_answer_row {
 };
 
 #define RESULTS_NS_PER_US 1000
+#define RESULTS_UNKNOWN (-1)
 
 /* What is stored as a whole, and what is large: a column of it has a row for every operator, memory
  * record or device counter. */
@@ -226,6 +227,8 @@ struct trace_results {
     int64_t start_ns;        /* absolute: base time + smallest time of a kept event */
     int64_t plugin_start_ns; /* the same without the base time: what the plugin calls the start */
     int64_t duration_ns;
+    int64_t device_ns;       /* durations of all device work, also what no operator launched;
+                                RESULTS_UNKNOWN in a `plugin` set and where no events were read */
     bool decimal_times;      /* plugin answers print microseconds as doubles */
     bool steps_undefined;    /* no step marker and no host event: the bounds are (2^63-1, -2^63) */
     bool has_profiler_steps; /* false: the one step is the whole host range */

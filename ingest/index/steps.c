@@ -1,0 +1,201 @@
+#include "ingest/base/containers/id_map.h"
+#include "ingest/base/memory/scratch.h"
+#include "ingest/base/ns.h"
+#include "ingest/index/sort.h"
+#include "ingest/index/stages.h"
+
+/* ---- which thread's steps count ---- */
+
+struct tally {
+    uint32_t count;
+    uint32_t first; /* event */
+    int64_t total_ns;
+};
+
+static bool wins(const struct tally *a, const struct tally *b)
+{
+    if (a->count != b->count) {
+        return a->count > b->count;
+    }
+    return a->total_ns != b->total_ns ? a->total_ns > b->total_ns : a->first < b->first;
+}
+
+/* INDEX_NONE without steps. */
+static uint32_t thread_with_most(const struct trace_index *index)
+{
+    struct tally best = {0};
+    uint32_t best_thread = INDEX_NONE;
+    for (uint32_t t = 0; t < index->thread_count; t++) {
+        struct tally tally = {.first = INDEX_NONE};
+        struct index_range range = index->threads[t].events;
+        for (uint32_t i = range.first; i < range.end; i++) {
+            uint32_t event = index->in_order[i];
+            if (index->class[event] == INDEX_STEP) {
+                tally.count++;
+                tally.first = event < tally.first ? event : tally.first;
+                tally.total_ns = ns_add(tally.total_ns, trace_dur_ns(&index->trace->events, event));
+            }
+        }
+        if (tally.count > 0 && (best_thread == INDEX_NONE || wins(&tally, &best))) {
+            best = tally;
+            best_thread = t;
+        }
+    }
+    return best_thread;
+}
+
+/* ---- the steps ---- */
+
+static struct index_step step_of(const struct trace_index *index, uint32_t event)
+{
+    const struct trace_events *events = &index->trace->events;
+    int64_t start_ns = events->ts_ns[event];
+    return (struct index_step){event, start_ns, ns_add(start_ns, trace_dur_ns(events, event))};
+}
+
+/* `last`: by name the last step that is kept. Of two that overlap the shorter goes: its event
+ * becomes INDEX_NONE. False without memory. */
+static bool add_step(struct trace_index *index, struct id_map *last, uint32_t event)
+{
+    struct index_step step = step_of(index, event);
+    struct id_slot *slot = id_map_add(last, index->trace->events.name[event]);
+    if (slot == NULL) {
+        return false;
+    }
+    struct index_step *before = slot->value == ID_MAP_NONE ? NULL : &index->steps[slot->value];
+    if (before != NULL && before->end_ns > step.start_ns) {
+        if (step.end_ns - step.start_ns <= before->end_ns - before->start_ns) {
+            return true;
+        }
+        before->event = INDEX_NONE;
+    }
+    slot->value = index->step_count;
+    index->steps[index->step_count++] = step;
+    return true;
+}
+
+static void drop_shorter(struct trace_index *index)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < index->step_count; i++) {
+        index->steps[kept] = index->steps[i];
+        kept += index->steps[i].event != INDEX_NONE;
+    }
+    index->step_count = kept;
+}
+
+/* What is no step after all is an annotation. */
+static void mark_steps(struct trace_index *index)
+{
+    for (uint32_t i = 0; i < index->count; i++) {
+        uint32_t event = index->in_order[i];
+        if (index->class[event] == INDEX_STEP) {
+            index->class[event] = INDEX_ANNOTATION;
+        }
+    }
+    for (uint32_t i = 0; i < index->step_count; i++) {
+        index->class[index->steps[i].event] = INDEX_STEP;
+    }
+    index->class_count[INDEX_ANNOTATION] += index->class_count[INDEX_STEP] - index->step_count;
+    index->class_count[INDEX_STEP] = index->step_count;
+}
+
+static bool list_steps(struct trace_index *index, struct index_range range)
+{
+    struct id_map last;
+    id_map_init(&last);
+    bool ok = true;
+    for (uint32_t i = range.first; ok && i < range.end; i++) {
+        uint32_t event = index->in_order[i];
+        ok = index->class[event] != INDEX_STEP || add_step(index, &last, event);
+    }
+    id_map_free(&last);
+    if (ok) {
+        drop_shorter(index);
+        mark_steps(index);
+    }
+    return ok;
+}
+
+/* ---- which step runs when ---- */
+
+/* From a time on this step is the one that started last of those that run, or INDEX_NONE. */
+struct stretches {
+    int64_t *from_ns;
+    uint32_t *step;
+    uint32_t count;
+};
+
+/* The steps that have started lie in `open`, those on top have not ended. */
+static void sweep(const struct trace_index *index, struct stretches *s, uint32_t *open)
+{
+    uint32_t open_count = 0;
+    uint32_t next = 0;
+    for (uint32_t i = 0; i < s->count; i++) {
+        while (next < index->step_count && index->steps[next].start_ns <= s->from_ns[i]) {
+            open[open_count++] = next++;
+        }
+        while (open_count > 0 && index->steps[open[open_count - 1]].end_ns <= s->from_ns[i]) {
+            open_count--;
+        }
+        s->step[i] = open_count == 0 ? INDEX_NONE : open[open_count - 1];
+    }
+}
+
+static bool find_stretches(const struct trace_index *index, struct stretches *s)
+{
+    s->count = 2 * index->step_count;
+    s->from_ns = scratch_alloc(s->count, sizeof *s->from_ns);
+    s->step = scratch_calloc(s->count, sizeof *s->step);
+    uint32_t *open = scratch_alloc(index->step_count, sizeof *open);
+    bool ok = s->from_ns != NULL && s->step != NULL && open != NULL;
+    if (ok) {
+        for (uint32_t i = 0; i < index->step_count; i++) {
+            s->from_ns[2 * i] = index->steps[i].start_ns;
+            s->from_ns[2 * i + 1] = index->steps[i].end_ns;
+        }
+        ok = sort_pairs(s->from_ns, s->step, s->count);
+    }
+    if (ok) {
+        sweep(index, s, open);
+    }
+    scratch_free(open);
+    return ok;
+}
+
+/* Events of a thread stand in order of start, as do the stretches. */
+static void mark_thread(struct trace_index *index, const struct stretches *s, uint32_t thread)
+{
+    struct index_range range = index->threads[thread].events;
+    uint32_t next = 0;
+    uint32_t step = INDEX_NONE;
+    for (uint32_t i = range.first; i < range.end; i++) {
+        uint32_t event = index->in_order[i];
+        while (next < s->count && s->from_ns[next] <= index->trace->events.ts_ns[event]) {
+            step = s->step[next++];
+        }
+        index->step[event] = step;
+    }
+}
+
+bool index_find_steps(struct trace_index *index)
+{
+    uint32_t thread = index->class_count[INDEX_STEP] == 0 ? INDEX_NONE : thread_with_most(index);
+    index->steps = scratch_alloc(index->class_count[INDEX_STEP], sizeof *index->steps);
+    if (index->steps == NULL || thread == INDEX_NONE) {
+        return index->steps != NULL;
+    }
+    struct stretches s = {.count = 0};
+    bool ok = list_steps(index, index->threads[thread].events) && find_stretches(index, &s);
+    for (uint32_t t = 0; ok && t < index->thread_count; t++) {
+        mark_thread(index, &s, t);
+    }
+    for (uint32_t i = 0; ok && i < index->device_count; i++) {
+        uint32_t event = index->device_work[i];
+        uint32_t call = index->launch[event];
+        index->step[event] = call == INDEX_NONE ? INDEX_NONE : index->step[call];
+    }
+    scratch_free(s.from_ns);
+    scratch_free(s.step);
+    return ok;
+}
