@@ -344,6 +344,7 @@ static bool run_all(struct run *run)
                        run->set == FIGURES_PLUGIN_ROUNDED, &results->warnings)) {
         return false;
     }
+    index_drop_in_time(&run->index);
     set_bounds(run);
     bool ok = link_devices(&run->links, &run->sel) && run_steps(run) && run_operators(run);
     visits_free(&run->visits);

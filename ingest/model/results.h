@@ -214,7 +214,7 @@ typedef bool (*result_log_packer)(enum result_log log, const void *columns, stru
  * stamp in traces that count from the epoch, and knows neither the operator of device work whose
  * launch has no id nor the communication of today's traces (ingest/analysis/attribution.h,
  * comm_ours.h). Its scripts are answered with what it answered, everybody else with what is so;
- * where that differs, a trace has two sets of figures. */
+ * a stored trace has both sets of figures. The plugin's has no percentiles. */
 struct trace_results {
     struct arena arena;
     struct arena log_arenas[RESULT_LOG_COUNT]; /* what a log consists of */
