@@ -156,7 +156,24 @@ static bool find_stretches(const struct trace_index *index, struct stretches *s)
     return ok;
 }
 
-/* Events of a thread stand in order of start, as do the stretches. */
+/* Behind the last stretch that has begun; `from` have. */
+static uint32_t stretches_begun(const struct stretches *s, uint32_t from, int64_t at_ns)
+{
+    uint32_t low = from;
+    uint32_t high = s->count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (s->from_ns[middle] <= at_ns) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+/* Events of a thread stand in order of start, as do the stretches; of many threads each may pass
+ * over many stretches, so that they are not walked one by one. */
 static void mark_thread(struct trace_index *index, const struct stretches *s, uint32_t thread)
 {
     struct index_range range = index->threads[thread].events;
@@ -164,8 +181,10 @@ static void mark_thread(struct trace_index *index, const struct stretches *s, ui
     uint32_t step = INDEX_NONE;
     for (uint32_t i = range.first; i < range.end; i++) {
         uint32_t event = index->in_order[i];
-        while (next < s->count && s->from_ns[next] <= index->trace->events.ts_ns[event]) {
-            step = s->step[next++];
+        int64_t at_ns = index->trace->events.ts_ns[event];
+        if (next < s->count && s->from_ns[next] <= at_ns) {
+            next = stretches_begun(s, next + 1, at_ns);
+            step = s->step[next - 1];
         }
         index->step[event] = step;
     }
