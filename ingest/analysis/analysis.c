@@ -357,6 +357,7 @@ static bool run_all(struct run *run)
     if (!choose_events(run)) {
         return false;
     }
+    index_drop_in_time(&run->index);
     set_bounds(run);
     bool ok = link_devices(&run->links, &run->sel) && run_steps(run) && run_operators(run);
     visits_free(&run->visits);

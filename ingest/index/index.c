@@ -25,8 +25,15 @@ bool index_build(struct trace_index *index, const struct trace *trace)
            index_nest(index) && index_link(index) && index_find_steps(index);
 }
 
+void index_drop_in_time(struct trace_index *index)
+{
+    scratch_free(index->in_time);
+    index->in_time = NULL;
+}
+
 void index_free(struct trace_index *index)
 {
+    index_drop_in_time(index);
     scratch_free(index->class);
     scratch_free(index->parent);
     scratch_free(index->end);

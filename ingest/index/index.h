@@ -109,6 +109,8 @@ struct trace_index {
     uint32_t *in_order; /* indexed events, thread by thread, each in order of start, the longer
                            first, then in file order: a parent stands before its children */
     uint32_t count;     /* of in_order */
+    uint32_t *in_time;  /* the same events in order of start, then in file order; NULL after
+                           index_drop_in_time */
     uint32_t *launched; /* device work that has a call, call by call in file order, in order of
                            start: that of a call goes on as long as `launch` names the call */
     uint32_t launched_count;
@@ -127,6 +129,8 @@ struct trace_index {
 /* False without memory; must be freed in either case. */
 bool index_build(struct trace_index *index, const struct trace *trace) KS_MUST_USE;
 void index_free(struct trace_index *index);
+/* Frees `in_time`, which only those need who select events before all else. */
+void index_drop_in_time(struct trace_index *index);
 
 static inline enum index_class index_class(const struct trace_index *index, uint32_t event)
 {

@@ -4,6 +4,7 @@
 
 struct nesting {
     struct trace_index *index;
+    int64_t top_end_ns;
     uint32_t top;     /* innermost open event, INDEX_NONE; below each lies its parent */
     size_t depth;     /* open events */
     int64_t *covered; /* by depth: until when children were seen */
@@ -24,6 +25,7 @@ static void close_top(struct nesting *n, uint32_t place)
 {
     n->index->end[n->top] = place;
     n->top = n->index->parent[n->top];
+    n->top_end_ns = n->top == INDEX_NONE ? 0 : end_ns(n->index, n->top);
     n->depth--;
 }
 
@@ -44,11 +46,7 @@ static bool open_event(struct nesting *n, uint32_t place)
     uint32_t event = index->in_order[place];
     int64_t start = index->trace->events.ts_ns[event];
     int64_t end = end_ns(index, event);
-    while (n->top != INDEX_NONE) {
-        int64_t top_end = end_ns(index, n->top);
-        if (top_end > start && top_end >= end) {
-            break;
-        }
+    while (n->top != INDEX_NONE && (n->top_end_ns <= start || n->top_end_ns < end)) {
         close_top(n, place);
     }
     uint32_t parent = n->top;
@@ -66,6 +64,7 @@ static bool open_event(struct nesting *n, uint32_t place)
     n->covered = covered;
     covered[n->depth++] = start;
     n->top = event;
+    n->top_end_ns = end;
     return true;
 }
 

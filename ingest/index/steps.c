@@ -20,28 +20,27 @@ static bool wins(const struct tally *a, const struct tally *b)
     return a->total_ns != b->total_ns ? a->total_ns > b->total_ns : a->first < b->first;
 }
 
-/* INDEX_NONE without steps. */
-static uint32_t thread_with_most(const struct trace_index *index)
+/* Of the events that are named as steps. */
+static bool thread_with_most(const struct trace_index *index,
+                             const uint32_t *marks,
+                             uint32_t mark_count,
+                             uint32_t *thread)
 {
-    struct tally best = {0};
-    uint32_t best_thread = INDEX_NONE;
-    for (uint32_t t = 0; t < index->thread_count; t++) {
-        struct tally tally = {.first = INDEX_NONE};
-        struct index_range range = index->threads[t].events;
-        for (uint32_t i = range.first; i < range.end; i++) {
-            uint32_t event = index->in_order[i];
-            if (index->class[event] == INDEX_STEP) {
-                tally.count++;
-                tally.first = event < tally.first ? event : tally.first;
-                tally.total_ns = ns_add(tally.total_ns, trace_dur_ns(&index->trace->events, event));
-            }
-        }
-        if (tally.count > 0 && (best_thread == INDEX_NONE || wins(&tally, &best))) {
-            best = tally;
-            best_thread = t;
-        }
+    struct tally *tallies = scratch_calloc(index->thread_count, sizeof *tallies);
+    uint32_t best = 0;
+    for (uint32_t i = 0; tallies != NULL && i < mark_count; i++) {
+        struct tally *tally = &tallies[index_thread(index, marks[i])];
+        int64_t dur_ns = trace_dur_ns(&index->trace->events, marks[i]);
+        tally->first = tally->count++ == 0 ? marks[i] : tally->first;
+        tally->total_ns = ns_add(tally->total_ns, dur_ns);
     }
-    return best_thread;
+    for (uint32_t t = 1; tallies != NULL && t < index->thread_count; t++) {
+        best = wins(&tallies[t], &tallies[best]) ? t : best;
+    }
+    bool ok = tallies != NULL;
+    scratch_free(tallies);
+    *thread = best;
+    return ok;
 }
 
 /* ---- the steps ---- */
@@ -85,18 +84,15 @@ static void drop_shorter(struct trace_index *index)
 }
 
 /* What is no step after all is an annotation. */
-static void mark_steps(struct trace_index *index)
+static void mark_steps(struct trace_index *index, const uint32_t *marks, uint32_t mark_count)
 {
-    for (uint32_t i = 0; i < index->count; i++) {
-        uint32_t event = index->in_order[i];
-        if (index->class[event] == INDEX_STEP) {
-            index->class[event] = INDEX_ANNOTATION;
-        }
+    for (uint32_t i = 0; i < mark_count; i++) {
+        index->class[marks[i]] = INDEX_ANNOTATION;
     }
     for (uint32_t i = 0; i < index->step_count; i++) {
         index->class[index->steps[i].event] = INDEX_STEP;
     }
-    index->class_count[INDEX_ANNOTATION] += index->class_count[INDEX_STEP] - index->step_count;
+    index->class_count[INDEX_ANNOTATION] += mark_count - index->step_count;
     index->class_count[INDEX_STEP] = index->step_count;
 }
 
@@ -110,10 +106,7 @@ static bool list_steps(struct trace_index *index, struct index_range range)
         ok = index->class[event] != INDEX_STEP || add_step(index, &last, event);
     }
     id_map_free(&last);
-    if (ok) {
-        drop_shorter(index);
-        mark_steps(index);
-    }
+    drop_shorter(index);
     return ok;
 }
 
@@ -163,7 +156,24 @@ static bool find_stretches(const struct trace_index *index, struct stretches *s)
     return ok;
 }
 
-/* Events of a thread stand in order of start, as do the stretches. */
+/* Behind the last stretch that has begun; `from` have. */
+static uint32_t stretches_begun(const struct stretches *s, uint32_t from, int64_t at_ns)
+{
+    uint32_t low = from;
+    uint32_t high = s->count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (s->from_ns[middle] <= at_ns) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+/* Events of a thread stand in order of start, as do the stretches; of many threads each may pass
+ * over many stretches, so that they are not walked one by one. */
 static void mark_thread(struct trace_index *index, const struct stretches *s, uint32_t thread)
 {
     struct index_range range = index->threads[thread].events;
@@ -171,22 +181,32 @@ static void mark_thread(struct trace_index *index, const struct stretches *s, ui
     uint32_t step = INDEX_NONE;
     for (uint32_t i = range.first; i < range.end; i++) {
         uint32_t event = index->in_order[i];
-        while (next < s->count && s->from_ns[next] <= index->trace->events.ts_ns[event]) {
-            step = s->step[next++];
+        int64_t at_ns = index->trace->events.ts_ns[event];
+        if (next < s->count && s->from_ns[next] <= at_ns) {
+            next = stretches_begun(s, next + 1, at_ns);
+            step = s->step[next - 1];
         }
         index->step[event] = step;
     }
 }
 
-bool index_find_steps(struct trace_index *index)
+/* What is named as a step, in file order; to be freed. NULL without memory. */
+static uint32_t *list_marks(const struct trace_index *index, uint32_t count)
 {
-    uint32_t thread = index->class_count[INDEX_STEP] == 0 ? INDEX_NONE : thread_with_most(index);
-    index->steps = scratch_alloc(index->class_count[INDEX_STEP], sizeof *index->steps);
-    if (index->steps == NULL || thread == INDEX_NONE) {
-        return index->steps != NULL;
+    uint32_t *marks = scratch_alloc(count, sizeof *marks);
+    uint32_t listed = 0;
+    for (uint32_t i = 0; marks != NULL && listed < count; i++) {
+        if (index->class[i] == INDEX_STEP) {
+            marks[listed++] = i;
+        }
     }
+    return marks;
+}
+
+static bool mark_events(struct trace_index *index)
+{
     struct stretches s = {.count = 0};
-    bool ok = list_steps(index, index->threads[thread].events) && find_stretches(index, &s);
+    bool ok = find_stretches(index, &s);
     for (uint32_t t = 0; ok && t < index->thread_count; t++) {
         mark_thread(index, &s, t);
     }
@@ -198,4 +218,23 @@ bool index_find_steps(struct trace_index *index)
     scratch_free(s.from_ns);
     scratch_free(s.step);
     return ok;
+}
+
+bool index_find_steps(struct trace_index *index)
+{
+    uint32_t mark_count = index->class_count[INDEX_STEP];
+    uint32_t thread = 0;
+    if (mark_count == 0) {
+        return true;
+    }
+    uint32_t *marks = list_marks(index, mark_count);
+    index->steps = scratch_alloc(mark_count, sizeof *index->steps);
+    bool ok = marks != NULL && index->steps != NULL &&
+              thread_with_most(index, marks, mark_count, &thread) &&
+              list_steps(index, index->threads[thread].events);
+    if (ok) {
+        mark_steps(index, marks, mark_count);
+    }
+    scratch_free(marks);
+    return ok && mark_events(index);
 }

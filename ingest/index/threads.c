@@ -30,22 +30,20 @@ static bool number_threads(struct trace_index *index)
     return index->threads != NULL;
 }
 
-/* Indexed events in order of start, then of the file; to be freed. NULL without memory. */
-static uint32_t *list_in_time(struct trace_index *index)
+static bool list_in_time(struct trace_index *index)
 {
     uint32_t count = index->trace->events.count;
-    uint32_t *items = scratch_alloc((size_t)count + 1, sizeof *items);
     uint32_t listed = 0;
-    for (uint32_t i = 0; items != NULL && i < count; i++) {
-        items[listed] = i;
+    index->in_time = scratch_alloc((size_t)count + 1, sizeof *index->in_time);
+    if (index->in_time == NULL) {
+        return false;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        index->in_time[listed] = i;
         listed += index->class[i] != INDEX_OTHER;
     }
     index->count = listed;
-    if (items != NULL && !sort_by_key(items, listed, index->trace->events.ts_ns)) {
-        scratch_free(items);
-        items = NULL;
-    }
-    return items;
+    return sort_by_key(index->in_time, listed, index->trace->events.ts_ns);
 }
 
 /* ---- events that start together: the longer first ---- */
@@ -90,9 +88,10 @@ static bool order_ties(struct trace_index *index, struct index_range range)
     return ok;
 }
 
-static bool fill_threads(struct trace_index *index, const uint32_t *in_time)
+static bool fill_threads(struct trace_index *index)
 {
     struct index_thread *threads = index->threads;
+    const uint32_t *in_time = index->in_time;
     index->in_order = scratch_alloc((size_t)index->count + 1, sizeof *index->in_order);
     if (index->in_order == NULL) {
         return false;
@@ -218,22 +217,36 @@ static void fill_streams(struct streaming *s, const uint32_t *work)
     }
 }
 
-/* Leaves only the device work in `in_time`. */
-static bool find_streams(struct trace_index *index, uint32_t *in_time)
+/* Device work in order of time, to be freed. NULL without memory. */
+static uint32_t *list_device_work(struct trace_index *index)
+{
+    size_t count = 0;
+    for (int class = 0; class < INDEX_CLASS_COUNT; class ++) {
+        bool is_work = index_is_device_work((enum index_class) class);
+        count += is_work ? index->class_count[class] : 0;
+    }
+    uint32_t *work = scratch_alloc(count + 1, sizeof *work);
+    for (uint32_t i = 0; work != NULL && index->device_count < count; i++) {
+        work[index->device_count] = index->in_time[i];
+        index->device_count += index_is_device_work(index_class(index, index->in_time[i]));
+    }
+    return work;
+}
+
+static bool find_streams(struct trace_index *index)
 {
     struct streaming s = {.index = index};
+    uint32_t *work = list_device_work(index);
     key_map_init(&s.numbers);
     key_map_init(&s.keys);
-    for (uint32_t i = 0; i < index->count; i++) {
-        in_time[index->device_count] = in_time[i];
-        index->device_count += index_is_device_work(index_class(index, in_time[i]));
-    }
     index->device_work = scratch_alloc(index->device_count, sizeof *index->device_work);
     s.stream_of = scratch_alloc(index->device_count, sizeof *s.stream_of);
-    bool ok = index->device_work != NULL && s.stream_of != NULL && number_streams(&s, in_time);
+    bool ok = work != NULL && index->device_work != NULL && s.stream_of != NULL &&
+              number_streams(&s, work);
     if (ok) {
-        fill_streams(&s, in_time);
+        fill_streams(&s, work);
     }
+    scratch_free(work);
     scratch_free(s.stream_of);
     key_map_free(&s.numbers);
     key_map_free(&s.keys);
@@ -242,9 +255,6 @@ static bool find_streams(struct trace_index *index, uint32_t *in_time)
 
 bool index_order(struct trace_index *index)
 {
-    uint32_t *in_time = list_in_time(index);
-    bool ok = in_time != NULL && number_threads(index) && fill_threads(index, in_time) &&
-              find_streams(index, in_time);
-    scratch_free(in_time);
-    return ok;
+    return list_in_time(index) && number_threads(index) && fill_threads(index) &&
+           find_streams(index);
 }

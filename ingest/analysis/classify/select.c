@@ -178,9 +178,18 @@ static enum event_list list_of_type(enum event_type type)
     }
 }
 
-/* In the order of the file. Types alternate: what is not kept goes where the next one will stand
- * too, without a branch. */
-static void fill_lists(struct selection *sel)
+/* Types alternate: what is not kept goes where the next one will stand too, without a branch. */
+static inline void
+list_event(struct selection *sel, uint32_t *next, const uint8_t *list_of, uint32_t event)
+{
+    uint8_t list = list_of[sel->type[event]];
+    sel->listed[next[list]] = event;
+    next[list] += list != LIST_COUNT;
+}
+
+/* By the index in order of time, but for memory records, which it has not; else in that of the
+ * file. */
+static void fill_lists(struct selection *sel, const struct trace_index *index)
 {
     uint8_t list_of[TYPE_COUNT] = {LIST_COUNT};
     uint32_t next[LIST_COUNT + 1] = {0};
@@ -195,14 +204,24 @@ static void fill_lists(struct selection *sel)
     for (int list = 0; list < LIST_COUNT; list++) {
         sel->lists[list].items = sel->listed + next[list];
     }
-    for (uint32_t i = 0; i < sel->trace->events.count; i++) {
-        uint8_t list = list_of[sel->type[i]];
-        sel->listed[next[list]] = i;
-        next[list] += list != LIST_COUNT;
+    if (index == NULL) {
+        for (uint32_t i = 0; i < sel->trace->events.count; i++) {
+            list_event(sel, next, list_of, i);
+        }
+        return;
+    }
+    list_of[TYPE_MEMORY] = LIST_COUNT;
+    for (uint32_t i = 0; i < index->count; i++) {
+        list_event(sel, next, list_of, index->in_time[i]);
+    }
+    uint32_t memory_end = next[LIST_MEMORY] + sel->type_count[TYPE_MEMORY];
+    for (uint32_t i = 0; next[LIST_MEMORY] < memory_end; i++) {
+        sel->listed[next[LIST_MEMORY]] = i;
+        next[LIST_MEMORY] += sel->type[i] == TYPE_MEMORY;
     }
 }
 
-static bool list_events(struct selection *sel)
+static bool list_events(struct selection *sel, const struct trace_index *index)
 {
     const int64_t *ts_ns = sel->trace->events.ts_ns;
     size_t kept = 0;
@@ -213,12 +232,13 @@ static bool list_events(struct selection *sel)
     if (sel->listed == NULL) {
         return false;
     }
-    fill_lists(sel);
+    fill_lists(sel, index);
     sel->first_ns = INT64_MAX;
     uint32_t *items = sel->listed;
     for (int list = 0; list < LIST_COUNT; list++) {
         uint32_t count = sel->lists[list].count;
-        if (!sort_by_key(items, count, ts_ns)) {
+        bool is_sorted = index != NULL && list != LIST_MEMORY;
+        if (!is_sorted && !sort_by_key(items, count, ts_ns)) {
             return false;
         }
         sel->first_ns = count == 0 ? sel->first_ns : ns_min(sel->first_ns, ts_ns[items[0]]);
@@ -277,7 +297,7 @@ bool select_events(struct selection *sel,
         memcpy(sel->own_name, trace->events.name, count * sizeof *sel->own_name);
         sel->name = sel->own_name;
     }
-    return find_types(sel, index, warnings) && list_events(sel);
+    return find_types(sel, index, warnings) && list_events(sel, index);
 }
 
 void select_free(struct selection *sel)

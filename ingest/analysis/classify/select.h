@@ -64,9 +64,10 @@ struct selection {
     int64_t first_ns, last_ns; /* smallest start and largest end of kept events; 0 without any */
 };
 
-/* False without memory; `sel` must be freed in either case. The trace must outlive it. `index`: of
- * our figures, for which rows of any accelerator are kernels and steps are the host's; NULL: as the
- * plugin sees the events. `rounded`: times are taken as its doubles hold them (select_can_round).
+/* False without memory; `sel` must be freed in either case. The trace must outlive it. `index`:
+ * with in_time, of our figures, for which rows of any accelerator are kernels and steps are the
+ * host's; NULL: as the plugin sees the events. `rounded`: times are taken as its doubles hold them
+ * (select_can_round).
  */
 bool select_events(struct selection *sel,
                    const struct trace *trace,

@@ -274,8 +274,8 @@ static bool join_groups(struct grouping *g, const struct calls *c, enum operator
         ok = join_group(g, c, fine, by);
     }
     g->calls = scratch_alloc(g->keys.count, sizeof *g->calls);
-    g->host = scratch_alloc(g->keys.count, sizeof *g->host);
-    g->device = scratch_alloc(g->keys.count, sizeof *g->device);
+    g->host = scratch_calloc(g->keys.count, sizeof *g->host);
+    g->device = scratch_calloc(g->keys.count, sizeof *g->device);
     ok = ok && g->calls != NULL && g->host != NULL && g->device != NULL;
     for (uint32_t i = 0; ok && i < g->keys.count; i++) {
         g->calls[i] = g->sums[i].calls;
@@ -433,14 +433,13 @@ static bool write_rows(struct trace_results *results,
     return true;
 }
 
-static bool run_groupings(struct trace_results *results, struct texts *texts, struct calls *c)
+/* The plugin has none. */
+static bool add_percentiles(struct grouping *groupings, struct calls *c)
 {
-    struct grouping groupings[OPERATOR_GROUP_COUNT] = {{.coarse = NULL}};
-    bool ok = true;
-    for (int by = 0; ok && by < OPERATOR_GROUP_COUNT; by++) {
-        ok = join_groups(&groupings[by], c, (enum operator_group)by);
+    if (!c->sel->ours) {
+        return true;
     }
-    ok = ok && find_percentiles(groupings, c, NULL);
+    bool ok = find_percentiles(groupings, c, NULL);
     bool *idle = ok ? find_idle_names(c) : NULL;
     ok = ok && idle != NULL;
     if (ok) {
@@ -448,6 +447,17 @@ static bool run_groupings(struct trace_results *results, struct texts *texts, st
         ok = find_percentiles(groupings, c, idle);
     }
     scratch_free(idle);
+    return ok;
+}
+
+static bool run_groupings(struct trace_results *results, struct texts *texts, struct calls *c)
+{
+    struct grouping groupings[OPERATOR_GROUP_COUNT] = {{.coarse = NULL}};
+    bool ok = true;
+    for (int by = 0; ok && by < OPERATOR_GROUP_COUNT; by++) {
+        ok = join_groups(&groupings[by], c, (enum operator_group)by);
+    }
+    ok = ok && add_percentiles(groupings, c);
     for (int by = 0; by < OPERATOR_GROUP_COUNT; by++) {
         ok = ok && write_rows(results, texts, c, &groupings[by], (enum operator_group)by);
         free_grouping(&groupings[by]);

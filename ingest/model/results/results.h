@@ -212,7 +212,7 @@ typedef bool (*result_log_packer)(enum result_log log, const void *columns, stru
 
 /* What the analyses answer of one trace. There is a second set of figures of a trace where somebody
  * asked for those of the deleted TensorBoard plugin (ingest/tb_plugin/figures.h): it follows other
- * rules and may have other ticks. */
+ * rules and may have other ticks, and no percentiles. */
 struct trace_results {
     struct arena arena;
     struct arena log_arenas[RESULT_LOG_COUNT]; /* what a log consists of */

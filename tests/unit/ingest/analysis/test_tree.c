@@ -179,7 +179,7 @@ static void groups_by_shape_and_stack(void **state)
                                          .kind = EVENT_OPERATOR},
                     "op");
     }
-    const struct trace_results *r = build_run_plugin(&b);
+    const struct trace_results *r = build_run(&b);
     assert_int_equal(r->operator_count[OPERATOR_BY_NAME], 1);
     assert_int_equal(r->operator_count[OPERATOR_BY_NAME_SHAPE], 2);
     assert_int_equal(r->operator_count[OPERATOR_BY_NAME_STACK], 2);

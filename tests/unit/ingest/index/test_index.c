@@ -246,6 +246,28 @@ static void test_steps_are_host_annotations(void **state)
     make_end(&made);
 }
 
+/* What a walk over all steps for each thread would not get through. */
+static void test_many_threads_and_steps(void **state)
+{
+    (void)state;
+    const int64_t count = 30000;
+    struct made made;
+    make_begin(&made);
+    for (int64_t i = 0; i < count; i++) {
+        char name[40];
+        (void)snprintf(name, sizeof name, "ProfilerStep#%lld", (long long)i);
+        build_step(&made.build, name, i, i + 1);
+    }
+    for (int64_t i = 0; i < count; i++) {
+        build_op(&made.build, "op", 2 + i, count - 1, count, TRACE_NO_ID);
+    }
+    make_index(&made);
+    assert_int_equal(made.index.step_count, count);
+    assert_int_equal(made.index.step[count], count - 1);
+    assert_int_equal(made.index.step[2 * count - 1], count - 1);
+    make_end(&made);
+}
+
 static void test_empty_trace(void **state)
 {
     (void)state;
@@ -267,6 +289,7 @@ int main(void)
         cmocka_unit_test(test_calls_at_the_edge_of_operators),
         cmocka_unit_test(test_streams_stand_in_order),
         cmocka_unit_test(test_steps_are_host_annotations),
+        cmocka_unit_test(test_many_threads_and_steps),
         cmocka_unit_test(test_empty_trace),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
