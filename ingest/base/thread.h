@@ -16,5 +16,8 @@
 /* As pthread_create, with a stack of THREAD_STACK_BYTES and all signals blocked in the new thread.
  * Returns 0 or an error number. */
 int thread_start(pthread_t *thread, void *(*run)(void *), void *argument) KS_MUST_USE;
+/* Calls run(argument) on a new thread and waits until it returns: for work that may need more stack
+ * than a request thread has. Returns 0, or an error number when it was not called. */
+int thread_call(void *(*run)(void *), void *argument) KS_MUST_USE;
 
 #endif
