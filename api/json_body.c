@@ -1,6 +1,6 @@
 #include "api/json_body.h"
 
-#include "ingest/base/json_small.h"
+#include "ingest/base/text/json_small.h"
 
 #include <string.h>
 

@@ -21,7 +21,7 @@ ROUTES = ('overview', 'operators', 'modules', 'tree', 'tree/0', 'tree/0?depth=10
 
 
 def http_thread_stack_bytes():
-    header = (kinetoscope.ROOT / 'server/http/http.h').read_text()
+    header = (kinetoscope.ROOT / 'server/http.h').read_text()
     return int(re.search(r'HTTP_THREAD_STACK_BYTES \(\(size_t\)(\d+)\)', header)[1])
 
 
