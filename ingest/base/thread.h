@@ -10,7 +10,7 @@
 
 /* The stack of every thread of ours, whatever the shell's limit (ulimit -s) or the C library's
  * default. tests/checks/recursion.py adds up the deepest calls and compares them with it. The
- * request threads are civetweb's: HTTP_THREAD_STACK_BYTES, server/http/http.h. */
+ * request threads are civetweb's: HTTP_THREAD_STACK_BYTES, server/http.h. */
 #define THREAD_STACK_BYTES ((size_t)1 << 20)
 
 /* As pthread_create, with a stack of THREAD_STACK_BYTES and all signals blocked in the new thread.

@@ -245,7 +245,7 @@ def entries(graph):
     own = {symbol for _, callee, symbol in graph.passed if callee in ('thread_start', 'thread_call')}
     size = constant('ingest/base/thread.h', 'THREAD_STACK_BYTES')
     # The main thread of a command has 8 MB where nobody set another limit; it is held to what threads have.
-    return {'request': (request, constant('server/http/http.h', 'HTTP_THREAD_STACK_BYTES')), 'own': (own, size), 'main': ({'main'}, size)}
+    return {'request': (request, constant('server/http.h', 'HTTP_THREAD_STACK_BYTES')), 'own': (own, size), 'main': ({'main'}, size)}
 
 
 def plain(function):

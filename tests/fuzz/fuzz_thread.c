@@ -1,7 +1,7 @@
 /* Runs each input on a thread of its own with the stack that the target's code has in the server: a
  * recursion that the main thread's 8 MB would hide ends the target. */
 #include "ingest/base/thread.h"
-#include "server/http/http.h"
+#include "server/http.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <pthread.h>
