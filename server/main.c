@@ -1,7 +1,8 @@
 /* One program: the words after its name choose what it does. */
-#include "server/commands.h"
-#include "server/options.h"
-#include "server/text.h"
+#include "ingest/base/memory/heap.h"
+#include "server/cli/commands.h"
+#include "server/cli/text.h"
+#include "server/options/options.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@ int main(int argc, char **argv)
 {
     struct options options;
     struct err err = ERR_INIT;
+    heap_init();
     if (!options_parse(&options, argc, argv, environment, &err)) {
         text_print_error(stderr, NULL, &err);
         return EXIT_USAGE;

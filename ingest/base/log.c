@@ -1,8 +1,8 @@
 #include "ingest/base/log.h"
 
-#include "ingest/base/buf.h"
-#include "ingest/base/json_write.h"
-#include "ingest/base/utf8.h"
+#include "ingest/base/text/buf.h"
+#include "ingest/base/text/json_write.h"
+#include "ingest/base/text/utf8.h"
 
 #include <stdarg.h>
 #include <stddef.h>

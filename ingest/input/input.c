@@ -9,7 +9,6 @@
  * grow in place until they get small. */
 #include "ingest/input/input.h"
 
-#include "ingest/base/pages.h"
 #include "ingest/base/thread.h"
 #include "ingest/input/decode.h"
 #include "ingest/input/source.h"
@@ -145,8 +144,7 @@ static struct input *create(void)
 static bool allocate_blocks(struct input *in)
 {
     for (size_t i = 0; i < INPUT_BLOCKS; i++) {
-        in->blocks[i].memory =
-            pages_alloc(INPUT_HEADROOM_BYTES + in->block_bytes + INPUT_PADDING_BYTES);
+        in->blocks[i].memory = malloc(INPUT_HEADROOM_BYTES + in->block_bytes + INPUT_PADDING_BYTES);
         if (in->blocks[i].memory == NULL) {
             return false;
         }
@@ -158,7 +156,7 @@ static bool allocate_blocks(struct input *in)
 static void destroy(struct input *in)
 {
     for (size_t i = 0; i < INPUT_BLOCKS; i++) {
-        pages_free(in->blocks[i].memory);
+        free(in->blocks[i].memory);
     }
     free(in->spill.memory);
     free(in->path);

@@ -11,7 +11,6 @@
 #include "ingest/model/trace.h"
 
 #include "ingest/base/bytes.h"
-#include "ingest/base/pages.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -107,7 +106,7 @@ static void *table_room(void *entries, uint32_t count, uint32_t *capacity, size_
     if (more <= count) {
         return NULL;
     }
-    void *moved = pages_resize(entries, more * entry_bytes);
+    void *moved = realloc(entries, more * entry_bytes);
     if (moved != NULL) {
         *capacity = (uint32_t)more;
     }
@@ -116,7 +115,7 @@ static void *table_room(void *entries, uint32_t count, uint32_t *capacity, size_
 
 static bool resize_column(void **column, size_t rows, size_t row_bytes)
 {
-    void *moved = pages_resize(*column, rows * row_bytes);
+    void *moved = realloc(*column, rows * row_bytes);
     if (moved == NULL) {
         return false;
     }
@@ -195,7 +194,7 @@ static bool index_room(struct table_index *index, uint32_t count)
         return true;
     }
     size_t new_slots = old_slots == 0 ? SLOTS_FIRST : old_slots * 2;
-    struct slot *slots = pages_calloc(new_slots, sizeof *slots);
+    struct slot *slots = calloc(new_slots, sizeof *slots);
     if (slots == NULL) {
         return false;
     }
@@ -204,7 +203,7 @@ static bool index_room(struct table_index *index, uint32_t count)
             index_put(slots, new_slots - 1, index->slots[i]);
         }
     }
-    pages_free(index->slots);
+    free(index->slots);
     index->slots = slots;
     index->slot_mask = new_slots - 1;
     return true;
@@ -305,20 +304,20 @@ struct trace *trace_create(void)
 
 static void free_columns(struct trace_events *events)
 {
-    pages_free(events->ts_ns);
-    pages_free(events->dur_ns.word);
-    pages_free(events->dur_ns.wide);
-    pages_free(events->correlation.word);
-    pages_free(events->correlation.wide);
-    pages_free(events->external_id.word);
-    pages_free(events->external_id.wide);
-    pages_free(events->name);
-    pages_free(events->track.low);
-    pages_free(events->track.high);
-    pages_free(events->class.low);
-    pages_free(events->class.high);
-    pages_free(events->args);
-    pages_free(events->classes);
+    free(events->ts_ns);
+    free(events->dur_ns.word);
+    free(events->dur_ns.wide);
+    free(events->correlation.word);
+    free(events->correlation.wide);
+    free(events->external_id.word);
+    free(events->external_id.wide);
+    free(events->name);
+    free(events->track.low);
+    free(events->track.high);
+    free(events->class.low);
+    free(events->class.high);
+    free(events->args);
+    free(events->classes);
 }
 
 void trace_destroy(struct trace *trace)
@@ -327,24 +326,24 @@ void trace_destroy(struct trace *trace)
         return;
     }
     free_columns(&trace->events);
-    pages_free(trace->tracks);
-    pages_free(trace->categories);
-    pages_free(trace->op_args);
-    pages_free(trace->kernel_args);
-    pages_free(trace->memory_args);
-    pages_free(trace->extras);
-    pages_free(trace->collectives);
-    pages_free(trace->counters);
-    pages_free(trace->labels);
-    pages_free(trace->devices);
-    pages_free(trace->meta);
+    free(trace->tracks);
+    free(trace->categories);
+    free(trace->op_args);
+    free(trace->kernel_args);
+    free(trace->memory_args);
+    free(trace->extras);
+    free(trace->collectives);
+    free(trace->counters);
+    free(trace->labels);
+    free(trace->devices);
+    free(trace->meta);
     if (trace->priv != NULL) {
-        pages_free(trace->priv->track_keys);
-        pages_free(trace->priv->class_index.slots);
-        pages_free(trace->priv->track_index.slots);
-        pages_free(trace->priv->category_index.slots);
-        pages_free(trace->priv->op_index.slots);
-        pages_free(trace->priv->kernel_index.slots);
+        free(trace->priv->track_keys);
+        free(trace->priv->class_index.slots);
+        free(trace->priv->track_index.slots);
+        free(trace->priv->category_index.slots);
+        free(trace->priv->op_index.slots);
+        free(trace->priv->kernel_index.slots);
         free(trace->priv);
     }
     strtab_destroy(trace->strings);
@@ -355,7 +354,7 @@ void trace_destroy(struct trace *trace)
 static void fit_memory_args(struct trace *trace)
 {
     size_t bytes = trace->memory_args_count * sizeof *trace->memory_args;
-    void *fitted = bytes == 0 ? NULL : pages_resize(trace->memory_args, bytes);
+    void *fitted = bytes == 0 ? NULL : realloc(trace->memory_args, bytes);
     if (fitted != NULL) {
         trace->memory_args = fitted;
         trace->priv->memory_capacity = trace->memory_args_count;
@@ -429,7 +428,7 @@ static inline bool put_index(const struct trace_events *events,
                              uint32_t index)
 {
     if (KS_UNLIKELY(index > UINT16_MAX && indexes->high == NULL)) {
-        indexes->high = pages_calloc(events->capacity, sizeof *indexes->high);
+        indexes->high = calloc(events->capacity, sizeof *indexes->high);
         if (indexes->high == NULL) {
             return false;
         }

@@ -3,9 +3,9 @@
 #ifndef KS_STORE_INTERNAL_H
 #define KS_STORE_INTERNAL_H
 
-#include "ingest/store/db.h"
+#include "ingest/store/db/db.h"
+#include "ingest/store/db/turnstile.h"
 #include "ingest/store/store.h"
-#include "ingest/store/turnstile.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -12,12 +12,12 @@
 #ifndef KS_STORE_STORE_H
 #define KS_STORE_STORE_H
 
-#include "ingest/base/arena.h"
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"
 #include "ingest/base/log.h"
+#include "ingest/base/memory/arena.h"
 #include "ingest/base/sha256.h"
-#include "ingest/model/results.h"
+#include "ingest/model/results/results.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -200,7 +200,8 @@ bool store_ingest_begin_ahead(struct store *store,
                               const struct store_ingest_owner *owner,
                               struct store_ingest **out,
                               struct err *err) KS_MUST_USE;
-/* A result_log_packer (model/results.h): the bytes in which a trace's log is stored. Any thread. */
+/* A result_log_packer (model/results/results.h): the bytes in which a trace's log is stored. Any
+ * thread. */
 bool store_pack_log(enum result_log log, const void *columns, struct packed_log *out) KS_MUST_USE;
 /* Writes one trace in bounded batches (other uploads commit in between). Several may be written. */
 bool store_ingest_trace(struct store_ingest *ingest,
@@ -237,7 +238,7 @@ struct store_trace {
     const char *run;
     const char *worker;
     const char *span_digits; /* "" when the file name has none */
-    int64_t span; /* from 1 over the sorted digit strings of the worker (CONTRACT, Words) */
+    int64_t span;            /* from 1 over the sorted digit strings of the worker [TB-2a] */
     const char *file_name;
     int64_t rank; /* as given at upload; STORE_NO_RANK */
     const char *format;
