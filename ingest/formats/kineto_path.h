@@ -32,18 +32,6 @@ struct kineto_constant {
     uint32_t offset; /* in the text */
 };
 
-/* A value that came several times in a row, so that it is only compared. */
-struct kineto_settled {
-    uint32_t mask;           /* a bit for each byte of `raw` that counts; 0: there is none */
-    uint32_t len;            /* of the value as it is written */
-    struct json_value value; /* but for its place in memory */
-    uint32_t value_off;      /* in what is written: behind the quote of a string */
-    uint32_t logged_count;
-    int64_t logged[2];
-    struct kineto_step **next; /* of the step: what follows the value's kind */
-    char raw[BYTES_BLOCK];     /* with the byte behind it */
-};
-
 /* A text, and what is behind it: a value, or the end of the event. */
 struct kineto_step {
     const char *text; /* readable for BYTES_BLOCK bytes */
@@ -58,9 +46,7 @@ struct kineto_step {
     bool is_special;       /* has constants, or ends the event */
     bool may_vary;         /* its numbers make no other event (struct kineto_blank) */
     uint32_t changes_left; /* after so many more they do not */
-    uint32_t repeats;      /* how often the last value came again */
     int64_t last;          /* that value: a number, or an id of a text */
-    struct kineto_settled settled;
 };
 
 /* What is the same of all events that ended here. */
@@ -100,7 +86,7 @@ struct kineto_paths {
     uint32_t end_capacity;
     kineto_path_fn scan;
     /* Ids of texts that followed others before: the last one of the step, and the last ones of any
-     * step (mixed in `context`) that are not settled. */
+     * step (mixed in `context`). */
     uint32_t guesses[KINETO_PATH_GUESSES];
     uint32_t context;
     bool no_memory;                    /* while a value was kept */
