@@ -22,7 +22,6 @@
 #include <stdint.h>
 
 #define KINETO_PATH_STEPS_MAX 8192U
-#define KINETO_PATH_GUESSES 8192
 
 /* A phase or category within the text of a step. */
 struct kineto_constant {
@@ -85,10 +84,6 @@ struct kineto_paths {
     uint32_t end_count;
     uint32_t end_capacity;
     kineto_path_fn scan;
-    /* Ids of texts that followed others before: the last one of the step, and the last ones of any
-     * step (mixed in `context`). */
-    uint32_t guesses[KINETO_PATH_GUESSES];
-    uint32_t context;
     bool no_memory;                    /* while a value was kept */
     const struct kineto_path_end *end; /* of the event that fitted */
     struct kineto_blank blanks[KINETO_BLANKS_MAX];

@@ -301,14 +301,6 @@ has_bytes(const char *at, const char *end, const char *bytes, uint32_t len, uint
            (end - at >= (ptrdiff_t)len && bytes_equal(at, bytes, len));
 }
 
-/* Where the text is guessed that follows the last ones. */
-static inline uint32_t *guess_of(struct kineto_paths *paths, const struct kineto_step *step)
-{
-    uint64_t lasts = (uint64_t)paths->context << 32 ^ (uint64_t)step->last;
-    uint64_t hash = (lasts + step->place) * BYTES_SPREAD;
-    return &paths->guesses[hash >> 40 & (KINETO_PATH_GUESSES - 1)];
-}
-
 /* A string or list: known ones by their bytes. */
 static inline bool take_text(struct kineto_paths *paths,
                              const struct kineto_step *step,
@@ -318,20 +310,13 @@ static inline bool take_text(struct kineto_paths *paths,
 {
     const char *raw = *at;
     struct kineto_texts *texts = paths->texts;
-    uint32_t *guess = guess_of(paths, step);
-    uint32_t id = *guess;
-    const struct kineto_text *text = &texts->texts[id];
-    if (!has_bytes(raw, end, text->raw, text->len, text->mask)) {
-        const char *behind = *raw == '"' ? string_end(raw, end) : nested_end(raw, end);
-        id = behind == NULL ? KINETO_TEXT_NONE
-                            : kineto_texts_recall(texts, raw, (size_t)(behind - raw));
-        if (id == KINETO_TEXT_NONE) {
-            return take_any(paths, step, at, end, out);
-        }
-        *guess = id;
-        text = &texts->texts[id];
+    const char *behind = *raw == '"' ? string_end(raw, end) : nested_end(raw, end);
+    uint32_t id =
+        behind == NULL ? KINETO_TEXT_NONE : kineto_texts_recall(texts, raw, (size_t)(behind - raw));
+    if (id == KINETO_TEXT_NONE) {
+        return take_any(paths, step, at, end, out);
     }
-    paths->context = paths->context << 6 ^ id;
+    const struct kineto_text *text = &texts->texts[id];
     *out->value = text->value;
     out->value->ptr = raw + text->quote_bytes;
     out->logged[0] = text->logged;
