@@ -60,7 +60,7 @@ struct jobs {
     bool noting;      /* a worker is at the failures that the store does not know */
     bool left_pieces; /* jobs or readings ahead have ended since free memory was given back */
     struct timespec return_at; /* when it is, if nothing runs by then */
-    struct timespec note_at; /* when idle workers try that again */
+    struct timespec note_at;   /* when idle workers try that again */
     bool stopping;
     struct jobs_counts counts; /* without queued, running and removed */
     struct janitor janitor;
@@ -70,8 +70,8 @@ struct jobs {
     unsigned threads_started;
 };
 
-/* A job or a reading ahead has ended: its memory stays for the next one, but not for long. `lock` is
- * held. */
+/* A job or a reading ahead has ended: its memory stays for the next one, but not for long. `lock`
+ * is held. */
 void jobs_leave_pieces(struct jobs *jobs);
 /* The job of this id, or NULL; `lock` is held. */
 struct job *jobs_find(struct jobs *jobs, int64_t id);
