@@ -134,6 +134,18 @@ uint64_t api_version(const struct api *api)
     return store_version(api->store);
 }
 
+static void
+log_failure(const struct api *api, const struct api_request *request, const struct err *err)
+{
+    const struct log_field fields[] = {
+        {.name = "method", .kind = LOG_FIELD_TEXT, .text = request->method},
+        {.name = "path", .kind = LOG_FIELD_TEXT, .text = request->path},
+        {.name = "error", .kind = LOG_FIELD_TEXT, .text = err->msg},
+    };
+    log_record(api->options.log, LOG_ERROR, "a request failed", fields,
+               sizeof fields / sizeof fields[0]);
+}
+
 void api_handle(struct api *api, const struct api_request *request, struct api_response *response)
 {
     api_response_init(response);
@@ -151,8 +163,7 @@ void api_handle(struct api *api, const struct api_request *request, struct api_r
     if (!run_route(&call, route, params, &err)) {
         api_problem(response, &err);
         if (response->status >= 500) {
-            log_write(api->options.log, LOG_ERROR, "%s %s: %s", request->method, request->path,
-                      err.msg);
+            log_failure(api, request, &err);
         }
     }
 }

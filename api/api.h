@@ -3,11 +3,11 @@
 #ifndef KS_API_API_H
 #define KS_API_API_H
 
-#include "ingest/base/arena.h"
-#include "ingest/base/buf.h"
 #include "ingest/base/err.h"
 #include "ingest/base/log.h"
-#include "ingest/jobs/jobs.h"
+#include "ingest/base/memory/arena.h"
+#include "ingest/base/text/buf.h"
+#include "ingest/jobs/queue/jobs.h"
 #include "ingest/store/store.h"
 #include "ingest/store/store_access.h"
 

@@ -5,7 +5,7 @@
 #include "api/api.h"
 #include "api/query_string.h"
 #include "api/route.h"
-#include "ingest/base/json_write.h"
+#include "ingest/base/text/json_write.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,9 +1,11 @@
 #include "api/json_body.h"
 
+#include "ingest/base/text/json_small.h"
+
 #include <string.h>
 
 #define BODY_MAX_BYTES ((size_t)256 << 10)
-#define CHUNK_BYTES ((size_t)16 << 10)
+#define CHUNK_BYTES ((size_t)4 << 10)
 
 static bool read_bytes(struct buf *body, const struct api_request *request, struct err *err)
 {
@@ -36,12 +38,7 @@ json_t *json_body_read(const struct api_request *request, struct err *err)
     json_t *value = NULL;
     buf_init(&body, BODY_MAX_BYTES);
     if (read_bytes(&body, request, err)) {
-        json_error_t where;
-        value = json_loadb(body.ptr, body.len, JSON_REJECT_DUPLICATES, &where);
-        if (value == NULL) {
-            (void)err_set_at(err, ERR_BAD_REQUEST, (uint64_t)where.position,
-                             "The body is no JSON: %s", where.text);
-        }
+        value = json_small_parse(body.ptr, body.len, JSON_REJECT_DUPLICATES, "The body", err);
     }
     buf_free(&body);
     return value;

@@ -7,9 +7,9 @@
 #include <jansson.h>
 #include <stddef.h>
 
-/* The whole body as JSON, for the caller to json_decref; NULL with ERR_BAD_REQUEST (no JSON:
- * where), ERR_TOO_LARGE, ERR_TIMEOUT, ERR_CLIENT_GONE. Texts are valid UTF-8 without NUL; no object
- * has a member twice.
+/* The whole body as JSON, for the caller to json_decref; NULL with ERR_BAD_REQUEST (no JSON, or
+ * nested deeper than JSON_SMALL_LEVELS_MAX: where), ERR_TOO_LARGE, ERR_TIMEOUT, ERR_CLIENT_GONE.
+ * Texts are valid UTF-8 without NUL; no object has a member twice.
  */
 json_t *json_body_read(const struct api_request *request, struct err *err) KS_MUST_USE;
 /* A copy of a string of 1 to `max_bytes` bytes without control characters in the arena. `what`

@@ -3,7 +3,7 @@
 #define KS_API_PROBLEM_H
 
 #include "ingest/base/err.h"
-#include "ingest/base/json_write.h"
+#include "ingest/base/text/json_write.h"
 
 /* The members type, title, status, detail, code and, where known, byte_offset, into an open object.
  */

@@ -2,9 +2,9 @@
 #ifndef KS_API_QUERY_STRING_H
 #define KS_API_QUERY_STRING_H
 
-#include "ingest/base/arena.h"
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"
+#include "ingest/base/memory/arena.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 #include "api/scope.h"
 
-#include "api/plugin_common.h"
+#include "api/tb_plugin/common.h"
 
 const char *scope_projects(const struct api_call *call)
 {

@@ -1,8 +1,8 @@
 /* One program: the words after its name choose what it does. */
-#include "ingest/base/heap.h"
-#include "server/commands.h"
-#include "server/options.h"
-#include "server/text.h"
+#include "ingest/base/memory/heap.h"
+#include "server/cli/commands.h"
+#include "server/cli/text.h"
+#include "server/options/options.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,14 +1,14 @@
 #include "api/api.h"
-#include "api/metrics.h"
+#include "api/service/metrics.h"
 #include "ingest/base/monotonic.h"
-#include "ingest/jobs/jobs.h"
+#include "ingest/jobs/queue/jobs.h"
 #include "ingest/store/store.h"
-#include "server/access.h"
-#include "server/commands.h"
-#include "server/http/http.h"
-#include "server/http/origin.h"
-#include "server/listen.h"
-#include "server/text.h"
+#include "server/auth/access.h"
+#include "server/cli/commands.h"
+#include "server/cli/text.h"
+#include "server/guard/origin.h"
+#include "server/http.h"
+#include "server/options/listen.h"
 
 #include <pthread.h>
 #include <signal.h>

@@ -1,30 +1,30 @@
 #include "ingest/analysis/analysis.h"
 
-#include "ingest/analysis/attribution.h"
-#include "ingest/analysis/backward.h"
-#include "ingest/analysis/breakdown.h"
-#include "ingest/analysis/call_tree.h"
-#include "ingest/analysis/comm.h"
-#include "ingest/analysis/comm_log.h"
-#include "ingest/analysis/comm_ours.h"
-#include "ingest/analysis/devices.h"
-#include "ingest/analysis/gpu_counters.h"
-#include "ingest/analysis/gpus.h"
-#include "ingest/analysis/health.h"
-#include "ingest/analysis/kernels.h"
-#include "ingest/analysis/launches.h"
-#include "ingest/analysis/link.h"
-#include "ingest/analysis/memory_log.h"
-#include "ingest/analysis/modules.h"
-#include "ingest/analysis/op_tree.h"
-#include "ingest/analysis/operators.h"
-#include "ingest/analysis/recommend.h"
-#include "ingest/analysis/scratch.h"
-#include "ingest/analysis/select.h"
-#include "ingest/analysis/steps.h"
-#include "ingest/analysis/texts.h"
-#include "ingest/analysis/times.h"
-#include "ingest/analysis/visits.h"
+#include "ingest/analysis/call_tree/call_tree.h"
+#include "ingest/analysis/classify/select.h"
+#include "ingest/analysis/classify/texts.h"
+#include "ingest/analysis/classify/times.h"
+#include "ingest/analysis/collectives/comm_log.h"
+#include "ingest/analysis/collectives/comm_ours.h"
+#include "ingest/analysis/devices/devices.h"
+#include "ingest/analysis/devices/gpu_counters.h"
+#include "ingest/analysis/devices/gpus.h"
+#include "ingest/analysis/kernels/kernels.h"
+#include "ingest/analysis/launches/launches.h"
+#include "ingest/analysis/memory/log.h"
+#include "ingest/analysis/modules/modules.h"
+#include "ingest/analysis/operators/operators.h"
+#include "ingest/analysis/overview/health.h"
+#include "ingest/analysis/overview/recommend.h"
+#include "ingest/analysis/relations/attribution.h"
+#include "ingest/analysis/relations/backward.h"
+#include "ingest/analysis/relations/comm.h"
+#include "ingest/analysis/relations/link.h"
+#include "ingest/analysis/relations/op_tree.h"
+#include "ingest/analysis/relations/visits.h"
+#include "ingest/analysis/steps/breakdown.h"
+#include "ingest/analysis/steps/steps.h"
+#include "ingest/base/memory/scratch.h"
 
 #include <string.h>
 
@@ -66,7 +66,7 @@ static void set_bounds(struct run *run)
     results->mlu = run->sel.mlu;
 }
 
-/* Section 6, has_…; section 8: a device's columns are shown when it did anything. */
+/* The has_… of [TB-6f]; [TB-8a]: a device's columns are shown when it did anything. */
 static void set_presence(struct run *run)
 {
     struct trace_results *results = run->results;

@@ -1,12 +1,12 @@
-/* From the model to results: pure functions over columns, no JSON, no SQL, no I/O.
- * Definitions: SPEC_tb sections 3 to 12 with completions; corrections of its section 21 win. */
+/* From the model to results: pure functions over columns, no JSON, no SQL, no I/O. Definitions:
+ * [TB-3] to [TB-12]. */
 #ifndef KS_ANALYSIS_ANALYSIS_H
 #define KS_ANALYSIS_ANALYSIS_H
 
-#include "ingest/analysis/timeline.h"
+#include "ingest/analysis/timeline/timeline.h"
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"
-#include "ingest/model/results.h"
+#include "ingest/model/results/results.h"
 #include "ingest/model/trace.h"
 
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 #include "ingest/base/err.h"
 
-#include "ingest/base/utf8.h"
+#include "ingest/base/text/utf8.h"
 
 #include <errno.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 #include "ingest/base/log.h"
 
-#include "ingest/base/buf.h"
-#include "ingest/base/json_write.h"
-#include "ingest/base/utf8.h"
+#include "ingest/base/text/buf.h"
+#include "ingest/base/text/json_write.h"
+#include "ingest/base/text/utf8.h"
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -57,16 +57,35 @@ static void format_stamp(char out[STAMP_BYTES])
     (void)snprintf(out + len, STAMP_BYTES - len, ".%03ldZ", now.tv_nsec / 1000000);
 }
 
-/* Control characters (C0, DEL, C1) and bytes that are no UTF-8 could steer a terminal or forge a
- * line; a quotation mark would end a quoted text. */
-static void put_escaped(struct buf *out, const char *text, size_t len, bool quoted)
+/* Where a text stands in a line decides what would end it. */
+enum place {
+    PLACE_MESSAGE, /* bare: an equals sign or a quotation mark would forge a field behind it */
+    PLACE_FIELD    /* in quotation marks */
+};
+
+/* Control characters (C0, DEL, C1), line separators and what turns the direction of writing could
+ * steer a terminal or forge a line. */
+static bool is_printable(uint32_t code_point)
+{
+    return code_point != UTF8_INVALID && code_point >= 0x20 &&
+           (code_point < 0x7F || code_point > 0x9F) && code_point != 0x200E &&
+           code_point != 0x200F && (code_point < 0x2028 || code_point > 0x202E) &&
+           (code_point < 0x2066 || code_point > 0x2069);
+}
+
+/* A backslash is escaped too: what looks like an escape is one. */
+static bool is_safe(uint32_t code_point, enum place place)
+{
+    return is_printable(code_point) && code_point != '"' && code_point != '\\' &&
+           !(place == PLACE_MESSAGE && code_point == '=');
+}
+
+static void put_escaped(struct buf *out, const char *text, size_t len, enum place place)
 {
     for (size_t at = 0; at < len;) {
         uint32_t code_point;
         size_t char_len = utf8_decode(text + at, len - at, &code_point);
-        bool safe = code_point != UTF8_INVALID && code_point >= 0x20 &&
-                    (code_point < 0x7F || code_point > 0x9F) &&
-                    !(quoted && (code_point == '"' || code_point == '\\'));
+        bool safe = is_safe(code_point, place);
         if (safe) {
             buf_append(out, text + at, char_len);
         }
@@ -97,7 +116,7 @@ static void put_text_line(struct buf *out,
     char stamp[STAMP_BYTES];
     format_stamp(stamp);
     buf_printf(out, "%s %s ", stamp, level_word);
-    put_escaped(out, message, text_len(message), false);
+    put_escaped(out, message, text_len(message), PLACE_MESSAGE);
     for (size_t i = 0; i < field_count; i++) {
         const struct log_field *field = &fields[i];
         if (is_left_out(field)) {
@@ -107,7 +126,7 @@ static void put_text_line(struct buf *out,
         switch (field->kind) {
         case LOG_FIELD_TEXT:
             buf_putc(out, '"');
-            put_escaped(out, field->text, text_len(field->text), true);
+            put_escaped(out, field->text, text_len(field->text), PLACE_FIELD);
             buf_putc(out, '"');
             break;
         case LOG_FIELD_INT:

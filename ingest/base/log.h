@@ -38,7 +38,9 @@ bool log_level_parse(const char *word, enum log_level *level) KS_MUST_USE;
 bool log_format_parse(const char *word, enum log_format *format) KS_MUST_USE;
 /* Whether such a record would be written: for records that cost something to put together. */
 bool log_takes(const struct log *log, enum log_level level);
-/* NULL log: nothing happens. A text is cut after 2047 bytes. */
+/* NULL log: nothing happens. A text is cut after 2047 bytes. In a text line the message has no bare
+ * `=`, `"` or `\` (they are written as `\x3d`, …), so that nothing in it reads as a field; texts
+ * from outside belong into fields, where only `"` and `\` are. */
 void log_write(const struct log *log, enum log_level level, const char *fmt, ...) KS_PRINTF(3, 4);
 /* The same with fields: `message name=1 name="text"`, or members of the JSON object. */
 void log_record(const struct log *log,

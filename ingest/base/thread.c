@@ -1,7 +1,21 @@
 #include "ingest/base/thread.h"
 
 #include <signal.h>
-#include <stddef.h>
+
+static int create(pthread_t *thread, void *(*run)(void *), void *argument)
+{
+    pthread_attr_t attributes;
+    int code = pthread_attr_init(&attributes);
+    if (code != 0) {
+        return code;
+    }
+    code = pthread_attr_setstacksize(&attributes, THREAD_STACK_BYTES);
+    if (code == 0) {
+        code = pthread_create(thread, &attributes, run, argument);
+    }
+    (void)pthread_attr_destroy(&attributes);
+    return code;
+}
 
 int thread_start(pthread_t *thread, void *(*run)(void *), void *argument)
 {
@@ -9,7 +23,7 @@ int thread_start(pthread_t *thread, void *(*run)(void *), void *argument)
     sigset_t before;
     (void)sigfillset(&all);
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    int code = pthread_create(thread, NULL, run, argument);
+    int code = create(thread, run, argument);
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     return code;
 }

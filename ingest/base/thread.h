@@ -1,13 +1,20 @@
-/* Threads that no signal interrupts: signals are for the thread that waits for them. */
+/* Threads with a stack of known size that no signal interrupts: signals are for the thread that
+ * waits for them. */
 #ifndef KS_BASE_THREAD_H
 #define KS_BASE_THREAD_H
 
 #include "ingest/base/attr.h"
 
 #include <pthread.h>
+#include <stddef.h>
 
-/* As pthread_create with default attributes, all signals blocked in the new thread. 0, or an error
- * number. */
+/* The stack of every thread of ours, whatever the shell's limit (ulimit -s) or the C library's
+ * default. tests/checks/recursion.py adds up the deepest calls and compares them with it. The
+ * request threads are civetweb's: HTTP_THREAD_STACK_BYTES, server/http/http.h. */
+#define THREAD_STACK_BYTES ((size_t)1 << 20)
+
+/* As pthread_create, with a stack of THREAD_STACK_BYTES and all signals blocked in the new thread.
+ * Returns 0 or an error number. */
 int thread_start(pthread_t *thread, void *(*run)(void *), void *argument) KS_MUST_USE;
 
 #endif

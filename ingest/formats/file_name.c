@@ -1,5 +1,5 @@
 #include "ingest/formats/format.h"
-#include "ingest/formats/json_scan.h"
+#include "ingest/formats/json/scan.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -10,8 +10,8 @@
 #include "ingest/base/err.h"
 #include "ingest/input/input.h"
 #include "ingest/model/event_log.h"
-#include "ingest/model/kernel_table.h"
-#include "ingest/model/results.h"
+#include "ingest/model/results/kernel_table.h"
+#include "ingest/model/results/results.h"
 #include "ingest/model/trace.h"
 
 #include <stddef.h>
@@ -52,10 +52,10 @@ bool format_read(struct input *in,
                  struct err *err) KS_MUST_USE;
 void format_bundle_free(struct format_bundle *bundle);
 
-/* Worker, span digits ("" when none) of a file name as the ecosystem writes it (SPEC_tb section 2):
- * the name is worker[.digits].pt.trace.json[.gz]; any other name becomes the worker name (without
- * .gz/.zst and then _perf_data.csv, .json, .csv, .txt, .md or .sqlite). Both outputs are malloc'ed
- * copies. False without memory. */
+/* Worker, span digits ("" when none) of a file name as the ecosystem writes it [TB-2a]: the name is
+ * worker[.digits].pt.trace.json[.gz]; any other name becomes the worker name (without .gz/.zst and
+ * then _perf_data.csv, .json, .csv, .txt, .md or .sqlite). Both outputs are malloc'ed copies. False
+ * without memory. */
 bool format_split_name(const char *file_name, char **worker, char **span_digits) KS_MUST_USE;
 
 #endif

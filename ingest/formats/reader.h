@@ -6,7 +6,7 @@
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"
 #include "ingest/formats/format.h"
-#include "ingest/formats/text_stream.h"
+#include "ingest/formats/json/text_stream.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 #include "ingest/formats/sniff.h"
 
-#include "ingest/formats/json_scan.h"
+#include "ingest/formats/json/scan.h"
 
 #include <string.h>
 

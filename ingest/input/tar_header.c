@@ -5,7 +5,7 @@
  * Old GNU archives have "ustar  " with two spaces, and other things where the prefix would be. */
 #include "ingest/input/tar_header.h"
 
-#include "ingest/base/utf8.h"
+#include "ingest/base/text/utf8.h"
 #include "ingest/input/tar.h"
 
 #include <string.h>

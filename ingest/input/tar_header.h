@@ -3,7 +3,7 @@
 #define KS_INPUT_TAR_HEADER_H
 
 #include "ingest/base/attr.h"
-#include "ingest/base/buf.h"
+#include "ingest/base/text/buf.h"
 
 #include <stdbool.h>
 #include <stddef.h>

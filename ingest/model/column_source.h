@@ -3,8 +3,8 @@
 #ifndef KS_MODEL_COLUMN_SOURCE_H
 #define KS_MODEL_COLUMN_SOURCE_H
 
-#include "ingest/base/arena.h"
 #include "ingest/base/attr.h"
+#include "ingest/base/memory/arena.h"
 
 #include <stdint.h>
 

@@ -1,5 +1,5 @@
-/* The collectives of a trace: what the distributed view of a span is put together from (SPEC_tb
- * section 15). Rows live as results.h says. */
+/* The collectives of a trace: what the distributed view of a span is put together from [TB-15].
+ * Rows live as results.h says. */
 #ifndef KS_MODEL_COMM_LOG_H
 #define KS_MODEL_COMM_LOG_H
 
@@ -9,8 +9,9 @@
 
 /* What counts as a collective. */
 enum comm_rule {
-    COMM_PLUGIN, /* operators named `nccl:all_reduce` and their like (SPEC_tb section 4) */
-    COMM_OURS    /* those, and what today's traces have instead (ingest/analysis/comm_ours.h) */
+    COMM_PLUGIN, /* operators named `nccl:all_reduce` and their like [TB-4g] */
+    COMM_OURS    /* those, and what today's traces have instead
+                    (ingest/analysis/collectives/comm_ours.h) */
 };
 const char *comm_rule_name(enum comm_rule rule); /* "plugin", "ours" */
 

@@ -1,5 +1,5 @@
-/* The memory records of a trace, in order of time, each with the operator it belongs to (SPEC_tb
- * section 13): what memory views and their windows are answered from. Columns. */
+/* The memory records of a trace, in order of time, each with the operator it belongs to [TB-13b]:
+ * what memory views and their windows are answered from. Columns. */
 #ifndef KS_MODEL_MEMORY_LOG_H
 #define KS_MODEL_MEMORY_LOG_H
 

@@ -1,9 +1,9 @@
 /* The words for the enumerations of cycles, comparisons, collectives and kernel tables. */
-#include "ingest/model/call_tree.h"
 #include "ingest/model/comm_log.h"
-#include "ingest/model/comparison.h"
-#include "ingest/model/cycles.h"
-#include "ingest/model/kernel_use.h"
+#include "ingest/model/results/call_tree.h"
+#include "ingest/model/results/comparison.h"
+#include "ingest/model/results/cycles.h"
+#include "ingest/model/results/kernel_use.h"
 
 const char *use_class_name(enum use_class use)
 {

@@ -8,9 +8,9 @@
 #ifndef KS_MODEL_TIMELINE_H
 #define KS_MODEL_TIMELINE_H
 
-#include "ingest/base/arena.h"
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"
+#include "ingest/base/memory/arena.h"
 #include "ingest/model/warning.h"
 
 #include <stdbool.h>

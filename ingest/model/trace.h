@@ -9,10 +9,10 @@
 #ifndef KS_MODEL_TRACE_H
 #define KS_MODEL_TRACE_H
 
-#include "ingest/base/arena.h"
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"
-#include "ingest/base/strtab.h"
+#include "ingest/base/memory/arena.h"
+#include "ingest/base/text/strtab.h"
 #include "ingest/model/warning.h"
 
 #include <stdbool.h>
@@ -24,10 +24,10 @@
 /* "No arguments that an analysis needs" in the `args` column. */
 #define TRACE_NO_ARGS UINT32_MAX
 
-/* What an event is, whatever name its producer gives the category (SPEC_tb section 3, with the
- * categories of the MLU fork). Only complete events (X), flows (s, t, f) and memory records have
- * another kind than EVENT_OTHER. Categories that no view of the plugin knows keep a kind of their
- * own or EVENT_OTHER. */
+/* What an event is, whatever name its producer gives the category [TB-3b], with the categories of
+ * the MLU fork [TB-17a]. Only complete events (X), flows (s, t, f) and memory records have another
+ * kind than EVENT_OTHER. Categories that no view of the plugin knows keep a kind of their own or
+ * EVENT_OTHER. */
 enum event_kind {
     EVENT_OTHER,
     EVENT_OPERATOR,   /* cpu_op, operator */
@@ -49,13 +49,13 @@ enum event_kind {
 enum event_flag {
     EVENT_HAS_DUR = 1,     /* the event has a duration of its own (else dur_ns is 0) */
     EVENT_NO_TS = 2,       /* no readable time stamp (ts_ns is 0): metadata events, damaged ones;
-                              and a `Record Window End` left out by SPEC_tb section 2 */
+                              and a `Record Window End` left out by [TB-2e] */
     EVENT_TID_IS_TEXT = 4, /* the raw tid was a JSON string */
     EVENT_MODULE = 8,      /* python_function with `Python module id` */
     EVENT_NO_NAME = 16,    /* the event has no name (the name id is that of the empty string) */
     EVENT_NO_CATEGORY = 32,
     EVENT_UNREADABLE = 64 /* dur, ts or args is there but null or unreadable: cycles skip the event
-                             (SPEC_compare 10a, Loading) */
+                             [CMP-10a.loading.2] */
 };
 
 /* Whether `args` of an event of this kind is an index into trace.op_args. */
@@ -126,8 +126,8 @@ struct trace_events {
      * python_function: `Python id`. Ids that are JSON texts become unique negative numbers.
      * TRACE_NO_ID where absent. */
     struct trace_numbers correlation;
-    /* trace_external_id(). `external id`, else `External id` (SPEC_tb 3.1). python_function:
-     * `Python parent id`. */
+    /* trace_external_id(). `external id`, else `External id` [TB-3.1]. python_function: `Python
+     * parent id`. */
     struct trace_numbers external_id;
     uint32_t *name;             /* string id */
     struct trace_indexes track; /* trace_event_track(): into trace.tracks */
@@ -194,8 +194,7 @@ struct trace_track {
     bool pid_is_int; /* a JSON integer */
     bool tid_is_int;
     /* int(pid), int(tid) as Python reads them, texts such as "25738" too; *_valid false where it
-     * would fail. Two tracks with equal tid_int form one thread of the operator tree (SPEC_tb 3.2).
-     */
+     * would fail. Two tracks with equal tid_int form one thread of the operator tree [TB-3.2]. */
     bool pid_int_valid;
     bool tid_int_valid;
     int64_t pid_int;
@@ -203,7 +202,7 @@ struct trace_track {
 };
 
 /* Arguments of operators and annotations; equal ones are stored once. Texts are Python's str() of
- * the JSON value (SPEC_tb section 11): `[[2, 8, 5], []]`. */
+ * the JSON value [TB-11a]: `[[2, 8, 5], []]`. */
 struct op_args {
     uint32_t shape;       /* `Input Dims`, else `Input dims`; "[]" when absent, "None" for a null */
     uint32_t call_stack;  /* empty string when absent */
@@ -255,10 +254,10 @@ struct memory_args {
 #define EXTRA_VALUE_IS_INTEGER 8u /* a JSON integer */
 #define EXTRA_HAS_CORRELATION 16u
 
-/* What only the analysis of cycles asks for (SPEC_compare 10, 10a): one an event that has any of
- * it, ascending by event, so that traces without it pay nothing. A JSON text under `args.args` is
- * merged into the arguments first; the other columns do not see it. What is here wins over them:
- * numbers written as texts, a device of events without kernel_args. */
+/* What only the analysis of cycles asks for [CMP-10.loading] [CMP-10a.loading]: one an event that
+ * has any of it, ascending by event, so that traces without it pay nothing. A JSON text under
+ * `args.args` is merged into the arguments first; the other columns do not see it. What is here
+ * wins over them: numbers written as texts, a device of events without kernel_args. */
 struct event_extra {
     uint32_t event;
     uint32_t host;       /* string id of `hostname`, the empty one too */
@@ -353,7 +352,7 @@ struct trace {
     uint32_t device_count;
     bool has_device_properties; /* the key was there, even with an empty list */
     bool decimal_times; /* some ts or dur was written with a decimal point or exponent: the plugin's
-                           answers then hold doubles (SPEC_tb section 1) */
+                           answers then hold doubles [TB-1e] */
     struct trace_meta *meta;
     uint32_t meta_count;
     const char *framework;    /* top-level `Framework`, NULL when absent */

@@ -20,7 +20,7 @@ foreach(file ${FILES})
     string(APPEND rows "    {${version}, \"${name}\", migration_${version}},\n")
 endforeach()
 file(WRITE ${OUTPUT} "/* Written by embed_sql.cmake. */
-#include \"ingest/store/migrations.h\"
+#include \"ingest/store/db/migrations.h\"
 
 ${arrays}const struct store_migration store_migrations[] = {
 ${rows}};

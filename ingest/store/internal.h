@@ -3,14 +3,17 @@
 #ifndef KS_STORE_INTERNAL_H
 #define KS_STORE_INTERNAL_H
 
-#include "ingest/store/db.h"
+#include "ingest/store/db/db.h"
+#include "ingest/store/db/turnstile.h"
 #include "ingest/store/store.h"
-#include "ingest/store/turnstile.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 
 #define STORE_READERS_MAX 16
+#define STORE_PATH_BYTES 4096
+
+struct blob_checks;
 
 /* A raw file that was committed and whose job has not arrived yet. */
 struct raw_pin {
@@ -51,6 +54,13 @@ struct store {
     struct raw_pin *pins;
     uint64_t raw_bytes;
     uint64_t incoming_serial;
+
+    struct blob_checks *blob_checks;
+    struct {
+        _Atomic uint64_t damaged;
+        _Atomic uint64_t missing;
+        _Atomic uint64_t mended;
+    } blob_faults; /* see struct store_blob_faults */
 };
 
 /* ---- access.c ---- */
@@ -90,6 +100,11 @@ bool store_purge_jobs(struct store *store, struct err *err) KS_MUST_USE;
 /* ---- raw.c ---- */
 
 bool store_raw_init(struct store *store, struct err *err) KS_MUST_USE;
+/* Where the upload of this hash stands, if it does. ERR_BAD_REQUEST: that is no hash. */
+bool store_raw_path(const struct store *store,
+                    const char *sha256_hex,
+                    char out[STORE_PATH_BYTES],
+                    struct err *err) KS_MUST_USE;
 void store_raw_destroy(struct store *store);
 /* Empties incoming/, removes raw files that no row refers to, counts the bytes of the rest. */
 bool store_raw_sweep(struct store *store, struct err *err) KS_MUST_USE;

@@ -1,8 +1,8 @@
 /* Opening and closing the store. */
 #include "ingest/store/store.h"
 
+#include "ingest/store/db/migrations.h"
 #include "ingest/store/internal.h"
-#include "ingest/store/migrations.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -12,12 +12,12 @@
 #ifndef KS_STORE_STORE_H
 #define KS_STORE_STORE_H
 
-#include "ingest/base/arena.h"
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"
 #include "ingest/base/log.h"
+#include "ingest/base/memory/arena.h"
 #include "ingest/base/sha256.h"
-#include "ingest/model/results.h"
+#include "ingest/model/results/results.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -62,8 +62,9 @@ bool store_blob_write(struct store_blob *blob, const void *bytes, size_t len, st
 const char *store_blob_incoming(struct store_blob *blob);
 /* So many bytes can be read there; the rest of what was given is not written yet. */
 uint64_t store_blob_there_bytes(const struct store_blob *blob);
-/* Moved to its place under its hash (an equal file that is there already stays), where it can be
- * read. It may be lost with the power until store_blob_keep. Frees the blob, also on false. */
+/* Moved to its place under its hash, where it can be read. A file that is there already stays when
+ * it still has these bytes (it is read to know that), and is replaced when the disk damaged it. It
+ * may be lost with the power until store_blob_keep. Frees the blob, also on false. */
 bool store_blob_commit(struct store_blob *blob,
                        char sha256_hex[SHA256_HEX_BYTES],
                        uint64_t *size_bytes,
@@ -72,12 +73,29 @@ void store_blob_discard(struct store_blob *blob); /* NULL is allowed */
 /* Syncs a committed blob, its name too; does nothing when that is done. On false the file is gone:
  * what was to be written cannot be relied on. */
 bool store_blob_keep(struct store *store, const char *sha256_hex, struct err *err) KS_MUST_USE;
-/* Path of a kept upload in the arena. ERR_GONE when it is not kept any more. */
+/* Path of a kept upload in the arena. ERR_GONE when it is not kept any more. Does not look into the
+ * file: see store_blob_checked_path. */
 bool store_blob_path(struct store *store,
                      struct arena *arena,
                      const char *sha256_hex,
                      const char **path,
                      struct err *err) KS_MUST_USE;
+/* The same for a reader that relies on the bytes: a download, an analysis. Reads and hashes the
+ * whole file first, unless that was done within BLOB_CHECK_MS (blob_check.h). ERR_GONE, with what
+ * to do, also when the disk has damaged it. `size_bytes` is what was uploaded. */
+bool store_blob_checked_path(struct store *store,
+                             struct arena *arena,
+                             const char *sha256_hex,
+                             uint64_t size_bytes,
+                             const char **path,
+                             struct err *err) KS_MUST_USE;
+/* What store_blob_checked_path found and uploads repaired, since the store was opened. */
+struct store_blob_faults {
+    uint64_t damaged; /* files with other bytes than were uploaded; again after BLOB_CHECK_MS */
+    uint64_t missing; /* readers of files that are not kept */
+    uint64_t mended;  /* damaged files that an upload of the same bytes replaced */
+};
+void store_blob_faults(const struct store *store, struct store_blob_faults *out);
 /* A committed blob stays until its job has arrived (store_job_arrived). Who commits one and adds no
  * job, says so here: the file goes unless an upload or an unfinished job refers to the same bytes.
  */
@@ -182,7 +200,8 @@ bool store_ingest_begin_ahead(struct store *store,
                               const struct store_ingest_owner *owner,
                               struct store_ingest **out,
                               struct err *err) KS_MUST_USE;
-/* A result_log_packer (model/results.h): the bytes in which a trace's log is stored. Any thread. */
+/* A result_log_packer (model/results/results.h): the bytes in which a trace's log is stored. Any
+ * thread. */
 bool store_pack_log(enum result_log log, const void *columns, struct packed_log *out) KS_MUST_USE;
 /* Writes one trace in bounded batches (other uploads commit in between). Several may be written. */
 bool store_ingest_trace(struct store_ingest *ingest,
@@ -219,7 +238,7 @@ struct store_trace {
     const char *run;
     const char *worker;
     const char *span_digits; /* "" when the file name has none */
-    int64_t span; /* from 1 over the sorted digit strings of the worker (CONTRACT, Words) */
+    int64_t span;            /* from 1 over the sorted digit strings of the worker [TB-2a] */
     const char *file_name;
     int64_t rank; /* as given at upload; STORE_NO_RANK */
     const char *format;

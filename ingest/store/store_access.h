@@ -3,7 +3,7 @@
 #ifndef KS_STORE_STORE_ACCESS_H
 #define KS_STORE_STORE_ACCESS_H
 
-#include "ingest/base/buf.h"
+#include "ingest/base/text/buf.h"
 #include "ingest/store/store.h"
 
 /* ---- projects ---- */

@@ -2,7 +2,7 @@
 
 #include "api/api.h"
 #include "ingest/base/monotonic.h"
-#include "server/http/clients.h"
+#include "server/guard/clients.h"
 #include "server/http/negotiate.h"
 
 #include <civetweb.h>

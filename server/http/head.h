@@ -2,7 +2,7 @@
 #ifndef KS_SERVER_HTTP_HEAD_H
 #define KS_SERVER_HTTP_HEAD_H
 
-#include "ingest/base/buf.h"
+#include "ingest/base/text/buf.h"
 #include "server/http/exchange.h"
 
 #include <stdint.h>

@@ -2,7 +2,7 @@
  * Who sends an answer holds it: it is freed when the last one gives it back. */
 #include "server/http/kept.h"
 
-#include "server/fnv.h"
+#include "ingest/base/containers/fnv.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #define KS_SERVER_HTTP_PACK_H
 
 #include "ingest/base/attr.h"
-#include "ingest/base/buf.h"
+#include "ingest/base/text/buf.h"
 
 #include <stdbool.h>
 #include <stddef.h>

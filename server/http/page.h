@@ -2,7 +2,7 @@
 #ifndef KS_SERVER_HTTP_PAGE_H
 #define KS_SERVER_HTTP_PAGE_H
 
-#include "ingest/base/buf.h"
+#include "ingest/base/text/buf.h"
 #include "server/http/exchange.h"
 
 /* `path` begins with a slash, below the base path. `static_dir` NULL: the embedded files. Libraries

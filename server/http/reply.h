@@ -4,8 +4,8 @@
 #define KS_SERVER_HTTP_REPLY_H
 
 #include "api/api.h"
-#include "ingest/base/buf.h"
 #include "ingest/base/err.h"
+#include "ingest/base/text/buf.h"
 #include "server/http/exchange.h"
 #include "server/http/kept.h"
 

@@ -2,8 +2,8 @@
  * LIST has one `served path<TAB>file` a line. Each becomes a struct asset with its bytes, its gzip
  * form where that is shorter, and an ETag made of its hash; in order of path, so that the server
  * can search them. VERSION is a file with the version of them all. */
-#include "ingest/base/buf.h"
 #include "ingest/base/sha256.h"
+#include "ingest/base/text/buf.h"
 #include "server/http/mime.h"
 #include "server/http/pack.h"
 

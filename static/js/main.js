@@ -1,36 +1,36 @@
 /** Starts the page: theme, frame, upload, and the one view that the hash names. */
 
-import { byId, fill } from './dom.js';
-import * as router from './router.js';
-import * as theme from './theme.js';
-import * as frame from './frame.js';
-import { startUpload } from './upload.js';
-import { startTips } from './tips.js';
-import { skeleton, showFailure, empty } from './states.js';
-import { isAbort } from './api.js';
-import { during } from './activity.js';
+import { byId, fill } from './lib/dom.js';
+import * as router from './app/router.js';
+import * as theme from './app/theme.js';
+import * as frame from './app/frame.js';
+import { startUpload } from './upload/upload.js';
+import { startTips } from './lib/tips.js';
+import { skeleton, showFailure, empty } from './lib/states.js';
+import { isAbort } from './lib/api.js';
+import { during } from './app/activity.js';
 
 /** @typedef {{mount: (root: HTMLElement, route: Route, signal: AbortSignal) => Promise<Mounted | void>}} ViewModule */
 
 /** @type {Record<string, () => Promise<ViewModule>>} */
 const VIEWS = {
-    runs: () => import('./views/runs.js'),
-    run: () => import('./views/run.js'),
-    distributed: () => import('./views/distributed.js'),
-    overview: () => import('./views/overview.js'),
-    timeline: () => import('./views/timeline.js'),
-    operators: () => import('./views/operators.js'),
-    kernels: () => import('./views/kernels.js'),
-    utilisation: () => import('./views/utilisation.js'),
-    cycles: () => import('./views/cycles.js'),
-    memory: () => import('./views/memory.js'),
-    modules: () => import('./views/modules.js'),
-    calls: () => import('./views/calltree.js'),
-    compare: () => import('./views/compare.js'),
-    diff: () => import('./views/diff.js'),
-    comparisons: () => import('./views/comparisons.js'),
-    report: () => import('./views/comparison.js'),
-    comparison: () => import('./views/comparison.js'),
+    runs: () => import('./views/runs/runs.js'),
+    run: () => import('./views/runs/run.js'),
+    distributed: () => import('./views/distributed/distributed.js'),
+    overview: () => import('./views/overview/overview.js'),
+    timeline: () => import('./views/timeline/timeline.js'),
+    operators: () => import('./views/operators/operators.js'),
+    kernels: () => import('./views/kernels/kernels.js'),
+    utilisation: () => import('./views/utilisation/utilisation.js'),
+    cycles: () => import('./views/cycles/cycles.js'),
+    memory: () => import('./views/memory/memory.js'),
+    modules: () => import('./views/modules/modules.js'),
+    calls: () => import('./views/calltree/calltree.js'),
+    compare: () => import('./views/comparison/compare.js'),
+    diff: () => import('./views/diff/diff.js'),
+    comparisons: () => import('./views/comparison/comparisons.js'),
+    report: () => import('./views/comparison/comparison.js'),
+    comparison: () => import('./views/comparison/comparison.js'),
 };
 
 const content = byId('content');

@@ -14,7 +14,8 @@ CHECKED_EVERY = 8
 VIEWERS_AN_ADDRESS = 10
 THINK_S = 1.0
 HEARTBEAT_S = 0.05
-ASSETS = ['css/app.css', 'js/dom.js', 'js/api.js', 'js/fmt.js', 'js/router.js', 'js/frame.js', 'js/upload.js', 'js/main.js', 'js/charts.js',
+ASSETS = ['css/app.css', 'js/lib/dom.js', 'js/lib/api.js', 'js/lib/fmt.js', 'js/app/router.js', 'js/app/frame.js', 'js/upload/upload.js',
+          'js/main.js', 'js/charts/charts.js',
           'favicon.svg', 'vendor/chart.js']
 # The trace is gone, has none of it, or the two of them cannot be compared.
 NOT_THERE = (404, 422)

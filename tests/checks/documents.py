@@ -38,7 +38,7 @@ def sources_of(tests):
         elif function:
             checks.append(function[0])
         else:
-            units.append(next(ROOT.glob('tests/unit/*/%s.c' % name)).read_text())
+            units.append(read('tests/unit/%s.c' % name))
     return ''.join(checks), ''.join(units)
 
 
@@ -51,7 +51,7 @@ class Documents(unittest.TestCase):
 
     def test_every_limit_stands_in_the_table(self):
         told = {name for row in limits() for name in re.findall('--[a-z-]+', row[1])}
-        listed = {'--' + name for name in re.findall(r'^    X\(\w+, "([a-z-]+)"', read('server/limits.h'), re.M)}
+        listed = {'--' + name for name in re.findall(r'^    X\(\w+, "([a-z-]+)"', read('server/options/limits.h'), re.M)}
         self.assertGreater(len(listed), 10)
         self.assertEqual(listed - told, NO_REFUSAL)
 

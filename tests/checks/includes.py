@@ -18,9 +18,9 @@ ROOMS = {
     'ingest/query': ['ingest/base', 'ingest/model', 'ingest/analysis', 'ingest/store'],
     'ingest/jobs': ['ingest/base', 'ingest/input', 'ingest/formats', 'ingest/analysis', 'ingest/model', 'ingest/store', 'ingest/query'],
     # api knows no trace model, only stored results.
-    'api': ['ingest/base', 'ingest/model/results.h', 'ingest/model/warning.h', 'ingest/model/kernel_use.h', 'ingest/model/cycles.h',
-            'ingest/model/comparison.h', 'ingest/model/memory_rows.h', 'ingest/model/call_tree.h', 'ingest/model/diff.h',
-            'ingest/model/distributed.h', 'ingest/model/module_rows.h', 'ingest/model/timeline.h', 'ingest/store', 'ingest/jobs', 'ingest/query'],
+    'api': ['ingest/base', 'ingest/model/results/results.h', 'ingest/model/warning.h', 'ingest/model/results/kernel_use.h', 'ingest/model/results/cycles.h',
+            'ingest/model/results/comparison.h', 'ingest/model/results/memory_rows.h', 'ingest/model/results/call_tree.h', 'ingest/model/results/diff.h',
+            'ingest/model/results/distributed.h', 'ingest/model/results/module_rows.h', 'ingest/model/timeline.h', 'ingest/store', 'ingest/jobs', 'ingest/query'],
     'server': ['ingest', 'api'],
 }
 # Headers that only some rooms may include, ours and the system's.

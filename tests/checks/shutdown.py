@@ -140,8 +140,8 @@ class Shutdown(unittest.TestCase):
             jobs = self.start_two_jobs(server)
             server.process.terminate()
             self.assertEqual(server.process.wait(kinetoscope.HANG_S), 0)
-            self.assertIn('job %d: first of run r stored' % jobs[0], server.log())
-            self.assertNotIn('job %d' % jobs[1], server.log())
+            self.assertIn('job done job=%d run="r" file="first"' % jobs[0], server.log())
+            self.assertNotIn('job=%d ' % jobs[1], server.log())
         with self.server() as server:
             self.assertIn('1 unfinished jobs taken up again', server.log())
             wait_until(lambda: server.get('/api/v1/jobs/%d' % jobs[1]).json()['state'] == 'done', 'the second job')

@@ -9,7 +9,7 @@
  * crash (the sanitizers look on). Exit code 1 when something was lost that should not be.
  */
 #include "ingest/analysis/analysis.h"
-#include "ingest/base/buf.h"
+#include "ingest/base/text/buf.h"
 #include "ingest/formats/format.h"
 #include "ingest/input/input.h"
 #include "ingest/model/trace.h"
@@ -239,8 +239,8 @@ static bool same_args(const struct trace *a, uint32_t i, const struct trace *b, 
     }
 }
 
-/* Whether the end of the record window counts is decided by the start of the iteration (SPEC_tb
- * section 2): damage there changes this row too. */
+/* Whether the end of the record window counts is decided by the start of the iteration [TB-2e]:
+ * damage there changes this row too. */
 static bool is_window_end(const struct trace *trace, uint32_t i)
 {
     return strcmp(strtab_text(trace->strings, trace->events.name[i]), "Record Window End") == 0;

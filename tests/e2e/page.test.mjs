@@ -62,7 +62,7 @@ for (const view of ['catalogue', ...views]) {
 
 test('neither charts nor tables come with the list of runs', async () => {
     const { first } = await loads('');
-    assert.ok(first.urls.some((url) => url.endsWith('/js/views/runs.js')), first.urls.join(' '));
+    assert.ok(first.urls.some((url) => url.endsWith('/js/views/runs/runs.js')), first.urls.join(' '));
     assert.deepEqual(first.urls.filter((url) => /\/(vendor\/chart|js\/charts|js\/table|js\/rowtable|js\/columns|js\/source)\.js$/.test(url)), []);
 });
 

@@ -5,9 +5,9 @@
 #ifndef KS_FUZZ_FUZZ_H
 #define KS_FUZZ_FUZZ_H
 
-#include "ingest/base/arena.h"
-#include "ingest/base/buf.h"
 #include "ingest/base/err.h"
+#include "ingest/base/memory/arena.h"
+#include "ingest/base/text/buf.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* Who may do what. The first line of an input is the Authorization header, and the Cookie too; the
  * rest is the file of tokens. */
-#include "server/access.h"
-#include "server/credentials.h"
+#include "server/auth/access.h"
+#include "server/auth/credentials.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* The small JSON bodies of requests. */
-#include "api/patch_body.h"
+#include "api/catalogue/patch_body.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <string.h>

@@ -2,8 +2,8 @@
  * events are stored and come back (0); or what stands in the store before it is compressed: the
  * templates (1), the texts of a block (2), its columns (3), or, compressed, any of them (4). */
 #include "ingest/input/input.h"
-#include "ingest/store/event_decode.h"
-#include "ingest/store/event_encode.h"
+#include "ingest/store/events/decode.h"
+#include "ingest/store/events/encode.h"
 #include "tests/fuzz/fuzz_reading.h"
 
 #include <stdlib.h>

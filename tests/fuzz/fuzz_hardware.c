@@ -1,5 +1,5 @@
 /* Hardware files: CSV with JSON in its cells. */
-#include "ingest/formats/hardware_file.h"
+#include "ingest/formats/perf_data/hardware_file.h"
 #include "tests/fuzz/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)

@@ -1,6 +1,6 @@
 /* Forms as browsers send them. The first line of an input is the content type, the rest the body,
  * which is given whole and in small pieces. */
-#include "api/multipart.h"
+#include "api/upload/multipart.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <stdlib.h>

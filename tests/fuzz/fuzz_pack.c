@@ -1,7 +1,7 @@
 /* Packed columns. The first byte of an input chooses: the rest is what stands in the store (0), or
  * what stands in it when decompressed (1), read as the columns that the rest itself names; or
  * values that are packed and come back (2). */
-#include "ingest/store/pack.h"
+#include "ingest/store/codec/pack.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <stdlib.h>

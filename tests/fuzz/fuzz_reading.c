@@ -1,9 +1,9 @@
 #include "tests/fuzz/fuzz_reading.h"
 
 #include "ingest/analysis/analysis.h"
-#include "ingest/analysis/compare.h"
-#include "ingest/analysis/cycles.h"
-#include "ingest/analysis/kernel_use.h"
+#include "ingest/analysis/compare/compare.h"
+#include "ingest/analysis/cycles/cycles.h"
+#include "ingest/analysis/kernel_utilisation/kernel_use.h"
 #include "ingest/input/input.h"
 
 #include <stdlib.h>

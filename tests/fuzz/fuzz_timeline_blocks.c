@@ -1,7 +1,7 @@
 /* Blocks of the timeline in the store. The first byte of an input chooses: the rest is what stands
  * in the store (0), or that before it is compressed (1), with tiles (3); or items that are stored
  * and come back (2). */
-#include "ingest/store/timeline_blocks.h"
+#include "ingest/store/timeline/blocks.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <stdlib.h>

@@ -264,7 +264,8 @@ def queries():
 
 
 def bodies():
-    return {'both': '{"tags": ["a", "b"], "note": "words"}', 'note': '{"note": "\\u20ac \\ud83d\\ude00"}', 'empty': '{}', 'wrong': '{"tags": "a"}', 'twice': '{"note": "a", "note": "b"}', 'deep': '[' * 60 + ']' * 60}
+    return {'both': '{"tags": ["a", "b"], "note": "words"}', 'note': '{"note": "\\u20ac \\ud83d\\ude00"}', 'empty': '{}', 'wrong': '{"tags": "a"}', 'twice': '{"note": "a", "note": "b"}', 'deep': '[' * 60 + ']' * 60,
+            'levels_64': '{"note": ' + '[' * 63 + ']' * 63 + '}', 'levels_65': '{"note": ' + '[' * 64 + ']' * 64 + '}'}
 
 
 def tokens():

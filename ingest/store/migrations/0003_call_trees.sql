@@ -7,7 +7,7 @@ ALTER TABLE trace ADD COLUMN communication_rule INTEGER NOT NULL DEFAULT 0; -- 0
 ALTER TABLE trace ADD COLUMN events_offset INTEGER NOT NULL DEFAULT -1; -- byte behind the [ of the events
 ALTER TABLE trace ADD COLUMN events_end_offset INTEGER NOT NULL DEFAULT -1; -- and at their ], in the text
 
--- Columns that are read whole, packed and compressed (store/pack.h): call trees, memory records,
+-- Columns that are read whole, packed and compressed (store/codec/pack.h): call trees, memory records,
 -- collectives. With row ids: they can be megabytes long.
 CREATE TABLE block (
     trace_id INTEGER NOT NULL REFERENCES trace (id) ON DELETE CASCADE,

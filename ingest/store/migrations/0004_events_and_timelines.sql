@@ -6,7 +6,7 @@ CREATE TABLE event_log (
     upload_id   INTEGER REFERENCES upload (id) ON DELETE SET NULL, -- NULL: to be purged
     event_count INTEGER NOT NULL DEFAULT 0,
     text_count  INTEGER NOT NULL DEFAULT 0,
-    templates   BLOB, -- packed (store/pack.h); NULL until all events are there
+    templates   BLOB, -- packed (store/codec/pack.h); NULL until all events are there
     head        BLOB  -- packed: members of the document beside the events
 ) STRICT;
 CREATE INDEX event_log_upload ON event_log (upload_id);

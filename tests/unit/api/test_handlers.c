@@ -1,5 +1,5 @@
 /* The resources of /api/v1 on a trace made by hand. */
-#include "api_fixture.h"
+#include "tests/unit/api/api_fixture.h"
 
 static void lists_runs(void **state)
 {

@@ -1,6 +1,6 @@
 #include "api/query_string.h"
 #include "api/route.h"
-#include "api_fixture.h"
+#include "tests/unit/api/api_fixture.h"
 
 #include <jansson.h>
 

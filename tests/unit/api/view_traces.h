@@ -5,7 +5,7 @@
 #ifndef KS_TEST_VIEW_TRACES_H
 #define KS_TEST_VIEW_TRACES_H
 
-#include "api_fixture.h"
+#include "tests/unit/api/api_fixture.h"
 
 #define VIEW_GPU                                                        \
     "{\"id\":0,\"name\":\"Tesla V100\",\"totalGlobalMem\":17179869184," \

@@ -2,7 +2,7 @@
 #ifndef KS_TESTS_SERVER_CLIENT_H
 #define KS_TESTS_SERVER_CLIENT_H
 
-#include "tests/unit/base/unit.h"
+#include "tests/unit/unit.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

@@ -1,0 +1,55 @@
+#include "api/call.h"
+#include "api/catalogue/catalogue_json.h"
+#include "api/catalogue/patch_body.h"
+#include "api/handlers.h"
+
+static bool answer_trace(struct api_call *call, int64_t id, struct err *err)
+{
+    struct json_write w = call_json(call, false);
+    return catalogue_json_traces(&w, call_arena(call), call->api, &id, 1, err);
+}
+
+bool traces_get(struct api_call *call, struct err *err)
+{
+    int64_t id = 0;
+    return call_id(call, "trace", &id, err) && answer_trace(call, id, err);
+}
+
+bool traces_patch(struct api_call *call, struct err *err)
+{
+    int64_t id = 0;
+    struct patch_body patch;
+    return call_id(call, "trace", &id, err) &&
+           patch_body_read(&patch, PATCH_TRACE, call->request, call_arena(call), err) &&
+           store_trace_patch(call->api->store, id, patch.tags, patch.note, err) &&
+           answer_trace(call, id, err);
+}
+
+bool traces_delete(struct api_call *call, struct err *err)
+{
+    int64_t id = 0;
+    if (!call_id(call, "trace", &id, err) || !store_trace_delete(call->api->store, id, err)) {
+        return false;
+    }
+    call->response->status = 204;
+    return true;
+}
+
+bool traces_raw(struct api_call *call, struct err *err)
+{
+    int64_t id = 0;
+    struct store_trace *trace = NULL;
+    struct arena *arena = call_arena(call);
+    if (!call_id(call, "trace", &id, err) ||
+        !store_trace_get(call->api->store, arena, id, &trace, err) ||
+        !store_blob_checked_path(call->api->store, arena, trace->sha256_hex, trace->size_bytes,
+                                 &call->response->file_path, err)) {
+        return false;
+    }
+    call->response->status = 200;
+    call->response->content_type = "application/octet-stream";
+    /* The content names itself, so that a download can go on after the file was mended. */
+    call_add_header(call, "ETag", "\"%s\"", trace->sha256_hex);
+    call_add_attachment(call, trace->file_name);
+    return true;
+}

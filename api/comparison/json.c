@@ -1,0 +1,281 @@
+#include "api/comparison/text.h"
+#include "api/comparison/words.h"
+#include "ingest/base/text/json_write.h"
+#include "ingest/base/text/strtab.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SENTENCE_BYTES_MAX ((size_t)1 << 22)
+
+static void key_pid(struct json_write *w, const char *key, int64_t pid)
+{
+    if (pid == COMPARISON_NO_PID) {
+        jw_key_null(w, key);
+    } else {
+        jw_key_int(w, key, pid);
+    }
+}
+
+/* ---- summary ---- */
+
+static void put_role(struct json_write *w, const char *key, const struct comparison_role *role)
+{
+    jw_key(w, key);
+    jw_object_begin(w);
+    jw_key_string(w, "label", role->label);
+    jw_key_string(w, "host", role->host);
+    key_pid(w, "pid", role->pid);
+    jw_key_int(w, "cycles", role->cycles);
+    jw_key_double(w, "mean_cycle_us", role->mean_cycle_us);
+    jw_object_end(w);
+}
+
+static void put_summary(struct json_write *w, const struct comparison *comparison)
+{
+    const struct comparison_role *roles = comparison->roles;
+    struct buf verdict;
+    buf_init(&verdict, SENTENCE_BYTES_MAX);
+    words_verdict(&verdict, comparison);
+    jw_key(w, "summary");
+    jw_object_begin(w);
+    jw_key(w, "labels");
+    jw_array_begin(w);
+    jw_string(w, roles[SIDE_BASE].label);
+    jw_string(w, roles[SIDE_CANDIDATE].label);
+    jw_array_end(w);
+    put_role(w, "base", &roles[SIDE_BASE]);
+    put_role(w, "candidate", &roles[SIDE_CANDIDATE]);
+    jw_key_double(w, "delta_us",
+                  roles[SIDE_CANDIDATE].mean_cycle_us - roles[SIDE_BASE].mean_cycle_us);
+    jw_key_double(w, "change_pct", words_change_pct(comparison));
+    jw_key_double(w, "cycle_p", comparison->cycle_p);
+    jw_key_double(w, "cycle_u", comparison->cycle_u);
+    jw_key_string(w, "verdict_text", verdict.ptr);
+    jw_object_end(w);
+    buf_free(&verdict);
+}
+
+static void put_cycles(struct json_write *w, const struct comparison *comparison)
+{
+    jw_key(w, "cycles");
+    jw_array_begin(w);
+    for (size_t i = 0; i < comparison->cycle_count; i++) {
+        const double *dur_us = comparison->cycles[i].dur_us;
+        double delta_us = dur_us[SIDE_CANDIDATE] - dur_us[SIDE_BASE];
+        jw_object_begin(w);
+        jw_key_int(w, "rank", (int64_t)i + 1);
+        jw_key_double(w, "base_us", dur_us[SIDE_BASE]);
+        jw_key_double(w, "candidate_us", dur_us[SIDE_CANDIDATE]);
+        jw_key_double(w, "delta_us", delta_us);
+        jw_key_double(w, "delta_pct", delta_us / dur_us[SIDE_BASE] * 100);
+        jw_object_end(w);
+    }
+    jw_array_end(w);
+}
+
+/* ---- findings ---- */
+
+static void put_finding_text(struct json_write *w, const struct comparison_finding *finding)
+{
+    struct buf text;
+    buf_init(&text, SENTENCE_BYTES_MAX);
+    words_name(&text, finding->function, WORDS_PLAIN);
+    buf_puts(&text, " on ");
+    words_name(&text, finding->device, WORDS_PLAIN);
+    buf_puts(&text, ": ");
+    words_share(&text, finding, WORDS_PLAIN);
+    for (size_t i = 0; i < finding->metric_count; i++) {
+        buf_putc(&text, ' ');
+        words_metric(&text, finding, i, WORDS_PLAIN);
+    }
+    jw_key_string(w, "text", text.ptr);
+    buf_free(&text);
+}
+
+static void put_finding(struct json_write *w, const struct comparison_finding *finding)
+{
+    jw_object_begin(w);
+    jw_key_string(w, "function", finding->function);
+    jw_key_string(w, "device", finding->device);
+    jw_key_double(w, "base_beta_pct", finding->beta_pct[SIDE_BASE]);
+    jw_key_double(w, "candidate_beta_pct", finding->beta_pct[SIDE_CANDIDATE]);
+    jw_key_double(w, "delta_beta", finding->delta_beta);
+    jw_key_double(w, "p_beta", finding->p_beta);
+    jw_key_bool(w, "significant", finding->p_beta < WORDS_P_MAX);
+    jw_key(w, "metrics");
+    jw_array_begin(w);
+    for (size_t i = 0; i < finding->metric_count; i++) {
+        const double *mu = finding->metrics[i].mu;
+        jw_object_begin(w);
+        jw_key_string(w, "metric", finding->metrics[i].metric);
+        jw_key_double(w, "base_mu", mu[SIDE_BASE]);
+        jw_key_double(w, "candidate_mu", mu[SIDE_CANDIDATE]);
+        jw_key_double(w, "delta_mu", mu[SIDE_CANDIDATE] - mu[SIDE_BASE]);
+        jw_object_end(w);
+    }
+    jw_array_end(w);
+    put_finding_text(w, finding);
+    jw_object_end(w);
+}
+
+static void put_appeared(struct json_write *w, const struct comparison *comparison)
+{
+    jw_key(w, "appeared");
+    jw_array_begin(w);
+    for (size_t i = 0; i < comparison->appeared_count; i++) {
+        const struct comparison_row *row = &comparison->rows[comparison->appeared[i]];
+        jw_object_begin(w);
+        jw_key_string(w, "function", row->function);
+        jw_key_string(w, "device", row->device);
+        jw_key_string(w, "presence", comparison_presence_name(row->presence));
+        jw_key_double(w, "base_beta_pct", row->beta_pct[SIDE_BASE]);
+        jw_key_double(w, "candidate_beta_pct", row->beta_pct[SIDE_CANDIDATE]);
+        jw_key_double(w, "delta_beta", row->delta_beta);
+        jw_object_end(w);
+    }
+    jw_array_end(w);
+}
+
+static void put_sentence(struct json_write *w,
+                         const char *key,
+                         void (*words)(struct buf *, const struct comparison *, enum words_markup),
+                         const struct comparison *comparison)
+{
+    struct buf text;
+    buf_init(&text, SENTENCE_BYTES_MAX);
+    words(&text, comparison, WORDS_PLAIN);
+    jw_key_string(w, key, text.ptr);
+    buf_free(&text);
+}
+
+void comparison_json_head(struct json_write *w, const struct comparison *comparison)
+{
+    jw_key_string(w, "title", comparison->title);
+    jw_key_string(w, "kind", cycle_kind_name(comparison->kind));
+    jw_key_bool(w, "strict", comparison->strict);
+    jw_key_string(w, "verdict", comparison_verdict_name(comparison->verdict));
+    put_summary(w, comparison);
+    put_cycles(w, comparison);
+    put_sentence(w, "overview", words_overview, comparison);
+    put_sentence(w, "recommendation", words_recommendation, comparison);
+    jw_key(w, "findings");
+    jw_array_begin(w);
+    for (size_t i = 0; i < comparison->finding_count; i++) {
+        put_finding(w, &comparison->findings[i]);
+    }
+    jw_array_end(w);
+    put_appeared(w, comparison);
+}
+
+/* ---- rows ---- */
+
+static void key_cycles(struct json_write *w, const char *key, int64_t cycles)
+{
+    if (cycles < 0) {
+        jw_key_null(w, key);
+    } else {
+        jw_key_int(w, key, cycles);
+    }
+}
+
+void comparison_json_row(struct json_write *w, const struct comparison_row *row)
+{
+    jw_object_begin(w);
+    jw_key_string(w, "function", row->function);
+    jw_key_string(w, "metric", row->metric);
+    jw_key_string(w, "device", row->device);
+    jw_key_double(w, "score", row->score);
+    jw_key_double(w, "base_beta_pct", row->beta_pct[SIDE_BASE]);
+    jw_key_double(w, "candidate_beta_pct", row->beta_pct[SIDE_CANDIDATE]);
+    jw_key_double(w, "delta_beta", row->delta_beta);
+    jw_key_double(w, "z_beta", row->z_beta);
+    jw_key_double(w, "p_beta", row->p_beta);
+    jw_key_double(w, "u_beta", row->u_beta);
+    jw_key_double(w, "base_mu", row->mu[SIDE_BASE]);
+    jw_key_double(w, "candidate_mu", row->mu[SIDE_CANDIDATE]);
+    jw_key_double(w, "delta_mu", row->delta_mu);
+    jw_key_double(w, "z_mu", row->z_mu);
+    jw_key_double(w, "z_log_mu", row->z_log_mu);
+    jw_key_double(w, "p_mu", row->p_mu);
+    jw_key_double(w, "u_mu", row->u_mu);
+    jw_key_double(w, "q_beta", row->q_beta);
+    jw_key_double(w, "q_mu", row->q_mu);
+    jw_key_string(w, "presence", comparison_presence_name(row->presence));
+    key_cycles(w, "base_cycles", row->cycles[SIDE_BASE]);
+    key_cycles(w, "candidate_cycles", row->cycles[SIDE_CANDIDATE]);
+    jw_object_end(w);
+}
+
+static int compare_texts(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Without memory the output fails, as when it cannot grow. */
+static void put_distinct(struct json_write *w,
+                         const char *key,
+                         const struct comparison *comparison,
+                         bool device)
+{
+    struct strtab *seen = strtab_create();
+    for (size_t i = 0; seen != NULL && i < comparison->row_count; i++) {
+        const char *text = device ? comparison->rows[i].device : comparison->rows[i].metric;
+        if (strtab_intern(seen, text, strlen(text)) == STRTAB_NONE) {
+            w->out->failed = true;
+        }
+    }
+    /* id 0 is the empty text, which no row has */
+    size_t count = seen == NULL ? 0 : strtab_count(seen) - 1;
+    const char **texts = calloc(count + 1, sizeof *texts);
+    w->out->failed = w->out->failed || seen == NULL || texts == NULL;
+    jw_key(w, key);
+    jw_array_begin(w);
+    if (texts != NULL) {
+        for (size_t i = 0; i < count; i++) {
+            texts[i] = strtab_text(seen, (uint32_t)i + 1);
+        }
+        qsort(texts, count, sizeof *texts, compare_texts);
+        for (size_t i = 0; i < count; i++) {
+            jw_string(w, texts[i]);
+        }
+    }
+    jw_array_end(w);
+    free(texts);
+    strtab_destroy(seen);
+}
+
+void comparison_json_facets(struct json_write *w, const struct comparison *comparison)
+{
+    put_distinct(w, "devices", comparison, true);
+    put_distinct(w, "metrics", comparison, false);
+}
+
+void comparison_json_pair(struct json_write *w,
+                          const struct comparison *comparison,
+                          double top_score)
+{
+    const struct comparison_role *roles = comparison->roles;
+    jw_key_string(w, "kind", cycle_kind_name(comparison->kind));
+    jw_key_bool(w, "strict", comparison->strict);
+    key_pid(w, "base_pid", roles[SIDE_BASE].pid);
+    key_pid(w, "candidate_pid", roles[SIDE_CANDIDATE].pid);
+    jw_key_string(w, "base_host", roles[SIDE_BASE].host);
+    jw_key_string(w, "candidate_host", roles[SIDE_CANDIDATE].host);
+    jw_key_double(w, "top_score", top_score);
+    jw_key_string(w, "verdict", comparison_verdict_name(comparison->verdict));
+}
+
+void comparison_json_members(struct json_write *w, const struct comparison *comparison)
+{
+    comparison_json_head(w, comparison);
+    jw_key(w, "rows");
+    jw_array_begin(w);
+    for (size_t i = 0; i < comparison->row_count; i++) {
+        comparison_json_row(w, &comparison->rows[i]);
+    }
+    jw_array_end(w);
+    jw_key_int(w, "total", (int64_t)comparison->row_count);
+    comparison_json_facets(w, comparison);
+}

@@ -1,0 +1,113 @@
+#include "api/table/field.h"
+
+#include <stdio.h>
+
+void field_row_begin(struct field_out *out)
+{
+    if (out->notation == FIELD_JSON) {
+        jw_object_begin(out->json);
+    }
+}
+
+void field_row_end(struct field_out *out)
+{
+    if (out->notation == FIELD_JSON) {
+        jw_object_end(out->json);
+    } else {
+        csv_row_end(out->csv);
+    }
+}
+
+/* What JSON and the header have in common is the name; true when the value is still to be written.
+ */
+static bool begin_value(struct field_out *out, const char *name)
+{
+    if (out->notation == FIELD_CSV_HEADER) {
+        csv_text(out->csv, name);
+        return false;
+    }
+    if (out->notation == FIELD_JSON) {
+        jw_key(out->json, name);
+    }
+    return true;
+}
+
+void field_text(struct field_out *out, const char *name, const char *text)
+{
+    if (!begin_value(out, name)) {
+        return;
+    }
+    if (out->notation == FIELD_JSON) {
+        jw_string(out->json, text);
+    } else {
+        csv_text(out->csv, text);
+    }
+}
+
+void field_int(struct field_out *out, const char *name, int64_t value)
+{
+    if (!begin_value(out, name)) {
+        return;
+    }
+    if (out->notation == FIELD_JSON) {
+        jw_int(out->json, value);
+    } else {
+        csv_int(out->csv, value);
+    }
+}
+
+void field_known_int(struct field_out *out, const char *name, int64_t value)
+{
+    if (value == INT64_MIN) {
+        field_null(out, name);
+    } else {
+        field_int(out, name, value);
+    }
+}
+
+void field_double(struct field_out *out, const char *name, double value)
+{
+    if (!begin_value(out, name)) {
+        return;
+    }
+    if (out->notation == FIELD_JSON) {
+        jw_double(out->json, value);
+    } else {
+        csv_double(out->csv, value);
+    }
+}
+
+void field_bool(struct field_out *out, const char *name, bool value)
+{
+    if (!begin_value(out, name)) {
+        return;
+    }
+    if (out->notation == FIELD_JSON) {
+        jw_bool(out->json, value);
+    } else {
+        csv_text(out->csv, value ? "true" : "false");
+    }
+}
+
+void field_null(struct field_out *out, const char *name)
+{
+    field_text(out, name, NULL);
+}
+
+void field_texts(struct field_out *out, const char *name, const char *const *texts, size_t count)
+{
+    if (out->notation == FIELD_JSON) {
+        jw_key(out->json, name);
+        jw_array_begin(out->json);
+        for (size_t i = 0; i < count; i++) {
+            jw_string(out->json, texts[i]);
+        }
+        jw_array_end(out->json);
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        char numbered[64];
+        (void)snprintf(numbered, sizeof numbered, "%s_%zu", name, i + 1);
+        field_text(out, numbered, texts[i]);
+    }
+}

@@ -1,0 +1,32 @@
+/* One row, two notations: the members of a JSON object, or the cells of a CSV row (and its header).
+ * A row's writer names its fields once and serves both, so that they cannot drift apart. */
+#ifndef KS_API_TABLE_FIELD_H
+#define KS_API_TABLE_FIELD_H
+
+#include "api/table/csv.h"
+#include "ingest/base/text/json_write.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum field_notation { FIELD_JSON, FIELD_CSV, FIELD_CSV_HEADER };
+
+struct field_out {
+    enum field_notation notation;
+    struct json_write *json; /* FIELD_JSON */
+    struct csv_write *csv;   /* the others */
+};
+
+void field_row_begin(struct field_out *out);
+void field_row_end(struct field_out *out);
+void field_text(struct field_out *out, const char *name, const char *text); /* NULL: null */
+void field_int(struct field_out *out, const char *name, int64_t value);
+void field_known_int(struct field_out *out, const char *name, int64_t value); /* INT64_MIN: null */
+void field_double(struct field_out *out, const char *name, double value);     /* NaN: null */
+void field_bool(struct field_out *out, const char *name, bool value);
+void field_null(struct field_out *out, const char *name);
+/* An array in JSON; in CSV one cell each, named name_1, name_2, ... */
+void field_texts(struct field_out *out, const char *name, const char *const *texts, size_t count);
+
+#endif

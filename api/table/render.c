@@ -1,0 +1,303 @@
+#include "api/table/render.h"
+
+#include "api/table/rows.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+#define STEP_ROWS_MAX 2000
+
+static struct field_out to_json(struct json_write *w)
+{
+    return (struct field_out){.notation = FIELD_JSON, .json = w};
+}
+
+void render_step(struct json_write *w,
+                 const struct trace_results *results,
+                 const struct step_row *row)
+{
+    struct field_out out = to_json(w);
+    rows_step(&out, results, row);
+}
+
+void render_operator(struct json_write *w, const struct operator_row *row, double share)
+{
+    struct field_out out = to_json(w);
+    rows_operator(&out, row, share);
+}
+
+void render_kernel(struct json_write *w, const struct kernel_row *row, double share, int64_t steps)
+{
+    struct field_out out = to_json(w);
+    rows_kernel(&out, row, share, steps, NULL);
+}
+
+void render_warnings(struct json_write *w, const struct warnings *warnings)
+{
+    jw_array_begin(w);
+    for (unsigned code = 0; code < WARNING_CODE_COUNT; code++) {
+        const struct warning_count *one = &warnings->by_code[code];
+        if (one->count == 0) {
+            continue;
+        }
+        jw_object_begin(w);
+        jw_key_string(w, "code", warning_code_text((enum warning_code)code));
+        jw_key_string(w, "message", warning_message((enum warning_code)code));
+        jw_key_int(w, "count", one->count > INT64_MAX ? INT64_MAX : (int64_t)one->count);
+        if (one->first_offset > INT64_MAX) {
+            jw_key_null(w, "first_offset");
+        } else {
+            jw_key_int(w, "first_offset", (int64_t)one->first_offset);
+        }
+        jw_object_end(w);
+    }
+    jw_array_end(w);
+}
+
+bool render_shows_device(const struct trace_results *results)
+{
+    return results->has_runtime || results->has_kernel || results->has_memcpy_or_memset;
+}
+
+bool render_shows_role(const struct trace_results *results, enum role role)
+{
+    switch (role) {
+    case ROLE_KERNEL:
+    case ROLE_MEMCPY:
+    case ROLE_MEMSET:
+    case ROLE_RUNTIME:
+        return render_shows_device(results);
+    case ROLE_COMMUNICATION:
+        return results->has_communication;
+    case ROLE_DATALOADER:
+    case ROLE_CPU_EXEC:
+    case ROLE_OTHER:
+    case ROLE_COUNT:
+        break;
+    }
+    return true;
+}
+
+double render_mean_cost_ns(const struct trace_results *results, enum role role)
+{
+    double sum_ns = 0;
+    for (size_t i = 0; i < results->step_count; i++) {
+        sum_ns += (double)results->steps[i].cost_ns[role];
+    }
+    return results->step_count == 0 ? (double)NAN : sum_ns / (double)results->step_count;
+}
+
+double render_mean_step_ns(const struct trace_results *results)
+{
+    double sum_ns = 0;
+    if (results->steps_undefined || results->step_count == 0) {
+        return (double)NAN;
+    }
+    for (size_t i = 0; i < results->step_count; i++) {
+        sum_ns += (double)(results->steps[i].end_ns - results->steps[i].start_ns);
+    }
+    return sum_ns / (double)results->step_count;
+}
+
+void render_roles(struct json_write *w, const struct trace_results *results)
+{
+    double step_ns = render_mean_step_ns(results);
+    jw_array_begin(w);
+    for (unsigned at = 0; at < ROLE_COUNT; at++) {
+        enum role role = (enum role)at;
+        if (!render_shows_role(results, role)) {
+            continue;
+        }
+        double mean_ns = render_mean_cost_ns(results, role);
+        jw_object_begin(w);
+        jw_key_string(w, "role", role_name(role));
+        jw_key_string(w, "label", role_label(role));
+        jw_key_double(w, "mean_ns", isnan(mean_ns) ? 0 : mean_ns);
+        jw_key_double(w, "share", step_ns > 0 ? mean_ns / step_ns : 0);
+        jw_object_end(w);
+    }
+    jw_array_end(w);
+}
+
+static void key_if(
+    struct json_write *w, const char *key, const struct device_row *row, uint32_t bit, double value)
+{
+    if ((row->has & bit) != 0) {
+        jw_key_double(w, key, value + 0.0); /* -0.0, which stands for an undefined share, as 0 */
+    } else {
+        jw_key_null(w, key);
+    }
+}
+
+static void write_devices(struct json_write *w, const struct trace_results *results)
+{
+    jw_key(w, "devices");
+    jw_array_begin(w);
+    for (size_t i = 0; i < results->device_count; i++) {
+        const struct device_row *row = &results->devices[i];
+        char capability[48];
+        (void)snprintf(capability, sizeof capability, "%" PRId64 ".%" PRId64, row->compute_major,
+                       row->compute_minor);
+        bool has_capability = (row->has & DEVICE_SUM_HAS_CAPABILITY) != 0;
+        jw_object_begin(w);
+        jw_key_int(w, "id", row->id);
+        jw_key_string(w, "name", row->name);
+        key_if(w, "memory_bytes", row, DEVICE_SUM_HAS_MEMORY, row->memory_bytes);
+        jw_key_string(w, "compute_capability", has_capability ? capability : NULL);
+        key_if(w, "utilisation", row, DEVICE_SUM_HAS_UTILISATION, row->utilisation);
+        key_if(w, "sm_efficiency", row, DEVICE_SUM_HAS_SM_EFFICIENCY, row->sm_efficiency);
+        key_if(w, "occupancy_pct", row, DEVICE_SUM_HAS_OCCUPANCY, row->occupancy_pct);
+        key_if(w, "tensor_core_share", row, DEVICE_SUM_HAS_TC_SHARE, row->tensor_share);
+        key_if(w, "tensor_core_share_plugin", row, DEVICE_SUM_HAS_TC_SHARE, row->tc_share);
+        jw_object_end(w);
+    }
+    jw_array_end(w);
+}
+
+static void write_idle_share(struct json_write *w, const struct trace_results *results)
+{
+    double sum = 0;
+    size_t count = 0;
+    for (size_t i = 0; i < results->device_count; i++) {
+        if ((results->devices[i].has & DEVICE_SUM_HAS_UTILISATION) != 0) {
+            sum += results->devices[i].utilisation;
+            count++;
+        }
+    }
+    bool defined = count > 0 && !results->steps_undefined;
+    jw_key_double(w, "idle_share", defined ? 1 - sum / (double)count : (double)NAN);
+}
+
+static void write_texts(struct json_write *w, const struct trace_results *results)
+{
+    jw_key(w, "environment");
+    jw_array_begin(w);
+    for (size_t i = 0; i < results->environment_count; i++) {
+        jw_object_begin(w);
+        jw_key_string(w, "name", results->environment[i].name);
+        jw_key_string(w, "value", results->environment[i].value);
+        jw_object_end(w);
+    }
+    jw_array_end(w);
+    jw_key(w, "recommendations");
+    jw_array_begin(w);
+    for (size_t i = 0; i < results->recommendation_count; i++) {
+        jw_object_begin(w);
+        jw_key_string(w, "code", results->recommendations[i].code);
+        jw_key_string(w, "text", results->recommendations[i].text);
+        jw_object_end(w);
+    }
+    jw_array_end(w);
+}
+
+static void write_health(struct json_write *w, const struct trace_results *results)
+{
+    jw_key(w, "health");
+    jw_object_begin(w);
+    jw_key(w, "warnings");
+    render_warnings(w, &results->warnings);
+    jw_key(w, "missing");
+    jw_array_begin(w);
+    for (size_t i = 0; i < results->missing_count; i++) {
+        jw_object_begin(w);
+        jw_key_string(w, "view", results->missing[i].view);
+        jw_key_string(w, "reason", results->missing[i].reason);
+        jw_key_string(w, "record", results->missing[i].record);
+        jw_object_end(w);
+    }
+    jw_array_end(w);
+    jw_object_end(w);
+}
+
+static void write_tensor_core(struct json_write *w, const struct trace_results *results)
+{
+    jw_key(w, "tensor_core");
+    if (!results->has_kernel) {
+        jw_null(w);
+        return;
+    }
+    jw_object_begin(w);
+    jw_key_double(w, "used_share", results->tensor_pie_used);
+    jw_key_double(w, "used_share_plugin", results->tc_pie_used);
+    jw_object_end(w);
+}
+
+static int64_t self_ns(const struct trace_results *results, const struct operator_row *row)
+{
+    return results->operators_have_device ? row->device_self_ns : row->host_self_ns;
+}
+
+static void write_top_operator(struct json_write *w, const struct trace_results *results)
+{
+    const struct operator_row *rows = results->operators[OPERATOR_BY_NAME];
+    const struct operator_row *top = rows;
+    jw_key(w, "top_operator");
+    if (rows == NULL || results->operator_count[OPERATOR_BY_NAME] == 0) {
+        jw_null(w);
+        return;
+    }
+    for (size_t i = 1; i < results->operator_count[OPERATOR_BY_NAME]; i++) {
+        if (self_ns(results, &rows[i]) > self_ns(results, top)) {
+            top = &rows[i];
+        }
+    }
+    jw_object_begin(w);
+    jw_key_string(w, "name", top->name);
+    if (results->operators_have_device) {
+        jw_key_int(w, "device_self_ns", top->device_self_ns);
+    } else {
+        jw_key_null(w, "device_self_ns");
+    }
+    jw_key_int(w, "host_self_ns", top->host_self_ns);
+    jw_key_int(w, "calls", top->calls);
+    jw_object_end(w);
+}
+
+static void write_top_kernel(struct json_write *w, const struct trace_results *results)
+{
+    jw_key(w, "top_kernel");
+    if (results->kernels == NULL || results->kernel_count == 0) {
+        jw_null(w);
+        return;
+    }
+    const struct kernel_row *top = &results->kernels[0];
+    double total_ns = 0;
+    for (size_t i = 0; i < results->kernel_count; i++) {
+        const struct kernel_row *row = &results->kernels[i];
+        total_ns += (double)row->total_ns;
+        top = row->total_ns > top->total_ns ? row : top;
+    }
+    jw_object_begin(w);
+    jw_key_string(w, "name", top->name);
+    jw_key_int(w, "total_ns", top->total_ns);
+    jw_key_int(w, "calls", top->calls);
+    jw_key_double(w, "share", total_ns > 0 ? (double)top->total_ns / total_ns : 0);
+    jw_object_end(w);
+}
+
+void render_overview(struct json_write *w, const struct trace_results *results)
+{
+    jw_key_string(w, "device_type", results->device_type);
+    jw_key_bool(w, "decimal_times", results->decimal_times);
+    jw_key_int(w, "steps", (int64_t)results->step_count);
+    jw_key_bool(w, "has_profiler_steps", results->has_profiler_steps);
+    jw_key_double(w, "average_step_ns", render_mean_step_ns(results));
+    jw_key(w, "roles");
+    render_roles(w, results);
+    write_devices(w, results);
+    write_texts(w, results);
+    write_health(w, results);
+    write_tensor_core(w, results);
+    write_top_operator(w, results);
+    write_top_kernel(w, results);
+    jw_key(w, "step_rows");
+    jw_array_begin(w);
+    for (size_t i = 0; i < results->step_count && i < STEP_ROWS_MAX; i++) {
+        render_step(w, results, &results->steps[i]);
+    }
+    jw_array_end(w);
+    jw_key_int(w, "collectives", results->collective_count);
+    jw_key_string(w, "communication_rule", comm_rule_name(results->communication_rule));
+    write_idle_share(w, results);
+}

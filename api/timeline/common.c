@@ -1,0 +1,66 @@
+#include "api/timeline/common.h"
+
+#include "ingest/store/store_timeline.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+bool timeline_trace(struct store_trace **trace, struct api_call *call, struct err *err)
+{
+    int64_t id = 0;
+    if (!call_id(call, "trace", &id, err) ||
+        !store_trace_get(call->api->store, call_arena(call), id, trace, err)) {
+        return false;
+    }
+    return strcmp((*trace)->format, "chrome-trace") == 0 ||
+           err_set(err, ERR_NOT_FOUND,
+                   "The upload (%s) holds no events, and so no timeline: upload a trace of the "
+                   "profiler",
+                   (*trace)->format);
+}
+
+bool timeline_gone(struct err *err)
+{
+    return err->code != ERR_GONE
+               ? false
+               : err_set(err, ERR_GONE,
+                         "The trace was stored by an older Kinetoscope, which kept no events: "
+                         "upload the file again (?replace=1)");
+}
+
+bool timeline_load(struct store_trace **trace,
+                   struct timeline **timeline,
+                   struct api_call *call,
+                   struct err *err)
+{
+    if (!timeline_trace(trace, call, err)) {
+        return false;
+    }
+    if (!store_timeline(call->api->store, call_arena(call), (*trace)->id, timeline, err)) {
+        return timeline_gone(err);
+    }
+    if (*timeline == NULL) {
+        (void)err_set(err, ERR_GONE, "no timeline");
+        return timeline_gone(err);
+    }
+    return true;
+}
+
+bool timeline_range(int64_t *start_ns,
+                    int64_t *end_ns,
+                    bool may_be_empty,
+                    const struct api_call *call,
+                    struct err *err)
+{
+    if (!query_string_int(&call->query, "start_ns", -TIMELINE_TIME_MAX_NS, TIMELINE_TIME_MAX_NS,
+                          start_ns, err) ||
+        !query_string_int(&call->query, "end_ns", -TIMELINE_TIME_MAX_NS, TIMELINE_TIME_MAX_NS,
+                          end_ns, err)) {
+        return false;
+    }
+    bool is_good = *start_ns < *end_ns || (may_be_empty && *start_ns == *end_ns);
+    return is_good || err_set(err, ERR_BAD_REQUEST,
+                              "start_ns=%" PRId64 " is not before end_ns=%" PRId64
+                              ": a window begins before it ends",
+                              *start_ns, *end_ns);
+}

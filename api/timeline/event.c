@@ -1,0 +1,139 @@
+/* One event with everything it says and everything it hangs together with. */
+#include "api/handlers.h"
+#include "api/timeline/common.h"
+#include "ingest/query/timeline/query.h"
+#include "ingest/store/events/documents/json_members.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NO_TRACK UINT32_MAX
+#define ARGS_KEY "\"args\""
+
+/* The object `args` of an event's text; "{}" when there is none. */
+static struct json_slice args_of(const char *json)
+{
+    static const char no_args[] = "{}";
+    struct json_members members;
+    struct json_slice key;
+    struct json_slice value;
+    json_members_begin(&members, json, strlen(json));
+    while (json_members_next(&members, &key, &value)) {
+        bool is_args = key.len == strlen(ARGS_KEY) && memcmp(key.text, ARGS_KEY, key.len) == 0;
+        if (is_args && value.len > 0 && *value.text == '{') {
+            return value;
+        }
+    }
+    return (struct json_slice){no_args, strlen(no_args)};
+}
+
+static void key_known(struct json_write *w, const char *key, int64_t value, bool is_known)
+{
+    if (is_known) {
+        jw_key_int(w, key, value);
+    } else {
+        jw_key_null(w, key);
+    }
+}
+
+static void write_place(struct json_write *w, uint32_t track, uint32_t lane)
+{
+    key_known(w, "track", track, track != NO_TRACK);
+    key_known(w, "lane", lane, track != NO_TRACK);
+}
+
+static void write_texts(struct json_write *w, const struct store_event *event)
+{
+    const struct json_slice args = args_of(event->json);
+    jw_key_string(w, "pid", event->pid);
+    jw_key_string(w, "tid", event->tid);
+    jw_key(w, "args");
+    jw_raw(w, args.text, args.len);
+    jw_key(w, "raw");
+    jw_raw(w, event->json, strlen(event->json));
+}
+
+static void write_partner(struct json_write *w, const struct timeline_partner *partner)
+{
+    jw_key_int(w, "event", partner->event);
+    jw_key_string(w, "name", partner->name);
+    write_place(w, partner->track, partner->lane);
+    jw_key_int(w, "start_ns", partner->start_ns);
+    key_known(w, "dur_ns", partner->dur_ns, partner->dur_ns != TIMELINE_INSTANT);
+}
+
+static void write_flows(struct json_write *w, const struct timeline_event *event)
+{
+    static const char *const kinds[] = {[TIMELINE_FLOW_LAUNCH] = "launch",
+                                        [TIMELINE_FLOW_FWDBWD] = "fwdbwd",
+                                        [TIMELINE_FLOW_OTHER] = "other"};
+    jw_key(w, "flows");
+    jw_array_begin(w);
+    for (size_t i = 0; i < event->flow_count; i++) {
+        const struct timeline_partner *partner = &event->flows[i];
+        bool is_known = partner->kind < TIMELINE_FLOW_OTHER;
+        jw_object_begin(w);
+        jw_key_string(w, "kind", kinds[is_known ? partner->kind : TIMELINE_FLOW_OTHER]);
+        jw_key_string(w, "direction", partner->incoming ? "in" : "out");
+        write_partner(w, partner);
+        jw_object_end(w);
+    }
+    jw_array_end(w);
+    jw_key_bool(w, "more_flows", event->more_flows);
+}
+
+static void write_enclosing(struct json_write *w, const struct timeline_event *event)
+{
+    jw_key(w, "enclosing");
+    jw_array_begin(w);
+    for (size_t i = 0; i < event->enclosing_count; i++) {
+        jw_object_begin(w);
+        write_partner(w, &event->enclosing[i]);
+        jw_object_end(w);
+    }
+    jw_array_end(w);
+}
+
+/* The number in params[1]. */
+static bool read_number(const struct api_call *call, uint32_t *number, struct err *err)
+{
+    const char *text = call->params[1];
+    bool is_number = *text != '\0' && strspn(text, "0123456789") == strlen(text);
+    unsigned long long value =
+        is_number && strlen(text) < 11 ? strtoull(text, NULL, 10) : UINT64_MAX;
+    *number = (uint32_t)value;
+    return value < TIMELINE_NO_EVENT ||
+           err_set(err, ERR_NOT_FOUND,
+                   "There is no event \"%.20s\": events are numbered from 0 in the order of the "
+                   "file",
+                   text);
+}
+
+bool timeline_event_get(struct api_call *call, struct err *err)
+{
+    struct store_trace *trace = NULL;
+    uint32_t number = 0;
+    struct timeline_event event;
+    if (!timeline_trace(&trace, call, err) || !read_number(call, &number, err)) {
+        return false;
+    }
+    if (!query_timeline_event(call->api->store, call_arena(call), trace->id, number, &event, err)) {
+        return timeline_gone(err);
+    }
+    bool has_dur = event.track != NO_TRACK ? event.dur_ns != TIMELINE_INSTANT : event.event.has_dur;
+    struct json_write w = call_json(call, false);
+    jw_object_begin(&w);
+    jw_key_int(&w, "event", number);
+    jw_key_string(&w, "name", event.event.name);
+    jw_key_string(&w, "category", event.event.category);
+    jw_key_string(&w, "phase", event.event.phase);
+    key_known(&w, "start_ns", event.event.start_ns, event.event.has_start);
+    key_known(&w, "dur_ns", event.track != NO_TRACK ? event.dur_ns : event.event.dur_ns, has_dur);
+    write_place(&w, event.track, event.lane);
+    write_texts(&w, &event.event);
+    write_flows(&w, &event);
+    write_enclosing(&w, &event);
+    jw_object_end(&w);
+    return true;
+}

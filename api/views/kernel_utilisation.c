@@ -1,0 +1,246 @@
+/* What a kernel table measured: over all, a row a kernel, a row a launch. */
+#include "api/call.h"
+#include "api/handlers.h"
+#include "api/table/rows.h"
+#include "api/table/table_answer.h"
+#include "api/table/table_params.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LIMIT_DEFAULT 1000
+
+static bool
+read_table(struct api_call *call, int64_t *id, struct trace_results **results, struct err *err)
+{
+    if (!call_trace_id(call, id, err) ||
+        !store_overview(call->api->store, call_arena(call), *id, results, err)) {
+        return false;
+    }
+    return (*results)->has_kernel_use ||
+           err_set(err, ERR_NOT_FOUND,
+                   "Trace %" PRId64 " has no kernel utilisation: upload what ncu --csv prints, a "
+                   "table of kernel, latency, tensor and DRAM use, or an Nsight Systems export "
+                   "(nsys stats --format csv, or the .sqlite file)",
+                   *id);
+}
+
+/* ---- kernels ---- */
+
+static const char *const kernel_texts[] = {"name", "full_name", "class", NULL};
+
+struct kernel_table {
+    const struct trace_results *results;
+    struct table_params params;
+    struct kernel_use_row *rows;
+    size_t count;
+    int64_t total;
+    struct kernel_use_metric_row *metrics; /* by kernel, then name */
+    size_t metric_count;
+};
+
+static int compare_metrics(const void *a_void, const void *b_void)
+{
+    const struct kernel_use_metric_row *a = a_void;
+    const struct kernel_use_metric_row *b = b_void;
+    int order = (a->kernel > b->kernel) - (a->kernel < b->kernel);
+    return order != 0 ? order : strcmp(a->metric, b->metric);
+}
+
+static size_t first_metric(const struct kernel_table *table, int64_t kernel)
+{
+    size_t low = 0;
+    size_t high = table->metric_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (table->metrics[middle].kernel < kernel) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+static void write_metrics(struct json_write *w, const struct kernel_table *table, int64_t kernel)
+{
+    jw_key(w, "metrics");
+    jw_array_begin(w);
+    for (size_t i = first_metric(table, kernel);
+         i < table->metric_count && table->metrics[i].kernel == kernel; i++) {
+        const struct kernel_use_metric_row *metric = &table->metrics[i];
+        jw_object_begin(w);
+        jw_key_string(w, "metric", metric->metric);
+        jw_key_string(w, "unit", metric->unit);
+        jw_key_int(w, "launches", metric->launches);
+        jw_key_double(w, "mean", metric->mean);
+        jw_key_double(w, "min", metric->min);
+        jw_key_double(w, "max", metric->max);
+        jw_object_end(w);
+    }
+    jw_array_end(w);
+}
+
+static void write_kernel(struct field_out *out, const void *table_void, size_t at)
+{
+    const struct kernel_table *table = table_void;
+    const struct kernel_use_row blank = {.name = ""};
+    const struct kernel_use_row *row = at == TABLE_BLANK_ROW ? &blank : &table->rows[at];
+    int64_t total_ns = table->results->kernel_use_totals.total_ns;
+    field_row_begin(out);
+    rows_kernel_use(out, row, rows_share(row->total_ns, total_ns));
+    if (out->notation == FIELD_JSON) {
+        write_metrics(out->json, table, row->position);
+    }
+    field_row_end(out);
+}
+
+static void write_classes(struct json_write *w, const struct kernel_use_totals *totals)
+{
+    jw_key(w, "classes");
+    jw_array_begin(w);
+    for (unsigned use = 0; use < USE_CLASS_COUNT; use++) {
+        jw_object_begin(w);
+        jw_key_string(w, "class", use_class_name((enum use_class)use));
+        jw_key_int(w, "launches", totals->class_launches[use]);
+        jw_key_int(w, "total_ns", totals->class_ns[use]);
+        jw_key_double(w, "share", rows_share(totals->class_ns[use], totals->total_ns));
+        jw_object_end(w);
+    }
+    jw_array_end(w);
+}
+
+static void write_transfers(struct json_write *w, const struct trace_results *results)
+{
+    struct field_out out = {.notation = FIELD_JSON, .json = w};
+    jw_key(w, "transfers");
+    jw_array_begin(w);
+    for (size_t i = 0; i < results->transfer_count; i++) {
+        rows_transfer(&out, &results->transfers[i]);
+    }
+    jw_array_end(w);
+}
+
+static void write_totals(struct json_write *w, const void *table_void)
+{
+    const struct kernel_table *table = table_void;
+    const struct trace_results *results = table->results;
+    const struct kernel_use_totals *totals = &results->kernel_use_totals;
+    table_params_members(w, &table->params.page, table->total, NULL);
+    jw_key_int(w, "launches", totals->launches);
+    jw_key_int(w, "kernels", totals->kernels);
+    jw_key_int(w, "total_ns", totals->total_ns);
+    jw_key_double(w, "tensor", totals->tensor);
+    jw_key_double(w, "dram", totals->dram);
+    jw_key_double(w, "sm", totals->sm);
+    jw_key_double(w, "headroom_ns", totals->headroom_ns);
+    write_classes(w, totals);
+    write_transfers(w, results);
+    jw_key(w, "bad_rows");
+    jw_array_begin(w);
+    for (size_t i = 0; i < results->bad_row_count; i++) {
+        jw_string(w, results->bad_rows[i]);
+    }
+    jw_array_end(w);
+    jw_key_bool(w, "has_launches", results->kernel_use_launch_count > 0);
+}
+
+bool kernel_utilisation_get(struct api_call *call, struct err *err)
+{
+    int64_t id = 0;
+    struct trace_results *results = NULL;
+    struct kernel_table table = {.count = 0};
+    if (!table_params_read(&table.params, call, kernel_texts, "total_ns", LIMIT_DEFAULT, err) ||
+        !read_table(call, &id, &results, err) ||
+        !store_kernel_use(call->api->store, call_arena(call), id, &table.params.page, &table.rows,
+                          &table.count, &table.total, err)) {
+        return false;
+    }
+    table.results = results;
+    table.metrics = results->kernel_use_metrics;
+    table.metric_count = results->kernel_use_metric_count;
+    if (table.metric_count > 0) {
+        qsort(table.metrics, table.metric_count, sizeof *table.metrics, compare_metrics);
+    }
+    const struct table_answer answer = {"kernel-utilisation", &table, table.count, write_kernel,
+                                        write_totals};
+    table_answer(call, table.params.csv, &answer);
+    return true;
+}
+
+/* ---- launches ---- */
+
+/* Time runs forward: the order of the file ascends as texts do. */
+static const char *const launch_ascending[] = {
+    "position", "name", "full_name", "grid", "block", "start_ns", "class", NULL,
+};
+
+struct launch_table {
+    struct table_params params;
+    struct kernel_use_launch_row *rows;
+    size_t count;
+    int64_t total;
+    struct kernel_use_value_row *values; /* ascending by row */
+    size_t value_count;
+    size_t *first_value; /* of each row, one more at the end */
+};
+
+static bool index_values(struct launch_table *table, struct api_call *call, struct err *err)
+{
+    size_t at = 0;
+    table->first_value = arena_calloc(call_arena(call), table->count + 1, sizeof(size_t));
+    if (table->first_value == NULL) {
+        return err_set(err, ERR_NO_MEMORY, "No memory for the metrics of the launches");
+    }
+    for (size_t row = 0; row <= table->count; row++) {
+        while (at < table->value_count && table->values[at].launch < (int64_t)row) {
+            at++;
+        }
+        table->first_value[row] = at;
+    }
+    return true;
+}
+
+static void write_launch(struct field_out *out, const void *table_void, size_t at)
+{
+    const struct launch_table *table = table_void;
+    const struct kernel_use_launch_row blank = {.name = ""};
+    field_row_begin(out);
+    rows_kernel_use_launch(out, at == TABLE_BLANK_ROW ? &blank : &table->rows[at]);
+    if (out->notation == FIELD_JSON) {
+        jw_key(out->json, "metrics");
+        jw_object_begin(out->json);
+        for (size_t i = table->first_value[at]; i < table->first_value[at + 1]; i++) {
+            jw_key_double(out->json, table->values[i].metric, table->values[i].value);
+        }
+        jw_object_end(out->json);
+    }
+    field_row_end(out);
+}
+
+static void write_launch_members(struct json_write *w, const void *table_void)
+{
+    const struct launch_table *table = table_void;
+    table_params_members(w, &table->params.page, table->total, NULL);
+}
+
+bool kernel_utilisation_launches(struct api_call *call, struct err *err)
+{
+    int64_t id = 0;
+    struct trace_results *results = NULL;
+    struct launch_table table = {.count = 0};
+    const char *name = query_string_word(&call->query, "name");
+    if (!table_params_read(&table.params, call, launch_ascending, "position", LIMIT_DEFAULT, err) ||
+        !read_table(call, &id, &results, err) ||
+        !store_kernel_use_launches(call->api->store, call_arena(call), id, name, &table.params.page,
+                                   &table.rows, &table.count, &table.total, &table.values,
+                                   &table.value_count, err) ||
+        !index_values(&table, call, err)) {
+        return false;
+    }
+    const struct table_answer answer = {"kernel-launches", &table, table.count, write_launch,
+                                        write_launch_members};
+    table_answer(call, table.params.csv, &answer);
+    return true;
+}

@@ -1,0 +1,130 @@
+#include "api/call.h"
+#include "api/handlers.h"
+#include "api/table/rows.h"
+#include "api/table/table_answer.h"
+#include "api/table/table_params.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define LIMIT_DEFAULT 1000
+
+static const char *const groups[] = {
+    [OPERATOR_BY_NAME] = "name",
+    [OPERATOR_BY_NAME_SHAPE] = "name_shape",
+    [OPERATOR_BY_NAME_STACK] = "name_stack",
+    [OPERATOR_BY_NAME_SHAPE_STACK] = "name_shape_stack",
+    [OPERATOR_GROUP_COUNT] = NULL,
+};
+
+static const char *const text_columns[] = {"name", "input_shape", "call_stack", NULL};
+
+struct sums {
+    int64_t calls, host_self_ns, device_self_ns;
+};
+
+struct table {
+    const struct trace_results *results;
+    struct table_params params;
+    size_t group;
+    struct operator_row *rows;
+    size_t count;
+    int64_t total;
+    struct sums sums;
+};
+
+/* Whether the page has every operator by name. */
+static bool has_all_by_name(const struct table *table, const struct api_call *call)
+{
+    return table->group == OPERATOR_BY_NAME && table->params.page.q == NULL &&
+           query_string_get(&call->query, "name") == NULL &&
+           query_string_get(&call->query, "shape") == NULL && table->count == (size_t)table->total;
+}
+
+/* Over all operators of the trace, whatever the grouping and the filter: every call is in one row
+ * by name. Most answers have all of these; only others need them read once more. */
+static bool add_up(struct table *table, struct api_call *call, int64_t id, struct err *err)
+{
+    const struct store_page all = {.limit = 0};
+    const struct operator_row *rows = table->rows;
+    size_t count = table->count;
+    if (!has_all_by_name(table, call)) {
+        struct operator_row *read = NULL;
+        int64_t total = 0;
+        if (!store_operators(call->api->store, call_arena(call), id, OPERATOR_BY_NAME, NULL, NULL,
+                             &all, &read, &count, &total, err)) {
+            return false;
+        }
+        rows = read;
+    }
+    struct sums *sums = &table->sums;
+    for (size_t i = 0; i < count; i++) {
+        sums->calls = rows_add(sums->calls, rows[i].calls);
+        sums->host_self_ns = rows_add(sums->host_self_ns, rows[i].host_self_ns);
+        sums->device_self_ns = rows_add(sums->device_self_ns, rows[i].device_self_ns);
+    }
+    return true;
+}
+
+static bool load(struct table *table, struct api_call *call, int64_t id, struct err *err)
+{
+    struct trace_results *results = NULL;
+    if (!table_params_choice(call, "group_by", groups, &table->group, err) ||
+        !store_overview(call->api->store, call_arena(call), id, &results, err)) {
+        return false;
+    }
+    table->results = results;
+    const char *self = results->operators_have_device ? "device_self_ns" : "host_self_ns";
+    if (!table_params_read(&table->params, call, text_columns, self, LIMIT_DEFAULT, err)) {
+        return false;
+    }
+    return store_operators(
+               call->api->store, call_arena(call), id, (enum operator_group)table->group,
+               query_string_get(&call->query, "name"), query_string_get(&call->query, "shape"),
+               &table->params.page, &table->rows, &table->count, &table->total, err) &&
+           add_up(table, call, id, err);
+}
+
+static double share_of(const struct table *table, const struct operator_row *row)
+{
+    return table->results->operators_have_device
+               ? rows_share(row->device_self_ns, table->sums.device_self_ns)
+               : rows_share(row->host_self_ns, table->sums.host_self_ns);
+}
+
+static void write_row(struct field_out *out, const void *table_void, size_t at)
+{
+    const struct table *table = table_void;
+    const struct operator_row blank = {
+        .name = "",
+        .input_shape = strstr(groups[table->group], "shape") != NULL ? "" : NULL,
+        .call_stack = strstr(groups[table->group], "stack") != NULL ? "" : NULL,
+    };
+    const struct operator_row *row = at == TABLE_BLANK_ROW ? &blank : &table->rows[at];
+    rows_operator(out, row, share_of(table, row));
+}
+
+static void write_members(struct json_write *w, const void *table_void)
+{
+    const struct table *table = table_void;
+    table_params_members(w, &table->params.page, table->total, groups[table->group]);
+    jw_key_bool(w, "has_device", table->results->operators_have_device);
+    jw_key(w, "sums");
+    jw_object_begin(w);
+    jw_key_int(w, "calls", table->sums.calls);
+    jw_key_int(w, "host_self_ns", table->sums.host_self_ns);
+    jw_key_int(w, "device_self_ns", table->sums.device_self_ns);
+    jw_object_end(w);
+}
+
+bool operators_get(struct api_call *call, struct err *err)
+{
+    int64_t id = 0;
+    struct table table = {.count = 0};
+    if (!call_trace_id(call, &id, err) || !load(&table, call, id, err)) {
+        return false;
+    }
+    const struct table_answer answer = {"operators", &table, table.count, write_row, write_members};
+    table_answer(call, table.params.csv, &answer);
+    return true;
+}

@@ -1,0 +1,60 @@
+#include "api/views/worker_place.h"
+
+#include "ingest/jobs/pipeline/rank_name.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RANK_KEY "distributedInfo.rank"
+#define BACKEND_KEY "distributedInfo.backend"
+
+struct worker_place worker_place_of(struct api_call *call, const char *worker, size_t position)
+{
+    for (size_t i = strlen(worker); i-- > 0;) {
+        if (worker[i] == '_' && isdigit((unsigned char)worker[i + 1])) {
+            size_t digits = strspn(worker + i + 1, "0123456789");
+            return (struct worker_place){arena_strndup(call_arena(call), worker, i),
+                                         arena_strndup(call_arena(call), worker + i + 1, digits)};
+        }
+    }
+    return (struct worker_place){worker, call_format(call, "%zu", position)};
+}
+
+static const char *environment_of(const struct trace_results *results, const char *name)
+{
+    for (size_t i = 0; i < results->environment_count; i++) {
+        if (strcmp(results->environment[i].name, name) == 0) {
+            return results->environment[i].value;
+        }
+    }
+    return NULL;
+}
+
+static int64_t read_rank(const char *digits)
+{
+    char *end = NULL;
+    errno = 0;
+    long long rank = strtoll(digits, &end, 10);
+    return isdigit((unsigned char)*digits) && errno == 0 ? (int64_t)rank : WORKER_NO_RANK;
+}
+
+int64_t worker_rank(const struct store_trace *trace, const struct trace_results *results)
+{
+    if (trace->rank != STORE_NO_RANK) {
+        return trace->rank;
+    }
+    const char *told = environment_of(results, RANK_KEY);
+    if (told != NULL && read_rank(told) != WORKER_NO_RANK) {
+        return read_rank(told);
+    }
+    int64_t named = rank_of_name(trace->worker);
+    return named == RANK_NAME_NONE ? WORKER_NO_RANK : named;
+}
+
+const char *worker_backend(const struct trace_results *results)
+{
+    const char *told = environment_of(results, BACKEND_KEY);
+    return told == NULL || *told == '\0' ? NULL : told;
+}

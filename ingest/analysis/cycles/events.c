@@ -1,0 +1,502 @@
+#include "ingest/analysis/cycles/events.h"
+
+#include "ingest/analysis/cycles/clock.h"
+#include "ingest/analysis/cycles/rows/types.h"
+#include "ingest/analysis/cycles/tracks.h"
+#include "ingest/analysis/util/sort.h"
+#include "ingest/base/containers/id_map.h"
+#include "ingest/base/memory/scratch.h"
+#include "ingest/base/ns.h"
+
+/* Ids that are texts are numbered far below any id that a profiler writes. */
+#define TEXT_IDS_BELOW (-((int64_t)1 << 61))
+/* Numbers a table has room for, to each that is in it. */
+#define TABLE_SPARSITY_MAX 16
+/* Steps an event that put operators in order; where more are needed, all is sorted. */
+#define INSERTION_STEPS_MAX 8
+
+/* ---- what a row is ---- */
+
+static bool is_device_kind(enum event_kind kind)
+{
+    return kind == EVENT_KERNEL || kind == EVENT_MEMCPY || kind == EVENT_MEMSET;
+}
+
+/* Kinds that only PyTorch's own profiler writes. */
+static bool is_kineto_kind(enum event_kind kind)
+{
+    return kind == EVENT_OPERATOR || kind == EVENT_PYTHON_FUNCTION || kind == EVENT_USER_ANNOTATION;
+}
+
+/* *is_empty: no call, annotation or counter is there, nor a step. */
+static void find_origin(struct cycle_events *events, bool *is_empty)
+{
+    const struct trace_events *rows = &events->trace->events;
+    bool has_others = false;
+    for (uint32_t i = 0; i < rows->count && !events->has_steps; i++) {
+        enum event_kind kind = trace_kind(rows, i);
+        events->is_kineto = events->is_kineto || is_kineto_kind(kind);
+        has_others = has_others || kind == EVENT_PYTHON || kind == EVENT_PYTHON_FUNCTION ||
+                     kind == EVENT_USER_ANNOTATION || trace_phase(rows, i) == 'C';
+        bool can_be_step = kind == EVENT_OPERATOR || kind == EVENT_USER_ANNOTATION;
+        events->has_steps =
+            can_be_step && (cycle_name_flags(&events->names, rows->name[i]) & CYCLE_NAME_STEP) != 0;
+    }
+    *is_empty = !events->has_steps && !has_others;
+}
+
+static bool has_name_flag(struct cycle_events *events, uint32_t row, uint32_t flag)
+{
+    return (cycle_name_flags(&events->names, events->trace->events.name[row]) & flag) != 0;
+}
+
+/* Rows that are no events of the program: labels, arrows, records, sums over others. */
+static bool is_about_others(char phase, enum event_kind kind)
+{
+    return phase == 'M' || phase == 's' || phase == 't' || phase == 'f' || kind == EVENT_MEMORY ||
+           kind == EVENT_GPU_USER_ANNOTATION || kind == EVENT_TRACE_SPAN;
+}
+
+/* What the rows of an event class are, where that is one thing. */
+#define CLASS_BY_ROW UINT8_MAX
+
+static uint8_t host_verdict(const struct cycle_events *events, const struct event_class *class)
+{
+    switch ((enum event_kind) class->kind) {
+    case EVENT_OPERATOR:
+        return events->has_steps ? CLASS_BY_ROW : CYCLE_CLASS_OPERATOR;
+    case EVENT_USER_ANNOTATION:
+        return CYCLE_CLASS_ANNOTATION;
+    case EVENT_PYTHON:
+    case EVENT_PYTHON_FUNCTION:
+        return CLASS_BY_ROW;
+    case EVENT_RUNTIME:
+        return CYCLE_CLASS_LAUNCH;
+    case EVENT_DRIVER:
+        return events->is_kineto ? CYCLE_CLASS_LAUNCH : CLASS_BY_ROW;
+    default: {
+        bool is_app = (events->names.category_flags[class->category] & CYCLE_CATEGORY_APP) != 0;
+        return is_app ? CLASS_BY_ROW : CYCLE_CLASS_OTHER;
+    }
+    }
+}
+
+static uint8_t verdict_of(const struct cycle_events *events, const struct event_class *class)
+{
+    enum event_kind kind = (enum event_kind) class->kind;
+    char phase = (char)class->phase;
+    if (phase == 'C') {
+        return CLASS_BY_ROW;
+    }
+    if (is_about_others(phase, kind)) {
+        return CYCLE_CLASS_SILENT;
+    }
+    return is_device_kind(kind) ? CYCLE_CLASS_GPU : host_verdict(events, class);
+}
+
+static enum cycle_class counter_class(const struct cycle_events *events, uint32_t row)
+{
+    uint32_t extra = events->extra == NULL ? CYCLE_NONE : events->extra[row];
+    bool has_value =
+        extra != CYCLE_NONE && (events->trace->extras[extra].has & EXTRA_HAS_VALUE) != 0;
+    return has_value ? CYCLE_CLASS_COUNTER : CYCLE_CLASS_SILENT;
+}
+
+static enum cycle_class class_by_row(struct cycle_events *events, uint32_t row)
+{
+    const struct trace_events *rows = &events->trace->events;
+    if (trace_phase(rows, row) == 'C') {
+        return counter_class(events, row);
+    }
+    switch (trace_kind(rows, row)) {
+    case EVENT_OPERATOR:
+        return has_name_flag(events, row, CYCLE_NAME_STEP) ? CYCLE_CLASS_ANNOTATION
+                                                           : CYCLE_CLASS_OPERATOR;
+    case EVENT_PYTHON:
+    case EVENT_PYTHON_FUNCTION:
+        return trace_dur_ns(rows, row) > 0 ? CYCLE_CLASS_PYTHON : CYCLE_CLASS_OTHER;
+    default:
+        return has_name_flag(events, row, CYCLE_NAME_LAUNCH_EX) ? CYCLE_CLASS_LAUNCH
+                                                                : CYCLE_CLASS_OTHER;
+    }
+}
+
+/* ---- selection and order ---- */
+
+static bool index_extras(struct cycle_events *events)
+{
+    const struct trace *trace = events->trace;
+    if (trace->extra_count == 0) {
+        return true;
+    }
+    events->extra = scratch_none(trace->events.count);
+    for (uint32_t i = 0; events->extra != NULL && i < trace->extra_count; i++) {
+        events->extra[trace->extras[i].event] = i;
+        events->names_hosts = events->names_hosts || (trace->extras[i].has & EXTRA_HAS_HOST) != 0;
+    }
+    return events->extra != NULL;
+}
+
+static inline uint8_t class_of(struct cycle_events *events, const uint8_t *verdicts, uint32_t row)
+{
+    uint8_t verdict = verdicts[trace_index(&events->trace->events.class, row)];
+    return verdict == CLASS_BY_ROW ? (uint8_t)class_by_row(events, row) : verdict;
+}
+
+/* In the order of the file. */
+static void select_rows(struct cycle_events *events, const uint8_t *verdicts, bool without_python)
+{
+    const struct trace_events *rows = &events->trace->events;
+    events->count = 0;
+    for (uint32_t row = 0; row < rows->count; row++) {
+        uint8_t class = class_of(events, verdicts, row);
+        bool is_left_out = (class == CYCLE_CLASS_SILENT && !events->names_hosts) ||
+                           (class == CYCLE_CLASS_PYTHON && without_python) ||
+                           (trace_flags(rows, row) & EVENT_UNREADABLE) != 0;
+        if (!is_left_out) {
+            events->row[events->count] = row;
+            events->class[events->count++] = class;
+            events->has_counters = events->has_counters || class == CYCLE_CLASS_COUNTER;
+        }
+    }
+}
+
+/* `latest` by thread: its last operator so far; `before` by position: the one before it there.
+ * False when it takes too many steps: rows are then in any order. */
+static bool insert_operators(const struct cycle_events *events, uint32_t *latest, uint32_t *before)
+{
+    const struct trace_events *rows = &events->trace->events;
+    uint64_t steps_left = (uint64_t)events->count * INSERTION_STEPS_MAX;
+    for (uint32_t at = 0; at < events->count; at++) {
+        if (events->class[at] != CYCLE_CLASS_OPERATOR) {
+            continue;
+        }
+        uint32_t row = events->row[at];
+        uint32_t to = at;
+        uint32_t *last = &latest[events->track[trace_event_track(rows, row)].thread];
+        before[at] = *last;
+        *last = at;
+        for (uint32_t from = before[at];
+             from != CYCLE_NONE && rows->ts_ns[events->row[from]] > rows->ts_ns[row];
+             from = before[from]) {
+            if (steps_left-- == 0) {
+                return false;
+            }
+            events->row[to] = events->row[from];
+            to = from;
+        }
+        events->row[to] = row;
+    }
+    return true;
+}
+
+/* Steps hold what starts in them, whatever the order of events; only operators must stand in order
+ * on their thread, to be told from those inside them. Profilers write them so, or each behind those
+ * inside it, which takes few steps to mend. False when it takes many, or without memory. */
+static bool order_operators(struct cycle_events *events)
+{
+    uint32_t *latest = scratch_none(events->thread_count);
+    uint32_t *before = scratch_alloc(events->count, sizeof *before);
+    bool ok = latest != NULL && before != NULL && insert_operators(events, latest, before);
+    scratch_free(latest);
+    scratch_free(before);
+    return ok;
+}
+
+static bool sort_rows(struct cycle_events *events, const uint8_t *verdicts)
+{
+    if (!sort_by_key(events->row, events->count, events->trace->events.ts_ns)) {
+        return false;
+    }
+    for (uint32_t at = 0; at < events->count; at++) {
+        events->class[at] = class_of(events, verdicts, events->row[at]);
+    }
+    return true;
+}
+
+static bool find_types(struct cycle_events *events)
+{
+    events->type = scratch_alloc(events->count, sizeof *events->type);
+    for (uint32_t at = 0; events->type != NULL && at < events->count; at++) {
+        bool is_operator = events->class[at] == CYCLE_CLASS_OPERATOR;
+        events->type[at] =
+            is_operator ? CYCLE_TYPE_OPERATOR : (uint8_t)cycle_type_of_row(events, events->row[at]);
+    }
+    return events->type != NULL;
+}
+
+static bool make_room(struct cycle_events *events)
+{
+    uint32_t most = events->trace->events.count;
+    events->row = scratch_alloc(most, sizeof *events->row);
+    events->class = scratch_alloc(most, sizeof *events->class);
+    return events->row != NULL && events->class != NULL;
+}
+
+/* The room of rows that were left out goes. */
+static void trim_rows(struct cycle_events *events)
+{
+    uint32_t *row = scratch_resize(events->row, events->count, sizeof *row);
+    uint8_t *class = scratch_resize(events->class, events->count, sizeof *class);
+    events->row = row == NULL ? events->row : row;
+    events->class = class == NULL ? events->class : class;
+}
+
+static bool read_rows(struct cycle_events *events, bool only_steps)
+{
+    const struct trace_events *rows = &events->trace->events;
+    bool without_python = only_steps && events->has_steps;
+    uint8_t *verdicts = scratch_alloc(rows->class_count, sizeof *verdicts);
+    bool ok = verdicts != NULL && make_room(events);
+    for (uint32_t i = 0; ok && i < rows->class_count; i++) {
+        verdicts[i] = verdict_of(events, &rows->classes[i]);
+    }
+    if (ok) {
+        select_rows(events, verdicts, without_python);
+        bool any_order = without_python && !events->has_counters && !events->names_hosts;
+        bool in_order = any_order && order_operators(events);
+        if (any_order && !in_order) {
+            select_rows(events, verdicts, without_python);
+        }
+        trim_rows(events);
+        ok = (in_order || sort_rows(events, verdicts)) && find_types(events);
+    }
+    scratch_free(verdicts);
+    return ok;
+}
+
+/* All of the file's times tell in what form its recorder kept them. */
+static bool keeps_doubles(const struct cycle_events *events)
+{
+    const struct trace *trace = events->trace;
+    bool all_short = trace->decimal_times;
+    for (uint32_t at = 0; all_short && at < events->count; at++) {
+        all_short = cycle_clock_is_short(trace->events.ts_ns[events->row[at]]);
+    }
+    return all_short;
+}
+
+/* ---- hosts ---- */
+
+/* The host that the event itself names: its argument, else the text of its pid [CMP-10a.loading.1].
+ */
+static bool own_host(struct cycle_events *events, uint32_t at, uint32_t *host)
+{
+    const struct event_extra *extra = cycle_extra(events, at);
+    if (extra == NULL || (extra->has & EXTRA_HAS_HOST) == 0) {
+        *host = cycle_track(events, at)->host;
+        return true;
+    }
+    const struct strtab *strings = events->trace->strings;
+    *host = strtab_intern(events->hosts, strtab_text(strings, extra->host),
+                          strtab_len(strings, extra->host));
+    return *host != STRTAB_NONE;
+}
+
+/* Events without a host get the one seen last with their pid [CMP-10a.loading.3]. */
+static bool fill_hosts(struct cycle_events *events)
+{
+    uint32_t *last = scratch_none(events->process_count);
+    uint32_t first_host = CYCLE_NONE;
+    events->host = scratch_alloc(events->count, sizeof *events->host);
+    bool ok = last != NULL && events->host != NULL;
+    for (uint32_t at = 0; ok && at < events->count; at++) {
+        uint32_t process = cycle_process(events, at);
+        uint32_t host;
+        ok = own_host(events, at, &host);
+        last[process] = host != CYCLE_NONE ? host : last[process];
+        events->host[at] = last[process];
+        first_host = first_host == CYCLE_NONE ? last[process] : first_host;
+        events->has_many_hosts =
+            events->has_many_hosts || (host != CYCLE_NONE && host != first_host);
+    }
+    scratch_free(last);
+    return ok;
+}
+
+/* ---- device work of Kineto traces ---- */
+
+/* Calls by correlation, the first of equal ones: a table where the numbers lie close together, as
+ * they do in what one process recorded, else a map. */
+struct launches {
+    int64_t lowest;
+    uint64_t span;  /* entries of `near`; 0: numbers far apart */
+    uint32_t *near; /* positions, by correlation above the lowest */
+    struct id_map far;
+};
+
+static bool is_host(enum cycle_class class)
+{
+    return class == CYCLE_CLASS_PYTHON || class == CYCLE_CLASS_LAUNCH ||
+           class == CYCLE_CLASS_OPERATOR || class == CYCLE_CLASS_ANNOTATION;
+}
+
+/* The span of the correlations, 0 when they lie too far apart for a table; and in `counts` the host
+ * events of each process. */
+static void
+look_at_hosts(const struct cycle_events *events, struct launches *launches, uint32_t *counts)
+{
+    int64_t highest = INT64_MIN;
+    uint64_t count = 0;
+    launches->lowest = INT64_MAX;
+    for (uint32_t at = 0; at < events->count; at++) {
+        enum cycle_class class = (enum cycle_class)events->class[at];
+        int64_t correlation;
+        if (!is_host(class)) {
+            continue;
+        }
+        counts[cycle_track(events, at)->process]++;
+        if (class == CYCLE_CLASS_LAUNCH && cycle_correlation(events, at, &correlation)) {
+            launches->lowest = ns_min(launches->lowest, correlation);
+            highest = ns_max(highest, correlation);
+            count++;
+        }
+    }
+    uint64_t span = count == 0 ? 0 : (uint64_t)highest - (uint64_t)launches->lowest;
+    launches->span = count > 0 && span < count * TABLE_SPARSITY_MAX ? span + 1 : 0;
+}
+
+static uint32_t busiest_process(const struct cycle_events *events, const uint32_t *counts)
+{
+    uint32_t best = 0;
+    for (uint32_t i = 1; i < events->process_count; i++) {
+        best = counts[i] > counts[best] ? i : best;
+    }
+    return best;
+}
+
+static uint64_t above_lowest(const struct launches *launches, int64_t correlation)
+{
+    return (uint64_t)correlation - (uint64_t)launches->lowest;
+}
+
+static bool index_launches(const struct cycle_events *events, struct launches *launches)
+{
+    launches->near = scratch_none((size_t)launches->span);
+    bool ok = launches->near != NULL;
+    for (uint32_t at = 0; ok && at < events->count; at++) {
+        int64_t correlation;
+        if (events->class[at] != CYCLE_CLASS_LAUNCH ||
+            !cycle_correlation(events, at, &correlation)) {
+            continue;
+        }
+        if (launches->span > 0) {
+            uint32_t *entry = &launches->near[above_lowest(launches, correlation)];
+            *entry = *entry == CYCLE_NONE ? at : *entry;
+            continue;
+        }
+        struct id_slot *slot = id_map_add(&launches->far, correlation);
+        ok = slot != NULL;
+        if (ok) {
+            slot->value = slot->value == ID_MAP_NONE ? at : slot->value;
+        }
+    }
+    return ok;
+}
+
+static uint32_t find_launch(const struct launches *launches, int64_t correlation)
+{
+    if (launches->span > 0) {
+        uint64_t entry = above_lowest(launches, correlation);
+        return entry < launches->span ? launches->near[entry] : CYCLE_NONE;
+    }
+    const struct id_slot *slot = id_map_find(&launches->far, correlation);
+    return slot == NULL ? CYCLE_NONE : slot->value;
+}
+
+/* Device events carry the number of the device as pid: they belong to the process of the call that
+ * started them, or to the one with most host events. */
+static bool adopt_device_work(struct cycle_events *events)
+{
+    struct launches launches = {.near = NULL};
+    id_map_init(&launches.far);
+    uint32_t *counts = scratch_calloc(events->process_count, sizeof *counts);
+    events->launch = scratch_alloc(events->count, sizeof *events->launch);
+    bool ok = counts != NULL && events->launch != NULL;
+    if (ok) {
+        look_at_hosts(events, &launches, counts);
+        events->busiest_process = busiest_process(events, counts);
+        ok = index_launches(events, &launches);
+    }
+    for (uint32_t at = 0; ok && at < events->count; at++) {
+        int64_t correlation;
+        if (events->class[at] == CYCLE_CLASS_GPU) {
+            bool has_correlation = cycle_correlation(events, at, &correlation);
+            events->launch[at] = has_correlation ? find_launch(&launches, correlation) : CYCLE_NONE;
+        }
+    }
+    scratch_free(counts);
+    scratch_free(launches.near);
+    id_map_free(&launches.far);
+    return ok;
+}
+
+/* ---- life ---- */
+
+bool cycle_events_init(struct cycle_events *events, const struct trace *trace, bool only_steps)
+{
+    *events = (struct cycle_events){.trace = trace, .hosts = strtab_create()};
+    if (events->hosts == NULL || !cycle_names_init(&events->names, trace)) {
+        return false;
+    }
+    bool is_empty = false;
+    find_origin(events, &is_empty);
+    if (is_empty && only_steps) {
+        return true;
+    }
+    if (!index_extras(events) || !cycle_tracks_read(events) || !read_rows(events, only_steps)) {
+        return false;
+    }
+    events->has_short_times = keeps_doubles(events);
+    return (!events->names_hosts || fill_hosts(events)) &&
+           (!events->is_kineto || adopt_device_work(events));
+}
+
+void cycle_events_free(struct cycle_events *events)
+{
+    cycle_names_free(&events->names);
+    strtab_destroy(events->hosts);
+    scratch_free(events->row);
+    scratch_free(events->class);
+    scratch_free(events->type);
+    scratch_free(events->launch);
+    scratch_free(events->host);
+    scratch_free(events->extra);
+    scratch_free(events->track);
+    scratch_free(events->pid);
+    *events = (struct cycle_events){0};
+}
+
+/* ---- arguments ---- */
+
+bool cycle_device_argument(const struct cycle_events *events, uint32_t at, int64_t *device)
+{
+    const struct event_extra *extra = cycle_extra(events, at);
+    if (extra != NULL && (extra->has & EXTRA_HAS_DEVICE) != 0) {
+        *device = extra->device;
+        return true;
+    }
+    uint32_t args = events->trace->events.args[events->row[at]];
+    if (events->class[at] != CYCLE_CLASS_GPU || args == TRACE_NO_ARGS) {
+        return false;
+    }
+    *device = events->trace->kernel_args[args].device;
+    return *device != TRACE_NO_ID;
+}
+
+int64_t cycle_device(const struct cycle_events *events, uint32_t at)
+{
+    int64_t device;
+    return cycle_device_argument(events, at, &device) ? device : cycle_track(events, at)->device;
+}
+
+bool cycle_correlation(const struct cycle_events *events, uint32_t at, int64_t *correlation)
+{
+    const struct event_extra *extra = cycle_extra(events, at);
+    if (extra != NULL && (extra->has & EXTRA_HAS_CORRELATION) != 0) {
+        *correlation = extra->correlation;
+        return true;
+    }
+    *correlation = trace_correlation(&events->trace->events, events->row[at]);
+    return *correlation != TRACE_NO_ID && *correlation != 0 && *correlation > TEXT_IDS_BELOW;
+}

@@ -1,0 +1,212 @@
+#include "ingest/analysis/cycles/names.h"
+
+#include "ingest/analysis/classify/names.h"
+#include "ingest/base/memory/scratch.h"
+
+#include <stdio.h>
+
+/* ---- tests on texts ---- */
+
+static char lower(char c)
+{
+    return (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+}
+
+static bool is_word(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+static bool begins(const char *text, const char *prefix)
+{
+    return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+/* Whether the text begins with the lower-case word, in any case. */
+static bool begins_any_case(const char *text, const char *word)
+{
+    for (; *word != '\0'; text++, word++) {
+        if (lower(*text) != *word) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool equals_any_case(const char *text, const char *word)
+{
+    return begins_any_case(text, word) && text[strlen(word)] == '\0';
+}
+
+static bool contains_any_case(const char *text, const char *word)
+{
+    for (; *text != '\0'; text++) {
+        if (lower(*text) == *word && begins_any_case(text, word)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_one_of(const char *text, const char *const *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(text, list[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* `decode` or `Decode` that no small letter follows: decode_step, but not DecoderLayer. */
+static bool has_decode_word(const char *text)
+{
+    static const char REST[] = "ecode";
+    for (; *text != '\0'; text++) {
+        if ((*text == 'd' || *text == 'D') && begins(text + 1, REST)) {
+            char after = text[sizeof REST];
+            if (after < 'a' || after > 'z') {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* ---- flags ---- */
+
+#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
+
+static uint32_t function_flags(const char *text)
+{
+    static const char *const disk_calls[] = {"read", "readv", "write"};
+    uint32_t flags = 0;
+    flags |= contains_any_case(text, "nccl") ? CYCLE_NAME_NCCL : 0;
+    flags |= begins(text, "Memcpy") ? CYCLE_NAME_MEMCPY : 0;
+    flags |= begins(text, "Memset") ? CYCLE_NAME_MEMSET : 0;
+    flags |= strstr(text, "DtoH") != NULL ? CYCLE_NAME_DTOH : 0;
+    flags |= strstr(text, "DtoD") != NULL ? CYCLE_NAME_DTOD : 0;
+    flags |= strcmp(text, "cudaStreamSynchronize") == 0 ? CYCLE_NAME_RUNTIME_SYNC : 0;
+    flags |= strcmp(text, "cuStreamSynchronize") == 0 ? CYCLE_NAME_DRIVER_SYNC : 0;
+    flags |= strcmp(text, "cuLaunchKernelEx") == 0 ? CYCLE_NAME_LAUNCH_EX : 0;
+    flags |= strcmp(text, "runq") == 0 ? CYCLE_NAME_RUNQ : 0;
+    flags |= begins_any_case(text, "oncpu") ? CYCLE_NAME_ONCPU : 0;
+    flags |= is_one_of(text, disk_calls, COUNT_OF(disk_calls)) ? CYCLE_NAME_DISK : 0;
+    bool is_memory_call = equals_any_case(text, "mmap") || equals_any_case(text, "mprotect") ||
+                          equals_any_case(text, "munmap");
+    return flags | (is_memory_call ? CYCLE_NAME_SYSCALL_MEM : 0);
+}
+
+static uint32_t word_flags(const char *text)
+{
+    uint32_t flags = 0;
+    flags |= contains_any_case(text, "forward_extend") ? CYCLE_NAME_PREFILL : 0;
+    if (strcmp(text, "decode") == 0) {
+        flags |= CYCLE_NAME_JUST_DECODE;
+    } else if (has_decode_word(text)) {
+        flags |= CYCLE_NAME_DECODE;
+    }
+    return flags | (equals_any_case(text, "encode") ? CYCLE_NAME_ENCODE : 0);
+}
+
+static uint32_t anchor_flags(const char *text)
+{
+    static const char *const waiting[] = {"_call_impl", "Event.wait", "Condition.wait",
+                                          "Scheduler.recv_requests"};
+    char number[NAMES_STEP_NUMBER_BYTES];
+    uint32_t flags = 0;
+    flags |= is_one_of(text, waiting, COUNT_OF(waiting)) ? CYCLE_NAME_NEVER_ANCHOR : 0;
+    bool is_collective = begins(text, "nccl:") || begins(text, "gloo:") || begins(text, "cncl:");
+    flags |= is_collective ? CYCLE_NAME_COLLECTIVE : 0;
+    bool is_step =
+        begins(text, NAMES_STEP_PREFIX) && names_step_number(text, number, sizeof number) > 0;
+    return flags | (is_step ? CYCLE_NAME_STEP : 0);
+}
+
+uint32_t cycle_names_look(struct cycle_names *names, uint32_t name)
+{
+    const char *text = strtab_text(names->trace->strings, name);
+    names->flags[name] =
+        CYCLE_NAME_KNOWN | function_flags(text) | word_flags(text) | anchor_flags(text);
+    return names->flags[name];
+}
+
+static uint8_t category_flags(const char *text)
+{
+    static const struct {
+        const char *text;
+        uint8_t flags;
+    } known[] = {
+        {"CAT_APP", CYCLE_CATEGORY_APP},         {"CAT_DISK", CYCLE_CATEGORY_DISK},
+        {"CAT_XPU", CYCLE_CATEGORY_XPU},         {"CAT_CPU", CYCLE_CATEGORY_NUMBERED},
+        {"CAT_MEMORY", CYCLE_CATEGORY_NUMBERED}, {"CAT_PROCESS", CYCLE_CATEGORY_NUMBERED},
+    };
+    for (size_t i = 0; i < COUNT_OF(known); i++) {
+        if (strcmp(text, known[i].text) == 0) {
+            return known[i].flags;
+        }
+    }
+    return 0;
+}
+
+bool cycle_names_init(struct cycle_names *names, const struct trace *trace)
+{
+    *names = (struct cycle_names){.trace = trace};
+    names->flags = scratch_calloc(strtab_count(trace->strings), sizeof *names->flags);
+    names->category_flags = scratch_calloc(trace->category_count, sizeof *names->category_flags);
+    if (names->flags == NULL || names->category_flags == NULL) {
+        return false;
+    }
+    for (uint32_t i = 0; i < trace->category_count; i++) {
+        names->category_flags[i] =
+            category_flags(strtab_text(trace->strings, trace->categories[i]));
+    }
+    return true;
+}
+
+void cycle_names_free(struct cycle_names *names)
+{
+    scratch_free(names->flags);
+    scratch_free(names->category_flags);
+    *names = (struct cycle_names){0};
+}
+
+/* ---- short names ---- */
+
+/* `ncclDevKernel_` and the word characters behind it. */
+static const char *simple_collective(const char *name, char *out, size_t cap)
+{
+    static const char PREFIX[] = "ncclDevKernel_";
+    const char *begin = strstr(name, PREFIX);
+    if (begin == NULL) {
+        return "nccl_kernel";
+    }
+    size_t len = sizeof PREFIX - 1;
+    while (is_word(begin[len])) {
+        len++;
+    }
+    (void)snprintf(out, cap, "%.*s", (int)(len < cap ? len : cap), begin);
+    return out;
+}
+
+const char *cycle_simple_name(const char *name, char *out, size_t cap)
+{
+    static const struct {
+        const char *prefix;
+        const char *simple;
+    } rules[] = {
+        {"void at::native::elementwise_kernel", "at::native::elementwise_kernel"},
+        {"void at::native::unrolled_elementwise_kernel", "at::native::unrolled_elementwise_kernel"},
+        {"void at::native::vectorized_elementwise_kernel",
+         "at.native.vectorized_elementwise_kernel"},
+        {"void pytorch_flash::flash_fwd_kernel", "pytorch_flash::flash_fwd_kernel"},
+        {"ampere_bf16_s16816gemm", "ampere_bf16_gemm"},
+        {"triton_", "triton_kernel"},
+    };
+    for (size_t i = 0; i < COUNT_OF(rules); i++) {
+        if (begins(name, rules[i].prefix)) {
+            return rules[i].simple;
+        }
+    }
+    return strstr(name, "ncclDevKernel") != NULL ? simple_collective(name, out, cap) : name;
+}

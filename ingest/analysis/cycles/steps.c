@@ -1,0 +1,323 @@
+/* Cycles that an annotation marks from end to end: profiler steps, requests, or whatever event the
+ * user names. */
+#include "ingest/analysis/cycles/rows/types.h"
+#include "ingest/analysis/cycles/set.h"
+#include "ingest/analysis/util/sort.h"
+#include "ingest/base/memory/scratch.h"
+#include "ingest/base/ns.h"
+
+/* ---- the marks ---- */
+
+static bool is_mark(struct cycle_events *events, uint32_t at, uint32_t name)
+{
+    enum cycle_class class = (enum cycle_class)events->class[at];
+    if (name == CYCLE_NONE) {
+        return class == CYCLE_CLASS_ANNOTATION &&
+               (cycle_name_flags(&events->names, cycle_name(events, at)) & CYCLE_NAME_STEP) != 0;
+    }
+    return cycle_name(events, at) == name && class != CYCLE_CLASS_COUNTER &&
+           class != CYCLE_CLASS_SILENT;
+}
+
+/* The process with most of the marks, of equal ones the lowest pid. CYCLE_NONE without memory. */
+static uint32_t
+find_process(const struct cycle_events *events, const uint32_t *marks, uint32_t count)
+{
+    uint32_t *counts = scratch_calloc(events->process_count, sizeof *counts);
+    if (counts == NULL) {
+        return CYCLE_NONE;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        counts[cycle_process(events, marks[i])]++;
+    }
+    uint32_t best = 0;
+    for (uint32_t i = 1; i < events->process_count; i++) {
+        bool is_better = counts[i] > counts[best] ||
+                         (counts[i] == counts[best] && events->pid[i] < events->pid[best]);
+        best = is_better ? i : best;
+    }
+    scratch_free(counts);
+    return best;
+}
+
+static struct cycle step_between(int64_t start_ns, int64_t end_ns, uint32_t name)
+{
+    return (struct cycle){.start_ns = start_ns,
+                          .end_ns = end_ns,
+                          .first_ns = start_ns,
+                          .last_ns = end_ns,
+                          .window_start_ns = start_ns,
+                          .window_end_ns = end_ns,
+                          .name = name,
+                          .host = CYCLE_NONE,
+                          .is_settled = true,
+                          .kind = CYCLE_STEP};
+}
+
+static int compare_starts(uint32_t a, uint32_t b, const void *ctx)
+{
+    int64_t start_a = cycle_start_ns(ctx, a);
+    int64_t start_b = cycle_start_ns(ctx, b);
+    return (start_a > start_b) - (start_a < start_b);
+}
+
+struct marks {
+    uint32_t *at;
+    uint32_t count;
+    size_t cap;
+};
+
+static bool find_marks(struct cycle_events *events, uint32_t name, struct marks *marks)
+{
+    for (uint32_t at = 0; at < events->count; at++) {
+        if (!is_mark(events, at, name)) {
+            continue;
+        }
+        uint32_t *grown = scratch_grow(marks->at, marks->count, &marks->cap, sizeof *grown);
+        if (grown == NULL) {
+            return false;
+        }
+        marks->at = grown;
+        grown[marks->count++] = at;
+    }
+    return true;
+}
+
+/* Positions of the marks by start, of one process. False without memory; to be freed in either
+ * case. */
+static bool list_marks(struct cycle_events *events, uint32_t name, struct marks *marks)
+{
+    *marks = (struct marks){.at = NULL};
+    if (!find_marks(events, name, marks)) {
+        return false;
+    }
+    uint32_t process = find_process(events, marks->at, marks->count);
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < marks->count; i++) {
+        marks->at[kept] = marks->at[i];
+        kept += cycle_process(events, marks->at[i]) == process;
+    }
+    marks->count = kept;
+    return process != CYCLE_NONE && sort_stable(marks->at, kept, compare_starts, events);
+}
+
+/* Where a mark keeps others out: requests of several threads overlap, steps are one row. */
+static uint32_t lane_of(const struct cycle_events *events, uint32_t at, uint32_t name)
+{
+    return name == CYCLE_NONE ? 0 : cycle_track(events, at)->thread;
+}
+
+/* Marks inside another one of their lane, and empty ones, are none. */
+static bool find_steps(struct cycle_set *set, struct cycle_events *events, uint32_t name)
+{
+    struct marks marks;
+    uint32_t *latest = scratch_none((size_t)events->thread_count + 1);
+    bool ok = list_marks(events, name, &marks) && latest != NULL;
+    set->items = ok ? scratch_calloc(marks.count, sizeof *set->items) : NULL;
+    ok = ok && set->items != NULL;
+    for (uint32_t i = 0; ok && i < marks.count; i++) {
+        int64_t start_ns = cycle_start_ns(events, marks.at[i]);
+        int64_t end_ns = cycle_end_ns(events, marks.at[i]);
+        uint32_t *before = &latest[lane_of(events, marks.at[i], name)];
+        bool is_inside = *before != CYCLE_NONE && end_ns <= set->items[*before].end_ns;
+        if (start_ns < end_ns && !is_inside) {
+            struct cycle *step = &set->items[set->count];
+            *step = step_between(start_ns, end_ns, name);
+            step->mark = marks.at[i];
+            *before = set->count++;
+            step->number = set->count;
+        }
+    }
+    scratch_free(marks.at);
+    scratch_free(latest);
+    return ok;
+}
+
+/* ---- what is in them ---- */
+
+/* The last step that starts at or before the time, if the time lies in it; CYCLE_NONE. */
+static uint32_t step_at(const struct cycle_set *set, int64_t time_ns)
+{
+    uint32_t low = 0;
+    uint32_t high = set->count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (set->items[middle].start_ns <= time_ns) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low > 0 && time_ns < set->items[low - 1].end_ns ? low - 1 : CYCLE_NONE;
+}
+
+/* The same, tried first with the step of the event before. */
+static uint32_t step_near(const struct cycle_set *set, uint32_t step, int64_t time_ns)
+{
+    bool is_same = step != CYCLE_NONE && set->items[step].start_ns <= time_ns &&
+                   time_ns < set->items[step].end_ns &&
+                   (step + 1 == set->count || time_ns < set->items[step + 1].start_ns);
+    return is_same ? step : step_at(set, time_ns);
+}
+
+/* By position: the step in which the event starts. The event's own thread comes first, for requests
+ * of several threads overlap. Needs events in order of time. NULL without memory. */
+static uint32_t *steps_by_thread(const struct cycle_set *set, const struct cycle_events *events)
+{
+    uint32_t *step_of = scratch_none(events->count);
+    uint32_t *on_thread = scratch_none(events->thread_count);
+    uint32_t begun = 0;
+    for (uint32_t at = 0; step_of != NULL && on_thread != NULL && at < events->count; at++) {
+        uint32_t *own = &on_thread[cycle_track(events, at)->thread];
+        int64_t time_ns = cycle_start_ns(events, at);
+        if (begun < set->count && set->items[begun].mark == at) {
+            *own = begun++;
+        }
+        bool is_in_own = *own != CYCLE_NONE && time_ns < set->items[*own].end_ns;
+        step_of[at] = is_in_own ? *own : step_at(set, time_ns);
+    }
+    if (on_thread == NULL) {
+        scratch_free(step_of);
+        return NULL;
+    }
+    scratch_free(on_thread);
+    return step_of;
+}
+
+/* The event that decides in which step this one is: of device work, the call that started it. */
+static uint32_t asked_by(const struct cycle_events *events, uint32_t at)
+{
+    bool is_launched = events->class[at] == CYCLE_CLASS_GPU && events->launch != NULL &&
+                       events->launch[at] != CYCLE_NONE;
+    return is_launched ? events->launch[at] : at;
+}
+
+static bool counts(const struct cycle_events *events, uint32_t at)
+{
+    enum cycle_class class = (enum cycle_class)events->class[at];
+    return class != CYCLE_CLASS_COUNTER && class != CYCLE_CLASS_SILENT &&
+           cycle_type_of(events, at) != CYCLE_TYPE_NONE;
+}
+
+/* By position: the step that the event counts in, CYCLE_NONE. `step_of` may be NULL: steps follow
+ * one another. NULL without memory. */
+static uint32_t *
+find_counting(struct cycle_set *set, const struct cycle_events *events, const uint32_t *step_of)
+{
+    uint32_t step = CYCLE_NONE;
+    uint32_t *counting = scratch_alloc(events->count, sizeof *counting);
+    for (uint32_t at = 0; counting != NULL && at < events->count; at++) {
+        counting[at] = CYCLE_NONE;
+        if (!counts(events, at)) {
+            continue;
+        }
+        uint32_t asker = asked_by(events, at);
+        step =
+            step_of == NULL ? step_near(set, step, cycle_start_ns(events, asker)) : step_of[asker];
+        counting[at] = step;
+        if (step != CYCLE_NONE) {
+            cycle_take(&set->items[step], events, at, cycle_start_ns(events, at),
+                       cycle_end_ns(events, at));
+            set->first_piece[step + 2]++;
+        }
+    }
+    return counting;
+}
+
+static bool
+fill_steps(struct cycle_set *set, const struct cycle_events *events, const uint32_t *step_of)
+{
+    set->first_piece = scratch_calloc((size_t)set->count + 2, sizeof *set->first_piece);
+    uint32_t *counting = set->first_piece == NULL ? NULL : find_counting(set, events, step_of);
+    if (counting == NULL) {
+        return false;
+    }
+    for (uint32_t i = 0; i < set->count; i++) {
+        set->first_piece[i + 2] += set->first_piece[i + 1];
+    }
+    set->piece_count = set->first_piece[set->count + 1];
+    set->by_cycle = scratch_alloc(set->piece_count, sizeof *set->by_cycle);
+    for (uint32_t at = 0; set->by_cycle != NULL && at < events->count; at++) {
+        if (counting[at] != CYCLE_NONE) {
+            set->by_cycle[set->first_piece[counting[at] + 1]++] = at;
+        }
+    }
+    scratch_free(counting);
+    return set->by_cycle != NULL;
+}
+
+bool cycle_set_steps(struct cycle_set *set,
+                     struct cycle_events *events,
+                     uint32_t name,
+                     const int64_t *self_ns)
+{
+    *set = (struct cycle_set){.self_ns = self_ns};
+    if (!find_steps(set, events, name)) {
+        return false;
+    }
+    if (name == CYCLE_NONE) {
+        return fill_steps(set, events, NULL);
+    }
+    uint32_t *step_of = steps_by_thread(set, events);
+    bool ok = step_of != NULL && fill_steps(set, events, step_of);
+    scratch_free(step_of);
+    return ok;
+}
+
+/* ---- self times ---- */
+
+/* The innermost operator that is still running on a thread. */
+struct running {
+    uint32_t at; /* CYCLE_NONE */
+    int64_t end_ns;
+};
+
+static struct running running_at(const struct cycle_events *events, uint32_t at)
+{
+    return (struct running){at, at == CYCLE_NONE ? INT64_MAX : cycle_end_ns(events, at)};
+}
+
+static void take_self_times(const struct cycle_events *events,
+                            struct running *running,
+                            uint32_t *below,
+                            int64_t *self_ns)
+{
+    for (uint32_t at = 0; at < events->count; at++) {
+        if (events->class[at] != CYCLE_CLASS_OPERATOR) {
+            continue;
+        }
+        struct running *top = &running[cycle_track(events, at)->thread];
+        const struct running own = running_at(events, at);
+        int64_t start_ns = cycle_start_ns(events, at);
+        while (start_ns >= top->end_ns && top->at != CYCLE_NONE) {
+            *top = running_at(events, below[top->at]);
+        }
+        self_ns[at] = ns_sub(own.end_ns, start_ns);
+        if (top->at != CYCLE_NONE) {
+            self_ns[top->at] -= ns_sub(ns_min(own.end_ns, top->end_ns), start_ns);
+        }
+        below[at] = top->at;
+        *top = own;
+    }
+}
+
+int64_t *cycle_self_times(const struct cycle_events *events)
+{
+    struct running *running = scratch_alloc(events->thread_count, sizeof *running);
+    uint32_t *below = scratch_alloc(events->count, sizeof *below);
+    int64_t *self_ns = scratch_alloc(events->count, sizeof *self_ns);
+    bool ok = running != NULL && below != NULL && self_ns != NULL;
+    for (uint32_t i = 0; ok && i < events->thread_count; i++) {
+        running[i] = running_at(events, CYCLE_NONE);
+    }
+    if (ok) {
+        take_self_times(events, running, below, self_ns);
+    }
+    scratch_free(running);
+    scratch_free(below);
+    if (!ok) {
+        scratch_free(self_ns);
+        return NULL;
+    }
+    return self_ns;
+}

@@ -1,0 +1,269 @@
+#include "ingest/analysis/devices/devices.h"
+
+#include "ingest/analysis/classify/times.h"
+#include "ingest/analysis/devices/device_set.h"
+#include "ingest/base/memory/scratch.h"
+
+/* Kernels by device: members[first[d] .. first[d + 1]), events in order of time. */
+struct by_device {
+    const struct selection *sel;
+    const struct trace *trace;
+    uint32_t first[KERNEL_DEVICES + 1];
+    uint32_t *members;
+    struct device_set set;
+};
+
+/* The interval of all steps. */
+struct window {
+    const struct selection *sel;
+    int64_t start; /* ticks (times.h) */
+    int64_t end;
+    double length_us; /* negative when there is no step [TB-1.1] */
+};
+
+static int64_t valid_device(const struct trace *trace, uint32_t event)
+{
+    int64_t device = kernel_device(trace, event);
+    return device >= 0 && device < KERNEL_DEVICES ? device : -1;
+}
+
+static bool
+split_by_device(struct by_device *b, const struct kernels *kernels, struct warnings *warnings)
+{
+    *b = (struct by_device){.sel = kernels->sel, .trace = kernels->sel->trace};
+    device_set_init(&b->set);
+    b->members = scratch_alloc(kernels->count, sizeof *b->members);
+    if (b->members == NULL) {
+        return false;
+    }
+    for (uint32_t i = 0; i < kernels->count; i++) {
+        int64_t device = valid_device(b->trace, kernels->events[i]);
+        if (device >= 0) {
+            b->first[device + 1]++;
+            device_set_add(&b->set, (uint8_t)device);
+        } else if (kernel_device(b->trace, kernels->events[i]) != TRACE_NO_ID) {
+            warning_add(warnings, WARN_DEVICE_ID, WARNING_NO_OFFSET);
+        }
+    }
+    uint32_t next[KERNEL_DEVICES];
+    for (int d = 0; d < KERNEL_DEVICES; d++) {
+        next[d] = b->first[d];
+        b->first[d + 1] += b->first[d];
+    }
+    for (uint32_t i = 0; i < kernels->count; i++) {
+        int64_t device = valid_device(b->trace, kernels->events[i]);
+        if (device >= 0) {
+            b->members[next[device]++] = kernels->events[i];
+        }
+    }
+    return true;
+}
+
+static struct window window_of(const struct steps *steps)
+{
+    struct window window = {steps->sel, steps->items[0].start, steps->items[steps->count - 1].end,
+                            0.0};
+    window.length_us = steps->undefined
+                           ? -18446744073709551615.0
+                           : times_length_us(steps->sel, ns_sub(window.end, window.start));
+    return window;
+}
+
+static double length_within_us(const struct window *window, int64_t start, int64_t end)
+{
+    int64_t from = ns_max(start, window->start);
+    int64_t to = ns_min(end, window->end);
+    return to > from ? times_length_us(window->sel, ns_sub(to, from)) : 0.0;
+}
+
+static bool
+add_utilisation(struct device_row *row, const struct by_device *b, const struct window *window)
+{
+    struct ranges busy = {0};
+    bool ok = true;
+    for (uint32_t i = b->first[row->id]; ok && i < b->first[row->id + 1]; i++) {
+        uint32_t event = b->members[i];
+        ok = ranges_merge(&busy, times_start(b->sel, event), times_end(b->sel, event));
+    }
+    double busy_us =
+        times_length_us(window->sel, ranges_length_within(&busy, window->start, window->end));
+    row->utilisation = window->length_us == 0.0 ? 0.0 : busy_us / window->length_us;
+    row->has |= DEVICE_SUM_HAS_UTILISATION;
+    ranges_free(&busy);
+    return ok;
+}
+
+/* ---- SM efficiency: kernels starting and ending, in order of time ---- */
+
+struct sweep {
+    double
+        blocks; /* of the kernels now running; with the error that adding and subtracting leaves */
+    double area;
+    int64_t at; /* ticks */
+    bool has_begun;
+    bool has_range; /* some running time lies inside the window */
+};
+
+static void sweep_to(struct sweep *s, int64_t time, double blocks, const struct window *window)
+{
+    if (s->has_begun && time > s->at && s->blocks > 0) {
+        double inside_us = length_within_us(window, s->at, time);
+        if (inside_us > 0) {
+            s->area += (s->blocks < 1.0 ? s->blocks : 1.0) * inside_us;
+            s->has_range = true;
+        }
+    }
+    s->blocks += blocks;
+    s->at = time;
+    s->has_begun = true;
+}
+
+/* The device's kernels with blocks per SM, twice: in order of start and in order of end [TB-10c].
+ */
+static uint32_t *sweep_events(const struct by_device *b, int64_t device, uint32_t *count)
+{
+    uint32_t all = b->first[device + 1] - b->first[device];
+    uint32_t *events = scratch_alloc((size_t)all * 2, sizeof *events);
+    *count = 0;
+    for (uint32_t i = b->first[device]; events != NULL && i < b->first[device + 1]; i++) {
+        if (kernel_blocks_per_sm(b->trace, b->members[i]) > 0) {
+            events[(*count)++] = b->members[i];
+        }
+    }
+    if (events == NULL || *count == 0) {
+        return events;
+    }
+    memcpy(events + *count, events, *count * sizeof *events);
+    if (!kernels_sort_by_end(events + *count, *count, b->sel)) {
+        scratch_free(events);
+        return NULL;
+    }
+    return events;
+}
+
+static bool
+add_sm_efficiency(struct device_row *row, const struct by_device *b, const struct window *window)
+{
+    uint32_t count = 0;
+    uint32_t *starts = sweep_events(b, row->id, &count);
+    if (starts == NULL) {
+        return false;
+    }
+    const uint32_t *ends = starts + count;
+    struct sweep s = {0};
+    uint32_t started = 0;
+    for (uint32_t ended = 0; ended < count;) {
+        bool starts_next = started < count && times_start_key(b->sel, starts[started]) <=
+                                                  times_end_key(b->sel, ends[ended]);
+        uint32_t event = starts_next ? starts[started] : ends[ended];
+        double blocks = kernel_blocks_per_sm(b->trace, event);
+        if (starts_next) {
+            sweep_to(&s, times_start(b->sel, event), blocks, window);
+            started++;
+        } else {
+            sweep_to(&s, times_end(b->sel, event), -blocks, window);
+            ended++;
+        }
+    }
+    if (s.has_range && window->length_us != 0.0) {
+        row->sm_efficiency = s.area / window->length_us;
+        row->has |= DEVICE_SUM_HAS_SM_EFFICIENCY;
+    }
+    scratch_free(starts);
+    return true;
+}
+
+static void
+add_occupancy(struct device_row *row, const struct by_device *b, const struct window *window)
+{
+    double weighted = 0.0;
+    double length_us = 0.0;
+    for (uint32_t i = b->first[row->id]; i < b->first[row->id + 1]; i++) {
+        uint32_t event = b->members[i];
+        double occupancy_pct = kernel_occupancy_pct(b->trace, event);
+        if (occupancy_pct >= 0) {
+            double inside_us =
+                length_within_us(window, times_start(b->sel, event), times_end(b->sel, event));
+            weighted += occupancy_pct * inside_us;
+            length_us += inside_us;
+        }
+    }
+    if (length_us > 0) {
+        row->occupancy_pct = weighted / length_us;
+        row->has |= DEVICE_SUM_HAS_OCCUPANCY;
+    }
+}
+
+static void add_tensor_share(struct device_row *row, const struct launched_time *launched)
+{
+    if (!launched->has_kernels) {
+        return;
+    }
+    int64_t total = launched->device[row->id];
+    if (total != 0) {
+        row->tc_share = (double)launched->device_tc[row->id] / (double)total;
+        row->tensor_share = (double)launched->device_tensor[row->id] / (double)total;
+    }
+    row->has |= DEVICE_SUM_HAS_TC_SHARE;
+}
+
+/* The first entry of deviceProperties with the device's id [TB-10.2]. */
+static bool add_properties(struct device_row *row, struct arena *arena, const struct trace *trace)
+{
+    const struct device_properties *found = NULL;
+    for (uint32_t i = 0; found == NULL && i < trace->device_count; i++) {
+        const struct device_properties *entry = &trace->devices[i];
+        found = (entry->has & DEVICE_HAS_ID) != 0 && entry->id == row->id ? entry : NULL;
+    }
+    if (found == NULL) {
+        return true;
+    }
+    if (found->has & DEVICE_HAS_TOTAL_MEMORY_MIB) {
+        row->memory_bytes = (double)found->total_memory_mib * 1048576.0;
+        row->has |= DEVICE_SUM_HAS_MEMORY;
+    }
+    if (found->has & DEVICE_HAS_TOTAL_MEMORY) {
+        row->memory_bytes = (double)found->total_memory_bytes;
+        row->has |= DEVICE_SUM_HAS_MEMORY;
+    }
+    if ((found->has & DEVICE_HAS_COMPUTE_MAJOR) && (found->has & DEVICE_HAS_COMPUTE_MINOR)) {
+        row->compute_major = found->compute_major;
+        row->compute_minor = found->compute_minor;
+        row->has |= DEVICE_SUM_HAS_CAPABILITY;
+    }
+    if ((found->has & DEVICE_HAS_NAME) == 0) {
+        return true;
+    }
+    row->name = arena_strndup(arena, found->name, strlen(found->name));
+    return row->name != NULL;
+}
+
+bool devices_run(struct trace_results *results,
+                 struct arena *arena,
+                 const struct kernels *kernels,
+                 const struct steps *steps,
+                 const struct launched_time *launched)
+{
+    struct by_device b;
+    struct window window = window_of(steps);
+    bool is_mlu =
+        kernels->sel->mlu; /* the fork has no rows of SMs, occupancy and Tensor Cores [TB-17e] */
+    uint8_t ids[DEVICE_SET_IDS];
+    bool ok = split_by_device(&b, kernels, &results->warnings);
+    size_t count = ok ? device_set_walk(&b.set, ids) : 0;
+    struct device_row *rows = arena_calloc(arena, count, sizeof *rows);
+    ok = ok && rows != NULL;
+    for (size_t i = 0; ok && i < count; i++) {
+        rows[i].id = ids[i];
+        ok = add_properties(&rows[i], arena, b.trace) && add_utilisation(&rows[i], &b, &window);
+        if (ok && !is_mlu) {
+            ok = add_sm_efficiency(&rows[i], &b, &window);
+            add_occupancy(&rows[i], &b, &window);
+            add_tensor_share(&rows[i], launched);
+        }
+    }
+    results->devices = rows;
+    results->device_count = ok ? count : 0;
+    scratch_free(b.members);
+    return ok;
+}

@@ -1,0 +1,97 @@
+#include "ingest/analysis/devices/gpus.h"
+
+#include "ingest/base/containers/id_map.h"
+#include "ingest/base/memory/scratch.h"
+
+#include <string.h>
+
+/* The first entry of the properties with each id: the value is its index. */
+static bool index_properties(struct id_map *by_id, const struct trace *trace)
+{
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < trace->device_count; i++) {
+        const struct device_properties *entry = &trace->devices[i];
+        if ((entry->has & DEVICE_HAS_ID) != 0) {
+            struct id_slot *slot = id_map_add(by_id, entry->id);
+            ok = slot != NULL;
+            if (ok && slot->value == ID_MAP_NONE) {
+                slot->value = i;
+            }
+        }
+    }
+    return ok;
+}
+
+/* The properties of a device, once: its row is written with them. NULL: none, or given before. */
+static const struct device_properties *
+take_properties(const struct id_map *by_id, const struct trace *trace, int64_t id)
+{
+    struct id_slot *slot = id_map_find(by_id, id);
+    if (slot == NULL || slot->value == ID_MAP_NONE) {
+        return NULL;
+    }
+    const struct device_properties *found = &trace->devices[slot->value];
+    slot->value = ID_MAP_NONE;
+    return found;
+}
+
+static bool write_row(struct gpu_row *row,
+                      struct arena *arena,
+                      int64_t id,
+                      const struct device_properties *from)
+{
+    *row = (struct gpu_row){.id = id};
+    if ((from->has & DEVICE_HAS_TOTAL_MEMORY) != 0) {
+        row->memory_bytes = from->total_memory_bytes;
+        row->has |= DEVICE_SUM_HAS_MEMORY;
+    }
+    if ((from->has & DEVICE_HAS_COMPUTE_MAJOR) != 0 &&
+        (from->has & DEVICE_HAS_COMPUTE_MINOR) != 0) {
+        row->compute_major = from->compute_major;
+        row->compute_minor = from->compute_minor;
+        row->has |= DEVICE_SUM_HAS_CAPABILITY;
+    }
+    if ((from->has & DEVICE_HAS_NAME) == 0) {
+        return true;
+    }
+    row->name = arena_strndup(arena, from->name, strlen(from->name));
+    return row->name != NULL;
+}
+
+static int compare_rows(const void *left, const void *right)
+{
+    const struct gpu_row *a = left;
+    const struct gpu_row *b = right;
+    return (a->id > b->id) - (a->id < b->id);
+}
+
+bool gpus_run(struct trace_results *results, const struct selection *sel)
+{
+    const struct trace *trace = sel->trace;
+    results->device_property_count = trace->device_count;
+    bool *works = scratch_calloc(trace->track_count, sizeof *works);
+    results->gpus =
+        arena_calloc(&results->arena, (size_t)trace->device_count + 1, sizeof *results->gpus);
+    struct id_map by_id;
+    id_map_init(&by_id);
+    bool ok = works != NULL && results->gpus != NULL && index_properties(&by_id, trace);
+    const struct events_in_time work = sel->lists[LIST_DEVICE];
+    for (uint32_t i = 0; ok && i < work.count; i++) {
+        works[trace_event_track(&trace->events, work.items[i])] = true;
+    }
+    for (uint32_t t = 0; ok && trace->device_count > 0 && t < trace->track_count; t++) {
+        const struct trace_track *track = &trace->tracks[t];
+        const struct device_properties *from =
+            works[t] && track->pid_is_int ? take_properties(&by_id, trace, track->pid_int) : NULL;
+        if (from != NULL) {
+            ok = write_row(&results->gpus[results->gpu_count++], &results->arena, track->pid_int,
+                           from);
+        }
+    }
+    if (ok) {
+        qsort(results->gpus, results->gpu_count, sizeof *results->gpus, compare_rows);
+    }
+    id_map_free(&by_id);
+    scratch_free(works);
+    return ok;
+}

@@ -1,0 +1,31 @@
+#include "ingest/analysis/classify/times.h"
+#include "ingest/analysis/devices/devices.h"
+
+void launched_time_add(struct launched_time *launched,
+                       struct selection *sel,
+                       uint16_t node_flags,
+                       uint32_t kernel_event)
+{
+    if ((node_flags & OP_REAL) == 0) {
+        return;
+    }
+    int64_t duration = times_duration(sel, kernel_event);
+    bool is_bottom_eligible = (node_flags & OP_TC) != 0 && (node_flags & OP_ELIGIBLE_BELOW) == 0;
+    launched->has_kernels = true;
+    launched->total = ns_add(launched->total, duration);
+    if (is_bottom_eligible) {
+        launched->bottom_eligible = ns_add(launched->bottom_eligible, duration);
+    }
+    int64_t id = kernel_device(sel->trace, kernel_event);
+    if (id < 0 || id >= KERNEL_DEVICES) {
+        return;
+    }
+    uint32_t name_flags = names_kernel_flags(&sel->names, sel->name[kernel_event]);
+    launched->device[id] = ns_add(launched->device[id], duration);
+    if (name_flags & NAME_TC_KERNEL) {
+        launched->device_tc[id] = ns_add(launched->device_tc[id], duration);
+    }
+    if (name_flags & NAME_TENSOR_KERNEL) {
+        launched->device_tensor[id] = ns_add(launched->device_tensor[id], duration);
+    }
+}

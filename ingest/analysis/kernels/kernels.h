@@ -1,0 +1,68 @@
+/* Kernels by name [TB-12a], in the order of [TB-18]. */
+#ifndef KS_ANALYSIS_KERNELS_KERNELS_H
+#define KS_ANALYSIS_KERNELS_KERNELS_H
+
+#include "ingest/analysis/classify/select.h"
+#include "ingest/analysis/classify/texts.h"
+#include "ingest/base/attr.h"
+#include "ingest/model/results/results.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define KERNEL_DEVICES 64 /* valid device ids: 0 .. 63 */
+
+/* All kernel events in order of time. */
+struct kernels {
+    const struct selection *sel;
+    uint32_t *events;
+    uint32_t count;
+};
+
+bool kernels_collect(struct kernels *kernels, const struct selection *sel) KS_MUST_USE;
+void kernels_free(struct kernels *kernels);
+
+/* By end, equal ends as they stand: those of one stream come so. False without memory. */
+bool kernels_sort_by_end(uint32_t *events, uint32_t count, const struct selection *sel) KS_MUST_USE;
+
+/* NULL: the kernel has none. */
+static inline const struct kernel_args *kernel_args_of(const struct trace *trace, uint32_t event)
+{
+    uint32_t args = trace->events.args[event];
+    return args == TRACE_NO_ARGS ? NULL : &trace->kernel_args[args];
+}
+
+/* Arguments of a kernel; missing ones are NaN or TRACE_NO_ID. */
+static inline int64_t kernel_device(const struct trace *trace, uint32_t event)
+{
+    const struct kernel_args *args = kernel_args_of(trace, event);
+    return args == NULL ? TRACE_NO_ID : args->device;
+}
+
+static inline double kernel_blocks_per_sm(const struct trace *trace, uint32_t event)
+{
+    const struct kernel_args *args = kernel_args_of(trace, event);
+    return args == NULL ? (double)NAN : args->blocks_per_sm;
+}
+
+static inline double kernel_occupancy_pct(const struct trace *trace, uint32_t event)
+{
+    const struct kernel_args *args = kernel_args_of(trace, event);
+    return args == NULL ? (double)NAN : args->occupancy_pct;
+}
+
+/* Fills results.kernels in the plugin's order, tc_pie_used, tensor_pie_used, has_blocks_per_sm and
+ * has_occupancy:
+ *
+ *     mean(x) = pairwise Σ x·dur / pairwise Σ dur, in microseconds, missing x = 0; 0 when Σ dur = 0
+ * (12.1) pie     = pairwise Σ total of Tensor Core rows / pairwise Σ total, in the order of the
+ * rows      (12.2)
+ *
+ * False without memory. */
+bool kernels_run(struct trace_results *results,
+                 struct texts *texts,
+                 struct names *names,
+                 const struct kernels *kernels) KS_MUST_USE;
+
+#endif

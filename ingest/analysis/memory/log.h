@@ -1,0 +1,25 @@
+/* Places memory records in the call tree [TB-13a] [TB-13b] and pairs releases with allocations
+ * [TB-13e] [TB-13.5b]. */
+#ifndef KS_ANALYSIS_MEMORY_LOG_H
+#define KS_ANALYSIS_MEMORY_LOG_H
+
+#include "ingest/analysis/call_tree/rows.h"
+#include "ingest/analysis/classify/select.h"
+#include "ingest/base/attr.h"
+#include "ingest/base/memory/arena.h"
+#include "ingest/model/memory_log.h"
+
+#include <stdbool.h>
+
+/* `*out` lies in `arena`; NULL for a trace without memory records. What the records themselves say
+ * is told by its source, which refers to `sel` until memory_log_write. Of the tree only the threads
+ * are looked at, the rest is asked of its rows. False without memory. */
+bool memory_log_build(struct memory_log **out,
+                      struct arena *arena,
+                      const struct selection *sel,
+                      const struct call_tree *tree,
+                      const struct call_rows *rows) KS_MUST_USE;
+/* All columns as arrays, in `arena`. NULL is allowed. False without memory. */
+bool memory_log_write(struct memory_log *log, struct arena *arena) KS_MUST_USE;
+
+#endif

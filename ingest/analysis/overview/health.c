@@ -1,0 +1,104 @@
+#include "ingest/analysis/overview/health.h"
+
+#include <string.h>
+
+/* ---- views ---- */
+
+void health_find_views(struct trace_results *results, const struct selection *sel)
+{
+    results->views = 1u << VIEW_OVERVIEW | 1u << VIEW_OPERATOR | 1u << VIEW_TRACE;
+    results->views |= results->has_kernel ? 1u << VIEW_KERNEL : 0;
+    results->views |= sel->type_count[TYPE_MEMORY] > 0 ? 1u << VIEW_MEMORY : 0;
+    if (results->module_count > 0) {
+        results->views |= 1u << (sel->lightning ? VIEW_LIGHTNING : VIEW_MODULE);
+    }
+}
+
+/* ---- environment ---- */
+
+static const char *copy(struct arena *arena, const char *text)
+{
+    return arena_strndup(arena, text, strlen(text));
+}
+
+bool health_copy_environment(struct trace_results *results, const struct trace *trace)
+{
+    struct environment_row *rows = arena_calloc(&results->arena, trace->meta_count, sizeof *rows);
+    if (rows == NULL) {
+        return false;
+    }
+    for (uint32_t i = 0; i < trace->meta_count; i++) {
+        const char *value = trace->meta[i].value == NULL ? "" : trace->meta[i].value;
+        rows[i].name = copy(&results->arena, trace->meta[i].key);
+        rows[i].value = copy(&results->arena, value);
+        if (rows[i].name == NULL || rows[i].value == NULL) {
+            return false;
+        }
+    }
+    results->environment = rows;
+    results->environment_count = trace->meta_count;
+    return true;
+}
+
+/* ---- what is missing ---- */
+
+enum missing {
+    NO_STEPS,
+    NO_KERNELS,
+    NO_SHAPES,
+    NO_STACKS,
+    NO_MODULES,
+    NO_MEMORY,
+    NO_COMMUNICATION,
+    MISSING_COUNT
+};
+
+static const struct missing_row MISSING[MISSING_COUNT] = {
+    [NO_STEPS] = {"steps", "No ProfilerStep# events: the whole recording counts as one step.",
+                  "schedule=torch.profiler.schedule(wait=1, warmup=1, active=3), and prof.step() "
+                  "once a step"},
+    [NO_KERNELS] = {"kernels", "No work on a device was recorded.",
+                    "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]"},
+    [NO_SHAPES] = {"shapes", "No operator has input shapes.", "record_shapes=True"},
+    [NO_STACKS] = {"call_stacks", "No operator has a call stack.", "with_stack=True"},
+    [NO_MODULES] = {"modules", "No module calls were recorded.",
+                    "with_stack=True, with_modules=True"},
+    [NO_MEMORY] = {"memory", "No [memory] records.", "profile_memory=True"},
+    [NO_COMMUNICATION] = {"distributed", "No collective operations were recorded.",
+                          "a trace of each process of a torch.distributed run"},
+};
+
+static bool has_shapes(const struct trace_results *results)
+{
+    for (size_t i = 0; i < results->operator_count[OPERATOR_BY_NAME_SHAPE]; i++) {
+        const char *shape = results->operators[OPERATOR_BY_NAME_SHAPE][i].input_shape;
+        if (strcmp(shape, "[]") != 0 && strcmp(shape, "None") != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool health_find_missing(struct trace_results *results, const struct selection *sel)
+{
+    const bool is_missing[MISSING_COUNT] = {
+        [NO_STEPS] = !results->has_profiler_steps,
+        [NO_KERNELS] = sel->type_count[TYPE_KERNEL] == 0,
+        [NO_SHAPES] = !has_shapes(results),
+        [NO_STACKS] = results->operator_count[OPERATOR_BY_NAME_STACK] == 0 &&
+                      sel->type_count[TYPE_PYTHON_FUNCTION] == 0,
+        [NO_MODULES] = (results->views & (1u << VIEW_MODULE | 1u << VIEW_LIGHTNING)) == 0,
+        [NO_MEMORY] = sel->type_count[TYPE_MEMORY] == 0,
+        [NO_COMMUNICATION] = !results->has_communication && results->collective_count == 0,
+    };
+    results->missing = arena_calloc(&results->arena, MISSING_COUNT, sizeof *results->missing);
+    if (results->missing == NULL) {
+        return false;
+    }
+    for (int i = 0; i < MISSING_COUNT; i++) {
+        if (is_missing[i]) {
+            results->missing[results->missing_count++] = MISSING[i];
+        }
+    }
+    return true;
+}

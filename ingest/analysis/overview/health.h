@@ -1,0 +1,23 @@
+/* What a trace can show and what it lacks: the plugin's views, the environment table, and the
+ * profiler options that would have recorded what is missing. */
+#ifndef KS_ANALYSIS_OVERVIEW_HEALTH_H
+#define KS_ANALYSIS_OVERVIEW_HEALTH_H
+
+#include "ingest/analysis/classify/select.h"
+#include "ingest/analysis/classify/texts.h"
+#include "ingest/base/attr.h"
+#include "ingest/model/results/results.h"
+
+#include <stdbool.h>
+
+/* Sets results.views: Kernel when has_kernel, Memory with a memory event, Module (in Lightning
+ * traces Lightning) when modules_run found any: the hierarchy of [TB-14a] has a root. */
+void health_find_views(struct trace_results *results, const struct selection *sel);
+
+/* Fills results.environment from the trace's metadata. False without memory. */
+bool health_copy_environment(struct trace_results *results, const struct trace *trace) KS_MUST_USE;
+
+/* Fills results.missing from the other results. False without memory. */
+bool health_find_missing(struct trace_results *results, const struct selection *sel) KS_MUST_USE;
+
+#endif

@@ -1,0 +1,327 @@
+#include "ingest/analysis/overview/recommend.h"
+
+#include "ingest/base/containers/id_map.h"
+#include "ingest/base/memory/scratch.h"
+#include "ingest/base/ns.h"
+#include "ingest/base/text/buf.h"
+#include "ingest/base/text/num.h"
+
+#define RECOMMENDATIONS_MAX 7
+#define TEXT_MAX_BYTES ((size_t)4096)
+#define GIB 1073741824.0
+
+#define LOADER_SHARE 0.05
+#define COMMUNICATION_SHARE 0.1
+#define UTILISATION_LOW 0.5
+#define MEMORY_FULL 0.9
+#define TENSOR_CORE_MAJOR 7
+
+struct advice {
+    struct trace_results *results;
+    const struct selection *sel;
+    const struct kernels *kernels;
+    const struct launched_time *launched;
+    struct buf text; /* of the recommendation at work */
+};
+
+/* Average time of a role as a share of the average step. */
+static double share_of(const struct trace_results *results, enum role role)
+{
+    double count = (double)results->step_count;
+    int64_t cost_ns = 0;
+    int64_t total_ns = 0;
+    for (size_t i = 0; i < results->step_count; i++) {
+        const struct step_row *step = &results->steps[i];
+        cost_ns = ns_add(cost_ns, step->cost_ns[role]);
+        total_ns = ns_add(total_ns, ns_sub(step->end_ns, step->start_ns));
+    }
+    bool has_time = !results->steps_undefined && total_ns != 0;
+    return has_time ? (ns_to_us(cost_ns) / count) / (ns_to_us(total_ns) / count) : 0.0;
+}
+
+static void advise_loader(struct advice *a)
+{
+    double share = share_of(a->results, ROLE_DATALOADER);
+    if (share > LOADER_SHARE) {
+        buf_printf(
+            &a->text,
+            "Loading input takes %.1f%% of the step time. More DataLoader workers (num_workers) "
+            "load while the model computes.",
+            100 * share);
+    }
+}
+
+/* Processes of device events: the plugin takes them for devices [TB-4a] [TB-9b]. */
+static bool count_used_devices(const struct selection *sel, uint32_t *count)
+{
+    const struct trace *trace = sel->trace;
+    bool *is_used = scratch_calloc(trace->track_count, sizeof *is_used);
+    struct id_map pids;
+    id_map_init(&pids);
+    bool ok = is_used != NULL;
+    const struct events_in_time work = sel->lists[LIST_DEVICE];
+    for (uint32_t i = 0; ok && i < work.count; i++) {
+        is_used[trace_event_track(&trace->events, work.items[i])] = true;
+    }
+    for (uint32_t i = 0; ok && i < trace->track_count; i++) {
+        int64_t pid = (int64_t)trace->tracks[i].pid_text * 2 + trace->tracks[i].pid_is_text;
+        ok = !is_used[i] || id_map_add(&pids, pid) != NULL;
+    }
+    *count = pids.count;
+    id_map_free(&pids);
+    scratch_free(is_used);
+    return ok;
+}
+
+static bool advise_data_parallel(struct advice *a)
+{
+    uint32_t used = 0;
+    if ((a->sel->seen_names & NAME_DP) == 0) {
+        return true;
+    }
+    if (!count_used_devices(a->sel, &used)) {
+        return false;
+    }
+    if (used > 1) {
+        buf_puts(
+            &a->text,
+            "DataParallel drives several devices from one process. DistributedDataParallel, with a "
+            "process a device, is faster.");
+    }
+    return true;
+}
+
+/* Capability major.minor, read as a decimal number, is at least 3.5 [TB-9c]. */
+static bool knows_nccl(const struct device_properties *device)
+{
+    bool is_known = (device->has & DEVICE_HAS_COMPUTE_MAJOR) != 0 &&
+                    (device->has & DEVICE_HAS_COMPUTE_MINOR) != 0;
+    int64_t tenths = device->compute_minor;
+    while (tenths >= 10) {
+        tenths /= 10;
+    }
+    return is_known && (device->compute_major > 3 || (device->compute_major == 3 && tenths >= 5));
+}
+
+static void advise_nccl(struct advice *a)
+{
+    const struct trace *trace = a->sel->trace;
+    if ((a->sel->seen_names & NAME_DDP) == 0 || (a->sel->seen_names & NAME_NCCL) != 0) {
+        return;
+    }
+    for (uint32_t i = 0; i < trace->device_count; i++) {
+        if (knows_nccl(&trace->devices[i])) {
+            buf_puts(&a->text, "DistributedDataParallel runs without NCCL. On these devices the "
+                               "nccl backend is the "
+                               "fastest one.");
+            return;
+        }
+    }
+}
+
+static void advise_communication(struct advice *a)
+{
+    double share = share_of(a->results, ROLE_COMMUNICATION);
+    if (share > COMMUNICATION_SHARE) {
+        buf_printf(
+            &a->text,
+            "Communication takes %.1f%% of the step time. Compressing gradients, accumulating them "
+            "over several batches, or larger batches make it less; accumulation changes the "
+            "effective batch size, so watch convergence.",
+            100 * share);
+    }
+}
+
+/* The plugin joins the last id with "and " and no space before it; its answers say `0and 1`, and so
+ * do ours [TB-9e]. The verb follows the length of the list's text. */
+static void advise_utilisation(struct advice *a)
+{
+    uint32_t low_count = 0;
+    uint32_t seen = 0;
+    struct buf ids;
+    for (size_t i = 0; i < a->results->device_count; i++) {
+        low_count += a->results->devices[i].utilisation < UTILISATION_LOW;
+    }
+    if (low_count == 0) {
+        return;
+    }
+    buf_init(&ids, TEXT_MAX_BYTES);
+    for (size_t i = 0; i < a->results->device_count; i++) {
+        const struct device_row *device = &a->results->devices[i];
+        if (!(device->utilisation < UTILISATION_LOW)) {
+            continue;
+        }
+        bool is_last = ++seen == low_count;
+        const char *separator = seen == 1 ? "" : is_last ? "and " : ", ";
+        buf_printf(&ids, "%s%lld", separator, (long long)device->id);
+    }
+    buf_printf(
+        &a->text,
+        "%s %s %s low utilization. A larger batch gives the device more to do at once; watch "
+        "convergence.",
+        a->sel->mlu ? "MLU" : "GPU", ids.ptr, ids.len == 1 ? "has" : "have");
+    a->text.failed = a->text.failed || ids.failed;
+    buf_free(&ids);
+}
+
+static bool has_tc_time(const struct trace_results *results)
+{
+    for (size_t i = 0; i < results->kernel_count; i++) {
+        if (results->kernels[i].tc_used && results->kernels[i].total_ns > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void advise_tensor_cores(struct advice *a)
+{
+    const struct trace *trace = a->sel->trace;
+    bool is_capable = trace->device_count > 0 &&
+                      (trace->devices[0].has & DEVICE_HAS_COMPUTE_MAJOR) != 0 &&
+                      trace->devices[0].compute_major >= TENSOR_CORE_MAJOR;
+    double eligible = (double)a->launched->bottom_eligible;
+    double total = (double)a->launched->total;
+    if (!is_capable || a->kernels->count == 0 || has_tc_time(a->results) || eligible <= 0 ||
+        total <= 0) {
+        return;
+    }
+    buf_printf(&a->text,
+               "%.0f%% of the kernel time is launched by operators that could use Tensor Cores, "
+               "and none does. "
+               "Automatic mixed precision (torch.autocast) lets them.",
+               num_round(100 * eligible / total));
+}
+
+/* ---- rule 7: peaks by device id, in the order of their first record [TB-9.2] ---- */
+
+struct peaks {
+    struct id_map by_id;
+    int64_t *ids;
+    int64_t *bytes;
+    size_t ids_cap;
+    size_t bytes_cap;
+};
+
+static bool add_peak(struct peaks *peaks, const struct memory_args *record)
+{
+    uint32_t known = peaks->by_id.count;
+    const struct id_slot *slot = id_map_add(&peaks->by_id, record->device_id);
+    if (slot == NULL) {
+        return false;
+    }
+    if (slot->index == known) {
+        int64_t *ids = scratch_grow(peaks->ids, known, &peaks->ids_cap, sizeof *ids);
+        peaks->ids = ids == NULL ? peaks->ids : ids;
+        int64_t *bytes = scratch_grow(peaks->bytes, known, &peaks->bytes_cap, sizeof *bytes);
+        peaks->bytes = bytes == NULL ? peaks->bytes : bytes;
+        if (ids == NULL || bytes == NULL) {
+            return false;
+        }
+        ids[known] = record->device_id;
+        bytes[known] = 0;
+    }
+    peaks->bytes[slot->index] = ns_max(peaks->bytes[slot->index], record->total_allocated_bytes);
+    return true;
+}
+
+static bool find_peaks(struct peaks *peaks, const struct selection *sel)
+{
+    const uint32_t wanted = MEMORY_HAS_ALLOCATED | MEMORY_HAS_DEVICE_ID;
+    const struct events_in_time records = sel->lists[LIST_MEMORY];
+    for (uint32_t i = 0; i < records.count; i++) {
+        uint32_t args = sel->trace->events.args[records.items[i]];
+        if (args == TRACE_NO_ARGS) {
+            continue;
+        }
+        const struct memory_args *record = &sel->trace->memory_args[args];
+        if ((record->has & wanted) == wanted && !add_peak(peaks, record)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* deviceProperties[id] as Python counts: negative from the end [TB-9.2]. */
+static const struct device_properties *properties_at(const struct trace *trace, int64_t id)
+{
+    int64_t at = id < 0 ? id + trace->device_count : id;
+    return at >= 0 && at < trace->device_count ? &trace->devices[at] : NULL;
+}
+
+static void advise_memory_of(struct advice *a, const struct peaks *peaks)
+{
+    for (uint32_t i = 0; i < peaks->by_id.count; i++) {
+        const struct device_properties *device = properties_at(a->sel->trace, peaks->ids[i]);
+        if (device == NULL || (device->has & DEVICE_HAS_TOTAL_MEMORY) == 0) {
+            continue;
+        }
+        double capacity = (double)device->total_memory_bytes;
+        double peak = (double)peaks->bytes[i];
+        if (peak > MEMORY_FULL * capacity) {
+            buf_printf(
+                &a->text,
+                "Memory is nearly full: %.1f%% of %.1fGB on GPU%lld at the peak. Checkpointing "
+                "activations or automatic mixed precision makes room for larger batches.",
+                100 * peak / capacity, capacity / GIB, (long long)peaks->ids[i]);
+            return;
+        }
+    }
+}
+
+static bool advise_memory(struct advice *a)
+{
+    struct peaks peaks = {0};
+    id_map_init(&peaks.by_id);
+    bool ok = a->sel->trace->device_count == 0 || find_peaks(&peaks, a->sel);
+    if (ok) {
+        advise_memory_of(a, &peaks);
+    }
+    id_map_free(&peaks.by_id);
+    scratch_free(peaks.ids);
+    scratch_free(peaks.bytes);
+    return ok;
+}
+
+/* Ends the recommendation at work, when there is one. */
+static bool finish(struct advice *a, const char *code)
+{
+    if (a->text.failed) {
+        return false;
+    }
+    if (a->text.len == 0) {
+        return true;
+    }
+    struct trace_results *results = a->results;
+    char *text = arena_strndup(&results->arena, a->text.ptr, a->text.len);
+    buf_clear(&a->text);
+    results->recommendations[results->recommendation_count++] =
+        (struct recommendation_row){code, text};
+    return text != NULL;
+}
+
+bool recommend_run(struct trace_results *results,
+                   const struct selection *sel,
+                   const struct kernels *kernels,
+                   const struct launched_time *launched)
+{
+    struct advice a = {.results = results, .sel = sel, .kernels = kernels, .launched = launched};
+    results->recommendations =
+        arena_calloc(&results->arena, RECOMMENDATIONS_MAX, sizeof *results->recommendations);
+    if (results->recommendations == NULL) {
+        return false;
+    }
+    buf_init(&a.text, TEXT_MAX_BYTES);
+    advise_loader(&a);
+    bool ok = finish(&a, "dataloader") && advise_data_parallel(&a) && finish(&a, "data_parallel");
+    advise_nccl(&a);
+    ok = ok && finish(&a, "nccl");
+    advise_communication(&a);
+    ok = ok && finish(&a, "communication");
+    advise_utilisation(&a);
+    ok = ok && finish(&a, "utilisation");
+    advise_tensor_cores(&a);
+    ok = ok && finish(&a, "tensor_cores") && advise_memory(&a) && finish(&a, "memory");
+    buf_free(&a.text);
+    return ok;
+}

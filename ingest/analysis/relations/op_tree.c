@@ -1,0 +1,276 @@
+#include "ingest/analysis/relations/op_tree.h"
+
+#include "ingest/analysis/util/sort.h"
+#include "ingest/base/memory/scratch.h"
+
+#define INSERTION_RUN 16
+
+/* ---- order within a thread: by (start, -end), where the nodes come in order of start ---- */
+
+static int longest_first(uint32_t a, uint32_t b, const struct selection *sel)
+{
+    int64_t end_a = times_end_key(sel, a);
+    int64_t end_b = times_end_key(sel, b);
+    return (end_a < end_b) - (end_a > end_b);
+}
+
+struct run_order {
+    const struct selection *sel;
+    const struct op_node *nodes;
+};
+
+static int longest_node_first(uint32_t a, uint32_t b, const void *ctx)
+{
+    const struct run_order *run = ctx;
+    return longest_first(run->nodes[a].event, run->nodes[b].event, run->sel);
+}
+
+static bool order_long_run(struct op_node *nodes, uint32_t count, const struct selection *sel)
+{
+    const struct run_order run = {sel, nodes};
+    uint32_t *order = scratch_alloc(count, sizeof *order);
+    struct op_node *copy = scratch_alloc(count, sizeof *copy);
+    bool ok = order != NULL && copy != NULL;
+    for (uint32_t i = 0; ok && i < count; i++) {
+        order[i] = i;
+    }
+    ok = ok && sort_stable(order, count, longest_node_first, &run);
+    if (ok) {
+        memcpy(copy, nodes, count * sizeof *copy);
+        for (uint32_t i = 0; i < count; i++) {
+            nodes[i] = copy[order[i]];
+        }
+    }
+    scratch_free(order);
+    scratch_free(copy);
+    return ok;
+}
+
+/* Nodes with the same start. */
+static bool order_run(struct op_node *nodes, uint32_t count, const struct selection *sel)
+{
+    if (count > INSERTION_RUN) {
+        return order_long_run(nodes, count, sel);
+    }
+    for (uint32_t i = 1; i < count; i++) {
+        struct op_node node = nodes[i];
+        uint32_t j = i;
+        while (j > 0 && longest_first(node.event, nodes[j - 1].event, sel) < 0) {
+            nodes[j] = nodes[j - 1];
+            j--;
+        }
+        nodes[j] = node;
+    }
+    return true;
+}
+
+/* ---- nesting ---- */
+
+struct nesting {
+    struct op_tree *tree;
+    uint32_t top; /* the innermost node that is still running, OP_NO_NODE */
+    int64_t top_end_key;
+    uint32_t at; /* where the next node goes: nodes that are left out leave no gap */
+    bool may_melt;
+};
+
+/* The first node with an external id, in order of time, takes all its runtimes. Modules have no id,
+ * so that the first node without one, a module perhaps, takes those without [TB-5.7], unless
+ * attribution.h has a better answer. */
+static void give_runtimes(struct op_tree *tree, struct op_node *node)
+{
+    int64_t id = node->class == OP_MODULE
+                     ? TRACE_NO_ID
+                     : trace_external_id(&tree->sel->trace->events, node->event);
+    uint32_t *list = id_index_find(&tree->lists.by_external_id, id);
+    if (list == NULL) {
+        return;
+    }
+    uint32_t given = *list;
+    *list = RUNTIME_LIST_NONE;
+    if (KS_UNLIKELY(id == TRACE_NO_ID) && tree->attribution->has_no_id != NULL) {
+        tree->attribution->differs |= given != RUNTIME_LIST_NONE;
+    } else {
+        node->runtimes = given;
+    }
+}
+
+/* Closes what has ended at a time. */
+static inline void close_ended(struct nesting *n, int64_t start_key)
+{
+    struct op_node *nodes = n->tree->nodes;
+    while (n->top != OP_NO_NODE && start_key >= n->top_end_key) {
+        nodes[n->top].end = n->at;
+        n->top = nodes[n->top].parent;
+        n->top_end_key = n->top == OP_NO_NODE ? 0 : op_node_end_key(n->tree, n->top);
+    }
+}
+
+/* A node that begins inside another and ends after it has no place: it is left out [TB-5a]. */
+static void nest_node(struct nesting *n, uint32_t i, int64_t start_key, struct warnings *warnings)
+{
+    struct op_tree *tree = n->tree;
+    struct op_node node = tree->nodes[i];
+    int64_t end_key = times_end_key(tree->sel, node.event);
+    close_ended(n, start_key);
+    if (n->top != OP_NO_NODE && end_key > n->top_end_key) {
+        warning_add(warnings, WARN_OVERLAP, WARNING_NO_OFFSET);
+        return;
+    }
+    bool is_first_child = n->top != OP_NO_NODE && n->top + 1 == n->at;
+    n->may_melt |= is_first_child && tree->sel->name[node.event] == op_node_name(tree, n->top);
+    node.parent = n->top;
+    tree->nodes[n->at] = node;
+    n->top = n->at++;
+    n->top_end_key = end_key;
+}
+
+/* Nodes that start together at a time. */
+struct node_run {
+    uint32_t begin;
+    uint32_t end;
+    int64_t start_key;
+};
+
+static struct node_run run_from(const struct op_tree *tree, uint32_t begin, uint32_t end)
+{
+    struct node_run run = {begin, begin + 1, op_node_start_key(tree, begin)};
+    while (run.end < end && op_node_start_key(tree, run.end) == run.start_key) {
+        run.end++;
+    }
+    return run;
+}
+
+/* False without memory. `*may_melt`: some node and its first child have the same name. */
+static bool nest_thread(struct op_tree *tree,
+                        struct op_thread *thread,
+                        struct warnings *warnings,
+                        bool *may_melt)
+{
+    struct nesting n = {.tree = tree, .top = OP_NO_NODE, .at = thread->first};
+    for (uint32_t i = thread->first; i < thread->end;) {
+        struct node_run run = run_from(tree, i, thread->end);
+        for (; i < run.end; i++) {
+            give_runtimes(tree, &tree->nodes[i]);
+        }
+        uint32_t count = run.end - run.begin;
+        if (count > 1 && !order_run(tree->nodes + run.begin, count, tree->sel)) {
+            return false;
+        }
+        for (uint32_t node = run.begin; node < run.end; node++) {
+            nest_node(&n, node, run.start_key, warnings);
+        }
+    }
+    close_ended(&n, INT64_MAX);
+    thread->end = n.at;
+    *may_melt = n.may_melt;
+    return true;
+}
+
+/* ---- duplicates: an operator whose only child has its name takes over what the child has ---- */
+
+static bool is_duplicate(const struct op_tree *tree, uint32_t node)
+{
+    uint32_t parent = tree->nodes[node].parent;
+    if (parent == OP_NO_NODE) {
+        return false;
+    }
+    const struct op_node *child = &tree->nodes[node];
+    const struct op_node *owner = &tree->nodes[parent];
+    bool is_only_child = node == parent + 1 && child->end == owner->end;
+    return is_only_child && child->type == TYPE_OPERATOR && owner->type == TYPE_OPERATOR &&
+           op_node_name(tree, node) == op_node_name(tree, parent);
+}
+
+/* Puts the future index of each node into its rank and that of its parent into the parent; a
+ * duplicate gets the index of the node it melts into. Answers the end of the nodes that stay. */
+static uint32_t number_kept(struct op_tree *tree, const struct op_thread *thread)
+{
+    uint32_t kept = thread->first;
+    for (uint32_t i = thread->first; i < thread->end; i++) {
+        struct op_node *node = &tree->nodes[i];
+        uint32_t parent = node->parent == OP_NO_NODE ? OP_NO_NODE : tree->nodes[node->parent].rank;
+        if (is_duplicate(tree, i)) {
+            node->flags |= OP_DUPLICATE;
+            node->rank = parent;
+        } else {
+            node->rank = kept++;
+        }
+        node->parent = parent;
+    }
+    return kept;
+}
+
+/* Children and runtimes of a duplicate go to the node before it; that node's own runtimes are
+ * dropped [TB-5c]. */
+static void melt_duplicates(struct op_tree *tree, struct op_thread *thread)
+{
+    uint32_t kept_end = number_kept(tree, thread);
+    for (uint32_t i = thread->first; i < thread->end; i++) {
+        struct op_node node = tree->nodes[i];
+        if (node.flags & OP_DUPLICATE) {
+            tree->nodes[node.rank].runtimes = node.runtimes;
+            continue;
+        }
+        /* The node behind a subtree is never a duplicate: those follow their parent at once. */
+        node.end = node.end < thread->end ? tree->nodes[node.end].rank : kept_end;
+        tree->nodes[node.rank] = node;
+    }
+    thread->end = kept_end;
+}
+
+static void set_root_bounds(const struct op_tree *tree, struct op_thread *thread)
+{
+    if (thread->first == thread->end) {
+        return;
+    }
+    thread->start = times_start(tree->sel, tree->nodes[thread->first].event);
+    thread->start_key = op_node_start_key(tree, thread->first);
+    for (uint32_t i = thread->first; i < thread->end; i = tree->nodes[i].end) {
+        thread->end_time = times_end(tree->sel, tree->nodes[i].event);
+        thread->end_key = op_node_end_key(tree, i);
+    }
+}
+
+bool op_tree_build(struct op_tree *tree,
+                   struct selection *sel,
+                   const struct links *links,
+                   struct attribution *attribution,
+                   struct warnings *warnings)
+{
+    *tree = (struct op_tree){
+        .sel = sel, .links = links, .attribution = attribution, .zero_owner = OP_NO_NODE};
+    /* The lists last: what finds the nodes is gone by then. */
+    if (!op_threads_fill(tree, warnings) ||
+        !runtime_lists_build(&tree->lists, attribution, links, sel) ||
+        !op_threads_give_zero(tree)) {
+        return false;
+    }
+    for (uint32_t t = 0; t < tree->thread_count; t++) {
+        struct op_thread *thread = &tree->threads[t];
+        bool may_melt = false;
+        if (!nest_thread(tree, thread, warnings, &may_melt)) {
+            return false;
+        }
+        if (may_melt) {
+            melt_duplicates(tree, thread);
+        }
+        set_root_bounds(tree, thread);
+    }
+    bool ok = attribution_give(attribution, tree);
+    runtime_lists_close(&tree->lists);
+    return ok && op_tree_add_stats(tree);
+}
+
+void op_tree_free(struct op_tree *tree)
+{
+    runtime_lists_free(&tree->lists);
+    scratch_free(tree->nodes);
+    scratch_free(tree->threads);
+    scratch_free(tree->track_thread);
+    scratch_free(tree->zero_first);
+    scratch_free(tree->zero);
+    scratch_free(tree->sums);
+    scratch_free(tree->host_self);
+    *tree = (struct op_tree){0};
+}

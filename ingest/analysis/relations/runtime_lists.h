@@ -1,0 +1,41 @@
+/* Runtime calls by external id: the list that an operator with that id owns [TB-4b] [TB-4d]. */
+#ifndef KS_ANALYSIS_RELATIONS_RUNTIME_LISTS_H
+#define KS_ANALYSIS_RELATIONS_RUNTIME_LISTS_H
+
+#include "ingest/analysis/classify/id_index.h"
+#include "ingest/analysis/classify/select.h"
+#include "ingest/analysis/relations/attribution.h"
+#include "ingest/analysis/relations/link.h"
+#include "ingest/base/attr.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define RUNTIME_LIST_NONE UINT32_MAX
+
+/* List i holds runtimes[first[i] .. first[i + 1]), runtime numbers of struct links, sorted by
+ * (start, -end); those that begin or end at time zero stand last [TB-5d]. */
+struct runtime_lists {
+    struct id_index by_external_id; /* number of the list */
+    uint32_t *first;
+    uint32_t *runtimes;
+    uint32_t *list_of; /* by runtime; NULL when the lists are closed */
+    uint32_t count;
+    uint32_t zero_list; /* that of external id 0, or RUNTIME_LIST_NONE */
+};
+
+/* Calls that have no id by `attribution` lie in the list of TRACE_NO_ID. False without memory; must
+ * be freed in either case. */
+bool runtime_lists_build(struct runtime_lists *lists,
+                         const struct attribution *attribution,
+                         const struct links *links,
+                         const struct selection *sel) KS_MUST_USE;
+/* Makes the lists anew by `list_of` and `count`. False without memory. */
+bool runtime_lists_arrange(struct runtime_lists *lists,
+                           const struct links *links,
+                           const struct selection *sel) KS_MUST_USE;
+void runtime_lists_free(struct runtime_lists *lists);
+/* What only looks for lists and makes them goes: by_external_id and list_of. */
+void runtime_lists_close(struct runtime_lists *lists);
+
+#endif

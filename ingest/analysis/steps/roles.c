@@ -1,0 +1,116 @@
+#include "ingest/analysis/classify/times.h"
+#include "ingest/analysis/steps/steps.h"
+
+static enum role host_role(uint32_t name_flags, bool may_load)
+{
+    if (may_load && (name_flags & NAME_LOADER) != 0) {
+        return ROLE_DATALOADER;
+    }
+    return name_flags & NAME_COLLECTIVE ? ROLE_COMMUNICATION : ROLE_CPU_EXEC;
+}
+
+/* What tells collectives. */
+struct rule {
+    const struct comms *comms;
+    const bool *communicates; /* by event; NULL: `comms` tells */
+};
+
+static bool communicates(const struct rule *rule, const struct selection *sel, uint32_t event)
+{
+    if (rule->communicates != NULL) {
+        return rule->communicates[event];
+    }
+    return rule->comms->by_external_id.count != 0 && comm_has_device_event(rule->comms, sel, event);
+}
+
+static inline bool add_event(struct ranges *list, const struct selection *sel, uint32_t event)
+{
+    int64_t start = times_start(sel, event);
+    return ranges_merge(list, start, times_end(sel, event));
+}
+
+/* ROLE_COUNT: none. */
+static enum role role_of_host(const struct selection *sel, uint32_t event)
+{
+    enum event_type type = (enum event_type)sel->type[event];
+    bool has_role = type == TYPE_OPERATOR || type == TYPE_USER_ANNOTATION || type == TYPE_PYTHON;
+    return has_role ? host_role(sel->names.flags[sel->name[event]], type != TYPE_PYTHON)
+                    : ROLE_COUNT;
+}
+
+static bool add_host(struct roles *roles, const struct selection *sel)
+{
+    const struct events_in_time host = sel->lists[LIST_HOST];
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < host.count; i++) {
+        enum role role = role_of_host(sel, host.items[i]);
+        ok = role == ROLE_COUNT || add_event(&roles->by_role[role], sel, host.items[i]);
+    }
+    return ok;
+}
+
+static bool add_runtimes(struct roles *roles, const struct selection *sel)
+{
+    const struct events_in_time runtimes = sel->lists[LIST_RUNTIME];
+    struct ranges *list = &roles->by_role[ROLE_RUNTIME];
+    bool ok = ranges_reserve(list, runtimes.count);
+    for (uint32_t i = 0; ok && i < runtimes.count; i++) {
+        ok = add_event(list, sel, runtimes.items[i]);
+    }
+    return ok;
+}
+
+static enum role
+role_of_device(const struct selection *sel, const struct rule *rule, uint32_t event)
+{
+    enum event_type type = (enum event_type)sel->type[event];
+    if (type == TYPE_MEMSET) {
+        return ROLE_MEMSET;
+    }
+    enum role role = type == TYPE_KERNEL ? ROLE_KERNEL : ROLE_MEMCPY;
+    return communicates(rule, sel, event) ? ROLE_COMMUNICATION : role;
+}
+
+/* Of device and host together, each of which is in order. */
+static bool join_communication(struct roles *roles, const struct ranges *of_device)
+{
+    struct ranges of_host = roles->by_role[ROLE_COMMUNICATION];
+    bool ok = ranges_unite(&roles->by_role[ROLE_COMMUNICATION], &of_host, of_device);
+    ranges_free(&of_host);
+    return ok;
+}
+
+static bool add_devices(struct roles *roles, const struct selection *sel, const struct rule *rule)
+{
+    const struct events_in_time work = sel->lists[LIST_DEVICE];
+    struct ranges *by_role = roles->by_role;
+    struct ranges communication = {0};
+    bool ok = ranges_reserve(&by_role[ROLE_KERNEL], sel->type_count[TYPE_KERNEL]) &&
+              ranges_reserve(&by_role[ROLE_MEMCPY], sel->type_count[TYPE_MEMCPY]) &&
+              ranges_reserve(&by_role[ROLE_MEMSET], sel->type_count[TYPE_MEMSET]);
+    for (uint32_t i = 0; ok && i < work.count; i++) {
+        enum role role = role_of_device(sel, rule, work.items[i]);
+        struct ranges *list = role == ROLE_COMMUNICATION ? &communication : &by_role[role];
+        ok = add_event(list, sel, work.items[i]);
+    }
+    ok = ok && (communication.count == 0 || join_communication(roles, &communication));
+    ranges_free(&communication);
+    return ok;
+}
+
+bool roles_collect(struct roles *roles,
+                   const struct selection *sel,
+                   const struct comms *comms,
+                   const bool *by_our_rule)
+{
+    const struct rule rule = {comms, by_our_rule};
+    *roles = (struct roles){0};
+    return add_host(roles, sel) && add_runtimes(roles, sel) && add_devices(roles, sel, &rule);
+}
+
+void roles_free(struct roles *roles)
+{
+    for (int role = 0; role < ROLE_COUNT; role++) {
+        ranges_free(&roles->by_role[role]);
+    }
+}

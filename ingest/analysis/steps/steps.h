@@ -1,0 +1,54 @@
+/* Roles in time, and the profiler steps after their adjustment to device work [TB-6]. */
+#ifndef KS_ANALYSIS_STEPS_STEPS_H
+#define KS_ANALYSIS_STEPS_STEPS_H
+
+#include "ingest/analysis/classify/select.h"
+#include "ingest/analysis/relations/comm.h"
+#include "ingest/analysis/relations/link.h"
+#include "ingest/analysis/util/ranges.h"
+#include "ingest/base/attr.h"
+#include "ingest/model/results/results.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define STEP_NO_EVENT UINT32_MAX
+
+/* Merged ranges by role; ROLE_OTHER stays empty [TB-6b] [TB-6e]. */
+struct roles {
+    struct ranges by_role[ROLE_COUNT];
+};
+
+struct step {
+    uint32_t
+        event;     /* ProfilerStep event, STEP_NO_EVENT for the one step of a trace without steps */
+    int64_t start; /* ticks, see times.h */
+    int64_t end;
+    int64_t start_key; /* before the adjustment, for comparisons: see times.h */
+    int64_t end_key;
+    int64_t launches;          /* runtimes inside that started device work */
+    int64_t device_activities; /* started by them */
+};
+
+struct steps {
+    const struct selection *sel;
+    struct step *items; /* at least one */
+    uint32_t count;
+    bool undefined; /* neither steps nor host events: no bounds [TB-1.1] */
+    bool has_profiler_steps;
+};
+
+/* `communicates`: device work of collectives by our rule (comm_ours.h), by event; NULL: `comms`
+ * tells, the plugin's. False without memory; must be freed in either case. */
+bool roles_collect(struct roles *roles,
+                   const struct selection *sel,
+                   const struct comms *comms,
+                   const bool *communicates) KS_MUST_USE;
+void roles_free(struct roles *roles);
+
+bool steps_build(struct steps *steps,
+                 const struct selection *sel,
+                 const struct links *links) KS_MUST_USE;
+void steps_free(struct steps *steps);
+
+#endif

@@ -1,0 +1,246 @@
+#include "ingest/analysis/timeline/labels.h"
+
+#include "ingest/analysis/classify/names.h"
+#include "ingest/analysis/util/sort.h"
+#include "ingest/base/memory/scratch.h"
+#include "ingest/model/results/results.h"
+
+#include <string.h>
+
+#define LIGHTNING_PREFIX "[pl]["
+
+struct labelling {
+    struct timeline_labels *labels;
+    const struct timeline_items *items;
+    const bool *communicates;
+    struct names names;
+    bool lightning;
+    uint32_t *latest; /* by name: the label that it had last */
+};
+
+/* What a label was last found by: a class of events, and whether the event communicates. The same
+ * again with the same name is the same label. */
+static uint64_t origin_of(const struct labelling *l, uint32_t event)
+{
+    bool communicates = l->communicates != NULL && l->communicates[event];
+    return (uint64_t)trace_index(&l->items->trace->events.class, event) << 1 | communicates;
+}
+
+/* ---- roles ---- */
+
+/* Operators, annotations, `python` events: as the overview counts them. */
+static enum role host_role(struct labelling *l, uint32_t event, bool may_be_special)
+{
+    uint32_t name = l->items->trace->events.name[event];
+    uint32_t flags = names_flags(&l->names, name);
+    bool is_lightning =
+        may_be_special && l->lightning &&
+        strncmp(names_text(&l->names, name), LIGHTNING_PREFIX, sizeof LIGHTNING_PREFIX - 1) == 0;
+    if ((may_be_special && (flags & NAME_STEP_NUMBERED) != 0) || is_lightning) {
+        return ROLE_OTHER;
+    }
+    if (may_be_special && (flags & NAME_LOADER) != 0) {
+        return ROLE_DATALOADER;
+    }
+    return (flags & NAME_COLLECTIVE) != 0 ? ROLE_COMMUNICATION : ROLE_CPU_EXEC;
+}
+
+/* An annotation of the device is no work of the host; it spans kernels that count themselves. */
+static enum role device_annotation_role(struct labelling *l, uint32_t event)
+{
+    uint32_t flags = names_flags(&l->names, l->items->trace->events.name[event]);
+    bool is_collective = (flags & (NAME_COLLECTIVE | NAME_OUR_COLLECTIVE)) != 0;
+    return is_collective ? ROLE_COMMUNICATION : ROLE_OTHER;
+}
+
+static enum role device_role(const struct labelling *l, uint32_t event, enum role own)
+{
+    return l->communicates != NULL && l->communicates[event] ? ROLE_COMMUNICATION : own;
+}
+
+static enum role role_of(struct labelling *l, uint32_t event)
+{
+    const struct trace_events *events = &l->items->trace->events;
+    if (trace_phase(events, event) != 'X') {
+        return ROLE_OTHER;
+    }
+    switch (trace_kind(events, event)) {
+    case EVENT_KERNEL:
+        return device_role(l, event, ROLE_KERNEL);
+    case EVENT_MEMCPY:
+        return device_role(l, event, ROLE_MEMCPY);
+    case EVENT_MEMSET:
+        return ROLE_MEMSET;
+    case EVENT_RUNTIME:
+        return ROLE_RUNTIME;
+    case EVENT_OPERATOR:
+    case EVENT_USER_ANNOTATION:
+        return host_role(l, event, true);
+    case EVENT_PYTHON:
+        return host_role(l, event, false);
+    case EVENT_PYTHON_FUNCTION:
+        return ROLE_CPU_EXEC;
+    case EVENT_GPU_USER_ANNOTATION:
+        return device_annotation_role(l, event);
+    case EVENT_OTHER:
+    case EVENT_TRACE_SPAN:
+    case EVENT_MEMORY:
+    case EVENT_DRIVER:
+    case EVENT_FLOW_FWDBWD:
+    case EVENT_FLOW:
+        break;
+    }
+    return ROLE_OTHER;
+}
+
+/* ---- labels ---- */
+
+static bool add_sum(struct timeline_labels *labels, uint32_t number)
+{
+    struct timeline_label_sum *sums =
+        scratch_grow(labels->sums, number, &labels->sums_cap, sizeof *sums);
+    if (sums == NULL) {
+        return false;
+    }
+    labels->sums = sums;
+    sums[number] = (struct timeline_label_sum){.count = 0};
+    return true;
+}
+
+/* KEY_MAP_NONE without memory. */
+static uint32_t find_label(struct labelling *l, uint32_t event, uint64_t origin)
+{
+    const struct trace_events *events = &l->items->trace->events;
+    struct timeline_labels *labels = l->labels;
+    uint32_t name = events->name[event];
+    uint32_t known = labels->keys.count;
+    const struct key key = {{name, trace_category(events, event), (uint32_t)role_of(l, event), 0}};
+    uint32_t number = key_map_add(&labels->keys, key);
+    if (number == KEY_MAP_NONE || (number == known && !add_sum(labels, number))) {
+        return KEY_MAP_NONE;
+    }
+    labels->sums[number].origin = origin;
+    l->latest[name] = number;
+    return number;
+}
+
+/* The label of an event; KEY_MAP_NONE without memory. */
+static inline uint32_t number_of(struct labelling *l, uint32_t event)
+{
+    uint64_t origin = origin_of(l, event);
+    uint32_t number = l->latest[l->items->trace->events.name[event]];
+    bool is_latest = number != KEY_MAP_NONE && l->labels->sums[number].origin == origin;
+    return KS_LIKELY(is_latest) ? number : find_label(l, event, origin);
+}
+
+static bool label_events(struct labelling *l)
+{
+    const struct trace *trace = l->items->trace;
+    struct timeline_labels *labels = l->labels;
+    uint32_t row = 0;
+    for (uint32_t event = 0; event < trace->events.count; event++) {
+        enum item_class class = timeline_class(l->items, event);
+        if (class == ITEM_COUNTER) {
+            while (row < trace->counter_count && trace->counters[row].event < event) {
+                row++;
+            }
+            l->items->by_event[event] = row;
+        } else if (class == ITEM_SLICE || class == ITEM_INSTANT) {
+            uint32_t number = number_of(l, event);
+            if (number == KEY_MAP_NONE) {
+                return false;
+            }
+            int64_t dur_ns = class == ITEM_INSTANT ? 0
+                                                   : ns_sub(timeline_end_ns(l->items, event),
+                                                            trace->events.ts_ns[event]);
+            struct timeline_label_sum *sum = &labels->sums[number];
+            l->items->by_event[event] = number;
+            sum->count++;
+            sum->total_ns = ns_add(sum->total_ns, dur_ns);
+        } else if (class == ITEM_FLOW) {
+            l->items->by_event[event] = TIMELINE_NO_EVENT;
+        }
+    }
+    return true;
+}
+
+static int by_count(uint32_t a, uint32_t b, const void *ctx)
+{
+    const struct timeline_label_sum *sums = ctx;
+    return (sums[a].count < sums[b].count) - (sums[a].count > sums[b].count);
+}
+
+static bool rank_labels(struct timeline_labels *labels)
+{
+    uint32_t count = labels->keys.count;
+    uint32_t *order = scratch_alloc(count, sizeof *order);
+    labels->rank = scratch_alloc(count, sizeof *labels->rank);
+    bool ok = order != NULL && labels->rank != NULL;
+    for (uint32_t i = 0; ok && i < count; i++) {
+        order[i] = i;
+    }
+    ok = ok && sort_stable(order, count, by_count, labels->sums);
+    for (uint32_t i = 0; ok && i < count; i++) {
+        labels->rank[order[i]] = i;
+    }
+    scratch_free(order);
+    return ok;
+}
+
+bool timeline_labels_find(struct timeline_labels *labels,
+                          const struct timeline_items *items,
+                          const bool *communicates)
+{
+    const struct trace *trace = items->trace;
+    struct labelling l = {.labels = labels, .items = items, .communicates = communicates};
+    l.lightning = trace->framework != NULL && strcmp(trace->framework, "pytorch-lightning") == 0;
+    *labels = (struct timeline_labels){0};
+    key_map_init(&labels->keys);
+    l.latest = scratch_none(strtab_count(trace->strings));
+    bool ok = l.latest != NULL && names_init(&l.names, trace->strings) && label_events(&l) &&
+              rank_labels(labels);
+    names_free(&l.names);
+    scratch_free(l.latest);
+    return ok;
+}
+
+void timeline_labels_free(struct timeline_labels *labels)
+{
+    key_map_free(&labels->keys);
+    scratch_free(labels->sums);
+    scratch_free(labels->rank);
+    *labels = (struct timeline_labels){0};
+}
+
+/* One copy of each text, however many labels have it. */
+static const char *
+copy_text(const struct trace *trace, const char **copies, uint32_t id, struct arena *arena)
+{
+    if (copies[id] == NULL) {
+        copies[id] =
+            arena_strndup(arena, strtab_text(trace->strings, id), strtab_len(trace->strings, id));
+    }
+    return copies[id];
+}
+
+struct timeline_label *timeline_labels_write(const struct timeline_labels *labels,
+                                             const struct trace *trace,
+                                             struct arena *arena)
+{
+    uint32_t count = labels->keys.count;
+    const char **copies = scratch_calloc(strtab_count(trace->strings), sizeof *copies);
+    struct timeline_label *out = arena_calloc(arena, count, sizeof *out);
+    bool ok = copies != NULL && out != NULL;
+    for (uint32_t i = 0; ok && i < count; i++) {
+        const struct key *key = &labels->keys.keys[i];
+        struct timeline_label *label = &out[labels->rank[i]];
+        label->name = copy_text(trace, copies, key->id[0], arena);
+        label->category = copy_text(trace, copies, trace->categories[key->id[1]], arena);
+        label->role = (uint8_t)key->id[2];
+        label->count = labels->sums[i].count;
+        label->total_ns = labels->sums[i].total_ns;
+        ok = label->name != NULL && label->category != NULL;
+    }
+    scratch_free(copies);
+    return ok ? out : NULL;
+}

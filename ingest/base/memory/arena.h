@@ -1,0 +1,29 @@
+/* Bump allocator: many small allocations with one lifetime and one free. Not thread-safe. */
+#ifndef KS_BASE_MEMORY_ARENA_H
+#define KS_BASE_MEMORY_ARENA_H
+
+#include "ingest/base/attr.h"
+
+#include <stddef.h>
+
+struct arena_block;
+
+struct arena {
+    struct arena_block *head;
+    size_t used_bytes; /* bytes handed out */
+    size_t max_bytes;  /* ceiling on the bytes held */
+    size_t held_bytes; /* bytes held for it */
+};
+
+/* Takes nothing from the heap yet. `max_bytes` 0 means no ceiling. */
+void arena_init(struct arena *arena, size_t max_bytes);
+/* `size` bytes aligned for any type, not cleared; NULL when memory or the ceiling is reached. */
+void *arena_alloc(struct arena *arena, size_t size) KS_MUST_USE;
+/* count * size bytes, zeroed; NULL also when the product overflows. */
+void *arena_calloc(struct arena *arena, size_t count, size_t size) KS_MUST_USE;
+/* Copies `len` bytes and puts a NUL behind them. */
+char *arena_strndup(struct arena *arena, const char *text, size_t len) KS_MUST_USE;
+/* Everything goes at once; the arena can be used again. */
+void arena_free(struct arena *arena);
+
+#endif

@@ -1,0 +1,13 @@
+/* How the process holds memory that it has freed. Ingest allocates arrays of megabytes, stage after
+ * stage and upload after upload; each page that malloc gets anew from the system must be cleared by
+ * the system first. Any thread, any number of times, unless a function says otherwise. */
+#ifndef KS_BASE_MEMORY_HEAP_H
+#define KS_BASE_MEMORY_HEAP_H
+
+/* Configures malloc for ingest. Call it once, before the process starts a second thread: without it
+ * each thread keeps freed memory of its own, and the peak of an upload grows by a quarter. */
+void heap_init(void);
+/* Returns all free memory to the system. Call it when nobody waits; takes some milliseconds. */
+void heap_return_free_pieces(void);
+
+#endif

@@ -1,0 +1,33 @@
+/* Interned strings: equal bytes have equal ids. Ids count from 0; id 0 is the empty string.
+ * Strings are NUL-terminated copies that live as long as the table, each readable for
+ * STRTAB_READABLE_BYTES at least, whatever stands behind it. Not thread-safe. */
+#ifndef KS_BASE_TEXT_STRTAB_H
+#define KS_BASE_TEXT_STRTAB_H
+
+#include "ingest/base/attr.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define STRTAB_READABLE_BYTES 32
+#define STRTAB_NONE UINT32_MAX /* "no string"; also the answer when memory is exhausted */
+
+struct strtab;
+
+struct strtab *strtab_create(void) KS_MUST_USE; /* NULL without memory */
+void strtab_destroy(struct strtab *tab);        /* NULL is allowed */
+/* The id of these bytes, added when new. */
+uint32_t strtab_intern(struct strtab *tab, const char *text, size_t len);
+/* The next id for these bytes, which are neither copied nor found later: they must outlive the
+ * table, and end with a NUL. For a second table with the ids of a first one. STRTAB_NONE without
+ * memory. */
+uint32_t strtab_refer(struct strtab *tab, const char *text, size_t len);
+/* The id of these bytes, or STRTAB_NONE when they are not in the table. */
+uint32_t strtab_find(const struct strtab *tab, const char *text, size_t len);
+/* The string of an id; for STRTAB_NONE, NULL. */
+const char *strtab_text(const struct strtab *tab, uint32_t id);
+size_t strtab_len(const struct strtab *tab, uint32_t id);
+uint32_t strtab_count(const struct strtab *tab);
+size_t strtab_bytes(const struct strtab *tab); /* memory held */
+
+#endif

@@ -1,0 +1,18 @@
+/* JSON text as it should have been written: one line without space around its tokens, quotes and
+ * backslashes of strings escaped, control characters as \u00XX, bytes that are no UTF-8 as U+FFFD.
+ * What is proper already stays byte for byte. */
+#ifndef KS_FORMATS_JSON_CLEAN_H
+#define KS_FORMATS_JSON_CLEAN_H
+
+#include "ingest/base/text/buf.h"
+#include "ingest/formats/json/scan.h"
+
+#include <stddef.h>
+
+/* Appends a string with its quotes. Its content may be damaged: quotes inside and backslashes that
+ * escape nothing stand for themselves. */
+void json_clean_string(const struct json_value *value, struct buf *out);
+/* Appends the text that json_scan_value accepted as a value. */
+void json_clean_value(const char *text, size_t len, struct buf *out);
+
+#endif

@@ -1,0 +1,343 @@
+#include "ingest/jobs/pipeline/file.h"
+
+#include "ingest/analysis/analysis.h"
+#include "ingest/analysis/kernel_utilisation/kernel_use.h"
+#include "ingest/analysis/timeline/timeline.h"
+#include "ingest/base/memory/heap.h"
+#include "ingest/base/thread.h"
+#include "ingest/formats/format.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+void pipeline_set_stage(const struct pipeline_way *way, enum pipeline_stage stage)
+{
+    if (way->progress != NULL) {
+        atomic_store(&way->progress->stage, (int)stage);
+    }
+}
+
+void pipeline_item_free(struct pipeline_item *item)
+{
+    free(item->worker);
+    free(item->span_digits);
+    free(item->member);
+    results_destroy(item->results);
+    *item = (struct pipeline_item){.worker = NULL};
+}
+
+/* ---- perf-data tables ---- */
+
+static size_t length_without(const char *text, size_t len, const char *suffix)
+{
+    size_t suffix_len = strlen(suffix);
+    bool ends = len >= suffix_len && memcmp(text + len - suffix_len, suffix, suffix_len) == 0;
+    return ends ? len - suffix_len : len;
+}
+
+/* The kind that the name of a perf-data table gives its cycles: what stands before _perf_data.csv
+ * [CMP-2b]. Of several words the last one says what the rows are of. */
+static enum cycle_kind kind_of_name(const char *file_name)
+{
+    static const struct {
+        const char *suffix;
+        enum cycle_kind kind;
+    } kinds[] = {{"_prefill", CYCLE_PREFILL}, {"_decode", CYCLE_DECODE}, {"_layer", CYCLE_LAYER}};
+    size_t len = strlen(file_name);
+    len = length_without(file_name, len, ".gz");
+    len = length_without(file_name, len, ".zst");
+    size_t job_len = length_without(file_name, len, "_perf_data.csv");
+    for (size_t i = 0; job_len < len && i < sizeof kinds / sizeof kinds[0]; i++) {
+        if (length_without(file_name, job_len, kinds[i].suffix) < job_len) {
+            return kinds[i].kind;
+        }
+    }
+    return CYCLE_STEP;
+}
+
+/* Tables of ours tell the kind of each cycle; of those that do not, all are steps. */
+static void name_cycles(struct trace_results *results, const char *file_name)
+{
+    enum cycle_kind kind = kind_of_name(file_name);
+    for (size_t i = 0; i < results->cycle_count; i++) {
+        if (results->cycles[i].kind != CYCLE_STEP) {
+            return;
+        }
+    }
+    for (size_t i = 0; i < results->cycle_count; i++) {
+        results->cycles[i].kind = kind;
+    }
+}
+
+/* ---- analysing and handing on ---- */
+
+static bool name_item(struct format_item *from,
+                      const char *format,
+                      const struct pipeline_name *name,
+                      struct pipeline_item *to,
+                      struct err *err)
+{
+    char *worker = NULL;
+    bool ok = format_split_name(name->file_name, &worker, &to->span_digits);
+    if (name->worker != NULL) {
+        free(worker);
+        worker = strdup(name->worker);
+    }
+    if (from->worker != NULL) {
+        free(worker);
+        worker = from->worker;
+        from->worker = NULL;
+    }
+    to->worker = worker;
+    to->member = name->member == NULL ? NULL : strdup(name->member);
+    to->format = format;
+    return (ok && to->worker != NULL && (to->member != NULL || name->member == NULL)) ||
+           err_set(err, ERR_NO_MEMORY, "no memory for the names of a trace");
+}
+
+/* ---- cycles and timeline, beside the rest of the analyses ---- */
+
+struct beside {
+    const struct pipeline_way *way;
+    const struct trace *model;
+    struct trace_results *cycles; /* nothing else is in them */
+    struct timeline *timeline;
+    struct timeline_frame frame;
+    bool has_frame;
+    bool is_large; /* all at once would take more memory than time is worth */
+    bool ok;
+    struct err err;
+    bool runs; /* on a thread of its own */
+    pthread_t thread;
+    pthread_mutex_t until_frame; /* held by the analyses until the timeline may begin, or they have
+                                    failed */
+    bool holds;
+};
+
+static bool wants_timeline(const struct beside *beside)
+{
+    return beside->way->sink->timeline.take_block != NULL;
+}
+
+static bool find_cycles(struct beside *beside, struct err *err)
+{
+    beside->cycles = results_create();
+    return beside->cycles == NULL
+               ? err_set(err, ERR_NO_MEMORY, "no memory for the cycles of a trace")
+               : cycles_run(beside->model, &beside->way->cycles, beside->cycles, err);
+}
+
+static bool build_timeline(struct beside *beside, struct err *err)
+{
+    return !wants_timeline(beside) ||
+           timeline_build(beside->model, &beside->frame, &beside->way->sink->timeline,
+                          &beside->timeline, err);
+}
+
+static bool await_frame(struct beside *beside)
+{
+    (void)pthread_mutex_lock(&beside->until_frame);
+    bool has_frame = beside->has_frame;
+    (void)pthread_mutex_unlock(&beside->until_frame);
+    return has_frame;
+}
+
+/* Cycles first, which need no frame; of a large trace the analyses' thread finds them at its end,
+ * beside the timeline. */
+static void *run_beside(void *argument)
+{
+    struct beside *beside = argument;
+    beside->ok = (beside->is_large || find_cycles(beside, &beside->err)) &&
+                 (!wants_timeline(beside) || await_frame(beside)) &&
+                 build_timeline(beside, &beside->err);
+    return NULL;
+}
+
+static bool is_worth_a_thread(const struct trace *model)
+{
+    const uint32_t least_events = 2000;
+    return model->events.count >= least_events;
+}
+
+/* The arrays of analyses and timeline at once. */
+static bool is_large(const struct pipeline_way *way, const struct trace *model)
+{
+    const uint64_t event_bytes = 40;
+    const uint64_t most_bytes = (uint64_t)40 << 20;
+    uint64_t budget_bytes = way->memory_budget_bytes;
+    uint64_t bytes = model->events.count * event_bytes;
+    return bytes > most_bytes ||
+           (budget_bytes > 0 && bytes + trace_memory_bytes(model) > budget_bytes);
+}
+
+static void let_go(struct beside *beside)
+{
+    if (beside->holds) {
+        beside->holds = false;
+        (void)pthread_mutex_unlock(&beside->until_frame);
+    }
+}
+
+static void begin_beside(struct beside *beside)
+{
+    if (!is_worth_a_thread(beside->model) || pthread_mutex_init(&beside->until_frame, NULL) != 0) {
+        return;
+    }
+    (void)pthread_mutex_lock(&beside->until_frame);
+    beside->holds = true;
+    beside->runs = thread_start(&beside->thread, run_beside, beside) == 0;
+    if (!beside->runs) {
+        let_go(beside);
+        (void)pthread_mutex_destroy(&beside->until_frame);
+    }
+}
+
+static void take_frame(void *context, struct timeline_frame *frame)
+{
+    struct beside *beside = context;
+    beside->frame = *frame;
+    beside->has_frame = true;
+    *frame = (struct timeline_frame){.communicates = NULL};
+    if (!beside->is_large) {
+        let_go(beside);
+    }
+}
+
+static void take_room(void *context)
+{
+    let_go(context);
+}
+
+/* Waits for it; without a thread all is done now, unless the analyses have failed. */
+static bool end_beside(struct beside *beside, bool analysed, struct err *err)
+{
+    bool ok = analysed;
+    if (beside->holds && !analysed) {
+        beside->has_frame = false;
+    }
+    let_go(beside);
+    if (!beside->runs || beside->is_large) {
+        ok = ok && find_cycles(beside, err);
+    }
+    if (!beside->runs) {
+        ok = ok && build_timeline(beside, err);
+    } else {
+        (void)pthread_join(beside->thread, NULL);
+        (void)pthread_mutex_destroy(&beside->until_frame);
+        if (ok && !beside->ok) {
+            *err = beside->err;
+        }
+        ok = ok && beside->ok;
+    }
+    timeline_frame_free(&beside->frame);
+    return ok;
+}
+
+static bool analyse_model(const struct pipeline_way *way,
+                          const struct trace *model,
+                          struct pipeline_item *item,
+                          struct timeline **timeline,
+                          struct err *err)
+{
+    struct beside beside = {
+        .way = way, .model = model, .is_large = is_large(way, model), .err = ERR_INIT};
+    struct analysis_wants wants = {.pack = way->sink->pack_log,
+                                   .take_frame = wants_timeline(&beside) ? take_frame : NULL,
+                                   .take_room = take_room,
+                                   .context = &beside};
+    begin_beside(&beside);
+    bool analysed = analysis_run_with(model, &wants, &item->results, err);
+    bool ok = end_beside(&beside, analysed, err);
+    if (ok) {
+        results_take_cycles(item->results, beside.cycles);
+    }
+    if (ok && beside.timeline != NULL) {
+        timeline_settle(beside.timeline, item->results);
+    }
+    results_destroy(beside.cycles);
+    *timeline = beside.timeline;
+    return ok;
+}
+
+/* What reading leaves in pieces is worth collecting beside a model of this size. */
+static void return_pieces_if_large(const struct trace *model)
+{
+    const size_t large_bytes = (size_t)16 << 20;
+    if (trace_memory_bytes(model) > large_bytes) {
+        heap_return_free_pieces();
+    }
+}
+
+/* The model goes as soon as there are results. */
+static bool analyse(const struct pipeline_way *way,
+                    struct format_item *from,
+                    struct pipeline_item *item,
+                    struct timeline **timeline,
+                    struct err *err)
+{
+    bool ok = true;
+    if (from->model != NULL) {
+        return_pieces_if_large(from->model);
+        ok = analyse_model(way, from->model, item, timeline, err);
+    } else if (from->kernel_table != NULL) {
+        ok = kernel_use_run(from->kernel_table, &item->results, err);
+    } else {
+        item->results = from->results;
+        from->results = NULL;
+    }
+    trace_destroy(from->model);
+    kernel_table_destroy(from->kernel_table);
+    from->model = NULL;
+    from->kernel_table = NULL;
+    return ok;
+}
+
+static bool hand_on(const struct pipeline_way *way,
+                    struct format_item *from,
+                    const char *format,
+                    const struct pipeline_name *name,
+                    struct err *err)
+{
+    struct pipeline_item item = {.worker = NULL};
+    struct timeline *timeline = NULL;
+    pipeline_set_stage(way, STAGE_ANALYSING);
+    bool ok =
+        name_item(from, format, name, &item, err) && analyse(way, from, &item, &timeline, err);
+    if (ok && item.results->cycle_source == CYCLES_TABLE) {
+        name_cycles(item.results, name->file_name);
+    }
+    ok = ok && way->sink->trace(way->sink->context, &item, timeline, err);
+    timeline_destroy(timeline);
+    pipeline_item_free(&item);
+    return ok;
+}
+
+bool pipeline_file(const struct pipeline_way *way,
+                   struct input *in,
+                   struct sampler *sampler,
+                   const struct pipeline_name *name,
+                   struct err *err)
+{
+    struct format_bundle bundle;
+    struct format_options options = {
+        .memory_budget_bytes =
+            way->memory_budget_bytes > SIZE_MAX ? SIZE_MAX : (size_t)way->memory_budget_bytes,
+        .max_events = way->max_events,
+        .events = way->sink->events.take == NULL ? NULL : &way->sink->events};
+    pipeline_set_stage(way, STAGE_READING);
+    bool ok = format_read(in, &options, &bundle, err);
+    if (sampler != NULL) {
+        sampler_stop(sampler);
+    }
+    input_close(in);
+    if (!ok) {
+        return false;
+    }
+    ok = bundle.item_count > 0 || err_set(err, ERR_BAD_INPUT, "the file holds no trace");
+    for (size_t i = 0; ok && i < bundle.item_count; i++) {
+        ok = hand_on(way, &bundle.items[i], bundle.format, name, err);
+    }
+    format_bundle_free(&bundle);
+    return ok;
+}

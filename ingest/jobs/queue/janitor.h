@@ -1,0 +1,41 @@
+/* Who keeps the rules of retention.h: a thread of the queue that looks at the start, after each
+ * upload that was published, and once an hour, because runs grow old. Between that it sleeps;
+ * without rules it is not there. What came in since the last look stays until the next one, as does
+ * what has a job. Inside of the queue; the outside is jobs.h. */
+#ifndef KS_JOBS_QUEUE_JANITOR_H
+#define KS_JOBS_QUEUE_JANITOR_H
+
+#include "ingest/base/attr.h"
+#include "ingest/base/err.h"
+#include "ingest/store/catalogue/retention.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct job;
+struct jobs;
+
+struct janitor {
+    struct retention_rules rules;
+    pthread_t thread;
+    bool runs;
+    pthread_cond_t wake; /* with the lock of the jobs, as what follows */
+    bool is_called;
+    struct job *arrivals; /* jobs whose uploads were published since the last look */
+    uint64_t removed[RETENTION_REASON_COUNT]; /* runs, since the start of the process */
+    _Atomic bool stop;
+};
+
+/* Without rules nothing is started. */
+bool janitor_start(struct jobs *jobs, struct err *err) KS_MUST_USE;
+/* A job whose upload was published, taken over and out of the list already; the lock of the jobs is
+ * held. Not without a janitor that runs. */
+void janitor_call(struct jobs *jobs, struct job *job);
+/* Ends what it does between two transactions; the lock of the jobs is held. */
+void janitor_stop(struct jobs *jobs);
+/* After janitor_stop; does nothing when none was started. */
+void janitor_join(struct jobs *jobs);
+
+#endif

@@ -1,0 +1,724 @@
+#include "ingest/jobs/queue/jobs.h"
+
+#include "ingest/base/monotonic.h"
+#include "ingest/base/thread.h"
+#include "ingest/jobs/queue/internal.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The pipeline changes the stage without telling anybody: who waits for that looks this often. */
+#define LOOK_INTERVAL_MS 50
+/* So long what a job has freed stays with the process: a page that comes from the system costs the
+ * next upload a fault and the clearing of it, a fifth of its processor time in all. */
+#define KEEP_MEMORY_MS 5000
+#define MEMORY_FALLBACK_BYTES ((uint64_t)2 << 30)
+/* Versions of live jobs count attempts and stages; a finished job is above all of them. */
+#define VERSIONS_AN_ATTEMPT 16
+#define VERSION_FINISHED UINT64_MAX
+
+/* ---- the list; lock is held ---- */
+
+struct job *jobs_find(struct jobs *jobs, int64_t id)
+{
+    struct job *job = jobs->head;
+    while (job != NULL && job->id != id) {
+        job = job->next;
+    }
+    return job;
+}
+
+bool job_is_unfinished(const struct job *job)
+{
+    return job->state == JOB_QUEUED || job->state == JOB_RUNNING;
+}
+
+bool job_has_name(const struct job *job, const char *run, const char *file_name)
+{
+    return strcmp(job->file_name, file_name) == 0 && strcmp(job->run, run) == 0;
+}
+
+struct pipeline_progress *job_progress(struct job *job)
+{
+    return job->ahead == NULL ? &job->progress : ahead_progress(job->ahead);
+}
+
+void job_free(struct job *job)
+{
+    if (job != NULL) {
+        ahead_destroy(job->ahead);
+        free(job->run);
+        free(job->file_name);
+        free(job->marker);
+        free(job);
+    }
+}
+
+void jobs_take_out(struct jobs *jobs, const struct job *job)
+{
+    struct job **link = &jobs->head;
+    while (*link != job) {
+        link = &(*link)->next;
+    }
+    *link = job->next;
+}
+
+void jobs_remove(struct jobs *jobs, struct job *job)
+{
+    jobs_take_out(jobs, job);
+    job_free(job);
+}
+
+void jobs_leave_pieces(struct jobs *jobs)
+{
+    jobs->left_pieces = true;
+    jobs->return_at = monotonic_after(KEEP_MEMORY_MS);
+}
+
+static void append(struct jobs *jobs, struct job *job)
+{
+    struct job **link = &jobs->head;
+    while (*link != NULL) {
+        link = &(*link)->next;
+    }
+    *link = job;
+    (void)pthread_cond_signal(&jobs->work);
+}
+
+/* The unfinished job that came last for this name. What is lost must come again. */
+static const struct job *
+find_by_name(const struct jobs *jobs, const char *run, const char *file_name)
+{
+    const struct job *found = NULL;
+    for (const struct job *job = jobs->head; job != NULL; job = job->next) {
+        if (job_is_unfinished(job) && job->arrival != JOB_LOST &&
+            job_has_name(job, run, file_name)) {
+            found = job;
+        }
+    }
+    return found;
+}
+
+static struct job *new_job(const struct store_job *row, uint64_t estimate_bytes)
+{
+    struct job *job = calloc(1, sizeof *job);
+    if (job == NULL) {
+        return NULL;
+    }
+    job->id = row->id;
+    job->run = strdup(row->run);
+    job->file_name = strdup(row->file_name);
+    job->marker = row->marker == NULL ? NULL : strdup(row->marker);
+    job->rank = row->rank;
+    job->size_bytes = row->size_bytes;
+    job->estimate_bytes = estimate_bytes;
+    job->state = JOB_QUEUED;
+    atomic_init(&job->progress.bytes_done, 0);
+    atomic_init(&job->progress.bytes_total, row->size_bytes);
+    atomic_init(&job->progress.stage, STAGE_QUEUED);
+    bool copied =
+        job->run != NULL && job->file_name != NULL && (job->marker != NULL || row->marker == NULL);
+    if (!copied || strlen(row->sha256_hex) >= SHA256_HEX_BYTES) {
+        job_free(job);
+        return NULL;
+    }
+    memcpy(job->sha256_hex, row->sha256_hex, strlen(row->sha256_hex) + 1);
+    return job;
+}
+
+/* ---- start and end ---- */
+
+static uint64_t half_of_memory(void)
+{
+#if defined(_SC_PHYS_PAGES) && defined(_SC_PAGESIZE)
+    long pages = sysconf(_SC_PHYS_PAGES);
+    long page_bytes = sysconf(_SC_PAGESIZE);
+    if (pages > 0 && page_bytes > 0) {
+        return (uint64_t)pages * (uint64_t)page_bytes / 2;
+    }
+#endif
+    return MEMORY_FALLBACK_BYTES;
+}
+
+static unsigned spare_processors(void)
+{
+#ifdef _SC_NPROCESSORS_ONLN
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    if (processors > 2) {
+        return (unsigned)processors - 1;
+    }
+#endif
+    return 1;
+}
+
+/* All locks or none. */
+static bool init_locks(struct jobs *jobs)
+{
+    if (pthread_mutex_init(&jobs->submit_lock, NULL) != 0) {
+        return false;
+    }
+    if (pthread_mutex_init(&jobs->lock, NULL) != 0) {
+        (void)pthread_mutex_destroy(&jobs->submit_lock);
+        return false;
+    }
+    if (!monotonic_cond_init(&jobs->work)) {
+        (void)pthread_mutex_destroy(&jobs->lock);
+        (void)pthread_mutex_destroy(&jobs->submit_lock);
+        return false;
+    }
+    if (!monotonic_cond_init(&jobs->changed)) {
+        (void)pthread_cond_destroy(&jobs->work);
+        (void)pthread_mutex_destroy(&jobs->lock);
+        (void)pthread_mutex_destroy(&jobs->submit_lock);
+        return false;
+    }
+    return true;
+}
+
+/* One job of an earlier process. */
+static bool
+take_up(struct jobs *jobs, struct arena *arena, const struct store_job *row, struct err *err)
+{
+    const char *path;
+    struct err gone = ERR_INIT;
+    if (!store_blob_path(jobs->store, arena, row->sha256_hex, &path, &gone)) {
+        (void)err_set(&gone, ERR_GONE,
+                      "the server stopped before this upload was stored and its bytes are missing; "
+                      "upload the file again");
+        return store_job_failed(jobs->store, row->id, &gone, err);
+    }
+    struct job *job = new_job(row, worker_look_into(path, row->size_bytes).estimate_bytes);
+    if (job == NULL) {
+        return err_set(err, ERR_NO_MEMORY, "no memory for the jobs that are still to be done");
+    }
+    job->arrival = JOB_ARRIVED;
+    append(jobs, job);
+    return true;
+}
+
+static bool take_up_all(struct jobs *jobs, struct err *err)
+{
+    struct arena arena;
+    struct store_job *rows;
+    size_t count;
+    arena_init(&arena, 0);
+    bool ok = store_jobs_unfinished(jobs->store, &arena, &rows, &count, err);
+    for (size_t i = 0; ok && i < count; i++) {
+        ok = take_up(jobs, &arena, &rows[i], err);
+    }
+    if (ok && count > 0) {
+        log_write(jobs->log, LOG_INFO, "%zu unfinished jobs taken up again", count);
+    }
+    arena_free(&arena);
+    return ok;
+}
+
+static bool start_threads(struct jobs *jobs, struct err *err)
+{
+    /* First: the workers look whether there is a janitor. */
+    bool ok = janitor_start(jobs, err);
+    while (ok && jobs->threads_started < jobs->thread_count &&
+           thread_start(&jobs->threads[jobs->threads_started], worker_run, jobs) == 0) {
+        jobs->threads_started++;
+    }
+    return ok && (jobs->threads_started > 0 ||
+                  err_set(err, ERR_NO_MEMORY, "no resources for a worker thread"));
+}
+
+bool jobs_create(struct jobs **out,
+                 struct store *store,
+                 const struct jobs_options *options,
+                 struct err *err)
+{
+    struct jobs *jobs = calloc(1, sizeof *jobs);
+    if (jobs == NULL) {
+        return err_set(err, ERR_NO_MEMORY, "no memory for the queue of jobs");
+    }
+    jobs->store = store;
+    jobs->log = options->log;
+    jobs->retain_raw = options->retain_raw;
+    jobs->in_background = options->in_background;
+    jobs->janitor.rules = options->retention;
+    jobs->input_limits = options->input_limits;
+    jobs->max_events = options->max_events;
+    jobs->max_queued = options->max_queued;
+    jobs->budget_bytes =
+        options->memory_budget_bytes > 0 ? options->memory_budget_bytes : half_of_memory();
+    jobs->thread_count = options->workers > 0 ? options->workers : spare_processors();
+    jobs->threads = calloc(jobs->thread_count, sizeof *jobs->threads);
+    if (jobs->threads == NULL || !init_locks(jobs)) {
+        free(jobs->threads);
+        free(jobs);
+        return err_set(err, ERR_NO_MEMORY, "no resources for the queue of jobs");
+    }
+    if (!take_up_all(jobs, err) || !start_threads(jobs, err)) {
+        jobs_destroy(jobs);
+        return false;
+    }
+    *out = jobs;
+    return true;
+}
+
+void jobs_stop(struct jobs *jobs)
+{
+    (void)pthread_mutex_lock(&jobs->lock);
+    jobs->stopping = true;
+    janitor_stop(jobs);
+    (void)pthread_cond_broadcast(&jobs->work);
+    (void)pthread_cond_broadcast(&jobs->changed);
+    (void)pthread_mutex_unlock(&jobs->lock);
+}
+
+bool jobs_drain(struct jobs *jobs, int timeout_ms)
+{
+    struct timespec until = monotonic_after(timeout_ms);
+    int waited = 0;
+    (void)pthread_mutex_lock(&jobs->lock);
+    while (jobs->running > 0 && waited == 0) {
+        waited = pthread_cond_timedwait(&jobs->changed, &jobs->lock, &until);
+    }
+    bool drained = jobs->running == 0;
+    (void)pthread_mutex_unlock(&jobs->lock);
+    return drained;
+}
+
+void jobs_destroy(struct jobs *jobs)
+{
+    if (jobs == NULL) {
+        return;
+    }
+    jobs_stop(jobs);
+    for (unsigned i = 0; i < jobs->threads_started; i++) {
+        (void)pthread_join(jobs->threads[i], NULL);
+    }
+    janitor_join(jobs);
+    (void)pthread_mutex_lock(&jobs->lock);
+    while (jobs->waiters > 0) {
+        (void)pthread_cond_wait(&jobs->changed, &jobs->lock);
+    }
+    (void)pthread_mutex_unlock(&jobs->lock);
+    while (jobs->head != NULL) {
+        jobs_remove(jobs, jobs->head);
+    }
+    (void)pthread_cond_destroy(&jobs->changed);
+    (void)pthread_cond_destroy(&jobs->work);
+    (void)pthread_mutex_destroy(&jobs->lock);
+    (void)pthread_mutex_destroy(&jobs->submit_lock);
+    free(jobs->threads);
+    free(jobs);
+}
+
+/* ---- handing in ---- */
+
+const struct retention_rules *jobs_retention(const struct jobs *jobs)
+{
+    return &jobs->janitor.rules;
+}
+
+bool jobs_admit(struct jobs *jobs, const struct retention_upload *upload, struct err *err)
+{
+    return store_retention_admits(jobs->store, &jobs->janitor.rules, upload, err);
+}
+
+enum decision { DECIDED_QUEUE, DECIDED_ANSWER, DECIDED_REFUSE };
+
+/* How a file that is handed in stands to one that has its name. */
+enum likeness { LIKE_ALL, LIKE_BUT_MARKER, LIKE_BUT_RANK, LIKE_NOTHING };
+
+/* Who hands in the same bytes again and asks for nothing takes them as they were read. */
+static enum likeness
+likeness_to(const char *sha256_hex, const struct jobs_hints *hints, const struct store_job *row)
+{
+    if (strcmp(sha256_hex, row->sha256_hex) != 0) {
+        return LIKE_NOTHING;
+    }
+    bool same_marker = hints->marker == NULL || row->marker == NULL
+                           ? hints->marker == row->marker
+                           : strcmp(hints->marker, row->marker) == 0;
+    bool takes_marker = same_marker || (row->marker == NULL && !row->replace);
+    bool takes_rank = hints->rank == row->rank || (row->rank == STORE_NO_RANK && !row->replace);
+    return !takes_marker ? LIKE_BUT_MARKER : !takes_rank ? LIKE_BUT_RANK : LIKE_ALL;
+}
+
+static enum decision
+refuse(const struct store_job *row, enum likeness likeness, const char *state, struct err *err)
+{
+    switch (likeness) {
+    case LIKE_BUT_MARKER:
+        (void)err_set(err, ERR_CONFLICT,
+                      "the same file %s under the name \"%s\" in run \"%s\", but not with the "
+                      "marker \"%s\"; use ?replace=1 to read it again with this one",
+                      state, row->file_name, row->run, row->marker == NULL ? "" : row->marker);
+        break;
+    case LIKE_BUT_RANK:
+        (void)err_set(err, ERR_CONFLICT,
+                      "the same file %s under the name \"%s\" in run \"%s\", but not with the "
+                      "rank %lld; use ?replace=1 to read it again with this one",
+                      state, row->file_name, row->run, (long long)row->rank);
+        break;
+    case LIKE_NOTHING:
+    case LIKE_ALL:
+        (void)err_set(err, ERR_CONFLICT,
+                      "other content %s under the name \"%s\" in run \"%s\"; use another name, or "
+                      "?replace=1 to replace it",
+                      state, row->file_name, row->run);
+        break;
+    }
+    return DECIDED_REFUSE;
+}
+
+/* What is on its way decides before what is there, because it will be there. submit_lock is held,
+ * so that a job can end meanwhile, but none can begin. */
+static enum decision decide(struct jobs *jobs,
+                            struct arena *arena,
+                            const struct store_job *row,
+                            struct jobs_submission *out,
+                            struct err *err)
+{
+    enum likeness likeness = LIKE_NOTHING;
+    int64_t live_id = 0;
+    (void)pthread_mutex_lock(&jobs->lock);
+    const struct job *live = find_by_name(jobs, row->run, row->file_name);
+    if (live != NULL) {
+        live_id = live->id;
+        struct jobs_hints hints = {.marker = live->marker, .rank = live->rank};
+        likeness = likeness_to(live->sha256_hex, &hints, row);
+    }
+    (void)pthread_mutex_unlock(&jobs->lock);
+    if (live_id != 0) {
+        out->job_id = likeness == LIKE_ALL ? live_id : 0;
+        return likeness == LIKE_ALL ? DECIDED_ANSWER
+               : row->replace       ? DECIDED_QUEUE
+                                    : refuse(row, likeness, "is being read", err);
+    }
+    struct store_file there;
+    if (!store_find_file(jobs->store, arena, row->run, row->file_name, &there, err)) {
+        return DECIDED_REFUSE;
+    }
+    if (there.sha256_hex == NULL) {
+        return DECIDED_QUEUE;
+    }
+    struct jobs_hints hints = {.marker = there.marker, .rank = there.rank};
+    likeness = likeness_to(there.sha256_hex, &hints, row);
+    if (likeness == LIKE_ALL) {
+        out->already = true;
+        out->trace_ids = there.trace_ids;
+        out->trace_count = there.trace_count;
+        return store_job_failures(jobs->store, arena, there.job_id, &out->failures,
+                                  &out->failure_count, err)
+                   ? DECIDED_ANSWER
+                   : DECIDED_REFUSE;
+    }
+    return row->replace ? DECIDED_QUEUE : refuse(row, likeness, "is there", err);
+}
+
+static bool has_room(struct jobs *jobs, struct err *err)
+{
+    uint64_t queued = 0;
+    (void)pthread_mutex_lock(&jobs->lock);
+    for (const struct job *job = jobs->head; job != NULL; job = job->next) {
+        queued += job->state == JOB_QUEUED;
+    }
+    (void)pthread_mutex_unlock(&jobs->lock);
+    return jobs->max_queued == 0 || queued < jobs->max_queued ||
+           err_set(err, ERR_UNAVAILABLE,
+                   "%" PRIu64 " files wait for their analysis, as many as may "
+                   "(--max-queued-jobs); try again when some are done",
+                   queued);
+}
+
+static bool enqueue(struct jobs *jobs,
+                    uint64_t estimate_bytes,
+                    struct store_job *row,
+                    struct ahead *ahead,
+                    struct jobs_submission *out,
+                    struct err *err)
+{
+    struct job *job = new_job(row, estimate_bytes);
+    if (job == NULL) {
+        return err_set(err, ERR_NO_MEMORY, "no memory for a job");
+    }
+    if (!store_job_add(jobs->store, row, &job->id, err)) {
+        job_free(job);
+        return false;
+    }
+    out->job_id = job->id;
+    (void)pthread_mutex_lock(&jobs->lock);
+    if (ahead != NULL) {
+        ahead_hand_over(ahead);
+        job->ahead = ahead;
+    }
+    append(jobs, job);
+    (void)pthread_mutex_unlock(&jobs->lock);
+    return true;
+}
+
+/* What the file itself decides. */
+static bool look_into(const char *path,
+                      const struct store_job *row,
+                      const struct ahead *ahead,
+                      struct worker_look *look,
+                      struct err *err)
+{
+    *look = ahead != NULL ? ahead_look(ahead) : worker_look_into(path, row->size_bytes);
+    if (!look->is_archive || row->rank == STORE_NO_RANK) {
+        return true;
+    }
+    return err_set(
+        err, ERR_BAD_REQUEST,
+        "a rank can be given for one trace only: in an archive ranks come from the names "
+        "of its files and directories (rank3/..., worker_rank3.pt.trace.json)");
+}
+
+/* While the job may be running already. */
+static bool arrive(struct jobs *jobs, int64_t job_id, const char *sha256_hex, struct err *err)
+{
+    bool ok = store_job_arrived(jobs->store, job_id, sha256_hex, err);
+    (void)pthread_mutex_lock(&jobs->lock);
+    struct job *job = jobs_find(jobs, job_id);
+    if (job != NULL) {
+        job->arrival = ok ? JOB_ARRIVED : JOB_LOST;
+    }
+    (void)pthread_cond_broadcast(&jobs->changed);
+    (void)pthread_mutex_unlock(&jobs->lock);
+    return ok;
+}
+
+bool jobs_await_arrival(struct jobs *jobs, int64_t id, struct err *err)
+{
+    (void)pthread_mutex_lock(&jobs->lock);
+    const struct job *job = jobs_find(jobs, id);
+    while (job != NULL && job->arrival == JOB_ARRIVING) {
+        (void)pthread_cond_wait(&jobs->changed, &jobs->lock);
+        job = jobs_find(jobs, id);
+    }
+    bool lost = job != NULL && job->arrival == JOB_LOST;
+    (void)pthread_mutex_unlock(&jobs->lock);
+    return !lost || err_set(err, ERR_IO,
+                            "the upload could not be written to the disk; check the "
+                            "server's disk, then send the file again");
+}
+
+bool jobs_keep(struct jobs *jobs, int64_t id, struct err *err)
+{
+    return jobs_await_arrival(jobs, id, err) && store_sync(jobs->store, err);
+}
+
+/* Nothing is queued. What stays all the same has to be on disk. */
+static bool drop_blob(struct jobs *jobs, const char *sha256_hex, struct err *err)
+{
+    struct err second = ERR_INIT;
+    bool kept = store_blob_keep(jobs->store, sha256_hex, err);
+    bool ok = store_blob_release(jobs->store, sha256_hex, &second) &&
+              (jobs->retain_raw || store_blob_forget(jobs->store, sha256_hex, &second));
+    if (!ok) {
+        log_write(jobs->log, LOG_WARN, "a raw file stays until the next start: %s", second.msg);
+    }
+    return kept;
+}
+
+bool jobs_submit(struct jobs *jobs,
+                 struct arena *arena,
+                 const char *run,
+                 const char *file_name,
+                 const char *sha256_hex,
+                 uint64_t size_bytes,
+                 bool replace,
+                 const struct jobs_hints *hints,
+                 struct jobs_submission *out,
+                 struct err *err)
+{
+    bool has_marker = hints != NULL && hints->marker != NULL && hints->marker[0] != '\0';
+    struct store_job row = {.run = run,
+                            .file_name = file_name,
+                            .sha256_hex = sha256_hex,
+                            .size_bytes = size_bytes,
+                            .replace = replace,
+                            .marker = has_marker ? hints->marker : NULL,
+                            .rank = hints == NULL ? STORE_NO_RANK : hints->rank,
+                            .project = hints == NULL ? NULL : hints->project};
+    struct ahead *ahead = hints == NULL ? NULL : hints->ahead;
+    const char *path = NULL;
+    *out = (struct jobs_submission){0};
+    struct worker_look look = {.is_archive = false};
+    bool known = store_blob_path(jobs->store, arena, sha256_hex, &path, err) &&
+                 look_into(path, &row, ahead, &look, err);
+    out->is_archive = look.is_archive;
+    (void)pthread_mutex_lock(&jobs->submit_lock);
+    enum decision decision = DECIDED_REFUSE;
+    if (known) {
+        decision = decide(jobs, arena, &row, out, err);
+    }
+    bool queued = decision == DECIDED_QUEUE && has_room(jobs, err) &&
+                  enqueue(jobs, look.estimate_bytes, &row, ahead, out, err);
+    (void)pthread_mutex_unlock(&jobs->submit_lock);
+    if (queued) {
+        return arrive(jobs, out->job_id, sha256_hex, err);
+    }
+    ahead_drop(ahead);
+    struct err lost = ERR_INIT;
+    bool dropped = drop_blob(jobs, sha256_hex, &lost);
+    if (decision == DECIDED_ANSWER && !dropped) {
+        *err = lost;
+    }
+    return decision == DECIDED_ANSWER && dropped;
+}
+
+/* ---- watching ---- */
+
+/* Whoever reads ahead: a job that no worker has taken waits. */
+static enum pipeline_stage stage_of(struct job *job)
+{
+    return job->state == JOB_QUEUED ? STAGE_QUEUED
+                                    : (enum pipeline_stage)atomic_load(&job_progress(job)->stage);
+}
+
+static uint64_t version_of(struct job *job)
+{
+    return (uint64_t)job->attempt * VERSIONS_AN_ATTEMPT + 1 + (uint64_t)stage_of(job);
+}
+
+static void read_live(struct job *job, struct jobs_status *out)
+{
+    bool failed = job->state == JOB_FAILED;
+    const struct pipeline_progress *progress = job_progress(job);
+    *out = (struct jobs_status){
+        .id = job->id,
+        .state = job->state,
+        .bytes_done = atomic_load(&progress->bytes_done),
+        .bytes_total = atomic_load(&progress->bytes_total),
+        .error = ERR_INIT,
+    };
+    out->stage = failed ? STAGE_DONE : stage_of(job);
+    out->version = failed ? VERSION_FINISHED : version_of(job);
+    if (failed) {
+        out->error = job->error;
+    }
+}
+
+/* Jobs that are no longer, or were never, in this process's list. */
+static bool read_stored(
+    struct jobs *jobs, struct arena *arena, int64_t id, struct jobs_status *out, struct err *err)
+{
+    struct store_job *row;
+    if (!store_job_get(jobs->store, arena, id, &row, err)) {
+        return false;
+    }
+    bool finished = row->state == JOB_DONE || row->state == JOB_FAILED;
+    *out = (struct jobs_status){
+        .id = id,
+        .state = row->state,
+        .stage = finished ? STAGE_DONE : STAGE_QUEUED,
+        .bytes_done = row->state == JOB_DONE ? row->size_bytes : 0,
+        .bytes_total = row->size_bytes,
+        .version = finished ? VERSION_FINISHED : 0,
+        .file_name = row->file_name,
+        .error = ERR_INIT,
+    };
+    if (row->state == JOB_FAILED) {
+        (void)err_set_at(&out->error, row->error_code, row->error_offset, "%s",
+                         row->error_message == NULL ? "" : row->error_message);
+    }
+    return (row->state != JOB_DONE ||
+            store_job_traces(jobs->store, arena, id, &out->trace_ids, &out->trace_count, err)) &&
+           (!finished ||
+            store_job_failures(jobs->store, arena, id, &out->failures, &out->failure_count, err));
+}
+
+bool jobs_status(
+    struct jobs *jobs, struct arena *arena, int64_t id, struct jobs_status *out, struct err *err)
+{
+    (void)pthread_mutex_lock(&jobs->lock);
+    struct job *job = jobs_find(jobs, id);
+    bool is_live = job != NULL;
+    if (is_live) {
+        read_live(job, out);
+    }
+    (void)pthread_mutex_unlock(&jobs->lock);
+    return is_live || read_stored(jobs, arena, id, out, err);
+}
+
+/* What a waiting thread is after. */
+struct wait {
+    int64_t id;
+    uint64_t seen_version;
+    bool for_ever;
+    struct timespec until;
+};
+
+/* Sleeps once. False when there is nothing more to wait for; `lock` is held. */
+static bool wait_once(struct jobs *jobs, const struct wait *wait)
+{
+    struct job *job = jobs_find(jobs, wait->id);
+    if (job == NULL || job->state == JOB_FAILED) {
+        return false;
+    }
+    bool will_not_run = jobs->stopping && job->state == JOB_QUEUED;
+    if (wait->for_ever) {
+        if (!will_not_run) {
+            (void)pthread_cond_wait(&jobs->changed, &jobs->lock);
+        }
+        return !will_not_run;
+    }
+    struct timespec now = monotonic_after(0);
+    if (will_not_run || version_of(job) != wait->seen_version ||
+        !monotonic_is_before(&now, &wait->until)) {
+        return false;
+    }
+    struct timespec look = monotonic_after(LOOK_INTERVAL_MS);
+    (void)pthread_cond_timedwait(&jobs->changed, &jobs->lock,
+                                 monotonic_is_before(&look, &wait->until) ? &look : &wait->until);
+    return true;
+}
+
+bool jobs_wait(struct jobs *jobs,
+               struct arena *arena,
+               int64_t id,
+               uint64_t seen_version,
+               int timeout_ms,
+               struct jobs_status *out,
+               struct err *err)
+{
+    struct wait wait = {.id = id,
+                        .seen_version = seen_version,
+                        .for_ever = timeout_ms < 0,
+                        .until = monotonic_after(timeout_ms < 0 ? 0 : timeout_ms)};
+    (void)pthread_mutex_lock(&jobs->lock);
+    jobs->waiters++;
+    while (wait_once(jobs, &wait)) {
+    }
+    struct job *job = jobs_find(jobs, id);
+    bool is_live = job != NULL;
+    if (is_live) {
+        read_live(job, out);
+    }
+    (void)pthread_mutex_unlock(&jobs->lock);
+
+    bool ok = is_live || read_stored(jobs, arena, id, out, err);
+    if (ok && wait.for_ever && (out->state == JOB_QUEUED || out->state == JOB_RUNNING)) {
+        ok =
+            jobs_keep(jobs, id, err) &&
+            err_set(err, ERR_UNAVAILABLE,
+                    "the server is stopping; job %lld goes on when it starts again", (long long)id);
+    }
+    /* Only now: jobs_destroy waits for those that still use the store. */
+    (void)pthread_mutex_lock(&jobs->lock);
+    jobs->waiters--;
+    (void)pthread_cond_broadcast(&jobs->changed);
+    (void)pthread_mutex_unlock(&jobs->lock);
+    return ok;
+}
+
+void jobs_counts(struct jobs *jobs, struct jobs_counts *out)
+{
+    (void)pthread_mutex_lock(&jobs->lock);
+    *out = jobs->counts;
+    memcpy(out->removed, jobs->janitor.removed, sizeof out->removed);
+    for (const struct job *job = jobs->head; job != NULL; job = job->next) {
+        out->queued += job->state == JOB_QUEUED;
+        out->running += job->state == JOB_RUNNING;
+    }
+    (void)pthread_mutex_unlock(&jobs->lock);
+}

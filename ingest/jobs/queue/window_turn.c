@@ -1,0 +1,32 @@
+#include "ingest/jobs/queue/internal.h"
+
+/* Beside the uploads' budget: two at once take half as much again at the most. */
+#define WINDOWS_AT_ONCE 2
+#define SHARE_OF_BUDGET 4
+
+bool jobs_window_begin(struct jobs *jobs, size_t *memory_budget_bytes, struct err *err)
+{
+    uint64_t share_bytes = jobs->budget_bytes / SHARE_OF_BUDGET;
+    *memory_budget_bytes = share_bytes > SIZE_MAX ? SIZE_MAX : (size_t)share_bytes;
+    (void)pthread_mutex_lock(&jobs->lock);
+    jobs->waiters++;
+    while (jobs->windows == WINDOWS_AT_ONCE && !jobs->stopping) {
+        (void)pthread_cond_wait(&jobs->changed, &jobs->lock);
+    }
+    jobs->waiters--;
+    bool ok = !jobs->stopping;
+    jobs->windows += ok;
+    if (!ok) {
+        (void)pthread_cond_broadcast(&jobs->changed);
+    }
+    (void)pthread_mutex_unlock(&jobs->lock);
+    return ok || err_set(err, ERR_UNAVAILABLE, "The server is stopping");
+}
+
+void jobs_window_end(struct jobs *jobs)
+{
+    (void)pthread_mutex_lock(&jobs->lock);
+    jobs->windows--;
+    (void)pthread_cond_broadcast(&jobs->changed);
+    (void)pthread_mutex_unlock(&jobs->lock);
+}

@@ -1,0 +1,63 @@
+/* Repeated cycles of a program (training steps, turns of a serving loop) and what each function
+ * took of each of them: [CMP-10] and [CMP-10a], or a perf-data table that was uploaded. Rows live
+ * as results.h says.
+ *
+ * Percentages and times stand as the perf-data tables print them, rounded to 4 decimals, so that a
+ * comparison of two traces equals the comparison of their tables. */
+#ifndef KS_MODEL_RESULTS_CYCLES_H
+#define KS_MODEL_RESULTS_CYCLES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum cycle_kind { CYCLE_STEP, CYCLE_PREFILL, CYCLE_DECODE, CYCLE_LAYER, CYCLE_KIND_COUNT };
+const char *cycle_kind_name(enum cycle_kind kind); /* "step", "prefill", "decode", "layer" */
+
+/* How the cycles of a trace were found. */
+enum cycle_source {
+    CYCLES_NONE,
+    CYCLES_PROFILER_STEPS, /* ProfilerStep#N annotations */
+    CYCLES_ANNOTATION,     /* a repeated annotation: a request, a forward pass */
+    CYCLES_ANCHOR,         /* a repeated function that was found */
+    CYCLES_MARKER,         /* a function that the user named */
+    CYCLES_TABLE           /* a perf-data table */
+};
+const char *cycle_source_name(enum cycle_source source); /* "none", "profiler_steps", ... "table" */
+
+/* One cycle: a distinct pair (number, duration). Ascending by number, then by first row. */
+struct cycle_row {
+    int64_t number;
+    enum cycle_kind kind;
+    const char *anchor;
+    int64_t start_ns; /* absolute, as in the file; of a table: cycle_start_ts, rounded */
+    double dur_us;    /* anchor_dur_us */
+};
+
+/* One row of the perf-data table: a (cycle, process, function, metric, device). Ordered by cycle,
+ * pid, beta descending, metric. */
+struct cycle_use_row {
+    int64_t cycle; /* index into the cycles */
+    int64_t pid;
+    const char *host; /* "" when not known */
+    const char *function;
+    const char *simple_name; /* [CMP-10a.tables.1] */
+    const char *type;        /* "gpu_compute", "gpu_comm", "h2d", ..., "operator" */
+    const char *metric;      /* NULL: no metric (printed as N/A) */
+    const char *device;      /* "Host", "GPU 7", "GPU 0 (virtual)"; NULL: missing */
+    double beta_pct;
+    double mu_pct;    /* NaN without a metric */
+    double sigma_pct; /* NaN without a metric */
+    double duration_us;
+    const char *interpolation; /* "**", "*" or " " */
+    int64_t instances;
+};
+
+/* A counter of a process or host over the whole file. */
+struct counter_row {
+    const char *name;
+    const char *host; /* "" when not known */
+    int64_t samples;
+    double mean, min, max, std; /* population deviation */
+};
+
+#endif

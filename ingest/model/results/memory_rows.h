@@ -1,0 +1,62 @@
+/* What memory views show [TB-13]. Rows refer to names of the call tree and the memory log, and live
+ * in the arena of who asked. */
+#ifndef KS_MODEL_RESULTS_MEMORY_ROWS_H
+#define KS_MODEL_RESULTS_MEMORY_ROWS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Both ends belong to it; ticks relative to the trace's start. INT64_MIN, INT64_MAX: no bound. */
+struct memory_window {
+    int64_t start;
+    int64_t end;
+};
+
+/* Operators of one name. `size` sums allocations and releases, `allocated` allocations alone. */
+struct memory_stat_row {
+    const char *name;
+    int64_t calls; /* over all devices */
+    int64_t size_bytes, self_size_bytes;
+    int64_t allocations, self_allocations;
+    int64_t allocated_bytes, self_allocated_bytes;
+};
+
+struct memory_stat_device {
+    const char *device;
+    struct memory_stat_row *rows; /* by name; operators whose figures are all zero are left out */
+    size_t row_count;
+};
+
+struct memory_stats {
+    struct memory_stat_device *devices; /* by name */
+    size_t device_count;
+};
+
+#define MEMORY_NO_TIME INT64_MIN
+
+/* A block: allocated and released, or one of both. */
+struct memory_block {
+    const char *device;
+    const char *op;     /* NULL: not known */
+    const char *parent; /* NULL: not known */
+    const char *name;   /* as the plugin shows it; set by who asks for it (memory_block_name) */
+    int64_t size_bytes;
+    int64_t addr;
+    int64_t allocated_at; /* ticks; MEMORY_NO_TIME: before the records began */
+    int64_t released_at;  /* MEMORY_NO_TIME: never */
+};
+
+struct memory_point {
+    int64_t ts;
+    int64_t allocated_bytes;
+    int64_t reserved_bytes;
+};
+
+struct memory_curve {
+    const char *device;
+    struct memory_point *points;
+    size_t point_count;
+    size_t peak; /* the first point with the most allocated */
+};
+
+#endif

@@ -1,0 +1,84 @@
+#include "ingest/model/results/results.h"
+
+#include <stdlib.h>
+
+static const struct {
+    const char *name;
+    const char *label;
+} roles[ROLE_COUNT] = {
+    [ROLE_KERNEL] = {"kernel", "Kernel"},
+    [ROLE_MEMCPY] = {"memcpy", "Memcpy"},
+    [ROLE_MEMSET] = {"memset", "Memset"},
+    [ROLE_COMMUNICATION] = {"communication", "Communication"},
+    [ROLE_RUNTIME] = {"runtime", "Runtime"},
+    [ROLE_DATALOADER] = {"dataloader", "DataLoader"},
+    [ROLE_CPU_EXEC] = {"cpu_exec", "CPU Exec"},
+    [ROLE_OTHER] = {"other", "Other"},
+};
+
+static const char *const view_labels[VIEW_COUNT] = {
+    [VIEW_OVERVIEW] = "Overview",       [VIEW_OPERATOR] = "Operator",
+    [VIEW_KERNEL] = "Kernel",           [VIEW_TRACE] = "Trace",
+    [VIEW_DISTRIBUTED] = "Distributed", [VIEW_MEMORY] = "Memory",
+    [VIEW_MODULE] = "Module",           [VIEW_LIGHTNING] = "Lightning",
+    [VIEW_UTILISATION] = "Utilisation", [VIEW_CYCLES] = "Cycles",
+    [VIEW_COMPARISON] = "Comparison",
+};
+
+const char *role_name(enum role role)
+{
+    return roles[role].name;
+}
+
+const char *role_label(enum role role)
+{
+    return roles[role].label;
+}
+
+const char *view_label(enum view view)
+{
+    return view_labels[view];
+}
+
+struct trace_results *results_create(void)
+{
+    struct trace_results *results = calloc(1, sizeof *results);
+    if (results != NULL) {
+        arena_init(&results->arena, 0);
+        arena_init(&results->cycle_arena, 0);
+        for (int log = 0; log < RESULT_LOG_COUNT; log++) {
+            arena_init(&results->log_arenas[log], 0);
+        }
+        results->ticks_per_us = RESULTS_NS_PER_US;
+    }
+    return results;
+}
+
+void results_destroy(struct trace_results *results)
+{
+    if (results == NULL) {
+        return;
+    }
+    results_destroy(results->plugin);
+    for (int log = 0; log < RESULT_LOG_COUNT; log++) {
+        arena_free(&results->log_arenas[log]);
+        free(results->packed[log].bytes);
+    }
+    arena_free(&results->cycle_arena);
+    arena_free(&results->arena);
+    free(results);
+}
+
+void results_take_cycles(struct trace_results *results, struct trace_results *from)
+{
+    results->cycle_arena = from->arena;
+    arena_init(&from->arena, 0);
+    results->cycle_source = from->cycle_source;
+    results->cycles = from->cycles;
+    results->cycle_count = from->cycle_count;
+    results->cycle_uses = from->cycle_uses;
+    results->cycle_use_count = from->cycle_use_count;
+    results->counters = from->counters;
+    results->counter_count = from->counter_count;
+    results->views |= from->views;
+}

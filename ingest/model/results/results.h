@@ -1,0 +1,324 @@
+/* What the analyses answer about one trace: plain rows, the same on the way into the store and out
+ * of it.
+ *
+ * Units: `_ns` integer nanoseconds; positions relative to the trace's start (results.start_ns);
+ * shares 0..1;
+ * `_pct` 0..100. Rows stand in the order in which the plugin's routes print them unless said
+ * otherwise. Rows (the arrays too) and texts belong to results.arena (or, read back from the store,
+ * live until the next row). */
+#ifndef KS_MODEL_RESULTS_RESULTS_H
+#define KS_MODEL_RESULTS_RESULTS_H
+
+#include "ingest/base/attr.h"
+#include "ingest/base/memory/arena.h"
+#include "ingest/model/comm_log.h"
+#include "ingest/model/memory_log.h"
+#include "ingest/model/results/call_tree.h"
+#include "ingest/model/results/comparison.h"
+#include "ingest/model/results/cycles.h"
+#include "ingest/model/results/gpu_counters.h"
+#include "ingest/model/results/kernel_use.h"
+#include "ingest/model/results/module_rows.h"
+#include "ingest/model/warning.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Time roles in order of priority [TB-6a]. */
+enum role {
+    ROLE_KERNEL,
+    ROLE_MEMCPY,
+    ROLE_MEMSET,
+    ROLE_COMMUNICATION,
+    ROLE_RUNTIME,
+    ROLE_DATALOADER,
+    ROLE_CPU_EXEC,
+    ROLE_OTHER,
+    ROLE_COUNT
+};
+
+/* "kernel", "cpu_exec": names in the API. "Kernel", "CPU Exec": labels of the plugin and the page.
+ */
+const char *role_name(enum role role);
+const char *role_label(enum role role);
+
+/* Bit (1 << view) in results.views. First the views of the plugin, in the order of its ids; then
+ * ours. */
+enum view {
+    VIEW_OVERVIEW,
+    VIEW_OPERATOR,
+    VIEW_KERNEL,
+    VIEW_TRACE,
+    VIEW_DISTRIBUTED, /* never set by one trace alone: see communication_* */
+    VIEW_MEMORY,
+    VIEW_MODULE,
+    VIEW_LIGHTNING,
+    VIEW_PLUGIN_COUNT,
+    VIEW_UTILISATION = VIEW_PLUGIN_COUNT, /* of a kernel table */
+    VIEW_CYCLES,                          /* the trace can be compared by cycles */
+    VIEW_COMPARISON,                      /* the upload was a comparison report */
+    VIEW_COUNT
+};
+const char *view_label(enum view view); /* "Overview", ... */
+
+/* One profiler step after the adjustments of [TB-6h]. */
+struct step_row {
+    const char *name; /* the number of ProfilerStep#N as text */
+    int64_t start_ns; /* relative; meaningless when results.steps_undefined */
+    int64_t end_ns;
+    int64_t cost_ns[ROLE_COUNT];
+    /* Overlap data [TB-7b]: merged computation and communication inside the step and their
+     * intersection. */
+    int64_t computation_ns;
+    int64_t communication_ns;
+    int64_t overlap_ns;
+    int64_t launches;          /* runtime calls inside the step that put work on a device */
+    int64_t device_activities; /* kernels, memcpys and memsets these calls started */
+};
+
+/* How operators are grouped. */
+enum operator_group {
+    OPERATOR_BY_NAME,
+    OPERATOR_BY_NAME_SHAPE,
+    OPERATOR_BY_NAME_STACK,       /* only groups with a non-empty call stack */
+    OPERATOR_BY_NAME_SHAPE_STACK, /* the same */
+    OPERATOR_GROUP_COUNT
+};
+
+/* A group of operator calls [TB-11a]. Rows of one grouping stand in order of first occurrence. */
+struct operator_row {
+    const char *name;
+    const char *input_shape; /* NULL where the grouping has none */
+    const char *call_stack;  /* NULL where the grouping has none */
+    int64_t calls;
+    int64_t host_total_ns;
+    int64_t host_self_ns;
+    int64_t device_total_ns;
+    int64_t device_self_ns;
+    int64_t tc_total_ns; /* in Tensor Core kernels by the plugin's list of names */
+    int64_t tc_self_ns;
+    int64_t tensor_total_ns; /* the same by our list, which knows today's kernels */
+    int64_t tensor_self_ns;
+    bool tc_eligible;     /* by the plugin's list of operators, and inheritance [TB-5f] */
+    bool tensor_eligible; /* the same by our list */
+    bool has_call_stack;
+    int64_t host_min_ns, host_max_ns, host_p50_ns, host_p95_ns, host_p99_ns; /* of call durations */
+    int64_t device_p50_ns, device_p95_ns, device_p99_ns; /* of device totals per call */
+};
+
+/* Kernels of one name [TB-12a]. */
+struct kernel_row {
+    const char *name;
+    int64_t calls;
+    int64_t total_ns, min_ns, max_ns, p50_ns, p95_ns, p99_ns;
+    bool tc_used;         /* by the plugin's list */
+    bool tensor_used;     /* by ours */
+    double blocks_per_sm; /* duration-weighted means, missing ones weigh as 0 */
+    double occupancy_pct;
+};
+
+/* Kernels of one name, operator and launch configuration [TB-12b]. */
+struct kernel_launch_row {
+    const char *name;
+    const char *operator_name;
+    const char *config[4]; /* grid, block, registers, shared memory; MLU: kernel type, dim,
+                              tasktopo, node */
+    int64_t calls;
+    int64_t total_ns, min_ns, max_ns, p50_ns, p95_ns, p99_ns;
+    bool tc_used;
+    bool tensor_used;
+    bool op_tc_eligible;
+    bool op_tensor_eligible; /* by our list of operators */
+    double blocks_per_sm;
+    double occupancy_pct;
+};
+
+#define DEVICE_SUM_HAS_SM_EFFICIENCY 1u
+#define DEVICE_SUM_HAS_OCCUPANCY 2u
+#define DEVICE_SUM_HAS_TC_SHARE 4u
+#define DEVICE_SUM_HAS_MEMORY 8u
+#define DEVICE_SUM_HAS_CAPABILITY 16u
+#define DEVICE_SUM_HAS_UTILISATION 32u
+
+/* One device that ran kernels [TB-10], in the plugin's order (that of its hash set of ids
+ * [TB-10a]). */
+struct device_row {
+    int64_t id;
+    const char *name; /* NULL when no property entry names it */
+    double memory_bytes;
+    int64_t compute_major, compute_minor;
+    double utilisation; /* shares; utilisation may be -0.0 [TB-1.2] */
+    double sm_efficiency;
+    double occupancy_pct;
+    double tc_share;     /* plugin's list */
+    double tensor_share; /* our list */
+    uint32_t has;        /* DEVICE_SUM_HAS_* */
+};
+
+/* A device that did any work and that the properties know [TB-15.1b]: by the process number of its
+ * events, ascending. `has`: DEVICE_SUM_HAS_MEMORY, _CAPABILITY. */
+struct gpu_row {
+    int64_t id;
+    const char *name; /* NULL when not said */
+    int64_t memory_bytes;
+    int64_t compute_major, compute_minor;
+    uint32_t has;
+};
+
+/* One recommendation [TB-9], in output order. */
+struct recommendation_row {
+    const char *code; /* "dataloader", "data_parallel", "nccl", "communication", "utilisation",
+                         "tensor_cores", "memory" */
+    const char *text; /* plain text with the figures of the rule */
+};
+
+struct environment_row {
+    const char *name;
+    const char *value;
+};
+
+/* A view that this trace cannot show in full, why, and what to record. */
+struct missing_row {
+    const char *view; /* "memory", "modules", "call_stacks", "shapes", "kernels", "steps",
+                         "distributed", "utilisation" */
+    const char *reason;
+    const char *record; /* the profiler option, "profile_memory=True" */
+};
+
+/* An answer of a plugin route kept word for word, because the upload was that answer (seed 003). */
+struct plugin_answer_row {
+    const char *route;    /* "overview", "operation", "operation/table", "kernel", "kernel/table" */
+    const char *group_by; /* "" or the value for which it holds */
+    const char *json;
+};
+
+#define RESULTS_NS_PER_US 1000
+
+/* What is stored as a whole, and what is large: a column of it has a row for every operator, memory
+ * record or device counter. */
+enum result_log { RESULT_CALL_TREE, RESULT_MEMORY_LOG, RESULT_GPU_COUNTERS, RESULT_LOG_COUNT };
+
+/* A log in the form in which it is stored, malloc'ed. bytes NULL: the trace has none, or its
+ * columns are still there. */
+struct packed_log {
+    void *bytes;
+    size_t len;
+};
+
+/* Packs a struct call_tree, memory_log or gpu_counters. False without memory. */
+typedef bool (*result_log_packer)(enum result_log log, const void *columns, struct packed_log *out);
+
+/* The plugin reckons in doubles of microseconds, which round decimal times by up to 0.25 us a time
+ * stamp in traces that count from the epoch, and knows neither the operator of device work whose
+ * launch has no id nor the communication of today's traces
+ * (ingest/analysis/relations/attribution.h, comm_ours.h). Its scripts are answered with what it
+ * answered, everybody else with what is so; where that differs, a trace has two sets of figures. */
+struct trace_results {
+    struct arena arena;
+    struct arena log_arenas[RESULT_LOG_COUNT]; /* what a log consists of */
+    struct packed_log packed[RESULT_LOG_COUNT];
+    struct arena cycle_arena;     /* what taken cycles consist of */
+    struct trace_results *plugin; /* the plugin's figures, owned; NULL: these are the same */
+    /* Unit of all `_ns` fields of steps, operators and kernel_launches: RESULTS_NS_PER_US, but in a
+     * `plugin` set with decimal times 2^20, in which the plugin's doubles are whole numbers. */
+    int64_t ticks_per_us;
+
+    const char *device_type; /* "CPU", "GPU", "MLU": what the plugin calls the devices' type */
+    int64_t event_count;     /* elements of traceEvents read, whatever their phase */
+    int64_t start_ns;        /* absolute: base time + smallest time of a kept event */
+    int64_t plugin_start_ns; /* the same without the base time: what the plugin calls the start */
+    int64_t duration_ns;
+    bool decimal_times;      /* plugin answers print microseconds as doubles */
+    bool steps_undefined;    /* no step marker and no host event: the bounds are (2^63-1, -2^63) */
+    bool has_profiler_steps; /* false: the one step is the whole host range */
+    uint32_t views;          /* bits of enum view */
+    bool has_runtime, has_kernel, has_communication, has_memcpy_or_memset; /* [TB-6f] */
+    bool has_blocks_per_sm, has_occupancy; /* the two optional kernel columns [TB-12.3] */
+    bool operators_have_device;            /* device columns of the operator table */
+    bool mlu;                              /* the fork's labels and kernel columns [TB-17.1] */
+    /* Distributed view: possible over a span when all workers agree on both [TB-15b]. */
+    int64_t communication_nodes;
+    int64_t communication_signature;   /* hash over the number of ranges of each node */
+    int64_t collective_count;          /* by COMM_OURS; 0 in a `plugin` set */
+    enum comm_rule communication_rule; /* what the times of ROLE_COMMUNICATION go by: COMM_OURS when
+                                          that finds device work that the plugin's does not */
+    double tc_pie_used;     /* share of kernel time in Tensor Core kernels, plugin's list (12.2) */
+    double tensor_pie_used; /* the same by our list */
+
+    /* How the whole time divides, inside of steps and outside: each moment belongs to the first
+     * role under way; all add up to duration_ns. 0 in a `plugin` set. */
+    union {
+        int64_t role_ns[ROLE_COUNT];
+        struct {
+            int64_t role_kernel_ns, role_memcpy_ns, role_memset_ns, role_communication_ns,
+                role_runtime_ns, role_dataloader_ns, role_cpu_exec_ns, role_other_ns;
+        };
+    };
+
+    struct step_row *steps;
+    size_t step_count;
+    struct operator_row *operators[OPERATOR_GROUP_COUNT];
+    size_t operator_count[OPERATOR_GROUP_COUNT];
+    struct kernel_row *kernels; /* in the plugin's order [TB-18] */
+    size_t kernel_count;
+    struct kernel_launch_row *kernel_launches; /* by total descending, stable */
+    size_t kernel_launch_count;
+    struct device_row *devices;
+    size_t device_count;
+    struct gpu_counters *gpu_counters; /* NULL: none, the `plugin` set has them, or `packed` */
+    int64_t device_property_count;     /* entries of `deviceProperties` */
+    struct gpu_row *gpus;
+    size_t gpu_count;
+    struct recommendation_row *recommendations;
+    size_t recommendation_count;
+    struct environment_row *environment;
+    size_t environment_count;
+    struct missing_row *missing;
+    size_t missing_count;
+    struct plugin_answer_row *plugin_answers;
+    size_t plugin_answer_count;
+
+    /* What later questions are answered from; NULL where the trace has none of it, or `packed`. */
+    struct call_tree *call_tree;
+    struct memory_log *memory_log;  /* refers to rows of the call tree */
+    struct comm_log *comm_log;      /* by COMM_PLUGIN */
+    struct comm_log *comm_log_ours; /* by COMM_OURS; only of the exact figures */
+    struct module_row *modules;
+    size_t module_count;
+
+    /* Of kernel tables; has_kernel_use says whether this is one. */
+    bool has_kernel_use;
+    struct kernel_use_totals kernel_use_totals;
+    struct kernel_use_row *kernel_use;
+    size_t kernel_use_count;
+    struct kernel_use_launch_row *kernel_use_launches; /* in the order of the file */
+    size_t kernel_use_launch_count;
+    struct kernel_use_metric_row *kernel_use_metrics;
+    size_t kernel_use_metric_count;
+    struct kernel_use_value_row *kernel_use_values;
+    size_t kernel_use_value_count;
+    struct transfer_row *transfers;
+    size_t transfer_count;
+    const char **bad_rows; /* rows of an uploaded table that could not be read, in words, with line
+                              numbers; the first KERNEL_TABLE_BAD_ROWS_MAX of them */
+    size_t bad_row_count;
+
+    enum cycle_source cycle_source;
+    struct cycle_row *cycles;
+    size_t cycle_count;
+    struct cycle_use_row *cycle_uses;
+    size_t cycle_use_count;
+    struct counter_row *counters;
+    size_t counter_count;
+
+    struct comparison *comparison; /* a report that was uploaded; NULL otherwise */
+    struct warnings warnings;
+};
+
+struct trace_results *results_create(void) KS_MUST_USE; /* NULL without memory */
+void results_destroy(struct trace_results *results);    /* NULL is allowed */
+/* Moves what cycles_run has filled from results in which nothing else is. */
+void results_take_cycles(struct trace_results *results, struct trace_results *from);
+
+#endif

@@ -1,0 +1,50 @@
+/* Two traces laid beside each other by name: operators and kernels that both have, that one side
+ * added, that one side lost. */
+#ifndef KS_QUERY_COMPARE_NAME_DIFF_H
+#define KS_QUERY_COMPARE_NAME_DIFF_H
+
+#include "ingest/base/attr.h"
+#include "ingest/base/err.h"
+#include "ingest/base/memory/arena.h"
+#include "ingest/model/results/comparison.h"
+#include "ingest/store/store.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum name_presence { NAME_IN_BOTH, NAME_ADDED, NAME_REMOVED };
+const char *name_presence_text(enum name_presence presence); /* "both", "added", "removed" */
+
+/* What a name took, on one side; zeros where the side has it not. Of kernels only calls and
+ * device_ns. */
+struct name_figures {
+    int64_t calls;
+    int64_t host_ns, host_self_ns;
+    int64_t device_ns, device_self_ns;
+};
+
+struct name_diff_row {
+    const char *name;
+    enum name_presence presence;
+    struct name_figures sides[SIDE_COUNT];
+};
+
+struct name_diff {
+    struct name_diff_row *rows; /* those of the base in its order, then what was added */
+    size_t row_count;
+    struct name_figures sums[SIDE_COUNT]; /* own times and those of kernels add up to the whole */
+};
+
+/* Errors: those of the store. */
+bool query_operator_diff(struct store *store,
+                         struct arena *arena,
+                         const int64_t trace_ids[SIDE_COUNT],
+                         struct name_diff *out,
+                         struct err *err) KS_MUST_USE;
+bool query_kernel_diff(struct store *store,
+                       struct arena *arena,
+                       const int64_t trace_ids[SIDE_COUNT],
+                       struct name_diff *out,
+                       struct err *err) KS_MUST_USE;
+
+#endif

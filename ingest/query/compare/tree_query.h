@@ -1,0 +1,31 @@
+/* Call trees of stored traces: one, or two laid beside each other [TB-16]. */
+#ifndef KS_QUERY_COMPARE_TREE_QUERY_H
+#define KS_QUERY_COMPARE_TREE_QUERY_H
+
+#include "ingest/base/attr.h"
+#include "ingest/base/err.h"
+#include "ingest/base/memory/arena.h"
+#include "ingest/model/results/diff.h"
+#include "ingest/store/store.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* `figures_ids` as in memory_query.h. ERR_NOT_FOUND when a trace has no call tree. */
+bool query_diff(struct store *store,
+                struct arena *arena,
+                const int64_t figures_ids[DIFF_SIDES],
+                struct diff *out,
+                struct err *err) KS_MUST_USE;
+/* The node of a path: "0" is the whole, "0-2" the third of its children. ERR_NOT_FOUND. */
+bool query_diff_find(const struct diff *diff, const char *path, uint32_t *node, struct err *err)
+    KS_MUST_USE;
+bool query_diff_side(struct arena *arena,
+                     const struct diff *diff,
+                     const struct diff_node *node,
+                     int side,
+                     struct diff_side *out,
+                     struct err *err) KS_MUST_USE;
+
+#endif

@@ -1,0 +1,226 @@
+/* Who may use which connection: one writer in turn, readers from a pool that grows when needed. */
+#include "ingest/store/db/write_back.h"
+#include "ingest/store/internal.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+/* 32 MB */
+#define LONG_LOG_PAGES 4000
+/* So many, 512 KB, are worth to begin with, without waiting for the sync that publishes them. */
+#define WRITE_BACK_PAGES 64
+/* In the log a page has a head as well. */
+#define PAGE_BYTES UINT64_C(8192)
+
+bool store_access_init(struct store *store, struct err *err)
+{
+    if (!turnstile_init(&store->writer_turn)) {
+        return err_set(err, ERR_NO_MEMORY, "no resources for the locks of the store");
+    }
+    if (pthread_mutex_init(&store->readers_lock, NULL) != 0) {
+        turnstile_destroy(&store->writer_turn);
+        return err_set(err, ERR_NO_MEMORY, "no resources for the locks of the store");
+    }
+    if (pthread_cond_init(&store->reader_returned, NULL) != 0) {
+        (void)pthread_mutex_destroy(&store->readers_lock);
+        turnstile_destroy(&store->writer_turn);
+        return err_set(err, ERR_NO_MEMORY, "no resources for the locks of the store");
+    }
+    return true;
+}
+
+void store_access_destroy(struct store *store)
+{
+    for (unsigned i = 0; i < store->idle_reader_count; i++) {
+        db_close(store->idle_readers[i]);
+    }
+    db_close(store->shortener);
+    /* Last, so that it is the one that checkpoints and removes the WAL. */
+    db_close(store->writer);
+    (void)pthread_cond_destroy(&store->reader_returned);
+    (void)pthread_mutex_destroy(&store->readers_lock);
+    turnstile_destroy(&store->writer_turn);
+}
+
+/* ---- readers ---- */
+
+/* An idle reader, or NULL with the right to open one more. */
+static struct db *take_idle(struct store *store)
+{
+    struct db *db = NULL;
+    (void)pthread_mutex_lock(&store->readers_lock);
+    while (store->idle_reader_count == 0 && store->open_reader_count == STORE_READERS_MAX) {
+        (void)pthread_cond_wait(&store->reader_returned, &store->readers_lock);
+    }
+    if (store->idle_reader_count > 0) {
+        db = store->idle_readers[--store->idle_reader_count];
+    } else {
+        store->open_reader_count++;
+    }
+    (void)pthread_mutex_unlock(&store->readers_lock);
+    return db;
+}
+
+/* NULL: the reader could not be opened or is broken, its place is free again. */
+static void give_back(struct store *store, struct db *db)
+{
+    (void)pthread_mutex_lock(&store->readers_lock);
+    if (db != NULL) {
+        store->idle_readers[store->idle_reader_count++] = db;
+    } else {
+        store->open_reader_count--;
+    }
+    (void)pthread_cond_signal(&store->reader_returned);
+    (void)pthread_mutex_unlock(&store->readers_lock);
+}
+
+/* `sql` is a literal, and stays prepared. */
+static bool run(struct db *db, const char *sql, struct err *err)
+{
+    struct db_stmt st;
+    db_prepare(&st, db, sql);
+    return db_run(&st, err);
+}
+
+bool store_read_begin(struct store *store, struct db **out, struct err *err)
+{
+    struct db *db = take_idle(store);
+    if (db == NULL && !db_open(&db, store->db_path, DB_READER, err)) {
+        give_back(store, NULL);
+        return false;
+    }
+    if (!run(db, "BEGIN", err)) {
+        db_close(db);
+        give_back(store, NULL);
+        return false;
+    }
+    *out = db;
+    return true;
+}
+
+void store_read_end(struct store *store, struct db *db)
+{
+    struct err ignored = ERR_INIT;
+    /* A reader that cannot end its transaction would show an old state for ever. */
+    if (db_in_transaction(db) && !run(db, "COMMIT", &ignored)) {
+        log_write(store->log, LOG_WARN, "a reader is closed: %s", ignored.msg);
+        db_close(db);
+        db = NULL;
+    }
+    give_back(store, db);
+}
+
+/* ---- the writer ---- */
+
+static bool set_durability(struct store *store, enum store_durability durability, struct err *err)
+{
+    bool durable = durability == STORE_DURABLE;
+    if (durable == store->writer_is_durable) {
+        return true;
+    }
+    const char *sql = durable ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL";
+    if (!db_exec(store->writer, sql, err)) {
+        return false;
+    }
+    store->writer_is_durable = durable;
+    return true;
+}
+
+/* After a sync that failed, the system may take pages of the log for written that are not, and the
+ * next sync would say that all is well. What the log holds is therefore written once more, into
+ * the database, before anything else is promised. */
+static bool mend_log(struct store *store, struct err *err)
+{
+    if (store->log_is_doubtful && !db_checkpoint(store->writer, err)) {
+        return false;
+    }
+    store->log_is_doubtful = false;
+    return true;
+}
+
+uint64_t store_version(const struct store *store)
+{
+    return atomic_load(&store->version);
+}
+
+bool store_write_begin(struct store *store, enum store_durability durability, struct err *err)
+{
+    turnstile_enter(&store->writer_turn);
+    if (!mend_log(store, err) || !set_durability(store, durability, err) ||
+        !db_exec(store->writer, "BEGIN IMMEDIATE", err)) {
+        turnstile_leave(&store->writer_turn);
+        return false;
+    }
+    return true;
+}
+
+/* Of the log, after a batch. */
+static void begin_write_back(struct store *store)
+{
+    int pages = db_log_pages(store->writer);
+    if (pages < store->log_pages_begun) {
+        store->log_pages_begun = 0; /* it has begun anew */
+    }
+    if (pages - store->log_pages_begun >= WRITE_BACK_PAGES) {
+        write_back_begin(store->log_fd, (uint64_t)store->log_pages_begun * PAGE_BYTES);
+        store->log_pages_begun = pages;
+    }
+}
+
+bool store_write_end(struct store *store, bool ok, struct err *err)
+{
+    if (ok) {
+        ok = db_exec(store->writer, "COMMIT", err);
+        store->log_is_doubtful = !ok && db_failed_to_sync(store->writer);
+    }
+    /* A full disk has rolled back by itself; then there is nothing to do. */
+    if (!ok && db_in_transaction(store->writer)) {
+        struct err second = ERR_INIT;
+        if (!db_exec(store->writer, "ROLLBACK", &second)) {
+            log_write(store->log, LOG_ERROR, "rolling back failed: %s", second.msg);
+        }
+    }
+    /* Also when it is not known whether the commit has come through. */
+    if (store->writer_is_durable) {
+        atomic_fetch_add(&store->version, 1);
+    } else if (ok) {
+        begin_write_back(store);
+    }
+    turnstile_leave(&store->writer_turn);
+    return ok;
+}
+
+bool store_sync(struct store *store, struct err *err)
+{
+    if (fsync(store->log_fd) == 0) {
+        return true;
+    }
+    int errnum = errno;
+    turnstile_enter(&store->writer_turn);
+    store->log_is_doubtful = true;
+    turnstile_leave(&store->writer_turn);
+    return err_set_errno(err, ERR_IO, errnum, "writing to the log of %s", store->db_path);
+}
+
+static bool log_is_long_and_sound(struct store *store)
+{
+    turnstile_enter(&store->writer_turn);
+    bool is = !store->log_is_doubtful && db_log_pages(store->writer) >= LONG_LOG_PAGES;
+    turnstile_leave(&store->writer_turn);
+    return is;
+}
+
+/* A connection of its own, since the writer's belongs to whoever writes. */
+void store_shorten_log(struct store *store)
+{
+    struct err err = ERR_INIT;
+    if (!log_is_long_and_sound(store) || atomic_flag_test_and_set(&store->log_is_taken)) {
+        return;
+    }
+    bool ok =
+        store->shortener != NULL || db_open(&store->shortener, store->db_path, DB_WRITER, &err);
+    if (!ok || !db_shorten_log(store->shortener, &err)) {
+        log_write(store->log, LOG_WARN, "the log of the database stays long: %s", err.msg);
+    }
+    atomic_flag_clear(&store->log_is_taken);
+}

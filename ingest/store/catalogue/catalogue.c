@@ -1,0 +1,531 @@
+/* Runs and traces as the outside sees them: only what is published. */
+#include "ingest/base/text/buf.h"
+#include "ingest/store/db/match.h"
+#include "ingest/store/internal.h"
+#include "ingest/store/results/sort.h"
+
+#include <string.h>
+
+#define SQL_MAX_BYTES 8192
+
+/* ---- shared ---- */
+
+static bool check_id(struct db *db, const char *sql, int64_t trace_id, struct err *err)
+{
+    struct db_stmt st;
+    db_prepare(&st, db, sql);
+    db_put_int(&st, trace_id);
+    bool found = db_next(&st);
+    if (!db_done(&st, err)) {
+        return false;
+    }
+    return found || err_set(err, ERR_NOT_FOUND, "there is no trace %lld", (long long)trace_id);
+}
+
+bool store_check_trace(struct db *db, int64_t trace_id, struct err *err)
+{
+    return check_id(db, "SELECT 1" STORE_VISIBLE_TRACES " WHERE t.id = ?", trace_id, err);
+}
+
+bool store_check_figures(struct db *db, int64_t trace_id, struct err *err)
+{
+    return check_id(db, "SELECT 1" STORE_PUBLISHED_ROWS " WHERE t.id = ?", trace_id, err);
+}
+
+bool store_trace_check(struct store *store, int64_t id, struct err *err)
+{
+    struct db *db;
+    if (!store_read_begin(store, &db, err)) {
+        return false;
+    }
+    bool ok = store_check_trace(db, id, err);
+    store_read_end(store, db);
+    return ok;
+}
+
+bool store_read_ids(struct db *db,
+                    const char *sql,
+                    int64_t id,
+                    struct arena *arena,
+                    int64_t **ids,
+                    size_t *count,
+                    struct err *err)
+{
+    struct db_stmt st;
+    size_t cap = 0;
+    *ids = NULL;
+    *count = 0;
+    db_prepare(&st, db, sql);
+    db_put_int(&st, id);
+    while (db_next(&st)) {
+        if (*count == cap) {
+            cap = cap == 0 ? 8 : cap * 2;
+            int64_t *grown = arena_calloc(arena, cap, sizeof *grown);
+            if (grown == NULL) {
+                db_fail_memory(&st);
+                break;
+            }
+            if (*count > 0) {
+                memcpy(grown, *ids, *count * sizeof *grown);
+            }
+            *ids = grown;
+        }
+        (*ids)[(*count)++] = db_get_int(&st);
+    }
+    return db_done(&st, err);
+}
+
+/* ---- runs ---- */
+
+/* SQLite has no aggregate OR; the bits of enum view are taken one by one. */
+_Static_assert(VIEW_COUNT == 11, "RUN_VIEWS lists every bit of enum view");
+#define RUN_VIEWS                                                                   \
+    "max(t.views & 1) | max(t.views & 2) | max(t.views & 4) | max(t.views & 8)"     \
+    " | max((t.collective_count > 0) << 4) | max(t.views & 32) | max(t.views & 64)" \
+    " | max(t.views & 128) | max(t.views & 256) | max(t.views & 512) | max(t.views & 1024)"
+
+#define RUN_SELECT                                                                           \
+    "SELECT r.id, r.name, r.note, r.tags, r.project, r.pinned,"                              \
+    " max(u.uploaded_at_s) AS uploaded_at_s,"                                                \
+    " count(t.id) AS trace_count, count(DISTINCT t.worker) AS worker_count,"                 \
+    " (SELECT sum(s.size_bytes) FROM upload AS s WHERE s.run_id = r.id AND s.published = 1)" \
+    "     AS size_bytes,"                                                                    \
+    " (SELECT group_concat(device_type) FROM (SELECT x.device_type FROM upload AS y"         \
+    "     JOIN trace AS x ON x.upload_id = y.id AND x.plugin_of IS NULL"                     \
+    "     WHERE y.run_id = r.id AND y.published = 1"                                         \
+    "     GROUP BY x.device_type ORDER BY count(*) DESC, x.device_type)),"                   \
+    " " RUN_VIEWS STORE_VISIBLE_TRACES
+
+static void read_run(struct db_stmt *st, struct arena *arena, struct store_run *run)
+{
+    run->id = db_get_int(st);
+    run->name = db_get_text(st, arena);
+    run->note = db_get_text(st, arena);
+    run->tags = db_get_text(st, arena);
+    run->project = db_get_text(st, arena);
+    run->pinned = db_get_bool(st);
+    run->uploaded_at_s = db_get_int(st);
+    run->trace_count = db_get_int(st);
+    run->worker_count = db_get_int(st);
+    run->size_bytes = (uint64_t)db_get_int(st);
+    run->device_types = db_get_text(st, arena);
+    run->views = (uint32_t)db_get_int(st);
+}
+
+static const struct sort_column run_sorts[] = {
+    {"name", "r.name"},
+    {"uploaded_at", "max(u.uploaded_at_s)"},
+    {"uploaded_at_s", "max(u.uploaded_at_s)"},
+    {"traces", "count(t.id)"},
+    {"trace_count", "count(t.id)"},
+    {"workers", "count(DISTINCT t.worker)"},
+    {"worker_count", "count(DISTINCT t.worker)"},
+    {"size_bytes", "size_bytes"},
+};
+
+/* Parameters: has a query, matcher, projects. */
+#define LISTED " WHERE (?1 = 0 OR ks_match(r.name, ?2)) AND " STORE_IN_PROJECTS("r.project", "?3")
+
+static void put_list(struct db_stmt *st, const struct store_page *page, struct matcher *matcher)
+{
+    db_put_int(st, matcher != NULL);
+    db_put_pointer(st, matcher, MATCH_POINTER);
+    db_put_text(st, page->projects);
+}
+
+static bool count_runs(struct db *db,
+                       const struct store_page *page,
+                       struct matcher *matcher,
+                       int64_t *total,
+                       struct err *err)
+{
+    struct db_stmt st;
+    db_prepare(&st, db, "SELECT count(DISTINCT r.id)" STORE_VISIBLE_TRACES LISTED);
+    put_list(&st, page, matcher);
+    *total = db_next(&st) ? db_get_int(&st) : 0;
+    return db_done(&st, err);
+}
+
+static bool read_runs(struct db *db,
+                      struct arena *arena,
+                      const struct store_page *page,
+                      struct matcher *matcher,
+                      struct store_run **rows,
+                      size_t *count,
+                      int64_t *total,
+                      struct err *err)
+{
+    const char *key = NULL;
+    if (!sort_find(run_sorts, sizeof run_sorts / sizeof run_sorts[0], page->sort, &key, err) ||
+        !count_runs(db, page, matcher, total, err)) {
+        return false;
+    }
+    size_t rows_max = sort_page_rows(page, *total);
+    *count = 0;
+    *rows = arena_calloc(arena, rows_max, sizeof **rows);
+    if (*rows == NULL) {
+        return err_set(err, ERR_NO_MEMORY, "no memory for the runs");
+    }
+    /* Newest upload first, also among equals. */
+    struct buf sql;
+    buf_init(&sql, SQL_MAX_BYTES);
+    buf_puts(&sql, RUN_SELECT LISTED " GROUP BY r.id ORDER BY ");
+    if (key != NULL) {
+        buf_printf(&sql, "%s%s, ", key, page->descending ? " DESC" : "");
+    }
+    buf_puts(&sql, "max(u.id) DESC LIMIT ?4 OFFSET ?5");
+
+    struct db_stmt st;
+    db_prepare_buf(&st, db, &sql);
+    put_list(&st, page, matcher);
+    db_put_int(&st, (int64_t)rows_max);
+    db_put_int(&st, page->offset);
+    while (*count < rows_max && db_next(&st)) {
+        read_run(&st, arena, &(*rows)[(*count)++]);
+    }
+    return db_done(&st, err);
+}
+
+bool store_runs(struct store *store,
+                struct arena *arena,
+                const struct store_page *page,
+                struct store_run **rows,
+                size_t *count,
+                int64_t *total,
+                struct err *err)
+{
+    struct db *db;
+    struct matcher matcher = {0};
+    bool has_query = page->q != NULL && page->q[0] != '\0';
+    if (has_query && !match_init(&matcher, page->q, err)) {
+        return false;
+    }
+    bool ok = store_read_begin(store, &db, err);
+    if (ok) {
+        ok = read_runs(db, arena, page, has_query ? &matcher : NULL, rows, count, total, err);
+        store_read_end(store, db);
+    }
+    match_free(&matcher);
+    return ok;
+}
+
+bool store_count(
+    struct store *store, const char *projects, int64_t *runs, int64_t *traces, struct err *err)
+{
+    struct db *db;
+    *runs = 0;
+    *traces = 0;
+    if (!store_read_begin(store, &db, err)) {
+        return false;
+    }
+    struct db_stmt st;
+    db_prepare(&st, db,
+               "SELECT count(DISTINCT u.run_id), count(*)" STORE_VISIBLE_TRACES
+               " WHERE " STORE_IN_PROJECTS("r.project", "?1"));
+    db_put_text(&st, projects);
+    if (db_next(&st)) {
+        *runs = db_get_int(&st);
+        *traces = db_get_int(&st);
+    }
+    bool ok = db_done(&st, err);
+    store_read_end(store, db);
+    return ok;
+}
+
+static bool no_run(const char *name, struct err *err)
+{
+    return err_set(err, ERR_NOT_FOUND, "there is no run \"%s\"", name);
+}
+
+bool store_run_get(struct store *store,
+                   struct arena *arena,
+                   const char *name,
+                   struct store_run **out,
+                   struct err *err)
+{
+    struct db *db;
+    struct store_run *run = arena_calloc(arena, 1, sizeof *run);
+    if (run == NULL) {
+        return err_set(err, ERR_NO_MEMORY, "no memory for a run");
+    }
+    if (!store_read_begin(store, &db, err)) {
+        return false;
+    }
+    struct db_stmt st;
+    db_prepare(&st, db, RUN_SELECT " WHERE r.name = ? GROUP BY r.id");
+    db_put_text(&st, name);
+    bool found = db_next(&st);
+    if (found) {
+        read_run(&st, arena, run);
+    }
+    bool ok = db_done(&st, err);
+    store_read_end(store, db);
+    if (ok && !found) {
+        return no_run(name, err);
+    }
+    *out = run;
+    return ok;
+}
+
+/* ---- traces ---- */
+
+/* Spans are numbered over the distinct digit strings of a worker, so the number of one trace needs
+ * its neighbours: `which` chooses whole workers, `one` what is asked for. A name without digits is
+ * span 1. */
+#define TRACE_SELECT(which, one)                                                                   \
+    "SELECT * FROM (SELECT t.id AS id, r.name, t.worker AS worker, t.span_digits,"                 \
+    " dense_rank() OVER (PARTITION BY u.run_id, t.worker, t.span_digits = ''"                      \
+    "     ORDER BY t.span_digits) AS span,"                                                        \
+    " u.file_name, (SELECT coalesce(j.rank, -1) FROM job AS j WHERE j.id = u.job_id), t.format, "  \
+    "t.device_type, t.event_count, t.step_count, t.start_ns,"                                      \
+    " t.duration_ns, u.size_bytes, u.sha256, u.uploaded_at_s, t.note, t.tags, t.views,"            \
+    " t.communication_nodes, t.communication_signature, t.collective_count, t.operator_count,"     \
+    " t.kernel_count,"                                                                             \
+    " coalesce((SELECT p.id FROM trace AS p WHERE p.plugin_of = t.id), t.id)" STORE_VISIBLE_TRACES \
+    " WHERE " which ") " one
+
+static void read_trace(struct db_stmt *st, struct arena *arena, struct store_trace *trace)
+{
+    trace->id = db_get_int(st);
+    trace->run = db_get_text(st, arena);
+    trace->worker = db_get_text(st, arena);
+    trace->span_digits = db_get_text(st, arena);
+    trace->span = db_get_int(st);
+    trace->file_name = db_get_text(st, arena);
+    trace->rank = db_get_int(st);
+    trace->format = db_get_text(st, arena);
+    trace->device_type = db_get_text(st, arena);
+    trace->event_count = db_get_int(st);
+    trace->step_count = db_get_int(st);
+    trace->start_ns = db_get_int(st);
+    trace->duration_ns = db_get_int(st);
+    trace->size_bytes = (uint64_t)db_get_int(st);
+    trace->sha256_hex = db_get_text(st, arena);
+    trace->uploaded_at_s = db_get_int(st);
+    trace->note = db_get_text(st, arena);
+    trace->tags = db_get_text(st, arena);
+    trace->views = (uint32_t)db_get_int(st);
+    trace->communication_nodes = db_get_int(st);
+    trace->communication_signature = db_get_int(st);
+    trace->collective_count = db_get_int(st);
+    trace->operator_count = db_get_int(st);
+    trace->kernel_count = db_get_int(st);
+    trace->plugin_figures_id = db_get_int(st);
+}
+
+bool store_read_warnings(struct db *db,
+                         int64_t trace_id,
+                         struct warnings *warnings,
+                         struct err *err)
+{
+    struct db_stmt st;
+    db_prepare(&st, db, "SELECT code, count, first_offset FROM warning WHERE trace_id = ?");
+    db_put_int(&st, trace_id);
+    while (db_next(&st)) {
+        size_t len;
+        const char *text = db_peek_text(&st, &len);
+        for (int code = 0; code < WARNING_CODE_COUNT; code++) {
+            if (text != NULL && strcmp(text, warning_code_text((enum warning_code)code)) == 0) {
+                struct warning_count *entry = &warnings->by_code[code];
+                entry->count = (uint64_t)db_get_int(&st);
+                entry->first_offset = db_get_is_null(&st) ? WARNING_NO_OFFSET : 0;
+                entry->first_offset |= (uint64_t)db_get_int(&st);
+                break;
+            }
+        }
+    }
+    return db_done(&st, err);
+}
+
+static bool count_traces(struct db *db, const char *run, size_t *count, struct err *err)
+{
+    struct db_stmt st;
+    db_prepare(&st, db, "SELECT count(*)" STORE_VISIBLE_TRACES " WHERE r.name = ?");
+    db_put_text(&st, run);
+    *count = db_next(&st) ? (size_t)db_get_int(&st) : 0;
+    if (!db_done(&st, err)) {
+        return false;
+    }
+    return *count > 0 || no_run(run, err);
+}
+
+static bool read_traces(struct db *db,
+                        struct arena *arena,
+                        const char *run,
+                        struct store_trace **rows,
+                        size_t *count,
+                        struct err *err)
+{
+    size_t rows_max = 0;
+    if (!count_traces(db, run, &rows_max, err)) {
+        return false;
+    }
+    struct db_stmt st;
+    *rows = arena_calloc(arena, rows_max, sizeof **rows);
+    if (*rows == NULL) {
+        return err_set(err, ERR_NO_MEMORY, "no memory for the traces of a run");
+    }
+    db_prepare(&st, db, TRACE_SELECT("r.name = ?", "ORDER BY worker, span, id"));
+    db_put_text(&st, run);
+    while (*count < rows_max && db_next(&st)) {
+        read_trace(&st, arena, &(*rows)[(*count)++]);
+    }
+    bool ok = db_done(&st, err);
+    for (size_t i = 0; ok && i < *count; i++) {
+        ok = store_read_warnings(db, (*rows)[i].id, &(*rows)[i].warnings, err);
+    }
+    return ok;
+}
+
+bool store_traces(struct store *store,
+                  struct arena *arena,
+                  const char *run,
+                  struct store_trace **rows,
+                  size_t *count,
+                  struct err *err)
+{
+    struct db *db;
+    *rows = NULL;
+    *count = 0;
+    if (!store_read_begin(store, &db, err)) {
+        return false;
+    }
+    bool ok = read_traces(db, arena, run, rows, count, err);
+    store_read_end(store, db);
+    return ok;
+}
+
+static bool read_one_trace(
+    struct db *db, struct arena *arena, int64_t id, struct store_trace **out, struct err *err)
+{
+    struct store_trace *trace = arena_calloc(arena, 1, sizeof *trace);
+    if (trace == NULL) {
+        return err_set(err, ERR_NO_MEMORY, "no memory for a trace");
+    }
+    struct db_stmt st;
+    db_prepare(&st, db,
+               TRACE_SELECT("(u.run_id, t.worker) IN (SELECT y.run_id, x.worker FROM trace AS x"
+                            " JOIN upload AS y ON y.id = x.upload_id WHERE x.id = ?1)",
+                            "WHERE id = ?1"));
+    db_put_int(&st, id);
+    bool found = db_next(&st);
+    if (found) {
+        read_trace(&st, arena, trace);
+    }
+    if (!db_done(&st, err)) {
+        return false;
+    }
+    *out = trace;
+    return found ? store_read_warnings(db, id, &trace->warnings, err)
+                 : err_set(err, ERR_NOT_FOUND, "there is no trace %lld", (long long)id);
+}
+
+bool store_trace_get(
+    struct store *store, struct arena *arena, int64_t id, struct store_trace **out, struct err *err)
+{
+    struct db *db;
+    if (!store_read_begin(store, &db, err)) {
+        return false;
+    }
+    bool ok = read_one_trace(db, arena, id, out, err);
+    store_read_end(store, db);
+    return ok;
+}
+
+static bool find_upload(struct db *db,
+                        struct arena *arena,
+                        const char *run,
+                        const char *file_name,
+                        struct store_file *out,
+                        int64_t *upload_id,
+                        struct err *err)
+{
+    struct db_stmt st;
+    db_prepare(&st, db,
+               "SELECT u.id, u.sha256, u.job_id, j.marker, coalesce(j.rank, -1) FROM upload AS u "
+               "JOIN run AS r ON r.id = u.run_id"
+               " JOIN job AS j ON j.id = u.job_id"
+               " WHERE r.name = ? AND u.file_name = ? AND u.published = 1");
+    db_put_text(&st, run);
+    db_put_text(&st, file_name);
+    *upload_id = 0;
+    if (db_next(&st)) {
+        *upload_id = db_get_int(&st);
+        out->sha256_hex = db_get_text(&st, arena);
+        out->job_id = db_get_int(&st);
+        out->marker = db_get_text(&st, arena);
+        out->rank = db_get_int(&st);
+    }
+    return db_done(&st, err);
+}
+
+bool store_find_file(struct store *store,
+                     struct arena *arena,
+                     const char *run,
+                     const char *file_name,
+                     struct store_file *out,
+                     struct err *err)
+{
+    struct db *db;
+    int64_t upload_id;
+    *out = (struct store_file){.rank = STORE_NO_RANK};
+    if (!store_read_begin(store, &db, err)) {
+        return false;
+    }
+    bool ok = find_upload(db, arena, run, file_name, out, &upload_id, err) &&
+              store_read_ids(
+                  db, "SELECT id FROM trace WHERE upload_id = ? AND plugin_of IS NULL ORDER BY id",
+                  upload_id, arena, &out->trace_ids, &out->trace_count, err);
+    store_read_end(store, db);
+    return ok;
+}
+
+/* ---- tags, notes and pins ---- */
+
+static bool finish_patch(struct store *store, struct db_stmt *st, bool *found, struct err *err)
+{
+    bool ok = db_run(st, err);
+    *found = ok && db_changes(store->writer) > 0;
+    return store_write_end(store, ok, err);
+}
+
+bool store_run_patch(struct store *store,
+                     const char *name,
+                     const char *tags,
+                     const char *note,
+                     const bool *pinned,
+                     struct err *err)
+{
+    if (!store_write_begin(store, STORE_DURABLE, err)) {
+        return false;
+    }
+    struct db_stmt st;
+    db_prepare(&st, store->writer,
+               "UPDATE run SET tags = coalesce(?, tags), note = coalesce(?, note),"
+               " pinned = coalesce(?, pinned) WHERE name = ?"
+               " AND EXISTS (SELECT 1 FROM upload WHERE run_id = run.id AND published = 1)");
+    db_put_text(&st, tags);
+    db_put_text(&st, note);
+    db_put_optional(&st, pinned == NULL ? INT64_MIN : *pinned);
+    db_put_text(&st, name);
+    bool found;
+    return finish_patch(store, &st, &found, err) && (found || no_run(name, err));
+}
+
+bool store_trace_patch(
+    struct store *store, int64_t id, const char *tags, const char *note, struct err *err)
+{
+    if (!store_write_begin(store, STORE_DURABLE, err)) {
+        return false;
+    }
+    struct db_stmt st;
+    db_prepare(&st, store->writer,
+               "UPDATE trace SET tags = coalesce(?, tags), note = coalesce(?, note) WHERE id = ?"
+               " AND EXISTS (SELECT 1 FROM upload WHERE id = trace.upload_id AND published = 1)");
+    db_put_text(&st, tags);
+    db_put_text(&st, note);
+    db_put_int(&st, id);
+    bool found;
+    return finish_patch(store, &st, &found, err) &&
+           (found || err_set(err, ERR_NOT_FOUND, "there is no trace %lld", (long long)id));
+}

@@ -1,0 +1,299 @@
+#include "ingest/base/wall_clock.h"
+#include "ingest/store/internal.h"
+
+#include <string.h>
+
+/* Texts of states and codes are what the database holds: numbers of enums may change, these may
+ * not. */
+static const char *const state_texts[] = {[JOB_QUEUED] = "queued",
+                                          [JOB_RUNNING] = "running",
+                                          [JOB_DONE] = "done",
+                                          [JOB_FAILED] = "failed"};
+
+static enum job_state state_of(const char *text)
+{
+    for (size_t i = 0; i < sizeof state_texts / sizeof state_texts[0]; i++) {
+        if (text != NULL && strcmp(text, state_texts[i]) == 0) {
+            return (enum job_state)i;
+        }
+    }
+    return JOB_FAILED;
+}
+
+enum err_code store_error_code_of(const char *text)
+{
+    static const enum err_code codes[] = {
+#define CODE_ITEM(code, text, status, title) code,
+        ERR_LIST(CODE_ITEM)
+#undef CODE_ITEM
+    };
+    for (size_t i = 0; text != NULL && i < sizeof codes / sizeof codes[0]; i++) {
+        if (strcmp(text, err_code_text(codes[i])) == 0) {
+            return codes[i];
+        }
+    }
+    return text == NULL ? ERR_NONE : ERR_INTERNAL;
+}
+
+static void put_rank(struct db_stmt *st, int64_t rank)
+{
+    if (rank == STORE_NO_RANK) {
+        db_put_null(st);
+    } else {
+        db_put_int(st, rank);
+    }
+}
+
+/* The project that its run has, or will have. */
+static bool settle_project(struct db *db,
+                           const struct store_job *job,
+                           struct arena *arena,
+                           const char **project,
+                           struct err *err)
+{
+    if (!store_project_of_name(db, arena, job->run, project, err)) {
+        return false;
+    }
+    if (*project == NULL) {
+        *project = job->project == NULL ? "" : job->project;
+    }
+    return job->project == NULL || strcmp(*project, job->project) == 0 ||
+           err_set(err, ERR_CONFLICT, "the run \"%s\" has just changed; try again", job->run);
+}
+
+static bool insert_job(struct db *db, const struct store_job *job, struct err *err)
+{
+    struct arena arena;
+    struct db_stmt st;
+    const char *project = NULL;
+    arena_init(&arena, 0);
+    bool ok = settle_project(db, job, &arena, &project, err);
+    if (ok) {
+        db_prepare(&st, db,
+                   "INSERT INTO job (run, project, file_name, sha256, size_bytes, replace, marker,"
+                   " rank, state, received_at_s) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'queued', 0)");
+        db_put_text(&st, job->run);
+        db_put_text(&st, project);
+        db_put_text(&st, job->file_name);
+        db_put_text(&st, job->sha256_hex);
+        db_put_int(&st, (int64_t)job->size_bytes);
+        db_put_int(&st, job->replace);
+        db_put_text(&st, job->marker);
+        put_rank(&st, job->rank);
+        ok = db_run(&st, err);
+    }
+    arena_free(&arena);
+    return ok;
+}
+
+bool store_job_add(struct store *store, const struct store_job *job, int64_t *id, struct err *err)
+{
+    if (!store_write_begin(store, STORE_BATCH, err)) {
+        return false;
+    }
+    bool ok = insert_job(store->writer, job, err);
+    int64_t new_id = ok ? db_last_id(store->writer) : 0;
+    if (!store_write_end(store, ok, err)) {
+        return false;
+    }
+    *id = new_id;
+    /* Who hands nothing in makes no rows either: so a day's first job is the time to look. */
+    struct err second = ERR_INIT;
+    if (!store_purge_jobs(store, &second)) {
+        log_write(store->log, LOG_WARN, "old jobs stay for another day: %s", second.msg);
+    }
+    return true;
+}
+
+/* Also of a job that has failed meanwhile. */
+static bool set_received(struct store *store, int64_t id, struct err *err)
+{
+    if (!store_write_begin(store, STORE_BATCH, err)) {
+        return false;
+    }
+    struct db_stmt st;
+    db_prepare(&st, store->writer, "UPDATE job SET received_at_s = ? WHERE id = ?");
+    db_put_int(&st, wall_clock_s());
+    db_put_int(&st, id);
+    return store_write_end(store, db_run(&st, err), err);
+}
+
+bool store_job_arrived(struct store *store, int64_t id, const char *sha256_hex, struct err *err)
+{
+    struct err second = ERR_INIT;
+    bool ok = store_blob_keep(store, sha256_hex, err) && set_received(store, id, err);
+    if (!store_blob_release(store, sha256_hex, &second)) {
+        log_write(store->log, LOG_WARN, "a raw file stays until the next start: %s", second.msg);
+    }
+    return ok;
+}
+
+#define JOB_SELECT                                                                         \
+    "SELECT id, run, file_name, sha256, size_bytes, replace, marker, coalesce(rank, -1), " \
+    "project, state,"                                                                      \
+    " error_code, error_offset, error_message FROM job"
+
+static void read_job(struct db_stmt *st, struct arena *arena, struct store_job *job)
+{
+    size_t len;
+    job->id = db_get_int(st);
+    job->run = db_get_text(st, arena);
+    job->file_name = db_get_text(st, arena);
+    job->sha256_hex = db_get_text(st, arena);
+    job->size_bytes = (uint64_t)db_get_int(st);
+    job->replace = db_get_bool(st);
+    job->marker = db_get_text(st, arena);
+    job->rank = db_get_int(st);
+    job->project = db_get_text(st, arena);
+    job->state = state_of(db_peek_text(st, &len));
+    job->error_code = store_error_code_of(db_peek_text(st, &len));
+    job->error_offset = db_get_is_null(st) ? ERR_NO_OFFSET : 0;
+    job->error_offset |= (uint64_t)db_get_int(st);
+    job->error_message = db_get_text(st, arena);
+}
+
+bool store_job_get(
+    struct store *store, struct arena *arena, int64_t id, struct store_job **out, struct err *err)
+{
+    struct db *db;
+    struct store_job *job = arena_calloc(arena, 1, sizeof *job);
+    if (job == NULL) {
+        return err_set(err, ERR_NO_MEMORY, "no memory for a job");
+    }
+    if (!store_read_begin(store, &db, err)) {
+        return false;
+    }
+    struct db_stmt st;
+    db_prepare(&st, db, JOB_SELECT " WHERE id = ?");
+    db_put_int(&st, id);
+    bool found = db_next(&st);
+    if (found) {
+        read_job(&st, arena, job);
+    }
+    bool ok = db_done(&st, err);
+    store_read_end(store, db);
+    if (ok && !found) {
+        return err_set(err, ERR_NOT_FOUND, "there is no job %lld", (long long)id);
+    }
+    *out = job;
+    return ok;
+}
+
+bool store_jobs_unfinished(struct store *store,
+                           struct arena *arena,
+                           struct store_job **jobs,
+                           size_t *count,
+                           struct err *err)
+{
+    struct db *db;
+    if (!store_read_begin(store, &db, err)) {
+        return false;
+    }
+    struct db_stmt st;
+    db_prepare(&st, db, "SELECT count(*) FROM job WHERE state IN ('queued', 'running')");
+    size_t rows = db_next(&st) ? (size_t)db_get_int(&st) : 0;
+    bool ok = db_done(&st, err);
+    *jobs = ok ? arena_calloc(arena, rows, sizeof **jobs) : NULL;
+    *count = 0;
+    if (*jobs != NULL) {
+        db_prepare(&st, db, JOB_SELECT " WHERE state IN ('queued', 'running') ORDER BY id");
+        while (*count < rows && db_next(&st)) {
+            read_job(&st, arena, &(*jobs)[(*count)++]);
+        }
+        ok = db_done(&st, err);
+    } else if (ok) {
+        ok = err_set(err, ERR_NO_MEMORY, "no memory for the unfinished jobs");
+    }
+    store_read_end(store, db);
+    return ok;
+}
+
+static bool job_changed(struct store *store, int64_t id, bool ok, struct err *err)
+{
+    if (ok && db_changes(store->writer) == 0) {
+        ok = err_set(err, ERR_NOT_FOUND, "there is no unfinished job %lld", (long long)id);
+    }
+    return store_write_end(store, ok, err);
+}
+
+bool store_job_running(struct store *store, int64_t id, struct err *err)
+{
+    /* Lost with the power, it is queued again: what a start does with running jobs anyway. */
+    if (!store_write_begin(store, STORE_BATCH, err)) {
+        return false;
+    }
+    struct db_stmt st;
+    db_prepare(&st, store->writer,
+               "UPDATE job SET state = 'running' WHERE id = ? AND state IN ('queued', 'running')");
+    db_put_int(&st, id);
+    return job_changed(store, id, db_run(&st, err), err);
+}
+
+static bool set_failed(struct store *store, int64_t id, const struct err *error, struct err *err)
+{
+    if (!store_write_begin(store, STORE_DURABLE, err)) {
+        return false;
+    }
+    struct db_stmt st;
+    db_prepare(
+        &st, store->writer,
+        "UPDATE job SET state = 'failed', error_code = ?, error_offset = ?, error_message = ?"
+        " WHERE id = ? AND state IN ('queued', 'running')");
+    db_put_text(&st, err_code_text(error->code));
+    if (error->byte_off == ERR_NO_OFFSET) {
+        db_put_null(&st);
+    } else {
+        db_put_int(&st, (int64_t)error->byte_off);
+    }
+    db_put_text(&st, error->msg);
+    db_put_int(&st, id);
+    return job_changed(store, id, db_run(&st, err), err);
+}
+
+static bool
+read_hash(struct store *store, int64_t id, char sha256_hex[SHA256_HEX_BYTES], struct err *err)
+{
+    struct db *db;
+    if (!store_read_begin(store, &db, err)) {
+        return false;
+    }
+    struct db_stmt st;
+    size_t len = 0;
+    db_prepare(&st, db, "SELECT sha256 FROM job WHERE id = ?");
+    db_put_int(&st, id);
+    const char *text = db_next(&st) ? db_peek_text(&st, &len) : NULL;
+    sha256_hex[0] = '\0';
+    if (text != NULL && len < SHA256_HEX_BYTES) {
+        memcpy(sha256_hex, text, len + 1);
+    }
+    bool ok = db_done(&st, err);
+    store_read_end(store, db);
+    return ok;
+}
+
+bool store_job_failed(struct store *store, int64_t id, const struct err *error, struct err *err)
+{
+    char sha256_hex[SHA256_HEX_BYTES];
+    return set_failed(store, id, error, err) && read_hash(store, id, sha256_hex, err) &&
+           store_raw_drop(store, sha256_hex, err);
+}
+
+bool store_job_traces(struct store *store,
+                      struct arena *arena,
+                      int64_t id,
+                      int64_t **trace_ids,
+                      size_t *count,
+                      struct err *err)
+{
+    struct db *db;
+    if (!store_read_begin(store, &db, err)) {
+        return false;
+    }
+    bool ok = store_read_ids(db,
+                             "SELECT t.id FROM upload AS u JOIN trace AS t ON t.upload_id = u.id"
+                             " AND t.plugin_of IS NULL"
+                             " WHERE u.job_id = ? AND u.published = 1 ORDER BY t.id",
+                             id, arena, trace_ids, count, err);
+    store_read_end(store, db);
+    return ok;
+}

@@ -1,0 +1,250 @@
+/* Removing the rows of traces that no upload holds any more, of logs of events that no trace took,
+ * and of comparisons that were removed: after a deletion, a replaced or given-up upload, a crash.
+ * They are invisible already, so their rows may go in many small transactions, and uploads get
+ * their turn in between. */
+#include "ingest/base/wall_clock.h"
+#include "ingest/store/internal.h"
+
+#define PURGE_BATCH_ROWS 5000
+/* Of blocks of some 100 kB: giving back the pages of one means to read them. */
+#define PURGE_BATCH_BLOCKS 64
+
+#define DAY_S INT64_C(86400)
+/* So long a client may ask what became of its job. */
+#define JOBS_KEPT_S (30 * DAY_S)
+
+/* The tables that can have many rows a trace; the rest goes with the trace row by its foreign keys.
+ */
+static const char *const purge_batch_sql[] = {
+    "DELETE FROM operator WHERE trace_id = ?1 AND (grouping, position) IN"
+    " (SELECT grouping, position FROM operator WHERE trace_id = ?1 LIMIT ?2)",
+    "DELETE FROM kernel_launch WHERE trace_id = ?1 AND position IN"
+    " (SELECT position FROM kernel_launch WHERE trace_id = ?1 LIMIT ?2)",
+    "DELETE FROM kernel WHERE trace_id = ?1 AND position IN"
+    " (SELECT position FROM kernel WHERE trace_id = ?1 LIMIT ?2)",
+    "DELETE FROM step WHERE trace_id = ?1 AND position IN"
+    " (SELECT position FROM step WHERE trace_id = ?1 LIMIT ?2)",
+    "DELETE FROM kernel_use_value WHERE trace_id = ?1 AND (launch, position) IN"
+    " (SELECT launch, position FROM kernel_use_value WHERE trace_id = ?1 LIMIT ?2)",
+    "DELETE FROM kernel_use_launch WHERE trace_id = ?1 AND position IN"
+    " (SELECT position FROM kernel_use_launch WHERE trace_id = ?1 LIMIT ?2)",
+    "DELETE FROM kernel_use_metric WHERE trace_id = ?1 AND position IN"
+    " (SELECT position FROM kernel_use_metric WHERE trace_id = ?1 LIMIT ?2)",
+    "DELETE FROM kernel_use WHERE trace_id = ?1 AND position IN"
+    " (SELECT position FROM kernel_use WHERE trace_id = ?1 LIMIT ?2)",
+    "DELETE FROM cycle_use WHERE trace_id = ?1 AND position IN"
+    " (SELECT position FROM cycle_use WHERE trace_id = ?1 LIMIT ?2)",
+    "DELETE FROM cycle WHERE trace_id = ?1 AND position IN"
+    " (SELECT position FROM cycle WHERE trace_id = ?1 LIMIT ?2)",
+    "DELETE FROM module WHERE trace_id = ?1 AND position IN"
+    " (SELECT position FROM module WHERE trace_id = ?1 LIMIT ?2)",
+    "DELETE FROM block WHERE trace_id = ?1 AND kind IN"
+    " (SELECT kind FROM block WHERE trace_id = ?1 LIMIT ?2)",
+    "DELETE FROM text WHERE trace_id = ?1 AND id IN"
+    " (SELECT id FROM text WHERE trace_id = ?1 LIMIT ?2)",
+};
+
+/* The same of a comparison. */
+static const char *const purge_comparison_sql[] = {
+    "DELETE FROM comparison_row WHERE comparison_id = ?1 AND position IN"
+    " (SELECT position FROM comparison_row WHERE comparison_id = ?1 LIMIT ?2)",
+    "DELETE FROM comparison_cycle WHERE comparison_id = ?1 AND position IN"
+    " (SELECT position FROM comparison_cycle WHERE comparison_id = ?1 LIMIT ?2)",
+    "DELETE FROM comparison_appeared WHERE comparison_id = ?1 AND position IN"
+    " (SELECT position FROM comparison_appeared WHERE comparison_id = ?1 LIMIT ?2)",
+    "DELETE FROM comparison_text WHERE comparison_id = ?1 AND id IN"
+    " (SELECT id FROM comparison_text WHERE comparison_id = ?1 LIMIT ?2)",
+};
+
+/* Events and timeline of a log, in blocks. */
+static const char *const purge_log_sql[] = {
+    "DELETE FROM event_block WHERE rowid IN"
+    " (SELECT rowid FROM event_block WHERE log_id = ?1 LIMIT ?2)",
+    "DELETE FROM event_text WHERE rowid IN"
+    " (SELECT rowid FROM event_text WHERE log_id = ?1 LIMIT ?2)",
+    "DELETE FROM timeline_block WHERE rowid IN"
+    " (SELECT rowid FROM timeline_block WHERE log_id = ?1 LIMIT ?2)",
+    "DELETE FROM timeline WHERE rowid IN"
+    " (SELECT rowid FROM timeline WHERE log_id = ?1 LIMIT ?2)",
+};
+
+struct purge {
+    struct store *store;
+    const _Atomic bool *stop; /* NULL: nobody stops it */
+};
+
+/* ?1 is the id, ?2, where there is one, the number of rows. */
+static bool run_with_id(struct store *store,
+                        const char *sql,
+                        int64_t id,
+                        int64_t rows,
+                        int64_t *changes,
+                        struct err *err)
+{
+    if (!store_write_begin(store, STORE_BATCH, err)) {
+        return false;
+    }
+    struct db_stmt st;
+    db_prepare(&st, store->writer, sql);
+    db_put_int(&st, id);
+    if (sqlite3_bind_parameter_count(st.raw) > 1) {
+        db_put_int(&st, rows);
+    }
+    bool ok = db_run(&st, err);
+    *changes = ok ? db_changes(store->writer) : 0;
+    return store_write_end(store, ok, err);
+}
+
+/* Who stops a purge wants the turn at once: the rest is as invisible at the next start. */
+static bool is_stopped(const struct purge *purge)
+{
+    return purge->stop != NULL && atomic_load(purge->stop);
+}
+
+/* Each statement again and again until nothing is left for it, and then `last_sql` for the row that
+ * all of it hung on. */
+static bool run_batches(const struct purge *purge,
+                        const char *const *sql,
+                        size_t sql_count,
+                        const char *last_sql,
+                        int64_t id,
+                        int64_t rows,
+                        struct err *err)
+{
+    int64_t changes;
+    for (size_t i = 0; i < sql_count; i++) {
+        do {
+            if (is_stopped(purge)) {
+                return true;
+            }
+            if (!run_with_id(purge->store, sql[i], id, rows, &changes, err)) {
+                return false;
+            }
+        } while (changes == rows);
+    }
+    return run_with_id(purge->store, last_sql, id, 0, &changes, err);
+}
+
+#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
+
+static bool purge_trace(const struct purge *purge, int64_t trace_id, struct err *err)
+{
+    return run_batches(purge, purge_batch_sql, COUNT_OF(purge_batch_sql),
+                       "DELETE FROM trace WHERE id = ?1 AND upload_id IS NULL", trace_id,
+                       PURGE_BATCH_ROWS, err);
+}
+
+static bool purge_log(const struct purge *purge, int64_t log_id, struct err *err)
+{
+    return run_batches(purge, purge_log_sql, COUNT_OF(purge_log_sql),
+                       "DELETE FROM event_log WHERE id = ?1", log_id, PURGE_BATCH_BLOCKS, err);
+}
+
+static bool purge_comparison(const struct purge *purge, int64_t id, struct err *err)
+{
+    return run_batches(purge, purge_comparison_sql, COUNT_OF(purge_comparison_sql),
+                       "DELETE FROM comparison WHERE id = ?1", id, PURGE_BATCH_ROWS, err);
+}
+
+/* The next id to remove beyond `from`, or 0, also when it is time to stop. */
+static bool
+next_orphan(const struct purge *purge, const char *sql, int64_t from, int64_t *id, struct err *err)
+{
+    struct db *db;
+    *id = 0;
+    if (is_stopped(purge)) {
+        return true;
+    }
+    if (!store_read_begin(purge->store, &db, err)) {
+        return false;
+    }
+    struct db_stmt st;
+    db_prepare(&st, db, sql);
+    db_put_int(&st, from);
+    *id = db_next(&st) ? db_get_int(&st) : 0;
+    bool ok = db_done(&st, err);
+    store_read_end(purge->store, db);
+    return ok;
+}
+
+/* Downwards, because the first one of a group would take all others along in one transaction. */
+static bool purge_comparisons(const struct purge *purge, struct err *err)
+{
+    int64_t id = INT64_MAX;
+    do {
+        if (!next_orphan(purge,
+                         "SELECT id FROM comparison WHERE id < ? AND (state = 'removed' OR trace_id"
+                         " IN (SELECT id FROM trace WHERE upload_id IS NULL))"
+                         " ORDER BY id DESC LIMIT 1",
+                         id, &id, err) ||
+            (id != 0 && !purge_comparison(purge, id, err))) {
+            return false;
+        }
+    } while (id != 0);
+    return true;
+}
+
+static bool purge_traces(const struct purge *purge, struct err *err)
+{
+    int64_t trace_id = 0;
+    do {
+        if (!next_orphan(
+                purge,
+                "SELECT id FROM trace WHERE upload_id IS NULL AND id > ? ORDER BY id LIMIT 1",
+                trace_id, &trace_id, err) ||
+            (trace_id != 0 && !purge_trace(purge, trace_id, err))) {
+            return false;
+        }
+    } while (trace_id != 0);
+    return true;
+}
+
+/* While an upload is not published, a log of it may still be waiting for its trace. */
+static bool purge_logs(const struct purge *purge, struct err *err)
+{
+    int64_t id = 0;
+    do {
+        if (!next_orphan(purge,
+                         "SELECT l.id FROM event_log AS l LEFT JOIN upload AS u ON u.id ="
+                         " l.upload_id WHERE l.id > ? AND (u.id IS NULL OR u.published = 1)"
+                         " AND NOT EXISTS (SELECT 1 FROM trace WHERE log_id = l.id)"
+                         " ORDER BY l.id LIMIT 1",
+                         id, &id, err) ||
+            (id != 0 && !purge_log(purge, id, err))) {
+            return false;
+        }
+    } while (id != 0);
+    return true;
+}
+
+/* Those that failed, and those whose upload is gone: the job of an upload stays with it. */
+bool store_purge_jobs(struct store *store, struct err *err)
+{
+    int64_t now_s = wall_clock_s();
+    int64_t changes;
+    if (now_s - atomic_load(&store->jobs_purged_at_s) < DAY_S) {
+        return true;
+    }
+    atomic_store(&store->jobs_purged_at_s, now_s);
+    do {
+        if (!run_with_id(store,
+                         "DELETE FROM job WHERE id IN (SELECT id FROM job WHERE state IN ('done',"
+                         " 'failed') AND received_at_s < ?1 AND NOT EXISTS (SELECT 1 FROM upload"
+                         " WHERE job_id = job.id) LIMIT ?2)",
+                         now_s - JOBS_KEPT_S, PURGE_BATCH_ROWS, &changes, err)) {
+            return false;
+        }
+    } while (changes == PURGE_BATCH_ROWS);
+    return true;
+}
+
+bool store_purge_until(struct store *store, const _Atomic bool *stop, struct err *err)
+{
+    const struct purge purge = {store, stop};
+    return purge_comparisons(&purge, err) && purge_traces(&purge, err) && purge_logs(&purge, err);
+}
+
+bool store_purge(struct store *store, struct err *err)
+{
+    return store_purge_until(store, NULL, err);
+}

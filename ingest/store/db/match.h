@@ -1,0 +1,26 @@
+/* The search of the tables: a part of the text without regard to ASCII case, or "/…/" as an
+ * extended regular expression. In SQL:  ks_match(text, ?)  with the matcher bound by MATCH_POINTER
+ * (db.c). */
+#ifndef KS_STORE_DB_MATCH_H
+#define KS_STORE_DB_MATCH_H
+
+#include "ingest/base/attr.h"
+#include "ingest/base/err.h"
+
+#include <regex.h>
+#include <stdbool.h>
+
+#define MATCH_POINTER "ks_matcher"
+
+struct matcher {
+    const char *needle; /* the caller's */
+    bool is_regex;
+    regex_t regex;
+};
+
+/* ERR_BAD_REQUEST for a pattern that is too long, wrong, or could take very long or much stack. */
+bool match_init(struct matcher *matcher, const char *query, struct err *err) KS_MUST_USE;
+void match_free(struct matcher *matcher);
+bool match_test(const struct matcher *matcher, const char *text);
+
+#endif

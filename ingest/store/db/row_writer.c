@@ -1,0 +1,152 @@
+#include "ingest/store/db/row_writer.h"
+
+#include <string.h>
+
+/* A batch holds the writer for some 20 ms: what another upload waits for its turn at the most. */
+#define BATCH_ROWS 5000
+#define BATCH_BYTES ((size_t)8 << 20)
+
+bool row_writer_init(struct row_writer *writer,
+                     struct store *store,
+                     int64_t owner_id,
+                     struct err *err)
+{
+    *writer = (struct row_writer){.store = store, .owner_id = owner_id, .ok = true, .err = err};
+    return row_writer_share_texts(writer, ROW_TEXTS_OF_TRACE, owner_id);
+}
+
+bool row_writer_share_texts(struct row_writer *writer,
+                            enum row_texts texts_of,
+                            int64_t texts_owner_id)
+{
+    strtab_destroy(writer->texts);
+    writer->texts = strtab_create();
+    writer->texts_of = texts_of;
+    writer->texts_owner_id = texts_owner_id;
+    writer->texts_written = 0;
+    if (writer->texts == NULL && writer->ok) {
+        writer->ok = err_set(writer->err, ERR_NO_MEMORY, "no memory for the texts of the rows");
+    }
+    return writer->ok;
+}
+
+void row_begin(struct row_writer *writer, const char *sql)
+{
+    if (writer->ok && !writer->in_batch) {
+        writer->ok = store_write_begin(writer->store, STORE_BATCH, writer->err);
+        writer->in_batch = writer->ok;
+        writer->batch_rows = 0;
+        writer->batch_bytes = 0;
+    }
+    if (writer->ok) {
+        db_prepare(&writer->row, writer->store->writer, sql);
+        db_put_int(&writer->row, writer->owner_id);
+    }
+}
+
+static void end_batch(struct row_writer *writer)
+{
+    if (writer->in_batch) {
+        writer->ok = store_write_end(writer->store, writer->ok, writer->err);
+        writer->in_batch = false;
+    }
+}
+
+void row_end(struct row_writer *writer)
+{
+    if (!writer->ok) {
+        return;
+    }
+    writer->ok = db_run(&writer->row, writer->err);
+    writer->row_id = db_last_id(writer->store->writer);
+    writer->batch_rows++;
+    if (writer->batch_rows >= BATCH_ROWS || writer->batch_bytes >= BATCH_BYTES) {
+        end_batch(writer);
+    }
+}
+
+void row_put_int(struct row_writer *writer, int64_t value)
+{
+    if (writer->ok) {
+        db_put_int(&writer->row, value);
+    }
+}
+
+void row_put_optional(struct row_writer *writer, int64_t value)
+{
+    if (writer->ok) {
+        db_put_optional(&writer->row, value);
+    }
+}
+
+void row_put_real(struct row_writer *writer, double value)
+{
+    if (writer->ok) {
+        db_put_real(&writer->row, value);
+    }
+}
+
+void row_put_text(struct row_writer *writer, const char *text)
+{
+    if (writer->ok) {
+        db_put_text(&writer->row, text);
+        writer->batch_bytes += text == NULL ? 0 : strlen(text);
+    }
+}
+
+void row_put_blob(struct row_writer *writer, const void *bytes, size_t len)
+{
+    if (writer->ok) {
+        db_put_blob(&writer->row, bytes, len);
+        writer->batch_bytes += len;
+    }
+}
+
+static const char *const insert_text_sql[] = {
+    [ROW_TEXTS_OF_TRACE] = "INSERT INTO text (trace_id, id, value) VALUES (?, ?, ?)",
+    [ROW_TEXTS_OF_COMPARISON] =
+        "INSERT INTO comparison_text (comparison_id, id, value) VALUES (?, ?, ?)",
+};
+
+static void write_text(struct row_writer *writer, uint32_t id)
+{
+    const char *text = strtab_text(writer->texts, id);
+    struct db_stmt st;
+    db_prepare(&st, writer->store->writer, insert_text_sql[writer->texts_of]);
+    db_put_int(&st, writer->texts_owner_id);
+    db_put_int(&st, id);
+    db_put_text(&st, text);
+    writer->ok = db_run(&st, writer->err);
+    writer->texts_written = id + 1;
+    writer->batch_rows++;
+    writer->batch_bytes += strtab_len(writer->texts, id);
+}
+
+void row_put_shared(struct row_writer *writer, const char *text)
+{
+    if (!writer->ok) {
+        return;
+    }
+    if (text == NULL) {
+        db_put_null(&writer->row);
+        return;
+    }
+    uint32_t id = strtab_intern(writer->texts, text, strlen(text));
+    if (id == STRTAB_NONE) {
+        writer->ok = err_set(writer->err, ERR_NO_MEMORY, "no memory for the texts of the rows");
+        return;
+    }
+    /* Ids grow by one with each new text. The table is born with the empty text as id 0. */
+    while (writer->ok && writer->texts_written <= id) {
+        write_text(writer, writer->texts_written);
+    }
+    db_put_int(&writer->row, id);
+}
+
+bool row_writer_finish(struct row_writer *writer)
+{
+    end_batch(writer);
+    strtab_destroy(writer->texts);
+    writer->texts = NULL;
+    return writer->ok;
+}

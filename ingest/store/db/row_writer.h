@@ -1,0 +1,90 @@
+/* Rows on their way into the tables, in transactions of bounded size between which other writers
+ * get their turn. Rows are written one after another; the first failure makes the rest do nothing.
+ */
+#ifndef KS_STORE_DB_ROW_WRITER_H
+#define KS_STORE_DB_ROW_WRITER_H
+
+#include "ingest/base/text/strtab.h"
+#include "ingest/store/db/fields.h"
+#include "ingest/store/internal.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Whose texts are shared. */
+enum row_texts { ROW_TEXTS_OF_TRACE, ROW_TEXTS_OF_COMPARISON };
+
+struct row_writer {
+    struct store *store;
+    int64_t owner_id;     /* first parameter of every row: the trace or comparison */
+    struct strtab *texts; /* ids are those of the table of texts */
+    enum row_texts texts_of;
+    int64_t texts_owner_id;
+    uint32_t texts_written;
+    struct db_stmt row;
+    int64_t row_id; /* row id of the last row that was written */
+    bool in_batch;
+    size_t batch_rows;
+    size_t batch_bytes;
+    bool ok;
+    struct err *err;
+};
+
+/* False without memory. `owner_id` may be changed between rows. */
+bool row_writer_init(struct row_writer *writer,
+                     struct store *store,
+                     int64_t owner_id,
+                     struct err *err) KS_MUST_USE;
+/* The texts from here on are shared by the owner of the texts, from id 0 on. False without memory.
+ */
+bool row_writer_share_texts(struct row_writer *writer,
+                            enum row_texts texts_of,
+                            int64_t texts_owner_id) KS_MUST_USE;
+/* Commits what is left and frees; tells whether all went well. */
+bool row_writer_finish(struct row_writer *writer) KS_MUST_USE;
+
+/* `sql` is a literal; its first parameter is the owner. */
+void row_begin(struct row_writer *writer, const char *sql);
+void row_end(struct row_writer *writer);
+
+/* Each gives the next parameter. */
+void row_put_int(struct row_writer *writer, int64_t value);
+void row_put_optional(struct row_writer *writer, int64_t value); /* INT64_MIN: NULL */
+void row_put_real(struct row_writer *writer, double value);      /* not a number: NULL */
+void row_put_text(struct row_writer *writer, const char *text);
+/* The bytes must live until row_end. */
+void row_put_blob(struct row_writer *writer, const void *bytes, size_t len);
+/* A text that stands in the table of texts once; the row holds its id. */
+void row_put_shared(struct row_writer *writer, const char *text);
+
+#define ROW_WRITE_INT(field) row_put_int(writer, row->field);
+#define ROW_WRITE_OPTIONAL(field) row_put_optional(writer, row->field);
+#define ROW_WRITE_FLAG(field) row_put_int(writer, row->field);
+#define ROW_WRITE_BITS(field) row_put_int(writer, row->field);
+#define ROW_WRITE_REAL(field) row_put_real(writer, row->field);
+#define ROW_WRITE_PAIR(field)                    \
+    row_put_real(writer, row->field[SIDE_BASE]); \
+    row_put_real(writer, row->field[SIDE_CANDIDATE]);
+#define ROW_WRITE_COUNTS(field)                 \
+    row_put_int(writer, row->field[SIDE_BASE]); \
+    row_put_int(writer, row->field[SIDE_CANDIDATE]);
+#define ROW_WRITE_TEXT(field) row_put_text(writer, row->field);
+#define ROW_WRITE_SHARED(field) row_put_shared(writer, row->field);
+#define ROW_WRITE_USE(field) row_put_int(writer, (int64_t)row->field);
+#define ROW_WRITE_KIND(field) row_put_int(writer, (int64_t)row->field);
+#define ROW_WRITE_SOURCE(field) row_put_int(writer, (int64_t)row->field);
+#define ROW_WRITE_RULE(field) row_put_int(writer, (int64_t)row->field);
+#define ROW_WRITE_PRESENCE(field) row_put_int(writer, (int64_t)row->field);
+#define ROW_WRITE_VERDICT(field) row_put_int(writer, (int64_t)row->field);
+/* Parameters of all fields of a list: `writer`, and `row` the struct. */
+#define ROW_WRITE(kind, field) ROW_WRITE_##kind(field)
+
+/* The INSERT of a table of rows by position; `owner` its first column. */
+#define ROW_INSERT_OF(owner, table, fields, more_columns, more_params)             \
+    "INSERT INTO " table " (" owner ", position" fields(FIELD_COLUMN) more_columns \
+        ") VALUES (?, ?" fields(FIELD_PARAM) more_params ")"
+#define ROW_INSERT(table, fields, more_columns, more_params) \
+    ROW_INSERT_OF("trace_id", table, fields, more_columns, more_params)
+
+#endif

@@ -1,0 +1,19 @@
+/* Call trees, memory logs, comm logs and who takes the time of cycles as packed columns. */
+#ifndef KS_STORE_RESULTS_BLOCKS_H
+#define KS_STORE_RESULTS_BLOCKS_H
+
+#include "ingest/model/results/results.h"
+#include "ingest/store/db/row_writer.h"
+
+/* What the results have of them; a failure stays in the writer. */
+void blocks_write(struct row_writer *writer, const struct trace_results *results);
+/* Sets cycle_uses and their count. *found is false where the trace has none packed: either it has
+ * none, or they were written as rows of cycle_use, before schema 7. */
+bool blocks_read_cycle_uses(struct db *db,
+                            struct arena *arena,
+                            int64_t trace_id,
+                            struct trace_results *out,
+                            bool *found,
+                            struct err *err) KS_MUST_USE;
+
+#endif

@@ -1,0 +1,163 @@
+#include "ingest/store/results/comparison_rows.h"
+
+#include "ingest/base/wall_clock.h"
+
+static double top_score(const struct comparison *comparison)
+{
+    double top = 0.0;
+    for (size_t i = 0; i < comparison->row_count; i++) {
+        top = comparison->rows[i].score > top ? comparison->rows[i].score : top;
+    }
+    return top;
+}
+
+/* The row that all others of the comparison refer to; its id becomes the writer's owner. */
+static void write_head(struct row_writer *writer,
+                       int64_t group_id,
+                       int64_t trace_id,
+                       const char *state,
+                       const struct comparison *row)
+{
+    writer->owner_id = group_id;
+    row_begin(writer,
+              "INSERT INTO comparison (group_id, trace_id, state, created_at_s,"
+              " top_score" COMPARISON_FIELDS(
+                  FIELD_COLUMN) ") VALUES (nullif(?, 0),"
+                                " nullif(?, 0), ?, ?, ?" COMPARISON_FIELDS(FIELD_PARAM) ")");
+    row_put_int(writer, trace_id);
+    row_put_text(writer, state);
+    row_put_int(writer, wall_clock_s());
+    row_put_real(writer, top_score(row));
+    COMPARISON_FIELDS(ROW_WRITE)
+    row_end(writer);
+    writer->owner_id = writer->row_id;
+}
+
+static void write_roles(struct row_writer *writer, const struct comparison *comparison)
+{
+    for (int side = 0; side < SIDE_COUNT; side++) {
+        const struct comparison_role *row = &comparison->roles[side];
+        row_begin(writer,
+                  "INSERT INTO comparison_role (comparison_id, side" COMPARISON_ROLE_FIELDS(
+                      FIELD_COLUMN) ") VALUES (?, ?" COMPARISON_ROLE_FIELDS(FIELD_PARAM) ")");
+        row_put_int(writer, side);
+        COMPARISON_ROLE_FIELDS(ROW_WRITE)
+        row_end(writer);
+    }
+}
+
+static void write_cycles(struct row_writer *writer, const struct comparison *comparison)
+{
+    for (size_t i = 0; i < comparison->cycle_count; i++) {
+        const struct comparison_cycle_row *row = &comparison->cycles[i];
+        row_begin(writer, ROW_INSERT_OF("comparison_id", "comparison_cycle",
+                                        COMPARISON_CYCLE_FIELDS, "", ""));
+        row_put_int(writer, (int64_t)i);
+        COMPARISON_CYCLE_FIELDS(ROW_WRITE)
+        row_end(writer);
+    }
+}
+
+static void write_rows(struct row_writer *writer, const struct comparison *comparison)
+{
+    for (size_t i = 0; i < comparison->row_count; i++) {
+        const struct comparison_row *row = &comparison->rows[i];
+        row_begin(writer,
+                  ROW_INSERT_OF("comparison_id", "comparison_row", COMPARISON_ROW_FIELDS, "", ""));
+        row_put_int(writer, (int64_t)i);
+        COMPARISON_ROW_FIELDS(ROW_WRITE)
+        row_end(writer);
+    }
+}
+
+static void write_finding_metrics(struct row_writer *writer,
+                                  size_t finding,
+                                  const struct comparison_finding *from)
+{
+    for (size_t i = 0; i < from->metric_count && i < FINDING_METRICS_MAX; i++) {
+        row_begin(writer, "INSERT INTO comparison_finding_metric"
+                          " (comparison_id, finding, position, metric_id, mu_base, mu_candidate)"
+                          " VALUES (?, ?, ?, ?, ?, ?)");
+        row_put_int(writer, (int64_t)finding);
+        row_put_int(writer, (int64_t)i);
+        row_put_shared(writer, from->metrics[i].metric);
+        row_put_real(writer, from->metrics[i].mu[SIDE_BASE]);
+        row_put_real(writer, from->metrics[i].mu[SIDE_CANDIDATE]);
+        row_end(writer);
+    }
+}
+
+static void write_findings(struct row_writer *writer, const struct comparison *comparison)
+{
+    for (size_t i = 0; i < comparison->finding_count; i++) {
+        const struct comparison_finding *row = &comparison->findings[i];
+        row_begin(writer, ROW_INSERT_OF("comparison_id", "comparison_finding",
+                                        COMPARISON_FINDING_FIELDS, "", ""));
+        row_put_int(writer, (int64_t)i);
+        COMPARISON_FINDING_FIELDS(ROW_WRITE)
+        row_end(writer);
+        write_finding_metrics(writer, i, row);
+    }
+}
+
+static void write_appeared(struct row_writer *writer, const struct comparison *comparison)
+{
+    for (size_t i = 0; i < comparison->appeared_count; i++) {
+        row_begin(writer, "INSERT INTO comparison_appeared (comparison_id, position, row_position)"
+                          " VALUES (?, ?, ?)");
+        row_put_int(writer, (int64_t)i);
+        row_put_int(writer, comparison->appeared[i]);
+        row_end(writer);
+    }
+}
+
+static void write_parts(struct row_writer *writer, const struct comparison *comparison)
+{
+    write_roles(writer, comparison);
+    write_cycles(writer, comparison);
+    write_rows(writer, comparison);
+    write_findings(writer, comparison);
+    write_appeared(writer, comparison);
+}
+
+void comparison_rows_of_trace(struct row_writer *writer,
+                              int64_t trace_id,
+                              const struct comparison *comparison)
+{
+    write_head(writer, 0, trace_id, "there", comparison);
+    if (row_writer_share_texts(writer, ROW_TEXTS_OF_COMPARISON, writer->owner_id)) {
+        write_parts(writer, comparison);
+    }
+}
+
+static void write_compared(struct row_writer *writer,
+                           const int64_t *const trace_ids[SIDE_COUNT],
+                           const size_t trace_count[SIDE_COUNT])
+{
+    for (int side = 0; side < SIDE_COUNT; side++) {
+        for (size_t i = 0; i < trace_count[side]; i++) {
+            row_begin(writer, "INSERT INTO compared_trace (comparison_id, side, position, trace_id)"
+                              " VALUES (?, ?, ?, ?)");
+            row_put_int(writer, side);
+            row_put_int(writer, (int64_t)i);
+            row_put_int(writer, trace_ids[side][i]);
+            row_end(writer);
+        }
+    }
+}
+
+void comparison_rows_of_group(struct row_writer *writer,
+                              const struct comparison_list *list,
+                              const int64_t *const trace_ids[SIDE_COUNT],
+                              const size_t trace_count[SIDE_COUNT],
+                              int64_t *ids)
+{
+    for (size_t i = 0; i < list->count && writer->ok; i++) {
+        write_head(writer, i == 0 ? 0 : ids[0], 0, "writing", list->items[i]);
+        ids[i] = writer->owner_id;
+        if (i == 0 && row_writer_share_texts(writer, ROW_TEXTS_OF_COMPARISON, ids[0])) {
+            write_compared(writer, trace_ids, trace_count);
+        }
+        write_parts(writer, list->items[i]);
+    }
+}

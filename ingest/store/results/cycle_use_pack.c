@@ -1,0 +1,221 @@
+#include "ingest/store/results/cycle_use_pack.h"
+
+#include "ingest/base/text/strtab.h"
+#include "ingest/store/db/fields.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#define REAL_BYTES 8
+#define KNOWN_TEXTS ((size_t)1024) /* a power of 2 */
+
+/* ---- packing ---- */
+
+struct known_text {
+    const char *text; /* by address */
+    uint32_t id;
+};
+
+struct packing {
+    struct pack_parts *parts;
+    struct strtab *texts;
+    struct known_text known[KNOWN_TEXTS]; /* texts come again and again, mostly as the same copy */
+};
+
+static uint32_t id_of(struct packing *p, const char *text)
+{
+    uint64_t address = (uint64_t)(uintptr_t)text;
+    struct known_text *known = &p->known[(address >> 4 ^ address >> 14) % KNOWN_TEXTS];
+    if (known->text != text) {
+        *known = (struct known_text){text, strtab_intern(p->texts, text, strlen(text))};
+    }
+    p->parts->failed = p->parts->failed || known->id == STRTAB_NONE;
+    return known->id;
+}
+
+/* Of the field at `offset` of `count` rows; so do all that follow. */
+static void
+see_texts(struct packing *p, const struct cycle_use_row *rows, size_t offset, size_t count)
+{
+    for (size_t i = 0; i < count && !p->parts->failed; i++) {
+        const char *text;
+        memcpy(&text, (const char *)&rows[i] + offset, sizeof text);
+        if (text != NULL) {
+            (void)id_of(p, text);
+        }
+    }
+}
+
+static void
+put_ints(struct packing *p, const struct cycle_use_row *rows, size_t offset, uint32_t count)
+{
+    int64_t values[PACK_PART_VALUES];
+    for (uint32_t i = 0; i < count; i++) {
+        memcpy(&values[i], (const char *)&rows[i] + offset, sizeof values[i]);
+    }
+    pack_parts_begin_column(p->parts);
+    pack_parts_values(p->parts, values, count);
+}
+
+/* Ids from 1 on; 0 is no text. */
+static void
+put_texts(struct packing *p, const struct cycle_use_row *rows, size_t offset, uint32_t count)
+{
+    int64_t ids[PACK_PART_VALUES];
+    for (uint32_t i = 0; i < count; i++) {
+        const char *text;
+        memcpy(&text, (const char *)&rows[i] + offset, sizeof text);
+        ids[i] = text == NULL ? 0 : (int64_t)id_of(p, text) + 1;
+    }
+    pack_parts_begin_column(p->parts);
+    pack_parts_values(p->parts, ids, count);
+}
+
+/* The bits, lowest byte first. */
+static void
+put_reals(struct packing *p, const struct cycle_use_row *rows, size_t offset, uint32_t count)
+{
+    uint8_t bytes[PACK_PART_VALUES * REAL_BYTES];
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t bits;
+        memcpy(&bits, (const char *)&rows[i] + offset, sizeof bits);
+        for (unsigned k = 0; k < REAL_BYTES; k++) {
+            bytes[i * REAL_BYTES + k] = (uint8_t)(bits >> (8 * k));
+        }
+    }
+    pack_parts_bytes(p->parts, bytes, count * REAL_BYTES);
+}
+
+#define SEE_INT(field)
+#define SEE_OPTIONAL(field)
+#define SEE_REAL(field)
+#define SEE_SHARED(field) see_texts(p, rows, offsetof(struct cycle_use_row, field), count);
+#define SEE(kind, field) SEE_##kind(field)
+
+static void put_all_texts(struct packing *p, const struct cycle_use_row *rows, size_t count)
+{
+    CYCLE_USE_FIELDS(SEE)
+    uint32_t texts = strtab_count(p->texts);
+    pack_number(&p->parts->pack, texts);
+    for (uint32_t id = 0; id < texts; id++) {
+        const char *text = strtab_text(p->texts, id);
+        pack_texts(&p->parts->pack, &text, 1);
+        pack_parts_end_piece(p->parts);
+    }
+}
+
+#define PUT_INT(field) put_ints(p, rows, offsetof(struct cycle_use_row, field), count);
+#define PUT_OPTIONAL(field) PUT_INT(field)
+#define PUT_REAL(field) put_reals(p, rows, offsetof(struct cycle_use_row, field), count);
+#define PUT_SHARED(field) put_texts(p, rows, offsetof(struct cycle_use_row, field), count);
+#define PUT(kind, field) PUT_##kind(field)
+
+static void put_rows(struct packing *p, const struct cycle_use_row *rows, uint32_t count)
+{
+    CYCLE_USE_FIELDS(PUT)
+}
+
+void cycle_use_pack(struct pack_parts *parts, const void *results)
+{
+    const struct trace_results *from = results;
+    struct packing p = {.parts = parts, .texts = strtab_create()};
+    size_t count = from->cycle_use_count;
+    parts->failed = parts->failed || p.texts == NULL || count > UINT32_MAX;
+    if (!parts->failed) {
+        pack_number(&parts->pack, count);
+        put_all_texts(&p, from->cycle_uses, count);
+    }
+    for (size_t first = 0, part; first < count && !parts->failed; first += part) {
+        part = count - first < PACK_PART_VALUES ? count - first : PACK_PART_VALUES;
+        put_rows(&p, from->cycle_uses + first, (uint32_t)part);
+    }
+    strtab_destroy(p.texts);
+}
+
+/* ---- unpacking ---- */
+
+struct unpacking {
+    struct unpack *unpack;
+    const char **texts;
+    uint32_t text_count;
+};
+
+static void read_ints(struct unpacking *u, struct cycle_use_row *rows, size_t offset, size_t count)
+{
+    const int64_t *column = unpack_i64(u->unpack, count);
+    for (size_t i = 0; column != NULL && i < count; i++) {
+        memcpy((char *)&rows[i] + offset, &column[i], sizeof column[i]);
+    }
+}
+
+static void read_texts(struct unpacking *u, struct cycle_use_row *rows, size_t offset, size_t count)
+{
+    const uint32_t *column = unpack_u32(u->unpack, count, u->text_count + 1, false);
+    for (size_t i = 0; column != NULL && i < count; i++) {
+        const char *text = column[i] == 0 ? NULL : u->texts[column[i] - 1];
+        memcpy((char *)&rows[i] + offset, &text, sizeof text);
+    }
+}
+
+static void read_reals(struct unpacking *u, struct cycle_use_row *rows, size_t offset, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        uint64_t bits = 0;
+        const char *bytes = unpack_peek(u->unpack, REAL_BYTES);
+        for (unsigned k = 0; bytes != NULL && k < REAL_BYTES; k++) {
+            bits |= (uint64_t)(uint8_t)bytes[k] << (8 * k);
+        }
+        memcpy((char *)&rows[i] + offset, &bits, sizeof bits);
+    }
+}
+
+#define READ_INT(field) read_ints(u, rows, offsetof(struct cycle_use_row, field), count);
+#define READ_OPTIONAL(field) READ_INT(field)
+#define READ_REAL(field) read_reals(u, rows, offsetof(struct cycle_use_row, field), count);
+#define READ_SHARED(field) read_texts(u, rows, offsetof(struct cycle_use_row, field), count);
+#define READ(kind, field) READ_##kind(field)
+
+static void read_rows(struct unpacking *u, struct cycle_use_row *rows, size_t count)
+{
+    CYCLE_USE_FIELDS(READ)
+}
+
+static void read_all_texts(struct unpacking *u)
+{
+    struct unpack *unpack = u->unpack;
+    u->text_count = unpack_count(unpack);
+    u->texts = unpack_texts(unpack, u->text_count);
+    unpack->failed = unpack->failed || u->text_count == UINT32_MAX;
+    for (uint32_t i = 0; i < u->text_count && !unpack->failed; i++) {
+        unpack->failed = u->texts[i] == NULL;
+    }
+}
+
+bool cycle_use_unpack(struct unpack *unpack, struct trace_results *out, struct err *err)
+{
+    struct arena *arena = unpack->arena;
+    struct arena columns;
+    struct unpacking u = {.unpack = unpack};
+    size_t count = unpack_count(unpack);
+    read_all_texts(&u);
+    /* A row has several bytes. */
+    unpack->failed = unpack->failed || count > (size_t)(unpack->end - unpack->at);
+    if (unpack->failed) {
+        return true;
+    }
+    struct cycle_use_row *rows = arena_calloc(arena, count, sizeof *rows);
+    if (rows == NULL) {
+        return err_set(err, ERR_NO_MEMORY, "no memory for the cycles of a trace");
+    }
+    arena_init(&columns, 0);
+    unpack->arena = &columns;
+    for (size_t first = 0, part; first < count && !unpack->failed; first += part) {
+        part = count - first < PACK_PART_VALUES ? count - first : PACK_PART_VALUES;
+        read_rows(&u, rows + first, part);
+        arena_free(&columns);
+    }
+    unpack->arena = arena;
+    out->cycle_uses = rows;
+    out->cycle_use_count = count;
+    return true;
+}

@@ -1,0 +1,101 @@
+#include "ingest/store/db/rows_reader.h"
+#include "ingest/store/internal.h"
+#include "ingest/store/results/blocks.h"
+
+ROWS_DEFINE_READER(read_cycles, "cycle", CYCLE_FIELDS, cycles, cycle_count, cycle_row)
+ROWS_DEFINE_READER(
+    read_cycle_use_rows, "cycle_use", CYCLE_USE_FIELDS, cycle_uses, cycle_use_count, cycle_use_row)
+ROWS_DEFINE_READER(read_counters, "counter", COUNTER_FIELDS, counters, counter_count, counter_row)
+
+ROWS_DEFINE_READER(read_modules, "module", MODULE_FIELDS, modules, module_count, module_row)
+
+static bool read_source(const struct rows_reader *in, struct trace_results *out, struct err *err)
+{
+    struct db_stmt st;
+    db_prepare(&st, in->db, "SELECT cycle_source FROM trace WHERE id = ?");
+    db_put_int(&st, in->owner_id);
+    if (db_next(&st)) {
+        out->cycle_source = (enum cycle_source)db_get_enum(&st, CYCLES_TABLE);
+    }
+    return db_done(&st, err);
+}
+
+static bool
+read_cycle_uses(const struct rows_reader *in, struct trace_results *out, struct err *err)
+{
+    bool found;
+    return blocks_read_cycle_uses(in->db, in->arena, in->owner_id, out, &found, err) &&
+           (found || read_cycle_use_rows(in, out, err));
+}
+
+static bool read_all(const struct rows_reader *in, struct trace_results *out, struct err *err)
+{
+    return read_source(in, out, err) && read_cycles(in, out, err) &&
+           read_cycle_uses(in, out, err) && read_counters(in, out, err);
+}
+
+/* `read` over a reader of its own, into results in the arena. */
+static bool
+read_with(struct store *store,
+          struct arena *arena,
+          int64_t trace_id,
+          bool (*read)(const struct rows_reader *, struct trace_results *, struct err *),
+          struct trace_results **out,
+          struct err *err)
+{
+    struct text_cache texts;
+    struct rows_reader in = {.arena = arena, .texts = &texts, .owner_id = trace_id};
+    *out = arena_calloc(arena, 1, sizeof **out);
+    if (*out == NULL) {
+        return err_set(err, ERR_NO_MEMORY, "no memory for the cycles of a trace");
+    }
+    if (!store_read_begin(store, &in.db, err)) {
+        return false;
+    }
+    text_cache_init(&texts, in.db, arena, trace_id);
+    bool ok = store_check_figures(in.db, trace_id, err) && read(&in, *out, err);
+    text_cache_free(&texts);
+    store_read_end(store, in.db);
+    return ok;
+}
+
+bool store_cycles(struct store *store,
+                  struct arena *arena,
+                  int64_t trace_id,
+                  struct trace_results **out,
+                  struct err *err)
+{
+    return read_with(store, arena, trace_id, read_all, out, err);
+}
+
+bool store_counters(struct store *store,
+                    struct arena *arena,
+                    int64_t trace_id,
+                    struct counter_row **rows,
+                    size_t *count,
+                    struct err *err)
+{
+    struct trace_results *results = NULL;
+    if (!read_with(store, arena, trace_id, read_counters, &results, err)) {
+        return false;
+    }
+    *rows = results->counters;
+    *count = results->counter_count;
+    return true;
+}
+
+bool store_modules(struct store *store,
+                   struct arena *arena,
+                   int64_t trace_id,
+                   struct module_row **rows,
+                   size_t *count,
+                   struct err *err)
+{
+    struct trace_results *results = NULL;
+    if (!read_with(store, arena, trace_id, read_modules, &results, err)) {
+        return false;
+    }
+    *rows = results->modules;
+    *count = results->module_count;
+    return true;
+}

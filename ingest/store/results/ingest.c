@@ -1,0 +1,379 @@
+/* One upload on its way into the store: an unpublished upload row holds its traces until
+ * publishing. */
+#include "ingest/store/events/writer.h"
+#include "ingest/store/ingest_log.h"
+#include "ingest/store/results/ingest_rows.h"
+#include "ingest/store/store_events.h"
+#include "ingest/store/timeline/rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Of events, what is collected before the writer is asked for, and before the owner is. */
+#define PENDING_BYTES ((size_t)2 << 20)
+#define PENDING_AHEAD_BYTES ((size_t)16 << 20)
+
+struct store_ingest {
+    struct store *store;
+    struct store_ingest_owner owner; /* `await` NULL: the job is known */
+    int64_t job_id;
+    int64_t upload_id;           /* 0: the job is not known yet */
+    int64_t log_id;              /* of the trace that is being read; 0: nothing of it came yet */
+    struct event_writer *events; /* NULL: none came yet */
+    struct timeline_rows *timeline;
+};
+
+static bool insert_upload(struct store_ingest *ingest, struct err *err)
+{
+    struct db *db = ingest->store->writer;
+    struct db_stmt st;
+    db_prepare(&st, db,
+               "INSERT INTO run (name, project) SELECT run, project FROM job WHERE id = ?"
+               " ON CONFLICT DO NOTHING");
+    db_put_int(&st, ingest->job_id);
+    if (!db_run(&st, err)) {
+        return false;
+    }
+    db_prepare(&st, db,
+               "INSERT INTO upload (run_id, job_id, file_name, sha256, size_bytes, uploaded_at_s)"
+               " SELECT r.id, j.id, j.file_name, j.sha256, j.size_bytes, j.received_at_s"
+               " FROM job AS j JOIN run AS r ON r.name = j.run"
+               " WHERE j.id = ? AND j.state IN ('queued', 'running')");
+    db_put_int(&st, ingest->job_id);
+    if (!db_run(&st, err)) {
+        return false;
+    }
+    ingest->upload_id = db_last_id(db);
+    return db_changes(db) == 1 || err_set(err, ERR_NOT_FOUND, "there is no unfinished job %lld",
+                                          (long long)ingest->job_id);
+}
+
+static bool begin_upload(struct store_ingest *ingest, struct err *err)
+{
+    bool ok = store_write_begin(ingest->store, STORE_BATCH, err) &&
+              store_write_end(ingest->store, insert_upload(ingest, err), err);
+    if (!ok) {
+        ingest->upload_id = 0;
+    }
+    return ok;
+}
+
+static struct store_ingest *new_ingest(struct store *store, struct err *err)
+{
+    struct store_ingest *ingest = calloc(1, sizeof *ingest);
+    if (ingest == NULL) {
+        (void)err_set(err, ERR_NO_MEMORY, "no memory to store a trace");
+        return NULL;
+    }
+    ingest->store = store;
+    return ingest;
+}
+
+bool store_ingest_begin(struct store *store,
+                        int64_t job_id,
+                        struct store_ingest **out,
+                        struct err *err)
+{
+    struct store_ingest *ingest = new_ingest(store, err);
+    if (ingest == NULL) {
+        return false;
+    }
+    ingest->job_id = job_id;
+    if (!begin_upload(ingest, err)) {
+        free(ingest);
+        return false;
+    }
+    *out = ingest;
+    return true;
+}
+
+bool store_ingest_begin_ahead(struct store *store,
+                              const struct store_ingest_owner *owner,
+                              struct store_ingest **out,
+                              struct err *err)
+{
+    *out = new_ingest(store, err);
+    if (*out == NULL) {
+        return false;
+    }
+    (*out)->owner = *owner;
+    return true;
+}
+
+/* To be called before a row is written, outside of transactions. */
+static bool know_job(struct store_ingest *ingest, struct err *err)
+{
+    return ingest->upload_id != 0 ||
+           (ingest->owner.await(ingest->owner.context, &ingest->job_id, err) &&
+            begin_upload(ingest, err));
+}
+
+/* ---- the log of the trace that is being read ---- */
+
+struct store *ingest_log_store(struct store_ingest *ingest)
+{
+    return ingest->store;
+}
+
+struct timeline_rows **ingest_log_timeline(struct store_ingest *ingest)
+{
+    return &ingest->timeline;
+}
+
+bool ingest_log_open(struct store_ingest *ingest, int64_t *log_id, struct err *err)
+{
+    struct store *store = ingest->store;
+    if (ingest->log_id == 0) {
+        if (!know_job(ingest, err) || !store_write_begin(store, STORE_BATCH, err)) {
+            return false;
+        }
+        bool ok = db_run_id(store->writer, "INSERT INTO event_log (upload_id) VALUES (?)",
+                            ingest->upload_id, err);
+        int64_t id = db_last_id(store->writer);
+        if (!store_write_end(store, ok, err)) {
+            return false;
+        }
+        ingest->log_id = id;
+    }
+    *log_id = ingest->log_id;
+    return true;
+}
+
+static void end_events(struct store_ingest *ingest)
+{
+    event_writer_destroy(ingest->events);
+    ingest->events = NULL;
+}
+
+/* Its rows may be on their way. */
+static void end_timeline(struct store_ingest *ingest)
+{
+    timeline_rows_free(ingest->timeline);
+    ingest->timeline = NULL;
+}
+
+static bool begin_events(struct store_ingest *ingest, struct err *err)
+{
+    if (ingest->events == NULL) {
+        ingest->events = event_writer_create(ingest->store);
+    }
+    return ingest->events != NULL || err_set(err, ERR_NO_MEMORY, "no memory to store events");
+}
+
+static bool has_enough(const struct store_ingest *ingest)
+{
+    size_t enough_bytes = ingest->upload_id == 0 ? PENDING_AHEAD_BYTES : PENDING_BYTES;
+    return event_writer_pending_bytes(ingest->events) >= enough_bytes;
+}
+
+bool store_ingest_events(struct store_ingest *ingest,
+                         const struct event_log *log,
+                         const struct event_batch *batch,
+                         struct err *err)
+{
+    int64_t log_id;
+    if (!begin_events(ingest, err) || !event_writer_add(ingest->events, log, batch, err)) {
+        return false;
+    }
+    return !has_enough(ingest) || (ingest_log_open(ingest, &log_id, err) &&
+                                   event_writer_flush(ingest->events, log_id, log, err));
+}
+
+bool store_ingest_events_end(struct store_ingest *ingest,
+                             const struct event_log *log,
+                             struct err *err)
+{
+    int64_t log_id;
+    bool ok = begin_events(ingest, err) && ingest_log_open(ingest, &log_id, err) &&
+              event_writer_end(ingest->events, log_id, log, err);
+    end_events(ingest);
+    return ok;
+}
+
+/* Without its upload the log is to be purged. */
+bool store_ingest_drop_events(struct store_ingest *ingest, struct err *err)
+{
+    struct store *store = ingest->store;
+    int64_t log_id = ingest->log_id;
+    end_events(ingest);
+    end_timeline(ingest);
+    ingest->log_id = 0;
+    if (log_id == 0) {
+        return true;
+    }
+    if (!store_write_begin(store, STORE_BATCH, err)) {
+        return false;
+    }
+    bool ok =
+        db_run_id(store->writer, "UPDATE event_log SET upload_id = NULL WHERE id = ?", log_id, err);
+    return store_write_end(store, ok, err) && store_purge(store, err);
+}
+
+/* ---- traces ---- */
+
+static bool write_figures(struct store_ingest *ingest,
+                          const struct trace_place *place,
+                          const struct trace_results *results,
+                          int64_t *trace_id,
+                          struct err *err)
+{
+    struct store *store = ingest->store;
+    if (!store_write_begin(store, STORE_BATCH, err)) {
+        return false;
+    }
+    bool ok = ingest_rows_trace(store->writer, place, results, trace_id, err);
+    return store_write_end(store, ok, err) && ingest_rows_write(store, *trace_id, results, err);
+}
+
+bool store_ingest_trace(struct store_ingest *ingest,
+                        const char *worker,
+                        const char *span_digits,
+                        const char *format,
+                        const struct trace_results *results,
+                        struct err *err)
+{
+    if (!know_job(ingest, err)) {
+        return false;
+    }
+    struct trace_place place = {.upload_id = ingest->upload_id,
+                                .log_id = ingest->log_id,
+                                .worker = worker,
+                                .span_digits = span_digits,
+                                .format = format};
+    int64_t plugin_id = 0;
+    /* The next events are those of the next trace. */
+    end_events(ingest);
+    ingest->log_id = 0;
+    return write_figures(ingest, &place, results, &place.plugin_of, err) &&
+           (results->plugin == NULL ||
+            write_figures(ingest, &place, results->plugin, &plugin_id, err));
+}
+
+/* ---- publishing ---- */
+
+/* An upload that is visible under the same run and name. */
+struct rival {
+    int64_t upload_id; /* 0: none */
+    int64_t job_id;
+    bool same_bytes;
+    bool may_replace; /* the job being published was told to replace it */
+    char sha256_hex[SHA256_HEX_BYTES];
+};
+
+static bool find_rival(struct store_ingest *ingest, struct rival *rival, struct err *err)
+{
+    struct db_stmt st;
+    size_t len;
+    db_prepare(
+        &st, ingest->store->writer,
+        "SELECT o.id, o.job_id, o.sha256 = u.sha256, j.replace, o.sha256"
+        " FROM upload AS u JOIN job AS j ON j.id = u.job_id"
+        " JOIN upload AS o ON o.run_id = u.run_id AND o.file_name = u.file_name AND o.published = 1"
+        " WHERE u.id = ?");
+    db_put_int(&st, ingest->upload_id);
+    if (db_next(&st)) {
+        rival->upload_id = db_get_int(&st);
+        rival->job_id = db_get_int(&st);
+        rival->same_bytes = db_get_bool(&st);
+        rival->may_replace = db_get_bool(&st);
+        const char *sha256_hex = db_peek_text(&st, &len);
+        if (sha256_hex != NULL && len < sizeof rival->sha256_hex) {
+            memcpy(rival->sha256_hex, sha256_hex, len + 1);
+        }
+    }
+    return db_done(&st, err);
+}
+
+static bool replace_rival(struct store_ingest *ingest, const struct rival *rival, struct err *err)
+{
+    if (rival->upload_id == 0) {
+        return true;
+    }
+    if (rival->job_id > ingest->job_id) {
+        return err_set(err, ERR_CONFLICT, "a later upload has taken the name of this one");
+    }
+    if (!rival->same_bytes && !rival->may_replace) {
+        return err_set(
+            err, ERR_CONFLICT,
+            "other content is there under this name; upload with ?replace=1 to replace it");
+    }
+    return db_run_id(ingest->store->writer, "DELETE FROM upload WHERE id = ?", rival->upload_id,
+                     err);
+}
+
+static bool publish_rows(struct store_ingest *ingest, struct rival *rival, struct err *err)
+{
+    struct db *db = ingest->store->writer;
+    if (!find_rival(ingest, rival, err) || !replace_rival(ingest, rival, err) ||
+        !db_run_id(db,
+                   "UPDATE upload SET published = 1,"
+                   " uploaded_at_s = (SELECT received_at_s FROM job WHERE id = job_id)"
+                   " WHERE id = ?1 AND EXISTS (SELECT 1 FROM trace WHERE upload_id = ?1)",
+                   ingest->upload_id, err)) {
+        return false;
+    }
+    if (db_changes(db) != 1) {
+        return err_set(err, ERR_INTERNAL, "an upload without a trace cannot be published");
+    }
+    if (!db_run_id(db, "UPDATE job SET state = 'done' WHERE id = ? AND received_at_s > 0",
+                   ingest->job_id, err)) {
+        return false;
+    }
+    return db_changes(db) == 1 ||
+           err_set(err, ERR_INTERNAL, "an upload that is not on disk cannot be published");
+}
+
+bool store_ingest_publish(struct store_ingest *ingest, struct err *err)
+{
+    struct store *store = ingest->store;
+    struct rival rival = {0};
+    bool ok = store_write_begin(store, STORE_DURABLE, err);
+    ok = ok && store_write_end(store, publish_rows(ingest, &rival, err), err);
+    if (!ok) {
+        store_ingest_abort(ingest);
+        return false;
+    }
+    end_events(ingest);
+    end_timeline(ingest);
+    free(ingest);
+    /* The upload is visible; what it replaced is not any more and goes now or at the next start. */
+    struct err second = ERR_INIT;
+    bool replaced = rival.upload_id != 0;
+    if (replaced &&
+        !(store_raw_drop(store, rival.sha256_hex, &second) && store_purge(store, &second))) {
+        log_write(store->log, LOG_WARN, "a replaced upload stays until the next start: %s",
+                  second.msg);
+    }
+    return true;
+}
+
+/* ---- giving up ---- */
+
+static bool remove_upload(struct store_ingest *ingest, struct err *err)
+{
+    struct store *store = ingest->store;
+    if (!store_write_begin(store, STORE_BATCH, err)) {
+        return false;
+    }
+    bool ok = db_run_id(store->writer, "DELETE FROM upload WHERE id = ?", ingest->upload_id, err) &&
+              db_run_id(store->writer,
+                        "DELETE FROM run WHERE name = (SELECT run FROM job WHERE id = ?)"
+                        " AND id NOT IN (SELECT run_id FROM upload)",
+                        ingest->job_id, err);
+    return store_write_end(store, ok, err) && store_purge(store, err);
+}
+
+void store_ingest_abort(struct store_ingest *ingest)
+{
+    if (ingest == NULL) {
+        return;
+    }
+    struct err err = ERR_INIT;
+    end_events(ingest);
+    end_timeline(ingest);
+    if (ingest->upload_id != 0 && !remove_upload(ingest, &err)) {
+        log_write(ingest->store->log, LOG_WARN,
+                  "an upload that was given up stays until the next start: %s", err.msg);
+    }
+    free(ingest);
+}

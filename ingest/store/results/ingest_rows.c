@@ -1,0 +1,241 @@
+#include "ingest/store/results/ingest_rows.h"
+
+#include "ingest/store/db/row_writer.h"
+#include "ingest/store/results/blocks.h"
+#include "ingest/store/results/comparison_rows.h"
+
+static void write_warnings(struct row_writer *writer, const struct warnings *warnings)
+{
+    for (int code = 0; code < WARNING_CODE_COUNT; code++) {
+        const struct warning_count *entry = &warnings->by_code[code];
+        if (entry->count == 0) {
+            continue;
+        }
+        row_begin(writer, "INSERT INTO warning (trace_id, code, count, first_offset)"
+                          " VALUES (?, ?, ?, nullif(?, -1))");
+        row_put_text(writer, warning_code_text((enum warning_code)code));
+        row_put_int(writer, (int64_t)entry->count);
+        _Static_assert(WARNING_NO_OFFSET == UINT64_MAX, "-1 stands for no offset");
+        row_put_int(writer, (int64_t)entry->first_offset);
+        row_end(writer);
+    }
+}
+
+static void write_steps(struct row_writer *writer, const struct trace_results *results)
+{
+    _Static_assert(ROLE_COUNT == 8, "STEP_COST_COLUMNS and the parameters name every role");
+    for (size_t i = 0; i < results->step_count; i++) {
+        const struct step_row *row = &results->steps[i];
+        row_begin(writer,
+                  ROW_INSERT("step", STEP_FIELDS, STEP_COST_COLUMNS, ", ?, ?, ?, ?, ?, ?, ?, ?"));
+        row_put_int(writer, (int64_t)i);
+        STEP_FIELDS(ROW_WRITE)
+        for (int role = 0; role < ROLE_COUNT; role++) {
+            row_put_int(writer, row->cost_ns[role]);
+        }
+        row_end(writer);
+    }
+}
+
+static void write_operators(struct row_writer *writer, const struct trace_results *results)
+{
+    for (int group = 0; group < OPERATOR_GROUP_COUNT; group++) {
+        for (size_t i = 0; i < results->operator_count[group]; i++) {
+            const struct operator_row *row = &results->operators[group][i];
+            row_begin(writer,
+                      "INSERT INTO operator (trace_id, grouping, position" OPERATOR_FIELDS(
+                          FIELD_COLUMN) ") VALUES (?, ?, ?" OPERATOR_FIELDS(FIELD_PARAM) ")");
+            row_put_int(writer, group);
+            row_put_int(writer, (int64_t)i);
+            OPERATOR_FIELDS(ROW_WRITE)
+            row_end(writer);
+        }
+    }
+}
+
+static void write_kernel_launches(struct row_writer *writer, const struct trace_results *results)
+{
+    for (size_t i = 0; i < results->kernel_launch_count; i++) {
+        const struct kernel_launch_row *row = &results->kernel_launches[i];
+        row_begin(writer, ROW_INSERT("kernel_launch", LAUNCH_FIELDS, LAUNCH_CONFIG_COLUMNS,
+                                     ", ?, ?, ?, ?"));
+        row_put_int(writer, (int64_t)i);
+        LAUNCH_FIELDS(ROW_WRITE)
+        for (int k = 0; k < LAUNCH_CONFIGS; k++) {
+            row_put_shared(writer, row->config[k]);
+        }
+        row_end(writer);
+    }
+}
+
+/* A table of which every column is a field. */
+#define DEFINE_WRITER(function, table, fields, rows, row_count, row_struct)              \
+    static void function(struct row_writer *writer, const struct trace_results *results) \
+    {                                                                                    \
+        for (size_t i = 0; i < results->row_count; i++) {                                \
+            const struct row_struct *row = &results->rows[i];                            \
+            row_begin(writer, ROW_INSERT(table, fields, "", ""));                        \
+            row_put_int(writer, (int64_t)i);                                             \
+            fields(ROW_WRITE) row_end(writer);                                           \
+        }                                                                                \
+    }
+
+DEFINE_WRITER(write_kernels, "kernel", KERNEL_FIELDS, kernels, kernel_count, kernel_row)
+DEFINE_WRITER(write_devices, "device", DEVICE_FIELDS, devices, device_count, device_row)
+DEFINE_WRITER(write_recommendations,
+              "recommendation",
+              RECOMMENDATION_FIELDS,
+              recommendations,
+              recommendation_count,
+              recommendation_row)
+DEFINE_WRITER(write_environment,
+              "environment",
+              ENVIRONMENT_FIELDS,
+              environment,
+              environment_count,
+              environment_row)
+DEFINE_WRITER(write_gpus, "gpu", GPU_FIELDS, gpus, gpu_count, gpu_row)
+DEFINE_WRITER(write_modules, "module", MODULE_FIELDS, modules, module_count, module_row)
+DEFINE_WRITER(write_missing, "missing", MISSING_FIELDS, missing, missing_count, missing_row)
+DEFINE_WRITER(write_plugin_answers,
+              "plugin_answer",
+              PLUGIN_ANSWER_FIELDS,
+              plugin_answers,
+              plugin_answer_count,
+              plugin_answer_row)
+
+DEFINE_WRITER(
+    write_kernel_use, "kernel_use", KERNEL_USE_FIELDS, kernel_use, kernel_use_count, kernel_use_row)
+DEFINE_WRITER(write_kernel_use_launches,
+              "kernel_use_launch",
+              KERNEL_USE_LAUNCH_FIELDS,
+              kernel_use_launches,
+              kernel_use_launch_count,
+              kernel_use_launch_row)
+DEFINE_WRITER(write_kernel_use_metrics,
+              "kernel_use_metric",
+              KERNEL_USE_METRIC_FIELDS,
+              kernel_use_metrics,
+              kernel_use_metric_count,
+              kernel_use_metric_row)
+DEFINE_WRITER(write_kernel_use_values,
+              "kernel_use_value",
+              KERNEL_USE_VALUE_FIELDS,
+              kernel_use_values,
+              kernel_use_value_count,
+              kernel_use_value_row)
+DEFINE_WRITER(write_transfers, "transfer", TRANSFER_FIELDS, transfers, transfer_count, transfer_row)
+DEFINE_WRITER(write_cycles, "cycle", CYCLE_FIELDS, cycles, cycle_count, cycle_row)
+DEFINE_WRITER(write_counters, "counter", COUNTER_FIELDS, counters, counter_count, counter_row)
+
+static void write_kernel_use_totals(struct row_writer *writer, const struct trace_results *results)
+{
+    if (!results->has_kernel_use) {
+        return;
+    }
+    _Static_assert(USE_CLASS_COUNT == 5, "KERNEL_USE_CLASS_COLUMNS names every class");
+    const struct kernel_use_totals *row = &results->kernel_use_totals;
+    row_begin(writer, "INSERT INTO kernel_use_total (trace_id" KERNEL_USE_TOTAL_FIELDS(FIELD_COLUMN)
+                          KERNEL_USE_CLASS_COLUMNS
+              ") VALUES (?" KERNEL_USE_TOTAL_FIELDS(FIELD_PARAM) ", ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    KERNEL_USE_TOTAL_FIELDS(ROW_WRITE)
+    for (int use = 0; use < USE_CLASS_COUNT; use++) {
+        row_put_int(writer, row->class_ns[use]);
+    }
+    for (int use = 0; use < USE_CLASS_COUNT; use++) {
+        row_put_int(writer, row->class_launches[use]);
+    }
+    row_end(writer);
+}
+
+static void write_bad_rows(struct row_writer *writer, const struct trace_results *results)
+{
+    for (size_t i = 0; i < results->bad_row_count; i++) {
+        row_begin(writer, "INSERT INTO bad_row (trace_id, position, text) VALUES (?, ?, ?)");
+        row_put_int(writer, (int64_t)i);
+        row_put_text(writer, results->bad_rows[i]);
+        row_end(writer);
+    }
+}
+
+static void write_kernel_table(struct row_writer *writer, const struct trace_results *results)
+{
+    write_kernel_use_totals(writer, results);
+    write_transfers(writer, results);
+    write_bad_rows(writer, results);
+    write_kernel_use(writer, results);
+    write_kernel_use_metrics(writer, results);
+    write_kernel_use_launches(writer, results);
+    write_kernel_use_values(writer, results);
+}
+
+bool ingest_rows_write(struct store *store,
+                       int64_t trace_id,
+                       const struct trace_results *results,
+                       struct err *err)
+{
+    struct row_writer only;
+    struct row_writer *writer = &only;
+    if (!row_writer_init(writer, store, trace_id, err)) {
+        return false;
+    }
+    write_warnings(writer, &results->warnings);
+    write_steps(writer, results);
+    write_devices(writer, results);
+    write_recommendations(writer, results);
+    write_environment(writer, results);
+    write_missing(writer, results);
+    write_plugin_answers(writer, results);
+    write_kernels(writer, results);
+    write_kernel_launches(writer, results);
+    write_operators(writer, results);
+    write_kernel_table(writer, results);
+    write_cycles(writer, results);
+    write_counters(writer, results);
+    write_gpus(writer, results);
+    write_modules(writer, results);
+    blocks_write(writer, results);
+    if (results->comparison != NULL) {
+        comparison_rows_of_trace(writer, trace_id, results->comparison);
+    }
+    return row_writer_finish(writer);
+}
+
+bool ingest_rows_trace(struct db *db,
+                       const struct trace_place *place,
+                       const struct trace_results *results,
+                       int64_t *trace_id,
+                       struct err *err)
+{
+    const struct trace_results *row = results;
+    struct row_writer only = {.ok = true, .err = err};
+    struct row_writer *writer = &only;
+    db_prepare(&only.row, db,
+               "INSERT INTO trace (upload_id, plugin_of, log_id, worker, span_digits, format, "
+               "device_type" TRACE_FIELDS(FIELD_COLUMN) TRACE_COUNT_COLUMNS
+               ") VALUES (?, nullif(?, 0), nullif(?, 0), ?, ?, ?, ?" TRACE_FIELDS(
+                   FIELD_PARAM) ", ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    row_put_int(writer, place->upload_id);
+    row_put_int(writer, place->plugin_of);
+    row_put_int(writer, place->log_id);
+    row_put_text(writer, place->worker);
+    row_put_text(writer, place->span_digits);
+    row_put_text(writer, place->format);
+    row_put_text(writer, results->device_type == NULL ? "" : results->device_type);
+    TRACE_FIELDS(ROW_WRITE)
+    row_put_int(writer, (int64_t)results->step_count);
+    for (int group = 0; group < OPERATOR_GROUP_COUNT; group++) {
+        row_put_int(writer, (int64_t)results->operator_count[group]);
+    }
+    row_put_int(writer, (int64_t)results->kernel_count);
+    row_put_int(writer, (int64_t)results->kernel_launch_count);
+    row_put_int(writer, (int64_t)results->kernel_use_count);
+    row_put_int(writer, (int64_t)results->kernel_use_launch_count);
+    row_put_int(writer, (int64_t)results->cycle_count);
+    row_put_int(writer, (int64_t)results->cycle_use_count);
+    if (!db_run(&only.row, err)) {
+        return false;
+    }
+    *trace_id = db_last_id(db);
+    return true;
+}

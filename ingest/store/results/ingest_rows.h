@@ -1,0 +1,31 @@
+/* The rows of one trace on their way into the tables. */
+#ifndef KS_STORE_RESULTS_INGEST_ROWS_H
+#define KS_STORE_RESULTS_INGEST_ROWS_H
+
+#include "ingest/store/internal.h"
+
+/* Writes all results of a trace whose trace row is there, in transactions of bounded size between
+ * which other writers get their turn. On false an unknown number of batches is there. */
+bool ingest_rows_write(struct store *store,
+                       int64_t trace_id,
+                       const struct trace_results *results,
+                       struct err *err) KS_MUST_USE;
+
+/* What an upload tells of one of its traces. */
+struct trace_place {
+    int64_t upload_id;
+    int64_t plugin_of; /* the trace whose figures as the plugin rounds them these are; 0: none */
+    int64_t log_id;    /* its events and timeline; 0: none */
+    const char *worker;
+    const char *span_digits;
+    const char *format;
+};
+
+/* The trace row itself, inside the caller's transaction. */
+bool ingest_rows_trace(struct db *db,
+                       const struct trace_place *place,
+                       const struct trace_results *results,
+                       int64_t *trace_id,
+                       struct err *err) KS_MUST_USE;
+
+#endif

@@ -1,0 +1,100 @@
+/* Part of a large table in some order: which table, which of its rows, which page.
+ *
+ * A sorted page is read in two steps inside one statement: the inner SELECT sorts narrow rows
+ * (position and key) and keeps those of the page, the outer one fetches these few in full. Searches
+ * look at each distinct name once, not at each row. */
+#ifndef KS_STORE_RESULTS_PAGE_H
+#define KS_STORE_RESULTS_PAGE_H
+
+#include "ingest/store/db/match.h"
+#include "ingest/store/db/text_cache.h"
+#include "ingest/store/internal.h"
+#include "ingest/store/results/sort.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Parameters of all statements, in this order. The last ones only where the table asks for them. */
+#define PARAM_TRACE "?1"
+#define PARAM_LIMIT "?2"
+#define PARAM_OFFSET "?3"
+#define PARAM_HAS_QUERY "?4"
+#define PARAM_MATCHER "?5"
+#define PARAM_NAME "?6"
+#define PARAM_GROUPING "?7"
+#define PARAM_SHAPE "?8"
+
+enum page_filters {
+    PAGE_QUERY_ONLY,
+    PAGE_BY_NAME, /* PARAM_NAME */
+    PAGE_BY_GROUP /* PARAM_NAME, PARAM_GROUPING, PARAM_SHAPE */
+};
+
+struct page_reader {
+    struct db_stmt *st;
+    struct text_cache *texts;
+    int64_t position;
+};
+
+struct page_table {
+    const char *from;    /* the table, called o */
+    const char *where;   /* rows of the trace that the filters let through */
+    const char *columns; /* beginning with position */
+    enum page_filters filters;
+    const struct sort_column *sorts;
+    size_t sort_count;
+    size_t row_bytes;
+    void (*read_row)(struct page_reader *reader, void *row);
+};
+
+struct page_filter {
+    int64_t trace_id;
+    const char *name; /* NULL: any */
+    int group;
+    const char *shape;       /* NULL: any */
+    struct matcher *matcher; /* NULL: no search */
+};
+
+/* The text that a column names. */
+#define PAGE_TEXT_OF(column) \
+    "(SELECT value FROM text WHERE trace_id = o.trace_id AND id = o." column ")"
+/* A stored field under its own name. */
+#define PAGE_OWN(field)   \
+    {                     \
+        field, "o." field \
+    }
+
+/* Reads a page over an open reader. `filter` has the matcher of the page already. */
+bool page_read(struct db *db,
+               struct arena *arena,
+               const struct page_table *table,
+               const struct page_filter *filter,
+               const struct store_page *page,
+               void **rows,
+               size_t *count,
+               int64_t *total,
+               struct err *err) KS_MUST_USE;
+/* What goes on after the page over the same reader. */
+typedef bool page_more(struct db *db,
+                       struct arena *arena,
+                       int64_t trace_id,
+                       const void *rows,
+                       size_t count,
+                       void *context,
+                       struct err *err);
+/* The whole way: makes the matcher, takes a reader, reads the page and, when `more` is not NULL,
+ * what belongs to it. */
+bool page_read_with(struct store *store,
+                    struct arena *arena,
+                    const struct page_table *table,
+                    const struct page_filter *filter,
+                    const struct store_page *page,
+                    void **rows,
+                    size_t *count,
+                    int64_t *total,
+                    page_more *more,
+                    void *context,
+                    struct err *err) KS_MUST_USE;
+
+#endif

@@ -1,0 +1,440 @@
+/* The way to a window of a timeline: the index names the blocks without a look into them, then each
+ * of them is read by its row. */
+#include "ingest/store/internal.h"
+#include "ingest/store/store_timeline.h"
+#include "ingest/store/timeline/blocks.h"
+#include "ingest/store/timeline/sql.h"
+#include "ingest/store/timeline/tracks.h"
+
+#include <string.h>
+
+#define PLACES_FIRST 64
+#define NO_LOG INT64_MIN
+
+/* *log_id is NO_LOG for a trace that was stored without its events; figures as the plugin rounds
+ * them have the timeline of their trace. ERR_NOT_FOUND. */
+static bool find_log(struct db *db, int64_t trace_id, int64_t *log_id, struct err *err)
+{
+    struct db_stmt st;
+    if (!store_check_figures(db, trace_id, err)) {
+        return false;
+    }
+    db_prepare(&st, db,
+               "SELECT m.log_id FROM trace AS t"
+               " JOIN trace AS m ON m.id = coalesce(t.plugin_of, t.id) WHERE t.id = ?");
+    db_put_int(&st, trace_id);
+    *log_id = db_next(&st) ? db_get_optional(&st) : NO_LOG;
+    return db_done(&st, err);
+}
+
+static bool need_log(struct db *db, int64_t trace_id, int64_t *log_id, struct err *err)
+{
+    return find_log(db, trace_id, log_id, err) &&
+           (*log_id != NO_LOG ||
+            err_set(err, ERR_GONE, "trace %lld has no timeline", (long long)trace_id));
+}
+
+/* ---- tracks ---- */
+
+static bool read_tracks(
+    struct db *db, struct arena *arena, int64_t log_id, struct timeline **out, struct err *err)
+{
+    struct db_stmt st;
+    bool ok = true;
+    db_prepare(&st, db,
+               "SELECT bytes FROM timeline WHERE log_id = ? AND kind = '" TIMELINE_TRACKS_KIND
+               "' AND first_id = 0");
+    db_put_int(&st, log_id);
+    if (db_next(&st)) {
+        size_t len = 0;
+        const void *bytes = db_peek_blob(&st, &len);
+        ok = timeline_unpack_tracks(arena, bytes, len, out, err);
+    }
+    return db_done(&st, err) && ok;
+}
+
+bool store_timeline(struct store *store,
+                    struct arena *arena,
+                    int64_t trace_id,
+                    struct timeline **out,
+                    struct err *err)
+{
+    struct db *db = NULL;
+    int64_t log_id = NO_LOG;
+    *out = NULL;
+    if (!store_read_begin(store, &db, err)) {
+        return false;
+    }
+    bool ok = find_log(db, trace_id, &log_id, err) &&
+              (log_id == NO_LOG || read_tracks(db, arena, log_id, out, err));
+    store_read_end(store, db);
+    return ok;
+}
+
+/* ---- labels ---- */
+
+/* Labels of the one row that has ids[0..count). */
+static bool read_label_row(struct db *db,
+                           struct column_reader *reader,
+                           struct arena *arena,
+                           int64_t log_id,
+                           const uint32_t *ids,
+                           size_t count,
+                           struct timeline_label *labels,
+                           struct err *err)
+{
+    struct db_stmt st;
+    uint32_t first_id = ids[0] - ids[0] % TIMELINE_LABELS_PER_ROW;
+    bool found = false;
+    bool ok = true;
+    db_prepare(&st, db,
+               "SELECT bytes FROM timeline WHERE log_id = ? AND kind = '" TIMELINE_LABELS_KIND
+               "' AND first_id = ?");
+    db_put_int(&st, log_id);
+    db_put_int(&st, first_id);
+    if (db_next(&st)) {
+        size_t len = 0;
+        const void *bytes = db_peek_blob(&st, &len);
+        found = true;
+        ok = column_reader_open(reader, bytes, len, err) &&
+             timeline_get_labels(reader, arena, first_id, ids, count, labels, err);
+    }
+    return db_done(&st, err) && ok &&
+           (found ||
+            err_set(err, ERR_NOT_FOUND, "the timeline has no label %lu", (unsigned long)ids[0]));
+}
+
+bool store_timeline_labels(struct store *store,
+                           struct arena *arena,
+                           int64_t trace_id,
+                           const uint32_t *ids,
+                           size_t count,
+                           struct timeline_label **labels,
+                           struct err *err)
+{
+    struct db *db = NULL;
+    struct column_reader reader;
+    int64_t log_id = NO_LOG;
+    *labels = arena_calloc(arena, count + 1, sizeof **labels);
+    if (*labels == NULL) {
+        return err_set(err, ERR_NO_MEMORY, "no memory for the labels of the timeline");
+    }
+    if (!store_read_begin(store, &db, err)) {
+        return false;
+    }
+    column_reader_init(&reader, TIMELINE_LABELS_MAX_BYTES);
+    bool ok = need_log(db, trace_id, &log_id, err);
+    for (size_t begin = 0; ok && begin < count;) {
+        size_t end = begin + 1;
+        while (end < count &&
+               ids[end] / TIMELINE_LABELS_PER_ROW == ids[begin] / TIMELINE_LABELS_PER_ROW) {
+            end++;
+        }
+        ok = read_label_row(db, &reader, arena, log_id, ids + begin, end - begin, *labels + begin,
+                            err);
+        begin = end;
+    }
+    column_reader_free(&reader);
+    store_read_end(store, db);
+    return ok;
+}
+
+/* ---- the index ---- */
+
+struct place_list {
+    struct arena *arena;
+    struct store_timeline_place *at;
+    size_t count;
+    size_t cap;
+};
+
+static struct store_timeline_place *add_place(struct place_list *list)
+{
+    if (list->count == list->cap) {
+        size_t cap = list->cap == 0 ? PLACES_FIRST : 2 * list->cap;
+        struct store_timeline_place *more = arena_calloc(list->arena, cap, sizeof *more);
+        if (more == NULL) {
+            return NULL;
+        }
+        if (list->count > 0) {
+            memcpy(more, list->at, list->count * sizeof *more);
+        }
+        list->at = more;
+        list->cap = cap;
+    }
+    return &list->at[list->count++];
+}
+
+/* Of the blocks that begin with a track before the first one asked for, only the last can reach
+ * into it: the index is entered there. */
+static bool list_places(struct db *db,
+                        int64_t log_id,
+                        const char *kind,
+                        const struct store_timeline_part *part,
+                        struct place_list *list,
+                        struct err *err)
+{
+    struct db_stmt st;
+    db_prepare(&st, db,
+               "SELECT rowid, first_track, last_track, first_start_ns, max_end_ns"
+               " FROM timeline_block INDEXED BY timeline_block_place"
+               " WHERE log_id = ?1 AND kind = ?2 AND level = ?3"
+               " AND first_track >= coalesce((SELECT max(first_track)"
+               "  FROM timeline_block INDEXED BY timeline_block_place"
+               "  WHERE log_id = ?1 AND kind = ?2 AND level = ?3 AND first_track < ?4), 0)"
+               " AND first_track <= ?5 AND last_track >= ?4"
+               " AND max_end_ns >= ?6 AND first_start_ns < ?7"
+               " ORDER BY first_track, last_track, first_start_ns, position");
+    db_put_int(&st, log_id);
+    db_put_text(&st, kind);
+    db_put_int(&st, part->level);
+    db_put_int(&st, part->first_track);
+    db_put_int(&st, part->last_track);
+    db_put_int(&st, part->start_ns);
+    db_put_int(&st, part->end_ns);
+    while (db_next(&st)) {
+        struct store_timeline_place *place = add_place(list);
+        if (place == NULL) {
+            db_fail_memory(&st);
+            break;
+        }
+        place->id = db_get_int(&st);
+        place->first_track = (uint32_t)db_get_int(&st);
+        place->last_track = (uint32_t)db_get_int(&st);
+        place->first_start_ns = db_get_int(&st);
+        place->max_end_ns = db_get_int(&st);
+    }
+    return db_done(&st, err);
+}
+
+static const char *kind_text(enum store_timeline_kind kind)
+{
+    return kind == STORE_TIMELINE_POINTS ? TIMELINE_POINTS_KIND : TIMELINE_SLICES_KIND;
+}
+
+bool store_timeline_places(struct store *store,
+                           struct arena *arena,
+                           int64_t trace_id,
+                           enum store_timeline_kind kind,
+                           const struct store_timeline_part *part,
+                           struct store_timeline_place **places,
+                           size_t *count,
+                           struct err *err)
+{
+    struct db *db = NULL;
+    struct place_list list = {.arena = arena};
+    int64_t log_id = NO_LOG;
+    if (!store_read_begin(store, &db, err)) {
+        return false;
+    }
+    bool ok = need_log(db, trace_id, &log_id, err) &&
+              list_places(db, log_id, kind_text(kind), part, &list, err);
+    store_read_end(store, db);
+    *places = list.at;
+    *count = list.count;
+    return ok;
+}
+
+/* ---- blocks ---- */
+
+/* What is done with the bytes of one block. */
+struct block_use {
+    struct timeline_buffers buffers;
+    void *context;
+    bool (*take)(struct block_use *use, const void *bytes, size_t len, struct err *err);
+};
+
+static bool read_one(struct db *db,
+                     int64_t log_id,
+                     const struct store_timeline_place *place,
+                     struct block_use *use,
+                     struct err *err)
+{
+    struct db_stmt st;
+    bool found = false;
+    bool ok = true;
+    db_prepare(&st, db, "SELECT bytes FROM timeline_block WHERE rowid = ? AND log_id = ?");
+    db_put_int(&st, place->id);
+    db_put_int(&st, log_id);
+    if (db_next(&st)) {
+        size_t len = 0;
+        const void *bytes = db_peek_blob(&st, &len);
+        found = true;
+        ok = use->take(use, bytes, len, err);
+    }
+    return db_done(&st, err) && ok &&
+           (found || err_set(err, ERR_NOT_FOUND, "the timeline is no longer there"));
+}
+
+static bool read_places(struct db *db,
+                        int64_t log_id,
+                        const struct store_timeline_place *places,
+                        size_t count,
+                        struct block_use *use,
+                        struct err *err)
+{
+    bool ok = count == 0 || timeline_buffers_init(&use->buffers, err);
+    for (size_t i = 0; ok && i < count; i++) {
+        ok = read_one(db, log_id, &places[i], use, err);
+    }
+    if (count > 0) {
+        timeline_buffers_free(&use->buffers);
+    }
+    return ok;
+}
+
+static bool take_block(struct block_use *use, const void *bytes, size_t len, struct err *err)
+{
+    const struct store_timeline_visitor *visitor = use->context;
+    return timeline_get_block(&use->buffers, bytes, len, err) &&
+           visitor->block(visitor->context, &use->buffers.block, err);
+}
+
+static bool take_points(struct block_use *use, const void *bytes, size_t len, struct err *err)
+{
+    const struct store_timeline_visitor *visitor = use->context;
+    return timeline_get_points(&use->buffers, bytes, len, err) &&
+           visitor->points(visitor->context, &use->buffers.points, err);
+}
+
+bool store_timeline_blocks(struct store *store,
+                           int64_t trace_id,
+                           enum store_timeline_kind kind,
+                           const struct store_timeline_place *places,
+                           size_t count,
+                           const struct store_timeline_visitor *visitor,
+                           struct err *err)
+{
+    struct db *db = NULL;
+    int64_t log_id = NO_LOG;
+    struct store_timeline_visitor only = *visitor;
+    struct block_use use = {.context = &only,
+                            .take = kind == STORE_TIMELINE_POINTS ? take_points : take_block};
+    if (!store_read_begin(store, &db, err)) {
+        return false;
+    }
+    bool ok =
+        need_log(db, trace_id, &log_id, err) && read_places(db, log_id, places, count, &use, err);
+    store_read_end(store, db);
+    return ok;
+}
+
+bool store_timeline_read(struct store *store,
+                         int64_t trace_id,
+                         const struct store_timeline_part *part,
+                         const struct store_timeline_visitor *visitor,
+                         struct err *err)
+{
+    const bool wanted[] = {[STORE_TIMELINE_SLICES] = visitor->block != NULL,
+                           [STORE_TIMELINE_POINTS] = visitor->points != NULL};
+    struct arena arena;
+    bool ok = true;
+    arena_init(&arena, 0);
+    for (int kind = STORE_TIMELINE_SLICES; ok && kind <= STORE_TIMELINE_POINTS; kind++) {
+        struct store_timeline_place *places = NULL;
+        size_t count = 0;
+        ok = !wanted[kind] ||
+             (store_timeline_places(store, &arena, trace_id, (enum store_timeline_kind)kind, part,
+                                    &places, &count, err) &&
+              store_timeline_blocks(store, trace_id, (enum store_timeline_kind)kind, places, count,
+                                    visitor, err));
+    }
+    arena_free(&arena);
+    return ok;
+}
+
+/* ---- flows ---- */
+
+struct flow_search {
+    struct arena *arena;
+    bool by_target;
+    uint32_t event;
+    size_t limit;
+    struct timeline_flow *flows;
+    size_t count;
+    size_t cap;
+};
+
+static uint32_t key_of(const struct flow_search *search, const struct timeline_flow *flow)
+{
+    return search->by_target ? flow->to : flow->from;
+}
+
+static bool add_flow(struct flow_search *search, const struct timeline_flow *flow)
+{
+    if (search->count == search->cap) {
+        size_t cap = search->cap == 0 ? PLACES_FIRST : 2 * search->cap;
+        struct timeline_flow *more = arena_calloc(search->arena, cap, sizeof *more);
+        if (more == NULL) {
+            return false;
+        }
+        if (search->count > 0) {
+            memcpy(more, search->flows, search->count * sizeof *more);
+        }
+        search->flows = more;
+        search->cap = cap;
+    }
+    search->flows[search->count++] = *flow;
+    return true;
+}
+
+static bool take_flows(struct block_use *use, const void *bytes, size_t len, struct err *err)
+{
+    struct flow_search *search = use->context;
+    if (search->count == search->limit) {
+        return true;
+    }
+    if (!timeline_get_flows(&use->buffers, search->by_target, bytes, len, err)) {
+        return false;
+    }
+    const struct timeline_flow *flows = use->buffers.flows;
+    size_t at = 0;
+    for (size_t end = use->buffers.flow_count; at < end;) {
+        size_t middle = at + (end - at) / 2;
+        if (key_of(search, &flows[middle]) < search->event) {
+            at = middle + 1;
+        } else {
+            end = middle;
+        }
+    }
+    for (; at < use->buffers.flow_count && key_of(search, &flows[at]) == search->event &&
+           search->count < search->limit;
+         at++) {
+        if (!add_flow(search, &flows[at])) {
+            return err_set(err, ERR_NO_MEMORY, "no memory for the flows of an event");
+        }
+    }
+    return true;
+}
+
+bool store_flows(struct store *store,
+                 struct arena *arena,
+                 int64_t trace_id,
+                 bool by_target,
+                 uint32_t event,
+                 size_t limit,
+                 struct timeline_flow **flows,
+                 size_t *count,
+                 struct err *err)
+{
+    /* Blocks of flows have no times: start 0, end 0. */
+    struct store_timeline_part part = {
+        .first_track = event, .last_track = event, .start_ns = 0, .end_ns = 1};
+    struct flow_search search = {
+        .arena = arena, .by_target = by_target, .event = event, .limit = limit};
+    struct block_use use = {.context = &search, .take = take_flows};
+    struct place_list list = {.arena = arena};
+    struct db *db = NULL;
+    int64_t log_id = NO_LOG;
+    if (!store_read_begin(store, &db, err)) {
+        return false;
+    }
+    const char *kind = by_target ? TIMELINE_FLOWS_BY_TARGET_KIND : TIMELINE_FLOWS_KIND;
+    bool ok = need_log(db, trace_id, &log_id, err) &&
+              list_places(db, log_id, kind, &part, &list, err) &&
+              read_places(db, log_id, list.at, list.count, &use, err);
+    store_read_end(store, db);
+    *flows = search.flows;
+    *count = search.count;
+    return ok;
+}

@@ -1,0 +1,179 @@
+#include "ingest/store/timeline/rows.h"
+
+#include "ingest/store/ingest_log.h"
+#include "ingest/store/store_timeline.h"
+#include "ingest/store/timeline/blocks.h"
+#include "ingest/store/timeline/press.h"
+#include "ingest/store/timeline/sql.h"
+#include "ingest/store/timeline/tracks.h"
+
+#include <stdlib.h>
+
+enum block_kind { KIND_SLICES, KIND_POINTS, KIND_FLOWS, KIND_FLOWS_BY_TARGET, KIND_COUNT };
+
+static const char *const kind_texts[KIND_COUNT] = {
+    [KIND_SLICES] = TIMELINE_SLICES_KIND,
+    [KIND_POINTS] = TIMELINE_POINTS_KIND,
+    [KIND_FLOWS] = TIMELINE_FLOWS_KIND,
+    [KIND_FLOWS_BY_TARGET] = TIMELINE_FLOWS_BY_TARGET_KIND,
+};
+
+struct timeline_rows {
+    struct timeline_press *press;
+    struct column_writer columns;
+    int64_t positions[KIND_COUNT][TIMELINE_LEVELS_MAX];
+};
+
+static struct timeline_rows *make_rows(struct store *store, int64_t log_id)
+{
+    struct timeline_rows *rows = calloc(1, sizeof *rows);
+    struct timeline_press *press = timeline_press_create(store, log_id);
+    if (rows == NULL || press == NULL) {
+        timeline_press_destroy(press);
+        free(rows);
+        return NULL;
+    }
+    rows->press = press;
+    column_writer_init(&rows->columns);
+    return rows;
+}
+
+void timeline_rows_free(struct timeline_rows *rows)
+{
+    if (rows != NULL) {
+        timeline_press_destroy(rows->press);
+        column_writer_free(&rows->columns);
+        free(rows);
+    }
+}
+
+static struct timeline_rows *rows_of(struct store_ingest *ingest, struct err *err)
+{
+    struct timeline_rows **place = ingest_log_timeline(ingest);
+    int64_t log_id = 0;
+    if (!ingest_log_open(ingest, &log_id, err)) {
+        return NULL;
+    }
+    if (*place != NULL && timeline_press_log((*place)->press) != log_id) {
+        timeline_rows_free(*place);
+        *place = NULL;
+    }
+    if (*place == NULL) {
+        *place = make_rows(ingest_log_store(ingest), log_id);
+    }
+    if (*place == NULL) {
+        (void)err_set(err, ERR_NO_MEMORY, "no memory to store a timeline");
+    }
+    return *place;
+}
+
+/* ---- blocks ---- */
+
+/* The columns of a block are in rows->columns. */
+static bool keep_block(struct timeline_rows *rows,
+                       enum block_kind kind,
+                       uint32_t level,
+                       const struct timeline_extent *extent,
+                       struct err *err)
+{
+    const struct timeline_row row = {.kind = kind_texts[kind],
+                                     .is_block = true,
+                                     .level = level,
+                                     .position = rows->positions[kind][level]++,
+                                     .extent = *extent};
+    return timeline_press_take(rows->press, &row, &rows->columns, err);
+}
+
+static bool check_level(uint32_t level, struct err *err)
+{
+    return level < TIMELINE_LEVELS_MAX ||
+           err_set(err, ERR_INTERNAL, "a timeline has no level %u", (unsigned)level);
+}
+
+bool store_ingest_timeline_block(struct store_ingest *ingest,
+                                 uint32_t level,
+                                 const struct timeline_block *block,
+                                 struct err *err)
+{
+    struct timeline_extent extent;
+    if (block->item_count == 0) {
+        return true;
+    }
+    struct timeline_rows *rows = check_level(level, err) ? rows_of(ingest, err) : NULL;
+    return rows != NULL && timeline_put_block(&rows->columns, block, &extent, err) &&
+           keep_block(rows, KIND_SLICES, level, &extent, err);
+}
+
+bool store_ingest_timeline_points(struct store_ingest *ingest,
+                                  uint32_t level,
+                                  const struct timeline_points *points,
+                                  struct err *err)
+{
+    struct timeline_extent extent;
+    if (points->item_count == 0) {
+        return true;
+    }
+    struct timeline_rows *rows = check_level(level, err) ? rows_of(ingest, err) : NULL;
+    return rows != NULL && timeline_put_points(&rows->columns, points, &extent, err) &&
+           keep_block(rows, KIND_POINTS, level, &extent, err);
+}
+
+bool store_ingest_flows(struct store_ingest *ingest,
+                        bool by_target,
+                        const struct timeline_flow *flows,
+                        size_t count,
+                        struct err *err)
+{
+    struct timeline_rows *rows = rows_of(ingest, err);
+    bool ok = rows != NULL;
+    for (size_t done = 0; ok && done < count; done += TIMELINE_BLOCK_ITEMS) {
+        size_t part = count - done < TIMELINE_BLOCK_ITEMS ? count - done : TIMELINE_BLOCK_ITEMS;
+        struct timeline_extent extent;
+        ok = timeline_put_flows(&rows->columns, by_target, flows + done, part, &extent, err) &&
+             keep_block(rows, by_target ? KIND_FLOWS_BY_TARGET : KIND_FLOWS, 0, &extent, err);
+    }
+    /* They come last, from a thread beside the analyses, which then need not write them. */
+    return ok && (!by_target || timeline_press_finish(rows->press, err));
+}
+
+/* ---- tracks and labels ---- */
+
+static bool
+keep_tracks(struct timeline_rows *rows, const struct timeline *timeline, struct err *err)
+{
+    const struct timeline_row row = {.kind = TIMELINE_TRACKS_KIND, .is_packed = true};
+    void *bytes = NULL;
+    size_t len = 0;
+    if (!timeline_pack_tracks(timeline, &bytes, &len, err)) {
+        return false;
+    }
+    column_writer_clear(&rows->columns);
+    column_put_bytes(&rows->columns, bytes, len);
+    free(bytes);
+    return timeline_press_take(rows->press, &row, &rows->columns, err);
+}
+
+static bool
+keep_labels(struct timeline_rows *rows, const struct timeline *timeline, struct err *err)
+{
+    bool ok = true;
+    for (uint32_t first = 0; ok && first < timeline->label_count;) {
+        uint32_t left = timeline->label_count - first;
+        uint32_t count = left < TIMELINE_LABELS_PER_ROW ? left : TIMELINE_LABELS_PER_ROW;
+        const struct timeline_row row = {
+            .kind = TIMELINE_LABELS_KIND, .position = first, .label_count = count};
+        timeline_put_labels(&rows->columns, timeline->labels + first, count);
+        ok = timeline_press_take(rows->press, &row, &rows->columns, err);
+        first += count;
+    }
+    return ok;
+}
+
+bool store_ingest_timeline(struct store_ingest *ingest,
+                           const struct timeline *timeline,
+                           struct err *err)
+{
+    struct timeline_rows *rows = rows_of(ingest, err);
+    return rows != NULL && keep_labels(rows, timeline, err) && keep_tracks(rows, timeline, err) &&
+           timeline_press_finish(rows->press, err);
+}

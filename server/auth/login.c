@@ -1,0 +1,302 @@
+#include "server/auth/login.h"
+
+#include "api/query_string.h"
+#include "server/auth/audit.h"
+#include "server/auth/credentials.h"
+#include "server/http/head.h"
+#include "server/http/negotiate.h"
+#include "server/http/page.h"
+#include "server/http/reply.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#define FORM_MAX_BYTES ((size_t)8 << 10)
+#define PAGE_MAX_BYTES ((size_t)64 << 10)
+#define LOCATION_MAX_BYTES ((size_t)16 << 10)
+#define COOKIE_BYTES 512
+#define MARK "<!-- message -->"
+
+bool login_owns_path(const char *path)
+{
+    return strcmp(path, "/login") == 0 || strcmp(path, "/logout") == 0;
+}
+
+/* ---- redirects ---- */
+
+/* `also`: what stays beside letters, digits and "-._~". */
+static void put_encoded(struct buf *out, const char *text, const char *also)
+{
+    static const char plain[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
+    for (; *text != '\0'; text++) {
+        if (strchr(plain, *text) != NULL || strchr(also, *text) != NULL) {
+            buf_putc(out, *text);
+        } else {
+            buf_printf(out, "%%%02X", (unsigned)(unsigned char)*text);
+        }
+    }
+}
+
+static void send_redirect(struct exchange *x, const struct buf *location, const char *cookie)
+{
+    struct buf head;
+    head_begin(&head, x, 303, HEAD_DATA);
+    head_add(&head, "Location", location->failed ? "login" : location->ptr);
+    head_add(&head, "Cache-Control", "no-store");
+    if (cookie != NULL) {
+        head_add(&head, "Set-Cookie", cookie);
+    }
+    (void)head_send(&head, x, 0);
+}
+
+void login_redirect(const struct door *door,
+                    struct exchange *x,
+                    const char *path,
+                    const char *query)
+{
+    struct buf location;
+    buf_init(&location, LOCATION_MAX_BYTES);
+    buf_printf(&location, "%s/login?next=", door->base_path);
+    put_encoded(&location, door->base_path, "/");
+    put_encoded(&location, path, "/");
+    if (*query != '\0') {
+        put_encoded(&location, "?", "");
+        put_encoded(&location, query, "");
+    }
+    send_redirect(x, &location, NULL);
+    buf_free(&location);
+}
+
+/* Only what is below our own base path, so that nobody is led elsewhere. "//host" and "/\host" are
+ * other servers to a browser, and so is "/<tab>/host", because it drops such characters. */
+static bool is_own_path(const struct door *door, const char *next)
+{
+    size_t base_len = strlen(door->base_path);
+    if (strncmp(next, door->base_path, base_len) != 0 || next[base_len] != '/') {
+        return false;
+    }
+    for (const char *c = next; *c != '\0'; c++) {
+        if ((unsigned char)*c < 0x20 || *c == 0x7F || *c == '\\') {
+            return false;
+        }
+    }
+    return next[1] != '/' && strncmp(next + base_len, "//", 2) != 0 &&
+           strncmp(next + base_len, "/login", 6) != 0 &&
+           strncmp(next + base_len, "/logout", 7) != 0;
+}
+
+/* Where to go when all is well. */
+static void put_next(struct buf *location, const struct door *door, const char *query)
+{
+    struct arena arena;
+    struct query_string params;
+    struct err ignored = ERR_INIT;
+    arena_init(&arena, 0);
+    const char *next = query_string_parse(&params, &arena, query, &ignored)
+                           ? query_string_get(&params, "next")
+                           : NULL;
+    if (next != NULL && is_own_path(door, next)) {
+        put_encoded(location, next, "/?#[]@!$&'()*+,;=:%");
+    } else {
+        buf_printf(location, "%s/", door->base_path);
+    }
+    arena_free(&arena);
+}
+
+static void
+go_on(const struct door *door, struct exchange *x, const char *query, const char *cookie)
+{
+    struct buf location;
+    buf_init(&location, LOCATION_MAX_BYTES);
+    put_next(&location, door, query);
+    send_redirect(x, &location, cookie);
+    buf_free(&location);
+}
+
+/* ---- the page ---- */
+
+/* The page with a message in the place that it has for one. */
+static void put_page(struct buf *out, const struct buf *page, const char *message)
+{
+    const char *mark = page->len == 0 ? NULL : strstr(page->ptr, MARK);
+    if (mark == NULL) {
+        buf_append(out, page->ptr, page->len);
+        return;
+    }
+    buf_append(out, page->ptr, (size_t)(mark - page->ptr));
+    if (message != NULL) {
+        buf_printf(out, "<p class=\"login-message\" role=\"alert\">%s</p>", message);
+    }
+    buf_puts(out, mark + sizeof MARK - 1);
+}
+
+static void send_page(const struct door *door, struct exchange *x, int status, const char *message)
+{
+    struct buf page;
+    struct buf content;
+    struct buf head;
+    buf_init(&page, PAGE_MAX_BYTES);
+    buf_init(&content, PAGE_MAX_BYTES);
+    page_file(door->static_dir, "login.html", &page);
+    put_page(&content, &page, message);
+    head_begin(&head, x, status, HEAD_PAGE);
+    head_add(&head, "Cache-Control", "no-store");
+    head_add(&head, "Content-Type", "text/html; charset=utf-8");
+    if (status == 429) {
+        head_add(&head, "Retry-After", "5");
+    }
+    if (head_send(&head, x, (int64_t)content.len) && !x->is_head) {
+        (void)exchange_write(x, content.ptr, content.len);
+    }
+    buf_free(&content);
+    buf_free(&page);
+}
+
+static bool wants_page(const struct exchange *x)
+{
+    return negotiate_html(exchange_header(x, "Accept"));
+}
+
+/* Messages that a person reads are ours and hold nothing of the request. */
+static void refuse(const struct door *door, struct exchange *x, const struct err *err)
+{
+    if (!wants_page(x)) {
+        reply_problem(x, err, NULL);
+        return;
+    }
+    const char *message =
+        err->code == ERR_UNAUTHORIZED ? "This token is not known here, or no longer valid."
+        : err->code == ERR_TOO_MANY ? "That was wrong too often. Wait some seconds, then try again."
+                                    : "That did not work. Try again.";
+    send_page(door, x, err_http_status(err->code), message);
+}
+
+/* ---- in ---- */
+
+static bool read_form(struct exchange *x, struct buf *form, struct err *err)
+{
+    char chunk[1024];
+    const char *type = exchange_header(x, "Content-Type");
+    static const char wanted[] = "application/x-www-form-urlencoded";
+    if (type == NULL || strncasecmp(type, wanted, sizeof wanted - 1) != 0) {
+        return err_set(err, ERR_UNSUPPORTED, "The body is a form: token=TOKEN");
+    }
+    int64_t got;
+    while ((got = exchange_read(x, chunk, sizeof chunk)) > 0 && !form->failed) {
+        buf_append(form, chunk, (size_t)got);
+    }
+    if (got < 0) {
+        return err_set(err, got == API_BODY_TOO_SLOW ? ERR_TIMEOUT : ERR_CLIENT_GONE,
+                       "The form did not come whole");
+    }
+    return !form->failed ||
+           err_set(err, ERR_TOO_LARGE, "The form may have at most %zu bytes", FORM_MAX_BYTES);
+}
+
+/* The field token, without the blanks that come along when it is pasted. */
+static bool read_token(struct exchange *x, struct arena *arena, char **token, struct err *err)
+{
+    struct buf form;
+    struct query_string fields;
+    buf_init(&form, FORM_MAX_BYTES);
+    bool ok = read_form(x, &form, err) &&
+              query_string_parse(&fields, arena, form.len == 0 ? "" : form.ptr, err);
+    buf_free(&form);
+    if (!ok) {
+        return false;
+    }
+    const char *text = query_string_get(&fields, "token");
+    text = text == NULL ? "" : text + strspn(text, " \t\r\n");
+    *token = arena_strndup(arena, text, strcspn(text, " \t\r\n"));
+    return *token != NULL || err_set(err, ERR_NO_MEMORY, "No memory for the token");
+}
+
+static void make_cookie(const struct door *door, const char *secret, int64_t age_s, char *cookie)
+{
+    bool is_secure = strncasecmp(door->public_url, "https://", 8) == 0;
+    (void)snprintf(cookie, COOKIE_BYTES,
+                   CREDENTIALS_COOKIE "=%s; Path=%s/; Max-Age=%lld; HttpOnly; SameSite=Strict%s",
+                   secret, door->base_path, (long long)age_s, is_secure ? "; Secure" : "");
+}
+
+static void
+log_in(const struct door *door, struct exchange *x, const char *query, const char *client)
+{
+    struct arena arena;
+    struct access_visit visit = {.tokens = NULL};
+    struct err err = ERR_INIT;
+    char *token = NULL;
+    char secret[SECRET_BYTES];
+    char cookie[COOKIE_BYTES];
+    bool stopped = false;
+    arena_init(&arena, 0);
+    bool ok = read_token(x, &arena, &token, &err) &&
+              access_log_in(door->access, client, token, secret, &visit, &stopped, &err);
+    if (ok) {
+        make_cookie(door, secret, ACCESS_SESSION_S, cookie);
+        go_on(door, x, query, cookie);
+    } else {
+        refuse(door, x, &err);
+    }
+    audit(door->log, &visit.subject, client, "log in", x, "/login");
+    audit_stopped(door->log, client, stopped);
+    access_leave(door->access, &visit);
+    arena_free(&arena);
+}
+
+/* ---- out ---- */
+
+static void log_out(const struct door *door,
+                    struct exchange *x,
+                    const char *client,
+                    const struct api_subject *subject)
+{
+    struct err err = ERR_INIT;
+    char cookie[COOKIE_BYTES];
+    struct buf location;
+    if (!access_log_out(door->access, exchange_header(x, "Cookie"), &err)) {
+        reply_problem(x, &err, NULL);
+        return;
+    }
+    make_cookie(door, "", 0, cookie);
+    buf_init(&location, LOCATION_MAX_BYTES);
+    buf_printf(&location, "%s/login", door->base_path);
+    send_redirect(x, &location, cookie);
+    buf_free(&location);
+    audit(door->log, subject, client, "log out", x, "/logout");
+}
+
+static void refuse_method(struct exchange *x, const char *allowed)
+{
+    const struct api_header allow = {"Allow", allowed};
+    struct err err = ERR_INIT;
+    (void)err_set(&err, ERR_METHOD, "This address answers %s", allowed);
+    reply_problem(x, &err, &allow);
+}
+
+void login_answer(const struct door *door,
+                  struct exchange *x,
+                  const char *path,
+                  const char *query,
+                  const char *client,
+                  const struct api_subject *subject)
+{
+    bool is_post = strcmp(x->method, "POST") == 0;
+    if (strcmp(path, "/logout") == 0) {
+        if (is_post) {
+            log_out(door, x, client, subject);
+        } else {
+            refuse_method(x, "POST");
+        }
+    } else if (is_post) {
+        log_in(door, x, query, client);
+    } else if (strcmp(x->method, "GET") != 0 && !x->is_head) {
+        refuse_method(x, "GET, HEAD, POST");
+    } else if (subject->name != NULL || !subject->asks_for_tokens) {
+        go_on(door, x, query, NULL);
+    } else {
+        send_page(door, x, 200, NULL);
+    }
+}

@@ -1,0 +1,48 @@
+/* What the parts of a report for people share: the text so far, one table at a time, and cells. */
+#ifndef KS_SERVER_CLI_PROSE_H
+#define KS_SERVER_CLI_PROSE_H
+
+#include "ingest/base/memory/arena.h"
+#include "ingest/base/text/buf.h"
+#include "ingest/model/results/results.h"
+#include "server/cli/report/table.h"
+#include "server/cli/text.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define PROSE_TOP_ROWS 10
+#define PROSE_NAME_WIDTH 72
+#define PROSE_LINE_MAX_BYTES ((size_t)64 << 10)
+
+struct prose {
+    struct arena arena;
+    struct report_table table;
+    struct buf line; /* for one cell or sentence */
+    struct buf *out;
+    const struct trace_results *results;
+    bool markdown;
+};
+
+/* Any text, cleaned, and in Markdown as it is. */
+void prose_text(struct prose *p, const char *text);
+void prose_heading(struct prose *p, unsigned level, const char *text);
+/* A point of a list; the text is cleaned. */
+void prose_bullet(struct prose *p, const char *text);
+/* A table: begin, its columns (report_table_column), its cells, end. */
+void prose_begin_table(struct prose *p);
+void prose_end_table(struct prose *p);
+void prose_cell_name(struct prose *p, const char *name, enum text_name how);
+void prose_cell_clean(struct prose *p, const char *text);
+void prose_cell_time(struct prose *p, double ns);
+void prose_cell_count(struct prose *p, int64_t count);
+void prose_cell_share(struct prose *p, double share); /* NaN: not known */
+/* part / whole; NaN of nothing */
+double prose_ratio(double part, double whole);
+
+/* The utilisation that a kernel table measured (report_use.c). */
+void report_kernel_use(struct prose *p);
+/* Cycles and the functions that take most of them (report_cycles.c). */
+void report_cycles(struct prose *p);
+
+#endif

@@ -1,0 +1,108 @@
+#include "server/cli/prose.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A function on a device: its part of the cycles. Its rows repeat beta for each metric. */
+struct taker {
+    const char *function;
+    const char *device;
+    int64_t cycle;
+    int64_t pid;
+    double beta_pct;
+};
+
+static int compare_names(const struct taker *a, const struct taker *b)
+{
+    int order = strcmp(a->function, b->function);
+    return order != 0 ? order : strcmp(a->device, b->device);
+}
+
+static int by_name(const void *left, const void *right)
+{
+    const struct taker *a = left;
+    const struct taker *b = right;
+    int order = compare_names(a, b);
+    if (order == 0) {
+        order = (a->cycle > b->cycle) - (a->cycle < b->cycle);
+    }
+    return order != 0 ? order : (a->pid > b->pid) - (a->pid < b->pid);
+}
+
+static int by_beta(const void *left, const void *right)
+{
+    const struct taker *a = left;
+    const struct taker *b = right;
+    if (a->beta_pct != b->beta_pct) {
+        return a->beta_pct < b->beta_pct ? 1 : -1;
+    }
+    return compare_names(a, b);
+}
+
+/* Sums the parts of each function over its cycles, in place; returns how many functions there are.
+ */
+static size_t merge_takers(struct taker *takers, size_t count)
+{
+    size_t merged = 0;
+    qsort(takers, count, sizeof *takers, by_name);
+    for (size_t i = 0; i < count; i++) {
+        struct taker *last = merged == 0 ? NULL : &takers[merged - 1];
+        if (last == NULL || compare_names(last, &takers[i]) != 0) {
+            takers[merged++] = takers[i];
+        } else if (last->cycle != takers[i].cycle || last->pid != takers[i].pid) {
+            last->beta_pct += takers[i].beta_pct;
+            last->cycle = takers[i].cycle;
+            last->pid = takers[i].pid;
+        }
+    }
+    return merged;
+}
+
+static void section_takers(struct prose *p)
+{
+    const struct trace_results *results = p->results;
+    struct taker *takers = arena_calloc(&p->arena, results->cycle_use_count + 1, sizeof *takers);
+    if (takers == NULL || results->cycle_use_count == 0) {
+        return;
+    }
+    for (size_t i = 0; i < results->cycle_use_count; i++) {
+        const struct cycle_use_row *row = &results->cycle_uses[i];
+        const char *device = row->device == NULL ? "-" : row->device;
+        takers[i] = (struct taker){row->function, device, row->cycle, row->pid, row->beta_pct};
+    }
+    size_t count = merge_takers(takers, results->cycle_use_count);
+    qsort(takers, count, sizeof *takers, by_beta);
+    prose_begin_table(p);
+    report_table_column(&p->table, "function", true);
+    report_table_column(&p->table, "device", true);
+    report_table_column(&p->table, "share of a cycle", false);
+    for (size_t i = 0; i < count && i < PROSE_TOP_ROWS; i++) {
+        prose_cell_name(p, takers[i].function, TEXT_NAME_SHORT);
+        prose_cell_clean(p, takers[i].device);
+        prose_cell_share(p, takers[i].beta_pct / 100 / (double)results->cycle_count);
+    }
+    prose_end_table(p);
+}
+
+void report_cycles(struct prose *p)
+{
+    const struct trace_results *results = p->results;
+    if (results->cycle_count == 0) {
+        return;
+    }
+    double sum_us = 0;
+    for (size_t i = 0; i < results->cycle_count; i++) {
+        sum_us += results->cycles[i].dur_us;
+    }
+    char mean[TEXT_FIGURE_BYTES];
+    char count[TEXT_FIGURE_BYTES];
+    text_time(mean, sum_us * 1000 / (double)results->cycle_count);
+    text_count(count, (int64_t)results->cycle_count);
+    buf_clear(&p->line);
+    buf_printf(&p->line, "%s cycles of ", count);
+    text_short_name(&p->line, results->cycles[0].anchor, TEXT_NAME_SHORT, PROSE_NAME_WIDTH);
+    buf_printf(&p->line, ", %s on average", mean);
+    prose_heading(p, 3, p->line.ptr);
+    section_takers(p);
+}

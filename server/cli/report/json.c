@@ -1,0 +1,99 @@
+#include "api/table/render.h"
+#include "server/cli/report/report.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+static double share_of(int64_t part, double sum)
+{
+    return sum > 0 ? (double)part / sum : 0;
+}
+
+static int64_t self_ns(const struct trace_results *results, const struct operator_row *row)
+{
+    return results->operators_have_device ? row->device_self_ns : row->host_self_ns;
+}
+
+static void write_operators(struct json_write *w, const struct trace_results *results)
+{
+    const struct operator_row *rows = results->operators[OPERATOR_BY_NAME];
+    size_t count = results->operator_count[OPERATOR_BY_NAME];
+    double sum_ns = 0;
+    for (size_t i = 0; i < count; i++) {
+        sum_ns += (double)self_ns(results, &rows[i]);
+    }
+    jw_key(w, "operators");
+    jw_array_begin(w);
+    for (size_t i = 0; i < count; i++) {
+        render_operator(w, &rows[i], share_of(self_ns(results, &rows[i]), sum_ns));
+    }
+    jw_array_end(w);
+}
+
+static void write_kernels(struct json_write *w, const struct trace_results *results)
+{
+    double sum_ns = 0;
+    for (size_t i = 0; i < results->kernel_count; i++) {
+        sum_ns += (double)results->kernels[i].total_ns;
+    }
+    jw_key(w, "kernels");
+    jw_array_begin(w);
+    for (size_t i = 0; i < results->kernel_count; i++) {
+        const struct kernel_row *row = &results->kernels[i];
+        render_kernel(w, row, share_of(row->total_ns, sum_ns), (int64_t)results->step_count);
+    }
+    jw_array_end(w);
+}
+
+static void write_item(struct json_write *w, const struct pipeline_item *item)
+{
+    const struct trace_results *results = item->results;
+    jw_object_begin(w);
+    jw_key_string(w, "worker", item->worker);
+    jw_key_string(w, "span", item->span_digits);
+    if (item->member != NULL) {
+        jw_key_string(w, "member", item->member);
+    }
+    jw_key_string(w, "format", item->format);
+    jw_key_int(w, "events", results->event_count);
+    jw_key_int(w, "duration_ns", results->duration_ns);
+    render_overview(w, results);
+    write_operators(w, results);
+    write_kernels(w, results);
+    jw_object_end(w);
+}
+
+static void write_failure(struct json_write *w, const struct pipeline_failure *failure)
+{
+    jw_object_begin(w);
+    jw_key_string(w, "member", failure->member);
+    jw_key_string(w, "code", err_code_text(failure->error.code));
+    jw_key_string(w, "detail", failure->error.msg);
+    if (failure->error.byte_off != ERR_NO_OFFSET) {
+        jw_key_int(w, "byte_offset", (int64_t)failure->error.byte_off);
+    }
+    jw_object_end(w);
+}
+
+void report_json(const char *file_name, const struct pipeline_output *output, struct buf *out)
+{
+    struct json_write w;
+    jw_init(&w, out, false);
+    jw_object_begin(&w);
+    jw_key_string(&w, "file", file_name);
+    jw_key_string(&w, "format", output->format);
+    jw_key(&w, "traces");
+    jw_array_begin(&w);
+    for (size_t i = 0; i < output->item_count; i++) {
+        write_item(&w, &output->items[i]);
+    }
+    jw_array_end(&w);
+    jw_key(&w, "errors");
+    jw_array_begin(&w);
+    for (size_t i = 0; i < output->failure_count; i++) {
+        write_failure(&w, &output->failures[i]);
+    }
+    jw_array_end(&w);
+    jw_object_end(&w);
+    buf_putc(out, '\n');
+}

@@ -1,0 +1,20 @@
+/* One analysed file as a report. */
+#ifndef KS_SERVER_CLI_REPORT_REPORT_H
+#define KS_SERVER_CLI_REPORT_REPORT_H
+
+#include "ingest/base/text/buf.h"
+#include "ingest/jobs/pipeline/pipeline.h"
+
+#include <stdbool.h>
+
+/* Text or Markdown (report_prose.c). `file_name` is shown as the title. */
+void report_prose(const char *file_name,
+                  const struct pipeline_output *output,
+                  bool markdown,
+                  struct buf *out);
+/* {file, format, traces: [{worker, span, format, events, ..., operators, kernels}], errors:
+ * [{member, code, detail}]} with the API's names; of an archive each trace has its `member`
+ * (report_json.c). */
+void report_json(const char *file_name, const struct pipeline_output *output, struct buf *out);
+
+#endif

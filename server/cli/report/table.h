@@ -1,0 +1,32 @@
+/* A small table, aligned for a terminal or as Markdown. */
+#ifndef KS_SERVER_CLI_REPORT_TABLE_H
+#define KS_SERVER_CLI_REPORT_TABLE_H
+
+#include "ingest/base/memory/arena.h"
+#include "ingest/base/text/buf.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define REPORT_TABLE_COLUMNS_MAX 8
+#define REPORT_TABLE_ROWS_MAX 128
+
+struct report_table {
+    struct arena *arena;
+    size_t column_count;
+    const char *heads[REPORT_TABLE_COLUMNS_MAX];
+    bool is_text[REPORT_TABLE_COLUMNS_MAX]; /* left-aligned; figures stand on the right */
+    const char *cells[REPORT_TABLE_ROWS_MAX][REPORT_TABLE_COLUMNS_MAX];
+    size_t cell_count;
+};
+
+void report_table_init(struct report_table *table, struct arena *arena);
+void report_table_column(struct report_table *table, const char *head, bool is_text);
+/* The next cell, row by row; the text (already clean) is copied. Cells beyond the last row are
+ * dropped. */
+void report_table_cell(struct report_table *table, const char *text);
+void report_table_write(const struct report_table *table, bool markdown, struct buf *out);
+/* Text (already clean) that Markdown shows as it is: no table, link, element or emphasis. */
+void report_table_markdown(struct buf *out, const char *text);
+
+#endif

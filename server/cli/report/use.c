@@ -1,0 +1,112 @@
+#include "server/cli/prose.h"
+
+#include <stdio.h>
+
+/* In words, for people. */
+static const char *class_label(enum use_class use)
+{
+    static const char *const labels[USE_CLASS_COUNT] = {
+        [USE_BOTH_LOW] = "both low",    [USE_LOW_COMPUTE] = "low compute",
+        [USE_LOW_DRAM] = "low DRAM",    [USE_NEITHER_LOW] = "neither low",
+        [USE_UNKNOWN] = "not measured",
+    };
+    return labels[use];
+}
+
+static void section_totals(struct prose *p)
+{
+    const struct kernel_use_totals *totals = &p->results->kernel_use_totals;
+    prose_heading(p, 3, "Use of the device while kernels ran");
+    prose_begin_table(p);
+    report_table_column(&p->table, "launches", false);
+    report_table_column(&p->table, "kernels", false);
+    report_table_column(&p->table, "time", false);
+    report_table_column(&p->table, "tensor", false);
+    report_table_column(&p->table, "DRAM", false);
+    report_table_column(&p->table, "SM", false);
+    report_table_column(&p->table, "headroom", false);
+    prose_cell_count(p, totals->launches);
+    prose_cell_count(p, totals->kernels);
+    prose_cell_time(p, (double)totals->total_ns);
+    prose_cell_share(p, totals->tensor);
+    prose_cell_share(p, totals->dram);
+    prose_cell_share(p, totals->sm);
+    prose_cell_time(p, totals->headroom_ns);
+    prose_end_table(p);
+}
+
+static void section_classes(struct prose *p)
+{
+    const struct kernel_use_totals *totals = &p->results->kernel_use_totals;
+    prose_heading(p, 3, "Time by class (low: below a third of the peak)");
+    prose_begin_table(p);
+    report_table_column(&p->table, "class", true);
+    report_table_column(&p->table, "launches", false);
+    report_table_column(&p->table, "time", false);
+    report_table_column(&p->table, "share", false);
+    for (int use = 0; use < USE_CLASS_COUNT; use++) {
+        if (totals->class_launches[use] > 0) {
+            report_table_cell(&p->table, class_label((enum use_class)use));
+            prose_cell_count(p, totals->class_launches[use]);
+            prose_cell_time(p, (double)totals->class_ns[use]);
+            prose_cell_share(p,
+                             prose_ratio((double)totals->class_ns[use], (double)totals->total_ns));
+        }
+    }
+    prose_end_table(p);
+}
+
+static void section_rows(struct prose *p)
+{
+    const struct trace_results *results = p->results;
+    prose_heading(p, 3, "Kernels by total time");
+    prose_begin_table(p);
+    report_table_column(&p->table, "kernel", true);
+    report_table_column(&p->table, "launches", false);
+    report_table_column(&p->table, "total", false);
+    report_table_column(&p->table, "share", false);
+    report_table_column(&p->table, "tensor", false);
+    report_table_column(&p->table, "DRAM", false);
+    report_table_column(&p->table, "SM", false);
+    report_table_column(&p->table, "class", true);
+    for (size_t i = 0; i < results->kernel_use_count && i < PROSE_TOP_ROWS; i++) {
+        const struct kernel_use_row *row = &results->kernel_use[i];
+        prose_cell_name(p, row->name, TEXT_NAME_SHORT);
+        prose_cell_count(p, row->launches);
+        prose_cell_time(p, (double)row->total_ns);
+        prose_cell_share(
+            p, prose_ratio((double)row->total_ns, (double)results->kernel_use_totals.total_ns));
+        prose_cell_share(p, row->tensor);
+        prose_cell_share(p, row->dram);
+        prose_cell_share(p, row->sm);
+        report_table_cell(&p->table, class_label(row->use));
+    }
+    prose_end_table(p);
+}
+
+static void section_transfers(struct prose *p)
+{
+    if (p->results->transfer_count == 0) {
+        return;
+    }
+    prose_heading(p, 3, "Copies and sets of memory");
+    prose_begin_table(p);
+    report_table_column(&p->table, "operation", true);
+    report_table_column(&p->table, "times", false);
+    report_table_column(&p->table, "total", false);
+    for (size_t i = 0; i < p->results->transfer_count && i < PROSE_TOP_ROWS; i++) {
+        const struct transfer_row *row = &p->results->transfers[i];
+        prose_cell_clean(p, row->name);
+        prose_cell_count(p, row->operations);
+        prose_cell_time(p, (double)row->total_ns);
+    }
+    prose_end_table(p);
+}
+
+void report_kernel_use(struct prose *p)
+{
+    section_totals(p);
+    section_classes(p);
+    section_rows(p);
+    section_transfers(p);
+}

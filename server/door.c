@@ -1,0 +1,327 @@
+#include "server/door.h"
+
+#include "server/auth/audit.h"
+#include "server/auth/login.h"
+#include "server/guard/origin.h"
+#include "server/guard/remote.h"
+#include "server/http/negotiate.h"
+#include "server/http/page.h"
+#include "server/http/reply.h"
+
+#include <civetweb.h>
+#include <stdio.h>
+#include <string.h>
+
+#define LOCATION_BYTES 512
+
+static bool is_safe_method(const char *method)
+{
+    return strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0 ||
+           strcmp(method, "OPTIONS") == 0;
+}
+
+static bool check_host(const struct door *door, const struct exchange *x, struct err *err)
+{
+    const char *host = exchange_header(x, "Host");
+    if (host == NULL && !x->is_http_1_0) {
+        return err_set(err, ERR_BAD_REQUEST, "An HTTP/1.1 request names its Host");
+    }
+    if (!door->on_loopback || host == NULL || origin_host_allowed(host, door->public_url)) {
+        return true;
+    }
+    return err_set(err, ERR_FORBIDDEN,
+                   "This server listens on loopback and does not answer to the name \"%.100s\"; "
+                   "behind a proxy start it with --public-url",
+                   host);
+}
+
+/* A page whose name was made to resolve to this server holds none of its tokens: what it could get
+ * is what is given to everybody. */
+static bool check_name(const struct door *door,
+                       const struct exchange *x,
+                       const struct api_subject *subject,
+                       struct err *err)
+{
+    const char *host = exchange_header(x, "Host");
+    if (subject->name != NULL || host == NULL || origin_host_is_ours(host, door->public_url)) {
+        return true;
+    }
+    return err_set(err, ERR_FORBIDDEN,
+                   "Without a token this server answers to its address, to a name without a dot, "
+                   "and to that of --public-url, not to \"%.100s\"",
+                   host);
+}
+
+/* Browsers say where a request that changes something comes from. What rests on a cookie, which a
+ * browser sends of its own accord, has to say so; who sends a token by a header is no browser that
+ * another site leads by the hand. */
+static bool check_origin(const struct door *door,
+                         const struct exchange *x,
+                         const struct api_subject *subject,
+                         struct err *err)
+{
+    const char *origin = exchange_header(x, "Origin");
+    const char *site = exchange_header(x, "Sec-Fetch-Site");
+    if (is_safe_method(x->method)) {
+        return true;
+    }
+    bool is_told = origin != NULL || (site != NULL && strcmp(site, "none") != 0);
+    bool is_own = origin != NULL
+                      ? origin_is_own(origin, exchange_header(x, "Host"), door->public_url)
+                      : site != NULL && strcmp(site, "same-origin") == 0;
+    if (is_own || (!is_told && !subject->has_session)) {
+        return true;
+    }
+    return err_set(err, ERR_FORBIDDEN,
+                   "A page of another site (%.100s) may not change anything here; behind a proxy "
+                   "start the server with --public-url",
+                   origin == NULL ? "it does not say which" : origin);
+}
+
+static const char *request_header(const struct api_request *request, const char *name)
+{
+    return exchange_header(request->connection, name);
+}
+
+static int64_t request_read_body(const struct api_request *request, void *bytes, size_t len)
+{
+    return exchange_read(request->connection, bytes, len);
+}
+
+static void refuse(struct exchange *x, const struct err *err)
+{
+    static const struct api_header challenge = {
+        "WWW-Authenticate",
+        /* No Basic: a browser would ask for a user and a password, also behind the page's back. */
+        "Bearer realm=\"Kinetoscope\""};
+    reply_problem(x, err, err->code == ERR_UNAUTHORIZED ? &challenge : NULL);
+}
+
+static bool is_event_stream(const struct api_response *response)
+{
+    return response->stream != NULL && response->content_type != NULL &&
+           strcmp(response->content_type, "text/event-stream") == 0;
+}
+
+static void send_answer(const struct door *door,
+                        struct exchange *x,
+                        struct api_response *response,
+                        const atomic_bool *stopping,
+                        const struct reply_place *place)
+{
+    struct err err = ERR_INIT;
+    if (!is_event_stream(response)) {
+        reply_send(x, response, stopping, place);
+    } else if (clients_begin_long(door->clients, x->client, &err)) {
+        reply_send(x, response, stopping, NULL);
+        clients_end_long(door->clients, x->client);
+    } else {
+        reply_problem(x, &err, NULL);
+    }
+}
+
+/* To be asked after the access was decided. False: answers to this are not kept. */
+static bool find_place(const struct door *door,
+                       const struct exchange *x,
+                       const struct api_request *request,
+                       struct reply_place *place)
+{
+    if (door->kept == NULL || (!x->is_head && strcmp(x->method, "GET") != 0)) {
+        return false;
+    }
+    const char *reader = request->subject == NULL ? NULL : request->subject->projects;
+    *place = (struct reply_place){
+        .kept = door->kept,
+        .key = {.reader = reader == NULL ? "" : reader,
+                .path = request->path,
+                .query = request->query,
+                .packed = reply_may_pack(x)},
+        .version = door->version(door->api),
+    };
+    return true;
+}
+
+/* What is known of a request before it is answered. */
+struct visitor {
+    struct access_visit visit;
+    char client[REMOTE_ADDRESS_BYTES];
+};
+
+/* Probes must work whatever is shown, and whatever the store is at. */
+static bool is_probe(const char *path)
+{
+    return strcmp(path, "/healthz") == 0 || strcmp(path, "/readyz") == 0;
+}
+
+/* False (with the error to answer) for a token that is wrong. */
+static bool
+meet(const struct door *door, struct exchange *x, struct visitor *visitor, struct err *err)
+{
+    const struct mg_request_info *info = mg_get_request_info(x->conn);
+    const char *forwarded_for[EXCHANGE_LINES_MAX];
+    size_t line_count = exchange_header_lines(x, "X-Forwarded-For", forwarded_for);
+    remote_address(visitor->client, info->remote_addr, forwarded_for, line_count,
+                   door->trusted_proxies, door->trusted_proxy_count);
+    const struct access_claim claim = {.client = visitor->client,
+                                       .authorization = exchange_header(x, "Authorization"),
+                                       .cookie = exchange_header(x, "Cookie")};
+    bool stopped = false;
+    bool known = access_enter(door->access, &claim, &visitor->visit, &stopped, err);
+    audit_stopped(door->log, visitor->client, stopped);
+    return known;
+}
+
+/* Whether this is a browser that shows what it gets, and not a script's or the page's question. */
+static bool is_for_eyes(const struct exchange *x)
+{
+    return (x->is_head || strcmp(x->method, "GET") == 0) &&
+           exchange_header(x, "Authorization") == NULL &&
+           negotiate_html(exchange_header(x, "Accept"));
+}
+
+/* Failures without a token are what every visitor begins with; those with one, and what should have
+ * changed something, are recorded. */
+static void refuse_access(const struct door *door,
+                          struct exchange *x,
+                          const struct visitor *visitor,
+                          const char *path,
+                          const char *query,
+                          const struct err *err)
+{
+    if (err->code == ERR_UNAUTHORIZED && is_for_eyes(x)) {
+        login_redirect(door, x, path, query);
+        return;
+    }
+    refuse(x, err);
+    bool shows_token = exchange_header(x, "Authorization") != NULL;
+    if (err->code != ERR_TOO_MANY && (shows_token || !is_safe_method(x->method))) {
+        audit(door->log, &visitor->visit.subject, visitor->client, "refused", x, path);
+    }
+}
+
+static void carry_out(const struct door *door,
+                      struct exchange *x,
+                      const struct api_request *request,
+                      const atomic_bool *stopping)
+{
+    struct err err = ERR_INIT;
+    bool is_long = api_request_writes(request);
+    if (is_long && !clients_begin_long(door->clients, x->client, &err)) {
+        reply_problem(x, &err, NULL);
+        return;
+    }
+    struct reply_place place;
+    bool may_keep = find_place(door, x, request, &place);
+    if (may_keep && reply_kept(x, &place)) {
+        return;
+    }
+    struct api_response response;
+    door->handle(door->api, request, &response);
+    if (is_long) {
+        reply_send(x, &response, stopping, NULL);
+        clients_end_long(door->clients, x->client);
+    } else {
+        send_answer(door, x, &response, stopping, may_keep ? &place : NULL);
+    }
+    api_response_free(&response);
+}
+
+static void answer_api(const struct door *door,
+                       struct exchange *x,
+                       const char *path,
+                       const char *query,
+                       const atomic_bool *stopping)
+{
+    struct visitor visitor = {.client = ""};
+    const struct api_request request = {
+        .method = x->method,
+        .path = path,
+        .query = query,
+        .content_length = exchange_content_length(x),
+        .header = request_header,
+        .read_body = request_read_body,
+        .connection = x,
+        .subject = &visitor.visit.subject,
+    };
+    struct err err = ERR_INIT;
+    bool may = is_probe(path) ||
+               (meet(door, x, &visitor, &err) && check_origin(door, x, request.subject, &err) &&
+                access_check(request.subject, api_request_role(&request), &err) &&
+                check_name(door, x, request.subject, &err));
+    if (may) {
+        carry_out(door, x, &request, stopping);
+        const char *action = api_request_action(&request);
+        if (action != NULL) {
+            audit(door->log, request.subject, visitor.client, action, x, path);
+        }
+    } else {
+        refuse_access(door, x, &visitor, path, query, &err);
+    }
+    access_leave(door->access, &visitor.visit);
+}
+
+/* Its scripts and styles are no secret: they are the same for everybody. */
+static void
+answer_page(const struct door *door, struct exchange *x, const char *path, const char *query)
+{
+    struct visitor visitor;
+    struct err err = ERR_INIT;
+    bool is_first = strcmp(path, "/") == 0 || strcmp(path, "/index.html") == 0;
+    if (!login_owns_path(path) && !(is_first && is_for_eyes(x))) {
+        page_answer(x, door->static_dir, path);
+        return;
+    }
+    if (!meet(door, x, &visitor, &err) || !check_origin(door, x, &visitor.visit.subject, &err)) {
+        refuse_access(door, x, &visitor, path, query, &err);
+    } else if (login_owns_path(path)) {
+        login_answer(door, x, path, query, visitor.client, &visitor.visit.subject);
+    } else if (access_check(&visitor.visit.subject, ROLE_VIEWER, &err)) {
+        page_answer(x, door->static_dir, path);
+    } else {
+        login_redirect(door, x, path, query);
+    }
+    access_leave(door->access, &visitor.visit);
+}
+
+static void redirect_to_base(const struct door *door, struct exchange *x)
+{
+    char location[LOCATION_BYTES];
+    (void)snprintf(location, sizeof location, "%s/", door->base_path);
+    reply_redirect(x, location);
+}
+
+/* The path below the base path, "" for the base path itself, or NULL when it is not below it. */
+static const char *below_base(const struct door *door, const char *path)
+{
+    size_t len = strlen(door->base_path);
+    if (strncmp(path, door->base_path, len) != 0) {
+        return NULL;
+    }
+    return path[len] == '/' || path[len] == '\0' ? path + len : NULL;
+}
+
+void door_answer(const struct door *door,
+                 struct exchange *x,
+                 const char *path,
+                 const char *query,
+                 const atomic_bool *stopping)
+{
+    struct err err = ERR_INIT;
+    if (!check_host(door, x, &err)) {
+        refuse(x, &err);
+        return;
+    }
+    const char *below = below_base(door, path);
+    if (below == NULL) {
+        (void)err_set(&err, ERR_NOT_FOUND,
+                      "There is nothing at %.200s; everything is below %.200s/", path,
+                      door->base_path);
+        refuse(x, &err);
+    } else if (*below == '\0') {
+        redirect_to_base(door, x);
+    } else if (api_owns_path(below)) {
+        answer_api(door, x, below, query, stopping);
+    } else {
+        answer_page(door, x, below, query);
+    }
+}

@@ -1,0 +1,39 @@
+/* Which request may pass, and who answers it. */
+#ifndef KS_SERVER_DOOR_H
+#define KS_SERVER_DOOR_H
+
+#include "api/api.h"
+#include "server/auth/access.h"
+#include "server/guard/clients.h"
+#include "server/http/exchange.h"
+#include "server/http/kept.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+struct door {
+    const char *base_path;
+    const char *static_dir;
+    const char *public_url;
+    bool on_loopback;                   /* then only known names are answered to */
+    struct access *access;              /* NULL: everyone may do everything */
+    const char *const *trusted_proxies; /* dotted IPv4 */
+    unsigned trusted_proxy_count;
+    const struct log *log;
+    struct clients *clients;
+    struct api *api;
+    struct kept *kept;                          /* NULL: no answer is kept */
+    uint64_t (*version)(const struct api *api); /* not NULL where `kept` is not */
+    void (*handle)(struct api *api,
+                   const struct api_request *request,
+                   struct api_response *response);
+};
+
+/* Answers the request. `path` and `query` as they came, percent-encoded. */
+void door_answer(const struct door *door,
+                 struct exchange *x,
+                 const char *path,
+                 const char *query,
+                 const atomic_bool *stopping);
+
+#endif

@@ -1,0 +1,15 @@
+/* The sockets that civetweb holds and does not show. */
+#ifndef KS_SERVER_GUARD_SOCKETS_H
+#define KS_SERVER_GUARD_SOCKETS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Calls `visit` for every socket that this process has on the local port, listening or connected,
+ * until one call returns false. Does nothing where the system does not list open files (/proc). */
+void sockets_each(uint16_t port, bool (*visit)(int fd, void *context), void *context);
+/* Nothing more is read from any of them, so that threads that wait for it wake up; what is being
+ * sent still goes out. */
+void sockets_end_reading(uint16_t port);
+
+#endif

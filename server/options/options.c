@@ -1,0 +1,622 @@
+#include "server/options/options.h"
+
+#include "ingest/model/results/comparison.h"
+#include "server/options/gate.h"
+#include "server/options/options_value.h"
+
+#include <arpa/inet.h>
+#include <ctype.h>
+#include <string.h>
+
+#define FOR(command) (1U << (command))
+#define ENV_PREFIX "KINETOSCOPE_"
+#define ENV_NAME_BYTES 64
+
+enum option_kind { KIND_FLAG, KIND_VALUE };
+
+struct option {
+    const char *name;
+    enum option_kind kind;
+    unsigned commands; /* FOR(...) */
+    const char *form;  /* of the value, in help */
+    const char *help;
+    bool (*set)(struct options *options, const char *text, const char **form);
+};
+
+/* ---- one setter an option ---- */
+
+static bool set_listen(struct options *o, const char *text, const char **form)
+{
+    return value_listen(text, o->listen_host, &o->listen_port, form);
+}
+
+static bool set_path(const char **out, const char *text, const char **form)
+{
+    *form = "a path";
+    *out = text;
+    return *text != '\0';
+}
+
+static bool set_data_dir(struct options *o, const char *text, const char **form)
+{
+    return set_path(&o->data_dir, text, form);
+}
+
+static bool set_token_file(struct options *o, const char *text, const char **form)
+{
+    return set_path(&o->token_file, text, form);
+}
+
+static bool set_static_dir(struct options *o, const char *text, const char **form)
+{
+    return set_path(&o->static_dir, text, form);
+}
+
+static bool set_allow_anonymous(struct options *o, const char *text, const char **form)
+{
+    return value_yes_no(text, &o->allow_anonymous, form);
+}
+
+static bool set_base_path(struct options *o, const char *text, const char **form)
+{
+    return value_base_path(text, o->base_path, form);
+}
+
+static bool set_public_url(struct options *o, const char *text, const char **form)
+{
+    return value_url(text, o->public_url, form);
+}
+
+static bool set_max_upload(struct options *o, const char *text, const char **form)
+{
+    return value_size(text, &o->max_upload_bytes, form);
+}
+
+#define SET_LIMIT(field, option, scope, is_size, preset, least, most, form, help)            \
+    static bool set_##field(struct options *o, const char *text, const char **wanted)        \
+    {                                                                                        \
+        const struct value_range range = {is_size, least, most};                             \
+        *wanted = (is_size) ? "a size from " #least " to " #most " bytes, such as 32K or 1T" \
+                            : "a number from " #least " to " #most;                          \
+        return value_limit(text, &range, &o->limits.field);                                  \
+    }
+LIMITS_LIST(SET_LIMIT)
+
+static bool set_trusted_proxy(struct options *o, const char *text, const char **form)
+{
+    struct in_addr address;
+    *form = "an IPv4 address; at most 16 of them";
+    if (o->trusted_proxy_count == OPTIONS_PROXIES_MAX || inet_pton(AF_INET, text, &address) != 1) {
+        return false;
+    }
+    o->trusted_proxies[o->trusted_proxy_count++] = text;
+    return true;
+}
+
+static bool set_ingest_workers(struct options *o, const char *text, const char **form)
+{
+    return value_count(text, &o->ingest_workers, form);
+}
+
+static bool set_ingest_memory(struct options *o, const char *text, const char **form)
+{
+    return value_size(text, &o->ingest_memory_bytes, form);
+}
+
+static bool set_retain_raw(struct options *o, const char *text, const char **form)
+{
+    return value_yes_no(text, &o->retain_raw, form);
+}
+
+static bool set_log_level(struct options *o, const char *text, const char **form)
+{
+    *form = "error, warn, info or debug";
+    return log_level_parse(text, &o->log_level);
+}
+
+static bool set_log_format(struct options *o, const char *text, const char **form)
+{
+    *form = "text or json";
+    return log_format_parse(text, &o->log_format);
+}
+
+static bool set_drain_seconds(struct options *o, const char *text, const char **form)
+{
+    return value_count(text, &o->drain_seconds, form);
+}
+
+static bool set_run(struct options *o, const char *text, const char **form)
+{
+    *form = "a name";
+    o->run = text;
+    return *text != '\0';
+}
+
+static bool set_run_project(struct options *o, const char *text, const char **form)
+{
+    struct err err = ERR_INIT;
+    *form = "1 to 64 letters without accents, digits, and . _ - /";
+    o->run_project = text;
+    return store_project_check(text, &err);
+}
+
+static bool set_role(struct options *o, const char *text, const char **form)
+{
+    *form = "viewer, uploader or admin";
+    return store_role_parse(text, &o->role);
+}
+
+static bool set_project(struct options *o, const char *text, const char **form)
+{
+    struct err ignored = ERR_INIT;
+    *form = "1 to 64 letters without accents, digits, and . _ - /; at most 64 projects";
+    if (o->project_count == OPTIONS_PROJECTS_MAX || !store_project_check(text, &ignored)) {
+        return false;
+    }
+    o->projects[o->project_count++] = text;
+    return true;
+}
+
+static bool set_format(struct options *o, const char *text, const char **form)
+{
+    return value_format(text, o->command, &o->format, form);
+}
+
+static bool set_base_pid(struct options *o, const char *text, const char **form)
+{
+    return value_pid(text, &o->base_pid, form);
+}
+
+static bool set_candidate_pid(struct options *o, const char *text, const char **form)
+{
+    return value_pid(text, &o->candidate_pid, form);
+}
+
+static bool set_kind(struct options *o, const char *text, const char **form)
+{
+    return value_kind(text, &o->kind, form);
+}
+
+static bool set_labels(struct options *o, const char *text, const char **form)
+{
+    return value_labels(text, o->base_label, o->candidate_label, form);
+}
+
+static bool set_output(struct options *o, const char *text, const char **form)
+{
+    return set_path(&o->output_dir, text, form);
+}
+
+static bool set_fail_if(struct options *o, const char *text, const char **form)
+{
+    *form = "NAME>N or NAME>N%, NAME one of step_time, suspicion, kernel_time, operator_time, "
+            "kernel:<name>; at most 16 of them";
+    if (o->gate_count == OPTIONS_GATES_MAX || !gate_is_valid(text)) {
+        return false;
+    }
+    o->gates[o->gate_count++] = text;
+    return true;
+}
+
+static bool set_marker(struct options *o, const char *text, const char **form)
+{
+    *form = "the name of a function";
+    o->marker = text;
+    return *text != '\0';
+}
+
+static bool set_rank(struct options *o, const char *text, const char **form)
+{
+    return value_rank(text, &o->rank, form);
+}
+
+static bool set_hardware(struct options *o, const char *text, const char **form)
+{
+    return set_path(&o->hardware_path, text, form);
+}
+
+static bool set_licenses(struct options *o, const char *text, const char **form)
+{
+    return value_yes_no(text, &o->licenses, form);
+}
+
+#define SERVING FOR(COMMAND_SERVE)
+#define STORING (FOR(COMMAND_SERVE) | FOR(COMMAND_INGEST))
+#define READING (STORING | FOR(COMMAND_REPORT) | FOR(COMMAND_COMPARE) | FOR(COMMAND_CYCLES))
+#define KEEPING (STORING | FOR(COMMAND_BACKUP) | FOR(COMMAND_RESTORE) | FOR(COMMAND_TOKEN))
+
+static const struct option option_table[] = {
+    {"listen", KIND_VALUE, FOR(COMMAND_SERVE), "HOST:PORT", "where to listen (127.0.0.1:8080)",
+     set_listen},
+    {"data-dir", KIND_VALUE, KEEPING, "DIR", "where everything is kept (./kinetoscope-data)",
+     set_data_dir},
+    {"token-file", KIND_VALUE, FOR(COMMAND_SERVE), "FILE",
+     "who may do what, beside `kinetoscope token`: lines of `role name sha256-of-token "
+     "[project,...]`, roles viewer, uploader, admin; read again when it changes",
+     set_token_file},
+    {"allow-anonymous", KIND_FLAG, FOR(COMMAND_SERVE), NULL,
+     "without any token everyone who reaches the port may do everything; with tokens, who has "
+     "none may read what belongs to no project",
+     set_allow_anonymous},
+    {"public-url", KIND_VALUE, FOR(COMMAND_SERVE), "URL",
+     "the address that users open, when a proxy stands before the server", set_public_url},
+    {"base-path", KIND_VALUE, FOR(COMMAND_SERVE), "/PREFIX", "everything stands below this path",
+     set_base_path},
+    {"max-upload", KIND_VALUE, FOR(COMMAND_SERVE), "SIZE", "largest file that is taken (64G)",
+     set_max_upload},
+#define LIMIT_OPTION(field, option, scope, is_size, preset, least, most, form, help) \
+    {option, KIND_VALUE, scope, form, help, set_##field},
+    LIMITS_LIST(LIMIT_OPTION){"trusted-proxy", KIND_VALUE, FOR(COMMAND_SERVE), "ADDRESS",
+                              "may have any number of connections, and its X-Forwarded-For names "
+                              "the client; may be given several times",
+                              set_trusted_proxy},
+    {"ingest-workers", KIND_VALUE, STORING, "N",
+     "files analysed at once (one less than the processors)", set_ingest_workers},
+    {"ingest-memory", KIND_VALUE, STORING, "SIZE",
+     "memory for traces under analysis, all together (half of the machine's)", set_ingest_memory},
+    {"retain-raw", KIND_VALUE, STORING, "yes|no", "keep the uploaded files after analysis (yes)",
+     set_retain_raw},
+    {"log-level", KIND_VALUE, STORING, "LEVEL", "error, warn, info or debug (info)", set_log_level},
+    {"log-format", KIND_VALUE, STORING, "FORMAT", "text, or json: an object a line (text)",
+     set_log_format},
+    {"drain-seconds", KIND_VALUE, FOR(COMMAND_SERVE), "N",
+     "what a stop leaves to requests and files under way (30)", set_drain_seconds},
+    {"static-dir", KIND_VALUE, FOR(COMMAND_SERVE), "DIR",
+     "serve the page from this directory, while developing it", set_static_dir},
+    {"run", KIND_VALUE, FOR(COMMAND_INGEST), "NAME",
+     "the run that the files belong to (the name of each file's directory)", set_run},
+    {"project", KIND_VALUE, FOR(COMMAND_INGEST), "NAME",
+     "the project of the run, when it is new (none)", set_run_project},
+    {"rank", KIND_VALUE, FOR(COMMAND_INGEST), "N",
+     "the rank of the process that wrote the file (what the file or its name says)", set_rank},
+    {"role", KIND_VALUE, FOR(COMMAND_TOKEN), "ROLE",
+     "of a new token: viewer (reads), uploader (also uploads and edits), admin (also deletes, and "
+     "reads every project)",
+     set_role},
+    {"project", KIND_VALUE, FOR(COMMAND_TOKEN), "PROJECT",
+     "a project whose runs a new token may read; may be given several times", set_project},
+    {"format", KIND_VALUE, FOR(COMMAND_REPORT), "FORMAT", "text, json or markdown (text)",
+     set_format},
+    {"base-pid", KIND_VALUE, FOR(COMMAND_COMPARE), "N", "the process of BASE (every one)",
+     set_base_pid},
+    {"candidate-pid", KIND_VALUE, FOR(COMMAND_COMPARE), "N", "the process of CANDIDATE (every one)",
+     set_candidate_pid},
+    {"kind", KIND_VALUE, FOR(COMMAND_COMPARE), "KIND",
+     "cycles to compare: step, prefill, decode or layer (every kind)", set_kind},
+    {"labels", KIND_VALUE, FOR(COMMAND_COMPARE), "A,B", "what to call the sides (base,candidate)",
+     set_labels},
+    {"format", KIND_VALUE, FOR(COMMAND_COMPARE), "FORMAT", "text, json, csv or markdown (text)",
+     set_format},
+    {"output", KIND_VALUE, FOR(COMMAND_COMPARE), "DIR", "write a file a pair into this directory",
+     set_output},
+    {"fail-if", KIND_VALUE, FOR(COMMAND_COMPARE), "'NAME>N[%]'",
+     "exit with 3 when it grew by more: step_time, suspicion, kernel_time, operator_time, "
+     "kernel:<name>; may be given several times",
+     set_fail_if},
+    {"marker", KIND_VALUE, FOR(COMMAND_COMPARE) | FOR(COMMAND_CYCLES) | FOR(COMMAND_INGEST),
+     "FUNCTION", "the function whose calls are the cycles (found)", set_marker},
+    {"hardware", KIND_VALUE, FOR(COMMAND_CYCLES), "FILE",
+     "what the host has (topo_component.csv beside the trace)", set_hardware},
+    {"format", KIND_VALUE, FOR(COMMAND_CYCLES), "FORMAT", "csv or json (csv)", set_format},
+    {"licenses", KIND_FLAG, FOR(COMMAND_VERSION), NULL,
+     "print the licences of all that is built in", set_licenses},
+};
+
+#define OPTION_COUNT (sizeof option_table / sizeof option_table[0])
+
+static const struct {
+    const char *name;
+    const char *usage;
+    const char *help;
+    size_t files_min, files_max;
+} command_table[COMMAND_COUNT] = {
+    [COMMAND_SERVE] = {"serve", "[serve] [OPTION]...", "serve the page and the interface", 0, 0},
+    [COMMAND_INGEST] = {"ingest", "ingest [OPTION]... FILE...",
+                        "load files and archives without a server", 1, SIZE_MAX},
+    [COMMAND_REPORT] = {"report", "report [OPTION]... FILE", "analyse one file to stdout", 1, 1},
+    [COMMAND_COMPARE] = {"compare", "compare [OPTION]... BASE CANDIDATE",
+                         "find what differs between two traces", 2, 2},
+    [COMMAND_CYCLES] = {"cycles", "cycles [OPTION]... TRACE",
+                        "print what each function took of each cycle", 1, 1},
+    [COMMAND_BACKUP] = {"backup", "backup [OPTION]... FILE",
+                        "everything into one file, also while a server serves it (- for stdout)", 1,
+                        1},
+    [COMMAND_RESTORE] = {"restore", "restore [OPTION]... FILE",
+                         "a backup into a new or empty --data-dir", 1, 1},
+    [COMMAND_TOKEN] = {"token", "token add|list|revoke [NAME]",
+                       "make, list and revoke tokens, also while a server runs", 1, 2},
+    [COMMAND_VERSION] = {"version", "version [--licenses]", "print the version", 0, 0},
+    [COMMAND_HELP] = {"help", "help [COMMAND]", "explain a command", 0, 1},
+};
+
+/* ---- parsing ---- */
+
+struct parse {
+    struct options *options;
+    int argc;
+    char **argv;
+    int at;
+    struct err *err;
+};
+
+static bool command_parse(const char *word, enum options_command *command)
+{
+    for (int i = 0; i < COMMAND_COUNT; i++) {
+        if (strcmp(word, command_table[i].name) == 0) {
+            *command = (enum options_command)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static void set_defaults(struct options *options)
+{
+    *options = (struct options){
+        .command = COMMAND_SERVE,
+        .help_about = COMMAND_HELP,
+        .listen_host = "127.0.0.1",
+        .listen_port = 8080,
+        .data_dir = "./kinetoscope-data",
+        .max_upload_bytes = (uint64_t)64 << 30,
+        .limits = LIMITS_DEFAULT,
+        .retain_raw = true,
+        .log_level = LOG_INFO,
+        .log_format = LOG_TEXT,
+        .drain_seconds = 30,
+        .format = REPORT_TEXT,
+        .base_pid = COMPARISON_NO_PID,
+        .candidate_pid = COMPARISON_NO_PID,
+        .kind = OPTIONS_ANY_KIND,
+        .rank = STORE_NO_RANK,
+        .base_label = "base",
+        .candidate_label = "candidate",
+    };
+}
+
+static void env_name_of(const struct option *option, char name[ENV_NAME_BYTES])
+{
+    size_t len = (size_t)snprintf(name, ENV_NAME_BYTES, ENV_PREFIX "%s", option->name);
+    for (size_t i = sizeof ENV_PREFIX - 1; i < len && i < ENV_NAME_BYTES; i++) {
+        int upper = toupper((unsigned char)name[i]);
+        name[i] = (char)(upper == '-' ? '_' : upper);
+    }
+}
+
+/* Options of other commands are left alone: one environment serves all commands. */
+static bool read_environment(struct parse *parse, const char *(*env)(const char *name))
+{
+    for (size_t i = 0; i < OPTION_COUNT; i++) {
+        const struct option *option = &option_table[i];
+        char name[ENV_NAME_BYTES];
+        env_name_of(option, name);
+        const char *text = env(name);
+        const char *form = "";
+        bool used =
+            text != NULL && *text != '\0' && (option->commands & FOR(parse->options->command)) != 0;
+        if (used && !option->set(parse->options, text, &form)) {
+            return err_set(parse->err, ERR_BAD_REQUEST, "%s=%.100s: expected %s", name, text, form);
+        }
+    }
+    return true;
+}
+
+/* An option can mean different things to different commands. */
+static const struct option *find_option(enum options_command command, const char *name, size_t len)
+{
+    for (size_t i = 0; i < OPTION_COUNT; i++) {
+        const struct option *option = &option_table[i];
+        if ((option->commands & FOR(command)) != 0 && strlen(option->name) == len &&
+            strncmp(option->name, name, len) == 0) {
+            return option;
+        }
+    }
+    return NULL;
+}
+
+/* The value behind "=", or the next word; a flag needs none. */
+static const char *take_value(struct parse *parse, const struct option *option, const char *equals)
+{
+    if (equals != NULL) {
+        return equals + 1;
+    }
+    if (option->kind == KIND_FLAG) {
+        return "yes";
+    }
+    return parse->at + 1 < parse->argc ? parse->argv[++parse->at] : NULL;
+}
+
+static bool parse_option(struct parse *parse, const char *word)
+{
+    const char *name = word + 2;
+    const char *equals = strchr(name, '=');
+    size_t len = equals == NULL ? strlen(name) : (size_t)(equals - name);
+    enum options_command command = parse->options->command;
+    const struct option *option = find_option(command, name, len);
+    if (option == NULL) {
+        return err_set(parse->err, ERR_BAD_REQUEST,
+                       "unknown option --%.*s; `kinetoscope %s --help` lists those of %s",
+                       (int)(len < 100 ? len : 100), name, command_table[command].name,
+                       command_table[command].name);
+    }
+    const char *text = take_value(parse, option, equals);
+    if (text == NULL) {
+        return err_set(parse->err, ERR_BAD_REQUEST, "--%s needs a value: --%s %s", option->name,
+                       option->name, option->form);
+    }
+    const char *form = "";
+    if (!option->set(parse->options, text, &form)) {
+        return err_set(parse->err, ERR_BAD_REQUEST, "--%s %.100s: expected %s", option->name, text,
+                       form);
+    }
+    return true;
+}
+
+static bool is_help(const char *word)
+{
+    return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
+}
+
+static bool parse_words(struct parse *parse)
+{
+    struct options *options = parse->options;
+    int kept = parse->at;
+    int first_file = kept;
+    bool only_files = false;
+    for (; parse->at < parse->argc; parse->at++) {
+        char *word = parse->argv[parse->at];
+        if (!only_files && strcmp(word, "--") == 0) {
+            only_files = true;
+        } else if (!only_files && is_help(word)) {
+            options->help_about = options->command;
+            options->command = COMMAND_HELP;
+            options->file_count = 0;
+            return true;
+        } else if (!only_files && strncmp(word, "--", 2) == 0) {
+            if (!parse_option(parse, word)) {
+                return false;
+            }
+        } else if (!only_files && word[0] == '-' && word[1] != '\0') {
+            return err_set(parse->err, ERR_BAD_REQUEST,
+                           "unknown option %.100s; options are written --like-this", word);
+        } else {
+            parse->argv[kept++] = word;
+        }
+    }
+    options->files = parse->argv + first_file;
+    options->file_count = (size_t)(kept - first_file);
+    return true;
+}
+
+static bool check_token_words(const struct options *options, struct err *err)
+{
+    const char *word = options->file_count == 0 ? "" : options->files[0];
+    bool is_add = strcmp(word, "add") == 0;
+    size_t words = strcmp(word, "list") == 0 ? 1 : is_add || strcmp(word, "revoke") == 0 ? 2 : 0;
+    if (words == 0 || options->file_count != words) {
+        return err_set(err, ERR_BAD_REQUEST,
+                       "the forms are: kinetoscope token add NAME --role ROLE, token list, token "
+                       "revoke NAME");
+    }
+    return !is_add || options->role != ROLE_NOBODY ||
+           err_set(err, ERR_BAD_REQUEST,
+                   "the role of the token is missing: --role viewer, uploader or admin");
+}
+
+static bool check_files(struct parse *parse)
+{
+    struct options *options = parse->options;
+    size_t count = options->file_count;
+    const char *usage = command_table[options->command].usage;
+    if (options->command == COMMAND_HELP && count > 0) {
+        return command_parse(options->files[0], &options->help_about) ||
+               err_set(parse->err, ERR_BAD_REQUEST, "unknown command %.100s; try: kinetoscope help",
+                       options->files[0]);
+    }
+    if (options->command == COMMAND_TOKEN) {
+        return check_token_words(options, parse->err);
+    }
+    if (count > 0 && command_table[options->command].files_max == 0) {
+        return err_set(parse->err, ERR_BAD_REQUEST,
+                       "unexpected %.100s; the form is: kinetoscope %s", options->files[0], usage);
+    }
+    size_t least = command_table[options->command].files_min;
+    size_t most = command_table[options->command].files_max;
+    const char *fault = count == 0  ? "no file named"
+                        : most == 1 ? "one file at a time"
+                                    : "two files or directories are "
+                                      "compared";
+    if (count < least || count > most) {
+        return err_set(parse->err, ERR_BAD_REQUEST, "%s; the form is: kinetoscope %s", fault,
+                       usage);
+    }
+    return options->rank == STORE_NO_RANK || count == 1 ||
+           err_set(parse->err, ERR_BAD_REQUEST,
+                   "--rank is for one file: of several, ranks come from their names");
+}
+
+bool options_parse(struct options *options,
+                   int argc,
+                   char **argv,
+                   const char *(*env)(const char *name),
+                   struct err *err)
+{
+    struct parse parse = {options, argc, argv, 1, err};
+    set_defaults(options);
+    if (argc > 1 && strcmp(argv[1], "--version") == 0) {
+        options->command = COMMAND_VERSION;
+        parse.at = 2;
+    } else if (argc > 1 && is_help(argv[1])) {
+        options->command = COMMAND_HELP;
+        return true;
+    } else if (argc > 1 && argv[1][0] != '-') {
+        if (!command_parse(argv[1], &options->command)) {
+            return err_set(err, ERR_BAD_REQUEST, "unknown command %.100s; try: kinetoscope help",
+                           argv[1]);
+        }
+        parse.at = 2;
+    }
+    options->format = options->command == COMMAND_CYCLES ? REPORT_CSV : REPORT_TEXT;
+    return read_environment(&parse, env) && parse_words(&parse) &&
+           (options->command == COMMAND_HELP && options->help_about != COMMAND_HELP
+                ? true
+                : check_files(&parse));
+}
+
+/* ---- help ---- */
+
+static void help_options(FILE *stream, enum options_command about)
+{
+    for (size_t i = 0; i < OPTION_COUNT; i++) {
+        const struct option *option = &option_table[i];
+        if ((option->commands & FOR(about)) != 0) {
+            char left[64];
+            (void)snprintf(left, sizeof left, "--%s %s", option->name,
+                           option->form == NULL ? "" : option->form);
+            (void)fprintf(stream, "  %-22s %s\n", left, option->help);
+        }
+    }
+}
+
+static bool has_options(enum options_command about)
+{
+    for (size_t i = 0; i < OPTION_COUNT; i++) {
+        if ((option_table[i].commands & FOR(about)) != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void help_overview(FILE *stream)
+{
+    (void)fprintf(stream, "Kinetoscope: a team's dashboard for accelerator traces.\n\nUsage:\n");
+    for (int i = 0; i < COMMAND_COUNT; i++) {
+        (void)fprintf(stream, "  kinetoscope %-26s %s\n", command_table[i].usage,
+                      command_table[i].help);
+    }
+    for (int i = 0; i < COMMAND_COUNT; i++) {
+        if (has_options((enum options_command)i)) {
+            (void)fprintf(stream, "\nOptions of %s:\n", command_table[i].name);
+            help_options(stream, (enum options_command)i);
+        }
+    }
+    (void)fprintf(stream, "\nEach option --some-name is also the environment variable " ENV_PREFIX
+                          "SOME_NAME.\nExit codes: 0 done, 1 failed, 2 wrong usage, 3 a --fail-if "
+                          "gate fired.\n");
+}
+
+void options_help(FILE *stream, enum options_command about)
+{
+    if (about == COMMAND_HELP) {
+        help_overview(stream);
+        return;
+    }
+    (void)fprintf(stream, "Usage: kinetoscope %s\n%c%s.\n", command_table[about].usage,
+                  toupper((unsigned char)command_table[about].help[0]),
+                  command_table[about].help + 1);
+    if (has_options(about)) {
+        (void)fprintf(stream, "\nOptions:\n");
+        help_options(stream, about);
+    }
+}

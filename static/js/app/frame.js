@@ -1,0 +1,253 @@
+/** What stays while views change: the rail (pickers, views) and the bar (path, link, upload, theme). */
+
+import { h, fill, icon, byId, copy, announce } from '../lib/dom.js';
+import { picker } from '../lib/picker.js';
+import { current as here, diffHref, distributedHref, go, runHref, traceHref } from './router.js';
+import * as api from '../lib/api.js';
+import * as fmt from '../lib/fmt.js';
+import * as session from './session.js';
+import * as theme from './theme.js';
+import { canDiff, runCompareHref, traceCompareHref } from '../views/comparison/compare_links.js';
+import { TRACE_VIEWS, homeView, hasView } from './trace_views.js';
+
+/** What is not of one run. */
+const PLACES = [
+    { views: ['runs', 'run', 'distributed'], href: '#/', label: 'Runs' },
+    { views: ['comparisons', 'report', 'compare', 'diff'], href: '#/comparisons', label: 'Comparisons' },
+];
+
+/** @type {Run[]} */
+let runs = [];
+/** @type {(Run & {trace_list: Trace[]}) | null} */
+let run = null;
+
+/** @param {{onUpload: () => void}} actions */
+export function start({ onUpload }) {
+    const themeButton = h('button', { class: 'icon-button', type: 'button', onclick: theme.toggle });
+    const nameTheme = () => {
+        const next = theme.isDark() ? 'light' : 'dark';
+        themeButton.setAttribute('aria-label', `Use the ${next} theme`);
+        themeButton.title = `Use the ${next} theme`;
+        fill(themeButton, icon(theme.isDark() ? 'sun' : 'moon'));
+    };
+    nameTheme();
+    theme.onTheme(nameTheme);
+    const menu = h('button', {
+        class: 'icon-button menu-button', type: 'button', 'aria-label': 'Runs and views', 'aria-controls': 'rail', 'aria-expanded': 'false',
+        onclick: () => setDrawer(!byId('frame').classList.contains('drawer-open')),
+    }, icon('menu'));
+    fill(byId('bar'), menu,
+        h('nav', { class: 'path', id: 'path', 'aria-label': 'Path' }),
+        h('div', { class: 'bar-actions' },
+            h('a', { class: 'button quiet-button', id: 'compare', href: '#/compare', title: 'Compare with another trace' },
+                icon('compare'), h('span', { class: 'wide-only' }, 'Compare')),
+            h('button', { class: 'button quiet-button', type: 'button', id: 'copy-link', onclick: () => copy(location.href, 'Link copied') },
+                icon('link'), h('span', { class: 'wide-only' }, 'Copy link')),
+            h('button', { class: 'button primary', type: 'button', id: 'upload', onclick: onUpload },
+                icon('upload'), h('span', { class: 'wide-only' }, 'Upload')),
+            themeButton));
+    session.show(byId('session'));
+    document.addEventListener('keydown', (event) => {
+        if (event.key === 'Escape') setDrawer(false);
+    });
+    byId('content').addEventListener('pointerdown', () => setDrawer(false));
+}
+
+/** On narrow screens the rail is a drawer. @param {boolean} open */
+function setDrawer(open) {
+    byId('frame').classList.toggle('drawer-open', open);
+    document.querySelector('.menu-button')?.setAttribute('aria-expanded', String(open));
+    if (open) byId('rail').querySelector('input')?.focus();
+}
+
+/** Runs and traces may have changed (upload, deletion): the next `show` asks again. */
+export function forget() {
+    runs = [];
+    run = null;
+}
+
+/**
+ * @param {Route} route
+ * @param {AbortSignal} signal
+ * @returns {Promise<void>}
+ */
+export async function show(route, signal) {
+    setDrawer(false);
+    const known = isTraceView(route) ? (run?.trace_list.find((trace) => String(trace.id) === route.id) ?? null) : null;
+    paint(route, known);
+    const coming = known ? Promise.resolve(known) : findTrace(route, signal);
+    // Awaited below, where its failure is told.
+    coming.catch(() => {});
+    if (runs.length === 0) runs = (await api.runs({ limit: 1000, sort: 'name', order: 'asc' }, signal)).runs;
+    // Other runs can be chosen even where this trace is not to be had.
+    paint(route, known);
+    const trace = await coming;
+    if (!signal.aborted) paint(route, trace);
+}
+
+/** The trace that the route shows, with its run's others at hand. @param {Route} route @param {AbortSignal} signal */
+async function findTrace(route, signal) {
+    if (ofRun(route)) {
+        if (run?.name !== route.id) run = await api.run(route.id, signal);
+        return null;
+    }
+    if (!isTraceView(route)) {
+        run = null;
+        return null;
+    }
+    const trace = await api.trace(route.id, signal);
+    run = await api.run(trace.run, signal);
+    return trace;
+}
+
+/** @param {Route} route */
+const ofRun = ({ view }) => view === 'run' || view === 'distributed';
+
+/** @param {Route} route */
+const isTraceView = (route) => !['unknown', ...PLACES.flatMap(({ views }) => views)].includes(route.view);
+
+/** @param {Route} route @param {Trace | null} trace */
+function paint(route, trace) {
+    const focused = document.activeElement?.closest('.picker-label, .picker')?.querySelector('input')?.getAttribute('data-picker');
+    paintPath(route, trace);
+    rebuild(byId('views'), [route.view, trace, run], () => paintViews(route, trace));
+    byId('compare').setAttribute('href', trace ? traceCompareHref(trace) : ofRun(route) && run ? runCompareHref(run) : '#/compare');
+    rebuild(byId('pickers'), [route.view, runs, run, trace], () => {
+        const pickers = [runPicker(route)];
+        if (run && trace) pickers.push(...tracePickers(run.trace_list, trace, route.view));
+        else if (run && route.view === 'distributed') pickers.push(workerPicker(run.trace_list));
+        fill(byId('pickers'), pickers);
+    });
+    // A choice rebuilds the pickers; the keyboard stays where it was.
+    if (focused) document.querySelector(`[data-picker="${focused}"]`)?.closest('.picker')?.querySelector('input')?.focus();
+}
+
+/** What each box was built from. @type {WeakMap<HTMLElement, any[]>} */
+const builtFrom = new WeakMap();
+
+/** An answer that changes nothing does not close a list, or lose a focus, under the user's hands. @param {HTMLElement} box @param {any[]} from @param {() => void} build */
+function rebuild(box, from, build) {
+    if (builtFrom.get(box)?.every((item, index) => item === from[index])) return;
+    builtFrom.set(box, from);
+    build();
+}
+
+/** @param {Route} route */
+function runPicker(route) {
+    const current = run && route.view !== 'runs' ? run.name : '';
+    return named('run', picker({
+        label: 'Run',
+        value: current,
+        placeholder: 'Choose a run',
+        options: runs.map((item) => ({ value: item.name, label: item.name, note: fmt.plural(item.traces, 'trace') })),
+        onPick: (name) => openRun(name, route.view),
+    }));
+}
+
+/** A run of one trace opens that trace in the view one is in. @param {string} name @param {string} view */
+async function openRun(name, view) {
+    const chosen = runs.find((item) => item.name === name);
+    if (view === 'distributed' && chosen?.views.includes(view)) return go(distributedHref(name));
+    if (chosen?.traces !== 1) return go(runHref(name));
+    const full = await api.run(name);
+    const [only] = full.trace_list;
+    return go(only ? traceHref(only.id, viewFor(only, view)) : runHref(name));
+}
+
+/** @param {Trace[]} traces @param {Trace} trace @param {string} view */
+function tracePickers(traces, trace, view) {
+    const workers = [...new Set(traces.map((item) => item.worker))];
+    const spans = traces.filter((item) => item.worker === trace.worker);
+    /** @param {Trace | undefined} next */
+    const open = (next) => next && go(traceHref(next.id, viewFor(next, view)));
+    return [
+        named('worker', picker({
+            label: 'Worker',
+            value: trace.worker,
+            options: workers.map((name) => ({
+                value: name, label: name, note: fmt.plural(traces.filter((item) => item.worker === name).length, 'span'),
+            })),
+            onPick: (name) => open(traces.find((item) => item.worker === name && item.span === trace.span) ??
+                traces.find((item) => item.worker === name)),
+        })),
+        named('span', picker({
+            label: 'Span',
+            value: String(trace.id),
+            options: spans.map((item) => ({ value: String(item.id), label: String(item.span), note: fmt.plural(item.steps, 'step') })),
+            onPick: (id) => open(spans.find((item) => String(item.id) === id)),
+        })),
+    ];
+}
+
+/** From all workers to one, in the same span. @param {Trace[]} traces */
+function workerPicker(traces) {
+    const ofSpan = () => traces.filter(({ span }) => String(span) === (here().params.get('span') ?? String(traces[0]?.span)));
+    return named('worker', picker({
+        label: 'Worker',
+        value: '',
+        placeholder: 'All workers',
+        options: [...new Set(traces.map(({ worker }) => worker))].map((name) => ({ value: name, label: name })),
+        onPick: (name) => {
+            const next = [...ofSpan(), ...traces].find(({ worker }) => worker === name);
+            if (next) go(traceHref(next.id, homeView(next)));
+        },
+    }));
+}
+
+/** @param {string} name @param {HTMLElement} node */
+function named(name, node) {
+    node.querySelector('input')?.setAttribute('data-picker', name);
+    return node;
+}
+
+/** The same view where the other trace has it. @param {Trace} trace @param {string} view */
+const viewFor = (trace, view) => (hasView(trace, view) ? view : homeView(trace));
+
+/** Its own views, then what it is part of. @param {Route} route @param {Trace} trace */
+function traceLinks(route, trace) {
+    const own = TRACE_VIEWS.filter(({ view }) => hasView(trace, view) || view === route.view)
+        .map(({ view, label }) => ({ href: traceHref(trace.id, view), label, current: view === route.view }));
+    if (run?.name === trace.run && run.views.includes('distributed')) own.push({ href: distributedHref(trace.run, trace.span), label: 'Distributed', current: false });
+    if (canDiff(trace)) own.push({ href: diffHref({ base: trace.id }), label: 'Diff', current: false });
+    return own;
+}
+
+/** Of a run whose workers can be seen together. @param {Route} route */
+function runLinks(route) {
+    if (!ofRun(route) || run?.name !== route.id || !(run.views.includes('distributed') || route.view === 'distributed')) return null;
+    return [{ href: runHref(run.name), label: 'Traces', current: route.view === 'run' }, { href: distributedHref(run.name), label: 'Distributed', current: route.view === 'distributed' }];
+}
+
+/** @param {Route} route @param {Trace | null} trace */
+function paintViews(route, trace) {
+    const links = trace ? traceLinks(route, trace) : runLinks(route) ??
+        PLACES.map(({ views, href, label }) => ({ href, label, current: views.includes(route.view) }));
+    // While the trace is on its way, the places of no trace would only flash up.
+    byId('views').hidden = !trace && isTraceView(route);
+    fill(byId('views'), h('ul', { class: 'view-list' }, links.map(({ href, label, current }) => h('li', null,
+        h('a', { href, 'aria-current': current ? 'page' : null }, label)))));
+}
+
+/** @param {Route} route @param {Trace | null} trace */
+function paintPath(route, trace) {
+    const place = PLACES[1].views.includes(route.view) ? PLACES[1] : PLACES[0];
+    /** @type {{text: string, href: string}[]} */
+    const parts = [{ text: place.label, href: place.href }];
+    if (route.view === 'compare') parts.push({ text: 'Compare', href: route.href });
+    if (route.view === 'report') parts.push({ text: `Comparison ${route.id}`, href: route.href });
+    if (route.view === 'diff') parts.push({ text: 'Diff', href: route.href });
+    const runName = trace?.run ?? (ofRun(route) ? route.id : '');
+    if (runName) parts.push({ text: runName, href: runHref(runName) });
+    if (route.view === 'distributed') parts.push({ text: 'Distributed', href: route.href });
+    if (trace) {
+        parts.push({ text: `${trace.worker}, span ${trace.span}`, href: traceHref(trace.id, homeView(trace)) });
+        const label = TRACE_VIEWS.find(({ view }) => view === route.view)?.label;
+        if (label) parts.push({ text: label, href: route.href });
+    }
+    const title = parts.length > 1 ? parts.slice(1).map((part) => part.text).reverse().join(' · ') : place.label;
+    document.title = `${title} · Kinetoscope`;
+    announce(title);
+    fill(byId('path'), h('ol', null, parts.map((part, index) => h('li', null, h('a', {
+        href: part.href, title: part.text, 'aria-current': index === parts.length - 1 ? 'page' : null,
+    }, part.text)))));
+}

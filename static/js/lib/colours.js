@@ -1,0 +1,24 @@
+/** The colours that mean something, the same on charts, canvases and in tables; and what is reckoned with colours. */
+
+import { token } from '../app/theme.js';
+
+/** The fixed colour of a role. @param {string} role */
+export const roleColour = (role) => token(`--role-${role.replaceAll('_', '-')}`) || token('--role-other');
+
+/** How many different colours lists of names get. */
+export const CATEGORIES = 12;
+
+/** @param {number} index */
+export const categoryColour = (index) => token(`--cat-${(index % CATEGORIES) + 1}`);
+
+/** @param {string} a "#rrggbb" @param {string} b @param {number} part of b, 0..1 */
+export function mix(a, b, part) {
+    const channel = (/** @type {string} */ text, /** @type {number} */ at) => parseInt(text.slice(at, at + 2), 16);
+    return `#${[1, 3, 5].map((at) => Math.round(channel(a, at) * (1 - part) + channel(b, at) * part).toString(16).padStart(2, '0')).join('')}`;
+}
+
+/** Black or white, whichever reads on this colour. @param {string} colour "#rrggbb" */
+export function inkOn(colour) {
+    const linear = [1, 3, 5].map((at) => (parseInt(colour.slice(at, at + 2), 16) / 255) ** 2.2);
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2] > 0.18 ? '#101312' : '#ffffff';
+}

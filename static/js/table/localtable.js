@@ -1,0 +1,162 @@
+/** A long table of rows at hand with its tools: search, filters, columns, opened rows. Its whole state is in the URL. */
+
+import { h, fill, announce } from '../lib/dom.js';
+import { LocalRows, matcher, shortKey } from './localrows.js';
+import { VirtualTable } from './table.js';
+import { columnChooser, valueOf } from './columns.js';
+import { searchBox } from './rowtable.js';
+import { csvText, saveCsv } from '../lib/csv.js';
+import { setParams } from '../app/router.js';
+import * as fmt from '../lib/fmt.js';
+
+/** @typedef {{param: string, label: string, all: string, options: {value: string, label: string}[], keep: (row: Row, value: string) => boolean}} Filter */
+
+/**
+ * @typedef {{
+ *   caption: string, noun: [string, string], search: string, columns: Column[], sort: [string, string],
+ *   identity: (row: Row) => string, filters?: Filter[],
+ *   detail?: (row: Row) => HTMLElement,
+ *   csv?: (query: Record<string, string>) => string | null, file?: string,
+ * }} LocalTableSettings
+ *     csv: where the server has the rows as a file, null: it has not those; file: what the page itself calls it otherwise
+ */
+
+/**
+ * @param {Row[]} all
+ * @param {LocalTableSettings} settings
+ */
+export function localTable(all, settings) {
+    const { columns, filters = [] } = settings;
+    let params = new URLSearchParams();
+    let query = '';
+    // Opening what the URL names must not write it anew.
+    let following = false;
+    const rows = new LocalRows(all);
+    const keys = new Map(all.map((row) => [row, shortKey(settings.identity(row))]));
+    const count = h('p', { class: 'table-count', role: 'status' });
+    const note = h('p', { class: 'table-note', hidden: true });
+    const search = searchBox(settings.search, note);
+    const selects = filters.map((filter) => filterBox(filter));
+    const { file } = settings;
+    const csv = file ? h('button', { class: 'button', type: 'button', onclick: () => saveCsv(file, csvText(columns, rows.rows)) }, 'CSV') : h('a', { class: 'button', download: '' }, 'CSV');
+    const table = new VirtualTable({
+        caption: settings.caption, columns, rows, chosen: null, sort: settings.sort[0], order: settings.sort[1], emptyText: '',
+        onSort: (sort, order) => setParams({ sort, order }),
+        detail: settings.detail,
+        onToggle: () => following || setParams({ row: openKeys().join(',') }, { replace: true }),
+    });
+    const chooser = columnChooser(columns, () => table.shown.map(({ key }) => key),
+        (chosen) => setParams({ cols: chosen && (chosen.join(',') || 'none') }, { replace: true }));
+    const root = h('div', { class: 'row-table' },
+        h('div', { class: 'table-tools' }, search.root, selects.map((box) => box.root), count, h('div', { class: 'tools-end' }, chooser, csv)),
+        note, h('div', { class: 'table-box' }, table.root));
+
+    /** @returns {string[]} */
+    function openKeys() {
+        return [...table.open.keys()].map((index) => rows.row(index)).flatMap((row) => (row ? [keys.get(row) ?? ''] : []));
+    }
+
+    /** Opens the rows that the URL names and closes the others. @param {boolean} show whether to bring the first into sight */
+    function follow(show) {
+        const wanted = params.get('row')?.split(',') ?? [];
+        following = true;
+        for (const index of [...table.open.keys()]) {
+            const row = rows.row(index);
+            if (!row || !wanted.includes(keys.get(row) ?? '')) table.toggle(index);
+        }
+        rows.rows.forEach((row, index) => {
+            if (!wanted.includes(keys.get(row) ?? '') || table.open.has(index)) return;
+            if (show && table.open.size === 0) table.reveal(index);
+            else table.toggle(index);
+        });
+        following = false;
+    }
+
+    /** @returns {boolean} whether the search could be made */
+    function select() {
+        const q = params.get('q') ?? '';
+        const matches = matcher(q);
+        note.hidden = Boolean(matches);
+        if (!matches) {
+            fill(note, `“${q}” is not a pattern.`);
+            return false;
+        }
+        const [sort, order] = sorting();
+        const column = columns.find(({ key }) => key === sort) ?? columns[0];
+        const chosen = filters.flatMap((filter) => {
+            const value = params.get(filter.param);
+            return value ? [{ filter, value }] : [];
+        });
+        rows.select((row) => matches(row.name) && chosen.every(({ filter, value }) => filter.keep(row, value)), (row) => valueOf(column, row), order);
+        return true;
+    }
+
+    /** @returns {[string, string]} */
+    function sorting() {
+        const sort = params.get('sort');
+        return sort ? [sort, params.get('order') ?? 'desc'] : settings.sort;
+    }
+
+    function paint() {
+        const [sort, order] = sorting();
+        const filtered = rows.total < all.length;
+        const text = filtered ? `${fmt.int(rows.total)} of ${fmt.plural(all.length, ...settings.noun)}` : fmt.plural(rows.total, ...settings.noun);
+        fill(count, text);
+        if (filtered) announce(text);
+        table.set({ sort, order, chosen: chosenColumns(), emptyText: filtered ? 'Nothing matches. Take back a filter or the search.' : `No ${settings.noun[1]}.` });
+        table.reset(all);
+        const href = settings.csv?.({ ...Object.fromEntries(['q', ...filters.map(({ param }) => param)].map((name) => [name, params.get(name) ?? ''])), sort, order });
+        csv.hidden = !href && !file;
+        if (csv instanceof HTMLAnchorElement) csv.href = href ?? '';
+    }
+
+    const chosenColumns = () => params.get('cols')?.split(',') ?? null;
+
+    return {
+        root,
+        /** @param {URLSearchParams} next */
+        update(next) {
+            const before = params.get('cols');
+            const first = query === '';
+            params = next;
+            search.show(params.get('q') ?? '');
+            selects.forEach((box) => box.show(params.get(box.param) ?? ''));
+            const wanted = JSON.stringify(['q', 'sort', 'order', ...filters.map(({ param }) => param)].map((name) => params.get(name)));
+            if (wanted !== query && select()) {
+                query = wanted;
+                paint();
+            } else if (before !== params.get('cols')) {
+                table.set({ chosen: chosenColumns() });
+                table.layout();
+            }
+            follow(first);
+        },
+        /** The rows that are open. @returns {Row[]} */
+        opened: () => [...table.open.keys()].flatMap((index) => rows.row(index) ?? []),
+        /** Opens the row of this identity, even one that the search hides, and puts the keyboard there. @param {string} identity */
+        open(identity) {
+            const find = () => rows.rows.findIndex((row) => settings.identity(row) === identity);
+            setParams({ row: shortKey(identity), ...(find() < 0 ? { q: null, ...Object.fromEntries(filters.map(({ param }) => [param, null])) } : {}) });
+            table.focusRow(find());
+            table.root.scrollIntoView({ block: 'nearest' });
+        },
+        destroy() {
+            search.cancel();
+            table.destroy();
+        },
+    };
+}
+
+/** @param {Filter} filter */
+function filterBox({ param, label, all, options }) {
+    const list = h('select', { class: 'input select', 'aria-label': label, 'data-filter': param, onchange: () => setParams({ [param]: list.value }) },
+        h('option', { value: '' }, all), options.map(({ value, label: text }) => h('option', { value }, text)));
+    return {
+        param,
+        root: list,
+        /** @param {string} value */
+        show(value) {
+            list.value = value;
+        },
+    };
+}

@@ -1,0 +1,111 @@
+/** Two traces by name: how much time came or went, the largest changes as bars, then every operator or kernel. */
+
+import { h, fill } from '../../lib/dom.js';
+import { segmented } from '../../table/rowtable.js';
+import { setParams } from '../../app/router.js';
+import { SIDES, sideName } from '../comparison/sides.js';
+import { answer } from '../overview/answers.js';
+import { changeBars, deltaText, diffTable, measuresOf } from './rows.js';
+import * as fmt from '../../lib/fmt.js';
+
+/** @typedef {'operators' | 'kernels'} Table */
+
+/** @param {NameDiff} data */
+export function nameDiff(data) {
+    const device = fmt.deviceWord(data.candidate.device_type || data.base.device_type);
+    const { operators: sums } = data.sums;
+    const hasDevice = SIDES.some((side) => sums[`${side}_device_self_ns`] > 0);
+    const chart = h('div');
+    const rows = h('div');
+    const tools = h('div', { class: 'panel-tools' });
+    const changesHead = h('h2', null, 'Largest changes');
+    const tableSection = h('section', { class: 'section comparison-rows' }, h('h2', { class: 'visually-hidden' }, 'Every name'), rows);
+    const root = h('div', { class: 'diff-body' },
+        h('section', { class: 'section panel' }, h('div', { class: 'section-head' }, changesHead, tools), chart), tableSection);
+    /** @type {ReturnType<typeof diffTable> | undefined} */
+    let table;
+    let built = '';
+
+    /** @param {Table} which @param {string} by */
+    function build(which, by) {
+        const measures = measuresOf(which, device, hasDevice);
+        const chosen = measures.find(({ value }) => value === by) ?? measures[0];
+        const held = tools.contains(document.activeElement);
+        table?.destroy();
+        const own = diffTable(data[which], { table: which, by: chosen, measures, file: `diff-${data.base.id}-${data.candidate.id}-${which}.csv`, links: { base: data.base.id, candidate: data.candidate.id } });
+        table = own;
+        fill(rows, own.root);
+        fill(changesHead, which === 'kernels' ? 'Kernels that changed most' : 'Operators that changed most');
+        const choice = measures.length > 1 ? segmented('Time', measures.map(({ value, label }) => ({ value, label })), (value) => setParams({ time: value === measures[0].value ? null : value, sort: null, order: null })) : null;
+        choice?.show(chosen.value);
+        fill(tools, choice?.root);
+        const checked = tools.querySelector('input:checked');
+        if (held && checked instanceof HTMLElement) checked.focus();
+        fill(chart, changeBars(data[which], chosen, (row) => {
+            own.open(row.name);
+            tableSection.scrollIntoView({ block: 'start' });
+        }));
+    }
+
+    return {
+        root,
+        /** @param {StepTimes} steps */
+        answers: (steps) => nameAnswers(data, device, steps),
+        /** @param {Table} which @param {URLSearchParams} params */
+        update(which, params) {
+            const wanted = `${which} ${params.get('time') ?? ''}`;
+            if (wanted !== built) {
+                built = wanted;
+                build(which, params.get('time') ?? '');
+            }
+            table?.update(params);
+        },
+        destroy() {
+            table?.destroy();
+        },
+    };
+}
+
+/** How long a step is in each trace; null where there are none. @typedef {Sides<number | null>} StepTimes */
+
+/** @param {NameDiff} data @param {string} device @param {StepTimes} steps */
+function nameAnswers(data, device, steps) {
+    const { base, candidate, sums } = data;
+    const { kernels, operators } = sums;
+    const known = steps.base !== null && steps.candidate !== null;
+    const hasKernels = kernels.names > 0;
+    const work = hasKernels ? { base: kernels.base_total_ns, candidate: kernels.candidate_total_ns } : { base: operators.base_host_self_ns, candidate: operators.candidate_host_self_ns };
+    const workWord = hasKernels ? `${device} time in kernels` : 'Host time in operators';
+    const of = known ? { base: steps.base ?? 0, candidate: steps.candidate ?? 0 } : work;
+    const unit = fmt.timeUnit(Math.max(of.base, of.candidate));
+    const side = (/** @type {import('../comparison/sides.js').Side} */ one, /** @type {Trace} */ trace) => {
+        const box = answer('', fmt.timeParts(of[one], unit), [known ? `mean of ${fmt.plural(trace.steps, 'step')}` : workWord.toLowerCase()]);
+        fill(/** @type {Element} */ (box.firstElementChild), sideName(one, `${trace.worker}, span ${trace.span}`));
+        return box;
+    };
+    return h('dl', { class: 'answers diff-answers' },
+        changeAnswer(known ? 'Average step' : workWord, of, known ? 'a step' : '', 'first'),
+        side('base', base), side('candidate', candidate),
+        known ? changeAnswer(workWord, work, 'in the whole trace', '') : null,
+        presence(sums));
+}
+
+/** Below this, times of two recordings differ anyway. */
+const NOTABLE = 0.02;
+
+/** @param {string} label @param {Sides<number>} of @param {string} what @param {string} place */
+function changeAnswer(label, { base, candidate }, what, place) {
+    if (base === 0) return answer(label, fmt.timeParts(candidate), ['only in the candidate'], place);
+    const change = (candidate - base) / base;
+    const mood = Math.abs(change) < NOTABLE ? '' : change > 0 ? 'bad' : 'good';
+    return answer(label, [fmt.signed(100 * change, 1), '%'], [`${deltaText(candidate - base)} ${what}`, h('span', { class: 'answer-more' }, `from ${fmt.time(base)} to ${fmt.time(candidate)}`)], `${place} ${mood}`);
+}
+
+/** @param {NameDiff['sums']} sums */
+function presence({ operators, kernels }) {
+    const words = (/** @type {DiffSums} */ of, /** @type {string} */ noun) => (of.added + of.removed === 0 ? `the same ${fmt.plural(of.names, noun)}`
+        : `${fmt.plural(of.names, noun)}: ${fmt.int(of.added)} added, ${fmt.int(of.removed)} removed`);
+    const count = operators.added + operators.removed + kernels.added + kernels.removed;
+    return answer('Added and removed', count ? [fmt.int(count), count === 1 ? 'name' : 'names'] : ['None', ''],
+        [words(operators, 'operator'), kernels.names ? h('span', { class: 'answer-more' }, words(kernels, 'kernel')) : null]);
+}

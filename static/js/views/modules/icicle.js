@@ -1,0 +1,182 @@
+/** Modules as nested bars: as wide as their time, below what they are in. A click or Enter zooms into one. */
+
+import { h, fill, nameParts } from '../../lib/dom.js';
+import { categoryColour, CATEGORIES } from '../../lib/colours.js';
+import { setParams } from '../../app/router.js';
+import { token, onTheme } from '../../app/theme.js';
+import { totalOf, selfOf, pathTo, typeOf, indexIn } from './tree.js';
+import { layout, paintIcicle, BAR } from './icicle_draw.js';
+import * as fmt from '../../lib/fmt.js';
+
+/** @typedef {import('./tree.js').ModuleTree} ModuleTree */
+/** @typedef {import('./tree.js').Measure} Measure */
+
+/**
+ * @param {ModuleTree} tree
+ * @param {{device: string | null, tools: any[], onChoose: (index: number) => void}} settings
+ */
+export function icicle(tree, { device, tools, onChoose }) {
+    /** @type {Measure} */
+    let by = 'host';
+    let zoom = -1;
+    let at = -1;
+    let hovered = -1;
+    let frame = 0;
+    /** @type {import('./icicle_draw.js').Bar[]} */
+    let bars = [];
+    /** @type {Map<string, number>} */
+    let ranks = new Map();
+    const canvas = h('canvas', { class: 'icicle', tabindex: '0', role: 'slider', 'aria-label': 'Modules as nested bars', 'aria-valuemin': '1', 'aria-valuemax': Math.max(1, tree.rows.length) });
+    const crumbs = h('nav', { class: 'tree-path', 'aria-label': 'Zoomed to' });
+    const line = h('p', { class: 'strip-line' });
+    const keys = h('p', { class: 'use-keys' });
+    const nothing = h('p', { class: 'quiet', hidden: true }, 'No time of this kind is known.');
+    const root = h('section', { class: 'section panel' },
+        h('div', { class: 'section-head' }, h('h2', { 'data-tip': 'Each bar is as wide as the time of its module; what is empty below it is its own. Click to zoom in; arrow keys walk, Enter zooms in, Escape out' }, 'Where the time goes'), h('div', { class: 'panel-tools' }, tools)),
+        crumbs, canvas, nothing, line, keys);
+
+    /** @param {number} index */
+    const colourOf = (index) => {
+        const place = ranks.get(typeOf(tree.rows[index].name)) ?? CATEGORIES;
+        return place < CATEGORIES ? categoryColour(place) : token('--cat-other');
+    };
+
+    function paint() {
+        paintIcicle(canvas, { bars, at: hovered >= 0 ? hovered : at, name: (index) => tree.rows[index].name, colour: colourOf });
+    }
+
+    /** Types with most time of their own come first. */
+    function rank() {
+        /** @type {Map<string, number>} */
+        const times = new Map();
+        for (const row of tree.rows) times.set(typeOf(row.name), (times.get(typeOf(row.name)) ?? 0) + selfOf(row, by));
+        ranks = new Map([...times].sort(([, a], [, b]) => b - a).map(([type], place) => [type, place]));
+    }
+
+    function paintKeys() {
+        const shown = [...ranks.keys()].filter((type) => bars.some(({ index }) => typeOf(tree.rows[index].name) === type));
+        fill(keys, shown.slice(0, CATEGORIES).map((type) => {
+            const swatch = h('span', { class: 'swatch', 'aria-hidden': 'true' });
+            swatch.style.setProperty('--c', (ranks.get(type) ?? CATEGORIES) < CATEGORIES ? categoryColour(ranks.get(type) ?? 0) : token('--cat-other'));
+            return h('span', { class: 'use-class' }, swatch, type);
+        }));
+    }
+
+    /** @param {number} index */
+    function figures(index) {
+        const row = tree.rows[index];
+        const whole = zoom >= 0 ? totalOf(tree.rows[zoom], by) : tree.roots.reduce((sum, top) => sum + totalOf(tree.rows[top], by), 0);
+        return [`${by === 'device' ? device : 'host'} ${fmt.time(totalOf(row, by))}`, `self ${fmt.time(selfOf(row, by))}`,
+            ...(whole > 0 ? [`${fmt.share(totalOf(row, by) / whole)} of ${zoom >= 0 ? tree.rows[zoom].name : 'all'}`] : []), fmt.plural(row.occurrences, 'call')];
+    }
+
+    function tell() {
+        const index = hovered >= 0 ? hovered : at;
+        const { name } = tree.rows[index] ?? { name: '' };
+        canvas.setAttribute('aria-valuenow', String(Math.max(1, index + 1)));
+        canvas.setAttribute('aria-valuetext', index < 0 ? 'Modules as nested bars: arrow keys walk through them' : `${pathTo(tree, index).map((part) => tree.rows[part].name).join(', in it ')}: ${figures(index).join(', ')}`);
+        if (index < 0) fill(line, h('span', { class: 'quiet' }, 'Point at a module, or walk with the arrow keys; click or Enter zooms in, Escape out.'));
+        else fill(line, h('span', { class: 'strip-name', 'data-tip': name }, nameParts(name)), h('span', { class: 'strip-figures' }, figures(index).join(' · ')));
+    }
+
+    function paintCrumbs() {
+        const path = zoom < 0 ? [] : pathTo(tree, zoom);
+        crumbs.hidden = path.length === 0;
+        fill(crumbs, h('ol', null, (path.length ? [-1, ...path] : []).map((index) => h('li', null, index === zoom ? h('span', { 'aria-current': 'true' }, tree.rows[index].name)
+            : h('button', { class: 'link', type: 'button', onclick: () => zoomTo(index) }, index < 0 ? 'All modules' : tree.rows[index].name)))));
+    }
+
+    /** @param {number} index */
+    function zoomTo(index) {
+        setParams({ zoom: index < 0 ? null : index, at: index < 0 ? (at < 0 ? null : at) : index });
+        // The crumb that had the focus may be gone.
+        if (!document.activeElement || document.activeElement === document.body) canvas.focus({ preventScroll: true });
+    }
+
+    /** @param {number} index */
+    const parentOf = (index) => tree.rows[index].parent ?? -1;
+
+    /** Where an arrow key leads, -1: nowhere. @param {string} key */
+    function target(key) {
+        const start = bars.some(({ index }) => index === at) ? at : -1;
+        if (start < 0) return bars[0]?.index ?? -1;
+        const drawn = (/** @type {number[]} */ list) => list.filter((index) => bars.some((bar) => bar.index === index));
+        if (key === 'ArrowDown') return drawn(tree.children[start])[0] ?? -1;
+        if (key === 'ArrowUp') return start === zoom ? -1 : parentOf(start);
+        const siblings = start === zoom ? [start] : drawn(parentOf(start) < 0 ? tree.roots : tree.children[parentOf(start)]);
+        if (key === 'Home' || key === 'End') return siblings[key === 'Home' ? 0 : siblings.length - 1];
+        return siblings[siblings.indexOf(start) + (key === 'ArrowRight' ? 1 : -1)] ?? -1;
+    }
+
+    canvas.addEventListener('keydown', (event) => {
+        if (event.ctrlKey || event.metaKey || event.altKey) return;
+        if (['ArrowDown', 'ArrowUp', 'ArrowLeft', 'ArrowRight', 'Home', 'End'].includes(event.key)) {
+            const next = target(event.key);
+            hovered = -1;
+            if (next >= 0) onChoose(next);
+        } else if (event.key === 'Enter' && at >= 0) zoomTo(at);
+        else if ((event.key === 'Escape' || event.key === 'Backspace') && zoom >= 0) zoomTo(parentOf(zoom));
+        else return;
+        event.preventDefault();
+    });
+
+    /** @param {MouseEvent} event */
+    function under(event) {
+        const box = canvas.getBoundingClientRect();
+        const [x, depth] = [(event.clientX - box.left) / Math.max(1, box.width), Math.floor((event.clientY - box.top) / BAR)];
+        return bars.find((bar) => bar.depth === depth && bar.from <= x && x < bar.to)?.index ?? -1;
+    }
+    canvas.addEventListener('pointermove', (event) => {
+        const next = under(event);
+        if (next === hovered) return;
+        hovered = next;
+        canvas.style.cursor = next >= 0 ? 'pointer' : '';
+        tell();
+        cancelAnimationFrame(frame);
+        frame = requestAnimationFrame(paint);
+    });
+    canvas.addEventListener('pointerleave', () => {
+        hovered = -1;
+        tell();
+        paint();
+    });
+    canvas.addEventListener('click', (event) => {
+        const index = under(event);
+        if (index >= 0) zoomTo(index === zoom ? parentOf(zoom) : index);
+    });
+    const sizes = new ResizeObserver(paint);
+    sizes.observe(canvas);
+    const stopTheme = onTheme(() => {
+        paintKeys();
+        paint();
+    });
+
+    return {
+        root,
+        /** @param {URLSearchParams} params @param {Measure} measure */
+        update(params, measure) {
+            const nextZoom = indexIn(params.get('zoom'), tree);
+            const others = bars.length === 0 || measure !== by || nextZoom !== zoom;
+            by = measure;
+            zoom = nextZoom;
+            at = indexIn(params.get('at'), tree);
+            if (others) {
+                rank();
+                bars = layout(tree, zoom, by);
+                nothing.hidden = bars.length > 0;
+                canvas.hidden = bars.length === 0;
+                canvas.style.height = `${BAR * (1 + bars.reduce((max, { depth }) => Math.max(max, depth), 0))}px`;
+                paintCrumbs();
+                paintKeys();
+            }
+            hovered = -1;
+            tell();
+            paint();
+        },
+        destroy() {
+            cancelAnimationFrame(frame);
+            sizes.disconnect();
+            stopTheme();
+        },
+    };
+}

@@ -1,0 +1,102 @@
+/** Operators: where host and device time go, by name. */
+
+import { h, fill } from '../../lib/dom.js';
+import { rowTable } from '../../table/rowtable.js';
+import { operatorDetail } from './detail.js';
+import { pieBoard } from '../../charts/pies.js';
+import { knowsCalls } from '../../table/detail_parts.js';
+import { deviceWord } from '../../lib/fmt.js';
+import * as api from '../../lib/api.js';
+
+/**
+ * @param {HTMLElement} root
+ * @param {Route} route
+ * @param {AbortSignal} signal
+ * @returns {Promise<Mounted>}
+ */
+export async function mount(root, route, signal) {
+    const trace = await api.trace(route.id, signal);
+    const device = deviceWord(trace.device_type);
+    const pies = pieBoard({
+        id: route.id,
+        view: 'operators',
+        emptyText: 'No time here.',
+        charts: (first) => [
+            ...(first.has_device ? [
+                { key: 'device_self_ns', title: `${device} self time`, help: 'Kernels that the operator itself launched' },
+                { key: 'device_total_ns', title: `${device} total time`, help: 'Kernels of the operator and of all it calls' },
+            ] : []),
+            { key: 'host_self_ns', title: 'Host self time', help: 'On the CPU, without the operators it calls' },
+            { key: 'host_total_ns', title: 'Host total time', help: 'On the CPU, with the operators it calls' },
+        ],
+    });
+    const table = rowTable({
+        id: route.id,
+        view: 'operators',
+        caption: 'Operators',
+        noun: () => ['operator', 'operators'],
+        search: 'Search operators',
+        groups: [{ value: 'name', label: 'Name' }, { value: 'name_shape', label: 'Name and input shape' }],
+        columnsFor: (first, group) => columns(Boolean(first.has_device), group === 'name_shape', device).filter(({ key }) => knowsCalls(trace) || !/_(p\d\d|min|max)_ns$/.test(key)),
+        defaultSort: (first) => [first.has_device ? 'device_self_ns' : 'host_self_ns', 'desc'],
+        detail: (row, group) => operatorDetail(route.id, trace, row, group),
+        emptyText: (q) => (q ? `No operator matches “${q}”.` : 'No operators were recorded: profile with activities=[ProfilerActivity.CPU, …].'),
+    });
+    fill(root, h('div', { class: 'view-head' }, h('h1', null, 'Operators'), pies.control), pies.root, h('h2', { class: 'visually-hidden' }, 'All operators'), table.root);
+    return {
+        ready: Promise.all([pies.start(route.params, signal), table.update(route.params)]),
+        update(next) {
+            pies.update(next.params);
+            return table.update(next.params);
+        },
+        destroy() {
+            pies.destroy();
+            table.destroy();
+        },
+    };
+}
+
+/**
+ * @param {boolean} hasDevice
+ * @param {boolean} hasShape
+ * @param {string} device "GPU", "MLU"
+ * @returns {Column[]}
+ */
+function columns(hasDevice, hasShape, device) {
+    /** @type {Column[]} */
+    const list = [
+        { key: 'name', label: 'Operator', kind: 'name', width: 290, priority: 0 },
+        { key: 'calls', label: 'Calls', kind: 'int', width: 68, priority: 3 },
+    ];
+    if (hasShape) list.push({ key: 'input_shape', label: 'Input shape', kind: 'text', width: 170, priority: 2 });
+    if (hasDevice) {
+        list.push(
+            { key: 'device_self_ns', label: `${device} self`, kind: 'time', family: 'sum', width: 104, priority: 1, help: 'Kernels that the operator itself launched' },
+            { key: 'share', label: 'Share', kind: 'share', width: 84, priority: 2, help: `Of the ${device} self time of all operators` },
+            { key: 'device_total_ns', label: `${device} total`, kind: 'time', family: 'sum', width: 104, priority: 5, help: 'Kernels of the operator and of all it calls' },
+            { key: 'device_p50_ns', label: `${device} p50`, kind: 'time', family: 'call', width: 92, priority: 12, help: 'Device time of a call: half of the calls take less' },
+            { key: 'device_p95_ns', label: `${device} p95`, kind: 'time', family: 'call', width: 92, priority: 13, help: 'Device time of a call: 95 % of the calls take less' },
+            { key: 'device_p99_ns', label: `${device} p99`, kind: 'time', family: 'call', width: 92, priority: 14, help: 'Device time of a call: 99 % of the calls take less' },
+        );
+    }
+    list.push(
+        { key: 'host_self_ns', label: 'Host self', kind: 'time', family: 'sum', width: 96, priority: hasDevice ? 4 : 1, help: 'On the CPU, without the operators it calls' },
+        ...(hasDevice ? [] : [/** @type {Column} */ ({ key: 'share', label: 'Share', kind: 'share', width: 84, priority: 2, help: 'Of the host self time of all operators' })]),
+        { key: 'host_total_ns', label: 'Host total', kind: 'time', family: 'sum', width: 96, priority: 6, help: 'On the CPU, with the operators it calls' },
+        { key: 'host_p50_ns', label: 'Host p50', kind: 'time', family: 'call', width: 96, priority: 7, help: 'A call: half of the calls take less' },
+        { key: 'host_p95_ns', label: 'Host p95', kind: 'time', family: 'call', width: 96, priority: 8, help: 'A call: 95 % of the calls take less' },
+        { key: 'host_p99_ns', label: 'Host p99', kind: 'time', family: 'call', width: 96, priority: 9, help: 'A call: 99 % of the calls take less' },
+        { key: 'host_mean_ns', label: 'Host mean', kind: 'time', family: 'call', width: 92, priority: 18, help: 'A call, on average' },
+        { key: 'host_min_ns', label: 'Host min', kind: 'time', family: 'call', width: 84, priority: 19, help: 'The shortest call' },
+        { key: 'host_max_ns', label: 'Host max', kind: 'time', family: 'call', width: 92, priority: 20, help: 'The longest call' },
+    );
+    if (hasDevice && device !== 'MLU') {
+        list.push(
+            { key: 'tensor_core_eligible', label: 'TC able', kind: 'bool', width: 72, priority: 15, help: 'Can run on Tensor Cores' },
+            { key: 'tensor_core_self_share', label: 'TC self', kind: 'share', width: 76, priority: 16, help: 'Tensor Core part of its own kernel time' },
+            { key: 'tensor_core_total_share', label: 'TC total', kind: 'share', width: 76, priority: 17, help: 'Tensor Core part of the kernel time with all it calls' },
+        );
+    }
+    return list;
+}
+

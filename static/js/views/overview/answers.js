@@ -1,0 +1,82 @@
+/** One glance: how long is a step, what is idle and why, the worst operator and kernel, is the trace sound. */
+
+import { h, nameParts } from '../../lib/dom.js';
+import { traceHref } from '../../app/router.js';
+import { shorten } from '../../lib/names.js';
+import * as fmt from '../../lib/fmt.js';
+
+/** @param {Overview} data */
+export function answers(data) {
+    return h('dl', { class: 'answers' }, stepAnswer(data), idleAnswer(data), operatorAnswer(data), kernelAnswer(data), healthAnswer(data));
+}
+
+/**
+ * @param {string} label
+ * @param {[string, string]} figure
+ * @param {any[]} note
+ * @param {string} [mood]
+ */
+export function answer(label, [value, unit], note, mood = '') {
+    return h('div', { class: `answer ${mood}` }, h('dt', null, label),
+        h('dd', { class: 'answer-figure' }, value, unit ? h('span', { class: 'answer-unit' }, unit) : null),
+        h('dd', { class: 'answer-note' }, note));
+}
+
+/** @param {Overview} data */
+function stepAnswer(data) {
+    if (data.average_step_ns === null) return answer('Average step', ['–', ''], ['No steps in this trace: call ', h('code', null, 'prof.step()'), '.']);
+    const times = data.step_rows.map(({ duration_ns: ns }) => ns);
+    const unit = fmt.timeUnit(data.average_step_ns);
+    const label = data.has_profiler_steps ? 'Average step' : 'Whole trace';
+    const note = !data.has_profiler_steps ? ['No step marks: call ', h('code', null, 'prof.step()'), ' in the loop.']
+        : times.length > 1 ? [`${fmt.plural(data.steps, 'step')}, ${fmt.timeParts(Math.min(...times), unit)[0]} to ${fmt.time(Math.max(...times), unit)}`]
+            : [fmt.plural(data.steps, 'step')];
+    return answer(label, fmt.timeParts(data.average_step_ns, unit), note, 'first');
+}
+
+/** Of what the step waits for while no device works. @param {Overview} data */
+export function mainCause(data) {
+    const waiting = data.roles.filter(({ role }) => !['kernel', 'memcpy', 'memset'].includes(role));
+    return waiting.sort((a, b) => b.share - a.share)[0];
+}
+
+/** @param {Overview} data */
+function idleAnswer(data) {
+    const cause = mainCause(data);
+    if (data.idle_share === null) {
+        return answer('Device idle', ['–', ''], ['No device recorded', cause ? `; most time is ${cause.label} (${fmt.share(cause.share)})` : '', '.']);
+    }
+    const why = cause && cause.share > 0.005 ? [`mostly ${cause.label}: ${fmt.share(cause.share)} of the step`] : [`${fmt.share(1 - data.idle_share)} busy`];
+    return answer(`${fmt.deviceWord(data.device_type)} idle`, fmt.shareParts(data.idle_share), why, data.idle_share > 0.5 ? 'bad' : '');
+}
+
+/** @param {Overview} data */
+function operatorAnswer(data) {
+    const top = data.top_operator;
+    if (!top) return answer('Top operator', ['–', ''], ['No operators recorded.']);
+    const onDevice = top.device_self_ns !== null;
+    return answer('Top operator', fmt.timeParts(onDevice ? Number(top.device_self_ns) : top.host_self_ns),
+        [link(traceHref(data.trace.id, 'operators'), top.name), h('span', { class: 'answer-more' },
+            `${onDevice ? fmt.deviceWord(data.device_type) : 'host'} self time, ${fmt.plural(top.calls, 'call')}`)]);
+}
+
+/** @param {Overview} data */
+function kernelAnswer(data) {
+    const top = data.top_kernel;
+    if (!top) return answer('Top kernel', ['–', ''], ['No kernels recorded.']);
+    return answer('Top kernel', fmt.timeParts(top.total_ns),
+        [link(traceHref(data.trace.id, 'kernels'), top.name), h('span', { class: 'answer-more' }, `${fmt.share(top.share)} of kernel time, ${fmt.plural(top.calls, 'launch', 'launches')}`)]);
+}
+
+/** @param {Overview} data */
+function healthAnswer(data) {
+    const { warnings, missing } = data.health;
+    const gaps = missing.length ? `${fmt.plural(missing.length, 'view')} not recorded` : 'every view recorded';
+    if (warnings.length === 0) return answer('Trace', ['Sound', ''], [gaps], 'good');
+    return answer('Trace', [fmt.int(warnings.length), warnings.length === 1 ? 'warning' : 'warnings'], [`read with repairs, ${gaps}`], 'warn');
+}
+
+/** @param {string} href @param {string} name */
+function link(href, name) {
+    return h('a', { class: 'answer-name', href, 'data-tip': name }, nameParts(shorten(name).short));
+}

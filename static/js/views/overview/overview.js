@@ -1,0 +1,72 @@
+/** Overview: the answers in large figures, then where a step's time goes, then what to do about it. */
+
+import { h, fill } from '../../lib/dom.js';
+import { answers } from './answers.js';
+import { breakdown } from './breakdown.js';
+import { advice, health, devices, about } from './parts.js';
+import { rowTable } from '../../table/rowtable.js';
+import { go, traceHref } from '../../app/router.js';
+import { homeView } from '../../app/trace_views.js';
+import * as api from '../../lib/api.js';
+
+/**
+ * @param {HTMLElement} root
+ * @param {Route} route
+ * @param {AbortSignal} signal
+ * @returns {Promise<Mounted>}
+ */
+export async function mount(root, route, signal) {
+    const data = await api.overview(route.id, signal);
+    const home = homeView(data.trace);
+    if (home !== 'overview') {
+        go(traceHref(route.id, home), { replace: true });
+        return {};
+    }
+    const parts = breakdown(data);
+    const steps = data.step_rows.length ? stepTable(route.id, data) : null;
+    fill(root,
+        h('div', { class: 'view-head' }, h('h1', null, 'Overview')),
+        answers(data),
+        parts.root,
+        h('div', { class: 'pair' }, advice(data), health(data)),
+        devices(data),
+        steps ? h('section', { class: 'section' }, h('h2', null, 'Steps'), steps.root) : null,
+        about(data));
+    parts.update(route.params);
+    parts.draw();
+    return {
+        ready: steps?.update(route.params),
+        update(next) {
+            parts.update(next.params);
+            return steps?.update(next.params);
+        },
+        destroy() {
+            parts.destroy();
+            steps?.destroy();
+        },
+    };
+}
+
+/** @param {string} id @param {Overview} data */
+function stepTable(id, data) {
+    /** @type {Column[]} */
+    const columns = [
+        { key: 'name', label: 'Step', kind: 'name', width: 64, priority: 0 },
+        { key: 'duration_ns', label: 'Duration', kind: 'time', family: 'step', width: 104, priority: 1 },
+        ...data.roles.map(({ role, label }, index) => /** @type {Column} */ ({ key: `${role}_ns`, label, kind: 'time', family: 'step', width: Math.max(92, 46 + 7 * label.length), priority: 2 + index })),
+        { key: 'start_ns', label: 'Start', kind: 'time', width: 104, priority: 20, help: 'After the start of the trace' },
+        { key: 'overlap_ns', label: 'Overlap', kind: 'time', family: 'step', width: 104, priority: 23, help: 'Computation and communication at the same time' },
+        { key: 'launches', label: 'Launches', kind: 'int', width: 90, priority: 21, help: 'Calls that put work on a device' },
+        { key: 'device_activities', label: 'Activities', kind: 'int', width: 90, priority: 22, help: 'Kernels, copies and memsets that these calls started' },
+    ];
+    return rowTable({
+        id,
+        view: 'steps',
+        caption: 'Steps',
+        noun: () => ['step', 'steps'],
+        sort: ['start_ns', 'asc'],
+        columnsFor: () => columns,
+        defaultSort: () => ['start_ns', 'asc'],
+        emptyText: () => 'No steps.',
+    });
+}

@@ -1,0 +1,87 @@
+/** The quieter parts of the overview: advice, health, devices, where the trace came from. */
+
+import { h } from '../../lib/dom.js';
+import * as api from '../../lib/api.js';
+import * as fmt from '../../lib/fmt.js';
+
+/** @param {Overview} data */
+export function advice({ recommendations }) {
+    return h('section', { class: 'section' }, h('h2', null, 'What to try'),
+        recommendations.length
+            ? h('ul', { class: 'advice' }, recommendations.map(({ text }) => h('li', null, text)))
+            : h('p', { class: 'quiet' }, 'Nothing stands out: no rule of thumb applies to this trace.'));
+}
+
+/** Views in words. @type {Record<string, string>} */
+const VIEW_WORDS = {
+    memory: 'Memory', modules: 'Modules', module: 'Modules', call_stacks: 'Call stacks', shapes: 'Input shapes', kernels: 'Kernels', steps: 'Steps',
+    distributed: 'Distributed', lightning: 'Lightning', operators: 'Operators',
+};
+
+/** @param {Overview} data */
+export function health({ health: { warnings, missing } }) {
+    return h('section', { class: 'section', id: 'health' }, h('h2', null, 'Health of the trace'),
+        warnings.length ? h('ul', { class: 'warnings' }, warnings.map(warningItem)) : h('p', { class: 'sound' }, 'Read in full, nothing repaired.'),
+        missing.length ? h('div', null, h('h3', null, 'Not in this trace'),
+            h('dl', { class: 'missing' }, missing.map(({ view, reason, record }) => h('div', null,
+                h('dt', null, VIEW_WORDS[view] ?? view),
+                h('dd', null, `${reason.replace(/\.$/, '')}.`, record ? [' Record with ', isCode(record) ? h('code', null, record) : record, '.'] : null))))) : null);
+}
+
+/** `with_stack=True`, but not a sentence. @param {string} text */
+const isCode = (text) => /[=([]/.test(text);
+
+/** @param {Warning} warning */
+function warningItem({ message, count, first_offset: offset }) {
+    const where = offset === null || offset === undefined ? null : `first at byte ${fmt.int(offset)}`;
+    return h('li', null, h('span', null, message), h('span', { class: 'quiet' }, [count > 1 ? `${fmt.int(count)} times` : 'once', where].filter(Boolean).join(', ')));
+}
+
+/** @param {Overview} data */
+export function devices({ devices: list, device_type: type }) {
+    if (list.length === 0) return null;
+    const word = fmt.deviceWord(type);
+    /** @type {[string, (device: Device) => any, boolean?][]} label, figure, whether it has a bar */
+    const columns = [
+        ['Memory', (device) => (device.memory_bytes === null ? null : fmt.bytes(device.memory_bytes))],
+        ['Compute capability', (device) => device.compute_capability],
+        ['Utilisation', (device) => device.utilisation, true],
+        ['SM efficiency (est.)', (device) => device.sm_efficiency, true],
+        ['Occupancy (est.)', (device) => (device.occupancy_pct === null ? null : device.occupancy_pct / 100), true],
+        ['Tensor Core time', (device) => (type === 'MLU' ? null : device.tensor_core_share), true],
+    ];
+    // What no device knows is no column.
+    const shown = columns.filter(([, figure]) => list.some((device) => figure(device) !== null && figure(device) !== undefined));
+    return h('section', { class: 'section' }, h('h2', null, list.length === 1 ? word : `${word}s`),
+        h('div', { class: 'scroll-x', tabindex: '0', role: 'region', 'aria-label': `${word} summary` },
+            h('table', { class: 'plain-table device-table' }, h('caption', { class: 'visually-hidden' }, `${word} summary`),
+                h('thead', null, h('tr', null, h('th', { scope: 'col' }, word), shown.map(([label]) => h('th', { scope: 'col', class: 'kind-int' }, label)))),
+                h('tbody', null, list.map((device) => h('tr', null,
+                    h('th', { scope: 'row' }, `${word} ${device.id}`, device.name ? h('span', { class: 'quiet' }, ` ${device.name}`) : null),
+                    shown.map(([label, figure, bar]) => deviceCell(label, figure(device), bar))))))));
+}
+
+/** The label stands in the head, and on a phone before the figure. @param {string} label @param {any} value @param {boolean} [bar] */
+function deviceCell(label, value, bar) {
+    if (!bar) return h('td', { class: 'kind-int', 'data-label': label }, value ?? '–');
+    const cell = h('td', { class: 'kind-share', 'data-label': label }, fmt.share(value));
+    cell.style.setProperty('--w', `${100 * (value ?? 0)}%`);
+    return cell;
+}
+
+/** @param {Overview} data */
+export function about({ trace, environment }) {
+    /** @type {[string, any][]} */
+    const facts = [
+        ...environment.map(({ name, value }) => /** @type {[string, any]} */ ([name, value])),
+        ['File', h('a', { href: api.rawUrl(trace.id), download: '' }, trace.file_name)],
+        ['Format', trace.format],
+        ['Size', fmt.bytes(trace.size_bytes)],
+        ['Events', fmt.int(trace.events)],
+        ['Length', fmt.time(trace.duration_ns)],
+        ['Uploaded', h('time', { datetime: trace.uploaded_at, title: fmt.date(trace.uploaded_at) }, fmt.ago(trace.uploaded_at))],
+        ['SHA-256', h('code', { class: 'hash', title: trace.sha256 }, trace.sha256.slice(0, 12))],
+    ];
+    return h('section', { class: 'section' }, h('h2', null, 'About this trace'),
+        h('dl', { class: 'figures' }, facts.map(([term, value]) => h('div', null, h('dt', null, term), h('dd', null, value)))));
+}

@@ -1,0 +1,87 @@
+/** A second trace below the first on one clock: which one, and what of it is laid above what. */
+
+import { h, fill, icon } from '../../lib/dom.js';
+import { picker } from '../../lib/picker.js';
+import { setParams } from '../../app/router.js';
+import { modal, showFailure } from '../../lib/states.js';
+import { hasView } from '../../app/trace_views.js';
+import { stepWord } from './ruler.js';
+import * as api from '../../lib/api.js';
+
+/** Steps to choose from: the others are one drag away. */
+const STEPS = 200;
+
+/** @typedef {{trace: Trace, answer: TimelineTracks}} Side */
+
+/** How much later the second trace is shown so that both began at the same moment of the world's clock. @param {Trace} first @param {Trace} second */
+const clockShift = (first, second) => Number(BigInt(second.start_ns) - BigInt(first.start_ns));
+
+/** Whether two traces were recorded at the same time: ranks of one job. @param {Trace} first @param {Trace} second */
+function together(first, second) {
+    const shift = clockShift(first, second);
+    return shift < first.duration_ns && -shift < second.duration_ns;
+}
+
+/** Ways to lay the second on the first. @param {Side} first @param {Side} second @returns {{label: string, shift: number}[]} */
+export function alignments(first, second) {
+    /** @type {{label: string, shift: number}[]} */
+    const list = [];
+    if (together(first.trace, second.trace)) list.push({ label: 'Same clock', shift: clockShift(first.trace, second.trace) });
+    list.push({ label: 'Both at their start', shift: first.answer.start_ns - second.answer.start_ns });
+    const steps = new Map(second.answer.steps.map((step) => [step.name, step]));
+    for (const step of first.answer.steps.slice(0, STEPS)) {
+        const other = steps.get(step.name);
+        if (other) list.push({ label: `At ${stepWord(step.name)}`, shift: step.start_ns - other.start_ns });
+    }
+    if (list.length < STEPS && first.answer.steps[0] && second.answer.steps[0]) list.push({ label: 'At the first step of each', shift: first.answer.steps[0].start_ns - second.answer.steps[0].start_ns });
+    return list.filter(({ label, shift }, index) => list.findIndex((other) => other.label === label || other.shift === shift) === index);
+}
+
+/** @param {Trace} trace @param {AbortSignal} signal */
+export function secondTrace(trace, signal) {
+    const open = h('button', { class: 'button', type: 'button', 'data-tip': 'Another trace below this one, on the same clock', onclick: () => choose() }, icon('compare'), h('span', { class: 'tl-word' }, 'Second trace'));
+    const align = h('select', { class: 'input select', 'aria-label': 'How the second trace is laid on the first', hidden: true, onchange: () => setParams({ shift_ns: align.value === '0' ? null : align.value }) });
+    const remove = h('button', { class: 'icon-button', type: 'button', 'aria-label': 'Without the second trace', title: 'Without the second trace', hidden: true, onclick: () => {
+        setParams({ with: null, shift_ns: null });
+        open.focus();
+    } }, icon('close'));
+    const root = h('div', { class: 'tl-second' }, open, align, remove);
+
+    async function choose() {
+        const body = h('div', { class: 'tl-choose' });
+        const dialog = modal('Second trace', h('p', { class: 'quiet' }, 'It is shown below this one, on the same clock: another rank, or the trace before a change.'), body);
+        try {
+            const { runs } = await api.runs({ limit: 1000, sort: 'name', order: 'asc' }, signal);
+            const paint = async (/** @type {string} */ name) => {
+                const { trace_list: traces } = await api.run(name, signal);
+                const able = traces.filter((item) => hasView(item, 'timeline') && item.id !== trace.id);
+                fill(body, picker({ label: 'Run', value: name, options: runs.map((run) => ({ value: run.name, label: run.name })), onPick: paint }),
+                    able.length ? picker({ label: 'Trace', value: '', options: able.map((item) => ({ value: String(item.id), label: `${item.worker}, span ${item.span}` })), onPick: (id) => {
+                        const second = able.find((item) => String(item.id) === id);
+                        dialog.close();
+                        const shift = second && together(trace, second) ? clockShift(trace, second) : 0;
+                        setParams({ with: id, shift_ns: shift === 0 ? null : shift });
+                    } }) : h('p', { class: 'quiet' }, 'No other trace of this run has a timeline.'));
+            };
+            await paint(trace.run);
+        } catch (error) {
+            showFailure(body, error, () => {
+                dialog.close();
+                choose();
+            });
+        }
+    }
+
+    return {
+        root,
+        /** @param {Side | null} first @param {Side | null} second @param {number} shift */
+        show(first, second, shift) {
+            [align, remove].forEach((node) => { node.hidden = !second; });
+            if (!first || !second) return;
+            const ways = alignments(first, second);
+            const known = ways.some((way) => way.shift === shift);
+            fill(align, ways.map((way) => h('option', { value: String(way.shift) }, way.label)), known ? null : h('option', { value: String(shift) }, 'As the link says'));
+            align.value = String(shift);
+        },
+    };
+}

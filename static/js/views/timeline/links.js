@@ -1,0 +1,25 @@
+/** Ways from other views to the timeline. */
+
+import { h } from '../../lib/dom.js';
+import { traceHref } from '../../app/router.js';
+import { hasView } from '../../app/trace_views.js';
+
+/** A search by the whole of a name of thousands of characters would not fit into a URL. */
+const SEARCH_LENGTH = 200;
+/** A span is shown with so much around it, of its length. */
+const ROOM = 0.1;
+
+/** @param {number | string} id @param {string} name whose slices are searched for */
+export const timelineHref = (id, name) => traceHref(id, 'timeline', { q: name.slice(0, SEARCH_LENGTH) });
+
+/** @param {number | string} id @param {number} start @param {number} end in nanoseconds after the start of the trace */
+export function timelineSpanHref(id, start, end) {
+    const room = Math.max(1, ROOM * (end - start));
+    return traceHref(id, 'timeline', { start: String(Math.floor(start - room)), end: String(Math.ceil(end + room)) });
+}
+
+/** @param {Trace} trace @param {string} name @param {string} [text] */
+export const timelineLink = (trace, name, text = 'In the timeline') => (hasView(trace, 'timeline') ? h('p', null, h('a', { href: timelineHref(trace.id, name) }, text)) : null);
+
+/** The text leads to a span of time where the trace has a timeline. @param {Trace} trace @param {number} start @param {number} end @param {string} text @returns {HTMLElement | string} */
+export const timelineSpan = (trace, start, end, text) => (hasView(trace, 'timeline') ? h('a', { href: timelineSpanHref(trace.id, start, end), 'data-tip': 'In the timeline' }, text) : text);

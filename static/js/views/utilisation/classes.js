@@ -1,0 +1,36 @@
+/** The classes of use: their words and colours, wherever a kernel shows one. */
+
+import { h } from '../../lib/dom.js';
+import { token } from '../../app/theme.js';
+
+/** Below this share of the peak a use is low. */
+export const LOW = 1 / 3;
+
+/** In the order of charts; what was not measured has the name "unknown" where a name is needed. */
+export const CLASSES = [
+    { key: 'both_low', label: 'Both low', text: 'Compute and DRAM below a third: it waits, or is too small to fill the device' },
+    { key: 'low_compute', label: 'Compute low', text: 'DRAM above a third, compute below: bound by memory' },
+    { key: 'low_dram', label: 'DRAM low', text: 'Compute above a third, DRAM below: bound by arithmetic' },
+    { key: 'neither_low', label: 'Neither low', text: 'Compute and DRAM above a third: the device is busy' },
+    { key: 'unknown', label: 'Not measured', text: 'Compute or DRAM use was not recorded' },
+];
+
+/** @param {UseClass | undefined} use */
+export const classIndex = (use) => Math.max(0, CLASSES.findIndex(({ key }) => key === (use ?? 'unknown')));
+
+/** @param {UseClass | undefined} use */
+export const classLabel = (use) => CLASSES[classIndex(use)].label;
+
+/** @param {number} index of CLASSES */
+export const classColour = (index) => token(`--use-${CLASSES[index].key.replace('_', '-')}`);
+
+/** A class by its colour and its name. @param {number} index */
+export function classKey(index) {
+    const swatch = h('span', { class: 'swatch', 'aria-hidden': 'true' });
+    swatch.style.setProperty('--c', `var(--use-${CLASSES[index].key.replace('_', '-')})`);
+    return h('span', { class: 'use-class', 'data-tip': CLASSES[index].text }, swatch, CLASSES[index].label);
+}
+
+/** What to run to have the uses. */
+export const RECORD = 'ncu --csv --metrics gpu__time_duration.sum,sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed,' +
+    'gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed,sm__throughput.avg.pct_of_peak_sustained_elapsed python train.py > kernels.csv';

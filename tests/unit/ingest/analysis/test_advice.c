@@ -1,0 +1,195 @@
+#include "tests/unit/ingest/analysis/model_builder.h"
+
+static const struct recommendation_row *advice(const struct trace_results *r, const char *code)
+{
+    for (size_t i = 0; i < r->recommendation_count; i++) {
+        if (strcmp(r->recommendations[i].code, code) == 0) {
+            return &r->recommendations[i];
+        }
+    }
+    return NULL;
+}
+
+static void
+add_device(struct build *b, const char *name, int64_t major, int64_t minor, int64_t bytes)
+{
+    struct device_properties device = {.name = name,
+                                       .compute_major = major,
+                                       .compute_minor = minor,
+                                       .total_memory_bytes = bytes,
+                                       .has = DEVICE_HAS_ID | DEVICE_HAS_NAME |
+                                              DEVICE_HAS_TOTAL_MEMORY | DEVICE_HAS_COMPUTE_MAJOR |
+                                              DEVICE_HAS_COMPUTE_MINOR};
+    assert_true(trace_add_device(b->trace, &device));
+}
+
+static void shares_of_the_step_are_told(void **state)
+{
+    (void)state;
+    struct build b;
+    build_begin(&b);
+    build_step(&b, "ProfilerStep#1", 0, 1000);
+    build_op(&b, "enumerate(DataLoader)#A.__next__", 1, 0, 123, 1);
+    build_op(&b, "gloo:all_reduce", 1, 200, 456, 2);
+    const struct trace_results *r = build_run(&b);
+    assert_int_equal(r->recommendation_count, 2);
+    assert_non_null(strstr(advice(r, "dataloader")->text, " 12.3%"));
+    assert_non_null(strstr(advice(r, "communication")->text, " 25.6%"));
+    build_end(&b);
+}
+
+static void ids_of_idle_devices_are_joined_as_the_plugin_does(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t ids[3];
+        size_t count;
+        const char *text;
+    } rows[] = {{{0}, 1, "GPU 0 has low utilization."},
+                {{10}, 1, "GPU 10 have low utilization."},
+                {{0, 1}, 2, "GPU 0and 1 have low utilization."},
+                {{0, 1, 2}, 3, "GPU 0, 1and 2 have low utilization."}};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct build b;
+        build_begin(&b);
+        build_step(&b, "ProfilerStep#1", 0, 100);
+        for (size_t k = 0; k < rows[i].count; k++) {
+            build_device_event(&b, EVENT_KERNEL, "k", rows[i].ids[k], 10, 20, 1, TRACE_NO_ID, 0, 0);
+        }
+        const char *text = advice(build_run(&b), "utilisation")->text;
+        assert_memory_equal(text, rows[i].text, strlen(rows[i].text));
+        build_end(&b);
+    }
+}
+
+static void parallel_wrappers_are_noticed(void **state)
+{
+    (void)state;
+    struct build b;
+    build_begin(&b);
+    add_device(&b, "Tesla", 3, 7, 1);
+    build_step(&b, "ProfilerStep#1", 0, 100);
+    build_op(&b, "DataParallel.forward", 1, 0, 10, 1);
+    build_op(&b, "DistributedDataParallel.forward", 1, 10, 20, 2);
+    build_device_event(&b, EVENT_KERNEL, "k", 0, 0, 100, 1, TRACE_NO_ID, 0, 0);
+    build_device_event(&b, EVENT_KERNEL, "k", 1, 0, 100, 1, TRACE_NO_ID, 0, 0);
+    const struct trace_results *r = build_run(&b);
+    assert_non_null(advice(r, "data_parallel"));
+    assert_non_null(advice(r, "nccl"));
+    assert_null(advice(r, "utilisation"));
+    assert_null(build_find(r, OPERATOR_BY_NAME, "DataParallel.forward"));
+    build_end(&b);
+}
+
+static void eligible_kernels_are_counted_at_the_lowest_operator(void **state)
+{
+    (void)state;
+    struct build b;
+    build_begin(&b);
+    add_device(&b, "Tesla", 7, 0, 1);
+    build_op(&b, "aten::linear", 1, 0, 100, 1);
+    build_op(&b, "aten::addmm", 1, 10, 90, 2);
+    build_op(&b, "aten::relu", 1, 100, 200, 3);
+    build_runtime(&b, 1, 1, 2, 1, 1);
+    build_kernel(&b, "outer", 10, 20, 1); /* of aten::linear, which is not the lowest */
+    build_runtime(&b, 1, 11, 12, 2, 2);
+    build_kernel(&b, "sgemm", 20, 50, 2);
+    build_runtime(&b, 1, 110, 112, 3, 3);
+    build_kernel(&b, "relu", 120, 180, 3);
+    const struct trace_results *r = build_run(&b);
+    assert_memory_equal(advice(r, "tensor_cores")->text, "30%", 3);
+    build_end(&b);
+}
+
+static void add_record(struct build *b, int32_t device_id, int64_t allocated)
+{
+    struct memory_args args = {.device_type = 0,
+                               .device_id = device_id,
+                               .total_allocated_bytes = allocated,
+                               .has = MEMORY_HAS_ALLOCATED | MEMORY_HAS_DEVICE_ID};
+    build_event(b,
+                (struct trace_event){.ts_ns = 1000,
+                                     .correlation = TRACE_NO_ID,
+                                     .external_id = TRACE_NO_ID,
+                                     .track = build_track(b, BUILD_HOST_PID, 1),
+                                     .args = trace_add_memory_args(b->trace, &args),
+                                     .kind = EVENT_MEMORY,
+                                     .phase = 'i'},
+                "[memory]");
+}
+
+/* Ids count in the list of properties as in Python, -1 is the last [TB-9.2]. */
+static void memory_peaks_index_the_properties(void **state)
+{
+    (void)state;
+    struct build b;
+    build_begin(&b);
+    add_device(&b, "a", 7, 0, INT64_C(10) << 30);
+    add_device(&b, "b", 7, 0, INT64_C(4) << 30);
+    build_op(&b, "op", 1, 0, 10, 1);
+    add_record(&b, 5, INT64_C(100) << 30);
+    add_record(&b, -1, INT64_C(1) << 30);
+    add_record(&b, 0, (INT64_C(10) << 30) - 1);
+    add_record(&b, -1, INT64_C(39) << 30 >> 3);
+    const struct trace_results *r = build_run(&b);
+    const char *text = advice(r, "memory")->text;
+    assert_non_null(strstr(text, "121.9% of 4.0GB on GPU-1"));
+    assert_true((r->views & (1u << VIEW_MEMORY)) != 0);
+    build_end(&b);
+}
+
+static void mlus_have_their_own_words(void **state)
+{
+    (void)state;
+    struct build b;
+    build_begin(&b);
+    add_device(&b, "MLU370-X8", 0, 0, 1);
+    build_step(&b, "ProfilerStep#1", 0, 100);
+    build_op(&b, "op", 1, 0, 50, 1);
+    build_runtime(&b, 1, 10, 30, 1, 1);
+    build_runtime(&b, 1, 15, 20, 2, 1); /* inside the one before: subtracted once */
+    build_device_event(&b, EVENT_KERNEL, "k", 0, 30, 40, 1, TRACE_NO_ID, 1.0, 50.0);
+    const struct trace_results *r = build_run(&b);
+    assert_true(r->mlu);
+    assert_string_equal(r->device_type, "MLU");
+    assert_int_equal(build_find(r, OPERATOR_BY_NAME, "op")->host_self_ns, 30000);
+    assert_int_equal(r->devices[0].has & (DEVICE_SUM_HAS_SM_EFFICIENCY | DEVICE_SUM_HAS_OCCUPANCY |
+                                          DEVICE_SUM_HAS_TC_SHARE),
+                     0);
+    assert_string_equal(r->kernel_launches[0].config[1], "[None, None, None]");
+    assert_string_equal(r->kernel_launches[0].config[2], "None");
+    assert_memory_equal(advice(r, "utilisation")->text, "MLU 0 has", 9);
+    build_end(&b);
+}
+
+static void what_is_missing_names_its_option(void **state)
+{
+    (void)state;
+    struct build b;
+    build_begin(&b);
+    build_op(&b, "op", 1, 0, 50, 1);
+    const struct trace_results *r = build_run(&b);
+    bool seen = false;
+    for (size_t i = 0; i < r->missing_count; i++) {
+        seen = seen || (strcmp(r->missing[i].view, "memory") == 0 &&
+                        strcmp(r->missing[i].record, "profile_memory=True") == 0);
+    }
+    assert_true(seen);
+    assert_int_equal(r->missing_count, 7);
+    assert_int_equal(r->views, 1u << VIEW_OVERVIEW | 1u << VIEW_OPERATOR | 1u << VIEW_TRACE);
+    build_end(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(shares_of_the_step_are_told),
+        cmocka_unit_test(ids_of_idle_devices_are_joined_as_the_plugin_does),
+        cmocka_unit_test(parallel_wrappers_are_noticed),
+        cmocka_unit_test(eligible_kernels_are_counted_at_the_lowest_operator),
+        cmocka_unit_test(memory_peaks_index_the_properties),
+        cmocka_unit_test(mlus_have_their_own_words),
+        cmocka_unit_test(what_is_missing_names_its_option),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,60 @@
+#include "ingest/base/sha256.h"
+#include "tests/unit/unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* FIPS 180-2 examples. */
+static const struct {
+    const char *text;
+    size_t repeat;
+    const char *hex;
+} rows[] = {
+    {"", 1, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"},
+    {"abc", 1, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"},
+    {"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq", 1,
+     "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"},
+    {"aaaaaaaaaa", 100000, "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0"},
+};
+
+static void known_texts_have_known_hashes(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct sha256 *hash = sha256_create();
+        assert_non_null(hash);
+        for (size_t j = 0; j < rows[i].repeat; j++) {
+            sha256_update(hash, rows[i].text, strlen(rows[i].text));
+        }
+        char hex[SHA256_HEX_BYTES];
+        sha256_final_hex(hash, hex);
+        assert_string_equal(hex, rows[i].hex);
+        sha256_destroy(hash);
+    }
+    sha256_destroy(NULL);
+}
+
+static void pieces_do_not_matter(void **state)
+{
+    (void)state;
+    const char *text = rows[2].text;
+    for (size_t cut = 0; cut <= strlen(text); cut++) {
+        struct sha256 *hash = sha256_create();
+        assert_non_null(hash);
+        sha256_update(hash, text, cut);
+        sha256_update(hash, text + cut, strlen(text) - cut);
+        char hex[SHA256_HEX_BYTES];
+        sha256_final_hex(hash, hex);
+        assert_string_equal(hex, rows[2].hex);
+        sha256_destroy(hash);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(known_texts_have_known_hashes),
+        cmocka_unit_test(pieces_do_not_matter),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,177 @@
+/* What the tests of the store share: a folder of its own for each test, and uploads made by hand.
+ */
+#ifndef KS_TESTS_UNIT_INGEST_STORE_STORE_FIXTURE_H
+#define KS_TESTS_UNIT_INGEST_STORE_STORE_FIXTURE_H
+
+#include <dirent.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Behind the headers that it needs. */
+#include "ingest/store/store.h"
+
+#include <cmocka.h>
+
+#define TEST_PATH_BYTES 1024
+
+struct fixture {
+    char dir[TEST_PATH_BYTES];
+    struct store *store;
+    struct arena arena;
+    struct err err;
+};
+
+#define assert_ok(f, call)                                                         \
+    do {                                                                           \
+        bool ok_ = (call);                                                         \
+        if (!ok_) {                                                                \
+            print_message("%s: %s\n", err_code_text((f)->err.code), (f)->err.msg); \
+        }                                                                          \
+        assert_true(ok_);                                                          \
+    } while (0)
+
+#define assert_fails(f, call, error_code)            \
+    do {                                             \
+        assert_false(call);                          \
+        assert_int_equal((f)->err.code, error_code); \
+        assert_true((f)->err.msg[0] != '\0');        \
+    } while (0)
+
+/* `path` holds `len` bytes and is used for what lies below; paths that do not fit are left. */
+static inline void remove_tree(char path[TEST_PATH_BYTES], size_t len)
+{
+    DIR *dir = opendir(path);
+    if (dir == NULL) {
+        (void)unlink(path);
+        return;
+    }
+    for (struct dirent *entry = readdir(dir); entry != NULL; entry = readdir(dir)) {
+        size_t name_len = strlen(entry->d_name);
+        bool is_dots = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
+        if (!is_dots && len + name_len + 2 <= TEST_PATH_BYTES) {
+            path[len] = '/';
+            memcpy(path + len + 1, entry->d_name, name_len + 1);
+            remove_tree(path, len + 1 + name_len);
+            path[len] = '\0';
+        }
+    }
+    (void)closedir(dir);
+    (void)rmdir(path);
+}
+
+static inline void open_store(struct fixture *f)
+{
+    assert_ok(f, store_open(&f->store, f->dir, NULL, &f->err));
+}
+
+static inline void close_store(struct fixture *f)
+{
+    store_close(f->store);
+    f->store = NULL;
+}
+
+static inline int set_up_store(void **state)
+{
+    struct fixture *f = calloc(1, sizeof *f);
+    assert_non_null(f);
+    f->err = (struct err)ERR_INIT;
+    arena_init(&f->arena, 0);
+    (void)snprintf(f->dir, sizeof f->dir, "/tmp/ks-store-XXXXXX");
+    assert_non_null(mkdtemp(f->dir));
+    open_store(f);
+    *state = f;
+    return 0;
+}
+
+static inline int tear_down_store(void **state)
+{
+    struct fixture *f = *state;
+    close_store(f);
+    arena_free(&f->arena);
+    remove_tree(f->dir, strlen(f->dir));
+    free(f);
+    return 0;
+}
+
+/* ---- uploads ---- */
+
+static inline void
+commit_bytes(struct fixture *f, const char *bytes, char sha256_hex[SHA256_HEX_BYTES])
+{
+    struct store_blob *blob;
+    uint64_t size_bytes = 0;
+    assert_ok(f, store_blob_create(f->store, &blob, &f->err));
+    assert_ok(f, store_blob_write(blob, bytes, strlen(bytes), &f->err));
+    assert_ok(f, store_blob_commit(blob, sha256_hex, &size_bytes, &f->err));
+    assert_int_equal(size_bytes, strlen(bytes));
+}
+
+static inline int64_t
+add_job(struct fixture *f, const char *run, const char *file_name, const char *bytes, bool replace)
+{
+    char sha256_hex[SHA256_HEX_BYTES];
+    int64_t id = 0;
+    commit_bytes(f, bytes, sha256_hex);
+    struct store_job job = {.run = run,
+                            .file_name = file_name,
+                            .sha256_hex = sha256_hex,
+                            .size_bytes = strlen(bytes),
+                            .replace = replace};
+    assert_ok(f, store_job_add(f->store, &job, &id, &f->err));
+    assert_true(id > 0);
+    assert_ok(f, store_job_arrived(f->store, id, sha256_hex, &f->err));
+    return id;
+}
+
+/* The one trace that a job made. */
+static inline int64_t trace_of_job(struct fixture *f, int64_t job_id)
+{
+    int64_t *ids;
+    size_t count;
+    assert_ok(f, store_job_traces(f->store, &f->arena, job_id, &ids, &count, &f->err));
+    assert_int_equal(count, 1);
+    return ids[0];
+}
+
+static inline int64_t publish(struct fixture *f,
+                              int64_t job_id,
+                              const char *worker,
+                              const char *span_digits,
+                              const struct trace_results *results)
+{
+    struct store_ingest *ingest;
+    assert_ok(f, store_ingest_begin(f->store, job_id, &ingest, &f->err));
+    assert_ok(f, store_ingest_trace(ingest, worker, span_digits, "chrome-trace", results, &f->err));
+    assert_ok(f, store_ingest_publish(ingest, &f->err));
+    return trace_of_job(f, job_id);
+}
+
+/* A published trace without rows. */
+static inline int64_t add_trace(struct fixture *f,
+                                const char *run,
+                                const char *file_name,
+                                const char *worker,
+                                const char *span_digits,
+                                const char *bytes)
+{
+    struct trace_results results = {
+        .ticks_per_us = RESULTS_NS_PER_US, .device_type = "GPU", .views = 1};
+    return publish(f, add_job(f, run, file_name, bytes, false), worker, span_digits, &results);
+}
+
+static inline bool raw_exists(struct fixture *f, const char *sha256_hex)
+{
+    const char *path;
+    struct err err = ERR_INIT;
+    return store_blob_path(f->store, &f->arena, sha256_hex, &path, &err);
+}
+
+#endif
