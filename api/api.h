@@ -18,6 +18,7 @@
 #define API_HEADERS_MAX 8
 #define API_BODY_TOO_SLOW (-2)
 
+struct api_response;
 struct metrics;
 
 /* Who asks. */
@@ -41,7 +42,11 @@ struct api_request {
      * (API_BODY_TOO_SLOW: when nothing came for too long). The first call lets the client send (100
      * Continue), so a request that can be refused is refused before it. */
     int64_t (*read_body)(const struct api_request *request, void *bytes, size_t len);
-    void *connection;                  /* the server's, for the two functions above */
+    /* Sends what the body of a long answer holds so far, its head before the first part, and
+     * empties the body. Called by api_handle on its own thread. False when the client is gone.
+     * NULL: every body is whole when api_handle returns. */
+    bool (*send_part)(const struct api_request *request, struct api_response *response);
+    void *connection;                  /* the server's, for the functions above */
     const struct api_subject *subject; /* NULL: may do and read everything */
 };
 
@@ -58,6 +63,10 @@ struct api_response {
     struct api_header headers[API_HEADERS_MAX];
     size_t header_count;
     struct buf body;
+    const struct api_request *request; /* during api_handle */
+    bool has_parts;                    /* of the body the beginning is sent; `body` holds the end */
+    bool is_broken; /* the rest of it cannot be had: the connection must break off */
+    void *sending;  /* the server's, from the first part on; in the arena */
     bool is_kept; /* the body is that of everyone who may read the same, until api_version grows */
     const char *file_path; /* a file to send whole (ranges are the server's work) */
     /* Server-sent events and other answers without a known end: appends the next piece to `out`;

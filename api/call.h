@@ -23,6 +23,12 @@ struct api_call {
 struct arena *call_arena(struct api_call *call);
 /* Begins a JSON answer with status 200. `ascii` as in jw_init. */
 struct json_write call_json(struct api_call *call, bool ascii);
+/* Tells that the answer may be long: from here on full parts of the body are sent on the way (where
+ * the server can), so that the answer takes little memory. Status, type and headers must be set,
+ * and nothing may look at the body again. */
+void call_sends_parts(struct api_call *call);
+/* call_json and call_sends_parts. */
+struct json_write call_json_long(struct api_call *call, bool ascii);
 /* Whether a parameter is there and says yes: "", "1", "true" or "yes". */
 bool call_flag(const struct api_call *call, const char *name);
 /* Value of a request header, "" when absent. */

@@ -1,9 +1,9 @@
 #include "api/tb_plugin/common.h"
 
+#include "api/derived.h"
 #include "api/scope.h"
 #include "api/table/table_params.h"
 #include "ingest/base/text/num.h"
-#include "ingest/tb_plugin/figures.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -186,30 +186,12 @@ static bool answer_kept(struct api_call *call,
     return true;
 }
 
-bool plugin_figures(struct api_call *call,
-                    const struct store_trace *trace,
-                    int64_t *figures_id,
-                    struct err *err)
-{
-    size_t budget_bytes = 0;
-    *figures_id = trace->derived_id;
-    if (trace->derived_id != 0) {
-        return true;
-    }
-    if (!jobs_derive_begin(call->api->jobs, &budget_bytes, err)) {
-        return false;
-    }
-    bool ok = tb_plugin_figures(call->api->store, trace->id, budget_bytes, figures_id, err);
-    jobs_derive_end(call->api->jobs);
-    return ok;
-}
-
 bool plugin_find_views(struct api_call *call, struct plugin_run *run, struct err *err)
 {
     struct store_trace *traces = NULL;
     for (size_t i = 0; i < run->count; i++) {
         int64_t figures_id;
-        if (!plugin_figures(call, &run->traces[i], &figures_id, err)) {
+        if (!derived_figures(call, &run->traces[i], &figures_id, err)) {
             return false;
         }
     }
@@ -239,7 +221,7 @@ bool plugin_begin(struct api_call *call,
         !answer_kept(call, route, group_by, request, err)) {
         return false;
     }
-    return request->answered || (plugin_figures(call, request->trace, &request->figures_id, err) &&
+    return request->answered || (derived_figures(call, request->trace, &request->figures_id, err) &&
                                  store_overview(call->api->store, call_arena(call),
                                                 request->figures_id, &request->results, err));
 }

@@ -53,13 +53,6 @@ bool plugin_begin(struct api_call *call,
                   struct plugin_request *request,
                   struct err *err) KS_MUST_USE;
 
-/* The id under which the store answers with the plugin's figures of a trace. The first request for
- * them makes them, which takes as long as its ingest did. */
-bool plugin_figures(struct api_call *call,
-                    const struct store_trace *trace,
-                    int64_t *figures_id,
-                    struct err *err) KS_MUST_USE;
-
 /* Reads the traces of the run again, with the views that each has by the plugin's figures. */
 bool plugin_find_views(struct api_call *call, struct plugin_run *run, struct err *err) KS_MUST_USE;
 

@@ -1,6 +1,7 @@
 /* The plugin's distributed routes [TB-15]. */
 #include "ingest/query/views/distributed.h"
 
+#include "api/derived.h"
 #include "api/handlers.h"
 #include "api/tb_plugin/common.h"
 #include "api/views/worker_place.h"
@@ -57,9 +58,11 @@ static bool load(struct api_call *call,
                  struct query_distributed *out,
                  struct err *err)
 {
+    const int64_t *ids = NULL;
     return begin_span(call, request, err) &&
+           derived_figures_of(call, request->traces, request->count, &ids, err) &&
            query_distributed(call->api->store, call_arena(call), request->traces, request->count,
-                             COMM_PLUGIN, true, out, err);
+                             COMM_PLUGIN, ids, out, err);
 }
 
 static void put_metadata(struct json_write *w,
@@ -235,7 +238,7 @@ static bool answer_steps(struct api_call *call,
         return err_set(err, ERR_NO_MEMORY, "no memory for the distributed view");
     }
     collect(&table, &view);
-    struct json_write w = call_json(call, true);
+    struct json_write w = call_json_long(call, true);
     jw_object_begin(&w);
     put_metadata(&w, title, legends, part_count);
     put_steps(&w, &view, &table);
@@ -300,7 +303,7 @@ bool plugin_distributed_commops(struct api_call *call, struct err *err)
     if (!load(call, &request, &view, err)) {
         return false;
     }
-    struct json_write w = call_json(call, true);
+    struct json_write w = call_json_long(call, true);
     jw_object_begin(&w);
     put_metadata(&w, "Communication Operations Stats", NULL, 0);
     jw_key(&w, "data");
@@ -407,7 +410,7 @@ bool plugin_distributed_gpuinfo(struct api_call *call, struct err *err)
     for (size_t i = 0; i < view.worker_count; i++) {
         any = any || view.workers[i].results->device_property_count > 0;
     }
-    struct json_write w = call_json(call, true);
+    struct json_write w = call_json_long(call, true);
     if (!any) {
         jw_null(&w);
         return true;

@@ -1,4 +1,5 @@
 /* The plugin's routes over call trees: tree, module, diff, diffnode [TB-A.tree] [TB-14] [TB-16]. */
+#include "api/derived.h"
 #include "api/handlers.h"
 #include "api/tb_plugin/common.h"
 #include "ingest/query/compare/tree_query.h"
@@ -51,7 +52,7 @@ static bool put_tree(struct api_call *call,
 {
     struct buf *out = &call->response->body;
     uint32_t thread = tree->profile_thread != CALL_NONE ? tree->profile_thread : 0;
-    (void)call_json(call, true);
+    (void)call_json_long(call, true);
     if (tree->thread_count == 0) {
         buf_puts(out, "{}");
         return true;
@@ -63,7 +64,7 @@ static bool put_tree(struct api_call *call,
         return err_set(err, ERR_NO_MEMORY, "no memory for a tree of %u nodes", end - first);
     }
     size_t depth = 0;
-    for (uint32_t row = first; row < end; row++) {
+    for (uint32_t row = first; row < end && !out->failed; row++) {
         size_t before = depth;
         while (depth > 0 && tree->end[open[depth - 1]] <= row) {
             buf_puts(out, "]}");
@@ -156,7 +157,7 @@ static void
 put_modules(struct buf *out, const struct module_row *rows, size_t count, struct plugin_unit unit)
 {
     int64_t open = MODULE_NO_PARENT;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count && !out->failed; i++) {
         bool follows = i > 0 && rows[i].parent != open;
         while (open != rows[i].parent && open != MODULE_NO_PARENT) {
             buf_puts(out, "]}");
@@ -189,7 +190,7 @@ bool plugin_module(struct api_call *call, struct err *err)
                        "the trace has no modules: profile with with_stack=True and "
                        "with_modules=True");
     }
-    struct json_write w = call_json(call, true);
+    struct json_write w = call_json_long(call, true);
     struct buf *out = &call->response->body;
     jw_object_begin(&w);
     put_module_columns(&w);
@@ -220,7 +221,7 @@ static bool begin_diff(struct api_call *call, struct diff_request *d, struct err
     }
     for (int side = 0; side < DIFF_SIDES; side++) {
         struct trace_results *results = NULL;
-        if (!plugin_figures(call, traces[side], &ids[side], err) ||
+        if (!derived_figures(call, traces[side], &ids[side], err) ||
             !store_overview(call->api->store, call_arena(call), ids[side], &results, err)) {
             return false;
         }
@@ -249,7 +250,10 @@ static bool put_side(struct api_call *call,
 {
     struct buf *out = &call->response->body;
     struct diff_side figures;
-    if (!query_diff_side(call_arena(call), &d->diff, node, side, &figures, err)) {
+    struct arena arena; /* for this node: there may be as many as events */
+    arena_init(&arena, 0);
+    if (!query_diff_side(&arena, &d->diff, node, side, &figures, err)) {
+        arena_free(&arena);
         return false;
     }
     buf_printf(out, "\"%s\": {\"name\": ", side == DIFF_LEFT ? "left" : "right");
@@ -263,6 +267,7 @@ static bool put_side(struct api_call *call,
         put_operator(out, &figures.operators[i], d->units[side]);
     }
     buf_puts(out, "]}, ");
+    arena_free(&arena);
     return true;
 }
 
@@ -296,7 +301,7 @@ static bool put_diff(struct api_call *call, const struct diff_request *d, struct
         return false;
     }
     buf_puts(out, "\"children\": [");
-    while (depth > 0) {
+    while (depth > 0 && !out->failed) {
         struct open_node *top = &open[depth - 1];
         const struct diff_node *here = &nodes[top->node];
         if (top->next_child == here->child_count) {
@@ -321,7 +326,7 @@ bool plugin_diff(struct api_call *call, struct err *err)
     if (!begin_diff(call, &d, err)) {
         return false;
     }
-    (void)call_json(call, true);
+    (void)call_json_long(call, true);
     return put_diff(call, &d, err);
 }
 
@@ -336,7 +341,7 @@ bool plugin_diffnode(struct api_call *call, struct err *err)
         return false;
     }
     const struct diff_node *here = &d.diff.nodes[node];
-    (void)call_json(call, true);
+    (void)call_json_long(call, true);
     if (!put_sides(call, &d, here, err)) {
         return false;
     }

@@ -1,6 +1,7 @@
 /* Computation and communication of the workers of a run, laid beside each other. */
 #include "api/views/distributed.h"
 
+#include "api/derived.h"
 #include "api/handlers.h"
 #include "api/table/table_params.h"
 #include "ingest/base/text/strtab.h"
@@ -182,9 +183,12 @@ static bool load(struct distributed_answer *answer, struct api_call *call, struc
         return false;
     }
     keep_span(&run, answer->span);
+    const int64_t *ids = NULL;
     return choose_rule(answer, call, &run, err) &&
+           (answer->rule == COMM_OURS ||
+            derived_figures_of(call, run.items, run.count, &ids, err)) &&
            query_distributed(call->api->store, call_arena(call), run.items, run.count, answer->rule,
-                             answer->rule == COMM_PLUGIN, &answer->view, err) &&
+                             ids, &answer->view, err) &&
            find_places(answer, call, err) && name_steps(answer, call_arena(call), err);
 }
 
@@ -194,7 +198,7 @@ bool distributed_get(struct api_call *call, struct err *err)
     if (!load(&answer, call, err)) {
         return false;
     }
-    struct json_write w = call_json(call, false);
+    struct json_write w = call_json_long(call, false);
     jw_object_begin(&w);
     jw_key_string(&w, "run", answer.run);
     jw_key_int(&w, "span", answer.span);

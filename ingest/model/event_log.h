@@ -23,8 +23,6 @@
 
 /* A batch has this many events, the last one of a log fewer. */
 #define EVENT_BATCH_EVENTS 8192u
-/* A reader that fills the next one leaves the arrays of so many before it as they are. */
-#define EVENT_BATCHES_KEPT 2
 /* Of more different templates the later events are EVENT_SLOT_TEXT without a key: the whole object
  * is one text. The same goes for events of more than EVENT_KEYS_MAX keys. */
 #define EVENT_TEMPLATES_MAX 4096u
@@ -74,8 +72,7 @@ struct event_batch {
 };
 
 /* Who takes the batches. `take` and `end` return false with *err set to give up the reading. The
- * log and the batch are valid during the call, the arrays of the batch until EVENT_BATCHES_KEPT
- * later ones have been handed on, or the trace has ended or been dropped. */
+ * log and the batch are valid during the call. A trace that cannot be read gets no `end`. */
 struct event_sink {
     void *context;
     bool (*take)(void *context,
@@ -84,9 +81,6 @@ struct event_sink {
                  struct err *err);
     /* Behind the last batch of a trace that could be read; `head` is set. */
     bool (*end)(void *context, const struct event_log *log, struct err *err);
-    /* Instead of `end`: the trace could not be read, and the log is about to go. NULL: not wanted.
-     */
-    void (*drop)(void *context);
 };
 
 #endif

@@ -1,6 +1,7 @@
 #include "ingest/tb_plugin/figures.h"
 
 #include "ingest/analysis/analysis.h"
+#include "ingest/base/thread.h"
 #include "ingest/formats/format.h"
 #include "ingest/input/input.h"
 #include "ingest/store/store_events.h"
@@ -54,21 +55,15 @@ static bool analyse(struct format_bundle *bundle, struct trace_results **out, st
                          : analysis_run_tb_plugin(trace, store_pack_log, out, err);
 }
 
-bool tb_plugin_figures(struct store *store,
-                       int64_t trace_id,
-                       size_t memory_budget_bytes,
-                       int64_t *derived_id,
-                       struct err *err)
+static bool derive(struct store *store,
+                   int64_t trace_id,
+                   size_t memory_budget_bytes,
+                   int64_t *derived_id,
+                   struct err *err)
 {
     struct format_bundle bundle = {.item_count = 0};
     struct store_export *from = NULL;
     struct trace_results *results = NULL;
-    if (!find_figures(store, trace_id, derived_id, err)) {
-        return false;
-    }
-    if (*derived_id != 0) {
-        return true;
-    }
     if (!store_export_open(store, trace_id, INT64_MIN, INT64_MAX, &from, err)) {
         return false;
     }
@@ -82,4 +77,41 @@ bool tb_plugin_figures(struct store *store,
     ok = ok && store_derived_write(store, trace_id, results, derived_id, err);
     results_destroy(results);
     return ok;
+}
+
+struct derive_call {
+    struct store *store;
+    int64_t trace_id;
+    size_t memory_budget_bytes;
+    int64_t *derived_id;
+    struct err *err;
+    bool ok;
+};
+
+static void *run(void *argument)
+{
+    struct derive_call *call = argument;
+    call->ok =
+        derive(call->store, call->trace_id, call->memory_budget_bytes, call->derived_id, call->err);
+    return NULL;
+}
+
+/* The analyses need more stack than a request thread has. */
+bool tb_plugin_figures(struct store *store,
+                       int64_t trace_id,
+                       size_t memory_budget_bytes,
+                       int64_t *derived_id,
+                       struct err *err)
+{
+    struct derive_call call = {store, trace_id, memory_budget_bytes, derived_id, err, false};
+    if (!find_figures(store, trace_id, derived_id, err)) {
+        return false;
+    }
+    if (*derived_id != 0) {
+        return true;
+    }
+    int code = thread_call(run, &call);
+    return code == 0
+               ? call.ok
+               : err_set_errno(err, ERR_NO_MEMORY, code, "no thread for the plugin's figures");
 }

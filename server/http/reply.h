@@ -23,6 +23,10 @@ struct reply_place {
 bool reply_may_pack(const struct exchange *x);
 /* Sends what is kept there; false when nothing is. */
 bool reply_kept(struct exchange *x, const struct reply_place *place);
+/* Sends what the body of a long answer holds so far and empties it, the head before the first part;
+ * reply_send sends the rest. Packed where the client takes it; without length, ETag and a place in
+ * what is kept. False when the client is gone. */
+bool reply_part(struct exchange *x, struct api_response *response);
 /* Sends whatever the response carries. `stopping` ends streams. What is_kept gets its place; NULL:
  * there is none. */
 void reply_send(struct exchange *x,

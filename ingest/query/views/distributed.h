@@ -29,14 +29,15 @@ struct query_distributed {
     bool agrees; /* see struct distributed */
 };
 
-/* `traces`: those of one span; `agrees` is false where one has no collectives. `derived`:
- * as the plugin rounds them (COMM_OURS has exact figures only). Errors: those of the store. */
+/* `traces`: those of one span; `agrees` is false where one has no collectives. `figures_ids`: under
+ * which the store answers with the figures of each (derived ones have no COMM_OURS); NULL: the
+ * traces' own. Errors: those of the store. */
 bool query_distributed(struct store *store,
                        struct arena *arena,
                        const struct store_trace *const *traces,
                        size_t count,
                        enum comm_rule rule,
-                       bool derived,
+                       const int64_t *figures_ids,
                        struct query_distributed *out,
                        struct err *err) KS_MUST_USE;
 

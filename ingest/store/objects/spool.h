@@ -1,6 +1,5 @@
-/* Bytes on their way into a file: hashed by a thread beside the one that brings and writes them,
- * once there are more than a piece of them. The system is asked to begin with the disk at once, so
- * that a sync at the end finds little left to do. */
+/* Bytes on their way into a file, hashed as they go. The system is asked to begin with the disk at
+ * once, so that a sync at the end finds little left to do. One thread at a time. */
 #ifndef KS_STORE_OBJECTS_SPOOL_H
 #define KS_STORE_OBJECTS_SPOOL_H
 

@@ -1,6 +1,5 @@
 /* Rows of a timeline on their way into the database: packed, then written in transactions of about
- * a megabyte. Where there are many, a thread of its own does both, a few rows behind who brings
- * them; the rows are the same, and in the same order. */
+ * a megabyte. One thread at a time. */
 #ifndef KS_STORE_TIMELINE_PRESS_H
 #define KS_STORE_TIMELINE_PRESS_H
 
@@ -30,13 +29,12 @@ struct timeline_press *timeline_press_create(struct store *store, int64_t log_id
 void timeline_press_destroy(struct timeline_press *press);
 
 int64_t timeline_press_log(const struct timeline_press *press);
-/* The bytes are taken: what `columns` holds afterwards is to be cleared. One thread at a time. The
- * error may be that of an earlier row. */
+/* Packs what `columns` holds, which the caller then clears. */
 bool timeline_press_take(struct timeline_press *press,
                          const struct timeline_row *row,
                          struct column_writer *columns,
                          struct err *err) KS_MUST_USE;
-/* Returns when all rows are written. */
+/* Writes the rows that wait for a transaction. */
 bool timeline_press_finish(struct timeline_press *press, struct err *err) KS_MUST_USE;
 
 #endif

@@ -1,5 +1,5 @@
 /* The timeline on its way into the store: blocks become columns when they come, and are packed and
- * written behind that (timeline_press.h). */
+ * written in transactions (timeline_press.h). */
 #ifndef KS_STORE_TIMELINE_ROWS_H
 #define KS_STORE_TIMELINE_ROWS_H
 

@@ -27,7 +27,7 @@ static void by_name(void **state)
     struct two t = upload_both(f);
     assert_status(f, get_diff(f, "diff", t.base, t.candidate, ""), 200);
     assert_body_has(f, "{\"base\": {\"id\": 1, \"run\": \"r\", \"worker\": \"w0\", ");
-    assert_body_has(f, "\"candidate\": {\"id\": 3, \"run\": \"other\", \"worker\": \"w1\", ");
+    assert_body_has(f, "\"candidate\": {\"id\": 2, \"run\": \"other\", \"worker\": \"w1\", ");
     assert_body_has(
         f,
         "\"operators\": [{\"name\": \"aten::linear\", \"presence\": \"both\", \"base_calls\": 1, "
@@ -101,7 +101,7 @@ static void by_tree(void **state)
     assert_status(f, get_diff(f, "diff/tree", t.base, t.candidate, ""), 200);
     assert_answer(
         f,
-        "{\"base_trace\": 1, \"candidate_trace\": 3, \"path\": \"0\", \"name\": \"nn.Module: "
+        "{\"base_trace\": 1, \"candidate_trace\": 2, \"path\": \"0\", \"name\": \"nn.Module: "
         "Net\", "
         "\"base\": {\"name\": \"nn.Module: Net\", \"nodes\": 1, \"host_ns\": 500000, "
         "\"device_ns\": "

@@ -20,7 +20,7 @@ static void by_our_rule(void **state)
            "\"workers\": [{\"worker\": \"node0_0\", \"trace\": 1, \"rank\": 0, \"node\": "
            "\"node0\", \"process\": \"0\", \"backend\": \"nccl\", \"collectives\": 1, "
            "\"matched\": 1, \"device_names\": [\"Tesla V100\"]}, {\"worker\": \"node1_8\", "
-           "\"trace\": 3, \"rank\": 1, \"node\": \"node1\", \"process\": \"8\", ");
+           "\"trace\": 2, \"rank\": 1, \"node\": \"node1\", \"process\": \"8\", ");
     assert_body_has(f, "\"wait\": {\"rows\": [{\"worker\": \"node0_0\", \"step\": \"1\", "
                        "\"transfer_ns\": 30000, \"wait_ns\": 70000}, {\"worker\": \"node1_8\", "
                        "\"step\": \"1\", \"transfer_ns\": 30000, \"wait_ns\": 0}]}");
@@ -71,7 +71,7 @@ static void a_worker_without_collectives(void **state)
     assert_status(f, get(f, URL), 200);
     assert_body_has(f, "\"agrees\": false, ");
     assert_body_has(f,
-                    "\"worker\": \"quiet\", \"trace\": 5, \"rank\": null, \"node\": \"quiet\", "
+                    "\"worker\": \"quiet\", \"trace\": 3, \"rank\": null, \"node\": \"quiet\", "
                     "\"process\": \"2\", \"backend\": null, \"collectives\": 0, \"matched\": 0, ");
     assert_body_has(
         f, "\"worker\": \"node0_0\", \"step\": \"1\", \"transfer_ns\": 30000, \"wait_ns\": 70000}");
@@ -123,7 +123,7 @@ static void spans(void **state)
     (void)upload(f, "d", "node0_0.2.pt.trace.json", VIEW_RANK(0, 1250, 10));
     assert_status(f, get(f, URL "?span=2"), 200);
     assert_body_has(f, "\"span\": 2, \"spans\": [1, 2], ");
-    assert_body_has(f, "\"trace\": 5, ");
+    assert_body_has(f, "\"trace\": 3, ");
     assert_false(body_has(f, "node1_8"));
     assert_problem(f, get(f, URL "?span=3"), 404, "not_found");
     assert_problem(f, get(f, URL "?span=0"), 400, "bad_request");
