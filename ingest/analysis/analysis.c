@@ -257,7 +257,8 @@ static bool run_call_tree(struct run *run)
     struct call_rows rows;
     bool ok = call_tree_build(&results->call_tree, arena, &rows, &run->tree, &run->backward) &&
               modules_run(&results->modules, &results->module_count, &results->arena, &run->sel,
-                          results->call_tree, &rows) &&
+                          results->call_tree, &rows,
+                          run->set == FIGURES_EXACT ? MODULES_MERGE_ALL : MODULES_MERGE_ROOTS) &&
               (run->wants->pack != NULL ? pack_log(run, RESULT_CALL_TREE, results->call_tree)
                                         : call_rows_write(&rows, results->call_tree, arena));
     call_rows_drop_partners(&rows);
