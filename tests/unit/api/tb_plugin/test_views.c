@@ -33,9 +33,9 @@ static void memory(void **state)
                     "\"columns\": [{\"name\": \"Operator Name\", \"type\": \"string\"}, {\"name\": "
                     "\"Calls\", \"type\": \"number\", \"tooltip\": \"");
     assert_body_has(
-        f, "\"rows\": {\"CPU\": [[\"aten::relu\", 1, 0.008, 0.008, 1, 1, 0.008, 0.008]], "
-           "\"GPU0\": [[\"aten::empty\", 1, 1.5, 1.5, 2, 2, 1.5, 1.5], [\"aten::linear\", "
-           "1, 1.5, 0.0, 2, 0, 1.5, 0.0], [\"aten::relu\", 1, -0.5, -0.5, 0, 0, 0.0, 0.0]]}}");
+        f, "\"rows\": {\"GPU0\": [[\"aten::empty\", 1, 1.5, 1.5, 2, 2, 1.5, 1.5], "
+           "[\"aten::linear\", 1, 1.5, 0.0, 2, 0, 1.5, 0.0], [\"aten::relu\", 1, -0.5, -0.5, 0, "
+           "0, 0.0, 0.0]], \"CPU\": [[\"aten::relu\", 1, 0.008, 0.008, 1, 1, 0.008, 0.008]]}}");
     /* a window in the file's microseconds, both ends included */
     assert_status(f, get(f, PLUGIN "/memory" OF_TRACE "&memory_metric=B&start_ts=1040&end_ts=1040"),
                   200);
