@@ -201,6 +201,7 @@ open_stream(struct api_call *call, const struct plugin_request *request, struct 
     s->behind_events = results->mlu;
     s->cursor.ended = counters == NULL || counters->device_count == 0;
     call->response->stream = stream_trace;
+    call->response->stream_may_pack = true;
     call->response->stream_end = end_stream;
     call->response->stream_state = s;
     return true;
