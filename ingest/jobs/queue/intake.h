@@ -1,4 +1,4 @@
-/* The sink that puts what the pipeline hands on into the store. */
+/* Store sink: writes what the pipeline produces into the store. */
 #ifndef KS_JOBS_QUEUE_INTAKE_H
 #define KS_JOBS_QUEUE_INTAKE_H
 
@@ -9,10 +9,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Of more members that could not be read, the number alone is kept. */
+/* Beyond this many failed members of an archive, only their number is stored. */
 #define INTAKE_FAILURES_MAX 1000u
 
-/* A file, and how it is to be read. */
+/* A file, and how to read it. */
 struct intake_file {
     const char *path; /* or, with `growth`, `fd`: pipeline_growing */
     int fd;
@@ -20,13 +20,13 @@ struct intake_file {
     const char *file_name;
     const char *marker;           /* NULL: none */
     uint64_t memory_budget_bytes; /* 0: no bound */
-    bool is_last_try;             /* no more memory can be given to it */
+    bool is_last_try;             /* no larger budget is possible */
     struct pipeline_progress *progress;
 };
 
-/* Reads it into the ingest, which stays the caller's. *events counts those of all traces. What of
- * an archive could not be read stays with the job (0: it is no archive). A member that does not fit
- * into the memory ends the whole with ERR_TOO_LARGE, unless it is the last try. */
+/* Reads the file into the ingest, which the caller keeps. *events counts the events of all traces.
+ * Failed members of an archive are stored with the job (job_id 0: not an archive). A member that
+ * exceeds the memory budget ends the read with ERR_TOO_LARGE, unless is_last_try. */
 bool intake_read(struct jobs *jobs,
                  const struct intake_file *file,
                  int64_t job_id,
@@ -34,8 +34,8 @@ bool intake_read(struct jobs *jobs,
                  uint64_t *events,
                  struct err *err) KS_MUST_USE;
 
-/* The whole way of a job whose raw file is at `path`: read, or taken from who read ahead, and
- * published, or nothing on false. */
+/* Runs a job whose upload is at `path`: reads it, or takes its streaming read, and publishes it.
+ * Stores nothing on false. */
 bool intake_run(struct jobs *jobs,
                 struct job *job,
                 const char *path,

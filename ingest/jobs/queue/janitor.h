@@ -1,7 +1,7 @@
-/* Who keeps the rules of retention.h: a thread of the queue that looks at the start, after each
- * upload that was published, and once an hour, because runs grow old. Between that it sleeps;
- * without rules it is not there. What came in since the last look stays until the next one, as does
- * what has a job. Inside of the queue; the outside is jobs.h. */
+/* The thread that applies the rules of retention.h. It runs at the start, after each published
+ * upload, and once an hour, because runs age; without rules it does not exist. What arrived since
+ * its last pass, and what has a job, stays until the next pass. Internal to the queue; callers use
+ * jobs.h. */
 #ifndef KS_JOBS_QUEUE_JANITOR_H
 #define KS_JOBS_QUEUE_JANITOR_H
 
@@ -21,21 +21,21 @@ struct janitor {
     struct retention_rules rules;
     pthread_t thread;
     bool runs;
-    pthread_cond_t wake; /* with the lock of the jobs, as what follows */
+    pthread_cond_t wake; /* guarded by the lock of the jobs, as is what follows */
     bool is_called;
-    struct job *arrivals; /* jobs whose uploads were published since the last look */
-    uint64_t removed[RETENTION_REASON_COUNT]; /* runs, since the start of the process */
+    struct job *arrivals;                     /* jobs published since the last pass */
+    uint64_t removed[RETENTION_REASON_COUNT]; /* runs, since the process started */
     _Atomic bool stop;
 };
 
-/* Without rules nothing is started. */
+/* Starts nothing when there are no rules. */
 bool janitor_start(struct jobs *jobs, struct err *err) KS_MUST_USE;
-/* A job whose upload was published, taken over and out of the list already; the lock of the jobs is
- * held. Not without a janitor that runs. */
+/* Hands over a published job, already out of the list. The caller holds the lock of the jobs. Only
+ * while the thread runs. */
 void janitor_call(struct jobs *jobs, struct job *job);
-/* Ends what it does between two transactions; the lock of the jobs is held. */
+/* Stops the thread after its current transaction. The caller holds the lock of the jobs. */
 void janitor_stop(struct jobs *jobs);
-/* After janitor_stop; does nothing when none was started. */
+/* Waits for its end; call it after janitor_stop. Does nothing when none was started. */
 void janitor_join(struct jobs *jobs);
 
 #endif
