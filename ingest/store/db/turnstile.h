@@ -1,5 +1,5 @@
-/* A lock that lets threads through in the order in which they came: a long ingest that takes it for
- * each of its batches cannot keep the others out, as it could with a plain mutex. */
+/* A fair mutex: threads get it in the order in which they asked. With a plain mutex, a long ingest
+ * that locks it for each of its batches could keep all others out. */
 #ifndef KS_STORE_DB_TURNSTILE_H
 #define KS_STORE_DB_TURNSTILE_H
 

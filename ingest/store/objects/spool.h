@@ -1,6 +1,6 @@
-/* Bytes on their way into a file: hashed by a thread beside the one that brings and writes them,
- * once there are more than a piece of them. The system is asked to begin with the disk at once, so
- * that a sync at the end finds little left to do. */
+/* Hashing writer: writes bytes into a file and, beyond the first piece, hashes them on a second
+ * thread. Asks the system to start writing at once, so that a sync at the end finds little left to
+ * do. */
 #ifndef KS_STORE_OBJECTS_SPOOL_H
 #define KS_STORE_OBJECTS_SPOOL_H
 
@@ -13,17 +13,17 @@
 
 struct spool;
 
-/* The file stays the caller's, who closes it after spool_destroy. NULL without memory. */
+/* The caller owns the file and closes it after spool_destroy. NULL without memory. */
 struct spool *spool_create(int fd) KS_MUST_USE;
-/* 0, or the errno of a write that failed, now or before. */
+/* Returns 0, or the errno of a write that failed in this or an earlier call. */
 int spool_add(struct spool *spool, const void *bytes, size_t len) KS_MUST_USE;
-/* The same when all is written; nothing may be added after it. */
+/* Waits until everything is written; returns as spool_add. Add nothing after it. */
 int spool_end(struct spool *spool) KS_MUST_USE;
-/* After spool_end: lower-case hex; empty when hashing has failed. */
+/* The hash in lower-case hex; empty if hashing failed. Call it after spool_end. */
 void spool_sha256(struct spool *spool, char sha256_hex[SHA256_HEX_BYTES]);
-/* So many bytes are written: all of them after spool_end. */
+/* Bytes written so far: all of them after spool_end. */
 uint64_t spool_size_bytes(const struct spool *spool);
-/* At any time; NULL is allowed. */
+/* Call it at any time. NULL is allowed. */
 void spool_destroy(struct spool *spool);
 
 #endif
