@@ -1,5 +1,5 @@
-/* What the one who asks may read: a run in a project of others is for him not there, and neither
- * are its traces, jobs, comparisons and workers. */
+/* Authorizes requests: what a subject may not read does not exist for it. That holds for runs in
+ * projects of others and for their traces, jobs, comparisons and workers. */
 #ifndef KS_API_SCOPE_H
 #define KS_API_SCOPE_H
 
@@ -8,13 +8,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Before the handler: whatever of the store the request names by path or query may be read. Else
- * the same error as for what is not there (ERR_NOT_FOUND). A request that names nothing, or badly,
- * is for the handler to refuse. */
+/* Checks every object that the request names in its path or query; call it before the handler.
+ * ERR_NOT_FOUND, exactly as for an object that does not exist. A request that names nothing, or
+ * names it badly, passes: its handler refuses it. */
 bool scope_check(struct api_call *call, enum route_scope scope, struct err *err) KS_MUST_USE;
-/* For lists: struct store_page, `projects`. NULL: everything. */
+/* For lists: the `projects` of struct store_page. NULL: everything. */
 const char *scope_projects(const struct api_call *call);
-/* For what stands in a body. */
+/* Checks objects that a request body names. */
 bool scope_run(const struct api_call *call, const char *name, struct err *err) KS_MUST_USE;
 bool scope_trace(const struct api_call *call, int64_t id, struct err *err) KS_MUST_USE;
 

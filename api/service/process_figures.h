@@ -1,10 +1,10 @@
-/* Figures of this process under the names that every Prometheus client uses. */
+/* Metrics of this process under the names that all Prometheus clients use. */
 #ifndef KS_API_SERVICE_PROCESS_FIGURES_H
 #define KS_API_SERVICE_PROCESS_FIGURES_H
 
 #include "ingest/base/text/buf.h"
 
-/* Processor time, start time, and where the system tells them (/proc) memory and open files. */
+/* Writes processor time and start time; where /proc has them, also memory and open files. */
 void process_figures_put(struct buf *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* Filters, sorts and pages rows that are all at hand: for tables that the store does not keep row
+/* Row query: filters, sorts and pages rows in memory, for tables that the store does not keep row
  * by row. */
 #ifndef KS_API_TABLE_PICK_H
 #define KS_API_TABLE_PICK_H
@@ -10,13 +10,13 @@
 #include <stdint.h>
 
 enum pick_kind {
-    PICK_UNKNOWN, /* comes last, whatever the order */
+    PICK_UNKNOWN, /* sorts last in either order */
     PICK_NUMBER,
     PICK_REAL,
     PICK_TEXT
 };
 
-/* What a row is sorted by. */
+/* The sort key of a row. */
 struct pick_value {
     enum pick_kind kind;
     int64_t number;
@@ -27,8 +27,8 @@ struct pick_value {
 struct pick_source {
     const void *rows;
     size_t count;
-    const char *const *columns;                       /* those that sort; NULL-terminated */
-    const char *(*name)(const void *rows, size_t at); /* what q looks in */
+    const char *const *columns;                       /* sortable columns; NULL-terminated */
+    const char *(*name)(const void *rows, size_t at); /* the text that q searches */
     struct pick_value (*value)(const void *rows, size_t at, size_t column);
 };
 
@@ -39,12 +39,12 @@ struct picked {
 };
 
 struct pick_value pick_number(int64_t number);
-struct pick_value pick_known_number(int64_t number); /* INT64_MIN: not known */
-struct pick_value pick_real(double real);            /* NaN: not known */
-struct pick_value pick_text(const char *text);       /* NULL: not known */
+struct pick_value pick_known_number(int64_t number); /* INT64_MIN: unknown */
+struct pick_value pick_real(double real);            /* NaN: unknown */
+struct pick_value pick_text(const char *text);       /* NULL: unknown */
 
-/* Rows that compare equal keep their order. ERR_BAD_REQUEST for an unknown column, with the known
- * ones, and for a wrong regular expression. */
+/* Fills *out with the page. Equal rows keep their order. ERR_BAD_REQUEST for an unknown column
+ * (lists the known ones) or a bad regular expression. */
 bool pick_page(struct picked *out,
                struct api_call *call,
                const struct store_page *page,
