@@ -1,5 +1,5 @@
-/* Arithmetic on nanoseconds that cannot overflow: sums beyond 64 bits stay at the bound, so that
- * absurd times in a file give absurd figures and nothing worse. */
+/* Saturating arithmetic on nanoseconds: sums beyond 64 bits stay at the bound, so that absurd times
+ * in a file give absurd results and nothing worse. */
 #ifndef KS_BASE_NS_H
 #define KS_BASE_NS_H
 
@@ -44,7 +44,7 @@ static inline int64_t ns_max(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* Microseconds as the plugin's doubles have them: the unit in which it forms weighted means. */
+/* Microseconds as the plugin's doubles: the unit of its weighted means. */
 static inline double ns_to_us(int64_t ns)
 {
     return (double)ns / 1000.0;

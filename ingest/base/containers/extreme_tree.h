@@ -1,4 +1,4 @@
-/* Least or greatest value of any stretch of an array, in logarithmic time. */
+/* Segment tree: the least or greatest value of any range of an array, in logarithmic time. */
 #ifndef KS_BASE_CONTAINERS_EXTREME_TREE_H
 #define KS_BASE_CONTAINERS_EXTREME_TREE_H
 
@@ -14,13 +14,13 @@ struct extreme_tree {
     bool greatest;
 };
 
-/* Copies the values. False without memory; must be freed in either case. */
+/* Copies the values. False without memory; free the tree in either case. */
 bool extreme_tree_init(struct extreme_tree *tree,
                        const int64_t *values,
                        uint32_t count,
                        bool greatest) KS_MUST_USE;
 void extreme_tree_free(struct extreme_tree *tree);
-/* Over [from, to), which must not be empty. */
+/* The extreme of [from, to), which must not be empty. */
 int64_t extreme_tree_query(const struct extreme_tree *tree, uint32_t from, uint32_t to);
 
 #endif
