@@ -1,4 +1,4 @@
-/* The cells of a row of a Markdown table. */
+/* Splits a row of a Markdown table into cells. */
 #ifndef KS_FORMATS_CSV_MARKDOWN_ROW_H
 #define KS_FORMATS_CSV_MARKDOWN_ROW_H
 
