@@ -1,5 +1,5 @@
-/* The collectives of a trace: what the distributed view of a span is put together from [TB-15].
- * Rows live as results.h says. */
+/* The collectives of a trace, from which the distributed view of a span is built [TB-15]. Rows live
+ * as results.h says. */
 #ifndef KS_MODEL_COMM_LOG_H
 #define KS_MODEL_COMM_LOG_H
 
@@ -7,10 +7,10 @@
 
 #define COMM_NO_STEP INT64_C(-1)
 
-/* What counts as a collective. */
+/* The rule that decides what a collective is. */
 enum comm_rule {
     COMM_PLUGIN, /* operators named `nccl:all_reduce` and their like [TB-4g] */
-    COMM_OURS    /* those, and what today's traces have instead
+    COMM_OURS    /* those, and their equivalents in today's traces
                     (ingest/analysis/collectives/comm_ours.h) */
 };
 const char *comm_rule_name(enum comm_rule rule); /* "plugin", "ours" */
@@ -22,14 +22,14 @@ struct comm_range {
 /* In order of (start, -end). */
 struct comm_op {
     const char *name;
-    int64_t step;       /* index into the steps of the results, COMM_NO_STEP: none */
-    int64_t size_bytes; /* over its inputs */
+    int64_t step;       /* index into the steps of the results; COMM_NO_STEP */
+    int64_t size_bytes; /* sum over its inputs */
     uint32_t
         first_range; /* ranges: its own interval and those of its device work, by (start, -end) */
     uint32_t range_count;
-    /* Only by our rule. */
-    const char *group;  /* name of the process group, NULL where the trace does not say */
-    int64_t group_size; /* its ranks, 0 where the trace does not say */
+    /* Set by our rule only. */
+    const char *group;  /* name of the process group; NULL when unknown */
+    int64_t group_size; /* number of its ranks; 0 when unknown */
 };
 
 struct comm_log {
