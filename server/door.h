@@ -1,4 +1,4 @@
-/* Which request may pass, and who answers it. */
+/* Request guard: decides whether a request may pass, and which part of the program answers it. */
 #ifndef KS_SERVER_DOOR_H
 #define KS_SERVER_DOOR_H
 
@@ -15,21 +15,21 @@ struct door {
     const char *base_path;
     const char *static_dir;
     const char *public_url;
-    bool on_loopback;                   /* then only known names are answered to */
-    struct access *access;              /* NULL: everyone may do everything */
+    bool on_loopback;                   /* then only known host names get an answer */
+    struct access *access;              /* NULL: no access control */
     const char *const *trusted_proxies; /* dotted IPv4 */
     unsigned trusted_proxy_count;
     const struct log *log;
     struct clients *clients;
     struct api *api;
-    struct kept *kept;                          /* NULL: no answer is kept */
-    uint64_t (*version)(const struct api *api); /* not NULL where `kept` is not */
+    struct kept *kept;                          /* NULL: no response cache */
+    uint64_t (*version)(const struct api *api); /* required with `kept` */
     void (*handle)(struct api *api,
                    const struct api_request *request,
                    struct api_response *response);
 };
 
-/* Answers the request. `path` and `query` as they came, percent-encoded. */
+/* Answers the request. `path` and `query` are percent-encoded, as received. */
 void door_answer(const struct door *door,
                  struct exchange *x,
                  const char *path,

@@ -1,5 +1,4 @@
-/* One side of a comparison on the command line: a file, or a directory of files, read and analysed
- * in memory. */
+/* One side of `compare`: a file, or a directory of files, read and analysed in memory. */
 #ifndef KS_SERVER_CLI_SIDE_H
 #define KS_SERVER_CLI_SIDE_H
 
@@ -15,13 +14,13 @@
 struct side {
     struct pipeline_output *outputs; /* one a file */
     size_t output_count;
-    const struct trace_results **results; /* of every trace that has cycles */
+    const struct trace_results **results; /* one per trace with cycles */
     size_t result_count;
 };
 
-/* The marker and the limits are the options'. `path`: any file that is read, or a directory: every
- * file below it whose name ends in _perf_data.csv; if there is none, every trace (.json, .json.gz,
- * .json.zst) below it; in order of their paths. Errors: those of pipeline_run, ERR_IO, and
+/* Reads a side, with marker and limits from the options. `path` is a file, or a directory: then
+ * every file below it whose name ends in _perf_data.csv, or, if there is none, every trace (.json,
+ * .json.gz, .json.zst), in order of their paths. Errors: those of pipeline_run, ERR_IO, and
  * ERR_BAD_INPUT when nothing has cycles. On false the side is empty, and the message names the
  * file. */
 bool side_load(struct side *side, const char *path, const struct options *options, struct err *err)

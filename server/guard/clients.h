@@ -1,15 +1,14 @@
-/* Who is connected, so that no client takes the server from the others. A connection holds one of
- * civetweb's threads from its first to its last byte; here is counted how many each address has,
- * how long the head of a first request may take, and how many threads serve what lasts long:
- * uploads and streams of events. Thread-safe.
+/* Connection limiter: keeps one client from taking the server from the others. A connection holds
+ * one of civetweb's threads from its first to its last byte. This module counts connections by
+ * address, limits the time for the head of a first request, and limits the threads that serve long
+ * requests: uploads and streams of events. Thread-safe.
  *
- * civetweb tells the address of a connection with its first request, which from an idle one never
- * comes, so new connections are looked for among the sockets of the process.
+ * civetweb reveals the address of a connection with its first request, which an idle connection
+ * never sends. So this module looks for new connections among the sockets of the process.
  *
  *     init_connection -> clients_look -- too many of its address --> 429, shut
  *                             |       `- no head in time ----------> 408, shut
- *                             `-> requests -> clients_leave -> close -> clients_left
- */
+ *                             `-> requests -> clients_leave -> close -> clients_left */
 #ifndef KS_SERVER_GUARD_CLIENTS_H
 #define KS_SERVER_GUARD_CLIENTS_H
 
@@ -23,45 +22,45 @@ struct clients;
 struct client; /* one connection */
 
 struct clients_options {
-    unsigned threads;    /* connections that are served at once */
-    unsigned queued;     /* and those that may wait for it */
+    unsigned threads;    /* connections served at once */
+    unsigned queued;     /* connections that may wait */
     unsigned per_client; /* connections of one address; 0: no cap */
     unsigned head_timeout_s;
     const char *const *trusted_proxies; /* dotted IPv4: these have no cap */
     unsigned trusted_proxy_count;
 };
 
-/* Starts the thread that watches over heads. What the options point to is copied. Errors:
- * ERR_NO_MEMORY, ERR_BAD_REQUEST for a proxy that is no address. */
+/* Starts the thread that limits the time for heads. Copies what the options point to.
+ * ERR_NO_MEMORY; ERR_BAD_REQUEST: a proxy is not an address. */
 bool clients_create(struct clients **out,
                     const struct clients_options *options,
                     struct err *err) KS_MUST_USE;
-/* No socket is touched any more: before the server closes them all. NULL is allowed. */
+/* Stops touching sockets; call it before the server closes them. NULL is allowed. */
 void clients_stop(struct clients *clients);
-/* After the last connection. NULL is allowed. */
+/* Call it after the last connection. NULL is allowed. */
 void clients_destroy(struct clients *clients);
 
-/* A connection has begun on this port: finds the sockets of those not yet known, and shuts what its
- * address has too many of. */
+/* Call it when a connection begins on this port: finds the sockets of unknown connections, and
+ * shuts those beyond the limit of their address. */
 void clients_look(struct clients *clients, uint16_t local_port);
-/* The head of a request is there. False: the connection has been refused, its client has been told
- * and its socket is shut; nothing that still comes from it may be answered. *client is NULL for a
- * connection that was not found (a system that does not show a process its sockets): it is served
- * and not counted. */
+/* Call it when the head of a request has arrived. False: the connection was refused, its client was
+ * told, and its socket is shut; answer nothing that still arrives on it. *client is NULL for a
+ * connection that was not found (on a system that does not show a process its sockets): serve it
+ * uncounted. */
 bool clients_head_ended(struct clients *clients,
                         const char *remote_host,
                         uint16_t remote_port,
                         struct client **client) KS_MUST_USE;
-/* No answer follows on its connection: the client is told by the end of what it receives, while
- * what it still sends can be taken in. By the thread that serves it; NULL is allowed. */
+/* Ends the answers of a connection: the client sees the end of its input, while the server can
+ * still read what it sends. Call it from the thread that serves it. NULL is allowed. */
 void clients_end_answers(const struct client *client);
-/* Before and after its socket is closed. */
+/* Call them before and after the socket is closed. */
 void clients_leave(struct clients *clients, const char *remote_host, uint16_t remote_port);
 void clients_left(struct clients *clients, const char *remote_host, uint16_t remote_port);
 
-/* A request begins that may last long. At most half of all connections may at once, and half of
- * those that one client has. ERR_UNAVAILABLE beyond. Each is given back. A NULL client is let in.
- */
+/* Admits a long request. At most half of all connections, and half of those of one client, may
+ * serve one. ERR_UNAVAILABLE beyond that. End each with clients_end_long. A NULL client is
+ * admitted. */
 bool clients_begin_long(struct clients *clients,
                         struct client *client,
                         struct err *err) KS_MUST_USE;

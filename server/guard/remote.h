@@ -1,5 +1,4 @@
-/* Where a request comes from: the address at the other end, or, when that is a proxy we were told
- * to trust, the one that it names. */
+/* Finds the client address of a request: the peer, or the address that a trusted proxy names. */
 #ifndef KS_SERVER_GUARD_REMOTE_H
 #define KS_SERVER_GUARD_REMOTE_H
 
@@ -7,9 +6,9 @@
 
 #define REMOTE_ADDRESS_BYTES 48
 
-/* `forwarded_for` are the lines X-Forwarded-For of the request: one proxy adds to the line that it
- * got, another adds a line of its own behind it. Of their addresses the last one that is no
- * trusted proxy counts: those before it are what a client says of itself. */
+/* `forwarded_for` holds the X-Forwarded-For lines: one proxy appends to the line it got, another
+ * adds a line. The last address that is not a trusted proxy counts; those before it are the
+ * client's own claims. */
 void remote_address(char out[REMOTE_ADDRESS_BYTES],
                     const char *peer,
                     const char *const *forwarded_for,

@@ -1,11 +1,9 @@
-/* Answers that are kept as they went out, compressed form included, so that the next one who asks
- * gets them without any work. They hold while the data has the same version: the first answer of a
- * newer one empties the whole. What was used longest ago goes first when the memory is used up.
- * Thread-safe.
+/* Response cache: answers as they were sent, compressed, so that the next reader gets them without
+ * any work. They hold for one version of the data: the first answer of a newer version empties the
+ * cache. When memory is used up, the least recently used answer goes. Thread-safe.
  *
- *     access decided -> kept_take -- there --> sent, kept_give_back
- *                          `- not there --> made, sent, kept_put
- */
+ *     access decided -> kept_take -- hit --> send, kept_give_back
+ *                          `- miss --> make, send, kept_put */
 #ifndef KS_SERVER_HTTP_KEPT_H
 #define KS_SERVER_HTTP_KEPT_H
 
@@ -19,18 +17,18 @@
 struct kept;
 
 struct kept_key {
-    /* All that the data shown depends on beside the URL: two askers of the same text may read the
+    /* Everything besides the URL that decides what the reader may see: equal texts may see the
      * same. */
     const char *reader;
-    const char *path; /* and query, as they came */
+    const char *path; /* path and query as received */
     const char *query;
-    bool packed; /* in gzip where that pays */
+    bool packed; /* gzip where it pays */
 };
 
 /* An answer with status 200. */
 struct kept_answer {
     const char *etag; /* with quotes */
-    /* Whole lines of the head, those of the content last: a 304 has only the first ones. */
+    /* Complete header lines, those about the content last: a 304 sends only the first ones. */
     const char *lines;
     size_t lines_len;
     size_t content_lines_at;
@@ -38,21 +36,22 @@ struct kept_answer {
     size_t len;
 };
 
-/* Nothing is kept beyond `max_bytes` in all or a sixteenth of it each. */
+/* Caches at most `max_bytes` in all and a sixteenth of it per answer. */
 bool kept_create(struct kept **out, uint64_t max_bytes, struct err *err) KS_MUST_USE;
-/* After every answer was given back. NULL is allowed. */
+/* Call it after every answer was given back. NULL is allowed. */
 void kept_free(struct kept *kept);
 
-/* NULL when there is none for this version of the data. Given back once it is sent. */
+/* Finds the answer for this version of the data, or NULL. Give it back when it is sent. */
 const struct kept_answer *
 kept_take(struct kept *kept, const struct kept_key *key, uint64_t version) KS_MUST_USE;
 void kept_give_back(struct kept *kept, const struct kept_answer *answer);
-/* Copies the answer, if there is room for it. `version` is that of before it was made. */
+/* Copies the answer into the cache if there is room. `version` is that from before the answer was
+ * made. */
 void kept_put(struct kept *kept,
               const struct kept_key *key,
               uint64_t version,
               const struct kept_answer *answer);
-/* What is kept, in bytes with all that belongs to it. */
+/* Bytes in use, with all overhead. */
 uint64_t kept_bytes(struct kept *kept);
 
 #endif

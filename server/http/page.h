@@ -1,4 +1,5 @@
-/* The page: static files below the base path, and what a browser sees where there is nothing. */
+/* Serves the page: static files below the base path, and what a browser sees where nothing exists.
+ */
 #ifndef KS_SERVER_HTTP_PAGE_H
 #define KS_SERVER_HTTP_PAGE_H
 
@@ -6,9 +7,9 @@
 #include "server/http/exchange.h"
 
 /* `path` begins with a slash, below the base path. `static_dir` NULL: the embedded files. Libraries
- * that stand in no directory come from the embedded files in any case. */
+ * that are in no directory always come from the embedded files. */
 void page_answer(struct exchange *x, const char *static_dir, const char *path);
-/* One of its files, from where page_answer takes them; nothing is appended when there is none. */
+/* Appends one of its files, from the same place as page_answer; nothing when it does not exist. */
 void page_file(const char *static_dir, const char *name, struct buf *out);
 
 #endif

@@ -1,5 +1,5 @@
-/* Answers on the wire: head, body, compression, ranges, streams. Nothing here fails towards the
- * caller: when the client is gone, the rest of its answer is not sent. */
+/* Sends answers: head, body, compression, ranges, streams. No function here reports an error: when
+ * the client is gone, the rest of its answer is not sent. */
 #ifndef KS_SERVER_HTTP_REPLY_H
 #define KS_SERVER_HTTP_REPLY_H
 
@@ -12,37 +12,35 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
-/* Where an answer is kept, once it is known that its reader may have it. */
+/* The cache entry of an answer, once access is decided. */
 struct reply_place {
     struct kept *kept;
-    struct kept_key key; /* `packed` is told by reply_may_pack */
-    uint64_t version;    /* of the data, before the answer is made */
+    struct kept_key key; /* `packed` comes from reply_may_pack */
+    uint64_t version;    /* of the data before the answer is made */
 };
 
-/* Whether the client takes gzip. */
+/* Whether the client accepts gzip. */
 bool reply_may_pack(const struct exchange *x);
-/* Sends what is kept there; false when nothing is. */
+/* Sends the cached answer; false when there is none. */
 bool reply_kept(struct exchange *x, const struct reply_place *place);
-/* Sends whatever the response carries. `stopping` ends streams. What is_kept gets its place; NULL:
- * there is none. */
+/* Sends the response. `stopping` ends streams. Caches it at `place` if is_kept; NULL: no cache. */
 void reply_send(struct exchange *x,
                 struct api_response *response,
                 const atomic_bool *stopping,
                 const struct reply_place *place);
-/* The response's file_path, whole or the one range that was asked for (reply_file.c). */
+/* Sends the response's file_path, whole or the requested range (reply_file.c). */
 void reply_file(struct exchange *x, struct api_response *response);
-/* Begins the head of an answer to the API's response: its headers and what it leaves to the server.
- */
+/* Begins the head of an API response: its own headers and those that the server adds. */
 void reply_begin(struct buf *head,
                  struct exchange *x,
                  const struct api_response *response,
                  int status);
-/* Value of a header that the response carries, or NULL. */
+/* Value of a header of the response, or NULL. */
 const char *reply_header(const struct api_response *response, const char *name);
-/* Sends an error as application/problem+json, with one more header or NULL. */
+/* Sends an error as application/problem+json, with one more header (or NULL). */
 void reply_problem(struct exchange *x, const struct err *err, const struct api_header *header);
 
-/* A piece of the page. `gzip` NULL when it does not pay. */
+/* A file of the page. `gzip` is NULL when it does not pay. */
 struct reply_asset {
     const char *content_type;
     const void *bytes;
@@ -50,10 +48,10 @@ struct reply_asset {
     const void *gzip;
     size_t gzip_len;
     const char *etag; /* with quotes, or NULL */
-    bool lasting;     /* its address names its content, so it never has to be asked for again */
+    bool lasting;     /* its address identifies its content: browsers may cache it for good */
 };
 void reply_asset(struct exchange *x, int status, const struct reply_asset *asset);
-/* Moved for good to `location`. */
+/* Redirects permanently to `location`. */
 void reply_redirect(struct exchange *x, const char *location);
 
 #endif

@@ -1,9 +1,10 @@
-/* Gates of `compare`: `NAME>N` or `NAME>N%`, which fire when the candidate is worse by more than N.
+/* Conditions of `compare --fail-if`: `NAME>N` or `NAME>N%`. One fires when the candidate is worse
+ * by more than N.
  *
- * NAME: step_time (mean time of a cycle), kernel_time and operator_time (mean time a cycle of all
- * kernels, of all operators' own time), kernel:<name> (of one function, by its full or its short
- * name), suspicion (the highest score of a row). With % the growth relative to the base, without
- * the growth in microseconds; of suspicion always the score. */
+ * NAME: step_time (mean time of a cycle); kernel_time and operator_time (mean time per cycle of all
+ * kernels, of all operators' self time); kernel:<name> (one function, by its full or short name);
+ * suspicion (the highest score of a row). With %, N is the growth relative to the base; without,
+ * the growth in microseconds; for suspicion always the score. */
 #ifndef KS_SERVER_OPTIONS_GATE_H
 #define KS_SERVER_OPTIONS_GATE_H
 
@@ -16,7 +17,7 @@
 
 bool gate_is_valid(const char *text);
 
-/* The results that a comparison was made of, for the time of a single function. */
+/* The results behind a comparison, for the time of a single function. */
 struct gate_side {
     const struct trace_results *const *results;
     size_t count;
@@ -24,9 +25,8 @@ struct gate_side {
 
 #define GATE_TEXT_BYTES 400
 
-/* Whether a gate (gate_is_valid) fires for this pair; `why` then says so in words. Errors:
- * ERR_BAD_REQUEST (no such function on either side, or a time that the traces do not have),
- * ERR_NO_MEMORY. */
+/* Whether a valid condition fires for this pair; `why` then explains it. ERR_BAD_REQUEST: neither
+ * side has the function, or the traces lack a time that it needs; ERR_NO_MEMORY. */
 bool gate_check(const char *text,
                 const struct comparison *comparison,
                 const struct gate_side sides[SIDE_COUNT],
