@@ -104,8 +104,11 @@ static bool run_route(struct api_call *call,
         return false;
     }
     if (call->response->body.failed) {
-        return err_set(err, ERR_NO_MEMORY,
-                       "The answer does not fit into memory: ask for fewer rows with limit=");
+        return err_set(
+            err, ERR_NO_MEMORY,
+            "The answer does not fit into the %zu MB that one may take: ask for a part of "
+            "it (limit=, or /api/v1/traces/{id}/tree/{thread} for a call tree)",
+            BODY_MAX_BYTES >> 20);
     }
     return true;
 }

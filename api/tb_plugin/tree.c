@@ -63,7 +63,7 @@ static bool put_tree(struct api_call *call,
         return err_set(err, ERR_NO_MEMORY, "no memory for a tree of %u nodes", end - first);
     }
     size_t depth = 0;
-    for (uint32_t row = first; row < end; row++) {
+    for (uint32_t row = first; row < end && !out->failed; row++) {
         size_t before = depth;
         while (depth > 0 && tree->end[open[depth - 1]] <= row) {
             buf_puts(out, "]}");
@@ -157,7 +157,7 @@ static void
 put_modules(struct buf *out, const struct module_row *rows, size_t count, struct plugin_unit unit)
 {
     int64_t open = MODULE_NO_PARENT;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count && !out->failed; i++) {
         bool follows = i > 0 && rows[i].parent != open;
         while (open != rows[i].parent && open != MODULE_NO_PARENT) {
             buf_puts(out, "]}");
@@ -297,7 +297,7 @@ static bool put_diff(struct api_call *call, const struct diff_request *d, struct
         return false;
     }
     buf_puts(out, "\"children\": [");
-    while (depth > 0) {
+    while (depth > 0 && !out->failed) {
         struct open_node *top = &open[depth - 1];
         const struct diff_node *here = &nodes[top->node];
         if (top->next_child == here->child_count) {

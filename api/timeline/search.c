@@ -81,10 +81,13 @@ static bool find_in_part(struct found_names *names,
                          uint32_t count,
                          struct err *err)
 {
-    uint32_t ids[LABELS_AT_ONCE];
+    uint32_t *ids = arena_calloc(scratch, count, sizeof *ids);
     struct timeline_label *labels = NULL;
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; ids != NULL && i < count; i++) {
         ids[i] = first + i;
+    }
+    if (ids == NULL) {
+        return err_set(err, ERR_NO_MEMORY, "No memory for the names of the trace");
     }
     if (!store_timeline_labels(call->api->store, scratch, trace_id, ids, count, &labels, err)) {
         return timeline_gone(err);

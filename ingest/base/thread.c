@@ -27,3 +27,10 @@ int thread_start(pthread_t *thread, void *(*run)(void *), void *argument)
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     return code;
 }
+
+int thread_call(void *(*run)(void *), void *argument)
+{
+    pthread_t thread;
+    int code = thread_start(&thread, run, argument);
+    return code == 0 ? pthread_join(thread, NULL) : code;
+}

@@ -18,6 +18,10 @@ int command_version(const struct options *options)
 
 int command_help(const struct options *options)
 {
-    options_help(stdout, options->help_about);
+    if (options->prints_man) {
+        options_man(stdout);
+    } else {
+        options_help(stdout, options->help_about);
+    }
     return fflush(stdout) == 0 ? EXIT_DONE : EXIT_FAILED;
 }

@@ -2,26 +2,14 @@
 
 #include "ingest/model/results/comparison.h"
 #include "server/options/gate.h"
+#include "server/options/options_table.h"
 #include "server/options/options_value.h"
 
 #include <arpa/inet.h>
 #include <ctype.h>
 #include <string.h>
 
-#define FOR(command) (1U << (command))
-#define ENV_PREFIX "KINETOSCOPE_"
-#define ENV_NAME_BYTES 64
-
-enum option_kind { KIND_FLAG, KIND_VALUE };
-
-struct option {
-    const char *name;
-    enum option_kind kind;
-    unsigned commands; /* FOR(...) */
-    const char *form;  /* of the value, in help */
-    const char *help;
-    bool (*set)(struct options *options, const char *text, const char **form);
-};
+#define FOR(command) OPTION_FOR(command)
 
 /* ---- one setter an option ---- */
 
@@ -220,12 +208,17 @@ static bool set_licenses(struct options *o, const char *text, const char **form)
     return value_yes_no(text, &o->licenses, form);
 }
 
+static bool set_man(struct options *o, const char *text, const char **form)
+{
+    return value_yes_no(text, &o->prints_man, form);
+}
+
 #define SERVING FOR(COMMAND_SERVE)
 #define STORING (FOR(COMMAND_SERVE) | FOR(COMMAND_INGEST))
 #define READING (STORING | FOR(COMMAND_REPORT) | FOR(COMMAND_COMPARE) | FOR(COMMAND_CYCLES))
 #define KEEPING (STORING | FOR(COMMAND_BACKUP) | FOR(COMMAND_RESTORE) | FOR(COMMAND_TOKEN))
 
-static const struct option option_table[] = {
+const struct option option_table[] = {
     {"listen", KIND_VALUE, FOR(COMMAND_SERVE), "HOST:PORT", "where to listen (127.0.0.1:8080)",
      set_listen},
     {"data-dir", KIND_VALUE, KEEPING, "DIR", "where everything is kept (./kinetoscope-data)",
@@ -300,16 +293,13 @@ static const struct option option_table[] = {
     {"format", KIND_VALUE, FOR(COMMAND_CYCLES), "FORMAT", "csv or json (csv)", set_format},
     {"licenses", KIND_FLAG, FOR(COMMAND_VERSION), NULL,
      "print the licences of all that is built in", set_licenses},
+    {"man", KIND_FLAG, FOR(COMMAND_HELP), NULL, "the manual page, as roff: see man(1)", set_man},
 };
 
 #define OPTION_COUNT (sizeof option_table / sizeof option_table[0])
+const size_t option_count = OPTION_COUNT;
 
-static const struct {
-    const char *name;
-    const char *usage;
-    const char *help;
-    size_t files_min, files_max;
-} command_table[COMMAND_COUNT] = {
+const struct option_command command_table[COMMAND_COUNT] = {
     [COMMAND_SERVE] = {"serve", "[serve] [OPTION]...", "serve the page and the interface", 0, 0},
     [COMMAND_INGEST] = {"ingest", "ingest [OPTION]... FILE...",
                         "load files and archives without a server", 1, SIZE_MAX},
@@ -326,7 +316,8 @@ static const struct {
     [COMMAND_TOKEN] = {"token", "token add|list|revoke [NAME]",
                        "make, list and revoke tokens, also while a server runs", 1, 2},
     [COMMAND_VERSION] = {"version", "version [--licenses]", "print the version", 0, 0},
-    [COMMAND_HELP] = {"help", "help [COMMAND]", "explain a command", 0, 1},
+    [COMMAND_HELP] = {"help", "help [COMMAND|--man]", "explain a command, or print the manual page",
+                      0, 1},
 };
 
 /* ---- parsing ---- */
@@ -374,10 +365,10 @@ static void set_defaults(struct options *options)
     };
 }
 
-static void env_name_of(const struct option *option, char name[ENV_NAME_BYTES])
+void option_env_name(const struct option *option, char name[OPTION_ENV_BYTES])
 {
-    size_t len = (size_t)snprintf(name, ENV_NAME_BYTES, ENV_PREFIX "%s", option->name);
-    for (size_t i = sizeof ENV_PREFIX - 1; i < len && i < ENV_NAME_BYTES; i++) {
+    size_t len = (size_t)snprintf(name, OPTION_ENV_BYTES, OPTION_ENV_PREFIX "%s", option->name);
+    for (size_t i = sizeof OPTION_ENV_PREFIX - 1; i < len && i < OPTION_ENV_BYTES; i++) {
         int upper = toupper((unsigned char)name[i]);
         name[i] = (char)(upper == '-' ? '_' : upper);
     }
@@ -388,8 +379,8 @@ static bool read_environment(struct parse *parse, const char *(*env)(const char 
 {
     for (size_t i = 0; i < OPTION_COUNT; i++) {
         const struct option *option = &option_table[i];
-        char name[ENV_NAME_BYTES];
-        env_name_of(option, name);
+        char name[OPTION_ENV_BYTES];
+        option_env_name(option, name);
         const char *text = env(name);
         const char *form = "";
         bool used =
@@ -601,9 +592,10 @@ static void help_overview(FILE *stream)
             help_options(stream, (enum options_command)i);
         }
     }
-    (void)fprintf(stream, "\nEach option --some-name is also the environment variable " ENV_PREFIX
-                          "SOME_NAME.\nExit codes: 0 done, 1 failed, 2 wrong usage, 3 a --fail-if "
-                          "gate fired.\n");
+    (void)fprintf(stream,
+                  "\nEach option --some-name is also the environment variable " OPTION_ENV_PREFIX
+                  "SOME_NAME.\nExit codes: 0 done, 1 failed, 2 wrong usage, 3 a --fail-if "
+                  "gate fired.\n");
 }
 
 void options_help(FILE *stream, enum options_command about)

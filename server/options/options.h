@@ -1,5 +1,6 @@
 /* The command line and the environment. Every option `--some-name` is also KINETOSCOPE_SOME_NAME;
- * the command line wins. Parsing and help read the same table in options.c. */
+ * the command line wins. Parsing, help and the manual page read the same table in
+ * options.c. */
 #ifndef KS_SERVER_OPTIONS_OPTIONS_H
 #define KS_SERVER_OPTIONS_OPTIONS_H
 
@@ -44,6 +45,7 @@ struct options {
     enum options_command command;
     enum options_command
         help_about; /* COMMAND_HELP: COMMAND_HELP for the overview, or the command */
+    bool prints_man;
 
     char listen_host[OPTIONS_HOST_BYTES]; /* as written: a name, an IPv4 address, "" or "*" for all
                                            */
@@ -100,5 +102,7 @@ bool options_parse(struct options *options,
                    struct err *err) KS_MUST_USE;
 /* Help on one command, or the overview for COMMAND_HELP. */
 void options_help(FILE *stream, enum options_command about);
+/* kinetoscope(1) in roff, from the same table. */
+void options_man(FILE *stream);
 
 #endif

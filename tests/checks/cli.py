@@ -3,6 +3,9 @@
 import gzip
 import json
 import pathlib
+import re
+import shutil
+import subprocess
 import tempfile
 import unittest
 
@@ -25,6 +28,25 @@ class Cli(unittest.TestCase):
         done = run_program(*arguments, env=env, cwd=self.folder.name)
         self.assertEqual(done.returncode, code, done.stdout[-2000:] + done.stderr[-2000:])
         return done
+
+    def test_manual_page(self):
+        page = self.run_in('help', '--man').stdout.decode()
+        text = page.replace('\\-', '-')
+        options = set(re.findall(r'(?m)^  --([a-z-]+)', self.run_in('help').stdout.decode()))
+        self.assertGreater(len(options), 30)
+        for option in options:
+            self.assertIn('.TP\n\\fB--%s\\fR' % option, text)
+            self.assertIn('\\fBKINETOSCOPE_%s\\fR' % option.upper().replace('-', '_'), text)
+        for word in ('NAME', 'SYNOPSIS', 'COMMANDS', 'OPTIONS', 'ENVIRONMENT', 'FILES', 'EXIT STATUS', 'EXAMPLES'):
+            self.assertIn('\n.SH %s\n' % word, page)
+        self.assertNotRegex(page, r'(?m)[^\x00-\x7f]|^[.\'](?!\\"|TH |SH |TP$|br$|BR )')
+        tools = {'groff': ['groff', '-man', '-Tutf8', '-ww', '-z'], 'mandoc': ['mandoc', '-T', 'lint', '-W', 'warning']}
+        found = [command for tool, command in tools.items() if shutil.which(tool)]
+        if not found:
+            self.skipTest('neither groff nor mandoc reads the manual page here')
+        for command in found:
+            done = subprocess.run(command, input=page.encode(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            self.assertEqual((done.returncode, done.stdout), (0, b''))
 
     def test_help_and_version(self):
         text = self.run_in('help').stdout.decode()

@@ -86,5 +86,12 @@ class Documents(unittest.TestCase):
             told = {name for name in re.findall(r'(?<![\w-])--[a-z][a-z-]+', read(path))}
             self.assertEqual({name for name in told - known if name != '--some-name'}, set(), path)
 
+    def test_paths_named_in_words_exist(self):
+        for name in ('CONTRIBUTING.md', 'SECURITY.md'):
+            paths = re.findall(r'`(?:\./)?((?:ingest|api|server|static|tests|deploy)/[^`\s]*)', read(name)) + re.findall(r'\]\(([^)#]+)', read(name))
+            self.assertGreater(len(paths), 8)
+            for path in paths:
+                self.assertTrue((ROOT / path.rstrip('…')).exists(), '%s: %s' % (name, path))
+
 
 kinetoscope.main()

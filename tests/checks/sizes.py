@@ -7,7 +7,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MOST_LINES = 800
 SOURCES = {'.c', '.h', '.py', '.sh', '.js', '.mjs', '.css', '.html', '.sql', '.txt', '.cmake', '.md', '.json'}
-TOPS = ['CMakeLists.txt', 'README.md', '.ci', 'api', 'deploy', 'ingest', 'server', 'static', 'tests']
+TOPS = ['CMakeLists.txt', 'README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', '.ci', '.github', 'api', 'deploy', 'ingest', 'server', 'static', 'tests']
 GENERATED = {'package-lock.json', 'openapi.json'}  # long by nature
 OWN_PATHS = re.compile(r'(?<![\w.])/(?:work|root|home)/\w')
 

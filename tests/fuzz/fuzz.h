@@ -1,5 +1,6 @@
-/* What the fuzz targets share. A target is one file with LLVMFuzzerTestOneInput, linked either with
- * libFuzzer (KS_FUZZ), which makes up inputs, or with fuzz_replay.c, which runs those of a folder.
+/* What the fuzz targets share. A target is one file with fuzz_one_input, linked with fuzz_thread.c
+ * and either with libFuzzer (KS_FUZZ), which makes up inputs, or with fuzz_replay.c, which runs
+ * those of a folder.
  *
  * A target aborts when something that must hold does not. */
 #ifndef KS_FUZZ_FUZZ_H
@@ -13,6 +14,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The target: runs one input on the stack that the code has in the server (fuzz_thread.c). Always
+ * 0. */
+int fuzz_one_input(const uint8_t *bytes, size_t len);
 /* The entry that libFuzzer calls. Always 0. */
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 

@@ -32,7 +32,7 @@ static void enter(struct access *access, const char *header)
     access_leave(access, &visit);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
+int fuzz_one_input(const uint8_t *bytes, size_t len)
 {
     struct err err = ERR_INIT;
     struct access *access = NULL;

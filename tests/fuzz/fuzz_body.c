@@ -21,7 +21,7 @@ static int64_t read_body(const struct api_request *request, void *bytes, size_t 
     return (int64_t)len;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
+int fuzz_one_input(const uint8_t *bytes, size_t len)
 {
     struct err err = ERR_INIT;
     struct arena arena;

@@ -204,7 +204,7 @@ static void decode_compressed(unsigned what, const uint8_t *bytes, size_t len, u
     free(packed);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
+int fuzz_one_input(const uint8_t *bytes, size_t len)
 {
     if (len < 2) {
         return 0;

@@ -2,7 +2,7 @@
 #include "ingest/formats/perf_data/hardware_file.h"
 #include "tests/fuzz/fuzz.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
+int fuzz_one_input(const uint8_t *bytes, size_t len)
 {
     struct err err = ERR_INIT;
     struct hardware hardware;

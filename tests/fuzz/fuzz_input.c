@@ -50,7 +50,7 @@ static struct decoded decode(const uint8_t *bytes, size_t len, size_t block_byte
     return out;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
+int fuzz_one_input(const uint8_t *bytes, size_t len)
 {
     struct decoded large = decode(bytes, len, LARGE_BLOCK_BYTES, 0);
     size_t keep = len == 0 ? 0 : bytes[len - 1];

@@ -59,7 +59,7 @@ static uint64_t read_form(const char *type, struct body body, bool skips)
     return fuzz_hash_text(hash, good ? "" : err.msg);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
+int fuzz_one_input(const uint8_t *bytes, size_t len)
 {
     const uint8_t *end = len == 0 ? NULL : memchr(bytes, '\n', len);
     if (end == NULL) {

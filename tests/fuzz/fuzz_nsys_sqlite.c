@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
+int fuzz_one_input(const uint8_t *bytes, size_t len)
 {
     static const char magic[16] = "SQLite format 3";
     struct err err = ERR_INIT;

@@ -130,7 +130,7 @@ static void pack_any(const uint8_t *bytes, size_t len)
     free(text);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
+int fuzz_one_input(const uint8_t *bytes, size_t len)
 {
     if (len == 0) {
         return 0;

@@ -36,7 +36,7 @@ static void check_params(struct arena *arena, const struct query_string *query)
     }
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
+int fuzz_one_input(const uint8_t *bytes, size_t len)
 {
     struct err err = ERR_INIT;
     struct arena arena;

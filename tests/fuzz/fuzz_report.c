@@ -1,7 +1,7 @@
 /* Comparison reports: Markdown, and the table as CSV. */
 #include "tests/fuzz/fuzz_reading.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
+int fuzz_one_input(const uint8_t *bytes, size_t len)
 {
     struct format_bundle bundle;
     (void)fuzz_read_and_analyse(bytes, len, &bundle);

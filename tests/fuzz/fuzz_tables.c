@@ -2,7 +2,7 @@
  * perf data, counters. The content chooses the reader. */
 #include "tests/fuzz/fuzz_reading.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
+int fuzz_one_input(const uint8_t *bytes, size_t len)
 {
     struct format_bundle bundle;
     (void)fuzz_read_and_analyse(bytes, len, &bundle);

@@ -166,7 +166,7 @@ static void put_any(const uint8_t *bytes, size_t len)
     free(items);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
+int fuzz_one_input(const uint8_t *bytes, size_t len)
 {
     if (len == 0) {
         return 0;

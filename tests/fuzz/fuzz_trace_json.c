@@ -80,7 +80,7 @@ static void check_warnings(const uint8_t *bytes, size_t len, const struct trace 
                  "proper JSON is not called repaired");
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
+int fuzz_one_input(const uint8_t *bytes, size_t len)
 {
     struct format_bundle bundle;
     if (fuzz_read_and_analyse(bytes, len, &bundle) && bundle.items[0].model != NULL) {

@@ -3,6 +3,7 @@
 #include "ingest/analysis/analysis.h"
 #include "ingest/analysis/classify/clip.h"
 #include "ingest/base/ns.h"
+#include "ingest/base/thread.h"
 #include "ingest/formats/format.h"
 #include "ingest/input/input.h"
 #include "ingest/store/store_events.h"
@@ -77,13 +78,13 @@ static bool analyse(struct format_bundle *bundle,
               : err_set(err, ERR_NO_MEMORY, "no memory for the figures of a window");
 }
 
-bool window_figures(struct store *store,
-                    int64_t trace_id,
-                    int64_t start_ns,
-                    int64_t end_ns,
-                    size_t memory_budget_bytes,
-                    struct trace_results **out,
-                    struct err *err)
+static bool read_and_analyse(struct store *store,
+                             int64_t trace_id,
+                             int64_t start_ns,
+                             int64_t end_ns,
+                             size_t memory_budget_bytes,
+                             struct trace_results **out,
+                             struct err *err)
 {
     struct format_bundle bundle = {.item_count = 0};
     struct store_export *from = NULL;
@@ -110,4 +111,44 @@ bool window_figures(struct store *store,
     ok = analyse(&bundle, &window, out, err);
     format_bundle_free(&bundle);
     return ok;
+}
+
+struct window_call {
+    struct store *store;
+    int64_t trace_id;
+    int64_t start_ns;
+    int64_t end_ns;
+    size_t memory_budget_bytes;
+    struct trace_results **out;
+    struct err *err;
+    bool ok;
+};
+
+static void *run(void *context)
+{
+    struct window_call *call = context;
+    call->ok = read_and_analyse(call->store, call->trace_id, call->start_ns, call->end_ns,
+                                call->memory_budget_bytes, call->out, call->err);
+    return NULL;
+}
+
+bool window_figures(struct store *store,
+                    int64_t trace_id,
+                    int64_t start_ns,
+                    int64_t end_ns,
+                    size_t memory_budget_bytes,
+                    struct trace_results **out,
+                    struct err *err)
+{
+    struct window_call call = {.store = store,
+                               .trace_id = trace_id,
+                               .start_ns = start_ns,
+                               .end_ns = end_ns,
+                               .memory_budget_bytes = memory_budget_bytes,
+                               .out = out,
+                               .err = err};
+    int code = thread_call(run, &call);
+    *out = code == 0 ? *out : NULL;
+    return code == 0 ? call.ok
+                     : err_set_errno(err, ERR_NO_MEMORY, code, "no thread for an analysis");
 }

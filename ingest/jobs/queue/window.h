@@ -18,6 +18,9 @@
  * in *out are relative to its own start_ns, which is absolute. A window without events has empty
  * results.
  *
+ * Runs on a thread of its own: the reader and the analyses need more stack than a request thread
+ * has.
+ *
  * `memory_budget_bytes` bounds the model. The caller owns *out (results_destroy). ERR_NOT_FOUND;
  * ERR_GONE: the events were not stored; ERR_TOO_LARGE: a shorter window may fit. */
 bool window_figures(struct store *store,

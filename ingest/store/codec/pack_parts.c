@@ -1,5 +1,6 @@
 #include "ingest/store/codec/pack_parts.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <zstd.h>
 
@@ -17,7 +18,8 @@
 
 void pack_parts_init(struct pack_parts *parts)
 {
-    *parts = (struct pack_parts){.raw_bytes = 0};
+    *parts = (struct pack_parts){.values = malloc(PACK_PART_VALUES * sizeof *parts->values)};
+    parts->failed = parts->values == NULL;
     pack_init(&parts->pack);
     buf_init(&parts->out, ZSTD_compressBound(RAW_MAX_BYTES));
 }
@@ -26,6 +28,7 @@ void pack_parts_free(struct pack_parts *parts)
 {
     pack_free(&parts->pack);
     buf_free(&parts->out);
+    free(parts->values);
 }
 
 /* 0 is zstd's own choice: steps that repeat earlier ones are found by a larger table only. */

@@ -21,6 +21,8 @@ struct pack_parts {
     struct buf out;
     uint64_t raw_bytes; /* compressed */
     uint64_t last;      /* value of the column */
+    /* Room for PACK_PART_VALUES, for callers to fill: too much for a stack. NULL: failed. */
+    int64_t *values;
     bool failed;
 };
 

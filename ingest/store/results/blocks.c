@@ -20,8 +20,18 @@ struct log_writing {
     struct pack_parts *parts;
     const struct column_source *source;
     uint32_t count;
-    int64_t values[PACK_PART_VALUES];
+    int64_t *values; /* of `parts` */
 };
+
+/* Without the memory for values there are none to write. */
+static struct log_writing
+begin_log(struct pack_parts *parts, const struct column_source *source, uint32_t count)
+{
+    return (struct log_writing){.parts = parts,
+                                .source = source,
+                                .count = parts->failed ? 0 : count,
+                                .values = parts->values};
+}
 
 static uint32_t next_part(const struct log_writing *w, uint32_t first)
 {
@@ -120,7 +130,7 @@ static void pack_call_tree(struct pack_parts *parts, const void *block)
     pack_number(pack, tree->profile_thread);
     pack_texts(pack, tree->names, tree->name_count);
     pack_threads(pack, tree);
-    struct log_writing w = {.parts = parts, .source = &tree->source, .count = tree->node_count};
+    struct log_writing w = begin_log(parts, &tree->source, tree->node_count);
     put_u32(&w, CALL_COLUMN_NAME, tree->name);
     put_u32(&w, CALL_COLUMN_TID, tree->tid);
     put_u32(&w, CALL_COLUMN_CALL_STACK, tree->call_stack);
@@ -214,7 +224,7 @@ static void pack_memory_log(struct pack_parts *parts, const void *block)
     pack_number(pack, log->device_count);
     pack_number(pack, log->node_count);
     pack_texts(pack, log->devices, log->device_count);
-    struct log_writing w = {.parts = parts, .source = &log->source, .count = log->count};
+    struct log_writing w = begin_log(parts, &log->source, log->count);
     put_i64(&w, MEMORY_COLUMN_TS, log->ts);
     put_i64(&w, MEMORY_COLUMN_ADDR, log->addr);
     put_i64(&w, MEMORY_COLUMN_SIZE, log->size_bytes);
@@ -322,7 +332,7 @@ static void pack_gpu_counters(struct pack_parts *parts, const void *block)
     pack_u32(pack, counters->devices, counters->device_count);
     pack_i64(pack, &counters->start, 1);
     pack_i64(pack, &counters->end, 1);
-    struct log_writing w = {.parts = parts, .source = &arrays, .count = counters->count};
+    struct log_writing w = begin_log(parts, &arrays, counters->count);
     put_u8(&w, 0, counters->kind);
     put_u32(&w, 0, counters->device);
     put_i64(&w, 0, counters->from);

@@ -4,6 +4,7 @@
 #include "ingest/store/db/fields.h"
 
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define REAL_BYTES 8
@@ -49,7 +50,7 @@ see_texts(struct packing *p, const struct cycle_use_row *rows, size_t offset, si
 static void
 put_ints(struct packing *p, const struct cycle_use_row *rows, size_t offset, uint32_t count)
 {
-    int64_t values[PACK_PART_VALUES];
+    int64_t *values = p->parts->values;
     for (uint32_t i = 0; i < count; i++) {
         memcpy(&values[i], (const char *)&rows[i] + offset, sizeof values[i]);
     }
@@ -61,7 +62,7 @@ put_ints(struct packing *p, const struct cycle_use_row *rows, size_t offset, uin
 static void
 put_texts(struct packing *p, const struct cycle_use_row *rows, size_t offset, uint32_t count)
 {
-    int64_t ids[PACK_PART_VALUES];
+    int64_t *ids = p->parts->values;
     for (uint32_t i = 0; i < count; i++) {
         const char *text;
         memcpy(&text, (const char *)&rows[i] + offset, sizeof text);
@@ -75,7 +76,8 @@ put_texts(struct packing *p, const struct cycle_use_row *rows, size_t offset, ui
 static void
 put_reals(struct packing *p, const struct cycle_use_row *rows, size_t offset, uint32_t count)
 {
-    uint8_t bytes[PACK_PART_VALUES * REAL_BYTES];
+    _Static_assert(sizeof *p->parts->values == REAL_BYTES, "a real fits where a value does");
+    uint8_t *bytes = (uint8_t *)p->parts->values;
     for (uint32_t i = 0; i < count; i++) {
         uint64_t bits;
         memcpy(&bits, (const char *)&rows[i] + offset, sizeof bits);
@@ -118,18 +120,22 @@ static void put_rows(struct packing *p, const struct cycle_use_row *rows, uint32
 void cycle_use_pack(struct pack_parts *parts, const void *results)
 {
     const struct trace_results *from = results;
-    struct packing p = {.parts = parts, .texts = strtab_create()};
     size_t count = from->cycle_use_count;
-    parts->failed = parts->failed || p.texts == NULL || count > UINT32_MAX;
+    struct strtab *texts = strtab_create();
+    struct packing *p = calloc(1, sizeof *p);
+    parts->failed = parts->failed || p == NULL || texts == NULL || count > UINT32_MAX;
     if (!parts->failed) {
+        p->parts = parts;
+        p->texts = texts;
         pack_number(&parts->pack, count);
-        put_all_texts(&p, from->cycle_uses, count);
+        put_all_texts(p, from->cycle_uses, count);
     }
     for (size_t first = 0, part; first < count && !parts->failed; first += part) {
         part = count - first < PACK_PART_VALUES ? count - first : PACK_PART_VALUES;
-        put_rows(&p, from->cycle_uses + first, (uint32_t)part);
+        put_rows(p, from->cycle_uses + first, (uint32_t)part);
     }
-    strtab_destroy(p.texts);
+    free(p);
+    strtab_destroy(texts);
 }
 
 /* ---- unpacking ---- */

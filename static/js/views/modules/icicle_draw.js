@@ -9,6 +9,8 @@ import { totalOf } from './tree.js';
 
 /** Height of a level, in CSS pixels. */
 export const BAR = 26;
+/** Browsers draw nothing on a canvas higher than 32,767 points, of which some screens have three to a CSS pixel. What lies deeper shows by zooming. */
+const LEVELS_MAX = 400;
 /** Narrower parts of the width are nowhere to be seen. */
 const THINNEST = 1 / 20000;
 /** In CSS pixels: bars this wide are kept apart by a line, and those wide enough carry their name. */
@@ -39,7 +41,7 @@ export function layout(tree, zoom, by) {
     place(zoom < 0 ? tree.roots : [zoom], 0, 0, 0, 1);
     for (let next = 0; next < bars.length; next += 1) {
         const { index, depth, from, to } = bars[next];
-        place(tree.children[index], time(index), depth + 1, from, to);
+        if (depth + 1 < LEVELS_MAX) place(tree.children[index], time(index), depth + 1, from, to);
     }
     return bars;
 }

@@ -450,7 +450,7 @@ static void cut_data_ends_where_it_was_cut(void **state)
         size_t boundary = bytes.len;
         append(&bytes, tail.ptr, tail.len);
         size_t magic_bytes = container == INPUT_GZIP ? 2 : 4;
-        for (size_t cut = magic_bytes; cut < bytes.len; cut++) {
+        for (size_t cut = magic_bytes; cut < bytes.len; cut += unit_stride()) {
             struct buf part = {.ptr = bytes.ptr, .len = cut};
             struct result result = read_memory(&part, sizes[cut % COUNT_OF(sizes)], KEEP_FEW);
             assert_prefix(&result, &text);
@@ -481,7 +481,7 @@ static void every_byte_before_the_cut_arrives(void **state)
     struct buf bytes;
     buf_init(&bytes, NO_CEILING);
     append_stored(&bytes, text.ptr, text.len);
-    for (size_t cut = STORED_HEAD_BYTES + 1; cut < bytes.len; cut++) {
+    for (size_t cut = STORED_HEAD_BYTES + 1; cut < bytes.len; cut += unit_stride()) {
         for (size_t b = 0; b < COUNT_OF(block_sizes); b++) {
             struct buf part = {.ptr = bytes.ptr, .len = cut};
             struct result result = read_memory(&part, block_sizes[b], KEEP_NONE);
@@ -623,7 +623,7 @@ static void random_damage_is_survived_and_noticed(void **state)
         struct buf bytes = make_container((enum input_container)container, &first);
         struct buf tail = make_container((enum input_container)container, &second);
         append(&bytes, tail.ptr, tail.len);
-        for (int round = 0; round < 3000; round++) {
+        for (size_t round = 0; round < 3000; round += unit_stride()) {
             struct buf damaged;
             buf_init(&damaged, NO_CEILING);
             append(&damaged, bytes.ptr, bytes.len);
@@ -655,7 +655,7 @@ static void random_bytes_behind_the_magic_are_survived(void **state)
     static const char *const magics[] = {"\x1F\x8B\x08", "\x28\xB5\x2F\xFD"};
     uint64_t seed = 7;
     for (size_t m = 0; m < COUNT_OF(magics); m++) {
-        for (size_t round = 0; round < 3000; round++) {
+        for (size_t round = 0; round < 3000; round += unit_stride()) {
             struct buf bytes;
             buf_init(&bytes, NO_CEILING);
             append(&bytes, magics[m], strlen(magics[m]));

@@ -59,7 +59,7 @@ static void a_cut_file_is_read_to_its_last_whole_event(void **state)
     size_t ends[16];
     size_t event_count = event_ends(sample, ends, COUNT_OF(ends));
     assert_int_equal(event_count, 6);
-    for (size_t cut = 0; cut < sizeof sample - 3; cut++) {
+    for (size_t cut = 0; cut < sizeof sample - 3; cut += unit_stride()) {
         size_t whole = 0;
         while (whole < event_count && ends[whole] <= cut) {
             whole++;
@@ -153,7 +153,7 @@ static void a_changed_byte_costs_at_most_two_events(void **state)
     static const char others[] = "\"\\{}[],:x0 \n\x01\xFF";
     char text[sizeof sample];
     size_t events_at = (size_t)(strstr(sample, "{\"ph\"") - sample);
-    for (size_t at = events_at; at < sizeof sample - 1; at++) {
+    for (size_t at = events_at; at < sizeof sample - 1; at += unit_stride()) {
         for (size_t i = 0; i < sizeof others - 1; i++) {
             memcpy(text, sample, sizeof sample);
             text[at] = others[i];
@@ -175,7 +175,7 @@ static void changed_bytes_before_the_events_cost_none(void **state)
     static const char others[] = "\"\\{}[],:x";
     char text[sizeof sample];
     size_t events_at = (size_t)(strstr(sample, "{\"ph\"") - sample);
-    for (size_t at = 1; at < events_at; at++) {
+    for (size_t at = 1; at < events_at; at += unit_stride()) {
         for (size_t i = 0; i < sizeof others - 1; i++) {
             memcpy(text, sample, sizeof sample);
             text[at] = others[i];

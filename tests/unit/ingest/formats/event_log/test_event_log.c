@@ -693,12 +693,12 @@ static void damaged_traces_give_proper_events(void **state)
     (void)state;
     static const char others[] = "\"\\,:{}[] x0\n\xFF";
     char text[sizeof sample];
-    for (size_t len = 0; len < sizeof sample; len++) {
+    for (size_t len = 0; len < sizeof sample; len += unit_stride()) {
         memcpy(text, sample, len);
         text[len] = '\0';
         check_trace(text, len, 7);
     }
-    for (size_t at = 0; at < sizeof sample - 1; at++) {
+    for (size_t at = 0; at < sizeof sample - 1; at += unit_stride()) {
         for (size_t i = at % 3; i < sizeof others - 1; i += 3) {
             memcpy(text, sample, sizeof sample);
             text[at] = others[i];
