@@ -1,4 +1,4 @@
-/* The distributed view of a span, put together from what each worker's trace holds [TB-15]. */
+/* The distributed view of a span, built from the traces of its workers [TB-15]. */
 #ifndef KS_QUERY_VIEWS_DISTRIBUTED_H
 #define KS_QUERY_VIEWS_DISTRIBUTED_H
 
@@ -29,8 +29,8 @@ struct query_distributed {
     bool agrees; /* see struct distributed */
 };
 
-/* `traces`: those of one span; `agrees` is false where one has no collectives. `plugins_figures`:
- * as the plugin rounds them (COMM_OURS has exact figures only). Errors: those of the store. */
+/* `traces` belong to one span; `agrees` is false if one has no collectives. `plugins_figures`:
+ * rounded as the plugin rounds (COMM_OURS has exact figures only). Errors: those of the store. */
 bool query_distributed(struct store *store,
                        struct arena *arena,
                        const struct store_trace *const *traces,
