@@ -1,8 +1,7 @@
-/* Who takes the time of a trace's cycles, thousands of rows that are always read together: packed
- * columns, a few thousand rows at a time.
+/* What each function took of each cycle of a trace: thousands of rows that are always read
+ * together, as packed columns, a few thousand rows at a time.
  *
- *     rows, texts, every text | rows 0.. : a column a field | rows 4096.. : ...
- */
+ *     rows, texts, every text | rows 0.. : a column a field | rows 4096.. : ... */
 #ifndef KS_STORE_RESULTS_CYCLE_USE_PACK_H
 #define KS_STORE_RESULTS_CYCLE_USE_PACK_H
 

@@ -1,6 +1,5 @@
-/* Rows of a timeline on their way into the database: packed, then written in transactions of about
- * a megabyte. Where there are many, a thread of its own does both, a few rows behind who brings
- * them; the rows are the same, and in the same order. */
+/* Packs the rows of a timeline and writes them in transactions of about a megabyte. For many rows a
+ * thread of its own does both, a few rows behind the caller; rows and their order are the same. */
 #ifndef KS_STORE_TIMELINE_PRESS_H
 #define KS_STORE_TIMELINE_PRESS_H
 
@@ -11,11 +10,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* One table is that of blocks, the other that of tracks and labels. */
+/* A row of the table of blocks, or of that of tracks and labels. */
 struct timeline_row {
     const char *kind;
     bool is_block;
-    bool is_packed; /* its bytes are stored as they come */
+    bool is_packed; /* its bytes are stored unchanged */
     uint32_t level;
     int64_t position; /* or the first label */
     uint32_t label_count;
@@ -24,14 +23,14 @@ struct timeline_row {
 
 struct timeline_press;
 
-/* For the rows of one log. NULL without memory. */
+/* Creates one for the rows of a log. NULL without memory. */
 struct timeline_press *timeline_press_create(struct store *store, int64_t log_id) KS_MUST_USE;
-/* Rows that are not yet written are lost. NULL is allowed. */
+/* Frees it; rows not yet written are lost. NULL is allowed. */
 void timeline_press_destroy(struct timeline_press *press);
 
 int64_t timeline_press_log(const struct timeline_press *press);
-/* The bytes are taken: what `columns` holds afterwards is to be cleared. One thread at a time. The
- * error may be that of an earlier row. */
+/* Takes the bytes; clear `columns` afterwards. One thread at a time. The error may belong to an
+ * earlier row. */
 bool timeline_press_take(struct timeline_press *press,
                          const struct timeline_row *row,
                          struct column_writer *columns,
