@@ -149,10 +149,26 @@ log_failure(const struct api *api, const struct api_request *request, const stru
                sizeof fields / sizeof fields[0]);
 }
 
+/* What is sent already cannot be taken back. A body that failed then has lost its client. */
+static void fail(struct api_call *call, const struct err *err)
+{
+    struct api_response *response = call->response;
+    bool is_gone = response->has_parts && response->body.failed;
+    if (response->has_parts) {
+        response->is_broken = true;
+    } else {
+        api_problem(response, err);
+    }
+    if (!is_gone && (response->is_broken || response->status >= 500)) {
+        log_failure(call->api, call->request, err);
+    }
+}
+
 void api_handle(struct api *api, const struct api_request *request, struct api_response *response)
 {
     api_response_init(response);
     response->api = api;
+    response->request = request;
     struct api_call call = {.api = api, .request = request, .response = response};
     struct route_param params[ROUTE_PARAMS_MAX] = {{NULL, 0}};
     char allow[ROUTE_ALLOW_BYTES];
@@ -164,10 +180,7 @@ void api_handle(struct api *api, const struct api_request *request, struct api_r
     struct err err = ERR_INIT;
     response->is_kept = route->is_kept;
     if (!run_route(&call, route, params, &err)) {
-        api_problem(response, &err);
-        if (response->status >= 500) {
-            log_failure(api, request, &err);
-        }
+        fail(&call, &err);
     }
 }
 

@@ -18,6 +18,7 @@
 #define API_HEADERS_MAX 8
 #define API_BODY_TOO_SLOW (-2)
 
+struct api_response;
 struct metrics;
 
 /* The caller of a request. */
@@ -41,7 +42,11 @@ struct api_request {
      * gone (API_BODY_TOO_SLOW: it sent nothing for too long). The first call sends 100 Continue, so
      * refuse a request before it if you can. */
     int64_t (*read_body)(const struct api_request *request, void *bytes, size_t len);
-    void *connection;                  /* used by the two functions above */
+    /* Sends the body of a long answer so far, its head before the first part, and empties the body.
+     * api_handle calls it on its own thread. False when the client is gone. NULL: every body is
+     * whole when api_handle returns. */
+    bool (*send_part)(const struct api_request *request, struct api_response *response);
+    void *connection;                  /* the server's, for the functions above */
     const struct api_subject *subject; /* NULL: may read and do everything */
 };
 
@@ -58,7 +63,11 @@ struct api_response {
     struct api_header headers[API_HEADERS_MAX];
     size_t header_count;
     struct buf body;
-    bool is_kept; /* cacheable: the same for all who may read the same, until api_version grows */
+    const struct api_request *request; /* during api_handle */
+    bool has_parts;                    /* the begin of the body was sent; `body` holds the end */
+    bool is_broken; /* the rest cannot be produced: the connection must break off */
+    void *sending;  /* the server's, from the first part on; in the arena */
+    bool is_kept;   /* cacheable: the same for all who may read the same, until api_version grows */
     const char *file_path; /* a file to send; the server handles ranges */
     /* Produces an answer of unknown length, such as server-sent events: appends the next piece to
      * `out`. Blocks until there is one, at most 15 s (then a comment line). Returns false at the

@@ -8,6 +8,9 @@
 
 /* Headers and names: two encodings of a name of 255 bytes, and more. */
 #define TEXT_MAX_BYTES 8192
+/* Of an answer: below the power of two at which the buffer is full. What is shorter is sent whole,
+ * with its length and an ETag, and may be kept. */
+#define PART_BYTES ((size_t)3 << 20)
 
 struct arena *call_arena(struct api_call *call)
 {
@@ -21,6 +24,27 @@ struct json_write call_json(struct api_call *call, bool ascii)
     buf_clear(&call->response->body);
     struct json_write w;
     jw_init(&w, &call->response->body, ascii);
+    return w;
+}
+
+static bool send_part(void *context, struct buf *body)
+{
+    struct api_response *response = context;
+    (void)body; /* the response's */
+    return response->request->send_part(response->request, response);
+}
+
+void call_sends_parts(struct api_call *call)
+{
+    if (call->request->send_part != NULL) {
+        buf_drain_to(&call->response->body, PART_BYTES, send_part, call->response);
+    }
+}
+
+struct json_write call_json_long(struct api_call *call, bool ascii)
+{
+    struct json_write w = call_json(call, ascii);
+    call_sends_parts(call);
     return w;
 }
 

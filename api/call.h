@@ -23,6 +23,12 @@ struct api_call {
 struct arena *call_arena(struct api_call *call);
 /* Begins a JSON answer with status 200. `ascii` as in jw_init. */
 struct json_write call_json(struct api_call *call, bool ascii);
+/* Announces that the answer may be long: from here on, full parts of the body are sent early (where
+ * the server can), so that the answer takes little memory. Set status, type and headers before, and
+ * do not look at the body afterwards. */
+void call_sends_parts(struct api_call *call);
+/* call_json and call_sends_parts. */
+struct json_write call_json_long(struct api_call *call, bool ascii);
 /* Whether a query parameter is present and true: "", "1", "true" or "yes". */
 bool call_flag(const struct api_call *call, const char *name);
 /* Value of a request header, "" when absent. */

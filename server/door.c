@@ -88,6 +88,11 @@ static int64_t request_read_body(const struct api_request *request, void *bytes,
     return exchange_read(request->connection, bytes, len);
 }
 
+static bool request_send_part(const struct api_request *request, struct api_response *response)
+{
+    return reply_part(request->connection, response);
+}
+
 static void refuse(struct exchange *x, const struct err *err)
 {
     static const struct api_header challenge = {
@@ -240,6 +245,7 @@ static void answer_api(const struct door *door,
         .content_length = exchange_content_length(x),
         .header = request_header,
         .read_body = request_read_body,
+        .send_part = request_send_part,
         .connection = x,
         .subject = &visitor.visit.subject,
     };

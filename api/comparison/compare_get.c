@@ -118,7 +118,7 @@ static bool answer_json(struct api_call *call,
                            &pairs.count, &total, err)) {
         return false;
     }
-    struct json_write w = call_json(call, false);
+    struct json_write w = call_json_long(call, false);
     jw_object_begin(&w);
     write_identity(&w, call->api, stored);
     comparison_json_head(&w, stored->comparison);

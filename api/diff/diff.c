@@ -256,7 +256,7 @@ static bool answer_both(struct api_call *call, const struct diff_traces *traces,
     if (!load(&operators, call, traces->ids, err) || !load(&kernels, call, traces->ids, err)) {
         return false;
     }
-    struct json_write w = call_json(call, false);
+    struct json_write w = call_json_long(call, false);
     jw_object_begin(&w);
     if (!diff_traces_members(&w, call, traces, err)) {
         return false;

@@ -88,7 +88,7 @@ static bool answer(struct api_call *call,
                    const char *path,
                    struct err *err)
 {
-    struct json_write w = call_json(call, false);
+    struct json_write w = call_json_long(call, false);
     jw_object_begin(&w);
     jw_key_int(&w, "base_trace", traces->ids[SIDE_BASE]);
     jw_key_int(&w, "candidate_trace", traces->ids[SIDE_CANDIDATE]);

@@ -9,6 +9,7 @@ void table_answer_begin_csv(struct api_call *call, const char *stem)
     if (file_name != NULL) {
         call_add_attachment(call, file_name);
     }
+    call_sends_parts(call);
 }
 
 static void answer_csv(struct api_call *call, const struct table_answer *answer)
@@ -30,7 +31,7 @@ void table_answer(struct api_call *call, bool csv, const struct table_answer *an
         answer_csv(call, answer);
         return;
     }
-    struct json_write w = call_json(call, false);
+    struct json_write w = call_json_long(call, false);
     struct field_out out = {.notation = FIELD_JSON, .json = &w};
     jw_object_begin(&w);
     jw_key(&w, "rows");

@@ -234,7 +234,7 @@ static bool answer_steps(struct api_call *call,
         return err_set(err, ERR_NO_MEMORY, "no memory for the distributed view");
     }
     collect(&table, &view);
-    struct json_write w = call_json(call, true);
+    struct json_write w = call_json_long(call, true);
     jw_object_begin(&w);
     put_metadata(&w, title, legends, part_count);
     put_steps(&w, &view, &table);
@@ -299,7 +299,7 @@ bool plugin_distributed_commops(struct api_call *call, struct err *err)
     if (!load(call, &request, &view, err)) {
         return false;
     }
-    struct json_write w = call_json(call, true);
+    struct json_write w = call_json_long(call, true);
     jw_object_begin(&w);
     put_metadata(&w, "Communication Operations Stats", NULL, 0);
     jw_key(&w, "data");
@@ -406,7 +406,7 @@ bool plugin_distributed_gpuinfo(struct api_call *call, struct err *err)
     for (size_t i = 0; i < view.worker_count; i++) {
         any = any || view.workers[i].results->device_property_count > 0;
     }
-    struct json_write w = call_json(call, true);
+    struct json_write w = call_json_long(call, true);
     if (!any) {
         jw_null(&w);
         return true;

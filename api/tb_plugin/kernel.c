@@ -62,7 +62,7 @@ bool plugin_kernel_pie(struct api_call *call, struct err *err)
     if (!load_kernels(call, &request, &rows, &count, err)) {
         return false;
     }
-    struct json_write w = call_json(call, true);
+    struct json_write w = call_json_long(call, true);
     begin_pie(&w);
     for (size_t i = 0; i < count; i++) {
         jw_array_begin(&w);
@@ -81,7 +81,7 @@ bool plugin_kernel_tc_pie(struct api_call *call, struct err *err)
         return request.answered;
     }
     double used = request.results->tc_pie_used;
-    struct json_write w = call_json(call, true);
+    struct json_write w = call_json_long(call, true);
     begin_pie(&w);
     jw_array_begin(&w);
     jw_string(&w, "Using Tensor Cores");
@@ -176,7 +176,7 @@ answer_by_kernel(struct api_call *call, const struct plugin_request *request, st
     if (!load_kernels(call, request, &rows, &count, err)) {
         return false;
     }
-    struct json_write w = call_json(call, true);
+    struct json_write w = call_json_long(call, true);
     begin_table(&w);
     plugin_put_column(&w, "string", "Name", NULL);
     plugin_put_column(&w, "string", "Tensor Cores Used", uses_tooltip);
@@ -246,7 +246,7 @@ answer_by_launch(struct api_call *call, const struct plugin_request *request, st
                                err)) {
         return false;
     }
-    struct json_write w = call_json(call, true);
+    struct json_write w = call_json_long(call, true);
     begin_table(&w);
     put_launch_columns(&w, request->results);
     begin_rows(&w);

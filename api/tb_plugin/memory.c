@@ -170,7 +170,7 @@ static void put_stat_row(struct json_write *w,
 static void
 put_stats(struct api_call *call, const struct memory_stats *stats, const struct memory_units *units)
 {
-    struct json_write w = call_json(call, true);
+    struct json_write w = call_json_long(call, true);
     const char *device = "CPU";
     char sort[COLUMN_BYTES];
     for (size_t i = 0; i < stats->device_count; i++) {
@@ -363,7 +363,7 @@ static bool put_curves(struct api_call *call,
 {
     const char *patch = query_string_get(&call->query, "patch_for_step_plot");
     bool with_steps = patch == NULL || strcmp(patch, "False") != 0;
-    struct json_write w = call_json(call, true);
+    struct json_write w = call_json_long(call, true);
     jw_object_begin(&w);
     jw_key(&w, "metadata");
     jw_object_begin(&w);
@@ -493,7 +493,7 @@ static void put_blocks(struct api_call *call,
                        const struct memory_units *units,
                        const struct trace_results *results)
 {
-    struct json_write w = call_json(call, true);
+    struct json_write w = call_json_long(call, true);
     const char *device = "CPU";
     for (size_t i = 0; i < count; i++) {
         device = better_default(device, blocks[i].device);

@@ -130,7 +130,7 @@ bool plugin_operation_pies(struct api_call *call, struct err *err)
     if (!load(&table, call, &request, group, NULL, NULL, err)) {
         return false;
     }
-    struct json_write w = call_json(call, true);
+    struct json_write w = call_json_long(call, true);
     jw_object_begin(&w);
     put_pie(&w, &table, "device_total_time", "Device Total Time (us)", device_total);
     put_pie(&w, &table, "device_self_time", "Device Self Time (us)", device_self);
@@ -186,7 +186,7 @@ static void answer_table(struct api_call *call, struct table *table)
 {
     bool device = table->results->operators_have_device;
     sort_rows(table, device ? device_self : host_self);
-    struct json_write w = call_json(call, true);
+    struct json_write w = call_json_long(call, true);
     jw_object_begin(&w);
     jw_key(&w, "metadata");
     jw_object_begin(&w);

@@ -284,7 +284,7 @@ bool plugin_overview(struct api_call *call, struct err *err)
         return request.answered;
     }
     const struct trace_results *results = request.results;
-    struct json_write w = call_json(call, true);
+    struct json_write w = call_json_long(call, true);
     jw_object_begin(&w);
     jw_key(&w, "steps");
     jw_object_begin(&w);

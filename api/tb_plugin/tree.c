@@ -51,7 +51,7 @@ static bool put_tree(struct api_call *call,
 {
     struct buf *out = &call->response->body;
     uint32_t thread = tree->profile_thread != CALL_NONE ? tree->profile_thread : 0;
-    (void)call_json(call, true);
+    (void)call_json_long(call, true);
     if (tree->thread_count == 0) {
         buf_puts(out, "{}");
         return true;
@@ -190,7 +190,7 @@ bool plugin_module(struct api_call *call, struct err *err)
                        "the trace has no modules: profile with with_stack=True and "
                        "with_modules=True");
     }
-    struct json_write w = call_json(call, true);
+    struct json_write w = call_json_long(call, true);
     struct buf *out = &call->response->body;
     jw_object_begin(&w);
     put_module_columns(&w);
@@ -250,7 +250,10 @@ static bool put_side(struct api_call *call,
 {
     struct buf *out = &call->response->body;
     struct diff_side figures;
-    if (!query_diff_side(call_arena(call), &d->diff, node, side, &figures, err)) {
+    struct arena arena; /* for this node: there may be as many as events */
+    arena_init(&arena, 0);
+    if (!query_diff_side(&arena, &d->diff, node, side, &figures, err)) {
+        arena_free(&arena);
         return false;
     }
     buf_printf(out, "\"%s\": {\"name\": ", side == DIFF_LEFT ? "left" : "right");
@@ -264,6 +267,7 @@ static bool put_side(struct api_call *call,
         put_operator(out, &figures.operators[i], d->units[side]);
     }
     buf_puts(out, "]}, ");
+    arena_free(&arena);
     return true;
 }
 
@@ -322,7 +326,7 @@ bool plugin_diff(struct api_call *call, struct err *err)
     if (!begin_diff(call, &d, err)) {
         return false;
     }
-    (void)call_json(call, true);
+    (void)call_json_long(call, true);
     return put_diff(call, &d, err);
 }
 
@@ -337,7 +341,7 @@ bool plugin_diffnode(struct api_call *call, struct err *err)
         return false;
     }
     const struct diff_node *here = &d.diff.nodes[node];
-    (void)call_json(call, true);
+    (void)call_json_long(call, true);
     if (!put_sides(call, &d, here, err)) {
         return false;
     }

@@ -81,7 +81,7 @@ bool timeline_tracks(struct api_call *call, struct err *err)
         !store_overview(call->api->store, call_arena(call), trace->id, &results, err)) {
         return false;
     }
-    struct json_write w = call_json(call, false);
+    struct json_write w = call_json_long(call, false);
     jw_object_begin(&w);
     jw_key_int(&w, "start_ns", timeline->start_ns);
     jw_key_int(&w, "end_ns", timeline->end_ns);

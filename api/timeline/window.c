@@ -161,7 +161,7 @@ static void write_roles(struct json_write *w, const struct figures *figures)
 
 static void write_json(struct api_call *call, const struct figures *figures)
 {
-    struct json_write w = call_json(call, false);
+    struct json_write w = call_json_long(call, false);
     jw_object_begin(&w);
     jw_key_int(&w, "start_ns", figures->start_ns);
     jw_key_int(&w, "end_ns", figures->end_ns);

@@ -44,7 +44,7 @@ bool call_tree_threads(struct api_call *call, struct err *err)
     if (!load(call, &tree, err)) {
         return false;
     }
-    struct json_write w = call_json(call, false);
+    struct json_write w = call_json_long(call, false);
     jw_object_begin(&w);
     jw_key(&w, "threads");
     jw_array_begin(&w);
@@ -180,7 +180,7 @@ static bool answer_part(struct api_call *call, const struct request *request, st
                          (uint32_t)limit, (uint32_t)offset, &part, err)) {
         return false;
     }
-    struct json_write w = call_json(call, false);
+    struct json_write w = call_json_long(call, false);
     jw_object_begin(&w);
     jw_key_int(&w, "thread", request->thread);
     jw_key_int(&w, "node", node);
@@ -206,7 +206,7 @@ answer_search(struct api_call *call, const struct request *request, const char *
                            err)) {
         return false;
     }
-    struct json_write w = call_json(call, false);
+    struct json_write w = call_json_long(call, false);
     jw_object_begin(&w);
     jw_key_int(&w, "thread", request->thread);
     jw_key_string(&w, "q", q);

@@ -21,6 +21,7 @@ bool cycles_route_get(struct api_call *call, struct err *err)
     } else {
         call->response->status = 200;
         call->response->content_type = "application/json";
+        call_sends_parts(call);
         cycles_json(&call->response->body, results);
     }
     return true;

@@ -194,7 +194,7 @@ bool distributed_get(struct api_call *call, struct err *err)
     if (!load(&answer, call, err)) {
         return false;
     }
-    struct json_write w = call_json(call, false);
+    struct json_write w = call_json_long(call, false);
     jw_object_begin(&w);
     jw_key_string(&w, "run", answer.run);
     jw_key_int(&w, "span", answer.span);

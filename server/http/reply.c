@@ -234,6 +234,79 @@ static void send_pieces(struct exchange *x,
     }
 }
 
+/* ---- bodies that are sent part by part while they are written ---- */
+
+struct reply_parts {
+    struct pack_stream *pack; /* NULL: plain */
+    struct buf packed;
+};
+
+static bool begin_parts(struct exchange *x, struct api_response *response)
+{
+    struct reply_parts *parts = arena_calloc(&response->arena, 1, sizeof *parts);
+    bool compressible = mime_is_compressible(type_of(response));
+    struct buf head;
+    if (parts == NULL) {
+        return false;
+    }
+    buf_init(&parts->packed, STREAM_PIECE_MAX_BYTES);
+    if (compressible && reply_may_pack(x)) {
+        parts->pack = pack_stream_create(PACK_FAST); /* without memory: plain */
+    }
+    response->sending = parts;
+    response->has_parts = true;
+    reply_begin(&head, x, response, response->status);
+    head_add(&head, "Content-Type", type_of(response));
+    if (compressible) {
+        head_add(&head, "Vary", "Accept-Encoding");
+    }
+    if (parts->pack != NULL) {
+        head_add(&head, "Content-Encoding", "gzip");
+    }
+    if (!x->is_http_1_0) {
+        head_add(&head, "Transfer-Encoding", "chunked");
+    }
+    return head_send(&head, x, HEAD_LENGTH_NONE);
+}
+
+/* Sends the body's content and empties it. */
+static bool send_part(struct exchange *x, struct api_response *response, bool last)
+{
+    struct reply_parts *parts = response->sending;
+    const struct buf *piece = &response->body;
+    bool ok = true;
+    if (x->is_head) {
+        buf_clear(&response->body);
+        return true;
+    }
+    if (parts->pack != NULL) {
+        buf_clear(&parts->packed);
+        ok = pack_stream_put(parts->pack, response->body.ptr, response->body.len, last,
+                             &parts->packed);
+        piece = &parts->packed;
+    }
+    ok = ok && (piece->len == 0 || send_piece(x, piece));
+    buf_clear(&response->body);
+    return ok;
+}
+
+bool reply_part(struct exchange *x, struct api_response *response)
+{
+    return (response->has_parts || begin_parts(x, response)) && send_part(x, response, false);
+}
+
+static void end_parts(struct exchange *x, struct api_response *response)
+{
+    struct reply_parts *parts = response->sending;
+    if (response->is_broken || !send_part(x, response, true)) {
+        exchange_abort(x);
+    } else if (!x->is_http_1_0 && !x->is_head) {
+        (void)exchange_write(x, "0\r\n\r\n", 5);
+    }
+    pack_stream_destroy(parts->pack);
+    buf_free(&parts->packed);
+}
+
 static bool has_fresh_stream(const struct exchange *x, const struct api_response *response)
 {
     const struct kept_answer tag = {.etag = reply_header(response, "ETag")};
@@ -277,7 +350,9 @@ void reply_send(struct exchange *x,
                 const atomic_bool *stopping,
                 const struct reply_place *place)
 {
-    if (response->stream != NULL) {
+    if (response->has_parts) {
+        end_parts(x, response);
+    } else if (response->stream != NULL) {
         send_stream(x, response, stopping);
     } else if (response->file_path != NULL) {
         reply_file(x, response);

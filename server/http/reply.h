@@ -23,6 +23,10 @@ struct reply_place {
 bool reply_may_pack(const struct exchange *x);
 /* Sends the cached answer; false when there is none. */
 bool reply_kept(struct exchange *x, const struct reply_place *place);
+/* Sends the body of a long answer so far, its head before the first part, and empties the body;
+ * reply_send sends the rest. Compressed where the client accepts it; has no length, no ETag and is
+ * not cached. False when the client is gone. */
+bool reply_part(struct exchange *x, struct api_response *response);
 /* Sends the response. `stopping` ends streams. Caches it at `place` if is_kept; NULL: no cache. */
 void reply_send(struct exchange *x,
                 struct api_response *response,

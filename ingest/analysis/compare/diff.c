@@ -296,6 +296,17 @@ static bool keep(struct arena *arena, void **array, size_t bytes)
     return copy != NULL;
 }
 
+/* A place by name, and room for the rows that are open. */
+static uint32_t *make_scratch(struct arena *arena, const struct call_tree *tree)
+{
+    size_t names = tree->name_count;
+    uint32_t *scratch = arena_calloc(arena, names + tree->node_count + 1, sizeof *scratch);
+    if (scratch != NULL) {
+        memset(scratch, 0xFF, names * sizeof *scratch);
+    }
+    return scratch;
+}
+
 bool diff_build(struct diff *out,
                 struct arena *arena,
                 const struct call_tree *left,
@@ -308,6 +319,8 @@ bool diff_build(struct diff *out,
         void *rows = out->rows[side];
         ok = keep(arena, &rows, b.row_count[side] * sizeof *out->rows[side]) && ok;
         out->rows[side] = rows;
+        out->scratch[side] = make_scratch(arena, out->trees[side]);
+        ok = ok && out->scratch[side] != NULL;
         scratch_free(b.group[side]);
     }
     void *nodes = out->nodes;
@@ -324,7 +337,7 @@ bool diff_build(struct diff *out,
 struct summing {
     struct diff_side *out;
     const struct call_tree *tree;
-    uint32_t *place; /* by name of the call tree: index into operators, UINT32_MAX */
+    uint32_t *place; /* by name of the call tree: index into operators, UINT32_MAX but in use */
     size_t cap;
     uint32_t *open; /* rows whose subtrees are not over */
     uint32_t depth;
@@ -397,6 +410,15 @@ static bool sum_rows(struct summing *s, const uint32_t *rows, uint32_t count)
     return true;
 }
 
+static void forget_places(struct summing *s, const uint32_t *rows, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        for (uint32_t row = rows[i]; row < s->tree->end[rows[i]]; row++) {
+            s->place[s->tree->name[row]] = UINT32_MAX;
+        }
+    }
+}
+
 bool diff_read_side(struct diff_side *out,
                     struct arena *arena,
                     const struct diff *diff,
@@ -412,13 +434,12 @@ bool diff_read_side(struct diff_side *out,
     }
     struct summing s = {.out = out,
                         .tree = tree,
-                        .place = scratch_none(tree->name_count),
-                        .open = scratch_alloc(tree->node_count, sizeof *s.open)};
-    bool ok = s.place != NULL && s.open != NULL && sum_rows(&s, rows, count);
+                        .place = diff->scratch[side],
+                        .open = diff->scratch[side] + tree->name_count};
+    bool ok = sum_rows(&s, rows, count);
+    forget_places(&s, rows, count);
     void *operators = out->operators;
     ok = keep(arena, &operators, out->operator_count * sizeof *out->operators) && ok;
     out->operators = operators;
-    scratch_free(s.place);
-    scratch_free(s.open);
     return ok;
 }

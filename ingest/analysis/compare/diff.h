@@ -16,6 +16,8 @@ bool diff_build(struct diff *out,
                 const struct call_tree *left,
                 const struct call_tree *right) KS_MUST_USE;
 
+/* What one side of a node took, operators in `arena`. Costs what lies below the node, whatever the
+ * trees have beside it. Not for two threads with one diff. False without memory. */
 bool diff_read_side(struct diff_side *out,
                     struct arena *arena,
                     const struct diff *diff,

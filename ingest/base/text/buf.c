@@ -18,9 +18,18 @@ static void set_empty(struct buf *buf)
 
 void buf_init(struct buf *buf, size_t max_bytes)
 {
+    *buf = (struct buf){.max_bytes = max_bytes};
     set_empty(buf);
-    buf->max_bytes = max_bytes;
-    buf->failed = false;
+}
+
+void buf_drain_to(struct buf *buf,
+                  size_t bytes,
+                  bool (*drain)(void *context, struct buf *buf),
+                  void *context)
+{
+    buf->drain = drain;
+    buf->drain_context = context;
+    buf->drain_bytes = bytes;
 }
 
 void buf_free(struct buf *buf)
@@ -59,14 +68,25 @@ static bool grow(struct buf *buf, size_t need)
     return true;
 }
 
+static bool fits_now(const struct buf *buf, size_t len)
+{
+    return len < buf->cap - buf->len && buf->max_bytes - buf->len >= len;
+}
+
 /* Room for `len` bytes and the NUL behind them. */
 static bool has_room(struct buf *buf, size_t len)
 {
     if (buf->failed) {
         return false;
     }
-    if (KS_LIKELY(len < buf->cap - buf->len && buf->max_bytes - buf->len >= len)) {
+    if (KS_LIKELY(fits_now(buf, len))) {
         return true;
+    }
+    if (buf->drain != NULL && buf->len >= buf->drain_bytes) {
+        buf->failed = !buf->drain(buf->drain_context, buf);
+        if (buf->failed || fits_now(buf, len)) {
+            return !buf->failed;
+        }
     }
     bool fits = len <= buf->max_bytes - buf->len && len < PTRDIFF_MAX - buf->len;
     if (!fits || !grow(buf, buf->len + len + 1)) {

@@ -14,6 +14,9 @@ struct buf {
     size_t cap;
     size_t max_bytes;
     bool failed;
+    bool (*drain)(void *context, struct buf *buf); /* NULL: everything stays in the buffer */
+    void *drain_context;
+    size_t drain_bytes;
 };
 
 void buf_init(struct buf *buf, size_t max_bytes);
@@ -23,6 +26,13 @@ void buf_append(struct buf *buf, const void *bytes, size_t len);
 void buf_puts(struct buf *buf, const char *text);
 void buf_putc(struct buf *buf, char c);
 void buf_printf(struct buf *buf, const char *fmt, ...) KS_PRINTF(2, 3);
+/* Drains instead of growing: from now on, when the buffer is full and holds `bytes` or more, calls
+ * `drain`, which takes the content away and calls buf_clear, so that a long text needs little
+ * memory. If it returns false, the buffer has failed. buf_init and buf_free end this. */
+void buf_drain_to(struct buf *buf,
+                  size_t bytes,
+                  bool (*drain)(void *context, struct buf *buf),
+                  void *context);
 /* Returns `len` zeroed bytes at ptr + len, or NULL (and sets `failed`). The caller adds to `len`.
  */
 char *buf_reserve(struct buf *buf, size_t len) KS_MUST_USE;

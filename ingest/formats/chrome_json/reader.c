@@ -83,27 +83,47 @@ static enum kineto_status cut_at(struct kineto_reader *reader, uint64_t offset)
     return KINETO_END;
 }
 
-/* Where values of the top level must end: before the list of events, which no damage may swallow. A
- * key's quotes are told from text by the backslashes that text would need. *found: the key is
- * there. */
-static const char *value_limit(const struct kineto_reader *reader, bool *found)
+/* Looks for the key of the list of events from `searched.to_off` on, which moves to the key, to
+ * what may be its beginning at the end of the window, or to that end. */
+static void search_on(struct kineto_reader *reader)
 {
-    const char *end = reader->stream->end;
-    *found = false;
-    if (reader->has_events) {
-        return end;
-    }
-    const char *at = reader->stream->at;
+    const struct text_stream *stream = reader->stream;
+    struct kineto_searched *searched = &reader->searched;
+    const char *end = stream->end;
+    const char *at = stream->window + (searched->to_off - stream->window_off);
+    searched->to_off = text_stream_offset(stream, end);
     while (at < end && (at = memchr(at, '"', (size_t)(end - at))) != NULL) {
         size_t left = (size_t)(end - at);
         size_t len = left < EVENTS_KEY_BYTES ? left : EVENTS_KEY_BYTES;
         if (memcmp(at, EVENTS_KEY, len) == 0) {
-            *found = len == EVENTS_KEY_BYTES;
-            return at;
+            searched->found = len == EVENTS_KEY_BYTES;
+            searched->to_off = text_stream_offset(stream, at);
+            return;
         }
         at++;
     }
-    return end;
+}
+
+/* Where values of the top level must end: before the list of events, which no damage may swallow. A
+ * key's quotes are told from text by the backslashes that text would need. *found: the key is
+ * there. Every member asks, so that the text is searched once and what was found remembered. */
+static const char *value_limit(struct kineto_reader *reader, bool *found)
+{
+    const struct text_stream *stream = reader->stream;
+    struct kineto_searched *searched = &reader->searched;
+    uint64_t at_off = text_stream_offset(stream, stream->at);
+    *found = false;
+    if (reader->has_events) {
+        return stream->end;
+    }
+    if (at_off < searched->from_off || at_off > searched->to_off) {
+        *searched = (struct kineto_searched){.from_off = at_off, .to_off = at_off};
+    }
+    if (!searched->found) {
+        search_on(reader);
+    }
+    *found = searched->found;
+    return stream->window + (searched->to_off - stream->window_off);
 }
 
 /* What was skipped though it is no JSON. */

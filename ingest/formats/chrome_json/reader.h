@@ -41,6 +41,13 @@ enum kineto_status { KINETO_GOOD, KINETO_END, KINETO_FAILED };
 #define KINETO_KEY_BYTES 64
 #define KINETO_FIRST_KEYS_BYTES 160
 
+/* From where to where the text was searched for the key of the list of events. */
+struct kineto_searched {
+    uint64_t from_off;
+    uint64_t to_off;
+    bool found; /* it is at to_off */
+};
+
 struct kineto_reader {
     struct text_stream *stream;
     struct trace *trace;
@@ -51,9 +58,10 @@ struct kineto_reader {
     size_t memory_budget_bytes;
     uint64_t max_events; /* 0: no bound */
     struct err *err;
-    bool is_bare;    /* the document is the array, or a list without brackets */
-    bool has_events; /* a list of events was met */
-    bool comma_due;  /* on the top level: a member was read, or a damaged place passed */
+    bool is_bare;                    /* the document is the array, or a list without brackets */
+    bool has_events;                 /* a list of events was met */
+    struct kineto_searched searched; /* until then */
+    bool comma_due; /* on the top level: a member was read, or a damaged place passed */
     bool after_comma;
     bool item_read;                           /* the last step through the list took a whole item */
     char first_keys[KINETO_FIRST_KEYS_BYTES]; /* of the top level, for the refusal */

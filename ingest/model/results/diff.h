@@ -24,6 +24,7 @@ struct diff {
     uint32_t *rows[DIFF_SIDES]; /* of the call tree */
     struct diff_node *nodes;    /* nodes[0] is the whole */
     uint32_t node_count;
+    uint32_t *scratch[DIFF_SIDES]; /* for diff_read_side alone */
 };
 
 /* Operators of one name below a node. Ticks of their trace. */

@@ -1,4 +1,5 @@
-/* Files that are packed while they are made: whole in any client's hands, or visibly broken off. */
+/* Files that are packed while they are made, and long bodies that are sent while they are written:
+ * whole in any client's hands, or visibly broken off. */
 #include "server/http.h"
 #include "server/http/pack.h"
 #include "tests/unit/server/client.h"
@@ -44,11 +45,27 @@ static bool next_piece(struct api_response *response, struct buf *out)
 
 static struct api fake_api;
 
+/* The same text as a body that is sent part by part; it breaks off in the middle, or not. */
+static void
+write_parts(const struct api_request *request, struct api_response *response, bool breaks)
+{
+    response->content_type = "application/json";
+    for (int piece = 0; piece < PIECES && !response->is_broken; piece++) {
+        put_piece(&response->body, piece);
+        assert_true(piece % 5 != 4 || request->send_part(request, response));
+        response->is_broken = breaks && piece == PIECES / 2;
+    }
+}
+
 static void
 handle(struct api *api, const struct api_request *request, struct api_response *response)
 {
     (void)api;
     api_response_init(response);
+    if (strncmp(request->path, "/api/parts", 10) == 0) {
+        write_parts(request, response, strcmp(request->path, "/api/parts/broken") == 0);
+        return;
+    }
     struct source *source = arena_calloc(&response->arena, 1, sizeof *source);
     bool breaks = strcmp(request->path, "/api/breaks") == 0;
     source->breaks_at = breaks ? PIECES / 2 : -1;
@@ -162,13 +179,60 @@ static void a_stream_is_sent_as_it_is_without_the_flag(void **state)
     answer_free(&answer);
 }
 
-/* No last chunk: the client sees that the answer is not whole. */
-static void a_stream_that_fails_breaks_off(void **state)
+static void a_body_goes_out_in_parts(void **state)
+{
+    struct fixture *f = *state;
+    struct answer answer;
+    char value[256];
+    struct buf text = expected_text();
+    client_ask(f->port, "GET /api/parts HTTP/1.1\r\n" HOST "\r\n", &answer);
+    assert_int_equal(answer.status, 200);
+    assert_string_equal(answer_header(&answer, "Transfer-Encoding", value), "chunked");
+    assert_string_equal(answer_header(&answer, "Content-Type", value), "application/json");
+    assert_int_equal(answer.body_len, text.len);
+    assert_memory_equal(answer.body, text.ptr, text.len);
+    buf_free(&text);
+    answer_free(&answer);
+}
+
+static void its_parts_are_packed_where_the_client_takes_it(void **state)
+{
+    struct fixture *f = *state;
+    struct answer answer;
+    char value[256];
+    client_ask(f->port, "GET /api/parts HTTP/1.1\r\n" HOST "Accept-Encoding: gzip\r\n\r\n",
+               &answer);
+    assert_string_equal(answer_header(&answer, "Content-Encoding", value), "gzip");
+    assert_string_equal(answer_header(&answer, "Vary", value), "Accept-Encoding");
+    assert_unpacks_to_expected(answer.body, answer.body_len);
+    answer_free(&answer);
+}
+
+/* Nothing of the body follows: the next answer on the connection is read right behind. */
+static void of_parts_head_tells_the_head_alone(void **state)
 {
     struct fixture *f = *state;
     struct client client;
     client_open(&client, f->port);
-    client_puts(&client, "GET /api/breaks HTTP/1.1\r\n" HOST "\r\n");
+    client_puts(&client, "HEAD /api/parts HTTP/1.1\r\n" HOST "\r\nHEAD /api/parts HTTP/1.1\r\n" HOST
+                         "Connection: close\r\n\r\n");
+    for (int i = 0; i < 2; i++) {
+        char *head = take_until(&client, "\r\n\r\n");
+        assert_non_null(strstr(head, "HTTP/1.1 200"));
+        free(head);
+    }
+    while (read_more(&client)) {
+    }
+    assert_int_equal(client.len, 0);
+    client_close(&client);
+}
+
+/* No last chunk: the client sees that the answer is not whole. */
+static void assert_breaks_off(const struct fixture *f, const char *request)
+{
+    struct client client;
+    client_open(&client, f->port);
+    client_puts(&client, request);
     char *head = take_until(&client, "\r\n\r\n");
     assert_non_null(strstr(head, "200"));
     while (read_more(&client)) {
@@ -176,6 +240,18 @@ static void a_stream_that_fails_breaks_off(void **state)
     assert_true(client.len < 5 || memcmp(client.bytes + client.len - 5, "0\r\n\r\n", 5) != 0);
     free(head);
     client_close(&client);
+}
+
+static void a_stream_that_fails_breaks_off(void **state)
+{
+    assert_breaks_off(*state, "GET /api/breaks HTTP/1.1\r\n" HOST "\r\n");
+}
+
+static void parts_without_an_end_break_off(void **state)
+{
+    assert_breaks_off(*state, "GET /api/parts/broken HTTP/1.1\r\n" HOST "\r\n");
+    assert_breaks_off(*state,
+                      "GET /api/parts/broken HTTP/1.1\r\n" HOST "Accept-Encoding: gzip\r\n\r\n");
 }
 
 static void nothing_is_packed_for_head(void **state)
@@ -217,7 +293,11 @@ int main(void)
         cmocka_unit_test(a_packed_stream_is_a_gzip_file),
         cmocka_unit_test(it_is_as_whole_for_old_clients),
         cmocka_unit_test(a_stream_is_sent_as_it_is_without_the_flag),
+        cmocka_unit_test(a_body_goes_out_in_parts),
+        cmocka_unit_test(its_parts_are_packed_where_the_client_takes_it),
+        cmocka_unit_test(of_parts_head_tells_the_head_alone),
         cmocka_unit_test(a_stream_that_fails_breaks_off),
+        cmocka_unit_test(parts_without_an_end_break_off),
         cmocka_unit_test(nothing_is_packed_for_head),
         cmocka_unit_test(pieces_of_any_size_make_one_member),
     };

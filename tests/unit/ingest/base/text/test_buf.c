@@ -41,6 +41,73 @@ static void appends_add_up_and_stay_terminated(void **state)
     buf_free(&buf);
 }
 
+#define DRAINED_MAX 65536
+
+struct drained {
+    char text[DRAINED_MAX];
+    size_t len;
+    size_t calls_left;
+};
+
+static bool take_away(void *context, struct buf *buf)
+{
+    struct drained *to = context;
+    assert_true(buf->len >= 1000);
+    assert_true(to->len + buf->len < DRAINED_MAX);
+    memcpy(to->text + to->len, buf->ptr, buf->len);
+    to->len += buf->len;
+    buf_clear(buf);
+    return to->calls_left-- > 0;
+}
+
+/* Every way to append meets a full buffer at some time. */
+static void a_drained_buffer_stays_small_and_loses_nothing(void **state)
+{
+    (void)state;
+    struct drained drained = {.calls_left = SIZE_MAX};
+    struct buf buf;
+    struct buf whole;
+    buf_init(&buf, SIZE_MAX);
+    buf_init(&whole, SIZE_MAX);
+    buf_drain_to(&buf, 1000, take_away, &drained);
+    for (int i = 0; i < 2000; i++) {
+        buf_printf(&whole, "%d of %s,", i, "many");
+        buf_printf(&buf, "%d of %s,", i, "many");
+        buf_puts(&whole, "text");
+        buf_puts(&buf, "text");
+        buf_putc(&whole, ';');
+        buf_putc(&buf, ';');
+        char *room = buf_room(&buf, 7);
+        assert_non_null(room);
+        memcpy(room, "a room.", 7);
+        buf_add(&buf, 7);
+        buf_puts(&whole, "a room.");
+    }
+    assert_false(buf.failed);
+    assert_int_equal(buf.cap, 1024);
+    assert_int_equal(drained.len + buf.len, whole.len);
+    assert_memory_equal(drained.text, whole.ptr, drained.len);
+    assert_string_equal(buf.ptr, whole.ptr + drained.len);
+    buf_free(&whole);
+    buf_free(&buf);
+    assert_null(buf.drain);
+}
+
+static void a_buffer_that_cannot_be_drained_has_failed(void **state)
+{
+    (void)state;
+    struct drained drained = {.calls_left = 1};
+    struct buf buf;
+    buf_init(&buf, SIZE_MAX);
+    buf_drain_to(&buf, 1000, take_away, &drained);
+    for (int i = 0; i < 300; i++) {
+        buf_puts(&buf, "0123456789");
+    }
+    assert_true(buf.failed);
+    assert_true(drained.len < 2100);
+    buf_free(&buf);
+}
+
 /* For every way to append: what fits exactly succeeds, one byte more fails and stays failed. */
 enum way { WAY_APPEND, WAY_PUTS, WAY_PRINTF, WAY_RESERVE, WAY_ROOM, WAY_PUTC };
 
@@ -202,6 +269,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_new_buffer_is_the_empty_string),
+        cmocka_unit_test(a_drained_buffer_stays_small_and_loses_nothing),
+        cmocka_unit_test(a_buffer_that_cannot_be_drained_has_failed),
         cmocka_unit_test(appends_add_up_and_stay_terminated),
         cmocka_unit_test(the_ceiling_is_exact),
         cmocka_unit_test(after_a_failure_nothing_is_added),
