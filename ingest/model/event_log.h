@@ -24,8 +24,6 @@
 
 /* Events of a batch; the last batch of a log has fewer. */
 #define EVENT_BATCH_EVENTS 8192u
-/* A reader that fills a batch leaves the arrays of this many earlier batches unchanged. */
-#define EVENT_BATCHES_KEPT 2
 /* Beyond this many templates, an event becomes one EVENT_SLOT_TEXT without a key: the whole object
  * as a text. So does an event with more than EVENT_KEYS_MAX keys. */
 #define EVENT_TEMPLATES_MAX 4096u
@@ -75,8 +73,7 @@ struct event_batch {
 };
 
 /* Receives the batches. `take` and `end` return false with *err set to stop the reading. Log and
- * batch are valid during the call. The arrays of a batch stay valid until EVENT_BATCHES_KEPT later
- * batches were handed on, or the trace ended or was dropped. */
+ * batch are valid during the call. A trace that cannot be read gets no `end`. */
 struct event_sink {
     void *context;
     bool (*take)(void *context,
@@ -85,9 +82,6 @@ struct event_sink {
                  struct err *err);
     /* After the last batch of a trace that could be read; `head` is set. */
     bool (*end)(void *context, const struct event_log *log, struct err *err);
-    /* Instead of `end`: the trace could not be read, and the log will be freed. NULL: not wanted.
-     */
-    void (*drop)(void *context);
 };
 
 #endif

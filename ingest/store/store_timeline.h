@@ -7,7 +7,7 @@
 
 /* ---- writing: functions for a timeline_sink, before store_ingest_trace ---- */
 
-/* A second thread packs and writes blocks, so an error may belong to an earlier call. */
+/* Blocks are written in batches, so an error may belong to an earlier call. */
 
 bool store_ingest_timeline_block(struct store_ingest *ingest,
                                  uint32_t level,

@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
 """How fast real traces are taken in: from curl's first byte to the durable 201, beside Python's json.load of the same JSON.
 
-usage: real.py PROGRAM [PATH...] [--against OTHER_PROGRAM]... [--reps 5] [--min-mb 8] [--only TEXT] [--want-geomean X] [--want-least Y]
+usage: real.py [--program build/kinetoscope] [--against OTHER_PROGRAM]... [PATH...] [--reps 5] [--min-mb 8] [--only TEXT] [--want-geomean X]
+               [--want-least Y]
 
 PATH is a trace or a folder; the default is the data of KINETOSCOPE_REFERENCE. Counts every trace whose JSON has at least --min-mb, equal
 bytes once. Every upload has bytes of its own, so nothing is answered from what is stored.
 
 Prints one line per trace: medians of the wall time and of the server's processor time, the ratio to json.load, and the server's peak
 memory during these uploads; then the geometric mean and the least ratio. --against runs all programs in turn and prints, per other
-program, the medians of the pairwise ratios (wall, processor, peak memory): below 1.00 PROGRAM needs less than OTHER_PROGRAM. With --want-* the exit code says
-whether the ratios were reached.
+program, the medians of the pairwise ratios (wall, processor, peak memory): below 1.00 the program needs less than OTHER_PROGRAM. With --want-* the exit code says
+whether the ratios were reached. Exit code 77: there is no trace.
+
+On a busy machine a realtime priority (`chrt -r 5 tests/bench/real.py ...`) gives times that are nearly those of an idle one.
 """
 import argparse
 import contextlib
@@ -29,6 +32,7 @@ from program import Program
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SETTLE_SECONDS = 0.05
+NOT_THERE = 77
 
 
 def reference_data():
@@ -146,8 +150,8 @@ def line(trace, events, results, json_seconds):
 
 
 def parse():
-    parser = argparse.ArgumentParser(usage=__doc__.split('usage: ')[1].split('\n')[0])
-    parser.add_argument('program')
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('--program', default=str(ROOT / 'build/kinetoscope'))
     parser.add_argument('paths', nargs='*', type=pathlib.Path)
     parser.add_argument('--against', action='append', default=[])
     parser.add_argument('--reps', type=int, default=5)
@@ -162,8 +166,8 @@ def main():
     args = parse()
     traces = find_traces(args.paths or [reference_data()], args.min_mb * 1e6, args.only)
     if not traces:
-        print('no trace found: skipped')
-        return 0
+        print('no trace found')
+        return NOT_THERE
     ratios, beside = [], [[] for _ in args.against]
     programs = [args.program] + args.against
     with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:

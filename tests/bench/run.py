@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""All benchmarks, one after the other: taking in, growth, views, timeline, start, load, the page, instructions.
+"""All benchmarks, one after the other: taking in, real traces, growth, views, timeline, start, load, the page, instructions.
 
 usage: run.py [--program build/kinetoscope] [--trace FILE.gz] [--growth 100,300,1000] [--load-seconds 60] [--record NAME]
 
@@ -25,6 +25,7 @@ def commands(args):
     program = ['--program', args.program]
     trace = ['--trace', args.trace] if args.trace else []
     yield 'Taking in', python + [BENCH / 'ingest.py', *program]
+    yield 'Real traces', python + [BENCH / 'real.py', *program]
     yield 'Growth', python + [BENCH / 'ingest.py', *program, '--growth', args.growth, '--runs', '1']
     yield 'Views', python + [BENCH / 'views.py', *program]
     yield 'Timeline', python + [BENCH / 'timeline.py', *program, *trace]

@@ -36,7 +36,7 @@ bool kineto_texts_init(struct kineto_texts *texts, struct event_texts *log)
         return false;
     }
     /* The empty text is no value: what nothing begins with. */
-    texts->texts[0] = (struct kineto_text){.raw = nothing, .len = 1, .mask = 1};
+    texts->texts[0] = (struct kineto_text){.raw = nothing, .len = 1};
     return true;
 }
 
@@ -104,7 +104,6 @@ bool kineto_texts_add(struct kineto_texts *texts, struct json_value *value, uint
         *text = (struct kineto_text){.raw = strtab_text(texts->raw, id),
                                      .value = *value,
                                      .len = len,
-                                     .mask = len < BYTES_BLOCK ? (1U << len) - 1 : UINT32_MAX,
                                      .quote_bytes = is_string,
                                      .string = STRTAB_NONE,
                                      .category = UINT32_MAX};

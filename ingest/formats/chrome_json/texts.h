@@ -27,10 +27,9 @@
 
 /* What is known of a value, by its id. */
 struct kineto_text {
-    const char *raw;         /* readable for BYTES_BLOCK bytes */
+    const char *raw;
     struct json_value value; /* JSON_KNOWN, but for its place in memory */
     uint32_t len;            /* of what is written */
-    uint32_t mask;           /* a bit for each byte of it that is within the first block */
     uint32_t quote_bytes;    /* before the value: 1 of a string */
     uint32_t string;   /* of the model; STRTAB_NONE: not asked for yet, or not always the same */
     uint32_t category; /* the same */

@@ -20,15 +20,13 @@ struct batch_arrays {
 struct event_recorder {
     const struct event_sink *sink;
     struct event_log log;
-    bool has_begun; /* the sink has something, and not yet its end */
     struct event_texts texts;
     struct event_shapes shapes;
     struct event_record last;
     struct event_batch batch;
-    struct batch_arrays *arrays; /* the batch's, of those below */
+    struct batch_arrays arrays; /* the batch's */
     struct buf head;
-    struct buf head_key;                              /* with its colon */
-    struct batch_arrays kept[EVENT_BATCHES_KEPT + 1]; /* and the one being filled, in turn */
+    struct buf head_key; /* with its colon */
 };
 
 /* --- life --- */
@@ -66,8 +64,7 @@ struct event_recorder *event_recorder_create(const struct event_sink *sink)
     bool has_shapes = event_shapes_init(&recorder->shapes, &recorder->texts, &recorder->log);
     recorder->log.texts = recorder->texts.texts;
     recorder->log.head = "";
-    recorder->arrays = &recorder->kept[0];
-    if (!has_texts || !has_shapes || !make_room(recorder->arrays, VALUES_FIRST)) {
+    if (!has_texts || !has_shapes || !make_room(&recorder->arrays, VALUES_FIRST)) {
         event_recorder_destroy(recorder);
         return NULL;
     }
@@ -80,16 +77,11 @@ void event_recorder_destroy(struct event_recorder *recorder)
     if (recorder == NULL) {
         return;
     }
-    if (recorder->has_begun && recorder->sink->drop != NULL) {
-        recorder->sink->drop(recorder->sink->context);
-    }
     event_shapes_free(&recorder->shapes);
     event_texts_free(&recorder->texts);
     buf_free(&recorder->head);
     buf_free(&recorder->head_key);
-    for (size_t i = 0; i <= EVENT_BATCHES_KEPT; i++) {
-        free(recorder->kept[i].values);
-    }
+    free(recorder->arrays.values);
     free(recorder);
 }
 
@@ -98,13 +90,9 @@ size_t event_recorder_memory(const struct event_recorder *recorder)
     if (recorder == NULL) {
         return 0;
     }
-    size_t values = 0;
-    for (size_t i = 0; i <= EVENT_BATCHES_KEPT; i++) {
-        values += recorder->kept[i].value_capacity;
-    }
     return sizeof *recorder + event_texts_memory(&recorder->texts) +
            event_shapes_memory(&recorder->shapes) + recorder->head.cap + recorder->head_key.cap +
-           values * sizeof(int64_t);
+           recorder->arrays.value_capacity * sizeof(int64_t);
 }
 
 static bool no_memory(struct err *err)
@@ -117,24 +105,21 @@ static bool no_memory(struct err *err)
 static bool hand_on(struct event_recorder *recorder, struct err *err)
 {
     struct event_batch *batch = &recorder->batch;
-    struct batch_arrays *arrays = recorder->arrays;
-    batch->templates = arrays->templates;
-    batch->values = arrays->values;
-    recorder->has_begun = true;
+    batch->templates = recorder->arrays.templates;
+    batch->values = recorder->arrays.values;
     if (!recorder->sink->take(recorder->sink->context, &recorder->log, batch, err)) {
         return false;
     }
     begin_batch(recorder);
-    recorder->arrays = arrays == &recorder->kept[EVENT_BATCHES_KEPT] ? recorder->kept : arrays + 1;
-    return make_room(recorder->arrays, arrays->value_capacity) || no_memory(err);
+    return true;
 }
 
 /* Room for the values of one more event. */
 static bool has_room(struct event_recorder *recorder)
 {
     size_t need = recorder->batch.value_count + EVENT_VALUES_MAX;
-    return KS_LIKELY(need <= recorder->arrays->value_capacity) ||
-           make_room(recorder->arrays, 2 * need);
+    return KS_LIKELY(need <= recorder->arrays.value_capacity) ||
+           make_room(&recorder->arrays, 2 * need);
 }
 
 bool event_recorder_add_values(struct event_recorder *recorder,
@@ -143,7 +128,7 @@ bool event_recorder_add_values(struct event_recorder *recorder,
                                struct err *err)
 {
     struct event_batch *batch = &recorder->batch;
-    recorder->arrays->templates[batch->event_count++] = template_number;
+    recorder->arrays.templates[batch->event_count++] = template_number;
     batch->value_count += value_count;
     recorder->log.event_count++;
     return KS_LIKELY(batch->event_count < EVENT_BATCH_EVENTS) || hand_on(recorder, err);
@@ -153,7 +138,7 @@ int64_t *event_recorder_room(struct event_recorder *recorder)
 {
     recorder->texts.is_repaired = false;
     recorder->texts.has_invalid = false;
-    return has_room(recorder) ? recorder->arrays->values + recorder->batch.value_count : NULL;
+    return has_room(recorder) ? recorder->arrays.values + recorder->batch.value_count : NULL;
 }
 
 struct event_texts *event_recorder_texts(struct event_recorder *recorder)
@@ -177,7 +162,7 @@ bool event_recorder_add(struct event_recorder *recorder,
     recorder->texts.has_invalid = text_stream_has_invalid(stream, event->begin);
     if (!has_room(recorder) ||
         !event_shapes_take(&recorder->shapes, event,
-                           recorder->arrays->values + recorder->batch.value_count,
+                           recorder->arrays.values + recorder->batch.value_count,
                            &recorder->last)) {
         return no_memory(err);
     }
@@ -224,7 +209,5 @@ bool event_recorder_end(struct event_recorder *recorder, struct err *err)
         return false;
     }
     recorder->log.head = recorder->head.ptr;
-    bool ended = recorder->sink->end(recorder->sink->context, &recorder->log, err);
-    recorder->has_begun = recorder->has_begun && !ended;
-    return ended;
+    return recorder->sink->end(recorder->sink->context, &recorder->log, err);
 }

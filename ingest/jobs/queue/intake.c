@@ -1,6 +1,5 @@
 #include "ingest/jobs/queue/intake.h"
 
-#include "ingest/formats/event_log/relay.h"
 #include "ingest/store/store_events.h"
 #include "ingest/store/store_timeline.h"
 
@@ -19,7 +18,6 @@ struct intake {
 
 /* ---- events and timelines ---- */
 
-/* These two are called by the relay's thread, while nobody else asks the ingest. */
 static bool take_events(void *context,
                         const struct event_log *log,
                         const struct event_batch *batch,
@@ -117,21 +115,19 @@ store_failures(struct jobs *jobs, struct intake *intake, int64_t job_id, struct 
     return count == 0 || store_job_set_failures(jobs->store, job_id, intake->failures, count, err);
 }
 
-static bool carry_into(const struct jobs *jobs,
-                       struct intake *intake,
-                       struct event_relay *relay,
-                       struct err *err)
+static bool carry(const struct jobs *jobs, struct intake *intake, struct err *err)
 {
     const struct intake_file *file = intake->file;
-    struct pipeline_sink sink = {.context = intake,
-                                 .events = event_relay_sink(relay),
-                                 .timeline = {.context = intake,
-                                              .take_block = take_block,
-                                              .take_points = take_points,
-                                              .take_flows = take_flows},
-                                 .pack_log = store_pack_log,
-                                 .trace = take_trace,
-                                 .failed = take_failure};
+    struct pipeline_sink sink = {
+        .context = intake,
+        .events = {.context = intake, .take = take_events, .end = end_events},
+        .timeline = {.context = intake,
+                     .take_block = take_block,
+                     .take_points = take_points,
+                     .take_flows = take_flows},
+        .pack_log = store_pack_log,
+        .trace = take_trace,
+        .failed = take_failure};
     struct pipeline_options options = {.memory_budget_bytes = file->memory_budget_bytes,
                                        .input_limits = jobs->input_limits,
                                        .max_events = jobs->max_events,
@@ -140,19 +136,6 @@ static bool carry_into(const struct jobs *jobs,
                ? pipeline_stream(file->path, file->file_name, &options, file->progress, &sink, err)
                : pipeline_growing(file->fd, file->growth, file->file_name, &options, file->progress,
                                   &sink, err);
-}
-
-/* A thread of its own stores the events while this one reads on. */
-static bool carry_by_relay(const struct jobs *jobs, struct intake *intake, struct err *err)
-{
-    const struct event_sink store = {.context = intake, .take = take_events, .end = end_events};
-    struct event_relay *relay = event_relay_create(&store);
-    if (relay == NULL) {
-        return err_set(err, ERR_NO_MEMORY, "no memory to store events");
-    }
-    bool ok = carry_into(jobs, intake, relay, err);
-    event_relay_destroy(relay);
-    return ok;
 }
 
 bool intake_read(struct jobs *jobs,
@@ -165,7 +148,7 @@ bool intake_read(struct jobs *jobs,
     struct intake intake = {.ingest = ingest, .file = file};
     struct err second = ERR_INIT;
     arena_init(&intake.arena, 0);
-    bool ok = carry_by_relay(jobs, &intake, err);
+    bool ok = carry(jobs, &intake, err);
     bool kept = store_failures(jobs, &intake, job_id, &second);
     if (ok && !kept) {
         *err = second;

@@ -1,6 +1,5 @@
-/* Hashing writer: writes bytes into a file and, beyond the first piece, hashes them on a second
- * thread. Asks the system to start writing at once, so that a sync at the end finds little left to
- * do. */
+/* Hashing writer: writes bytes into a file and hashes them on the way. Asks the system to start
+ * writing at once, so that a sync at the end finds little left to do. One thread at a time. */
 #ifndef KS_STORE_OBJECTS_SPOOL_H
 #define KS_STORE_OBJECTS_SPOOL_H
 
@@ -17,7 +16,7 @@ struct spool;
 struct spool *spool_create(int fd) KS_MUST_USE;
 /* Returns 0, or the errno of a write that failed in this or an earlier call. */
 int spool_add(struct spool *spool, const void *bytes, size_t len) KS_MUST_USE;
-/* Waits until everything is written; returns as spool_add. Add nothing after it. */
+/* Completes the writing; returns as spool_add. Add nothing after it. */
 int spool_end(struct spool *spool) KS_MUST_USE;
 /* The hash in lower-case hex; empty if hashing failed. Call it after spool_end. */
 void spool_sha256(struct spool *spool, char sha256_hex[SHA256_HEX_BYTES]);

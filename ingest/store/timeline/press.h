@@ -1,5 +1,5 @@
-/* Packs the rows of a timeline and writes them in transactions of about a megabyte. For many rows a
- * thread of its own does both, a few rows behind the caller; rows and their order are the same. */
+/* Packs the rows of a timeline and writes them in transactions of about a megabyte. One thread at a
+ * time. */
 #ifndef KS_STORE_TIMELINE_PRESS_H
 #define KS_STORE_TIMELINE_PRESS_H
 
@@ -29,13 +29,12 @@ struct timeline_press *timeline_press_create(struct store *store, int64_t log_id
 void timeline_press_destroy(struct timeline_press *press);
 
 int64_t timeline_press_log(const struct timeline_press *press);
-/* Takes the bytes; clear `columns` afterwards. One thread at a time. The error may belong to an
- * earlier row. */
+/* Packs what `columns` holds; the caller then clears it. */
 bool timeline_press_take(struct timeline_press *press,
                          const struct timeline_row *row,
                          struct column_writer *columns,
                          struct err *err) KS_MUST_USE;
-/* Returns when all rows are written. */
+/* Writes the rows that wait for a transaction. */
 bool timeline_press_finish(struct timeline_press *press, struct err *err) KS_MUST_USE;
 
 #endif

@@ -132,7 +132,7 @@ bool store_ingest_flows(struct store_ingest *ingest,
         ok = timeline_put_flows(&rows->columns, by_target, flows + done, part, &extent, err) &&
              keep_block(rows, by_target ? KIND_FLOWS_BY_TARGET : KIND_FLOWS, 0, &extent, err);
     }
-    /* They come last, often from a thread beside the analyses, which then need not write them. */
+    /* They come last, from a thread beside the analyses, which then need not write them. */
     return ok && (!by_target || timeline_press_finish(rows->press, err));
 }
 

@@ -1,5 +1,5 @@
-/* Writes a timeline: turns blocks into columns as they arrive; a later stage packs and writes them
- * (timeline_press.h). */
+/* Writes a timeline: turns blocks into columns as they arrive, then packs and writes them in
+ * transactions (timeline_press.h). */
 #ifndef KS_STORE_TIMELINE_ROWS_H
 #define KS_STORE_TIMELINE_ROWS_H
 

@@ -23,14 +23,15 @@ static kineto_form_fn scan_of_this_processor(void)
 bool kineto_forms_init(struct kineto_forms *forms)
 {
     static const char nothing[BYTES_BLOCK];
-    static const int64_t none[KINETO_FORM_SOON_BYTES / sizeof(int64_t)];
+    static const int64_t none[KINETO_FORM_VALUES];
     memset(forms, 0, sizeof *forms);
     arena_init(&forms->arena, 0);
     forms->scan = scan_of_this_processor();
-    forms->tables = calloc(1, sizeof *forms->tables);
+    forms->tables = malloc(sizeof *forms->tables);
     if (forms->tables == NULL) {
         return false;
     }
+    memset(forms->tables, 0, offsetof(struct kineto_form_tables, forms));
     /* No event begins with NUL. */
     forms->tables->forms[0] =
         (struct kineto_form){.values = none, .last = nothing, .last_len = 1, .last_mask = 1};
@@ -117,9 +118,7 @@ static bool make_room(struct kineto_forms *forms,
     size_t pieces_bytes = paths->blank_count * sizeof *shelf->pieces;
     size_t values_bytes = value_count * sizeof *shelf->values;
     size_t bytes = (size_t)(event->end - event->begin) + BYTES_BLOCK;
-    size_t size = pieces_bytes + values_bytes + bytes;
-    char *room =
-        arena_alloc(&forms->arena, size > KINETO_FORM_SOON_BYTES ? size : KINETO_FORM_SOON_BYTES);
+    char *room = arena_alloc(&forms->arena, pieces_bytes + values_bytes + bytes);
     if (room == NULL) {
         return false;
     }

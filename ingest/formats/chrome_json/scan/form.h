@@ -23,9 +23,6 @@
 /* Both powers of two. */
 #define KINETO_FORM_GUESSES 32768
 #define KINETO_FORM_MEETINGS 8192
-#define KINETO_FORM_MEMORIES 2
-/* Of the form that comes next; the processor goes on by itself. */
-#define KINETO_FORM_SOON_BYTES 384
 /* Where half of so many events have another form than the guessed one, so many are left alone. */
 #define KINETO_FORM_TRIAL_EVENTS 2048
 #define KINETO_FORM_PAUSE_EVENTS 2048
@@ -67,10 +64,9 @@ typedef const char *(*kineto_form_fn)(struct kineto_form *form,
                                       int64_t *values,
                                       int64_t numbers[KINETO_USES]);
 
-/* Large and mostly empty: pages that nobody needs are not touched. */
+/* Large; of the forms only the first `count` are set. */
 struct kineto_form_tables {
-    /* The form that came behind a history: of many events, and of few, for what came otherwise. */
-    uint16_t guesses[KINETO_FORM_MEMORIES][KINETO_FORM_GUESSES];
+    uint16_t guesses[KINETO_FORM_GUESSES]; /* the form that came behind a history */
     struct kineto_meeting {
         uint32_t identity;
         uint32_t form; /* 0: not yet */
@@ -82,7 +78,7 @@ struct kineto_forms {
     struct arena arena;
     kineto_form_fn scan;
     struct kineto_form_tables *tables;
-    uint64_t histories[KINETO_FORM_MEMORIES]; /* identities of the last events */
+    uint64_t history; /* identities of the last events */
     uint32_t count;
     uint32_t event_count; /* of the trial at hand */
     uint32_t miss_count;
@@ -99,32 +95,16 @@ static inline uint32_t kineto_forms_place(uint64_t history)
     return (uint32_t)(history * BYTES_SPREAD >> 32) & (KINETO_FORM_GUESSES - 1);
 }
 
-static inline uint64_t kineto_forms_history(uint64_t history, unsigned memory, uint32_t identity)
+static inline uint64_t kineto_forms_history(uint64_t history, uint32_t identity)
 {
-    static const unsigned shifts[KINETO_FORM_MEMORIES] = {4, 20};
-    return history << shifts[memory] ^ identity;
+    return history << 4 ^ identity;
 }
 
 /* The event behind the last ones had this form, 0: none. */
 static inline void kineto_forms_pass(struct kineto_forms *forms, uint32_t number, uint32_t identity)
 {
-    for (unsigned i = 0; i < KINETO_FORM_MEMORIES; i++) {
-        uint64_t *history = &forms->histories[i];
-        forms->tables->guesses[i][kineto_forms_place(*history)] = (uint16_t)number;
-        *history = kineto_forms_history(*history, i, identity);
-    }
-}
-
-/* What is compared with the event behind one of this identity is wanted soon. */
-static inline void kineto_forms_prefetch(const struct kineto_forms *forms, uint32_t identity)
-{
-    const struct kineto_form_tables *tables = forms->tables;
-    uint64_t history = kineto_forms_history(forms->histories[0], 0, identity);
-    const struct kineto_form *form =
-        &tables->forms[tables->guesses[0][kineto_forms_place(history)]];
-    for (size_t i = 0; i < KINETO_FORM_SOON_BYTES; i += 64) {
-        KS_PREFETCH((const char *)form->values + i);
-    }
+    forms->tables->guesses[kineto_forms_place(forms->history)] = (uint16_t)number;
+    forms->history = kineto_forms_history(forms->history, identity);
 }
 
 /* Where hardly an event comes again, most are spared the guesses. */
@@ -154,19 +134,15 @@ static inline const char *kineto_forms_scan(struct kineto_forms *forms,
     if (kineto_forms_rest(forms)) {
         return NULL;
     }
-    for (unsigned i = 0; i < KINETO_FORM_MEMORIES; i++) {
-        struct kineto_form_tables *tables = forms->tables;
-        uint32_t number = tables->guesses[i][kineto_forms_place(forms->histories[i])];
-        struct kineto_form *guessed = &tables->forms[number];
-        if (i == 0) {
-            kineto_forms_prefetch(forms, guessed->identity);
-        }
-        const char *behind = forms->scan(guessed, begin, end, values, numbers);
-        if (behind != NULL) {
-            kineto_forms_pass(forms, number, guessed->identity);
-            *form = guessed;
-            return behind;
-        }
+    struct kineto_form_tables *tables = forms->tables;
+    uint32_t number = tables->guesses[kineto_forms_place(forms->history)];
+    struct kineto_form *guessed = &tables->forms[number];
+
+    const char *behind = forms->scan(guessed, begin, end, values, numbers);
+    if (behind != NULL) {
+        kineto_forms_pass(forms, number, guessed->identity);
+        *form = guessed;
+        return behind;
     }
     forms->miss_count++;
     return NULL;

@@ -22,7 +22,6 @@
 #include <stdint.h>
 
 #define KINETO_PATH_STEPS_MAX 8192U
-#define KINETO_PATH_GUESSES 8192
 
 /* A phase or category within the text of a step. */
 struct kineto_constant {
@@ -30,18 +29,6 @@ struct kineto_constant {
     uint32_t logged;
     uint32_t place;  /* in the event's `values` */
     uint32_t offset; /* in the text */
-};
-
-/* A value that came several times in a row, so that it is only compared. */
-struct kineto_settled {
-    uint32_t mask;           /* a bit for each byte of `raw` that counts; 0: there is none */
-    uint32_t len;            /* of the value as it is written */
-    struct json_value value; /* but for its place in memory */
-    uint32_t value_off;      /* in what is written: behind the quote of a string */
-    uint32_t logged_count;
-    int64_t logged[2];
-    struct kineto_step **next; /* of the step: what follows the value's kind */
-    char raw[BYTES_BLOCK];     /* with the byte behind it */
 };
 
 /* A text, and what is behind it: a value, or the end of the event. */
@@ -58,9 +45,7 @@ struct kineto_step {
     bool is_special;       /* has constants, or ends the event */
     bool may_vary;         /* its numbers make no other event (struct kineto_blank) */
     uint32_t changes_left; /* after so many more they do not */
-    uint32_t repeats;      /* how often the last value came again */
     int64_t last;          /* that value: a number, or an id of a text */
-    struct kineto_settled settled;
 };
 
 /* What is the same of all events that ended here. */
@@ -99,10 +84,6 @@ struct kineto_paths {
     uint32_t end_count;
     uint32_t end_capacity;
     kineto_path_fn scan;
-    /* Ids of texts that followed others before: the last one of the step, and the last ones of any
-     * step (mixed in `context`) that are not settled. */
-    uint32_t guesses[KINETO_PATH_GUESSES];
-    uint32_t context;
     bool no_memory;                    /* while a value was kept */
     const struct kineto_path_end *end; /* of the event that fitted */
     struct kineto_blank blanks[KINETO_BLANKS_MAX];

@@ -301,14 +301,6 @@ has_bytes(const char *at, const char *end, const char *bytes, uint32_t len, uint
            (end - at >= (ptrdiff_t)len && bytes_equal(at, bytes, len));
 }
 
-/* Where the text is guessed that follows the last ones. */
-static inline uint32_t *guess_of(struct kineto_paths *paths, const struct kineto_step *step)
-{
-    uint64_t lasts = (uint64_t)paths->context << 32 ^ (uint64_t)step->last;
-    uint64_t hash = (lasts + step->place) * BYTES_SPREAD;
-    return &paths->guesses[hash >> 40 & (KINETO_PATH_GUESSES - 1)];
-}
-
 /* A string or list: known ones by their bytes. */
 static inline bool take_text(struct kineto_paths *paths,
                              const struct kineto_step *step,
@@ -318,20 +310,13 @@ static inline bool take_text(struct kineto_paths *paths,
 {
     const char *raw = *at;
     struct kineto_texts *texts = paths->texts;
-    uint32_t *guess = guess_of(paths, step);
-    uint32_t id = *guess;
-    const struct kineto_text *text = &texts->texts[id];
-    if (!has_bytes(raw, end, text->raw, text->len, text->mask)) {
-        const char *behind = *raw == '"' ? string_end(raw, end) : nested_end(raw, end);
-        id = behind == NULL ? KINETO_TEXT_NONE
-                            : kineto_texts_recall(texts, raw, (size_t)(behind - raw));
-        if (id == KINETO_TEXT_NONE) {
-            return take_any(paths, step, at, end, out);
-        }
-        *guess = id;
-        text = &texts->texts[id];
+    const char *behind = *raw == '"' ? string_end(raw, end) : nested_end(raw, end);
+    uint32_t id =
+        behind == NULL ? KINETO_TEXT_NONE : kineto_texts_recall(texts, raw, (size_t)(behind - raw));
+    if (id == KINETO_TEXT_NONE) {
+        return take_any(paths, step, at, end, out);
     }
-    paths->context = paths->context << 6 ^ id;
+    const struct kineto_text *text = &texts->texts[id];
     *out->value = text->value;
     out->value->ptr = raw + text->quote_bytes;
     out->logged[0] = text->logged;
@@ -350,61 +335,13 @@ static inline bool take_other(struct kineto_paths *paths,
                                                      : take_any(paths, step, at, end, out);
 }
 
-/* --- values that come again and again --- */
-
-#define REPEATS_TO_SETTLE 4U
-
-/* Keeps the value of `len` bytes at `raw` to be compared, if it is short. */
-static void settle(struct kineto_step *step,
-                   const char *raw,
-                   uint32_t len,
-                   const struct json_value *value,
-                   const int64_t logged[2],
-                   unsigned kind)
+/* How often a value may still change before its numbers count as blanks. */
+static inline void note_value(struct kineto_step *step, const struct json_value *value)
 {
-    struct kineto_settled *settled = &step->settled;
-    if (len >= BYTES_BLOCK) {
-        return;
-    }
-    memcpy(settled->raw, raw, len + 1);
-    settled->mask = (uint32_t)(((uint64_t)2 << len) - 1);
-    settled->len = len;
-    settled->value = *value;
-    settled->value_off = value->kind == JSON_KIND_STRING ? 1 : 0;
-    settled->logged_count = kind == EVENT_SLOT_DECIMAL ? 2 : 1;
-    settled->logged[0] = logged[0];
-    settled->logged[1] = settled->logged_count == 2 ? logged[1] : 0;
-    settled->next = &step->next[kind];
-}
-
-/* Counts how often the value comes in a row. */
-static inline void note_value(struct kineto_step *step,
-                              const char *raw,
-                              const char *behind,
-                              const struct path_value *taken)
-{
-    if (KS_LIKELY(taken->value->number != step->last)) {
-        step->last = taken->value->number;
-        step->repeats = 0;
+    if (value->number != step->last) {
+        step->last = value->number;
         step->changes_left -= step->changes_left > 0 ? 1U : 0U;
-    } else if (++step->repeats == REPEATS_TO_SETTLE) {
-        settle(step, raw, (uint32_t)(behind - raw), taken->value, taken->logged, taken->kind);
     }
-}
-
-/* Whether the settled value stands at `at`, which is within the window; its end may be behind. */
-static inline bool has_settled(struct kineto_step *step, const char *at)
-{
-    struct kineto_settled *settled = &step->settled;
-    if (settled->mask == 0) {
-        return false;
-    }
-    if (KS_LIKELY((~bytes_block_equals(at, settled->raw) & settled->mask) == 0)) {
-        return true;
-    }
-    settled->mask = 0;
-    step->repeats = 0;
-    return false;
 }
 
 /* --- the path --- */
@@ -516,12 +453,11 @@ static inline bool take_value(struct kineto_paths *paths,
                               const char *end,
                               struct path_value *out)
 {
-    const char *raw = *at;
-    bool may_be_number = json_is_digit(*raw) || *raw == '-';
+    bool may_be_number = json_is_digit(**at) || **at == '-';
     if (!(may_be_number && take_number(at, out)) && !take_other(paths, step, at, end, out)) {
         return false;
     }
-    note_value(step, raw, *at, out);
+    note_value(step, out->value);
     return true;
 }
 
@@ -554,18 +490,6 @@ static inline bool scan_path(struct kineto_paths *paths,
             return false;
         }
         struct json_value *value = &event->values[step->place];
-        if (has_settled(step, raw)) {
-            const struct kineto_settled *settled = &step->settled;
-            *value = settled->value;
-            value->ptr = raw + settled->value_off;
-            at = raw + settled->len;
-            note_blank(paths, step, raw, at, value, to - values);
-            to[0] = settled->logged[0];
-            to[1] = settled->logged[1];
-            to += settled->logged_count;
-            next = settled->next;
-            continue;
-        }
         if (KS_UNLIKELY((unsigned char)*raw <= ' ')) {
             /* The one that fits becomes the first. */
             to -= step->constant_count;

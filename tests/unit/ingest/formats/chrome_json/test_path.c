@@ -225,8 +225,8 @@ static void all_paths_are_known_side_by_side(void **state)
     end_knowing(known);
 }
 
-/* What came again and again is only compared, until it changes. */
-static void settled_values_may_change(void **state)
+/* A value that came again and again may become any other. */
+static void repeated_values_may_change(void **state)
 {
     (void)state;
     static const char *const values[] = {"25",     "256",   "25.5",   "2",     "25e1",
@@ -433,7 +433,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(events_are_known_once_learnt),
         cmocka_unit_test(all_paths_are_known_side_by_side),
-        cmocka_unit_test(settled_values_may_change),
+        cmocka_unit_test(repeated_values_may_change),
         cmocka_unit_test(cut_events_are_not_known),
         cmocka_unit_test(changed_events_are_read_as_by_the_strict_scan),
         cmocka_unit_test(random_events_are_read_as_by_the_strict_scan),
