@@ -36,7 +36,7 @@ bool plugin_runs(struct api_call *call, struct err *err)
 bool plugin_views(struct api_call *call, struct err *err)
 {
     struct plugin_run run;
-    if (!plugin_find_run(call, &run, err)) {
+    if (!plugin_find_run(call, &run, err) || !plugin_find_views(call, &run, err)) {
         return false;
     }
     uint32_t views = query_run_views(run.traces, run.count);
@@ -71,7 +71,8 @@ bool plugin_workers(struct api_call *call, struct err *err)
 {
     struct plugin_run run;
     uint32_t wanted = 0;
-    if (!plugin_find_run(call, &run, err) || !read_view(call, &wanted, err)) {
+    if (!plugin_find_run(call, &run, err) || !read_view(call, &wanted, err) ||
+        !plugin_find_views(call, &run, err)) {
         return false;
     }
     struct json_write w = call_json(call, true);

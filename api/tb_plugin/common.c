@@ -1,5 +1,6 @@
 #include "api/tb_plugin/common.h"
 
+#include "api/derived.h"
 #include "api/scope.h"
 #include "api/table/table_params.h"
 #include "ingest/base/text/num.h"
@@ -185,6 +186,25 @@ static bool answer_kept(struct api_call *call,
     return true;
 }
 
+bool plugin_find_views(struct api_call *call, struct plugin_run *run, struct err *err)
+{
+    struct store_trace *traces = NULL;
+    for (size_t i = 0; i < run->count; i++) {
+        int64_t figures_id;
+        if (!derived_figures(call, &run->traces[i], &figures_id, err)) {
+            return false;
+        }
+    }
+    if (!store_traces(call->api->store, call_arena(call), run->name, &traces, &run->count, err)) {
+        return false;
+    }
+    for (size_t i = 0; i < run->count; i++) {
+        traces[i].views = traces[i].derived_views;
+    }
+    run->traces = traces;
+    return true;
+}
+
 bool plugin_begin(struct api_call *call,
                   const char *route,
                   const char *const *groups,
@@ -201,9 +221,9 @@ bool plugin_begin(struct api_call *call,
         !answer_kept(call, route, group_by, request, err)) {
         return false;
     }
-    return request->answered ||
-           store_overview(call->api->store, call_arena(call), request->trace->plugin_figures_id,
-                          &request->results, err);
+    return request->answered || (derived_figures(call, request->trace, &request->figures_id, err) &&
+                                 store_overview(call->api->store, call_arena(call),
+                                                request->figures_id, &request->results, err));
 }
 
 struct plugin_unit plugin_ticks(const struct trace_results *results)

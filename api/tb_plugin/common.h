@@ -40,6 +40,7 @@ size_t plugin_worker_count(const struct plugin_run *run);
 struct plugin_request {
     struct plugin_run run;
     const struct store_trace *trace;
+    int64_t figures_id;            /* under which the store answers with the plugin's figures */
     struct trace_results *results; /* without operators and kernels */
     size_t group;                  /* index in the groups given */
     bool answered;
@@ -51,6 +52,9 @@ bool plugin_begin(struct api_call *call,
                   const char *const *groups,
                   struct plugin_request *request,
                   struct err *err) KS_MUST_USE;
+
+/* Reads the traces of the run again, with the views that each has by the plugin's figures. */
+bool plugin_find_views(struct api_call *call, struct plugin_run *run, struct err *err) KS_MUST_USE;
 
 /* How a figure of the store becomes the plugin's microseconds. */
 struct plugin_unit {

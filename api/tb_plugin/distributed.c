@@ -1,6 +1,7 @@
 /* The plugin's distributed routes [TB-15]. */
 #include "ingest/query/views/distributed.h"
 
+#include "api/derived.h"
 #include "api/handlers.h"
 #include "api/tb_plugin/common.h"
 #include "api/views/worker_place.h"
@@ -29,7 +30,8 @@ static bool begin_span(struct api_call *call, struct span_request *request, stru
 {
     const char *span = query_string_get(&call->query, "span");
     *request = (struct span_request){.traces = NULL};
-    if (!plugin_find_run(call, &request->run, err)) {
+    if (!plugin_find_run(call, &request->run, err) ||
+        !plugin_find_views(call, &request->run, err)) {
         return false;
     }
     request->traces = arena_calloc(call_arena(call), request->run.count + 1, sizeof(void *));
@@ -56,9 +58,11 @@ static bool load(struct api_call *call,
                  struct query_distributed *out,
                  struct err *err)
 {
+    const int64_t *ids = NULL;
     return begin_span(call, request, err) &&
+           derived_figures_of(call, request->traces, request->count, &ids, err) &&
            query_distributed(call->api->store, call_arena(call), request->traces, request->count,
-                             COMM_PLUGIN, true, out, err);
+                             COMM_PLUGIN, ids, out, err);
 }
 
 static void put_metadata(struct json_write *w,

@@ -47,8 +47,8 @@ static bool load_kernels(struct api_call *call,
 {
     const struct store_page all = {.limit = 0};
     int64_t total = 0;
-    return store_kernels(call->api->store, call_arena(call), request->trace->plugin_figures_id,
-                         &all, rows, count, &total, err);
+    return store_kernels(call->api->store, call_arena(call), request->figures_id, &all, rows, count,
+                         &total, err);
 }
 
 bool plugin_kernel_pie(struct api_call *call, struct err *err)
@@ -241,9 +241,8 @@ answer_by_launch(struct api_call *call, const struct plugin_request *request, st
     struct kernel_launch_row *rows = NULL;
     size_t count = 0;
     int64_t total = 0;
-    if (!store_kernel_launches(call->api->store, call_arena(call),
-                               request->trace->plugin_figures_id, &all, &rows, &count, &total,
-                               err)) {
+    if (!store_kernel_launches(call->api->store, call_arena(call), request->figures_id, &all, &rows,
+                               &count, &total, err)) {
         return false;
     }
     struct json_write w = call_json_long(call, true);

@@ -190,7 +190,7 @@ open_stream(struct api_call *call, const struct plugin_request *request, struct 
     if (s == NULL) {
         return err_set(err, ERR_NO_MEMORY, "no memory for the trace");
     }
-    if (!store_gpu_counters(store, arena, request->trace->plugin_figures_id, &counters, err)) {
+    if (!store_gpu_counters(store, arena, request->figures_id, &counters, err)) {
         return false;
     }
     if (!store_export_open(store, request->trace->id, INT64_MIN, INT64_MAX, &s->from, err)) {

@@ -1,4 +1,5 @@
 /* The plugin's routes over call trees: tree, module, diff, diffnode [TB-A.tree] [TB-14] [TB-16]. */
+#include "api/derived.h"
 #include "api/handlers.h"
 #include "api/tb_plugin/common.h"
 #include "ingest/query/compare/tree_query.h"
@@ -86,8 +87,7 @@ bool plugin_tree(struct api_call *call, struct err *err)
     if (!plugin_begin(call, "tree", NULL, &request, err) || request.answered) {
         return request.answered;
     }
-    if (!store_call_tree(call->api->store, call_arena(call), request.trace->plugin_figures_id,
-                         &tree, err)) {
+    if (!store_call_tree(call->api->store, call_arena(call), request.figures_id, &tree, err)) {
         return false;
     }
     if (tree == NULL) {
@@ -181,8 +181,8 @@ bool plugin_module(struct api_call *call, struct err *err)
     if (!plugin_begin(call, "module", NULL, &request, err) || request.answered) {
         return request.answered;
     }
-    if (!store_modules(call->api->store, call_arena(call), request.trace->plugin_figures_id, &rows,
-                       &count, err)) {
+    if (!store_modules(call->api->store, call_arena(call), request.figures_id, &rows, &count,
+                       err)) {
         return false;
     }
     if (count == 0) {
@@ -221,8 +221,8 @@ static bool begin_diff(struct api_call *call, struct diff_request *d, struct err
     }
     for (int side = 0; side < DIFF_SIDES; side++) {
         struct trace_results *results = NULL;
-        ids[side] = traces[side]->plugin_figures_id;
-        if (!store_overview(call->api->store, call_arena(call), ids[side], &results, err)) {
+        if (!derived_figures(call, traces[side], &ids[side], err) ||
+            !store_overview(call->api->store, call_arena(call), ids[side], &results, err)) {
             return false;
         }
         d->units[side] = plugin_ticks(results);

@@ -1,6 +1,7 @@
 /* Computation and communication of the workers of a run, laid beside each other. */
 #include "api/views/distributed.h"
 
+#include "api/derived.h"
 #include "api/handlers.h"
 #include "api/table/table_params.h"
 #include "ingest/base/text/strtab.h"
@@ -182,9 +183,12 @@ static bool load(struct distributed_answer *answer, struct api_call *call, struc
         return false;
     }
     keep_span(&run, answer->span);
+    const int64_t *ids = NULL;
     return choose_rule(answer, call, &run, err) &&
+           (answer->rule == COMM_OURS ||
+            derived_figures_of(call, run.items, run.count, &ids, err)) &&
            query_distributed(call->api->store, call_arena(call), run.items, run.count, answer->rule,
-                             answer->rule == COMM_PLUGIN, &answer->view, err) &&
+                             ids, &answer->view, err) &&
            find_places(answer, call, err) && name_steps(answer, call_arena(call), err);
 }
 

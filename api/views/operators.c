@@ -104,6 +104,19 @@ static void write_row(struct field_out *out, const void *table_void, size_t at)
     rows_operator(out, row, share_of(table, row));
 }
 
+/* What no operator launched makes up for the rest of the device's time. */
+static void write_device_time(struct json_write *w, const struct table *table)
+{
+    int64_t device_ns = table->results->device_ns;
+    if (device_ns == RESULTS_UNKNOWN) {
+        jw_key_null(w, "device_ns");
+        jw_key_null(w, "unattributed_device_ns");
+        return;
+    }
+    jw_key_int(w, "device_ns", device_ns);
+    jw_key_int(w, "unattributed_device_ns", rows_add(device_ns, -table->sums.device_self_ns));
+}
+
 static void write_members(struct json_write *w, const void *table_void)
 {
     const struct table *table = table_void;
@@ -114,6 +127,7 @@ static void write_members(struct json_write *w, const void *table_void)
     jw_key_int(w, "calls", table->sums.calls);
     jw_key_int(w, "host_self_ns", table->sums.host_self_ns);
     jw_key_int(w, "device_self_ns", table->sums.device_self_ns);
+    write_device_time(w, table);
     jw_object_end(w);
 }
 

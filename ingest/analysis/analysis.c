@@ -13,6 +13,7 @@
 #include "ingest/analysis/launches/launches.h"
 #include "ingest/analysis/memory/log.h"
 #include "ingest/analysis/modules/modules.h"
+#include "ingest/analysis/operators/calls.h"
 #include "ingest/analysis/operators/operators.h"
 #include "ingest/analysis/overview/health.h"
 #include "ingest/analysis/overview/recommend.h"
@@ -21,10 +22,12 @@
 #include "ingest/analysis/relations/comm.h"
 #include "ingest/analysis/relations/link.h"
 #include "ingest/analysis/relations/op_tree.h"
+#include "ingest/analysis/relations/visit_tables.h"
 #include "ingest/analysis/relations/visits.h"
 #include "ingest/analysis/steps/breakdown.h"
 #include "ingest/analysis/steps/steps.h"
 #include "ingest/base/memory/scratch.h"
+#include "ingest/index/index.h"
 
 #include <string.h>
 
@@ -40,6 +43,7 @@ struct run {
     enum figure_set set;
     struct trace_results *results;
     const struct analysis_wants *wants;
+    struct trace_index index; /* empty in the plugin's figures */
     struct selection sel;
     struct links links;
     struct comms comms;
@@ -186,14 +190,19 @@ static bool hand_frame_on(struct run *run)
     return true;
 }
 
+static bool find_steps(struct run *run)
+{
+    return run->set == FIGURES_EXACT ? steps_from_index(&run->steps, &run->sel, &run->index)
+                                     : steps_build(&run->steps, &run->sel, &run->links);
+}
+
 static bool run_steps(struct run *run)
 {
     bool ok = find_collectives(run) &&
               roles_collect(&run->roles, &run->sel, &run->comms, run->ours.communicates);
     if (ok) {
         set_presence(run);
-        ok = hand_frame_on(run) && steps_build(&run->steps, &run->sel, &run->links) &&
-             write_collectives(run) && write_steps(run);
+        ok = hand_frame_on(run) && find_steps(run) && write_collectives(run) && write_steps(run);
     }
     comm_free(&run->comms);
     roles_free(&run->roles);
@@ -258,38 +267,42 @@ static bool run_call_tree(struct run *run)
     return ok;
 }
 
+/* By the index, which nobody needs any longer then. */
+static bool run_our_tables(struct run *run)
+{
+    struct selection *sel = &run->sel;
+    bool ok = texts_init(&run->texts, &run->results->arena, &sel->names) &&
+              operator_calls_run(run->results, &run->texts, sel, &run->index, &run->launched);
+    index_free(&run->index);
+    return ok;
+}
+
+static bool run_visit_tables(struct run *run)
+{
+    struct trace_results *results = run->results;
+    return visits_build(&run->visits, &run->tree, &run->backward) &&
+           texts_init(&run->texts, &results->arena, &run->sel.names) &&
+           visit_tables_run(results, &run->texts, &run->tree, &run->visits, &run->launched);
+}
+
 static bool run_operators(struct run *run)
 {
-    struct trace_results *results = run->results;
-    struct selection *sel = &run->sel;
-    bool ok =
-        (run->set != FIGURES_EXACT || attribution_find(&run->attribution, &run->links, sel)) &&
-        op_tree_build(&run->tree, sel, &run->links, &run->attribution, &results->warnings) &&
-        backward_build(&run->backward, &run->tree) && run_call_tree(run) &&
-        visits_build(&run->visits, &run->tree, &run->backward);
+    bool is_ours = run->set == FIGURES_EXACT;
+    bool ok = (!is_ours || (run_our_tables(run) &&
+                            attribution_find(&run->attribution, &run->links, &run->sel))) &&
+              op_tree_build(&run->tree, &run->sel, &run->links, &run->attribution,
+                            &run->results->warnings) &&
+              backward_build(&run->backward, &run->tree) && run_call_tree(run) &&
+              (is_ours || run_visit_tables(run));
     backward_free(&run->backward);
-    return ok && texts_init(&run->texts, &results->arena, &sel->names) &&
-           operators_run(results, &run->texts, &run->tree, &run->visits) &&
-           launches_run(results, &run->texts, &run->tree, &run->visits, &run->launched);
+    return ok;
 }
 
-/* Which of the plugin's sets differs from the exact one; FIGURES_EXACT: none. Known once operators
- * and collectives are. */
-static enum figure_set plugin_set(const struct run *run)
-{
-    if (select_can_round(&run->sel)) {
-        return FIGURES_PLUGIN_ROUNDED;
-    }
-    bool differs = run->attribution.differs || run->ours.finds_more;
-    return differs ? FIGURES_PLUGIN : FIGURES_EXACT;
-}
-
-/* Only the plugin's trace route asks for them: one of two sets has them. */
+/* Only the plugin's trace route asks for them. */
 static bool run_gpu_counters(struct run *run)
 {
-    bool is_plugins = run->set != FIGURES_EXACT || plugin_set(run) == FIGURES_EXACT;
     struct trace_results *results = run->results;
-    if (!is_plugins) {
+    if (run->set == FIGURES_EXACT) {
         return true;
     }
     bool ok = gpu_counters_build(&results->gpu_counters, &results->log_arenas[RESULT_GPU_COUNTERS],
@@ -309,22 +322,42 @@ static bool run_devices(struct run *run)
            recommend_run(results, &run->sel, &run->kernels, &run->launched);
 }
 
-/* The last set of figures has left its largest arrays. */
+/* The largest arrays are freed. */
 static void hand_room_on(const struct run *run)
 {
-    bool is_last = run->set != FIGURES_EXACT || plugin_set(run) == FIGURES_EXACT;
-    if (is_last && run->wants->take_room != NULL) {
+    if (run->wants->take_room != NULL) {
         run->wants->take_room(run->wants->context);
     }
+}
+
+/* Whether the decimal times of the plugin can round is known once events are selected. */
+static bool choose_events(struct run *run)
+{
+    struct warnings *warnings = &run->results->warnings;
+    if (run->set == FIGURES_EXACT) {
+        return index_build(&run->index, run->trace) &&
+               select_events(&run->sel, run->trace, &run->index, false, warnings);
+    }
+    if (!select_events(&run->sel, run->trace, NULL, false, warnings)) {
+        return false;
+    }
+    if (!select_can_round(&run->sel)) {
+        return true;
+    }
+    select_free(&run->sel);
+    run->set = FIGURES_PLUGIN_ROUNDED;
+    run->results->ticks_per_us = (int64_t)TIMES_TICKS_PER_US;
+    *warnings = run->trace->warnings;
+    return select_events(&run->sel, run->trace, NULL, true, warnings);
 }
 
 static bool run_all(struct run *run)
 {
     struct trace_results *results = run->results;
-    if (!select_events(&run->sel, run->trace, run->set == FIGURES_PLUGIN_ROUNDED,
-                       &results->warnings)) {
+    if (!choose_events(run)) {
         return false;
     }
+    index_drop_in_time(&run->index);
     set_bounds(run);
     bool ok = link_devices(&run->links, &run->sel) && run_steps(run) && run_operators(run);
     visits_free(&run->visits);
@@ -343,6 +376,7 @@ static bool run_all(struct run *run)
 
 static void free_run(struct run *run)
 {
+    index_free(&run->index);
     comm_ours_free(&run->ours);
     attribution_free(&run->attribution);
     texts_free(&run->texts);
@@ -351,27 +385,27 @@ static void free_run(struct run *run)
     select_free(&run->sel);
 }
 
-/* One set of figures, NULL without memory. */
-static struct trace_results *figures(const struct trace *trace,
-                                     const struct analysis_wants *wants,
-                                     enum figure_set set,
-                                     enum figure_set *plugin)
+static bool run_set(const struct trace *trace,
+                    const struct analysis_wants *wants,
+                    enum figure_set set,
+                    struct trace_results **out,
+                    struct err *err)
 {
     struct run run = {.trace = trace, .set = set, .results = results_create(), .wants = wants};
-    bool ok = false;
-    if (run.results != NULL) {
-        bool rounded = set == FIGURES_PLUGIN_ROUNDED;
+    /* Index arrays keep one bit for marks. */
+    bool ok = trace->events.count <= INT32_MAX && run.results != NULL;
+    if (ok) {
         run.results->warnings = trace->warnings;
-        run.results->ticks_per_us = rounded ? (int64_t)TIMES_TICKS_PER_US : RESULTS_NS_PER_US;
         ok = run_all(&run);
     }
-    *plugin = ok ? plugin_set(&run) : FIGURES_EXACT;
     free_run(&run);
     if (!ok) {
         results_destroy(run.results);
-        return NULL;
+        run.results = NULL;
     }
-    return run.results;
+    *out = run.results;
+    return ok || err_set(err, ERR_NO_MEMORY, "Not enough memory to analyse %u events.",
+                         trace->events.count);
 }
 
 bool analysis_run(const struct trace *trace, struct trace_results **out, struct err *err)
@@ -384,19 +418,13 @@ bool analysis_run_with(const struct trace *trace,
                        struct trace_results **out,
                        struct err *err)
 {
-    /* Index arrays keep one bit for marks. */
-    bool fits = trace->events.count <= INT32_MAX;
-    enum figure_set plugin = FIGURES_EXACT;
-    *out = fits ? figures(trace, wants, FIGURES_EXACT, &plugin) : NULL;
-    bool differs = plugin != FIGURES_EXACT;
-    if (*out != NULL && differs) {
-        (*out)->plugin = figures(trace, wants, plugin, &plugin);
-    }
-    if (*out == NULL || (differs && (*out)->plugin == NULL)) {
-        results_destroy(*out);
-        *out = NULL;
-        return err_set(err, ERR_NO_MEMORY, "Not enough memory to analyse %u events.",
-                       trace->events.count);
-    }
-    return true;
+    return run_set(trace, wants, FIGURES_EXACT, out, err);
+}
+
+bool analysis_run_tb_plugin(const struct trace *trace,
+                            result_log_packer pack,
+                            struct trace_results **out,
+                            struct err *err)
+{
+    return run_set(trace, &(struct analysis_wants){.pack = pack}, FIGURES_PLUGIN, out, err);
 }

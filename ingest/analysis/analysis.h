@@ -13,10 +13,8 @@
 
 /* Runs every analysis. The trace's columns are only read; warnings that the analyses find
  * (overlapping operators, bad thread ids, ...) are counted in the results, together with those of
- * the reader. A trace for which the plugin's rules or roundings make a difference is analysed
- * twice: exactly, and as the plugin did (results.plugin). The caller frees *out with
- * results_destroy; it does not refer to the trace, which may be destroyed. Errors: ERR_NO_MEMORY.
- */
+ * the reader. The caller frees *out with results_destroy; it does not refer to the trace, which
+ * may be destroyed. Errors: ERR_NO_MEMORY. */
 bool analysis_run(const struct trace *trace,
                   struct trace_results **out,
                   struct err *err) KS_MUST_USE;
@@ -35,5 +33,12 @@ bool analysis_run_with(const struct trace *trace,
                        const struct analysis_wants *wants,
                        struct trace_results **out,
                        struct err *err) KS_MUST_USE;
+
+/* The figures as the deleted TensorBoard plugin computed them: its attribution, its communication
+ * rule, and decimal times as its doubles had them (results.ticks_per_us). For ingest/tb_plugin. */
+bool analysis_run_tb_plugin(const struct trace *trace,
+                            result_log_packer pack,
+                            struct trace_results **out,
+                            struct err *err) KS_MUST_USE;
 
 #endif

@@ -42,7 +42,9 @@ enum event_kind {
     EVENT_GPU_USER_ANNOTATION, /* gpu_user_annotation, mlu_user_annotation */
     EVENT_DRIVER,      /* cuda_driver, xpu_driver, privateuse1_driver: invisible to the plugin */
     EVENT_FLOW_FWDBWD, /* fwdbwd, forward_backward */
-    EVENT_FLOW         /* ac2g, async, ...: every other s / t / f */
+    EVENT_FLOW,        /* ac2g, async, ...: every other s / t / f */
+    EVENT_DEVICE_ROW   /* mtia_ccp_events: work whose accelerator does not say which; invisible to
+                          the plugin */
 };
 
 enum event_flag {

@@ -211,6 +211,15 @@ bool store_ingest_trace(struct store_ingest *ingest,
                         const char *format,
                         const struct trace_results *results,
                         struct err *err) KS_MUST_USE;
+/* Stores figures of a visible trace by other rules than ours, beside its own. They appear at once
+ * when they are complete; a crash before leaves nothing. Call it once per trace: the caller ensures
+ * that no two threads do. *derived_id is used like a trace's id. ERR_NOT_FOUND: the trace does not
+ * exist, or no longer. */
+bool store_derived_write(struct store *store,
+                         int64_t trace_id,
+                         const struct trace_results *results,
+                         int64_t *derived_id,
+                         struct err *err) KS_MUST_USE;
 /* In one small transaction: removes what an earlier upload stored under the same run and file name,
  * makes the new traces visible, marks the job as done. Frees the ingest, also on false. */
 bool store_ingest_publish(struct store_ingest *ingest, struct err *err) KS_MUST_USE;
@@ -254,14 +263,16 @@ struct store_trace {
     const char *note;
     const char *tags;
     uint32_t views;
+    uint32_t derived_views; /* those of the figures of derived_id; where there are none, `views` */
     int64_t communication_nodes;
     int64_t communication_signature;
     int64_t collective_count; /* by COMM_OURS */
     int64_t operator_count;   /* names */
     int64_t kernel_count;     /* names */
-    /* Pass this id to store_overview, store_operators, ... to get the plugin's figures. It equals
-     * `id` unless the two sets of figures differ (results.h, `plugin`). */
-    int64_t plugin_figures_id;
+    /* Pass this id to store_overview, store_operators, ... to get the figures that
+     * store_derived_write stored; 0: none yet. A trace without events, from which they could be
+     * made, has its own id here. */
+    int64_t derived_id;
     struct warnings warnings;
 };
 
@@ -309,7 +320,7 @@ bool store_trace_get(struct store *store,
                      struct store_trace **out,
                      struct err *err) KS_MUST_USE;
 /* ERR_NOT_FOUND unless a published trace has this id. The functions below that read results do not
- * check this: they also accept a plugin_figures_id. */
+ * check this: they also accept a derived_id. */
 bool store_trace_check(struct store *store, int64_t id, struct err *err) KS_MUST_USE;
 /* What is published under a run and file name. Zeroed, without rank, when nothing is. */
 struct store_file {
@@ -415,7 +426,7 @@ bool store_kernel_use_launches(struct store *store,
 
 /* ---- call trees, memory, modules, collectives ---- */
 
-/* These return NULL where the trace has none, and also accept a plugin_figures_id. */
+/* These return NULL where the trace has none, and also accept a derived_id. */
 bool store_call_tree(struct store *store,
                      struct arena *arena,
                      int64_t trace_id,
@@ -426,7 +437,7 @@ bool store_memory_log(struct store *store,
                       int64_t trace_id,
                       struct memory_log **out,
                       struct err *err) KS_MUST_USE;
-/* COMM_OURS is stored with exact figures only: NULL for a plugin_figures_id that differs from the
+/* COMM_OURS is stored with our own figures only: NULL for a derived_id that differs from the
  * trace's id. */
 bool store_comm_log(struct store *store,
                     struct arena *arena,

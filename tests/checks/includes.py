@@ -14,14 +14,17 @@ ROOMS = {
     'ingest/model': ['ingest/base'],
     'ingest/input': ['ingest/base'],
     'ingest/formats': ['ingest/base', 'ingest/input', 'ingest/model'],
-    'ingest/analysis': ['ingest/base', 'ingest/model'],
+    'ingest/index': ['ingest/base', 'ingest/model'],
+    'ingest/analysis': ['ingest/base', 'ingest/model', 'ingest/index'],
     'ingest/store': ['ingest/base', 'ingest/model'],
     'ingest/query': ['ingest/base', 'ingest/model', 'ingest/analysis', 'ingest/store'],
     'ingest/jobs': ['ingest/base', 'ingest/input', 'ingest/formats', 'ingest/analysis', 'ingest/model', 'ingest/store', 'ingest/query'],
+    # The annex: rules that are not ours, computed on request from what is stored.
+    'ingest/tb_plugin': ['ingest/base', 'ingest/input', 'ingest/formats', 'ingest/analysis', 'ingest/model', 'ingest/store', 'ingest/query'],
     # api knows no trace model, only stored results.
     'api': ['ingest/base', 'ingest/model/results/results.h', 'ingest/model/warning.h', 'ingest/model/results/kernel_use.h', 'ingest/model/results/cycles.h',
             'ingest/model/results/comparison.h', 'ingest/model/results/memory_rows.h', 'ingest/model/results/call_tree.h', 'ingest/model/results/diff.h',
-            'ingest/model/results/distributed.h', 'ingest/model/results/module_rows.h', 'ingest/model/timeline.h', 'ingest/store', 'ingest/jobs', 'ingest/query'],
+            'ingest/model/results/distributed.h', 'ingest/model/results/module_rows.h', 'ingest/model/timeline.h', 'ingest/store', 'ingest/jobs', 'ingest/query', 'ingest/tb_plugin'],
     'server': ['ingest', 'api'],
 }
 # Headers that only some rooms may include, ours and the system's.

@@ -20,6 +20,10 @@ VIEWS = ('overview', 'steps', 'operators', 'kernels')
 KILLS_A_SCHEMA = int(os.environ.get('KINETOSCOPE_MIGRATION_KILLS', '3'))
 CALLS_OF_A_MIGRATION = 50  # of the disk, about
 TRACE_ID = 1
+# Figures of operators that earlier programs made by other rules: they took calls away by ids, and melted an operator with its
+# only child of the same name.
+BY_OTHER_RULES = dict.fromkeys(('calls', 'share', 'host_total_ns', 'host_self_ns', 'host_mean_ns', 'host_min_ns', 'host_max_ns',
+                                'host_p50_ns', 'host_p95_ns', 'host_p99_ns'))
 
 
 class Migrations(unittest.TestCase):
@@ -63,7 +67,9 @@ class Migrations(unittest.TestCase):
             self.assertEqual([answer.status for answer in told], [200, 200])
             self.assertEqual(len(told[0].json()), len(told[1].json()))
         for view in ('operators', 'kernels'):
-            self.assertEqual(*[server.get('/api/v1/traces/%d/%s' % (id, view)).json()['rows'] for id in (TRACE_ID, new['id'])])
+            told = [server.get('/api/v1/traces/%d/%s' % (id, view), sort='name').json()['rows'] for id in (TRACE_ID, new['id'])]
+            for old_row, new_row in zip(*told, strict=True):
+                self.assertEqual({**old_row, **BY_OTHER_RULES}, {**new_row, **BY_OTHER_RULES})
         old_cycles, new_cycles = [server.get('/api/v1/traces/%d/cycles' % id).json()['rows'] for id in (TRACE_ID, new['id'])]
         self.assertIn(old_cycles, ([], new_cycles))  # schema 1 knew none
         self.check_jobs(server)

@@ -14,7 +14,7 @@ TOPS = ['api', 'ingest', 'server', 'static/js', 'tests']
 SUFFIXES = {'.c', '.h', '.def', '.sql', '.cmake', '.js', '.mjs', '.ts', '.py', '.sh'}
 LINES_OF_FOLDER = 25
 # These explain a whole room: its rules, decisions and limits.
-LINES_OF_ROOM = 130
+LINES_OF_ROOM = 150
 ROOMS = {'api', 'ingest', 'server', 'tests', 'tests/bench', 'tests/fuzz'}
 SOURCES = 22
 # One view on one canvas; one file a check, which its README groups.

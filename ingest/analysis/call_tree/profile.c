@@ -1,7 +1,7 @@
 #include "ingest/analysis/call_tree/write.h"
 #include "ingest/analysis/classify/times.h"
-#include "ingest/analysis/util/sort.h"
 #include "ingest/base/memory/scratch.h"
+#include "ingest/index/sort.h"
 
 struct profile {
     uint32_t *events; /* by (start, -end) */

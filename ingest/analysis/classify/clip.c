@@ -1,8 +1,8 @@
 #include "ingest/analysis/classify/clip.h"
 
-#include "ingest/analysis/util/sort.h"
 #include "ingest/base/memory/scratch.h"
 #include "ingest/base/ns.h"
+#include "ingest/index/sort.h"
 
 /* ---- events that cover the window ---- */
 

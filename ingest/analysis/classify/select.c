@@ -1,8 +1,8 @@
 #include "ingest/analysis/classify/select.h"
 
-#include "ingest/analysis/util/sort.h"
 #include "ingest/base/memory/scratch.h"
 #include "ingest/base/ns.h"
+#include "ingest/index/sort.h"
 
 /* Ticks of rounded times, and sums of them, must fit 64 bits. */
 #define ROUNDED_SPAN_NS INT64_C(100000000000000)
@@ -79,6 +79,7 @@ static enum event_type type_of_class(const struct selection *sel,
         return TYPE_MEMORY;
     case EVENT_OTHER:
     case EVENT_DRIVER:
+    case EVENT_DEVICE_ROW:
     case EVENT_FLOW_FWDBWD:
     case EVENT_FLOW:
         break;
@@ -112,12 +113,29 @@ ask_name(struct selection *sel, uint32_t event, uint8_t *type, struct warnings *
     return !is_lightning || strip_lightning_name(sel, event);
 }
 
-static bool classify(struct selection *sel, const uint8_t *by_class, struct warnings *warnings)
+/* What the index knows better than the category. */
+static enum event_type our_type(const struct trace_index *index, uint32_t event, uint8_t type)
+{
+    switch (index_class(index, event)) {
+    case INDEX_DEVICE_ROW:
+        return TYPE_KERNEL;
+    case INDEX_DEVICE_WAIT:
+        return TYPE_NONE;
+    default:
+        return (enum event_type)type;
+    }
+}
+
+static bool classify(struct selection *sel,
+                     const struct trace_index *index,
+                     const uint8_t *by_class,
+                     struct warnings *warnings)
 {
     const struct trace_events *events = &sel->trace->events;
     sel->last_ns = INT64_MIN;
     for (uint32_t i = 0; i < events->count; i++) {
         uint8_t type = by_class[trace_index(&events->class, i)];
+        type = index == NULL ? type : (uint8_t)our_type(index, i, type);
         sel->type[i] = type;
         if (type == TYPE_NONE) {
             continue;
@@ -127,6 +145,10 @@ static bool classify(struct selection *sel, const uint8_t *by_class, struct warn
         if (KS_UNLIKELY(asks_name)) {
             if (!ask_name(sel, i, &type, warnings)) {
                 return false;
+            }
+            bool is_devices = index != NULL && index_class(index, i) == INDEX_DEVICE_ANNOTATION;
+            if (is_devices && type == TYPE_PROFILER_STEP) {
+                type = sel->type[i] = TYPE_USER_ANNOTATION;
             }
             name_flags = names_flags(&sel->names, sel->name[i]);
         }
@@ -156,9 +178,18 @@ static enum event_list list_of_type(enum event_type type)
     }
 }
 
-/* In the order of the file. Types alternate: what is not kept goes where the next one will stand
- * too, without a branch. */
-static void fill_lists(struct selection *sel)
+/* Types alternate: what is not kept goes where the next one will stand too, without a branch. */
+static inline void
+list_event(struct selection *sel, uint32_t *next, const uint8_t *list_of, uint32_t event)
+{
+    uint8_t list = list_of[sel->type[event]];
+    sel->listed[next[list]] = event;
+    next[list] += list != LIST_COUNT;
+}
+
+/* By the index in order of time, but for memory records, which it has not; else in that of the
+ * file. */
+static void fill_lists(struct selection *sel, const struct trace_index *index)
 {
     uint8_t list_of[TYPE_COUNT] = {LIST_COUNT};
     uint32_t next[LIST_COUNT + 1] = {0};
@@ -173,14 +204,24 @@ static void fill_lists(struct selection *sel)
     for (int list = 0; list < LIST_COUNT; list++) {
         sel->lists[list].items = sel->listed + next[list];
     }
-    for (uint32_t i = 0; i < sel->trace->events.count; i++) {
-        uint8_t list = list_of[sel->type[i]];
-        sel->listed[next[list]] = i;
-        next[list] += list != LIST_COUNT;
+    if (index == NULL) {
+        for (uint32_t i = 0; i < sel->trace->events.count; i++) {
+            list_event(sel, next, list_of, i);
+        }
+        return;
+    }
+    list_of[TYPE_MEMORY] = LIST_COUNT;
+    for (uint32_t i = 0; i < index->count; i++) {
+        list_event(sel, next, list_of, index->in_time[i]);
+    }
+    uint32_t memory_end = next[LIST_MEMORY] + sel->type_count[TYPE_MEMORY];
+    for (uint32_t i = 0; next[LIST_MEMORY] < memory_end; i++) {
+        sel->listed[next[LIST_MEMORY]] = i;
+        next[LIST_MEMORY] += sel->type[i] == TYPE_MEMORY;
     }
 }
 
-static bool list_events(struct selection *sel)
+static bool list_events(struct selection *sel, const struct trace_index *index)
 {
     const int64_t *ts_ns = sel->trace->events.ts_ns;
     size_t kept = 0;
@@ -191,12 +232,13 @@ static bool list_events(struct selection *sel)
     if (sel->listed == NULL) {
         return false;
     }
-    fill_lists(sel);
+    fill_lists(sel, index);
     sel->first_ns = INT64_MAX;
     uint32_t *items = sel->listed;
     for (int list = 0; list < LIST_COUNT; list++) {
         uint32_t count = sel->lists[list].count;
-        if (!sort_by_key(items, count, ts_ns)) {
+        bool is_sorted = index != NULL && list != LIST_MEMORY;
+        if (!is_sorted && !sort_by_key(items, count, ts_ns)) {
             return false;
         }
         sel->first_ns = count == 0 ? sel->first_ns : ns_min(sel->first_ns, ts_ns[items[0]]);
@@ -207,7 +249,8 @@ static bool list_events(struct selection *sel)
     return true;
 }
 
-static bool find_types(struct selection *sel, struct warnings *warnings)
+static bool
+find_types(struct selection *sel, const struct trace_index *index, struct warnings *warnings)
 {
     const struct trace_events *events = &sel->trace->events;
     uint8_t *by_class = scratch_alloc(events->class_count, sizeof *by_class);
@@ -215,7 +258,7 @@ static bool find_types(struct selection *sel, struct warnings *warnings)
     for (uint32_t i = 0; ok && i < events->class_count; i++) {
         by_class[i] = (uint8_t)type_of_class(sel, &events->classes[i]);
     }
-    ok = ok && classify(sel, by_class, warnings);
+    ok = ok && classify(sel, index, by_class, warnings);
     scratch_free(by_class);
     return ok;
 }
@@ -233,11 +276,13 @@ bool select_can_round(const struct selection *sel)
 
 bool select_events(struct selection *sel,
                    const struct trace *trace,
+                   const struct trace_index *index,
                    bool rounded,
                    struct warnings *warnings)
 {
     uint32_t count = trace->events.count;
     *sel = (struct selection){.trace = trace, .name = trace->events.name, .rounded = rounded};
+    sel->ours = index != NULL;
     sel->lightning = trace->framework != NULL && strcmp(trace->framework, "pytorch-lightning") == 0;
     sel->mlu = has_mlu(trace);
     sel->type = scratch_alloc(count, sizeof *sel->type);
@@ -252,7 +297,7 @@ bool select_events(struct selection *sel,
         memcpy(sel->own_name, trace->events.name, count * sizeof *sel->own_name);
         sel->name = sel->own_name;
     }
-    return find_types(sel, warnings) && list_events(sel);
+    return find_types(sel, index, warnings) && list_events(sel, index);
 }
 
 void select_free(struct selection *sel)

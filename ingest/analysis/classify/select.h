@@ -4,6 +4,7 @@
 
 #include "ingest/analysis/classify/names.h"
 #include "ingest/base/attr.h"
+#include "ingest/index/index.h"
 #include "ingest/model/trace.h"
 #include "ingest/model/warning.h"
 
@@ -58,14 +59,19 @@ struct selection {
     uint32_t seen_names;       /* enum name_flag of all kept events together */
     bool lightning;            /* `Framework` is pytorch-lightning */
     bool mlu;                  /* the rules of the fork apply [TB-17.1] */
+    bool ours;                 /* selected by the index, for our figures */
     bool rounded;              /* times are rounded as the plugin's doubles: see times.h */
     int64_t first_ns, last_ns; /* smallest start and largest end of kept events; 0 without any */
 };
 
-/* False without memory; `sel` must be freed in either case. The trace must outlive it. `rounded`:
- * times are taken as the plugin's doubles hold them (select_can_round). */
+/* False without memory; `sel` must be freed in either case. The trace must outlive it. `index`:
+ * with in_time, of our figures, for which rows of any accelerator are kernels and steps are the
+ * host's; NULL: as the plugin sees the events. `rounded`: times are taken as its doubles hold them
+ * (select_can_round).
+ */
 bool select_events(struct selection *sel,
                    const struct trace *trace,
+                   const struct trace_index *index,
                    bool rounded,
                    struct warnings *warnings) KS_MUST_USE;
 /* Whether the plugin's doubles differ from the exact times, and their ticks fit 64 bits. */

@@ -2,9 +2,9 @@
 
 #include "ingest/analysis/classify/comm_kinds.h"
 #include "ingest/analysis/classify/times.h"
-#include "ingest/analysis/util/sort.h"
 #include "ingest/base/containers/id_map.h"
 #include "ingest/base/memory/scratch.h"
+#include "ingest/index/sort.h"
 
 /* ---- what events say ---- */
 

@@ -2,8 +2,8 @@
 #include "ingest/analysis/classify/times.h"
 #include "ingest/analysis/collectives/comm_log.h"
 #include "ingest/analysis/collectives/comm_ours.h"
-#include "ingest/analysis/util/sort.h"
 #include "ingest/base/memory/scratch.h"
+#include "ingest/index/sort.h"
 
 #include <string.h>
 

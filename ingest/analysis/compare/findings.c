@@ -1,9 +1,9 @@
 /* What is concluded from the rows: findings as the reference picks them [CMP-7b] [CMP-7c], what
  * appeared or went, and whether there is a difference at all. */
 #include "ingest/analysis/compare/rows.h"
-#include "ingest/analysis/util/sort.h"
 #include "ingest/base/containers/key_map.h"
 #include "ingest/base/memory/scratch.h"
+#include "ingest/index/sort.h"
 
 #include <math.h>
 

@@ -6,10 +6,10 @@
  *     roles   {side, kind, pid}                key_map, then ascending */
 #include "ingest/analysis/compare/pool.h"
 
-#include "ingest/analysis/util/sort.h"
 #include "ingest/base/containers/key_map.h"
 #include "ingest/base/memory/scratch.h"
 #include "ingest/base/text/strtab.h"
+#include "ingest/index/sort.h"
 
 #include <math.h>
 

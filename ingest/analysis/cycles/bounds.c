@@ -1,9 +1,9 @@
 /* From anchors to cycles [CMP-10.cycles.3] [CMP-10a.kinds] [CMP-10a.boundaries]. */
 #include "ingest/analysis/cycles/set.h"
-#include "ingest/analysis/util/sort.h"
 #include "ingest/base/memory/scratch.h"
 #include "ingest/base/ns.h"
 #include "ingest/base/text/num.h"
+#include "ingest/index/sort.h"
 
 /* A pause this long, or of five median anchors, breaks a chain [CMP-10.cycles.3]. */
 #define PAUSE_MIN_NS INT64_C(50000000)

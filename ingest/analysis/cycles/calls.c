@@ -1,8 +1,8 @@
 #include "ingest/analysis/cycles/calls.h"
 
-#include "ingest/analysis/util/sort.h"
 #include "ingest/base/memory/scratch.h"
 #include "ingest/base/ns.h"
+#include "ingest/index/sort.h"
 
 /* A function called not more often is no anchor [CMP-10.anchors.1]. */
 #define TOP_CALLS_MIN 2

@@ -3,10 +3,10 @@
 #include "ingest/analysis/cycles/clock.h"
 #include "ingest/analysis/cycles/rows/types.h"
 #include "ingest/analysis/cycles/tracks.h"
-#include "ingest/analysis/util/sort.h"
 #include "ingest/base/containers/id_map.h"
 #include "ingest/base/memory/scratch.h"
 #include "ingest/base/ns.h"
+#include "ingest/index/sort.h"
 
 /* Ids that are texts are numbered far below any id that a profiler writes. */
 #define TEXT_IDS_BELOW (-((int64_t)1 << 61))

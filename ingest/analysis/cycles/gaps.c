@@ -1,8 +1,8 @@
 /* Outer boundaries of anchors, and what lies between two of them. */
 #include "ingest/analysis/cycles/owners.h"
-#include "ingest/analysis/util/sort.h"
 #include "ingest/base/containers/extreme_tree.h"
 #include "ingest/base/memory/scratch.h"
+#include "ingest/index/sort.h"
 
 /* Calls that end before a call they hold: an anchor looks through so many of them, no more. */
 #define CROOKED_CALLS_MAX 256

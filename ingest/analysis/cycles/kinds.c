@@ -1,9 +1,9 @@
 /* Prefill or decode: by the name of the anchor, by names inside, or by duration [CMP-10.cycles.2]
  * [CMP-10a.kinds]. */
 #include "ingest/analysis/cycles/owners.h"
-#include "ingest/analysis/util/sort.h"
 #include "ingest/base/memory/scratch.h"
 #include "ingest/base/text/num.h"
+#include "ingest/index/sort.h"
 
 /* Shorter anchors do not tell prefills by their duration [CMP-10a.kinds.3]. */
 #define LONG_ANCHOR_NS INT64_C(1000000)

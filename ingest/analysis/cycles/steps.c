@@ -2,9 +2,9 @@
  * user names. */
 #include "ingest/analysis/cycles/rows/types.h"
 #include "ingest/analysis/cycles/set.h"
-#include "ingest/analysis/util/sort.h"
 #include "ingest/base/memory/scratch.h"
 #include "ingest/base/ns.h"
+#include "ingest/index/sort.h"
 
 /* ---- the marks ---- */
 

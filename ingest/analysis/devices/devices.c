@@ -61,8 +61,7 @@ split_by_device(struct by_device *b, const struct kernels *kernels, struct warni
 
 static struct window window_of(const struct steps *steps)
 {
-    struct window window = {steps->sel, steps->items[0].start, steps->items[steps->count - 1].end,
-                            0.0};
+    struct window window = {steps->sel, steps->window_start, steps->window_end, 0.0};
     window.length_us = steps->undefined
                            ? -18446744073709551615.0
                            : times_length_us(steps->sel, ns_sub(window.end, window.start));

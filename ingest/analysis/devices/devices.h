@@ -23,10 +23,11 @@ struct launched_time {
     int64_t device_tensor[KERNEL_DEVICES];
 };
 
-/* Adds a kernel that a node with these flags (enum op_flag) launched. */
+/* Adds a kernel that an operator launched. `is_bottom_eligible`: that operator could use Tensor
+ * Cores, and none inside it could. */
 void launched_time_add(struct launched_time *launched,
                        struct selection *sel,
-                       uint16_t node_flags,
+                       bool is_bottom_eligible,
                        uint32_t kernel_event);
 
 /* Fills results.devices: one row a device id 0 .. 63 that a kernel names, in the order of a Python

@@ -3,14 +3,10 @@
 
 void launched_time_add(struct launched_time *launched,
                        struct selection *sel,
-                       uint16_t node_flags,
+                       bool is_bottom_eligible,
                        uint32_t kernel_event)
 {
-    if ((node_flags & OP_REAL) == 0) {
-        return;
-    }
     int64_t duration = times_duration(sel, kernel_event);
-    bool is_bottom_eligible = (node_flags & OP_TC) != 0 && (node_flags & OP_ELIGIBLE_BELOW) == 0;
     launched->has_kernels = true;
     launched->total = ns_add(launched->total, duration);
     if (is_bottom_eligible) {

@@ -1,9 +1,9 @@
 /* What a table has beside times and utilisation: other metrics, copies and sets of memory. */
 #include "ingest/analysis/kernel_utilisation/rows.h"
-#include "ingest/analysis/util/sort.h"
 #include "ingest/base/containers/key_map.h"
 #include "ingest/base/memory/scratch.h"
 #include "ingest/base/ns.h"
+#include "ingest/index/sort.h"
 
 /* ---- metrics ---- */
 

@@ -1,8 +1,8 @@
 #include "ingest/analysis/kernel_utilisation/groups.h"
 
-#include "ingest/analysis/util/sort.h"
 #include "ingest/base/memory/scratch.h"
 #include "ingest/base/ns.h"
+#include "ingest/index/sort.h"
 
 static bool number_groups(struct kernel_groups *groups,
                           const struct kernel_table *table,

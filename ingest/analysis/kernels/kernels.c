@@ -2,12 +2,12 @@
 
 #include "ingest/analysis/classify/times.h"
 #include "ingest/analysis/util/percentiles.h"
-#include "ingest/analysis/util/sort.h"
 #include "ingest/base/containers/introsort.h"
 #include "ingest/base/containers/key_map.h"
 #include "ingest/base/memory/scratch.h"
 #include "ingest/base/ns.h"
 #include "ingest/base/text/num.h"
+#include "ingest/index/sort.h"
 
 #include <math.h>
 
@@ -111,8 +111,11 @@ static bool fill_members(struct by_name *b)
 static bool add_percentiles(struct by_name *b)
 {
     const struct kernels *kernels = b->kernels;
+    b->percentiles = scratch_calloc(b->keys.count, sizeof *b->percentiles);
+    if (!kernels->sel->ours) {
+        return b->percentiles != NULL; /* the plugin has none */
+    }
     int64_t *durations = scratch_alloc(kernels->count, sizeof *durations);
-    b->percentiles = scratch_alloc(b->keys.count, sizeof *b->percentiles);
     bool ok = durations != NULL && b->percentiles != NULL;
     for (uint32_t i = 0; ok && i < kernels->count; i++) {
         durations[i] = trace_dur_ns(&kernels->sel->trace->events, kernels->events[i]);

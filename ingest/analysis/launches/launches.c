@@ -3,13 +3,11 @@
 #include "ingest/analysis/classify/times.h"
 #include "ingest/analysis/kernels/kernels.h"
 #include "ingest/analysis/util/percentiles.h"
-#include "ingest/analysis/util/sort.h"
 #include "ingest/base/containers/key_map.h"
 #include "ingest/base/memory/scratch.h"
+#include "ingest/index/sort.h"
 
 #include <math.h>
-
-#define ROOT_NAME "CallTreeRoot"
 
 struct launch_sums {
     int64_t calls;
@@ -21,14 +19,11 @@ struct launch_sums {
 /* A group's key: name, operator name, configuration. */
 enum { KEY_NAME, KEY_OPERATOR, KEY_CONFIG };
 
-struct grouping {
-    const struct op_tree *tree;
-    struct launched_time *launched;
-    uint16_t node_flags;    /* of the node that is visited; 0: a root */
+struct launches {
+    struct selection *sel;
     struct key_map configs; /* four text ids each */
     uint32_t *config_of;    /* by entry of trace.kernel_args */
     uint32_t no_config;     /* of kernels without arguments */
-    uint32_t root_name;
     uint32_t none_text;
     uint32_t zero_text;
     struct key_map keys;
@@ -43,13 +38,13 @@ struct grouping {
 };
 
 /* `registers per thread` and `shared memory`: what Python takes for false prints as 0. */
-static uint32_t number_text(const struct grouping *g, uint32_t text)
+static uint32_t number_text(const struct launches *g, uint32_t text)
 {
     static const char *const FALSE_TEXTS[] = {"", "0", "0.0", "-0.0", "None", "False", "[]", "{}"};
     if (text == STRTAB_NONE) {
         return g->zero_text;
     }
-    const char *value = names_text(&g->tree->sel->names, text);
+    const char *value = names_text(&g->sel->names, text);
     for (size_t i = 0; i < sizeof FALSE_TEXTS / sizeof *FALSE_TEXTS; i++) {
         if (strcmp(value, FALSE_TEXTS[i]) == 0) {
             return g->zero_text;
@@ -58,14 +53,14 @@ static uint32_t number_text(const struct grouping *g, uint32_t text)
     return text;
 }
 
-static uint32_t plain_text(const struct grouping *g, uint32_t text)
+static uint32_t plain_text(const struct launches *g, uint32_t text)
 {
     return text == STRTAB_NONE ? g->none_text : text;
 }
 
-static uint32_t config_of_args(struct grouping *g, const struct kernel_args *args, uint32_t no_dim)
+static uint32_t config_of_args(struct launches *g, const struct kernel_args *args, uint32_t no_dim)
 {
-    if (g->tree->sel->mlu) {
+    if (g->sel->mlu) {
         uint32_t dim = args->dim == STRTAB_NONE ? no_dim : args->dim;
         const struct key key = {{plain_text(g, args->kernel_type), dim,
                                  plain_text(g, args->tasktopo),
@@ -78,10 +73,10 @@ static uint32_t config_of_args(struct grouping *g, const struct kernel_args *arg
     return key_map_add(&g->configs, key);
 }
 
-static bool read_configs(struct grouping *g)
+static bool read_configs(struct launches *g)
 {
-    const struct trace *trace = g->tree->sel->trace;
-    struct names *names = &g->tree->sel->names;
+    const struct trace *trace = g->sel->trace;
+    struct names *names = &g->sel->names;
     static const char NO_DIM[] = "[None, None, None]";
     static const struct kernel_args NO_ARGS = {.grid = STRTAB_NONE,
                                                .block = STRTAB_NONE,
@@ -91,15 +86,13 @@ static bool read_configs(struct grouping *g)
                                                .dim = STRTAB_NONE,
                                                .tasktopo = STRTAB_NONE,
                                                .tasktopo_node = STRTAB_NONE};
-    g->root_name = names_intern(names, ROOT_NAME, strlen(ROOT_NAME));
     g->none_text = names_intern(names, "None", 4);
     g->zero_text = names_intern(names, "0", 1);
     uint32_t no_dim = names_intern(names, NO_DIM, strlen(NO_DIM));
     g->config_of = scratch_alloc(trace->kernel_args_count, sizeof *g->config_of);
     g->group_of_args = scratch_none(trace->kernel_args_count);
-    bool ok = g->group_of_args != NULL && g->root_name != STRTAB_NONE &&
-              g->none_text != STRTAB_NONE && g->zero_text != STRTAB_NONE && no_dim != STRTAB_NONE &&
-              g->config_of != NULL;
+    bool ok = g->group_of_args != NULL && g->none_text != STRTAB_NONE &&
+              g->zero_text != STRTAB_NONE && no_dim != STRTAB_NONE && g->config_of != NULL;
     for (uint32_t i = 0; ok && i < trace->kernel_args_count; i++) {
         g->config_of[i] = config_of_args(g, &trace->kernel_args[i], no_dim);
         ok = g->config_of[i] != KEY_MAP_NONE;
@@ -108,13 +101,12 @@ static bool read_configs(struct grouping *g)
     return ok && g->no_config != KEY_MAP_NONE;
 }
 
-static struct launch_sums new_sums(struct grouping *g, uint32_t owner, int64_t duration)
+static struct launch_sums new_sums(int64_t duration, uint32_t operator_flags)
 {
-    uint16_t flags = owner == OP_NO_NODE ? 0 : g->tree->nodes[owner].flags;
     return (struct launch_sums){.min = duration,
                                 .max = duration,
-                                .op_tc_eligible = (flags & OP_TC_NAME) != 0,
-                                .op_tensor_eligible = (flags & OP_TENSOR_NAME) != 0};
+                                .op_tc_eligible = (operator_flags & NAME_TC_OPERATOR) != 0,
+                                .op_tensor_eligible = (operator_flags & NAME_TENSOR_OPERATOR) != 0};
 }
 
 static double or_zero(double value)
@@ -122,7 +114,7 @@ static double or_zero(double value)
     return isnan(value) ? 0.0 : value;
 }
 
-static bool keep_visit(struct grouping *g, uint32_t group, int64_t duration)
+static bool keep_visit(struct launches *g, uint32_t group, int64_t duration)
 {
     uint32_t *groups = scratch_grow(g->group, g->count, &g->group_cap, sizeof *groups);
     g->group = groups == NULL ? g->group : groups;
@@ -137,7 +129,7 @@ static bool keep_visit(struct grouping *g, uint32_t group, int64_t duration)
 }
 
 /* Mostly the group of the last kernel with these arguments: they tell the configuration. */
-static uint32_t group_of(struct grouping *g, uint32_t name, uint32_t operator_name, uint32_t args)
+static uint32_t group_of(struct launches *g, uint32_t name, uint32_t operator_name, uint32_t args)
 {
     if (args == TRACE_NO_ARGS) {
         return key_map_add(&g->keys, (struct key){{name, operator_name, g->no_config, 0}});
@@ -152,29 +144,28 @@ static uint32_t group_of(struct grouping *g, uint32_t name, uint32_t operator_na
     return group;
 }
 
-static bool see_kernel(void *ctx, uint32_t event, uint32_t owner)
+bool launches_add(struct launches *g,
+                  uint32_t event,
+                  uint32_t operator_name,
+                  uint32_t operator_flags)
 {
-    struct grouping *g = ctx;
-    const struct trace *trace = g->tree->sel->trace;
-    uint32_t operator_name = owner == OP_NO_NODE ? g->root_name : op_node_name(g->tree, owner);
+    const struct trace *trace = g->sel->trace;
     uint32_t known = g->keys.count;
-    uint32_t group =
-        group_of(g, g->tree->sel->name[event], operator_name, trace->events.args[event]);
+    uint32_t group = group_of(g, g->sel->name[event], operator_name, trace->events.args[event]);
     if (group == KEY_MAP_NONE) {
         return false;
     }
-    int64_t duration = times_duration(g->tree->sel, event);
-    launched_time_add(g->launched, g->tree->sel, g->node_flags, event);
+    int64_t duration = times_duration(g->sel, event);
     if (group == known) {
         struct launch_sums *sums = scratch_grow(g->sums, known, &g->sums_cap, sizeof *sums);
         if (sums == NULL) {
             return false;
         }
         g->sums = sums;
-        g->sums[group] = new_sums(g, owner, duration);
+        g->sums[group] = new_sums(duration, operator_flags);
     }
     struct launch_sums *sums = &g->sums[group];
-    double duration_us = times_length_us(g->tree->sel, duration);
+    double duration_us = times_length_us(g->sel, duration);
     sums->calls++;
     sums->total = ns_add(sums->total, duration);
     sums->min = ns_min(sums->min, duration);
@@ -184,12 +175,13 @@ static bool see_kernel(void *ctx, uint32_t event, uint32_t owner)
     return keep_visit(g, group, duration);
 }
 
-static struct percentiles *find_percentiles(const struct grouping *g)
+/* The plugin has none. */
+static struct percentiles *find_percentiles(const struct launches *g)
 {
-    struct percentiles *out = scratch_alloc(g->keys.count, sizeof *out);
+    struct percentiles *out = scratch_calloc(g->keys.count, sizeof *out);
     int64_t *calls = scratch_alloc(g->keys.count, sizeof *calls);
     bool ok = out != NULL && calls != NULL;
-    if (ok) {
+    if (ok && g->sel->ours) {
         for (uint32_t i = 0; i < g->keys.count; i++) {
             calls[i] = g->sums[i].calls;
         }
@@ -210,15 +202,15 @@ static int by_total(uint32_t a, uint32_t b, const void *ctx)
 }
 
 static bool write_row(struct kernel_launch_row *row,
-                      struct grouping *g,
+                      struct launches *g,
                       struct texts *texts,
                       uint32_t group,
                       const struct percentiles *percentiles)
 {
-    const struct selection *sel = g->tree->sel;
+    const struct selection *sel = g->sel;
     const struct key *key = &g->keys.keys[group];
     const struct launch_sums *sums = &g->sums[group];
-    uint32_t name_flags = names_kernel_flags(&g->tree->sel->names, key->id[KEY_NAME]);
+    uint32_t name_flags = names_kernel_flags(&g->sel->names, key->id[KEY_NAME]);
     double total_us = times_length_us(sel, sums->total);
     *row = (struct kernel_launch_row){.name = texts_copy(texts, key->id[KEY_NAME]),
                                       .operator_name = texts_copy(texts, key->id[KEY_OPERATOR]),
@@ -245,7 +237,7 @@ static bool write_row(struct kernel_launch_row *row,
     return ok;
 }
 
-static bool write_rows(struct trace_results *results, struct texts *texts, struct grouping *g)
+static bool write_rows(struct trace_results *results, struct texts *texts, struct launches *g)
 {
     uint32_t count = g->keys.count;
     struct kernel_launch_row *rows = arena_calloc(&results->arena, count, sizeof *rows);
@@ -266,28 +258,16 @@ static bool write_rows(struct trace_results *results, struct texts *texts, struc
     return ok;
 }
 
-static bool visit(struct grouping *g, uint32_t visit)
-{
-    g->node_flags = (visit & VISIT_ROOT) != 0 ? 0 : g->tree->nodes[visit].flags;
-    bool launches = (visit & VISIT_ROOT) != 0 || (g->node_flags & OP_LAUNCHES) != 0;
-    return !launches || visits_kernels(g->tree, visit, see_kernel, g);
-}
-
 bool launches_run(struct trace_results *results,
                   struct texts *texts,
-                  const struct op_tree *tree,
-                  const struct visits *visits,
-                  struct launched_time *launched)
+                  struct selection *sel,
+                  bool (*feed)(struct launches *launches, void *context),
+                  void *context)
 {
-    struct grouping g = {.tree = tree, .launched = launched};
-    *launched = (struct launched_time){0};
+    struct launches g = {.sel = sel};
     key_map_init(&g.configs);
     key_map_init(&g.keys);
-    bool ok = read_configs(&g);
-    for (size_t i = 0; ok && i < visits->count; i++) {
-        ok = visit(&g, visits->items[i]);
-    }
-    ok = ok && write_rows(results, texts, &g);
+    bool ok = read_configs(&g) && feed(&g, context) && write_rows(results, texts, &g);
     key_map_free(&g.configs);
     key_map_free(&g.keys);
     scratch_free(g.config_of);

@@ -2,9 +2,10 @@
 
 #include "ingest/analysis/classify/times.h"
 #include "ingest/analysis/util/percentiles.h"
-#include "ingest/analysis/util/sort.h"
 #include "ingest/base/containers/key_map.h"
 #include "ingest/base/memory/scratch.h"
+#include "ingest/base/ns.h"
+#include "ingest/index/sort.h"
 
 /* Figures of a group of calls. */
 struct sums {
@@ -27,8 +28,8 @@ enum { KEY_NAME, KEY_SHAPE, KEY_STACK };
  * the order in which their first groups stand. What is kept of each call lies name by name, so that
  * one name after the other can be sorted. */
 struct calls {
-    const struct op_tree *tree;
-    const struct visits *visits;
+    struct selection *sel;
+    const struct operator_source *source;
     struct key_map keys; /* of the fine groups */
     struct sums *sums;   /* by fine group */
     uint32_t sums_count;
@@ -44,11 +45,11 @@ struct calls {
 };
 
 /* Mostly the group of the last call with these arguments: they tell shape and stack. */
-static uint32_t group_of(struct calls *c, uint32_t node)
+static uint32_t group_of(struct calls *c, uint32_t event)
 {
-    const struct trace *trace = c->tree->sel->trace;
-    uint32_t args = trace->events.args[c->tree->nodes[node].event];
-    uint32_t name = op_node_name(c->tree, node);
+    const struct trace *trace = c->sel->trace;
+    uint32_t args = trace->events.args[event];
+    uint32_t name = c->sel->name[event];
     if (args == TRACE_NO_ARGS) {
         return key_map_add(&c->keys, (struct key){{name, c->empty_shape, c->empty_stack, 0}});
     }
@@ -80,51 +81,37 @@ static void add_sums(struct sums *to, const struct sums *add)
     to->host_max = ns_max(to->host_max, add->host_max);
 }
 
-static bool is_operator(const struct op_tree *tree, uint32_t visit)
+static uint32_t event_at(const struct calls *c, size_t at)
 {
-    return (visit & VISIT_ROOT) == 0 && (tree->nodes[visit].flags & OP_REAL) != 0;
+    return c->source->event(c->source->context, at);
 }
 
-static void add_difference(int64_t *sum, int64_t before, int64_t behind)
+static void add_figures(struct sums *sums, const struct operator_figures *call)
 {
-    *sum = ns_add(*sum, ns_sub(behind, before));
-}
-
-static void add_device_time(struct sums *sums, const struct op_tree *tree, uint32_t node)
-{
-    const struct op_launch_sums *before = op_node_sums_before(tree, node);
-    const struct op_launch_sums *self = op_node_sums_behind_self(tree, node);
-    const struct op_launch_sums *total = op_node_sums_behind(tree, node);
-    add_difference(&sums->device_total, before->device, total->device);
-    add_difference(&sums->device_self, before->device, self->device);
-    add_difference(&sums->tc_total, before->tc, total->tc);
-    add_difference(&sums->tc_self, before->tc, self->tc);
-    add_difference(&sums->tensor_total, before->tensor, total->tensor);
-    add_difference(&sums->tensor_self, before->tensor, self->tensor);
-}
-
-static void add_node(struct sums *sums, const struct op_tree *tree, uint32_t node, int64_t duration)
-{
-    const struct op_node *self = &tree->nodes[node];
     if (sums->calls++ == 0) {
-        sums->host_min = duration;
-        sums->host_max = duration;
-        sums->tc_eligible = (self->flags & OP_TC) != 0;
-        sums->tensor_eligible = (self->flags & OP_TENSOR) != 0;
+        sums->host_min = call->duration;
+        sums->host_max = call->duration;
+        sums->tc_eligible = call->tc_eligible;
+        sums->tensor_eligible = call->tensor_eligible;
     }
-    sums->host_total = ns_add(sums->host_total, duration);
-    sums->host_self = ns_add(sums->host_self, op_node_host_self(tree, node));
-    sums->host_min = ns_min(sums->host_min, duration);
-    sums->host_max = ns_max(sums->host_max, duration);
-    bool launches = self->rank != tree->nodes[self->end].rank;
-    if (launches) {
-        add_device_time(sums, tree, node);
+    sums->host_total = ns_add(sums->host_total, call->duration);
+    sums->host_self = ns_add(sums->host_self, call->host_self);
+    sums->host_min = ns_min(sums->host_min, call->duration);
+    sums->host_max = ns_max(sums->host_max, call->duration);
+    if (call->device_total == 0) {
+        return;
     }
+    sums->device_total = ns_add(sums->device_total, call->device_total);
+    sums->device_self = ns_add(sums->device_self, call->device_self);
+    sums->tc_total = ns_add(sums->tc_total, call->tc_total);
+    sums->tc_self = ns_add(sums->tc_self, call->tc_self);
+    sums->tensor_total = ns_add(sums->tensor_total, call->tensor_total);
+    sums->tensor_self = ns_add(sums->tensor_self, call->tensor_self);
 }
 
-static bool add_call(struct calls *c, uint32_t node)
+static bool add_call(struct calls *c, size_t at, uint32_t event)
 {
-    uint32_t group = group_of(c, node);
+    uint32_t group = group_of(c, event);
     if (group == KEY_MAP_NONE) {
         return false;
     }
@@ -136,23 +123,24 @@ static bool add_call(struct calls *c, uint32_t node)
         c->sums = sums;
         c->sums[c->sums_count++] = (struct sums){0};
     }
-    int64_t duration = op_node_duration(c->tree, node);
-    uint32_t place = c->next[op_node_name(c->tree, node)]++;
-    add_node(&c->sums[group], c->tree, node, duration);
+    struct operator_figures figures;
+    uint32_t place = c->next[c->sel->name[event]]++;
+    c->source->figures(c->source->context, at, &figures);
+    add_figures(&c->sums[group], &figures);
     c->group[place] = group;
-    c->value[place] = duration;
+    c->value[place] = figures.duration;
     return true;
 }
 
 /* Room for all calls, and where those of each name begin. */
 static bool place_names(struct calls *c)
 {
-    const struct op_tree *tree = c->tree;
-    c->name_count = tree->sel->names.flags_cap;
+    c->name_count = c->sel->names.flags_cap;
     c->next = scratch_calloc(c->name_count, sizeof *c->next);
-    for (size_t i = 0; c->next != NULL && i < c->visits->count; i++) {
-        if (is_operator(tree, c->visits->items[i])) {
-            c->next[op_node_name(tree, c->visits->items[i])]++;
+    for (size_t i = 0; c->next != NULL && i < c->source->count; i++) {
+        uint32_t event = event_at(c, i);
+        if (event != OPERATOR_NO_CALL) {
+            c->next[c->sel->name[event]]++;
         }
     }
     uint32_t count = c->next == NULL ? 0 : sort_places(c->next, c->name_count);
@@ -163,15 +151,15 @@ static bool place_names(struct calls *c)
 
 static bool collect_calls(struct calls *c)
 {
-    struct names *names = &c->tree->sel->names;
+    struct names *names = &c->sel->names;
     c->empty_shape = names_intern(names, "[]", 2);
     c->empty_stack = names_intern(names, "", 0);
-    c->group_of_args = scratch_none(c->tree->sel->trace->op_args_count);
+    c->group_of_args = scratch_none(c->sel->trace->op_args_count);
     bool ok = c->empty_shape != STRTAB_NONE && c->empty_stack != STRTAB_NONE &&
               c->group_of_args != NULL && place_names(c);
-    for (size_t i = 0; ok && i < c->visits->count; i++) {
-        uint32_t visit = c->visits->items[i];
-        ok = !is_operator(c->tree, visit) || add_call(c, visit);
+    for (size_t i = 0; ok && i < c->source->count; i++) {
+        uint32_t event = event_at(c, i);
+        ok = event == OPERATOR_NO_CALL || add_call(c, i, event);
     }
     return ok;
 }
@@ -196,15 +184,17 @@ static void replace_by_device_totals(struct calls *c, const bool *idle)
 {
     memmove(c->next + 1, c->next, (c->name_count - 1) * sizeof *c->next);
     c->next[0] = 0;
-    for (size_t i = 0; i < c->visits->count; i++) {
-        uint32_t node = c->visits->items[i];
-        if (!is_operator(c->tree, node)) {
+    for (size_t i = 0; i < c->source->count; i++) {
+        uint32_t event = event_at(c, i);
+        if (event == OPERATOR_NO_CALL) {
             continue;
         }
-        uint32_t name = op_node_name(c->tree, node);
+        uint32_t name = c->sel->name[event];
         uint32_t place = c->next[name]++;
         if (!idle[name]) {
-            c->value[place] = op_node_device_total(c->tree, node);
+            struct operator_figures figures;
+            c->source->figures(c->source->context, i, &figures);
+            c->value[place] = figures.device_total;
         }
     }
 }
@@ -249,7 +239,7 @@ static bool
 join_group(struct grouping *g, const struct calls *c, uint32_t fine, enum operator_group by)
 {
     struct key key = c->keys.keys[fine];
-    bool has_stack = names_len(&c->tree->sel->names, key.id[KEY_STACK]) != 0;
+    bool has_stack = names_len(&c->sel->names, key.id[KEY_STACK]) != 0;
     g->coarse[fine] = NO_GROUP;
     if (by_stack(by) && !has_stack) {
         return true;
@@ -284,8 +274,8 @@ static bool join_groups(struct grouping *g, const struct calls *c, enum operator
         ok = join_group(g, c, fine, by);
     }
     g->calls = scratch_alloc(g->keys.count, sizeof *g->calls);
-    g->host = scratch_alloc(g->keys.count, sizeof *g->host);
-    g->device = scratch_alloc(g->keys.count, sizeof *g->device);
+    g->host = scratch_calloc(g->keys.count, sizeof *g->host);
+    g->device = scratch_calloc(g->keys.count, sizeof *g->device);
     ok = ok && g->calls != NULL && g->host != NULL && g->device != NULL;
     for (uint32_t i = 0; ok && i < g->keys.count; i++) {
         g->calls[i] = g->sums[i].calls;
@@ -443,14 +433,13 @@ static bool write_rows(struct trace_results *results,
     return true;
 }
 
-static bool run_groupings(struct trace_results *results, struct texts *texts, struct calls *c)
+/* The plugin has none. */
+static bool add_percentiles(struct grouping *groupings, struct calls *c)
 {
-    struct grouping groupings[OPERATOR_GROUP_COUNT] = {{.coarse = NULL}};
-    bool ok = true;
-    for (int by = 0; ok && by < OPERATOR_GROUP_COUNT; by++) {
-        ok = join_groups(&groupings[by], c, (enum operator_group)by);
+    if (!c->sel->ours) {
+        return true;
     }
-    ok = ok && find_percentiles(groupings, c, NULL);
+    bool ok = find_percentiles(groupings, c, NULL);
     bool *idle = ok ? find_idle_names(c) : NULL;
     ok = ok && idle != NULL;
     if (ok) {
@@ -458,6 +447,17 @@ static bool run_groupings(struct trace_results *results, struct texts *texts, st
         ok = find_percentiles(groupings, c, idle);
     }
     scratch_free(idle);
+    return ok;
+}
+
+static bool run_groupings(struct trace_results *results, struct texts *texts, struct calls *c)
+{
+    struct grouping groupings[OPERATOR_GROUP_COUNT] = {{.coarse = NULL}};
+    bool ok = true;
+    for (int by = 0; ok && by < OPERATOR_GROUP_COUNT; by++) {
+        ok = join_groups(&groupings[by], c, (enum operator_group)by);
+    }
+    ok = ok && add_percentiles(groupings, c);
     for (int by = 0; by < OPERATOR_GROUP_COUNT; by++) {
         ok = ok && write_rows(results, texts, c, &groupings[by], (enum operator_group)by);
         free_grouping(&groupings[by]);
@@ -467,10 +467,10 @@ static bool run_groupings(struct trace_results *results, struct texts *texts, st
 
 bool operators_run(struct trace_results *results,
                    struct texts *texts,
-                   const struct op_tree *tree,
-                   const struct visits *visits)
+                   struct selection *sel,
+                   const struct operator_source *source)
 {
-    struct calls c = {.tree = tree, .visits = visits};
+    struct calls c = {.sel = sel, .source = source};
     key_map_init(&c.keys);
     bool ok = collect_calls(&c) && run_groupings(results, texts, &c);
     key_map_free(&c.keys);

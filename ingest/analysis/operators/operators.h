@@ -3,6 +3,7 @@
 #ifndef KS_ANALYSIS_OPERATORS_OPERATORS_H
 #define KS_ANALYSIS_OPERATORS_OPERATORS_H
 
+#include "ingest/analysis/classify/select.h"
 #include "ingest/analysis/classify/texts.h"
 #include "ingest/analysis/relations/visits.h"
 #include "ingest/base/attr.h"
@@ -10,16 +11,31 @@
 
 #include <stdbool.h>
 
-/* Fills results.operators and operator_count. A call's figures are those of its node:
- *
- *     host_total = duration          host_self = duration - children - own runtimes
- *     device_total = device work of the subtree, device_self = of the own runtimes (sums, overlap
- * not removed)
- *
- * False without memory. */
+#define OPERATOR_NO_CALL UINT32_MAX
+
+/* What one call took; ticks (times.h). */
+struct operator_figures {
+    int64_t duration;
+    int64_t host_self;
+    int64_t device_total, device_self;
+    int64_t tc_total, tc_self;         /* in Tensor Core kernels, by the plugin's list of names */
+    int64_t tensor_total, tensor_self; /* by ours */
+    bool tc_eligible, tensor_eligible;
+};
+
+/* The calls to be grouped, in the order in which rows stand. */
+struct operator_source {
+    size_t count;
+    /* The event of a call; OPERATOR_NO_CALL: there is none at this place. */
+    uint32_t (*event)(const void *context, size_t at);
+    void (*figures)(const void *context, size_t at, struct operator_figures *out);
+    const void *context;
+};
+
+/* Fills results.operators and operator_count. False without memory. */
 bool operators_run(struct trace_results *results,
                    struct texts *texts,
-                   const struct op_tree *tree,
-                   const struct visits *visits) KS_MUST_USE;
+                   struct selection *sel,
+                   const struct operator_source *source) KS_MUST_USE;
 
 #endif

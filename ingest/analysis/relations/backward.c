@@ -1,9 +1,9 @@
 #include "ingest/analysis/relations/backward.h"
 
 #include "ingest/analysis/relations/fwdbwd.h"
-#include "ingest/analysis/util/sort.h"
 #include "ingest/base/memory/scratch.h"
 #include "ingest/base/ns.h"
+#include "ingest/index/sort.h"
 
 /* A group hangs below a mirror once for every operator that begins at its forward time. Files made
  * for the purpose could so grow without bound: beyond this many nodes below mirrors, further

@@ -1,8 +1,8 @@
 #include "ingest/analysis/relations/comm.h"
 
 #include "ingest/analysis/classify/times.h"
-#include "ingest/analysis/util/sort.h"
 #include "ingest/base/memory/scratch.h"
+#include "ingest/index/sort.h"
 
 /* Modules carry their parent's id in that column, and no external id of their own. */
 static int64_t external_id(const struct selection *sel, uint32_t event)

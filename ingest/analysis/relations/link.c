@@ -1,9 +1,9 @@
 #include "ingest/analysis/relations/link.h"
 
-#include "ingest/analysis/classify/id_index.h"
 #include "ingest/analysis/classify/times.h"
-#include "ingest/analysis/util/sort.h"
 #include "ingest/base/memory/scratch.h"
+#include "ingest/index/id_index.h"
+#include "ingest/index/sort.h"
 
 struct linking {
     struct links *links;

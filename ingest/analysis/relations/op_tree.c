@@ -1,7 +1,7 @@
 #include "ingest/analysis/relations/op_tree.h"
 
-#include "ingest/analysis/util/sort.h"
 #include "ingest/base/memory/scratch.h"
+#include "ingest/index/sort.h"
 
 #define INSERTION_RUN 16
 

@@ -1,8 +1,8 @@
 #include "ingest/analysis/relations/runtime_lists.h"
 
 #include "ingest/analysis/classify/times.h"
-#include "ingest/analysis/util/sort.h"
 #include "ingest/base/memory/scratch.h"
+#include "ingest/index/sort.h"
 
 struct runtime_order {
     const struct links *links;

@@ -2,11 +2,11 @@
 #ifndef KS_ANALYSIS_RELATIONS_RUNTIME_LISTS_H
 #define KS_ANALYSIS_RELATIONS_RUNTIME_LISTS_H
 
-#include "ingest/analysis/classify/id_index.h"
 #include "ingest/analysis/classify/select.h"
 #include "ingest/analysis/relations/attribution.h"
 #include "ingest/analysis/relations/link.h"
 #include "ingest/base/attr.h"
+#include "ingest/index/id_index.h"
 
 #include <stdbool.h>
 #include <stdint.h>

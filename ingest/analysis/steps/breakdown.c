@@ -7,7 +7,7 @@ struct division {
     struct step_row *rows; /* cost_ns[ROLE_OTHER]: what is free of the step */
     const struct steps *steps;
     struct ranges free_time; /* of the whole span */
-    struct ranges again;     /* of the steps, once nothing of them was free and they began again */
+    struct ranges again;     /* of the steps, once they began again */
     bool has_begun_again;
 };
 
@@ -56,6 +56,12 @@ static bool begin_again(struct division *d)
     return merge_steps(&d->again, d->steps);
 }
 
+/* The plugin, which finds no time free, takes the steps to be whole again. */
+static bool find_time(struct division *d)
+{
+    return d->steps->sel->ours || has_free_time(d) || begin_again(d);
+}
+
 /* What the steps lose to the role is its cost. */
 static void add_costs(struct division *d, enum role role)
 {
@@ -71,10 +77,10 @@ static void add_costs(struct division *d, enum role role)
 
 static bool add_role(struct division *d, enum role role, const struct ranges *role_ranges)
 {
-    if (role_ranges->count == 0 && has_free_time(d)) {
+    if (role_ranges->count == 0 && (d->steps->sel->ours || has_free_time(d))) {
         return true; /* it costs nothing */
     }
-    bool ok = take(&d->free_time, role_ranges) && (has_free_time(d) || begin_again(d)) &&
+    bool ok = take(&d->free_time, role_ranges) && find_time(d) &&
               (!d->has_begun_again || take(&d->again, role_ranges));
     if (ok) {
         add_costs(d, role);

@@ -29,11 +29,21 @@ static inline bool add_event(struct ranges *list, const struct selection *sel, u
     return ranges_merge(list, start, times_end(sel, event));
 }
 
+/* Beside the work that it names it is no work of the host. */
+static enum role role_of_device_annotation(const struct selection *sel, uint32_t event)
+{
+    bool is_collective = (sel->names.flags[sel->name[event]] & NAME_COLLECTIVE) != 0;
+    return is_collective ? ROLE_COMMUNICATION : ROLE_COUNT;
+}
+
 /* ROLE_COUNT: none. */
 static enum role role_of_host(const struct selection *sel, uint32_t event)
 {
     enum event_type type = (enum event_type)sel->type[event];
     bool has_role = type == TYPE_OPERATOR || type == TYPE_USER_ANNOTATION || type == TYPE_PYTHON;
+    if (sel->ours && trace_kind(&sel->trace->events, event) == EVENT_GPU_USER_ANNOTATION) {
+        return role_of_device_annotation(sel, event);
+    }
     return has_role ? host_role(sel->names.flags[sel->name[event]], type != TYPE_PYTHON)
                     : ROLE_COUNT;
 }

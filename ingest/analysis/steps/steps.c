@@ -165,6 +165,12 @@ static bool has_device_work(const struct steps *steps)
     return false;
 }
 
+static void set_window(struct steps *steps)
+{
+    steps->window_start = steps->items[0].start;
+    steps->window_end = steps->items[steps->count - 1].end;
+}
+
 bool steps_build(struct steps *steps, const struct selection *sel, const struct links *links)
 {
     uint32_t marked = sel->type_count[TYPE_PROFILER_STEP];
@@ -193,7 +199,63 @@ bool steps_build(struct steps *steps, const struct selection *sel, const struct 
     }
     scratch_free(spans);
     scratch_free(matched);
+    set_window(steps);
     return ok;
+}
+
+/* ---- by the index ---- */
+
+static void use_index_steps(struct steps *steps, const struct trace_index *index)
+{
+    for (uint32_t i = 0; i < index->step_count; i++) {
+        const struct index_step *from = &index->steps[i];
+        steps->items[i] = (struct step){.event = from->event,
+                                        .start = from->start_ns,
+                                        .end = from->end_ns,
+                                        .start_key = from->start_ns,
+                                        .end_key = from->end_ns};
+    }
+    steps->count = index->step_count;
+    steps->has_profiler_steps = true;
+}
+
+/* Launched work in no step counts in a trace without steps. */
+static void count_launches(struct steps *steps, const struct trace_index *index)
+{
+    const struct trace_events *events = &index->trace->events;
+    for (uint32_t i = 0; i < index->launched_count; i++) {
+        uint32_t event = index->launched[i];
+        uint32_t step = steps->has_profiler_steps ? index->step[event] : 0;
+        if (step == INDEX_NONE) {
+            continue;
+        }
+        bool is_first = i == 0 || index->launch[index->launched[i - 1]] != index->launch[event];
+        steps->items[step].launches += is_first;
+        steps->items[step].device_activities++;
+        if (steps->has_profiler_steps) {
+            int64_t end = ns_add(events->ts_ns[event], trace_dur_ns(events, event));
+            steps->window_end = ns_max(steps->window_end, end);
+        }
+    }
+}
+
+bool steps_from_index(struct steps *steps,
+                      const struct selection *sel,
+                      const struct trace_index *index)
+{
+    *steps = (struct steps){
+        .sel = sel, .items = scratch_alloc((size_t)index->step_count + 1, sizeof *steps->items)};
+    if (steps->items == NULL) {
+        return false;
+    }
+    if (index->step_count > 0) {
+        use_index_steps(steps, index);
+    } else {
+        use_host_range(steps, sel);
+    }
+    set_window(steps);
+    count_launches(steps, index);
+    return true;
 }
 
 void steps_free(struct steps *steps)

@@ -7,6 +7,7 @@
 #include "ingest/analysis/relations/link.h"
 #include "ingest/analysis/util/ranges.h"
 #include "ingest/base/attr.h"
+#include "ingest/index/index.h"
 #include "ingest/model/results/results.h"
 
 #include <stdbool.h>
@@ -36,6 +37,9 @@ struct steps {
     uint32_t count;
     bool undefined; /* neither steps nor host events: no bounds [TB-1.1] */
     bool has_profiler_steps;
+    int64_t
+        window_start; /* ticks: of the first step; and the end of the last one, or of device work */
+    int64_t window_end; /* that the steps launched, if that ends later */
 };
 
 /* `communicates`: device work of collectives by our rule (comm_ours.h), by event; NULL: `comms`
@@ -49,6 +53,11 @@ void roles_free(struct roles *roles);
 bool steps_build(struct steps *steps,
                  const struct selection *sel,
                  const struct links *links) KS_MUST_USE;
+/* Steps by the index: the annotations' own intervals. Without any, the one step of a trace as
+ * steps_build has it. */
+bool steps_from_index(struct steps *steps,
+                      const struct selection *sel,
+                      const struct trace_index *index) KS_MUST_USE;
 void steps_free(struct steps *steps);
 
 #endif

@@ -1,8 +1,8 @@
 #include "ingest/analysis/timeline/labels.h"
 
 #include "ingest/analysis/classify/names.h"
-#include "ingest/analysis/util/sort.h"
 #include "ingest/base/memory/scratch.h"
+#include "ingest/index/sort.h"
 #include "ingest/model/results/results.h"
 
 #include <string.h>
@@ -66,6 +66,7 @@ static enum role role_of(struct labelling *l, uint32_t event)
     }
     switch (trace_kind(events, event)) {
     case EVENT_KERNEL:
+    case EVENT_DEVICE_ROW:
         return device_role(l, event, ROLE_KERNEL);
     case EVENT_MEMCPY:
         return device_role(l, event, ROLE_MEMCPY);

@@ -1,8 +1,8 @@
 #include "ingest/analysis/timeline/layout.h"
 
 #include "ingest/analysis/timeline/order.h"
-#include "ingest/analysis/util/sort.h"
 #include "ingest/base/memory/scratch.h"
+#include "ingest/index/sort.h"
 
 #include <string.h>
 

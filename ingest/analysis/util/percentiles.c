@@ -1,8 +1,8 @@
 #include "ingest/analysis/util/percentiles.h"
 
-#include "ingest/analysis/util/sort.h"
 #include "ingest/base/memory/scratch.h"
 #include "ingest/base/text/num.h"
+#include "ingest/index/sort.h"
 
 #include <math.h>
 

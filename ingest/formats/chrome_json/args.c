@@ -365,6 +365,7 @@ bool kineto_build_args(struct kineto_build *build,
     case EVENT_KERNEL:
     case EVENT_MEMCPY:
     case EVENT_MEMSET:
+    case EVENT_DEVICE_ROW:
         return set_kernel_args(build, event, &row->args);
     case EVENT_MEMORY:
         return set_memory_args(build, event, &row->args);

@@ -34,6 +34,7 @@ static const struct {
     {"cuda_driver", EVENT_DRIVER},
     {"xpu_driver", EVENT_DRIVER},
     {"privateuse1_driver", EVENT_DRIVER},
+    {"mtia_ccp_events", EVENT_DEVICE_ROW},
 };
 
 static bool equals_ignoring_case(const char *text, const char *lower, size_t len)

@@ -56,6 +56,7 @@ struct jobs {
     unsigned passed_by; /* jobs that overtook the one that waits for memory */
     unsigned waiters;
     unsigned windows;          /* analyses of windows under way */
+    bool derives;              /* one of the windows is a whole trace whose figures are stored */
     bool noting;               /* a worker is recording failures that the store lacks */
     bool left_pieces;          /* jobs or streaming reads ended since free memory was returned */
     struct timespec return_at; /* when to return it, if nothing runs by then */

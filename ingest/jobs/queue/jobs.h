@@ -137,6 +137,10 @@ bool jobs_wait(struct jobs *jobs,
  * budget. ERR_UNAVAILABLE while the server stops. End each one with jobs_window_end. */
 bool jobs_window_begin(struct jobs *jobs, size_t *memory_budget_bytes, struct err *err) KS_MUST_USE;
 void jobs_window_end(struct jobs *jobs);
+/* The same for figures that are derived from a stored trace and then kept: one at a time, so that
+ * two requests do not derive the same. Ends with jobs_derive_end. */
+bool jobs_derive_begin(struct jobs *jobs, size_t *memory_budget_bytes, struct err *err) KS_MUST_USE;
+void jobs_derive_end(struct jobs *jobs);
 
 #define JOBS_DURATIONS 10
 /* Upper bounds of the histogram of durations; the last bin has none. */

@@ -50,6 +50,7 @@ struct trace_results *results_create(void)
             arena_init(&results->log_arenas[log], 0);
         }
         results->ticks_per_us = RESULTS_NS_PER_US;
+        results->device_ns = RESULTS_UNKNOWN;
     }
     return results;
 }
@@ -59,7 +60,6 @@ void results_destroy(struct trace_results *results)
     if (results == NULL) {
         return;
     }
-    results_destroy(results->plugin);
     for (int log = 0; log < RESULT_LOG_COUNT; log++) {
         arena_free(&results->log_arenas[log]);
         free(results->packed[log].bytes);

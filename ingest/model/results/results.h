@@ -194,6 +194,7 @@ struct plugin_answer_row {
 };
 
 #define RESULTS_NS_PER_US 1000
+#define RESULTS_UNKNOWN (-1)
 
 /* What is stored as a whole, and what is large: a column of it has a row for every operator, memory
  * record or device counter. */
@@ -209,19 +210,16 @@ struct packed_log {
 /* Packs a struct call_tree, memory_log or gpu_counters. False without memory. */
 typedef bool (*result_log_packer)(enum result_log log, const void *columns, struct packed_log *out);
 
-/* The plugin reckons in doubles of microseconds, which round decimal times by up to 0.25 us a time
- * stamp in traces that count from the epoch, and knows neither the operator of device work whose
- * launch has no id nor the communication of today's traces
- * (ingest/analysis/relations/attribution.h, comm_ours.h). Its scripts are answered with what it
- * answered, everybody else with what is so; where that differs, a trace has two sets of figures. */
+/* What the analyses answer of one trace. There is a second set of figures of a trace where somebody
+ * asked for those of the deleted TensorBoard plugin (ingest/tb_plugin/figures.h): it follows other
+ * rules and may have other ticks, and no percentiles. */
 struct trace_results {
     struct arena arena;
     struct arena log_arenas[RESULT_LOG_COUNT]; /* what a log consists of */
     struct packed_log packed[RESULT_LOG_COUNT];
-    struct arena cycle_arena;     /* what taken cycles consist of */
-    struct trace_results *plugin; /* the plugin's figures, owned; NULL: these are the same */
-    /* Unit of all `_ns` fields of steps, operators and kernel_launches: RESULTS_NS_PER_US, but in a
-     * `plugin` set with decimal times 2^20, in which the plugin's doubles are whole numbers. */
+    struct arena cycle_arena; /* what taken cycles consist of */
+    /* Unit of all `_ns` fields of steps, operators and kernel_launches: RESULTS_NS_PER_US, but in
+     * the plugin's figures of decimal times 2^20, in which its doubles are whole numbers. */
     int64_t ticks_per_us;
 
     const char *device_type; /* "CPU", "GPU", "MLU": what the plugin calls the devices' type */
@@ -229,6 +227,8 @@ struct trace_results {
     int64_t start_ns;        /* absolute: base time + smallest time of a kept event */
     int64_t plugin_start_ns; /* the same without the base time: what the plugin calls the start */
     int64_t duration_ns;
+    int64_t device_ns;       /* durations of all device work, also what no operator launched;
+                                RESULTS_UNKNOWN in a `plugin` set and where no events were read */
     bool decimal_times;      /* plugin answers print microseconds as doubles */
     bool steps_undefined;    /* no step marker and no host event: the bounds are (2^63-1, -2^63) */
     bool has_profiler_steps; /* false: the one step is the whole host range */
@@ -240,14 +240,14 @@ struct trace_results {
     /* Distributed view: possible over a span when all workers agree on both [TB-15b]. */
     int64_t communication_nodes;
     int64_t communication_signature;   /* hash over the number of ranges of each node */
-    int64_t collective_count;          /* by COMM_OURS; 0 in a `plugin` set */
+    int64_t collective_count;          /* by COMM_OURS; 0 in the plugin's figures */
     enum comm_rule communication_rule; /* what the times of ROLE_COMMUNICATION go by: COMM_OURS when
                                           that finds device work that the plugin's does not */
     double tc_pie_used;     /* share of kernel time in Tensor Core kernels, plugin's list (12.2) */
     double tensor_pie_used; /* the same by our list */
 
     /* How the whole time divides, inside of steps and outside: each moment belongs to the first
-     * role under way; all add up to duration_ns. 0 in a `plugin` set. */
+     * role under way; all add up to duration_ns. 0 in the plugin's figures. */
     union {
         int64_t role_ns[ROLE_COUNT];
         struct {
@@ -266,7 +266,7 @@ struct trace_results {
     size_t kernel_launch_count;
     struct device_row *devices;
     size_t device_count;
-    struct gpu_counters *gpu_counters; /* NULL: none, the `plugin` set has them, or `packed` */
+    struct gpu_counters *gpu_counters; /* NULL: none, not the plugin's figures, or `packed` */
     int64_t device_property_count;     /* entries of `deviceProperties` */
     struct gpu_row *gpus;
     size_t gpu_count;

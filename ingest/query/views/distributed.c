@@ -13,12 +13,11 @@ static bool load_worker(struct store *store,
                         struct arena *arena,
                         const struct store_trace *trace,
                         enum comm_rule rule,
-                        bool plugins_figures,
+                        int64_t id,
                         struct query_worker *worker,
                         const struct comm_log **log,
                         struct err *err)
 {
-    int64_t id = plugins_figures ? trace->plugin_figures_id : trace->id;
     struct trace_results *results = NULL;
     struct comm_log *stored = NULL;
     if (!store_overview(store, arena, id, &results, err) ||
@@ -66,7 +65,7 @@ bool query_distributed(struct store *store,
                        const struct store_trace *const *traces,
                        size_t count,
                        enum comm_rule rule,
-                       bool plugins_figures,
+                       const int64_t *figures_ids,
                        struct query_distributed *out,
                        struct err *err)
 {
@@ -77,8 +76,8 @@ bool query_distributed(struct store *store,
         return no_memory(err);
     }
     for (size_t i = 0; i < count; i++) {
-        if (!load_worker(store, arena, traces[i], rule, plugins_figures, &out->workers[i], &logs[i],
-                         err)) {
+        int64_t id = figures_ids == NULL ? traces[i]->id : figures_ids[i];
+        if (!load_worker(store, arena, traces[i], rule, id, &out->workers[i], &logs[i], err)) {
             return false;
         }
     }

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* `figures_id`: the id of a trace, or its plugin_figures_id; the unit of times is that of its
+/* `figures_id`: the id of a trace, or its derived_id; the unit of times is that of its
  * results. Everything is empty for a trace without memory records. Errors: those of the store. */
 bool query_memory_stats(struct store *store,
                         struct arena *arena,

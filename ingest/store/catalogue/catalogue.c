@@ -272,16 +272,19 @@ bool store_run_get(struct store *store,
 /* Spans are numbered over the distinct digit strings of a worker, so the number of one trace needs
  * its neighbours: `which` chooses whole workers, `one` what is asked for. A name without digits is
  * span 1. */
-#define TRACE_SELECT(which, one)                                                                   \
-    "SELECT * FROM (SELECT t.id AS id, r.name, t.worker AS worker, t.span_digits,"                 \
-    " dense_rank() OVER (PARTITION BY u.run_id, t.worker, t.span_digits = ''"                      \
-    "     ORDER BY t.span_digits) AS span,"                                                        \
-    " u.file_name, (SELECT coalesce(j.rank, -1) FROM job AS j WHERE j.id = u.job_id), t.format, "  \
-    "t.device_type, t.event_count, t.step_count, t.start_ns,"                                      \
-    " t.duration_ns, u.size_bytes, u.sha256, u.uploaded_at_s, t.note, t.tags, t.views,"            \
-    " t.communication_nodes, t.communication_signature, t.collective_count, t.operator_count,"     \
-    " t.kernel_count,"                                                                             \
-    " coalesce((SELECT p.id FROM trace AS p WHERE p.plugin_of = t.id), t.id)" STORE_VISIBLE_TRACES \
+#define TRACE_SELECT(which, one)                                                                  \
+    "SELECT * FROM (SELECT t.id AS id, r.name, t.worker AS worker, t.span_digits,"                \
+    " dense_rank() OVER (PARTITION BY u.run_id, t.worker, t.span_digits = ''"                     \
+    "     ORDER BY t.span_digits) AS span,"                                                       \
+    " u.file_name, (SELECT coalesce(j.rank, -1) FROM job AS j WHERE j.id = u.job_id), t.format, " \
+    "t.device_type, t.event_count, t.step_count, t.start_ns,"                                     \
+    " t.duration_ns, u.size_bytes, u.sha256, u.uploaded_at_s, t.note, t.tags, t.views,"           \
+    " coalesce((SELECT p.views FROM trace AS p"                                                   \
+    " WHERE p.plugin_of = t.id AND p.upload_id = t.upload_id), t.views),"                         \
+    " t.communication_nodes, t.communication_signature, t.collective_count, t.operator_count,"    \
+    " t.kernel_count,"                                                                            \
+    " CASE WHEN t.log_id IS NULL THEN t.id ELSE coalesce((SELECT max(p.id) FROM trace AS p"       \
+    " WHERE p.plugin_of = t.id AND p.upload_id = t.upload_id), 0) END" STORE_VISIBLE_TRACES       \
     " WHERE " which ") " one
 
 static void read_trace(struct db_stmt *st, struct arena *arena, struct store_trace *trace)
@@ -305,12 +308,13 @@ static void read_trace(struct db_stmt *st, struct arena *arena, struct store_tra
     trace->note = db_get_text(st, arena);
     trace->tags = db_get_text(st, arena);
     trace->views = (uint32_t)db_get_int(st);
+    trace->derived_views = (uint32_t)db_get_int(st);
     trace->communication_nodes = db_get_int(st);
     trace->communication_signature = db_get_int(st);
     trace->collective_count = db_get_int(st);
     trace->operator_count = db_get_int(st);
     trace->kernel_count = db_get_int(st);
-    trace->plugin_figures_id = db_get_int(st);
+    trace->derived_id = db_get_int(st);
 }
 
 bool store_read_warnings(struct db *db,

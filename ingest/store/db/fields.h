@@ -14,6 +14,7 @@
     X(INT, start_ns)                \
     X(INT, plugin_start_ns)         \
     X(INT, duration_ns)             \
+    X(INT, device_ns)               \
     X(FLAG, decimal_times)          \
     X(INT, ticks_per_us)            \
     X(FLAG, steps_undefined)        \

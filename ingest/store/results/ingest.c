@@ -240,13 +240,11 @@ bool store_ingest_trace(struct store_ingest *ingest,
                                 .worker = worker,
                                 .span_digits = span_digits,
                                 .format = format};
-    int64_t plugin_id = 0;
+    int64_t trace_id = 0;
     /* The next events are those of the next trace. */
     end_events(ingest);
     ingest->log_id = 0;
-    return write_figures(ingest, &place, results, &place.plugin_of, err) &&
-           (results->plugin == NULL ||
-            write_figures(ingest, &place, results->plugin, &plugin_id, err));
+    return write_figures(ingest, &place, results, &trace_id, err);
 }
 
 /* ---- publishing ---- */

@@ -397,6 +397,7 @@ static inline struct trace_results hand_results(void)
         .has_blocks_per_sm = true,
         .has_occupancy = true,
         .operators_have_device = true,
+        .device_ns = 170000,
         .tc_pie_used = 0.75,
         .tensor_pie_used = 0.8,
         .steps = hand_steps,

@@ -298,7 +298,8 @@ static void shows_operators(void **state)
         f, "\"total\": 3, \"group_by\": \"name\", \"sort\": \"device_self_ns\", \"order\": "
            "\"desc\", \"q\": null, \"limit\": 1000, \"offset\": 0, \"has_device\": true, \"sums\": "
            "{\"calls\": 5, \"host_self_ns\": 81000, "
-           "\"device_self_ns\": 160000}}");
+           "\"device_self_ns\": 160000, \"device_ns\": 170000, "
+           "\"unattributed_device_ns\": 10000}}");
     assert_status(f, get_of_trace(f, "/operators?sort=name&q=ATEN&limit=1"), 200);
     assert_body_has(f, "{\"rows\": [{\"name\": \"aten::add\"");
     assert_body_has(f, "\"total\": 2");

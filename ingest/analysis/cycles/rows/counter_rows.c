@@ -1,7 +1,7 @@
 /* Counters over the whole file. */
 #include "ingest/analysis/cycles/rows/counters.h"
-#include "ingest/analysis/util/sort.h"
 #include "ingest/base/memory/scratch.h"
+#include "ingest/index/sort.h"
 
 #include <math.h>
 

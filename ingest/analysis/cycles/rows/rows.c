@@ -1,9 +1,9 @@
 #include "ingest/analysis/cycles/rows/rows.h"
 
 #include "ingest/analysis/cycles/rows/groups.h"
-#include "ingest/analysis/util/sort.h"
 #include "ingest/base/memory/scratch.h"
 #include "ingest/base/ns.h"
+#include "ingest/index/sort.h"
 
 #include <math.h>
 #include <stdio.h>

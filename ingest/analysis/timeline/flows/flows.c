@@ -1,7 +1,7 @@
 #include "ingest/analysis/timeline/flows/flows.h"
 
-#include "ingest/analysis/util/sort.h"
 #include "ingest/base/memory/scratch.h"
+#include "ingest/index/sort.h"
 
 #include <string.h>
 

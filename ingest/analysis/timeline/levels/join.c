@@ -3,8 +3,8 @@
  * share one. Counters are joined with counters only. */
 #include "ingest/analysis/timeline/layout.h"
 #include "ingest/analysis/timeline/order.h"
-#include "ingest/analysis/util/sort.h"
 #include "ingest/base/memory/scratch.h"
+#include "ingest/index/sort.h"
 
 /* Of the tracks that may be there, so many may be joined ones; counters get so many at least. */
 #define JOINED_SHARE 4

@@ -4,9 +4,9 @@
  *     B1 B2 E B3        top of the thread's stack: B3 -> B1        partner[B2] = E
  */
 #include "ingest/analysis/timeline/levels/items.h"
-#include "ingest/analysis/util/sort.h"
 #include "ingest/base/containers/key_map.h"
 #include "ingest/base/memory/scratch.h"
+#include "ingest/index/sort.h"
 
 #define STACK_EMPTY UINT32_MAX
 #define OLD_ASYNC (UINT32_C(1) << 16) /* beside a category: S and F, which pids tell apart */

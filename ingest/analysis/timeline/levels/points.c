@@ -1,7 +1,7 @@
 /* Counters: from events with several series to points by start and lane. */
 #include "ingest/analysis/timeline/source.h"
-#include "ingest/analysis/util/sort.h"
 #include "ingest/base/memory/scratch.h"
+#include "ingest/index/sort.h"
 
 /* The points of one time, which are put in order of their lanes before they are shown. */
 struct moment {

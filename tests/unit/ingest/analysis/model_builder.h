@@ -14,11 +14,13 @@
 struct build {
     struct trace *trace;
     struct trace_results *results;
+    struct trace_results *plugin;
 };
 
 static inline void build_begin(struct build *b)
 {
     b->results = NULL;
+    b->plugin = NULL;
     b->trace = trace_create();
     assert_non_null(b->trace);
 }
@@ -26,6 +28,7 @@ static inline void build_begin(struct build *b)
 static inline void build_end(struct build *b)
 {
     results_destroy(b->results);
+    results_destroy(b->plugin);
     trace_destroy(b->trace);
 }
 
@@ -34,6 +37,14 @@ static inline struct trace_results *build_run(struct build *b)
     struct err err = ERR_INIT;
     assert_true(analysis_run(b->trace, &b->results, &err));
     return b->results;
+}
+
+/* By the plugin's rules. */
+static inline struct trace_results *build_run_plugin(struct build *b)
+{
+    struct err err = ERR_INIT;
+    assert_true(analysis_run_tb_plugin(b->trace, NULL, &b->plugin, &err));
+    return b->plugin;
 }
 
 static inline uint32_t build_text(struct build *b, const char *text)

@@ -74,10 +74,12 @@ static void parallel_wrappers_are_noticed(void **state)
     build_device_event(&b, EVENT_KERNEL, "k", 0, 0, 100, 1, TRACE_NO_ID, 0, 0);
     build_device_event(&b, EVENT_KERNEL, "k", 1, 0, 100, 1, TRACE_NO_ID, 0, 0);
     const struct trace_results *r = build_run(&b);
+    const struct trace_results *p = build_run_plugin(&b);
     assert_non_null(advice(r, "data_parallel"));
     assert_non_null(advice(r, "nccl"));
     assert_null(advice(r, "utilisation"));
-    assert_null(build_find(r, OPERATOR_BY_NAME, "DataParallel.forward"));
+    assert_null(build_find(p, OPERATOR_BY_NAME, "DataParallel.forward"));
+    assert_int_equal(build_find(r, OPERATOR_BY_NAME, "DataParallel.forward")->calls, 1);
     build_end(&b);
 }
 

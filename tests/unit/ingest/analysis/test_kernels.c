@@ -1,9 +1,9 @@
 #include "ingest/analysis/classify/tensor_core.h"
 #include "ingest/analysis/devices/device_set.h"
 #include "ingest/analysis/util/percentiles.h"
-#include "ingest/analysis/util/sort.h"
 #include "ingest/base/containers/introsort.h"
 #include "ingest/base/memory/scratch.h"
+#include "ingest/index/sort.h"
 #include "tests/unit/ingest/analysis/model_builder.h"
 
 #include <stdlib.h>

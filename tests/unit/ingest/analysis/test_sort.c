@@ -1,7 +1,7 @@
 /* Sorts by key, the map of ids and their index, on input that each of their ways is for. */
-#include "ingest/analysis/classify/id_index.h"
-#include "ingest/analysis/util/sort.h"
 #include "ingest/base/containers/id_map.h"
+#include "ingest/index/id_index.h"
+#include "ingest/index/sort.h"
 #include "tests/unit/unit.h"
 
 #define COUNT 5000

@@ -76,7 +76,7 @@ static void full_cover_resets_free_time(void **state)
     build_device_event(&b, EVENT_KERNEL, "k", 0, 0, 100, 1, TRACE_NO_ID, 0, 0);
     build_device_event(&b, EVENT_MEMCPY, "m", 0, 10, 30, 2, TRACE_NO_ID, 0, 0);
     build_runtime(&b, 1, 5, 15, 50, 3);
-    const struct trace_results *r = build_run(&b);
+    const struct trace_results *r = build_run_plugin(&b);
     cost_is(r, 0, ROLE_KERNEL, 100);
     cost_is(r, 0, ROLE_MEMCPY, 20);
     cost_is(r, 0, ROLE_RUNTIME, 5);
@@ -93,7 +93,7 @@ static void collectives_claim_their_kernels(void **state)
     build_op(&b, "nccl:all_reduce", 1, 10, 20, 9);
     build_device_event(&b, EVENT_KERNEL, "ncclKernel", 0, 30, 60, 1, 9, 0, 0);
     build_device_event(&b, EVENT_KERNEL, "ncclKernel", 0, 70, 80, 2, 8, 0, 0);
-    const struct trace_results *r = build_run(&b)->plugin; /* our rule claims both kernels */
+    const struct trace_results *r = build_run_plugin(&b); /* our rule claims both kernels */
     assert_non_null(r);
     assert_true(r->has_communication);
     cost_is(r, 0, ROLE_KERNEL, 10);
@@ -143,7 +143,7 @@ static void the_tail_is_cut_below_four_fifths(void **state)
         struct build b;
         build_begin(&b);
         add_steps(&b, rows[i].kernels, 4);
-        assert_int_equal(build_run(&b)->step_count, rows[i].kept);
+        assert_int_equal(build_run_plugin(&b)->step_count, rows[i].kept);
         build_end(&b);
     }
 }
@@ -162,7 +162,7 @@ static void device_work_moves_the_bounds_of_steps(void **state)
     build_step(&b, "ProfilerStep#2", 200, 300);
     build_runtime(&b, 1, 210, 212, 2, 2);
     build_kernel(&b, "k", 260, 290, 2);
-    const struct trace_results *r = build_run(&b);
+    const struct trace_results *r = build_run_plugin(&b);
     assert_int_equal(r->step_count, 2);
     assert_int_equal(r->steps[0].start_ns, 120000);
     assert_int_equal(r->steps[0].end_ns, 250000);
@@ -223,7 +223,7 @@ static void a_step_needs_a_number(void **state)
         build_begin(&b);
         build_step(&b, rows[i].name, 0, 10);
         build_op(&b, "op", 1, 0, 5, 1);
-        const struct trace_results *r = build_run(&b);
+        const struct trace_results *r = build_run_plugin(&b);
         assert_int_equal(r->has_profiler_steps, rows[i].number != NULL);
         assert_string_equal(r->steps[0].name, rows[i].number == NULL ? "0" : rows[i].number);
         assert_int_equal(r->warnings.by_code[WARN_STEP_NAME].count, rows[i].number == NULL);
@@ -254,14 +254,14 @@ static void decimal_times_are_exact_and_for_the_plugin_doubles(void **state)
                     i == 0 ? "outer" : "inner");
     }
     const struct trace_results *r = build_run(&b);
+    const struct trace_results *p = build_run_plugin(&b);
     assert_non_null(build_find(r, OPERATOR_BY_NAME, "inner"));
     assert_int_equal(build_find(r, OPERATOR_BY_NAME, "outer")->host_self_ns, 100);
-    assert_non_null(r->plugin);
     bool is_later = 100.2 + 0.2 > 100.1 + 0.3;
     assert_true(is_later);
-    assert_null(build_find(r->plugin, OPERATOR_BY_NAME, "inner"));
-    const struct operator_row *outer = build_find(r->plugin, OPERATOR_BY_NAME, "outer");
-    double outer_us = (double)outer->host_self_ns / (double)r->plugin->ticks_per_us;
+    assert_null(build_find(p, OPERATOR_BY_NAME, "inner"));
+    const struct operator_row *outer = build_find(p, OPERATOR_BY_NAME, "outer");
+    double outer_us = (double)outer->host_self_ns / (double)p->ticks_per_us;
     assert_true(fabs(outer_us - 0.3) < 1e-6);
     build_end(&b);
 }

@@ -22,7 +22,7 @@ static void children_and_runtimes_leave_self_time(void **state)
     build_runtime(&b, 1, 20, 30, 5, 2);
     build_kernel(&b, "k", 40, 55, 5);
     build_kernel(&b, "k", 56, 60, 5);
-    const struct trace_results *r = build_run(&b);
+    const struct trace_results *r = build_run_plugin(&b);
     assert_int_equal(by_name(r, "outer")->host_total_ns, 100000);
     assert_int_equal(by_name(r, "outer")->host_self_ns, 50000);
     assert_int_equal(by_name(r, "outer")->device_total_ns, 19000);
@@ -42,7 +42,7 @@ static void partial_overlap_is_left_out(void **state)
     build_op(&b, "a", 1, 0, 50, 1);
     build_op(&b, "b", 1, 40, 60, 2);
     build_op(&b, "c", 1, 50, 60, 3);
-    const struct trace_results *r = build_run(&b);
+    const struct trace_results *r = build_run_plugin(&b);
     assert_null(build_find(r, OPERATOR_BY_NAME, "b"));
     assert_non_null(build_find(r, OPERATOR_BY_NAME, "c"));
     assert_int_equal(r->warnings.by_code[WARN_OVERLAP].count, 1);
@@ -63,7 +63,7 @@ static void duplicates_melt_and_take_the_childs_runtimes(void **state)
     build_kernel(&b, "lost", 200, 300, 11);
     build_runtime(&b, 1, 50, 52, 13, 3);
     build_kernel(&b, "kept", 400, 410, 13);
-    const struct trace_results *r = build_run(&b);
+    const struct trace_results *r = build_run_plugin(&b);
     assert_int_equal(by_name(r, "aten::add")->calls, 1);
     assert_int_equal(by_name(r, "aten::add")->host_total_ns, 100000);
     assert_int_equal(by_name(r, "aten::add")->host_self_ns, 100000 - 10000 - 10000 - 2000);
@@ -89,7 +89,7 @@ static void zero_ids_count_doubly_on_a_later_thread(void **state)
         build_op(&b, "zero", 2, 20, 40, 0);
         build_runtime(&b, rows[i].runtime_tid, 22, 23, 7, 0);
         build_kernel(&b, "k", 30, 40, 7);
-        const struct trace_results *r = build_run(&b);
+        const struct trace_results *r = build_run_plugin(&b);
         assert_int_equal(by_name(r, "zero")->device_total_ns, rows[i].device_ns);
         assert_int_equal(r->kernel_launch_count, 1);
         assert_int_equal(r->kernel_launches[0].calls, 2);
@@ -107,7 +107,7 @@ static void stale_kernels_go_to_threads_with_steps(void **state)
     build_op(&b, "op", 2, 0, 50, 1);
     build_kernel(&b, "stale", 10, 20, 99);
     build_device_event(&b, EVENT_MEMCPY, "copy", 0, 10, 20, 98, TRACE_NO_ID, 0, 0);
-    const struct trace_results *r = build_run(&b);
+    const struct trace_results *r = build_run_plugin(&b);
     assert_int_equal(r->kernel_launch_count, 1);
     assert_string_equal(r->kernel_launches[0].operator_name, "CallTreeRoot");
     assert_int_equal(r->kernel_launches[0].calls, 1);
@@ -125,7 +125,7 @@ static void work_before_its_call_waits(void **state)
     build_kernel(&b, "late", 20, 30, 3);
     build_runtime(&b, 1, 40, 41, 3, 77); /* a later call of the same correlation, lost */
     build_kernel(&b, "lost", 45, 46, 3);
-    const struct trace_results *r = build_run(&b);
+    const struct trace_results *r = build_run_plugin(&b);
     assert_int_equal(by_name(r, "op")->device_self_ns, 13000);
     assert_int_equal(r->kernel_launch_count, 2);
     assert_int_equal(r->kernel_count, 3);
@@ -150,7 +150,7 @@ static void threads_need_a_number(void **state)
                                      .track = trace_add_track(b.trace, &track),
                                      .args = trace_add_op_args(b.trace, &args)},
                 "bad");
-    const struct trace_results *r = build_run(&b);
+    const struct trace_results *r = build_run_plugin(&b);
     assert_int_equal(r->operator_count[OPERATOR_BY_NAME], 1);
     assert_int_equal(r->warnings.by_code[WARN_BAD_TID].count, 1);
     build_end(&b);
@@ -209,7 +209,7 @@ static void eligibility_is_inherited_upwards(void **state)
     build_op(&b, "AddmmBackward0", 1, 400, 500, 4);
     build_runtime(&b, 1, 20, 21, 5, 2);
     build_kernel(&b, "volta_s884gemm", 30, 40, 5);
-    const struct trace_results *r = build_run(&b);
+    const struct trace_results *r = build_run_plugin(&b);
     assert_true(by_name(r, "wrapper")->tc_eligible);
     assert_false(by_name(r, "plain")->tc_eligible);
     assert_false(by_name(r, "AddmmBackward0")->tc_eligible);
@@ -236,7 +236,7 @@ static void backward_roots_follow_their_modules(void **state)
     build_op(&b, BACKWARD "ReluBackward0", 2, 500, 600, 5);
     build_flow(&b, 's', 1, 20);
     build_flow(&b, 'f', 1, 310);
-    const struct trace_results *r = build_run(&b);
+    const struct trace_results *r = build_run_plugin(&b);
     assert_string_equal(r->operators[OPERATOR_BY_NAME][0].name, "aten::linear");
     assert_string_equal(r->operators[OPERATOR_BY_NAME][1].name, "AddmmBackward0");
     assert_non_null(build_find(r, OPERATOR_BY_NAME, ACCUMULATE));
@@ -256,7 +256,7 @@ static void without_top_level_modules_roots_stay(void **state)
     build_op(&b, BACKWARD "AddmmBackward0", 2, 300, 400, 3);
     build_flow(&b, 's', 1, 20);
     build_flow(&b, 'f', 1, 300);
-    const struct trace_results *r = build_run(&b);
+    const struct trace_results *r = build_run_plugin(&b);
     assert_non_null(build_find(r, OPERATOR_BY_NAME, BACKWARD "AddmmBackward0"));
     build_end(&b);
 }
@@ -274,7 +274,7 @@ static void equal_starts_add_a_group_twice(void **state)
     build_op(&b, BACKWARD "AddmmBackward0", 2, 300, 400, 3);
     build_flow(&b, 's', 1, 20);
     build_flow(&b, 'f', 1, 300);
-    const struct trace_results *r = build_run(&b);
+    const struct trace_results *r = build_run_plugin(&b);
     assert_int_equal(by_name(r, BACKWARD "AddmmBackward0")->calls, 2);
     build_end(&b);
 }
@@ -290,7 +290,7 @@ static void deep_trees_need_no_stack(void **state)
     }
     build_runtime(&b, 1, 2 * depth, 2 * depth + 1, 7, depth);
     build_kernel(&b, "k", 2 * depth, 2 * depth + 3, 7);
-    const struct trace_results *r = build_run(&b);
+    const struct trace_results *r = build_run_plugin(&b);
     assert_int_equal(by_name(r, "even")->calls, depth / 2);
     assert_int_equal(by_name(r, "even")->device_total_ns, 3000 * depth / 2);
     build_end(&b);
@@ -308,7 +308,7 @@ static void many_equal_starts_nest_by_length(void **state)
         (void)snprintf(name, sizeof name, "op %lld", (long long)length);
         build_op(&b, name, 1, 0, length, i + 1);
     }
-    const struct trace_results *r = build_run(&b);
+    const struct trace_results *r = build_run_plugin(&b);
     assert_int_equal(r->operator_count[OPERATOR_BY_NAME], count);
     assert_string_equal(r->operators[OPERATOR_BY_NAME][0].name, "op 1");
     assert_string_equal(r->operators[OPERATOR_BY_NAME][count - 1].name, "op 1000");

@@ -440,15 +440,13 @@ static void plugin_figures_belong_to_their_trace(void **state)
     struct step_row rounded = {.name = "1", .end_ns = 7};
     struct trace_results plugin = {
         .ticks_per_us = 1 << 20, .device_type = "GPU", .steps = &rounded, .step_count = 1};
-    struct trace_results results = {.ticks_per_us = RESULTS_NS_PER_US,
-                                    .device_type = "GPU",
-                                    .steps = &exact,
-                                    .step_count = 1,
-                                    .plugin = &plugin};
+    struct trace_results results = {
+        .ticks_per_us = RESULTS_NS_PER_US, .device_type = "GPU", .steps = &exact, .step_count = 1};
     struct trace_results *read;
     int64_t id = publish(f, add_job(f, "r", "f", "bytes", false), "w", "", &results);
-    struct store_trace *trace = get_trace(f, id);
-    int64_t figures_id = trace->plugin_figures_id;
+    int64_t figures_id = 0;
+    assert_int_equal(get_trace(f, id)->derived_id, id); /* no events to derive any from */
+    assert_ok(f, store_derived_write(f->store, id, &plugin, &figures_id, &f->err));
     assert_int_not_equal(figures_id, id);
     assert_int_equal(get_run(f, "r")->trace_count, 1);
     assert_false(trace_is_there(f, figures_id));

@@ -103,7 +103,7 @@ static void check_catalogue(struct fixture *f, int schema)
     assert_ok(f, store_trace_get(f->store, &f->arena, 5, &trace, &f->err));
     assert_string_equal(trace->worker, "w");
     assert_int_equal(trace->event_count, 99);
-    assert_int_equal(trace->plugin_figures_id, 5);
+    assert_int_equal(trace->derived_id, 5);
     assert_int_equal(trace->warnings.by_code[WARN_OVERLAP].count, 2);
     assert_ok(f, store_jobs_unfinished(f->store, &f->arena, &jobs, &count, &f->err));
     assert_int_equal(count, 1);

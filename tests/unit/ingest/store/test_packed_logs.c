@@ -59,10 +59,6 @@ static void check_logs(const struct trace_results *packed, const struct trace_re
     check_log(packed, columns, RESULT_GPU_COUNTERS, columns->gpu_counters, packed->gpu_counters);
     assert_int_equal(packed->module_count, columns->module_count);
     assert_int_equal(packed->operator_count[0], columns->operator_count[0]);
-    assert_int_equal(packed->plugin != NULL, columns->plugin != NULL);
-    if (columns->plugin != NULL) {
-        check_logs(packed->plugin, columns->plugin);
-    }
 }
 
 static void check(bool with_module, bool decimal)

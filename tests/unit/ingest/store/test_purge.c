@@ -44,7 +44,6 @@ static struct full *make_full(void)
     }
     s->rounded = (struct trace_results){.device_type = "GPU", .steps = &s->step, .step_count = 1};
     s->results = (struct trace_results){.device_type = "GPU",
-                                        .plugin = &s->rounded,
                                         .steps = &s->step,
                                         .step_count = 1,
                                         .kernels = &s->kernel,
@@ -200,7 +199,10 @@ static int64_t publish_full(struct fixture *f, int64_t job_id, const struct full
     assert_ok(f, store_ingest_begin(f->store, job_id, &ingest, &f->err));
     fill(f, ingest, s);
     assert_ok(f, store_ingest_publish(ingest, &f->err));
-    return trace_of_job(f, job_id);
+    int64_t derived_id;
+    int64_t id = trace_of_job(f, job_id);
+    assert_ok(f, store_derived_write(f->store, id, &s->rounded, &derived_id, &f->err));
+    return id;
 }
 
 static void deleting_leaves_nothing(void **state)

@@ -145,6 +145,7 @@ static void fill_scalars(struct trace_results *t, int *n)
     t->plugin_start_ns = next_number(n);
     t->duration_ns = next_number(n);
     t->views = UINT32_MAX;
+    t->device_ns = next_number(n);
     t->communication_nodes = next_number(n);
     t->communication_signature = INT64_MIN;
     t->tc_pie_used = -0.0;

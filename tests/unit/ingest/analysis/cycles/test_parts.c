@@ -5,8 +5,8 @@
 #include "ingest/analysis/cycles/rows/rows.h"
 #include "ingest/analysis/cycles/rows/types.h"
 #include "ingest/analysis/cycles/tracks.h"
-#include "ingest/analysis/util/sort.h"
 #include "ingest/base/containers/extreme_tree.h"
+#include "ingest/index/sort.h"
 #include "tests/unit/unit.h"
 
 #include <math.h>

@@ -108,12 +108,17 @@ static void figures_of_the_plugin_share_the_log(void **state)
 {
     struct fixture *f = *state;
     static const char *const events[] = {"{\"ts\": 9}"};
+    struct trace_results rounded = {.device_type = "GPU", .plugin_start_ns = 2000};
     struct store_trace *trace;
     struct store_event e;
+    int64_t derived_id = 0;
     int64_t id = store_events(f, "r", events, 1, 0, 4000);
     assert_ok(f, store_trace_get(f->store, &f->arena, id, &trace, &f->err));
-    assert_int_not_equal(trace->plugin_figures_id, id);
-    assert_ok(f, store_event_get(f->store, &f->arena, trace->plugin_figures_id, 0, &e, &f->err));
+    assert_int_equal(trace->derived_id, 0);
+    assert_ok(f, store_derived_write(f->store, id, &rounded, &derived_id, &f->err));
+    assert_ok(f, store_trace_get(f->store, &f->arena, id, &trace, &f->err));
+    assert_int_equal(trace->derived_id, derived_id);
+    assert_ok(f, store_event_get(f->store, &f->arena, derived_id, 0, &e, &f->err));
     assert_int_equal(e.start_ns, 5000);
     assert_int_equal(query_number(f, "SELECT count(*) FROM event_log"), 1);
 }

@@ -1,4 +1,4 @@
-#include "ingest/analysis/classify/id_index.h"
+#include "ingest/index/id_index.h"
 
 #include "ingest/base/memory/scratch.h"
 

@@ -1,4 +1,4 @@
-#include "ingest/analysis/util/sort.h"
+#include "ingest/index/sort.h"
 
 #include "ingest/base/memory/scratch.h"
 

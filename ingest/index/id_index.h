@@ -1,7 +1,7 @@
 /* Small numbers by id for ids that are known beforehand: an array where these lie close together,
  * as those that a recorder counts up do, else a hash map. */
-#ifndef KS_ANALYSIS_CLASSIFY_ID_INDEX_H
-#define KS_ANALYSIS_CLASSIFY_ID_INDEX_H
+#ifndef KS_INDEX_ID_INDEX_H
+#define KS_INDEX_ID_INDEX_H
 
 #include "ingest/base/attr.h"
 #include "ingest/base/containers/id_map.h"

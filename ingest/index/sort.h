@@ -1,6 +1,6 @@
 /* Stable sorts of index arrays. */
-#ifndef KS_ANALYSIS_UTIL_SORT_H
-#define KS_ANALYSIS_UTIL_SORT_H
+#ifndef KS_INDEX_SORT_H
+#define KS_INDEX_SORT_H
 
 #include "ingest/base/attr.h"
 #include "ingest/model/trace.h"

@@ -1,0 +1,163 @@
+/* The trace index: every relation between the events of a trace, computed once after reading.
+ *
+ *     thread    step    |-------------------------------------|
+ *               op         |-----------------------|              parent: step
+ *               op            |--------|                          parent: the op around it
+ *               call            |--|                              op: the inner one
+ *     stream                        kernel |=======|              launch: call, op: the inner one
+ *
+ * Columns stand beside the model's: row i belongs to event i of the trace. The rules:
+ *   - Complete events (phase X) with a time are indexed; all others have INDEX_OTHER and no
+ *     relation.
+ *   - A thread is a pair of process and thread id as the file writes them ("7" and 7 are one).
+ *   - An event lies inside another of its thread if that one starts before it (or with it, and
+ *     is longer; or is as long, and stands before it in the file), runs then, and does not end
+ *     before it. An event that ends after one in which it starts is not inside that one, nor is
+ *     what comes later. Nothing is left out.
+ *   - Device work belongs to the first call, in the order of the file, with its correlation;
+ *     correlation 0 is none.
+ *   - A call belongs to the operator of its thread that started last of those that run at the
+ *     call's start. Device work belongs to the operator of its call; without a call, to the first
+ *     operator with its external id.
+ *   - A step is a host annotation `ProfilerStep#<N>` that takes time. Where several threads have
+ *     them, those of the thread with most count (then: the longest, then the first in the file);
+ *     of two with one name that overlap there, the longer.
+ *     Host events lie in the step that runs at their start, device work in the step of its call.
+ *
+ * About 40 bytes an event while it is there, O(n log n) for any input, no recursion. The trace must
+ * outlive the index. Only read after it is built, so that several threads may read it at once. */
+#ifndef KS_INDEX_INDEX_H
+#define KS_INDEX_INDEX_H
+
+#include "ingest/base/attr.h"
+#include "ingest/model/trace.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define INDEX_NONE UINT32_MAX
+
+/* In this order: host work, calls, device rows. */
+enum index_class {
+    INDEX_OTHER,      /* no complete event, or without a time: not indexed */
+    INDEX_UNKNOWN,    /* a complete event of a category that means nothing to us */
+    INDEX_OPERATOR,   /* not one that marks a step, nor one of Lightning's profiler */
+    INDEX_STEP,       /* a host annotation `ProfilerStep#<N>` with a duration */
+    INDEX_ANNOTATION, /* of the host */
+    INDEX_MODULE,     /* python_function of a torch.nn.Module, `[pl][module]…` of Lightning */
+    INDEX_FUNCTION,   /* other Python functions */
+    INDEX_SPAN,       /* of a recorder: `PyTorch Profiler (0)` */
+    INDEX_RUNTIME_CALL,
+    INDEX_DRIVER_CALL,
+    INDEX_KERNEL, /* device work from here on */
+    INDEX_MEMCPY,
+    INDEX_MEMSET,
+    INDEX_DEVICE_ROW,  /* of an accelerator that does not say what it did */
+    INDEX_DEVICE_WAIT, /* a stream that waits; no work */
+    INDEX_DEVICE_ANNOTATION,
+    INDEX_CLASS_COUNT
+};
+
+/* Launches device work. */
+static inline bool index_is_call(enum index_class class)
+{
+    return class == INDEX_RUNTIME_CALL || class == INDEX_DRIVER_CALL;
+}
+
+static inline bool index_is_device_work(enum index_class class)
+{
+    return class >= INDEX_KERNEL && class <= INDEX_DEVICE_ROW;
+}
+
+/* A stretch of a list: items[first] to items[end - 1]. */
+struct index_range {
+    uint32_t first, end;
+};
+
+struct index_thread {
+    uint32_t pid_text, tid_text; /* string ids */
+    struct index_range events;   /* of `in_order` */
+};
+
+struct index_stream {
+    int64_t device; /* argument `device`, else the process number; TRACE_NO_ID: neither */
+    int64_t stream; /* argument `stream`, else the thread number; TRACE_NO_ID: neither */
+    uint32_t pid_text, tid_text; /* string ids of what stands for a missing number, else 0 */
+    struct index_range work;     /* of `device_work` */
+};
+
+struct index_step {
+    uint32_t event;
+    int64_t start_ns, end_ns;
+};
+
+struct trace_index {
+    const struct trace *trace;
+
+    /* ---- by event ---- */
+    uint8_t *class;   /* enum index_class */
+    uint32_t *parent; /* innermost event around it on its thread, INDEX_NONE */
+    uint32_t *end;    /* in_order[place + 1 .. end) is its subtree; by event, not by place */
+    int64_t *self_ns; /* its duration without the time that its children cover, never negative */
+    uint32_t *launch; /* device work: its call. Calls: where their first work stands in
+                         `launched`. INDEX_NONE: none */
+    uint32_t *op;     /* device work and calls: whose they are. Else the innermost operator
+                         around the event. INDEX_NONE: none */
+    uint32_t *step;   /* number of its step, INDEX_NONE */
+
+    /* ---- lists ---- */
+    uint32_t *in_order; /* indexed events, thread by thread, each in order of start, the longer
+                           first, then in file order: a parent stands before its children */
+    uint32_t count;     /* of in_order */
+    uint32_t *in_time;  /* the same events in order of start, then in file order; NULL after
+                           index_drop_in_time */
+    uint32_t *launched; /* device work that has a call, call by call in file order, in order of
+                           start: that of a call goes on as long as `launch` names the call */
+    uint32_t launched_count;
+    uint32_t *device_work; /* stream by stream, in order of start, then in file order */
+    uint32_t device_count;
+    struct index_thread *threads; /* in order of their tracks */
+    uint32_t thread_count;
+    struct index_stream *streams; /* in order of their first work in time */
+    uint32_t stream_count;
+    struct index_step *steps; /* in order of start, the longer first, then in file order */
+    uint32_t step_count;
+    uint32_t *track_thread; /* thread by track of the trace */
+    uint32_t class_count[INDEX_CLASS_COUNT];
+};
+
+/* False without memory; must be freed in either case. */
+bool index_build(struct trace_index *index, const struct trace *trace) KS_MUST_USE;
+void index_free(struct trace_index *index);
+/* Frees `in_time`, which only those need who select events before all else. */
+void index_drop_in_time(struct trace_index *index);
+
+static inline enum index_class index_class(const struct trace_index *index, uint32_t event)
+{
+    return (enum index_class)index->class[event];
+}
+
+/* The thread of an indexed event. */
+static inline uint32_t index_thread(const struct trace_index *index, uint32_t event)
+{
+    return index->track_thread[trace_event_track(&index->trace->events, event)];
+}
+
+/* The device work of a call, a stretch of `launched`; empty when it launched none. */
+static inline struct index_range index_launched(const struct trace_index *index, uint32_t call)
+{
+    struct index_range work = {0, 0};
+    if (index->launch[call] != INDEX_NONE) {
+        work = (struct index_range){index->launch[call], index->launch[call]};
+        while (work.end < index->launched_count &&
+               index->launch[index->launched[work.end]] == call) {
+            work.end++;
+        }
+    }
+    return work;
+}
+
+/* The device of device work, as struct index_stream has it. */
+int64_t index_device(const struct trace *trace, uint32_t event);
+
+#endif

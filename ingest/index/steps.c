@@ -1,0 +1,240 @@
+#include "ingest/base/containers/id_map.h"
+#include "ingest/base/memory/scratch.h"
+#include "ingest/base/ns.h"
+#include "ingest/index/sort.h"
+#include "ingest/index/stages.h"
+
+/* ---- which thread's steps count ---- */
+
+struct tally {
+    uint32_t count;
+    uint32_t first; /* event */
+    int64_t total_ns;
+};
+
+static bool wins(const struct tally *a, const struct tally *b)
+{
+    if (a->count != b->count) {
+        return a->count > b->count;
+    }
+    return a->total_ns != b->total_ns ? a->total_ns > b->total_ns : a->first < b->first;
+}
+
+/* Of the events that are named as steps. */
+static bool thread_with_most(const struct trace_index *index,
+                             const uint32_t *marks,
+                             uint32_t mark_count,
+                             uint32_t *thread)
+{
+    struct tally *tallies = scratch_calloc(index->thread_count, sizeof *tallies);
+    uint32_t best = 0;
+    for (uint32_t i = 0; tallies != NULL && i < mark_count; i++) {
+        struct tally *tally = &tallies[index_thread(index, marks[i])];
+        int64_t dur_ns = trace_dur_ns(&index->trace->events, marks[i]);
+        tally->first = tally->count++ == 0 ? marks[i] : tally->first;
+        tally->total_ns = ns_add(tally->total_ns, dur_ns);
+    }
+    for (uint32_t t = 1; tallies != NULL && t < index->thread_count; t++) {
+        best = wins(&tallies[t], &tallies[best]) ? t : best;
+    }
+    bool ok = tallies != NULL;
+    scratch_free(tallies);
+    *thread = best;
+    return ok;
+}
+
+/* ---- the steps ---- */
+
+static struct index_step step_of(const struct trace_index *index, uint32_t event)
+{
+    const struct trace_events *events = &index->trace->events;
+    int64_t start_ns = events->ts_ns[event];
+    return (struct index_step){event, start_ns, ns_add(start_ns, trace_dur_ns(events, event))};
+}
+
+/* `last`: by name the last step that is kept. Of two that overlap the shorter goes: its event
+ * becomes INDEX_NONE. False without memory. */
+static bool add_step(struct trace_index *index, struct id_map *last, uint32_t event)
+{
+    struct index_step step = step_of(index, event);
+    struct id_slot *slot = id_map_add(last, index->trace->events.name[event]);
+    if (slot == NULL) {
+        return false;
+    }
+    struct index_step *before = slot->value == ID_MAP_NONE ? NULL : &index->steps[slot->value];
+    if (before != NULL && before->end_ns > step.start_ns) {
+        if (step.end_ns - step.start_ns <= before->end_ns - before->start_ns) {
+            return true;
+        }
+        before->event = INDEX_NONE;
+    }
+    slot->value = index->step_count;
+    index->steps[index->step_count++] = step;
+    return true;
+}
+
+static void drop_shorter(struct trace_index *index)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < index->step_count; i++) {
+        index->steps[kept] = index->steps[i];
+        kept += index->steps[i].event != INDEX_NONE;
+    }
+    index->step_count = kept;
+}
+
+/* What is no step after all is an annotation. */
+static void mark_steps(struct trace_index *index, const uint32_t *marks, uint32_t mark_count)
+{
+    for (uint32_t i = 0; i < mark_count; i++) {
+        index->class[marks[i]] = INDEX_ANNOTATION;
+    }
+    for (uint32_t i = 0; i < index->step_count; i++) {
+        index->class[index->steps[i].event] = INDEX_STEP;
+    }
+    index->class_count[INDEX_ANNOTATION] += mark_count - index->step_count;
+    index->class_count[INDEX_STEP] = index->step_count;
+}
+
+static bool list_steps(struct trace_index *index, struct index_range range)
+{
+    struct id_map last;
+    id_map_init(&last);
+    bool ok = true;
+    for (uint32_t i = range.first; ok && i < range.end; i++) {
+        uint32_t event = index->in_order[i];
+        ok = index->class[event] != INDEX_STEP || add_step(index, &last, event);
+    }
+    id_map_free(&last);
+    drop_shorter(index);
+    return ok;
+}
+
+/* ---- which step runs when ---- */
+
+/* From a time on this step is the one that started last of those that run, or INDEX_NONE. */
+struct stretches {
+    int64_t *from_ns;
+    uint32_t *step;
+    uint32_t count;
+};
+
+/* The steps that have started lie in `open`, those on top have not ended. */
+static void sweep(const struct trace_index *index, struct stretches *s, uint32_t *open)
+{
+    uint32_t open_count = 0;
+    uint32_t next = 0;
+    for (uint32_t i = 0; i < s->count; i++) {
+        while (next < index->step_count && index->steps[next].start_ns <= s->from_ns[i]) {
+            open[open_count++] = next++;
+        }
+        while (open_count > 0 && index->steps[open[open_count - 1]].end_ns <= s->from_ns[i]) {
+            open_count--;
+        }
+        s->step[i] = open_count == 0 ? INDEX_NONE : open[open_count - 1];
+    }
+}
+
+static bool find_stretches(const struct trace_index *index, struct stretches *s)
+{
+    s->count = 2 * index->step_count;
+    s->from_ns = scratch_alloc(s->count, sizeof *s->from_ns);
+    s->step = scratch_calloc(s->count, sizeof *s->step);
+    uint32_t *open = scratch_alloc(index->step_count, sizeof *open);
+    bool ok = s->from_ns != NULL && s->step != NULL && open != NULL;
+    if (ok) {
+        for (uint32_t i = 0; i < index->step_count; i++) {
+            s->from_ns[2 * i] = index->steps[i].start_ns;
+            s->from_ns[2 * i + 1] = index->steps[i].end_ns;
+        }
+        ok = sort_pairs(s->from_ns, s->step, s->count);
+    }
+    if (ok) {
+        sweep(index, s, open);
+    }
+    scratch_free(open);
+    return ok;
+}
+
+/* Behind the last stretch that has begun; `from` have. */
+static uint32_t stretches_begun(const struct stretches *s, uint32_t from, int64_t at_ns)
+{
+    uint32_t low = from;
+    uint32_t high = s->count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (s->from_ns[middle] <= at_ns) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+/* Events of a thread stand in order of start, as do the stretches; of many threads each may pass
+ * over many stretches, so that they are not walked one by one. */
+static void mark_thread(struct trace_index *index, const struct stretches *s, uint32_t thread)
+{
+    struct index_range range = index->threads[thread].events;
+    uint32_t next = 0;
+    uint32_t step = INDEX_NONE;
+    for (uint32_t i = range.first; i < range.end; i++) {
+        uint32_t event = index->in_order[i];
+        int64_t at_ns = index->trace->events.ts_ns[event];
+        if (next < s->count && s->from_ns[next] <= at_ns) {
+            next = stretches_begun(s, next + 1, at_ns);
+            step = s->step[next - 1];
+        }
+        index->step[event] = step;
+    }
+}
+
+/* What is named as a step, in file order; to be freed. NULL without memory. */
+static uint32_t *list_marks(const struct trace_index *index, uint32_t count)
+{
+    uint32_t *marks = scratch_alloc(count, sizeof *marks);
+    uint32_t listed = 0;
+    for (uint32_t i = 0; marks != NULL && listed < count; i++) {
+        if (index->class[i] == INDEX_STEP) {
+            marks[listed++] = i;
+        }
+    }
+    return marks;
+}
+
+static bool mark_events(struct trace_index *index)
+{
+    struct stretches s = {.count = 0};
+    bool ok = find_stretches(index, &s);
+    for (uint32_t t = 0; ok && t < index->thread_count; t++) {
+        mark_thread(index, &s, t);
+    }
+    for (uint32_t i = 0; ok && i < index->device_count; i++) {
+        uint32_t event = index->device_work[i];
+        uint32_t call = index->launch[event];
+        index->step[event] = call == INDEX_NONE ? INDEX_NONE : index->step[call];
+    }
+    scratch_free(s.from_ns);
+    scratch_free(s.step);
+    return ok;
+}
+
+bool index_find_steps(struct trace_index *index)
+{
+    uint32_t mark_count = index->class_count[INDEX_STEP];
+    uint32_t thread = 0;
+    if (mark_count == 0) {
+        return true;
+    }
+    uint32_t *marks = list_marks(index, mark_count);
+    index->steps = scratch_alloc(mark_count, sizeof *index->steps);
+    bool ok = marks != NULL && index->steps != NULL &&
+              thread_with_most(index, marks, mark_count, &thread) &&
+              list_steps(index, index->threads[thread].events);
+    if (ok) {
+        mark_steps(index, marks, mark_count);
+    }
+    scratch_free(marks);
+    return ok && mark_events(index);
+}

@@ -1,0 +1,104 @@
+/* Figures of a stored trace by other rules than ours: a trace row of their own, `plugin_of` the
+ * trace. Until they are whole they hang on an upload row that is never published, so that nobody
+ * sees them and a start after a crash removes them like any unfinished upload. */
+#include "ingest/store/results/ingest_rows.h"
+
+static bool begin(struct store *store, int64_t trace_id, int64_t *upload_id, struct err *err)
+{
+    struct db *db = store->writer;
+    if (!store_write_begin(store, STORE_BATCH, err)) {
+        return false;
+    }
+    bool ok = store_check_trace(db, trace_id, err) &&
+              db_run_id(db,
+                        "INSERT INTO upload (run_id, job_id, file_name, sha256, size_bytes,"
+                        " uploaded_at_s) SELECT run_id, job_id, file_name, sha256, size_bytes,"
+                        " uploaded_at_s FROM upload"
+                        " WHERE id = (SELECT upload_id FROM trace WHERE id = ?)",
+                        trace_id, err);
+    *upload_id = db_last_id(db);
+    return store_write_end(store, ok, err);
+}
+
+/* The trace row is copied from the one whose figures these are, but for what the results say. */
+static bool insert_row(struct store *store,
+                       int64_t trace_id,
+                       int64_t upload_id,
+                       const struct trace_results *results,
+                       int64_t *id,
+                       struct err *err)
+{
+    struct db *db = store->writer;
+    struct arena arena;
+    struct trace_place place = {.upload_id = upload_id, .plugin_of = trace_id};
+    struct db_stmt st;
+    if (!store_write_begin(store, STORE_BATCH, err)) {
+        return false;
+    }
+    arena_init(&arena, 0);
+    db_prepare(&st, db, "SELECT worker, span_digits, format FROM trace WHERE id = ?");
+    db_put_int(&st, trace_id);
+    bool found = db_next(&st);
+    if (found) {
+        place.worker = db_get_text(&st, &arena);
+        place.span_digits = db_get_text(&st, &arena);
+        place.format = db_get_text(&st, &arena);
+    }
+    bool ok = db_done(&st, err) &&
+              (found || err_set(err, ERR_NOT_FOUND, "the trace was removed meanwhile")) &&
+              ingest_rows_trace(db, &place, results, id, err);
+    arena_free(&arena);
+    return store_write_end(store, ok, err);
+}
+
+static bool
+publish_rows(struct db *db, int64_t trace_id, int64_t upload_id, int64_t id, struct err *err)
+{
+    struct db_stmt st;
+    db_prepare(&st, db,
+               "UPDATE trace SET upload_id = (SELECT upload_id FROM trace WHERE id = ?2)"
+               " WHERE id = ?1 AND upload_id = ?3");
+    db_put_int(&st, id);
+    db_put_int(&st, trace_id);
+    db_put_int(&st, upload_id);
+    return store_check_trace(db, trace_id, err) && db_run(&st, err) &&
+           (db_changes(db) == 1 ||
+            err_set(err, ERR_NOT_FOUND, "the trace was removed meanwhile")) &&
+           db_run_id(db, "DELETE FROM upload WHERE id = ?", upload_id, err);
+}
+
+static void give_up(struct store *store, int64_t upload_id)
+{
+    struct err err = ERR_INIT;
+    bool ok = store_write_begin(store, STORE_BATCH, &err);
+    ok = ok &&
+         store_write_end(
+             store, db_run_id(store->writer, "DELETE FROM upload WHERE id = ?", upload_id, &err),
+             &err) &&
+         store_purge(store, &err);
+    if (!ok) {
+        log_write(store->log, LOG_WARN, "unfinished figures stay until the next start: %s",
+                  err.msg);
+    }
+}
+
+bool store_derived_write(struct store *store,
+                         int64_t trace_id,
+                         const struct trace_results *results,
+                         int64_t *derived_id,
+                         struct err *err)
+{
+    int64_t upload_id = 0;
+    if (!begin(store, trace_id, &upload_id, err)) {
+        return false;
+    }
+    bool ok = insert_row(store, trace_id, upload_id, results, derived_id, err) &&
+              ingest_rows_write(store, *derived_id, results, err) &&
+              store_write_begin(store, STORE_BATCH, err);
+    ok = ok && store_write_end(
+                   store, publish_rows(store->writer, trace_id, upload_id, *derived_id, err), err);
+    if (!ok) {
+        give_up(store, upload_id);
+    }
+    return ok;
+}
