@@ -1,7 +1,7 @@
 /* Operators and launches as the plugin's tree gives them: node by node in the order of the visits
  * (visits.h), of which a node may have several. */
-#ifndef KS_ANALYSIS_RELATIONS_VISIT_TABLES_H
-#define KS_ANALYSIS_RELATIONS_VISIT_TABLES_H
+#ifndef KS_ANALYSIS_OPERATORS_VISIT_TABLES_H
+#define KS_ANALYSIS_OPERATORS_VISIT_TABLES_H
 
 #include "ingest/analysis/classify/texts.h"
 #include "ingest/analysis/devices/devices.h"
