@@ -4,15 +4,15 @@
 
 #include "api/api.h"
 #include "server/auth/access.h"
-#include "server/door.h"
 #include "server/http/exchange.h"
+#include "server/request_guard.h"
 
 #include <stdbool.h>
 
 /* Whether the path is /login or /logout, below the base path. */
 bool login_owns_path(const char *path);
 /* Answers it. Failures count for the address `client`; `subject` is the request's subject. */
-void login_answer(const struct door *door,
+void login_answer(const struct request_guard *guard,
                   struct exchange *x,
                   const char *path,
                   const char *query,
@@ -20,7 +20,7 @@ void login_answer(const struct door *door,
                   const struct api_subject *subject);
 /* Redirects a browser to the log-in page, which leads back to `path` (below the base path) and
  * `query` afterwards. */
-void login_redirect(const struct door *door,
+void login_redirect(const struct request_guard *guard,
                     struct exchange *x,
                     const char *path,
                     const char *query);
