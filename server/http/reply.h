@@ -7,22 +7,22 @@
 #include "ingest/base/err.h"
 #include "ingest/base/text/buf.h"
 #include "server/http/exchange.h"
-#include "server/http/kept.h"
+#include "server/http/response_cache.h"
 
 #include <stdatomic.h>
 #include <stddef.h>
 
 /* The cache entry of an answer, once access is decided. */
 struct reply_place {
-    struct kept *kept;
-    struct kept_key key; /* `packed` comes from reply_may_pack */
-    uint64_t version;    /* of the data before the answer is made */
+    struct response_cache *cache;
+    struct response_cache_key key; /* `packed` comes from reply_may_pack */
+    uint64_t version;              /* of the data before the answer is made */
 };
 
 /* Whether the client accepts gzip. */
 bool reply_may_pack(const struct exchange *x);
 /* Sends the cached answer; false when there is none. */
-bool reply_kept(struct exchange *x, const struct reply_place *place);
+bool reply_from_cache(struct exchange *x, const struct reply_place *place);
 /* Sends the body of a long answer so far, its head before the first part, and empties the body;
  * reply_send sends the rest. Compressed where the client accepts it; has no length, no ETag and is
  * not cached. False when the client is gone. */

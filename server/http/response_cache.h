@@ -2,10 +2,10 @@
  * any work. They hold for one version of the data: the first answer of a newer version empties the
  * cache. When memory is used up, the least recently used answer goes. Thread-safe.
  *
- *     access decided -> kept_take -- hit --> send, kept_give_back
- *                          `- miss --> make, send, kept_put */
-#ifndef KS_SERVER_HTTP_KEPT_H
-#define KS_SERVER_HTTP_KEPT_H
+ *     access decided -> response_cache_acquire -- hit --> send, response_cache_release
+ *                          `- miss --> make, send, response_cache_put */
+#ifndef KS_SERVER_HTTP_RESPONSE_CACHE_H
+#define KS_SERVER_HTTP_RESPONSE_CACHE_H
 
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"
@@ -14,9 +14,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct kept;
+struct response_cache;
 
-struct kept_key {
+struct response_cache_key {
     /* Everything besides the URL that decides what the reader may see: equal texts may see the
      * same. */
     const char *reader;
@@ -26,7 +26,7 @@ struct kept_key {
 };
 
 /* An answer with status 200. */
-struct kept_answer {
+struct cached_response {
     const char *etag; /* with quotes */
     /* Complete header lines, those about the content last: a 304 sends only the first ones. */
     const char *lines;
@@ -37,21 +37,24 @@ struct kept_answer {
 };
 
 /* Caches at most `max_bytes` in all and a sixteenth of it per answer. */
-bool kept_create(struct kept **out, uint64_t max_bytes, struct err *err) KS_MUST_USE;
+bool response_cache_create(struct response_cache **out,
+                           uint64_t max_bytes,
+                           struct err *err) KS_MUST_USE;
 /* Call it after every answer was given back. NULL is allowed. */
-void kept_free(struct kept *kept);
+void response_cache_free(struct response_cache *cache);
 
 /* Finds the answer for this version of the data, or NULL. Give it back when it is sent. */
-const struct kept_answer *
-kept_take(struct kept *kept, const struct kept_key *key, uint64_t version) KS_MUST_USE;
-void kept_give_back(struct kept *kept, const struct kept_answer *answer);
+const struct cached_response *response_cache_acquire(struct response_cache *cache,
+                                                     const struct response_cache_key *key,
+                                                     uint64_t version) KS_MUST_USE;
+void response_cache_release(struct response_cache *cache, const struct cached_response *answer);
 /* Copies the answer into the cache if there is room. `version` is that from before the answer was
  * made. */
-void kept_put(struct kept *kept,
-              const struct kept_key *key,
-              uint64_t version,
-              const struct kept_answer *answer);
+void response_cache_put(struct response_cache *cache,
+                        const struct response_cache_key *key,
+                        uint64_t version,
+                        const struct cached_response *answer);
 /* Bytes in use, with all overhead. */
-uint64_t kept_bytes(struct kept *kept);
+uint64_t response_cache_bytes(struct response_cache *cache);
 
 #endif
