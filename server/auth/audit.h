@@ -5,7 +5,7 @@
 
 #include "api/api.h"
 #include "ingest/base/log.h"
-#include "server/http/exchange.h"
+#include "server/http/http_request.h"
 
 #include <stdbool.h>
 
@@ -15,7 +15,7 @@ void audit(const struct log *log,
            const struct api_subject *subject,
            const char *client,
            const char *action,
-           const struct exchange *x,
+           const struct http_request *req,
            const char *path);
 /* Logs, once each time, that an address presented too many wrong tokens. */
 void audit_stopped(const struct log *log, const char *client, bool stopped);

@@ -6,7 +6,7 @@
 #include "api/api.h"
 #include "ingest/base/err.h"
 #include "ingest/base/text/buf.h"
-#include "server/http/exchange.h"
+#include "server/http/http_request.h"
 #include "server/http/response_cache.h"
 
 #include <stdatomic.h>
@@ -20,29 +20,31 @@ struct reply_place {
 };
 
 /* Whether the client accepts gzip. */
-bool reply_may_pack(const struct exchange *x);
+bool reply_may_pack(const struct http_request *req);
 /* Sends the cached answer; false when there is none. */
-bool reply_from_cache(struct exchange *x, const struct reply_place *place);
+bool reply_from_cache(struct http_request *req, const struct reply_place *place);
 /* Sends the body of a long answer so far, its head before the first part, and empties the body;
  * reply_send sends the rest. Compressed where the client accepts it; has no length, no ETag and is
  * not cached. False when the client is gone. */
-bool reply_part(struct exchange *x, struct api_response *response);
+bool reply_part(struct http_request *req, struct api_response *response);
 /* Sends the response. `stopping` ends streams. Caches it at `place` if is_kept; NULL: no cache. */
-void reply_send(struct exchange *x,
+void reply_send(struct http_request *req,
                 struct api_response *response,
                 const atomic_bool *stopping,
                 const struct reply_place *place);
 /* Sends the response's file_path, whole or the requested range (reply_file.c). */
-void reply_file(struct exchange *x, struct api_response *response);
+void reply_file(struct http_request *req, struct api_response *response);
 /* Begins the head of an API response: its own headers and those that the server adds. */
 void reply_begin(struct buf *head,
-                 struct exchange *x,
+                 struct http_request *req,
                  const struct api_response *response,
                  int status);
 /* Value of a header of the response, or NULL. */
 const char *reply_header(const struct api_response *response, const char *name);
 /* Sends an error as application/problem+json, with one more header (or NULL). */
-void reply_problem(struct exchange *x, const struct err *err, const struct api_header *header);
+void reply_problem(struct http_request *req,
+                   const struct err *err,
+                   const struct api_header *header);
 
 /* A file of the page. `gzip` is NULL when it does not pay. */
 struct reply_asset {
@@ -54,8 +56,8 @@ struct reply_asset {
     const char *etag; /* with quotes, or NULL */
     bool lasting;     /* its address identifies its content: browsers may cache it for good */
 };
-void reply_asset(struct exchange *x, int status, const struct reply_asset *asset);
+void reply_asset(struct http_request *req, int status, const struct reply_asset *asset);
 /* Redirects permanently to `location`. */
-void reply_redirect(struct exchange *x, const char *location);
+void reply_redirect(struct http_request *req, const char *location);
 
 #endif
