@@ -15,12 +15,12 @@
 /* The cache entry of an answer, once access is decided. */
 struct reply_place {
     struct response_cache *cache;
-    struct response_cache_key key; /* `packed` comes from reply_may_pack */
+    struct response_cache_key key; /* `gzipped` comes from reply_may_gzip */
     uint64_t version;              /* of the data before the answer is made */
 };
 
 /* Whether the client accepts gzip. */
-bool reply_may_pack(const struct http_request *req);
+bool reply_may_gzip(const struct http_request *req);
 /* Sends the cached answer; false when there is none. */
 bool reply_from_cache(struct http_request *req, const struct reply_place *place);
 /* Sends the body of a long answer so far, its head before the first part, and empties the body;

@@ -22,7 +22,7 @@ struct response_cache_key {
     const char *reader;
     const char *path; /* path and query as received */
     const char *query;
-    bool packed; /* gzip where it pays */
+    bool gzipped; /* gzip where it pays */
 };
 
 /* An answer with status 200. */
