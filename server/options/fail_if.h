@@ -5,8 +5,8 @@
  * kernels, of all operators' self time); kernel:<name> (one function, by its full or short name);
  * suspicion (the highest score of a row). With %, N is the growth relative to the base; without,
  * the growth in microseconds; for suspicion always the score. */
-#ifndef KS_SERVER_OPTIONS_GATE_H
-#define KS_SERVER_OPTIONS_GATE_H
+#ifndef KS_SERVER_OPTIONS_FAIL_IF_H
+#define KS_SERVER_OPTIONS_FAIL_IF_H
 
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"
@@ -15,23 +15,23 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-bool gate_is_valid(const char *text);
+bool fail_if_is_valid(const char *text);
 
 /* The results behind a comparison, for the time of a single function. */
-struct gate_side {
+struct fail_if_side {
     const struct trace_results *const *results;
     size_t count;
 };
 
-#define GATE_TEXT_BYTES 400
+#define FAIL_IF_TEXT_BYTES 400
 
 /* Whether a valid condition fires for this pair; `why` then explains it. ERR_BAD_REQUEST: neither
  * side has the function, or the traces lack a time that it needs; ERR_NO_MEMORY. */
-bool gate_check(const char *text,
-                const struct comparison *comparison,
-                const struct gate_side sides[SIDE_COUNT],
-                bool *fires,
-                char why[GATE_TEXT_BYTES],
-                struct err *err) KS_MUST_USE;
+bool fail_if_check(const char *text,
+                   const struct comparison *comparison,
+                   const struct fail_if_side sides[SIDE_COUNT],
+                   bool *fires,
+                   char why[FAIL_IF_TEXT_BYTES],
+                   struct err *err) KS_MUST_USE;
 
 #endif
