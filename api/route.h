@@ -14,21 +14,21 @@
 
 struct api_call;
 
-/* Which object of the store a request names, and where. scope.c checks, before any handler runs,
- * whether the subject may read it. */
-enum route_scope {
-    SCOPE_UNDECLARED, /* only subjects that may read everything see this route */
-    SCOPE_OPEN,       /* no object; needs no token */
-    SCOPE_SELF,       /* the subject itself, also an anonymous one */
-    SCOPE_LIST,       /* no object: the handler lists what the subject may read (scope_projects) */
-    SCOPE_TOKENS,     /* a token; for admins only */
-    SCOPE_RUN,        /* a run: the path's first parameter */
-    SCOPE_UPLOAD,     /* a run that may not exist yet: upload/project.c checks */
-    SCOPE_TRACE,      /* a trace: the path's first parameter; the next two likewise */
-    SCOPE_COMPARISON,
-    SCOPE_JOB,
-    SCOPE_SIDES, /* traces: base= and candidate= */
-    SCOPE_PLUGIN /* runs: run= and exp_run= */
+/* Which object of the store a request names, and where. authorize.c checks, before any handler
+ * runs, whether the subject may read it. */
+enum route_target {
+    TARGET_UNDECLARED, /* only subjects that may read everything see this route */
+    TARGET_OPEN,       /* no object; needs no token */
+    TARGET_SELF,       /* the subject itself, also an anonymous one */
+    TARGET_LIST,   /* no object: the handler lists what the subject may read (authorize_projects) */
+    TARGET_TOKENS, /* a token; for admins only */
+    TARGET_RUN,    /* a run: the path's first parameter */
+    TARGET_UPLOAD, /* a run that may not exist yet: upload/project.c checks */
+    TARGET_TRACE,  /* a trace: the path's first parameter; the next two likewise */
+    TARGET_COMPARISON,
+    TARGET_JOB,
+    TARGET_SIDES, /* traces: base= and candidate= */
+    TARGET_PLUGIN /* runs: run= and exp_run= */
 };
 
 struct route {
@@ -40,7 +40,7 @@ struct route {
     /* Cacheable: the answer depends only on published data, path and query, so it holds until
      * store_version grows. */
     bool is_kept;
-    enum route_scope scope;
+    enum route_target target;
 };
 
 const struct route *route_table(size_t *count);
