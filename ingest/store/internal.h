@@ -1,10 +1,10 @@
-/* What the files of the store share. Lock order: raw_lock before the writer's turnstile; a reader
+/* What the files of the store share. Lock order: raw_lock before the writer's mutex; a reader
  * may be acquired while either is held. */
 #ifndef KS_STORE_INTERNAL_H
 #define KS_STORE_INTERNAL_H
 
 #include "ingest/store/db/db.h"
-#include "ingest/store/db/turnstile.h"
+#include "ingest/store/db/fair_mutex.h"
 #include "ingest/store/store.h"
 
 #include <pthread.h>
@@ -32,7 +32,7 @@ struct store {
     int lock_fd;
     int log_fd; /* the write-ahead log, beside SQLite's own */
 
-    struct turnstile writer_turn;
+    struct fair_mutex writer_mutex;
     struct db *writer;
     atomic_flag log_is_taken;         /* a thread runs store_shorten_log and uses `shortener` */
     struct db *shortener;             /* opened on first use */
