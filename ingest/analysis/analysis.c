@@ -422,7 +422,7 @@ bool analysis_run_with(const struct trace *trace,
 }
 
 bool analysis_run_tb_plugin(const struct trace *trace,
-                            result_log_packer pack,
+                            result_log_encoder pack,
                             struct trace_results **out,
                             struct err *err)
 {

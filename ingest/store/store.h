@@ -200,9 +200,9 @@ bool store_ingest_begin_ahead(struct store *store,
                               const struct store_ingest_owner *owner,
                               struct store_ingest **out,
                               struct err *err) KS_MUST_USE;
-/* Packs the columns of a log into the bytes that are stored: a result_log_packer
+/* Packs the columns of a log into the bytes that are stored: a result_log_encoder
  * (model/results/results.h). Any thread. */
-bool store_pack_log(enum result_log log, const void *columns, struct packed_log *out) KS_MUST_USE;
+bool store_encode_log(enum result_log log, const void *columns, struct packed_log *out) KS_MUST_USE;
 /* Writes one trace in bounded batches, so that other uploads commit in between. Call it once per
  * trace. */
 bool store_ingest_trace(struct store_ingest *ingest,

@@ -64,7 +64,7 @@ struct pipeline_sink {
     void *context;
     struct event_sink events;
     struct timeline_sink timeline;
-    result_log_packer pack_log; /* NULL: keep the logs of results as columns */
+    result_log_encoder pack_log; /* NULL: keep the logs of results as columns */
     /* `timeline` is NULL for items without events. To keep a part of the item, take it and leave
      * NULL. */
     bool (*trace)(void *context,
