@@ -34,8 +34,8 @@ struct store {
 
     struct fair_mutex writer_mutex;
     struct db *writer;
-    atomic_flag log_is_taken;         /* a thread runs store_shorten_log and uses `shortener` */
-    struct db *shortener;             /* opened on first use */
+    atomic_flag is_checkpointing;     /* a thread runs store_checkpoint and uses `checkpointer` */
+    struct db *checkpointer;          /* opened on first use */
     _Atomic int64_t jobs_purged_at_s; /* 0: not yet */
     _Atomic uint64_t version;         /* see store_version */
     _Atomic uint64_t token_changes;   /* tokens that this process added or revoked */

@@ -36,7 +36,7 @@ bool store_ready(struct store *store, struct err *err) KS_MUST_USE;
 bool store_sync(struct store *store, struct err *err) KS_MUST_USE;
 /* Checkpoints the write-ahead log when it is long; others read and write meanwhile. Call it from a
  * thread that nobody waits for: commits checkpoint only a very long log. */
-void store_shorten_log(struct store *store);
+void store_checkpoint(struct store *store);
 /* A version of everything visible except jobs and tokens. It grows before the call that makes a
  * change returns. Read it before reading data: as long as it is the same, the data still hold. */
 uint64_t store_version(const struct store *store);
@@ -65,7 +65,7 @@ const char *store_blob_incoming(struct store_blob *blob);
 uint64_t store_blob_there_bytes(const struct store_blob *blob);
 /* Moves the file to its place under its hash, where it can be read. A file already there stays if
  * it still has these bytes (it is read to know that) and is replaced if the disk damaged it. A
- * power cut may lose the file until store_blob_keep. Frees the blob, also on false. */
+ * power cut may lose the file until store_blob_sync. Frees the blob, also on false. */
 bool store_blob_commit(struct store_blob *blob,
                        char sha256_hex[SHA256_HEX_BYTES],
                        uint64_t *size_bytes,
@@ -73,7 +73,7 @@ bool store_blob_commit(struct store_blob *blob,
 void store_blob_discard(struct store_blob *blob); /* NULL is allowed */
 /* Syncs a committed blob and its name; does nothing the second time. False: the sync failed and the
  * file was removed, because its bytes cannot be relied on. */
-bool store_blob_keep(struct store *store, const char *sha256_hex, struct err *err) KS_MUST_USE;
+bool store_blob_sync(struct store *store, const char *sha256_hex, struct err *err) KS_MUST_USE;
 /* Path of a stored upload, in the arena. ERR_GONE when the file was removed. Does not look into the
  * file: see store_blob_checked_path. */
 bool store_blob_path(struct store *store,

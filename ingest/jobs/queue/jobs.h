@@ -99,7 +99,7 @@ bool jobs_submit(struct jobs *jobs,
 
 /* Waits until the job, as submitted, is on disk. Call it before answering 202: a client that does
  * not poll must not lose its job to a crash. */
-bool jobs_keep(struct jobs *jobs, int64_t id, struct err *err) KS_MUST_USE;
+bool jobs_sync(struct jobs *jobs, int64_t id, struct err *err) KS_MUST_USE;
 
 struct jobs_status {
     int64_t id;
