@@ -118,26 +118,28 @@ bool store_session_end(struct store *store, const char *sha256_hex, struct err *
 
 /* ---- tokens of a data directory, also while another process serves it ---- */
 
-struct token_book;
+struct token_registry;
 
 /* Opens the store. If another process has it open, opens a second connection to its database: a
  * small write waits for its turn, and the other process sees it. ERR_UNAVAILABLE: that process has
  * another version. */
-bool token_book_open(struct token_book **out,
-                     const char *data_dir,
-                     const struct log *log,
-                     struct err *err) KS_MUST_USE;
-bool token_book_list(struct token_book *book,
-                     struct arena *arena,
-                     struct store_token **rows,
-                     size_t *count,
-                     struct err *err) KS_MUST_USE;
-bool token_book_add(struct token_book *book,
-                    const struct store_token *token,
-                    struct err *err) KS_MUST_USE;
-bool token_book_revoke(struct token_book *book, const char *name, struct err *err) KS_MUST_USE;
-void token_book_close(struct token_book *book); /* NULL is allowed */
+bool token_registry_open(struct token_registry **out,
+                         const char *data_dir,
+                         const struct log *log,
+                         struct err *err) KS_MUST_USE;
+bool token_registry_list(struct token_registry *registry,
+                         struct arena *arena,
+                         struct store_token **rows,
+                         size_t *count,
+                         struct err *err) KS_MUST_USE;
+bool token_registry_add(struct token_registry *registry,
+                        const struct store_token *token,
+                        struct err *err) KS_MUST_USE;
+bool token_registry_revoke(struct token_registry *registry,
+                           const char *name,
+                           struct err *err) KS_MUST_USE;
+void token_registry_close(struct token_registry *registry); /* NULL is allowed */
 /* Whether this data directory has a database, which may hold tokens. */
-bool token_book_may_be(const char *data_dir);
+bool token_registry_may_be(const char *data_dir);
 
 #endif
