@@ -27,7 +27,8 @@ struct jobs_options {
     uint64_t max_queued; /* queued jobs at most; 0: no limit */
     bool retain_raw;
     bool in_background; /* workers yield to the other threads of the process (background.h) */
-    struct retention_rules retention; /* applied by a thread of its own (janitor.h); zeroed: none */
+    struct retention_rules
+        retention; /* applied by a thread of its own (retention_worker.h); zeroed: none */
     const struct log *log;
 };
 

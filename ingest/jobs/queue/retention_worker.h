@@ -2,8 +2,8 @@
  * upload, and once an hour, because runs age; without rules it does not exist. What arrived since
  * its last pass, and what has a job, stays until the next pass. Internal to the queue; callers use
  * jobs.h. */
-#ifndef KS_JOBS_QUEUE_JANITOR_H
-#define KS_JOBS_QUEUE_JANITOR_H
+#ifndef KS_JOBS_QUEUE_RETENTION_WORKER_H
+#define KS_JOBS_QUEUE_RETENTION_WORKER_H
 
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"
@@ -17,7 +17,7 @@
 struct job;
 struct jobs;
 
-struct janitor {
+struct retention_worker {
     struct retention_rules rules;
     pthread_t thread;
     bool runs;
@@ -29,13 +29,13 @@ struct janitor {
 };
 
 /* Starts nothing when there are no rules. */
-bool janitor_start(struct jobs *jobs, struct err *err) KS_MUST_USE;
+bool retention_worker_start(struct jobs *jobs, struct err *err) KS_MUST_USE;
 /* Hands over a published job, already out of the list. The caller holds the lock of the jobs. Only
  * while the thread runs. */
-void janitor_call(struct jobs *jobs, struct job *job);
+void retention_worker_wake(struct jobs *jobs, struct job *job);
 /* Stops the thread after its current transaction. The caller holds the lock of the jobs. */
-void janitor_stop(struct jobs *jobs);
-/* Waits for its end; call it after janitor_stop. Does nothing when none was started. */
-void janitor_join(struct jobs *jobs);
+void retention_worker_stop(struct jobs *jobs);
+/* Waits for its end; call it after retention_worker_stop. Does nothing when none was started. */
+void retention_worker_join(struct jobs *jobs);
 
 #endif
