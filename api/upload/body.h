@@ -37,7 +37,7 @@ bool upload_body_hints(struct jobs_hints *hints,
                        struct err *err) KS_MUST_USE;
 /* Sets the error of an upload_body_read that returned < 0. Returns false. */
 bool upload_body_error(const struct upload_body *body, struct err *err);
-/* Receives the whole body as one file. Starts a streaming read where that pays: hints->ahead is
+/* Receives the whole body as one file. Starts a streaming read where that pays: hints->streaming is
  * then set; pass it on. Keeps nothing on false. */
 bool upload_body_receive(struct upload_body *body,
                          const struct api_call *call,

@@ -196,10 +196,10 @@ struct store_ingest_owner {
 };
 /* As store_ingest_begin, before the job exists. Keeps some megabytes of events in memory, and asks
  * `owner` once, when it must write the first row. `owner` must outlive the ingest. */
-bool store_ingest_begin_ahead(struct store *store,
-                              const struct store_ingest_owner *owner,
-                              struct store_ingest **out,
-                              struct err *err) KS_MUST_USE;
+bool store_ingest_begin_streaming(struct store *store,
+                                  const struct store_ingest_owner *owner,
+                                  struct store_ingest **out,
+                                  struct err *err) KS_MUST_USE;
 /* Packs the columns of a log into the bytes that are stored: a result_log_encoder
  * (model/results/results.h). Any thread. */
 bool store_encode_log(enum result_log log, const void *columns, struct packed_log *out) KS_MUST_USE;

@@ -2,9 +2,9 @@
 #ifndef KS_JOBS_QUEUE_INTERNAL_H
 #define KS_JOBS_QUEUE_INTERNAL_H
 
-#include "ingest/jobs/queue/ahead.h"
 #include "ingest/jobs/queue/jobs.h"
 #include "ingest/jobs/queue/retention_worker.h"
+#include "ingest/jobs/queue/streaming_ingest.h"
 
 #include <pthread.h>
 #include <time.h>
@@ -28,7 +28,7 @@ struct job {
     unsigned attempt;
     enum job_state state;
     enum job_arrival arrival;
-    struct ahead *ahead; /* its streaming read; NULL: none */
+    struct streaming_ingest *streaming; /* its streaming read; NULL: none */
     struct pipeline_progress progress;
     struct err error; /* JOB_FAILED; the job no longer changes */
 };
@@ -52,8 +52,8 @@ struct jobs {
     struct job *head;
     uint64_t reserved_bytes; /* grants of the running jobs */
     unsigned running;
-    unsigned aheads;    /* streaming reads that have no job yet */
-    unsigned passed_by; /* jobs that overtook the one that waits for memory */
+    unsigned streaming_count; /* streaming reads that have no job yet */
+    unsigned passed_by;       /* jobs that overtook the one that waits for memory */
     unsigned waiters;
     unsigned windows;          /* analyses of windows under way */
     bool derives;              /* one of the windows is a whole trace whose figures are stored */

@@ -8,7 +8,7 @@
 #include "ingest/base/log.h"
 #include "ingest/base/memory/arena.h"
 #include "ingest/jobs/pipeline/pipeline.h"
-#include "ingest/jobs/queue/ahead.h"
+#include "ingest/jobs/queue/streaming_ingest.h"
 #include "ingest/store/catalogue/retention.h"
 #include "ingest/store/store.h"
 
@@ -71,9 +71,9 @@ struct jobs_hints {
     const char
         *project; /* project of the run: an existing run must have it, a new run gets it; NULL: none
                    */
-    /* The streaming read of this file (ahead.h); jobs_submit takes it over, also on false. NULL:
-     * none. */
-    struct ahead *ahead;
+    /* The streaming read of this file (streaming_ingest.h); jobs_submit takes it over, also on
+     * false. NULL: none. */
+    struct streaming_ingest *streaming;
 };
 
 /* Submits a committed blob. Compares it with what is stored, or being read, under the same run and
@@ -151,7 +151,7 @@ struct jobs_counts {
     uint64_t queued, running, done, failed; /* done, failed: since the start of the process */
     uint64_t bytes_ingested;
     uint64_t events_ingested;
-    uint64_t read_ahead;                      /* done jobs whose file was read while it arrived */
+    uint64_t streamed;                        /* done jobs whose file was read while it arrived */
     uint64_t durations[JOBS_DURATIONS];       /* done and failed jobs by running time */
     uint64_t took_us;                         /* running time of all of them */
     uint64_t removed[RETENTION_REASON_COUNT]; /* runs that retention removed */
