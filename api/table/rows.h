@@ -25,8 +25,11 @@ void rows_kernel_launch(struct field_out *out,
                         double share,
                         const struct kernel_match_use *use);
 /* Write members into an open object; the caller adds the other metrics in JSON. */
-void rows_kernel_use(struct field_out *out, const struct kernel_use_row *row, double share);
-void rows_kernel_use_launch(struct field_out *out, const struct kernel_use_launch_row *row);
+void rows_kernel_utilisation(struct field_out *out,
+                             const struct kernel_utilisation_row *row,
+                             double share);
+void rows_kernel_utilisation_launch(struct field_out *out,
+                                    const struct kernel_utilisation_launch_row *row);
 void rows_transfer(struct field_out *out, const struct transfer_row *row);
 
 /* a + b and a - b, saturating: sums over hostile traces must not overflow. */

@@ -400,29 +400,29 @@ bool store_kernel_launches(struct store *store,
 
 /* Rows per kernel. Sort by the field names, "share" (of the total time) or "class". `q` searches
  * cleaned and full names. store_overview returns the totals, transfers, bad_rows and
- * kernel_use_metrics. */
-bool store_kernel_use(struct store *store,
-                      struct arena *arena,
-                      int64_t trace_id,
-                      const struct store_page *page,
-                      struct kernel_use_row **rows,
-                      size_t *count,
-                      int64_t *total,
-                      struct err *err) KS_MUST_USE;
+ * kernel_utilisation_metrics. */
+bool store_kernel_utilisation(struct store *store,
+                              struct arena *arena,
+                              int64_t trace_id,
+                              const struct store_page *page,
+                              struct kernel_utilisation_row **rows,
+                              size_t *count,
+                              int64_t *total,
+                              struct err *err) KS_MUST_USE;
 /* Rows per launch; "position" and "duration_ns" also sort them. `name`: only launches of this
  * cleaned name (NULL: any). `values` (may be NULL) receives the other metrics of the launches of
  * this page; their `launch` is the index into *rows. */
-bool store_kernel_use_launches(struct store *store,
-                               struct arena *arena,
-                               int64_t trace_id,
-                               const char *name,
-                               const struct store_page *page,
-                               struct kernel_use_launch_row **rows,
-                               size_t *count,
-                               int64_t *total,
-                               struct kernel_use_value_row **values,
-                               size_t *value_count,
-                               struct err *err) KS_MUST_USE;
+bool store_kernel_utilisation_launches(struct store *store,
+                                       struct arena *arena,
+                                       int64_t trace_id,
+                                       const char *name,
+                                       const struct store_page *page,
+                                       struct kernel_utilisation_launch_row **rows,
+                                       size_t *count,
+                                       int64_t *total,
+                                       struct kernel_utilisation_value_row **values,
+                                       size_t *value_count,
+                                       struct err *err) KS_MUST_USE;
 
 /* ---- call trees, memory, modules, collectives ---- */
 

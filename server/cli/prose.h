@@ -42,7 +42,7 @@ void prose_cell_share(struct prose *p, double share); /* NaN: not known */
 double prose_ratio(double part, double whole);
 
 /* The section about kernel utilisation (report/use.c). */
-void report_kernel_use(struct prose *p);
+void report_kernel_utilisation(struct prose *p);
 /* The section about cycles and the functions that take most of them (report/cycles.c). */
 void report_cycles(struct prose *p);
 

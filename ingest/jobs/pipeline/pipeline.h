@@ -2,7 +2,7 @@
  * the job workers (pipeline_stream) share it.
  *
  *     path -> input -> format_read -> analysis_run, cycles_run, timeline_build (models) -> sink
- *               |                     kernel_use_run (kernel tables)                    ->
+ *               |                     kernel_utilisation_run (kernel tables)                    ->
  *               `-> tar -> input (a member) -> format_read ... */
 #ifndef KS_JOBS_PIPELINE_PIPELINE_H
 #define KS_JOBS_PIPELINE_PIPELINE_H
