@@ -1,7 +1,7 @@
 #include "ingest/analysis/analysis.h"
 
 #include "ingest/analysis/call_tree/call_tree.h"
-#include "ingest/analysis/classify/select.h"
+#include "ingest/analysis/classify/events.h"
 #include "ingest/analysis/classify/texts.h"
 #include "ingest/analysis/classify/times.h"
 #include "ingest/analysis/collectives/comm_log.h"
@@ -44,7 +44,7 @@ struct run {
     struct trace_results *results;
     const struct analysis_wants *wants;
     struct trace_index index; /* empty in the plugin's figures */
-    struct selection sel;
+    struct event_classes sel;
     struct links links;
     struct comms comms;
     struct comm_ours ours; /* empty in the plugin's figures */
@@ -101,7 +101,7 @@ static const char *step_name(struct run *run, uint32_t event)
 /* How the whole time divides is asked of the exact figures only. */
 static bool divide_time(struct run *run, struct step_row *rows)
 {
-    const struct selection *sel = &run->sel;
+    const struct event_classes *sel = &run->sel;
     bool is_exact = run->set == FIGURES_EXACT;
     struct range span = {is_exact ? sel->first_ns : INT64_MIN, is_exact ? sel->last_ns : INT64_MAX};
     int64_t unasked_ns[ROLE_COUNT];
@@ -270,7 +270,7 @@ static bool run_call_tree(struct run *run)
 /* By the index, which nobody needs any longer then. */
 static bool run_our_tables(struct run *run)
 {
-    struct selection *sel = &run->sel;
+    struct event_classes *sel = &run->sel;
     bool ok = texts_init(&run->texts, &run->results->arena, &sel->names) &&
               operator_calls_run(run->results, &run->texts, sel, &run->index, &run->launched);
     index_free(&run->index);
@@ -336,19 +336,19 @@ static bool choose_events(struct run *run)
     struct warnings *warnings = &run->results->warnings;
     if (run->set == FIGURES_EXACT) {
         return index_build(&run->index, run->trace) &&
-               select_events(&run->sel, run->trace, &run->index, false, warnings);
+               classify_events(&run->sel, run->trace, &run->index, false, warnings);
     }
-    if (!select_events(&run->sel, run->trace, NULL, false, warnings)) {
+    if (!classify_events(&run->sel, run->trace, NULL, false, warnings)) {
         return false;
     }
-    if (!select_can_round(&run->sel)) {
+    if (!classify_can_round(&run->sel)) {
         return true;
     }
-    select_free(&run->sel);
+    classify_free(&run->sel);
     run->set = FIGURES_PLUGIN_ROUNDED;
     run->results->ticks_per_us = (int64_t)TIMES_TICKS_PER_US;
     *warnings = run->trace->warnings;
-    return select_events(&run->sel, run->trace, NULL, true, warnings);
+    return classify_events(&run->sel, run->trace, NULL, true, warnings);
 }
 
 static bool run_all(struct run *run)
@@ -382,7 +382,7 @@ static void free_run(struct run *run)
     texts_free(&run->texts);
     kernels_free(&run->kernels);
     steps_free(&run->steps);
-    select_free(&run->sel);
+    classify_free(&run->sel);
 }
 
 static bool run_set(const struct trace *trace,

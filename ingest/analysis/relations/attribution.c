@@ -12,7 +12,7 @@ struct id_census {
     uint32_t copies;    /* of them: the id is the correlation */
 };
 
-static struct id_census count_ids(const struct links *links, const struct selection *sel)
+static struct id_census count_ids(const struct links *links, const struct event_classes *sel)
 {
     const struct trace_events *events = &sel->trace->events;
     struct id_census census = {0};
@@ -31,7 +31,7 @@ static struct id_census count_ids(const struct links *links, const struct select
 
 bool attribution_find(struct attribution *attribution,
                       const struct links *links,
-                      const struct selection *sel)
+                      const struct event_classes *sel)
 {
     const struct trace_events *events = &sel->trace->events;
     struct id_census census = count_ids(links, sel);

@@ -12,7 +12,7 @@
 #ifndef KS_ANALYSIS_RELATIONS_OP_TREE_H
 #define KS_ANALYSIS_RELATIONS_OP_TREE_H
 
-#include "ingest/analysis/classify/select.h"
+#include "ingest/analysis/classify/events.h"
 #include "ingest/analysis/classify/times.h"
 #include "ingest/analysis/relations/attribution.h"
 #include "ingest/analysis/relations/link.h"
@@ -79,7 +79,7 @@ struct op_launch_sums {
 };
 
 struct op_tree {
-    struct selection *sel; /* names are looked up, and their flags kept, on the way */
+    struct event_classes *sel; /* names are looked up, and their flags kept, on the way */
     const struct links *links;
     struct attribution *attribution; /* while the tree is built */
     struct runtime_lists lists;
@@ -101,7 +101,7 @@ struct op_tree {
  * before, or empty for the plugin's rule; afterwards it knows whether the plugin's tree differs.
  * Counts WARN_BAD_TID and WARN_OVERLAP. False without memory; must be freed in either case. */
 bool op_tree_build(struct op_tree *tree,
-                   struct selection *sel,
+                   struct event_classes *sel,
                    const struct links *links,
                    struct attribution *attribution,
                    struct warnings *warnings) KS_MUST_USE;

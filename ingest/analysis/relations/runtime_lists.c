@@ -6,10 +6,10 @@
 
 struct runtime_order {
     const struct links *links;
-    const struct selection *sel;
+    const struct event_classes *sel;
 };
 
-static bool has_no_time(const struct selection *sel, uint32_t event)
+static bool has_no_time(const struct event_classes *sel, uint32_t event)
 {
     const struct trace_events *events = &sel->trace->events;
     return events->ts_ns[event] == 0 || events->ts_ns[event] + trace_dur_ns(events, event) == 0;
@@ -29,7 +29,7 @@ static int by_start_and_length(uint32_t a, uint32_t b, const void *ctx)
 }
 
 static bool
-fill(struct runtime_lists *lists, const struct links *links, const struct selection *sel)
+fill(struct runtime_lists *lists, const struct links *links, const struct event_classes *sel)
 {
     const struct runtime_order order = {links, sel};
     uint32_t *next = scratch_alloc(lists->count, sizeof *next);
@@ -56,7 +56,7 @@ fill(struct runtime_lists *lists, const struct links *links, const struct select
 
 bool runtime_lists_arrange(struct runtime_lists *lists,
                            const struct links *links,
-                           const struct selection *sel)
+                           const struct event_classes *sel)
 {
     scratch_free(lists->first);
     lists->first = scratch_calloc((size_t)lists->count + 1, sizeof *lists->first);
@@ -72,7 +72,7 @@ bool runtime_lists_arrange(struct runtime_lists *lists,
 bool runtime_lists_build(struct runtime_lists *lists,
                          const struct attribution *attribution,
                          const struct links *links,
-                         const struct selection *sel)
+                         const struct event_classes *sel)
 {
     const struct trace_events *events = &sel->trace->events;
     const bool *has_no_id = attribution->has_no_id;

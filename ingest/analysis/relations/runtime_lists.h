@@ -2,7 +2,7 @@
 #ifndef KS_ANALYSIS_RELATIONS_RUNTIME_LISTS_H
 #define KS_ANALYSIS_RELATIONS_RUNTIME_LISTS_H
 
-#include "ingest/analysis/classify/select.h"
+#include "ingest/analysis/classify/events.h"
 #include "ingest/analysis/relations/attribution.h"
 #include "ingest/analysis/relations/link.h"
 #include "ingest/base/attr.h"
@@ -29,11 +29,11 @@ struct runtime_lists {
 bool runtime_lists_build(struct runtime_lists *lists,
                          const struct attribution *attribution,
                          const struct links *links,
-                         const struct selection *sel) KS_MUST_USE;
+                         const struct event_classes *sel) KS_MUST_USE;
 /* Makes the lists anew by `list_of` and `count`. False without memory. */
 bool runtime_lists_arrange(struct runtime_lists *lists,
                            const struct links *links,
-                           const struct selection *sel) KS_MUST_USE;
+                           const struct event_classes *sel) KS_MUST_USE;
 void runtime_lists_free(struct runtime_lists *lists);
 /* What only looks for lists and makes them goes: by_external_id and list_of. */
 void runtime_lists_close(struct runtime_lists *lists);
