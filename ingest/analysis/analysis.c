@@ -21,7 +21,7 @@
 #include "ingest/analysis/relations/attribution.h"
 #include "ingest/analysis/relations/backward.h"
 #include "ingest/analysis/relations/comm.h"
-#include "ingest/analysis/relations/link.h"
+#include "ingest/analysis/relations/launch_correlation.h"
 #include "ingest/analysis/relations/op_tree.h"
 #include "ingest/analysis/relations/visits.h"
 #include "ingest/analysis/steps/breakdown.h"
@@ -45,7 +45,7 @@ struct run {
     const struct analysis_wants *wants;
     struct trace_index index; /* empty in the plugin's figures */
     struct event_classes sel;
-    struct links links;
+    struct launch_correlation links;
     struct comms comms;
     struct comm_ours ours; /* empty in the plugin's figures */
     struct roles roles;
@@ -206,7 +206,7 @@ static bool run_steps(struct run *run)
     }
     comm_free(&run->comms);
     roles_free(&run->roles);
-    link_drop_devices(&run->links);
+    launch_correlation_drop_devices(&run->links);
     return ok;
 }
 
@@ -359,10 +359,11 @@ static bool run_all(struct run *run)
     }
     index_drop_in_time(&run->index);
     set_bounds(run);
-    bool ok = link_devices(&run->links, &run->sel) && run_steps(run) && run_operators(run);
+    bool ok =
+        launch_correlation_build(&run->links, &run->sel) && run_steps(run) && run_operators(run);
     visits_free(&run->visits);
     op_tree_free(&run->tree);
-    link_free(&run->links);
+    launch_correlation_free(&run->links);
     if (!ok) {
         return false;
     }

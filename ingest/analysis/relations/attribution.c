@@ -12,7 +12,8 @@ struct id_census {
     uint32_t copies;    /* of them: the id is the correlation */
 };
 
-static struct id_census count_ids(const struct links *links, const struct event_classes *sel)
+static struct id_census count_ids(const struct launch_correlation *links,
+                                  const struct event_classes *sel)
 {
     const struct trace_events *events = &sel->trace->events;
     struct id_census census = {0};
@@ -30,7 +31,7 @@ static struct id_census count_ids(const struct links *links, const struct event_
 }
 
 bool attribution_find(struct attribution *attribution,
-                      const struct links *links,
+                      const struct launch_correlation *links,
                       const struct event_classes *sel)
 {
     const struct trace_events *events = &sel->trace->events;

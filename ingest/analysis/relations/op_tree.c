@@ -234,7 +234,7 @@ static void set_root_bounds(const struct op_tree *tree, struct op_thread *thread
 
 bool op_tree_build(struct op_tree *tree,
                    struct event_classes *sel,
-                   const struct links *links,
+                   const struct launch_correlation *links,
                    struct attribution *attribution,
                    struct warnings *warnings)
 {

@@ -15,7 +15,7 @@
 #include "ingest/analysis/classify/events.h"
 #include "ingest/analysis/classify/times.h"
 #include "ingest/analysis/relations/attribution.h"
-#include "ingest/analysis/relations/link.h"
+#include "ingest/analysis/relations/launch_correlation.h"
 #include "ingest/analysis/relations/runtime_lists.h"
 #include "ingest/base/attr.h"
 #include "ingest/base/saturating.h"
@@ -80,7 +80,7 @@ struct op_launch_sums {
 
 struct op_tree {
     struct event_classes *sel; /* names are looked up, and their flags kept, on the way */
-    const struct links *links;
+    const struct launch_correlation *links;
     struct attribution *attribution; /* while the tree is built */
     struct runtime_lists lists;
     struct op_node *nodes;
@@ -102,7 +102,7 @@ struct op_tree {
  * Counts WARN_BAD_TID and WARN_OVERLAP. False without memory; must be freed in either case. */
 bool op_tree_build(struct op_tree *tree,
                    struct event_classes *sel,
-                   const struct links *links,
+                   const struct launch_correlation *links,
                    struct attribution *attribution,
                    struct warnings *warnings) KS_MUST_USE;
 void op_tree_free(struct op_tree *tree);

@@ -5,7 +5,7 @@
 #include "ingest/index/sort.h"
 
 struct runtime_order {
-    const struct links *links;
+    const struct launch_correlation *links;
     const struct event_classes *sel;
 };
 
@@ -28,8 +28,9 @@ static int by_start_and_length(uint32_t a, uint32_t b, const void *ctx)
     return times_compare(order->sel, event_a, event_b);
 }
 
-static bool
-fill(struct runtime_lists *lists, const struct links *links, const struct event_classes *sel)
+static bool fill(struct runtime_lists *lists,
+                 const struct launch_correlation *links,
+                 const struct event_classes *sel)
 {
     const struct runtime_order order = {links, sel};
     uint32_t *next = scratch_alloc(lists->count, sizeof *next);
@@ -55,7 +56,7 @@ fill(struct runtime_lists *lists, const struct links *links, const struct event_
 }
 
 bool runtime_lists_arrange(struct runtime_lists *lists,
-                           const struct links *links,
+                           const struct launch_correlation *links,
                            const struct event_classes *sel)
 {
     scratch_free(lists->first);
@@ -71,7 +72,7 @@ bool runtime_lists_arrange(struct runtime_lists *lists,
 
 bool runtime_lists_build(struct runtime_lists *lists,
                          const struct attribution *attribution,
-                         const struct links *links,
+                         const struct launch_correlation *links,
                          const struct event_classes *sel)
 {
     const struct trace_events *events = &sel->trace->events;
