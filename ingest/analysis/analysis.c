@@ -23,7 +23,7 @@
 #include "ingest/analysis/relations/comm.h"
 #include "ingest/analysis/relations/launch_correlation.h"
 #include "ingest/analysis/relations/op_tree.h"
-#include "ingest/analysis/relations/visits.h"
+#include "ingest/analysis/relations/postorder.h"
 #include "ingest/analysis/steps/breakdown.h"
 #include "ingest/analysis/steps/steps.h"
 #include "ingest/base/memory/scratch.h"
@@ -53,7 +53,7 @@ struct run {
     struct steps steps;
     struct op_tree tree;
     struct backward backward;
-    struct visits visits;
+    struct postorder postorder;
     struct kernels kernels;
     struct launched_time launched;
     struct texts texts;
@@ -280,9 +280,9 @@ static bool run_our_tables(struct run *run)
 static bool run_visit_tables(struct run *run)
 {
     struct trace_results *results = run->results;
-    return visits_build(&run->visits, &run->tree, &run->backward) &&
+    return postorder_build(&run->postorder, &run->tree, &run->backward) &&
            texts_init(&run->texts, &results->arena, &run->sel.names) &&
-           visit_tables_run(results, &run->texts, &run->tree, &run->visits, &run->launched);
+           visit_tables_run(results, &run->texts, &run->tree, &run->postorder, &run->launched);
 }
 
 static bool run_operators(struct run *run)
@@ -361,7 +361,7 @@ static bool run_all(struct run *run)
     set_bounds(run);
     bool ok =
         launch_correlation_build(&run->links, &run->sel) && run_steps(run) && run_operators(run);
-    visits_free(&run->visits);
+    postorder_free(&run->postorder);
     op_tree_free(&run->tree);
     launch_correlation_free(&run->links);
     if (!ok) {
