@@ -4,8 +4,8 @@
 #include "ingest/analysis/classify/events.h"
 #include "ingest/analysis/classify/texts.h"
 #include "ingest/analysis/classify/times.h"
-#include "ingest/analysis/collectives/comm_log.h"
-#include "ingest/analysis/collectives/comm_ours.h"
+#include "ingest/analysis/collectives/collectives.h"
+#include "ingest/analysis/collectives/log.h"
 #include "ingest/analysis/devices/devices.h"
 #include "ingest/analysis/devices/gpu_counters.h"
 #include "ingest/analysis/devices/gpus.h"
@@ -20,10 +20,10 @@
 #include "ingest/analysis/overview/recommend.h"
 #include "ingest/analysis/relations/attribution.h"
 #include "ingest/analysis/relations/backward.h"
-#include "ingest/analysis/relations/comm.h"
 #include "ingest/analysis/relations/launch_correlation.h"
 #include "ingest/analysis/relations/op_tree.h"
 #include "ingest/analysis/relations/postorder.h"
+#include "ingest/analysis/relations/tb_collectives.h"
 #include "ingest/analysis/steps/breakdown.h"
 #include "ingest/analysis/steps/steps.h"
 #include "ingest/base/memory/scratch.h"
@@ -46,8 +46,8 @@ struct run {
     struct trace_index index; /* empty in the plugin's figures */
     struct event_classes sel;
     struct launch_correlation links;
-    struct comms comms;
-    struct comm_ours ours; /* empty in the plugin's figures */
+    struct tb_collectives comms;
+    struct collectives ours; /* empty in the plugin's figures */
     struct roles roles;
     struct attribution attribution; /* the same */
     struct steps steps;
@@ -140,11 +140,11 @@ static bool write_steps(struct run *run)
 static bool find_collectives(struct run *run)
 {
     struct trace_results *results = run->results;
-    return comm_collect(&run->comms, &run->sel) &&
-           comm_summary(&run->comms, &run->sel, &results->communication_nodes,
-                        &results->communication_signature) &&
+    return tb_collectives_collect(&run->comms, &run->sel) &&
+           tb_collectives_summary(&run->comms, &run->sel, &results->communication_nodes,
+                                  &results->communication_signature) &&
            (run->set != FIGURES_EXACT ||
-            comm_ours_collect(&run->ours, &run->sel, &run->links, &run->comms));
+            collectives_collect(&run->ours, &run->sel, &run->links, &run->comms));
 }
 
 static bool write_collectives(struct run *run)
@@ -152,9 +152,9 @@ static bool write_collectives(struct run *run)
     struct trace_results *results = run->results;
     struct arena *arena = &results->arena;
     results->collective_count = run->ours.count;
-    results->communication_rule = run->ours.finds_more ? COMM_OURS : COMM_PLUGIN;
-    return comm_log_build(&results->comm_log, arena, &run->comms, &run->sel, &run->steps) &&
-           comm_ours_log(&results->comm_log_ours, arena, &run->ours, &run->sel, &run->steps);
+    results->communication_rule = run->ours.finds_more ? COLLECTIVES_OWN_RULE : COLLECTIVES_TB_RULE;
+    return collective_log_build(&results->comm_log, arena, &run->comms, &run->sel, &run->steps) &&
+           collectives_log(&results->comm_log_ours, arena, &run->ours, &run->sel, &run->steps);
 }
 
 /* Where our rule sees no collective, the plugin's may: it goes by external ids alone. */
@@ -164,7 +164,7 @@ static bool mark_by_plugin(struct run *run, bool **communicates)
     const struct events_in_time work = run->sel.lists[LIST_DEVICE];
     for (uint32_t i = 0; *communicates != NULL && i < work.count; i++) {
         uint32_t event = work.items[i];
-        (*communicates)[event] = comm_has_device_event(&run->comms, &run->sel, event);
+        (*communicates)[event] = tb_collectives_has_device_event(&run->comms, &run->sel, event);
     }
     return *communicates != NULL;
 }
@@ -204,7 +204,7 @@ static bool run_steps(struct run *run)
         set_presence(run);
         ok = hand_frame_on(run) && find_steps(run) && write_collectives(run) && write_steps(run);
     }
-    comm_free(&run->comms);
+    tb_collectives_free(&run->comms);
     roles_free(&run->roles);
     launch_correlation_drop_devices(&run->links);
     return ok;
@@ -378,7 +378,7 @@ static bool run_all(struct run *run)
 static void free_run(struct run *run)
 {
     index_free(&run->index);
-    comm_ours_free(&run->ours);
+    collectives_free(&run->ours);
     attribution_free(&run->attribution);
     texts_free(&run->texts);
     kernels_free(&run->kernels);
