@@ -2,8 +2,8 @@
 
 #include "ingest/analysis/call_tree/call_tree.h"
 #include "ingest/analysis/classify/events.h"
+#include "ingest/analysis/classify/tb_clock.h"
 #include "ingest/analysis/classify/texts.h"
-#include "ingest/analysis/classify/times.h"
 #include "ingest/analysis/collectives/collectives.h"
 #include "ingest/analysis/collectives/log.h"
 #include "ingest/analysis/devices/devices.h"
@@ -127,8 +127,8 @@ static bool write_steps(struct run *run)
         rows[i].launches = step->launches;
         rows[i].device_activities = step->device_activities;
         if (!steps->undefined) {
-            rows[i].start_ns = times_position(&run->sel, step->start);
-            rows[i].end_ns = times_position(&run->sel, step->end);
+            rows[i].start_ns = tb_clock_position(&run->sel, step->start);
+            rows[i].end_ns = tb_clock_position(&run->sel, step->end);
         }
         if (rows[i].name == NULL) {
             return false;
@@ -346,7 +346,7 @@ static bool choose_events(struct run *run)
     }
     classify_free(&run->sel);
     run->set = FIGURES_PLUGIN_ROUNDED;
-    run->results->ticks_per_us = (int64_t)TIMES_TICKS_PER_US;
+    run->results->ticks_per_us = (int64_t)TB_CLOCK_TICKS_PER_US;
     *warnings = run->trace->warnings;
     return classify_events(&run->sel, run->trace, NULL, true, warnings);
 }
