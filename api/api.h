@@ -24,7 +24,7 @@ struct metrics;
 /* The caller of a request. */
 struct api_subject {
     const char *name; /* name of the token; NULL: anonymous */
-    enum store_role role;
+    enum access_role role;
     const char *projects; /* JSON array of projects that the subject may read, besides runs without
                              project; NULL: all runs */
     bool has_session;     /* a browser that logged in */
@@ -115,7 +115,7 @@ void api_problem(struct api_response *response, const struct err *err);
 bool api_request_writes(const struct api_request *request);
 /* The least role that this request needs. The server checks the role; the API checks which runs and
  * traces the subject may read. */
-enum store_role api_request_role(const struct api_request *request);
+enum access_role api_request_role(const struct api_request *request);
 /* What the request does to the store, in one or two words, for the audit log. NULL: it only reads.
  */
 const char *api_request_action(const struct api_request *request);

@@ -45,7 +45,7 @@ struct route {
 
 const struct route *route_table(size_t *count);
 /* The least role that may use the route. */
-enum store_role route_role(const struct route *route);
+enum access_role route_role(const struct route *route);
 /* What it does to the store, in one or two words; NULL when it only reads. */
 const char *route_action(const struct route *route);
 

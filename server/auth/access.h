@@ -64,7 +64,7 @@ bool access_enter(struct access *access,
                   struct err *err) KS_MUST_USE;
 /* Checks the role: ERR_UNAUTHORIZED for an anonymous subject, else ERR_FORBIDDEN. */
 bool access_check(const struct api_subject *subject,
-                  enum store_role needed,
+                  enum access_role needed,
                   struct err *err) KS_MUST_USE;
 /* Call it after each access_enter, also after one that failed. */
 void access_leave(struct access *access, struct access_visit *visit);
