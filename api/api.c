@@ -2,10 +2,10 @@
  * response, and whatever went wrong becomes a problem. */
 #include "api/api.h"
 
+#include "api/authorize.h"
 #include "api/call.h"
 #include "api/problem.h"
 #include "api/route.h"
-#include "api/scope.h"
 
 #include <string.h>
 
@@ -100,7 +100,7 @@ static bool run_route(struct api_call *call,
                       const struct route_param params[ROUTE_PARAMS_MAX],
                       struct err *err)
 {
-    if (!decode_request(call, params, err) || !scope_check(call, route->scope, err) ||
+    if (!decode_request(call, params, err) || !authorize_request(call, route->target, err) ||
         !route->handle(call, err)) {
         return false;
     }
@@ -205,13 +205,13 @@ bool api_request_writes(const struct api_request *request)
 }
 
 /* What no route answers is refused anyway; without a token not even that is told. */
-enum store_role api_request_role(const struct api_request *request)
+enum access_role api_request_role(const struct api_request *request)
 {
     const struct route *route = find_route(request);
     if (route != NULL) {
         return route_role(route);
     }
-    return is_safe_method(request->method) ? ROLE_VIEWER : ROLE_UPLOADER;
+    return is_safe_method(request->method) ? ACCESS_ROLE_VIEWER : ACCESS_ROLE_UPLOADER;
 }
 
 const char *api_request_action(const struct api_request *request)

@@ -1,5 +1,5 @@
-/* A request in, an answer out: plain structs, no sockets. server/http carries them.
- * api_handle may be called from many threads at once. */
+/* The API: takes a request, fills a response. Plain structs, no sockets; server/http moves the
+ * bytes. Call api_handle from any number of threads. */
 #ifndef KS_API_API_H
 #define KS_API_API_H
 
@@ -21,33 +21,33 @@
 struct api_response;
 struct metrics;
 
-/* Who asks. */
+/* The caller of a request. */
 struct api_subject {
-    const char *name; /* of the token; NULL: nobody that is known */
-    enum store_role role;
-    const char *projects; /* JSON array of those whose runs may be read beside the runs of none;
-                             NULL: everything may */
-    bool has_session;     /* it is a browser that logged in */
-    bool asks_for_tokens; /* the server does: one without a name could log in */
+    const char *name; /* name of the token; NULL: anonymous */
+    enum access_role role;
+    const char *projects; /* JSON array of projects that the subject may read, besides runs without
+                             project; NULL: all runs */
+    bool has_session;     /* a browser that logged in */
+    bool asks_for_tokens; /* the server wants tokens: an anonymous visitor could log in */
 };
 
 struct api_request {
     const char *method; /* "GET", "PUT", ... */
-    const char *path;   /* below the base path, percent-encoded as it came: "/api/v1/runs/a%2Fb" */
+    const char *path;   /* below the base path, percent-encoded as received: "/api/v1/runs/a%2Fb" */
     const char *query;  /* after the "?", percent-encoded; "" when none */
     int64_t content_length; /* -1 when unknown (chunked) */
-    /* Value of a request header (case-insensitive name) or NULL. */
+    /* Value of a request header (case-insensitive name), or NULL. */
     const char *(*header)(const struct api_request *request, const char *name);
-    /* Reads up to `len` bytes of the body: > 0 bytes, 0 at the end, < 0 when the client is gone
-     * (API_BODY_TOO_SLOW: when nothing came for too long). The first call lets the client send (100
-     * Continue), so a request that can be refused is refused before it. */
+    /* Reads up to `len` bytes of the body. Returns the count, 0 at the end, < 0 when the client is
+     * gone (API_BODY_TOO_SLOW: it sent nothing for too long). The first call sends 100 Continue, so
+     * refuse a request before it if you can. */
     int64_t (*read_body)(const struct api_request *request, void *bytes, size_t len);
-    /* Sends what the body of a long answer holds so far, its head before the first part, and
-     * empties the body. Called by api_handle on its own thread. False when the client is gone.
-     * NULL: every body is whole when api_handle returns. */
+    /* Sends the body of a long answer so far, its head before the first part, and empties the body.
+     * api_handle calls it on its own thread. False when the client is gone. NULL: every body is
+     * whole when api_handle returns. */
     bool (*send_part)(const struct api_request *request, struct api_response *response);
     void *connection;                  /* the server's, for the functions above */
-    const struct api_subject *subject; /* NULL: may do and read everything */
+    const struct api_subject *subject; /* NULL: may read and do everything */
 };
 
 struct api_header {
@@ -57,29 +57,30 @@ struct api_header {
 
 /* Exactly one of body, file_path and stream carries the content. */
 struct api_response {
-    struct arena arena; /* whatever lives as long as the answer */
+    struct arena arena; /* for data that live as long as the answer */
     int status;
     const char *content_type; /* static text or in the arena */
     struct api_header headers[API_HEADERS_MAX];
     size_t header_count;
     struct buf body;
     const struct api_request *request; /* during api_handle */
-    bool has_parts;                    /* of the body the beginning is sent; `body` holds the end */
-    bool is_broken; /* the rest of it cannot be had: the connection must break off */
+    bool has_parts;                    /* the begin of the body was sent; `body` holds the end */
+    bool is_broken; /* the rest cannot be produced: the connection must break off */
     void *sending;  /* the server's, from the first part on; in the arena */
-    bool is_kept; /* the body is that of everyone who may read the same, until api_version grows */
-    const char *file_path; /* a file to send whole (ranges are the server's work) */
-    /* Server-sent events and other answers without a known end: appends the next piece to `out`;
-     * blocks until there is one (15 s at the most: then a comment line); false when nothing
-     * follows. A stream that cannot go on sets `failed` of `out`: the connection breaks off. */
+    bool is_kept;   /* cacheable: the same for all who may read the same, until api_version grows */
+    const char *file_path; /* a file to send; the server handles ranges */
+    /* Produces an answer of unknown length, such as server-sent events: appends the next piece to
+     * `out`. Blocks until there is one, at most 15 s (then a comment line). Returns false at the
+     * end. If the stream cannot continue, it sets `failed` of `out`, and the server breaks the
+     * connection. */
     bool (*stream)(struct api_response *response, struct buf *out);
-    /* The answer is a file of this text in gzip: the server packs the stream on its way. It is
-     * whole or it is broken off, never cut where nobody sees it. */
+    /* The client gets the stream as a gzip file: the server compresses it. It arrives whole or
+     * visibly broken, never silently cut. */
     bool stream_is_packed;
-    bool stream_may_pack; /* the answer is text: packed on its way where the client takes gzip */
+    bool stream_may_pack; /* the answer is text: compressed if the client accepts gzip */
     void *stream_state;   /* in the arena */
-    void (*stream_end)(struct api_response *response); /* called once when the answer is over; NULL:
-                                                          nothing to give back */
+    void (*stream_end)(struct api_response *response); /* called once after the answer; NULL:
+                                                          nothing to free */
     struct api *api;
 };
 
@@ -93,31 +94,31 @@ struct api_options {
 struct api {
     struct store *store;
     struct jobs *jobs;
-    struct metrics *metrics; /* of the server's requests; NULL: none are counted */
+    struct metrics *metrics; /* counts requests; NULL: none */
     struct api_options options;
 };
 
-/* Paths that the API answers: /api/…, /data/plugin/pytorch_profiler/…, /healthz, /readyz, /metrics.
- */
+/* Whether the API answers this path: /api/…, /data/plugin/pytorch_profiler/…, /healthz, /readyz,
+ * /metrics. */
 bool api_owns_path(const char *path);
-/* Initialises and fills the response (never fails: errors become application/problem+json). The
- * caller frees it. HEAD is answered as GET is: the server leaves the content out. */
+/* Initialises and fills the response; errors become application/problem+json, so it never fails.
+ * The caller frees the response. Answers HEAD like GET: the server leaves the content out. */
 void api_handle(struct api *api, const struct api_request *request, struct api_response *response);
-/* Grows before what it does to answers can be noticed: looked at before api_handle, it tells
- * afterwards whether an answer that is_kept still holds. */
+/* The version of all cacheable answers; it grows before a change becomes visible. Read it before
+ * api_handle: an answer with is_kept holds as long as the version is the same. */
 uint64_t api_version(const struct api *api);
 void api_response_init(struct api_response *response);
 void api_response_free(struct api_response *response);
-/* Turns an error into a problem+json answer, replacing what was there. */
+/* Replaces the response with the problem+json of an error. */
 void api_problem(struct api_response *response, const struct err *err);
 
-/* Whether this request may change something or only reads. */
+/* Whether this request may change something. */
 bool api_request_writes(const struct api_request *request);
-/* The least role that this request needs. The server checks it; which runs and traces the subject
- * may read is checked here. */
-enum store_role api_request_role(const struct api_request *request);
-/* What the request does to the store, in a word or two, for the record of who did what; NULL when
- * it only reads. */
+/* The least role that this request needs. The server checks the role; the API checks which runs and
+ * traces the subject may read. */
+enum access_role api_request_role(const struct api_request *request);
+/* What the request does to the store, in one or two words, for the audit log. NULL: it only reads.
+ */
 const char *api_request_action(const struct api_request *request);
 
 #endif

@@ -1,5 +1,5 @@
-/* Every handler of the table of routes: fills the response, or returns false with the error that
- * becomes the problem. */
+/* All handlers of the table of routes. A handler fills the response, or returns false with an error
+ * that becomes the problem. */
 #ifndef KS_API_HANDLERS_H
 #define KS_API_HANDLERS_H
 

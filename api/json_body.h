@@ -1,4 +1,4 @@
-/* The one place where the api reads JSON: the body of a request. */
+/* Reads JSON bodies of requests. The API reads JSON nowhere else. */
 #ifndef KS_API_JSON_BODY_H
 #define KS_API_JSON_BODY_H
 
@@ -7,13 +7,12 @@
 #include <jansson.h>
 #include <stddef.h>
 
-/* The whole body as JSON, for the caller to json_decref; NULL with ERR_BAD_REQUEST (no JSON, or
- * nested deeper than JSON_SMALL_LEVELS_MAX: where), ERR_TOO_LARGE, ERR_TIMEOUT, ERR_CLIENT_GONE.
- * Texts are valid UTF-8 without NUL; no object has a member twice.
- */
+/* Reads the whole body as JSON; the caller calls json_decref. NULL on errors: ERR_BAD_REQUEST (no
+ * JSON, or nested deeper than JSON_SMALL_LEVELS_MAX; says where), ERR_TOO_LARGE, ERR_TIMEOUT,
+ * ERR_CLIENT_GONE. Texts are valid UTF-8 without NUL; no object has a member twice. */
 json_t *json_body_read(const struct api_request *request, struct err *err) KS_MUST_USE;
-/* A copy of a string of 1 to `max_bytes` bytes without control characters in the arena. `what`
- * names it in the error: ERR_BAD_REQUEST. */
+/* Copies a string into the arena. It must have 1 to `max_bytes` bytes and no control characters,
+ * else ERR_BAD_REQUEST; `what` names it in the message. */
 bool json_body_text(const json_t *value,
                     const char *what,
                     size_t max_bytes,

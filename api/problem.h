@@ -5,8 +5,8 @@
 #include "ingest/base/err.h"
 #include "ingest/base/text/json_write.h"
 
-/* The members type, title, status, detail, code and, where known, byte_offset, into an open object.
- */
+/* Writes the members type, title, status, detail, code and, if known, byte_offset into an open
+ * object. */
 void problem_members(struct json_write *w, const struct err *err);
 
 #endif

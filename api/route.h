@@ -1,6 +1,5 @@
-/* The table of routes: dispatch, 404, 405 with Allow, access checks and the test of openapi.json
- * all read it. A pattern is a path in which a segment `{name}` stands for any one segment, also an
- * empty one. */
+/* The table of routes. Dispatch, 404, 405 with Allow, access checks and the test of openapi.json
+ * all read it. In a pattern, the segment `{name}` matches any one segment, also an empty one. */
 #ifndef KS_API_ROUTE_H
 #define KS_API_ROUTE_H
 
@@ -15,21 +14,21 @@
 
 struct api_call;
 
-/* What of the store a request names, and where it names it: scope.c looks there whether the one who
- * asks may read it, before any handler runs. */
-enum route_scope {
-    SCOPE_UNDECLARED, /* for who may not read everything there is nothing here */
-    SCOPE_OPEN,       /* nothing; answered without a token */
-    SCOPE_SELF,       /* the one who asks, who may be nobody */
-    SCOPE_LIST,       /* nothing: the handler lists what may be read (scope_projects) */
-    SCOPE_TOKENS,     /* a token; for admins only */
-    SCOPE_RUN,        /* a run: the path's first parameter */
-    SCOPE_UPLOAD,     /* a run that need not be there: upload_project.c looks */
-    SCOPE_TRACE,      /* a trace: the path's first parameter, and so on */
-    SCOPE_COMPARISON,
-    SCOPE_JOB,
-    SCOPE_SIDES, /* traces: base= and candidate= */
-    SCOPE_PLUGIN /* runs: run= and exp_run= */
+/* Which object of the store a request names, and where. authorize.c checks, before any handler
+ * runs, whether the subject may read it. */
+enum route_target {
+    TARGET_UNDECLARED, /* only subjects that may read everything see this route */
+    TARGET_OPEN,       /* no object; needs no token */
+    TARGET_SELF,       /* the subject itself, also an anonymous one */
+    TARGET_LIST,   /* no object: the handler lists what the subject may read (authorize_projects) */
+    TARGET_TOKENS, /* a token; for admins only */
+    TARGET_RUN,    /* a run: the path's first parameter */
+    TARGET_UPLOAD, /* a run that may not exist yet: upload/project.c checks */
+    TARGET_TRACE,  /* a trace: the path's first parameter; the next two likewise */
+    TARGET_COMPARISON,
+    TARGET_JOB,
+    TARGET_SIDES, /* traces: base= and candidate= */
+    TARGET_PLUGIN /* runs: run= and exp_run= */
 };
 
 struct route {
@@ -38,29 +37,28 @@ struct route {
     bool (*handle)(struct api_call *call, struct err *err);
     const char *summary;
     bool writes; /* changes what is stored */
-    /* The answer is made of what is stored and can be seen, and of nothing else but path and query:
-     * it holds until store_version grows. */
+    /* Cacheable: the answer depends only on published data, path and query, so it holds until
+     * store_version grows. */
     bool is_kept;
-    enum route_scope scope;
+    enum route_target target;
 };
 
 const struct route *route_table(size_t *count);
-/* The least role that may use it. */
-enum store_role route_role(const struct route *route);
-/* What it does to the store, in a word or two; NULL when it only reads. */
+/* The least role that may use the route. */
+enum access_role route_role(const struct route *route);
+/* What it does to the store, in one or two words; NULL when it only reads. */
 const char *route_action(const struct route *route);
 
-/* A piece of the request's path that a `{name}` of the pattern stands for, still percent-encoded.
- */
+/* A segment of the request's path that matched a `{name}`, still percent-encoded. */
 struct route_param {
     const char *text;
     size_t len;
 };
 
-/* Whether the path (without query) fits the pattern; the pieces in order of the pattern. */
+/* Matches a path (without query) with a pattern; fills `params` in the order of the pattern. */
 bool route_fits(const char *pattern, const char *path, struct route_param params[ROUTE_PARAMS_MAX]);
-/* The route for a method and a path, or NULL. `allow` lists the methods that the path answers
- * ("GET, HEAD, OPTIONS"), "" when it answers none. */
+/* Finds the route for a method and a path, or NULL. `allow` receives the methods of this path
+ * ("GET, HEAD, OPTIONS"), or "" when no route has it. */
 const struct route *route_find(const char *method,
                                const char *path,
                                struct route_param params[ROUTE_PARAMS_MAX],

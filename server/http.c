@@ -2,13 +2,13 @@
 
 #include "api/service/metrics.h"
 #include "ingest/base/monotonic.h"
-#include "server/door.h"
-#include "server/guard/clients.h"
+#include "server/guard/connection_limiter.h"
 #include "server/guard/origin.h"
 #include "server/guard/sockets.h"
-#include "server/http/exchange.h"
-#include "server/http/kept.h"
+#include "server/http/http_request.h"
 #include "server/http/reply.h"
+#include "server/http/response_cache.h"
+#include "server/request_guard.h"
 
 #include <civetweb.h>
 #include <errno.h>
@@ -31,8 +31,8 @@
 
 struct http {
     struct mg_context *context;
-    struct clients *clients;
-    struct door door;
+    struct connection_limiter *limiter;
+    struct request_guard guard;
     struct limits limits;
     const struct log *log;
     uint16_t port;
@@ -64,12 +64,12 @@ static void leave(struct http *http)
     (void)pthread_mutex_unlock(&http->lock);
 }
 
-static void refuse_stopping(struct exchange *x)
+static void refuse_stopping(struct http_request *req)
 {
     struct err err = ERR_INIT;
     (void)err_set(&err, ERR_UNAVAILABLE, "The server is stopping; try again in a moment");
-    x->close = true;
-    reply_problem(x, &err, NULL);
+    req->close = true;
+    reply_problem(req, &err, NULL);
 }
 
 /* civetweb has room for more than the limit, so that what is somewhat too long can be told so. */
@@ -94,27 +94,29 @@ static bool check_lengths(const struct http *http, struct mg_connection *conn, s
                    http->limits.head_bytes, head_bytes);
 }
 
-static void
-answer(struct http *http, struct exchange *x, struct client *client, struct mg_connection *conn)
+static void answer(struct http *http,
+                   struct http_request *req,
+                   struct client *client,
+                   struct mg_connection *conn)
 {
     const struct mg_request_info *info = mg_get_request_info(conn);
     struct err err = ERR_INIT;
-    bool is_plain = exchange_init(x, conn, &err);
-    x->client = client;
-    x->silence_ms = (int64_t)http->limits.request_timeout_s * 1000;
+    bool is_plain = http_request_init(req, conn, &err);
+    req->client = client;
+    req->silence_ms = (int64_t)http->limits.request_timeout_s * 1000;
     if (!is_plain || !check_lengths(http, conn, &err)) {
-        x->close = true;
-        reply_problem(x, &err, NULL);
+        req->close = true;
+        reply_problem(req, &err, NULL);
     } else if (atomic_load(&http->stopping)) {
-        refuse_stopping(x);
+        refuse_stopping(req);
     } else {
         const char *query = info->query_string == NULL ? "" : info->query_string;
-        door_answer(&http->door, x, info->local_uri_raw, query, &http->stopping);
+        request_guard_answer(&http->guard, req, info->local_uri_raw, query, &http->stopping);
     }
 }
 
 static void log_access(const struct http *http,
-                       const struct exchange *x,
+                       const struct http_request *req,
                        const struct mg_request_info *info,
                        uint64_t took_us)
 {
@@ -123,35 +125,35 @@ static void log_access(const struct http *http,
     }
     const struct log_field fields[] = {
         {.name = "client", .kind = LOG_FIELD_TEXT, .text = info->remote_addr},
-        {.name = "method", .kind = LOG_FIELD_TEXT, .text = x->method},
+        {.name = "method", .kind = LOG_FIELD_TEXT, .text = req->method},
         {.name = "path", .kind = LOG_FIELD_TEXT, .text = info->local_uri_raw},
         {.name = "query", .kind = LOG_FIELD_TEXT, .text = info->query_string},
-        {.name = "status", .kind = LOG_FIELD_INT, .number = x->status},
-        {.name = "received_bytes", .kind = LOG_FIELD_INT, .number = (int64_t)x->received_bytes},
-        {.name = "sent_bytes", .kind = LOG_FIELD_INT, .number = (int64_t)x->sent_bytes},
+        {.name = "status", .kind = LOG_FIELD_INT, .number = req->status},
+        {.name = "received_bytes", .kind = LOG_FIELD_INT, .number = (int64_t)req->received_bytes},
+        {.name = "sent_bytes", .kind = LOG_FIELD_INT, .number = (int64_t)req->sent_bytes},
         {.name = "took_ms", .kind = LOG_FIELD_REAL, .real = (double)took_us / 1e3},
     };
     log_record(http->log, LOG_DEBUG, "request", fields, sizeof fields / sizeof fields[0]);
 }
 
 static void count_request(const struct http *http,
-                          const struct exchange *x,
+                          const struct http_request *req,
                           const struct mg_request_info *info,
                           uint64_t took_us)
 {
-    const struct api *api = http->door.api;
+    const struct api *api = http->guard.api;
     if (api == NULL || api->metrics == NULL) {
         return;
     }
     const char *path = info->local_uri_raw;
-    size_t base_len = strlen(http->door.base_path);
-    bool below = strncmp(path, http->door.base_path, base_len) == 0;
-    const struct metrics_request request = {.method = x->method,
+    size_t base_len = strlen(http->guard.base_path);
+    bool below = strncmp(path, http->guard.base_path, base_len) == 0;
+    const struct metrics_request request = {.method = req->method,
                                             .path = below ? path + base_len : "",
-                                            .status = x->status,
+                                            .status = req->status,
                                             .took_us = took_us,
-                                            .received_bytes = x->received_bytes,
-                                            .sent_bytes = x->sent_bytes};
+                                            .received_bytes = req->received_bytes,
+                                            .sent_bytes = req->sent_bytes};
     metrics_count(api->metrics, &request);
 }
 
@@ -167,7 +169,7 @@ static int on_connection(const struct mg_connection *conn, void **data)
     (void)data;
     struct mg_context *context = mg_get_context(conn);
     struct http *http = mg_get_user_data(context);
-    clients_look(http->clients, port_of(context));
+    connection_limiter_look(http->limiter, port_of(context));
     return 0;
 }
 
@@ -176,7 +178,7 @@ static void before_close(const struct mg_connection *conn)
     const struct mg_request_info *info = mg_get_request_info(conn);
     struct http *http = mg_get_user_data(mg_get_context(conn));
     if (info != NULL) {
-        clients_leave(http->clients, info->remote_addr, (uint16_t)info->remote_port);
+        connection_limiter_leave(http->limiter, info->remote_addr, (uint16_t)info->remote_port);
     }
 }
 
@@ -185,7 +187,7 @@ static void after_close(const struct mg_connection *conn)
     const struct mg_request_info *info = mg_get_request_info(conn);
     struct http *http = mg_get_user_data(mg_get_context(conn));
     if (info != NULL) {
-        clients_left(http->clients, info->remote_addr, (uint16_t)info->remote_port);
+        connection_limiter_left(http->limiter, info->remote_addr, (uint16_t)info->remote_port);
     }
 }
 
@@ -193,8 +195,8 @@ static void after_close(const struct mg_connection *conn)
 static bool find_client(struct http *http, struct mg_connection *conn, struct client **client)
 {
     const struct mg_request_info *info = mg_get_request_info(conn);
-    return clients_head_ended(http->clients, info->remote_addr, (uint16_t)info->remote_port,
-                              client);
+    return connection_limiter_head_ended(http->limiter, info->remote_addr,
+                                         (uint16_t)info->remote_port, client);
 }
 
 /* Answers every request, so that civetweb's own code for files and directories is never reached:
@@ -209,17 +211,17 @@ static int on_request(struct mg_connection *conn)
         mg_disable_connection_keep_alive(conn);
         return STATUS_NOT_SENT;
     }
-    struct exchange x;
+    struct http_request req;
     enter(http);
-    answer(http, &x, client, conn);
+    answer(http, &req, client, conn);
     leave(http);
-    exchange_finish(&x);
+    http_request_finish(&req);
 
     const struct mg_request_info *info = mg_get_request_info(conn);
     uint64_t took_us = monotonic_us_since(&start);
-    log_access(http, &x, info, took_us);
-    count_request(http, &x, info, took_us);
-    return x.status > 0 ? x.status : 500;
+    log_access(http, &req, info, took_us);
+    count_request(http, &req, info, took_us);
+    return req.status > 0 ? req.status : 500;
 }
 
 static void
@@ -248,10 +250,10 @@ static int on_error(struct mg_connection *conn, int status, const char *message)
     struct err err = ERR_INIT;
     struct err framing = ERR_INIT;
     describe_error(http, status, message, &err);
-    struct exchange x;
-    (void)!exchange_init(&x, conn, &framing);
-    x.close = true;
-    reply_problem(&x, &err, NULL);
+    struct http_request req;
+    (void)!http_request_init(&req, conn, &framing);
+    req.close = true;
+    reply_problem(&req, &err, NULL);
     return 0;
 }
 
@@ -287,20 +289,21 @@ static unsigned threads_of(const struct http_options *options)
 
 static bool start_clients(struct http *http, const struct http_options *options, struct err *err)
 {
-    const struct clients_options wanted = {.threads = threads_of(options),
-                                           .queued = QUEUE_LEN,
-                                           .per_client = (unsigned)http->limits.client_connections,
-                                           .head_timeout_s = (unsigned)http->limits.head_timeout_s,
-                                           .trusted_proxies = options->trusted_proxies,
-                                           .trusted_proxy_count = options->trusted_proxy_count};
-    return clients_create(&http->clients, &wanted, err);
+    const struct connection_limiter_options wanted = {
+        .threads = threads_of(options),
+        .queued = QUEUE_LEN,
+        .per_client = (unsigned)http->limits.client_connections,
+        .head_timeout_s = (unsigned)http->limits.head_timeout_s,
+        .trusted_proxies = options->trusted_proxies,
+        .trusted_proxy_count = options->trusted_proxy_count};
+    return connection_limiter_create(&http->limiter, &wanted, err);
 }
 
-static bool start_kept(struct http *http, struct err *err)
+static bool start_response_cache(struct http *http, struct err *err)
 {
     uint64_t max_bytes = http->limits.answer_bytes;
-    return http->door.version == NULL || max_bytes == 0 ||
-           kept_create(&http->door.kept, max_bytes, err);
+    return http->guard.version == NULL || max_bytes == 0 ||
+           response_cache_create(&http->guard.cache, max_bytes, err);
 }
 
 static bool start_civetweb(struct http *http, const struct http_options *options, struct err *err)
@@ -371,18 +374,18 @@ bool http_start(struct http **out, const struct http_options *options, struct er
     atomic_init(&http->stopping, false);
     http->log = options->log;
     http->limits = options->limits == NULL ? (struct limits)LIMITS_DEFAULT : *options->limits;
-    http->door = (struct door){.base_path = options->base_path,
-                               .static_dir = options->static_dir,
-                               .on_loopback = origin_is_loopback(options->listen_host),
-                               .access = options->access,
-                               .trusted_proxies = options->trusted_proxies,
-                               .trusted_proxy_count = options->trusted_proxy_count,
-                               .log = options->log,
-                               .version = options->version,
-                               .handle = options->handle};
+    http->guard = (struct request_guard){.base_path = options->base_path,
+                                         .static_dir = options->static_dir,
+                                         .on_loopback = origin_is_loopback(options->listen_host),
+                                         .access = options->access,
+                                         .trusted_proxies = options->trusted_proxies,
+                                         .trusted_proxy_count = options->trusted_proxy_count,
+                                         .log = options->log,
+                                         .version = options->version,
+                                         .handle = options->handle};
     (void)mg_init_library(0);
-    bool ok = start_clients(http, options, err) && start_kept(http, err);
-    http->door.clients = http->clients;
+    bool ok = start_clients(http, options, err) && start_response_cache(http, err);
+    http->guard.limiter = http->limiter;
     if (!ok || !start_civetweb(http, options, err)) {
         http_stop(http);
         return false;
@@ -399,8 +402,8 @@ uint16_t http_port(const struct http *http)
 void http_open(struct http *http, struct api *api, const char *public_url)
 {
     (void)pthread_mutex_lock(&http->lock);
-    http->door.api = api;
-    http->door.public_url = public_url;
+    http->guard.api = api;
+    http->guard.public_url = public_url;
     http->is_open = true;
     (void)pthread_cond_broadcast(&http->changed);
     (void)pthread_mutex_unlock(&http->lock);
@@ -437,11 +440,11 @@ void http_stop(struct http *http)
     if (http->context != NULL) {
         sockets_end_reading(http->port);
     }
-    clients_stop(http->clients);
+    connection_limiter_stop(http->limiter);
     mg_stop(http->context);
     (void)mg_exit_library();
-    clients_destroy(http->clients);
-    kept_free(http->door.kept);
+    connection_limiter_destroy(http->limiter);
+    response_cache_free(http->guard.cache);
     (void)pthread_cond_destroy(&http->changed);
     (void)pthread_mutex_destroy(&http->lock);
     free(http);

@@ -1,5 +1,5 @@
-/* The door: a civetweb server whose every request is answered here, before any of civetweb's own
- * file code.
+/* The HTTP server: civetweb, with every request answered here, before any of civetweb's own file
+ * code.
  *
  *     connection thread -> exchange -> checks (host, origin, token) -> api_handle | page -> reply
  */
@@ -27,35 +27,35 @@ struct http;
 
 struct http_options {
     const char *listen_host;            /* dotted IPv4 */
-    uint16_t listen_port;               /* 0: any free one */
+    uint16_t listen_port;               /* 0: any free port */
     const char *base_path;              /* "" or "/prefix" */
-    const char *static_dir;             /* the page from this directory; NULL: embedded */
-    struct access *access;              /* NULL: everyone may do everything */
-    unsigned threads;                   /* connections served at once; 0: default */
+    const char *static_dir;             /* serves the page from this directory; NULL: embedded */
+    struct access *access;              /* NULL: no access control */
+    unsigned threads;                   /* simultaneous connections; 0: default */
     const struct limits *limits;        /* NULL: the defaults */
     const char *const *trusted_proxies; /* dotted IPv4; see clients.h */
     unsigned trusted_proxy_count;
     const struct log *log;
-    /* Answers what api_owns_path owns: api_handle, or a test's own. */
+    /* Answers the paths of api_owns_path: api_handle, or a test's own function. */
     void (*handle)(struct api *api,
                    const struct api_request *request,
                    struct api_response *response);
-    /* api_version, or a test's own; NULL: no answer is kept. */
+    /* api_version, or a test's own function; NULL: no response cache. */
     uint64_t (*version)(const struct api *api);
 };
 
-/* Listens; connections wait until http_open. What the options point to must live as long. */
+/* Starts to listen; connections wait until http_open. What the options point to must outlive the
+ * server. */
 bool http_start(struct http **out, const struct http_options *options, struct err *err) KS_MUST_USE;
 /* The port it listens on. */
 uint16_t http_port(const struct http *http);
-/* Requests are answered from now on. `public_url` is what the Host and Origin checks allow beside
- * loopback. */
+/* Starts to answer requests. The Host and Origin checks allow `public_url` besides loopback. */
 void http_open(struct http *http, struct api *api, const char *public_url);
-/* New requests are refused (503), streams end, running requests are finished, but not longer than
- * `grace_s`. False when some still run. */
+/* Refuses new requests (503), ends streams, and waits up to `grace_s` for running requests. False
+ * when some still run. */
 bool http_drain(struct http *http, unsigned grace_s);
-/* After http_drain: bodies that are still on their way are given up, and requests have `grace_s`
- * more. False when some still run: http_stop would wait for them. */
+/* Call it after http_drain: abandons bodies that are still arriving and waits `grace_s` more. False
+ * when some requests still run: http_stop would wait for them. */
 bool http_break_off(struct http *http, unsigned grace_s);
 /* Closes everything. NULL is allowed. */
 void http_stop(struct http *http);

@@ -12,18 +12,18 @@ bool catalogue_json_trace(struct json_write *w,
                           const struct api *api,
                           const struct store_trace *trace,
                           struct err *err) KS_MUST_USE;
-/* Members of a run, into an open object. */
+/* Writes the members of a run into an open object. */
 void catalogue_json_run_members(struct json_write *w,
                                 struct arena *arena,
                                 const struct api *api,
                                 const struct store_run *run);
 void catalogue_json_job(struct json_write *w, const struct api *api, const struct jobs_status *job);
-/* What of the archive `file_name` could not be read, as items of an open array. */
+/* Writes the failed members of the archive `file_name`, as items of an open array. */
 void catalogue_json_failures(struct json_write *w,
                              const char *file_name,
                              const struct store_job_failure *failures,
                              size_t count);
-/* Traces by their ids, read from the store, as items of an open array. */
+/* Reads traces by id and writes them as items of an open array. */
 bool catalogue_json_traces(struct json_write *w,
                            struct arena *arena,
                            const struct api *api,

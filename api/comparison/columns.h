@@ -1,4 +1,4 @@
-/* The columns of figures of a comparison's rows, named once for CSV and Markdown. */
+/* The numeric columns of a comparison's rows, declared once for CSV and Markdown. */
 #ifndef KS_API_COMPARISON_COLUMNS_H
 #define KS_API_COMPARISON_COLUMNS_H
 
@@ -14,25 +14,25 @@ enum column_style { STYLE_SCORE, STYLE_SHARE, STYLE_SIGNED, STYLE_P, STYLE_THOUS
 struct comparison_column {
     const char *before; /* of the label */
     const char *after;
-    int side; /* whose label stands between; SIDE_COUNT: none */
+    int side; /* the side whose label is in between; SIDE_COUNT: none */
     enum column_style style;
     size_t offset; /* of the double in a row */
 };
 
-/* The reference's columns behind function, metric and device, then ours. */
+/* The reference's columns after function, metric and device; then ours. */
 #define REFERENCE_COLUMN_COUNT 14
 #define COMPARISON_COLUMN_COUNT 16
 extern const struct comparison_column comparison_columns[COMPARISON_COLUMN_COUNT];
 
 double comparison_column_value(const struct comparison_column *column,
                                const struct comparison_row *row);
-/* With `plain`, the label of a cross pair goes without its _pid_N. */
+/* With `plain`, omits the _pid_N of a cross pair's label. */
 void comparison_column_header(struct buf *out,
                               const struct comparison_column *column,
                               const struct comparison_role roles[SIDE_COUNT],
                               bool plain);
 
-/* How much of a cross pair's label stands before its _pid_N; all of it when it has none. */
+/* Length of a cross pair's label without its _pid_N; the whole length when it has none. */
 size_t comparison_plain_label_len(const struct comparison_role *role);
 
 #endif

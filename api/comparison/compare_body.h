@@ -7,10 +7,9 @@
 
 #include <stdbool.h>
 
-/* Everything in the arena of the answer. Runs become the ids of those of their traces that have
- * cycles. Errors: those of json_body_read; ERR_BAD_REQUEST says which member is wrong;
- * ERR_NOT_FOUND for an unknown run. Whether a trace of a given id exists is for the comparison to
- * say. */
+/* Reads the body into the arena of the answer. Replaces a run by the ids of its traces that have
+ * cycles. Errors of json_body_read; ERR_BAD_REQUEST says which member is wrong; ERR_NOT_FOUND: an
+ * unknown run. The comparison itself checks that trace ids exist. */
 bool compare_body_read(struct query_compare_request *request,
                        struct api_call *call,
                        struct err *err) KS_MUST_USE;

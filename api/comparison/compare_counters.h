@@ -1,4 +1,4 @@
-/* The counters of what a comparison compared, side by side. */
+/* The counters of both sides of a comparison, side by side. */
 #ifndef KS_API_COMPARISON_COMPARE_COUNTERS_H
 #define KS_API_COMPARISON_COMPARE_COUNTERS_H
 
@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* One counter of one host; means over the samples of all traces of a side. */
+/* One counter of one host. Means are over the samples of all traces of a side. */
 struct compare_counter {
     const char *name, *host;
     double sum[SIDE_COUNT]; /* of the samples */
@@ -20,7 +20,7 @@ struct compare_counters {
     size_t count;
 };
 
-/* Of the compared traces that are still there. */
+/* Reads the counters of the compared traces that still exist. */
 bool compare_counters_read(struct compare_counters *out,
                            struct api_call *call,
                            const struct store_comparison *stored,

@@ -1,6 +1,6 @@
-/* A comparison as a table or a report, for the API and the command line: the reference's CSV
- * columns [CMP-5a] and Markdown sections [CMP-7e] with ours behind them, and plain text for a
- * terminal. */
+/* Writes a comparison as a table or report, for the API and the command line: CSV with the
+ * reference's columns [CMP-5a] and Markdown with its sections [CMP-7e], ours after them, and plain
+ * text for a terminal. */
 #ifndef KS_API_COMPARISON_TEXT_H
 #define KS_API_COMPARISON_TEXT_H
 
@@ -15,26 +15,26 @@
  * would take for a formula gets the apostrophe of csv.h; numbers stay numbers. */
 void comparison_csv(struct buf *out, const struct comparison *const *items, size_t count);
 
-/* Of a table in Markdown; what is left out is said below it. */
+/* Rows of a table in Markdown; a note below it says what is left out. */
 #define COMPARISON_MARKDOWN_ROWS_MAX ((size_t)5000)
 /* First line `# Strict Performance Comparison: <title> (PID: P)` or the cross one [CMP-2f]; then
  * the sections in their order [CMP-7e]; ours (verdict, new and gone functions) in sections between
  * findings and table. In names a bar is escaped and a control character becomes a blank. */
 void comparison_markdown(struct buf *out, const struct comparison *comparison);
-/* For reading on a terminal: verdict, summary, findings, the `row_limit` first rows. Control
- * characters become blanks. */
+/* For a terminal: verdict, summary, findings, the first `row_limit` rows. Control characters become
+ * blanks. */
 void comparison_plain(struct buf *out, const struct comparison *comparison, size_t row_limit);
 
 struct json_write;
-/* The members of what GET /api/v1/comparisons/{id} answers, without braces, but for its `id`,
- * `url`, `created_at`, `trace_id`, `traces`, `counters` and `pairs`: head, rows, total, facets. */
+/* Writes the members of GET /api/v1/comparisons/{id}, without braces: head, rows, total, facets.
+ * The caller writes `id`, `url`, `created_at`, `trace_id`, `traces`, `counters` and `pairs`. */
 void comparison_json_members(struct json_write *w, const struct comparison *comparison);
-/* The same in pieces, for who chooses the rows: title .. appeared; one row as an object; the
+/* The same in pieces, for callers that select rows: title .. appeared; one row as an object; the
  * distinct devices and metrics of all rows. */
 void comparison_json_head(struct json_write *w, const struct comparison *comparison);
 void comparison_json_row(struct json_write *w, const struct comparison_row *row);
 void comparison_json_facets(struct json_write *w, const struct comparison *comparison);
-/* The members of one element of `pairs` but for its id. */
+/* Writes the members of one element of `pairs`, except its id. */
 void comparison_json_pair(struct json_write *w,
                           const struct comparison *comparison,
                           double top_score);

@@ -1,4 +1,4 @@
-/* The two traces of a comparison by name or by tree: base and candidate. */
+/* The two traces of a diff: base and candidate. */
 #ifndef KS_API_DIFF_COMMON_H
 #define KS_API_DIFF_COMMON_H
 
@@ -13,12 +13,12 @@ struct diff_traces {
     struct store_trace *traces[SIDE_COUNT];
 };
 
-/* `base=` and `candidate=`, ids of traces. ERR_BAD_REQUEST without them, ERR_NOT_FOUND for a trace
- * that is not there or holds no events. */
+/* Reads `base=` and `candidate=`, ids of traces. ERR_BAD_REQUEST without them; ERR_NOT_FOUND for a
+ * trace that does not exist or has no events. */
 bool diff_traces_read(struct diff_traces *traces,
                       struct api_call *call,
                       struct err *err) KS_MUST_USE;
-/* Members base and candidate: the traces as the catalogue has them. */
+/* Writes the members base and candidate: the traces as in the catalogue. */
 bool diff_traces_members(struct json_write *w,
                          struct api_call *call,
                          const struct diff_traces *traces,

@@ -1,5 +1,5 @@
-/* The text format of Prometheus, version 0.0.4. Names are given without the `kinetoscope_` that
- * they get, but for those of the process, which every exporter calls alike. */
+/* Writes the text format of Prometheus, version 0.0.4. Prefixes names with `kinetoscope_`, except
+ * those of the process, which all exporters share. */
 #ifndef KS_API_SERVICE_EXPOSITION_H
 #define KS_API_SERVICE_EXPOSITION_H
 
@@ -9,18 +9,19 @@
 #include <stdint.h>
 
 void exposition_head(struct buf *out, const char *name, const char *type, const char *help);
-/* A metric that is one whole number, with its head. */
+/* Writes a metric with one integer value, with its head. */
 void exposition_value(
     struct buf *out, const char *name, const char *type, const char *help, uint64_t value);
 
-/* Buckets of a histogram, not summed up: `counts` has one more than there are bounds. */
+/* A histogram. `counts` are per bucket, not cumulative; it has one more entry than there are
+ * bounds. */
 struct exposition_histogram {
     const uint32_t *bounds_ms;
     const uint64_t *counts;
     size_t bound_count;
     uint64_t sum_us;
 };
-/* Its lines, in seconds, without the head. `labels` is "" or `name="value",`. */
+/* Writes its lines, in seconds, without the head. `labels` is "" or `name="value",`. */
 void exposition_histogram(struct buf *out,
                           const char *name,
                           const char *labels,

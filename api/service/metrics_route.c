@@ -1,10 +1,10 @@
 /* GET /metrics: what was counted, and what can be looked up at the moment. */
+#include "api/authorize.h"
 #include "api/call.h"
 #include "api/handlers.h"
-#include "api/scope.h"
 #include "api/service/exposition.h"
 #include "api/service/metrics.h"
-#include "api/service/process_figures.h"
+#include "api/service/process_metrics.h"
 
 #include <inttypes.h>
 
@@ -31,7 +31,7 @@ static void put_jobs(struct buf *out, const struct jobs_counts *jobs)
                      "Bytes of the uploads that were read, since the start.", jobs->bytes_ingested);
     exposition_value(out, "read_ahead_total", "counter",
                      "Uploads that were read while their bytes arrived, since the start.",
-                     jobs->read_ahead);
+                     jobs->streamed);
     exposition_value(out, "ingested_events_total", "counter",
                      "Trace events that were read, since the start.", jobs->events_ingested);
 }
@@ -50,7 +50,7 @@ static bool put_catalogue(struct api_call *call, struct buf *out, struct err *er
 {
     int64_t runs = 0;
     int64_t traces = 0;
-    if (!store_count(call->api->store, scope_projects(call), &runs, &traces, err)) {
+    if (!store_count(call->api->store, authorize_projects(call), &runs, &traces, err)) {
         return false;
     }
     exposition_value(out, "runs", "gauge", "Runs that can be seen.", (uint64_t)runs);
@@ -123,7 +123,7 @@ bool meta_metrics(struct api_call *call, struct err *err)
     if (api->metrics != NULL) {
         metrics_put(api->metrics, out);
     }
-    process_figures_put(out);
+    process_metrics_put(out);
     call->response->status = 200;
     call->response->content_type = "text/plain; version=0.0.4; charset=utf-8";
     call_add_header(call, "Cache-Control", "no-store");

@@ -1,5 +1,5 @@
-/* Columns of numbers as JSON arrays, tens of thousands of them: written straight into the buffer,
- * with bare commas. */
+/* Writes columns of tens of thousands of numbers as JSON arrays, straight into the buffer, with
+ * bare commas. */
 #ifndef KS_API_TABLE_COLUMNS_H
 #define KS_API_TABLE_COLUMNS_H
 
@@ -9,11 +9,11 @@
 #include <stdint.h>
 
 void columns_ints(struct json_write *w, const char *key, const int64_t *values, size_t count);
-/* `none` is written as null. */
+/* Writes the value `none` as null. */
 void columns_known_ints(
     struct json_write *w, const char *key, const int64_t *values, size_t count, int64_t none);
 void columns_uints(struct json_write *w, const char *key, const uint32_t *values, size_t count);
-/* Whole numbers without a point; not finite ones as null. */
+/* Whole numbers have no point; non-finite ones are null. */
 void columns_doubles(struct json_write *w, const char *key, const double *values, size_t count);
 
 #endif

@@ -1,7 +1,7 @@
-/* Writes RFC 4180 text: cells quoted where needed, rows ended by CRLF. Texts that a spreadsheet
- * would take for a formula (they begin with = + - @, a tab or an end of line) get a leading
- * apostrophe; those with a semicolon or a tab, which some take for the end of a cell, are quoted,
- * so that no formula can begin behind one. */
+/* Writes RFC 4180 text: quotes cells where needed, ends rows with CRLF. Prefixes an apostrophe to
+ * texts that a spreadsheet would take for a formula (they begin with = + - @, a tab or an end of
+ * line). Quotes texts with a semicolon or a tab, which some programs take for the end of a cell, so
+ * that no formula can begin after one. */
 #ifndef KS_API_TABLE_CSV_H
 #define KS_API_TABLE_CSV_H
 
@@ -18,7 +18,7 @@ struct csv_write {
 void csv_write_init(struct csv_write *csv, struct buf *out);
 void csv_text(struct csv_write *csv, const char *text); /* NULL: an empty cell */
 void csv_int(struct csv_write *csv, int64_t value);
-void csv_double(struct csv_write *csv, double value); /* not finite: an empty cell */
+void csv_double(struct csv_write *csv, double value); /* non-finite: an empty cell */
 void csv_row_end(struct csv_write *csv);
 
 #endif

@@ -1,5 +1,5 @@
-/* One row, two notations: the members of a JSON object, or the cells of a CSV row (and its header).
- * A row's writer names its fields once and serves both, so that they cannot drift apart. */
+/* Writes one row in two notations: members of a JSON object, or cells of a CSV row (and its
+ * header). A row's writer names its fields once for both, so they cannot differ. */
 #ifndef KS_API_TABLE_FIELD_H
 #define KS_API_TABLE_FIELD_H
 

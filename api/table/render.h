@@ -1,4 +1,4 @@
-/* JSON of results, the same for /api/v1 and for `kinetoscope report --format json`. */
+/* Results as JSON, shared by /api/v1 and `kinetoscope report --format json`. */
 #ifndef KS_API_TABLE_RENDER_H
 #define KS_API_TABLE_RENDER_H
 
@@ -8,27 +8,28 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Members of the overview object, without its braces (`trace` is written by the caller). The
- * operators by name and the kernels must be there for top_operator, top_kernel and shares; where
- * they are NULL these members are null. */
+/* Writes the members of the overview object, without braces (the caller writes `trace`). Operators
+ * by name and kernels must be set for top_operator, top_kernel and shares; otherwise these members
+ * are null. */
 void render_overview(struct json_write *w, const struct trace_results *results);
-/* [{role, label, mean_ns, share}], those that the plugin shows, in its order. */
+/* Writes [{role, label, mean_ns, share}]: the time categories that the plugin shows, in its order.
+ */
 void render_roles(struct json_write *w, const struct trace_results *results);
-/* One row as an object. `device_self_sum_ns` etc. are the denominators of the `share` columns. */
+/* Write one row as an object. `share` is its part of the sum over all rows. */
 void render_step(struct json_write *w,
                  const struct trace_results *results,
                  const struct step_row *row);
 void render_operator(struct json_write *w, const struct operator_row *row, double share);
 void render_kernel(struct json_write *w, const struct kernel_row *row, double share, int64_t steps);
-/* [{code, message, count, first_offset}], only those that happened. */
+/* Writes [{code, message, count, first_offset}], only warnings that occurred. */
 void render_warnings(struct json_write *w, const struct warnings *warnings);
 
-/* Whether the plugin shows a role of these results [TB-8a]. */
-bool render_shows_role(const struct trace_results *results, enum role role);
-/* Whether it shows device columns at all. */
+/* Whether the plugin shows a time category of these results [TB-8a]. */
+bool render_shows_time_category(const struct trace_results *results, enum time_category role);
+/* Whether it shows device columns. */
 bool render_shows_device(const struct trace_results *results);
-/* Mean cost of a role and mean length of the steps; NaN without steps. */
-double render_mean_cost_ns(const struct trace_results *results, enum role role);
+/* Mean time of a category per step, and mean length of the steps; NaN without steps. */
+double render_mean_cost_ns(const struct trace_results *results, enum time_category role);
 double render_mean_step_ns(const struct trace_results *results);
 
 #endif

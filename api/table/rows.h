@@ -1,5 +1,6 @@
-/* The rows of the tables of /api/v1, each named field by field once for JSON and CSV. Optional
- * fields follow the row's NULLs, so that a header needs a row that is like the others. */
+/* Rows of the tables of /api/v1. Each function names its fields once, for JSON and CSV. It omits
+ * optional fields that are NULL in the row, so a CSV header needs a row with the same NULLs as the
+ * others. */
 #ifndef KS_API_TABLE_ROWS_H
 #define KS_API_TABLE_ROWS_H
 
@@ -13,7 +14,7 @@ void rows_step(struct field_out *out,
                const struct trace_results *results,
                const struct step_row *row);
 void rows_operator(struct field_out *out, const struct operator_row *row, double share);
-/* `use`: what a kernel table of the run says of it; NULL: the run has none. */
+/* `use`: what a kernel table of the run measured; NULL: the run has none. */
 void rows_kernel(struct field_out *out,
                  const struct kernel_row *row,
                  double share,
@@ -23,15 +24,18 @@ void rows_kernel_launch(struct field_out *out,
                         const struct kernel_launch_row *row,
                         double share,
                         const struct kernel_match_use *use);
-/* Members into an open object: the other metrics follow in JSON. */
-void rows_kernel_use(struct field_out *out, const struct kernel_use_row *row, double share);
-void rows_kernel_use_launch(struct field_out *out, const struct kernel_use_launch_row *row);
+/* Write members into an open object; the caller adds the other metrics in JSON. */
+void rows_kernel_utilisation(struct field_out *out,
+                             const struct kernel_utilisation_row *row,
+                             double share);
+void rows_kernel_utilisation_launch(struct field_out *out,
+                                    const struct kernel_utilisation_launch_row *row);
 void rows_transfer(struct field_out *out, const struct transfer_row *row);
 
-/* a + b and a - b within 64 bits: sums over hostile traces must not overflow. */
+/* a + b and a - b, saturating: sums over hostile traces must not overflow. */
 int64_t rows_add(int64_t a, int64_t b);
 int64_t rows_sub(int64_t a, int64_t b);
-/* part / whole, 0 when the whole is 0 */
+/* part / whole; 0 when the whole is 0. */
 double rows_share(int64_t part_ns, int64_t whole_ns);
 
 #endif

@@ -1,4 +1,4 @@
-/* The two tails of every table: its rows as JSON with what stands beside them, or as CSV. */
+/* Ends every table: writes its rows as JSON with further members, or as CSV. */
 #ifndef KS_API_TABLE_TABLE_ANSWER_H
 #define KS_API_TABLE_TABLE_ANSWER_H
 
@@ -9,11 +9,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Asks a table for a row without content that has the fields of the others: the header of CSV. */
+/* Requests a blank row with the fields of the others: the header of CSV. */
 #define TABLE_BLANK_ROW SIZE_MAX
 
 struct table_answer {
-    const char *stem; /* of the CSV file's name */
+    const char *stem; /* name of the CSV file, without suffix */
     const void *table;
     size_t count; /* rows */
     void (*write_row)(struct field_out *out, const void *table, size_t at);
@@ -21,7 +21,7 @@ struct table_answer {
 };
 
 void table_answer(struct api_call *call, bool csv, const struct table_answer *answer);
-/* Begins an answer of text/csv that a browser keeps as "<stem>.csv". */
+/* Begins a text/csv answer that a browser saves as "<stem>.csv". */
 void table_answer_begin_csv(struct api_call *call, const char *stem);
 
 #endif

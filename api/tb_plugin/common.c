@@ -1,7 +1,7 @@
 #include "api/tb_plugin/common.h"
 
+#include "api/authorize.h"
 #include "api/derived.h"
-#include "api/scope.h"
 #include "api/table/table_params.h"
 #include "ingest/base/text/num.h"
 
@@ -11,7 +11,8 @@
 #include <string.h>
 
 #define EXACT_TICKS ((int64_t)1 << 53)
-#define EXACT_TICKS_US 8589934592.0 /* 2^33: from here on ticks of 2^-20 us are exact (times.h) */
+#define EXACT_TICKS_US \
+    8589934592.0 /* 2^33: from here on ticks of 2^-20 us are exact (tb_clock.h) */
 #define NAMES_BYTES 360
 
 /* ", "-joined names for an error, cut where they get too many. */
@@ -27,7 +28,8 @@ static void add_name(char names[NAMES_BYTES], const char *name)
 
 bool plugin_unknown_run(struct api_call *call, const char *name, struct err *err)
 {
-    const struct store_page page = {.sort = "name", .limit = 20, .projects = scope_projects(call)};
+    const struct store_page page = {
+        .sort = "name", .limit = 20, .projects = authorize_projects(call)};
     struct store_run *runs = NULL;
     size_t count = 0;
     int64_t total = 0;
@@ -160,11 +162,11 @@ bool plugin_find_other(struct api_call *call, const struct store_trace **trace, 
                       query_string_get(&call->query, "exp_span"), trace, err);
 }
 
-static bool answer_kept(struct api_call *call,
-                        const char *route,
-                        const char *group_by,
-                        struct plugin_request *request,
-                        struct err *err)
+static bool answer_cached(struct api_call *call,
+                          const char *route,
+                          const char *group_by,
+                          struct plugin_request *request,
+                          struct err *err)
 {
     const char *json = NULL;
     struct store *store = call->api->store;
@@ -218,7 +220,7 @@ bool plugin_begin(struct api_call *call,
     const char *group_by = groups == NULL ? "" : groups[request->group];
     if (!plugin_find_run(call, &request->run, err) ||
         !plugin_find_trace(call, &request->run, &request->trace, err) ||
-        !answer_kept(call, route, group_by, request, err)) {
+        !answer_cached(call, route, group_by, request, err)) {
         return false;
     }
     return request->answered || (derived_figures(call, request->trace, &request->figures_id, err) &&

@@ -1,10 +1,9 @@
-/* Reads multipart/form-data (RFC 7578) as it arrives, in one window of memory, however large the
- * parts are.
+/* Parses multipart/form-data (RFC 7578) as it arrives, in one bounded window of memory however
+ * large the parts are.
  *
  *     while (multipart_next(m, &part, &has_part, &err) && has_part)
  *         while (multipart_data(m, &bytes, &len, &err) && len > 0)
- *             ...
- */
+ *             ... */
 #ifndef KS_API_UPLOAD_MULTIPART_H
 #define KS_API_UPLOAD_MULTIPART_H
 
@@ -17,14 +16,14 @@
 
 struct multipart;
 
-/* Where the body comes from: up to `len` bytes; 0 at its end, < 0 when the client is gone. */
+/* The source of the body: returns up to `len` bytes, 0 at the end, < 0 when the client is gone. */
 struct multipart_source {
     int64_t (*read)(void *state, void *bytes, size_t len);
     void *state;
 };
 
 struct multipart_part {
-    const char *name;      /* of the form field, "" when none */
+    const char *name;      /* of the form field; "" when absent */
     const char *file_name; /* NULL: the part is a plain field */
 };
 
@@ -34,13 +33,13 @@ bool multipart_create(struct multipart **out,
                       struct multipart_source source,
                       struct err *err) KS_MUST_USE;
 void multipart_destroy(struct multipart *m); /* NULL is allowed */
-/* Goes to the next part, over what is left of this one. Texts live until the next call. Errors:
- * ERR_BAD_REQUEST (no form, or cut off), ERR_CLIENT_GONE. */
+/* Skips the rest of this part and goes to the next one. Texts live until the next call.
+ * ERR_BAD_REQUEST: not a form, or cut off; ERR_CLIENT_GONE. */
 bool multipart_next(struct multipart *m,
                     struct multipart_part *part,
                     bool *has_part,
                     struct err *err) KS_MUST_USE;
-/* The next bytes of the part, valid until the next call; *len 0 at its end. */
+/* Returns the next bytes of the part, valid until the next call; *len is 0 at its end. */
 bool multipart_data(struct multipart *m, const char **bytes, size_t *len, struct err *err)
     KS_MUST_USE;
 

@@ -1,4 +1,4 @@
-/* The headers that multipart/form-data needs: the boundary of the whole, the names of a part. */
+/* Parses the headers of multipart/form-data: the boundary of the body, the names of a part. */
 #ifndef KS_API_UPLOAD_MULTIPART_HEADER_H
 #define KS_API_UPLOAD_MULTIPART_HEADER_H
 
@@ -9,10 +9,10 @@
 #define MULTIPART_NAME_BYTES 1024
 
 struct multipart_names {
-    char name[MULTIPART_NAME_BYTES];      /* longer ones are cut and then refused as file names */
+    char name[MULTIPART_NAME_BYTES];      /* longer names are cut, then refused as file names */
     char file_name[MULTIPART_NAME_BYTES]; /* its last path component */
     bool has_file_name;
-    bool file_name_is_extended; /* it came as filename*=, which wins over filename= */
+    bool file_name_is_extended; /* from filename*=, which wins over filename= */
 };
 
 /* The boundary of "multipart/form-data; boundary=..."; false when it is anything else. */

@@ -1,4 +1,4 @@
-/* The distributed view of a run on its way from the request to the answer. */
+/* The distributed view of a run between reading the request and writing the answer. */
 #ifndef KS_API_VIEWS_DISTRIBUTED_H
 #define KS_API_VIEWS_DISTRIBUTED_H
 
@@ -14,14 +14,14 @@ struct distributed_answer {
     int64_t span;
     int64_t *spans; /* of the run, ascending */
     size_t span_count;
-    enum comm_rule rule;
+    enum collective_rule rule;
     struct query_distributed view;
     struct worker_place *places; /* by worker of the view */
-    const char **steps;          /* names, in the order in which the workers' steps meet them */
+    const char **steps;          /* names, in order of appearance in the workers' steps */
     size_t step_count;
 };
 
-/* Members workers, overlap, wait, operations and devices, into an open object. */
+/* Writes the members workers, overlap, wait, operations and devices into an open object. */
 void distributed_write(struct json_write *w, const struct distributed_answer *answer);
 
 #endif

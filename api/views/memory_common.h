@@ -1,4 +1,4 @@
-/* What the memory resources of a trace share: the window, and blocks. */
+/* Shared by the memory routes of a trace: the window, and blocks. */
 #ifndef KS_API_VIEWS_MEMORY_COMMON_H
 #define KS_API_VIEWS_MEMORY_COMMON_H
 
@@ -16,16 +16,16 @@ struct memory_request {
     struct memory_window window;
 };
 
-/* The trace, `device=`, `start_ns=` and `end_ns=` (both inclusive). ERR_NOT_FOUND for no such trace
- * and for one without memory records, with what to record; ERR_BAD_REQUEST for a window that ends
- * before it begins. */
+/* Reads the trace, `device=`, `start_ns=` and `end_ns=` (both inclusive). ERR_NOT_FOUND: no such
+ * trace, or no memory records (says how to record them); ERR_BAD_REQUEST: the window ends before it
+ * begins. */
 bool memory_request_read(struct memory_request *request,
                          struct api_call *call,
                          struct err *err) KS_MUST_USE;
-/* Members start_ns and end_ns: null where there is no bound. */
+/* Writes the members start_ns and end_ns: null for no bound. */
 void memory_window_members(struct json_write *w, const struct memory_window *window);
 
-/* How long it was in use; INT64_MIN where an end is not known. */
+/* How long the block was in use; INT64_MIN when an end is unknown. */
 int64_t memory_block_duration(const struct memory_block *block);
 void memory_block_row(struct field_out *out, const struct memory_block *block);
 

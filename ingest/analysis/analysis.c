@@ -1,11 +1,11 @@
 #include "ingest/analysis/analysis.h"
 
 #include "ingest/analysis/call_tree/call_tree.h"
-#include "ingest/analysis/classify/select.h"
+#include "ingest/analysis/classify/events.h"
+#include "ingest/analysis/classify/tb_clock.h"
 #include "ingest/analysis/classify/texts.h"
-#include "ingest/analysis/classify/times.h"
-#include "ingest/analysis/collectives/comm_log.h"
-#include "ingest/analysis/collectives/comm_ours.h"
+#include "ingest/analysis/collectives/collectives.h"
+#include "ingest/analysis/collectives/log.h"
 #include "ingest/analysis/devices/devices.h"
 #include "ingest/analysis/devices/gpu_counters.h"
 #include "ingest/analysis/devices/gpus.h"
@@ -15,15 +15,15 @@
 #include "ingest/analysis/modules/modules.h"
 #include "ingest/analysis/operators/calls.h"
 #include "ingest/analysis/operators/operators.h"
+#include "ingest/analysis/operators/visit_tables.h"
 #include "ingest/analysis/overview/health.h"
 #include "ingest/analysis/overview/recommend.h"
 #include "ingest/analysis/relations/attribution.h"
 #include "ingest/analysis/relations/backward.h"
-#include "ingest/analysis/relations/comm.h"
-#include "ingest/analysis/relations/link.h"
+#include "ingest/analysis/relations/launch_correlation.h"
 #include "ingest/analysis/relations/op_tree.h"
-#include "ingest/analysis/relations/visit_tables.h"
-#include "ingest/analysis/relations/visits.h"
+#include "ingest/analysis/relations/postorder.h"
+#include "ingest/analysis/relations/tb_collectives.h"
 #include "ingest/analysis/steps/breakdown.h"
 #include "ingest/analysis/steps/steps.h"
 #include "ingest/base/memory/scratch.h"
@@ -44,16 +44,16 @@ struct run {
     struct trace_results *results;
     const struct analysis_wants *wants;
     struct trace_index index; /* empty in the plugin's figures */
-    struct selection sel;
-    struct links links;
-    struct comms comms;
-    struct comm_ours ours; /* empty in the plugin's figures */
-    struct roles roles;
+    struct event_classes sel;
+    struct launch_correlation links;
+    struct tb_collectives comms;
+    struct collectives ours; /* empty in the plugin's figures */
+    struct time_ranges roles;
     struct attribution attribution; /* the same */
     struct steps steps;
     struct op_tree tree;
     struct backward backward;
-    struct visits visits;
+    struct postorder postorder;
     struct kernels kernels;
     struct launched_time launched;
     struct texts texts;
@@ -65,8 +65,8 @@ static void set_bounds(struct run *run)
     results->event_count = run->trace->events.count;
     results->decimal_times = run->trace->decimal_times;
     results->plugin_start_ns = run->sel.first_ns;
-    results->start_ns = ns_add(run->trace->base_time_ns, run->sel.first_ns);
-    results->duration_ns = ns_sub(run->sel.last_ns, run->sel.first_ns);
+    results->start_ns = saturating_add(run->trace->base_time_ns, run->sel.first_ns);
+    results->duration_ns = saturating_sub(run->sel.last_ns, run->sel.first_ns);
     results->mlu = run->sel.mlu;
 }
 
@@ -75,10 +75,10 @@ static void set_presence(struct run *run)
 {
     struct trace_results *results = run->results;
     const struct ranges *roles = run->roles.by_role;
-    results->has_runtime = roles[ROLE_RUNTIME].count > 0;
-    results->has_kernel = roles[ROLE_KERNEL].count > 0 || run->ours.finds_more;
-    results->has_communication = roles[ROLE_COMMUNICATION].count > 0;
-    results->has_memcpy_or_memset = roles[ROLE_MEMCPY].count > 0 || roles[ROLE_MEMSET].count > 0;
+    results->has_runtime = roles[TIME_RUNTIME].count > 0;
+    results->has_kernel = roles[TIME_KERNEL].count > 0 || run->ours.finds_more;
+    results->has_communication = roles[TIME_COMMUNICATION].count > 0;
+    results->has_memcpy_or_memset = roles[TIME_MEMCPY].count > 0 || roles[TIME_MEMSET].count > 0;
     results->operators_have_device = results->has_kernel || results->has_memcpy_or_memset;
     const char *device_type = run->sel.mlu ? "MLU" : "GPU";
     bool has_device = results->operators_have_device || results->has_runtime;
@@ -101,10 +101,10 @@ static const char *step_name(struct run *run, uint32_t event)
 /* How the whole time divides is asked of the exact figures only. */
 static bool divide_time(struct run *run, struct step_row *rows)
 {
-    const struct selection *sel = &run->sel;
+    const struct event_classes *sel = &run->sel;
     bool is_exact = run->set == FIGURES_EXACT;
     struct range span = {is_exact ? sel->first_ns : INT64_MIN, is_exact ? sel->last_ns : INT64_MAX};
-    int64_t unasked_ns[ROLE_COUNT];
+    int64_t unasked_ns[TIME_CATEGORY_COUNT];
     return breakdown_run(rows, is_exact ? run->results->role_ns : unasked_ns, span, &run->steps,
                          &run->roles);
 }
@@ -127,8 +127,8 @@ static bool write_steps(struct run *run)
         rows[i].launches = step->launches;
         rows[i].device_activities = step->device_activities;
         if (!steps->undefined) {
-            rows[i].start_ns = times_position(&run->sel, step->start);
-            rows[i].end_ns = times_position(&run->sel, step->end);
+            rows[i].start_ns = tb_clock_position(&run->sel, step->start);
+            rows[i].end_ns = tb_clock_position(&run->sel, step->end);
         }
         if (rows[i].name == NULL) {
             return false;
@@ -140,11 +140,11 @@ static bool write_steps(struct run *run)
 static bool find_collectives(struct run *run)
 {
     struct trace_results *results = run->results;
-    return comm_collect(&run->comms, &run->sel) &&
-           comm_summary(&run->comms, &run->sel, &results->communication_nodes,
-                        &results->communication_signature) &&
+    return tb_collectives_collect(&run->comms, &run->sel) &&
+           tb_collectives_summary(&run->comms, &run->sel, &results->communication_nodes,
+                                  &results->communication_signature) &&
            (run->set != FIGURES_EXACT ||
-            comm_ours_collect(&run->ours, &run->sel, &run->links, &run->comms));
+            collectives_collect(&run->ours, &run->sel, &run->links, &run->comms));
 }
 
 static bool write_collectives(struct run *run)
@@ -152,9 +152,9 @@ static bool write_collectives(struct run *run)
     struct trace_results *results = run->results;
     struct arena *arena = &results->arena;
     results->collective_count = run->ours.count;
-    results->communication_rule = run->ours.finds_more ? COMM_OURS : COMM_PLUGIN;
-    return comm_log_build(&results->comm_log, arena, &run->comms, &run->sel, &run->steps) &&
-           comm_ours_log(&results->comm_log_ours, arena, &run->ours, &run->sel, &run->steps);
+    results->communication_rule = run->ours.finds_more ? COLLECTIVES_OWN_RULE : COLLECTIVES_TB_RULE;
+    return collective_log_build(&results->comm_log, arena, &run->comms, &run->sel, &run->steps) &&
+           collectives_log(&results->comm_log_ours, arena, &run->ours, &run->sel, &run->steps);
 }
 
 /* Where our rule sees no collective, the plugin's may: it goes by external ids alone. */
@@ -164,7 +164,7 @@ static bool mark_by_plugin(struct run *run, bool **communicates)
     const struct events_in_time work = run->sel.lists[LIST_DEVICE];
     for (uint32_t i = 0; *communicates != NULL && i < work.count; i++) {
         uint32_t event = work.items[i];
-        (*communicates)[event] = comm_has_device_event(&run->comms, &run->sel, event);
+        (*communicates)[event] = tb_collectives_has_device_event(&run->comms, &run->sel, event);
     }
     return *communicates != NULL;
 }
@@ -199,14 +199,14 @@ static bool find_steps(struct run *run)
 static bool run_steps(struct run *run)
 {
     bool ok = find_collectives(run) &&
-              roles_collect(&run->roles, &run->sel, &run->comms, run->ours.communicates);
+              time_ranges_collect(&run->roles, &run->sel, &run->comms, run->ours.communicates);
     if (ok) {
         set_presence(run);
         ok = hand_frame_on(run) && find_steps(run) && write_collectives(run) && write_steps(run);
     }
-    comm_free(&run->comms);
-    roles_free(&run->roles);
-    link_drop_devices(&run->links);
+    tb_collectives_free(&run->comms);
+    time_ranges_free(&run->roles);
+    launch_correlation_drop_devices(&run->links);
     return ok;
 }
 
@@ -271,7 +271,7 @@ static bool run_call_tree(struct run *run)
 /* By the index, which nobody needs any longer then. */
 static bool run_our_tables(struct run *run)
 {
-    struct selection *sel = &run->sel;
+    struct event_classes *sel = &run->sel;
     bool ok = texts_init(&run->texts, &run->results->arena, &sel->names) &&
               operator_calls_run(run->results, &run->texts, sel, &run->index, &run->launched);
     index_free(&run->index);
@@ -281,9 +281,9 @@ static bool run_our_tables(struct run *run)
 static bool run_visit_tables(struct run *run)
 {
     struct trace_results *results = run->results;
-    return visits_build(&run->visits, &run->tree, &run->backward) &&
+    return postorder_build(&run->postorder, &run->tree, &run->backward) &&
            texts_init(&run->texts, &results->arena, &run->sel.names) &&
-           visit_tables_run(results, &run->texts, &run->tree, &run->visits, &run->launched);
+           visit_tables_run(results, &run->texts, &run->tree, &run->postorder, &run->launched);
 }
 
 static bool run_operators(struct run *run)
@@ -337,19 +337,19 @@ static bool choose_events(struct run *run)
     struct warnings *warnings = &run->results->warnings;
     if (run->set == FIGURES_EXACT) {
         return index_build(&run->index, run->trace) &&
-               select_events(&run->sel, run->trace, &run->index, false, warnings);
+               classify_events(&run->sel, run->trace, &run->index, false, warnings);
     }
-    if (!select_events(&run->sel, run->trace, NULL, false, warnings)) {
+    if (!classify_events(&run->sel, run->trace, NULL, false, warnings)) {
         return false;
     }
-    if (!select_can_round(&run->sel)) {
+    if (!classify_can_round(&run->sel)) {
         return true;
     }
-    select_free(&run->sel);
+    classify_free(&run->sel);
     run->set = FIGURES_PLUGIN_ROUNDED;
-    run->results->ticks_per_us = (int64_t)TIMES_TICKS_PER_US;
+    run->results->ticks_per_us = (int64_t)TB_CLOCK_TICKS_PER_US;
     *warnings = run->trace->warnings;
-    return select_events(&run->sel, run->trace, NULL, true, warnings);
+    return classify_events(&run->sel, run->trace, NULL, true, warnings);
 }
 
 static bool run_all(struct run *run)
@@ -360,10 +360,11 @@ static bool run_all(struct run *run)
     }
     index_drop_in_time(&run->index);
     set_bounds(run);
-    bool ok = link_devices(&run->links, &run->sel) && run_steps(run) && run_operators(run);
-    visits_free(&run->visits);
+    bool ok =
+        launch_correlation_build(&run->links, &run->sel) && run_steps(run) && run_operators(run);
+    postorder_free(&run->postorder);
     op_tree_free(&run->tree);
-    link_free(&run->links);
+    launch_correlation_free(&run->links);
     if (!ok) {
         return false;
     }
@@ -378,12 +379,12 @@ static bool run_all(struct run *run)
 static void free_run(struct run *run)
 {
     index_free(&run->index);
-    comm_ours_free(&run->ours);
+    collectives_free(&run->ours);
     attribution_free(&run->attribution);
     texts_free(&run->texts);
     kernels_free(&run->kernels);
     steps_free(&run->steps);
-    select_free(&run->sel);
+    classify_free(&run->sel);
 }
 
 static bool run_set(const struct trace *trace,
@@ -423,7 +424,7 @@ bool analysis_run_with(const struct trace *trace,
 }
 
 bool analysis_run_tb_plugin(const struct trace *trace,
-                            result_log_packer pack,
+                            result_log_encoder pack,
                             struct trace_results **out,
                             struct err *err)
 {

@@ -1,7 +1,6 @@
 /* The one error type. A function that can fail returns bool and takes a `struct err *` as its last
- * parameter (never NULL); on false the error is set, on true it is untouched. Each layer may put
- * its own context before the message, so that what reaches the user says what failed, where, and
- * what to do. */
+ * parameter (never NULL). On false the error is set; on true it is untouched. Each layer may prefix
+ * its own context, so that the user's message says what failed, where, and what to do. */
 #ifndef KS_BASE_ERR_H
 #define KS_BASE_ERR_H
 
@@ -47,7 +46,7 @@ enum err_code {
 struct err {
     enum err_code code;
     uint64_t byte_off; /* in the (decompressed) input, or ERR_NO_OFFSET */
-    char msg[480];     /* UTF-8, cut at a character's end */
+    char msg[480];     /* UTF-8, truncated after a whole character */
 };
 
 #define ERR_INIT                                               \
@@ -57,7 +56,7 @@ struct err {
 
 /* Sets code and message; returns false, so that `return err_set(...)` reads well. */
 bool err_set(struct err *err, enum err_code code, const char *fmt, ...) KS_PRINTF(3, 4);
-/* The same with the byte offset at which the input is at fault. */
+/* As err_set, with the byte offset of the fault in the input. */
 bool err_set_at(struct err *err, enum err_code code, uint64_t byte_off, const char *fmt, ...)
     KS_PRINTF(4, 5);
 /* As err_set, with ": " and the text of `errnum` (an errno value) appended; ENOSPC and EDQUOT turn

@@ -1,6 +1,6 @@
-/* Log records to a stream, one line a record whatever the texts in it: as text made safe for
- * terminals, or as JSON (RFC 8259, one object a line: time, level, message, then the fields).
- * A `struct log` is handed to whoever logs; there is no global logger. Thread-safe. */
+/* Writes log records to a stream, one line each whatever their texts hold: as text that is safe for
+ * terminals, or as JSON (RFC 8259; one object per line: time, level, message, then the fields).
+ * Callers get a `struct log`; there is no global logger. Thread-safe. */
 #ifndef KS_BASE_LOG_H
 #define KS_BASE_LOG_H
 
@@ -22,8 +22,7 @@ struct log {
 
 enum log_field_kind { LOG_FIELD_TEXT, LOG_FIELD_INT, LOG_FIELD_REAL };
 
-/* One figure or text of a record. The name is a word of lower-case letters and underscores, and
- * carries the unit. */
+/* One field of a record. Its name has lower-case letters and underscores, and ends in the unit. */
 struct log_field {
     const char *name;
     enum log_field_kind kind;
@@ -36,13 +35,13 @@ struct log_field {
 bool log_level_parse(const char *word, enum log_level *level) KS_MUST_USE;
 /* "text", "json" -> format; false for another word. */
 bool log_format_parse(const char *word, enum log_format *format) KS_MUST_USE;
-/* Whether such a record would be written: for records that cost something to put together. */
+/* Whether records of this level are written. Ask before preparing an expensive one. */
 bool log_takes(const struct log *log, enum log_level level);
-/* NULL log: nothing happens. A text is cut after 2047 bytes. In a text line the message has no bare
- * `=`, `"` or `\` (they are written as `\x3d`, …), so that nothing in it reads as a field; texts
- * from outside belong into fields, where only `"` and `\` are. */
+/* Writes a message; does nothing for a NULL log. Truncates texts after 2047 bytes. In a text line
+ * the message escapes `=`, `"` and `\` (as `\x3d`, …), so that nothing in it reads as a field. Put
+ * texts from outside into fields, where only `"` and `\` are escaped. */
 void log_write(const struct log *log, enum log_level level, const char *fmt, ...) KS_PRINTF(3, 4);
-/* The same with fields: `message name=1 name="text"`, or members of the JSON object. */
+/* As log_write, with fields: `message name=1 name="text"`, or members of the JSON object. */
 void log_record(const struct log *log,
                 enum log_level level,
                 const char *message,

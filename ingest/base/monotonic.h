@@ -1,5 +1,4 @@
-/* Time that only goes forward, whoever sets the clock of the machine, and waiting with an end in
- * it. */
+/* Time that never goes back, whoever sets the machine's clock; and waiting with a deadline. */
 #ifndef KS_BASE_MONOTONIC_H
 #define KS_BASE_MONOTONIC_H
 
@@ -10,8 +9,8 @@
 #include <stdint.h>
 #include <time.h>
 
-/* A condition variable for pthread_cond_timedwait with times of monotonic_after. False without
- * resources. */
+/* Initialises a condition variable for pthread_cond_timedwait with times of monotonic_after. False
+ * without resources. */
 bool monotonic_cond_init(pthread_cond_t *cond) KS_MUST_USE;
 struct timespec monotonic_after(int64_t ms);
 /* Milliseconds since some moment before the start of the process. */

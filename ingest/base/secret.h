@@ -1,4 +1,4 @@
-/* Secrets that nobody can guess, and the form in which they are kept: their SHA-256. */
+/* Makes secrets that nobody can guess, and hashes them for storage (SHA-256). */
 #ifndef KS_BASE_SECRET_H
 #define KS_BASE_SECRET_H
 
@@ -13,9 +13,9 @@
 /* 256 bits in base64url without padding, the prefix and NUL. */
 #define SECRET_BYTES (SECRET_PREFIX_MAX + 43 + 1)
 
-/* `prefix` (at most SECRET_PREFIX_MAX bytes) and 256 random bits: a secret whose kind is seen at a
- * glance, by people and by scanners of leaked text. ERR_INTERNAL when the system gives no random
- * bits. */
+/* Makes a secret: `prefix` (at most SECRET_PREFIX_MAX bytes) and 256 random bits. People, and
+ * scanners of leaked text, recognise its kind by the prefix. ERR_INTERNAL when the system has no
+ * random bits. */
 bool secret_make(char secret[SECRET_BYTES], const char *prefix, struct err *err) KS_MUST_USE;
 /* The SHA-256 of a text. ERR_NO_MEMORY. */
 bool secret_hash(const char *text, char hex[SHA256_HEX_BYTES], struct err *err) KS_MUST_USE;

@@ -1,5 +1,5 @@
-/* Threads with a stack of known size that no signal interrupts: signals are for the thread that
- * waits for them. */
+/* Starts threads that have a stack of known size and block all signals: signals go to the thread
+ * that waits for them. */
 #ifndef KS_BASE_THREAD_H
 #define KS_BASE_THREAD_H
 

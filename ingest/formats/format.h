@@ -1,8 +1,7 @@
-/* From bytes to traces: recognises a format by its content and runs the reader of that format.
+/* Recognises a format by its content and runs its reader.
  *
- *     input -> format_read -> one bundle item a worker: a model to analyse, or results that the
- * file holds
- */
+ *     input -> format_read -> one bundle item per worker: a model to analyse, or results that
+ *                             the file holds */
 #ifndef KS_FORMATS_FORMAT_H
 #define KS_FORMATS_FORMAT_H
 
@@ -16,14 +15,13 @@
 
 #include <stddef.h>
 
-/* One trace of a file. Exactly one of `model`, `kernel_table` and `results` is set; all are owned
- * by the bundle. */
+/* One trace of a file. Exactly one of `model`, `kernel_table` and `results` is set; the bundle owns
+ * all of them. */
 struct format_item {
-    char *worker; /* worker that the file itself names ("MLU 0"), NULL: the file name decides;
-                     malloc'ed */
+    char *worker; /* worker that the file names ("MLU 0"), malloc'ed; NULL: the file name decides */
     struct trace *model;
     struct kernel_table *kernel_table;
-    struct trace_results *results; /* what the file itself says: answers of the plugin, cycles of a
+    struct trace_results *results; /* results in the file: answers of the plugin, cycles of a
                                       perf-data table, counters, a comparison */
 };
 
@@ -36,26 +34,26 @@ struct format_bundle {
 };
 
 struct format_options {
-    size_t memory_budget_bytes; /* bounds the model; 0: no bound */
-    uint64_t max_events;        /* of a Chrome trace; 0: no bound but that of its columns */
+    size_t memory_budget_bytes; /* limit of the model; 0: none */
+    uint64_t max_events;        /* of a Chrome trace; 0: limited only by its columns */
     const struct event_sink
-        *events; /* takes all events of a trace as they are read; NULL: nobody */
+        *events; /* receives all events of a trace while it is read; NULL: none */
 };
 
-/* Reads everything. `options` may be NULL. Damaged input is read as
- * far as it goes, with warnings in what was read. Errors: ERR_UNSUPPORTED (no trace: the message
- * says what it looks like instead), ERR_BAD_INPUT (a trace without one readable event),
- * ERR_TOO_LARGE (memory budget), ERR_IO, ERR_NO_MEMORY. On false the bundle is empty. */
+/* Reads the whole input. `options` may be NULL. Reads damaged input as far as it goes, with
+ * warnings in what was read. ERR_UNSUPPORTED: no known format (the message says what it looks
+ * like); ERR_BAD_INPUT: a trace without one readable event; ERR_TOO_LARGE: memory budget; ERR_IO,
+ * ERR_NO_MEMORY. On false the bundle is empty. */
 bool format_read(struct input *in,
                  const struct format_options *options,
                  struct format_bundle *bundle,
                  struct err *err) KS_MUST_USE;
 void format_bundle_free(struct format_bundle *bundle);
 
-/* Worker, span digits ("" when none) of a file name as the ecosystem writes it [TB-2a]: the name is
- * worker[.digits].pt.trace.json[.gz]; any other name becomes the worker name (without .gz/.zst and
- * then _perf_data.csv, .json, .csv, .txt, .md or .sqlite). Both outputs are malloc'ed copies. False
- * without memory. */
+/* Splits a file name into worker and span digits ("" when none) [TB-2a]:
+ * worker[.digits].pt.trace.json[.gz]. Any other name is the worker, without .gz/.zst and then
+ * without _perf_data.csv, .json, .csv, .txt, .md or .sqlite. Both outputs are malloc'ed copies.
+ * False without memory. */
 bool format_split_name(const char *file_name, char **worker, char **span_digits) KS_MUST_USE;
 
 #endif

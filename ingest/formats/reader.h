@@ -1,5 +1,5 @@
-/* What format.c knows of each format, and what the readers share. A new format is a line in its
- * table. */
+/* The interface of a reader, and what readers share. A new format is a line in the table of
+ * format.c. */
 #ifndef KS_FORMATS_READER_H
 #define KS_FORMATS_READER_H
 
@@ -12,20 +12,20 @@
 #include <stddef.h>
 
 struct format_reader {
-    const char *format; /* the name that stays in the bundle */
-    /* Whether the input is of this format, by its first window (SNIFF_BYTES or more, fewer only
-     * when the input is shorter), without a byte order mark. */
+    const char *format; /* the name in the bundle */
+    /* Recognises the format from the first window (SNIFF_BYTES or more; fewer only when the input
+     * is shorter), without a byte order mark. */
     bool (*recognises)(const char *window, size_t len);
-    /* Reads from stream->at, the window's first byte. On false the bundle is empty. Otherwise as
-     * format_read says; but `options` is never NULL. */
+    /* Reads from stream->at, the window's first byte, as format_read says; `options` is never NULL.
+     * On false the bundle is empty. */
     bool (*read)(struct text_stream *stream,
                  const struct format_options *options,
                  struct format_bundle *bundle,
                  struct err *err);
 };
 
-/* Makes the bundle of a file that holds one trace. The item's contents are the bundle's, or, on
- * false, freed. */
+/* Makes the bundle of a file with one trace. The bundle takes over the item's contents; on false
+ * they are freed. */
 bool format_bundle_one(struct format_bundle *bundle,
                        struct format_item item,
                        struct err *err) KS_MUST_USE;

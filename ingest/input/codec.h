@@ -1,5 +1,5 @@
-/* What the decoders of one container each share: they are called by decode.c only. A codec's fill
- * works as decode_fill, but leaves `produced_bytes` and the error for damage to it. */
+/* What the decoders of the containers share; only decode.c calls them. A decoder's fill works like
+ * decode_fill, but leaves `produced_bytes`, and the error for damaged data, to decode_fill. */
 #ifndef KS_INPUT_CODEC_H
 #define KS_INPUT_CODEC_H
 
@@ -20,7 +20,7 @@ void zstd_destroy(struct zstd_state *zstd);
 bool zstd_fill(struct decode *decode, char *out, size_t cap, size_t *len, struct err *err)
     KS_MUST_USE;
 
-/* Reads until `want` bytes (a few) wait in the feed or the source has ended. */
+/* Reads until the feed holds `want` bytes (a few) or the source has ended. */
 bool feed_want(struct feed *feed, size_t want, struct err *err) KS_MUST_USE;
 
 static inline const char *feed_ptr(const struct feed *feed)
@@ -33,7 +33,7 @@ static inline size_t feed_left(const struct feed *feed)
     return feed->len - feed->at;
 }
 
-/* The data ends here: cut or damaged, for the reason given. */
+/* Records that the data ends here, cut or damaged, and why. */
 void decode_cut(struct decode *decode, const char *why);
 
 #endif

@@ -1,8 +1,7 @@
-/* A source's bytes with the container undone. One decoder an input, used by the reader thread only.
+/* Decompresses the bytes of a source. One decoder per input, used by its reader thread only.
  *
  *     source_read -> feed [........] -> gzip or zstd -> the caller's block
- *     source_read -------------------- plain --------> the caller's block
- */
+ *     source_read -------------------- plain --------> the caller's block */
 #ifndef KS_INPUT_DECODE_H
 #define KS_INPUT_DECODE_H
 
@@ -21,7 +20,7 @@ struct feed {
     char *bytes;
     size_t at;
     size_t len;
-    bool ended; /* the source has nothing behind bytes[len] */
+    bool ended; /* the source has nothing after bytes[len] */
 };
 
 struct gzip_state;
@@ -37,16 +36,15 @@ struct decode {
     atomic_uint_least64_t max_ratio;
     bool ended;
     bool cut;
-    const char *why; /* static text: the reason of `cut`, or what else is to be said of the end */
+    const char *why; /* static text: the reason of `cut`, or another remark about the end */
 };
 
-/* Errors: ERR_NO_MEMORY. After a failure decode_close must not be called. */
+/* ERR_NO_MEMORY. After a failure, do not call decode_close. */
 bool decode_open(struct decode *decode, struct source *source, struct err *err) KS_MUST_USE;
 void decode_close(struct decode *decode);
 
-/* Fills `out`; *len below `cap` means the end, and then `cut` and `why` are final. Errors: ERR_IO;
- * ERR_BAD_INPUT when the data is damaged before its first decoded byte; ERR_TOO_LARGE when
- * compressed data gets larger than it may. */
+/* Fills `out`. *len below `cap` means the end; `cut` and `why` are then final. ERR_IO;
+ * ERR_BAD_INPUT: damaged before the first decoded byte; ERR_TOO_LARGE: beyond a limit. */
 bool decode_fill(struct decode *decode, char *out, size_t cap, size_t *len, struct err *err)
     KS_MUST_USE;
 

@@ -1,5 +1,5 @@
-/* The raw bytes of an input: a regular file, one that grows, memory or a stream. Read by the reader
- * thread only, but for the two atomics. */
+/* Reads the raw bytes of an input: a regular file, a growing file, memory or a stream. The reader
+ * thread owns it, except for the two atomics. */
 #ifndef KS_INPUT_SOURCE_H
 #define KS_INPUT_SOURCE_H
 
@@ -18,10 +18,10 @@ struct source {
     size_t memory_at;
     struct input_stream stream; /* `next` NULL: none */
     struct input_growth growth; /* `wait` NULL: the file is whole */
-    uint64_t there_bytes;       /* of a file that grows: so many are known to be there */
-    const char *piece;          /* what is left of the stream's last piece */
+    uint64_t there_bytes;       /* bytes known to be in a growing file */
+    const char *piece;          /* rest of the stream's last piece */
     size_t piece_len;
-    size_t read_max_bytes; /* a single read gives no more; tests set it low */
+    size_t read_max_bytes; /* limit of a single read; tests set it low */
     uint64_t total_bytes;
     enum input_container container; /* by the magic bytes */
     atomic_uint_least64_t read_bytes;
@@ -29,7 +29,7 @@ struct source {
 };
 
 bool source_open_file(struct source *source, const char *path, struct err *err) KS_MUST_USE;
-/* `fd` stays the caller's. */
+/* The caller keeps `fd`. */
 bool source_open_growing(struct source *source,
                          int fd,
                          const struct input_growth *growth,
@@ -41,11 +41,11 @@ void source_open_memory(struct source *source,
 void source_open_stream(struct source *source, const struct input_stream *stream);
 void source_close(struct source *source);
 
-/* Up to `cap` bytes; *len 0 means the end. Errors: ERR_IO, those of a stream. */
+/* Reads up to `cap` bytes; *len 0 means the end. ERR_IO, or the errors of a stream. */
 bool source_read(struct source *source, char *out, size_t cap, size_t *len, struct err *err)
     KS_MUST_USE;
 
-/* What the first bytes say; GZIP_MAGIC_BYTES or ZSTD_MAGIC_BYTES are enough to tell. */
+/* Check the first bytes; GZIP_MAGIC_BYTES or ZSTD_MAGIC_BYTES are enough. */
 bool source_is_gzip(const char *bytes, size_t len);
 bool source_is_zstd(const char *bytes, size_t len);
 

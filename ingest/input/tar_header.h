@@ -1,4 +1,4 @@
-/* What one header block of an archive says. Knows no input. */
+/* Parses one header block of an archive. Knows no input. */
 #ifndef KS_INPUT_TAR_HEADER_H
 #define KS_INPUT_TAR_HEADER_H
 
@@ -12,10 +12,10 @@
 enum tar_kind {
     TAR_FILE,
     TAR_NO_DATA,     /* a directory, link or device: no bytes follow, whatever its size says */
-    TAR_SKIPPED,     /* something else whose bytes are of no use */
+    TAR_SKIPPED,     /* another entry whose bytes are skipped */
     TAR_LONG_NAME,   /* its bytes are the path of the next header */
     TAR_EXTENDED,    /* its bytes are pax records for the next header */
-    TAR_SPARSE,      /* a file with holes, in the old GNU way */
+    TAR_SPARSE,      /* a file with holes, in the old GNU format */
     TAR_OTHER_VOLUME /* the rest of a file that began in another archive */
 };
 
@@ -25,7 +25,7 @@ struct tar_header {
     bool more_sparse_blocks; /* TAR_SPARSE: another block of the map follows */
 };
 
-/* What pax records and long names tell of the next header. */
+/* What pax records and long names say about the next header. */
 struct tar_extras {
     struct buf path; /* empty: as the header says */
     bool has_size;
@@ -33,21 +33,21 @@ struct tar_extras {
     bool is_sparse;
 };
 
-/* All are of TAR_BLOCK_BYTES. */
+/* All take TAR_BLOCK_BYTES. */
 bool tar_header_is_zero(const char *block);
 bool tar_header_has_magic(const char *block);
 bool tar_header_checksum_holds(const char *block);
-/* False: a field is no number, or a size that no file has. */
+/* False: a field is not a number, or the size is impossible. */
 bool tar_header_read(const char *block, struct tar_header *header) KS_MUST_USE;
-/* Appends the path that the header itself has. */
+/* Appends the path in the header itself. */
 void tar_header_path(const char *block, struct buf *path);
-/* Whether another block follows in the map of a sparse file, by such a block. */
+/* Whether another block of a sparse file's map follows this one. */
 bool tar_sparse_goes_on(const char *block);
 
-/* Takes over what pax records say; a record that is none ends the reading. */
+/* Reads pax records; stops at a malformed one. */
 void tar_extras_read(struct tar_extras *extras, const char *records, size_t len);
 
-/* Appends the path as struct tar_entry has it. `hidden`: one of its parts begins with ".". */
+/* Appends the path in the form of struct tar_entry. `hidden`: a part begins with ".". */
 void tar_clean_path(const char *path, size_t len, struct buf *out, bool *hidden);
 
 #endif

@@ -1,5 +1,5 @@
-/* Columns that are no arrays: a log that is stored at once needs to lie in memory neither as a
- * whole nor twice. */
+/* Columns that are read in chunks instead of from arrays, so that a log that is stored at once is
+ * never whole in memory, nor there twice. */
 #ifndef KS_MODEL_COLUMN_SOURCE_H
 #define KS_MODEL_COLUMN_SOURCE_H
 
@@ -8,15 +8,17 @@
 
 #include <stdint.h>
 
-/* `read` puts rows [first, first + count) of a column, a number that the log knows, into `out`.
- * It is asked for the columns that are NULL; when it is NULL itself, there are none such. */
+/* `read` copies rows [first, first + count) of a column, identified by a number of the log, into
+ * `out`. It supplies the columns whose array pointer is NULL. If `read` is NULL, every column is an
+ * array. */
 struct column_source {
     void (*read)(
         const void *context, unsigned column, uint32_t first, uint32_t count, int64_t *out);
     const void *context;
 };
 
-/* The `count` rows of a column as an array in `arena`, of values that fit. NULL without memory. */
+/* Returns a column of `count` rows as an array in `arena`; its values must fit. NULL without
+ * memory. */
 uint8_t *column_source_u8(const struct column_source *source,
                           unsigned column,
                           uint32_t count,

@@ -1,15 +1,16 @@
-/* Everything that a trace says about its events: each element of `traceEvents` in file order, its
- * keys and values as they were written, in batches that a reader hands on while it reads. Nothing
- * here knows what a key means.
+/* The event log: everything a trace says about its events. Each element of `traceEvents` in file
+ * order, with its keys and values as written, in batches that a reader hands on while it reads.
+ * Nothing here knows what a key means.
  *
  *     {"ph": "X", "cat": "cpu_op", "ts": 17.250, "args": {"External id": 7, "Input Dims": [[2]]}}
  *
- *     template: "ph" text, "cat" text, "ts" decimal, args { "External id" integer, "Input Dims"
- * text } values:   12          13         17250, 3          7                      14
+ *     template   "ph" text, "cat" text, "ts" decimal,
+ *                args { "External id" integer, "Input Dims" text }
+ *     values     12, 13, 17250 3, 7, 14
  *
- * An event is its template's number and its values. Texts are proper JSON (one line, no space
- * around), so that a string has its quotes; equal ones have one id. Repeated keys: the last one
- * stands, in the first one's place. Bare values are null (NaN), N/A is a text. */
+ * An event is the number of its template, and its values. Texts are proper JSON (one line, no space
+ * around), so a string has its quotes; equal texts have one id. Of repeated keys the last value
+ * stands in the first one's place. Bare values are null (NaN); N/A is a text. */
 #ifndef KS_MODEL_EVENT_LOG_H
 #define KS_MODEL_EVENT_LOG_H
 
@@ -21,10 +22,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A batch has this many events, the last one of a log fewer. */
+/* Events of a batch; the last batch of a log has fewer. */
 #define EVENT_BATCH_EVENTS 8192u
-/* Of more different templates the later events are EVENT_SLOT_TEXT without a key: the whole object
- * is one text. The same goes for events of more than EVENT_KEYS_MAX keys. */
+/* Beyond this many templates, an event becomes one EVENT_SLOT_TEXT without a key: the whole object
+ * as a text. So does an event with more than EVENT_KEYS_MAX keys. */
 #define EVENT_TEMPLATES_MAX 4096u
 #define EVENT_KEYS_MAX 256u
 /* The key of a slot that holds the whole event. */
@@ -41,19 +42,19 @@ enum event_slot_kind {
 struct event_slot {
     uint32_t key; /* text id: the key as a JSON string */
     uint8_t kind; /* enum event_slot_kind */
-    bool in_args; /* a member of the object `args`; such slots stand behind all others */
+    bool in_args; /* a member of the object `args`; these slots come after all others */
 };
 
 struct event_template {
     struct event_slot *slots;
     uint32_t slot_count;
     uint32_t value_count; /* of one event */
-    bool has_args;        /* there is an object `args`, which may be empty */
+    bool has_args;        /* the event has an object `args`, perhaps empty */
 };
 
-/* What the batches of one trace share; grows from batch to batch. Owned by the reader. */
+/* What the batches of one trace share; grows with each batch. The reader owns it. */
 struct event_log {
-    struct strtab *texts; /* id 0 is the empty text, which no value has */
+    struct strtab *texts; /* id 0 is the empty text, which is no value's */
     struct event_template *templates;
     uint32_t template_count;
     uint32_t event_count; /* of all batches so far */
@@ -64,22 +65,22 @@ struct event_log {
 };
 
 struct event_batch {
-    uint32_t first_event; /* number of its first event: its place among the elements */
+    uint32_t first_event; /* number of its first event: its position among the elements */
     uint32_t event_count;
     const uint32_t *templates; /* [event_count] */
-    const int64_t *values;     /* those of the first event, then those of the second, ... */
+    const int64_t *values;     /* values of the first event, then of the second, ... */
     size_t value_count;
 };
 
-/* Who takes the batches. `take` and `end` return false with *err set to give up the reading. The
- * log and the batch are valid during the call. A trace that cannot be read gets no `end`. */
+/* Receives the batches. `take` and `end` return false with *err set to stop the reading. Log and
+ * batch are valid during the call. A trace that cannot be read gets no `end`. */
 struct event_sink {
     void *context;
     bool (*take)(void *context,
                  const struct event_log *log,
                  const struct event_batch *batch,
                  struct err *err);
-    /* Behind the last batch of a trace that could be read; `head` is set. */
+    /* After the last batch of a trace that could be read; `head` is set. */
     bool (*end)(void *context, const struct event_log *log, struct err *err);
 };
 

@@ -1,11 +1,10 @@
-/* A trace in memory: columns, not objects. One row an element of `traceEvents` that was read,
- * whatever its phase, in file order, about 32 bytes each. Formats fill it through trace_add_*;
- * analyses read the columns. Owned by one thread at a time; one trace_destroy frees all.
+/* A trace in memory, in columns: one row per element of `traceEvents` that was read, whatever its
+ * phase, in file order, about 32 bytes each. Formats fill it through trace_add_*; analyses read the
+ * columns. One thread owns it at a time; trace_destroy frees everything.
  *
- * Units: times are integer nanoseconds as the file gives them (decimal microseconds parsed from
- * text, without a detour over doubles); `base_time_ns` is to be added to get absolute times. All
- * are within +-2^62 ns, so that ts + dur and ts + base cannot overflow; negative durations are
- * read as 0. */
+ * Units: times are integer nanoseconds as in the file (decimal microseconds parsed from text, never
+ * through a double); add `base_time_ns` for absolute times. All are within +-2^62 ns, so that ts +
+ * dur and ts + base cannot overflow. Negative durations are read as 0. */
 #ifndef KS_MODEL_TRACE_H
 #define KS_MODEL_TRACE_H
 
@@ -19,14 +18,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* "Not there" for int64 ids (correlation, external id, ...). */
+/* "None" for int64 ids (correlation id, external id, ...). */
 #define TRACE_NO_ID INT64_MIN
 /* "No arguments that an analysis needs" in the `args` column. */
 #define TRACE_NO_ARGS UINT32_MAX
 
-/* What an event is, whatever name its producer gives the category [TB-3b], with the categories of
- * the MLU fork [TB-17a]. Only complete events (X), flows (s, t, f) and memory records have another
- * kind than EVENT_OTHER. Categories that no view of the plugin knows keep a kind of their own or
+/* The kind of an event, whatever its producer calls the category [TB-3b], including the categories
+ * of the MLU fork [TB-17a]. Only complete events (X), flows (s, t, f) and memory records have a
+ * kind other than EVENT_OTHER. Categories that no plugin view knows have a kind of their own or
  * EVENT_OTHER. */
 enum event_kind {
     EVENT_OTHER,
@@ -50,28 +49,27 @@ enum event_kind {
 
 enum event_flag {
     EVENT_HAS_DUR = 1,     /* the event has a duration of its own (else dur_ns is 0) */
-    EVENT_NO_TS = 2,       /* no readable time stamp (ts_ns is 0): metadata events, damaged ones;
-                              and a `Record Window End` left out by [TB-2e] */
+    EVENT_NO_TS = 2,       /* no readable time stamp (ts_ns is 0): metadata, damaged events, and a
+                              `Record Window End` left out by [TB-2e] */
     EVENT_TID_IS_TEXT = 4, /* the raw tid was a JSON string */
     EVENT_MODULE = 8,      /* python_function with `Python module id` */
     EVENT_NO_NAME = 16,    /* the event has no name (the name id is that of the empty string) */
     EVENT_NO_CATEGORY = 32,
-    EVENT_UNREADABLE = 64 /* dur, ts or args is there but null or unreadable: cycles skip the event
-                             [CMP-10a.loading.2] */
+    EVENT_UNREADABLE = 64 /* dur, ts or args is present but null or unreadable: cycles skip the
+                             event [CMP-10a.loading.2] */
 };
 
-/* Whether `args` of an event of this kind is an index into trace.op_args. */
+/* Whether `args` of this kind of event is an index into trace.op_args. */
 static inline bool trace_has_op_args(enum event_kind kind)
 {
     return kind == EVENT_OPERATOR || kind == EVENT_PYTHON || kind == EVENT_USER_ANNOTATION ||
            kind == EVENT_GPU_USER_ANNOTATION;
 }
 
-/* A column of 64-bit numbers most of which are small: words, and a list of those that do not fit.
- */
+/* A column of 64-bit numbers, most of them small: 32-bit words, and a list for those that do not
+ * fit. */
 struct trace_numbers {
-    uint32_t
-        *word; /* below TRACE_WIDE the number; TRACE_WORD_NONE; else where it stands in `wide` */
+    uint32_t *word; /* below TRACE_WIDE: the number; TRACE_WORD_NONE; else its index in `wide` */
     int64_t *wide;
     uint32_t wide_count;
     uint32_t wide_capacity;
@@ -88,7 +86,7 @@ static inline int64_t trace_number(const struct trace_numbers *numbers, uint32_t
     return word == TRACE_WORD_NONE ? TRACE_NO_ID : numbers->wide[word - TRACE_WIDE];
 }
 
-/* A column of indexes into a table that few traces fill beyond 16 bits. */
+/* A column of indexes that rarely exceed 16 bits. */
 struct trace_indexes {
     uint16_t *low;
     uint16_t *high; /* NULL: all 0 */
@@ -100,7 +98,7 @@ static inline uint32_t trace_index(const struct trace_indexes *indexes, uint32_t
     return high << 16 | indexes->low[event];
 }
 
-/* `index` stands in the column already, at another event. */
+/* Overwrites an index with one that the column already holds at another event. */
 static inline void trace_set_index(struct trace_indexes *indexes, uint32_t event, uint32_t index)
 {
     indexes->low[event] = (uint16_t)index;
@@ -109,7 +107,7 @@ static inline void trace_set_index(struct trace_indexes *indexes, uint32_t event
     }
 }
 
-/* What many events have in common; equal ones are stored once. */
+/* What many events share; equal entries are stored once. */
 struct event_class {
     uint16_t category; /* index into trace.categories */
     uint8_t kind;      /* enum event_kind */
@@ -121,7 +119,7 @@ struct event_class {
 struct trace_events {
     uint32_t count;
     uint32_t capacity;
-    uint32_t expected; /* trace_expect(); 0: not known */
+    uint32_t expected; /* from trace_expect(); 0: unknown */
     int64_t *ts_ns;
     struct trace_numbers dur_ns; /* trace_dur_ns() */
     /* trace_correlation(). Device and runtime events: `correlation`. Flow events: their id.
@@ -186,8 +184,7 @@ static inline int64_t trace_external_id(const struct trace_events *events, uint3
     return trace_number(&events->external_id, event);
 }
 
-/* One (pid, tid) pair as the file writes it: texts are kept raw, so that "7" and 7 are two tracks.
- */
+/* One (pid, tid) pair as in the file. The raw texts are kept, so "7" and 7 are two tracks. */
 struct trace_track {
     uint32_t pid_text; /* string ids of the raw values: JSON strings unquoted, numbers as written */
     uint32_t tid_text;
@@ -195,33 +192,34 @@ struct trace_track {
     bool tid_is_text;
     bool pid_is_int; /* a JSON integer */
     bool tid_is_int;
-    /* int(pid), int(tid) as Python reads them, texts such as "25738" too; *_valid false where it
-     * would fail. Two tracks with equal tid_int form one thread of the operator tree [TB-3.2]. */
+    /* int(pid), int(tid) as Python computes them, also of texts such as "25738"; *_valid is false
+     * where Python would fail. Tracks with equal tid_int are one thread of the operator tree
+     * [TB-3.2]. */
     bool pid_int_valid;
     bool tid_int_valid;
     int64_t pid_int;
     int64_t tid_int;
 };
 
-/* Arguments of operators and annotations; equal ones are stored once. Texts are Python's str() of
- * the JSON value [TB-11a]: `[[2, 8, 5], []]`. */
+/* Arguments of operators and annotations; equal entries are stored once. Texts are Python's str()
+ * of the JSON value [TB-11a]: `[[2, 8, 5], []]`. */
 struct op_args {
     uint32_t shape;       /* `Input Dims`, else `Input dims`; "[]" when absent, "None" for a null */
     uint32_t call_stack;  /* empty string when absent */
     uint32_t input_types; /* `Input type` as text, STRTAB_NONE when absent */
 };
 
-/* Arguments of kernels, memcpys and memsets; equal ones are stored once. */
+/* Arguments of kernels, memcpys and memsets; equal entries are stored once. */
 struct kernel_args {
     int64_t device;       /* arg `device` when it is an integer, else TRACE_NO_ID */
     int64_t stream;       /* arg `stream`, TRACE_NO_ID when absent or no integer */
     int64_t size_bytes;   /* arg `bytes` (memcpy, memset), TRACE_NO_ID when absent */
     double blocks_per_sm; /* NaN when absent or null */
     double occupancy_pct; /* `est. achieved occupancy %`, NaN when absent or null */
-    /* Texts as the plugin prints them, STRTAB_NONE when absent: str(value). `grid`, `block`,
-     * `registers per thread`, `shared memory`; `kernel type`, `tasktopo`, `tasktopo_node`; `dim` is
-     * the list of dimx, dimy, dimz (`[16, 4, 4]`, `None` for missing ones) and present only if one
-     * of them is. */
+    /* Texts as the plugin prints them, str(value); STRTAB_NONE when absent. `grid`, `block`,
+     * `registers per thread`, `shared memory`; `kernel type`, `tasktopo`, `tasktopo_node`. `dim` is
+     * the list of dimx, dimy, dimz (`[16, 4, 4]`, `None` for missing ones); absent if all of them
+     * are. */
     uint32_t grid;
     uint32_t block;
     uint32_t registers_per_thread;
@@ -256,13 +254,13 @@ struct memory_args {
 #define EXTRA_VALUE_IS_INTEGER 8u /* a JSON integer */
 #define EXTRA_HAS_CORRELATION 16u
 
-/* What only the analysis of cycles asks for [CMP-10.loading] [CMP-10a.loading]: one an event that
- * has any of it, ascending by event, so that traces without it pay nothing. A JSON text under
- * `args.args` is merged into the arguments first; the other columns do not see it. What is here
- * wins over them: numbers written as texts, a device of events without kernel_args. */
+/* Arguments that only the analysis of cycles needs [CMP-10.loading] [CMP-10a.loading]: one entry
+ * per event that has any, ascending by event, so that other traces pay nothing. A JSON text under
+ * `args.args` is first merged into the arguments; the other columns do not see it. These values win
+ * over the other columns: numbers written as texts, a device of events without kernel_args. */
 struct event_extra {
     uint32_t event;
-    uint32_t host;       /* string id of `hostname`, the empty one too */
+    uint32_t host;       /* string id of `hostname`, which may be empty */
     uint32_t has;        /* EXTRA_* */
     int64_t device;      /* `device` */
     int64_t correlation; /* `correlation` */
@@ -270,20 +268,19 @@ struct event_extra {
 };
 
 /* What profilers write about a collective into its operator (`record_param_comms`) or kernel: one
- * an event that has a `Collective name`, ascending by event. Texts are string ids, STRTAB_NONE when
- * absent; numbers TRACE_NO_ID when absent. */
+ * entry per event with a `Collective name`, ascending by event. Texts are string ids, STRTAB_NONE
+ * when absent; absent numbers are TRACE_NO_ID. */
 struct collective_args {
     uint32_t event;
     uint32_t name;      /* `Collective name`: allreduce, _allgather_base, wait, ... */
     uint32_t dtype;     /* `dtype`: Float, BFloat16, ... */
     uint32_t group;     /* `Process Group Name`, else `Process Group ID` */
     int64_t group_size; /* `Group size`: ranks */
-    int64_t in_count;   /* `In msg nelems`: elements that this rank gives */
-    int64_t out_count;  /* `Out msg nelems`: and gets */
+    int64_t in_count;   /* `In msg nelems`: elements this rank sends */
+    int64_t out_count;  /* `Out msg nelems`: elements it receives */
 };
 
-/* One series of one counter event (ph C): each member of its `args` that is a number. Ascending by
- * event. */
+/* One series of a counter event (ph C): each numeric member of its `args`. Ascending by event. */
 struct trace_counter {
     uint32_t event;
     uint32_t series; /* string id of the member's key */
@@ -311,7 +308,7 @@ struct device_properties {
 };
 
 /* A scalar of the top level or of `distributedInfo` (keys "distributedInfo.rank" ...), for the
- * environment table; values as JSON text unquoted. Also process and thread names (see
+ * environment table; values are JSON text, strings unquoted. Also process and thread names (see
  * trace.labels). */
 struct trace_meta {
     const char *key;
@@ -327,7 +324,7 @@ struct trace_label {
 };
 
 struct trace {
-    struct arena arena; /* texts of metadata and whatever else lives as long as the trace */
+    struct arena arena; /* texts of metadata, and other data that live as long as the trace */
     struct strtab *strings;
     struct trace_events events;
 
@@ -352,9 +349,9 @@ struct trace {
 
     struct device_properties *devices;
     uint32_t device_count;
-    bool has_device_properties; /* the key was there, even with an empty list */
-    bool decimal_times; /* some ts or dur was written with a decimal point or exponent: the plugin's
-                           answers then hold doubles [TB-1e] */
+    bool has_device_properties; /* the key was present, even with an empty list */
+    bool decimal_times; /* some ts or dur has a decimal point or exponent: the plugin then answers
+                           in doubles [TB-1e] */
     struct trace_meta *meta;
     uint32_t meta_count;
     const char *framework;    /* top-level `Framework`, NULL when absent */
@@ -371,9 +368,9 @@ struct trace {
 struct trace *trace_create(void) KS_MUST_USE; /* NULL without memory */
 void trace_destroy(struct trace *trace);      /* NULL is allowed */
 
-/* ---- filling: all return ids, or UINT32_MAX when memory is exhausted ---- */
+/* ---- filling: functions return ids, or UINT32_MAX without memory ---- */
 
-/* One event to append; everything is copied. */
+/* An event to append; everything is copied. */
 struct trace_event {
     int64_t ts_ns, dur_ns, correlation, external_id;
     uint32_t name, track, args;
@@ -383,23 +380,24 @@ struct trace_event {
     char phase;
 };
 
-/* Appends a row. False without memory or when UINT32_MAX - 1 rows are there. */
+/* Appends a row. False without memory, or beyond UINT32_MAX - 1 rows. */
 bool trace_add_event(struct trace *trace, const struct trace_event *event) KS_MUST_USE;
-/* The same, of the class of another row (trace_index of `class`), whatever *event says of it. */
+/* As trace_add_event, with the class of another row (trace_index of `class`), whatever *event says
+ * about it. */
 bool trace_add_event_of_class(struct trace *trace,
                               const struct trace_event *event,
                               uint32_t class) KS_MUST_USE;
-/* Another duration for an event. False without memory. */
+/* Changes the duration of an event. False without memory. */
 bool trace_set_dur_ns(struct trace *trace, uint32_t event, int64_t dur_ns) KS_MUST_USE;
-/* Another class for an event. False without memory. */
+/* Changes the class of an event. False without memory. */
 bool trace_set_class(struct trace *trace, uint32_t event, struct event_class class) KS_MUST_USE;
-/* The index of an equal entry, added when new. */
+/* Return the index of an equal entry; add it when new. */
 uint32_t trace_add_track(struct trace *trace, const struct trace_track *track);
-/* Category 0 is the empty text. Of more than 65536 different ones the later ones share entry 0. */
+/* Category 0 is the empty text. Beyond 65536 categories, new ones share entry 0. */
 uint32_t trace_add_category(struct trace *trace, const char *text, size_t len);
 uint32_t trace_add_op_args(struct trace *trace, const struct op_args *args);
 uint32_t trace_add_kernel_args(struct trace *trace, const struct kernel_args *args);
-/* Always a new entry. */
+/* Always adds an entry. */
 uint32_t trace_add_memory_args(struct trace *trace, const struct memory_args *args);
 bool trace_add_extra(struct trace *trace, const struct event_extra *extra) KS_MUST_USE;
 bool trace_add_collective(struct trace *trace, const struct collective_args *args) KS_MUST_USE;
@@ -408,14 +406,14 @@ bool trace_add_label(struct trace *trace, const struct trace_label *label) KS_MU
 bool trace_add_device(struct trace *trace, const struct device_properties *device) KS_MUST_USE;
 bool trace_add_meta(struct trace *trace, const char *key, const char *value) KS_MUST_USE;
 
-/* How many events the whole may have, by what is known now: room for as many is taken at once. To
- * be called as often as more is known; 0: not known. */
+/* Announces the expected number of events, and reserves room for them; call it whenever more is
+ * known. 0: unknown. */
 void trace_expect(struct trace *trace, uint64_t event_count);
-/* Gives back the room for more events; to be called after the last one. */
+/* Returns unused room. Call it after the last event. */
 void trace_seal(struct trace *trace);
 
-/* Bytes in use by the columns, tables, strings and arena. Room that the columns hold for events to
- * come is not counted: the system gives it no memory before it is written. */
+/* Bytes in use by columns, tables, strings and arena. Reserved room does not count: the system
+ * provides no memory for it before it is written. */
 size_t trace_memory_bytes(const struct trace *trace);
 
 #endif

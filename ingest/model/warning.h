@@ -1,5 +1,5 @@
-/* What was repaired, cut, missing or left out in an upload: counted, with the place of the first
- * one. Stored with the trace and shown as its health. */
+/* Warnings: what was repaired, cut, missing or left out in an upload, with a count and the first
+ * position. Stored with the trace and shown as its health. */
 #ifndef KS_MODEL_WARNING_H
 #define KS_MODEL_WARNING_H
 
@@ -10,7 +10,7 @@
 
 #define WARNING_NO_OFFSET UINT64_MAX
 
-/* code, stable text, message (one sentence; what was done about it) */
+/* code, stable text, message (one sentence that says what was done) */
 #define WARNING_LIST(X)                                                                           \
     X(WARN_CONTROL_CHARACTER, "control_character",                                                \
       "Raw control characters inside strings were kept.")                                         \
@@ -74,7 +74,7 @@ struct warnings {
     struct warning_count by_code[WARNING_CODE_COUNT];
 };
 
-/* Counts one (or `times`) occurrences; the smallest offset is kept. */
+/* Counts one (or `tb_clock`) occurrences; keeps the smallest offset. */
 void warning_add(struct warnings *warnings, enum warning_code code, uint64_t offset);
 void warning_add_times(struct warnings *warnings,
                        enum warning_code code,

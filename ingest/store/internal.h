@@ -1,10 +1,10 @@
-/* What the files of the store share. Order of locks: raw_lock before the writer's turnstile; a
- * reader may be taken while either is held. */
+/* What the files of the store share. Lock order: blob_lock before the writer's mutex; a reader
+ * may be acquired while either is held. */
 #ifndef KS_STORE_INTERNAL_H
 #define KS_STORE_INTERNAL_H
 
 #include "ingest/store/db/db.h"
-#include "ingest/store/db/turnstile.h"
+#include "ingest/store/db/fair_mutex.h"
 #include "ingest/store/store.h"
 
 #include <pthread.h>
@@ -15,13 +15,13 @@
 
 struct blob_checks;
 
-/* A raw file that was committed and whose job has not arrived yet. */
-struct raw_pin {
-    struct raw_pin *next;
+/* A committed file whose job has not arrived yet. */
+struct blob_pin {
+    struct blob_pin *next;
     unsigned count;
-    int unsynced_fd; /* the file that was put in place, until it is synced; -1 */
-    bool is_syncing; /* somebody is at it: see raw_synced */
-    bool is_lost;    /* it could not be synced and is no longer there */
+    int unsynced_fd; /* open descriptor of the committed file until it is synced; -1 afterwards */
+    bool is_syncing; /* a thread is syncing it: see blob_synced */
+    bool is_lost;    /* the sync failed and the file was removed */
     char sha256_hex[SHA256_HEX_BYTES];
 };
 
@@ -32,16 +32,16 @@ struct store {
     int lock_fd;
     int log_fd; /* the write-ahead log, beside SQLite's own */
 
-    struct turnstile writer_turn;
+    struct fair_mutex writer_mutex;
     struct db *writer;
-    atomic_flag log_is_taken;         /* somebody is at store_shorten_log, and has `shortener` */
-    struct db *shortener;             /* NULL: not needed yet */
+    atomic_flag is_checkpointing;     /* a thread runs store_checkpoint and uses `checkpointer` */
+    struct db *checkpointer;          /* opened on first use */
     _Atomic int64_t jobs_purged_at_s; /* 0: not yet */
     _Atomic uint64_t version;         /* see store_version */
     _Atomic uint64_t token_changes;   /* tokens that this process added or revoked */
     bool writer_is_durable;           /* synchronous = FULL is set */
     bool log_is_doubtful;             /* a sync of it failed: see store_write_begin in access.c */
-    int log_pages_begun;              /* the disk was asked to begin with so many */
+    int log_pages_begun;              /* write-back has started for this many pages */
 
     pthread_mutex_t readers_lock;
     pthread_cond_t reader_returned;
@@ -49,9 +49,9 @@ struct store {
     unsigned idle_reader_count;
     unsigned open_reader_count;
 
-    pthread_mutex_t raw_lock;  /* guards what follows, and moving and removing raw files */
-    pthread_cond_t raw_synced; /* a sync of one of them has come to its end */
-    struct raw_pin *pins;
+    pthread_mutex_t blob_lock;  /* guards what follows, and moves and removals of stored files */
+    pthread_cond_t blob_synced; /* a sync of one of them has ended */
+    struct blob_pin *pins;
     uint64_t raw_bytes;
     uint64_t incoming_serial;
 
@@ -68,21 +68,21 @@ struct store {
 bool store_access_init(struct store *store, struct err *err) KS_MUST_USE;
 void store_access_destroy(struct store *store);
 
-/* A reader in a transaction: all its statements see one state. */
+/* Acquires a reader in a transaction: all its statements see one state. */
 bool store_read_begin(struct store *store, struct db **db, struct err *err) KS_MUST_USE;
 void store_read_end(struct store *store, struct db *db);
 
 enum store_durability {
-    /* part of something invisible: may be lost with the power, and leaves store_version as it is */
+    /* part of something invisible: a power cut may lose it; leaves store_version as it is */
     STORE_BATCH,
-    STORE_DURABLE /* on disk when the commit returns, with every batch before it */
+    STORE_DURABLE /* on disk when the commit returns, with all batches before it */
 };
 
-/* Waits for the turn and opens a transaction on store->writer. */
+/* Waits for the writer and opens a transaction on store->writer. */
 bool store_write_begin(struct store *store,
                        enum store_durability durability,
                        struct err *err) KS_MUST_USE;
-/* Commits when `ok`, else rolls back and leaves the error as it is; gives the turn on either way.
+/* Commits when `ok`, else rolls back and leaves the error as it is. Releases the writer either way.
  */
 bool store_write_end(struct store *store, bool ok, struct err *err) KS_MUST_USE;
 
@@ -90,35 +90,35 @@ bool store_write_end(struct store *store, bool ok, struct err *err) KS_MUST_USE;
 
 /* Removes the rows of traces without upload, in bounded transactions, and runs without uploads. */
 bool store_purge(struct store *store, struct err *err) KS_MUST_USE;
-/* The same, which ends between two transactions once `stop` is set; what is left goes with the next
- * purge. */
+/* Like store_purge, but stops between two transactions once `stop` is set; the next purge removes
+ * the rest. */
 bool store_purge_until(struct store *store, const _Atomic bool *stop, struct err *err) KS_MUST_USE;
-/* Removes the rows of jobs that ended more than 30 days ago and whose upload is not there; once a
- * day, between that it does nothing. */
+/* Removes the rows of jobs that ended over 30 days ago and whose upload is gone. Does nothing if it
+ * ran within a day. */
 bool store_purge_jobs(struct store *store, struct err *err) KS_MUST_USE;
 
-/* ---- raw.c ---- */
+/* ---- blobs.c ---- */
 
-bool store_raw_init(struct store *store, struct err *err) KS_MUST_USE;
-/* Where the upload of this hash stands, if it does. ERR_BAD_REQUEST: that is no hash. */
-bool store_raw_path(const struct store *store,
-                    const char *sha256_hex,
-                    char out[STORE_PATH_BYTES],
-                    struct err *err) KS_MUST_USE;
-void store_raw_destroy(struct store *store);
-/* Empties incoming/, removes raw files that no row refers to, counts the bytes of the rest. */
-bool store_raw_sweep(struct store *store, struct err *err) KS_MUST_USE;
-/* Before the first table of a new database is written: uploads that an earlier, lost database
- * referred to go to a folder of their own, where no sweep finds them. */
-bool store_raw_set_aside(struct store *store, struct err *err) KS_MUST_USE;
+bool store_blobs_init(struct store *store, struct err *err) KS_MUST_USE;
+/* The path of the upload with this hash, whether or not it exists. ERR_BAD_REQUEST: not a hash. */
+bool store_blob_file_path(const struct store *store,
+                          const char *sha256_hex,
+                          char out[STORE_PATH_BYTES],
+                          struct err *err) KS_MUST_USE;
+void store_blobs_destroy(struct store *store);
+/* Empties incoming/, removes blobs that no row refers to, counts the bytes of the rest. */
+bool store_blobs_sweep(struct store *store, struct err *err) KS_MUST_USE;
+/* Call it before the first table of a new database is written: moves uploads that an earlier, lost
+ * database referred to into a folder of their own, where no sweep finds them. */
+bool store_blobs_set_aside(struct store *store, struct err *err) KS_MUST_USE;
 /* Removes the file unless an upload, an unfinished job or a pin needs it. */
-bool store_raw_drop(struct store *store, const char *sha256_hex, struct err *err) KS_MUST_USE;
-uint64_t store_raw_bytes(struct store *store);
+bool store_blob_drop(struct store *store, const char *sha256_hex, struct err *err) KS_MUST_USE;
+uint64_t store_blobs_bytes(struct store *store);
 bool store_make_dir(const char *path, struct err *err) KS_MUST_USE;
 
 /* ---- projects.c ---- */
 
-/* As store_run_project, on a connection at hand. */
+/* As store_run_project, on the given connection. */
 bool store_project_of_name(struct db *db,
                            struct arena *arena,
                            const char *name,
@@ -127,19 +127,19 @@ bool store_project_of_name(struct db *db,
 
 /* ---- shared statements ---- */
 
-/* The code of its stable text; ERR_NONE for NULL, ERR_INTERNAL for one that is not known. */
+/* Parses the stable text of an error code: ERR_NONE for NULL, ERR_INTERNAL for an unknown text. */
 enum err_code store_error_code_of(const char *text);
 
 /* ERR_NOT_FOUND when no visible trace has this id. */
 bool store_check_trace(struct db *db, int64_t trace_id, struct err *err) KS_MUST_USE;
-/* The same where the id may also be that of the plugin's figures of a visible trace. */
+/* As store_check_trace; also accepts the id of the plugin's figures of a visible trace. */
 bool store_check_figures(struct db *db, int64_t trace_id, struct err *err) KS_MUST_USE;
 
 bool store_read_warnings(struct db *db,
                          int64_t trace_id,
                          struct warnings *warnings,
                          struct err *err) KS_MUST_USE;
-/* All ids that `sql` answers for the one parameter `id`, in the arena. */
+/* Reads all ids that `sql` returns for its one parameter `id`, in the arena. */
 bool store_read_ids(struct db *db,
                     const char *sql,
                     int64_t id,

@@ -1,14 +1,13 @@
-/* What is kept: raw uploads as files under their SHA-256, everything else in one SQLite database
- * (WAL). All access goes through this header, so that a second engine can stand behind it.
+/* The store: uploads as files under their SHA-256, everything else in one SQLite database (WAL).
+ * All access goes through this header, so that a second engine can implement it.
  *
- * Threads: every function may be called from any thread. There is one writer connection behind a
- * lock and a pool of readers; a reader sees the state of its own call's start. Reading functions
- * put their rows and texts into the caller's arena (one arena a request). Errors unless said
- * otherwise: ERR_STORE, ERR_NO_MEMORY, ERR_NO_SPACE, ERR_NOT_FOUND.
+ * Threads: call every function from any thread. One writer connection stands behind a lock; readers
+ * come from a pool and see the state at the start of their call. Reading functions allocate rows
+ * and texts in the caller's arena (one arena per request). Every function may fail with ERR_STORE,
+ * ERR_NO_MEMORY, ERR_NO_SPACE or ERR_NOT_FOUND; comments name only further errors.
  *
  * Layout of the data directory: kinetoscope.db (+ -wal, -shm), raw/<2 hex>/<62 hex>, incoming/
- * (uploads not finished; emptied at start), lock (held while a process has the store open).
- */
+ * (unfinished uploads; emptied at start), lock (held while a process has the store open). */
 #ifndef KS_STORE_STORE_H
 #define KS_STORE_STORE_H
 
@@ -25,23 +24,23 @@
 
 struct store;
 
-/* Opens or creates the store, migrates the schema, removes what never became visible. A database
- * newer than this program, or a data directory in use by another process, is refused with a clear
- * error. */
+/* Opens or creates the store, migrates the schema, and removes what was never published. Refuses,
+ * with an error that says why, a database newer than this program and a data directory that another
+ * process uses. */
 bool store_open(struct store **out, const char *data_dir, const struct log *log, struct err *err)
     KS_MUST_USE;
 void store_close(struct store *store); /* NULL is allowed */
-/* A cheap query; false when the database does not answer (for /readyz). */
+/* Runs a cheap query (for /readyz). False when the database does not answer. */
 bool store_ready(struct store *store, struct err *err) KS_MUST_USE;
-/* All that the calls before it have written is on disk when it returns true. */
+/* Syncs everything that earlier calls wrote. True: all of it is on disk. */
 bool store_sync(struct store *store, struct err *err) KS_MUST_USE;
-/* Brings the log into the database when it is long; others read and write meanwhile. For threads
- * that nobody waits for: commits leave it alone until it is very long. */
-void store_shorten_log(struct store *store);
-/* Grows with every change of what can be seen, jobs and tokens left aside, before the call that
- * makes it returns: what was read after a look at it holds for as long as it is the same. */
+/* Checkpoints the write-ahead log when it is long; others read and write meanwhile. Call it from a
+ * thread that nobody waits for: commits checkpoint only a very long log. */
+void store_checkpoint(struct store *store);
+/* A version of everything visible except jobs and tokens. It grows before the call that makes a
+ * change returns. Read it before reading data: as long as it is the same, the data still hold. */
 uint64_t store_version(const struct store *store);
-/* Bytes of the database files and of the raw uploads. */
+/* Bytes of the database files and of the uploads. */
 bool store_size(struct store *store, uint64_t *database_bytes, uint64_t *raw_bytes, struct err *err)
     KS_MUST_USE;
 struct store_disk {
@@ -54,57 +53,60 @@ bool store_disk(struct store *store, struct store_disk *out, struct err *err) KS
 
 struct store_blob;
 
-/* A new file in incoming/; bytes are hashed as they are written. */
+/* Creates a file in incoming/. Bytes are hashed as they are written. */
 bool store_blob_create(struct store *store, struct store_blob **out, struct err *err) KS_MUST_USE;
 bool store_blob_write(struct store_blob *blob, const void *bytes, size_t len, struct err *err)
     KS_MUST_USE;
-/* The file in incoming/, until it is committed; valid as long as the blob. NULL without memory. */
+/* Path of the file in incoming/ until it is committed. Lives as long as the blob; NULL without
+ * memory. */
 const char *store_blob_incoming(struct store_blob *blob);
-/* So many bytes can be read there; the rest of what was given is not written yet. */
+/* Number of bytes that a reader of that file finds. The rest of what was written so far is still in
+ * memory. */
 uint64_t store_blob_there_bytes(const struct store_blob *blob);
-/* Moved to its place under its hash, where it can be read. A file that is there already stays when
- * it still has these bytes (it is read to know that), and is replaced when the disk damaged it. It
- * may be lost with the power until store_blob_keep. Frees the blob, also on false. */
+/* Moves the file to its place under its hash, where it can be read. A file already there stays if
+ * it still has these bytes (it is read to know that) and is replaced if the disk damaged it. A
+ * power cut may lose the file until store_blob_sync. Frees the blob, also on false. */
 bool store_blob_commit(struct store_blob *blob,
                        char sha256_hex[SHA256_HEX_BYTES],
                        uint64_t *size_bytes,
                        struct err *err) KS_MUST_USE;
 void store_blob_discard(struct store_blob *blob); /* NULL is allowed */
-/* Syncs a committed blob, its name too; does nothing when that is done. On false the file is gone:
- * what was to be written cannot be relied on. */
-bool store_blob_keep(struct store *store, const char *sha256_hex, struct err *err) KS_MUST_USE;
-/* Path of a kept upload in the arena. ERR_GONE when it is not kept any more. Does not look into the
+/* Syncs a committed blob and its name; does nothing the second time. False: the sync failed and the
+ * file was removed, because its bytes cannot be relied on. */
+bool store_blob_sync(struct store *store, const char *sha256_hex, struct err *err) KS_MUST_USE;
+/* Path of a stored upload, in the arena. ERR_GONE when the file was removed. Does not look into the
  * file: see store_blob_checked_path. */
 bool store_blob_path(struct store *store,
                      struct arena *arena,
                      const char *sha256_hex,
                      const char **path,
                      struct err *err) KS_MUST_USE;
-/* The same for a reader that relies on the bytes: a download, an analysis. Reads and hashes the
- * whole file first, unless that was done within BLOB_CHECK_MS (blob_check.h). ERR_GONE, with what
- * to do, also when the disk has damaged it. `size_bytes` is what was uploaded. */
+/* As store_blob_path, for readers that rely on the bytes: a download, an analysis. Reads and hashes
+ * the whole file first, unless that was done within BLOB_CHECK_MS (blob_check.h). ERR_GONE, with
+ * advice, also when the disk damaged the file. `size_bytes` is the size of the upload. */
 bool store_blob_checked_path(struct store *store,
                              struct arena *arena,
                              const char *sha256_hex,
                              uint64_t size_bytes,
                              const char **path,
                              struct err *err) KS_MUST_USE;
-/* What store_blob_checked_path found and uploads repaired, since the store was opened. */
+/* Counts since the store was opened: what store_blob_checked_path found, and what uploads repaired.
+ */
 struct store_blob_faults {
-    uint64_t damaged; /* files with other bytes than were uploaded; again after BLOB_CHECK_MS */
-    uint64_t missing; /* readers of files that are not kept */
+    uint64_t damaged; /* files whose bytes changed on disk; counted again after BLOB_CHECK_MS */
+    uint64_t missing; /* reads of files that were removed */
     uint64_t mended;  /* damaged files that an upload of the same bytes replaced */
 };
 void store_blob_faults(const struct store *store, struct store_blob_faults *out);
-/* A committed blob stays until its job has arrived (store_job_arrived). Who commits one and adds no
- * job, says so here: the file goes unless an upload or an unfinished job refers to the same bytes.
- */
+/* A committed blob is pinned until its job arrives (store_job_arrived). Call this if you commit a
+ * blob but then add no job. The file is deleted unless another upload or an unfinished job has the
+ * same bytes. */
 bool store_blob_release(struct store *store, const char *sha256_hex, struct err *err) KS_MUST_USE;
-/* Removes the raw file of this hash (--retain-raw no); the rows stay. While an unfinished job still
- * has to read it, nothing happens. */
+/* Deletes the file of this hash and leaves the rows (--retain-raw no). Does nothing while an
+ * unfinished job still has to read it. */
 bool store_blob_forget(struct store *store, const char *sha256_hex, struct err *err) KS_MUST_USE;
 
-/* ---- jobs: one a file that was received ---- */
+/* ---- jobs: one per received file ---- */
 
 enum job_state { JOB_QUEUED, JOB_RUNNING, JOB_DONE, JOB_FAILED };
 
@@ -116,25 +118,24 @@ struct store_job {
     const char *file_name;
     const char *sha256_hex;
     uint64_t size_bytes;
-    bool replace; /* other bytes under a taken name replace what was there, when this job is done */
+    bool replace; /* when the job is done, its traces replace those of the same run and file name */
     enum job_state state;
-    const char *marker;  /* function whose calls are the cycles, as given at upload; NULL: found */
+    const char *marker;  /* function whose calls mark cycles, from the upload; NULL: find it */
     int64_t rank;        /* as given at upload; STORE_NO_RANK */
-    const char *project; /* of the run, should this job be what makes it; NULL: none */
-    /* JOB_FAILED: the error as it was */
+    const char *project; /* of the run, if this job creates it; NULL: none */
+    /* JOB_FAILED: the error */
     enum err_code error_code;
     uint64_t error_offset;
     const char *error_message;
 };
 
-/* Records a received file, whose blob is committed, as a queued job. It may run, but until it has
- * arrived it cannot be published, and the next start knows nothing of it. ERR_CONFLICT: the run has
- * another project, or will have. */
+/* Records a committed blob as a queued job. The job may run at once, but until store_job_arrived it
+ * cannot be published, and a restart forgets it. ERR_CONFLICT: the run has, or is about to get,
+ * another project. */
 bool store_job_add(struct store *store, const struct store_job *job, int64_t *id, struct err *err)
     KS_MUST_USE;
-/* In this order: the blob is on disk, and the row of its job says so. The row itself is on disk
- * with the next that is published, or after store_sync. On false the blob is gone and the job can
- * only fail. */
+/* Syncs the blob, then marks the job as arrived. The mark itself reaches the disk with the next
+ * publication, or with store_sync. False: the blob is lost and the job can only fail. */
 bool store_job_arrived(struct store *store, int64_t id, const char *sha256_hex, struct err *err)
     KS_MUST_USE;
 bool store_job_get(struct store *store,
@@ -142,31 +143,30 @@ bool store_job_get(struct store *store,
                    int64_t id,
                    struct store_job **out,
                    struct err *err) KS_MUST_USE;
-/* Jobs that are queued or were running when the process ended, oldest first. */
+/* Jobs that were queued or running when the last process ended, oldest first. */
 bool store_jobs_unfinished(struct store *store,
                            struct arena *arena,
                            struct store_job **jobs,
                            size_t *count,
                            struct err *err) KS_MUST_USE;
 bool store_job_running(struct store *store, int64_t id, struct err *err) KS_MUST_USE;
-/* `error` is what the client is told; a raw file that no trace and no unfinished job refers to
- * goes. */
+/* Marks the job as failed with the error that the client will see. Deletes its file unless a trace
+ * or an unfinished job has the same bytes. */
 bool store_job_failed(struct store *store, int64_t id, const struct err *error, struct err *err)
     KS_MUST_USE;
-/* Ids of the visible traces that the job made (ascending). */
+/* Ids of the published traces of a job, ascending. */
 bool store_job_traces(struct store *store,
                       struct arena *arena,
                       int64_t id,
                       int64_t **trace_ids,
                       size_t *count,
                       struct err *err) KS_MUST_USE;
-/* What of a job's archive gave no trace: a member by its path in it, or, with "", a place of the
- * archive itself. */
+/* A part of an archive that became no trace: a member by its path, or "" for the archive itself. */
 struct store_job_failure {
     const char *member;
     struct err error;
 };
-/* In the place of what was kept before; order stays. */
+/* Replaces the failures of a job; keeps their order. */
 bool store_job_set_failures(struct store *store,
                             int64_t id,
                             const struct store_job_failure *failures,
@@ -183,46 +183,47 @@ bool store_job_failures(struct store *store,
 
 struct store_ingest;
 
-/* Begins the traces of a job, invisible until published. Creates the run when it is new. */
+/* Begins to write the traces of a job, invisible until published. Creates the run if needed. */
 bool store_ingest_begin(struct store *store,
                         int64_t job_id,
                         struct store_ingest **out,
                         struct err *err) KS_MUST_USE;
-/* The job of an ingest that begins before it. */
+/* The job of an ingest that starts before the job exists (streaming ingest). */
 struct store_ingest_owner {
     void *context;
-    /* Waits until there is a job. False: there will be none. */
+    /* Waits for the job. False: there will be none. */
     bool (*await)(void *context, int64_t *job_id, struct err *err);
 };
-/* The same for a job to come: some megabytes of events are kept in memory, and `owner` (which must
- * outlive the ingest) is asked, once, when the first row is to be written. */
-bool store_ingest_begin_ahead(struct store *store,
-                              const struct store_ingest_owner *owner,
-                              struct store_ingest **out,
-                              struct err *err) KS_MUST_USE;
-/* A result_log_packer (model/results/results.h): the bytes in which a trace's log is stored. Any
- * thread. */
-bool store_pack_log(enum result_log log, const void *columns, struct packed_log *out) KS_MUST_USE;
-/* Writes one trace in bounded batches (other uploads commit in between). Several may be written. */
+/* As store_ingest_begin, before the job exists. Keeps some megabytes of events in memory, and asks
+ * `owner` once, when it must write the first row. `owner` must outlive the ingest. */
+bool store_ingest_begin_streaming(struct store *store,
+                                  const struct store_ingest_owner *owner,
+                                  struct store_ingest **out,
+                                  struct err *err) KS_MUST_USE;
+/* Packs the columns of a log into the bytes that are stored: a result_log_encoder
+ * (model/results/results.h). Any thread. */
+bool store_encode_log(enum result_log log, const void *columns, struct packed_log *out) KS_MUST_USE;
+/* Writes one trace in bounded batches, so that other uploads commit in between. Call it once per
+ * trace. */
 bool store_ingest_trace(struct store_ingest *ingest,
                         const char *worker,
                         const char *span_digits,
                         const char *format,
                         const struct trace_results *results,
                         struct err *err) KS_MUST_USE;
-/* Stores figures of a visible trace that follow other rules than ours, beside its own. They appear
- * at once when they are whole; a crash before leaves nothing. Call it once a trace: the caller sees
- * to it that no two threads do. *derived_id answers like a trace's id. ERR_NOT_FOUND: there is no
- * such trace, or not any more. */
+/* Stores figures of a visible trace by other rules than ours, beside its own. They appear at once
+ * when they are complete; a crash before leaves nothing. Call it once per trace: the caller ensures
+ * that no two threads do. *derived_id is used like a trace's id. ERR_NOT_FOUND: the trace does not
+ * exist, or no longer. */
 bool store_derived_write(struct store *store,
                          int64_t trace_id,
                          const struct trace_results *results,
                          int64_t *derived_id,
                          struct err *err) KS_MUST_USE;
-/* One small transaction: what an earlier upload had under the same run and file name goes, the new
- * traces become visible, the job is done. Frees the ingest, also on false. */
+/* In one small transaction: removes what an earlier upload stored under the same run and file name,
+ * makes the new traces visible, marks the job as done. Frees the ingest, also on false. */
 bool store_ingest_publish(struct store_ingest *ingest, struct err *err) KS_MUST_USE;
-/* Removes what was written. Frees the ingest; NULL is allowed. */
+/* Removes what was written and frees the ingest. NULL is allowed. */
 void store_ingest_abort(struct store_ingest *ingest);
 
 /* ---- catalogue ---- */
@@ -233,13 +234,13 @@ struct store_run {
     const char *note;      /* "" when none */
     const char *tags;      /* JSON array of strings, "[]" when none */
     const char *project;   /* "" when none (store_access.h) */
-    bool pinned;           /* neither age nor quota removes it (retention.h) */
+    bool pinned;           /* retention never removes it (retention.h) */
     int64_t uploaded_at_s; /* Unix time of the newest upload */
     int64_t trace_count;
     int64_t worker_count;
     uint64_t size_bytes;      /* of the uploads */
     const char *device_types; /* distinct, comma-separated: "GPU,CPU" */
-    uint32_t views; /* union over the traces; VIEW_DISTRIBUTED where one has collectives */
+    uint32_t views; /* union over the traces, with VIEW_DISTRIBUTED if one has collectives */
 };
 
 struct store_trace {
@@ -265,17 +266,17 @@ struct store_trace {
     uint32_t derived_views; /* those of the figures of derived_id; where there are none, `views` */
     int64_t communication_nodes;
     int64_t communication_signature;
-    int64_t collective_count; /* by COMM_OURS */
+    int64_t collective_count; /* by COLLECTIVES_OWN_RULE */
     int64_t operator_count;   /* names */
     int64_t kernel_count;     /* names */
-    /* The id under which store_overview, store_operators, ... answer with the figures that
-     * store_derived_write stored; 0: there are none yet. A trace without events, from which they
-     * could be made, has its own id here. */
+    /* Pass this id to store_overview, store_operators, ... to get the figures that
+     * store_derived_write stored; 0: none yet. A trace without events, from which they could be
+     * made, has its own id here. */
     int64_t derived_id;
     struct warnings warnings;
 };
 
-/* Part of a table: which rows, in which order. Zeroed = all, in stored order. */
+/* Selects and orders the rows of a table. Zeroed: all rows in stored order. */
 struct store_page {
     const char *sort; /* a column name of the row struct, or NULL for the stored order */
     bool descending;
@@ -283,8 +284,8 @@ struct store_page {
         *q; /* name contains this (case-insensitive); "/…/" is an extended regular expression */
     int64_t limit; /* 0: no limit */
     int64_t offset;
-    /* Of runs and comparisons only those that a reader of these projects may read
-     * (store_access.h); NULL: all. */
+    /* Runs and comparisons: only those that a reader of these projects may see (store_access.h).
+     * NULL: all. */
     const char *projects;
 };
 
@@ -295,7 +296,7 @@ bool store_runs(struct store *store,
                 size_t *count,
                 int64_t *total,
                 struct err *err) KS_MUST_USE;
-/* How many runs and traces a reader of these projects sees (see struct store_page). */
+/* Counts the runs and traces that a reader of these projects sees (struct store_page). */
 bool store_count(struct store *store,
                  const char *projects,
                  int64_t *runs,
@@ -306,7 +307,7 @@ bool store_run_get(struct store *store,
                    const char *name,
                    struct store_run **out,
                    struct err *err) KS_MUST_USE;
-/* Visible traces of a run, ordered by worker, then span. ERR_NOT_FOUND when there are none. */
+/* Published traces of a run, by worker, then span. ERR_NOT_FOUND when there are none. */
 bool store_traces(struct store *store,
                   struct arena *arena,
                   const char *run,
@@ -318,15 +319,15 @@ bool store_trace_get(struct store *store,
                      int64_t id,
                      struct store_trace **out,
                      struct err *err) KS_MUST_USE;
-/* ERR_NOT_FOUND when there is no visible trace with this id. The functions below that read results
- * do not ask: they also answer for a derived_id. */
+/* ERR_NOT_FOUND unless a published trace has this id. The functions below that read results do not
+ * check this: they also accept a derived_id. */
 bool store_trace_check(struct store *store, int64_t id, struct err *err) KS_MUST_USE;
-/* What is visible under a run and file name; zeroed, without rank, when nothing is. */
+/* What is published under a run and file name. Zeroed, without rank, when nothing is. */
 struct store_file {
     const char *sha256_hex; /* NULL: nothing is there */
-    int64_t job_id;         /* that read it */
-    const char *marker;     /* with which it was read; NULL: none */
-    int64_t rank;           /* the same; STORE_NO_RANK */
+    int64_t job_id;         /* of the job that read it */
+    const char *marker;     /* that it was read with; NULL: none */
+    int64_t rank;           /* that it was read with; STORE_NO_RANK */
     int64_t *trace_ids;
     size_t trace_count;
 };
@@ -336,7 +337,8 @@ bool store_find_file(struct store *store,
                      const char *file_name,
                      struct store_file *out,
                      struct err *err) KS_MUST_USE;
-/* NULL leaves a field as it is. `tags` is a JSON array of strings, checked by the caller. */
+/* Changes a run; NULL leaves a field as it is. `tags` is a JSON array of strings; the caller checks
+ * it. */
 bool store_run_patch(struct store *store,
                      const char *name,
                      const char *tags,
@@ -348,25 +350,25 @@ bool store_trace_patch(struct store *store,
                        const char *tags,
                        const char *note,
                        struct err *err) KS_MUST_USE;
-/* Raw files that nothing refers to any more go too. A run without traces goes. */
+/* Also deletes files that nothing refers to any more, and a run that has no traces left. */
 bool store_run_delete(struct store *store, const char *name, struct err *err) KS_MUST_USE;
 bool store_trace_delete(struct store *store, int64_t id, struct err *err) KS_MUST_USE;
 
 /* ---- results ---- */
 
-/* Everything but operators, kernels, launches, the kernels and launches of a kernel table, cycles
- * and their uses (their counts are set, their arrays NULL), counters, and the comparison of a
- * report. */
+/* All results of a trace except large tables: operators, kernels, launches, the rows of kernel
+ * tables, cycles and their uses (their counts are set, their arrays NULL), counters, and the
+ * comparison of a report. */
 bool store_overview(struct store *store,
                     struct arena *arena,
                     int64_t trace_id,
                     struct trace_results **out,
                     struct err *err) KS_MUST_USE;
 
-/* Rows of one grouping. `name` / `shape`: only rows with exactly this name / shape (NULL: any).
- * *total counts the rows that match, before limit and offset. Sort columns: the field names of the
- * row struct, also "total_ns / calls" quantities named in tables.c ("mean_ns"). An unknown one:
- * ERR_BAD_REQUEST with the list of known ones. */
+/* Operators of one grouping. `name` and `shape` select rows with exactly this text (NULL: any).
+ * *total counts the rows that match, before limit and offset. Sort by the field names of the row
+ * struct, or by the quantities that tables.c names ("mean_ns"). ERR_BAD_REQUEST for an unknown sort
+ * column; the message lists the known ones. */
 bool store_operators(struct store *store,
                      struct arena *arena,
                      int64_t trace_id,
@@ -396,35 +398,35 @@ bool store_kernel_launches(struct store *store,
                            struct err *err) KS_MUST_USE;
 /* ---- kernel tables ---- */
 
-/* Rows of kernel_use; sort columns are the field names, also "share" (of the total time) and
- * "class". `q` looks in cleaned and full names. The totals come with store_overview, as do
- * transfers, bad_rows and kernel_use_metrics. */
-bool store_kernel_use(struct store *store,
-                      struct arena *arena,
-                      int64_t trace_id,
-                      const struct store_page *page,
-                      struct kernel_use_row **rows,
-                      size_t *count,
-                      int64_t *total,
-                      struct err *err) KS_MUST_USE;
-/* The same of launches; also "position" and "duration_ns" sort them.
- * `name`: only launches of this cleaned name (NULL: any). With `values` (may be NULL): the other
- * metrics of the launches of this page; their `launch` is the index into *rows. */
-bool store_kernel_use_launches(struct store *store,
-                               struct arena *arena,
-                               int64_t trace_id,
-                               const char *name,
-                               const struct store_page *page,
-                               struct kernel_use_launch_row **rows,
-                               size_t *count,
-                               int64_t *total,
-                               struct kernel_use_value_row **values,
-                               size_t *value_count,
-                               struct err *err) KS_MUST_USE;
+/* Rows per kernel. Sort by the field names, "share" (of the total time) or "class". `q` searches
+ * cleaned and full names. store_overview returns the totals, transfers, bad_rows and
+ * kernel_utilisation_metrics. */
+bool store_kernel_utilisation(struct store *store,
+                              struct arena *arena,
+                              int64_t trace_id,
+                              const struct store_page *page,
+                              struct kernel_utilisation_row **rows,
+                              size_t *count,
+                              int64_t *total,
+                              struct err *err) KS_MUST_USE;
+/* Rows per launch; "position" and "duration_ns" also sort them. `name`: only launches of this
+ * cleaned name (NULL: any). `values` (may be NULL) receives the other metrics of the launches of
+ * this page; their `launch` is the index into *rows. */
+bool store_kernel_utilisation_launches(struct store *store,
+                                       struct arena *arena,
+                                       int64_t trace_id,
+                                       const char *name,
+                                       const struct store_page *page,
+                                       struct kernel_utilisation_launch_row **rows,
+                                       size_t *count,
+                                       int64_t *total,
+                                       struct kernel_utilisation_value_row **values,
+                                       size_t *value_count,
+                                       struct err *err) KS_MUST_USE;
 
 /* ---- call trees, memory, modules, collectives ---- */
 
-/* NULL where the trace has none. All also answer for a derived_id. */
+/* These return NULL where the trace has none, and also accept a derived_id. */
 bool store_call_tree(struct store *store,
                      struct arena *arena,
                      int64_t trace_id,
@@ -435,13 +437,13 @@ bool store_memory_log(struct store *store,
                       int64_t trace_id,
                       struct memory_log **out,
                       struct err *err) KS_MUST_USE;
-/* COMM_OURS is kept with our own figures only: a derived_id that is not the trace's own id has
- * none. */
+/* COLLECTIVES_OWN_RULE is stored with our own figures only: NULL for a derived_id that differs from
+ * the trace's id. */
 bool store_comm_log(struct store *store,
                     struct arena *arena,
                     int64_t trace_id,
-                    enum comm_rule rule,
-                    struct comm_log **out,
+                    enum collective_rule rule,
+                    struct collective_log **out,
                     struct err *err) KS_MUST_USE;
 bool store_gpu_counters(struct store *store,
                         struct arena *arena,
@@ -457,7 +459,7 @@ bool store_modules(struct store *store,
 
 /* ---- cycles and comparisons ---- */
 
-/* Results of which cycle_source, cycles, cycle_uses and counters are set, in stored order. */
+/* Results with only cycle_source, cycles, cycle_uses and counters set, in stored order. */
 bool store_cycles(struct store *store,
                   struct arena *arena,
                   int64_t trace_id,
@@ -479,28 +481,28 @@ struct store_comparison {
     int64_t created_at_s;
     double top_score;               /* highest score of a row, 0 without rows */
     int64_t pair_count;             /* comparisons of the group */
-    int64_t *trace_ids[SIDE_COUNT]; /* compared traces, also those that are gone by now */
+    int64_t *trace_ids[SIDE_COUNT]; /* compared traces, also deleted ones */
     size_t trace_count[SIDE_COUNT];
-    struct comparison *comparison; /* without rows, cycles, findings and appeared in lists */
+    struct comparison *comparison; /* lists leave out rows, cycles, findings and appeared */
 };
 
-/* Stores all pairs of one request, most suspicious first: in bounded batches, then all of them
- * become visible at once. ids[i] for item i. */
+/* Stores all pairs of one request, most suspicious first: writes in bounded batches, then makes all
+ * of them visible at once. ids[i] is the id of item i. */
 bool store_comparisons_add(struct store *store,
                            const struct comparison_list *list,
                            const int64_t *const trace_ids[SIDE_COUNT],
                            const size_t trace_count[SIDE_COUNT],
                            int64_t *ids,
                            struct err *err) KS_MUST_USE;
-/* One with everything. ERR_NOT_FOUND. Comparisons outlive the traces they compare; that of an
- * uploaded report goes with its trace. */
+/* One comparison, complete. ERR_NOT_FOUND. A comparison outlives the traces it compares; the
+ * comparison of an uploaded report is deleted with its trace. */
 bool store_comparison_get(struct store *store,
                           struct arena *arena,
                           int64_t id,
                           struct store_comparison **out,
                           struct err *err) KS_MUST_USE;
-/* Without group: the first one of each group, newest first; `page` gives limit and offset, q looks
- * in titles and labels. With group_id != 0: that group's, most suspicious first. */
+/* group_id 0: the first comparison of each group, newest first; `page` gives limit and offset, and
+ * `q` searches titles and labels. Else the comparisons of that group, most suspicious first. */
 bool store_comparisons(struct store *store,
                        struct arena *arena,
                        int64_t group_id,
@@ -512,10 +514,10 @@ bool store_comparisons(struct store *store,
 /* The comparison of an uploaded report, or 0. */
 bool store_trace_comparison(struct store *store, int64_t trace_id, int64_t *id, struct err *err)
     KS_MUST_USE;
-/* With its whole group. ERR_CONFLICT for an uploaded report, which goes with its trace. */
+/* Deletes the whole group. ERR_CONFLICT for an uploaded report: delete its trace instead. */
 bool store_comparison_delete(struct store *store, int64_t id, struct err *err) KS_MUST_USE;
 
-/* An answer kept word for word, or *json NULL when the trace has none for this route. */
+/* A stored plugin answer, byte for byte; *json is NULL when the trace has none for this route. */
 bool store_plugin_answer(struct store *store,
                          struct arena *arena,
                          int64_t trace_id,

@@ -1,5 +1,5 @@
-/* The lossless log of a trace's events in the store (model/event_log.h): written while a file is
- * read, asked event by event, searched, or given back as a document.
+/* The lossless event log of a trace (model/event_log.h): write it while a file is read, read single
+ * events, search it, export it as a document.
  *
  * Threads, arenas, errors: as in store.h. Positions are relative to the trace's start. */
 #ifndef KS_STORE_STORE_EVENTS_H
@@ -11,23 +11,23 @@
 /* ---- writing: between store_ingest_begin and the store_ingest_trace that takes it all ----
  *
  * Another thread than that of the other store_ingest_ functions may call the first two, if no two
- * calls for one ingest run at a time: the store asks for its writer at each of them anew. */
+ * calls for one ingest run at once: each call acquires the writer anew. */
 
-/* The next batch of the trace that is being read. Some megabytes are collected, then written in
+/* Takes the next batch of the trace being read. Collects some megabytes, then writes them in
  * bounded transactions, invisible. */
 bool store_ingest_events(struct store_ingest *ingest,
                          const struct event_log *log,
                          const struct event_batch *batch,
                          struct err *err) KS_MUST_USE;
-/* Behind the last batch. */
+/* Call it after the last batch. */
 bool store_ingest_events_end(struct store_ingest *ingest,
                              const struct event_log *log,
                              struct err *err) KS_MUST_USE;
-/* Removes what was written since the last store_ingest_trace, events and timeline: the file, or
- * this member of it, could not be read. */
+/* Removes events and timeline written since the last store_ingest_trace. Call it when the file, or
+ * this archive member, could not be read. */
 bool store_ingest_drop_events(struct store_ingest *ingest, struct err *err) KS_MUST_USE;
 
-/* ---- asking ---- */
+/* ---- reading ---- */
 
 struct store_event {
     uint32_t event;   /* its number */
@@ -35,7 +35,7 @@ struct store_event {
     int64_t dur_ns;   /* as written; 0 when it has none */
     bool has_start;
     bool has_dur;
-    const char *name;     /* decoded, "" when there is none or it is no string */
+    const char *name;     /* decoded; "" when absent or not a string */
     const char *category; /* the same */
     const char *phase;
     const char *pid; /* strings without quotes, other values as written, "" when absent */
@@ -43,8 +43,8 @@ struct store_event {
     const char *json; /* the whole element as one line of JSON, as it was written */
 };
 
-/* ERR_NOT_FOUND: no such event; ERR_GONE: the trace was stored without its events (by a program
- * older than schema 4, or it is no trace). Costs the reading of one block. */
+/* Reads one event; costs one block. ERR_NOT_FOUND: no such event; ERR_GONE: the trace was stored
+ * without events (by a program older than schema 4, or it is not a trace). */
 bool store_event_get(struct store *store,
                      struct arena *arena,
                      int64_t trace_id,
@@ -52,8 +52,8 @@ bool store_event_get(struct store *store,
                      struct store_event *out,
                      struct err *err) KS_MUST_USE;
 
-/* Several at once, without `json`: out[i] is events[i], which ascend. A block is read once,
- * whatever number of them it has. */
+/* Reads several events, without `json`: out[i] is events[i]; event numbers ascend. Reads each block
+ * once. */
 bool store_events_get(struct store *store,
                       struct arena *arena,
                       int64_t trace_id,
@@ -64,17 +64,19 @@ bool store_events_get(struct store *store,
 
 struct store_event_hit {
     struct store_event event; /* without `json` */
-    const char *key;          /* in which the text was found: "name", or that of an argument */
+    const char *key;          /* where the text was found: "name", or the key of an argument */
 };
 
-/* Events that have `q` in their name, category or in a value of their arguments (without regard to
- * ASCII case). Strings are matched decoded, lists and objects on their JSON; numbers by their whole
- * text, so that a correlation id finds its launch and kernels. Keys are not matched; of several
- * places the name counts, then the first one. Only those that overlap [start_ns, end_ns]; what has
- * no start is found only from INT64_MIN to INT64_MAX. The first `limit` by start (none: last), then
- * number; *total counts all, up to `count_max`: there the search ends and *total is a lower bound.
- * Blocks whose texts and numbers cannot match are not read. ERR_BAD_REQUEST: `q` has more than 1000
- * bytes; ERR_NOT_FOUND and ERR_GONE as above. */
+/* Finds events that contain `q` in their name, category or the value of an argument; ASCII case is
+ * ignored. Matches strings decoded, lists and objects as JSON, and numbers only whole, so that a
+ * correlation id finds its launch and its kernels. Does not match keys. If several places match,
+ * `key` names the name first, then the first argument.
+ *
+ * Finds only events that overlap [start_ns, end_ns]; events without a start match only INT64_MIN to
+ * INT64_MAX. Returns the first `limit` by start (none: last), then number. *total counts all
+ * matches up to `count_max`, where the search ends; then it is a lower bound. Skips blocks whose
+ * texts and numbers cannot match. ERR_BAD_REQUEST: `q` is longer than 1000 bytes; ERR_NOT_FOUND and
+ * ERR_GONE as above. */
 bool store_events_search(struct store *store,
                          struct arena *arena,
                          int64_t trace_id,
@@ -88,23 +90,23 @@ bool store_events_search(struct store *store,
                          size_t *total,
                          struct err *err) KS_MUST_USE;
 
-/* ---- giving back ---- */
+/* ---- export ---- */
 
 struct store_export;
 
-/* The trace as a clean Chrome trace document, events in file order, every number as it was written.
- * With a range: metadata (of phase M or without a time), and the events that overlap [start_ns,
- * end_ns]; INT64_MIN and INT64_MAX give everything. Memory: one block and some texts. No connection
- * is held between calls. ERR_NOT_FOUND, ERR_GONE as above. */
+/* Opens the trace as a Chrome trace document: events in file order, numbers as they were written.
+ * With a range: metadata (phase M, or no time) and the events that overlap [start_ns, end_ns];
+ * INT64_MIN and INT64_MAX export everything. Needs memory for one block and some texts; holds no
+ * connection between calls. ERR_NOT_FOUND, ERR_GONE as above. */
 bool store_export_open(struct store *store,
                        int64_t trace_id,
                        int64_t start_ns,
                        int64_t end_ns,
                        struct store_export **out,
                        struct err *err) KS_MUST_USE;
-/* The next piece, some 256 kB, valid until the next call; *len 0 at the end. ERR_NOT_FOUND: the
- * trace was removed meanwhile. What stands before the events, down to the bracket that opens their
- * list, is a piece of its own; so is what stands behind them. */
+/* The next piece, about 256 kB, valid until the next call; *len is 0 at the end. The head of the
+ * document, up to the bracket that opens the list of events, is a piece of its own; so is its tail.
+ * ERR_NOT_FOUND: the trace was deleted meanwhile. */
 bool store_export_next(struct store_export *from, const char **text, size_t *len, struct err *err)
     KS_MUST_USE;
 void store_export_close(struct store_export *from); /* NULL is allowed */

@@ -1,5 +1,4 @@
-/* The valid tokens at one time: a list that never changes, and that goes when the last one who
- * looks at it is done. */
+/* The valid tokens at one time, as an immutable list that its last reader frees. */
 #ifndef KS_SERVER_AUTH_ACCESS_TOKENS_H
 #define KS_SERVER_AUTH_ACCESS_TOKENS_H
 
@@ -16,31 +15,32 @@
 
 struct access_token {
     const char *name;
-    enum store_role role;
+    enum access_role role;
     const char *projects; /* NULL: all */
     char sha256_hex[SHA256_HEX_BYTES];
-    int64_t id;                    /* in the store; 0: of the file */
-    _Atomic int64_t last_used_day; /* of a token in the store */
+    int64_t id;                    /* in the store; 0: from the file */
+    _Atomic int64_t last_used_day; /* tokens of the store only */
 };
 
 struct access_tokens {
     struct arena arena;
     struct access_token *items;
     size_t count;
-    bool any;         /* there is one, or was */
-    uint64_t mark;    /* of all that it holds: the same for the same tokens */
-    unsigned holders; /* guarded by the lock of who hands it out */
+    bool any;         /* a token exists or existed */
+    uint64_t mark;    /* hash of the contents: equal for equal tokens */
+    unsigned holders; /* readers; guarded by the owner's lock */
 };
 
-/* The valid ones of both lists. The file's must live as long. NULL store: none of it. */
+/* Merges the valid tokens of both lists. Those of the file must live as long. NULL store: only the
+ * file's. */
 bool access_tokens_make(struct access_tokens **out,
                         const struct store_token *of_file,
                         size_t file_count,
                         struct store *store,
                         struct err *err) KS_MUST_USE;
 void access_tokens_free(struct access_tokens *tokens); /* NULL is allowed */
-/* The token of this hash, of several the one with the highest role; NULL. All are compared, so that
- * the time tells nothing about which one was near. */
+/* Finds the token of this hash; of several the one with the highest role; NULL. Compares all of
+ * them, so that timing does not reveal a near match. */
 struct access_token *access_tokens_find(const struct access_tokens *tokens,
                                         const char sha256_hex[SHA256_HEX_BYTES]);
 

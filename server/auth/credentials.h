@@ -1,4 +1,4 @@
-/* What a request shows to say who asks: a token in Authorization, or the cookie of a session. */
+/* Extracts what identifies a request: a token in Authorization, or the cookie of a session. */
 #ifndef KS_SERVER_AUTH_CREDENTIALS_H
 #define KS_SERVER_AUTH_CREDENTIALS_H
 
@@ -9,8 +9,8 @@
 #define CREDENTIALS_MAX_BYTES 4096
 #define CREDENTIALS_COOKIE "kinetoscope_session"
 
-/* The token of "Bearer TOKEN", or of "Basic" the password: so it comes from `curl -u :TOKEN` and
- * from tools that know nothing else. False for a header that is absent (NULL) or carries none. */
+/* The token of "Bearer TOKEN", or the password of "Basic", for `curl -u :TOKEN` and tools that know
+ * nothing else. False for a header that is absent (NULL) or has none. */
 bool credentials_token(const char *authorization, char token[CREDENTIALS_MAX_BYTES]) KS_MUST_USE;
 /* The value of our cookie in a Cookie header (NULL: none). */
 bool credentials_session(const char *cookie, char session[CREDENTIALS_MAX_BYTES]) KS_MUST_USE;

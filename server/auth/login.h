@@ -1,27 +1,27 @@
-/* Logging in and out with a browser: a small page of its own, which needs no script. */
+/* Logging in and out with a browser: a small page of its own that needs no script. */
 #ifndef KS_SERVER_AUTH_LOGIN_H
 #define KS_SERVER_AUTH_LOGIN_H
 
 #include "api/api.h"
 #include "server/auth/access.h"
-#include "server/door.h"
-#include "server/http/exchange.h"
+#include "server/http/http_request.h"
+#include "server/request_guard.h"
 
 #include <stdbool.h>
 
-/* /login and /logout, below the base path. */
+/* Whether the path is /login or /logout, below the base path. */
 bool login_owns_path(const char *path);
-/* `client` is the address to whom failures are put down; `subject` who the request shows to be. */
-void login_answer(const struct door *door,
-                  struct exchange *x,
+/* Answers it. Failures count for the address `client`; `subject` is the request's subject. */
+void login_answer(const struct request_guard *guard,
+                  struct http_request *req,
                   const char *path,
                   const char *query,
                   const char *client,
                   const struct api_subject *subject);
-/* Sends a browser to the page, from which it comes back to `path` (below the base path) and query
- * once it has logged in. */
-void login_redirect(const struct door *door,
-                    struct exchange *x,
+/* Redirects a browser to the log-in page, which leads back to `path` (below the base path) and
+ * `query` afterwards. */
+void login_redirect(const struct request_guard *guard,
+                    struct http_request *req,
                     const char *path,
                     const char *query);
 

@@ -1,5 +1,5 @@
-/* The token file: one `role name sha256-of-token` a line, and after it, when the token belongs to
- * projects, their names with commas between them; "#" begins a comment. */
+/* Parses the token file: lines of `role name sha256-of-token`, then, for a token with projects,
+ * their names separated by commas. "#" begins a comment. */
 #ifndef KS_SERVER_AUTH_TOKEN_FILE_H
 #define KS_SERVER_AUTH_TOKEN_FILE_H
 
@@ -10,8 +10,8 @@
 
 #include <stddef.h>
 
-/* What it holds, in the arena: name, role, sha256_hex and projects are set. Errors (ERR_BAD_INPUT,
- * ERR_IO) name the line; a file without a token is one. */
+/* Reads name, role, sha256_hex and projects of each token into the arena. ERR_BAD_INPUT, ERR_IO
+ * name the line. A file without a token is an error. */
 bool token_file_read(const char *path,
                      struct arena *arena,
                      struct store_token **tokens,

@@ -1,4 +1,4 @@
-/* One line on a terminal that shows how far a file is. */
+/* A progress line on a terminal. */
 #ifndef KS_SERVER_CLI_INGEST_PROGRESS_H
 #define KS_SERVER_CLI_INGEST_PROGRESS_H
 
@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-/* Draws over what was drawn before. */
+/* Redraws the line. */
 void ingest_progress_show(FILE *terminal, const char *file_name, const struct jobs_status *status);
 void ingest_progress_clear(FILE *terminal);
 

@@ -1,4 +1,5 @@
-/* What the parts of a report for people share: the text so far, one table at a time, and cells. */
+/* What the sections of a report for people share: the text so far, one table at a time, and cells.
+ */
 #ifndef KS_SERVER_CLI_PROSE_H
 #define KS_SERVER_CLI_PROSE_H
 
@@ -24,10 +25,10 @@ struct prose {
     bool markdown;
 };
 
-/* Any text, cleaned, and in Markdown as it is. */
+/* Appends any text, made safe for terminals, and literal in Markdown. */
 void prose_text(struct prose *p, const char *text);
 void prose_heading(struct prose *p, unsigned level, const char *text);
-/* A point of a list; the text is cleaned. */
+/* Appends a list item; the text is made safe. */
 void prose_bullet(struct prose *p, const char *text);
 /* A table: begin, its columns (report_table_column), its cells, end. */
 void prose_begin_table(struct prose *p);
@@ -37,12 +38,12 @@ void prose_cell_clean(struct prose *p, const char *text);
 void prose_cell_time(struct prose *p, double ns);
 void prose_cell_count(struct prose *p, int64_t count);
 void prose_cell_share(struct prose *p, double share); /* NaN: not known */
-/* part / whole; NaN of nothing */
+/* part / whole; NaN when the whole is 0 */
 double prose_ratio(double part, double whole);
 
-/* The utilisation that a kernel table measured (report_use.c). */
-void report_kernel_use(struct prose *p);
-/* Cycles and the functions that take most of them (report_cycles.c). */
+/* The section about kernel utilisation (report/use.c). */
+void report_kernel_utilisation(struct prose *p);
+/* The section about cycles and the functions that take most of them (report/cycles.c). */
 void report_cycles(struct prose *p);
 
 #endif

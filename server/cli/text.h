@@ -1,4 +1,4 @@
-/* Text for people: what comes out of traces made safe for terminals, and figures with a unit. */
+/* Text for people: makes texts from traces safe for terminals, and prints figures with units. */
 #ifndef KS_SERVER_CLI_TEXT_H
 #define KS_SERVER_CLI_TEXT_H
 
@@ -11,15 +11,15 @@
 
 #define TEXT_FIGURE_BYTES 40
 
-/* Appends the text with control characters and bytes that are no UTF-8 replaced by U+FFFD: no text
- * from a file can steer a terminal or begin a line. */
+/* Appends the text; U+FFFD replaces control characters and bytes that are not UTF-8, so that no
+ * text from a file can control a terminal or begin a line. */
 void text_clean(struct buf *out, const char *text);
-/* A line "kinetoscope: <path>: <message> (at byte <offset>)", cleaned; without its path where that
- * is NULL, without an offset where the error has none. */
+/* Prints the line "kinetoscope: <path>: <message> (at byte <offset>)", made safe; omits a NULL
+ * path, and the offset where the error has none. */
 void text_print_error(FILE *stream, const char *path, const struct err *err);
-/* What stands behind the last slash of a path: "" when the path ends in one. Part of `path`. */
+/* The part of a path after its last slash: "" when it ends in one. Points into `path`. */
 const char *text_file_name(const char *path);
-/* Characters of a UTF-8 text. */
+/* Number of characters of a UTF-8 text. */
 size_t text_width(const char *text);
 
 /* 950 ns, 12.3 µs, 4.56 ms, 1.23 s */
@@ -31,12 +31,12 @@ void text_count(char out[TEXT_FIGURE_BYTES], int64_t count);
 /* 36.6 % of a share 0..1 */
 void text_share(char out[TEXT_FIGURE_BYTES], double share);
 
-/* How much of a kernel's or operator's name is kept. */
+/* How much of a kernel's or operator's name to print. */
 enum text_name {
-    TEXT_NAME_SHORT, /* of a template's parameters only the first */
-    TEXT_NAME_FULL,  /* all of them */
+    TEXT_NAME_SHORT, /* only the first template parameter */
+    TEXT_NAME_FULL,  /* all template parameters */
 };
-/* The name cleaned, without a leading "void" and its list of arguments, and cut to `max_width`
+/* Appends the name made safe, without a leading "void" and its argument list, cut to `max_width`
  * characters. */
 void text_short_name(struct buf *out, const char *name, enum text_name how, size_t max_width);
 

@@ -1,5 +1,5 @@
-/* The page's files: embedded by the build (gen/assets.c, made by ks_embed), or read from a
- * directory while developing. */
+/* The page's files: embedded at build time (gen/assets.c, made by ks_embed), or read from a
+ * directory for development. */
 #ifndef KS_SERVER_HTTP_ASSETS_H
 #define KS_SERVER_HTTP_ASSETS_H
 
@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 struct asset {
-    const char *path; /* below the base path, without a slash in front: "js/main.js" */
+    const char *path; /* below the base path, without a leading slash: "js/main.js" */
     const char *content_type;
     const char *etag; /* with quotes */
     const unsigned char *bytes;
@@ -22,16 +22,16 @@ struct asset {
 /* In order of path. */
 extern const struct asset assets_embedded[];
 extern const size_t assets_embedded_count;
-/* Of all files together, for the addresses below which they stay what they are. */
+/* Hash of all files, for addresses that browsers may cache for good. */
 extern const char assets_version[];
 
 /* NULL when there is none. */
 const struct asset *assets_find(const char *path);
-/* What stands behind "v/VERSION/" is the same file; any version is taken off, so that a page that
- * is still open after an upgrade goes on. `lasting`: the version is the present one. */
+/* Strips "v/VERSION/" from a path. Any version is stripped, so that a page that is open during an
+ * upgrade still works. `lasting`: it is the current version. */
 const char *assets_unversioned(const char *path, bool *lasting);
-/* Reads `dir`/`path`; false when there is no such file, or when the path is not one of a page's
- * file (only letters, digits and "._-" between single slashes, no name that begins with a dot). */
+/* Reads `dir`/`path`. False when the file does not exist, or the path is not that of a page file
+ * (only letters, digits and "._-" between single slashes; no name begins with a dot). */
 bool assets_read_file(const char *dir, const char *path, struct buf *out) KS_MUST_USE;
 
 #endif

@@ -1,10 +1,10 @@
 #include "server/http/reply.h"
 
 #include "api/api.h"
+#include "server/http/gzip_encode.h"
 #include "server/http/head.h"
 #include "server/http/mime.h"
 #include "server/http/negotiate.h"
-#include "server/http/pack.h"
 
 #include <inttypes.h>
 #include <isa-l/crc64.h>
@@ -46,77 +46,79 @@ static void add_own_lines(struct buf *head, const struct api_response *response,
 }
 
 void reply_begin(struct buf *head,
-                 struct exchange *x,
+                 struct http_request *req,
                  const struct api_response *response,
                  int status)
 {
-    head_begin(head, x, status, HEAD_DATA);
+    head_begin(head, req, status, HEAD_DATA);
     add_own_lines(head, response, status);
 }
 
-static bool is_read(const struct exchange *x)
+static bool is_read(const struct http_request *req)
 {
-    return x->is_head || strcmp(x->method, "GET") == 0;
+    return req->is_head || strcmp(req->method, "GET") == 0;
 }
 
 /* ---- bodies in memory ---- */
 
-bool reply_may_pack(const struct exchange *x)
+bool reply_may_gzip(const struct http_request *req)
 {
-    return negotiate_gzip(exchange_header(x, "Accept-Encoding"));
+    return negotiate_gzip(http_request_header(req, "Accept-Encoding"));
 }
 
 /* Of the content and its form: what has the same tag is the same to the last byte. */
-static void make_etag(char etag[ETAG_BYTES], const struct buf *body, bool may_pack)
+static void make_etag(char etag[ETAG_BYTES], const struct buf *body, bool may_gzip)
 {
     uint64_t sum = crc64_ecma_refl(0, (const unsigned char *)body->ptr, body->len);
     (void)snprintf(etag, ETAG_BYTES, "\"%016" PRIx64 "-%zx%s\"", sum, body->len,
-                   may_pack ? "-gz" : "");
+                   may_gzip ? "-gz" : "");
 }
 
 /* Replaces the body by its gzip form where that is shorter. */
 static bool pack_body(struct api_response *response)
 {
-    struct buf packed;
-    buf_init(&packed, response->body.len + GZIP_MIN_BYTES + ((size_t)64 << 10));
-    bool shorter = pack_gzip(response->body.ptr, response->body.len, PACK_FAST, &packed) &&
-                   packed.len < response->body.len;
+    struct buf gzipped;
+    buf_init(&gzipped, response->body.len + GZIP_MIN_BYTES + ((size_t)64 << 10));
+    bool shorter = gzip_encode(response->body.ptr, response->body.len, GZIP_FAST, &gzipped) &&
+                   gzipped.len < response->body.len;
     if (!shorter) {
-        buf_free(&packed);
+        buf_free(&gzipped);
         return false;
     }
     buf_free(&response->body);
-    response->body = packed;
+    response->body = gzipped;
     return true;
 }
 
-static bool is_fresh(const struct exchange *x, const struct kept_answer *answer, int status)
+static bool
+is_fresh(const struct http_request *req, const struct cached_response *answer, int status)
 {
     return status == 200 && answer->etag != NULL &&
-           negotiate_etag_matches(exchange_header(x, "If-None-Match"), answer->etag);
+           negotiate_etag_matches(http_request_header(req, "If-None-Match"), answer->etag);
 }
 
-static void send_ready(struct exchange *x, const struct kept_answer *answer, int status)
+static void send_ready(struct http_request *req, const struct cached_response *answer, int status)
 {
-    bool fresh = is_fresh(x, answer, status);
+    bool fresh = is_fresh(req, answer, status);
     struct buf head;
-    head_begin(&head, x, fresh ? 304 : status, HEAD_DATA);
+    head_begin(&head, req, fresh ? 304 : status, HEAD_DATA);
     buf_append(&head, answer->lines, fresh ? answer->content_lines_at : answer->lines_len);
     if (fresh || status == 204) {
-        (void)head_send(&head, x, HEAD_LENGTH_NONE);
+        (void)head_send(&head, req, HEAD_LENGTH_NONE);
     } else {
-        head_send_with(&head, x, answer->bytes, answer->len);
+        head_send_with(&head, req, answer->bytes, answer->len);
     }
 }
 
-bool reply_kept(struct exchange *x, const struct reply_place *place)
+bool reply_from_cache(struct http_request *req, const struct reply_place *place)
 {
-    const struct kept_answer *answer = kept_take(place->kept, &place->key, place->version);
+    const struct cached_response *answer =
+        response_cache_acquire(place->cache, &place->key, place->version);
     if (answer == NULL) {
         return false;
     }
-    send_ready(x, answer, 200);
-    kept_give_back(place->kept, answer);
+    send_ready(req, answer, 200);
+    response_cache_release(place->cache, answer);
     return true;
 }
 
@@ -137,17 +139,17 @@ static size_t write_lines(struct buf *lines,
 }
 
 static void
-send_body(struct exchange *x, struct api_response *response, const struct reply_place *place)
+send_body(struct http_request *req, struct api_response *response, const struct reply_place *place)
 {
     char own_etag[ETAG_BYTES] = "";
     bool compressible = mime_is_compressible(type_of(response));
-    bool may_pack = compressible && response->body.len >= GZIP_MIN_BYTES &&
-                    reply_header(response, "Content-Encoding") == NULL && reply_may_pack(x);
-    struct kept_answer answer = {.etag = NULL};
-    if (is_read(x) && response->status == 200) {
+    bool may_gzip = compressible && response->body.len >= GZIP_MIN_BYTES &&
+                    reply_header(response, "Content-Encoding") == NULL && reply_may_gzip(req);
+    struct cached_response answer = {.etag = NULL};
+    if (is_read(req) && response->status == 200) {
         answer.etag = reply_header(response, "ETag");
         if (answer.etag == NULL) {
-            make_etag(own_etag, &response->body, may_pack);
+            make_etag(own_etag, &response->body, may_gzip);
             answer.etag = own_etag;
         }
     }
@@ -155,7 +157,7 @@ send_body(struct exchange *x, struct api_response *response, const struct reply_
     struct buf lines;
     buf_init(&lines, LINES_MAX_BYTES);
     answer.content_lines_at = write_lines(&lines, response, own_etag, compressible);
-    if (may_pack && (keep || !is_fresh(x, &answer, response->status)) && pack_body(response)) {
+    if (may_gzip && (keep || !is_fresh(req, &answer, response->status)) && pack_body(response)) {
         head_add(&lines, "Content-Encoding", "gzip");
     }
     if (response->body.len > 0 || response->content_type != NULL) {
@@ -166,49 +168,49 @@ send_body(struct exchange *x, struct api_response *response, const struct reply_
     answer.bytes = response->body.ptr;
     answer.len = response->body.len;
     if (keep && !lines.failed) {
-        kept_put(place->kept, &place->key, place->version, &answer);
+        response_cache_put(place->cache, &place->key, place->version, &answer);
     }
     if (lines.failed) {
-        exchange_abort(x);
+        http_request_abort(req);
     }
-    send_ready(x, &answer, response->status);
+    send_ready(req, &answer, response->status);
     buf_free(&lines);
 }
 
 /* ---- streams ---- */
 
-static bool send_piece(struct exchange *x, const struct buf *piece)
+static bool send_piece(struct http_request *req, const struct buf *piece)
 {
-    if (x->is_http_1_0) {
-        return exchange_write(x, piece->ptr, piece->len);
+    if (req->is_http_1_0) {
+        return http_request_write(req, piece->ptr, piece->len);
     }
     char size[24];
     int size_len = snprintf(size, sizeof size, "%zx\r\n", piece->len);
-    return exchange_write(x, size, (size_t)size_len) && exchange_write(x, piece->ptr, piece->len) &&
-           exchange_write(x, "\r\n", 2);
+    return http_request_write(req, size, (size_t)size_len) &&
+           http_request_write(req, piece->ptr, piece->len) && http_request_write(req, "\r\n", 2);
 }
 
 /* The stream's next piece, in the form in which it is sent. */
 static bool next_piece(struct api_response *response,
-                       struct pack_stream *pack,
+                       struct gzip_encoder *encoder,
                        struct buf *text,
                        struct buf *piece)
 {
     buf_clear(piece);
-    if (pack == NULL) {
+    if (encoder == NULL) {
         return response->stream(response, piece);
     }
     buf_clear(text);
     bool more = response->stream(response, text);
-    if (text->failed || !pack_stream_put(pack, text->ptr, text->len, !more, piece)) {
+    if (text->failed || !gzip_encoder_put(encoder, text->ptr, text->len, !more, piece)) {
         piece->failed = true;
     }
     return more && !piece->failed;
 }
 
-static void send_pieces(struct exchange *x,
+static void send_pieces(struct http_request *req,
                         struct api_response *response,
-                        struct pack_stream *pack,
+                        struct gzip_encoder *encoder,
                         const atomic_bool *stopping)
 {
     struct buf text;
@@ -218,30 +220,30 @@ static void send_pieces(struct exchange *x,
     bool more = true;
     bool sent = true;
     while (more && sent && !atomic_load(stopping)) {
-        more = next_piece(response, pack, &text, &piece);
+        more = next_piece(response, encoder, &text, &piece);
         if (piece.failed) {
-            exchange_abort(x);
+            http_request_abort(req);
         }
-        sent = piece.len == 0 || send_piece(x, &piece);
+        sent = piece.len == 0 || send_piece(req, &piece);
     }
     buf_free(&text);
     buf_free(&piece);
-    if (more && pack != NULL) {
-        exchange_abort(x);
+    if (more && encoder != NULL) {
+        http_request_abort(req);
     }
-    if (!x->is_http_1_0) {
-        (void)exchange_write(x, "0\r\n\r\n", 5);
+    if (!req->is_http_1_0) {
+        (void)http_request_write(req, "0\r\n\r\n", 5);
     }
 }
 
 /* ---- bodies that are sent part by part while they are written ---- */
 
 struct reply_parts {
-    struct pack_stream *pack; /* NULL: plain */
-    struct buf packed;
+    struct gzip_encoder *encoder; /* NULL: plain */
+    struct buf gzipped;
 };
 
-static bool begin_parts(struct exchange *x, struct api_response *response)
+static bool begin_parts(struct http_request *req, struct api_response *response)
 {
     struct reply_parts *parts = arena_calloc(&response->arena, 1, sizeof *parts);
     bool compressible = mime_is_compressible(type_of(response));
@@ -249,128 +251,128 @@ static bool begin_parts(struct exchange *x, struct api_response *response)
     if (parts == NULL) {
         return false;
     }
-    buf_init(&parts->packed, STREAM_PIECE_MAX_BYTES);
-    if (compressible && reply_may_pack(x)) {
-        parts->pack = pack_stream_create(PACK_FAST); /* without memory: plain */
+    buf_init(&parts->gzipped, STREAM_PIECE_MAX_BYTES);
+    if (compressible && reply_may_gzip(req)) {
+        parts->encoder = gzip_encoder_create(GZIP_FAST); /* without memory: plain */
     }
     response->sending = parts;
     response->has_parts = true;
-    reply_begin(&head, x, response, response->status);
+    reply_begin(&head, req, response, response->status);
     head_add(&head, "Content-Type", type_of(response));
     if (compressible) {
         head_add(&head, "Vary", "Accept-Encoding");
     }
-    if (parts->pack != NULL) {
+    if (parts->encoder != NULL) {
         head_add(&head, "Content-Encoding", "gzip");
     }
-    if (!x->is_http_1_0) {
+    if (!req->is_http_1_0) {
         head_add(&head, "Transfer-Encoding", "chunked");
     }
-    return head_send(&head, x, HEAD_LENGTH_NONE);
+    return head_send(&head, req, HEAD_LENGTH_NONE);
 }
 
 /* Sends the body's content and empties it. */
-static bool send_part(struct exchange *x, struct api_response *response, bool last)
+static bool send_part(struct http_request *req, struct api_response *response, bool last)
 {
     struct reply_parts *parts = response->sending;
     const struct buf *piece = &response->body;
     bool ok = true;
-    if (x->is_head) {
+    if (req->is_head) {
         buf_clear(&response->body);
         return true;
     }
-    if (parts->pack != NULL) {
-        buf_clear(&parts->packed);
-        ok = pack_stream_put(parts->pack, response->body.ptr, response->body.len, last,
-                             &parts->packed);
-        piece = &parts->packed;
+    if (parts->encoder != NULL) {
+        buf_clear(&parts->gzipped);
+        ok = gzip_encoder_put(parts->encoder, response->body.ptr, response->body.len, last,
+                              &parts->gzipped);
+        piece = &parts->gzipped;
     }
-    ok = ok && (piece->len == 0 || send_piece(x, piece));
+    ok = ok && (piece->len == 0 || send_piece(req, piece));
     buf_clear(&response->body);
     return ok;
 }
 
-bool reply_part(struct exchange *x, struct api_response *response)
+bool reply_part(struct http_request *req, struct api_response *response)
 {
-    return (response->has_parts || begin_parts(x, response)) && send_part(x, response, false);
+    return (response->has_parts || begin_parts(req, response)) && send_part(req, response, false);
 }
 
-static void end_parts(struct exchange *x, struct api_response *response)
+static void end_parts(struct http_request *req, struct api_response *response)
 {
     struct reply_parts *parts = response->sending;
-    if (response->is_broken || !send_part(x, response, true)) {
-        exchange_abort(x);
-    } else if (!x->is_http_1_0 && !x->is_head) {
-        (void)exchange_write(x, "0\r\n\r\n", 5);
+    if (response->is_broken || !send_part(req, response, true)) {
+        http_request_abort(req);
+    } else if (!req->is_http_1_0 && !req->is_head) {
+        (void)http_request_write(req, "0\r\n\r\n", 5);
     }
-    pack_stream_destroy(parts->pack);
-    buf_free(&parts->packed);
+    gzip_encoder_destroy(parts->encoder);
+    buf_free(&parts->gzipped);
 }
 
-static bool has_fresh_stream(const struct exchange *x, const struct api_response *response)
+static bool has_fresh_stream(const struct http_request *req, const struct api_response *response)
 {
-    const struct kept_answer tag = {.etag = reply_header(response, "ETag")};
-    return is_read(x) && is_fresh(x, &tag, response->status);
+    const struct cached_response tag = {.etag = reply_header(response, "ETag")};
+    return is_read(req) && is_fresh(req, &tag, response->status);
 }
 
 static void
-send_stream(struct exchange *x, struct api_response *response, const atomic_bool *stopping)
+send_stream(struct http_request *req, struct api_response *response, const atomic_bool *stopping)
 {
-    struct pack_stream *pack = NULL;
+    struct gzip_encoder *encoder = NULL;
     struct buf head;
-    if (has_fresh_stream(x, response)) {
-        reply_begin(&head, x, response, 304);
-        (void)head_send(&head, x, HEAD_LENGTH_NONE);
+    if (has_fresh_stream(req, response)) {
+        reply_begin(&head, req, response, 304);
+        (void)head_send(&head, req, HEAD_LENGTH_NONE);
         return;
     }
-    bool encodes = response->stream_may_pack && reply_may_pack(x);
+    bool encodes = response->stream_may_pack && reply_may_gzip(req);
     if (response->stream_is_packed || encodes) {
-        pack = pack_stream_create(PACK_FAST);
-        if (pack == NULL && response->stream_is_packed) {
+        encoder = gzip_encoder_create(GZIP_FAST);
+        if (encoder == NULL && response->stream_is_packed) {
             struct err err = ERR_INIT;
             (void)err_set(&err, ERR_NO_MEMORY, "No memory to pack the answer");
-            reply_problem(x, &err, NULL);
+            reply_problem(req, &err, NULL);
             return;
         }
     }
-    reply_begin(&head, x, response, response->status);
+    reply_begin(&head, req, response, response->status);
     head_add(&head, "Content-Type", type_of(response));
     /* nginx would otherwise hold events back until its buffer is full. */
     head_add(&head, "X-Accel-Buffering", "no");
     if (response->stream_may_pack) {
         head_add(&head, "Vary", "Accept-Encoding");
     }
-    if (encodes && pack != NULL) { /* without memory for it: plain */
+    if (encodes && encoder != NULL) { /* without memory for it: plain */
         head_add(&head, "Content-Encoding", "gzip");
     }
-    if (!x->is_http_1_0) {
+    if (!req->is_http_1_0) {
         head_add(&head, "Transfer-Encoding", "chunked");
     }
-    if (head_send(&head, x, HEAD_LENGTH_NONE) && !x->is_head) {
-        send_pieces(x, response, pack, stopping);
+    if (head_send(&head, req, HEAD_LENGTH_NONE) && !req->is_head) {
+        send_pieces(req, response, encoder, stopping);
     }
-    pack_stream_destroy(pack);
+    gzip_encoder_destroy(encoder);
 }
 
-void reply_send(struct exchange *x,
+void reply_send(struct http_request *req,
                 struct api_response *response,
                 const atomic_bool *stopping,
                 const struct reply_place *place)
 {
     if (response->has_parts) {
-        end_parts(x, response);
+        end_parts(req, response);
     } else if (response->stream != NULL) {
-        send_stream(x, response, stopping);
+        send_stream(req, response, stopping);
     } else if (response->file_path != NULL) {
-        reply_file(x, response);
+        reply_file(req, response);
     } else {
-        send_body(x, response, place);
+        send_body(req, response, place);
     }
 }
 
 /* ---- the server's own answers ---- */
 
-void reply_problem(struct exchange *x, const struct err *err, const struct api_header *header)
+void reply_problem(struct http_request *req, const struct err *err, const struct api_header *header)
 {
     struct api_response response;
     api_response_init(&response);
@@ -378,17 +380,17 @@ void reply_problem(struct exchange *x, const struct err *err, const struct api_h
     if (header != NULL) {
         response.headers[response.header_count++] = *header;
     }
-    send_body(x, &response, NULL);
+    send_body(req, &response, NULL);
     api_response_free(&response);
 }
 
-void reply_asset(struct exchange *x, int status, const struct reply_asset *asset)
+void reply_asset(struct http_request *req, int status, const struct reply_asset *asset)
 {
     bool fresh = asset->etag != NULL && status == 200 &&
-                 negotiate_etag_matches(exchange_header(x, "If-None-Match"), asset->etag);
-    bool packed = asset->gzip != NULL && reply_may_pack(x);
+                 negotiate_etag_matches(http_request_header(req, "If-None-Match"), asset->etag);
+    bool gzipped = asset->gzip != NULL && reply_may_gzip(req);
     struct buf head;
-    head_begin(&head, x, fresh ? 304 : status, HEAD_PAGE);
+    head_begin(&head, req, fresh ? 304 : status, HEAD_PAGE);
     /* Others are kept by the browser too, but asked for again each time: a new one shows at once.
      */
     head_add(&head, "Cache-Control", asset->lasting ? "max-age=31536000, immutable" : "no-cache");
@@ -397,23 +399,23 @@ void reply_asset(struct exchange *x, int status, const struct reply_asset *asset
         head_add(&head, "ETag", asset->etag);
     }
     if (fresh) {
-        (void)head_send(&head, x, HEAD_LENGTH_NONE);
+        (void)head_send(&head, req, HEAD_LENGTH_NONE);
         return;
     }
     head_add(&head, "Content-Type", asset->content_type);
-    if (packed) {
+    if (gzipped) {
         head_add(&head, "Content-Encoding", "gzip");
     }
-    const void *bytes = packed ? asset->gzip : asset->bytes;
-    size_t len = packed ? asset->gzip_len : asset->len;
-    head_send_with(&head, x, bytes, len);
+    const void *bytes = gzipped ? asset->gzip : asset->bytes;
+    size_t len = gzipped ? asset->gzip_len : asset->len;
+    head_send_with(&head, req, bytes, len);
 }
 
-void reply_redirect(struct exchange *x, const char *location)
+void reply_redirect(struct http_request *req, const char *location)
 {
     struct buf head;
-    head_begin(&head, x, 308, HEAD_DATA);
+    head_begin(&head, req, 308, HEAD_DATA);
     head_add(&head, "Location", location);
     head_add(&head, "Cache-Control", "no-cache");
-    (void)head_send(&head, x, 0);
+    (void)head_send(&head, req, 0);
 }

@@ -1,7 +1,6 @@
-/* What a request or a file may ask of the program, and what is kept: one row a limit, from which
- * come the field, its default, the option --NAME (and KINETOSCOPE_NAME) and its line in the help.
- * Beside them stand --max-upload and --ingest-memory (options.h); README.md says what each refusal
- * is and which test shows it. */
+/* The limits of requests, files and storage, one row each. A row yields the field, its default, the
+ * option --NAME (and KINETOSCOPE_NAME) and its line of help. --max-upload and --ingest-memory are
+ * in options.h. server/README.md says what each refusal is and which test proves it. */
 #ifndef KS_SERVER_OPTIONS_LIMITS_H
 #define KS_SERVER_OPTIONS_LIMITS_H
 
@@ -10,8 +9,8 @@
 #include <stdint.h>
 
 /* field, option, scope, is a size, default, least, most, form, help. SERVING: an option of `serve`;
- * READING: of every command that reads a file. Where the least is 0 that means: no limit,
- * but of the answers that are kept: none. */
+ * READING: of every command that reads a file. A least of 0 means: 0 is no limit, except for the
+ * response cache, where 0 is no cache. */
 #define LIMITS_LIST(X)                                                                        \
     X(head_bytes, "max-header", SERVING, true, 32768, 4096, 1048576, "SIZE",                  \
       "largest head of a request, with its URL (32K)")                                        \
@@ -53,7 +52,7 @@ struct limits {
         LIMITS_LIST(LIMITS_PRESET) \
     }
 
-/* What of them holds for the bytes of a file. */
+/* The limits for the bytes of a file. */
 struct input_limits limits_of_input(const struct limits *limits);
 
 #endif

@@ -1,4 +1,4 @@
-/* Where the server listens, and what users call that place. */
+/* The address where the server listens, and the URL that users see. */
 #ifndef KS_SERVER_OPTIONS_LISTEN_H
 #define KS_SERVER_OPTIONS_LISTEN_H
 
@@ -16,13 +16,13 @@
 bool listen_resolve(const char *host,
                     char address[LISTEN_ADDRESS_BYTES],
                     struct err *err) KS_MUST_USE;
-/* Beyond loopback there must be tokens (of a file, or `has_tokens` in the store), or the explicit
- * word that there are none. */
+/* Beyond loopback, requires tokens (of a file, or `has_tokens` in the store) or --allow-anonymous.
+ */
 bool listen_allowed(const struct options *options,
                     const char *address,
                     bool has_tokens,
                     struct err *err) KS_MUST_USE;
-/* http://host:port/prefix for the page and for links, when there is no --public-url. */
+/* http://host:port/prefix for the page and links, without --public-url. */
 void listen_url(const struct options *options, uint16_t port, char url[OPTIONS_URL_BYTES]);
 
 #endif

@@ -1,7 +1,7 @@
 #include "server/options/options.h"
 
 #include "ingest/model/results/comparison.h"
-#include "server/options/gate.h"
+#include "server/options/fail_if.h"
 #include "server/options/options_table.h"
 #include "server/options/options_value.h"
 
@@ -131,7 +131,7 @@ static bool set_run_project(struct options *o, const char *text, const char **fo
 static bool set_role(struct options *o, const char *text, const char **form)
 {
     *form = "viewer, uploader or admin";
-    return store_role_parse(text, &o->role);
+    return access_role_parse(text, &o->role);
 }
 
 static bool set_project(struct options *o, const char *text, const char **form)
@@ -179,10 +179,10 @@ static bool set_fail_if(struct options *o, const char *text, const char **form)
 {
     *form = "NAME>N or NAME>N%, NAME one of step_time, suspicion, kernel_time, operator_time, "
             "kernel:<name>; at most 16 of them";
-    if (o->gate_count == OPTIONS_GATES_MAX || !gate_is_valid(text)) {
+    if (o->fail_if_count == OPTIONS_FAIL_IFS_MAX || !fail_if_is_valid(text)) {
         return false;
     }
-    o->gates[o->gate_count++] = text;
+    o->fail_ifs[o->fail_if_count++] = text;
     return true;
 }
 
@@ -489,7 +489,7 @@ static bool check_token_words(const struct options *options, struct err *err)
                        "the forms are: kinetoscope token add NAME --role ROLE, token list, token "
                        "revoke NAME");
     }
-    return !is_add || options->role != ROLE_NOBODY ||
+    return !is_add || options->role != ACCESS_ROLE_NOBODY ||
            err_set(err, ERR_BAD_REQUEST,
                    "the role of the token is missing: --role viewer, uploader or admin");
 }

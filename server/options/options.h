@@ -1,5 +1,6 @@
-/* The command line and the environment: every option `--some-name` is also KINETOSCOPE_SOME_NAME;
- * the command line wins. The table in options.c is what parsing, help and the manual page read. */
+/* The command line and the environment. Every option `--some-name` is also KINETOSCOPE_SOME_NAME;
+ * the command line wins. Parsing, help and the manual page read the same table in
+ * options.c. */
 #ifndef KS_SERVER_OPTIONS_OPTIONS_H
 #define KS_SERVER_OPTIONS_OPTIONS_H
 
@@ -35,7 +36,7 @@ enum report_format { REPORT_TEXT, REPORT_JSON, REPORT_MARKDOWN, REPORT_CSV };
 #define OPTIONS_BASE_PATH_BYTES 128
 #define OPTIONS_URL_BYTES 512
 #define OPTIONS_LABEL_BYTES 64
-#define OPTIONS_GATES_MAX 16
+#define OPTIONS_FAIL_IFS_MAX 16
 #define OPTIONS_PROXIES_MAX 16
 #define OPTIONS_PROJECTS_MAX 64
 #define OPTIONS_ANY_KIND (-1)
@@ -53,48 +54,47 @@ struct options {
     const char *token_file; /* NULL: none */
     bool allow_anonymous;
     char base_path[OPTIONS_BASE_PATH_BYTES]; /* "" or "/prefix" */
-    char public_url[OPTIONS_URL_BYTES];      /* without a slash at the end; "" when not given */
+    char public_url[OPTIONS_URL_BYTES];      /* without trailing slash; "" when not given */
     const char *static_dir;                  /* NULL: the embedded page */
     uint64_t max_upload_bytes;
     struct limits limits;
     const char *trusted_proxies[OPTIONS_PROXIES_MAX]; /* as written */
     unsigned trusted_proxy_count;
-    unsigned ingest_workers;      /* 0: as many as suit the machine */
+    unsigned ingest_workers;      /* 0: chosen by the number of processors */
     uint64_t ingest_memory_bytes; /* 0: half of the machine's */
     bool retain_raw;
     enum log_level log_level;
     enum log_format log_format;
-    unsigned drain_seconds; /* what a stop leaves to requests and jobs under way */
+    unsigned drain_seconds; /* time that a stop gives to requests and jobs under way */
 
-    enum store_role role;                       /* of a new token; ROLE_NOBODY: not given */
+    enum access_role role;                      /* of a new token; ACCESS_ROLE_NOBODY: not given */
     const char *projects[OPTIONS_PROJECTS_MAX]; /* of a new token, checked */
     size_t project_count;
 
-    const char *run;         /* NULL: by the file's directory */
+    const char *run;         /* NULL: from the file's directory */
     const char *run_project; /* of a new run, checked; NULL: none */
     enum report_format format;
     bool licenses;
 
-    int64_t base_pid; /* or COMPARISON_NO_PID, when not given; the other one too */
+    int64_t base_pid; /* COMPARISON_NO_PID when not given, as is the next */
     int64_t candidate_pid;
     int kind; /* enum cycle_kind, or OPTIONS_ANY_KIND */
     char base_label[OPTIONS_LABEL_BYTES];
     char candidate_label[OPTIONS_LABEL_BYTES];
-    const char *output_dir;               /* NULL: everything to stdout */
-    const char *gates[OPTIONS_GATES_MAX]; /* as written; see gate.h */
-    size_t gate_count;
-    const char *marker;        /* NULL: found */
+    const char *output_dir;                     /* NULL: everything to stdout */
+    const char *fail_ifs[OPTIONS_FAIL_IFS_MAX]; /* as written; see fail_if.h */
+    size_t fail_if_count;
+    const char *marker;        /* NULL: find it */
     int64_t rank;              /* STORE_NO_RANK */
-    const char *hardware_path; /* NULL: topo_component.csv beside the trace where there is one */
+    const char *hardware_path; /* NULL: topo_component.csv beside the trace, if present */
 
-    char *const
-        *files; /* what stands behind the options, in argv: of `token` its word and a name */
+    char *const *files; /* what follows the options in argv; for `token` its word and a name */
     size_t file_count;
 };
 
-/* False for wrong usage (ERR_BAD_REQUEST): the message names the option and shows the right form.
- * `env` is getenv or a test's own. The texts belong to argv and the environment. The order of argv
- * changes: files come last. */
+/* Parses. False for wrong usage (ERR_BAD_REQUEST): the message names the option and shows the right
+ * form. `env` is getenv, or a test's own function. Texts belong to argv and the environment.
+ * Reorders argv: files come last. */
 bool options_parse(struct options *options,
                    int argc,
                    char **argv,

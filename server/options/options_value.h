@@ -1,12 +1,12 @@
-/* Values of options: texts into numbers, addresses, paths. Each returns false for a text that is
- * none, and then `form` (static text) says how one looks. */
+/* Parses values of options: numbers, sizes, addresses, paths. Each function returns false for an
+ * invalid text, and sets `form` (static text) to an example of a valid one. */
 #ifndef KS_SERVER_OPTIONS_OPTIONS_VALUE_H
 #define KS_SERVER_OPTIONS_OPTIONS_VALUE_H
 
 #include "server/options/options.h"
 
 bool value_size(const char *text, uint64_t *bytes, const char **form) KS_MUST_USE;
-/* A limit of limits.h, within its range; 0 stands where the range begins with it. */
+/* The range of a limit of limits.h; 0 is valid where the range begins with it. */
 struct value_range {
     bool is_size;
     uint64_t least, most;
@@ -22,8 +22,8 @@ bool value_base_path(const char *text,
                      char path[OPTIONS_BASE_PATH_BYTES],
                      const char **form) KS_MUST_USE;
 bool value_url(const char *text, char url[OPTIONS_URL_BYTES], const char **form) KS_MUST_USE;
-/* Of the formats of a command; the names follow enum report_format, and a format that the command
- * has not is no value. */
+/* A format of this command; names follow enum report_format. A format that the command lacks is
+ * invalid. */
 bool value_format(const char *text,
                   enum options_command command,
                   enum report_format *format,

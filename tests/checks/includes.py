@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Who may know whom: every #include of the tree against the rules (the house: ingest <- api <- server)."""
+"""Every #include of the tree obeys the rules: rooms include only the rooms named below (ingest <- api <- server), and
+sub-folders of one folder never include each other in a circle."""
 import pathlib
 import re
 import sys
@@ -21,7 +22,7 @@ ROOMS = {
     # The annex: rules that are not ours, computed on request from what is stored.
     'ingest/tb_plugin': ['ingest/base', 'ingest/input', 'ingest/formats', 'ingest/analysis', 'ingest/model', 'ingest/store', 'ingest/query'],
     # api knows no trace model, only stored results.
-    'api': ['ingest/base', 'ingest/model/results/results.h', 'ingest/model/warning.h', 'ingest/model/results/kernel_use.h', 'ingest/model/results/cycles.h',
+    'api': ['ingest/base', 'ingest/model/results/results.h', 'ingest/model/warning.h', 'ingest/model/results/kernel_utilisation.h', 'ingest/model/results/cycles.h',
             'ingest/model/results/comparison.h', 'ingest/model/results/memory_rows.h', 'ingest/model/results/call_tree.h', 'ingest/model/results/diff.h',
             'ingest/model/results/distributed.h', 'ingest/model/results/module_rows.h', 'ingest/model/timeline.h', 'ingest/store', 'ingest/jobs', 'ingest/query', 'ingest/tb_plugin'],
     'server': ['ingest', 'api'],
@@ -64,6 +65,50 @@ def faults_of(path, room):
                 yield number, '%s belongs to %s only' % (header, ', '.join(rooms))
 
 
+def sibling_includes(sources):
+    """folder -> sub-folder -> sub-folder it includes -> one such include, as text.
+
+    Files directly in a folder are its contract: they belong to none of its sub-folders.
+    """
+    graph = {}
+    for path in sources:
+        parts = path.relative_to(ROOT).parts
+        for number, line in enumerate(path.read_text(errors='replace').splitlines(), 1):
+            match = INCLUDE.match(line)
+            target = pathlib.PurePath(match[1]).parts if match and match[1] and (ROOT / match[1]).exists() else ()
+            shared = next((i for i, (a, b) in enumerate(zip(parts, target)) if a != b), 0)
+            # What both have in common is the folder; both go on into a sub-folder of it.
+            if 0 < shared < min(len(parts), len(target)) - 1:
+                edges = graph.setdefault('/'.join(parts[:shared]), {}).setdefault(parts[shared], {})
+                edges.setdefault(target[shared], '%s:%d includes %s' % ('/'.join(parts), number, match[1]))
+    return graph
+
+
+def way(edges, start, end):
+    """The shortest list of sub-folders from start to end, None where there is none."""
+    ways, met = [[start]], set()
+    for path in ways:
+        for target in sorted(edges.get(path[-1], {})):
+            if target == end:
+                return path + [target]
+            if target not in met:
+                met.add(target)
+                ways.append(path + [target])
+    return None
+
+
+def circles(sources):
+    """Of each circle of sub-folders the shortest way round, as text with its includes."""
+    for folder, edges in sorted(sibling_includes(sources).items()):
+        told = set()
+        for start in sorted(edges):
+            path = way(edges, start, start)
+            if path and not told & set(path):
+                told |= set(path)
+                steps = ['    %s' % edges[a][b] for a, b in zip(path, path[1:])]
+                yield '\n'.join(['%s: %s include each other in a circle:' % (folder, ' -> '.join(path))] + steps)
+
+
 def main():
     sources = [p for top in ('ingest', 'api', 'server') for p in (ROOT / top).rglob('*.[ch]')]
     count = 0
@@ -77,6 +122,9 @@ def main():
         for number, text in faults_of(path, room):
             print('%s:%d: %s' % (relative, number, text))
             count += 1
+    for text in circles(sources):
+        print(text)
+        count += 1
     print('includes: %d files, %d faults' % (len(sources), count))
     return 1 if count or not sources else 0
 

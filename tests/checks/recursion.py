@@ -273,7 +273,8 @@ class Stacks:
             is_recursion = len(members) > 1 or members[0] in edges[members[0]]
             if is_recursion and names not in table:
                 faults.append('recursion without a bound in %s: %s' % (TABLE.name, ', '.join(sorted(members))))
-            unused.discard(names)
+            if is_recursion:
+                unused.discard(names)
             levels = table.get(names, 1) if is_recursion else 1
             level_bytes = sum(frames[f] for f in members)
             if is_recursion:

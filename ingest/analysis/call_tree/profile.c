@@ -1,5 +1,5 @@
 #include "ingest/analysis/call_tree/write.h"
-#include "ingest/analysis/classify/times.h"
+#include "ingest/analysis/classify/tb_clock.h"
 #include "ingest/base/memory/scratch.h"
 #include "ingest/index/sort.h"
 
@@ -13,10 +13,10 @@ struct profile {
 
 static int by_start_then_longest(uint32_t a, uint32_t b, const void *ctx)
 {
-    return times_compare(ctx, a, b);
+    return tb_clock_compare(ctx, a, b);
 }
 
-static bool collect(struct profile *profile, const struct selection *sel)
+static bool collect(struct profile *profile, const struct event_classes *sel)
 {
     uint32_t room = sel->type_count[TYPE_PL_PROFILE];
     profile->events = scratch_alloc(room, sizeof *profile->events);
@@ -44,7 +44,7 @@ static bool collect(struct profile *profile, const struct selection *sel)
 static uint32_t
 close_ended(struct call_writing *w, const struct profile *profile, uint32_t depth, int64_t key)
 {
-    while (depth > 0 && key >= times_end_key(w->sel, profile->open_event[depth - 1])) {
+    while (depth > 0 && key >= tb_clock_end_key(w->sel, profile->open_event[depth - 1])) {
         depth--;
         w->rows->end[profile->open_row[depth]] = w->rows->count;
     }
@@ -54,13 +54,13 @@ close_ended(struct call_writing *w, const struct profile *profile, uint32_t dept
 /* Nested as the threads of operators are: what overlaps without nesting is left out. */
 static bool write_nodes(struct call_writing *w, struct profile *profile)
 {
-    const struct selection *sel = w->sel;
+    const struct event_classes *sel = w->sel;
     uint32_t depth = 0;
     for (uint32_t i = 0; i < profile->count; i++) {
         uint32_t event = profile->events[i];
-        depth = close_ended(w, profile, depth, times_start_key(sel, event));
+        depth = close_ended(w, profile, depth, tb_clock_start_key(sel, event));
         if (depth > 0 &&
-            times_end_key(sel, event) > times_end_key(sel, profile->open_event[depth - 1])) {
+            tb_clock_end_key(sel, event) > tb_clock_end_key(sel, profile->open_event[depth - 1])) {
             continue;
         }
         profile->open_row[depth] = w->rows->count;

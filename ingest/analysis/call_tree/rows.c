@@ -19,7 +19,7 @@ enum call_type call_row_type(enum event_type type)
 
 /* ---- one row ---- */
 
-static inline const struct selection *sel_of(const struct call_rows *rows)
+static inline const struct event_classes *sel_of(const struct call_rows *rows)
 {
     return rows->tree->sel;
 }
@@ -73,12 +73,12 @@ static inline int64_t flags_of(const struct call_rows *rows, uint32_t row)
 
 static inline int64_t start_of(const struct call_rows *rows, uint32_t row)
 {
-    return times_position(sel_of(rows), times_start(sel_of(rows), event_of(rows, row)));
+    return tb_clock_position(sel_of(rows), tb_clock_start(sel_of(rows), event_of(rows, row)));
 }
 
 static inline int64_t stop_of(const struct call_rows *rows, uint32_t row)
 {
-    return times_position(sel_of(rows), times_end(sel_of(rows), event_of(rows, row)));
+    return tb_clock_position(sel_of(rows), tb_clock_end(sel_of(rows), event_of(rows, row)));
 }
 
 static inline int64_t host_self_of(const struct call_rows *rows, uint32_t row)
@@ -100,7 +100,7 @@ static inline int64_t device_self_of(const struct call_rows *rows, uint32_t row)
     uint32_t child = row + 1;
     for (; is_module && child < rows->end[row]; child = rows->end[child]) {
         if (call_row_is_real(rows, child)) {
-            sum = ns_add(sum, device_total_of(rows, child));
+            sum = saturating_add(sum, device_total_of(rows, child));
         }
     }
     return sum;
@@ -130,8 +130,8 @@ uint32_t call_row_name(const struct call_rows *rows, uint32_t row)
 int64_t call_row_duration(const struct call_rows *rows, uint32_t row)
 {
     const struct call_other *other = call_row_other(rows, row);
-    return other != NULL ? ns_sub(other->stop, other->start)
-                         : ns_sub(stop_of(rows, row), start_of(rows, row));
+    return other != NULL ? saturating_sub(other->stop, other->start)
+                         : saturating_sub(stop_of(rows, row), start_of(rows, row));
 }
 
 int64_t call_row_host_self(const struct call_rows *rows, uint32_t row)
@@ -203,7 +203,7 @@ static void read_partner(const struct stretch *s)
     }
 }
 
-static bool has_modules(const struct selection *sel)
+static bool has_modules(const struct event_classes *sel)
 {
     return sel->type_count[TYPE_MODULE] > 0 || sel->type_count[TYPE_PL_MODULE] > 0;
 }

@@ -4,7 +4,7 @@
 
 #include "ingest/analysis/classify/texts.h"
 #include "ingest/analysis/kernels/kernels.h"
-#include "ingest/analysis/relations/visits.h"
+#include "ingest/analysis/relations/postorder.h"
 #include "ingest/analysis/steps/steps.h"
 #include "ingest/base/attr.h"
 #include "ingest/model/results/results.h"
@@ -14,7 +14,7 @@
 
 /* Kernel time that operators launched: own runtimes of real operators [TB-9f] [TB-10e]. */
 struct launched_time {
-    /* ticks (times.h) */
+    /* ticks (tb_clock.h) */
     int64_t total;
     int64_t bottom_eligible; /* of eligible operators without eligible ones below, plugin's lists */
     bool has_kernels;
@@ -26,7 +26,7 @@ struct launched_time {
 /* Adds a kernel that an operator launched. `is_bottom_eligible`: that operator could use Tensor
  * Cores, and none inside it could. */
 void launched_time_add(struct launched_time *launched,
-                       struct selection *sel,
+                       struct event_classes *sel,
                        bool is_bottom_eligible,
                        uint32_t kernel_event);
 

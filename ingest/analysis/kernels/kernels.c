@@ -1,17 +1,17 @@
 #include "ingest/analysis/kernels/kernels.h"
 
-#include "ingest/analysis/classify/times.h"
+#include "ingest/analysis/classify/tb_clock.h"
 #include "ingest/analysis/util/percentiles.h"
 #include "ingest/base/containers/introsort.h"
 #include "ingest/base/containers/key_map.h"
 #include "ingest/base/memory/scratch.h"
-#include "ingest/base/ns.h"
+#include "ingest/base/saturating.h"
 #include "ingest/base/text/num.h"
 #include "ingest/index/sort.h"
 
 #include <math.h>
 
-bool kernels_collect(struct kernels *kernels, const struct selection *sel)
+bool kernels_collect(struct kernels *kernels, const struct event_classes *sel)
 {
     *kernels = (struct kernels){.sel = sel};
     kernels->events = scratch_alloc(sel->type_count[TYPE_KERNEL], sizeof *kernels->events);
@@ -35,17 +35,17 @@ void kernels_free(struct kernels *kernels)
 
 static int by_end(uint32_t a, uint32_t b, const void *ctx)
 {
-    int64_t end_a = times_end_key(ctx, a);
-    int64_t end_b = times_end_key(ctx, b);
+    int64_t end_a = tb_clock_end_key(ctx, a);
+    int64_t end_b = tb_clock_end_key(ctx, b);
     return (end_a > end_b) - (end_a < end_b);
 }
 
-bool kernels_sort_by_end(uint32_t *events, uint32_t count, const struct selection *sel)
+bool kernels_sort_by_end(uint32_t *events, uint32_t count, const struct event_classes *sel)
 {
     int64_t last_key = INT64_MIN;
     bool in_order = true;
     for (uint32_t i = 0; i < count && in_order; i++) {
-        int64_t key = times_end_key(sel, events[i]);
+        int64_t key = tb_clock_end_key(sel, events[i]);
         in_order = key >= last_key;
         last_key = key;
     }
@@ -102,7 +102,8 @@ static bool fill_members(struct by_name *b)
         uint32_t event = kernels->events[i];
         uint32_t g = b->group[i];
         b->members[next[g]++] = event;
-        b->total_ns[g] = ns_add(b->total_ns[g], trace_dur_ns(&kernels->sel->trace->events, event));
+        b->total_ns[g] =
+            saturating_add(b->total_ns[g], trace_dur_ns(&kernels->sel->trace->events, event));
     }
     scratch_free(next);
     return ok;
@@ -203,8 +204,8 @@ static struct kernel_row row_of(struct by_name *b, uint32_t group, struct names 
             has_weight ? pairwise_sum(b, group, kernel_occupancy_pct) / total_us : 0.0};
     for (uint32_t i = b->first[group]; i < b->first[group + 1]; i++) {
         int64_t duration_ns = trace_dur_ns(&trace->events, b->members[i]);
-        row.min_ns = ns_min(row.min_ns, duration_ns);
-        row.max_ns = ns_max(row.max_ns, duration_ns);
+        row.min_ns = i64_min(row.min_ns, duration_ns);
+        row.max_ns = i64_max(row.max_ns, duration_ns);
     }
     return row;
 }

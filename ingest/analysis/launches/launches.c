@@ -1,6 +1,6 @@
 #include "ingest/analysis/launches/launches.h"
 
-#include "ingest/analysis/classify/times.h"
+#include "ingest/analysis/classify/tb_clock.h"
 #include "ingest/analysis/kernels/kernels.h"
 #include "ingest/analysis/util/percentiles.h"
 #include "ingest/base/containers/key_map.h"
@@ -11,7 +11,7 @@
 
 struct launch_sums {
     int64_t calls;
-    int64_t total, min, max;  /* ticks (times.h) */
+    int64_t total, min, max;  /* ticks (tb_clock.h) */
     double blocks, occupancy; /* value x microseconds */
     bool op_tc_eligible, op_tensor_eligible;
 };
@@ -20,7 +20,7 @@ struct launch_sums {
 enum { KEY_NAME, KEY_OPERATOR, KEY_CONFIG };
 
 struct launches {
-    struct selection *sel;
+    struct event_classes *sel;
     struct key_map configs; /* four text ids each */
     uint32_t *config_of;    /* by entry of trace.kernel_args */
     uint32_t no_config;     /* of kernels without arguments */
@@ -155,7 +155,7 @@ bool launches_add(struct launches *g,
     if (group == KEY_MAP_NONE) {
         return false;
     }
-    int64_t duration = times_duration(g->sel, event);
+    int64_t duration = tb_clock_duration(g->sel, event);
     if (group == known) {
         struct launch_sums *sums = scratch_grow(g->sums, known, &g->sums_cap, sizeof *sums);
         if (sums == NULL) {
@@ -165,11 +165,11 @@ bool launches_add(struct launches *g,
         g->sums[group] = new_sums(duration, operator_flags);
     }
     struct launch_sums *sums = &g->sums[group];
-    double duration_us = times_length_us(g->sel, duration);
+    double duration_us = tb_clock_length_us(g->sel, duration);
     sums->calls++;
-    sums->total = ns_add(sums->total, duration);
-    sums->min = ns_min(sums->min, duration);
-    sums->max = ns_max(sums->max, duration);
+    sums->total = saturating_add(sums->total, duration);
+    sums->min = i64_min(sums->min, duration);
+    sums->max = i64_max(sums->max, duration);
     sums->blocks += or_zero(kernel_blocks_per_sm(trace, event)) * duration_us;
     sums->occupancy += or_zero(kernel_occupancy_pct(trace, event)) * duration_us;
     return keep_visit(g, group, duration);
@@ -207,11 +207,11 @@ static bool write_row(struct kernel_launch_row *row,
                       uint32_t group,
                       const struct percentiles *percentiles)
 {
-    const struct selection *sel = g->sel;
+    const struct event_classes *sel = g->sel;
     const struct key *key = &g->keys.keys[group];
     const struct launch_sums *sums = &g->sums[group];
     uint32_t name_flags = names_kernel_flags(&g->sel->names, key->id[KEY_NAME]);
-    double total_us = times_length_us(sel, sums->total);
+    double total_us = tb_clock_length_us(sel, sums->total);
     *row = (struct kernel_launch_row){.name = texts_copy(texts, key->id[KEY_NAME]),
                                       .operator_name = texts_copy(texts, key->id[KEY_OPERATOR]),
                                       .calls = sums->calls,
@@ -260,7 +260,7 @@ static bool write_rows(struct trace_results *results, struct texts *texts, struc
 
 bool launches_run(struct trace_results *results,
                   struct texts *texts,
-                  struct selection *sel,
+                  struct event_classes *sel,
                   bool (*feed)(struct launches *launches, void *context),
                   void *context)
 {

@@ -2,10 +2,10 @@
 #ifndef KS_ANALYSIS_LAUNCHES_LAUNCHES_H
 #define KS_ANALYSIS_LAUNCHES_LAUNCHES_H
 
-#include "ingest/analysis/classify/select.h"
+#include "ingest/analysis/classify/events.h"
 #include "ingest/analysis/classify/texts.h"
 #include "ingest/analysis/devices/devices.h"
-#include "ingest/analysis/relations/visits.h"
+#include "ingest/analysis/relations/postorder.h"
 #include "ingest/base/attr.h"
 #include "ingest/model/results/results.h"
 
@@ -27,7 +27,7 @@ bool launches_add(struct launches *launches,
  * False without memory, or when `feed` answers false. */
 bool launches_run(struct trace_results *results,
                   struct texts *texts,
-                  struct selection *sel,
+                  struct event_classes *sel,
                   bool (*feed)(struct launches *launches, void *context),
                   void *context) KS_MUST_USE;
 

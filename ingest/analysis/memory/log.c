@@ -1,6 +1,6 @@
 #include "ingest/analysis/memory/log.h"
 
-#include "ingest/analysis/classify/times.h"
+#include "ingest/analysis/classify/tb_clock.h"
 #include "ingest/base/containers/id_map.h"
 #include "ingest/base/memory/scratch.h"
 
@@ -14,7 +14,7 @@
 
 /* Where the records are; the context of a log's source. */
 struct records {
-    const struct selection *sel;
+    const struct event_classes *sel;
     const uint32_t *events; /* by record, in order of time */
 };
 
@@ -28,7 +28,7 @@ struct known_device {
 struct placing {
     struct memory_log *log;
     struct arena *arena;
-    const struct selection *sel;
+    const struct event_classes *sel;
     const struct call_tree *tree;
     const struct call_rows *rows;
     struct records *records;
@@ -49,7 +49,7 @@ struct placing {
 
 /* ---- records ---- */
 
-static const struct memory_args *args_of(const struct selection *sel, uint32_t event)
+static const struct memory_args *args_of(const struct event_classes *sel, uint32_t event)
 {
     static const struct memory_args nothing = {0};
     const struct trace *trace = sel->trace;
@@ -90,7 +90,7 @@ read_records(const void *context, unsigned column, uint32_t first, uint32_t coun
         READ_COLUMN(flags_of(args));
     default:
         for (uint32_t i = 0; i < count; i++) {
-            out[i] = times_position(records->sel, times_start(records->sel, events[i]));
+            out[i] = tb_clock_position(records->sel, tb_clock_start(records->sel, events[i]));
         }
         break;
     }
@@ -359,7 +359,7 @@ static void place_records(struct placing *p)
         for (uint32_t at = p->first_of[t], next; at != CALL_NONE; at = next) {
             next = p->log->op[at];
             p->log->op[at] = CALL_NONE;
-            if (walk_to(p, root, times_start_key(p->sel, p->records->events[at]))) {
+            if (walk_to(p, root, tb_clock_start_key(p->sel, p->records->events[at]))) {
                 place_record(p, at);
             }
         }
@@ -401,7 +401,7 @@ static bool name_releases(struct placing *p)
 
 bool memory_log_build(struct memory_log **out,
                       struct arena *arena,
-                      const struct selection *sel,
+                      const struct event_classes *sel,
                       const struct call_tree *tree,
                       const struct call_rows *rows)
 {

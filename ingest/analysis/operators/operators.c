@@ -1,16 +1,16 @@
 #include "ingest/analysis/operators/operators.h"
 
-#include "ingest/analysis/classify/times.h"
+#include "ingest/analysis/classify/tb_clock.h"
 #include "ingest/analysis/util/percentiles.h"
 #include "ingest/base/containers/key_map.h"
 #include "ingest/base/memory/scratch.h"
-#include "ingest/base/ns.h"
+#include "ingest/base/saturating.h"
 #include "ingest/index/sort.h"
 
 /* Figures of a group of calls. */
 struct sums {
     int64_t calls;
-    /* ticks (times.h) */
+    /* ticks (tb_clock.h) */
     int64_t host_total, host_self;
     int64_t device_total, device_self;
     int64_t tc_total, tc_self;
@@ -28,7 +28,7 @@ enum { KEY_NAME, KEY_SHAPE, KEY_STACK };
  * the order in which their first groups stand. What is kept of each call lies name by name, so that
  * one name after the other can be sorted. */
 struct calls {
-    struct selection *sel;
+    struct event_classes *sel;
     const struct operator_source *source;
     struct key_map keys; /* of the fine groups */
     struct sums *sums;   /* by fine group */
@@ -69,16 +69,16 @@ static void add_sums(struct sums *to, const struct sums *add)
         return;
     }
     to->calls += add->calls;
-    to->host_total = ns_add(to->host_total, add->host_total);
-    to->host_self = ns_add(to->host_self, add->host_self);
-    to->device_total = ns_add(to->device_total, add->device_total);
-    to->device_self = ns_add(to->device_self, add->device_self);
-    to->tc_total = ns_add(to->tc_total, add->tc_total);
-    to->tc_self = ns_add(to->tc_self, add->tc_self);
-    to->tensor_total = ns_add(to->tensor_total, add->tensor_total);
-    to->tensor_self = ns_add(to->tensor_self, add->tensor_self);
-    to->host_min = ns_min(to->host_min, add->host_min);
-    to->host_max = ns_max(to->host_max, add->host_max);
+    to->host_total = saturating_add(to->host_total, add->host_total);
+    to->host_self = saturating_add(to->host_self, add->host_self);
+    to->device_total = saturating_add(to->device_total, add->device_total);
+    to->device_self = saturating_add(to->device_self, add->device_self);
+    to->tc_total = saturating_add(to->tc_total, add->tc_total);
+    to->tc_self = saturating_add(to->tc_self, add->tc_self);
+    to->tensor_total = saturating_add(to->tensor_total, add->tensor_total);
+    to->tensor_self = saturating_add(to->tensor_self, add->tensor_self);
+    to->host_min = i64_min(to->host_min, add->host_min);
+    to->host_max = i64_max(to->host_max, add->host_max);
 }
 
 static uint32_t event_at(const struct calls *c, size_t at)
@@ -94,19 +94,19 @@ static void add_figures(struct sums *sums, const struct operator_figures *call)
         sums->tc_eligible = call->tc_eligible;
         sums->tensor_eligible = call->tensor_eligible;
     }
-    sums->host_total = ns_add(sums->host_total, call->duration);
-    sums->host_self = ns_add(sums->host_self, call->host_self);
-    sums->host_min = ns_min(sums->host_min, call->duration);
-    sums->host_max = ns_max(sums->host_max, call->duration);
+    sums->host_total = saturating_add(sums->host_total, call->duration);
+    sums->host_self = saturating_add(sums->host_self, call->host_self);
+    sums->host_min = i64_min(sums->host_min, call->duration);
+    sums->host_max = i64_max(sums->host_max, call->duration);
     if (call->device_total == 0) {
         return;
     }
-    sums->device_total = ns_add(sums->device_total, call->device_total);
-    sums->device_self = ns_add(sums->device_self, call->device_self);
-    sums->tc_total = ns_add(sums->tc_total, call->tc_total);
-    sums->tc_self = ns_add(sums->tc_self, call->tc_self);
-    sums->tensor_total = ns_add(sums->tensor_total, call->tensor_total);
-    sums->tensor_self = ns_add(sums->tensor_self, call->tensor_self);
+    sums->device_total = saturating_add(sums->device_total, call->device_total);
+    sums->device_self = saturating_add(sums->device_self, call->device_self);
+    sums->tc_total = saturating_add(sums->tc_total, call->tc_total);
+    sums->tc_self = saturating_add(sums->tc_self, call->tc_self);
+    sums->tensor_total = saturating_add(sums->tensor_total, call->tensor_total);
+    sums->tensor_self = saturating_add(sums->tensor_self, call->tensor_self);
 }
 
 static bool add_call(struct calls *c, size_t at, uint32_t event)
@@ -467,7 +467,7 @@ static bool run_groupings(struct trace_results *results, struct texts *texts, st
 
 bool operators_run(struct trace_results *results,
                    struct texts *texts,
-                   struct selection *sel,
+                   struct event_classes *sel,
                    const struct operator_source *source)
 {
     struct calls c = {.sel = sel, .source = source};

@@ -3,9 +3,9 @@
 #ifndef KS_ANALYSIS_OPERATORS_OPERATORS_H
 #define KS_ANALYSIS_OPERATORS_OPERATORS_H
 
-#include "ingest/analysis/classify/select.h"
+#include "ingest/analysis/classify/events.h"
 #include "ingest/analysis/classify/texts.h"
-#include "ingest/analysis/relations/visits.h"
+#include "ingest/analysis/relations/postorder.h"
 #include "ingest/base/attr.h"
 #include "ingest/model/results/results.h"
 
@@ -13,7 +13,7 @@
 
 #define OPERATOR_NO_CALL UINT32_MAX
 
-/* What one call took; ticks (times.h). */
+/* What one call took; ticks (tb_clock.h). */
 struct operator_figures {
     int64_t duration;
     int64_t host_self;
@@ -35,7 +35,7 @@ struct operator_source {
 /* Fills results.operators and operator_count. False without memory. */
 bool operators_run(struct trace_results *results,
                    struct texts *texts,
-                   struct selection *sel,
+                   struct event_classes *sel,
                    const struct operator_source *source) KS_MUST_USE;
 
 #endif

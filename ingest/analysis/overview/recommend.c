@@ -2,7 +2,7 @@
 
 #include "ingest/base/containers/id_map.h"
 #include "ingest/base/memory/scratch.h"
-#include "ingest/base/ns.h"
+#include "ingest/base/saturating.h"
 #include "ingest/base/text/buf.h"
 #include "ingest/base/text/num.h"
 
@@ -18,22 +18,22 @@
 
 struct advice {
     struct trace_results *results;
-    const struct selection *sel;
+    const struct event_classes *sel;
     const struct kernels *kernels;
     const struct launched_time *launched;
     struct buf text; /* of the recommendation at work */
 };
 
 /* Average time of a role as a share of the average step. */
-static double share_of(const struct trace_results *results, enum role role)
+static double share_of(const struct trace_results *results, enum time_category role)
 {
     double count = (double)results->step_count;
     int64_t cost_ns = 0;
     int64_t total_ns = 0;
     for (size_t i = 0; i < results->step_count; i++) {
         const struct step_row *step = &results->steps[i];
-        cost_ns = ns_add(cost_ns, step->cost_ns[role]);
-        total_ns = ns_add(total_ns, ns_sub(step->end_ns, step->start_ns));
+        cost_ns = saturating_add(cost_ns, step->cost_ns[role]);
+        total_ns = saturating_add(total_ns, saturating_sub(step->end_ns, step->start_ns));
     }
     bool has_time = !results->steps_undefined && total_ns != 0;
     return has_time ? (ns_to_us(cost_ns) / count) / (ns_to_us(total_ns) / count) : 0.0;
@@ -41,7 +41,7 @@ static double share_of(const struct trace_results *results, enum role role)
 
 static void advise_loader(struct advice *a)
 {
-    double share = share_of(a->results, ROLE_DATALOADER);
+    double share = share_of(a->results, TIME_DATALOADER);
     if (share > LOADER_SHARE) {
         buf_printf(
             &a->text,
@@ -52,7 +52,7 @@ static void advise_loader(struct advice *a)
 }
 
 /* Processes of device events: the plugin takes them for devices [TB-4a] [TB-9b]. */
-static bool count_used_devices(const struct selection *sel, uint32_t *count)
+static bool count_used_devices(const struct event_classes *sel, uint32_t *count)
 {
     const struct trace *trace = sel->trace;
     bool *is_used = scratch_calloc(trace->track_count, sizeof *is_used);
@@ -121,7 +121,7 @@ static void advise_nccl(struct advice *a)
 
 static void advise_communication(struct advice *a)
 {
-    double share = share_of(a->results, ROLE_COMMUNICATION);
+    double share = share_of(a->results, TIME_COMMUNICATION);
     if (share > COMMUNICATION_SHARE) {
         buf_printf(
             &a->text,
@@ -221,11 +221,11 @@ static bool add_peak(struct peaks *peaks, const struct memory_args *record)
         ids[known] = record->device_id;
         bytes[known] = 0;
     }
-    peaks->bytes[slot->index] = ns_max(peaks->bytes[slot->index], record->total_allocated_bytes);
+    peaks->bytes[slot->index] = i64_max(peaks->bytes[slot->index], record->total_allocated_bytes);
     return true;
 }
 
-static bool find_peaks(struct peaks *peaks, const struct selection *sel)
+static bool find_peaks(struct peaks *peaks, const struct event_classes *sel)
 {
     const uint32_t wanted = MEMORY_HAS_ALLOCATED | MEMORY_HAS_DEVICE_ID;
     const struct events_in_time records = sel->lists[LIST_MEMORY];
@@ -301,7 +301,7 @@ static bool finish(struct advice *a, const char *code)
 }
 
 bool recommend_run(struct trace_results *results,
-                   const struct selection *sel,
+                   const struct event_classes *sel,
                    const struct kernels *kernels,
                    const struct launched_time *launched)
 {

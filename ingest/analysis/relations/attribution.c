@@ -1,6 +1,6 @@
 #include "ingest/analysis/relations/attribution.h"
 
-#include "ingest/analysis/classify/times.h"
+#include "ingest/analysis/classify/tb_clock.h"
 #include "ingest/analysis/relations/op_tree.h"
 #include "ingest/base/memory/scratch.h"
 
@@ -12,7 +12,8 @@ struct id_census {
     uint32_t copies;    /* of them: the id is the correlation */
 };
 
-static struct id_census count_ids(const struct links *links, const struct selection *sel)
+static struct id_census count_ids(const struct launch_correlation *links,
+                                  const struct event_classes *sel)
 {
     const struct trace_events *events = &sel->trace->events;
     struct id_census census = {0};
@@ -30,8 +31,8 @@ static struct id_census count_ids(const struct links *links, const struct select
 }
 
 bool attribution_find(struct attribution *attribution,
-                      const struct links *links,
-                      const struct selection *sel)
+                      const struct launch_correlation *links,
+                      const struct event_classes *sel)
 {
     const struct trace_events *events = &sel->trace->events;
     struct id_census census = count_ids(links, sel);
@@ -160,11 +161,11 @@ static void find_owners(struct giving *g, uint32_t t)
     g->open_count = 0;
     for (uint32_t i = g->first[t]; i < g->first[t + 1]; i++) {
         uint32_t event = tree->links->runtime_event[g->calls[i]];
-        int64_t start_key = times_start_key(tree->sel, event);
+        int64_t start_key = tb_clock_start_key(tree->sel, event);
         while (node < thread->end && op_node_start_key(tree, node) <= start_key) {
             open_node(g, node++);
         }
-        g->owner[g->calls[i]] = innermost_owner(g, times_end_key(tree->sel, event));
+        g->owner[g->calls[i]] = innermost_owner(g, tb_clock_end_key(tree->sel, event));
     }
 }
 

@@ -17,8 +17,8 @@
 #ifndef KS_ANALYSIS_RELATIONS_ATTRIBUTION_H
 #define KS_ANALYSIS_RELATIONS_ATTRIBUTION_H
 
-#include "ingest/analysis/classify/select.h"
-#include "ingest/analysis/relations/link.h"
+#include "ingest/analysis/classify/events.h"
+#include "ingest/analysis/relations/launch_correlation.h"
 #include "ingest/base/attr.h"
 
 #include <stdbool.h>
@@ -35,8 +35,8 @@ struct attribution {
  * device work are their correlations. Nothing is found where all these calls have one. False
  * without memory; must be freed in either case. */
 bool attribution_find(struct attribution *attribution,
-                      const struct links *links,
-                      const struct selection *sel) KS_MUST_USE;
+                      const struct launch_correlation *links,
+                      const struct event_classes *sel) KS_MUST_USE;
 void attribution_free(struct attribution *attribution);
 
 /* Gives the calls that have no id to the nodes of a tree that is nested; part of op_tree_build.

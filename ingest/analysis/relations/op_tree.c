@@ -7,15 +7,15 @@
 
 /* ---- order within a thread: by (start, -end), where the nodes come in order of start ---- */
 
-static int longest_first(uint32_t a, uint32_t b, const struct selection *sel)
+static int longest_first(uint32_t a, uint32_t b, const struct event_classes *sel)
 {
-    int64_t end_a = times_end_key(sel, a);
-    int64_t end_b = times_end_key(sel, b);
+    int64_t end_a = tb_clock_end_key(sel, a);
+    int64_t end_b = tb_clock_end_key(sel, b);
     return (end_a < end_b) - (end_a > end_b);
 }
 
 struct run_order {
-    const struct selection *sel;
+    const struct event_classes *sel;
     const struct op_node *nodes;
 };
 
@@ -25,7 +25,7 @@ static int longest_node_first(uint32_t a, uint32_t b, const void *ctx)
     return longest_first(run->nodes[a].event, run->nodes[b].event, run->sel);
 }
 
-static bool order_long_run(struct op_node *nodes, uint32_t count, const struct selection *sel)
+static bool order_long_run(struct op_node *nodes, uint32_t count, const struct event_classes *sel)
 {
     const struct run_order run = {sel, nodes};
     uint32_t *order = scratch_alloc(count, sizeof *order);
@@ -47,7 +47,7 @@ static bool order_long_run(struct op_node *nodes, uint32_t count, const struct s
 }
 
 /* Nodes with the same start. */
-static bool order_run(struct op_node *nodes, uint32_t count, const struct selection *sel)
+static bool order_run(struct op_node *nodes, uint32_t count, const struct event_classes *sel)
 {
     if (count > INSERTION_RUN) {
         return order_long_run(nodes, count, sel);
@@ -111,7 +111,7 @@ static void nest_node(struct nesting *n, uint32_t i, int64_t start_key, struct w
 {
     struct op_tree *tree = n->tree;
     struct op_node node = tree->nodes[i];
-    int64_t end_key = times_end_key(tree->sel, node.event);
+    int64_t end_key = tb_clock_end_key(tree->sel, node.event);
     close_ended(n, start_key);
     if (n->top != OP_NO_NODE && end_key > n->top_end_key) {
         warning_add(warnings, WARN_OVERLAP, WARNING_NO_OFFSET);
@@ -224,17 +224,17 @@ static void set_root_bounds(const struct op_tree *tree, struct op_thread *thread
     if (thread->first == thread->end) {
         return;
     }
-    thread->start = times_start(tree->sel, tree->nodes[thread->first].event);
+    thread->start = tb_clock_start(tree->sel, tree->nodes[thread->first].event);
     thread->start_key = op_node_start_key(tree, thread->first);
     for (uint32_t i = thread->first; i < thread->end; i = tree->nodes[i].end) {
-        thread->end_time = times_end(tree->sel, tree->nodes[i].event);
+        thread->end_time = tb_clock_end(tree->sel, tree->nodes[i].event);
         thread->end_key = op_node_end_key(tree, i);
     }
 }
 
 bool op_tree_build(struct op_tree *tree,
-                   struct selection *sel,
-                   const struct links *links,
+                   struct event_classes *sel,
+                   const struct launch_correlation *links,
                    struct attribution *attribution,
                    struct warnings *warnings)
 {

@@ -12,13 +12,13 @@
 #ifndef KS_ANALYSIS_RELATIONS_OP_TREE_H
 #define KS_ANALYSIS_RELATIONS_OP_TREE_H
 
-#include "ingest/analysis/classify/select.h"
-#include "ingest/analysis/classify/times.h"
+#include "ingest/analysis/classify/events.h"
+#include "ingest/analysis/classify/tb_clock.h"
 #include "ingest/analysis/relations/attribution.h"
-#include "ingest/analysis/relations/link.h"
+#include "ingest/analysis/relations/launch_correlation.h"
 #include "ingest/analysis/relations/runtime_lists.h"
 #include "ingest/base/attr.h"
-#include "ingest/base/ns.h"
+#include "ingest/base/saturating.h"
 #include "ingest/model/warning.h"
 
 #include <stdbool.h>
@@ -64,7 +64,7 @@ struct op_thread {
     uint32_t end;
     bool has_step_name; /* some node's name begins `ProfilerStep#`: the root gets the stale kernels
                          */
-    int64_t start;      /* of the first child of the root, in ticks (times.h) */
+    int64_t start;      /* of the first child of the root, in ticks (tb_clock.h) */
     int64_t end_time;   /* of the last one */
     int64_t start_key;  /* the same for comparisons */
     int64_t end_key;
@@ -79,8 +79,8 @@ struct op_launch_sums {
 };
 
 struct op_tree {
-    struct selection *sel; /* names are looked up, and their flags kept, on the way */
-    const struct links *links;
+    struct event_classes *sel; /* names are looked up, and their flags kept, on the way */
+    const struct launch_correlation *links;
     struct attribution *attribution; /* while the tree is built */
     struct runtime_lists lists;
     struct op_node *nodes;
@@ -101,8 +101,8 @@ struct op_tree {
  * before, or empty for the plugin's rule; afterwards it knows whether the plugin's tree differs.
  * Counts WARN_BAD_TID and WARN_OVERLAP. False without memory; must be freed in either case. */
 bool op_tree_build(struct op_tree *tree,
-                   struct selection *sel,
-                   const struct links *links,
+                   struct event_classes *sel,
+                   const struct launch_correlation *links,
                    struct attribution *attribution,
                    struct warnings *warnings) KS_MUST_USE;
 void op_tree_free(struct op_tree *tree);
@@ -126,21 +126,21 @@ static inline int64_t op_node_start_ns(const struct op_tree *tree, uint32_t node
     return tree->sel->trace->events.ts_ns[tree->nodes[node].event];
 }
 
-/* Times to compare, see times.h. */
+/* Times to compare, see tb_clock.h. */
 static inline int64_t op_node_start_key(const struct op_tree *tree, uint32_t node)
 {
-    return times_start_key(tree->sel, tree->nodes[node].event);
+    return tb_clock_start_key(tree->sel, tree->nodes[node].event);
 }
 
 static inline int64_t op_node_end_key(const struct op_tree *tree, uint32_t node)
 {
-    return times_end_key(tree->sel, tree->nodes[node].event);
+    return tb_clock_end_key(tree->sel, tree->nodes[node].event);
 }
 
 /* Ticks. */
 static inline int64_t op_node_duration(const struct op_tree *tree, uint32_t node)
 {
-    return times_duration(tree->sel, tree->nodes[node].event);
+    return tb_clock_duration(tree->sel, tree->nodes[node].event);
 }
 
 #define OP_HOST_SELF_WIDE                                                  \
@@ -179,13 +179,14 @@ static inline const struct op_launch_sums *op_node_sums_behind_self(const struct
 
 static inline int64_t op_node_device_total(const struct op_tree *tree, uint32_t node)
 {
-    return ns_sub(op_node_sums_behind(tree, node)->device, op_node_sums_before(tree, node)->device);
+    return saturating_sub(op_node_sums_behind(tree, node)->device,
+                          op_node_sums_before(tree, node)->device);
 }
 
 static inline int64_t op_node_device_self(const struct op_tree *tree, uint32_t node)
 {
-    return ns_sub(op_node_sums_behind_self(tree, node)->device,
-                  op_node_sums_before(tree, node)->device);
+    return saturating_sub(op_node_sums_behind_self(tree, node)->device,
+                          op_node_sums_before(tree, node)->device);
 }
 
 /* Runtimes of external id 0 have two owners, the operator with that id and the root of their

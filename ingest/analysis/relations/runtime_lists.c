@@ -1,15 +1,15 @@
 #include "ingest/analysis/relations/runtime_lists.h"
 
-#include "ingest/analysis/classify/times.h"
+#include "ingest/analysis/classify/tb_clock.h"
 #include "ingest/base/memory/scratch.h"
 #include "ingest/index/sort.h"
 
 struct runtime_order {
-    const struct links *links;
-    const struct selection *sel;
+    const struct launch_correlation *links;
+    const struct event_classes *sel;
 };
 
-static bool has_no_time(const struct selection *sel, uint32_t event)
+static bool has_no_time(const struct event_classes *sel, uint32_t event)
 {
     const struct trace_events *events = &sel->trace->events;
     return events->ts_ns[event] == 0 || events->ts_ns[event] + trace_dur_ns(events, event) == 0;
@@ -25,11 +25,12 @@ static int by_start_and_length(uint32_t a, uint32_t b, const void *ctx)
     if (a_has_no_time || b_has_no_time) {
         return a_has_no_time - b_has_no_time;
     }
-    return times_compare(order->sel, event_a, event_b);
+    return tb_clock_compare(order->sel, event_a, event_b);
 }
 
-static bool
-fill(struct runtime_lists *lists, const struct links *links, const struct selection *sel)
+static bool fill(struct runtime_lists *lists,
+                 const struct launch_correlation *links,
+                 const struct event_classes *sel)
 {
     const struct runtime_order order = {links, sel};
     uint32_t *next = scratch_alloc(lists->count, sizeof *next);
@@ -55,8 +56,8 @@ fill(struct runtime_lists *lists, const struct links *links, const struct select
 }
 
 bool runtime_lists_arrange(struct runtime_lists *lists,
-                           const struct links *links,
-                           const struct selection *sel)
+                           const struct launch_correlation *links,
+                           const struct event_classes *sel)
 {
     scratch_free(lists->first);
     lists->first = scratch_calloc((size_t)lists->count + 1, sizeof *lists->first);
@@ -71,8 +72,8 @@ bool runtime_lists_arrange(struct runtime_lists *lists,
 
 bool runtime_lists_build(struct runtime_lists *lists,
                          const struct attribution *attribution,
-                         const struct links *links,
-                         const struct selection *sel)
+                         const struct launch_correlation *links,
+                         const struct event_classes *sel)
 {
     const struct trace_events *events = &sel->trace->events;
     const bool *has_no_id = attribution->has_no_id;

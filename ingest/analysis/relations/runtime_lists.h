@@ -2,9 +2,9 @@
 #ifndef KS_ANALYSIS_RELATIONS_RUNTIME_LISTS_H
 #define KS_ANALYSIS_RELATIONS_RUNTIME_LISTS_H
 
-#include "ingest/analysis/classify/select.h"
+#include "ingest/analysis/classify/events.h"
 #include "ingest/analysis/relations/attribution.h"
-#include "ingest/analysis/relations/link.h"
+#include "ingest/analysis/relations/launch_correlation.h"
 #include "ingest/base/attr.h"
 #include "ingest/index/id_index.h"
 
@@ -13,8 +13,8 @@
 
 #define RUNTIME_LIST_NONE UINT32_MAX
 
-/* List i holds runtimes[first[i] .. first[i + 1]), runtime numbers of struct links, sorted by
- * (start, -end); those that begin or end at time zero stand last [TB-5d]. */
+/* List i holds runtimes[first[i] .. first[i + 1]), runtime numbers of struct launch_correlation,
+ * sorted by (start, -end); those that begin or end at time zero stand last [TB-5d]. */
 struct runtime_lists {
     struct id_index by_external_id; /* number of the list */
     uint32_t *first;
@@ -28,12 +28,12 @@ struct runtime_lists {
  * be freed in either case. */
 bool runtime_lists_build(struct runtime_lists *lists,
                          const struct attribution *attribution,
-                         const struct links *links,
-                         const struct selection *sel) KS_MUST_USE;
+                         const struct launch_correlation *links,
+                         const struct event_classes *sel) KS_MUST_USE;
 /* Makes the lists anew by `list_of` and `count`. False without memory. */
 bool runtime_lists_arrange(struct runtime_lists *lists,
-                           const struct links *links,
-                           const struct selection *sel) KS_MUST_USE;
+                           const struct launch_correlation *links,
+                           const struct event_classes *sel) KS_MUST_USE;
 void runtime_lists_free(struct runtime_lists *lists);
 /* What only looks for lists and makes them goes: by_external_id and list_of. */
 void runtime_lists_close(struct runtime_lists *lists);

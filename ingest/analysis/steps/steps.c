@@ -1,6 +1,6 @@
 #include "ingest/analysis/steps/steps.h"
 
-#include "ingest/analysis/classify/times.h"
+#include "ingest/analysis/classify/tb_clock.h"
 #include "ingest/base/memory/scratch.h"
 
 /* A last step with less than this share of the device work of the one before is taken for cut off
@@ -12,7 +12,7 @@ struct device_span {
     int64_t end;
 };
 
-static bool counts_for_host_range(const struct selection *sel, enum event_type type)
+static bool counts_for_host_range(const struct event_classes *sel, enum event_type type)
 {
     return type == TYPE_PYTHON || type == TYPE_OPERATOR || type == TYPE_PROFILER_STEP ||
            (sel->mlu && type == TYPE_USER_ANNOTATION);
@@ -20,7 +20,7 @@ static bool counts_for_host_range(const struct selection *sel, enum event_type t
 
 /* The one step of a trace without steps: from the first host event to the last end of one [TB-6d].
  */
-static void use_host_range(struct steps *steps, const struct selection *sel)
+static void use_host_range(struct steps *steps, const struct event_classes *sel)
 {
     struct step *step = &steps->items[0];
     *step = (struct step){.event = STEP_NO_EVENT,
@@ -30,28 +30,29 @@ static void use_host_range(struct steps *steps, const struct selection *sel)
                           .end_key = INT64_MIN};
     for (uint32_t event = 0; event < sel->trace->events.count; event++) {
         if (counts_for_host_range(sel, (enum event_type)sel->type[event])) {
-            step->start = ns_min(step->start, times_start(sel, event));
-            step->end = ns_max(step->end, times_end(sel, event));
-            step->start_key = ns_min(step->start_key, times_start_key(sel, event));
-            step->end_key = ns_max(step->end_key, times_end_key(sel, event));
+            step->start = i64_min(step->start, tb_clock_start(sel, event));
+            step->end = i64_max(step->end, tb_clock_end(sel, event));
+            step->start_key = i64_min(step->start_key, tb_clock_start_key(sel, event));
+            step->end_key = i64_max(step->end_key, tb_clock_end_key(sel, event));
         }
     }
     steps->count = 1;
     steps->undefined = step->start > step->end;
 }
 
-static void use_profiler_steps(struct steps *steps, const struct selection *sel)
+static void use_profiler_steps(struct steps *steps, const struct event_classes *sel)
 {
     uint32_t marked = sel->type_count[TYPE_PROFILER_STEP];
     const struct events_in_time host = sel->lists[LIST_HOST];
     for (uint32_t i = 0; steps->count < marked && i < host.count; i++) {
         uint32_t event = host.items[i];
         if (sel->type[event] == TYPE_PROFILER_STEP) {
-            steps->items[steps->count++] = (struct step){.event = event,
-                                                         .start = times_start(sel, event),
-                                                         .end = times_end(sel, event),
-                                                         .start_key = times_start_key(sel, event),
-                                                         .end_key = times_end_key(sel, event)};
+            steps->items[steps->count++] =
+                (struct step){.event = event,
+                              .start = tb_clock_start(sel, event),
+                              .end = tb_clock_end(sel, event),
+                              .start_key = tb_clock_start_key(sel, event),
+                              .end_key = tb_clock_end_key(sel, event)};
         }
     }
     steps->has_profiler_steps = true;
@@ -59,15 +60,15 @@ static void use_profiler_steps(struct steps *steps, const struct selection *sel)
 
 static void add_launch(struct step *step,
                        struct device_span *span,
-                       const struct links *links,
-                       const struct selection *sel,
+                       const struct launch_correlation *links,
+                       const struct event_classes *sel,
                        uint32_t runtime)
 {
     uint32_t end = links->launched_first[runtime + 1];
     for (uint32_t i = links->launched_first[runtime]; i < end; i++) {
         uint32_t event = links->launched[i];
-        span->start = ns_min(span->start, times_start(sel, event));
-        span->end = ns_max(span->end, times_end(sel, event));
+        span->start = i64_min(span->start, tb_clock_start(sel, event));
+        span->end = i64_max(span->end, tb_clock_end(sel, event));
         step->device_activities++;
     }
     step->launches += end > links->launched_first[runtime];
@@ -78,16 +79,17 @@ static void add_launch(struct step *step,
 static void match_runtimes(struct steps *steps,
                            struct device_span *spans,
                            bool *matched,
-                           const struct links *links,
-                           const struct selection *sel)
+                           const struct launch_correlation *links,
+                           const struct event_classes *sel)
 {
     uint32_t i = 0;
     uint32_t r = 0;
     while (i < steps->count && r < links->runtime_count) {
         struct step *step = &steps->items[i];
         uint32_t event = links->runtime_event[r];
-        int64_t start_key = times_start_key(sel, event);
-        bool is_inside = start_key >= step->start_key && times_end_key(sel, event) <= step->end_key;
+        int64_t start_key = tb_clock_start_key(sel, event);
+        bool is_inside =
+            start_key >= step->start_key && tb_clock_end_key(sel, event) <= step->end_key;
         if (is_inside) {
             add_launch(step, &spans[i], links, sel, r);
             matched[r] = true;
@@ -105,8 +107,8 @@ static void match_runtimes(struct steps *steps,
 static int64_t end_before_first_step(const struct steps *steps,
                                      const struct device_span *spans,
                                      const bool *matched,
-                                     const struct links *links,
-                                     const struct selection *sel)
+                                     const struct launch_correlation *links,
+                                     const struct event_classes *sel)
 {
     int64_t previous_end = steps->items[0].start;
     if (steps->items[0].device_activities == 0) {
@@ -114,12 +116,12 @@ static int64_t end_before_first_step(const struct steps *steps,
     }
     for (uint32_t d = 0; d < links->device_count; d++) {
         uint32_t runtime = links->device_runtime[d];
-        if (runtime != LINK_NONE && matched[runtime]) {
+        if (runtime != LAUNCH_NONE && matched[runtime]) {
             continue;
         }
-        int64_t end = times_end(sel, links->device_event[d]);
+        int64_t end = tb_clock_end(sel, links->device_event[d]);
         if (end < spans[0].start) {
-            previous_end = ns_max(previous_end, end);
+            previous_end = i64_max(previous_end, end);
         }
     }
     return previous_end;
@@ -129,11 +131,11 @@ static void adjust(struct steps *steps, const struct device_span *spans, int64_t
 {
     for (uint32_t i = 0; i < steps->count; i++) {
         struct step *step = &steps->items[i];
-        step->start = ns_max(previous_end, step->start);
+        step->start = i64_max(previous_end, step->start);
         if (step->device_activities > 0) {
-            step->end = ns_max(step->end, spans[i].end);
+            step->end = i64_max(step->end, spans[i].end);
         }
-        step->end = ns_max(step->end, step->start);
+        step->end = i64_max(step->end, step->start);
         previous_end = step->end;
     }
 }
@@ -171,7 +173,9 @@ static void set_window(struct steps *steps)
     steps->window_end = steps->items[steps->count - 1].end;
 }
 
-bool steps_build(struct steps *steps, const struct selection *sel, const struct links *links)
+bool steps_build(struct steps *steps,
+                 const struct event_classes *sel,
+                 const struct launch_correlation *links)
 {
     uint32_t marked = sel->type_count[TYPE_PROFILER_STEP];
     *steps = (struct steps){.sel = sel,
@@ -233,14 +237,14 @@ static void count_launches(struct steps *steps, const struct trace_index *index)
         steps->items[step].launches += is_first;
         steps->items[step].device_activities++;
         if (steps->has_profiler_steps) {
-            int64_t end = ns_add(events->ts_ns[event], trace_dur_ns(events, event));
-            steps->window_end = ns_max(steps->window_end, end);
+            int64_t end = saturating_add(events->ts_ns[event], trace_dur_ns(events, event));
+            steps->window_end = i64_max(steps->window_end, end);
         }
     }
 }
 
 bool steps_from_index(struct steps *steps,
-                      const struct selection *sel,
+                      const struct event_classes *sel,
                       const struct trace_index *index)
 {
     *steps = (struct steps){

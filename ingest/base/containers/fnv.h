@@ -1,5 +1,5 @@
-/* FNV-1a: a hash for tables of short texts. Where strangers choose the texts, begin with a random
- * number. */
+/* FNV-1a: a hash for tables of short texts. Seed it with a random number where strangers choose the
+ * texts. */
 #ifndef KS_BASE_CONTAINERS_FNV_H
 #define KS_BASE_CONTAINERS_FNV_H
 

@@ -1,5 +1,5 @@
-/* Hash map from 64-bit ids (correlations, external ids, times) to small numbers. TRACE_NO_ID is a
- * key like any other: events without an id belong together [TB-4.2] [TB-5.7]. */
+/* Hash map from 64-bit ids (correlation ids, external ids, times) to small numbers. TRACE_NO_ID is
+ * a key like any other: events without an id belong together [TB-4.2] [TB-5.7]. */
 #ifndef KS_BASE_CONTAINERS_ID_MAP_H
 #define KS_BASE_CONTAINERS_ID_MAP_H
 
@@ -13,8 +13,7 @@
 
 struct id_slot {
     int64_t key;
-    uint32_t
-        index; /* keys are numbered from 0 in the order of their arrival; ID_MAP_NONE: free slot */
+    uint32_t index; /* number of the key in order of insertion, from 0; ID_MAP_NONE: free slot */
     uint32_t value; /* the caller's; ID_MAP_NONE in a new slot */
 };
 
@@ -24,13 +23,14 @@ struct id_map {
     uint32_t count;
 };
 
-void id_map_init(struct id_map *map); /* takes no memory yet */
+void id_map_init(struct id_map *map); /* allocates nothing yet */
 void id_map_free(struct id_map *map);
-/* Makes room for so many keys at once. False without memory. */
+/* Makes room for `count` keys. False without memory. */
 bool id_map_reserve(struct id_map *map, size_t count) KS_MUST_USE;
-/* The slot of `key`, added when new. Valid until the next id_map_add. NULL without memory. */
+/* Returns the slot of `key`; adds it when new. Valid until the next id_map_add. NULL without
+ * memory. */
 struct id_slot *id_map_add(struct id_map *map, int64_t key) KS_MUST_USE;
-/* NULL when the key is not there. */
+/* NULL when the map lacks the key. */
 struct id_slot *id_map_find(const struct id_map *map, int64_t key);
 
 #endif

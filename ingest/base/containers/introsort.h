@@ -1,4 +1,4 @@
-/* The order that NumPy gives kernels with equal totals [TB-18]. */
+/* Reproduces the order that NumPy gives kernels with equal totals [TB-18]. */
 #ifndef KS_BASE_CONTAINERS_INTROSORT_H
 #define KS_BASE_CONTAINERS_INTROSORT_H
 
@@ -12,8 +12,8 @@
  * argsort does with its unstable quicksort: equal values end up in its order. */
 void introsort_positions(uint32_t *index, size_t count, const int64_t *values);
 
-/* The plugin's order of `count` rows that stand in order of their names: reversed, argsorted by
- * total, reversed again. order[i] is the row that comes i-th. */
+/* The plugin's order of `count` rows that are in order of their names: reversed, argsorted by
+ * total, reversed again. order[i] is the row at position i. */
 void introsort_kernel_order(uint32_t *order, const int64_t *reversed_totals, size_t count);
 
 #endif

@@ -1,5 +1,5 @@
-/* Numbers distinct tuples of up to four 32-bit ids in the order of their arrival: the groups of a
- * GROUP BY. */
+/* Numbers distinct tuples of up to four 32-bit ids in order of insertion: the groups of a GROUP BY.
+ */
 #ifndef KS_BASE_CONTAINERS_KEY_MAP_H
 #define KS_BASE_CONTAINERS_KEY_MAP_H
 
@@ -22,9 +22,9 @@ struct key_map {
     size_t table_cap;
 };
 
-void key_map_init(struct key_map *map); /* takes no memory yet */
+void key_map_init(struct key_map *map); /* allocates nothing yet */
 void key_map_free(struct key_map *map);
-/* The number of the tuple, added when new; KEY_MAP_NONE without memory. */
+/* Returns the number of the tuple; adds it when new. KEY_MAP_NONE without memory. */
 uint32_t key_map_add(struct key_map *map, struct key key) KS_MUST_USE;
 
 #endif

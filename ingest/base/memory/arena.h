@@ -12,18 +12,18 @@ struct arena {
     struct arena_block *head;
     size_t used_bytes; /* bytes handed out */
     size_t max_bytes;  /* ceiling on the bytes held */
-    size_t held_bytes; /* bytes held for it */
+    size_t held_bytes; /* bytes allocated for it */
 };
 
-/* Takes nothing from the heap yet. `max_bytes` 0 means no ceiling. */
+/* Allocates nothing yet. `max_bytes` 0: no ceiling. */
 void arena_init(struct arena *arena, size_t max_bytes);
-/* `size` bytes aligned for any type, not cleared; NULL when memory or the ceiling is reached. */
+/* `size` bytes aligned for any type, not zeroed. NULL without memory or beyond the ceiling. */
 void *arena_alloc(struct arena *arena, size_t size) KS_MUST_USE;
 /* count * size bytes, zeroed; NULL also when the product overflows. */
 void *arena_calloc(struct arena *arena, size_t count, size_t size) KS_MUST_USE;
-/* Copies `len` bytes and puts a NUL behind them. */
+/* Copies `len` bytes and appends a NUL. */
 char *arena_strndup(struct arena *arena, const char *text, size_t len) KS_MUST_USE;
-/* Everything goes at once; the arena can be used again. */
+/* Frees everything at once. The arena can be used again. */
 void arena_free(struct arena *arena);
 
 #endif

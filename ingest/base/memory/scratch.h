@@ -17,13 +17,13 @@ static inline void *scratch_alloc(size_t count, size_t size)
     return malloc(count == 0 ? 1 : count * size);
 }
 
-/* The same, zeroed. */
+/* As scratch_alloc, zeroed. */
 static inline void *scratch_calloc(size_t count, size_t size)
 {
     return calloc(count == 0 ? 1 : count, size);
 }
 
-/* `count` uint32 values of all bits set: the usual "none". */
+/* `count` uint32 values with all bits set: the usual "none". */
 static inline uint32_t *scratch_none(size_t count)
 {
     uint32_t *out = scratch_alloc(count, sizeof *out);
@@ -38,15 +38,15 @@ static inline void scratch_free(void *array)
     free(array);
 }
 
-/* The array with room for `count` elements, moved perhaps; NULL without memory, when the old one
- * stays valid. */
+/* Resizes the array to `count` elements; it may move. NULL without memory: then the old array stays
+ * valid. */
 static inline void *scratch_resize(void *array, size_t count, size_t size)
 {
     return count > SIZE_MAX / size ? NULL : realloc(array, count == 0 ? 1 : count * size);
 }
 
-/* Makes room for one more element in a growing array of `*cap` elements, `count` of them used.
- * Returns the array, moved perhaps, or NULL without memory, when the old one stays valid. */
+/* Makes room for one more element in an array with `*cap` elements, `count` of them used. Returns
+ * the array, which may move, or NULL without memory: then the old array stays valid. */
 static inline void *scratch_grow(void *array, size_t count, size_t *cap, size_t size)
 {
     if (array != NULL && count < *cap) {

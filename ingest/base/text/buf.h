@@ -1,5 +1,5 @@
-/* Growable byte buffer that knows its ceiling at birth. After a failed append `failed` stays true
- * and later appends do nothing, so that a writer checks once, at the end. Always NUL-terminated. */
+/* Growable byte buffer with a maximum size, set at init. After a failed append, `failed` stays true
+ * and later appends do nothing, so a writer checks once, at the end. Always NUL-terminated. */
 #ifndef KS_BASE_TEXT_BUF_H
 #define KS_BASE_TEXT_BUF_H
 
@@ -26,21 +26,20 @@ void buf_append(struct buf *buf, const void *bytes, size_t len);
 void buf_puts(struct buf *buf, const char *text);
 void buf_putc(struct buf *buf, char c);
 void buf_printf(struct buf *buf, const char *fmt, ...) KS_PRINTF(2, 3);
-/* From now on a buffer that is full and holds `bytes` or more does not grow: `drain` takes its
- * content away (and calls buf_clear), so that a long text needs little memory. When it returns
- * false the buffer has failed. buf_init and buf_free end this. */
+/* Drains instead of growing: from now on, when the buffer is full and holds `bytes` or more, calls
+ * `drain`, which takes the content away and calls buf_clear, so that a long text needs little
+ * memory. If it returns false, the buffer has failed. buf_init and buf_free end this. */
 void buf_drain_to(struct buf *buf,
                   size_t bytes,
                   bool (*drain)(void *context, struct buf *buf),
                   void *context);
-/* Room for `len` more bytes at ptr + len, cleared, or NULL (and `failed`). The caller adds to
- * `len`.
+/* Returns `len` zeroed bytes at ptr + len, or NULL (and sets `failed`). The caller adds to `len`.
  */
 char *buf_reserve(struct buf *buf, size_t len) KS_MUST_USE;
-/* The same without clearing it, for what is written often; buf_add tells how much was written. */
+/* As buf_reserve, without zeroing, for hot paths. buf_add says how much was written. */
 char *buf_room(struct buf *buf, size_t len) KS_MUST_USE;
 void buf_add(struct buf *buf, size_t len);
-/* Hands the bytes to the caller, who frees them with free(); the buffer is empty again. */
+/* Gives the bytes to the caller, who frees them with free(). The buffer is empty afterwards. */
 char *buf_take(struct buf *buf, size_t *len);
 
 #endif

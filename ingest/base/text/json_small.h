@@ -1,9 +1,9 @@
-/* Small JSON texts (request bodies, cells of tables, saved answers): the one place where the
- * program calls jansson's parser.
+/* Parses small JSON texts: request bodies, cells of tables, saved answers. Only this module calls
+ * jansson's parser.
  *
  * jansson recurses once per level of nesting, in its parser and in json_decref, and stops only at
- * 2048 levels. A request thread has a stack of 100 KiB, which 877 levels fill. So the nesting is
- * counted, in a loop, before jansson sees the text. */
+ * 2048 levels. A request thread has a stack of 100 KiB, which 877 levels fill. So a loop counts the
+ * nesting before jansson sees the text. */
 #ifndef KS_BASE_TEXT_JSON_SMALL_H
 #define KS_BASE_TEXT_JSON_SMALL_H
 

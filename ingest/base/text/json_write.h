@@ -1,7 +1,6 @@
-/* Writes JSON text into a buffer: separators ", " and ": " as Python's json.dumps writes them,
- * strings escaped to ASCII or kept as UTF-8, doubles in shortest form, non-finite doubles as null.
- * Commas are placed by the writer. Strings are repaired to valid UTF-8 (U+FFFD) on the way. Nesting
- * to 62 levels. */
+/* Writes JSON into a buffer: separators ", " and ": " like Python's json.dumps, strings escaped to
+ * ASCII or kept as UTF-8, doubles in shortest form, non-finite doubles as null. The writer places
+ * commas and repairs strings to valid UTF-8 (U+FFFD). At most 62 levels of nesting. */
 #ifndef KS_BASE_TEXT_JSON_WRITE_H
 #define KS_BASE_TEXT_JSON_WRITE_H
 
@@ -30,7 +29,7 @@ void jw_int(struct json_write *w, int64_t value);
 void jw_double(struct json_write *w, double value);
 void jw_bool(struct json_write *w, bool value);
 void jw_null(struct json_write *w);
-/* Text that is JSON already. */
+/* Copies text that is JSON already. */
 void jw_raw(struct json_write *w, const char *text, size_t len);
 
 /* key and value in one call */

@@ -1,6 +1,6 @@
-/* Interned strings: equal bytes have equal ids. Ids count from 0; id 0 is the empty string.
- * Strings are NUL-terminated copies that live as long as the table, each readable for
- * STRTAB_READABLE_BYTES at least, whatever stands behind it. Not thread-safe. */
+/* Interned strings: equal bytes have equal ids. Ids count from 0; id 0 is the empty string. The
+ * table keeps NUL-terminated copies for its lifetime; each is readable for at least
+ * STRTAB_READABLE_BYTES, so that wide loads are safe. Not thread-safe. */
 #ifndef KS_BASE_TEXT_STRTAB_H
 #define KS_BASE_TEXT_STRTAB_H
 
@@ -10,17 +10,17 @@
 #include <stdint.h>
 
 #define STRTAB_READABLE_BYTES 32
-#define STRTAB_NONE UINT32_MAX /* "no string"; also the answer when memory is exhausted */
+#define STRTAB_NONE UINT32_MAX /* "no string"; also returned without memory */
 
 struct strtab;
 
 struct strtab *strtab_create(void) KS_MUST_USE; /* NULL without memory */
 void strtab_destroy(struct strtab *tab);        /* NULL is allowed */
-/* The id of these bytes, added when new. */
+/* Returns the id of these bytes; adds them when new. */
 uint32_t strtab_intern(struct strtab *tab, const char *text, size_t len);
-/* The next id for these bytes, which are neither copied nor found later: they must outlive the
- * table, and end with a NUL. For a second table with the ids of a first one. STRTAB_NONE without
- * memory. */
+/* Gives the next id to these bytes without copying them; strtab_find does not find them. They must
+ * outlive the table and end with a NUL. Use it for a second table with the ids of a first one.
+ * STRTAB_NONE without memory. */
 uint32_t strtab_refer(struct strtab *tab, const char *text, size_t len);
 /* The id of these bytes, or STRTAB_NONE when they are not in the table. */
 uint32_t strtab_find(const struct strtab *tab, const char *text, size_t len);

@@ -1,4 +1,4 @@
-/* From an event's slices to a row of the model. */
+/* Turns the slices of an event into a row of the model. */
 #ifndef KS_FORMATS_CHROME_JSON_BUILD_H
 #define KS_FORMATS_CHROME_JSON_BUILD_H
 

@@ -176,7 +176,7 @@ enum kineto_status kineto_is_event(struct kineto_reader *reader, bool *is_event)
 
 /* Goes on within the list; if the text ends, it is cut off at `offset`. */
 static enum kineto_status
-go_on(struct kineto_reader *reader, enum kineto_search search, uint64_t offset)
+resume_at_landmark(struct kineto_reader *reader, enum kineto_search search, uint64_t offset)
 {
     struct kineto_landmark landmark;
     text_stream_check(reader->stream);
@@ -192,7 +192,7 @@ static enum kineto_status skip_garbage(struct kineto_reader *reader)
 {
     struct text_stream *stream = reader->stream;
     uint64_t begin = text_stream_offset(stream, stream->at);
-    enum kineto_status status = go_on(reader, SEARCH_LIST, begin);
+    enum kineto_status status = resume_at_landmark(reader, SEARCH_LIST, begin);
     uint64_t end = text_stream_offset(stream, stream->at);
     warning_add_times(&reader->trace->warnings, WARN_SKIPPED_BYTES, begin, end - begin);
     return status;
@@ -204,7 +204,7 @@ static enum kineto_status skip_damaged(struct kineto_reader *reader)
     uint64_t offset = text_stream_offset(reader->stream, reader->stream->at);
     warning_add(&reader->trace->warnings, WARN_DAMAGED_EVENT, offset);
     reader->stream->at++;
-    return go_on(reader, SEARCH_LIST, offset);
+    return resume_at_landmark(reader, SEARCH_LIST, offset);
 }
 
 /* The text ends within the event at stream->at: cut off there, unless whole events follow, for then
@@ -213,7 +213,7 @@ static enum kineto_status end_within_event(struct kineto_reader *reader)
 {
     uint64_t offset = text_stream_offset(reader->stream, reader->stream->at);
     reader->stream->at++;
-    enum kineto_status status = go_on(reader, SEARCH_EVENT, offset);
+    enum kineto_status status = resume_at_landmark(reader, SEARCH_EVENT, offset);
     if (status == KINETO_GOOD) {
         warning_add(&reader->trace->warnings, WARN_DAMAGED_EVENT, offset);
     }
@@ -319,16 +319,16 @@ log_known(struct kineto_reader *reader, const char *end, uint32_t template_numbe
 static enum kineto_status read_by_path(struct kineto_reader *reader, int64_t *values)
 {
     struct text_stream *stream = reader->stream;
-    struct kineto_paths *paths = &reader->paths;
+    struct key_paths *paths = &reader->paths;
     struct kineto_event event;
-    if (!kineto_paths_scan(paths, &event, values, stream->at, stream->end) ||
+    if (!key_paths_scan(paths, &event, values, stream->at, stream->end) ||
         event.end - event.begin > KINETO_VALUE_BYTES_MAX) {
         return paths->no_memory ? no_memory(reader) : KINETO_END;
     }
     uint64_t effects = count_effects(reader->trace);
     if (!kineto_build_add(&reader->build, &event) ||
-        !kineto_forms_learn(&reader->forms, paths, &event, values, &reader->build,
-                            count_effects(reader->trace) == effects)) {
+        !scan_templates_learn(&reader->forms, paths, &event, values, &reader->build,
+                              count_effects(reader->trace) == effects)) {
         return no_memory(reader);
     }
     return log_known(reader, event.end, paths->end->template_number, paths->end->value_count);
@@ -338,15 +338,15 @@ static enum kineto_status read_by_path(struct kineto_reader *reader, int64_t *va
 static inline enum kineto_status read_known_event(struct kineto_reader *reader)
 {
     struct text_stream *stream = reader->stream;
-    struct kineto_forms *forms = &reader->forms;
+    struct scan_templates *forms = &reader->forms;
     int64_t numbers[KINETO_USES];
     int64_t *values =
         reader->recorder == NULL ? reader->paths.values : event_recorder_room(reader->recorder);
     if (KS_UNLIKELY(values == NULL)) {
         return no_memory(reader);
     }
-    const struct kineto_form *form;
-    const char *end = kineto_forms_scan(forms, stream->at, stream->end, values, numbers, &form);
+    const struct scan_template *form;
+    const char *end = scan_templates_read(forms, stream->at, stream->end, values, numbers, &form);
     if (end == NULL) {
         return read_by_path(reader, values);
     }
@@ -380,7 +380,7 @@ static enum kineto_status learn(struct kineto_reader *reader, const struct kinet
         reader->recorder == NULL ? NULL : event_recorder_last(reader->recorder);
     bool is_one_text = reader->recorder != NULL && record == NULL;
     if (is_one_text || text_stream_has_invalid(reader->stream, event->begin) ||
-        kineto_paths_learn(&reader->paths, event, record)) {
+        key_paths_learn(&reader->paths, event, record)) {
         return KINETO_GOOD;
     }
     return no_memory(reader);

@@ -1,5 +1,5 @@
-/* Texts, categories and tracks of events as numbers of the model. Each distinct one is worked out
- * once; after that it is found by its raw JSON slice. */
+/* Numbers the texts, categories and tracks of events for the model. Works out each distinct one
+ * once; later finds it by its raw JSON slice. */
 #ifndef KS_FORMATS_CHROME_JSON_LOOKUP_H
 #define KS_FORMATS_CHROME_JSON_LOOKUP_H
 

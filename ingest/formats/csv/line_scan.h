@@ -1,4 +1,4 @@
-/* Lines of a text, one at a time, from a stream of any size. Lines end with LF or CRLF. */
+/* Reads a stream of any size line by line. Lines end with LF or CRLF. */
 #ifndef KS_FORMATS_CSV_LINE_SCAN_H
 #define KS_FORMATS_CSV_LINE_SCAN_H
 

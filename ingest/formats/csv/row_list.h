@@ -1,4 +1,4 @@
-/* Rows of one kind while their number is not known yet. Zeroed it is empty but for row_bytes. */
+/* A growable array of rows of one kind. Zeroed, except for row_bytes, it is empty. */
 #ifndef KS_FORMATS_CSV_ROW_LIST_H
 #define KS_FORMATS_CSV_ROW_LIST_H
 

@@ -1,5 +1,5 @@
-/* What the readers of tables that hold results (perf-data, counters, comparison reports) share:
- * the results they fill, and an account of the lines that they could not read. */
+/* What the readers of result tables (perf-data, counters, comparison reports) share: the results
+ * they fill, and a record of unreadable lines. */
 #ifndef KS_FORMATS_CSV_TABLE_RESULTS_H
 #define KS_FORMATS_CSV_TABLE_RESULTS_H
 

@@ -1,4 +1,4 @@
-/* Texts of a table's cells in the arena of its results: equal ones once, and always UTF-8. */
+/* Interns the texts of a table's cells in the arena of its results, always as valid UTF-8. */
 #ifndef KS_FORMATS_CSV_TEXT_POOL_H
 #define KS_FORMATS_CSV_TEXT_POOL_H
 

@@ -1,8 +1,8 @@
-/* Keeps all that a trace says about its events (model/event_log.h) and hands it on in batches.
+/* Records everything a trace says about its events (model/event_log.h) and hands it on in batches.
  *
  *     kineto_event with its members --event_shapes--> template, values --> batch --> sink
  *
- * Number of an event: its row in the trace. */
+ * The number of an event is its row in the trace. */
 #ifndef KS_FORMATS_EVENT_LOG_RECORDER_H
 #define KS_FORMATS_EVENT_LOG_RECORDER_H
 

@@ -1,5 +1,5 @@
-/* Values of an event as the log keeps them (model/event_log.h): integers, decimals, and texts by
- * their id. */
+/* Values of an event in the form of the log (model/event_log.h): integers, decimals, and text ids.
+ */
 #ifndef KS_FORMATS_EVENT_LOG_VALUES_H
 #define KS_FORMATS_EVENT_LOG_VALUES_H
 

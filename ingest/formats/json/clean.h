@@ -1,6 +1,6 @@
-/* JSON text as it should have been written: one line without space around its tokens, quotes and
- * backslashes of strings escaped, control characters as \u00XX, bytes that are no UTF-8 as U+FFFD.
- * What is proper already stays byte for byte. */
+/* Rewrites JSON text canonically: one line, no space around tokens; escapes quotes, backslashes and
+ * control characters (\u00XX) in strings; U+FFFD replaces bytes that are not UTF-8. Leaves correct
+ * text byte for byte. */
 #ifndef KS_FORMATS_JSON_CLEAN_H
 #define KS_FORMATS_JSON_CLEAN_H
 

@@ -1,6 +1,6 @@
-/* Reading damaged JSON objects: what a strict scan refuses is repaired where the intention is
- * plain, and each repair is counted. Used for the rare object only; speed does not matter here, but
- * the work is bounded by the text read. */
+/* Lenient parser for damaged JSON objects: repairs what a strict scan refuses where the intention
+ * is plain, and counts each repair. Only rare objects need it, so speed does not matter; but its
+ * work is bounded by the text it reads. */
 #ifndef KS_FORMATS_JSON_LENIENT_H
 #define KS_FORMATS_JSON_LENIENT_H
 

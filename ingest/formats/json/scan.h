@@ -1,8 +1,8 @@
-/* Strict scanning of JSON text that lies in a window: where values begin and end, nothing decoded.
+/* Strict scanner of JSON text in a window: finds where values begin and end, and decodes nothing.
  *
- * All functions may read (never use) up to INPUT_PADDING_BYTES behind `end`. They answer JSON_MORE
+ * All functions may read (never use) up to INPUT_PADDING_BYTES after `end`. They return JSON_MORE
  * when the window ends before the item does, and JSON_BAD, with `at` at the offending byte, when
- * the text is no JSON. Raw control characters inside strings are accepted and reported, for real
+ * the text is not JSON. They accept and report raw control characters inside strings, because real
  * traces have them. */
 #ifndef KS_FORMATS_JSON_SCAN_H
 #define KS_FORMATS_JSON_SCAN_H
@@ -42,7 +42,7 @@ struct json_value {
     uint8_t kind;   /* enum json_kind */
     uint8_t flags;  /* JSON_ESCAPED ... */
     uint8_t digits; /* JSON_PARSED: behind the point */
-    int64_t number; /* with JSON_PARSED or JSON_KNOWN, which only kineto_path gives */
+    int64_t number; /* with JSON_PARSED or JSON_KNOWN, which only key_path gives */
 };
 
 struct json_scan {

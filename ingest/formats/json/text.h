@@ -1,5 +1,5 @@
-/* From slices of JSON text to values: strings decoded, numbers read, Python's str() of whatever it
- * is. */
+/* Turns slices of JSON text into values: decodes strings, parses numbers, prints any value as
+ * Python's str() does. */
 #ifndef KS_FORMATS_JSON_TEXT_H
 #define KS_FORMATS_JSON_TEXT_H
 

@@ -1,5 +1,5 @@
-/* An input as text that is worked through from front to back: the place in it, windows renewed,
- * bytes that are no UTF-8 counted. */
+/* An input as text, read from front to back: keeps the position, fetches windows, counts bytes that
+ * are not UTF-8. */
 #ifndef KS_FORMATS_JSON_TEXT_STREAM_H
 #define KS_FORMATS_JSON_TEXT_STREAM_H
 

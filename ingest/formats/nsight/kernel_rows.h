@@ -1,5 +1,5 @@
-/* A kernel table while a reader fills it: names repaired and interned, rows that cannot be read
- * told with their place, the memory budget kept. The readers of kernel tables share it. */
+/* A kernel table under construction, shared by its readers: repairs and interns names, records
+ * unreadable rows with their place, keeps the memory budget. */
 #ifndef KS_FORMATS_NSIGHT_KERNEL_ROWS_H
 #define KS_FORMATS_NSIGHT_KERNEL_ROWS_H
 

@@ -1,5 +1,5 @@
-/* An uploaded SQLite database, opened so that nothing in it can do harm: read-only, no triggers,
- * views or extensions, no function that a schema could misuse, bounded rows. */
+/* Opens an uploaded SQLite database so that nothing in it can do harm: read-only; no triggers,
+ * views or extensions; no function that a schema could misuse; rows of bounded size. */
 #ifndef KS_FORMATS_NSIGHT_NSYS_DATABASE_H
 #define KS_FORMATS_NSIGHT_NSYS_DATABASE_H
 

@@ -1,4 +1,4 @@
-/* Names of kernels, of which the tables of Nsight Systems hold ids only. */
+/* Resolves kernel names: the tables of Nsight Systems hold only their ids. */
 #ifndef KS_FORMATS_NSIGHT_NSYS_NAMES_H
 #define KS_FORMATS_NSIGHT_NSYS_NAMES_H
 

@@ -1,4 +1,4 @@
-/* The cycles of a perf-data table: the distinct pairs (number, duration) of its rows. */
+/* Finds the cycles of a perf-data table: the distinct pairs (number, duration) of its rows. */
 #ifndef KS_FORMATS_PERF_DATA_CYCLES_H
 #define KS_FORMATS_PERF_DATA_CYCLES_H
 

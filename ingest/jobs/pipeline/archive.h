@@ -1,4 +1,4 @@
-/* An archive through the pipeline, member by member. */
+/* Reads an archive member by member. */
 #ifndef KS_JOBS_PIPELINE_ARCHIVE_H
 #define KS_JOBS_PIPELINE_ARCHIVE_H
 
@@ -9,10 +9,10 @@
 
 #include <stdbool.h>
 
-/* Whether the input, of which nothing was taken, is an archive. Errors: those of input_next. */
+/* Whether the input, of which nothing was read yet, is an archive. Errors: those of input_next. */
 bool pipeline_is_archive(struct input *in, bool *is_archive, struct err *err) KS_MUST_USE;
-/* Reads the file twice: names first, because which worker a member is depends on all of them. `in`
- * is of the file at `path` and will be closed. */
+/* Reads the archive at `path` twice: first the names, because which worker a member is depends on
+ * all of them. Closes `in`, which is opened on the same file. */
 bool pipeline_archive(const struct pipeline_way *way,
                       struct input *in,
                       const char *path,

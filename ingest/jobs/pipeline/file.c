@@ -1,7 +1,7 @@
 #include "ingest/jobs/pipeline/file.h"
 
 #include "ingest/analysis/analysis.h"
-#include "ingest/analysis/kernel_utilisation/kernel_use.h"
+#include "ingest/analysis/kernel_utilisation/kernel_utilisation.h"
 #include "ingest/analysis/timeline/timeline.h"
 #include "ingest/base/memory/heap.h"
 #include "ingest/base/thread.h"
@@ -171,7 +171,7 @@ static bool is_large(const struct pipeline_way *way, const struct trace *model)
            (budget_bytes > 0 && bytes + trace_memory_bytes(model) > budget_bytes);
 }
 
-static void let_go(struct beside *beside)
+static void release(struct beside *beside)
 {
     if (beside->holds) {
         beside->holds = false;
@@ -188,7 +188,7 @@ static void begin_beside(struct beside *beside)
     beside->holds = true;
     beside->runs = thread_start(&beside->thread, run_beside, beside) == 0;
     if (!beside->runs) {
-        let_go(beside);
+        release(beside);
         (void)pthread_mutex_destroy(&beside->until_frame);
     }
 }
@@ -200,13 +200,13 @@ static void take_frame(void *context, struct timeline_frame *frame)
     beside->has_frame = true;
     *frame = (struct timeline_frame){.communicates = NULL};
     if (!beside->is_large) {
-        let_go(beside);
+        release(beside);
     }
 }
 
 static void take_room(void *context)
 {
-    let_go(context);
+    release(context);
 }
 
 /* Waits for it; without a thread all is done now, unless the analyses have failed. */
@@ -216,7 +216,7 @@ static bool end_beside(struct beside *beside, bool analysed, struct err *err)
     if (beside->holds && !analysed) {
         beside->has_frame = false;
     }
-    let_go(beside);
+    release(beside);
     if (!beside->runs || beside->is_large) {
         ok = ok && find_cycles(beside, err);
     }
@@ -281,7 +281,7 @@ static bool analyse(const struct pipeline_way *way,
         return_pieces_if_large(from->model);
         ok = analyse_model(way, from->model, item, timeline, err);
     } else if (from->kernel_table != NULL) {
-        ok = kernel_use_run(from->kernel_table, &item->results, err);
+        ok = kernel_utilisation_run(from->kernel_table, &item->results, err);
     } else {
         item->results = from->results;
         from->results = NULL;

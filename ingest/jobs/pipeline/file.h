@@ -1,4 +1,4 @@
-/* One file, or one member of an archive: read, analysed and handed on. */
+/* Reads and analyses one file, or one member of an archive, and hands the results to the sink. */
 #ifndef KS_JOBS_PIPELINE_FILE_H
 #define KS_JOBS_PIPELINE_FILE_H
 
@@ -12,25 +12,25 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What is the same for all traces of an upload. */
+/* What all traces of an upload share. */
 struct pipeline_way {
     uint64_t memory_budget_bytes; /* 0: no bound */
     struct input_limits input_limits;
     uint64_t max_events; /* 0: no bound */
     struct cycles_options cycles;
-    struct pipeline_progress *progress; /* NULL: nobody looks */
+    struct pipeline_progress *progress; /* NULL: not wanted */
     const struct pipeline_sink *sink;
 };
 
-/* What a file is called. */
+/* The names of a file. */
 struct pipeline_name {
-    const char *file_name; /* decides the span, and what the other two leave open */
+    const char *file_name; /* gives the span, and worker and member where these are NULL */
     const char *worker;    /* NULL: that of file_name */
     const char *member;    /* path in the archive, NULL outside of archives */
 };
 
-/* Closes the input, also on false: its memory goes before the analysis begins. `sampler` is one of
- * this input, which is stopped before that, or NULL. */
+/* Closes the input, also on false, so that its memory is free before the analysis. Stops `sampler`
+ * (of this input, or NULL) before that. */
 bool pipeline_file(const struct pipeline_way *way,
                    struct input *in,
                    struct sampler *sampler,
@@ -38,6 +38,6 @@ bool pipeline_file(const struct pipeline_way *way,
                    struct err *err) KS_MUST_USE;
 
 void pipeline_set_stage(const struct pipeline_way *way, enum pipeline_stage stage);
-void pipeline_item_free(struct pipeline_item *item); /* what it holds */
+void pipeline_item_free(struct pipeline_item *item); /* frees what it holds */
 
 #endif

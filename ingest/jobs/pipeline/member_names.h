@@ -1,15 +1,15 @@
-/* Which workers the members of an archive are. A member is first the worker of its base name, as if
- * it were uploaded alone. Where that does not tell the members of one worker apart (the same base
- * name in several directories), or a directory names a rank that the base name does not, all of
- * that worker take their directory into the name, and where that does not do, all directories; as a
- * last resort the worker is the whole path:
+/* Decides which worker each member of an archive is. A member is the worker of its base name, as if
+ * it were uploaded alone. If several members then share one worker (the same base name in several
+ * directories), or a directory names a rank that the base name does not, all of them prefix their
+ * directory; if that is not enough, all their directories; as a last resort the worker is the whole
+ * path:
  *
  *     rank_0/trace.json           rank_0/trace         worker0.1.pt.trace.json    worker0
  *     rank_1/trace.json           rank_1/trace         worker0.2.pt.trace.json    worker0
  *     rank_0/logs/trace.json      rank_0/logs/trace    trace.json                 trace.json
  *     rank_1/logs/trace.json      rank_1/logs/trace    trace.json.gz              trace.json.gz
  *
- * Of two members with one path the later one counts, as it would on unpacking. */
+ * Of two members with the same path the later one counts, as when unpacking. */
 #ifndef KS_JOBS_PIPELINE_MEMBER_NAMES_H
 #define KS_JOBS_PIPELINE_MEMBER_NAMES_H
 
@@ -20,7 +20,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Archives of more are refused. */
+/* Larger archives are refused. */
 #define MEMBER_NAMES_MAX 100000u
 
 struct member_name {
@@ -37,9 +37,9 @@ struct member_names {
 
 void member_names_init(struct member_names *names);
 void member_names_free(struct member_names *names);
-/* ERR_NO_MEMORY, and ERR_BAD_INPUT for one too many. */
+/* Adds the next member. ERR_NO_MEMORY; ERR_BAD_INPUT: too many members. */
 bool member_names_add(struct member_names *names, const char *path, struct err *err) KS_MUST_USE;
-/* Behind the last one: sets the workers. */
+/* Sets the workers. Call it after the last member. */
 bool member_names_settle(struct member_names *names, struct err *err) KS_MUST_USE;
 
 #endif

@@ -1,4 +1,4 @@
-/* Carries an input's own count of bytes into a job's progress while others read it. */
+/* Copies an input's byte count into a job's progress while another thread reads the input. */
 #ifndef KS_JOBS_PIPELINE_SAMPLER_H
 #define KS_JOBS_PIPELINE_SAMPLER_H
 
@@ -18,12 +18,12 @@ struct sampler {
     bool runs;
 };
 
-/* Without resources for a thread there is progress at the end only, which is no reason to refuse a
- * file. `progress` NULL: nothing is done. The input must outlive the sampler. */
+/* Starts to copy; does nothing for `progress` NULL. If no thread can be started, progress appears
+ * at the end only: that is no reason to refuse a file. The input must outlive the sampler. */
 void sampler_start(struct sampler *sampler,
                    const struct input *in,
                    struct pipeline_progress *progress);
-/* The count as it is now stays in the progress. */
+/* Stops; the progress keeps the current count. */
 void sampler_stop(struct sampler *sampler);
 
 #endif

@@ -42,13 +42,13 @@ bool job_has_name(const struct job *job, const char *run, const char *file_name)
 
 struct pipeline_progress *job_progress(struct job *job)
 {
-    return job->ahead == NULL ? &job->progress : ahead_progress(job->ahead);
+    return job->streaming == NULL ? &job->progress : streaming_ingest_progress(job->streaming);
 }
 
 void job_free(struct job *job)
 {
     if (job != NULL) {
-        ahead_destroy(job->ahead);
+        streaming_ingest_destroy(job->streaming);
         free(job->run);
         free(job->file_name);
         free(job->marker);
@@ -217,8 +217,8 @@ static bool take_up_all(struct jobs *jobs, struct err *err)
 
 static bool start_threads(struct jobs *jobs, struct err *err)
 {
-    /* First: the workers look whether there is a janitor. */
-    bool ok = janitor_start(jobs, err);
+    /* First: the workers look whether there is a retention worker. */
+    bool ok = retention_worker_start(jobs, err);
     while (ok && jobs->threads_started < jobs->thread_count &&
            thread_start(&jobs->threads[jobs->threads_started], worker_run, jobs) == 0) {
         jobs->threads_started++;
@@ -240,7 +240,7 @@ bool jobs_create(struct jobs **out,
     jobs->log = options->log;
     jobs->retain_raw = options->retain_raw;
     jobs->in_background = options->in_background;
-    jobs->janitor.rules = options->retention;
+    jobs->retention.rules = options->retention;
     jobs->input_limits = options->input_limits;
     jobs->max_events = options->max_events;
     jobs->max_queued = options->max_queued;
@@ -265,7 +265,7 @@ void jobs_stop(struct jobs *jobs)
 {
     (void)pthread_mutex_lock(&jobs->lock);
     jobs->stopping = true;
-    janitor_stop(jobs);
+    retention_worker_stop(jobs);
     (void)pthread_cond_broadcast(&jobs->work);
     (void)pthread_cond_broadcast(&jobs->changed);
     (void)pthread_mutex_unlock(&jobs->lock);
@@ -293,7 +293,7 @@ void jobs_destroy(struct jobs *jobs)
     for (unsigned i = 0; i < jobs->threads_started; i++) {
         (void)pthread_join(jobs->threads[i], NULL);
     }
-    janitor_join(jobs);
+    retention_worker_join(jobs);
     (void)pthread_mutex_lock(&jobs->lock);
     while (jobs->waiters > 0) {
         (void)pthread_cond_wait(&jobs->changed, &jobs->lock);
@@ -314,12 +314,12 @@ void jobs_destroy(struct jobs *jobs)
 
 const struct retention_rules *jobs_retention(const struct jobs *jobs)
 {
-    return &jobs->janitor.rules;
+    return &jobs->retention.rules;
 }
 
 bool jobs_admit(struct jobs *jobs, const struct retention_upload *upload, struct err *err)
 {
-    return store_retention_admits(jobs->store, &jobs->janitor.rules, upload, err);
+    return store_retention_admits(jobs->store, &jobs->retention.rules, upload, err);
 }
 
 enum decision { DECIDED_QUEUE, DECIDED_ANSWER, DECIDED_REFUSE };
@@ -432,7 +432,7 @@ static bool has_room(struct jobs *jobs, struct err *err)
 static bool enqueue(struct jobs *jobs,
                     uint64_t estimate_bytes,
                     struct store_job *row,
-                    struct ahead *ahead,
+                    struct streaming_ingest *streaming,
                     struct jobs_submission *out,
                     struct err *err)
 {
@@ -446,9 +446,9 @@ static bool enqueue(struct jobs *jobs,
     }
     out->job_id = job->id;
     (void)pthread_mutex_lock(&jobs->lock);
-    if (ahead != NULL) {
-        ahead_hand_over(ahead);
-        job->ahead = ahead;
+    if (streaming != NULL) {
+        streaming_ingest_attach(streaming);
+        job->streaming = streaming;
     }
     append(jobs, job);
     (void)pthread_mutex_unlock(&jobs->lock);
@@ -458,11 +458,11 @@ static bool enqueue(struct jobs *jobs,
 /* What the file itself decides. */
 static bool look_into(const char *path,
                       const struct store_job *row,
-                      const struct ahead *ahead,
+                      const struct streaming_ingest *streaming,
                       struct worker_look *look,
                       struct err *err)
 {
-    *look = ahead != NULL ? ahead_look(ahead) : worker_look_into(path, row->size_bytes);
+    *look = streaming != NULL ? ahead_look(streaming) : worker_look_into(path, row->size_bytes);
     if (!look->is_archive || row->rank == STORE_NO_RANK) {
         return true;
     }
@@ -501,7 +501,7 @@ bool jobs_await_arrival(struct jobs *jobs, int64_t id, struct err *err)
                             "server's disk, then send the file again");
 }
 
-bool jobs_keep(struct jobs *jobs, int64_t id, struct err *err)
+bool jobs_sync(struct jobs *jobs, int64_t id, struct err *err)
 {
     return jobs_await_arrival(jobs, id, err) && store_sync(jobs->store, err);
 }
@@ -510,7 +510,7 @@ bool jobs_keep(struct jobs *jobs, int64_t id, struct err *err)
 static bool drop_blob(struct jobs *jobs, const char *sha256_hex, struct err *err)
 {
     struct err second = ERR_INIT;
-    bool kept = store_blob_keep(jobs->store, sha256_hex, err);
+    bool kept = store_blob_sync(jobs->store, sha256_hex, err);
     bool ok = store_blob_release(jobs->store, sha256_hex, &second) &&
               (jobs->retain_raw || store_blob_forget(jobs->store, sha256_hex, &second));
     if (!ok) {
@@ -539,12 +539,12 @@ bool jobs_submit(struct jobs *jobs,
                             .marker = has_marker ? hints->marker : NULL,
                             .rank = hints == NULL ? STORE_NO_RANK : hints->rank,
                             .project = hints == NULL ? NULL : hints->project};
-    struct ahead *ahead = hints == NULL ? NULL : hints->ahead;
+    struct streaming_ingest *streaming = hints == NULL ? NULL : hints->streaming;
     const char *path = NULL;
     *out = (struct jobs_submission){0};
     struct worker_look look = {.is_archive = false};
     bool known = store_blob_path(jobs->store, arena, sha256_hex, &path, err) &&
-                 look_into(path, &row, ahead, &look, err);
+                 look_into(path, &row, streaming, &look, err);
     out->is_archive = look.is_archive;
     (void)pthread_mutex_lock(&jobs->submit_lock);
     enum decision decision = DECIDED_REFUSE;
@@ -552,12 +552,12 @@ bool jobs_submit(struct jobs *jobs,
         decision = decide(jobs, arena, &row, out, err);
     }
     bool queued = decision == DECIDED_QUEUE && has_room(jobs, err) &&
-                  enqueue(jobs, look.estimate_bytes, &row, ahead, out, err);
+                  enqueue(jobs, look.estimate_bytes, &row, streaming, out, err);
     (void)pthread_mutex_unlock(&jobs->submit_lock);
     if (queued) {
         return arrive(jobs, out->job_id, sha256_hex, err);
     }
-    ahead_drop(ahead);
+    streaming_ingest_discard(streaming);
     struct err lost = ERR_INIT;
     bool dropped = drop_blob(jobs, sha256_hex, &lost);
     if (decision == DECIDED_ANSWER && !dropped) {
@@ -699,7 +699,7 @@ bool jobs_wait(struct jobs *jobs,
     bool ok = is_live || read_stored(jobs, arena, id, out, err);
     if (ok && wait.for_ever && (out->state == JOB_QUEUED || out->state == JOB_RUNNING)) {
         ok =
-            jobs_keep(jobs, id, err) &&
+            jobs_sync(jobs, id, err) &&
             err_set(err, ERR_UNAVAILABLE,
                     "the server is stopping; job %lld goes on when it starts again", (long long)id);
     }
@@ -715,7 +715,7 @@ void jobs_counts(struct jobs *jobs, struct jobs_counts *out)
 {
     (void)pthread_mutex_lock(&jobs->lock);
     *out = jobs->counts;
-    memcpy(out->removed, jobs->janitor.removed, sizeof out->removed);
+    memcpy(out->removed, jobs->retention.removed, sizeof out->removed);
     for (const struct job *job = jobs->head; job != NULL; job = job->next) {
         out->queued += job->state == JOB_QUEUED;
         out->running += job->state == JOB_RUNNING;

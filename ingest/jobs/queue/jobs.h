@@ -1,5 +1,5 @@
-/* The queue and the workers that carry one received file through everything: read, analyse, store,
- * publish. Thread-safe. Jobs that a crash interrupted are taken up again by jobs_create. */
+/* The queue and its workers: each job reads, analyses, stores and publishes one received file.
+ * Thread-safe. jobs_create resumes jobs that a crash interrupted. */
 #ifndef KS_JOBS_QUEUE_JOBS_H
 #define KS_JOBS_QUEUE_JOBS_H
 
@@ -8,7 +8,7 @@
 #include "ingest/base/log.h"
 #include "ingest/base/memory/arena.h"
 #include "ingest/jobs/pipeline/pipeline.h"
-#include "ingest/jobs/queue/ahead.h"
+#include "ingest/jobs/queue/streaming_ingest.h"
 #include "ingest/store/catalogue/retention.h"
 #include "ingest/store/store.h"
 
@@ -20,13 +20,15 @@ struct jobs;
 struct jobs_options {
     unsigned workers; /* 0: one less than the processors, at least 1 */
     uint64_t
-        memory_budget_bytes; /* of all models in memory at once; 0: half of the machine's memory */
+        memory_budget_bytes; /* for all models in memory together; 0: half of the machine's memory
+                              */
     struct input_limits input_limits; /* of each file, as in pipeline_options */
     uint64_t max_events;
-    uint64_t max_queued; /* jobs that may wait; 0: any number */
+    uint64_t max_queued; /* queued jobs at most; 0: no limit */
     bool retain_raw;
-    bool in_background; /* workers come after the other threads of the process: background.h */
-    struct retention_rules retention; /* kept by a thread of its own (janitor.h); zeroed: none */
+    bool in_background; /* workers yield to the other threads of the process (background.h) */
+    struct retention_rules
+        retention; /* applied by a thread of its own (retention_worker.h); zeroed: none */
     const struct log *log;
 };
 
@@ -34,53 +36,57 @@ bool jobs_create(struct jobs **out,
                  struct store *store,
                  const struct jobs_options *options,
                  struct err *err) KS_MUST_USE;
-/* No further job is begun; who waits for a queued one gets ERR_UNAVAILABLE, so that request threads
- * come to their end. For the server's shutdown, before jobs_destroy. */
+/* Starts no further job; callers that wait for a queued job get ERR_UNAVAILABLE, so that request
+ * threads end. Call it at shutdown, before jobs_destroy. */
 void jobs_stop(struct jobs *jobs);
-/* After jobs_stop: waits until no job runs any more, but not longer than `timeout_ms`. False when
- * one still does; the store knows it as unfinished, so that the next process takes it up again. */
+/* Call after jobs_stop: waits up to `timeout_ms` until no job runs. False when one still runs; the
+ * store lists it as unfinished, and the next process resumes it. */
 bool jobs_drain(struct jobs *jobs, int timeout_ms) KS_MUST_USE;
-/* Running jobs are finished, queued ones stay for the next start. NULL is allowed. */
+/* Finishes running jobs; queued ones stay for the next start. NULL is allowed. */
 void jobs_destroy(struct jobs *jobs);
 
-/* As given at the creation. */
+/* The rules that jobs_create got. */
 const struct retention_rules *jobs_retention(const struct jobs *jobs);
-/* Whether the quotas have room for a file, to be asked before its bytes come. ERR_NO_SPACE says
- * what is in the way. */
+/* Checks the quotas for a file; call it before receiving its bytes. ERR_NO_SPACE says what is in
+ * the way. */
 bool jobs_admit(struct jobs *jobs,
                 const struct retention_upload *upload,
                 struct err *err) KS_MUST_USE;
 
-/* What came of handing in a file. */
+/* The outcome of submitting a file. */
 struct jobs_submission {
     int64_t job_id; /* 0 when `already` */
     bool is_archive;
-    bool already;       /* the same is there under the same run and name */
-    int64_t *trace_ids; /* of what is there; in the caller's arena, as are the failures */
+    bool already;       /* the same bytes are stored under the same run and name */
+    int64_t *trace_ids; /* of the stored traces; in the caller's arena, as are the failures */
     size_t trace_count;
     struct store_job_failure *failures; /* of the job that read it */
     size_t failure_count;
 };
 
-/* What a client may tell of a file. */
+/* What a client may say about a file. */
 struct jobs_hints {
     const char *marker; /* see pipeline_options; NULL, "": none */
     int64_t rank;       /* of the process that wrote the trace; STORE_NO_RANK */
     const char
-        *project; /* of its run: the one it has, else that which this file gives it; NULL: none */
-    /* Who has begun to read it (ahead.h): taken over by jobs_submit, whatever comes of it; NULL:
-     * nobody. */
-    struct ahead *ahead;
+        *project; /* project of the run: an existing run must have it, a new run gets it; NULL: none
+                   */
+    /* The streaming read of this file (streaming_ingest.h); jobs_submit takes it over, also on
+     * false. NULL: none. */
+    struct streaming_ingest *streaming;
 };
 
-/* Takes a committed blob. Same bytes and same hints under the same run and name: `already`, or the
- * job that is reading them. Other bytes, or the same with other hints: ERR_CONFLICT unless
- * `replace`, which has the file read and then put in the place of what is there. A hint that is not
- * given, without `replace`, is taken as it was, whatever it was. The hints are kept with the job,
- * also for the next process. A worker may take the job at once; meanwhile this call waits until the
- * bytes are on disk (ERR_IO: they are lost). The blob is dropped where nothing needs it.
- * ERR_BAD_REQUEST: a rank for an archive, where ranks come from names; ERR_UNAVAILABLE: max_queued
- * jobs wait. */
+/* Submits a committed blob. Compares it with what is stored, or being read, under the same run and
+ * name:
+ *
+ *     same bytes, same hints            `already`, or the job that is reading them
+ *     other bytes, or other hints       ERR_CONFLICT, unless `replace`: then reads the file and
+ *                                       replaces the stored traces
+ *
+ * A hint that the caller omits without `replace` counts as equal. The job stores its hints, also
+ * for the next process. A worker may start at once; meanwhile this call waits until the bytes are
+ * on disk (ERR_IO: they are lost). Deletes the blob if nothing needs it. ERR_BAD_REQUEST: a rank
+ * for an archive, where ranks come from names; ERR_UNAVAILABLE: max_queued jobs wait. */
 bool jobs_submit(struct jobs *jobs,
                  struct arena *arena,
                  const char *run,
@@ -92,34 +98,33 @@ bool jobs_submit(struct jobs *jobs,
                  struct jobs_submission *out,
                  struct err *err) KS_MUST_USE;
 
-/* What a client is told that does not wait for the end has to survive everything: waits until the
- * job, as it was handed in, is on disk. */
-bool jobs_keep(struct jobs *jobs, int64_t id, struct err *err) KS_MUST_USE;
+/* Waits until the job, as submitted, is on disk. Call it before answering 202: a client that does
+ * not poll must not lose its job to a crash. */
+bool jobs_sync(struct jobs *jobs, int64_t id, struct err *err) KS_MUST_USE;
 
 struct jobs_status {
     int64_t id;
     enum job_state state;
     enum pipeline_stage stage;
     uint64_t bytes_done, bytes_total;
-    uint64_t version;   /* another one with every change of state or stage */
+    uint64_t version;   /* changes with every change of state or stage */
     int64_t *trace_ids; /* JOB_DONE; in the caller's arena, as are the failures */
     size_t trace_count;
-    /* JOB_DONE, JOB_FAILED: what of the archive `file_name` gave no trace. */
+    /* JOB_DONE, JOB_FAILED: the members of the archive `file_name` that became no trace. */
     struct store_job_failure *failures;
     size_t failure_count;
     const char *file_name; /* set where there are failures */
     struct err error;      /* JOB_FAILED */
 };
 
-/* ERR_NOT_FOUND for an unknown id; finished jobs of earlier starts are known too. */
+/* ERR_NOT_FOUND for an unknown id. Also knows finished jobs of earlier processes. */
 bool jobs_status(struct jobs *jobs,
                  struct arena *arena,
                  int64_t id,
                  struct jobs_status *out,
                  struct err *err) KS_MUST_USE;
-/* Waits until the job is done or failed, or the stage changes from `seen_version`, or the time is
- * over. The status is as it is then. `timeout_ms` < 0: until done or failed, whatever the version.
- */
+/* Waits until the job is done or failed, its version differs from `seen_version`, or the time is
+ * over; then fills *out. `timeout_ms` < 0: waits until done or failed, whatever the version. */
 bool jobs_wait(struct jobs *jobs,
                struct arena *arena,
                int64_t id,
@@ -128,9 +133,9 @@ bool jobs_wait(struct jobs *jobs,
                struct jobs_status *out,
                struct err *err) KS_MUST_USE;
 
-/* A turn for an analysis outside of the queue (window.h): waits while two are under way. It may
- * take *memory_budget_bytes, a quarter of the uploads' budget and beside it. ERR_UNAVAILABLE while
- * the server stops. Each turn is given back with jobs_window_end. */
+/* Admits an analysis outside the queue (window.h): waits while two are running.
+ * *memory_budget_bytes is what it may use: a quarter of the uploads' budget, in addition to that
+ * budget. ERR_UNAVAILABLE while the server stops. End each one with jobs_window_end. */
 bool jobs_window_begin(struct jobs *jobs, size_t *memory_budget_bytes, struct err *err) KS_MUST_USE;
 void jobs_window_end(struct jobs *jobs);
 /* The same for figures that are derived from a stored trace and then kept: one at a time, so that
@@ -139,17 +144,17 @@ bool jobs_derive_begin(struct jobs *jobs, size_t *memory_budget_bytes, struct er
 void jobs_derive_end(struct jobs *jobs);
 
 #define JOBS_DURATIONS 10
-/* The upper bounds of the classes of duration; the last class has none. */
+/* Upper bounds of the histogram of durations; the last bin has none. */
 extern const uint32_t jobs_duration_bounds_ms[JOBS_DURATIONS - 1];
 
 struct jobs_counts {
     uint64_t queued, running, done, failed; /* done, failed: since the start of the process */
     uint64_t bytes_ingested;
     uint64_t events_ingested;
-    uint64_t read_ahead;                /* of those done, files that were read as they arrived */
-    uint64_t durations[JOBS_DURATIONS]; /* jobs that are done or failed, by how long they ran */
-    uint64_t took_us;                   /* all of them together */
-    uint64_t removed[RETENTION_REASON_COUNT]; /* runs that went by themselves, as done */
+    uint64_t streamed;                        /* done jobs whose file was read while it arrived */
+    uint64_t durations[JOBS_DURATIONS];       /* done and failed jobs by running time */
+    uint64_t took_us;                         /* running time of all of them */
+    uint64_t removed[RETENTION_REASON_COUNT]; /* runs that retention removed */
 };
 void jobs_counts(struct jobs *jobs, struct jobs_counts *out);
 

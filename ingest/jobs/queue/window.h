@@ -1,5 +1,5 @@
-/* Figures of a part of a stored trace: its events of that time through the same reader and the same
- * analyses as the whole. */
+/* Figures of a part of a stored trace: its events in that window, through the same reader and the
+ * same analyses as the whole. */
 #ifndef KS_JOBS_QUEUE_WINDOW_H
 #define KS_JOBS_QUEUE_WINDOW_H
 
@@ -11,19 +11,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Events that overlap [start_ns, end_ns] (relative to the trace's start), cut at both ends; an
- * event counts once however small its part. Device work belongs to an operator when the call that
- * launched it lies in the window, too. role_ns divides the time from the first to the last of them;
- * what the window has beyond that is nobody's. Steps are those that the cut marks make. Positions
- * in *out count from its own start_ns, which is absolute. A window without events has empty
+/* Analyses the events that overlap [start_ns, end_ns] (relative to the trace's start), cut at both
+ * ends. An event counts once however small its part. Device work belongs to an operator only if the
+ * window also contains its launch. role_ns divides the time from the first to the last of these
+ * events; the rest of the window belongs to no category. Steps come from the cut marks. Positions
+ * in *out are relative to its own start_ns, which is absolute. A window without events has empty
  * results.
  *
  * Runs on a thread of its own: the reader and the analyses need more stack than a request thread
  * has.
  *
- * `memory_budget_bytes` bounds the model. *out is the caller's (results_destroy). ERR_NOT_FOUND;
- * ERR_GONE: the events were not kept; ERR_TOO_LARGE: a shorter window may fit. */
-bool window_figures(struct store *store,
+ * `memory_budget_bytes` bounds the model. The caller owns *out (results_destroy). ERR_NOT_FOUND;
+ * ERR_GONE: the events were not stored; ERR_TOO_LARGE: a shorter window may fit. */
+bool window_results(struct store *store,
                     int64_t trace_id,
                     int64_t start_ns,
                     int64_t end_ns,

@@ -5,8 +5,8 @@
 #include "ingest/input/source.h"
 #include "ingest/input/tar.h"
 #include "ingest/jobs/queue/background.h"
-#include "ingest/jobs/queue/intake.h"
 #include "ingest/jobs/queue/internal.h"
+#include "ingest/jobs/queue/store_sink.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -172,13 +172,14 @@ static bool find_raw(
     return false;
 }
 
-static bool carry_out(struct jobs *jobs, struct job *job, uint64_t *events, struct err *err)
+static bool run_job(struct jobs *jobs, struct job *job, uint64_t *events, struct err *err)
 {
     struct arena arena;
     const char *path;
     arena_init(&arena, 0);
     bool ok = store_job_running(jobs->store, job->id, err) &&
-              find_raw(jobs, job, &arena, &path, err) && intake_run(jobs, job, path, events, err);
+              find_raw(jobs, job, &arena, &path, err) &&
+              store_sink_run(jobs, job, path, events, err);
     arena_free(&arena);
     return ok;
 }
@@ -261,9 +262,9 @@ static void finish(struct jobs *jobs,
     } else {
         jobs->counts.failed++;
     }
-    if (ok && jobs->janitor.runs) {
+    if (ok && jobs->retention.runs) {
         jobs_take_out(jobs, job);
-        janitor_call(jobs, job);
+        retention_worker_wake(jobs, job);
     } else if (noted) {
         jobs_remove(jobs, job);
     } else {
@@ -295,7 +296,7 @@ static void note_failures(struct jobs *jobs)
         struct err ignored = ERR_INIT;
         jobs->noting = true;
         (void)pthread_mutex_unlock(&jobs->lock);
-        /* When the store knows of no such unfinished job, only the raw file was still there. */
+        /* When the store knows of no such unfinished job, only the blob was still there. */
         bool noted = store_job_failed(jobs->store, job->id, &job->error, &ignored) ||
                      (ignored.code == ERR_NOT_FOUND &&
                       store_blob_release(jobs->store, job->sha256_hex, &ignored));
@@ -341,7 +342,7 @@ static void run_one(struct jobs *jobs, struct job *job)
     jobs->running++;
     (void)pthread_mutex_unlock(&jobs->lock);
 
-    bool ok = carry_out(jobs, job, &events, &error);
+    bool ok = run_job(jobs, job, &events, &error);
     bool again = !ok && deserves_more_memory(jobs, job, &error);
     if (!ok && !again) {
         await_bytes(jobs, job, &error);
@@ -380,7 +381,7 @@ static void return_memory(struct jobs *jobs)
 /* `lock` is held. */
 static bool is_idle(const struct jobs *jobs)
 {
-    return jobs->running == 0 && jobs->aheads == 0;
+    return jobs->running == 0 && jobs->streaming_count == 0;
 }
 
 /* `lock` is held, but not while the thread sleeps. */
@@ -406,7 +407,7 @@ static void sleep_until_work(struct jobs *jobs)
 static void tidy_up(struct jobs *jobs)
 {
     (void)pthread_mutex_unlock(&jobs->lock);
-    store_shorten_log(jobs->store);
+    store_checkpoint(jobs->store);
     (void)pthread_mutex_lock(&jobs->lock);
 }
 

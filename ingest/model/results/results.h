@@ -11,13 +11,13 @@
 
 #include "ingest/base/attr.h"
 #include "ingest/base/memory/arena.h"
-#include "ingest/model/comm_log.h"
+#include "ingest/model/collective_log.h"
 #include "ingest/model/memory_log.h"
 #include "ingest/model/results/call_tree.h"
 #include "ingest/model/results/comparison.h"
 #include "ingest/model/results/cycles.h"
 #include "ingest/model/results/gpu_counters.h"
-#include "ingest/model/results/kernel_use.h"
+#include "ingest/model/results/kernel_utilisation.h"
 #include "ingest/model/results/module_rows.h"
 #include "ingest/model/warning.h"
 
@@ -25,23 +25,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Time roles in order of priority [TB-6a]. */
-enum role {
-    ROLE_KERNEL,
-    ROLE_MEMCPY,
-    ROLE_MEMSET,
-    ROLE_COMMUNICATION,
-    ROLE_RUNTIME,
-    ROLE_DATALOADER,
-    ROLE_CPU_EXEC,
-    ROLE_OTHER,
-    ROLE_COUNT
+/* Time categories in order of priority [TB-6a]. */
+enum time_category {
+    TIME_KERNEL,
+    TIME_MEMCPY,
+    TIME_MEMSET,
+    TIME_COMMUNICATION,
+    TIME_RUNTIME,
+    TIME_DATALOADER,
+    TIME_CPU_EXEC,
+    TIME_OTHER,
+    TIME_CATEGORY_COUNT
 };
 
 /* "kernel", "cpu_exec": names in the API. "Kernel", "CPU Exec": labels of the plugin and the page.
  */
-const char *role_name(enum role role);
-const char *role_label(enum role role);
+const char *time_category_name(enum time_category role);
+const char *time_category_label(enum time_category role);
 
 /* Bit (1 << view) in results.views. First the views of the plugin, in the order of its ids; then
  * ours. */
@@ -67,7 +67,7 @@ struct step_row {
     const char *name; /* the number of ProfilerStep#N as text */
     int64_t start_ns; /* relative; meaningless when results.steps_undefined */
     int64_t end_ns;
-    int64_t cost_ns[ROLE_COUNT];
+    int64_t cost_ns[TIME_CATEGORY_COUNT];
     /* Overlap data [TB-7b]: merged computation and communication inside the step and their
      * intersection. */
     int64_t computation_ns;
@@ -208,7 +208,9 @@ struct packed_log {
 };
 
 /* Packs a struct call_tree, memory_log or gpu_counters. False without memory. */
-typedef bool (*result_log_packer)(enum result_log log, const void *columns, struct packed_log *out);
+typedef bool (*result_log_encoder)(enum result_log log,
+                                   const void *columns,
+                                   struct packed_log *out);
 
 /* What the analyses answer of one trace. There is a second set of figures of a trace where somebody
  * asked for those of the deleted TensorBoard plugin (ingest/tb_plugin/figures.h): it follows other
@@ -239,17 +241,18 @@ struct trace_results {
     bool mlu;                              /* the fork's labels and kernel columns [TB-17.1] */
     /* Distributed view: possible over a span when all workers agree on both [TB-15b]. */
     int64_t communication_nodes;
-    int64_t communication_signature;   /* hash over the number of ranges of each node */
-    int64_t collective_count;          /* by COMM_OURS; 0 in the plugin's figures */
-    enum comm_rule communication_rule; /* what the times of ROLE_COMMUNICATION go by: COMM_OURS when
-                                          that finds device work that the plugin's does not */
+    int64_t communication_signature; /* hash over the number of ranges of each node */
+    int64_t collective_count;        /* by COLLECTIVES_OWN_RULE; 0 in the plugin's figures */
+    enum collective_rule
+        communication_rule; /* what the times of TIME_COMMUNICATION go by: COLLECTIVES_OWN_RULE when
+                         that finds device work that the plugin's does not */
     double tc_pie_used;     /* share of kernel time in Tensor Core kernels, plugin's list (12.2) */
     double tensor_pie_used; /* the same by our list */
 
     /* How the whole time divides, inside of steps and outside: each moment belongs to the first
      * role under way; all add up to duration_ns. 0 in the plugin's figures. */
     union {
-        int64_t role_ns[ROLE_COUNT];
+        int64_t role_ns[TIME_CATEGORY_COUNT];
         struct {
             int64_t role_kernel_ns, role_memcpy_ns, role_memset_ns, role_communication_ns,
                 role_runtime_ns, role_dataloader_ns, role_cpu_exec_ns, role_other_ns;
@@ -281,23 +284,24 @@ struct trace_results {
 
     /* What later questions are answered from; NULL where the trace has none of it, or `packed`. */
     struct call_tree *call_tree;
-    struct memory_log *memory_log;  /* refers to rows of the call tree */
-    struct comm_log *comm_log;      /* by COMM_PLUGIN */
-    struct comm_log *comm_log_ours; /* by COMM_OURS; only of the exact figures */
+    struct memory_log *memory_log;        /* refers to rows of the call tree */
+    struct collective_log *comm_log;      /* by COLLECTIVES_TB_RULE */
+    struct collective_log *comm_log_ours; /* by COLLECTIVES_OWN_RULE; only of the exact figures */
     struct module_row *modules;
     size_t module_count;
 
     /* Of kernel tables; has_kernel_use says whether this is one. */
     bool has_kernel_use;
-    struct kernel_use_totals kernel_use_totals;
-    struct kernel_use_row *kernel_use;
-    size_t kernel_use_count;
-    struct kernel_use_launch_row *kernel_use_launches; /* in the order of the file */
-    size_t kernel_use_launch_count;
-    struct kernel_use_metric_row *kernel_use_metrics;
-    size_t kernel_use_metric_count;
-    struct kernel_use_value_row *kernel_use_values;
-    size_t kernel_use_value_count;
+    struct kernel_utilisation_totals kernel_utilisation_totals;
+    struct kernel_utilisation_row *kernel_utilisation;
+    size_t kernel_utilisation_count;
+    struct kernel_utilisation_launch_row
+        *kernel_utilisation_launches; /* in the order of the file */
+    size_t kernel_utilisation_launch_count;
+    struct kernel_utilisation_metric_row *kernel_utilisation_metrics;
+    size_t kernel_utilisation_metric_count;
+    struct kernel_utilisation_value_row *kernel_utilisation_values;
+    size_t kernel_utilisation_value_count;
     struct transfer_row *transfers;
     size_t transfer_count;
     const char **bad_rows; /* rows of an uploaded table that could not be read, in words, with line

@@ -1,4 +1,4 @@
-/* Comparisons of stored traces, and of results at hand (the command line). */
+/* Compares stored traces, or results in memory (the command line). */
 #ifndef KS_QUERY_COMPARE_COMPARE_QUERY_H
 #define KS_QUERY_COMPARE_COMPARE_QUERY_H
 
@@ -17,21 +17,21 @@ struct query_compare_request {
     const int64_t *trace_ids[SIDE_COUNT];
     size_t trace_count[SIDE_COUNT];
     const char *labels[SIDE_COUNT];  /* "base", "candidate" */
-    const char *title;               /* NULL: made from the names of the runs and workers */
+    const char *title;               /* NULL: built from the names of the runs and workers */
     int64_t base_pid, candidate_pid; /* COMPARISON_NO_PID: every pair */
     int kind;                        /* enum cycle_kind or -1 */
 };
 
 /* Compares and stores every pair (store_comparisons_add). *first is the id of the most suspicious
- * one. Errors: ERR_NOT_FOUND (a trace), ERR_BAD_REQUEST (a trace without cycles: which, and what to
- * record; no common role), those of the store. */
+ * one. ERR_NOT_FOUND: a trace; ERR_BAD_REQUEST: a trace without cycles (says which, and what to
+ * record), or no common role; errors of the store. */
 bool query_compare_stored(struct store *store,
                           struct arena *arena,
                           const struct query_compare_request *request,
                           int64_t *first,
                           struct err *err) KS_MUST_USE;
 
-/* The same over results at hand: see compare_run, which this is. */
+/* As query_compare_stored, over results in memory: see compare_run, which it calls. */
 struct query_side {
     const struct trace_results *const *results;
     size_t count;
@@ -46,8 +46,8 @@ bool query_compare_results(struct arena *arena,
                            struct comparison_list *out,
                            struct err *err) KS_MUST_USE;
 
-/* Beta of one (function, metric, device) in each cycle of both sides, in order of time, for the
- * chart; a cycle without the function counts as 0. Empty when the traces are not there any more. */
+/* β of one (function, metric, device) in each cycle of both sides, in order of time, for the chart.
+ * A cycle without the function counts as 0. Empty when the traces were deleted. */
 struct query_beta_series {
     double *beta_pct[SIDE_COUNT];
     double *cycle_us[SIDE_COUNT];

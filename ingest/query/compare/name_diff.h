@@ -1,5 +1,5 @@
-/* Two traces laid beside each other by name: operators and kernels that both have, that one side
- * added, that one side lost. */
+/* Two traces side by side by name: operators and kernels in both, added by one side, or missing
+ * from it. */
 #ifndef KS_QUERY_COMPARE_NAME_DIFF_H
 #define KS_QUERY_COMPARE_NAME_DIFF_H
 
@@ -15,8 +15,8 @@
 enum name_presence { NAME_IN_BOTH, NAME_ADDED, NAME_REMOVED };
 const char *name_presence_text(enum name_presence presence); /* "both", "added", "removed" */
 
-/* What a name took, on one side; zeros where the side has it not. Of kernels only calls and
- * device_ns. */
+/* Times of a name on one side; zeros where the side lacks it. Kernels set only calls and device_ns.
+ */
 struct name_figures {
     int64_t calls;
     int64_t host_ns, host_self_ns;
@@ -30,9 +30,9 @@ struct name_diff_row {
 };
 
 struct name_diff {
-    struct name_diff_row *rows; /* those of the base in its order, then what was added */
+    struct name_diff_row *rows; /* rows of the base in its order, then added ones */
     size_t row_count;
-    struct name_figures sums[SIDE_COUNT]; /* own times and those of kernels add up to the whole */
+    struct name_figures sums[SIDE_COUNT]; /* self times and kernel times add up to the whole */
 };
 
 /* Errors: those of the store. */

@@ -1,4 +1,4 @@
-/* Call trees of stored traces: one, or two laid beside each other [TB-16]. */
+/* Call trees of stored traces: one, or two side by side [TB-16]. */
 #ifndef KS_QUERY_COMPARE_TREE_QUERY_H
 #define KS_QUERY_COMPARE_TREE_QUERY_H
 
@@ -18,7 +18,7 @@ bool query_diff(struct store *store,
                 const int64_t figures_ids[DIFF_SIDES],
                 struct diff *out,
                 struct err *err) KS_MUST_USE;
-/* The node of a path: "0" is the whole, "0-2" the third of its children. ERR_NOT_FOUND. */
+/* Finds the node of a path: "0" is the root, "0-2" its third child. ERR_NOT_FOUND. */
 bool query_diff_find(const struct diff *diff, const char *path, uint32_t *node, struct err *err)
     KS_MUST_USE;
 bool query_diff_side(struct arena *arena,

@@ -1,4 +1,4 @@
-/* Where events stand on the timeline. */
+/* Finds events on the timeline. */
 #ifndef KS_QUERY_TIMELINE_LOCATE_H
 #define KS_QUERY_TIMELINE_LOCATE_H
 
@@ -18,13 +18,13 @@ struct timeline_spot {
     int64_t start_ns;
     const char *pid; /* as in struct store_event */
     const char *tid;
-    uint32_t track; /* out: TIMELINE_NO_TRACK, or where it stands */
+    uint32_t track; /* out: its track, or TIMELINE_NO_TRACK */
     uint32_t lane;
     int64_t dur_ns; /* TIMELINE_INSTANT for points, too */
 };
 
-/* Looks on the tracks of the spots' threads, then on the other tracks of their processes and those
- * without a process; `everywhere` also on all the rest. The order of the spots changes. */
+/* Searches the tracks of the spots' threads, then the other tracks of their processes and those
+ * without a process; with `everywhere` all tracks. Reorders the spots. */
 bool timeline_locate(struct store *store,
                      int64_t trace_id,
                      const struct timeline *timeline,

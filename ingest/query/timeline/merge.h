@@ -1,6 +1,6 @@
-/* Items of one track on their way to a grid of pixels: what is shorter than a pixel is merged, lane
- * by lane, with its neighbours that begin in the same cell. The grid is absolute, so that
- * rectangles stay what they are while one pans. */
+/* Merges the items of one track into a grid of pixels: what is shorter than a pixel is merged, lane
+ * by lane, with its neighbours that begin in the same cell. The grid is absolute, so rectangles do
+ * not change while the user pans. */
 #ifndef KS_QUERY_TIMELINE_MERGE_H
 #define KS_QUERY_TIMELINE_MERGE_H
 
@@ -14,7 +14,7 @@ struct merged_slice {
     int64_t start_ns;
     int64_t dur_ns;
     int64_t busy_ns;
-    int64_t label_ns; /* time of the label that stands for all */
+    int64_t label_ns; /* time of the label shown for all */
     uint32_t lane;
     uint32_t label;
     uint32_t event;
@@ -30,17 +30,17 @@ struct merged_point {
     uint32_t event;
 };
 
-/* The item of a lane that may still take others in. */
+/* The item of a lane that may still absorb others. */
 struct merge_lane {
     int64_t cell_end_ns;
     uint32_t item;
-    uint32_t serial; /* of the track and grid it belongs to */
+    uint32_t serial; /* identifies the track and grid it belongs to */
 };
 
-/* One track at a time: its items so far, on a grid that gets coarser when they are too many. */
+/* The items of one track so far, on a grid that gets coarser when they are too many. */
 struct timeline_merge {
     int64_t pixel_ns;
-    uint32_t limit; /* of items; the grid gets coarser beyond */
+    uint32_t limit; /* maximum of items; beyond it the grid gets coarser */
     uint32_t serial;
     size_t count;
     union {
@@ -51,21 +51,21 @@ struct timeline_merge {
     struct merge_lane *lanes; /* TIMELINE_LANES_MAX */
 };
 
-/* The first time of the cell with `time`, and the first one behind it; at the ends of int64 these.
- * pixel_ns > 0. */
+/* First time of the cell that contains `time`, and of the next cell; saturating at the ends of
+ * int64. pixel_ns > 0. */
 int64_t merge_cell_start(int64_t time_ns, int64_t pixel_ns);
 int64_t merge_cell_end(int64_t time_ns, int64_t pixel_ns);
 
 /* False without memory. */
 bool merge_init(struct timeline_merge *merge, bool is_points) KS_MUST_USE;
 void merge_free(struct timeline_merge *merge);
-/* The next track. limit <= TIMELINE_TRACK_ITEMS_MAX */
+/* Begins the next track. limit <= TIMELINE_TRACK_ITEMS_MAX. */
 void merge_begin(struct timeline_merge *merge, int64_t pixel_ns, uint32_t limit);
-/* By ascending start; lane < TIMELINE_LANES_MAX. */
+/* Add items by ascending start; lane < TIMELINE_LANES_MAX. */
 void merge_slice(struct timeline_merge *merge, const struct merged_slice *slice);
 void merge_point(struct timeline_merge *merge, const struct merged_point *point);
-/* Makes the grid coarser until there are at most `limit` items; where even one item a lane is too
- * many, the deepest lanes go. Works on any array of items, in place. */
+/* Coarsens the grid until at most `limit` items are left; if even one item per lane is too many,
+ * drops the deepest lanes. Works in place on any array of items. */
 void merge_reduce_slices(struct timeline_merge *merge,
                          struct merged_slice *slices,
                          size_t *count,

@@ -1,4 +1,4 @@
-/* What a screen can show of a timeline: rectangles of at least a pixel, whatever the range. */
+/* What a screen can show of a timeline: rectangles at least a pixel wide, for any range. */
 #ifndef KS_QUERY_TIMELINE_QUERY_H
 #define KS_QUERY_TIMELINE_QUERY_H
 
@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* At most so many items a track, and so many in all. */
+/* Maximum of items per track, and in all. */
 #define TIMELINE_TRACK_ITEMS_MAX 4000u
 #define TIMELINE_ITEMS_MAX 60000u
 
@@ -25,26 +25,25 @@ struct timeline_request {
     size_t track_count;
 };
 
-/* One track's share. Slices sorted by start, then lane; what is shorter than pixel_ns is merged,
- * lane by lane, with its neighbours in the same pixel. A track that would have too many items has
- * a multiple of the request's pixel. Slices that begin before or end behind the window are whole.
- */
+/* The items of one track. Slices are sorted by start, then lane; those shorter than pixel_ns are
+ * merged, lane by lane, with neighbours in the same pixel. A track with too many items gets a
+ * multiple of the request's pixel. Slices that begin before or end after the window are whole. */
 struct timeline_track_window {
     uint32_t track;
     int64_t pixel_ns;
     struct timeline_block slices;  /* item_count 0 for counters */
-    struct timeline_points points; /* with the one that holds at the window's start */
+    struct timeline_points points; /* including the value that holds at the window's start */
 };
 
 struct timeline_window {
     struct timeline_track_window *tracks;
     size_t track_count;
-    uint32_t *label_ids; /* those that occur, ascending, and what they are */
+    uint32_t *label_ids; /* the labels that occur, by ascending id */
     struct timeline_label *labels;
     size_t label_count;
 };
 
-/* ERR_NOT_FOUND for a track that is not there; ERR_GONE without a timeline. */
+/* ERR_NOT_FOUND: an unknown track; ERR_GONE: the trace has no timeline. */
 bool query_timeline(struct store *store,
                     struct arena *arena,
                     int64_t trace_id,
@@ -61,18 +60,18 @@ struct timeline_partner {
     int64_t dur_ns; /* TIMELINE_INSTANT */
     const char *name;
     uint8_t kind;  /* enum timeline_flow_kind */
-    bool incoming; /* it leads to the event asked for */
+    bool incoming; /* it leads to the requested event */
 };
 
-/* An event with everything that leads to it and from it. */
+/* An event with everything that leads to it or from it. */
 struct timeline_event {
     struct store_event event;
-    uint32_t track; /* UINT32_MAX: metadata and the like are on none */
+    uint32_t track; /* UINT32_MAX: none, as for metadata */
     uint32_t lane;
     int64_t dur_ns; /* of the slice: also of one that is two events (B and E); TIMELINE_INSTANT */
     struct timeline_partner *flows;
     size_t flow_count;
-    bool more_flows;                    /* there are more than TIMELINE_FLOWS_MAX */
+    bool more_flows;                    /* more than TIMELINE_FLOWS_MAX exist */
     struct timeline_partner *enclosing; /* outermost first */
     size_t enclosing_count;
 };

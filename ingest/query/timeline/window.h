@@ -1,4 +1,4 @@
-/* The items of a window, track by track, as they are read from the store and merged. */
+/* Reads the items of a window from the store and merges them, track by track. */
 #ifndef KS_QUERY_TIMELINE_WINDOW_H
 #define KS_QUERY_TIMELINE_WINDOW_H
 
@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A lane without a hold. */
+/* No lane. */
 #define WINDOW_NO_LANE UINT32_MAX
 
 /* One track's items; the arrays are malloc'ed. */
@@ -24,11 +24,11 @@ struct window_track {
     size_t count;
     struct merged_slice *slices;
     struct merged_point *points;
-    /* Of counters: what each lane holds at the window's start, lane_count entries. */
+    /* Counters: the value of each lane at the window's start, lane_count entries. */
     struct merged_point *holds;
     uint32_t lane_count;
-    /* Blocks between the track's begin and this time were left out: a lane without a hold may have
-     * one there. */
+    /* Blocks between the track's begin and this time were not read: they may hold the value of a
+     * lane that has none. */
     bool has_gap;
     int64_t searched_from_ns;
 };
@@ -42,7 +42,7 @@ struct window_read {
     int64_t end_ns;
     int64_t pixel_ns;
     uint32_t level;
-    const uint32_t *wanted_before; /* [track_count + 1]: tracks asked for below this one */
+    const uint32_t *wanted_before; /* [track_count + 1]: requested tracks below this one */
     uint32_t first_track;
     uint32_t last_track;
     struct window_track *tracks; /* malloc'ed; those with items, ascending within each kind */
@@ -51,13 +51,12 @@ struct window_read {
     size_t item_count; /* of all */
 };
 
-/* The level and the grid that fit the request; start, end, tracks and pixel_ns are set. A pixel
- * that would make too many items to be read gets larger here. Then reads all tracks. What it made
- * is to be freed, also on false. */
+/* Picks the level and the grid for the request (start, end, tracks and pixel_ns are set), enlarging
+ * a pixel that would read too many items. Then reads all tracks. Call window_free also on false. */
 bool window_read_all(struct window_read *window, struct err *err) KS_MUST_USE;
 void window_free(struct window_read *window);
-/* At most TIMELINE_ITEMS_MAX items: tracks that need less than their share leave it to the others.
- * ERR_NO_MEMORY. */
+/* Reduces the window to TIMELINE_ITEMS_MAX items; tracks that need less than their share leave it
+ * to others. ERR_NO_MEMORY. */
 bool window_share(struct window_read *window, struct err *err) KS_MUST_USE;
 /* Items and holds. */
 size_t window_track_items(const struct window_track *track);
@@ -65,7 +64,8 @@ size_t window_track_holds(const struct window_track *track);
 
 /* ---- timeline_hold.c ---- */
 
-/* Looks for holds before the gaps, upwards through the levels: each step back reads one block. */
+/* Finds values that hold from before the gaps, upwards through the levels: each step back reads one
+ * block. */
 bool window_find_holds(struct window_read *window, struct err *err) KS_MUST_USE;
 
 #endif

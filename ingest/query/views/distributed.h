@@ -1,4 +1,4 @@
-/* The distributed view of a span, put together from what each worker's trace holds [TB-15]. */
+/* The distributed view of a span, built from the traces of its workers [TB-15]. */
 #ifndef KS_QUERY_VIEWS_DISTRIBUTED_H
 #define KS_QUERY_VIEWS_DISTRIBUTED_H
 
@@ -29,14 +29,14 @@ struct query_distributed {
     bool agrees; /* see struct distributed */
 };
 
-/* `traces`: those of one span; `agrees` is false where one has no collectives. `figures_ids`: under
- * which the store answers with the figures of each (derived ones have no COMM_OURS); NULL: the
- * traces' own. Errors: those of the store. */
+/* `traces` belong to one span; `agrees` is false if one has no collectives. `figures_ids`: the ids
+ * under which the store returns the figures of each (derived ones have no COLLECTIVES_OWN_RULE);
+ * NULL: the traces' own. Errors: those of the store. */
 bool query_distributed(struct store *store,
                        struct arena *arena,
                        const struct store_trace *const *traces,
                        size_t count,
-                       enum comm_rule rule,
+                       enum collective_rule rule,
                        const int64_t *figures_ids,
                        struct query_distributed *out,
                        struct err *err) KS_MUST_USE;

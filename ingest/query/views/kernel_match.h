@@ -16,28 +16,28 @@ struct kernel_match_use {
     double tensor, dram, sm; /* latency-weighted; NaN: not measured */
     enum use_class use;
     double headroom_ns; /* time in the trace x (1 - the larger measured use); NaN */
-    int64_t launches;   /* of the table that stand behind the figures; 0: not matched */
+    int64_t launches;   /* of the table, behind these figures; 0: no match */
     bool by_launch;     /* grid and block were equal too */
 };
 
 /* All kernel tables of the run of one trace. */
 struct kernel_match {
-    bool available;     /* the run holds a kernel table, and this trace is none */
+    bool available;     /* the run has a kernel table, and this trace is not one */
     int64_t *table_ids; /* traces that are kernel tables */
     size_t table_count;
     int64_t matched_kernels; /* names of the trace that a table has */
-    const char **unmatched;  /* those that no table has, by time descending */
+    const char **unmatched;  /* names that no table has, by time descending */
     size_t unmatched_count;
-    const char **unmatched_in_table; /* cleaned names of the tables that the trace has not, by
-                                        time descending */
+    const char **unmatched_in_table; /* cleaned names of the tables that the trace lacks, by time
+                                        descending */
     size_t unmatched_in_table_count;
     struct kernel_match_index *index; /* for the look-ups below; in the arena */
 };
 
-/* Kernels are the same when their cleaned names are equal. A name of a table that was cut ("..." at
- * its end) stands for the one name of the trace that begins so and that no table has in full; where
- * several do, for none. With `launches` also the launch configurations are read, which
- * query_kernel_match_launch needs. Everything in the arena. ERR_NOT_FOUND for an unknown trace. */
+/* Matches kernels with equal cleaned names. A name that the table cut ("..." at its end) matches
+ * the one name of the trace that begins so and that no table has in full; if several do, none. With
+ * `launches`, also reads launch configurations, which query_kernel_match_launch needs. Results are
+ * in the arena. ERR_NOT_FOUND: an unknown trace. */
 bool query_kernel_match(struct store *store,
                         struct arena *arena,
                         int64_t trace_id,

@@ -1,5 +1,5 @@
-/* What the kernel tables of a run measured, put together by cleaned name, and by name, grid and
- * block: one half of query_kernel_match. */
+/* What the kernel tables of a run measured, merged by cleaned name, and by name, grid and block:
+ * one half of query_kernel_match. */
 #ifndef KS_QUERY_VIEWS_KERNEL_MEASURED_H
 #define KS_QUERY_VIEWS_KERNEL_MEASURED_H
 

@@ -1,5 +1,5 @@
-/* Memory views of a stored trace, whole or of a window: the stored call tree and memory records
- * through the same analysis as everywhere [TB-13]. */
+/* Memory views of a stored trace, whole or of a window, from its stored call tree and memory
+ * records [TB-13]. */
 #ifndef KS_QUERY_VIEWS_MEMORY_H
 #define KS_QUERY_VIEWS_MEMORY_H
 

@@ -1,4 +1,4 @@
-/* What a run as a whole can show: views that need several traces together. */
+/* Which views a run can show as a whole: those that need several traces. */
 #ifndef KS_QUERY_VIEWS_RUN_VIEWS_H
 #define KS_QUERY_VIEWS_RUN_VIEWS_H
 

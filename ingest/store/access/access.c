@@ -14,16 +14,16 @@
 
 bool store_access_init(struct store *store, struct err *err)
 {
-    if (!turnstile_init(&store->writer_turn)) {
+    if (!fair_mutex_init(&store->writer_mutex)) {
         return err_set(err, ERR_NO_MEMORY, "no resources for the locks of the store");
     }
     if (pthread_mutex_init(&store->readers_lock, NULL) != 0) {
-        turnstile_destroy(&store->writer_turn);
+        fair_mutex_destroy(&store->writer_mutex);
         return err_set(err, ERR_NO_MEMORY, "no resources for the locks of the store");
     }
     if (pthread_cond_init(&store->reader_returned, NULL) != 0) {
         (void)pthread_mutex_destroy(&store->readers_lock);
-        turnstile_destroy(&store->writer_turn);
+        fair_mutex_destroy(&store->writer_mutex);
         return err_set(err, ERR_NO_MEMORY, "no resources for the locks of the store");
     }
     return true;
@@ -34,12 +34,12 @@ void store_access_destroy(struct store *store)
     for (unsigned i = 0; i < store->idle_reader_count; i++) {
         db_close(store->idle_readers[i]);
     }
-    db_close(store->shortener);
+    db_close(store->checkpointer);
     /* Last, so that it is the one that checkpoints and removes the WAL. */
     db_close(store->writer);
     (void)pthread_cond_destroy(&store->reader_returned);
     (void)pthread_mutex_destroy(&store->readers_lock);
-    turnstile_destroy(&store->writer_turn);
+    fair_mutex_destroy(&store->writer_mutex);
 }
 
 /* ---- readers ---- */
@@ -145,10 +145,10 @@ uint64_t store_version(const struct store *store)
 
 bool store_write_begin(struct store *store, enum store_durability durability, struct err *err)
 {
-    turnstile_enter(&store->writer_turn);
+    fair_mutex_lock(&store->writer_mutex);
     if (!mend_log(store, err) || !set_durability(store, durability, err) ||
         !db_exec(store->writer, "BEGIN IMMEDIATE", err)) {
-        turnstile_leave(&store->writer_turn);
+        fair_mutex_unlock(&store->writer_mutex);
         return false;
     }
     return true;
@@ -186,7 +186,7 @@ bool store_write_end(struct store *store, bool ok, struct err *err)
     } else if (ok) {
         begin_write_back(store);
     }
-    turnstile_leave(&store->writer_turn);
+    fair_mutex_unlock(&store->writer_mutex);
     return ok;
 }
 
@@ -196,31 +196,31 @@ bool store_sync(struct store *store, struct err *err)
         return true;
     }
     int errnum = errno;
-    turnstile_enter(&store->writer_turn);
+    fair_mutex_lock(&store->writer_mutex);
     store->log_is_doubtful = true;
-    turnstile_leave(&store->writer_turn);
+    fair_mutex_unlock(&store->writer_mutex);
     return err_set_errno(err, ERR_IO, errnum, "writing to the log of %s", store->db_path);
 }
 
 static bool log_is_long_and_sound(struct store *store)
 {
-    turnstile_enter(&store->writer_turn);
+    fair_mutex_lock(&store->writer_mutex);
     bool is = !store->log_is_doubtful && db_log_pages(store->writer) >= LONG_LOG_PAGES;
-    turnstile_leave(&store->writer_turn);
+    fair_mutex_unlock(&store->writer_mutex);
     return is;
 }
 
 /* A connection of its own, since the writer's belongs to whoever writes. */
-void store_shorten_log(struct store *store)
+void store_checkpoint(struct store *store)
 {
     struct err err = ERR_INIT;
-    if (!log_is_long_and_sound(store) || atomic_flag_test_and_set(&store->log_is_taken)) {
+    if (!log_is_long_and_sound(store) || atomic_flag_test_and_set(&store->is_checkpointing)) {
         return;
     }
-    bool ok =
-        store->shortener != NULL || db_open(&store->shortener, store->db_path, DB_WRITER, &err);
-    if (!ok || !db_shorten_log(store->shortener, &err)) {
+    bool ok = store->checkpointer != NULL ||
+              db_open(&store->checkpointer, store->db_path, DB_WRITER, &err);
+    if (!ok || !db_checkpoint_passive(store->checkpointer, &err)) {
         log_write(store->log, LOG_WARN, "the log of the database stays long: %s", err.msg);
     }
-    atomic_flag_clear(&store->log_is_taken);
+    atomic_flag_clear(&store->is_checkpointing);
 }

@@ -1,12 +1,11 @@
-/* Everything that a data directory holds in one file, and back. Neither takes the lock of the data
- * directory for itself: a backup is made while a server serves.
+/* Backup and restore of a data directory in one file. Neither locks the data directory: a backup
+ * runs while a server serves.
  *
- * The file is a tar: the raw uploads (raw/<2 hex>/<62 hex>), then kinetoscope.db. What a server
- * changes meanwhile is no danger: the raw files of a first look at the catalogue are copied, then
- * the database as it is at one moment, then the raw files that came between. A file that was
- * removed between that moment and its copy makes the database be taken anew; the window is short,
- * as nearly all files are there already. Files that the database does not name any more are left
- * out when it is read back. */
+ * The file is a tar: the uploads (raw/<2 hex>/<62 hex>), then kinetoscope.db. A server may write
+ * meanwhile: the backup copies the uploads that the catalogue names at first, then the database as
+ * of one moment, then the uploads that came between. If an upload is deleted between that moment
+ * and its copy, the backup takes the database again; this window is short, because nearly all
+ * uploads are copied already. A restore leaves out uploads that the database no longer names. */
 #ifndef KS_STORE_BACKUP_BACKUP_H
 #define KS_STORE_BACKUP_BACKUP_H
 
@@ -16,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Told now and then, `bytes_total` may still grow; `tell` NULL: nobody is told. */
+/* Receives progress now and then; `bytes_total` may still grow. `tell` NULL: no progress. */
 struct backup_progress {
     void *context;
     void (*tell)(void *context, uint64_t bytes_done, uint64_t bytes_total);
@@ -29,19 +28,20 @@ struct backup_counts {
     uint64_t database_bytes;
 };
 
-/* `path` "-" is standard output. A file is written as <path>.partial and gets its name when it is
- * whole and on the disk; one that is there is replaced. Needs room for a second database beside it.
- * ERR_NOT_FOUND without a database, ERR_IO (also a raw file whose bytes do not fit its hash),
- * ERR_NO_SPACE, ERR_STORE, ERR_NO_MEMORY, ERR_UNAVAILABLE (too much is being removed). */
+/* Writes the backup to `path`, or to standard output for "-". A file is written as <path>.partial
+ * and renamed when it is complete and synced; it replaces an existing one. Needs disk space for a
+ * second database beside it. ERR_NOT_FOUND: no database; ERR_IO: also an upload whose bytes do not
+ * match its hash; ERR_UNAVAILABLE: too much is being deleted; ERR_NO_SPACE, ERR_STORE,
+ * ERR_NO_MEMORY. */
 bool store_backup(const char *data_dir,
                   const char *path,
                   const struct backup_progress *progress,
                   struct backup_counts *counts,
                   struct err *err) KS_MUST_USE;
 
-/* Into a directory that is empty or not there (else ERR_CONFLICT). Every raw file is held against
- * its hash and the database is checked; what was written is removed when anything is wrong
- * (ERR_BAD_INPUT). The schema stays as it was until the store is opened. */
+/* Restores into a directory that is empty or absent (else ERR_CONFLICT). Compares every upload with
+ * its hash and checks the database; on any fault removes what it wrote (ERR_BAD_INPUT). The schema
+ * stays as it was until the store is opened. */
 bool store_restore(const char *path,
                    const char *data_dir,
                    const struct backup_progress *progress,

@@ -121,7 +121,7 @@ static bool set_received(struct store *store, int64_t id, struct err *err)
 bool store_job_arrived(struct store *store, int64_t id, const char *sha256_hex, struct err *err)
 {
     struct err second = ERR_INIT;
-    bool ok = store_blob_keep(store, sha256_hex, err) && set_received(store, id, err);
+    bool ok = store_blob_sync(store, sha256_hex, err) && set_received(store, id, err);
     if (!store_blob_release(store, sha256_hex, &second)) {
         log_write(store->log, LOG_WARN, "a raw file stays until the next start: %s", second.msg);
     }
@@ -275,7 +275,7 @@ bool store_job_failed(struct store *store, int64_t id, const struct err *error, 
 {
     char sha256_hex[SHA256_HEX_BYTES];
     return set_failed(store, id, error, err) && read_hash(store, id, sha256_hex, err) &&
-           store_raw_drop(store, sha256_hex, err);
+           store_blob_drop(store, sha256_hex, err);
 }
 
 bool store_job_traces(struct store *store,

@@ -1,6 +1,5 @@
-/* The search of the tables: a part of the text without regard to ASCII case, or "/…/" as an
- * extended regular expression. In SQL:  ks_match(text, ?)  with the matcher bound by MATCH_POINTER
- * (db.c). */
+/* The search of tables: a substring, ignoring ASCII case, or "/…/" as an extended regular
+ * expression. In SQL: ks_match(text, ?), with the matcher bound by MATCH_POINTER (db.c). */
 #ifndef KS_STORE_DB_MATCH_H
 #define KS_STORE_DB_MATCH_H
 

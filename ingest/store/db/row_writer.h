@@ -1,6 +1,5 @@
-/* Rows on their way into the tables, in transactions of bounded size between which other writers
- * get their turn. Rows are written one after another; the first failure makes the rest do nothing.
- */
+/* Writes rows in transactions of bounded size, between which other writers get their turn. Rows are
+ * written one by one; after the first failure the rest does nothing. */
 #ifndef KS_STORE_DB_ROW_WRITER_H
 #define KS_STORE_DB_ROW_WRITER_H
 
@@ -12,13 +11,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Whose texts are shared. */
+/* The owner of shared texts. */
 enum row_texts { ROW_TEXTS_OF_TRACE, ROW_TEXTS_OF_COMPARISON };
 
 struct row_writer {
     struct store *store;
-    int64_t owner_id;     /* first parameter of every row: the trace or comparison */
-    struct strtab *texts; /* ids are those of the table of texts */
+    int64_t owner_id;     /* first parameter of every row: trace or comparison */
+    struct strtab *texts; /* ids are those of the text table */
     enum row_texts texts_of;
     int64_t texts_owner_id;
     uint32_t texts_written;
@@ -31,24 +30,23 @@ struct row_writer {
     struct err *err;
 };
 
-/* False without memory. `owner_id` may be changed between rows. */
+/* False without memory. `owner_id` may change between rows. */
 bool row_writer_init(struct row_writer *writer,
                      struct store *store,
                      int64_t owner_id,
                      struct err *err) KS_MUST_USE;
-/* The texts from here on are shared by the owner of the texts, from id 0 on. False without memory.
- */
+/* From here on, texts are shared by the owner of the texts, from id 0. False without memory. */
 bool row_writer_share_texts(struct row_writer *writer,
                             enum row_texts texts_of,
                             int64_t texts_owner_id) KS_MUST_USE;
-/* Commits what is left and frees; tells whether all went well. */
+/* Commits the rest and frees the writer. Returns whether all went well. */
 bool row_writer_finish(struct row_writer *writer) KS_MUST_USE;
 
 /* `sql` is a literal; its first parameter is the owner. */
 void row_begin(struct row_writer *writer, const char *sql);
 void row_end(struct row_writer *writer);
 
-/* Each gives the next parameter. */
+/* Each sets the next parameter. */
 void row_put_int(struct row_writer *writer, int64_t value);
 void row_put_optional(struct row_writer *writer, int64_t value); /* INT64_MIN: NULL */
 void row_put_real(struct row_writer *writer, double value);      /* not a number: NULL */

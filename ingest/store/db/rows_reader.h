@@ -1,4 +1,4 @@
-/* Whole tables of one trace or comparison on their way out, in stored order. */
+/* Reads whole tables of one trace or comparison, in stored order. */
 #ifndef KS_STORE_DB_ROWS_READER_H
 #define KS_STORE_DB_ROWS_READER_H
 

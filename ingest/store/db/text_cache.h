@@ -1,5 +1,5 @@
-/* Texts of one trace or group of comparisons by id while rows are read: each is fetched and copied
- * once, however many rows name it. */
+/* Caches the texts of one trace or group of comparisons by id while rows are read: fetches and
+ * copies each once, however many rows name it. */
 #ifndef KS_STORE_DB_TEXT_CACHE_H
 #define KS_STORE_DB_TEXT_CACHE_H
 
@@ -17,7 +17,7 @@ struct text_cache_slot {
 struct text_cache {
     struct db *db;
     struct arena *arena;
-    const char *sql; /* the text of (owner, id) */
+    const char *sql; /* selects the text of (owner, id) */
     int64_t owner_id;
     struct text_cache_slot *slots;
     size_t slot_count; /* 0 or a power of 2 */
@@ -28,13 +28,13 @@ void text_cache_init(struct text_cache *cache,
                      struct db *db,
                      struct arena *arena,
                      int64_t trace_id);
-/* Of the group whose first comparison this is. */
+/* For the group whose first comparison is `group_id`. */
 void text_cache_init_comparison(struct text_cache *cache,
                                 struct db *db,
                                 struct arena *arena,
                                 int64_t group_id);
 void text_cache_free(struct text_cache *cache); /* the texts stay in the arena */
-/* The text that the next column of `st` names; NULL for NULL. A failure is the statement's. */
+/* The text whose id is the next column of `st`; NULL for NULL. Failures go to the statement. */
 const char *text_cache_get(struct text_cache *cache, struct db_stmt *st);
 
 #endif

@@ -1,4 +1,4 @@
-/* The system is asked to begin with the disk, so that a sync later finds little left to do. */
+/* Asks the system to start writing a file, so that a later sync finds little left to do. */
 #ifndef KS_STORE_DB_WRITE_BACK_H
 #define KS_STORE_DB_WRITE_BACK_H
 

@@ -1,4 +1,5 @@
-/* Call trees, memory logs, comm logs and who takes the time of cycles as packed columns. */
+/* Packs call trees, memory logs, comm logs, and what each function took of each cycle, into
+ * columns. */
 #ifndef KS_STORE_RESULTS_BLOCKS_H
 #define KS_STORE_RESULTS_BLOCKS_H
 

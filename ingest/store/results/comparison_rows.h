@@ -1,4 +1,4 @@
-/* Comparisons on their way into the tables. */
+/* Writes comparisons into the tables. */
 #ifndef KS_STORE_RESULTS_COMPARISON_ROWS_H
 #define KS_STORE_RESULTS_COMPARISON_ROWS_H
 

@@ -95,7 +95,7 @@ static void give_up(struct store *store, int64_t upload_id)
     const char *sha256 = NULL;
     arena_init(&arena, 0);
     bool ok = delete_upload(store, upload_id, &arena, &sha256, &err) &&
-              (sha256 == NULL || store_raw_drop(store, sha256, &err)) && store_purge(store, &err);
+              (sha256 == NULL || store_blob_drop(store, sha256, &err)) && store_purge(store, &err);
     arena_free(&arena);
     if (!ok) {
         log_write(store->log, LOG_WARN, "unfinished figures stay until the next start: %s",

@@ -1,4 +1,4 @@
-/* The rows of one trace on their way into the tables. */
+/* Writes the rows of one trace into the tables. */
 #ifndef KS_STORE_RESULTS_INGEST_ROWS_H
 #define KS_STORE_RESULTS_INGEST_ROWS_H
 

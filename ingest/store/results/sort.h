@@ -1,4 +1,4 @@
-/* Sorting by a name that the client gives: only names of a list reach the SQL. */
+/* Sorts by a name that the client gives: only names of a fixed list reach the SQL. */
 #ifndef KS_STORE_RESULTS_SORT_H
 #define KS_STORE_RESULTS_SORT_H
 

@@ -1,14 +1,14 @@
-/* The timeline on its way into the store: blocks become columns when they come, and are packed and
- * written in transactions (timeline_press.h). */
+/* Writes a timeline: turns blocks into columns as they arrive, then packs and writes them in
+ * transactions (timeline_press.h). */
 #ifndef KS_STORE_TIMELINE_ROWS_H
 #define KS_STORE_TIMELINE_ROWS_H
 
 #include <stdint.h>
 
-/* What lies between the calls of one ingest; belongs to one log and begins anew with another. */
+/* State between the calls of one ingest; belongs to one log and restarts with another. */
 struct timeline_rows;
 
-/* What was not yet written is lost with it: NULL is allowed. */
+/* Frees it; what is not yet written is lost. NULL is allowed. */
 void timeline_rows_free(struct timeline_rows *rows);
 
 #endif

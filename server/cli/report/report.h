@@ -1,4 +1,4 @@
-/* One analysed file as a report. */
+/* Writes an analysed file as a report. */
 #ifndef KS_SERVER_CLI_REPORT_REPORT_H
 #define KS_SERVER_CLI_REPORT_REPORT_H
 
@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-/* Text or Markdown (report_prose.c). `file_name` is shown as the title. */
+/* Writes text or Markdown (prose.c). `file_name` is the title. */
 void report_prose(const char *file_name,
                   const struct pipeline_output *output,
                   bool markdown,

@@ -15,15 +15,15 @@ struct report_table {
     struct arena *arena;
     size_t column_count;
     const char *heads[REPORT_TABLE_COLUMNS_MAX];
-    bool is_text[REPORT_TABLE_COLUMNS_MAX]; /* left-aligned; figures stand on the right */
+    bool is_text[REPORT_TABLE_COLUMNS_MAX]; /* left-aligned; numbers are right-aligned */
     const char *cells[REPORT_TABLE_ROWS_MAX][REPORT_TABLE_COLUMNS_MAX];
     size_t cell_count;
 };
 
 void report_table_init(struct report_table *table, struct arena *arena);
 void report_table_column(struct report_table *table, const char *head, bool is_text);
-/* The next cell, row by row; the text (already clean) is copied. Cells beyond the last row are
- * dropped. */
+/* Adds the next cell, row by row; copies the text, which must be safe already. Drops cells beyond
+ * the last row. */
 void report_table_cell(struct report_table *table, const char *text);
 void report_table_write(const struct report_table *table, bool markdown, struct buf *out);
 /* Text (already clean) that Markdown shows as it is: no table, link, element or emphasis. */

@@ -11,7 +11,7 @@
 static struct store_token token(const char *name, const char *sha256_hex)
 {
     return (struct store_token){
-        .name = name, .role = ROLE_VIEWER, .sha256_hex = sha256_hex, .projects = "[\"a\"]"};
+        .name = name, .role = ACCESS_ROLE_VIEWER, .sha256_hex = sha256_hex, .projects = "[\"a\"]"};
 }
 
 static void lists_of_projects(void **state)
@@ -70,7 +70,7 @@ static void tokens_come_and_go(void **state)
     assert_true(rows[0].revoked_at_s > 0);
     assert_int_equal(rows[1].revoked_at_s, 0);
     assert_string_equal(rows[1].sha256_hex, HASH_B);
-    assert_int_equal(rows[1].role, ROLE_VIEWER);
+    assert_int_equal(rows[1].role, ACCESS_ROLE_VIEWER);
     assert_int_equal(rows[1].last_used_at_s, 0);
     assert_ok(f, store_token_used(f->store, rows[1].id, 12345, &f->err));
     assert_ok(f, store_tokens(f->store, &f->arena, &rows, &count, &f->err));
@@ -123,20 +123,20 @@ static void one_token_has_no_end_of_sessions(void **state)
 static void a_book_opens_beside_the_store(void **state)
 {
     struct fixture *f = *state;
-    struct token_book *book = NULL;
+    struct token_registry *registry = NULL;
     struct store_token *rows = NULL;
     size_t count = 0;
     const struct store_token ann = token("ann", HASH_A);
     /* A lock is of a process: this one may have it twice, so that the store has to be closed. */
     close_store(f);
-    assert_true(token_book_may_be(f->dir));
-    assert_ok(f, token_book_open(&book, f->dir, NULL, &f->err));
-    assert_ok(f, token_book_add(book, &ann, &f->err));
-    assert_fails(f, token_book_add(book, &ann, &f->err), ERR_CONFLICT);
-    assert_ok(f, token_book_list(book, &f->arena, &rows, &count, &f->err));
+    assert_true(token_registry_may_be(f->dir));
+    assert_ok(f, token_registry_open(&registry, f->dir, NULL, &f->err));
+    assert_ok(f, token_registry_add(registry, &ann, &f->err));
+    assert_fails(f, token_registry_add(registry, &ann, &f->err), ERR_CONFLICT);
+    assert_ok(f, token_registry_list(registry, &f->arena, &rows, &count, &f->err));
     assert_int_equal(count, 1);
-    assert_ok(f, token_book_revoke(book, "ann", &f->err));
-    token_book_close(book);
+    assert_ok(f, token_registry_revoke(registry, "ann", &f->err));
+    token_registry_close(registry);
     open_store(f);
     assert_ok(f, store_tokens(f->store, &f->arena, &rows, &count, &f->err));
     assert_int_equal(count, 1);

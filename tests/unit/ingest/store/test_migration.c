@@ -131,14 +131,14 @@ static void check_results(struct fixture *f, int schema)
     int64_t comparison_id;
     assert_ok(f, store_overview(f->store, &f->arena, 5, &out, &f->err));
     assert_int_equal(out->step_count, 1);
-    assert_int_equal(out->steps[0].cost_ns[ROLE_OTHER], 8);
+    assert_int_equal(out->steps[0].cost_ns[TIME_OTHER], 8);
     assert_int_equal(out->steps[0].device_activities, 13);
     assert_same_real(out->tc_pie_used, 5.0);
     assert_true(isnan(out->tensor_pie_used));
     assert_false(out->has_kernel_use);
     assert_int_equal(out->cycle_source, schema < 2 ? 0 : 1);
     assert_int_equal(out->cycle_count, schema < 2 ? 0 : 1);
-    assert_int_equal(out->kernel_use_count, 0);
+    assert_int_equal(out->kernel_utilisation_count, 0);
     assert_ok(f, store_operators(f->store, &f->arena, 5, OPERATOR_BY_NAME, NULL, NULL, &all,
                                  &operators, &count, &total, &f->err));
     assert_int_equal(count, 1);

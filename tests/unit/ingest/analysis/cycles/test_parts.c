@@ -1,11 +1,11 @@
 /* The small parts that the analysis of cycles is made of. */
 #include "ingest/analysis/cycles/clock.h"
 #include "ingest/analysis/cycles/names.h"
-#include "ingest/analysis/cycles/rows/moments.h"
+#include "ingest/analysis/cycles/rows/mean_variance.h"
 #include "ingest/analysis/cycles/rows/rows.h"
 #include "ingest/analysis/cycles/rows/types.h"
 #include "ingest/analysis/cycles/tracks.h"
-#include "ingest/base/containers/extreme_tree.h"
+#include "ingest/base/containers/segment_tree.h"
 #include "ingest/index/sort.h"
 #include "tests/unit/unit.h"
 
@@ -125,7 +125,7 @@ static void moments_do_not_depend_on_the_way(void **state)
     (void)state;
     enum { COUNT = 5000 };
     static double values[COUNT];
-    struct moment_tree tree = {NULL, 0};
+    struct mean_variance_tree tree = {NULL, 0};
     uint64_t seed = 1;
     for (size_t i = 0; i < COUNT; i++) {
         values[i] = 1e6 + (double)(next_number(&seed) % 1000);
@@ -133,15 +133,15 @@ static void moments_do_not_depend_on_the_way(void **state)
     for (uint32_t i = 0; i < 400; i++) {
         uint32_t from = (uint32_t)(next_number(&seed) % COUNT);
         uint32_t to = from + 1 + (uint32_t)(next_number(&seed) % (COUNT - from));
-        struct moments have;
-        assert_true(moments_of(&tree, values, COUNT, from, to, &have));
-        struct moments want = moments_direct(values + from, to - from);
+        struct mean_variance have;
+        assert_true(mean_variance_of(&tree, values, COUNT, from, to, &have));
+        struct mean_variance want = mean_variance_direct(values + from, to - from);
         assert_true(fabs(have.count - want.count) <= 0);
         assert_true(fabs(have.mean - want.mean) <= 1e-12 * want.mean);
         assert_true(fabs(have.squares - want.squares) <= 1e-9 * (1 + want.squares));
     }
     assert_non_null(tree.nodes);
-    moment_tree_free(&tree);
+    mean_variance_tree_free(&tree);
 }
 
 static void extremes_of_stretches_are_found(void **state)
@@ -149,26 +149,26 @@ static void extremes_of_stretches_are_found(void **state)
     (void)state;
     enum { COUNT = 37 };
     int64_t values[COUNT];
-    struct extreme_tree least;
-    struct extreme_tree greatest;
+    struct segment_tree least;
+    struct segment_tree greatest;
     uint64_t seed = 3;
     for (size_t i = 0; i < COUNT; i++) {
         values[i] = (int64_t)(next_number(&seed) % 100) - 50;
     }
-    assert_true(extreme_tree_init(&least, values, COUNT, false));
-    assert_true(extreme_tree_init(&greatest, values, COUNT, true));
+    assert_true(segment_tree_init(&least, values, COUNT, false));
+    assert_true(segment_tree_init(&greatest, values, COUNT, true));
     for (uint32_t from = 0; from < COUNT; from++) {
         int64_t low = values[from];
         int64_t high = values[from];
         for (uint32_t to = from + 1; to <= COUNT; to++) {
             low = values[to - 1] < low ? values[to - 1] : low;
             high = values[to - 1] > high ? values[to - 1] : high;
-            assert_int_equal(extreme_tree_query(&least, from, to), low);
-            assert_int_equal(extreme_tree_query(&greatest, from, to), high);
+            assert_int_equal(segment_tree_query(&least, from, to), low);
+            assert_int_equal(segment_tree_query(&greatest, from, to), high);
         }
     }
-    extreme_tree_free(&least);
-    extreme_tree_free(&greatest);
+    segment_tree_free(&least);
+    segment_tree_free(&greatest);
 }
 
 /* Keys that fit a word beside the item, and keys that do not. */

@@ -1,0 +1,276 @@
+#include "ingest/analysis/collectives/log.h"
+
+#include "ingest/analysis/classify/tb_clock.h"
+#include "ingest/base/memory/scratch.h"
+
+#include <string.h>
+
+/* ---- bytes ---- */
+
+struct type_size {
+    const char *name;
+    int64_t size_bytes;
+};
+
+static int64_t type_size(const char *name, size_t len)
+{
+    static const struct type_size sizes[] = {
+        {"long int", 8},  {"float", 4},         {"int", 4},
+        {"c10::Half", 2}, {"c10::BFloat16", 2}, {"unsigned char", 1},
+    };
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        if (strlen(sizes[i].name) == len && memcmp(sizes[i].name, name, len) == 0) {
+            return sizes[i].size_bytes;
+        }
+    }
+    return 0;
+}
+
+/* The size of the next type of a list such as ['float', 'int']; 0 behind its end [TB-15.1c]. */
+static int64_t next_type_size(const char **at)
+{
+    const char *begin = *at + strcspn(*at, "'\"");
+    if (*begin == '\0') {
+        *at = begin;
+        return 0;
+    }
+    const char *end = strchr(begin + 1, *begin);
+    if (end == NULL) {
+        *at = begin + strlen(begin);
+        return 0;
+    }
+    *at = end + 1;
+    return type_size(begin + 1, (size_t)(end - begin - 1));
+}
+
+static int64_t multiply(int64_t a, int64_t b)
+{
+    if (a < 0 || b < 0) {
+        return 0;
+    }
+    return b != 0 && a > INT64_MAX / b ? INT64_MAX : a * b;
+}
+
+/* The product of the numbers up to the closing bracket; 1 of none [TB-15.1c]. */
+static int64_t shape_product(const char **at)
+{
+    int64_t product = 1;
+    int64_t number = 0;
+    bool in_number = false;
+    for (; **at != '\0' && **at != ']'; (*at)++) {
+        bool is_digit = **at >= '0' && **at <= '9';
+        if (is_digit) {
+            int64_t tens = multiply(number, 10);
+            number = tens > INT64_MAX - 9 ? INT64_MAX : tens + (**at - '0');
+        } else if (in_number) {
+            product = multiply(product, number);
+            number = 0;
+        }
+        in_number = is_digit;
+    }
+    return in_number ? multiply(product, number) : product;
+}
+
+int64_t collective_input_bytes(const char *shapes, const char *types)
+{
+    int64_t sum = 0;
+    const char *type = types;
+    const char *at = shapes;
+    if (*at != '[') {
+        return 0;
+    }
+    for (at++; *at != '\0' && *at != ']'; at++) {
+        if (*at != '[') {
+            continue;
+        }
+        at++;
+        int64_t product = shape_product(&at);
+        sum = saturating_add(sum, multiply(product, next_type_size(&type)));
+        if (*at == '\0') {
+            break;
+        }
+    }
+    return sum;
+}
+
+int64_t collective_event_bytes(const struct event_classes *sel, uint32_t event)
+{
+    const struct trace *trace = sel->trace;
+    uint32_t args = trace->events.args[event];
+    enum event_kind kind = trace_kind(&trace->events, event);
+    bool has_args = trace_has_op_args(kind) && args != TRACE_NO_ARGS && args < trace->op_args_count;
+    if (!has_args || trace->op_args[args].input_types == STRTAB_NONE) {
+        return 0;
+    }
+    return collective_input_bytes(strtab_text(trace->strings, trace->op_args[args].shape),
+                                  strtab_text(trace->strings, trace->op_args[args].input_types));
+}
+
+/* ---- ranges ---- */
+
+static int compare_ranges(const void *left, const void *right)
+{
+    const struct collective_range *a = left;
+    const struct collective_range *b = right;
+    if (a->start != b->start) {
+        return a->start < b->start ? -1 : 1;
+    }
+    return (a->end < b->end) - (a->end > b->end);
+}
+
+static struct collective_range range_of(const struct event_classes *sel, uint32_t event)
+{
+    return (struct collective_range){tb_clock_position(sel, tb_clock_start(sel, event)),
+                                     tb_clock_position(sel, tb_clock_end(sel, event))};
+}
+
+/* Places for the ranges of each node, in the order of the nodes. */
+static void
+place_ranges(struct collective_log *log, const struct tb_collectives *comms, const uint32_t *order)
+{
+    for (uint32_t i = 0; i < log->op_count; i++) {
+        log->ops[i].first_range = log->range_count;
+        log->range_count += comms->nodes[order[i]].range_count;
+    }
+}
+
+void collective_log_add_range(struct collective_log *log,
+                              struct collective_op *op,
+                              const struct event_classes *sel,
+                              uint32_t event)
+{
+    log->ranges[op->first_range + op->range_count++] = range_of(sel, event);
+}
+
+void collective_log_sort_ranges(struct collective_log *log)
+{
+    for (uint32_t i = 0; i < log->op_count; i++) {
+        qsort(log->ranges + log->ops[i].first_range, log->ops[i].range_count, sizeof *log->ranges,
+              compare_ranges);
+    }
+}
+
+static void fill_ranges(struct collective_log *log,
+                        const struct tb_collectives *comms,
+                        const struct event_classes *sel,
+                        const uint32_t *order,
+                        const uint32_t *place)
+{
+    for (uint32_t i = 0; i < log->op_count; i++) {
+        collective_log_add_range(log, &log->ops[i], sel, comms->nodes[order[i]].event);
+    }
+    bool has_device_work = log->range_count > log->op_count;
+    const struct events_in_time work = sel->lists[LIST_DEVICE];
+    for (uint32_t i = 0; has_device_work && i < work.count; i++) {
+        uint32_t event = work.items[i];
+        if (tb_collectives_has_device_event(comms, sel, event)) {
+            const struct id_slot *slot =
+                id_map_find(&comms->by_external_id, trace_external_id(&sel->trace->events, event));
+            collective_log_add_range(log, &log->ops[place[slot->index]], sel, event);
+        }
+    }
+    collective_log_sort_ranges(log);
+}
+
+/* ---- steps ---- */
+
+static bool is_inside(const struct step *step, int64_t start, int64_t end)
+{
+    return start >= step->start && end <= step->end;
+}
+
+/* Both go forward: a collective inside a step belongs to it; one that begins behind the step asks
+ * the next step; any other has none. */
+void collective_log_find_steps(struct collective_log *log,
+                               const struct event_classes *sel,
+                               const uint32_t *events,
+                               const struct steps *steps)
+{
+    const struct step *step = steps->items;
+    const struct step *steps_end = steps->items + (steps->undefined ? 0 : steps->count);
+    for (uint32_t i = 0; i < log->op_count; i++) {
+        int64_t start = tb_clock_start(sel, events[i]);
+        int64_t end = tb_clock_end(sel, events[i]);
+        while (step < steps_end && start >= step->end && !is_inside(step, start, end)) {
+            step++;
+        }
+        bool has_step = step < steps_end && is_inside(step, start, end);
+        log->ops[i].step = has_step ? (int64_t)(step - steps->items) : COLLECTIVE_NO_STEP;
+    }
+}
+
+/* ---- all of it ---- */
+
+static bool write_ops(struct collective_log *log,
+                      struct arena *arena,
+                      const struct tb_collectives *comms,
+                      const struct event_classes *sel,
+                      const uint32_t *order)
+{
+    for (uint32_t i = 0; i < log->op_count; i++) {
+        uint32_t event = comms->nodes[order[i]].event;
+        uint32_t name = sel->name[event];
+        log->ops[i].name =
+            arena_strndup(arena, names_text(&sel->names, name), names_len(&sel->names, name));
+        log->ops[i].size_bytes = collective_event_bytes(sel, event);
+        if (log->ops[i].name == NULL) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool build(struct collective_log *log,
+                  struct arena *arena,
+                  const struct tb_collectives *comms,
+                  const struct event_classes *sel,
+                  const struct steps *steps,
+                  const uint32_t *order)
+{
+    uint32_t *place = scratch_alloc(log->op_count, sizeof *place);
+    log->ops = arena_calloc(arena, log->op_count, sizeof *log->ops);
+    bool ok = place != NULL && log->ops != NULL;
+    if (ok) {
+        for (uint32_t i = 0; i < log->op_count; i++) {
+            place[order[i]] = i;
+        }
+        place_ranges(log, comms, order);
+        log->ranges = arena_calloc(arena, log->range_count, sizeof *log->ranges);
+        ok = log->ranges != NULL && write_ops(log, arena, comms, sel, order);
+    }
+    if (ok) {
+        fill_ranges(log, comms, sel, order, place);
+        uint32_t *events = place; /* done with */
+        for (uint32_t i = 0; i < log->op_count; i++) {
+            events[i] = comms->nodes[order[i]].event;
+        }
+        collective_log_find_steps(log, sel, events, steps);
+    }
+    scratch_free(place);
+    return ok;
+}
+
+bool collective_log_build(struct collective_log **out,
+                          struct arena *arena,
+                          const struct tb_collectives *comms,
+                          const struct event_classes *sel,
+                          const struct steps *steps)
+{
+    *out = NULL;
+    uint32_t *order = NULL;
+    if (!tb_collectives_order(comms, sel, &order)) {
+        return false;
+    }
+    if (order == NULL) {
+        return true;
+    }
+    struct collective_log *log = arena_calloc(arena, 1, sizeof *log);
+    bool ok = log != NULL;
+    if (ok) {
+        log->op_count = comms->by_external_id.count;
+        ok = build(log, arena, comms, sel, steps, order);
+    }
+    scratch_free(order);
+    *out = ok ? log : NULL;
+    return ok;
+}

@@ -1,0 +1,53 @@
+/* Saturating arithmetic on nanoseconds: sums beyond 64 bits stay at the bound, so that absurd times
+ * in a file give absurd results and nothing worse. */
+#ifndef KS_BASE_SATURATING_H
+#define KS_BASE_SATURATING_H
+
+#include "ingest/base/attr.h"
+
+#include <stdint.h>
+
+static inline int64_t saturating_add(int64_t a, int64_t b)
+{
+#if defined(__GNUC__)
+    int64_t sum;
+    return KS_UNLIKELY(__builtin_add_overflow(a, b, &sum)) ? (b > 0 ? INT64_MAX : INT64_MIN) : sum;
+#else
+    if (b > 0 && a > INT64_MAX - b) {
+        return INT64_MAX;
+    }
+    return b < 0 && a < INT64_MIN - b ? INT64_MIN : a + b;
+#endif
+}
+
+static inline int64_t saturating_sub(int64_t a, int64_t b)
+{
+#if defined(__GNUC__)
+    int64_t rest;
+    return KS_UNLIKELY(__builtin_sub_overflow(a, b, &rest)) ? (b < 0 ? INT64_MAX : INT64_MIN)
+                                                            : rest;
+#else
+    if (b < 0 && a > INT64_MAX + b) {
+        return INT64_MAX;
+    }
+    return b > 0 && a < INT64_MIN + b ? INT64_MIN : a - b;
+#endif
+}
+
+static inline int64_t i64_min(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline int64_t i64_max(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Microseconds as the plugin's doubles: the unit of its weighted means. */
+static inline double ns_to_us(int64_t ns)
+{
+    return (double)ns / 1000.0;
+}
+
+#endif
