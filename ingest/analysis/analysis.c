@@ -17,7 +17,6 @@
 #include "ingest/analysis/operators/operators.h"
 #include "ingest/analysis/overview/health.h"
 #include "ingest/analysis/overview/recommend.h"
-#include "ingest/analysis/relations/attribution.h"
 #include "ingest/analysis/relations/backward.h"
 #include "ingest/analysis/relations/comm.h"
 #include "ingest/analysis/relations/link.h"
@@ -49,10 +48,9 @@ struct run {
     struct comms comms;
     struct comm_ours ours; /* empty in the plugin's figures */
     struct roles roles;
-    struct attribution attribution; /* the same */
     struct steps steps;
     struct op_tree tree;
-    struct backward backward;
+    struct backward backward; /* empty in our figures */
     struct visits visits;
     struct kernels kernels;
     struct launched_time launched;
@@ -268,13 +266,14 @@ static bool run_call_tree(struct run *run)
 }
 
 /* By the index, which nobody needs any longer then. */
-static bool run_our_tables(struct run *run)
+static bool run_our_operators(struct run *run)
 {
     struct selection *sel = &run->sel;
     bool ok = texts_init(&run->texts, &run->results->arena, &sel->names) &&
-              operator_calls_run(run->results, &run->texts, sel, &run->index, &run->launched);
+              operator_calls_run(run->results, &run->texts, sel, &run->index, &run->launched) &&
+              op_tree_from_index(&run->tree, sel, &run->index);
     index_free(&run->index);
-    return ok;
+    return ok && run_call_tree(run);
 }
 
 static bool run_visit_tables(struct run *run)
@@ -285,17 +284,18 @@ static bool run_visit_tables(struct run *run)
            visit_tables_run(results, &run->texts, &run->tree, &run->visits, &run->launched);
 }
 
-static bool run_operators(struct run *run)
+static bool run_plugin_operators(struct run *run)
 {
-    bool is_ours = run->set == FIGURES_EXACT;
-    bool ok = (!is_ours || (run_our_tables(run) &&
-                            attribution_find(&run->attribution, &run->links, &run->sel))) &&
-              op_tree_build(&run->tree, &run->sel, &run->links, &run->attribution,
-                            &run->results->warnings) &&
+    bool ok = op_tree_build(&run->tree, &run->sel, &run->links, &run->results->warnings) &&
               backward_build(&run->backward, &run->tree) && run_call_tree(run) &&
-              (is_ours || run_visit_tables(run));
+              run_visit_tables(run);
     backward_free(&run->backward);
     return ok;
+}
+
+static bool run_operators(struct run *run)
+{
+    return run->set == FIGURES_EXACT ? run_our_operators(run) : run_plugin_operators(run);
 }
 
 /* Only the plugin's trace route asks for them. */
@@ -378,7 +378,6 @@ static void free_run(struct run *run)
 {
     index_free(&run->index);
     comm_ours_free(&run->ours);
-    attribution_free(&run->attribution);
     texts_free(&run->texts);
     kernels_free(&run->kernels);
     steps_free(&run->steps);
@@ -391,7 +390,11 @@ static bool run_set(const struct trace *trace,
                     struct trace_results **out,
                     struct err *err)
 {
-    struct run run = {.trace = trace, .set = set, .results = results_create(), .wants = wants};
+    struct run run = {.trace = trace,
+                      .set = set,
+                      .results = results_create(),
+                      .wants = wants,
+                      .backward = {.main_thread = OP_NO_THREAD}};
     /* Index arrays keep one bit for marks. */
     bool ok = trace->events.count <= INT32_MAX && run.results != NULL;
     if (ok) {
