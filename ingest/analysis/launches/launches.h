@@ -5,7 +5,6 @@
 #include "ingest/analysis/classify/select.h"
 #include "ingest/analysis/classify/texts.h"
 #include "ingest/analysis/devices/devices.h"
-#include "ingest/analysis/relations/visits.h"
 #include "ingest/base/attr.h"
 #include "ingest/model/results/results.h"
 

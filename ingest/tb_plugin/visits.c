@@ -1,4 +1,4 @@
-#include "ingest/analysis/relations/visits.h"
+#include "ingest/tb_plugin/visits.h"
 
 #include "ingest/analysis/relations/tree_walk.h"
 #include "ingest/base/memory/scratch.h"

@@ -1,13 +1,13 @@
 /* Operators and launches as the plugin's tree gives them: node by node in the order of the visits
  * (visits.h), of which a node may have several. */
-#ifndef KS_ANALYSIS_RELATIONS_VISIT_TABLES_H
-#define KS_ANALYSIS_RELATIONS_VISIT_TABLES_H
+#ifndef KS_TB_PLUGIN_VISIT_TABLES_H
+#define KS_TB_PLUGIN_VISIT_TABLES_H
 
 #include "ingest/analysis/classify/texts.h"
 #include "ingest/analysis/devices/devices.h"
-#include "ingest/analysis/relations/visits.h"
 #include "ingest/base/attr.h"
 #include "ingest/model/results/results.h"
+#include "ingest/tb_plugin/visits.h"
 
 #include <stdbool.h>
 
