@@ -19,6 +19,7 @@ struct store_ingest {
     int64_t job_id;
     int64_t upload_id;           /* 0: the job is not known yet */
     int64_t log_id;              /* of the trace that is being read; 0: nothing of it came yet */
+    int64_t trace_id;            /* whose tables came before the rest; 0: none */
     struct event_writer *events; /* NULL: none came yet */
     struct timeline_rows *timeline;
 };
@@ -201,11 +202,16 @@ bool store_ingest_drop_events(struct store_ingest *ingest, struct err *err)
     if (log_id == 0) {
         return true;
     }
+    int64_t trace_id = ingest->trace_id;
+    ingest->trace_id = 0;
     if (!store_write_begin(store, STORE_BATCH, err)) {
         return false;
     }
     bool ok =
-        db_run_id(store->writer, "UPDATE event_log SET upload_id = NULL WHERE id = ?", log_id, err);
+        db_run_id(store->writer, "UPDATE event_log SET upload_id = NULL WHERE id = ?", log_id,
+                  err) &&
+        (trace_id == 0 ||
+         db_run_id(store->writer, "UPDATE trace SET upload_id = NULL WHERE id = ?", trace_id, err));
     return store_write_end(store, ok, err) && store_purge(store, err);
 }
 
@@ -225,6 +231,31 @@ static bool write_figures(struct store_ingest *ingest,
     return store_write_end(store, ok, err) && ingest_rows_write(store, *trace_id, results, err);
 }
 
+static bool write_tables(struct store_ingest *ingest,
+                         const char *worker,
+                         const char *span_digits,
+                         const char *format,
+                         const struct trace_results *results,
+                         struct err *err)
+{
+    struct trace_place place = {.upload_id = ingest->upload_id,
+                                .log_id = ingest->log_id,
+                                .worker = worker,
+                                .span_digits = span_digits,
+                                .format = format};
+    return write_figures(ingest, &place, results, &ingest->trace_id, err);
+}
+
+bool store_ingest_tables(struct store_ingest *ingest,
+                         const char *worker,
+                         const char *span_digits,
+                         const char *format,
+                         const struct trace_results *results,
+                         struct err *err)
+{
+    return ingest->log_id == 0 || write_tables(ingest, worker, span_digits, format, results, err);
+}
+
 bool store_ingest_trace(struct store_ingest *ingest,
                         const char *worker,
                         const char *span_digits,
@@ -232,19 +263,17 @@ bool store_ingest_trace(struct store_ingest *ingest,
                         const struct trace_results *results,
                         struct err *err)
 {
-    if (!know_job(ingest, err)) {
+    if (!know_job(ingest, err) ||
+        (ingest->trace_id == 0 &&
+         !write_tables(ingest, worker, span_digits, format, results, err))) {
         return false;
     }
-    struct trace_place place = {.upload_id = ingest->upload_id,
-                                .log_id = ingest->log_id,
-                                .worker = worker,
-                                .span_digits = span_digits,
-                                .format = format};
-    int64_t trace_id = 0;
+    int64_t trace_id = ingest->trace_id;
     /* The next events are those of the next trace. */
     end_events(ingest);
     ingest->log_id = 0;
-    return write_figures(ingest, &place, results, &trace_id, err);
+    ingest->trace_id = 0;
+    return ingest_rows_warnings(ingest->store, trace_id, results, err);
 }
 
 /* ---- publishing ---- */
