@@ -102,11 +102,15 @@ bool store_ingest_begin_ahead(struct store *store,
 }
 
 /* To be called before a row is written, outside of transactions. */
-static bool know_job(struct store_ingest *ingest, struct err *err)
+static bool await_job(struct store_ingest *ingest, struct err *err)
 {
     return ingest->upload_id != 0 ||
-           (ingest->owner.await(ingest->owner.context, &ingest->job_id, err) &&
-            begin_upload(ingest, err));
+           ingest->owner.await(ingest->owner.context, &ingest->job_id, err);
+}
+
+static bool know_job(struct store_ingest *ingest, struct err *err)
+{
+    return await_job(ingest, err) && (ingest->upload_id != 0 || begin_upload(ingest, err));
 }
 
 /* ---- the log of the trace that is being read ---- */
@@ -125,13 +129,16 @@ bool ingest_log_open(struct store_ingest *ingest, int64_t *log_id, struct err *e
 {
     struct store *store = ingest->store;
     if (ingest->log_id == 0) {
-        if (!know_job(ingest, err) || !store_write_begin(store, STORE_BATCH, err)) {
+        if (!await_job(ingest, err) || !store_write_begin(store, STORE_BATCH, err)) {
             return false;
         }
-        bool ok = db_run_id(store->writer, "INSERT INTO event_log (upload_id) VALUES (?)",
+        bool is_first = ingest->upload_id == 0;
+        bool ok = (!is_first || insert_upload(ingest, err)) &&
+                  db_run_id(store->writer, "INSERT INTO event_log (upload_id) VALUES (?)",
                             ingest->upload_id, err);
         int64_t id = db_last_id(store->writer);
         if (!store_write_end(store, ok, err)) {
+            ingest->upload_id = is_first ? 0 : ingest->upload_id;
             return false;
         }
         ingest->log_id = id;
