@@ -66,6 +66,10 @@ struct pipeline_sink {
     struct event_sink events;
     struct timeline_sink timeline;
     result_log_packer pack_log; /* NULL: the logs of results are wanted as columns */
+    /* Called before `trace` where the results lack nothing but the timeline's warnings while the
+     * timeline is still being built: on the thread of the analyses, beside calls of `timeline`.
+     * NULL: `trace` gets everything. */
+    bool (*tables)(void *context, const struct pipeline_item *item, struct err *err);
     /* `timeline` is NULL for what has no events. The callee may keep what the item holds by taking
      * it and leaving NULL. */
     bool (*trace)(void *context,

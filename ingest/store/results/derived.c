@@ -94,6 +94,7 @@ bool store_derived_write(struct store *store,
     }
     bool ok = insert_row(store, trace_id, upload_id, results, derived_id, err) &&
               ingest_rows_write(store, *derived_id, results, err) &&
+              ingest_rows_warnings(store, *derived_id, results, err) &&
               store_write_begin(store, STORE_BATCH, err);
     ok = ok && store_write_end(
                    store, publish_rows(store->writer, trace_id, upload_id, *derived_id, err), err);
