@@ -68,6 +68,7 @@ void api_problem(struct api_response *response, const struct err *err)
     end_stream(response);
     response->stream = NULL;
     response->stream_is_packed = false;
+    response->stream_may_pack = false;
     response->status = err_http_status(err->code);
     response->content_type = "application/problem+json";
     if (err->code == ERR_UNAVAILABLE || err->code == ERR_TOO_MANY) {

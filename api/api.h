@@ -76,7 +76,8 @@ struct api_response {
     /* The answer is a file of this text in gzip: the server packs the stream on its way. It is
      * whole or it is broken off, never cut where nobody sees it. */
     bool stream_is_packed;
-    void *stream_state;                                /* in the arena */
+    bool stream_may_pack; /* the answer is text: packed on its way where the client takes gzip */
+    void *stream_state;   /* in the arena */
     void (*stream_end)(struct api_response *response); /* called once when the answer is over; NULL:
                                                           nothing to give back */
     struct api *api;

@@ -283,6 +283,15 @@ void plugin_put_us(struct json_write *w, struct plugin_unit unit, int64_t ticks)
     jw_raw(w, text, len);
 }
 
+void plugin_put_sum_us(struct json_write *w, struct plugin_unit unit, int64_t ticks)
+{
+    if (unit.decimal) {
+        jw_double(w, plugin_us(unit, ticks));
+    } else {
+        plugin_put_us(w, unit, ticks);
+    }
+}
+
 void plugin_put_rounded(struct json_write *w, double value)
 {
     char text[400]; /* the largest double has 309 digits */

@@ -75,6 +75,9 @@ size_t plugin_position_text(char *out,
                             int64_t position);
 /* Microseconds as the trace's own numbers: 754, or 754.0 where it has decimals. */
 void plugin_put_us(struct json_write *w, struct plugin_unit unit, int64_t ticks);
+/* The same of a sum over something: a zero is a double too, where the trace has decimals [TB-1.4].
+ */
+void plugin_put_sum_us(struct json_write *w, struct plugin_unit unit, int64_t ticks);
 size_t plugin_us_text(char *out, size_t room, struct plugin_unit unit, int64_t ticks);
 /* round(microseconds): an integer. */
 void plugin_put_rounded_us(struct json_write *w, struct plugin_unit unit, int64_t ticks);

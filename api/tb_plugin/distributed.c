@@ -94,6 +94,7 @@ struct step_parts {
     const char *step; /* NULL: outside all steps */
     size_t worker;
     int64_t ticks[PARTS_MAX];
+    bool is_empty[PARTS_MAX]; /* a sum over nothing, the integer 0 [TB-1b] */
 };
 
 struct step_table {
@@ -117,7 +118,11 @@ static void put_parts(struct json_write *w,
     jw_key(w, worker->trace->worker);
     jw_array_begin(w);
     for (size_t i = 0; i < part_count; i++) {
-        plugin_put_us(w, unit, item->ticks[i]);
+        if (item->is_empty[i]) {
+            jw_int(w, 0);
+        } else {
+            plugin_put_sum_us(w, unit, item->ticks[i]);
+        }
     }
     jw_array_end(w);
 }
@@ -196,7 +201,9 @@ static void collect_overlap(struct step_table *table, const struct query_distrib
                 .step = step->name,
                 .worker = i,
                 .ticks = {step->computation_ns - step->overlap_ns, step->overlap_ns,
-                          step->communication_ns - step->overlap_ns, length - busy}};
+                          step->communication_ns - step->overlap_ns, length - busy},
+                .is_empty = {step->computation_ns == 0, step->overlap_ns == 0,
+                             step->communication_ns == 0, false}};
         }
     }
 }
@@ -289,9 +296,9 @@ put_comm_op(struct json_write *w, const struct distributed_op *op, struct plugin
     jw_int(w, op->calls);
     jw_int(w, op->size_bytes);
     plugin_put_rounded(w, (double)op->size_bytes / calls);
-    plugin_put_us(w, unit, op->total);
+    plugin_put_sum_us(w, unit, op->total);
     plugin_put_rounded(w, plugin_us(unit, op->total) / calls);
-    plugin_put_us(w, unit, op->real);
+    plugin_put_sum_us(w, unit, op->real);
     plugin_put_rounded(w, plugin_us(unit, op->real) / calls);
     jw_array_end(w);
 }

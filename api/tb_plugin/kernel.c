@@ -67,7 +67,7 @@ bool plugin_kernel_pie(struct api_call *call, struct err *err)
     for (size_t i = 0; i < count; i++) {
         jw_array_begin(&w);
         jw_string(&w, rows[i].name);
-        plugin_put_us(&w, plugin_ns(request.results), rows[i].total_ns);
+        plugin_put_sum_us(&w, plugin_ns(request.results), rows[i].total_ns);
         jw_array_end(&w);
     }
     end_pie(&w);
@@ -137,10 +137,11 @@ static void put_measure_columns(struct json_write *w, const struct trace_results
     }
 }
 
-/* A weighted mean over kernels without any length is the integer 0 [TB-12a]. */
-static void put_weighted(struct json_write *w, double value, int64_t total_ns)
+/* Over launches without any length: 0.0 by kernel, the integer 0 by kernel and operator [TB-1.4].
+ */
+static void put_weighted(struct json_write *w, double value, bool is_integer)
 {
-    if (total_ns == 0) {
+    if (is_integer) {
         jw_int(w, 0);
     } else {
         jw_double(w, num_round_digits(value, 2));
@@ -151,13 +152,13 @@ static void put_weighted_means(struct json_write *w,
                                const struct trace_results *results,
                                double blocks_per_sm,
                                double occupancy_pct,
-                               int64_t total_ns)
+                               bool are_integers)
 {
     if (results->has_blocks_per_sm) {
-        put_weighted(w, blocks_per_sm, total_ns);
+        put_weighted(w, blocks_per_sm, are_integers);
     }
     if (results->has_occupancy) {
-        put_weighted(w, occupancy_pct, total_ns);
+        put_weighted(w, occupancy_pct, are_integers);
     }
 }
 
@@ -192,7 +193,7 @@ answer_by_kernel(struct api_call *call, const struct plugin_request *request, st
         plugin_put_rounded(&w, mean_us(unit, row->total_ns, row->calls));
         plugin_put_rounded_us(&w, unit, row->max_ns);
         plugin_put_rounded_us(&w, unit, row->min_ns);
-        put_weighted_means(&w, results, row->blocks_per_sm, row->occupancy_pct, row->total_ns);
+        put_weighted_means(&w, results, row->blocks_per_sm, row->occupancy_pct, false);
         jw_array_end(&w);
     }
     end_table(&w);
@@ -226,11 +227,11 @@ static void put_launch(struct json_write *w,
     jw_string(w, row->tc_used ? "Yes" : "No");
     jw_string(w, row->op_tc_eligible ? "Yes" : "No");
     jw_int(w, row->calls);
-    plugin_put_us(w, unit, row->total_ns);
+    plugin_put_sum_us(w, unit, row->total_ns);
     plugin_put_rounded(w, mean_us(unit, row->total_ns, row->calls));
-    plugin_put_us(w, unit, row->max_ns);
-    plugin_put_us(w, unit, row->min_ns);
-    put_weighted_means(w, results, row->blocks_per_sm, row->occupancy_pct, row->total_ns);
+    plugin_put_us(w, unit, row->max_ns); /* the plugin begins with the integer 0 */
+    plugin_put_sum_us(w, unit, row->min_ns);
+    put_weighted_means(w, results, row->blocks_per_sm, row->occupancy_pct, row->total_ns == 0);
     jw_array_end(w);
 }
 

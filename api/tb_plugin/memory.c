@@ -167,6 +167,16 @@ static void put_stat_row(struct json_write *w,
     jw_array_end(w);
 }
 
+static int compare_first_records(const void *left, const void *right)
+{
+    const struct memory_stat_device *a = left;
+    const struct memory_stat_device *b = right;
+    if (a->first_call != b->first_call) {
+        return a->first_call < b->first_call ? -1 : 1;
+    }
+    return (a->first_record > b->first_record) - (a->first_record < b->first_record);
+}
+
 static void
 put_stats(struct api_call *call, const struct memory_stats *stats, const struct memory_units *units)
 {
@@ -214,6 +224,9 @@ bool plugin_memory(struct api_call *call, struct err *err)
         !query_memory_stats(call->api->store, call_arena(call), request.figures_id, window, &stats,
                             err)) {
         return false;
+    }
+    if (stats.device_count > 1) { /* [TB-13.8] */
+        qsort(stats.devices, stats.device_count, sizeof *stats.devices, compare_first_records);
     }
     put_stats(call, &stats, &units);
     return true;

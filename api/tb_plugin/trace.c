@@ -43,21 +43,20 @@ static void put_ts(struct buf *out, const struct trace_results *results, int64_t
     buf_append(out, number, plugin_position_text(number, sizeof number, results, unit, position));
 }
 
-static void put_counter(struct trace_stream *s, struct buf *out, int64_t position, double value)
+static void
+put_counter(struct trace_stream *s, struct buf *out, int64_t position, const char *value)
 {
     static const char *const names[] = {"Utilization", "Est. SM Efficiency"};
     const char *device_word = s->results->mlu ? "MLU" : "GPU";
     const char *name = names[s->cursor.kind];
     bool is_utilisation = s->cursor.kind == GPU_COUNTER_UTILISATION;
     uint32_t device = s->counters->devices[s->cursor.device];
-    char number[NUM_TEXT_BYTES];
-    (void)num_repr(number, value);
     buf_puts(out, s->cursor.any || s->behind_events ? ", " : "");
     buf_printf(out, "{\"ph\": \"C\", \"name\": \"%s %u %s\", \"pid\": %u, \"ts\": ", device_word,
                device, name, device);
     put_ts(out, s->results, position);
     buf_printf(out, ", \"args\": {\"%s%s%s\": %s}}", is_utilisation ? device_word : "",
-               is_utilisation ? " " : "", name, number);
+               is_utilisation ? " " : "", name, value);
     s->cursor.any = true;
 }
 
@@ -84,15 +83,17 @@ static void put_row(struct trace_stream *s, struct buf *out)
     const struct gpu_counters *counters = s->counters;
     uint32_t row = s->cursor.row++;
     double value = 0;
+    char number[NUM_TEXT_BYTES];
     memcpy(&value, &counters->value[row], sizeof value);
-    put_counter(s, out, counters->from[row], value);
+    (void)num_repr(number, value);
+    put_counter(s, out, counters->from[row], number);
     if (s->cursor.kind == GPU_COUNTER_SM_EFFICIENCY) {
-        put_counter(s, out, counters->to[row], 0);
+        put_counter(s, out, counters->to[row], "0");
     }
 }
 
 /* A baseline of 1 and 0 gives charts their scale; devices without SM efficiency have none [TB-10g].
- */
+ * It and the closing zeros are integers, measured values doubles [TB-1.4]. */
 static void put_counters(struct trace_stream *s, struct buf *out)
 {
     struct counter_cursor *cursor = &s->cursor;
@@ -101,8 +102,8 @@ static void put_counters(struct trace_stream *s, struct buf *out)
         switch (cursor->stage) {
         case STAGE_BASELINE:
             if (is_utilisation || is_row_of(s)) {
-                put_counter(s, out, s->counters->start, 1);
-                put_counter(s, out, s->counters->start, 0);
+                put_counter(s, out, s->counters->start, "1");
+                put_counter(s, out, s->counters->start, "0");
             }
             cursor->stage = STAGE_ROWS;
             break;
@@ -115,7 +116,7 @@ static void put_counters(struct trace_stream *s, struct buf *out)
             break;
         case STAGE_FINAL:
             if (is_utilisation) {
-                put_counter(s, out, s->counters->end, 0);
+                put_counter(s, out, s->counters->end, "0");
             }
             next_device(s);
             break;
@@ -201,6 +202,7 @@ open_stream(struct api_call *call, const struct plugin_request *request, struct 
     s->behind_events = results->mlu;
     s->cursor.ended = counters == NULL || counters->device_count == 0;
     call->response->stream = stream_trace;
+    call->response->stream_may_pack = true;
     call->response->stream_end = end_stream;
     call->response->stream_state = s;
     return true;

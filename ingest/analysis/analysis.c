@@ -224,7 +224,7 @@ bool analysis_call_tree(struct analysis *run)
     bool ok =
         call_tree_build(&results->call_tree, arena, &rows, &run->tree, &run->backward) &&
         modules_run(&results->modules, &results->module_count, &results->arena, &run->sel,
-                    results->call_tree, &rows) &&
+                    results->call_tree, &rows, run->rules->modules_merge) &&
         (run->wants->pack != NULL ? analysis_pack_log(run, RESULT_CALL_TREE, results->call_tree)
                                   : call_rows_write(&rows, results->call_tree, arena));
     call_rows_drop_partners(&rows);

@@ -9,6 +9,7 @@
 #include "ingest/analysis/collectives/comm_ours.h"
 #include "ingest/analysis/devices/devices.h"
 #include "ingest/analysis/kernels/kernels.h"
+#include "ingest/analysis/modules/modules.h"
 #include "ingest/analysis/relations/backward.h"
 #include "ingest/analysis/relations/comm.h"
 #include "ingest/analysis/relations/link.h"
@@ -46,6 +47,7 @@ struct analysis_rules {
     bool (*run_operators)(struct analysis *run); /* texts, tree, launched; the tables of operators
                                                     and launches, the call tree and its logs */
     bool (*run_counters)(struct analysis *run);  /* the log of counters; NULL: there is none */
+    enum modules_merge modules_merge;
 };
 
 /* analysis_run_with by other rules. */

@@ -65,6 +65,7 @@ bool tb_plugin_analyse(const struct trace *trace,
     static const struct analysis_rules rules = {.choose_events = choose_events,
                                                 .find_steps = find_steps,
                                                 .run_operators = run_operators,
-                                                .run_counters = run_counters};
+                                                .run_counters = run_counters,
+                                                .modules_merge = MODULES_MERGE_ROOTS};
     return analysis_by_rules(trace, &(struct analysis_wants){.pack = pack}, &rules, out, err);
 }

@@ -323,9 +323,10 @@ send_stream(struct exchange *x, struct api_response *response, const atomic_bool
         (void)head_send(&head, x, HEAD_LENGTH_NONE);
         return;
     }
-    if (response->stream_is_packed) {
+    bool encodes = response->stream_may_pack && reply_may_pack(x);
+    if (response->stream_is_packed || encodes) {
         pack = pack_stream_create(PACK_FAST);
-        if (pack == NULL) {
+        if (pack == NULL && response->stream_is_packed) {
             struct err err = ERR_INIT;
             (void)err_set(&err, ERR_NO_MEMORY, "No memory to pack the answer");
             reply_problem(x, &err, NULL);
@@ -336,6 +337,12 @@ send_stream(struct exchange *x, struct api_response *response, const atomic_bool
     head_add(&head, "Content-Type", type_of(response));
     /* nginx would otherwise hold events back until its buffer is full. */
     head_add(&head, "X-Accel-Buffering", "no");
+    if (response->stream_may_pack) {
+        head_add(&head, "Vary", "Accept-Encoding");
+    }
+    if (encodes && pack != NULL) { /* without memory for it: plain */
+        head_add(&head, "Content-Encoding", "gzip");
+    }
     if (!x->is_http_1_0) {
         head_add(&head, "Transfer-Encoding", "chunked");
     }

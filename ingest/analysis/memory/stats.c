@@ -57,8 +57,8 @@ static void add_record(struct sums *own, int64_t size_bytes)
     }
 }
 
-/* False: the device has no record that counts. */
-static bool sum_records(struct counting *c, uint32_t device)
+/* False: the device has no record that counts. `to` learns which is its first. */
+static bool sum_records(struct counting *c, uint32_t device, struct memory_stat_device *to)
 {
     const struct memory_log *log = c->log;
     bool any = false;
@@ -68,6 +68,10 @@ static bool sum_records(struct counting *c, uint32_t device)
         bool is_inside = log->ts[at] >= c->window.start && log->ts[at] <= c->window.end;
         if (log->device[at] == device && is_inside && row != CALL_NONE && c->is_open[row] != 0) {
             add_record(&c->sums[row + 1], log->size_bytes[at]);
+            if (!any || row < to->first_call) {
+                to->first_call = row;
+                to->first_record = at;
+            }
             any = true;
         }
     }
@@ -112,10 +116,9 @@ static bool is_shown(const struct counting *c, uint32_t name)
     return c->is_there[name] != 0 && !is_zero;
 }
 
-static bool write_device(struct counting *c, const char *device)
+static bool write_device(struct counting *c, const char *device, struct memory_stat_device *to)
 {
     const struct call_tree *tree = c->tree;
-    struct memory_stat_device *to = &c->out->devices[c->out->device_count++];
     memset(c->by_name, 0, tree->name_count * sizeof *c->by_name);
     memset(c->is_there, 0, tree->name_count);
     for (uint32_t row = 0; row < tree->node_count; row++) {
@@ -191,8 +194,10 @@ static bool count_devices(struct counting *c)
     bool ok = order != NULL && order_texts(order, log->devices, log->device_count);
     for (uint32_t i = 0; ok && i < log->device_count; i++) {
         const char *device = log->devices[order[i]];
-        if (device[0] != '\0' && sum_records(c, order[i])) {
-            ok = write_device(c, device);
+        struct memory_stat_device *to = &c->out->devices[c->out->device_count];
+        if (device[0] != '\0' && sum_records(c, order[i], to)) {
+            ok = write_device(c, device, to);
+            c->out->device_count++;
         }
     }
     scratch_free(order);

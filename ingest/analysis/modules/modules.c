@@ -30,6 +30,7 @@ struct forest {
     uint32_t count;
     uint32_t first_root, last_root;
     struct key_map shapes;
+    enum modules_merge merge;
 };
 
 #define NO_MEMBER UINT32_MAX
@@ -316,15 +317,17 @@ static uint32_t *order_members(const struct forest *forest, uint32_t *count)
     return order;
 }
 
-/* Drops siblings whose tree an earlier one has; answers the number of the list of those that stay.
- * `seen_by` holds for each shape who saw it last. KEY_MAP_NONE without memory. */
-static uint32_t drop_equal(struct forest *forest, uint32_t *first, uint32_t *seen_by, uint32_t who)
+/* Drops siblings whose tree an earlier one has, unless they are to `stay`; returns the number of
+ * the list of those that are left. `seen_by` holds for each shape who saw it last. KEY_MAP_NONE
+ * without memory. */
+static uint32_t
+list_members(struct forest *forest, uint32_t *first, uint32_t *seen_by, uint32_t who, bool stay)
 {
     uint32_t list = 0;
     uint32_t *link = first;
     while (*link != NO_MEMBER) {
         struct member *kid = &forest->members[*link];
-        if (seen_by[kid->shape] == who) {
+        if (!stay && seen_by[kid->shape] == who) {
             *link = kid->next_kid;
             continue;
         }
@@ -346,14 +349,16 @@ static bool merge_equal(struct forest *forest)
     /* At most a list and a tree a member. */
     uint32_t *seen_by = scratch_none((size_t)forest->count * 2 + 1);
     bool ok = order != NULL && seen_by != NULL;
+    bool stay = forest->merge == MODULES_MERGE_ROOTS;
     for (uint32_t at = count; ok && at-- > 0;) {
         struct member *member = &forest->members[order[at]];
-        uint32_t list = drop_equal(forest, &member->first_kid, seen_by, order[at]);
+        uint32_t list = list_members(forest, &member->first_kid, seen_by, order[at], stay);
         const struct key shape = {{member->name, (uint32_t)member->module_id, list, SHAPE_TREE}};
         member->shape = list == KEY_MAP_NONE ? KEY_MAP_NONE : key_map_add(&forest->shapes, shape);
         ok = member->shape != KEY_MAP_NONE;
     }
-    ok = ok && drop_equal(forest, &forest->first_root, seen_by, forest->count) != KEY_MAP_NONE;
+    ok = ok &&
+         list_members(forest, &forest->first_root, seen_by, forest->count, false) != KEY_MAP_NONE;
     scratch_free(order);
     scratch_free(seen_by);
     return ok;
@@ -581,7 +586,8 @@ bool modules_run(struct module_row **out,
                  struct arena *arena,
                  const struct selection *sel,
                  const struct call_tree *tree,
-                 const struct call_rows *rows)
+                 const struct call_rows *rows,
+                 enum modules_merge merge)
 {
     const struct calls calls = {tree, rows};
     struct forest forest;
@@ -592,6 +598,7 @@ bool modules_run(struct module_row **out,
                                                       : read_python_modules(&forest, sel));
     if (ok && forest.count > 0) {
         forest_link(&forest);
+        forest.merge = merge;
         w.rows = arena_calloc(arena, forest.count, sizeof *w.rows);
         ok = w.rows != NULL && merge_equal(&forest) &&
              add_figures(&figures, forest.texts, &calls, sel->lightning) && write_rows(&w);

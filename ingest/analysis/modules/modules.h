@@ -14,6 +14,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Which siblings with the same name, module id and children are shown once. */
+enum modules_merge {
+    MODULES_MERGE_ALL,
+    MODULES_MERGE_ROOTS /* only those without a parent, as the plugin does [TB-14.3] */
+};
+
 /* `*out` lies in `arena`; none for a trace without modules. Of the tree only names and threads are
  * looked at, the rest is asked of its rows. False without memory. */
 bool modules_run(struct module_row **out,
@@ -21,6 +27,7 @@ bool modules_run(struct module_row **out,
                  struct arena *arena,
                  const struct selection *sel,
                  const struct call_tree *tree,
-                 const struct call_rows *rows) KS_MUST_USE;
+                 const struct call_rows *rows,
+                 enum modules_merge merge) KS_MUST_USE;
 
 #endif

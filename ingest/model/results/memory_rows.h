@@ -25,6 +25,9 @@ struct memory_stat_device {
     const char *device;
     struct memory_stat_row *rows; /* by name; operators whose figures are all zero are left out */
     size_t row_count;
+    /* The first of its records that count, in the order of the calls: row of the call tree, then
+     * index of the record. */
+    uint32_t first_call, first_record;
 };
 
 struct memory_stats {

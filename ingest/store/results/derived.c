@@ -67,15 +67,36 @@ publish_rows(struct db *db, int64_t trace_id, int64_t upload_id, int64_t id, str
            db_run_id(db, "DELETE FROM upload WHERE id = ?", upload_id, err);
 }
 
+/* While the upload row stood it kept run and raw file of a trace that was deleted meanwhile. */
+static bool delete_upload(struct store *store,
+                          int64_t upload_id,
+                          struct arena *arena,
+                          const char **sha256,
+                          struct err *err)
+{
+    struct db *db = store->writer;
+    struct db_stmt st;
+    if (!store_write_begin(store, STORE_BATCH, err)) {
+        return false;
+    }
+    db_prepare(&st, db, "SELECT sha256 FROM upload WHERE id = ?");
+    db_put_int(&st, upload_id);
+    *sha256 = db_next(&st) ? db_get_text(&st, arena) : NULL;
+    bool ok = db_done(&st, err) &&
+              db_run_id(db, "DELETE FROM upload WHERE id = ?", upload_id, err) &&
+              db_exec(db, "DELETE FROM run WHERE id NOT IN (SELECT run_id FROM upload)", err);
+    return store_write_end(store, ok, err);
+}
+
 static void give_up(struct store *store, int64_t upload_id)
 {
     struct err err = ERR_INIT;
-    bool ok = store_write_begin(store, STORE_BATCH, &err);
-    ok = ok &&
-         store_write_end(
-             store, db_run_id(store->writer, "DELETE FROM upload WHERE id = ?", upload_id, &err),
-             &err) &&
-         store_purge(store, &err);
+    struct arena arena;
+    const char *sha256 = NULL;
+    arena_init(&arena, 0);
+    bool ok = delete_upload(store, upload_id, &arena, &sha256, &err) &&
+              (sha256 == NULL || store_raw_drop(store, sha256, &err)) && store_purge(store, &err);
+    arena_free(&arena);
     if (!ok) {
         log_write(store->log, LOG_WARN, "unfinished figures stay until the next start: %s",
                   err.msg);

@@ -32,6 +32,27 @@ static void prints_microseconds(void **state)
     check_us(&decimals, 0, "0");
 }
 
+static void check_sum(const struct trace_results *results, int64_t ns, const char *expected)
+{
+    struct buf out;
+    struct json_write w;
+    buf_init(&out, 1000);
+    jw_init(&w, &out, true);
+    plugin_put_sum_us(&w, plugin_ns(results), ns);
+    assert_string_equal(out.ptr, expected);
+    buf_free(&out);
+}
+
+/* [TB-1.4] */
+static void sums_are_doubles_where_times_are(void **state)
+{
+    (void)state;
+    check_sum(&integers, 0, "0");
+    check_sum(&integers, 1000, "1");
+    check_sum(&decimals, 0, "0.0");
+    check_sum(&decimals, 1000, "1.0");
+}
+
 static void check_rounded(const struct trace_results *results, int64_t ns, const char *expected)
 {
     struct buf out;
@@ -118,6 +139,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(prints_microseconds),
+        cmocka_unit_test(sums_are_doubles_where_times_are),
         cmocka_unit_test(rounds_microseconds),
         cmocka_unit_test(rounds_means),
         cmocka_unit_test(prints_percentages),

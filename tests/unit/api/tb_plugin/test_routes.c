@@ -204,6 +204,31 @@ static void empty_pies_are_null(void **state)
                        "\"tc_total_ratio\": 0, \"has_call_stack\": false}]}");
 }
 
+/* [TB-1.4]: zeros of a trace with decimals */
+static void zeros_of_kernels(void **state)
+{
+    struct fixture *f = *state;
+    struct kernel_row kernel = {.name = "k", .calls = 1};
+    struct kernel_launch_row launch = {
+        .name = "k", .operator_name = "op", .config = {"None", "None", "0", "0"}, .calls = 1};
+    struct trace_results r = {.ticks_per_us = RESULTS_NS_PER_US,
+                              .device_type = "GPU",
+                              .decimal_times = true,
+                              .has_occupancy = true,
+                              .kernels = &kernel,
+                              .kernel_count = 1,
+                              .kernel_launches = &launch,
+                              .kernel_launch_count = 1};
+    (void)publish(f, "u", "w.pt.trace.json", "w", "", "u", &r);
+    assert_status(f, get(f, PLUGIN "/kernel?run=u&worker=w"), 200);
+    assert_body_has(f, "\"rows\": [[\"k\", 0.0]]}");
+    assert_status(f, get(f, PLUGIN "/kernel/table?run=u&worker=w"), 200);
+    assert_body_has(f, "\"rows\": [[\"k\", \"No\", 1, 0, 0, 0, 0, 0.0]]}");
+    assert_status(f, get(f, PLUGIN "/kernel/table?run=u&worker=w&group_by=KernelNameAndOpName"),
+                  200);
+    assert_body_has(f, "\"No\", \"No\", 1, 0.0, 0, 0, 0.0, 0]]}");
+}
+
 static void operation_table(void **state)
 {
     struct fixture *f = *state;
@@ -312,6 +337,7 @@ int main(void)
         WITH_TRACE(overview_without_devices),
         WITH_TRACE(operation_pies),
         WITH_TRACE(empty_pies_are_null),
+        WITH_TRACE(zeros_of_kernels),
         WITH_TRACE(operation_table),
         WITH_TRACE(kernels),
         WITH_TRACE(kernels_of_the_fork),

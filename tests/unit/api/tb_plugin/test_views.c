@@ -33,9 +33,9 @@ static void memory(void **state)
                     "\"columns\": [{\"name\": \"Operator Name\", \"type\": \"string\"}, {\"name\": "
                     "\"Calls\", \"type\": \"number\", \"tooltip\": \"");
     assert_body_has(
-        f, "\"rows\": {\"CPU\": [[\"aten::relu\", 1, 0.008, 0.008, 1, 1, 0.008, 0.008]], "
-           "\"GPU0\": [[\"aten::empty\", 1, 1.5, 1.5, 2, 2, 1.5, 1.5], [\"aten::linear\", "
-           "1, 1.5, 0.0, 2, 0, 1.5, 0.0], [\"aten::relu\", 1, -0.5, -0.5, 0, 0, 0.0, 0.0]]}}");
+        f, "\"rows\": {\"GPU0\": [[\"aten::empty\", 1, 1.5, 1.5, 2, 2, 1.5, 1.5], "
+           "[\"aten::linear\", 1, 1.5, 0.0, 2, 0, 1.5, 0.0], [\"aten::relu\", 1, -0.5, -0.5, 0, "
+           "0, 0.0, 0.0]], \"CPU\": [[\"aten::relu\", 1, 0.008, 0.008, 1, 1, 0.008, 0.008]]}}");
     /* a window in the file's microseconds, both ends included */
     assert_status(f, get(f, PLUGIN "/memory" OF_TRACE "&memory_metric=B&start_ts=1040&end_ts=1040"),
                   200);
@@ -116,6 +116,27 @@ static void module(void **state)
            "\"Linear\", \"id\": 4, ");
     assert_body_has(f, "\"children\": []}]}]}");
     assert_problem(f, get(f, PLUGIN "/module?run=r&worker=w0&span=2"), 404, "not_found");
+}
+
+/* Measured values are doubles, the baseline and the closing zero integers [TB-1.4]. */
+static void trace_counters(void **state)
+{
+    struct fixture *f = *state;
+    struct buf text;
+    upload_both(f);
+    assert_status(f, get(f, PLUGIN "/trace" OF_TRACE), 200);
+    assert_true(f->response.stream_may_pack);
+    buf_init(&text, MAX_UPLOAD_BYTES);
+    while (f->response.stream(&f->response, &text)) {
+        assert_false(text.failed);
+    }
+    assert_non_null(strstr(text.ptr, "\"name\": \"GPU 0 Utilization\", \"pid\": 0, \"ts\": 1000, "
+                                     "\"args\": {\"GPU Utilization\": 1}}, "));
+    assert_non_null(strstr(text.ptr, "\"ts\": 1000, \"args\": {\"GPU Utilization\": 0}}, "));
+    assert_non_null(strstr(text.ptr, "\"ts\": 1150, \"args\": {\"GPU Utilization\": 1.0}}, "));
+    assert_non_null(strstr(text.ptr, "\"ts\": 1200, \"args\": {\"GPU Utilization\": 0.0}}, "));
+    assert_non_null(strstr(text.ptr, "\"ts\": 2000, \"args\": {\"GPU Utilization\": 0}}, "));
+    buf_free(&text);
 }
 
 static void tree(void **state)
@@ -278,6 +299,7 @@ int main(void)
         API_TEST(memory_curve),
         API_TEST(memory_events),
         API_TEST(module),
+        API_TEST(trace_counters),
         API_TEST(tree),
         API_TEST(deep_trees),
         API_TEST(diff),

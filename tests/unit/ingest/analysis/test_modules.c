@@ -130,14 +130,26 @@ static void equal_trees_merge(void **state)
     build_module(&b, "nn.Module: Relu", 210, 220, 5, 4);
     build_module(&b, "nn.Module: Net", 400, 500, 6, NO_PARENT_ID);
     build_module(&b, "nn.Module: Norm", 410, 420, 7, 6);
+    build_module(&b, "nn.Module: Net", 600, 700, 8, NO_PARENT_ID);
+    build_module(&b, "nn.Module: Relu", 610, 620, 9, 8);
     const struct trace_results *r = build_run(&b);
     assert_int_equal(r->module_count, 4);
     assert_string_equal(r->modules[0].name, "Net");
     assert_string_equal(r->modules[2].name, "Net");
-    assert_int_equal(r->modules[0].occurrences, 3); /* of the name and id */
-    assert_int_equal(r->modules[2].occurrences, 3);
+    assert_int_equal(r->modules[0].occurrences, 4); /* of the name and id */
+    assert_int_equal(r->modules[2].occurrences, 4);
     assert_int_equal(r->modules[1].parent, 0);
     assert_int_equal(r->modules[3].parent, 2);
+    /* by the plugin's rule only roots do [TB-14.3] */
+    r = build_run_plugin(&b);
+    assert_int_equal(r->module_count, 7);
+    assert_row(r, 0, "Net", 0, MODULE_NO_PARENT);
+    assert_row(r, 1, "Relu", 0, 0);
+    assert_row(r, 2, "Relu", 0, 0);
+    assert_row(r, 3, "Net", 0, MODULE_NO_PARENT);
+    assert_row(r, 4, "Relu", 0, 3);
+    assert_row(r, 5, "Net", 0, MODULE_NO_PARENT);
+    assert_row(r, 6, "Norm", 0, 5);
     build_end(&b);
 }
 

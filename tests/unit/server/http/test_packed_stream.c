@@ -71,7 +71,9 @@ handle(struct api *api, const struct api_request *request, struct api_response *
     source->breaks_at = breaks ? PIECES / 2 : -1;
     response->content_type = "application/gzip";
     response->stream = next_piece;
-    response->stream_is_packed = strcmp(request->path, "/api/plain") != 0;
+    response->stream_may_pack = strcmp(request->path, "/api/text") == 0;
+    response->stream_is_packed =
+        strcmp(request->path, "/api/plain") != 0 && !response->stream_may_pack;
     response->stream_state = source;
 }
 
@@ -173,6 +175,26 @@ static void a_stream_is_sent_as_it_is_without_the_flag(void **state)
     struct answer answer;
     struct buf text = expected_text();
     client_ask(f->port, "GET /api/plain HTTP/1.1\r\n" HOST "\r\n", &answer);
+    assert_int_equal(answer.body_len, text.len);
+    assert_memory_equal(answer.body, text.ptr, text.len);
+    buf_free(&text);
+    answer_free(&answer);
+}
+
+static void a_stream_of_text_is_packed_where_the_client_takes_it(void **state)
+{
+    struct fixture *f = *state;
+    struct answer answer;
+    char value[256];
+    struct buf text = expected_text();
+    client_ask(f->port, "GET /api/text HTTP/1.1\r\n" HOST "Accept-Encoding: gzip\r\n\r\n", &answer);
+    assert_string_equal(answer_header(&answer, "Content-Encoding", value), "gzip");
+    assert_string_equal(answer_header(&answer, "Vary", value), "Accept-Encoding");
+    assert_unpacks_to_expected(answer.body, answer.body_len);
+    answer_free(&answer);
+    client_ask(f->port, "GET /api/text HTTP/1.1\r\n" HOST "\r\n", &answer);
+    assert_string_equal(answer_header(&answer, "Content-Encoding", value), "");
+    assert_string_equal(answer_header(&answer, "Vary", value), "Accept-Encoding");
     assert_int_equal(answer.body_len, text.len);
     assert_memory_equal(answer.body, text.ptr, text.len);
     buf_free(&text);
@@ -293,6 +315,7 @@ int main(void)
         cmocka_unit_test(a_packed_stream_is_a_gzip_file),
         cmocka_unit_test(it_is_as_whole_for_old_clients),
         cmocka_unit_test(a_stream_is_sent_as_it_is_without_the_flag),
+        cmocka_unit_test(a_stream_of_text_is_packed_where_the_client_takes_it),
         cmocka_unit_test(a_body_goes_out_in_parts),
         cmocka_unit_test(its_parts_are_packed_where_the_client_takes_it),
         cmocka_unit_test(of_parts_head_tells_the_head_alone),
