@@ -2,13 +2,13 @@
 
 #include "api/service/metrics.h"
 #include "ingest/base/monotonic.h"
-#include "server/door.h"
 #include "server/guard/clients.h"
 #include "server/guard/origin.h"
 #include "server/guard/sockets.h"
 #include "server/http/exchange.h"
 #include "server/http/kept.h"
 #include "server/http/reply.h"
+#include "server/request_guard.h"
 
 #include <civetweb.h>
 #include <errno.h>
@@ -32,7 +32,7 @@
 struct http {
     struct mg_context *context;
     struct clients *clients;
-    struct door door;
+    struct request_guard guard;
     struct limits limits;
     const struct log *log;
     uint16_t port;
@@ -109,7 +109,7 @@ answer(struct http *http, struct exchange *x, struct client *client, struct mg_c
         refuse_stopping(x);
     } else {
         const char *query = info->query_string == NULL ? "" : info->query_string;
-        door_answer(&http->door, x, info->local_uri_raw, query, &http->stopping);
+        request_guard_answer(&http->guard, x, info->local_uri_raw, query, &http->stopping);
     }
 }
 
@@ -139,13 +139,13 @@ static void count_request(const struct http *http,
                           const struct mg_request_info *info,
                           uint64_t took_us)
 {
-    const struct api *api = http->door.api;
+    const struct api *api = http->guard.api;
     if (api == NULL || api->metrics == NULL) {
         return;
     }
     const char *path = info->local_uri_raw;
-    size_t base_len = strlen(http->door.base_path);
-    bool below = strncmp(path, http->door.base_path, base_len) == 0;
+    size_t base_len = strlen(http->guard.base_path);
+    bool below = strncmp(path, http->guard.base_path, base_len) == 0;
     const struct metrics_request request = {.method = x->method,
                                             .path = below ? path + base_len : "",
                                             .status = x->status,
@@ -299,8 +299,8 @@ static bool start_clients(struct http *http, const struct http_options *options,
 static bool start_kept(struct http *http, struct err *err)
 {
     uint64_t max_bytes = http->limits.answer_bytes;
-    return http->door.version == NULL || max_bytes == 0 ||
-           kept_create(&http->door.kept, max_bytes, err);
+    return http->guard.version == NULL || max_bytes == 0 ||
+           kept_create(&http->guard.kept, max_bytes, err);
 }
 
 static bool start_civetweb(struct http *http, const struct http_options *options, struct err *err)
@@ -371,18 +371,18 @@ bool http_start(struct http **out, const struct http_options *options, struct er
     atomic_init(&http->stopping, false);
     http->log = options->log;
     http->limits = options->limits == NULL ? (struct limits)LIMITS_DEFAULT : *options->limits;
-    http->door = (struct door){.base_path = options->base_path,
-                               .static_dir = options->static_dir,
-                               .on_loopback = origin_is_loopback(options->listen_host),
-                               .access = options->access,
-                               .trusted_proxies = options->trusted_proxies,
-                               .trusted_proxy_count = options->trusted_proxy_count,
-                               .log = options->log,
-                               .version = options->version,
-                               .handle = options->handle};
+    http->guard = (struct request_guard){.base_path = options->base_path,
+                                         .static_dir = options->static_dir,
+                                         .on_loopback = origin_is_loopback(options->listen_host),
+                                         .access = options->access,
+                                         .trusted_proxies = options->trusted_proxies,
+                                         .trusted_proxy_count = options->trusted_proxy_count,
+                                         .log = options->log,
+                                         .version = options->version,
+                                         .handle = options->handle};
     (void)mg_init_library(0);
     bool ok = start_clients(http, options, err) && start_kept(http, err);
-    http->door.clients = http->clients;
+    http->guard.clients = http->clients;
     if (!ok || !start_civetweb(http, options, err)) {
         http_stop(http);
         return false;
@@ -399,8 +399,8 @@ uint16_t http_port(const struct http *http)
 void http_open(struct http *http, struct api *api, const char *public_url)
 {
     (void)pthread_mutex_lock(&http->lock);
-    http->door.api = api;
-    http->door.public_url = public_url;
+    http->guard.api = api;
+    http->guard.public_url = public_url;
     http->is_open = true;
     (void)pthread_cond_broadcast(&http->changed);
     (void)pthread_mutex_unlock(&http->lock);
@@ -441,7 +441,7 @@ void http_stop(struct http *http)
     mg_stop(http->context);
     (void)mg_exit_library();
     clients_destroy(http->clients);
-    kept_free(http->door.kept);
+    kept_free(http->guard.kept);
     (void)pthread_cond_destroy(&http->changed);
     (void)pthread_mutex_destroy(&http->lock);
     free(http);

@@ -1,4 +1,4 @@
-/* The door: a civetweb server whose every request is answered here, before any of civetweb's own
+/* A civetweb server whose every request is answered here, before any of civetweb's own
  * file code.
  *
  *     connection thread -> exchange -> checks (host, origin, token) -> api_handle | page -> reply

@@ -51,15 +51,15 @@ static void send_redirect(struct exchange *x, const struct buf *location, const 
     (void)head_send(&head, x, 0);
 }
 
-void login_redirect(const struct door *door,
+void login_redirect(const struct request_guard *guard,
                     struct exchange *x,
                     const char *path,
                     const char *query)
 {
     struct buf location;
     buf_init(&location, LOCATION_MAX_BYTES);
-    buf_printf(&location, "%s/login?next=", door->base_path);
-    put_encoded(&location, door->base_path, "/");
+    buf_printf(&location, "%s/login?next=", guard->base_path);
+    put_encoded(&location, guard->base_path, "/");
     put_encoded(&location, path, "/");
     if (*query != '\0') {
         put_encoded(&location, "?", "");
@@ -71,10 +71,10 @@ void login_redirect(const struct door *door,
 
 /* Only what is below our own base path, so that nobody is led elsewhere. "//host" and "/\host" are
  * other servers to a browser, and so is "/<tab>/host", because it drops such characters. */
-static bool is_own_path(const struct door *door, const char *next)
+static bool is_own_path(const struct request_guard *guard, const char *next)
 {
-    size_t base_len = strlen(door->base_path);
-    if (strncmp(next, door->base_path, base_len) != 0 || next[base_len] != '/') {
+    size_t base_len = strlen(guard->base_path);
+    if (strncmp(next, guard->base_path, base_len) != 0 || next[base_len] != '/') {
         return false;
     }
     for (const char *c = next; *c != '\0'; c++) {
@@ -88,7 +88,7 @@ static bool is_own_path(const struct door *door, const char *next)
 }
 
 /* Where to go when all is well. */
-static void put_next(struct buf *location, const struct door *door, const char *query)
+static void put_next(struct buf *location, const struct request_guard *guard, const char *query)
 {
     struct arena arena;
     struct query_string params;
@@ -97,20 +97,20 @@ static void put_next(struct buf *location, const struct door *door, const char *
     const char *next = query_string_parse(&params, &arena, query, &ignored)
                            ? query_string_get(&params, "next")
                            : NULL;
-    if (next != NULL && is_own_path(door, next)) {
+    if (next != NULL && is_own_path(guard, next)) {
         put_encoded(location, next, "/?#[]@!$&'()*+,;=:%");
     } else {
-        buf_printf(location, "%s/", door->base_path);
+        buf_printf(location, "%s/", guard->base_path);
     }
     arena_free(&arena);
 }
 
 static void
-go_on(const struct door *door, struct exchange *x, const char *query, const char *cookie)
+go_on(const struct request_guard *guard, struct exchange *x, const char *query, const char *cookie)
 {
     struct buf location;
     buf_init(&location, LOCATION_MAX_BYTES);
-    put_next(&location, door, query);
+    put_next(&location, guard, query);
     send_redirect(x, &location, cookie);
     buf_free(&location);
 }
@@ -132,14 +132,15 @@ static void put_page(struct buf *out, const struct buf *page, const char *messag
     buf_puts(out, mark + sizeof MARK - 1);
 }
 
-static void send_page(const struct door *door, struct exchange *x, int status, const char *message)
+static void
+send_page(const struct request_guard *guard, struct exchange *x, int status, const char *message)
 {
     struct buf page;
     struct buf content;
     struct buf head;
     buf_init(&page, PAGE_MAX_BYTES);
     buf_init(&content, PAGE_MAX_BYTES);
-    page_file(door->static_dir, "login.html", &page);
+    page_file(guard->static_dir, "login.html", &page);
     put_page(&content, &page, message);
     head_begin(&head, x, status, HEAD_PAGE);
     head_add(&head, "Cache-Control", "no-store");
@@ -160,7 +161,7 @@ static bool wants_page(const struct exchange *x)
 }
 
 /* Messages that a person reads are ours and hold nothing of the request. */
-static void refuse(const struct door *door, struct exchange *x, const struct err *err)
+static void refuse(const struct request_guard *guard, struct exchange *x, const struct err *err)
 {
     if (!wants_page(x)) {
         reply_problem(x, err, NULL);
@@ -170,7 +171,7 @@ static void refuse(const struct door *door, struct exchange *x, const struct err
         err->code == ERR_UNAUTHORIZED ? "This token is not known here, or no longer valid."
         : err->code == ERR_TOO_MANY ? "That was wrong too often. Wait some seconds, then try again."
                                     : "That did not work. Try again.";
-    send_page(door, x, err_http_status(err->code), message);
+    send_page(guard, x, err_http_status(err->code), message);
 }
 
 /* ---- in ---- */
@@ -213,16 +214,17 @@ static bool read_token(struct exchange *x, struct arena *arena, char **token, st
     return *token != NULL || err_set(err, ERR_NO_MEMORY, "No memory for the token");
 }
 
-static void make_cookie(const struct door *door, const char *secret, int64_t age_s, char *cookie)
+static void
+make_cookie(const struct request_guard *guard, const char *secret, int64_t age_s, char *cookie)
 {
-    bool is_secure = strncasecmp(door->public_url, "https://", 8) == 0;
+    bool is_secure = strncasecmp(guard->public_url, "https://", 8) == 0;
     (void)snprintf(cookie, COOKIE_BYTES,
                    CREDENTIALS_COOKIE "=%s; Path=%s/; Max-Age=%lld; HttpOnly; SameSite=Strict%s",
-                   secret, door->base_path, (long long)age_s, is_secure ? "; Secure" : "");
+                   secret, guard->base_path, (long long)age_s, is_secure ? "; Secure" : "");
 }
 
 static void
-log_in(const struct door *door, struct exchange *x, const char *query, const char *client)
+log_in(const struct request_guard *guard, struct exchange *x, const char *query, const char *client)
 {
     struct arena arena;
     struct access_visit visit = {.tokens = NULL};
@@ -233,22 +235,22 @@ log_in(const struct door *door, struct exchange *x, const char *query, const cha
     bool stopped = false;
     arena_init(&arena, 0);
     bool ok = read_token(x, &arena, &token, &err) &&
-              access_log_in(door->access, client, token, secret, &visit, &stopped, &err);
+              access_log_in(guard->access, client, token, secret, &visit, &stopped, &err);
     if (ok) {
-        make_cookie(door, secret, ACCESS_SESSION_S, cookie);
-        go_on(door, x, query, cookie);
+        make_cookie(guard, secret, ACCESS_SESSION_S, cookie);
+        go_on(guard, x, query, cookie);
     } else {
-        refuse(door, x, &err);
+        refuse(guard, x, &err);
     }
-    audit(door->log, &visit.subject, client, "log in", x, "/login");
-    audit_stopped(door->log, client, stopped);
-    access_leave(door->access, &visit);
+    audit(guard->log, &visit.subject, client, "log in", x, "/login");
+    audit_stopped(guard->log, client, stopped);
+    access_leave(guard->access, &visit);
     arena_free(&arena);
 }
 
 /* ---- out ---- */
 
-static void log_out(const struct door *door,
+static void log_out(const struct request_guard *guard,
                     struct exchange *x,
                     const char *client,
                     const struct api_subject *subject)
@@ -256,16 +258,16 @@ static void log_out(const struct door *door,
     struct err err = ERR_INIT;
     char cookie[COOKIE_BYTES];
     struct buf location;
-    if (!access_log_out(door->access, exchange_header(x, "Cookie"), &err)) {
+    if (!access_log_out(guard->access, exchange_header(x, "Cookie"), &err)) {
         reply_problem(x, &err, NULL);
         return;
     }
-    make_cookie(door, "", 0, cookie);
+    make_cookie(guard, "", 0, cookie);
     buf_init(&location, LOCATION_MAX_BYTES);
-    buf_printf(&location, "%s/login", door->base_path);
+    buf_printf(&location, "%s/login", guard->base_path);
     send_redirect(x, &location, cookie);
     buf_free(&location);
-    audit(door->log, subject, client, "log out", x, "/logout");
+    audit(guard->log, subject, client, "log out", x, "/logout");
 }
 
 static void refuse_method(struct exchange *x, const char *allowed)
@@ -276,7 +278,7 @@ static void refuse_method(struct exchange *x, const char *allowed)
     reply_problem(x, &err, &allow);
 }
 
-void login_answer(const struct door *door,
+void login_answer(const struct request_guard *guard,
                   struct exchange *x,
                   const char *path,
                   const char *query,
@@ -286,17 +288,17 @@ void login_answer(const struct door *door,
     bool is_post = strcmp(x->method, "POST") == 0;
     if (strcmp(path, "/logout") == 0) {
         if (is_post) {
-            log_out(door, x, client, subject);
+            log_out(guard, x, client, subject);
         } else {
             refuse_method(x, "POST");
         }
     } else if (is_post) {
-        log_in(door, x, query, client);
+        log_in(guard, x, query, client);
     } else if (strcmp(x->method, "GET") != 0 && !x->is_head) {
         refuse_method(x, "GET, HEAD, POST");
     } else if (subject->name != NULL || !subject->asks_for_tokens) {
-        go_on(door, x, query, NULL);
+        go_on(guard, x, query, NULL);
     } else {
-        send_page(door, x, 200, NULL);
+        send_page(guard, x, 200, NULL);
     }
 }

@@ -4,15 +4,15 @@
 
 #include "api/api.h"
 #include "server/auth/access.h"
-#include "server/door.h"
 #include "server/http/exchange.h"
+#include "server/request_guard.h"
 
 #include <stdbool.h>
 
 /* /login and /logout, below the base path. */
 bool login_owns_path(const char *path);
 /* `client` is the address to whom failures are put down; `subject` who the request shows to be. */
-void login_answer(const struct door *door,
+void login_answer(const struct request_guard *guard,
                   struct exchange *x,
                   const char *path,
                   const char *query,
@@ -20,7 +20,7 @@ void login_answer(const struct door *door,
                   const struct api_subject *subject);
 /* Sends a browser to the page, from which it comes back to `path` (below the base path) and query
  * once it has logged in. */
-void login_redirect(const struct door *door,
+void login_redirect(const struct request_guard *guard,
                     struct exchange *x,
                     const char *path,
                     const char *query);

@@ -187,7 +187,7 @@ class Tokens(unittest.TestCase):
         self.assertNotIn('kss_', log)
 
 
-class Doors(unittest.TestCase):
+class RequestGuard(unittest.TestCase):
     def test_wrong_tokens_are_slowed_down(self):
         with tempfile.NamedTemporaryFile('w') as tokens, kinetoscope.Server('--token-file', self.file(tokens, 'viewer a', 'right')) as server:
             told = [server.ask('GET', RUNS, headers=bearer('wrong')) for _ in range(40)]

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`kinetoscope compare` from outside: against figures worked out here from the definitions, then its doors and gates.
+"""`kinetoscope compare` from outside: against figures worked out here from the definitions, then its ways in and its --fail-if conditions.
 
 The tables are made here, so that what must come out is known: `gemm` grows from about 2 % of a cycle to 5 %, `copy` stays,
 `old` is gone and `new` is new in the candidate.

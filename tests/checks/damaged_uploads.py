@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A stored upload that the disk damaged or lost: it is never given out, and the same file, uploaded again through any door,
+"""A stored upload that the disk damaged or lost: it is never given out, and the same file, uploaded again in any way,
 mends it while the trace keeps its id and its results. A whole file is never replaced."""
 import gzip
 import hashlib
@@ -149,7 +149,7 @@ class DamagedUploads(unittest.TestCase):
         for damage in DAMAGES:
             for restarts in (False, True):
                 for (name, content), mend in zip(forms.items(), (by_put, by_form)):
-                    with self.subTest(damage=damage, restarts=restarts, name=name, door=mend.__name__):
+                    with self.subTest(damage=damage, restarts=restarts, name=name, way=mend.__name__):
                         self.damage_and_mend(damage, name, content, mend, restarts)
 
     def test_an_archive(self):

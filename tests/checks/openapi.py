@@ -163,7 +163,7 @@ class OpenApi(unittest.TestCase):
                 self.schema.resolve(node)
 
     def test_every_refusal_is_a_problem(self):
-        anywhere = {'408', '414', '429', '431'}  # what the door refuses, whatever is asked for
+        anywhere = {'408', '414', '429', '431'}  # what the server refuses, whatever is asked for
         for template, item in self.document['paths'].items():
             for method in set(item) & set(METHODS):
                 responses = item[method]['responses']

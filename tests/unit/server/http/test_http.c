@@ -1,4 +1,4 @@
-/* The door on a real port, with an interface of a few routes behind it. */
+/* The server on a real port, with an interface of a few routes behind it. */
 #include "server/http.h"
 #include "tests/unit/server/client.h"
 #include "tests/unit/unit.h"
@@ -22,7 +22,7 @@ struct fixture {
     char file[32];
 };
 
-/* ---- the interface behind the door ---- */
+/* ---- the interface behind the server ---- */
 
 static void answer_echo(const struct api_request *request, struct api_response *response)
 {

@@ -1,6 +1,6 @@
 /* Which request may pass, and who answers it. */
-#ifndef KS_SERVER_DOOR_H
-#define KS_SERVER_DOOR_H
+#ifndef KS_SERVER_REQUEST_GUARD_H
+#define KS_SERVER_REQUEST_GUARD_H
 
 #include "api/api.h"
 #include "server/auth/access.h"
@@ -11,7 +11,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-struct door {
+struct request_guard {
     const char *base_path;
     const char *static_dir;
     const char *public_url;
@@ -30,10 +30,10 @@ struct door {
 };
 
 /* Answers the request. `path` and `query` as they came, percent-encoded. */
-void door_answer(const struct door *door,
-                 struct exchange *x,
-                 const char *path,
-                 const char *query,
-                 const atomic_bool *stopping);
+void request_guard_answer(const struct request_guard *guard,
+                          struct exchange *x,
+                          const char *path,
+                          const char *query,
+                          const atomic_bool *stopping);
 
 #endif

@@ -1,4 +1,4 @@
-#include "server/door.h"
+#include "server/request_guard.h"
 
 #include "server/auth/audit.h"
 #include "server/auth/login.h"
@@ -20,13 +20,13 @@ static bool is_safe_method(const char *method)
            strcmp(method, "OPTIONS") == 0;
 }
 
-static bool check_host(const struct door *door, const struct exchange *x, struct err *err)
+static bool check_host(const struct request_guard *guard, const struct exchange *x, struct err *err)
 {
     const char *host = exchange_header(x, "Host");
     if (host == NULL && !x->is_http_1_0) {
         return err_set(err, ERR_BAD_REQUEST, "An HTTP/1.1 request names its Host");
     }
-    if (!door->on_loopback || host == NULL || origin_host_allowed(host, door->public_url)) {
+    if (!guard->on_loopback || host == NULL || origin_host_allowed(host, guard->public_url)) {
         return true;
     }
     return err_set(err, ERR_FORBIDDEN,
@@ -37,13 +37,13 @@ static bool check_host(const struct door *door, const struct exchange *x, struct
 
 /* A page whose name was made to resolve to this server holds none of its tokens: what it could get
  * is what is given to everybody. */
-static bool check_name(const struct door *door,
+static bool check_name(const struct request_guard *guard,
                        const struct exchange *x,
                        const struct api_subject *subject,
                        struct err *err)
 {
     const char *host = exchange_header(x, "Host");
-    if (subject->name != NULL || host == NULL || origin_host_is_ours(host, door->public_url)) {
+    if (subject->name != NULL || host == NULL || origin_host_is_ours(host, guard->public_url)) {
         return true;
     }
     return err_set(err, ERR_FORBIDDEN,
@@ -55,7 +55,7 @@ static bool check_name(const struct door *door,
 /* Browsers say where a request that changes something comes from. What rests on a cookie, which a
  * browser sends of its own accord, has to say so; who sends a token by a header is no browser that
  * another site leads by the hand. */
-static bool check_origin(const struct door *door,
+static bool check_origin(const struct request_guard *guard,
                          const struct exchange *x,
                          const struct api_subject *subject,
                          struct err *err)
@@ -67,7 +67,7 @@ static bool check_origin(const struct door *door,
     }
     bool is_told = origin != NULL || (site != NULL && strcmp(site, "none") != 0);
     bool is_own = origin != NULL
-                      ? origin_is_own(origin, exchange_header(x, "Host"), door->public_url)
+                      ? origin_is_own(origin, exchange_header(x, "Host"), guard->public_url)
                       : site != NULL && strcmp(site, "same-origin") == 0;
     if (is_own || (!is_told && !subject->has_session)) {
         return true;
@@ -108,7 +108,7 @@ static bool is_event_stream(const struct api_response *response)
            strcmp(response->content_type, "text/event-stream") == 0;
 }
 
-static void send_answer(const struct door *door,
+static void send_answer(const struct request_guard *guard,
                         struct exchange *x,
                         struct api_response *response,
                         const atomic_bool *stopping,
@@ -117,31 +117,31 @@ static void send_answer(const struct door *door,
     struct err err = ERR_INIT;
     if (!is_event_stream(response)) {
         reply_send(x, response, stopping, place);
-    } else if (clients_begin_long(door->clients, x->client, &err)) {
+    } else if (clients_begin_long(guard->clients, x->client, &err)) {
         reply_send(x, response, stopping, NULL);
-        clients_end_long(door->clients, x->client);
+        clients_end_long(guard->clients, x->client);
     } else {
         reply_problem(x, &err, NULL);
     }
 }
 
 /* To be asked after the access was decided. False: answers to this are not kept. */
-static bool find_place(const struct door *door,
+static bool find_place(const struct request_guard *guard,
                        const struct exchange *x,
                        const struct api_request *request,
                        struct reply_place *place)
 {
-    if (door->kept == NULL || (!x->is_head && strcmp(x->method, "GET") != 0)) {
+    if (guard->kept == NULL || (!x->is_head && strcmp(x->method, "GET") != 0)) {
         return false;
     }
     const char *reader = request->subject == NULL ? NULL : request->subject->projects;
     *place = (struct reply_place){
-        .kept = door->kept,
+        .kept = guard->kept,
         .key = {.reader = reader == NULL ? "" : reader,
                 .path = request->path,
                 .query = request->query,
                 .packed = reply_may_pack(x)},
-        .version = door->version(door->api),
+        .version = guard->version(guard->api),
     };
     return true;
 }
@@ -159,20 +159,22 @@ static bool is_probe(const char *path)
 }
 
 /* False (with the error to answer) for a token that is wrong. */
-static bool
-meet(const struct door *door, struct exchange *x, struct visitor *visitor, struct err *err)
+static bool identify(const struct request_guard *guard,
+                     struct exchange *x,
+                     struct visitor *visitor,
+                     struct err *err)
 {
     const struct mg_request_info *info = mg_get_request_info(x->conn);
     const char *forwarded_for[EXCHANGE_LINES_MAX];
     size_t line_count = exchange_header_lines(x, "X-Forwarded-For", forwarded_for);
     remote_address(visitor->client, info->remote_addr, forwarded_for, line_count,
-                   door->trusted_proxies, door->trusted_proxy_count);
+                   guard->trusted_proxies, guard->trusted_proxy_count);
     const struct access_claim claim = {.client = visitor->client,
                                        .authorization = exchange_header(x, "Authorization"),
                                        .cookie = exchange_header(x, "Cookie")};
     bool stopped = false;
-    bool known = access_enter(door->access, &claim, &visitor->visit, &stopped, err);
-    audit_stopped(door->log, visitor->client, stopped);
+    bool known = access_enter(guard->access, &claim, &visitor->visit, &stopped, err);
+    audit_stopped(guard->log, visitor->client, stopped);
     return known;
 }
 
@@ -186,7 +188,7 @@ static bool is_for_eyes(const struct exchange *x)
 
 /* Failures without a token are what every visitor begins with; those with one, and what should have
  * changed something, are recorded. */
-static void refuse_access(const struct door *door,
+static void refuse_access(const struct request_guard *guard,
                           struct exchange *x,
                           const struct visitor *visitor,
                           const char *path,
@@ -194,44 +196,44 @@ static void refuse_access(const struct door *door,
                           const struct err *err)
 {
     if (err->code == ERR_UNAUTHORIZED && is_for_eyes(x)) {
-        login_redirect(door, x, path, query);
+        login_redirect(guard, x, path, query);
         return;
     }
     refuse(x, err);
     bool shows_token = exchange_header(x, "Authorization") != NULL;
     if (err->code != ERR_TOO_MANY && (shows_token || !is_safe_method(x->method))) {
-        audit(door->log, &visitor->visit.subject, visitor->client, "refused", x, path);
+        audit(guard->log, &visitor->visit.subject, visitor->client, "refused", x, path);
     }
 }
 
-static void carry_out(const struct door *door,
-                      struct exchange *x,
-                      const struct api_request *request,
-                      const atomic_bool *stopping)
+static void answer_request(const struct request_guard *guard,
+                           struct exchange *x,
+                           const struct api_request *request,
+                           const atomic_bool *stopping)
 {
     struct err err = ERR_INIT;
     bool is_long = api_request_writes(request);
-    if (is_long && !clients_begin_long(door->clients, x->client, &err)) {
+    if (is_long && !clients_begin_long(guard->clients, x->client, &err)) {
         reply_problem(x, &err, NULL);
         return;
     }
     struct reply_place place;
-    bool may_keep = find_place(door, x, request, &place);
+    bool may_keep = find_place(guard, x, request, &place);
     if (may_keep && reply_kept(x, &place)) {
         return;
     }
     struct api_response response;
-    door->handle(door->api, request, &response);
+    guard->handle(guard->api, request, &response);
     if (is_long) {
         reply_send(x, &response, stopping, NULL);
-        clients_end_long(door->clients, x->client);
+        clients_end_long(guard->clients, x->client);
     } else {
-        send_answer(door, x, &response, stopping, may_keep ? &place : NULL);
+        send_answer(guard, x, &response, stopping, may_keep ? &place : NULL);
     }
     api_response_free(&response);
 }
 
-static void answer_api(const struct door *door,
+static void answer_api(const struct request_guard *guard,
                        struct exchange *x,
                        const char *path,
                        const char *query,
@@ -250,84 +252,87 @@ static void answer_api(const struct door *door,
         .subject = &visitor.visit.subject,
     };
     struct err err = ERR_INIT;
-    bool may = is_probe(path) ||
-               (meet(door, x, &visitor, &err) && check_origin(door, x, request.subject, &err) &&
-                access_check(request.subject, api_request_role(&request), &err) &&
-                check_name(door, x, request.subject, &err));
+    bool may = is_probe(path) || (identify(guard, x, &visitor, &err) &&
+                                  check_origin(guard, x, request.subject, &err) &&
+                                  access_check(request.subject, api_request_role(&request), &err) &&
+                                  check_name(guard, x, request.subject, &err));
     if (may) {
-        carry_out(door, x, &request, stopping);
+        answer_request(guard, x, &request, stopping);
         const char *action = api_request_action(&request);
         if (action != NULL) {
-            audit(door->log, request.subject, visitor.client, action, x, path);
+            audit(guard->log, request.subject, visitor.client, action, x, path);
         }
     } else {
-        refuse_access(door, x, &visitor, path, query, &err);
+        refuse_access(guard, x, &visitor, path, query, &err);
     }
-    access_leave(door->access, &visitor.visit);
+    access_leave(guard->access, &visitor.visit);
 }
 
 /* Its scripts and styles are no secret: they are the same for everybody. */
-static void
-answer_page(const struct door *door, struct exchange *x, const char *path, const char *query)
+static void answer_page(const struct request_guard *guard,
+                        struct exchange *x,
+                        const char *path,
+                        const char *query)
 {
     struct visitor visitor;
     struct err err = ERR_INIT;
     bool is_first = strcmp(path, "/") == 0 || strcmp(path, "/index.html") == 0;
     if (!login_owns_path(path) && !(is_first && is_for_eyes(x))) {
-        page_answer(x, door->static_dir, path);
+        page_answer(x, guard->static_dir, path);
         return;
     }
-    if (!meet(door, x, &visitor, &err) || !check_origin(door, x, &visitor.visit.subject, &err)) {
-        refuse_access(door, x, &visitor, path, query, &err);
+    if (!identify(guard, x, &visitor, &err) ||
+        !check_origin(guard, x, &visitor.visit.subject, &err)) {
+        refuse_access(guard, x, &visitor, path, query, &err);
     } else if (login_owns_path(path)) {
-        login_answer(door, x, path, query, visitor.client, &visitor.visit.subject);
+        login_answer(guard, x, path, query, visitor.client, &visitor.visit.subject);
     } else if (access_check(&visitor.visit.subject, ROLE_VIEWER, &err)) {
-        page_answer(x, door->static_dir, path);
+        page_answer(x, guard->static_dir, path);
     } else {
-        login_redirect(door, x, path, query);
+        login_redirect(guard, x, path, query);
     }
-    access_leave(door->access, &visitor.visit);
+    access_leave(guard->access, &visitor.visit);
 }
 
-static void redirect_to_base(const struct door *door, struct exchange *x)
+static void redirect_to_base(const struct request_guard *guard, struct exchange *x)
 {
     char location[LOCATION_BYTES];
-    (void)snprintf(location, sizeof location, "%s/", door->base_path);
+    (void)snprintf(location, sizeof location, "%s/", guard->base_path);
     reply_redirect(x, location);
 }
 
 /* The path below the base path, "" for the base path itself, or NULL when it is not below it. */
-static const char *below_base(const struct door *door, const char *path)
+static const char *below_base(const struct request_guard *guard, const char *path)
 {
-    size_t len = strlen(door->base_path);
-    if (strncmp(path, door->base_path, len) != 0) {
+    size_t len = strlen(guard->base_path);
+    if (strncmp(path, guard->base_path, len) != 0) {
         return NULL;
     }
     return path[len] == '/' || path[len] == '\0' ? path + len : NULL;
 }
 
-void door_answer(const struct door *door,
-                 struct exchange *x,
-                 const char *path,
-                 const char *query,
-                 const atomic_bool *stopping)
+void request_guard_answer(const struct request_guard *guard,
+                          struct exchange *x,
+                          const char *path,
+                          const char *query,
+                          const atomic_bool *stopping)
 {
     struct err err = ERR_INIT;
-    if (!check_host(door, x, &err)) {
+    if (!check_host(guard, x, &err)) {
         refuse(x, &err);
         return;
     }
-    const char *below = below_base(door, path);
+    const char *below = below_base(guard, path);
     if (below == NULL) {
         (void)err_set(&err, ERR_NOT_FOUND,
                       "There is nothing at %.200s; everything is below %.200s/", path,
-                      door->base_path);
+                      guard->base_path);
         refuse(x, &err);
     } else if (*below == '\0') {
-        redirect_to_base(door, x);
+        redirect_to_base(guard, x);
     } else if (api_owns_path(below)) {
-        answer_api(door, x, below, query, stopping);
+        answer_api(guard, x, below, query, stopping);
     } else {
-        answer_page(door, x, below, query);
+        answer_page(guard, x, below, query);
     }
 }
