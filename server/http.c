@@ -2,7 +2,7 @@
 
 #include "api/service/metrics.h"
 #include "ingest/base/monotonic.h"
-#include "server/guard/clients.h"
+#include "server/guard/connection_limiter.h"
 #include "server/guard/origin.h"
 #include "server/guard/sockets.h"
 #include "server/http/exchange.h"
@@ -31,7 +31,7 @@
 
 struct http {
     struct mg_context *context;
-    struct clients *clients;
+    struct connection_limiter *limiter;
     struct request_guard guard;
     struct limits limits;
     const struct log *log;
@@ -167,7 +167,7 @@ static int on_connection(const struct mg_connection *conn, void **data)
     (void)data;
     struct mg_context *context = mg_get_context(conn);
     struct http *http = mg_get_user_data(context);
-    clients_look(http->clients, port_of(context));
+    connection_limiter_look(http->limiter, port_of(context));
     return 0;
 }
 
@@ -176,7 +176,7 @@ static void before_close(const struct mg_connection *conn)
     const struct mg_request_info *info = mg_get_request_info(conn);
     struct http *http = mg_get_user_data(mg_get_context(conn));
     if (info != NULL) {
-        clients_leave(http->clients, info->remote_addr, (uint16_t)info->remote_port);
+        connection_limiter_leave(http->limiter, info->remote_addr, (uint16_t)info->remote_port);
     }
 }
 
@@ -185,7 +185,7 @@ static void after_close(const struct mg_connection *conn)
     const struct mg_request_info *info = mg_get_request_info(conn);
     struct http *http = mg_get_user_data(mg_get_context(conn));
     if (info != NULL) {
-        clients_left(http->clients, info->remote_addr, (uint16_t)info->remote_port);
+        connection_limiter_left(http->limiter, info->remote_addr, (uint16_t)info->remote_port);
     }
 }
 
@@ -193,8 +193,8 @@ static void after_close(const struct mg_connection *conn)
 static bool find_client(struct http *http, struct mg_connection *conn, struct client **client)
 {
     const struct mg_request_info *info = mg_get_request_info(conn);
-    return clients_head_ended(http->clients, info->remote_addr, (uint16_t)info->remote_port,
-                              client);
+    return connection_limiter_head_ended(http->limiter, info->remote_addr,
+                                         (uint16_t)info->remote_port, client);
 }
 
 /* Answers every request, so that civetweb's own code for files and directories is never reached:
@@ -287,13 +287,14 @@ static unsigned threads_of(const struct http_options *options)
 
 static bool start_clients(struct http *http, const struct http_options *options, struct err *err)
 {
-    const struct clients_options wanted = {.threads = threads_of(options),
-                                           .queued = QUEUE_LEN,
-                                           .per_client = (unsigned)http->limits.client_connections,
-                                           .head_timeout_s = (unsigned)http->limits.head_timeout_s,
-                                           .trusted_proxies = options->trusted_proxies,
-                                           .trusted_proxy_count = options->trusted_proxy_count};
-    return clients_create(&http->clients, &wanted, err);
+    const struct connection_limiter_options wanted = {
+        .threads = threads_of(options),
+        .queued = QUEUE_LEN,
+        .per_client = (unsigned)http->limits.client_connections,
+        .head_timeout_s = (unsigned)http->limits.head_timeout_s,
+        .trusted_proxies = options->trusted_proxies,
+        .trusted_proxy_count = options->trusted_proxy_count};
+    return connection_limiter_create(&http->limiter, &wanted, err);
 }
 
 static bool start_kept(struct http *http, struct err *err)
@@ -382,7 +383,7 @@ bool http_start(struct http **out, const struct http_options *options, struct er
                                          .handle = options->handle};
     (void)mg_init_library(0);
     bool ok = start_clients(http, options, err) && start_kept(http, err);
-    http->guard.clients = http->clients;
+    http->guard.limiter = http->limiter;
     if (!ok || !start_civetweb(http, options, err)) {
         http_stop(http);
         return false;
@@ -437,10 +438,10 @@ void http_stop(struct http *http)
     if (http->context != NULL) {
         sockets_end_reading(http->port);
     }
-    clients_stop(http->clients);
+    connection_limiter_stop(http->limiter);
     mg_stop(http->context);
     (void)mg_exit_library();
-    clients_destroy(http->clients);
+    connection_limiter_destroy(http->limiter);
     kept_free(http->guard.kept);
     (void)pthread_cond_destroy(&http->changed);
     (void)pthread_mutex_destroy(&http->lock);

@@ -117,9 +117,9 @@ static void send_answer(const struct request_guard *guard,
     struct err err = ERR_INIT;
     if (!is_event_stream(response)) {
         reply_send(x, response, stopping, place);
-    } else if (clients_begin_long(guard->clients, x->client, &err)) {
+    } else if (connection_limiter_begin_long(guard->limiter, x->client, &err)) {
         reply_send(x, response, stopping, NULL);
-        clients_end_long(guard->clients, x->client);
+        connection_limiter_end_long(guard->limiter, x->client);
     } else {
         reply_problem(x, &err, NULL);
     }
@@ -213,7 +213,7 @@ static void answer_request(const struct request_guard *guard,
 {
     struct err err = ERR_INIT;
     bool is_long = api_request_writes(request);
-    if (is_long && !clients_begin_long(guard->clients, x->client, &err)) {
+    if (is_long && !connection_limiter_begin_long(guard->limiter, x->client, &err)) {
         reply_problem(x, &err, NULL);
         return;
     }
@@ -226,7 +226,7 @@ static void answer_request(const struct request_guard *guard,
     guard->handle(guard->api, request, &response);
     if (is_long) {
         reply_send(x, &response, stopping, NULL);
-        clients_end_long(guard->clients, x->client);
+        connection_limiter_end_long(guard->limiter, x->client);
     } else {
         send_answer(guard, x, &response, stopping, may_keep ? &place : NULL);
     }

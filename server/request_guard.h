@@ -4,7 +4,7 @@
 
 #include "api/api.h"
 #include "server/auth/access.h"
-#include "server/guard/clients.h"
+#include "server/guard/connection_limiter.h"
 #include "server/http/exchange.h"
 #include "server/http/kept.h"
 
@@ -20,7 +20,7 @@ struct request_guard {
     const char *const *trusted_proxies; /* dotted IPv4 */
     unsigned trusted_proxy_count;
     const struct log *log;
-    struct clients *clients;
+    struct connection_limiter *limiter;
     struct api *api;
     struct kept *kept;                          /* NULL: no answer is kept */
     uint64_t (*version)(const struct api *api); /* not NULL where `kept` is not */

@@ -2,7 +2,7 @@
 
 #include "api/api.h"
 #include "ingest/base/monotonic.h"
-#include "server/guard/clients.h"
+#include "server/guard/connection_limiter.h"
 #include "server/http/negotiate.h"
 
 #include <civetweb.h>
@@ -240,7 +240,7 @@ void exchange_finish(struct exchange *x)
     /* Who was to wait for "100 Continue" has the answer and closes; some proxies send on without.
      */
     x->wants_continue = false;
-    clients_end_answers(x->client);
+    connection_limiter_end_answers(x->client);
     char bytes[4096];
     uint64_t drained = 0;
     int64_t until_ms = monotonic_ms() + DRAIN_MAX_MS;

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct client; /* clients.h */
+struct client; /* connection_limiter.h */
 struct mg_connection;
 
 #define EXCHANGE_LINES_MAX 64 /* of a head */

@@ -1,5 +1,5 @@
 /* Who may connect and what may last long, on sockets of the test's own. */
-#include "server/guard/clients.h"
+#include "server/guard/connection_limiter.h"
 #include "tests/unit/unit.h"
 
 #include <arpa/inet.h>
@@ -23,7 +23,7 @@ struct fixture {
     uint16_t port;
     struct pair pairs[PAIRS_MAX];
     int count;
-    struct clients *clients;
+    struct connection_limiter *limiter;
 };
 
 static uint16_t port_of(int fd)
@@ -34,7 +34,7 @@ static uint16_t port_of(int fd)
     return ntohs(own.sin_port);
 }
 
-static void begin(struct fixture *f, const struct clients_options *options)
+static void begin(struct fixture *f, const struct connection_limiter_options *options)
 {
     *f = (struct fixture){.listener = socket(AF_INET, SOCK_STREAM, 0)};
     struct sockaddr_in own = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -42,18 +42,18 @@ static void begin(struct fixture *f, const struct clients_options *options)
     assert_int_equal(listen(f->listener, PAIRS_MAX), 0);
     f->port = port_of(f->listener);
     struct err err = ERR_INIT;
-    assert_true(clients_create(&f->clients, options, &err));
+    assert_true(connection_limiter_create(&f->limiter, options, &err));
 }
 
 static void end(struct fixture *f)
 {
-    clients_stop(f->clients);
+    connection_limiter_stop(f->limiter);
     for (int i = 0; i < f->count; i++) {
         (void)close(f->pairs[i].server);
         (void)close(f->pairs[i].client);
     }
     (void)close(f->listener);
-    clients_destroy(f->clients);
+    connection_limiter_destroy(f->limiter);
 }
 
 static struct pair *join(struct fixture *f)
@@ -67,14 +67,14 @@ static struct pair *join(struct fixture *f)
     pair->server = accept(f->listener, NULL, NULL);
     assert_true(pair->server >= 0);
     pair->port = port_of(pair->client);
-    clients_look(f->clients, f->port);
+    connection_limiter_look(f->limiter, f->port);
     return pair;
 }
 
 static struct client *ask(struct fixture *f, const struct pair *pair)
 {
     struct client *client;
-    bool is_served = clients_head_ended(f->clients, "127.0.0.1", pair->port, &client);
+    bool is_served = connection_limiter_head_ended(f->limiter, "127.0.0.1", pair->port, &client);
     assert_true(is_served || client == NULL);
     return client;
 }
@@ -96,7 +96,8 @@ static void one_more_than_the_cap_is_refused(void **state)
 {
     (void)state;
     struct fixture f;
-    begin(&f, &(struct clients_options){.threads = 8, .per_client = 2, .head_timeout_s = 60});
+    begin(&f, &(struct connection_limiter_options){
+                  .threads = 8, .per_client = 2, .head_timeout_s = 60});
     struct pair *first = join(&f);
     struct pair *second = join(&f);
     struct pair *third = join(&f);
@@ -105,10 +106,10 @@ static void one_more_than_the_cap_is_refused(void **state)
     assert_null(ask(&f, third));
     expect_told(third, "429");
 
-    clients_leave(f.clients, "127.0.0.1", first->port);
-    clients_look(f.clients, f.port); /* its socket is still open */
+    connection_limiter_leave(f.limiter, "127.0.0.1", first->port);
+    connection_limiter_look(f.limiter, f.port); /* its socket is still open */
     assert_null(ask(&f, first));
-    clients_left(f.clients, "127.0.0.1", first->port);
+    connection_limiter_left(f.limiter, "127.0.0.1", first->port);
     (void)close(first->server);
     first->server = -1;
     assert_non_null(ask(&f, join(&f)));
@@ -119,7 +120,7 @@ static void a_late_head_is_refused(void **state)
 {
     (void)state;
     struct fixture f;
-    begin(&f, &(struct clients_options){.threads = 8, .head_timeout_s = 1});
+    begin(&f, &(struct connection_limiter_options){.threads = 8, .head_timeout_s = 1});
     struct pair *early = join(&f);
     assert_non_null(ask(&f, early));
     struct pair *late = join(&f);
@@ -134,11 +135,11 @@ static void trusted_proxies_have_no_cap(void **state)
     (void)state;
     static const char *const proxies[] = {"127.0.0.1"};
     struct fixture f;
-    begin(&f, &(struct clients_options){.threads = 8,
-                                        .per_client = 1,
-                                        .head_timeout_s = 60,
-                                        .trusted_proxies = proxies,
-                                        .trusted_proxy_count = 1});
+    begin(&f, &(struct connection_limiter_options){.threads = 8,
+                                                   .per_client = 1,
+                                                   .head_timeout_s = 60,
+                                                   .trusted_proxies = proxies,
+                                                   .trusted_proxy_count = 1});
     for (int i = 0; i < 5; i++) {
         assert_non_null(ask(&f, join(&f)));
     }
@@ -149,19 +150,19 @@ static void half_of_the_threads_may_be_long(void **state)
 {
     (void)state;
     struct fixture f;
-    begin(&f, &(struct clients_options){.threads = 4, .head_timeout_s = 60});
-    struct client *clients[3];
+    begin(&f, &(struct connection_limiter_options){.threads = 4, .head_timeout_s = 60});
+    struct client *limiter[3];
     struct err err = ERR_INIT;
     for (int i = 0; i < 3; i++) {
-        clients[i] = ask(&f, join(&f));
-        assert_non_null(clients[i]);
+        limiter[i] = ask(&f, join(&f));
+        assert_non_null(limiter[i]);
     }
-    assert_true(clients_begin_long(f.clients, clients[0], &err));
-    assert_true(clients_begin_long(f.clients, clients[1], &err));
-    assert_false(clients_begin_long(f.clients, clients[2], &err));
+    assert_true(connection_limiter_begin_long(f.limiter, limiter[0], &err));
+    assert_true(connection_limiter_begin_long(f.limiter, limiter[1], &err));
+    assert_false(connection_limiter_begin_long(f.limiter, limiter[2], &err));
     assert_int_equal(err.code, ERR_UNAVAILABLE);
-    clients_end_long(f.clients, clients[0]);
-    assert_true(clients_begin_long(f.clients, clients[2], &err));
+    connection_limiter_end_long(f.limiter, limiter[0]);
+    assert_true(connection_limiter_begin_long(f.limiter, limiter[2], &err));
     end(&f);
 }
 
@@ -170,17 +171,18 @@ static void an_unknown_connection_is_served(void **state)
 {
     (void)state;
     struct fixture f;
-    begin(&f, &(struct clients_options){.threads = 4, .per_client = 2, .head_timeout_s = 60});
+    begin(&f, &(struct connection_limiter_options){
+                  .threads = 4, .per_client = 2, .head_timeout_s = 60});
     struct client *client;
     struct err err = ERR_INIT;
-    assert_true(clients_head_ended(f.clients, "127.0.0.9", 9, &client));
+    assert_true(connection_limiter_head_ended(f.limiter, "127.0.0.9", 9, &client));
     assert_null(client);
-    assert_true(clients_begin_long(f.clients, client, &err));
-    clients_end_long(f.clients, client);
+    assert_true(connection_limiter_begin_long(f.limiter, client, &err));
+    connection_limiter_end_long(f.limiter, client);
     struct pair *refused = join(&f);
     refused = join(&f);
     refused = join(&f);
-    assert_false(clients_head_ended(f.clients, "127.0.0.1", refused->port, &client));
+    assert_false(connection_limiter_head_ended(f.limiter, "127.0.0.1", refused->port, &client));
     end(&f);
 }
 
@@ -188,11 +190,11 @@ static void a_proxy_is_an_address(void **state)
 {
     (void)state;
     static const char *const proxies[] = {"proxy.example"};
-    struct clients *clients = NULL;
+    struct connection_limiter *limiter = NULL;
     struct err err = ERR_INIT;
-    const struct clients_options options = {
+    const struct connection_limiter_options options = {
         .threads = 4, .trusted_proxies = proxies, .trusted_proxy_count = 1};
-    assert_false(clients_create(&clients, &options, &err));
+    assert_false(connection_limiter_create(&limiter, &options, &err));
     assert_non_null(strstr(err.msg, "--trusted-proxy"));
 }
 
