@@ -2,8 +2,8 @@
 
 #include "server/auth/audit.h"
 #include "server/auth/login.h"
+#include "server/guard/client_address.h"
 #include "server/guard/origin.h"
-#include "server/guard/remote.h"
 #include "server/http/negotiate.h"
 #include "server/http/page.h"
 #include "server/http/reply.h"
@@ -149,7 +149,7 @@ static bool find_place(const struct request_guard *guard,
 /* What is known of a request before it is answered. */
 struct visitor {
     struct access_visit visit;
-    char client[REMOTE_ADDRESS_BYTES];
+    char client[CLIENT_ADDRESS_BYTES];
 };
 
 /* Probes must work whatever is shown, and whatever the store is at. */
@@ -167,7 +167,7 @@ static bool identify(const struct request_guard *guard,
     const struct mg_request_info *info = mg_get_request_info(x->conn);
     const char *forwarded_for[EXCHANGE_LINES_MAX];
     size_t line_count = exchange_header_lines(x, "X-Forwarded-For", forwarded_for);
-    remote_address(visitor->client, info->remote_addr, forwarded_for, line_count,
+    client_address(visitor->client, info->remote_addr, forwarded_for, line_count,
                    guard->trusted_proxies, guard->trusted_proxy_count);
     const struct access_claim claim = {.client = visitor->client,
                                        .authorization = exchange_header(x, "Authorization"),

@@ -1,4 +1,4 @@
-#include "server/guard/remote.h"
+#include "server/guard/client_address.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@ static bool is_trusted(const char *address, const char *const *trusted, size_t c
 }
 
 /* The last address of the first `*len` bytes of the list, which then end before it. */
-static bool take_last(char out[REMOTE_ADDRESS_BYTES], const char *list, size_t *len)
+static bool take_last(char out[CLIENT_ADDRESS_BYTES], const char *list, size_t *len)
 {
     size_t end = *len;
     while (end > 0 && strchr(" \t,", list[end - 1]) != NULL) {
@@ -27,7 +27,7 @@ static bool take_last(char out[REMOTE_ADDRESS_BYTES], const char *list, size_t *
     }
     size_t address_len = end - begin;
     *len = begin;
-    if (address_len == 0 || address_len >= REMOTE_ADDRESS_BYTES) {
+    if (address_len == 0 || address_len >= CLIENT_ADDRESS_BYTES) {
         return false;
     }
     memcpy(out, list + begin, address_len);
@@ -35,15 +35,15 @@ static bool take_last(char out[REMOTE_ADDRESS_BYTES], const char *list, size_t *
     return strspn(out, "0123456789abcdefABCDEF.:") == address_len;
 }
 
-void remote_address(char out[REMOTE_ADDRESS_BYTES],
+void client_address(char out[CLIENT_ADDRESS_BYTES],
                     const char *peer,
                     const char *const *forwarded_for,
                     size_t line_count,
                     const char *const *trusted,
                     size_t trusted_count)
 {
-    (void)snprintf(out, REMOTE_ADDRESS_BYTES, "%s", peer);
-    char address[REMOTE_ADDRESS_BYTES];
+    (void)snprintf(out, CLIENT_ADDRESS_BYTES, "%s", peer);
+    char address[CLIENT_ADDRESS_BYTES];
     for (size_t line = line_count; line-- > 0;) {
         size_t len = strlen(forwarded_for[line]);
         while (is_trusted(out, trusted, trusted_count) && len > 0) {

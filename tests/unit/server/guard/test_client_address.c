@@ -1,4 +1,4 @@
-#include "server/guard/remote.h"
+#include "server/guard/client_address.h"
 #include "tests/unit/unit.h"
 
 static void the_address_that_a_trusted_proxy_names(void **state)
@@ -25,8 +25,8 @@ static void the_address_that_a_trusted_proxy_names(void **state)
         {"10.0.0.1", ",,,", "10.0.0.1"},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        char out[REMOTE_ADDRESS_BYTES];
-        remote_address(out, rows[i].peer, &rows[i].forwarded_for, rows[i].forwarded_for != NULL,
+        char out[CLIENT_ADDRESS_BYTES];
+        client_address(out, rows[i].peer, &rows[i].forwarded_for, rows[i].forwarded_for != NULL,
                        trusted, COUNT_OF(trusted));
         assert_string_equal(out, rows[i].expect);
     }
@@ -49,8 +49,8 @@ static void the_last_line_counts(void **state)
         {{"9.9.9.9", "not an address!"}, 2, "10.0.0.1"},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        char out[REMOTE_ADDRESS_BYTES];
-        remote_address(out, "10.0.0.1", rows[i].lines, rows[i].count, trusted, COUNT_OF(trusted));
+        char out[CLIENT_ADDRESS_BYTES];
+        client_address(out, "10.0.0.1", rows[i].lines, rows[i].count, trusted, COUNT_OF(trusted));
         assert_string_equal(out, rows[i].expect);
     }
 }
