@@ -6,8 +6,8 @@
 #include "server/guard/origin.h"
 #include "server/guard/sockets.h"
 #include "server/http/exchange.h"
-#include "server/http/kept.h"
 #include "server/http/reply.h"
+#include "server/http/response_cache.h"
 #include "server/request_guard.h"
 
 #include <civetweb.h>
@@ -297,11 +297,11 @@ static bool start_clients(struct http *http, const struct http_options *options,
     return connection_limiter_create(&http->limiter, &wanted, err);
 }
 
-static bool start_kept(struct http *http, struct err *err)
+static bool start_response_cache(struct http *http, struct err *err)
 {
     uint64_t max_bytes = http->limits.answer_bytes;
     return http->guard.version == NULL || max_bytes == 0 ||
-           kept_create(&http->guard.kept, max_bytes, err);
+           response_cache_create(&http->guard.cache, max_bytes, err);
 }
 
 static bool start_civetweb(struct http *http, const struct http_options *options, struct err *err)
@@ -382,7 +382,7 @@ bool http_start(struct http **out, const struct http_options *options, struct er
                                          .version = options->version,
                                          .handle = options->handle};
     (void)mg_init_library(0);
-    bool ok = start_clients(http, options, err) && start_kept(http, err);
+    bool ok = start_clients(http, options, err) && start_response_cache(http, err);
     http->guard.limiter = http->limiter;
     if (!ok || !start_civetweb(http, options, err)) {
         http_stop(http);
@@ -442,7 +442,7 @@ void http_stop(struct http *http)
     mg_stop(http->context);
     (void)mg_exit_library();
     connection_limiter_destroy(http->limiter);
-    kept_free(http->guard.kept);
+    response_cache_free(http->guard.cache);
     (void)pthread_cond_destroy(&http->changed);
     (void)pthread_mutex_destroy(&http->lock);
     free(http);

@@ -131,12 +131,12 @@ static bool find_place(const struct request_guard *guard,
                        const struct api_request *request,
                        struct reply_place *place)
 {
-    if (guard->kept == NULL || (!x->is_head && strcmp(x->method, "GET") != 0)) {
+    if (guard->cache == NULL || (!x->is_head && strcmp(x->method, "GET") != 0)) {
         return false;
     }
     const char *reader = request->subject == NULL ? NULL : request->subject->projects;
     *place = (struct reply_place){
-        .kept = guard->kept,
+        .cache = guard->cache,
         .key = {.reader = reader == NULL ? "" : reader,
                 .path = request->path,
                 .query = request->query,
@@ -219,7 +219,7 @@ static void answer_request(const struct request_guard *guard,
     }
     struct reply_place place;
     bool may_keep = find_place(guard, x, request, &place);
-    if (may_keep && reply_kept(x, &place)) {
+    if (may_keep && reply_from_cache(x, &place)) {
         return;
     }
     struct api_response response;

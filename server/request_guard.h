@@ -6,7 +6,7 @@
 #include "server/auth/access.h"
 #include "server/guard/connection_limiter.h"
 #include "server/http/exchange.h"
-#include "server/http/kept.h"
+#include "server/http/response_cache.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -22,8 +22,8 @@ struct request_guard {
     const struct log *log;
     struct connection_limiter *limiter;
     struct api *api;
-    struct kept *kept;                          /* NULL: no answer is kept */
-    uint64_t (*version)(const struct api *api); /* not NULL where `kept` is not */
+    struct response_cache *cache;               /* NULL: no answer is kept */
+    uint64_t (*version)(const struct api *api); /* not NULL where `cache` is not */
     void (*handle)(struct api *api,
                    const struct api_request *request,
                    struct api_response *response);

@@ -160,11 +160,11 @@ bool plugin_find_other(struct api_call *call, const struct store_trace **trace, 
                       query_string_get(&call->query, "exp_span"), trace, err);
 }
 
-static bool answer_kept(struct api_call *call,
-                        const char *route,
-                        const char *group_by,
-                        struct plugin_request *request,
-                        struct err *err)
+static bool answer_cached(struct api_call *call,
+                          const char *route,
+                          const char *group_by,
+                          struct plugin_request *request,
+                          struct err *err)
 {
     const char *json = NULL;
     struct store *store = call->api->store;
@@ -218,7 +218,7 @@ bool plugin_begin(struct api_call *call,
     const char *group_by = groups == NULL ? "" : groups[request->group];
     if (!plugin_find_run(call, &request->run, err) ||
         !plugin_find_trace(call, &request->run, &request->trace, err) ||
-        !answer_kept(call, route, group_by, request, err)) {
+        !answer_cached(call, route, group_by, request, err)) {
         return false;
     }
     return request->answered || (derived_figures(call, request->trace, &request->figures_id, err) &&

@@ -90,13 +90,13 @@ static bool pack_body(struct api_response *response)
     return true;
 }
 
-static bool is_fresh(const struct exchange *x, const struct kept_answer *answer, int status)
+static bool is_fresh(const struct exchange *x, const struct cached_response *answer, int status)
 {
     return status == 200 && answer->etag != NULL &&
            negotiate_etag_matches(exchange_header(x, "If-None-Match"), answer->etag);
 }
 
-static void send_ready(struct exchange *x, const struct kept_answer *answer, int status)
+static void send_ready(struct exchange *x, const struct cached_response *answer, int status)
 {
     bool fresh = is_fresh(x, answer, status);
     struct buf head;
@@ -109,14 +109,15 @@ static void send_ready(struct exchange *x, const struct kept_answer *answer, int
     }
 }
 
-bool reply_kept(struct exchange *x, const struct reply_place *place)
+bool reply_from_cache(struct exchange *x, const struct reply_place *place)
 {
-    const struct kept_answer *answer = kept_take(place->kept, &place->key, place->version);
+    const struct cached_response *answer =
+        response_cache_acquire(place->cache, &place->key, place->version);
     if (answer == NULL) {
         return false;
     }
     send_ready(x, answer, 200);
-    kept_give_back(place->kept, answer);
+    response_cache_release(place->cache, answer);
     return true;
 }
 
@@ -143,7 +144,7 @@ send_body(struct exchange *x, struct api_response *response, const struct reply_
     bool compressible = mime_is_compressible(type_of(response));
     bool may_pack = compressible && response->body.len >= GZIP_MIN_BYTES &&
                     reply_header(response, "Content-Encoding") == NULL && reply_may_pack(x);
-    struct kept_answer answer = {.etag = NULL};
+    struct cached_response answer = {.etag = NULL};
     if (is_read(x) && response->status == 200) {
         answer.etag = reply_header(response, "ETag");
         if (answer.etag == NULL) {
@@ -166,7 +167,7 @@ send_body(struct exchange *x, struct api_response *response, const struct reply_
     answer.bytes = response->body.ptr;
     answer.len = response->body.len;
     if (keep && !lines.failed) {
-        kept_put(place->kept, &place->key, place->version, &answer);
+        response_cache_put(place->cache, &place->key, place->version, &answer);
     }
     if (lines.failed) {
         exchange_abort(x);
@@ -309,7 +310,7 @@ static void end_parts(struct exchange *x, struct api_response *response)
 
 static bool has_fresh_stream(const struct exchange *x, const struct api_response *response)
 {
-    const struct kept_answer tag = {.etag = reply_header(response, "ETag")};
+    const struct cached_response tag = {.etag = reply_header(response, "ETag")};
     return is_read(x) && is_fresh(x, &tag, response->status);
 }
 

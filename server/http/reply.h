@@ -7,22 +7,22 @@
 #include "ingest/base/err.h"
 #include "ingest/base/text/buf.h"
 #include "server/http/exchange.h"
-#include "server/http/kept.h"
+#include "server/http/response_cache.h"
 
 #include <stdatomic.h>
 #include <stddef.h>
 
 /* Where an answer is kept, once it is known that its reader may have it. */
 struct reply_place {
-    struct kept *kept;
-    struct kept_key key; /* `packed` is told by reply_may_pack */
-    uint64_t version;    /* of the data, before the answer is made */
+    struct response_cache *cache;
+    struct response_cache_key key; /* `packed` is told by reply_may_pack */
+    uint64_t version;              /* of the data, before the answer is made */
 };
 
 /* Whether the client takes gzip. */
 bool reply_may_pack(const struct exchange *x);
 /* Sends what is kept there; false when nothing is. */
-bool reply_kept(struct exchange *x, const struct reply_place *place);
+bool reply_from_cache(struct exchange *x, const struct reply_place *place);
 /* Sends what the body of a long answer holds so far and empties it, the head before the first part;
  * reply_send sends the rest. Packed where the client takes it; without length, ETag and a place in
  * what is kept. False when the client is gone. */

@@ -3,11 +3,11 @@
  * newer one empties the whole. What was used longest ago goes first when the memory is used up.
  * Thread-safe.
  *
- *     access decided -> kept_take -- there --> sent, kept_give_back
- *                          `- not there --> made, sent, kept_put
+ *     access decided -> response_cache_acquire -- there --> sent, response_cache_release
+ *                          `- not there --> made, sent, response_cache_put
  */
-#ifndef KS_SERVER_HTTP_KEPT_H
-#define KS_SERVER_HTTP_KEPT_H
+#ifndef KS_SERVER_HTTP_RESPONSE_CACHE_H
+#define KS_SERVER_HTTP_RESPONSE_CACHE_H
 
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"
@@ -16,9 +16,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct kept;
+struct response_cache;
 
-struct kept_key {
+struct response_cache_key {
     /* All that the data shown depends on beside the URL: two askers of the same text may read the
      * same. */
     const char *reader;
@@ -28,7 +28,7 @@ struct kept_key {
 };
 
 /* An answer with status 200. */
-struct kept_answer {
+struct cached_response {
     const char *etag; /* with quotes */
     /* Whole lines of the head, those of the content last: a 304 has only the first ones. */
     const char *lines;
@@ -39,20 +39,23 @@ struct kept_answer {
 };
 
 /* Nothing is kept beyond `max_bytes` in all or a sixteenth of it each. */
-bool kept_create(struct kept **out, uint64_t max_bytes, struct err *err) KS_MUST_USE;
+bool response_cache_create(struct response_cache **out,
+                           uint64_t max_bytes,
+                           struct err *err) KS_MUST_USE;
 /* After every answer was given back. NULL is allowed. */
-void kept_free(struct kept *kept);
+void response_cache_free(struct response_cache *cache);
 
 /* NULL when there is none for this version of the data. Given back once it is sent. */
-const struct kept_answer *
-kept_take(struct kept *kept, const struct kept_key *key, uint64_t version) KS_MUST_USE;
-void kept_give_back(struct kept *kept, const struct kept_answer *answer);
+const struct cached_response *response_cache_acquire(struct response_cache *cache,
+                                                     const struct response_cache_key *key,
+                                                     uint64_t version) KS_MUST_USE;
+void response_cache_release(struct response_cache *cache, const struct cached_response *answer);
 /* Copies the answer, if there is room for it. `version` is that of before it was made. */
-void kept_put(struct kept *kept,
-              const struct kept_key *key,
-              uint64_t version,
-              const struct kept_answer *answer);
+void response_cache_put(struct response_cache *cache,
+                        const struct response_cache_key *key,
+                        uint64_t version,
+                        const struct cached_response *answer);
 /* What is kept, in bytes with all that belongs to it. */
-uint64_t kept_bytes(struct kept *kept);
+uint64_t response_cache_bytes(struct response_cache *cache);
 
 #endif

@@ -1,6 +1,6 @@
 /* One block of memory an answer; a table of chains finds them, a list has them in order of use.
  * Who sends an answer holds it: it is freed when the last one gives it back. */
-#include "server/http/kept.h"
+#include "server/http/response_cache.h"
 
 #include "ingest/base/containers/fnv.h"
 
@@ -14,9 +14,9 @@
 #define SHARE_OF_ONE 16U
 
 struct entry {
-    struct kept_answer answer; /* first: a pointer to it is one to the entry */
-    struct entry *next;        /* of its chain */
-    struct entry *newer;       /* in order of use */
+    struct cached_response answer; /* first: a pointer to it is one to the entry */
+    struct entry *next;            /* of its chain */
+    struct entry *newer;           /* in order of use */
     struct entry *older;
     uint64_t hash;
     size_t bytes;
@@ -25,7 +25,7 @@ struct entry {
     char text[];      /* key, etag, lines, content */
 };
 
-struct kept {
+struct response_cache {
     uint64_t max_bytes;
     uint64_t hash_seed;   /* so that nobody can ask for a thousand URLs of one chain */
     pthread_mutex_t lock; /* guards what follows */
@@ -47,12 +47,13 @@ struct key_text {
     uint64_t hash;
 };
 
-static struct key_text text_of(const struct kept *kept, const struct kept_key *key)
+static struct key_text text_of(const struct response_cache *cache,
+                               const struct response_cache_key *key)
 {
     struct key_text text = {.parts = {key->reader, key->path, key->query},
                             .packed = key->packed ? 'z' : '-',
                             .len = 1,
-                            .hash = kept->hash_seed};
+                            .hash = cache->hash_seed};
     for (size_t i = 0; i < 3; i++) {
         text.lens[i] = strlen(text.parts[i]) + 1;
         text.len += text.lens[i];
@@ -89,90 +90,92 @@ static bool is_key(const struct entry *entry, const struct key_text *key)
 
 /* ---- entries; the lock is held ---- */
 
-static struct entry **chain_of(struct kept *kept, uint64_t hash)
+static struct entry **chain_of(struct response_cache *cache, uint64_t hash)
 {
-    return &kept->chains[hash % CHAINS];
+    return &cache->chains[hash % CHAINS];
 }
 
-static struct entry *find(struct kept *kept, const struct key_text *key)
+static struct entry *find(struct response_cache *cache, const struct key_text *key)
 {
-    struct entry *entry = *chain_of(kept, key->hash);
+    struct entry *entry = *chain_of(cache, key->hash);
     while (entry != NULL && !is_key(entry, key)) {
         entry = entry->next;
     }
     return entry;
 }
 
-static void leave_order(struct kept *kept, struct entry *entry)
+static void leave_order(struct response_cache *cache, struct entry *entry)
 {
-    *(entry->newer == NULL ? &kept->newest : &entry->newer->older) = entry->older;
-    *(entry->older == NULL ? &kept->oldest : &entry->older->newer) = entry->newer;
+    *(entry->newer == NULL ? &cache->newest : &entry->newer->older) = entry->older;
+    *(entry->older == NULL ? &cache->oldest : &entry->older->newer) = entry->newer;
 }
 
-static void become_newest(struct kept *kept, struct entry *entry)
+static void become_newest(struct response_cache *cache, struct entry *entry)
 {
     entry->newer = NULL;
-    entry->older = kept->newest;
-    *(kept->newest == NULL ? &kept->oldest : &kept->newest->newer) = entry;
-    kept->newest = entry;
+    entry->older = cache->newest;
+    *(cache->newest == NULL ? &cache->oldest : &cache->newest->newer) = entry;
+    cache->newest = entry;
 }
 
-static void let_go(struct entry *entry)
+static void release(struct entry *entry)
 {
     if (--entry->holders == 0) {
         free(entry);
     }
 }
 
-static void drop(struct kept *kept, struct entry *entry)
+static void drop(struct response_cache *cache, struct entry *entry)
 {
-    struct entry **link = chain_of(kept, entry->hash);
+    struct entry **link = chain_of(cache, entry->hash);
     while (*link != entry) {
         link = &(*link)->next;
     }
     *link = entry->next;
-    leave_order(kept, entry);
-    kept->bytes -= entry->bytes;
-    let_go(entry);
+    leave_order(cache, entry);
+    cache->bytes -= entry->bytes;
+    release(entry);
 }
 
-static void add(struct kept *kept, struct entry *entry)
+static void add(struct response_cache *cache, struct entry *entry)
 {
-    struct entry **chain = chain_of(kept, entry->hash);
+    struct entry **chain = chain_of(cache, entry->hash);
     entry->next = *chain;
     *chain = entry;
-    become_newest(kept, entry);
-    kept->bytes += entry->bytes;
-    while (kept->bytes > kept->max_bytes) {
-        drop(kept, kept->oldest);
+    become_newest(cache, entry);
+    cache->bytes += entry->bytes;
+    while (cache->bytes > cache->max_bytes) {
+        drop(cache, cache->oldest);
     }
 }
 
 /* ---- answers ---- */
 
-const struct kept_answer *kept_take(struct kept *kept, const struct kept_key *key, uint64_t version)
+const struct cached_response *response_cache_acquire(struct response_cache *cache,
+                                                     const struct response_cache_key *key,
+                                                     uint64_t version)
 {
-    struct key_text text = text_of(kept, key);
-    (void)pthread_mutex_lock(&kept->lock);
-    struct entry *entry = kept->version == version ? find(kept, &text) : NULL;
+    struct key_text text = text_of(cache, key);
+    (void)pthread_mutex_lock(&cache->lock);
+    struct entry *entry = cache->version == version ? find(cache, &text) : NULL;
     if (entry != NULL) {
         entry->holders++;
-        leave_order(kept, entry);
-        become_newest(kept, entry);
+        leave_order(cache, entry);
+        become_newest(cache, entry);
     }
-    (void)pthread_mutex_unlock(&kept->lock);
+    (void)pthread_mutex_unlock(&cache->lock);
     return entry == NULL ? NULL : &entry->answer;
 }
 
-void kept_give_back(struct kept *kept, const struct kept_answer *answer)
+void response_cache_release(struct response_cache *cache, const struct cached_response *answer)
 {
     struct entry *entry = (struct entry *)(uintptr_t)answer;
-    (void)pthread_mutex_lock(&kept->lock);
-    let_go(entry);
-    (void)pthread_mutex_unlock(&kept->lock);
+    (void)pthread_mutex_lock(&cache->lock);
+    release(entry);
+    (void)pthread_mutex_unlock(&cache->lock);
 }
 
-static struct entry *copy_of(const struct key_text *key, const struct kept_answer *answer)
+static struct entry *copy_of(const struct key_text *key, const struct cached_response *answer)
 {
     size_t etag_len = strlen(answer->etag) + 1;
     size_t bytes = sizeof(struct entry) + key->len + etag_len + answer->lines_len + answer->len;
@@ -194,71 +197,71 @@ static struct entry *copy_of(const struct key_text *key, const struct kept_answe
     return entry;
 }
 
-static void drop_all(struct kept *kept)
+static void drop_all(struct response_cache *cache)
 {
-    struct entry *entry = kept->oldest;
+    struct entry *entry = cache->oldest;
     while (entry != NULL) {
         struct entry *newer = entry->newer;
-        drop(kept, entry);
+        drop(cache, entry);
         entry = newer;
     }
 }
 
-void kept_put(struct kept *kept,
-              const struct kept_key *key,
-              uint64_t version,
-              const struct kept_answer *answer)
+void response_cache_put(struct response_cache *cache,
+                        const struct response_cache_key *key,
+                        uint64_t version,
+                        const struct cached_response *answer)
 {
-    struct key_text text = text_of(kept, key);
-    bool fits = answer->len <= kept->max_bytes / SHARE_OF_ONE;
+    struct key_text text = text_of(cache, key);
+    bool fits = answer->len <= cache->max_bytes / SHARE_OF_ONE;
     struct entry *entry = fits ? copy_of(&text, answer) : NULL;
     if (entry == NULL) {
         return;
     }
-    (void)pthread_mutex_lock(&kept->lock);
-    if (version > kept->version) {
-        drop_all(kept);
-        kept->version = version;
+    (void)pthread_mutex_lock(&cache->lock);
+    if (version > cache->version) {
+        drop_all(cache);
+        cache->version = version;
     }
-    bool is_wanted = version == kept->version && find(kept, &text) == NULL;
+    bool is_wanted = version == cache->version && find(cache, &text) == NULL;
     if (is_wanted) {
-        add(kept, entry);
+        add(cache, entry);
     }
-    (void)pthread_mutex_unlock(&kept->lock);
+    (void)pthread_mutex_unlock(&cache->lock);
     if (!is_wanted) {
         free(entry);
     }
 }
 
-uint64_t kept_bytes(struct kept *kept)
+uint64_t response_cache_bytes(struct response_cache *cache)
 {
-    (void)pthread_mutex_lock(&kept->lock);
-    uint64_t bytes = kept->bytes;
-    (void)pthread_mutex_unlock(&kept->lock);
+    (void)pthread_mutex_lock(&cache->lock);
+    uint64_t bytes = cache->bytes;
+    (void)pthread_mutex_unlock(&cache->lock);
     return bytes;
 }
 
 /* ---- life ---- */
 
-bool kept_create(struct kept **out, uint64_t max_bytes, struct err *err)
+bool response_cache_create(struct response_cache **out, uint64_t max_bytes, struct err *err)
 {
-    struct kept *kept = calloc(1, sizeof *kept);
-    if (kept == NULL || pthread_mutex_init(&kept->lock, NULL) != 0) {
-        free(kept);
+    struct response_cache *cache = calloc(1, sizeof *cache);
+    if (cache == NULL || pthread_mutex_init(&cache->lock, NULL) != 0) {
+        free(cache);
         return err_set(err, ERR_NO_MEMORY, "No memory to keep answers");
     }
-    kept->max_bytes = max_bytes;
+    cache->max_bytes = max_bytes;
     /* Without a random number it is an easier hash, and nothing else. */
-    (void)!getrandom(&kept->hash_seed, sizeof kept->hash_seed, GRND_NONBLOCK);
-    *out = kept;
+    (void)!getrandom(&cache->hash_seed, sizeof cache->hash_seed, GRND_NONBLOCK);
+    *out = cache;
     return true;
 }
 
-void kept_free(struct kept *kept)
+void response_cache_free(struct response_cache *cache)
 {
-    if (kept != NULL) {
-        drop_all(kept);
-        (void)pthread_mutex_destroy(&kept->lock);
-        free(kept);
+    if (cache != NULL) {
+        drop_all(cache);
+        (void)pthread_mutex_destroy(&cache->lock);
+        free(cache);
     }
 }
