@@ -5,7 +5,7 @@
 #include "server/guard/connection_limiter.h"
 #include "server/guard/origin.h"
 #include "server/guard/sockets.h"
-#include "server/http/exchange.h"
+#include "server/http/http_request.h"
 #include "server/http/reply.h"
 #include "server/http/response_cache.h"
 #include "server/request_guard.h"
@@ -64,12 +64,12 @@ static void leave(struct http *http)
     (void)pthread_mutex_unlock(&http->lock);
 }
 
-static void refuse_stopping(struct exchange *x)
+static void refuse_stopping(struct http_request *req)
 {
     struct err err = ERR_INIT;
     (void)err_set(&err, ERR_UNAVAILABLE, "The server is stopping; try again in a moment");
-    x->close = true;
-    reply_problem(x, &err, NULL);
+    req->close = true;
+    reply_problem(req, &err, NULL);
 }
 
 /* civetweb has room for more than the limit, so that what is somewhat too long can be told so. */
@@ -94,27 +94,29 @@ static bool check_lengths(const struct http *http, struct mg_connection *conn, s
                    http->limits.head_bytes, head_bytes);
 }
 
-static void
-answer(struct http *http, struct exchange *x, struct client *client, struct mg_connection *conn)
+static void answer(struct http *http,
+                   struct http_request *req,
+                   struct client *client,
+                   struct mg_connection *conn)
 {
     const struct mg_request_info *info = mg_get_request_info(conn);
     struct err err = ERR_INIT;
-    bool is_plain = exchange_init(x, conn, &err);
-    x->client = client;
-    x->silence_ms = (int64_t)http->limits.request_timeout_s * 1000;
+    bool is_plain = http_request_init(req, conn, &err);
+    req->client = client;
+    req->silence_ms = (int64_t)http->limits.request_timeout_s * 1000;
     if (!is_plain || !check_lengths(http, conn, &err)) {
-        x->close = true;
-        reply_problem(x, &err, NULL);
+        req->close = true;
+        reply_problem(req, &err, NULL);
     } else if (atomic_load(&http->stopping)) {
-        refuse_stopping(x);
+        refuse_stopping(req);
     } else {
         const char *query = info->query_string == NULL ? "" : info->query_string;
-        request_guard_answer(&http->guard, x, info->local_uri_raw, query, &http->stopping);
+        request_guard_answer(&http->guard, req, info->local_uri_raw, query, &http->stopping);
     }
 }
 
 static void log_access(const struct http *http,
-                       const struct exchange *x,
+                       const struct http_request *req,
                        const struct mg_request_info *info,
                        uint64_t took_us)
 {
@@ -123,19 +125,19 @@ static void log_access(const struct http *http,
     }
     const struct log_field fields[] = {
         {.name = "client", .kind = LOG_FIELD_TEXT, .text = info->remote_addr},
-        {.name = "method", .kind = LOG_FIELD_TEXT, .text = x->method},
+        {.name = "method", .kind = LOG_FIELD_TEXT, .text = req->method},
         {.name = "path", .kind = LOG_FIELD_TEXT, .text = info->local_uri_raw},
         {.name = "query", .kind = LOG_FIELD_TEXT, .text = info->query_string},
-        {.name = "status", .kind = LOG_FIELD_INT, .number = x->status},
-        {.name = "received_bytes", .kind = LOG_FIELD_INT, .number = (int64_t)x->received_bytes},
-        {.name = "sent_bytes", .kind = LOG_FIELD_INT, .number = (int64_t)x->sent_bytes},
+        {.name = "status", .kind = LOG_FIELD_INT, .number = req->status},
+        {.name = "received_bytes", .kind = LOG_FIELD_INT, .number = (int64_t)req->received_bytes},
+        {.name = "sent_bytes", .kind = LOG_FIELD_INT, .number = (int64_t)req->sent_bytes},
         {.name = "took_ms", .kind = LOG_FIELD_REAL, .real = (double)took_us / 1e3},
     };
     log_record(http->log, LOG_DEBUG, "request", fields, sizeof fields / sizeof fields[0]);
 }
 
 static void count_request(const struct http *http,
-                          const struct exchange *x,
+                          const struct http_request *req,
                           const struct mg_request_info *info,
                           uint64_t took_us)
 {
@@ -146,12 +148,12 @@ static void count_request(const struct http *http,
     const char *path = info->local_uri_raw;
     size_t base_len = strlen(http->guard.base_path);
     bool below = strncmp(path, http->guard.base_path, base_len) == 0;
-    const struct metrics_request request = {.method = x->method,
+    const struct metrics_request request = {.method = req->method,
                                             .path = below ? path + base_len : "",
-                                            .status = x->status,
+                                            .status = req->status,
                                             .took_us = took_us,
-                                            .received_bytes = x->received_bytes,
-                                            .sent_bytes = x->sent_bytes};
+                                            .received_bytes = req->received_bytes,
+                                            .sent_bytes = req->sent_bytes};
     metrics_count(api->metrics, &request);
 }
 
@@ -209,17 +211,17 @@ static int on_request(struct mg_connection *conn)
         mg_disable_connection_keep_alive(conn);
         return STATUS_NOT_SENT;
     }
-    struct exchange x;
+    struct http_request req;
     enter(http);
-    answer(http, &x, client, conn);
+    answer(http, &req, client, conn);
     leave(http);
-    exchange_finish(&x);
+    http_request_finish(&req);
 
     const struct mg_request_info *info = mg_get_request_info(conn);
     uint64_t took_us = monotonic_us_since(&start);
-    log_access(http, &x, info, took_us);
-    count_request(http, &x, info, took_us);
-    return x.status > 0 ? x.status : 500;
+    log_access(http, &req, info, took_us);
+    count_request(http, &req, info, took_us);
+    return req.status > 0 ? req.status : 500;
 }
 
 static void
@@ -248,10 +250,10 @@ static int on_error(struct mg_connection *conn, int status, const char *message)
     struct err err = ERR_INIT;
     struct err framing = ERR_INIT;
     describe_error(http, status, message, &err);
-    struct exchange x;
-    (void)!exchange_init(&x, conn, &framing);
-    x.close = true;
-    reply_problem(&x, &err, NULL);
+    struct http_request req;
+    (void)!http_request_init(&req, conn, &framing);
+    req.close = true;
+    reply_problem(&req, &err, NULL);
     return 0;
 }
 

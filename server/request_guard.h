@@ -5,7 +5,7 @@
 #include "api/api.h"
 #include "server/auth/access.h"
 #include "server/guard/connection_limiter.h"
-#include "server/http/exchange.h"
+#include "server/http/http_request.h"
 #include "server/http/response_cache.h"
 
 #include <stdatomic.h>
@@ -31,7 +31,7 @@ struct request_guard {
 
 /* Answers the request. `path` and `query` as they came, percent-encoded. */
 void request_guard_answer(const struct request_guard *guard,
-                          struct exchange *x,
+                          struct http_request *req,
                           const char *path,
                           const char *query,
                           const atomic_bool *stopping);

@@ -5,7 +5,7 @@
 
 #include "api/api.h"
 #include "ingest/base/log.h"
-#include "server/http/exchange.h"
+#include "server/http/http_request.h"
 
 #include <stdbool.h>
 
@@ -15,7 +15,7 @@ void audit(const struct log *log,
            const struct api_subject *subject,
            const char *client,
            const char *action,
-           const struct exchange *x,
+           const struct http_request *req,
            const char *path);
 /* That an address was wrong too often, once each time that it happens. */
 void audit_stopped(const struct log *log, const char *client, bool stopped);

@@ -39,20 +39,20 @@ static void put_encoded(struct buf *out, const char *text, const char *also)
     }
 }
 
-static void send_redirect(struct exchange *x, const struct buf *location, const char *cookie)
+static void send_redirect(struct http_request *req, const struct buf *location, const char *cookie)
 {
     struct buf head;
-    head_begin(&head, x, 303, HEAD_DATA);
+    head_begin(&head, req, 303, HEAD_DATA);
     head_add(&head, "Location", location->failed ? "login" : location->ptr);
     head_add(&head, "Cache-Control", "no-store");
     if (cookie != NULL) {
         head_add(&head, "Set-Cookie", cookie);
     }
-    (void)head_send(&head, x, 0);
+    (void)head_send(&head, req, 0);
 }
 
 void login_redirect(const struct request_guard *guard,
-                    struct exchange *x,
+                    struct http_request *req,
                     const char *path,
                     const char *query)
 {
@@ -65,7 +65,7 @@ void login_redirect(const struct request_guard *guard,
         put_encoded(&location, "?", "");
         put_encoded(&location, query, "");
     }
-    send_redirect(x, &location, NULL);
+    send_redirect(req, &location, NULL);
     buf_free(&location);
 }
 
@@ -105,13 +105,15 @@ static void put_next(struct buf *location, const struct request_guard *guard, co
     arena_free(&arena);
 }
 
-static void
-go_on(const struct request_guard *guard, struct exchange *x, const char *query, const char *cookie)
+static void go_on(const struct request_guard *guard,
+                  struct http_request *req,
+                  const char *query,
+                  const char *cookie)
 {
     struct buf location;
     buf_init(&location, LOCATION_MAX_BYTES);
     put_next(&location, guard, query);
-    send_redirect(x, &location, cookie);
+    send_redirect(req, &location, cookie);
     buf_free(&location);
 }
 
@@ -132,8 +134,10 @@ static void put_page(struct buf *out, const struct buf *page, const char *messag
     buf_puts(out, mark + sizeof MARK - 1);
 }
 
-static void
-send_page(const struct request_guard *guard, struct exchange *x, int status, const char *message)
+static void send_page(const struct request_guard *guard,
+                      struct http_request *req,
+                      int status,
+                      const char *message)
 {
     struct buf page;
     struct buf content;
@@ -142,50 +146,51 @@ send_page(const struct request_guard *guard, struct exchange *x, int status, con
     buf_init(&content, PAGE_MAX_BYTES);
     page_file(guard->static_dir, "login.html", &page);
     put_page(&content, &page, message);
-    head_begin(&head, x, status, HEAD_PAGE);
+    head_begin(&head, req, status, HEAD_PAGE);
     head_add(&head, "Cache-Control", "no-store");
     head_add(&head, "Content-Type", "text/html; charset=utf-8");
     if (status == 429) {
         head_add(&head, "Retry-After", "5");
     }
-    if (head_send(&head, x, (int64_t)content.len) && !x->is_head) {
-        (void)exchange_write(x, content.ptr, content.len);
+    if (head_send(&head, req, (int64_t)content.len) && !req->is_head) {
+        (void)http_request_write(req, content.ptr, content.len);
     }
     buf_free(&content);
     buf_free(&page);
 }
 
-static bool wants_page(const struct exchange *x)
+static bool wants_page(const struct http_request *req)
 {
-    return negotiate_html(exchange_header(x, "Accept"));
+    return negotiate_html(http_request_header(req, "Accept"));
 }
 
 /* Messages that a person reads are ours and hold nothing of the request. */
-static void refuse(const struct request_guard *guard, struct exchange *x, const struct err *err)
+static void
+refuse(const struct request_guard *guard, struct http_request *req, const struct err *err)
 {
-    if (!wants_page(x)) {
-        reply_problem(x, err, NULL);
+    if (!wants_page(req)) {
+        reply_problem(req, err, NULL);
         return;
     }
     const char *message =
         err->code == ERR_UNAUTHORIZED ? "This token is not known here, or no longer valid."
         : err->code == ERR_TOO_MANY ? "That was wrong too often. Wait some seconds, then try again."
                                     : "That did not work. Try again.";
-    send_page(guard, x, err_http_status(err->code), message);
+    send_page(guard, req, err_http_status(err->code), message);
 }
 
 /* ---- in ---- */
 
-static bool read_form(struct exchange *x, struct buf *form, struct err *err)
+static bool read_form(struct http_request *req, struct buf *form, struct err *err)
 {
     char chunk[1024];
-    const char *type = exchange_header(x, "Content-Type");
+    const char *type = http_request_header(req, "Content-Type");
     static const char wanted[] = "application/x-www-form-urlencoded";
     if (type == NULL || strncasecmp(type, wanted, sizeof wanted - 1) != 0) {
         return err_set(err, ERR_UNSUPPORTED, "The body is a form: token=TOKEN");
     }
     int64_t got;
-    while ((got = exchange_read(x, chunk, sizeof chunk)) > 0 && !form->failed) {
+    while ((got = http_request_read(req, chunk, sizeof chunk)) > 0 && !form->failed) {
         buf_append(form, chunk, (size_t)got);
     }
     if (got < 0) {
@@ -197,12 +202,12 @@ static bool read_form(struct exchange *x, struct buf *form, struct err *err)
 }
 
 /* The field token, without the blanks that come along when it is pasted. */
-static bool read_token(struct exchange *x, struct arena *arena, char **token, struct err *err)
+static bool read_token(struct http_request *req, struct arena *arena, char **token, struct err *err)
 {
     struct buf form;
     struct query_string fields;
     buf_init(&form, FORM_MAX_BYTES);
-    bool ok = read_form(x, &form, err) &&
+    bool ok = read_form(req, &form, err) &&
               query_string_parse(&fields, arena, form.len == 0 ? "" : form.ptr, err);
     buf_free(&form);
     if (!ok) {
@@ -223,8 +228,10 @@ make_cookie(const struct request_guard *guard, const char *secret, int64_t age_s
                    secret, guard->base_path, (long long)age_s, is_secure ? "; Secure" : "");
 }
 
-static void
-log_in(const struct request_guard *guard, struct exchange *x, const char *query, const char *client)
+static void log_in(const struct request_guard *guard,
+                   struct http_request *req,
+                   const char *query,
+                   const char *client)
 {
     struct arena arena;
     struct access_visit visit = {.tokens = NULL};
@@ -234,15 +241,15 @@ log_in(const struct request_guard *guard, struct exchange *x, const char *query,
     char cookie[COOKIE_BYTES];
     bool stopped = false;
     arena_init(&arena, 0);
-    bool ok = read_token(x, &arena, &token, &err) &&
+    bool ok = read_token(req, &arena, &token, &err) &&
               access_log_in(guard->access, client, token, secret, &visit, &stopped, &err);
     if (ok) {
         make_cookie(guard, secret, ACCESS_SESSION_S, cookie);
-        go_on(guard, x, query, cookie);
+        go_on(guard, req, query, cookie);
     } else {
-        refuse(guard, x, &err);
+        refuse(guard, req, &err);
     }
-    audit(guard->log, &visit.subject, client, "log in", x, "/login");
+    audit(guard->log, &visit.subject, client, "log in", req, "/login");
     audit_stopped(guard->log, client, stopped);
     access_leave(guard->access, &visit);
     arena_free(&arena);
@@ -251,54 +258,54 @@ log_in(const struct request_guard *guard, struct exchange *x, const char *query,
 /* ---- out ---- */
 
 static void log_out(const struct request_guard *guard,
-                    struct exchange *x,
+                    struct http_request *req,
                     const char *client,
                     const struct api_subject *subject)
 {
     struct err err = ERR_INIT;
     char cookie[COOKIE_BYTES];
     struct buf location;
-    if (!access_log_out(guard->access, exchange_header(x, "Cookie"), &err)) {
-        reply_problem(x, &err, NULL);
+    if (!access_log_out(guard->access, http_request_header(req, "Cookie"), &err)) {
+        reply_problem(req, &err, NULL);
         return;
     }
     make_cookie(guard, "", 0, cookie);
     buf_init(&location, LOCATION_MAX_BYTES);
     buf_printf(&location, "%s/login", guard->base_path);
-    send_redirect(x, &location, cookie);
+    send_redirect(req, &location, cookie);
     buf_free(&location);
-    audit(guard->log, subject, client, "log out", x, "/logout");
+    audit(guard->log, subject, client, "log out", req, "/logout");
 }
 
-static void refuse_method(struct exchange *x, const char *allowed)
+static void refuse_method(struct http_request *req, const char *allowed)
 {
     const struct api_header allow = {"Allow", allowed};
     struct err err = ERR_INIT;
     (void)err_set(&err, ERR_METHOD, "This address answers %s", allowed);
-    reply_problem(x, &err, &allow);
+    reply_problem(req, &err, &allow);
 }
 
 void login_answer(const struct request_guard *guard,
-                  struct exchange *x,
+                  struct http_request *req,
                   const char *path,
                   const char *query,
                   const char *client,
                   const struct api_subject *subject)
 {
-    bool is_post = strcmp(x->method, "POST") == 0;
+    bool is_post = strcmp(req->method, "POST") == 0;
     if (strcmp(path, "/logout") == 0) {
         if (is_post) {
-            log_out(guard, x, client, subject);
+            log_out(guard, req, client, subject);
         } else {
-            refuse_method(x, "POST");
+            refuse_method(req, "POST");
         }
     } else if (is_post) {
-        log_in(guard, x, query, client);
-    } else if (strcmp(x->method, "GET") != 0 && !x->is_head) {
-        refuse_method(x, "GET, HEAD, POST");
+        log_in(guard, req, query, client);
+    } else if (strcmp(req->method, "GET") != 0 && !req->is_head) {
+        refuse_method(req, "GET, HEAD, POST");
     } else if (subject->name != NULL || !subject->asks_for_tokens) {
-        go_on(guard, x, query, NULL);
+        go_on(guard, req, query, NULL);
     } else {
-        send_page(guard, x, 200, NULL);
+        send_page(guard, req, 200, NULL);
     }
 }

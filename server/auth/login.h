@@ -4,7 +4,7 @@
 
 #include "api/api.h"
 #include "server/auth/access.h"
-#include "server/http/exchange.h"
+#include "server/http/http_request.h"
 #include "server/request_guard.h"
 
 #include <stdbool.h>
@@ -13,7 +13,7 @@
 bool login_owns_path(const char *path);
 /* `client` is the address to whom failures are put down; `subject` who the request shows to be. */
 void login_answer(const struct request_guard *guard,
-                  struct exchange *x,
+                  struct http_request *req,
                   const char *path,
                   const char *query,
                   const char *client,
@@ -21,7 +21,7 @@ void login_answer(const struct request_guard *guard,
 /* Sends a browser to the page, from which it comes back to `path` (below the base path) and query
  * once it has logged in. */
 void login_redirect(const struct request_guard *guard,
-                    struct exchange *x,
+                    struct http_request *req,
                     const char *path,
                     const char *query);
 

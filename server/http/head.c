@@ -25,16 +25,16 @@ static void add_date(struct buf *head)
                utc.tm_year + 1900, utc.tm_hour, utc.tm_min, utc.tm_sec);
 }
 
-void head_begin(struct buf *head, struct exchange *x, int status, enum head_kind kind)
+void head_begin(struct buf *head, struct http_request *req, int status, enum head_kind kind)
 {
     static const char page_policy[] =
         "default-src 'self'; img-src 'self' data: blob:; object-src 'none'; base-uri 'none'; "
         "form-action 'self'; frame-ancestors 'none'";
     static const char data_policy[] = "default-src 'none'; frame-ancestors 'none'; sandbox";
 
-    x->status = status;
+    req->status = status;
     buf_init(head, HEAD_MAX_BYTES + JOINED_MAX_BYTES);
-    buf_printf(head, "HTTP/1.1 %d %s\r\n", status, mg_get_response_code_text(x->conn, status));
+    buf_printf(head, "HTTP/1.1 %d %s\r\n", status, mg_get_response_code_text(req->conn, status));
     add_date(head);
     head_add(head, "Content-Security-Policy", kind == HEAD_PAGE ? page_policy : data_policy);
     head_add(head, "X-Content-Type-Options", "nosniff");
@@ -60,40 +60,40 @@ void head_add_int(struct buf *head, const char *name, int64_t value)
     buf_printf(head, "%s: %lld\r\n", name, (long long)value);
 }
 
-static void end(struct buf *head, struct exchange *x, int64_t content_length)
+static void end(struct buf *head, struct http_request *req, int64_t content_length)
 {
-    exchange_settle(x);
+    http_request_settle(req);
     if (content_length != HEAD_LENGTH_NONE) {
         head_add_int(head, "Content-Length", content_length);
     }
-    head_add(head, "Connection", x->close ? "close" : "keep-alive");
-    if (!x->close) {
+    head_add(head, "Connection", req->close ? "close" : "keep-alive");
+    if (!req->close) {
         head_add(head, "Keep-Alive", KEEP_ALIVE);
     }
     buf_puts(head, "\r\n");
     if (head->failed) {
-        exchange_abort(x);
+        http_request_abort(req);
     }
 }
 
-bool head_send(struct buf *head, struct exchange *x, int64_t content_length)
+bool head_send(struct buf *head, struct http_request *req, int64_t content_length)
 {
-    end(head, x, content_length);
-    bool sent = exchange_write(x, head->ptr, head->len);
+    end(head, req, content_length);
+    bool sent = http_request_write(req, head->ptr, head->len);
     buf_free(head);
     return sent;
 }
 
-void head_send_with(struct buf *head, struct exchange *x, const void *content, size_t len)
+void head_send_with(struct buf *head, struct http_request *req, const void *content, size_t len)
 {
-    end(head, x, (int64_t)len);
-    bool joined = !x->is_head && len <= JOINED_MAX_BYTES && !head->failed;
+    end(head, req, (int64_t)len);
+    bool joined = !req->is_head && len <= JOINED_MAX_BYTES && !head->failed;
     if (joined) {
         buf_append(head, content, len);
         joined = !head->failed;
     }
-    if (exchange_write(x, head->ptr, head->len) && !joined && !x->is_head) {
-        (void)exchange_write(x, content, len);
+    if (http_request_write(req, head->ptr, head->len) && !joined && !req->is_head) {
+        (void)http_request_write(req, content, len);
     }
     buf_free(head);
 }

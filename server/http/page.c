@@ -9,17 +9,17 @@
 
 #define FILE_MAX_BYTES ((size_t)64 << 20)
 
-static void refuse_method(struct exchange *x)
+static void refuse_method(struct http_request *req)
 {
     static const struct api_header allow = {"Allow", "GET, HEAD"};
     struct err err = ERR_INIT;
     (void)err_set(&err, ERR_METHOD, "The page's files answer GET and HEAD only");
-    reply_problem(x, &err, &allow);
+    reply_problem(req, &err, &allow);
 }
 
-static void answer_nothing(struct exchange *x, const char *path)
+static void answer_nothing(struct http_request *req, const char *path)
 {
-    if (negotiate_html(exchange_header(x, "Accept"))) {
+    if (negotiate_html(http_request_header(req, "Accept"))) {
         static const char text[] = "<!doctype html>\n<html lang=\"en\">\n<meta "
                                    "charset=\"utf-8\">\n<title>Not found</title>\n"
                                    "<h1>There is nothing here</h1>\n<p>The address may have been "
@@ -27,16 +27,16 @@ static void answer_nothing(struct exchange *x, const char *path)
                                    "are on Kinetoscope's first page.</p>\n</html>\n";
         const struct reply_asset page = {
             .content_type = "text/html; charset=utf-8", .bytes = text, .len = sizeof text - 1};
-        reply_asset(x, 404, &page);
+        reply_asset(req, 404, &page);
         return;
     }
     struct err err = ERR_INIT;
     (void)err_set(&err, ERR_NOT_FOUND,
                   "There is nothing at %.300s; the interface begins at /api/v1/openapi.json", path);
-    reply_problem(x, &err, NULL);
+    reply_problem(req, &err, NULL);
 }
 
-static bool answer_from_disk(struct exchange *x, const char *static_dir, const char *name)
+static bool answer_from_disk(struct http_request *req, const char *static_dir, const char *name)
 {
     struct buf content;
     buf_init(&content, FILE_MAX_BYTES);
@@ -44,13 +44,13 @@ static bool answer_from_disk(struct exchange *x, const char *static_dir, const c
     if (found) {
         const struct reply_asset file = {
             .content_type = mime_of(name), .bytes = content.ptr, .len = content.len};
-        reply_asset(x, 200, &file);
+        reply_asset(req, 200, &file);
     }
     buf_free(&content);
     return found;
 }
 
-static bool answer_embedded(struct exchange *x, const char *name, bool lasting)
+static bool answer_embedded(struct http_request *req, const char *name, bool lasting)
 {
     const struct asset *asset = assets_find(name);
     if (asset == NULL) {
@@ -63,22 +63,22 @@ static bool answer_embedded(struct exchange *x, const char *name, bool lasting)
                                      .gzip_len = asset->gzip_len,
                                      .etag = asset->etag,
                                      .lasting = lasting};
-    reply_asset(x, 200, &file);
+    reply_asset(req, 200, &file);
     return true;
 }
 
-void page_answer(struct exchange *x, const char *static_dir, const char *path)
+void page_answer(struct http_request *req, const char *static_dir, const char *path)
 {
-    if (strcmp(x->method, "GET") != 0 && !x->is_head) {
-        refuse_method(x);
+    if (strcmp(req->method, "GET") != 0 && !req->is_head) {
+        refuse_method(req);
         return;
     }
     bool lasting = false;
     const char *name =
         strcmp(path, "/") == 0 ? "index.html" : assets_unversioned(path + 1, &lasting);
-    bool answered = static_dir != NULL && answer_from_disk(x, static_dir, name);
-    if (!answered && !answer_embedded(x, name, lasting)) {
-        answer_nothing(x, path);
+    bool answered = static_dir != NULL && answer_from_disk(req, static_dir, name);
+    if (!answered && !answer_embedded(req, name, lasting)) {
+        answer_nothing(req, path);
     }
 }
 

@@ -46,24 +46,24 @@ static void add_own_lines(struct buf *head, const struct api_response *response,
 }
 
 void reply_begin(struct buf *head,
-                 struct exchange *x,
+                 struct http_request *req,
                  const struct api_response *response,
                  int status)
 {
-    head_begin(head, x, status, HEAD_DATA);
+    head_begin(head, req, status, HEAD_DATA);
     add_own_lines(head, response, status);
 }
 
-static bool is_read(const struct exchange *x)
+static bool is_read(const struct http_request *req)
 {
-    return x->is_head || strcmp(x->method, "GET") == 0;
+    return req->is_head || strcmp(req->method, "GET") == 0;
 }
 
 /* ---- bodies in memory ---- */
 
-bool reply_may_pack(const struct exchange *x)
+bool reply_may_pack(const struct http_request *req)
 {
-    return negotiate_gzip(exchange_header(x, "Accept-Encoding"));
+    return negotiate_gzip(http_request_header(req, "Accept-Encoding"));
 }
 
 /* Of the content and its form: what has the same tag is the same to the last byte. */
@@ -90,33 +90,34 @@ static bool pack_body(struct api_response *response)
     return true;
 }
 
-static bool is_fresh(const struct exchange *x, const struct cached_response *answer, int status)
+static bool
+is_fresh(const struct http_request *req, const struct cached_response *answer, int status)
 {
     return status == 200 && answer->etag != NULL &&
-           negotiate_etag_matches(exchange_header(x, "If-None-Match"), answer->etag);
+           negotiate_etag_matches(http_request_header(req, "If-None-Match"), answer->etag);
 }
 
-static void send_ready(struct exchange *x, const struct cached_response *answer, int status)
+static void send_ready(struct http_request *req, const struct cached_response *answer, int status)
 {
-    bool fresh = is_fresh(x, answer, status);
+    bool fresh = is_fresh(req, answer, status);
     struct buf head;
-    head_begin(&head, x, fresh ? 304 : status, HEAD_DATA);
+    head_begin(&head, req, fresh ? 304 : status, HEAD_DATA);
     buf_append(&head, answer->lines, fresh ? answer->content_lines_at : answer->lines_len);
     if (fresh || status == 204) {
-        (void)head_send(&head, x, HEAD_LENGTH_NONE);
+        (void)head_send(&head, req, HEAD_LENGTH_NONE);
     } else {
-        head_send_with(&head, x, answer->bytes, answer->len);
+        head_send_with(&head, req, answer->bytes, answer->len);
     }
 }
 
-bool reply_from_cache(struct exchange *x, const struct reply_place *place)
+bool reply_from_cache(struct http_request *req, const struct reply_place *place)
 {
     const struct cached_response *answer =
         response_cache_acquire(place->cache, &place->key, place->version);
     if (answer == NULL) {
         return false;
     }
-    send_ready(x, answer, 200);
+    send_ready(req, answer, 200);
     response_cache_release(place->cache, answer);
     return true;
 }
@@ -138,14 +139,14 @@ static size_t write_lines(struct buf *lines,
 }
 
 static void
-send_body(struct exchange *x, struct api_response *response, const struct reply_place *place)
+send_body(struct http_request *req, struct api_response *response, const struct reply_place *place)
 {
     char own_etag[ETAG_BYTES] = "";
     bool compressible = mime_is_compressible(type_of(response));
     bool may_pack = compressible && response->body.len >= GZIP_MIN_BYTES &&
-                    reply_header(response, "Content-Encoding") == NULL && reply_may_pack(x);
+                    reply_header(response, "Content-Encoding") == NULL && reply_may_pack(req);
     struct cached_response answer = {.etag = NULL};
-    if (is_read(x) && response->status == 200) {
+    if (is_read(req) && response->status == 200) {
         answer.etag = reply_header(response, "ETag");
         if (answer.etag == NULL) {
             make_etag(own_etag, &response->body, may_pack);
@@ -156,7 +157,7 @@ send_body(struct exchange *x, struct api_response *response, const struct reply_
     struct buf lines;
     buf_init(&lines, LINES_MAX_BYTES);
     answer.content_lines_at = write_lines(&lines, response, own_etag, compressible);
-    if (may_pack && (keep || !is_fresh(x, &answer, response->status)) && pack_body(response)) {
+    if (may_pack && (keep || !is_fresh(req, &answer, response->status)) && pack_body(response)) {
         head_add(&lines, "Content-Encoding", "gzip");
     }
     if (response->body.len > 0 || response->content_type != NULL) {
@@ -170,23 +171,23 @@ send_body(struct exchange *x, struct api_response *response, const struct reply_
         response_cache_put(place->cache, &place->key, place->version, &answer);
     }
     if (lines.failed) {
-        exchange_abort(x);
+        http_request_abort(req);
     }
-    send_ready(x, &answer, response->status);
+    send_ready(req, &answer, response->status);
     buf_free(&lines);
 }
 
 /* ---- streams ---- */
 
-static bool send_piece(struct exchange *x, const struct buf *piece)
+static bool send_piece(struct http_request *req, const struct buf *piece)
 {
-    if (x->is_http_1_0) {
-        return exchange_write(x, piece->ptr, piece->len);
+    if (req->is_http_1_0) {
+        return http_request_write(req, piece->ptr, piece->len);
     }
     char size[24];
     int size_len = snprintf(size, sizeof size, "%zx\r\n", piece->len);
-    return exchange_write(x, size, (size_t)size_len) && exchange_write(x, piece->ptr, piece->len) &&
-           exchange_write(x, "\r\n", 2);
+    return http_request_write(req, size, (size_t)size_len) &&
+           http_request_write(req, piece->ptr, piece->len) && http_request_write(req, "\r\n", 2);
 }
 
 /* The stream's next piece, in the form in which it is sent. */
@@ -207,7 +208,7 @@ static bool next_piece(struct api_response *response,
     return more && !piece->failed;
 }
 
-static void send_pieces(struct exchange *x,
+static void send_pieces(struct http_request *req,
                         struct api_response *response,
                         struct pack_stream *pack,
                         const atomic_bool *stopping)
@@ -221,17 +222,17 @@ static void send_pieces(struct exchange *x,
     while (more && sent && !atomic_load(stopping)) {
         more = next_piece(response, pack, &text, &piece);
         if (piece.failed) {
-            exchange_abort(x);
+            http_request_abort(req);
         }
-        sent = piece.len == 0 || send_piece(x, &piece);
+        sent = piece.len == 0 || send_piece(req, &piece);
     }
     buf_free(&text);
     buf_free(&piece);
     if (more && pack != NULL) {
-        exchange_abort(x);
+        http_request_abort(req);
     }
-    if (!x->is_http_1_0) {
-        (void)exchange_write(x, "0\r\n\r\n", 5);
+    if (!req->is_http_1_0) {
+        (void)http_request_write(req, "0\r\n\r\n", 5);
     }
 }
 
@@ -242,7 +243,7 @@ struct reply_parts {
     struct buf packed;
 };
 
-static bool begin_parts(struct exchange *x, struct api_response *response)
+static bool begin_parts(struct http_request *req, struct api_response *response)
 {
     struct reply_parts *parts = arena_calloc(&response->arena, 1, sizeof *parts);
     bool compressible = mime_is_compressible(type_of(response));
@@ -251,12 +252,12 @@ static bool begin_parts(struct exchange *x, struct api_response *response)
         return false;
     }
     buf_init(&parts->packed, STREAM_PIECE_MAX_BYTES);
-    if (compressible && reply_may_pack(x)) {
+    if (compressible && reply_may_pack(req)) {
         parts->pack = pack_stream_create(PACK_FAST); /* without memory: plain */
     }
     response->sending = parts;
     response->has_parts = true;
-    reply_begin(&head, x, response, response->status);
+    reply_begin(&head, req, response, response->status);
     head_add(&head, "Content-Type", type_of(response));
     if (compressible) {
         head_add(&head, "Vary", "Accept-Encoding");
@@ -264,19 +265,19 @@ static bool begin_parts(struct exchange *x, struct api_response *response)
     if (parts->pack != NULL) {
         head_add(&head, "Content-Encoding", "gzip");
     }
-    if (!x->is_http_1_0) {
+    if (!req->is_http_1_0) {
         head_add(&head, "Transfer-Encoding", "chunked");
     }
-    return head_send(&head, x, HEAD_LENGTH_NONE);
+    return head_send(&head, req, HEAD_LENGTH_NONE);
 }
 
 /* Sends the body's content and empties it. */
-static bool send_part(struct exchange *x, struct api_response *response, bool last)
+static bool send_part(struct http_request *req, struct api_response *response, bool last)
 {
     struct reply_parts *parts = response->sending;
     const struct buf *piece = &response->body;
     bool ok = true;
-    if (x->is_head) {
+    if (req->is_head) {
         buf_clear(&response->body);
         return true;
     }
@@ -286,55 +287,55 @@ static bool send_part(struct exchange *x, struct api_response *response, bool la
                              &parts->packed);
         piece = &parts->packed;
     }
-    ok = ok && (piece->len == 0 || send_piece(x, piece));
+    ok = ok && (piece->len == 0 || send_piece(req, piece));
     buf_clear(&response->body);
     return ok;
 }
 
-bool reply_part(struct exchange *x, struct api_response *response)
+bool reply_part(struct http_request *req, struct api_response *response)
 {
-    return (response->has_parts || begin_parts(x, response)) && send_part(x, response, false);
+    return (response->has_parts || begin_parts(req, response)) && send_part(req, response, false);
 }
 
-static void end_parts(struct exchange *x, struct api_response *response)
+static void end_parts(struct http_request *req, struct api_response *response)
 {
     struct reply_parts *parts = response->sending;
-    if (response->is_broken || !send_part(x, response, true)) {
-        exchange_abort(x);
-    } else if (!x->is_http_1_0 && !x->is_head) {
-        (void)exchange_write(x, "0\r\n\r\n", 5);
+    if (response->is_broken || !send_part(req, response, true)) {
+        http_request_abort(req);
+    } else if (!req->is_http_1_0 && !req->is_head) {
+        (void)http_request_write(req, "0\r\n\r\n", 5);
     }
     pack_stream_destroy(parts->pack);
     buf_free(&parts->packed);
 }
 
-static bool has_fresh_stream(const struct exchange *x, const struct api_response *response)
+static bool has_fresh_stream(const struct http_request *req, const struct api_response *response)
 {
     const struct cached_response tag = {.etag = reply_header(response, "ETag")};
-    return is_read(x) && is_fresh(x, &tag, response->status);
+    return is_read(req) && is_fresh(req, &tag, response->status);
 }
 
 static void
-send_stream(struct exchange *x, struct api_response *response, const atomic_bool *stopping)
+send_stream(struct http_request *req, struct api_response *response, const atomic_bool *stopping)
 {
     struct pack_stream *pack = NULL;
     struct buf head;
-    if (has_fresh_stream(x, response)) {
-        reply_begin(&head, x, response, 304);
-        (void)head_send(&head, x, HEAD_LENGTH_NONE);
+    if (has_fresh_stream(req, response)) {
+        reply_begin(&head, req, response, 304);
+        (void)head_send(&head, req, HEAD_LENGTH_NONE);
         return;
     }
-    bool encodes = response->stream_may_pack && reply_may_pack(x);
+    bool encodes = response->stream_may_pack && reply_may_pack(req);
     if (response->stream_is_packed || encodes) {
         pack = pack_stream_create(PACK_FAST);
         if (pack == NULL && response->stream_is_packed) {
             struct err err = ERR_INIT;
             (void)err_set(&err, ERR_NO_MEMORY, "No memory to pack the answer");
-            reply_problem(x, &err, NULL);
+            reply_problem(req, &err, NULL);
             return;
         }
     }
-    reply_begin(&head, x, response, response->status);
+    reply_begin(&head, req, response, response->status);
     head_add(&head, "Content-Type", type_of(response));
     /* nginx would otherwise hold events back until its buffer is full. */
     head_add(&head, "X-Accel-Buffering", "no");
@@ -344,34 +345,34 @@ send_stream(struct exchange *x, struct api_response *response, const atomic_bool
     if (encodes && pack != NULL) { /* without memory for it: plain */
         head_add(&head, "Content-Encoding", "gzip");
     }
-    if (!x->is_http_1_0) {
+    if (!req->is_http_1_0) {
         head_add(&head, "Transfer-Encoding", "chunked");
     }
-    if (head_send(&head, x, HEAD_LENGTH_NONE) && !x->is_head) {
-        send_pieces(x, response, pack, stopping);
+    if (head_send(&head, req, HEAD_LENGTH_NONE) && !req->is_head) {
+        send_pieces(req, response, pack, stopping);
     }
     pack_stream_destroy(pack);
 }
 
-void reply_send(struct exchange *x,
+void reply_send(struct http_request *req,
                 struct api_response *response,
                 const atomic_bool *stopping,
                 const struct reply_place *place)
 {
     if (response->has_parts) {
-        end_parts(x, response);
+        end_parts(req, response);
     } else if (response->stream != NULL) {
-        send_stream(x, response, stopping);
+        send_stream(req, response, stopping);
     } else if (response->file_path != NULL) {
-        reply_file(x, response);
+        reply_file(req, response);
     } else {
-        send_body(x, response, place);
+        send_body(req, response, place);
     }
 }
 
 /* ---- the server's own answers ---- */
 
-void reply_problem(struct exchange *x, const struct err *err, const struct api_header *header)
+void reply_problem(struct http_request *req, const struct err *err, const struct api_header *header)
 {
     struct api_response response;
     api_response_init(&response);
@@ -379,17 +380,17 @@ void reply_problem(struct exchange *x, const struct err *err, const struct api_h
     if (header != NULL) {
         response.headers[response.header_count++] = *header;
     }
-    send_body(x, &response, NULL);
+    send_body(req, &response, NULL);
     api_response_free(&response);
 }
 
-void reply_asset(struct exchange *x, int status, const struct reply_asset *asset)
+void reply_asset(struct http_request *req, int status, const struct reply_asset *asset)
 {
     bool fresh = asset->etag != NULL && status == 200 &&
-                 negotiate_etag_matches(exchange_header(x, "If-None-Match"), asset->etag);
-    bool packed = asset->gzip != NULL && reply_may_pack(x);
+                 negotiate_etag_matches(http_request_header(req, "If-None-Match"), asset->etag);
+    bool packed = asset->gzip != NULL && reply_may_pack(req);
     struct buf head;
-    head_begin(&head, x, fresh ? 304 : status, HEAD_PAGE);
+    head_begin(&head, req, fresh ? 304 : status, HEAD_PAGE);
     /* Others are kept by the browser too, but asked for again each time: a new one shows at once.
      */
     head_add(&head, "Cache-Control", asset->lasting ? "max-age=31536000, immutable" : "no-cache");
@@ -398,7 +399,7 @@ void reply_asset(struct exchange *x, int status, const struct reply_asset *asset
         head_add(&head, "ETag", asset->etag);
     }
     if (fresh) {
-        (void)head_send(&head, x, HEAD_LENGTH_NONE);
+        (void)head_send(&head, req, HEAD_LENGTH_NONE);
         return;
     }
     head_add(&head, "Content-Type", asset->content_type);
@@ -407,14 +408,14 @@ void reply_asset(struct exchange *x, int status, const struct reply_asset *asset
     }
     const void *bytes = packed ? asset->gzip : asset->bytes;
     size_t len = packed ? asset->gzip_len : asset->len;
-    head_send_with(&head, x, bytes, len);
+    head_send_with(&head, req, bytes, len);
 }
 
-void reply_redirect(struct exchange *x, const char *location)
+void reply_redirect(struct http_request *req, const char *location)
 {
     struct buf head;
-    head_begin(&head, x, 308, HEAD_DATA);
+    head_begin(&head, req, 308, HEAD_DATA);
     head_add(&head, "Location", location);
     head_add(&head, "Cache-Control", "no-cache");
-    (void)head_send(&head, x, 0);
+    (void)head_send(&head, req, 0);
 }

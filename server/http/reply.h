@@ -6,7 +6,7 @@
 #include "api/api.h"
 #include "ingest/base/err.h"
 #include "ingest/base/text/buf.h"
-#include "server/http/exchange.h"
+#include "server/http/http_request.h"
 #include "server/http/response_cache.h"
 
 #include <stdatomic.h>
@@ -20,31 +20,33 @@ struct reply_place {
 };
 
 /* Whether the client takes gzip. */
-bool reply_may_pack(const struct exchange *x);
+bool reply_may_pack(const struct http_request *req);
 /* Sends what is kept there; false when nothing is. */
-bool reply_from_cache(struct exchange *x, const struct reply_place *place);
+bool reply_from_cache(struct http_request *req, const struct reply_place *place);
 /* Sends what the body of a long answer holds so far and empties it, the head before the first part;
  * reply_send sends the rest. Packed where the client takes it; without length, ETag and a place in
  * what is kept. False when the client is gone. */
-bool reply_part(struct exchange *x, struct api_response *response);
+bool reply_part(struct http_request *req, struct api_response *response);
 /* Sends whatever the response carries. `stopping` ends streams. What is_kept gets its place; NULL:
  * there is none. */
-void reply_send(struct exchange *x,
+void reply_send(struct http_request *req,
                 struct api_response *response,
                 const atomic_bool *stopping,
                 const struct reply_place *place);
 /* The response's file_path, whole or the one range that was asked for (reply_file.c). */
-void reply_file(struct exchange *x, struct api_response *response);
+void reply_file(struct http_request *req, struct api_response *response);
 /* Begins the head of an answer to the API's response: its headers and what it leaves to the server.
  */
 void reply_begin(struct buf *head,
-                 struct exchange *x,
+                 struct http_request *req,
                  const struct api_response *response,
                  int status);
 /* Value of a header that the response carries, or NULL. */
 const char *reply_header(const struct api_response *response, const char *name);
 /* Sends an error as application/problem+json, with one more header or NULL. */
-void reply_problem(struct exchange *x, const struct err *err, const struct api_header *header);
+void reply_problem(struct http_request *req,
+                   const struct err *err,
+                   const struct api_header *header);
 
 /* A piece of the page. `gzip` NULL when it does not pay. */
 struct reply_asset {
@@ -56,8 +58,8 @@ struct reply_asset {
     const char *etag; /* with quotes, or NULL */
     bool lasting;     /* its address names its content, so it never has to be asked for again */
 };
-void reply_asset(struct exchange *x, int status, const struct reply_asset *asset);
+void reply_asset(struct http_request *req, int status, const struct reply_asset *asset);
 /* Moved for good to `location`. */
-void reply_redirect(struct exchange *x, const char *location);
+void reply_redirect(struct http_request *req, const char *location);
 
 #endif

@@ -45,10 +45,10 @@ static bool open_file(struct file_part *part, const struct api_response *respons
     return true;
 }
 
-static void choose_range(struct file_part *part, const struct exchange *x)
+static void choose_range(struct file_part *part, const struct http_request *req)
 {
-    const char *range = exchange_header(x, "Range");
-    const char *if_range = exchange_header(x, "If-Range");
+    const char *range = http_request_header(req, "Range");
+    const char *if_range = http_request_header(req, "If-Range");
     /* If-Range compares strongly, so a date or a weak tag gives the whole. */
     if (if_range != NULL && strcmp(if_range, part->etag) != 0) {
         range = NULL;
@@ -58,7 +58,7 @@ static void choose_range(struct file_part *part, const struct exchange *x)
     part->range = negotiate_range(range, part->size_bytes, &part->first, &part->len_bytes);
 }
 
-static void send_bytes(struct exchange *x, const struct file_part *part)
+static void send_bytes(struct http_request *req, const struct file_part *part)
 {
     char *piece = malloc(PIECE_BYTES);
     uint64_t at = part->first;
@@ -70,10 +70,10 @@ static void send_bytes(struct exchange *x, const struct file_part *part)
             continue;
         }
         if (got <= 0) {
-            exchange_abort(x);
+            http_request_abort(req);
             break;
         }
-        if (!exchange_write(x, piece, (size_t)got)) {
+        if (!http_request_write(req, piece, (size_t)got)) {
             break;
         }
         at += (uint64_t)got;
@@ -82,30 +82,31 @@ static void send_bytes(struct exchange *x, const struct file_part *part)
     free(piece);
 }
 
-static void send_outside(struct exchange *x, const struct file_part *part)
+static void send_outside(struct http_request *req, const struct file_part *part)
 {
     char range[48];
     (void)snprintf(range, sizeof range, "bytes */%" PRIu64, part->size_bytes);
     struct buf head;
-    head_begin(&head, x, 416, HEAD_DATA);
+    head_begin(&head, req, 416, HEAD_DATA);
     head_add(&head, "Content-Range", range);
-    (void)head_send(&head, x, 0);
+    (void)head_send(&head, req, 0);
 }
 
-static void
-send_part(struct exchange *x, const struct api_response *response, const struct file_part *part)
+static void send_part(struct http_request *req,
+                      const struct api_response *response,
+                      const struct file_part *part)
 {
-    bool fresh = negotiate_etag_matches(exchange_header(x, "If-None-Match"), part->etag);
+    bool fresh = negotiate_etag_matches(http_request_header(req, "If-None-Match"), part->etag);
     bool partial = part->range == RANGE_PART;
     int status = fresh ? 304 : partial ? 206 : response->status;
     struct buf head;
-    reply_begin(&head, x, response, status);
+    reply_begin(&head, req, response, status);
     if (part->etag == part->own_etag) {
         head_add(&head, "ETag", part->etag);
     }
     head_add(&head, "Accept-Ranges", "bytes");
     if (fresh) {
-        (void)head_send(&head, x, HEAD_LENGTH_NONE);
+        (void)head_send(&head, req, HEAD_LENGTH_NONE);
         return;
     }
     const char *type = response->content_type;
@@ -116,23 +117,23 @@ send_part(struct exchange *x, const struct api_response *response, const struct 
                        part->first + part->len_bytes - 1, part->size_bytes);
         head_add(&head, "Content-Range", range);
     }
-    if (head_send(&head, x, (int64_t)part->len_bytes) && !x->is_head) {
-        send_bytes(x, part);
+    if (head_send(&head, req, (int64_t)part->len_bytes) && !req->is_head) {
+        send_bytes(req, part);
     }
 }
 
-void reply_file(struct exchange *x, struct api_response *response)
+void reply_file(struct http_request *req, struct api_response *response)
 {
     struct file_part part = {.fd = -1};
     struct err err = ERR_INIT;
     if (!open_file(&part, response, &err)) {
-        reply_problem(x, &err, NULL);
+        reply_problem(req, &err, NULL);
     } else {
-        choose_range(&part, x);
+        choose_range(&part, req);
         if (part.range == RANGE_OUTSIDE) {
-            send_outside(x, &part);
+            send_outside(req, &part);
         } else {
-            send_part(x, response, &part);
+            send_part(req, response, &part);
         }
     }
     if (part.fd >= 0) {

@@ -1,4 +1,4 @@
-#include "server/http/exchange.h"
+#include "server/http/http_request.h"
 
 #include "api/api.h"
 #include "ingest/base/monotonic.h"
@@ -27,20 +27,20 @@ static bool is_digits(const char *text)
     return *text != '\0' && strspn(text, "0123456789") == strlen(text);
 }
 
-static size_t count_lines(const struct exchange *x, const char *name)
+static size_t count_lines(const struct http_request *req, const char *name)
 {
-    const char *values[EXCHANGE_LINES_MAX];
-    return exchange_header_lines(x, name, values);
+    const char *values[HTTP_REQUEST_LINES_MAX];
+    return http_request_header_lines(req, name, values);
 }
 
 /* A proxy before us might read these otherwise than civetweb, and see another border between
  * requests. */
-static bool framing_is_plain(const struct exchange *x,
+static bool framing_is_plain(const struct http_request *req,
                              const char *length,
                              const char *encoding,
                              struct err *err)
 {
-    if (count_lines(x, "Content-Length") + count_lines(x, "Transfer-Encoding") > 1) {
+    if (count_lines(req, "Content-Length") + count_lines(req, "Transfer-Encoding") > 1) {
         return err_set(err, ERR_BAD_REQUEST,
                        "A request has one Content-Length or one Transfer-Encoding, not both and "
                        "neither twice");
@@ -55,7 +55,7 @@ static bool framing_is_plain(const struct exchange *x,
                        "with a Content-Length",
                        encoding);
     }
-    if (count_lines(x, "Host") > 1) {
+    if (count_lines(req, "Host") > 1) {
         return err_set(err, ERR_BAD_REQUEST, "A request has one Host");
     }
     return true;
@@ -95,41 +95,41 @@ static bool head_is_whole(const struct mg_request_info *info, struct err *err)
                : err_set(err, ERR_BAD_REQUEST, "A header stands on one line");
 }
 
-bool exchange_init(struct exchange *x, struct mg_connection *conn, struct err *err)
+bool http_request_init(struct http_request *req, struct mg_connection *conn, struct err *err)
 {
     const struct mg_request_info *info = mg_get_request_info(conn);
-    *x = (struct exchange){.conn = conn, .method = text_or_empty(info->request_method)};
-    x->is_head = strcmp(x->method, "HEAD") == 0;
-    x->is_http_1_0 = strcmp(text_or_empty(info->http_version), "1.0") == 0;
+    *req = (struct http_request){.conn = conn, .method = text_or_empty(info->request_method)};
+    req->is_head = strcmp(req->method, "HEAD") == 0;
+    req->is_http_1_0 = strcmp(text_or_empty(info->http_version), "1.0") == 0;
 
     /* civetweb decides by the same rule whether the connection stays. */
-    const char *connection = exchange_header(x, "Connection");
-    x->close =
-        x->is_http_1_0 || (connection != NULL && !negotiate_has_word(connection, "keep-alive"));
+    const char *connection = http_request_header(req, "Connection");
+    req->close =
+        req->is_http_1_0 || (connection != NULL && !negotiate_has_word(connection, "keep-alive"));
 
-    const char *encoding = exchange_header(x, "Transfer-Encoding");
-    x->is_chunked = encoding != NULL && strcasecmp(encoding, "identity") != 0;
-    x->body_left_bytes = x->is_chunked || info->content_length < 0 ? 0 : info->content_length;
-    x->body_ended = !x->is_chunked && x->body_left_bytes == 0;
+    const char *encoding = http_request_header(req, "Transfer-Encoding");
+    req->is_chunked = encoding != NULL && strcasecmp(encoding, "identity") != 0;
+    req->body_left_bytes = req->is_chunked || info->content_length < 0 ? 0 : info->content_length;
+    req->body_ended = !req->is_chunked && req->body_left_bytes == 0;
 
-    const char *expect = exchange_header(x, "Expect");
+    const char *expect = http_request_header(req, "Expect");
     bool expects_continue = expect != NULL && strcasecmp(expect, "100-continue") == 0;
-    x->wants_continue = expects_continue && !x->body_ended && !x->is_http_1_0;
+    req->wants_continue = expects_continue && !req->body_ended && !req->is_http_1_0;
     return head_is_whole(info, err) && names_end_with_colons(info, err) &&
-           framing_is_plain(x, exchange_header(x, "Content-Length"), encoding, err);
+           framing_is_plain(req, http_request_header(req, "Content-Length"), encoding, err);
 }
 
-const char *exchange_header(const struct exchange *x, const char *name)
+const char *http_request_header(const struct http_request *req, const char *name)
 {
-    return mg_get_header(x->conn, name);
+    return mg_get_header(req->conn, name);
 }
 
-size_t exchange_header_lines(const struct exchange *x,
-                             const char *name,
-                             const char *values[EXCHANGE_LINES_MAX])
+size_t http_request_header_lines(const struct http_request *req,
+                                 const char *name,
+                                 const char *values[HTTP_REQUEST_LINES_MAX])
 {
-    _Static_assert(EXCHANGE_LINES_MAX >= MG_MAX_HEADERS, "room for all that civetweb reads");
-    const struct mg_request_info *info = mg_get_request_info(x->conn);
+    _Static_assert(HTTP_REQUEST_LINES_MAX >= MG_MAX_HEADERS, "room for all that civetweb reads");
+    const struct mg_request_info *info = mg_get_request_info(req->conn);
     size_t count = 0;
     for (int i = 0; i < info->num_headers; i++) {
         if (strcasecmp(info->http_headers[i].name, name) == 0) {
@@ -139,113 +139,113 @@ size_t exchange_header_lines(const struct exchange *x,
     return count;
 }
 
-int64_t exchange_content_length(const struct exchange *x)
+int64_t http_request_content_length(const struct http_request *req)
 {
-    return x->is_chunked ? -1 : x->body_left_bytes;
+    return req->is_chunked ? -1 : req->body_left_bytes;
 }
 
-static bool send_continue(struct exchange *x)
+static bool send_continue(struct http_request *req)
 {
     static const char answer[] = "HTTP/1.1 100 Continue\r\n\r\n";
-    x->wants_continue = false;
-    return mg_write(x->conn, answer, sizeof answer - 1) == (int)(sizeof answer - 1);
+    req->wants_continue = false;
+    return mg_write(req->conn, answer, sizeof answer - 1) == (int)(sizeof answer - 1);
 }
 
 /* Of a chunked body civetweb tells silence, a broken connection and broken chunks by the same -1:
  * only the first one takes that long. */
-static int64_t read_chunked(struct exchange *x, void *bytes, size_t len)
+static int64_t read_chunked(struct http_request *req, void *bytes, size_t len)
 {
     int64_t begin_ms = monotonic_ms();
-    int got = mg_read(x->conn, bytes, len);
-    x->body_ended = got == 0;
-    x->body_failed = got < 0;
-    x->received_bytes += got > 0 ? (uint64_t)got : 0;
-    bool is_silent = got < 0 && monotonic_ms() - begin_ms >= x->silence_ms;
+    int got = mg_read(req->conn, bytes, len);
+    req->body_ended = got == 0;
+    req->body_failed = got < 0;
+    req->received_bytes += got > 0 ? (uint64_t)got : 0;
+    bool is_silent = got < 0 && monotonic_ms() - begin_ms >= req->silence_ms;
     return is_silent ? API_BODY_TOO_SLOW : got;
 }
 
-int64_t exchange_read(struct exchange *x, void *bytes, size_t len)
+int64_t http_request_read(struct http_request *req, void *bytes, size_t len)
 {
-    if (x->body_failed) {
+    if (req->body_failed) {
         return -1;
     }
-    if (x->body_ended || len == 0) {
+    if (req->body_ended || len == 0) {
         return 0;
     }
-    if (x->wants_continue && !send_continue(x)) {
-        x->body_failed = true;
+    if (req->wants_continue && !send_continue(req)) {
+        req->body_failed = true;
         return -1;
     }
     size_t wanted = len < READ_MAX_BYTES ? len : READ_MAX_BYTES;
-    if (x->is_chunked) {
-        return read_chunked(x, bytes, wanted);
+    if (req->is_chunked) {
+        return read_chunked(req, bytes, wanted);
     }
-    if ((uint64_t)x->body_left_bytes < wanted) {
-        wanted = (size_t)x->body_left_bytes;
+    if ((uint64_t)req->body_left_bytes < wanted) {
+        wanted = (size_t)req->body_left_bytes;
     }
-    int got = mg_read(x->conn, bytes, wanted);
-    x->received_bytes += got > 0 ? (uint64_t)got : 0;
+    int got = mg_read(req->conn, bytes, wanted);
+    req->received_bytes += got > 0 ? (uint64_t)got : 0;
     /* civetweb answers 0 also when the time is over: a body with a length has ended only with its
      * bytes. */
     if (got <= 0) {
-        x->body_failed = true;
+        req->body_failed = true;
         return got == 0 ? API_BODY_TOO_SLOW : -1;
     }
-    x->body_left_bytes -= got;
-    x->body_ended = x->body_left_bytes == 0;
+    req->body_left_bytes -= got;
+    req->body_ended = req->body_left_bytes == 0;
     return got;
 }
 
-void exchange_settle(struct exchange *x)
+void http_request_settle(struct http_request *req)
 {
-    if (!x->body_ended) {
-        x->close = true;
+    if (!req->body_ended) {
+        req->close = true;
     }
     /* Else civetweb would read on to the end of the body, however long, before it closes. */
-    if (x->close) {
-        mg_disable_connection_keep_alive(x->conn);
+    if (req->close) {
+        mg_disable_connection_keep_alive(req->conn);
     }
 }
 
-bool exchange_write(struct exchange *x, const void *bytes, size_t len)
+bool http_request_write(struct http_request *req, const void *bytes, size_t len)
 {
     const char *at = bytes;
-    while (len > 0 && !x->write_failed) {
+    while (len > 0 && !req->write_failed) {
         size_t piece = len < WRITE_MAX_BYTES ? len : WRITE_MAX_BYTES;
-        int written = mg_write(x->conn, at, piece);
+        int written = mg_write(req->conn, at, piece);
         if (written != (int)piece) {
-            exchange_abort(x);
+            http_request_abort(req);
             break;
         }
-        x->sent_bytes += piece;
+        req->sent_bytes += piece;
         at += piece;
         len -= piece;
     }
-    return !x->write_failed;
+    return !req->write_failed;
 }
 
-void exchange_abort(struct exchange *x)
+void http_request_abort(struct http_request *req)
 {
-    x->write_failed = true;
-    x->close = true;
-    mg_disable_connection_keep_alive(x->conn);
+    req->write_failed = true;
+    req->close = true;
+    mg_disable_connection_keep_alive(req->conn);
 }
 
-void exchange_finish(struct exchange *x)
+void http_request_finish(struct http_request *req)
 {
-    bool nothing_comes = x->body_ended || x->body_failed || x->write_failed;
+    bool nothing_comes = req->body_ended || req->body_failed || req->write_failed;
     if (nothing_comes) {
         return;
     }
     /* Who was to wait for "100 Continue" has the answer and closes; some proxies send on without.
      */
-    x->wants_continue = false;
-    connection_limiter_end_answers(x->client);
+    req->wants_continue = false;
+    connection_limiter_end_answers(req->client);
     char bytes[4096];
     uint64_t drained = 0;
     int64_t until_ms = monotonic_ms() + DRAIN_MAX_MS;
     while (drained < DRAIN_MAX_BYTES && monotonic_ms() < until_ms) {
-        int64_t got = exchange_read(x, bytes, sizeof bytes);
+        int64_t got = http_request_read(req, bytes, sizeof bytes);
         if (got <= 0) {
             break;
         }
