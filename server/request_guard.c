@@ -141,7 +141,7 @@ static bool find_place(const struct request_guard *guard,
         .key = {.reader = reader == NULL ? "" : reader,
                 .path = request->path,
                 .query = request->query,
-                .packed = reply_may_pack(req)},
+                .gzipped = reply_may_gzip(req)},
         .version = guard->version(guard->api),
     };
     return true;

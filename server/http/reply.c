@@ -1,10 +1,10 @@
 #include "server/http/reply.h"
 
 #include "api/api.h"
+#include "server/http/gzip_encode.h"
 #include "server/http/head.h"
 #include "server/http/mime.h"
 #include "server/http/negotiate.h"
-#include "server/http/pack.h"
 
 #include <inttypes.h>
 #include <isa-l/crc64.h>
@@ -61,32 +61,32 @@ static bool is_read(const struct http_request *req)
 
 /* ---- bodies in memory ---- */
 
-bool reply_may_pack(const struct http_request *req)
+bool reply_may_gzip(const struct http_request *req)
 {
     return negotiate_gzip(http_request_header(req, "Accept-Encoding"));
 }
 
 /* Of the content and its form: what has the same tag is the same to the last byte. */
-static void make_etag(char etag[ETAG_BYTES], const struct buf *body, bool may_pack)
+static void make_etag(char etag[ETAG_BYTES], const struct buf *body, bool may_gzip)
 {
     uint64_t sum = crc64_ecma_refl(0, (const unsigned char *)body->ptr, body->len);
     (void)snprintf(etag, ETAG_BYTES, "\"%016" PRIx64 "-%zx%s\"", sum, body->len,
-                   may_pack ? "-gz" : "");
+                   may_gzip ? "-gz" : "");
 }
 
 /* Replaces the body by its gzip form where that is shorter. */
 static bool pack_body(struct api_response *response)
 {
-    struct buf packed;
-    buf_init(&packed, response->body.len + GZIP_MIN_BYTES + ((size_t)64 << 10));
-    bool shorter = pack_gzip(response->body.ptr, response->body.len, PACK_FAST, &packed) &&
-                   packed.len < response->body.len;
+    struct buf gzipped;
+    buf_init(&gzipped, response->body.len + GZIP_MIN_BYTES + ((size_t)64 << 10));
+    bool shorter = gzip_encode(response->body.ptr, response->body.len, GZIP_FAST, &gzipped) &&
+                   gzipped.len < response->body.len;
     if (!shorter) {
-        buf_free(&packed);
+        buf_free(&gzipped);
         return false;
     }
     buf_free(&response->body);
-    response->body = packed;
+    response->body = gzipped;
     return true;
 }
 
@@ -143,13 +143,13 @@ send_body(struct http_request *req, struct api_response *response, const struct 
 {
     char own_etag[ETAG_BYTES] = "";
     bool compressible = mime_is_compressible(type_of(response));
-    bool may_pack = compressible && response->body.len >= GZIP_MIN_BYTES &&
-                    reply_header(response, "Content-Encoding") == NULL && reply_may_pack(req);
+    bool may_gzip = compressible && response->body.len >= GZIP_MIN_BYTES &&
+                    reply_header(response, "Content-Encoding") == NULL && reply_may_gzip(req);
     struct cached_response answer = {.etag = NULL};
     if (is_read(req) && response->status == 200) {
         answer.etag = reply_header(response, "ETag");
         if (answer.etag == NULL) {
-            make_etag(own_etag, &response->body, may_pack);
+            make_etag(own_etag, &response->body, may_gzip);
             answer.etag = own_etag;
         }
     }
@@ -157,7 +157,7 @@ send_body(struct http_request *req, struct api_response *response, const struct 
     struct buf lines;
     buf_init(&lines, LINES_MAX_BYTES);
     answer.content_lines_at = write_lines(&lines, response, own_etag, compressible);
-    if (may_pack && (keep || !is_fresh(req, &answer, response->status)) && pack_body(response)) {
+    if (may_gzip && (keep || !is_fresh(req, &answer, response->status)) && pack_body(response)) {
         head_add(&lines, "Content-Encoding", "gzip");
     }
     if (response->body.len > 0 || response->content_type != NULL) {
@@ -192,17 +192,17 @@ static bool send_piece(struct http_request *req, const struct buf *piece)
 
 /* The stream's next piece, in the form in which it is sent. */
 static bool next_piece(struct api_response *response,
-                       struct pack_stream *pack,
+                       struct gzip_encoder *encoder,
                        struct buf *text,
                        struct buf *piece)
 {
     buf_clear(piece);
-    if (pack == NULL) {
+    if (encoder == NULL) {
         return response->stream(response, piece);
     }
     buf_clear(text);
     bool more = response->stream(response, text);
-    if (text->failed || !pack_stream_put(pack, text->ptr, text->len, !more, piece)) {
+    if (text->failed || !gzip_encoder_put(encoder, text->ptr, text->len, !more, piece)) {
         piece->failed = true;
     }
     return more && !piece->failed;
@@ -210,7 +210,7 @@ static bool next_piece(struct api_response *response,
 
 static void send_pieces(struct http_request *req,
                         struct api_response *response,
-                        struct pack_stream *pack,
+                        struct gzip_encoder *encoder,
                         const atomic_bool *stopping)
 {
     struct buf text;
@@ -220,7 +220,7 @@ static void send_pieces(struct http_request *req,
     bool more = true;
     bool sent = true;
     while (more && sent && !atomic_load(stopping)) {
-        more = next_piece(response, pack, &text, &piece);
+        more = next_piece(response, encoder, &text, &piece);
         if (piece.failed) {
             http_request_abort(req);
         }
@@ -228,7 +228,7 @@ static void send_pieces(struct http_request *req,
     }
     buf_free(&text);
     buf_free(&piece);
-    if (more && pack != NULL) {
+    if (more && encoder != NULL) {
         http_request_abort(req);
     }
     if (!req->is_http_1_0) {
@@ -239,8 +239,8 @@ static void send_pieces(struct http_request *req,
 /* ---- bodies that are sent part by part while they are written ---- */
 
 struct reply_parts {
-    struct pack_stream *pack; /* NULL: plain */
-    struct buf packed;
+    struct gzip_encoder *encoder; /* NULL: plain */
+    struct buf gzipped;
 };
 
 static bool begin_parts(struct http_request *req, struct api_response *response)
@@ -251,9 +251,9 @@ static bool begin_parts(struct http_request *req, struct api_response *response)
     if (parts == NULL) {
         return false;
     }
-    buf_init(&parts->packed, STREAM_PIECE_MAX_BYTES);
-    if (compressible && reply_may_pack(req)) {
-        parts->pack = pack_stream_create(PACK_FAST); /* without memory: plain */
+    buf_init(&parts->gzipped, STREAM_PIECE_MAX_BYTES);
+    if (compressible && reply_may_gzip(req)) {
+        parts->encoder = gzip_encoder_create(GZIP_FAST); /* without memory: plain */
     }
     response->sending = parts;
     response->has_parts = true;
@@ -262,7 +262,7 @@ static bool begin_parts(struct http_request *req, struct api_response *response)
     if (compressible) {
         head_add(&head, "Vary", "Accept-Encoding");
     }
-    if (parts->pack != NULL) {
+    if (parts->encoder != NULL) {
         head_add(&head, "Content-Encoding", "gzip");
     }
     if (!req->is_http_1_0) {
@@ -281,11 +281,11 @@ static bool send_part(struct http_request *req, struct api_response *response, b
         buf_clear(&response->body);
         return true;
     }
-    if (parts->pack != NULL) {
-        buf_clear(&parts->packed);
-        ok = pack_stream_put(parts->pack, response->body.ptr, response->body.len, last,
-                             &parts->packed);
-        piece = &parts->packed;
+    if (parts->encoder != NULL) {
+        buf_clear(&parts->gzipped);
+        ok = gzip_encoder_put(parts->encoder, response->body.ptr, response->body.len, last,
+                              &parts->gzipped);
+        piece = &parts->gzipped;
     }
     ok = ok && (piece->len == 0 || send_piece(req, piece));
     buf_clear(&response->body);
@@ -305,8 +305,8 @@ static void end_parts(struct http_request *req, struct api_response *response)
     } else if (!req->is_http_1_0 && !req->is_head) {
         (void)http_request_write(req, "0\r\n\r\n", 5);
     }
-    pack_stream_destroy(parts->pack);
-    buf_free(&parts->packed);
+    gzip_encoder_destroy(parts->encoder);
+    buf_free(&parts->gzipped);
 }
 
 static bool has_fresh_stream(const struct http_request *req, const struct api_response *response)
@@ -318,17 +318,17 @@ static bool has_fresh_stream(const struct http_request *req, const struct api_re
 static void
 send_stream(struct http_request *req, struct api_response *response, const atomic_bool *stopping)
 {
-    struct pack_stream *pack = NULL;
+    struct gzip_encoder *encoder = NULL;
     struct buf head;
     if (has_fresh_stream(req, response)) {
         reply_begin(&head, req, response, 304);
         (void)head_send(&head, req, HEAD_LENGTH_NONE);
         return;
     }
-    bool encodes = response->stream_may_pack && reply_may_pack(req);
+    bool encodes = response->stream_may_pack && reply_may_gzip(req);
     if (response->stream_is_packed || encodes) {
-        pack = pack_stream_create(PACK_FAST);
-        if (pack == NULL && response->stream_is_packed) {
+        encoder = gzip_encoder_create(GZIP_FAST);
+        if (encoder == NULL && response->stream_is_packed) {
             struct err err = ERR_INIT;
             (void)err_set(&err, ERR_NO_MEMORY, "No memory to pack the answer");
             reply_problem(req, &err, NULL);
@@ -342,16 +342,16 @@ send_stream(struct http_request *req, struct api_response *response, const atomi
     if (response->stream_may_pack) {
         head_add(&head, "Vary", "Accept-Encoding");
     }
-    if (encodes && pack != NULL) { /* without memory for it: plain */
+    if (encodes && encoder != NULL) { /* without memory for it: plain */
         head_add(&head, "Content-Encoding", "gzip");
     }
     if (!req->is_http_1_0) {
         head_add(&head, "Transfer-Encoding", "chunked");
     }
     if (head_send(&head, req, HEAD_LENGTH_NONE) && !req->is_head) {
-        send_pieces(req, response, pack, stopping);
+        send_pieces(req, response, encoder, stopping);
     }
-    pack_stream_destroy(pack);
+    gzip_encoder_destroy(encoder);
 }
 
 void reply_send(struct http_request *req,
@@ -388,7 +388,7 @@ void reply_asset(struct http_request *req, int status, const struct reply_asset 
 {
     bool fresh = asset->etag != NULL && status == 200 &&
                  negotiate_etag_matches(http_request_header(req, "If-None-Match"), asset->etag);
-    bool packed = asset->gzip != NULL && reply_may_pack(req);
+    bool gzipped = asset->gzip != NULL && reply_may_gzip(req);
     struct buf head;
     head_begin(&head, req, fresh ? 304 : status, HEAD_PAGE);
     /* Others are kept by the browser too, but asked for again each time: a new one shows at once.
@@ -403,11 +403,11 @@ void reply_asset(struct http_request *req, int status, const struct reply_asset 
         return;
     }
     head_add(&head, "Content-Type", asset->content_type);
-    if (packed) {
+    if (gzipped) {
         head_add(&head, "Content-Encoding", "gzip");
     }
-    const void *bytes = packed ? asset->gzip : asset->bytes;
-    size_t len = packed ? asset->gzip_len : asset->len;
+    const void *bytes = gzipped ? asset->gzip : asset->bytes;
+    size_t len = gzipped ? asset->gzip_len : asset->len;
     head_send_with(&head, req, bytes, len);
 }
 

@@ -15,12 +15,12 @@
 /* Where an answer is kept, once it is known that its reader may have it. */
 struct reply_place {
     struct response_cache *cache;
-    struct response_cache_key key; /* `packed` is told by reply_may_pack */
+    struct response_cache_key key; /* `gzipped` is told by reply_may_gzip */
     uint64_t version;              /* of the data, before the answer is made */
 };
 
 /* Whether the client takes gzip. */
-bool reply_may_pack(const struct http_request *req);
+bool reply_may_gzip(const struct http_request *req);
 /* Sends what is kept there; false when nothing is. */
 bool reply_from_cache(struct http_request *req, const struct reply_place *place);
 /* Sends what the body of a long answer holds so far and empties it, the head before the first part;

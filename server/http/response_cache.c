@@ -42,7 +42,7 @@ struct response_cache {
 struct key_text {
     const char *parts[3];
     size_t lens[3];
-    char packed;
+    char gzipped;
     size_t len;
     uint64_t hash;
 };
@@ -51,7 +51,7 @@ static struct key_text text_of(const struct response_cache *cache,
                                const struct response_cache_key *key)
 {
     struct key_text text = {.parts = {key->reader, key->path, key->query},
-                            .packed = key->packed ? 'z' : '-',
+                            .gzipped = key->gzipped ? 'z' : '-',
                             .len = 1,
                             .hash = cache->hash_seed};
     for (size_t i = 0; i < 3; i++) {
@@ -59,7 +59,7 @@ static struct key_text text_of(const struct response_cache *cache,
         text.len += text.lens[i];
         text.hash = fnv_add(text.hash, text.parts[i], text.lens[i]);
     }
-    text.hash = fnv_add(text.hash, &text.packed, 1);
+    text.hash = fnv_add(text.hash, &text.gzipped, 1);
     return text;
 }
 
@@ -69,7 +69,7 @@ static char *write_key(char *out, const struct key_text *key)
         memcpy(out, key->parts[i], key->lens[i]);
         out += key->lens[i];
     }
-    *out = key->packed;
+    *out = key->gzipped;
     return out + 1;
 }
 
@@ -85,7 +85,7 @@ static bool is_key(const struct entry *entry, const struct key_text *key)
         }
         at += key->lens[i];
     }
-    return *at == key->packed;
+    return *at == key->gzipped;
 }
 
 /* ---- entries; the lock is held ---- */

@@ -24,7 +24,7 @@ struct response_cache_key {
     const char *reader;
     const char *path; /* and query, as they came */
     const char *query;
-    bool packed; /* in gzip where that pays */
+    bool gzipped; /* in gzip where that pays */
 };
 
 /* An answer with status 200. */

@@ -4,8 +4,8 @@
  * can search them. VERSION is a file with the version of them all. */
 #include "ingest/base/sha256.h"
 #include "ingest/base/text/buf.h"
+#include "server/http/gzip_encode.h"
 #include "server/http/mime.h"
-#include "server/http/pack.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -127,23 +127,23 @@ static bool write_entry(struct embed *embed, size_t number)
 {
     struct entry *entry = &embed->entries[number];
     struct buf content;
-    struct buf packed;
+    struct buf gzipped;
     buf_init(&content, FILE_MAX_BYTES);
-    buf_init(&packed, FILE_MAX_BYTES);
+    buf_init(&gzipped, FILE_MAX_BYTES);
     bool ok = read_file(entry->file, &content) && make_etag(entry, &content);
     if (ok) {
         entry->len = content.len;
         write_bytes(embed->out, "bytes", number, &content);
     }
     if (ok && mime_is_compressible(mime_of(entry->path))) {
-        ok = pack_gzip(content.ptr, content.len, PACK_SMALL, &packed) ||
+        ok = gzip_encode(content.ptr, content.len, GZIP_SMALL, &gzipped) ||
              complain("cannot be compressed", entry->file);
-        if (ok && packed.len < content.len) {
-            entry->gzip_len = packed.len;
-            write_bytes(embed->out, "gzip", number, &packed);
+        if (ok && gzipped.len < content.len) {
+            entry->gzip_len = gzipped.len;
+            write_bytes(embed->out, "gzip", number, &gzipped);
         }
     }
-    buf_free(&packed);
+    buf_free(&gzipped);
     buf_free(&content);
     return ok;
 }

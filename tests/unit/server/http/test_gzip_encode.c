@@ -1,7 +1,7 @@
 /* Files that are packed while they are made, and long bodies that are sent while they are written:
  * whole in any client's hands, or visibly broken off. */
 #include "server/http.h"
-#include "server/http/pack.h"
+#include "server/http/gzip_encode.h"
 #include "tests/unit/server/client.h"
 #include "tests/unit/unit.h"
 
@@ -293,18 +293,18 @@ static void pieces_of_any_size_make_one_member(void **state)
     struct buf text = expected_text();
     static const size_t sizes[] = {1000, 65536, 1000000, TEXT_MAX};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
-        struct buf packed;
-        struct pack_stream *pack = pack_stream_create(PACK_SMALL);
-        assert_non_null(pack);
-        buf_init(&packed, TEXT_MAX);
+        struct buf gzipped;
+        struct gzip_encoder *encoder = gzip_encoder_create(GZIP_SMALL);
+        assert_non_null(encoder);
+        buf_init(&gzipped, TEXT_MAX);
         for (size_t at = 0; at < text.len; at += sizes[i]) {
             size_t len = text.len - at < sizes[i] ? text.len - at : sizes[i];
-            assert_true(pack_stream_put(pack, text.ptr + at, len, false, &packed));
+            assert_true(gzip_encoder_put(encoder, text.ptr + at, len, false, &gzipped));
         }
-        assert_true(pack_stream_put(pack, NULL, 0, true, &packed));
-        assert_unpacks_to_expected(packed.ptr, packed.len);
-        pack_stream_destroy(pack);
-        buf_free(&packed);
+        assert_true(gzip_encoder_put(encoder, NULL, 0, true, &gzipped));
+        assert_unpacks_to_expected(gzipped.ptr, gzipped.len);
+        gzip_encoder_destroy(encoder);
+        buf_free(&gzipped);
     }
     buf_free(&text);
 }

@@ -1,4 +1,4 @@
-#include "server/http/pack.h"
+#include "server/http/gzip_encode.h"
 
 #include <isa-l/igzip_lib.h>
 #include <stdint.h>
@@ -7,36 +7,36 @@
 #define PACK_STEP_BYTES ((size_t)64 << 10)
 #define PACK_INPUT_MAX_BYTES ((size_t)1 << 30)
 
-struct pack_stream {
+struct gzip_encoder {
     struct isal_zstream stream;
     uint8_t *work;
 };
 
-struct pack_stream *pack_stream_create(enum pack_level level)
+struct gzip_encoder *gzip_encoder_create(enum gzip_level level)
 {
-    size_t work_bytes = level == PACK_FAST ? ISAL_DEF_LVL1_DEFAULT : ISAL_DEF_LVL3_DEFAULT;
-    struct pack_stream *pack = malloc(sizeof *pack);
+    size_t work_bytes = level == GZIP_FAST ? ISAL_DEF_LVL1_DEFAULT : ISAL_DEF_LVL3_DEFAULT;
+    struct gzip_encoder *encoder = malloc(sizeof *encoder);
     uint8_t *work = malloc(work_bytes);
-    if (pack == NULL || work == NULL) {
-        free(pack);
+    if (encoder == NULL || work == NULL) {
+        free(encoder);
         free(work);
         return NULL;
     }
-    pack->work = work;
-    isal_deflate_init(&pack->stream);
-    pack->stream.level = (uint32_t)level;
-    pack->stream.level_buf = work;
-    pack->stream.level_buf_size = (uint32_t)work_bytes;
-    pack->stream.gzip_flag = IGZIP_GZIP;
-    pack->stream.avail_in = 0;
-    return pack;
+    encoder->work = work;
+    isal_deflate_init(&encoder->stream);
+    encoder->stream.level = (uint32_t)level;
+    encoder->stream.level_buf = work;
+    encoder->stream.level_buf_size = (uint32_t)work_bytes;
+    encoder->stream.gzip_flag = IGZIP_GZIP;
+    encoder->stream.avail_in = 0;
+    return encoder;
 }
 
-void pack_stream_destroy(struct pack_stream *pack)
+void gzip_encoder_destroy(struct gzip_encoder *encoder)
 {
-    if (pack != NULL) {
-        free(pack->work);
-        free(pack);
+    if (encoder != NULL) {
+        free(encoder->work);
+        free(encoder);
     }
 }
 
@@ -47,10 +47,10 @@ static bool is_busy(const struct isal_zstream *stream, bool last)
                 : stream->avail_in > 0 || stream->avail_out == 0;
 }
 
-bool pack_stream_put(
-    struct pack_stream *pack, const void *bytes, size_t len, bool last, struct buf *out)
+bool gzip_encoder_put(
+    struct gzip_encoder *encoder, const void *bytes, size_t len, bool last, struct buf *out)
 {
-    struct isal_zstream *stream = &pack->stream;
+    struct isal_zstream *stream = &encoder->stream;
     /* next_in is not const, but ISA-L does not write through it. */
     stream->next_in = (uint8_t *)(uintptr_t)bytes;
     size_t left = len;
@@ -75,10 +75,10 @@ bool pack_stream_put(
     return true;
 }
 
-bool pack_gzip(const void *bytes, size_t len, enum pack_level level, struct buf *out)
+bool gzip_encode(const void *bytes, size_t len, enum gzip_level level, struct buf *out)
 {
-    struct pack_stream *pack = pack_stream_create(level);
-    bool ok = pack != NULL && pack_stream_put(pack, bytes, len, true, out);
-    pack_stream_destroy(pack);
+    struct gzip_encoder *encoder = gzip_encoder_create(level);
+    bool ok = encoder != NULL && gzip_encoder_put(encoder, bytes, len, true, out);
+    gzip_encoder_destroy(encoder);
     return ok;
 }
