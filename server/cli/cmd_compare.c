@@ -5,7 +5,7 @@
 #include "server/cli/commands.h"
 #include "server/cli/side.h"
 #include "server/cli/text.h"
-#include "server/options/gate.h"
+#include "server/options/fail_if.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -209,23 +209,23 @@ static bool write_files(const struct compare *compare, struct err *err)
     return true;
 }
 
-/* ---- gates ---- */
+/* ---- --fail-if ---- */
 
-static bool check_gates(const struct compare *compare,
-                        const struct comparison *item,
-                        bool *any,
-                        struct err *err)
+static bool check_fail_ifs(const struct compare *compare,
+                           const struct comparison *item,
+                           bool *any,
+                           struct err *err)
 {
     const struct options *options = compare->options;
-    struct gate_side sides[SIDE_COUNT];
+    struct fail_if_side sides[SIDE_COUNT];
     for (int side = 0; side < SIDE_COUNT; side++) {
-        sides[side] = (struct gate_side){.results = compare->sides[side].results,
-                                         .count = compare->sides[side].result_count};
+        sides[side] = (struct fail_if_side){.results = compare->sides[side].results,
+                                            .count = compare->sides[side].result_count};
     }
-    for (size_t i = 0; i < options->gate_count; i++) {
+    for (size_t i = 0; i < options->fail_if_count; i++) {
         bool fires = false;
-        char why[GATE_TEXT_BYTES];
-        if (!gate_check(options->gates[i], item, sides, &fires, why, err)) {
+        char why[FAIL_IF_TEXT_BYTES];
+        if (!fail_if_check(options->fail_ifs[i], item, sides, &fires, why, err)) {
             return false;
         }
         if (fires) {
@@ -256,7 +256,7 @@ int command_compare(const struct options *options)
         run_comparison(&compare, &err) &&
         (options->output_dir == NULL ? print_all(&compare, &err) : write_files(&compare, &err));
     for (size_t i = 0; ok && i < compare.list.count; i++) {
-        ok = check_gates(&compare, compare.list.items[i], &fired, &err);
+        ok = check_fail_ifs(&compare, compare.list.items[i], &fired, &err);
     }
     if (!ok) {
         text_print_error(stderr, NULL, &err);
@@ -266,5 +266,5 @@ int command_compare(const struct options *options)
         side_free(&compare.sides[side]);
     }
     arena_free(&compare.arena);
-    return !ok ? EXIT_FAILED : fired ? EXIT_GATE : EXIT_DONE;
+    return !ok ? EXIT_FAILED : fired ? EXIT_FAIL_IF : EXIT_DONE;
 }

@@ -1,5 +1,5 @@
 /* The commands. Each prints its own errors and returns the exit code: 0 done, 1 failed, 2 wrong
- * usage, 3 a --fail-if gate fired. */
+ * usage, 3 a --fail-if condition held. */
 #ifndef KS_SERVER_CLI_COMMANDS_H
 #define KS_SERVER_CLI_COMMANDS_H
 
@@ -8,7 +8,7 @@
 #define EXIT_DONE 0
 #define EXIT_FAILED 1
 #define EXIT_USAGE 2
-#define EXIT_GATE 3
+#define EXIT_FAIL_IF 3
 
 int command_serve(const struct options *options);
 int command_ingest(const struct options *options);

@@ -1,7 +1,7 @@
 #include "server/options/options.h"
 
 #include "ingest/model/results/comparison.h"
-#include "server/options/gate.h"
+#include "server/options/fail_if.h"
 #include "server/options/options_table.h"
 #include "server/options/options_value.h"
 
@@ -179,10 +179,10 @@ static bool set_fail_if(struct options *o, const char *text, const char **form)
 {
     *form = "NAME>N or NAME>N%, NAME one of step_time, suspicion, kernel_time, operator_time, "
             "kernel:<name>; at most 16 of them";
-    if (o->gate_count == OPTIONS_GATES_MAX || !gate_is_valid(text)) {
+    if (o->fail_if_count == OPTIONS_FAIL_IFS_MAX || !fail_if_is_valid(text)) {
         return false;
     }
-    o->gates[o->gate_count++] = text;
+    o->fail_ifs[o->fail_if_count++] = text;
     return true;
 }
 

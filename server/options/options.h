@@ -35,7 +35,7 @@ enum report_format { REPORT_TEXT, REPORT_JSON, REPORT_MARKDOWN, REPORT_CSV };
 #define OPTIONS_BASE_PATH_BYTES 128
 #define OPTIONS_URL_BYTES 512
 #define OPTIONS_LABEL_BYTES 64
-#define OPTIONS_GATES_MAX 16
+#define OPTIONS_FAIL_IFS_MAX 16
 #define OPTIONS_PROXIES_MAX 16
 #define OPTIONS_PROJECTS_MAX 64
 #define OPTIONS_ANY_KIND (-1)
@@ -80,9 +80,9 @@ struct options {
     int kind; /* enum cycle_kind, or OPTIONS_ANY_KIND */
     char base_label[OPTIONS_LABEL_BYTES];
     char candidate_label[OPTIONS_LABEL_BYTES];
-    const char *output_dir;               /* NULL: everything to stdout */
-    const char *gates[OPTIONS_GATES_MAX]; /* as written; see gate.h */
-    size_t gate_count;
+    const char *output_dir;                     /* NULL: everything to stdout */
+    const char *fail_ifs[OPTIONS_FAIL_IFS_MAX]; /* as written; see fail_if.h */
+    size_t fail_if_count;
     const char *marker;        /* NULL: found */
     int64_t rank;              /* STORE_NO_RANK */
     const char *hardware_path; /* NULL: topo_component.csv beside the trace where there is one */

@@ -234,8 +234,8 @@ static void comparing_has_options_of_its_own(void **state)
     assert_int_equal(p.options.kind, CYCLE_DECODE);
     assert_string_equal(p.options.base_label, "x");
     assert_string_equal(p.options.candidate_label, "y");
-    assert_int_equal(p.options.gate_count, 2);
-    assert_string_equal(p.options.gates[1], "kernel:a<b>>2");
+    assert_int_equal(p.options.fail_if_count, 2);
+    assert_string_equal(p.options.fail_ifs[1], "kernel:a<b>>2");
     assert_true(parse(&p, "cycles a --marker f --hardware h"));
     assert_int_equal(p.options.format, REPORT_CSV);
     assert_string_equal(p.options.marker, "f");

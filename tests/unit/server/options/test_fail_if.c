@@ -1,4 +1,4 @@
-#include "server/options/gate.h"
+#include "server/options/fail_if.h"
 #include "tests/unit/unit.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@ struct pair {
     struct cycle_use_row uses[SIDE_COUNT][4];
     struct trace_results results[SIDE_COUNT];
     const struct trace_results *lists[SIDE_COUNT][1];
-    struct gate_side sides[SIDE_COUNT];
+    struct fail_if_side sides[SIDE_COUNT];
     struct comparison_row row;
     struct comparison comparison;
 };
@@ -45,7 +45,7 @@ static void build(struct pair *pair)
                                                      .cycle_uses = pair->uses[side],
                                                      .cycle_use_count = 4};
         pair->lists[side][0] = &pair->results[side];
-        pair->sides[side] = (struct gate_side){pair->lists[side], 1};
+        pair->sides[side] = (struct fail_if_side){pair->lists[side], 1};
         pair->comparison.roles[side] =
             (struct comparison_role){.pid = 7, .cycles = 2, .mean_cycle_us = 100.0 + 10 * side};
         pair->comparison.kernel_us[side] = 20.0 - 5 * side;
@@ -66,10 +66,10 @@ static void gates_have_one_form(void **state)
         "",          "step_time",     "step_time>",   "step_time>x",  "step_time<5",   "other>5",
         "kernel:>5", "step_time>5%%", "step_time>-1", "suspicion>5%", "step_time>nan", "kernel>5"};
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
-        assert_true(gate_is_valid(good[i]));
+        assert_true(fail_if_is_valid(good[i]));
     }
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        assert_false(gate_is_valid(bad[i]));
+        assert_false(fail_if_is_valid(bad[i]));
     }
 }
 
@@ -77,7 +77,7 @@ static void gates_fire_on_growth_alone(void **state)
 {
     (void)state;
     static const struct {
-        const char *gate;
+        const char *condition;
         bool fires;
     } rows[] = {
         {"step_time>9.9%", true},
@@ -94,9 +94,10 @@ static void gates_fire_on_growth_alone(void **state)
     build(&pair);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         bool fires = !rows[i].fires;
-        char why[GATE_TEXT_BYTES];
+        char why[FAIL_IF_TEXT_BYTES];
         struct err err = ERR_INIT;
-        assert_true(gate_check(rows[i].gate, &pair.comparison, pair.sides, &fires, why, &err));
+        assert_true(
+            fail_if_check(rows[i].condition, &pair.comparison, pair.sides, &fires, why, &err));
         assert_int_equal(fires, rows[i].fires);
     }
 }
@@ -106,16 +107,16 @@ static void a_function_counts_once_a_cycle_and_device(void **state)
     (void)state;
     struct pair pair;
     bool fires = false;
-    char why[GATE_TEXT_BYTES];
+    char why[FAIL_IF_TEXT_BYTES];
     struct err err = ERR_INIT;
     build(&pair);
     /* The other way round: 15 us a cycle grow to 20 us. */
-    const struct gate_side swapped[SIDE_COUNT] = {pair.sides[SIDE_CANDIDATE],
-                                                  pair.sides[SIDE_BASE]};
-    assert_true(gate_check("kernel:gemm>4.9", &pair.comparison, swapped, &fires, why, &err));
+    const struct fail_if_side swapped[SIDE_COUNT] = {pair.sides[SIDE_CANDIDATE],
+                                                     pair.sides[SIDE_BASE]};
+    assert_true(fail_if_check("kernel:gemm>4.9", &pair.comparison, swapped, &fires, why, &err));
     assert_true(fires);
     assert_non_null(strstr(why, "from 15.00 us to 20.00 us"));
-    assert_true(gate_check("kernel:gemm>33.4%", &pair.comparison, swapped, &fires, why, &err));
+    assert_true(fail_if_check("kernel:gemm>33.4%", &pair.comparison, swapped, &fires, why, &err));
     assert_false(fires);
 }
 
@@ -124,13 +125,13 @@ static void what_is_not_there_is_an_error(void **state)
     (void)state;
     struct pair pair;
     bool fires = false;
-    char why[GATE_TEXT_BYTES];
+    char why[FAIL_IF_TEXT_BYTES];
     struct err err = ERR_INIT;
     build(&pair);
-    assert_false(gate_check("kernel:other>1", &pair.comparison, pair.sides, &fires, why, &err));
+    assert_false(fail_if_check("kernel:other>1", &pair.comparison, pair.sides, &fires, why, &err));
     assert_int_equal(err.code, ERR_BAD_REQUEST);
     assert_non_null(strstr(err.msg, "other"));
-    assert_false(gate_check("operator_time>1", &pair.comparison, pair.sides, &fires, why, &err));
+    assert_false(fail_if_check("operator_time>1", &pair.comparison, pair.sides, &fires, why, &err));
     assert_int_equal(err.code, ERR_BAD_REQUEST);
 }
 

@@ -1,4 +1,4 @@
-#include "server/options/gate.h"
+#include "server/options/fail_if.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -7,54 +7,61 @@
 
 #define KERNEL_PREFIX "kernel:"
 
-enum gate_name { GATE_STEP, GATE_SUSPICION, GATE_KERNELS, GATE_OPERATORS, GATE_FUNCTION };
+enum fail_if_name {
+    FAIL_IF_STEP,
+    FAIL_IF_SUSPICION,
+    FAIL_IF_KERNELS,
+    FAIL_IF_OPERATORS,
+    FAIL_IF_FUNCTION
+};
 
-struct gate {
-    enum gate_name name;
-    const char *function; /* GATE_FUNCTION: `function_len` bytes */
+struct condition {
+    enum fail_if_name name;
+    const char *function; /* FAIL_IF_FUNCTION: `function_len` bytes */
     size_t function_len;
     double threshold;
     bool relative;
 };
 
-static bool read_name(struct gate *gate, const char *text, size_t len)
+static bool read_name(struct condition *condition, const char *text, size_t len)
 {
-    static const char *const names[] = {[GATE_STEP] = "step_time",
-                                        [GATE_SUSPICION] = "suspicion",
-                                        [GATE_KERNELS] = "kernel_time",
-                                        [GATE_OPERATORS] = "operator_time"};
+    static const char *const names[] = {[FAIL_IF_STEP] = "step_time",
+                                        [FAIL_IF_SUSPICION] = "suspicion",
+                                        [FAIL_IF_KERNELS] = "kernel_time",
+                                        [FAIL_IF_OPERATORS] = "operator_time"};
     const size_t prefix_len = sizeof KERNEL_PREFIX - 1;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (strlen(names[i]) == len && memcmp(names[i], text, len) == 0) {
-            gate->name = (enum gate_name)i;
+            condition->name = (enum fail_if_name)i;
             return true;
         }
     }
-    gate->name = GATE_FUNCTION;
-    gate->function = text + prefix_len;
-    gate->function_len = len > prefix_len ? len - prefix_len : 0;
+    condition->name = FAIL_IF_FUNCTION;
+    condition->function = text + prefix_len;
+    condition->function_len = len > prefix_len ? len - prefix_len : 0;
     return len > prefix_len && memcmp(text, KERNEL_PREFIX, prefix_len) == 0;
 }
 
 /* The last `>` divides: names of kernels have them too. */
-static bool gate_parse(const char *text, struct gate *gate)
+static bool fail_if_parse(const char *text, struct condition *condition)
 {
     const char *sign = strrchr(text, '>');
     char *end = NULL;
-    if (sign == NULL || !read_name(gate, text, (size_t)(sign - text))) {
+    if (sign == NULL || !read_name(condition, text, (size_t)(sign - text))) {
         return false;
     }
-    gate->threshold = strtod(sign + 1, &end);
-    gate->relative = *end == '%';
-    end += gate->relative;
-    return end > sign + 1 && *end == '\0' && isfinite(gate->threshold) && gate->threshold >= 0 &&
-           !(gate->relative && gate->name == GATE_SUSPICION);
+    condition->threshold = strtod(sign + 1, &end);
+    condition->relative = *end == '%';
+    end += condition->relative;
+    return end > sign + 1 && *end == '\0' && isfinite(condition->threshold) &&
+           condition->threshold >= 0 &&
+           !(condition->relative && condition->name == FAIL_IF_SUSPICION);
 }
 
-bool gate_is_valid(const char *text)
+bool fail_if_is_valid(const char *text)
 {
-    struct gate gate;
-    return gate_parse(text, &gate);
+    struct condition condition;
+    return fail_if_parse(text, &condition);
 }
 
 /* ---- the time of one function ---- */
@@ -80,13 +87,13 @@ static int compare_shares(const void *left, const void *right)
     return strcmp(a->device, b->device);
 }
 
-static bool text_is(const char *text, const struct gate *gate)
+static bool text_is(const char *text, const struct condition *condition)
 {
-    return strlen(text) == gate->function_len &&
-           memcmp(text, gate->function, gate->function_len) == 0;
+    return strlen(text) == condition->function_len &&
+           memcmp(text, condition->function, condition->function_len) == 0;
 }
 
-static bool row_counts(const struct gate *gate,
+static bool row_counts(const struct condition *condition,
                        const struct comparison *comparison,
                        enum comparison_side side,
                        const struct trace_results *results,
@@ -94,10 +101,10 @@ static bool row_counts(const struct gate *gate,
 {
     const struct comparison_role *role = &comparison->roles[side];
     return row->pid == role->pid && results->cycles[row->cycle].kind == comparison->kind &&
-           (text_is(row->function, gate) || text_is(row->simple_name, gate));
+           (text_is(row->function, condition) || text_is(row->simple_name, condition));
 }
 
-static size_t count_rows(const struct gate_side *side)
+static size_t count_rows(const struct fail_if_side *side)
 {
     size_t count = 0;
     for (size_t i = 0; i < side->count; i++) {
@@ -107,10 +114,10 @@ static size_t count_rows(const struct gate_side *side)
 }
 
 /* Mean time a cycle of one side; NaN without memory. *seen: the function occurs. */
-static double function_us(const struct gate *gate,
+static double function_us(const struct condition *condition,
                           const struct comparison *comparison,
                           enum comparison_side which,
-                          const struct gate_side *side,
+                          const struct fail_if_side *side,
                           bool *seen)
 {
     size_t room = count_rows(side);
@@ -123,7 +130,7 @@ static double function_us(const struct gate *gate,
         const struct trace_results *results = side->results[i];
         for (size_t j = 0; j < results->cycle_use_count; j++) {
             const struct cycle_use_row *row = &results->cycle_uses[j];
-            if (row_counts(gate, comparison, which, results, row)) {
+            if (row_counts(condition, comparison, which, results, row)) {
                 const char *device = row->device == NULL ? "" : row->device;
                 shares[count++] = (struct share){i, row->cycle, device, row->duration_us};
             }
@@ -152,69 +159,70 @@ static double highest_score(const struct comparison *comparison)
     return highest;
 }
 
-static bool read_figures(const struct gate *gate,
+static bool read_figures(const struct condition *condition,
                          const struct comparison *comparison,
-                         const struct gate_side sides[SIDE_COUNT],
+                         const struct fail_if_side sides[SIDE_COUNT],
                          double figures[SIDE_COUNT],
                          struct err *err)
 {
     bool seen = false;
     for (int side = 0; side < SIDE_COUNT; side++) {
-        switch (gate->name) {
-        case GATE_STEP:
+        switch (condition->name) {
+        case FAIL_IF_STEP:
             figures[side] = comparison->roles[side].mean_cycle_us;
             break;
-        case GATE_SUSPICION:
+        case FAIL_IF_SUSPICION:
             figures[side] = side == SIDE_CANDIDATE ? highest_score(comparison) : 0;
             break;
-        case GATE_KERNELS:
+        case FAIL_IF_KERNELS:
             figures[side] = comparison->kernel_us[side];
             break;
-        case GATE_OPERATORS:
+        case FAIL_IF_OPERATORS:
             figures[side] = comparison->operator_us[side];
             break;
-        case GATE_FUNCTION:
+        case FAIL_IF_FUNCTION:
             figures[side] =
-                function_us(gate, comparison, (enum comparison_side)side, &sides[side], &seen);
+                function_us(condition, comparison, (enum comparison_side)side, &sides[side], &seen);
             break;
         }
     }
-    if (gate->name == GATE_FUNCTION && !seen) {
+    if (condition->name == FAIL_IF_FUNCTION && !seen) {
         return err_set(err, ERR_BAD_REQUEST, "--fail-if: no function is called %.*s on either side",
-                       (int)(gate->function_len < 200 ? gate->function_len : 200), gate->function);
+                       (int)(condition->function_len < 200 ? condition->function_len : 200),
+                       condition->function);
     }
     return true;
 }
 
-static void write_reason(char why[GATE_TEXT_BYTES],
+static void write_reason(char why[FAIL_IF_TEXT_BYTES],
                          const char *text,
-                         const struct gate *gate,
+                         const struct condition *condition,
                          double measured,
                          const double figures[SIDE_COUNT])
 {
-    if (gate->name == GATE_SUSPICION) {
-        (void)snprintf(why, GATE_TEXT_BYTES, "%.200s: the score is %.4f", text, measured);
+    if (condition->name == FAIL_IF_SUSPICION) {
+        (void)snprintf(why, FAIL_IF_TEXT_BYTES, "%.200s: the score is %.4f", text, measured);
         return;
     }
-    (void)snprintf(why, GATE_TEXT_BYTES, "%.200s: grew by %.2f%s, from %.2f us to %.2f us a cycle",
-                   text, measured, gate->relative ? "%" : " us", figures[SIDE_BASE],
-                   figures[SIDE_CANDIDATE]);
+    (void)snprintf(why, FAIL_IF_TEXT_BYTES,
+                   "%.200s: grew by %.2f%s, from %.2f us to %.2f us a cycle", text, measured,
+                   condition->relative ? "%" : " us", figures[SIDE_BASE], figures[SIDE_CANDIDATE]);
 }
 
-bool gate_check(const char *text,
-                const struct comparison *comparison,
-                const struct gate_side sides[SIDE_COUNT],
-                bool *fires,
-                char why[GATE_TEXT_BYTES],
-                struct err *err)
+bool fail_if_check(const char *text,
+                   const struct comparison *comparison,
+                   const struct fail_if_side sides[SIDE_COUNT],
+                   bool *fires,
+                   char why[FAIL_IF_TEXT_BYTES],
+                   struct err *err)
 {
-    struct gate gate;
+    struct condition condition;
     double figures[SIDE_COUNT];
     *fires = false;
-    if (!gate_parse(text, &gate)) {
+    if (!fail_if_parse(text, &condition)) {
         return err_set(err, ERR_BAD_REQUEST, "--fail-if %.100s: no gate", text);
     }
-    if (!read_figures(&gate, comparison, sides, figures, err)) {
+    if (!read_figures(&condition, comparison, sides, figures, err)) {
         return false;
     }
     double base = figures[SIDE_BASE];
@@ -224,8 +232,10 @@ bool gate_check(const char *text,
                        text);
     }
     double growth = candidate - base;
-    double measured = !gate.relative ? growth : base > 0 ? 100 * growth / base : (double)INFINITY;
-    *fires = growth > 0 && measured > gate.threshold;
-    write_reason(why, text, &gate, measured, figures);
+    double measured = !condition.relative ? growth
+                      : base > 0          ? 100 * growth / base
+                                          : (double)INFINITY;
+    *fires = growth > 0 && measured > condition.threshold;
+    write_reason(why, text, &condition, measured, figures);
     return true;
 }
