@@ -3,7 +3,7 @@
 #include "ingest/base/text/json_write.h"
 #include "ingest/query/compare/compare_query.h"
 #include "server/cli/commands.h"
-#include "server/cli/side.h"
+#include "server/cli/compare_input.h"
 #include "server/cli/text.h"
 #include "server/options/fail_if.h"
 
@@ -24,7 +24,7 @@
 struct compare {
     const struct options *options;
     struct arena arena;
-    struct side sides[SIDE_COUNT];
+    struct compare_input sides[SIDE_COUNT];
     struct comparison_list list;
 };
 
@@ -46,7 +46,7 @@ static bool run_comparison(struct compare *compare, struct err *err)
     struct query_side sides[SIDE_COUNT];
     const char *labels[SIDE_COUNT] = {options->base_label, options->candidate_label};
     for (int side = 0; side < SIDE_COUNT; side++) {
-        if (!side_load(&compare->sides[side], options->files[side], options, err)) {
+        if (!compare_input_load(&compare->sides[side], options->files[side], options, err)) {
             return false;
         }
         sides[side] = (struct query_side){.results = compare->sides[side].results,
@@ -263,7 +263,7 @@ int command_compare(const struct options *options)
     }
     tell_left_out(&compare);
     for (int side = 0; side < SIDE_COUNT; side++) {
-        side_free(&compare.sides[side]);
+        compare_input_free(&compare.sides[side]);
     }
     arena_free(&compare.arena);
     return !ok ? EXIT_FAILED : fired ? EXIT_FAIL_IF : EXIT_DONE;

@@ -1,7 +1,7 @@
 #include "api/views/cycles_text.h"
 #include "ingest/jobs/pipeline/pipeline.h"
 #include "server/cli/commands.h"
-#include "server/cli/side.h"
+#include "server/cli/compare_input.h"
 #include "server/cli/text.h"
 
 #include <stdio.h>
@@ -63,12 +63,13 @@ int command_cycles(const struct options *options)
     struct pipeline_output output = {0};
     int code = EXIT_FAILED;
     arena_init(&arena, 0);
-    const struct pipeline_options wanted = {
-        .input_limits = limits_of_input(&options->limits),
-        .max_events = options->limits.events,
-        .marker = options->marker,
-        .hardware_path = options->hardware_path != NULL ? options->hardware_path
-                                                        : side_hardware_beside(&arena, path)};
+    const struct pipeline_options wanted = {.input_limits = limits_of_input(&options->limits),
+                                            .max_events = options->limits.events,
+                                            .marker = options->marker,
+                                            .hardware_path =
+                                                options->hardware_path != NULL
+                                                    ? options->hardware_path
+                                                    : compare_input_hardware_beside(&arena, path)};
     if (pipeline_run(path, text_file_name(path), &wanted, NULL, &output, &err)) {
         code = print_output(options, &output);
         pipeline_output_free(&output);

@@ -1,4 +1,4 @@
-#include "server/cli/side.h"
+#include "server/cli/compare_input.h"
 
 #include "server/cli/text.h"
 
@@ -148,7 +148,7 @@ static bool list_files(const char *path, struct file_list *files, struct err *er
             err_set(err, ERR_BAD_INPUT, "%s holds no trace and no *_perf_data.csv", path));
 }
 
-const char *side_hardware_beside(struct arena *arena, const char *path)
+const char *compare_input_hardware_beside(struct arena *arena, const char *path)
 {
     const char *slash = strrchr(path, '/');
     const char *directory =
@@ -160,7 +160,7 @@ const char *side_hardware_beside(struct arena *arena, const char *path)
 
 /* ---- what they hold ---- */
 
-static bool load_file(struct side *side,
+static bool load_file(struct compare_input *input,
                       struct arena *arena,
                       const char *path,
                       const struct options *options,
@@ -169,62 +169,66 @@ static bool load_file(struct side *side,
     const struct pipeline_options wanted = {.input_limits = limits_of_input(&options->limits),
                                             .max_events = options->limits.events,
                                             .marker = options->marker,
-                                            .hardware_path = side_hardware_beside(arena, path)};
-    if (!pipeline_run(path, text_file_name(path), &wanted, NULL, &side->outputs[side->output_count],
-                      err)) {
+                                            .hardware_path =
+                                                compare_input_hardware_beside(arena, path)};
+    if (!pipeline_run(path, text_file_name(path), &wanted, NULL,
+                      &input->outputs[input->output_count], err)) {
         return err_context(err, "%s", path);
     }
-    side->output_count++;
+    input->output_count++;
     return true;
 }
 
-static void collect_output(struct side *side, const struct pipeline_output *output)
+static void collect_output(struct compare_input *input, const struct pipeline_output *output)
 {
     for (size_t i = 0; i < output->item_count; i++) {
         const struct trace_results *results = output->items[i].results;
         if (results->cycle_count > 0) {
-            side->results[side->result_count++] = results;
+            input->results[input->result_count++] = results;
         }
     }
 }
 
-static bool collect_results(struct side *side, struct err *err)
+static bool collect_results(struct compare_input *input, struct err *err)
 {
     size_t room = 0;
     /* Nothing loaded, nothing to collect. */
-    if (side->outputs == NULL || side->output_count == 0) {
+    if (input->outputs == NULL || input->output_count == 0) {
         return true;
     }
-    for (size_t i = 0; i < side->output_count; i++) {
-        room += side->outputs[i].item_count;
+    for (size_t i = 0; i < input->output_count; i++) {
+        room += input->outputs[i].item_count;
     }
-    side->results = calloc(room + 1, sizeof(void *));
-    if (side->results == NULL) {
+    input->results = calloc(room + 1, sizeof(void *));
+    if (input->results == NULL) {
         return err_set(err, ERR_NO_MEMORY, "no memory for the results of %zu traces", room);
     }
-    for (size_t i = 0; i < side->output_count; i++) {
-        collect_output(side, &side->outputs[i]);
+    for (size_t i = 0; i < input->output_count; i++) {
+        collect_output(input, &input->outputs[i]);
     }
     return true;
 }
 
-bool side_load(struct side *side, const char *path, const struct options *options, struct err *err)
+bool compare_input_load(struct compare_input *input,
+                        const char *path,
+                        const struct options *options,
+                        struct err *err)
 {
     struct arena arena;
     struct file_list files = {.arena = &arena};
-    *side = (struct side){0};
+    *input = (struct compare_input){0};
     arena_init(&arena, 0);
     bool ok = list_files(path, &files, err);
     if (ok) {
-        side->outputs = calloc(files.count + 1, sizeof *side->outputs);
-        ok = side->outputs != NULL ||
+        input->outputs = calloc(files.count + 1, sizeof *input->outputs);
+        ok = input->outputs != NULL ||
              err_set(err, ERR_NO_MEMORY, "no memory for %zu files", files.count);
     }
     for (size_t i = 0; ok && i < files.count; i++) {
-        ok = load_file(side, &arena, files.paths[i], options, err);
+        ok = load_file(input, &arena, files.paths[i], options, err);
     }
-    ok = ok && collect_results(side, err);
-    if (ok && side->result_count == 0) {
+    ok = ok && collect_results(input, err);
+    if (ok && input->result_count == 0) {
         ok = err_set(err, ERR_BAD_INPUT,
                      "%s has no cycles to compare: call prof.step() in the loop that is profiled, "
                      "or name the function of a cycle with --marker",
@@ -232,17 +236,17 @@ bool side_load(struct side *side, const char *path, const struct options *option
     }
     arena_free(&arena);
     if (!ok) {
-        side_free(side);
+        compare_input_free(input);
     }
     return ok;
 }
 
-void side_free(struct side *side)
+void compare_input_free(struct compare_input *input)
 {
-    for (size_t i = 0; i < side->output_count; i++) {
-        pipeline_output_free(&side->outputs[i]);
+    for (size_t i = 0; i < input->output_count; i++) {
+        pipeline_output_free(&input->outputs[i]);
     }
-    free(side->outputs);
-    free(side->results);
-    *side = (struct side){0};
+    free(input->outputs);
+    free(input->results);
+    *input = (struct compare_input){0};
 }
