@@ -2,10 +2,10 @@
  * response, and whatever went wrong becomes a problem. */
 #include "api/api.h"
 
+#include "api/authorize.h"
 #include "api/call.h"
 #include "api/problem.h"
 #include "api/route.h"
-#include "api/scope.h"
 
 #include <string.h>
 
@@ -100,7 +100,7 @@ static bool run_route(struct api_call *call,
                       const struct route_param params[ROUTE_PARAMS_MAX],
                       struct err *err)
 {
-    if (!decode_request(call, params, err) || !scope_check(call, route->scope, err) ||
+    if (!decode_request(call, params, err) || !authorize_request(call, route->target, err) ||
         !route->handle(call, err)) {
         return false;
     }

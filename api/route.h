@@ -15,21 +15,21 @@
 
 struct api_call;
 
-/* What of the store a request names, and where it names it: scope.c looks there whether the one who
- * asks may read it, before any handler runs. */
-enum route_scope {
-    SCOPE_UNDECLARED, /* for who may not read everything there is nothing here */
-    SCOPE_OPEN,       /* nothing; answered without a token */
-    SCOPE_SELF,       /* the one who asks, who may be nobody */
-    SCOPE_LIST,       /* nothing: the handler lists what may be read (scope_projects) */
-    SCOPE_TOKENS,     /* a token; for admins only */
-    SCOPE_RUN,        /* a run: the path's first parameter */
-    SCOPE_UPLOAD,     /* a run that need not be there: upload_project.c looks */
-    SCOPE_TRACE,      /* a trace: the path's first parameter, and so on */
-    SCOPE_COMPARISON,
-    SCOPE_JOB,
-    SCOPE_SIDES, /* traces: base= and candidate= */
-    SCOPE_PLUGIN /* runs: run= and exp_run= */
+/* What of the store a request names, and where it names it: authorize.c looks there whether the one
+ * who asks may read it, before any handler runs. */
+enum route_target {
+    TARGET_UNDECLARED, /* for who may not read everything there is nothing here */
+    TARGET_OPEN,       /* nothing; answered without a token */
+    TARGET_SELF,       /* the one who asks, who may be nobody */
+    TARGET_LIST,       /* nothing: the handler lists what may be read (authorize_projects) */
+    TARGET_TOKENS,     /* a token; for admins only */
+    TARGET_RUN,        /* a run: the path's first parameter */
+    TARGET_UPLOAD,     /* a run that need not be there: upload_project.c looks */
+    TARGET_TRACE,      /* a trace: the path's first parameter, and so on */
+    TARGET_COMPARISON,
+    TARGET_JOB,
+    TARGET_SIDES, /* traces: base= and candidate= */
+    TARGET_PLUGIN /* runs: run= and exp_run= */
 };
 
 struct route {
@@ -41,7 +41,7 @@ struct route {
     /* The answer is made of what is stored and can be seen, and of nothing else but path and query:
      * it holds until store_version grows. */
     bool is_kept;
-    enum route_scope scope;
+    enum route_target target;
 };
 
 const struct route *route_table(size_t *count);

@@ -1,8 +1,8 @@
+#include "api/authorize.h"
 #include "api/call.h"
 #include "api/catalogue/catalogue_json.h"
 #include "api/catalogue/patch_body.h"
 #include "api/handlers.h"
-#include "api/scope.h"
 #include "api/table/table_params.h"
 
 static const char *const text_columns[] = {"name", NULL};
@@ -73,7 +73,7 @@ static bool move_run(const struct api_call *call, const char *project, struct er
     if (project == NULL) {
         return true;
     }
-    return (store_projects_have(scope_projects(call), project) ||
+    return (store_projects_have(authorize_projects(call), project) ||
             err_set(err, ERR_FORBIDDEN, "The token does not belong to the project \"%s\"",
                     project)) &&
            store_run_move(call->api->store, call->params[0], project, err);

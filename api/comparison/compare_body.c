@@ -1,7 +1,7 @@
 #include "api/comparison/compare_body.h"
 
+#include "api/authorize.h"
 #include "api/json_body.h"
-#include "api/scope.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -35,7 +35,7 @@ static bool keep_ids(struct query_compare_request *request,
                            side_names[side]);
         }
         ids[i] = json_integer_value(id);
-        if (!scope_trace(call, ids[i], err)) {
+        if (!authorize_trace(call, ids[i], err)) {
             return false;
         }
     }
@@ -60,7 +60,7 @@ static bool keep_run(struct query_compare_request *request,
     }
     if (!json_body_text(name, "The name of a run", RUN_NAME_MAX_BYTES, call_arena(call), &run,
                         err) ||
-        !scope_run(call, run, err) ||
+        !authorize_run(call, run, err) ||
         !store_traces(call->api->store, call_arena(call), run, &traces, &count, err)) {
         return false;
     }

@@ -1,7 +1,7 @@
 /* GET /metrics: what was counted, and what can be looked up at the moment. */
+#include "api/authorize.h"
 #include "api/call.h"
 #include "api/handlers.h"
-#include "api/scope.h"
 #include "api/service/exposition.h"
 #include "api/service/metrics.h"
 #include "api/service/process_figures.h"
@@ -50,7 +50,7 @@ static bool put_catalogue(struct api_call *call, struct buf *out, struct err *er
 {
     int64_t runs = 0;
     int64_t traces = 0;
-    if (!store_count(call->api->store, scope_projects(call), &runs, &traces, err)) {
+    if (!store_count(call->api->store, authorize_projects(call), &runs, &traces, err)) {
         return false;
     }
     exposition_value(out, "runs", "gauge", "Runs that can be seen.", (uint64_t)runs);

@@ -1,6 +1,6 @@
 #include "api/table/table_params.h"
 
-#include "api/scope.h"
+#include "api/authorize.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -73,7 +73,7 @@ bool table_params_page(struct store_page *page,
     *page = (struct store_page){
         .q = query_string_word(&call->query, "q"),
         .limit = default_limit,
-        .projects = scope_projects(call),
+        .projects = authorize_projects(call),
     };
     return query_string_int(&call->query, "limit", 0, INT64_MAX, &page->limit, err) &&
            query_string_int(&call->query, "offset", 0, INT64_MAX, &page->offset, err) &&

@@ -1,7 +1,7 @@
 /* runs, views, workers, spans: what there is to ask for [TB-2]. */
+#include "api/authorize.h"
 #include "api/call.h"
 #include "api/handlers.h"
-#include "api/scope.h"
 #include "api/table/table_params.h"
 #include "api/tb_plugin/common.h"
 #include "ingest/query/views/run_views.h"
@@ -11,7 +11,7 @@
 
 bool plugin_runs(struct api_call *call, struct err *err)
 {
-    const struct store_page page = {.sort = "name", .projects = scope_projects(call)};
+    const struct store_page page = {.sort = "name", .projects = authorize_projects(call)};
     struct store_run *runs = NULL;
     size_t count = 0;
     int64_t total = 0;

@@ -1,7 +1,7 @@
 #include "api/tb_plugin/common.h"
 
+#include "api/authorize.h"
 #include "api/derived.h"
-#include "api/scope.h"
 #include "api/table/table_params.h"
 #include "ingest/base/text/num.h"
 
@@ -27,7 +27,8 @@ static void add_name(char names[NAMES_BYTES], const char *name)
 
 bool plugin_unknown_run(struct api_call *call, const char *name, struct err *err)
 {
-    const struct store_page page = {.sort = "name", .limit = 20, .projects = scope_projects(call)};
+    const struct store_page page = {
+        .sort = "name", .limit = 20, .projects = authorize_projects(call)};
     struct store_run *runs = NULL;
     size_t count = 0;
     int64_t total = 0;

@@ -1,6 +1,6 @@
 #include "api/upload/project.h"
 
-#include "api/scope.h"
+#include "api/authorize.h"
 
 #include <string.h>
 
@@ -43,7 +43,7 @@ bool upload_project(const char **project, struct api_call *call, struct err *err
 {
     const struct upload_project_ask ask = {.run = call->params[0],
                                            .project = query_string_word(&call->query, "project"),
-                                           .readable = scope_projects(call),
+                                           .readable = authorize_projects(call),
                                            .option = "?project="};
     return upload_project_of_run(project, call->api->store, call_arena(call), &ask, err);
 }

@@ -1,22 +1,22 @@
-#include "api/scope.h"
+#include "api/authorize.h"
 
 #include "api/tb_plugin/common.h"
 
-const char *scope_projects(const struct api_call *call)
+const char *authorize_projects(const struct api_call *call)
 {
     const struct api_subject *subject = call->request->subject;
     return subject == NULL ? NULL : subject->projects;
 }
 
-bool scope_run(const struct api_call *call, const char *name, struct err *err)
+bool authorize_run(const struct api_call *call, const char *name, struct err *err)
 {
-    const char *projects = scope_projects(call);
+    const char *projects = authorize_projects(call);
     return projects == NULL || store_run_readable(call->api->store, name, projects, err);
 }
 
-bool scope_trace(const struct api_call *call, int64_t id, struct err *err)
+bool authorize_trace(const struct api_call *call, int64_t id, struct err *err)
 {
-    const char *projects = scope_projects(call);
+    const char *projects = authorize_projects(call);
     return projects == NULL || store_trace_readable(call->api->store, id, projects, err);
 }
 
@@ -27,7 +27,7 @@ check_id(const struct api_call *call, const char *what, readable_id *is_readable
 {
     int64_t id = 0;
     return call_id(call, what, &id, err) &&
-           is_readable(call->api->store, id, scope_projects(call), err);
+           is_readable(call->api->store, id, authorize_projects(call), err);
 }
 
 static bool check_sides(const struct api_call *call, struct err *err)
@@ -38,7 +38,7 @@ static bool check_sides(const struct api_call *call, struct err *err)
         struct err ignored = ERR_INIT;
         bool is_id = query_string_word(&call->query, names[i]) != NULL &&
                      query_string_int(&call->query, names[i], 0, INT64_MAX, &id, &ignored);
-        if (is_id && !scope_trace(call, id, err)) {
+        if (is_id && !authorize_trace(call, id, err)) {
             return false;
         }
     }
@@ -50,38 +50,38 @@ static bool check_plugin_runs(struct api_call *call, struct err *err)
     static const char *const names[] = {"run", "exp_run"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         const char *run = query_string_get(&call->query, names[i]);
-        if (run != NULL && *run != '\0' && !scope_run(call, run, err)) {
+        if (run != NULL && *run != '\0' && !authorize_run(call, run, err)) {
             return err->code == ERR_NOT_FOUND ? plugin_unknown_run(call, run, err) : false;
         }
     }
     return true;
 }
 
-bool scope_check(struct api_call *call, enum route_scope scope, struct err *err)
+bool authorize_request(struct api_call *call, enum route_target target, struct err *err)
 {
-    if (scope_projects(call) == NULL) {
+    if (authorize_projects(call) == NULL) {
         return true;
     }
-    switch (scope) {
-    case SCOPE_OPEN:
-    case SCOPE_SELF:
-    case SCOPE_LIST:
-    case SCOPE_TOKENS:
-    case SCOPE_UPLOAD:
+    switch (target) {
+    case TARGET_OPEN:
+    case TARGET_SELF:
+    case TARGET_LIST:
+    case TARGET_TOKENS:
+    case TARGET_UPLOAD:
         return true;
-    case SCOPE_RUN:
-        return scope_run(call, call->params[0], err);
-    case SCOPE_TRACE:
+    case TARGET_RUN:
+        return authorize_run(call, call->params[0], err);
+    case TARGET_TRACE:
         return check_id(call, "trace", store_trace_readable, err);
-    case SCOPE_COMPARISON:
+    case TARGET_COMPARISON:
         return check_id(call, "comparison", store_comparison_readable, err);
-    case SCOPE_JOB:
+    case TARGET_JOB:
         return check_id(call, "job", store_job_readable, err);
-    case SCOPE_SIDES:
+    case TARGET_SIDES:
         return check_sides(call, err);
-    case SCOPE_PLUGIN:
+    case TARGET_PLUGIN:
         return check_plugin_runs(call, err);
-    case SCOPE_UNDECLARED:
+    case TARGET_UNDECLARED:
         break;
     }
     return err_set(err, ERR_NOT_FOUND, "There is nothing at %.300s", call->request->path);

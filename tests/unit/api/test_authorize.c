@@ -97,14 +97,14 @@ static int tear_down_world(void **state)
     return failed;
 }
 
-static int64_t id_of(const struct world *world, enum route_scope scope)
+static int64_t id_of(const struct world *world, enum route_target target)
 {
-    return scope == SCOPE_COMPARISON ? world->comparison_id
-           : scope == SCOPE_JOB      ? world->job_id
-                                     : world->trace_id;
+    return target == TARGET_COMPARISON ? world->comparison_id
+           : target == TARGET_JOB      ? world->job_id
+                                       : world->trace_id;
 }
 
-/* The pattern with its parameters filled in, and what the scope names in the query. */
+/* The pattern with its parameters filled in, and what the target names in the query. */
 static void make_target(char *out, const struct route *route, const char *run, int64_t id)
 {
     size_t len = 0;
@@ -122,10 +122,10 @@ static void make_target(char *out, const struct route *route, const char *run, i
         at = end;
     }
     out[len] = '\0';
-    if (route->scope == SCOPE_SIDES) {
+    if (route->target == TARGET_SIDES) {
         (void)snprintf(out + len, TARGET_BYTES - len, "?base=%" PRId64 "&candidate=%" PRId64, id,
                        id);
-    } else if (route->scope == SCOPE_PLUGIN) {
+    } else if (route->target == TARGET_PLUGIN) {
         (void)snprintf(out + len, TARGET_BYTES - len,
                        "?run=%s&worker=w0&span=1&view=Overview&exp_run=%s&exp_worker=w0&exp_span=1",
                        run, run);
@@ -174,12 +174,12 @@ static void what_is_hidden_answers_as_what_is_not_there(void **state)
     const struct route *routes = route_table(&count);
     for (size_t i = 0; i < count; i++) {
         const struct route *route = &routes[i];
-        bool names = route->scope >= SCOPE_RUN && route->scope != SCOPE_UPLOAD;
-        assert_int_not_equal(route->scope, SCOPE_UNDECLARED);
+        bool names = route->target >= TARGET_RUN && route->target != TARGET_UPLOAD;
+        assert_int_not_equal(route->target, TARGET_UNDECLARED);
         if (!names) {
             continue;
         }
-        char *hidden = answer_to(world, route, HIDDEN, id_of(world, route->scope));
+        char *hidden = answer_to(world, route, HIDDEN, id_of(world, route->target));
         char *absent = answer_to(world, route, ABSENT, 987654);
         assert_string_equal(hidden, absent);
         free(hidden);
@@ -193,12 +193,12 @@ static void what_is_hidden_answers_as_what_is_not_there(void **state)
 static void its_owner_finds_it(void **state)
 {
     struct world *world = *state;
-    static const enum route_scope scopes[] = {SCOPE_TRACE, SCOPE_JOB, SCOPE_COMPARISON};
+    static const enum route_target targets[] = {TARGET_TRACE, TARGET_JOB, TARGET_COMPARISON};
     static const char *const names[] = {"traces", "jobs", "comparisons"};
-    for (size_t i = 0; i < COUNT_OF(scopes); i++) {
+    for (size_t i = 0; i < COUNT_OF(targets); i++) {
         char target[TARGET_BYTES];
         (void)snprintf(target, sizeof target, "/api/v1/%s/%" PRId64, names[i],
-                       id_of(world, scopes[i]));
+                       id_of(world, targets[i]));
         assert_status(world->f, ask(world->f, &owner, "GET", target, ""), 200);
         assert_status(world->f, ask(world->f, &stranger, "GET", target, ""), 404);
     }
