@@ -1,7 +1,7 @@
 /* Two traces by name: operators and kernels added, removed, changed. */
 #include "api/diff/common.h"
 #include "api/handlers.h"
-#include "api/table/pick.h"
+#include "api/table/row_query.h"
 #include "api/table/rows.h"
 #include "api/table/table_answer.h"
 #include "api/table/table_params.h"
@@ -22,7 +22,7 @@ struct table {
     bool of_kernels;
     struct table_params params;
     struct name_diff diff;
-    struct picked picked;
+    struct row_query_page shown;
 };
 
 /* ---- figures of a row ---- */
@@ -132,7 +132,7 @@ static void write_row(struct field_out *out, const void *table_void, size_t at)
     const struct table *table = table_void;
     const struct name_diff_row blank = {.name = ""};
     const struct name_diff_row *row =
-        at == TABLE_BLANK_ROW ? &blank : &table->diff.rows[table->picked.rows[at]];
+        at == TABLE_BLANK_ROW ? &blank : &table->diff.rows[table->shown.rows[at]];
     size_t count = 0;
     const struct figure_columns *figures = figures_of(table, &count);
     field_row_begin(out);
@@ -171,7 +171,7 @@ static void write_sums(struct json_write *w, const struct table *table)
 static void write_members(struct json_write *w, const void *table_void)
 {
     const struct table *table = table_void;
-    table_params_members(w, &table->params.page, table->picked.total, NULL);
+    table_params_members(w, &table->params.page, table->shown.total, NULL);
     jw_key(w, "sums");
     write_sums(w, table);
 }
@@ -186,21 +186,21 @@ static const char *name_of(const void *table_void, size_t at)
     return ((const struct table *)table_void)->diff.rows[at].name;
 }
 
-static struct pick_value value_of(const void *table_void, size_t at, size_t column)
+static struct row_query_value value_of(const void *table_void, size_t at, size_t column)
 {
     const struct table *table = table_void;
     const struct name_diff_row *row = &table->diff.rows[at];
     if (column == COLUMN_NAME) {
-        return pick_text(row->name);
+        return row_query_text(row->name);
     }
     if (column == COLUMN_PRESENCE) {
-        return pick_text(name_presence_text(row->presence));
+        return row_query_text(name_presence_text(row->presence));
     }
     if (column == COLUMN_CHANGE) {
-        return pick_real(change_of(row));
+        return row_query_real(change_of(row));
     }
     if (column == COLUMN_MAGNITUDE) {
-        return pick_number(magnitude_of(table, row));
+        return row_query_number(magnitude_of(table, row));
     }
     size_t count = 0;
     const struct figure_columns *figures =
@@ -208,10 +208,10 @@ static struct pick_value value_of(const void *table_void, size_t at, size_t colu
     int64_t base = figures->figure(&row->sides[SIDE_BASE]);
     int64_t candidate = figures->figure(&row->sides[SIDE_CANDIDATE]);
     const int64_t values[] = {base, candidate, rows_sub(candidate, base)};
-    return pick_number(values[(column - COLUMN_FIGURES) % 3]);
+    return row_query_number(values[(column - COLUMN_FIGURES) % 3]);
 }
 
-static bool pick(struct table *table, struct api_call *call, struct err *err)
+static bool query_rows(struct table *table, struct api_call *call, struct err *err)
 {
     const char *columns[COLUMNS_MAX + 1] = {"name", "presence", "change", "magnitude"};
     size_t count = 0;
@@ -219,8 +219,9 @@ static bool pick(struct table *table, struct api_call *call, struct err *err)
     for (size_t i = 0; i < count * 3; i++) {
         columns[COLUMN_FIGURES + i] = figures[i / 3].names[i % 3];
     }
-    const struct pick_source source = {table, table->diff.row_count, columns, name_of, value_of};
-    return pick_page(&table->picked, call, &table->params.page, &source, err);
+    const struct row_query_source source = {table, table->diff.row_count, columns, name_of,
+                                            value_of};
+    return row_query_run(&table->shown, call, &table->params.page, &source, err);
 }
 
 /* ---- answering ---- */
@@ -235,7 +236,7 @@ static bool load(struct table *table,
     return table_params_read(&table->params, call, text_columns, "magnitude", LIMIT_DEFAULT, err) &&
            (table->of_kernels ? query_kernel_diff(store, arena, trace_ids, &table->diff, err)
                               : query_operator_diff(store, arena, trace_ids, &table->diff, err)) &&
-           pick(table, call, err);
+           query_rows(table, call, err);
 }
 
 static void write_rows(struct json_write *w, const char *key, const struct table *table)
@@ -243,7 +244,7 @@ static void write_rows(struct json_write *w, const char *key, const struct table
     struct field_out out = {.notation = FIELD_JSON, .json = w};
     jw_key(w, key);
     jw_array_begin(w);
-    for (size_t i = 0; i < table->picked.count; i++) {
+    for (size_t i = 0; i < table->shown.count; i++) {
         write_row(&out, table, i);
     }
     jw_array_end(w);
@@ -293,7 +294,7 @@ bool diff_get(struct api_call *call, struct err *err)
         return false;
     }
     const struct table_answer answer = {table.of_kernels ? "diff-kernels" : "diff-operators",
-                                        &table, table.picked.count, write_row, write_members};
+                                        &table, table.shown.count, write_row, write_members};
     table_answer(call, table.params.csv, &answer);
     return true;
 }

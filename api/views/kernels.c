@@ -1,6 +1,6 @@
 /* Kernels by name or by launch configuration, and beside them what a kernel table of the run says
  * of each. The store pages and sorts; what it does not know (the table's columns, the operator) is
- * sorted and picked here, over all rows. */
+ * filtered and sorted here, over all rows. */
 #include "api/call.h"
 #include "api/handlers.h"
 #include "api/table/rows.h"
@@ -46,10 +46,10 @@ struct table {
     const char *operator_name; /* only launches of it; NULL: any */
     enum match_column sort;    /* MATCH_COLUMN_COUNT: the store sorts */
     struct kernel_match match;
-    struct kernel_row *rows; /* of the page, or all of them when they are picked here */
+    struct kernel_row *rows; /* of the page, or all of them when they are sorted here */
     struct kernel_launch_row *launches;
     size_t loaded;
-    size_t *picked; /* indices of the page's rows; NULL: they are those that were loaded */
+    size_t *shown; /* indices of the page's rows; NULL: they are those that were loaded */
     size_t count;
     int64_t total;
     int64_t sum_calls,
@@ -105,7 +105,7 @@ static enum match_column match_column_of(const char *name)
     return (enum match_column)at;
 }
 
-static bool picks_here(const struct table *table)
+static bool sorts_here(const struct table *table)
 {
     return table->sort != MATCH_COLUMN_COUNT || table->operator_name != NULL;
 }
@@ -115,7 +115,7 @@ static bool load_rows(struct table *table, struct api_call *call, int64_t id, st
     struct store *store = call->api->store;
     struct arena *arena = call_arena(call);
     struct store_page page = table->params.page;
-    if (picks_here(table)) {
+    if (sorts_here(table)) {
         page.limit = 0;
         page.offset = 0;
     }
@@ -132,7 +132,7 @@ static bool load_rows(struct table *table, struct api_call *call, int64_t id, st
     return loaded;
 }
 
-/* ---- picking ---- */
+/* ---- filtering and sorting ---- */
 
 static struct kernel_match_use use_of(const struct table *table, size_t at)
 {
@@ -145,7 +145,7 @@ static struct kernel_match_use use_of(const struct table *table, size_t at)
                                      row->total_ns);
 }
 
-struct pick {
+struct sorted_row {
     size_t index;
     double number; /* NaN: comes last whatever the order */
     bool descending;
@@ -172,10 +172,10 @@ static double key_of(const struct kernel_match_use *use, enum match_column colum
     return 0;
 }
 
-static int compare_picks(const void *a_void, const void *b_void)
+static int compare_rows(const void *a_void, const void *b_void)
 {
-    const struct pick *a = a_void;
-    const struct pick *b = b_void;
+    const struct sorted_row *a = a_void;
+    const struct sorted_row *b = b_void;
     if (isnan(a->number) != isnan(b->number)) {
         return isnan(a->number) ? 1 : -1;
     }
@@ -184,7 +184,7 @@ static int compare_picks(const void *a_void, const void *b_void)
     return order != 0 ? order : (a->index > b->index) - (a->index < b->index);
 }
 
-static size_t pick_rows(const struct table *table, struct pick *picks)
+static size_t sort_rows(const struct table *table, struct sorted_row *sorted)
 {
     size_t count = 0;
     for (size_t i = 0; i < table->loaded; i++) {
@@ -192,32 +192,33 @@ static size_t pick_rows(const struct table *table, struct pick *picks)
             strcmp(table->launches[i].operator_name, table->operator_name) != 0) {
             continue;
         }
-        picks[count] = (struct pick){.index = i, .descending = table->params.page.descending};
+        sorted[count] =
+            (struct sorted_row){.index = i, .descending = table->params.page.descending};
         if (table->sort != MATCH_COLUMN_COUNT) {
             const struct kernel_match_use use = use_of(table, i);
-            picks[count].number = key_of(&use, table->sort);
+            sorted[count].number = key_of(&use, table->sort);
         }
         count++;
     }
     if (table->sort != MATCH_COLUMN_COUNT) {
-        qsort(picks, count, sizeof *picks, compare_picks);
+        qsort(sorted, count, sizeof *sorted, compare_rows);
     }
     return count;
 }
 
-static bool pick_page(struct table *table, struct api_call *call, struct err *err)
+static bool sort_page(struct table *table, struct api_call *call, struct err *err)
 {
-    struct pick *picks = arena_calloc(call_arena(call), table->loaded + 1, sizeof *picks);
-    table->picked = arena_calloc(call_arena(call), table->loaded + 1, sizeof *table->picked);
-    if (picks == NULL || table->picked == NULL) {
+    struct sorted_row *sorted = arena_calloc(call_arena(call), table->loaded + 1, sizeof *sorted);
+    table->shown = arena_calloc(call_arena(call), table->loaded + 1, sizeof *table->shown);
+    if (sorted == NULL || table->shown == NULL) {
         return err_set(err, ERR_NO_MEMORY, "No memory to sort the kernels");
     }
-    size_t count = pick_rows(table, picks);
+    size_t count = sort_rows(table, sorted);
     size_t offset = 0;
     table->count = table_params_slice(&table->params.page, count, &offset);
     table->total = (int64_t)count;
     for (size_t i = 0; i < table->count; i++) {
-        table->picked[i] = picks[offset + i].index;
+        table->shown[i] = sorted[offset + i].index;
     }
     return true;
 }
@@ -236,7 +237,7 @@ static bool load(struct table *table, struct api_call *call, int64_t id, struct 
     table->sort =
         table->match.available ? match_column_of(table->params.page.sort) : MATCH_COLUMN_COUNT;
     return load_rows(table, call, id, err) && add_up(table, call, id, err) &&
-           (!picks_here(table) || pick_page(table, call, err));
+           (!sorts_here(table) || sort_page(table, call, err));
 }
 
 /* ---- answering ---- */
@@ -249,7 +250,7 @@ static void write_row(struct field_out *out, const void *table_void, size_t at)
     struct kernel_match_use use = {.launches = 0};
     bool is_blank = at == TABLE_BLANK_ROW;
     if (!is_blank) {
-        at = table->picked == NULL ? at : table->picked[at];
+        at = table->shown == NULL ? at : table->shown[at];
         use = use_of(table, at);
     }
     const struct kernel_match_use *joined = table->match.available ? &use : NULL;

@@ -2,7 +2,7 @@
 #include "ingest/query/views/memory.h"
 
 #include "api/handlers.h"
-#include "api/table/pick.h"
+#include "api/table/row_query.h"
 #include "api/table/rows.h"
 #include "api/table/table_answer.h"
 #include "api/table/table_params.h"
@@ -40,7 +40,7 @@ struct table {
     struct memory_request request;
     struct table_params params;
     struct query_memory memory;
-    struct picked picked;
+    struct row_query_page shown;
 };
 
 static const char *name_of(const void *rows, size_t at)
@@ -48,7 +48,7 @@ static const char *name_of(const void *rows, size_t at)
     return ((const struct memory_stat_row *)rows)[at].name;
 }
 
-static struct pick_value value_of(const void *rows, size_t at, size_t column)
+static struct row_query_value value_of(const void *rows, size_t at, size_t column)
 {
     const struct memory_stat_row *row = (const struct memory_stat_row *)rows + at;
     const int64_t numbers[COLUMN_COUNT] = {
@@ -60,7 +60,7 @@ static struct pick_value value_of(const void *rows, size_t at, size_t column)
         [COLUMN_ALLOCATED] = row->allocated_bytes,
         [COLUMN_SELF_ALLOCATED] = row->self_allocated_bytes,
     };
-    return column == COLUMN_NAME ? pick_text(row->name) : pick_number(numbers[column]);
+    return column == COLUMN_NAME ? row_query_text(row->name) : row_query_number(numbers[column]);
 }
 
 static void write_row(struct field_out *out, const void *table_void, size_t at)
@@ -68,7 +68,7 @@ static void write_row(struct field_out *out, const void *table_void, size_t at)
     const struct table *table = table_void;
     const struct memory_stat_row blank = {.name = ""};
     const struct memory_stat_row *row =
-        at == TABLE_BLANK_ROW ? &blank : &table->memory.rows[table->picked.rows[at]];
+        at == TABLE_BLANK_ROW ? &blank : &table->memory.rows[table->shown.rows[at]];
     field_row_begin(out);
     field_text(out, "name", row->name);
     field_int(out, "calls", row->calls);
@@ -136,7 +136,7 @@ static void write_members(struct json_write *w, const void *table_void)
     const struct table *table = table_void;
     const struct query_memory *memory = &table->memory;
     struct field_out out = {.notation = FIELD_JSON, .json = w};
-    table_params_members(w, &table->params.page, table->picked.total, NULL);
+    table_params_members(w, &table->params.page, table->shown.total, NULL);
     write_sums(w, memory);
     memory_window_members(w, &table->request.window);
     jw_key_string(w, "device", memory->device == NULL ? NULL : memory->device->device);
@@ -157,7 +157,7 @@ static void write_members(struct json_write *w, const void *table_void)
 
 bool memory_get(struct api_call *call, struct err *err)
 {
-    struct table table = {.picked.count = 0};
+    struct table table = {.shown.count = 0};
     if (!memory_request_read(&table.request, call, err) ||
         !table_params_read(&table.params, call, text_columns, "self_size_bytes", LIMIT_DEFAULT,
                            err) ||
@@ -165,12 +165,12 @@ bool memory_get(struct api_call *call, struct err *err)
                       table.request.device, table.request.window, &table.memory, err)) {
         return false;
     }
-    const struct pick_source source = {table.memory.rows, table.memory.row_count, columns, name_of,
-                                       value_of};
-    if (!pick_page(&table.picked, call, &table.params.page, &source, err)) {
+    const struct row_query_source source = {table.memory.rows, table.memory.row_count, columns,
+                                            name_of, value_of};
+    if (!row_query_run(&table.shown, call, &table.params.page, &source, err)) {
         return false;
     }
-    const struct table_answer answer = {"memory", &table, table.picked.count, write_row,
+    const struct table_answer answer = {"memory", &table, table.shown.count, write_row,
                                         write_members};
     table_answer(call, table.params.csv, &answer);
     return true;

@@ -1,6 +1,6 @@
 /* Blocks of memory: taken, given back, or one of both. */
 #include "api/handlers.h"
-#include "api/table/pick.h"
+#include "api/table/row_query.h"
 #include "api/table/table_answer.h"
 #include "api/table/table_params.h"
 #include "api/views/memory_common.h"
@@ -31,7 +31,7 @@ struct table {
     struct memory_request request;
     struct table_params params;
     struct query_memory_blocks blocks;
-    struct picked picked;
+    struct row_query_page shown;
 };
 
 static const char *name_of(const void *rows, size_t at)
@@ -39,25 +39,25 @@ static const char *name_of(const void *rows, size_t at)
     return ((const struct memory_block *)rows)[at].name;
 }
 
-static struct pick_value value_of(const void *rows, size_t at, size_t column)
+static struct row_query_value value_of(const void *rows, size_t at, size_t column)
 {
     const struct memory_block *block = (const struct memory_block *)rows + at;
     switch ((enum column)column) {
     case COLUMN_NAME:
-        return pick_text(block->name);
+        return row_query_text(block->name);
     case COLUMN_SIZE:
-        return pick_number(block->size_bytes);
+        return row_query_number(block->size_bytes);
     case COLUMN_ADDRESS:
-        return pick_number(block->addr);
+        return row_query_number(block->addr);
     case COLUMN_ALLOCATED:
-        return pick_known_number(block->allocated_at);
+        return row_query_known_number(block->allocated_at);
     case COLUMN_RELEASED:
-        return pick_known_number(block->released_at);
+        return row_query_known_number(block->released_at);
     case COLUMN_DURATION:
     case COLUMN_COUNT:
         break;
     }
-    return pick_known_number(memory_block_duration(block));
+    return row_query_known_number(memory_block_duration(block));
 }
 
 static void write_row(struct field_out *out, const void *table_void, size_t at)
@@ -65,20 +65,20 @@ static void write_row(struct field_out *out, const void *table_void, size_t at)
     const struct table *table = table_void;
     const struct memory_block blank = {.name = ""};
     memory_block_row(out,
-                     at == TABLE_BLANK_ROW ? &blank : &table->blocks.rows[table->picked.rows[at]]);
+                     at == TABLE_BLANK_ROW ? &blank : &table->blocks.rows[table->shown.rows[at]]);
 }
 
 static void write_members(struct json_write *w, const void *table_void)
 {
     const struct table *table = table_void;
-    table_params_members(w, &table->params.page, table->picked.total, NULL);
+    table_params_members(w, &table->params.page, table->shown.total, NULL);
     memory_window_members(w, &table->request.window);
     jw_key_string(w, "device", table->blocks.device);
 }
 
 bool memory_events(struct api_call *call, struct err *err)
 {
-    struct table table = {.picked.count = 0};
+    struct table table = {.shown.count = 0};
     if (!memory_request_read(&table.request, call, err) ||
         !table_params_read(&table.params, call, ascending_columns, "size_bytes", LIMIT_DEFAULT,
                            err) ||
@@ -87,12 +87,12 @@ bool memory_events(struct api_call *call, struct err *err)
                                     err)) {
         return false;
     }
-    const struct pick_source source = {table.blocks.rows, table.blocks.row_count, columns, name_of,
-                                       value_of};
-    if (!pick_page(&table.picked, call, &table.params.page, &source, err)) {
+    const struct row_query_source source = {table.blocks.rows, table.blocks.row_count, columns,
+                                            name_of, value_of};
+    if (!row_query_run(&table.shown, call, &table.params.page, &source, err)) {
         return false;
     }
-    const struct table_answer answer = {"memory-events", &table, table.picked.count, write_row,
+    const struct table_answer answer = {"memory-events", &table, table.shown.count, write_row,
                                         write_members};
     table_answer(call, table.params.csv, &answer);
     return true;
