@@ -3,7 +3,7 @@
 #include "api/comparison/columns.h"
 #include "api/comparison/text.h"
 #include "api/comparison/words.h"
-#include "api/table/tabulate.h"
+#include "api/table/markdown_table.h"
 #include "ingest/base/text/num.h"
 
 #include <inttypes.h>
@@ -26,7 +26,7 @@ add_header(struct headers *headers, const char *before, const char *label, const
     struct buf *text = &headers->texts[headers->count];
     buf_init(text, HEADER_BYTES_MAX);
     buf_puts(text, before);
-    tabulate_cell(text, label);
+    markdown_table_cell(text, label);
     buf_puts(text, after);
     headers->list[headers->count++] = text->ptr;
 }
@@ -52,7 +52,7 @@ static void put_side_word(struct buf *out, const struct comparison_role *role)
     if (word.len > 0 && word.ptr[0] >= 'a' && word.ptr[0] <= 'z') {
         word.ptr[0] = (char)(word.ptr[0] - 'a' + 'A');
     }
-    tabulate_text(out, word.ptr);
+    markdown_table_text(out, word.ptr);
     buf_free(&word);
 }
 
@@ -63,7 +63,7 @@ static void put_title(struct buf *out, const struct comparison *comparison)
         roles[SIDE_BASE].pid != COMPARISON_NO_PID && roles[SIDE_CANDIDATE].pid != COMPARISON_NO_PID;
     buf_puts(out, comparison->strict ? "# Strict Performance Comparison: "
                                      : "# Cross Performance Comparison: ");
-    tabulate_text(out, comparison->title);
+    markdown_table_text(out, comparison->title);
     if (has_pids && comparison->strict) {
         buf_printf(out, " (PID: %" PRId64 ")", roles[SIDE_BASE].pid);
     } else if (has_pids) {
@@ -92,15 +92,15 @@ static void summary_cell(const void *ctx, size_t row, size_t column, struct buf 
         if (counts) {
             buf_printf(out, "%" PRId64, roles[column - 1].cycles);
         } else {
-            tabulate_thousands(out, roles[column - 1].mean_cycle_us);
+            markdown_table_thousands(out, roles[column - 1].mean_cycle_us);
         }
         break;
     case 3:
         if (counts) {
             buf_printf(out, "%" PRId64, roles[SIDE_CANDIDATE].cycles - roles[SIDE_BASE].cycles);
         } else {
-            tabulate_thousands(out, roles[SIDE_CANDIDATE].mean_cycle_us -
-                                        roles[SIDE_BASE].mean_cycle_us);
+            markdown_table_thousands(out, roles[SIDE_CANDIDATE].mean_cycle_us -
+                                              roles[SIDE_BASE].mean_cycle_us);
         }
         break;
     default:
@@ -115,8 +115,9 @@ static void summary_cell(const void *ctx, size_t row, size_t column, struct buf 
 
 static void put_summary(struct buf *out, const struct comparison *comparison)
 {
-    static const enum tabulate_column columns[] = {TABULATE_NAME, TABULATE_CELL, TABULATE_CELL,
-                                                   TABULATE_CELL, TABULATE_CELL};
+    static const enum markdown_table_column columns[] = {MARKDOWN_TABLE_NAME, MARKDOWN_TABLE_CELL,
+                                                         MARKDOWN_TABLE_CELL, MARKDOWN_TABLE_CELL,
+                                                         MARKDOWN_TABLE_CELL};
     struct headers headers = {.count = 0};
     struct buf delta;
     buf_init(&delta, HEADER_BYTES_MAX);
@@ -128,12 +129,12 @@ static void put_summary(struct buf *out, const struct comparison *comparison)
     add_header(&headers, "Δ (", delta.ptr, "");
     add_header(&headers, "Change (%)", "", "");
     buf_puts(out, "## 1. High-Level Performance Summary\n\n");
-    tabulate_write(out, &(struct tabulate){.row_count = 2,
-                                           .column_count = headers.count,
-                                           .headers = headers.list,
-                                           .columns = columns,
-                                           .cell = summary_cell,
-                                           .ctx = comparison});
+    markdown_table_write(out, &(struct markdown_table){.row_count = 2,
+                                                       .column_count = headers.count,
+                                                       .headers = headers.list,
+                                                       .columns = columns,
+                                                       .cell = summary_cell,
+                                                       .ctx = comparison});
     free_headers(&headers);
     buf_free(&delta);
 }
@@ -159,7 +160,7 @@ static void cycle_cell(const void *ctx, size_t row, size_t column, struct buf *o
     } else if (isnan(shown)) {
         buf_putc(out, '-');
     } else if (column == 3) {
-        tabulate_thousands(out, delta_us);
+        markdown_table_thousands(out, delta_us);
     } else if (column == 4) {
         buf_printf(out, "%+.2f%%",
                    dur_us[SIDE_BASE] > 0 ? delta_us / dur_us[SIDE_BASE] * 100 : (double)INFINITY);
@@ -170,8 +171,9 @@ static void cycle_cell(const void *ctx, size_t row, size_t column, struct buf *o
 
 static void put_cycles(struct buf *out, const struct comparison *comparison)
 {
-    static const enum tabulate_column columns[] = {TABULATE_CELL, TABULATE_CELL, TABULATE_CELL,
-                                                   TABULATE_CELL, TABULATE_CELL};
+    static const enum markdown_table_column columns[] = {MARKDOWN_TABLE_CELL, MARKDOWN_TABLE_CELL,
+                                                         MARKDOWN_TABLE_CELL, MARKDOWN_TABLE_CELL,
+                                                         MARKDOWN_TABLE_CELL};
     struct headers headers = {.count = 0};
     add_header(&headers, "Time Rank", "", "");
     add_header(&headers, "", label_of(comparison, SIDE_BASE), " Time (us)");
@@ -179,13 +181,13 @@ static void put_cycles(struct buf *out, const struct comparison *comparison)
     add_header(&headers, "Δ (us)", "", "");
     add_header(&headers, "Δ (%)", "", "");
     buf_puts(out, "\n## 2. Cycle Duration Distribution Comparison\n\n");
-    tabulate_write(out, &(struct tabulate){.row_count = comparison->cycle_count,
-                                           .column_count = headers.count,
-                                           .headers = headers.list,
-                                           .columns = columns,
-                                           .floats = TABULATE_THOUSANDS,
-                                           .cell = cycle_cell,
-                                           .ctx = comparison});
+    markdown_table_write(out, &(struct markdown_table){.row_count = comparison->cycle_count,
+                                                       .column_count = headers.count,
+                                                       .headers = headers.list,
+                                                       .columns = columns,
+                                                       .floats = MARKDOWN_TABLE_THOUSANDS,
+                                                       .cell = cycle_cell,
+                                                       .ctx = comparison});
     free_headers(&headers);
 }
 
@@ -263,8 +265,9 @@ static void appeared_cell(const void *ctx, size_t row, size_t column, struct buf
 
 static void put_ours(struct buf *out, const struct comparison *comparison)
 {
-    static const enum tabulate_column columns[] = {TABULATE_NAME, TABULATE_NAME, TABULATE_NAME,
-                                                   TABULATE_CELL, TABULATE_CELL, TABULATE_CELL};
+    static const enum markdown_table_column columns[] = {MARKDOWN_TABLE_NAME, MARKDOWN_TABLE_NAME,
+                                                         MARKDOWN_TABLE_NAME, MARKDOWN_TABLE_CELL,
+                                                         MARKDOWN_TABLE_CELL, MARKDOWN_TABLE_CELL};
     buf_puts(out, "\n### Verdict\n\n");
     words_verdict(out, comparison);
     buf_printf(out, " Kind of cycle compared: %s.\n", cycle_kind_name(comparison->kind));
@@ -279,12 +282,13 @@ static void put_ours(struct buf *out, const struct comparison *comparison)
     add_header(&headers, "β_", label_of(comparison, SIDE_CANDIDATE), "(%)");
     add_header(&headers, "Δβ(%)", "", "");
     buf_puts(out, "\n### New and gone functions\n\n");
-    tabulate_write(out, &(struct tabulate){.row_count = shown_rows(comparison->appeared_count),
-                                           .column_count = headers.count,
-                                           .headers = headers.list,
-                                           .columns = columns,
-                                           .cell = appeared_cell,
-                                           .ctx = comparison});
+    markdown_table_write(
+        out, &(struct markdown_table){.row_count = shown_rows(comparison->appeared_count),
+                                      .column_count = headers.count,
+                                      .headers = headers.list,
+                                      .columns = columns,
+                                      .cell = appeared_cell,
+                                      .ctx = comparison});
     free_headers(&headers);
 }
 
@@ -313,7 +317,7 @@ static void put_figure(struct buf *out, enum column_style style, double value)
         buf_printf(out, "%.3f", value);
         break;
     case STYLE_THOUSANDS:
-        tabulate_thousands(out, value);
+        markdown_table_thousands(out, value);
         break;
     }
 }
@@ -333,10 +337,12 @@ static void detail_cell(const void *ctx, size_t row, size_t column, struct buf *
 
 static void put_table(struct buf *out, const struct comparison *comparison)
 {
-    static const enum tabulate_column columns[DETAIL_COLUMNS] = {
-        TABULATE_NAME, TABULATE_NAME, TABULATE_NAME, TABULATE_CELL, TABULATE_CELL, TABULATE_CELL,
-        TABULATE_CELL, TABULATE_CELL, TABULATE_CELL, TABULATE_CELL, TABULATE_CELL, TABULATE_CELL,
-        TABULATE_CELL, TABULATE_CELL, TABULATE_CELL, TABULATE_CELL, TABULATE_CELL};
+    static const enum markdown_table_column columns[DETAIL_COLUMNS] = {
+        MARKDOWN_TABLE_NAME, MARKDOWN_TABLE_NAME, MARKDOWN_TABLE_NAME, MARKDOWN_TABLE_CELL,
+        MARKDOWN_TABLE_CELL, MARKDOWN_TABLE_CELL, MARKDOWN_TABLE_CELL, MARKDOWN_TABLE_CELL,
+        MARKDOWN_TABLE_CELL, MARKDOWN_TABLE_CELL, MARKDOWN_TABLE_CELL, MARKDOWN_TABLE_CELL,
+        MARKDOWN_TABLE_CELL, MARKDOWN_TABLE_CELL, MARKDOWN_TABLE_CELL, MARKDOWN_TABLE_CELL,
+        MARKDOWN_TABLE_CELL};
     struct headers headers = {.count = 0};
     add_header(&headers, "Function Name", "", "");
     add_header(&headers, "Metric Name", "", "");
@@ -351,12 +357,12 @@ static void put_table(struct buf *out, const struct comparison *comparison)
     size_t rows = shown_rows(comparison->row_count);
     buf_puts(out, "### Detailed comparison table\n"
                   "A row a function, metric and device, by **Suspicion Score** descending.\n\n");
-    tabulate_write(out, &(struct tabulate){.row_count = rows,
-                                           .column_count = headers.count,
-                                           .headers = headers.list,
-                                           .columns = columns,
-                                           .cell = detail_cell,
-                                           .ctx = comparison});
+    markdown_table_write(out, &(struct markdown_table){.row_count = rows,
+                                                       .column_count = headers.count,
+                                                       .headers = headers.list,
+                                                       .columns = columns,
+                                                       .cell = detail_cell,
+                                                       .ctx = comparison});
     free_headers(&headers);
     if (rows < comparison->row_count) {
         buf_printf(out, "\n*%zu rows of lower scores are left out here; the CSV has all.*\n",

@@ -1,7 +1,7 @@
 /* For a terminal of 100 columns. */
 #include "api/comparison/text.h"
 #include "api/comparison/words.h"
-#include "api/table/tabulate.h"
+#include "api/table/markdown_table.h"
 #include "ingest/base/text/utf8.h"
 
 #include <inttypes.h>
@@ -17,7 +17,7 @@ static void put_cut(struct buf *out, const char *text, size_t columns)
 {
     struct buf line;
     buf_init(&line, out->max_bytes);
-    tabulate_line(&line, text);
+    markdown_table_line(&line, text);
     size_t at = 0;
     size_t used = 0;
     while (at < line.len && used < columns) {
@@ -43,14 +43,14 @@ static void put_role(struct buf *out, const struct comparison_role *role)
     buf_puts(out, "  ");
     put_cut(out, role->label, 24);
     buf_printf(out, " %6" PRId64 " cycles, mean ", role->cycles);
-    tabulate_thousands(out, role->mean_cycle_us);
+    markdown_table_thousands(out, role->mean_cycle_us);
     buf_puts(out, " us");
     if (role->pid != COMPARISON_NO_PID) {
         buf_printf(out, ", process %" PRId64, role->pid);
     }
     if (role->host != NULL && *role->host != '\0') {
         buf_puts(out, " on ");
-        tabulate_line(out, role->host);
+        markdown_table_line(out, role->host);
     }
     buf_putc(out, '\n');
 }
@@ -84,7 +84,7 @@ static void put_appeared(struct buf *out, const struct comparison *comparison)
                    row->delta_beta);
         put_cut(out, row->function, NAME_COLUMNS);
         buf_puts(out, "  ");
-        tabulate_line(out, row->device);
+        markdown_table_line(out, row->device);
         buf_putc(out, '\n');
     }
     if (count > APPEARED_MAX) {
@@ -124,14 +124,14 @@ static void put_rows(struct buf *out, const struct comparison *comparison, size_
         buf_putc(out, ' ');
         put_cut(out, row->metric, METRIC_COLUMNS);
         buf_putc(out, ' ');
-        tabulate_line(out, row->device);
+        markdown_table_line(out, row->device);
         buf_putc(out, '\n');
     }
 }
 
 void comparison_plain(struct buf *out, const struct comparison *comparison, size_t row_limit)
 {
-    tabulate_line(out, comparison->title);
+    markdown_table_line(out, comparison->title);
     buf_printf(out, " (%s cycles)\n", cycle_kind_name(comparison->kind));
     put_role(out, &comparison->roles[SIDE_BASE]);
     put_role(out, &comparison->roles[SIDE_CANDIDATE]);

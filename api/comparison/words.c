@@ -1,6 +1,6 @@
 #include "api/comparison/words.h"
 
-#include "api/table/tabulate.h"
+#include "api/table/markdown_table.h"
 
 #include <math.h>
 #include <string.h>
@@ -34,7 +34,7 @@ void words_name(struct buf *out, const char *name, enum words_markup markup)
         buf_putc(out, '`');
     }
     buf_puts(out, gap);
-    tabulate_line(out, name);
+    markdown_table_line(out, name);
     buf_puts(out, gap);
     for (size_t i = 0; i < ticks; i++) {
         buf_putc(out, '`');
@@ -143,9 +143,9 @@ void words_metric(struct buf *out,
     words_name(out, finding->metrics[metric].metric, markup);
     strong(out, markup);
     buf_printf(out, ": %s from ", mu[SIDE_CANDIDATE] > mu[SIDE_BASE] ? "increased" : "decreased");
-    tabulate_thousands(out, mu[SIDE_BASE]);
+    markdown_table_thousands(out, mu[SIDE_BASE]);
     buf_puts(out, " to ");
-    tabulate_thousands(out, mu[SIDE_CANDIDATE]);
+    markdown_table_thousands(out, mu[SIDE_CANDIDATE]);
     buf_putc(out, '.');
 }
 

@@ -30,7 +30,7 @@ static inline bool markdown_is_row(const char *line, size_t len)
  * memory. */
 bool markdown_row_split(struct markdown_row *row, const char *line, size_t len, size_t columns)
     KS_MUST_USE;
-/* The character for which our writer puts an entity (api/table/tabulate.h), and the entity's
+/* The character for which our writer puts an entity (api/table/markdown_table.h), and the entity's
  * length; 0: none begins at `at`. */
 char markdown_entity_at(const char *at, const char *end, size_t *len);
 /* Whether the row is the line of dashes below a header. */

@@ -1,7 +1,7 @@
 /* A comparison in words and tables: CSV, Markdown, plain text, JSON. */
 #include "api/comparison/text.h"
 #include "api/comparison/words.h"
-#include "api/table/tabulate.h"
+#include "api/table/markdown_table.h"
 #include "ingest/base/text/json_write.h"
 #include "ingest/query/compare/compare_query.h"
 #include "tests/unit/ingest/analysis/compare/compare_fixture.h"
@@ -26,21 +26,22 @@ static void check_table(const char *const *texts,
                         size_t rows,
                         const char *const *headers,
                         size_t columns,
-                        enum tabulate_column first,
-                        enum tabulate_floats floats,
+                        enum markdown_table_column first,
+                        enum markdown_table_floats floats,
                         const char *expected)
 {
-    const enum tabulate_column types[] = {first, TABULATE_CELL, TABULATE_CELL, TABULATE_CELL};
+    const enum markdown_table_column types[] = {first, MARKDOWN_TABLE_CELL, MARKDOWN_TABLE_CELL,
+                                                MARKDOWN_TABLE_CELL};
     const struct cells cells = {texts, columns};
     struct buf out;
     buf_init(&out, TEXT_MAX);
-    tabulate_write(&out, &(struct tabulate){.row_count = rows,
-                                            .column_count = columns,
-                                            .headers = headers,
-                                            .columns = types,
-                                            .floats = floats,
-                                            .cell = cell_of,
-                                            .ctx = &cells});
+    markdown_table_write(&out, &(struct markdown_table){.row_count = rows,
+                                                        .column_count = columns,
+                                                        .headers = headers,
+                                                        .columns = types,
+                                                        .floats = floats,
+                                                        .cell = cell_of,
+                                                        .ctx = &cells});
     assert_false(out.failed);
     assert_string_equal(out.ptr, expected);
     buf_free(&out);
@@ -55,7 +56,7 @@ static void columns_are_what_their_cells_are(void **state)
         "bβ", "-7", "1164.7928", " 2.5 ",    /* six digits */
         "c",  "0",  "nan",       "-1",
     };
-    check_table(texts, 3, headers, 4, TABULATE_NAME, TABULATE_G,
+    check_table(texts, 3, headers, 4, MARKDOWN_TABLE_NAME, MARKDOWN_TABLE_G,
                 "| name   |   int |   float | Δμ       |\n"
                 "|:-------|------:|--------:|:---------|\n"
                 "| a      |    12 |    0.3  | 1,234.50 |\n"
@@ -69,7 +70,7 @@ static void large_and_small_numbers_have_exponents(void **state)
     static const char *const headers[] = {"x"};
     static const char *const texts[] = {"24865863044077.46", "0.00001", "0.000", "-0.00",
                                         "1000000.0"};
-    check_table(texts, 5, headers, 1, TABULATE_CELL, TABULATE_G,
+    check_table(texts, 5, headers, 1, MARKDOWN_TABLE_CELL, MARKDOWN_TABLE_G,
                 "|            x |\n"
                 "|-------------:|\n"
                 "|  2.48659e+13 |\n" /* what stands behind the point or the e counts as decimals */
@@ -84,7 +85,7 @@ static void thousands_are_separated(void **state)
     (void)state;
     static const char *const headers[] = {"t"};
     static const char *const texts[] = {"771618.75", "999.5", "-1234567.0", "nan"};
-    check_table(texts, 4, headers, 1, TABULATE_CELL, TABULATE_THOUSANDS,
+    check_table(texts, 4, headers, 1, MARKDOWN_TABLE_CELL, MARKDOWN_TABLE_THOUSANDS,
                 "|                t |\n"
                 "|-----------------:|\n"
                 "|    771,618.75    |\n" /* no number, so that it has no decimals */
@@ -92,7 +93,7 @@ static void thousands_are_separated(void **state)
                 "| -1,234,567.00    |\n"
                 "|           nan    |\n");
     static const char *const mixed[] = {"771618.75", "-"};
-    check_table(mixed, 2, headers, 1, TABULATE_CELL, TABULATE_THOUSANDS,
+    check_table(mixed, 2, headers, 1, MARKDOWN_TABLE_CELL, MARKDOWN_TABLE_THOUSANDS,
                 "| t         |\n"
                 "|:----------|\n"
                 "| 771618.75 |\n"
@@ -104,7 +105,7 @@ static void names_stay_names_and_break_no_table(void **state)
     (void)state;
     static const char *const headers[] = {"n"};
     static const char *const texts[] = {"12", "a|b", "c\nd\x1B[31m", "`e`", "\xFF", " f "};
-    check_table(texts, 6, headers, 1, TABULATE_NAME, TABULATE_G,
+    check_table(texts, 6, headers, 1, MARKDOWN_TABLE_NAME, MARKDOWN_TABLE_G,
                 "| n        |\n"
                 "|:---------|\n"
                 "| 12       |\n"
@@ -113,7 +114,7 @@ static void names_stay_names_and_break_no_table(void **state)
                 "| `e`      |\n"
                 "| \xEF\xBF\xBD        |\n"
                 "| f        |\n");
-    check_table(NULL, 0, headers, 1, TABULATE_CELL, TABULATE_G, "| n   |\n|:----|\n");
+    check_table(NULL, 0, headers, 1, MARKDOWN_TABLE_CELL, MARKDOWN_TABLE_G, "| n   |\n|:----|\n");
 }
 
 static void names_become_no_markup(void **state)
@@ -144,7 +145,7 @@ static void names_become_no_markup(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct buf out;
         buf_init(&out, TEXT_MAX);
-        tabulate_text(&out, rows[i].text);
+        markdown_table_text(&out, rows[i].text);
         assert_string_equal(out.ptr, rows[i].expect);
         buf_free(&out);
     }

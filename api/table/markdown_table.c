@@ -1,4 +1,4 @@
-#include "api/table/tabulate.h"
+#include "api/table/markdown_table.h"
 
 #include "ingest/base/text/utf8.h"
 
@@ -22,7 +22,7 @@ struct column {
 
 /* ---- texts ---- */
 
-void tabulate_line(struct buf *out, const char *text)
+void markdown_table_line(struct buf *out, const char *text)
 {
     size_t left = strlen(text);
     while (left > 0) {
@@ -40,7 +40,7 @@ void tabulate_line(struct buf *out, const char *text)
     }
 }
 
-void tabulate_thousands(struct buf *out, double value)
+void markdown_table_thousands(struct buf *out, double value)
 {
     char text[NUMBER_BYTES];
     if (!isfinite(value)) {
@@ -162,11 +162,11 @@ static const char *entity_of(const char *text)
     }
 }
 
-void tabulate_text(struct buf *out, const char *text)
+void markdown_table_text(struct buf *out, const char *text)
 {
     struct buf line;
     buf_init(&line, out->max_bytes);
-    tabulate_line(&line, text);
+    markdown_table_line(&line, text);
     for (const char *at = line.len == 0 ? "" : line.ptr; *at != '\0'; at++) {
         const char *entity = entity_of(at);
         if (entity != NULL) {
@@ -178,18 +178,18 @@ void tabulate_text(struct buf *out, const char *text)
     buf_free(&line);
 }
 
-void tabulate_cell(struct buf *out, const char *text)
+void markdown_table_cell(struct buf *out, const char *text)
 {
     struct buf line;
     buf_init(&line, out->max_bytes);
-    tabulate_text(&line, text);
+    markdown_table_text(&line, text);
     escape_bars(out, line.len == 0 ? "" : line.ptr);
     buf_free(&line);
 }
 
 /* The raw text of a cell into `raw`. */
 static const char *
-raw_cell(const struct tabulate *table, size_t row, size_t column, struct buf *raw)
+raw_cell(const struct markdown_table *table, size_t row, size_t column, struct buf *raw)
 {
     buf_clear(raw);
     table->cell(table->ctx, row, column, raw);
@@ -197,22 +197,22 @@ raw_cell(const struct tabulate *table, size_t row, size_t column, struct buf *ra
 }
 
 /* The text of a cell as printed, without padding, into `shown`. */
-static void show_cell(const struct tabulate *table,
+static void show_cell(const struct markdown_table *table,
                       const struct column *column,
                       const char *raw,
-                      enum tabulate_column type,
+                      enum markdown_table_column type,
                       struct buf *shown)
 {
     buf_clear(shown);
     if (column->kind == NUMBER_FLOAT) {
         double value = strtod(raw, NULL);
-        if (table->floats == TABULATE_THOUSANDS) {
-            tabulate_thousands(shown, value);
+        if (table->floats == MARKDOWN_TABLE_THOUSANDS) {
+            markdown_table_thousands(shown, value);
         } else {
             buf_printf(shown, "%g", value);
         }
-    } else if (type == TABULATE_NAME) {
-        tabulate_cell(shown, raw);
+    } else if (type == MARKDOWN_TABLE_NAME) {
+        markdown_table_cell(shown, raw);
         strip(shown, 0);
     } else {
         buf_puts(shown, raw);
@@ -238,10 +238,10 @@ struct scratch {
 };
 
 static enum number_kind
-column_kind(const struct tabulate *table, size_t column, struct scratch *scratch)
+column_kind(const struct markdown_table *table, size_t column, struct scratch *scratch)
 {
     enum number_kind kind = NUMBER_INT;
-    if (table->columns[column] == TABULATE_NAME || table->row_count == 0) {
+    if (table->columns[column] == MARKDOWN_TABLE_NAME || table->row_count == 0) {
         return NUMBER_NONE;
     }
     for (size_t row = 0; row < table->row_count && kind != NUMBER_NONE; row++) {
@@ -251,7 +251,8 @@ column_kind(const struct tabulate *table, size_t column, struct scratch *scratch
     return kind;
 }
 
-static struct column measure(const struct tabulate *table, size_t column, struct scratch *scratch)
+static struct column
+measure(const struct markdown_table *table, size_t column, struct scratch *scratch)
 {
     const char *header = table->headers[column];
     struct column out = {.kind = column_kind(table, column, scratch), .decimals = NO_DECIMALS};
@@ -301,7 +302,7 @@ static void put_rule(struct buf *out, const struct column *columns, size_t count
 }
 
 static void put_rows(struct buf *out,
-                     const struct tabulate *table,
+                     const struct markdown_table *table,
                      const struct column *columns,
                      struct scratch *scratch)
 {
@@ -318,7 +319,7 @@ static void put_rows(struct buf *out,
     }
 }
 
-void tabulate_write(struct buf *out, const struct tabulate *table)
+void markdown_table_write(struct buf *out, const struct markdown_table *table)
 {
     struct column *columns = calloc(table->column_count, sizeof *columns);
     struct scratch scratch;
