@@ -4,7 +4,7 @@
 #include "api/handlers.h"
 #include "api/service/exposition.h"
 #include "api/service/metrics.h"
-#include "api/service/process_figures.h"
+#include "api/service/process_metrics.h"
 
 #include <inttypes.h>
 
@@ -123,7 +123,7 @@ bool meta_metrics(struct api_call *call, struct err *err)
     if (api->metrics != NULL) {
         metrics_put(api->metrics, out);
     }
-    process_figures_put(out);
+    process_metrics_put(out);
     call->response->status = 200;
     call->response->content_type = "text/plain; version=0.0.4; charset=utf-8";
     call_add_header(call, "Cache-Control", "no-store");

@@ -132,7 +132,7 @@ static void *run(void *context)
     return NULL;
 }
 
-bool window_figures(struct store *store,
+bool window_results(struct store *store,
                     int64_t trace_id,
                     int64_t start_ns,
                     int64_t end_ns,

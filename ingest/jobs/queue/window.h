@@ -23,7 +23,7 @@
  *
  * `memory_budget_bytes` bounds the model. *out is the caller's (results_destroy). ERR_NOT_FOUND;
  * ERR_GONE: the events were not kept; ERR_TOO_LARGE: a shorter window may fit. */
-bool window_figures(struct store *store,
+bool window_results(struct store *store,
                     int64_t trace_id,
                     int64_t start_ns,
                     int64_t end_ns,

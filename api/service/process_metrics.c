@@ -1,4 +1,4 @@
-#include "api/service/process_figures.h"
+#include "api/service/process_metrics.h"
 
 #include <dirent.h>
 #include <inttypes.h>
@@ -13,7 +13,7 @@
 
 #define LINE_BYTES 1024
 
-static void figure(struct buf *out, const char *name, const char *type, const char *help)
+static void metric(struct buf *out, const char *name, const char *type, const char *help)
 {
     buf_printf(out, "# HELP process_%s %s\n# TYPE process_%s %s\nprocess_%s ", name, help, name,
                type, name);
@@ -43,7 +43,7 @@ static void put_memory(struct buf *out)
     char line[LINE_BYTES];
     long page_bytes = sysconf(_SC_PAGESIZE);
     if (page_bytes > 0 && read_line("/proc/self/statm", line)) {
-        figure(out, "resident_memory_bytes", "gauge", "Resident memory.");
+        metric(out, "resident_memory_bytes", "gauge", "Resident memory.");
         buf_printf(out, "%" PRIu64 "\n", number_behind(line, 1) * (uint64_t)page_bytes);
     }
 }
@@ -76,7 +76,7 @@ static void put_start(struct buf *out)
     }
     const char *behind_name = strrchr(line, ')');
     if (behind_name != NULL) {
-        figure(out, "start_time_seconds", "gauge", "When the process started, since 1970.");
+        metric(out, "start_time_seconds", "gauge", "When the process started, since 1970.");
         buf_printf(out, "%" PRIu64 "\n",
                    boot_s + number_behind(behind_name, start_word) / (uint64_t)ticks_a_second);
     }
@@ -91,7 +91,7 @@ static void put_processor_time(struct buf *out)
     int64_t us = (int64_t)usage.ru_utime.tv_usec + (int64_t)usage.ru_stime.tv_usec;
     int64_t seconds =
         (int64_t)usage.ru_utime.tv_sec + (int64_t)usage.ru_stime.tv_sec + us / 1000000;
-    figure(out, "cpu_seconds_total", "counter", "Processor time, user and system.");
+    metric(out, "cpu_seconds_total", "counter", "Processor time, user and system.");
     buf_printf(out, "%" PRId64 ".%06" PRId64 "\n", seconds, us % 1000000);
 }
 
@@ -99,7 +99,7 @@ static void put_files(struct buf *out)
 {
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
-        figure(out, "max_fds", "gauge", "The largest number of open files.");
+        metric(out, "max_fds", "gauge", "The largest number of open files.");
         buf_printf(out, "%" PRIu64 "\n", (uint64_t)limit.rlim_cur);
     }
     DIR *files = opendir("/proc/self/fd");
@@ -111,11 +111,11 @@ static void put_files(struct buf *out)
         count += entry->d_name[0] != '.';
     }
     (void)closedir(files);
-    figure(out, "open_fds", "gauge", "Open files and connections.");
+    metric(out, "open_fds", "gauge", "Open files and connections.");
     buf_printf(out, "%" PRIu64 "\n", count - 1); /* the directory itself was one */
 }
 
-void process_figures_put(struct buf *out)
+void process_metrics_put(struct buf *out)
 {
     put_processor_time(out);
     put_start(out);
