@@ -31,8 +31,8 @@ static void set_bounds(struct analysis *run)
     results->event_count = run->trace->events.count;
     results->decimal_times = run->trace->decimal_times;
     results->plugin_start_ns = run->sel.first_ns;
-    results->start_ns = ns_add(run->trace->base_time_ns, run->sel.first_ns);
-    results->duration_ns = ns_sub(run->sel.last_ns, run->sel.first_ns);
+    results->start_ns = saturating_add(run->trace->base_time_ns, run->sel.first_ns);
+    results->duration_ns = saturating_sub(run->sel.last_ns, run->sel.first_ns);
     results->mlu = run->sel.mlu;
 }
 

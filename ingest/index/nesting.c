@@ -1,5 +1,5 @@
 #include "ingest/base/memory/scratch.h"
-#include "ingest/base/ns.h"
+#include "ingest/base/saturating.h"
 #include "ingest/index/stages.h"
 
 struct nesting {
@@ -18,7 +18,7 @@ struct nesting {
 static int64_t end_ns(const struct trace_index *index, uint32_t event)
 {
     const struct trace_events *events = &index->trace->events;
-    return ns_add(events->ts_ns[event], trace_dur_ns(events, event));
+    return saturating_add(events->ts_ns[event], trace_dur_ns(events, event));
 }
 
 static void close_top(struct nesting *n, uint32_t place)
@@ -33,7 +33,7 @@ static void close_top(struct nesting *n, uint32_t place)
 static void take_from_parent(struct nesting *n, int64_t start, int64_t end)
 {
     int64_t *covered = &n->covered[n->depth - 1];
-    int64_t from = ns_max(*covered, start);
+    int64_t from = i64_max(*covered, start);
     if (end > from) {
         n->index->self_ns[n->top] -= end - from;
         *covered = end;

@@ -1,6 +1,6 @@
 #include "ingest/base/containers/id_map.h"
 #include "ingest/base/memory/scratch.h"
-#include "ingest/base/ns.h"
+#include "ingest/base/saturating.h"
 #include "ingest/index/sort.h"
 #include "ingest/index/stages.h"
 
@@ -32,7 +32,7 @@ static bool thread_with_most(const struct trace_index *index,
         struct tally *tally = &tallies[index_thread(index, marks[i])];
         int64_t dur_ns = trace_dur_ns(&index->trace->events, marks[i]);
         tally->first = tally->count++ == 0 ? marks[i] : tally->first;
-        tally->total_ns = ns_add(tally->total_ns, dur_ns);
+        tally->total_ns = saturating_add(tally->total_ns, dur_ns);
     }
     for (uint32_t t = 1; tallies != NULL && t < index->thread_count; t++) {
         best = wins(&tallies[t], &tallies[best]) ? t : best;
@@ -49,7 +49,8 @@ static struct index_step step_of(const struct trace_index *index, uint32_t event
 {
     const struct trace_events *events = &index->trace->events;
     int64_t start_ns = events->ts_ns[event];
-    return (struct index_step){event, start_ns, ns_add(start_ns, trace_dur_ns(events, event))};
+    return (struct index_step){event, start_ns,
+                               saturating_add(start_ns, trace_dur_ns(events, event))};
 }
 
 /* `last`: by name the last step that is kept. Of two that overlap the shorter goes: its event

@@ -63,8 +63,8 @@ static void find_range(struct counting *c)
     }
     for (uint32_t event = 0; event < sel->trace->events.count; event++) {
         if (sel->type[event] != TYPE_NONE && sel->type[event] != TYPE_MEMORY) {
-            c->start = ns_min(c->start, times_start(sel, event));
-            c->end = ns_max(c->end, times_end(sel, event));
+            c->start = i64_min(c->start, times_start(sel, event));
+            c->end = i64_max(c->end, times_end(sel, event));
         }
     }
 }
@@ -87,7 +87,7 @@ static void collect_device(struct counting *c, uint32_t device)
 static int64_t bucket_ticks(const struct counting *c)
 {
     int64_t bucket = c->sel->rounded ? (int64_t)TIMES_TICKS_PER_US : RESULTS_NS_PER_US;
-    double length = (double)ns_sub(c->end, c->start);
+    double length = (double)saturating_sub(c->end, c->start);
     while (length / (double)bucket > BUCKETS_MAX) {
         bucket *= 10;
     }
@@ -98,7 +98,7 @@ static bool add_utilisation(struct counting *c, uint32_t device)
 {
     struct ranges busy = {0};
     int64_t bucket = bucket_ticks(c);
-    int64_t count = c->end > c->start ? ns_sub(c->end, c->start) / bucket : 0;
+    int64_t count = c->end > c->start ? saturating_sub(c->end, c->start) / bucket : 0;
     bool ok = true;
     for (uint32_t i = 0; ok && i < c->event_count; i++) {
         ok =
@@ -110,7 +110,7 @@ static bool add_utilisation(struct counting *c, uint32_t device)
                           .from = c->start + i * bucket,
                           .to = i + 1 == count ? c->end : c->start + (i + 1) * bucket};
         row.value = (double)ranges_length_within(&busy, row.from, row.to) /
-                    (double)ns_sub(row.to, row.from);
+                    (double)saturating_sub(row.to, row.from);
         add_row(c, &row);
     }
     ranges_free(&busy);

@@ -41,12 +41,12 @@ static void operator_figures(const void *context, size_t at, struct operator_fig
     const struct op_launch_sums *before = op_node_sums_before(tree, node);
     const struct op_launch_sums *own = op_node_sums_behind_self(tree, node);
     const struct op_launch_sums *all = op_node_sums_behind(tree, node);
-    out->device_total = ns_sub(all->device, before->device);
-    out->device_self = ns_sub(own->device, before->device);
-    out->tc_total = ns_sub(all->tc, before->tc);
-    out->tc_self = ns_sub(own->tc, before->tc);
-    out->tensor_total = ns_sub(all->tensor, before->tensor);
-    out->tensor_self = ns_sub(own->tensor, before->tensor);
+    out->device_total = saturating_sub(all->device, before->device);
+    out->device_self = saturating_sub(own->device, before->device);
+    out->tc_total = saturating_sub(all->tc, before->tc);
+    out->tc_self = saturating_sub(own->tc, before->tc);
+    out->tensor_total = saturating_sub(all->tensor, before->tensor);
+    out->tensor_self = saturating_sub(own->tensor, before->tensor);
 }
 
 /* ---- launches ---- */

@@ -112,10 +112,11 @@ static void take_children(const struct call_rows *rows, uint32_t row, struct cal
         call_rows_read(rows, CALL_COLUMN_STOP, child, 1, &stop);
         mirror->stop = stop;
         mirror->stop_key = call_row_stop_key(rows, child);
-        mirror->device_total = ns_add(mirror->device_total, call_row_device_total(rows, child));
-        children = ns_add(children, ns_sub(stop, start));
+        mirror->device_total =
+            saturating_add(mirror->device_total, call_row_device_total(rows, child));
+        children = saturating_add(children, saturating_sub(stop, start));
     }
-    mirror->host_self = ns_sub(ns_sub(mirror->stop, mirror->start), children);
+    mirror->host_self = saturating_sub(saturating_sub(mirror->stop, mirror->start), children);
 }
 
 static bool leave_mirror(void *context, uint32_t mirror)

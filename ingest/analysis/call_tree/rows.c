@@ -100,7 +100,7 @@ static inline int64_t device_self_of(const struct call_rows *rows, uint32_t row)
     uint32_t child = row + 1;
     for (; is_module && child < rows->end[row]; child = rows->end[child]) {
         if (call_row_is_real(rows, child)) {
-            sum = ns_add(sum, device_total_of(rows, child));
+            sum = saturating_add(sum, device_total_of(rows, child));
         }
     }
     return sum;
@@ -130,8 +130,8 @@ uint32_t call_row_name(const struct call_rows *rows, uint32_t row)
 int64_t call_row_duration(const struct call_rows *rows, uint32_t row)
 {
     const struct call_other *other = call_row_other(rows, row);
-    return other != NULL ? ns_sub(other->stop, other->start)
-                         : ns_sub(stop_of(rows, row), start_of(rows, row));
+    return other != NULL ? saturating_sub(other->stop, other->start)
+                         : saturating_sub(stop_of(rows, row), start_of(rows, row));
 }
 
 int64_t call_row_host_self(const struct call_rows *rows, uint32_t row)

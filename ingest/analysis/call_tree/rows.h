@@ -8,7 +8,7 @@
 #include "ingest/analysis/relations/op_tree.h"
 #include "ingest/base/attr.h"
 #include "ingest/base/memory/arena.h"
-#include "ingest/base/ns.h"
+#include "ingest/base/saturating.h"
 #include "ingest/model/results/call_tree.h"
 
 #include <stdbool.h>

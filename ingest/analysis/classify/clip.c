@@ -1,7 +1,7 @@
 #include "ingest/analysis/classify/clip.h"
 
 #include "ingest/base/memory/scratch.h"
-#include "ingest/base/ns.h"
+#include "ingest/base/saturating.h"
 #include "ingest/index/sort.h"
 
 /* ---- events that cover the window ---- */
@@ -152,7 +152,7 @@ static bool order_covering(struct trace *trace, int64_t from_ns, int64_t to_ns)
     bool ok = true;
     for (uint32_t i = 0; ok && i < events->count; i++) {
         bool covers = has_length(events, i) && events->ts_ns[i] <= from_ns &&
-                      ns_add(events->ts_ns[i], trace_dur_ns(events, i)) >= to_ns;
+                      saturating_add(events->ts_ns[i], trace_dur_ns(events, i)) >= to_ns;
         ok = !covers || add_covering(&c, i);
     }
     ok = ok && put_in_order(trace, &c);
@@ -181,11 +181,12 @@ bool clip_events(struct trace *trace, int64_t from_ns, int64_t to_ns)
             continue;
         }
         int64_t start_ns = events->ts_ns[i];
-        int64_t end_ns = ns_add(start_ns, trace_dur_ns(events, i));
+        int64_t end_ns = saturating_add(start_ns, trace_dur_ns(events, i));
         bool is_long = has_length(events, i);
         if (is_long && end_ns > from_ns && start_ns < to_ns) {
-            events->ts_ns[i] = ns_max(start_ns, from_ns);
-            ok = trace_set_dur_ns(trace, i, ns_sub(ns_min(end_ns, to_ns), events->ts_ns[i]));
+            events->ts_ns[i] = i64_max(start_ns, from_ns);
+            ok = trace_set_dur_ns(trace, i,
+                                  saturating_sub(i64_min(end_ns, to_ns), events->ts_ns[i]));
         } else if (is_long || start_ns < from_ns || start_ns > to_ns) {
             ok = leave_out(trace, i);
         }

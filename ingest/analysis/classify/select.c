@@ -1,7 +1,7 @@
 #include "ingest/analysis/classify/select.h"
 
 #include "ingest/base/memory/scratch.h"
-#include "ingest/base/ns.h"
+#include "ingest/base/saturating.h"
 #include "ingest/index/sort.h"
 
 /* Ticks of rounded times, and sums of them, must fit 64 bits. */
@@ -155,7 +155,8 @@ static bool classify(struct selection *sel,
         /* What users call their modules tells nothing. */
         sel->seen_names |= type == TYPE_PL_MODULE ? 0 : name_flags;
         sel->type_count[type]++;
-        sel->last_ns = ns_max(sel->last_ns, ns_add(events->ts_ns[i], trace_dur_ns(events, i)));
+        sel->last_ns =
+            i64_max(sel->last_ns, saturating_add(events->ts_ns[i], trace_dur_ns(events, i)));
     }
     return true;
 }
@@ -241,7 +242,7 @@ static bool list_events(struct selection *sel, const struct trace_index *index)
         if (!is_sorted && !sort_by_key(items, count, ts_ns)) {
             return false;
         }
-        sel->first_ns = count == 0 ? sel->first_ns : ns_min(sel->first_ns, ts_ns[items[0]]);
+        sel->first_ns = count == 0 ? sel->first_ns : i64_min(sel->first_ns, ts_ns[items[0]]);
         items += count;
     }
     sel->first_ns = kept == 0 ? 0 : sel->first_ns;
@@ -271,7 +272,8 @@ static bool has_mlu(const struct trace *trace)
 
 bool select_can_round(const struct selection *sel)
 {
-    return sel->trace->decimal_times && ns_sub(sel->last_ns, sel->first_ns) < ROUNDED_SPAN_NS;
+    return sel->trace->decimal_times &&
+           saturating_sub(sel->last_ns, sel->first_ns) < ROUNDED_SPAN_NS;
 }
 
 bool select_events(struct selection *sel,

@@ -13,7 +13,7 @@
 #define KS_ANALYSIS_CLASSIFY_TIMES_H
 
 #include "ingest/analysis/classify/select.h"
-#include "ingest/base/ns.h"
+#include "ingest/base/saturating.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -54,7 +54,7 @@ static inline int64_t times_end(const struct selection *sel, uint32_t event)
 {
     const struct trace_events *events = &sel->trace->events;
     return sel->rounded ? times_from_plugin_us(sel, times_plugin_end_us(sel->trace, event))
-                        : ns_add(events->ts_ns[event], trace_dur_ns(events, event));
+                        : saturating_add(events->ts_ns[event], trace_dur_ns(events, event));
 }
 
 static inline int64_t times_duration(const struct selection *sel, uint32_t event)
@@ -73,7 +73,7 @@ static inline double times_length_us(const struct selection *sel, int64_t ticks)
 /* A point in time, relative to the first event. */
 static inline int64_t times_position(const struct selection *sel, int64_t ticks)
 {
-    return sel->rounded ? ticks : ns_sub(ticks, sel->first_ns);
+    return sel->rounded ? ticks : saturating_sub(ticks, sel->first_ns);
 }
 
 /* ---- keys: compare with keys only ---- */
@@ -95,9 +95,9 @@ static inline int64_t times_start_key(const struct selection *sel, uint32_t even
 
 static inline int64_t times_end_key(const struct selection *sel, uint32_t event)
 {
-    return sel->rounded
-               ? times_key_of_us(times_plugin_end_us(sel->trace, event))
-               : ns_add(sel->trace->events.ts_ns[event], trace_dur_ns(&sel->trace->events, event));
+    return sel->rounded ? times_key_of_us(times_plugin_end_us(sel->trace, event))
+                        : saturating_add(sel->trace->events.ts_ns[event],
+                                         trace_dur_ns(&sel->trace->events, event));
 }
 
 /* Order of (start, -end): below 0 when a comes first, 0 for equal times. */

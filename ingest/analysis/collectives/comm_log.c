@@ -85,7 +85,7 @@ int64_t comm_input_bytes(const char *shapes, const char *types)
         }
         at++;
         int64_t product = shape_product(&at);
-        sum = ns_add(sum, multiply(product, next_type_size(&type)));
+        sum = saturating_add(sum, multiply(product, next_type_size(&type)));
         if (*at == '\0') {
             break;
         }

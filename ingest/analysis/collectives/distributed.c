@@ -2,7 +2,7 @@
 
 #include "ingest/base/containers/key_map.h"
 #include "ingest/base/memory/scratch.h"
-#include "ingest/base/ns.h"
+#include "ingest/base/saturating.h"
 #include "ingest/base/text/strtab.h"
 
 #include <string.h>
@@ -49,11 +49,11 @@ static void match_row(struct distributed *out, const uint32_t *row)
         for (size_t w = 0; w < out->worker_count; w++) {
             const struct comm_log *log = workers[w].log;
             const struct comm_range *range = &log->ranges[log->ops[row[w]].first_range + j];
-            shortest = ns_min(shortest, ns_sub(range->end, range->start));
+            shortest = i64_min(shortest, saturating_sub(range->end, range->start));
         }
         for (size_t w = 0; w < out->worker_count; w++) {
             uint32_t at = workers[w].log->ops[row[w]].first_range + j;
-            workers[w].real[at].start = ns_sub(workers[w].real[at].end, shortest);
+            workers[w].real[at].start = saturating_sub(workers[w].real[at].end, shortest);
         }
     }
     for (size_t w = 0; w < out->worker_count; w++) {
@@ -214,11 +214,11 @@ static int64_t merged_length(struct comm_range *ranges, size_t count)
     int64_t covered = INT64_MIN;
     qsort(ranges, count, sizeof *ranges, by_start);
     for (size_t i = 0; i < count; i++) {
-        int64_t start = ns_max(ranges[i].start, covered);
+        int64_t start = i64_max(ranges[i].start, covered);
         if (ranges[i].end > start) {
-            length = ns_add(length, ns_sub(ranges[i].end, start));
+            length = saturating_add(length, saturating_sub(ranges[i].end, start));
         }
-        covered = ns_max(covered, ranges[i].end);
+        covered = i64_max(covered, ranges[i].end);
     }
     return length;
 }
@@ -354,7 +354,7 @@ read_op(const struct grouping *g, const uint32_t *ops, uint32_t op_count)
     const struct comm_log *log = g->worker->log;
     struct distributed_op op = {.name = log->ops[ops[0]].name, .calls = op_count};
     for (uint32_t i = 0; i < op_count; i++) {
-        op.size_bytes = ns_add(op.size_bytes, log->ops[ops[i]].size_bytes);
+        op.size_bytes = saturating_add(op.size_bytes, log->ops[ops[i]].size_bytes);
     }
     op.total = length_of(g, log->ranges, ops, op_count);
     op.real = length_of(g, g->worker->real, ops, op_count);

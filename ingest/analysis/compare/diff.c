@@ -2,7 +2,7 @@
 
 #include "ingest/base/containers/key_map.h"
 #include "ingest/base/memory/scratch.h"
-#include "ingest/base/ns.h"
+#include "ingest/base/saturating.h"
 #include "ingest/base/text/strtab.h"
 
 #include <string.h>
@@ -363,10 +363,10 @@ static bool add_operator(struct summing *s, uint32_t row)
     }
     struct diff_operator *to = &out->operators[s->place[name]];
     to->calls++;
-    to->host = ns_add(to->host, ns_sub(tree->stop[row], tree->start[row]));
-    to->host_self = ns_add(to->host_self, tree->host_self[row]);
-    to->device = ns_add(to->device, tree->device_total[row]);
-    to->device_self = ns_add(to->device_self, tree->device_self[row]);
+    to->host = saturating_add(to->host, saturating_sub(tree->stop[row], tree->start[row]));
+    to->host_self = saturating_add(to->host_self, tree->host_self[row]);
+    to->device = saturating_add(to->device, tree->device_total[row]);
+    to->device_self = saturating_add(to->device_self, tree->device_self[row]);
     return true;
 }
 
@@ -398,11 +398,11 @@ static bool sum_rows(struct summing *s, const uint32_t *rows, uint32_t count)
     struct diff_side *out = s->out;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t row = rows[i];
-        int64_t duration = ns_sub(tree->stop[row], tree->start[row]);
+        int64_t duration = saturating_sub(tree->stop[row], tree->start[row]);
         int64_t device = tree->device_total[row];
-        out->duration = ns_add(out->duration, duration);
-        out->device_duration = ns_add(out->device_duration, device);
-        out->total_duration = ns_add(out->total_duration, device > 0 ? device : duration);
+        out->duration = saturating_add(out->duration, duration);
+        out->device_duration = saturating_add(out->device_duration, device);
+        out->total_duration = saturating_add(out->total_duration, device > 0 ? device : duration);
         if (!add_subtree(s, row)) {
             return false;
         }

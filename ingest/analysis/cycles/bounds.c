@@ -1,7 +1,7 @@
 /* From anchors to cycles [CMP-10.cycles.3] [CMP-10a.kinds] [CMP-10a.boundaries]. */
 #include "ingest/analysis/cycles/set.h"
 #include "ingest/base/memory/scratch.h"
-#include "ingest/base/ns.h"
+#include "ingest/base/saturating.h"
 #include "ingest/base/text/num.h"
 #include "ingest/index/sort.h"
 
@@ -40,7 +40,7 @@ static uint32_t group_prefills(struct cycle_owners *owners,
     *cycle = cycle_between(start_ns, cycle_end_ns(events, earliest->at), CYCLE_NONE);
     for (; i < owners->anchor_count; i++) {
         struct cycle_anchor *anchor = &owners->anchors[i];
-        int64_t later_ns = ns_sub(cycle_start_ns(events, anchor->at), start_ns);
+        int64_t later_ns = saturating_sub(cycle_start_ns(events, anchor->at), start_ns);
         if (i != first && later_ns >= dur_ns - later_ns) {
             break;
         }
@@ -48,9 +48,9 @@ static uint32_t group_prefills(struct cycle_owners *owners,
             continue;
         }
         int64_t anchor_ns = cycle_anchor_ns(events, anchor);
-        cycle->end_ns = ns_max(cycle->end_ns, cycle_end_ns(events, anchor->at));
+        cycle->end_ns = i64_max(cycle->end_ns, cycle_end_ns(events, anchor->at));
         cycle->name = anchor_ns > longest_ns ? cycle_name(events, anchor->at) : cycle->name;
-        longest_ns = ns_max(longest_ns, anchor_ns);
+        longest_ns = i64_max(longest_ns, anchor_ns);
         anchor->cycle = number;
     }
     cycle->kind = CYCLE_PREFILL;
@@ -198,10 +198,10 @@ static bool chain_cycles(struct cycle_set *set)
             continue;
         }
         int64_t end_ns = cycle->end_ns;
-        bool follows = in_chain && (double)ns_sub(cycle->start_ns, previous_ns) < limit_ns;
-        cycle->start_ns = ns_add(follows ? previous_ns : cycle->start_ns, AFTER_NS);
+        bool follows = in_chain && (double)saturating_sub(cycle->start_ns, previous_ns) < limit_ns;
+        cycle->start_ns = saturating_add(follows ? previous_ns : cycle->start_ns, AFTER_NS);
         if (cycle->start_ns >= end_ns) {
-            cycle->end_ns = ns_sub(cycle->start_ns, 1);
+            cycle->end_ns = saturating_sub(cycle->start_ns, 1);
         }
         previous_ns = end_ns;
         in_chain = true;

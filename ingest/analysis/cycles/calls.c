@@ -1,7 +1,7 @@
 #include "ingest/analysis/cycles/calls.h"
 
 #include "ingest/base/memory/scratch.h"
-#include "ingest/base/ns.h"
+#include "ingest/base/saturating.h"
 #include "ingest/index/sort.h"
 
 /* A function called not more often is no anchor [CMP-10.anchors.1]. */
@@ -71,11 +71,11 @@ static bool add_to_total(struct nesting *n, uint32_t at)
     }
     struct call_total *total = &n->totals[n->total_of[name]];
     total->first = at < total->first ? at : total->first;
-    int64_t dur_ns = ns_sub(cycle_end_ns(n->events, at), cycle_start_ns(n->events, at));
-    total->all_ns = ns_add(total->all_ns, dur_ns);
+    int64_t dur_ns = saturating_sub(cycle_end_ns(n->events, at), cycle_start_ns(n->events, at));
+    total->all_ns = saturating_add(total->all_ns, dur_ns);
     if (n->calls->depth[at] == 0) {
         total->top_count++;
-        total->top_ns = ns_add(total->top_ns, dur_ns);
+        total->top_ns = saturating_add(total->top_ns, dur_ns);
     }
     return true;
 }

@@ -5,7 +5,7 @@
 #include "ingest/analysis/cycles/tracks.h"
 #include "ingest/base/containers/id_map.h"
 #include "ingest/base/memory/scratch.h"
-#include "ingest/base/ns.h"
+#include "ingest/base/saturating.h"
 #include "ingest/index/sort.h"
 
 /* Ids that are texts are numbered far below any id that a profiler writes. */
@@ -347,8 +347,8 @@ look_at_hosts(const struct cycle_events *events, struct launches *launches, uint
         }
         counts[cycle_track(events, at)->process]++;
         if (class == CYCLE_CLASS_LAUNCH && cycle_correlation(events, at, &correlation)) {
-            launches->lowest = ns_min(launches->lowest, correlation);
-            highest = ns_max(highest, correlation);
+            launches->lowest = i64_min(launches->lowest, correlation);
+            highest = i64_max(highest, correlation);
             count++;
         }
     }

@@ -11,7 +11,7 @@
 #include "ingest/analysis/cycles/clock.h"
 #include "ingest/analysis/cycles/names.h"
 #include "ingest/base/attr.h"
-#include "ingest/base/ns.h"
+#include "ingest/base/saturating.h"
 #include "ingest/model/trace.h"
 
 #include <stdbool.h>
@@ -88,8 +88,8 @@ static inline int64_t cycle_start_ns(const struct cycle_events *events, uint32_t
 
 static inline int64_t cycle_end_ns(const struct cycle_events *events, uint32_t at)
 {
-    return ns_add(cycle_start_ns(events, at),
-                  trace_dur_ns(&events->trace->events, events->row[at]));
+    return saturating_add(cycle_start_ns(events, at),
+                          trace_dur_ns(&events->trace->events, events->row[at]));
 }
 
 /* A string id. */

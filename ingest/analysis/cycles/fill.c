@@ -9,7 +9,7 @@
 #include "ingest/base/containers/id_map.h"
 #include "ingest/base/containers/key_map.h"
 #include "ingest/base/memory/scratch.h"
-#include "ingest/base/ns.h"
+#include "ingest/base/saturating.h"
 
 /* Device work by what started it: (process, correlation), numbered. */
 struct device_work {
@@ -47,8 +47,8 @@ static bool add_piece(struct fill *f, uint32_t cycle, uint32_t at, int64_t start
     struct cycle *into = &f->set->items[cycle];
     cycle_take(into, f->events, at, start_ns, end_ns);
     if (f->events->class[at] == CYCLE_CLASS_PYTHON) {
-        into->first_ns = ns_min(into->first_ns, start_ns);
-        into->last_ns = ns_max(into->last_ns, end_ns);
+        into->first_ns = i64_min(into->first_ns, start_ns);
+        into->last_ns = i64_max(into->last_ns, end_ns);
     }
     return cycle_type_of(f->events, at) == CYCLE_TYPE_NONE || cycle_set_add(f->set, &piece);
 }

@@ -1,7 +1,7 @@
 #include "ingest/analysis/cycles/set.h"
 
 #include "ingest/base/memory/scratch.h"
-#include "ingest/base/ns.h"
+#include "ingest/base/saturating.h"
 
 void cycle_set_free(struct cycle_set *set)
 {
@@ -38,8 +38,8 @@ void cycle_take(struct cycle *cycle,
         return;
     }
     uint32_t host = cycle_host(events, at);
-    cycle->window_start_ns = ns_min(cycle->window_start_ns, start_ns);
-    cycle->window_end_ns = ns_max(cycle->window_end_ns, end_ns);
+    cycle->window_start_ns = i64_min(cycle->window_start_ns, start_ns);
+    cycle->window_end_ns = i64_max(cycle->window_end_ns, end_ns);
     if (host != CYCLE_NONE) {
         cycle->has_many_hosts =
             cycle->has_many_hosts || (cycle->host != CYCLE_NONE && cycle->host != host);
@@ -55,11 +55,12 @@ struct cycle_piece_times cycle_piece_times(const struct cycle_set *set,
                                       .end_ns = cycle_end_ns(events, piece->at)};
     if (piece->is_cut) {
         const struct cycle *cycle = &set->items[piece->cycle];
-        times.start_ns = ns_max(times.start_ns, cycle->start_ns);
-        times.end_ns = ns_min(times.end_ns, cycle->end_ns);
+        times.start_ns = i64_max(times.start_ns, cycle->start_ns);
+        times.end_ns = i64_min(times.end_ns, cycle->end_ns);
     }
     bool is_operator = events->class[piece->at] == CYCLE_CLASS_OPERATOR;
-    times.dur_ns = is_operator ? set->self_ns[piece->at] : ns_sub(times.end_ns, times.start_ns);
+    times.dur_ns =
+        is_operator ? set->self_ns[piece->at] : saturating_sub(times.end_ns, times.start_ns);
     return times;
 }
 
@@ -71,15 +72,15 @@ int64_t cycle_time_start(const struct cycle *cycle)
 int64_t cycle_time_ns(const struct cycle *cycle)
 {
     int64_t end_ns = cycle->first_ns <= cycle->last_ns ? cycle->last_ns : cycle->end_ns;
-    return ns_sub(end_ns, cycle_time_start(cycle));
+    return saturating_sub(end_ns, cycle_time_start(cycle));
 }
 
 /* ---- kinds ---- */
 
 static int64_t distance_ns(const struct cycle *a, const struct cycle *b)
 {
-    int64_t apart_ns = ns_sub(cycle_time_ns(a), cycle_time_ns(b));
-    return apart_ns < 0 ? ns_sub(0, apart_ns) : apart_ns;
+    int64_t apart_ns = saturating_sub(cycle_time_ns(a), cycle_time_ns(b));
+    return apart_ns < 0 ? saturating_sub(0, apart_ns) : apart_ns;
 }
 
 /* From first to last: a neighbour that was settled on the way counts [CMP-10a.kinds.4]. */

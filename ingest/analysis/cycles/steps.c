@@ -3,7 +3,7 @@
 #include "ingest/analysis/cycles/rows/types.h"
 #include "ingest/analysis/cycles/set.h"
 #include "ingest/base/memory/scratch.h"
-#include "ingest/base/ns.h"
+#include "ingest/base/saturating.h"
 #include "ingest/index/sort.h"
 
 /* ---- the marks ---- */
@@ -292,9 +292,9 @@ static void take_self_times(const struct cycle_events *events,
         while (start_ns >= top->end_ns && top->at != CYCLE_NONE) {
             *top = running_at(events, below[top->at]);
         }
-        self_ns[at] = ns_sub(own.end_ns, start_ns);
+        self_ns[at] = saturating_sub(own.end_ns, start_ns);
         if (top->at != CYCLE_NONE) {
-            self_ns[top->at] -= ns_sub(ns_min(own.end_ns, top->end_ns), start_ns);
+            self_ns[top->at] -= saturating_sub(i64_min(own.end_ns, top->end_ns), start_ns);
         }
         below[at] = top->at;
         *top = own;

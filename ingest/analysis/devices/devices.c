@@ -64,15 +64,15 @@ static struct window window_of(const struct steps *steps)
     struct window window = {steps->sel, steps->window_start, steps->window_end, 0.0};
     window.length_us = steps->undefined
                            ? -18446744073709551615.0
-                           : times_length_us(steps->sel, ns_sub(window.end, window.start));
+                           : times_length_us(steps->sel, saturating_sub(window.end, window.start));
     return window;
 }
 
 static double length_within_us(const struct window *window, int64_t start, int64_t end)
 {
-    int64_t from = ns_max(start, window->start);
-    int64_t to = ns_min(end, window->end);
-    return to > from ? times_length_us(window->sel, ns_sub(to, from)) : 0.0;
+    int64_t from = i64_max(start, window->start);
+    int64_t to = i64_min(end, window->end);
+    return to > from ? times_length_us(window->sel, saturating_sub(to, from)) : 0.0;
 }
 
 static bool

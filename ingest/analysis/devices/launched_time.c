@@ -8,20 +8,20 @@ void launched_time_add(struct launched_time *launched,
 {
     int64_t duration = times_duration(sel, kernel_event);
     launched->has_kernels = true;
-    launched->total = ns_add(launched->total, duration);
+    launched->total = saturating_add(launched->total, duration);
     if (is_bottom_eligible) {
-        launched->bottom_eligible = ns_add(launched->bottom_eligible, duration);
+        launched->bottom_eligible = saturating_add(launched->bottom_eligible, duration);
     }
     int64_t id = kernel_device(sel->trace, kernel_event);
     if (id < 0 || id >= KERNEL_DEVICES) {
         return;
     }
     uint32_t name_flags = names_kernel_flags(&sel->names, sel->name[kernel_event]);
-    launched->device[id] = ns_add(launched->device[id], duration);
+    launched->device[id] = saturating_add(launched->device[id], duration);
     if (name_flags & NAME_TC_KERNEL) {
-        launched->device_tc[id] = ns_add(launched->device_tc[id], duration);
+        launched->device_tc[id] = saturating_add(launched->device_tc[id], duration);
     }
     if (name_flags & NAME_TENSOR_KERNEL) {
-        launched->device_tensor[id] = ns_add(launched->device_tensor[id], duration);
+        launched->device_tensor[id] = saturating_add(launched->device_tensor[id], duration);
     }
 }

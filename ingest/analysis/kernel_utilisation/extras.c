@@ -2,7 +2,7 @@
 #include "ingest/analysis/kernel_utilisation/rows.h"
 #include "ingest/base/containers/key_map.h"
 #include "ingest/base/memory/scratch.h"
-#include "ingest/base/ns.h"
+#include "ingest/base/saturating.h"
 #include "ingest/index/sort.h"
 
 /* ---- metrics ---- */
@@ -141,11 +141,11 @@ static void add_transfer(struct transfer_row *row, const struct kernel_table_lau
         row->max_ns = launch->dur_ns;
     }
     row->operations++;
-    row->total_ns = ns_add(row->total_ns, launch->dur_ns);
-    row->min_ns = ns_min(row->min_ns, launch->dur_ns);
-    row->max_ns = ns_max(row->max_ns, launch->dur_ns);
+    row->total_ns = saturating_add(row->total_ns, launch->dur_ns);
+    row->min_ns = i64_min(row->min_ns, launch->dur_ns);
+    row->max_ns = i64_max(row->max_ns, launch->dur_ns);
     bool is_known = row->size_bytes != INT64_MIN && launch->size_bytes != INT64_MIN;
-    row->size_bytes = is_known ? ns_add(row->size_bytes, launch->size_bytes) : INT64_MIN;
+    row->size_bytes = is_known ? saturating_add(row->size_bytes, launch->size_bytes) : INT64_MIN;
 }
 
 static int by_total(const void *a, const void *b)

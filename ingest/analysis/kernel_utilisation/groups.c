@@ -1,7 +1,7 @@
 #include "ingest/analysis/kernel_utilisation/groups.h"
 
 #include "ingest/base/memory/scratch.h"
-#include "ingest/base/ns.h"
+#include "ingest/base/saturating.h"
 #include "ingest/index/sort.h"
 
 static bool number_groups(struct kernel_groups *groups,
@@ -27,7 +27,7 @@ static bool number_groups(struct kernel_groups *groups,
         struct kernel_group *group = &groups->groups[group_of_key[key]];
         groups->of_launch[i] = group_of_key[key];
         group->launches++;
-        group->total_ns = ns_add(group->total_ns, launch->dur_ns);
+        group->total_ns = saturating_add(group->total_ns, launch->dur_ns);
     }
     scratch_free(group_of_key);
     return ok;

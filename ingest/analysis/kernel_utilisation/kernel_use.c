@@ -2,7 +2,7 @@
 
 #include "ingest/analysis/kernel_utilisation/rows.h"
 #include "ingest/base/memory/scratch.h"
-#include "ingest/base/ns.h"
+#include "ingest/base/saturating.h"
 
 /* ---- names ---- */
 
@@ -76,19 +76,19 @@ static void fill_times(struct trace_results *results, const struct kernel_table 
     int64_t sum_ns = 0;
     for (uint32_t i = 0; i < table->launch_count; i++) {
         const struct kernel_table_launch *launch = &table->launches[i];
-        sum_ns = ns_add(sum_ns, launch->dur_ns);
+        sum_ns = saturating_add(sum_ns, launch->dur_ns);
         if (launch->start_ns != INT64_MIN) {
-            start_ns = ns_min(start_ns, launch->start_ns);
-            end_ns = ns_max(end_ns, ns_add(launch->start_ns, launch->dur_ns));
+            start_ns = i64_min(start_ns, launch->start_ns);
+            end_ns = i64_max(end_ns, saturating_add(launch->start_ns, launch->dur_ns));
         }
     }
     for (uint32_t i = 0; i < table->summary_count && table->launch_count == 0; i++) {
-        sum_ns = ns_add(sum_ns, table->summaries[i].total_ns);
+        sum_ns = saturating_add(sum_ns, table->summaries[i].total_ns);
     }
     bool has_times = start_ns <= end_ns;
     results->start_ns = has_times ? start_ns : 0;
     results->plugin_start_ns = results->start_ns;
-    results->duration_ns = has_times ? ns_sub(end_ns, start_ns) : sum_ns;
+    results->duration_ns = has_times ? saturating_sub(end_ns, start_ns) : sum_ns;
 }
 
 static bool fill_missing(struct trace_results *results)

@@ -4,7 +4,7 @@
 #include "ingest/analysis/classify/tensor_core.h"
 #include "ingest/analysis/kernel_utilisation/kernel_use.h"
 #include "ingest/base/memory/scratch.h"
-#include "ingest/base/ns.h"
+#include "ingest/base/saturating.h"
 #include "ingest/base/text/num.h"
 
 #define LOW_USE (1.0 / 3.0)
@@ -75,7 +75,7 @@ static void fill_totals(struct kernel_use *use, const struct uses *uses)
     for (size_t i = 0; i < results->kernel_use_count; i++) {
         const struct kernel_use_row *row = &results->kernel_use[i];
         totals->launches += row->launches;
-        totals->total_ns = ns_add(totals->total_ns, row->total_ns);
+        totals->total_ns = saturating_add(totals->total_ns, row->total_ns);
         if (!isnan(row->headroom_ns)) {
             totals->headroom_ns =
                 row->headroom_ns + (isnan(totals->headroom_ns) ? 0 : totals->headroom_ns);
@@ -85,7 +85,7 @@ static void fill_totals(struct kernel_use *use, const struct uses *uses)
         const struct kernel_table_launch *launch = &use->table->launches[i];
         if (launch->kind == KERNEL_TABLE_KERNEL) {
             enum use_class class = kernel_use_classify(launch->tensor, launch->dram, launch->sm);
-            totals->class_ns[class] = ns_add(totals->class_ns[class], launch->dur_ns);
+            totals->class_ns[class] = saturating_add(totals->class_ns[class], launch->dur_ns);
             totals->class_launches[class]++;
         }
     }
@@ -147,7 +147,7 @@ static bool launch_row(struct kernel_use *use,
         .full_name = kernel_use_copy(use, from->name),
         .grid = copy_if_any(use, from->grid, &ok),
         .block = copy_if_any(use, from->block, &ok),
-        .start_ns = has_start ? ns_sub(from->start_ns, use->results->start_ns) : INT64_MIN,
+        .start_ns = has_start ? saturating_sub(from->start_ns, use->results->start_ns) : INT64_MIN,
         .dur_ns = from->dur_ns,
         .device = from->device,
         .stream = from->stream,

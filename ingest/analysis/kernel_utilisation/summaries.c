@@ -1,21 +1,21 @@
 /* Kernels of which a file has only the summary (cuda_gpu_kern_sum of Nsight Systems). */
 #include "ingest/analysis/kernel_utilisation/rows.h"
 #include "ingest/base/memory/scratch.h"
-#include "ingest/base/ns.h"
+#include "ingest/base/saturating.h"
 
 static void add_summary(struct kernel_use_row *row, const struct kernel_table_summary *summary)
 {
     bool is_first = row->launches == 0;
     bool has_min = summary->min_ns != INT64_MIN && (is_first || row->min_ns != INT64_MIN);
     bool has_max = summary->max_ns != INT64_MIN && (is_first || row->max_ns != INT64_MIN);
-    int64_t min_ns = is_first ? summary->min_ns : ns_min(row->min_ns, summary->min_ns);
-    int64_t max_ns = is_first ? summary->max_ns : ns_max(row->max_ns, summary->max_ns);
+    int64_t min_ns = is_first ? summary->min_ns : i64_min(row->min_ns, summary->min_ns);
+    int64_t max_ns = is_first ? summary->max_ns : i64_max(row->max_ns, summary->max_ns);
     row->min_ns = has_min ? min_ns : INT64_MIN;
     row->max_ns = has_max ? max_ns : INT64_MIN;
     /* The median of several kernels together does not follow from theirs. */
     row->p50_ns = is_first ? summary->median_ns : (double)NAN;
-    row->launches = ns_add(row->launches, summary->launches);
-    row->total_ns = ns_add(row->total_ns, summary->total_ns);
+    row->launches = saturating_add(row->launches, summary->launches);
+    row->total_ns = saturating_add(row->total_ns, summary->total_ns);
     row->mean_ns = (double)row->total_ns / (double)row->launches;
 }
 
@@ -53,8 +53,8 @@ static void fill_totals(struct trace_results *results)
                                        .sm = unknown,
                                        .headroom_ns = unknown};
     for (size_t i = 0; i < results->kernel_use_count; i++) {
-        totals.launches = ns_add(totals.launches, results->kernel_use[i].launches);
-        totals.total_ns = ns_add(totals.total_ns, results->kernel_use[i].total_ns);
+        totals.launches = saturating_add(totals.launches, results->kernel_use[i].launches);
+        totals.total_ns = saturating_add(totals.total_ns, results->kernel_use[i].total_ns);
     }
     totals.class_ns[USE_UNKNOWN] = totals.total_ns;
     totals.class_launches[USE_UNKNOWN] = totals.launches;

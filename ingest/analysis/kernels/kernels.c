@@ -5,7 +5,7 @@
 #include "ingest/base/containers/introsort.h"
 #include "ingest/base/containers/key_map.h"
 #include "ingest/base/memory/scratch.h"
-#include "ingest/base/ns.h"
+#include "ingest/base/saturating.h"
 #include "ingest/base/text/num.h"
 #include "ingest/index/sort.h"
 
@@ -102,7 +102,8 @@ static bool fill_members(struct by_name *b)
         uint32_t event = kernels->events[i];
         uint32_t g = b->group[i];
         b->members[next[g]++] = event;
-        b->total_ns[g] = ns_add(b->total_ns[g], trace_dur_ns(&kernels->sel->trace->events, event));
+        b->total_ns[g] =
+            saturating_add(b->total_ns[g], trace_dur_ns(&kernels->sel->trace->events, event));
     }
     scratch_free(next);
     return ok;
@@ -203,8 +204,8 @@ static struct kernel_row row_of(struct by_name *b, uint32_t group, struct names 
             has_weight ? pairwise_sum(b, group, kernel_occupancy_pct) / total_us : 0.0};
     for (uint32_t i = b->first[group]; i < b->first[group + 1]; i++) {
         int64_t duration_ns = trace_dur_ns(&trace->events, b->members[i]);
-        row.min_ns = ns_min(row.min_ns, duration_ns);
-        row.max_ns = ns_max(row.max_ns, duration_ns);
+        row.min_ns = i64_min(row.min_ns, duration_ns);
+        row.max_ns = i64_max(row.max_ns, duration_ns);
     }
     return row;
 }

@@ -167,9 +167,9 @@ bool launches_add(struct launches *g,
     struct launch_sums *sums = &g->sums[group];
     double duration_us = times_length_us(g->sel, duration);
     sums->calls++;
-    sums->total = ns_add(sums->total, duration);
-    sums->min = ns_min(sums->min, duration);
-    sums->max = ns_max(sums->max, duration);
+    sums->total = saturating_add(sums->total, duration);
+    sums->min = i64_min(sums->min, duration);
+    sums->max = i64_max(sums->max, duration);
     sums->blocks += or_zero(kernel_blocks_per_sm(trace, event)) * duration_us;
     sums->occupancy += or_zero(kernel_occupancy_pct(trace, event)) * duration_us;
     return keep_visit(g, group, duration);

@@ -1,6 +1,6 @@
 #include "ingest/analysis/memory/view.h"
 #include "ingest/base/memory/scratch.h"
-#include "ingest/base/ns.h"
+#include "ingest/base/saturating.h"
 
 #include <string.h>
 
@@ -50,10 +50,10 @@ static void open_rows(struct counting *c, const struct call_thread *thread)
 static void add_record(struct sums *own, int64_t size_bytes)
 {
     own->records++;
-    own->size_bytes = ns_add(own->size_bytes, size_bytes);
+    own->size_bytes = saturating_add(own->size_bytes, size_bytes);
     if (size_bytes > 0) {
         own->allocations++;
-        own->allocated_bytes = ns_add(own->allocated_bytes, size_bytes);
+        own->allocated_bytes = saturating_add(own->allocated_bytes, size_bytes);
     }
 }
 
@@ -79,9 +79,9 @@ static bool sum_records(struct counting *c, uint32_t device, struct memory_stat_
         struct sums *next = &c->sums[row + 1];
         const struct sums *before = &c->sums[row];
         next->records += before->records;
-        next->size_bytes = ns_add(next->size_bytes, before->size_bytes);
+        next->size_bytes = saturating_add(next->size_bytes, before->size_bytes);
         next->allocations += before->allocations;
-        next->allocated_bytes = ns_add(next->allocated_bytes, before->allocated_bytes);
+        next->allocated_bytes = saturating_add(next->allocated_bytes, before->allocated_bytes);
     }
     return any;
 }
@@ -97,14 +97,16 @@ static void add_row(struct counting *c, uint32_t row)
         return;
     }
     c->is_there[name] = 1;
-    to->size_bytes = ns_add(to->size_bytes, ns_sub(total->size_bytes, from->size_bytes));
-    to->self_size_bytes = ns_add(to->self_size_bytes, ns_sub(own->size_bytes, from->size_bytes));
+    to->size_bytes =
+        saturating_add(to->size_bytes, saturating_sub(total->size_bytes, from->size_bytes));
+    to->self_size_bytes =
+        saturating_add(to->self_size_bytes, saturating_sub(own->size_bytes, from->size_bytes));
     to->allocations += total->allocations - from->allocations;
     to->self_allocations += own->allocations - from->allocations;
-    to->allocated_bytes =
-        ns_add(to->allocated_bytes, ns_sub(total->allocated_bytes, from->allocated_bytes));
-    to->self_allocated_bytes =
-        ns_add(to->self_allocated_bytes, ns_sub(own->allocated_bytes, from->allocated_bytes));
+    to->allocated_bytes = saturating_add(
+        to->allocated_bytes, saturating_sub(total->allocated_bytes, from->allocated_bytes));
+    to->self_allocated_bytes = saturating_add(
+        to->self_allocated_bytes, saturating_sub(own->allocated_bytes, from->allocated_bytes));
 }
 
 static bool is_shown(const struct counting *c, uint32_t name)

@@ -3,7 +3,7 @@
 #include "ingest/base/containers/id_map.h"
 #include "ingest/base/containers/key_map.h"
 #include "ingest/base/memory/scratch.h"
-#include "ingest/base/ns.h"
+#include "ingest/base/saturating.h"
 
 #include <string.h>
 
@@ -402,10 +402,10 @@ static void add_call(struct module_row *to, const struct call_rows *rows, uint32
     for (uint32_t child = row + 1; child < rows->end[row]; child = rows->end[child]) {
         to->operators += call_row_is_real(rows, child);
     }
-    to->host_total = ns_add(to->host_total, call_row_duration(rows, row));
-    to->host_self = ns_add(to->host_self, call_row_host_self(rows, row));
-    to->device_total = ns_add(to->device_total, call_row_device_total(rows, row));
-    to->device_self = ns_add(to->device_self, call_row_device_self(rows, row));
+    to->host_total = saturating_add(to->host_total, call_row_duration(rows, row));
+    to->host_self = saturating_add(to->host_self, call_row_host_self(rows, row));
+    to->device_total = saturating_add(to->device_total, call_row_device_total(rows, row));
+    to->device_self = saturating_add(to->device_self, call_row_device_self(rows, row));
 }
 
 /* The tree and where its rows come from. */

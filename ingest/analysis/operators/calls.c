@@ -3,7 +3,7 @@
 #include "ingest/analysis/launches/launches.h"
 #include "ingest/analysis/operators/operators.h"
 #include "ingest/base/memory/scratch.h"
-#include "ingest/base/ns.h"
+#include "ingest/base/saturating.h"
 
 enum operator_flag {
     OPERATOR_LAUNCHES = 1, /* device work itself */
@@ -72,10 +72,10 @@ static void take_host_time(struct operator_calls *c, int64_t *covered, uint32_t 
         return;
     }
     uint32_t call = c->number[around];
-    int64_t end = ns_add(events->ts_ns[event], trace_dur_ns(events, event));
-    int64_t limit = ns_add(events->ts_ns[around], trace_dur_ns(events, around));
-    int64_t from = ns_max(covered[call], events->ts_ns[event]);
-    int64_t to = ns_min(end, limit);
+    int64_t end = saturating_add(events->ts_ns[event], trace_dur_ns(events, event));
+    int64_t limit = saturating_add(events->ts_ns[around], trace_dur_ns(events, around));
+    int64_t from = i64_max(covered[call], events->ts_ns[event]);
+    int64_t to = i64_min(end, limit);
     if (to > from) {
         c->host_self_ns[call] -= to - from;
         covered[call] = to;
@@ -136,28 +136,28 @@ static int64_t sum_device_work(struct operator_calls *c)
     for (uint32_t i = 0; i < index->device_count; i++) {
         uint32_t event = index->device_work[i];
         int64_t dur_ns = trace_dur_ns(&index->trace->events, event);
-        device_ns = ns_add(device_ns, dur_ns);
+        device_ns = saturating_add(device_ns, dur_ns);
         if (index->op[event] == INDEX_NONE) {
             continue;
         }
         uint32_t call = c->number[index->op[event]];
         struct device_sums *sums = &c->sums[c->rank[call] + 1];
         uint32_t name_flags = kernel_flags(c, event);
-        sums->all = ns_add(sums->all, dur_ns);
+        sums->all = saturating_add(sums->all, dur_ns);
         if ((name_flags & NAME_TC_KERNEL) != 0) {
-            sums->tc = ns_add(sums->tc, dur_ns);
+            sums->tc = saturating_add(sums->tc, dur_ns);
             c->flags[call] |= OPERATOR_TC;
         }
         if ((name_flags & NAME_TENSOR_KERNEL) != 0) {
-            sums->tensor = ns_add(sums->tensor, dur_ns);
+            sums->tensor = saturating_add(sums->tensor, dur_ns);
             c->flags[call] |= OPERATOR_TENSOR;
         }
     }
     for (uint32_t rank = 0; rank < c->rank[c->count]; rank++) {
         struct device_sums *next = &c->sums[rank + 1];
-        next->all = ns_add(next->all, c->sums[rank].all);
-        next->tc = ns_add(next->tc, c->sums[rank].tc);
-        next->tensor = ns_add(next->tensor, c->sums[rank].tensor);
+        next->all = saturating_add(next->all, c->sums[rank].all);
+        next->tc = saturating_add(next->tc, c->sums[rank].tc);
+        next->tensor = saturating_add(next->tensor, c->sums[rank].tensor);
     }
     return device_ns;
 }
@@ -211,12 +211,12 @@ static void operator_figures(const void *context, size_t at, struct operator_fig
     *out = (struct operator_figures){
         .duration = trace_dur_ns(&c->index->trace->events, c->event[at]),
         .host_self = c->host_self_ns[at],
-        .device_total = ns_sub(all->all, before->all),
-        .device_self = ns_sub(own->all, before->all),
-        .tc_total = ns_sub(all->tc, before->tc),
-        .tc_self = ns_sub(own->tc, before->tc),
-        .tensor_total = ns_sub(all->tensor, before->tensor),
-        .tensor_self = ns_sub(own->tensor, before->tensor),
+        .device_total = saturating_sub(all->all, before->all),
+        .device_self = saturating_sub(own->all, before->all),
+        .tc_total = saturating_sub(all->tc, before->tc),
+        .tc_self = saturating_sub(own->tc, before->tc),
+        .tensor_total = saturating_sub(all->tensor, before->tensor),
+        .tensor_self = saturating_sub(own->tensor, before->tensor),
         .tc_eligible = (c->flags[at] & OPERATOR_TC) != 0,
         .tensor_eligible = (c->flags[at] & OPERATOR_TENSOR) != 0,
     };

@@ -4,7 +4,7 @@
 #include "ingest/analysis/util/percentiles.h"
 #include "ingest/base/containers/key_map.h"
 #include "ingest/base/memory/scratch.h"
-#include "ingest/base/ns.h"
+#include "ingest/base/saturating.h"
 #include "ingest/index/sort.h"
 
 /* Figures of a group of calls. */
@@ -69,16 +69,16 @@ static void add_sums(struct sums *to, const struct sums *add)
         return;
     }
     to->calls += add->calls;
-    to->host_total = ns_add(to->host_total, add->host_total);
-    to->host_self = ns_add(to->host_self, add->host_self);
-    to->device_total = ns_add(to->device_total, add->device_total);
-    to->device_self = ns_add(to->device_self, add->device_self);
-    to->tc_total = ns_add(to->tc_total, add->tc_total);
-    to->tc_self = ns_add(to->tc_self, add->tc_self);
-    to->tensor_total = ns_add(to->tensor_total, add->tensor_total);
-    to->tensor_self = ns_add(to->tensor_self, add->tensor_self);
-    to->host_min = ns_min(to->host_min, add->host_min);
-    to->host_max = ns_max(to->host_max, add->host_max);
+    to->host_total = saturating_add(to->host_total, add->host_total);
+    to->host_self = saturating_add(to->host_self, add->host_self);
+    to->device_total = saturating_add(to->device_total, add->device_total);
+    to->device_self = saturating_add(to->device_self, add->device_self);
+    to->tc_total = saturating_add(to->tc_total, add->tc_total);
+    to->tc_self = saturating_add(to->tc_self, add->tc_self);
+    to->tensor_total = saturating_add(to->tensor_total, add->tensor_total);
+    to->tensor_self = saturating_add(to->tensor_self, add->tensor_self);
+    to->host_min = i64_min(to->host_min, add->host_min);
+    to->host_max = i64_max(to->host_max, add->host_max);
 }
 
 static uint32_t event_at(const struct calls *c, size_t at)
@@ -94,19 +94,19 @@ static void add_figures(struct sums *sums, const struct operator_figures *call)
         sums->tc_eligible = call->tc_eligible;
         sums->tensor_eligible = call->tensor_eligible;
     }
-    sums->host_total = ns_add(sums->host_total, call->duration);
-    sums->host_self = ns_add(sums->host_self, call->host_self);
-    sums->host_min = ns_min(sums->host_min, call->duration);
-    sums->host_max = ns_max(sums->host_max, call->duration);
+    sums->host_total = saturating_add(sums->host_total, call->duration);
+    sums->host_self = saturating_add(sums->host_self, call->host_self);
+    sums->host_min = i64_min(sums->host_min, call->duration);
+    sums->host_max = i64_max(sums->host_max, call->duration);
     if (call->device_total == 0) {
         return;
     }
-    sums->device_total = ns_add(sums->device_total, call->device_total);
-    sums->device_self = ns_add(sums->device_self, call->device_self);
-    sums->tc_total = ns_add(sums->tc_total, call->tc_total);
-    sums->tc_self = ns_add(sums->tc_self, call->tc_self);
-    sums->tensor_total = ns_add(sums->tensor_total, call->tensor_total);
-    sums->tensor_self = ns_add(sums->tensor_self, call->tensor_self);
+    sums->device_total = saturating_add(sums->device_total, call->device_total);
+    sums->device_self = saturating_add(sums->device_self, call->device_self);
+    sums->tc_total = saturating_add(sums->tc_total, call->tc_total);
+    sums->tc_self = saturating_add(sums->tc_self, call->tc_self);
+    sums->tensor_total = saturating_add(sums->tensor_total, call->tensor_total);
+    sums->tensor_self = saturating_add(sums->tensor_self, call->tensor_self);
 }
 
 static bool add_call(struct calls *c, size_t at, uint32_t event)

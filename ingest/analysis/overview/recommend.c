@@ -2,7 +2,7 @@
 
 #include "ingest/base/containers/id_map.h"
 #include "ingest/base/memory/scratch.h"
-#include "ingest/base/ns.h"
+#include "ingest/base/saturating.h"
 #include "ingest/base/text/buf.h"
 #include "ingest/base/text/num.h"
 
@@ -32,8 +32,8 @@ static double share_of(const struct trace_results *results, enum role role)
     int64_t total_ns = 0;
     for (size_t i = 0; i < results->step_count; i++) {
         const struct step_row *step = &results->steps[i];
-        cost_ns = ns_add(cost_ns, step->cost_ns[role]);
-        total_ns = ns_add(total_ns, ns_sub(step->end_ns, step->start_ns));
+        cost_ns = saturating_add(cost_ns, step->cost_ns[role]);
+        total_ns = saturating_add(total_ns, saturating_sub(step->end_ns, step->start_ns));
     }
     bool has_time = !results->steps_undefined && total_ns != 0;
     return has_time ? (ns_to_us(cost_ns) / count) / (ns_to_us(total_ns) / count) : 0.0;
@@ -221,7 +221,7 @@ static bool add_peak(struct peaks *peaks, const struct memory_args *record)
         ids[known] = record->device_id;
         bytes[known] = 0;
     }
-    peaks->bytes[slot->index] = ns_max(peaks->bytes[slot->index], record->total_allocated_bytes);
+    peaks->bytes[slot->index] = i64_max(peaks->bytes[slot->index], record->total_allocated_bytes);
     return true;
 }
 

@@ -2,7 +2,7 @@
 
 #include "ingest/analysis/relations/fwdbwd.h"
 #include "ingest/base/memory/scratch.h"
-#include "ingest/base/ns.h"
+#include "ingest/base/saturating.h"
 #include "ingest/index/sort.h"
 
 /* A group hangs below a mirror once for every operator that begins at its forward time. Files made
@@ -298,7 +298,7 @@ static uint32_t find_main_thread(const struct building *b)
     uint32_t longest = 0;
     int64_t longest_length = -1;
     for (uint32_t t = 0; t < tree->thread_count; t++) {
-        int64_t length = ns_sub(tree->threads[t].end_time, tree->threads[t].start);
+        int64_t length = saturating_sub(tree->threads[t].end_time, tree->threads[t].start);
         if (t != b->holder && length > longest_length) {
             longest_length = length;
             longest = t;

@@ -22,9 +22,9 @@ struct fwdbwd {
  * came last wins. False without memory; must be freed in either case. */
 bool fwdbwd_collect(struct fwdbwd *pairs, const struct trace *trace) KS_MUST_USE;
 void fwdbwd_free(struct fwdbwd *pairs);
-/* Backward time `ns` lies in that group; the first group given to a time stays. */
+/* Backward time `saturating` lies in that group; the first group given to a time stays. */
 void fwdbwd_set_group(struct fwdbwd *pairs, int64_t ns, uint32_t group);
-/* The group that a forward operator beginning at `ns` leads to, or FWDBWD_NO_GROUP. */
+/* The group that a forward operator beginning at `saturating` leads to, or FWDBWD_NO_GROUP. */
 uint32_t fwdbwd_group(const struct fwdbwd *pairs, int64_t ns);
 
 #endif

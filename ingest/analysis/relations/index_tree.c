@@ -69,10 +69,11 @@ static void add_node(struct filling *f, uint32_t event, uint32_t parent, uint8_t
 static void take_host_time(struct filling *f, uint32_t parent, uint32_t event)
 {
     const struct trace_events *events = &f->index->trace->events;
-    int64_t end_ns = ns_add(events->ts_ns[event], trace_dur_ns(events, event));
-    int64_t from_ns = ns_max(f->covered[parent], events->ts_ns[event]);
+    int64_t end_ns = saturating_add(events->ts_ns[event], trace_dur_ns(events, event));
+    int64_t from_ns = i64_max(f->covered[parent], events->ts_ns[event]);
     if (end_ns > from_ns) {
-        f->tree->self_ns[parent] = ns_sub(f->tree->self_ns[parent], ns_sub(end_ns, from_ns));
+        f->tree->self_ns[parent] =
+            saturating_sub(f->tree->self_ns[parent], saturating_sub(end_ns, from_ns));
         f->covered[parent] = end_ns;
     }
 }
@@ -112,7 +113,7 @@ static void bound_thread(const struct op_tree *tree, struct op_thread *thread)
     thread->start = op_node_start_ns(tree, thread->first);
     thread->end_time = thread->start;
     for (uint32_t i = thread->first; i < thread->end; i = tree->nodes[i].end) {
-        thread->end_time = ns_max(thread->end_time, op_node_end_key(tree, i));
+        thread->end_time = i64_max(thread->end_time, op_node_end_key(tree, i));
     }
     thread->start_key = thread->start;
     thread->end_key = thread->end_time;
@@ -197,11 +198,11 @@ static bool sum_device_work(const struct filling *f)
         uint32_t owner = owner_of(f, work);
         if (owner != OP_NO_NODE) {
             int64_t *device = &tree->sums[tree->nodes[owner].rank + 1].device;
-            *device = ns_add(*device, trace_dur_ns(&f->index->trace->events, work));
+            *device = saturating_add(*device, trace_dur_ns(&f->index->trace->events, work));
         }
     }
     for (uint32_t i = 0; i < launching; i++) {
-        tree->sums[i + 1].device = ns_add(tree->sums[i + 1].device, tree->sums[i].device);
+        tree->sums[i + 1].device = saturating_add(tree->sums[i + 1].device, tree->sums[i].device);
     }
     return true;
 }

@@ -4,9 +4,9 @@
 
 static void add_sums(struct op_launch_sums *to, const struct op_launch_sums *add)
 {
-    to->device = ns_add(to->device, add->device);
-    to->tc = ns_add(to->tc, add->tc);
-    to->tensor = ns_add(to->tensor, add->tensor);
+    to->device = saturating_add(to->device, add->device);
+    to->tc = saturating_add(to->tc, add->tc);
+    to->tensor = saturating_add(to->tensor, add->tensor);
 }
 
 /* Device work of one runtime; no overlap is removed [TB-5d]. Answers OP_RUNS_TC and OP_RUNS_TENSOR.
@@ -20,17 +20,17 @@ static uint16_t sum_runtime(struct op_tree *tree, uint32_t runtime, struct op_la
     for (uint32_t i = tree->links->launched_first[runtime]; i < end; i++) {
         uint32_t event = tree->links->launched[i];
         int64_t duration = times_duration(sel, event);
-        sums->device = ns_add(sums->device, duration);
+        sums->device = saturating_add(sums->device, duration);
         if (sel->type[event] != TYPE_KERNEL) {
             continue;
         }
         uint32_t name_flags = names_kernel_flags(&tree->sel->names, sel->name[event]);
         if (name_flags & NAME_TC_KERNEL) {
-            sums->tc = ns_add(sums->tc, duration);
+            sums->tc = saturating_add(sums->tc, duration);
             flags |= OP_RUNS_TC;
         }
         if (name_flags & NAME_TENSOR_KERNEL) {
-            sums->tensor = ns_add(sums->tensor, duration);
+            sums->tensor = saturating_add(sums->tensor, duration);
             flags |= OP_RUNS_TENSOR;
         }
     }
@@ -101,7 +101,7 @@ static int64_t runtimes_duration(const struct op_tree *tree, uint32_t list)
         }
         kept_start = start;
         kept_end = end;
-        sum = ns_add(sum, times_duration(tree->sel, event));
+        sum = saturating_add(sum, times_duration(tree->sel, event));
     }
     return sum;
 }
@@ -111,10 +111,10 @@ int64_t op_node_sum_host_self(const struct op_tree *tree, uint32_t node)
     const struct op_node *self = &tree->nodes[node];
     int64_t self_time = op_node_duration(tree, node);
     for (uint32_t child = node + 1; child < self->end; child = tree->nodes[child].end) {
-        self_time = ns_sub(self_time, op_node_duration(tree, child));
+        self_time = saturating_sub(self_time, op_node_duration(tree, child));
     }
     if (self->runtimes != RUNTIME_LIST_NONE) {
-        self_time = ns_sub(self_time, runtimes_duration(tree, self->runtimes));
+        self_time = saturating_sub(self_time, runtimes_duration(tree, self->runtimes));
     }
     return self_time;
 }
@@ -131,11 +131,11 @@ static void take_host_time(struct op_tree *tree, uint32_t index)
     int64_t duration = op_node_duration(tree, index);
     int64_t self = node->runtimes == RUNTIME_LIST_NONE
                        ? duration
-                       : ns_sub(duration, runtimes_duration(tree, node->runtimes));
+                       : saturating_sub(duration, runtimes_duration(tree, node->runtimes));
     tree->host_self[index] = host_self_word(self);
     uint32_t *parent = node->parent == OP_NO_NODE ? NULL : &tree->host_self[node->parent];
     if (parent != NULL && *parent != OP_HOST_SELF_WIDE) {
-        *parent = host_self_word(ns_sub(*parent, duration));
+        *parent = host_self_word(saturating_sub(*parent, duration));
     }
 }
 

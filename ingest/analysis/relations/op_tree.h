@@ -17,7 +17,7 @@
 #include "ingest/analysis/relations/link.h"
 #include "ingest/analysis/relations/runtime_lists.h"
 #include "ingest/base/attr.h"
-#include "ingest/base/ns.h"
+#include "ingest/base/saturating.h"
 #include "ingest/model/warning.h"
 
 #include <stdbool.h>
@@ -196,13 +196,14 @@ static inline const struct op_launch_sums *op_node_sums_behind_self(const struct
 
 static inline int64_t op_node_device_total(const struct op_tree *tree, uint32_t node)
 {
-    return ns_sub(op_node_sums_behind(tree, node)->device, op_node_sums_before(tree, node)->device);
+    return saturating_sub(op_node_sums_behind(tree, node)->device,
+                          op_node_sums_before(tree, node)->device);
 }
 
 static inline int64_t op_node_device_self(const struct op_tree *tree, uint32_t node)
 {
-    return ns_sub(op_node_sums_behind_self(tree, node)->device,
-                  op_node_sums_before(tree, node)->device);
+    return saturating_sub(op_node_sums_behind_self(tree, node)->device,
+                          op_node_sums_before(tree, node)->device);
 }
 
 /* Runtimes of external id 0 have two owners, the operator with that id and the root of their

@@ -51,7 +51,7 @@ static bool begin_again(struct division *d)
     d->has_begun_again = true;
     for (uint32_t i = 0; i < d->steps->count; i++) {
         const struct step *step = &d->steps->items[i];
-        d->rows[i].cost_ns[ROLE_OTHER] = ns_max(ns_sub(step->end, step->start), 0);
+        d->rows[i].cost_ns[ROLE_OTHER] = i64_max(saturating_sub(step->end, step->start), 0);
     }
     return merge_steps(&d->again, d->steps);
 }
@@ -70,7 +70,7 @@ static void add_costs(struct division *d, enum role role)
         const struct step *step = &d->steps->items[i];
         int64_t free_ns = ranges_length_within(free_time, step->start, step->end);
         int64_t *cost_ns = d->rows[i].cost_ns;
-        cost_ns[role] = ns_sub(cost_ns[ROLE_OTHER], free_ns);
+        cost_ns[role] = saturating_sub(cost_ns[ROLE_OTHER], free_ns);
         cost_ns[ROLE_OTHER] = free_ns;
     }
 }
@@ -121,14 +121,14 @@ bool breakdown_run(struct step_row *rows,
                    const struct roles *roles)
 {
     struct division d = {.rows = rows, .steps = steps};
-    int64_t free_ns = ns_sub(span.end, span.start);
+    int64_t free_ns = saturating_sub(span.end, span.start);
     bool ok = ranges_merge(&d.free_time, span.start, span.end) && begin_again(&d);
     d.has_begun_again = false;
     for (int role = ROLE_KERNEL; ok && role < ROLE_OTHER; role++) {
         ok = add_role(&d, (enum role)role, &roles->by_role[role]);
         bool takes_time = roles->by_role[role].count != 0;
         int64_t left_ns = takes_time ? length_of(&d.free_time) : free_ns;
-        cost_ns[role] = ns_sub(free_ns, left_ns);
+        cost_ns[role] = saturating_sub(free_ns, left_ns);
         free_ns = left_ns;
     }
     cost_ns[ROLE_OTHER] = free_ns;

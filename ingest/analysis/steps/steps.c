@@ -30,10 +30,10 @@ static void use_host_range(struct steps *steps, const struct selection *sel)
                           .end_key = INT64_MIN};
     for (uint32_t event = 0; event < sel->trace->events.count; event++) {
         if (counts_for_host_range(sel, (enum event_type)sel->type[event])) {
-            step->start = ns_min(step->start, times_start(sel, event));
-            step->end = ns_max(step->end, times_end(sel, event));
-            step->start_key = ns_min(step->start_key, times_start_key(sel, event));
-            step->end_key = ns_max(step->end_key, times_end_key(sel, event));
+            step->start = i64_min(step->start, times_start(sel, event));
+            step->end = i64_max(step->end, times_end(sel, event));
+            step->start_key = i64_min(step->start_key, times_start_key(sel, event));
+            step->end_key = i64_max(step->end_key, times_end_key(sel, event));
         }
     }
     steps->count = 1;
@@ -66,8 +66,8 @@ static void add_launch(struct step *step,
     uint32_t end = links->launched_first[runtime + 1];
     for (uint32_t i = links->launched_first[runtime]; i < end; i++) {
         uint32_t event = links->launched[i];
-        span->start = ns_min(span->start, times_start(sel, event));
-        span->end = ns_max(span->end, times_end(sel, event));
+        span->start = i64_min(span->start, times_start(sel, event));
+        span->end = i64_max(span->end, times_end(sel, event));
         step->device_activities++;
     }
     step->launches += end > links->launched_first[runtime];
@@ -119,7 +119,7 @@ static int64_t end_before_first_step(const struct steps *steps,
         }
         int64_t end = times_end(sel, links->device_event[d]);
         if (end < spans[0].start) {
-            previous_end = ns_max(previous_end, end);
+            previous_end = i64_max(previous_end, end);
         }
     }
     return previous_end;
@@ -129,11 +129,11 @@ static void adjust(struct steps *steps, const struct device_span *spans, int64_t
 {
     for (uint32_t i = 0; i < steps->count; i++) {
         struct step *step = &steps->items[i];
-        step->start = ns_max(previous_end, step->start);
+        step->start = i64_max(previous_end, step->start);
         if (step->device_activities > 0) {
-            step->end = ns_max(step->end, spans[i].end);
+            step->end = i64_max(step->end, spans[i].end);
         }
-        step->end = ns_max(step->end, step->start);
+        step->end = i64_max(step->end, step->start);
         previous_end = step->end;
     }
 }
@@ -233,8 +233,8 @@ static void count_launches(struct steps *steps, const struct trace_index *index)
         steps->items[step].launches += is_first;
         steps->items[step].device_activities++;
         if (steps->has_profiler_steps) {
-            int64_t end = ns_add(events->ts_ns[event], trace_dur_ns(events, event));
-            steps->window_end = ns_max(steps->window_end, end);
+            int64_t end = saturating_add(events->ts_ns[event], trace_dur_ns(events, event));
+            steps->window_end = i64_max(steps->window_end, end);
         }
     }
 }

@@ -151,13 +151,14 @@ static bool label_events(struct labelling *l)
             if (number == KEY_MAP_NONE) {
                 return false;
             }
-            int64_t dur_ns = class == ITEM_INSTANT ? 0
-                                                   : ns_sub(timeline_end_ns(l->items, event),
-                                                            trace->events.ts_ns[event]);
+            int64_t dur_ns =
+                class == ITEM_INSTANT
+                    ? 0
+                    : saturating_sub(timeline_end_ns(l->items, event), trace->events.ts_ns[event]);
             struct timeline_label_sum *sum = &labels->sums[number];
             l->items->by_event[event] = number;
             sum->count++;
-            sum->total_ns = ns_add(sum->total_ns, dur_ns);
+            sum->total_ns = saturating_add(sum->total_ns, dur_ns);
         } else if (class == ITEM_FLOW) {
             l->items->by_event[event] = TIMELINE_NO_EVENT;
         }

@@ -14,7 +14,7 @@ static int64_t rank_of(const struct timeline_items *items, uint32_t event)
 {
     switch (timeline_class(items, event)) {
     case ITEM_SLICE:
-        return ns_sub(timeline_end_ns(items, event), items->trace->events.ts_ns[event]);
+        return saturating_sub(timeline_end_ns(items, event), items->trace->events.ts_ns[event]);
     case ITEM_INSTANT:
         return RANK_INSTANT;
     case ITEM_FLOW:
@@ -171,10 +171,10 @@ void timeline_order_measure(const struct timeline_items *items,
             if (timeline_class(items, order[k]) != ITEM_SLICE) {
                 continue;
             }
-            int64_t start_ns = ns_max(ts_ns[order[k]], until_ns);
+            int64_t start_ns = i64_max(ts_ns[order[k]], until_ns);
             int64_t end_ns = timeline_end_ns(items, order[k]);
             if (end_ns > start_ns) {
-                place->busy_ns = ns_add(place->busy_ns, ns_sub(end_ns, start_ns));
+                place->busy_ns = saturating_add(place->busy_ns, saturating_sub(end_ns, start_ns));
                 until_ns = end_ns;
             }
         }

@@ -57,12 +57,12 @@ static inline struct timeline_item timeline_source_item(const struct timeline_so
         return item;
     }
     int64_t end_ns = timeline_position(items, span->end_ns);
-    item.dur_ns = ns_sub(end_ns, start_ns);
+    item.dur_ns = saturating_sub(end_ns, start_ns);
     item.busy_ns = item.dur_ns;
     if (KS_UNLIKELY(lane == TIMELINE_LANES_MAX - 1)) {
-        int64_t from_ns = ns_max(start_ns, busy->until_ns);
-        item.busy_ns = end_ns > from_ns ? ns_sub(end_ns, from_ns) : 0;
-        busy->until_ns = ns_max(busy->until_ns, end_ns);
+        int64_t from_ns = i64_max(start_ns, busy->until_ns);
+        item.busy_ns = end_ns > from_ns ? saturating_sub(end_ns, from_ns) : 0;
+        busy->until_ns = i64_max(busy->until_ns, end_ns);
     }
     return item;
 }

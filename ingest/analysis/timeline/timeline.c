@@ -53,8 +53,8 @@ static void set_start(struct build *b)
 {
     bool is_first = !b->frame->sees_events && b->items.first_ns > 0;
     b->timeline->origin_ns =
-        is_first ? ns_add(b->trace->base_time_ns, b->items.first_ns) : b->frame->start_ns;
-    b->items.origin_ns = ns_sub(b->timeline->origin_ns, b->trace->base_time_ns);
+        is_first ? saturating_add(b->trace->base_time_ns, b->items.first_ns) : b->frame->start_ns;
+    b->items.origin_ns = saturating_sub(b->timeline->origin_ns, b->trace->base_time_ns);
 }
 
 static bool find_tracks(struct build *b)
@@ -113,8 +113,8 @@ static bool prepare(struct build *b)
 static inline void widen(struct timeline_track *track, int64_t start_ns, int64_t end_ns)
 {
     bool is_first = track->item_count == 0;
-    track->first_ns = is_first ? start_ns : ns_min(track->first_ns, start_ns);
-    track->end_ns = is_first ? end_ns : ns_max(track->end_ns, end_ns);
+    track->first_ns = is_first ? start_ns : i64_min(track->first_ns, start_ns);
+    track->end_ns = is_first ? end_ns : i64_max(track->end_ns, end_ns);
     track->item_count++;
 }
 
@@ -145,12 +145,13 @@ static void measure_track(struct build *b, uint32_t number)
         uint32_t lane = timeline_lanes_put(b->lanes, event, span.start_ns, span.end_ns, is_slice);
         int64_t start_ns = timeline_position(&b->items, span.start_ns);
         int64_t end_ns = timeline_position(&b->items, span.end_ns);
-        int64_t from_ns = ns_max(start_ns, until_ns);
+        int64_t from_ns = i64_max(start_ns, until_ns);
         widen(&track, start_ns, end_ns);
-        track.busy_ns = ns_add(track.busy_ns, end_ns > from_ns ? ns_sub(end_ns, from_ns) : 0);
-        until_ns = ns_max(until_ns, end_ns);
+        track.busy_ns =
+            saturating_add(track.busy_ns, end_ns > from_ns ? saturating_sub(end_ns, from_ns) : 0);
+        until_ns = i64_max(until_ns, end_ns);
         timeline_counts_item(b->counts, lane, start_ns,
-                             is_slice ? ns_sub(end_ns, start_ns) : TIMELINE_INSTANT);
+                             is_slice ? saturating_sub(end_ns, start_ns) : TIMELINE_INSTANT);
     }
     track.lane_count = b->lanes->used;
     b->timeline->tracks[number] = track;
@@ -172,8 +173,8 @@ static void set_bounds(struct timeline *timeline)
         const struct timeline_track *track = &timeline->tracks[t];
         if (track->item_count > 0) {
             timeline->start_ns =
-                is_first ? track->first_ns : ns_min(timeline->start_ns, track->first_ns);
-            timeline->end_ns = is_first ? track->end_ns : ns_max(timeline->end_ns, track->end_ns);
+                is_first ? track->first_ns : i64_min(timeline->start_ns, track->first_ns);
+            timeline->end_ns = is_first ? track->end_ns : i64_max(timeline->end_ns, track->end_ns);
             is_first = false;
         }
     }

@@ -1,7 +1,7 @@
 #include "ingest/analysis/util/ranges.h"
 
 #include "ingest/base/memory/scratch.h"
-#include "ingest/base/ns.h"
+#include "ingest/base/saturating.h"
 
 void ranges_free(struct ranges *list)
 {
@@ -54,8 +54,8 @@ bool ranges_intersect(struct ranges *out, const struct ranges *a, const struct r
     size_t i = 0;
     size_t j = 0;
     while (i < a->count && j < b->count) {
-        int64_t start = ns_max(a->items[i].start, b->items[j].start);
-        int64_t end = ns_min(a->items[i].end, b->items[j].end);
+        int64_t start = i64_max(a->items[i].start, b->items[j].start);
+        int64_t end = i64_min(a->items[i].end, b->items[j].end);
         if (start < end) {
             out->items[out->count++] = (struct range){start, end};
         }
@@ -76,7 +76,7 @@ static void subtract_one(struct ranges *out, struct range range, const struct ra
         if (b->items[k].start > range.start) {
             out->items[out->count++] = (struct range){range.start, b->items[k].start};
         }
-        range.start = ns_max(range.start, b->items[k].end);
+        range.start = i64_max(range.start, b->items[k].end);
     }
     if (range.start < range.end) {
         out->items[out->count++] = range;
@@ -118,8 +118,8 @@ int64_t ranges_length_within(const struct ranges *list, int64_t start, int64_t e
         return 0;
     }
     for (size_t i = first_after(list, start); i < list->count && list->items[i].start < end; i++) {
-        uint64_t from = (uint64_t)ns_max(list->items[i].start, start);
-        uint64_t to = (uint64_t)ns_min(list->items[i].end, end);
+        uint64_t from = (uint64_t)i64_max(list->items[i].start, start);
+        uint64_t to = (uint64_t)i64_min(list->items[i].end, end);
         length += to - from;
     }
     return length > INT64_MAX ? INT64_MAX : (int64_t)length;

@@ -2,7 +2,7 @@
 
 #include "ingest/analysis/analysis.h"
 #include "ingest/analysis/classify/clip.h"
-#include "ingest/base/ns.h"
+#include "ingest/base/saturating.h"
 #include "ingest/base/thread.h"
 #include "ingest/formats/format.h"
 #include "ingest/input/input.h"
@@ -72,8 +72,8 @@ static bool analyse(struct format_bundle *bundle,
     if (trace == NULL) {
         return err_set(err, ERR_INTERNAL, "the events of a stored trace are no trace");
     }
-    bool ok = clip_events(trace, ns_sub(window->start_ns, trace->base_time_ns),
-                          ns_sub(window->end_ns, trace->base_time_ns));
+    bool ok = clip_events(trace, saturating_sub(window->start_ns, trace->base_time_ns),
+                          saturating_sub(window->end_ns, trace->base_time_ns));
     return ok ? analysis_run(trace, out, err)
               : err_set(err, ERR_NO_MEMORY, "no memory for the figures of a window");
 }
@@ -95,8 +95,8 @@ static bool read_and_analyse(struct store *store,
         return false;
     }
     const struct window window = {
-        .start_ns = ns_add(trace_start_ns, start_ns),
-        .end_ns = ns_add(trace_start_ns, end_ns),
+        .start_ns = saturating_add(trace_start_ns, start_ns),
+        .end_ns = saturating_add(trace_start_ns, end_ns),
         .memory_budget_bytes = memory_budget_bytes,
     };
     bool ok = read_events(from, &window, &bundle, err);

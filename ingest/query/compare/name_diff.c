@@ -1,6 +1,6 @@
 #include "ingest/query/compare/name_diff.h"
 
-#include "ingest/base/ns.h"
+#include "ingest/base/saturating.h"
 #include "ingest/base/text/strtab.h"
 
 #include <string.h>
@@ -27,11 +27,11 @@ struct side_rows {
 
 static void add_figures(struct name_figures *to, const struct name_figures *more)
 {
-    to->calls = ns_add(to->calls, more->calls);
-    to->host_ns = ns_add(to->host_ns, more->host_ns);
-    to->host_self_ns = ns_add(to->host_self_ns, more->host_self_ns);
-    to->device_ns = ns_add(to->device_ns, more->device_ns);
-    to->device_self_ns = ns_add(to->device_self_ns, more->device_self_ns);
+    to->calls = saturating_add(to->calls, more->calls);
+    to->host_ns = saturating_add(to->host_ns, more->host_ns);
+    to->host_self_ns = saturating_add(to->host_self_ns, more->host_self_ns);
+    to->device_ns = saturating_add(to->device_ns, more->device_ns);
+    to->device_self_ns = saturating_add(to->device_self_ns, more->device_self_ns);
 }
 
 /* Names are numbered as they come, those of the base first; 0 is the empty one, whether it occurs

@@ -2,7 +2,7 @@
 
 #include "ingest/analysis/memory/view.h"
 #include "ingest/analysis/util/lttb.h"
-#include "ingest/base/ns.h"
+#include "ingest/base/saturating.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -175,7 +175,7 @@ static void add_totals(struct query_memory_device *device, const struct memory_c
     device->allocated_end_bytes = curve->points[curve->point_count - 1].allocated_bytes;
     for (size_t i = 0; i < curve->point_count; i++) {
         device->reserved_peak_bytes =
-            ns_max(device->reserved_peak_bytes, curve->points[i].reserved_bytes);
+            i64_max(device->reserved_peak_bytes, curve->points[i].reserved_bytes);
     }
 }
 
@@ -253,7 +253,7 @@ static bool choose_device(const struct query_memory_device *devices,
 static void add_block(struct query_blocks *to, const struct memory_block *block)
 {
     to->count++;
-    to->size_bytes = ns_add(to->size_bytes, block->size_bytes);
+    to->size_bytes = saturating_add(to->size_bytes, block->size_bytes);
     size_t at = to->row_count;
     while (at > 0 && to->rows[at - 1].size_bytes < block->size_bytes) {
         at--;

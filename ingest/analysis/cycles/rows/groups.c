@@ -1,7 +1,7 @@
 #include "ingest/analysis/cycles/rows/groups.h"
 
 #include "ingest/base/memory/scratch.h"
-#include "ingest/base/ns.h"
+#include "ingest/base/saturating.h"
 #include "ingest/index/sort.h"
 
 static const char ONCPU[] = "oncpu";
@@ -146,7 +146,7 @@ add_metrics(struct cycle_groups *g, struct cycle_group *group, const struct cycl
         return true;
     }
     const uint8_t *metrics = cycle_type_metrics(in->type, &count);
-    double weight = ns_to_us(ns_sub(in->end_ns, in->start_ns));
+    double weight = ns_to_us(saturating_sub(in->end_ns, in->start_ns));
     for (size_t i = 0; i < count; i++) {
         enum cycle_metric metric = (enum cycle_metric)metrics[i];
         struct cycle_value value;
@@ -202,7 +202,7 @@ add_interval(struct cycle_groups *g, const struct cycle_interval *in, const stru
         group->first_ns = in->start_ns;
         group->host = in->host;
     }
-    group->dur_ns = ns_add(group->dur_ns, amount->dur_ns);
+    group->dur_ns = saturating_add(group->dur_ns, amount->dur_ns);
     group->instances += amount->instances;
     g->shown_type[amount->name] = (uint8_t)in->type;
     return add_metrics(g, group, in);
@@ -225,8 +225,8 @@ static bool add_slice(struct cycle_groups *g, const struct cycle_piece *piece)
     struct cycle_slice *slice = &g->slice[process];
     struct cycle_piece_times times = cycle_piece_times(g->set, g->events, piece);
     if (slice->instances > 0 && times.start_ns < slice->end_ns) {
-        slice->end_ns = ns_max(slice->end_ns, times.end_ns);
-        slice->dur_ns = ns_add(slice->dur_ns, times.dur_ns);
+        slice->end_ns = i64_max(slice->end_ns, times.end_ns);
+        slice->dur_ns = saturating_add(slice->dur_ns, times.dur_ns);
         slice->instances++;
         return true;
     }
@@ -267,7 +267,7 @@ static bool add_length(struct cycle_groups *g,
     if (group == NULL) {
         return false;
     }
-    group->dur_ns = ns_add(group->dur_ns, cycle_piece_dur_ns(g->set, g->events, piece));
+    group->dur_ns = saturating_add(group->dur_ns, cycle_piece_dur_ns(g->set, g->events, piece));
     group->instances++;
     g->shown_type[name] = (uint8_t)type;
     return true;

@@ -2,7 +2,7 @@
 
 #include "ingest/analysis/cycles/rows/groups.h"
 #include "ingest/base/memory/scratch.h"
-#include "ingest/base/ns.h"
+#include "ingest/base/saturating.h"
 #include "ingest/index/sort.h"
 
 #include <math.h>
@@ -225,7 +225,7 @@ static bool add_cycle(struct writer *w, const struct cycle *cycle)
         .number = cycle->number,
         .kind = cycle->kind,
         .anchor = cycle->name == CYCLE_NONE ? copy_text(w, STEP) : name_text(w, cycle->name),
-        .start_ns = ns_add(w->events->trace->base_time_ns, cycle_time_start(cycle)),
+        .start_ns = saturating_add(w->events->trace->base_time_ns, cycle_time_start(cycle)),
         .dur_us = ns_to_us(cycle_time_ns(cycle)),
     };
     w->results->cycle_count++;

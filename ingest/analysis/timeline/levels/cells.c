@@ -2,7 +2,7 @@
 
 #include "ingest/analysis/timeline/levels/levels.h"
 #include "ingest/base/memory/scratch.h"
-#include "ingest/base/ns.h"
+#include "ingest/base/saturating.h"
 
 #define TALLY_LABELS 16u
 #define ROWS_FIRST 32u
@@ -186,7 +186,7 @@ static uint32_t weigh(struct tally *tally, uint32_t label, int64_t busy_ns)
         bool is_new = i == tally->count;
         tally->count += is_new;
         tally->label[i] = label;
-        tally->busy_ns[i] = ns_add(is_new ? 0 : tally->busy_ns[i], busy_ns);
+        tally->busy_ns[i] = saturating_add(is_new ? 0 : tally->busy_ns[i], busy_ns);
         int64_t most_ns = tally->busy_ns[tally->heaviest];
         bool is_heavier =
             tally->busy_ns[i] > most_ns || (tally->busy_ns[i] == most_ns && i < tally->heaviest);
@@ -197,10 +197,10 @@ static uint32_t weigh(struct tally *tally, uint32_t label, int64_t busy_ns)
 
 static void join(struct timeline_item *row, struct tally *tally, const struct timeline_item *item)
 {
-    int64_t end_ns = ns_add(row->start_ns, ns_max(row->dur_ns, 0));
-    end_ns = ns_max(end_ns, ns_add(item->start_ns, ns_max(item->dur_ns, 0)));
-    row->dur_ns = ns_sub(end_ns, row->start_ns);
-    row->busy_ns = ns_add(row->busy_ns, item->busy_ns);
+    int64_t end_ns = saturating_add(row->start_ns, i64_max(row->dur_ns, 0));
+    end_ns = i64_max(end_ns, saturating_add(item->start_ns, i64_max(item->dur_ns, 0)));
+    row->dur_ns = saturating_sub(end_ns, row->start_ns);
+    row->busy_ns = saturating_add(row->busy_ns, item->busy_ns);
     row->count += item->count;
     row->label = weigh(tally, item->label, item->busy_ns);
 }

@@ -50,11 +50,11 @@ static void find_starts(struct timeline_items *items, int64_t *max_end_ns)
             continue;
         }
         int64_t ts_ns = events->ts_ns[i];
-        int64_t end_ns = ns_add(ts_ns, trace_dur_ns(events, i));
+        int64_t end_ns = saturating_add(ts_ns, trace_dur_ns(events, i));
         bool is_slice = class == ITEM_SLICE;
-        first_ns = ns_min(first_ns, ts_ns);
-        last_ns = ns_max(last_ns, ts_ns);
-        latest_end_ns = ns_max(latest_end_ns, is_slice ? end_ns : INT64_MIN);
+        first_ns = i64_min(first_ns, ts_ns);
+        last_ns = i64_max(last_ns, ts_ns);
+        latest_end_ns = i64_max(latest_end_ns, is_slice ? end_ns : INT64_MIN);
         slice_count += is_slice | (class == ITEM_BEGIN);
         flow_count += class == ITEM_FLOW;
     }
@@ -76,10 +76,10 @@ static void leave_absurd_ends(struct timeline_items *items, struct warnings *war
         if (timeline_class_found(items, i) != ITEM_SLICE) {
             continue;
         }
-        int64_t end_ns = ns_add(events->ts_ns[i], trace_dur_ns(events, i));
+        int64_t end_ns = saturating_add(events->ts_ns[i], trace_dur_ns(events, i));
         bool is_absurd = end_ns > items->cut_ns;
         absurd_count += is_absurd;
-        last_ns = is_absurd ? last_ns : ns_max(last_ns, end_ns);
+        last_ns = is_absurd ? last_ns : i64_max(last_ns, end_ns);
     }
     items->last_ns = last_ns;
     warning_add_times(warnings, WARN_ABSURD_DURATION, WARNING_NO_OFFSET, absurd_count);
@@ -101,11 +101,11 @@ bool timeline_items_find(struct timeline_items *items,
     }
     int64_t max_end_ns;
     find_starts(items, &max_end_ns);
-    items->cut_ns = ns_add(items->last_ns, ABSURD_NS);
+    items->cut_ns = saturating_add(items->last_ns, ABSURD_NS);
     if (max_end_ns > items->cut_ns) {
         leave_absurd_ends(items, warnings);
     } else {
-        items->last_ns = ns_max(items->last_ns, max_end_ns);
+        items->last_ns = i64_max(items->last_ns, max_end_ns);
     }
     return true;
 }

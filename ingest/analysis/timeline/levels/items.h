@@ -9,7 +9,7 @@
 #define KS_ANALYSIS_TIMELINE_LEVELS_ITEMS_H
 
 #include "ingest/base/attr.h"
-#include "ingest/base/ns.h"
+#include "ingest/base/saturating.h"
 #include "ingest/model/trace.h"
 #include "ingest/model/warning.h"
 
@@ -80,7 +80,7 @@ static inline int64_t timeline_end_ns(const struct timeline_items *items, uint32
     const struct trace_events *events = &items->trace->events;
     int64_t end_ns;
     if (KS_LIKELY(timeline_class_found(items, event) == ITEM_SLICE)) {
-        end_ns = ns_add(events->ts_ns[event], trace_dur_ns(events, event));
+        end_ns = saturating_add(events->ts_ns[event], trace_dur_ns(events, event));
     } else {
         uint32_t partner = items->partner[event];
         end_ns = partner == ITEM_OPEN ? items->last_ns : events->ts_ns[partner];
@@ -124,7 +124,7 @@ static inline void timeline_span_fetch(const struct timeline_items *items,
 
 static inline int64_t timeline_position(const struct timeline_items *items, int64_t file_ns)
 {
-    return ns_sub(file_ns, items->origin_ns);
+    return saturating_sub(file_ns, items->origin_ns);
 }
 
 /* Matches begins and ends, finds the bounds; origin_ns is `origin_ns`, by_event not set. Counts

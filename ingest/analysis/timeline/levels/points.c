@@ -60,7 +60,7 @@ static bool add_memory(struct moment *m, uint32_t track, uint32_t place, uint32_
     bool ok = true;
     if (!source->places->items[place].has_totals) {
         int64_t *sum_bytes = &source->sum_bytes[place];
-        *sum_bytes = ns_add(*sum_bytes, args->size_bytes);
+        *sum_bytes = saturating_add(*sum_bytes, args->size_bytes);
         ok = add_point(m, track, event, base + PLACE_MEMORY_ALLOCATED, (double)*sum_bytes);
     } else if ((args->has & MEMORY_HAS_ALLOCATED) != 0) {
         ok = add_point(m, track, event, base + PLACE_MEMORY_ALLOCATED,

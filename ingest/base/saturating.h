@@ -1,13 +1,13 @@
 /* Arithmetic on nanoseconds that cannot overflow: sums beyond 64 bits stay at the bound, so that
  * absurd times in a file give absurd figures and nothing worse. */
-#ifndef KS_BASE_NS_H
-#define KS_BASE_NS_H
+#ifndef KS_BASE_SATURATING_H
+#define KS_BASE_SATURATING_H
 
 #include "ingest/base/attr.h"
 
 #include <stdint.h>
 
-static inline int64_t ns_add(int64_t a, int64_t b)
+static inline int64_t saturating_add(int64_t a, int64_t b)
 {
 #if defined(__GNUC__)
     int64_t sum;
@@ -20,7 +20,7 @@ static inline int64_t ns_add(int64_t a, int64_t b)
 #endif
 }
 
-static inline int64_t ns_sub(int64_t a, int64_t b)
+static inline int64_t saturating_sub(int64_t a, int64_t b)
 {
 #if defined(__GNUC__)
     int64_t rest;
@@ -34,12 +34,12 @@ static inline int64_t ns_sub(int64_t a, int64_t b)
 #endif
 }
 
-static inline int64_t ns_min(int64_t a, int64_t b)
+static inline int64_t i64_min(int64_t a, int64_t b)
 {
     return a < b ? a : b;
 }
 
-static inline int64_t ns_max(int64_t a, int64_t b)
+static inline int64_t i64_max(int64_t a, int64_t b)
 {
     return a > b ? a : b;
 }
