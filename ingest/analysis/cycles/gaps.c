@@ -1,6 +1,6 @@
 /* Outer boundaries of anchors, and what lies between two of them. */
 #include "ingest/analysis/cycles/owners.h"
-#include "ingest/base/containers/extreme_tree.h"
+#include "ingest/base/containers/segment_tree.h"
 #include "ingest/base/memory/scratch.h"
 #include "ingest/index/sort.h"
 
@@ -14,16 +14,16 @@ struct anchor_points {
     uint32_t count;
     int64_t *start_ns;                  /* ascending: anchors are in order of time */
     int64_t *end_ns;                    /* ascending */
-    struct extreme_tree least_end;      /* over anchors in order of start */
-    struct extreme_tree greatest_start; /* over anchors in order of end */
+    struct segment_tree least_end;      /* over anchors in order of start */
+    struct segment_tree greatest_start; /* over anchors in order of end */
 };
 
 static void points_free(struct anchor_points *points)
 {
     scratch_free(points->start_ns);
     scratch_free(points->end_ns);
-    extreme_tree_free(&points->least_end);
-    extreme_tree_free(&points->greatest_start);
+    segment_tree_free(&points->least_end);
+    segment_tree_free(&points->greatest_start);
 }
 
 static bool points_fill(struct anchor_points *points,
@@ -37,7 +37,7 @@ static bool points_fill(struct anchor_points *points,
         values[i] = cycle_end_ns(events, owners->anchors[i].at);
         order[i] = i;
     }
-    if (!extreme_tree_init(&points->least_end, values, points->count, false) ||
+    if (!segment_tree_init(&points->least_end, values, points->count, false) ||
         !sort_by_key(order, points->count, values)) {
         return false;
     }
@@ -47,7 +47,7 @@ static bool points_fill(struct anchor_points *points,
     for (uint32_t i = 0; i < points->count; i++) {
         values[i] = points->start_ns[order[i]];
     }
-    return extreme_tree_init(&points->greatest_start, values, points->count, true);
+    return segment_tree_init(&points->greatest_start, values, points->count, true);
 }
 
 static bool points_init(struct anchor_points *points,
@@ -94,12 +94,12 @@ static bool holds_another(const struct anchor_points *points,
     uint32_t from = first_from(points->start_ns, points->count, start_ns, false);
     uint32_t to =
         first_from(points->start_ns, points->count, cycle_start_ns(events, anchor), false);
-    if (from < to && extreme_tree_query(&points->least_end, from, to) <= end_ns) {
+    if (from < to && segment_tree_query(&points->least_end, from, to) <= end_ns) {
         return true;
     }
     from = first_from(points->end_ns, points->count, cycle_end_ns(events, anchor), true);
     to = first_from(points->end_ns, points->count, end_ns, true);
-    return from < to && extreme_tree_query(&points->greatest_start, from, to) >= start_ns;
+    return from < to && segment_tree_query(&points->greatest_start, from, to) >= start_ns;
 }
 
 /* The highest call above the anchor that holds the same anchors as it [CMP-10a.owners.1]. */

@@ -5,7 +5,7 @@
 #include "ingest/analysis/cycles/rows/rows.h"
 #include "ingest/analysis/cycles/rows/types.h"
 #include "ingest/analysis/cycles/tracks.h"
-#include "ingest/base/containers/extreme_tree.h"
+#include "ingest/base/containers/segment_tree.h"
 #include "ingest/index/sort.h"
 #include "tests/unit/unit.h"
 
@@ -149,26 +149,26 @@ static void extremes_of_stretches_are_found(void **state)
     (void)state;
     enum { COUNT = 37 };
     int64_t values[COUNT];
-    struct extreme_tree least;
-    struct extreme_tree greatest;
+    struct segment_tree least;
+    struct segment_tree greatest;
     uint64_t seed = 3;
     for (size_t i = 0; i < COUNT; i++) {
         values[i] = (int64_t)(next_number(&seed) % 100) - 50;
     }
-    assert_true(extreme_tree_init(&least, values, COUNT, false));
-    assert_true(extreme_tree_init(&greatest, values, COUNT, true));
+    assert_true(segment_tree_init(&least, values, COUNT, false));
+    assert_true(segment_tree_init(&greatest, values, COUNT, true));
     for (uint32_t from = 0; from < COUNT; from++) {
         int64_t low = values[from];
         int64_t high = values[from];
         for (uint32_t to = from + 1; to <= COUNT; to++) {
             low = values[to - 1] < low ? values[to - 1] : low;
             high = values[to - 1] > high ? values[to - 1] : high;
-            assert_int_equal(extreme_tree_query(&least, from, to), low);
-            assert_int_equal(extreme_tree_query(&greatest, from, to), high);
+            assert_int_equal(segment_tree_query(&least, from, to), low);
+            assert_int_equal(segment_tree_query(&greatest, from, to), high);
         }
     }
-    extreme_tree_free(&least);
-    extreme_tree_free(&greatest);
+    segment_tree_free(&least);
+    segment_tree_free(&greatest);
 }
 
 /* Keys that fit a word beside the item, and keys that do not. */

@@ -1,18 +1,18 @@
-#include "ingest/base/containers/extreme_tree.h"
+#include "ingest/base/containers/segment_tree.h"
 
 #include "ingest/base/memory/scratch.h"
 
-static int64_t extreme(const struct extreme_tree *tree, int64_t a, int64_t b)
+static int64_t extreme(const struct segment_tree *tree, int64_t a, int64_t b)
 {
     return (a > b) == tree->greatest ? a : b;
 }
 
-bool extreme_tree_init(struct extreme_tree *tree,
+bool segment_tree_init(struct segment_tree *tree,
                        const int64_t *values,
                        uint32_t count,
                        bool greatest)
 {
-    *tree = (struct extreme_tree){.count = count, .greatest = greatest};
+    *tree = (struct segment_tree){.count = count, .greatest = greatest};
     tree->nodes = scratch_alloc((size_t)count * 2, sizeof *tree->nodes);
     if (tree->nodes == NULL) {
         return false;
@@ -25,13 +25,13 @@ bool extreme_tree_init(struct extreme_tree *tree,
     return true;
 }
 
-void extreme_tree_free(struct extreme_tree *tree)
+void segment_tree_free(struct segment_tree *tree)
 {
     scratch_free(tree->nodes);
-    *tree = (struct extreme_tree){0};
+    *tree = (struct segment_tree){0};
 }
 
-int64_t extreme_tree_query(const struct extreme_tree *tree, uint32_t from, uint32_t to)
+int64_t segment_tree_query(const struct segment_tree *tree, uint32_t from, uint32_t to)
 {
     size_t left = (size_t)from + tree->count;
     size_t right = (size_t)to + tree->count;
