@@ -8,13 +8,13 @@
 
 /* Kahan's sum for the mean, Welford's running squares for the deviation: which scores are exact
  * ties depends on the last bits [CMP-4b]. */
-struct moments {
+struct mean_variance {
     size_t count;
     double sum, lost;
     double running_mean, squares;
 };
 
-static void moments_add(struct moments *m, double value)
+static void mean_variance_add(struct mean_variance *m, double value)
 {
     m->count++;
     double term = value - m->lost;
@@ -26,12 +26,12 @@ static void moments_add(struct moments *m, double value)
     m->squares += (value - m->running_mean) * (value - before);
 }
 
-static double moments_mean(const struct moments *m)
+static double mean_variance_mean(const struct mean_variance *m)
 {
     return m->count == 0 ? 0 : m->sum / (double)m->count;
 }
 
-static double moments_deviation(const struct moments *m)
+static double mean_variance_deviation(const struct mean_variance *m)
 {
     return m->count < 2 ? 0 : sqrt(m->squares / (double)(m->count - 1));
 }
@@ -83,7 +83,7 @@ static size_t distinct(uint32_t *ids, size_t count)
 static void add_triplet(const struct build *build, size_t first, size_t end, uint32_t *numbers)
 {
     struct role_stats *stats = build->stats;
-    struct moments moments[STAT_COUNT] = {{0}};
+    struct mean_variance moments[STAT_COUNT] = {{0}};
     struct triplet_stats *triplet = &stats->triplets[stats->triplet_count++];
     double *values[2] = {stats->values[STAT_BETA] + first, stats->values[STAT_MU] + first};
     *triplet = (struct triplet_stats){.key = (uint32_t)build->rows->key[build->order[first]],
@@ -94,20 +94,20 @@ static void add_triplet(const struct build *build, size_t first, size_t end, uin
         double mu = isfinite(build->rows->mu[row]) ? build->rows->mu[row] : 0;
         double log_mu = log1p(mu);
         if (isfinite(beta)) {
-            moments_add(&moments[STAT_BETA], beta);
+            mean_variance_add(&moments[STAT_BETA], beta);
             values[STAT_BETA][triplet->beta_count++] = beta;
         }
-        moments_add(&moments[STAT_MU], mu);
+        mean_variance_add(&moments[STAT_MU], mu);
         values[STAT_MU][triplet->mu_count++] = mu;
         if (isfinite(log_mu)) {
-            moments_add(&moments[STAT_LOG_MU], log_mu);
+            mean_variance_add(&moments[STAT_LOG_MU], log_mu);
         }
         numbers[i - first] = build->cycles[build->rows->cycle[row]].number;
         triplet->is_operator = triplet->is_operator || build->rows->type[row] == POOL_OPERATOR;
     }
     for (int of = 0; of < STAT_COUNT; of++) {
-        triplet->mean[of] = moments_mean(&moments[of]);
-        triplet->deviation[of] = moments_deviation(&moments[of]);
+        triplet->mean[of] = mean_variance_mean(&moments[of]);
+        triplet->deviation[of] = mean_variance_deviation(&moments[of]);
     }
     triplet->cycles = (int64_t)distinct(numbers, end - first);
     qsort(values[STAT_BETA], triplet->beta_count, sizeof(double), ascending);
@@ -164,12 +164,12 @@ static bool build_cycles(const struct build *build)
     size_t count = distinct(cycles, build->count);
     stats->cycle_count = (int64_t)count;
     stats->cycle_us = scratch_alloc(count, sizeof *stats->cycle_us);
-    struct moments moments = {0};
+    struct mean_variance moments = {0};
     for (size_t i = 0; stats->cycle_us != NULL && i < count; i++) {
         double dur_us = build->cycles[cycles[i]].dur_us;
         if (isfinite(dur_us)) {
             stats->cycle_us[stats->cycle_us_count++] = dur_us;
-            moments_add(&moments, dur_us);
+            mean_variance_add(&moments, dur_us);
         }
     }
     scratch_free(cycles);
@@ -179,7 +179,7 @@ static bool build_cycles(const struct build *build)
     double *values = stats->cycle_us;
     size_t numbers = stats->cycle_us_count;
     stats->mean_cycle_us = numbers == 0 ? 0 : num_sum_pairwise(values, numbers) / (double)numbers;
-    stats->cycle_deviation_us = moments_deviation(&moments);
+    stats->cycle_deviation_us = mean_variance_deviation(&moments);
     qsort(values, numbers, sizeof *values, descending);
     return true;
 }

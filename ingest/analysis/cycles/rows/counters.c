@@ -190,7 +190,7 @@ bool cycle_counters_init(struct cycle_counters *counters, struct cycle_events *e
 void cycle_counters_free(struct cycle_counters *counters)
 {
     for (uint32_t i = 0; counters->series != NULL && i < counters->series_count; i++) {
-        moment_tree_free(&counters->series[i].moments);
+        mean_variance_tree_free(&counters->series[i].stats);
     }
     key_map_free(&counters->keys);
     scratch_free(counters->series);
@@ -293,7 +293,7 @@ bool cycle_series_between(struct cycle_counters *counters,
                           struct cycle_series *series,
                           int64_t start_ns,
                           int64_t end_ns,
-                          struct moments *out,
+                          struct mean_variance *out,
                           bool *interpolated)
 {
     const int64_t *times = counters->time_ns + series->first;
@@ -301,11 +301,11 @@ bool cycle_series_between(struct cycle_counters *counters,
     uint32_t to = first_at(times, from, series->to, end_ns, true);
     *interpolated = to - from < SAMPLES_MIN;
     if (!*interpolated) {
-        return moments_of(&series->moments, counters->value + series->first, series->count, from,
-                          to, out);
+        return mean_variance_of(&series->stats, counters->value + series->first, series->count,
+                                from, to, out);
     }
     double ends[2] = {interpolated_at(counters, series, start_ns),
                       interpolated_at(counters, series, end_ns)};
-    *out = moments_direct(ends, 2);
+    *out = mean_variance_direct(ends, 2);
     return true;
 }

@@ -4,7 +4,7 @@
 #define KS_ANALYSIS_CYCLES_ROWS_COUNTERS_H
 
 #include "ingest/analysis/cycles/events.h"
-#include "ingest/analysis/cycles/rows/moments.h"
+#include "ingest/analysis/cycles/rows/mean_variance.h"
 #include "ingest/analysis/cycles/rows/types.h"
 #include "ingest/analysis/cycles/set.h"
 #include "ingest/base/attr.h"
@@ -26,7 +26,7 @@ struct cycle_series {
     uint32_t window; /* which window that was */
     uint32_t host_key;
     enum cycle_metric metric;
-    struct moment_tree moments;
+    struct mean_variance_tree stats;
 };
 
 struct cycle_counters {
@@ -71,7 +71,7 @@ bool cycle_series_between(struct cycle_counters *counters,
                           struct cycle_series *series,
                           int64_t start_ns,
                           int64_t end_ns,
-                          struct moments *out,
+                          struct mean_variance *out,
                           bool *interpolated) KS_MUST_USE;
 
 /* results.counters (cycle_counter_rows.c). False without memory. */

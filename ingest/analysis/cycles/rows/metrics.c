@@ -142,7 +142,7 @@ bool cycle_metrics_ask(struct cycle_metrics *m,
                        struct cycle_value *out)
 {
     struct cycle_series *series;
-    struct moments moments;
+    struct mean_variance stats;
     int64_t physical;
     double divisor;
     *out = (struct cycle_value){.found = false};
@@ -154,13 +154,13 @@ bool cycle_metrics_ask(struct cycle_metrics *m,
         return true;
     }
     if (!divisor_of(m, interval, metric, host_key_of(m, interval->host), &divisor) ||
-        !cycle_series_between(m->counters, series, interval->start_ns, interval->end_ns, &moments,
+        !cycle_series_between(m->counters, series, interval->start_ns, interval->end_ns, &stats,
                               &out->interpolated)) {
         return false;
     }
     divisor *= capacity_of(m, interval, metric, physical);
     out->found = true;
-    out->mean = moments.mean / divisor;
-    out->variance = moments.squares / moments.count / (divisor * divisor);
+    out->mean = stats.mean / divisor;
+    out->variance = stats.squares / stats.count / (divisor * divisor);
     return true;
 }

@@ -1,7 +1,7 @@
 /* The small parts that the analysis of cycles is made of. */
 #include "ingest/analysis/cycles/clock.h"
 #include "ingest/analysis/cycles/names.h"
-#include "ingest/analysis/cycles/rows/moments.h"
+#include "ingest/analysis/cycles/rows/mean_variance.h"
 #include "ingest/analysis/cycles/rows/rows.h"
 #include "ingest/analysis/cycles/rows/types.h"
 #include "ingest/analysis/cycles/tracks.h"
@@ -125,7 +125,7 @@ static void moments_do_not_depend_on_the_way(void **state)
     (void)state;
     enum { COUNT = 5000 };
     static double values[COUNT];
-    struct moment_tree tree = {NULL, 0};
+    struct mean_variance_tree tree = {NULL, 0};
     uint64_t seed = 1;
     for (size_t i = 0; i < COUNT; i++) {
         values[i] = 1e6 + (double)(next_number(&seed) % 1000);
@@ -133,15 +133,15 @@ static void moments_do_not_depend_on_the_way(void **state)
     for (uint32_t i = 0; i < 400; i++) {
         uint32_t from = (uint32_t)(next_number(&seed) % COUNT);
         uint32_t to = from + 1 + (uint32_t)(next_number(&seed) % (COUNT - from));
-        struct moments have;
-        assert_true(moments_of(&tree, values, COUNT, from, to, &have));
-        struct moments want = moments_direct(values + from, to - from);
+        struct mean_variance have;
+        assert_true(mean_variance_of(&tree, values, COUNT, from, to, &have));
+        struct mean_variance want = mean_variance_direct(values + from, to - from);
         assert_true(fabs(have.count - want.count) <= 0);
         assert_true(fabs(have.mean - want.mean) <= 1e-12 * want.mean);
         assert_true(fabs(have.squares - want.squares) <= 1e-9 * (1 + want.squares));
     }
     assert_non_null(tree.nodes);
-    moment_tree_free(&tree);
+    mean_variance_tree_free(&tree);
 }
 
 static void extremes_of_stretches_are_found(void **state)

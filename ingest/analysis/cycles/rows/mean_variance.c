@@ -1,4 +1,4 @@
-#include "ingest/analysis/cycles/rows/moments.h"
+#include "ingest/analysis/cycles/rows/mean_variance.h"
 
 #include "ingest/base/memory/scratch.h"
 
@@ -6,9 +6,9 @@
 /* Stretches up to this long are gone through. */
 #define DIRECT_MAX ((uint32_t)256)
 
-struct moments moments_direct(const double *values, uint32_t count)
+struct mean_variance mean_variance_direct(const double *values, uint32_t count)
 {
-    struct moments out = {.count = count};
+    struct mean_variance out = {.count = count};
     double sum = 0.0;
     for (uint32_t i = 0; i < count; i++) {
         sum += values[i];
@@ -22,9 +22,9 @@ struct moments moments_direct(const double *values, uint32_t count)
 }
 
 /* Chan, Golub and LeVeque's rule for two samples. */
-static struct moments joined(struct moments a, struct moments b)
+static struct mean_variance joined(struct mean_variance a, struct mean_variance b)
 {
-    struct moments out = {.count = a.count + b.count};
+    struct mean_variance out = {.count = a.count + b.count};
     if (a.count <= 0.0 || b.count <= 0.0) {
         return a.count <= 0.0 ? b : a;
     }
@@ -34,7 +34,7 @@ static struct moments joined(struct moments a, struct moments b)
     return out;
 }
 
-static bool fill(struct moment_tree *tree, const double *values, uint32_t count)
+static bool fill(struct mean_variance_tree *tree, const double *values, uint32_t count)
 {
     uint32_t blocks = count / BLOCK;
     tree->nodes = scratch_alloc((size_t)blocks * 2, sizeof *tree->nodes);
@@ -43,7 +43,7 @@ static bool fill(struct moment_tree *tree, const double *values, uint32_t count)
     }
     tree->block_count = blocks;
     for (uint32_t i = 0; i < blocks; i++) {
-        tree->nodes[blocks + i] = moments_direct(values + (size_t)i * BLOCK, BLOCK);
+        tree->nodes[blocks + i] = mean_variance_direct(values + (size_t)i * BLOCK, BLOCK);
     }
     for (uint32_t i = blocks; i > 1; i--) {
         uint32_t node = i - 1;
@@ -54,9 +54,10 @@ static bool fill(struct moment_tree *tree, const double *values, uint32_t count)
 }
 
 /* Over whole blocks [from, to). */
-static struct moments of_blocks(const struct moment_tree *tree, uint32_t from, uint32_t to)
+static struct mean_variance
+of_blocks(const struct mean_variance_tree *tree, uint32_t from, uint32_t to)
 {
-    struct moments out = {0.0, 0.0, 0.0};
+    struct mean_variance out = {0.0, 0.0, 0.0};
     size_t left = (size_t)from + tree->block_count;
     size_t right = (size_t)to + tree->block_count;
     for (; left < right; left /= 2, right /= 2) {
@@ -70,15 +71,15 @@ static struct moments of_blocks(const struct moment_tree *tree, uint32_t from, u
     return out;
 }
 
-bool moments_of(struct moment_tree *tree,
-                const double *values,
-                uint32_t count,
-                uint32_t from,
-                uint32_t to,
-                struct moments *out)
+bool mean_variance_of(struct mean_variance_tree *tree,
+                      const double *values,
+                      uint32_t count,
+                      uint32_t from,
+                      uint32_t to,
+                      struct mean_variance *out)
 {
     if (to - from <= DIRECT_MAX) {
-        *out = moments_direct(values + from, to - from);
+        *out = mean_variance_direct(values + from, to - from);
         return true;
     }
     if (tree->nodes == NULL && !fill(tree, values, count)) {
@@ -86,14 +87,15 @@ bool moments_of(struct moment_tree *tree,
     }
     uint32_t first_block = (from + BLOCK - 1) / BLOCK;
     uint32_t end_block = to / BLOCK;
-    *out = moments_direct(values + from, first_block * BLOCK - from);
+    *out = mean_variance_direct(values + from, first_block * BLOCK - from);
     *out = joined(*out, of_blocks(tree, first_block, end_block));
-    *out = joined(*out, moments_direct(values + (size_t)end_block * BLOCK, to - end_block * BLOCK));
+    *out = joined(*out,
+                  mean_variance_direct(values + (size_t)end_block * BLOCK, to - end_block * BLOCK));
     return true;
 }
 
-void moment_tree_free(struct moment_tree *tree)
+void mean_variance_tree_free(struct mean_variance_tree *tree)
 {
     scratch_free(tree->nodes);
-    *tree = (struct moment_tree){NULL, 0};
+    *tree = (struct mean_variance_tree){NULL, 0};
 }
