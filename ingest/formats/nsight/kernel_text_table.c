@@ -2,8 +2,8 @@
 
 #include "ingest/formats/csv/line_scan.h"
 #include "ingest/formats/json/scan.h"
-#include "ingest/formats/nsight/figure.h"
 #include "ingest/formats/nsight/kernel_rows.h"
+#include "ingest/formats/nsight/quantity.h"
 #include "ingest/formats/sniff.h"
 
 #include <math.h>
@@ -69,7 +69,7 @@ static enum column column_of(struct word word)
 static double unit_of(struct word word)
 {
     bool is_bracketed = word.len > 2 && (*word.text == '(' || *word.text == '[');
-    return is_bracketed ? figure_time_ns(word.text + 1, word.len - 2) : 0;
+    return is_bracketed ? quantity_time_ns(word.text + 1, word.len - 2) : 0;
 }
 
 static bool read_heading(const char *at, size_t len, struct layout *layout)
@@ -128,7 +128,7 @@ static struct figures figures_at(const char *at, const char *end, size_t max)
     while (figures.count < max) {
         double value;
         struct word word = next_word(&at, end);
-        if (word.len == 0 || figure_read(word.text, word.len, &value) == FIGURE_NONE) {
+        if (word.len == 0 || quantity_read(word.text, word.len, &value) == QUANTITY_NONE) {
             break;
         }
         figures.words[figures.count++] = word;
@@ -177,13 +177,13 @@ static bool read_figures(const struct layout *layout,
     for (size_t i = 0; i < figures->count; i++) {
         double value = (double)NAN;
         bool has_value =
-            figure_read(figures->words[i].text, figures->words[i].len, &value) == FIGURE_NUMBER;
+            quantity_read(figures->words[i].text, figures->words[i].len, &value) == QUANTITY_NUMBER;
         double *use = layout->columns[i] == COLUMN_TENSOR ? &launch->tensor
                       : layout->columns[i] == COLUMN_DRAM ? &launch->dram
                                                           : &launch->sm;
         if (layout->columns[i] == COLUMN_LATENCY) {
             has_latency =
-                has_value && figure_to_ns(value, layout->latency_unit_ns, &launch->dur_ns);
+                has_value && quantity_to_ns(value, layout->latency_unit_ns, &launch->dur_ns);
         } else if (layout->columns[i] != COLUMN_OTHER && has_value) {
             *use = value;
             if (value < 0 || value > 1) {

@@ -3,8 +3,8 @@
 #include "ingest/formats/csv/line_scan.h"
 #include "ingest/formats/csv/scan.h"
 #include "ingest/formats/json/scan.h"
-#include "ingest/formats/nsight/figure.h"
 #include "ingest/formats/nsight/ncu_launches.h"
+#include "ingest/formats/nsight/quantity.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -200,7 +200,7 @@ static bool read_dim(struct csv_cell cell, int64_t dim[3])
         while (at < end && json_is_digit(*at)) {
             at++;
         }
-        if (figure_read_integer(digits, (size_t)(at - digits), &dim[i]) != FIGURE_NUMBER) {
+        if (quantity_read_integer(digits, (size_t)(at - digits), &dim[i]) != QUANTITY_NUMBER) {
             return false;
         }
     }
@@ -222,7 +222,7 @@ static int64_t number_of(const struct reader *reader, enum column column)
 {
     int64_t number;
     struct csv_cell cell = cell_of(reader, column);
-    bool is_number = figure_read_integer(cell.text, cell.len, &number) == FIGURE_NUMBER;
+    bool is_number = quantity_read_integer(cell.text, cell.len, &number) == QUANTITY_NUMBER;
     return is_number ? number : INT64_MIN;
 }
 

@@ -13,7 +13,7 @@
  *     gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed (DRAM Throughput)           dram
  *     sm__throughput.avg.pct_of_peak_sustained_elapsed (Compute (SM) Throughput)         sm
  * Where one is absent its nearest kin stands in (gpu__time_duration.avg, dram__throughput...).
- * Others are kept by name, in units without prefixes (figure.h); those that are texts are not.
+ * Others are kept by name, in units without prefixes (quantity.h); those that are texts are not.
  *
  * A launch is known by process, ID and kernel, for IDs restart with each process, and by the header
  * above it, for files may be put together. One without a duration is a bad row. */

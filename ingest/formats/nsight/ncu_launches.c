@@ -1,6 +1,6 @@
 #include "ingest/formats/nsight/ncu_launches.h"
 
-#include "ingest/formats/nsight/figure.h"
+#include "ingest/formats/nsight/quantity.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -162,13 +162,13 @@ bool ncu_metric_find(struct ncu_launches *launches,
                      struct ncu_metric *metric,
                      struct err *err)
 {
-    char base[FIGURE_UNIT_BYTES];
+    char base[QUANTITY_UNIT_BYTES];
     struct csv_cell trimmed = csv_trim(*name);
     struct csv_cell in = csv_trim(*unit);
     metric->role = main_role(trimmed.text, trimmed.len);
-    metric->factor = figure_base_unit(in.text, in.len, base);
+    metric->factor = quantity_base_unit(in.text, in.len, base);
     if (metric->role == NCU_DURATION) {
-        metric->factor = in.len == 0 ? 1 : figure_time_ns(in.text, in.len);
+        metric->factor = in.len == 0 ? 1 : quantity_time_ns(in.text, in.len);
     } else if (metric->role != NCU_OTHER && !is_percent(&in)) {
         metric->role = NCU_OTHER;
     }
@@ -227,7 +227,7 @@ static double *use_of(struct kernel_table_launch *launch, enum ncu_role role)
 static void set_duration(struct kernel_table_launch *launch, double value, double unit_ns)
 {
     int64_t dur_ns;
-    if (launch->dur_ns == NO_DURATION && unit_ns > 0 && figure_to_ns(value, unit_ns, &dur_ns)) {
+    if (launch->dur_ns == NO_DURATION && unit_ns > 0 && quantity_to_ns(value, unit_ns, &dur_ns)) {
         launch->dur_ns = dur_ns;
     }
 }
@@ -249,11 +249,11 @@ bool ncu_launches_set(struct ncu_launches *launches,
 {
     double number;
     struct kernel_table_launch *row = &launches->rows.table->launches[launch];
-    enum figure figure = figure_read(value->text, value->len, &number);
-    if (figure == FIGURE_MISSING || (figure == FIGURE_NONE && metric->role == NCU_OTHER)) {
+    enum quantity quantity = quantity_read(value->text, value->len, &number);
+    if (quantity == QUANTITY_MISSING || (quantity == QUANTITY_NONE && metric->role == NCU_OTHER)) {
         return true;
     }
-    if (figure == FIGURE_NONE) {
+    if (quantity == QUANTITY_NONE) {
         int shown = (int)(value->len < SHOWN_BYTES ? value->len : SHOWN_BYTES);
         return kernel_rows_bad(&launches->rows, place.line, place.byte_off, err,
                                "\"%.*s\" is no number", shown, value->text);

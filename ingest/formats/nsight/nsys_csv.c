@@ -2,8 +2,8 @@
 
 #include "ingest/formats/csv/scan.h"
 #include "ingest/formats/json/scan.h"
-#include "ingest/formats/nsight/figure.h"
 #include "ingest/formats/nsight/kernel_rows.h"
+#include "ingest/formats/nsight/quantity.h"
 
 #include <math.h>
 #include <string.h>
@@ -95,9 +95,9 @@ static bool is_head(struct csv_cell name)
 static double factor_of(enum column column, struct csv_cell unit)
 {
     if (column == BYTES) {
-        return figure_size_bytes(unit.text, unit.len);
+        return quantity_size_bytes(unit.text, unit.len);
     }
-    return unit.len == 0 ? 1 : figure_time_ns(unit.text, unit.len);
+    return unit.len == 0 ? 1 : quantity_time_ns(unit.text, unit.len);
 }
 
 static void place_head(struct layout *layout, size_t index, struct csv_cell cell)
@@ -198,19 +198,19 @@ static struct csv_cell cell_of(const struct reader *reader, enum column column)
 }
 
 /* NaN: there is no figure. */
-static double figure_of(const struct reader *reader, enum column column)
+static double quantity_of(const struct reader *reader, enum column column)
 {
     double value;
     struct csv_cell cell = cell_of(reader, column);
     bool is_number = reader->layout.factor[column] > 0 &&
-                     figure_read(cell.text, cell.len, &value) == FIGURE_NUMBER;
+                     quantity_read(cell.text, cell.len, &value) == QUANTITY_NUMBER;
     return is_number ? value * reader->layout.factor[column] : (double)NAN;
 }
 
 /* INT64_MIN: there is no figure. */
 static int64_t integer_of(const struct reader *reader, enum column column)
 {
-    double value = round(figure_of(reader, column));
+    double value = round(quantity_of(reader, column));
     return fabs(value) < 9.0e18 ? (int64_t)value : INT64_MIN;
 }
 
@@ -226,7 +226,8 @@ static int64_t device_of(const struct reader *reader)
         }
         cell = (struct csv_cell){cell.text + at, cell.len - 1 - at};
     }
-    return figure_read_integer(cell.text, cell.len, &device) == FIGURE_NUMBER ? device : INT64_MIN;
+    return quantity_read_integer(cell.text, cell.len, &device) == QUANTITY_NUMBER ? device
+                                                                                  : INT64_MIN;
 }
 
 static bool dim_of(struct reader *reader, enum column first, uint32_t *id, struct err *err)
@@ -284,8 +285,8 @@ static bool read_summary(struct reader *reader, struct csv_cell name, struct err
                                            .total_ns = integer_of(reader, TOTAL),
                                            .min_ns = integer_of(reader, MIN),
                                            .max_ns = integer_of(reader, MAX),
-                                           .mean_ns = figure_of(reader, MEAN),
-                                           .median_ns = figure_of(reader, MEDIAN)};
+                                           .mean_ns = quantity_of(reader, MEAN),
+                                           .median_ns = quantity_of(reader, MEDIAN)};
     if (kind_of_name(name) != KERNEL_TABLE_KERNEL) {
         return true;
     }
@@ -326,7 +327,7 @@ static bool is_header(const struct csv_row *row)
         double value;
         struct csv_cell name;
         struct csv_cell unit;
-        if (figure_read(row->cells[i].text, row->cells[i].len, &value) != FIGURE_NONE) {
+        if (quantity_read(row->cells[i].text, row->cells[i].len, &value) != QUANTITY_NONE) {
             return false;
         }
         split_head(row->cells[i], &name, &unit);

@@ -1,4 +1,4 @@
-#include "ingest/formats/nsight/figure.h"
+#include "ingest/formats/nsight/quantity.h"
 #include "tests/unit/ingest/formats/kernel_table_fixture.h"
 
 #define OLD_HEADER                                                                          \
@@ -27,57 +27,58 @@ static void numbers_are_read_as_printed(void **state)
     (void)state;
     static const struct {
         const char *text;
-        enum figure figure;
+        enum quantity quantity;
         double value;
     } rows[] = {
-        {"12", FIGURE_NUMBER, 12},
-        {" -12.5 ", FIGURE_NUMBER, -12.5},
-        {"1,234", FIGURE_NUMBER, 1234},
-        {"1,234.5", FIGURE_NUMBER, 1234.5},
-        {"1.234,5", FIGURE_NUMBER, 1234.5},
-        {"1,234,567", FIGURE_NUMBER, 1234567},
-        {"1.234.567", FIGURE_NUMBER, 1234567},
-        {"1.234.567,25", FIGURE_NUMBER, 1234567.25},
-        {"1 234 567,25", FIGURE_NUMBER, 1234567.25},
+        {"12", QUANTITY_NUMBER, 12},
+        {" -12.5 ", QUANTITY_NUMBER, -12.5},
+        {"1,234", QUANTITY_NUMBER, 1234},
+        {"1,234.5", QUANTITY_NUMBER, 1234.5},
+        {"1.234,5", QUANTITY_NUMBER, 1234.5},
+        {"1,234,567", QUANTITY_NUMBER, 1234567},
+        {"1.234.567", QUANTITY_NUMBER, 1234567},
+        {"1.234.567,25", QUANTITY_NUMBER, 1234567.25},
+        {"1 234 567,25", QUANTITY_NUMBER, 1234567.25},
         {"1\xC2\xA0"
          "234.25",
-         FIGURE_NUMBER, 1234.25},
+         QUANTITY_NUMBER, 1234.25},
         {"1\xE2\x80\xAF"
          "234",
-         FIGURE_NUMBER, 1234},
-        {"1'234.25", FIGURE_NUMBER, 1234.25},
-        {"12,5", FIGURE_NUMBER, 12.5},
-        {"0,125", FIGURE_NUMBER, 0.125},
-        {"12.345", FIGURE_NUMBER, 12.345},
-        {"4096,125", FIGURE_NUMBER, 4096.125},
-        {"1.5e+06", FIGURE_NUMBER, 1500000},
-        {"55 %", FIGURE_NUMBER, 55},
-        {"55%", FIGURE_NUMBER, 55},
-        {"", FIGURE_MISSING, 0},
-        {"n/a", FIGURE_MISSING, 0},
-        {"N/A", FIGURE_MISSING, 0},
-        {"-", FIGURE_MISSING, 0},
-        {"nan", FIGURE_MISSING, 0},
-        {"inf", FIGURE_MISSING, 0},
-        {"(!) n/a", FIGURE_MISSING, 0},
-        {"%", FIGURE_NONE, 0},
-        {"12,34,56", FIGURE_NONE, 0},
-        {"1,23.5", FIGURE_NONE, 0},
-        {"1 23", FIGURE_NONE, 0},
-        {"1.2.3,4,5", FIGURE_NONE, 0},
-        {"1,234.567.8", FIGURE_NONE, 0},
-        {"12 kernels", FIGURE_NONE, 0},
-        {"0x12", FIGURE_NONE, 0},
-        {"1e", FIGURE_NONE, 0},
-        {"1e999", FIGURE_NONE, 0},
-        {"--5", FIGURE_NONE, 0},
-        {"CachePreferNone", FIGURE_NONE, 0},
+         QUANTITY_NUMBER, 1234},
+        {"1'234.25", QUANTITY_NUMBER, 1234.25},
+        {"12,5", QUANTITY_NUMBER, 12.5},
+        {"0,125", QUANTITY_NUMBER, 0.125},
+        {"12.345", QUANTITY_NUMBER, 12.345},
+        {"4096,125", QUANTITY_NUMBER, 4096.125},
+        {"1.5e+06", QUANTITY_NUMBER, 1500000},
+        {"55 %", QUANTITY_NUMBER, 55},
+        {"55%", QUANTITY_NUMBER, 55},
+        {"", QUANTITY_MISSING, 0},
+        {"n/a", QUANTITY_MISSING, 0},
+        {"N/A", QUANTITY_MISSING, 0},
+        {"-", QUANTITY_MISSING, 0},
+        {"nan", QUANTITY_MISSING, 0},
+        {"inf", QUANTITY_MISSING, 0},
+        {"(!) n/a", QUANTITY_MISSING, 0},
+        {"%", QUANTITY_NONE, 0},
+        {"12,34,56", QUANTITY_NONE, 0},
+        {"1,23.5", QUANTITY_NONE, 0},
+        {"1 23", QUANTITY_NONE, 0},
+        {"1.2.3,4,5", QUANTITY_NONE, 0},
+        {"1,234.567.8", QUANTITY_NONE, 0},
+        {"12 kernels", QUANTITY_NONE, 0},
+        {"0x12", QUANTITY_NONE, 0},
+        {"1e", QUANTITY_NONE, 0},
+        {"1e999", QUANTITY_NONE, 0},
+        {"--5", QUANTITY_NONE, 0},
+        {"CachePreferNone", QUANTITY_NONE, 0},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         double value = 0;
-        enum figure figure = figure_read(rows[i].text, strlen(rows[i].text), &value);
-        if (figure != rows[i].figure || (figure == FIGURE_NUMBER && value != rows[i].value)) {
-            fail_msg("\"%s\": %d, %g", rows[i].text, (int)figure, value);
+        enum quantity quantity = quantity_read(rows[i].text, strlen(rows[i].text), &value);
+        if (quantity != rows[i].quantity ||
+            (quantity == QUANTITY_NUMBER && value != rows[i].value)) {
+            fail_msg("\"%s\": %d, %g", rows[i].text, (int)quantity, value);
         }
     }
 }
@@ -89,13 +90,13 @@ static void long_numbers_are_refused(void **state)
     double value;
     for (size_t len = 1; len < sizeof text; len++) {
         memset(text, '7', len);
-        enum figure figure = figure_read(text, len, &value);
-        assert_int_equal(figure, len <= 64 ? FIGURE_NUMBER : FIGURE_NONE);
+        enum quantity quantity = quantity_read(text, len, &value);
+        assert_int_equal(quantity, len <= 64 ? QUANTITY_NUMBER : QUANTITY_NONE);
         text[len / 2] = '.';
-        figure = figure_read(text, len, &value);
-        assert_true(figure == FIGURE_NUMBER || len == 1 || len > 64);
+        quantity = quantity_read(text, len, &value);
+        assert_true(quantity == QUANTITY_NUMBER || len == 1 || len > 64);
         text[len - 1] = 'e';
-        assert_int_equal(figure_read(text, len, &value), FIGURE_NONE);
+        assert_int_equal(quantity_read(text, len, &value), QUANTITY_NONE);
     }
 }
 
@@ -126,8 +127,8 @@ static void units_lose_their_prefix(void **state)
          "a very long unit that nobody has ever seen in the output of a p", 1},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        char base[FIGURE_UNIT_BYTES];
-        assert_near(figure_base_unit(rows[i].unit, strlen(rows[i].unit), base), rows[i].factor);
+        char base[QUANTITY_UNIT_BYTES];
+        assert_near(quantity_base_unit(rows[i].unit, strlen(rows[i].unit), base), rows[i].factor);
         assert_string_equal(base, rows[i].base);
     }
 }

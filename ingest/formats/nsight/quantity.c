@@ -1,4 +1,4 @@
-#include "ingest/formats/nsight/figure.h"
+#include "ingest/formats/nsight/quantity.h"
 
 #include "ingest/formats/csv/scan.h"
 #include "ingest/formats/json/scan.h"
@@ -181,32 +181,32 @@ static bool is_missing(const struct csv_cell *cell)
     return csv_is_missing(cell);
 }
 
-enum figure figure_read(const char *text, size_t len, double *value)
+enum quantity quantity_read(const char *text, size_t len, double *value)
 {
     struct csv_cell cell = csv_trim((struct csv_cell){text, len});
     if (is_missing(&cell)) {
-        return FIGURE_MISSING;
+        return QUANTITY_MISSING;
     }
     if (cell.text[cell.len - 1] == '%') {
         cell.len--;
         cell = csv_trim(cell);
     }
-    return read_number(cell.text, cell.len, value) ? FIGURE_NUMBER : FIGURE_NONE;
+    return read_number(cell.text, cell.len, value) ? QUANTITY_NUMBER : QUANTITY_NONE;
 }
 
-enum figure figure_read_integer(const char *text, size_t len, int64_t *value)
+enum quantity quantity_read_integer(const char *text, size_t len, int64_t *value)
 {
     double number;
-    enum figure figure = figure_read(text, len, &number);
-    if (figure != FIGURE_NUMBER) {
-        return figure;
+    enum quantity quantity = quantity_read(text, len, &number);
+    if (quantity != QUANTITY_NUMBER) {
+        return quantity;
     }
     bool fits = number >= -NS_END && number < NS_END && number == floor(number);
     *value = fits ? (int64_t)number : 0;
-    return fits ? FIGURE_NUMBER : FIGURE_NONE;
+    return fits ? QUANTITY_NUMBER : QUANTITY_NONE;
 }
 
-bool figure_to_ns(double value, double unit_ns, int64_t *ns)
+bool quantity_to_ns(double value, double unit_ns, int64_t *ns)
 {
     double rounded = round(value * unit_ns);
     if (!(rounded >= 0) || rounded >= NS_END) {
@@ -233,7 +233,7 @@ static double factor_of(const struct unit *units, size_t count, const char *name
     return 0;
 }
 
-double figure_time_ns(const char *unit, size_t len)
+double quantity_time_ns(const char *unit, size_t len)
 {
     static const struct unit units[] = {
         {"ns", 1},          {"nsec", 1},          {"nsecond", 1},
@@ -247,7 +247,7 @@ double figure_time_ns(const char *unit, size_t len)
     return factor_of(units, sizeof units / sizeof units[0], unit, len);
 }
 
-double figure_size_bytes(const char *unit, size_t len)
+double quantity_size_bytes(const char *unit, size_t len)
 {
     static const struct unit units[] = {
         {"B", 1},       {"byte", 1},     {"bytes", 1},    {"KB", 1e3},        {"kB", 1e3},
@@ -266,16 +266,16 @@ static double frequency_hz(const char *unit, size_t len)
     return factor_of(units, sizeof units / sizeof units[0], unit, len);
 }
 
-double figure_base_unit(const char *unit, size_t len, char base[FIGURE_UNIT_BYTES])
+double quantity_base_unit(const char *unit, size_t len, char base[QUANTITY_UNIT_BYTES])
 {
     const char *slash = memchr(unit, '/', len);
     size_t head_len = slash == NULL ? len : (size_t)(slash - unit);
     const char *tail = slash == NULL ? "" : slash + 1;
     size_t tail_len = slash == NULL ? 0 : len - head_len - 1;
-    double time_ns = figure_time_ns(unit, head_len);
-    double size_bytes = figure_size_bytes(unit, head_len);
+    double time_ns = quantity_time_ns(unit, head_len);
+    double size_bytes = quantity_size_bytes(unit, head_len);
     double hz = frequency_hz(unit, head_len);
-    double per_ns = figure_time_ns(tail, tail_len);
+    double per_ns = quantity_time_ns(tail, tail_len);
     const char *head = NULL;
     double factor = 1;
     if (slash == NULL && time_ns > 0) {
@@ -288,7 +288,7 @@ double figure_base_unit(const char *unit, size_t len, char base[FIGURE_UNIT_BYTE
         head = "hz";
         factor = hz;
     }
-    int max = FIGURE_UNIT_BYTES - 1;
+    int max = QUANTITY_UNIT_BYTES - 1;
     int head_bytes =
         head == NULL ? (int)(head_len < (size_t)max ? head_len : (size_t)max) : (int)strlen(head);
     int tail_bytes = tail_len < (size_t)max ? (int)tail_len : max;
@@ -297,7 +297,7 @@ double figure_base_unit(const char *unit, size_t len, char base[FIGURE_UNIT_BYTE
         tail_bytes = (int)strlen(tail);
         factor *= 1e9 / per_ns;
     }
-    (void)snprintf(base, FIGURE_UNIT_BYTES, "%.*s%s%.*s", head_bytes, head == NULL ? unit : head,
+    (void)snprintf(base, QUANTITY_UNIT_BYTES, "%.*s%s%.*s", head_bytes, head == NULL ? unit : head,
                    slash == NULL ? "" : "/", tail_bytes, tail);
     return factor;
 }

@@ -9,8 +9,8 @@
  * Units. Nsight Compute scales each value to a handy unit, so that one metric may be printed in
  * microseconds here and milliseconds there: figures are taken back to the unit without a prefix
  * (decimal prefixes), times to nanoseconds. */
-#ifndef KS_FORMATS_NSIGHT_FIGURE_H
-#define KS_FORMATS_NSIGHT_FIGURE_H
+#ifndef KS_FORMATS_NSIGHT_QUANTITY_H
+#define KS_FORMATS_NSIGHT_QUANTITY_H
 
 #include "ingest/base/attr.h"
 
@@ -18,24 +18,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum figure { FIGURE_NUMBER, FIGURE_MISSING, FIGURE_NONE };
+enum quantity { QUANTITY_NUMBER, QUANTITY_MISSING, QUANTITY_NONE };
 
-/* FIGURE_MISSING: "", "n/a", "-", "nan" and their like; FIGURE_NONE: no number. *value is set for
- * numbers only. Blanks around it do not count; a "%" behind it is allowed. */
-enum figure figure_read(const char *text, size_t len, double *value) KS_MUST_USE;
+/* QUANTITY_MISSING: "", "n/a", "-", "nan" and their like; QUANTITY_NONE: no number. *value is set
+ * for numbers only. Blanks around it do not count; a "%" behind it is allowed. */
+enum quantity quantity_read(const char *text, size_t len, double *value) KS_MUST_USE;
 /* A number that is an integer. */
-enum figure figure_read_integer(const char *text, size_t len, int64_t *value) KS_MUST_USE;
+enum quantity quantity_read_integer(const char *text, size_t len, int64_t *value) KS_MUST_USE;
 
 /* Nanoseconds in a unit of time: ns, nsecond, us, usecond, msec, s, second ... 0: none. */
-double figure_time_ns(const char *unit, size_t len);
+double quantity_time_ns(const char *unit, size_t len);
 /* Bytes in a unit of size: B, bytes, KB (1000), KiB (1024), Mbyte ... 0: none. */
-double figure_size_bytes(const char *unit, size_t len);
+double quantity_size_bytes(const char *unit, size_t len);
 /* A time as nanoseconds; false: negative, or beyond 64 bits. */
-bool figure_to_ns(double value, double unit_ns, int64_t *ns) KS_MUST_USE;
+bool quantity_to_ns(double value, double unit_ns, int64_t *ns) KS_MUST_USE;
 
 /* The unit without a prefix, and the factor that takes values there: "Gbyte/second" is 1e9
  * "byte/second", "usecond" 1000 "ns", "Mhz" 1e6 "hz". Others stay as they are, with 1. */
-#define FIGURE_UNIT_BYTES 64
-double figure_base_unit(const char *unit, size_t len, char base[FIGURE_UNIT_BYTES]);
+#define QUANTITY_UNIT_BYTES 64
+double quantity_base_unit(const char *unit, size_t len, char base[QUANTITY_UNIT_BYTES]);
 
 #endif
