@@ -319,16 +319,16 @@ log_known(struct kineto_reader *reader, const char *end, uint32_t template_numbe
 static enum kineto_status read_by_path(struct kineto_reader *reader, int64_t *values)
 {
     struct text_stream *stream = reader->stream;
-    struct kineto_paths *paths = &reader->paths;
+    struct key_paths *paths = &reader->paths;
     struct kineto_event event;
-    if (!kineto_paths_scan(paths, &event, values, stream->at, stream->end) ||
+    if (!key_paths_scan(paths, &event, values, stream->at, stream->end) ||
         event.end - event.begin > KINETO_VALUE_BYTES_MAX) {
         return paths->no_memory ? no_memory(reader) : KINETO_END;
     }
     uint64_t effects = count_effects(reader->trace);
     if (!kineto_build_add(&reader->build, &event) ||
-        !kineto_forms_learn(&reader->forms, paths, &event, values, &reader->build,
-                            count_effects(reader->trace) == effects)) {
+        !scan_templates_learn(&reader->forms, paths, &event, values, &reader->build,
+                              count_effects(reader->trace) == effects)) {
         return no_memory(reader);
     }
     return log_known(reader, event.end, paths->end->template_number, paths->end->value_count);
@@ -338,15 +338,15 @@ static enum kineto_status read_by_path(struct kineto_reader *reader, int64_t *va
 static inline enum kineto_status read_known_event(struct kineto_reader *reader)
 {
     struct text_stream *stream = reader->stream;
-    struct kineto_forms *forms = &reader->forms;
+    struct scan_templates *forms = &reader->forms;
     int64_t numbers[KINETO_USES];
     int64_t *values =
         reader->recorder == NULL ? reader->paths.values : event_recorder_room(reader->recorder);
     if (KS_UNLIKELY(values == NULL)) {
         return no_memory(reader);
     }
-    const struct kineto_form *form;
-    const char *end = kineto_forms_scan(forms, stream->at, stream->end, values, numbers, &form);
+    const struct scan_template *form;
+    const char *end = scan_templates_read(forms, stream->at, stream->end, values, numbers, &form);
     if (end == NULL) {
         return read_by_path(reader, values);
     }
@@ -380,7 +380,7 @@ static enum kineto_status learn(struct kineto_reader *reader, const struct kinet
         reader->recorder == NULL ? NULL : event_recorder_last(reader->recorder);
     bool is_one_text = reader->recorder != NULL && record == NULL;
     if (is_one_text || text_stream_has_invalid(reader->stream, event->begin) ||
-        kineto_paths_learn(&reader->paths, event, record)) {
+        key_paths_learn(&reader->paths, event, record)) {
         return KINETO_GOOD;
     }
     return no_memory(reader);

@@ -27,8 +27,8 @@ static bool within_limits(struct kineto_reader *reader)
                           text_stream_offset(reader->stream, reader->stream->at),
                           "a trace may have %" PRIu64 " events (--max-events)", reader->max_events);
     }
-    size_t used = kineto_build_memory(&reader->build) + kineto_paths_memory(&reader->paths) +
-                  kineto_forms_memory(&reader->forms) + event_recorder_memory(reader->recorder);
+    size_t used = kineto_build_memory(&reader->build) + key_paths_memory(&reader->paths) +
+                  scan_templates_memory(&reader->forms) + event_recorder_memory(reader->recorder);
     if (reader->memory_budget_bytes == 0 || used <= reader->memory_budget_bytes) {
         return true;
     }
@@ -668,8 +668,8 @@ static bool read_all(struct kineto_reader *reader)
     struct event_texts *log =
         reader->recorder == NULL ? NULL : event_recorder_texts(reader->recorder);
     bool has_build = kineto_build_init(&reader->build, reader->trace, reader->stream, log);
-    bool has_paths = kineto_paths_init(&reader->paths, &reader->build.lookup.texts);
-    if (!kineto_forms_init(&reader->forms) || !has_paths || !has_build) {
+    bool has_paths = key_paths_init(&reader->paths, &reader->build.lookup.texts);
+    if (!scan_templates_init(&reader->forms) || !has_paths || !has_build) {
         return err_set(reader->err, ERR_NO_MEMORY, "no memory for a trace");
     }
     return read_document(reader) != KINETO_FAILED && finish(reader) &&
@@ -694,8 +694,8 @@ static bool read_trace(struct kineto_reader *reader, const struct format_options
     }
     bool good =
         create_recorder(reader, options->events) && read_all(reader) && within_limits(reader);
-    kineto_forms_free(&reader->forms);
-    kineto_paths_free(&reader->paths);
+    scan_templates_free(&reader->forms);
+    key_paths_free(&reader->paths);
     kineto_build_free(&reader->build);
     event_recorder_destroy(reader->recorder);
     if (!good) {

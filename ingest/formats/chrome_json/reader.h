@@ -1,7 +1,7 @@
 /* Chrome trace JSON, as PyTorch's profiler (kineto) and its forks write it, read in one pass.
  *
  *     text_stream -> kineto_reader (top level) -> kineto_events (one event at a time, repairs)
- *         -> kineto_form (an event that comes again), kineto_path (one that is written like one
+ *         -> scan_template (an event that comes again), key_path (one that is written like one
  *         before) or kineto_event (slices) -> kineto_build (rows)
  *
  * Whatever is wrong with the text is repaired or skipped and counted in the trace's warnings. */
@@ -11,8 +11,8 @@
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"
 #include "ingest/formats/chrome_json/build.h"
-#include "ingest/formats/chrome_json/scan/form.h"
-#include "ingest/formats/chrome_json/scan/path.h"
+#include "ingest/formats/chrome_json/scan/key_path.h"
+#include "ingest/formats/chrome_json/scan/template.h"
 #include "ingest/formats/event_log/recorder.h"
 #include "ingest/formats/format.h"
 #include "ingest/formats/json/lenient.h"
@@ -52,8 +52,8 @@ struct kineto_reader {
     struct text_stream *stream;
     struct trace *trace;
     struct kineto_build build;
-    struct kineto_paths paths;
-    struct kineto_forms forms;
+    struct key_paths paths;
+    struct scan_templates forms;
     struct event_recorder *recorder; /* NULL: nobody wants the events */
     size_t memory_budget_bytes;
     uint64_t max_events; /* 0: no bound */

@@ -42,7 +42,7 @@ struct json_value {
     uint8_t kind;   /* enum json_kind */
     uint8_t flags;  /* JSON_ESCAPED ... */
     uint8_t digits; /* JSON_PARSED: behind the point */
-    int64_t number; /* with JSON_PARSED or JSON_KNOWN, which only kineto_path gives */
+    int64_t number; /* with JSON_PARSED or JSON_KNOWN, which only key_path gives */
 };
 
 struct json_scan {

@@ -4,7 +4,7 @@
 
 /* Once more without any vector unit. */
 #define KS_BYTES_PLAIN
-#include "ingest/formats/chrome_json/scan/form_scan.h"
+#include "ingest/formats/chrome_json/scan/template_scan.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,23 +12,23 @@
 #define PADDING_BYTES 64
 #define TEXT_BYTES 1024
 
-static const char *scan_plain(struct kineto_form *form,
+static const char *scan_plain(struct scan_template *form,
                               const char *begin,
                               const char *end,
                               int64_t *values,
                               int64_t numbers[KINETO_USES])
 {
-    return scan_form(form, begin, end, values, numbers);
+    return scan_by_template(form, begin, end, values, numbers);
 }
 
-static size_t list_variants(kineto_form_fn variants[3])
+static size_t list_variants(scan_template_fn variants[3])
 {
     size_t count = 0;
     variants[count++] = scan_plain;
-    variants[count++] = kineto_form_scan_base;
+    variants[count++] = scan_template_scan_base;
 #ifdef KS_HAS_AVX2
     if (__builtin_cpu_supports("avx2")) {
-        variants[count++] = kineto_form_scan_avx2;
+        variants[count++] = scan_template_scan_avx2;
     }
 #endif
     return count;
@@ -41,8 +41,8 @@ struct desk {
     struct text_stream stream;
     struct event_texts log;
     struct kineto_build build;
-    struct kineto_paths paths;
-    struct kineto_forms forms;
+    struct key_paths paths;
+    struct scan_templates forms;
 };
 
 static struct desk *begin_reading(void)
@@ -53,15 +53,15 @@ static struct desk *begin_reading(void)
     assert_non_null(desk->trace);
     assert_true(event_texts_init(&desk->log));
     assert_true(kineto_build_init(&desk->build, desk->trace, &desk->stream, &desk->log));
-    assert_true(kineto_paths_init(&desk->paths, &desk->build.lookup.texts));
-    assert_true(kineto_forms_init(&desk->forms));
+    assert_true(key_paths_init(&desk->paths, &desk->build.lookup.texts));
+    assert_true(scan_templates_init(&desk->forms));
     return desk;
 }
 
 static void end_reading(struct desk *desk)
 {
-    kineto_forms_free(&desk->forms);
-    kineto_paths_free(&desk->paths);
+    scan_templates_free(&desk->forms);
+    key_paths_free(&desk->paths);
     kineto_build_free(&desk->build);
     event_texts_free(&desk->log);
     trace_destroy(desk->trace);
@@ -102,14 +102,14 @@ static void read_text(struct desk *desk, const char *text)
     size_t len = strlen(text);
     char *begin = placed(desk, text, len);
     uint64_t before = effects(desk->trace);
-    if (kineto_paths_scan(&desk->paths, &event, desk->paths.values, begin, begin + len)) {
+    if (key_paths_scan(&desk->paths, &event, desk->paths.values, begin, begin + len)) {
         assert_true(kineto_build_add(&desk->build, &event));
-        assert_true(kineto_forms_learn(&desk->forms, &desk->paths, &event, desk->paths.values,
-                                       &desk->build, effects(desk->trace) == before));
+        assert_true(scan_templates_learn(&desk->forms, &desk->paths, &event, desk->paths.values,
+                                         &desk->build, effects(desk->trace) == before));
     } else if (kineto_event_scan(&event, &desk->build.members, begin, begin + len, &bad) ==
                JSON_OK) {
         assert_true(kineto_build_add(&desk->build, &event));
-        assert_true(kineto_paths_learn(&desk->paths, &event, NULL));
+        assert_true(key_paths_learn(&desk->paths, &event, NULL));
     }
     free(begin);
 }
@@ -140,7 +140,7 @@ static void check_rows(const struct trace *trace, const char *begin, const char 
 
 /* The event of a form, read once more without it. */
 static void check_event(struct desk *desk,
-                        const struct kineto_form *form,
+                        const struct scan_template *form,
                         const char *begin,
                         const char *end,
                         const int64_t *values,
@@ -151,7 +151,7 @@ static void check_event(struct desk *desk,
     const char *bad;
     uint64_t before = effects(desk->trace);
     if (kineto_event_scan(&strict, NULL, begin, end, &bad) != JSON_OK || strict.end != end ||
-        !kineto_paths_scan(&desk->paths, &event, desk->paths.values, begin, end)) {
+        !key_paths_scan(&desk->paths, &event, desk->paths.values, begin, end)) {
         fail_msg("not read without its form: %.*s", (int)(end - begin), begin);
     }
     assert_ptr_equal(event.end, end);
@@ -166,12 +166,12 @@ static void check_event(struct desk *desk,
 /* How many forms the first `len` bytes have. */
 static size_t check(struct desk *desk, const char *text, size_t len)
 {
-    kineto_form_fn variants[3];
+    scan_template_fn variants[3];
     size_t variant_count = list_variants(variants);
     char *begin = placed(desk, text, len);
     size_t fitting = 0;
     for (uint32_t i = 0; i < desk->forms.count; i++) {
-        struct kineto_form *form = &desk->forms.tables->forms[i];
+        struct scan_template *form = &desk->forms.tables->forms[i];
         int64_t values[EVENT_VALUES_MAX];
         int64_t numbers[KINETO_USES];
         const char *first = NULL;
@@ -368,16 +368,16 @@ static void memory_is_bounded(void **state)
 {
     (void)state;
     struct desk *desk = begin_reading();
-    for (unsigned i = 0; i < 3 * KINETO_FORMS_MAX; i++) {
+    for (unsigned i = 0; i < 3 * SCAN_TEMPLATES_MAX; i++) {
         char text[TEXT_BYTES];
         (void)snprintf(text, sizeof text,
                        "{\"ph\": \"X\", \"cat\": \"c\", \"name\": \"%0900u\", \"ts\": 5}", i);
         read_text(desk, text);
         read_text(desk, text);
     }
-    assert_true(desk->forms.count <= KINETO_FORMS_MAX);
+    assert_true(desk->forms.count <= SCAN_TEMPLATES_MAX);
     assert_true(desk->forms.count > 1000);
-    assert_true(kineto_forms_memory(&desk->forms) < (size_t)5 << 20);
+    assert_true(scan_templates_memory(&desk->forms) < (size_t)5 << 20);
     end_reading(desk);
 }
 

@@ -1,9 +1,9 @@
-/* The comparison with a form, compiled once for each kind of processor as kineto_path_scan.h. */
-#ifndef KS_FORMATS_CHROME_JSON_SCAN_FORM_SCAN_H
-#define KS_FORMATS_CHROME_JSON_SCAN_FORM_SCAN_H
+/* The comparison with a form, compiled once for each kind of processor as key_path_scan.h. */
+#ifndef KS_FORMATS_CHROME_JSON_SCAN_TEMPLATE_SCAN_H
+#define KS_FORMATS_CHROME_JSON_SCAN_TEMPLATE_SCAN_H
 
-#include "ingest/formats/chrome_json/scan/form.h"
-#include "ingest/formats/chrome_json/scan/path_scan.h"
+#include "ingest/formats/chrome_json/scan/key_path_scan.h"
+#include "ingest/formats/chrome_json/scan/template.h"
 #include "ingest/formats/json/text.h"
 
 /* Whether it is one that profilers write; others are looked at one by one. */
@@ -90,18 +90,18 @@ static inline bool fill_blank(struct kineto_piece *piece,
     return true;
 }
 
-static inline void copy_values(const struct kineto_form *form, int64_t *to)
+static inline void copy_values(const struct scan_template *form, int64_t *to)
 {
-    for (uint32_t i = 0; i < form->value_count; i += KINETO_FORM_VALUES) {
-        memcpy(to + i, form->values + i, KINETO_FORM_VALUES * sizeof *to);
+    for (uint32_t i = 0; i < form->value_count; i += SCAN_TEMPLATE_VALUES) {
+        memcpy(to + i, form->values + i, SCAN_TEMPLATE_VALUES * sizeof *to);
     }
 }
 
-static inline const char *scan_form(struct kineto_form *form,
-                                    const char *begin,
-                                    const char *end,
-                                    int64_t *values,
-                                    int64_t numbers[KINETO_USES])
+static inline const char *scan_by_template(struct scan_template *form,
+                                           const char *begin,
+                                           const char *end,
+                                           int64_t *values,
+                                           int64_t numbers[KINETO_USES])
 {
     const char *at = begin;
     copy_values(form, values);

@@ -1,4 +1,4 @@
-#include "ingest/formats/chrome_json/scan/path.h"
+#include "ingest/formats/chrome_json/scan/key_path.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,24 +17,24 @@
 
 /* --- life --- */
 
-static kineto_path_fn scan_of_this_processor(void)
+static key_path_fn scan_of_this_processor(void)
 {
 #ifdef KS_HAS_AVX2
     if (__builtin_cpu_supports("avx2")) {
-        return kineto_path_scan_avx2;
+        return key_path_scan_avx2;
     }
 #endif
-    return kineto_path_scan_base;
+    return key_path_scan_base;
 }
 
 /* For one more end. False without memory. */
-static bool make_room(struct kineto_paths *paths)
+static bool make_room(struct key_paths *paths)
 {
     if (paths->end_count < paths->end_capacity) {
         return true;
     }
     uint32_t capacity = 2 * paths->end_capacity + ENDS_FIRST;
-    struct kineto_path_end *grown = realloc(paths->ends, capacity * sizeof *grown);
+    struct key_path_end *grown = realloc(paths->ends, capacity * sizeof *grown);
     if (grown == NULL) {
         return false;
     }
@@ -43,7 +43,7 @@ static bool make_room(struct kineto_paths *paths)
     return true;
 }
 
-bool kineto_paths_init(struct kineto_paths *paths, struct kineto_texts *texts)
+bool key_paths_init(struct key_paths *paths, struct kineto_texts *texts)
 {
     memset(paths, 0, sizeof *paths);
     arena_init(&paths->arena, 0);
@@ -52,14 +52,14 @@ bool kineto_paths_init(struct kineto_paths *paths, struct kineto_texts *texts)
     return make_room(paths);
 }
 
-void kineto_paths_free(struct kineto_paths *paths)
+void key_paths_free(struct key_paths *paths)
 {
     arena_free(&paths->arena);
     free(paths->ends);
     memset(paths, 0, sizeof *paths);
 }
 
-size_t kineto_paths_memory(const struct kineto_paths *paths)
+size_t key_paths_memory(const struct key_paths *paths)
 {
     return paths->arena.held_bytes + paths->end_capacity * sizeof *paths->ends;
 }
@@ -115,7 +115,7 @@ known_step(const struct lesson *lesson, ptrdiff_t len, uint32_t *siblings)
 
 /* Copies of the text and of the constants within it. False without memory. */
 static bool
-keep_text(struct kineto_paths *paths, const struct lesson *lesson, struct kineto_step *step)
+keep_text(struct key_paths *paths, const struct lesson *lesson, struct kineto_step *step)
 {
     char *text = arena_calloc(&paths->arena, (size_t)step->len + BYTES_BLOCK, sizeof *text);
     if (text == NULL) {
@@ -140,7 +140,7 @@ keep_text(struct kineto_paths *paths, const struct lesson *lesson, struct kineto
 
 /* The step with the text up to `end`; *step NULL: it is new and there is no room for it. False
  * without memory. */
-static bool find_step(struct kineto_paths *paths,
+static bool find_step(struct key_paths *paths,
                       struct lesson *lesson,
                       const char *end,
                       struct kineto_step **step)
@@ -148,7 +148,7 @@ static bool find_step(struct kineto_paths *paths,
     uint32_t siblings;
     ptrdiff_t len = end - lesson->at;
     *step = known_step(lesson, len, &siblings);
-    if (*step != NULL || siblings == SIBLINGS_MAX || paths->step_count == KINETO_PATH_STEPS_MAX ||
+    if (*step != NULL || siblings == SIBLINGS_MAX || paths->step_count == KEY_PATH_STEPS_MAX ||
         len > TEXT_BYTES_MAX || paths->arena.held_bytes > LEARNT_BYTES_MAX) {
         lesson->constant_count = 0;
         return true;
@@ -202,7 +202,7 @@ static void note_order(struct lesson *lesson, bool in_args, enum event_slot_kind
 }
 
 /* *constant: the value was noted as part of the text. False without memory. */
-static bool note_constant(struct kineto_paths *paths,
+static bool note_constant(struct key_paths *paths,
                           struct lesson *lesson,
                           const struct json_value *value,
                           uint32_t place,
@@ -254,7 +254,7 @@ static void set_variation(struct kineto_step *step, uint32_t place)
 }
 
 /* Goes over the next member; *known false: it cannot be learnt. False without memory. */
-static bool learn_member(struct kineto_paths *paths,
+static bool learn_member(struct key_paths *paths,
                          struct lesson *lesson,
                          const struct kineto_member *member,
                          uint32_t place,
@@ -295,7 +295,7 @@ static bool is_ordered(const struct lesson *lesson)
     return true;
 }
 
-static bool learn_end(struct kineto_paths *paths,
+static bool learn_end(struct key_paths *paths,
                       const struct lesson *lesson,
                       const struct kineto_event *event,
                       const struct event_record *record,
@@ -304,12 +304,12 @@ static bool learn_end(struct kineto_paths *paths,
     if (step->end_plus_1 != 0 || paths->end_count == ENDS_MAX) {
         return true;
     }
-    struct kineto_path_end *end = &paths->ends[paths->end_count];
-    *end = (struct kineto_path_end){.has_args = event->has_args,
-                                    .has_fields = event->has_fields,
-                                    .args_are_object = event->members->has_args,
-                                    .template_number = record == NULL ? 0 : record->template_number,
-                                    .value_count = lesson->value_count};
+    struct key_path_end *end = &paths->ends[paths->end_count];
+    *end = (struct key_path_end){.has_args = event->has_args,
+                                 .has_fields = event->has_fields,
+                                 .args_are_object = event->members->has_args,
+                                 .template_number = record == NULL ? 0 : record->template_number,
+                                 .value_count = lesson->value_count};
     if (!is_ordered(lesson)) {
         end->order = arena_calloc(&paths->arena, lesson->value_count, sizeof *end->order);
         if (end->order == NULL) {
@@ -334,9 +334,9 @@ static bool is_simple(const struct kineto_event *event, const struct event_recor
                                                     values_of(members->args, members->arg_count));
 }
 
-bool kineto_paths_learn(struct kineto_paths *paths,
-                        const struct kineto_event *event,
-                        const struct event_record *record)
+bool key_paths_learn(struct key_paths *paths,
+                     const struct kineto_event *event,
+                     const struct event_record *record)
 {
     struct lesson lesson = {.members = event->members, .at = event->begin};
     const struct kineto_member *member;

@@ -4,7 +4,7 @@
 
 /* Once more without any vector unit. */
 #define KS_BYTES_PLAIN
-#include "ingest/formats/chrome_json/scan/path_scan.h"
+#include "ingest/formats/chrome_json/scan/key_path_scan.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #define PADDING_BYTES 64
 #define ALIGNMENTS 33
 
-static bool scan_plain(struct kineto_paths *paths,
+static bool scan_plain(struct key_paths *paths,
                        struct kineto_event *event,
                        int64_t *values,
                        const char *begin,
@@ -23,17 +23,17 @@ static bool scan_plain(struct kineto_paths *paths,
 
 struct variant {
     const char *name;
-    kineto_path_fn scan;
+    key_path_fn scan;
 };
 
 static size_t list_variants(struct variant variants[3])
 {
     size_t count = 0;
     variants[count++] = (struct variant){"plain", scan_plain};
-    variants[count++] = (struct variant){"base", kineto_path_scan_base};
+    variants[count++] = (struct variant){"base", key_path_scan_base};
 #ifdef KS_HAS_AVX2
     if (__builtin_cpu_supports("avx2")) {
-        variants[count++] = (struct variant){"avx2", kineto_path_scan_avx2};
+        variants[count++] = (struct variant){"avx2", key_path_scan_avx2};
     }
 #endif
     return count;
@@ -43,7 +43,7 @@ static size_t list_variants(struct variant variants[3])
 
 struct known {
     struct kineto_texts texts;
-    struct kineto_paths paths;
+    struct key_paths paths;
     struct kineto_members members;
 };
 
@@ -52,13 +52,13 @@ static struct known *begin_knowing(void)
     struct known *known = calloc(1, sizeof *known);
     assert_non_null(known);
     assert_true(kineto_texts_init(&known->texts, NULL));
-    assert_true(kineto_paths_init(&known->paths, &known->texts));
+    assert_true(key_paths_init(&known->paths, &known->texts));
     return known;
 }
 
 static void end_knowing(struct known *known)
 {
-    kineto_paths_free(&known->paths);
+    key_paths_free(&known->paths);
     kineto_texts_free(&known->texts);
     free(known);
 }
@@ -85,7 +85,7 @@ static void learn(struct known *known, const char *text)
     size_t len = strlen(text);
     const char *begin = placed(text, len, 0, &memory);
     assert_int_equal(kineto_event_scan(&event, &known->members, begin, begin + len, &bad), JSON_OK);
-    assert_true(kineto_paths_learn(&known->paths, &event, NULL));
+    assert_true(key_paths_learn(&known->paths, &event, NULL));
     free(memory);
 }
 
@@ -416,13 +416,13 @@ static void what_is_not_learnt_stays_unknown(void **state)
     struct known *known = begin_knowing();
     learn(known, counter);
     assert_false(check_all(known, counter, sizeof counter - 1, 0));
-    for (unsigned i = 0; i < 3 * KINETO_PATH_STEPS_MAX; i++) {
+    for (unsigned i = 0; i < 3 * KEY_PATH_STEPS_MAX; i++) {
         char text[128];
         (void)snprintf(text, sizeof text, "{\"ph\": \"X\", \"k%u\": 1, \"l%u\": 1}", i, i);
         learn(known, text);
     }
-    assert_true(known->paths.step_count <= KINETO_PATH_STEPS_MAX);
-    assert_true(kineto_paths_memory(&known->paths) < (size_t)8 << 20);
+    assert_true(known->paths.step_count <= KEY_PATH_STEPS_MAX);
+    assert_true(key_paths_memory(&known->paths) < (size_t)8 << 20);
     learn(known, events[0]);
     (void)check_all(known, events[0], strlen(events[0]), 0);
     end_knowing(known);

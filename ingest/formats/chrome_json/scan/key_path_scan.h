@@ -1,12 +1,12 @@
-/* The scan along known paths, compiled once for each kind of processor: kineto_path_base.c,
- * kineto_path_avx2.c. */
-#ifndef KS_FORMATS_CHROME_JSON_SCAN_PATH_SCAN_H
-#define KS_FORMATS_CHROME_JSON_SCAN_PATH_SCAN_H
+/* The scan along known paths, compiled once for each kind of processor: key_path_base.c,
+ * key_path_avx2.c. */
+#ifndef KS_FORMATS_CHROME_JSON_SCAN_KEY_PATH_SCAN_H
+#define KS_FORMATS_CHROME_JSON_SCAN_KEY_PATH_SCAN_H
 
 #include "ingest/base/bytes.h"
 #include "ingest/base/text/num.h"
 #include "ingest/base/text/utf8.h"
-#include "ingest/formats/chrome_json/scan/path.h"
+#include "ingest/formats/chrome_json/scan/key_path.h"
 
 /* Numbers of more digits are left to others: up to here they are within 64 bits. Times since the
  * epoch have 16 before the point and three behind. */
@@ -254,13 +254,13 @@ static inline const char *nested_end(const char *at, const char *end)
 }
 
 /* Whether anybody asks for the values of this step. */
-static inline bool is_wanted(const struct kineto_paths *paths, const struct kineto_step *step)
+static inline bool is_wanted(const struct key_paths *paths, const struct kineto_step *step)
 {
     return KS_LIKELY(paths->texts->log != NULL) || step->place != KINETO_VALUES - 1;
 }
 
 /* Whatever it is, by the strict scan. */
-static inline bool take_any(struct kineto_paths *paths,
+static inline bool take_any(struct key_paths *paths,
                             const struct kineto_step *step,
                             const char **at,
                             const char *end,
@@ -302,7 +302,7 @@ has_bytes(const char *at, const char *end, const char *bytes, uint32_t len, uint
 }
 
 /* A string or list: known ones by their bytes. */
-static inline bool take_text(struct kineto_paths *paths,
+static inline bool take_text(struct key_paths *paths,
                              const struct kineto_step *step,
                              const char **at,
                              const char *end,
@@ -324,7 +324,7 @@ static inline bool take_text(struct kineto_paths *paths,
     return true;
 }
 
-static inline bool take_other(struct kineto_paths *paths,
+static inline bool take_other(struct key_paths *paths,
                               const struct kineto_step *step,
                               const char **at,
                               const char *end,
@@ -380,14 +380,14 @@ static inline bool is_counter(const struct json_value *phase)
 }
 
 /* The event ends at `at`. */
-static inline bool end_path(struct kineto_paths *paths,
+static inline bool end_path(struct key_paths *paths,
                             const struct kineto_step *step,
                             struct kineto_event *event,
                             int64_t *values,
                             const char *begin,
                             const char *at)
 {
-    const struct kineto_path_end *end = &paths->ends[step->end_plus_1 - 1];
+    const struct key_path_end *end = &paths->ends[step->end_plus_1 - 1];
     if (is_counter(&event->fields[FIELD_PH])) {
         return false;
     }
@@ -428,7 +428,7 @@ static inline int64_t *put_constants(const struct kineto_step *step,
     return to;
 }
 
-static inline void note_blank(struct kineto_paths *paths,
+static inline void note_blank(struct key_paths *paths,
                               const struct kineto_step *step,
                               const char *begin,
                               const char *end,
@@ -447,7 +447,7 @@ static inline void note_blank(struct kineto_paths *paths,
 }
 
 /* The value at *at, whatever it is. */
-static inline bool take_value(struct kineto_paths *paths,
+static inline bool take_value(struct key_paths *paths,
                               struct kineto_step *step,
                               const char **at,
                               const char *end,
@@ -461,7 +461,7 @@ static inline bool take_value(struct kineto_paths *paths,
     return true;
 }
 
-static inline bool scan_path(struct kineto_paths *paths,
+static inline bool scan_path(struct key_paths *paths,
                              struct kineto_event *event,
                              int64_t *values,
                              const char *begin,

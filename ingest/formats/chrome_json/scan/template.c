@@ -1,4 +1,4 @@
-#include "ingest/formats/chrome_json/scan/form.h"
+#include "ingest/formats/chrome_json/scan/template.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,20 +10,20 @@
 
 /* --- life --- */
 
-static kineto_form_fn scan_of_this_processor(void)
+static scan_template_fn scan_of_this_processor(void)
 {
 #ifdef KS_HAS_AVX2
     if (__builtin_cpu_supports("avx2")) {
-        return kineto_form_scan_avx2;
+        return scan_template_scan_avx2;
     }
 #endif
-    return kineto_form_scan_base;
+    return scan_template_scan_base;
 }
 
-bool kineto_forms_init(struct kineto_forms *forms)
+bool scan_templates_init(struct scan_templates *forms)
 {
     static const char nothing[BYTES_BLOCK];
-    static const int64_t none[KINETO_FORM_VALUES];
+    static const int64_t none[SCAN_TEMPLATE_VALUES];
     memset(forms, 0, sizeof *forms);
     arena_init(&forms->arena, 0);
     forms->scan = scan_of_this_processor();
@@ -31,22 +31,22 @@ bool kineto_forms_init(struct kineto_forms *forms)
     if (forms->tables == NULL) {
         return false;
     }
-    memset(forms->tables, 0, offsetof(struct kineto_form_tables, forms));
+    memset(forms->tables, 0, offsetof(struct scan_template_tables, forms));
     /* No event begins with NUL. */
     forms->tables->forms[0] =
-        (struct kineto_form){.values = none, .last = nothing, .last_len = 1, .last_mask = 1};
+        (struct scan_template){.values = none, .last = nothing, .last_len = 1, .last_mask = 1};
     forms->count = 1;
     return true;
 }
 
-void kineto_forms_free(struct kineto_forms *forms)
+void scan_templates_free(struct scan_templates *forms)
 {
     arena_free(&forms->arena);
     free(forms->tables);
     memset(forms, 0, sizeof *forms);
 }
 
-size_t kineto_forms_memory(const struct kineto_forms *forms)
+size_t scan_templates_memory(const struct scan_templates *forms)
 {
     return forms->arena.held_bytes + forms->count * sizeof *forms->tables->forms;
 }
@@ -74,7 +74,7 @@ static void mix_bytes(struct mixture *mixture, const char *at, const char *end)
 
 /* Of the bytes that are no blanks. Two events of different forms may have the same one: what is
  * guessed by it is compared. */
-static uint32_t identity_of(const struct kineto_paths *paths, const struct kineto_event *event)
+static uint32_t identity_of(const struct key_paths *paths, const struct kineto_event *event)
 {
     struct mixture mixture = {.hash = paths->end->template_number, .odd = BYTES_SPREAD};
     const char *at = event->begin;
@@ -89,7 +89,7 @@ static uint32_t identity_of(const struct kineto_paths *paths, const struct kinet
 /* --- learning --- */
 
 /* The memory of a form as it is filled. */
-struct shelf {
+struct storage {
     struct kineto_piece *pieces;
     int64_t *values;
     char *bytes;
@@ -100,37 +100,37 @@ static uint32_t block_mask(uint32_t len)
     return len < BYTES_BLOCK ? (1U << len) - 1 : UINT32_MAX;
 }
 
-static char *put_bytes(struct shelf *shelf, const char *begin, const char *end, uint32_t *len)
+static char *put_bytes(struct storage *storage, const char *begin, const char *end, uint32_t *len)
 {
-    char *put = shelf->bytes;
+    char *put = storage->bytes;
     *len = (uint32_t)(end - begin);
     memcpy(put, begin, *len);
-    shelf->bytes += *len;
+    storage->bytes += *len;
     return put;
 }
 
-static bool make_room(struct kineto_forms *forms,
-                      const struct kineto_paths *paths,
+static bool make_room(struct scan_templates *forms,
+                      const struct key_paths *paths,
                       const struct kineto_event *event,
-                      struct shelf *shelf)
+                      struct storage *storage)
 {
-    size_t value_count = paths->end->value_count + KINETO_FORM_VALUES;
-    size_t pieces_bytes = paths->blank_count * sizeof *shelf->pieces;
-    size_t values_bytes = value_count * sizeof *shelf->values;
+    size_t value_count = paths->end->value_count + SCAN_TEMPLATE_VALUES;
+    size_t pieces_bytes = paths->blank_count * sizeof *storage->pieces;
+    size_t values_bytes = value_count * sizeof *storage->values;
     size_t bytes = (size_t)(event->end - event->begin) + BYTES_BLOCK;
     char *room = arena_alloc(&forms->arena, pieces_bytes + values_bytes + bytes);
     if (room == NULL) {
         return false;
     }
-    shelf->values = (int64_t *)(void *)room;
-    shelf->pieces = (struct kineto_piece *)(void *)(room + values_bytes);
-    shelf->bytes = room + values_bytes + pieces_bytes;
+    storage->values = (int64_t *)(void *)room;
+    storage->pieces = (struct kineto_piece *)(void *)(room + values_bytes);
+    storage->bytes = room + values_bytes + pieces_bytes;
     return true;
 }
 
-static void put_pieces(struct kineto_form *form,
-                       struct shelf *shelf,
-                       const struct kineto_paths *paths,
+static void put_pieces(struct scan_template *form,
+                       struct storage *storage,
+                       const struct key_paths *paths,
                        const struct kineto_event *event,
                        const uint8_t uses[KINETO_BLANKS_MAX])
 {
@@ -139,8 +139,8 @@ static void put_pieces(struct kineto_form *form,
     for (uint32_t i = 0; i < paths->blank_count; i++) {
         const struct kineto_blank *blank = &paths->blanks[i];
         uint32_t len;
-        const char *text = put_bytes(shelf, at, blank->begin, &len);
-        shelf->pieces[i] = (struct kineto_piece){
+        const char *text = put_bytes(storage, at, blank->begin, &len);
+        storage->pieces[i] = (struct kineto_piece){
             .text = text,
             .len = len,
             .mask = block_mask(len),
@@ -150,14 +150,14 @@ static void put_pieces(struct kineto_form *form,
         };
         at = blank->end;
     }
-    form->pieces = shelf->pieces;
+    form->pieces = storage->pieces;
     form->blank_count = paths->blank_count;
-    form->last = put_bytes(shelf, at, event->end, &form->last_len);
+    form->last = put_bytes(storage, at, event->end, &form->last_len);
     form->last_mask = block_mask(form->last_len);
 }
 
 /* False: a blank alone does not tell what the row has. */
-static bool find_uses(const struct kineto_paths *paths,
+static bool find_uses(const struct key_paths *paths,
                       const struct kineto_event *event,
                       const struct kineto_build *build,
                       uint8_t uses[KINETO_BLANKS_MAX])
@@ -174,8 +174,8 @@ static bool find_uses(const struct kineto_paths *paths,
 }
 
 /* *number stays 0 where there is to be none. */
-static bool make_form(struct kineto_forms *forms,
-                      const struct kineto_paths *paths,
+static bool make_form(struct scan_templates *forms,
+                      const struct key_paths *paths,
                       const struct kineto_event *event,
                       const int64_t *values,
                       const struct kineto_build *build,
@@ -183,51 +183,51 @@ static bool make_form(struct kineto_forms *forms,
                       uint32_t *number)
 {
     uint8_t uses[KINETO_BLANKS_MAX];
-    struct shelf shelf;
-    if (forms->count == KINETO_FORMS_MAX || forms->arena.held_bytes > FORM_BYTES_MAX ||
+    struct storage storage;
+    if (forms->count == SCAN_TEMPLATES_MAX || forms->arena.held_bytes > FORM_BYTES_MAX ||
         event->end - event->begin > EVENT_BYTES_MAX || paths->blank_count == KINETO_BLANKS_MAX ||
         paths->end->value_count > FORM_VALUES_MAX || !find_uses(paths, event, build, uses)) {
         return true;
     }
-    if (!make_room(forms, paths, event, &shelf)) {
+    if (!make_room(forms, paths, event, &storage)) {
         return false;
     }
     *number = forms->count++;
-    struct kineto_form *form = &forms->tables->forms[*number];
-    *form = (struct kineto_form){.identity = identity,
-                                 .template_number = paths->end->template_number,
-                                 .value_count = paths->end->value_count,
-                                 .values = shelf.values,
-                                 .row = kineto_build_last(build)};
-    memcpy(shelf.values, values, form->value_count * sizeof *values);
-    memset(shelf.values + form->value_count, 0, KINETO_FORM_VALUES * sizeof *values);
-    put_pieces(form, &shelf, paths, event, uses);
+    struct scan_template *form = &forms->tables->forms[*number];
+    *form = (struct scan_template){.identity = identity,
+                                   .template_number = paths->end->template_number,
+                                   .value_count = paths->end->value_count,
+                                   .values = storage.values,
+                                   .row = kineto_build_last(build)};
+    memcpy(storage.values, values, form->value_count * sizeof *values);
+    memset(storage.values + form->value_count, 0, SCAN_TEMPLATE_VALUES * sizeof *values);
+    put_pieces(form, &storage, paths, event, uses);
     return true;
 }
 
-bool kineto_forms_learn(struct kineto_forms *forms,
-                        const struct kineto_paths *paths,
-                        const struct kineto_event *event,
-                        const int64_t *values,
-                        const struct kineto_build *build,
-                        bool is_pure)
+bool scan_templates_learn(struct scan_templates *forms,
+                          const struct key_paths *paths,
+                          const struct kineto_event *event,
+                          const int64_t *values,
+                          const struct kineto_build *build,
+                          bool is_pure)
 {
     if (forms->pause > 0) {
         return true;
     }
     uint32_t identity = identity_of(paths, event);
-    struct kineto_meeting *meeting =
-        &forms->tables->meetings[identity & (KINETO_FORM_MEETINGS - 1)];
-    bool came_again = meeting->identity == identity;
+    struct scan_template_candidate *candidate =
+        &forms->tables->candidates[identity & (SCAN_TEMPLATE_CANDIDATES - 1)];
+    bool came_again = candidate->identity == identity;
     if (!came_again) {
-        *meeting = (struct kineto_meeting){.identity = identity};
+        *candidate = (struct scan_template_candidate){.identity = identity};
     }
-    uint32_t number = meeting->form;
+    uint32_t number = candidate->form;
     if (came_again && number == 0 && is_pure &&
         !make_form(forms, paths, event, values, build, identity, &number)) {
         return false;
     }
-    meeting->form = number;
-    kineto_forms_pass(forms, number, identity);
+    candidate->form = number;
+    scan_templates_pass(forms, number, identity);
     return true;
 }

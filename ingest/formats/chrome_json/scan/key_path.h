@@ -8,8 +8,8 @@
  * Phases and categories are part of the text, for what is behind them hangs on them.
  * Only what a strict scan has accepted is learnt, so that what fits is proper JSON in UTF-8; what
  * does not fit is left to that scan. Memory is bounded; what exceeds it is not learnt. */
-#ifndef KS_FORMATS_CHROME_JSON_SCAN_PATH_H
-#define KS_FORMATS_CHROME_JSON_SCAN_PATH_H
+#ifndef KS_FORMATS_CHROME_JSON_SCAN_KEY_PATH_H
+#define KS_FORMATS_CHROME_JSON_SCAN_KEY_PATH_H
 
 #include "ingest/base/attr.h"
 #include "ingest/base/memory/arena.h"
@@ -21,7 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define KINETO_PATH_STEPS_MAX 8192U
+#define KEY_PATH_STEPS_MAX 8192U
 
 /* A phase or category within the text of a step. */
 struct kineto_constant {
@@ -49,7 +49,7 @@ struct kineto_step {
 };
 
 /* What is the same of all events that ended here. */
-struct kineto_path_end {
+struct key_path_end {
     uint64_t has_args;
     uint32_t has_fields;
     uint32_t template_number; /* of the log */
@@ -68,44 +68,44 @@ struct kineto_blank {
 };
 #define KINETO_BLANKS_MAX 24U
 
-struct kineto_paths;
-typedef bool (*kineto_path_fn)(struct kineto_paths *paths,
-                               struct kineto_event *event,
-                               int64_t *values,
-                               const char *begin,
-                               const char *end);
+struct key_paths;
+typedef bool (*key_path_fn)(struct key_paths *paths,
+                            struct kineto_event *event,
+                            int64_t *values,
+                            const char *begin,
+                            const char *end);
 
-struct kineto_paths {
+struct key_paths {
     struct kineto_texts *texts;
     struct arena arena;
     struct kineto_step *first; /* the beginnings */
     uint32_t step_count;
-    struct kineto_path_end *ends;
+    struct key_path_end *ends;
     uint32_t end_count;
     uint32_t end_capacity;
-    kineto_path_fn scan;
-    bool no_memory;                    /* while a value was kept */
-    const struct kineto_path_end *end; /* of the event that fitted */
+    key_path_fn scan;
+    bool no_memory;                 /* while a value was kept */
+    const struct key_path_end *end; /* of the event that fitted */
     struct kineto_blank blanks[KINETO_BLANKS_MAX];
     uint32_t blank_count; /* KINETO_BLANKS_MAX: there may be more */
     int64_t unordered[EVENT_VALUES_MAX];
     int64_t values[EVENT_VALUES_MAX]; /* for those who want no log */
 };
 
-/* `texts` must outlive the paths. False without memory; kineto_paths_free is needed either way. */
-bool kineto_paths_init(struct kineto_paths *paths, struct kineto_texts *texts) KS_MUST_USE;
-void kineto_paths_free(struct kineto_paths *paths);
-size_t kineto_paths_memory(const struct kineto_paths *paths);
+/* `texts` must outlive the paths. False without memory; key_paths_free is needed either way. */
+bool key_paths_init(struct key_paths *paths, struct kineto_texts *texts) KS_MUST_USE;
+void key_paths_free(struct key_paths *paths);
+size_t key_paths_memory(const struct key_paths *paths);
 
 /* The event at `begin`, if it is like one before: as kineto_event_scan gives it but without
  * members, its values JSON_PARSED or JSON_KNOWN where they can be. `values` (room for
  * EVENT_VALUES_MAX) are then those of the log, and paths->end its template. False: it is to be
  * scanned, or `no_memory` is set. What is given is UTF-8, whatever else the window holds. */
-static inline bool kineto_paths_scan(struct kineto_paths *paths,
-                                     struct kineto_event *event,
-                                     int64_t *values,
-                                     const char *begin,
-                                     const char *end)
+static inline bool key_paths_scan(struct key_paths *paths,
+                                  struct kineto_event *event,
+                                  int64_t *values,
+                                  const char *begin,
+                                  const char *end)
 {
     return paths->scan(paths, event, values, begin, end);
 }
@@ -113,22 +113,22 @@ static inline bool kineto_paths_scan(struct kineto_paths *paths,
 /* Learns from an event that kineto_event_scan gave, with its members, without duplicate keys and
  * control characters. `record` is what it became in the log, NULL: there is none. False without
  * memory. */
-bool kineto_paths_learn(struct kineto_paths *paths,
-                        const struct kineto_event *event,
-                        const struct event_record *record) KS_MUST_USE;
+bool key_paths_learn(struct key_paths *paths,
+                     const struct kineto_event *event,
+                     const struct event_record *record) KS_MUST_USE;
 
 /* The same scan compiled for more or less of a processor; the choice is made at run time. */
-bool kineto_path_scan_base(struct kineto_paths *paths,
-                           struct kineto_event *event,
-                           int64_t *values,
-                           const char *begin,
-                           const char *end);
+bool key_path_scan_base(struct key_paths *paths,
+                        struct kineto_event *event,
+                        int64_t *values,
+                        const char *begin,
+                        const char *end);
 #ifdef KS_HAS_AVX2
-bool kineto_path_scan_avx2(struct kineto_paths *paths,
-                           struct kineto_event *event,
-                           int64_t *values,
-                           const char *begin,
-                           const char *end);
+bool key_path_scan_avx2(struct key_paths *paths,
+                        struct kineto_event *event,
+                        int64_t *values,
+                        const char *begin,
+                        const char *end);
 #endif
 
 #endif

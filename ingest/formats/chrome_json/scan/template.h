@@ -1,0 +1,175 @@
+/* Events that stood in the trace before but for their numbers: forms with blanks.
+ *
+ *     {"ph": "X", "name": "aten::add", "tid": 7, "ts": |17|, "args": {"External id": |3|}}
+ *      piece                                            |  | piece                    |  | piece
+ *
+ * Traces repeat themselves, so that the events before one tell which form it has. That guess is
+ * compared byte by byte; what fits needs no more than its numbers put into the row and the log's
+ * values of the event of which the form was made. What does not is left to key_path, and what
+ * comes again becomes a form. Memory is bounded; what exceeds it becomes none. */
+#ifndef KS_FORMATS_CHROME_JSON_SCAN_TEMPLATE_H
+#define KS_FORMATS_CHROME_JSON_SCAN_TEMPLATE_H
+
+#include "ingest/base/attr.h"
+#include "ingest/base/memory/arena.h"
+#include "ingest/formats/chrome_json/build.h"
+#include "ingest/formats/chrome_json/scan/key_path.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SCAN_TEMPLATES_MAX 4096
+/* Both powers of two. */
+#define SCAN_TEMPLATE_GUESSES 32768
+#define SCAN_TEMPLATE_CANDIDATES 8192
+/* Where half of so many events have another form than the guessed one, so many are left alone. */
+#define SCAN_TEMPLATE_TRIAL_EVENTS 2048
+#define SCAN_TEMPLATE_PAUSE_EVENTS 2048
+/* Values are copied so many at a time. */
+#define SCAN_TEMPLATE_VALUES 4
+
+/* Bytes, and the number behind them. */
+struct kineto_piece {
+    const char *text; /* readable for BYTES_BLOCK bytes */
+    uint32_t len;
+    uint32_t mask;        /* a bit for each byte that is within the first block */
+    uint16_t value;       /* of the number in the log */
+    uint8_t use;          /* enum kineto_use */
+    bool is_decimal;      /* EVENT_SLOT_DECIMAL, else EVENT_SLOT_INT */
+    uint8_t whole_digits; /* of the number that stood there last; 0: not to be expected again */
+    uint8_t fraction_digits;
+};
+
+struct scan_template {
+    struct kineto_piece *pieces;
+    const char *last; /* the bytes behind the last number, readable for BYTES_BLOCK bytes */
+    uint32_t last_len;
+    uint32_t last_mask;
+    uint32_t blank_count; /* as many as there are pieces */
+    uint32_t identity;
+    uint32_t template_number; /* of the log */
+    uint32_t value_count;
+    const int64_t *values; /* those of the log, readable for SCAN_TEMPLATE_VALUES behind them; the
+                              blanks' are any. Pieces and texts stand behind them */
+    struct kineto_row row;
+};
+
+/* The event at `begin`, if it has this form: answers behind it, NULL when it has another one.
+ * `values` (room for EVENT_VALUES_MAX) are then those of the log, and `numbers` those of the row.
+ */
+typedef const char *(*scan_template_fn)(struct scan_template *form,
+                                        const char *begin,
+                                        const char *end,
+                                        int64_t *values,
+                                        int64_t numbers[KINETO_USES]);
+
+/* Large; of the forms only the first `count` are set. */
+struct scan_template_tables {
+    uint16_t guesses[SCAN_TEMPLATE_GUESSES]; /* the form that came behind a history */
+    struct scan_template_candidate {
+        uint32_t identity;
+        uint32_t form; /* 0: not yet */
+    } candidates[SCAN_TEMPLATE_CANDIDATES];
+    struct scan_template forms[SCAN_TEMPLATES_MAX]; /* the first fits nothing */
+};
+
+struct scan_templates {
+    struct arena arena;
+    scan_template_fn scan;
+    struct scan_template_tables *tables;
+    uint64_t history; /* identities of the last events */
+    uint32_t count;
+    uint32_t event_count; /* of the trial at hand */
+    uint32_t miss_count;
+    uint32_t pause; /* so many events are left alone */
+};
+
+/* False without memory; scan_templates_free is needed either way. */
+bool scan_templates_init(struct scan_templates *forms) KS_MUST_USE;
+void scan_templates_free(struct scan_templates *forms);
+size_t scan_templates_memory(const struct scan_templates *forms);
+
+static inline uint32_t scan_templates_place(uint64_t history)
+{
+    return (uint32_t)(history * BYTES_SPREAD >> 32) & (SCAN_TEMPLATE_GUESSES - 1);
+}
+
+static inline uint64_t scan_templates_history(uint64_t history, uint32_t identity)
+{
+    return history << 4 ^ identity;
+}
+
+/* The event behind the last ones had this form, 0: none. */
+static inline void
+scan_templates_pass(struct scan_templates *forms, uint32_t number, uint32_t identity)
+{
+    forms->tables->guesses[scan_templates_place(forms->history)] = (uint16_t)number;
+    forms->history = scan_templates_history(forms->history, identity);
+}
+
+/* Where hardly an event comes again, most are spared the guesses. */
+static inline bool scan_templates_rest(struct scan_templates *forms)
+{
+    if (KS_UNLIKELY(forms->pause > 0)) {
+        forms->pause--;
+        return true;
+    }
+    if (KS_UNLIKELY(++forms->event_count == SCAN_TEMPLATE_TRIAL_EVENTS)) {
+        bool is_worth_it = forms->miss_count < SCAN_TEMPLATE_TRIAL_EVENTS / 2;
+        forms->pause = is_worth_it ? 0 : SCAN_TEMPLATE_PAUSE_EVENTS;
+        forms->event_count = 0;
+        forms->miss_count = 0;
+    }
+    return false;
+}
+
+/* The event at `begin`, if it has the form that it probably has: as scan_template_fn answers. */
+static inline const char *scan_templates_read(struct scan_templates *forms,
+                                              const char *begin,
+                                              const char *end,
+                                              int64_t *values,
+                                              int64_t numbers[KINETO_USES],
+                                              const struct scan_template **form)
+{
+    if (scan_templates_rest(forms)) {
+        return NULL;
+    }
+    struct scan_template_tables *tables = forms->tables;
+    uint32_t number = tables->guesses[scan_templates_place(forms->history)];
+    struct scan_template *guessed = &tables->forms[number];
+
+    const char *behind = forms->scan(guessed, begin, end, values, numbers);
+    if (behind != NULL) {
+        scan_templates_pass(forms, number, guessed->identity);
+        *form = guessed;
+        return behind;
+    }
+    forms->miss_count++;
+    return NULL;
+}
+
+/* Learns from an event that key_paths_scan gave, with the log's values, after it has become the
+ * trace's last row. `is_pure`: it did nothing to the trace besides. False without memory. */
+bool scan_templates_learn(struct scan_templates *forms,
+                          const struct key_paths *paths,
+                          const struct kineto_event *event,
+                          const int64_t *values,
+                          const struct kineto_build *build,
+                          bool is_pure) KS_MUST_USE;
+
+/* The same scan compiled for more or less of a processor. */
+const char *scan_template_scan_base(struct scan_template *form,
+                                    const char *begin,
+                                    const char *end,
+                                    int64_t *values,
+                                    int64_t numbers[KINETO_USES]);
+#ifdef KS_HAS_AVX2
+const char *scan_template_scan_avx2(struct scan_template *form,
+                                    const char *begin,
+                                    const char *end,
+                                    int64_t *values,
+                                    int64_t numbers[KINETO_USES]);
+#endif
+
+#endif
