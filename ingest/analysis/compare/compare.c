@@ -72,41 +72,41 @@ static bool add_pair(struct run *run, uint32_t base, uint32_t candidate, struct 
 }
 
 /* Roles of both sides that may meet. */
-struct meeting {
+struct pairing {
     struct role_range ranges[SIDE_COUNT];
     int64_t pids[SIDE_COUNT]; /* wanted, or COMPARISON_NO_PID */
     uint32_t *roles[SIDE_COUNT];
     size_t count[SIDE_COUNT];
 };
 
-static bool is_wanted(const struct run *run, const struct meeting *meeting, int side, uint32_t role)
+static bool is_wanted(const struct run *run, const struct pairing *pairing, int side, uint32_t role)
 {
-    return meeting->pids[side] == COMPARISON_NO_PID ||
-           meeting->pids[side] == run->pool.roles[role].pid;
+    return pairing->pids[side] == COMPARISON_NO_PID ||
+           pairing->pids[side] == run->pool.roles[role].pid;
 }
 
-static void meet(const struct run *run, struct meeting *meeting, int side, uint32_t role)
+static void add_to_pairing(const struct run *run, struct pairing *pairing, int side, uint32_t role)
 {
-    if (is_wanted(run, meeting, side, role)) {
-        meeting->roles[side][meeting->count[side]++] = role;
+    if (is_wanted(run, pairing, side, role)) {
+        pairing->roles[side][pairing->count[side]++] = role;
     }
 }
 
-/* Adds the strict pairs; what is on one side only stays in the meeting [CMP-2d]. */
-static bool add_strict(struct run *run, struct meeting *meeting, struct err *err)
+/* Adds the strict pairs; what is on one side only stays in the pairing [CMP-2d]. */
+static bool add_strict(struct run *run, struct pairing *pairing, struct err *err)
 {
     const struct pool_role *roles = run->pool.roles;
-    struct role_range base = meeting->ranges[SIDE_BASE];
-    struct role_range candidate = meeting->ranges[SIDE_CANDIDATE];
+    struct role_range base = pairing->ranges[SIDE_BASE];
+    struct role_range candidate = pairing->ranges[SIDE_CANDIDATE];
     while (base.first < base.end || candidate.first < candidate.end) {
         if (candidate.first == candidate.end ||
             (base.first < base.end && roles[base.first].pid < roles[candidate.first].pid)) {
-            meet(run, meeting, SIDE_BASE, base.first++);
+            add_to_pairing(run, pairing, SIDE_BASE, base.first++);
         } else if (base.first == base.end || roles[candidate.first].pid < roles[base.first].pid) {
-            meet(run, meeting, SIDE_CANDIDATE, candidate.first++);
+            add_to_pairing(run, pairing, SIDE_CANDIDATE, candidate.first++);
         } else {
-            bool wanted = is_wanted(run, meeting, SIDE_BASE, base.first) &&
-                          is_wanted(run, meeting, SIDE_CANDIDATE, candidate.first);
+            bool wanted = is_wanted(run, pairing, SIDE_BASE, base.first) &&
+                          is_wanted(run, pairing, SIDE_CANDIDATE, candidate.first);
             if (wanted && !add_pair(run, base.first, candidate.first, err)) {
                 return false;
             }
@@ -117,21 +117,21 @@ static bool add_strict(struct run *run, struct meeting *meeting, struct err *err
     return true;
 }
 
-static void meet_all(const struct run *run, struct meeting *meeting)
+static void add_all(const struct run *run, struct pairing *pairing)
 {
     for (int side = 0; side < SIDE_COUNT; side++) {
-        meeting->count[side] = 0;
-        for (uint32_t i = meeting->ranges[side].first; i < meeting->ranges[side].end; i++) {
-            meet(run, meeting, side, i);
+        pairing->count[side] = 0;
+        for (uint32_t i = pairing->ranges[side].first; i < pairing->ranges[side].end; i++) {
+            add_to_pairing(run, pairing, side, i);
         }
     }
 }
 
-static bool add_cross(struct run *run, const struct meeting *meeting, struct err *err)
+static bool add_cross(struct run *run, const struct pairing *pairing, struct err *err)
 {
-    for (size_t b = 0; b < meeting->count[SIDE_BASE]; b++) {
-        for (size_t c = 0; c < meeting->count[SIDE_CANDIDATE]; c++) {
-            if (!add_pair(run, meeting->roles[SIDE_BASE][b], meeting->roles[SIDE_CANDIDATE][c],
+    for (size_t b = 0; b < pairing->count[SIDE_BASE]; b++) {
+        for (size_t c = 0; c < pairing->count[SIDE_CANDIDATE]; c++) {
+            if (!add_pair(run, pairing->roles[SIDE_BASE][b], pairing->roles[SIDE_CANDIDATE][c],
                           err)) {
                 return false;
             }
@@ -140,43 +140,43 @@ static bool add_cross(struct run *run, const struct meeting *meeting, struct err
     return true;
 }
 
-static bool add_meeting(struct run *run, struct meeting *meeting, struct err *err)
+static bool add_pairing(struct run *run, struct pairing *pairing, struct err *err)
 {
     bool any_given = false;
     bool all_given = true;
     for (int side = 0; side < SIDE_COUNT; side++) {
-        bool given = meeting->pids[side] != COMPARISON_NO_PID;
+        bool given = pairing->pids[side] != COMPARISON_NO_PID;
         any_given = any_given || given;
         all_given = all_given && given;
     }
     size_t before = run->pair_count;
-    if (!all_given && (!add_strict(run, meeting, err) || !add_cross(run, meeting, err))) {
+    if (!all_given && (!add_strict(run, pairing, err) || !add_cross(run, pairing, err))) {
         return false;
     }
     if (!any_given || run->pair_count > before) {
         return true;
     }
-    meet_all(run, meeting);
-    return add_cross(run, meeting, err);
+    add_all(run, pairing);
+    return add_cross(run, pairing, err);
 }
 
 static bool
 pair_kinds(struct run *run, enum cycle_kind base, enum cycle_kind candidate, struct err *err)
 {
-    struct meeting meeting = {
+    struct pairing pairing = {
         .ranges = {roles_of(&run->pool, SIDE_BASE, base),
                    roles_of(&run->pool, SIDE_CANDIDATE, candidate)},
         .pids = {run->options->base_pid, run->options->candidate_pid},
     };
     bool ok = true;
     for (int side = 0; side < SIDE_COUNT; side++) {
-        meeting.roles[side] =
-            scratch_alloc(meeting.ranges[side].end - meeting.ranges[side].first, sizeof(uint32_t));
-        ok = ok && meeting.roles[side] != NULL;
+        pairing.roles[side] =
+            scratch_alloc(pairing.ranges[side].end - pairing.ranges[side].first, sizeof(uint32_t));
+        ok = ok && pairing.roles[side] != NULL;
     }
-    ok = ok ? add_meeting(run, &meeting, err) : err_set(err, ERR_NO_MEMORY, "out of memory");
-    scratch_free(meeting.roles[SIDE_BASE]);
-    scratch_free(meeting.roles[SIDE_CANDIDATE]);
+    ok = ok ? add_pairing(run, &pairing, err) : err_set(err, ERR_NO_MEMORY, "out of memory");
+    scratch_free(pairing.roles[SIDE_BASE]);
+    scratch_free(pairing.roles[SIDE_CANDIDATE]);
     return ok;
 }
 
