@@ -1,10 +1,10 @@
-/* What the files of the store share. Order of locks: raw_lock before the writer's turnstile; a
+/* What the files of the store share. Order of locks: raw_lock before the writer's mutex; a
  * reader may be taken while either is held. */
 #ifndef KS_STORE_INTERNAL_H
 #define KS_STORE_INTERNAL_H
 
 #include "ingest/store/db/db.h"
-#include "ingest/store/db/turnstile.h"
+#include "ingest/store/db/fair_mutex.h"
 #include "ingest/store/store.h"
 
 #include <pthread.h>
@@ -32,7 +32,7 @@ struct store {
     int lock_fd;
     int log_fd; /* the write-ahead log, beside SQLite's own */
 
-    struct turnstile writer_turn;
+    struct fair_mutex writer_mutex;
     struct db *writer;
     atomic_flag log_is_taken;         /* somebody is at store_shorten_log, and has `shortener` */
     struct db *shortener;             /* NULL: not needed yet */

@@ -14,16 +14,16 @@
 
 bool store_access_init(struct store *store, struct err *err)
 {
-    if (!turnstile_init(&store->writer_turn)) {
+    if (!fair_mutex_init(&store->writer_mutex)) {
         return err_set(err, ERR_NO_MEMORY, "no resources for the locks of the store");
     }
     if (pthread_mutex_init(&store->readers_lock, NULL) != 0) {
-        turnstile_destroy(&store->writer_turn);
+        fair_mutex_destroy(&store->writer_mutex);
         return err_set(err, ERR_NO_MEMORY, "no resources for the locks of the store");
     }
     if (pthread_cond_init(&store->reader_returned, NULL) != 0) {
         (void)pthread_mutex_destroy(&store->readers_lock);
-        turnstile_destroy(&store->writer_turn);
+        fair_mutex_destroy(&store->writer_mutex);
         return err_set(err, ERR_NO_MEMORY, "no resources for the locks of the store");
     }
     return true;
@@ -39,7 +39,7 @@ void store_access_destroy(struct store *store)
     db_close(store->writer);
     (void)pthread_cond_destroy(&store->reader_returned);
     (void)pthread_mutex_destroy(&store->readers_lock);
-    turnstile_destroy(&store->writer_turn);
+    fair_mutex_destroy(&store->writer_mutex);
 }
 
 /* ---- readers ---- */
@@ -145,10 +145,10 @@ uint64_t store_version(const struct store *store)
 
 bool store_write_begin(struct store *store, enum store_durability durability, struct err *err)
 {
-    turnstile_enter(&store->writer_turn);
+    fair_mutex_lock(&store->writer_mutex);
     if (!mend_log(store, err) || !set_durability(store, durability, err) ||
         !db_exec(store->writer, "BEGIN IMMEDIATE", err)) {
-        turnstile_leave(&store->writer_turn);
+        fair_mutex_unlock(&store->writer_mutex);
         return false;
     }
     return true;
@@ -186,7 +186,7 @@ bool store_write_end(struct store *store, bool ok, struct err *err)
     } else if (ok) {
         begin_write_back(store);
     }
-    turnstile_leave(&store->writer_turn);
+    fair_mutex_unlock(&store->writer_mutex);
     return ok;
 }
 
@@ -196,17 +196,17 @@ bool store_sync(struct store *store, struct err *err)
         return true;
     }
     int errnum = errno;
-    turnstile_enter(&store->writer_turn);
+    fair_mutex_lock(&store->writer_mutex);
     store->log_is_doubtful = true;
-    turnstile_leave(&store->writer_turn);
+    fair_mutex_unlock(&store->writer_mutex);
     return err_set_errno(err, ERR_IO, errnum, "writing to the log of %s", store->db_path);
 }
 
 static bool log_is_long_and_sound(struct store *store)
 {
-    turnstile_enter(&store->writer_turn);
+    fair_mutex_lock(&store->writer_mutex);
     bool is = !store->log_is_doubtful && db_log_pages(store->writer) >= LONG_LOG_PAGES;
-    turnstile_leave(&store->writer_turn);
+    fair_mutex_unlock(&store->writer_mutex);
     return is;
 }
 
