@@ -6,7 +6,7 @@
 #include "ingest/base/text/buf.h"
 #include "ingest/store/internal.h"
 #include "ingest/store/objects/blob_check.h"
-#include "ingest/store/objects/spool.h"
+#include "ingest/store/objects/hashing_writer.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -24,7 +24,7 @@
 struct store_blob {
     struct store *store;
     int fd;
-    struct spool *spool;
+    struct hashing_writer *writer;
     uint64_t size_bytes;        /* once it is committed */
     char name[FILE_NAME_BYTES]; /* below incoming/ */
     char *path;                 /* of that, once it was asked for */
@@ -208,8 +208,8 @@ bool store_blob_create(struct store *store, struct store_blob **out, struct err 
     blob->store = store;
     blob->fd = -1;
     bool ok = open_incoming(blob, err);
-    blob->spool = ok ? spool_create(blob->fd) : NULL;
-    if (ok && blob->spool == NULL) {
+    blob->writer = ok ? hashing_writer_create(blob->fd) : NULL;
+    if (ok && blob->writer == NULL) {
         ok = err_set(err, ERR_NO_MEMORY, "no resources to receive an upload");
     }
     if (!ok) {
@@ -231,7 +231,7 @@ static bool cannot_write(const struct store_blob *blob, int errnum, struct err *
 
 bool store_blob_write(struct store_blob *blob, const void *bytes, size_t len, struct err *err)
 {
-    int errnum = spool_add(blob->spool, bytes, len);
+    int errnum = hashing_writer_write(blob->writer, bytes, len);
     return errnum == 0 || cannot_write(blob, errnum, err);
 }
 
@@ -247,7 +247,7 @@ const char *store_blob_incoming(struct store_blob *blob)
 
 uint64_t store_blob_there_bytes(const struct store_blob *blob)
 {
-    return spool_size_bytes(blob->spool);
+    return hashing_writer_size_bytes(blob->writer);
 }
 
 /* Where rows that are on disk refer to the hash, its name must not stand for less than the whole
@@ -335,12 +335,12 @@ static bool move_in_place(struct store_blob *blob, struct raw_pin *pin, struct e
 static bool commit(struct store_blob *blob, char sha256_hex[SHA256_HEX_BYTES], struct err *err)
 {
     struct store *store = blob->store;
-    int errnum = spool_end(blob->spool);
-    blob->size_bytes = spool_size_bytes(blob->spool);
+    int errnum = hashing_writer_finish(blob->writer);
+    blob->size_bytes = hashing_writer_size_bytes(blob->writer);
     if (errnum != 0) {
         return cannot_write(blob, errnum, err);
     }
-    spool_sha256(blob->spool, sha256_hex);
+    hashing_writer_sha256(blob->writer, sha256_hex);
     if (sha256_hex[0] == '\0') {
         return err_set(err, ERR_INTERNAL, "hashing the upload failed");
     }
@@ -376,7 +376,7 @@ void store_blob_discard(struct store_blob *blob)
     if (blob == NULL) {
         return;
     }
-    spool_destroy(blob->spool);
+    hashing_writer_destroy(blob->writer);
     if (blob->fd >= 0) {
         (void)close(blob->fd);
     }

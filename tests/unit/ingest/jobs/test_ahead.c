@@ -5,7 +5,7 @@
 #include "ingest/jobs/queue/jobs.h"
 #include "tests/unit/ingest/store/store_fixture.h"
 
-/* Beyond the least size, and several pieces of the spool. */
+/* Beyond the least size, and several pieces of the hashing writer. */
 #define EVENTS 40000
 #define PIECE_BYTES ((size_t)100000)
 
