@@ -1,4 +1,4 @@
-/* What the files of the store share. Order of locks: raw_lock before the writer's mutex; a
+/* What the files of the store share. Order of locks: blob_lock before the writer's mutex; a
  * reader may be taken while either is held. */
 #ifndef KS_STORE_INTERNAL_H
 #define KS_STORE_INTERNAL_H
@@ -15,12 +15,12 @@
 
 struct blob_checks;
 
-/* A raw file that was committed and whose job has not arrived yet. */
-struct raw_pin {
-    struct raw_pin *next;
+/* A blob that was committed and whose job has not arrived yet. */
+struct blob_pin {
+    struct blob_pin *next;
     unsigned count;
     int unsynced_fd; /* the file that was put in place, until it is synced; -1 */
-    bool is_syncing; /* somebody is at it: see raw_synced */
+    bool is_syncing; /* somebody is at it: see blob_synced */
     bool is_lost;    /* it could not be synced and is no longer there */
     char sha256_hex[SHA256_HEX_BYTES];
 };
@@ -49,9 +49,9 @@ struct store {
     unsigned idle_reader_count;
     unsigned open_reader_count;
 
-    pthread_mutex_t raw_lock;  /* guards what follows, and moving and removing raw files */
-    pthread_cond_t raw_synced; /* a sync of one of them has come to its end */
-    struct raw_pin *pins;
+    pthread_mutex_t blob_lock;  /* guards what follows, and moving and removing blobs */
+    pthread_cond_t blob_synced; /* a sync of one of them has come to its end */
+    struct blob_pin *pins;
     uint64_t raw_bytes;
     uint64_t incoming_serial;
 
@@ -97,23 +97,23 @@ bool store_purge_until(struct store *store, const _Atomic bool *stop, struct err
  * day, between that it does nothing. */
 bool store_purge_jobs(struct store *store, struct err *err) KS_MUST_USE;
 
-/* ---- raw.c ---- */
+/* ---- blobs.c ---- */
 
-bool store_raw_init(struct store *store, struct err *err) KS_MUST_USE;
+bool store_blobs_init(struct store *store, struct err *err) KS_MUST_USE;
 /* Where the upload of this hash stands, if it does. ERR_BAD_REQUEST: that is no hash. */
-bool store_raw_path(const struct store *store,
-                    const char *sha256_hex,
-                    char out[STORE_PATH_BYTES],
-                    struct err *err) KS_MUST_USE;
-void store_raw_destroy(struct store *store);
-/* Empties incoming/, removes raw files that no row refers to, counts the bytes of the rest. */
-bool store_raw_sweep(struct store *store, struct err *err) KS_MUST_USE;
+bool store_blob_file_path(const struct store *store,
+                          const char *sha256_hex,
+                          char out[STORE_PATH_BYTES],
+                          struct err *err) KS_MUST_USE;
+void store_blobs_destroy(struct store *store);
+/* Empties incoming/, removes blobs that no row refers to, counts the bytes of the rest. */
+bool store_blobs_sweep(struct store *store, struct err *err) KS_MUST_USE;
 /* Before the first table of a new database is written: uploads that an earlier, lost database
  * referred to go to a folder of their own, where no sweep finds them. */
-bool store_raw_set_aside(struct store *store, struct err *err) KS_MUST_USE;
+bool store_blobs_set_aside(struct store *store, struct err *err) KS_MUST_USE;
 /* Removes the file unless an upload, an unfinished job or a pin needs it. */
-bool store_raw_drop(struct store *store, const char *sha256_hex, struct err *err) KS_MUST_USE;
-uint64_t store_raw_bytes(struct store *store);
+bool store_blob_drop(struct store *store, const char *sha256_hex, struct err *err) KS_MUST_USE;
+uint64_t store_blobs_bytes(struct store *store);
 bool store_make_dir(const char *path, struct err *err) KS_MUST_USE;
 
 /* ---- projects.c ---- */

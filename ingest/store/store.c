@@ -125,13 +125,13 @@ static bool open_parts(struct store *store, struct err *err)
     store->writer_is_durable = true;
     bool is_new;
     if (!store_is_new(store->writer, &is_new, err) ||
-        (is_new && !store_raw_set_aside(store, err))) {
+        (is_new && !store_blobs_set_aside(store, err))) {
         return false;
     }
     /* The log is there once something has been written. */
     return store_migrate(store->writer, store->log, err) && remove_unpublished(store, err) &&
            open_log(store, err) && store_purge(store, err) && store_purge_jobs(store, err) &&
-           store_raw_sweep(store, err);
+           store_blobs_sweep(store, err);
 }
 
 static void free_store(struct store *store)
@@ -167,7 +167,7 @@ bool store_open(struct store **out, const char *data_dir, const struct log *log,
         free_store(store);
         return false;
     }
-    if (!store_raw_init(store, err)) {
+    if (!store_blobs_init(store, err)) {
         store_access_destroy(store);
         free_store(store);
         return false;
@@ -186,7 +186,7 @@ void store_close(struct store *store)
         return;
     }
     store_access_destroy(store);
-    store_raw_destroy(store);
+    store_blobs_destroy(store);
     free_store(store);
 }
 
@@ -221,6 +221,6 @@ bool store_size(struct store *store, uint64_t *database_bytes, uint64_t *raw_byt
         free(path);
     }
     *database_bytes = total_bytes;
-    *raw_bytes = store_raw_bytes(store);
+    *raw_bytes = store_blobs_bytes(store);
     return true;
 }

@@ -100,7 +100,7 @@ void store_blob_faults(const struct store *store, struct store_blob_faults *out)
  * job, says so here: the file goes unless an upload or an unfinished job refers to the same bytes.
  */
 bool store_blob_release(struct store *store, const char *sha256_hex, struct err *err) KS_MUST_USE;
-/* Removes the raw file of this hash (--retain-raw no); the rows stay. While an unfinished job still
+/* Removes the blob of this hash (--retain-raw no); the rows stay. While an unfinished job still
  * has to read it, nothing happens. */
 bool store_blob_forget(struct store *store, const char *sha256_hex, struct err *err) KS_MUST_USE;
 
@@ -149,7 +149,7 @@ bool store_jobs_unfinished(struct store *store,
                            size_t *count,
                            struct err *err) KS_MUST_USE;
 bool store_job_running(struct store *store, int64_t id, struct err *err) KS_MUST_USE;
-/* `error` is what the client is told; a raw file that no trace and no unfinished job refers to
+/* `error` is what the client is told; a blob that no trace and no unfinished job refers to
  * goes. */
 bool store_job_failed(struct store *store, int64_t id, const struct err *error, struct err *err)
     KS_MUST_USE;
@@ -358,7 +358,7 @@ bool store_trace_patch(struct store *store,
                        const char *tags,
                        const char *note,
                        struct err *err) KS_MUST_USE;
-/* Raw files that nothing refers to any more go too. A run without traces goes. */
+/* Blobs that nothing refers to any more go too. A run without traces goes. */
 bool store_run_delete(struct store *store, const char *name, struct err *err) KS_MUST_USE;
 bool store_trace_delete(struct store *store, int64_t id, struct err *err) KS_MUST_USE;
 

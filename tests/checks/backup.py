@@ -125,7 +125,7 @@ class Backup(unittest.TestCase):
             back = '%s.%d' % (self.back, number)
             self.run_in('restore', '--data-dir', back, '%s.%d' % (self.file, number))
             self.check_database(back)
-            told = self.all_of(back)  # every raw file of every trace is there
+            told = self.all_of(back)  # every blob of every trace is there
             for id, sha256 in before.items():
                 self.assertEqual(told[id][0]['sha256'], sha256)
 

@@ -115,7 +115,7 @@ def leftovers(data_dir):
         db.close()
     raw = {p.parent.name + p.name for p in pathlib.Path(data_dir, 'raw').glob('*/*')}
     if raw != hashes:
-        found['raw files'] = sorted(raw - hashes), sorted(hashes - raw)
+        found['blobs'] = sorted(raw - hashes), sorted(hashes - raw)
     incoming = sorted(os.listdir(os.path.join(data_dir, 'incoming')))
     if incoming:
         found['incoming'] = incoming

@@ -34,7 +34,7 @@ bool intake_read(struct jobs *jobs,
                  uint64_t *events,
                  struct err *err) KS_MUST_USE;
 
-/* The whole way of a job whose raw file is at `path`: read, or taken from who read ahead, and
+/* The whole way of a job whose blob is at `path`: read, or taken from who read ahead, and
  * published, or nothing on false. */
 bool intake_run(struct jobs *jobs,
                 struct job *job,

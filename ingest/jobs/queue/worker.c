@@ -295,7 +295,7 @@ static void note_failures(struct jobs *jobs)
         struct err ignored = ERR_INIT;
         jobs->noting = true;
         (void)pthread_mutex_unlock(&jobs->lock);
-        /* When the store knows of no such unfinished job, only the raw file was still there. */
+        /* When the store knows of no such unfinished job, only the blob was still there. */
         bool noted = store_job_failed(jobs->store, job->id, &job->error, &ignored) ||
                      (ignored.code == ERR_NOT_FOUND &&
                       store_blob_release(jobs->store, job->sha256_hex, &ignored));

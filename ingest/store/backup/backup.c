@@ -34,7 +34,7 @@ struct backup {
     char *buffer;              /* COPY_BYTES */
 };
 
-/* What a raw file is needed for. */
+/* What a blob is needed for. */
 struct raw_row {
     const char *sha256_hex;
     bool job_waits; /* an unfinished job has to read it */
@@ -117,7 +117,7 @@ static bool copy_hashed(struct backup *backup, int fd, const char *sha256_hex, s
     return ok;
 }
 
-/* ---- raw files ---- */
+/* ---- blobs ---- */
 
 static bool is_sha256_hex(const char *text)
 {
@@ -207,7 +207,7 @@ copy_raw(struct backup *backup, const struct raw_row *row, bool *removed, struct
     return ok && db_run_text(backup->seen, "INSERT INTO seen VALUES (?)", row->sha256_hex, err);
 }
 
-/* The raw files that `db` names. *removed: at least one is not there any more. */
+/* The blobs that `db` names. *removed: at least one is not there any more. */
 static bool copy_raws(struct backup *backup, struct db *db, bool *removed, struct err *err)
 {
     struct arena arena;
@@ -292,7 +292,7 @@ static bool take_snapshot(struct backup *backup, struct err *err)
     return ok;
 }
 
-/* The database at one moment, with every raw file that it names in the archive. */
+/* The database at one moment, with every blob that it names in the archive. */
 static bool take_consistent(struct backup *backup, struct err *err)
 {
     for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {

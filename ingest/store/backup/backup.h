@@ -2,8 +2,8 @@
  * directory for itself: a backup is made while a server serves.
  *
  * The file is a tar: the raw uploads (raw/<2 hex>/<62 hex>), then kinetoscope.db. What a server
- * changes meanwhile is no danger: the raw files of a first look at the catalogue are copied, then
- * the database as it is at one moment, then the raw files that came between. A file that was
+ * changes meanwhile is no danger: the blobs of a first look at the catalogue are copied, then
+ * the database as it is at one moment, then the blobs that came between. A file that was
  * removed between that moment and its copy makes the database be taken anew; the window is short,
  * as nearly all files are there already. Files that the database does not name any more are left
  * out when it is read back. */
@@ -31,7 +31,7 @@ struct backup_counts {
 
 /* `path` "-" is standard output. A file is written as <path>.partial and gets its name when it is
  * whole and on the disk; one that is there is replaced. Needs room for a second database beside it.
- * ERR_NOT_FOUND without a database, ERR_IO (also a raw file whose bytes do not fit its hash),
+ * ERR_NOT_FOUND without a database, ERR_IO (also a blob whose bytes do not fit its hash),
  * ERR_NO_SPACE, ERR_STORE, ERR_NO_MEMORY, ERR_UNAVAILABLE (too much is being removed). */
 bool store_backup(const char *data_dir,
                   const char *path,
@@ -39,7 +39,7 @@ bool store_backup(const char *data_dir,
                   struct backup_counts *counts,
                   struct err *err) KS_MUST_USE;
 
-/* Into a directory that is empty or not there (else ERR_CONFLICT). Every raw file is held against
+/* Into a directory that is empty or not there (else ERR_CONFLICT). Every blob is held against
  * its hash and the database is checked; what was written is removed when anything is wrong
  * (ERR_BAD_INPUT). The schema stays as it was until the store is opened. */
 bool store_restore(const char *path,

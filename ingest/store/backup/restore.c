@@ -1,4 +1,4 @@
-/* The way back of backup.c: raw files at their places, each held against its hash; the database
+/* The way back of backup.c: blobs at their places, each held against its hash; the database
  * last under its name, when it is known to be whole. */
 #include "ingest/base/sha256.h"
 #include "ingest/store/backup/backup.h"
@@ -121,10 +121,10 @@ static bool entry_paths(const struct restore *restore,
     return len > 0 && len < PATH_BYTES && path_in(restore, below, path, err);
 }
 
-static bool remove_raw_file(const struct restore *restore,
-                            const char *folder,
-                            const char *name,
-                            struct err *err)
+static bool remove_blob_file(const struct restore *restore,
+                             const char *folder,
+                             const char *name,
+                             struct err *err)
 {
     char below[PATH_BYTES];
     char path[PATH_BYTES];
@@ -134,15 +134,15 @@ static bool remove_raw_file(const struct restore *restore,
     return true;
 }
 
-static bool remove_raw_folder(const struct restore *restore,
-                              const char *folder,
-                              const char *name,
-                              struct err *err)
+static bool remove_blob_folder(const struct restore *restore,
+                               const char *folder,
+                               const char *name,
+                               struct err *err)
 {
     char below[PATH_BYTES];
     char path[PATH_BYTES];
     if (entry_paths(restore, folder, name, below, path, err)) {
-        (void)visit_folder(restore, below, remove_raw_file, err);
+        (void)visit_folder(restore, below, remove_blob_file, err);
         (void)rmdir(path);
     }
     return true;
@@ -160,7 +160,7 @@ static void clean_up(const struct restore *restore)
             (void)unlink(path);
         }
     }
-    (void)visit_folder(restore, "raw", remove_raw_folder, &ignored);
+    (void)visit_folder(restore, "raw", remove_blob_folder, &ignored);
     if (path_in(restore, "raw", path, &ignored)) {
         (void)rmdir(path);
     }
@@ -236,7 +236,7 @@ static bool write_member(struct restore *restore,
 }
 
 /* "raw/ab/cdef..." and nothing else. */
-static bool is_raw_name(const char *name)
+static bool is_blob_name(const char *name)
 {
     static const char hex[] = "0123456789abcdef";
     return strncmp(name, "raw/", 4) == 0 && strspn(name + 4, hex) == 2 && name[6] == '/' &&
@@ -267,7 +267,7 @@ static bool restore_raw(struct restore *restore, const char *name, struct err *e
 static bool restore_member(struct restore *restore, const char *name, struct err *err)
 {
     char ignored[SHA256_HEX_BYTES];
-    if (is_raw_name(name)) {
+    if (is_blob_name(name)) {
         return restore_raw(restore, name, err);
     }
     if (strcmp(name, "kinetoscope.db") != 0 || restore->has_database) {

@@ -1,5 +1,5 @@
 /* Deleting what is visible: one durable transaction takes the uploads away, which makes their
- * traces invisible; rows and raw files follow. */
+ * traces invisible; rows and blobs follow. */
 #include "ingest/store/catalogue/retention.h"
 #include "ingest/store/internal.h"
 
@@ -14,7 +14,7 @@ static void clean_up(struct store *store,
 {
     struct err err = ERR_INIT;
     for (size_t i = 0; i < count && (stop == NULL || !atomic_load(stop)); i++) {
-        if (!store_raw_drop(store, sha256_hexes[i], &err)) {
+        if (!store_blob_drop(store, sha256_hexes[i], &err)) {
             log_write(store->log, LOG_WARN, "a raw file stays until the next start: %s", err.msg);
         }
     }

@@ -275,7 +275,7 @@ bool store_job_failed(struct store *store, int64_t id, const struct err *error, 
 {
     char sha256_hex[SHA256_HEX_BYTES];
     return set_failed(store, id, error, err) && read_hash(store, id, sha256_hex, err) &&
-           store_raw_drop(store, sha256_hex, err);
+           store_blob_drop(store, sha256_hex, err);
 }
 
 bool store_job_traces(struct store *store,

@@ -161,7 +161,7 @@ bool store_used_bytes(struct store *store, uint64_t *bytes, struct err *err)
     }
     bool ok = used_pages(db, bytes, err);
     store_read_end(store, db);
-    *bytes += store_raw_bytes(store);
+    *bytes += store_blobs_bytes(store);
     return ok;
 }
 
@@ -297,8 +297,8 @@ bool store_retention_admits(struct store *store,
     if (rules->quota_bytes == 0 && rules->project_quota_bytes == 0) {
         return true;
     }
-    /* First: who holds the lock of the raw files may be waiting for a reader. */
-    uint64_t raw_bytes = store_raw_bytes(store);
+    /* First: who holds the lock of the blobs may be waiting for a reader. */
+    uint64_t raw_bytes = store_blobs_bytes(store);
     if (!store_read_begin(store, &db, err)) {
         return false;
     }

@@ -79,7 +79,7 @@ struct retention_upload {
 /* What quotas are held against. */
 struct retention_usage {
     uint64_t used_bytes;
-    uint64_t fixed_raw_bytes;     /* raw files of runs that stay: no removal frees them */
+    uint64_t fixed_raw_bytes;     /* blobs of runs that stay: no removal frees them */
     uint64_t project_queue_bytes; /* of unfinished jobs of the upload's project */
 };
 

@@ -22,7 +22,7 @@ bool store_blob_path(struct store *store,
                      struct err *err)
 {
     char text[STORE_PATH_BYTES];
-    if (!store_raw_path(store, sha256_hex, text, err)) {
+    if (!store_blob_file_path(store, sha256_hex, text, err)) {
         return false;
     }
     if (access(text, F_OK) != 0) {
@@ -57,7 +57,7 @@ bool store_blob_checked_path(struct store *store,
 {
     char text[STORE_PATH_BYTES];
     struct blob_verdict verdict;
-    if (!store_raw_path(store, sha256_hex, text, err) ||
+    if (!store_blob_file_path(store, sha256_hex, text, err) ||
         !blob_check(store->blob_checks, text, sha256_hex, size_bytes, &verdict, err)) {
         return false;
     }

@@ -67,7 +67,7 @@ publish_rows(struct db *db, int64_t trace_id, int64_t upload_id, int64_t id, str
            db_run_id(db, "DELETE FROM upload WHERE id = ?", upload_id, err);
 }
 
-/* While the upload row stood it kept run and raw file of a trace that was deleted meanwhile. */
+/* While the upload row stood it kept run and blob of a trace that was deleted meanwhile. */
 static bool delete_upload(struct store *store,
                           int64_t upload_id,
                           struct arena *arena,
@@ -95,7 +95,7 @@ static void give_up(struct store *store, int64_t upload_id)
     const char *sha256 = NULL;
     arena_init(&arena, 0);
     bool ok = delete_upload(store, upload_id, &arena, &sha256, &err) &&
-              (sha256 == NULL || store_raw_drop(store, sha256, &err)) && store_purge(store, &err);
+              (sha256 == NULL || store_blob_drop(store, sha256, &err)) && store_purge(store, &err);
     arena_free(&arena);
     if (!ok) {
         log_write(store->log, LOG_WARN, "unfinished figures stay until the next start: %s",

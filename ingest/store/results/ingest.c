@@ -374,7 +374,7 @@ bool store_ingest_publish(struct store_ingest *ingest, struct err *err)
     struct err second = ERR_INIT;
     bool replaced = rival.upload_id != 0;
     if (replaced &&
-        !(store_raw_drop(store, rival.sha256_hex, &second) && store_purge(store, &second))) {
+        !(store_blob_drop(store, rival.sha256_hex, &second) && store_purge(store, &second))) {
         log_write(store->log, LOG_WARN, "a replaced upload stays until the next start: %s",
                   second.msg);
     }

@@ -297,11 +297,11 @@ static void a_stop_leaves_rows_behind(void **state)
     assert_true(removed);
     assert_false(is_there(f, "r"));
     assert_int_equal(count_rows(f, "SELECT count(*) FROM trace"), 1);
-    assert_int_equal(store_raw_bytes(f->store), 5);
+    assert_int_equal(store_blobs_bytes(f->store), 5);
     close_store(f);
     open_store(f);
     assert_int_equal(count_rows(f, "SELECT count(*) FROM trace"), 0);
-    assert_int_equal(store_raw_bytes(f->store), 0);
+    assert_int_equal(store_blobs_bytes(f->store), 0);
 }
 
 /* Freed pages do not count, although the file stays as long. */
@@ -321,7 +321,7 @@ static void used_bytes_shrink_with_a_removal(void **state)
     (void)publish(f, add_job(f, "r", "f", large, false), "w", "", &results);
     free(large);
     assert_ok(f, store_used_bytes(f->store, &with, &f->err));
-    /* The raw file and the row, whose rest may have found room on a page that was there. */
+    /* The blob and the row, whose rest may have found room on a page that was there. */
     assert_in_range(with - before, LARGE_BYTES * 19 / 10, LARGE_BYTES * 3);
     assert_ok(f, store_run_delete(f->store, "r", &f->err));
     assert_ok(f, store_used_bytes(f->store, &after, &f->err));

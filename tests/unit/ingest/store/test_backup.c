@@ -12,7 +12,7 @@ static void join_path(const struct fixture *f, const char *name, char path[TEST_
     assert_true(len > 0 && len < TEST_PATH_BYTES);
 }
 
-/* Uploads while the first raw file is copied, and removes that while the database is. */
+/* Uploads while the first blob is copied, and removes that while the database is. */
 struct traffic {
     struct fixture *f;
     unsigned removals; /* how many times an upload is to go */

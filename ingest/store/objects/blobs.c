@@ -47,10 +47,10 @@ static bool join(char out[STORE_PATH_BYTES], const char *folder, const char *nam
     return true;
 }
 
-static bool raw_folder(const struct store *store,
-                       const char *sha256_hex,
-                       char out[STORE_PATH_BYTES],
-                       struct err *err)
+static bool blob_folder(const struct store *store,
+                        const char *sha256_hex,
+                        char out[STORE_PATH_BYTES],
+                        struct err *err)
 {
     char name[] = "raw/xx";
     if (!is_sha256_hex(sha256_hex)) {
@@ -60,13 +60,13 @@ static bool raw_folder(const struct store *store,
     return join(out, store->data_dir, name, err);
 }
 
-bool store_raw_path(const struct store *store,
-                    const char *sha256_hex,
-                    char out[STORE_PATH_BYTES],
-                    struct err *err)
+bool store_blob_file_path(const struct store *store,
+                          const char *sha256_hex,
+                          char out[STORE_PATH_BYTES],
+                          struct err *err)
 {
     char folder[STORE_PATH_BYTES];
-    return raw_folder(store, sha256_hex, folder, err) &&
+    return blob_folder(store, sha256_hex, folder, err) &&
            join(out, folder, sha256_hex + FAN_OUT_CHARS, err);
 }
 
@@ -101,11 +101,11 @@ bool store_make_dir(const char *path, struct err *err)
     return err_set_errno(err, ERR_IO, errno, "creating the folder %s", path);
 }
 
-/* ---- pins; raw_lock is held ---- */
+/* ---- pins; blob_lock is held ---- */
 
-static struct raw_pin *find_pin(struct store *store, const char *sha256_hex)
+static struct blob_pin *find_pin(struct store *store, const char *sha256_hex)
 {
-    struct raw_pin *pin = store->pins;
+    struct blob_pin *pin = store->pins;
     while (pin != NULL && strcmp(pin->sha256_hex, sha256_hex) != 0) {
         pin = pin->next;
     }
@@ -113,9 +113,9 @@ static struct raw_pin *find_pin(struct store *store, const char *sha256_hex)
 }
 
 /* NULL: no memory. */
-static struct raw_pin *add_pin(struct store *store, const char *sha256_hex, struct err *err)
+static struct blob_pin *add_pin(struct store *store, const char *sha256_hex, struct err *err)
 {
-    struct raw_pin *pin = find_pin(store, sha256_hex);
+    struct blob_pin *pin = find_pin(store, sha256_hex);
     if (pin == NULL) {
         pin = calloc(1, sizeof *pin);
         if (pin == NULL) {
@@ -131,7 +131,7 @@ static struct raw_pin *add_pin(struct store *store, const char *sha256_hex, stru
     return pin;
 }
 
-static void close_unsynced(struct raw_pin *pin)
+static void close_unsynced(struct blob_pin *pin)
 {
     if (pin->unsynced_fd >= 0) {
         (void)close(pin->unsynced_fd);
@@ -139,7 +139,7 @@ static void close_unsynced(struct raw_pin *pin)
     }
 }
 
-static void free_pin(struct raw_pin *pin)
+static void free_pin(struct blob_pin *pin)
 {
     close_unsynced(pin);
     free(pin);
@@ -147,11 +147,11 @@ static void free_pin(struct raw_pin *pin)
 
 static void remove_pin(struct store *store, const char *sha256_hex)
 {
-    struct raw_pin *pin = find_pin(store, sha256_hex);
+    struct blob_pin *pin = find_pin(store, sha256_hex);
     if (pin == NULL || --pin->count > 0) {
         return;
     }
-    struct raw_pin **link = &store->pins;
+    struct blob_pin **link = &store->pins;
     while (*link != pin) {
         link = &(*link)->next;
     }
@@ -186,9 +186,9 @@ static bool is_referred(
 static bool open_incoming(struct store_blob *blob, struct err *err)
 {
     struct store *store = blob->store;
-    (void)pthread_mutex_lock(&store->raw_lock);
+    (void)pthread_mutex_lock(&store->blob_lock);
     uint64_t serial = ++store->incoming_serial;
-    (void)pthread_mutex_unlock(&store->raw_lock);
+    (void)pthread_mutex_unlock(&store->blob_lock);
     (void)snprintf(blob->name, sizeof blob->name, "%" PRIu64, serial);
 
     char path[STORE_PATH_BYTES];
@@ -272,33 +272,33 @@ static void note_mended(struct store *store, const char *sha256_hex)
                1);
 }
 
-/* raw_lock is held, but not while the file is read: the pin keeps it in its place meanwhile, unless
- * another upload replaces it. */
+/* blob_lock is held, but not while the file is read: the pin keeps it in its place meanwhile,
+ * unless another upload replaces it. */
 static bool judge_there(struct store_blob *blob,
-                        struct raw_pin *pin,
+                        struct blob_pin *pin,
                         struct blob_verdict *there,
                         struct err *err)
 {
     struct store *store = blob->store;
     char path[STORE_PATH_BYTES];
-    if (!store_raw_path(store, pin->sha256_hex, path, err)) {
+    if (!store_blob_file_path(store, pin->sha256_hex, path, err)) {
         return false;
     }
     bool ok;
     do {
-        (void)pthread_mutex_unlock(&store->raw_lock);
+        (void)pthread_mutex_unlock(&store->blob_lock);
         ok = blob_check(store->blob_checks, path, pin->sha256_hex, blob->size_bytes, there, err);
-        (void)pthread_mutex_lock(&store->raw_lock);
+        (void)pthread_mutex_lock(&store->blob_lock);
         while (pin->is_syncing) {
-            (void)pthread_cond_wait(&store->raw_synced, &store->raw_lock);
+            (void)pthread_cond_wait(&store->blob_synced, &store->blob_lock);
         }
     } while (ok && !blob_verdict_holds(there, path));
     return ok;
 }
 
-/* raw_lock is held. A whole file that is there stays; a missing or damaged one is replaced, and the
- * new one is the pin's from then on. */
-static bool move_in_place(struct store_blob *blob, struct raw_pin *pin, struct err *err)
+/* blob_lock is held. A whole file that is there stays; a missing or damaged one is replaced, and
+ * the new one is the pin's from then on. */
+static bool move_in_place(struct store_blob *blob, struct blob_pin *pin, struct err *err)
 {
     struct store *store = blob->store;
     const char *sha256_hex = pin->sha256_hex;
@@ -307,8 +307,8 @@ static bool move_in_place(struct store_blob *blob, struct raw_pin *pin, struct e
     char folder[STORE_PATH_BYTES];
     struct blob_verdict there;
     if (!judge_there(blob, pin, &there, err) || !incoming_path(store, blob->name, from, err) ||
-        !store_raw_path(store, sha256_hex, to, err) ||
-        !raw_folder(store, sha256_hex, folder, err) || !store_make_dir(folder, err)) {
+        !store_blob_file_path(store, sha256_hex, to, err) ||
+        !blob_folder(store, sha256_hex, folder, err) || !store_make_dir(folder, err)) {
         return false;
     }
     if (there.state == BLOB_WHOLE) {
@@ -344,17 +344,17 @@ static bool commit(struct store_blob *blob, char sha256_hex[SHA256_HEX_BYTES], s
     if (sha256_hex[0] == '\0') {
         return err_set(err, ERR_INTERNAL, "hashing the upload failed");
     }
-    (void)pthread_mutex_lock(&store->raw_lock);
-    struct raw_pin *pin = add_pin(store, sha256_hex, err);
+    (void)pthread_mutex_lock(&store->blob_lock);
+    struct blob_pin *pin = add_pin(store, sha256_hex, err);
     /* Nobody takes a file's place, or relies on it, while it is being synced. */
     while (pin != NULL && pin->is_syncing) {
-        (void)pthread_cond_wait(&store->raw_synced, &store->raw_lock);
+        (void)pthread_cond_wait(&store->blob_synced, &store->blob_lock);
     }
     bool ok = pin != NULL && move_in_place(blob, pin, err);
     if (pin != NULL && !ok) {
         remove_pin(store, sha256_hex);
     }
-    (void)pthread_mutex_unlock(&store->raw_lock);
+    (void)pthread_mutex_unlock(&store->blob_lock);
     return ok;
 }
 
@@ -391,11 +391,11 @@ void store_blob_discard(struct store_blob *blob)
 
 /* ---- keeping and dropping ---- */
 
-/* raw_lock is held. */
+/* blob_lock is held. */
 static bool remove_file(struct store *store, const char *sha256_hex, struct err *err)
 {
     char path[STORE_PATH_BYTES];
-    if (!store_raw_path(store, sha256_hex, path, err)) {
+    if (!store_blob_file_path(store, sha256_hex, path, err)) {
         return false;
     }
     struct stat there;
@@ -409,25 +409,25 @@ static bool remove_file(struct store *store, const char *sha256_hex, struct err 
     return true;
 }
 
-static bool sync_file(struct store *store, const struct raw_pin *pin, struct err *err)
+static bool sync_file(struct store *store, const struct blob_pin *pin, struct err *err)
 {
     char folder[STORE_PATH_BYTES];
     char parent[STORE_PATH_BYTES];
     if (fsync(pin->unsynced_fd) != 0) {
         return err_set_errno(err, ERR_IO, errno, "writing the upload to %s/raw", store->data_dir);
     }
-    return raw_folder(store, pin->sha256_hex, folder, err) && sync_folder(folder, err) &&
+    return blob_folder(store, pin->sha256_hex, folder, err) && sync_folder(folder, err) &&
            join(parent, store->data_dir, "raw", err) && sync_folder(parent, err);
 }
 
-/* raw_lock is held, but not while the disk is waited for: `is_syncing` and the pin that the caller
+/* blob_lock is held, but not while the disk is waited for: `is_syncing` and the pin that the caller
  * has keep the others away. */
-static bool sync_pinned(struct store *store, struct raw_pin *pin, struct err *err)
+static bool sync_pinned(struct store *store, struct blob_pin *pin, struct err *err)
 {
     pin->is_syncing = true;
-    (void)pthread_mutex_unlock(&store->raw_lock);
+    (void)pthread_mutex_unlock(&store->blob_lock);
     bool ok = sync_file(store, pin, err);
-    (void)pthread_mutex_lock(&store->raw_lock);
+    (void)pthread_mutex_lock(&store->blob_lock);
     close_unsynced(pin);
     pin->is_syncing = false;
     pin->is_lost = !ok;
@@ -437,17 +437,17 @@ static bool sync_pinned(struct store *store, struct raw_pin *pin, struct err *er
         log_write(store->log, LOG_WARN, "a raw file that could not be synced stays: %s",
                   second.msg);
     }
-    (void)pthread_cond_broadcast(&store->raw_synced);
+    (void)pthread_cond_broadcast(&store->blob_synced);
     return ok;
 }
 
 bool store_blob_keep(struct store *store, const char *sha256_hex, struct err *err)
 {
     bool ok = true;
-    (void)pthread_mutex_lock(&store->raw_lock);
-    struct raw_pin *pin = find_pin(store, sha256_hex);
+    (void)pthread_mutex_lock(&store->blob_lock);
+    struct blob_pin *pin = find_pin(store, sha256_hex);
     while (pin != NULL && pin->is_syncing) {
-        (void)pthread_cond_wait(&store->raw_synced, &store->raw_lock);
+        (void)pthread_cond_wait(&store->blob_synced, &store->blob_lock);
     }
     if (pin != NULL && pin->unsynced_fd >= 0) {
         ok = sync_pinned(store, pin, err);
@@ -455,7 +455,7 @@ bool store_blob_keep(struct store *store, const char *sha256_hex, struct err *er
         ok = err_set(err, ERR_IO, "the same upload could not be written to %s/raw; send it again",
                      store->data_dir);
     }
-    (void)pthread_mutex_unlock(&store->raw_lock);
+    (void)pthread_mutex_unlock(&store->blob_lock);
     return ok;
 }
 
@@ -465,7 +465,7 @@ static bool drop(struct store *store,
                  bool uploads_keep,
                  struct err *err)
 {
-    (void)pthread_mutex_lock(&store->raw_lock);
+    (void)pthread_mutex_lock(&store->blob_lock);
     if (release_pin) {
         remove_pin(store, sha256_hex);
     }
@@ -474,11 +474,11 @@ static bool drop(struct store *store,
     if (ok && !referred) {
         ok = remove_file(store, sha256_hex, err);
     }
-    (void)pthread_mutex_unlock(&store->raw_lock);
+    (void)pthread_mutex_unlock(&store->blob_lock);
     return ok;
 }
 
-bool store_raw_drop(struct store *store, const char *sha256_hex, struct err *err)
+bool store_blob_drop(struct store *store, const char *sha256_hex, struct err *err)
 {
     return drop(store, sha256_hex, false, true, err);
 }
@@ -493,28 +493,28 @@ bool store_blob_forget(struct store *store, const char *sha256_hex, struct err *
     return drop(store, sha256_hex, false, false, err);
 }
 
-uint64_t store_raw_bytes(struct store *store)
+uint64_t store_blobs_bytes(struct store *store)
 {
-    (void)pthread_mutex_lock(&store->raw_lock);
+    (void)pthread_mutex_lock(&store->blob_lock);
     uint64_t bytes = store->raw_bytes;
-    (void)pthread_mutex_unlock(&store->raw_lock);
+    (void)pthread_mutex_unlock(&store->blob_lock);
     return bytes;
 }
 
 /* ---- start and end ---- */
 
-bool store_raw_init(struct store *store, struct err *err)
+bool store_blobs_init(struct store *store, struct err *err)
 {
     char path[STORE_PATH_BYTES];
     if (!blob_checks_create(&store->blob_checks, err)) {
         return false;
     }
-    if (pthread_mutex_init(&store->raw_lock, NULL) != 0) {
+    if (pthread_mutex_init(&store->blob_lock, NULL) != 0) {
         blob_checks_destroy(store->blob_checks);
         return err_set(err, ERR_NO_MEMORY, "no resources for the locks of the store");
     }
-    if (pthread_cond_init(&store->raw_synced, NULL) != 0) {
-        (void)pthread_mutex_destroy(&store->raw_lock);
+    if (pthread_cond_init(&store->blob_synced, NULL) != 0) {
+        (void)pthread_mutex_destroy(&store->blob_lock);
         blob_checks_destroy(store->blob_checks);
         return err_set(err, ERR_NO_MEMORY, "no resources for the locks of the store");
     }
@@ -522,22 +522,22 @@ bool store_raw_init(struct store *store, struct err *err)
               join(path, store->data_dir, "incoming", err) && store_make_dir(path, err) &&
               sync_folder(store->data_dir, err);
     if (!ok) {
-        (void)pthread_cond_destroy(&store->raw_synced);
-        (void)pthread_mutex_destroy(&store->raw_lock);
+        (void)pthread_cond_destroy(&store->blob_synced);
+        (void)pthread_mutex_destroy(&store->blob_lock);
         blob_checks_destroy(store->blob_checks);
     }
     return ok;
 }
 
-void store_raw_destroy(struct store *store)
+void store_blobs_destroy(struct store *store)
 {
     while (store->pins != NULL) {
-        struct raw_pin *pin = store->pins;
+        struct blob_pin *pin = store->pins;
         store->pins = pin->next;
         free_pin(pin);
     }
-    (void)pthread_cond_destroy(&store->raw_synced);
-    (void)pthread_mutex_destroy(&store->raw_lock);
+    (void)pthread_cond_destroy(&store->blob_synced);
+    (void)pthread_mutex_destroy(&store->blob_lock);
     blob_checks_destroy(store->blob_checks);
 }
 
@@ -626,7 +626,7 @@ static bool visit_incoming(const struct visit *visit, struct err *err)
 }
 
 /* Names that are no hash are not ours and stay. */
-static bool visit_raw_file(const struct visit *visit, struct err *err)
+static bool visit_blob(const struct visit *visit, struct err *err)
 {
     char sha256_hex[SHA256_HEX_BYTES];
     const char *prefix = strrchr(visit->folder, '/') + 1;
@@ -638,20 +638,20 @@ static bool visit_raw_file(const struct visit *visit, struct err *err)
     if (fstatat(visit->folder_fd, visit->name, &there, 0) == 0) {
         visit->store->raw_bytes += (uint64_t)there.st_size;
     }
-    return has_hex(visit->referred, sha256_hex) || store_raw_drop(visit->store, sha256_hex, err);
+    return has_hex(visit->referred, sha256_hex) || store_blob_drop(visit->store, sha256_hex, err);
 }
 
-static bool visit_raw_folder(const struct visit *visit, struct err *err)
+static bool visit_blob_folder(const struct visit *visit, struct err *err)
 {
     char path[STORE_PATH_BYTES];
     if (strlen(visit->name) != FAN_OUT_CHARS) {
         return true;
     }
     return join(path, visit->folder, visit->name, err) &&
-           visit_folder(visit->store, visit->referred, path, visit_raw_file, err);
+           visit_folder(visit->store, visit->referred, path, visit_blob, err);
 }
 
-bool store_raw_sweep(struct store *store, struct err *err)
+bool store_blobs_sweep(struct store *store, struct err *err)
 {
     char incoming[STORE_PATH_BYTES];
     char raw[STORE_PATH_BYTES];
@@ -659,7 +659,7 @@ bool store_raw_sweep(struct store *store, struct err *err)
     bool ok = join(incoming, store->data_dir, "incoming", err) &&
               visit_folder(store, NULL, incoming, visit_incoming, err) &&
               join(raw, store->data_dir, "raw", err) && read_referred(store, &referred, err) &&
-              visit_folder(store, &referred, raw, visit_raw_folder, err);
+              visit_folder(store, &referred, raw, visit_blob_folder, err);
     buf_free(&referred.hexes);
     return ok;
 }
@@ -693,7 +693,7 @@ static bool free_aside_path(const struct store *store, char out[STORE_PATH_BYTES
     }
 }
 
-bool store_raw_set_aside(struct store *store, struct err *err)
+bool store_blobs_set_aside(struct store *store, struct err *err)
 {
     char path[STORE_PATH_BYTES];
     char aside[STORE_PATH_BYTES];
