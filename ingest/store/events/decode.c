@@ -187,7 +187,7 @@ bool block_texts_decode(
         return false;
     }
     uint32_t ranges = unpack_count(&unpack);
-    unpack.failed = unpack.failed || ranges > NUMBER_RANGES_MAX;
+    unpack.failed = unpack.failed || ranges > ZONE_MAP_RANGES_MAX;
     for (uint32_t i = 0; i < ranges && !unpack.failed; i++) {
         out->numbers.ranges[i].first = unpack_signed(&unpack);
         out->numbers.ranges[i].last = unpack_signed(&unpack);

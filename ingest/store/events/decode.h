@@ -7,7 +7,7 @@
 #include "ingest/base/err.h"
 #include "ingest/base/memory/arena.h"
 #include "ingest/model/event_log.h"
-#include "ingest/store/events/search/number_ranges.h"
+#include "ingest/store/events/search/zone_map.h"
 #include "ingest/store/events/shape.h"
 
 #include <stdbool.h>
@@ -43,7 +43,7 @@ struct block_texts {
     uint32_t *ids;  /* ascending */
     uint8_t *flags; /* BLOCK_TEXT_... */
     uint32_t count;
-    struct number_ranges numbers; /* that a search looks at */
+    struct zone_map numbers; /* that a search looks at */
 };
 
 bool block_texts_decode(struct block_texts *out,

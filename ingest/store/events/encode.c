@@ -3,7 +3,7 @@
 #include "ingest/base/bytes.h"
 #include "ingest/store/codec/pack.h"
 #include "ingest/store/events/columns.h"
-#include "ingest/store/events/search/number_ranges.h"
+#include "ingest/store/events/search/zone_map.h"
 #include "ingest/store/events/when.h"
 
 #include <stdlib.h>
@@ -28,7 +28,7 @@ _Static_assert(EVENT_BATCH_EVENTS <= EVENT_BLOCK_EVENTS, "a batch is a block");
 struct event_encoder {
     struct pack pack;
     struct event_columns columns;
-    struct number_ranges numbers;
+    struct zone_map numbers;
 
     /* by text id; texts_cap is a multiple of WORD_BITS */
     uint32_t *used;
@@ -372,7 +372,7 @@ static void take_number_range(struct event_encoder *encoder, const int64_t *colu
         first = column[i] < first ? column[i] : first;
         last = column[i] > last ? column[i] : last;
     }
-    number_ranges_add(&encoder->numbers, first, last);
+    zone_map_add(&encoder->numbers, first, last);
 }
 
 static void take_numbers(struct event_encoder *encoder, const int64_t *column, uint32_t count)
@@ -383,7 +383,7 @@ static void take_numbers(struct event_encoder *encoder, const int64_t *column, u
         are_few = few_numbers_add(&few, column[i]);
     }
     for (size_t i = 0; are_few && i < few.count; i++) {
-        number_ranges_add(&encoder->numbers, few.values[i], few.values[i]);
+        zone_map_add(&encoder->numbers, few.values[i], few.values[i]);
     }
     if (!are_few) {
         take_number_range(encoder, column, count);
@@ -428,7 +428,7 @@ static bool finish_texts(struct event_encoder *encoder, struct encoded_block *ou
     pack_clear(pack);
     pack_number(pack, encoder->numbers.count);
     for (size_t i = 0; i < encoder->numbers.count; i++) {
-        const struct number_range *range = &encoder->numbers.ranges[i];
+        const struct zone_range *range = &encoder->numbers.ranges[i];
         pack_i64(pack, &range->first, 1);
         pack_i64(pack, &range->last, 1);
     }

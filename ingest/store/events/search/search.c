@@ -150,7 +150,7 @@ static bool may_match(const struct search *search)
     const struct block_texts *texts = &search->loaded.texts;
     const struct text_match *match = &search->match;
     if (match->is_number &&
-        number_ranges_has(&texts->numbers, number_whole_part(match->number, match->digits))) {
+        zone_map_has(&texts->numbers, number_whole_part(match->number, match->digits))) {
         return true;
     }
     for (uint32_t i = 0; i < texts->count; i++) {

@@ -1,19 +1,19 @@
-#include "ingest/store/events/search/number_ranges.h"
+#include "ingest/store/events/search/zone_map.h"
 
 #include <string.h>
 
-static uint64_t gap_behind(const struct number_ranges *set, size_t i)
+static uint64_t gap_behind(const struct zone_map *set, size_t i)
 {
     return (uint64_t)set->ranges[i + 1].first - (uint64_t)set->ranges[i].last;
 }
 
-static void remove_range(struct number_ranges *set, size_t i)
+static void remove_range(struct zone_map *set, size_t i)
 {
     memmove(&set->ranges[i], &set->ranges[i + 1], (set->count - i - 1) * sizeof set->ranges[i]);
     set->count--;
 }
 
-static void join_nearest(struct number_ranges *set)
+static void join_nearest(struct zone_map *set)
 {
     size_t nearest = 0;
     for (size_t i = 1; i + 1 < set->count; i++) {
@@ -25,7 +25,7 @@ static void join_nearest(struct number_ranges *set)
     remove_range(set, nearest + 1);
 }
 
-void number_ranges_add(struct number_ranges *set, int64_t first, int64_t last)
+void zone_map_add(struct zone_map *set, int64_t first, int64_t last)
 {
     size_t at = 0;
     while (at < set->count && set->ranges[at].last < first) {
@@ -37,14 +37,14 @@ void number_ranges_add(struct number_ranges *set, int64_t first, int64_t last)
         remove_range(set, at);
     }
     memmove(&set->ranges[at + 1], &set->ranges[at], (set->count - at) * sizeof set->ranges[at]);
-    set->ranges[at] = (struct number_range){.first = first, .last = last};
+    set->ranges[at] = (struct zone_range){.first = first, .last = last};
     set->count++;
-    if (set->count > NUMBER_RANGES_MAX) {
+    if (set->count > ZONE_MAP_RANGES_MAX) {
         join_nearest(set);
     }
 }
 
-bool number_ranges_has(const struct number_ranges *set, int64_t number)
+bool zone_map_has(const struct zone_map *set, int64_t number)
 {
     for (size_t i = 0; i < set->count; i++) {
         if (number >= set->ranges[i].first && number <= set->ranges[i].last) {
