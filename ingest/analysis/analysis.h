@@ -21,7 +21,7 @@ bool analysis_run(const struct trace *trace,
 
 /* What the caller wants beside the results; NULL: not. */
 struct analysis_wants {
-    result_log_packer pack; /* the logs packed, each as soon as it is done */
+    result_log_encoder pack; /* the logs packed, each as soon as it is done */
     /* What a timeline needs to be built beside the rest of the analyses: called once, as soon as it
      * is known. The callee takes what the frame holds and leaves it empty. */
     void (*take_frame)(void *context, struct timeline_frame *frame);

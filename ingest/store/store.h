@@ -200,9 +200,9 @@ bool store_ingest_begin_ahead(struct store *store,
                               const struct store_ingest_owner *owner,
                               struct store_ingest **out,
                               struct err *err) KS_MUST_USE;
-/* A result_log_packer (model/results/results.h): the bytes in which a trace's log is stored. Any
+/* A result_log_encoder (model/results/results.h): the bytes in which a trace's log is stored. Any
  * thread. */
-bool store_pack_log(enum result_log log, const void *columns, struct packed_log *out) KS_MUST_USE;
+bool store_encode_log(enum result_log log, const void *columns, struct packed_log *out) KS_MUST_USE;
 /* Writes the tables of a trace whose events are all there, before store_ingest_trace, which then
  * writes only the warnings: the results must be the same but for these. The functions of the
  * timeline may run beside it on another thread. Does nothing without events: then

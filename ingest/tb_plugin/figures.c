@@ -52,7 +52,7 @@ static bool analyse(struct format_bundle *bundle, struct trace_results **out, st
 {
     struct trace *trace = bundle->item_count == 0 ? NULL : bundle->items[0].model;
     return trace == NULL ? err_set(err, ERR_INTERNAL, "the events of a stored trace are no trace")
-                         : tb_plugin_analyse(trace, store_pack_log, out, err);
+                         : tb_plugin_analyse(trace, store_encode_log, out, err);
 }
 
 static bool derive(struct store *store,

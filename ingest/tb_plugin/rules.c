@@ -58,7 +58,7 @@ static bool run_counters(struct analysis *run)
 }
 
 bool tb_plugin_analyse(const struct trace *trace,
-                       result_log_packer pack,
+                       result_log_encoder pack,
                        struct trace_results **out,
                        struct err *err)
 {

@@ -12,7 +12,7 @@
 
 /* As analysis_run does. `pack`: see analysis_wants, may be NULL. */
 bool tb_plugin_analyse(const struct trace *trace,
-                       result_log_packer pack,
+                       result_log_encoder pack,
                        struct trace_results **out,
                        struct err *err) KS_MUST_USE;
 

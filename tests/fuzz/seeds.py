@@ -299,7 +299,7 @@ def timeline_blocks():
 def main():
     shutil.rmtree(CORPUS, ignore_errors=True)
     targets = {'trace_json': traces(), 'input': inputs(), 'tables': tables(), 'plugin_json': answers(), 'report': reports(), 'nsys_sqlite': dict(databases()), 'hardware': hardware(),
-               'multipart': forms(), 'query': queries(), 'body': bodies(), 'access': tokens(), 'pack': packed(),
+               'multipart': forms(), 'query': queries(), 'body': bodies(), 'access': tokens(), 'column_codec': packed(),
                'event_blocks': event_blocks(), 'timeline_blocks': timeline_blocks()}
     total = 0
     for target, files in targets.items():

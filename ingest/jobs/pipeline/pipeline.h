@@ -65,7 +65,7 @@ struct pipeline_sink {
     void *context;
     struct event_sink events;
     struct timeline_sink timeline;
-    result_log_packer pack_log; /* NULL: the logs of results are wanted as columns */
+    result_log_encoder pack_log; /* NULL: the logs of results are wanted as columns */
     /* Called before `trace` where the results lack nothing but the timeline's warnings while the
      * timeline is still being built: on the thread of the analyses, beside calls of `timeline`.
      * NULL: `trace` gets everything. */

@@ -132,7 +132,7 @@ static bool carry(const struct jobs *jobs, struct intake *intake, struct err *er
                      .take_block = take_block,
                      .take_points = take_points,
                      .take_flows = take_flows},
-        .pack_log = store_pack_log,
+        .pack_log = store_encode_log,
         .tables = take_tables,
         .trace = take_trace,
         .failed = take_failure};

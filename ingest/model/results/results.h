@@ -208,7 +208,9 @@ struct packed_log {
 };
 
 /* Packs a struct call_tree, memory_log or gpu_counters. False without memory. */
-typedef bool (*result_log_packer)(enum result_log log, const void *columns, struct packed_log *out);
+typedef bool (*result_log_encoder)(enum result_log log,
+                                   const void *columns,
+                                   struct packed_log *out);
 
 /* What the analyses answer of one trace. There is a second set of figures of a trace where somebody
  * asked for those of the deleted TensorBoard plugin (ingest/tb_plugin/figures.h): it follows other

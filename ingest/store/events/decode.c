@@ -1,6 +1,6 @@
 #include "ingest/store/events/decode.h"
 
-#include "ingest/store/codec/pack.h"
+#include "ingest/store/codec/column_codec.h"
 #include "ingest/store/events/encode.h"
 
 #include <string.h>
@@ -13,14 +13,15 @@
 /* ---- templates ---- */
 
 /* Keys get numbers of their own, so that they are read without the texts of the log. */
-static void pack_templates(struct pack *pack, const struct event_log *log, struct strtab *keys)
+static void
+encode_templates(struct column_encoder *enc, const struct event_log *log, struct strtab *keys)
 {
-    struct pack body;
-    pack_init(&body);
+    struct column_encoder body;
+    column_encode_init(&body);
     for (uint32_t t = 0; t < log->template_count; t++) {
         const struct event_template *template = &log->templates[t];
-        pack_number(&body, template->slot_count);
-        pack_number(&body, template->has_args);
+        column_encode_number(&body, template->slot_count);
+        column_encode_number(&body, template->has_args);
         for (uint32_t i = 0; i < template->slot_count; i++) {
             const struct event_slot *slot = &template->slots[i];
             uint32_t key = 0; /* the empty text: none */
@@ -29,45 +30,45 @@ static void pack_templates(struct pack *pack, const struct event_log *log, struc
                                     strtab_len(log->texts, slot->key));
                 body.raw.failed = body.raw.failed || key == STRTAB_NONE;
             }
-            pack_number(&body, key);
-            pack_number(&body, slot->kind | (slot->in_args ? SLOT_IN_ARGS : 0));
+            column_encode_number(&body, key);
+            column_encode_number(&body, slot->kind | (slot->in_args ? SLOT_IN_ARGS : 0));
         }
     }
-    pack_number(pack, strtab_count(keys));
+    column_encode_number(enc, strtab_count(keys));
     for (uint32_t key = 0; key < strtab_count(keys); key++) {
         const char *text = strtab_text(keys, key);
-        pack_texts(pack, &text, 1);
+        column_encode_texts(enc, &text, 1);
     }
-    pack_number(pack, log->template_count);
-    buf_append(&pack->raw, body.raw.ptr, body.raw.len);
-    pack->raw.failed = pack->raw.failed || body.raw.failed;
-    pack_free(&body);
+    column_encode_number(enc, log->template_count);
+    buf_append(&enc->raw, body.raw.ptr, body.raw.len);
+    enc->raw.failed = enc->raw.failed || body.raw.failed;
+    column_encode_free(&body);
 }
 
 bool event_templates_encode(const struct event_log *log, void **bytes, size_t *len, struct err *err)
 {
-    struct pack pack;
+    struct column_encoder enc;
     struct strtab *keys = strtab_create();
     if (keys == NULL) {
         return err_set(err, ERR_NO_MEMORY, "no memory to store events");
     }
-    pack_init(&pack);
-    pack_templates(&pack, log, keys);
-    bool ok = pack_finish(&pack, bytes, len, err);
-    pack_free(&pack);
+    column_encode_init(&enc);
+    encode_templates(&enc, log, keys);
+    bool ok = column_encode_finish(&enc, bytes, len, err);
+    column_encode_free(&enc);
     strtab_destroy(keys);
     return ok;
 }
 
-static void unpack_slot(struct unpack *unpack, struct event_slot *slot, uint32_t key_count)
+static void decode_slot(struct column_decoder *dec, struct event_slot *slot, uint32_t key_count)
 {
-    uint32_t key = unpack_count(unpack);
-    uint32_t flags = unpack_count(unpack);
+    uint32_t key = column_decode_count(dec);
+    uint32_t flags = column_decode_count(dec);
     slot->key = key == 0 ? EVENT_KEY_NONE : key;
     slot->kind = (uint8_t)(flags & SLOT_KIND_MASK);
     slot->in_args = (flags & SLOT_IN_ARGS) != 0;
-    unpack->failed = unpack->failed || key >= key_count || slot->kind > EVENT_SLOT_TEXT ||
-                     flags > (SLOT_IN_ARGS | SLOT_KIND_MASK);
+    dec->failed = dec->failed || key >= key_count || slot->kind > EVENT_SLOT_TEXT ||
+                  flags > (SLOT_IN_ARGS | SLOT_KIND_MASK);
 }
 
 /* Arguments stand last, only where there are any; a whole event stands alone. */
@@ -89,52 +90,52 @@ static bool is_sound(const struct event_template *template)
     return !in_args || template->has_args;
 }
 
-static void unpack_template(struct unpack *unpack,
+static void decode_template(struct column_decoder *dec,
                             const struct stored_templates *all,
                             struct stored_template *out)
 {
     const char *keys[EVENT_KEYS_MAX];
     struct event_template *template = &out->template;
-    template->slot_count = unpack_count(unpack);
-    template->has_args = unpack_count(unpack) != 0;
-    if (unpack->failed || template->slot_count > EVENT_KEYS_MAX) {
-        unpack->failed = true;
+    template->slot_count = column_decode_count(dec);
+    template->has_args = column_decode_count(dec) != 0;
+    if (dec->failed || template->slot_count > EVENT_KEYS_MAX) {
+        dec->failed = true;
         return;
     }
     template->slots =
-        arena_calloc(unpack->arena, (size_t) template->slot_count + 1, sizeof *template->slots);
+        arena_calloc(dec->arena, (size_t) template->slot_count + 1, sizeof *template->slots);
     if (template->slots == NULL) {
-        unpack->failed = true;
+        dec->failed = true;
         return;
     }
-    for (uint32_t i = 0; i < template->slot_count && !unpack->failed; i++) {
+    for (uint32_t i = 0; i < template->slot_count && !dec->failed; i++) {
         struct event_slot *slot = &template->slots[i];
-        unpack_slot(unpack, slot, all->key_count);
-        keys[i] = unpack->failed || slot->key == EVENT_KEY_NONE ? "" : all->keys[slot->key];
+        decode_slot(dec, slot, all->key_count);
+        keys[i] = dec->failed || slot->key == EVENT_KEY_NONE ? "" : all->keys[slot->key];
         template->value_count += event_slot_values((enum event_slot_kind)slot->kind);
     }
-    unpack->failed = unpack->failed || !is_sound(template);
-    if (!unpack->failed) {
+    dec->failed = dec->failed || !is_sound(template);
+    if (!dec->failed) {
         event_shape_init(&out->shape, template, keys);
     }
 }
 
-static void unpack_templates(struct unpack *unpack, struct stored_templates *out)
+static void decode_templates(struct column_decoder *dec, struct stored_templates *out)
 {
-    out->key_count = unpack_count(unpack);
-    out->keys = unpack_texts(unpack, out->key_count);
-    for (uint32_t key = 0; key < out->key_count && !unpack->failed; key++) {
-        unpack->failed = out->keys[key] == NULL;
+    out->key_count = column_decode_count(dec);
+    out->keys = column_decode_texts(dec, out->key_count);
+    for (uint32_t key = 0; key < out->key_count && !dec->failed; key++) {
+        dec->failed = out->keys[key] == NULL;
     }
-    out->count = unpack_count(unpack);
-    if (unpack->failed || out->count > EVENT_TEMPLATES_MAX + 1) {
-        unpack->failed = true;
+    out->count = column_decode_count(dec);
+    if (dec->failed || out->count > EVENT_TEMPLATES_MAX + 1) {
+        dec->failed = true;
         return;
     }
-    out->templates = arena_calloc(unpack->arena, (size_t)out->count + 1, sizeof *out->templates);
-    unpack->failed = out->templates == NULL;
-    for (uint32_t t = 0; t < out->count && !unpack->failed; t++) {
-        unpack_template(unpack, out, &out->templates[t]);
+    out->templates = arena_calloc(dec->arena, (size_t)out->count + 1, sizeof *out->templates);
+    dec->failed = out->templates == NULL;
+    for (uint32_t t = 0; t < out->count && !dec->failed; t++) {
+        decode_template(dec, out, &out->templates[t]);
     }
 }
 
@@ -144,32 +145,32 @@ bool event_templates_decode(struct stored_templates *out,
                             size_t len,
                             struct err *err)
 {
-    struct unpack unpack;
+    struct column_decoder dec;
     *out = (struct stored_templates){.count = 0};
-    if (!unpack_init(&unpack, arena, bytes, len, err)) {
+    if (!column_decode_init(&dec, arena, bytes, len, err)) {
         return false;
     }
-    unpack_templates(&unpack, out);
-    return unpack_finish(&unpack, err);
+    decode_templates(&dec, out);
+    return column_decode_finish(&dec, err);
 }
 
 /* ---- what a block has ---- */
 
-static void unpack_ids(struct unpack *unpack, struct block_texts *out)
+static void decode_ids(struct column_decoder *dec, struct block_texts *out)
 {
-    size_t most = (size_t)(unpack->end - unpack->at);
-    out->ids = arena_calloc(unpack->arena, most + 1, sizeof *out->ids);
-    out->flags = arena_calloc(unpack->arena, most + 1, sizeof *out->flags);
+    size_t most = (size_t)(dec->end - dec->at);
+    out->ids = arena_calloc(dec->arena, most + 1, sizeof *out->ids);
+    out->flags = arena_calloc(dec->arena, most + 1, sizeof *out->flags);
     if (out->ids == NULL || out->flags == NULL) {
-        unpack->failed = true;
+        dec->failed = true;
         return;
     }
     uint64_t id = 0;
-    while (!unpack_is_at_end(unpack)) {
-        uint64_t packed = unpack_number(unpack);
+    while (!column_decode_is_at_end(dec)) {
+        uint64_t packed = column_decode_number(dec);
         uint64_t step = packed >> BLOCK_TEXT_FLAG_BITS;
         if (step >= UINT32_MAX - id || (step == 0 && out->count > 0)) {
-            unpack->failed = true;
+            dec->failed = true;
             return;
         }
         id += step;
@@ -181,42 +182,42 @@ static void unpack_ids(struct unpack *unpack, struct block_texts *out)
 bool block_texts_decode(
     struct block_texts *out, struct arena *arena, const void *bytes, size_t len, struct err *err)
 {
-    struct unpack unpack;
+    struct column_decoder dec;
     *out = (struct block_texts){.count = 0};
-    if (!unpack_init(&unpack, arena, bytes, len, err)) {
+    if (!column_decode_init(&dec, arena, bytes, len, err)) {
         return false;
     }
-    uint32_t ranges = unpack_count(&unpack);
-    unpack.failed = unpack.failed || ranges > ZONE_MAP_RANGES_MAX;
-    for (uint32_t i = 0; i < ranges && !unpack.failed; i++) {
-        out->numbers.ranges[i].first = unpack_signed(&unpack);
-        out->numbers.ranges[i].last = unpack_signed(&unpack);
+    uint32_t ranges = column_decode_count(&dec);
+    dec.failed = dec.failed || ranges > ZONE_MAP_RANGES_MAX;
+    for (uint32_t i = 0; i < ranges && !dec.failed; i++) {
+        out->numbers.ranges[i].first = column_decode_signed(&dec);
+        out->numbers.ranges[i].last = column_decode_signed(&dec);
         out->numbers.count++;
     }
-    if (!unpack.failed) {
-        unpack_ids(&unpack, out);
+    if (!dec.failed) {
+        decode_ids(&dec, out);
     }
-    return unpack_finish(&unpack, err);
+    return column_decode_finish(&dec, err);
 }
 
 /* ---- columns ---- */
 
-static void unpack_sequence(struct unpack *unpack, struct event_block *out)
+static void decode_sequence(struct column_decoder *dec, struct event_block *out)
 {
     if (out->template_count <= BYTE_TEMPLATES) {
-        const char *bytes = unpack_peek(unpack, out->event_count);
+        const char *bytes = column_decode_peek(dec, out->event_count);
         for (uint32_t i = 0; bytes != NULL && i < out->event_count; i++) {
             out->sequence[i] = (unsigned char)bytes[i];
         }
     } else {
-        for (uint32_t i = 0; i < out->event_count && !unpack->failed; i++) {
-            uint64_t local = unpack_number(unpack);
+        for (uint32_t i = 0; i < out->event_count && !dec->failed; i++) {
+            uint64_t local = column_decode_number(dec);
             out->sequence[i] = (uint16_t)(local < out->template_count ? local : UINT16_MAX);
         }
     }
-    for (uint32_t i = 0; i < out->event_count && !unpack->failed; i++) {
+    for (uint32_t i = 0; i < out->event_count && !dec->failed; i++) {
         if (out->sequence[i] >= out->template_count) {
-            unpack->failed = true;
+            dec->failed = true;
             return;
         }
         out->templates[out->sequence[i]].event_count++;
@@ -236,32 +237,33 @@ static bool is_within(const struct block_column *column, uint32_t count, int64_t
 /* Behind the point; int64 has no more. */
 #define DECIMAL_DIGITS_MAX 19
 
-static void
-unpack_template_columns(struct unpack *unpack, struct block_template *local, uint32_t text_count)
+static void decode_template_columns(struct column_decoder *dec,
+                                    struct block_template *local,
+                                    uint32_t text_count)
 {
     const struct event_template *template = &local->stored->template;
     uint32_t count = local->event_count;
     local->columns =
-        arena_calloc(unpack->arena, (size_t) template->value_count + 1, sizeof *local->columns);
-    unpack->failed = unpack->failed || local->columns == NULL;
+        arena_calloc(dec->arena, (size_t) template->value_count + 1, sizeof *local->columns);
+    dec->failed = dec->failed || local->columns == NULL;
     struct block_column *column = local->columns;
-    for (uint32_t i = 0; i < template->slot_count && !unpack->failed; i++) {
+    for (uint32_t i = 0; i < template->slot_count && !dec->failed; i++) {
         uint8_t kind = template->slots[i].kind;
-        column->values = unpack_column(unpack, count, &column->stride);
-        if (kind == EVENT_SLOT_TEXT && !unpack->failed) {
-            unpack->failed = !is_within(column, count, 0, text_count);
+        column->values = column_decode_column(dec, count, &column->stride);
+        if (kind == EVENT_SLOT_TEXT && !dec->failed) {
+            dec->failed = !is_within(column, count, 0, text_count);
         }
         column++;
-        if (kind == EVENT_SLOT_DECIMAL && !unpack->failed) {
-            column->values = unpack_column(unpack, count, &column->stride);
-            unpack->failed = unpack->failed || !is_within(column, count, 1, DECIMAL_DIGITS_MAX + 1);
+        if (kind == EVENT_SLOT_DECIMAL && !dec->failed) {
+            column->values = column_decode_column(dec, count, &column->stride);
+            dec->failed = dec->failed || !is_within(column, count, 1, DECIMAL_DIGITS_MAX + 1);
             column++;
         }
     }
 }
 
-/* Differences become times. They are columns of the arena, which unpack_column has just made; where
- * all differences are one, the times are not. */
+/* Differences become times. They are columns of the arena, which column_decode_column has just
+ * made; where all differences are one, the times are not. */
 static bool make_times_absolute(struct event_block *block, struct arena *arena)
 {
     uint64_t last[EVENT_SLOT_TEXT + 1] = {0};
@@ -297,35 +299,35 @@ static bool make_times_absolute(struct event_block *block, struct arena *arena)
     return true;
 }
 
-static void unpack_block(struct unpack *unpack,
+static void decode_block(struct column_decoder *dec,
                          const struct stored_templates *templates,
                          uint32_t event_count,
                          uint32_t text_count,
                          struct event_block *out)
 {
-    out->event_count = unpack_count(unpack);
-    out->template_count = unpack_count(unpack);
+    out->event_count = column_decode_count(dec);
+    out->template_count = column_decode_count(dec);
     if (out->event_count != event_count || event_count > EVENT_BLOCK_EVENTS ||
         out->template_count > templates->count) {
-        unpack->failed = true;
+        dec->failed = true;
         return;
     }
-    out->sequence = arena_calloc(unpack->arena, (size_t)event_count + 1, sizeof *out->sequence);
+    out->sequence = arena_calloc(dec->arena, (size_t)event_count + 1, sizeof *out->sequence);
     out->templates =
-        arena_calloc(unpack->arena, (size_t)out->template_count + 1, sizeof *out->templates);
-    unpack->failed = unpack->failed || out->sequence == NULL || out->templates == NULL;
-    for (uint32_t k = 0; k < out->template_count && !unpack->failed; k++) {
-        uint32_t template = unpack_count(unpack);
-        unpack->failed = unpack->failed || template >= templates->count;
-        out->templates[k].stored = unpack->failed ? NULL : &templates->templates[template];
+        arena_calloc(dec->arena, (size_t)out->template_count + 1, sizeof *out->templates);
+    dec->failed = dec->failed || out->sequence == NULL || out->templates == NULL;
+    for (uint32_t k = 0; k < out->template_count && !dec->failed; k++) {
+        uint32_t template = column_decode_count(dec);
+        dec->failed = dec->failed || template >= templates->count;
+        out->templates[k].stored = dec->failed ? NULL : &templates->templates[template];
     }
-    if (!unpack->failed) {
-        unpack_sequence(unpack, out);
+    if (!dec->failed) {
+        decode_sequence(dec, out);
     }
-    for (uint32_t k = 0; k < out->template_count && !unpack->failed; k++) {
-        unpack_template_columns(unpack, &out->templates[k], text_count);
+    for (uint32_t k = 0; k < out->template_count && !dec->failed; k++) {
+        decode_template_columns(dec, &out->templates[k], text_count);
     }
-    unpack->failed = unpack->failed || !make_times_absolute(out, unpack->arena);
+    dec->failed = dec->failed || !make_times_absolute(out, dec->arena);
 }
 
 bool event_block_decode(struct event_block *out,
@@ -337,13 +339,13 @@ bool event_block_decode(struct event_block *out,
                         size_t len,
                         struct err *err)
 {
-    struct unpack unpack;
+    struct column_decoder dec;
     *out = (struct event_block){.event_count = 0};
-    if (!unpack_init(&unpack, arena, bytes, len, err)) {
+    if (!column_decode_init(&dec, arena, bytes, len, err)) {
         return false;
     }
-    unpack_block(&unpack, templates, event_count, text_count, out);
-    return unpack_finish(&unpack, err);
+    decode_block(&dec, templates, event_count, text_count, out);
+    return column_decode_finish(&dec, err);
 }
 
 bool block_cursor_next(struct block_cursor *cursor)

@@ -1,7 +1,7 @@
 #include "ingest/store/events/encode.h"
 
 #include "ingest/base/bytes.h"
-#include "ingest/store/codec/pack.h"
+#include "ingest/store/codec/column_codec.h"
 #include "ingest/store/events/columns.h"
 #include "ingest/store/events/search/zone_map.h"
 #include "ingest/store/events/when.h"
@@ -26,7 +26,7 @@ _Static_assert(EVENT_BATCH_EVENTS <= EVENT_BLOCK_EVENTS, "a batch is a block");
 #define PLAIN_US_BITS 52
 
 struct event_encoder {
-    struct pack pack;
+    struct column_encoder enc;
     struct event_columns columns;
     struct zone_map numbers;
 
@@ -54,9 +54,9 @@ struct event_encoder *event_encoder_create(void)
     if (encoder == NULL) {
         return NULL;
     }
-    pack_init(&encoder->pack);
-    if (!event_columns_init(&encoder->columns) || !pack_make_compressor(&encoder->pack) ||
-        !pack_set_parameter(&encoder->pack, ZSTD_c_targetLength, BLOCK_TARGET_LENGTH)) {
+    column_encode_init(&encoder->enc);
+    if (!event_columns_init(&encoder->columns) || !column_encode_make_compressor(&encoder->enc) ||
+        !column_encode_set_parameter(&encoder->enc, ZSTD_c_targetLength, BLOCK_TARGET_LENGTH)) {
         event_encoder_destroy(encoder);
         return NULL;
     }
@@ -68,7 +68,7 @@ void event_encoder_destroy(struct event_encoder *encoder)
     if (encoder == NULL) {
         return;
     }
-    pack_free(&encoder->pack);
+    column_encode_free(&encoder->enc);
     event_columns_free(&encoder->columns);
     free(encoder->used);
     free(encoder->flags);
@@ -406,14 +406,14 @@ take_decimals(struct event_encoder *encoder, const struct local_template *local,
 
 /* Packs the ids in ascending order, each with whether a search looks at it, and clears the marks.
  */
-static void pack_marked(struct event_encoder *encoder, struct pack *pack)
+static void encode_marked(struct event_encoder *encoder, struct column_encoder *enc)
 {
     uint32_t last = 0;
     for (uint32_t word = encoder->text_min; word <= encoder->text_max; word++) {
         for (uint32_t bits = encoder->used[word]; bits != 0; bits &= bits - 1) {
             uint32_t id = word * WORD_BITS + bytes_first(bits);
             uint64_t flags = encoder->flags[id] ^ TEXT_USED;
-            pack_number(pack, (uint64_t)(id - last) << BLOCK_TEXT_FLAG_BITS | flags);
+            column_encode_number(enc, (uint64_t)(id - last) << BLOCK_TEXT_FLAG_BITS | flags);
             encoder->flags[id] = 0;
             last = id;
         }
@@ -424,57 +424,57 @@ static void pack_marked(struct event_encoder *encoder, struct pack *pack)
 /* The list has no count before it: it ends with the bytes. */
 static bool finish_texts(struct event_encoder *encoder, struct encoded_block *out, struct err *err)
 {
-    struct pack *pack = &encoder->pack;
-    pack_clear(pack);
-    pack_number(pack, encoder->numbers.count);
+    struct column_encoder *enc = &encoder->enc;
+    column_encode_clear(enc);
+    column_encode_number(enc, encoder->numbers.count);
     for (size_t i = 0; i < encoder->numbers.count; i++) {
         const struct zone_range *range = &encoder->numbers.ranges[i];
-        pack_i64(pack, &range->first, 1);
-        pack_i64(pack, &range->last, 1);
+        column_encode_i64(enc, &range->first, 1);
+        column_encode_i64(enc, &range->last, 1);
     }
-    pack_marked(encoder, pack);
-    return pack_finish(pack, &out->texts, &out->texts_len, err);
+    encode_marked(encoder, enc);
+    return column_encode_finish(enc, &out->texts, &out->texts_len, err);
 }
 
 /* ---- the block ---- */
 
-static void put_bytes(struct pack *pack, const uint16_t *sequence, uint32_t count)
+static void put_bytes(struct column_encoder *enc, const uint16_t *sequence, uint32_t count)
 {
-    char *restrict at = buf_room(&pack->raw, count);
+    char *restrict at = buf_room(&enc->raw, count);
     for (uint32_t i = 0; at != NULL && i < count; i++) {
         at[i] = (char)(unsigned char)sequence[i];
     }
     if (at != NULL) {
-        buf_add(&pack->raw, count);
+        buf_add(&enc->raw, count);
     }
 }
 
-static void pack_sequence(struct event_encoder *encoder, uint32_t event_count)
+static void encode_sequence(struct event_encoder *encoder, uint32_t event_count)
 {
-    struct pack *pack = &encoder->pack;
-    pack_number(pack, event_count);
-    pack_number(pack, encoder->columns.local_count);
+    struct column_encoder *enc = &encoder->enc;
+    column_encode_number(enc, event_count);
+    column_encode_number(enc, encoder->columns.local_count);
     for (uint32_t k = 0; k < encoder->columns.local_count; k++) {
-        pack_number(pack, encoder->columns.locals[k].template);
+        column_encode_number(enc, encoder->columns.locals[k].template);
     }
     if (encoder->columns.local_count <= BYTE_TEMPLATES) {
-        put_bytes(pack, encoder->columns.sequence, event_count);
+        put_bytes(enc, encoder->columns.sequence, event_count);
         return;
     }
     for (uint32_t i = 0; i < event_count; i++) {
-        pack_number(pack, encoder->columns.sequence[i]);
+        column_encode_number(enc, encoder->columns.sequence[i]);
     }
 }
 
 /* A column is copied to where its values are at hand: they are looked at more than once. */
 static void
-pack_value(struct event_encoder *encoder, const struct local_template *local, uint32_t value)
+encode_value(struct event_encoder *encoder, const struct local_template *local, uint32_t value)
 {
     const struct event_plan *plan = event_plan_of(&encoder->columns, local);
     int64_t *column = encoder->column;
     uint32_t count = event_column_is_one(local, value) ? 1 : local->event_count;
     if (value == local->time_at) {
-        pack_column(&encoder->pack, local->times, local->event_count);
+        column_encode_column(&encoder->enc, local->times, local->event_count);
         return;
     }
     event_column_copy(&encoder->columns, local, value, count, column);
@@ -487,20 +487,20 @@ pack_value(struct event_encoder *encoder, const struct local_template *local, ui
     } else if (plan->searched[value]) {
         take_numbers(encoder, column, count);
     }
-    pack_column(&encoder->pack, column, count);
+    column_encode_column(&encoder->enc, column, count);
 }
 
 static bool finish_bytes(struct event_encoder *encoder, struct encoded_block *out, struct err *err)
 {
-    pack_clear(&encoder->pack);
-    pack_sequence(encoder, out->event_count);
+    column_encode_clear(&encoder->enc);
+    encode_sequence(encoder, out->event_count);
     for (uint32_t k = 0; k < encoder->columns.local_count; k++) {
         const struct local_template *local = &encoder->columns.locals[k];
         for (uint32_t v = 0; v < local->value_count; v++) {
-            pack_value(encoder, local, v);
+            encode_value(encoder, local, v);
         }
     }
-    return pack_finish(&encoder->pack, &out->bytes, &out->bytes_len, err);
+    return column_encode_finish(&encoder->enc, &out->bytes, &out->bytes_len, err);
 }
 
 bool event_encoder_encode(struct event_encoder *encoder,

@@ -5,7 +5,7 @@
  *         ts      the difference to that of the event before in the file, of whatever template
  *         texts   the place in the block's list of text ids
  *         others  numbers as they are
- *     each column by pack_column, the whole by zstd
+ *     each column by column_encode_column, the whole by zstd
  *
  * and, as bytes of their own, what tells whether the block is needed at all: the list of its text
  * ids and the ranges of its numbers. */

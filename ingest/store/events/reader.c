@@ -76,16 +76,16 @@ bool event_reader_check(const struct event_reader *reader, struct db *db, struct
 
 bool event_head_decode(const char **head, struct arena *arena, struct db_stmt *st, struct err *err)
 {
-    struct unpack unpack;
+    struct column_decoder dec;
     size_t len;
     const void *bytes = db_peek_blob(st, &len);
-    if (!unpack_init(&unpack, arena, bytes, len, err)) {
+    if (!column_decode_init(&dec, arena, bytes, len, err)) {
         return false;
     }
-    const char **texts = unpack_texts(&unpack, 1);
-    unpack.failed = unpack.failed || texts == NULL || texts[0] == NULL;
-    *head = unpack.failed ? "" : texts[0];
-    return unpack_finish(&unpack, err);
+    const char **texts = column_decode_texts(&dec, 1);
+    dec.failed = dec.failed || texts == NULL || texts[0] == NULL;
+    *head = dec.failed ? "" : texts[0];
+    return column_decode_finish(&dec, err);
 }
 
 /* ---- blocks ---- */

@@ -1,6 +1,6 @@
 #include "ingest/store/events/writer.h"
 
-#include "ingest/store/codec/pack.h"
+#include "ingest/store/codec/column_codec.h"
 #include "ingest/store/db/row_writer.h"
 #include "ingest/store/events/decode.h"
 #include "ingest/store/events/encode.h"
@@ -16,7 +16,7 @@ struct event_writer {
     size_t block_capacity;
     size_t pending_bytes;
     uint32_t texts_written;
-    struct pack pack;
+    struct column_encoder enc;
 };
 
 struct event_writer *event_writer_create(struct store *store)
@@ -26,7 +26,7 @@ struct event_writer *event_writer_create(struct store *store)
         return NULL;
     }
     writer->store = store;
-    pack_init(&writer->pack);
+    column_encode_init(&writer->enc);
     writer->encoder = event_encoder_create();
     if (writer->encoder == NULL) {
         event_writer_destroy(writer);
@@ -53,7 +53,7 @@ void event_writer_destroy(struct event_writer *writer)
     free_blocks(writer);
     free(writer->blocks);
     event_encoder_destroy(writer->encoder);
-    pack_free(&writer->pack);
+    column_encode_free(&writer->enc);
     free(writer);
 }
 
@@ -87,9 +87,9 @@ static bool write_segment(struct event_writer *writer,
     if (!rows->ok || end == first) {
         return false;
     }
-    pack_clear(&writer->pack);
-    stored_texts_pack(&writer->pack, texts, first, end);
-    rows->ok = pack_finish(&writer->pack, &bytes, &len, rows->err);
+    column_encode_clear(&writer->enc);
+    stored_texts_encode(&writer->enc, texts, first, end);
+    rows->ok = column_encode_finish(&writer->enc, &bytes, &len, rows->err);
     if (!rows->ok) {
         return false;
     }
@@ -110,10 +110,10 @@ write_end(struct event_writer *writer, struct row_writer *rows, const struct eve
     size_t templates_len = 0;
     size_t head_len = 0;
     const char *head_text = log->head == NULL ? "" : log->head;
-    pack_clear(&writer->pack);
-    pack_texts(&writer->pack, &head_text, 1);
+    column_encode_clear(&writer->enc);
+    column_encode_texts(&writer->enc, &head_text, 1);
     rows->ok = rows->ok && event_templates_encode(log, &templates, &templates_len, rows->err) &&
-               pack_finish(&writer->pack, &head, &head_len, rows->err);
+               column_encode_finish(&writer->enc, &head, &head_len, rows->err);
     row_begin(rows, "UPDATE event_log SET event_count = ?2, text_count = ?3, templates = ?4,"
                     " head = ?5 WHERE id = ?1");
     row_put_int(rows, log->event_count);

@@ -1,7 +1,7 @@
 #include "ingest/store/results/blocks.h"
 
-#include "ingest/store/codec/pack_parts.h"
-#include "ingest/store/results/cycle_use_pack.h"
+#include "ingest/store/codec/column_parts.h"
+#include "ingest/store/results/cycle_use_codec.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 
 /* A log being packed: its columns are arrays, or `source` tells them. */
 struct log_writing {
-    struct pack_parts *parts;
+    struct column_parts *parts;
     const struct column_source *source;
     uint32_t count;
     int64_t *values; /* of `parts` */
@@ -25,7 +25,7 @@ struct log_writing {
 
 /* Without the memory for values there are none to write. */
 static struct log_writing
-begin_log(struct pack_parts *parts, const struct column_source *source, uint32_t count)
+begin_log(struct column_parts *parts, const struct column_source *source, uint32_t count)
 {
     return (struct log_writing){.parts = parts,
                                 .source = source,
@@ -35,7 +35,7 @@ begin_log(struct pack_parts *parts, const struct column_source *source, uint32_t
 
 static uint32_t next_part(const struct log_writing *w, uint32_t first)
 {
-    return w->count - first < PACK_PART_VALUES ? w->count - first : PACK_PART_VALUES;
+    return w->count - first < COLUMN_PART_VALUES ? w->count - first : COLUMN_PART_VALUES;
 }
 
 /* From the source; a column that nobody tells is the value `none` throughout. */
@@ -53,11 +53,11 @@ read_part(struct log_writing *w, unsigned column, uint32_t first, uint32_t part,
 
 static void put_told(struct log_writing *w, unsigned column, int64_t none)
 {
-    pack_parts_begin_column(w->parts);
+    column_parts_begin_column(w->parts);
     for (uint32_t first = 0, part; first < w->count; first += part) {
         part = next_part(w, first);
         read_part(w, column, first, part, none);
-        pack_parts_values(w->parts, w->values, part);
+        column_parts_values(w->parts, w->values, part);
     }
 }
 
@@ -67,13 +67,13 @@ static void put_u32(struct log_writing *w, unsigned column, const uint32_t *arra
         put_told(w, column, CALL_NONE);
         return;
     }
-    pack_parts_begin_column(w->parts);
+    column_parts_begin_column(w->parts);
     for (uint32_t first = 0, part; first < w->count; first += part) {
         part = next_part(w, first);
         for (uint32_t i = 0; i < part; i++) {
             w->values[i] = array[first + i];
         }
-        pack_parts_values(w->parts, w->values, part);
+        column_parts_values(w->parts, w->values, part);
     }
 }
 
@@ -83,53 +83,53 @@ static void put_i64(struct log_writing *w, unsigned column, const int64_t *array
         put_told(w, column, CALL_NO_MODULE);
         return;
     }
-    pack_parts_begin_column(w->parts);
+    column_parts_begin_column(w->parts);
     for (uint32_t first = 0, part; first < w->count; first += part) {
         part = next_part(w, first);
         memcpy(w->values, array + first, part * sizeof *array);
-        pack_parts_values(w->parts, w->values, part);
+        column_parts_values(w->parts, w->values, part);
     }
 }
 
 static void put_u8(struct log_writing *w, unsigned column, const uint8_t *array)
 {
-    uint8_t bytes[PACK_PART_VALUES];
+    uint8_t bytes[COLUMN_PART_VALUES];
     for (uint32_t first = 0, part; array == NULL && first < w->count; first += part) {
         part = next_part(w, first);
         read_part(w, column, first, part, 0);
         for (uint32_t i = 0; i < part; i++) {
             bytes[i] = (uint8_t)w->values[i];
         }
-        pack_parts_bytes(w->parts, bytes, part);
+        column_parts_bytes(w->parts, bytes, part);
     }
     if (array != NULL) {
-        pack_parts_bytes(w->parts, array, w->count);
+        column_parts_bytes(w->parts, array, w->count);
     }
 }
 
 /* ---- call trees ---- */
 
-static void pack_threads(struct pack *pack, const struct call_tree *tree)
+static void encode_threads(struct column_encoder *enc, const struct call_tree *tree)
 {
     for (uint32_t t = 0; t < tree->thread_count; t++) {
         const struct call_thread *thread = &tree->threads[t];
-        pack_number(pack, thread->first);
-        pack_number(pack, thread->end);
-        pack_i64(pack, &thread->tid, 1);
-        pack_texts(pack, &thread->label, 1);
+        column_encode_number(enc, thread->first);
+        column_encode_number(enc, thread->end);
+        column_encode_i64(enc, &thread->tid, 1);
+        column_encode_texts(enc, &thread->label, 1);
     }
 }
 
-static void pack_call_tree(struct pack_parts *parts, const void *block)
+static void encode_call_tree(struct column_parts *parts, const void *block)
 {
     const struct call_tree *tree = block;
-    struct pack *pack = &parts->pack;
-    pack_number(pack, tree->node_count);
-    pack_number(pack, tree->name_count);
-    pack_number(pack, tree->thread_count);
-    pack_number(pack, tree->profile_thread);
-    pack_texts(pack, tree->names, tree->name_count);
-    pack_threads(pack, tree);
+    struct column_encoder *enc = &parts->enc;
+    column_encode_number(enc, tree->node_count);
+    column_encode_number(enc, tree->name_count);
+    column_encode_number(enc, tree->thread_count);
+    column_encode_number(enc, tree->profile_thread);
+    column_encode_texts(enc, tree->names, tree->name_count);
+    encode_threads(enc, tree);
     struct log_writing w = begin_log(parts, &tree->source, tree->node_count);
     put_u32(&w, CALL_COLUMN_NAME, tree->name);
     put_u32(&w, CALL_COLUMN_TID, tree->tid);
@@ -147,20 +147,18 @@ static void pack_call_tree(struct pack_parts *parts, const void *block)
     put_i64(&w, CALL_COLUMN_MODULE_ID, tree->module_id);
 }
 
-static void unpack_threads(struct unpack *unpack, struct call_tree *tree)
+static void decode_threads(struct column_decoder *dec, struct call_tree *tree)
 {
-    tree->threads =
-        arena_calloc(unpack->arena, (size_t)tree->thread_count + 1, sizeof *tree->threads);
-    unpack->failed = unpack->failed || tree->threads == NULL;
-    for (uint32_t t = 0; t < tree->thread_count && !unpack->failed; t++) {
+    tree->threads = arena_calloc(dec->arena, (size_t)tree->thread_count + 1, sizeof *tree->threads);
+    dec->failed = dec->failed || tree->threads == NULL;
+    for (uint32_t t = 0; t < tree->thread_count && !dec->failed; t++) {
         struct call_thread *thread = &tree->threads[t];
-        thread->first = unpack_count(unpack);
-        thread->end = unpack_count(unpack);
-        thread->tid = unpack_signed(unpack);
-        const char **label = unpack_texts(unpack, 1);
+        thread->first = column_decode_count(dec);
+        thread->end = column_decode_count(dec);
+        thread->tid = column_decode_signed(dec);
+        const char **label = column_decode_texts(dec, 1);
         thread->label = label == NULL ? NULL : label[0];
-        unpack->failed =
-            unpack->failed || thread->first >= thread->end || thread->end > tree->node_count;
+        dec->failed = dec->failed || thread->first >= thread->end || thread->end > tree->node_count;
     }
 }
 
@@ -187,43 +185,43 @@ static bool is_sound(const struct call_tree *tree)
            (tree->profile_thread == CALL_NONE || tree->profile_thread < tree->thread_count);
 }
 
-static void unpack_call_tree(struct unpack *unpack, void *block)
+static void decode_call_tree(struct column_decoder *dec, void *block)
 {
     struct call_tree *tree = block;
-    tree->node_count = unpack_count(unpack);
-    tree->name_count = unpack_count(unpack);
-    tree->thread_count = unpack_count(unpack);
-    tree->profile_thread = unpack_count(unpack);
-    tree->names = unpack_texts(unpack, tree->name_count);
-    unpack_threads(unpack, tree);
+    tree->node_count = column_decode_count(dec);
+    tree->name_count = column_decode_count(dec);
+    tree->thread_count = column_decode_count(dec);
+    tree->profile_thread = column_decode_count(dec);
+    tree->names = column_decode_texts(dec, tree->name_count);
+    decode_threads(dec, tree);
     size_t count = tree->node_count;
-    tree->name = unpack_u32(unpack, count, tree->name_count, false);
-    tree->tid = unpack_u32(unpack, count, tree->name_count, false);
-    tree->call_stack = unpack_u32(unpack, count, tree->name_count, true);
-    tree->end = unpack_u32(unpack, count, UINT32_MAX, false);
-    tree->partner = unpack_u32(unpack, count, tree->node_count, true);
-    tree->class = unpack_bytes(unpack, count);
-    tree->type = unpack_bytes(unpack, count);
-    tree->flags = unpack_bytes(unpack, count);
-    tree->start = unpack_i64(unpack, count);
-    tree->stop = unpack_i64(unpack, count);
-    tree->host_self = unpack_i64(unpack, count);
-    tree->device_total = unpack_i64(unpack, count);
-    tree->device_self = unpack_i64(unpack, count);
-    tree->module_id = unpack_i64(unpack, count);
-    unpack->failed = unpack->failed || !is_sound(tree);
+    tree->name = column_decode_u32(dec, count, tree->name_count, false);
+    tree->tid = column_decode_u32(dec, count, tree->name_count, false);
+    tree->call_stack = column_decode_u32(dec, count, tree->name_count, true);
+    tree->end = column_decode_u32(dec, count, UINT32_MAX, false);
+    tree->partner = column_decode_u32(dec, count, tree->node_count, true);
+    tree->class = column_decode_bytes(dec, count);
+    tree->type = column_decode_bytes(dec, count);
+    tree->flags = column_decode_bytes(dec, count);
+    tree->start = column_decode_i64(dec, count);
+    tree->stop = column_decode_i64(dec, count);
+    tree->host_self = column_decode_i64(dec, count);
+    tree->device_total = column_decode_i64(dec, count);
+    tree->device_self = column_decode_i64(dec, count);
+    tree->module_id = column_decode_i64(dec, count);
+    dec->failed = dec->failed || !is_sound(tree);
 }
 
 /* ---- memory logs ---- */
 
-static void pack_memory_log(struct pack_parts *parts, const void *block)
+static void encode_memory_log(struct column_parts *parts, const void *block)
 {
     const struct memory_log *log = block;
-    struct pack *pack = &parts->pack;
-    pack_number(pack, log->count);
-    pack_number(pack, log->device_count);
-    pack_number(pack, log->node_count);
-    pack_texts(pack, log->devices, log->device_count);
+    struct column_encoder *enc = &parts->enc;
+    column_encode_number(enc, log->count);
+    column_encode_number(enc, log->device_count);
+    column_encode_number(enc, log->node_count);
+    column_encode_texts(enc, log->devices, log->device_count);
     struct log_writing w = begin_log(parts, &log->source, log->count);
     put_i64(&w, MEMORY_COLUMN_TS, log->ts);
     put_i64(&w, MEMORY_COLUMN_ADDR, log->addr);
@@ -235,103 +233,103 @@ static void pack_memory_log(struct pack_parts *parts, const void *block)
     put_u32(&w, MEMORY_COLUMN_COUNT, log->parent);
     put_u32(&w, MEMORY_COLUMN_COUNT, log->device);
     put_u8(&w, MEMORY_COLUMN_FLAGS, log->flags);
-    pack_parts_bytes(parts, log->visited, log->node_count);
+    column_parts_bytes(parts, log->visited, log->node_count);
 }
 
-static void unpack_memory_log(struct unpack *unpack, void *block)
+static void decode_memory_log(struct column_decoder *dec, void *block)
 {
     struct memory_log *log = block;
-    log->count = unpack_count(unpack);
-    log->device_count = unpack_count(unpack);
-    log->node_count = unpack_count(unpack);
-    log->devices = unpack_texts(unpack, log->device_count);
+    log->count = column_decode_count(dec);
+    log->device_count = column_decode_count(dec);
+    log->node_count = column_decode_count(dec);
+    log->devices = column_decode_texts(dec, log->device_count);
     size_t count = log->count;
-    log->ts = unpack_i64(unpack, count);
-    log->addr = unpack_i64(unpack, count);
-    log->size_bytes = unpack_i64(unpack, count);
-    log->allocated_bytes = unpack_i64(unpack, count);
-    log->reserved_bytes = unpack_i64(unpack, count);
-    log->node = unpack_u32(unpack, count, log->node_count, true);
-    log->op = unpack_u32(unpack, count, UINT32_MAX, true);
-    log->parent = unpack_u32(unpack, count, UINT32_MAX, true);
-    log->device = unpack_u32(unpack, count, log->device_count, false);
-    log->flags = unpack_bytes(unpack, count);
-    log->visited = unpack_bytes(unpack, log->node_count);
-    unpack->failed = unpack->failed || !has_all_texts(log->devices, log->device_count);
+    log->ts = column_decode_i64(dec, count);
+    log->addr = column_decode_i64(dec, count);
+    log->size_bytes = column_decode_i64(dec, count);
+    log->allocated_bytes = column_decode_i64(dec, count);
+    log->reserved_bytes = column_decode_i64(dec, count);
+    log->node = column_decode_u32(dec, count, log->node_count, true);
+    log->op = column_decode_u32(dec, count, UINT32_MAX, true);
+    log->parent = column_decode_u32(dec, count, UINT32_MAX, true);
+    log->device = column_decode_u32(dec, count, log->device_count, false);
+    log->flags = column_decode_bytes(dec, count);
+    log->visited = column_decode_bytes(dec, log->node_count);
+    dec->failed = dec->failed || !has_all_texts(log->devices, log->device_count);
 }
 
 /* ---- comm logs ---- */
 
-static void pack_comm_log(struct pack_parts *parts, const void *block)
+static void encode_comm_log(struct column_parts *parts, const void *block)
 {
-    struct pack *pack = &parts->pack;
+    struct column_encoder *enc = &parts->enc;
     const struct comm_log *log = block;
-    pack_number(pack, log->op_count);
-    pack_number(pack, log->range_count);
+    column_encode_number(enc, log->op_count);
+    column_encode_number(enc, log->range_count);
     for (uint32_t i = 0; i < log->op_count; i++) {
         const struct comm_op *op = &log->ops[i];
-        pack_texts(pack, &op->name, 1);
-        pack_i64(pack, &op->step, 1);
-        pack_i64(pack, &op->size_bytes, 1);
-        pack_number(pack, op->range_count);
-        pack_texts(pack, &op->group, 1);
-        pack_i64(pack, &op->group_size, 1);
-        pack_parts_end_piece(parts);
+        column_encode_texts(enc, &op->name, 1);
+        column_encode_i64(enc, &op->step, 1);
+        column_encode_i64(enc, &op->size_bytes, 1);
+        column_encode_number(enc, op->range_count);
+        column_encode_texts(enc, &op->group, 1);
+        column_encode_i64(enc, &op->group_size, 1);
+        column_parts_end_piece(parts);
     }
     for (uint32_t i = 0; i < log->range_count; i++) {
-        pack_i64(pack, &log->ranges[i].start, 1);
-        pack_i64(pack, &log->ranges[i].end, 1);
-        pack_parts_end_piece(parts);
+        column_encode_i64(enc, &log->ranges[i].start, 1);
+        column_encode_i64(enc, &log->ranges[i].end, 1);
+        column_parts_end_piece(parts);
     }
 }
 
-static void unpack_ranges(struct unpack *unpack, struct comm_log *log)
+static void decode_ranges(struct column_decoder *dec, struct comm_log *log)
 {
-    log->ranges = arena_calloc(unpack->arena, (size_t)log->range_count + 1, sizeof *log->ranges);
-    unpack->failed = unpack->failed || log->ranges == NULL;
-    for (uint32_t i = 0; i < log->range_count && !unpack->failed; i++) {
-        log->ranges[i].start = unpack_signed(unpack);
-        log->ranges[i].end = unpack_signed(unpack);
+    log->ranges = arena_calloc(dec->arena, (size_t)log->range_count + 1, sizeof *log->ranges);
+    dec->failed = dec->failed || log->ranges == NULL;
+    for (uint32_t i = 0; i < log->range_count && !dec->failed; i++) {
+        log->ranges[i].start = column_decode_signed(dec);
+        log->ranges[i].end = column_decode_signed(dec);
     }
 }
 
-static void unpack_comm_log(struct unpack *unpack, void *block)
+static void decode_comm_log(struct column_decoder *dec, void *block)
 {
     struct comm_log *log = block;
     uint64_t range_count = 0;
-    log->op_count = unpack_count(unpack);
-    log->range_count = unpack_count(unpack);
-    log->ops = arena_calloc(unpack->arena, (size_t)log->op_count + 1, sizeof *log->ops);
-    unpack->failed = unpack->failed || log->ops == NULL;
-    for (uint32_t i = 0; i < log->op_count && !unpack->failed; i++) {
+    log->op_count = column_decode_count(dec);
+    log->range_count = column_decode_count(dec);
+    log->ops = arena_calloc(dec->arena, (size_t)log->op_count + 1, sizeof *log->ops);
+    dec->failed = dec->failed || log->ops == NULL;
+    for (uint32_t i = 0; i < log->op_count && !dec->failed; i++) {
         struct comm_op *op = &log->ops[i];
-        const char **name = unpack_texts(unpack, 1);
+        const char **name = column_decode_texts(dec, 1);
         op->name = name == NULL || name[0] == NULL ? "" : name[0];
-        op->step = unpack_signed(unpack);
-        op->size_bytes = unpack_signed(unpack);
-        op->range_count = unpack_count(unpack);
-        const char **group = unpack_texts(unpack, 1);
+        op->step = column_decode_signed(dec);
+        op->size_bytes = column_decode_signed(dec);
+        op->range_count = column_decode_count(dec);
+        const char **group = column_decode_texts(dec, 1);
         op->group = group == NULL ? NULL : group[0];
-        op->group_size = unpack_signed(unpack);
+        op->group_size = column_decode_signed(dec);
         op->first_range = (uint32_t)range_count;
         range_count += op->range_count;
-        unpack->failed = unpack->failed || range_count > log->range_count;
+        dec->failed = dec->failed || range_count > log->range_count;
     }
-    unpack_ranges(unpack, log);
+    decode_ranges(dec, log);
 }
 
 /* ---- counters of devices ---- */
 
-static void pack_gpu_counters(struct pack_parts *parts, const void *block)
+static void encode_gpu_counters(struct column_parts *parts, const void *block)
 {
     static const struct column_source arrays = {.read = NULL};
     const struct gpu_counters *counters = block;
-    struct pack *pack = &parts->pack;
-    pack_number(pack, counters->count);
-    pack_number(pack, counters->device_count);
-    pack_u32(pack, counters->devices, counters->device_count);
-    pack_i64(pack, &counters->start, 1);
-    pack_i64(pack, &counters->end, 1);
+    struct column_encoder *enc = &parts->enc;
+    column_encode_number(enc, counters->count);
+    column_encode_number(enc, counters->device_count);
+    column_encode_u32(enc, counters->devices, counters->device_count);
+    column_encode_i64(enc, &counters->start, 1);
+    column_encode_i64(enc, &counters->end, 1);
     struct log_writing w = begin_log(parts, &arrays, counters->count);
     put_u8(&w, 0, counters->kind);
     put_u32(&w, 0, counters->device);
@@ -340,33 +338,33 @@ static void pack_gpu_counters(struct pack_parts *parts, const void *block)
     put_i64(&w, 0, counters->value);
 }
 
-static void unpack_gpu_counters(struct unpack *unpack, void *block)
+static void decode_gpu_counters(struct column_decoder *dec, void *block)
 {
     struct gpu_counters *counters = block;
-    counters->count = unpack_count(unpack);
-    counters->device_count = unpack_count(unpack);
-    counters->devices = unpack_u32(unpack, counters->device_count, UINT32_MAX, false);
-    counters->start = unpack_signed(unpack);
-    counters->end = unpack_signed(unpack);
-    counters->kind = unpack_bytes(unpack, counters->count);
-    counters->device = unpack_u32(unpack, counters->count, UINT32_MAX, false);
-    counters->from = unpack_i64(unpack, counters->count);
-    counters->to = unpack_i64(unpack, counters->count);
-    counters->value = unpack_i64(unpack, counters->count);
+    counters->count = column_decode_count(dec);
+    counters->device_count = column_decode_count(dec);
+    counters->devices = column_decode_u32(dec, counters->device_count, UINT32_MAX, false);
+    counters->start = column_decode_signed(dec);
+    counters->end = column_decode_signed(dec);
+    counters->kind = column_decode_bytes(dec, counters->count);
+    counters->device = column_decode_u32(dec, counters->count, UINT32_MAX, false);
+    counters->from = column_decode_i64(dec, counters->count);
+    counters->to = column_decode_i64(dec, counters->count);
+    counters->value = column_decode_i64(dec, counters->count);
 }
 
 /* ---- the table ---- */
 
-typedef void (*block_packer)(struct pack_parts *parts, const void *block);
+typedef void (*block_encoder)(struct column_parts *parts, const void *block);
 
 static bool
-pack_block(block_packer packer, const void *block, struct packed_log *out, struct err *err)
+encode_block(block_encoder encode, const void *block, struct packed_log *out, struct err *err)
 {
-    struct pack_parts parts;
-    pack_parts_init(&parts);
-    packer(&parts, block);
-    bool ok = pack_parts_finish(&parts, &out->bytes, &out->len, err);
-    pack_parts_free(&parts);
+    struct column_parts parts;
+    column_parts_init(&parts);
+    encode(&parts, block);
+    bool ok = column_parts_finish(&parts, &out->bytes, &out->len, err);
+    column_parts_free(&parts);
     return ok;
 }
 
@@ -379,30 +377,30 @@ static void write_bytes(struct row_writer *writer, const char *kind, const struc
 }
 
 static void
-write_block(struct row_writer *writer, const char *kind, block_packer packer, const void *block)
+write_block(struct row_writer *writer, const char *kind, block_encoder encode, const void *block)
 {
     struct packed_log bytes = {.bytes = NULL};
     if (block == NULL || !writer->ok) {
         return;
     }
-    writer->ok = pack_block(packer, block, &bytes, writer->err);
+    writer->ok = encode_block(encode, block, &bytes, writer->err);
     write_bytes(writer, kind, &bytes);
     free(bytes.bytes);
 }
 
 static const struct {
     const char *kind;
-    block_packer packer;
+    block_encoder encode;
 } logs[RESULT_LOG_COUNT] = {
-    [RESULT_CALL_TREE] = {CALL_TREE, pack_call_tree},
-    [RESULT_MEMORY_LOG] = {MEMORY_LOG, pack_memory_log},
-    [RESULT_GPU_COUNTERS] = {GPU_COUNTERS, pack_gpu_counters},
+    [RESULT_CALL_TREE] = {CALL_TREE, encode_call_tree},
+    [RESULT_MEMORY_LOG] = {MEMORY_LOG, encode_memory_log},
+    [RESULT_GPU_COUNTERS] = {GPU_COUNTERS, encode_gpu_counters},
 };
 
-bool store_pack_log(enum result_log log, const void *columns, struct packed_log *out)
+bool store_encode_log(enum result_log log, const void *columns, struct packed_log *out)
 {
     struct err no_memory = ERR_INIT;
-    if (!pack_block(logs[log].packer, columns, out, &no_memory)) {
+    if (!encode_block(logs[log].encode, columns, out, &no_memory)) {
         return false;
     }
     /* It is held for a while, without the room for what cannot be compressed. */
@@ -419,7 +417,7 @@ static void write_log(struct row_writer *writer,
     if (results->packed[log].bytes != NULL) {
         write_bytes(writer, logs[log].kind, &results->packed[log]);
     } else {
-        write_block(writer, logs[log].kind, logs[log].packer, columns);
+        write_block(writer, logs[log].kind, logs[log].encode, columns);
     }
 }
 
@@ -427,10 +425,11 @@ void blocks_write(struct row_writer *writer, const struct trace_results *results
 {
     write_log(writer, results, RESULT_CALL_TREE, results->call_tree);
     write_log(writer, results, RESULT_MEMORY_LOG, results->memory_log);
-    write_block(writer, COMM_LOG, pack_comm_log, results->comm_log);
+    write_block(writer, COMM_LOG, encode_comm_log, results->comm_log);
     write_log(writer, results, RESULT_GPU_COUNTERS, results->gpu_counters);
-    write_block(writer, COMM_LOG_OURS, pack_comm_log, results->comm_log_ours);
-    write_block(writer, CYCLE_USE, cycle_use_pack, results->cycle_use_count == 0 ? NULL : results);
+    write_block(writer, COMM_LOG_OURS, encode_comm_log, results->comm_log_ours);
+    write_block(writer, CYCLE_USE, cycle_use_encode,
+                results->cycle_use_count == 0 ? NULL : results);
 }
 
 /* *found says whether there is a block, which is then to be unpacked and finished. */
@@ -438,7 +437,7 @@ static bool find_block(struct db *db,
                        struct arena *arena,
                        int64_t trace_id,
                        const char *kind,
-                       struct unpack *unpack,
+                       struct column_decoder *dec,
                        bool *found,
                        struct err *err)
 {
@@ -451,7 +450,7 @@ static bool find_block(struct db *db,
     if (db_next(&st)) {
         size_t len = 0;
         const void *bytes = db_peek_blob(&st, &len);
-        *found = unpack_init(unpack, arena, bytes, len, err);
+        *found = column_decode_init(dec, arena, bytes, len, err);
         ok = *found;
     }
     return db_done(&st, err) && ok;
@@ -464,14 +463,14 @@ bool blocks_read_cycle_uses(struct db *db,
                             bool *found,
                             struct err *err)
 {
-    struct unpack unpack;
+    struct column_decoder dec;
     struct err damaged = ERR_INIT;
-    bool ok = find_block(db, arena, trace_id, CYCLE_USE, &unpack, found, err);
+    bool ok = find_block(db, arena, trace_id, CYCLE_USE, &dec, found, err);
     if (!*found) {
         return ok;
     }
-    bool has_memory = cycle_use_unpack(&unpack, out, err);
-    bool is_sound = unpack_finish(&unpack, &damaged);
+    bool has_memory = cycle_use_decode(&dec, out, err);
+    bool is_sound = column_decode_finish(&dec, &damaged);
     if (has_memory && !is_sound) {
         *err = damaged;
     }
@@ -484,29 +483,29 @@ static bool read_block(struct store *store,
                        int64_t trace_id,
                        const char *kind,
                        size_t block_bytes,
-                       void (*unpack_block)(struct unpack *, void *),
+                       void (*decode_block)(struct column_decoder *, void *),
                        void **block,
                        struct err *err)
 {
     struct db *db = NULL;
-    struct unpack unpack;
+    struct column_decoder dec;
     *block = NULL;
     if (!store_read_begin(store, &db, err)) {
         return false;
     }
     bool found = false;
-    bool ok = find_block(db, arena, trace_id, kind, &unpack, &found, err);
+    bool ok = find_block(db, arena, trace_id, kind, &dec, &found, err);
     store_read_end(store, db);
     if (!found) {
         return ok;
     }
     *block = arena_calloc(arena, 1, block_bytes);
     if (*block == NULL) {
-        unpack.failed = true;
+        dec.failed = true;
     } else {
-        unpack_block(&unpack, *block);
+        decode_block(&dec, *block);
     }
-    return unpack_finish(&unpack, err) && ok;
+    return column_decode_finish(&dec, err) && ok;
 }
 
 bool store_call_tree(struct store *store,
@@ -517,7 +516,7 @@ bool store_call_tree(struct store *store,
 {
     void *block = NULL;
     bool ok =
-        read_block(store, arena, trace_id, CALL_TREE, sizeof **out, unpack_call_tree, &block, err);
+        read_block(store, arena, trace_id, CALL_TREE, sizeof **out, decode_call_tree, &block, err);
     *out = block;
     return ok;
 }
@@ -529,7 +528,7 @@ bool store_memory_log(struct store *store,
                       struct err *err)
 {
     void *block = NULL;
-    bool ok = read_block(store, arena, trace_id, MEMORY_LOG, sizeof **out, unpack_memory_log,
+    bool ok = read_block(store, arena, trace_id, MEMORY_LOG, sizeof **out, decode_memory_log,
                          &block, err);
     *out = block;
     return ok;
@@ -544,7 +543,7 @@ bool store_comm_log(struct store *store,
 {
     void *block = NULL;
     const char *kind = rule == COMM_OURS ? COMM_LOG_OURS : COMM_LOG;
-    bool ok = read_block(store, arena, trace_id, kind, sizeof **out, unpack_comm_log, &block, err);
+    bool ok = read_block(store, arena, trace_id, kind, sizeof **out, decode_comm_log, &block, err);
     *out = block;
     return ok;
 }
@@ -556,7 +555,7 @@ bool store_gpu_counters(struct store *store,
                         struct err *err)
 {
     void *block = NULL;
-    bool ok = read_block(store, arena, trace_id, GPU_COUNTERS, sizeof **out, unpack_gpu_counters,
+    bool ok = read_block(store, arena, trace_id, GPU_COUNTERS, sizeof **out, decode_gpu_counters,
                          &block, err);
     *out = block;
     return ok;

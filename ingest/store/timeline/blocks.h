@@ -24,7 +24,7 @@
 #define KS_STORE_TIMELINE_BLOCKS_H
 
 #include "ingest/model/timeline.h"
-#include "ingest/store/timeline/coder.h"
+#include "ingest/store/timeline/columns.h"
 
 #define TIMELINE_FLAG_MERGED 1u
 #define TIMELINE_FLAG_CELLS 1u

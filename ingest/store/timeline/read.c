@@ -48,7 +48,7 @@ static bool read_tracks(
     if (db_next(&st)) {
         size_t len = 0;
         const void *bytes = db_peek_blob(&st, &len);
-        ok = timeline_unpack_tracks(arena, bytes, len, out, err);
+        ok = timeline_decode_tracks(arena, bytes, len, out, err);
     }
     return db_done(&st, err) && ok;
 }

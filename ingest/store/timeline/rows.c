@@ -3,7 +3,7 @@
 #include "ingest/store/ingest_log.h"
 #include "ingest/store/store_timeline.h"
 #include "ingest/store/timeline/blocks.h"
-#include "ingest/store/timeline/press.h"
+#include "ingest/store/timeline/row_writer.h"
 #include "ingest/store/timeline/sql.h"
 #include "ingest/store/timeline/tracks.h"
 
@@ -19,7 +19,7 @@ static const char *const kind_texts[KIND_COUNT] = {
 };
 
 struct timeline_rows {
-    struct timeline_press *press;
+    struct timeline_row_writer *row_writer;
     struct column_writer columns;
     int64_t positions[KIND_COUNT][TIMELINE_LEVELS_MAX];
 };
@@ -27,13 +27,13 @@ struct timeline_rows {
 static struct timeline_rows *make_rows(struct store *store, int64_t log_id)
 {
     struct timeline_rows *rows = calloc(1, sizeof *rows);
-    struct timeline_press *press = timeline_press_create(store, log_id);
-    if (rows == NULL || press == NULL) {
-        timeline_press_destroy(press);
+    struct timeline_row_writer *row_writer = timeline_row_writer_create(store, log_id);
+    if (rows == NULL || row_writer == NULL) {
+        timeline_row_writer_destroy(row_writer);
         free(rows);
         return NULL;
     }
-    rows->press = press;
+    rows->row_writer = row_writer;
     column_writer_init(&rows->columns);
     return rows;
 }
@@ -41,7 +41,7 @@ static struct timeline_rows *make_rows(struct store *store, int64_t log_id)
 void timeline_rows_free(struct timeline_rows *rows)
 {
     if (rows != NULL) {
-        timeline_press_destroy(rows->press);
+        timeline_row_writer_destroy(rows->row_writer);
         column_writer_free(&rows->columns);
         free(rows);
     }
@@ -54,7 +54,7 @@ static struct timeline_rows *rows_of(struct store_ingest *ingest, struct err *er
     if (!ingest_log_open(ingest, &log_id, err)) {
         return NULL;
     }
-    if (*place != NULL && timeline_press_log((*place)->press) != log_id) {
+    if (*place != NULL && timeline_row_writer_log((*place)->row_writer) != log_id) {
         timeline_rows_free(*place);
         *place = NULL;
     }
@@ -81,7 +81,7 @@ static bool keep_block(struct timeline_rows *rows,
                                      .level = level,
                                      .position = rows->positions[kind][level]++,
                                      .extent = *extent};
-    return timeline_press_take(rows->press, &row, &rows->columns, err);
+    return timeline_row_writer_add(rows->row_writer, &row, &rows->columns, err);
 }
 
 static bool check_level(uint32_t level, struct err *err)
@@ -133,7 +133,7 @@ bool store_ingest_flows(struct store_ingest *ingest,
              keep_block(rows, by_target ? KIND_FLOWS_BY_TARGET : KIND_FLOWS, 0, &extent, err);
     }
     /* They come last, from a thread beside the analyses, which then need not write them. */
-    return ok && (!by_target || timeline_press_finish(rows->press, err));
+    return ok && (!by_target || timeline_row_writer_finish(rows->row_writer, err));
 }
 
 /* ---- tracks and labels ---- */
@@ -144,13 +144,13 @@ keep_tracks(struct timeline_rows *rows, const struct timeline *timeline, struct 
     const struct timeline_row row = {.kind = TIMELINE_TRACKS_KIND, .is_packed = true};
     void *bytes = NULL;
     size_t len = 0;
-    if (!timeline_pack_tracks(timeline, &bytes, &len, err)) {
+    if (!timeline_encode_tracks(timeline, &bytes, &len, err)) {
         return false;
     }
     column_writer_clear(&rows->columns);
     column_put_bytes(&rows->columns, bytes, len);
     free(bytes);
-    return timeline_press_take(rows->press, &row, &rows->columns, err);
+    return timeline_row_writer_add(rows->row_writer, &row, &rows->columns, err);
 }
 
 static bool
@@ -163,7 +163,7 @@ keep_labels(struct timeline_rows *rows, const struct timeline *timeline, struct 
         const struct timeline_row row = {
             .kind = TIMELINE_LABELS_KIND, .position = first, .label_count = count};
         timeline_put_labels(&rows->columns, timeline->labels + first, count);
-        ok = timeline_press_take(rows->press, &row, &rows->columns, err);
+        ok = timeline_row_writer_add(rows->row_writer, &row, &rows->columns, err);
         first += count;
     }
     return ok;
@@ -175,5 +175,5 @@ bool store_ingest_timeline(struct store_ingest *ingest,
 {
     struct timeline_rows *rows = rows_of(ingest, err);
     return rows != NULL && keep_labels(rows, timeline, err) && keep_tracks(rows, timeline, err) &&
-           timeline_press_finish(rows->press, err);
+           timeline_row_writer_finish(rows->row_writer, err);
 }

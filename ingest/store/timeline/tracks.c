@@ -1,6 +1,6 @@
 #include "ingest/store/timeline/tracks.h"
 
-#include "ingest/store/codec/pack.h"
+#include "ingest/store/codec/column_codec.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,69 +12,69 @@ static const char *text_of(const char *text)
     return text == NULL ? "" : text;
 }
 
-static void pack_track(struct pack *pack, const struct timeline_track *track)
+static void encode_track(struct column_encoder *enc, const struct timeline_track *track)
 {
     const char *texts[] = {text_of(track->process), text_of(track->label), track->pid, track->tid};
     const int64_t numbers[] = {(int64_t)track->item_count, track->first_ns, track->end_ns,
                                track->busy_ns};
     bool has_series = track->series != NULL;
-    pack_number(pack, (uint64_t)track->kind);
-    pack_number(pack, track->lane_count);
-    pack_number(pack, track->member_count);
-    pack_texts(pack, texts, sizeof texts / sizeof *texts);
-    pack_i64(pack, numbers, sizeof numbers / sizeof *numbers);
-    pack_number(pack, has_series);
+    column_encode_number(enc, (uint64_t)track->kind);
+    column_encode_number(enc, track->lane_count);
+    column_encode_number(enc, track->member_count);
+    column_encode_texts(enc, texts, sizeof texts / sizeof *texts);
+    column_encode_i64(enc, numbers, sizeof numbers / sizeof *numbers);
+    column_encode_number(enc, has_series);
     if (has_series) {
-        pack_texts(pack, track->series, track->lane_count);
+        column_encode_texts(enc, track->series, track->lane_count);
     }
 }
 
-bool timeline_pack_tracks(const struct timeline *timeline,
-                          void **bytes,
-                          size_t *len,
-                          struct err *err)
+bool timeline_encode_tracks(const struct timeline *timeline,
+                            void **bytes,
+                            size_t *len,
+                            struct err *err)
 {
-    struct pack pack;
-    pack_init(&pack);
-    pack_number(&pack, timeline->track_count);
-    pack_number(&pack, timeline->label_count);
-    pack_number(&pack, timeline->level_count);
+    struct column_encoder enc;
+    column_encode_init(&enc);
+    column_encode_number(&enc, timeline->track_count);
+    column_encode_number(&enc, timeline->label_count);
+    column_encode_number(&enc, timeline->level_count);
     for (uint32_t level = 0; level < timeline->level_count && level < TIMELINE_LEVELS_MAX;
          level++) {
         const int64_t numbers[] = {timeline->levels[level].width_ns,
                                    (int64_t)timeline->levels[level].item_count};
-        pack_i64(&pack, numbers, 2);
+        column_encode_i64(&enc, numbers, 2);
     }
     const int64_t numbers[] = {timeline->start_ns, timeline->end_ns, (int64_t)timeline->flow_count};
-    pack_i64(&pack, numbers, sizeof numbers / sizeof *numbers);
+    column_encode_i64(&enc, numbers, sizeof numbers / sizeof *numbers);
     for (uint32_t t = 0; t < timeline->track_count; t++) {
-        pack_track(&pack, &timeline->tracks[t]);
+        encode_track(&enc, &timeline->tracks[t]);
     }
-    bool ok = pack_finish(&pack, bytes, len, err);
-    pack_free(&pack);
+    bool ok = column_encode_finish(&enc, bytes, len, err);
+    column_encode_free(&enc);
     return ok;
 }
 
-static const char *const *unpack_series(struct unpack *unpack, uint32_t lane_count)
+static const char *const *decode_series(struct column_decoder *dec, uint32_t lane_count)
 {
-    const char **series = unpack_texts(unpack, lane_count);
-    for (uint32_t lane = 0; lane < lane_count && !unpack->failed; lane++) {
+    const char **series = column_decode_texts(dec, lane_count);
+    for (uint32_t lane = 0; lane < lane_count && !dec->failed; lane++) {
         series[lane] = text_of(series[lane]);
     }
     return series;
 }
 
-static void unpack_track(struct unpack *unpack, struct timeline_track *track)
+static void decode_track(struct column_decoder *dec, struct timeline_track *track)
 {
-    uint32_t kind = unpack_count(unpack);
-    track->lane_count = unpack_count(unpack);
-    track->member_count = unpack_count(unpack);
-    const char **texts = unpack_texts(unpack, 4);
-    const int64_t *numbers = unpack_i64(unpack, 4);
-    bool has_series = unpack_count(unpack) != 0;
-    unpack->failed = unpack->failed || kind > TIMELINE_GROUP || texts[0] == NULL ||
-                     texts[1] == NULL || track->lane_count > TIMELINE_LANES_MAX;
-    if (unpack->failed) {
+    uint32_t kind = column_decode_count(dec);
+    track->lane_count = column_decode_count(dec);
+    track->member_count = column_decode_count(dec);
+    const char **texts = column_decode_texts(dec, 4);
+    const int64_t *numbers = column_decode_i64(dec, 4);
+    bool has_series = column_decode_count(dec) != 0;
+    dec->failed = dec->failed || kind > TIMELINE_GROUP || texts[0] == NULL || texts[1] == NULL ||
+                  track->lane_count > TIMELINE_LANES_MAX;
+    if (dec->failed) {
         return;
     }
     track->kind = (enum timeline_track_kind)kind;
@@ -86,63 +86,63 @@ static void unpack_track(struct unpack *unpack, struct timeline_track *track)
     track->first_ns = numbers[1];
     track->end_ns = numbers[2];
     track->busy_ns = numbers[3];
-    track->series = has_series ? unpack_series(unpack, track->lane_count) : NULL;
+    track->series = has_series ? decode_series(dec, track->lane_count) : NULL;
 }
 
 /* Widths ascend from 0, so that who looks for a level finds one. */
-static void unpack_levels(struct unpack *unpack, struct timeline *timeline)
+static void decode_levels(struct column_decoder *dec, struct timeline *timeline)
 {
-    unpack->failed = unpack->failed || timeline->level_count > TIMELINE_LEVELS_MAX;
+    dec->failed = dec->failed || timeline->level_count > TIMELINE_LEVELS_MAX;
     int64_t before = -1;
-    for (uint32_t level = 0; level < timeline->level_count && !unpack->failed; level++) {
-        const int64_t *numbers = unpack_i64(unpack, 2);
+    for (uint32_t level = 0; level < timeline->level_count && !dec->failed; level++) {
+        const int64_t *numbers = column_decode_i64(dec, 2);
         if (numbers == NULL) {
             return;
         }
-        unpack->failed = numbers[0] <= before || (level == 0 && numbers[0] != 0);
+        dec->failed = numbers[0] <= before || (level == 0 && numbers[0] != 0);
         before = numbers[0];
         timeline->levels[level].width_ns = numbers[0];
         timeline->levels[level].item_count = (uint64_t)numbers[1];
     }
 }
 
-static void unpack_timeline(struct unpack *unpack, struct timeline *timeline)
+static void decode_timeline(struct column_decoder *dec, struct timeline *timeline)
 {
-    timeline->track_count = unpack_count(unpack);
-    timeline->label_count = unpack_count(unpack);
-    timeline->level_count = unpack_count(unpack);
-    unpack_levels(unpack, timeline);
-    const int64_t *numbers = unpack_i64(unpack, 3);
+    timeline->track_count = column_decode_count(dec);
+    timeline->label_count = column_decode_count(dec);
+    timeline->level_count = column_decode_count(dec);
+    decode_levels(dec, timeline);
+    const int64_t *numbers = column_decode_i64(dec, 3);
     /* A track takes more than a byte, so that no count is larger than what is left. */
-    if (numbers == NULL || timeline->track_count > (size_t)(unpack->end - unpack->at)) {
-        unpack->failed = true;
+    if (numbers == NULL || timeline->track_count > (size_t)(dec->end - dec->at)) {
+        dec->failed = true;
         return;
     }
     timeline->start_ns = numbers[0];
     timeline->end_ns = numbers[1];
     timeline->flow_count = (uint64_t)numbers[2];
     timeline->tracks =
-        arena_calloc(unpack->arena, (size_t)timeline->track_count + 1, sizeof *timeline->tracks);
-    unpack->failed = unpack->failed || timeline->tracks == NULL;
-    for (uint32_t t = 0; t < timeline->track_count && !unpack->failed; t++) {
-        unpack_track(unpack, &timeline->tracks[t]);
+        arena_calloc(dec->arena, (size_t)timeline->track_count + 1, sizeof *timeline->tracks);
+    dec->failed = dec->failed || timeline->tracks == NULL;
+    for (uint32_t t = 0; t < timeline->track_count && !dec->failed; t++) {
+        decode_track(dec, &timeline->tracks[t]);
     }
 }
 
-bool timeline_unpack_tracks(
+bool timeline_decode_tracks(
     struct arena *arena, const void *bytes, size_t len, struct timeline **out, struct err *err)
 {
-    struct unpack unpack;
+    struct column_decoder dec;
     struct timeline *timeline = arena_calloc(arena, 1, sizeof *timeline);
     if (timeline == NULL) {
         return err_set(err, ERR_NO_MEMORY, "no memory for the tracks of the timeline");
     }
-    if (!unpack_init(&unpack, arena, bytes, len, err)) {
+    if (!column_decode_init(&dec, arena, bytes, len, err)) {
         return false;
     }
-    unpack_timeline(&unpack, timeline);
+    decode_timeline(&dec, timeline);
     *out = timeline;
-    return unpack_finish(&unpack, err);
+    return column_decode_finish(&dec, err);
 }
 
 /* ---- labels ---- */

@@ -3,18 +3,18 @@
 #define KS_STORE_TIMELINE_TRACKS_H
 
 #include "ingest/model/timeline.h"
-#include "ingest/store/timeline/coder.h"
+#include "ingest/store/timeline/columns.h"
 
 /* Labels of one row. */
 #define TIMELINE_LABELS_PER_ROW 1024u
 
 /* Tracks and levels, malloc'ed. ERR_NO_MEMORY. */
-bool timeline_pack_tracks(const struct timeline *timeline,
-                          void **bytes,
-                          size_t *len,
-                          struct err *err) KS_MUST_USE;
+bool timeline_encode_tracks(const struct timeline *timeline,
+                            void **bytes,
+                            size_t *len,
+                            struct err *err) KS_MUST_USE;
 /* The way back; all of it goes to `arena`. ERR_STORE, ERR_NO_MEMORY. */
-bool timeline_unpack_tracks(struct arena *arena,
+bool timeline_decode_tracks(struct arena *arena,
                             const void *bytes,
                             size_t len,
                             struct timeline **out,

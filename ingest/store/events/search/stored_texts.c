@@ -23,38 +23,41 @@ uint32_t stored_texts_segment_end(const struct strtab *texts, uint32_t first, bo
     return is_full || is_last ? end : first;
 }
 
-void stored_texts_pack(struct pack *pack, const struct strtab *texts, uint32_t first, uint32_t end)
+void stored_texts_encode(struct column_encoder *enc,
+                         const struct strtab *texts,
+                         uint32_t first,
+                         uint32_t end)
 {
-    pack_number(pack, end - first);
+    column_encode_number(enc, end - first);
     for (uint32_t id = first; id < end; id++) {
-        pack_number(pack, strtab_len(texts, id));
+        column_encode_number(enc, strtab_len(texts, id));
     }
     for (uint32_t id = first; id < end; id++) {
-        buf_append(&pack->raw, strtab_text(texts, id), strtab_len(texts, id));
+        buf_append(&enc->raw, strtab_text(texts, id), strtab_len(texts, id));
     }
 }
 
 /* ---- one segment ---- */
 
-static void unpack_segment(struct unpack *unpack, struct text_segment *out)
+static void decode_segment(struct column_decoder *dec, struct text_segment *out)
 {
     uint64_t total = 0;
-    uint32_t count = unpack_count(unpack);
-    if (unpack->failed || count > (size_t)(unpack->end - unpack->at)) {
-        unpack->failed = true;
+    uint32_t count = column_decode_count(dec);
+    if (dec->failed || count > (size_t)(dec->end - dec->at)) {
+        dec->failed = true;
         return;
     }
     out->ends = malloc(((size_t)count + 1) * sizeof *out->ends);
-    unpack->failed = out->ends == NULL;
-    for (uint32_t i = 0; i < count && !unpack->failed; i++) {
-        total += unpack_count(unpack);
-        unpack->failed = unpack->failed || total > UINT32_MAX;
+    dec->failed = out->ends == NULL;
+    for (uint32_t i = 0; i < count && !dec->failed; i++) {
+        total += column_decode_count(dec);
+        dec->failed = dec->failed || total > UINT32_MAX;
         out->ends[i] = (uint32_t)total;
     }
-    const char *bytes = unpack->failed ? NULL : unpack_peek(unpack, (size_t)total);
+    const char *bytes = dec->failed ? NULL : column_decode_peek(dec, (size_t)total);
     out->bytes = bytes == NULL ? NULL : malloc((size_t)total + 1);
     if (out->bytes == NULL) {
-        unpack->failed = true;
+        dec->failed = true;
         return;
     }
     memcpy(out->bytes, bytes, (size_t)total);
@@ -66,13 +69,13 @@ static void unpack_segment(struct unpack *unpack, struct text_segment *out)
 bool text_segment_decode(
     struct text_segment *out, uint32_t first_id, const void *bytes, size_t len, struct err *err)
 {
-    struct unpack unpack;
+    struct column_decoder dec;
     *out = (struct text_segment){.first_id = first_id};
-    if (!unpack_init(&unpack, NULL, bytes, len, err)) {
+    if (!column_decode_init(&dec, NULL, bytes, len, err)) {
         return false;
     }
-    unpack_segment(&unpack, out);
-    if (!unpack_finish(&unpack, err)) {
+    decode_segment(&dec, out);
+    if (!column_decode_finish(&dec, err)) {
         text_segment_free(out);
         return false;
     }

@@ -6,7 +6,7 @@
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"
 #include "ingest/base/text/strtab.h"
-#include "ingest/store/codec/pack.h"
+#include "ingest/store/codec/column_codec.h"
 #include "ingest/store/db/db.h"
 #include "ingest/store/events/documents/json_members.h"
 
@@ -19,7 +19,10 @@
 /* Where the segment from `first` on ends; `first` itself when it is not full yet, unless it is the
  * last one. */
 uint32_t stored_texts_segment_end(const struct strtab *texts, uint32_t first, bool is_last);
-void stored_texts_pack(struct pack *pack, const struct strtab *texts, uint32_t first, uint32_t end);
+void stored_texts_encode(struct column_encoder *enc,
+                         const struct strtab *texts,
+                         uint32_t first,
+                         uint32_t end);
 
 /* ---- reading ---- */
 

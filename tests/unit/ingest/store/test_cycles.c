@@ -1,6 +1,6 @@
 /* Cycles and what functions took of them come out of the store as they went in. */
 #include "ingest/store/internal.h"
-#include "ingest/store/results/cycle_use_pack.h"
+#include "ingest/store/results/cycle_use_codec.h"
 #include "tests/unit/ingest/analysis/row_checks.h"
 
 #define CYCLES 3
@@ -253,26 +253,26 @@ static void put_spoilt(struct fixture *f, int64_t id, enum spoil spoil)
 {
     static const char *const a[] = {"a"};
     static const char *const none[] = {NULL};
-    struct pack pack;
+    struct column_encoder enc;
     void *bytes;
     size_t len;
     int64_t text_id = spoil == SPOIL_TEXT_ID ? 2 : 1;
-    pack_init(&pack);
-    pack_number(&pack, spoil == SPOIL_ROWS ? UINT32_MAX : 1);
-    pack_number(&pack, spoil == SPOIL_TEXTS ? UINT32_MAX : 1);
-    pack_texts(&pack, spoil == SPOIL_NO_TEXT ? none : a, 1);
+    column_encode_init(&enc);
+    column_encode_number(&enc, spoil == SPOIL_ROWS ? UINT32_MAX : 1);
+    column_encode_number(&enc, spoil == SPOIL_TEXTS ? UINT32_MAX : 1);
+    column_encode_texts(&enc, spoil == SPOIL_NO_TEXT ? none : a, 1);
     for (int column = 0; column < 8; column++) {
-        pack_i64(&pack, column < 2 ? &(int64_t){0} : &text_id, 1);
+        column_encode_i64(&enc, column < 2 ? &(int64_t){0} : &text_id, 1);
     }
-    pack_bytes(&pack, (const uint8_t[32]){0}, spoil == SPOIL_REALS ? 31 : 32);
-    pack_i64(&pack, &text_id, 1);
+    column_encode_bytes(&enc, (const uint8_t[32]){0}, spoil == SPOIL_REALS ? 31 : 32);
+    column_encode_i64(&enc, &text_id, 1);
     if (spoil != SPOIL_REALS) {
-        pack_i64(&pack, &(int64_t){9}, 1);
+        column_encode_i64(&enc, &(int64_t){9}, 1);
     }
-    assert_ok(f, pack_finish(&pack, &bytes, &len, &f->err));
+    assert_ok(f, column_encode_finish(&enc, &bytes, &len, &f->err));
     put_block(f, id, bytes, len);
     free(bytes);
-    pack_free(&pack);
+    column_encode_free(&enc);
 }
 
 static void damaged_rows_are_refused(void **state)

@@ -46,7 +46,7 @@ static void check_log(const struct trace_results *packed,
         assert_null(packed->packed[log].bytes);
         return;
     }
-    assert_true(store_pack_log(log, as_columns, &wanted));
+    assert_true(store_encode_log(log, as_columns, &wanted));
     assert_int_equal(packed->packed[log].len, wanted.len);
     assert_memory_equal(packed->packed[log].bytes, wanted.bytes, wanted.len);
     free(wanted.bytes);
@@ -69,7 +69,7 @@ static void check(bool with_module, bool decimal)
     struct trace_results *columns = NULL;
     make_trace(&b, with_module, decimal);
     assert_true(analysis_run(b.trace, &columns, &err));
-    assert_true(analysis_run_with(b.trace, &(struct analysis_wants){.pack = store_pack_log},
+    assert_true(analysis_run_with(b.trace, &(struct analysis_wants){.pack = store_encode_log},
                                   &packed, &err));
     assert_non_null(columns->call_tree);
     assert_non_null(columns->memory_log);
@@ -97,7 +97,7 @@ static bool refuse(enum result_log log, const void *columns, struct packed_log *
 {
     (void)columns;
     (void)out;
-    return log == RESULT_CALL_TREE ? store_pack_log(log, columns, out) : false;
+    return log == RESULT_CALL_TREE ? store_encode_log(log, columns, out) : false;
 }
 
 static void a_packer_without_memory_ends_it(void **state)

@@ -1,4 +1,4 @@
-#include "ingest/store/results/cycle_use_pack.h"
+#include "ingest/store/results/cycle_use_codec.h"
 
 #include "ingest/base/text/strtab.h"
 #include "ingest/store/db/fields.h"
@@ -18,7 +18,7 @@ struct known_text {
 };
 
 struct packing {
-    struct pack_parts *parts;
+    struct column_parts *parts;
     struct strtab *texts;
     struct known_text known[KNOWN_TEXTS]; /* texts come again and again, mostly as the same copy */
 };
@@ -54,8 +54,8 @@ put_ints(struct packing *p, const struct cycle_use_row *rows, size_t offset, uin
     for (uint32_t i = 0; i < count; i++) {
         memcpy(&values[i], (const char *)&rows[i] + offset, sizeof values[i]);
     }
-    pack_parts_begin_column(p->parts);
-    pack_parts_values(p->parts, values, count);
+    column_parts_begin_column(p->parts);
+    column_parts_values(p->parts, values, count);
 }
 
 /* Ids from 1 on; 0 is no text. */
@@ -68,8 +68,8 @@ put_texts(struct packing *p, const struct cycle_use_row *rows, size_t offset, ui
         memcpy(&text, (const char *)&rows[i] + offset, sizeof text);
         ids[i] = text == NULL ? 0 : (int64_t)id_of(p, text) + 1;
     }
-    pack_parts_begin_column(p->parts);
-    pack_parts_values(p->parts, ids, count);
+    column_parts_begin_column(p->parts);
+    column_parts_values(p->parts, ids, count);
 }
 
 /* The bits, lowest byte first. */
@@ -85,7 +85,7 @@ put_reals(struct packing *p, const struct cycle_use_row *rows, size_t offset, ui
             bytes[i * REAL_BYTES + k] = (uint8_t)(bits >> (8 * k));
         }
     }
-    pack_parts_bytes(p->parts, bytes, count * REAL_BYTES);
+    column_parts_bytes(p->parts, bytes, count * REAL_BYTES);
 }
 
 #define SEE_INT(field)
@@ -98,11 +98,11 @@ static void put_all_texts(struct packing *p, const struct cycle_use_row *rows, s
 {
     CYCLE_USE_FIELDS(SEE)
     uint32_t texts = strtab_count(p->texts);
-    pack_number(&p->parts->pack, texts);
+    column_encode_number(&p->parts->enc, texts);
     for (uint32_t id = 0; id < texts; id++) {
         const char *text = strtab_text(p->texts, id);
-        pack_texts(&p->parts->pack, &text, 1);
-        pack_parts_end_piece(p->parts);
+        column_encode_texts(&p->parts->enc, &text, 1);
+        column_parts_end_piece(p->parts);
     }
 }
 
@@ -117,7 +117,7 @@ static void put_rows(struct packing *p, const struct cycle_use_row *rows, uint32
     CYCLE_USE_FIELDS(PUT)
 }
 
-void cycle_use_pack(struct pack_parts *parts, const void *results)
+void cycle_use_encode(struct column_parts *parts, const void *results)
 {
     const struct trace_results *from = results;
     size_t count = from->cycle_use_count;
@@ -127,11 +127,11 @@ void cycle_use_pack(struct pack_parts *parts, const void *results)
     if (!parts->failed) {
         p->parts = parts;
         p->texts = texts;
-        pack_number(&parts->pack, count);
+        column_encode_number(&parts->enc, count);
         put_all_texts(p, from->cycle_uses, count);
     }
     for (size_t first = 0, part; first < count && !parts->failed; first += part) {
-        part = count - first < PACK_PART_VALUES ? count - first : PACK_PART_VALUES;
+        part = count - first < COLUMN_PART_VALUES ? count - first : COLUMN_PART_VALUES;
         put_rows(p, from->cycle_uses + first, (uint32_t)part);
     }
     free(p);
@@ -141,14 +141,14 @@ void cycle_use_pack(struct pack_parts *parts, const void *results)
 /* ---- unpacking ---- */
 
 struct unpacking {
-    struct unpack *unpack;
+    struct column_decoder *dec;
     const char **texts;
     uint32_t text_count;
 };
 
 static void read_ints(struct unpacking *u, struct cycle_use_row *rows, size_t offset, size_t count)
 {
-    const int64_t *column = unpack_i64(u->unpack, count);
+    const int64_t *column = column_decode_i64(u->dec, count);
     for (size_t i = 0; column != NULL && i < count; i++) {
         memcpy((char *)&rows[i] + offset, &column[i], sizeof column[i]);
     }
@@ -156,7 +156,7 @@ static void read_ints(struct unpacking *u, struct cycle_use_row *rows, size_t of
 
 static void read_texts(struct unpacking *u, struct cycle_use_row *rows, size_t offset, size_t count)
 {
-    const uint32_t *column = unpack_u32(u->unpack, count, u->text_count + 1, false);
+    const uint32_t *column = column_decode_u32(u->dec, count, u->text_count + 1, false);
     for (size_t i = 0; column != NULL && i < count; i++) {
         const char *text = column[i] == 0 ? NULL : u->texts[column[i] - 1];
         memcpy((char *)&rows[i] + offset, &text, sizeof text);
@@ -167,7 +167,7 @@ static void read_reals(struct unpacking *u, struct cycle_use_row *rows, size_t o
 {
     for (size_t i = 0; i < count; i++) {
         uint64_t bits = 0;
-        const char *bytes = unpack_peek(u->unpack, REAL_BYTES);
+        const char *bytes = column_decode_peek(u->dec, REAL_BYTES);
         for (unsigned k = 0; bytes != NULL && k < REAL_BYTES; k++) {
             bits |= (uint64_t)(uint8_t)bytes[k] << (8 * k);
         }
@@ -188,25 +188,25 @@ static void read_rows(struct unpacking *u, struct cycle_use_row *rows, size_t co
 
 static void read_all_texts(struct unpacking *u)
 {
-    struct unpack *unpack = u->unpack;
-    u->text_count = unpack_count(unpack);
-    u->texts = unpack_texts(unpack, u->text_count);
-    unpack->failed = unpack->failed || u->text_count == UINT32_MAX;
-    for (uint32_t i = 0; i < u->text_count && !unpack->failed; i++) {
-        unpack->failed = u->texts[i] == NULL;
+    struct column_decoder *dec = u->dec;
+    u->text_count = column_decode_count(dec);
+    u->texts = column_decode_texts(dec, u->text_count);
+    dec->failed = dec->failed || u->text_count == UINT32_MAX;
+    for (uint32_t i = 0; i < u->text_count && !dec->failed; i++) {
+        dec->failed = u->texts[i] == NULL;
     }
 }
 
-bool cycle_use_unpack(struct unpack *unpack, struct trace_results *out, struct err *err)
+bool cycle_use_decode(struct column_decoder *dec, struct trace_results *out, struct err *err)
 {
-    struct arena *arena = unpack->arena;
+    struct arena *arena = dec->arena;
     struct arena columns;
-    struct unpacking u = {.unpack = unpack};
-    size_t count = unpack_count(unpack);
+    struct unpacking u = {.dec = dec};
+    size_t count = column_decode_count(dec);
     read_all_texts(&u);
     /* A row has several bytes. */
-    unpack->failed = unpack->failed || count > (size_t)(unpack->end - unpack->at);
-    if (unpack->failed) {
+    dec->failed = dec->failed || count > (size_t)(dec->end - dec->at);
+    if (dec->failed) {
         return true;
     }
     struct cycle_use_row *rows = arena_calloc(arena, count, sizeof *rows);
@@ -214,13 +214,13 @@ bool cycle_use_unpack(struct unpack *unpack, struct trace_results *out, struct e
         return err_set(err, ERR_NO_MEMORY, "no memory for the cycles of a trace");
     }
     arena_init(&columns, 0);
-    unpack->arena = &columns;
-    for (size_t first = 0, part; first < count && !unpack->failed; first += part) {
-        part = count - first < PACK_PART_VALUES ? count - first : PACK_PART_VALUES;
+    dec->arena = &columns;
+    for (size_t first = 0, part; first < count && !dec->failed; first += part) {
+        part = count - first < COLUMN_PART_VALUES ? count - first : COLUMN_PART_VALUES;
         read_rows(&u, rows + first, part);
         arena_free(&columns);
     }
-    unpack->arena = arena;
+    dec->arena = arena;
     out->cycle_uses = rows;
     out->cycle_use_count = count;
     return true;

@@ -11,8 +11,8 @@
  *             checksum (8), the tiles, the frame
  *
  * Made for speed: a column is checked once, then read without a branch a number. */
-#ifndef KS_STORE_TIMELINE_CODER_H
-#define KS_STORE_TIMELINE_CODER_H
+#ifndef KS_STORE_TIMELINE_COLUMNS_H
+#define KS_STORE_TIMELINE_COLUMNS_H
 
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"

@@ -1,4 +1,4 @@
-#include "ingest/store/codec/pack_parts.h"
+#include "ingest/store/codec/column_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,38 +16,38 @@
 #define SIZE_BYTES 4
 #define RAW_MAX_BYTES UINT32_MAX
 
-void pack_parts_init(struct pack_parts *parts)
+void column_parts_init(struct column_parts *parts)
 {
-    *parts = (struct pack_parts){.values = malloc(PACK_PART_VALUES * sizeof *parts->values)};
+    *parts = (struct column_parts){.values = malloc(COLUMN_PART_VALUES * sizeof *parts->values)};
     parts->failed = parts->values == NULL;
-    pack_init(&parts->pack);
+    column_encode_init(&parts->enc);
     buf_init(&parts->out, ZSTD_compressBound(RAW_MAX_BYTES));
 }
 
-void pack_parts_free(struct pack_parts *parts)
+void column_parts_free(struct column_parts *parts)
 {
-    pack_free(&parts->pack);
+    column_encode_free(&parts->enc);
     buf_free(&parts->out);
     free(parts->values);
 }
 
 /* 0 is zstd's own choice: steps that repeat earlier ones are found by a larger table only. */
-static bool begin_frame(struct pack_parts *parts)
+static bool begin_frame(struct column_parts *parts)
 {
     static const char no_size[SIZE_BYTES] = {0};
     buf_append(&parts->out, no_size, sizeof no_size);
-    return pack_make_compressor(&parts->pack) &&
-           pack_set_parameter(&parts->pack, ZSTD_c_windowLog, PART_WINDOW_LOG) &&
-           pack_set_parameter(&parts->pack, ZSTD_c_hashLog, 0) &&
-           pack_set_parameter(&parts->pack, ZSTD_c_minMatch, 0);
+    return column_encode_make_compressor(&parts->enc) &&
+           column_encode_set_parameter(&parts->enc, ZSTD_c_windowLog, PART_WINDOW_LOG) &&
+           column_encode_set_parameter(&parts->enc, ZSTD_c_hashLog, 0) &&
+           column_encode_set_parameter(&parts->enc, ZSTD_c_minMatch, 0);
 }
 
-static void compress_part(struct pack_parts *parts, ZSTD_EndDirective directive)
+static void compress_part(struct column_parts *parts, ZSTD_EndDirective directive)
 {
-    struct buf *raw = &parts->pack.raw;
+    struct buf *raw = &parts->enc.raw;
     ZSTD_inBuffer in = {.src = raw->ptr, .size = raw->len, .pos = 0};
     bool ok =
-        !parts->failed && !raw->failed && (parts->pack.compressor != NULL || begin_frame(parts));
+        !parts->failed && !raw->failed && (parts->enc.compressor != NULL || begin_frame(parts));
     size_t left = 1;
     while (ok && left != 0) {
         ZSTD_outBuffer room = {.dst = buf_room(&parts->out, ZSTD_CStreamOutSize()),
@@ -55,7 +55,7 @@ static void compress_part(struct pack_parts *parts, ZSTD_EndDirective directive)
                                .pos = 0};
         left = room.dst == NULL
                    ? 0
-                   : ZSTD_compressStream2(parts->pack.compressor, &room, &in, directive);
+                   : ZSTD_compressStream2(parts->enc.compressor, &room, &in, directive);
         ok = room.dst != NULL && !ZSTD_isError(left);
         if (ok) {
             buf_add(&parts->out, room.pos);
@@ -64,31 +64,31 @@ static void compress_part(struct pack_parts *parts, ZSTD_EndDirective directive)
     }
     parts->raw_bytes += raw->len;
     parts->failed = !ok;
-    pack_clear(&parts->pack);
+    column_encode_clear(&parts->enc);
 }
 
-void pack_parts_end_piece(struct pack_parts *parts)
+void column_parts_end_piece(struct column_parts *parts)
 {
-    if (parts->pack.raw.len >= PART_BYTES) {
+    if (parts->enc.raw.len >= PART_BYTES) {
         compress_part(parts, ZSTD_e_continue);
     }
 }
 
-void pack_parts_begin_column(struct pack_parts *parts)
+void column_parts_begin_column(struct column_parts *parts)
 {
     parts->last = 0;
 }
 
 /* Columns are often one value for long. */
-static void put_no_differences(struct pack_parts *parts, uint32_t count)
+static void put_no_differences(struct column_parts *parts, uint32_t count)
 {
-    static const uint8_t none[PACK_PART_VALUES] = {0};
-    pack_bytes(&parts->pack, none, count);
+    static const uint8_t none[COLUMN_PART_VALUES] = {0};
+    column_encode_bytes(&parts->enc, none, count);
 }
 
-/* A packer begins with the difference to 0: all values move as far as the last one stood from it.
+/* An encoder begins with the difference to 0: all values move as far as the last one stood from it.
  */
-void pack_parts_values(struct pack_parts *parts, int64_t *values, uint32_t count)
+void column_parts_values(struct column_parts *parts, int64_t *values, uint32_t count)
 {
     uint64_t before = parts->last;
     uint64_t differ = 0;
@@ -104,20 +104,21 @@ void pack_parts_values(struct pack_parts *parts, int64_t *values, uint32_t count
     if (differ == 0) {
         put_no_differences(parts, count);
     } else {
-        pack_i64(&parts->pack, values, count);
+        column_encode_i64(&parts->enc, values, count);
     }
-    pack_parts_end_piece(parts);
+    column_parts_end_piece(parts);
 }
 
-void pack_parts_bytes(struct pack_parts *parts, const uint8_t *bytes, uint32_t count)
+void column_parts_bytes(struct column_parts *parts, const uint8_t *bytes, uint32_t count)
 {
     for (size_t at = 0; at < count; at += PART_BYTES) {
-        pack_bytes(&parts->pack, bytes + at, count - at < PART_BYTES ? count - at : PART_BYTES);
-        pack_parts_end_piece(parts);
+        column_encode_bytes(&parts->enc, bytes + at,
+                            count - at < PART_BYTES ? count - at : PART_BYTES);
+        column_parts_end_piece(parts);
     }
 }
 
-static void write_size(struct pack_parts *parts)
+static void write_size(struct column_parts *parts)
 {
     char *frame = parts->out.ptr;
     memmove(frame, frame + SIZE_BYTES, HEAD_BYTES);
@@ -127,10 +128,10 @@ static void write_size(struct pack_parts *parts)
     }
 }
 
-bool pack_parts_finish(struct pack_parts *parts, void **bytes, size_t *len, struct err *err)
+bool column_parts_finish(struct column_parts *parts, void **bytes, size_t *len, struct err *err)
 {
-    if (parts->pack.compressor == NULL && !parts->failed) {
-        return pack_finish(&parts->pack, bytes, len, err);
+    if (parts->enc.compressor == NULL && !parts->failed) {
+        return column_encode_finish(&parts->enc, bytes, len, err);
     }
     compress_part(parts, ZSTD_e_end);
     bool ok = !parts->failed && !parts->out.failed && parts->raw_bytes <= RAW_MAX_BYTES;

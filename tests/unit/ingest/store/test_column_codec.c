@@ -1,5 +1,5 @@
 /* Columns as bytes, and back; what is damaged is refused, wherever it is damaged. */
-#include "ingest/store/codec/pack.h"
+#include "ingest/store/codec/column_codec.h"
 #include "tests/unit/unit.h"
 
 #include <stdlib.h>
@@ -12,20 +12,20 @@ static const uint32_t numbers[COUNT] = {5, 0, UINT32_MAX, 3, 3, 4};
 static const int64_t times[COUNT] = {INT64_MAX, INT64_MIN, 0, -1, 1700000000000000000, 1};
 static const char *const texts[COUNT] = {"", NULL, "aten::add", "\xC3\xA4", "", "x"};
 
-static void *pack_all(size_t *len)
+static void *encode_all(size_t *len)
 {
     struct err err = ERR_INIT;
-    struct pack pack;
+    struct column_encoder enc;
     void *packed = NULL;
-    pack_init(&pack);
-    pack_number(&pack, COUNT);
-    pack_bytes(&pack, bytes, COUNT);
-    pack_u32(&pack, numbers, COUNT);
-    pack_i64(&pack, times, COUNT);
-    pack_texts(&pack, texts, COUNT);
-    pack_i64(&pack, &times[1], 1);
-    assert_true(pack_finish(&pack, &packed, len, &err));
-    pack_free(&pack);
+    column_encode_init(&enc);
+    column_encode_number(&enc, COUNT);
+    column_encode_bytes(&enc, bytes, COUNT);
+    column_encode_u32(&enc, numbers, COUNT);
+    column_encode_i64(&enc, times, COUNT);
+    column_encode_texts(&enc, texts, COUNT);
+    column_encode_i64(&enc, &times[1], 1);
+    assert_true(column_encode_finish(&enc, &packed, len, &err));
+    column_encode_free(&enc);
     return packed;
 }
 
@@ -40,22 +40,22 @@ struct got {
     int64_t last;
 };
 
-static struct got unpack_all(struct arena *arena, const void *packed, size_t len)
+static struct got decode_all(struct arena *arena, const void *packed, size_t len)
 {
     struct err err = ERR_INIT;
-    struct unpack unpack;
+    struct column_decoder dec;
     struct got got = {.bad = true};
-    if (!unpack_init(&unpack, arena, packed, len, &err)) {
+    if (!column_decode_init(&dec, arena, packed, len, &err)) {
         assert_int_equal(err.code, ERR_STORE);
         return got;
     }
-    got.count = unpack_count(&unpack);
-    got.bytes = unpack_bytes(&unpack, got.count);
-    got.numbers = unpack_u32(&unpack, got.count, 6, true);
-    got.times = unpack_i64(&unpack, got.count);
-    got.texts = unpack_texts(&unpack, got.count);
-    got.last = unpack_signed(&unpack);
-    got.bad = !unpack_finish(&unpack, &err);
+    got.count = column_decode_count(&dec);
+    got.bytes = column_decode_bytes(&dec, got.count);
+    got.numbers = column_decode_u32(&dec, got.count, 6, true);
+    got.times = column_decode_i64(&dec, got.count);
+    got.texts = column_decode_texts(&dec, got.count);
+    got.last = column_decode_signed(&dec);
+    got.bad = !column_decode_finish(&dec, &err);
     return got;
 }
 
@@ -63,10 +63,10 @@ static void columns_come_back(void **state)
 {
     (void)state;
     size_t len = 0;
-    void *packed = pack_all(&len);
+    void *packed = encode_all(&len);
     struct arena arena;
     arena_init(&arena, 0);
-    struct got got = unpack_all(&arena, packed, len);
+    struct got got = decode_all(&arena, packed, len);
     assert_false(got.bad);
     assert_int_equal(got.count, COUNT);
     assert_memory_equal(got.bytes, bytes, sizeof bytes);
@@ -111,35 +111,35 @@ static void make_long(struct long_columns *columns)
     }
 }
 
-static void write_long(struct pack *pack, const struct long_columns *columns)
+static void write_long(struct column_encoder *enc, const struct long_columns *columns)
 {
-    pack_number(pack, LONG_COUNT);
-    pack_texts(pack, texts, COUNT);
-    pack_bytes(pack, columns->bytes, LONG_COUNT);
-    pack_u32(pack, columns->words, LONG_COUNT);
-    pack_column(pack, columns->times, LONG_COUNT);
-    pack_i64(pack, columns->times, LONG_COUNT);
+    column_encode_number(enc, LONG_COUNT);
+    column_encode_texts(enc, texts, COUNT);
+    column_encode_bytes(enc, columns->bytes, LONG_COUNT);
+    column_encode_u32(enc, columns->words, LONG_COUNT);
+    column_encode_column(enc, columns->times, LONG_COUNT);
+    column_encode_i64(enc, columns->times, LONG_COUNT);
 }
 
 static void check_long(const void *packed, size_t len, const struct long_columns *columns)
 {
     struct err err = ERR_INIT;
-    struct unpack unpack;
+    struct column_decoder dec;
     struct arena arena;
     unsigned stride = 0;
     arena_init(&arena, 0);
-    assert_true(unpack_init(&unpack, &arena, packed, len, &err));
-    assert_int_equal(unpack_count(&unpack), LONG_COUNT);
-    assert_non_null(unpack_texts(&unpack, COUNT));
-    assert_memory_equal(unpack_bytes(&unpack, LONG_COUNT), columns->bytes, LONG_COUNT);
-    assert_memory_equal(unpack_u32(&unpack, LONG_COUNT, UINT32_MAX, true), columns->words,
+    assert_true(column_decode_init(&dec, &arena, packed, len, &err));
+    assert_int_equal(column_decode_count(&dec), LONG_COUNT);
+    assert_non_null(column_decode_texts(&dec, COUNT));
+    assert_memory_equal(column_decode_bytes(&dec, LONG_COUNT), columns->bytes, LONG_COUNT);
+    assert_memory_equal(column_decode_u32(&dec, LONG_COUNT, UINT32_MAX, true), columns->words,
                         LONG_COUNT * sizeof *columns->words);
-    assert_memory_equal(unpack_column(&unpack, LONG_COUNT, &stride), columns->times,
+    assert_memory_equal(column_decode_column(&dec, LONG_COUNT, &stride), columns->times,
                         LONG_COUNT * sizeof *columns->times);
-    assert_memory_equal(unpack_i64(&unpack, LONG_COUNT), columns->times,
+    assert_memory_equal(column_decode_i64(&dec, LONG_COUNT), columns->times,
                         LONG_COUNT * sizeof *columns->times);
-    assert_true(unpack_is_at_end(&unpack));
-    assert_true(unpack_finish(&unpack, &err));
+    assert_true(column_decode_is_at_end(&dec));
+    assert_true(column_decode_finish(&dec, &err));
     arena_free(&arena);
 }
 
@@ -148,14 +148,14 @@ static void long_columns_come_back(void **state)
     (void)state;
     struct err err = ERR_INIT;
     struct long_columns columns;
-    struct pack pack;
+    struct column_encoder enc;
     void *packed = NULL;
     size_t len = 0;
     make_long(&columns);
-    pack_init(&pack);
-    write_long(&pack, &columns);
-    assert_true(pack_finish(&pack, &packed, &len, &err));
-    pack_free(&pack);
+    column_encode_init(&enc);
+    write_long(&enc, &columns);
+    assert_true(column_encode_finish(&enc, &packed, &len, &err));
+    column_encode_free(&enc);
     check_long(packed, len, &columns);
     free(packed);
     free(columns.bytes);
@@ -191,30 +191,30 @@ static void make_mixed(struct mixed_columns *columns, unsigned bits, bool step)
     }
 }
 
-static void write_mixed(struct pack *pack, const struct mixed_columns *columns)
+static void write_mixed(struct column_encoder *enc, const struct mixed_columns *columns)
 {
-    pack_i64(pack, columns->numbers, MIXED_COUNT);
-    pack_column(pack, columns->numbers, MIXED_COUNT);
-    pack_u32(pack, columns->words, MIXED_COUNT);
+    column_encode_i64(enc, columns->numbers, MIXED_COUNT);
+    column_encode_column(enc, columns->numbers, MIXED_COUNT);
+    column_encode_u32(enc, columns->words, MIXED_COUNT);
 }
 
 static void check_mixed(const void *packed, size_t len, const struct mixed_columns *columns)
 {
     struct err err = ERR_INIT;
-    struct unpack unpack;
+    struct column_decoder dec;
     struct arena arena;
     unsigned stride = 1;
     arena_init(&arena, 0);
-    assert_true(unpack_init(&unpack, &arena, packed, len, &err));
-    assert_memory_equal(unpack_i64(&unpack, MIXED_COUNT), columns->numbers,
+    assert_true(column_decode_init(&dec, &arena, packed, len, &err));
+    assert_memory_equal(column_decode_i64(&dec, MIXED_COUNT), columns->numbers,
                         sizeof columns->numbers);
-    const int64_t *column = unpack_column(&unpack, MIXED_COUNT, &stride);
+    const int64_t *column = column_decode_column(&dec, MIXED_COUNT, &stride);
     for (size_t i = 0; i < MIXED_COUNT; i++) {
         assert_true(column[i * stride] == columns->numbers[i]);
     }
-    assert_memory_equal(unpack_u32(&unpack, MIXED_COUNT, UINT32_MAX, true), columns->words,
+    assert_memory_equal(column_decode_u32(&dec, MIXED_COUNT, UINT32_MAX, true), columns->words,
                         sizeof columns->words);
-    assert_true(unpack_finish(&unpack, &err));
+    assert_true(column_decode_finish(&dec, &err));
     arena_free(&arena);
 }
 
@@ -225,14 +225,14 @@ static void numbers_of_every_length_come_back(void **state)
     for (unsigned bits = 0; bits <= WORD_BITS_MAX; bits++) {
         for (unsigned step = 0; step < 2; step++) {
             struct mixed_columns columns;
-            struct pack pack;
+            struct column_encoder enc;
             void *packed = NULL;
             size_t len = 0;
             make_mixed(&columns, bits, step != 0);
-            pack_init(&pack);
-            write_mixed(&pack, &columns);
-            assert_true(pack_finish(&pack, &packed, &len, &err));
-            pack_free(&pack);
+            column_encode_init(&enc);
+            write_mixed(&enc, &columns);
+            assert_true(column_encode_finish(&enc, &packed, &len, &err));
+            column_encode_free(&enc);
             check_mixed(packed, len, &columns);
             free(packed);
         }
@@ -247,16 +247,16 @@ static void numbers_have_their_bytes(void **state)
     static const char written[] =
         "\x01" /* each as it is */
         "\x00\x80\x80\x01\x01\x80\x80\x80\x80\x01\x7E\xFF\x7F\x80\x01\x80\x80\x80\x01\xFE\x7F";
-    struct pack pack;
-    pack_init(&pack);
-    pack_column(&pack, column, COUNT_OF(column));
-    assert_int_equal(pack.raw.len, sizeof written - 1);
-    assert_memory_equal(pack.raw.ptr, written, sizeof written - 1);
-    pack_clear(&pack);
-    pack_column(&pack, &column[4], 1);
-    assert_int_equal(pack.raw.len, 2);
-    assert_memory_equal(pack.raw.ptr, "\x00\x7E", 2);
-    pack_free(&pack);
+    struct column_encoder enc;
+    column_encode_init(&enc);
+    column_encode_column(&enc, column, COUNT_OF(column));
+    assert_int_equal(enc.raw.len, sizeof written - 1);
+    assert_memory_equal(enc.raw.ptr, written, sizeof written - 1);
+    column_encode_clear(&enc);
+    column_encode_column(&enc, &column[4], 1);
+    assert_int_equal(enc.raw.len, 2);
+    assert_memory_equal(enc.raw.ptr, "\x00\x7E", 2);
+    column_encode_free(&enc);
 }
 
 /* Whatever is near: many numbers at once are written as each one by itself. */
@@ -266,25 +266,25 @@ static void numbers_have_the_bytes_of_each_one(void **state)
     static const unsigned bits[] = {6, 7, 8, 13, 14, 15, 20, 21, 22, 27, 28, 29, 63};
     for (size_t b = 0; b < COUNT_OF(bits); b++) {
         int64_t column[WORD_BITS_MAX * 3 + 1];
-        struct pack together;
-        struct pack apart;
+        struct column_encoder together;
+        struct column_encoder apart;
         size_t count = 0;
         for (unsigned bit = 0; bit < bits[b]; bit++) {
             column[count++] = (int64_t)1 << bit >> 1;
             column[count++] = -((int64_t)1 << bit >> 1);
             column[count++] = ((int64_t)1 << bit >> 1) - 1;
         }
-        pack_init(&together);
-        pack_init(&apart);
-        pack_i64(&together, column, count);
+        column_encode_init(&together);
+        column_encode_init(&apart);
+        column_encode_i64(&together, column, count);
         for (size_t i = 0; i < count; i++) {
             uint64_t delta = (uint64_t)column[i] - (i == 0 ? 0 : (uint64_t)column[i - 1]);
-            pack_number(&apart, delta << 1 ^ (delta >> 63 != 0 ? UINT64_MAX : 0));
+            column_encode_number(&apart, delta << 1 ^ (delta >> 63 != 0 ? UINT64_MAX : 0));
         }
         assert_int_equal(together.raw.len, apart.raw.len);
         assert_memory_equal(together.raw.ptr, apart.raw.ptr, apart.raw.len);
-        pack_free(&together);
-        pack_free(&apart);
+        column_encode_free(&together);
+        column_encode_free(&apart);
     }
 }
 
@@ -292,19 +292,19 @@ static void nothing_packs_too(void **state)
 {
     (void)state;
     struct err err = ERR_INIT;
-    struct pack pack;
-    struct unpack unpack;
+    struct column_encoder enc;
+    struct column_decoder dec;
     struct arena arena;
     void *packed = NULL;
     size_t len = 0;
     arena_init(&arena, 0);
-    pack_init(&pack);
-    pack_u32(&pack, NULL, 0);
-    assert_true(pack_finish(&pack, &packed, &len, &err));
-    pack_free(&pack);
-    assert_true(unpack_init(&unpack, &arena, packed, len, &err));
-    assert_non_null(unpack_u32(&unpack, 0, 0, false));
-    assert_true(unpack_finish(&unpack, &err));
+    column_encode_init(&enc);
+    column_encode_u32(&enc, NULL, 0);
+    assert_true(column_encode_finish(&enc, &packed, &len, &err));
+    column_encode_free(&enc);
+    assert_true(column_decode_init(&dec, &arena, packed, len, &err));
+    assert_non_null(column_decode_u32(&dec, 0, 0, false));
+    assert_true(column_decode_finish(&dec, &err));
     arena_free(&arena);
     free(packed);
 }
@@ -316,19 +316,19 @@ static void damage_is_told(void **state)
     (void)state;
     size_t len = 0;
     size_t told = 0;
-    unsigned char *packed = pack_all(&len);
+    unsigned char *packed = encode_all(&len);
     for (size_t at = 0; at < len; at++) {
         for (unsigned flip = 1; flip < 256; flip <<= 1) {
             struct arena arena;
             arena_init(&arena, 0);
             packed[at] ^= (unsigned char)flip;
-            told += unpack_all(&arena, packed, len).bad;
+            told += decode_all(&arena, packed, len).bad;
             packed[at] ^= (unsigned char)flip;
             arena_free(&arena);
         }
         struct arena arena;
         arena_init(&arena, 0);
-        assert_true(unpack_all(&arena, packed, at).bad);
+        assert_true(decode_all(&arena, packed, at).bad);
         arena_free(&arena);
     }
     assert_true(told > 0);
@@ -336,19 +336,19 @@ static void damage_is_told(void **state)
 }
 
 /* Raw bytes behind the compression: `raw` as a pack. */
-static struct unpack
+static struct column_decoder
 open_raw(struct arena *arena, const unsigned char *raw, size_t raw_len, void **packed)
 {
     struct err err = ERR_INIT;
-    struct pack pack;
-    struct unpack unpack;
+    struct column_encoder enc;
+    struct column_decoder dec;
     size_t len = 0;
-    pack_init(&pack);
-    pack_bytes(&pack, raw, raw_len);
-    assert_true(pack_finish(&pack, packed, &len, &err));
-    pack_free(&pack);
-    assert_true(unpack_init(&unpack, arena, *packed, len, &err));
-    return unpack;
+    column_encode_init(&enc);
+    column_encode_bytes(&enc, raw, raw_len);
+    assert_true(column_encode_finish(&enc, packed, &len, &err));
+    column_encode_free(&enc);
+    assert_true(column_decode_init(&dec, arena, *packed, len, &err));
+    return dec;
 }
 
 enum what { READ_COUNT, READ_BYTES, READ_U32, READ_NONE_U32, READ_I64, READ_TEXTS };
@@ -395,27 +395,27 @@ static void refuses_what_does_not_fit(void **state)
         struct arena arena;
         void *packed = NULL;
         arena_init(&arena, 0);
-        struct unpack unpack =
+        struct column_decoder dec =
             open_raw(&arena, (const unsigned char *)rows[i].raw, rows[i].len, &packed);
         switch (rows[i].what) {
         case READ_COUNT:
-            (void)unpack_count(&unpack);
+            (void)column_decode_count(&dec);
             break;
         case READ_BYTES:
-            (void)unpack_bytes(&unpack, rows[i].count);
+            (void)column_decode_bytes(&dec, rows[i].count);
             break;
         case READ_U32:
         case READ_NONE_U32:
-            (void)unpack_u32(&unpack, rows[i].count, 6, rows[i].what == READ_NONE_U32);
+            (void)column_decode_u32(&dec, rows[i].count, 6, rows[i].what == READ_NONE_U32);
             break;
         case READ_I64:
-            (void)unpack_i64(&unpack, rows[i].count);
+            (void)column_decode_i64(&dec, rows[i].count);
             break;
         case READ_TEXTS:
-            (void)unpack_texts(&unpack, rows[i].count);
+            (void)column_decode_texts(&dec, rows[i].count);
             break;
         }
-        bool good = unpack_finish(&unpack, &err);
+        bool good = column_decode_finish(&dec, &err);
         if (good != rows[i].good) {
             print_message("row %zu\n", i);
         }

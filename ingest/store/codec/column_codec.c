@@ -1,4 +1,4 @@
-#include "ingest/store/codec/pack.h"
+#include "ingest/store/codec/column_codec.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,29 +16,29 @@
 /* About so many values of a column tell which coding takes fewer bytes. */
 #define LOOKED_AT 64
 
-/* What stands before the numbers of pack_column. */
+/* What stands before the numbers of column_encode_column. */
 enum column_coding { COLUMN_ONE_VALUE, COLUMN_PLAIN, COLUMN_DELTA };
 
 /* ---- packing ---- */
 
-void pack_init(struct pack *pack)
+void column_encode_init(struct column_encoder *enc)
 {
-    *pack = (struct pack){.compressor = NULL};
-    buf_init(&pack->raw, RAW_MAX_BYTES);
-    buf_init(&pack->packed, ZSTD_compressBound(RAW_MAX_BYTES));
+    *enc = (struct column_encoder){.compressor = NULL};
+    buf_init(&enc->raw, RAW_MAX_BYTES);
+    buf_init(&enc->packed, ZSTD_compressBound(RAW_MAX_BYTES));
 }
 
-void pack_free(struct pack *pack)
+void column_encode_free(struct column_encoder *enc)
 {
-    buf_free(&pack->raw);
-    buf_free(&pack->packed);
-    (void)ZSTD_freeCCtx(pack->compressor);
-    pack->compressor = NULL;
+    buf_free(&enc->raw);
+    buf_free(&enc->packed);
+    (void)ZSTD_freeCCtx(enc->compressor);
+    enc->compressor = NULL;
 }
 
-void pack_clear(struct pack *pack)
+void column_encode_clear(struct column_encoder *enc)
 {
-    buf_clear(&pack->raw);
+    buf_clear(&enc->raw);
 }
 
 /* The number at `at`, where there is room for VARINT_BYTES; gives the place behind it. */
@@ -52,10 +52,10 @@ static inline char *put_number(char *at, uint64_t value)
     return at;
 }
 
-void pack_number(struct pack *pack, uint64_t value)
+void column_encode_number(struct column_encoder *enc, uint64_t value)
 {
     char bytes[VARINT_BYTES];
-    buf_append(&pack->raw, bytes, (size_t)(put_number(bytes, value) - bytes));
+    buf_append(&enc->raw, bytes, (size_t)(put_number(bytes, value) - bytes));
 }
 
 /* Small numbers of either sign become small ones: 0, -1, 1, -2 ... are 0, 1, 2, 3 ... */
@@ -64,10 +64,10 @@ static inline uint64_t zigzag(uint64_t value)
     return (value << 1) ^ (0 - (value >> 63));
 }
 
-void pack_bytes(struct pack *pack, const uint8_t *column, size_t count)
+void column_encode_bytes(struct column_encoder *enc, const uint8_t *column, size_t count)
 {
     if (count > 0) {
-        buf_append(&pack->raw, column, count);
+        buf_append(&enc->raw, column, count);
     }
 }
 
@@ -142,9 +142,9 @@ static char *put_large_tile(char *at, const uint64_t *codes, size_t count)
 }
 
 /* At most TILE_NUMBERS; `any` has the bits of all of them. */
-static void put_tile(struct pack *pack, const uint64_t *codes, size_t count, uint64_t any)
+static void put_tile(struct column_encoder *enc, const uint64_t *codes, size_t count, uint64_t any)
 {
-    char *room = buf_room(&pack->raw, count * VARINT_BYTES);
+    char *room = buf_room(&enc->raw, count * VARINT_BYTES);
     if (room == NULL) {
         return;
     }
@@ -152,7 +152,7 @@ static void put_tile(struct pack *pack, const uint64_t *codes, size_t count, uin
                : any < (uint64_t)1 << 14 ? put_short_tile(room, codes, count)
                : any < (uint64_t)1 << 28 ? put_spread_tile(room, codes, count)
                                          : put_large_tile(room, codes, count);
-    buf_add(&pack->raw, (size_t)(at - room));
+    buf_add(&enc->raw, (size_t)(at - room));
 }
 
 static size_t tile_of(size_t left)
@@ -160,7 +160,7 @@ static size_t tile_of(size_t left)
     return left < TILE_NUMBERS ? left : TILE_NUMBERS;
 }
 
-void pack_u32(struct pack *pack, const uint32_t *column, size_t count)
+void column_encode_u32(struct column_encoder *enc, const uint32_t *column, size_t count)
 {
     uint64_t codes[TILE_NUMBERS];
     uint64_t last = 0;
@@ -172,11 +172,11 @@ void pack_u32(struct pack *pack, const uint32_t *column, size_t count)
             any |= codes[i];
         }
         last = column[tile - 1];
-        put_tile(pack, codes, tile, any);
+        put_tile(enc, codes, tile, any);
     }
 }
 
-void pack_i64(struct pack *pack, const int64_t *column, size_t count)
+void column_encode_i64(struct column_encoder *enc, const int64_t *column, size_t count)
 {
     uint64_t codes[TILE_NUMBERS];
     uint64_t last = 0;
@@ -188,11 +188,11 @@ void pack_i64(struct pack *pack, const int64_t *column, size_t count)
             any |= codes[i];
         }
         last = (uint64_t)column[tile - 1];
-        put_tile(pack, codes, tile, any);
+        put_tile(enc, codes, tile, any);
     }
 }
 
-static void pack_plain(struct pack *pack, const int64_t *column, size_t count)
+static void encode_plain(struct column_encoder *enc, const int64_t *column, size_t count)
 {
     uint64_t codes[TILE_NUMBERS];
     for (size_t tile = 0; count > 0; column += tile, count -= tile) {
@@ -202,7 +202,7 @@ static void pack_plain(struct pack *pack, const int64_t *column, size_t count)
             codes[i] = zigzag((uint64_t)column[i]);
             any |= codes[i];
         }
-        put_tile(pack, codes, tile, any);
+        put_tile(enc, codes, tile, any);
     }
 }
 
@@ -240,69 +240,70 @@ static enum column_coding choose_coding(const int64_t *column, size_t count)
     return delta_bytes < plain_bytes ? COLUMN_DELTA : COLUMN_PLAIN;
 }
 
-void pack_column(struct pack *pack, const int64_t *column, size_t count)
+void column_encode_column(struct column_encoder *enc, const int64_t *column, size_t count)
 {
     if (count == 0) {
         return;
     }
     if (are_all_equal(column, count)) {
-        pack_number(pack, COLUMN_ONE_VALUE);
-        pack_i64(pack, column, 1);
+        column_encode_number(enc, COLUMN_ONE_VALUE);
+        column_encode_i64(enc, column, 1);
         return;
     }
     enum column_coding coding = choose_coding(column, count);
-    pack_number(pack, coding);
+    column_encode_number(enc, coding);
     if (coding == COLUMN_DELTA) {
-        pack_i64(pack, column, count);
+        column_encode_i64(enc, column, count);
     } else {
-        pack_plain(pack, column, count);
+        encode_plain(enc, column, count);
     }
 }
 
-void pack_texts(struct pack *pack, const char *const *texts, size_t count)
+void column_encode_texts(struct column_encoder *enc, const char *const *texts, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         size_t len = texts[i] == NULL ? 0 : strlen(texts[i]);
-        pack_number(pack, texts[i] == NULL ? 0 : len + 1);
+        column_encode_number(enc, texts[i] == NULL ? 0 : len + 1);
         if (len > 0) {
-            buf_append(&pack->raw, texts[i], len);
+            buf_append(&enc->raw, texts[i], len);
         }
     }
 }
 
-bool pack_set_parameter(struct pack *pack, int parameter, int value)
+bool column_encode_set_parameter(struct column_encoder *enc, int parameter, int value)
 {
     return !ZSTD_isError(
-        ZSTD_CCtx_setParameter(pack->compressor, (ZSTD_cParameter)parameter, value));
+        ZSTD_CCtx_setParameter(enc->compressor, (ZSTD_cParameter)parameter, value));
 }
 
-bool pack_make_compressor(struct pack *pack)
+bool column_encode_make_compressor(struct column_encoder *enc)
 {
-    if (pack->compressor != NULL) {
+    if (enc->compressor != NULL) {
         return true;
     }
-    pack->compressor = ZSTD_createCCtx();
-    bool is_set = pack->compressor != NULL &&
-                  pack_set_parameter(pack, ZSTD_c_compressionLevel, PACK_LEVEL) &&
-                  pack_set_parameter(pack, ZSTD_c_hashLog, PACK_HASH_LOG) &&
-                  pack_set_parameter(pack, ZSTD_c_minMatch, PACK_MIN_MATCH) &&
-                  pack_set_parameter(pack, ZSTD_c_checksumFlag, 1);
+    enc->compressor = ZSTD_createCCtx();
+    bool is_set = enc->compressor != NULL &&
+                  column_encode_set_parameter(enc, ZSTD_c_compressionLevel, PACK_LEVEL) &&
+                  column_encode_set_parameter(enc, ZSTD_c_hashLog, PACK_HASH_LOG) &&
+                  column_encode_set_parameter(enc, ZSTD_c_minMatch, PACK_MIN_MATCH) &&
+                  column_encode_set_parameter(enc, ZSTD_c_checksumFlag, 1);
     if (!is_set) {
-        (void)ZSTD_freeCCtx(pack->compressor);
-        pack->compressor = NULL;
+        (void)ZSTD_freeCCtx(enc->compressor);
+        enc->compressor = NULL;
     }
     return is_set;
 }
 
-bool pack_finish(struct pack *pack, void **bytes, size_t *len, struct err *err)
+bool column_encode_finish(struct column_encoder *enc, void **bytes, size_t *len, struct err *err)
 {
-    size_t room = ZSTD_compressBound(pack->raw.len);
-    buf_clear(&pack->packed);
-    char *packed =
-        pack->raw.failed || !pack_make_compressor(pack) ? NULL : buf_room(&pack->packed, room);
+    size_t room = ZSTD_compressBound(enc->raw.len);
+    buf_clear(&enc->packed);
+    char *packed = enc->raw.failed || !column_encode_make_compressor(enc)
+                       ? NULL
+                       : buf_room(&enc->packed, room);
     *len = packed == NULL
                ? 0
-               : ZSTD_compress2(pack->compressor, packed, room, pack->raw.ptr, pack->raw.len);
+               : ZSTD_compress2(enc->compressor, packed, room, enc->raw.ptr, enc->raw.len);
     if (ZSTD_isError(*len)) {
         *bytes = NULL;
         return err_set(err, ERR_NO_MEMORY, "columns cannot be compressed: %s",
@@ -310,8 +311,7 @@ bool pack_finish(struct pack *pack, void **bytes, size_t *len, struct err *err)
     }
     *bytes = packed == NULL ? NULL : malloc(*len);
     if (*bytes == NULL) {
-        return err_set(err, ERR_NO_MEMORY, "no memory to store %zu bytes of columns",
-                       pack->raw.len);
+        return err_set(err, ERR_NO_MEMORY, "no memory to store %zu bytes of columns", enc->raw.len);
     }
     memcpy(*bytes, packed, *len);
     return true;
@@ -319,77 +319,77 @@ bool pack_finish(struct pack *pack, void **bytes, size_t *len, struct err *err)
 
 /* ---- unpacking ---- */
 
-bool unpack_init(
-    struct unpack *unpack, struct arena *arena, const void *bytes, size_t len, struct err *err)
+bool column_decode_init(
+    struct column_decoder *dec, struct arena *arena, const void *bytes, size_t len, struct err *err)
 {
     unsigned long long size = ZSTD_getFrameContentSize(bytes, len);
-    *unpack = (struct unpack){.arena = arena};
+    *dec = (struct column_decoder){.arena = arena};
     if (size == ZSTD_CONTENTSIZE_UNKNOWN || size == ZSTD_CONTENTSIZE_ERROR ||
         size > RAW_MAX_BYTES) {
         return err_set(err, ERR_STORE, "stored columns are damaged");
     }
-    unpack->raw = malloc((size_t)size + 1);
-    if (unpack->raw == NULL) {
+    dec->raw = malloc((size_t)size + 1);
+    if (dec->raw == NULL) {
         return err_set(err, ERR_NO_MEMORY, "no memory for %llu bytes of columns", size);
     }
-    size_t got = ZSTD_decompress(unpack->raw, (size_t)size, bytes, len);
+    size_t got = ZSTD_decompress(dec->raw, (size_t)size, bytes, len);
     if (ZSTD_isError(got) || got != size) {
-        free(unpack->raw);
+        free(dec->raw);
         return err_set(err, ERR_STORE, "stored columns are damaged");
     }
-    unpack->at = unpack->raw;
-    unpack->end = unpack->raw + size;
+    dec->at = dec->raw;
+    dec->end = dec->raw + size;
     return true;
 }
 
-static inline uint64_t read_number(struct unpack *unpack)
+static inline uint64_t read_number(struct column_decoder *dec)
 {
-    if (KS_LIKELY(unpack->at != unpack->end && *unpack->at < 0x80)) {
-        return *unpack->at++;
+    if (KS_LIKELY(dec->at != dec->end && *dec->at < 0x80)) {
+        return *dec->at++;
     }
     uint64_t value = 0;
     for (unsigned shift = 0; shift < 64; shift += 7) {
-        if (unpack->at == unpack->end) {
+        if (dec->at == dec->end) {
             break;
         }
-        unsigned char byte = *unpack->at++;
+        unsigned char byte = *dec->at++;
         value |= (uint64_t)(byte & 0x7F) << shift;
         if (byte < 0x80) {
             return value;
         }
     }
-    unpack->failed = true;
+    dec->failed = true;
     return 0;
 }
 
-static inline uint64_t read_signed(struct unpack *unpack)
+static inline uint64_t read_signed(struct column_decoder *dec)
 {
-    uint64_t value = read_number(unpack);
+    uint64_t value = read_number(dec);
     return (value >> 1) ^ (0 - (value & 1));
 }
 
-uint64_t unpack_number(struct unpack *unpack)
+uint64_t column_decode_number(struct column_decoder *dec)
 {
-    return read_number(unpack);
+    return read_number(dec);
 }
 
-bool unpack_is_at_end(const struct unpack *unpack)
+bool column_decode_is_at_end(const struct column_decoder *dec)
 {
-    return unpack->failed || unpack->at == unpack->end;
+    return dec->failed || dec->at == dec->end;
 }
 
-uint32_t unpack_count(struct unpack *unpack)
+uint32_t column_decode_count(struct column_decoder *dec)
 {
-    uint64_t value = read_number(unpack);
+    uint64_t value = read_number(dec);
     if (value > UINT32_MAX) {
-        unpack->failed = true;
+        dec->failed = true;
     }
-    return unpack->failed ? 0 : (uint32_t)value;
+    return dec->failed ? 0 : (uint32_t)value;
 }
 
-int64_t unpack_signed(struct unpack *unpack)
+int64_t column_decode_signed(struct column_decoder *dec)
 {
-    uint64_t value = read_signed(unpack);
+    uint64_t value = read_signed(dec);
     int64_t out;
     memcpy(&out, &value, sizeof out);
     return out;
@@ -397,107 +397,108 @@ int64_t unpack_signed(struct unpack *unpack)
 
 /* Room for a column; a value takes at least a byte, so that no count is larger than what is left.
  */
-static void *make_column(struct unpack *unpack, size_t count, size_t size)
+static void *make_column(struct column_decoder *dec, size_t count, size_t size)
 {
-    if (unpack->failed || count > (size_t)(unpack->end - unpack->at)) {
-        unpack->failed = true;
+    if (dec->failed || count > (size_t)(dec->end - dec->at)) {
+        dec->failed = true;
         return NULL;
     }
-    void *column = arena_calloc(unpack->arena, count + 1, size);
-    unpack->failed = column == NULL;
+    void *column = arena_calloc(dec->arena, count + 1, size);
+    dec->failed = column == NULL;
     return column;
 }
 
-uint8_t *unpack_bytes(struct unpack *unpack, size_t count)
+uint8_t *column_decode_bytes(struct column_decoder *dec, size_t count)
 {
-    uint8_t *column = make_column(unpack, count, sizeof *column);
+    uint8_t *column = make_column(dec, count, sizeof *column);
     if (column != NULL && count > 0) {
-        memcpy(column, unpack->at, count);
-        unpack->at += count;
+        memcpy(column, dec->at, count);
+        dec->at += count;
     }
     return column;
 }
 
-uint32_t *unpack_u32(struct unpack *unpack, size_t count, uint32_t limit, bool allows_none)
+uint32_t *
+column_decode_u32(struct column_decoder *dec, size_t count, uint32_t limit, bool allows_none)
 {
-    uint32_t *column = make_column(unpack, count, sizeof *column);
+    uint32_t *column = make_column(dec, count, sizeof *column);
     uint64_t last = 0;
     for (size_t i = 0; column != NULL && i < count; i++) {
-        last += read_signed(unpack);
+        last += read_signed(dec);
         bool fits = last < limit || (allows_none && last == UINT32_MAX);
-        unpack->failed = unpack->failed || !fits;
+        dec->failed = dec->failed || !fits;
         column[i] = fits ? (uint32_t)last : 0;
     }
     return column;
 }
 
-int64_t *unpack_i64(struct unpack *unpack, size_t count)
+int64_t *column_decode_i64(struct column_decoder *dec, size_t count)
 {
-    int64_t *column = make_column(unpack, count, sizeof *column);
+    int64_t *column = make_column(dec, count, sizeof *column);
     uint64_t last = 0;
     for (size_t i = 0; column != NULL && i < count; i++) {
-        last += read_signed(unpack);
+        last += read_signed(dec);
         memcpy(&column[i], &last, sizeof last);
     }
     return column;
 }
 
-const int64_t *unpack_column(struct unpack *unpack, size_t count, unsigned *stride)
+const int64_t *column_decode_column(struct column_decoder *dec, size_t count, unsigned *stride)
 {
-    uint32_t coding = count == 0 ? COLUMN_ONE_VALUE : unpack_count(unpack);
+    uint32_t coding = count == 0 ? COLUMN_ONE_VALUE : column_decode_count(dec);
     *stride = coding == COLUMN_ONE_VALUE ? 0 : 1;
     if (coding != COLUMN_PLAIN) {
-        unpack->failed = unpack->failed || coding > COLUMN_DELTA;
+        dec->failed = dec->failed || coding > COLUMN_DELTA;
         size_t values = coding == COLUMN_DELTA ? count : 1;
-        return unpack_i64(unpack, count == 0 ? 0 : values);
+        return column_decode_i64(dec, count == 0 ? 0 : values);
     }
-    int64_t *column = make_column(unpack, count, sizeof *column);
+    int64_t *column = make_column(dec, count, sizeof *column);
     for (size_t i = 0; column != NULL && i < count; i++) {
-        uint64_t value = read_signed(unpack);
+        uint64_t value = read_signed(dec);
         memcpy(&column[i], &value, sizeof value);
     }
     return column;
 }
 
-const char *unpack_peek(struct unpack *unpack, size_t len)
+const char *column_decode_peek(struct column_decoder *dec, size_t len)
 {
-    if (unpack->failed || len > (size_t)(unpack->end - unpack->at)) {
-        unpack->failed = true;
+    if (dec->failed || len > (size_t)(dec->end - dec->at)) {
+        dec->failed = true;
         return NULL;
     }
-    const char *bytes = (const char *)unpack->at;
-    unpack->at += len;
+    const char *bytes = (const char *)dec->at;
+    dec->at += len;
     return bytes;
 }
 
-static const char *unpack_text(struct unpack *unpack)
+static const char *decode_text(struct column_decoder *dec)
 {
-    uint64_t len = read_number(unpack);
-    if (len == 0 || unpack->failed) {
+    uint64_t len = read_number(dec);
+    if (len == 0 || dec->failed) {
         return NULL;
     }
-    if (len - 1 > (uint64_t)(unpack->end - unpack->at)) {
-        unpack->failed = true;
+    if (len - 1 > (uint64_t)(dec->end - dec->at)) {
+        dec->failed = true;
         return NULL;
     }
-    const char *text = arena_strndup(unpack->arena, (const char *)unpack->at, (size_t)(len - 1));
-    unpack->failed = text == NULL;
-    unpack->at += len - 1;
+    const char *text = arena_strndup(dec->arena, (const char *)dec->at, (size_t)(len - 1));
+    dec->failed = text == NULL;
+    dec->at += len - 1;
     return text;
 }
 
-const char **unpack_texts(struct unpack *unpack, size_t count)
+const char **column_decode_texts(struct column_decoder *dec, size_t count)
 {
-    const char **texts = make_column(unpack, count, sizeof *texts);
-    for (size_t i = 0; texts != NULL && i < count && !unpack->failed; i++) {
-        texts[i] = unpack_text(unpack);
+    const char **texts = make_column(dec, count, sizeof *texts);
+    for (size_t i = 0; texts != NULL && i < count && !dec->failed; i++) {
+        texts[i] = decode_text(dec);
     }
     return texts;
 }
 
-bool unpack_finish(struct unpack *unpack, struct err *err)
+bool column_decode_finish(struct column_decoder *dec, struct err *err)
 {
-    bool ok = !unpack->failed && unpack->at == unpack->end;
-    free(unpack->raw);
+    bool ok = !dec->failed && dec->at == dec->end;
+    free(dec->raw);
     return ok || err_set(err, ERR_STORE, "stored columns are damaged");
 }

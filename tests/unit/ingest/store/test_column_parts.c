@@ -1,5 +1,5 @@
 /* Columns packed in parts are those of one piece, and what reads the one reads the other. */
-#include "ingest/store/codec/pack_parts.h"
+#include "ingest/store/codec/column_parts.h"
 #include "tests/unit/unit.h"
 
 #include <stdlib.h>
@@ -36,43 +36,44 @@ static void drop(struct columns *columns)
     free(columns->bytes);
 }
 
-static void put(struct pack_parts *parts, const int64_t *column, uint32_t count)
+static void put(struct column_parts *parts, const int64_t *column, uint32_t count)
 {
-    int64_t some[PACK_PART_VALUES];
-    pack_parts_begin_column(parts);
-    for (uint32_t at = 0; at < count; at += PACK_PART_VALUES) {
-        uint32_t part = count - at < PACK_PART_VALUES ? count - at : PACK_PART_VALUES;
+    int64_t some[COLUMN_PART_VALUES];
+    column_parts_begin_column(parts);
+    for (uint32_t at = 0; at < count; at += COLUMN_PART_VALUES) {
+        uint32_t part = count - at < COLUMN_PART_VALUES ? count - at : COLUMN_PART_VALUES;
         memcpy(some, column + at, part * sizeof *some);
-        pack_parts_values(parts, some, part);
+        column_parts_values(parts, some, part);
     }
 }
 
-static void pack_all(const struct columns *columns, uint32_t count, void **bytes, size_t *len)
+static void encode_all(const struct columns *columns, uint32_t count, void **bytes, size_t *len)
 {
     struct err err = ERR_INIT;
-    struct pack_parts parts;
-    pack_parts_init(&parts);
-    pack_number(&parts.pack, count);
+    struct column_parts parts;
+    column_parts_init(&parts);
+    column_encode_number(&parts.enc, count);
     put(&parts, columns->far, count);
     put(&parts, columns->same, count);
-    pack_parts_bytes(&parts, columns->bytes, count);
+    column_parts_bytes(&parts, columns->bytes, count);
     put(&parts, columns->far, 0);
-    assert_true(pack_parts_finish(&parts, bytes, len, &err));
-    pack_parts_free(&parts);
+    assert_true(column_parts_finish(&parts, bytes, len, &err));
+    column_parts_free(&parts);
 }
 
 static void check(const struct columns *columns, uint32_t count, const void *bytes, size_t len)
 {
     struct err err = ERR_INIT;
-    struct unpack unpack;
+    struct column_decoder dec;
     struct arena arena;
     arena_init(&arena, 0);
-    assert_true(unpack_init(&unpack, &arena, bytes, len, &err));
-    assert_int_equal(unpack_count(&unpack), count);
-    assert_memory_equal(unpack_i64(&unpack, count), columns->far, count * sizeof *columns->far);
-    assert_memory_equal(unpack_i64(&unpack, count), columns->same, count * sizeof *columns->same);
-    assert_memory_equal(unpack_bytes(&unpack, count), columns->bytes, count);
-    assert_true(unpack_finish(&unpack, &err));
+    assert_true(column_decode_init(&dec, &arena, bytes, len, &err));
+    assert_int_equal(column_decode_count(&dec), count);
+    assert_memory_equal(column_decode_i64(&dec, count), columns->far, count * sizeof *columns->far);
+    assert_memory_equal(column_decode_i64(&dec, count), columns->same,
+                        count * sizeof *columns->same);
+    assert_memory_equal(column_decode_bytes(&dec, count), columns->bytes, count);
+    assert_true(column_decode_finish(&dec, &err));
     arena_free(&arena);
 }
 
@@ -83,7 +84,7 @@ static void long_columns_come_back(void **state)
     void *bytes = NULL;
     size_t len = 0;
     make(&columns);
-    pack_all(&columns, COUNT, &bytes, &len);
+    encode_all(&columns, COUNT, &bytes, &len);
     check(&columns, COUNT, bytes, len);
     free(bytes);
     drop(&columns);
@@ -94,20 +95,20 @@ static void short_ones_are_what_one_piece_is(void **state)
     (void)state;
     struct err err = ERR_INIT;
     struct columns columns;
-    struct pack pack;
+    struct column_encoder enc;
     void *parts = NULL;
     void *whole = NULL;
     size_t parts_len = 0;
     size_t whole_len = 0;
     make(&columns);
-    pack_all(&columns, SMALL_COUNT, &parts, &parts_len);
-    pack_init(&pack);
-    pack_number(&pack, SMALL_COUNT);
-    pack_i64(&pack, columns.far, SMALL_COUNT);
-    pack_i64(&pack, columns.same, SMALL_COUNT);
-    pack_bytes(&pack, columns.bytes, SMALL_COUNT);
-    assert_true(pack_finish(&pack, &whole, &whole_len, &err));
-    pack_free(&pack);
+    encode_all(&columns, SMALL_COUNT, &parts, &parts_len);
+    column_encode_init(&enc);
+    column_encode_number(&enc, SMALL_COUNT);
+    column_encode_i64(&enc, columns.far, SMALL_COUNT);
+    column_encode_i64(&enc, columns.same, SMALL_COUNT);
+    column_encode_bytes(&enc, columns.bytes, SMALL_COUNT);
+    assert_true(column_encode_finish(&enc, &whole, &whole_len, &err));
+    column_encode_free(&enc);
     assert_int_equal(parts_len, whole_len);
     assert_memory_equal(parts, whole, whole_len);
     check(&columns, SMALL_COUNT, parts, parts_len);
@@ -120,18 +121,18 @@ static void nothing_is_no_bytes(void **state)
 {
     (void)state;
     struct err err = ERR_INIT;
-    struct pack_parts parts;
-    struct unpack unpack;
+    struct column_parts parts;
+    struct column_decoder dec;
     struct arena arena;
     void *bytes = NULL;
     size_t len = 0;
-    pack_parts_init(&parts);
-    assert_true(pack_parts_finish(&parts, &bytes, &len, &err));
-    pack_parts_free(&parts);
+    column_parts_init(&parts);
+    assert_true(column_parts_finish(&parts, &bytes, &len, &err));
+    column_parts_free(&parts);
     arena_init(&arena, 0);
-    assert_true(unpack_init(&unpack, &arena, bytes, len, &err));
-    assert_true(unpack_is_at_end(&unpack));
-    assert_true(unpack_finish(&unpack, &err));
+    assert_true(column_decode_init(&dec, &arena, bytes, len, &err));
+    assert_true(column_decode_is_at_end(&dec));
+    assert_true(column_decode_finish(&dec, &err));
     arena_free(&arena);
     free(bytes);
 }

@@ -1,4 +1,4 @@
-#include "ingest/store/timeline/coder.h"
+#include "ingest/store/timeline/columns.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Rows of a timeline on their way into the database: packed, then written in transactions of about
  * a megabyte. One thread at a time. */
-#ifndef KS_STORE_TIMELINE_PRESS_H
-#define KS_STORE_TIMELINE_PRESS_H
+#ifndef KS_STORE_TIMELINE_ROW_WRITER_H
+#define KS_STORE_TIMELINE_ROW_WRITER_H
 
 #include "ingest/base/attr.h"
 #include "ingest/store/internal.h"
@@ -21,20 +21,22 @@ struct timeline_row {
     struct timeline_extent extent;
 };
 
-struct timeline_press;
+struct timeline_row_writer;
 
 /* For the rows of one log. NULL without memory. */
-struct timeline_press *timeline_press_create(struct store *store, int64_t log_id) KS_MUST_USE;
+struct timeline_row_writer *timeline_row_writer_create(struct store *store,
+                                                       int64_t log_id) KS_MUST_USE;
 /* Rows that are not yet written are lost. NULL is allowed. */
-void timeline_press_destroy(struct timeline_press *press);
+void timeline_row_writer_destroy(struct timeline_row_writer *row_writer);
 
-int64_t timeline_press_log(const struct timeline_press *press);
+int64_t timeline_row_writer_log(const struct timeline_row_writer *row_writer);
 /* Packs what `columns` holds, which the caller then clears. */
-bool timeline_press_take(struct timeline_press *press,
-                         const struct timeline_row *row,
-                         struct column_writer *columns,
-                         struct err *err) KS_MUST_USE;
+bool timeline_row_writer_add(struct timeline_row_writer *row_writer,
+                             const struct timeline_row *row,
+                             struct column_writer *columns,
+                             struct err *err) KS_MUST_USE;
 /* Writes the rows that wait for a transaction. */
-bool timeline_press_finish(struct timeline_press *press, struct err *err) KS_MUST_USE;
+bool timeline_row_writer_finish(struct timeline_row_writer *row_writer,
+                                struct err *err) KS_MUST_USE;
 
 #endif
