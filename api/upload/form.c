@@ -324,7 +324,7 @@ static bool write_jobs(struct json_write *w, const struct form *form, struct err
             continue;
         }
         struct jobs_status job;
-        if (!jobs_keep(form->call->api->jobs, file->submission.job_id, err) ||
+        if (!jobs_sync(form->call->api->jobs, file->submission.job_id, err) ||
             !jobs_status(form->call->api->jobs, call_arena(form->call), file->submission.job_id,
                          &job, err)) {
             return false;

@@ -60,7 +60,7 @@ static bool answer_traces(struct api_call *call,
 static bool answer_job(struct api_call *call, int64_t job_id, struct err *err)
 {
     struct jobs_status job;
-    if (!jobs_keep(call->api->jobs, job_id, err) ||
+    if (!jobs_sync(call->api->jobs, job_id, err) ||
         !jobs_status(call->api->jobs, call_arena(call), job_id, &job, err)) {
         return false;
     }

@@ -34,8 +34,8 @@ struct store {
 
     struct fair_mutex writer_mutex;
     struct db *writer;
-    atomic_flag log_is_taken;         /* somebody is at store_shorten_log, and has `shortener` */
-    struct db *shortener;             /* NULL: not needed yet */
+    atomic_flag is_checkpointing;     /* somebody is at store_checkpoint, and has `checkpointer` */
+    struct db *checkpointer;          /* NULL: not needed yet */
     _Atomic int64_t jobs_purged_at_s; /* 0: not yet */
     _Atomic uint64_t version;         /* see store_version */
     _Atomic uint64_t token_changes;   /* tokens that this process added or revoked */

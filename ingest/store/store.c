@@ -156,7 +156,7 @@ bool store_open(struct store **out, const char *data_dir, const struct log *log,
     store->log = log;
     store->lock_fd = -1;
     store->log_fd = -1;
-    atomic_flag_clear(&store->log_is_taken);
+    atomic_flag_clear(&store->is_checkpointing);
     store->data_dir = strdup(data_dir);
     store->db_path = path_in(data_dir, "kinetoscope.db");
     if (store->data_dir == NULL || store->db_path == NULL) {

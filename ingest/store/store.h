@@ -37,7 +37,7 @@ bool store_ready(struct store *store, struct err *err) KS_MUST_USE;
 bool store_sync(struct store *store, struct err *err) KS_MUST_USE;
 /* Brings the log into the database when it is long; others read and write meanwhile. For threads
  * that nobody waits for: commits leave it alone until it is very long. */
-void store_shorten_log(struct store *store);
+void store_checkpoint(struct store *store);
 /* Grows with every change of what can be seen, jobs and tokens left aside, before the call that
  * makes it returns: what was read after a look at it holds for as long as it is the same. */
 uint64_t store_version(const struct store *store);
@@ -64,7 +64,7 @@ const char *store_blob_incoming(struct store_blob *blob);
 uint64_t store_blob_there_bytes(const struct store_blob *blob);
 /* Moved to its place under its hash, where it can be read. A file that is there already stays when
  * it still has these bytes (it is read to know that), and is replaced when the disk damaged it. It
- * may be lost with the power until store_blob_keep. Frees the blob, also on false. */
+ * may be lost with the power until store_blob_sync. Frees the blob, also on false. */
 bool store_blob_commit(struct store_blob *blob,
                        char sha256_hex[SHA256_HEX_BYTES],
                        uint64_t *size_bytes,
@@ -72,7 +72,7 @@ bool store_blob_commit(struct store_blob *blob,
 void store_blob_discard(struct store_blob *blob); /* NULL is allowed */
 /* Syncs a committed blob, its name too; does nothing when that is done. On false the file is gone:
  * what was to be written cannot be relied on. */
-bool store_blob_keep(struct store *store, const char *sha256_hex, struct err *err) KS_MUST_USE;
+bool store_blob_sync(struct store *store, const char *sha256_hex, struct err *err) KS_MUST_USE;
 /* Path of a kept upload in the arena. ERR_GONE when it is not kept any more. Does not look into the
  * file: see store_blob_checked_path. */
 bool store_blob_path(struct store *store,

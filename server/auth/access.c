@@ -74,7 +74,7 @@ static bool file_has_changed(const struct access *access)
 
 /* ---- the newest tokens; the lock is held ---- */
 
-static void let_go(struct access_tokens *tokens)
+static void release(struct access_tokens *tokens)
 {
     if (tokens != NULL && --tokens->holders == 0) {
         access_tokens_free(tokens);
@@ -98,7 +98,7 @@ static bool renew(struct access *access, struct err *err)
         log_write(access->log, LOG_INFO, "the tokens have changed: %zu are valid", fresh->count);
     }
     fresh->holders = 1;
-    let_go(access->tokens);
+    release(access->tokens);
     access->tokens = fresh;
     return true;
 }
@@ -166,7 +166,7 @@ bool access_create(struct access **out, const struct access_options *options, st
 void access_free(struct access *access)
 {
     if (access != NULL) {
-        let_go(access->tokens);
+        release(access->tokens);
         arena_free(&access->file.arena);
         throttle_free(access->throttle);
         (void)pthread_mutex_destroy(&access->lock);
@@ -324,7 +324,7 @@ void access_leave(struct access *access, struct access_visit *visit)
 {
     if (access != NULL && visit->tokens != NULL) {
         (void)pthread_mutex_lock(&access->lock);
-        let_go(visit->tokens);
+        release(visit->tokens);
         (void)pthread_mutex_unlock(&access->lock);
         visit->tokens = NULL;
     }

@@ -501,7 +501,7 @@ bool jobs_await_arrival(struct jobs *jobs, int64_t id, struct err *err)
                             "server's disk, then send the file again");
 }
 
-bool jobs_keep(struct jobs *jobs, int64_t id, struct err *err)
+bool jobs_sync(struct jobs *jobs, int64_t id, struct err *err)
 {
     return jobs_await_arrival(jobs, id, err) && store_sync(jobs->store, err);
 }
@@ -510,7 +510,7 @@ bool jobs_keep(struct jobs *jobs, int64_t id, struct err *err)
 static bool drop_blob(struct jobs *jobs, const char *sha256_hex, struct err *err)
 {
     struct err second = ERR_INIT;
-    bool kept = store_blob_keep(jobs->store, sha256_hex, err);
+    bool kept = store_blob_sync(jobs->store, sha256_hex, err);
     bool ok = store_blob_release(jobs->store, sha256_hex, &second) &&
               (jobs->retain_raw || store_blob_forget(jobs->store, sha256_hex, &second));
     if (!ok) {
@@ -699,7 +699,7 @@ bool jobs_wait(struct jobs *jobs,
     bool ok = is_live || read_stored(jobs, arena, id, out, err);
     if (ok && wait.for_ever && (out->state == JOB_QUEUED || out->state == JOB_RUNNING)) {
         ok =
-            jobs_keep(jobs, id, err) &&
+            jobs_sync(jobs, id, err) &&
             err_set(err, ERR_UNAVAILABLE,
                     "the server is stopping; job %lld goes on when it starts again", (long long)id);
     }

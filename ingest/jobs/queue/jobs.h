@@ -94,7 +94,7 @@ bool jobs_submit(struct jobs *jobs,
 
 /* What a client is told that does not wait for the end has to survive everything: waits until the
  * job, as it was handed in, is on disk. */
-bool jobs_keep(struct jobs *jobs, int64_t id, struct err *err) KS_MUST_USE;
+bool jobs_sync(struct jobs *jobs, int64_t id, struct err *err) KS_MUST_USE;
 
 struct jobs_status {
     int64_t id;

@@ -406,7 +406,7 @@ static void sleep_until_work(struct jobs *jobs)
 static void tidy_up(struct jobs *jobs)
 {
     (void)pthread_mutex_unlock(&jobs->lock);
-    store_shorten_log(jobs->store);
+    store_checkpoint(jobs->store);
     (void)pthread_mutex_lock(&jobs->lock);
 }
 

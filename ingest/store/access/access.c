@@ -34,7 +34,7 @@ void store_access_destroy(struct store *store)
     for (unsigned i = 0; i < store->idle_reader_count; i++) {
         db_close(store->idle_readers[i]);
     }
-    db_close(store->shortener);
+    db_close(store->checkpointer);
     /* Last, so that it is the one that checkpoints and removes the WAL. */
     db_close(store->writer);
     (void)pthread_cond_destroy(&store->reader_returned);
@@ -211,16 +211,16 @@ static bool log_is_long_and_sound(struct store *store)
 }
 
 /* A connection of its own, since the writer's belongs to whoever writes. */
-void store_shorten_log(struct store *store)
+void store_checkpoint(struct store *store)
 {
     struct err err = ERR_INIT;
-    if (!log_is_long_and_sound(store) || atomic_flag_test_and_set(&store->log_is_taken)) {
+    if (!log_is_long_and_sound(store) || atomic_flag_test_and_set(&store->is_checkpointing)) {
         return;
     }
-    bool ok =
-        store->shortener != NULL || db_open(&store->shortener, store->db_path, DB_WRITER, &err);
-    if (!ok || !db_shorten_log(store->shortener, &err)) {
+    bool ok = store->checkpointer != NULL ||
+              db_open(&store->checkpointer, store->db_path, DB_WRITER, &err);
+    if (!ok || !db_checkpoint_passive(store->checkpointer, &err)) {
         log_write(store->log, LOG_WARN, "the log of the database stays long: %s", err.msg);
     }
-    atomic_flag_clear(&store->log_is_taken);
+    atomic_flag_clear(&store->is_checkpointing);
 }

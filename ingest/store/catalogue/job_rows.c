@@ -121,7 +121,7 @@ static bool set_received(struct store *store, int64_t id, struct err *err)
 bool store_job_arrived(struct store *store, int64_t id, const char *sha256_hex, struct err *err)
 {
     struct err second = ERR_INIT;
-    bool ok = store_blob_keep(store, sha256_hex, err) && set_received(store, id, err);
+    bool ok = store_blob_sync(store, sha256_hex, err) && set_received(store, id, err);
     if (!store_blob_release(store, sha256_hex, &second)) {
         log_write(store->log, LOG_WARN, "a raw file stays until the next start: %s", second.msg);
     }

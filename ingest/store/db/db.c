@@ -209,7 +209,7 @@ bool db_checkpoint(struct db *db, struct err *err)
     return rc == SQLITE_OK || set_error(db->handle, db->path, rc, err);
 }
 
-bool db_shorten_log(struct db *db, struct err *err)
+bool db_checkpoint_passive(struct db *db, struct err *err)
 {
     int rc = sqlite3_wal_checkpoint_v2(db->handle, "main", SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
     return rc == SQLITE_OK || (rc & 0xFF) == SQLITE_BUSY ||

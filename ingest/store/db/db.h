@@ -55,7 +55,7 @@ bool db_failed_to_sync(const struct db *db);
 bool db_checkpoint(struct db *db, struct err *err) KS_MUST_USE;
 /* Brings what it can of the log into the database, while others read and write, so that the log can
  * begin anew. */
-bool db_shorten_log(struct db *db, struct err *err) KS_MUST_USE;
+bool db_checkpoint_passive(struct db *db, struct err *err) KS_MUST_USE;
 /* Of the log, after the last commit of this connection. */
 int db_log_pages(const struct db *db);
 /* Rows that the last statement inserted, changed or removed. */

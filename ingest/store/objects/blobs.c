@@ -441,7 +441,7 @@ static bool sync_pinned(struct store *store, struct blob_pin *pin, struct err *e
     return ok;
 }
 
-bool store_blob_keep(struct store *store, const char *sha256_hex, struct err *err)
+bool store_blob_sync(struct store *store, const char *sha256_hex, struct err *err)
 {
     bool ok = true;
     (void)pthread_mutex_lock(&store->blob_lock);

@@ -112,7 +112,7 @@ void stored_texts_free(struct stored_texts *texts)
     *texts = (struct stored_texts){.log_id = texts->log_id};
 }
 
-static void let_go(struct stored_texts *texts)
+static void release(struct stored_texts *texts)
 {
     while (texts->held_bytes > HELD_BYTES && texts->count > 0) {
         size_t oldest = 0;
@@ -214,7 +214,7 @@ bool stored_texts_get(struct stored_texts *texts,
                       struct err *err)
 {
     struct text_segment *segment = NULL;
-    let_go(texts);
+    release(texts);
     texts->clock++;
     for (size_t i = 0; i < count; i++) {
         if (segment == NULL || !has_text(segment, ids[i])) {

@@ -244,10 +244,10 @@ static void what_cannot_be_synced_is_lost(void **state)
     assert_fails(f, store_job_arrived(f->store, job, sha256_hex, &f->err), ERR_IO);
     assert_false(raw_exists(f, sha256_hex));
     /* Who relied on the same file learns it, too. */
-    assert_fails(f, store_blob_keep(f->store, again_hex, &f->err), ERR_IO);
+    assert_fails(f, store_blob_sync(f->store, again_hex, &f->err), ERR_IO);
     /* And who comes with the bytes again heals it. */
     commit_bytes(f, "bytes", again_hex);
-    assert_ok(f, store_blob_keep(f->store, again_hex, &f->err));
+    assert_ok(f, store_blob_sync(f->store, again_hex, &f->err));
     assert_true(raw_exists(f, sha256_hex));
 }
 
@@ -375,10 +375,10 @@ static void a_long_log_begins_anew(void **state)
     int pages = db_log_pages(writer);
     assert_true(pages > 2000);
     /* Not yet. */
-    store_shorten_log(f->store);
+    store_checkpoint(f->store);
     assert_ok(f, db_exec(writer, "INSERT INTO filler VALUES (zeroblob(20000000))", &f->err));
     assert_true(db_log_pages(writer) > pages + 2000);
-    store_shorten_log(f->store);
+    store_checkpoint(f->store);
     assert_ok(f, db_exec(writer, "INSERT INTO filler VALUES (1)", &f->err));
     assert_in_range(db_log_pages(writer), 1, 100);
 }
