@@ -192,7 +192,7 @@ int command_serve(const struct options *options)
                             .log = {stderr, options->log_level, options->log_format}};
     struct err err = ERR_INIT;
     if (!listen_resolve(options->listen_host, server.address, &err) ||
-        !listen_allowed(options, server.address, token_book_may_be(options->data_dir), &err)) {
+        !listen_allowed(options, server.address, token_registry_may_be(options->data_dir), &err)) {
         text_print_error(stderr, NULL, &err);
         return EXIT_USAGE;
     }

@@ -117,26 +117,28 @@ bool store_session_end(struct store *store, const char *sha256_hex, struct err *
 
 /* ---- the tokens of a data directory, also while another process serves it ---- */
 
-struct token_book;
+struct token_registry;
 
 /* Opens the store, or, when another process has it open, its database beside that one: a small
  * write waits its turn, and the other process sees it. ERR_UNAVAILABLE when that process is of
  * another version. */
-bool token_book_open(struct token_book **out,
-                     const char *data_dir,
-                     const struct log *log,
-                     struct err *err) KS_MUST_USE;
-bool token_book_list(struct token_book *book,
-                     struct arena *arena,
-                     struct store_token **rows,
-                     size_t *count,
-                     struct err *err) KS_MUST_USE;
-bool token_book_add(struct token_book *book,
-                    const struct store_token *token,
-                    struct err *err) KS_MUST_USE;
-bool token_book_revoke(struct token_book *book, const char *name, struct err *err) KS_MUST_USE;
-void token_book_close(struct token_book *book); /* NULL is allowed */
+bool token_registry_open(struct token_registry **out,
+                         const char *data_dir,
+                         const struct log *log,
+                         struct err *err) KS_MUST_USE;
+bool token_registry_list(struct token_registry *registry,
+                         struct arena *arena,
+                         struct store_token **rows,
+                         size_t *count,
+                         struct err *err) KS_MUST_USE;
+bool token_registry_add(struct token_registry *registry,
+                        const struct store_token *token,
+                        struct err *err) KS_MUST_USE;
+bool token_registry_revoke(struct token_registry *registry,
+                           const char *name,
+                           struct err *err) KS_MUST_USE;
+void token_registry_close(struct token_registry *registry); /* NULL is allowed */
 /* Whether there is a database in this data directory, which may hold tokens. */
-bool token_book_may_be(const char *data_dir);
+bool token_registry_may_be(const char *data_dir);
 
 #endif

@@ -15,8 +15,10 @@
 
 /* ---- add ---- */
 
-static bool
-keep(struct token_book *book, const struct options *options, const char *secret, struct err *err)
+static bool keep(struct token_registry *registry,
+                 const struct options *options,
+                 const char *secret,
+                 struct err *err)
 {
     struct buf projects;
     char sha256_hex[SHA256_HEX_BYTES];
@@ -29,17 +31,17 @@ keep(struct token_book *book, const struct options *options, const char *secret,
                                       .sha256_hex = sha256_hex,
                                       .projects = projects.len == 0 ? "[]" : projects.ptr};
     bool ok = (!projects.failed || err_set(err, ERR_NO_MEMORY, "no memory for the projects")) &&
-              secret_hash(secret, sha256_hex, err) && token_book_add(book, &token, err);
+              secret_hash(secret, sha256_hex, err) && token_registry_add(registry, &token, err);
     buf_free(&projects);
     return ok;
 }
 
 /* The token stands alone on standard output, so that a script can take it. */
-static bool add(struct token_book *book, const struct options *options, struct err *err)
+static bool add(struct token_registry *registry, const struct options *options, struct err *err)
 {
     char secret[SECRET_BYTES];
     if (!store_token_name_check(options->files[1], err) ||
-        !secret_make(secret, STORE_TOKEN_PREFIX, err) || !keep(book, options, secret, err)) {
+        !secret_make(secret, STORE_TOKEN_PREFIX, err) || !keep(registry, options, secret, err)) {
         return false;
     }
     (void)printf("%s\n", secret);
@@ -94,13 +96,13 @@ static void print_token(const struct store_token *token)
     buf_free(&line);
 }
 
-static bool list(struct token_book *book, struct err *err)
+static bool list(struct token_registry *registry, struct err *err)
 {
     struct arena arena;
     struct store_token *tokens = NULL;
     size_t count = 0;
     arena_init(&arena, 0);
-    bool ok = token_book_list(book, &arena, &tokens, &count, err);
+    bool ok = token_registry_list(registry, &arena, &tokens, &count, err);
     for (size_t i = 0; ok && i < count; i++) {
         print_token(&tokens[i]);
     }
@@ -115,18 +117,18 @@ static bool list(struct token_book *book, struct err *err)
 int command_token(const struct options *options)
 {
     const struct log log = {stderr, LOG_WARN, LOG_TEXT};
-    struct token_book *book = NULL;
+    struct token_registry *registry = NULL;
     struct err err = ERR_INIT;
     const char *word = options->files[0];
-    bool ok = token_book_open(&book, options->data_dir, &log, &err);
+    bool ok = token_registry_open(&registry, options->data_dir, &log, &err);
     if (ok && strcmp(word, "add") == 0) {
-        ok = add(book, options, &err);
+        ok = add(registry, options, &err);
     } else if (ok && strcmp(word, "revoke") == 0) {
-        ok = token_book_revoke(book, options->files[1], &err);
+        ok = token_registry_revoke(registry, options->files[1], &err);
     } else if (ok) {
-        ok = list(book, &err);
+        ok = list(registry, &err);
     }
-    token_book_close(book);
+    token_registry_close(registry);
     if (!ok) {
         text_print_error(stderr, NULL, &err);
         return EXIT_FAILED;

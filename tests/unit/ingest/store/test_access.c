@@ -123,20 +123,20 @@ static void one_token_has_no_end_of_sessions(void **state)
 static void a_book_opens_beside_the_store(void **state)
 {
     struct fixture *f = *state;
-    struct token_book *book = NULL;
+    struct token_registry *registry = NULL;
     struct store_token *rows = NULL;
     size_t count = 0;
     const struct store_token ann = token("ann", HASH_A);
     /* A lock is of a process: this one may have it twice, so that the store has to be closed. */
     close_store(f);
-    assert_true(token_book_may_be(f->dir));
-    assert_ok(f, token_book_open(&book, f->dir, NULL, &f->err));
-    assert_ok(f, token_book_add(book, &ann, &f->err));
-    assert_fails(f, token_book_add(book, &ann, &f->err), ERR_CONFLICT);
-    assert_ok(f, token_book_list(book, &f->arena, &rows, &count, &f->err));
+    assert_true(token_registry_may_be(f->dir));
+    assert_ok(f, token_registry_open(&registry, f->dir, NULL, &f->err));
+    assert_ok(f, token_registry_add(registry, &ann, &f->err));
+    assert_fails(f, token_registry_add(registry, &ann, &f->err), ERR_CONFLICT);
+    assert_ok(f, token_registry_list(registry, &f->arena, &rows, &count, &f->err));
     assert_int_equal(count, 1);
-    assert_ok(f, token_book_revoke(book, "ann", &f->err));
-    token_book_close(book);
+    assert_ok(f, token_registry_revoke(registry, "ann", &f->err));
+    token_registry_close(registry);
     open_store(f);
     assert_ok(f, store_tokens(f->store, &f->arena, &rows, &count, &f->err));
     assert_int_equal(count, 1);
