@@ -27,7 +27,7 @@ def content_of(run):
 
 
 def until(holds, what):
-    """The janitor tells nobody when it is done; the end is a guard against a hang."""
+    """The retention worker tells nobody when it is done; the end is a guard against a hang."""
     end = time.monotonic() + kinetoscope.HANG_S
     while not holds():
         if time.monotonic() > end:

@@ -3,8 +3,8 @@
 #define KS_JOBS_QUEUE_INTERNAL_H
 
 #include "ingest/jobs/queue/ahead.h"
-#include "ingest/jobs/queue/janitor.h"
 #include "ingest/jobs/queue/jobs.h"
+#include "ingest/jobs/queue/retention_worker.h"
 
 #include <pthread.h>
 #include <time.h>
@@ -64,7 +64,7 @@ struct jobs {
     struct timespec note_at;   /* when idle workers try that again */
     bool stopping;
     struct jobs_counts counts; /* without queued, running and removed */
-    struct janitor janitor;
+    struct retention_worker retention;
 
     pthread_t *threads;
     unsigned thread_count;

@@ -217,8 +217,8 @@ static bool take_up_all(struct jobs *jobs, struct err *err)
 
 static bool start_threads(struct jobs *jobs, struct err *err)
 {
-    /* First: the workers look whether there is a janitor. */
-    bool ok = janitor_start(jobs, err);
+    /* First: the workers look whether there is a retention worker. */
+    bool ok = retention_worker_start(jobs, err);
     while (ok && jobs->threads_started < jobs->thread_count &&
            thread_start(&jobs->threads[jobs->threads_started], worker_run, jobs) == 0) {
         jobs->threads_started++;
@@ -240,7 +240,7 @@ bool jobs_create(struct jobs **out,
     jobs->log = options->log;
     jobs->retain_raw = options->retain_raw;
     jobs->in_background = options->in_background;
-    jobs->janitor.rules = options->retention;
+    jobs->retention.rules = options->retention;
     jobs->input_limits = options->input_limits;
     jobs->max_events = options->max_events;
     jobs->max_queued = options->max_queued;
@@ -265,7 +265,7 @@ void jobs_stop(struct jobs *jobs)
 {
     (void)pthread_mutex_lock(&jobs->lock);
     jobs->stopping = true;
-    janitor_stop(jobs);
+    retention_worker_stop(jobs);
     (void)pthread_cond_broadcast(&jobs->work);
     (void)pthread_cond_broadcast(&jobs->changed);
     (void)pthread_mutex_unlock(&jobs->lock);
@@ -293,7 +293,7 @@ void jobs_destroy(struct jobs *jobs)
     for (unsigned i = 0; i < jobs->threads_started; i++) {
         (void)pthread_join(jobs->threads[i], NULL);
     }
-    janitor_join(jobs);
+    retention_worker_join(jobs);
     (void)pthread_mutex_lock(&jobs->lock);
     while (jobs->waiters > 0) {
         (void)pthread_cond_wait(&jobs->changed, &jobs->lock);
@@ -314,12 +314,12 @@ void jobs_destroy(struct jobs *jobs)
 
 const struct retention_rules *jobs_retention(const struct jobs *jobs)
 {
-    return &jobs->janitor.rules;
+    return &jobs->retention.rules;
 }
 
 bool jobs_admit(struct jobs *jobs, const struct retention_upload *upload, struct err *err)
 {
-    return store_retention_admits(jobs->store, &jobs->janitor.rules, upload, err);
+    return store_retention_admits(jobs->store, &jobs->retention.rules, upload, err);
 }
 
 enum decision { DECIDED_QUEUE, DECIDED_ANSWER, DECIDED_REFUSE };
@@ -715,7 +715,7 @@ void jobs_counts(struct jobs *jobs, struct jobs_counts *out)
 {
     (void)pthread_mutex_lock(&jobs->lock);
     *out = jobs->counts;
-    memcpy(out->removed, jobs->janitor.removed, sizeof out->removed);
+    memcpy(out->removed, jobs->retention.removed, sizeof out->removed);
     for (const struct job *job = jobs->head; job != NULL; job = job->next) {
         out->queued += job->state == JOB_QUEUED;
         out->running += job->state == JOB_RUNNING;

@@ -26,7 +26,8 @@ struct jobs_options {
     uint64_t max_queued; /* jobs that may wait; 0: any number */
     bool retain_raw;
     bool in_background; /* workers come after the other threads of the process: background.h */
-    struct retention_rules retention; /* kept by a thread of its own (janitor.h); zeroed: none */
+    struct retention_rules
+        retention; /* kept by a thread of its own (retention_worker.h); zeroed: none */
     const struct log *log;
 };
 

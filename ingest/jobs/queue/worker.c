@@ -261,9 +261,9 @@ static void finish(struct jobs *jobs,
     } else {
         jobs->counts.failed++;
     }
-    if (ok && jobs->janitor.runs) {
+    if (ok && jobs->retention.runs) {
         jobs_take_out(jobs, job);
-        janitor_call(jobs, job);
+        retention_worker_wake(jobs, job);
     } else if (noted) {
         jobs_remove(jobs, job);
     } else {

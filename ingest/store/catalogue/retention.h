@@ -3,7 +3,8 @@
  * and only when it is not pinned and nothing of it is on its way.
  *
  * Choosing knows no database: retention_next and retention_admits look at a catalogue that
- * store_retention_read has read. Nothing here waits or watches the time; ingest/jobs/janitor does.
+ * store_retention_read has read. Nothing here waits or watches the time;
+ * ingest/jobs/queue/retention_worker does.
  */
 #ifndef KS_STORE_CATALOGUE_RETENTION_H
 #define KS_STORE_CATALOGUE_RETENTION_H

@@ -1,4 +1,5 @@
-/* Which run goes, whether a file may come, and what the janitor of the queue does about it. */
+/* Which run goes, whether a file may come, and what the retention worker of the queue does about
+ * it. */
 #include "ingest/jobs/queue/jobs.h"
 #include "ingest/store/catalogue/retention.h"
 #include "ingest/store/internal.h"
@@ -346,7 +347,7 @@ static void a_run_that_is_there_keeps_its_project(void **state)
     assert_ok(f, store_retention_admits(f->store, &(struct retention_rules){0}, &upload, &f->err));
 }
 
-/* ---- the janitor ---- */
+/* ---- the retention worker ---- */
 
 static struct jobs *create_jobs(struct fixture *f, struct retention_rules rules)
 {
@@ -363,7 +364,7 @@ static uint64_t removed_for(struct jobs *jobs, enum retention_reason reason)
     return counts.removed[reason];
 }
 
-/* The janitor tells nobody when it is done. */
+/* The retention worker tells nobody when it is done. */
 static void wait_for_removed(struct jobs *jobs, enum retention_reason reason, uint64_t count)
 {
     while (removed_for(jobs, reason) != count) {
@@ -388,7 +389,7 @@ static void upload(struct fixture *f, struct jobs *jobs, const char *run, const 
     assert_int_equal(status.state, JOB_DONE);
 }
 
-static void the_janitor_looks_at_the_start(void **state)
+static void the_retention_worker_looks_at_the_start(void **state)
 {
     struct fixture *f = *state;
     add_run(f, "old", "1", NOW_S);
@@ -406,7 +407,7 @@ static void the_janitor_looks_at_the_start(void **state)
     assert_true(is_there(f, "young"));
 }
 
-static void an_upload_calls_the_janitor(void **state)
+static void an_upload_wakes_the_retention_worker(void **state)
 {
     struct fixture *f = *state;
     struct jobs *jobs = create_jobs(f, (struct retention_rules){.quota_bytes = 1});
@@ -455,8 +456,8 @@ int main(void)
         TEST(a_stop_leaves_rows_behind),
         TEST(used_bytes_shrink_with_a_removal),
         TEST(a_run_that_is_there_keeps_its_project),
-        TEST(the_janitor_looks_at_the_start),
-        TEST(an_upload_calls_the_janitor),
+        TEST(the_retention_worker_looks_at_the_start),
+        TEST(an_upload_wakes_the_retention_worker),
         TEST(a_project_quota_leaves_other_projects),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

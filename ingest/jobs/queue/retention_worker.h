@@ -2,8 +2,8 @@
  * upload that was published, and once an hour, because runs grow old. Between that it sleeps;
  * without rules it is not there. What came in since the last look stays until the next one, as does
  * what has a job. Inside of the queue; the outside is jobs.h. */
-#ifndef KS_JOBS_QUEUE_JANITOR_H
-#define KS_JOBS_QUEUE_JANITOR_H
+#ifndef KS_JOBS_QUEUE_RETENTION_WORKER_H
+#define KS_JOBS_QUEUE_RETENTION_WORKER_H
 
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"
@@ -17,7 +17,7 @@
 struct job;
 struct jobs;
 
-struct janitor {
+struct retention_worker {
     struct retention_rules rules;
     pthread_t thread;
     bool runs;
@@ -29,13 +29,13 @@ struct janitor {
 };
 
 /* Without rules nothing is started. */
-bool janitor_start(struct jobs *jobs, struct err *err) KS_MUST_USE;
+bool retention_worker_start(struct jobs *jobs, struct err *err) KS_MUST_USE;
 /* A job whose upload was published, taken over and out of the list already; the lock of the jobs is
- * held. Not without a janitor that runs. */
-void janitor_call(struct jobs *jobs, struct job *job);
+ * held. Not without a retention worker that runs. */
+void retention_worker_wake(struct jobs *jobs, struct job *job);
 /* Ends what it does between two transactions; the lock of the jobs is held. */
-void janitor_stop(struct jobs *jobs);
-/* After janitor_stop; does nothing when none was started. */
-void janitor_join(struct jobs *jobs);
+void retention_worker_stop(struct jobs *jobs);
+/* After retention_worker_stop; does nothing when none was started. */
+void retention_worker_join(struct jobs *jobs);
 
 #endif

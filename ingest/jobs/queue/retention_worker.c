@@ -1,4 +1,4 @@
-#include "ingest/jobs/queue/janitor.h"
+#include "ingest/jobs/queue/retention_worker.h"
 
 #include "ingest/base/monotonic.h"
 #include "ingest/base/thread.h"
@@ -47,10 +47,10 @@ static bool add_busy(struct look *look, const struct job *head)
 static bool read_busy(struct look *look, struct err *err)
 {
     struct jobs *jobs = look->jobs;
-    size_t count = count_jobs(jobs->head) + count_jobs(jobs->janitor.arrivals);
+    size_t count = count_jobs(jobs->head) + count_jobs(jobs->retention.arrivals);
     look->busy = arena_calloc(&look->arena, count, sizeof *look->busy);
-    bool ok =
-        look->busy != NULL && add_busy(look, jobs->head) && add_busy(look, jobs->janitor.arrivals);
+    bool ok = look->busy != NULL && add_busy(look, jobs->head) &&
+              add_busy(look, jobs->retention.arrivals);
     return ok || err_set(err, ERR_NO_MEMORY, "no memory to look through the jobs");
 }
 
@@ -85,7 +85,7 @@ static void note_removed(struct look *look, size_t at, enum retention_reason rea
     log_record(jobs->log, LOG_INFO, "run removed", fields, sizeof fields / sizeof fields[0]);
     retention_note_removed(&look->catalogue, at);
     (void)pthread_mutex_lock(&jobs->lock);
-    jobs->janitor.removed[reason]++;
+    jobs->retention.removed[reason]++;
     (void)pthread_mutex_unlock(&jobs->lock);
 }
 
@@ -95,25 +95,26 @@ static bool
 measure(struct look *look, enum retention_reason reason, uint64_t *used_bytes, struct err *err)
 {
     *used_bytes = 0;
-    return reason != RETENTION_QUOTA || look->jobs->janitor.rules.quota_bytes == 0 ||
+    return reason != RETENTION_QUOTA || look->jobs->retention.rules.quota_bytes == 0 ||
            store_used_bytes(look->jobs->store, used_bytes, err);
 }
 
 static bool remove_for(struct look *look, enum retention_reason reason, struct err *err)
 {
-    struct janitor *janitor = &look->jobs->janitor;
+    struct retention_worker *retention = &look->jobs->retention;
     uint64_t used_bytes = 0;
     size_t at = 0;
-    while (!atomic_load(&janitor->stop)) {
+    while (!atomic_load(&retention->stop)) {
         bool removed = false;
         if (!measure(look, reason, &used_bytes, err)) {
             return false;
         }
-        at = retention_next(&look->catalogue, at, reason, &janitor->rules, look->now_s, used_bytes);
+        at = retention_next(&look->catalogue, at, reason, &retention->rules, look->now_s,
+                            used_bytes);
         if (at == look->catalogue.run_count) {
             break;
         }
-        if (!store_retention_remove(look->jobs->store, &look->catalogue.runs[at], &janitor->stop,
+        if (!store_retention_remove(look->jobs->store, &look->catalogue.runs[at], &retention->stop,
                                     &removed, err)) {
             return false;
         }
@@ -139,10 +140,10 @@ static bool look_through(struct look *look, struct err *err)
 
 static void free_arrivals(struct jobs *jobs)
 {
-    struct janitor *janitor = &jobs->janitor;
-    while (janitor->arrivals != NULL) {
-        struct job *job = janitor->arrivals;
-        janitor->arrivals = job->next;
+    struct retention_worker *retention = &jobs->retention;
+    while (retention->arrivals != NULL) {
+        struct job *job = retention->arrivals;
+        retention->arrivals = job->next;
         job_free(job);
     }
 }
@@ -155,7 +156,7 @@ static void work(struct jobs *jobs)
     arena_init(&look.arena, 0);
     bool ok = read_busy(&look, &err);
     free_arrivals(jobs);
-    jobs->janitor.is_called = false;
+    jobs->retention.is_called = false;
     (void)pthread_mutex_unlock(&jobs->lock);
 
     ok = ok && look_through(&look, &err);
@@ -166,65 +167,65 @@ static void work(struct jobs *jobs)
     (void)pthread_mutex_lock(&jobs->lock);
 }
 
-static void *janitor_run(void *argument)
+static void *retention_worker_run(void *argument)
 {
     struct jobs *jobs = argument;
-    struct janitor *janitor = &jobs->janitor;
+    struct retention_worker *retention = &jobs->retention;
     (void)pthread_mutex_lock(&jobs->lock);
-    while (!atomic_load(&janitor->stop)) {
+    while (!atomic_load(&retention->stop)) {
         work(jobs);
         struct timespec next = monotonic_after(LOOK_INTERVAL_MS);
         int waited = 0;
-        while (!janitor->is_called && !atomic_load(&janitor->stop) && waited == 0) {
-            waited = pthread_cond_timedwait(&janitor->wake, &jobs->lock, &next);
+        while (!retention->is_called && !atomic_load(&retention->stop) && waited == 0) {
+            waited = pthread_cond_timedwait(&retention->wake, &jobs->lock, &next);
         }
     }
     (void)pthread_mutex_unlock(&jobs->lock);
     return NULL;
 }
 
-bool janitor_start(struct jobs *jobs, struct err *err)
+bool retention_worker_start(struct jobs *jobs, struct err *err)
 {
-    struct janitor *janitor = &jobs->janitor;
-    if (!retention_has_rules(&janitor->rules)) {
+    struct retention_worker *retention = &jobs->retention;
+    if (!retention_has_rules(&retention->rules)) {
         return true;
     }
-    if (!monotonic_cond_init(&janitor->wake)) {
+    if (!monotonic_cond_init(&retention->wake)) {
         return err_set(err, ERR_NO_MEMORY, "no resources for the keeping of quotas and ages");
     }
-    janitor->runs = thread_start(&janitor->thread, janitor_run, jobs) == 0;
-    if (!janitor->runs) {
-        (void)pthread_cond_destroy(&janitor->wake);
+    retention->runs = thread_start(&retention->thread, retention_worker_run, jobs) == 0;
+    if (!retention->runs) {
+        (void)pthread_cond_destroy(&retention->wake);
         return err_set(err, ERR_NO_MEMORY, "no resources for the keeping of quotas and ages");
     }
     return true;
 }
 
-void janitor_call(struct jobs *jobs, struct job *job)
+void retention_worker_wake(struct jobs *jobs, struct job *job)
 {
-    struct janitor *janitor = &jobs->janitor;
-    job->next = janitor->arrivals;
-    janitor->arrivals = job;
-    janitor->is_called = true;
-    (void)pthread_cond_signal(&janitor->wake);
+    struct retention_worker *retention = &jobs->retention;
+    job->next = retention->arrivals;
+    retention->arrivals = job;
+    retention->is_called = true;
+    (void)pthread_cond_signal(&retention->wake);
 }
 
-void janitor_stop(struct jobs *jobs)
+void retention_worker_stop(struct jobs *jobs)
 {
-    atomic_store(&jobs->janitor.stop, true);
-    if (jobs->janitor.runs) {
-        (void)pthread_cond_signal(&jobs->janitor.wake);
+    atomic_store(&jobs->retention.stop, true);
+    if (jobs->retention.runs) {
+        (void)pthread_cond_signal(&jobs->retention.wake);
     }
 }
 
-void janitor_join(struct jobs *jobs)
+void retention_worker_join(struct jobs *jobs)
 {
-    struct janitor *janitor = &jobs->janitor;
-    if (!janitor->runs) {
+    struct retention_worker *retention = &jobs->retention;
+    if (!retention->runs) {
         return;
     }
-    (void)pthread_join(janitor->thread, NULL);
-    (void)pthread_cond_destroy(&janitor->wake);
-    janitor->runs = false;
+    (void)pthread_join(retention->thread, NULL);
+    (void)pthread_cond_destroy(&retention->wake);
+    retention->runs = false;
     free_arrivals(jobs);
 }
