@@ -31,7 +31,7 @@ static void put_jobs(struct buf *out, const struct jobs_counts *jobs)
                      "Bytes of the uploads that were read, since the start.", jobs->bytes_ingested);
     exposition_value(out, "read_ahead_total", "counter",
                      "Uploads that were read while their bytes arrived, since the start.",
-                     jobs->read_ahead);
+                     jobs->streamed);
     exposition_value(out, "ingested_events_total", "counter",
                      "Trace events that were read, since the start.", jobs->events_ingested);
 }

@@ -89,7 +89,7 @@ bool upload_body_error(const struct upload_body *body, struct err *err)
 
 static bool copy_body(struct upload_body *body,
                       struct store_blob *blob,
-                      struct ahead_follow *follow,
+                      struct streaming_feed *follow,
                       char *chunk,
                       struct err *err)
 {
@@ -105,13 +105,13 @@ static bool copy_body(struct upload_body *body,
         if (!store_blob_write(blob, chunk, (size_t)got, err)) {
             return false;
         }
-        ahead_follow(follow, blob);
+        streaming_ingest_feed(follow, blob);
     }
 }
 
 static bool receive(struct upload_body *body,
                     struct store *store,
-                    struct ahead_follow *follow,
+                    struct streaming_feed *follow,
                     struct upload_file *file,
                     struct err *err)
 {
@@ -138,11 +138,11 @@ bool upload_body_receive(struct upload_body *body,
                          struct err *err)
 {
     int64_t announced = call->request->content_length;
-    struct ahead_follow follow = {.jobs = call->api->jobs,
-                                  .file_name = file_name,
-                                  .marker = hints->marker,
-                                  .size_bytes = announced < 0 ? 0 : (uint64_t)announced};
+    struct streaming_feed follow = {.jobs = call->api->jobs,
+                                    .file_name = file_name,
+                                    .marker = hints->marker,
+                                    .size_bytes = announced < 0 ? 0 : (uint64_t)announced};
     bool received = receive(body, call->api->store, &follow, file, err);
-    hints->ahead = ahead_followed(&follow, received, file->size_bytes);
+    hints->streaming = streaming_ingest_end_feed(&follow, received, file->size_bytes);
     return received;
 }

@@ -38,8 +38,8 @@ bool upload_body_hints(struct jobs_hints *hints,
                        struct err *err) KS_MUST_USE;
 /* Why upload_body_read answered < 0. Returns false. */
 bool upload_body_error(const struct upload_body *body, struct err *err);
-/* The whole body as one file, read while it comes where that is worth it: hints->ahead is then set,
- * to be handed on. On false nothing is kept. */
+/* The whole body as one file, read while it comes where that is worth it: hints->streaming is then
+ * set, to be handed on. On false nothing is kept. */
 bool upload_body_receive(struct upload_body *body,
                          const struct api_call *call,
                          const char *file_name,

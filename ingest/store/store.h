@@ -196,10 +196,10 @@ struct store_ingest_owner {
 };
 /* The same for a job to come: some megabytes of events are kept in memory, and `owner` (which must
  * outlive the ingest) is asked, once, when the first row is to be written. */
-bool store_ingest_begin_ahead(struct store *store,
-                              const struct store_ingest_owner *owner,
-                              struct store_ingest **out,
-                              struct err *err) KS_MUST_USE;
+bool store_ingest_begin_streaming(struct store *store,
+                                  const struct store_ingest_owner *owner,
+                                  struct store_ingest **out,
+                                  struct err *err) KS_MUST_USE;
 /* A result_log_encoder (model/results/results.h): the bytes in which a trace's log is stored. Any
  * thread. */
 bool store_encode_log(enum result_log log, const void *columns, struct packed_log *out) KS_MUST_USE;

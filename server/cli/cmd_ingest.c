@@ -81,7 +81,7 @@ static const char *run_of_directory(struct ingest *in, const char *path, const c
 static bool copy_bytes(struct ingest *in,
                        int fd,
                        struct store_blob *blob,
-                       struct ahead_follow *follow,
+                       struct streaming_feed *follow,
                        struct err *err)
 {
     for (;;) {
@@ -98,7 +98,7 @@ static bool copy_bytes(struct ingest *in,
         if (!store_blob_write(blob, in->copy, (size_t)got, err)) {
             return false;
         }
-        ahead_follow(follow, blob);
+        streaming_ingest_feed(follow, blob);
     }
 }
 
@@ -110,7 +110,7 @@ static uint64_t size_of_open_file(int fd)
 
 static bool copy_file(struct ingest *in,
                       const char *path,
-                      struct ahead_follow *follow,
+                      struct streaming_feed *follow,
                       char sha256_hex[SHA256_HEX_BYTES],
                       uint64_t *size_bytes,
                       struct err *err)
@@ -138,10 +138,10 @@ static bool receive_file(struct ingest *in,
                          uint64_t *size_bytes,
                          struct err *err)
 {
-    struct ahead_follow follow = {
+    struct streaming_feed follow = {
         .jobs = in->jobs, .file_name = file->name, .marker = hints->marker};
     bool received = copy_file(in, file->path, &follow, sha256_hex, size_bytes, err);
-    hints->ahead = ahead_followed(&follow, received, *size_bytes);
+    hints->streaming = streaming_ingest_end_feed(&follow, received, *size_bytes);
     return received;
 }
 

@@ -170,18 +170,18 @@ bool intake_read(struct jobs *jobs,
 /* ---- jobs ---- */
 
 /* What reading ahead has brought, or NULL: then the job is one without it. */
-static struct store_ingest *take_ahead(struct jobs *jobs, struct job *job, uint64_t *events)
+static struct store_ingest *finish_streaming(struct jobs *jobs, struct job *job, uint64_t *events)
 {
-    if (job->ahead == NULL) {
+    if (job->streaming == NULL) {
         return NULL;
     }
-    struct store_ingest *ingest = ahead_take(job->ahead, job->id, events);
+    struct store_ingest *ingest = streaming_ingest_finish(job->streaming, job->id, events);
     (void)pthread_mutex_lock(&jobs->lock);
-    struct ahead *failed = ingest == NULL ? job->ahead : NULL;
-    job->ahead = ingest == NULL ? NULL : job->ahead;
-    jobs->counts.read_ahead += ingest != NULL;
+    struct streaming_ingest *failed = ingest == NULL ? job->streaming : NULL;
+    job->streaming = ingest == NULL ? NULL : job->streaming;
+    jobs->counts.streamed += ingest != NULL;
     (void)pthread_mutex_unlock(&jobs->lock);
-    ahead_destroy(failed);
+    streaming_ingest_destroy(failed);
     return ingest;
 }
 
@@ -208,7 +208,7 @@ static bool read_raw(struct jobs *jobs,
 bool intake_run(
     struct jobs *jobs, struct job *job, const char *path, uint64_t *events, struct err *err)
 {
-    struct store_ingest *ingest = take_ahead(jobs, job, events);
+    struct store_ingest *ingest = finish_streaming(jobs, job, events);
     bool ok = ingest != NULL || read_raw(jobs, job, path, &ingest, events, err);
     if (!ok || !jobs_await_arrival(jobs, job->id, err)) {
         store_ingest_abort(ingest);

@@ -2,9 +2,9 @@
 #ifndef KS_JOBS_QUEUE_INTERNAL_H
 #define KS_JOBS_QUEUE_INTERNAL_H
 
-#include "ingest/jobs/queue/ahead.h"
 #include "ingest/jobs/queue/jobs.h"
 #include "ingest/jobs/queue/retention_worker.h"
+#include "ingest/jobs/queue/streaming_ingest.h"
 
 #include <pthread.h>
 #include <time.h>
@@ -29,7 +29,7 @@ struct job {
     unsigned attempt;
     enum job_state state;
     enum job_arrival arrival;
-    struct ahead *ahead; /* who has begun to read it; NULL: nobody */
+    struct streaming_ingest *streaming; /* who has begun to read it; NULL: nobody */
     struct pipeline_progress progress;
     struct err error; /* JOB_FAILED; from then on nothing of the job changes */
 };
@@ -53,8 +53,8 @@ struct jobs {
     struct job *head;
     uint64_t reserved_bytes; /* grants of the running jobs */
     unsigned running;
-    unsigned aheads;    /* readings ahead of those who have no job yet */
-    unsigned passed_by; /* jobs that overtook the one that waits for memory */
+    unsigned streaming_count; /* readings ahead of those who have no job yet */
+    unsigned passed_by;       /* jobs that overtook the one that waits for memory */
     unsigned waiters;
     unsigned windows; /* analyses of windows under way */
     bool derives;     /* one of the windows is a whole trace whose figures will be kept */

@@ -42,13 +42,13 @@ bool job_has_name(const struct job *job, const char *run, const char *file_name)
 
 struct pipeline_progress *job_progress(struct job *job)
 {
-    return job->ahead == NULL ? &job->progress : ahead_progress(job->ahead);
+    return job->streaming == NULL ? &job->progress : streaming_ingest_progress(job->streaming);
 }
 
 void job_free(struct job *job)
 {
     if (job != NULL) {
-        ahead_destroy(job->ahead);
+        streaming_ingest_destroy(job->streaming);
         free(job->run);
         free(job->file_name);
         free(job->marker);
@@ -432,7 +432,7 @@ static bool has_room(struct jobs *jobs, struct err *err)
 static bool enqueue(struct jobs *jobs,
                     uint64_t estimate_bytes,
                     struct store_job *row,
-                    struct ahead *ahead,
+                    struct streaming_ingest *streaming,
                     struct jobs_submission *out,
                     struct err *err)
 {
@@ -446,9 +446,9 @@ static bool enqueue(struct jobs *jobs,
     }
     out->job_id = job->id;
     (void)pthread_mutex_lock(&jobs->lock);
-    if (ahead != NULL) {
-        ahead_hand_over(ahead);
-        job->ahead = ahead;
+    if (streaming != NULL) {
+        streaming_ingest_attach(streaming);
+        job->streaming = streaming;
     }
     append(jobs, job);
     (void)pthread_mutex_unlock(&jobs->lock);
@@ -458,11 +458,11 @@ static bool enqueue(struct jobs *jobs,
 /* What the file itself decides. */
 static bool look_into(const char *path,
                       const struct store_job *row,
-                      const struct ahead *ahead,
+                      const struct streaming_ingest *streaming,
                       struct worker_look *look,
                       struct err *err)
 {
-    *look = ahead != NULL ? ahead_look(ahead) : worker_look_into(path, row->size_bytes);
+    *look = streaming != NULL ? ahead_look(streaming) : worker_look_into(path, row->size_bytes);
     if (!look->is_archive || row->rank == STORE_NO_RANK) {
         return true;
     }
@@ -539,12 +539,12 @@ bool jobs_submit(struct jobs *jobs,
                             .marker = has_marker ? hints->marker : NULL,
                             .rank = hints == NULL ? STORE_NO_RANK : hints->rank,
                             .project = hints == NULL ? NULL : hints->project};
-    struct ahead *ahead = hints == NULL ? NULL : hints->ahead;
+    struct streaming_ingest *streaming = hints == NULL ? NULL : hints->streaming;
     const char *path = NULL;
     *out = (struct jobs_submission){0};
     struct worker_look look = {.is_archive = false};
     bool known = store_blob_path(jobs->store, arena, sha256_hex, &path, err) &&
-                 look_into(path, &row, ahead, &look, err);
+                 look_into(path, &row, streaming, &look, err);
     out->is_archive = look.is_archive;
     (void)pthread_mutex_lock(&jobs->submit_lock);
     enum decision decision = DECIDED_REFUSE;
@@ -552,12 +552,12 @@ bool jobs_submit(struct jobs *jobs,
         decision = decide(jobs, arena, &row, out, err);
     }
     bool queued = decision == DECIDED_QUEUE && has_room(jobs, err) &&
-                  enqueue(jobs, look.estimate_bytes, &row, ahead, out, err);
+                  enqueue(jobs, look.estimate_bytes, &row, streaming, out, err);
     (void)pthread_mutex_unlock(&jobs->submit_lock);
     if (queued) {
         return arrive(jobs, out->job_id, sha256_hex, err);
     }
-    ahead_drop(ahead);
+    streaming_ingest_discard(streaming);
     struct err lost = ERR_INIT;
     bool dropped = drop_blob(jobs, sha256_hex, &lost);
     if (decision == DECIDED_ANSWER && !dropped) {

@@ -8,7 +8,7 @@
 #include "ingest/base/log.h"
 #include "ingest/base/memory/arena.h"
 #include "ingest/jobs/pipeline/pipeline.h"
-#include "ingest/jobs/queue/ahead.h"
+#include "ingest/jobs/queue/streaming_ingest.h"
 #include "ingest/store/catalogue/retention.h"
 #include "ingest/store/store.h"
 
@@ -69,9 +69,9 @@ struct jobs_hints {
     int64_t rank;       /* of the process that wrote the trace; STORE_NO_RANK */
     const char
         *project; /* of its run: the one it has, else that which this file gives it; NULL: none */
-    /* Who has begun to read it (ahead.h): taken over by jobs_submit, whatever comes of it; NULL:
-     * nobody. */
-    struct ahead *ahead;
+    /* Who has begun to read it (streaming_ingest.h): taken over by jobs_submit, whatever comes of
+     * it; NULL: nobody. */
+    struct streaming_ingest *streaming;
 };
 
 /* Takes a committed blob. Same bytes and same hints under the same run and name: `already`, or the
@@ -147,7 +147,7 @@ struct jobs_counts {
     uint64_t queued, running, done, failed; /* done, failed: since the start of the process */
     uint64_t bytes_ingested;
     uint64_t events_ingested;
-    uint64_t read_ahead;                /* of those done, files that were read as they arrived */
+    uint64_t streamed;                  /* of those done, files that were read as they arrived */
     uint64_t durations[JOBS_DURATIONS]; /* jobs that are done or failed, by how long they ran */
     uint64_t took_us;                   /* all of them together */
     uint64_t removed[RETENTION_REASON_COUNT]; /* runs that went by themselves, as done */

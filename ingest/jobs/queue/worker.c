@@ -380,7 +380,7 @@ static void return_memory(struct jobs *jobs)
 /* `lock` is held. */
 static bool is_idle(const struct jobs *jobs)
 {
-    return jobs->running == 0 && jobs->aheads == 0;
+    return jobs->running == 0 && jobs->streaming_count == 0;
 }
 
 /* `lock` is held, but not while the thread sleeps. */

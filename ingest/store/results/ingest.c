@@ -11,7 +11,7 @@
 
 /* Of events, what is collected before the writer is asked for, and before the owner is. */
 #define PENDING_BYTES ((size_t)2 << 20)
-#define PENDING_AHEAD_BYTES ((size_t)16 << 20)
+#define PENDING_STREAMING_BYTES ((size_t)16 << 20)
 
 struct store_ingest {
     struct store *store;
@@ -88,10 +88,10 @@ bool store_ingest_begin(struct store *store,
     return true;
 }
 
-bool store_ingest_begin_ahead(struct store *store,
-                              const struct store_ingest_owner *owner,
-                              struct store_ingest **out,
-                              struct err *err)
+bool store_ingest_begin_streaming(struct store *store,
+                                  const struct store_ingest_owner *owner,
+                                  struct store_ingest **out,
+                                  struct err *err)
 {
     *out = new_ingest(store, err);
     if (*out == NULL) {
@@ -170,7 +170,7 @@ static bool begin_events(struct store_ingest *ingest, struct err *err)
 
 static bool has_enough(const struct store_ingest *ingest)
 {
-    size_t enough_bytes = ingest->upload_id == 0 ? PENDING_AHEAD_BYTES : PENDING_BYTES;
+    size_t enough_bytes = ingest->upload_id == 0 ? PENDING_STREAMING_BYTES : PENDING_BYTES;
     return event_writer_pending_bytes(ingest->events) >= enough_bytes;
 }
 

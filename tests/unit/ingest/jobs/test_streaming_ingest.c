@@ -1,8 +1,8 @@
 /* Reading that begins while an upload arrives: what comes of it, and what is left when it does not
  * come to its end. */
 #include "ingest/base/text/buf.h"
-#include "ingest/jobs/queue/ahead.h"
 #include "ingest/jobs/queue/jobs.h"
+#include "ingest/jobs/queue/streaming_ingest.h"
 #include "tests/unit/ingest/store/store_fixture.h"
 
 /* Beyond the least size, and several pieces of the hashing writer. */
@@ -14,7 +14,7 @@ struct sending {
     struct jobs *jobs;
     struct buf bytes;
     struct store_blob *blob;
-    struct ahead_follow follow;
+    struct streaming_feed follow;
 };
 
 static void put_event(struct buf *out, int i)
@@ -37,7 +37,7 @@ static void begin(struct sending *s, struct fixture *f, const struct jobs_option
     buf_printf(&s->bytes, "\n]}");
     assert_ok(f, store_blob_create(f->store, &s->blob, &f->err));
     s->follow =
-        (struct ahead_follow){.jobs = s->jobs, .file_name = "f", .size_bytes = s->bytes.len};
+        (struct streaming_feed){.jobs = s->jobs, .file_name = "f", .size_bytes = s->bytes.len};
 }
 
 static void begin_plainly(struct sending *s, struct fixture *f)
@@ -57,7 +57,7 @@ static void send_bytes(struct sending *s, size_t from, size_t to)
     while (from < to) {
         size_t len = to - from < PIECE_BYTES ? to - from : PIECE_BYTES;
         assert_ok(s->f, store_blob_write(s->blob, s->bytes.ptr + from, len, &s->f->err));
-        ahead_follow(&s->follow, s->blob);
+        streaming_ingest_feed(&s->follow, s->blob);
         from += len;
     }
 }
@@ -68,7 +68,7 @@ static bool try_hand_in(struct sending *s, struct jobs_submission *out)
     uint64_t size_bytes;
     struct jobs_hints hints = {.rank = STORE_NO_RANK};
     assert_ok(s->f, store_blob_commit(s->blob, sha256_hex, &size_bytes, &s->f->err));
-    hints.ahead = ahead_followed(&s->follow, true, size_bytes);
+    hints.streaming = streaming_ingest_end_feed(&s->follow, true, size_bytes);
     return jobs_submit(s->jobs, &s->f->arena, "r", "f", sha256_hex, size_bytes, false, &hints, out,
                        &s->f->err);
 }
@@ -83,11 +83,11 @@ static struct jobs_status hand_in(struct sending *s)
     return status;
 }
 
-static uint64_t read_ahead(struct jobs *jobs)
+static uint64_t streamed(struct jobs *jobs)
 {
     struct jobs_counts counts;
     jobs_counts(jobs, &counts);
-    return counts.read_ahead;
+    return counts.streamed;
 }
 
 static int64_t event_count(struct fixture *f, int64_t trace_id)
@@ -103,12 +103,12 @@ static void a_file_is_read_as_it_arrives(void **state)
     struct sending s;
     begin_plainly(&s, f);
     send_bytes(&s, 0, s.bytes.len);
-    assert_non_null(s.follow.ahead);
+    assert_non_null(s.follow.streaming);
     struct jobs_status status = hand_in(&s);
     assert_int_equal(status.state, JOB_DONE);
     assert_int_equal(status.trace_count, 1);
     assert_int_equal(event_count(f, status.trace_ids[0]), EVENTS);
-    assert_int_equal(read_ahead(s.jobs), 1);
+    assert_int_equal(streamed(s.jobs), 1);
     end(&s);
 }
 
@@ -119,15 +119,15 @@ static void other_files_are_not(void **state)
     begin_plainly(&s, f);
     s.follow.size_bytes = 0; /* was not announced */
     send_bytes(&s, 0, s.bytes.len);
-    assert_null(s.follow.ahead);
+    assert_null(s.follow.streaming);
     assert_int_equal(hand_in(&s).state, JOB_DONE);
-    assert_int_equal(read_ahead(s.jobs), 0);
+    assert_int_equal(streamed(s.jobs), 0);
     end(&s);
 
     begin_plainly(&s, f);
     memcpy(s.bytes.ptr, "a,b,c\n", strlen("a,b,c\n")); /* a table */
     send_bytes(&s, 0, s.bytes.len);
-    assert_null(s.follow.ahead);
+    assert_null(s.follow.streaming);
     store_blob_discard(s.blob);
     end(&s);
 }
@@ -139,23 +139,23 @@ static void only_as_many_as_there_are_workers_for(void **state)
     struct sending second;
     begin_plainly(&first, f);
     send_bytes(&first, 0, first.bytes.len / 2);
-    assert_non_null(first.follow.ahead);
+    assert_non_null(first.follow.streaming);
     begin_plainly(&second, f);
     second.follow.jobs = first.jobs;
     send_bytes(&second, 0, second.bytes.len / 2);
-    assert_null(second.follow.ahead);
+    assert_null(second.follow.streaming);
     store_blob_discard(second.blob);
     end(&second);
-    ahead_drop(first.follow.ahead);
+    streaming_ingest_discard(first.follow.streaming);
     store_blob_discard(first.blob);
 
     /* The place is free again. */
-    first.follow =
-        (struct ahead_follow){.jobs = first.jobs, .file_name = "g", .size_bytes = first.bytes.len};
+    first.follow = (struct streaming_feed){
+        .jobs = first.jobs, .file_name = "g", .size_bytes = first.bytes.len};
     assert_ok(f, store_blob_create(f->store, &first.blob, &f->err));
     send_bytes(&first, 0, first.bytes.len / 2);
-    assert_non_null(first.follow.ahead);
-    ahead_drop(first.follow.ahead);
+    assert_non_null(first.follow.streaming);
+    streaming_ingest_discard(first.follow.streaming);
     store_blob_discard(first.blob);
     end(&first);
 }
@@ -166,8 +166,8 @@ static void a_client_that_goes_away_leaves_nothing(void **state)
     struct sending s;
     begin_plainly(&s, f);
     send_bytes(&s, 0, s.bytes.len - 1000);
-    assert_non_null(s.follow.ahead);
-    ahead_drop(s.follow.ahead);
+    assert_non_null(s.follow.streaming);
+    streaming_ingest_discard(s.follow.streaming);
     store_blob_discard(s.blob);
     int64_t runs = -1;
     int64_t traces = -1;
@@ -185,12 +185,12 @@ static void the_same_file_again_ends_it(void **state)
     send_bytes(&s, 0, s.bytes.len);
     assert_int_equal(hand_in(&s).state, JOB_DONE);
     assert_ok(f, store_blob_create(f->store, &s.blob, &f->err));
-    s.follow = (struct ahead_follow){.jobs = s.jobs, .file_name = "f", .size_bytes = s.bytes.len};
+    s.follow = (struct streaming_feed){.jobs = s.jobs, .file_name = "f", .size_bytes = s.bytes.len};
     send_bytes(&s, 0, s.bytes.len);
-    assert_non_null(s.follow.ahead);
+    assert_non_null(s.follow.streaming);
     assert_ok(f, try_hand_in(&s, &submission));
     assert_true(submission.already);
-    assert_int_equal(read_ahead(s.jobs), 1);
+    assert_int_equal(streamed(s.jobs), 1);
     end(&s);
 }
 
@@ -202,11 +202,11 @@ static void a_file_with_too_many_events_fails_as_ever(void **state)
     begin(&s, f,
           &(struct jobs_options){.workers = 1, .retain_raw = true, .max_events = EVENTS / 2});
     send_bytes(&s, 0, s.bytes.len);
-    assert_non_null(s.follow.ahead);
+    assert_non_null(s.follow.streaming);
     struct jobs_status status = hand_in(&s);
     assert_int_equal(status.state, JOB_FAILED);
     assert_int_equal(status.error.code, ERR_TOO_LARGE);
-    assert_int_equal(read_ahead(s.jobs), 0);
+    assert_int_equal(streamed(s.jobs), 0);
     end(&s);
 }
 
@@ -227,9 +227,9 @@ static void little_memory_is_no_reason_to_fail(void **state)
     buf_printf(&s.bytes, "]}");
     s.follow.size_bytes = s.bytes.len;
     send_bytes(&s, 0, s.bytes.len);
-    assert_non_null(s.follow.ahead);
+    assert_non_null(s.follow.streaming);
     assert_int_equal(hand_in(&s).state, JOB_DONE);
-    assert_int_equal(read_ahead(s.jobs), 0);
+    assert_int_equal(streamed(s.jobs), 0);
     end(&s);
 }
 
@@ -241,7 +241,7 @@ static void a_job_that_waits_at_the_end_stays(void **state)
     struct jobs_submission submission;
     begin_plainly(&s, f);
     send_bytes(&s, 0, s.bytes.len);
-    assert_non_null(s.follow.ahead);
+    assert_non_null(s.follow.streaming);
     jobs_stop(s.jobs);
     assert_ok(f, try_hand_in(&s, &submission));
     end(&s);
