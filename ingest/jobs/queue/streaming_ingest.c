@@ -2,8 +2,8 @@
 
 #include "ingest/base/thread.h"
 #include "ingest/jobs/queue/background.h"
-#include "ingest/jobs/queue/intake.h"
 #include "ingest/jobs/queue/internal.h"
+#include "ingest/jobs/queue/store_sink.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -80,18 +80,18 @@ static void *run(void *argument)
     struct streaming_ingest *streaming = argument;
     struct jobs *jobs = streaming->jobs;
     struct store_ingest_owner owner = {.context = streaming, .await = await_job};
-    struct intake_file file = {.fd = streaming->fd,
-                               .growth = &streaming->growth,
-                               .file_name = streaming->file_name,
-                               .marker = streaming->marker,
-                               .memory_budget_bytes = jobs->budget_bytes / BUDGET_SHARE,
-                               .progress = &streaming->progress};
+    struct store_sink_file file = {.fd = streaming->fd,
+                                   .growth = &streaming->growth,
+                                   .file_name = streaming->file_name,
+                                   .marker = streaming->marker,
+                                   .memory_budget_bytes = jobs->budget_bytes / BUDGET_SHARE,
+                                   .progress = &streaming->progress};
     struct err err = ERR_INIT;
     if (jobs->in_background) {
         background_begin();
     }
     streaming->ok = store_ingest_begin_streaming(jobs->store, &owner, &streaming->ingest, &err) &&
-                    intake_read(jobs, &file, 0, streaming->ingest, &streaming->events, &err);
+                    store_sink_read(jobs, &file, 0, streaming->ingest, &streaming->events, &err);
     return NULL;
 }
 

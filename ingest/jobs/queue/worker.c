@@ -5,8 +5,8 @@
 #include "ingest/input/source.h"
 #include "ingest/input/tar.h"
 #include "ingest/jobs/queue/background.h"
-#include "ingest/jobs/queue/intake.h"
 #include "ingest/jobs/queue/internal.h"
+#include "ingest/jobs/queue/store_sink.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -178,7 +178,8 @@ static bool carry_out(struct jobs *jobs, struct job *job, uint64_t *events, stru
     const char *path;
     arena_init(&arena, 0);
     bool ok = store_job_running(jobs->store, job->id, err) &&
-              find_raw(jobs, job, &arena, &path, err) && intake_run(jobs, job, path, events, err);
+              find_raw(jobs, job, &arena, &path, err) &&
+              store_sink_run(jobs, job, path, events, err);
     arena_free(&arena);
     return ok;
 }

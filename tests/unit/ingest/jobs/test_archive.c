@@ -1,7 +1,7 @@
 /* Archives through the pipeline and the queue. */
 #include "ingest/base/text/buf.h"
-#include "ingest/jobs/queue/intake.h"
 #include "ingest/jobs/queue/jobs.h"
+#include "ingest/jobs/queue/store_sink.h"
 #include "ingest/store/store_events.h"
 #include "tests/unit/ingest/input/tar_builder.h"
 #include "tests/unit/ingest/store/store_fixture.h"
@@ -200,7 +200,7 @@ static void many_failures_are_counted(void **state)
     struct buf bytes;
     buf_init(&bytes, ARCHIVE_MAX_BYTES);
     tar_text(&bytes, "good.json", TRACE_OF("a"));
-    for (unsigned i = 0; i < INTAKE_FAILURES_MAX + 5; i++) {
+    for (unsigned i = 0; i < STORE_SINK_FAILURES_MAX + 5; i++) {
         char name[32];
         (void)snprintf(name, sizeof name, "%u.txt", i);
         tar_text(&bytes, name, "no");
@@ -208,8 +208,8 @@ static void many_failures_are_counted(void **state)
     tar_end(&bytes);
     struct jobs_status status = wait_for(f, jobs, submit(f, jobs, "many.tar", &bytes).job_id);
     assert_int_equal(status.state, JOB_DONE);
-    assert_int_equal(status.failure_count, INTAKE_FAILURES_MAX + 1);
-    const struct store_job_failure *last = &status.failures[INTAKE_FAILURES_MAX];
+    assert_int_equal(status.failure_count, STORE_SINK_FAILURES_MAX + 1);
+    const struct store_job_failure *last = &status.failures[STORE_SINK_FAILURES_MAX];
     assert_string_equal(last->member, "");
     assert_non_null(strstr(last->error.msg, "5 further"));
     buf_free(&bytes);

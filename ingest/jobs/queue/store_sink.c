@@ -1,4 +1,4 @@
-#include "ingest/jobs/queue/intake.h"
+#include "ingest/jobs/queue/store_sink.h"
 
 #include "ingest/store/store_events.h"
 #include "ingest/store/store_timeline.h"
@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct intake {
+struct store_sink {
     struct store_ingest *ingest;
-    const struct intake_file *file;
+    const struct store_sink_file *file;
     uint64_t events;
     struct arena arena; /* of the failures' members */
     struct store_job_failure *failures;
@@ -23,43 +23,43 @@ static bool take_events(void *context,
                         const struct event_batch *batch,
                         struct err *err)
 {
-    struct intake *intake = context;
-    return store_ingest_events(intake->ingest, log, batch, err);
+    struct store_sink *sink = context;
+    return store_ingest_events(sink->ingest, log, batch, err);
 }
 
 static bool end_events(void *context, const struct event_log *log, struct err *err)
 {
-    struct intake *intake = context;
-    return store_ingest_events_end(intake->ingest, log, err);
+    struct store_sink *sink = context;
+    return store_ingest_events_end(sink->ingest, log, err);
 }
 
 static bool
 take_block(void *context, uint32_t level, const struct timeline_block *block, struct err *err)
 {
-    struct intake *intake = context;
-    return store_ingest_timeline_block(intake->ingest, level, block, err);
+    struct store_sink *sink = context;
+    return store_ingest_timeline_block(sink->ingest, level, block, err);
 }
 
 static bool
 take_points(void *context, uint32_t level, const struct timeline_points *points, struct err *err)
 {
-    struct intake *intake = context;
-    return store_ingest_timeline_points(intake->ingest, level, points, err);
+    struct store_sink *sink = context;
+    return store_ingest_timeline_points(sink->ingest, level, points, err);
 }
 
 static bool take_flows(
     void *context, bool by_target, const struct timeline_flow *flows, size_t count, struct err *err)
 {
-    struct intake *intake = context;
-    return store_ingest_flows(intake->ingest, by_target, flows, count, err);
+    struct store_sink *sink = context;
+    return store_ingest_flows(sink->ingest, by_target, flows, count, err);
 }
 
 /* ---- traces and failures ---- */
 
 static bool take_tables(void *context, const struct pipeline_item *item, struct err *err)
 {
-    struct intake *intake = context;
-    return store_ingest_tables(intake->ingest, item->worker, item->span_digits, item->format,
+    struct store_sink *sink = context;
+    return store_ingest_tables(sink->ingest, item->worker, item->span_digits, item->format,
                                item->results, err);
 }
 
@@ -68,30 +68,30 @@ static bool take_trace(void *context,
                        const struct timeline *timeline,
                        struct err *err)
 {
-    struct intake *intake = context;
-    atomic_store(&intake->file->progress->stage, STAGE_STORING);
-    intake->events += (uint64_t)item->results->event_count;
-    return (timeline == NULL || store_ingest_timeline(intake->ingest, timeline, err)) &&
-           store_ingest_trace(intake->ingest, item->worker, item->span_digits, item->format,
+    struct store_sink *sink = context;
+    atomic_store(&sink->file->progress->stage, STAGE_STORING);
+    sink->events += (uint64_t)item->results->event_count;
+    return (timeline == NULL || store_ingest_timeline(sink->ingest, timeline, err)) &&
+           store_ingest_trace(sink->ingest, item->worker, item->span_digits, item->format,
                               item->results, err);
 }
 
 static bool
-keep_failure(struct intake *intake, const char *member, const struct err *error, struct err *err)
+keep_failure(struct store_sink *sink, const char *member, const struct err *error, struct err *err)
 {
-    if (intake->failure_count == INTAKE_FAILURES_MAX) {
-        intake->more_failures++;
+    if (sink->failure_count == STORE_SINK_FAILURES_MAX) {
+        sink->more_failures++;
         return true;
     }
-    if (intake->failures == NULL) {
+    if (sink->failures == NULL) {
         /* One more for the number of those that are not in the list. */
-        intake->failures = calloc(INTAKE_FAILURES_MAX + 1, sizeof *intake->failures);
+        sink->failures = calloc(STORE_SINK_FAILURES_MAX + 1, sizeof *sink->failures);
     }
-    const char *copy = arena_strndup(&intake->arena, member, strlen(member));
-    if (copy == NULL || intake->failures == NULL) {
+    const char *copy = arena_strndup(&sink->arena, member, strlen(member));
+    if (copy == NULL || sink->failures == NULL) {
         return err_set(err, ERR_NO_MEMORY, "no memory to tell what could not be read");
     }
-    intake->failures[intake->failure_count++] =
+    sink->failures[sink->failure_count++] =
         (struct store_job_failure){.member = copy, .error = *error};
     return true;
 }
@@ -99,71 +99,69 @@ keep_failure(struct intake *intake, const char *member, const struct err *error,
 static bool
 take_failure(void *context, const char *member, const struct err *error, struct err *err)
 {
-    struct intake *intake = context;
-    if (error->code == ERR_TOO_LARGE && !intake->file->is_last_try) {
+    struct store_sink *sink = context;
+    if (error->code == ERR_TOO_LARGE && !sink->file->is_last_try) {
         *err = *error;
         return false;
     }
-    return store_ingest_drop_events(intake->ingest, err) &&
-           keep_failure(intake, member, error, err);
+    return store_ingest_drop_events(sink->ingest, err) && keep_failure(sink, member, error, err);
 }
 
 /* Before the traces are visible: who finds them done finds the failures, too. */
 static bool
-store_failures(struct jobs *jobs, struct intake *intake, int64_t job_id, struct err *err)
+store_failures(struct jobs *jobs, struct store_sink *sink, int64_t job_id, struct err *err)
 {
-    size_t count = intake->failure_count;
-    if (intake->more_failures > 0) {
+    size_t count = sink->failure_count;
+    if (sink->more_failures > 0) {
         struct err more = ERR_INIT;
         (void)err_set(&more, ERR_BAD_INPUT, "%zu further members could not be read",
-                      intake->more_failures);
-        intake->failures[count++] = (struct store_job_failure){.member = "", .error = more};
+                      sink->more_failures);
+        sink->failures[count++] = (struct store_job_failure){.member = "", .error = more};
     }
-    return count == 0 || store_job_set_failures(jobs->store, job_id, intake->failures, count, err);
+    return count == 0 || store_job_set_failures(jobs->store, job_id, sink->failures, count, err);
 }
 
-static bool carry(const struct jobs *jobs, struct intake *intake, struct err *err)
+static bool carry(const struct jobs *jobs, struct store_sink *sink, struct err *err)
 {
-    const struct intake_file *file = intake->file;
-    struct pipeline_sink sink = {
-        .context = intake,
-        .events = {.context = intake, .take = take_events, .end = end_events},
-        .timeline = {.context = intake,
-                     .take_block = take_block,
-                     .take_points = take_points,
-                     .take_flows = take_flows},
-        .pack_log = store_encode_log,
-        .tables = take_tables,
-        .trace = take_trace,
-        .failed = take_failure};
+    const struct store_sink_file *file = sink->file;
+    struct pipeline_sink to = {.context = sink,
+                               .events = {.context = sink, .take = take_events, .end = end_events},
+                               .timeline = {.context = sink,
+                                            .take_block = take_block,
+                                            .take_points = take_points,
+                                            .take_flows = take_flows},
+                               .pack_log = store_encode_log,
+                               .tables = take_tables,
+                               .trace = take_trace,
+                               .failed = take_failure};
     struct pipeline_options options = {.memory_budget_bytes = file->memory_budget_bytes,
                                        .input_limits = jobs->input_limits,
                                        .max_events = jobs->max_events,
                                        .marker = file->marker};
     return file->growth == NULL
-               ? pipeline_stream(file->path, file->file_name, &options, file->progress, &sink, err)
+               ? pipeline_stream(file->path, file->file_name, &options, file->progress, &to, err)
                : pipeline_growing(file->fd, file->growth, file->file_name, &options, file->progress,
-                                  &sink, err);
+                                  &to, err);
 }
 
-bool intake_read(struct jobs *jobs,
-                 const struct intake_file *file,
-                 int64_t job_id,
-                 struct store_ingest *ingest,
-                 uint64_t *events,
-                 struct err *err)
+bool store_sink_read(struct jobs *jobs,
+                     const struct store_sink_file *file,
+                     int64_t job_id,
+                     struct store_ingest *ingest,
+                     uint64_t *events,
+                     struct err *err)
 {
-    struct intake intake = {.ingest = ingest, .file = file};
+    struct store_sink sink = {.ingest = ingest, .file = file};
     struct err second = ERR_INIT;
-    arena_init(&intake.arena, 0);
-    bool ok = carry(jobs, &intake, err);
-    bool kept = store_failures(jobs, &intake, job_id, &second);
+    arena_init(&sink.arena, 0);
+    bool ok = carry(jobs, &sink, err);
+    bool kept = store_failures(jobs, &sink, job_id, &second);
     if (ok && !kept) {
         *err = second;
     }
-    arena_free(&intake.arena);
-    free(intake.failures);
-    *events = intake.events;
+    arena_free(&sink.arena);
+    free(sink.failures);
+    *events = sink.events;
     return ok && kept;
 }
 
@@ -192,20 +190,20 @@ static bool read_raw(struct jobs *jobs,
                      uint64_t *events,
                      struct err *err)
 {
-    const struct intake_file file = {.path = path,
-                                     .file_name = job->file_name,
-                                     .marker = job->marker,
-                                     .memory_budget_bytes = job->grant_bytes,
-                                     .is_last_try = job->grant_bytes >= jobs->budget_bytes,
-                                     .progress = &job->progress};
+    const struct store_sink_file file = {.path = path,
+                                         .file_name = job->file_name,
+                                         .marker = job->marker,
+                                         .memory_budget_bytes = job->grant_bytes,
+                                         .is_last_try = job->grant_bytes >= jobs->budget_bytes,
+                                         .progress = &job->progress};
     if (!store_ingest_begin(jobs->store, job->id, ingest, err)) {
         *ingest = NULL;
         return false;
     }
-    return intake_read(jobs, &file, job->id, *ingest, events, err);
+    return store_sink_read(jobs, &file, job->id, *ingest, events, err);
 }
 
-bool intake_run(
+bool store_sink_run(
     struct jobs *jobs, struct job *job, const char *path, uint64_t *events, struct err *err)
 {
     struct store_ingest *ingest = finish_streaming(jobs, job, events);
