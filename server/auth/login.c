@@ -105,10 +105,10 @@ static void put_next(struct buf *location, const struct request_guard *guard, co
     arena_free(&arena);
 }
 
-static void go_on(const struct request_guard *guard,
-                  struct http_request *req,
-                  const char *query,
-                  const char *cookie)
+static void redirect_to_next(const struct request_guard *guard,
+                             struct http_request *req,
+                             const char *query,
+                             const char *cookie)
 {
     struct buf location;
     buf_init(&location, LOCATION_MAX_BYTES);
@@ -245,7 +245,7 @@ static void log_in(const struct request_guard *guard,
               access_log_in(guard->access, client, token, secret, &visit, &stopped, &err);
     if (ok) {
         make_cookie(guard, secret, ACCESS_SESSION_S, cookie);
-        go_on(guard, req, query, cookie);
+        redirect_to_next(guard, req, query, cookie);
     } else {
         refuse(guard, req, &err);
     }
@@ -304,7 +304,7 @@ void login_answer(const struct request_guard *guard,
     } else if (strcmp(req->method, "GET") != 0 && !req->is_head) {
         refuse_method(req, "GET, HEAD, POST");
     } else if (subject->name != NULL || !subject->asks_for_tokens) {
-        go_on(guard, req, query, NULL);
+        redirect_to_next(guard, req, query, NULL);
     } else {
         send_page(guard, req, 200, NULL);
     }

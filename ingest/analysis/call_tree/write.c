@@ -38,7 +38,7 @@ static bool add_name(struct call_writing *w, uint32_t name)
 }
 
 /* A name of the trace gets its index when it is met first. */
-static inline bool meet_name(struct call_writing *w, uint32_t name)
+static inline bool note_name(struct call_writing *w, uint32_t name)
 {
     const struct call_rows *rows = w->rows;
     if (KS_LIKELY(name < rows->name_cap && rows->name_index[name] != CALL_NONE)) {
@@ -50,7 +50,7 @@ static inline bool meet_name(struct call_writing *w, uint32_t name)
 bool call_write_text(struct call_writing *w, const char *text, size_t len, uint32_t *index)
 {
     uint32_t name = names_intern(&w->sel->names, text, len);
-    bool ok = name != STRTAB_NONE && meet_name(w, name);
+    bool ok = name != STRTAB_NONE && note_name(w, name);
     *index = ok ? w->rows->name_index[name] : CALL_NONE;
     return ok;
 }
@@ -61,11 +61,11 @@ static const struct trace_track *track_of(const struct call_writing *w, uint32_t
     return &trace->tracks[trace_event_track(&trace->events, event)];
 }
 
-static inline bool meet_texts(struct call_writing *w, uint32_t event)
+static inline bool note_texts(struct call_writing *w, uint32_t event)
 {
     uint32_t stack = w->rows->has_stacks ? call_row_stack_name(w->sel->trace, event) : 0;
-    return meet_name(w, w->sel->name[event]) && meet_name(w, track_of(w, event)->tid_text) &&
-           (stack == 0 || meet_name(w, stack));
+    return note_name(w, w->sel->name[event]) && note_name(w, track_of(w, event)->tid_text) &&
+           (stack == 0 || note_name(w, stack));
 }
 
 /* ---- rows ---- */
@@ -128,7 +128,7 @@ struct call_other *call_write_other(const struct call_writing *w, uint32_t row)
 
 bool call_write_node(struct call_writing *w, uint32_t node)
 {
-    return meet_texts(w, w->rows->tree->nodes[node].event) && add_row(w, node);
+    return note_texts(w, w->rows->tree->nodes[node].event) && add_row(w, node);
 }
 
 /* Room for `count` more. */
@@ -159,7 +159,7 @@ bool call_write_nodes(struct call_writing *w, uint32_t first, uint32_t end)
     uint32_t row = rows->count;
     bool ok = reserve_rows(w, end - first);
     for (uint32_t i = first; ok && i < end; i++) {
-        ok = meet_texts(w, nodes[i].event);
+        ok = note_texts(w, nodes[i].event);
         rows->from[row + (i - first)] = i;
         rows->end[row + (i - first)] = row + (nodes[i].end - first);
     }
@@ -172,7 +172,7 @@ bool call_write_event(struct call_writing *w, uint32_t event, uint8_t class)
     const struct selection *sel = w->sel;
     const struct trace_track *track = track_of(w, event);
     uint32_t stack = call_row_stack_name(sel->trace, event);
-    if (!meet_texts(w, event)) {
+    if (!note_texts(w, event)) {
         return false;
     }
     const uint32_t *index = w->rows->name_index;

@@ -176,7 +176,7 @@ enum kineto_status kineto_is_event(struct kineto_reader *reader, bool *is_event)
 
 /* Goes on within the list; if the text ends, it is cut off at `offset`. */
 static enum kineto_status
-go_on(struct kineto_reader *reader, enum kineto_search search, uint64_t offset)
+resume_at_landmark(struct kineto_reader *reader, enum kineto_search search, uint64_t offset)
 {
     struct kineto_landmark landmark;
     text_stream_check(reader->stream);
@@ -192,7 +192,7 @@ static enum kineto_status skip_garbage(struct kineto_reader *reader)
 {
     struct text_stream *stream = reader->stream;
     uint64_t begin = text_stream_offset(stream, stream->at);
-    enum kineto_status status = go_on(reader, SEARCH_LIST, begin);
+    enum kineto_status status = resume_at_landmark(reader, SEARCH_LIST, begin);
     uint64_t end = text_stream_offset(stream, stream->at);
     warning_add_times(&reader->trace->warnings, WARN_SKIPPED_BYTES, begin, end - begin);
     return status;
@@ -204,7 +204,7 @@ static enum kineto_status skip_damaged(struct kineto_reader *reader)
     uint64_t offset = text_stream_offset(reader->stream, reader->stream->at);
     warning_add(&reader->trace->warnings, WARN_DAMAGED_EVENT, offset);
     reader->stream->at++;
-    return go_on(reader, SEARCH_LIST, offset);
+    return resume_at_landmark(reader, SEARCH_LIST, offset);
 }
 
 /* The text ends within the event at stream->at: cut off there, unless whole events follow, for then
@@ -213,7 +213,7 @@ static enum kineto_status end_within_event(struct kineto_reader *reader)
 {
     uint64_t offset = text_stream_offset(reader->stream, reader->stream->at);
     reader->stream->at++;
-    enum kineto_status status = go_on(reader, SEARCH_EVENT, offset);
+    enum kineto_status status = resume_at_landmark(reader, SEARCH_EVENT, offset);
     if (status == KINETO_GOOD) {
         warning_add(&reader->trace->warnings, WARN_DAMAGED_EVENT, offset);
     }

@@ -366,7 +366,7 @@ static enum scalar_state begin_scalar(char c)
     }
 }
 
-static enum scalar_state go_on_with_digit(enum scalar_state state, char c)
+static enum scalar_state continue_number(enum scalar_state state, char c)
 {
     switch (state) {
     case SCALAR_MINUS:
@@ -385,7 +385,7 @@ static enum scalar_state go_on_with_digit(enum scalar_state state, char c)
     }
 }
 
-static enum scalar_state go_on_with_scalar(enum scalar_state state, char c)
+static enum scalar_state continue_scalar(enum scalar_state state, char c)
 {
     if (state >= SCALAR_WORD) {
         char wanted = scalar_words[state - SCALAR_WORD];
@@ -395,7 +395,7 @@ static enum scalar_state go_on_with_scalar(enum scalar_state state, char c)
         return state;
     }
     if (json_is_digit(c)) {
-        return go_on_with_digit(state, c);
+        return continue_number(state, c);
     }
     bool has_integer = state == SCALAR_ZERO || state == SCALAR_DIGITS;
     if (c == '.' && has_integer) {
@@ -543,7 +543,7 @@ static enum json_status skip_scalar_byte(struct json_skip *skip, char c)
         expect(skip, expects_value(skip), WANT_COMMA);
         skip->scalar = (uint8_t)begin_scalar(c);
     } else {
-        skip->scalar = (uint8_t)go_on_with_scalar((enum scalar_state)skip->scalar, c);
+        skip->scalar = (uint8_t)continue_scalar((enum scalar_state)skip->scalar, c);
     }
     return JSON_OK;
 }

@@ -22,16 +22,20 @@ const char *pipeline_stage_text(enum pipeline_stage stage)
 
 /* ---- one trace after the other ---- */
 
-static bool
-go_on(const struct pipeline_way *way, struct input *in, const char *file_name, struct err *err)
+static bool read_single_file(const struct pipeline_way *way,
+                             struct input *in,
+                             const char *file_name,
+                             struct err *err)
 {
     struct sampler sampler;
     sampler_start(&sampler, in, way->progress);
     return pipeline_file(way, in, &sampler, &(struct pipeline_name){.file_name = file_name}, err);
 }
 
-static bool
-go(const struct pipeline_way *way, const char *path, const char *file_name, struct err *err)
+static bool open_and_read(const struct pipeline_way *way,
+                          const char *path,
+                          const char *file_name,
+                          struct err *err)
 {
     struct input *in;
     bool is_archive = false;
@@ -43,7 +47,8 @@ go(const struct pipeline_way *way, const char *path, const char *file_name, stru
         input_close(in);
         return false;
     }
-    return is_archive ? pipeline_archive(way, in, path, err) : go_on(way, in, file_name, err);
+    return is_archive ? pipeline_archive(way, in, path, err)
+                      : read_single_file(way, in, file_name, err);
 }
 
 static struct pipeline_way way_of(const struct pipeline_options *options,
@@ -70,12 +75,12 @@ bool pipeline_stream(const char *path,
     struct pipeline_way way = way_of(wanted, progress, sink);
     struct hardware hardware;
     if (wanted->hardware_path == NULL) {
-        return go(&way, path, file_name, err);
+        return open_and_read(&way, path, file_name, err);
     }
     bool ok = hardware_file_read(wanted->hardware_path, &hardware, err);
     if (ok) {
         way.cycles.hardware = &hardware;
-        ok = go(&way, path, file_name, err);
+        ok = open_and_read(&way, path, file_name, err);
     }
     arena_free(&hardware.arena);
     return ok;
@@ -95,7 +100,7 @@ bool pipeline_growing(int fd,
         return false;
     }
     input_limit(in, &way.input_limits);
-    return go_on(&way, in, file_name, err);
+    return read_single_file(&way, in, file_name, err);
 }
 
 /* ---- all of them at once ---- */

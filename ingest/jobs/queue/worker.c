@@ -172,7 +172,7 @@ static bool find_raw(
     return false;
 }
 
-static bool carry_out(struct jobs *jobs, struct job *job, uint64_t *events, struct err *err)
+static bool run_job(struct jobs *jobs, struct job *job, uint64_t *events, struct err *err)
 {
     struct arena arena;
     const char *path;
@@ -342,7 +342,7 @@ static void run_one(struct jobs *jobs, struct job *job)
     jobs->running++;
     (void)pthread_mutex_unlock(&jobs->lock);
 
-    bool ok = carry_out(jobs, job, &events, &error);
+    bool ok = run_job(jobs, job, &events, &error);
     bool again = !ok && deserves_more_memory(jobs, job, &error);
     if (!ok && !again) {
         await_bytes(jobs, job, &error);

@@ -94,7 +94,7 @@ static double guess_items(const struct window_read *window,
 }
 
 /* A multiple of the pixel that the next level serves. */
-static void go_coarser(struct window_read *window)
+static void use_coarser_level(struct window_read *window)
 {
     window->level++;
     while (window->pixel_ns < window->timeline->levels[window->level].width_ns &&
@@ -119,7 +119,7 @@ static bool choose_level(struct window_read *window,
         if (is_last || guess_items(window, *places, *count) <= READ_ITEMS_MAX) {
             return true;
         }
-        go_coarser(window);
+        use_coarser_level(window);
     }
     return false;
 }

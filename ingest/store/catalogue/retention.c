@@ -21,12 +21,12 @@ const char *retention_reason_text(enum retention_reason reason)
 
 /* ---- which run goes ---- */
 
-static bool goes(const struct retention_catalogue *catalogue,
-                 size_t at,
-                 enum retention_reason reason,
-                 const struct retention_rules *rules,
-                 int64_t now_s,
-                 uint64_t used_bytes)
+static bool is_due(const struct retention_catalogue *catalogue,
+                   size_t at,
+                   enum retention_reason reason,
+                   const struct retention_rules *rules,
+                   int64_t now_s,
+                   uint64_t used_bytes)
 {
     const struct retention_run *run = &catalogue->runs[at];
     const struct retention_project *project = &catalogue->projects[run->project];
@@ -56,7 +56,7 @@ size_t retention_next(const struct retention_catalogue *catalogue,
                       uint64_t used_bytes)
 {
     size_t at = from;
-    while (at < catalogue->run_count && !goes(catalogue, at, reason, rules, now_s, used_bytes)) {
+    while (at < catalogue->run_count && !is_due(catalogue, at, reason, rules, now_s, used_bytes)) {
         at++;
     }
     return at;

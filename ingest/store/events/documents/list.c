@@ -40,7 +40,7 @@ static bool read_block(struct list_read *list, uint32_t event, struct err *err)
     return list->has_block;
 }
 
-static bool go_to(struct list_read *list, uint32_t event, struct err *err)
+static bool seek_to(struct list_read *list, uint32_t event, struct err *err)
 {
     const struct loaded_block *loaded = &list->loaded;
     bool is_there = list->has_block && event >= list->next &&
@@ -68,7 +68,7 @@ static bool read_all(struct list_read *list,
 {
     for (size_t i = 0; i < count; i++) {
         struct event_value fields[EVENT_FIELD_COUNT];
-        if (!go_to(list, events[i], err)) {
+        if (!seek_to(list, events[i], err)) {
             return false;
         }
         loaded_block_fields(&list->loaded, fields);
