@@ -170,7 +170,9 @@ void rows_kernel_launch(struct field_out *out,
     field_row_end(out);
 }
 
-void rows_kernel_use(struct field_out *out, const struct kernel_use_row *row, double share)
+void rows_kernel_utilisation(struct field_out *out,
+                             const struct kernel_utilisation_row *row,
+                             double share)
 {
     field_text(out, "name", row->name);
     field_text(out, "full_name", row->full_name);
@@ -187,7 +189,8 @@ void rows_kernel_use(struct field_out *out, const struct kernel_use_row *row, do
     field_double(out, "headroom_ns", row->headroom_ns);
 }
 
-void rows_kernel_use_launch(struct field_out *out, const struct kernel_use_launch_row *row)
+void rows_kernel_utilisation_launch(struct field_out *out,
+                                    const struct kernel_utilisation_launch_row *row)
 {
     field_int(out, "position", row->position);
     field_text(out, "name", row->name);

@@ -24,8 +24,11 @@ void rows_kernel_launch(struct field_out *out,
                         double share,
                         const struct kernel_match_use *use);
 /* Members into an open object: the other metrics follow in JSON. */
-void rows_kernel_use(struct field_out *out, const struct kernel_use_row *row, double share);
-void rows_kernel_use_launch(struct field_out *out, const struct kernel_use_launch_row *row);
+void rows_kernel_utilisation(struct field_out *out,
+                             const struct kernel_utilisation_row *row,
+                             double share);
+void rows_kernel_utilisation_launch(struct field_out *out,
+                                    const struct kernel_utilisation_launch_row *row);
 void rows_transfer(struct field_out *out, const struct transfer_row *row);
 
 /* a + b and a - b within 64 bits: sums over hostile traces must not overflow. */

@@ -33,17 +33,17 @@ static const char *const kernel_texts[] = {"name", "full_name", "class", NULL};
 struct kernel_table {
     const struct trace_results *results;
     struct table_params params;
-    struct kernel_use_row *rows;
+    struct kernel_utilisation_row *rows;
     size_t count;
     int64_t total;
-    struct kernel_use_metric_row *metrics; /* by kernel, then name */
+    struct kernel_utilisation_metric_row *metrics; /* by kernel, then name */
     size_t metric_count;
 };
 
 static int compare_metrics(const void *a_void, const void *b_void)
 {
-    const struct kernel_use_metric_row *a = a_void;
-    const struct kernel_use_metric_row *b = b_void;
+    const struct kernel_utilisation_metric_row *a = a_void;
+    const struct kernel_utilisation_metric_row *b = b_void;
     int order = (a->kernel > b->kernel) - (a->kernel < b->kernel);
     return order != 0 ? order : strcmp(a->metric, b->metric);
 }
@@ -69,7 +69,7 @@ static void write_metrics(struct json_write *w, const struct kernel_table *table
     jw_array_begin(w);
     for (size_t i = first_metric(table, kernel);
          i < table->metric_count && table->metrics[i].kernel == kernel; i++) {
-        const struct kernel_use_metric_row *metric = &table->metrics[i];
+        const struct kernel_utilisation_metric_row *metric = &table->metrics[i];
         jw_object_begin(w);
         jw_key_string(w, "metric", metric->metric);
         jw_key_string(w, "unit", metric->unit);
@@ -85,18 +85,18 @@ static void write_metrics(struct json_write *w, const struct kernel_table *table
 static void write_kernel(struct field_out *out, const void *table_void, size_t at)
 {
     const struct kernel_table *table = table_void;
-    const struct kernel_use_row blank = {.name = ""};
-    const struct kernel_use_row *row = at == TABLE_BLANK_ROW ? &blank : &table->rows[at];
-    int64_t total_ns = table->results->kernel_use_totals.total_ns;
+    const struct kernel_utilisation_row blank = {.name = ""};
+    const struct kernel_utilisation_row *row = at == TABLE_BLANK_ROW ? &blank : &table->rows[at];
+    int64_t total_ns = table->results->kernel_utilisation_totals.total_ns;
     field_row_begin(out);
-    rows_kernel_use(out, row, rows_share(row->total_ns, total_ns));
+    rows_kernel_utilisation(out, row, rows_share(row->total_ns, total_ns));
     if (out->notation == FIELD_JSON) {
         write_metrics(out->json, table, row->position);
     }
     field_row_end(out);
 }
 
-static void write_classes(struct json_write *w, const struct kernel_use_totals *totals)
+static void write_classes(struct json_write *w, const struct kernel_utilisation_totals *totals)
 {
     jw_key(w, "classes");
     jw_array_begin(w);
@@ -126,7 +126,7 @@ static void write_totals(struct json_write *w, const void *table_void)
 {
     const struct kernel_table *table = table_void;
     const struct trace_results *results = table->results;
-    const struct kernel_use_totals *totals = &results->kernel_use_totals;
+    const struct kernel_utilisation_totals *totals = &results->kernel_utilisation_totals;
     table_params_members(w, &table->params.page, table->total, NULL);
     jw_key_int(w, "launches", totals->launches);
     jw_key_int(w, "kernels", totals->kernels);
@@ -143,7 +143,7 @@ static void write_totals(struct json_write *w, const void *table_void)
         jw_string(w, results->bad_rows[i]);
     }
     jw_array_end(w);
-    jw_key_bool(w, "has_launches", results->kernel_use_launch_count > 0);
+    jw_key_bool(w, "has_launches", results->kernel_utilisation_launch_count > 0);
 }
 
 bool kernel_utilisation_get(struct api_call *call, struct err *err)
@@ -153,13 +153,13 @@ bool kernel_utilisation_get(struct api_call *call, struct err *err)
     struct kernel_table table = {.count = 0};
     if (!table_params_read(&table.params, call, kernel_texts, "total_ns", LIMIT_DEFAULT, err) ||
         !read_table(call, &id, &results, err) ||
-        !store_kernel_use(call->api->store, call_arena(call), id, &table.params.page, &table.rows,
-                          &table.count, &table.total, err)) {
+        !store_kernel_utilisation(call->api->store, call_arena(call), id, &table.params.page,
+                                  &table.rows, &table.count, &table.total, err)) {
         return false;
     }
     table.results = results;
-    table.metrics = results->kernel_use_metrics;
-    table.metric_count = results->kernel_use_metric_count;
+    table.metrics = results->kernel_utilisation_metrics;
+    table.metric_count = results->kernel_utilisation_metric_count;
     if (table.metric_count > 0) {
         qsort(table.metrics, table.metric_count, sizeof *table.metrics, compare_metrics);
     }
@@ -178,10 +178,10 @@ static const char *const launch_ascending[] = {
 
 struct launch_table {
     struct table_params params;
-    struct kernel_use_launch_row *rows;
+    struct kernel_utilisation_launch_row *rows;
     size_t count;
     int64_t total;
-    struct kernel_use_value_row *values; /* ascending by row */
+    struct kernel_utilisation_value_row *values; /* ascending by row */
     size_t value_count;
     size_t *first_value; /* of each row, one more at the end */
 };
@@ -205,9 +205,9 @@ static bool index_values(struct launch_table *table, struct api_call *call, stru
 static void write_launch(struct field_out *out, const void *table_void, size_t at)
 {
     const struct launch_table *table = table_void;
-    const struct kernel_use_launch_row blank = {.name = ""};
+    const struct kernel_utilisation_launch_row blank = {.name = ""};
     field_row_begin(out);
-    rows_kernel_use_launch(out, at == TABLE_BLANK_ROW ? &blank : &table->rows[at]);
+    rows_kernel_utilisation_launch(out, at == TABLE_BLANK_ROW ? &blank : &table->rows[at]);
     if (out->notation == FIELD_JSON) {
         jw_key(out->json, "metrics");
         jw_object_begin(out->json);
@@ -233,9 +233,9 @@ bool kernel_utilisation_launches(struct api_call *call, struct err *err)
     const char *name = query_string_word(&call->query, "name");
     if (!table_params_read(&table.params, call, launch_ascending, "position", LIMIT_DEFAULT, err) ||
         !read_table(call, &id, &results, err) ||
-        !store_kernel_use_launches(call->api->store, call_arena(call), id, name, &table.params.page,
-                                   &table.rows, &table.count, &table.total, &table.values,
-                                   &table.value_count, err) ||
+        !store_kernel_utilisation_launches(call->api->store, call_arena(call), id, name,
+                                           &table.params.page, &table.rows, &table.count,
+                                           &table.total, &table.values, &table.value_count, err) ||
         !index_values(&table, call, err)) {
         return false;
     }

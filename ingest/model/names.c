@@ -3,7 +3,7 @@
 #include "ingest/model/results/call_tree.h"
 #include "ingest/model/results/comparison.h"
 #include "ingest/model/results/cycles.h"
-#include "ingest/model/results/kernel_use.h"
+#include "ingest/model/results/kernel_utilisation.h"
 
 const char *use_class_name(enum use_class use)
 {

@@ -406,31 +406,31 @@ bool store_kernel_launches(struct store *store,
                            struct err *err) KS_MUST_USE;
 /* ---- kernel tables ---- */
 
-/* Rows of kernel_use; sort columns are the field names, also "share" (of the total time) and
- * "class". `q` looks in cleaned and full names. The totals come with store_overview, as do
- * transfers, bad_rows and kernel_use_metrics. */
-bool store_kernel_use(struct store *store,
-                      struct arena *arena,
-                      int64_t trace_id,
-                      const struct store_page *page,
-                      struct kernel_use_row **rows,
-                      size_t *count,
-                      int64_t *total,
-                      struct err *err) KS_MUST_USE;
+/* Rows of kernel_utilisation; sort columns are the field names, also "share" (of the total time)
+ * and "class". `q` looks in cleaned and full names. The totals come with store_overview, as do
+ * transfers, bad_rows and kernel_utilisation_metrics. */
+bool store_kernel_utilisation(struct store *store,
+                              struct arena *arena,
+                              int64_t trace_id,
+                              const struct store_page *page,
+                              struct kernel_utilisation_row **rows,
+                              size_t *count,
+                              int64_t *total,
+                              struct err *err) KS_MUST_USE;
 /* The same of launches; also "position" and "duration_ns" sort them.
  * `name`: only launches of this cleaned name (NULL: any). With `values` (may be NULL): the other
  * metrics of the launches of this page; their `launch` is the index into *rows. */
-bool store_kernel_use_launches(struct store *store,
-                               struct arena *arena,
-                               int64_t trace_id,
-                               const char *name,
-                               const struct store_page *page,
-                               struct kernel_use_launch_row **rows,
-                               size_t *count,
-                               int64_t *total,
-                               struct kernel_use_value_row **values,
-                               size_t *value_count,
-                               struct err *err) KS_MUST_USE;
+bool store_kernel_utilisation_launches(struct store *store,
+                                       struct arena *arena,
+                                       int64_t trace_id,
+                                       const char *name,
+                                       const struct store_page *page,
+                                       struct kernel_utilisation_launch_row **rows,
+                                       size_t *count,
+                                       int64_t *total,
+                                       struct kernel_utilisation_value_row **values,
+                                       size_t *value_count,
+                                       struct err *err) KS_MUST_USE;
 
 /* ---- call trees, memory, modules, collectives ---- */
 

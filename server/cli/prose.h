@@ -41,7 +41,7 @@ void prose_cell_share(struct prose *p, double share); /* NaN: not known */
 double prose_ratio(double part, double whole);
 
 /* The utilisation that a kernel table measured (report_use.c). */
-void report_kernel_use(struct prose *p);
+void report_kernel_utilisation(struct prose *p);
 /* Cycles and the functions that take most of them (report_cycles.c). */
 void report_cycles(struct prose *p);
 

@@ -3,7 +3,7 @@
 #include "ingest/analysis/analysis.h"
 #include "ingest/analysis/compare/compare.h"
 #include "ingest/analysis/cycles/cycles.h"
-#include "ingest/analysis/kernel_utilisation/kernel_use.h"
+#include "ingest/analysis/kernel_utilisation/kernel_utilisation.h"
 #include "ingest/input/input.h"
 
 #include <stdlib.h>
@@ -125,7 +125,8 @@ static void analyse_table(const struct kernel_table *table)
 {
     struct err err = ERR_INIT;
     struct trace_results *results = NULL;
-    fuzz_require(kernel_use_run(table, &results, &err), "every kernel table can be analysed");
+    fuzz_require(kernel_utilisation_run(table, &results, &err),
+                 "every kernel table can be analysed");
     results_destroy(results);
 }
 

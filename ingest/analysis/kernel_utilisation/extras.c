@@ -19,7 +19,7 @@ struct metric_sums {
     size_t capacity;
 };
 
-static bool add_metric(struct kernel_use *use,
+static bool add_metric(struct kernel_utilisation *use,
                        struct metric_sums *sums,
                        const struct kernel_table_metric *metric,
                        uint32_t group)
@@ -53,11 +53,11 @@ static int by_kernel(uint32_t a, uint32_t b, const void *ctx)
            (keys->keys[a].id[0] < keys->keys[b].id[0]);
 }
 
-static bool write_metric_rows(struct kernel_use *use, const struct metric_sums *sums)
+static bool write_metric_rows(struct kernel_utilisation *use, const struct metric_sums *sums)
 {
     struct trace_results *results = use->results;
     uint32_t count = sums->keys.count;
-    struct kernel_use_metric_row *rows = arena_calloc(&results->arena, count, sizeof *rows);
+    struct kernel_utilisation_metric_row *rows = arena_calloc(&results->arena, count, sizeof *rows);
     uint32_t *order = scratch_alloc(count, sizeof *order);
     bool ok = rows != NULL && order != NULL;
     for (uint32_t i = 0; ok && i < count; i++) {
@@ -67,27 +67,28 @@ static bool write_metric_rows(struct kernel_use *use, const struct metric_sums *
     for (uint32_t i = 0; ok && i < count; i++) {
         const struct key *key = &sums->keys.keys[order[i]];
         const struct metric_sum *sum = &sums->sums[order[i]];
-        rows[i] = (struct kernel_use_metric_row){.kernel = key->id[0],
-                                                 .metric = kernel_use_copy(use, key->id[1]),
-                                                 .unit = kernel_use_copy(use, key->id[2]),
-                                                 .launches = sum->mean.count,
-                                                 .mean = weighted_mean_of(&sum->mean),
-                                                 .min = sum->min,
-                                                 .max = sum->max};
+        rows[i] = (struct kernel_utilisation_metric_row){
+            .kernel = key->id[0],
+            .metric = kernel_utilisation_copy(use, key->id[1]),
+            .unit = kernel_utilisation_copy(use, key->id[2]),
+            .launches = sum->mean.count,
+            .mean = weighted_mean_of(&sum->mean),
+            .min = sum->min,
+            .max = sum->max};
         ok = rows[i].metric != NULL && rows[i].unit != NULL;
     }
     scratch_free(order);
-    results->kernel_use_metrics = rows;
-    results->kernel_use_metric_count = ok ? count : 0;
+    results->kernel_utilisation_metrics = rows;
+    results->kernel_utilisation_metric_count = ok ? count : 0;
     return ok;
 }
 
 /* Values go by the place of their launch among the kernels. */
-static bool write_values(struct kernel_use *use, uint32_t count)
+static bool write_values(struct kernel_utilisation *use, uint32_t count)
 {
     struct trace_results *results = use->results;
     const struct kernel_table *table = use->table;
-    struct kernel_use_value_row *rows = arena_calloc(&results->arena, count, sizeof *rows);
+    struct kernel_utilisation_value_row *rows = arena_calloc(&results->arena, count, sizeof *rows);
     bool ok = rows != NULL;
     uint32_t launch = 0;
     int64_t kernel = 0;
@@ -100,19 +101,20 @@ static bool write_values(struct kernel_use *use, uint32_t count)
         if (use->groups.of_launch[launch] == KERNEL_GROUP_NONE || isnan(metric->value)) {
             continue;
         }
-        rows[written] = (struct kernel_use_value_row){.launch = kernel,
-                                                      .metric = kernel_use_copy(use, metric->name),
-                                                      .unit = kernel_use_copy(use, metric->unit),
-                                                      .value = metric->value};
+        rows[written] = (struct kernel_utilisation_value_row){
+            .launch = kernel,
+            .metric = kernel_utilisation_copy(use, metric->name),
+            .unit = kernel_utilisation_copy(use, metric->unit),
+            .value = metric->value};
         ok = rows[written].metric != NULL && rows[written].unit != NULL;
         written++;
     }
-    results->kernel_use_values = rows;
-    results->kernel_use_value_count = ok ? written : 0;
+    results->kernel_utilisation_values = rows;
+    results->kernel_utilisation_value_count = ok ? written : 0;
     return ok;
 }
 
-bool kernel_use_fill_metrics(struct kernel_use *use)
+bool kernel_utilisation_fill_metrics(struct kernel_utilisation *use)
 {
     const struct kernel_table *table = use->table;
     struct metric_sums sums = {.sums = NULL};
@@ -158,7 +160,7 @@ static int by_total(const void *a, const void *b)
     return strcmp(left->name, right->name);
 }
 
-bool kernel_use_fill_transfers(struct kernel_use *use)
+bool kernel_utilisation_fill_transfers(struct kernel_utilisation *use)
 {
     struct trace_results *results = use->results;
     const struct kernel_table *table = use->table;
@@ -179,7 +181,7 @@ bool kernel_use_fill_transfers(struct kernel_use *use)
             continue;
         }
         struct transfer_row *row = &rows[row_of_name[launch->name]];
-        row->name = kernel_use_copy(use, launch->name);
+        row->name = kernel_utilisation_copy(use, launch->name);
         row->kind = launch->kind == KERNEL_TABLE_MEMCPY ? "memcpy" : "memset";
         add_transfer(row, launch);
         ok = row->name != NULL;

@@ -12,7 +12,7 @@
  *     void cutlass::Kernel<cutlass_80_tensorop_s1688gemm_128x64>(Params)
  *                          cutlass_80_tensorop_s1688gemm_128x64
  */
-#include "ingest/analysis/kernel_utilisation/kernel_use.h"
+#include "ingest/analysis/kernel_utilisation/kernel_utilisation.h"
 #include "ingest/analysis/kernel_utilisation/name_tokens.h"
 
 #include <string.h>
@@ -289,7 +289,7 @@ static struct kernel_token launched_name(const struct kernel_token *list)
     return name;
 }
 
-const char *kernel_use_clean_name(struct arena *arena, const char *full_name, size_t len)
+const char *kernel_utilisation_clean_name(struct arena *arena, const char *full_name, size_t len)
 {
     struct kernel_tokens tokens;
     if (!kernel_tokens_split(full_name, len, &tokens) || tokens.count == 0) {

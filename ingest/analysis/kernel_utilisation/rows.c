@@ -2,14 +2,14 @@
 #include "ingest/analysis/kernel_utilisation/rows.h"
 
 #include "ingest/analysis/classify/tensor_core.h"
-#include "ingest/analysis/kernel_utilisation/kernel_use.h"
+#include "ingest/analysis/kernel_utilisation/kernel_utilisation.h"
 #include "ingest/base/memory/scratch.h"
 #include "ingest/base/saturating.h"
 #include "ingest/base/text/num.h"
 
 #define LOW_USE (1.0 / 3.0)
 
-enum use_class kernel_use_classify(double tensor, double dram, double sm)
+enum use_class kernel_utilisation_classify(double tensor, double dram, double sm)
 {
     /* fmax leaves a NaN out when the other is a number. */
     double compute = fmax(tensor, sm);
@@ -22,7 +22,7 @@ enum use_class kernel_use_classify(double tensor, double dram, double sm)
     return dram < LOW_USE ? USE_LOW_DRAM : USE_NEITHER_LOW;
 }
 
-double kernel_use_headroom(int64_t total_ns, double tensor, double dram, double sm)
+double kernel_utilisation_headroom(int64_t total_ns, double tensor, double dram, double sm)
 {
     double larger = fmax(fmax(tensor, sm), dram);
     return isnan(larger) ? (double)NAN : (double)total_ns * fmax(0.0, 1.0 - larger);
@@ -41,10 +41,11 @@ static void add_uses(struct uses *uses, const struct kernel_table_launch *launch
     weighted_mean_add(&uses->sm, launch->sm, launch->dur_ns);
 }
 
-static struct kernel_use_row row_of(const struct kernel_group *group, const struct uses *uses)
+static struct kernel_utilisation_row row_of(const struct kernel_group *group,
+                                            const struct uses *uses)
 {
     size_t count = (size_t)group->launches;
-    struct kernel_use_row row = {
+    struct kernel_utilisation_row row = {
         .launches = group->launches,
         .total_ns = group->total_ns,
         .mean_ns = (double)group->total_ns / (double)group->launches,
@@ -57,23 +58,24 @@ static struct kernel_use_row row_of(const struct kernel_group *group, const stru
         .dram = weighted_mean_of(&uses->dram),
         .sm = weighted_mean_of(&uses->sm),
     };
-    row.headroom_ns = kernel_use_headroom(row.total_ns, row.tensor, row.dram, row.sm);
-    row.use = kernel_use_classify(row.tensor, row.dram, row.sm);
+    row.headroom_ns = kernel_utilisation_headroom(row.total_ns, row.tensor, row.dram, row.sm);
+    row.use = kernel_utilisation_classify(row.tensor, row.dram, row.sm);
     return row;
 }
 
 /* Sums over rows and launches; the headroom is that of the rows that have one. */
-static void fill_totals(struct kernel_use *use, const struct uses *uses)
+static void fill_totals(struct kernel_utilisation *use, const struct uses *uses)
 {
     struct trace_results *results = use->results;
-    struct kernel_use_totals *totals = &results->kernel_use_totals;
-    *totals = (struct kernel_use_totals){.kernels = (int64_t)results->kernel_use_count,
-                                         .tensor = weighted_mean_of(&uses->tensor),
-                                         .dram = weighted_mean_of(&uses->dram),
-                                         .sm = weighted_mean_of(&uses->sm),
-                                         .headroom_ns = (double)NAN};
-    for (size_t i = 0; i < results->kernel_use_count; i++) {
-        const struct kernel_use_row *row = &results->kernel_use[i];
+    struct kernel_utilisation_totals *totals = &results->kernel_utilisation_totals;
+    *totals =
+        (struct kernel_utilisation_totals){.kernels = (int64_t)results->kernel_utilisation_count,
+                                           .tensor = weighted_mean_of(&uses->tensor),
+                                           .dram = weighted_mean_of(&uses->dram),
+                                           .sm = weighted_mean_of(&uses->sm),
+                                           .headroom_ns = (double)NAN};
+    for (size_t i = 0; i < results->kernel_utilisation_count; i++) {
+        const struct kernel_utilisation_row *row = &results->kernel_utilisation[i];
         totals->launches += row->launches;
         totals->total_ns = saturating_add(totals->total_ns, row->total_ns);
         if (!isnan(row->headroom_ns)) {
@@ -84,22 +86,24 @@ static void fill_totals(struct kernel_use *use, const struct uses *uses)
     for (uint32_t i = 0; i < use->table->launch_count; i++) {
         const struct kernel_table_launch *launch = &use->table->launches[i];
         if (launch->kind == KERNEL_TABLE_KERNEL) {
-            enum use_class class = kernel_use_classify(launch->tensor, launch->dram, launch->sm);
+            enum use_class class =
+                kernel_utilisation_classify(launch->tensor, launch->dram, launch->sm);
             totals->class_ns[class] = saturating_add(totals->class_ns[class], launch->dur_ns);
             totals->class_launches[class]++;
         }
     }
 }
 
-bool kernel_use_fill_rows(struct kernel_use *use)
+bool kernel_utilisation_fill_rows(struct kernel_utilisation *use)
 {
     struct trace_results *results = use->results;
     const struct kernel_table *table = use->table;
     uint32_t count = use->groups.count;
     struct uses all = {.tensor = {0}};
     struct uses *uses = scratch_calloc(count, sizeof *uses);
-    results->kernel_use = arena_calloc(&results->arena, count, sizeof *results->kernel_use);
-    bool ok = uses != NULL && results->kernel_use != NULL;
+    results->kernel_utilisation =
+        arena_calloc(&results->arena, count, sizeof *results->kernel_utilisation);
+    bool ok = uses != NULL && results->kernel_utilisation != NULL;
     for (uint32_t i = 0; ok && i < table->launch_count; i++) {
         uint32_t group = use->groups.of_launch[i];
         if (group != KERNEL_GROUP_NONE) {
@@ -110,15 +114,15 @@ bool kernel_use_fill_rows(struct kernel_use *use)
     for (uint32_t i = 0; ok && i < count; i++) {
         uint32_t g = use->groups.order[i];
         uint32_t name = table->launches[use->groups.groups[g].first_launch].name;
-        struct kernel_use_row *row = &results->kernel_use[i];
+        struct kernel_utilisation_row *row = &results->kernel_utilisation[i];
         *row = row_of(&use->groups.groups[g], &uses[g]);
-        row->name = kernel_use_clean_copy(use, name);
-        row->full_name = kernel_use_copy(use, name);
+        row->name = kernel_utilisation_clean_copy(use, name);
+        row->full_name = kernel_utilisation_copy(use, name);
         ok = row->name != NULL && row->full_name != NULL;
     }
     scratch_free(uses);
     if (ok) {
-        results->kernel_use_count = count;
+        results->kernel_utilisation_count = count;
         fill_totals(use, &all);
     }
     return ok;
@@ -126,25 +130,25 @@ bool kernel_use_fill_rows(struct kernel_use *use)
 
 /* ---- by launch ---- */
 
-static const char *copy_if_any(struct kernel_use *use, uint32_t text, bool *ok)
+static const char *copy_if_any(struct kernel_utilisation *use, uint32_t text, bool *ok)
 {
     if (text == STRTAB_NONE) {
         return NULL;
     }
-    const char *copy = kernel_use_copy(use, text);
+    const char *copy = kernel_utilisation_copy(use, text);
     *ok = *ok && copy != NULL;
     return copy;
 }
 
-static bool launch_row(struct kernel_use *use,
+static bool launch_row(struct kernel_utilisation *use,
                        const struct kernel_table_launch *from,
-                       struct kernel_use_launch_row *to)
+                       struct kernel_utilisation_launch_row *to)
 {
     bool ok = true;
     bool has_start = from->start_ns != INT64_MIN;
-    *to = (struct kernel_use_launch_row){
-        .name = kernel_use_clean_copy(use, from->name),
-        .full_name = kernel_use_copy(use, from->name),
+    *to = (struct kernel_utilisation_launch_row){
+        .name = kernel_utilisation_clean_copy(use, from->name),
+        .full_name = kernel_utilisation_copy(use, from->name),
         .grid = copy_if_any(use, from->grid, &ok),
         .block = copy_if_any(use, from->block, &ok),
         .start_ns = has_start ? saturating_sub(from->start_ns, use->results->start_ns) : INT64_MIN,
@@ -154,16 +158,16 @@ static bool launch_row(struct kernel_use *use,
         .tensor = from->tensor,
         .dram = from->dram,
         .sm = from->sm,
-        .use = kernel_use_classify(from->tensor, from->dram, from->sm),
+        .use = kernel_utilisation_classify(from->tensor, from->dram, from->sm),
     };
     return ok && to->name != NULL && to->full_name != NULL;
 }
 
-bool kernel_use_fill_launches(struct kernel_use *use)
+bool kernel_utilisation_fill_launches(struct kernel_utilisation *use)
 {
     struct trace_results *results = use->results;
     const struct kernel_table *table = use->table;
-    struct kernel_use_launch_row *rows =
+    struct kernel_utilisation_launch_row *rows =
         arena_calloc(&results->arena, table->launch_count, sizeof *rows);
     bool ok = rows != NULL;
     size_t count = 0;
@@ -172,8 +176,8 @@ bool kernel_use_fill_launches(struct kernel_use *use)
             ok = launch_row(use, &table->launches[i], &rows[count++]);
         }
     }
-    results->kernel_use_launches = rows;
-    results->kernel_use_launch_count = ok ? count : 0;
+    results->kernel_utilisation_launches = rows;
+    results->kernel_utilisation_launch_count = ok ? count : 0;
     return ok;
 }
 
@@ -211,7 +215,7 @@ static void fill_pies(struct trace_results *results)
     results->tensor_pie_used = total_ns > 0 ? tensor_ns / total_ns : 0;
 }
 
-bool kernel_use_fill_kernels(struct kernel_use *use)
+bool kernel_utilisation_fill_kernels(struct kernel_utilisation *use)
 {
     struct trace_results *results = use->results;
     const struct kernel_table *table = use->table;
@@ -223,7 +227,7 @@ bool kernel_use_fill_kernels(struct kernel_use *use)
     }
     for (uint32_t i = 0; ok && i < groups.count; i++) {
         const struct kernel_group *group = &groups.groups[groups.order[i]];
-        const char *name = kernel_use_copy(use, table->launches[group->first_launch].name);
+        const char *name = kernel_utilisation_copy(use, table->launches[group->first_launch].name);
         ok = name != NULL;
         if (ok) {
             results->kernels[results->kernel_count++] = kernel_row_of(group, name);

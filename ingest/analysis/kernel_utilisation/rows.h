@@ -1,4 +1,4 @@
-/* The steps of kernel_use_run: one group of rows each. */
+/* The steps of kernel_utilisation_run: one group of rows each. */
 #ifndef KS_ANALYSIS_KERNEL_UTILISATION_ROWS_H
 #define KS_ANALYSIS_KERNEL_UTILISATION_ROWS_H
 
@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 /* A table on its way to results. Names are cleaned and copied once. */
-struct kernel_use {
+struct kernel_utilisation {
     const struct kernel_table *table;
     struct trace_results *results;
     struct kernel_groups groups; /* launches by cleaned name */
@@ -25,8 +25,9 @@ struct kernel_use {
 };
 
 /* The copy in the results' arena; NULL without memory. */
-const char *kernel_use_copy(struct kernel_use *use, uint32_t name) KS_MUST_USE;
-const char *kernel_use_clean_copy(struct kernel_use *use, uint32_t name) KS_MUST_USE;
+const char *kernel_utilisation_copy(struct kernel_utilisation *use, uint32_t name) KS_MUST_USE;
+const char *kernel_utilisation_clean_copy(struct kernel_utilisation *use,
+                                          uint32_t name) KS_MUST_USE;
 
 /* A mean weighted by latency over the values that were measured. */
 struct weighted_mean {
@@ -56,15 +57,19 @@ static inline double weighted_mean_of(const struct weighted_mean *mean)
 }
 
 /* Each fills its part of the results. False without memory. */
-bool kernel_use_fill_rows(struct kernel_use *use) KS_MUST_USE;      /* kernel_use, totals */
-bool kernel_use_fill_launches(struct kernel_use *use) KS_MUST_USE;  /* kernel_use_launches */
-bool kernel_use_fill_summaries(struct kernel_use *use) KS_MUST_USE; /* both of these, in place of
-                                                                       fill_rows */
-bool kernel_use_fill_kernels(struct kernel_use *use) KS_MUST_USE;   /* kernels */
-bool kernel_use_fill_metrics(struct kernel_use *use) KS_MUST_USE; /* kernel_use_metrics, _values */
-bool kernel_use_fill_transfers(struct kernel_use *use) KS_MUST_USE; /* transfers */
+bool kernel_utilisation_fill_rows(struct kernel_utilisation *use)
+    KS_MUST_USE; /* kernel_utilisation, totals */
+bool kernel_utilisation_fill_launches(struct kernel_utilisation *use)
+    KS_MUST_USE; /* kernel_utilisation_launches */
+bool kernel_utilisation_fill_summaries(struct kernel_utilisation *use)
+    KS_MUST_USE; /* both of these, in place of
+    fill_rows */
+bool kernel_utilisation_fill_kernels(struct kernel_utilisation *use) KS_MUST_USE; /* kernels */
+bool kernel_utilisation_fill_metrics(struct kernel_utilisation *use)
+    KS_MUST_USE; /* kernel_utilisation_metrics, _values */
+bool kernel_utilisation_fill_transfers(struct kernel_utilisation *use) KS_MUST_USE; /* transfers */
 
 /* total x (1 - the larger of the measured uses), never below 0; NaN when none was measured. */
-double kernel_use_headroom(int64_t total_ns, double tensor, double dram, double sm);
+double kernel_utilisation_headroom(int64_t total_ns, double tensor, double dram, double sm);
 
 #endif

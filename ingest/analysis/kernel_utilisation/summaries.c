@@ -3,7 +3,8 @@
 #include "ingest/base/memory/scratch.h"
 #include "ingest/base/saturating.h"
 
-static void add_summary(struct kernel_use_row *row, const struct kernel_table_summary *summary)
+static void add_summary(struct kernel_utilisation_row *row,
+                        const struct kernel_table_summary *summary)
 {
     bool is_first = row->launches == 0;
     bool has_min = summary->min_ns != INT64_MIN && (is_first || row->min_ns != INT64_MIN);
@@ -21,52 +22,55 @@ static void add_summary(struct kernel_use_row *row, const struct kernel_table_su
 
 static int by_total(const void *a, const void *b)
 {
-    const struct kernel_use_row *left = a;
-    const struct kernel_use_row *right = b;
+    const struct kernel_utilisation_row *left = a;
+    const struct kernel_utilisation_row *right = b;
     if (left->total_ns != right->total_ns) {
         return left->total_ns < right->total_ns ? 1 : -1;
     }
     return strcmp(left->full_name, right->full_name);
 }
 
-static bool new_row(struct kernel_use *use, struct kernel_use_row *row, uint32_t name)
+static bool
+new_row(struct kernel_utilisation *use, struct kernel_utilisation_row *row, uint32_t name)
 {
     double unknown = (double)NAN;
-    *row = (struct kernel_use_row){.name = kernel_use_clean_copy(use, name),
-                                   .full_name = kernel_use_copy(use, name),
-                                   .p95_ns = unknown,
-                                   .p99_ns = unknown,
-                                   .tensor = unknown,
-                                   .dram = unknown,
-                                   .sm = unknown,
-                                   .headroom_ns = unknown,
-                                   .use = USE_UNKNOWN};
+    *row = (struct kernel_utilisation_row){.name = kernel_utilisation_clean_copy(use, name),
+                                           .full_name = kernel_utilisation_copy(use, name),
+                                           .p95_ns = unknown,
+                                           .p99_ns = unknown,
+                                           .tensor = unknown,
+                                           .dram = unknown,
+                                           .sm = unknown,
+                                           .headroom_ns = unknown,
+                                           .use = USE_UNKNOWN};
     return row->name != NULL && row->full_name != NULL;
 }
 
 static void fill_totals(struct trace_results *results)
 {
     double unknown = (double)NAN;
-    struct kernel_use_totals totals = {.kernels = (int64_t)results->kernel_use_count,
-                                       .tensor = unknown,
-                                       .dram = unknown,
-                                       .sm = unknown,
-                                       .headroom_ns = unknown};
-    for (size_t i = 0; i < results->kernel_use_count; i++) {
-        totals.launches = saturating_add(totals.launches, results->kernel_use[i].launches);
-        totals.total_ns = saturating_add(totals.total_ns, results->kernel_use[i].total_ns);
+    struct kernel_utilisation_totals totals = {.kernels =
+                                                   (int64_t)results->kernel_utilisation_count,
+                                               .tensor = unknown,
+                                               .dram = unknown,
+                                               .sm = unknown,
+                                               .headroom_ns = unknown};
+    for (size_t i = 0; i < results->kernel_utilisation_count; i++) {
+        totals.launches = saturating_add(totals.launches, results->kernel_utilisation[i].launches);
+        totals.total_ns = saturating_add(totals.total_ns, results->kernel_utilisation[i].total_ns);
     }
     totals.class_ns[USE_UNKNOWN] = totals.total_ns;
     totals.class_launches[USE_UNKNOWN] = totals.launches;
-    results->kernel_use_totals = totals;
+    results->kernel_utilisation_totals = totals;
 }
 
-bool kernel_use_fill_summaries(struct kernel_use *use)
+bool kernel_utilisation_fill_summaries(struct kernel_utilisation *use)
 {
     struct trace_results *results = use->results;
     const struct kernel_table *table = use->table;
     uint32_t *row_of_name = scratch_none(strtab_count(use->clean_names));
-    struct kernel_use_row *rows = arena_calloc(&results->arena, table->summary_count, sizeof *rows);
+    struct kernel_utilisation_row *rows =
+        arena_calloc(&results->arena, table->summary_count, sizeof *rows);
     bool ok = row_of_name != NULL && rows != NULL;
     uint32_t count = 0;
     for (uint32_t i = 0; ok && i < table->summary_count; i++) {
@@ -82,8 +86,8 @@ bool kernel_use_fill_summaries(struct kernel_use *use)
     if (ok && count > 0) {
         qsort(rows, count, sizeof *rows, by_total);
     }
-    results->kernel_use = rows;
-    results->kernel_use_count = ok ? count : 0;
+    results->kernel_utilisation = rows;
+    results->kernel_utilisation_count = ok ? count : 0;
     fill_totals(results);
     return ok;
 }

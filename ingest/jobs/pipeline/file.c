@@ -1,7 +1,7 @@
 #include "ingest/jobs/pipeline/file.h"
 
 #include "ingest/analysis/analysis.h"
-#include "ingest/analysis/kernel_utilisation/kernel_use.h"
+#include "ingest/analysis/kernel_utilisation/kernel_utilisation.h"
 #include "ingest/analysis/timeline/timeline.h"
 #include "ingest/base/memory/heap.h"
 #include "ingest/base/thread.h"
@@ -320,7 +320,7 @@ static bool analyse(const struct pipeline_way *way,
         return_pieces_if_large(from->model);
         ok = analyse_model(way, from->model, item, timeline, err);
     } else if (from->kernel_table != NULL) {
-        ok = kernel_use_run(from->kernel_table, &item->results, err);
+        ok = kernel_utilisation_run(from->kernel_table, &item->results, err);
     } else {
         item->results = from->results;
         from->results = NULL;

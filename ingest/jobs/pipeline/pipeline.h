@@ -2,7 +2,7 @@
  * `compare` (pipeline_run) and the job workers (pipeline_stream) share.
  *
  *     path -> input -> format_read -> analysis_run, cycles_run, timeline_build (models) -> sink
- *               |                     kernel_use_run (kernel tables)                    ->
+ *               |                     kernel_utilisation_run (kernel tables)                    ->
  *               `-> tar -> input (a member) -> format_read ...
  */
 #ifndef KS_JOBS_PIPELINE_PIPELINE_H

@@ -17,7 +17,7 @@
 #include "ingest/model/results/comparison.h"
 #include "ingest/model/results/cycles.h"
 #include "ingest/model/results/gpu_counters.h"
-#include "ingest/model/results/kernel_use.h"
+#include "ingest/model/results/kernel_utilisation.h"
 #include "ingest/model/results/module_rows.h"
 #include "ingest/model/warning.h"
 
@@ -291,15 +291,16 @@ struct trace_results {
 
     /* Of kernel tables; has_kernel_use says whether this is one. */
     bool has_kernel_use;
-    struct kernel_use_totals kernel_use_totals;
-    struct kernel_use_row *kernel_use;
-    size_t kernel_use_count;
-    struct kernel_use_launch_row *kernel_use_launches; /* in the order of the file */
-    size_t kernel_use_launch_count;
-    struct kernel_use_metric_row *kernel_use_metrics;
-    size_t kernel_use_metric_count;
-    struct kernel_use_value_row *kernel_use_values;
-    size_t kernel_use_value_count;
+    struct kernel_utilisation_totals kernel_utilisation_totals;
+    struct kernel_utilisation_row *kernel_utilisation;
+    size_t kernel_utilisation_count;
+    struct kernel_utilisation_launch_row
+        *kernel_utilisation_launches; /* in the order of the file */
+    size_t kernel_utilisation_launch_count;
+    struct kernel_utilisation_metric_row *kernel_utilisation_metrics;
+    size_t kernel_utilisation_metric_count;
+    struct kernel_utilisation_value_row *kernel_utilisation_values;
+    size_t kernel_utilisation_value_count;
     struct transfer_row *transfers;
     size_t transfer_count;
     const char **bad_rows; /* rows of an uploaded table that could not be read, in words, with line

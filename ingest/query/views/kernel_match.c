@@ -7,7 +7,7 @@
  * page of kernels asks at each request. */
 #include "ingest/query/views/kernel_match.h"
 
-#include "ingest/analysis/kernel_utilisation/kernel_use.h"
+#include "ingest/analysis/kernel_utilisation/kernel_utilisation.h"
 #include "ingest/query/views/kernel_measured.h"
 
 #include <math.h>
@@ -52,7 +52,7 @@ static bool read_trace(struct kernel_match_index *index,
     for (size_t i = 0; index->traced != NULL && i < index->traced_count; i++) {
         const char *full_name = rows[i].name;
         index->traced[i].full_name = full_name;
-        index->traced[i].name = kernel_use_clean_name(arena, full_name, strlen(full_name));
+        index->traced[i].name = kernel_utilisation_clean_name(arena, full_name, strlen(full_name));
         if (index->traced[i].name == NULL) {
             index->traced = NULL;
         }

@@ -1,6 +1,6 @@
 #include "ingest/query/views/kernel_measured.h"
 
-#include "ingest/analysis/kernel_utilisation/kernel_use.h"
+#include "ingest/analysis/kernel_utilisation/kernel_utilisation.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -57,7 +57,7 @@ measured_figures(const struct measured_use *use, int64_t total_ns, bool by_launc
         .launches = use->launches,
         .by_launch = by_launch,
     };
-    out.use = kernel_use_classify(out.tensor, out.dram, out.sm);
+    out.use = kernel_utilisation_classify(out.tensor, out.dram, out.sm);
     out.headroom_ns = (double)total_ns * (1 - fmax(fmax(out.tensor, out.dram), out.sm));
     return out;
 }
@@ -104,9 +104,9 @@ static void merge_kernels(struct measured *measured)
 
 /* What the store has of one table. */
 struct table {
-    struct kernel_use_row *rows;
+    struct kernel_utilisation_row *rows;
     size_t count;
-    struct kernel_use_launch_row *launches;
+    struct kernel_utilisation_launch_row *launches;
     size_t launch_count;
 };
 
@@ -133,10 +133,11 @@ static bool read_tables(struct table_list *list,
         struct table *table = &list->tables[list->count];
         int64_t id = table_ids[list->count];
         int64_t total = 0;
-        if (!store_kernel_use(store, arena, id, &all, &table->rows, &table->count, &total, err) ||
+        if (!store_kernel_utilisation(store, arena, id, &all, &table->rows, &table->count, &total,
+                                      err) ||
             (launches &&
-             !store_kernel_use_launches(store, arena, id, NULL, &all, &table->launches,
-                                        &table->launch_count, &total, NULL, NULL, err))) {
+             !store_kernel_utilisation_launches(store, arena, id, NULL, &all, &table->launches,
+                                                &table->launch_count, &total, NULL, NULL, err))) {
             return false;
         }
         list->rows += table->count;
@@ -148,7 +149,7 @@ static bool read_tables(struct table_list *list,
 static void add_kernels(struct measured *measured, const struct table *table)
 {
     for (size_t i = 0; i < table->count; i++) {
-        const struct kernel_use_row *row = &table->rows[i];
+        const struct kernel_utilisation_row *row = &table->rows[i];
         struct measured_kernel *kernel = &measured->kernels[measured->kernel_count++];
         kernel->name = row->name;
         kernel->prefix_len = prefix_len_of(row->name);
@@ -169,7 +170,7 @@ static int compare_launches(const void *a_void, const void *b_void)
 static void add_launches(struct measured *measured, const struct table *table)
 {
     for (size_t i = 0; i < table->launch_count; i++) {
-        const struct kernel_use_launch_row *row = &table->launches[i];
+        const struct kernel_utilisation_launch_row *row = &table->launches[i];
         const struct measured_kernel *kernel = measured_find(measured, row->name);
         if (kernel == NULL || row->grid == NULL || row->block == NULL) {
             continue;

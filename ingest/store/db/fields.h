@@ -170,65 +170,65 @@
     X(TEXT, group_by)           \
     X(TEXT, json)
 
-#define KERNEL_USE_TOTAL_FIELDS(X) \
-    X(INT, launches)               \
-    X(INT, kernels)                \
-    X(INT, total_ns)               \
-    X(REAL, tensor)                \
-    X(REAL, dram)                  \
-    X(REAL, sm)                    \
+#define KERNEL_UTILISATION_TOTAL_FIELDS(X) \
+    X(INT, launches)                       \
+    X(INT, kernels)                        \
+    X(INT, total_ns)                       \
+    X(REAL, tensor)                        \
+    X(REAL, dram)                          \
+    X(REAL, sm)                            \
     X(REAL, headroom_ns)
 
 /* Behind them: class_ns and class_launches by class. */
-#define KERNEL_USE_CLASS_COLUMNS                                                         \
+#define KERNEL_UTILISATION_CLASS_COLUMNS                                                 \
     ", both_low_ns, low_compute_ns, low_dram_ns, neither_low_ns, unknown_ns,"            \
     " both_low_launches, low_compute_launches, low_dram_launches, neither_low_launches," \
     " unknown_launches"
 
-#define KERNEL_USE_FIELDS(X) \
-    X(SHARED, name)          \
-    X(SHARED, full_name)     \
-    X(INT, launches)         \
-    X(INT, total_ns)         \
-    X(REAL, mean_ns)         \
-    X(OPTIONAL, min_ns)      \
-    X(OPTIONAL, max_ns)      \
-    X(REAL, p50_ns)          \
-    X(REAL, p95_ns)          \
-    X(REAL, p99_ns)          \
-    X(REAL, tensor)          \
-    X(REAL, dram)            \
-    X(REAL, sm)              \
-    X(REAL, headroom_ns)     \
+#define KERNEL_UTILISATION_FIELDS(X) \
+    X(SHARED, name)                  \
+    X(SHARED, full_name)             \
+    X(INT, launches)                 \
+    X(INT, total_ns)                 \
+    X(REAL, mean_ns)                 \
+    X(OPTIONAL, min_ns)              \
+    X(OPTIONAL, max_ns)              \
+    X(REAL, p50_ns)                  \
+    X(REAL, p95_ns)                  \
+    X(REAL, p99_ns)                  \
+    X(REAL, tensor)                  \
+    X(REAL, dram)                    \
+    X(REAL, sm)                      \
+    X(REAL, headroom_ns)             \
     X(USE, use)
 
-#define KERNEL_USE_LAUNCH_FIELDS(X) \
-    X(SHARED, name)                 \
-    X(SHARED, full_name)            \
-    X(SHARED, grid)                 \
-    X(SHARED, block)                \
-    X(OPTIONAL, start_ns)           \
-    X(INT, dur_ns)                  \
-    X(OPTIONAL, device)             \
-    X(OPTIONAL, stream)             \
-    X(REAL, tensor)                 \
-    X(REAL, dram)                   \
-    X(REAL, sm)                     \
+#define KERNEL_UTILISATION_LAUNCH_FIELDS(X) \
+    X(SHARED, name)                         \
+    X(SHARED, full_name)                    \
+    X(SHARED, grid)                         \
+    X(SHARED, block)                        \
+    X(OPTIONAL, start_ns)                   \
+    X(INT, dur_ns)                          \
+    X(OPTIONAL, device)                     \
+    X(OPTIONAL, stream)                     \
+    X(REAL, tensor)                         \
+    X(REAL, dram)                           \
+    X(REAL, sm)                             \
     X(USE, use)
 
-#define KERNEL_USE_METRIC_FIELDS(X) \
-    X(INT, kernel)                  \
-    X(SHARED, metric)               \
-    X(SHARED, unit)                 \
-    X(INT, launches)                \
-    X(REAL, mean)                   \
-    X(REAL, min)                    \
+#define KERNEL_UTILISATION_METRIC_FIELDS(X) \
+    X(INT, kernel)                          \
+    X(SHARED, metric)                       \
+    X(SHARED, unit)                         \
+    X(INT, launches)                        \
+    X(REAL, mean)                           \
+    X(REAL, min)                            \
     X(REAL, max)
 
-#define KERNEL_USE_VALUE_FIELDS(X) \
-    X(INT, launch)                 \
-    X(SHARED, metric)              \
-    X(SHARED, unit)                \
+#define KERNEL_UTILISATION_VALUE_FIELDS(X) \
+    X(INT, launch)                         \
+    X(SHARED, metric)                      \
+    X(SHARED, unit)                        \
     X(REAL, value)
 
 #define TRANSFER_FIELDS(X) \

@@ -104,41 +104,47 @@ DEFINE_WRITER(write_plugin_answers,
               plugin_answer_count,
               plugin_answer_row)
 
-DEFINE_WRITER(
-    write_kernel_use, "kernel_use", KERNEL_USE_FIELDS, kernel_use, kernel_use_count, kernel_use_row)
-DEFINE_WRITER(write_kernel_use_launches,
+DEFINE_WRITER(write_kernel_utilisation,
+              "kernel_use",
+              KERNEL_UTILISATION_FIELDS,
+              kernel_utilisation,
+              kernel_utilisation_count,
+              kernel_utilisation_row)
+DEFINE_WRITER(write_kernel_utilisation_launches,
               "kernel_use_launch",
-              KERNEL_USE_LAUNCH_FIELDS,
-              kernel_use_launches,
-              kernel_use_launch_count,
-              kernel_use_launch_row)
-DEFINE_WRITER(write_kernel_use_metrics,
+              KERNEL_UTILISATION_LAUNCH_FIELDS,
+              kernel_utilisation_launches,
+              kernel_utilisation_launch_count,
+              kernel_utilisation_launch_row)
+DEFINE_WRITER(write_kernel_utilisation_metrics,
               "kernel_use_metric",
-              KERNEL_USE_METRIC_FIELDS,
-              kernel_use_metrics,
-              kernel_use_metric_count,
-              kernel_use_metric_row)
-DEFINE_WRITER(write_kernel_use_values,
+              KERNEL_UTILISATION_METRIC_FIELDS,
+              kernel_utilisation_metrics,
+              kernel_utilisation_metric_count,
+              kernel_utilisation_metric_row)
+DEFINE_WRITER(write_kernel_utilisation_values,
               "kernel_use_value",
-              KERNEL_USE_VALUE_FIELDS,
-              kernel_use_values,
-              kernel_use_value_count,
-              kernel_use_value_row)
+              KERNEL_UTILISATION_VALUE_FIELDS,
+              kernel_utilisation_values,
+              kernel_utilisation_value_count,
+              kernel_utilisation_value_row)
 DEFINE_WRITER(write_transfers, "transfer", TRANSFER_FIELDS, transfers, transfer_count, transfer_row)
 DEFINE_WRITER(write_cycles, "cycle", CYCLE_FIELDS, cycles, cycle_count, cycle_row)
 DEFINE_WRITER(write_counters, "counter", COUNTER_FIELDS, counters, counter_count, counter_row)
 
-static void write_kernel_use_totals(struct row_writer *writer, const struct trace_results *results)
+static void write_kernel_utilisation_totals(struct row_writer *writer,
+                                            const struct trace_results *results)
 {
     if (!results->has_kernel_use) {
         return;
     }
     _Static_assert(USE_CLASS_COUNT == 5, "KERNEL_USE_CLASS_COLUMNS names every class");
-    const struct kernel_use_totals *row = &results->kernel_use_totals;
-    row_begin(writer, "INSERT INTO kernel_use_total (trace_id" KERNEL_USE_TOTAL_FIELDS(FIELD_COLUMN)
-                          KERNEL_USE_CLASS_COLUMNS
-              ") VALUES (?" KERNEL_USE_TOTAL_FIELDS(FIELD_PARAM) ", ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
-    KERNEL_USE_TOTAL_FIELDS(ROW_WRITE)
+    const struct kernel_utilisation_totals *row = &results->kernel_utilisation_totals;
+    row_begin(writer,
+              "INSERT INTO kernel_use_total (trace_id" KERNEL_UTILISATION_TOTAL_FIELDS(FIELD_COLUMN)
+                  KERNEL_UTILISATION_CLASS_COLUMNS ") VALUES (?" KERNEL_UTILISATION_TOTAL_FIELDS(
+                      FIELD_PARAM) ", ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    KERNEL_UTILISATION_TOTAL_FIELDS(ROW_WRITE)
     for (int use = 0; use < USE_CLASS_COUNT; use++) {
         row_put_int(writer, row->class_ns[use]);
     }
@@ -160,13 +166,13 @@ static void write_bad_rows(struct row_writer *writer, const struct trace_results
 
 static void write_kernel_table(struct row_writer *writer, const struct trace_results *results)
 {
-    write_kernel_use_totals(writer, results);
+    write_kernel_utilisation_totals(writer, results);
     write_transfers(writer, results);
     write_bad_rows(writer, results);
-    write_kernel_use(writer, results);
-    write_kernel_use_metrics(writer, results);
-    write_kernel_use_launches(writer, results);
-    write_kernel_use_values(writer, results);
+    write_kernel_utilisation(writer, results);
+    write_kernel_utilisation_metrics(writer, results);
+    write_kernel_utilisation_launches(writer, results);
+    write_kernel_utilisation_values(writer, results);
 }
 
 bool ingest_rows_write(struct store *store,
@@ -241,8 +247,8 @@ bool ingest_rows_trace(struct db *db,
     }
     row_put_int(writer, (int64_t)results->kernel_count);
     row_put_int(writer, (int64_t)results->kernel_launch_count);
-    row_put_int(writer, (int64_t)results->kernel_use_count);
-    row_put_int(writer, (int64_t)results->kernel_use_launch_count);
+    row_put_int(writer, (int64_t)results->kernel_utilisation_count);
+    row_put_int(writer, (int64_t)results->kernel_utilisation_launch_count);
     row_put_int(writer, (int64_t)results->cycle_count);
     row_put_int(writer, (int64_t)results->cycle_use_count);
     if (!db_run(&only.row, err)) {

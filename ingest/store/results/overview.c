@@ -19,8 +19,8 @@ static bool read_scalars(const struct rows_reader *in, struct trace_results *row
         }
         row->kernel_count = (size_t)db_get_int(st);
         row->kernel_launch_count = (size_t)db_get_int(st);
-        row->kernel_use_count = (size_t)db_get_int(st);
-        row->kernel_use_launch_count = (size_t)db_get_int(st);
+        row->kernel_utilisation_count = (size_t)db_get_int(st);
+        row->kernel_utilisation_launch_count = (size_t)db_get_int(st);
         row->cycle_count = (size_t)db_get_int(st);
         row->cycle_use_count = (size_t)db_get_int(st);
     }
@@ -66,27 +66,28 @@ ROWS_DEFINE_READER(read_plugin_answers,
                    plugin_answer_count,
                    plugin_answer_row)
 
-ROWS_DEFINE_READER(read_kernel_use_metrics,
+ROWS_DEFINE_READER(read_kernel_utilisation_metrics,
                    "kernel_use_metric",
-                   KERNEL_USE_METRIC_FIELDS,
-                   kernel_use_metrics,
-                   kernel_use_metric_count,
-                   kernel_use_metric_row)
+                   KERNEL_UTILISATION_METRIC_FIELDS,
+                   kernel_utilisation_metrics,
+                   kernel_utilisation_metric_count,
+                   kernel_utilisation_metric_row)
 ROWS_DEFINE_READER(
     read_transfers, "transfer", TRANSFER_FIELDS, transfers, transfer_count, transfer_row)
 
-static bool
-read_kernel_use_totals(const struct rows_reader *in, struct trace_results *results, struct err *err)
+static bool read_kernel_utilisation_totals(const struct rows_reader *in,
+                                           struct trace_results *results,
+                                           struct err *err)
 {
-    struct kernel_use_totals *row = &results->kernel_use_totals;
+    struct kernel_utilisation_totals *row = &results->kernel_utilisation_totals;
     struct db_stmt only;
     struct db_stmt *st = &only;
     db_prepare(st, in->db,
-               "SELECT trace_id" KERNEL_USE_TOTAL_FIELDS(FIELD_COLUMN) KERNEL_USE_CLASS_COLUMNS
-               " FROM kernel_use_total WHERE trace_id = ?");
+               "SELECT trace_id" KERNEL_UTILISATION_TOTAL_FIELDS(FIELD_COLUMN)
+                   KERNEL_UTILISATION_CLASS_COLUMNS " FROM kernel_use_total WHERE trace_id = ?");
     db_put_int(st, in->owner_id);
     if (rows_next(st)) {
-        KERNEL_USE_TOTAL_FIELDS(FIELD_READ)
+        KERNEL_UTILISATION_TOTAL_FIELDS(FIELD_READ)
         for (int use = 0; use < USE_CLASS_COUNT; use++) {
             row->class_ns[use] = db_get_int(st);
         }
@@ -117,8 +118,9 @@ read_bad_rows(const struct rows_reader *in, struct trace_results *results, struc
 static bool
 read_kernel_table(const struct rows_reader *in, struct trace_results *results, struct err *err)
 {
-    return read_kernel_use_totals(in, results, err) && read_kernel_use_metrics(in, results, err) &&
-           read_transfers(in, results, err) && read_bad_rows(in, results, err);
+    return read_kernel_utilisation_totals(in, results, err) &&
+           read_kernel_utilisation_metrics(in, results, err) && read_transfers(in, results, err) &&
+           read_bad_rows(in, results, err);
 }
 
 static bool read_all(const struct rows_reader *in, struct trace_results *out, struct err *err)

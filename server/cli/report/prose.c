@@ -320,7 +320,7 @@ static void write_item(struct prose *p, const struct pipeline_item *item)
     section_devices(p);
     section_operators(p);
     if (p->results->has_kernel_use) {
-        report_kernel_use(p);
+        report_kernel_utilisation(p);
     } else {
         section_kernels(p);
     }

@@ -15,7 +15,7 @@ static const char *class_label(enum use_class use)
 
 static void section_totals(struct prose *p)
 {
-    const struct kernel_use_totals *totals = &p->results->kernel_use_totals;
+    const struct kernel_utilisation_totals *totals = &p->results->kernel_utilisation_totals;
     prose_heading(p, 3, "Use of the device while kernels ran");
     prose_begin_table(p);
     report_table_column(&p->table, "launches", false);
@@ -37,7 +37,7 @@ static void section_totals(struct prose *p)
 
 static void section_classes(struct prose *p)
 {
-    const struct kernel_use_totals *totals = &p->results->kernel_use_totals;
+    const struct kernel_utilisation_totals *totals = &p->results->kernel_utilisation_totals;
     prose_heading(p, 3, "Time by class (low: below a third of the peak)");
     prose_begin_table(p);
     report_table_column(&p->table, "class", true);
@@ -69,13 +69,13 @@ static void section_rows(struct prose *p)
     report_table_column(&p->table, "DRAM", false);
     report_table_column(&p->table, "SM", false);
     report_table_column(&p->table, "class", true);
-    for (size_t i = 0; i < results->kernel_use_count && i < PROSE_TOP_ROWS; i++) {
-        const struct kernel_use_row *row = &results->kernel_use[i];
+    for (size_t i = 0; i < results->kernel_utilisation_count && i < PROSE_TOP_ROWS; i++) {
+        const struct kernel_utilisation_row *row = &results->kernel_utilisation[i];
         prose_cell_name(p, row->name, TEXT_NAME_SHORT);
         prose_cell_count(p, row->launches);
         prose_cell_time(p, (double)row->total_ns);
-        prose_cell_share(
-            p, prose_ratio((double)row->total_ns, (double)results->kernel_use_totals.total_ns));
+        prose_cell_share(p, prose_ratio((double)row->total_ns,
+                                        (double)results->kernel_utilisation_totals.total_ns));
         prose_cell_share(p, row->tensor);
         prose_cell_share(p, row->dram);
         prose_cell_share(p, row->sm);
@@ -103,7 +103,7 @@ static void section_transfers(struct prose *p)
     prose_end_table(p);
 }
 
-void report_kernel_use(struct prose *p)
+void report_kernel_utilisation(struct prose *p)
 {
     section_totals(p);
     section_classes(p);

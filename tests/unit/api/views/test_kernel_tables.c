@@ -5,7 +5,7 @@
 
 #define NONE ((double)NAN)
 
-static struct kernel_use_row table_kernels[] = {
+static struct kernel_utilisation_row table_kernels[] = {
     {.name = "gemm",
      .full_name = "void gemm<float>(int)",
      .launches = 2,
@@ -38,7 +38,7 @@ static struct kernel_use_row table_kernels[] = {
      .use = USE_UNKNOWN},
 };
 
-static struct kernel_use_launch_row table_launches[] = {
+static struct kernel_utilisation_launch_row table_launches[] = {
     {.name = "gemm",
      .full_name = "void gemm<float>(int)",
      .grid = "[1, 2, 3]",
@@ -75,7 +75,7 @@ static struct kernel_use_launch_row table_launches[] = {
      .use = USE_LOW_DRAM},
 };
 
-static struct kernel_use_metric_row table_metrics[] = {
+static struct kernel_utilisation_metric_row table_metrics[] = {
     {.kernel = 0,
      .metric = "lts__t_sector_hit_rate.pct",
      .unit = "%",
@@ -86,7 +86,7 @@ static struct kernel_use_metric_row table_metrics[] = {
     {.kernel = 0, .metric = "a.sum", .unit = "", .launches = 1, .mean = 3, .min = 3, .max = 3},
 };
 
-static struct kernel_use_value_row table_values[] = {
+static struct kernel_utilisation_value_row table_values[] = {
     {.launch = 0, .metric = "lts__t_sector_hit_rate.pct", .unit = "%", .value = 60},
     {.launch = 0, .metric = "a.sum", .unit = "", .value = 3},
     {.launch = 2, .metric = "lts__t_sector_hit_rate.pct", .unit = "%", .value = 74},
@@ -111,30 +111,30 @@ static struct trace_results table_results(void)
         .device_type = "GPU",
         .views = 1U << VIEW_UTILISATION | 1U << VIEW_KERNEL,
         .has_kernel_use = true,
-        .kernel_use_totals = {.launches = 3,
-                              .kernels = 2,
-                              .total_ns = 500,
-                              .tensor = 0.8,
-                              .dram = 0.25,
-                              .sm = NONE,
-                              .headroom_ns = 80},
-        .kernel_use = table_kernels,
-        .kernel_use_count = COUNT_OF(table_kernels),
-        .kernel_use_launches = table_launches,
-        .kernel_use_launch_count = COUNT_OF(table_launches),
-        .kernel_use_metrics = table_metrics,
-        .kernel_use_metric_count = COUNT_OF(table_metrics),
-        .kernel_use_values = table_values,
-        .kernel_use_value_count = COUNT_OF(table_values),
+        .kernel_utilisation_totals = {.launches = 3,
+                                      .kernels = 2,
+                                      .total_ns = 500,
+                                      .tensor = 0.8,
+                                      .dram = 0.25,
+                                      .sm = NONE,
+                                      .headroom_ns = 80},
+        .kernel_utilisation = table_kernels,
+        .kernel_utilisation_count = COUNT_OF(table_kernels),
+        .kernel_utilisation_launches = table_launches,
+        .kernel_utilisation_launch_count = COUNT_OF(table_launches),
+        .kernel_utilisation_metrics = table_metrics,
+        .kernel_utilisation_metric_count = COUNT_OF(table_metrics),
+        .kernel_utilisation_values = table_values,
+        .kernel_utilisation_value_count = COUNT_OF(table_values),
         .transfers = table_transfers,
         .transfer_count = COUNT_OF(table_transfers),
         .bad_rows = table_bad_rows,
         .bad_row_count = COUNT_OF(table_bad_rows),
     };
-    r.kernel_use_totals.class_launches[USE_LOW_DRAM] = 2;
-    r.kernel_use_totals.class_ns[USE_LOW_DRAM] = 400;
-    r.kernel_use_totals.class_launches[USE_UNKNOWN] = 1;
-    r.kernel_use_totals.class_ns[USE_UNKNOWN] = 100;
+    r.kernel_utilisation_totals.class_launches[USE_LOW_DRAM] = 2;
+    r.kernel_utilisation_totals.class_ns[USE_LOW_DRAM] = 400;
+    r.kernel_utilisation_totals.class_launches[USE_UNKNOWN] = 1;
+    r.kernel_utilisation_totals.class_ns[USE_UNKNOWN] = 100;
     return r;
 }
 

@@ -2,7 +2,7 @@
 #ifndef KS_TESTS_UNIT_INGEST_FORMATS_KERNEL_TABLE_FIXTURE_H
 #define KS_TESTS_UNIT_INGEST_FORMATS_KERNEL_TABLE_FIXTURE_H
 
-#include "ingest/analysis/kernel_utilisation/kernel_use.h"
+#include "ingest/analysis/kernel_utilisation/kernel_utilisation.h"
 #include "tests/unit/ingest/formats/chrome_json/kineto_fixture.h"
 
 #include <math.h>
@@ -59,7 +59,7 @@ static inline void read_anything(const char *bytes, size_t len)
     for (size_t i = 0; i < bundle.item_count; i++) {
         struct trace_results *results = NULL;
         if (bundle.items[i].kernel_table != NULL) {
-            assert_true(kernel_use_run(bundle.items[i].kernel_table, &results, &err));
+            assert_true(kernel_utilisation_run(bundle.items[i].kernel_table, &results, &err));
             results_destroy(results);
         }
     }

@@ -28,19 +28,19 @@ static int64_t add_kernels(struct fixture *f, const char *const *names, size_t c
 static int64_t add_table(struct fixture *f,
                          const char *run,
                          const char *file_name,
-                         struct kernel_use_row *kernels,
+                         struct kernel_utilisation_row *kernels,
                          size_t kernel_count,
-                         struct kernel_use_launch_row *launches,
+                         struct kernel_utilisation_launch_row *launches,
                          size_t launch_count)
 {
     const struct trace_results results = {.ticks_per_us = RESULTS_NS_PER_US,
                                           .device_type = "GPU",
                                           .views = TABLE,
                                           .has_kernel_use = true,
-                                          .kernel_use = kernels,
-                                          .kernel_use_count = kernel_count,
-                                          .kernel_use_launches = launches,
-                                          .kernel_use_launch_count = launch_count};
+                                          .kernel_utilisation = kernels,
+                                          .kernel_utilisation_count = kernel_count,
+                                          .kernel_utilisation_launches = launches,
+                                          .kernel_utilisation_launch_count = launch_count};
     return publish(f, add_job(f, run, file_name, file_name, false), file_name, "", &results);
 }
 
@@ -68,7 +68,7 @@ static void a_run_without_tables_has_nothing_to_match(void **state)
 {
     struct fixture *f = *state;
     static const char *const names[] = {"gemm"};
-    struct kernel_use_row kernels[] = {USE("gemm", 100, 0.5, 0.25)};
+    struct kernel_utilisation_row kernels[] = {USE("gemm", 100, 0.5, 0.25)};
     int64_t trace = add_kernels(f, names, COUNT_OF(names));
     int64_t table = add_table(f, "other", "t", kernels, COUNT_OF(kernels), NULL, 0);
     const struct kernel_match out = match(f, trace);
@@ -85,9 +85,9 @@ static void matches_by_cleaned_name(void **state)
     struct fixture *f = *state;
     static const char *const names[] = {"void gemm<float, 4>(float*)", "only_traced",
                                         "void gemm<int, 4>(int*)"};
-    struct kernel_use_row kernels[] = {USE("only_measured", 7, 0.5, 0.5),
-                                       USE("gemm", 100, 0.5, 0.25),
-                                       USE("longer_measured", 8, 0.5, 0.5)};
+    struct kernel_utilisation_row kernels[] = {USE("only_measured", 7, 0.5, 0.5),
+                                               USE("gemm", 100, 0.5, 0.25),
+                                               USE("longer_measured", 8, 0.5, 0.5)};
     int64_t table = add_table(f, "r", "t", kernels, COUNT_OF(kernels), NULL, 0);
     const struct kernel_match out = match(f, add_kernels(f, names, COUNT_OF(names)));
     assert_true(out.available);
@@ -118,8 +118,8 @@ static void several_tables_weigh_by_time(void **state)
 {
     struct fixture *f = *state;
     static const char *const names[] = {"gemm"};
-    struct kernel_use_row first[] = {USE("gemm", 100, 0.5, (double)NAN)};
-    struct kernel_use_row second[] = {USE("gemm", 300, 0.9, 0.3)};
+    struct kernel_utilisation_row first[] = {USE("gemm", 100, 0.5, (double)NAN)};
+    struct kernel_utilisation_row second[] = {USE("gemm", 300, 0.9, 0.3)};
     (void)add_table(f, "r", "t1", first, COUNT_OF(first), NULL, 0);
     (void)add_table(f, "r", "t2", second, COUNT_OF(second), NULL, 0);
     const struct kernel_match out = match(f, add_kernels(f, names, COUNT_OF(names)));
@@ -134,8 +134,9 @@ static void matches_by_grid_and_block(void **state)
 {
     struct fixture *f = *state;
     static const char *const names[] = {"void gemm<float>()", "add"};
-    struct kernel_use_row kernels[] = {USE("gemm", 400, 0.8, 0.5), USE("add", 10, 0.1, 0.5)};
-    struct kernel_use_launch_row launches[] = {
+    struct kernel_utilisation_row kernels[] = {USE("gemm", 400, 0.8, 0.5),
+                                               USE("add", 10, 0.1, 0.5)};
+    struct kernel_utilisation_launch_row launches[] = {
         LAUNCH("gemm", "[8, 1, 1]", "[64, 1, 1]", 100, 0.5),
         LAUNCH("add", "[8, 1, 1]", "[64, 1, 1]", 10, 0.1),
         LAUNCH("gemm", "[9, 1, 1]", "[64, 1, 1]", 200, 1.0),
@@ -165,7 +166,7 @@ static void cut_names_match_where_they_are_clear(void **state)
     static const char *const names[] = {"wgrad_engine_long", "scale_one",
                                         "scale_two",         "relu_back",
                                         "relu_backward",     "void wgrad_engine_long<8>()"};
-    struct kernel_use_row kernels[] = {
+    struct kernel_utilisation_row kernels[] = {
         USE("wgrad_engine_l...", 10, 0.1, 0.1), /* the one name that begins so */
         USE("scale_...", 9, 0.2, 0.2),          /* two do */
         USE("relu_back", 8, 0.3, 0.3),          /* this is one name */
@@ -195,18 +196,18 @@ static void large_tables_match(void **state)
     struct fixture *f = *state;
     static char texts[2][NAMES][32];
     static const char *names[NAMES];
-    struct kernel_use_row *kernels = calloc(NAMES, sizeof *kernels);
-    struct kernel_use_launch_row *launches = calloc(LAUNCHES, sizeof *launches);
+    struct kernel_utilisation_row *kernels = calloc(NAMES, sizeof *kernels);
+    struct kernel_utilisation_launch_row *launches = calloc(LAUNCHES, sizeof *launches);
     assert_true(kernels != NULL && launches != NULL);
     for (int i = 0; i < NAMES; i++) {
         (void)snprintf(texts[0][i], sizeof texts[0][i], "kernel_%d", i);
         (void)snprintf(texts[1][i], sizeof texts[1][i], "kernel_%d...", i);
         names[i] = texts[0][i];
-        kernels[i] = (struct kernel_use_row)USE(texts[i % 2][i], 10, 0.5, 0.5);
+        kernels[i] = (struct kernel_utilisation_row)USE(texts[i % 2][i], 10, 0.5, 0.5);
     }
     for (int i = 0; i < LAUNCHES; i++) {
-        launches[i] = (struct kernel_use_launch_row)LAUNCH("kernel_0", "[1, 1, 1]", "[1, 1, 1]", 10,
-                                                           i % 2 == 0 ? 0.25 : 0.75);
+        launches[i] = (struct kernel_utilisation_launch_row)LAUNCH(
+            "kernel_0", "[1, 1, 1]", "[1, 1, 1]", 10, i % 2 == 0 ? 0.25 : 0.75);
     }
     (void)add_table(f, "r", "t", kernels, NAMES, launches, LAUNCHES);
     const struct kernel_match out = match(f, add_kernels(f, names, NAMES));

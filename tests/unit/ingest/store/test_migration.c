@@ -138,7 +138,7 @@ static void check_results(struct fixture *f, int schema)
     assert_false(out->has_kernel_use);
     assert_int_equal(out->cycle_source, schema < 2 ? 0 : 1);
     assert_int_equal(out->cycle_count, schema < 2 ? 0 : 1);
-    assert_int_equal(out->kernel_use_count, 0);
+    assert_int_equal(out->kernel_utilisation_count, 0);
     assert_ok(f, store_operators(f->store, &f->arena, 5, OPERATOR_BY_NAME, NULL, NULL, &all,
                                  &operators, &count, &total, &f->err));
     assert_int_equal(count, 1);

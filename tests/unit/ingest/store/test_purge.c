@@ -18,10 +18,10 @@ struct full {
     struct environment_row environment;
     struct missing_row missing;
     struct plugin_answer_row answer;
-    struct kernel_use_row kernel_use;
-    struct kernel_use_launch_row use_launch;
-    struct kernel_use_metric_row metric;
-    struct kernel_use_value_row value;
+    struct kernel_utilisation_row kernel_utilisation;
+    struct kernel_utilisation_launch_row use_launch;
+    struct kernel_utilisation_metric_row metric;
+    struct kernel_utilisation_value_row value;
     struct transfer_row transfer;
     const char *bad_row;
     struct cycle_row cycle;
@@ -61,14 +61,14 @@ static struct full *make_full(void)
                                         .plugin_answers = &s->answer,
                                         .plugin_answer_count = 1,
                                         .has_kernel_use = true,
-                                        .kernel_use = &s->kernel_use,
-                                        .kernel_use_count = 1,
-                                        .kernel_use_launches = &s->use_launch,
-                                        .kernel_use_launch_count = 1,
-                                        .kernel_use_metrics = &s->metric,
-                                        .kernel_use_metric_count = 1,
-                                        .kernel_use_values = &s->value,
-                                        .kernel_use_value_count = 1,
+                                        .kernel_utilisation = &s->kernel_utilisation,
+                                        .kernel_utilisation_count = 1,
+                                        .kernel_utilisation_launches = &s->use_launch,
+                                        .kernel_utilisation_launch_count = 1,
+                                        .kernel_utilisation_metrics = &s->metric,
+                                        .kernel_utilisation_metric_count = 1,
+                                        .kernel_utilisation_values = &s->value,
+                                        .kernel_utilisation_value_count = 1,
                                         .transfers = &s->transfer,
                                         .transfer_count = 1,
                                         .bad_rows = &s->bad_row,

@@ -39,31 +39,31 @@ static const struct sort_column kernel_sorts[] = {
 
 static void read_kernel(struct page_reader *reader, void *out)
 {
-    struct kernel_use_row *row = out;
+    struct kernel_utilisation_row *row = out;
     struct db_stmt *st = reader->st;
     struct text_cache *texts = reader->texts;
     row->position = reader->position;
-    KERNEL_USE_FIELDS(FIELD_READ)
+    KERNEL_UTILISATION_FIELDS(FIELD_READ)
 }
 
 static const struct page_table kernel_table = {
     .from = "kernel_use AS o",
     .where = SEARCHED,
-    .columns = "o.position" KERNEL_USE_FIELDS(FIELD_COLUMN),
+    .columns = "o.position" KERNEL_UTILISATION_FIELDS(FIELD_COLUMN),
     .sorts = kernel_sorts,
     .sort_count = COUNT_OF(kernel_sorts),
-    .row_bytes = sizeof(struct kernel_use_row),
+    .row_bytes = sizeof(struct kernel_utilisation_row),
     .read_row = read_kernel,
 };
 
-bool store_kernel_use(struct store *store,
-                      struct arena *arena,
-                      int64_t trace_id,
-                      const struct store_page *page,
-                      struct kernel_use_row **rows,
-                      size_t *count,
-                      int64_t *total,
-                      struct err *err)
+bool store_kernel_utilisation(struct store *store,
+                              struct arena *arena,
+                              int64_t trace_id,
+                              const struct store_page *page,
+                              struct kernel_utilisation_row **rows,
+                              size_t *count,
+                              int64_t *total,
+                              struct err *err)
 {
     struct page_filter filter = {.trace_id = trace_id};
     void *memory = NULL;
@@ -89,38 +89,38 @@ static const struct sort_column launch_sorts[] = {
 
 static void read_launch(struct page_reader *reader, void *out)
 {
-    struct kernel_use_launch_row *row = out;
+    struct kernel_utilisation_launch_row *row = out;
     struct db_stmt *st = reader->st;
     struct text_cache *texts = reader->texts;
     row->position = reader->position;
-    KERNEL_USE_LAUNCH_FIELDS(FIELD_READ)
+    KERNEL_UTILISATION_LAUNCH_FIELDS(FIELD_READ)
 }
 
 static const struct page_table launch_table = {
     .from = "kernel_use_launch AS o",
     .where = SEARCHED " AND (" PARAM_NAME " IS NULL OR o.name_id IN (SELECT n.id FROM text AS n"
                       " WHERE n.trace_id = " PARAM_TRACE " AND n.value = " PARAM_NAME "))",
-    .columns = "o.position" KERNEL_USE_LAUNCH_FIELDS(FIELD_COLUMN),
+    .columns = "o.position" KERNEL_UTILISATION_LAUNCH_FIELDS(FIELD_COLUMN),
     .filters = PAGE_BY_NAME,
     .sorts = launch_sorts,
     .sort_count = COUNT_OF(launch_sorts),
-    .row_bytes = sizeof(struct kernel_use_launch_row),
+    .row_bytes = sizeof(struct kernel_utilisation_launch_row),
     .read_row = read_launch,
 };
 
 /* ---- their other metrics ---- */
 
 struct values {
-    struct kernel_use_value_row *rows;
+    struct kernel_utilisation_value_row *rows;
     size_t count;
     size_t cap;
 };
 
-static struct kernel_use_value_row *next_value(struct values *values, struct arena *arena)
+static struct kernel_utilisation_value_row *next_value(struct values *values, struct arena *arena)
 {
     if (values->count == values->cap) {
         size_t cap = values->cap == 0 ? 64 : values->cap * 2;
-        struct kernel_use_value_row *grown = arena_calloc(arena, cap, sizeof *grown);
+        struct kernel_utilisation_value_row *grown = arena_calloc(arena, cap, sizeof *grown);
         if (grown == NULL) {
             return NULL;
         }
@@ -134,7 +134,7 @@ static struct kernel_use_value_row *next_value(struct values *values, struct are
 }
 
 static bool read_values_of(struct text_cache *texts,
-                           const struct kernel_use_launch_row *launch,
+                           const struct kernel_utilisation_launch_row *launch,
                            int64_t index,
                            struct values *values,
                            struct err *err)
@@ -142,19 +142,19 @@ static bool read_values_of(struct text_cache *texts,
     struct db_stmt only;
     struct db_stmt *st = &only;
     db_prepare(st, texts->db,
-               "SELECT position" KERNEL_USE_VALUE_FIELDS(
+               "SELECT position" KERNEL_UTILISATION_VALUE_FIELDS(
                    FIELD_COLUMN) " FROM kernel_use_value WHERE trace_id = ? AND launch = ? ORDER "
                                  "BY position");
     db_put_int(st, texts->owner_id);
     db_put_int(st, launch->position);
     while (db_next(st)) {
-        struct kernel_use_value_row *row = next_value(values, texts->arena);
+        struct kernel_utilisation_value_row *row = next_value(values, texts->arena);
         if (row == NULL) {
             db_fail_memory(st);
             break;
         }
         (void)db_get_int(st);
-        KERNEL_USE_VALUE_FIELDS(FIELD_READ)
+        KERNEL_UTILISATION_VALUE_FIELDS(FIELD_READ)
         row->launch = index;
     }
     return db_done(st, err);
@@ -168,7 +168,7 @@ static bool read_values(struct db *db,
                         void *context,
                         struct err *err)
 {
-    const struct kernel_use_launch_row *launches = rows;
+    const struct kernel_utilisation_launch_row *launches = rows;
     struct text_cache texts;
     bool ok = true;
     text_cache_init(&texts, db, arena, trace_id);
@@ -179,17 +179,17 @@ static bool read_values(struct db *db,
     return ok;
 }
 
-bool store_kernel_use_launches(struct store *store,
-                               struct arena *arena,
-                               int64_t trace_id,
-                               const char *name,
-                               const struct store_page *page,
-                               struct kernel_use_launch_row **rows,
-                               size_t *count,
-                               int64_t *total,
-                               struct kernel_use_value_row **values,
-                               size_t *value_count,
-                               struct err *err)
+bool store_kernel_utilisation_launches(struct store *store,
+                                       struct arena *arena,
+                                       int64_t trace_id,
+                                       const char *name,
+                                       const struct store_page *page,
+                                       struct kernel_utilisation_launch_row **rows,
+                                       size_t *count,
+                                       int64_t *total,
+                                       struct kernel_utilisation_value_row **values,
+                                       size_t *value_count,
+                                       struct err *err)
 {
     struct page_filter filter = {.trace_id = trace_id, .name = name};
     struct values of_page = {0};

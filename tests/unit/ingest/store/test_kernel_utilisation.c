@@ -6,10 +6,10 @@
 
 struct sample {
     struct trace_results results;
-    struct kernel_use_row kernels[ROWS];
-    struct kernel_use_launch_row launches[ROWS];
-    struct kernel_use_metric_row metrics[ROWS];
-    struct kernel_use_value_row values[VALUES];
+    struct kernel_utilisation_row kernels[ROWS];
+    struct kernel_utilisation_launch_row launches[ROWS];
+    struct kernel_utilisation_metric_row metrics[ROWS];
+    struct kernel_utilisation_value_row values[VALUES];
     struct transfer_row transfers[2];
     const char *bad_rows[2];
 };
@@ -18,7 +18,7 @@ static const char *const names[ROWS] = {"gemm", "", NULL, "elementwise"};
 static const char *const full_names[ROWS] = {"void cutlass::gemm<float>(int)", NULL, "",
                                              "void at::native::elementwise<4>()"};
 
-static void fill_totals(struct kernel_use_totals *totals, int *n, int *r)
+static void fill_totals(struct kernel_utilisation_totals *totals, int *n, int *r)
 {
     totals->launches = next_number(n);
     totals->kernels = next_number(n);
@@ -36,7 +36,7 @@ static void fill_totals(struct kernel_use_totals *totals, int *n, int *r)
 static void fill_kernels(struct sample *s, int *n, int *r)
 {
     for (int i = 0; i < ROWS; i++) {
-        struct kernel_use_row *row = &s->kernels[i];
+        struct kernel_utilisation_row *row = &s->kernels[i];
         row->name = names[i];
         row->full_name = full_names[i];
         row->launches = next_number(n);
@@ -58,7 +58,7 @@ static void fill_kernels(struct sample *s, int *n, int *r)
 static void fill_launches(struct sample *s, int *n, int *r)
 {
     for (int i = 0; i < ROWS; i++) {
-        struct kernel_use_launch_row *row = &s->launches[i];
+        struct kernel_utilisation_launch_row *row = &s->launches[i];
         row->name = names[i];
         row->full_name = full_names[ROWS - 1 - i];
         row->grid = i == 0 ? NULL : "[128, 1, 1]";
@@ -79,19 +79,19 @@ static void fill_metrics(struct sample *s, int *n, int *r)
     static const int64_t launch_of[VALUES] = {0, 0, 2, 3, 3, 3};
     static const char *const metric_of[VALUES] = {"a", "b", "a", "c", "b", "a"};
     for (int i = 0; i < ROWS; i++) {
-        s->metrics[i] = (struct kernel_use_metric_row){.kernel = ROWS - i,
-                                                       .metric = metric_of[i],
-                                                       .unit = i == 0 ? "" : "%",
-                                                       .launches = next_number(n),
-                                                       .mean = next_real(r),
-                                                       .min = next_real(r),
-                                                       .max = next_real(r)};
+        s->metrics[i] = (struct kernel_utilisation_metric_row){.kernel = ROWS - i,
+                                                               .metric = metric_of[i],
+                                                               .unit = i == 0 ? "" : "%",
+                                                               .launches = next_number(n),
+                                                               .mean = next_real(r),
+                                                               .min = next_real(r),
+                                                               .max = next_real(r)};
     }
     for (int i = 0; i < VALUES; i++) {
-        s->values[i] = (struct kernel_use_value_row){.launch = launch_of[i],
-                                                     .metric = metric_of[i],
-                                                     .unit = i == 1 ? "inst" : "",
-                                                     .value = next_real(r)};
+        s->values[i] = (struct kernel_utilisation_value_row){.launch = launch_of[i],
+                                                             .metric = metric_of[i],
+                                                             .unit = i == 1 ? "inst" : "",
+                                                             .value = next_real(r)};
     }
     s->transfers[0] = (struct transfer_row){
         .name = "[CUDA memcpy HtoD]", .kind = "memcpy", .operations = 3, .total_ns = 90};
@@ -109,20 +109,20 @@ static struct sample *make_sample(void)
     int r = 0;
     struct sample *s = calloc(1, sizeof *s);
     assert_non_null(s);
-    fill_totals(&s->results.kernel_use_totals, &n, &r);
+    fill_totals(&s->results.kernel_utilisation_totals, &n, &r);
     fill_kernels(s, &n, &r);
     fill_launches(s, &n, &r);
     fill_metrics(s, &n, &r);
     s->results.device_type = "GPU";
     s->results.has_kernel_use = true;
-    s->results.kernel_use = s->kernels;
-    s->results.kernel_use_count = ROWS;
-    s->results.kernel_use_launches = s->launches;
-    s->results.kernel_use_launch_count = ROWS;
-    s->results.kernel_use_metrics = s->metrics;
-    s->results.kernel_use_metric_count = ROWS;
-    s->results.kernel_use_values = s->values;
-    s->results.kernel_use_value_count = VALUES;
+    s->results.kernel_utilisation = s->kernels;
+    s->results.kernel_utilisation_count = ROWS;
+    s->results.kernel_utilisation_launches = s->launches;
+    s->results.kernel_utilisation_launch_count = ROWS;
+    s->results.kernel_utilisation_metrics = s->metrics;
+    s->results.kernel_utilisation_metric_count = ROWS;
+    s->results.kernel_utilisation_values = s->values;
+    s->results.kernel_utilisation_value_count = VALUES;
     s->results.transfers = s->transfers;
     s->results.transfer_count = 2;
     s->results.bad_rows = s->bad_rows;
@@ -130,7 +130,8 @@ static struct sample *make_sample(void)
     return s;
 }
 
-static void check_totals(const struct kernel_use_totals *a, const struct kernel_use_totals *b)
+static void check_totals(const struct kernel_utilisation_totals *a,
+                         const struct kernel_utilisation_totals *b)
 {
     INT(launches);
     INT(kernels);
@@ -145,7 +146,8 @@ static void check_totals(const struct kernel_use_totals *a, const struct kernel_
     }
 }
 
-static void check_kernel(const struct kernel_use_row *a, const struct kernel_use_row *b)
+static void check_kernel(const struct kernel_utilisation_row *a,
+                         const struct kernel_utilisation_row *b)
 {
     TEXT(name);
     TEXT(full_name);
@@ -164,8 +166,8 @@ static void check_kernel(const struct kernel_use_row *a, const struct kernel_use
     INT(use);
 }
 
-static void check_launch(const struct kernel_use_launch_row *a,
-                         const struct kernel_use_launch_row *b)
+static void check_launch(const struct kernel_utilisation_launch_row *a,
+                         const struct kernel_utilisation_launch_row *b)
 {
     TEXT(name);
     TEXT(full_name);
@@ -181,8 +183,8 @@ static void check_launch(const struct kernel_use_launch_row *a,
     INT(use);
 }
 
-static void check_metric(const struct kernel_use_metric_row *a,
-                         const struct kernel_use_metric_row *b)
+static void check_metric(const struct kernel_utilisation_metric_row *a,
+                         const struct kernel_utilisation_metric_row *b)
 {
     INT(kernel);
     TEXT(metric);
@@ -193,7 +195,8 @@ static void check_metric(const struct kernel_use_metric_row *a,
     REAL(max);
 }
 
-static void check_value(const struct kernel_use_value_row *a, const struct kernel_use_value_row *b)
+static void check_value(const struct kernel_utilisation_value_row *a,
+                        const struct kernel_utilisation_value_row *b)
 {
     INT(launch);
     TEXT(metric);
@@ -217,14 +220,14 @@ static void check_overview(struct fixture *f, int64_t id, const struct sample *s
     struct trace_results *out;
     assert_ok(f, store_overview(f->store, &f->arena, id, &out, &f->err));
     assert_true(out->has_kernel_use);
-    check_totals(&s->results.kernel_use_totals, &out->kernel_use_totals);
-    assert_int_equal(out->kernel_use_count, ROWS);
-    assert_int_equal(out->kernel_use_launch_count, ROWS);
-    assert_null(out->kernel_use);
-    assert_null(out->kernel_use_launches);
-    assert_int_equal(out->kernel_use_metric_count, ROWS);
+    check_totals(&s->results.kernel_utilisation_totals, &out->kernel_utilisation_totals);
+    assert_int_equal(out->kernel_utilisation_count, ROWS);
+    assert_int_equal(out->kernel_utilisation_launch_count, ROWS);
+    assert_null(out->kernel_utilisation);
+    assert_null(out->kernel_utilisation_launches);
+    assert_int_equal(out->kernel_utilisation_metric_count, ROWS);
     for (int i = 0; i < ROWS; i++) {
-        check_metric(&s->metrics[i], &out->kernel_use_metrics[i]);
+        check_metric(&s->metrics[i], &out->kernel_utilisation_metrics[i]);
     }
     assert_int_equal(out->transfer_count, 2);
     assert_int_equal(out->bad_row_count, 2);
@@ -237,22 +240,22 @@ static void check_overview(struct fixture *f, int64_t id, const struct sample *s
 static void check_tables(struct fixture *f, int64_t id, const struct sample *s)
 {
     struct store_page all = {0};
-    struct kernel_use_row *kernels;
-    struct kernel_use_launch_row *launches;
-    struct kernel_use_value_row *values;
+    struct kernel_utilisation_row *kernels;
+    struct kernel_utilisation_launch_row *launches;
+    struct kernel_utilisation_value_row *values;
     size_t count;
     size_t value_count;
     int64_t total;
-    assert_ok(f,
-              store_kernel_use(f->store, &f->arena, id, &all, &kernels, &count, &total, &f->err));
+    assert_ok(f, store_kernel_utilisation(f->store, &f->arena, id, &all, &kernels, &count, &total,
+                                          &f->err));
     assert_int_equal(count, ROWS);
     assert_int_equal(total, ROWS);
     for (int i = 0; i < ROWS; i++) {
         check_kernel(&s->kernels[i], &kernels[i]);
         assert_int_equal(kernels[i].position, i);
     }
-    assert_ok(f, store_kernel_use_launches(f->store, &f->arena, id, NULL, &all, &launches, &count,
-                                           &total, &values, &value_count, &f->err));
+    assert_ok(f, store_kernel_utilisation_launches(f->store, &f->arena, id, NULL, &all, &launches,
+                                                   &count, &total, &values, &value_count, &f->err));
     assert_int_equal(count, ROWS);
     assert_int_equal(total, ROWS);
     for (int i = 0; i < ROWS; i++) {
@@ -284,47 +287,49 @@ static void other_traces_have_none(void **state)
     struct fixture *f = *state;
     struct store_page all = {0};
     struct trace_results *out;
-    struct kernel_use_row *kernels;
-    struct kernel_use_launch_row *launches;
+    struct kernel_utilisation_row *kernels;
+    struct kernel_utilisation_launch_row *launches;
     size_t count;
     int64_t total;
     int64_t id = add_trace(f, "r", "f", "w", "", "x");
     assert_ok(f, store_overview(f->store, &f->arena, id, &out, &f->err));
     assert_false(out->has_kernel_use);
-    assert_int_equal(out->kernel_use_count + out->kernel_use_launch_count + out->bad_row_count +
-                         out->transfer_count + out->kernel_use_metric_count,
+    assert_int_equal(out->kernel_utilisation_count + out->kernel_utilisation_launch_count +
+                         out->bad_row_count + out->transfer_count +
+                         out->kernel_utilisation_metric_count,
                      0);
-    assert_ok(f,
-              store_kernel_use(f->store, &f->arena, id, &all, &kernels, &count, &total, &f->err));
+    assert_ok(f, store_kernel_utilisation(f->store, &f->arena, id, &all, &kernels, &count, &total,
+                                          &f->err));
     assert_int_equal(count + (size_t)total, 0);
-    assert_ok(f, store_kernel_use_launches(f->store, &f->arena, id, NULL, &all, &launches, &count,
-                                           &total, NULL, NULL, &f->err));
+    assert_ok(f, store_kernel_utilisation_launches(f->store, &f->arena, id, NULL, &all, &launches,
+                                                   &count, &total, NULL, NULL, &f->err));
     assert_int_equal(count + (size_t)total, 0);
-    assert_fails(
-        f, store_kernel_use(f->store, &f->arena, id + 1, &all, &kernels, &count, &total, &f->err),
-        ERR_NOT_FOUND);
     assert_fails(f,
-                 store_kernel_use_launches(f->store, &f->arena, id + 1, NULL, &all, &launches,
-                                           &count, &total, NULL, NULL, &f->err),
+                 store_kernel_utilisation(f->store, &f->arena, id + 1, &all, &kernels, &count,
+                                          &total, &f->err),
+                 ERR_NOT_FOUND);
+    assert_fails(f,
+                 store_kernel_utilisation_launches(f->store, &f->arena, id + 1, NULL, &all,
+                                                   &launches, &count, &total, NULL, NULL, &f->err),
                  ERR_NOT_FOUND);
 }
 
 /* ---- sorting and searching ---- */
 
 static int64_t publish_kernels(struct fixture *f,
-                               struct kernel_use_row *kernels,
+                               struct kernel_utilisation_row *kernels,
                                size_t kernel_count,
-                               struct kernel_use_launch_row *launches,
+                               struct kernel_utilisation_launch_row *launches,
                                size_t launch_count)
 {
     static int serial = 0;
     char name[32];
     struct trace_results results = {.device_type = "GPU",
                                     .has_kernel_use = true,
-                                    .kernel_use = kernels,
-                                    .kernel_use_count = kernel_count,
-                                    .kernel_use_launches = launches,
-                                    .kernel_use_launch_count = launch_count};
+                                    .kernel_utilisation = kernels,
+                                    .kernel_utilisation_count = kernel_count,
+                                    .kernel_utilisation_launches = launches,
+                                    .kernel_utilisation_launch_count = launch_count};
     (void)snprintf(name, sizeof name, "f%d", serial++);
     return publish(f, add_job(f, "r", name, name, false), "w", "", &results);
 }
@@ -337,7 +342,7 @@ static void every_kernel_column_sorts(void **state)
                                           "p99_ns",  "tensor",     "dram",     "sm",       "use",
                                           "class",   "headroom_ns"};
     struct fixture *f = *state;
-    struct kernel_use_row rows[] = {
+    struct kernel_utilisation_row rows[] = {
         {"a", "x", 1, 10, 1.5, INT64_MIN, 1, 0.5, 1, 1, (double)NAN, 0.1, 0.2, 5, USE_BOTH_LOW, 0},
         {"b", "y", 2, 20, 2, 1, 2, 1, 2, 2.5, 0.1, 0.2, 0.3, 6, USE_UNKNOWN, 0},
     };
@@ -345,23 +350,24 @@ static void every_kernel_column_sorts(void **state)
     for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
         for (int descending = 0; descending < 2; descending++) {
             struct store_page page = {.sort = columns[i], .descending = descending == 1};
-            struct kernel_use_row *out;
+            struct kernel_utilisation_row *out;
             size_t count;
             int64_t total;
-            assert_ok(
-                f, store_kernel_use(f->store, &f->arena, id, &page, &out, &count, &total, &f->err));
+            assert_ok(f, store_kernel_utilisation(f->store, &f->arena, id, &page, &out, &count,
+                                                  &total, &f->err));
             assert_int_equal(count, 2);
             assert_int_equal(out[0].position, descending);
             assert_int_equal(out[1].position, 1 - descending);
         }
     }
     struct store_page unknown = {.sort = "calls"};
-    struct kernel_use_row *out;
+    struct kernel_utilisation_row *out;
     size_t count;
     int64_t total;
-    assert_fails(f,
-                 store_kernel_use(f->store, &f->arena, id, &unknown, &out, &count, &total, &f->err),
-                 ERR_BAD_REQUEST);
+    assert_fails(
+        f,
+        store_kernel_utilisation(f->store, &f->arena, id, &unknown, &out, &count, &total, &f->err),
+        ERR_BAD_REQUEST);
     assert_non_null(strstr(f->err.msg, "headroom_ns"));
 }
 
@@ -371,7 +377,7 @@ static void every_launch_column_sorts(void **state)
                                           "dur_ns", "duration_ns", "device", "stream", "tensor",
                                           "dram",   "sm",          "use",    "class",  "position"};
     struct fixture *f = *state;
-    struct kernel_use_launch_row rows[] = {
+    struct kernel_utilisation_launch_row rows[] = {
         {"a", "x", "1", "1", INT64_MIN, 1, 0, 1, 0.1, (double)NAN, 0, USE_LOW_COMPUTE, 0},
         {"b", "y", "2", "2", 0, 2, 1, 2, 0.2, 0, 0.3, USE_LOW_DRAM, 0},
     };
@@ -379,11 +385,12 @@ static void every_launch_column_sorts(void **state)
     for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
         for (int descending = 0; descending < 2; descending++) {
             struct store_page page = {.sort = columns[i], .descending = descending == 1};
-            struct kernel_use_launch_row *out;
+            struct kernel_utilisation_launch_row *out;
             size_t count;
             int64_t total;
-            assert_ok(f, store_kernel_use_launches(f->store, &f->arena, id, NULL, &page, &out,
-                                                   &count, &total, NULL, NULL, &f->err));
+            assert_ok(f,
+                      store_kernel_utilisation_launches(f->store, &f->arena, id, NULL, &page, &out,
+                                                        &count, &total, NULL, NULL, &f->err));
             assert_int_equal(count, 2);
             assert_int_equal(out[0].position, descending);
         }
@@ -393,10 +400,11 @@ static void every_launch_column_sorts(void **state)
 static void names_are_searched(void **state)
 {
     struct fixture *f = *state;
-    struct kernel_use_row kernels[] = {{.name = "gemm", .full_name = "void cutlass::gemm<1>()"},
-                                       {.name = "copy", .full_name = "void copy<float>()"},
-                                       {.name = "Gemm2", .full_name = NULL}};
-    struct kernel_use_launch_row launches[] = {
+    struct kernel_utilisation_row kernels[] = {
+        {.name = "gemm", .full_name = "void cutlass::gemm<1>()"},
+        {.name = "copy", .full_name = "void copy<float>()"},
+        {.name = "Gemm2", .full_name = NULL}};
+    struct kernel_utilisation_launch_row launches[] = {
         {.name = "gemm", .full_name = "void cutlass::gemm<1>()", .dur_ns = 1},
         {.name = "gemm", .full_name = "void cutlass::gemm<2>()", .dur_ns = 2},
         {.name = "copy", .full_name = "gemm's copy", .dur_ns = 3}};
@@ -408,29 +416,30 @@ static void names_are_searched(void **state)
     int64_t id = publish_kernels(f, kernels, 3, launches, 3);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct store_page page = {.q = cases[i].q, .sort = "name", .limit = 1};
-        struct kernel_use_row *kernel_rows;
-        struct kernel_use_launch_row *launch_rows;
+        struct kernel_utilisation_row *kernel_rows;
+        struct kernel_utilisation_launch_row *launch_rows;
         size_t count;
         int64_t total;
-        assert_ok(f, store_kernel_use(f->store, &f->arena, id, &page, &kernel_rows, &count, &total,
-                                      &f->err));
+        assert_ok(f, store_kernel_utilisation(f->store, &f->arena, id, &page, &kernel_rows, &count,
+                                              &total, &f->err));
         assert_int_equal(total, cases[i].kernels);
         assert_int_equal(count, cases[i].kernels > 0);
-        assert_ok(f, store_kernel_use_launches(f->store, &f->arena, id, NULL, &page, &launch_rows,
-                                               &count, &total, NULL, NULL, &f->err));
+        assert_ok(f, store_kernel_utilisation_launches(f->store, &f->arena, id, NULL, &page,
+                                                       &launch_rows, &count, &total, NULL, NULL,
+                                                       &f->err));
         assert_int_equal(total, cases[i].launches);
     }
     struct store_page page = {.descending = true};
-    struct kernel_use_launch_row *rows;
+    struct kernel_utilisation_launch_row *rows;
     size_t count;
     int64_t total;
-    assert_ok(f, store_kernel_use_launches(f->store, &f->arena, id, "gemm", &page, &rows, &count,
-                                           &total, NULL, NULL, &f->err));
+    assert_ok(f, store_kernel_utilisation_launches(f->store, &f->arena, id, "gemm", &page, &rows,
+                                                   &count, &total, NULL, NULL, &f->err));
     assert_int_equal(total, 2);
     assert_int_equal(rows[0].dur_ns, 2);
     assert_int_equal(rows[1].dur_ns, 1);
-    assert_ok(f, store_kernel_use_launches(f->store, &f->arena, id, "gem", &page, &rows, &count,
-                                           &total, NULL, NULL, &f->err));
+    assert_ok(f, store_kernel_utilisation_launches(f->store, &f->arena, id, "gem", &page, &rows,
+                                                   &count, &total, NULL, NULL, &f->err));
     assert_int_equal(total, 0);
 }
 
@@ -439,31 +448,31 @@ static void values_follow_their_page(void **state)
 {
     struct fixture *f = *state;
     struct sample *s = make_sample();
-    struct kernel_use_launch_row *rows;
-    struct kernel_use_value_row *values;
+    struct kernel_utilisation_launch_row *rows;
+    struct kernel_utilisation_value_row *values;
     size_t count;
     size_t value_count;
     int64_t total;
     struct store_page page = {.sort = "position", .descending = true, .limit = 2};
     int64_t id = publish(f, add_job(f, "r", "f", "bytes", false), "w", "", &s->results);
-    assert_ok(f, store_kernel_use_launches(f->store, &f->arena, id, NULL, &page, &rows, &count,
-                                           &total, &values, &value_count, &f->err));
+    assert_ok(f, store_kernel_utilisation_launches(f->store, &f->arena, id, NULL, &page, &rows,
+                                                   &count, &total, &values, &value_count, &f->err));
     assert_int_equal(count, 2);
     assert_int_equal(value_count, 4);
     static const int stored[] = {3, 4, 5, 2};
     for (int i = 0; i < 4; i++) {
-        struct kernel_use_value_row expected = s->values[stored[i]];
+        struct kernel_utilisation_value_row expected = s->values[stored[i]];
         expected.launch = i < 3 ? 0 : 1;
         check_value(&expected, &values[i]);
     }
     page.offset = 2;
-    assert_ok(f, store_kernel_use_launches(f->store, &f->arena, id, NULL, &page, &rows, &count,
-                                           &total, &values, &value_count, &f->err));
+    assert_ok(f, store_kernel_utilisation_launches(f->store, &f->arena, id, NULL, &page, &rows,
+                                                   &count, &total, &values, &value_count, &f->err));
     assert_int_equal(value_count, 2);
     assert_int_equal(values[0].launch, 1);
     page.offset = 4;
-    assert_ok(f, store_kernel_use_launches(f->store, &f->arena, id, NULL, &page, &rows, &count,
-                                           &total, &values, &value_count, &f->err));
+    assert_ok(f, store_kernel_utilisation_launches(f->store, &f->arena, id, NULL, &page, &rows,
+                                                   &count, &total, &values, &value_count, &f->err));
     assert_int_equal(count + value_count, 0);
     free(s);
 }
@@ -474,30 +483,31 @@ static void values_follow_their_page(void **state)
 static void large_tables_come_back(void **state)
 {
     struct fixture *f = *state;
-    struct kernel_use_launch_row *launches = calloc(MANY, sizeof *launches);
-    struct kernel_use_value_row *values = calloc(MANY, sizeof *values);
+    struct kernel_utilisation_launch_row *launches = calloc(MANY, sizeof *launches);
+    struct kernel_utilisation_value_row *values = calloc(MANY, sizeof *values);
     assert_non_null(launches);
     assert_non_null(values);
     for (int i = 0; i < MANY; i++) {
-        launches[i] = (struct kernel_use_launch_row){.name = i % 2 == 0 ? "a" : "b", .dur_ns = i};
-        values[i] = (struct kernel_use_value_row){
+        launches[i] =
+            (struct kernel_utilisation_launch_row){.name = i % 2 == 0 ? "a" : "b", .dur_ns = i};
+        values[i] = (struct kernel_utilisation_value_row){
             .launch = i / 2 * 2, .metric = "m", .unit = "", .value = (double)i / 4};
     }
     struct trace_results results = {.device_type = "GPU",
                                     .has_kernel_use = true,
-                                    .kernel_use_launches = launches,
-                                    .kernel_use_launch_count = MANY,
-                                    .kernel_use_values = values,
-                                    .kernel_use_value_count = MANY};
+                                    .kernel_utilisation_launches = launches,
+                                    .kernel_utilisation_launch_count = MANY,
+                                    .kernel_utilisation_values = values,
+                                    .kernel_utilisation_value_count = MANY};
     int64_t id = publish(f, add_job(f, "r", "f", "bytes", false), "w", "", &results);
-    struct kernel_use_launch_row *rows;
-    struct kernel_use_value_row *out;
+    struct kernel_utilisation_launch_row *rows;
+    struct kernel_utilisation_value_row *out;
     size_t count;
     size_t value_count;
     int64_t total;
     struct store_page all = {0};
-    assert_ok(f, store_kernel_use_launches(f->store, &f->arena, id, "a", &all, &rows, &count,
-                                           &total, &out, &value_count, &f->err));
+    assert_ok(f, store_kernel_utilisation_launches(f->store, &f->arena, id, "a", &all, &rows,
+                                                   &count, &total, &out, &value_count, &f->err));
     assert_int_equal(count, MANY / 2);
     assert_int_equal(value_count, MANY);
     for (int i = 0; i < MANY; i++) {

@@ -4,7 +4,7 @@
 
 static const char *clean(struct arena *arena, const char *name)
 {
-    const char *cleaned = kernel_use_clean_name(arena, name, strlen(name));
+    const char *cleaned = kernel_utilisation_clean_name(arena, name, strlen(name));
     assert_non_null(cleaned);
     return cleaned;
 }
@@ -118,7 +118,7 @@ static void hostile_names_are_left_alone(void **state)
         name[len] = '\0';
         assert_true(strlen(clean(&arena, name)) > 0);
         for (size_t cut = 1; cut < 60; cut++) {
-            assert_true(strlen(kernel_use_clean_name(&arena, name, cut)) > 0);
+            assert_true(strlen(kernel_utilisation_clean_name(&arena, name, cut)) > 0);
         }
         free(name);
     }
@@ -131,14 +131,14 @@ static void classes_follow_use(void **state)
 {
     (void)state;
     const double none = (double)NAN;
-    assert_int_equal(kernel_use_classify(0.1, 0.1, none), USE_BOTH_LOW);
-    assert_int_equal(kernel_use_classify(0.1, 0.5, 0.2), USE_LOW_COMPUTE);
-    assert_int_equal(kernel_use_classify(0.1, 0.1, 0.5), USE_LOW_DRAM);
-    assert_int_equal(kernel_use_classify(0.5, 0.5, 0.1), USE_NEITHER_LOW);
-    assert_int_equal(kernel_use_classify(1.0 / 3, 1.0 / 3, none), USE_NEITHER_LOW);
-    assert_int_equal(kernel_use_classify(none, 0.1, 0.5), USE_LOW_DRAM);
-    assert_int_equal(kernel_use_classify(none, 0.1, none), USE_UNKNOWN);
-    assert_int_equal(kernel_use_classify(0.1, none, 0.1), USE_UNKNOWN);
+    assert_int_equal(kernel_utilisation_classify(0.1, 0.1, none), USE_BOTH_LOW);
+    assert_int_equal(kernel_utilisation_classify(0.1, 0.5, 0.2), USE_LOW_COMPUTE);
+    assert_int_equal(kernel_utilisation_classify(0.1, 0.1, 0.5), USE_LOW_DRAM);
+    assert_int_equal(kernel_utilisation_classify(0.5, 0.5, 0.1), USE_NEITHER_LOW);
+    assert_int_equal(kernel_utilisation_classify(1.0 / 3, 1.0 / 3, none), USE_NEITHER_LOW);
+    assert_int_equal(kernel_utilisation_classify(none, 0.1, 0.5), USE_LOW_DRAM);
+    assert_int_equal(kernel_utilisation_classify(none, 0.1, none), USE_UNKNOWN);
+    assert_int_equal(kernel_utilisation_classify(0.1, none, 0.1), USE_UNKNOWN);
 }
 
 static struct trace_results *run_text(const char *text)
@@ -146,7 +146,7 @@ static struct trace_results *run_text(const char *text)
     struct err err = ERR_INIT;
     struct trace_results *results;
     struct format_bundle bundle = read_text(text);
-    assert_true(kernel_use_run(bundle.items[0].kernel_table, &results, &err));
+    assert_true(kernel_utilisation_run(bundle.items[0].kernel_table, &results, &err));
     format_bundle_free(&bundle);
     return results;
 }
@@ -165,9 +165,9 @@ static void rows_are_summed_by_cleaned_name(void **state)
     assert_int_equal(results->event_count, 4);
     assert_int_equal(results->start_ns, 0);
     assert_int_equal(results->duration_ns, 1600);
-    assert_int_equal(results->kernel_use_count, 2);
-    assert_string_equal(results->kernel_use[0].name, "gemm");
-    const struct kernel_use_row *mul = &results->kernel_use[1];
+    assert_int_equal(results->kernel_utilisation_count, 2);
+    assert_string_equal(results->kernel_utilisation[0].name, "gemm");
+    const struct kernel_utilisation_row *mul = &results->kernel_utilisation[1];
     assert_string_equal(mul->name, "mul");
     assert_string_equal(mul->full_name, "void at::native::mul<int>(int)");
     assert_int_equal(mul->launches, 3);
@@ -184,7 +184,7 @@ static void rows_are_summed_by_cleaned_name(void **state)
     assert_int_equal(mul->use, USE_NEITHER_LOW);
     assert_near(mul->headroom_ns, 600 * (1 - (100 * 0.2 + 200 * 0.6) / 300));
 
-    const struct kernel_use_totals *totals = &results->kernel_use_totals;
+    const struct kernel_utilisation_totals *totals = &results->kernel_utilisation_totals;
     assert_int_equal(totals->launches, 4);
     assert_int_equal(totals->kernels, 2);
     assert_int_equal(totals->total_ns, 1600);
@@ -195,11 +195,11 @@ static void rows_are_summed_by_cleaned_name(void **state)
     assert_int_equal(totals->class_ns[USE_UNKNOWN], 500);
     assert_int_equal(totals->class_launches[USE_UNKNOWN], 2);
 
-    assert_int_equal(results->kernel_use_launch_count, 4);
-    assert_string_equal(results->kernel_use_launches[2].full_name,
+    assert_int_equal(results->kernel_utilisation_launch_count, 4);
+    assert_string_equal(results->kernel_utilisation_launches[2].full_name,
                         "void at::native::mul<float>(float)");
-    assert_int_equal(results->kernel_use_launches[2].use, USE_UNKNOWN);
-    assert_true(results->kernel_use_launches[0].start_ns == INT64_MIN);
+    assert_int_equal(results->kernel_utilisation_launches[2].use, USE_UNKNOWN);
+    assert_true(results->kernel_utilisation_launches[0].start_ns == INT64_MIN);
     assert_int_equal(results->bad_row_count, 1);
     assert_int_equal(results->warnings.by_code[WARN_BAD_LINE].count, 1);
     assert_int_equal(results->missing_count, 0);
@@ -265,19 +265,19 @@ static void times_metrics_and_transfers_are_kept(void **state)
     struct err err = ERR_INIT;
     struct trace_results *results;
     struct kernel_table *table = table_with_times();
-    assert_true(kernel_use_run(table, &results, &err));
+    assert_true(kernel_utilisation_run(table, &results, &err));
     kernel_table_destroy(table);
     assert_int_equal(results->start_ns, 1000);
     assert_int_equal(results->duration_ns, 430);
     assert_int_equal(results->event_count, 5);
-    assert_int_equal(results->kernel_use_launch_count, 3);
-    assert_int_equal(results->kernel_use_launches[1].start_ns, 300);
-    assert_int_equal(results->kernel_use_launches[1].device, 1);
-    assert_string_equal(results->kernel_use_launches[1].grid, "[8, 1, 1]");
-    assert_int_equal(results->kernel_use_totals.total_ns, 70);
+    assert_int_equal(results->kernel_utilisation_launch_count, 3);
+    assert_int_equal(results->kernel_utilisation_launches[1].start_ns, 300);
+    assert_int_equal(results->kernel_utilisation_launches[1].device, 1);
+    assert_string_equal(results->kernel_utilisation_launches[1].grid, "[8, 1, 1]");
+    assert_int_equal(results->kernel_utilisation_totals.total_ns, 70);
 
-    assert_int_equal(results->kernel_use_metric_count, 2);
-    const struct kernel_use_metric_row *metric = &results->kernel_use_metrics[0];
+    assert_int_equal(results->kernel_utilisation_metric_count, 2);
+    const struct kernel_utilisation_metric_row *metric = &results->kernel_utilisation_metrics[0];
     assert_int_equal(metric->kernel, 0);
     assert_string_equal(metric->metric, "occupancy");
     assert_string_equal(metric->unit, "%");
@@ -285,9 +285,9 @@ static void times_metrics_and_transfers_are_kept(void **state)
     assert_near(metric->mean, (40.0 * 10 + 80.0 * 30) / 40);
     assert_near(metric->min, 40);
     assert_near(metric->max, 80);
-    assert_int_equal(results->kernel_use_value_count, 3);
-    assert_int_equal(results->kernel_use_values[2].launch, 2);
-    assert_near(results->kernel_use_values[2].value, 80);
+    assert_int_equal(results->kernel_utilisation_value_count, 3);
+    assert_int_equal(results->kernel_utilisation_values[2].launch, 2);
+    assert_near(results->kernel_utilisation_values[2].value, 80);
 
     assert_int_equal(results->transfer_count, 1);
     assert_string_equal(results->transfers[0].kind, "memcpy");
@@ -314,11 +314,11 @@ static void summaries_say_what_they_say(void **state)
     for (size_t i = 0; i < COUNT_OF(summaries); i++) {
         assert_true(kernel_table_add_summary(table, &summaries[i]));
     }
-    assert_true(kernel_use_run(table, &results, &err));
+    assert_true(kernel_utilisation_run(table, &results, &err));
     kernel_table_destroy(table);
-    assert_int_equal(results->kernel_use_count, 2);
-    const struct kernel_use_row *g = &results->kernel_use[0];
-    const struct kernel_use_row *f = &results->kernel_use[1];
+    assert_int_equal(results->kernel_utilisation_count, 2);
+    const struct kernel_utilisation_row *g = &results->kernel_utilisation[0];
+    const struct kernel_utilisation_row *f = &results->kernel_utilisation[1];
     assert_string_equal(g->name, "g");
     assert_true(g->min_ns == INT64_MIN && isnan(g->p50_ns) && isnan(g->p95_ns));
     assert_int_equal(g->max_ns, 150);
@@ -329,8 +329,8 @@ static void summaries_say_what_they_say(void **state)
     assert_int_equal(f->max_ns, 40);
     assert_true(isnan(f->p50_ns));
     assert_near(f->mean_ns, 20);
-    assert_int_equal(results->kernel_use_totals.launches, 7);
-    assert_int_equal(results->kernel_use_totals.class_ns[USE_UNKNOWN], 460);
+    assert_int_equal(results->kernel_utilisation_totals.launches, 7);
+    assert_int_equal(results->kernel_utilisation_totals.class_ns[USE_UNKNOWN], 460);
     assert_int_equal(results->views, 1u << VIEW_UTILISATION);
     assert_int_equal(results->missing_count, 2);
     assert_string_equal(results->missing[0].view, "utilisation");
@@ -358,16 +358,17 @@ static void the_seeds_have_their_figures(void **state)
         struct err err = ERR_INIT;
         struct trace_results *results;
         struct format_bundle bundle = read_path(path);
-        assert_true(kernel_use_run(bundle.items[0].kernel_table, &results, &err));
+        assert_true(kernel_utilisation_run(bundle.items[0].kernel_table, &results, &err));
         format_bundle_free(&bundle);
-        const struct kernel_use_totals *totals = &results->kernel_use_totals;
+        const struct kernel_utilisation_totals *totals = &results->kernel_utilisation_totals;
         assert_int_equal(totals->launches, seeds[i].launches);
         assert_int_equal(totals->kernels, seeds[i].kernels);
         assert_int_equal(totals->total_ns, seeds[i].total_ns);
         assert_true(fabs(totals->tensor - seeds[i].tensor) < 0.00005);
         assert_true(fabs(totals->dram - seeds[i].dram) < 0.00005);
-        for (size_t row = 0; row < results->kernel_use_count; row++) {
-            assert_string_equal(results->kernel_use[row].name, results->kernel_use[row].full_name);
+        for (size_t row = 0; row < results->kernel_utilisation_count; row++) {
+            assert_string_equal(results->kernel_utilisation[row].name,
+                                results->kernel_utilisation[row].full_name);
         }
         results_destroy(results);
     }

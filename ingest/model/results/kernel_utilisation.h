@@ -2,8 +2,8 @@
  * kernel-utilisation. Utilisations are shares 0..1 of the peak, weighted by latency over the
  * launches where they were measured; NaN where no launch was. Times in nanoseconds; percentiles
  * linear between ranks (NumPy's default). Rows live as results.h says. */
-#ifndef KS_MODEL_RESULTS_KERNEL_USE_H
-#define KS_MODEL_RESULTS_KERNEL_USE_H
+#ifndef KS_MODEL_RESULTS_KERNEL_UTILISATION_H
+#define KS_MODEL_RESULTS_KERNEL_UTILISATION_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -22,7 +22,7 @@ const char *use_class_name(enum use_class use);
 
 /* Kernels whose cleaned names are equal. In descending order of total time, stable by first launch.
  */
-struct kernel_use_row {
+struct kernel_utilisation_row {
     const char *name;      /* cleaned: without return type, template and argument lists and the
                               namespaces at::native::, cutlass::, (anonymous namespace):: */
     const char *full_name; /* of the first launch; kernels of one cleaned name may differ in it */
@@ -37,7 +37,7 @@ struct kernel_use_row {
     int64_t position; /* in this order, from 0; set where rows come from the store */
 };
 
-struct kernel_use_launch_row {
+struct kernel_utilisation_launch_row {
     const char *name;
     const char *full_name;
     const char *grid;  /* NULL where the file has none */
@@ -51,8 +51,9 @@ struct kernel_use_launch_row {
     int64_t position; /* in the file, from 0; set where rows come from the store */
 };
 
-/* Another metric that the file has, over the launches of one kernel (index into kernel_use). */
-struct kernel_use_metric_row {
+/* Another metric that the file has, over the launches of one kernel (index into
+ * kernel_utilisation). */
+struct kernel_utilisation_metric_row {
     int64_t kernel;
     const char *metric;
     const char *unit; /* "" when none */
@@ -61,8 +62,8 @@ struct kernel_use_metric_row {
     double min, max;
 };
 
-/* The same metric at one launch (index into kernel_use_launches); ascending by launch. */
-struct kernel_use_value_row {
+/* The same metric at one launch (index into kernel_utilisation_launches); ascending by launch. */
+struct kernel_utilisation_value_row {
     int64_t launch;
     const char *metric;
     const char *unit;
@@ -79,7 +80,7 @@ struct transfer_row {
 };
 
 /* Over all kernels of the table. */
-struct kernel_use_totals {
+struct kernel_utilisation_totals {
     int64_t launches;
     int64_t kernels; /* cleaned names */
     int64_t total_ns;

@@ -1,4 +1,4 @@
-#include "ingest/analysis/kernel_utilisation/kernel_use.h"
+#include "ingest/analysis/kernel_utilisation/kernel_utilisation.h"
 
 #include "ingest/analysis/kernel_utilisation/rows.h"
 #include "ingest/base/memory/scratch.h"
@@ -6,7 +6,7 @@
 
 /* ---- names ---- */
 
-const char *kernel_use_copy(struct kernel_use *use, uint32_t name)
+const char *kernel_utilisation_copy(struct kernel_utilisation *use, uint32_t name)
 {
     if (use->copies[name] == NULL) {
         const struct strtab *strings = use->table->strings;
@@ -16,7 +16,7 @@ const char *kernel_use_copy(struct kernel_use *use, uint32_t name)
     return use->copies[name];
 }
 
-const char *kernel_use_clean_copy(struct kernel_use *use, uint32_t name)
+const char *kernel_utilisation_clean_copy(struct kernel_utilisation *use, uint32_t name)
 {
     uint32_t clean = use->clean_of_name[name];
     if (use->clean_copies[clean] == NULL) {
@@ -27,14 +27,14 @@ const char *kernel_use_clean_copy(struct kernel_use *use, uint32_t name)
     return use->clean_copies[clean];
 }
 
-static bool clean_name(struct kernel_use *use, struct arena *scratch, uint32_t name)
+static bool clean_name(struct kernel_utilisation *use, struct arena *scratch, uint32_t name)
 {
     if (use->clean_of_name[name] != STRTAB_NONE) {
         return true;
     }
     const struct strtab *strings = use->table->strings;
-    const char *clean =
-        kernel_use_clean_name(scratch, strtab_text(strings, name), strtab_len(strings, name));
+    const char *clean = kernel_utilisation_clean_name(scratch, strtab_text(strings, name),
+                                                      strtab_len(strings, name));
     if (clean != NULL) {
         use->clean_of_name[name] = strtab_intern(use->clean_names, clean, strlen(clean));
     }
@@ -42,7 +42,7 @@ static bool clean_name(struct kernel_use *use, struct arena *scratch, uint32_t n
     return use->clean_of_name[name] != STRTAB_NONE;
 }
 
-static bool clean_names(struct kernel_use *use)
+static bool clean_names(struct kernel_utilisation *use)
 {
     const struct kernel_table *table = use->table;
     uint32_t name_count = strtab_count(table->strings);
@@ -102,7 +102,7 @@ static bool fill_missing(struct trace_results *results)
     static const struct missing_row no_launches = {
         "kernels", "The table sums launches up: no sequence, no percentiles.",
         "nsys stats --report cuda_gpu_trace --format csv"};
-    const struct kernel_use_totals *totals = &results->kernel_use_totals;
+    const struct kernel_utilisation_totals *totals = &results->kernel_utilisation_totals;
     results->missing = arena_calloc(&results->arena, 2, sizeof *results->missing);
     if (results->missing == NULL) {
         return false;
@@ -110,7 +110,7 @@ static bool fill_missing(struct trace_results *results)
     if (isnan(totals->tensor) && isnan(totals->dram) && isnan(totals->sm)) {
         results->missing[results->missing_count++] = no_use;
     }
-    if (results->kernel_use_launch_count == 0 && results->kernel_use_count > 0) {
+    if (results->kernel_utilisation_launch_count == 0 && results->kernel_utilisation_count > 0) {
         results->missing[results->missing_count++] = no_launches;
     }
     return true;
@@ -137,7 +137,7 @@ static void fill_head(struct trace_results *results, const struct kernel_table *
     results->has_kernel_use = true;
     results->device_type = "GPU";
     results->event_count = has_launches ? table->launch_count : table->summary_count;
-    results->has_kernel = results->kernel_use_count > 0;
+    results->has_kernel = results->kernel_utilisation_count > 0;
     results->has_memcpy_or_memset = results->transfer_count > 0;
     results->views = 1u << VIEW_UTILISATION;
     results->views |= results->kernel_count > 0 ? 1u << VIEW_KERNEL : 0;
@@ -146,7 +146,7 @@ static void fill_head(struct trace_results *results, const struct kernel_table *
 
 /* ---- the whole ---- */
 
-static bool make_groups(struct kernel_use *use)
+static bool make_groups(struct kernel_utilisation *use)
 {
     struct kernel_groups groups;
     bool ok =
@@ -155,7 +155,7 @@ static bool make_groups(struct kernel_use *use)
     return ok;
 }
 
-static bool fill(struct kernel_use *use)
+static bool fill(struct kernel_utilisation *use)
 {
     struct trace_results *results = use->results;
     const struct kernel_table *table = use->table;
@@ -164,17 +164,20 @@ static bool fill(struct kernel_use *use)
     if (!clean_names(use) || !make_groups(use)) {
         return false;
     }
-    bool ok = is_summary ? kernel_use_fill_summaries(use) : kernel_use_fill_rows(use);
-    ok = ok && kernel_use_fill_launches(use) && kernel_use_fill_kernels(use) &&
-         kernel_use_fill_metrics(use) && kernel_use_fill_transfers(use) && fill_missing(results) &&
-         copy_bad_rows(results, table);
+    bool ok =
+        is_summary ? kernel_utilisation_fill_summaries(use) : kernel_utilisation_fill_rows(use);
+    ok = ok && kernel_utilisation_fill_launches(use) && kernel_utilisation_fill_kernels(use) &&
+         kernel_utilisation_fill_metrics(use) && kernel_utilisation_fill_transfers(use) &&
+         fill_missing(results) && copy_bad_rows(results, table);
     fill_head(results, table);
     return ok;
 }
 
-bool kernel_use_run(const struct kernel_table *table, struct trace_results **out, struct err *err)
+bool kernel_utilisation_run(const struct kernel_table *table,
+                            struct trace_results **out,
+                            struct err *err)
 {
-    struct kernel_use use = {.table = table, .results = results_create()};
+    struct kernel_utilisation use = {.table = table, .results = results_create()};
     bool ok = use.results != NULL && fill(&use);
     kernel_groups_free(&use.groups);
     strtab_destroy(use.clean_names);
