@@ -67,7 +67,7 @@ static const char *step_name(struct analysis *run, uint32_t event)
 /* How the whole time divides is asked of the exact figures only. */
 static bool divide_time(struct analysis *run, struct step_row *rows)
 {
-    const struct selection *sel = &run->sel;
+    const struct event_classes *sel = &run->sel;
     bool is_exact = run->sel.ours;
     struct range span = {is_exact ? sel->first_ns : INT64_MIN, is_exact ? sel->last_ns : INT64_MAX};
     int64_t unasked_ns[ROLE_COUNT];
@@ -237,7 +237,7 @@ bool analysis_call_tree(struct analysis *run)
 /* By the index, which nobody needs any longer then. */
 static bool run_operators(struct analysis *run)
 {
-    struct selection *sel = &run->sel;
+    struct event_classes *sel = &run->sel;
     bool ok = texts_init(&run->texts, &run->results->arena, &sel->names) &&
               operator_calls_run(run->results, &run->texts, sel, &run->index, &run->launched) &&
               op_tree_from_index(&run->tree, sel, &run->index);
@@ -267,7 +267,7 @@ static void hand_room_on(const struct analysis *run)
 static bool choose_events(struct analysis *run)
 {
     return index_build(&run->index, run->trace) &&
-           select_events(&run->sel, run->trace, &run->index, false, &run->results->warnings);
+           classify_events(&run->sel, run->trace, &run->index, false, &run->results->warnings);
 }
 
 static bool run_all(struct analysis *run)
@@ -300,7 +300,7 @@ static void free_run(struct analysis *run)
     texts_free(&run->texts);
     kernels_free(&run->kernels);
     steps_free(&run->steps);
-    select_free(&run->sel);
+    classify_free(&run->sel);
 }
 
 bool analysis_by_rules(const struct trace *trace,

@@ -4,7 +4,7 @@
 #define KS_ANALYSIS_RULES_H
 
 #include "ingest/analysis/analysis.h"
-#include "ingest/analysis/classify/select.h"
+#include "ingest/analysis/classify/events.h"
 #include "ingest/analysis/classify/texts.h"
 #include "ingest/analysis/collectives/comm_ours.h"
 #include "ingest/analysis/devices/devices.h"
@@ -27,7 +27,7 @@ struct analysis {
     struct trace_results *results;
     const struct analysis_wants *wants;
     struct trace_index index; /* empty by other rules; free once there are operators */
-    struct selection sel;
+    struct event_classes sel;
     struct links links;
     struct comms comms;
     struct comm_ours ours; /* empty by other rules */

@@ -18,7 +18,7 @@ struct row {
 
 struct counting {
     const struct kernels *kernels;
-    const struct selection *sel;
+    const struct event_classes *sel;
     struct gpu_counters *out; /* has room for all rows */
     int64_t start, end;
     uint32_t *events; /* of one device, in order of time; room for twice as many */
@@ -39,7 +39,7 @@ static void add_row(struct counting *c, const struct row *row)
 /* The profiler's own range, the last one if it has several [TB-6c]. */
 static bool find_own_range(struct counting *c)
 {
-    const struct selection *sel = c->sel;
+    const struct event_classes *sel = c->sel;
     const struct events_in_time spans = sel->lists[LIST_SPAN];
     for (uint32_t i = spans.count; i-- > 0;) {
         uint32_t event = spans.items[i];
@@ -55,7 +55,7 @@ static bool find_own_range(struct counting *c)
 /* That range, or the one of all events but memory records. */
 static void find_range(struct counting *c)
 {
-    const struct selection *sel = c->sel;
+    const struct event_classes *sel = c->sel;
     c->start = INT64_MAX;
     c->end = INT64_MIN;
     if (find_own_range(c)) {
@@ -139,7 +139,7 @@ static bool order_edges(struct counting *c)
  * [TB-10.0]. */
 static bool add_sm_efficiency(struct counting *c, uint32_t device)
 {
-    const struct selection *sel = c->sel;
+    const struct event_classes *sel = c->sel;
     if (!order_edges(c)) {
         return false;
     }

@@ -9,16 +9,16 @@
 static bool choose_events(struct analysis *run)
 {
     struct warnings *warnings = &run->results->warnings;
-    if (!select_events(&run->sel, run->trace, NULL, false, warnings)) {
+    if (!classify_events(&run->sel, run->trace, NULL, false, warnings)) {
         return false;
     }
-    if (!select_can_round(&run->sel)) {
+    if (!classify_can_round(&run->sel)) {
         return true;
     }
-    select_free(&run->sel);
+    classify_free(&run->sel);
     run->results->ticks_per_us = (int64_t)TIMES_TICKS_PER_US;
     *warnings = run->trace->warnings;
-    return select_events(&run->sel, run->trace, NULL, true, warnings);
+    return classify_events(&run->sel, run->trace, NULL, true, warnings);
 }
 
 static bool find_steps(struct analysis *run)

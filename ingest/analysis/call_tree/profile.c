@@ -16,7 +16,7 @@ static int by_start_then_longest(uint32_t a, uint32_t b, const void *ctx)
     return times_compare(ctx, a, b);
 }
 
-static bool collect(struct profile *profile, const struct selection *sel)
+static bool collect(struct profile *profile, const struct event_classes *sel)
 {
     uint32_t room = sel->type_count[TYPE_PL_PROFILE];
     profile->events = scratch_alloc(room, sizeof *profile->events);
@@ -54,7 +54,7 @@ close_ended(struct call_writing *w, const struct profile *profile, uint32_t dept
 /* Nested as the threads of operators are: what overlaps without nesting is left out. */
 static bool write_nodes(struct call_writing *w, struct profile *profile)
 {
-    const struct selection *sel = w->sel;
+    const struct event_classes *sel = w->sel;
     uint32_t depth = 0;
     for (uint32_t i = 0; i < profile->count; i++) {
         uint32_t event = profile->events[i];

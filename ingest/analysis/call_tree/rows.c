@@ -19,7 +19,7 @@ enum call_type call_row_type(enum event_type type)
 
 /* ---- one row ---- */
 
-static inline const struct selection *sel_of(const struct call_rows *rows)
+static inline const struct event_classes *sel_of(const struct call_rows *rows)
 {
     return rows->tree->sel;
 }
@@ -203,7 +203,7 @@ static void read_partner(const struct stretch *s)
     }
 }
 
-static bool has_modules(const struct selection *sel)
+static bool has_modules(const struct event_classes *sel)
 {
     return sel->type_count[TYPE_MODULE] > 0 || sel->type_count[TYPE_PL_MODULE] > 0;
 }

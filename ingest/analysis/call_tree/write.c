@@ -169,7 +169,7 @@ bool call_write_nodes(struct call_writing *w, uint32_t first, uint32_t end)
 
 bool call_write_event(struct call_writing *w, uint32_t event, uint8_t class)
 {
-    const struct selection *sel = w->sel;
+    const struct event_classes *sel = w->sel;
     const struct trace_track *track = track_of(w, event);
     uint32_t stack = call_row_stack_name(sel->trace, event);
     if (!note_texts(w, event)) {

@@ -8,7 +8,7 @@ struct call_writing {
     struct call_tree *out;
     struct arena *arena;
     struct call_rows *rows;
-    struct selection *sel;
+    struct event_classes *sel;
     size_t row_cap;
     size_t end_cap;
     uint32_t other_count;

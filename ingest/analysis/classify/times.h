@@ -12,7 +12,7 @@
 #ifndef KS_ANALYSIS_CLASSIFY_TIMES_H
 #define KS_ANALYSIS_CLASSIFY_TIMES_H
 
-#include "ingest/analysis/classify/select.h"
+#include "ingest/analysis/classify/events.h"
 #include "ingest/base/saturating.h"
 
 #include <math.h>
@@ -39,25 +39,25 @@ static inline double times_plugin_end_us(const struct trace *trace, uint32_t eve
            times_plugin_us(trace_dur_ns(&trace->events, event));
 }
 
-static inline int64_t times_from_plugin_us(const struct selection *sel, double us)
+static inline int64_t times_from_plugin_us(const struct event_classes *sel, double us)
 {
     return llround((us - times_plugin_us(sel->first_ns)) * TIMES_TICKS_PER_US);
 }
 
-static inline int64_t times_start(const struct selection *sel, uint32_t event)
+static inline int64_t times_start(const struct event_classes *sel, uint32_t event)
 {
     int64_t start_ns = sel->trace->events.ts_ns[event];
     return sel->rounded ? times_from_plugin_us(sel, times_plugin_us(start_ns)) : start_ns;
 }
 
-static inline int64_t times_end(const struct selection *sel, uint32_t event)
+static inline int64_t times_end(const struct event_classes *sel, uint32_t event)
 {
     const struct trace_events *events = &sel->trace->events;
     return sel->rounded ? times_from_plugin_us(sel, times_plugin_end_us(sel->trace, event))
                         : saturating_add(events->ts_ns[event], trace_dur_ns(events, event));
 }
 
-static inline int64_t times_duration(const struct selection *sel, uint32_t event)
+static inline int64_t times_duration(const struct event_classes *sel, uint32_t event)
 {
     return sel->rounded ? times_end(sel, event) - times_start(sel, event)
                         : trace_dur_ns(&sel->trace->events, event);
@@ -65,13 +65,13 @@ static inline int64_t times_duration(const struct selection *sel, uint32_t event
 
 /* ---- out of ticks ---- */
 
-static inline double times_length_us(const struct selection *sel, int64_t ticks)
+static inline double times_length_us(const struct event_classes *sel, int64_t ticks)
 {
     return sel->rounded ? (double)ticks / TIMES_TICKS_PER_US : ns_to_us(ticks);
 }
 
 /* A point in time, relative to the first event. */
-static inline int64_t times_position(const struct selection *sel, int64_t ticks)
+static inline int64_t times_position(const struct event_classes *sel, int64_t ticks)
 {
     return sel->rounded ? ticks : saturating_sub(ticks, sel->first_ns);
 }
@@ -87,13 +87,13 @@ static inline int64_t times_key_of_us(double us)
     return bits < 0 ? INT64_MIN - bits : bits;
 }
 
-static inline int64_t times_start_key(const struct selection *sel, uint32_t event)
+static inline int64_t times_start_key(const struct event_classes *sel, uint32_t event)
 {
     int64_t start_ns = sel->trace->events.ts_ns[event];
     return sel->rounded ? times_key_of_us(times_plugin_us(start_ns)) : start_ns;
 }
 
-static inline int64_t times_end_key(const struct selection *sel, uint32_t event)
+static inline int64_t times_end_key(const struct event_classes *sel, uint32_t event)
 {
     return sel->rounded ? times_key_of_us(times_plugin_end_us(sel->trace, event))
                         : saturating_add(sel->trace->events.ts_ns[event],
@@ -101,7 +101,7 @@ static inline int64_t times_end_key(const struct selection *sel, uint32_t event)
 }
 
 /* Order of (start, -end): below 0 when a comes first, 0 for equal times. */
-static inline int times_compare(const struct selection *sel, uint32_t a, uint32_t b)
+static inline int times_compare(const struct event_classes *sel, uint32_t a, uint32_t b)
 {
     int64_t start_a = times_start_key(sel, a);
     int64_t start_b = times_start_key(sel, b);

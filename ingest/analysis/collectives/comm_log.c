@@ -93,7 +93,7 @@ int64_t comm_input_bytes(const char *shapes, const char *types)
     return sum;
 }
 
-int64_t comm_event_bytes(const struct selection *sel, uint32_t event)
+int64_t comm_event_bytes(const struct event_classes *sel, uint32_t event)
 {
     const struct trace *trace = sel->trace;
     uint32_t args = trace->events.args[event];
@@ -118,7 +118,7 @@ static int compare_ranges(const void *left, const void *right)
     return (a->end < b->end) - (a->end > b->end);
 }
 
-static struct comm_range range_of(const struct selection *sel, uint32_t event)
+static struct comm_range range_of(const struct event_classes *sel, uint32_t event)
 {
     return (struct comm_range){times_position(sel, times_start(sel, event)),
                                times_position(sel, times_end(sel, event))};
@@ -135,7 +135,7 @@ static void place_ranges(struct comm_log *log, const struct comms *comms, const 
 
 void comm_log_add_range(struct comm_log *log,
                         struct comm_op *op,
-                        const struct selection *sel,
+                        const struct event_classes *sel,
                         uint32_t event)
 {
     log->ranges[op->first_range + op->range_count++] = range_of(sel, event);
@@ -151,7 +151,7 @@ void comm_log_sort_ranges(struct comm_log *log)
 
 static void fill_ranges(struct comm_log *log,
                         const struct comms *comms,
-                        const struct selection *sel,
+                        const struct event_classes *sel,
                         const uint32_t *order,
                         const uint32_t *place)
 {
@@ -181,7 +181,7 @@ static bool is_inside(const struct step *step, int64_t start, int64_t end)
 /* Both go forward: a collective inside a step belongs to it; one that begins behind the step asks
  * the next step; any other has none. */
 void comm_log_find_steps(struct comm_log *log,
-                         const struct selection *sel,
+                         const struct event_classes *sel,
                          const uint32_t *events,
                          const struct steps *steps)
 {
@@ -203,7 +203,7 @@ void comm_log_find_steps(struct comm_log *log,
 static bool write_ops(struct comm_log *log,
                       struct arena *arena,
                       const struct comms *comms,
-                      const struct selection *sel,
+                      const struct event_classes *sel,
                       const uint32_t *order)
 {
     for (uint32_t i = 0; i < log->op_count; i++) {
@@ -222,7 +222,7 @@ static bool write_ops(struct comm_log *log,
 static bool build(struct comm_log *log,
                   struct arena *arena,
                   const struct comms *comms,
-                  const struct selection *sel,
+                  const struct event_classes *sel,
                   const struct steps *steps,
                   const uint32_t *order)
 {
@@ -252,7 +252,7 @@ static bool build(struct comm_log *log,
 bool comm_log_build(struct comm_log **out,
                     struct arena *arena,
                     const struct comms *comms,
-                    const struct selection *sel,
+                    const struct event_classes *sel,
                     const struct steps *steps)
 {
     *out = NULL;

@@ -18,12 +18,12 @@
 bool comm_log_build(struct comm_log **out,
                     struct arena *arena,
                     const struct comms *comms,
-                    const struct selection *sel,
+                    const struct event_classes *sel,
                     const struct steps *steps) KS_MUST_USE;
 
 /* Parts of it that other logs share. The step of each op by its event: */
 void comm_log_find_steps(struct comm_log *log,
-                         const struct selection *sel,
+                         const struct event_classes *sel,
                          const uint32_t *events,
                          const struct steps *steps);
 /* Ranges by (start, -end) within each op. */
@@ -31,10 +31,10 @@ void comm_log_sort_ranges(struct comm_log *log);
 /* The next range of an op whose first_range is set. */
 void comm_log_add_range(struct comm_log *log,
                         struct comm_op *op,
-                        const struct selection *sel,
+                        const struct event_classes *sel,
                         uint32_t event);
 /* By the inputs of an operator; 0 where they were not recorded. */
-int64_t comm_event_bytes(const struct selection *sel, uint32_t event);
+int64_t comm_event_bytes(const struct event_classes *sel, uint32_t event);
 
 /* Bytes of inputs by the texts of their shapes and types: sum of product(shape) x size of the type;
  * an empty shape is a scalar, an unknown type has no size. At most INT64_MAX. */

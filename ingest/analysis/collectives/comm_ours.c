@@ -17,7 +17,7 @@ struct mark {
 
 struct collecting {
     struct comm_ours *ours;
-    struct selection *sel;
+    struct event_classes *sel;
     const struct links *links;
     const struct comms *comms;
     uint32_t *args_of; /* by event: index into trace.collectives; NULL: there are none */
@@ -51,27 +51,27 @@ static uint32_t args_of(const struct collecting *c, uint32_t event)
     return c->args_of == NULL ? COMM_NOTHING : c->args_of[event];
 }
 
-static bool is_device_annotation(const struct selection *sel, uint32_t event)
+static bool is_device_annotation(const struct event_classes *sel, uint32_t event)
 {
     return trace_kind(&sel->trace->events, event) == EVENT_GPU_USER_ANNOTATION;
 }
 
-static bool is_named(const struct selection *sel, uint32_t event)
+static bool is_named(const struct event_classes *sel, uint32_t event)
 {
     enum event_type type = (enum event_type)sel->type[event];
-    return select_is_host(type) && type != TYPE_PL_MODULE && type != TYPE_MODULE &&
+    return classify_is_host(type) && type != TYPE_PL_MODULE && type != TYPE_MODULE &&
            (sel->names.flags[sel->name[event]] & NAME_OUR_COLLECTIVE) != 0;
 }
 
 static bool is_host_mark(const struct collecting *c, uint32_t event)
 {
     enum event_type type = (enum event_type)c->sel->type[event];
-    bool has_args = select_is_host(type) && args_of(c, event) != COMM_NOTHING;
+    bool has_args = classify_is_host(type) && args_of(c, event) != COMM_NOTHING;
     return (has_args || is_named(c->sel, event)) && !is_device_annotation(c->sel, event);
 }
 
 /* Threads as the operator tree has them: by number. */
-static int64_t thread_of(const struct selection *sel, uint32_t event)
+static int64_t thread_of(const struct event_classes *sel, uint32_t event)
 {
     uint32_t track = trace_event_track(&sel->trace->events, event);
     bool has_number = sel->trace->tracks[track].tid_int_valid;
@@ -79,10 +79,10 @@ static int64_t thread_of(const struct selection *sel, uint32_t event)
 }
 
 /* An id that is a copy of the correlation is none. */
-static int64_t own_id(const struct selection *sel, uint32_t event)
+static int64_t own_id(const struct event_classes *sel, uint32_t event)
 {
     int64_t id = trace_external_id(&sel->trace->events, event);
-    bool is_copy = !select_is_host((enum event_type)sel->type[event]) &&
+    bool is_copy = !classify_is_host((enum event_type)sel->type[event]) &&
                    id == trace_correlation(&sel->trace->events, event);
     return is_copy ? TRACE_NO_ID : id;
 }
@@ -143,7 +143,7 @@ static bool add_mark(struct collecting *c, uint32_t event)
 
 static bool find_marks(struct collecting *c)
 {
-    const struct selection *sel = c->sel;
+    const struct event_classes *sel = c->sel;
     if (c->args_of == NULL && (sel->seen_names & NAME_OUR_COLLECTIVE) == 0) {
         return true;
     }
@@ -245,7 +245,7 @@ static uint32_t collective_around(const struct collecting *c, uint32_t launch)
 
 static bool is_collective_work(const struct collecting *c, uint32_t event)
 {
-    struct selection *sel = c->sel;
+    struct event_classes *sel = c->sel;
     bool by_plugin =
         own_id(sel, event) != TRACE_NO_ID && comm_has_device_event(c->comms, sel, event);
     if (by_plugin || sel->type[event] != TYPE_KERNEL) {
@@ -307,7 +307,7 @@ static bool find_work(struct collecting *c)
 /* Annotations of the device have the id of the host's. */
 static bool find_annotations(struct collecting *c)
 {
-    const struct selection *sel = c->sel;
+    const struct event_classes *sel = c->sel;
     bool has_kernels = c->ours->work_count > 0;
     bool ok = true;
     if ((sel->seen_names & NAME_OUR_COLLECTIVE) == 0) {
@@ -335,7 +335,7 @@ static bool find_annotations(struct collecting *c)
 }
 
 bool comm_ours_collect(struct comm_ours *ours,
-                       struct selection *sel,
+                       struct event_classes *sel,
                        const struct links *links,
                        const struct comms *comms)
 {

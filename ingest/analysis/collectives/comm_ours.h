@@ -20,7 +20,7 @@
 #ifndef KS_ANALYSIS_COLLECTIVES_COMM_OURS_H
 #define KS_ANALYSIS_COLLECTIVES_COMM_OURS_H
 
-#include "ingest/analysis/classify/select.h"
+#include "ingest/analysis/classify/events.h"
 #include "ingest/analysis/relations/comm.h"
 #include "ingest/analysis/relations/link.h"
 #include "ingest/analysis/steps/steps.h"
@@ -61,7 +61,7 @@ struct comm_ours {
 /* `comms`: the collectives by the plugin's rule. A trace without collectives costs a look at each
  * kernel's name. n log n. False without memory; must be freed in either case. */
 bool comm_ours_collect(struct comm_ours *ours,
-                       struct selection *sel,
+                       struct event_classes *sel,
                        const struct links *links,
                        const struct comms *comms) KS_MUST_USE;
 void comm_ours_free(struct comm_ours *ours);
@@ -74,7 +74,7 @@ void comm_ours_free(struct comm_ours *ours);
 bool comm_ours_log(struct comm_log **out,
                    struct arena *arena,
                    const struct comm_ours *ours,
-                   const struct selection *sel,
+                   const struct event_classes *sel,
                    const struct steps *steps) KS_MUST_USE;
 
 #endif

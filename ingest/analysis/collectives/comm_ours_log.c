@@ -11,7 +11,7 @@ struct logging {
     struct comm_log *log;
     struct arena *arena;
     const struct comm_ours *ours;
-    const struct selection *sel;
+    const struct event_classes *sel;
     uint32_t *order; /* collectives by (start, -end) of their anchors */
     uint32_t *place; /* op by collective */
 };
@@ -143,7 +143,7 @@ static void write_ranges(struct logging *l)
 bool comm_ours_log(struct comm_log **out,
                    struct arena *arena,
                    const struct comm_ours *ours,
-                   const struct selection *sel,
+                   const struct event_classes *sel,
                    const struct steps *steps)
 {
     *out = NULL;

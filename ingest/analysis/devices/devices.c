@@ -6,7 +6,7 @@
 
 /* Kernels by device: members[first[d] .. first[d + 1]), events in order of time. */
 struct by_device {
-    const struct selection *sel;
+    const struct event_classes *sel;
     const struct trace *trace;
     uint32_t first[KERNEL_DEVICES + 1];
     uint32_t *members;
@@ -15,7 +15,7 @@ struct by_device {
 
 /* The interval of all steps. */
 struct window {
-    const struct selection *sel;
+    const struct event_classes *sel;
     int64_t start; /* ticks (times.h) */
     int64_t end;
     double length_us; /* negative when there is no step [TB-1.1] */

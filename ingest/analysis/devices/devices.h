@@ -25,7 +25,7 @@ struct launched_time {
 /* Adds a kernel that an operator launched. `is_bottom_eligible`: that operator could use Tensor
  * Cores, and none inside it could. */
 void launched_time_add(struct launched_time *launched,
-                       struct selection *sel,
+                       struct event_classes *sel,
                        bool is_bottom_eligible,
                        uint32_t kernel_event);
 

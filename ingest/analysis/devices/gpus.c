@@ -65,7 +65,7 @@ static int compare_rows(const void *left, const void *right)
     return (a->id > b->id) - (a->id < b->id);
 }
 
-bool gpus_run(struct trace_results *results, const struct selection *sel)
+bool gpus_run(struct trace_results *results, const struct event_classes *sel)
 {
     const struct trace *trace = sel->trace;
     results->device_property_count = trace->device_count;

@@ -2,7 +2,7 @@
 #include "ingest/analysis/devices/devices.h"
 
 void launched_time_add(struct launched_time *launched,
-                       struct selection *sel,
+                       struct event_classes *sel,
                        bool is_bottom_eligible,
                        uint32_t kernel_event)
 {

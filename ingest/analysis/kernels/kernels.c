@@ -11,7 +11,7 @@
 
 #include <math.h>
 
-bool kernels_collect(struct kernels *kernels, const struct selection *sel)
+bool kernels_collect(struct kernels *kernels, const struct event_classes *sel)
 {
     *kernels = (struct kernels){.sel = sel};
     kernels->events = scratch_alloc(sel->type_count[TYPE_KERNEL], sizeof *kernels->events);
@@ -40,7 +40,7 @@ static int by_end(uint32_t a, uint32_t b, const void *ctx)
     return (end_a > end_b) - (end_a < end_b);
 }
 
-bool kernels_sort_by_end(uint32_t *events, uint32_t count, const struct selection *sel)
+bool kernels_sort_by_end(uint32_t *events, uint32_t count, const struct event_classes *sel)
 {
     int64_t last_key = INT64_MIN;
     bool in_order = true;

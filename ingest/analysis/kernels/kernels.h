@@ -2,7 +2,7 @@
 #ifndef KS_ANALYSIS_KERNELS_KERNELS_H
 #define KS_ANALYSIS_KERNELS_KERNELS_H
 
-#include "ingest/analysis/classify/select.h"
+#include "ingest/analysis/classify/events.h"
 #include "ingest/analysis/classify/texts.h"
 #include "ingest/base/attr.h"
 #include "ingest/model/results/results.h"
@@ -15,16 +15,18 @@
 
 /* All kernel events in order of time. */
 struct kernels {
-    const struct selection *sel;
+    const struct event_classes *sel;
     uint32_t *events;
     uint32_t count;
 };
 
-bool kernels_collect(struct kernels *kernels, const struct selection *sel) KS_MUST_USE;
+bool kernels_collect(struct kernels *kernels, const struct event_classes *sel) KS_MUST_USE;
 void kernels_free(struct kernels *kernels);
 
 /* By end, equal ends as they stand: those of one stream come so. False without memory. */
-bool kernels_sort_by_end(uint32_t *events, uint32_t count, const struct selection *sel) KS_MUST_USE;
+bool kernels_sort_by_end(uint32_t *events,
+                         uint32_t count,
+                         const struct event_classes *sel) KS_MUST_USE;
 
 /* NULL: the kernel has none. */
 static inline const struct kernel_args *kernel_args_of(const struct trace *trace, uint32_t event)

@@ -20,7 +20,7 @@ struct launch_sums {
 enum { KEY_NAME, KEY_OPERATOR, KEY_CONFIG };
 
 struct launches {
-    struct selection *sel;
+    struct event_classes *sel;
     struct key_map configs; /* four text ids each */
     uint32_t *config_of;    /* by entry of trace.kernel_args */
     uint32_t no_config;     /* of kernels without arguments */
@@ -207,7 +207,7 @@ static bool write_row(struct kernel_launch_row *row,
                       uint32_t group,
                       const struct percentiles *percentiles)
 {
-    const struct selection *sel = g->sel;
+    const struct event_classes *sel = g->sel;
     const struct key *key = &g->keys.keys[group];
     const struct launch_sums *sums = &g->sums[group];
     uint32_t name_flags = names_kernel_flags(&g->sel->names, key->id[KEY_NAME]);
@@ -260,7 +260,7 @@ static bool write_rows(struct trace_results *results, struct texts *texts, struc
 
 bool launches_run(struct trace_results *results,
                   struct texts *texts,
-                  struct selection *sel,
+                  struct event_classes *sel,
                   bool (*feed)(struct launches *launches, void *context),
                   void *context)
 {

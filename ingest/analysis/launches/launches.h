@@ -2,7 +2,7 @@
 #ifndef KS_ANALYSIS_LAUNCHES_LAUNCHES_H
 #define KS_ANALYSIS_LAUNCHES_LAUNCHES_H
 
-#include "ingest/analysis/classify/select.h"
+#include "ingest/analysis/classify/events.h"
 #include "ingest/analysis/classify/texts.h"
 #include "ingest/analysis/devices/devices.h"
 #include "ingest/base/attr.h"
@@ -26,7 +26,7 @@ bool launches_add(struct launches *launches,
  * False without memory, or when `feed` answers false. */
 bool launches_run(struct trace_results *results,
                   struct texts *texts,
-                  struct selection *sel,
+                  struct event_classes *sel,
                   bool (*feed)(struct launches *launches, void *context),
                   void *context) KS_MUST_USE;
 

@@ -14,7 +14,7 @@
 
 /* Where the records are; the context of a log's source. */
 struct records {
-    const struct selection *sel;
+    const struct event_classes *sel;
     const uint32_t *events; /* by record, in order of time */
 };
 
@@ -28,7 +28,7 @@ struct known_device {
 struct placing {
     struct memory_log *log;
     struct arena *arena;
-    const struct selection *sel;
+    const struct event_classes *sel;
     const struct call_tree *tree;
     const struct call_rows *rows;
     struct records *records;
@@ -49,7 +49,7 @@ struct placing {
 
 /* ---- records ---- */
 
-static const struct memory_args *args_of(const struct selection *sel, uint32_t event)
+static const struct memory_args *args_of(const struct event_classes *sel, uint32_t event)
 {
     static const struct memory_args nothing = {0};
     const struct trace *trace = sel->trace;
@@ -406,7 +406,7 @@ static bool name_releases(struct placing *p)
 
 bool memory_log_build(struct memory_log **out,
                       struct arena *arena,
-                      const struct selection *sel,
+                      const struct event_classes *sel,
                       const struct call_tree *tree,
                       const struct call_rows *rows)
 {

@@ -4,7 +4,7 @@
 #define KS_ANALYSIS_MEMORY_LOG_H
 
 #include "ingest/analysis/call_tree/rows.h"
-#include "ingest/analysis/classify/select.h"
+#include "ingest/analysis/classify/events.h"
 #include "ingest/base/attr.h"
 #include "ingest/base/memory/arena.h"
 #include "ingest/model/memory_log.h"
@@ -16,7 +16,7 @@
  * are looked at, the rest is asked of its rows. False without memory. */
 bool memory_log_build(struct memory_log **out,
                       struct arena *arena,
-                      const struct selection *sel,
+                      const struct event_classes *sel,
                       const struct call_tree *tree,
                       const struct call_rows *rows) KS_MUST_USE;
 /* All columns as arrays, in `arena`. NULL is allowed. False without memory. */

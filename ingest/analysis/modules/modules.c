@@ -92,7 +92,7 @@ static void forest_link(struct forest *forest)
 /* ---- the hierarchy by Python ids ---- */
 
 struct frames {
-    const struct selection *sel;
+    const struct event_classes *sel;
     struct forest *forest;
     struct id_map by_id;     /* value: the last event with the id */
     struct id_map member_of; /* Python id of a module: its member */
@@ -105,7 +105,7 @@ struct frames {
 #define FOUND_NOTHING_YET (UINT32_MAX - 1)
 #define FOUND_CIRCLE (UINT32_MAX - 2)
 
-static bool is_frame(const struct selection *sel, uint32_t event)
+static bool is_frame(const struct event_classes *sel, uint32_t event)
 {
     return sel->type[event] == TYPE_MODULE || sel->type[event] == TYPE_PYTHON_FUNCTION;
 }
@@ -125,7 +125,7 @@ static uint32_t frame_above(const struct frames *f, uint32_t event)
 
 static bool read_frames(struct frames *f)
 {
-    const struct selection *sel = f->sel;
+    const struct event_classes *sel = f->sel;
     size_t count = (size_t)sel->type_count[TYPE_MODULE] + sel->type_count[TYPE_PYTHON_FUNCTION];
     f->is_parent = scratch_calloc(count * 2, sizeof *f->is_parent);
     f->is_seen = scratch_calloc(sel->trace->events.count, sizeof *f->is_seen);
@@ -217,7 +217,7 @@ static bool walk_up(struct frames *f, uint32_t leaf)
 
 static bool build_frames(struct frames *f)
 {
-    const struct selection *sel = f->sel;
+    const struct event_classes *sel = f->sel;
     bool ok = read_frames(f);
     const struct events_in_time host = sel->lists[LIST_HOST];
     for (uint32_t i = 0; ok && i < host.count; i++) {
@@ -233,7 +233,7 @@ static bool build_frames(struct frames *f)
     return ok;
 }
 
-static bool read_python_modules(struct forest *forest, const struct selection *sel)
+static bool read_python_modules(struct forest *forest, const struct event_classes *sel)
 {
     struct frames f = {.sel = sel, .forest = forest};
     id_map_init(&f.by_id);
@@ -270,7 +270,7 @@ static bool name_parents(struct forest *forest, const struct id_map *by_name)
     return true;
 }
 
-static bool read_lightning_modules(struct forest *forest, const struct selection *sel)
+static bool read_lightning_modules(struct forest *forest, const struct event_classes *sel)
 {
     struct id_map by_name;
     id_map_init(&by_name);
@@ -584,7 +584,7 @@ static bool write_rows(struct writing *w)
 bool modules_run(struct module_row **out,
                  size_t *count,
                  struct arena *arena,
-                 const struct selection *sel,
+                 const struct event_classes *sel,
                  const struct call_tree *tree,
                  const struct call_rows *rows,
                  enum modules_merge merge)

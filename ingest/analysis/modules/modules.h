@@ -5,7 +5,7 @@
 #define KS_ANALYSIS_MODULES_MODULES_H
 
 #include "ingest/analysis/call_tree/rows.h"
-#include "ingest/analysis/classify/select.h"
+#include "ingest/analysis/classify/events.h"
 #include "ingest/base/attr.h"
 #include "ingest/base/memory/arena.h"
 #include "ingest/model/results/call_tree.h"
@@ -25,7 +25,7 @@ enum modules_merge {
 bool modules_run(struct module_row **out,
                  size_t *count,
                  struct arena *arena,
-                 const struct selection *sel,
+                 const struct event_classes *sel,
                  const struct call_tree *tree,
                  const struct call_rows *rows,
                  enum modules_merge merge) KS_MUST_USE;

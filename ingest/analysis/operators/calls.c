@@ -22,7 +22,7 @@ struct device_sums {
 /* Operator calls, numbered as they stand in the index. */
 struct operator_calls {
     const struct trace_index *index;
-    struct selection *sel;
+    struct event_classes *sel;
     struct launched_time *launched;
     uint32_t count;
     uint32_t *event;
@@ -259,7 +259,7 @@ static void free_calls(struct operator_calls *c)
 
 bool operator_calls_run(struct trace_results *results,
                         struct texts *texts,
-                        struct selection *sel,
+                        struct event_classes *sel,
                         const struct trace_index *index,
                         struct launched_time *launched)
 {

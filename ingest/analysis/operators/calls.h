@@ -11,7 +11,7 @@
 #ifndef KS_ANALYSIS_OPERATORS_CALLS_H
 #define KS_ANALYSIS_OPERATORS_CALLS_H
 
-#include "ingest/analysis/classify/select.h"
+#include "ingest/analysis/classify/events.h"
 #include "ingest/analysis/classify/texts.h"
 #include "ingest/analysis/devices/devices.h"
 #include "ingest/base/attr.h"
@@ -23,7 +23,7 @@
 /* Fills results.operators, kernel_launches, device_ns and `launched`. False without memory. */
 bool operator_calls_run(struct trace_results *results,
                         struct texts *texts,
-                        struct selection *sel,
+                        struct event_classes *sel,
                         const struct trace_index *index,
                         struct launched_time *launched) KS_MUST_USE;
 

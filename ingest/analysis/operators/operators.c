@@ -28,7 +28,7 @@ enum { KEY_NAME, KEY_SHAPE, KEY_STACK };
  * the order in which their first groups stand. What is kept of each call lies name by name, so that
  * one name after the other can be sorted. */
 struct calls {
-    struct selection *sel;
+    struct event_classes *sel;
     const struct operator_source *source;
     struct key_map keys; /* of the fine groups */
     struct sums *sums;   /* by fine group */
@@ -467,7 +467,7 @@ static bool run_groupings(struct trace_results *results, struct texts *texts, st
 
 bool operators_run(struct trace_results *results,
                    struct texts *texts,
-                   struct selection *sel,
+                   struct event_classes *sel,
                    const struct operator_source *source)
 {
     struct calls c = {.sel = sel, .source = source};

@@ -3,7 +3,7 @@
 #ifndef KS_ANALYSIS_OPERATORS_OPERATORS_H
 #define KS_ANALYSIS_OPERATORS_OPERATORS_H
 
-#include "ingest/analysis/classify/select.h"
+#include "ingest/analysis/classify/events.h"
 #include "ingest/analysis/classify/texts.h"
 #include "ingest/base/attr.h"
 #include "ingest/model/results/results.h"
@@ -34,7 +34,7 @@ struct operator_source {
 /* Fills results.operators and operator_count. False without memory. */
 bool operators_run(struct trace_results *results,
                    struct texts *texts,
-                   struct selection *sel,
+                   struct event_classes *sel,
                    const struct operator_source *source) KS_MUST_USE;
 
 #endif

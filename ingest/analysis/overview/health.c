@@ -4,7 +4,7 @@
 
 /* ---- views ---- */
 
-void health_find_views(struct trace_results *results, const struct selection *sel)
+void health_find_views(struct trace_results *results, const struct event_classes *sel)
 {
     results->views = 1u << VIEW_OVERVIEW | 1u << VIEW_OPERATOR | 1u << VIEW_TRACE;
     results->views |= results->has_kernel ? 1u << VIEW_KERNEL : 0;
@@ -79,7 +79,7 @@ static bool has_shapes(const struct trace_results *results)
     return false;
 }
 
-bool health_find_missing(struct trace_results *results, const struct selection *sel)
+bool health_find_missing(struct trace_results *results, const struct event_classes *sel)
 {
     const bool is_missing[MISSING_COUNT] = {
         [NO_STEPS] = !results->has_profiler_steps,

@@ -3,7 +3,7 @@
 #ifndef KS_ANALYSIS_OVERVIEW_HEALTH_H
 #define KS_ANALYSIS_OVERVIEW_HEALTH_H
 
-#include "ingest/analysis/classify/select.h"
+#include "ingest/analysis/classify/events.h"
 #include "ingest/analysis/classify/texts.h"
 #include "ingest/base/attr.h"
 #include "ingest/model/results/results.h"
@@ -12,12 +12,13 @@
 
 /* Sets results.views: Kernel when has_kernel, Memory with a memory event, Module (in Lightning
  * traces Lightning) when modules_run found any: the hierarchy of [TB-14a] has a root. */
-void health_find_views(struct trace_results *results, const struct selection *sel);
+void health_find_views(struct trace_results *results, const struct event_classes *sel);
 
 /* Fills results.environment from the trace's metadata. False without memory. */
 bool health_copy_environment(struct trace_results *results, const struct trace *trace) KS_MUST_USE;
 
 /* Fills results.missing from the other results. False without memory. */
-bool health_find_missing(struct trace_results *results, const struct selection *sel) KS_MUST_USE;
+bool health_find_missing(struct trace_results *results,
+                         const struct event_classes *sel) KS_MUST_USE;
 
 #endif

@@ -18,7 +18,7 @@
 
 struct advice {
     struct trace_results *results;
-    const struct selection *sel;
+    const struct event_classes *sel;
     const struct kernels *kernels;
     const struct launched_time *launched;
     struct buf text; /* of the recommendation at work */
@@ -52,7 +52,7 @@ static void advise_loader(struct advice *a)
 }
 
 /* Processes of device events: the plugin takes them for devices [TB-4a] [TB-9b]. */
-static bool count_used_devices(const struct selection *sel, uint32_t *count)
+static bool count_used_devices(const struct event_classes *sel, uint32_t *count)
 {
     const struct trace *trace = sel->trace;
     bool *is_used = scratch_calloc(trace->track_count, sizeof *is_used);
@@ -225,7 +225,7 @@ static bool add_peak(struct peaks *peaks, const struct memory_args *record)
     return true;
 }
 
-static bool find_peaks(struct peaks *peaks, const struct selection *sel)
+static bool find_peaks(struct peaks *peaks, const struct event_classes *sel)
 {
     const uint32_t wanted = MEMORY_HAS_ALLOCATED | MEMORY_HAS_DEVICE_ID;
     const struct events_in_time records = sel->lists[LIST_MEMORY];
@@ -301,7 +301,7 @@ static bool finish(struct advice *a, const char *code)
 }
 
 bool recommend_run(struct trace_results *results,
-                   const struct selection *sel,
+                   const struct event_classes *sel,
                    const struct kernels *kernels,
                    const struct launched_time *launched)
 {

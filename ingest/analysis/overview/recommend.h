@@ -21,7 +21,7 @@
  *
  * Plain text with the plugin's figures in our words. False without memory. */
 bool recommend_run(struct trace_results *results,
-                   const struct selection *sel,
+                   const struct event_classes *sel,
                    const struct kernels *kernels,
                    const struct launched_time *launched) KS_MUST_USE;
 

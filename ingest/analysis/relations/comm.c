@@ -5,13 +5,14 @@
 #include "ingest/index/sort.h"
 
 /* Modules carry their parent's id in that column, and no external id of their own. */
-static int64_t external_id(const struct selection *sel, uint32_t event)
+static int64_t external_id(const struct event_classes *sel, uint32_t event)
 {
     bool is_module = sel->type[event] == TYPE_MODULE;
     return is_module ? TRACE_NO_ID : trace_external_id(&sel->trace->events, event);
 }
 
-static bool add_node(struct comms *comms, const struct selection *sel, uint32_t event, size_t *cap)
+static bool
+add_node(struct comms *comms, const struct event_classes *sel, uint32_t event, size_t *cap)
 {
     struct id_slot *slot = id_map_add(&comms->by_external_id, external_id(sel, event));
     if (slot == NULL) {
@@ -26,20 +27,20 @@ static bool add_node(struct comms *comms, const struct selection *sel, uint32_t 
     return true;
 }
 
-static bool is_collective(const struct selection *sel, uint32_t event)
+static bool is_collective(const struct event_classes *sel, uint32_t event)
 {
     enum event_type type = (enum event_type)sel->type[event];
     uint32_t flags = sel->names.flags[sel->name[event]];
-    return select_is_host(type) && type != TYPE_PL_MODULE && (flags & NAME_COLLECTIVE) != 0;
+    return classify_is_host(type) && type != TYPE_PL_MODULE && (flags & NAME_COLLECTIVE) != 0;
 }
 
-static bool is_candidate(const struct comms *comms, const struct selection *sel, uint32_t event)
+static bool is_candidate(const struct comms *comms, const struct event_classes *sel, uint32_t event)
 {
     enum event_type type = (enum event_type)sel->type[event];
     return type == TYPE_KERNEL || (type == TYPE_MEMCPY && comms->joins_memcpy);
 }
 
-bool comm_collect(struct comms *comms, const struct selection *sel)
+bool comm_collect(struct comms *comms, const struct event_classes *sel)
 {
     *comms = (struct comms){0};
     id_map_init(&comms->by_external_id);
@@ -78,7 +79,9 @@ void comm_free(struct comms *comms)
     *comms = (struct comms){0};
 }
 
-bool comm_has_device_event(const struct comms *comms, const struct selection *sel, uint32_t event)
+bool comm_has_device_event(const struct comms *comms,
+                           const struct event_classes *sel,
+                           uint32_t event)
 {
     return comms->by_external_id.count != 0 && is_candidate(comms, sel, event) &&
            id_map_find(&comms->by_external_id, trace_external_id(&sel->trace->events, event)) !=
@@ -87,7 +90,7 @@ bool comm_has_device_event(const struct comms *comms, const struct selection *se
 
 struct node_order {
     const struct comms *comms;
-    const struct selection *sel;
+    const struct event_classes *sel;
 };
 
 static int by_start_and_length(uint32_t a, uint32_t b, const void *ctx)
@@ -102,7 +105,7 @@ static bool is_mixed(uint32_t seen_names)
     return (libraries & (libraries - 1)) != 0;
 }
 
-bool comm_order(const struct comms *comms, const struct selection *sel, uint32_t **order)
+bool comm_order(const struct comms *comms, const struct event_classes *sel, uint32_t **order)
 {
     uint32_t count = comms->by_external_id.count;
     *order = NULL;
@@ -122,7 +125,7 @@ bool comm_order(const struct comms *comms, const struct selection *sel, uint32_t
 }
 
 bool comm_summary(const struct comms *comms,
-                  const struct selection *sel,
+                  const struct event_classes *sel,
                   int64_t *node_count,
                   int64_t *signature)
 {

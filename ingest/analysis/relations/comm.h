@@ -2,7 +2,7 @@
 #ifndef KS_ANALYSIS_RELATIONS_COMM_H
 #define KS_ANALYSIS_RELATIONS_COMM_H
 
-#include "ingest/analysis/classify/select.h"
+#include "ingest/analysis/classify/events.h"
 #include "ingest/base/attr.h"
 #include "ingest/base/containers/id_map.h"
 
@@ -21,20 +21,22 @@ struct comms {
 };
 
 /* False without memory; `comms` must be freed in either case. */
-bool comm_collect(struct comms *comms, const struct selection *sel) KS_MUST_USE;
+bool comm_collect(struct comms *comms, const struct event_classes *sel) KS_MUST_USE;
 void comm_free(struct comms *comms);
 /* Whether this kernel (or copy) belongs to a collective: its role is communication then. */
-bool comm_has_device_event(const struct comms *comms, const struct selection *sel, uint32_t event);
+bool comm_has_device_event(const struct comms *comms,
+                           const struct event_classes *sel,
+                           uint32_t event);
 /* The numbers of the nodes in order of (start, -end), to be freed; NULL when there are none or when
  * libraries are mixed [TB-4i]. False without memory. */
 bool comm_order(const struct comms *comms,
-                const struct selection *sel,
+                const struct event_classes *sel,
                 uint32_t **order) KS_MUST_USE;
 /* Nodes, and a hash over the number of ranges of each in order of (start, -end): what all workers
  * of a span must agree on for the distributed view [TB-15b]. Both 0 when libraries are mixed
  * [TB-4i]. False without memory. */
 bool comm_summary(const struct comms *comms,
-                  const struct selection *sel,
+                  const struct event_classes *sel,
                   int64_t *node_count,
                   int64_t *signature) KS_MUST_USE;
 

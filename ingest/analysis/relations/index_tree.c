@@ -19,7 +19,7 @@ static bool make_room(struct filling *f)
     const struct trace_index *index = f->index;
     size_t nodes = 0;
     for (int type = TYPE_NONE; type < TYPE_COUNT; type++) {
-        nodes += select_is_host((enum event_type)type) ? f->tree->sel->type_count[type] : 0;
+        nodes += classify_is_host((enum event_type)type) ? f->tree->sel->type_count[type] : 0;
     }
     f->tree->nodes = scratch_alloc(nodes + 1, sizeof *f->tree->nodes);
     f->tree->self_ns = scratch_alloc(nodes, sizeof *f->tree->self_ns);
@@ -208,7 +208,7 @@ static bool sum_device_work(const struct filling *f)
 }
 
 bool op_tree_from_index(struct op_tree *tree,
-                        struct selection *sel,
+                        struct event_classes *sel,
                         const struct trace_index *index)
 {
     *tree = (struct op_tree){.sel = sel, .zero_owner = OP_NO_NODE};

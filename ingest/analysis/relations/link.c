@@ -7,7 +7,7 @@
 
 struct linking {
     struct links *links;
-    const struct selection *sel;
+    const struct event_classes *sel;
     struct id_index calls; /* correlation -> the runtime that its next device belongs to */
     struct id_map stale;   /* correlations without a call */
     uint32_t *next_call;   /* by runtime: the next one with its correlation, LINK_NONE */
@@ -157,7 +157,7 @@ static bool fill_launched(struct linking *l)
     return true;
 }
 
-bool link_devices(struct links *links, const struct selection *sel)
+bool link_devices(struct links *links, const struct event_classes *sel)
 {
     *links = (struct links){.device_event = sel->lists[LIST_DEVICE].items,
                             .device_count = sel->lists[LIST_DEVICE].count,

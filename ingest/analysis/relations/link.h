@@ -6,7 +6,7 @@
 #ifndef KS_ANALYSIS_RELATIONS_LINK_H
 #define KS_ANALYSIS_RELATIONS_LINK_H
 
-#include "ingest/analysis/classify/select.h"
+#include "ingest/analysis/classify/events.h"
 #include "ingest/base/attr.h"
 
 #include <stdbool.h>
@@ -29,7 +29,7 @@ struct links {
 };
 
 /* `sel` must outlive the links. False without memory; `links` must be freed in either case. */
-bool link_devices(struct links *links, const struct selection *sel) KS_MUST_USE;
+bool link_devices(struct links *links, const struct event_classes *sel) KS_MUST_USE;
 /* Frees which call each device activity has; the calls and what they launched stay. */
 void link_drop_devices(struct links *links);
 void link_free(struct links *links);

@@ -13,7 +13,7 @@ static void add_sums(struct op_launch_sums *to, const struct op_launch_sums *add
  */
 static uint16_t sum_runtime(struct op_tree *tree, uint32_t runtime, struct op_launch_sums *sums)
 {
-    const struct selection *sel = tree->sel;
+    const struct event_classes *sel = tree->sel;
     uint16_t flags = 0;
     *sums = (struct op_launch_sums){0};
     uint32_t end = tree->links->launched_first[runtime + 1];

@@ -2,7 +2,7 @@
 #include "ingest/base/containers/id_map.h"
 #include "ingest/base/memory/scratch.h"
 
-uint8_t op_class_of(const struct selection *sel, uint32_t event)
+uint8_t op_class_of(const struct event_classes *sel, uint32_t event)
 {
     enum event_type type = (enum event_type)sel->type[event];
     uint32_t name_flags = sel->names.flags[sel->name[event]];
@@ -32,7 +32,7 @@ uint8_t op_class_of(const struct selection *sel, uint32_t event)
 
 /* Who may use Tensor Cores by name, whatever the type [TB-5.5]. Modules of Lightning are named by
  * the user. */
-uint16_t op_flags_of(const struct selection *sel, uint32_t event, uint8_t class)
+uint16_t op_flags_of(const struct event_classes *sel, uint32_t event, uint8_t class)
 {
     const uint32_t eligible = NAME_TC_OPERATOR | NAME_TENSOR_OPERATOR;
     uint32_t name_flags = sel->names.flags[sel->name[event]];
@@ -97,7 +97,7 @@ struct found_nodes {
 /* Events on threads that have no number are left out. */
 static bool find_nodes(struct op_tree *tree, struct found_nodes *found, struct warnings *warnings)
 {
-    const struct selection *sel = tree->sel;
+    const struct event_classes *sel = tree->sel;
     const struct events_in_time host = sel->lists[LIST_HOST];
     struct id_map tids;
     id_map_init(&tids);

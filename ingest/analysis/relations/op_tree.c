@@ -7,7 +7,7 @@
 
 /* ---- order within a thread: by (start, -end), where the nodes come in order of start ---- */
 
-static int longest_first(uint32_t a, uint32_t b, const struct selection *sel)
+static int longest_first(uint32_t a, uint32_t b, const struct event_classes *sel)
 {
     int64_t end_a = times_end_key(sel, a);
     int64_t end_b = times_end_key(sel, b);
@@ -15,7 +15,7 @@ static int longest_first(uint32_t a, uint32_t b, const struct selection *sel)
 }
 
 struct run_order {
-    const struct selection *sel;
+    const struct event_classes *sel;
     const struct op_node *nodes;
 };
 
@@ -25,7 +25,7 @@ static int longest_node_first(uint32_t a, uint32_t b, const void *ctx)
     return longest_first(run->nodes[a].event, run->nodes[b].event, run->sel);
 }
 
-static bool order_long_run(struct op_node *nodes, uint32_t count, const struct selection *sel)
+static bool order_long_run(struct op_node *nodes, uint32_t count, const struct event_classes *sel)
 {
     const struct run_order run = {sel, nodes};
     uint32_t *order = scratch_alloc(count, sizeof *order);
@@ -47,7 +47,7 @@ static bool order_long_run(struct op_node *nodes, uint32_t count, const struct s
 }
 
 /* Nodes with the same start. */
-static bool order_run(struct op_node *nodes, uint32_t count, const struct selection *sel)
+static bool order_run(struct op_node *nodes, uint32_t count, const struct event_classes *sel)
 {
     if (count > INSERTION_RUN) {
         return order_long_run(nodes, count, sel);
@@ -227,7 +227,7 @@ static void set_root_bounds(const struct op_tree *tree, struct op_thread *thread
 }
 
 bool op_tree_build(struct op_tree *tree,
-                   struct selection *sel,
+                   struct event_classes *sel,
                    const struct links *links,
                    struct warnings *warnings)
 {

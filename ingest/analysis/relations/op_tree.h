@@ -12,7 +12,7 @@
 #ifndef KS_ANALYSIS_RELATIONS_OP_TREE_H
 #define KS_ANALYSIS_RELATIONS_OP_TREE_H
 
-#include "ingest/analysis/classify/select.h"
+#include "ingest/analysis/classify/events.h"
 #include "ingest/analysis/classify/times.h"
 #include "ingest/analysis/relations/link.h"
 #include "ingest/analysis/relations/runtime_lists.h"
@@ -80,7 +80,7 @@ struct op_launch_sums {
 };
 
 struct op_tree {
-    struct selection *sel; /* names are looked up, and their flags kept, on the way */
+    struct event_classes *sel; /* names are looked up, and their flags kept, on the way */
     const struct links *links;
     struct runtime_lists lists;
     struct op_node *nodes;
@@ -101,7 +101,7 @@ struct op_tree {
 /* Builds and fills in everything. `sel` and `links` must outlive the tree.
  * Counts WARN_BAD_TID and WARN_OVERLAP. False without memory; must be freed in either case. */
 bool op_tree_build(struct op_tree *tree,
-                   struct selection *sel,
+                   struct event_classes *sel,
                    const struct links *links,
                    struct warnings *warnings) KS_MUST_USE;
 /* The tree of our figures, where the index says what lies in what. Every host event that has a
@@ -112,14 +112,14 @@ bool op_tree_build(struct op_tree *tree,
  * in order of their first event; a tid that is no number is 0. False without memory; must be freed
  * in either case. */
 bool op_tree_from_index(struct op_tree *tree,
-                        struct selection *sel,
+                        struct event_classes *sel,
                         const struct trace_index *index) KS_MUST_USE;
 void op_tree_free(struct op_tree *tree);
 
 /* The class of an event. Annotations have none unless they load data, step the optimizer or name a
  * collective [TB-4c]. And the flags that it has by its name. */
-uint8_t op_class_of(const struct selection *sel, uint32_t event);
-uint16_t op_flags_of(const struct selection *sel, uint32_t event, uint8_t class);
+uint8_t op_class_of(const struct event_classes *sel, uint32_t event);
+uint16_t op_flags_of(const struct event_classes *sel, uint32_t event, uint8_t class);
 
 /* Threads and their nodes in order of time, and, once there are runtime lists, what the roots of
  * threads own (op_threads.c); parts of op_tree_build. */

@@ -6,10 +6,10 @@
 
 struct runtime_order {
     const struct links *links;
-    const struct selection *sel;
+    const struct event_classes *sel;
 };
 
-static bool has_no_time(const struct selection *sel, uint32_t event)
+static bool has_no_time(const struct event_classes *sel, uint32_t event)
 {
     const struct trace_events *events = &sel->trace->events;
     return events->ts_ns[event] == 0 || events->ts_ns[event] + trace_dur_ns(events, event) == 0;
@@ -29,7 +29,7 @@ static int by_start_and_length(uint32_t a, uint32_t b, const void *ctx)
 }
 
 static bool
-fill(struct runtime_lists *lists, const struct links *links, const struct selection *sel)
+fill(struct runtime_lists *lists, const struct links *links, const struct event_classes *sel)
 {
     const struct runtime_order order = {links, sel};
     uint32_t *next = scratch_alloc(lists->count, sizeof *next);
@@ -55,7 +55,7 @@ fill(struct runtime_lists *lists, const struct links *links, const struct select
 }
 
 static bool
-arrange(struct runtime_lists *lists, const struct links *links, const struct selection *sel)
+arrange(struct runtime_lists *lists, const struct links *links, const struct event_classes *sel)
 {
     lists->first = scratch_calloc((size_t)lists->count + 1, sizeof *lists->first);
     if (lists->first == NULL) {
@@ -69,7 +69,7 @@ arrange(struct runtime_lists *lists, const struct links *links, const struct sel
 
 bool runtime_lists_build(struct runtime_lists *lists,
                          const struct links *links,
-                         const struct selection *sel)
+                         const struct event_classes *sel)
 {
     const struct trace_events *events = &sel->trace->events;
     *lists = (struct runtime_lists){.zero_list = RUNTIME_LIST_NONE};

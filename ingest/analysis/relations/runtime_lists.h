@@ -2,7 +2,7 @@
 #ifndef KS_ANALYSIS_RELATIONS_RUNTIME_LISTS_H
 #define KS_ANALYSIS_RELATIONS_RUNTIME_LISTS_H
 
-#include "ingest/analysis/classify/select.h"
+#include "ingest/analysis/classify/events.h"
 #include "ingest/analysis/relations/link.h"
 #include "ingest/base/attr.h"
 #include "ingest/index/id_index.h"
@@ -27,7 +27,7 @@ struct runtime_lists {
  * be freed in either case. */
 bool runtime_lists_build(struct runtime_lists *lists,
                          const struct links *links,
-                         const struct selection *sel) KS_MUST_USE;
+                         const struct event_classes *sel) KS_MUST_USE;
 void runtime_lists_free(struct runtime_lists *lists);
 /* What only looks for lists and makes them goes: by_external_id and list_of. */
 void runtime_lists_close(struct runtime_lists *lists);

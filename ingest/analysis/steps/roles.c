@@ -15,7 +15,7 @@ struct rule {
     const bool *communicates; /* by event; NULL: `comms` tells */
 };
 
-static bool communicates(const struct rule *rule, const struct selection *sel, uint32_t event)
+static bool communicates(const struct rule *rule, const struct event_classes *sel, uint32_t event)
 {
     if (rule->communicates != NULL) {
         return rule->communicates[event];
@@ -23,21 +23,21 @@ static bool communicates(const struct rule *rule, const struct selection *sel, u
     return rule->comms->by_external_id.count != 0 && comm_has_device_event(rule->comms, sel, event);
 }
 
-static inline bool add_event(struct ranges *list, const struct selection *sel, uint32_t event)
+static inline bool add_event(struct ranges *list, const struct event_classes *sel, uint32_t event)
 {
     int64_t start = times_start(sel, event);
     return ranges_merge(list, start, times_end(sel, event));
 }
 
 /* Beside the work that it names it is no work of the host. */
-static enum role role_of_device_annotation(const struct selection *sel, uint32_t event)
+static enum role role_of_device_annotation(const struct event_classes *sel, uint32_t event)
 {
     bool is_collective = (sel->names.flags[sel->name[event]] & NAME_COLLECTIVE) != 0;
     return is_collective ? ROLE_COMMUNICATION : ROLE_COUNT;
 }
 
 /* ROLE_COUNT: none. */
-static enum role role_of_host(const struct selection *sel, uint32_t event)
+static enum role role_of_host(const struct event_classes *sel, uint32_t event)
 {
     enum event_type type = (enum event_type)sel->type[event];
     bool has_role = type == TYPE_OPERATOR || type == TYPE_USER_ANNOTATION || type == TYPE_PYTHON;
@@ -48,7 +48,7 @@ static enum role role_of_host(const struct selection *sel, uint32_t event)
                     : ROLE_COUNT;
 }
 
-static bool add_host(struct roles *roles, const struct selection *sel)
+static bool add_host(struct roles *roles, const struct event_classes *sel)
 {
     const struct events_in_time host = sel->lists[LIST_HOST];
     bool ok = true;
@@ -59,7 +59,7 @@ static bool add_host(struct roles *roles, const struct selection *sel)
     return ok;
 }
 
-static bool add_runtimes(struct roles *roles, const struct selection *sel)
+static bool add_runtimes(struct roles *roles, const struct event_classes *sel)
 {
     const struct events_in_time runtimes = sel->lists[LIST_RUNTIME];
     struct ranges *list = &roles->by_role[ROLE_RUNTIME];
@@ -71,7 +71,7 @@ static bool add_runtimes(struct roles *roles, const struct selection *sel)
 }
 
 static enum role
-role_of_device(const struct selection *sel, const struct rule *rule, uint32_t event)
+role_of_device(const struct event_classes *sel, const struct rule *rule, uint32_t event)
 {
     enum event_type type = (enum event_type)sel->type[event];
     if (type == TYPE_MEMSET) {
@@ -90,7 +90,8 @@ static bool join_communication(struct roles *roles, const struct ranges *of_devi
     return ok;
 }
 
-static bool add_devices(struct roles *roles, const struct selection *sel, const struct rule *rule)
+static bool
+add_devices(struct roles *roles, const struct event_classes *sel, const struct rule *rule)
 {
     const struct events_in_time work = sel->lists[LIST_DEVICE];
     struct ranges *by_role = roles->by_role;
@@ -109,7 +110,7 @@ static bool add_devices(struct roles *roles, const struct selection *sel, const 
 }
 
 bool roles_collect(struct roles *roles,
-                   const struct selection *sel,
+                   const struct event_classes *sel,
                    const struct comms *comms,
                    const bool *by_our_rule)
 {

@@ -12,7 +12,7 @@ struct device_span {
     int64_t end;
 };
 
-static bool counts_for_host_range(const struct selection *sel, enum event_type type)
+static bool counts_for_host_range(const struct event_classes *sel, enum event_type type)
 {
     return type == TYPE_PYTHON || type == TYPE_OPERATOR || type == TYPE_PROFILER_STEP ||
            (sel->mlu && type == TYPE_USER_ANNOTATION);
@@ -20,7 +20,7 @@ static bool counts_for_host_range(const struct selection *sel, enum event_type t
 
 /* The one step of a trace without steps: from the first host event to the last end of one [TB-6d].
  */
-static void use_host_range(struct steps *steps, const struct selection *sel)
+static void use_host_range(struct steps *steps, const struct event_classes *sel)
 {
     struct step *step = &steps->items[0];
     *step = (struct step){.event = STEP_NO_EVENT,
@@ -40,7 +40,7 @@ static void use_host_range(struct steps *steps, const struct selection *sel)
     steps->undefined = step->start > step->end;
 }
 
-static void use_profiler_steps(struct steps *steps, const struct selection *sel)
+static void use_profiler_steps(struct steps *steps, const struct event_classes *sel)
 {
     uint32_t marked = sel->type_count[TYPE_PROFILER_STEP];
     const struct events_in_time host = sel->lists[LIST_HOST];
@@ -60,7 +60,7 @@ static void use_profiler_steps(struct steps *steps, const struct selection *sel)
 static void add_launch(struct step *step,
                        struct device_span *span,
                        const struct links *links,
-                       const struct selection *sel,
+                       const struct event_classes *sel,
                        uint32_t runtime)
 {
     uint32_t end = links->launched_first[runtime + 1];
@@ -79,7 +79,7 @@ static void match_runtimes(struct steps *steps,
                            struct device_span *spans,
                            bool *matched,
                            const struct links *links,
-                           const struct selection *sel)
+                           const struct event_classes *sel)
 {
     uint32_t i = 0;
     uint32_t r = 0;
@@ -106,7 +106,7 @@ static int64_t end_before_first_step(const struct steps *steps,
                                      const struct device_span *spans,
                                      const bool *matched,
                                      const struct links *links,
-                                     const struct selection *sel)
+                                     const struct event_classes *sel)
 {
     int64_t previous_end = steps->items[0].start;
     if (steps->items[0].device_activities == 0) {
@@ -171,7 +171,7 @@ static void set_window(struct steps *steps)
     steps->window_end = steps->items[steps->count - 1].end;
 }
 
-bool steps_build(struct steps *steps, const struct selection *sel, const struct links *links)
+bool steps_build(struct steps *steps, const struct event_classes *sel, const struct links *links)
 {
     uint32_t marked = sel->type_count[TYPE_PROFILER_STEP];
     *steps = (struct steps){.sel = sel,
@@ -240,7 +240,7 @@ static void count_launches(struct steps *steps, const struct trace_index *index)
 }
 
 bool steps_from_index(struct steps *steps,
-                      const struct selection *sel,
+                      const struct event_classes *sel,
                       const struct trace_index *index)
 {
     *steps = (struct steps){

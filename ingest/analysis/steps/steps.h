@@ -2,7 +2,7 @@
 #ifndef KS_ANALYSIS_STEPS_STEPS_H
 #define KS_ANALYSIS_STEPS_STEPS_H
 
-#include "ingest/analysis/classify/select.h"
+#include "ingest/analysis/classify/events.h"
 #include "ingest/analysis/relations/comm.h"
 #include "ingest/analysis/relations/link.h"
 #include "ingest/analysis/util/ranges.h"
@@ -32,7 +32,7 @@ struct step {
 };
 
 struct steps {
-    const struct selection *sel;
+    const struct event_classes *sel;
     struct step *items; /* at least one */
     uint32_t count;
     bool undefined; /* neither steps nor host events: no bounds [TB-1.1] */
@@ -45,18 +45,18 @@ struct steps {
 /* `communicates`: device work of collectives by our rule (comm_ours.h), by event; NULL: `comms`
  * tells, the plugin's. False without memory; must be freed in either case. */
 bool roles_collect(struct roles *roles,
-                   const struct selection *sel,
+                   const struct event_classes *sel,
                    const struct comms *comms,
                    const bool *communicates) KS_MUST_USE;
 void roles_free(struct roles *roles);
 
 bool steps_build(struct steps *steps,
-                 const struct selection *sel,
+                 const struct event_classes *sel,
                  const struct links *links) KS_MUST_USE;
 /* Steps by the index: the annotations' own intervals. Without any, the one step of a trace as
  * steps_build has it. */
 bool steps_from_index(struct steps *steps,
-                      const struct selection *sel,
+                      const struct event_classes *sel,
                       const struct trace_index *index) KS_MUST_USE;
 void steps_free(struct steps *steps);
 

@@ -1,6 +1,6 @@
 /* Which events count and as what [TB-3]: types, names, and the order of time. */
-#ifndef KS_ANALYSIS_CLASSIFY_SELECT_H
-#define KS_ANALYSIS_CLASSIFY_SELECT_H
+#ifndef KS_ANALYSIS_CLASSIFY_EVENTS_H
+#define KS_ANALYSIS_CLASSIFY_EVENTS_H
 
 #include "ingest/analysis/classify/names.h"
 #include "ingest/base/attr.h"
@@ -47,7 +47,7 @@ struct events_in_time {
     uint32_t count;
 };
 
-struct selection {
+struct event_classes {
     const struct trace *trace;
     struct names names;
     uint8_t *type; /* enum event_type by event */
@@ -67,25 +67,25 @@ struct selection {
 /* False without memory; `sel` must be freed in either case. The trace must outlive it. `index`:
  * with in_time, of our figures, for which rows of any accelerator are kernels and steps are the
  * host's; NULL: as the plugin sees the events. `rounded`: times are taken as its doubles hold them
- * (select_can_round).
+ * (classify_can_round).
  */
-bool select_events(struct selection *sel,
-                   const struct trace *trace,
-                   const struct trace_index *index,
-                   bool rounded,
-                   struct warnings *warnings) KS_MUST_USE;
+bool classify_events(struct event_classes *sel,
+                     const struct trace *trace,
+                     const struct trace_index *index,
+                     bool rounded,
+                     struct warnings *warnings) KS_MUST_USE;
 /* Whether the plugin's doubles differ from the exact times, and their ticks fit 64 bits. */
-bool select_can_round(const struct selection *sel);
-void select_free(struct selection *sel);
+bool classify_can_round(const struct event_classes *sel);
+void classify_free(struct event_classes *sel);
 
 /* The types that form the operator tree [TB-4c]. */
-static inline bool select_is_host(enum event_type type)
+static inline bool classify_is_host(enum event_type type)
 {
     return type >= TYPE_OPERATOR && type <= TYPE_PL_MODULE;
 }
 
 /* Kernel, Memcpy, Memset. */
-static inline bool select_is_device(enum event_type type)
+static inline bool classify_is_device(enum event_type type)
 {
     return type == TYPE_KERNEL || type == TYPE_MEMCPY || type == TYPE_MEMSET;
 }

@@ -1,4 +1,4 @@
-#include "ingest/analysis/classify/select.h"
+#include "ingest/analysis/classify/events.h"
 
 #include "ingest/base/memory/scratch.h"
 #include "ingest/base/saturating.h"
@@ -14,7 +14,7 @@ static bool begins(const char *text, const char *prefix)
     return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
-static enum event_type lightning_type(const struct selection *sel, uint32_t event)
+static enum event_type lightning_type(const struct event_classes *sel, uint32_t event)
 {
     const char *name = names_text(&sel->names, sel->name[event]);
     if (begins(name, PL_PROFILE_PREFIX)) {
@@ -24,8 +24,10 @@ static enum event_type lightning_type(const struct selection *sel, uint32_t even
 }
 
 /* What the name says: operators and annotations can both be steps. */
-static enum event_type
-host_type(struct selection *sel, uint32_t event, enum event_type plain, struct warnings *warnings)
+static enum event_type host_type(struct event_classes *sel,
+                                 uint32_t event,
+                                 enum event_type plain,
+                                 struct warnings *warnings)
 {
     uint32_t flags = names_flags(&sel->names, sel->name[event]);
     if (flags & NAME_STEP_NUMBERED) {
@@ -37,7 +39,7 @@ host_type(struct selection *sel, uint32_t event, enum event_type plain, struct w
     return plain == TYPE_OPERATOR && sel->lightning ? lightning_type(sel, event) : plain;
 }
 
-static enum event_type python_function_type(const struct selection *sel, uint8_t flags)
+static enum event_type python_function_type(const struct event_classes *sel, uint8_t flags)
 {
     if (sel->lightning) {
         return TYPE_NONE;
@@ -46,7 +48,7 @@ static enum event_type python_function_type(const struct selection *sel, uint8_t
 }
 
 /* Before names are asked. */
-static enum event_type type_of_class(const struct selection *sel,
+static enum event_type type_of_class(const struct event_classes *sel,
                                      const struct event_class *event_class)
 {
     enum event_kind kind = (enum event_kind)event_class->kind;
@@ -89,7 +91,7 @@ static enum event_type type_of_class(const struct selection *sel,
 
 /* Lightning's names without their prefix; of a module, what follows its type. A name without a type
  * stays whole [TB-3d]. */
-static bool strip_lightning_name(struct selection *sel, uint32_t event)
+static bool strip_lightning_name(struct event_classes *sel, uint32_t event)
 {
     const char *name = names_text(&sel->names, sel->own_name[event]);
     bool is_module = sel->type[event] == TYPE_PL_MODULE;
@@ -102,7 +104,7 @@ static bool strip_lightning_name(struct selection *sel, uint32_t event)
 
 /* *type: that of the class, then that of the event. */
 static bool
-ask_name(struct selection *sel, uint32_t event, uint8_t *type, struct warnings *warnings)
+ask_name(struct event_classes *sel, uint32_t event, uint8_t *type, struct warnings *warnings)
 {
     enum event_type plain = (enum event_type)(*type);
     if (plain == TYPE_OPERATOR || plain == TYPE_USER_ANNOTATION) {
@@ -126,7 +128,7 @@ static enum event_type our_type(const struct trace_index *index, uint32_t event,
     }
 }
 
-static bool classify(struct selection *sel,
+static bool classify(struct event_classes *sel,
                      const struct trace_index *index,
                      const uint8_t *by_class,
                      struct warnings *warnings)
@@ -181,7 +183,7 @@ static enum event_list list_of_type(enum event_type type)
 
 /* Types alternate: what is not kept goes where the next one will stand too, without a branch. */
 static inline void
-list_event(struct selection *sel, uint32_t *next, const uint8_t *list_of, uint32_t event)
+list_event(struct event_classes *sel, uint32_t *next, const uint8_t *list_of, uint32_t event)
 {
     uint8_t list = list_of[sel->type[event]];
     sel->listed[next[list]] = event;
@@ -190,7 +192,7 @@ list_event(struct selection *sel, uint32_t *next, const uint8_t *list_of, uint32
 
 /* By the index in order of time, but for memory records, which it has not; else in that of the
  * file. */
-static void fill_lists(struct selection *sel, const struct trace_index *index)
+static void fill_lists(struct event_classes *sel, const struct trace_index *index)
 {
     uint8_t list_of[TYPE_COUNT] = {LIST_COUNT};
     uint32_t next[LIST_COUNT + 1] = {0};
@@ -222,7 +224,7 @@ static void fill_lists(struct selection *sel, const struct trace_index *index)
     }
 }
 
-static bool list_events(struct selection *sel, const struct trace_index *index)
+static bool list_events(struct event_classes *sel, const struct trace_index *index)
 {
     const int64_t *ts_ns = sel->trace->events.ts_ns;
     size_t kept = 0;
@@ -251,7 +253,7 @@ static bool list_events(struct selection *sel, const struct trace_index *index)
 }
 
 static bool
-find_types(struct selection *sel, const struct trace_index *index, struct warnings *warnings)
+find_types(struct event_classes *sel, const struct trace_index *index, struct warnings *warnings)
 {
     const struct trace_events *events = &sel->trace->events;
     uint8_t *by_class = scratch_alloc(events->class_count, sizeof *by_class);
@@ -270,20 +272,20 @@ static bool has_mlu(const struct trace *trace)
            begins(trace->devices[0].name, "MLU");
 }
 
-bool select_can_round(const struct selection *sel)
+bool classify_can_round(const struct event_classes *sel)
 {
     return sel->trace->decimal_times &&
            saturating_sub(sel->last_ns, sel->first_ns) < ROUNDED_SPAN_NS;
 }
 
-bool select_events(struct selection *sel,
-                   const struct trace *trace,
-                   const struct trace_index *index,
-                   bool rounded,
-                   struct warnings *warnings)
+bool classify_events(struct event_classes *sel,
+                     const struct trace *trace,
+                     const struct trace_index *index,
+                     bool rounded,
+                     struct warnings *warnings)
 {
     uint32_t count = trace->events.count;
-    *sel = (struct selection){.trace = trace, .name = trace->events.name, .rounded = rounded};
+    *sel = (struct event_classes){.trace = trace, .name = trace->events.name, .rounded = rounded};
     sel->ours = index != NULL;
     sel->lightning = trace->framework != NULL && strcmp(trace->framework, "pytorch-lightning") == 0;
     sel->mlu = has_mlu(trace);
@@ -302,11 +304,11 @@ bool select_events(struct selection *sel,
     return find_types(sel, index, warnings) && list_events(sel, index);
 }
 
-void select_free(struct selection *sel)
+void classify_free(struct event_classes *sel)
 {
     names_free(&sel->names);
     scratch_free(sel->type);
     scratch_free(sel->listed);
     scratch_free(sel->own_name);
-    *sel = (struct selection){0};
+    *sel = (struct event_classes){0};
 }
