@@ -15,7 +15,7 @@
 #include "ingest/analysis/overview/recommend.h"
 #include "ingest/analysis/relations/backward.h"
 #include "ingest/analysis/relations/comm.h"
-#include "ingest/analysis/relations/link.h"
+#include "ingest/analysis/relations/launch_correlation.h"
 #include "ingest/analysis/relations/op_tree.h"
 #include "ingest/analysis/rules.h"
 #include "ingest/analysis/steps/breakdown.h"
@@ -171,7 +171,7 @@ static bool run_steps(struct analysis *run)
     }
     comm_free(&run->comms);
     roles_free(&run->roles);
-    link_drop_devices(&run->links);
+    launch_correlation_drop_devices(&run->links);
     return ok;
 }
 
@@ -278,10 +278,10 @@ static bool run_all(struct analysis *run)
     }
     index_drop_in_time(&run->index);
     set_bounds(run);
-    bool ok =
-        link_devices(&run->links, &run->sel) && run_steps(run) && run->rules->run_operators(run);
+    bool ok = launch_correlation_build(&run->links, &run->sel) && run_steps(run) &&
+              run->rules->run_operators(run);
     op_tree_free(&run->tree);
-    link_free(&run->links);
+    launch_correlation_free(&run->links);
     if (!ok) {
         return false;
     }

@@ -12,7 +12,7 @@
 #include "ingest/analysis/modules/modules.h"
 #include "ingest/analysis/relations/backward.h"
 #include "ingest/analysis/relations/comm.h"
-#include "ingest/analysis/relations/link.h"
+#include "ingest/analysis/relations/launch_correlation.h"
 #include "ingest/analysis/relations/op_tree.h"
 #include "ingest/analysis/steps/steps.h"
 #include "ingest/base/attr.h"
@@ -28,7 +28,7 @@ struct analysis {
     const struct analysis_wants *wants;
     struct trace_index index; /* empty by other rules; free once there are operators */
     struct event_classes sel;
-    struct links links;
+    struct launch_correlation links;
     struct comms comms;
     struct comm_ours ours; /* empty by other rules */
     struct roles roles;

@@ -113,7 +113,7 @@ struct kernel_sink {
 
 static bool see_runtime(const struct kernel_sink *sink, uint32_t runtime, uint32_t owner)
 {
-    const struct links *links = sink->tree->links;
+    const struct launch_correlation *links = sink->tree->links;
     uint32_t end = links->launched_first[runtime + 1];
     for (uint32_t i = links->launched_first[runtime]; i < end; i++) {
         uint32_t event = links->launched[i];

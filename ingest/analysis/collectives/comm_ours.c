@@ -18,7 +18,7 @@ struct mark {
 struct collecting {
     struct comm_ours *ours;
     struct event_classes *sel;
-    const struct links *links;
+    const struct launch_correlation *links;
     const struct comms *comms;
     uint32_t *args_of; /* by event: index into trace.collectives; NULL: there are none */
     struct mark *marks;
@@ -289,14 +289,14 @@ static bool note_device_event(struct collecting *c, uint32_t event)
 
 static bool find_work(struct collecting *c)
 {
-    const struct links *links = c->links;
+    const struct launch_correlation *links = c->links;
     for (uint32_t d = 0; d < links->device_count; d++) {
         uint32_t event = links->device_event[d];
         if (!is_collective_work(c, event)) {
             continue;
         }
         uint32_t runtime = links->device_runtime[d];
-        uint32_t launch = runtime == LINK_NONE ? COMM_NOTHING : links->runtime_event[runtime];
+        uint32_t launch = runtime == LAUNCH_NONE ? COMM_NOTHING : links->runtime_event[runtime];
         if (!join_work(c, event, launch) || !note_device_event(c, event)) {
             return false;
         }
@@ -336,7 +336,7 @@ static bool find_annotations(struct collecting *c)
 
 bool comm_ours_collect(struct comm_ours *ours,
                        struct event_classes *sel,
-                       const struct links *links,
+                       const struct launch_correlation *links,
                        const struct comms *comms)
 {
     struct collecting c = {.ours = ours, .sel = sel, .links = links, .comms = comms};

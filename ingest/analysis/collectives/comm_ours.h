@@ -22,7 +22,7 @@
 
 #include "ingest/analysis/classify/events.h"
 #include "ingest/analysis/relations/comm.h"
-#include "ingest/analysis/relations/link.h"
+#include "ingest/analysis/relations/launch_correlation.h"
 #include "ingest/analysis/steps/steps.h"
 #include "ingest/base/attr.h"
 #include "ingest/base/memory/arena.h"
@@ -62,7 +62,7 @@ struct comm_ours {
  * kernel's name. n log n. False without memory; must be freed in either case. */
 bool comm_ours_collect(struct comm_ours *ours,
                        struct event_classes *sel,
-                       const struct links *links,
+                       const struct launch_correlation *links,
                        const struct comms *comms) KS_MUST_USE;
 void comm_ours_free(struct comm_ours *ours);
 

@@ -228,7 +228,7 @@ static void set_root_bounds(const struct op_tree *tree, struct op_thread *thread
 
 bool op_tree_build(struct op_tree *tree,
                    struct event_classes *sel,
-                   const struct links *links,
+                   const struct launch_correlation *links,
                    struct warnings *warnings)
 {
     *tree = (struct op_tree){.sel = sel, .links = links, .zero_owner = OP_NO_NODE};

@@ -14,7 +14,7 @@
 
 #include "ingest/analysis/classify/events.h"
 #include "ingest/analysis/classify/times.h"
-#include "ingest/analysis/relations/link.h"
+#include "ingest/analysis/relations/launch_correlation.h"
 #include "ingest/analysis/relations/runtime_lists.h"
 #include "ingest/base/attr.h"
 #include "ingest/base/saturating.h"
@@ -81,7 +81,7 @@ struct op_launch_sums {
 
 struct op_tree {
     struct event_classes *sel; /* names are looked up, and their flags kept, on the way */
-    const struct links *links;
+    const struct launch_correlation *links;
     struct runtime_lists lists;
     struct op_node *nodes;
     struct op_thread *threads; /* in order of their first node */
@@ -102,7 +102,7 @@ struct op_tree {
  * Counts WARN_BAD_TID and WARN_OVERLAP. False without memory; must be freed in either case. */
 bool op_tree_build(struct op_tree *tree,
                    struct event_classes *sel,
-                   const struct links *links,
+                   const struct launch_correlation *links,
                    struct warnings *warnings) KS_MUST_USE;
 /* The tree of our figures, where the index says what lies in what. Every host event that has a
  * class is a node, whatever its thread is called, and stays on its thread. A node's self time is

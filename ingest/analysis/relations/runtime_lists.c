@@ -5,7 +5,7 @@
 #include "ingest/index/sort.h"
 
 struct runtime_order {
-    const struct links *links;
+    const struct launch_correlation *links;
     const struct event_classes *sel;
 };
 
@@ -28,8 +28,9 @@ static int by_start_and_length(uint32_t a, uint32_t b, const void *ctx)
     return times_compare(order->sel, event_a, event_b);
 }
 
-static bool
-fill(struct runtime_lists *lists, const struct links *links, const struct event_classes *sel)
+static bool fill(struct runtime_lists *lists,
+                 const struct launch_correlation *links,
+                 const struct event_classes *sel)
 {
     const struct runtime_order order = {links, sel};
     uint32_t *next = scratch_alloc(lists->count, sizeof *next);
@@ -54,8 +55,9 @@ fill(struct runtime_lists *lists, const struct links *links, const struct event_
     return true;
 }
 
-static bool
-arrange(struct runtime_lists *lists, const struct links *links, const struct event_classes *sel)
+static bool arrange(struct runtime_lists *lists,
+                    const struct launch_correlation *links,
+                    const struct event_classes *sel)
 {
     lists->first = scratch_calloc((size_t)lists->count + 1, sizeof *lists->first);
     if (lists->first == NULL) {
@@ -68,7 +70,7 @@ arrange(struct runtime_lists *lists, const struct links *links, const struct eve
 }
 
 bool runtime_lists_build(struct runtime_lists *lists,
-                         const struct links *links,
+                         const struct launch_correlation *links,
                          const struct event_classes *sel)
 {
     const struct trace_events *events = &sel->trace->events;

@@ -3,7 +3,7 @@
 #define KS_ANALYSIS_RELATIONS_RUNTIME_LISTS_H
 
 #include "ingest/analysis/classify/events.h"
-#include "ingest/analysis/relations/link.h"
+#include "ingest/analysis/relations/launch_correlation.h"
 #include "ingest/base/attr.h"
 #include "ingest/index/id_index.h"
 
@@ -12,8 +12,8 @@
 
 #define RUNTIME_LIST_NONE UINT32_MAX
 
-/* List i holds runtimes[first[i] .. first[i + 1]), runtime numbers of struct links, sorted by
- * (start, -end); those that begin or end at time zero stand last [TB-5d]. */
+/* List i holds runtimes[first[i] .. first[i + 1]), runtime numbers of struct launch_correlation,
+ * sorted by (start, -end); those that begin or end at time zero stand last [TB-5d]. */
 struct runtime_lists {
     struct id_index by_external_id; /* number of the list */
     uint32_t *first;
@@ -26,7 +26,7 @@ struct runtime_lists {
 /* Calls that have no id lie in the list of TRACE_NO_ID. False without memory; must
  * be freed in either case. */
 bool runtime_lists_build(struct runtime_lists *lists,
-                         const struct links *links,
+                         const struct launch_correlation *links,
                          const struct event_classes *sel) KS_MUST_USE;
 void runtime_lists_free(struct runtime_lists *lists);
 /* What only looks for lists and makes them goes: by_external_id and list_of. */

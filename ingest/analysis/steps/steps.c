@@ -59,7 +59,7 @@ static void use_profiler_steps(struct steps *steps, const struct event_classes *
 
 static void add_launch(struct step *step,
                        struct device_span *span,
-                       const struct links *links,
+                       const struct launch_correlation *links,
                        const struct event_classes *sel,
                        uint32_t runtime)
 {
@@ -78,7 +78,7 @@ static void add_launch(struct step *step,
 static void match_runtimes(struct steps *steps,
                            struct device_span *spans,
                            bool *matched,
-                           const struct links *links,
+                           const struct launch_correlation *links,
                            const struct event_classes *sel)
 {
     uint32_t i = 0;
@@ -105,7 +105,7 @@ static void match_runtimes(struct steps *steps,
 static int64_t end_before_first_step(const struct steps *steps,
                                      const struct device_span *spans,
                                      const bool *matched,
-                                     const struct links *links,
+                                     const struct launch_correlation *links,
                                      const struct event_classes *sel)
 {
     int64_t previous_end = steps->items[0].start;
@@ -114,7 +114,7 @@ static int64_t end_before_first_step(const struct steps *steps,
     }
     for (uint32_t d = 0; d < links->device_count; d++) {
         uint32_t runtime = links->device_runtime[d];
-        if (runtime != LINK_NONE && matched[runtime]) {
+        if (runtime != LAUNCH_NONE && matched[runtime]) {
             continue;
         }
         int64_t end = times_end(sel, links->device_event[d]);
@@ -171,7 +171,9 @@ static void set_window(struct steps *steps)
     steps->window_end = steps->items[steps->count - 1].end;
 }
 
-bool steps_build(struct steps *steps, const struct event_classes *sel, const struct links *links)
+bool steps_build(struct steps *steps,
+                 const struct event_classes *sel,
+                 const struct launch_correlation *links)
 {
     uint32_t marked = sel->type_count[TYPE_PROFILER_STEP];
     *steps = (struct steps){.sel = sel,

@@ -4,7 +4,7 @@
 
 #include "ingest/analysis/classify/events.h"
 #include "ingest/analysis/relations/comm.h"
-#include "ingest/analysis/relations/link.h"
+#include "ingest/analysis/relations/launch_correlation.h"
 #include "ingest/analysis/util/ranges.h"
 #include "ingest/base/attr.h"
 #include "ingest/index/index.h"
@@ -52,7 +52,7 @@ void roles_free(struct roles *roles);
 
 bool steps_build(struct steps *steps,
                  const struct event_classes *sel,
-                 const struct links *links) KS_MUST_USE;
+                 const struct launch_correlation *links) KS_MUST_USE;
 /* Steps by the index: the annotations' own intervals. Without any, the one step of a trace as
  * steps_build has it. */
 bool steps_from_index(struct steps *steps,

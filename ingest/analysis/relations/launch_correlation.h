@@ -3,8 +3,8 @@
  *     cudaLaunchKernel  correlation 7 ──► kernel, memcpy, memset with correlation 7
  *
  * Device work seen before its call waits for it; work whose call never comes is stale. */
-#ifndef KS_ANALYSIS_RELATIONS_LINK_H
-#define KS_ANALYSIS_RELATIONS_LINK_H
+#ifndef KS_ANALYSIS_RELATIONS_LAUNCH_CORRELATION_H
+#define KS_ANALYSIS_RELATIONS_LAUNCH_CORRELATION_H
 
 #include "ingest/analysis/classify/events.h"
 #include "ingest/base/attr.h"
@@ -12,12 +12,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define LINK_NONE UINT32_MAX
+#define LAUNCH_NONE UINT32_MAX
 
 /* Runtimes and devices are numbered from 0 in order of time. */
-struct links {
+struct launch_correlation {
     const uint32_t *device_event; /* the selection's lists, as are the runtimes */
-    uint32_t *device_runtime;     /* LINK_NONE: stale; NULL after link_drop_devices */
+    uint32_t *device_runtime; /* LAUNCH_NONE: stale; NULL after launch_correlation_drop_devices */
     uint32_t device_count;
     const uint32_t *runtime_event;
     uint32_t runtime_count;
@@ -29,9 +29,10 @@ struct links {
 };
 
 /* `sel` must outlive the links. False without memory; `links` must be freed in either case. */
-bool link_devices(struct links *links, const struct event_classes *sel) KS_MUST_USE;
+bool launch_correlation_build(struct launch_correlation *links,
+                              const struct event_classes *sel) KS_MUST_USE;
 /* Frees which call each device activity has; the calls and what they launched stay. */
-void link_drop_devices(struct links *links);
-void link_free(struct links *links);
+void launch_correlation_drop_devices(struct launch_correlation *links);
+void launch_correlation_free(struct launch_correlation *links);
 
 #endif

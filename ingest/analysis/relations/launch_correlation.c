@@ -1,4 +1,4 @@
-#include "ingest/analysis/relations/link.h"
+#include "ingest/analysis/relations/launch_correlation.h"
 
 #include "ingest/analysis/classify/times.h"
 #include "ingest/base/memory/scratch.h"
@@ -6,17 +6,17 @@
 #include "ingest/index/sort.h"
 
 struct linking {
-    struct links *links;
+    struct launch_correlation *links;
     const struct event_classes *sel;
     struct id_index calls; /* correlation -> the runtime that its next device belongs to */
     struct id_map stale;   /* correlations without a call */
-    uint32_t *next_call;   /* by runtime: the next one with its correlation, LINK_NONE */
+    uint32_t *next_call;   /* by runtime: the next one with its correlation, LAUNCH_NONE */
     uint32_t *waited;      /* devices that came before their runtime, by runtime */
 };
 
 static bool allocate(struct linking *l)
 {
-    struct links *links = l->links;
+    struct launch_correlation *links = l->links;
     size_t devices = links->device_count;
     size_t runtimes = links->runtime_count;
     links->device_runtime = scratch_alloc(devices, sizeof *links->device_runtime);
@@ -33,7 +33,7 @@ static bool allocate(struct linking *l)
 /* The last one first, so that each finds the next one of its correlation. */
 static void chain_calls(struct linking *l)
 {
-    const struct links *links = l->links;
+    const struct launch_correlation *links = l->links;
     for (uint32_t r = links->runtime_count; r-- > 0;) {
         uint32_t event = links->runtime_event[r];
         uint32_t *call = id_index_find(&l->calls, trace_correlation(&l->sel->trace->events, event));
@@ -64,11 +64,11 @@ static bool add_stale(struct linking *l, uint32_t device, int64_t correlation)
  * first. Those whose call never came go to `stale`, by device number. */
 static bool link_device(struct linking *l, uint32_t device)
 {
-    struct links *links = l->links;
+    struct launch_correlation *links = l->links;
     uint32_t event = links->device_event[device];
     int64_t correlation = trace_correlation(&l->sel->trace->events, event);
     uint32_t *call = id_index_find(&l->calls, correlation);
-    if (call == NULL || *call == LINK_NONE) {
+    if (call == NULL || *call == LAUNCH_NONE) {
         return add_stale(l, device, correlation);
     }
     uint32_t runtime = *call;
@@ -76,7 +76,7 @@ static bool link_device(struct linking *l, uint32_t device)
         l->waited[runtime]++;
     }
     uint32_t next = l->next_call[runtime];
-    while (KS_UNLIKELY(next != LINK_NONE) && !comes_before(l, event, next)) {
+    while (KS_UNLIKELY(next != LAUNCH_NONE) && !comes_before(l, event, next)) {
         *call = runtime = next;
         next = l->next_call[runtime];
     }
@@ -105,7 +105,7 @@ static int by_correlation(uint32_t a, uint32_t b, const void *ctx)
  * [TB-4f]. */
 static bool order_stale(struct linking *l)
 {
-    struct links *links = l->links;
+    struct launch_correlation *links = l->links;
     if (!sort_stable(links->stale, links->stale_count, by_correlation, links->device_runtime)) {
         return false;
     }
@@ -113,7 +113,7 @@ static bool order_stale(struct linking *l)
     for (uint32_t i = 0; i < links->stale_count; i++) {
         uint32_t device = links->stale[i];
         uint32_t event = links->device_event[device];
-        links->device_runtime[device] = LINK_NONE;
+        links->device_runtime[device] = LAUNCH_NONE;
         if (l->sel->type[event] == TYPE_KERNEL) {
             links->stale[kernels++] = event;
         }
@@ -131,7 +131,7 @@ static int by_start_and_length(uint32_t a, uint32_t b, const void *ctx)
  */
 static bool fill_launched(struct linking *l)
 {
-    struct links *links = l->links;
+    struct launch_correlation *links = l->links;
     for (uint32_t r = 0; r < links->runtime_count; r++) {
         links->launched_first[r + 1] += links->launched_first[r];
     }
@@ -144,7 +144,7 @@ static bool fill_launched(struct linking *l)
     memcpy(next, links->launched_first, links->runtime_count * sizeof *next);
     for (uint32_t d = 0; d < links->device_count; d++) {
         uint32_t runtime = links->device_runtime[d];
-        if (runtime != LINK_NONE) {
+        if (runtime != LAUNCH_NONE) {
             links->launched[next[runtime]++] = links->device_event[d];
         }
     }
@@ -157,12 +157,12 @@ static bool fill_launched(struct linking *l)
     return true;
 }
 
-bool link_devices(struct links *links, const struct event_classes *sel)
+bool launch_correlation_build(struct launch_correlation *links, const struct event_classes *sel)
 {
-    *links = (struct links){.device_event = sel->lists[LIST_DEVICE].items,
-                            .device_count = sel->lists[LIST_DEVICE].count,
-                            .runtime_event = sel->lists[LIST_RUNTIME].items,
-                            .runtime_count = sel->lists[LIST_RUNTIME].count};
+    *links = (struct launch_correlation){.device_event = sel->lists[LIST_DEVICE].items,
+                                         .device_count = sel->lists[LIST_DEVICE].count,
+                                         .runtime_event = sel->lists[LIST_RUNTIME].items,
+                                         .runtime_count = sel->lists[LIST_RUNTIME].count};
     struct linking l = {.links = links, .sel = sel};
     id_map_init(&l.stale);
     bool ok = allocate(&l) && link_all(&l);
@@ -174,17 +174,17 @@ bool link_devices(struct links *links, const struct event_classes *sel)
     return ok;
 }
 
-void link_drop_devices(struct links *links)
+void launch_correlation_drop_devices(struct launch_correlation *links)
 {
     scratch_free(links->device_runtime);
     links->device_runtime = NULL;
 }
 
-void link_free(struct links *links)
+void launch_correlation_free(struct launch_correlation *links)
 {
-    link_drop_devices(links);
+    launch_correlation_drop_devices(links);
     scratch_free(links->launched_first);
     scratch_free(links->launched);
     scratch_free(links->stale);
-    *links = (struct links){0};
+    *links = (struct launch_correlation){0};
 }
