@@ -29,11 +29,11 @@ static bool find_steps(struct analysis *run)
 static bool run_tables(struct analysis *run)
 {
     struct trace_results *results = run->results;
-    struct visits visits;
-    bool ok = visits_build(&visits, &run->tree, &run->backward) &&
+    struct postorder postorder;
+    bool ok = postorder_build(&postorder, &run->tree, &run->backward) &&
               texts_init(&run->texts, &results->arena, &run->sel.names) &&
-              visit_tables_run(results, &run->texts, &run->tree, &visits, &run->launched);
-    visits_free(&visits);
+              visit_tables_run(results, &run->texts, &run->tree, &postorder, &run->launched);
+    postorder_free(&postorder);
     return ok;
 }
 

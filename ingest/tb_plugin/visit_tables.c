@@ -8,7 +8,7 @@
 /* What sources and feeds are asked with. */
 struct visiting {
     const struct op_tree *tree;
-    const struct visits *visits;
+    const struct postorder *postorder;
     struct launched_time *launched;
     struct launches *launches;
     uint32_t root_name;
@@ -20,8 +20,9 @@ struct visiting {
 static uint32_t operator_event(const void *context, size_t at)
 {
     const struct visiting *v = context;
-    uint32_t visit = v->visits->items[at];
-    bool is_operator = (visit & VISIT_ROOT) == 0 && (v->tree->nodes[visit].flags & OP_REAL) != 0;
+    uint32_t visit = v->postorder->items[at];
+    bool is_operator =
+        (visit & POSTORDER_ROOT) == 0 && (v->tree->nodes[visit].flags & OP_REAL) != 0;
     return is_operator ? v->tree->nodes[visit].event : OPERATOR_NO_CALL;
 }
 
@@ -29,7 +30,7 @@ static void operator_figures(const void *context, size_t at, struct operator_fig
 {
     const struct visiting *v = context;
     const struct op_tree *tree = v->tree;
-    uint32_t node = v->visits->items[at];
+    uint32_t node = v->postorder->items[at];
     const struct op_node *self = &tree->nodes[node];
     *out = (struct operator_figures){.duration = op_node_duration(tree, node),
                                      .host_self = op_node_host_self(tree, node),
@@ -70,12 +71,12 @@ static bool feed_kernels(struct launches *launches, void *context)
     struct visiting *v = context;
     bool ok = true;
     v->launches = launches;
-    for (size_t i = 0; ok && i < v->visits->count; i++) {
-        uint32_t visit = v->visits->items[i];
-        bool is_root = (visit & VISIT_ROOT) != 0;
+    for (size_t i = 0; ok && i < v->postorder->count; i++) {
+        uint32_t visit = v->postorder->items[i];
+        bool is_root = (visit & POSTORDER_ROOT) != 0;
         v->node_flags = is_root ? 0 : v->tree->nodes[visit].flags;
         bool may_launch = is_root || (v->node_flags & OP_LAUNCHES) != 0;
-        ok = !may_launch || visits_kernels(v->tree, visit, see_kernel, v);
+        ok = !may_launch || postorder_kernels(v->tree, visit, see_kernel, v);
     }
     return ok;
 }
@@ -83,11 +84,11 @@ static bool feed_kernels(struct launches *launches, void *context)
 bool visit_tables_run(struct trace_results *results,
                       struct texts *texts,
                       const struct op_tree *tree,
-                      const struct visits *visits,
+                      const struct postorder *postorder,
                       struct launched_time *launched)
 {
-    struct visiting v = {.tree = tree, .visits = visits, .launched = launched};
-    const struct operator_source source = {visits->count, operator_event, operator_figures, &v};
+    struct visiting v = {.tree = tree, .postorder = postorder, .launched = launched};
+    const struct operator_source source = {postorder->count, operator_event, operator_figures, &v};
     *launched = (struct launched_time){0};
     v.root_name = names_intern(&tree->sel->names, ROOT_NAME, strlen(ROOT_NAME));
     return v.root_name != STRTAB_NONE && operators_run(results, texts, tree->sel, &source) &&

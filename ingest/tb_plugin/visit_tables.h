@@ -1,5 +1,5 @@
 /* Operators and launches as the plugin's tree gives them: node by node in the order of the visits
- * (visits.h), of which a node may have several. */
+ * (postorder.h), of which a node may have several. */
 #ifndef KS_TB_PLUGIN_VISIT_TABLES_H
 #define KS_TB_PLUGIN_VISIT_TABLES_H
 
@@ -21,7 +21,7 @@
 bool visit_tables_run(struct trace_results *results,
                       struct texts *texts,
                       const struct op_tree *tree,
-                      const struct visits *visits,
+                      const struct postorder *postorder,
                       struct launched_time *launched) KS_MUST_USE;
 
 #endif

@@ -4,31 +4,32 @@
 #include "ingest/base/memory/scratch.h"
 
 /* Room for `count` more. */
-static bool make_room(struct visits *visits, size_t count)
+static bool make_room(struct postorder *postorder, size_t count)
 {
-    if (visits->cap - visits->count >= count && visits->items != NULL) {
+    if (postorder->cap - postorder->count >= count && postorder->items != NULL) {
         return true;
     }
-    size_t cap = visits->cap * 2 > visits->count + count ? visits->cap * 2 : visits->count + count;
-    uint32_t *items = scratch_resize(visits->items, cap, sizeof *items);
+    size_t cap = postorder->cap * 2 > postorder->count + count ? postorder->cap * 2
+                                                               : postorder->count + count;
+    uint32_t *items = scratch_resize(postorder->items, cap, sizeof *items);
     if (items != NULL) {
-        visits->items = items;
-        visits->cap = cap;
+        postorder->items = items;
+        postorder->cap = cap;
     }
     return items != NULL;
 }
 
-static bool push_visit(struct visits *visits, uint32_t visit)
+static bool push_visit(struct postorder *postorder, uint32_t visit)
 {
-    if (!make_room(visits, 1)) {
+    if (!make_room(postorder, 1)) {
         return false;
     }
-    visits->items[visits->count++] = visit;
+    postorder->items[postorder->count++] = visit;
     return true;
 }
 
 struct visiting {
-    struct visits *visits;
+    struct postorder *postorder;
     const struct op_tree *tree;
 };
 
@@ -38,38 +39,40 @@ static bool matters(const struct op_node *node)
 }
 
 /* Leaves nodes from `open` until `parent` is the open one. */
-static inline void
-leave_until(struct visits *visits, const struct op_node *nodes, uint32_t open, uint32_t parent)
+static inline void leave_until(struct postorder *postorder,
+                               const struct op_node *nodes,
+                               uint32_t open,
+                               uint32_t parent)
 {
     for (; open != parent; open = nodes[open].parent) {
-        visits->items[visits->count] = open;
-        visits->count += matters(&nodes[open]);
+        postorder->items[postorder->count] = open;
+        postorder->count += matters(&nodes[open]);
     }
 }
 
 static bool see_subtrees(void *context, uint32_t first, uint32_t end)
 {
     const struct visiting *visiting = context;
-    struct visits *visits = visiting->visits;
+    struct postorder *postorder = visiting->postorder;
     const struct op_node *nodes = visiting->tree->nodes;
     uint32_t above = nodes[first].parent;
     /* What does not matter stands there until the next one comes. */
-    if (!make_room(visits, (size_t)(end - first) + 1)) {
+    if (!make_room(postorder, (size_t)(end - first) + 1)) {
         return false;
     }
     uint32_t open = above;
     for (uint32_t i = first; i < end; i++) {
-        leave_until(visits, nodes, open, nodes[i].parent);
+        leave_until(postorder, nodes, open, nodes[i].parent);
         open = i;
     }
-    leave_until(visits, nodes, open, above);
+    leave_until(postorder, nodes, open, above);
     return true;
 }
 
 static bool leave_node(void *context, uint32_t node)
 {
     struct visiting *visiting = context;
-    return !matters(&visiting->tree->nodes[node]) || push_visit(visiting->visits, node);
+    return !matters(&visiting->tree->nodes[node]) || push_visit(visiting->postorder, node);
 }
 
 static bool visit_root(const struct visiting *visiting, uint32_t t)
@@ -77,19 +80,19 @@ static bool visit_root(const struct visiting *visiting, uint32_t t)
     const struct op_tree *tree = visiting->tree;
     bool has_stale = tree->threads[t].has_step_name && tree->links->stale_count > 0;
     bool has_zero = tree->zero_first[t] != tree->zero_first[t + 1];
-    return !(has_stale || has_zero) || push_visit(visiting->visits, t | VISIT_ROOT);
+    return !(has_stale || has_zero) || push_visit(visiting->postorder, t | POSTORDER_ROOT);
 }
 
-bool visits_build(struct visits *visits,
-                  const struct op_tree *tree,
-                  const struct backward *backward)
+bool postorder_build(struct postorder *postorder,
+                     const struct op_tree *tree,
+                     const struct backward *backward)
 {
-    struct visiting visiting = {.visits = visits, .tree = tree};
+    struct visiting visiting = {.postorder = postorder, .tree = tree};
     const struct tree_visitor visitor = {
         .see_subtrees = see_subtrees, .leave_node = leave_node, .context = &visiting};
     struct tree_walk walk;
     bool ok = true;
-    *visits = (struct visits){0};
+    *postorder = (struct postorder){0};
     tree_walk_init(&walk, tree, backward, &visitor);
     for (uint32_t t = 0; ok && t < tree->thread_count; t++) {
         ok = !tree_walk_has_thread(&walk, t) ||
@@ -99,10 +102,10 @@ bool visits_build(struct visits *visits,
     return ok;
 }
 
-void visits_free(struct visits *visits)
+void postorder_free(struct postorder *postorder)
 {
-    scratch_free(visits->items);
-    *visits = (struct visits){0};
+    scratch_free(postorder->items);
+    *postorder = (struct postorder){0};
 }
 
 struct kernel_sink {
@@ -144,14 +147,14 @@ static bool see_root(const struct kernel_sink *sink, uint32_t thread)
     return true;
 }
 
-bool visits_kernels(const struct op_tree *tree,
-                    uint32_t visit,
-                    bool (*see)(void *ctx, uint32_t kernel_event, uint32_t owner),
-                    void *ctx)
+bool postorder_kernels(const struct op_tree *tree,
+                       uint32_t visit,
+                       bool (*see)(void *ctx, uint32_t kernel_event, uint32_t owner),
+                       void *ctx)
 {
     const struct kernel_sink sink = {tree, see, ctx};
-    if (visit & VISIT_ROOT) {
-        return see_root(&sink, visit & ~VISIT_ROOT);
+    if (visit & POSTORDER_ROOT) {
+        return see_root(&sink, visit & ~POSTORDER_ROOT);
     }
     uint32_t list = tree->nodes[visit].runtimes;
     if ((tree->nodes[visit].flags & OP_LAUNCHES) == 0) {

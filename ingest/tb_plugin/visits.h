@@ -12,28 +12,28 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* In visits.items: the rest is a thread, whose root is visited. */
-#define VISIT_ROOT (UINT32_C(1) << 31)
+/* In postorder.items: the rest is a thread, whose root is visited. */
+#define POSTORDER_ROOT (UINT32_C(1) << 31)
 
 /* Only nodes that are real operators or start device work, and roots that own device work. */
-struct visits {
+struct postorder {
     uint32_t *items;
     size_t count;
     size_t cap;
 };
 
 /* False without memory; must be freed in either case. */
-bool visits_build(struct visits *visits,
-                  const struct op_tree *tree,
-                  const struct backward *backward) KS_MUST_USE;
-void visits_free(struct visits *visits);
+bool postorder_build(struct postorder *postorder,
+                     const struct op_tree *tree,
+                     const struct backward *backward) KS_MUST_USE;
+void postorder_free(struct postorder *postorder);
 
 /* Calls `see` for each kernel that the visited node or root owns, in order, with `owner` the node
  * that gives it its operator (OP_NO_NODE: the root of a thread). Stops when `see` answers false,
  * and answers that. */
-bool visits_kernels(const struct op_tree *tree,
-                    uint32_t visit,
-                    bool (*see)(void *ctx, uint32_t kernel_event, uint32_t owner),
-                    void *ctx) KS_MUST_USE;
+bool postorder_kernels(const struct op_tree *tree,
+                       uint32_t visit,
+                       bool (*see)(void *ctx, uint32_t kernel_event, uint32_t owner),
+                       void *ctx) KS_MUST_USE;
 
 #endif
