@@ -62,7 +62,7 @@ static bool load(struct api_call *call,
     return begin_span(call, request, err) &&
            derived_figures_of(call, request->traces, request->count, &ids, err) &&
            query_distributed(call->api->store, call_arena(call), request->traces, request->count,
-                             COMM_PLUGIN, ids, out, err);
+                             COLLECTIVES_TB_RULE, ids, out, err);
 }
 
 static void put_metadata(struct json_write *w,

@@ -108,12 +108,13 @@ static void keep_span(struct run_traces *run, int64_t span)
 
 /* ---- rules ---- */
 
-static size_t count_communicating(const struct run_traces *run, enum comm_rule rule)
+static size_t count_communicating(const struct run_traces *run, enum collective_rule rule)
 {
     size_t count = 0;
     for (size_t i = 0; i < run->count; i++) {
         const struct store_trace *trace = run->items[i];
-        count += (rule == COMM_OURS ? trace->collective_count : trace->communication_nodes) > 0;
+        count += (rule == COLLECTIVES_OWN_RULE ? trace->collective_count
+                                               : trace->communication_nodes) > 0;
     }
     return count;
 }
@@ -127,13 +128,14 @@ static bool choose_rule(struct distributed_answer *answer,
     if (!table_params_choice(call, "rule", rules, &choice, err)) {
         return false;
     }
-    answer->rule = choice == 1 ? COMM_PLUGIN : COMM_OURS;
+    answer->rule = choice == 1 ? COLLECTIVES_TB_RULE : COLLECTIVES_OWN_RULE;
     return count_communicating(run, answer->rule) > 0 ||
            err_set(err, ERR_NOT_FOUND,
                    "Run \"%.80s\" has no collectives%s: upload a trace of each process of a "
                    "torch.distributed run",
                    answer->run,
-                   answer->rule == COMM_PLUGIN && count_communicating(run, COMM_OURS) > 0
+                   answer->rule == COLLECTIVES_TB_RULE &&
+                           count_communicating(run, COLLECTIVES_OWN_RULE) > 0
                        ? " by the plugin's rule, but by ours (rule=ours)"
                        : "");
 }
@@ -185,7 +187,7 @@ static bool load(struct distributed_answer *answer, struct api_call *call, struc
     keep_span(&run, answer->span);
     const int64_t *ids = NULL;
     return choose_rule(answer, call, &run, err) &&
-           (answer->rule == COMM_OURS ||
+           (answer->rule == COLLECTIVES_OWN_RULE ||
             derived_figures_of(call, run.items, run.count, &ids, err)) &&
            query_distributed(call->api->store, call_arena(call), run.items, run.count, answer->rule,
                              ids, &answer->view, err) &&
@@ -208,7 +210,7 @@ bool distributed_get(struct api_call *call, struct err *err)
         jw_int(&w, answer.spans[i]);
     }
     jw_array_end(&w);
-    jw_key_string(&w, "rule", comm_rule_name(answer.rule));
+    jw_key_string(&w, "rule", collective_rule_name(answer.rule));
     jw_key_bool(&w, "agrees", answer.view.agrees);
     distributed_write(&w, &answer);
     jw_object_end(&w);

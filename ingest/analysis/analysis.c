@@ -1,8 +1,8 @@
 #include "ingest/analysis/call_tree/call_tree.h"
 #include "ingest/analysis/classify/texts.h"
 #include "ingest/analysis/classify/times.h"
-#include "ingest/analysis/collectives/comm_log.h"
-#include "ingest/analysis/collectives/comm_ours.h"
+#include "ingest/analysis/collectives/collectives.h"
+#include "ingest/analysis/collectives/log.h"
 #include "ingest/analysis/devices/devices.h"
 #include "ingest/analysis/devices/gpus.h"
 #include "ingest/analysis/kernels/kernels.h"
@@ -14,9 +14,9 @@
 #include "ingest/analysis/overview/health.h"
 #include "ingest/analysis/overview/recommend.h"
 #include "ingest/analysis/relations/backward.h"
-#include "ingest/analysis/relations/comm.h"
 #include "ingest/analysis/relations/launch_correlation.h"
 #include "ingest/analysis/relations/op_tree.h"
+#include "ingest/analysis/relations/tb_collectives.h"
 #include "ingest/analysis/rules.h"
 #include "ingest/analysis/steps/breakdown.h"
 #include "ingest/analysis/steps/steps.h"
@@ -106,10 +106,10 @@ static bool write_steps(struct analysis *run)
 static bool find_collectives(struct analysis *run)
 {
     struct trace_results *results = run->results;
-    return comm_collect(&run->comms, &run->sel) &&
-           comm_summary(&run->comms, &run->sel, &results->communication_nodes,
-                        &results->communication_signature) &&
-           (!run->sel.ours || comm_ours_collect(&run->ours, &run->sel, &run->links, &run->comms));
+    return tb_collectives_collect(&run->comms, &run->sel) &&
+           tb_collectives_summary(&run->comms, &run->sel, &results->communication_nodes,
+                                  &results->communication_signature) &&
+           (!run->sel.ours || collectives_collect(&run->ours, &run->sel, &run->links, &run->comms));
 }
 
 static bool write_collectives(struct analysis *run)
@@ -117,9 +117,9 @@ static bool write_collectives(struct analysis *run)
     struct trace_results *results = run->results;
     struct arena *arena = &results->arena;
     results->collective_count = run->ours.count;
-    results->communication_rule = run->ours.finds_more ? COMM_OURS : COMM_PLUGIN;
-    return comm_log_build(&results->comm_log, arena, &run->comms, &run->sel, &run->steps) &&
-           comm_ours_log(&results->comm_log_ours, arena, &run->ours, &run->sel, &run->steps);
+    results->communication_rule = run->ours.finds_more ? COLLECTIVES_OWN_RULE : COLLECTIVES_TB_RULE;
+    return collective_log_build(&results->comm_log, arena, &run->comms, &run->sel, &run->steps) &&
+           collectives_log(&results->comm_log_ours, arena, &run->ours, &run->sel, &run->steps);
 }
 
 /* Where our rule sees no collective, the plugin's may: it goes by external ids alone. */
@@ -129,7 +129,7 @@ static bool mark_by_plugin(struct analysis *run, bool **communicates)
     const struct events_in_time work = run->sel.lists[LIST_DEVICE];
     for (uint32_t i = 0; *communicates != NULL && i < work.count; i++) {
         uint32_t event = work.items[i];
-        (*communicates)[event] = comm_has_device_event(&run->comms, &run->sel, event);
+        (*communicates)[event] = tb_collectives_has_device_event(&run->comms, &run->sel, event);
     }
     return *communicates != NULL;
 }
@@ -169,7 +169,7 @@ static bool run_steps(struct analysis *run)
         ok = hand_frame_on(run) && run->rules->find_steps(run) && write_collectives(run) &&
              write_steps(run);
     }
-    comm_free(&run->comms);
+    tb_collectives_free(&run->comms);
     roles_free(&run->roles);
     launch_correlation_drop_devices(&run->links);
     return ok;
@@ -296,7 +296,7 @@ static bool run_all(struct analysis *run)
 static void free_run(struct analysis *run)
 {
     index_free(&run->index);
-    comm_ours_free(&run->ours);
+    collectives_free(&run->ours);
     texts_free(&run->texts);
     kernels_free(&run->kernels);
     steps_free(&run->steps);

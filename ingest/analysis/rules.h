@@ -6,14 +6,14 @@
 #include "ingest/analysis/analysis.h"
 #include "ingest/analysis/classify/events.h"
 #include "ingest/analysis/classify/texts.h"
-#include "ingest/analysis/collectives/comm_ours.h"
+#include "ingest/analysis/collectives/collectives.h"
 #include "ingest/analysis/devices/devices.h"
 #include "ingest/analysis/kernels/kernels.h"
 #include "ingest/analysis/modules/modules.h"
 #include "ingest/analysis/relations/backward.h"
-#include "ingest/analysis/relations/comm.h"
 #include "ingest/analysis/relations/launch_correlation.h"
 #include "ingest/analysis/relations/op_tree.h"
+#include "ingest/analysis/relations/tb_collectives.h"
 #include "ingest/analysis/steps/steps.h"
 #include "ingest/base/attr.h"
 #include "ingest/index/index.h"
@@ -29,8 +29,8 @@ struct analysis {
     struct trace_index index; /* empty by other rules; free once there are operators */
     struct event_classes sel;
     struct launch_correlation links;
-    struct comms comms;
-    struct comm_ours ours; /* empty by other rules */
+    struct tb_collectives comms;
+    struct collectives ours; /* empty by other rules */
     struct roles roles;
     struct steps steps;
     struct op_tree tree;

@@ -1,5 +1,5 @@
 /* The words for the enumerations of cycles, comparisons, collectives and kernel tables. */
-#include "ingest/model/comm_log.h"
+#include "ingest/model/collective_log.h"
 #include "ingest/model/results/call_tree.h"
 #include "ingest/model/results/comparison.h"
 #include "ingest/model/results/cycles.h"
@@ -39,9 +39,9 @@ const char *cycle_source_name(enum cycle_source source)
     return names[source];
 }
 
-const char *comm_rule_name(enum comm_rule rule)
+const char *collective_rule_name(enum collective_rule rule)
 {
-    return rule == COMM_OURS ? "ours" : "plugin";
+    return rule == COLLECTIVES_OWN_RULE ? "ours" : "plugin";
 }
 
 const char *comparison_presence_name(enum comparison_presence presence)

@@ -275,7 +275,7 @@ struct store_trace {
     uint32_t derived_views; /* those of the figures of derived_id; where there are none, `views` */
     int64_t communication_nodes;
     int64_t communication_signature;
-    int64_t collective_count; /* by COMM_OURS */
+    int64_t collective_count; /* by COLLECTIVES_OWN_RULE */
     int64_t operator_count;   /* names */
     int64_t kernel_count;     /* names */
     /* The id under which store_overview, store_operators, ... answer with the figures that
@@ -445,13 +445,13 @@ bool store_memory_log(struct store *store,
                       int64_t trace_id,
                       struct memory_log **out,
                       struct err *err) KS_MUST_USE;
-/* COMM_OURS is kept with our own figures only: a derived_id that is not the trace's own id has
- * none. */
+/* COLLECTIVES_OWN_RULE is kept with our own figures only: a derived_id that is not the trace's own
+ * id has none. */
 bool store_comm_log(struct store *store,
                     struct arena *arena,
                     int64_t trace_id,
-                    enum comm_rule rule,
-                    struct comm_log **out,
+                    enum collective_rule rule,
+                    struct collective_log **out,
                     struct err *err) KS_MUST_USE;
 bool store_gpu_counters(struct store *store,
                         struct arena *arena,

@@ -1,6 +1,6 @@
 #include "ingest/analysis/classify/names.h"
 
-#include "ingest/analysis/classify/comm_kinds.h"
+#include "ingest/analysis/classify/collective_kinds.h"
 #include "ingest/analysis/classify/tensor_core.h"
 #include "ingest/base/memory/scratch.h"
 
@@ -122,7 +122,7 @@ static uint32_t flags_of(const char *name)
         bool has_number = names_step_number(name, number, sizeof number) != 0;
         flags |= has_number ? NAME_STEP | NAME_STEP_NUMBERED : NAME_STEP;
     }
-    flags |= comm_kind_of_operator(name) != NULL ? NAME_OUR_COLLECTIVE : 0;
+    flags |= collective_kind_of_operator(name) != NULL ? NAME_OUR_COLLECTIVE : 0;
     flags |= is_loader(name) ? NAME_LOADER : 0;
     flags |= begins(name, "Optimizer.step") ? NAME_OPTIMIZER : 0;
     if (begins(name, BACKWARD_PREFIX)) {
@@ -147,7 +147,7 @@ uint32_t names_find_kernel_flags(struct names *names, uint32_t id)
     uint32_t flags = NAME_KERNEL_KNOWN;
     flags |= tensor_core_plugin_kernel(name) ? NAME_TC_KERNEL : 0;
     flags |= tensor_core_kernel(name) ? NAME_TENSOR_KERNEL : 0;
-    flags |= comm_kind_of_kernel(name) != NULL ? NAME_COLLECTIVE_KERNEL : 0;
+    flags |= collective_kind_of_kernel(name) != NULL ? NAME_COLLECTIVE_KERNEL : 0;
     names->flags[id] |= flags;
     return names->flags[id];
 }

@@ -30,7 +30,8 @@ enum name_flag {
     NAME_TENSOR_OPERATOR = 1 << 15,
     NAME_TC_KERNEL = 1 << 16, /* the plugin's list of kernels */
     NAME_TENSOR_KERNEL = 1 << 17,
-    NAME_OUR_COLLECTIVE = 1 << 18,   /* operator of a collective by our rule: see comm_kinds.h */
+    NAME_OUR_COLLECTIVE =
+        1 << 18, /* operator of a collective by our rule: see collective_kinds.h */
     NAME_COLLECTIVE_KERNEL = 1 << 19 /* kernel of a communication library, the same */
 };
 #define NAMES_OF_KERNELS ((uint32_t)(NAME_TC_KERNEL | NAME_TENSOR_KERNEL | NAME_COLLECTIVE_KERNEL))

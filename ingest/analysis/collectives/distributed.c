@@ -9,7 +9,7 @@
 
 /* ---- matching ---- */
 
-static bool logs_agree(const struct comm_log *const *logs, size_t count)
+static bool logs_agree(const struct collective_log *const *logs, size_t count)
 {
     for (size_t w = 1; w < count; w++) {
         if (logs[w]->op_count != logs[0]->op_count) {
@@ -24,8 +24,9 @@ static bool logs_agree(const struct comm_log *const *logs, size_t count)
     return count > 0;
 }
 
-static bool
-make_worker(struct distributed_worker *worker, struct arena *arena, const struct comm_log *log)
+static bool make_worker(struct distributed_worker *worker,
+                        struct arena *arena,
+                        const struct collective_log *log)
 {
     worker->log = log;
     worker->real = arena_calloc(arena, (size_t)log->range_count + 1, sizeof *worker->real);
@@ -47,8 +48,8 @@ static void match_row(struct distributed *out, const uint32_t *row)
     for (uint32_t j = 0; j < range_count; j++) {
         int64_t shortest = INT64_MAX;
         for (size_t w = 0; w < out->worker_count; w++) {
-            const struct comm_log *log = workers[w].log;
-            const struct comm_range *range = &log->ranges[log->ops[row[w]].first_range + j];
+            const struct collective_log *log = workers[w].log;
+            const struct collective_range *range = &log->ranges[log->ops[row[w]].first_range + j];
             shortest = i64_min(shortest, saturating_sub(range->end, range->start));
         }
         for (size_t w = 0; w < out->worker_count; w++) {
@@ -127,7 +128,7 @@ static bool align_worker(struct numbering *n,
                          uint32_t *column,
                          size_t stride,
                          uint32_t row_count,
-                         const struct comm_log *log)
+                         const struct collective_log *log)
 {
     restart_numbers(n);
     for (uint32_t i = 0; i < log->op_count; i++) {
@@ -178,7 +179,7 @@ static bool match_by_name(struct distributed *out)
 
 bool distributed_match(struct distributed *out,
                        struct arena *arena,
-                       const struct comm_log *const *logs,
+                       const struct collective_log *const *logs,
                        size_t count)
 {
     *out = (struct distributed){.workers = arena_calloc(arena, count + 1, sizeof *out->workers)};
@@ -202,13 +203,13 @@ bool distributed_match(struct distributed *out,
 
 static int by_start(const void *left, const void *right)
 {
-    const struct comm_range *a = left;
-    const struct comm_range *b = right;
+    const struct collective_range *a = left;
+    const struct collective_range *b = right;
     return (a->start > b->start) - (a->start < b->start);
 }
 
 /* The length of ranges merged; they are sorted on the way [TB-15.2]. */
-static int64_t merged_length(struct comm_range *ranges, size_t count)
+static int64_t merged_length(struct collective_range *ranges, size_t count)
 {
     int64_t length = 0;
     int64_t covered = INT64_MIN;
@@ -230,7 +231,7 @@ struct grouping {
     uint32_t *group_of;  /* by op; KEY_MAP_NONE: not matched */
     uint32_t *op_count;  /* by group */
     uint32_t *ops;       /* ops by group, in order */
-    struct comm_range *room;
+    struct collective_range *room;
 };
 
 static void grouping_free(struct grouping *g)
@@ -244,7 +245,7 @@ static void grouping_free(struct grouping *g)
 
 static bool grouping_init(struct grouping *g, const struct distributed_worker *worker)
 {
-    const struct comm_log *log = worker->log;
+    const struct collective_log *log = worker->log;
     *g = (struct grouping){.worker = worker,
                            .group_of = scratch_none(log->op_count),
                            .op_count =
@@ -287,13 +288,13 @@ static bool list_groups(struct grouping *g)
 }
 
 static int64_t length_of(const struct grouping *g,
-                         const struct comm_range *ranges,
+                         const struct collective_range *ranges,
                          const uint32_t *ops,
                          uint32_t op_count)
 {
     size_t count = 0;
     for (uint32_t i = 0; i < op_count; i++) {
-        const struct comm_op *op = &g->worker->log->ops[ops[i]];
+        const struct collective_op *op = &g->worker->log->ops[ops[i]];
         memcpy(g->room + count, ranges + op->first_range, op->range_count * sizeof *g->room);
         count += op->range_count;
     }
@@ -302,7 +303,7 @@ static int64_t length_of(const struct grouping *g,
 
 static bool group_by_step(struct grouping *g)
 {
-    const struct comm_log *log = g->worker->log;
+    const struct collective_log *log = g->worker->log;
     bool ok = true;
     for (uint32_t i = 0; ok && i < log->op_count; i++) {
         uint64_t step = (uint64_t)log->ops[i].step;
@@ -335,7 +336,7 @@ bool distributed_waits(struct distributed_wait **out,
 
 static bool group_by_name(struct grouping *g)
 {
-    const struct comm_log *log = g->worker->log;
+    const struct collective_log *log = g->worker->log;
     struct strtab *names = strtab_create();
     bool ok = names != NULL;
     for (uint32_t i = 0; ok && i < log->op_count; i++) {
@@ -351,7 +352,7 @@ static bool group_by_name(struct grouping *g)
 static struct distributed_op
 read_op(const struct grouping *g, const uint32_t *ops, uint32_t op_count)
 {
-    const struct comm_log *log = g->worker->log;
+    const struct collective_log *log = g->worker->log;
     struct distributed_op op = {.name = log->ops[ops[0]].name, .calls = op_count};
     for (uint32_t i = 0; i < op_count; i++) {
         op.size_bytes = saturating_add(op.size_bytes, log->ops[ops[i]].size_bytes);

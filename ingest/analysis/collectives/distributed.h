@@ -16,7 +16,7 @@
  * without memory, as all functions here. */
 bool distributed_match(struct distributed *out,
                        struct arena *arena,
-                       const struct comm_log *const *logs,
+                       const struct collective_log *const *logs,
                        size_t count) KS_MUST_USE;
 
 /* Steps in the order in which the worker's collectives meet them. */

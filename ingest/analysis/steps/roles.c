@@ -11,7 +11,7 @@ static enum role host_role(uint32_t name_flags, bool may_load)
 
 /* What tells collectives. */
 struct rule {
-    const struct comms *comms;
+    const struct tb_collectives *comms;
     const bool *communicates; /* by event; NULL: `comms` tells */
 };
 
@@ -20,7 +20,8 @@ static bool communicates(const struct rule *rule, const struct event_classes *se
     if (rule->communicates != NULL) {
         return rule->communicates[event];
     }
-    return rule->comms->by_external_id.count != 0 && comm_has_device_event(rule->comms, sel, event);
+    return rule->comms->by_external_id.count != 0 &&
+           tb_collectives_has_device_event(rule->comms, sel, event);
 }
 
 static inline bool add_event(struct ranges *list, const struct event_classes *sel, uint32_t event)
@@ -111,7 +112,7 @@ add_devices(struct roles *roles, const struct event_classes *sel, const struct r
 
 bool roles_collect(struct roles *roles,
                    const struct event_classes *sel,
-                   const struct comms *comms,
+                   const struct tb_collectives *comms,
                    const bool *by_our_rule)
 {
     const struct rule rule = {comms, by_our_rule};

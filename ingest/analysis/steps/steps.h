@@ -3,8 +3,8 @@
 #define KS_ANALYSIS_STEPS_STEPS_H
 
 #include "ingest/analysis/classify/events.h"
-#include "ingest/analysis/relations/comm.h"
 #include "ingest/analysis/relations/launch_correlation.h"
+#include "ingest/analysis/relations/tb_collectives.h"
 #include "ingest/analysis/util/ranges.h"
 #include "ingest/base/attr.h"
 #include "ingest/index/index.h"
@@ -42,11 +42,11 @@ struct steps {
     int64_t window_end; /* that the steps launched, if that ends later */
 };
 
-/* `communicates`: device work of collectives by our rule (comm_ours.h), by event; NULL: `comms`
+/* `communicates`: device work of collectives by our rule (collectives.h), by event; NULL: `comms`
  * tells, the plugin's. False without memory; must be freed in either case. */
 bool roles_collect(struct roles *roles,
                    const struct event_classes *sel,
-                   const struct comms *comms,
+                   const struct tb_collectives *comms,
                    const bool *communicates) KS_MUST_USE;
 void roles_free(struct roles *roles);
 

@@ -3,16 +3,16 @@
 #ifndef KS_MODEL_RESULTS_DISTRIBUTED_H
 #define KS_MODEL_RESULTS_DISTRIBUTED_H
 
-#include "ingest/model/comm_log.h"
+#include "ingest/model/collective_log.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct distributed_worker {
-    const struct comm_log *log;
-    struct comm_range *real; /* by range of the log: when data can have flowed, the last part of the
-                                range, as long as the shortest range of all workers */
+    const struct collective_log *log;
+    struct collective_range *real; /* by range of the log: when data can have flowed, the last part
+                                of the range, as long as the shortest range of all workers */
     uint8_t *is_matched; /* by op: 1 when all workers have it; else `real` is the range itself */
     uint32_t matched_count;
 };
@@ -24,7 +24,7 @@ struct distributed {
                     ranges: the plugin's condition; ops are then matched by their place */
 };
 
-/* Of the matched collectives of one step (COMM_NO_STEP: outside all steps), ranges merged. */
+/* Of the matched collectives of one step (COLLECTIVE_NO_STEP: outside all steps), ranges merged. */
 struct distributed_wait {
     int64_t step;
     int64_t total;

@@ -11,7 +11,7 @@
 
 #include "ingest/base/attr.h"
 #include "ingest/base/memory/arena.h"
-#include "ingest/model/comm_log.h"
+#include "ingest/model/collective_log.h"
 #include "ingest/model/memory_log.h"
 #include "ingest/model/results/call_tree.h"
 #include "ingest/model/results/comparison.h"
@@ -241,10 +241,11 @@ struct trace_results {
     bool mlu;                              /* the fork's labels and kernel columns [TB-17.1] */
     /* Distributed view: possible over a span when all workers agree on both [TB-15b]. */
     int64_t communication_nodes;
-    int64_t communication_signature;   /* hash over the number of ranges of each node */
-    int64_t collective_count;          /* by COMM_OURS; 0 in the plugin's figures */
-    enum comm_rule communication_rule; /* what the times of ROLE_COMMUNICATION go by: COMM_OURS when
-                                          that finds device work that the plugin's does not */
+    int64_t communication_signature; /* hash over the number of ranges of each node */
+    int64_t collective_count;        /* by COLLECTIVES_OWN_RULE; 0 in the plugin's figures */
+    enum collective_rule
+        communication_rule; /* what the times of ROLE_COMMUNICATION go by: COLLECTIVES_OWN_RULE when
+                         that finds device work that the plugin's does not */
     double tc_pie_used;     /* share of kernel time in Tensor Core kernels, plugin's list (12.2) */
     double tensor_pie_used; /* the same by our list */
 
@@ -283,9 +284,9 @@ struct trace_results {
 
     /* What later questions are answered from; NULL where the trace has none of it, or `packed`. */
     struct call_tree *call_tree;
-    struct memory_log *memory_log;  /* refers to rows of the call tree */
-    struct comm_log *comm_log;      /* by COMM_PLUGIN */
-    struct comm_log *comm_log_ours; /* by COMM_OURS; only of the exact figures */
+    struct memory_log *memory_log;        /* refers to rows of the call tree */
+    struct collective_log *comm_log;      /* by COLLECTIVES_TB_RULE */
+    struct collective_log *comm_log_ours; /* by COLLECTIVES_OWN_RULE; only of the exact figures */
     struct module_row *modules;
     size_t module_count;
 

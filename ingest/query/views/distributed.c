@@ -2,7 +2,7 @@
 
 #include "ingest/analysis/collectives/distributed.h"
 
-static const struct comm_log nothing = {.op_count = 0};
+static const struct collective_log nothing = {.op_count = 0};
 
 static bool no_memory(struct err *err)
 {
@@ -12,14 +12,14 @@ static bool no_memory(struct err *err)
 static bool load_worker(struct store *store,
                         struct arena *arena,
                         const struct store_trace *trace,
-                        enum comm_rule rule,
+                        enum collective_rule rule,
                         int64_t id,
                         struct query_worker *worker,
-                        const struct comm_log **log,
+                        const struct collective_log **log,
                         struct err *err)
 {
     struct trace_results *results = NULL;
-    struct comm_log *stored = NULL;
+    struct collective_log *stored = NULL;
     if (!store_overview(store, arena, id, &results, err) ||
         !store_comm_log(store, arena, id, rule, &stored, err)) {
         return false;
@@ -33,12 +33,13 @@ static bool load_worker(struct store *store,
 /* Workers without collectives take no part: nothing of theirs could match. */
 static bool match_workers(struct query_distributed *out,
                           struct arena *arena,
-                          const struct comm_log *const *logs)
+                          const struct collective_log *const *logs)
 {
     size_t count = out->worker_count;
     struct distributed matched;
     struct distributed_worker *silent = arena_calloc(arena, count + 1, sizeof *silent);
-    const struct comm_log **speaking = arena_calloc(arena, count + 1, sizeof(struct comm_log *));
+    const struct collective_log **speaking =
+        arena_calloc(arena, count + 1, sizeof(struct collective_log *));
     size_t speaking_count = 0;
     if (silent == NULL || speaking == NULL) {
         return false;
@@ -64,12 +65,13 @@ bool query_distributed(struct store *store,
                        struct arena *arena,
                        const struct store_trace *const *traces,
                        size_t count,
-                       enum comm_rule rule,
+                       enum collective_rule rule,
                        const int64_t *figures_ids,
                        struct query_distributed *out,
                        struct err *err)
 {
-    const struct comm_log **logs = arena_calloc(arena, count + 1, sizeof(struct comm_log *));
+    const struct collective_log **logs =
+        arena_calloc(arena, count + 1, sizeof(struct collective_log *));
     *out = (struct query_distributed){
         .workers = arena_calloc(arena, count + 1, sizeof *out->workers), .worker_count = count};
     if (logs == NULL || out->workers == NULL) {

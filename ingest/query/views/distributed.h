@@ -30,13 +30,13 @@ struct query_distributed {
 };
 
 /* `traces`: those of one span; `agrees` is false where one has no collectives. `figures_ids`: under
- * which the store answers with the figures of each (derived ones have no COMM_OURS); NULL: the
- * traces' own. Errors: those of the store. */
+ * which the store answers with the figures of each (derived ones have no COLLECTIVES_OWN_RULE);
+ * NULL: the traces' own. Errors: those of the store. */
 bool query_distributed(struct store *store,
                        struct arena *arena,
                        const struct store_trace *const *traces,
                        size_t count,
-                       enum comm_rule rule,
+                       enum collective_rule rule,
                        const int64_t *figures_ids,
                        struct query_distributed *out,
                        struct err *err) KS_MUST_USE;

@@ -372,7 +372,8 @@
 #define FIELD_READ_USE(field) row->field = (enum use_class)db_get_enum(st, USE_UNKNOWN);
 #define FIELD_READ_KIND(field) row->field = (enum cycle_kind)db_get_enum(st, CYCLE_LAYER);
 #define FIELD_READ_SOURCE(field) row->field = (enum cycle_source)db_get_enum(st, CYCLES_TABLE);
-#define FIELD_READ_RULE(field) row->field = (enum comm_rule)db_get_enum(st, COMM_OURS);
+#define FIELD_READ_RULE(field) \
+    row->field = (enum collective_rule)db_get_enum(st, COLLECTIVES_OWN_RULE);
 #define FIELD_READ_PRESENCE(field) \
     row->field = (enum comparison_presence)db_get_enum(st, PRESENCE_GONE);
 #define FIELD_READ_VERDICT(field) \

@@ -263,11 +263,11 @@ static void decode_memory_log(struct column_decoder *dec, void *block)
 static void encode_comm_log(struct column_parts *parts, const void *block)
 {
     struct column_encoder *enc = &parts->enc;
-    const struct comm_log *log = block;
+    const struct collective_log *log = block;
     column_encode_number(enc, log->op_count);
     column_encode_number(enc, log->range_count);
     for (uint32_t i = 0; i < log->op_count; i++) {
-        const struct comm_op *op = &log->ops[i];
+        const struct collective_op *op = &log->ops[i];
         column_encode_texts(enc, &op->name, 1);
         column_encode_i64(enc, &op->step, 1);
         column_encode_i64(enc, &op->size_bytes, 1);
@@ -283,7 +283,7 @@ static void encode_comm_log(struct column_parts *parts, const void *block)
     }
 }
 
-static void decode_ranges(struct column_decoder *dec, struct comm_log *log)
+static void decode_ranges(struct column_decoder *dec, struct collective_log *log)
 {
     log->ranges = arena_calloc(dec->arena, (size_t)log->range_count + 1, sizeof *log->ranges);
     dec->failed = dec->failed || log->ranges == NULL;
@@ -295,14 +295,14 @@ static void decode_ranges(struct column_decoder *dec, struct comm_log *log)
 
 static void decode_comm_log(struct column_decoder *dec, void *block)
 {
-    struct comm_log *log = block;
+    struct collective_log *log = block;
     uint64_t range_count = 0;
     log->op_count = column_decode_count(dec);
     log->range_count = column_decode_count(dec);
     log->ops = arena_calloc(dec->arena, (size_t)log->op_count + 1, sizeof *log->ops);
     dec->failed = dec->failed || log->ops == NULL;
     for (uint32_t i = 0; i < log->op_count && !dec->failed; i++) {
-        struct comm_op *op = &log->ops[i];
+        struct collective_op *op = &log->ops[i];
         const char **name = column_decode_texts(dec, 1);
         op->name = name == NULL || name[0] == NULL ? "" : name[0];
         op->step = column_decode_signed(dec);
@@ -537,12 +537,12 @@ bool store_memory_log(struct store *store,
 bool store_comm_log(struct store *store,
                     struct arena *arena,
                     int64_t trace_id,
-                    enum comm_rule rule,
-                    struct comm_log **out,
+                    enum collective_rule rule,
+                    struct collective_log **out,
                     struct err *err)
 {
     void *block = NULL;
-    const char *kind = rule == COMM_OURS ? COMM_LOG_OURS : COMM_LOG;
+    const char *kind = rule == COLLECTIVES_OWN_RULE ? COMM_LOG_OURS : COMM_LOG;
     bool ok = read_block(store, arena, trace_id, kind, sizeof **out, decode_comm_log, &block, err);
     *out = block;
     return ok;

@@ -10,28 +10,28 @@
 
 /* A comm log made by hand: ops with their ranges, times in whole units. */
 struct hand_log {
-    struct comm_log log;
-    struct comm_op ops[OPS_MAX];
-    struct comm_range ranges[OPS_MAX * 2];
+    struct collective_log log;
+    struct collective_op ops[OPS_MAX];
+    struct collective_range ranges[OPS_MAX * 2];
 };
 
 static void hand_op(struct hand_log *hand, const char *name, int64_t step, int64_t size_bytes)
 {
-    struct comm_log *log = &hand->log;
+    struct collective_log *log = &hand->log;
     log->ops = hand->ops;
     log->ranges = hand->ranges;
-    hand->ops[log->op_count++] = (struct comm_op){
+    hand->ops[log->op_count++] = (struct collective_op){
         .name = name, .step = step, .size_bytes = size_bytes, .first_range = log->range_count};
 }
 
 static void hand_range(struct hand_log *hand, int64_t start, int64_t end)
 {
-    struct comm_log *log = &hand->log;
-    hand->ranges[log->range_count++] = (struct comm_range){start, end};
+    struct collective_log *log = &hand->log;
+    hand->ranges[log->range_count++] = (struct collective_range){start, end};
     hand->ops[log->op_count - 1].range_count++;
 }
 
-static void assert_range(struct comm_range range, int64_t start, int64_t end)
+static void assert_range(struct collective_range range, int64_t start, int64_t end)
 {
     assert_int_equal(range.start, start);
     assert_int_equal(range.end, end);
@@ -44,7 +44,7 @@ struct matching {
 
 static void match(struct matching *m, struct hand_log *const *hands, size_t count)
 {
-    const struct comm_log *logs[4];
+    const struct collective_log *logs[4];
     for (size_t i = 0; i < count; i++) {
         logs[i] = &hands[i]->log;
     }
@@ -190,13 +190,13 @@ static void sums_merge_ranges(void **state)
     struct matching m;
     for (int i = 0; i < 2; i++) {
         int64_t shift = i == 0 ? 0 : 5;
-        hand_op(both[i], "reduce", COMM_NO_STEP, 10);
+        hand_op(both[i], "reduce", COLLECTIVE_NO_STEP, 10);
         hand_range(both[i], 0, 20 - shift);
         hand_op(both[i], "gather", 1, 1);
         hand_range(both[i], 30, 40);
         hand_op(both[i], "reduce", 1, 10);
         hand_range(both[i], 35, 50 - shift);
-        hand_op(both[i], "reduce", COMM_NO_STEP, 10);
+        hand_op(both[i], "reduce", COLLECTIVE_NO_STEP, 10);
         hand_range(both[i], 10, 30);
     }
     match(&m, both, 2);
@@ -204,7 +204,7 @@ static void sums_merge_ranges(void **state)
     size_t count = 0;
     assert_true(distributed_waits(&waits, &count, &m.arena, &m.out.workers[0]));
     assert_int_equal(count, 2);
-    assert_int_equal(waits[0].step, COMM_NO_STEP);
+    assert_int_equal(waits[0].step, COLLECTIVE_NO_STEP);
     assert_int_equal(waits[0].total, 30); /* [0, 20] and [10, 30] */
     assert_int_equal(waits[0].real, 25);  /* [5, 20] and [10, 30] */
     assert_int_equal(waits[1].step, 1);
@@ -255,18 +255,18 @@ static void absurd_times_stay_at_the_bound(void **state)
 static void a_thousand_workers(void **state)
 {
     (void)state;
-    struct comm_log *logs = calloc(WORKERS, sizeof *logs);
-    const struct comm_log **pointers = calloc(WORKERS, sizeof *pointers);
-    struct comm_op *ops = calloc(EQUAL_NAMES, sizeof *ops);
-    struct comm_range *ranges = calloc(EQUAL_NAMES, sizeof *ranges);
+    struct collective_log *logs = calloc(WORKERS, sizeof *logs);
+    const struct collective_log **pointers = calloc(WORKERS, sizeof *pointers);
+    struct collective_op *ops = calloc(EQUAL_NAMES, sizeof *ops);
+    struct collective_range *ranges = calloc(EQUAL_NAMES, sizeof *ranges);
     assert_true(logs != NULL && pointers != NULL && ops != NULL && ranges != NULL);
     for (uint32_t i = 0; i < EQUAL_NAMES; i++) {
-        ops[i] = (struct comm_op){.name = "reduce", .first_range = i, .range_count = 1};
-        ranges[i] = (struct comm_range){i * 10, i * 10 + 5};
+        ops[i] = (struct collective_op){.name = "reduce", .first_range = i, .range_count = 1};
+        ranges[i] = (struct collective_range){i * 10, i * 10 + 5};
     }
     for (size_t w = 0; w < WORKERS; w++) {
         uint32_t count = w == 500 ? EQUAL_NAMES - 1 : EQUAL_NAMES;
-        logs[w] = (struct comm_log){
+        logs[w] = (struct collective_log){
             .ops = ops, .ranges = ranges, .op_count = count, .range_count = count};
         pointers[w] = &logs[w];
     }

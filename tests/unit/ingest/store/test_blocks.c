@@ -103,7 +103,7 @@ static void make_memory(struct hand_memory *hand)
 static int64_t store_blocks(struct fixture *f,
                             struct call_tree *tree,
                             struct memory_log *memory,
-                            struct comm_log *comm)
+                            struct collective_log *comm)
 {
     static int uploads;
     char name[40];
@@ -185,9 +185,9 @@ static void memory_comes_back(void **state)
 static void collectives_come_back(void **state)
 {
     struct fixture *f = *state;
-    struct comm_op ops[] = {
+    struct collective_op ops[] = {
         {.name = "nccl:all_reduce",
-         .step = COMM_NO_STEP,
+         .step = COLLECTIVE_NO_STEP,
          .size_bytes = INT64_MAX,
          .range_count = 2},
         {.name = "nccl:barrier",
@@ -197,11 +197,11 @@ static void collectives_come_back(void **state)
          .group = "tp",
          .group_size = 8},
     };
-    struct comm_range ranges[] = {{INT64_MIN, -1}, {5, 4}};
-    struct comm_log log = {.ops = ops, .op_count = 2, .range_count = 2, .ranges = ranges};
-    struct comm_log *got = NULL;
+    struct collective_range ranges[] = {{INT64_MIN, -1}, {5, 4}};
+    struct collective_log log = {.ops = ops, .op_count = 2, .range_count = 2, .ranges = ranges};
+    struct collective_log *got = NULL;
     int64_t id = store_blocks(f, NULL, NULL, &log);
-    assert_ok(f, store_comm_log(f->store, &f->arena, id, COMM_PLUGIN, &got, &f->err));
+    assert_ok(f, store_comm_log(f->store, &f->arena, id, COLLECTIVES_TB_RULE, &got, &f->err));
     assert_int_equal(got->op_count, 2);
     for (size_t i = 0; i < 2; i++) {
         assert_string_equal(got->ops[i].name, ops[i].name);
@@ -213,7 +213,7 @@ static void collectives_come_back(void **state)
         assert_int_equal(got->ops[i].group_size, ops[i].group_size);
     }
     assert_memory_equal(got->ranges, ranges, sizeof ranges);
-    assert_ok(f, store_comm_log(f->store, &f->arena, id, COMM_OURS, &got, &f->err));
+    assert_ok(f, store_comm_log(f->store, &f->arena, id, COLLECTIVES_OWN_RULE, &got, &f->err));
     assert_null(got);
 }
 
@@ -330,13 +330,14 @@ static void damaged_memory_is_refused(void **state)
 static void damaged_collectives_are_refused(void **state)
 {
     struct fixture *f = *state;
-    struct comm_op ops[] = {{.name = "a", .range_count = 1},
-                            {.name = "b", .range_count = UINT32_MAX}};
-    struct comm_range ranges[] = {{0, 1}};
-    struct comm_log log = {.ops = ops, .op_count = 2, .range_count = 1, .ranges = ranges};
-    struct comm_log *got = NULL;
+    struct collective_op ops[] = {{.name = "a", .range_count = 1},
+                                  {.name = "b", .range_count = UINT32_MAX}};
+    struct collective_range ranges[] = {{0, 1}};
+    struct collective_log log = {.ops = ops, .op_count = 2, .range_count = 1, .ranges = ranges};
+    struct collective_log *got = NULL;
     int64_t id = store_blocks(f, NULL, NULL, &log);
-    assert_fails(f, store_comm_log(f->store, &f->arena, id, COMM_PLUGIN, &got, &f->err), ERR_STORE);
+    assert_fails(f, store_comm_log(f->store, &f->arena, id, COLLECTIVES_TB_RULE, &got, &f->err),
+                 ERR_STORE);
 }
 
 #define STORE_TEST(test) cmocka_unit_test_setup_teardown(test, set_up_store, tear_down_store)

@@ -1,4 +1,4 @@
-#include "ingest/analysis/collectives/comm_log.h"
+#include "ingest/analysis/collectives/log.h"
 
 #include "ingest/analysis/classify/times.h"
 #include "ingest/base/memory/scratch.h"
@@ -71,7 +71,7 @@ static int64_t shape_product(const char **at)
     return in_number ? multiply(product, number) : product;
 }
 
-int64_t comm_input_bytes(const char *shapes, const char *types)
+int64_t collective_input_bytes(const char *shapes, const char *types)
 {
     int64_t sum = 0;
     const char *type = types;
@@ -93,7 +93,7 @@ int64_t comm_input_bytes(const char *shapes, const char *types)
     return sum;
 }
 
-int64_t comm_event_bytes(const struct event_classes *sel, uint32_t event)
+int64_t collective_event_bytes(const struct event_classes *sel, uint32_t event)
 {
     const struct trace *trace = sel->trace;
     uint32_t args = trace->events.args[event];
@@ -102,30 +102,31 @@ int64_t comm_event_bytes(const struct event_classes *sel, uint32_t event)
     if (!has_args || trace->op_args[args].input_types == STRTAB_NONE) {
         return 0;
     }
-    return comm_input_bytes(strtab_text(trace->strings, trace->op_args[args].shape),
-                            strtab_text(trace->strings, trace->op_args[args].input_types));
+    return collective_input_bytes(strtab_text(trace->strings, trace->op_args[args].shape),
+                                  strtab_text(trace->strings, trace->op_args[args].input_types));
 }
 
 /* ---- ranges ---- */
 
 static int compare_ranges(const void *left, const void *right)
 {
-    const struct comm_range *a = left;
-    const struct comm_range *b = right;
+    const struct collective_range *a = left;
+    const struct collective_range *b = right;
     if (a->start != b->start) {
         return a->start < b->start ? -1 : 1;
     }
     return (a->end < b->end) - (a->end > b->end);
 }
 
-static struct comm_range range_of(const struct event_classes *sel, uint32_t event)
+static struct collective_range range_of(const struct event_classes *sel, uint32_t event)
 {
-    return (struct comm_range){times_position(sel, times_start(sel, event)),
-                               times_position(sel, times_end(sel, event))};
+    return (struct collective_range){times_position(sel, times_start(sel, event)),
+                                     times_position(sel, times_end(sel, event))};
 }
 
 /* Places for the ranges of each node, in the order of the nodes. */
-static void place_ranges(struct comm_log *log, const struct comms *comms, const uint32_t *order)
+static void
+place_ranges(struct collective_log *log, const struct tb_collectives *comms, const uint32_t *order)
 {
     for (uint32_t i = 0; i < log->op_count; i++) {
         log->ops[i].first_range = log->range_count;
@@ -133,15 +134,15 @@ static void place_ranges(struct comm_log *log, const struct comms *comms, const 
     }
 }
 
-void comm_log_add_range(struct comm_log *log,
-                        struct comm_op *op,
-                        const struct event_classes *sel,
-                        uint32_t event)
+void collective_log_add_range(struct collective_log *log,
+                              struct collective_op *op,
+                              const struct event_classes *sel,
+                              uint32_t event)
 {
     log->ranges[op->first_range + op->range_count++] = range_of(sel, event);
 }
 
-void comm_log_sort_ranges(struct comm_log *log)
+void collective_log_sort_ranges(struct collective_log *log)
 {
     for (uint32_t i = 0; i < log->op_count; i++) {
         qsort(log->ranges + log->ops[i].first_range, log->ops[i].range_count, sizeof *log->ranges,
@@ -149,26 +150,26 @@ void comm_log_sort_ranges(struct comm_log *log)
     }
 }
 
-static void fill_ranges(struct comm_log *log,
-                        const struct comms *comms,
+static void fill_ranges(struct collective_log *log,
+                        const struct tb_collectives *comms,
                         const struct event_classes *sel,
                         const uint32_t *order,
                         const uint32_t *place)
 {
     for (uint32_t i = 0; i < log->op_count; i++) {
-        comm_log_add_range(log, &log->ops[i], sel, comms->nodes[order[i]].event);
+        collective_log_add_range(log, &log->ops[i], sel, comms->nodes[order[i]].event);
     }
     bool has_device_work = log->range_count > log->op_count;
     const struct events_in_time work = sel->lists[LIST_DEVICE];
     for (uint32_t i = 0; has_device_work && i < work.count; i++) {
         uint32_t event = work.items[i];
-        if (comm_has_device_event(comms, sel, event)) {
+        if (tb_collectives_has_device_event(comms, sel, event)) {
             const struct id_slot *slot =
                 id_map_find(&comms->by_external_id, trace_external_id(&sel->trace->events, event));
-            comm_log_add_range(log, &log->ops[place[slot->index]], sel, event);
+            collective_log_add_range(log, &log->ops[place[slot->index]], sel, event);
         }
     }
-    comm_log_sort_ranges(log);
+    collective_log_sort_ranges(log);
 }
 
 /* ---- steps ---- */
@@ -180,10 +181,10 @@ static bool is_inside(const struct step *step, int64_t start, int64_t end)
 
 /* Both go forward: a collective inside a step belongs to it; one that begins behind the step asks
  * the next step; any other has none. */
-void comm_log_find_steps(struct comm_log *log,
-                         const struct event_classes *sel,
-                         const uint32_t *events,
-                         const struct steps *steps)
+void collective_log_find_steps(struct collective_log *log,
+                               const struct event_classes *sel,
+                               const uint32_t *events,
+                               const struct steps *steps)
 {
     const struct step *step = steps->items;
     const struct step *steps_end = steps->items + (steps->undefined ? 0 : steps->count);
@@ -194,15 +195,15 @@ void comm_log_find_steps(struct comm_log *log,
             step++;
         }
         bool has_step = step < steps_end && is_inside(step, start, end);
-        log->ops[i].step = has_step ? (int64_t)(step - steps->items) : COMM_NO_STEP;
+        log->ops[i].step = has_step ? (int64_t)(step - steps->items) : COLLECTIVE_NO_STEP;
     }
 }
 
 /* ---- all of it ---- */
 
-static bool write_ops(struct comm_log *log,
+static bool write_ops(struct collective_log *log,
                       struct arena *arena,
-                      const struct comms *comms,
+                      const struct tb_collectives *comms,
                       const struct event_classes *sel,
                       const uint32_t *order)
 {
@@ -211,7 +212,7 @@ static bool write_ops(struct comm_log *log,
         uint32_t name = sel->name[event];
         log->ops[i].name =
             arena_strndup(arena, names_text(&sel->names, name), names_len(&sel->names, name));
-        log->ops[i].size_bytes = comm_event_bytes(sel, event);
+        log->ops[i].size_bytes = collective_event_bytes(sel, event);
         if (log->ops[i].name == NULL) {
             return false;
         }
@@ -219,9 +220,9 @@ static bool write_ops(struct comm_log *log,
     return true;
 }
 
-static bool build(struct comm_log *log,
+static bool build(struct collective_log *log,
                   struct arena *arena,
-                  const struct comms *comms,
+                  const struct tb_collectives *comms,
                   const struct event_classes *sel,
                   const struct steps *steps,
                   const uint32_t *order)
@@ -243,27 +244,27 @@ static bool build(struct comm_log *log,
         for (uint32_t i = 0; i < log->op_count; i++) {
             events[i] = comms->nodes[order[i]].event;
         }
-        comm_log_find_steps(log, sel, events, steps);
+        collective_log_find_steps(log, sel, events, steps);
     }
     scratch_free(place);
     return ok;
 }
 
-bool comm_log_build(struct comm_log **out,
-                    struct arena *arena,
-                    const struct comms *comms,
-                    const struct event_classes *sel,
-                    const struct steps *steps)
+bool collective_log_build(struct collective_log **out,
+                          struct arena *arena,
+                          const struct tb_collectives *comms,
+                          const struct event_classes *sel,
+                          const struct steps *steps)
 {
     *out = NULL;
     uint32_t *order = NULL;
-    if (!comm_order(comms, sel, &order)) {
+    if (!tb_collectives_order(comms, sel, &order)) {
         return false;
     }
     if (order == NULL) {
         return true;
     }
-    struct comm_log *log = arena_calloc(arena, 1, sizeof *log);
+    struct collective_log *log = arena_calloc(arena, 1, sizeof *log);
     bool ok = log != NULL;
     if (ok) {
         log->op_count = comms->by_external_id.count;

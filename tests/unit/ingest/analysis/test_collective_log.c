@@ -1,5 +1,5 @@
 /* The collectives of a trace: order, steps, bytes, ranges [TB-15a] [TB-15.1c]. */
-#include "ingest/analysis/collectives/comm_log.h"
+#include "ingest/analysis/collectives/log.h"
 #include "tests/unit/ingest/analysis/model_builder.h"
 
 /* A collective with inputs. */
@@ -61,7 +61,7 @@ static void bytes_of_inputs(void **state)
         {"[[1, 2], [3, 4]", "['float', 'float']", 8 + 48},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        int64_t got = comm_input_bytes(rows[i].shapes, rows[i].types);
+        int64_t got = collective_input_bytes(rows[i].shapes, rows[i].types);
         if (got != rows[i].size_bytes) {
             print_message("%s %s\n", rows[i].shapes, rows[i].types);
         }
@@ -81,7 +81,7 @@ static void ops_with_their_ranges(void **state)
     build_comm_kernel(&b, 150, 170, 6);
     build_comm_kernel(&b, 120, 130, 6);
     build_comm_kernel(&b, 120, 140, 6);
-    const struct comm_log *log = build_run(&b)->comm_log;
+    const struct collective_log *log = build_run(&b)->comm_log;
     assert_non_null(log);
     assert_int_equal(log->op_count, 2);
     assert_string_equal(log->ops[0].name, "nccl:all_reduce");
@@ -105,8 +105,8 @@ static void steps_of_collectives(void **state)
     (void)state;
     static const int64_t at[][3] = {
         /* start, end, step */
-        {10, 20, 0},   {90, 110, COMM_NO_STEP},  {100, 120, 1},
-        {195, 200, 1}, {300, 310, COMM_NO_STEP},
+        {10, 20, 0},   {90, 110, COLLECTIVE_NO_STEP},  {100, 120, 1},
+        {195, 200, 1}, {300, 310, COLLECTIVE_NO_STEP},
     };
     struct build b;
     build_begin(&b);

@@ -1,28 +1,28 @@
 /* The collectives of a trace: what the distributed view of a span is put together from [TB-15].
  * Rows live as results.h says. */
-#ifndef KS_MODEL_COMM_LOG_H
-#define KS_MODEL_COMM_LOG_H
+#ifndef KS_MODEL_COLLECTIVE_LOG_H
+#define KS_MODEL_COLLECTIVE_LOG_H
 
 #include <stdint.h>
 
-#define COMM_NO_STEP INT64_C(-1)
+#define COLLECTIVE_NO_STEP INT64_C(-1)
 
 /* What counts as a collective. */
-enum comm_rule {
-    COMM_PLUGIN, /* operators named `nccl:all_reduce` and their like [TB-4g] */
-    COMM_OURS    /* those, and what today's traces have instead
-                    (ingest/analysis/collectives/comm_ours.h) */
+enum collective_rule {
+    COLLECTIVES_TB_RULE, /* operators named `nccl:all_reduce` and their like [TB-4g] */
+    COLLECTIVES_OWN_RULE /* those, and what today's traces have instead
+                 (ingest/analysis/collectives/collectives.h) */
 };
-const char *comm_rule_name(enum comm_rule rule); /* "plugin", "ours" */
+const char *collective_rule_name(enum collective_rule rule); /* "plugin", "ours" */
 
-struct comm_range {
+struct collective_range {
     int64_t start, end; /* ticks of the results, relative to the trace's start */
 };
 
 /* In order of (start, -end). */
-struct comm_op {
+struct collective_op {
     const char *name;
-    int64_t step;       /* index into the steps of the results, COMM_NO_STEP: none */
+    int64_t step;       /* index into the steps of the results, COLLECTIVE_NO_STEP: none */
     int64_t size_bytes; /* over its inputs */
     uint32_t
         first_range; /* ranges: its own interval and those of its device work, by (start, -end) */
@@ -32,11 +32,11 @@ struct comm_op {
     int64_t group_size; /* its ranks, 0 where the trace does not say */
 };
 
-struct comm_log {
-    struct comm_op *ops;
+struct collective_log {
+    struct collective_op *ops;
     uint32_t op_count;
     uint32_t range_count;
-    struct comm_range *ranges;
+    struct collective_range *ranges;
 };
 
 #endif

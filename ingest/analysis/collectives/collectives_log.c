@@ -1,16 +1,16 @@
-#include "ingest/analysis/classify/comm_kinds.h"
+#include "ingest/analysis/classify/collective_kinds.h"
 #include "ingest/analysis/classify/times.h"
-#include "ingest/analysis/collectives/comm_log.h"
-#include "ingest/analysis/collectives/comm_ours.h"
+#include "ingest/analysis/collectives/collectives.h"
+#include "ingest/analysis/collectives/log.h"
 #include "ingest/base/memory/scratch.h"
 #include "ingest/index/sort.h"
 
 #include <string.h>
 
 struct logging {
-    struct comm_log *log;
+    struct collective_log *log;
     struct arena *arena;
-    const struct comm_ours *ours;
+    const struct collectives *ours;
     const struct event_classes *sel;
     uint32_t *order; /* collectives by (start, -end) of their anchors */
     uint32_t *place; /* op by collective */
@@ -33,15 +33,15 @@ static const char *name_of(struct logging *l, const struct our_collective *item)
 {
     const struct trace *trace = l->sel->trace;
     const char *kind = NULL;
-    if (item->args != COMM_NOTHING) {
+    if (item->args != COLLECTIVE_NOTHING) {
         uint32_t name = trace->collectives[item->args].name;
-        kind = comm_kind(strtab_text(trace->strings, name));
+        kind = collective_kind(strtab_text(trace->strings, name));
         return kind == NULL ? copy(l, name) : kind;
     }
-    if (item->named != COMM_NOTHING) {
-        kind = comm_kind_of_operator(event_name(l, item->named));
-    } else if (item->kernel != COMM_NOTHING) {
-        kind = comm_kind_of_kernel(event_name(l, item->kernel));
+    if (item->named != COLLECTIVE_NOTHING) {
+        kind = collective_kind_of_operator(event_name(l, item->named));
+    } else if (item->kernel != COLLECTIVE_NOTHING) {
+        kind = collective_kind_of_kernel(event_name(l, item->kernel));
     }
     return kind == NULL ? "other" : kind;
 }
@@ -49,8 +49,9 @@ static const char *name_of(struct logging *l, const struct our_collective *item)
 static int64_t args_bytes(const struct trace *trace, const struct collective_args *args)
 {
     int64_t count = args->in_count > 0 ? args->in_count : args->out_count;
-    int64_t size_bytes =
-        args->dtype == STRTAB_NONE ? 0 : comm_dtype_bytes(strtab_text(trace->strings, args->dtype));
+    int64_t size_bytes = args->dtype == STRTAB_NONE
+                             ? 0
+                             : collective_dtype_bytes(strtab_text(trace->strings, args->dtype));
     if (count <= 0 || size_bytes == 0) {
         return 0;
     }
@@ -61,18 +62,18 @@ static int64_t bytes_of(const struct logging *l, const struct our_collective *it
 {
     const struct trace *trace = l->sel->trace;
     int64_t size_bytes =
-        item->args == COMM_NOTHING ? 0 : args_bytes(trace, &trace->collectives[item->args]);
-    if (size_bytes == 0 && item->named != COMM_NOTHING) {
-        size_bytes = comm_event_bytes(l->sel, item->named);
+        item->args == COLLECTIVE_NOTHING ? 0 : args_bytes(trace, &trace->collectives[item->args]);
+    if (size_bytes == 0 && item->named != COLLECTIVE_NOTHING) {
+        size_bytes = collective_event_bytes(l->sel, item->named);
     }
     return size_bytes;
 }
 
-static bool write_op(struct logging *l, struct comm_op *op, const struct our_collective *item)
+static bool write_op(struct logging *l, struct collective_op *op, const struct our_collective *item)
 {
     op->name = name_of(l, item);
     op->size_bytes = bytes_of(l, item);
-    if (item->args == COMM_NOTHING) {
+    if (item->args == COLLECTIVE_NOTHING) {
         return op->name != NULL;
     }
     const struct collective_args *args = &l->sel->trace->collectives[item->args];
@@ -110,7 +111,7 @@ static bool order_collectives(struct logging *l)
 
 static bool write_ops(struct logging *l)
 {
-    struct comm_log *log = l->log;
+    struct collective_log *log = l->log;
     log->op_count = l->ours->count;
     log->ops = arena_calloc(l->arena, log->op_count, sizeof *log->ops);
     for (uint32_t i = 0; log->ops != NULL && i < log->op_count; i++) {
@@ -127,24 +128,25 @@ static bool write_ops(struct logging *l)
 
 static void write_ranges(struct logging *l)
 {
-    const struct comm_ours *ours = l->ours;
+    const struct collectives *ours = l->ours;
     for (uint32_t i = 0; i < ours->work_count; i++) {
-        struct comm_op *op = &l->log->ops[l->place[ours->work[i].collective]];
-        comm_log_add_range(l->log, op, l->sel, ours->work[i].event);
+        struct collective_op *op = &l->log->ops[l->place[ours->work[i].collective]];
+        collective_log_add_range(l->log, op, l->sel, ours->work[i].event);
     }
     for (uint32_t i = 0; i < ours->count; i++) {
         if (ours->items[i].device_count == 0) {
-            comm_log_add_range(l->log, &l->log->ops[l->place[i]], l->sel, ours->items[i].anchor);
+            collective_log_add_range(l->log, &l->log->ops[l->place[i]], l->sel,
+                                     ours->items[i].anchor);
         }
     }
-    comm_log_sort_ranges(l->log);
+    collective_log_sort_ranges(l->log);
 }
 
-bool comm_ours_log(struct comm_log **out,
-                   struct arena *arena,
-                   const struct comm_ours *ours,
-                   const struct event_classes *sel,
-                   const struct steps *steps)
+bool collectives_log(struct collective_log **out,
+                     struct arena *arena,
+                     const struct collectives *ours,
+                     const struct event_classes *sel,
+                     const struct steps *steps)
 {
     *out = NULL;
     if (ours->count == 0) {
@@ -159,7 +161,7 @@ bool comm_ours_log(struct comm_log **out,
         for (uint32_t i = 0; i < ours->count; i++) {
             events[i] = ours->items[l.order[i]].anchor;
         }
-        comm_log_find_steps(l.log, sel, events, steps);
+        collective_log_find_steps(l.log, sel, events, steps);
     }
     scratch_free(l.order);
     scratch_free(l.place);

@@ -1,4 +1,4 @@
-#include "ingest/analysis/classify/comm_kinds.h"
+#include "ingest/analysis/classify/collective_kinds.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -76,7 +76,7 @@ static bool are_variants(const char *rest)
     return true;
 }
 
-const char *comm_kind(const char *name)
+const char *collective_kind(const char *name)
 {
     char folded[FOLDED_BYTES];
     fold(name, " ", folded);
@@ -89,14 +89,14 @@ const char *comm_kind(const char *name)
     return NULL;
 }
 
-const char *comm_kind_of_operator(const char *name)
+const char *collective_kind_of_operator(const char *name)
 {
     static const char *const LIBRARIES[] = {
         "nccl:", "gloo:", "cncl:", "hccl:", "rccl:", "xccl:", "ucc:", "mpi:"};
     for (size_t i = 0; i < sizeof LIBRARIES / sizeof *LIBRARIES; i++) {
         const char *operation = skip_prefix(name, LIBRARIES[i]);
         if (operation != NULL) {
-            return comm_kind(operation);
+            return collective_kind(operation);
         }
     }
     return NULL;
@@ -114,7 +114,7 @@ static bool begins_like_library(const char *name)
     return false;
 }
 
-const char *comm_kind_of_kernel(const char *name)
+const char *collective_kind_of_kernel(const char *name)
 {
     char folded[FOLDED_BYTES];
     if (!begins_like_library(name)) {
@@ -129,12 +129,12 @@ const char *comm_kind_of_kernel(const char *name)
     return "other";
 }
 
-bool comm_is_bookkeeping(const char *name)
+bool collective_is_bookkeeping(const char *name)
 {
     return strcmp(name, "wait") == 0 || strcmp(name, "init") == 0;
 }
 
-int64_t comm_dtype_bytes(const char *dtype)
+int64_t collective_dtype_bytes(const char *dtype)
 {
     static const struct {
         const char *name;

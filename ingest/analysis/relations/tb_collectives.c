@@ -1,4 +1,4 @@
-#include "ingest/analysis/relations/comm.h"
+#include "ingest/analysis/relations/tb_collectives.h"
 
 #include "ingest/analysis/classify/times.h"
 #include "ingest/base/memory/scratch.h"
@@ -12,18 +12,18 @@ static int64_t external_id(const struct event_classes *sel, uint32_t event)
 }
 
 static bool
-add_node(struct comms *comms, const struct event_classes *sel, uint32_t event, size_t *cap)
+add_node(struct tb_collectives *comms, const struct event_classes *sel, uint32_t event, size_t *cap)
 {
     struct id_slot *slot = id_map_add(&comms->by_external_id, external_id(sel, event));
     if (slot == NULL) {
         return false;
     }
-    struct comm_node *nodes = scratch_grow(comms->nodes, slot->index, cap, sizeof *nodes);
+    struct tb_collective *nodes = scratch_grow(comms->nodes, slot->index, cap, sizeof *nodes);
     if (nodes == NULL) {
         return false;
     }
     comms->nodes = nodes;
-    comms->nodes[slot->index] = (struct comm_node){.event = event, .range_count = 1};
+    comms->nodes[slot->index] = (struct tb_collective){.event = event, .range_count = 1};
     return true;
 }
 
@@ -34,15 +34,16 @@ static bool is_collective(const struct event_classes *sel, uint32_t event)
     return classify_is_host(type) && type != TYPE_PL_MODULE && (flags & NAME_COLLECTIVE) != 0;
 }
 
-static bool is_candidate(const struct comms *comms, const struct event_classes *sel, uint32_t event)
+static bool
+is_candidate(const struct tb_collectives *comms, const struct event_classes *sel, uint32_t event)
 {
     enum event_type type = (enum event_type)sel->type[event];
     return type == TYPE_KERNEL || (type == TYPE_MEMCPY && comms->joins_memcpy);
 }
 
-bool comm_collect(struct comms *comms, const struct event_classes *sel)
+bool tb_collectives_collect(struct tb_collectives *comms, const struct event_classes *sel)
 {
-    *comms = (struct comms){0};
+    *comms = (struct tb_collectives){0};
     id_map_init(&comms->by_external_id);
     if ((sel->seen_names & NAME_COLLECTIVE) == 0) {
         return true;
@@ -72,16 +73,16 @@ bool comm_collect(struct comms *comms, const struct event_classes *sel)
     return true;
 }
 
-void comm_free(struct comms *comms)
+void tb_collectives_free(struct tb_collectives *comms)
 {
     id_map_free(&comms->by_external_id);
     scratch_free(comms->nodes);
-    *comms = (struct comms){0};
+    *comms = (struct tb_collectives){0};
 }
 
-bool comm_has_device_event(const struct comms *comms,
-                           const struct event_classes *sel,
-                           uint32_t event)
+bool tb_collectives_has_device_event(const struct tb_collectives *comms,
+                                     const struct event_classes *sel,
+                                     uint32_t event)
 {
     return comms->by_external_id.count != 0 && is_candidate(comms, sel, event) &&
            id_map_find(&comms->by_external_id, trace_external_id(&sel->trace->events, event)) !=
@@ -89,7 +90,7 @@ bool comm_has_device_event(const struct comms *comms,
 }
 
 struct node_order {
-    const struct comms *comms;
+    const struct tb_collectives *comms;
     const struct event_classes *sel;
 };
 
@@ -105,7 +106,9 @@ static bool is_mixed(uint32_t seen_names)
     return (libraries & (libraries - 1)) != 0;
 }
 
-bool comm_order(const struct comms *comms, const struct event_classes *sel, uint32_t **order)
+bool tb_collectives_order(const struct tb_collectives *comms,
+                          const struct event_classes *sel,
+                          uint32_t **order)
 {
     uint32_t count = comms->by_external_id.count;
     *order = NULL;
@@ -124,15 +127,15 @@ bool comm_order(const struct comms *comms, const struct event_classes *sel, uint
     return sort_stable(numbers, count, by_start_and_length, &ctx);
 }
 
-bool comm_summary(const struct comms *comms,
-                  const struct event_classes *sel,
-                  int64_t *node_count,
-                  int64_t *signature)
+bool tb_collectives_summary(const struct tb_collectives *comms,
+                            const struct event_classes *sel,
+                            int64_t *node_count,
+                            int64_t *signature)
 {
     *node_count = 0;
     *signature = 0;
     uint32_t *order = NULL;
-    bool ok = comm_order(comms, sel, &order);
+    bool ok = tb_collectives_order(comms, sel, &order);
     if (order == NULL) {
         return ok;
     }

@@ -1,6 +1,6 @@
-#include "ingest/analysis/collectives/comm_ours.h"
+#include "ingest/analysis/collectives/collectives.h"
 
-#include "ingest/analysis/classify/comm_kinds.h"
+#include "ingest/analysis/classify/collective_kinds.h"
 #include "ingest/analysis/classify/times.h"
 #include "ingest/base/containers/id_map.h"
 #include "ingest/base/memory/scratch.h"
@@ -11,15 +11,15 @@
 struct mark {
     int64_t thread;
     uint32_t event;
-    uint32_t args;       /* index into trace.collectives, COMM_NOTHING */
+    uint32_t args;       /* index into trace.collectives, COLLECTIVE_NOTHING */
     uint32_t collective; /* whose part it is */
 };
 
 struct collecting {
-    struct comm_ours *ours;
+    struct collectives *ours;
     struct event_classes *sel;
     const struct launch_correlation *links;
-    const struct comms *comms;
+    const struct tb_collectives *comms;
     uint32_t *args_of; /* by event: index into trace.collectives; NULL: there are none */
     struct mark *marks;
     uint32_t mark_count;
@@ -39,7 +39,7 @@ static bool read_args(struct collecting *c)
     c->args_of = scratch_none(trace->events.count);
     for (uint32_t i = 0; c->args_of != NULL && i < trace->collective_count; i++) {
         const char *name = strtab_text(trace->strings, trace->collectives[i].name);
-        if (*name != '\0' && !comm_is_bookkeeping(name)) {
+        if (*name != '\0' && !collective_is_bookkeeping(name)) {
             c->args_of[trace->collectives[i].event] = i;
         }
     }
@@ -48,7 +48,7 @@ static bool read_args(struct collecting *c)
 
 static uint32_t args_of(const struct collecting *c, uint32_t event)
 {
-    return c->args_of == NULL ? COMM_NOTHING : c->args_of[event];
+    return c->args_of == NULL ? COLLECTIVE_NOTHING : c->args_of[event];
 }
 
 static bool is_device_annotation(const struct event_classes *sel, uint32_t event)
@@ -66,7 +66,7 @@ static bool is_named(const struct event_classes *sel, uint32_t event)
 static bool is_host_mark(const struct collecting *c, uint32_t event)
 {
     enum event_type type = (enum event_type)c->sel->type[event];
-    bool has_args = classify_is_host(type) && args_of(c, event) != COMM_NOTHING;
+    bool has_args = classify_is_host(type) && args_of(c, event) != COLLECTIVE_NOTHING;
     return (has_args || is_named(c->sel, event)) && !is_device_annotation(c->sel, event);
 }
 
@@ -92,7 +92,7 @@ static int64_t own_id(const struct event_classes *sel, uint32_t event)
 static bool
 add_collective(struct collecting *c, uint32_t anchor, uint32_t args, uint32_t *collective)
 {
-    struct comm_ours *ours = c->ours;
+    struct collectives *ours = c->ours;
     struct our_collective *items =
         scratch_grow(ours->items, ours->count, &ours->items_cap, sizeof *items);
     if (items == NULL) {
@@ -101,13 +101,13 @@ add_collective(struct collecting *c, uint32_t anchor, uint32_t args, uint32_t *c
     ours->items = items;
     *collective = ours->count++;
     items[*collective] = (struct our_collective){
-        .anchor = anchor, .args = args, .named = COMM_NOTHING, .kernel = COMM_NOTHING};
+        .anchor = anchor, .args = args, .named = COLLECTIVE_NOTHING, .kernel = COLLECTIVE_NOTHING};
     return true;
 }
 
 static bool add_work(struct collecting *c, uint32_t collective, uint32_t event)
 {
-    struct comm_ours *ours = c->ours;
+    struct collectives *ours = c->ours;
     struct our_device_work *work =
         scratch_grow(ours->work, ours->work_count, &ours->work_cap, sizeof *work);
     if (work == NULL) {
@@ -131,7 +131,7 @@ static bool add_mark(struct collecting *c, uint32_t event)
     marks[c->mark_count] = (struct mark){.thread = thread_of(c->sel, event),
                                          .event = event,
                                          .args = args_of(c, event),
-                                         .collective = COMM_NOTHING};
+                                         .collective = COLLECTIVE_NOTHING};
     int64_t id = own_id(c->sel, event);
     struct id_slot *slot = id == TRACE_NO_ID ? NULL : id_map_add(&c->ids, id);
     if (slot != NULL) {
@@ -177,8 +177,8 @@ static void join_mark(struct collecting *c, uint32_t mark, uint32_t collective)
 {
     struct our_collective *item = &c->ours->items[collective];
     c->marks[mark].collective = collective;
-    item->args = item->args == COMM_NOTHING ? c->marks[mark].args : item->args;
-    if (item->named == COMM_NOTHING && is_named(c->sel, c->marks[mark].event)) {
+    item->args = item->args == COLLECTIVE_NOTHING ? c->marks[mark].args : item->args;
+    if (item->named == COLLECTIVE_NOTHING && is_named(c->sel, c->marks[mark].event)) {
         item->named = c->marks[mark].event;
     }
 }
@@ -197,14 +197,14 @@ static bool nest_marks(struct collecting *c)
     if (!sort_stable(c->by_thread, c->mark_count, by_thread_and_time, c)) {
         return false;
     }
-    uint32_t collective = COMM_NOTHING;
+    uint32_t collective = COLLECTIVE_NOTHING;
     for (uint32_t i = 0; i < c->mark_count; i++) {
         uint32_t mark = c->by_thread[i];
         uint32_t event = c->marks[mark].event;
         bool is_inside =
             c->outer_count > 0 && encloses(c, &c->marks[c->outer[c->outer_count - 1]], event);
         if (!is_inside) {
-            if (!add_collective(c, event, COMM_NOTHING, &collective)) {
+            if (!add_collective(c, event, COLLECTIVE_NOTHING, &collective)) {
                 return false;
             }
             c->outer[c->outer_count++] = mark;
@@ -220,7 +220,7 @@ static uint32_t collective_of_id(const struct collecting *c, uint32_t event)
 {
     int64_t id = own_id(c->sel, event);
     const struct id_slot *slot = id == TRACE_NO_ID ? NULL : id_map_find(&c->ids, id);
-    return slot == NULL ? COMM_NOTHING : c->marks[slot->value].collective;
+    return slot == NULL ? COLLECTIVE_NOTHING : c->marks[slot->value].collective;
 }
 
 /* The collective inside whose outermost mark a launch lies. */
@@ -240,41 +240,42 @@ static uint32_t collective_around(const struct collecting *c, uint32_t launch)
         high = is_before ? high : middle;
     }
     const struct mark *mark = low == 0 ? NULL : &c->marks[c->outer[low - 1]];
-    return mark != NULL && encloses(c, mark, launch) ? mark->collective : COMM_NOTHING;
+    return mark != NULL && encloses(c, mark, launch) ? mark->collective : COLLECTIVE_NOTHING;
 }
 
 static bool is_collective_work(const struct collecting *c, uint32_t event)
 {
     struct event_classes *sel = c->sel;
     bool by_plugin =
-        own_id(sel, event) != TRACE_NO_ID && comm_has_device_event(c->comms, sel, event);
+        own_id(sel, event) != TRACE_NO_ID && tb_collectives_has_device_event(c->comms, sel, event);
     if (by_plugin || sel->type[event] != TYPE_KERNEL) {
         return by_plugin;
     }
-    return args_of(c, event) != COMM_NOTHING ||
+    return args_of(c, event) != COLLECTIVE_NOTHING ||
            (names_kernel_flags(&sel->names, sel->name[event]) & NAME_COLLECTIVE_KERNEL) != 0;
 }
 
-/* `launch`: the runtime call's event, COMM_NOTHING when it was not recorded. */
+/* `launch`: the runtime call's event, COLLECTIVE_NOTHING when it was not recorded. */
 static bool join_work(struct collecting *c, uint32_t event, uint32_t launch)
 {
     uint32_t collective = collective_of_id(c, event);
-    if (collective == COMM_NOTHING && launch != COMM_NOTHING) {
+    if (collective == COLLECTIVE_NOTHING && launch != COLLECTIVE_NOTHING) {
         collective = collective_around(c, launch);
     }
-    uint32_t anchor = launch == COMM_NOTHING ? event : launch;
-    if (collective == COMM_NOTHING && !add_collective(c, anchor, COMM_NOTHING, &collective)) {
+    uint32_t anchor = launch == COLLECTIVE_NOTHING ? event : launch;
+    if (collective == COLLECTIVE_NOTHING &&
+        !add_collective(c, anchor, COLLECTIVE_NOTHING, &collective)) {
         return false;
     }
     struct our_collective *item = &c->ours->items[collective];
-    item->kernel = item->kernel == COMM_NOTHING ? event : item->kernel;
-    item->args = item->args == COMM_NOTHING ? args_of(c, event) : item->args;
+    item->kernel = item->kernel == COLLECTIVE_NOTHING ? event : item->kernel;
+    item->args = item->args == COLLECTIVE_NOTHING ? args_of(c, event) : item->args;
     return add_work(c, collective, event);
 }
 
 static bool note_device_event(struct collecting *c, uint32_t event)
 {
-    struct comm_ours *ours = c->ours;
+    struct collectives *ours = c->ours;
     if (ours->communicates == NULL) {
         ours->communicates =
             scratch_calloc(c->sel->trace->events.count, sizeof *ours->communicates);
@@ -283,7 +284,8 @@ static bool note_device_event(struct collecting *c, uint32_t event)
         return false;
     }
     ours->communicates[event] = true;
-    ours->finds_more = ours->finds_more || !comm_has_device_event(c->comms, c->sel, event);
+    ours->finds_more =
+        ours->finds_more || !tb_collectives_has_device_event(c->comms, c->sel, event);
     return true;
 }
 
@@ -296,7 +298,8 @@ static bool find_work(struct collecting *c)
             continue;
         }
         uint32_t runtime = links->device_runtime[d];
-        uint32_t launch = runtime == LAUNCH_NONE ? COMM_NOTHING : links->runtime_event[runtime];
+        uint32_t launch =
+            runtime == LAUNCH_NONE ? COLLECTIVE_NOTHING : links->runtime_event[runtime];
         if (!join_work(c, event, launch) || !note_device_event(c, event)) {
             return false;
         }
@@ -320,27 +323,27 @@ static bool find_annotations(struct collecting *c)
             continue;
         }
         uint32_t collective = collective_of_id(c, event);
-        bool is_new = collective == COMM_NOTHING && !has_kernels;
+        bool is_new = collective == COLLECTIVE_NOTHING && !has_kernels;
         if (is_new) {
-            ok = add_collective(c, event, COMM_NOTHING, &collective);
+            ok = add_collective(c, event, COLLECTIVE_NOTHING, &collective);
         }
-        bool has_mark = ok && collective != COMM_NOTHING;
-        if (has_mark && c->ours->items[collective].kernel == COMM_NOTHING) {
+        bool has_mark = ok && collective != COLLECTIVE_NOTHING;
+        if (has_mark && c->ours->items[collective].kernel == COLLECTIVE_NOTHING) {
             struct our_collective *item = &c->ours->items[collective];
-            item->named = item->named == COMM_NOTHING ? event : item->named;
+            item->named = item->named == COLLECTIVE_NOTHING ? event : item->named;
             ok = add_work(c, collective, event);
         }
     }
     return ok;
 }
 
-bool comm_ours_collect(struct comm_ours *ours,
-                       struct event_classes *sel,
-                       const struct launch_correlation *links,
-                       const struct comms *comms)
+bool collectives_collect(struct collectives *ours,
+                         struct event_classes *sel,
+                         const struct launch_correlation *links,
+                         const struct tb_collectives *comms)
 {
     struct collecting c = {.ours = ours, .sel = sel, .links = links, .comms = comms};
-    *ours = (struct comm_ours){0};
+    *ours = (struct collectives){0};
     id_map_init(&c.ids);
     bool ok =
         read_args(&c) && find_marks(&c) && nest_marks(&c) && find_work(&c) && find_annotations(&c);
@@ -352,10 +355,10 @@ bool comm_ours_collect(struct comm_ours *ours,
     return ok;
 }
 
-void comm_ours_free(struct comm_ours *ours)
+void collectives_free(struct collectives *ours)
 {
     scratch_free(ours->items);
     scratch_free(ours->work);
     scratch_free(ours->communicates);
-    *ours = (struct comm_ours){0};
+    *ours = (struct collectives){0};
 }

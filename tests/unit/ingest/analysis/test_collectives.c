@@ -1,5 +1,5 @@
 #include "ingest/analysis/analysis.h"
-#include "ingest/analysis/classify/comm_kinds.h"
+#include "ingest/analysis/classify/collective_kinds.h"
 #include "ingest/tb_plugin/rules.h"
 #include "tests/unit/ingest/formats/chrome_json/kineto_fixture.h"
 #include "tests/unit/ingest/store/store_fixture.h"
@@ -46,8 +46,8 @@ static void done(struct analysed *a)
     format_bundle_free(&a->bundle);
 }
 
-static void
-range_is(const struct comm_log *log, uint32_t op, uint32_t range, int64_t start_us, int64_t end_us)
+static void range_is(
+    const struct collective_log *log, uint32_t op, uint32_t range, int64_t start_us, int64_t end_us)
 {
     assert_true(range < log->ops[op].range_count);
     assert_int_equal(log->ranges[log->ops[op].first_range + range].start, start_us * 1000);
@@ -77,15 +77,15 @@ static void kinds_have_one_spelling(void **state)
         {"scatter", "scatter"},
     };
     for (size_t i = 0; i < sizeof SAME / sizeof *SAME; i++) {
-        assert_string_equal(comm_kind(SAME[i][0]), SAME[i][1]);
+        assert_string_equal(collective_kind(SAME[i][0]), SAME[i][1]);
     }
-    assert_null(comm_kind("all_reduce_note"));
-    assert_null(comm_kind("wait"));
-    assert_null(comm_kind(""));
-    assert_string_equal(comm_kind_of_operator("nccl:_all_gather_base"), "all_gather");
-    assert_string_equal(comm_kind_of_operator("hccl:allreduce"), "all_reduce");
-    assert_null(comm_kind_of_operator("nccl:note"));
-    assert_null(comm_kind_of_operator("aten:all_reduce"));
+    assert_null(collective_kind("all_reduce_note"));
+    assert_null(collective_kind("wait"));
+    assert_null(collective_kind(""));
+    assert_string_equal(collective_kind_of_operator("nccl:_all_gather_base"), "all_gather");
+    assert_string_equal(collective_kind_of_operator("hccl:allreduce"), "all_reduce");
+    assert_null(collective_kind_of_operator("nccl:note"));
+    assert_null(collective_kind_of_operator("aten:all_reduce"));
 }
 
 static void kernels_of_libraries_are_known(void **state)
@@ -104,20 +104,20 @@ static void kernels_of_libraries_are_known(void **state)
         {"void vllm::cross_device_reduce_1stage<__nv_bfloat16, 8>(vllm::RankData*)", "all_reduce"},
     };
     for (size_t i = 0; i < sizeof KERNELS / sizeof *KERNELS; i++) {
-        assert_string_equal(comm_kind_of_kernel(KERNELS[i][0]), KERNELS[i][1]);
+        assert_string_equal(collective_kind_of_kernel(KERNELS[i][0]), KERNELS[i][1]);
     }
-    assert_null(comm_kind_of_kernel("void at::native::reduce_kernel<512, 1>(nccl)"));
-    assert_null(comm_kind_of_kernel("AllReduce"));
+    assert_null(collective_kind_of_kernel("void at::native::reduce_kernel<512, 1>(nccl)"));
+    assert_null(collective_kind_of_kernel("AllReduce"));
 }
 
 static void types_have_sizes(void **state)
 {
     (void)state;
-    assert_int_equal(comm_dtype_bytes("Float"), 4);
-    assert_int_equal(comm_dtype_bytes("BFloat16"), 2);
-    assert_int_equal(comm_dtype_bytes("Float8_e4m3fn"), 1);
-    assert_int_equal(comm_dtype_bytes("ComplexDouble"), 16);
-    assert_int_equal(comm_dtype_bytes("float"), 0);
+    assert_int_equal(collective_dtype_bytes("Float"), 4);
+    assert_int_equal(collective_dtype_bytes("BFloat16"), 2);
+    assert_int_equal(collective_dtype_bytes("Float8_e4m3fn"), 1);
+    assert_int_equal(collective_dtype_bytes("ComplexDouble"), 16);
+    assert_int_equal(collective_dtype_bytes("float"), 0);
 }
 
 /* ---- arguments ---- */
@@ -184,7 +184,7 @@ static void host_marks_and_kernel_are_one(void **state)
                                                                                                                      5,
                                                                                                                      "\"External id\": 11, \"Collective name\": \"wait\""));
     assert_int_equal(r->collective_count, 1);
-    const struct comm_log *log = r->comm_log_ours;
+    const struct collective_log *log = r->comm_log_ours;
     assert_int_equal(log->op_count, 1);
     assert_string_equal(log->ops[0].name, "all_reduce");
     assert_int_equal(log->ops[0].size_bytes, 2000);
@@ -194,14 +194,14 @@ static void host_marks_and_kernel_are_one(void **state)
     assert_int_equal(log->ops[0].range_count, 1);
     range_is(log, 0, 0, 100, 400);
 
-    assert_int_equal(r->communication_rule, COMM_OURS);
+    assert_int_equal(r->communication_rule, COLLECTIVES_OWN_RULE);
     assert_int_equal(r->steps[0].cost_ns[ROLE_KERNEL], 0);
     assert_true(r->steps[0].cost_ns[ROLE_COMMUNICATION] >= 300000);
     assert_true(r->has_kernel);
     assert_true((r->views & 1u << VIEW_KERNEL) != 0);
     /* the plugin's rule counts the annotations by their id, and the kernel as computation */
     assert_null(a.plugin->comm_log_ours);
-    assert_int_equal(a.plugin->communication_rule, COMM_PLUGIN);
+    assert_int_equal(a.plugin->communication_rule, COLLECTIVES_TB_RULE);
     assert_int_equal(a.plugin->steps[0].cost_ns[ROLE_KERNEL], 300000);
     assert_int_equal(r->communication_nodes, a.plugin->communication_nodes);
     done(&a);
@@ -221,7 +221,7 @@ static void a_launch_inside_the_mark_joins_without_ids(void **state)
               "\"correlation\": 78") "," CALL("", 79, 70) "," /* behind the mark */
         EVENT("kernel", "ncclDevKernel_AllGather_RING_LL(x)", DEVICE, 600, 10,
               "\"correlation\": 79"));
-    const struct comm_log *log = r->comm_log_ours;
+    const struct collective_log *log = r->comm_log_ours;
     assert_int_equal(log->op_count, 2);
     assert_int_equal(log->ops[0].range_count, 1);
     range_is(log, 0, 0, 90, 390); /* positions count from the first event */
@@ -250,7 +250,7 @@ static void copies_of_correlations_join_nothing(void **state)
                                                 DEVICE, 100, 40,
                                                 "\"External id\": 77, "
                                                 "\"correlation\": 77"));
-    const struct comm_log *log = r->comm_log_ours;
+    const struct collective_log *log = r->comm_log_ours;
     assert_int_equal(log->op_count, 2);
     assert_string_equal(log->ops[0].name, "all_reduce");
     range_is(log, 0, 0, 0, 10);                          /* no device work: the host's interval */
@@ -293,10 +293,10 @@ static void kernels_alone_are_collectives(void **state)
                                                                                                      "name\": "
                                                                                                      "\"moe_"
                                                                                                      "dispatch\""));
-    const struct comm_log *log = r->comm_log_ours;
+    const struct collective_log *log = r->comm_log_ours;
     assert_int_equal(log->op_count, 3);
     assert_string_equal(log->ops[0].name, "all_reduce");
-    assert_int_equal(log->ops[0].step, COMM_NO_STEP);
+    assert_int_equal(log->ops[0].step, COLLECTIVE_NO_STEP);
     assert_string_equal(log->ops[1].name, "reduce_scatter");
     assert_int_equal(log->ops[1].size_bytes, 24);
     assert_string_equal(log->ops[2].name, "moe_dispatch");
@@ -335,7 +335,7 @@ static void marks_inside_a_mark_belong_to_it(void **state)
                                                                                                                    200,
                                                                                                                    10,
                                                                                                                    "\"External id\": 2, \"correlation\": 9"));
-    const struct comm_log *log = r->comm_log_ours;
+    const struct collective_log *log = r->comm_log_ours;
     assert_int_equal(log->op_count, 2);
     assert_string_equal(log->ops[0].name, "barrier");
     range_is(log, 0, 0, 200, 210);
@@ -354,13 +354,13 @@ static void device_annotations_stand_for_kernels(void **state)
             "gpu_user_annotation", "nccl:all_reduce", DEVICE, 50, 25,
             "\"External id\": 3") "," EVENT("gpu_user_annotation", "nccl:broadcast", DEVICE, 80, 5,
                                             "\"External id\": 4"));
-    const struct comm_log *log = r->comm_log_ours;
+    const struct collective_log *log = r->comm_log_ours;
     assert_int_equal(log->op_count, 2);
     assert_int_equal(log->ops[0].range_count, 1);
     range_is(log, 0, 0, 50, 75);
     assert_string_equal(log->ops[1].name, "broadcast");
     range_is(log, 1, 0, 80, 85);
-    assert_int_equal(r->communication_rule, COMM_PLUGIN);
+    assert_int_equal(r->communication_rule, COLLECTIVES_TB_RULE);
     done(&a);
 }
 
@@ -375,12 +375,12 @@ static void the_plugins_collectives_stay(void **state)
                         "\"External id\": 4") "," EVENT("kernel", "one_shot_kernel", DEVICE, 40, 10,
                                                         "\"External id\": 4, \"correlation\": 9"));
     assert_null(r->comm_log); /* two libraries */
-    const struct comm_log *log = r->comm_log_ours;
+    const struct collective_log *log = r->comm_log_ours;
     assert_int_equal(log->op_count, 2);
     range_is(log, 0, 0, 0, 10);
     range_is(log, 1, 0, 40, 50);
     assert_int_equal(log->ops[1].range_count, 1);
-    assert_int_equal(r->communication_rule, COMM_PLUGIN);
+    assert_int_equal(r->communication_rule, COLLECTIVES_TB_RULE);
     done(&a);
 }
 
@@ -401,7 +401,7 @@ static void steps_go_by_the_launch(void **state)
                                                                                      60,
                                                                                      "\"correlation"
                                                                                      "\": 2"));
-    const struct comm_log *log = r->comm_log_ours;
+    const struct collective_log *log = r->comm_log_ours;
     assert_int_equal(log->op_count, 2);
     assert_int_equal(log->ops[0].step, 0);
     assert_int_equal(log->ops[1].step, 1);
@@ -446,12 +446,12 @@ static void both_logs_are_stored(void **state)
     assert_ok(f, store_derived_write(f->store, id, a.plugin, &derived_id, &f->err));
     done(&a);
 
-    struct comm_log *log = NULL;
-    assert_ok(f, store_comm_log(f->store, &f->arena, id, COMM_PLUGIN, &log, &f->err));
+    struct collective_log *log = NULL;
+    assert_ok(f, store_comm_log(f->store, &f->arena, id, COLLECTIVES_TB_RULE, &log, &f->err));
     assert_int_equal(log->op_count, 1);
     assert_string_equal(log->ops[0].name, "nccl:all_reduce");
     assert_null(log->ops[0].group);
-    assert_ok(f, store_comm_log(f->store, &f->arena, id, COMM_OURS, &log, &f->err));
+    assert_ok(f, store_comm_log(f->store, &f->arena, id, COLLECTIVES_OWN_RULE, &log, &f->err));
     assert_int_equal(log->op_count, 2);
     assert_int_equal(log->ops[0].group_size, 0);
     assert_string_equal(log->ops[1].name, "all_reduce");
@@ -465,11 +465,12 @@ static void both_logs_are_stored(void **state)
     assert_ok(f, store_trace_get(f->store, &f->arena, id, &trace, &f->err));
     assert_int_equal(trace->collective_count, 2);
     assert_ok(f, store_overview(f->store, &f->arena, id, &overview, &f->err));
-    assert_int_equal(overview->communication_rule, COMM_OURS);
-    assert_ok(f, store_comm_log(f->store, &f->arena, derived_id, COMM_OURS, &log, &f->err));
+    assert_int_equal(overview->communication_rule, COLLECTIVES_OWN_RULE);
+    assert_ok(f,
+              store_comm_log(f->store, &f->arena, derived_id, COLLECTIVES_OWN_RULE, &log, &f->err));
     assert_null(log);
     assert_ok(f, store_overview(f->store, &f->arena, derived_id, &overview, &f->err));
-    assert_int_equal(overview->communication_rule, COMM_PLUGIN);
+    assert_int_equal(overview->communication_rule, COLLECTIVES_TB_RULE);
 }
 
 int main(void)

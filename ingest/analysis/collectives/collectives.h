@@ -1,5 +1,5 @@
 /* The collectives of a trace by our rule, which finds them in today's traces too, where the
- * plugin's (comm.h) knows only operators of five names. A collective is
+ * plugin's (tb_collectives.h) knows only operators of five names. A collective is
  *
  *   - what the host marks as one: an operator or annotation named by a library (`nccl:all_reduce`,
  *     comm_kinds.h) or an event with a `Collective name`, such as `record_param_comms`; marks
@@ -17,28 +17,28 @@
  *   - and each such kernel for which the host has no mark.
  *
  * Annotations of the device stand for device work where no kernel of a collective was recorded. */
-#ifndef KS_ANALYSIS_COLLECTIVES_COMM_OURS_H
-#define KS_ANALYSIS_COLLECTIVES_COMM_OURS_H
+#ifndef KS_ANALYSIS_COLLECTIVES_COLLECTIVES_H
+#define KS_ANALYSIS_COLLECTIVES_COLLECTIVES_H
 
 #include "ingest/analysis/classify/events.h"
-#include "ingest/analysis/relations/comm.h"
 #include "ingest/analysis/relations/launch_correlation.h"
+#include "ingest/analysis/relations/tb_collectives.h"
 #include "ingest/analysis/steps/steps.h"
 #include "ingest/base/attr.h"
 #include "ingest/base/memory/arena.h"
-#include "ingest/model/comm_log.h"
+#include "ingest/model/collective_log.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define COMM_NOTHING UINT32_MAX
+#define COLLECTIVE_NOTHING UINT32_MAX
 
 struct our_collective {
     uint32_t anchor; /* event that places it in time: the outermost mark, the launch, the kernel */
-    uint32_t args;   /* index into trace.collectives, COMM_NOTHING */
-    uint32_t named;  /* mark that is named by its library, COMM_NOTHING */
-    uint32_t kernel; /* the first one, COMM_NOTHING */
+    uint32_t args;   /* index into trace.collectives, COLLECTIVE_NOTHING */
+    uint32_t named;  /* mark that is named by its library, COLLECTIVE_NOTHING */
+    uint32_t kernel; /* the first one, COLLECTIVE_NOTHING */
     uint32_t device_count;
 };
 
@@ -47,7 +47,7 @@ struct our_device_work {
     uint32_t event;
 };
 
-struct comm_ours {
+struct collectives {
     struct our_collective *items;
     struct our_device_work *work; /* in order of time, annotations last */
     uint32_t count;
@@ -60,21 +60,21 @@ struct comm_ours {
 
 /* `comms`: the collectives by the plugin's rule. A trace without collectives costs a look at each
  * kernel's name. n log n. False without memory; must be freed in either case. */
-bool comm_ours_collect(struct comm_ours *ours,
-                       struct event_classes *sel,
-                       const struct launch_correlation *links,
-                       const struct comms *comms) KS_MUST_USE;
-void comm_ours_free(struct comm_ours *ours);
+bool collectives_collect(struct collectives *ours,
+                         struct event_classes *sel,
+                         const struct launch_correlation *links,
+                         const struct tb_collectives *comms) KS_MUST_USE;
+void collectives_free(struct collectives *ours);
 
 /* The log, in order of (start, -end) of the anchors: name, step of the anchor as in [TB-15a],
  * process group; size_bytes: elements that the rank gives (gets, where it gives none) x size of the
- * type, else the inputs of the operator as comm_log.h has them; ranges: the device work, or the
- * anchor where there is none. `*out` lies in `arena`; NULL when there is no collective. False
+ * type, else the inputs of the operator as collective_log.h has them; ranges: the device work, or
+ * the anchor where there is none. `*out` lies in `arena`; NULL when there is no collective. False
  * without memory. */
-bool comm_ours_log(struct comm_log **out,
-                   struct arena *arena,
-                   const struct comm_ours *ours,
-                   const struct event_classes *sel,
-                   const struct steps *steps) KS_MUST_USE;
+bool collectives_log(struct collective_log **out,
+                     struct arena *arena,
+                     const struct collectives *ours,
+                     const struct event_classes *sel,
+                     const struct steps *steps) KS_MUST_USE;
 
 #endif

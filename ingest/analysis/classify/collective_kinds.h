@@ -16,22 +16,22 @@
  *
  * A kernel's name is a hint only: NCCL runs other collectives in a kernel that is named for one
  * (NVIDIA/nccl issues 739, 2196), so that what the host says goes first. */
-#ifndef KS_ANALYSIS_CLASSIFY_COMM_KINDS_H
-#define KS_ANALYSIS_CLASSIFY_COMM_KINDS_H
+#ifndef KS_ANALYSIS_CLASSIFY_COLLECTIVE_KINDS_H
+#define KS_ANALYSIS_CLASSIFY_COLLECTIVE_KINDS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 /* `Collective name`, or an operator's name behind its library. NULL: no collective that we know. */
-const char *comm_kind(const char *name);
+const char *collective_kind(const char *name);
 /* `nccl:all_reduce`, libraries nccl, gloo, cncl, hccl, rccl, xccl, ucc, mpi. NULL: no such
  * operator. */
-const char *comm_kind_of_operator(const char *name);
+const char *collective_kind_of_operator(const char *name);
 /* NULL: not a kernel of a communication library. "other": the name does not tell the kind. */
-const char *comm_kind_of_kernel(const char *name);
+const char *collective_kind_of_kernel(const char *name);
 /* Whether a `Collective name` is a call that moves nothing: wait, init. */
-bool comm_is_bookkeeping(const char *name);
+bool collective_is_bookkeeping(const char *name);
 /* Bytes of an element of `dtype`, a ScalarType of PyTorch: Float, BFloat16. 0: unknown. */
-int64_t comm_dtype_bytes(const char *dtype);
+int64_t collective_dtype_bytes(const char *dtype);
 
 #endif
