@@ -11,7 +11,8 @@
 #include <string.h>
 
 #define EXACT_TICKS ((int64_t)1 << 53)
-#define EXACT_TICKS_US 8589934592.0 /* 2^33: from here on ticks of 2^-20 us are exact (times.h) */
+#define EXACT_TICKS_US \
+    8589934592.0 /* 2^33: from here on ticks of 2^-20 us are exact (tb_clock.h) */
 #define NAMES_BYTES 360
 
 /* ", "-joined names for an error, cut where they get too many. */

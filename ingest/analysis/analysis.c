@@ -1,6 +1,6 @@
 #include "ingest/analysis/call_tree/call_tree.h"
+#include "ingest/analysis/classify/tb_clock.h"
 #include "ingest/analysis/classify/texts.h"
-#include "ingest/analysis/classify/times.h"
 #include "ingest/analysis/collectives/collectives.h"
 #include "ingest/analysis/collectives/log.h"
 #include "ingest/analysis/devices/devices.h"
@@ -93,8 +93,8 @@ static bool write_steps(struct analysis *run)
         rows[i].launches = step->launches;
         rows[i].device_activities = step->device_activities;
         if (!steps->undefined) {
-            rows[i].start_ns = times_position(&run->sel, step->start);
-            rows[i].end_ns = times_position(&run->sel, step->end);
+            rows[i].start_ns = tb_clock_position(&run->sel, step->start);
+            rows[i].end_ns = tb_clock_position(&run->sel, step->end);
         }
         if (rows[i].name == NULL) {
             return false;

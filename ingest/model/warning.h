@@ -74,7 +74,7 @@ struct warnings {
     struct warning_count by_code[WARNING_CODE_COUNT];
 };
 
-/* Counts one (or `times`) occurrences; the smallest offset is kept. */
+/* Counts one (or `tb_clock`) occurrences; the smallest offset is kept. */
 void warning_add(struct warnings *warnings, enum warning_code code, uint64_t offset);
 void warning_add_times(struct warnings *warnings,
                        enum warning_code code,

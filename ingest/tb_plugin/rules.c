@@ -16,7 +16,7 @@ static bool choose_events(struct analysis *run)
         return true;
     }
     classify_free(&run->sel);
-    run->results->ticks_per_us = (int64_t)TIMES_TICKS_PER_US;
+    run->results->ticks_per_us = (int64_t)TB_CLOCK_TICKS_PER_US;
     *warnings = run->trace->warnings;
     return classify_events(&run->sel, run->trace, NULL, true, warnings);
 }

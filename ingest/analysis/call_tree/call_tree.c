@@ -145,8 +145,8 @@ static bool write_thread(struct tree_writing *w, uint32_t t)
         return false;
     }
     struct call_other *root = call_write_other(writing, row);
-    root->start = times_position(writing->sel, thread->start);
-    root->stop = times_position(writing->sel, thread->end_time);
+    root->start = tb_clock_position(writing->sel, thread->start);
+    root->stop = tb_clock_position(writing->sel, thread->end_time);
     root->start_key = thread->start_key;
     root->stop_key = thread->end_key;
     return tree_walk_thread(&w->walk, t) && call_write_thread(writing, thread->tid, row);

@@ -60,7 +60,7 @@ struct event_classes {
     bool lightning;            /* `Framework` is pytorch-lightning */
     bool mlu;                  /* the rules of the fork apply [TB-17.1] */
     bool ours;                 /* selected by the index, for our figures */
-    bool rounded;              /* times are rounded as the plugin's doubles: see times.h */
+    bool rounded;              /* times are rounded as the plugin's doubles: see tb_clock.h */
     int64_t first_ns, last_ns; /* smallest start and largest end of kept events; 0 without any */
 };
 

@@ -1,7 +1,7 @@
 #include "ingest/analysis/collectives/collectives.h"
 
 #include "ingest/analysis/classify/collective_kinds.h"
-#include "ingest/analysis/classify/times.h"
+#include "ingest/analysis/classify/tb_clock.h"
 #include "ingest/base/containers/id_map.h"
 #include "ingest/base/memory/scratch.h"
 #include "ingest/index/sort.h"
@@ -163,14 +163,14 @@ static int by_thread_and_time(uint32_t a, uint32_t b, const void *ctx)
     if (thread_a != thread_b) {
         return thread_a < thread_b ? -1 : 1;
     }
-    return times_compare(c->sel, c->marks[a].event, c->marks[b].event);
+    return tb_clock_compare(c->sel, c->marks[a].event, c->marks[b].event);
 }
 
 static bool encloses(const struct collecting *c, const struct mark *mark, uint32_t event)
 {
     return mark->thread == thread_of(c->sel, event) &&
-           times_start_key(c->sel, mark->event) <= times_start_key(c->sel, event) &&
-           times_end_key(c->sel, mark->event) >= times_end_key(c->sel, event);
+           tb_clock_start_key(c->sel, mark->event) <= tb_clock_start_key(c->sel, event) &&
+           tb_clock_end_key(c->sel, mark->event) >= tb_clock_end_key(c->sel, event);
 }
 
 static void join_mark(struct collecting *c, uint32_t mark, uint32_t collective)
@@ -227,7 +227,7 @@ static uint32_t collective_of_id(const struct collecting *c, uint32_t event)
 static uint32_t collective_around(const struct collecting *c, uint32_t launch)
 {
     int64_t thread = thread_of(c->sel, launch);
-    int64_t start_key = times_start_key(c->sel, launch);
+    int64_t start_key = tb_clock_start_key(c->sel, launch);
     uint32_t low = 0;
     uint32_t high = c->outer_count;
     while (low < high) {
@@ -235,7 +235,7 @@ static uint32_t collective_around(const struct collecting *c, uint32_t launch)
         const struct mark *mark = &c->marks[c->outer[middle]];
         bool is_before =
             mark->thread < thread ||
-            (mark->thread == thread && times_start_key(c->sel, mark->event) <= start_key);
+            (mark->thread == thread && tb_clock_start_key(c->sel, mark->event) <= start_key);
         low = is_before ? middle + 1 : low;
         high = is_before ? high : middle;
     }

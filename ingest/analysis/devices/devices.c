@@ -1,6 +1,6 @@
 #include "ingest/analysis/devices/devices.h"
 
-#include "ingest/analysis/classify/times.h"
+#include "ingest/analysis/classify/tb_clock.h"
 #include "ingest/analysis/devices/device_set.h"
 #include "ingest/base/memory/scratch.h"
 
@@ -16,7 +16,7 @@ struct by_device {
 /* The interval of all steps. */
 struct window {
     const struct event_classes *sel;
-    int64_t start; /* ticks (times.h) */
+    int64_t start; /* ticks (tb_clock.h) */
     int64_t end;
     double length_us; /* negative when there is no step [TB-1.1] */
 };
@@ -62,9 +62,9 @@ split_by_device(struct by_device *b, const struct kernels *kernels, struct warni
 static struct window window_of(const struct steps *steps)
 {
     struct window window = {steps->sel, steps->window_start, steps->window_end, 0.0};
-    window.length_us = steps->undefined
-                           ? -18446744073709551615.0
-                           : times_length_us(steps->sel, saturating_sub(window.end, window.start));
+    window.length_us =
+        steps->undefined ? -18446744073709551615.0
+                         : tb_clock_length_us(steps->sel, saturating_sub(window.end, window.start));
     return window;
 }
 
@@ -72,7 +72,7 @@ static double length_within_us(const struct window *window, int64_t start, int64
 {
     int64_t from = i64_max(start, window->start);
     int64_t to = i64_min(end, window->end);
-    return to > from ? times_length_us(window->sel, saturating_sub(to, from)) : 0.0;
+    return to > from ? tb_clock_length_us(window->sel, saturating_sub(to, from)) : 0.0;
 }
 
 static bool
@@ -82,10 +82,10 @@ add_utilisation(struct device_row *row, const struct by_device *b, const struct 
     bool ok = true;
     for (uint32_t i = b->first[row->id]; ok && i < b->first[row->id + 1]; i++) {
         uint32_t event = b->members[i];
-        ok = ranges_merge(&busy, times_start(b->sel, event), times_end(b->sel, event));
+        ok = ranges_merge(&busy, tb_clock_start(b->sel, event), tb_clock_end(b->sel, event));
     }
     double busy_us =
-        times_length_us(window->sel, ranges_length_within(&busy, window->start, window->end));
+        tb_clock_length_us(window->sel, ranges_length_within(&busy, window->start, window->end));
     row->utilisation = window->length_us == 0.0 ? 0.0 : busy_us / window->length_us;
     row->has |= DEVICE_SUM_HAS_UTILISATION;
     ranges_free(&busy);
@@ -152,15 +152,15 @@ add_sm_efficiency(struct device_row *row, const struct by_device *b, const struc
     struct sweep s = {0};
     uint32_t started = 0;
     for (uint32_t ended = 0; ended < count;) {
-        bool starts_next = started < count && times_start_key(b->sel, starts[started]) <=
-                                                  times_end_key(b->sel, ends[ended]);
+        bool starts_next = started < count && tb_clock_start_key(b->sel, starts[started]) <=
+                                                  tb_clock_end_key(b->sel, ends[ended]);
         uint32_t event = starts_next ? starts[started] : ends[ended];
         double blocks = kernel_blocks_per_sm(b->trace, event);
         if (starts_next) {
-            sweep_to(&s, times_start(b->sel, event), blocks, window);
+            sweep_to(&s, tb_clock_start(b->sel, event), blocks, window);
             started++;
         } else {
-            sweep_to(&s, times_end(b->sel, event), -blocks, window);
+            sweep_to(&s, tb_clock_end(b->sel, event), -blocks, window);
             ended++;
         }
     }
@@ -181,8 +181,8 @@ add_occupancy(struct device_row *row, const struct by_device *b, const struct wi
         uint32_t event = b->members[i];
         double occupancy_pct = kernel_occupancy_pct(b->trace, event);
         if (occupancy_pct >= 0) {
-            double inside_us =
-                length_within_us(window, times_start(b->sel, event), times_end(b->sel, event));
+            double inside_us = length_within_us(window, tb_clock_start(b->sel, event),
+                                                tb_clock_end(b->sel, event));
             weighted += occupancy_pct * inside_us;
             length_us += inside_us;
         }

@@ -1,6 +1,6 @@
 #include "ingest/analysis/launches/launches.h"
 
-#include "ingest/analysis/classify/times.h"
+#include "ingest/analysis/classify/tb_clock.h"
 #include "ingest/analysis/kernels/kernels.h"
 #include "ingest/analysis/util/percentiles.h"
 #include "ingest/base/containers/key_map.h"
@@ -11,7 +11,7 @@
 
 struct launch_sums {
     int64_t calls;
-    int64_t total, min, max;  /* ticks (times.h) */
+    int64_t total, min, max;  /* ticks (tb_clock.h) */
     double blocks, occupancy; /* value x microseconds */
     bool op_tc_eligible, op_tensor_eligible;
 };
@@ -155,7 +155,7 @@ bool launches_add(struct launches *g,
     if (group == KEY_MAP_NONE) {
         return false;
     }
-    int64_t duration = times_duration(g->sel, event);
+    int64_t duration = tb_clock_duration(g->sel, event);
     if (group == known) {
         struct launch_sums *sums = scratch_grow(g->sums, known, &g->sums_cap, sizeof *sums);
         if (sums == NULL) {
@@ -165,7 +165,7 @@ bool launches_add(struct launches *g,
         g->sums[group] = new_sums(duration, operator_flags);
     }
     struct launch_sums *sums = &g->sums[group];
-    double duration_us = times_length_us(g->sel, duration);
+    double duration_us = tb_clock_length_us(g->sel, duration);
     sums->calls++;
     sums->total = saturating_add(sums->total, duration);
     sums->min = i64_min(sums->min, duration);
@@ -211,7 +211,7 @@ static bool write_row(struct kernel_launch_row *row,
     const struct key *key = &g->keys.keys[group];
     const struct launch_sums *sums = &g->sums[group];
     uint32_t name_flags = names_kernel_flags(&g->sel->names, key->id[KEY_NAME]);
-    double total_us = times_length_us(sel, sums->total);
+    double total_us = tb_clock_length_us(sel, sums->total);
     *row = (struct kernel_launch_row){.name = texts_copy(texts, key->id[KEY_NAME]),
                                       .operator_name = texts_copy(texts, key->id[KEY_OPERATOR]),
                                       .calls = sums->calls,

@@ -1,6 +1,6 @@
 #include "ingest/analysis/operators/operators.h"
 
-#include "ingest/analysis/classify/times.h"
+#include "ingest/analysis/classify/tb_clock.h"
 #include "ingest/analysis/util/percentiles.h"
 #include "ingest/base/containers/key_map.h"
 #include "ingest/base/memory/scratch.h"
@@ -10,7 +10,7 @@
 /* Figures of a group of calls. */
 struct sums {
     int64_t calls;
-    /* ticks (times.h) */
+    /* ticks (tb_clock.h) */
     int64_t host_total, host_self;
     int64_t device_total, device_self;
     int64_t tc_total, tc_self;

@@ -1,6 +1,6 @@
 #include "ingest/analysis/relations/launch_correlation.h"
 
-#include "ingest/analysis/classify/times.h"
+#include "ingest/analysis/classify/tb_clock.h"
 #include "ingest/base/memory/scratch.h"
 #include "ingest/index/id_index.h"
 #include "ingest/index/sort.h"
@@ -124,7 +124,7 @@ static bool order_stale(struct linking *l)
 
 static int by_start_and_length(uint32_t a, uint32_t b, const void *ctx)
 {
-    return times_compare(ctx, a, b);
+    return tb_clock_compare(ctx, a, b);
 }
 
 /* The devices of each runtime in order of arrival, but those that waited sorted by (start, -end).

@@ -13,7 +13,7 @@
 #define KS_ANALYSIS_RELATIONS_OP_TREE_H
 
 #include "ingest/analysis/classify/events.h"
-#include "ingest/analysis/classify/times.h"
+#include "ingest/analysis/classify/tb_clock.h"
 #include "ingest/analysis/relations/launch_correlation.h"
 #include "ingest/analysis/relations/runtime_lists.h"
 #include "ingest/base/attr.h"
@@ -65,7 +65,7 @@ struct op_thread {
     uint32_t end;
     bool has_step_name; /* some node's name begins `ProfilerStep#`: the root gets the stale kernels
                          */
-    int64_t start;      /* of the first child of the root, in ticks (times.h) */
+    int64_t start;      /* of the first child of the root, in ticks (tb_clock.h) */
     int64_t end_time;   /* of the last one */
     int64_t start_key;  /* the same for comparisons */
     int64_t end_key;
@@ -140,21 +140,21 @@ static inline int64_t op_node_start_ns(const struct op_tree *tree, uint32_t node
     return tree->sel->trace->events.ts_ns[tree->nodes[node].event];
 }
 
-/* Times to compare, see times.h. */
+/* Times to compare, see tb_clock.h. */
 static inline int64_t op_node_start_key(const struct op_tree *tree, uint32_t node)
 {
-    return times_start_key(tree->sel, tree->nodes[node].event);
+    return tb_clock_start_key(tree->sel, tree->nodes[node].event);
 }
 
 static inline int64_t op_node_end_key(const struct op_tree *tree, uint32_t node)
 {
-    return times_end_key(tree->sel, tree->nodes[node].event);
+    return tb_clock_end_key(tree->sel, tree->nodes[node].event);
 }
 
 /* Ticks. */
 static inline int64_t op_node_duration(const struct op_tree *tree, uint32_t node)
 {
-    return times_duration(tree->sel, tree->nodes[node].event);
+    return tb_clock_duration(tree->sel, tree->nodes[node].event);
 }
 
 #define OP_HOST_SELF_WIDE                                                  \

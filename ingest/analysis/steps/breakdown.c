@@ -1,6 +1,6 @@
 #include "ingest/analysis/steps/breakdown.h"
 
-#include "ingest/analysis/classify/times.h"
+#include "ingest/analysis/classify/tb_clock.h"
 
 /* What is still free, while one role after the other takes its time. */
 struct division {

@@ -1,4 +1,4 @@
-#include "ingest/analysis/classify/times.h"
+#include "ingest/analysis/classify/tb_clock.h"
 #include "ingest/analysis/steps/steps.h"
 
 static enum role host_role(uint32_t name_flags, bool may_load)
@@ -26,8 +26,8 @@ static bool communicates(const struct rule *rule, const struct event_classes *se
 
 static inline bool add_event(struct ranges *list, const struct event_classes *sel, uint32_t event)
 {
-    int64_t start = times_start(sel, event);
-    return ranges_merge(list, start, times_end(sel, event));
+    int64_t start = tb_clock_start(sel, event);
+    return ranges_merge(list, start, tb_clock_end(sel, event));
 }
 
 /* Beside the work that it names it is no work of the host. */

@@ -1,6 +1,6 @@
 #include "ingest/analysis/steps/steps.h"
 
-#include "ingest/analysis/classify/times.h"
+#include "ingest/analysis/classify/tb_clock.h"
 #include "ingest/base/memory/scratch.h"
 
 /* A last step with less than this share of the device work of the one before is taken for cut off
@@ -30,10 +30,10 @@ static void use_host_range(struct steps *steps, const struct event_classes *sel)
                           .end_key = INT64_MIN};
     for (uint32_t event = 0; event < sel->trace->events.count; event++) {
         if (counts_for_host_range(sel, (enum event_type)sel->type[event])) {
-            step->start = i64_min(step->start, times_start(sel, event));
-            step->end = i64_max(step->end, times_end(sel, event));
-            step->start_key = i64_min(step->start_key, times_start_key(sel, event));
-            step->end_key = i64_max(step->end_key, times_end_key(sel, event));
+            step->start = i64_min(step->start, tb_clock_start(sel, event));
+            step->end = i64_max(step->end, tb_clock_end(sel, event));
+            step->start_key = i64_min(step->start_key, tb_clock_start_key(sel, event));
+            step->end_key = i64_max(step->end_key, tb_clock_end_key(sel, event));
         }
     }
     steps->count = 1;
@@ -47,11 +47,12 @@ static void use_profiler_steps(struct steps *steps, const struct event_classes *
     for (uint32_t i = 0; steps->count < marked && i < host.count; i++) {
         uint32_t event = host.items[i];
         if (sel->type[event] == TYPE_PROFILER_STEP) {
-            steps->items[steps->count++] = (struct step){.event = event,
-                                                         .start = times_start(sel, event),
-                                                         .end = times_end(sel, event),
-                                                         .start_key = times_start_key(sel, event),
-                                                         .end_key = times_end_key(sel, event)};
+            steps->items[steps->count++] =
+                (struct step){.event = event,
+                              .start = tb_clock_start(sel, event),
+                              .end = tb_clock_end(sel, event),
+                              .start_key = tb_clock_start_key(sel, event),
+                              .end_key = tb_clock_end_key(sel, event)};
         }
     }
     steps->has_profiler_steps = true;
@@ -66,8 +67,8 @@ static void add_launch(struct step *step,
     uint32_t end = links->launched_first[runtime + 1];
     for (uint32_t i = links->launched_first[runtime]; i < end; i++) {
         uint32_t event = links->launched[i];
-        span->start = i64_min(span->start, times_start(sel, event));
-        span->end = i64_max(span->end, times_end(sel, event));
+        span->start = i64_min(span->start, tb_clock_start(sel, event));
+        span->end = i64_max(span->end, tb_clock_end(sel, event));
         step->device_activities++;
     }
     step->launches += end > links->launched_first[runtime];
@@ -86,8 +87,9 @@ static void match_runtimes(struct steps *steps,
     while (i < steps->count && r < links->runtime_count) {
         struct step *step = &steps->items[i];
         uint32_t event = links->runtime_event[r];
-        int64_t start_key = times_start_key(sel, event);
-        bool is_inside = start_key >= step->start_key && times_end_key(sel, event) <= step->end_key;
+        int64_t start_key = tb_clock_start_key(sel, event);
+        bool is_inside =
+            start_key >= step->start_key && tb_clock_end_key(sel, event) <= step->end_key;
         if (is_inside) {
             add_launch(step, &spans[i], links, sel, r);
             matched[r] = true;
@@ -117,7 +119,7 @@ static int64_t end_before_first_step(const struct steps *steps,
         if (runtime != LAUNCH_NONE && matched[runtime]) {
             continue;
         }
-        int64_t end = times_end(sel, links->device_event[d]);
+        int64_t end = tb_clock_end(sel, links->device_event[d]);
         if (end < spans[0].start) {
             previous_end = i64_max(previous_end, end);
         }

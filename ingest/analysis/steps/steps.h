@@ -23,9 +23,9 @@ struct roles {
 struct step {
     uint32_t
         event;     /* ProfilerStep event, STEP_NO_EVENT for the one step of a trace without steps */
-    int64_t start; /* ticks, see times.h */
+    int64_t start; /* ticks, see tb_clock.h */
     int64_t end;
-    int64_t start_key; /* before the adjustment, for comparisons: see times.h */
+    int64_t start_key; /* before the adjustment, for comparisons: see tb_clock.h */
     int64_t end_key;
     int64_t launches;          /* runtimes inside that started device work */
     int64_t device_activities; /* started by them */
