@@ -205,13 +205,13 @@ bool api_request_writes(const struct api_request *request)
 }
 
 /* What no route answers is refused anyway; without a token not even that is told. */
-enum store_role api_request_role(const struct api_request *request)
+enum access_role api_request_role(const struct api_request *request)
 {
     const struct route *route = find_route(request);
     if (route != NULL) {
         return route_role(route);
     }
-    return is_safe_method(request->method) ? ROLE_VIEWER : ROLE_UPLOADER;
+    return is_safe_method(request->method) ? ACCESS_ROLE_VIEWER : ACCESS_ROLE_UPLOADER;
 }
 
 const char *api_request_action(const struct api_request *request)

@@ -24,7 +24,7 @@ struct metrics;
 /* Who asks. */
 struct api_subject {
     const char *name; /* of the token; NULL: nobody that is known */
-    enum store_role role;
+    enum access_role role;
     const char *projects; /* JSON array of those whose runs may be read beside the runs of none;
                              NULL: everything may */
     bool has_session;     /* it is a browser that logged in */
@@ -115,7 +115,7 @@ void api_problem(struct api_response *response, const struct err *err);
 bool api_request_writes(const struct api_request *request);
 /* The least role that this request needs. The server checks it; which runs and traces the subject
  * may read is checked here. */
-enum store_role api_request_role(const struct api_request *request);
+enum access_role api_request_role(const struct api_request *request);
 /* What the request does to the store, in a word or two, for the record of who did what; NULL when
  * it only reads. */
 const char *api_request_action(const struct api_request *request);

@@ -186,15 +186,15 @@ const struct route *route_find(const char *method,
     return NULL;
 }
 
-enum store_role route_role(const struct route *route)
+enum access_role route_role(const struct route *route)
 {
     if (route->target == TARGET_OPEN || route->target == TARGET_SELF) {
-        return ROLE_NOBODY;
+        return ACCESS_ROLE_NOBODY;
     }
     if (route->target == TARGET_TOKENS || strcmp(route->method, "DELETE") == 0) {
-        return ROLE_ADMIN;
+        return ACCESS_ROLE_ADMIN;
     }
-    return route->writes ? ROLE_UPLOADER : ROLE_VIEWER;
+    return route->writes ? ACCESS_ROLE_UPLOADER : ACCESS_ROLE_VIEWER;
 }
 
 const char *route_action(const struct route *route)

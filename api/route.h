@@ -46,7 +46,7 @@ struct route {
 
 const struct route *route_table(size_t *count);
 /* The least role that may use it. */
-enum store_role route_role(const struct route *route);
+enum access_role route_role(const struct route *route);
 /* What it does to the store, in a word or two; NULL when it only reads. */
 const char *route_action(const struct route *route);
 

@@ -287,7 +287,7 @@ static void answer_page(const struct request_guard *guard,
         refuse_access(guard, req, &visitor, path, query, &err);
     } else if (login_owns_path(path)) {
         login_answer(guard, req, path, query, visitor.client, &visitor.visit.subject);
-    } else if (access_check(&visitor.visit.subject, ROLE_VIEWER, &err)) {
+    } else if (access_check(&visitor.visit.subject, ACCESS_ROLE_VIEWER, &err)) {
         page_answer(req, guard->static_dir, path);
     } else {
         login_redirect(guard, req, path, query);

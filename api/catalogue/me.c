@@ -8,7 +8,7 @@
 bool me_get(struct api_call *call, struct err *err)
 {
     (void)err;
-    static const struct api_subject everyone = {.role = ROLE_ADMIN};
+    static const struct api_subject everyone = {.role = ACCESS_ROLE_ADMIN};
     const struct api_subject *subject =
         call->request->subject == NULL ? &everyone : call->request->subject;
     const char *projects = subject->projects == NULL ? "[]" : subject->projects;
@@ -16,7 +16,7 @@ bool me_get(struct api_call *call, struct err *err)
     call_add_header(call, "Cache-Control", "no-store");
     jw_object_begin(&w);
     jw_key_string(&w, "name", subject->name);
-    jw_key_string(&w, "role", store_role_text(subject->role));
+    jw_key_string(&w, "role", access_role_text(subject->role));
     jw_key(&w, "projects");
     jw_raw(&w, projects, strlen(projects));
     jw_key_bool(&w, "every_project", subject->projects == NULL);

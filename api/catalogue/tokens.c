@@ -24,7 +24,7 @@ static void write_time(struct json_write *w, const char *key, int64_t unix_s)
 static void write_members(struct json_write *w, const struct store_token *token)
 {
     jw_key_string(w, "name", token->name);
-    jw_key_string(w, "role", store_role_text(token->role));
+    jw_key_string(w, "role", access_role_text(token->role));
     jw_key(w, "projects");
     jw_raw(w, token->projects, strlen(token->projects));
 }
@@ -105,7 +105,7 @@ static bool read_token(struct store_token *token,
         !store_token_name_check(token->name, err)) {
         return false;
     }
-    if (role == NULL || !store_role_parse(role, &token->role)) {
+    if (role == NULL || !access_role_parse(role, &token->role)) {
         return err_set(err, ERR_BAD_REQUEST, "\"role\" must be viewer, uploader or admin");
     }
     if (!keep_projects(list, json_object_get(object, "projects"), err)) {

@@ -60,26 +60,26 @@ bool render_shows_device(const struct trace_results *results)
     return results->has_runtime || results->has_kernel || results->has_memcpy_or_memset;
 }
 
-bool render_shows_role(const struct trace_results *results, enum role role)
+bool render_shows_time_category(const struct trace_results *results, enum time_category role)
 {
     switch (role) {
-    case ROLE_KERNEL:
-    case ROLE_MEMCPY:
-    case ROLE_MEMSET:
-    case ROLE_RUNTIME:
+    case TIME_KERNEL:
+    case TIME_MEMCPY:
+    case TIME_MEMSET:
+    case TIME_RUNTIME:
         return render_shows_device(results);
-    case ROLE_COMMUNICATION:
+    case TIME_COMMUNICATION:
         return results->has_communication;
-    case ROLE_DATALOADER:
-    case ROLE_CPU_EXEC:
-    case ROLE_OTHER:
-    case ROLE_COUNT:
+    case TIME_DATALOADER:
+    case TIME_CPU_EXEC:
+    case TIME_OTHER:
+    case TIME_CATEGORY_COUNT:
         break;
     }
     return true;
 }
 
-double render_mean_cost_ns(const struct trace_results *results, enum role role)
+double render_mean_cost_ns(const struct trace_results *results, enum time_category role)
 {
     double sum_ns = 0;
     for (size_t i = 0; i < results->step_count; i++) {
@@ -104,15 +104,15 @@ void render_roles(struct json_write *w, const struct trace_results *results)
 {
     double step_ns = render_mean_step_ns(results);
     jw_array_begin(w);
-    for (unsigned at = 0; at < ROLE_COUNT; at++) {
-        enum role role = (enum role)at;
-        if (!render_shows_role(results, role)) {
+    for (unsigned at = 0; at < TIME_CATEGORY_COUNT; at++) {
+        enum time_category role = (enum time_category)at;
+        if (!render_shows_time_category(results, role)) {
             continue;
         }
         double mean_ns = render_mean_cost_ns(results, role);
         jw_object_begin(w);
-        jw_key_string(w, "role", role_name(role));
-        jw_key_string(w, "label", role_label(role));
+        jw_key_string(w, "role", time_category_name(role));
+        jw_key_string(w, "label", time_category_label(role));
         jw_key_double(w, "mean_ns", isnan(mean_ns) ? 0 : mean_ns);
         jw_key_double(w, "share", step_ns > 0 ? mean_ns / step_ns : 0);
         jw_object_end(w);

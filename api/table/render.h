@@ -24,11 +24,11 @@ void render_kernel(struct json_write *w, const struct kernel_row *row, double sh
 void render_warnings(struct json_write *w, const struct warnings *warnings);
 
 /* Whether the plugin shows a role of these results [TB-8a]. */
-bool render_shows_role(const struct trace_results *results, enum role role);
+bool render_shows_time_category(const struct trace_results *results, enum time_category role);
 /* Whether it shows device columns at all. */
 bool render_shows_device(const struct trace_results *results);
 /* Mean cost of a role and mean length of the steps; NaN without steps. */
-double render_mean_cost_ns(const struct trace_results *results, enum role role);
+double render_mean_cost_ns(const struct trace_results *results, enum time_category role);
 double render_mean_step_ns(const struct trace_results *results);
 
 #endif

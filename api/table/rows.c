@@ -25,11 +25,11 @@ void rows_step(struct field_out *out,
                const struct trace_results *results,
                const struct step_row *row)
 {
-    static const char *const cost_names[ROLE_COUNT] = {
-        [ROLE_KERNEL] = "kernel_ns",     [ROLE_MEMCPY] = "memcpy_ns",
-        [ROLE_MEMSET] = "memset_ns",     [ROLE_COMMUNICATION] = "communication_ns",
-        [ROLE_RUNTIME] = "runtime_ns",   [ROLE_DATALOADER] = "dataloader_ns",
-        [ROLE_CPU_EXEC] = "cpu_exec_ns", [ROLE_OTHER] = "other_ns",
+    static const char *const cost_names[TIME_CATEGORY_COUNT] = {
+        [TIME_KERNEL] = "kernel_ns",     [TIME_MEMCPY] = "memcpy_ns",
+        [TIME_MEMSET] = "memset_ns",     [TIME_COMMUNICATION] = "communication_ns",
+        [TIME_RUNTIME] = "runtime_ns",   [TIME_DATALOADER] = "dataloader_ns",
+        [TIME_CPU_EXEC] = "cpu_exec_ns", [TIME_OTHER] = "other_ns",
     };
     field_row_begin(out);
     field_text(out, "name", row->name);
@@ -40,7 +40,7 @@ void rows_step(struct field_out *out,
         field_int(out, "start_ns", row->start_ns);
         field_int(out, "duration_ns", row->end_ns - row->start_ns);
     }
-    for (unsigned role = 0; role < ROLE_COUNT; role++) {
+    for (unsigned role = 0; role < TIME_CATEGORY_COUNT; role++) {
         field_int(out, cost_names[role], row->cost_ns[role]);
     }
     field_int(out, "computation_ns", row->computation_ns);

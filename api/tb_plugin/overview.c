@@ -30,7 +30,7 @@ static double mean_total_us(const struct trace_results *results)
     return results->step_count == 0 ? 0 : sum / (double)results->step_count;
 }
 
-static double mean_cost_us(const struct trace_results *results, enum role role)
+static double mean_cost_us(const struct trace_results *results, enum time_category role)
 {
     double sum = 0;
     for (size_t i = 0; i < results->step_count; i++) {
@@ -44,11 +44,11 @@ static void put_step_columns(struct json_write *w, const struct trace_results *r
     jw_key(w, "columns");
     jw_array_begin(w);
     plugin_put_column(w, "string", "Step", NULL);
-    for (unsigned role = 0; role < ROLE_COUNT; role++) {
-        if (!render_shows_role(results, (enum role)role)) {
+    for (unsigned role = 0; role < TIME_CATEGORY_COUNT; role++) {
+        if (!render_shows_time_category(results, (enum time_category)role)) {
             continue;
         }
-        plugin_put_column(w, "number", role_label((enum role)role), NULL);
+        plugin_put_column(w, "number", time_category_label((enum time_category)role), NULL);
         jw_object_begin(w);
         jw_key_string(w, "type", "string");
         jw_key_string(w, "role", "tooltip");
@@ -64,7 +64,7 @@ static void put_step_columns(struct json_write *w, const struct trace_results *r
 static void put_tooltip(struct json_write *w,
                         const struct trace_results *results,
                         const struct step_row *step,
-                        enum role role,
+                        enum time_category role,
                         struct buf *html)
 {
     char total[TOTAL_BYTES] = UNDEFINED_TOTAL_TEXT;
@@ -82,7 +82,7 @@ static void put_tooltip(struct json_write *w,
     buf_puts(html, "<div class=\"visualization-tooltip\" style=\"white-space: nowrap;\">Step ");
     buf_puts(html, step->name);
     buf_printf(html, "<br>Total: %sus<br><b>%s: %sus</b><br>Percentage: %s%%</div>", total,
-               role_label(role), cost, percent);
+               time_category_label(role), cost, percent);
     jw_string_n(w, html->ptr, html->len);
 }
 
@@ -96,10 +96,10 @@ static void put_step_rows(struct json_write *w, const struct trace_results *resu
         const struct step_row *step = &results->steps[i];
         jw_array_begin(w);
         jw_string(w, step->name);
-        for (unsigned role = 0; role < ROLE_COUNT; role++) {
-            if (render_shows_role(results, (enum role)role)) {
+        for (unsigned role = 0; role < TIME_CATEGORY_COUNT; role++) {
+            if (render_shows_time_category(results, (enum time_category)role)) {
                 plugin_put_us(w, plugin_ticks(results), step->cost_ns[role]);
-                put_tooltip(w, results, step, (enum role)role, &html);
+                put_tooltip(w, results, step, (enum time_category)role, &html);
             }
         }
         jw_array_end(w);
@@ -121,13 +121,13 @@ static void put_performance(struct json_write *w, const struct trace_results *re
     jw_key_int(w, "extra", 100);
     jw_key(w, "children");
     jw_array_begin(w);
-    for (unsigned role = 0; role < ROLE_COUNT; role++) {
-        if (!render_shows_role(results, (enum role)role)) {
+    for (unsigned role = 0; role < TIME_CATEGORY_COUNT; role++) {
+        if (!render_shows_time_category(results, (enum time_category)role)) {
             continue;
         }
-        double cost_us = mean_cost_us(results, (enum role)role);
+        double cost_us = mean_cost_us(results, (enum time_category)role);
         jw_object_begin(w);
-        jw_key_string(w, "name", role_label((enum role)role));
+        jw_key_string(w, "name", time_category_label((enum time_category)role));
         jw_key_string(w, "description", "");
         jw_key(w, "value");
         plugin_put_rounded(w, cost_us);

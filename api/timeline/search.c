@@ -160,7 +160,7 @@ static void write_names(struct json_write *w, const struct found_names *names)
         jw_object_begin(w);
         jw_key_string(w, "name", label->name);
         jw_key_string(w, "category", label->category);
-        jw_key_string(w, "role", role_name((enum role)label->role));
+        jw_key_string(w, "role", time_category_name((enum time_category)label->role));
         jw_key_int(w, "count", (int64_t)label->count);
         jw_key_int(w, "total_ns", label->total_ns);
         jw_object_end(w);

@@ -191,9 +191,9 @@ static size_t named_labels(const struct timeline_window *window)
     return window->label_count < LABELS_MAX ? window->label_count : LABELS_MAX;
 }
 
-static enum role role_of(const struct timeline_label *label)
+static enum time_category role_of(const struct timeline_label *label)
 {
-    return label->role < ROLE_COUNT ? (enum role)label->role : ROLE_OTHER;
+    return label->role < TIME_CATEGORY_COUNT ? (enum time_category)label->role : TIME_OTHER;
 }
 
 static size_t names_bytes(const struct timeline_window *window)
@@ -234,14 +234,14 @@ write_labels(struct json_write *w, struct arena *arena, const struct timeline_wi
         jw_object_begin(w);
         write_cut(w, arena, "name", label->name, max_bytes);
         write_cut(w, arena, "category", label->category, max_bytes);
-        jw_key_string(w, "role", role_name(role_of(label)));
+        jw_key_string(w, "role", time_category_name(role_of(label)));
         jw_object_end(w);
     }
-    for (int role = 0; count < window->label_count && role < ROLE_COUNT; role++) {
+    for (int role = 0; count < window->label_count && role < TIME_CATEGORY_COUNT; role++) {
         jw_object_begin(w);
         jw_key_string(w, "name", ELLIPSIS);
         jw_key_string(w, "category", "");
-        jw_key_string(w, "role", role_name((enum role)role));
+        jw_key_string(w, "role", time_category_name((enum time_category)role));
         jw_object_end(w);
     }
     jw_array_end(w);

@@ -149,12 +149,12 @@ static void write_roles(struct json_write *w, const struct figures *figures)
     int64_t rest_ns = rows_sub(figures->end_ns, figures->start_ns);
     jw_key(w, "roles");
     jw_object_begin(w);
-    for (int role = 0; role < ROLE_OTHER; role++) {
+    for (int role = 0; role < TIME_OTHER; role++) {
         int64_t role_ns = figures->results->role_ns[role];
-        jw_key_int(w, role_name((enum role)role), role_ns);
+        jw_key_int(w, time_category_name((enum time_category)role), role_ns);
         rest_ns = rows_sub(rest_ns, role_ns);
     }
-    jw_key_int(w, role_name(ROLE_OTHER), rest_ns);
+    jw_key_int(w, time_category_name(TIME_OTHER), rest_ns);
     jw_key_int(w, "total", rows_sub(figures->end_ns, figures->start_ns));
     jw_object_end(w);
 }

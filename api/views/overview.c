@@ -58,9 +58,9 @@ struct step_key {
     size_t index;
 };
 
-/* The columns of costs stand in the order of enum role. */
+/* The columns of costs stand in the order of enum time_category. */
 enum { COLUMN_START, COLUMN_NAME, COLUMN_DURATION, COLUMN_COST };
-#define COLUMN_REST (COLUMN_COST + ROLE_COUNT)
+#define COLUMN_REST (COLUMN_COST + TIME_CATEGORY_COUNT)
 
 static const char *const columns[] = {
     "start_ns",      "name",        "duration_ns",       "kernel_ns",

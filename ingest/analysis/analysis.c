@@ -41,10 +41,10 @@ static void set_presence(struct analysis *run)
 {
     struct trace_results *results = run->results;
     const struct ranges *roles = run->roles.by_role;
-    results->has_runtime = roles[ROLE_RUNTIME].count > 0;
-    results->has_kernel = roles[ROLE_KERNEL].count > 0 || run->ours.finds_more;
-    results->has_communication = roles[ROLE_COMMUNICATION].count > 0;
-    results->has_memcpy_or_memset = roles[ROLE_MEMCPY].count > 0 || roles[ROLE_MEMSET].count > 0;
+    results->has_runtime = roles[TIME_RUNTIME].count > 0;
+    results->has_kernel = roles[TIME_KERNEL].count > 0 || run->ours.finds_more;
+    results->has_communication = roles[TIME_COMMUNICATION].count > 0;
+    results->has_memcpy_or_memset = roles[TIME_MEMCPY].count > 0 || roles[TIME_MEMSET].count > 0;
     results->operators_have_device = results->has_kernel || results->has_memcpy_or_memset;
     const char *device_type = run->sel.mlu ? "MLU" : "GPU";
     bool has_device = results->operators_have_device || results->has_runtime;
@@ -70,7 +70,7 @@ static bool divide_time(struct analysis *run, struct step_row *rows)
     const struct event_classes *sel = &run->sel;
     bool is_exact = run->sel.ours;
     struct range span = {is_exact ? sel->first_ns : INT64_MIN, is_exact ? sel->last_ns : INT64_MAX};
-    int64_t unasked_ns[ROLE_COUNT];
+    int64_t unasked_ns[TIME_CATEGORY_COUNT];
     return breakdown_run(rows, is_exact ? run->results->role_ns : unasked_ns, span, &run->steps,
                          &run->roles);
 }
@@ -163,14 +163,14 @@ static bool find_steps(struct analysis *run)
 static bool run_steps(struct analysis *run)
 {
     bool ok = find_collectives(run) &&
-              roles_collect(&run->roles, &run->sel, &run->comms, run->ours.communicates);
+              time_ranges_collect(&run->roles, &run->sel, &run->comms, run->ours.communicates);
     if (ok) {
         set_presence(run);
         ok = hand_frame_on(run) && run->rules->find_steps(run) && write_collectives(run) &&
              write_steps(run);
     }
     tb_collectives_free(&run->comms);
-    roles_free(&run->roles);
+    time_ranges_free(&run->roles);
     launch_correlation_drop_devices(&run->links);
     return ok;
 }

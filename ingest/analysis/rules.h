@@ -31,7 +31,7 @@ struct analysis {
     struct launch_correlation links;
     struct tb_collectives comms;
     struct collectives ours; /* empty by other rules */
-    struct roles roles;
+    struct time_ranges roles;
     struct steps steps;
     struct op_tree tree;
     struct backward backward; /* empty in our figures */

@@ -58,7 +58,7 @@ struct timeline_track {
 struct timeline_label {
     const char *name;
     const char *category; /* "" when none */
-    uint8_t role;         /* enum role */
+    uint8_t role;         /* enum time_category */
     uint64_t count;       /* items of level 0 */
     int64_t total_ns;     /* of their durations */
 };

@@ -53,16 +53,16 @@ bool store_run_move(struct store *store, const char *name, const char *project, 
 /* ---- tokens ---- */
 
 /* Each role may do what those before it may. */
-enum store_role {
-    ROLE_NOBODY,
-    ROLE_VIEWER,   /* reads */
-    ROLE_UPLOADER, /* uploads, compares, sets tags, notes and projects */
-    ROLE_ADMIN,    /* deletes, sees to tokens, reads every project */
+enum access_role {
+    ACCESS_ROLE_NOBODY,
+    ACCESS_ROLE_VIEWER,   /* reads */
+    ACCESS_ROLE_UPLOADER, /* uploads, compares, sets tags, notes and projects */
+    ACCESS_ROLE_ADMIN,    /* deletes, sees to tokens, reads every project */
 };
 /* "nobody", "viewer", "uploader", "admin" */
-const char *store_role_text(enum store_role role);
+const char *access_role_text(enum access_role role);
 /* False for a word that is none of the last three. */
-bool store_role_parse(const char *word, enum store_role *role) KS_MUST_USE;
+bool access_role_parse(const char *word, enum access_role *role) KS_MUST_USE;
 
 #define STORE_TOKEN_NAME_MAX_BYTES 100
 #define STORE_TOKENS_MAX 4096 /* valid ones */
@@ -72,7 +72,7 @@ bool store_role_parse(const char *word, enum store_role *role) KS_MUST_USE;
 struct store_token {
     int64_t id;
     const char *name;
-    enum store_role role;
+    enum access_role role;
     const char *sha256_hex;
     const char *projects; /* JSON array; of an admin it means nothing */
     int64_t created_at_s;

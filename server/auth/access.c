@@ -194,11 +194,11 @@ void access_reload(struct access *access)
 static void become_nobody(const struct access *access, struct access_visit *visit)
 {
     bool asks = visit->tokens->any;
-    visit->subject = (struct api_subject){.role = ROLE_NOBODY, .asks_for_tokens = true};
+    visit->subject = (struct api_subject){.role = ACCESS_ROLE_NOBODY, .asks_for_tokens = true};
     if (!asks && access->may_be_open) {
-        visit->subject = (struct api_subject){.role = ROLE_ADMIN};
+        visit->subject = (struct api_subject){.role = ACCESS_ROLE_ADMIN};
     } else if (access->allow_anonymous) {
-        visit->subject.role = ROLE_VIEWER;
+        visit->subject.role = ACCESS_ROLE_VIEWER;
         visit->subject.projects = "[]";
     }
 }
@@ -286,7 +286,7 @@ bool access_enter(struct access *access,
                   struct err *err)
 {
     char text[CREDENTIALS_MAX_BYTES];
-    *visit = (struct access_visit){.subject = {.role = ROLE_ADMIN}};
+    *visit = (struct access_visit){.subject = {.role = ACCESS_ROLE_ADMIN}};
     *stopped = false;
     if (access == NULL) {
         return true;
@@ -307,7 +307,7 @@ bool access_enter(struct access *access,
            enter_by_session(access, text, visit, err);
 }
 
-bool access_check(const struct api_subject *subject, enum store_role needed, struct err *err)
+bool access_check(const struct api_subject *subject, enum access_role needed, struct err *err)
 {
     if (subject->role >= needed) {
         return true;
@@ -317,7 +317,7 @@ bool access_check(const struct api_subject *subject, enum store_role needed, str
                        "This server asks for a token: send the header Authorization: Bearer TOKEN");
     }
     return err_set(err, ERR_FORBIDDEN, "This needs the role %s; the token has the role %s",
-                   store_role_text(needed), store_role_text(subject->role));
+                   access_role_text(needed), access_role_text(subject->role));
 }
 
 void access_leave(struct access *access, struct access_visit *visit)
@@ -352,7 +352,7 @@ bool access_log_in(struct access *access,
                    bool *stopped,
                    struct err *err)
 {
-    *visit = (struct access_visit){.subject = {.role = ROLE_NOBODY}};
+    *visit = (struct access_visit){.subject = {.role = ACCESS_ROLE_NOBODY}};
     *stopped = false;
     if (access == NULL || access->store == NULL) {
         return err_set(err, ERR_NOT_FOUND, "This server has no sessions");

@@ -66,7 +66,7 @@ bool access_enter(struct access *access,
 /* Whether the subject has this role: else ERR_UNAUTHORIZED for one without a token, or
  * ERR_FORBIDDEN. */
 bool access_check(const struct api_subject *subject,
-                  enum store_role needed,
+                  enum access_role needed,
                   struct err *err) KS_MUST_USE;
 /* After each access_enter, also one that failed. */
 void access_leave(struct access *access, struct access_visit *visit);

@@ -24,7 +24,7 @@ static bool keep(struct access_tokens *tokens, const struct store_token *token)
         return item->name != NULL && item->projects != NULL;
     }
     memcpy(item->sha256_hex, token->sha256_hex, SHA256_HEX_BYTES);
-    item->projects = token->role == ROLE_ADMIN ? NULL : item->projects;
+    item->projects = token->role == ACCESS_ROLE_ADMIN ? NULL : item->projects;
     item->role = token->role;
     item->id = token->id;
     atomic_init(&item->last_used_day, token->last_used_at_s / DAY_S);
@@ -32,7 +32,7 @@ static bool keep(struct access_tokens *tokens, const struct store_token *token)
     mix(tokens, token->name);
     mix(tokens, token->projects);
     mix(tokens, token->sha256_hex);
-    mix(tokens, store_role_text(token->role));
+    mix(tokens, access_role_text(token->role));
     return true;
 }
 
@@ -49,7 +49,7 @@ static bool collect(struct access_tokens *tokens,
         ok = keep(tokens, &of_file[i]);
     }
     for (size_t i = 0; ok && i < store_count; i++) {
-        ok = of_store[i].revoked_at_s != 0 || of_store[i].role == ROLE_NOBODY ||
+        ok = of_store[i].revoked_at_s != 0 || of_store[i].role == ACCESS_ROLE_NOBODY ||
              keep(tokens, &of_store[i]);
     }
     tokens->any = file_count + store_count > 0;

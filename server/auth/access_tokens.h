@@ -16,7 +16,7 @@
 
 struct access_token {
     const char *name;
-    enum store_role role;
+    enum access_role role;
     const char *projects; /* NULL: all */
     char sha256_hex[SHA256_HEX_BYTES];
     int64_t id;                    /* in the store; 0: of the file */

@@ -103,7 +103,7 @@ static bool read_line(struct token_file *file, char *line, struct err *err)
         return err_set(err, ERR_BAD_INPUT,
                        "a line is: role name sha256-of-token [project,project...]");
     }
-    if (!store_role_parse(role, &token.role)) {
+    if (!access_role_parse(role, &token.role)) {
         return err_set(err, ERR_BAD_INPUT, "the role is viewer, uploader or admin, not \"%.40s\"",
                        role);
     }

@@ -68,7 +68,7 @@ static void put_date(struct buf *line, const char *label, int64_t unix_s)
 /* `projects` is a JSON array of names that need no escapes. */
 static void put_projects(struct buf *line, const struct store_token *token)
 {
-    if (token->role == ROLE_ADMIN) {
+    if (token->role == ACCESS_ROLE_ADMIN) {
         buf_puts(line, "  every project");
         return;
     }
@@ -86,7 +86,7 @@ static void print_token(const struct store_token *token)
 {
     struct buf line;
     buf_init(&line, LINE_MAX_BYTES);
-    buf_printf(&line, "%-8s  ", store_role_text(token->role));
+    buf_printf(&line, "%-8s  ", access_role_text(token->role));
     text_clean(&line, token->name);
     put_projects(&line, token);
     put_date(&line, "made", token->created_at_s);

@@ -131,7 +131,7 @@ static bool set_run_project(struct options *o, const char *text, const char **fo
 static bool set_role(struct options *o, const char *text, const char **form)
 {
     *form = "viewer, uploader or admin";
-    return store_role_parse(text, &o->role);
+    return access_role_parse(text, &o->role);
 }
 
 static bool set_project(struct options *o, const char *text, const char **form)
@@ -489,7 +489,7 @@ static bool check_token_words(const struct options *options, struct err *err)
                        "the forms are: kinetoscope token add NAME --role ROLE, token list, token "
                        "revoke NAME");
     }
-    return !is_add || options->role != ROLE_NOBODY ||
+    return !is_add || options->role != ACCESS_ROLE_NOBODY ||
            err_set(err, ERR_BAD_REQUEST,
                    "the role of the token is missing: --role viewer, uploader or admin");
 }

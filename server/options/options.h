@@ -66,7 +66,7 @@ struct options {
     enum log_format log_format;
     unsigned drain_seconds; /* what a stop leaves to requests and jobs under way */
 
-    enum store_role role;                       /* of a new token; ROLE_NOBODY: not given */
+    enum access_role role;                      /* of a new token; ACCESS_ROLE_NOBODY: not given */
     const char *projects[OPTIONS_PROJECTS_MAX]; /* of a new token, checked */
     size_t project_count;
 

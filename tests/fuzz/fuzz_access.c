@@ -24,7 +24,7 @@ static void enter(struct access *access, const char *header)
         return;
     }
     bool more = true;
-    for (enum store_role role = ROLE_NOBODY; role <= ROLE_ADMIN; role++) {
+    for (enum access_role role = ACCESS_ROLE_NOBODY; role <= ACCESS_ROLE_ADMIN; role++) {
         bool may = access_check(&visit.subject, role, &err);
         fuzz_require(more || !may, "who may do more may do less");
         more = may;

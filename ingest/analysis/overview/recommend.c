@@ -25,7 +25,7 @@ struct advice {
 };
 
 /* Average time of a role as a share of the average step. */
-static double share_of(const struct trace_results *results, enum role role)
+static double share_of(const struct trace_results *results, enum time_category role)
 {
     double count = (double)results->step_count;
     int64_t cost_ns = 0;
@@ -41,7 +41,7 @@ static double share_of(const struct trace_results *results, enum role role)
 
 static void advise_loader(struct advice *a)
 {
-    double share = share_of(a->results, ROLE_DATALOADER);
+    double share = share_of(a->results, TIME_DATALOADER);
     if (share > LOADER_SHARE) {
         buf_printf(
             &a->text,
@@ -121,7 +121,7 @@ static void advise_nccl(struct advice *a)
 
 static void advise_communication(struct advice *a)
 {
-    double share = share_of(a->results, ROLE_COMMUNICATION);
+    double share = share_of(a->results, TIME_COMMUNICATION);
     if (share > COMMUNICATION_SHARE) {
         buf_printf(
             &a->text,

@@ -20,9 +20,9 @@
  * the first role under way, else to Other, so that all add up to its length. False without memory.
  */
 bool breakdown_run(struct step_row *rows,
-                   int64_t cost_ns[ROLE_COUNT],
+                   int64_t cost_ns[TIME_CATEGORY_COUNT],
                    struct range span,
                    const struct steps *steps,
-                   const struct roles *roles) KS_MUST_USE;
+                   const struct time_ranges *roles) KS_MUST_USE;
 
 #endif

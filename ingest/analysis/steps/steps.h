@@ -15,9 +15,9 @@
 
 #define STEP_NO_EVENT UINT32_MAX
 
-/* Merged ranges by role; ROLE_OTHER stays empty [TB-6b] [TB-6e]. */
-struct roles {
-    struct ranges by_role[ROLE_COUNT];
+/* Merged ranges by role; TIME_OTHER stays empty [TB-6b] [TB-6e]. */
+struct time_ranges {
+    struct ranges by_role[TIME_CATEGORY_COUNT];
 };
 
 struct step {
@@ -44,11 +44,11 @@ struct steps {
 
 /* `communicates`: device work of collectives by our rule (collectives.h), by event; NULL: `comms`
  * tells, the plugin's. False without memory; must be freed in either case. */
-bool roles_collect(struct roles *roles,
-                   const struct event_classes *sel,
-                   const struct tb_collectives *comms,
-                   const bool *communicates) KS_MUST_USE;
-void roles_free(struct roles *roles);
+bool time_ranges_collect(struct time_ranges *roles,
+                         const struct event_classes *sel,
+                         const struct tb_collectives *comms,
+                         const bool *communicates) KS_MUST_USE;
+void time_ranges_free(struct time_ranges *roles);
 
 bool steps_build(struct steps *steps,
                  const struct event_classes *sel,

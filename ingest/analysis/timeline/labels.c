@@ -29,7 +29,7 @@ static uint64_t origin_of(const struct labelling *l, uint32_t event)
 /* ---- roles ---- */
 
 /* Operators, annotations, `python` events: as the overview counts them. */
-static enum role host_role(struct labelling *l, uint32_t event, bool may_be_special)
+static enum time_category host_role(struct labelling *l, uint32_t event, bool may_be_special)
 {
     uint32_t name = l->items->trace->events.name[event];
     uint32_t flags = names_flags(&l->names, name);
@@ -37,50 +37,51 @@ static enum role host_role(struct labelling *l, uint32_t event, bool may_be_spec
         may_be_special && l->lightning &&
         strncmp(names_text(&l->names, name), LIGHTNING_PREFIX, sizeof LIGHTNING_PREFIX - 1) == 0;
     if ((may_be_special && (flags & NAME_STEP_NUMBERED) != 0) || is_lightning) {
-        return ROLE_OTHER;
+        return TIME_OTHER;
     }
     if (may_be_special && (flags & NAME_LOADER) != 0) {
-        return ROLE_DATALOADER;
+        return TIME_DATALOADER;
     }
-    return (flags & NAME_COLLECTIVE) != 0 ? ROLE_COMMUNICATION : ROLE_CPU_EXEC;
+    return (flags & NAME_COLLECTIVE) != 0 ? TIME_COMMUNICATION : TIME_CPU_EXEC;
 }
 
 /* An annotation of the device is no work of the host; it spans kernels that count themselves. */
-static enum role device_annotation_role(struct labelling *l, uint32_t event)
+static enum time_category device_annotation_role(struct labelling *l, uint32_t event)
 {
     uint32_t flags = names_flags(&l->names, l->items->trace->events.name[event]);
     bool is_collective = (flags & (NAME_COLLECTIVE | NAME_OUR_COLLECTIVE)) != 0;
-    return is_collective ? ROLE_COMMUNICATION : ROLE_OTHER;
+    return is_collective ? TIME_COMMUNICATION : TIME_OTHER;
 }
 
-static enum role device_role(const struct labelling *l, uint32_t event, enum role own)
+static enum time_category
+device_role(const struct labelling *l, uint32_t event, enum time_category own)
 {
-    return l->communicates != NULL && l->communicates[event] ? ROLE_COMMUNICATION : own;
+    return l->communicates != NULL && l->communicates[event] ? TIME_COMMUNICATION : own;
 }
 
-static enum role role_of(struct labelling *l, uint32_t event)
+static enum time_category role_of(struct labelling *l, uint32_t event)
 {
     const struct trace_events *events = &l->items->trace->events;
     if (trace_phase(events, event) != 'X') {
-        return ROLE_OTHER;
+        return TIME_OTHER;
     }
     switch (trace_kind(events, event)) {
     case EVENT_KERNEL:
     case EVENT_DEVICE_ROW:
-        return device_role(l, event, ROLE_KERNEL);
+        return device_role(l, event, TIME_KERNEL);
     case EVENT_MEMCPY:
-        return device_role(l, event, ROLE_MEMCPY);
+        return device_role(l, event, TIME_MEMCPY);
     case EVENT_MEMSET:
-        return ROLE_MEMSET;
+        return TIME_MEMSET;
     case EVENT_RUNTIME:
-        return ROLE_RUNTIME;
+        return TIME_RUNTIME;
     case EVENT_OPERATOR:
     case EVENT_USER_ANNOTATION:
         return host_role(l, event, true);
     case EVENT_PYTHON:
         return host_role(l, event, false);
     case EVENT_PYTHON_FUNCTION:
-        return ROLE_CPU_EXEC;
+        return TIME_CPU_EXEC;
     case EVENT_GPU_USER_ANNOTATION:
         return device_annotation_role(l, event);
     case EVENT_OTHER:
@@ -91,7 +92,7 @@ static enum role role_of(struct labelling *l, uint32_t event)
     case EVENT_FLOW:
         break;
     }
-    return ROLE_OTHER;
+    return TIME_OTHER;
 }
 
 /* ---- labels ---- */

@@ -87,10 +87,10 @@ static bool is_yes(const json_t *value)
 
 /* --- overview: steps --- */
 
-static enum role role_of_label(const char *label)
+static enum time_category role_of_label(const char *label)
 {
-    enum role role = ROLE_KERNEL;
-    while (role < ROLE_COUNT && strcmp(role_label(role), label) != 0) {
+    enum time_category role = TIME_KERNEL;
+    while (role < TIME_CATEGORY_COUNT && strcmp(time_category_label(role), label) != 0) {
         role++;
     }
     return role;
@@ -99,8 +99,8 @@ static enum role role_of_label(const char *label)
 static void add_costs(struct step_row *step, const json_t *columns, const json_t *cells)
 {
     for (size_t i = 1; i < json_array_size(columns); i++) {
-        enum role role = role_of_label(column_name(columns, i));
-        if (role != ROLE_COUNT) {
+        enum time_category role = role_of_label(column_name(columns, i));
+        if (role != TIME_CATEGORY_COUNT) {
             step->cost_ns[role] = ns_of(json_array_get(cells, i));
             step->end_ns += step->cost_ns[role];
         }
@@ -129,15 +129,15 @@ static bool add_steps(struct trace_results *results, const json_t *table)
         step->end_ns = at_ns;
         add_costs(step, columns, cells);
         at_ns = step->end_ns;
-        results->has_kernel = results->has_kernel || step->cost_ns[ROLE_KERNEL] > 0;
+        results->has_kernel = results->has_kernel || step->cost_ns[TIME_KERNEL] > 0;
         results->has_memcpy_or_memset = results->has_memcpy_or_memset ||
-                                        step->cost_ns[ROLE_MEMCPY] > 0 ||
-                                        step->cost_ns[ROLE_MEMSET] > 0;
+                                        step->cost_ns[TIME_MEMCPY] > 0 ||
+                                        step->cost_ns[TIME_MEMSET] > 0;
     }
     for (size_t i = 0; i < json_array_size(columns); i++) {
-        enum role role = role_of_label(column_name(columns, i));
-        results->has_runtime = results->has_runtime || role == ROLE_RUNTIME;
-        results->has_communication = results->has_communication || role == ROLE_COMMUNICATION;
+        enum time_category role = role_of_label(column_name(columns, i));
+        results->has_runtime = results->has_runtime || role == TIME_RUNTIME;
+        results->has_communication = results->has_communication || role == TIME_COMMUNICATION;
     }
     results->step_count = count;
     results->has_profiler_steps =

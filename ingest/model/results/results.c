@@ -5,15 +5,15 @@
 static const struct {
     const char *name;
     const char *label;
-} roles[ROLE_COUNT] = {
-    [ROLE_KERNEL] = {"kernel", "Kernel"},
-    [ROLE_MEMCPY] = {"memcpy", "Memcpy"},
-    [ROLE_MEMSET] = {"memset", "Memset"},
-    [ROLE_COMMUNICATION] = {"communication", "Communication"},
-    [ROLE_RUNTIME] = {"runtime", "Runtime"},
-    [ROLE_DATALOADER] = {"dataloader", "DataLoader"},
-    [ROLE_CPU_EXEC] = {"cpu_exec", "CPU Exec"},
-    [ROLE_OTHER] = {"other", "Other"},
+} roles[TIME_CATEGORY_COUNT] = {
+    [TIME_KERNEL] = {"kernel", "Kernel"},
+    [TIME_MEMCPY] = {"memcpy", "Memcpy"},
+    [TIME_MEMSET] = {"memset", "Memset"},
+    [TIME_COMMUNICATION] = {"communication", "Communication"},
+    [TIME_RUNTIME] = {"runtime", "Runtime"},
+    [TIME_DATALOADER] = {"dataloader", "DataLoader"},
+    [TIME_CPU_EXEC] = {"cpu_exec", "CPU Exec"},
+    [TIME_OTHER] = {"other", "Other"},
 };
 
 static const char *const view_labels[VIEW_COUNT] = {
@@ -25,12 +25,12 @@ static const char *const view_labels[VIEW_COUNT] = {
     [VIEW_COMPARISON] = "Comparison",
 };
 
-const char *role_name(enum role role)
+const char *time_category_name(enum time_category role)
 {
     return roles[role].name;
 }
 
-const char *role_label(enum role role)
+const char *time_category_label(enum time_category role)
 {
     return roles[role].label;
 }

@@ -25,23 +25,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Time roles in order of priority [TB-6a]. */
-enum role {
-    ROLE_KERNEL,
-    ROLE_MEMCPY,
-    ROLE_MEMSET,
-    ROLE_COMMUNICATION,
-    ROLE_RUNTIME,
-    ROLE_DATALOADER,
-    ROLE_CPU_EXEC,
-    ROLE_OTHER,
-    ROLE_COUNT
+/* Time categories in order of priority [TB-6a]. */
+enum time_category {
+    TIME_KERNEL,
+    TIME_MEMCPY,
+    TIME_MEMSET,
+    TIME_COMMUNICATION,
+    TIME_RUNTIME,
+    TIME_DATALOADER,
+    TIME_CPU_EXEC,
+    TIME_OTHER,
+    TIME_CATEGORY_COUNT
 };
 
 /* "kernel", "cpu_exec": names in the API. "Kernel", "CPU Exec": labels of the plugin and the page.
  */
-const char *role_name(enum role role);
-const char *role_label(enum role role);
+const char *time_category_name(enum time_category role);
+const char *time_category_label(enum time_category role);
 
 /* Bit (1 << view) in results.views. First the views of the plugin, in the order of its ids; then
  * ours. */
@@ -67,7 +67,7 @@ struct step_row {
     const char *name; /* the number of ProfilerStep#N as text */
     int64_t start_ns; /* relative; meaningless when results.steps_undefined */
     int64_t end_ns;
-    int64_t cost_ns[ROLE_COUNT];
+    int64_t cost_ns[TIME_CATEGORY_COUNT];
     /* Overlap data [TB-7b]: merged computation and communication inside the step and their
      * intersection. */
     int64_t computation_ns;
@@ -244,7 +244,7 @@ struct trace_results {
     int64_t communication_signature; /* hash over the number of ranges of each node */
     int64_t collective_count;        /* by COLLECTIVES_OWN_RULE; 0 in the plugin's figures */
     enum collective_rule
-        communication_rule; /* what the times of ROLE_COMMUNICATION go by: COLLECTIVES_OWN_RULE when
+        communication_rule; /* what the times of TIME_COMMUNICATION go by: COLLECTIVES_OWN_RULE when
                          that finds device work that the plugin's does not */
     double tc_pie_used;     /* share of kernel time in Tensor Core kernels, plugin's list (12.2) */
     double tensor_pie_used; /* the same by our list */
@@ -252,7 +252,7 @@ struct trace_results {
     /* How the whole time divides, inside of steps and outside: each moment belongs to the first
      * role under way; all add up to duration_ns. 0 in the plugin's figures. */
     union {
-        int64_t role_ns[ROLE_COUNT];
+        int64_t role_ns[TIME_CATEGORY_COUNT];
         struct {
             int64_t role_kernel_ns, role_memcpy_ns, role_memset_ns, role_communication_ns,
                 role_runtime_ns, role_dataloader_ns, role_cpu_exec_ns, role_other_ns;

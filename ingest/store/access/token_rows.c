@@ -5,25 +5,25 @@
 
 #include <string.h>
 
-const char *store_role_text(enum store_role role)
+const char *access_role_text(enum access_role role)
 {
     switch (role) {
-    case ROLE_VIEWER:
+    case ACCESS_ROLE_VIEWER:
         return "viewer";
-    case ROLE_UPLOADER:
+    case ACCESS_ROLE_UPLOADER:
         return "uploader";
-    case ROLE_ADMIN:
+    case ACCESS_ROLE_ADMIN:
         return "admin";
-    case ROLE_NOBODY:
+    case ACCESS_ROLE_NOBODY:
         break;
     }
     return "nobody";
 }
 
-bool store_role_parse(const char *word, enum store_role *role)
+bool access_role_parse(const char *word, enum access_role *role)
 {
-    for (*role = ROLE_VIEWER; *role <= ROLE_ADMIN; (*role)++) {
-        if (strcmp(word, store_role_text(*role)) == 0) {
+    for (*role = ACCESS_ROLE_VIEWER; *role <= ACCESS_ROLE_ADMIN; (*role)++) {
+        if (strcmp(word, access_role_text(*role)) == 0) {
             return true;
         }
     }
@@ -56,8 +56,8 @@ static void read_token(struct db_stmt *st, struct arena *arena, struct store_tok
     token->id = db_get_int(st);
     token->name = db_get_text(st, arena);
     const char *role = db_peek_text(st, &len);
-    if (role == NULL || !store_role_parse(role, &token->role)) {
-        token->role = ROLE_NOBODY;
+    if (role == NULL || !access_role_parse(role, &token->role)) {
+        token->role = ACCESS_ROLE_NOBODY;
     }
     token->sha256_hex = db_get_text(st, arena);
     token->projects = db_get_text(st, arena);
@@ -121,7 +121,7 @@ bool token_rows_add(struct db *db, const struct store_token *token, struct err *
                "INSERT INTO token (name, role, sha256, projects, created_at_s)"
                " VALUES (?, ?, ?, ?, ?)");
     db_put_text(&st, token->name);
-    db_put_text(&st, store_role_text(token->role));
+    db_put_text(&st, access_role_text(token->role));
     db_put_text(&st, token->sha256_hex);
     db_put_text(&st, token->projects);
     db_put_int(&st, wall_clock_s());

@@ -23,14 +23,15 @@ static void write_warnings(struct row_writer *writer, const struct warnings *war
 
 static void write_steps(struct row_writer *writer, const struct trace_results *results)
 {
-    _Static_assert(ROLE_COUNT == 8, "STEP_COST_COLUMNS and the parameters name every role");
+    _Static_assert(TIME_CATEGORY_COUNT == 8,
+                   "STEP_COST_COLUMNS and the parameters name every role");
     for (size_t i = 0; i < results->step_count; i++) {
         const struct step_row *row = &results->steps[i];
         row_begin(writer,
                   ROW_INSERT("step", STEP_FIELDS, STEP_COST_COLUMNS, ", ?, ?, ?, ?, ?, ?, ?, ?"));
         row_put_int(writer, (int64_t)i);
         STEP_FIELDS(ROW_WRITE)
-        for (int role = 0; role < ROLE_COUNT; role++) {
+        for (int role = 0; role < TIME_CATEGORY_COUNT; role++) {
             row_put_int(writer, row->cost_ns[role]);
         }
         row_end(writer);

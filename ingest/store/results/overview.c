@@ -37,7 +37,7 @@ static bool read_steps(const struct rows_reader *in, struct trace_results *resul
     for (size_t i = 0; i < results->step_count && rows_next(st); i++) {
         struct step_row *row = &results->steps[i];
         STEP_FIELDS(FIELD_READ)
-        for (int role = 0; role < ROLE_COUNT; role++) {
+        for (int role = 0; role < TIME_CATEGORY_COUNT; role++) {
             row->cost_ns[role] = db_get_int(st);
         }
     }

@@ -52,10 +52,10 @@ static void section_breakdown(struct prose *p)
     report_table_column(&p->table, "where", true);
     report_table_column(&p->table, "time", false);
     report_table_column(&p->table, "share", false);
-    for (int role = 0; role < ROLE_COUNT; role++) {
-        if (render_shows_role(p->results, (enum role)role)) {
-            double mean_ns = render_mean_cost_ns(p->results, (enum role)role);
-            report_table_cell(&p->table, role_label((enum role)role));
+    for (int role = 0; role < TIME_CATEGORY_COUNT; role++) {
+        if (render_shows_time_category(p->results, (enum time_category)role)) {
+            double mean_ns = render_mean_cost_ns(p->results, (enum time_category)role);
+            report_table_cell(&p->table, time_category_label((enum time_category)role));
             prose_cell_time(p, mean_ns);
             prose_cell_share(p, prose_ratio(mean_ns, step_ns));
         }
@@ -85,11 +85,11 @@ static void section_steps(struct prose *p)
         const struct step_row *step = &results->steps[i];
         prose_cell_clean(p, step->name);
         prose_cell_time(p, (double)(step->end_ns - step->start_ns));
-        prose_cell_time(p, (double)step->cost_ns[ROLE_KERNEL]);
+        prose_cell_time(p, (double)step->cost_ns[TIME_KERNEL]);
         if (results->has_communication) {
-            prose_cell_time(p, (double)step->cost_ns[ROLE_COMMUNICATION]);
+            prose_cell_time(p, (double)step->cost_ns[TIME_COMMUNICATION]);
         }
-        prose_cell_time(p, (double)step->cost_ns[ROLE_DATALOADER]);
+        prose_cell_time(p, (double)step->cost_ns[TIME_DATALOADER]);
     }
     prose_end_table(p);
     if (results->step_count > STEP_ROWS) {

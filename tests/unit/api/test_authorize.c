@@ -10,9 +10,9 @@
 #define TARGET_BYTES 1024
 
 static const struct api_subject owner = {
-    .name = "owner", .role = ROLE_UPLOADER, .projects = "[\"theirs\"]"};
+    .name = "owner", .role = ACCESS_ROLE_UPLOADER, .projects = "[\"theirs\"]"};
 static const struct api_subject stranger = {
-    .name = "stranger", .role = ROLE_UPLOADER, .projects = "[\"ours\"]"};
+    .name = "stranger", .role = ACCESS_ROLE_UPLOADER, .projects = "[\"ours\"]"};
 
 struct world {
     struct fixture *f;
@@ -297,7 +297,7 @@ static void runs_move_between_projects_that_one_reads(void **state)
     struct world *world = *state;
     struct fixture *f = world->f;
     static const struct api_subject both = {
-        .name = "both", .role = ROLE_UPLOADER, .projects = "[\"theirs\", \"ours\"]"};
+        .name = "both", .role = ACCESS_ROLE_UPLOADER, .projects = "[\"theirs\", \"ours\"]"};
     assert_problem(f, ask(f, &owner, "PATCH", "/api/v1/runs/hidden", "{\"project\": \"ours\"}"),
                    403, "forbidden");
     assert_problem(f, ask(f, &owner, "PATCH", "/api/v1/runs/hidden", "{\"project\": \"a b\"}"), 400,
@@ -374,25 +374,25 @@ static void roles_of_routes(void **state)
     static const struct {
         const char *method;
         const char *path;
-        enum store_role role;
+        enum access_role role;
         const char *action;
     } rows[] = {
-        {"GET", "/healthz", ROLE_NOBODY, NULL},
-        {"GET", "/api/v1/me", ROLE_NOBODY, NULL},
-        {"GET", "/api/v1/runs", ROLE_VIEWER, NULL},
-        {"HEAD", "/api/v1/runs", ROLE_VIEWER, NULL},
-        {"GET", "/metrics", ROLE_VIEWER, NULL},
-        {"PUT", "/api/v1/runs/r/traces/f", ROLE_UPLOADER, "upload"},
-        {"POST", "/api/v1/runs/r/traces", ROLE_UPLOADER, "upload"},
-        {"PATCH", "/api/v1/runs/r", ROLE_UPLOADER, "change"},
-        {"POST", "/api/v1/comparisons", ROLE_UPLOADER, "compare"},
-        {"DELETE", "/api/v1/runs/r", ROLE_ADMIN, "delete"},
-        {"DELETE", "/api/v1/comparisons/1", ROLE_ADMIN, "delete"},
-        {"GET", "/api/v1/tokens", ROLE_ADMIN, NULL},
-        {"POST", "/api/v1/tokens", ROLE_ADMIN, "add token"},
-        {"DELETE", "/api/v1/tokens/x", ROLE_ADMIN, "revoke token"},
-        {"BREW", "/api/v1/runs", ROLE_UPLOADER, NULL},
-        {"GET", "/api/v1/nothing", ROLE_VIEWER, NULL},
+        {"GET", "/healthz", ACCESS_ROLE_NOBODY, NULL},
+        {"GET", "/api/v1/me", ACCESS_ROLE_NOBODY, NULL},
+        {"GET", "/api/v1/runs", ACCESS_ROLE_VIEWER, NULL},
+        {"HEAD", "/api/v1/runs", ACCESS_ROLE_VIEWER, NULL},
+        {"GET", "/metrics", ACCESS_ROLE_VIEWER, NULL},
+        {"PUT", "/api/v1/runs/r/traces/f", ACCESS_ROLE_UPLOADER, "upload"},
+        {"POST", "/api/v1/runs/r/traces", ACCESS_ROLE_UPLOADER, "upload"},
+        {"PATCH", "/api/v1/runs/r", ACCESS_ROLE_UPLOADER, "change"},
+        {"POST", "/api/v1/comparisons", ACCESS_ROLE_UPLOADER, "compare"},
+        {"DELETE", "/api/v1/runs/r", ACCESS_ROLE_ADMIN, "delete"},
+        {"DELETE", "/api/v1/comparisons/1", ACCESS_ROLE_ADMIN, "delete"},
+        {"GET", "/api/v1/tokens", ACCESS_ROLE_ADMIN, NULL},
+        {"POST", "/api/v1/tokens", ACCESS_ROLE_ADMIN, "add token"},
+        {"DELETE", "/api/v1/tokens/x", ACCESS_ROLE_ADMIN, "revoke token"},
+        {"BREW", "/api/v1/runs", ACCESS_ROLE_UPLOADER, NULL},
+        {"GET", "/api/v1/nothing", ACCESS_ROLE_VIEWER, NULL},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         const struct api_request request = {.method = rows[i].method, .path = rows[i].path};

@@ -148,7 +148,7 @@ static void overview_of_undefined_steps(void **state)
 static void overview_without_devices(void **state)
 {
     struct fixture *f = *state;
-    struct step_row step = {.name = "0", .end_ns = 1500, .cost_ns = {[ROLE_CPU_EXEC] = 1500}};
+    struct step_row step = {.name = "0", .end_ns = 1500, .cost_ns = {[TIME_CPU_EXEC] = 1500}};
     struct trace_results r = {.ticks_per_us = RESULTS_NS_PER_US,
                               .device_type = "CPU",
                               .decimal_times = true,

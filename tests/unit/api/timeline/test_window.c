@@ -58,7 +58,7 @@ static void put_figures(struct buf *out, const struct trace_results *results)
                   results->operator_count[OPERATOR_BY_NAME]);
     put_kernels(out, results->kernels, results->kernel_count);
     put_steps(out, results);
-    for (int role = 0; role < ROLE_COUNT; role++) {
+    for (int role = 0; role < TIME_CATEGORY_COUNT; role++) {
         buf_printf(out, " %lld", (long long)results->role_ns[role]);
     }
     buf_printf(out, " %lld %lld %lld", (long long)results->start_ns,

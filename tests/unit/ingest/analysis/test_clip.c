@@ -134,10 +134,10 @@ static void time_divides_over_the_whole(void **state)
     build_kernel(&b, "late", 150, 250, 8);
     struct trace_results *results = build_run(&b);
     assert_int_equal(results->duration_ns, 250 * US);
-    assert_int_equal(results->role_ns[ROLE_KERNEL], 130 * US);
-    assert_int_equal(results->role_ns[ROLE_RUNTIME], 10 * US);
-    assert_int_equal(results->role_ns[ROLE_CPU_EXEC], 30 * US);
-    assert_int_equal(results->role_ns[ROLE_OTHER], 80 * US);
+    assert_int_equal(results->role_ns[TIME_KERNEL], 130 * US);
+    assert_int_equal(results->role_ns[TIME_RUNTIME], 10 * US);
+    assert_int_equal(results->role_ns[TIME_CPU_EXEC], 30 * US);
+    assert_int_equal(results->role_ns[TIME_OTHER], 80 * US);
     build_end(&b);
 }
 
@@ -150,8 +150,8 @@ static void a_full_role_leaves_nothing(void **state)
     build_op(&b, "aten::add", 1, 0, 100, 1);
     build_kernel(&b, "gemm", 0, 100, 7);
     struct trace_results *results = build_run(&b);
-    assert_int_equal(results->role_ns[ROLE_KERNEL], 100 * US);
-    for (int role = ROLE_MEMCPY; role < ROLE_COUNT; role++) {
+    assert_int_equal(results->role_ns[TIME_KERNEL], 100 * US);
+    for (int role = TIME_MEMCPY; role < TIME_CATEGORY_COUNT; role++) {
         assert_int_equal(results->role_ns[role], 0);
     }
     build_end(&b);

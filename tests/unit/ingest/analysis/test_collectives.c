@@ -195,14 +195,14 @@ static void host_marks_and_kernel_are_one(void **state)
     range_is(log, 0, 0, 100, 400);
 
     assert_int_equal(r->communication_rule, COLLECTIVES_OWN_RULE);
-    assert_int_equal(r->steps[0].cost_ns[ROLE_KERNEL], 0);
-    assert_true(r->steps[0].cost_ns[ROLE_COMMUNICATION] >= 300000);
+    assert_int_equal(r->steps[0].cost_ns[TIME_KERNEL], 0);
+    assert_true(r->steps[0].cost_ns[TIME_COMMUNICATION] >= 300000);
     assert_true(r->has_kernel);
     assert_true((r->views & 1u << VIEW_KERNEL) != 0);
     /* the plugin's rule counts the annotations by their id, and the kernel as computation */
     assert_null(a.plugin->comm_log_ours);
     assert_int_equal(a.plugin->communication_rule, COLLECTIVES_TB_RULE);
-    assert_int_equal(a.plugin->steps[0].cost_ns[ROLE_KERNEL], 300000);
+    assert_int_equal(a.plugin->steps[0].cost_ns[TIME_KERNEL], 300000);
     assert_int_equal(r->communication_nodes, a.plugin->communication_nodes);
     done(&a);
 }

@@ -1,7 +1,7 @@
 #include "ingest/analysis/util/ranges.h"
 #include "tests/unit/ingest/analysis/model_builder.h"
 
-static void cost_is(const struct trace_results *r, size_t step, enum role role, int64_t us)
+static void cost_is(const struct trace_results *r, size_t step, enum time_category role, int64_t us)
 {
     assert_int_equal(r->steps[step].cost_ns[role], us * 1000);
 }
@@ -54,11 +54,11 @@ static void a_moment_counts_for_the_first_role(void **state)
     const struct trace_results *r = build_run(&b);
     assert_int_equal(r->step_count, 1);
     assert_string_equal(r->steps[0].name, "7");
-    cost_is(r, 0, ROLE_KERNEL, 20);
-    cost_is(r, 0, ROLE_RUNTIME, 5);
-    cost_is(r, 0, ROLE_CPU_EXEC, 25);
-    cost_is(r, 0, ROLE_DATALOADER, 10);
-    cost_is(r, 0, ROLE_OTHER, 40);
+    cost_is(r, 0, TIME_KERNEL, 20);
+    cost_is(r, 0, TIME_RUNTIME, 5);
+    cost_is(r, 0, TIME_CPU_EXEC, 25);
+    cost_is(r, 0, TIME_DATALOADER, 10);
+    cost_is(r, 0, TIME_OTHER, 40);
     assert_int_equal(r->steps[0].launches, 1);
     assert_int_equal(r->steps[0].device_activities, 1);
     assert_int_equal(r->steps[0].computation_ns, 20000);
@@ -77,10 +77,10 @@ static void full_cover_resets_free_time(void **state)
     build_device_event(&b, EVENT_MEMCPY, "m", 0, 10, 30, 2, TRACE_NO_ID, 0, 0);
     build_runtime(&b, 1, 5, 15, 50, 3);
     const struct trace_results *r = build_run_plugin(&b);
-    cost_is(r, 0, ROLE_KERNEL, 100);
-    cost_is(r, 0, ROLE_MEMCPY, 20);
-    cost_is(r, 0, ROLE_RUNTIME, 5);
-    cost_is(r, 0, ROLE_OTHER, 75);
+    cost_is(r, 0, TIME_KERNEL, 100);
+    cost_is(r, 0, TIME_MEMCPY, 20);
+    cost_is(r, 0, TIME_RUNTIME, 5);
+    cost_is(r, 0, TIME_OTHER, 75);
     build_end(&b);
 }
 
@@ -96,8 +96,8 @@ static void collectives_claim_their_kernels(void **state)
     const struct trace_results *r = build_run_plugin(&b); /* our rule claims both kernels */
     assert_non_null(r);
     assert_true(r->has_communication);
-    cost_is(r, 0, ROLE_KERNEL, 10);
-    cost_is(r, 0, ROLE_COMMUNICATION, 40);
+    cost_is(r, 0, TIME_KERNEL, 10);
+    cost_is(r, 0, TIME_COMMUNICATION, 40);
     assert_int_equal(r->communication_nodes, 1);
     assert_int_equal(r->steps[0].communication_ns, 40000);
     build_end(&b);
@@ -197,7 +197,7 @@ static void without_host_events_there_are_no_bounds(void **state)
     const struct trace_results *r = build_run(&b);
     assert_true(r->steps_undefined);
     assert_int_equal(r->step_count, 1);
-    cost_is(r, 0, ROLE_KERNEL, 0);
+    cost_is(r, 0, TIME_KERNEL, 0);
     assert_int_equal(r->device_count, 1);
     assert_true(r->devices[0].utilisation == 0 && signbit(r->devices[0].utilisation));
     build_end(&b);

@@ -42,8 +42,8 @@ static void rows_are_derived(void **state)
     const struct trace_results *results = bundle.items[0].results;
     assert_int_equal(results->step_count, 2);
     assert_string_equal(results->steps[1].name, "6");
-    assert_int_equal(results->steps[0].cost_ns[ROLE_KERNEL], 30000);
-    assert_int_equal(results->steps[0].cost_ns[ROLE_CPU_EXEC], 12500);
+    assert_int_equal(results->steps[0].cost_ns[TIME_KERNEL], 30000);
+    assert_int_equal(results->steps[0].cost_ns[TIME_CPU_EXEC], 12500);
     assert_int_equal(results->steps[1].start_ns, 42500);
     assert_int_equal(results->duration_ns, 52500);
     assert_true(results->has_profiler_steps);
@@ -189,7 +189,7 @@ static void the_seed_document_is_read(void **state)
     }
     const struct trace_results *first = bundle.items[0].results;
     assert_string_equal(first->recommendations[0].code, "utilisation");
-    assert_int_equal(first->steps[0].cost_ns[ROLE_KERNEL], 576891000);
+    assert_int_equal(first->steps[0].cost_ns[TIME_KERNEL], 576891000);
     assert_int_equal(first->duration_ns, 6286787000);
     assert_true(fabs(first->devices[0].utilisation - 0.0918) < 1e-12);
     assert_int_equal(first->operators[OPERATOR_BY_NAME][0].device_self_ns, 145962000);

@@ -284,13 +284,13 @@ static void warnings_keep_the_first_place(void **state)
 static void roles_and_views_have_names(void **state)
 {
     (void)state;
-    assert_string_equal(role_name(ROLE_CPU_EXEC), "cpu_exec");
-    assert_string_equal(role_label(ROLE_CPU_EXEC), "CPU Exec");
-    assert_string_equal(role_label(ROLE_DATALOADER), "DataLoader");
+    assert_string_equal(time_category_name(TIME_CPU_EXEC), "cpu_exec");
+    assert_string_equal(time_category_label(TIME_CPU_EXEC), "CPU Exec");
+    assert_string_equal(time_category_label(TIME_DATALOADER), "DataLoader");
     assert_string_equal(view_label(VIEW_DISTRIBUTED), "Distributed");
-    for (int i = 0; i < ROLE_COUNT; i++) {
-        assert_non_null(role_name((enum role)i));
-        assert_non_null(role_label((enum role)i));
+    for (int i = 0; i < TIME_CATEGORY_COUNT; i++) {
+        assert_non_null(time_category_name((enum time_category)i));
+        assert_non_null(time_category_label((enum time_category)i));
     }
     for (int i = 0; i < VIEW_COUNT; i++) {
         assert_non_null(view_label((enum view)i));

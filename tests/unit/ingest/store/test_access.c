@@ -11,7 +11,7 @@
 static struct store_token token(const char *name, const char *sha256_hex)
 {
     return (struct store_token){
-        .name = name, .role = ROLE_VIEWER, .sha256_hex = sha256_hex, .projects = "[\"a\"]"};
+        .name = name, .role = ACCESS_ROLE_VIEWER, .sha256_hex = sha256_hex, .projects = "[\"a\"]"};
 }
 
 static void lists_of_projects(void **state)
@@ -70,7 +70,7 @@ static void tokens_come_and_go(void **state)
     assert_true(rows[0].revoked_at_s > 0);
     assert_int_equal(rows[1].revoked_at_s, 0);
     assert_string_equal(rows[1].sha256_hex, HASH_B);
-    assert_int_equal(rows[1].role, ROLE_VIEWER);
+    assert_int_equal(rows[1].role, ACCESS_ROLE_VIEWER);
     assert_int_equal(rows[1].last_used_at_s, 0);
     assert_ok(f, store_token_used(f->store, rows[1].id, 12345, &f->err));
     assert_ok(f, store_tokens(f->store, &f->arena, &rows, &count, &f->err));

@@ -131,7 +131,7 @@ static void check_results(struct fixture *f, int schema)
     int64_t comparison_id;
     assert_ok(f, store_overview(f->store, &f->arena, 5, &out, &f->err));
     assert_int_equal(out->step_count, 1);
-    assert_int_equal(out->steps[0].cost_ns[ROLE_OTHER], 8);
+    assert_int_equal(out->steps[0].cost_ns[TIME_OTHER], 8);
     assert_int_equal(out->steps[0].device_activities, 13);
     assert_same_real(out->tc_pie_used, 5.0);
     assert_true(isnan(out->tensor_pie_used));

@@ -24,7 +24,7 @@ static void fill_steps(struct sample *s, int *n)
         row->name = names[i];
         row->start_ns = next_number(n);
         row->end_ns = next_number(n);
-        for (int role = 0; role < ROLE_COUNT; role++) {
+        for (int role = 0; role < TIME_CATEGORY_COUNT; role++) {
             row->cost_ns[role] = next_number(n);
         }
         row->computation_ns = next_number(n);
@@ -248,7 +248,7 @@ static void check_steps(const struct step_row *a, const struct step_row *b)
     TEXT(name);
     INT(start_ns);
     INT(end_ns);
-    for (int role = 0; role < ROLE_COUNT; role++) {
+    for (int role = 0; role < TIME_CATEGORY_COUNT; role++) {
         INT(cost_ns[role]);
     }
     INT(computation_ns);

@@ -82,17 +82,17 @@ static void a_file_gives_roles(void **state)
         const char *authorization;
         int expect;
     } rows[] = {
-        {NULL, ROLE_NOBODY},
+        {NULL, ACCESS_ROLE_NOBODY},
         {"Bearer nonsense", -ERR_UNAUTHORIZED},
         {"Bearer ", -ERR_UNAUTHORIZED},
         {"view", -ERR_UNAUTHORIZED},
-        {"Bearer view", ROLE_VIEWER},
-        {"bearer  view", ROLE_VIEWER},
-        {"Bearer up", ROLE_UPLOADER},
-        {"Bearer root", ROLE_ADMIN},
+        {"Bearer view", ACCESS_ROLE_VIEWER},
+        {"bearer  view", ACCESS_ROLE_VIEWER},
+        {"Bearer up", ACCESS_ROLE_UPLOADER},
+        {"Bearer root", ACCESS_ROLE_ADMIN},
         /* anyone:view, :up and no colon */
-        {"Basic YW55b25lOnZpZXc=", ROLE_VIEWER},
-        {"Basic OnVw", ROLE_UPLOADER},
+        {"Basic YW55b25lOnZpZXc=", ACCESS_ROLE_VIEWER},
+        {"Basic OnVw", ACCESS_ROLE_UPLOADER},
         {"Basic dmlldw==", -ERR_UNAUTHORIZED},
         {"Basic *", -ERR_UNAUTHORIZED},
         {"Basic ", -ERR_UNAUTHORIZED},
@@ -107,8 +107,8 @@ static void a_file_gives_roles(void **state)
     assert_true(access_enter(access, &claim, &visit, &stopped, &err));
     assert_string_equal(visit.subject.name, "ci");
     assert_string_equal(visit.subject.projects, "[\"a\", \"b-c\"]");
-    assert_true(access_check(&visit.subject, ROLE_UPLOADER, &err));
-    assert_false(access_check(&visit.subject, ROLE_ADMIN, &err));
+    assert_true(access_check(&visit.subject, ACCESS_ROLE_UPLOADER, &err));
+    assert_false(access_check(&visit.subject, ACCESS_ROLE_ADMIN, &err));
     assert_int_equal(err.code, ERR_FORBIDDEN);
     access_leave(access, &visit);
     access_free(access);
@@ -121,19 +121,19 @@ static void nobody_is_somebody_only_where_it_is_said(void **state)
     (void)state;
     char *path = write_file(tokens);
     struct access *access = open_access(NULL, NULL, false, true);
-    assert_int_equal(enter(access, NULL), ROLE_ADMIN);
-    assert_int_equal(enter(access, "Bearer whatever"), ROLE_ADMIN);
+    assert_int_equal(enter(access, NULL), ACCESS_ROLE_ADMIN);
+    assert_int_equal(enter(access, "Bearer whatever"), ACCESS_ROLE_ADMIN);
     assert_false(access_has_tokens(access));
     access_free(access);
     /* Beyond loopback the absence of tokens opens nothing by itself. */
     access = open_access(NULL, NULL, false, false);
-    assert_int_equal(enter(access, NULL), ROLE_NOBODY);
+    assert_int_equal(enter(access, NULL), ACCESS_ROLE_NOBODY);
     access_free(access);
     access = open_access(NULL, NULL, true, false);
-    assert_int_equal(enter(access, NULL), ROLE_ADMIN);
+    assert_int_equal(enter(access, NULL), ACCESS_ROLE_ADMIN);
     access_free(access);
     access = open_access(path, NULL, true, false);
-    assert_int_equal(enter(access, NULL), ROLE_VIEWER);
+    assert_int_equal(enter(access, NULL), ACCESS_ROLE_VIEWER);
     assert_int_equal(enter(access, "Bearer wrong"), -ERR_UNAUTHORIZED);
     const struct access_claim claim = {.client = "10.0.0.1"};
     struct access_visit visit;
@@ -144,7 +144,7 @@ static void nobody_is_somebody_only_where_it_is_said(void **state)
     assert_null(visit.subject.name);
     access_leave(access, &visit);
     access_free(access);
-    assert_int_equal(enter(NULL, NULL), ROLE_ADMIN);
+    assert_int_equal(enter(NULL, NULL), ACCESS_ROLE_ADMIN);
     (void)unlink(path);
     free(path);
 }
@@ -189,18 +189,18 @@ static void a_changed_file_is_read_again(void **state)
     assert_int_equal(enter(access, "Bearer up"), -ERR_UNAUTHORIZED);
     rewrite(path, "uploader ci " HASH_UP "\n");
     access_reload(access);
-    assert_int_equal(enter(access, "Bearer up"), ROLE_UPLOADER);
+    assert_int_equal(enter(access, "Bearer up"), ACCESS_ROLE_UPLOADER);
     assert_int_equal(enter(access, "Bearer view"), -ERR_UNAUTHORIZED);
     rewrite(path, "nonsense\n");
     access_reload(access);
-    assert_int_equal(enter(access, "Bearer up"), ROLE_UPLOADER);
+    assert_int_equal(enter(access, "Bearer up"), ACCESS_ROLE_UPLOADER);
     /* Without being told, by its time or size. */
     rewrite(path, "admin somebody " HASH_ROOT "\n");
-    for (int i = 0; i < 100 && enter(access, "Bearer root") != (int)ROLE_ADMIN; i++) {
+    for (int i = 0; i < 100 && enter(access, "Bearer root") != (int)ACCESS_ROLE_ADMIN; i++) {
         const struct timespec nap = {.tv_nsec = 50000000};
         (void)nanosleep(&nap, NULL);
     }
-    assert_int_equal(enter_from(access, "10.0.0.9", "Bearer root", NULL), ROLE_ADMIN);
+    assert_int_equal(enter_from(access, "10.0.0.9", "Bearer root", NULL), ACCESS_ROLE_ADMIN);
     access_free(access);
     (void)unlink(path);
     free(path);
@@ -218,8 +218,8 @@ static void who_is_wrong_too_often_waits(void **state)
     assert_int_equal(last, -ERR_TOO_MANY);
     /* Else a guess would be told by being let in. */
     assert_int_equal(enter(access, "Bearer view"), -ERR_TOO_MANY);
-    assert_int_equal(enter_from(access, "10.0.0.2", "Bearer view", NULL), ROLE_VIEWER);
-    assert_int_equal(enter(access, NULL), ROLE_NOBODY);
+    assert_int_equal(enter_from(access, "10.0.0.2", "Bearer view", NULL), ACCESS_ROLE_VIEWER);
+    assert_int_equal(enter(access, NULL), ACCESS_ROLE_NOBODY);
     access_free(access);
     (void)unlink(path);
     free(path);
@@ -261,8 +261,10 @@ static int tear_down(void **state)
 static void add_token(struct fixture *f)
 {
     struct err err = ERR_INIT;
-    const struct store_token token = {
-        .name = "browser", .role = ROLE_UPLOADER, .sha256_hex = f->hash, .projects = "[\"a\"]"};
+    const struct store_token token = {.name = "browser",
+                                      .role = ACCESS_ROLE_UPLOADER,
+                                      .sha256_hex = f->hash,
+                                      .projects = "[\"a\"]"};
     assert_true(store_token_add(f->store, &token, &err));
 }
 
@@ -273,18 +275,18 @@ static void the_first_token_closes_the_door_for_good(void **state)
     struct err err = ERR_INIT;
     char header[SECRET_BYTES + 8];
     (void)snprintf(header, sizeof header, "Bearer %s", f->secret);
-    assert_int_equal(enter(access, NULL), ROLE_ADMIN);
+    assert_int_equal(enter(access, NULL), ACCESS_ROLE_ADMIN);
     add_token(f);
-    assert_int_equal(enter(access, NULL), ROLE_NOBODY);
-    assert_int_equal(enter(access, header), ROLE_UPLOADER);
+    assert_int_equal(enter(access, NULL), ACCESS_ROLE_NOBODY);
+    assert_int_equal(enter(access, header), ACCESS_ROLE_UPLOADER);
     /* What nobody can guess passes also where others have guessed. */
     for (int i = 0; i < 15; i++) {
         (void)enter(access, "Bearer wrong");
     }
-    assert_int_equal(enter(access, header), ROLE_UPLOADER);
+    assert_int_equal(enter(access, header), ACCESS_ROLE_UPLOADER);
     assert_true(store_token_revoke(f->store, "browser", &err));
     assert_int_equal(enter_from(access, "10.0.0.2", header, NULL), -ERR_UNAUTHORIZED);
-    assert_int_equal(enter(access, NULL), ROLE_NOBODY);
+    assert_int_equal(enter(access, NULL), ACCESS_ROLE_NOBODY);
     access_free(access);
 }
 
@@ -304,19 +306,20 @@ static void a_browser_logs_in_and_out(void **state)
     assert_true(access_log_in(access, "10.0.0.1", f->secret, secret, &visit, &stopped, &err));
     access_leave(access, &visit);
     (void)snprintf(cookie, sizeof cookie, "other=1; " CREDENTIALS_COOKIE "=%s; x=2", secret);
-    assert_int_equal(enter_from(access, "10.0.0.1", NULL, cookie), ROLE_UPLOADER);
+    assert_int_equal(enter_from(access, "10.0.0.1", NULL, cookie), ACCESS_ROLE_UPLOADER);
     assert_int_equal(enter_from(access, "10.0.0.1", NULL, CREDENTIALS_COOKIE "=kss_nonsense"),
-                     ROLE_NOBODY);
-    assert_int_equal(enter_from(access, "10.0.0.1", NULL, CREDENTIALS_COOKIE "="), ROLE_NOBODY);
+                     ACCESS_ROLE_NOBODY);
+    assert_int_equal(enter_from(access, "10.0.0.1", NULL, CREDENTIALS_COOKIE "="),
+                     ACCESS_ROLE_NOBODY);
     assert_true(access_log_out(access, cookie, &err));
-    assert_int_equal(enter_from(access, "10.0.0.1", NULL, cookie), ROLE_NOBODY);
+    assert_int_equal(enter_from(access, "10.0.0.1", NULL, cookie), ACCESS_ROLE_NOBODY);
     /* A session ends with its token. */
     assert_true(access_log_in(access, "10.0.0.1", f->secret, secret, &visit, &stopped, &err));
     access_leave(access, &visit);
     (void)snprintf(cookie, sizeof cookie, CREDENTIALS_COOKIE "=%s", secret);
-    assert_int_equal(enter_from(access, "10.0.0.1", NULL, cookie), ROLE_UPLOADER);
+    assert_int_equal(enter_from(access, "10.0.0.1", NULL, cookie), ACCESS_ROLE_UPLOADER);
     assert_true(store_token_revoke(f->store, "browser", &err));
-    assert_int_equal(enter_from(access, "10.0.0.1", NULL, cookie), ROLE_NOBODY);
+    assert_int_equal(enter_from(access, "10.0.0.1", NULL, cookie), ACCESS_ROLE_NOBODY);
     access_free(access);
 }
 

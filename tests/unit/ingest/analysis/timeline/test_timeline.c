@@ -436,7 +436,7 @@ static void test_order_without_indices(void **state)
     seen_free(&seen);
 }
 
-static void expect_role(const struct seen *seen, uint32_t event, enum role role)
+static void expect_role(const struct seen *seen, uint32_t event, enum time_category role)
 {
     assert_int_equal(seen->timeline->labels[seen_event(seen, event)->label].role, role);
 }
@@ -458,16 +458,16 @@ static void test_labels_and_roles(void **state)
     assert_string_equal(seen.timeline->labels[0].category, "cpu_op");
     assert_int_equal(seen.timeline->labels[0].count, 2);
     assert_int_equal(seen.timeline->labels[0].total_ns, 9000);
-    expect_role(&seen, 1, ROLE_CPU_EXEC);
-    expect_role(&seen, 4, ROLE_DATALOADER);
-    expect_role(&seen, 5, ROLE_OTHER);
-    expect_role(&seen, 6, ROLE_COMMUNICATION);
-    expect_role(&seen, 7, ROLE_RUNTIME);
-    expect_role(&seen, 8, ROLE_KERNEL);
-    expect_role(&seen, 9, ROLE_MEMSET);
-    expect_role(&seen, 10, ROLE_COMMUNICATION);
-    expect_role(&seen, 11, ROLE_OTHER);
-    expect_role(&seen, 12, ROLE_OTHER);
+    expect_role(&seen, 1, TIME_CPU_EXEC);
+    expect_role(&seen, 4, TIME_DATALOADER);
+    expect_role(&seen, 5, TIME_OTHER);
+    expect_role(&seen, 6, TIME_COMMUNICATION);
+    expect_role(&seen, 7, TIME_RUNTIME);
+    expect_role(&seen, 8, TIME_KERNEL);
+    expect_role(&seen, 9, TIME_MEMSET);
+    expect_role(&seen, 10, TIME_COMMUNICATION);
+    expect_role(&seen, 11, TIME_OTHER);
+    expect_role(&seen, 12, TIME_OTHER);
     seen_free(&seen);
 }
 

@@ -1,12 +1,12 @@
 #include "ingest/analysis/classify/tb_clock.h"
 #include "ingest/analysis/steps/steps.h"
 
-static enum role host_role(uint32_t name_flags, bool may_load)
+static enum time_category host_role(uint32_t name_flags, bool may_load)
 {
     if (may_load && (name_flags & NAME_LOADER) != 0) {
-        return ROLE_DATALOADER;
+        return TIME_DATALOADER;
     }
-    return name_flags & NAME_COLLECTIVE ? ROLE_COMMUNICATION : ROLE_CPU_EXEC;
+    return name_flags & NAME_COLLECTIVE ? TIME_COMMUNICATION : TIME_CPU_EXEC;
 }
 
 /* What tells collectives. */
@@ -31,14 +31,14 @@ static inline bool add_event(struct ranges *list, const struct event_classes *se
 }
 
 /* Beside the work that it names it is no work of the host. */
-static enum role role_of_device_annotation(const struct event_classes *sel, uint32_t event)
+static enum time_category role_of_device_annotation(const struct event_classes *sel, uint32_t event)
 {
     bool is_collective = (sel->names.flags[sel->name[event]] & NAME_COLLECTIVE) != 0;
-    return is_collective ? ROLE_COMMUNICATION : ROLE_COUNT;
+    return is_collective ? TIME_COMMUNICATION : TIME_CATEGORY_COUNT;
 }
 
-/* ROLE_COUNT: none. */
-static enum role role_of_host(const struct event_classes *sel, uint32_t event)
+/* TIME_CATEGORY_COUNT: none. */
+static enum time_category role_of_host(const struct event_classes *sel, uint32_t event)
 {
     enum event_type type = (enum event_type)sel->type[event];
     bool has_role = type == TYPE_OPERATOR || type == TYPE_USER_ANNOTATION || type == TYPE_PYTHON;
@@ -46,24 +46,24 @@ static enum role role_of_host(const struct event_classes *sel, uint32_t event)
         return role_of_device_annotation(sel, event);
     }
     return has_role ? host_role(sel->names.flags[sel->name[event]], type != TYPE_PYTHON)
-                    : ROLE_COUNT;
+                    : TIME_CATEGORY_COUNT;
 }
 
-static bool add_host(struct roles *roles, const struct event_classes *sel)
+static bool add_host(struct time_ranges *roles, const struct event_classes *sel)
 {
     const struct events_in_time host = sel->lists[LIST_HOST];
     bool ok = true;
     for (uint32_t i = 0; ok && i < host.count; i++) {
-        enum role role = role_of_host(sel, host.items[i]);
-        ok = role == ROLE_COUNT || add_event(&roles->by_role[role], sel, host.items[i]);
+        enum time_category role = role_of_host(sel, host.items[i]);
+        ok = role == TIME_CATEGORY_COUNT || add_event(&roles->by_role[role], sel, host.items[i]);
     }
     return ok;
 }
 
-static bool add_runtimes(struct roles *roles, const struct event_classes *sel)
+static bool add_runtimes(struct time_ranges *roles, const struct event_classes *sel)
 {
     const struct events_in_time runtimes = sel->lists[LIST_RUNTIME];
-    struct ranges *list = &roles->by_role[ROLE_RUNTIME];
+    struct ranges *list = &roles->by_role[TIME_RUNTIME];
     bool ok = ranges_reserve(list, runtimes.count);
     for (uint32_t i = 0; ok && i < runtimes.count; i++) {
         ok = add_event(list, sel, runtimes.items[i]);
@@ -71,38 +71,38 @@ static bool add_runtimes(struct roles *roles, const struct event_classes *sel)
     return ok;
 }
 
-static enum role
+static enum time_category
 role_of_device(const struct event_classes *sel, const struct rule *rule, uint32_t event)
 {
     enum event_type type = (enum event_type)sel->type[event];
     if (type == TYPE_MEMSET) {
-        return ROLE_MEMSET;
+        return TIME_MEMSET;
     }
-    enum role role = type == TYPE_KERNEL ? ROLE_KERNEL : ROLE_MEMCPY;
-    return communicates(rule, sel, event) ? ROLE_COMMUNICATION : role;
+    enum time_category role = type == TYPE_KERNEL ? TIME_KERNEL : TIME_MEMCPY;
+    return communicates(rule, sel, event) ? TIME_COMMUNICATION : role;
 }
 
 /* Of device and host together, each of which is in order. */
-static bool join_communication(struct roles *roles, const struct ranges *of_device)
+static bool join_communication(struct time_ranges *roles, const struct ranges *of_device)
 {
-    struct ranges of_host = roles->by_role[ROLE_COMMUNICATION];
-    bool ok = ranges_unite(&roles->by_role[ROLE_COMMUNICATION], &of_host, of_device);
+    struct ranges of_host = roles->by_role[TIME_COMMUNICATION];
+    bool ok = ranges_unite(&roles->by_role[TIME_COMMUNICATION], &of_host, of_device);
     ranges_free(&of_host);
     return ok;
 }
 
 static bool
-add_devices(struct roles *roles, const struct event_classes *sel, const struct rule *rule)
+add_devices(struct time_ranges *roles, const struct event_classes *sel, const struct rule *rule)
 {
     const struct events_in_time work = sel->lists[LIST_DEVICE];
     struct ranges *by_role = roles->by_role;
     struct ranges communication = {0};
-    bool ok = ranges_reserve(&by_role[ROLE_KERNEL], sel->type_count[TYPE_KERNEL]) &&
-              ranges_reserve(&by_role[ROLE_MEMCPY], sel->type_count[TYPE_MEMCPY]) &&
-              ranges_reserve(&by_role[ROLE_MEMSET], sel->type_count[TYPE_MEMSET]);
+    bool ok = ranges_reserve(&by_role[TIME_KERNEL], sel->type_count[TYPE_KERNEL]) &&
+              ranges_reserve(&by_role[TIME_MEMCPY], sel->type_count[TYPE_MEMCPY]) &&
+              ranges_reserve(&by_role[TIME_MEMSET], sel->type_count[TYPE_MEMSET]);
     for (uint32_t i = 0; ok && i < work.count; i++) {
-        enum role role = role_of_device(sel, rule, work.items[i]);
-        struct ranges *list = role == ROLE_COMMUNICATION ? &communication : &by_role[role];
+        enum time_category role = role_of_device(sel, rule, work.items[i]);
+        struct ranges *list = role == TIME_COMMUNICATION ? &communication : &by_role[role];
         ok = add_event(list, sel, work.items[i]);
     }
     ok = ok && (communication.count == 0 || join_communication(roles, &communication));
@@ -110,19 +110,19 @@ add_devices(struct roles *roles, const struct event_classes *sel, const struct r
     return ok;
 }
 
-bool roles_collect(struct roles *roles,
-                   const struct event_classes *sel,
-                   const struct tb_collectives *comms,
-                   const bool *by_our_rule)
+bool time_ranges_collect(struct time_ranges *roles,
+                         const struct event_classes *sel,
+                         const struct tb_collectives *comms,
+                         const bool *by_our_rule)
 {
     const struct rule rule = {comms, by_our_rule};
-    *roles = (struct roles){0};
+    *roles = (struct time_ranges){0};
     return add_host(roles, sel) && add_runtimes(roles, sel) && add_devices(roles, sel, &rule);
 }
 
-void roles_free(struct roles *roles)
+void time_ranges_free(struct time_ranges *roles)
 {
-    for (int role = 0; role < ROLE_COUNT; role++) {
+    for (int role = 0; role < TIME_CATEGORY_COUNT; role++) {
         ranges_free(&roles->by_role[role]);
     }
 }
