@@ -6,7 +6,7 @@
  *     layout    places become tracks                      timeline_layout, _join, _texts
  *     labels    name, category and role                   timeline_labels
  *     measures  lanes, bounds; which levels are worth it  timeline_lanes, timeline_source, _points
- *     levels    0 handed over, each other one merged      timeline_levels, timeline_cells
+ *     levels    0 handed over, each other one merged      timeline_levels, timeline_bins
  *               from the one before, all as they go by
  *     flows                                               timeline_flows, timeline_flow_ends
  *

@@ -27,7 +27,7 @@
 #include "ingest/store/timeline/columns.h"
 
 #define TIMELINE_FLAG_MERGED 1u
-#define TIMELINE_FLAG_CELLS 1u
+#define TIMELINE_FLAG_BINS 1u
 #define TIMELINE_FLAG_WHOLE 2u
 #define TIMELINE_FLAG_TILES 4u
 #define TIMELINE_FLAG_MICROS 8u

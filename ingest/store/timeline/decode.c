@@ -378,7 +378,7 @@ bool timeline_get_points(struct timeline_buffers *buffers,
               get_events(buffers, count, flags);
     bool whole = (flags & TIMELINE_FLAG_WHOLE) != 0;
     ok = ok && get_last(buffers, count, whole);
-    if (ok && (flags & TIMELINE_FLAG_CELLS) != 0) {
+    if (ok && (flags & TIMELINE_FLAG_BINS) != 0) {
         ok = get_beside(buffers, room->min, count, whole) &&
              get_beside(buffers, room->max, count, whole);
     } else if (ok) {

@@ -366,7 +366,7 @@ bool timeline_put_points(struct column_writer *writer,
         return not_sorted(err);
     }
     put_places(writer, &runs, &items,
-               (cells ? TIMELINE_FLAG_CELLS : 0) | (whole ? TIMELINE_FLAG_WHOLE : 0) |
+               (cells ? TIMELINE_FLAG_BINS : 0) | (whole ? TIMELINE_FLAG_WHOLE : 0) |
                    (runs.are_micros ? TIMELINE_FLAG_MICROS : 0));
     extend(extent, &items);
     for (uint32_t i = 0; i < count; i++) {

@@ -1,7 +1,7 @@
 #include "ingest/analysis/timeline/levels/levels.h"
 
 #include "ingest/analysis/timeline/columns.h"
-#include "ingest/analysis/timeline/levels/cells.h"
+#include "ingest/analysis/timeline/levels/bins.h"
 
 #include <string.h>
 
@@ -26,7 +26,7 @@ static struct timeline_latest *latest_of(struct timeline_counts *counts, uint32_
     while (counts->lane_count <= lane) {
         struct timeline_latest *latest = &counts->latest[counts->lane_count++];
         latest->width = TIMELINE_WIDTHS;
-        memset(latest->cell, 0xFF, sizeof latest->cell);
+        memset(latest->bin, 0xFF, sizeof latest->bin);
     }
     return &counts->latest[lane];
 }
@@ -64,10 +64,10 @@ static uint32_t first_merging(struct timeline_latest *latest, uint32_t width, in
 {
     uint32_t until = latest->width;
     for (uint32_t w = until; w < width; w++) {
-        latest->cell[w] = timeline_cell(latest->start_ns, shift_of(w));
+        latest->bin[w] = timeline_cell(latest->start_ns, shift_of(w));
     }
     uint32_t at = width;
-    while (at < until && latest->cell[at] != timeline_cell(start_ns, shift_of(at))) {
+    while (at < until && latest->bin[at] != timeline_cell(start_ns, shift_of(at))) {
         at++;
     }
     if (at >= until && until < TIMELINE_WIDTHS) {
@@ -117,7 +117,7 @@ struct building {
     const struct timeline_source *source;
     const struct timeline_sink *sink;
     struct timeline_writer level_0;
-    struct timeline_cells *others;
+    struct timeline_bins *others;
     struct timeline_lanes *lanes;
 };
 
@@ -127,7 +127,7 @@ take_block(void *context, uint32_t level, const struct timeline_block *block, st
 {
     struct building *b = context;
     return b->sink->take_block(b->sink->context, level, block, err) &&
-           timeline_cells_block(b->others, block, err);
+           timeline_bins_block(b->others, block, err);
 }
 
 static bool
@@ -135,7 +135,7 @@ take_points(void *context, uint32_t level, const struct timeline_points *points,
 {
     struct building *b = context;
     return b->sink->take_points(b->sink->context, level, points, err) &&
-           timeline_cells_points(b->others, points, err);
+           timeline_bins_points(b->others, points, err);
 }
 
 static bool no_memory(struct err *err)
@@ -179,7 +179,7 @@ bool timeline_levels_build(const struct timeline *timeline,
     struct building b = {.source = source,
                          .sink = sink,
                          .lanes = lanes,
-                         .others = timeline_cells_create(timeline, sink)};
+                         .others = timeline_bins_create(timeline, sink)};
     const struct timeline_sink level_0 = {
         .context = &b, .take_block = take_block, .take_points = take_points};
     bool ok = timeline_writer_init(&b.level_0, &level_0) && b.others != NULL;
@@ -193,8 +193,8 @@ bool timeline_levels_build(const struct timeline *timeline,
                  : build_track(&b, t, err);
     }
     ok = ok && timeline_writer_flush_block(&b.level_0, err) &&
-         timeline_writer_flush_points(&b.level_0, err) && timeline_cells_end(b.others, err);
+         timeline_writer_flush_points(&b.level_0, err) && timeline_bins_end(b.others, err);
     timeline_writer_free(&b.level_0);
-    timeline_cells_destroy(b.others);
+    timeline_bins_destroy(b.others);
     return ok;
 }

@@ -23,7 +23,7 @@
 struct timeline_latest {
     uint32_t width; /* TIMELINE_WIDTHS: none */
     int64_t start_ns;
-    uint64_t cell[TIMELINE_WIDTHS];
+    uint64_t bin[TIMELINE_WIDTHS];
 };
 
 struct timeline_counts {

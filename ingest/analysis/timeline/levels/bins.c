@@ -1,4 +1,4 @@
-#include "ingest/analysis/timeline/levels/cells.h"
+#include "ingest/analysis/timeline/levels/bins.h"
 
 #include "ingest/analysis/timeline/levels/levels.h"
 #include "ingest/base/memory/scratch.h"
@@ -23,17 +23,17 @@ struct grid {
     int64_t width_ns;
     unsigned shift;
     uint32_t track;      /* of the last row */
-    uint64_t cell;       /* in which that one starts */
+    uint64_t bin;        /* in which that one starts */
     uint32_t lane_count; /* lanes that this track has used */
 };
 
 /* The latest short row of a lane. */
 struct lane {
-    uint64_t cell; /* in which it lies; NO_CELL */
+    uint64_t bin; /* in which it lies; NO_CELL */
     uint32_t row;
 };
 
-/* A level's items, of which those of the current cell can still change. */
+/* A level's items, of which those of the current bin can still change. */
 struct item_stage {
     struct grid grid;
     struct timeline_item *rows; /* not yet handed over */
@@ -51,7 +51,7 @@ struct point_stage {
     struct lane lanes[TIMELINE_LANES_MAX];
 };
 
-struct timeline_cells {
+struct timeline_bins {
     const struct timeline_sink *sink;
     struct timeline_block block; /* rows as columns, to be handed over */
     struct timeline_points points;
@@ -72,7 +72,7 @@ static struct grid make_grid(const struct timeline *timeline, uint32_t level)
     struct grid grid = {.level = level,
                         .width_ns = timeline->levels[level].width_ns,
                         .track = NO_TRACK,
-                        .cell = NO_CELL};
+                        .bin = NO_CELL};
     while (INT64_C(1) << grid.shift < grid.width_ns) {
         grid.shift++;
     }
@@ -80,14 +80,14 @@ static struct grid make_grid(const struct timeline *timeline, uint32_t level)
 }
 
 /* Lanes are set when they are used first, which most never are. */
-static bool make_stages(struct timeline_cells *cells, const struct timeline *timeline)
+static bool make_stages(struct timeline_bins *bins, const struct timeline *timeline)
 {
     bool ok = true;
     for (uint32_t level = 1; ok && level < timeline->level_count; level++) {
         struct item_stage *items = scratch_alloc(1, sizeof *items);
         struct point_stage *points = scratch_alloc(1, sizeof *points);
-        cells->item_stages[level - 1] = items;
-        cells->point_stages[level - 1] = points;
+        bins->item_stages[level - 1] = items;
+        bins->point_stages[level - 1] = points;
         ok = items != NULL && points != NULL;
         if (items != NULL) {
             memset(items, 0, offsetof(struct item_stage, lanes));
@@ -101,61 +101,61 @@ static bool make_stages(struct timeline_cells *cells, const struct timeline *tim
     return ok;
 }
 
-struct timeline_cells *timeline_cells_create(const struct timeline *timeline,
-                                             const struct timeline_sink *sink)
+struct timeline_bins *timeline_bins_create(const struct timeline *timeline,
+                                           const struct timeline_sink *sink)
 {
-    struct timeline_cells *cells = scratch_calloc(1, sizeof *cells);
-    if (cells == NULL) {
+    struct timeline_bins *bins = scratch_calloc(1, sizeof *bins);
+    if (bins == NULL) {
         return NULL;
     }
-    cells->sink = sink;
-    bool ok = timeline_block_alloc(&cells->block, TIMELINE_BLOCK_ITEMS);
-    ok = timeline_points_alloc(&cells->points, TIMELINE_BLOCK_ITEMS) && ok;
-    if (!ok || !make_stages(cells, timeline)) {
-        timeline_cells_destroy(cells);
+    bins->sink = sink;
+    bool ok = timeline_block_alloc(&bins->block, TIMELINE_BLOCK_ITEMS);
+    ok = timeline_points_alloc(&bins->points, TIMELINE_BLOCK_ITEMS) && ok;
+    if (!ok || !make_stages(bins, timeline)) {
+        timeline_bins_destroy(bins);
         return NULL;
     }
-    return cells;
+    return bins;
 }
 
-void timeline_cells_destroy(struct timeline_cells *cells)
+void timeline_bins_destroy(struct timeline_bins *bins)
 {
-    if (cells == NULL) {
+    if (bins == NULL) {
         return;
     }
     for (uint32_t i = 0; i < TIMELINE_LEVELS_MAX; i++) {
-        if (cells->item_stages[i] != NULL) {
-            scratch_free(cells->item_stages[i]->rows);
+        if (bins->item_stages[i] != NULL) {
+            scratch_free(bins->item_stages[i]->rows);
         }
-        if (cells->point_stages[i] != NULL) {
-            scratch_free(cells->point_stages[i]->rows);
+        if (bins->point_stages[i] != NULL) {
+            scratch_free(bins->point_stages[i]->rows);
         }
-        scratch_free(cells->item_stages[i]);
-        scratch_free(cells->point_stages[i]);
+        scratch_free(bins->item_stages[i]);
+        scratch_free(bins->point_stages[i]);
     }
-    timeline_block_free(&cells->block);
-    timeline_points_free(&cells->points);
-    scratch_free(cells);
+    timeline_block_free(&bins->block);
+    timeline_points_free(&bins->points);
+    scratch_free(bins);
 }
 
 /* ---- cells ---- */
 
-static inline bool is_same_cell(const struct grid *grid, uint32_t track, uint64_t cell)
+static inline bool is_same_cell(const struct grid *grid, uint32_t track, uint64_t bin)
 {
-    return cell == grid->cell && track == grid->track;
+    return bin == grid->bin && track == grid->track;
 }
 
-static inline void begin_cell(struct grid *grid, uint32_t track, uint64_t cell)
+static inline void begin_cell(struct grid *grid, uint32_t track, uint64_t bin)
 {
     grid->lane_count = track == grid->track ? grid->lane_count : 0;
     grid->track = track;
-    grid->cell = cell;
+    grid->bin = bin;
 }
 
 static inline struct lane *lane_of(struct grid *grid, struct lane *lanes, uint32_t lane)
 {
     while (grid->lane_count <= lane) {
-        lanes[grid->lane_count++].cell = NO_CELL;
+        lanes[grid->lane_count++].bin = NO_CELL;
     }
     return &lanes[lane];
 }
@@ -206,26 +206,26 @@ static void join(struct timeline_item *row, struct tally *tally, const struct ti
 }
 
 static bool
-pass_on_items(struct timeline_cells *cells, struct item_stage **at, uint32_t most, struct err *err);
+pass_on_items(struct timeline_bins *bins, struct item_stage **at, uint32_t most, struct err *err);
 
-static inline bool put_item(struct timeline_cells *cells,
+static inline bool put_item(struct timeline_bins *bins,
                             struct item_stage **at,
                             const struct timeline_item *item,
                             struct err *err)
 {
     struct item_stage *stage = *at;
-    uint64_t cell = timeline_cell(item->start_ns, stage->grid.shift);
-    if (!is_same_cell(&stage->grid, item->track, cell)) {
+    uint64_t bin = timeline_cell(item->start_ns, stage->grid.shift);
+    if (!is_same_cell(&stage->grid, item->track, bin)) {
         if (KS_UNLIKELY(stage->count >= TIMELINE_BLOCK_ITEMS) &&
-            !pass_on_items(cells, at, TIMELINE_BLOCK_ITEMS, err)) {
+            !pass_on_items(bins, at, TIMELINE_BLOCK_ITEMS, err)) {
             return false;
         }
-        begin_cell(&stage->grid, item->track, cell);
+        begin_cell(&stage->grid, item->track, bin);
     }
     struct lane *lane = lane_of(&stage->grid, stage->lanes, item->lane);
     struct tally *tally = &stage->tallies[item->lane];
     bool is_short = item->dur_ns < stage->grid.width_ns;
-    if (is_short && lane->cell == cell) {
+    if (is_short && lane->bin == bin) {
         join(&stage->rows[lane->row], tally, item);
         return true;
     }
@@ -235,7 +235,7 @@ static inline bool put_item(struct timeline_cells *cells,
     }
     stage->rows = rows;
     if (is_short) {
-        *lane = (struct lane){cell, stage->count};
+        *lane = (struct lane){bin, stage->count};
         tally->count = 1;
         tally->heaviest = 0;
         tally->label[0] = item->label;
@@ -245,72 +245,70 @@ static inline bool put_item(struct timeline_cells *cells,
     return true;
 }
 
-static bool hand_over_items(struct timeline_cells *cells,
+static bool hand_over_items(struct timeline_bins *bins,
                             struct item_stage *stage,
                             uint32_t count,
                             struct err *err)
 {
-    struct timeline_block *block = &cells->block;
+    struct timeline_block *block = &bins->block;
     for (uint32_t i = 0; i < count; i++) {
         timeline_block_set(block, i, &stage->rows[i]);
     }
     block->item_count = count;
     stage->count -= count;
     memmove(stage->rows, stage->rows + count, stage->count * sizeof *stage->rows);
-    return cells->sink->take_block(cells->sink->context, stage->grid.level, block, err);
+    return bins->sink->take_block(bins->sink->context, stage->grid.level, block, err);
 }
 
 /* Rows that will not change any more, `most` at a time while there are so many: to the next level,
  * and out. */
 static bool
-pass_on_items(struct timeline_cells *cells, struct item_stage **at, uint32_t most, struct err *err)
+pass_on_items(struct timeline_bins *bins, struct item_stage **at, uint32_t most, struct err *err)
 {
     struct item_stage *stage = *at;
     bool ok = true;
     while (ok && stage->count >= most) {
         for (uint32_t i = 0; ok && at[1] != NULL && i < most; i++) {
-            ok = put_item(cells, at + 1, &stage->rows[i], err);
+            ok = put_item(bins, at + 1, &stage->rows[i], err);
         }
-        ok = ok && hand_over_items(cells, stage, most, err);
+        ok = ok && hand_over_items(bins, stage, most, err);
     }
     return ok;
 }
 
-bool timeline_cells_block(struct timeline_cells *cells,
-                          const struct timeline_block *block,
-                          struct err *err)
+bool timeline_bins_block(struct timeline_bins *bins,
+                         const struct timeline_block *block,
+                         struct err *err)
 {
     bool ok = true;
-    for (uint32_t i = 0; ok && cells->item_stages[0] != NULL && i < block->item_count; i++) {
+    for (uint32_t i = 0; ok && bins->item_stages[0] != NULL && i < block->item_count; i++) {
         const struct timeline_item item = timeline_block_get(block, i);
-        ok = put_item(cells, cells->item_stages, &item, err);
+        ok = put_item(bins, bins->item_stages, &item, err);
     }
     return ok;
 }
 
 /* ---- points ---- */
 
-static bool pass_on_points(struct timeline_cells *cells,
-                           struct point_stage **at,
-                           uint32_t most,
-                           struct err *err);
+static bool
+pass_on_points(struct timeline_bins *bins, struct point_stage **at, uint32_t most, struct err *err);
 
-static inline bool put_point(struct timeline_cells *cells,
+static inline bool put_point(struct timeline_bins *bins,
                              struct point_stage **at,
                              const struct timeline_point *point,
                              struct err *err)
 {
     struct point_stage *stage = *at;
-    uint64_t cell = timeline_cell(point->start_ns, stage->grid.shift);
-    if (!is_same_cell(&stage->grid, point->track, cell)) {
+    uint64_t bin = timeline_cell(point->start_ns, stage->grid.shift);
+    if (!is_same_cell(&stage->grid, point->track, bin)) {
         if (KS_UNLIKELY(stage->count >= TIMELINE_BLOCK_ITEMS) &&
-            !pass_on_points(cells, at, TIMELINE_BLOCK_ITEMS, err)) {
+            !pass_on_points(bins, at, TIMELINE_BLOCK_ITEMS, err)) {
             return false;
         }
-        begin_cell(&stage->grid, point->track, cell);
+        begin_cell(&stage->grid, point->track, bin);
     }
     struct lane *lane = lane_of(&stage->grid, stage->lanes, point->lane);
-    if (lane->cell == cell) {
+    if (lane->bin == bin) {
         struct timeline_point *row = &stage->rows[lane->row];
         row->last = point->last;
         row->min = point->min < row->min ? point->min : row->min;
@@ -322,65 +320,62 @@ static inline bool put_point(struct timeline_cells *cells,
         return no_memory(err);
     }
     stage->rows = rows;
-    *lane = (struct lane){cell, stage->count};
+    *lane = (struct lane){bin, stage->count};
     rows[stage->count++] = *point;
     return true;
 }
 
-static bool hand_over_points(struct timeline_cells *cells,
+static bool hand_over_points(struct timeline_bins *bins,
                              struct point_stage *stage,
                              uint32_t count,
                              struct err *err)
 {
-    struct timeline_points *points = &cells->points;
+    struct timeline_points *points = &bins->points;
     for (uint32_t i = 0; i < count; i++) {
         timeline_points_set(points, i, &stage->rows[i]);
     }
     points->item_count = count;
     stage->count -= count;
     memmove(stage->rows, stage->rows + count, stage->count * sizeof *stage->rows);
-    return cells->sink->take_points(cells->sink->context, stage->grid.level, points, err);
+    return bins->sink->take_points(bins->sink->context, stage->grid.level, points, err);
 }
 
-static bool pass_on_points(struct timeline_cells *cells,
-                           struct point_stage **at,
-                           uint32_t most,
-                           struct err *err)
+static bool
+pass_on_points(struct timeline_bins *bins, struct point_stage **at, uint32_t most, struct err *err)
 {
     struct point_stage *stage = *at;
     bool ok = true;
     while (ok && stage->count >= most) {
         for (uint32_t i = 0; ok && at[1] != NULL && i < most; i++) {
-            ok = put_point(cells, at + 1, &stage->rows[i], err);
+            ok = put_point(bins, at + 1, &stage->rows[i], err);
         }
-        ok = ok && hand_over_points(cells, stage, most, err);
+        ok = ok && hand_over_points(bins, stage, most, err);
     }
     return ok;
 }
 
-bool timeline_cells_points(struct timeline_cells *cells,
-                           const struct timeline_points *points,
-                           struct err *err)
+bool timeline_bins_points(struct timeline_bins *bins,
+                          const struct timeline_points *points,
+                          struct err *err)
 {
     bool ok = true;
-    for (uint32_t i = 0; ok && cells->point_stages[0] != NULL && i < points->item_count; i++) {
+    for (uint32_t i = 0; ok && bins->point_stages[0] != NULL && i < points->item_count; i++) {
         const struct timeline_point point = timeline_points_get(points, i);
-        ok = put_point(cells, cells->point_stages, &point, err);
+        ok = put_point(bins, bins->point_stages, &point, err);
     }
     return ok;
 }
 
-bool timeline_cells_end(struct timeline_cells *cells, struct err *err)
+bool timeline_bins_end(struct timeline_bins *bins, struct err *err)
 {
     bool ok = true;
-    for (uint32_t i = 0; ok && cells->item_stages[i] != NULL; i++) {
-        uint32_t *item_count = &cells->item_stages[i]->count;
-        uint32_t *point_count = &cells->point_stages[i]->count;
-        ok = pass_on_items(cells, &cells->item_stages[i], TIMELINE_BLOCK_ITEMS, err) &&
-             (*item_count == 0 || pass_on_items(cells, &cells->item_stages[i], *item_count, err)) &&
-             pass_on_points(cells, &cells->point_stages[i], TIMELINE_BLOCK_ITEMS, err) &&
-             (*point_count == 0 ||
-              pass_on_points(cells, &cells->point_stages[i], *point_count, err));
+    for (uint32_t i = 0; ok && bins->item_stages[i] != NULL; i++) {
+        uint32_t *item_count = &bins->item_stages[i]->count;
+        uint32_t *point_count = &bins->point_stages[i]->count;
+        ok = pass_on_items(bins, &bins->item_stages[i], TIMELINE_BLOCK_ITEMS, err) &&
+             (*item_count == 0 || pass_on_items(bins, &bins->item_stages[i], *item_count, err)) &&
+             pass_on_points(bins, &bins->point_stages[i], TIMELINE_BLOCK_ITEMS, err) &&
+             (*point_count == 0 || pass_on_points(bins, &bins->point_stages[i], *point_count, err));
     }
     return ok;
 }
