@@ -1,13 +1,9 @@
-#include "ingest/analysis/analysis.h"
-
 #include "ingest/analysis/call_tree/call_tree.h"
-#include "ingest/analysis/classify/events.h"
 #include "ingest/analysis/classify/tb_clock.h"
 #include "ingest/analysis/classify/texts.h"
 #include "ingest/analysis/collectives/collectives.h"
 #include "ingest/analysis/collectives/log.h"
 #include "ingest/analysis/devices/devices.h"
-#include "ingest/analysis/devices/gpu_counters.h"
 #include "ingest/analysis/devices/gpus.h"
 #include "ingest/analysis/kernels/kernels.h"
 #include "ingest/analysis/launches/launches.h"
@@ -15,15 +11,13 @@
 #include "ingest/analysis/modules/modules.h"
 #include "ingest/analysis/operators/calls.h"
 #include "ingest/analysis/operators/operators.h"
-#include "ingest/analysis/operators/visit_tables.h"
 #include "ingest/analysis/overview/health.h"
 #include "ingest/analysis/overview/recommend.h"
-#include "ingest/analysis/relations/attribution.h"
 #include "ingest/analysis/relations/backward.h"
 #include "ingest/analysis/relations/launch_correlation.h"
 #include "ingest/analysis/relations/op_tree.h"
-#include "ingest/analysis/relations/postorder.h"
 #include "ingest/analysis/relations/tb_collectives.h"
+#include "ingest/analysis/rules.h"
 #include "ingest/analysis/steps/breakdown.h"
 #include "ingest/analysis/steps/steps.h"
 #include "ingest/base/memory/scratch.h"
@@ -31,35 +25,7 @@
 
 #include <string.h>
 
-enum figure_set {
-    FIGURES_EXACT,
-    FIGURES_PLUGIN,        /* by its rules */
-    FIGURES_PLUGIN_ROUNDED /* and with decimal times as its doubles have them */
-};
-
-/* What one analysis hands to the next. */
-struct run {
-    const struct trace *trace;
-    enum figure_set set;
-    struct trace_results *results;
-    const struct analysis_wants *wants;
-    struct trace_index index; /* empty in the plugin's figures */
-    struct event_classes sel;
-    struct launch_correlation links;
-    struct tb_collectives comms;
-    struct collectives ours; /* empty in the plugin's figures */
-    struct time_ranges roles;
-    struct attribution attribution; /* the same */
-    struct steps steps;
-    struct op_tree tree;
-    struct backward backward;
-    struct postorder postorder;
-    struct kernels kernels;
-    struct launched_time launched;
-    struct texts texts;
-};
-
-static void set_bounds(struct run *run)
+static void set_bounds(struct analysis *run)
 {
     struct trace_results *results = run->results;
     results->event_count = run->trace->events.count;
@@ -71,7 +37,7 @@ static void set_bounds(struct run *run)
 }
 
 /* The has_… of [TB-6f]; [TB-8a]: a device's columns are shown when it did anything. */
-static void set_presence(struct run *run)
+static void set_presence(struct analysis *run)
 {
     struct trace_results *results = run->results;
     const struct ranges *roles = run->roles.by_role;
@@ -85,7 +51,7 @@ static void set_presence(struct run *run)
     results->device_type = has_device ? device_type : "CPU";
 }
 
-static const char *step_name(struct run *run, uint32_t event)
+static const char *step_name(struct analysis *run, uint32_t event)
 {
     static const char ONLY_STEP[] = "0";
     struct arena *arena = &run->results->arena;
@@ -99,17 +65,17 @@ static const char *step_name(struct run *run, uint32_t event)
 }
 
 /* How the whole time divides is asked of the exact figures only. */
-static bool divide_time(struct run *run, struct step_row *rows)
+static bool divide_time(struct analysis *run, struct step_row *rows)
 {
     const struct event_classes *sel = &run->sel;
-    bool is_exact = run->set == FIGURES_EXACT;
+    bool is_exact = run->sel.ours;
     struct range span = {is_exact ? sel->first_ns : INT64_MIN, is_exact ? sel->last_ns : INT64_MAX};
     int64_t unasked_ns[TIME_CATEGORY_COUNT];
     return breakdown_run(rows, is_exact ? run->results->role_ns : unasked_ns, span, &run->steps,
                          &run->roles);
 }
 
-static bool write_steps(struct run *run)
+static bool write_steps(struct analysis *run)
 {
     struct trace_results *results = run->results;
     const struct steps *steps = &run->steps;
@@ -137,17 +103,16 @@ static bool write_steps(struct run *run)
     return true;
 }
 
-static bool find_collectives(struct run *run)
+static bool find_collectives(struct analysis *run)
 {
     struct trace_results *results = run->results;
     return tb_collectives_collect(&run->comms, &run->sel) &&
            tb_collectives_summary(&run->comms, &run->sel, &results->communication_nodes,
                                   &results->communication_signature) &&
-           (run->set != FIGURES_EXACT ||
-            collectives_collect(&run->ours, &run->sel, &run->links, &run->comms));
+           (!run->sel.ours || collectives_collect(&run->ours, &run->sel, &run->links, &run->comms));
 }
 
-static bool write_collectives(struct run *run)
+static bool write_collectives(struct analysis *run)
 {
     struct trace_results *results = run->results;
     struct arena *arena = &results->arena;
@@ -158,7 +123,7 @@ static bool write_collectives(struct run *run)
 }
 
 /* Where our rule sees no collective, the plugin's may: it goes by external ids alone. */
-static bool mark_by_plugin(struct run *run, bool **communicates)
+static bool mark_by_plugin(struct analysis *run, bool **communicates)
 {
     *communicates = scratch_calloc(run->trace->events.count, sizeof **communicates);
     const struct events_in_time work = run->sel.lists[LIST_DEVICE];
@@ -169,7 +134,7 @@ static bool mark_by_plugin(struct run *run, bool **communicates)
     return *communicates != NULL;
 }
 
-static bool hand_frame_on(struct run *run)
+static bool hand_frame_on(struct analysis *run)
 {
     const struct trace_results *results = run->results;
     struct timeline_frame frame = {.start_ns = results->start_ns,
@@ -177,7 +142,7 @@ static bool hand_frame_on(struct run *run)
                                        results->plugin_start_ns != 0 || results->duration_ns != 0,
                                    .mlu = results->mlu,
                                    .communicates = run->ours.communicates};
-    if (run->set != FIGURES_EXACT || run->wants->take_frame == NULL) {
+    if (!run->sel.ours || run->wants->take_frame == NULL) {
         return true;
     }
     run->ours.communicates = NULL;
@@ -190,19 +155,19 @@ static bool hand_frame_on(struct run *run)
     return true;
 }
 
-static bool find_steps(struct run *run)
+static bool find_steps(struct analysis *run)
 {
-    return run->set == FIGURES_EXACT ? steps_from_index(&run->steps, &run->sel, &run->index)
-                                     : steps_build(&run->steps, &run->sel, &run->links);
+    return steps_from_index(&run->steps, &run->sel, &run->index);
 }
 
-static bool run_steps(struct run *run)
+static bool run_steps(struct analysis *run)
 {
     bool ok = find_collectives(run) &&
               time_ranges_collect(&run->roles, &run->sel, &run->comms, run->ours.communicates);
     if (ok) {
         set_presence(run);
-        ok = hand_frame_on(run) && find_steps(run) && write_collectives(run) && write_steps(run);
+        ok = hand_frame_on(run) && run->rules->find_steps(run) && write_collectives(run) &&
+             write_steps(run);
     }
     tb_collectives_free(&run->comms);
     time_ranges_free(&run->roles);
@@ -212,13 +177,13 @@ static bool run_steps(struct run *run)
 
 /* ---- logs: packed as soon as nobody needs their columns, for they are the largest results ---- */
 
-static bool pack_log(struct run *run, enum result_log log, const void *columns)
+bool analysis_pack_log(struct analysis *run, enum result_log log, const void *columns)
 {
     bool has_any = run->wants->pack != NULL && columns != NULL;
     return !has_any || run->wants->pack(log, columns, &run->results->packed[log]);
 }
 
-static void drop_columns(struct run *run, enum result_log log)
+void analysis_drop_columns(struct analysis *run, enum result_log log)
 {
     struct trace_results *results = run->results;
     if (run->wants->pack == NULL) {
@@ -238,131 +203,83 @@ static void drop_columns(struct run *run, enum result_log log)
     }
 }
 
-static bool run_memory_log(struct run *run, const struct call_rows *rows)
+static bool run_memory_log(struct analysis *run, const struct call_rows *rows)
 {
     struct trace_results *results = run->results;
     struct arena *arena = &results->log_arenas[RESULT_MEMORY_LOG];
-    bool ok = memory_log_build(&results->memory_log, arena, &run->sel, results->call_tree, rows) &&
-              (run->wants->pack != NULL ? pack_log(run, RESULT_MEMORY_LOG, results->memory_log)
-                                        : memory_log_write(results->memory_log, arena));
-    drop_columns(run, RESULT_MEMORY_LOG);
+    bool ok =
+        memory_log_build(&results->memory_log, arena, &run->sel, results->call_tree, rows) &&
+        (run->wants->pack != NULL ? analysis_pack_log(run, RESULT_MEMORY_LOG, results->memory_log)
+                                  : memory_log_write(results->memory_log, arena));
+    analysis_drop_columns(run, RESULT_MEMORY_LOG);
     return ok;
 }
 
 /* To be packed it needs no columns, which would be the most that an ingest has in memory. */
-static bool run_call_tree(struct run *run)
+bool analysis_call_tree(struct analysis *run)
 {
     struct trace_results *results = run->results;
     struct arena *arena = &results->log_arenas[RESULT_CALL_TREE];
     struct call_rows rows;
-    bool ok = call_tree_build(&results->call_tree, arena, &rows, &run->tree, &run->backward) &&
-              modules_run(&results->modules, &results->module_count, &results->arena, &run->sel,
-                          results->call_tree, &rows,
-                          run->set == FIGURES_EXACT ? MODULES_MERGE_ALL : MODULES_MERGE_ROOTS) &&
-              (run->wants->pack != NULL ? pack_log(run, RESULT_CALL_TREE, results->call_tree)
-                                        : call_rows_write(&rows, results->call_tree, arena));
+    bool ok =
+        call_tree_build(&results->call_tree, arena, &rows, &run->tree, &run->backward) &&
+        modules_run(&results->modules, &results->module_count, &results->arena, &run->sel,
+                    results->call_tree, &rows, run->rules->modules_merge) &&
+        (run->wants->pack != NULL ? analysis_pack_log(run, RESULT_CALL_TREE, results->call_tree)
+                                  : call_rows_write(&rows, results->call_tree, arena));
     call_rows_drop_partners(&rows);
     ok = ok && run_memory_log(run, &rows);
-    drop_columns(run, RESULT_CALL_TREE);
+    analysis_drop_columns(run, RESULT_CALL_TREE);
     call_rows_free(&rows);
     return ok;
 }
 
 /* By the index, which nobody needs any longer then. */
-static bool run_our_tables(struct run *run)
+static bool run_operators(struct analysis *run)
 {
     struct event_classes *sel = &run->sel;
     bool ok = texts_init(&run->texts, &run->results->arena, &sel->names) &&
-              operator_calls_run(run->results, &run->texts, sel, &run->index, &run->launched);
+              operator_calls_run(run->results, &run->texts, sel, &run->index, &run->launched) &&
+              op_tree_from_index(&run->tree, sel, &run->index);
     index_free(&run->index);
-    return ok;
+    return ok && analysis_call_tree(run);
 }
 
-static bool run_visit_tables(struct run *run)
-{
-    struct trace_results *results = run->results;
-    return postorder_build(&run->postorder, &run->tree, &run->backward) &&
-           texts_init(&run->texts, &results->arena, &run->sel.names) &&
-           visit_tables_run(results, &run->texts, &run->tree, &run->postorder, &run->launched);
-}
-
-static bool run_operators(struct run *run)
-{
-    bool is_ours = run->set == FIGURES_EXACT;
-    bool ok = (!is_ours || (run_our_tables(run) &&
-                            attribution_find(&run->attribution, &run->links, &run->sel))) &&
-              op_tree_build(&run->tree, &run->sel, &run->links, &run->attribution,
-                            &run->results->warnings) &&
-              backward_build(&run->backward, &run->tree) && run_call_tree(run) &&
-              (is_ours || run_visit_tables(run));
-    backward_free(&run->backward);
-    return ok;
-}
-
-/* Only the plugin's trace route asks for them. */
-static bool run_gpu_counters(struct run *run)
-{
-    struct trace_results *results = run->results;
-    if (run->set == FIGURES_EXACT) {
-        return true;
-    }
-    bool ok = gpu_counters_build(&results->gpu_counters, &results->log_arenas[RESULT_GPU_COUNTERS],
-                                 &run->kernels) &&
-              pack_log(run, RESULT_GPU_COUNTERS, results->gpu_counters);
-    drop_columns(run, RESULT_GPU_COUNTERS);
-    return ok;
-}
-
-static bool run_devices(struct run *run)
+static bool run_devices(struct analysis *run)
 {
     struct trace_results *results = run->results;
     return kernels_collect(&run->kernels, &run->sel) &&
            kernels_run(results, &run->texts, &run->sel.names, &run->kernels) &&
            devices_run(results, &results->arena, &run->kernels, &run->steps, &run->launched) &&
-           gpus_run(results, &run->sel) && run_gpu_counters(run) &&
+           gpus_run(results, &run->sel) &&
+           (run->rules->run_counters == NULL || run->rules->run_counters(run)) &&
            recommend_run(results, &run->sel, &run->kernels, &run->launched);
 }
 
 /* The largest arrays are freed. */
-static void hand_room_on(const struct run *run)
+static void hand_room_on(const struct analysis *run)
 {
     if (run->wants->take_room != NULL) {
         run->wants->take_room(run->wants->context);
     }
 }
 
-/* Whether the decimal times of the plugin can round is known once events are selected. */
-static bool choose_events(struct run *run)
+static bool choose_events(struct analysis *run)
 {
-    struct warnings *warnings = &run->results->warnings;
-    if (run->set == FIGURES_EXACT) {
-        return index_build(&run->index, run->trace) &&
-               classify_events(&run->sel, run->trace, &run->index, false, warnings);
-    }
-    if (!classify_events(&run->sel, run->trace, NULL, false, warnings)) {
-        return false;
-    }
-    if (!classify_can_round(&run->sel)) {
-        return true;
-    }
-    classify_free(&run->sel);
-    run->set = FIGURES_PLUGIN_ROUNDED;
-    run->results->ticks_per_us = (int64_t)TB_CLOCK_TICKS_PER_US;
-    *warnings = run->trace->warnings;
-    return classify_events(&run->sel, run->trace, NULL, true, warnings);
+    return index_build(&run->index, run->trace) &&
+           classify_events(&run->sel, run->trace, &run->index, false, &run->results->warnings);
 }
 
-static bool run_all(struct run *run)
+static bool run_all(struct analysis *run)
 {
     struct trace_results *results = run->results;
-    if (!choose_events(run)) {
+    if (!run->rules->choose_events(run)) {
         return false;
     }
     index_drop_in_time(&run->index);
     set_bounds(run);
-    bool ok =
-        launch_correlation_build(&run->links, &run->sel) && run_steps(run) && run_operators(run);
-    postorder_free(&run->postorder);
+    bool ok = launch_correlation_build(&run->links, &run->sel) && run_steps(run) &&
+              run->rules->run_operators(run);
     op_tree_free(&run->tree);
     launch_correlation_free(&run->links);
     if (!ok) {
@@ -376,24 +293,27 @@ static bool run_all(struct run *run)
     return health_copy_environment(results, run->trace) && health_find_missing(results, &run->sel);
 }
 
-static void free_run(struct run *run)
+static void free_run(struct analysis *run)
 {
     index_free(&run->index);
     collectives_free(&run->ours);
-    attribution_free(&run->attribution);
     texts_free(&run->texts);
     kernels_free(&run->kernels);
     steps_free(&run->steps);
     classify_free(&run->sel);
 }
 
-static bool run_set(const struct trace *trace,
-                    const struct analysis_wants *wants,
-                    enum figure_set set,
-                    struct trace_results **out,
-                    struct err *err)
+bool analysis_by_rules(const struct trace *trace,
+                       const struct analysis_wants *wants,
+                       const struct analysis_rules *rules,
+                       struct trace_results **out,
+                       struct err *err)
 {
-    struct run run = {.trace = trace, .set = set, .results = results_create(), .wants = wants};
+    struct analysis run = {.trace = trace,
+                           .rules = rules,
+                           .results = results_create(),
+                           .wants = wants,
+                           .backward = {.main_thread = OP_NO_THREAD}};
     /* Index arrays keep one bit for marks. */
     bool ok = trace->events.count <= INT32_MAX && run.results != NULL;
     if (ok) {
@@ -420,13 +340,7 @@ bool analysis_run_with(const struct trace *trace,
                        struct trace_results **out,
                        struct err *err)
 {
-    return run_set(trace, wants, FIGURES_EXACT, out, err);
-}
-
-bool analysis_run_tb_plugin(const struct trace *trace,
-                            result_log_encoder pack,
-                            struct trace_results **out,
-                            struct err *err)
-{
-    return run_set(trace, &(struct analysis_wants){.pack = pack}, FIGURES_PLUGIN, out, err);
+    static const struct analysis_rules ours = {
+        .choose_events = choose_events, .find_steps = find_steps, .run_operators = run_operators};
+    return analysis_by_rules(trace, wants, &ours, out, err);
 }

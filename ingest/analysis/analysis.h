@@ -34,11 +34,4 @@ bool analysis_run_with(const struct trace *trace,
                        struct trace_results **out,
                        struct err *err) KS_MUST_USE;
 
-/* The figures as the deleted TensorBoard plugin computed them: its attribution, its communication
- * rule, and decimal times as its doubles had them (results.ticks_per_us). For ingest/tb_plugin. */
-bool analysis_run_tb_plugin(const struct trace *trace,
-                            result_log_encoder pack,
-                            struct trace_results **out,
-                            struct err *err) KS_MUST_USE;
-
 #endif

@@ -1,6 +1,8 @@
 #include "ingest/base/memory/scratch.h"
 #include "ingest/index/stages.h"
 
+#include <string.h>
+
 /* What a name makes of an event of its category. */
 enum name_meaning { NAME_PLAIN, NAME_MARKS_STEP, NAME_WAITS, NAME_PL_MODULE, NAME_PL_PROFILE };
 

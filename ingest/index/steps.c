@@ -145,8 +145,8 @@ static bool find_stretches(const struct trace_index *index, struct stretches *s)
     bool ok = s->from_ns != NULL && s->step != NULL && open != NULL;
     if (ok) {
         for (uint32_t i = 0; i < index->step_count; i++) {
-            s->from_ns[2 * i] = index->steps[i].start_ns;
-            s->from_ns[2 * i + 1] = index->steps[i].end_ns;
+            s->from_ns[(size_t)2 * i] = index->steps[i].start_ns;
+            s->from_ns[(size_t)2 * i + 1] = index->steps[i].end_ns;
         }
         ok = sort_pairs(s->from_ns, s->step, s->count);
     }

@@ -203,6 +203,16 @@ bool store_ingest_begin_streaming(struct store *store,
 /* Packs the columns of a log into the bytes that are stored: a result_log_encoder
  * (model/results/results.h). Any thread. */
 bool store_encode_log(enum result_log log, const void *columns, struct packed_log *out) KS_MUST_USE;
+/* Writes the tables of a trace whose events are all there, before store_ingest_trace, which then
+ * writes only the warnings: the results must be the same but for these. The functions of the
+ * timeline may run beside it on another thread. Does nothing without events: then
+ * store_ingest_trace writes the tables. */
+bool store_ingest_tables(struct store_ingest *ingest,
+                         const char *worker,
+                         const char *span_digits,
+                         const char *format,
+                         const struct trace_results *results,
+                         struct err *err) KS_MUST_USE;
 /* Writes one trace in bounded batches, so that other uploads commit in between. Call it once per
  * trace. */
 bool store_ingest_trace(struct store_ingest *ingest,

@@ -1,10 +1,10 @@
 #include "ingest/tb_plugin/figures.h"
 
-#include "ingest/analysis/analysis.h"
 #include "ingest/base/thread.h"
 #include "ingest/formats/format.h"
 #include "ingest/input/input.h"
 #include "ingest/store/store_events.h"
+#include "ingest/tb_plugin/rules.h"
 
 #define BYTES_PER_MB 1048576.0
 
@@ -52,7 +52,7 @@ static bool analyse(struct format_bundle *bundle, struct trace_results **out, st
 {
     struct trace *trace = bundle->item_count == 0 ? NULL : bundle->items[0].model;
     return trace == NULL ? err_set(err, ERR_INTERNAL, "the events of a stored trace are no trace")
-                         : analysis_run_tb_plugin(trace, store_encode_log, out, err);
+                         : tb_plugin_analyse(trace, store_encode_log, out, err);
 }
 
 static bool derive(struct store *store,

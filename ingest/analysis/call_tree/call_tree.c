@@ -165,26 +165,55 @@ static bool index_threads(struct id_map *by_tid, const struct call_tree *out)
     return ok;
 }
 
-/* Threads have a number each (op_threads); the last label of a number stays. */
+/* By number in the plugin's tree, whose threads have one each (op_threads); by track in ours, whose
+ * threads all have rows, in their order. CALL_NONE: no such thread. */
+static uint32_t
+labelled_thread(const struct tree_writing *w, const struct id_map *by_tid, uint32_t track_id)
+{
+    const struct trace_track *track = &w->tree->sel->trace->tracks[track_id];
+    if (w->tree->sel->ours) {
+        return w->tree->track_thread[track_id];
+    }
+    const struct id_slot *slot = track->tid_int_valid ? id_map_find(by_tid, track->tid_int) : NULL;
+    return slot == NULL ? CALL_NONE : slot->value;
+}
+
+static bool label_thread(const struct tree_writing *w, uint32_t thread, uint32_t text)
+{
+    const struct strtab *strings = w->tree->sel->trace->strings;
+    struct call_thread *out = &w->writing.out->threads[thread];
+    out->label =
+        arena_strndup(w->writing.arena, strtab_text(strings, text), strtab_len(strings, text));
+    return out->label != NULL;
+}
+
+/* A thread without a number is called what stands in its place, until a label says better. */
+static bool label_by_tid(const struct tree_writing *w)
+{
+    const struct trace *trace = w->tree->sel->trace;
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < trace->track_count; i++) {
+        uint32_t thread = w->tree->track_thread[i];
+        if (thread != OP_NO_THREAD && !trace->tracks[i].tid_int_valid) {
+            ok = label_thread(w, thread, trace->tracks[i].tid_text);
+        }
+    }
+    return ok;
+}
+
+/* The last label of a thread stays. */
 static bool label_threads(struct tree_writing *w)
 {
     const struct trace *trace = w->tree->sel->trace;
-    struct call_tree *out = w->writing.out;
     struct id_map by_tid;
     id_map_init(&by_tid);
-    bool ok = index_threads(&by_tid, out);
+    bool ok = index_threads(&by_tid, w->writing.out) && (!w->tree->sel->ours || label_by_tid(w));
     for (uint32_t i = 0; ok && i < trace->label_count; i++) {
         const struct trace_label *label = &trace->labels[i];
-        const struct trace_track *track = &trace->tracks[label->track];
-        const struct id_slot *slot =
-            track->tid_int_valid ? id_map_find(&by_tid, track->tid_int) : NULL;
-        if (slot != NULL &&
+        uint32_t thread = labelled_thread(w, &by_tid, label->track);
+        if (thread != CALL_NONE &&
             strcmp(strtab_text(trace->strings, label->kind_name), "thread_name") == 0) {
-            const char *text =
-                arena_strndup(w->writing.arena, strtab_text(trace->strings, label->label),
-                              strtab_len(trace->strings, label->label));
-            out->threads[slot->value].label = text;
-            ok = text != NULL;
+            ok = label_thread(w, thread, label->label);
         }
     }
     id_map_free(&by_tid);

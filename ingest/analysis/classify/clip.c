@@ -4,6 +4,9 @@
 #include "ingest/base/saturating.h"
 #include "ingest/index/sort.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 /* ---- events that cover the window ---- */
 
 struct covering {

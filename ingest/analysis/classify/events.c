@@ -4,6 +4,8 @@
 #include "ingest/base/saturating.h"
 #include "ingest/index/sort.h"
 
+#include <string.h>
+
 /* Ticks of rounded times, and sums of them, must fit 64 bits. */
 #define ROUNDED_SPAN_NS INT64_C(100000000000000)
 #define PL_PROFILE_PREFIX "[pl][profile]"

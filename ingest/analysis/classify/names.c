@@ -4,6 +4,8 @@
 #include "ingest/analysis/classify/tensor_core.h"
 #include "ingest/base/memory/scratch.h"
 
+#include <string.h>
+
 #define BACKWARD_PREFIX "autograd::engine::evaluate_function:"
 
 static bool begins(const char *text, const char *prefix)

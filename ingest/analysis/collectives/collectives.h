@@ -13,7 +13,7 @@
  *   - with the device work that belongs to it: kernels of a communication library by their name or
  *     with a `Collective name`, found by the external id of a mark, else by their launch inside the
  *     mark; and whatever the plugin's rule counts to an operator. External ids that are copies of
- *     the correlation (attribution.h) say nothing,
+ *     the correlation say nothing,
  *   - and each such kernel for which the host has no mark.
  *
  * Annotations of the device stand for device work where no kernel of a collective was recorded. */

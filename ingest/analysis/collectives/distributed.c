@@ -5,6 +5,7 @@
 #include "ingest/base/saturating.h"
 #include "ingest/base/text/strtab.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- matching ---- */

@@ -3,6 +3,7 @@
 #include "ingest/analysis/classify/tb_clock.h"
 #include "ingest/base/memory/scratch.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- bytes ---- */

@@ -11,6 +11,8 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #define ROLES_NAMED_MAX 8
 #define TEXT_BYTES_MAX ((size_t)1 << 20)

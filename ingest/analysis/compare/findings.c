@@ -6,6 +6,7 @@
 #include "ingest/index/sort.h"
 
 #include <math.h>
+#include <string.h>
 
 #define DELTA_MU_MIN 1e-6
 

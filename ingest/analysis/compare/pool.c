@@ -12,6 +12,7 @@
 #include "ingest/index/sort.h"
 
 #include <math.h>
+#include <string.h>
 
 static const char missing_text[] = "N/A";
 

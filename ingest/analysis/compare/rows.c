@@ -5,6 +5,8 @@
 #include "ingest/base/memory/scratch.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* A base deviation up to this gives no z-score [CMP-4e]. */
 #define DEVIATION_MIN 1e-9

@@ -5,6 +5,7 @@
 #include "ingest/base/text/num.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 /* Kahan's sum for the mean, Welford's running squares for the deviation: which scores are exact
  * ties depends on the last bits [CMP-4b]. */

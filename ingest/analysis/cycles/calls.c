@@ -4,6 +4,8 @@
 #include "ingest/base/saturating.h"
 #include "ingest/index/sort.h"
 
+#include <string.h>
+
 /* A function called not more often is no anchor [CMP-10.anchors.1]. */
 #define TOP_CALLS_MIN 2
 /* Totals this close are told apart by the average. */

@@ -4,6 +4,7 @@
 #include "ingest/base/memory/scratch.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* ---- tests on texts ---- */
 

@@ -3,6 +3,8 @@
 #include "ingest/base/containers/id_map.h"
 #include "ingest/base/memory/scratch.h"
 
+#include <string.h>
+
 static bool is_digit(char c)
 {
     return c >= '0' && c <= '9';

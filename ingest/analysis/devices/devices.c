@@ -4,6 +4,8 @@
 #include "ingest/analysis/devices/device_set.h"
 #include "ingest/base/memory/scratch.h"
 
+#include <string.h>
+
 /* Kernels by device: members[first[d] .. first[d + 1]), events in order of time. */
 struct by_device {
     const struct event_classes *sel;

@@ -4,7 +4,6 @@
 
 #include "ingest/analysis/classify/texts.h"
 #include "ingest/analysis/kernels/kernels.h"
-#include "ingest/analysis/relations/postorder.h"
 #include "ingest/analysis/steps/steps.h"
 #include "ingest/base/attr.h"
 #include "ingest/model/results/results.h"

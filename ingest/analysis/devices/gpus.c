@@ -3,6 +3,7 @@
 #include "ingest/base/containers/id_map.h"
 #include "ingest/base/memory/scratch.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* The first entry of the properties with each id: the value is its index. */

@@ -5,6 +5,9 @@
 #include "ingest/base/saturating.h"
 #include "ingest/index/sort.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 /* ---- metrics ---- */
 
 struct metric_sum {

@@ -4,6 +4,8 @@
 #include "ingest/base/memory/scratch.h"
 #include "ingest/base/saturating.h"
 
+#include <string.h>
+
 /* ---- names ---- */
 
 const char *kernel_utilisation_copy(struct kernel_utilisation *use, uint32_t name)

@@ -3,6 +3,9 @@
 #include "ingest/base/memory/scratch.h"
 #include "ingest/base/saturating.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 static void add_summary(struct kernel_utilisation_row *row,
                         const struct kernel_table_summary *summary)
 {

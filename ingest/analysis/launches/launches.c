@@ -8,6 +8,7 @@
 #include "ingest/index/sort.h"
 
 #include <math.h>
+#include <string.h>
 
 struct launch_sums {
     int64_t calls;

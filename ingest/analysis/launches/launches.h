@@ -5,7 +5,6 @@
 #include "ingest/analysis/classify/events.h"
 #include "ingest/analysis/classify/texts.h"
 #include "ingest/analysis/devices/devices.h"
-#include "ingest/analysis/relations/postorder.h"
 #include "ingest/base/attr.h"
 #include "ingest/model/results/results.h"
 

@@ -225,11 +225,16 @@ static bool find_device(struct placing *p, const struct memory_args *args, uint3
     return true;
 }
 
-/* The threads of the call tree by their number; a record's tid must be an integer in the file
- * [TB-13a]. */
+/* The threads of the call tree by their track; in the plugin's tree by their number, and a record's
+ * tid must be an integer in the file [TB-13a]. */
 static bool find_threads(struct placing *p)
 {
     const struct trace *trace = p->sel->trace;
+    if (p->sel->ours) {
+        memcpy(p->thread_of, p->rows->tree->track_thread,
+               trace->track_count * sizeof *p->thread_of);
+        return true;
+    }
     struct id_map threads;
     bool ok = true;
     id_map_init(&threads);

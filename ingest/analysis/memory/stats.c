@@ -2,6 +2,7 @@
 #include "ingest/base/memory/scratch.h"
 #include "ingest/base/saturating.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Sums of a device's records in the rows before one: a subtree is the difference of two. */

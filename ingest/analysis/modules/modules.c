@@ -5,6 +5,7 @@
 #include "ingest/base/memory/scratch.h"
 #include "ingest/base/saturating.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define MODULE_PREFIX "nn.Module: "

@@ -1,5 +1,6 @@
 /* Modules: their hierarchy from python_function events by Python ids, or from the dotted names of
- * Lightning's, and their figures from the call tree [TB-14]. */
+ * Lightning's, and their figures from the call tree [TB-14]: of all calls with a
+ * module's name and id that are nodes of it. */
 #ifndef KS_ANALYSIS_MODULES_MODULES_H
 #define KS_ANALYSIS_MODULES_MODULES_H
 

@@ -7,6 +7,8 @@
 #include "ingest/base/saturating.h"
 #include "ingest/index/sort.h"
 
+#include <string.h>
+
 /* Figures of a group of calls. */
 struct sums {
     int64_t calls;

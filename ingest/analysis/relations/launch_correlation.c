@@ -5,6 +5,8 @@
 #include "ingest/index/id_index.h"
 #include "ingest/index/sort.h"
 
+#include <string.h>
+
 struct linking {
     struct launch_correlation *links;
     const struct event_classes *sel;

@@ -2,11 +2,7 @@
 #include "ingest/base/containers/id_map.h"
 #include "ingest/base/memory/scratch.h"
 
-#define NO_CLASS UINT8_MAX
-
-/* Annotations make no node unless they load data, step the optimizer or name a collective [TB-4c].
- */
-static uint8_t class_of(const struct event_classes *sel, uint32_t event)
+uint8_t op_class_of(const struct event_classes *sel, uint32_t event)
 {
     enum event_type type = (enum event_type)sel->type[event];
     uint32_t name_flags = sel->names.flags[sel->name[event]];
@@ -22,7 +18,7 @@ static uint8_t class_of(const struct event_classes *sel, uint32_t event)
     case TYPE_USER_ANNOTATION:
         break;
     default:
-        return NO_CLASS;
+        return OP_NO_CLASS;
     }
     if (name_flags & NAME_LOADER) {
         return OP_LOADER;
@@ -31,12 +27,12 @@ static uint8_t class_of(const struct event_classes *sel, uint32_t event)
         return OP_OPTIMIZER;
     }
     bool has_node = type != TYPE_USER_ANNOTATION || (name_flags & NAME_COLLECTIVE) != 0;
-    return has_node ? OP_PLAIN : NO_CLASS;
+    return has_node ? OP_PLAIN : OP_NO_CLASS;
 }
 
 /* Who may use Tensor Cores by name, whatever the type [TB-5.5]. Modules of Lightning are named by
  * the user. */
-static uint16_t flags_of(const struct event_classes *sel, uint32_t event, uint8_t class)
+uint16_t op_flags_of(const struct event_classes *sel, uint32_t event, uint8_t class)
 {
     const uint32_t eligible = NAME_TC_OPERATOR | NAME_TENSOR_OPERATOR;
     uint32_t name_flags = sel->names.flags[sel->name[event]];
@@ -110,9 +106,9 @@ static bool find_nodes(struct op_tree *tree, struct found_nodes *found, struct w
     bool ok = found->items != NULL;
     for (uint32_t i = 0; ok && i < host.count; i++) {
         uint32_t event = host.items[i];
-        uint8_t class = class_of(sel, event);
+        uint8_t class = op_class_of(sel, event);
         bool has_tid = false;
-        if (class == NO_CLASS) {
+        if (class == OP_NO_CLASS) {
             continue;
         }
         uint32_t thread = thread_of(tree, &tids, event, &has_tid);
@@ -121,7 +117,7 @@ static bool find_nodes(struct op_tree *tree, struct found_nodes *found, struct w
             continue;
         }
         found->items[found->count++] =
-            (struct found_node){event, class, sel->type[event], flags_of(sel, event, class)};
+            (struct found_node){event, class, sel->type[event], op_flags_of(sel, event, class)};
         ok = thread != OP_NO_THREAD && add_to_thread(tree, thread, event, &thread_cap);
     }
     id_map_free(&tids);

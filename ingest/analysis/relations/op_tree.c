@@ -3,6 +3,8 @@
 #include "ingest/base/memory/scratch.h"
 #include "ingest/index/sort.h"
 
+#include <string.h>
+
 #define INSERTION_RUN 16
 
 /* ---- order within a thread: by (start, -end), where the nodes come in order of start ---- */
@@ -75,8 +77,7 @@ struct nesting {
 };
 
 /* The first node with an external id, in order of time, takes all its runtimes. Modules have no id,
- * so that the first node without one, a module perhaps, takes those without [TB-5.7], unless
- * attribution.h has a better answer. */
+ * so that the first node without one, a module perhaps, takes those without [TB-5.7]. */
 static void give_runtimes(struct op_tree *tree, struct op_node *node)
 {
     int64_t id = node->class == OP_MODULE
@@ -86,13 +87,8 @@ static void give_runtimes(struct op_tree *tree, struct op_node *node)
     if (list == NULL) {
         return;
     }
-    uint32_t given = *list;
+    node->runtimes = *list;
     *list = RUNTIME_LIST_NONE;
-    if (KS_UNLIKELY(id == TRACE_NO_ID) && tree->attribution->has_no_id != NULL) {
-        tree->attribution->differs |= given != RUNTIME_LIST_NONE;
-    } else {
-        node->runtimes = given;
-    }
 }
 
 /* Closes what has ended at a time. */
@@ -235,14 +231,11 @@ static void set_root_bounds(const struct op_tree *tree, struct op_thread *thread
 bool op_tree_build(struct op_tree *tree,
                    struct event_classes *sel,
                    const struct launch_correlation *links,
-                   struct attribution *attribution,
                    struct warnings *warnings)
 {
-    *tree = (struct op_tree){
-        .sel = sel, .links = links, .attribution = attribution, .zero_owner = OP_NO_NODE};
+    *tree = (struct op_tree){.sel = sel, .links = links, .zero_owner = OP_NO_NODE};
     /* The lists last: what finds the nodes is gone by then. */
-    if (!op_threads_fill(tree, warnings) ||
-        !runtime_lists_build(&tree->lists, attribution, links, sel) ||
+    if (!op_threads_fill(tree, warnings) || !runtime_lists_build(&tree->lists, links, sel) ||
         !op_threads_give_zero(tree)) {
         return false;
     }
@@ -257,9 +250,8 @@ bool op_tree_build(struct op_tree *tree,
         }
         set_root_bounds(tree, thread);
     }
-    bool ok = attribution_give(attribution, tree);
     runtime_lists_close(&tree->lists);
-    return ok && op_tree_add_stats(tree);
+    return op_tree_add_stats(tree);
 }
 
 void op_tree_free(struct op_tree *tree)
@@ -272,5 +264,6 @@ void op_tree_free(struct op_tree *tree)
     scratch_free(tree->zero);
     scratch_free(tree->sums);
     scratch_free(tree->host_self);
+    scratch_free(tree->self_ns);
     *tree = (struct op_tree){0};
 }

@@ -14,7 +14,6 @@
 
 #include "ingest/analysis/classify/events.h"
 #include "ingest/analysis/classify/tb_clock.h"
-#include "ingest/analysis/relations/attribution.h"
 #include "ingest/analysis/relations/launch_correlation.h"
 #include "ingest/analysis/relations/runtime_lists.h"
 #include "ingest/base/attr.h"
@@ -29,6 +28,8 @@
 
 /* Node classes [TB-4c]. */
 enum op_class { OP_PLAIN, OP_LOADER, OP_OPTIMIZER, OP_STEP, OP_MODULE, OP_PL_MODULE };
+
+#define OP_NO_CLASS UINT8_MAX /* makes no node */
 
 enum op_flag {
     OP_REAL = 1,             /* "real operator" [TB-5i] */
@@ -81,7 +82,6 @@ struct op_launch_sums {
 struct op_tree {
     struct event_classes *sel; /* names are looked up, and their flags kept, on the way */
     const struct launch_correlation *links;
-    struct attribution *attribution; /* while the tree is built */
     struct runtime_lists lists;
     struct op_node *nodes;
     struct op_thread *threads; /* in order of their first node */
@@ -95,17 +95,31 @@ struct op_tree {
     uint32_t zero_owner_thread;
     struct op_launch_sums *sums; /* by rank, one more than there are launching nodes */
     uint32_t *host_self;         /* by node: see op_node_host_self */
+    int64_t *self_ns;            /* the same of a tree from the index, else NULL */
 };
 
-/* Builds and fills in everything. `sel` and `links` must outlive the tree. `attribution`: found
- * before, or empty for the plugin's rule; afterwards it knows whether the plugin's tree differs.
+/* Builds and fills in everything. `sel` and `links` must outlive the tree.
  * Counts WARN_BAD_TID and WARN_OVERLAP. False without memory; must be freed in either case. */
 bool op_tree_build(struct op_tree *tree,
                    struct event_classes *sel,
                    const struct launch_correlation *links,
-                   struct attribution *attribution,
                    struct warnings *warnings) KS_MUST_USE;
+/* The tree of our figures, where the index says what lies in what. Every host event that has a
+ * class is a node, whatever its thread is called, and stays on its thread. A node's self time is
+ * what neither nodes nor calls inside it cover. Its device time is the work of the operators in its
+ * subtree, and work without an operator whose call lies there. Of `sums` only `device` is filled,
+ * of flags OP_REAL, OP_LAUNCHES and those of names. Threads are those of the index that have nodes,
+ * in order of their first event; a tid that is no number is 0. False without memory; must be freed
+ * in either case. */
+bool op_tree_from_index(struct op_tree *tree,
+                        struct event_classes *sel,
+                        const struct trace_index *index) KS_MUST_USE;
 void op_tree_free(struct op_tree *tree);
+
+/* The class of an event. Annotations have none unless they load data, step the optimizer or name a
+ * collective [TB-4c]. And the flags that it has by its name. */
+uint8_t op_class_of(const struct event_classes *sel, uint32_t event);
+uint16_t op_flags_of(const struct event_classes *sel, uint32_t event, uint8_t class);
 
 /* Threads and their nodes in order of time, and, once there are runtime lists, what the roots of
  * threads own (op_threads.c); parts of op_tree_build. */
@@ -152,6 +166,9 @@ int64_t op_node_sum_host_self(const struct op_tree *tree, uint32_t node);
  * negative. On an MLU a runtime inside the one kept before it is not subtracted again [TB-17e]. */
 static inline int64_t op_node_host_self(const struct op_tree *tree, uint32_t node)
 {
+    if (tree->self_ns != NULL) {
+        return tree->self_ns[node];
+    }
     uint32_t word = tree->host_self[node];
     return KS_LIKELY(word != OP_HOST_SELF_WIDE) ? word : op_node_sum_host_self(tree, node);
 }

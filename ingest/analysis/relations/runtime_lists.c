@@ -55,11 +55,10 @@ static bool fill(struct runtime_lists *lists,
     return true;
 }
 
-bool runtime_lists_arrange(struct runtime_lists *lists,
-                           const struct launch_correlation *links,
-                           const struct event_classes *sel)
+static bool arrange(struct runtime_lists *lists,
+                    const struct launch_correlation *links,
+                    const struct event_classes *sel)
 {
-    scratch_free(lists->first);
     lists->first = scratch_calloc((size_t)lists->count + 1, sizeof *lists->first);
     if (lists->first == NULL) {
         return false;
@@ -71,12 +70,10 @@ bool runtime_lists_arrange(struct runtime_lists *lists,
 }
 
 bool runtime_lists_build(struct runtime_lists *lists,
-                         const struct attribution *attribution,
                          const struct launch_correlation *links,
                          const struct event_classes *sel)
 {
     const struct trace_events *events = &sel->trace->events;
-    const bool *has_no_id = attribution->has_no_id;
     *lists = (struct runtime_lists){.zero_list = RUNTIME_LIST_NONE};
     lists->list_of = scratch_alloc(links->runtime_count, sizeof *lists->list_of);
     lists->runtimes = scratch_alloc(links->runtime_count, sizeof *lists->runtimes);
@@ -84,14 +81,13 @@ bool runtime_lists_build(struct runtime_lists *lists,
                             links->runtime_count) &&
               lists->list_of != NULL && lists->runtimes != NULL;
     for (uint32_t r = 0; ok && r < links->runtime_count; r++) {
-        bool is_known = has_no_id == NULL || !has_no_id[r];
-        int64_t id = is_known ? trace_external_id(events, links->runtime_event[r]) : TRACE_NO_ID;
+        int64_t id = trace_external_id(events, links->runtime_event[r]);
         uint32_t *list = id_index_find(&lists->by_external_id, id);
         *list = *list == RUNTIME_LIST_NONE ? lists->count++ : *list;
         lists->list_of[r] = *list;
         lists->zero_list = id == 0 ? *list : lists->zero_list;
     }
-    return ok && runtime_lists_arrange(lists, links, sel);
+    return ok && arrange(lists, links, sel);
 }
 
 void runtime_lists_close(struct runtime_lists *lists)

@@ -3,7 +3,6 @@
 #define KS_ANALYSIS_RELATIONS_RUNTIME_LISTS_H
 
 #include "ingest/analysis/classify/events.h"
-#include "ingest/analysis/relations/attribution.h"
 #include "ingest/analysis/relations/launch_correlation.h"
 #include "ingest/base/attr.h"
 #include "ingest/index/id_index.h"
@@ -24,16 +23,11 @@ struct runtime_lists {
     uint32_t zero_list; /* that of external id 0, or RUNTIME_LIST_NONE */
 };
 
-/* Calls that have no id by `attribution` lie in the list of TRACE_NO_ID. False without memory; must
+/* Calls that have no id lie in the list of TRACE_NO_ID. False without memory; must
  * be freed in either case. */
 bool runtime_lists_build(struct runtime_lists *lists,
-                         const struct attribution *attribution,
                          const struct launch_correlation *links,
                          const struct event_classes *sel) KS_MUST_USE;
-/* Makes the lists anew by `list_of` and `count`. False without memory. */
-bool runtime_lists_arrange(struct runtime_lists *lists,
-                           const struct launch_correlation *links,
-                           const struct event_classes *sel) KS_MUST_USE;
 void runtime_lists_free(struct runtime_lists *lists);
 /* What only looks for lists and makes them goes: by_external_id and list_of. */
 void runtime_lists_close(struct runtime_lists *lists);

@@ -4,6 +4,8 @@
 #include "ingest/base/memory/scratch.h"
 #include "ingest/index/sort.h"
 
+#include <string.h>
+
 /* Modules carry their parent's id in that column, and no external id of their own. */
 static int64_t external_id(const struct event_classes *sel, uint32_t event)
 {

@@ -4,6 +4,7 @@
 #include "ingest/base/memory/scratch.h"
 #include "ingest/index/sort.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define DECIMAL 10

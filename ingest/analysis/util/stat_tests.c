@@ -5,6 +5,8 @@
 #include <float.h>
 #include <math.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 
 #define HALF_LN_2PI 0.91893853320467274178 /* ln(2 pi) / 2 */
 #define STIRLING_FROM 10.0                 /* where the series below has a double's precision */

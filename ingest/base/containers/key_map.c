@@ -3,6 +3,7 @@
 #include "ingest/base/memory/scratch.h"
 
 #include <stdbool.h>
+#include <string.h>
 
 #define CAPACITY_FIRST ((size_t)64)
 

@@ -2,6 +2,8 @@
 
 #include "ingest/base/memory/scratch.h"
 
+#include <string.h>
+
 static int64_t extreme(const struct segment_tree *tree, int64_t a, int64_t b)
 {
     return (a > b) == tree->greatest ? a : b;

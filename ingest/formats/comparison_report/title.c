@@ -77,8 +77,12 @@ static const char *add_title(struct text_pool *texts, struct csv_cell id)
     for (const char *at = id.text; at < id.text + id.len; at++) {
         size_t len = 0;
         char meant = markdown_entity_at(at, id.text + id.len, &len);
-        buf_putc(&plain, meant == 0 ? *at : meant);
-        at += meant == 0 ? 0 : len - 1;
+        if (meant == 0) {
+            meant = *at;
+            len = 1;
+        }
+        buf_putc(&plain, meant);
+        at += len - 1;
     }
     const char *title =
         plain.failed ? NULL : text_pool_add(texts, plain.len == 0 ? "" : plain.ptr, plain.len);

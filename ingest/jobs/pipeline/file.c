@@ -110,9 +110,11 @@ struct beside {
     struct err err;
     bool runs; /* on a thread of its own */
     pthread_t thread;
-    pthread_mutex_t until_frame; /* held by the analyses until the timeline may begin, or they have
-                                    failed */
-    bool holds;
+    pthread_mutex_t lock; /* of the flags below, each of which is set once */
+    pthread_cond_t changed;
+    bool may_begin;     /* the timeline; without a frame there will be none */
+    bool sought_cycles; /* not of a large trace */
+    bool has_cycles;    /* once they are sought */
 };
 
 static bool wants_timeline(const struct beside *beside)
@@ -135,12 +137,27 @@ static bool build_timeline(struct beside *beside, struct err *err)
                           &beside->timeline, err);
 }
 
+static void set_flag(struct beside *beside, bool *flag)
+{
+    (void)pthread_mutex_lock(&beside->lock);
+    *flag = true;
+    (void)pthread_cond_broadcast(&beside->changed);
+    (void)pthread_mutex_unlock(&beside->lock);
+}
+
+static void await_flag(struct beside *beside, const bool *flag)
+{
+    (void)pthread_mutex_lock(&beside->lock);
+    while (!*flag) {
+        (void)pthread_cond_wait(&beside->changed, &beside->lock);
+    }
+    (void)pthread_mutex_unlock(&beside->lock);
+}
+
 static bool await_frame(struct beside *beside)
 {
-    (void)pthread_mutex_lock(&beside->until_frame);
-    bool has_frame = beside->has_frame;
-    (void)pthread_mutex_unlock(&beside->until_frame);
-    return has_frame;
+    await_flag(beside, &beside->may_begin);
+    return beside->has_frame;
 }
 
 /* Cycles first, which need no frame; of a large trace the analyses' thread finds them at its end,
@@ -148,8 +165,9 @@ static bool await_frame(struct beside *beside)
 static void *run_beside(void *argument)
 {
     struct beside *beside = argument;
-    beside->ok = (beside->is_large || find_cycles(beside, &beside->err)) &&
-                 (!wants_timeline(beside) || await_frame(beside)) &&
+    beside->has_cycles = beside->is_large || find_cycles(beside, &beside->err);
+    set_flag(beside, &beside->sought_cycles);
+    beside->ok = beside->has_cycles && (!wants_timeline(beside) || await_frame(beside)) &&
                  build_timeline(beside, &beside->err);
     return NULL;
 }
@@ -171,25 +189,25 @@ static bool is_large(const struct pipeline_way *way, const struct trace *model)
            (budget_bytes > 0 && bytes + trace_memory_bytes(model) > budget_bytes);
 }
 
-static void release(struct beside *beside)
-{
-    if (beside->holds) {
-        beside->holds = false;
-        (void)pthread_mutex_unlock(&beside->until_frame);
-    }
-}
-
 static void begin_beside(struct beside *beside)
 {
-    if (!is_worth_a_thread(beside->model) || pthread_mutex_init(&beside->until_frame, NULL) != 0) {
+    if (!is_worth_a_thread(beside->model) || pthread_mutex_init(&beside->lock, NULL) != 0) {
         return;
     }
-    (void)pthread_mutex_lock(&beside->until_frame);
-    beside->holds = true;
-    beside->runs = thread_start(&beside->thread, run_beside, beside) == 0;
-    if (!beside->runs) {
-        release(beside);
-        (void)pthread_mutex_destroy(&beside->until_frame);
+    if (pthread_cond_init(&beside->changed, NULL) == 0) {
+        beside->runs = thread_start(&beside->thread, run_beside, beside) == 0;
+        if (beside->runs) {
+            return;
+        }
+        (void)pthread_cond_destroy(&beside->changed);
+    }
+    (void)pthread_mutex_destroy(&beside->lock);
+}
+
+static void let_timeline_begin(struct beside *beside)
+{
+    if (beside->runs) {
+        set_flag(beside, &beside->may_begin);
     }
 }
 
@@ -200,31 +218,50 @@ static void take_frame(void *context, struct timeline_frame *frame)
     beside->has_frame = true;
     *frame = (struct timeline_frame){.communicates = NULL};
     if (!beside->is_large) {
-        release(beside);
+        let_timeline_begin(beside);
     }
 }
 
 static void take_room(void *context)
 {
-    release(context);
+    let_timeline_begin(context);
 }
 
-/* Waits for it; without a thread all is done now, unless the analyses have failed. */
-static bool end_beside(struct beside *beside, bool analysed, struct err *err)
+static bool take_cycles(struct beside *beside, struct trace_results *results, struct err *err)
 {
-    bool ok = analysed;
-    if (beside->holds && !analysed) {
-        beside->has_frame = false;
-    }
-    release(beside);
+    bool ok = true;
     if (!beside->runs || beside->is_large) {
-        ok = ok && find_cycles(beside, err);
+        ok = find_cycles(beside, err);
+    } else {
+        await_flag(beside, &beside->sought_cycles);
+        ok = beside->has_cycles;
+        if (!ok) {
+            *err = beside->err;
+        }
     }
+    if (ok) {
+        results_take_cycles(results, beside->cycles);
+    }
+    return ok;
+}
+
+/* The timeline changes nothing in them but warnings, if the views saw an event: timeline_settle. */
+static bool hand_tables_on(const struct beside *beside, struct pipeline_item *item, struct err *err)
+{
+    const struct pipeline_sink *sink = beside->way->sink;
+    return !beside->runs || !beside->has_frame || !beside->frame.sees_events ||
+           sink->tables == NULL || sink->tables(sink->context, item, err);
+}
+
+/* Waits for it; without a thread all is done now, unless something has failed. */
+static bool end_beside(struct beside *beside, bool ok, struct err *err)
+{
     if (!beside->runs) {
         ok = ok && build_timeline(beside, err);
     } else {
         (void)pthread_join(beside->thread, NULL);
-        (void)pthread_mutex_destroy(&beside->until_frame);
+        (void)pthread_cond_destroy(&beside->changed);
+        (void)pthread_mutex_destroy(&beside->lock);
         if (ok && !beside->ok) {
             *err = beside->err;
         }
@@ -247,11 +284,13 @@ static bool analyse_model(const struct pipeline_way *way,
                                    .take_room = take_room,
                                    .context = &beside};
     begin_beside(&beside);
-    bool analysed = analysis_run_with(model, &wants, &item->results, err);
-    bool ok = end_beside(&beside, analysed, err);
-    if (ok) {
-        results_take_cycles(item->results, beside.cycles);
+    bool ok = analysis_run_with(model, &wants, &item->results, err);
+    if (!ok && !beside.may_begin) {
+        beside.has_frame = false;
     }
+    let_timeline_begin(&beside);
+    ok = ok && take_cycles(&beside, item->results, err) && hand_tables_on(&beside, item, err);
+    ok = end_beside(&beside, ok, err);
     if (ok && beside.timeline != NULL) {
         timeline_settle(beside.timeline, item->results);
     }

@@ -65,6 +65,10 @@ struct pipeline_sink {
     struct event_sink events;
     struct timeline_sink timeline;
     result_log_encoder pack_log; /* NULL: keep the logs of results as columns */
+    /* Called before `trace` where the results lack nothing but the timeline's warnings while the
+     * timeline is still being built: on the thread of the analyses, beside calls of `timeline`.
+     * NULL: `trace` gets everything. */
+    bool (*tables)(void *context, const struct pipeline_item *item, struct err *err);
     /* `timeline` is NULL for items without events. To keep a part of the item, take it and leave
      * NULL. */
     bool (*trace)(void *context,

@@ -56,6 +56,13 @@ static bool take_flows(
 
 /* ---- traces and failures ---- */
 
+static bool take_tables(void *context, const struct pipeline_item *item, struct err *err)
+{
+    struct store_sink *sink = context;
+    return store_ingest_tables(sink->ingest, item->worker, item->span_digits, item->format,
+                               item->results, err);
+}
+
 static bool take_trace(void *context,
                        struct pipeline_item *item,
                        const struct timeline *timeline,
@@ -124,6 +131,7 @@ static bool carry(const struct jobs *jobs, struct store_sink *sink, struct err *
                                             .take_points = take_points,
                                             .take_flows = take_flows},
                                .pack_log = store_encode_log,
+                               .tables = take_tables,
                                .trace = take_trace,
                                .failed = take_failure};
     struct pipeline_options options = {.memory_budget_bytes = file->memory_budget_bytes,

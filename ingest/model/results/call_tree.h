@@ -3,9 +3,10 @@
  * long trace it never lies in memory as columns: they are packed as they are read from a source.
  *
  * Each thread is a stretch of nodes in pre-order that begins with its root (the plugin's
- * `CallTreeRoot`). Mirrors of backward modules stand where [TB-5.2] inserts them, and what the
- * plugin removes is not there. Threads stand in the plugin's order, the tree of Lightning's profile
- * behind them.
+ * `CallTreeRoot`). In our figures every call of the file is a node, on its own thread, and threads
+ * stand in order of their first event. In the plugin's, mirrors of backward modules stand where
+ * [TB-5.2] inserts them, what it removes is not there, and threads stand in its order. The tree of
+ * Lightning's profile stands behind the others.
  *
  *     index    0      1      2      3      4        children of i: i + 1, then end[child], while
  *     tree     root   step   op    child   op       below end[i]
@@ -57,7 +58,7 @@ struct call_thread {
     uint32_t first; /* its root */
     uint32_t end;
     int64_t tid;
-    const char *label; /* thread_name; NULL when the trace does not say */
+    const char *label; /* thread_name; else a tid that is no number; else NULL */
 };
 
 /* The columns of struct call_tree, in the order in which they are stored. */
@@ -99,7 +100,7 @@ struct call_tree {
     uint8_t *flags;       /* enum call_flag */
     int64_t *start;       /* ticks of the results, relative to the trace's start */
     int64_t *stop;        /* the same */
-    int64_t *host_self;   /* ticks; may be negative */
+    int64_t *host_self;   /* ticks; may be negative in the plugin's figures */
     int64_t *device_total;
     int64_t *device_self; /* of modules with what their direct operators started */
     int64_t *module_id;   /* of modules; CALL_NO_MODULE for the others. As built, before it is

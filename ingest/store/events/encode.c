@@ -140,47 +140,52 @@ static void take_times(const struct event_columns *columns,
     }
 }
 
-/* Times that are whole nanoseconds by one factor. */
+/* Times as profilers write them: numbers with at most three digits behind the point, which are
+ * whole nanoseconds by one factor. */
 struct plain_times {
-    uint32_t at; /* of an event's values */
-    uint64_t factor;
-    uint64_t any; /* bits of them */
+    uint32_t at;          /* of an event's values */
+    uint32_t digits_at;   /* the same */
+    uint32_t digits_mask; /* 0: integers, which have no digits */
+    uint64_t beyond;      /* bits of values that are too large */
 };
 
-/* The times of a template as profilers write them: numbers all of the same, at most three, digits.
- */
+#define PLAIN_DIGITS_MAX 3
+_Static_assert((PLAIN_DIGITS_MAX & (PLAIN_DIGITS_MAX + 1)) == 0, "it is a mask, too");
+
 static bool plain_times(const struct event_plan *plan,
                         const struct local_template *local,
                         enum event_field field,
                         struct plain_times *out)
 {
-    static const uint64_t factors[] = {1000, 100, 10, 1};
     if (!event_plan_has_number(plan, field)) {
         return false;
     }
-    *out = (struct plain_times){.at = plan->shape.value[field], .factor = factors[0]};
+    uint32_t at = plan->shape.value[field];
+    *out = (struct plain_times){.at = at, .digits_at = at};
     if (plan->shape.kind[field] == EVENT_SLOT_INT) {
         return true;
     }
-    int64_t digits = local->first[out->at + 1];
-    if (!event_column_is_one(local, out->at + 1) || digits < 0 || digits > 3) {
-        return false;
-    }
-    out->factor = factors[digits];
-    return true;
+    out->digits_at = at + 1;
+    out->digits_mask = PLAIN_DIGITS_MAX;
+    uint64_t any_bits = (uint64_t)local->first[at + 1] | local->differ[at + 1];
+    return any_bits <= PLAIN_DIGITS_MAX;
 }
 
 /* In nanoseconds; nothing but that when it does not stay plain. */
 static inline int64_t take_plain(struct plain_times *times, const int64_t *values)
 {
+    static const uint64_t factors[PLAIN_DIGITS_MAX + 1] = {1000, 100, 10, 1};
+    static const uint8_t bits[PLAIN_DIGITS_MAX + 1] = {PLAIN_US_BITS, PLAIN_US_BITS, PLAIN_US_BITS,
+                                                       PLAIN_NS_BITS};
     int64_t value = values[times->at];
-    times->any |= (uint64_t)(value < 0 ? ~value : value);
-    return (int64_t)((uint64_t)value * times->factor);
+    uint32_t digits = (uint32_t)values[times->digits_at] & times->digits_mask;
+    times->beyond |= (uint64_t)(value < 0 ? ~value : value) >> bits[digits];
+    return (int64_t)((uint64_t)value * factors[digits]);
 }
 
 static bool stayed_plain(const struct plain_times *times)
 {
-    return times->any >> (times->factor == 1 ? PLAIN_NS_BITS : PLAIN_US_BITS) == 0;
+    return times->beyond == 0;
 }
 
 /* take_times for the most common events; false: they are not of that kind. */
@@ -193,7 +198,7 @@ static bool take_plain_times(const struct event_columns *columns,
     uint32_t phase = plan->shape.value[EVENT_PHASE];
     bool has_dur = plan->shape.value[EVENT_DUR] != EVENT_NO_VALUE;
     struct plain_times start;
-    struct plain_times dur = {.factor = 0};
+    struct plain_times dur = {.at = 0};
     struct event_when first;
     if ((phase != EVENT_NO_VALUE && !event_column_is_one(local, phase)) ||
         !plain_times(plan, local, EVENT_TS, &start) ||
@@ -205,7 +210,7 @@ static bool take_plain_times(const struct event_columns *columns,
     for (uint32_t i = 0; i < local->event_count; i++) {
         const int64_t *values = columns->values + local->rows[i];
         int64_t start_ns = take_plain(&start, values);
-        int64_t dur_ns = take_plain(&dur, values);
+        int64_t dur_ns = has_dur ? take_plain(&dur, values) : 0;
         int64_t end_ns = (int64_t)((uint64_t)start_ns + (uint64_t)(dur_ns > 0 ? dur_ns : 0));
         min_start_ns = start_ns < min_start_ns ? start_ns : min_start_ns;
         max_end_ns = end_ns > max_end_ns ? end_ns : max_end_ns;

@@ -67,7 +67,7 @@ publish_rows(struct db *db, int64_t trace_id, int64_t upload_id, int64_t id, str
            db_run_id(db, "DELETE FROM upload WHERE id = ?", upload_id, err);
 }
 
-/* While the upload row stood it kept run and raw file of a trace that was deleted meanwhile. */
+/* While the upload row stood it kept run and blob of a trace that was deleted meanwhile. */
 static bool delete_upload(struct store *store,
                           int64_t upload_id,
                           struct arena *arena,
@@ -115,6 +115,7 @@ bool store_derived_write(struct store *store,
     }
     bool ok = insert_row(store, trace_id, upload_id, results, derived_id, err) &&
               ingest_rows_write(store, *derived_id, results, err) &&
+              ingest_rows_warnings(store, *derived_id, results, err) &&
               store_write_begin(store, STORE_BATCH, err);
     ok = ok && store_write_end(
                    store, publish_rows(store->writer, trace_id, upload_id, *derived_id, err), err);

@@ -19,6 +19,7 @@ struct store_ingest {
     int64_t job_id;
     int64_t upload_id;           /* 0: the job is not known yet */
     int64_t log_id;              /* of the trace that is being read; 0: nothing of it came yet */
+    int64_t trace_id;            /* whose tables came before the rest; 0: none */
     struct event_writer *events; /* NULL: none came yet */
     struct timeline_rows *timeline;
 };
@@ -101,11 +102,15 @@ bool store_ingest_begin_streaming(struct store *store,
 }
 
 /* To be called before a row is written, outside of transactions. */
-static bool know_job(struct store_ingest *ingest, struct err *err)
+static bool await_job(struct store_ingest *ingest, struct err *err)
 {
     return ingest->upload_id != 0 ||
-           (ingest->owner.await(ingest->owner.context, &ingest->job_id, err) &&
-            begin_upload(ingest, err));
+           ingest->owner.await(ingest->owner.context, &ingest->job_id, err);
+}
+
+static bool know_job(struct store_ingest *ingest, struct err *err)
+{
+    return await_job(ingest, err) && (ingest->upload_id != 0 || begin_upload(ingest, err));
 }
 
 /* ---- the log of the trace that is being read ---- */
@@ -124,13 +129,16 @@ bool ingest_log_open(struct store_ingest *ingest, int64_t *log_id, struct err *e
 {
     struct store *store = ingest->store;
     if (ingest->log_id == 0) {
-        if (!know_job(ingest, err) || !store_write_begin(store, STORE_BATCH, err)) {
+        if (!await_job(ingest, err) || !store_write_begin(store, STORE_BATCH, err)) {
             return false;
         }
-        bool ok = db_run_id(store->writer, "INSERT INTO event_log (upload_id) VALUES (?)",
+        bool is_first = ingest->upload_id == 0;
+        bool ok = (!is_first || insert_upload(ingest, err)) &&
+                  db_run_id(store->writer, "INSERT INTO event_log (upload_id) VALUES (?)",
                             ingest->upload_id, err);
         int64_t id = db_last_id(store->writer);
         if (!store_write_end(store, ok, err)) {
+            ingest->upload_id = is_first ? 0 : ingest->upload_id;
             return false;
         }
         ingest->log_id = id;
@@ -201,11 +209,16 @@ bool store_ingest_drop_events(struct store_ingest *ingest, struct err *err)
     if (log_id == 0) {
         return true;
     }
+    int64_t trace_id = ingest->trace_id;
+    ingest->trace_id = 0;
     if (!store_write_begin(store, STORE_BATCH, err)) {
         return false;
     }
     bool ok =
-        db_run_id(store->writer, "UPDATE event_log SET upload_id = NULL WHERE id = ?", log_id, err);
+        db_run_id(store->writer, "UPDATE event_log SET upload_id = NULL WHERE id = ?", log_id,
+                  err) &&
+        (trace_id == 0 ||
+         db_run_id(store->writer, "UPDATE trace SET upload_id = NULL WHERE id = ?", trace_id, err));
     return store_write_end(store, ok, err) && store_purge(store, err);
 }
 
@@ -225,6 +238,31 @@ static bool write_figures(struct store_ingest *ingest,
     return store_write_end(store, ok, err) && ingest_rows_write(store, *trace_id, results, err);
 }
 
+static bool write_tables(struct store_ingest *ingest,
+                         const char *worker,
+                         const char *span_digits,
+                         const char *format,
+                         const struct trace_results *results,
+                         struct err *err)
+{
+    struct trace_place place = {.upload_id = ingest->upload_id,
+                                .log_id = ingest->log_id,
+                                .worker = worker,
+                                .span_digits = span_digits,
+                                .format = format};
+    return write_figures(ingest, &place, results, &ingest->trace_id, err);
+}
+
+bool store_ingest_tables(struct store_ingest *ingest,
+                         const char *worker,
+                         const char *span_digits,
+                         const char *format,
+                         const struct trace_results *results,
+                         struct err *err)
+{
+    return ingest->log_id == 0 || write_tables(ingest, worker, span_digits, format, results, err);
+}
+
 bool store_ingest_trace(struct store_ingest *ingest,
                         const char *worker,
                         const char *span_digits,
@@ -232,19 +270,17 @@ bool store_ingest_trace(struct store_ingest *ingest,
                         const struct trace_results *results,
                         struct err *err)
 {
-    if (!know_job(ingest, err)) {
+    if (!know_job(ingest, err) ||
+        (ingest->trace_id == 0 &&
+         !write_tables(ingest, worker, span_digits, format, results, err))) {
         return false;
     }
-    struct trace_place place = {.upload_id = ingest->upload_id,
-                                .log_id = ingest->log_id,
-                                .worker = worker,
-                                .span_digits = span_digits,
-                                .format = format};
-    int64_t trace_id = 0;
+    int64_t trace_id = ingest->trace_id;
     /* The next events are those of the next trace. */
     end_events(ingest);
     ingest->log_id = 0;
-    return write_figures(ingest, &place, results, &trace_id, err);
+    ingest->trace_id = 0;
+    return ingest_rows_warnings(ingest->store, trace_id, results, err);
 }
 
 /* ---- publishing ---- */

@@ -186,7 +186,6 @@ bool ingest_rows_write(struct store *store,
     if (!row_writer_init(writer, store, trace_id, err)) {
         return false;
     }
-    write_warnings(writer, &results->warnings);
     write_steps(writer, results);
     write_devices(writer, results);
     write_recommendations(writer, results);
@@ -206,6 +205,19 @@ bool ingest_rows_write(struct store *store,
         comparison_rows_of_trace(writer, trace_id, results->comparison);
     }
     return row_writer_finish(writer);
+}
+
+bool ingest_rows_warnings(struct store *store,
+                          int64_t trace_id,
+                          const struct trace_results *results,
+                          struct err *err)
+{
+    struct row_writer writer;
+    if (!row_writer_init(&writer, store, trace_id, err)) {
+        return false;
+    }
+    write_warnings(&writer, &results->warnings);
+    return row_writer_finish(&writer);
 }
 
 bool ingest_rows_trace(struct db *db,

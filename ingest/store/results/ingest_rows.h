@@ -4,12 +4,19 @@
 
 #include "ingest/store/internal.h"
 
-/* Writes all results of a trace whose trace row is there, in transactions of bounded size between
- * which other writers get their turn. On false an unknown number of batches is there. */
+/* Writes all results but the warnings of a trace whose trace row is there, in transactions of
+ * bounded size between which other writers get their turn. On false an unknown number of batches is
+ * there. */
 bool ingest_rows_write(struct store *store,
                        int64_t trace_id,
                        const struct trace_results *results,
                        struct err *err) KS_MUST_USE;
+
+/* The warnings, behind all that may still give some. */
+bool ingest_rows_warnings(struct store *store,
+                          int64_t trace_id,
+                          const struct trace_results *results,
+                          struct err *err) KS_MUST_USE;
 
 /* What an upload tells of one of its traces. */
 struct trace_place {

@@ -41,7 +41,10 @@ static bool begins_block(const char *text)
 {
     size_t digits = strspn(text, "0123456789");
     char mark = text[digits];
-    char behind = mark == '\0' ? '\0' : text[digits + 1];
+    char behind = '\0';
+    if (mark != '\0') {
+        behind = text[digits + 1];
+    }
     bool is_bullet = digits == 0 && (mark == '-' || mark == '+') && behind == ' ';
     bool is_heading = digits == 0 && mark == '#';
     bool is_number =

@@ -4,6 +4,7 @@
 #include "ingest/index/sort.h"
 
 #include <math.h>
+#include <string.h>
 
 struct summary {
     const struct cycle_events *events;

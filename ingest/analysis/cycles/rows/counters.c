@@ -2,6 +2,8 @@
 
 #include "ingest/base/memory/scratch.h"
 
+#include <string.h>
+
 /* Fewer samples than these during an event say less than the line through its neighbours
  * [CMP-10.metrics.7]. */
 #define SAMPLES_MIN 3u

@@ -2,6 +2,8 @@
 
 #include "ingest/base/memory/scratch.h"
 
+#include <string.h>
+
 static const char *host_text(const struct cycle_hardware *hardware, uint32_t host)
 {
     return host == CYCLE_NONE ? NULL : strtab_text(hardware->events->hosts, host);

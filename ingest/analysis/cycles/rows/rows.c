@@ -7,6 +7,8 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #define DECIMALS 10000.0
 #define DECIMAL_TEXT_BYTES 400

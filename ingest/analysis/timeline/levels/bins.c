@@ -4,6 +4,8 @@
 #include "ingest/base/memory/scratch.h"
 #include "ingest/base/saturating.h"
 
+#include <string.h>
+
 #define TALLY_LABELS 16u
 #define ROWS_FIRST 32u
 #define NO_CELL UINT64_MAX

@@ -3,6 +3,7 @@
 #define KS_TESTS_UNIT_INGEST_ANALYSIS_MODEL_BUILDER_H
 
 #include "ingest/analysis/analysis.h"
+#include "ingest/tb_plugin/rules.h"
 #include "tests/unit/unit.h"
 
 #include <math.h>
@@ -43,7 +44,7 @@ static inline struct trace_results *build_run(struct build *b)
 static inline struct trace_results *build_run_plugin(struct build *b)
 {
     struct err err = ERR_INIT;
-    assert_true(analysis_run_tb_plugin(b->trace, NULL, &b->plugin, &err));
+    assert_true(tb_plugin_analyse(b->trace, NULL, &b->plugin, &err));
     return b->plugin;
 }
 

@@ -11,6 +11,13 @@ static const struct call_tree *tree_of(struct build *b)
     return tree;
 }
 
+static const struct call_tree *plugin_tree_of(struct build *b)
+{
+    const struct call_tree *tree = build_run_plugin(b)->call_tree;
+    assert_non_null(tree);
+    return tree;
+}
+
 static const char *name_of(const struct call_tree *tree, uint32_t row)
 {
     return tree->names[tree->name[row]];
@@ -172,6 +179,70 @@ static void partners(void **state)
     build_end(&b);
 }
 
+/* An operator in one of its name, one that ends after another in which it starts, and one on a
+ * thread whose id is a word. */
+static void every_call_is_a_node(void **state)
+{
+    (void)state;
+    struct build b;
+    build_begin(&b);
+    build_op(&b, "aten::add", 1, 0, 100, 1);
+    build_op(&b, "aten::add", 1, 10, 90, 2);
+    build_op(&b, "across", 1, 80, 120, 3);
+    build_op(&b, "in across", 1, 105, 110, 4);
+    const struct trace_track track = {
+        .pid_text = build_text(&b, "1"), .tid_text = build_text(&b, "main"), .tid_is_text = true};
+    build_event(&b,
+                (struct trace_event){.ts_ns = 200000,
+                                     .dur_ns = 5000,
+                                     .external_id = TRACE_NO_ID,
+                                     .kind = EVENT_OPERATOR,
+                                     .track = trace_add_track(b.trace, &track),
+                                     .args = TRACE_NO_ARGS},
+                "by word");
+    const struct call_tree *tree = tree_of(&b);
+    assert_int_equal(tree->thread_count, 2);
+    assert_thread(tree, 0, "CallTreeRoot(aten::add(aten::add) across(in across))");
+    assert_int_equal(tree->stop[0], 120000);
+    assert_int_equal(tree->host_self[1], 20000);
+    assert_int_equal(tree->host_self[find(tree, "across")], 35000);
+    assert_thread(tree, 1, "CallTreeRoot(by word)");
+    assert_string_equal(tree->threads[1].label, "main");
+    assert_int_equal(b.results->warnings.by_code[WARN_OVERLAP].count, 0);
+    assert_int_equal(b.results->warnings.by_code[WARN_BAD_TID].count, 0);
+    assert_int_equal(plugin_tree_of(&b)->node_count, 1 + 2);
+    build_end(&b);
+}
+
+/* That of its operators, and what a call directly in it launched. */
+static void device_time_of_a_node(void **state)
+{
+    (void)state;
+    struct build b;
+    build_begin(&b);
+    build_step(&b, "ProfilerStep#1", 0, 1000);
+    build_module(&b, "nn.Module: Net", 10, 200, 1, 0);
+    build_op(&b, "aten::mm", 1, 30, 60, 1);
+    build_runtime(&b, 1, 40, 41, 1, TRACE_NO_ID);
+    build_kernel(&b, "gemm", 2000, 2007, 1);
+    build_runtime(&b, 1, 70, 71, 2, TRACE_NO_ID);
+    build_kernel(&b, "in the module", 2010, 2013, 2);
+    build_runtime(&b, 1, 300, 301, 3, TRACE_NO_ID);
+    build_kernel(&b, "in the step", 2020, 2031, 3);
+    const struct call_tree *tree = tree_of(&b);
+    uint32_t step = find(tree, "ProfilerStep#1");
+    uint32_t net = find(tree, "nn.Module: Net");
+    uint32_t mm = find(tree, "aten::mm");
+    assert_int_equal(tree->device_total[step], 21000);
+    assert_int_equal(tree->device_self[step], 11000);
+    assert_int_equal(tree->device_total[net], 10000);
+    assert_int_equal(tree->device_self[net], 10000); /* with that of its direct operators */
+    assert_int_equal(tree->device_total[mm], 7000);
+    assert_int_equal(tree->host_self[net], 190000 - 30000 - 1000);
+    assert_int_equal(tree->host_self[mm], 29000);
+    build_end(&b);
+}
+
 #define DEEP 50000
 
 static void deep_nesting(void **state)
@@ -208,7 +279,7 @@ static void a_hundred_thousand_equal_names(void **state)
     build_end(&b);
 }
 
-/* ---- mirrors of backward modules ---- */
+/* ---- mirrors of backward modules, in the plugin's tree ---- */
 
 /* Net(Linear(aten::mm)) forward; MmBackward0 on the autograd thread belongs to Linear. */
 static void build_training(struct build *b)
@@ -229,7 +300,7 @@ static void mirrors_stand_in_the_main_thread(void **state)
     struct build b;
     build_begin(&b);
     build_training(&b);
-    const struct call_tree *tree = tree_of(&b);
+    const struct call_tree *tree = plugin_tree_of(&b);
     uint32_t net = find(tree, "nn.Module: Net.backward");
     uint32_t linear = find(tree, "nn.Module: Linear.backward");
     assert_int_equal(tree->class[net], CALL_BACKWARD);
@@ -252,9 +323,27 @@ static void mirrors_do_not_move_the_root(void **state)
     struct build b;
     build_begin(&b);
     build_training(&b);
-    const struct call_tree *tree = tree_of(&b);
+    const struct call_tree *tree = plugin_tree_of(&b);
     assert_int_equal(tree->start[0], 0);
     assert_int_equal(tree->stop[0], 1000000);
+    build_end(&b);
+}
+
+/* In our tree what ran on a thread stays there. */
+static void backward_calls_stay_on_their_thread(void **state)
+{
+    (void)state;
+    struct build b;
+    build_begin(&b);
+    build_training(&b);
+    const struct call_tree *tree = tree_of(&b);
+    assert_int_equal(tree->thread_count, 2);
+    assert_thread(tree, 0,
+                  "CallTreeRoot(ProfilerStep#1(nn.Module: Net(nn.Module: Linear(aten::mm))))");
+    assert_thread(tree, 1,
+                  "CallTreeRoot(autograd::engine::evaluate_function: MmBackward0(MmBackward0))");
+    uint32_t forward = find(tree, "aten::mm");
+    assert_int_equal(tree->partner[tree->partner[forward]], forward);
     build_end(&b);
 }
 
@@ -270,7 +359,7 @@ static void mirrors_outside_are_dropped(void **state)
     build_op(&b, "MmBackward0", 2, 410, 490, 3);
     build_flow(&b, 's', 1, 30);
     build_flow(&b, 'f', 1, 410);
-    const struct call_tree *tree = tree_of(&b);
+    const struct call_tree *tree = plugin_tree_of(&b);
     for (uint32_t row = 0; row < tree->node_count; row++) {
         assert_int_not_equal(tree->class[row], CALL_BACKWARD);
     }
@@ -307,11 +396,14 @@ int main(void)
         cmocka_unit_test(threads_and_their_labels),
         cmocka_unit_test(classes_and_types),
         cmocka_unit_test(partners),
+        cmocka_unit_test(every_call_is_a_node),
+        cmocka_unit_test(device_time_of_a_node),
         cmocka_unit_test(deep_nesting),
         cmocka_unit_test(a_hundred_thousand_equal_names),
         cmocka_unit_test(mirrors_stand_in_the_main_thread),
         cmocka_unit_test(mirrors_do_not_move_the_root),
         cmocka_unit_test(mirrors_outside_are_dropped),
+        cmocka_unit_test(backward_calls_stay_on_their_thread),
         cmocka_unit_test(the_profile_is_a_tree_of_its_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 #include "ingest/analysis/analysis.h"
 #include "ingest/analysis/classify/collective_kinds.h"
+#include "ingest/tb_plugin/rules.h"
 #include "tests/unit/ingest/formats/chrome_json/kineto_fixture.h"
 #include "tests/unit/ingest/store/store_fixture.h"
 
@@ -34,7 +35,7 @@ static const struct trace_results *analyse(struct analysed *a, const char *event
     a->bundle = read_text(text);
     free(text);
     assert_true(analysis_run(a->bundle.items[0].model, &a->results, &err));
-    assert_true(analysis_run_tb_plugin(a->bundle.items[0].model, NULL, &a->plugin, &err));
+    assert_true(tb_plugin_analyse(a->bundle.items[0].model, NULL, &a->plugin, &err));
     return a->results;
 }
 

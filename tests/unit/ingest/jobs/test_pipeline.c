@@ -191,6 +191,7 @@ static void cycles_are_found_beside_the_analyses(void **state)
 struct seen {
     uint64_t items;
     bool refuses;
+    size_t tables;
     size_t traces;
 };
 
@@ -223,6 +224,17 @@ static bool see_flows(
     return true;
 }
 
+static bool see_tables(void *context, const struct pipeline_item *item, struct err *err)
+{
+    struct seen *seen = context;
+    (void)err;
+    seen->tables++;
+    assert_int_equal(seen->traces, 0);
+    assert_string_equal(item->worker, "w");
+    assert_int_equal(item->results->cycle_count, STEPS);
+    return true;
+}
+
 static bool see_trace(void *context,
                       struct pipeline_item *item,
                       const struct timeline *timeline,
@@ -246,12 +258,14 @@ static void expect_timeline(struct fixture *f, unsigned operators, uint64_t budg
                                               .take_block = see_block,
                                               .take_points = see_points,
                                               .take_flows = see_flows},
+                                 .tables = see_tables,
                                  .trace = see_trace};
     struct pipeline_options options = {.memory_budget_bytes = budget_bytes};
     write_steps(f, path, operators);
     assert_ok(f, pipeline_stream(path, "w.json", &options, NULL, &sink, &f->err));
     assert_int_equal(seen.items, STEPS * (operators + 1));
     assert_int_equal(seen.traces, 1);
+    assert_int_equal(seen.tables, operators == MANY);
 
     seen = (struct seen){.refuses = true};
     assert_fails(f, pipeline_stream(path, "w.json", &options, NULL, &sink, &f->err), ERR_STORE);

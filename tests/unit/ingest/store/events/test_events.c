@@ -275,6 +275,40 @@ static void dropped_events_are_of_no_trace(void **state)
     assert_ok(f, store_trace_check(f->store, ids[1], &f->err));
 }
 
+/* Of the first member nothing is left; the second is one trace, its warnings those of the end. */
+static void tables_may_come_before_the_trace(void **state)
+{
+    struct fixture *f = *state;
+    struct store_ingest *ingest;
+    struct gpu_row gpu = {.name = "A"};
+    struct trace_results results = {.device_type = "GPU", .gpus = &gpu, .gpu_count = 1};
+    char text[EVENT_BYTES];
+    int64_t job = add_job(f, "r", "f", "x", false);
+    assert_ok(f, store_ingest_begin(f->store, job, &ingest, &f->err));
+    assert_ok(f, store_ingest_tables(ingest, "w", "", "x", &results, &f->err));
+    assert_int_equal(query_number(f, "SELECT count(*) FROM trace"), 0);
+    for (int member = 0; member < 2; member++) {
+        struct event_builder *b = builder_create();
+        builder_put(f, b, ingest, make_event(text, 1));
+        builder_end(f, b, ingest);
+        assert_ok(f, store_ingest_tables(ingest, "w", "", "x", &results, &f->err));
+        assert_int_equal(query_number(f, "SELECT count(*) FROM gpu"), 1);
+        if (member == 0) {
+            assert_ok(f, store_ingest_drop_events(ingest, &f->err));
+            assert_int_equal(query_number(f, "SELECT count(*) FROM trace"), 0);
+            expect_no_events(f);
+        }
+        builder_free(b);
+    }
+    warning_add(&results.warnings, WARN_STEP_NAME, WARNING_NO_OFFSET);
+    assert_ok(f, store_ingest_trace(ingest, "w", "", "x", &results, &f->err));
+    assert_ok(f, store_ingest_trace(ingest, "v", "", "x", &results, &f->err));
+    assert_ok(f, store_ingest_publish(ingest, &f->err));
+    assert_int_equal(query_number(f, "SELECT count(*) FROM trace"), 2);
+    assert_int_equal(query_number(f, "SELECT count(*) FROM gpu"), 2);
+    assert_int_equal(query_number(f, "SELECT count(*) FROM warning"), 2);
+}
+
 static void deleting_leaves_the_events_of_others(void **state)
 {
     struct fixture *f = *state;
@@ -341,6 +375,7 @@ int main(void)
         TEST(a_trace_may_have_no_events),
         TEST(many_events_come_back),
         TEST(dropped_events_are_of_no_trace),
+        TEST(tables_may_come_before_the_trace),
         TEST(deleting_leaves_the_events_of_others),
         TEST(an_ingest_that_ends_early_leaves_nothing),
         TEST(replacing_takes_the_old_events),

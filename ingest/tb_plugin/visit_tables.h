@@ -1,13 +1,13 @@
 /* Operators and launches as the plugin's tree gives them: node by node in the order of the visits
  * (postorder.h), of which a node may have several. */
-#ifndef KS_ANALYSIS_OPERATORS_VISIT_TABLES_H
-#define KS_ANALYSIS_OPERATORS_VISIT_TABLES_H
+#ifndef KS_TB_PLUGIN_VISIT_TABLES_H
+#define KS_TB_PLUGIN_VISIT_TABLES_H
 
 #include "ingest/analysis/classify/texts.h"
 #include "ingest/analysis/devices/devices.h"
-#include "ingest/analysis/relations/postorder.h"
 #include "ingest/base/attr.h"
 #include "ingest/model/results/results.h"
+#include "ingest/tb_plugin/postorder.h"
 
 #include <stdbool.h>
 

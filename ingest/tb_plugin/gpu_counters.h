@@ -1,6 +1,6 @@
 /* Utilisation and SM efficiency of each device over time [TB-10g] [TB-10.0]. */
-#ifndef KS_ANALYSIS_DEVICES_GPU_COUNTERS_H
-#define KS_ANALYSIS_DEVICES_GPU_COUNTERS_H
+#ifndef KS_TB_PLUGIN_GPU_COUNTERS_H
+#define KS_TB_PLUGIN_GPU_COUNTERS_H
 
 #include "ingest/analysis/kernels/kernels.h"
 #include "ingest/base/attr.h"

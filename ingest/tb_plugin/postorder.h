@@ -1,8 +1,8 @@
 /* The order in which everything is summed up [TB-5j]: thread by thread, children left to right,
  * then own runtimes' kernels, then the node itself. Backward mirrors are visited where they were
  * inserted, so that a node can occur several times. */
-#ifndef KS_ANALYSIS_RELATIONS_POSTORDER_H
-#define KS_ANALYSIS_RELATIONS_POSTORDER_H
+#ifndef KS_TB_PLUGIN_POSTORDER_H
+#define KS_TB_PLUGIN_POSTORDER_H
 
 #include "ingest/analysis/relations/backward.h"
 #include "ingest/analysis/relations/op_tree.h"

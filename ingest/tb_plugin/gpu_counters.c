@@ -1,4 +1,4 @@
-#include "ingest/analysis/devices/gpu_counters.h"
+#include "ingest/tb_plugin/gpu_counters.h"
 
 #include "ingest/analysis/classify/tb_clock.h"
 #include "ingest/analysis/util/ranges.h"

@@ -1,4 +1,4 @@
-#include "ingest/analysis/relations/postorder.h"
+#include "ingest/tb_plugin/postorder.h"
 
 #include "ingest/analysis/relations/tree_walk.h"
 #include "ingest/base/memory/scratch.h"

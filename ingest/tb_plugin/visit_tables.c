@@ -1,4 +1,4 @@
-#include "ingest/analysis/operators/visit_tables.h"
+#include "ingest/tb_plugin/visit_tables.h"
 
 #include "ingest/analysis/launches/launches.h"
 #include "ingest/analysis/operators/operators.h"

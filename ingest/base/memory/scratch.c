@@ -1,0 +1,49 @@
+#include "ingest/base/memory/scratch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void *scratch_alloc(size_t count, size_t size)
+{
+    if (count > SIZE_MAX / size) {
+        return NULL;
+    }
+    return malloc(count == 0 ? 1 : count * size);
+}
+
+void *scratch_calloc(size_t count, size_t size)
+{
+    return calloc(count == 0 ? 1 : count, size);
+}
+
+uint32_t *scratch_none(size_t count)
+{
+    uint32_t *out = scratch_alloc(count, sizeof *out);
+    if (out != NULL) {
+        memset(out, 0xFF, count * sizeof *out);
+    }
+    return out;
+}
+
+void scratch_free(void *array)
+{
+    free(array);
+}
+
+void *scratch_resize(void *array, size_t count, size_t size)
+{
+    return count > SIZE_MAX / size ? NULL : realloc(array, count == 0 ? 1 : count * size);
+}
+
+void *scratch_grow(void *array, size_t count, size_t *cap, size_t size)
+{
+    if (array != NULL && count < *cap) {
+        return array;
+    }
+    size_t more = *cap < 32 ? 64 : *cap * 2;
+    void *out = scratch_resize(array, more, size);
+    if (out != NULL) {
+        *cap = more;
+    }
+    return out;
+}
