@@ -59,20 +59,20 @@ static uint64_t estimate(uint64_t size_bytes, enum input_container container, bo
     return base_bytes + (is_table ? text_bytes * 3 : text_bytes / 4);
 }
 
-/* What cannot be looked into is taken for a trace. */
-static void
-look_at_head(struct worker_look *look, const char *head, size_t len, uint64_t size_bytes)
+/* Decodes the first `len` bytes of a file into `text`, which holds LOOK_TEXT_BYTES. What cannot be
+ * looked into is taken for a trace. */
+static void look_at_head(
+    struct worker_look *look, const char *head, size_t len, char *text, uint64_t size_bytes)
 {
     struct err ignored = ERR_INIT;
     struct source source;
     struct decode decode;
-    char text[LOOK_TEXT_BYTES];
     size_t text_len = 0;
     source_open_memory(&source, head, len, len);
     if (!decode_open(&decode, &source, &ignored)) {
         return;
     }
-    bool known = decode_fill(&decode, text, sizeof text, &text_len, &ignored);
+    bool known = decode_fill(&decode, text, LOOK_TEXT_BYTES, &text_len, &ignored);
     look->is_archive = known && tar_recognises(text, text_len);
     bool is_table = known && !look->is_archive && holds_a_table(text, text_len);
     look->is_json = known && !look->is_archive && !is_table;
@@ -99,10 +99,11 @@ static size_t read_head(const char *path, char *head, size_t cap)
 struct worker_look worker_look_into(const char *path, uint64_t size_bytes)
 {
     struct worker_look look = {.estimate_bytes = estimate(size_bytes, INPUT_PLAIN, false)};
-    char *head = malloc(LOOK_BYTES);
+    /* On the heap: request threads have little stack. */
+    char *head = malloc(LOOK_BYTES + LOOK_TEXT_BYTES);
     size_t len = head == NULL ? 0 : read_head(path, head, LOOK_BYTES);
     if (len > 0) {
-        look_at_head(&look, head, len, size_bytes);
+        look_at_head(&look, head, len, head + LOOK_BYTES, size_bytes);
     }
     free(head);
     return look;
