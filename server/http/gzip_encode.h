@@ -18,10 +18,10 @@ bool gzip_encode(const void *bytes, size_t len, enum gzip_level level, struct bu
 struct gzip_encoder;
 
 struct gzip_encoder *
-gzip_encoder_create(enum gzip_level level) KS_MUST_USE; /* NULL without memory */
-void gzip_encoder_destroy(struct gzip_encoder *pack);   /* NULL is allowed */
+gzip_encoder_create(enum gzip_level level) KS_MUST_USE;  /* NULL without memory */
+void gzip_encoder_destroy(struct gzip_encoder *encoder); /* NULL is allowed */
 /* Appends the output so far to `out`; all of it with the `last` piece. False as above. */
-bool gzip_encoder_put(struct gzip_encoder *pack,
+bool gzip_encoder_put(struct gzip_encoder *encoder,
                       const void *bytes,
                       size_t len,
                       bool last,
