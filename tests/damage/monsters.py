@@ -224,6 +224,8 @@ def answers_in_parts(args, folder):
     pathlib.Path(path).write_text(MONSTERS['steps_with_work'](4 * LONG_ANSWER_STEPS))
     with start_server() as server:
         upload(server, path, 'steps', False)
+        # The first request for them makes the plugin's figures, which takes memory of its own.
+        curl('-o', '/dev/null', server.url + kinetoscope.PLUGIN + 'views?run=monsters')
         data = server.data_dir
         server.own_dir = None
     with kinetoscope.Server('--answer-cache', '0', data_dir=data) as server:
