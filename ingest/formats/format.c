@@ -137,3 +137,17 @@ void format_bundle_free(struct format_bundle *bundle)
     free(bundle->items);
     *bundle = (struct format_bundle){.format = NULL};
 }
+
+bool format_read_stream(const struct input_stream *stream,
+                        const struct format_options *options,
+                        struct format_bundle *bundle,
+                        struct err *err)
+{
+    struct input *in = NULL;
+    if (!input_open_stream(&in, stream, err)) {
+        return false;
+    }
+    bool ok = format_read(in, options, bundle, err);
+    input_close(in);
+    return ok;
+}

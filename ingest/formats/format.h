@@ -56,4 +56,10 @@ void format_bundle_free(struct format_bundle *bundle);
  * False without memory. */
 bool format_split_name(const char *file_name, char **worker, char **span_digits) KS_MUST_USE;
 
+/* As format_read, of a stream that it opens and closes. */
+bool format_read_stream(const struct input_stream *stream,
+                        const struct format_options *options,
+                        struct format_bundle *bundle,
+                        struct err *err) KS_MUST_USE;
+
 #endif

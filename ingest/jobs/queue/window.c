@@ -41,12 +41,7 @@ static bool read_events(struct store_export *from,
 {
     const struct input_stream stream = {from, next_piece, INPUT_PLAIN};
     const struct format_options options = {.memory_budget_bytes = window->memory_budget_bytes};
-    struct input *in = NULL;
-    if (!input_open_stream(&in, &stream, err)) {
-        return false;
-    }
-    bool ok = format_read(in, &options, bundle, err);
-    input_close(in);
+    bool ok = format_read_stream(&stream, &options, bundle, err);
     if (!ok && err->code == ERR_TOO_LARGE) {
         return err_set(err, ERR_TOO_LARGE,
                        "The events of this window need more than the %.0f MB of memory that an "
