@@ -5,6 +5,7 @@ import itertools
 import json
 import pathlib
 import re
+import resource
 import sys
 import unittest
 
@@ -12,6 +13,7 @@ import kinetoscope
 
 LEVELS = (10, 64, 65, 877, 100_000)
 LEVELS_MAX = 64  # JSON_SMALL_LEVELS_MAX
+GUARD_BYTES = resource.getpagesize()
 # More than any stack has room for: 10 bytes a call would fill one of ours.
 CALLS = 100_000
 PLUGIN_ROUTES = ('overview', 'operation', 'operation/table', 'kernel', 'trace', 'tree', 'module', 'diff', 'diffnode')
@@ -38,13 +40,17 @@ def bodies(levels):
 
 
 def stacks_used(server):
-    """{bytes of a thread's stack: the most that one of them has touched}, from the memory map of the process."""
-    size, used, writable = 0, {}, False
+    """{bytes of a thread's stack: the most that one of them has touched}, from the memory map of the process.
+
+    A stack stands right above a guard page that nobody may touch; other memory may happen to have the size of one."""
+    size, used, stack, guard_end = 0, {}, False, None
     for line in pathlib.Path('/proc/%d/smaps' % server.process.pid).read_text().splitlines():
         head = re.match(r'([0-9a-f]+)-([0-9a-f]+) (\S+) ', line)
         if head:
-            size, writable = int(head[2], 16) - int(head[1], 16), head[3].startswith('rw')
-        elif line.startswith('Rss:') and writable:
+            begin, end = int(head[1], 16), int(head[2], 16)
+            size, stack = end - begin, head[3].startswith('rw') and begin == guard_end
+            guard_end = end if head[3].startswith('---') and end - begin == GUARD_BYTES else None
+        elif line.startswith('Rss:') and stack:
             used[size] = max(used.get(size, 0), int(line.split()[1]) << 10)
     return used
 
