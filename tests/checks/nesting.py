@@ -19,7 +19,7 @@ CALLS = 100_000
 PLUGIN_ROUTES = ('overview', 'operation', 'operation/table', 'kernel', 'trace', 'tree', 'module', 'diff', 'diffnode')
 ROUTES = ('overview', 'operators', 'modules', 'tree', 'tree/0', 'tree/0?depth=1000', 'tree/0?q=op', 'timeline/tracks',
           'timeline?tracks=0&start_ns=0&end_ns=999999999', 'search?q=op1', 'window', 'window?start_ns=1000&end_ns=100000',
-          'events/0', 'cycles', 'trace.json.gz')
+          'events/0', 'cycles', 'device-time', 'trace.json.gz')
 
 
 def http_thread_stack_bytes():

@@ -216,7 +216,7 @@ static void memory_is_bounded(void **state)
     struct err err = ERR_INIT;
     assert_false(window_results(f->api.store, id, 0, INT64_MAX, 1 << 20, &results, &err));
     assert_int_equal(err.code, ERR_TOO_LARGE);
-    assert_non_null(strstr(err.msg, "ask for a shorter one"));
+    assert_non_null(strstr(err.msg, "ask for a shorter window"));
     assert_null(results);
     err = (struct err)ERR_INIT;
     assert_true(window_results(f->api.store, id, 0, 900 * US, 1 << 20, &results, &err));

@@ -1,0 +1,60 @@
+#include "ingest/analysis/device_time/intervals.h"
+
+#include "ingest/base/memory/scratch.h"
+
+bool intervals_init(struct intervals *intervals, size_t cap)
+{
+    intervals->items = scratch_alloc(cap, sizeof *intervals->items);
+    intervals->count = 0;
+    return intervals->items != NULL;
+}
+
+void intervals_free(struct intervals *intervals)
+{
+    scratch_free(intervals->items);
+    intervals->items = NULL;
+}
+
+void intervals_add(struct intervals *intervals, int64_t start_ns, int64_t end_ns)
+{
+    struct interval *last = intervals->count == 0 ? NULL : &intervals->items[intervals->count - 1];
+    if (last == NULL || start_ns > last->end_ns) {
+        intervals->items[intervals->count++] = (struct interval){start_ns, end_ns};
+    } else if (end_ns > last->end_ns) {
+        last->end_ns = end_ns;
+    }
+}
+
+int64_t intervals_length(const struct intervals *intervals)
+{
+    int64_t length_ns = 0;
+    for (size_t i = 0; i < intervals->count; i++) {
+        length_ns += intervals->items[i].end_ns - intervals->items[i].start_ns;
+    }
+    return length_ns;
+}
+
+void intervals_subtract(struct intervals *out,
+                        const struct intervals *from,
+                        const struct intervals *without)
+{
+    size_t next = 0;
+    out->count = 0;
+    for (size_t i = 0; i < from->count; i++) {
+        struct interval left = from->items[i];
+        while (next < without->count && without->items[next].end_ns <= left.start_ns) {
+            next++;
+        }
+        for (size_t k = next; k < without->count && without->items[k].start_ns < left.end_ns; k++) {
+            if (without->items[k].start_ns > left.start_ns) {
+                out->items[out->count++] =
+                    (struct interval){left.start_ns, without->items[k].start_ns};
+            }
+            left.start_ns = without->items[k].end_ns;
+            next = k;
+        }
+        if (left.start_ns < left.end_ns) {
+            out->items[out->count++] = left;
+        }
+    }
+}

@@ -1,0 +1,102 @@
+#include "ingest/jobs/queue/stored_trace.h"
+
+#include "ingest/base/saturating.h"
+#include "ingest/base/thread.h"
+#include "ingest/formats/format.h"
+#include "ingest/input/input.h"
+#include "ingest/store/store_events.h"
+
+#define BYTES_PER_MB 1048576.0
+
+static bool next_piece(void *context, const char **bytes, size_t *len, struct err *err)
+{
+    return store_export_next(context, bytes, len, err);
+}
+
+static bool find_trace_start(struct store *store, int64_t trace_id, int64_t *ns, struct err *err)
+{
+    struct arena arena;
+    struct store_trace *trace = NULL;
+    arena_init(&arena, 0);
+    bool ok = store_trace_get(store, &arena, trace_id, &trace, err);
+    if (ok) {
+        *ns = trace->start_ns;
+    }
+    arena_free(&arena);
+    return ok;
+}
+
+static bool read_events(struct store_export *from,
+                        const struct stored_trace_visit *visit,
+                        struct format_bundle *bundle,
+                        struct err *err)
+{
+    const struct input_stream stream = {from, next_piece, INPUT_PLAIN};
+    const struct format_options options = {.memory_budget_bytes = visit->memory_budget_bytes};
+    bool ok = format_read_stream(&stream, &options, bundle, err);
+    if (!ok && err->code == ERR_TOO_LARGE) {
+        return err_set(err, ERR_TOO_LARGE,
+                       "These events need more than the %.0f MB of memory that an analysis on "
+                       "request may take: %s, or start the server with a larger --ingest-memory",
+                       (double)visit->memory_budget_bytes / BYTES_PER_MB, visit->too_large);
+    }
+    return ok;
+}
+
+static bool pass_on(struct format_bundle *bundle,
+                    const struct stored_trace_visit *visit,
+                    int64_t start_ns,
+                    struct err *err)
+{
+    struct trace *trace = bundle->item_count == 0 ? NULL : bundle->items[0].model;
+    if (trace == NULL) {
+        return err_set(err, ERR_INTERNAL, "the events of a stored trace are no trace");
+    }
+    return visit->visit(visit->context, trace, saturating_sub(start_ns, trace->base_time_ns), err);
+}
+
+static bool
+read_and_visit(struct store *store, const struct stored_trace_visit *visit, struct err *err)
+{
+    struct format_bundle bundle = {.item_count = 0};
+    struct store_export *from = NULL;
+    int64_t start_ns = 0;
+    if (!find_trace_start(store, visit->trace_id, &start_ns, err) ||
+        !store_export_open(store, visit->trace_id, visit->start_ns, visit->end_ns, &from, err)) {
+        return false;
+    }
+    bool ok = read_events(from, visit, &bundle, err);
+    store_export_close(from);
+    if (!ok && err->code == ERR_BAD_INPUT) {
+        *err = (struct err)ERR_INIT;
+        return visit->visit(visit->context, NULL, 0, err);
+    }
+    if (!ok) {
+        return false;
+    }
+    ok = pass_on(&bundle, visit, start_ns, err);
+    format_bundle_free(&bundle);
+    return ok;
+}
+
+struct reading {
+    struct store *store;
+    const struct stored_trace_visit *visit;
+    struct err *err;
+    bool ok;
+};
+
+static void *run(void *context)
+{
+    struct reading *reading = context;
+    reading->ok = read_and_visit(reading->store, reading->visit, reading->err);
+    return NULL;
+}
+
+bool stored_trace_read(struct store *store, const struct stored_trace_visit *visit, struct err *err)
+{
+    struct reading reading = {.store = store, .visit = visit, .err = err};
+    int code = thread_call(run, &reading);
+    return code == 0 ? reading.ok
+                     : err_set_errno(err, ERR_NO_MEMORY, code, "no thread for an analysis");
+}

@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+"""Device time by class of work: the parts of each block add up, and the reference's golden figures of real traces."""
+import re
+import subprocess
+import sys
+import unittest
+
+import kinetoscope
+
+# Of what the reference checks; the rest has no route yet.
+COVERED = ('window', 'launched', 'classes', 'communication_kinds', 'device_ns', 'kernels')
+FIXTURES = ('cuda_training', 'rocm', 'mlu', 'nccl_two_workers', 'decimal_times')
+
+
+class DeviceTime(unittest.TestCase):
+    def add_up(self, block):
+        parts = ('computation_ns', 'exposed_communication_ns', 'exposed_memcpy_ns', 'idle_ns')
+        self.assertEqual(sum(block[part] for part in parts), block['total_ns'])
+        self.assertEqual(block['busy_ns'] + block['idle_ns'], block['total_ns'])
+        self.assertEqual(block['end_ns'] - block['start_ns'], block['total_ns'])
+        self.assertTrue(all(block[part] >= 0 for part in parts), block)
+
+    def test_parts_add_up(self):
+        with kinetoscope.Server() as server:
+            for case in FIXTURES:
+                with self.subTest(case=case):
+                    name, content = kinetoscope.fixture(case)
+                    trace = kinetoscope.uploaded(server.put(case, name, content))[0]['id']
+                    times = server.get('/api/v1/traces/%d/device-time' % trace).json()
+                    for place in [times] + times['devices']:
+                        for block in (place[key] for key in ('window', 'launched', 'steps')):
+                            if block is not None:
+                                self.add_up(block)
+                    self.assertEqual(sum(row['device_ns'] for row in times['classes']), times['device_ns'])
+                    rows = server.get('/api/v1/traces/%d/device-time/kernels' % trace, limit=0).json()['rows']
+                    self.assertEqual(sum(row['device_ns'] for row in rows if row['class'] != 'sync'), times['device_ns'])
+                    self.assertGreater(times['device_ns'], 0)
+                    device = times['devices'][0]
+                    alone = server.get('/api/v1/traces/%d/device-time' % trace, device=device['device']).json()
+                    self.assertEqual(alone['window'], device['window'])
+
+    def test_a_trace_without_device_work(self):
+        name, content = kinetoscope.fixture('cpu_only')
+        with kinetoscope.Server() as server:
+            trace = kinetoscope.uploaded(server.put('cpu', name, content))[0]['id']
+            times = server.get('/api/v1/traces/%d/device-time' % trace).json()
+            self.assertEqual([times[key] for key in ('window', 'launched', 'steps')], [None] * 3)
+            self.assertEqual((times['device_ns'], times['classes'], times['devices']), (0, [], []))
+            self.assertEqual(server.get('/api/v1/traces/999/device-time').status, 404)
+            self.assertEqual(server.get('/api/v1/traces/%d/device-time' % trace, device='x').status, 400)
+
+    def test_golden_figures(self):
+        tool = kinetoscope.REFERENCE / 'tools/device_time_check.py'
+        if not tool.exists():
+            self.skipTest('no reference data (KINETOSCOPE_REFERENCE) at hand')
+        with kinetoscope.Server() as server:
+            done = subprocess.run([sys.executable, str(tool), '--verbose', '--url', server.url, str(kinetoscope.REFERENCE / 'data/real')],
+                                  stdout=subprocess.PIPE, text=True, timeout=300, check=False)
+        self.assertRegex(done.stdout, r'(?m)^device_time: \d+ of \d+ figures equal')
+        faults = [line for line in done.stdout.splitlines() if re.match(r'    (%s)\b' % '|'.join(COVERED), line)]
+        self.assertEqual(faults, [])
+
+
+if __name__ == '__main__':
+    kinetoscope.main()
