@@ -31,6 +31,9 @@ bool kernels_get(struct api_call *call, struct err *err) KS_MUST_USE;
 /* device_time.c */
 bool device_time_get(struct api_call *call, struct err *err) KS_MUST_USE;
 bool device_time_kernels(struct api_call *call, struct err *err) KS_MUST_USE;
+
+/* device_operators.c */
+bool device_operators_get(struct api_call *call, struct err *err) KS_MUST_USE;
 /* memory.c, memory_events.c, memory_curve.c, modules.c */
 bool memory_get(struct api_call *call, struct err *err) KS_MUST_USE;
 bool memory_events(struct api_call *call, struct err *err) KS_MUST_USE;

@@ -41,6 +41,8 @@ static const struct route routes[] = {
      KEPT, TARGET_TRACE},
     {"GET", V1 "/traces/{id}/device-time/kernels", device_time_kernels,
      "Names of device work with their classes", READS, KEPT, TARGET_TRACE},
+    {"GET", V1 "/traces/{id}/device-time/operators", device_operators_get,
+     "Whose the device work is", READS, KEPT, TARGET_TRACE},
     {"GET", V1 "/traces/{id}/memory", memory_get, "Memory by operator", READS, KEPT, TARGET_TRACE},
     {"GET", V1 "/traces/{id}/memory/events", memory_events, "Blocks of memory", READS, KEPT,
      TARGET_TRACE},

@@ -1,5 +1,6 @@
 #include "api/api.h"
 #include "api/service/metrics.h"
+#include "ingest/analysis/kernel_classes/kernel_rules.h"
 #include "ingest/base/monotonic.h"
 #include "ingest/jobs/queue/jobs.h"
 #include "ingest/store/store.h"
@@ -32,6 +33,7 @@ struct server {
     struct jobs *jobs;
     struct http *http;
     struct metrics *metrics;
+    struct kernel_rules kernel_rules;
     struct api api;
 };
 
@@ -60,6 +62,7 @@ static bool start_storage(struct server *server, struct err *err)
         .retention = {.max_age_s = (int64_t)options->limits.retain_days * DAY_S,
                       .quota_bytes = options->limits.quota_bytes,
                       .project_quota_bytes = options->limits.project_quota_bytes},
+        .kernel_rules = &server->kernel_rules,
         .log = &server->log,
     };
     return store_open(&server->store, options->data_dir, &server->log, err) &&
@@ -165,10 +168,16 @@ static void finish_running(struct server *server)
     }
 }
 
+static bool read_kernel_rules(struct server *server, struct err *err)
+{
+    const char *path = server->options->kernel_classes_path;
+    return path == NULL || kernel_rules_read(path, &server->kernel_rules, err);
+}
+
 static bool run(struct server *server, struct err *err)
 {
-    if (!metrics_create(&server->metrics, err) || !start_storage(server, err) ||
-        !start_access(server, err) || !start_http(server, err)) {
+    if (!read_kernel_rules(server, err) || !metrics_create(&server->metrics, err) ||
+        !start_storage(server, err) || !start_access(server, err) || !start_http(server, err)) {
         return false;
     }
     announce(server);
@@ -184,6 +193,7 @@ static void stop(struct server *server)
     jobs_destroy(server->jobs);
     store_close(server->store);
     metrics_free(server->metrics);
+    kernel_rules_free(&server->kernel_rules);
 }
 
 int command_serve(const struct options *options)

@@ -1,6 +1,6 @@
 /* Figures of a window of a trace: where its time goes, its operators and its kernels. The whole is
  * answered from what is stored; a part is analysed when it is asked for. */
-#include "ingest/jobs/queue/window.h"
+#include "ingest/jobs/on_request/window.h"
 
 #include "api/handlers.h"
 #include "api/table/rows.h"

@@ -6,7 +6,7 @@
 #include "api/table/table_answer.h"
 #include "api/table/table_params.h"
 #include "api/timeline/common.h"
-#include "ingest/jobs/queue/device_times.h"
+#include "ingest/jobs/on_request/device.h"
 
 #include <math.h>
 #include <string.h>
@@ -17,16 +17,11 @@ static bool read_times(struct api_call *call, struct device_time *times, struct 
 {
     struct store_trace *trace = NULL;
     int64_t device = INT64_MIN;
-    size_t budget_bytes = 0;
-    if (!timeline_trace(&trace, call, err) ||
-        !query_string_int(&call->query, "device", INT64_MIN + 1, INT64_MAX, &device, err) ||
-        !jobs_window_begin(call->api->jobs, &budget_bytes, err)) {
-        return false;
-    }
-    bool ok = device_times_read(call->api->store, trace->id, device == INT64_MIN ? NULL : &device,
-                                budget_bytes, call_arena(call), times, err);
-    jobs_window_end(call->api->jobs);
-    return ok || timeline_gone(err);
+    return timeline_trace(&trace, call, err) &&
+           query_string_int(&call->query, "device", INT64_MIN + 1, INT64_MAX, &device, err) &&
+           (device_read_times(call->api->jobs, trace->id, device == INT64_MIN ? NULL : &device,
+                              call_arena(call), times, err) ||
+            timeline_gone(err));
 }
 
 /* ---- in total ---- */

@@ -60,6 +60,9 @@ static const char *step_name(struct analysis *run, uint32_t event)
     }
     char number[NAMES_STEP_NUMBER_BYTES];
     const char *name = names_text(&run->sel.names, run->sel.name[event]);
+    if (strncmp(name, NAMES_STEP_PREFIX, strlen(NAMES_STEP_PREFIX)) != 0) {
+        return arena_strndup(arena, name, strlen(name));
+    }
     size_t len = names_step_number(name, number, sizeof number);
     return arena_strndup(arena, number, len);
 }

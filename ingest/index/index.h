@@ -21,7 +21,8 @@
  *     operator with its external id.
  *   - A step is a host annotation `ProfilerStep#<N>` that takes time. Where several threads have
  *     them, those of the thread with most count (then: the longest, then the first in the file);
- *     of two with one name that overlap there, the longer.
+ *     of two with one name that overlap there, the longer. Where there is none, the annotations of
+ *     a serving engine are the steps (engine_annotation.h): the detailed ones, if any is.
  *     Host events lie in the step that runs at their start, device work in the step of its call.
  *
  * About 40 bytes an event while it is there, O(n log n) for any input, no recursion. The trace must
@@ -30,6 +31,7 @@
 #define KS_INDEX_INDEX_H
 
 #include "ingest/base/attr.h"
+#include "ingest/index/engine_annotation.h"
 #include "ingest/model/trace.h"
 
 #include <stdbool.h>
@@ -42,7 +44,7 @@ enum index_class {
     INDEX_OTHER,      /* no complete event, or without a time: not indexed */
     INDEX_UNKNOWN,    /* a complete event of a category that means nothing to us */
     INDEX_OPERATOR,   /* not one that marks a step, nor one of Lightning's profiler */
-    INDEX_STEP,       /* a host annotation `ProfilerStep#<N>` with a duration */
+    INDEX_STEP,       /* an annotation that is a step, see above */
     INDEX_ANNOTATION, /* of the host */
     INDEX_MODULE,     /* python_function of a torch.nn.Module, `[pl][module]…` of Lightning */
     INDEX_FUNCTION,   /* other Python functions */
@@ -156,6 +158,11 @@ static inline struct index_range index_launched(const struct trace_index *index,
     }
     return work;
 }
+
+/* Whether the event is an annotation of a serving engine, and what it says. */
+bool index_engine_step(const struct trace_index *index,
+                       uint32_t event,
+                       struct engine_annotation *out) KS_MUST_USE;
 
 /* The device of device work, as struct index_stream has it. */
 int64_t index_device(const struct trace *trace, uint32_t event);

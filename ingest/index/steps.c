@@ -4,6 +4,8 @@
 #include "ingest/index/sort.h"
 #include "ingest/index/stages.h"
 
+#include <stdlib.h>
+
 /* ---- which thread's steps count ---- */
 
 struct tally {
@@ -221,13 +223,10 @@ static bool mark_events(struct trace_index *index)
     return ok;
 }
 
-bool index_find_steps(struct trace_index *index)
+static bool find_profiler_steps(struct trace_index *index)
 {
     uint32_t mark_count = index->class_count[INDEX_STEP];
     uint32_t thread = 0;
-    if (mark_count == 0) {
-        return true;
-    }
     uint32_t *marks = list_marks(index, mark_count);
     index->steps = scratch_alloc(mark_count, sizeof *index->steps);
     bool ok = marks != NULL && index->steps != NULL &&
@@ -237,5 +236,79 @@ bool index_find_steps(struct trace_index *index)
         mark_steps(index, marks, mark_count);
     }
     scratch_free(marks);
-    return ok && mark_events(index);
+    return ok;
+}
+
+/* ---- steps of a serving engine ---- */
+
+/* By start; the longer first, so that a step stands before those inside it. */
+static int compare_steps(const void *left, const void *right)
+{
+    const struct index_step *a = left;
+    const struct index_step *b = right;
+    if (a->start_ns != b->start_ns) {
+        return a->start_ns < b->start_ns ? -1 : 1;
+    }
+    if (a->end_ns != b->end_ns) {
+        return a->end_ns > b->end_ns ? -1 : 1;
+    }
+    return (a->event > b->event) - (a->event < b->event);
+}
+
+/* Once there is a detailed one, only those count: the others lie inside them. */
+static bool list_engine_steps(struct trace_index *index)
+{
+    struct engine_annotation said;
+    size_t cap = 0;
+    bool has_detailed = false;
+    for (uint32_t i = 0; i < index->trace->events.count; i++) {
+        if (!index_engine_step(index, i, &said) || (has_detailed && !said.is_detailed)) {
+            continue;
+        }
+        if (said.is_detailed && !has_detailed) {
+            has_detailed = true;
+            index->step_count = 0;
+        }
+        struct index_step *grown =
+            scratch_grow(index->steps, index->step_count, &cap, sizeof *grown);
+        if (grown == NULL) {
+            return false;
+        }
+        index->steps = grown;
+        grown[index->step_count++] = step_of(index, i);
+    }
+    return true;
+}
+
+static bool find_engine_steps(struct trace_index *index)
+{
+    if (!list_engine_steps(index)) {
+        return false;
+    }
+    if (index->step_count > 0) {
+        qsort(index->steps, index->step_count, sizeof *index->steps, compare_steps);
+    }
+    for (uint32_t i = 0; i < index->step_count; i++) {
+        index->class[index->steps[i].event] = INDEX_STEP;
+    }
+    index->class_count[INDEX_ANNOTATION] -= index->step_count;
+    index->class_count[INDEX_STEP] = index->step_count;
+    return true;
+}
+
+bool index_engine_step(const struct trace_index *index,
+                       uint32_t event,
+                       struct engine_annotation *out)
+{
+    enum index_class class = index_class(index, event);
+    return (class == INDEX_ANNOTATION || class == INDEX_STEP) &&
+           engine_annotation_read(
+               strtab_text(index->trace->strings, index->trace->events.name[event]), out);
+}
+
+bool index_find_steps(struct trace_index *index)
+{
+    bool ok =
+        index->class_count[INDEX_STEP] > 0 ? find_profiler_steps(index) : find_engine_steps(index);
+    return ok && (index->step_count == 0 || mark_events(index));
 }

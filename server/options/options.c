@@ -197,6 +197,10 @@ static bool set_rank(struct options *o, const char *text, const char **form)
 {
     return value_rank(text, &o->rank, form);
 }
+static bool set_kernel_classes(struct options *o, const char *text, const char **form)
+{
+    return set_path(&o->kernel_classes_path, text, form);
+}
 
 static bool set_hardware(struct options *o, const char *text, const char **form)
 {
@@ -249,6 +253,11 @@ const struct option option_table[] = {
      "memory for traces under analysis, all together (half of the machine's)", set_ingest_memory},
     {"retain-raw", KIND_VALUE, STORING, "yes|no", "keep the uploaded files after analysis (yes)",
      set_retain_raw},
+    {"kernel-classes", KIND_VALUE, FOR(COMMAND_SERVE), "FILE",
+     "rules of your own for the classes of kernels, tried before the built-in ones: lines of "
+     "`class "
+     "yes|no|auto|- pattern... [kind=NAME]`",
+     set_kernel_classes},
     {"log-level", KIND_VALUE, STORING, "LEVEL", "error, warn, info or debug (info)", set_log_level},
     {"log-format", KIND_VALUE, STORING, "FORMAT", "text, or json: an object a line (text)",
      set_log_format},

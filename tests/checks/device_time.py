@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 """Device time by class of work: the parts of each block add up, and the reference's golden figures of real traces."""
+import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 import unittest
 
 import kinetoscope
 
 # Of what the reference checks; the rest has no route yet.
-COVERED = ('window', 'launched', 'classes', 'communication_kinds', 'device_ns', 'kernels')
+COVERED = ('window', 'launched', 'steps', 'classes', 'communication_kinds', 'device_ns', 'kernels')
 FIXTURES = ('cuda_training', 'rocm', 'mlu', 'nccl_two_workers', 'decimal_times')
 
 
@@ -34,6 +36,10 @@ class DeviceTime(unittest.TestCase):
                     self.assertEqual(sum(row['device_ns'] for row in times['classes']), times['device_ns'])
                     rows = server.get('/api/v1/traces/%d/device-time/kernels' % trace, limit=0).json()['rows']
                     self.assertEqual(sum(row['device_ns'] for row in rows if row['class'] != 'sync'), times['device_ns'])
+                    owners = server.get('/api/v1/traces/%d/device-time/operators' % trace, limit=0).json()
+                    self.assertEqual(sum(row['device_ns'] for row in owners['rows']), times['device_ns'])
+                    self.assertAlmostEqual(sum(row['share'] for row in owners['rows']), 1)
+                    self.assertEqual(len(owners['rows']), len({(row['kind'], row['name']) for row in owners['rows']}))
                     self.assertGreater(times['device_ns'], 0)
                     device = times['devices'][0]
                     alone = server.get('/api/v1/traces/%d/device-time' % trace, device=device['device']).json()
@@ -48,6 +54,25 @@ class DeviceTime(unittest.TestCase):
             self.assertEqual((times['device_ns'], times['classes'], times['devices']), (0, [], []))
             self.assertEqual(server.get('/api/v1/traces/999/device-time').status, 404)
             self.assertEqual(server.get('/api/v1/traces/%d/device-time' % trace, device='x').status, 400)
+
+    def test_rules_of_ones_own(self):
+        name, content = kinetoscope.fixture('cuda_training')
+        with kinetoscope.Server() as server:
+            trace = kinetoscope.uploaded(server.put('own', name, content))[0]['id']
+            kernel = server.get('/api/v1/traces/%d/device-time/kernels' % trace).json()['rows'][0]['name']
+        word = max(re.findall(r'[A-Za-z_]+', kernel), key=len)
+        with tempfile.TemporaryDirectory() as folder:
+            rules = pathlib.Path(folder) / 'classes.txt'
+            rules.write_text('# ours\nour_class yes %s\n' % word)
+            with kinetoscope.Server('--kernel-classes', str(rules)) as server:
+                trace = kinetoscope.uploaded(server.put('own', name, content))[0]['id']
+                row = server.get('/api/v1/traces/%d/device-time/kernels' % trace).json()['rows'][0]
+                self.assertEqual((row['name'], row['class'], row['matrix_unit']), (kernel, 'our_class', True))
+            rules.write_text('our_class perhaps x\n')
+            done = subprocess.run([kinetoscope.PROGRAM, 'serve', '--data-dir', folder + '/data', '--kernel-classes', str(rules)],
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn('line 1', done.stderr)
 
     def test_golden_figures(self):
         tool = kinetoscope.REFERENCE / 'tools/device_time_check.py'

@@ -1,6 +1,7 @@
 #include "ingest/analysis/device_time/device_time.h"
 
 #include "ingest/analysis/device_time/intervals.h"
+#include "ingest/analysis/kernel_classes/work_classes.h"
 #include "ingest/base/memory/scratch.h"
 #include "ingest/base/saturating.h"
 #include "ingest/index/index.h"
@@ -9,16 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NONE UINT32_MAX
-
-/* What the category of an event says of its class, before the name does. */
-enum said { SAID_NOTHING, SAID_COPY, SAID_SET, SAID_COUNT };
-
 enum group { GROUP_COMPUTATION, GROUP_COMMUNICATION, GROUP_COPY, GROUP_COUNT };
 
 struct work {
     int64_t start_ns, end_ns;
-    uint32_t kernel; /* row */
+    uint32_t name; /* place in the classes' names */
     bool is_launched, is_in_step;
 };
 
@@ -27,119 +23,38 @@ struct analysis {
     const int64_t *device; /* NULL: all */
     struct arena *arena;
     struct device_time *out;
-    /* Rows of `kernels` by what the category said and the name. */
-    uint32_t *row_of[SAID_COUNT];
-    struct device_time_kernel *kernels; /* in order of their first event */
-    size_t kernel_count, kernel_cap;
-    uint32_t *class_of; /* by row; NONE: no work */
-    uint32_t *kind_of;  /* by row; NONE: no communication */
-    uint32_t *events;   /* the work, in order of start */
+    struct work_classes classes;
+    struct device_time_kernel *kernels; /* by name; those of the device asked for have events */
+    uint32_t *events;                   /* the work, in order of start */
     size_t count;
     struct work *works;
     struct intervals groups[GROUP_COUNT]; /* of the block under way */
     struct intervals rest[2];
 };
 
-/* ---- rows ---- */
-
-static enum said said_of(enum index_class class)
-{
-    return class == INDEX_MEMCPY ? SAID_COPY : class == INDEX_MEMSET ? SAID_SET : SAID_NOTHING;
-}
-
-static bool read_class(enum said said, const char *name, struct kernel_class *out)
-{
-    static const struct kernel_class of_categories[] = {
-        [SAID_COPY] = {KERNEL_CLASS_MEMCPY, NULL, MATRIX_UNIT_UNUSED},
-        [SAID_SET] = {KERNEL_CLASS_MEMSET, NULL, MATRIX_UNIT_UNUSED},
-    };
-    if (said != SAID_NOTHING) {
-        *out = of_categories[said];
-        return true;
-    }
-    return kernel_class_of(name, out);
-}
-
-/* A row of that name and class that another category made. */
-static uint32_t find_twin(const struct analysis *run, uint32_t name, const char *class)
-{
-    for (int said = 0; said < SAID_COUNT; said++) {
-        uint32_t row = run->row_of[said][name];
-        if (row != NONE && strcmp(run->kernels[row].class.name, class) == 0) {
-            return row;
-        }
-    }
-    return NONE;
-}
-
-static bool add_row(struct analysis *run, uint32_t name, const struct kernel_class *class)
-{
-    struct device_time_kernel *grown =
-        scratch_grow(run->kernels, run->kernel_count, &run->kernel_cap, sizeof *grown);
-    if (grown == NULL) {
-        return false;
-    }
-    run->kernels = grown;
-    const char *text = strtab_text(run->index->trace->strings, name);
-    const char *kept = arena_strndup(run->arena, text, strlen(text));
-    if (kept == NULL) {
-        return false;
-    }
-    grown[run->kernel_count++] = (struct device_time_kernel){.name = kept, .class = *class};
-    return true;
-}
-
-static bool find_row(struct analysis *run, uint32_t event, uint32_t *row)
-{
-    enum said said = said_of(index_class(run->index, event));
-    uint32_t name = run->index->trace->events.name[event];
-    uint32_t *slot = &run->row_of[said][name];
-    struct kernel_class class;
-    if (*slot == NONE) {
-        if (!read_class(said, strtab_text(run->index->trace->strings, name), &class)) {
-            return false;
-        }
-        uint32_t twin = find_twin(run, name, class.name);
-        if (twin == NONE && !add_row(run, name, &class)) {
-            return false;
-        }
-        *slot = twin == NONE ? (uint32_t)run->kernel_count - 1 : twin;
-    }
-    *row = *slot;
-    return true;
-}
-
 static bool is_counted(const struct analysis *run, uint32_t event)
 {
-    enum index_class class = index_class(run->index, event);
-    return class >= INDEX_KERNEL && class <= INDEX_DEVICE_WAIT &&
+    return work_classes_has(run->index, event) &&
            (run->device == NULL || index_device(run->index->trace, event) == *run->device);
-}
-
-static bool is_sync(const struct device_time_kernel *kernel)
-{
-    return strcmp(kernel->class.name, KERNEL_CLASS_SYNC) == 0;
 }
 
 static bool list_events(struct analysis *run)
 {
     const struct trace_events *events = &run->index->trace->events;
     run->events = scratch_alloc(run->index->device_count, sizeof *run->events);
-    if (run->events == NULL) {
+    run->kernels = scratch_calloc(run->classes.name_count, sizeof *run->kernels);
+    if (run->events == NULL || run->kernels == NULL) {
         return false;
     }
     for (uint32_t i = 0; i < events->count; i++) {
-        uint32_t row = 0;
         if (!is_counted(run, i)) {
             continue;
         }
-        if (!find_row(run, i, &row)) {
-            return false;
-        }
-        struct device_time_kernel *kernel = &run->kernels[row];
+        uint32_t name = work_classes_name(&run->classes, run->index, i);
+        struct device_time_kernel *kernel = &run->kernels[name];
         kernel->events++;
         kernel->device_ns = saturating_add(kernel->device_ns, trace_dur_ns(events, i));
-        if (!is_sync(kernel)) {
+        if (!run->classes.names[name].is_sync) {
             run->events[run->count++] = i;
         }
     }
@@ -148,42 +63,33 @@ static bool list_events(struct analysis *run)
 
 /* ---- classes ---- */
 
-static uint32_t find_class(struct device_time_class *classes, size_t *count, const char *name)
+static struct device_time_class *
+name_classes(const struct analysis *run, const char **names, size_t count)
 {
-    for (size_t i = 0; i < *count; i++) {
-        if (strcmp(classes[i].name, name) == 0) {
-            return (uint32_t)i;
-        }
+    struct device_time_class *classes = arena_calloc(run->arena, count + 1, sizeof *classes);
+    for (size_t i = 0; classes != NULL && i < count; i++) {
+        classes[i].name = names[i];
     }
-    classes[*count].name = name;
-    return (uint32_t)(*count)++;
+    return classes;
 }
 
 static bool list_classes(struct analysis *run)
 {
     struct device_time *out = run->out;
-    size_t rows = run->kernel_count;
-    out->classes = arena_calloc(run->arena, rows + 1, sizeof *out->classes);
-    out->kinds = arena_calloc(run->arena, rows + 1, sizeof *out->kinds);
-    run->class_of = scratch_none(rows);
-    run->kind_of = scratch_none(rows);
-    if (out->classes == NULL || out->kinds == NULL || run->class_of == NULL ||
-        run->kind_of == NULL) {
+    const struct work_classes *classes = &run->classes;
+    out->classes = name_classes(run, classes->classes, classes->class_count);
+    out->kinds = name_classes(run, classes->kinds, classes->kind_count);
+    if (out->classes == NULL || out->kinds == NULL) {
         return false;
     }
-    for (size_t i = 0; i < rows; i++) {
-        const struct device_time_kernel *kernel = &run->kernels[i];
-        if (is_sync(kernel)) {
-            continue;
-        }
-        run->class_of[i] = find_class(out->classes, &out->class_count, kernel->class.name);
-        if (kernel->class.communication_kind != NULL) {
-            run->kind_of[i] =
-                find_class(out->kinds, &out->kind_count, kernel->class.communication_kind);
-        }
-        out->device_ns = saturating_add(out->device_ns, kernel->device_ns);
-        if (kernel->class.matrix_unit == MATRIX_UNIT_USED) {
-            out->matrix_unit_ns = saturating_add(out->matrix_unit_ns, kernel->device_ns);
+    out->class_count = classes->class_count;
+    out->kind_count = classes->kind_count;
+    for (size_t i = 0; i < classes->name_count; i++) {
+        const struct work_name *name = &classes->names[i];
+        int64_t device_ns = name->is_sync ? 0 : run->kernels[i].device_ns;
+        out->device_ns = saturating_add(out->device_ns, device_ns);
+        if (name->class.matrix_unit == MATRIX_UNIT_USED) {
+            out->matrix_unit_ns = saturating_add(out->matrix_unit_ns, device_ns);
         }
     }
     return true;
@@ -210,10 +116,10 @@ static bool measure_classes(struct analysis *run)
     bool ok = class_end_ns != NULL && kind_end_ns != NULL;
     for (size_t i = 0; ok && i < run->count; i++) {
         const struct work *work = &run->works[i];
-        uint32_t class = run->class_of[work->kernel];
-        uint32_t kind = run->kind_of[work->kernel];
+        uint32_t class = run->classes.names[work->name].class_number;
+        uint32_t kind = run->classes.names[work->name].kind_number;
         add_to_class(&out->classes[class], &class_end_ns[class], work);
-        if (kind != NONE) {
+        if (kind != WORK_CLASSES_NONE) {
             add_to_class(&out->kinds[kind], &kind_end_ns[kind], work);
         }
     }
@@ -232,7 +138,7 @@ static struct work read_work(struct analysis *run, uint32_t event)
     struct work work = {.start_ns = events->ts_ns[event], .is_launched = call != INDEX_NONE};
     work.end_ns = work.start_ns + trace_dur_ns(events, event);
     work.is_in_step = work.is_launched && index->step[call] != INDEX_NONE;
-    work.kernel = run->row_of[said_of(index_class(index, event))][events->name[event]];
+    work.name = work_classes_name(&run->classes, index, event);
     return work;
 }
 
@@ -247,7 +153,7 @@ static bool read_works(struct analysis *run)
 
 static enum group group_of(const struct analysis *run, const struct work *work)
 {
-    const char *class = run->kernels[work->kernel].class.name;
+    const char *class = run->classes.names[work->name].class.name;
     return strcmp(class, KERNEL_CLASS_COMMUNICATION) == 0 ? GROUP_COMMUNICATION
            : strcmp(class, KERNEL_CLASS_MEMCPY) == 0      ? GROUP_COPY
                                                           : GROUP_COMPUTATION;
@@ -423,56 +329,73 @@ static int compare_kernels(const void *left, const void *right)
     return order != 0 ? order : strcmp(a->class.name, b->class.name);
 }
 
+/* Drops those without an event: of other devices, or waits alone. */
+static size_t drop_empty(struct device_time_class *classes, size_t count)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (classes[i].events > 0) {
+            classes[kept++] = classes[i];
+        }
+    }
+    return kept;
+}
+
+static bool list_kernels(struct analysis *run)
+{
+    struct device_time *out = run->out;
+    const struct work_classes *classes = &run->classes;
+    out->kernels = arena_calloc(run->arena, classes->name_count + 1, sizeof *out->kernels);
+    for (size_t i = 0; out->kernels != NULL && i < classes->name_count; i++) {
+        struct device_time_kernel *kernel = &out->kernels[out->kernel_count];
+        if (run->kernels[i].events == 0) {
+            continue;
+        }
+        const char *name = strtab_text(run->index->trace->strings, classes->names[i].text);
+        *kernel = run->kernels[i];
+        kernel->class = classes->names[i].class;
+        kernel->name = arena_strndup(run->arena, name, strlen(name));
+        if (kernel->name == NULL) {
+            return false;
+        }
+        out->kernel_count++;
+    }
+    return out->kernels != NULL;
+}
+
 static bool put_in_order(struct analysis *run)
 {
     struct device_time *out = run->out;
-    qsort(out->classes, out->class_count, sizeof *out->classes, compare_classes);
-    qsort(out->kinds, out->kind_count, sizeof *out->kinds, compare_classes);
-    out->kernels = arena_calloc(run->arena, run->kernel_count + 1, sizeof *out->kernels);
-    if (out->kernels == NULL) {
+    out->class_count = drop_empty(out->classes, out->class_count);
+    out->kind_count = drop_empty(out->kinds, out->kind_count);
+    if (!list_kernels(run)) {
         return false;
     }
-    out->kernel_count = run->kernel_count;
-    if (run->kernel_count > 0) {
-        memcpy(out->kernels, run->kernels, run->kernel_count * sizeof *out->kernels);
-    }
+    qsort(out->classes, out->class_count, sizeof *out->classes, compare_classes);
+    qsort(out->kinds, out->kind_count, sizeof *out->kinds, compare_classes);
     qsort(out->kernels, out->kernel_count, sizeof *out->kernels, compare_kernels);
     return true;
 }
 
 /* ---- all ---- */
 
-static bool begin(struct analysis *run)
-{
-    bool ok = true;
-    for (int said = 0; said < SAID_COUNT; said++) {
-        run->row_of[said] = scratch_none(strtab_count(run->index->trace->strings));
-        ok = run->row_of[said] != NULL && ok;
-    }
-    return ok;
-}
-
 static void end(struct analysis *run)
 {
-    for (int said = 0; said < SAID_COUNT; said++) {
-        scratch_free(run->row_of[said]);
-    }
+    work_classes_free(&run->classes);
     for (int group = 0; group < GROUP_COUNT; group++) {
         intervals_free(&run->groups[group]);
     }
     intervals_free(&run->rest[0]);
     intervals_free(&run->rest[1]);
     scratch_free(run->kernels);
-    scratch_free(run->class_of);
-    scratch_free(run->kind_of);
     scratch_free(run->events);
     scratch_free(run->works);
 }
 
-static bool analyse(struct analysis *run)
+static bool analyse(struct analysis *run, const struct kernel_rules *own)
 {
-    bool ok = begin(run) && list_events(run) && list_classes(run) && read_works(run) &&
-              measure_classes(run) && make_room(run);
+    bool ok = work_classes_build(&run->classes, run->index, own) && list_events(run) &&
+              list_classes(run) && read_works(run) && measure_classes(run) && make_room(run);
     if (ok) {
         measure(run, run->works, run->count, &run->out->blocks);
     }
@@ -496,6 +419,7 @@ static void shift(struct device_time_blocks *blocks, int64_t zero_ns)
 
 bool device_time_analyse(const struct trace *trace,
                          int64_t zero_ns,
+                         const struct kernel_rules *own,
                          const int64_t *device,
                          struct arena *arena,
                          struct device_time *out)
@@ -503,7 +427,7 @@ bool device_time_analyse(const struct trace *trace,
     struct trace_index index;
     struct analysis run = {.index = &index, .device = device, .arena = arena, .out = out};
     *out = (struct device_time){.device_ns = 0};
-    bool ok = index_build(&index, trace) && analyse(&run);
+    bool ok = index_build(&index, trace) && analyse(&run, own);
     index_free(&index);
     shift(&out->blocks, zero_ns);
     for (size_t i = 0; i < out->device_count; i++) {

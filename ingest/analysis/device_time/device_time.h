@@ -65,10 +65,11 @@ struct device_time {
     int64_t matrix_unit_ns; /* of work on matrix units */
 };
 
-/* All devices, or the one at `device`. Positions in *out count from `zero_ns`; everything in it
- * lives in the arena. O(n log n). False without memory. */
+/* All devices, or the one at `device`; `own` as for kernel_class_of(). Positions in *out count from
+ * `zero_ns`; everything in it lives in the arena. O(n log n). False without memory. */
 bool device_time_analyse(const struct trace *trace,
                          int64_t zero_ns,
+                         const struct kernel_rules *own,
                          const int64_t *device,
                          struct arena *arena,
                          struct device_time *out) KS_MUST_USE;

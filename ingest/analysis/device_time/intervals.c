@@ -17,12 +17,13 @@ void intervals_free(struct intervals *intervals)
 
 void intervals_add(struct intervals *intervals, int64_t start_ns, int64_t end_ns)
 {
-    struct interval *last = intervals->count == 0 ? NULL : &intervals->items[intervals->count - 1];
-    if (last == NULL || start_ns > last->end_ns) {
-        intervals->items[intervals->count++] = (struct interval){start_ns, end_ns};
-    } else if (end_ns > last->end_ns) {
-        last->end_ns = end_ns;
+    size_t count = intervals->count;
+    if (count > 0 && start_ns <= intervals->items[count - 1].end_ns) {
+        struct interval *last = &intervals->items[count - 1];
+        last->end_ns = end_ns > last->end_ns ? end_ns : last->end_ns;
+        return;
     }
+    intervals->items[intervals->count++] = (struct interval){start_ns, end_ns};
 }
 
 int64_t intervals_length(const struct intervals *intervals)

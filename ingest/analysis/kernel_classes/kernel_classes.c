@@ -3,101 +3,95 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum matrix_rule { MATRIX_UNUSED, MATRIX_USED, MATRIX_BY_NAME };
-
-/* The first rule with a pattern in the name decides [DEV-1]. */
-struct class_rule {
-    const char *class;
-    enum matrix_rule matrix;
-    const char *patterns; /* between blanks: ^ is the beginning of the name, * any run of bytes */
-};
-
-static const struct class_rule class_rules[] = {
-    {"memcpy", MATRIX_UNUSED, "^memcpy ^hipmemcpy ^__amd_rocclr_copybuffer"},
-    {"memset", MATRIX_UNUSED, "^memset ^hipmemset ^__amd_rocclr_fillbuffer"},
-    {"sync", MATRIX_UNUSED,
+/* The first with a pattern in the name decides [DEV-1]. */
+static const struct kernel_rule class_rules[] = {
+    {"memcpy", NULL, MATRIX_RULE_UNUSED, "^memcpy ^hipmemcpy ^__amd_rocclr_copybuffer"},
+    {"memset", NULL, MATRIX_RULE_UNUSED, "^memset ^hipmemset ^__amd_rocclr_fillbuffer"},
+    {"sync", NULL, MATRIX_RULE_UNUSED,
      "^event_wait ^event_record ^notify_wait ^notify_record ^stream*wait*event "
      "^context*sync ^event*sync"},
-    {"attention", MATRIX_USED, "^triton_tem_*attention"},
-    {"conv", MATRIX_BY_NAME, "^triton_tem_*conv"},
-    {"gemm", MATRIX_USED, "^triton_tem_"},
-    {"norm", MATRIX_UNUSED,
+    {"attention", NULL, MATRIX_RULE_USED, "^triton_tem_*attention"},
+    {"conv", NULL, MATRIX_RULE_BY_NAME, "^triton_tem_*conv"},
+    {"gemm", NULL, MATRIX_RULE_USED, "^triton_tem_"},
+    {"norm", NULL, MATRIX_RULE_UNUSED,
      "^triton_red_*norm ^triton_per_*norm ^triton_red_*rsqrt ^triton_per_*rsqrt "
      "^triton_red_*mean*pow ^triton_per_*mean*pow"},
-    {"softmax", MATRIX_UNUSED, "^triton_red_*softmax ^triton_per_*softmax"},
-    {"reduce", MATRIX_UNUSED, "^triton_red_ ^triton_per_"},
-    {"optimizer", MATRIX_UNUSED, "^triton_for_"},
-    {"elementwise", MATRIX_UNUSED, "^triton_poi_"},
-    {"moe", MATRIX_UNUSED, "get_dispatch_layout ep::layout::"},
-    {"communication", MATRIX_UNUSED,
+    {"softmax", NULL, MATRIX_RULE_UNUSED, "^triton_red_*softmax ^triton_per_*softmax"},
+    {"reduce", NULL, MATRIX_RULE_UNUSED, "^triton_red_ ^triton_per_"},
+    {"optimizer", NULL, MATRIX_RULE_UNUSED, "^triton_for_"},
+    {"elementwise", NULL, MATRIX_RULE_UNUSED, "^triton_poi_"},
+    {"moe", NULL, MATRIX_RULE_UNUSED, "get_dispatch_layout ep::layout::"},
+    {"communication", NULL, MATRIX_RULE_UNUSED,
      "^nccl ncclkernel nccldevkernel rccl hccl ^hcom_ cncl oneccl ep::intranode:: "
      "ep::internode:: ep::internode_ll:: deep_ep:: nvshmem multimem_ one_shot_all "
      "two_shot_all symm_mem cross_device_reduce reduce_scatter_cross_device "
      "quick_all_reduce quickreduce oneshotlamport mscclpp userbuffers allreduce "
      "all_reduce allgather all_gather reducescatter reduce_scatter alltoall "
      "all_to_all all2all"},
-    {"kv_cache", MATRIX_UNUSED,
+    {"kv_cache", NULL, MATRIX_RULE_UNUSED,
      "reshape_and_cache concat_and_cache store_cache store_kv set_kv_buffer "
      "copy_page_indices kv_indices swap_blocks copy_blocks"},
-    {"attention", MATRIX_UNUSED,
+    {"attention", NULL, MATRIX_RULE_UNUSED,
      "flashattnbwdpre flashattnbwdpost flash_bwd_dot_do_o flash_bwd_convert_dq "
      "flash_fwd_splitkv_combine flashattnfwdcombine fmhafwdsplitkvcombine "
      "reduce_segments merge_attn_states mergestate bwd_preprocess "
      "paged_attention*reduce"},
-    {"attention", MATRIX_USED,
+    {"attention", NULL, MATRIX_RULE_USED,
      "flash_fwd flash_bwd flash_attn flashattn flashattention flash:: fmha attn_fwd "
      "attn_bwd sage_fwd sageattn paged_attn pagedattention attention "
      "batchprefillwith batchdecodewith singleprefillwith singledecodewith "
      "_fwd_grouped_kernel_stage flash_mla flashmla mla_fwd mha_fwd mha_bwd "
      "gated_delta_rule"},
-    {"moe", MATRIX_USED, "_matmul_ogs_ fused_moe_kernel fmoe moe_gemm moegemm kernel_moe"},
-    {"moe", MATRIX_UNUSED,
+    {"moe", NULL, MATRIX_RULE_USED,
+     "_matmul_ogs_ fused_moe_kernel fmoe moe_gemm moegemm kernel_moe"},
+    {"moe", NULL, MATRIX_RULE_UNUSED,
      "moe topkgating topk_gating topk_forward bitmatrix combined_routing "
      "routingindices routingrenormalize finalize_matmul_scatter finalizekernel "
      "expand_to_fused reduce_fused unique_group_indices get_fused_mapping expert"},
-    {"copy", MATRIX_UNUSED,
+    {"copy", NULL, MATRIX_RULE_UNUSED,
      "subtensorop nchwtonhwc nhwctonchw batched_transpose cnhw2nchw nchw2cnhw"},
-    {"conv", MATRIX_UNUSED,
+    {"conv", NULL, MATRIX_RULE_UNUSED,
      "computeoffsets computeboffsets computewgrad conv_depthwise conv1d im2col "
      "im2d2col col2im"},
-    {"conv", MATRIX_USED,
+    {"conv", NULL, MATRIX_RULE_USED,
      "implicit_gemm*tensor fprop*16816 wgrad*16816 dgrad*16816 igemm_*gtcx conv*xdl "
      "xdl*conv xdlops_bwd_weight conv*tensorop conv*wmma"},
-    {"conv", MATRIX_BY_NAME,
+    {"conv", NULL, MATRIX_RULE_BY_NAME,
      "scudnn winograd implicitgemm implicit_gemm convolution conv2d conv3d 3dconv "
      "conv_fwd conv_bwd _conv_ ::conv:: fprop wgrad dgrad igemm_"},
-    {"gemm", MATRIX_UNUSED,
+    {"gemm", NULL, MATRIX_RULE_UNUSED,
      "gemv splitkreduce splitk_reduce volta_sgemm maxwell_sgemm ampere_sgemm gcgemm "
      "gemmk1_kernel fill_tensormaps"},
-    {"gemm", MATRIX_USED,
+    {"gemm", NULL, MATRIX_RULE_USED,
      "nvjet cijk_*_mi xmma_gemm h884 s884 h16816 s16816 s1688 i8816 i16832 tensorop "
      "wgmma grouped_gemm deep_gemm gemm*xdl xdl*gemm gemm*fp8 fp8*gemm gemm*sm90 "
      "sm90*gemm gemm*sm100 sm100*gemm cutlass::device_kernel*gemm bmm_ matmul "
      "wvsplitk"},
-    {"gemm", MATRIX_BY_NAME, "gemm cijk_ cublas"},
-    {"norm", MATRIX_UNUSED,
+    {"gemm", NULL, MATRIX_RULE_BY_NAME, "gemm cijk_ cublas"},
+    {"norm", NULL, MATRIX_RULE_UNUSED,
      "layer_norm layernorm rmsnorm rms_norm batch_norm batchnorm group_norm "
      "groupnorm l2norm rowwisemoments gammabeta bn_fw bn_bw computeinternalgradients "
      "fusedparamscuda"},
-    {"softmax", MATRIX_UNUSED, "softmax"},
-    {"loss", MATRIX_UNUSED, "cross_entropy nll_loss"},
-    {"elementwise", MATRIX_UNUSED, "rotary rope_ _rope"},
-    {"embedding", MATRIX_UNUSED, "embedding"},
-    {"optimizer", MATRIX_UNUSED,
+    {"softmax", NULL, MATRIX_RULE_UNUSED, "softmax"},
+    {"loss", NULL, MATRIX_RULE_UNUSED, "cross_entropy nll_loss"},
+    {"elementwise", NULL, MATRIX_RULE_UNUSED, "rotary rope_ _rope"},
+    {"embedding", NULL, MATRIX_RULE_UNUSED, "embedding"},
+    {"optimizer", NULL, MATRIX_RULE_UNUSED,
      "multi_tensor_apply adamw fusedadam fused_adam adagrad lamb_ sgd_"},
-    {"quantize", MATRIX_UNUSED, "quant"},
-    {"sampling", MATRIX_UNUSED, "sampling sampler top_p topp argmax argmin multinomial penalt"},
-    {"sort", MATRIX_UNUSED,
+    {"quantize", NULL, MATRIX_RULE_UNUSED, "quant"},
+    {"sampling", NULL, MATRIX_RULE_UNUSED,
+     "sampling sampler top_p topp argmax argmin multinomial penalt"},
+    {"sort", NULL, MATRIX_RULE_UNUSED,
      "sort devicescan scan_by_key lookback_scan nonzero devicepartition deviceselect "
      "devicecompact topk top_k unique"},
-    {"copy", MATRIX_UNUSED,
+    {"copy", NULL, MATRIX_RULE_UNUSED,
      "catarray copy_kernel direct_copy copy_async transpose permute copybuffer "
      "gather scatter index_elementwise index_kernel indexselect slice flip_kernel "
      "_copy_tensor tensormove memcpy"},
-    {"random", MATRIX_UNUSED, "distribution philox random"},
-    {"pool", MATRIX_UNUSED, "pool upsample interpolate"},
-    {"reduce", MATRIX_UNUSED, "reduce norm_kernel cumsum"},
-    {"elementwise", MATRIX_UNUSED,
+    {"random", NULL, MATRIX_RULE_UNUSED, "distribution philox random"},
+    {"pool", NULL, MATRIX_RULE_UNUSED, "pool upsample interpolate"},
+    {"reduce", NULL, MATRIX_RULE_UNUSED, "reduce norm_kernel cumsum"},
+    {"elementwise", NULL, MATRIX_RULE_UNUSED,
      "elementwise act_and_mul silu gelu swiglu fill dropout rotary rope functor "
      "pointwise arange activation cast"},
 };
@@ -210,14 +204,16 @@ static char *plain_name(const char *name)
 static enum matrix_unit matrix_of(const char *plain, enum matrix_rule rule)
 {
     switch (rule) {
-    case MATRIX_UNUSED:
+    case MATRIX_RULE_UNUSED:
         return MATRIX_UNIT_UNUSED;
-    case MATRIX_USED:
+    case MATRIX_RULE_USED:
         return MATRIX_UNIT_USED;
-    case MATRIX_BY_NAME:
+    case MATRIX_RULE_BY_NAME:
+        return fits_any(plain, matrix_patterns) ? MATRIX_UNIT_USED : MATRIX_UNIT_UNKNOWN;
+    case MATRIX_RULE_UNKNOWN:
         break;
     }
-    return fits_any(plain, matrix_patterns) ? MATRIX_UNIT_USED : MATRIX_UNIT_UNKNOWN;
+    return MATRIX_UNIT_UNKNOWN;
 }
 
 static const char *kind_of(const char *plain)
@@ -230,29 +226,43 @@ static const char *kind_of(const char *plain)
     return "other";
 }
 
-static struct kernel_class classify(const char *plain)
+static const struct kernel_rule *
+first_that_fits(const struct kernel_rule *rules, size_t count, const char *plain)
 {
-    struct kernel_class out = {"other", NULL, MATRIX_UNIT_UNKNOWN};
-    for (size_t i = 0; i < COUNT_OF(class_rules); i++) {
-        if (fits_any(plain, class_rules[i].patterns)) {
-            out.name = class_rules[i].class;
-            out.matrix_unit = matrix_of(plain, class_rules[i].matrix);
-            break;
+    for (size_t i = 0; i < count; i++) {
+        if (fits_any(plain, rules[i].patterns)) {
+            return &rules[i];
         }
     }
+    return NULL;
+}
+
+static struct kernel_class classify(const struct kernel_rules *own, const char *plain)
+{
+    struct kernel_class out = {"other", NULL, MATRIX_UNIT_UNKNOWN};
+    const struct kernel_rule *rule =
+        own == NULL ? NULL : first_that_fits(own->rules, own->count, plain);
+    if (rule == NULL) {
+        rule = first_that_fits(class_rules, COUNT_OF(class_rules), plain);
+    }
+    if (rule == NULL) {
+        return out;
+    }
+    out.name = rule->class;
+    out.matrix_unit = matrix_of(plain, rule->matrix);
     if (strcmp(out.name, KERNEL_CLASS_COMMUNICATION) == 0) {
-        out.communication_kind = kind_of(plain);
+        out.communication_kind = rule->kind != NULL ? rule->kind : kind_of(plain);
     }
     return out;
 }
 
-bool kernel_class_of(const char *name, struct kernel_class *out)
+bool kernel_class_of(const struct kernel_rules *own, const char *name, struct kernel_class *out)
 {
     char *plain = plain_name(name);
     if (plain == NULL) {
         return false;
     }
-    *out = classify(plain);
+    *out = classify(own, plain);
     free(plain);
     return true;
 }

@@ -2,6 +2,7 @@
 #ifndef KS_ANALYSIS_KERNEL_CLASSES_KERNEL_CLASSES_H
 #define KS_ANALYSIS_KERNEL_CLASSES_KERNEL_CLASSES_H
 
+#include "ingest/analysis/kernel_classes/kernel_rules.h"
 #include "ingest/base/attr.h"
 
 #include <stdbool.h>
@@ -16,12 +17,15 @@
 enum matrix_unit { MATRIX_UNIT_UNKNOWN, MATRIX_UNIT_UNUSED, MATRIX_UNIT_USED };
 
 struct kernel_class {
-    const char *name;               /* "gemm", "attention", …, "other"; constant */
-    const char *communication_kind; /* "nccl", …, "other"; constant; NULL: no communication */
+    const char *name;               /* "gemm", "attention", …, "other" */
+    const char *communication_kind; /* "nccl", …, "other"; NULL: no communication */
     enum matrix_unit matrix_unit;
 };
 
-/* False without memory. Linear in the name's length. Thread-safe. */
-bool kernel_class_of(const char *name, struct kernel_class *out) KS_MUST_USE;
+/* `own` rules, which may be NULL, come before the built-in ones; they own their texts in *out.
+ * False without memory. Linear in the name's length. Thread-safe. */
+bool kernel_class_of(const struct kernel_rules *own,
+                     const char *name,
+                     struct kernel_class *out) KS_MUST_USE;
 
 #endif

@@ -35,6 +35,7 @@ struct job {
 
 struct jobs {
     struct store *store;
+    const struct kernel_rules *kernel_rules;
     const struct log *log;
     bool retain_raw;
     bool in_background;

@@ -238,6 +238,7 @@ bool jobs_create(struct jobs **out,
     }
     jobs->store = store;
     jobs->log = options->log;
+    jobs->kernel_rules = options->kernel_rules;
     jobs->retain_raw = options->retain_raw;
     jobs->in_background = options->in_background;
     jobs->retention.rules = options->retention;
@@ -315,6 +316,16 @@ void jobs_destroy(struct jobs *jobs)
 const struct retention_rules *jobs_retention(const struct jobs *jobs)
 {
     return &jobs->retention.rules;
+}
+
+const struct kernel_rules *jobs_kernel_rules(const struct jobs *jobs)
+{
+    return jobs->kernel_rules;
+}
+
+struct store *jobs_store(const struct jobs *jobs)
+{
+    return jobs->store;
 }
 
 bool jobs_admit(struct jobs *jobs, const struct retention_upload *upload, struct err *err)

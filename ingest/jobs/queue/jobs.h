@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 struct jobs;
+struct kernel_rules;
 
 struct jobs_options {
     unsigned workers; /* 0: one less than the processors, at least 1 */
@@ -29,6 +30,7 @@ struct jobs_options {
     bool in_background; /* workers yield to the other threads of the process (background.h) */
     struct retention_rules
         retention; /* applied by a thread of its own (retention_worker.h); zeroed: none */
+    const struct kernel_rules *kernel_rules; /* of one's own, for analyses on request; NULL: none */
     const struct log *log;
 };
 
@@ -45,8 +47,10 @@ bool jobs_drain(struct jobs *jobs, int timeout_ms) KS_MUST_USE;
 /* Finishes running jobs; queued ones stay for the next start. NULL is allowed. */
 void jobs_destroy(struct jobs *jobs);
 
-/* The rules that jobs_create got. */
+/* What jobs_create got. */
 const struct retention_rules *jobs_retention(const struct jobs *jobs);
+const struct kernel_rules *jobs_kernel_rules(const struct jobs *jobs);
+struct store *jobs_store(const struct jobs *jobs);
 /* Checks the quotas for a file; call it before receiving its bytes. ERR_NO_SPACE says what is in
  * the way. */
 bool jobs_admit(struct jobs *jobs,

@@ -1,6 +1,6 @@
 /* Figures of a window of a trace: analysed of a part, stored of the whole, and the same. */
 #include "api/table/rows.h"
-#include "ingest/jobs/queue/window.h"
+#include "ingest/jobs/on_request/window.h"
 #include "tests/unit/api/view_traces.h"
 
 #define MEMORY_BYTES ((size_t)64 << 20)

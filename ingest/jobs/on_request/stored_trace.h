@@ -1,6 +1,6 @@
 /* Reads a stored trace, or a window of it, for an analysis on request. */
-#ifndef KS_JOBS_QUEUE_STORED_TRACE_H
-#define KS_JOBS_QUEUE_STORED_TRACE_H
+#ifndef KS_JOBS_ON_REQUEST_STORED_TRACE_H
+#define KS_JOBS_ON_REQUEST_STORED_TRACE_H
 
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"

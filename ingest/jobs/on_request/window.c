@@ -1,9 +1,9 @@
-#include "ingest/jobs/queue/window.h"
+#include "ingest/jobs/on_request/window.h"
 
 #include "ingest/analysis/analysis.h"
 #include "ingest/analysis/classify/clip.h"
 #include "ingest/base/saturating.h"
-#include "ingest/jobs/queue/stored_trace.h"
+#include "ingest/jobs/on_request/stored_trace.h"
 
 struct window {
     int64_t start_ns; /* relative to the trace's start, as is the end */

@@ -21,7 +21,7 @@ static void check(const struct expected *rows, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         struct kernel_class class;
-        assert_true(kernel_class_of(rows[i].name, &class));
+        assert_true(kernel_class_of(NULL, rows[i].name, &class));
         assert_string_equal(class.name, rows[i].class);
         assert_int_equal(class.matrix_unit, rows[i].matrix_unit);
         assert_int_equal(class.communication_kind == NULL, rows[i].kind == NULL);

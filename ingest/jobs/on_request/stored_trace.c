@@ -1,4 +1,4 @@
-#include "ingest/jobs/queue/stored_trace.h"
+#include "ingest/jobs/on_request/stored_trace.h"
 
 #include "ingest/base/saturating.h"
 #include "ingest/base/thread.h"

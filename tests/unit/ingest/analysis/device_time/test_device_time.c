@@ -14,7 +14,7 @@ struct fixture {
 static void analyse(struct fixture *f, const int64_t *device)
 {
     arena_init(&f->arena, 0);
-    assert_true(device_time_analyse(f->build.trace, 0, device, &f->arena, &f->times));
+    assert_true(device_time_analyse(f->build.trace, 0, NULL, device, &f->arena, &f->times));
 }
 
 static void end(struct fixture *f)

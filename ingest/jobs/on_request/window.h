@@ -1,7 +1,7 @@
 /* Figures of a part of a stored trace: its events in that window, through the same reader and the
  * same analyses as the whole. */
-#ifndef KS_JOBS_QUEUE_WINDOW_H
-#define KS_JOBS_QUEUE_WINDOW_H
+#ifndef KS_JOBS_ON_REQUEST_WINDOW_H
+#define KS_JOBS_ON_REQUEST_WINDOW_H
 
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"

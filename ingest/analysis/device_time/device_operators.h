@@ -1,0 +1,46 @@
+/* Whose the device work of a trace is, so that all of it adds up [DEV-3]. */
+#ifndef KS_ANALYSIS_DEVICE_TIME_DEVICE_OPERATORS_H
+#define KS_ANALYSIS_DEVICE_TIME_DEVICE_OPERATORS_H
+
+#include "ingest/analysis/kernel_classes/kernel_rules.h"
+#include "ingest/base/attr.h"
+#include "ingest/base/memory/arena.h"
+#include "ingest/model/trace.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum device_owner {
+    DEVICE_OWNER_CALL,         /* a call outside all operators */
+    DEVICE_OWNER_GRAPH_LAUNCH, /* a call that launched a graph, whatever is around it */
+    DEVICE_OWNER_NOT_RECORDED, /* launched before the recording began, or by nobody known */
+    DEVICE_OWNER_OPERATOR,
+    DEVICE_OWNER_COUNT
+};
+
+struct device_operator {
+    enum device_owner owner;
+    const char *name;  /* of the operator or the call; "" */
+    const char *class; /* of the largest part of its device time */
+    int64_t calls;     /* of the operator, or of the call */
+    int64_t kernels;   /* device work of all kinds */
+    int64_t device_ns;
+};
+
+struct device_operators {
+    struct device_operator *rows; /* the largest device_ns first, then by owner and name */
+    size_t count;
+    int64_t device_ns; /* sum of the rows */
+};
+
+/* Everything in *out lives in the arena; `own` as for kernel_class_of(). O(n log n). False without
+ * memory. */
+bool device_operators_analyse(const struct trace *trace,
+                              const struct kernel_rules *own,
+                              struct arena *arena,
+                              struct device_operators *out) KS_MUST_USE;
+
+const char *device_owner_text(enum device_owner owner);
+
+#endif

@@ -1,0 +1,27 @@
+/* Analyses of the device work of a stored trace, when a request asks for them. Positions are
+ * relative to the trace's start; texts and rows live in the arena. Each waits for its turn
+ * (jobs_window_begin) and runs on a thread of its own. ERR_NOT_FOUND; ERR_GONE: the events were not
+ * stored; ERR_TOO_LARGE; ERR_UNAVAILABLE while the server stops. */
+#ifndef KS_JOBS_ON_REQUEST_DEVICE_H
+#define KS_JOBS_ON_REQUEST_DEVICE_H
+
+#include "ingest/analysis/device_time/device_operators.h"
+#include "ingest/analysis/device_time/device_time.h"
+#include "ingest/base/err.h"
+#include "ingest/jobs/queue/jobs.h"
+
+/* `device` NULL: all. */
+bool device_read_times(struct jobs *jobs,
+                       int64_t trace_id,
+                       const int64_t *device,
+                       struct arena *arena,
+                       struct device_time *out,
+                       struct err *err) KS_MUST_USE;
+
+bool device_read_operators(struct jobs *jobs,
+                           int64_t trace_id,
+                           struct arena *arena,
+                           struct device_operators *out,
+                           struct err *err) KS_MUST_USE;
+
+#endif
