@@ -34,6 +34,9 @@ bool device_time_kernels(struct api_call *call, struct err *err) KS_MUST_USE;
 
 /* device_operators.c */
 bool device_operators_get(struct api_call *call, struct err *err) KS_MUST_USE;
+
+/* engine_steps.c */
+bool engine_steps_get(struct api_call *call, struct err *err) KS_MUST_USE;
 /* memory.c, memory_events.c, memory_curve.c, modules.c */
 bool memory_get(struct api_call *call, struct err *err) KS_MUST_USE;
 bool memory_events(struct api_call *call, struct err *err) KS_MUST_USE;

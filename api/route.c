@@ -43,6 +43,8 @@ static const struct route routes[] = {
      "Names of device work with their classes", READS, KEPT, TARGET_TRACE},
     {"GET", V1 "/traces/{id}/device-time/operators", device_operators_get,
      "Whose the device work is", READS, KEPT, TARGET_TRACE},
+    {"GET", V1 "/traces/{id}/engine-steps", engine_steps_get, "Steps of a serving engine", READS,
+     KEPT, TARGET_TRACE},
     {"GET", V1 "/traces/{id}/memory", memory_get, "Memory by operator", READS, KEPT, TARGET_TRACE},
     {"GET", V1 "/traces/{id}/memory/events", memory_events, "Blocks of memory", READS, KEPT,
      TARGET_TRACE},

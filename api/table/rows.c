@@ -1,5 +1,7 @@
 #include "api/table/rows.h"
 
+#include <math.h>
+
 int64_t rows_add(int64_t a, int64_t b)
 {
     if (b < 0) {
@@ -19,6 +21,11 @@ int64_t rows_sub(int64_t a, int64_t b)
 double rows_share(int64_t part_ns, int64_t whole_ns)
 {
     return whole_ns == 0 ? 0 : (double)part_ns / (double)whole_ns;
+}
+
+double rows_known_share(int64_t part_ns, int64_t whole_ns)
+{
+    return whole_ns == 0 ? (double)NAN : (double)part_ns / (double)whole_ns;
 }
 
 void rows_step(struct field_out *out,

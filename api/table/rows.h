@@ -37,5 +37,7 @@ int64_t rows_add(int64_t a, int64_t b);
 int64_t rows_sub(int64_t a, int64_t b);
 /* part / whole; 0 when the whole is 0. */
 double rows_share(int64_t part_ns, int64_t whole_ns);
+/* The same; NaN, which is written as null, when the whole is 0. */
+double rows_known_share(int64_t part_ns, int64_t whole_ns);
 
 #endif

@@ -1,4 +1,5 @@
 /* Whose the device work of a trace is [DEV-3]. */
+#include "api/authorize.h"
 #include "api/handlers.h"
 #include "api/table/row_query.h"
 #include "api/table/rows.h"
@@ -6,6 +7,8 @@
 #include "api/table/table_params.h"
 #include "api/timeline/common.h"
 #include "ingest/jobs/on_request/device.h"
+
+#include <string.h>
 
 #define LIMIT_DEFAULT 100
 
@@ -71,7 +74,7 @@ static void write_row(struct field_out *out, const void *table_void, size_t at)
     field_int(out, "calls", row->calls);
     field_int(out, "kernels", row->kernels);
     field_int(out, "device_ns", row->device_ns);
-    field_double(out, "share", rows_share(row->device_ns, table->operators.device_ns));
+    field_double(out, "share", rows_known_share(row->device_ns, table->operators.device_ns));
     field_text(out, "class", row->class);
     field_row_end(out);
 }
@@ -80,17 +83,51 @@ static void write_members(struct json_write *w, const void *table_void)
 {
     const struct table *table = table_void;
     table_params_members(w, &table->params.page, table->shown.total, NULL);
-    jw_key_int(w, "device_ns", table->operators.device_ns);
+    const struct device_operators *operators = &table->operators;
+    jw_key_int(w, "device_ns", operators->device_ns);
+    jw_key(w, "companion");
+    if (operators->companion == 0) {
+        jw_null(w);
+    } else {
+        jw_int(w, operators->companion);
+    }
+    jw_key(w, "alignment");
+    jw_object_begin(w);
+    jw_key_int(w, "equal", operators->alignment[ALIGN_EQUAL]);
+    jw_key_int(w, "skipping", operators->alignment[ALIGN_SKIPPING]);
+    jw_key_int(w, "failed", operators->alignment[ALIGN_FAILED]);
+    jw_object_end(w);
+}
+
+/* ?companion=auto|none|ID */
+static bool read_companion(struct api_call *call,
+                           enum device_companion *companion,
+                           int64_t *companion_id,
+                           struct err *err)
+{
+    const char *word = query_string_word(&call->query, "companion");
+    bool is_auto = word == NULL || strcmp(word, "auto") == 0;
+    *companion = is_auto                     ? DEVICE_COMPANION_AUTO
+                 : strcmp(word, "none") == 0 ? DEVICE_COMPANION_NONE
+                                             : DEVICE_COMPANION_GIVEN;
+    *companion_id = 0;
+    return *companion != DEVICE_COMPANION_GIVEN ||
+           (query_string_int(&call->query, "companion", 1, INT64_MAX, companion_id, err) &&
+            authorize_trace(call, *companion_id, err)) ||
+           err_context(err, "companion is auto, none or the id of a trace");
 }
 
 bool device_operators_get(struct api_call *call, struct err *err)
 {
     struct table table = {.shown.count = 0};
     struct store_trace *trace = NULL;
+    enum device_companion companion = DEVICE_COMPANION_AUTO;
+    int64_t companion_id = 0;
     if (!table_params_read(&table.params, call, text_columns, "device_ns", LIMIT_DEFAULT, err) ||
+        !read_companion(call, &companion, &companion_id, err) ||
         !timeline_trace(&trace, call, err) ||
-        !(device_read_operators(call->api->jobs, trace->id, call_arena(call), &table.operators,
-                                err) ||
+        !(device_read_operators(call->api->jobs, trace->id, companion, companion_id,
+                                call_arena(call), &table.operators, err) ||
           timeline_gone(err))) {
         return false;
     }

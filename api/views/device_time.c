@@ -72,7 +72,7 @@ static void write_classes(struct json_write *w, const struct device_time *times)
         jw_key_string(w, "class", class->name);
         jw_key_int(w, "events", class->events);
         jw_key_int(w, "device_ns", class->device_ns);
-        jw_key_double(w, "share", rows_share(class->device_ns, times->device_ns));
+        jw_key_double(w, "share", rows_known_share(class->device_ns, times->device_ns));
         jw_key_int(w, "busy_ns", class->busy_ns);
         jw_object_end(w);
     }
@@ -107,6 +107,7 @@ static void write_devices(struct json_write *w, const struct device_time *times)
         } else {
             jw_key_int(w, "device", device->device);
         }
+        jw_key_int(w, "device_ns", device->device_ns);
         write_blocks(w, &device->blocks);
         jw_object_end(w);
     }
@@ -158,7 +159,7 @@ struct table {
 static double share_of(const struct device_time *times, const struct device_time_kernel *kernel)
 {
     bool is_work = strcmp(kernel->class.name, KERNEL_CLASS_SYNC) != 0;
-    return is_work ? rows_share(kernel->device_ns, times->device_ns) : (double)NAN;
+    return is_work ? rows_known_share(kernel->device_ns, times->device_ns) : (double)NAN;
 }
 
 static const char *name_of(const void *rows, size_t at)

@@ -32,6 +32,7 @@
 
 #include "ingest/base/attr.h"
 #include "ingest/index/engine_annotation.h"
+#include "ingest/index/step_map.h"
 #include "ingest/model/trace.h"
 
 #include <stdbool.h>
@@ -86,11 +87,6 @@ struct index_stream {
     int64_t stream; /* argument `stream`, else the thread number; TRACE_NO_ID: neither */
     uint32_t pid_text, tid_text; /* string ids of what stands for a missing number, else 0 */
     struct index_range work;     /* of `device_work` */
-};
-
-struct index_step {
-    uint32_t event;
-    int64_t start_ns, end_ns;
 };
 
 struct trace_index {
@@ -163,6 +159,12 @@ static inline struct index_range index_launched(const struct trace_index *index,
 bool index_engine_step(const struct trace_index *index,
                        uint32_t event,
                        struct engine_annotation *out) KS_MUST_USE;
+
+/* All of them that are steps [DEV-4], in order of start, the longer first, then in file order. *out
+ * is to be freed with scratch_free() in either case. False without memory. */
+bool index_engine_steps(const struct trace_index *index,
+                        struct index_step **out,
+                        uint32_t *count) KS_MUST_USE;
 
 /* The device of device work, as struct index_stream has it. */
 int64_t index_device(const struct trace *trace, uint32_t event);

@@ -113,71 +113,11 @@ static bool list_steps(struct trace_index *index, struct index_range range)
     return ok;
 }
 
-/* ---- which step runs when ---- */
-
-/* From a time on this step is the one that started last of those that run, or INDEX_NONE. */
-struct stretches {
-    int64_t *from_ns;
-    uint32_t *step;
-    uint32_t count;
-};
-
-/* The steps that have started lie in `open`, those on top have not ended. */
-static void sweep(const struct trace_index *index, struct stretches *s, uint32_t *open)
-{
-    uint32_t open_count = 0;
-    uint32_t next = 0;
-    for (uint32_t i = 0; i < s->count; i++) {
-        while (next < index->step_count && index->steps[next].start_ns <= s->from_ns[i]) {
-            open[open_count++] = next++;
-        }
-        while (open_count > 0 && index->steps[open[open_count - 1]].end_ns <= s->from_ns[i]) {
-            open_count--;
-        }
-        s->step[i] = open_count == 0 ? INDEX_NONE : open[open_count - 1];
-    }
-}
-
-static bool find_stretches(const struct trace_index *index, struct stretches *s)
-{
-    s->count = 2 * index->step_count;
-    s->from_ns = scratch_alloc(s->count, sizeof *s->from_ns);
-    s->step = scratch_calloc(s->count, sizeof *s->step);
-    uint32_t *open = scratch_alloc(index->step_count, sizeof *open);
-    bool ok = s->from_ns != NULL && s->step != NULL && open != NULL;
-    if (ok) {
-        for (uint32_t i = 0; i < index->step_count; i++) {
-            s->from_ns[(size_t)2 * i] = index->steps[i].start_ns;
-            s->from_ns[(size_t)2 * i + 1] = index->steps[i].end_ns;
-        }
-        ok = sort_pairs(s->from_ns, s->step, s->count);
-    }
-    if (ok) {
-        sweep(index, s, open);
-    }
-    scratch_free(open);
-    return ok;
-}
-
-/* Behind the last stretch that has begun; `from` have. */
-static uint32_t stretches_begun(const struct stretches *s, uint32_t from, int64_t at_ns)
-{
-    uint32_t low = from;
-    uint32_t high = s->count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (s->from_ns[middle] <= at_ns) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
-}
+/* ---- the step of each event ---- */
 
 /* Events of a thread stand in order of start, as do the stretches; of many threads each may pass
  * over many stretches, so that they are not walked one by one. */
-static void mark_thread(struct trace_index *index, const struct stretches *s, uint32_t thread)
+static void mark_thread(struct trace_index *index, const struct step_map *map, uint32_t thread)
 {
     struct index_range range = index->threads[thread].events;
     uint32_t next = 0;
@@ -185,9 +125,9 @@ static void mark_thread(struct trace_index *index, const struct stretches *s, ui
     for (uint32_t i = range.first; i < range.end; i++) {
         uint32_t event = index->in_order[i];
         int64_t at_ns = index->trace->events.ts_ns[event];
-        if (next < s->count && s->from_ns[next] <= at_ns) {
-            next = stretches_begun(s, next + 1, at_ns);
-            step = s->step[next - 1];
+        if (next < map->count && map->from_ns[next] <= at_ns) {
+            next = step_map_begun(map, next + 1, at_ns);
+            step = map->step[next - 1];
         }
         index->step[event] = step;
     }
@@ -208,18 +148,17 @@ static uint32_t *list_marks(const struct trace_index *index, uint32_t count)
 
 static bool mark_events(struct trace_index *index)
 {
-    struct stretches s = {.count = 0};
-    bool ok = find_stretches(index, &s);
+    struct step_map map;
+    bool ok = step_map_build(&map, index->steps, index->step_count);
     for (uint32_t t = 0; ok && t < index->thread_count; t++) {
-        mark_thread(index, &s, t);
+        mark_thread(index, &map, t);
     }
     for (uint32_t i = 0; ok && i < index->device_count; i++) {
         uint32_t event = index->device_work[i];
         uint32_t call = index->launch[event];
         index->step[event] = call == INDEX_NONE ? INDEX_NONE : index->step[call];
     }
-    scratch_free(s.from_ns);
-    scratch_free(s.step);
+    step_map_free(&map);
     return ok;
 }
 
@@ -256,7 +195,8 @@ static int compare_steps(const void *left, const void *right)
 }
 
 /* Once there is a detailed one, only those count: the others lie inside them. */
-static bool list_engine_steps(struct trace_index *index)
+static bool
+find_engine_steps(const struct trace_index *index, struct index_step **out, size_t *count)
 {
     struct engine_annotation said;
     size_t cap = 0;
@@ -267,33 +207,39 @@ static bool list_engine_steps(struct trace_index *index)
         }
         if (said.is_detailed && !has_detailed) {
             has_detailed = true;
-            index->step_count = 0;
+            *count = 0;
         }
-        struct index_step *grown =
-            scratch_grow(index->steps, index->step_count, &cap, sizeof *grown);
+        struct index_step *grown = scratch_grow(*out, *count, &cap, sizeof *grown);
         if (grown == NULL) {
             return false;
         }
-        index->steps = grown;
-        grown[index->step_count++] = step_of(index, i);
+        *out = grown;
+        grown[(*count)++] = step_of(index, i);
     }
     return true;
 }
 
-static bool find_engine_steps(struct trace_index *index)
+bool index_engine_steps(const struct trace_index *index, struct index_step **out, uint32_t *count)
 {
-    if (!list_engine_steps(index)) {
-        return false;
+    size_t found = 0;
+    *out = NULL;
+    bool ok = find_engine_steps(index, out, &found);
+    if (found > 0) {
+        qsort(*out, found, sizeof **out, compare_steps);
     }
-    if (index->step_count > 0) {
-        qsort(index->steps, index->step_count, sizeof *index->steps, compare_steps);
-    }
-    for (uint32_t i = 0; i < index->step_count; i++) {
+    *count = (uint32_t)found;
+    return ok;
+}
+
+static bool use_engine_steps(struct trace_index *index)
+{
+    bool ok = index_engine_steps(index, &index->steps, &index->step_count);
+    for (uint32_t i = 0; ok && i < index->step_count; i++) {
         index->class[index->steps[i].event] = INDEX_STEP;
     }
     index->class_count[INDEX_ANNOTATION] -= index->step_count;
     index->class_count[INDEX_STEP] = index->step_count;
-    return true;
+    return ok;
 }
 
 bool index_engine_step(const struct trace_index *index,
@@ -309,6 +255,6 @@ bool index_engine_step(const struct trace_index *index,
 bool index_find_steps(struct trace_index *index)
 {
     bool ok =
-        index->class_count[INDEX_STEP] > 0 ? find_profiler_steps(index) : find_engine_steps(index);
+        index->class_count[INDEX_STEP] > 0 ? find_profiler_steps(index) : use_engine_steps(index);
     return ok && (index->step_count == 0 || mark_events(index));
 }

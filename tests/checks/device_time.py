@@ -10,7 +10,8 @@ import unittest
 import kinetoscope
 
 # Of what the reference checks; the rest has no route yet.
-COVERED = ('window', 'launched', 'steps', 'classes', 'communication_kinds', 'device_ns', 'kernels')
+COVERED = ('window', 'launched', 'steps', 'classes', 'communication_kinds', 'device_ns', 'kernels', 'device-time', 'alignment',
+           'engine-steps')
 FIXTURES = ('cuda_training', 'rocm', 'mlu', 'nccl_two_workers', 'decimal_times')
 
 

@@ -2,6 +2,8 @@
 #ifndef KS_ANALYSIS_DEVICE_TIME_DEVICE_OPERATORS_H
 #define KS_ANALYSIS_DEVICE_TIME_DEVICE_OPERATORS_H
 
+#include "ingest/analysis/captures/align.h"
+#include "ingest/analysis/captures/capture.h"
 #include "ingest/analysis/kernel_classes/kernel_rules.h"
 #include "ingest/base/attr.h"
 #include "ingest/base/memory/arena.h"
@@ -31,13 +33,23 @@ struct device_operator {
 struct device_operators {
     struct device_operator *rows; /* the largest device_ns first, then by owner and name */
     size_t count;
-    int64_t device_ns; /* sum of the rows */
+    int64_t device_ns;              /* sum of the rows */
+    int64_t companion;              /* id of the first capture that was of use; 0: none */
+    int64_t alignment[ALIGN_COUNT]; /* graph launches with device work and a capture */
 };
 
-/* Everything in *out lives in the arena; `own` as for kernel_class_of(). O(n log n). False without
- * memory. */
+/* Captures of the same run, which name the kernels of graph launches. */
+struct device_captures {
+    const struct capture *items;
+    size_t count;
+    bool is_given; /* items[0] is the one, whatever it knows; else by the tokens of the step */
+};
+
+/* Everything in *out lives in the arena; `own` as for kernel_class_of(). O(n log n); what is beyond
+ * a bound of comparisons with captures stays a graph launch. False without memory. */
 bool device_operators_analyse(const struct trace *trace,
                               const struct kernel_rules *own,
+                              const struct device_captures *captures,
                               struct arena *arena,
                               struct device_operators *out) KS_MUST_USE;
 

@@ -290,6 +290,10 @@ static bool measure_devices(struct analysis *run, const int64_t *numbers)
         struct device_time_device *device = &out->devices[out->device_count++];
         device->device = numbers[first] == INT64_MAX ? TRACE_NO_ID : numbers[first];
         measure(run, run->works + first, end - first, &device->blocks);
+        for (size_t i = first; i < end; i++) {
+            int64_t dur_ns = run->works[i].end_ns - run->works[i].start_ns;
+            device->device_ns = saturating_add(device->device_ns, dur_ns);
+        }
         first = end;
     }
     return true;

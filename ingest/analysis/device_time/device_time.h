@@ -32,7 +32,8 @@ struct device_time_blocks {
 };
 
 struct device_time_device {
-    int64_t device; /* as index_device() has it */
+    int64_t device;    /* as index_device() has it */
+    int64_t device_ns; /* sum of the durations */
     struct device_time_blocks blocks;
 };
 

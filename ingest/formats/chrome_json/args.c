@@ -367,6 +367,9 @@ bool kineto_build_args(struct kineto_build *build,
     case EVENT_MEMSET:
     case EVENT_DEVICE_ROW:
         return set_kernel_args(build, event, &row->args);
+    case EVENT_RUNTIME:
+    case EVENT_DRIVER:
+        return set_text(build, arg_value(event, ARG_KERNEL), &row->args);
     case EVENT_MEMORY:
         return set_memory_args(build, event, &row->args);
     case EVENT_PYTHON_FUNCTION:

@@ -56,6 +56,7 @@ static enum arg arg_of(const char *key, size_t len)
         TRY(ARG_DEVICE, "device");
         TRY(ARG_STREAM, "stream");
         TRY(ARG_LABELS, "labels");
+        TRY(ARG_KERNEL, "kernel");
         break;
     case 8:
         TRY(ARG_TASKTOPO, "tasktopo");

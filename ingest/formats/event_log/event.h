@@ -49,6 +49,7 @@ enum arg {
     ARG_DEVICE,
     ARG_STREAM,
     ARG_LABELS,
+    ARG_KERNEL,
     ARG_TASKTOPO,
     ARG_HOSTNAME,
     ARG_PYTHON_ID,

@@ -1,5 +1,6 @@
 #include "ingest/jobs/on_request/device.h"
 
+#include "ingest/jobs/on_request/run_captures.h"
 #include "ingest/jobs/on_request/stored_trace.h"
 
 /* Fills *out, which is zeroed, from a trace that has events. False without memory. */
@@ -17,24 +18,24 @@ static bool visit_trace(void *context, struct trace *trace, int64_t zero_ns, str
            err_set(err, ERR_NO_MEMORY, "no memory for the device work of a trace");
 }
 
-static bool
-read_trace(struct jobs *jobs, int64_t trace_id, analyse_fn *analyse, void *request, struct err *err)
+static bool read_trace(struct store *store,
+                       int64_t trace_id,
+                       size_t memory_budget_bytes,
+                       analyse_fn *analyse,
+                       void *request,
+                       struct err *err)
 {
     struct visit context = {analyse, request};
-    struct stored_trace_visit visit = {
+    const struct stored_trace_visit visit = {
         .trace_id = trace_id,
         .start_ns = INT64_MIN,
         .end_ns = INT64_MAX,
+        .memory_budget_bytes = memory_budget_bytes,
         .too_large = "upload a shorter trace",
         .visit = visit_trace,
         .context = &context,
     };
-    if (!jobs_window_begin(jobs, &visit.memory_budget_bytes, err)) {
-        return false;
-    }
-    bool ok = stored_trace_read(jobs_store(jobs), &visit, err);
-    jobs_window_end(jobs);
-    return ok;
+    return stored_trace_read(store, &visit, err);
 }
 
 /* ---- times ---- */
@@ -61,14 +62,21 @@ bool device_read_times(struct jobs *jobs,
                        struct err *err)
 {
     struct times_request request = {jobs_kernel_rules(jobs), device, arena, out};
+    size_t budget_bytes = 0;
     *out = (struct device_time){.device_ns = 0};
-    return read_trace(jobs, trace_id, analyse_times, &request, err);
+    if (!jobs_window_begin(jobs, &budget_bytes, err)) {
+        return false;
+    }
+    bool ok = read_trace(jobs_store(jobs), trace_id, budget_bytes, analyse_times, &request, err);
+    jobs_window_end(jobs);
+    return ok;
 }
 
 /* ---- operators ---- */
 
 struct operators_request {
     const struct kernel_rules *own;
+    struct device_captures captures;
     struct arena *arena;
     struct device_operators *out;
 };
@@ -77,16 +85,97 @@ static bool analyse_operators(const struct trace *trace, int64_t zero_ns, void *
 {
     const struct operators_request *request = request_void;
     (void)zero_ns;
-    return device_operators_analyse(trace, request->own, request->arena, request->out);
+    return device_operators_analyse(trace, request->own, &request->captures, request->arena,
+                                    request->out);
+}
+
+static bool find_captures(struct store *store,
+                          int64_t trace_id,
+                          enum device_companion companion,
+                          int64_t companion_id,
+                          size_t budget_bytes,
+                          struct arena *arena,
+                          struct device_captures *out,
+                          struct err *err)
+{
+    struct capture *items = NULL;
+    *out = (struct device_captures){.is_given = companion == DEVICE_COMPANION_GIVEN};
+    if (companion == DEVICE_COMPANION_NONE) {
+        return true;
+    }
+    if (companion == DEVICE_COMPANION_AUTO) {
+        bool ok = run_captures_find(store, trace_id, "GraphLaunch", budget_bytes, arena, &items,
+                                    &out->count, err);
+        out->items = items;
+        return ok;
+    }
+    items = arena_calloc(arena, 1, sizeof *items);
+    out->items = items;
+    out->count = 1;
+    return items == NULL ? err_set(err, ERR_NO_MEMORY, "no memory for a capture")
+                         : run_captures_read(store, companion_id, budget_bytes, arena, items, err);
 }
 
 bool device_read_operators(struct jobs *jobs,
                            int64_t trace_id,
+                           enum device_companion companion,
+                           int64_t companion_id,
                            struct arena *arena,
                            struct device_operators *out,
                            struct err *err)
 {
-    struct operators_request request = {jobs_kernel_rules(jobs), arena, out};
+    struct operators_request request = {.own = jobs_kernel_rules(jobs), .arena = arena, .out = out};
+    struct store *store = jobs_store(jobs);
+    size_t budget_bytes = 0;
     *out = (struct device_operators){.device_ns = 0};
-    return read_trace(jobs, trace_id, analyse_operators, &request, err);
+    if (!jobs_window_begin(jobs, &budget_bytes, err)) {
+        return false;
+    }
+    bool ok = find_captures(store, trace_id, companion, companion_id, budget_bytes, arena,
+                            &request.captures, err) &&
+              read_trace(store, trace_id, budget_bytes, analyse_operators, &request, err);
+    jobs_window_end(jobs);
+    return ok;
+}
+
+/* ---- engine steps ---- */
+
+struct engine_request {
+    const struct kernel_rules *own;
+    struct capture *captures;
+    size_t capture_count;
+    const struct engine_attention *attention;
+    struct arena *arena;
+    struct engine_steps *out;
+};
+
+static bool analyse_engine_steps(const struct trace *trace, int64_t zero_ns, void *request_void)
+{
+    const struct engine_request *request = request_void;
+    return engine_steps_analyse(trace, zero_ns, request->own, request->captures,
+                                request->capture_count, request->attention, request->arena,
+                                request->out);
+}
+
+bool device_read_engine_steps(struct jobs *jobs,
+                              int64_t trace_id,
+                              const struct engine_attention *attention,
+                              struct arena *arena,
+                              struct engine_steps *out,
+                              struct err *err)
+{
+    struct engine_request request = {
+        .own = jobs_kernel_rules(jobs), .attention = attention, .arena = arena, .out = out};
+    struct store *store = jobs_store(jobs);
+    size_t budget_bytes = 0;
+    *out = (struct engine_steps){.count = 0};
+    if (!jobs_window_begin(jobs, &budget_bytes, err)) {
+        return false;
+    }
+    /* Only detailed annotations tell the pairs that FLOPs need. */
+    bool ok = run_captures_find(store, trace_id, "sqsq", budget_bytes, arena, &request.captures,
+                                &request.capture_count, err) &&
+              read_trace(store, trace_id, budget_bytes, analyse_engine_steps, &request, err);
+    jobs_window_end(jobs);
+    return ok;
 }

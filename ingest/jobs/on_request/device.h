@@ -7,6 +7,7 @@
 
 #include "ingest/analysis/device_time/device_operators.h"
 #include "ingest/analysis/device_time/device_time.h"
+#include "ingest/analysis/engine_steps/engine_steps.h"
 #include "ingest/base/err.h"
 #include "ingest/jobs/queue/jobs.h"
 
@@ -18,10 +19,24 @@ bool device_read_times(struct jobs *jobs,
                        struct device_time *out,
                        struct err *err) KS_MUST_USE;
 
+enum device_companion { DEVICE_COMPANION_AUTO, DEVICE_COMPANION_NONE, DEVICE_COMPANION_GIVEN };
+
+/* `companion_id`: with DEVICE_COMPANION_GIVEN, a trace that the caller may read; one without a
+ * capture is of no use. Automatically: the traces of the run that have one. */
 bool device_read_operators(struct jobs *jobs,
                            int64_t trace_id,
+                           enum device_companion companion,
+                           int64_t companion_id,
                            struct arena *arena,
                            struct device_operators *out,
                            struct err *err) KS_MUST_USE;
+
+/* With the captures of the run, for the FLOPs of attention. */
+bool device_read_engine_steps(struct jobs *jobs,
+                              int64_t trace_id,
+                              const struct engine_attention *attention,
+                              struct arena *arena,
+                              struct engine_steps *out,
+                              struct err *err) KS_MUST_USE;
 
 #endif

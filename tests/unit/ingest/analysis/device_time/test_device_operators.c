@@ -58,7 +58,8 @@ static void every_piece_of_work_has_one_owner(void **state)
     build_kernel(&b, "layer_norm", 141, 142, 5);
     build_kernel(&b, "sgemm", 150, 157, 99);
     build_kernel(&b, "Event_Wait", 150, 190, 4);
-    assert_true(device_operators_analyse(b.trace, NULL, &arena, &operators));
+    assert_true(device_operators_analyse(b.trace, NULL, &(struct device_captures){.count = 0},
+                                         &arena, &operators));
     assert_int_equal(operators.count, 4);
     assert_int_equal(operators.device_ns, (23 + 5 + 2 + 7) * US);
     assert_row(find(&operators, DEVICE_OWNER_OPERATOR, "aten::mm"), 2, 3, 23, "gemm");

@@ -1,0 +1,71 @@
+#include "ingest/index/step_map.h"
+
+#include "ingest/base/memory/scratch.h"
+#include "ingest/index/index.h"
+#include "ingest/index/sort.h"
+
+/* The steps that have started lie in `open`, those on top have not ended. */
+static void
+sweep(struct step_map *map, const struct index_step *steps, uint32_t count, uint32_t *open)
+{
+    uint32_t open_count = 0;
+    uint32_t next = 0;
+    for (uint32_t i = 0; i < map->count; i++) {
+        while (next < count && steps[next].start_ns <= map->from_ns[i]) {
+            open[open_count++] = next++;
+        }
+        while (open_count > 0 && steps[open[open_count - 1]].end_ns <= map->from_ns[i]) {
+            open_count--;
+        }
+        map->step[i] = open_count == 0 ? INDEX_NONE : open[open_count - 1];
+    }
+}
+
+bool step_map_build(struct step_map *map, const struct index_step *steps, uint32_t count)
+{
+    *map = (struct step_map){.count = 2 * count};
+    map->from_ns = scratch_alloc(map->count, sizeof *map->from_ns);
+    map->step = scratch_calloc(map->count, sizeof *map->step);
+    uint32_t *open = scratch_alloc(count, sizeof *open);
+    bool ok = map->from_ns != NULL && map->step != NULL && open != NULL;
+    if (ok) {
+        for (uint32_t i = 0; i < count; i++) {
+            map->from_ns[(size_t)2 * i] = steps[i].start_ns;
+            map->from_ns[(size_t)2 * i + 1] = steps[i].end_ns;
+        }
+        ok = sort_pairs(map->from_ns, map->step, map->count);
+    }
+    if (ok) {
+        sweep(map, steps, count, open);
+    }
+    scratch_free(open);
+    return ok;
+}
+
+void step_map_free(struct step_map *map)
+{
+    scratch_free(map->from_ns);
+    scratch_free(map->step);
+    *map = (struct step_map){.count = 0};
+}
+
+uint32_t step_map_begun(const struct step_map *map, uint32_t from, int64_t at_ns)
+{
+    uint32_t low = from;
+    uint32_t high = map->count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (map->from_ns[middle] <= at_ns) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+uint32_t step_map_find(const struct step_map *map, int64_t at_ns)
+{
+    uint32_t begun = step_map_begun(map, 0, at_ns);
+    return begun == 0 ? INDEX_NONE : map->step[begun - 1];
+}
