@@ -215,8 +215,8 @@ static bool analyse(struct api_call *call,
     if (!jobs_window_begin(call->api->jobs, &budget_bytes, err)) {
         return false;
     }
-    bool ok = window_results(call->api->store, id, figures->start_ns, figures->end_ns, budget_bytes,
-                             results, err);
+    bool ok = window_results(call->api->store, jobs_kernel_rules(call->api->jobs), id,
+                             figures->start_ns, figures->end_ns, budget_bytes, results, err);
     jobs_window_end(call->api->jobs);
     return ok || timeline_gone(err);
 }

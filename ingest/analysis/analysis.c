@@ -42,7 +42,7 @@ static void set_presence(struct analysis *run)
     struct trace_results *results = run->results;
     const struct ranges *roles = run->roles.by_role;
     results->has_runtime = roles[TIME_RUNTIME].count > 0;
-    results->has_kernel = roles[TIME_KERNEL].count > 0 || run->ours.finds_more;
+    results->has_kernel = roles[TIME_KERNEL].count > 0 || run->ours.communicates != NULL;
     results->has_communication = roles[TIME_COMMUNICATION].count > 0;
     results->has_memcpy_or_memset = roles[TIME_MEMCPY].count > 0 || roles[TIME_MEMSET].count > 0;
     results->operators_have_device = results->has_kernel || results->has_memcpy_or_memset;
@@ -112,7 +112,7 @@ static bool find_collectives(struct analysis *run)
     return tb_collectives_collect(&run->comms, &run->sel) &&
            tb_collectives_summary(&run->comms, &run->sel, &results->communication_nodes,
                                   &results->communication_signature) &&
-           (!run->sel.ours || collectives_collect(&run->ours, &run->sel, &run->links, &run->comms));
+           (!run->sel.ours || collectives_collect(&run->ours, &run->sel, &run->links));
 }
 
 static bool write_collectives(struct analysis *run)
@@ -120,21 +120,9 @@ static bool write_collectives(struct analysis *run)
     struct trace_results *results = run->results;
     struct arena *arena = &results->arena;
     results->collective_count = run->ours.count;
-    results->communication_rule = run->ours.finds_more ? COLLECTIVES_OWN_RULE : COLLECTIVES_TB_RULE;
+    results->communication_rule = run->sel.ours ? COLLECTIVES_OWN_RULE : COLLECTIVES_TB_RULE;
     return collective_log_build(&results->comm_log, arena, &run->comms, &run->sel, &run->steps) &&
            collectives_log(&results->comm_log_ours, arena, &run->ours, &run->sel, &run->steps);
-}
-
-/* Where our rule sees no collective, the plugin's may: it goes by external ids alone. */
-static bool mark_by_plugin(struct analysis *run, bool **communicates)
-{
-    *communicates = scratch_calloc(run->trace->events.count, sizeof **communicates);
-    const struct events_in_time work = run->sel.lists[LIST_DEVICE];
-    for (uint32_t i = 0; *communicates != NULL && i < work.count; i++) {
-        uint32_t event = work.items[i];
-        (*communicates)[event] = tb_collectives_has_device_event(&run->comms, &run->sel, event);
-    }
-    return *communicates != NULL;
 }
 
 static bool hand_frame_on(struct analysis *run)
@@ -149,10 +137,6 @@ static bool hand_frame_on(struct analysis *run)
         return true;
     }
     run->ours.communicates = NULL;
-    bool has_any = results->has_communication || run->ours.count > 0;
-    if (has_any && frame.communicates == NULL && !mark_by_plugin(run, &frame.communicates)) {
-        return false;
-    }
     run->wants->take_frame(run->wants->context, &frame);
     timeline_frame_free(&frame);
     return true;
@@ -270,7 +254,8 @@ static void hand_room_on(const struct analysis *run)
 static bool choose_events(struct analysis *run)
 {
     return index_build(&run->index, run->trace) &&
-           classify_events(&run->sel, run->trace, &run->index, false, &run->results->warnings);
+           classify_events(&run->sel, run->trace, &run->index, run->wants->kernel_rules, false,
+                           &run->results->warnings);
 }
 
 static bool run_all(struct analysis *run)

@@ -3,6 +3,7 @@
 #ifndef KS_ANALYSIS_ANALYSIS_H
 #define KS_ANALYSIS_ANALYSIS_H
 
+#include "ingest/analysis/kernel_classes/kernel_rules.h"
 #include "ingest/analysis/timeline/timeline.h"
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"
@@ -28,6 +29,7 @@ struct analysis_wants {
     /* What is still to be analysed needs little memory: called once, near the end. */
     void (*take_room)(void *context);
     void *context;
+    const struct kernel_rules *kernel_rules; /* of one's own; NULL: none */
 };
 bool analysis_run_with(const struct trace *trace,
                        const struct analysis_wants *wants,

@@ -9,7 +9,7 @@
 static bool choose_events(struct analysis *run)
 {
     struct warnings *warnings = &run->results->warnings;
-    if (!classify_events(&run->sel, run->trace, NULL, false, warnings)) {
+    if (!classify_events(&run->sel, run->trace, NULL, NULL, false, warnings)) {
         return false;
     }
     if (!classify_can_round(&run->sel)) {
@@ -18,7 +18,7 @@ static bool choose_events(struct analysis *run)
     classify_free(&run->sel);
     run->results->ticks_per_us = (int64_t)TB_CLOCK_TICKS_PER_US;
     *warnings = run->trace->warnings;
-    return classify_events(&run->sel, run->trace, NULL, true, warnings);
+    return classify_events(&run->sel, run->trace, NULL, NULL, true, warnings);
 }
 
 static bool find_steps(struct analysis *run)

@@ -14,6 +14,7 @@ struct kind {
 /* What is part of another stands behind it. */
 static const struct kind KINDS[] = {
     {"sparseallreduce", "all_reduce"},
+    {"crossdevicereduce", "all_reduce"},
     {"allreduce", "all_reduce"},
     {"reducescatter", "reduce_scatter"},
     {"allgather", "all_gather"},
@@ -102,24 +103,9 @@ const char *collective_kind_of_operator(const char *name)
     return NULL;
 }
 
-static bool begins_like_library(const char *name)
-{
-    static const char *const PREFIXES[] = {"nccl", "rccl", "Rccl",  "hccl",
-                                           "Hccl", "cncl", "hcom_", "Hcom"};
-    for (size_t i = 0; i < sizeof PREFIXES / sizeof *PREFIXES; i++) {
-        if (skip_prefix(name, PREFIXES[i]) != NULL) {
-            return true;
-        }
-    }
-    return false;
-}
-
 const char *collective_kind_of_kernel(const char *name)
 {
     char folded[FOLDED_BYTES];
-    if (!begins_like_library(name)) {
-        return strstr(name, "cross_device_reduce_") != NULL ? "all_reduce" : NULL;
-    }
     fold(name, "(<", folded);
     for (size_t i = 0; i < KIND_COUNT; i++) {
         if (strstr(folded, KINDS[i].folded) != NULL) {

@@ -11,8 +11,7 @@
  * `ncclDevKernel_AllReduce_Sum_f32_…`, `ncclSymkDevKernel_AllReduce_…` (2.27, symmetric memory);
  * RCCL the same and `ncclDevKernel_Generic(…)`, whose name does not tell the kind; HCCL
  * `hcom_allReduce__503_0_1`, `HcomAllGather`; vLLM, SGLang and AITER `cross_device_reduce_1stage`,
- * an all-reduce of their own. For CNCL no kernel names are public: those that begin with the
- * library's name are taken.
+ * an all-reduce of their own.
  *
  * A kernel's name is a hint only: NCCL runs other collectives in a kernel that is named for one
  * (NVIDIA/nccl issues 739, 2196), so that what the host says goes first. */
@@ -27,7 +26,7 @@ const char *collective_kind(const char *name);
 /* `nccl:all_reduce`, libraries nccl, gloo, cncl, hccl, rccl, xccl, ucc, mpi. NULL: no such
  * operator. */
 const char *collective_kind_of_operator(const char *name);
-/* NULL: not a kernel of a communication library. "other": the name does not tell the kind. */
+/* Of a kernel of class communication. "other": the name does not tell the kind. */
 const char *collective_kind_of_kernel(const char *name);
 /* Whether a `Collective name` is a call that moves nothing: wait, init. */
 bool collective_is_bookkeeping(const char *name);

@@ -268,6 +268,19 @@ find_types(struct event_classes *sel, const struct trace_index *index, struct wa
     return ok;
 }
 
+/* Kernels' names, by the rules of our figures. */
+static bool read_kernel_names(struct event_classes *sel, const struct kernel_rules *own)
+{
+    const struct events_in_time work = sel->lists[LIST_DEVICE];
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < work.count; i++) {
+        uint32_t event = work.items[i];
+        ok = sel->type[event] != TYPE_KERNEL ||
+             names_read_kernel(&sel->names, sel->name[event], own);
+    }
+    return ok;
+}
+
 static bool has_mlu(const struct trace *trace)
 {
     return trace->device_count > 0 && (trace->devices[0].has & DEVICE_HAS_NAME) != 0 &&
@@ -283,6 +296,7 @@ bool classify_can_round(const struct event_classes *sel)
 bool classify_events(struct event_classes *sel,
                      const struct trace *trace,
                      const struct trace_index *index,
+                     const struct kernel_rules *own,
                      bool rounded,
                      struct warnings *warnings)
 {
@@ -303,7 +317,8 @@ bool classify_events(struct event_classes *sel,
         memcpy(sel->own_name, trace->events.name, count * sizeof *sel->own_name);
         sel->name = sel->own_name;
     }
-    return find_types(sel, index, warnings) && list_events(sel, index);
+    return find_types(sel, index, warnings) && list_events(sel, index) &&
+           (!sel->ours || read_kernel_names(sel, own));
 }
 
 void classify_free(struct event_classes *sel)

@@ -66,12 +66,13 @@ struct event_classes {
 
 /* False without memory; `sel` must be freed in either case. The trace must outlive it. `index`:
  * with in_time, of our figures, for which rows of any accelerator are kernels and steps are the
- * host's; NULL: as the plugin sees the events. `rounded`: times are taken as its doubles hold them
- * (classify_can_round).
+ * host's; NULL: as the plugin sees the events. `own` as for kernel_class_of(). `rounded`: times
+ * are taken as the plugin's doubles hold them (classify_can_round).
  */
 bool classify_events(struct event_classes *sel,
                      const struct trace *trace,
                      const struct trace_index *index,
+                     const struct kernel_rules *own,
                      bool rounded,
                      struct warnings *warnings) KS_MUST_USE;
 /* Whether the plugin's doubles differ from the exact times, and their ticks fit 64 bits. */

@@ -2,6 +2,7 @@
 
 #include "ingest/analysis/classify/collective_kinds.h"
 #include "ingest/analysis/classify/tensor_core.h"
+#include "ingest/analysis/kernel_classes/kernel_classes.h"
 #include "ingest/base/memory/scratch.h"
 
 #include <string.h>
@@ -145,13 +146,27 @@ uint32_t names_find_flags(struct names *names, uint32_t id)
 
 uint32_t names_find_kernel_flags(struct names *names, uint32_t id)
 {
-    const char *name = names_text(names, id);
-    uint32_t flags = NAME_KERNEL_KNOWN;
-    flags |= tensor_core_plugin_kernel(name) ? NAME_TC_KERNEL : 0;
-    flags |= tensor_core_kernel(name) ? NAME_TENSOR_KERNEL : 0;
-    flags |= collective_kind_of_kernel(name) != NULL ? NAME_COLLECTIVE_KERNEL : 0;
-    names->flags[id] |= flags;
+    bool is_listed = tensor_core_plugin_kernel(names_text(names, id));
+    names->flags[id] |= NAME_KERNEL_KNOWN | (is_listed ? (uint32_t)NAME_TC_KERNEL : 0);
     return names->flags[id];
+}
+
+bool names_read_kernel(struct names *names, uint32_t id, const struct kernel_rules *own)
+{
+    struct kernel_class class;
+    if ((names->flags[id] & NAME_KERNEL_KNOWN) != 0) {
+        return true;
+    }
+    if (!kernel_class_of(own, names_text(names, id), &class)) {
+        return false;
+    }
+    uint32_t flags = names_find_kernel_flags(names, id);
+    bool is_used = (flags & NAME_TC_KERNEL) != 0 || class.matrix_unit == MATRIX_UNIT_USED;
+    bool is_plain = !is_used && class.matrix_unit == MATRIX_UNIT_UNUSED;
+    names->flags[id] |= is_used ? NAME_TENSOR_KERNEL : 0;
+    names->flags[id] |= is_plain ? NAME_PLAIN_KERNEL : 0;
+    names->flags[id] |= class.communication_kind != NULL ? NAME_COLLECTIVE_KERNEL : 0;
+    return true;
 }
 
 static bool is_space(char c)

@@ -3,6 +3,7 @@
 #ifndef KS_ANALYSIS_CLASSIFY_NAMES_H
 #define KS_ANALYSIS_CLASSIFY_NAMES_H
 
+#include "ingest/analysis/kernel_classes/kernel_rules.h"
 #include "ingest/base/attr.h"
 #include "ingest/base/text/strtab.h"
 
@@ -28,13 +29,15 @@ enum name_flag {
     NAME_ACCUMULATE_GRAD = 1 << 13,
     NAME_TC_OPERATOR = 1 << 14, /* the plugin's list of operators */
     NAME_TENSOR_OPERATOR = 1 << 15,
-    NAME_TC_KERNEL = 1 << 16, /* the plugin's list of kernels */
-    NAME_TENSOR_KERNEL = 1 << 17,
+    NAME_TC_KERNEL = 1 << 16,     /* the plugin's list of kernels */
+    NAME_TENSOR_KERNEL = 1 << 17, /* uses matrix units: by that list or by the rules [DEV-1] */
     NAME_OUR_COLLECTIVE =
         1 << 18, /* operator of a collective by our rule: see collective_kinds.h */
-    NAME_COLLECTIVE_KERNEL = 1 << 19 /* kernel of a communication library, the same */
+    NAME_COLLECTIVE_KERNEL = 1 << 19, /* class communication [DEV-1] */
+    NAME_PLAIN_KERNEL = 1 << 20       /* uses no matrix units; without both it is unknown */
 };
-#define NAMES_OF_KERNELS ((uint32_t)(NAME_TC_KERNEL | NAME_TENSOR_KERNEL | NAME_COLLECTIVE_KERNEL))
+#define NAMES_OF_KERNELS \
+    ((uint32_t)(NAME_TC_KERNEL | NAME_TENSOR_KERNEL | NAME_COLLECTIVE_KERNEL | NAME_PLAIN_KERNEL))
 #define NAME_COLLECTIVE (NAME_NCCL | NAME_GLOO | NAME_CNCL)
 
 #define NAMES_STEP_PREFIX "ProfilerStep#"
@@ -65,9 +68,14 @@ static inline uint32_t names_flags(struct names *names, uint32_t id)
     return ((flags & NAME_KNOWN) != 0 ? flags : names_find_flags(names, id)) &
            ~(NAMES_OF_KERNELS | (uint32_t)NAME_KERNEL_KNOWN);
 }
-/* Reads a kernel's name, whose flags are then known. */
+/* Reads a kernel's name by the rules of kernel classes; `own` as for kernel_class_of(). False
+ * without memory. */
+bool names_read_kernel(struct names *names,
+                       uint32_t id,
+                       const struct kernel_rules *own) KS_MUST_USE;
+/* Reads a kernel's name by the plugin's list alone, whose flags are then known. */
 uint32_t names_find_kernel_flags(struct names *names, uint32_t id);
-/* NAME_TC_KERNEL, NAME_TENSOR_KERNEL, NAME_COLLECTIVE_KERNEL together. */
+/* NAMES_OF_KERNELS together: by the rules where the name was read by them. */
 static inline uint32_t names_kernel_flags(struct names *names, uint32_t id)
 {
     uint32_t flags = names->flags[id];

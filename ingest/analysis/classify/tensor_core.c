@@ -36,97 +36,6 @@ static const char *const PLUGIN_KERNELS[] = {
     "c1688",
 };
 
-/* What the libraries of today put into kernel names, beyond the plugin's list. */
-static const char *const KERNELS[] = {
-    /* instructions and their shapes: Volta to Ampere, integer and double precision */
-    "d884",
-    "i16832",
-    "s16832",
-    "161616",
-    "_imma",
-    "imma_",
-    "_dmma",
-    "dmma_",
-    "_qmma",
-    "qmma_",
-    "wmma",
-    "mma.sync",
-    "mma_sync",
-    "mma_m16n8k",
-    "m16n8k",
-    "m16n16k",
-    "m16nXk",
-    /* Hopper and Blackwell */
-    "gmma",
-    "Gmma",
-    "GMMA",
-    "Umma",
-    "UMMA",
-    "utcmma",
-    "UTCMMA",
-    "tcgen05",
-    "nvjet",
-    /* cuBLAS, cuDNN, CUTLASS 2 and 3, CuTe atoms */
-    "xmma_",
-    "tensorop",
-    "OpClassTensorOp",
-    "OpClassWmmaTensorOp",
-    "OpClassBlockScaledTensorOp",
-    "MmaTensorOp",
-    "SM70_8x8x4",
-    "SM75_16x8x8",
-    "SM75_8x8x16",
-    "SM80_16x8x",
-    "SM80_8x8x",
-    "SM89_16x8x",
-    "SM90_16x8x",
-    "SM90_64x",
-    "SM100_MMA",
-    "SM120_16x8x",
-    /* attention: the matrix kernels, not their helpers (combine, convert, dot_do_o) */
-    "flash_fwd_kernel",
-    "flash_fwd_splitkv_kernel",
-    "flash_fwd_splitkv_mla",
-    "flash_bwd_kernel",
-    "flash_bwd_dq_dk_dv",
-    "FlashAttnFwdSm",
-    "FlashAttnBwdSm",
-    "_flash_fprop",
-    "_flash_bprop",
-    "fmha_cutlassF_f16",
-    "fmha_cutlassF_bf16",
-    "fmha_cutlassB_f16",
-    "fmha_cutlassB_bf16",
-    "fmha_v2_",
-    "fmha_fwd_loop",
-    "fmha_bwd_dq_dk_dv",
-    "fmha_fwd_hd",
-    "fmha_bwd_hd",
-    "PrefillWithPagedKV",
-    "PrefillWithRaggedKV",
-    "SinglePrefillWithKV",
-    /* quantised and generated GEMMs */
-    "fp8_gemm",
-    "Marlin<",
-    "marlin_gemm",
-    "triton_tem_",
-    /* ROCm: MFMA and WMMA of Tensile, composable kernels, MIOpen */
-    "mfma",
-    "MFMA",
-    "xdlops",
-    "_xdl_",
-    "Xdl",
-    "_gtcx",
-    "FmhaFwdKernel",
-    "FmhaFwdSplitKVKernel",
-    "FmhaBwdDQDKDVKernel",
-};
-
-/* Names that tell of ordinary arithmetic. */
-static const char *const NOT_KERNELS[] = {
-    "simt", "Simt", "ffma", "hfma2", "dfma_", "_sm50",
-};
-
 static const struct operator_name PLUGIN_OPERATORS[] = {
     NAME("aten::_convolution"),
     NAME("aten::conv1d"),
@@ -291,37 +200,6 @@ static bool begins_with_one_of(const char *name, const char *const *prefixes, si
     return false;
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-/* Tensile writes the matrix instruction it uses as _MI16x16x4x1; without one the kernel uses plain
- * FMAs. */
-static bool is_tensile_matrix_kernel(const char *name)
-{
-    const char *at = strstr(name, "Cijk_");
-    while (at != NULL && (at = strstr(at, "_MI")) != NULL) {
-        at += strlen("_MI");
-        const char *digits = at;
-        while (is_digit(*at)) {
-            at++;
-        }
-        if (at != digits && *at == 'x' && is_digit(at[1])) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* The single precision kernels of memory-efficient attention use Tensor Cores from sm80 on. */
-static bool is_single_precision_attention(const char *name)
-{
-    bool is_f32 =
-        strstr(name, "fmha_cutlassF_f32") != NULL || strstr(name, "fmha_cutlassB_f32") != NULL;
-    return is_f32 && strstr(name, "_sm80") != NULL;
-}
-
 bool tensor_core_plugin_kernel(const char *name)
 {
     return contains_one_of(name, PLUGIN_KERNELS, COUNT(PLUGIN_KERNELS));
@@ -330,15 +208,6 @@ bool tensor_core_plugin_kernel(const char *name)
 bool tensor_core_plugin_operator(const char *name)
 {
     return is_one_of(name, PLUGIN_OPERATORS, COUNT(PLUGIN_OPERATORS));
-}
-
-bool tensor_core_kernel(const char *name)
-{
-    if (contains_one_of(name, NOT_KERNELS, COUNT(NOT_KERNELS))) {
-        return false;
-    }
-    return tensor_core_plugin_kernel(name) || contains_one_of(name, KERNELS, COUNT(KERNELS)) ||
-           is_tensile_matrix_kernel(name) || is_single_precision_attention(name);
 }
 
 bool tensor_core_operator(const char *name)

@@ -19,7 +19,6 @@ struct collecting {
     struct collectives *ours;
     struct event_classes *sel;
     const struct launch_correlation *links;
-    const struct tb_collectives *comms;
     uint32_t *args_of; /* by event: index into trace.collectives; NULL: there are none */
     struct mark *marks;
     uint32_t mark_count;
@@ -246,12 +245,7 @@ static uint32_t collective_around(const struct collecting *c, uint32_t launch)
 static bool is_collective_work(const struct collecting *c, uint32_t event)
 {
     struct event_classes *sel = c->sel;
-    bool by_plugin =
-        own_id(sel, event) != TRACE_NO_ID && tb_collectives_has_device_event(c->comms, sel, event);
-    if (by_plugin || sel->type[event] != TYPE_KERNEL) {
-        return by_plugin;
-    }
-    return args_of(c, event) != COLLECTIVE_NOTHING ||
+    return sel->type[event] == TYPE_KERNEL &&
            (names_kernel_flags(&sel->names, sel->name[event]) & NAME_COLLECTIVE_KERNEL) != 0;
 }
 
@@ -284,8 +278,6 @@ static bool note_device_event(struct collecting *c, uint32_t event)
         return false;
     }
     ours->communicates[event] = true;
-    ours->finds_more =
-        ours->finds_more || !tb_collectives_has_device_event(c->comms, c->sel, event);
     return true;
 }
 
@@ -339,10 +331,9 @@ static bool find_annotations(struct collecting *c)
 
 bool collectives_collect(struct collectives *ours,
                          struct event_classes *sel,
-                         const struct launch_correlation *links,
-                         const struct tb_collectives *comms)
+                         const struct launch_correlation *links)
 {
-    struct collecting c = {.ours = ours, .sel = sel, .links = links, .comms = comms};
+    struct collecting c = {.ours = ours, .sel = sel, .links = links};
     *ours = (struct collectives){0};
     id_map_init(&c.ids);
     bool ok =

@@ -10,9 +10,8 @@
  *             launch                  |--|
  *               ncclDevKernel_…             |=================|
  *
- *   - with the device work that belongs to it: kernels of a communication library by their name or
- *     with a `Collective name`, found by the external id of a mark, else by their launch inside the
- *     mark; and whatever the plugin's rule counts to an operator. External ids that are copies of
+ *   - with the device work that belongs to it: kernels of class communication [DEV-1], found by the
+ *     external id of a mark, else by their launch inside the mark. External ids that are copies of
  *     the correlation say nothing,
  *   - and each such kernel for which the host has no mark.
  *
@@ -22,7 +21,6 @@
 
 #include "ingest/analysis/classify/events.h"
 #include "ingest/analysis/relations/launch_correlation.h"
-#include "ingest/analysis/relations/tb_collectives.h"
 #include "ingest/analysis/steps/steps.h"
 #include "ingest/base/attr.h"
 #include "ingest/base/memory/arena.h"
@@ -54,16 +52,14 @@ struct collectives {
     uint32_t work_count;
     size_t items_cap;
     size_t work_cap;
-    bool *communicates; /* by event: kernel or copy of a collective; NULL: no collectives */
-    bool finds_more;    /* than the plugin's rule: device work that this counts as computation */
+    bool *communicates; /* by event: device work of class communication; NULL: none */
 };
 
-/* `comms`: the collectives by the plugin's rule. A trace without collectives costs a look at each
+/* A trace without collectives costs a look at each
  * kernel's name. n log n. False without memory; must be freed in either case. */
 bool collectives_collect(struct collectives *ours,
                          struct event_classes *sel,
-                         const struct launch_correlation *links,
-                         const struct tb_collectives *comms) KS_MUST_USE;
+                         const struct launch_correlation *links) KS_MUST_USE;
 void collectives_free(struct collectives *ours);
 
 /* The log, in order of (start, -end) of the anchors: name, step of the anchor as in [TB-15a],

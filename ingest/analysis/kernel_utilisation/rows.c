@@ -2,6 +2,7 @@
 #include "ingest/analysis/kernel_utilisation/rows.h"
 
 #include "ingest/analysis/classify/tensor_core.h"
+#include "ingest/analysis/kernel_classes/kernel_classes.h"
 #include "ingest/analysis/kernel_utilisation/kernel_utilisation.h"
 #include "ingest/base/memory/scratch.h"
 #include "ingest/base/saturating.h"
@@ -183,10 +184,16 @@ bool kernel_utilisation_fill_launches(struct kernel_utilisation *use)
 
 /* ---- the rows of the kernel view ---- */
 
-static struct kernel_row kernel_row_of(const struct kernel_group *group, const char *name)
+static bool
+read_kernel_row(const struct kernel_group *group, const char *name, struct kernel_row *out)
 {
     size_t count = (size_t)group->launches;
-    return (struct kernel_row){
+    bool is_listed = tensor_core_plugin_kernel(name);
+    struct kernel_class class;
+    if (!kernel_class_of(NULL, name, &class)) {
+        return false;
+    }
+    *out = (struct kernel_row){
         .name = name,
         .calls = group->launches,
         .total_ns = group->total_ns,
@@ -195,9 +202,10 @@ static struct kernel_row kernel_row_of(const struct kernel_group *group, const c
         .p50_ns = llround(num_percentile_sorted(group->durations_ns, count, 0.50)),
         .p95_ns = llround(num_percentile_sorted(group->durations_ns, count, 0.95)),
         .p99_ns = llround(num_percentile_sorted(group->durations_ns, count, 0.99)),
-        .tc_used = tensor_core_plugin_kernel(name),
-        .tensor_used = tensor_core_kernel(name),
+        .tc_used = is_listed,
+        .tensor_used = is_listed || class.matrix_unit == MATRIX_UNIT_USED,
     };
+    return true;
 }
 
 static void fill_pies(struct trace_results *results)
@@ -229,9 +237,8 @@ bool kernel_utilisation_fill_kernels(struct kernel_utilisation *use)
         const struct kernel_group *group = &groups.groups[groups.order[i]];
         const char *name = kernel_utilisation_copy(use, table->launches[group->first_launch].name);
         ok = name != NULL;
-        if (ok) {
-            results->kernels[results->kernel_count++] = kernel_row_of(group, name);
-        }
+        ok = ok && read_kernel_row(group, name, &results->kernels[results->kernel_count]);
+        results->kernel_count += ok;
     }
     if (ok) {
         fill_pies(results);

@@ -42,8 +42,8 @@ struct steps {
     int64_t window_end; /* that the steps launched, if that ends later */
 };
 
-/* `communicates`: device work of collectives by our rule (collectives.h), by event; NULL: `comms`
- * tells, the plugin's. False without memory; must be freed in either case. */
+/* `communicates`: device work of class communication, by event, NULL: none; in the plugin's figures
+ * `comms` tells. False without memory; must be freed in either case. */
 bool time_ranges_collect(struct time_ranges *roles,
                          const struct event_classes *sel,
                          const struct tb_collectives *comms,

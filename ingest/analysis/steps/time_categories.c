@@ -1,12 +1,13 @@
 #include "ingest/analysis/classify/tb_clock.h"
 #include "ingest/analysis/steps/steps.h"
 
-static enum time_category host_role(uint32_t name_flags, bool may_load)
+/* What the host does while a collective runs is communication to the plugin alone [DEV-6c]. */
+static enum time_category host_role(bool ours, uint32_t name_flags, bool may_load)
 {
     if (may_load && (name_flags & NAME_LOADER) != 0) {
         return TIME_DATALOADER;
     }
-    return name_flags & NAME_COLLECTIVE ? TIME_COMMUNICATION : TIME_CPU_EXEC;
+    return !ours && (name_flags & NAME_COLLECTIVE) != 0 ? TIME_COMMUNICATION : TIME_CPU_EXEC;
 }
 
 /* What tells collectives. */
@@ -17,8 +18,8 @@ struct rule {
 
 static bool communicates(const struct rule *rule, const struct event_classes *sel, uint32_t event)
 {
-    if (rule->communicates != NULL) {
-        return rule->communicates[event];
+    if (sel->ours) {
+        return rule->communicates != NULL && rule->communicates[event];
     }
     return rule->comms->by_external_id.count != 0 &&
            tb_collectives_has_device_event(rule->comms, sel, event);
@@ -30,22 +31,16 @@ static inline bool add_event(struct ranges *list, const struct event_classes *se
     return ranges_merge(list, start, tb_clock_end(sel, event));
 }
 
-/* Beside the work that it names it is no work of the host. */
-static enum time_category role_of_device_annotation(const struct event_classes *sel, uint32_t event)
-{
-    bool is_collective = (sel->names.flags[sel->name[event]] & NAME_COLLECTIVE) != 0;
-    return is_collective ? TIME_COMMUNICATION : TIME_CATEGORY_COUNT;
-}
-
-/* TIME_CATEGORY_COUNT: none. */
+/* TIME_CATEGORY_COUNT: none. An annotation of the device is no work of the host, and stands beside
+ * the work that it names. */
 static enum time_category role_of_host(const struct event_classes *sel, uint32_t event)
 {
     enum event_type type = (enum event_type)sel->type[event];
     bool has_role = type == TYPE_OPERATOR || type == TYPE_USER_ANNOTATION || type == TYPE_PYTHON;
     if (sel->ours && trace_kind(&sel->trace->events, event) == EVENT_GPU_USER_ANNOTATION) {
-        return role_of_device_annotation(sel, event);
+        return TIME_CATEGORY_COUNT;
     }
-    return has_role ? host_role(sel->names.flags[sel->name[event]], type != TYPE_PYTHON)
+    return has_role ? host_role(sel->ours, sel->names.flags[sel->name[event]], type != TYPE_PYTHON)
                     : TIME_CATEGORY_COUNT;
 }
 

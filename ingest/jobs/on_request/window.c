@@ -8,6 +8,7 @@
 struct window {
     int64_t start_ns; /* relative to the trace's start, as is the end */
     int64_t end_ns;
+    const struct kernel_rules *own;
     struct trace_results **out;
 };
 
@@ -21,11 +22,13 @@ static bool analyse(void *context, struct trace *trace, int64_t zero_ns, struct 
     }
     bool ok = clip_events(trace, saturating_add(zero_ns, window->start_ns),
                           saturating_add(zero_ns, window->end_ns));
-    return ok ? analysis_run(trace, window->out, err)
+    const struct analysis_wants wants = {.kernel_rules = window->own};
+    return ok ? analysis_run_with(trace, &wants, window->out, err)
               : err_set(err, ERR_NO_MEMORY, "no memory for the figures of a window");
 }
 
 bool window_results(struct store *store,
+                    const struct kernel_rules *own,
                     int64_t trace_id,
                     int64_t start_ns,
                     int64_t end_ns,
@@ -33,7 +36,7 @@ bool window_results(struct store *store,
                     struct trace_results **out,
                     struct err *err)
 {
-    struct window window = {start_ns, end_ns, out};
+    struct window window = {start_ns, end_ns, own, out};
     const struct stored_trace_visit visit = {
         .trace_id = trace_id,
         .start_ns = start_ns,

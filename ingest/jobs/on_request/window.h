@@ -3,6 +3,7 @@
 #ifndef KS_JOBS_ON_REQUEST_WINDOW_H
 #define KS_JOBS_ON_REQUEST_WINDOW_H
 
+#include "ingest/analysis/kernel_classes/kernel_rules.h"
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"
 #include "ingest/model/results/results.h"
@@ -21,9 +22,11 @@
  * Runs on a thread of its own: the reader and the analyses need more stack than a request thread
  * has.
  *
- * `memory_budget_bytes` bounds the model. The caller owns *out (results_destroy). ERR_NOT_FOUND;
- * ERR_GONE: the events were not stored; ERR_TOO_LARGE: a shorter window may fit. */
+ * `own` as for kernel_class_of(). `memory_budget_bytes` bounds the model. The caller owns *out
+ * (results_destroy). ERR_NOT_FOUND; ERR_GONE: the events were not stored; ERR_TOO_LARGE: a shorter
+ * window may fit. */
 bool window_results(struct store *store,
+                    const struct kernel_rules *own,
                     int64_t trace_id,
                     int64_t start_ns,
                     int64_t end_ns,

@@ -280,6 +280,7 @@ static bool analyse_model(const struct pipeline_way *way,
     struct beside beside = {
         .way = way, .model = model, .is_large = is_large(way, model), .err = ERR_INIT};
     struct analysis_wants wants = {.pack = way->sink->pack_log,
+                                   .kernel_rules = way->kernel_rules,
                                    .take_frame = wants_timeline(&beside) ? take_frame : NULL,
                                    .take_room = take_room,
                                    .context = &beside};

@@ -18,7 +18,8 @@ struct pipeline_way {
     struct input_limits input_limits;
     uint64_t max_events; /* 0: no bound */
     struct cycles_options cycles;
-    struct pipeline_progress *progress; /* NULL: not wanted */
+    const struct kernel_rules *kernel_rules; /* NULL: none of one's own */
+    struct pipeline_progress *progress;      /* NULL: not wanted */
     const struct pipeline_sink *sink;
 };
 

@@ -58,6 +58,7 @@ static struct pipeline_way way_of(const struct pipeline_options *options,
     return (struct pipeline_way){.memory_budget_bytes = options->memory_budget_bytes,
                                  .input_limits = options->input_limits,
                                  .max_events = options->max_events,
+                                 .kernel_rules = options->kernel_rules,
                                  .cycles = {.marker = options->marker},
                                  .progress = progress,
                                  .sink = sink};

@@ -19,6 +19,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct kernel_rules;
+
 enum pipeline_stage { STAGE_QUEUED, STAGE_READING, STAGE_ANALYSING, STAGE_STORING, STAGE_DONE };
 const char *pipeline_stage_text(enum pipeline_stage stage); /* "queued", "reading", ... */
 
@@ -84,8 +86,9 @@ struct pipeline_sink {
 struct pipeline_options {
     uint64_t memory_budget_bytes; /* 0: no bound */
     struct input_limits input_limits;
-    uint64_t max_events;       /* of a trace; 0: no bound but the format's */
-    const char *marker;        /* function whose calls mark cycles; NULL: find it */
+    uint64_t max_events;                     /* of a trace; 0: no bound but the format's */
+    const struct kernel_rules *kernel_rules; /* of one's own, read until the end; NULL: none */
+    const char *marker;                      /* function whose calls mark cycles; NULL: find it */
     const char *hardware_path; /* topo_component.csv of the host the trace was taken on */
 };
 

@@ -137,6 +137,7 @@ static bool carry(const struct jobs *jobs, struct store_sink *sink, struct err *
     struct pipeline_options options = {.memory_budget_bytes = file->memory_budget_bytes,
                                        .input_limits = jobs->input_limits,
                                        .max_events = jobs->max_events,
+                                       .kernel_rules = jobs->kernel_rules,
                                        .marker = file->marker};
     return file->growth == NULL
                ? pipeline_stream(file->path, file->file_name, &options, file->progress, &to, err)

@@ -244,8 +244,8 @@ struct trace_results {
     int64_t communication_signature; /* hash over the number of ranges of each node */
     int64_t collective_count;        /* by COLLECTIVES_OWN_RULE; 0 in the plugin's figures */
     enum collective_rule
-        communication_rule; /* what the times of TIME_COMMUNICATION go by: COLLECTIVES_OWN_RULE when
-                         that finds device work that the plugin's does not */
+        communication_rule; /* what the times of TIME_COMMUNICATION go by: COLLECTIVES_OWN_RULE in
+                               our figures, but in those of earlier versions */
     double tc_pie_used;     /* share of kernel time in Tensor Core kernels, plugin's list (12.2) */
     double tensor_pie_used; /* the same by our list */
 

@@ -10,8 +10,8 @@ figures(struct fixture *f, int64_t id, int64_t start_us, int64_t end_us)
 {
     struct trace_results *results = NULL;
     struct err err = ERR_INIT;
-    assert_true(
-        window_results(f->api.store, id, start_us * US, end_us * US, MEMORY_BYTES, &results, &err));
+    assert_true(window_results(f->api.store, NULL, id, start_us * US, end_us * US, MEMORY_BYTES,
+                               &results, &err));
     return results;
 }
 
@@ -214,12 +214,12 @@ static void memory_is_bounded(void **state)
     buf_free(&text);
     struct trace_results *results = NULL;
     struct err err = ERR_INIT;
-    assert_false(window_results(f->api.store, id, 0, INT64_MAX, 1 << 20, &results, &err));
+    assert_false(window_results(f->api.store, NULL, id, 0, INT64_MAX, 1 << 20, &results, &err));
     assert_int_equal(err.code, ERR_TOO_LARGE);
     assert_non_null(strstr(err.msg, "ask for a shorter window"));
     assert_null(results);
     err = (struct err)ERR_INIT;
-    assert_true(window_results(f->api.store, id, 0, 900 * US, 1 << 20, &results, &err));
+    assert_true(window_results(f->api.store, NULL, id, 0, 900 * US, 1 << 20, &results, &err));
     assert_int_equal(results->event_count, 901 + 1);
     results_destroy(results);
 }

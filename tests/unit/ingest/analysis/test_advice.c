@@ -31,7 +31,7 @@ static void shares_of_the_step_are_told(void **state)
     build_step(&b, "ProfilerStep#1", 0, 1000);
     build_op(&b, "enumerate(DataLoader)#A.__next__", 1, 0, 123, 1);
     build_op(&b, "gloo:all_reduce", 1, 200, 456, 2);
-    const struct trace_results *r = build_run(&b);
+    const struct trace_results *r = build_run_plugin(&b);
     assert_int_equal(r->recommendation_count, 2);
     assert_non_null(strstr(advice(r, "dataloader")->text, " 12.3%"));
     assert_non_null(strstr(advice(r, "communication")->text, " 25.6%"));

@@ -1,5 +1,7 @@
+#include "ingest/analysis/classify/names.h"
 #include "ingest/analysis/classify/tensor_core.h"
 #include "ingest/analysis/devices/device_set.h"
+#include "ingest/analysis/kernel_classes/kernel_classes.h"
 #include "ingest/analysis/util/percentiles.h"
 #include "ingest/base/containers/introsort.h"
 #include "ingest/base/memory/scratch.h"
@@ -122,42 +124,53 @@ static void tensor_core_kernels_are_told_by_name(void **state)
     static const struct {
         const char *name;
         bool plugin;
-        bool ours;
+        enum matrix_unit ours; /* list or rules */
     } rows[] = {
-        {"volta_fp16_s884gemm_fp16_128x128_ldg8_f2f_nn", true, true},
-        {"ampere_bf16_s16816gemm_bf16_128x64_ldg8_f2f_stages_32x6_tn", true, true},
-        {"cutlass_80_tensorop_bf16_s16816gemm_bf16_128x128_32x4_nn_align8", true, true},
-        {"cutlass_80_wmma_tensorop_bf16_s161616gemm_bf16_16x16_128x2_tn_align8", false, true},
-        {"cutlass_80_simt_sgemm_128x32_8x5_nn_align1", false, false},
-        {"cutlass3x_sm90_tensorop_s64x128x16gemm_bf16", false, true},
-        {"cutlass3x_sm100_tensorop_h256x128x16gemm_bf16", false, true},
-        {"cutlass3x_sm120_tensorop_s16x8x32gemm_e4m3", false, true},
-        {"ampere_sgemm_128x64_nn", false, false},
+        {"volta_fp16_s884gemm_fp16_128x128_ldg8_f2f_nn", true, MATRIX_UNIT_USED},
+        {"ampere_bf16_s16816gemm_bf16_128x64_ldg8_f2f_stages_32x6_tn", true, MATRIX_UNIT_USED},
+        {"cutlass_80_tensorop_bf16_s16816gemm_bf16_128x128_32x4_nn_align8", true, MATRIX_UNIT_USED},
+        {"cutlass_80_wmma_tensorop_bf16_s161616gemm_bf16_16x16_128x2_tn_align8", false,
+         MATRIX_UNIT_USED},
+        {"cutlass_80_simt_sgemm_128x32_8x5_nn_align1", false, MATRIX_UNIT_UNKNOWN},
+        {"cutlass3x_sm90_tensorop_s64x128x16gemm_bf16", false, MATRIX_UNIT_USED},
+        {"cutlass3x_sm100_tensorop_h256x128x16gemm_bf16", false, MATRIX_UNIT_USED},
+        {"cutlass3x_sm120_tensorop_s16x8x32gemm_e4m3", false, MATRIX_UNIT_USED},
+        {"ampere_sgemm_128x64_nn", false, MATRIX_UNIT_UNUSED},
         {"sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize32x32x8_ffma_kernel__5x_cublas", true,
-         false},
-        {"sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64_cublas", true, true},
-        {"sm80_xmma_fprop_implicit_gemm_tf32f32_tf32f32_f32_nhwckrsc", false, true},
-        {"nvjet_tst_192x192_64x4_2x1_v_bz_coopA_TNT", false, true},
-        {"void flash::flash_fwd_kernel<Flash_fwd_kernel_traits<64>>", false, true},
-        {"flash_bwd_dq_dk_dv_loop_seqk_parallel_kernel", false, true},
-        {"void flash::flash_bwd_dot_do_o_kernel<true>", false, false},
-        {"void flash::flash_fwd_splitkv_combine_kernel<>", false, false},
-        {"fmha_cutlassF_bf16_aligned_64x64_rf_sm80", false, true},
-        {"fmha_cutlassF_f32_aligned_64x64_rf_sm50", false, false},
-        {"fmha_cutlassF_f32_aligned_64x64_rf_sm80", false, true},
-        {"Cijk_Ailk_Bljk_BBS_BH_MT128x128x32_MI16x16x16x1_SN", false, true},
-        {"Cijk_Ailk_Bljk_SB_MT64x64x8_SE_TT4_4", false, false},
-        {"cutlass::device_kernel<cutlass::gemm::MainloopSm90TmaGmmaWarpSpecialized>", false, true},
-        {"at::native::summary_kernel(c10::TensorOptions)", false, false},
-        {"void at::native::digamma_kernel", false, false},
-        {"elementwise_kernel", false, false},
-        {"", false, false},
+         MATRIX_UNIT_USED},
+        {"sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64_cublas", true,
+         MATRIX_UNIT_USED},
+        {"sm80_xmma_fprop_implicit_gemm_tf32f32_tf32f32_f32_nhwckrsc", false, MATRIX_UNIT_UNKNOWN},
+        {"nvjet_tst_192x192_64x4_2x1_v_bz_coopA_TNT", false, MATRIX_UNIT_USED},
+        {"void flash::flash_fwd_kernel<Flash_fwd_kernel_traits<64>>", false, MATRIX_UNIT_USED},
+        {"flash_bwd_dq_dk_dv_loop_seqk_parallel_kernel", false, MATRIX_UNIT_USED},
+        {"void flash::flash_bwd_dot_do_o_kernel<true>", false, MATRIX_UNIT_UNUSED},
+        {"void flash::flash_fwd_splitkv_combine_kernel<>", false, MATRIX_UNIT_UNUSED},
+        {"fmha_cutlassF_bf16_aligned_64x64_rf_sm80", false, MATRIX_UNIT_USED},
+        {"fmha_cutlassF_f32_aligned_64x64_rf_sm50", false, MATRIX_UNIT_USED},
+        {"fmha_cutlassF_f32_aligned_64x64_rf_sm80", false, MATRIX_UNIT_USED},
+        {"Cijk_Ailk_Bljk_BBS_BH_MT128x128x32_MI16x16x16x1_SN", false, MATRIX_UNIT_USED},
+        {"Cijk_Ailk_Bljk_SB_MT64x64x8_SE_TT4_4", false, MATRIX_UNIT_UNKNOWN},
+        {"cutlass::device_kernel<cutlass::gemm::MainloopSm90TmaGmmaWarpSpecialized>", false,
+         MATRIX_UNIT_USED},
+        {"void at::native::digamma_kernel", false, MATRIX_UNIT_UNKNOWN},
+        {"elementwise_kernel", false, MATRIX_UNIT_UNUSED},
+        {"", false, MATRIX_UNIT_UNKNOWN},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        if (tensor_core_plugin_kernel(rows[i].name) != rows[i].plugin ||
-            tensor_core_kernel(rows[i].name) != rows[i].ours) {
-            fail_msg("%s", rows[i].name);
+        struct strtab *strings = strtab_create();
+        uint32_t id = strtab_intern(strings, rows[i].name, strlen(rows[i].name));
+        struct names names;
+        assert_true(names_init(&names, strings) && names_read_kernel(&names, id, NULL));
+        uint32_t flags = names_kernel_flags(&names, id);
+        enum matrix_unit unit = (flags & NAME_TENSOR_KERNEL) != 0  ? MATRIX_UNIT_USED
+                                : (flags & NAME_PLAIN_KERNEL) != 0 ? MATRIX_UNIT_UNUSED
+                                                                   : MATRIX_UNIT_UNKNOWN;
+        if (((flags & NAME_TC_KERNEL) != 0) != rows[i].plugin || unit != rows[i].ours) {
+            fail_msg("%s: %d", rows[i].name, (int)unit);
         }
+        names_free(&names);
+        strtab_destroy(strings);
     }
 }
 

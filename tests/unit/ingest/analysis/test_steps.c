@@ -110,9 +110,10 @@ static void two_libraries_end_the_distributed_view(void **state)
     build_begin(&b);
     build_op(&b, "nccl:all_reduce", 1, 10, 20, 9);
     build_op(&b, "gloo:all_reduce", 1, 30, 40, 10);
-    const struct trace_results *r = build_run(&b);
+    const struct trace_results *r = build_run_plugin(&b);
     assert_true(r->has_communication);
     assert_int_equal(r->communication_nodes, 0);
+    assert_false(build_run(&b)->has_communication); /* no device work of that class */
     build_end(&b);
 }
 
