@@ -115,6 +115,8 @@ bool store_blobs_set_aside(struct store *store, struct err *err) KS_MUST_USE;
 bool store_blob_drop(struct store *store, const char *sha256_hex, struct err *err) KS_MUST_USE;
 uint64_t store_blobs_bytes(struct store *store);
 bool store_make_dir(const char *path, struct err *err) KS_MUST_USE;
+/* Names created, renamed or removed in the folder before survive a power loss afterwards. */
+bool store_sync_dir(const char *path, struct err *err) KS_MUST_USE;
 
 /* ---- projects.c ---- */
 
@@ -126,6 +128,13 @@ bool store_project_of_name(struct db *db,
                            struct err *err) KS_MUST_USE;
 
 /* ---- shared statements ---- */
+
+/* A run goes with its last upload, but waits for uploads that are analysed again
+ * (catalogue/takeover.h). */
+#define STORE_DELETE_EMPTY_RUNS                                                   \
+    "DELETE FROM run WHERE id NOT IN (SELECT run_id FROM upload) AND name NOT IN" \
+    " (SELECT j.run FROM taken_over AS t JOIN job AS j ON j.id = t.job_id"        \
+    " WHERE j.state IN ('queued', 'running'))"
 
 /* Parses the stable text of an error code: ERR_NONE for NULL, ERR_INTERNAL for an unknown text. */
 enum err_code store_error_code_of(const char *text);

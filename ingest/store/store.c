@@ -1,7 +1,8 @@
 /* Opening and closing the store. */
 #include "ingest/store/store.h"
 
-#include "ingest/store/db/migrations.h"
+#include "ingest/store/catalogue/takeover.h"
+#include "ingest/store/db/schema.h"
 #include "ingest/store/internal.h"
 
 #include <errno.h>
@@ -109,29 +110,46 @@ static bool remove_unpublished(struct store *store, struct err *err)
                  "DELETE FROM job WHERE received_at_s = 0 AND state IN ('queued', 'running')", err);
     ok = ok && db_exec(store->writer,
                        "UPDATE comparison SET state = 'removed' WHERE state = 'writing'", err);
-    ok = ok &&
-         db_exec(store->writer, "DELETE FROM run WHERE id NOT IN (SELECT run_id FROM upload)", err);
+    ok = ok && db_exec(store->writer, STORE_DELETE_EMPTY_RUNS, err);
     if (uploads > 0) {
         log_write(store->log, LOG_INFO, "%lld unfinished uploads removed", (long long)uploads);
     }
     return store_write_end(store, ok, err);
 }
 
+/* Uploads that an earlier, lost database referred to are set aside before the first table is
+ * written. */
+static bool create_tables(struct store *store, struct err *err)
+{
+    return store_blobs_set_aside(store, err) && db_exec(store->writer, "BEGIN IMMEDIATE", err) &&
+           db_end(store->writer, schema_create(store->writer, err), err);
+}
+
+static bool open_database(struct store *store, struct err *err)
+{
+    int64_t version = 0;
+    if (!takeover_recover(store, err) || !db_open(&store->writer, store->db_path, DB_WRITER, err) ||
+        !schema_version(store->writer, &version, err)) {
+        return false;
+    }
+    if (version == 0) {
+        return create_tables(store, err);
+    }
+    if (version == SCHEMA_VERSION) {
+        return true;
+    }
+    db_close(store->writer);
+    store->writer = NULL;
+    return takeover_run(store, version, err) &&
+           db_open(&store->writer, store->db_path, DB_WRITER, err);
+}
+
 static bool open_parts(struct store *store, struct err *err)
 {
-    if (!db_open(&store->writer, store->db_path, DB_WRITER, err)) {
-        return false;
-    }
     store->writer_is_durable = true;
-    bool is_new;
-    if (!store_is_new(store->writer, &is_new, err) ||
-        (is_new && !store_blobs_set_aside(store, err))) {
-        return false;
-    }
     /* The log is there once something has been written. */
-    return store_migrate(store->writer, store->log, err) && remove_unpublished(store, err) &&
-           open_log(store, err) && store_purge(store, err) && store_purge_jobs(store, err) &&
-           store_blobs_sweep(store, err);
+    return open_database(store, err) && remove_unpublished(store, err) && open_log(store, err) &&
+           store_purge(store, err) && store_purge_jobs(store, err) && store_blobs_sweep(store, err);
 }
 
 static void free_store(struct store *store)

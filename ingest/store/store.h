@@ -24,7 +24,7 @@
 
 struct store;
 
-/* Opens or creates the store, migrates the schema, and removes what was never published. Refuses,
+/* Opens or creates the store, takes over the database of an older version, and removes what was never published. Refuses,
  * with an error that says why, a database newer than this program and a data directory that another
  * process uses. */
 bool store_open(struct store **out, const char *data_dir, const struct log *log, struct err *err)

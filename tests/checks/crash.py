@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Crashes: the server is killed while it takes uploads, analyses, replaces, deletes, compares, starts and migrates.
+"""Crashes: the server is killed while it takes uploads, analyses, replaces, deletes, compares and starts.
 After each restart everything that was acknowledged is there byte for byte and with its figures, every job has ended or is
 taken up again, and nothing is left that nobody refers to.
 

@@ -1,5 +1,5 @@
 #include "ingest/store/access/token_rows.h"
-#include "ingest/store/db/migrations.h"
+#include "ingest/store/db/schema.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ static bool check_schema(struct db *db, struct err *err)
         version = db_get_int(&st);
     }
     return db_done(&st, err) &&
-           (version == store_migrations[store_migration_count - 1].version ||
+           (version == SCHEMA_VERSION ||
             err_set(err, ERR_UNAVAILABLE,
                     "the data directory is in use by a server of another version, or by one that "
                     "is just starting; try again, or stop it first"));

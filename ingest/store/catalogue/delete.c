@@ -162,7 +162,7 @@ static bool delete_trace_rows(struct db *db, int64_t id, struct err *err)
                      id, err) &&
            db_run_id(db, "UPDATE trace SET upload_id = NULL WHERE id = ?1 OR plugin_of = ?1", id,
                      err) &&
-           db_exec(db, "DELETE FROM run WHERE id NOT IN (SELECT run_id FROM upload)", err);
+           db_exec(db, STORE_DELETE_EMPTY_RUNS, err);
 }
 
 bool store_trace_delete(struct store *store, int64_t id, struct err *err)

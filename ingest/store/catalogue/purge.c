@@ -32,8 +32,6 @@ static const char *const purge_batch_sql[] = {
     " (SELECT position FROM kernel_use_metric WHERE trace_id = ?1 LIMIT ?2)",
     "DELETE FROM kernel_use WHERE trace_id = ?1 AND position IN"
     " (SELECT position FROM kernel_use WHERE trace_id = ?1 LIMIT ?2)",
-    "DELETE FROM cycle_use WHERE trace_id = ?1 AND position IN"
-    " (SELECT position FROM cycle_use WHERE trace_id = ?1 LIMIT ?2)",
     "DELETE FROM cycle WHERE trace_id = ?1 AND position IN"
     " (SELECT position FROM cycle WHERE trace_id = ?1 LIMIT ?2)",
     "DELETE FROM module WHERE trace_id = ?1 AND position IN"
@@ -217,7 +215,8 @@ static bool purge_logs(const struct purge *purge, struct err *err)
     return true;
 }
 
-/* Those that failed, and those whose upload is gone: the job of an upload stays with it. */
+/* Those that failed, and those whose upload is gone: the job of an upload stays with it, and that
+ * of a taken-over upload, whose bytes it holds. */
 bool store_purge_jobs(struct store *store, struct err *err)
 {
     int64_t now_s = wall_clock_s();
@@ -230,7 +229,8 @@ bool store_purge_jobs(struct store *store, struct err *err)
         if (!run_with_id(store,
                          "DELETE FROM job WHERE id IN (SELECT id FROM job WHERE state IN ('done',"
                          " 'failed') AND received_at_s < ?1 AND NOT EXISTS (SELECT 1 FROM upload"
-                         " WHERE job_id = job.id) LIMIT ?2)",
+                         " WHERE job_id = job.id) AND id NOT IN (SELECT job_id FROM taken_over)"
+                         " LIMIT ?2)",
                          now_s - JOBS_KEPT_S, PURGE_BATCH_ROWS, &changes, err)) {
             return false;
         }

@@ -81,7 +81,7 @@ static bool incoming_path(const struct store *store,
 
 /* New names in a folder survive a power loss when the folder is synced. Some file systems cannot
  * and say EINVAL. */
-static bool sync_folder(const char *path, struct err *err)
+bool store_sync_dir(const char *path, struct err *err)
 {
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0) {
@@ -172,7 +172,9 @@ static bool is_referred(
     db_prepare(
         &st, db,
         "SELECT EXISTS (SELECT 1 FROM job WHERE sha256 = ?1 AND state IN ('queued', 'running'))"
-        " OR (?2 AND EXISTS (SELECT 1 FROM upload WHERE sha256 = ?1))");
+        " OR (?2 AND EXISTS (SELECT 1 FROM upload WHERE sha256 = ?1))"
+        " OR EXISTS (SELECT 1 FROM taken_over AS t JOIN job AS j ON j.id = t.job_id"
+        " WHERE j.sha256 = ?1)");
     db_put_text(&st, sha256_hex);
     db_put_int(&st, by_uploads);
     *referred = db_next(&st) && db_get_bool(&st);
@@ -416,8 +418,8 @@ static bool sync_file(struct store *store, const struct blob_pin *pin, struct er
     if (fsync(pin->unsynced_fd) != 0) {
         return err_set_errno(err, ERR_IO, errno, "writing the upload to %s/raw", store->data_dir);
     }
-    return blob_folder(store, pin->sha256_hex, folder, err) && sync_folder(folder, err) &&
-           join(parent, store->data_dir, "raw", err) && sync_folder(parent, err);
+    return blob_folder(store, pin->sha256_hex, folder, err) && store_sync_dir(folder, err) &&
+           join(parent, store->data_dir, "raw", err) && store_sync_dir(parent, err);
 }
 
 /* blob_lock is held, but not while the disk is waited for: `is_syncing` and the pin that the caller
@@ -520,7 +522,7 @@ bool store_blobs_init(struct store *store, struct err *err)
     }
     bool ok = join(path, store->data_dir, "raw", err) && store_make_dir(path, err) &&
               join(path, store->data_dir, "incoming", err) && store_make_dir(path, err) &&
-              sync_folder(store->data_dir, err);
+              store_sync_dir(store->data_dir, err);
     if (!ok) {
         (void)pthread_cond_destroy(&store->blob_synced);
         (void)pthread_mutex_destroy(&store->blob_lock);
@@ -557,7 +559,8 @@ static bool read_referred(struct store *store, struct referred *referred, struct
     }
     struct db_stmt st;
     db_prepare(&st, db,
-               "SELECT sha256 FROM upload UNION"
+               "SELECT sha256 FROM upload UNION SELECT sha256 FROM job WHERE id IN"
+               " (SELECT job_id FROM taken_over) UNION"
                " SELECT sha256 FROM job WHERE state IN ('queued', 'running') ORDER BY 1");
     while (db_next(&st)) {
         size_t len;
@@ -714,5 +717,5 @@ bool store_blobs_set_aside(struct store *store, struct err *err)
               "the database is new, but uploads of an earlier one are there: they are kept in %s; "
               "upload them again to see them",
               aside);
-    return store_make_dir(path, err) && sync_folder(store->data_dir, err);
+    return store_make_dir(path, err) && store_sync_dir(store->data_dir, err);
 }

@@ -460,13 +460,13 @@ bool blocks_read_cycle_uses(struct db *db,
                             struct arena *arena,
                             int64_t trace_id,
                             struct trace_results *out,
-                            bool *found,
                             struct err *err)
 {
     struct column_decoder dec;
     struct err damaged = ERR_INIT;
-    bool ok = find_block(db, arena, trace_id, CYCLE_USE, &dec, found, err);
-    if (!*found) {
+    bool found;
+    bool ok = find_block(db, arena, trace_id, CYCLE_USE, &dec, &found, err);
+    if (!found) {
         return ok;
     }
     bool has_memory = cycle_use_decode(&dec, out, err);

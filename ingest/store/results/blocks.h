@@ -8,13 +8,11 @@
 
 /* What the results have of them; a failure stays in the writer. */
 void blocks_write(struct row_writer *writer, const struct trace_results *results);
-/* Sets cycle_uses and their count. *found is false where the trace has none packed: either it has
- * none, or they were written as rows of cycle_use, before schema 7. */
+/* Sets cycle_uses and their count: 0 where the trace has none. */
 bool blocks_read_cycle_uses(struct db *db,
                             struct arena *arena,
                             int64_t trace_id,
                             struct trace_results *out,
-                            bool *found,
                             struct err *err) KS_MUST_USE;
 
 #endif

@@ -3,8 +3,6 @@
 #include "ingest/store/results/blocks.h"
 
 ROWS_DEFINE_READER(read_cycles, "cycle", CYCLE_FIELDS, cycles, cycle_count, cycle_row)
-ROWS_DEFINE_READER(
-    read_cycle_use_rows, "cycle_use", CYCLE_USE_FIELDS, cycle_uses, cycle_use_count, cycle_use_row)
 ROWS_DEFINE_READER(read_counters, "counter", COUNTER_FIELDS, counters, counter_count, counter_row)
 
 ROWS_DEFINE_READER(read_modules, "module", MODULE_FIELDS, modules, module_count, module_row)
@@ -20,18 +18,11 @@ static bool read_source(const struct rows_reader *in, struct trace_results *out,
     return db_done(&st, err);
 }
 
-static bool
-read_cycle_uses(const struct rows_reader *in, struct trace_results *out, struct err *err)
-{
-    bool found;
-    return blocks_read_cycle_uses(in->db, in->arena, in->owner_id, out, &found, err) &&
-           (found || read_cycle_use_rows(in, out, err));
-}
-
 static bool read_all(const struct rows_reader *in, struct trace_results *out, struct err *err)
 {
     return read_source(in, out, err) && read_cycles(in, out, err) &&
-           read_cycle_uses(in, out, err) && read_counters(in, out, err);
+           blocks_read_cycle_uses(in->db, in->arena, in->owner_id, out, err) &&
+           read_counters(in, out, err);
 }
 
 /* `read` over a reader of its own, into results in the arena. */

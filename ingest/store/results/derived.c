@@ -84,7 +84,7 @@ static bool delete_upload(struct store *store,
     *sha256 = db_next(&st) ? db_get_text(&st, arena) : NULL;
     bool ok = db_done(&st, err) &&
               db_run_id(db, "DELETE FROM upload WHERE id = ?", upload_id, err) &&
-              db_exec(db, "DELETE FROM run WHERE id NOT IN (SELECT run_id FROM upload)", err);
+              db_exec(db, STORE_DELETE_EMPTY_RUNS, err);
     return store_write_end(store, ok, err);
 }
 

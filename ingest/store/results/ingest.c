@@ -353,8 +353,10 @@ static bool publish_rows(struct store_ingest *ingest, struct rival *rival, struc
                    ingest->job_id, err)) {
         return false;
     }
-    return db_changes(db) == 1 ||
-           err_set(err, ERR_INTERNAL, "an upload that is not on disk cannot be published");
+    if (db_changes(db) != 1) {
+        return err_set(err, ERR_INTERNAL, "an upload that is not on disk cannot be published");
+    }
+    return db_run_id(db, "DELETE FROM taken_over WHERE job_id = ?", ingest->job_id, err);
 }
 
 bool store_ingest_publish(struct store_ingest *ingest, struct err *err)
@@ -390,10 +392,7 @@ static bool remove_upload(struct store_ingest *ingest, struct err *err)
         return false;
     }
     bool ok = db_run_id(store->writer, "DELETE FROM upload WHERE id = ?", ingest->upload_id, err) &&
-              db_run_id(store->writer,
-                        "DELETE FROM run WHERE name = (SELECT run FROM job WHERE id = ?)"
-                        " AND id NOT IN (SELECT run_id FROM upload)",
-                        ingest->job_id, err);
+              db_exec(store->writer, STORE_DELETE_EMPTY_RUNS, err);
     return store_write_end(store, ok, err) && store_purge(store, err);
 }
 

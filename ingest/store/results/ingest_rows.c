@@ -220,6 +220,13 @@ bool ingest_rows_warnings(struct store *store,
     return row_writer_finish(&writer);
 }
 
+/* The id, note and tags that the trace had in an older database (catalogue/takeover.h), if it was
+ * there. */
+#define KEPT_FROM                                                                               \
+    " FROM taken_over AS k JOIN upload AS u ON u.job_id = k.job_id WHERE u.id = ?1 AND ?2 = 0"  \
+    " AND k.worker = ?4 AND k.span_digits = ?5 AND NOT EXISTS (SELECT 1 FROM trace WHERE id = " \
+    "k.trace_id)"
+
 bool ingest_rows_trace(struct db *db,
                        const struct trace_place *place,
                        const struct trace_results *results,
@@ -230,9 +237,11 @@ bool ingest_rows_trace(struct db *db,
     struct row_writer only = {.ok = true, .err = err};
     struct row_writer *writer = &only;
     db_prepare(&only.row, db,
-               "INSERT INTO trace (upload_id, plugin_of, log_id, worker, span_digits, format, "
-               "device_type" TRACE_FIELDS(FIELD_COLUMN) TRACE_COUNT_COLUMNS
-               ") VALUES (?, nullif(?, 0), nullif(?, 0), ?, ?, ?, ?" TRACE_FIELDS(
+               "INSERT INTO trace (id, note, tags, upload_id, plugin_of, log_id, worker, "
+               "span_digits, format, device_type" TRACE_FIELDS(FIELD_COLUMN) TRACE_COUNT_COLUMNS
+               ") VALUES ((SELECT k.trace_id" KEPT_FROM "), coalesce((SELECT k.note" KEPT_FROM
+               "), ''), coalesce((SELECT k.tags" KEPT_FROM
+               "), '[]'), ?1, nullif(?2, 0), nullif(?3, 0), ?4, ?5, ?, ?" TRACE_FIELDS(
                    FIELD_PARAM) ", ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     row_put_int(writer, place->upload_id);
     row_put_int(writer, place->plugin_of);

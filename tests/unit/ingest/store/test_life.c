@@ -1,5 +1,5 @@
 /* Opening, crashing, locking, full disks and many threads. */
-#include "ingest/store/db/migrations.h"
+#include "ingest/store/db/schema.h"
 #include "ingest/store/internal.h"
 #include "tests/unit/ingest/store/store_fixture.h"
 
@@ -44,13 +44,12 @@ static int64_t query_int(const struct fixture *f, const char *sql)
 
 /* ---- schema ---- */
 
-static void a_new_database_is_migrated(void **state)
+static void a_new_database_has_the_schema(void **state)
 {
     struct fixture *f = *state;
     assert_ok(f, store_ready(f->store, &f->err));
     close_store(f);
-    assert_int_equal(query_int(f, "PRAGMA user_version"),
-                     store_migrations[store_migration_count - 1].version);
+    assert_int_equal(query_int(f, "PRAGMA user_version"), SCHEMA_VERSION);
     assert_int_equal(query_int(f,
                                "SELECT count(*) FROM pragma_table_list WHERE schema = 'main'"
                                " AND type = 'table' AND name NOT LIKE 'sqlite_%' AND NOT strict"),
@@ -60,7 +59,7 @@ static void a_new_database_is_migrated(void **state)
     assert_ok(f, store_ready(f->store, &f->err));
 }
 
-static void an_empty_database_of_version_0_is_migrated(void **state)
+static void an_empty_database_of_version_0_is_new(void **state)
 {
     struct fixture *f = *state;
     char path[TEST_PATH_BYTES];
@@ -570,8 +569,8 @@ static void a_long_ingest_lets_others_through(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_new_database_is_migrated),
-        TEST(an_empty_database_of_version_0_is_migrated),
+        TEST(a_new_database_has_the_schema),
+        TEST(an_empty_database_of_version_0_is_new),
         TEST(a_newer_database_is_refused),
         TEST(a_foreign_database_is_refused),
         TEST(a_file_that_is_no_database_is_refused),

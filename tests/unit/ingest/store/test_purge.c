@@ -102,7 +102,8 @@ static void free_full(struct full *s)
 static bool stays(const char *table)
 {
     return strcmp(table, "job") == 0 || strcmp(table, "job_failure") == 0 ||
-           strcmp(table, "token") == 0 || strcmp(table, "session") == 0;
+           strcmp(table, "taken_over") == 0 || strcmp(table, "token") == 0 ||
+           strcmp(table, "session") == 0;
 }
 
 /* Only groups that a request compared name their traces. */
@@ -167,18 +168,6 @@ static void fill_timeline(struct fixture *f, struct store_ingest *ingest)
     assert_ok(f, store_write_end(f->store, true, &f->err));
 }
 
-/* As rows, which earlier schemas had of them. */
-static void fill_cycle_uses(struct fixture *f)
-{
-    assert_ok(f, store_write_begin(f->store, STORE_BATCH, &f->err));
-    bool ok = db_exec(f->store->writer,
-                      "INSERT INTO cycle_use (trace_id, position, cycle, instances)"
-                      " SELECT trace_id, position, 0, 1 FROM operator WHERE grouping = 0 AND"
-                      " trace_id = (SELECT max(id) FROM trace WHERE plugin_of IS NULL)",
-                      &f->err);
-    assert_ok(f, store_write_end(f->store, ok, &f->err));
-}
-
 /* All rows of a trace, its events before it. */
 static void fill(struct fixture *f, struct store_ingest *ingest, const struct full *s)
 {
@@ -190,7 +179,6 @@ static void fill(struct fixture *f, struct store_ingest *ingest, const struct fu
     builder_free(b);
     fill_timeline(f, ingest);
     assert_ok(f, store_ingest_trace(ingest, "w", "", "chrome-trace", &s->results, &f->err));
-    fill_cycle_uses(f);
 }
 
 static int64_t publish_full(struct fixture *f, int64_t job_id, const struct full *s)
@@ -251,7 +239,6 @@ static void replacing_leaves_only_the_new(void **state)
     (void)publish_full(f, add_job(f, "r", "f", "b", true), s);
     expect_tables(f, true);
     assert_int_equal(count_table(f, "step"), steps);
-    assert_int_equal(count_table(f, "cycle_use"), OPERATORS);
     assert_int_equal(count_table(f, "comparison_row"), comparison_rows);
     assert_int_equal(count_table(f, "comparison"), 1);
     free_full(s);

@@ -1,52 +1,9 @@
--- Schema 1: the catalogue (run, job, upload, trace) and the results of each trace.
+-- Traces and the results of their analysis.
 --
--- A trace is visible when its upload is published. Deleting an upload leaves its traces without one:
--- invisible at once, their rows are then removed in small transactions (store_purge.c).
---
--- Units: _ns integer nanoseconds, relative to the trace's start unless said otherwise; _s Unix seconds;
--- shares 0..1; _pct 0..100. Columns of type ANY hold a REAL or NULL (not a number): a REAL column would
--- turn -0.0 into 0.0. Columns <x>_id name a row of `text` of the same trace; they are no declared foreign
--- keys, because then each text that goes would be looked for in every table.
--- `position` is the place of a row in the order in which the analysis gave it, from 0.
-
-PRAGMA application_id = 1263747918; -- 0x4B53434E, "KSCN"
-
-CREATE TABLE run (
-    id   INTEGER PRIMARY KEY AUTOINCREMENT,
-    name TEXT NOT NULL UNIQUE,      -- as the client named it, not percent-encoded
-    note TEXT NOT NULL DEFAULT '',  -- free text of the users
-    tags TEXT NOT NULL DEFAULT '[]' -- JSON array of strings
-) STRICT;
-
-CREATE TABLE job (
-    id            INTEGER PRIMARY KEY AUTOINCREMENT,
-    run           TEXT NOT NULL,     -- name of the run; its row exists from the first ingest on
-    file_name     TEXT NOT NULL,     -- as uploaded
-    sha256        TEXT NOT NULL,     -- of the uploaded bytes, lower-case hex
-    size_bytes    INTEGER NOT NULL,  -- of the uploaded bytes
-    replace       INTEGER NOT NULL,  -- 1: takes the place of other bytes under the same run and name
-    state         TEXT NOT NULL CHECK (state IN ('queued', 'running', 'done', 'failed')),
-    received_at_s INTEGER NOT NULL,  -- when the upload was complete
-    error_code    TEXT,              -- of a failed job: the stable text of the code
-    error_offset  INTEGER,           -- byte in the decompressed input; NULL when no place is known
-    error_message TEXT               -- what the client is told
-) STRICT;
-CREATE INDEX job_unfinished ON job (sha256) WHERE state IN ('queued', 'running');
-
-CREATE TABLE upload (
-    id            INTEGER PRIMARY KEY AUTOINCREMENT,
-    run_id        INTEGER NOT NULL REFERENCES run (id) ON DELETE CASCADE,
-    job_id        INTEGER NOT NULL REFERENCES job (id),
-    file_name     TEXT NOT NULL,     -- as uploaded
-    sha256        TEXT NOT NULL,     -- of the uploaded bytes, lower-case hex
-    size_bytes    INTEGER NOT NULL,  -- of the uploaded bytes
-    uploaded_at_s INTEGER NOT NULL,  -- when the upload was complete
-    published     INTEGER NOT NULL DEFAULT 0 -- 1: its traces are visible
-) STRICT;
-CREATE UNIQUE INDEX upload_name ON upload (run_id, file_name) WHERE published = 1;
-CREATE INDEX upload_run ON upload (run_id);
-CREATE INDEX upload_job ON upload (job_id);
-CREATE INDEX upload_sha256 ON upload (sha256);
+-- Units: _ns integer nanoseconds, relative to the trace's start unless said otherwise; _s Unix seconds; shares 0..1; _pct 0..100.
+-- Columns of type ANY hold a REAL, an INTEGER for a whole number, or NULL (not a number): a REAL column would turn -0.0 into 0.0.
+-- Columns <x>_id name a row of `text` of the same trace; they are no declared foreign keys, because then each text that goes would
+-- be looked for in every table. `position` is the place of a row in the order in which the analysis gave it, from 0.
 
 CREATE TABLE trace (
     id                      INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -86,7 +43,30 @@ CREATE TABLE trace (
     operator_count_2        INTEGER NOT NULL, -- grouping 2
     operator_count_3        INTEGER NOT NULL, -- grouping 3
     kernel_count            INTEGER NOT NULL, -- rows in kernel
-    kernel_launch_count     INTEGER NOT NULL  -- rows in kernel_launch
+    kernel_launch_count     INTEGER NOT NULL,  -- rows in kernel_launch
+    has_kernel_use          INTEGER NOT NULL DEFAULT 0, -- 1: a kernel table, kernel_use_total has its row
+    cycle_source            INTEGER NOT NULL DEFAULT 0, -- enum cycle_source: 0 none, 1 profiler steps, 2 annotation,
+                                                        -- 3 anchor, 4 marker, 5 table
+    kernel_use_count        INTEGER NOT NULL DEFAULT 0, -- rows in kernel_use
+    kernel_use_launch_count INTEGER NOT NULL DEFAULT 0, -- rows in kernel_use_launch
+    cycle_count             INTEGER NOT NULL DEFAULT 0, -- rows in cycle
+    cycle_use_count         INTEGER NOT NULL DEFAULT 0, -- rows in cycle_use
+    device_property_count   INTEGER NOT NULL DEFAULT 0, -- entries of deviceProperties
+    collective_count        INTEGER NOT NULL DEFAULT 0, -- by our rule
+    communication_rule      INTEGER NOT NULL DEFAULT 0, -- 0 the plugin's, 1 ours
+    events_offset           INTEGER NOT NULL DEFAULT -1, -- byte behind the [ of the events
+    events_end_offset       INTEGER NOT NULL DEFAULT -1, -- and at their ], in the text
+    log_id                  INTEGER REFERENCES event_log (id), -- NULL: no events were kept
+    role_kernel_ns          INTEGER NOT NULL DEFAULT 0, -- how the whole time divides, inside of steps
+                                                -- and outside; all add up to duration_ns
+    role_memcpy_ns          INTEGER NOT NULL DEFAULT 0,
+    role_memset_ns          INTEGER NOT NULL DEFAULT 0,
+    role_communication_ns   INTEGER NOT NULL DEFAULT 0,
+    role_runtime_ns         INTEGER NOT NULL DEFAULT 0,
+    role_dataloader_ns      INTEGER NOT NULL DEFAULT 0,
+    role_cpu_exec_ns        INTEGER NOT NULL DEFAULT 0,
+    role_other_ns           INTEGER NOT NULL DEFAULT 0,
+    device_ns               INTEGER NOT NULL DEFAULT -1 -- time of all device work, whoever launched it
 ) STRICT;
 CREATE INDEX trace_upload ON trace (upload_id);
 CREATE INDEX trace_plugin_of ON trace (plugin_of) WHERE plugin_of IS NOT NULL;
@@ -253,3 +233,174 @@ CREATE TABLE plugin_answer (
     json     TEXT, -- the answer, word for word
     PRIMARY KEY (trace_id, position)
 ) STRICT;
+
+-- Kernel tables. Utilisations are shares of the peak, weighted by latency; `use` is enum use_class: 0 both
+-- low, 1 low compute, 2 low DRAM, 3 neither low, 4 not measured.
+
+CREATE TABLE kernel_use_total (
+    trace_id             INTEGER PRIMARY KEY REFERENCES trace (id) ON DELETE CASCADE,
+    launches             INTEGER NOT NULL,
+    kernels              INTEGER NOT NULL, -- cleaned names
+    total_ns             INTEGER NOT NULL, -- sum of the latencies
+    tensor               ANY,
+    dram                 ANY,
+    sm                   ANY,
+    headroom_ns          ANY,              -- time x (1 - the larger of the measured uses)
+    both_low_ns          INTEGER NOT NULL, -- time of the launches in each class
+    low_compute_ns       INTEGER NOT NULL,
+    low_dram_ns          INTEGER NOT NULL,
+    neither_low_ns       INTEGER NOT NULL,
+    unknown_ns           INTEGER NOT NULL,
+    both_low_launches    INTEGER NOT NULL, -- and their number
+    low_compute_launches INTEGER NOT NULL,
+    low_dram_launches    INTEGER NOT NULL,
+    neither_low_launches INTEGER NOT NULL,
+    unknown_launches     INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE kernel_use (
+    trace_id     INTEGER NOT NULL REFERENCES trace (id) ON DELETE CASCADE,
+    position     INTEGER NOT NULL,
+    name_id      INTEGER,          -- cleaned name
+    full_name_id INTEGER,          -- of the first launch
+    launches     INTEGER NOT NULL,
+    total_ns     INTEGER NOT NULL, -- sum of the latencies
+    mean_ns      ANY,
+    min_ns       INTEGER,
+    max_ns       INTEGER,
+    p50_ns       ANY,
+    p95_ns       ANY,
+    p99_ns       ANY,
+    tensor       ANY,
+    dram         ANY,
+    sm           ANY,
+    headroom_ns  ANY,              -- time x (1 - the larger of the measured uses)
+    use          INTEGER NOT NULL, -- class
+    PRIMARY KEY (trace_id, position)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE kernel_use_launch (
+    trace_id     INTEGER NOT NULL REFERENCES trace (id) ON DELETE CASCADE,
+    position     INTEGER NOT NULL, -- order of the file
+    name_id      INTEGER,          -- cleaned name
+    full_name_id INTEGER,
+    grid_id      INTEGER,
+    block_id     INTEGER,
+    start_ns     INTEGER,          -- from the earliest launch on
+    dur_ns       INTEGER NOT NULL,
+    device       INTEGER,
+    stream       INTEGER,
+    tensor       ANY,
+    dram         ANY,
+    sm           ANY,
+    use          INTEGER NOT NULL, -- class
+    PRIMARY KEY (trace_id, position)
+) STRICT, WITHOUT ROWID;
+
+-- Other metrics of the file, over the launches of one kernel and at each launch.
+CREATE TABLE kernel_use_metric (
+    trace_id  INTEGER NOT NULL REFERENCES trace (id) ON DELETE CASCADE,
+    position  INTEGER NOT NULL,
+    kernel    INTEGER NOT NULL, -- position in kernel_use
+    metric_id INTEGER,
+    unit_id   INTEGER,
+    launches  INTEGER NOT NULL, -- with a value
+    mean      ANY,              -- weighted by latency
+    min       ANY,
+    max       ANY,
+    PRIMARY KEY (trace_id, position)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE kernel_use_value (
+    trace_id  INTEGER NOT NULL REFERENCES trace (id) ON DELETE CASCADE,
+    launch    INTEGER NOT NULL, -- position in kernel_use_launch
+    position  INTEGER NOT NULL,
+    metric_id INTEGER,
+    unit_id   INTEGER,
+    value     ANY,
+    PRIMARY KEY (trace_id, launch, position)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE transfer (
+    trace_id   INTEGER NOT NULL REFERENCES trace (id) ON DELETE CASCADE,
+    position   INTEGER NOT NULL,
+    name       TEXT,
+    kind       TEXT,             -- "memcpy", "memset"
+    operations INTEGER NOT NULL,
+    total_ns   INTEGER NOT NULL, -- sum of the durations
+    min_ns     INTEGER,
+    max_ns     INTEGER,
+    size_bytes INTEGER,          -- sum
+    PRIMARY KEY (trace_id, position)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE bad_row (
+    trace_id INTEGER NOT NULL REFERENCES trace (id) ON DELETE CASCADE,
+    position INTEGER NOT NULL,
+    text     TEXT, -- which row of the uploaded table could not be read, and why
+    PRIMARY KEY (trace_id, position)
+) STRICT, WITHOUT ROWID;
+
+-- Cycles and what each function took of each of them. `kind` is enum cycle_kind: 0 step, 1 prefill, 2 decode,
+-- 3 layer.
+
+CREATE TABLE cycle (
+    trace_id  INTEGER NOT NULL REFERENCES trace (id) ON DELETE CASCADE,
+    position  INTEGER NOT NULL,
+    number    INTEGER NOT NULL,
+    kind      INTEGER NOT NULL,
+    anchor_id INTEGER,          -- what begins it
+    start_ns  INTEGER NOT NULL, -- absolute, as in the file
+    dur_us    ANY,
+    PRIMARY KEY (trace_id, position)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE counter (
+    trace_id INTEGER NOT NULL REFERENCES trace (id) ON DELETE CASCADE,
+    position INTEGER NOT NULL,
+    name_id  INTEGER,
+    host_id  INTEGER,
+    samples  INTEGER NOT NULL,
+    mean     ANY,
+    min      ANY,
+    max      ANY,
+    std      ANY, -- population deviation
+    PRIMARY KEY (trace_id, position)
+) STRICT, WITHOUT ROWID;
+
+-- Columns that are read whole, packed and compressed (store/codec/column_codec.h): call trees, memory records,
+-- collectives. With row ids: they can be megabytes long.
+CREATE TABLE block (
+    trace_id INTEGER NOT NULL REFERENCES trace (id) ON DELETE CASCADE,
+    kind     TEXT NOT NULL, -- "call_tree", "memory_log", "comm_log", "comm_log_ours", "gpu_counters"
+    bytes    BLOB NOT NULL,
+    PRIMARY KEY (trace_id, kind)
+) STRICT;
+
+CREATE TABLE module (
+    trace_id     INTEGER NOT NULL REFERENCES trace (id) ON DELETE CASCADE,
+    position     INTEGER NOT NULL, -- parents stand before their children
+    name_id      INTEGER,
+    module_id    INTEGER NOT NULL, -- Python's number of the module object
+    parent       INTEGER NOT NULL, -- position, -1 at the top
+    occurrences  INTEGER NOT NULL,
+    operators    INTEGER NOT NULL, -- real operators directly below
+    host_total   INTEGER NOT NULL, -- times in ticks of the trace
+    host_self    INTEGER NOT NULL,
+    device_total INTEGER NOT NULL,
+    device_self  INTEGER NOT NULL,
+    PRIMARY KEY (trace_id, position)
+) STRICT, WITHOUT ROWID;
+
+-- Devices that did work and that the trace's properties know.
+CREATE TABLE gpu (
+    trace_id      INTEGER NOT NULL REFERENCES trace (id) ON DELETE CASCADE,
+    position      INTEGER NOT NULL,
+    id            INTEGER NOT NULL, -- process number of its events
+    name          TEXT,
+    memory_bytes  INTEGER NOT NULL,
+    compute_major INTEGER NOT NULL, -- compute capability
+    compute_minor INTEGER NOT NULL,
+    has           INTEGER NOT NULL, -- bits DEVICE_SUM_HAS_*
+    PRIMARY KEY (trace_id, position)
+) STRICT, WITHOUT ROWID;

@@ -1,27 +1,17 @@
--- Schema 4: every event of a trace, and its timeline. Both belong to a log, which is written while
--- the file is read, before there is a row of its trace.
+-- Every event of a trace, and its timeline. Both belong to a log, which is written while the file is read, before there is a row
+-- of its trace.
 
 CREATE TABLE event_log (
     id          INTEGER PRIMARY KEY,
     upload_id   INTEGER REFERENCES upload (id) ON DELETE SET NULL, -- NULL: to be purged
     event_count INTEGER NOT NULL DEFAULT 0,
     text_count  INTEGER NOT NULL DEFAULT 0,
-    templates   BLOB, -- packed (store/codec/pack.h); NULL until all events are there
+    templates   BLOB, -- packed (store/codec/column_codec.h); NULL until all events are there
     head        BLOB  -- packed: members of the document beside the events
 ) STRICT;
 CREATE INDEX event_log_upload ON event_log (upload_id);
 
-ALTER TABLE trace ADD COLUMN log_id INTEGER REFERENCES event_log (id); -- NULL: no events were kept
 CREATE INDEX trace_log ON trace (log_id);
--- How the whole time divides, inside of steps and outside; all add up to duration_ns.
-ALTER TABLE trace ADD COLUMN role_kernel_ns INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE trace ADD COLUMN role_memcpy_ns INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE trace ADD COLUMN role_memset_ns INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE trace ADD COLUMN role_communication_ns INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE trace ADD COLUMN role_runtime_ns INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE trace ADD COLUMN role_dataloader_ns INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE trace ADD COLUMN role_cpu_exec_ns INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE trace ADD COLUMN role_other_ns INTEGER NOT NULL DEFAULT 0;
 
 -- Events in file order, some thousands a row.
 CREATE TABLE event_block (

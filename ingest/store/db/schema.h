@@ -1,0 +1,25 @@
+/* The schema of the database: schema/N_*.sql, embedded in the order of their names. */
+#ifndef KS_STORE_DB_SCHEMA_H
+#define KS_STORE_DB_SCHEMA_H
+
+#include "ingest/base/attr.h"
+#include "ingest/base/err.h"
+#include "ingest/store/db/db.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* PRAGMA user_version of a database of this program. Raise it with every change of the schema, and
+ * whenever stored results mean something else than before: a database of an older version is taken
+ * over (catalogue/takeover.h), so that every trace is analysed again. */
+#define SCHEMA_VERSION 9
+
+extern const char schema_sql[]; /* all statements; NUL-terminated ASCII */
+
+/* The version of the database: 0 without any table. Fails (ERR_STORE) if the database was written
+ * by another program, or by a version of this one that is newer. */
+bool schema_version(struct db *db, int64_t *version, struct err *err) KS_MUST_USE;
+/* Creates all tables; call it in a transaction. */
+bool schema_create(struct db *db, struct err *err) KS_MUST_USE;
+
+#endif

@@ -1,2 +1,0 @@
--- Schema 7: the rows of cycle_use are packed into a block of the kind "cycle_use", written in a tenth of the time. Those
--- of traces that were stored before stay rows, and are read as such; an earlier program would not find the new ones.

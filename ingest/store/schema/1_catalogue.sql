@@ -1,0 +1,89 @@
+-- The catalogue: runs, jobs, uploads, who may read what.
+--
+-- A trace is visible when its upload is published. Deleting an upload leaves its traces without one: invisible at once, their rows
+-- are then removed in small transactions (catalogue/purge.c). _s: Unix seconds.
+
+PRAGMA application_id = 1263747918; -- 0x4B53434E, "KSCN"
+
+CREATE TABLE run (
+    id      INTEGER PRIMARY KEY AUTOINCREMENT,
+    name    TEXT NOT NULL UNIQUE,      -- as the client named it, not percent-encoded
+    note    TEXT NOT NULL DEFAULT '',  -- free text of the users
+    tags    TEXT NOT NULL DEFAULT '[]', -- JSON array of strings
+    project TEXT NOT NULL DEFAULT '', -- whose readers may read it, '': every reader
+    pinned  INTEGER NOT NULL DEFAULT 0 -- 1: neither age nor quota removes it
+) STRICT;
+
+CREATE TABLE job (
+    id            INTEGER PRIMARY KEY AUTOINCREMENT,
+    run           TEXT NOT NULL,     -- name of the run; its row exists from the first ingest on
+    file_name     TEXT NOT NULL,     -- as uploaded
+    sha256        TEXT NOT NULL,     -- of the uploaded bytes, lower-case hex
+    size_bytes    INTEGER NOT NULL,  -- of the uploaded bytes
+    replace       INTEGER NOT NULL,  -- 1: takes the place of other bytes under the same run and name
+    state         TEXT NOT NULL CHECK (state IN ('queued', 'running', 'done', 'failed')),
+    received_at_s INTEGER NOT NULL,  -- when the upload was complete
+    error_code    TEXT,              -- of a failed job: the stable text of the code
+    error_offset  INTEGER,           -- byte in the decompressed input; NULL when no place is known
+    error_message TEXT,               -- what the client is told
+    marker        TEXT, -- function whose calls are the cycles, NULL: they are found
+    rank          INTEGER, -- of the process that wrote the trace, NULL: not told
+    project       TEXT NOT NULL DEFAULT '' -- of the run, should this job be what makes it
+) STRICT;
+CREATE INDEX job_unfinished ON job (sha256) WHERE state IN ('queued', 'running');
+
+CREATE TABLE upload (
+    id            INTEGER PRIMARY KEY AUTOINCREMENT,
+    run_id        INTEGER NOT NULL REFERENCES run (id) ON DELETE CASCADE,
+    job_id        INTEGER NOT NULL REFERENCES job (id),
+    file_name     TEXT NOT NULL,     -- as uploaded
+    sha256        TEXT NOT NULL,     -- of the uploaded bytes, lower-case hex
+    size_bytes    INTEGER NOT NULL,  -- of the uploaded bytes
+    uploaded_at_s INTEGER NOT NULL,  -- when the upload was complete
+    published     INTEGER NOT NULL DEFAULT 0 -- 1: its traces are visible
+) STRICT;
+CREATE UNIQUE INDEX upload_name ON upload (run_id, file_name) WHERE published = 1;
+CREATE INDEX upload_run ON upload (run_id);
+CREATE INDEX upload_job ON upload (job_id);
+CREATE INDEX upload_sha256 ON upload (sha256);
+
+-- What of an archive could not be read.
+CREATE TABLE job_failure (
+    job_id        INTEGER NOT NULL REFERENCES job (id) ON DELETE CASCADE,
+    position      INTEGER NOT NULL,
+    member        TEXT NOT NULL,    -- its path in the archive, '' for the archive itself
+    error_code    TEXT NOT NULL,    -- stable text of the code
+    error_offset  INTEGER,          -- byte in the decompressed member or archive, NULL when no place is known
+    error_message TEXT NOT NULL,    -- what the client is told
+    PRIMARY KEY (job_id, position)
+) STRICT;
+
+-- Traces of an older database whose uploads are analysed again (catalogue/takeover.h): each keeps its id, note and tags.
+CREATE TABLE taken_over (
+    job_id      INTEGER NOT NULL REFERENCES job (id) ON DELETE CASCADE,
+    worker      TEXT NOT NULL,
+    span_digits TEXT NOT NULL,
+    trace_id    INTEGER NOT NULL,
+    note        TEXT NOT NULL,
+    tags        TEXT NOT NULL,
+    PRIMARY KEY (job_id, worker, span_digits)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE token (
+    id             INTEGER PRIMARY KEY AUTOINCREMENT,
+    name           TEXT NOT NULL,               -- of a revoked token it may be given anew
+    role           TEXT NOT NULL CHECK (role IN ('viewer', 'uploader', 'admin')),
+    sha256         TEXT NOT NULL UNIQUE,        -- of the token, lower-case hex; the token itself is nowhere
+    projects       TEXT NOT NULL DEFAULT '[]',  -- JSON array of the projects that it may read
+    created_at_s   INTEGER NOT NULL,
+    revoked_at_s   INTEGER,                     -- NULL: valid
+    last_used_at_s INTEGER                      -- to the day, so that reading writes next to nothing; NULL: never
+) STRICT;
+CREATE UNIQUE INDEX token_name ON token (name) WHERE revoked_at_s IS NULL;
+CREATE TABLE session (
+    sha256       TEXT PRIMARY KEY,    -- of the cookie's secret, lower-case hex
+    token_sha256 TEXT NOT NULL,       -- of the token that logged in, of a file or of the table: with it the session ends
+    created_at_s INTEGER NOT NULL,
+    expires_at_s INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX session_expiry ON session (expires_at_s);

@@ -1,0 +1,212 @@
+/* A database of an older version is taken over with all that a user put there. */
+#include "ingest/store/catalogue/takeover.h"
+#include "ingest/store/db/schema.h"
+#include "ingest/store/store_access.h"
+#include "tests/unit/ingest/store/store_fixture.h"
+
+/* What an older version lacks. */
+static const char older_sql[] = "DROP TABLE taken_over;"
+                                "ALTER TABLE run DROP COLUMN project;"
+                                "ALTER TABLE trace DROP COLUMN has_kernel_use;"
+                                "PRAGMA user_version = 8";
+
+static void exec_or_fail(struct fixture *f, const char *name, const char *sql)
+{
+    char path[TEST_PATH_BYTES * 2];
+    char *message = NULL;
+    sqlite3 *db;
+    (void)snprintf(path, sizeof path, "%s/%s", f->dir, name);
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    if (sqlite3_exec(db, sql, NULL, NULL, &message) != SQLITE_OK) {
+        fail_msg("%s", message);
+    }
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+}
+
+static int64_t query_int(struct fixture *f, const char *sql)
+{
+    struct db_stmt st;
+    db_prepare(&st, f->store->writer, sql);
+    int64_t value = db_next(&st) ? db_get_int(&st) : -1;
+    assert_ok(f, db_done(&st, &f->err));
+    return value;
+}
+
+static bool file_exists(struct fixture *f, const char *name)
+{
+    char path[TEST_PATH_BYTES * 2];
+    (void)snprintf(path, sizeof path, "%s/%s", f->dir, name);
+    return access(path, F_OK) == 0;
+}
+
+static void copy_file(struct fixture *f, const char *from, const char *to)
+{
+    char command[TEST_PATH_BYTES * 3];
+    (void)snprintf(command, sizeof command, "VACUUM INTO '%s/%s'", f->dir, to);
+    exec_or_fail(f, from, command);
+}
+
+/* A used database of an older version. Returns the id of its trace, the last of three. */
+static int64_t make_older(struct fixture *f, int64_t *job_id)
+{
+    struct store_token token = {.name = "ops",
+                                .role = ACCESS_ROLE_ADMIN,
+                                .projects = "[]",
+                                .sha256_hex = "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9"
+                                              "376c2e32cff7"};
+    (void)add_trace(f, "r", "gone.json", "gone", "", "1");
+    int64_t id = add_trace(f, "r", "w.json", "w", "", "2");
+    int64_t last = add_trace(f, "r", "gone.json2", "gone", "2", "3");
+    assert_ok(f, store_trace_patch(f->store, id, "[\"mine\"]", "look here", &f->err));
+    assert_ok(f, store_run_patch(f->store, "r", "[\"t\"]", "of the run", NULL, &f->err));
+    assert_ok(f, store_token_add(f->store, &token, &f->err));
+    assert_ok(f, store_trace_delete(f->store, last, &f->err));
+    assert_ok(f, store_trace_delete(f->store, id - 1, &f->err));
+    *job_id = query_int(f, "SELECT job_id FROM upload");
+    close_store(f);
+    exec_or_fail(f, "kinetoscope.db", older_sql);
+    return id;
+}
+
+static int64_t analyse_again(struct fixture *f, int64_t job_id)
+{
+    struct trace_results results = {
+        .ticks_per_us = RESULTS_NS_PER_US, .device_type = "GPU", .views = 1};
+    return publish(f, job_id, "w", "", &results);
+}
+
+static void what_a_user_put_there_stays(void **state)
+{
+    struct fixture *f = *state;
+    struct store_trace *trace;
+    struct store_run *run;
+    struct store_job *jobs;
+    size_t count;
+    int64_t job_id;
+    int64_t id = make_older(f, &job_id);
+    for (int again = 0; again < 2; again++) {
+        open_store(f);
+        assert_int_equal(query_int(f, "PRAGMA user_version"), SCHEMA_VERSION);
+        assert_ok(f, store_jobs_unfinished(f->store, &f->arena, &jobs, &count, &f->err));
+        assert_int_equal(count, 1);
+        assert_int_equal(jobs[0].id, job_id);
+        assert_true(raw_exists(f, jobs[0].sha256_hex));
+        assert_int_equal(query_int(f, "SELECT count(*) FROM token"), 1);
+        close_store(f);
+    }
+    open_store(f);
+    assert_int_equal(analyse_again(f, job_id), id);
+    assert_ok(f, store_trace_get(f->store, &f->arena, id, &trace, &f->err));
+    assert_string_equal(trace->note, "look here");
+    assert_string_equal(trace->tags, "[\"mine\"]");
+    assert_ok(f, store_run_get(f->store, &f->arena, "r", &run, &f->err));
+    assert_string_equal(run->note, "of the run");
+    assert_string_equal(run->project, "");
+    assert_int_equal(query_int(f, "SELECT count(*) FROM taken_over"), 0);
+    /* A deleted trace had the id behind it. */
+    assert_true(add_trace(f, "r", "new.json", "new", "", "4") > id + 1);
+    assert_true(file_exists(f, "kinetoscope-schema-8.db"));
+}
+
+static void the_run_goes_with_its_failed_upload(void **state)
+{
+    struct fixture *f = *state;
+    struct store_job *job;
+    struct err failure = ERR_INIT;
+    int64_t job_id;
+    (void)make_older(f, &job_id);
+    open_store(f);
+    (void)err_set(&failure, ERR_BAD_INPUT, "unreadable");
+    assert_ok(f, store_job_failed(f->store, job_id, &failure, &f->err));
+    assert_ok(f, store_job_get(f->store, &f->arena, job_id, &job, &f->err));
+    close_store(f);
+    open_store(f);
+    assert_int_equal(query_int(f, "SELECT count(*) FROM run"), 0);
+    assert_true(raw_exists(f, job->sha256_hex));
+}
+
+static void what_failed_is_tried_again_by_the_next_version(void **state)
+{
+    struct fixture *f = *state;
+    struct err failure = ERR_INIT;
+    int64_t job_id;
+    int64_t id = make_older(f, &job_id);
+    open_store(f);
+    (void)err_set(&failure, ERR_BAD_INPUT, "unreadable");
+    assert_ok(f, store_job_failed(f->store, job_id, &failure, &f->err));
+    close_store(f);
+    exec_or_fail(f, "kinetoscope.db", "PRAGMA user_version = 7");
+    open_store(f);
+    assert_int_equal(analyse_again(f, job_id), id);
+}
+
+static void bytes_that_were_not_kept_fail_with_words(void **state)
+{
+    struct fixture *f = *state;
+    struct store_job *job;
+    int64_t job_id;
+    (void)make_older(f, &job_id);
+    char raw[TEST_PATH_BYTES * 2];
+    (void)snprintf(raw, sizeof raw, "%s/raw", f->dir);
+    remove_tree(raw, strlen(raw));
+    open_store(f);
+    assert_ok(f, store_job_get(f->store, &f->arena, job_id, &job, &f->err));
+    assert_int_equal(job->state, JOB_FAILED);
+    assert_int_equal(job->error_code, ERR_GONE);
+    assert_non_null(strstr(job->error_message, "kinetoscope-schema-8.db"));
+}
+
+static void a_crash_before_the_renames_begins_again(void **state)
+{
+    struct fixture *f = *state;
+    int64_t job_id;
+    int64_t id = make_older(f, &job_id);
+    exec_or_fail(f, "kinetoscope-new.db", "CREATE TABLE half (a)");
+    open_store(f);
+    assert_false(file_exists(f, "kinetoscope-new.db"));
+    assert_int_equal(analyse_again(f, job_id), id);
+}
+
+static void a_crash_between_the_renames_ends_them(void **state)
+{
+    struct fixture *f = *state;
+    char path[TEST_PATH_BYTES * 2];
+    int64_t job_id;
+    int64_t id = make_older(f, &job_id);
+    open_store(f);
+    close_store(f);
+    copy_file(f, "kinetoscope.db", "kinetoscope-new.db");
+    (void)snprintf(path, sizeof path, "%s/kinetoscope.db", f->dir);
+    assert_int_equal(unlink(path), 0);
+    open_store(f);
+    assert_false(file_exists(f, "kinetoscope-new.db"));
+    assert_int_equal(analyse_again(f, job_id), id);
+}
+
+static void an_older_file_in_the_way_is_not_overwritten(void **state)
+{
+    struct fixture *f = *state;
+    int64_t job_id;
+    (void)make_older(f, &job_id);
+    exec_or_fail(f, "kinetoscope-schema-8.db", "CREATE TABLE precious (a)");
+    assert_fails(f, store_open(&f->store, f->dir, NULL, &f->err), ERR_CONFLICT);
+    f->store = NULL;
+    exec_or_fail(f, "kinetoscope.db", "SELECT device_type FROM trace");
+    exec_or_fail(f, "kinetoscope-schema-8.db", "SELECT a FROM precious");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up_store, tear_down_store)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(what_a_user_put_there_stays),
+        TEST(the_run_goes_with_its_failed_upload),
+        TEST(what_failed_is_tried_again_by_the_next_version),
+        TEST(bytes_that_were_not_kept_fail_with_words),
+        TEST(a_crash_before_the_renames_begins_again),
+        TEST(a_crash_between_the_renames_ends_them),
+        TEST(an_older_file_in_the_way_is_not_overwritten),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
