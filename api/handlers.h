@@ -28,15 +28,18 @@ bool overview_get(struct api_call *call, struct err *err) KS_MUST_USE;
 bool overview_steps(struct api_call *call, struct err *err) KS_MUST_USE;
 bool operators_get(struct api_call *call, struct err *err) KS_MUST_USE;
 bool kernels_get(struct api_call *call, struct err *err) KS_MUST_USE;
-/* device_time.c */
+/* device_time/device_time.c */
 bool device_time_get(struct api_call *call, struct err *err) KS_MUST_USE;
 bool device_time_kernels(struct api_call *call, struct err *err) KS_MUST_USE;
 
-/* device_operators.c */
+/* device_time/device_operators.c */
 bool device_operators_get(struct api_call *call, struct err *err) KS_MUST_USE;
 
-/* engine_steps.c */
+/* device_time/engine_steps.c */
 bool engine_steps_get(struct api_call *call, struct err *err) KS_MUST_USE;
+
+/* slices.c */
+bool slices_get(struct api_call *call, struct err *err) KS_MUST_USE;
 /* memory.c, memory_events.c, memory_curve.c, modules.c */
 bool memory_get(struct api_call *call, struct err *err) KS_MUST_USE;
 bool memory_events(struct api_call *call, struct err *err) KS_MUST_USE;

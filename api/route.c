@@ -45,6 +45,8 @@ static const struct route routes[] = {
      "Whose the device work is", READS, KEPT, TARGET_TRACE},
     {"GET", V1 "/traces/{id}/engine-steps", engine_steps_get, "Steps of a serving engine", READS,
      KEPT, TARGET_TRACE},
+    {"GET", V1 "/traces/{id}/slices", slices_get, "Slices by name, track or category", READS, KEPT,
+     TARGET_TRACE},
     {"GET", V1 "/traces/{id}/memory", memory_get, "Memory by operator", READS, KEPT, TARGET_TRACE},
     {"GET", V1 "/traces/{id}/memory/events", memory_events, "Blocks of memory", READS, KEPT,
      TARGET_TRACE},

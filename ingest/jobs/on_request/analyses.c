@@ -1,4 +1,4 @@
-#include "ingest/jobs/on_request/device.h"
+#include "ingest/jobs/on_request/analyses.h"
 
 #include "ingest/jobs/on_request/run_captures.h"
 #include "ingest/jobs/on_request/stored_trace.h"
@@ -15,7 +15,7 @@ static bool visit_trace(void *context, struct trace *trace, int64_t zero_ns, str
 {
     const struct visit *visit = context;
     return trace == NULL || visit->analyse(trace, zero_ns, visit->request) ||
-           err_set(err, ERR_NO_MEMORY, "no memory for the device work of a trace");
+           err_set(err, ERR_NO_MEMORY, "no memory for an analysis of a trace");
 }
 
 static bool read_trace(struct store *store,
@@ -36,6 +36,19 @@ static bool read_trace(struct store *store,
         .context = &context,
     };
     return stored_trace_read(store, &visit, err);
+}
+
+/* For an analysis that reads no other trace. */
+static bool read_in_turn(
+    struct jobs *jobs, int64_t trace_id, analyse_fn *analyse, void *request, struct err *err)
+{
+    size_t budget_bytes = 0;
+    if (!jobs_window_begin(jobs, &budget_bytes, err)) {
+        return false;
+    }
+    bool ok = read_trace(jobs_store(jobs), trace_id, budget_bytes, analyse, request, err);
+    jobs_window_end(jobs);
+    return ok;
 }
 
 /* ---- times ---- */
@@ -62,14 +75,8 @@ bool device_read_times(struct jobs *jobs,
                        struct err *err)
 {
     struct times_request request = {jobs_kernel_rules(jobs), device, arena, out};
-    size_t budget_bytes = 0;
     *out = (struct device_time){.device_ns = 0};
-    if (!jobs_window_begin(jobs, &budget_bytes, err)) {
-        return false;
-    }
-    bool ok = read_trace(jobs_store(jobs), trace_id, budget_bytes, analyse_times, &request, err);
-    jobs_window_end(jobs);
-    return ok;
+    return read_in_turn(jobs, trace_id, analyse_times, &request, err);
 }
 
 /* ---- operators ---- */
@@ -178,4 +185,31 @@ bool device_read_engine_steps(struct jobs *jobs,
               read_trace(store, trace_id, budget_bytes, analyse_engine_steps, &request, err);
     jobs_window_end(jobs);
     return ok;
+}
+
+/* ---- slices ---- */
+
+struct slices_request {
+    enum slices_group by;
+    struct arena *arena;
+    struct slices *out;
+};
+
+static bool analyse_slices(const struct trace *trace, int64_t zero_ns, void *request_void)
+{
+    const struct slices_request *request = request_void;
+    (void)zero_ns;
+    return slices_analyse(trace, request->by, request->arena, request->out);
+}
+
+bool slices_read(struct jobs *jobs,
+                 int64_t trace_id,
+                 enum slices_group by,
+                 struct arena *arena,
+                 struct slices *out,
+                 struct err *err)
+{
+    struct slices_request request = {by, arena, out};
+    *out = (struct slices){.count = 0};
+    return read_in_turn(jobs, trace_id, analyse_slices, &request, err);
 }

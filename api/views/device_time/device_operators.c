@@ -6,7 +6,7 @@
 #include "api/table/table_answer.h"
 #include "api/table/table_params.h"
 #include "api/timeline/common.h"
-#include "ingest/jobs/on_request/device.h"
+#include "ingest/jobs/on_request/analyses.h"
 
 #include <string.h>
 

@@ -1,13 +1,14 @@
-/* Analyses of the device work of a stored trace, when a request asks for them. Positions are
+/* Analyses of a stored trace, when a request asks for them. Positions are
  * relative to the trace's start; texts and rows live in the arena. Each waits for its turn
  * (jobs_window_begin) and runs on a thread of its own. ERR_NOT_FOUND; ERR_GONE: the events were not
  * stored; ERR_TOO_LARGE; ERR_UNAVAILABLE while the server stops. */
-#ifndef KS_JOBS_ON_REQUEST_DEVICE_H
-#define KS_JOBS_ON_REQUEST_DEVICE_H
+#ifndef KS_JOBS_ON_REQUEST_ANALYSES_H
+#define KS_JOBS_ON_REQUEST_ANALYSES_H
 
 #include "ingest/analysis/device_time/device_operators.h"
 #include "ingest/analysis/device_time/device_time.h"
 #include "ingest/analysis/engine_steps/engine_steps.h"
+#include "ingest/analysis/slices/slices.h"
 #include "ingest/base/err.h"
 #include "ingest/jobs/queue/jobs.h"
 
@@ -38,5 +39,12 @@ bool device_read_engine_steps(struct jobs *jobs,
                               struct arena *arena,
                               struct engine_steps *out,
                               struct err *err) KS_MUST_USE;
+
+bool slices_read(struct jobs *jobs,
+                 int64_t trace_id,
+                 enum slices_group by,
+                 struct arena *arena,
+                 struct slices *out,
+                 struct err *err) KS_MUST_USE;
 
 #endif
