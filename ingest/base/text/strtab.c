@@ -43,6 +43,7 @@ struct strtab {
     struct arena arena;
     char *chunk;
     size_t chunk_left_bytes;
+    struct strtab *snapshot; /* its entries are `entries`, or an older copy of their beginning */
 };
 
 static inline uint64_t mix(uint64_t state, uint64_t word, uint64_t factor)
@@ -128,9 +129,14 @@ static bool grow_slots(struct strtab *tab)
 
 static bool grow_entries(struct strtab *tab)
 {
-    struct entry *entries = realloc(tab->entries, tab->entry_cap * 2 * sizeof *entries);
+    bool is_lent = tab->snapshot != NULL && tab->snapshot->entries == tab->entries;
+    struct entry *entries =
+        realloc(is_lent ? NULL : tab->entries, tab->entry_cap * 2 * sizeof *entries);
     if (entries == NULL) {
         return false;
+    }
+    if (is_lent) {
+        memcpy(entries, tab->entries, tab->count * sizeof *entries);
     }
     tab->entries = entries;
     tab->entry_cap *= 2;
@@ -202,12 +208,21 @@ struct strtab *strtab_create(void)
     return tab;
 }
 
+static void take_snapshot_back(struct strtab *tab)
+{
+    if (tab->snapshot != NULL && tab->snapshot->entries != tab->entries) {
+        free(tab->snapshot->entries);
+    }
+}
+
 void strtab_destroy(struct strtab *tab)
 {
     if (tab == NULL) {
         return;
     }
     arena_free(&tab->arena);
+    take_snapshot_back(tab);
+    free(tab->snapshot);
     free(tab->entries);
     free(tab->slots);
     free(tab);
@@ -223,14 +238,17 @@ uint32_t strtab_intern(struct strtab *tab, const char *text, size_t len)
     return add(tab, text, len, hash);
 }
 
-uint32_t strtab_refer(struct strtab *tab, const char *text, size_t len)
+struct strtab *strtab_snapshot(struct strtab *tab)
 {
-    if (tab->count == STRTAB_NONE || (tab->count == tab->entry_cap && !grow_entries(tab))) {
-        return STRTAB_NONE;
+    take_snapshot_back(tab);
+    if (tab->snapshot == NULL) {
+        tab->snapshot = calloc(1, sizeof *tab->snapshot);
     }
-    uint32_t id = (uint32_t)tab->count++;
-    tab->entries[id] = (struct entry){.text = text, .len = len};
-    return id;
+    if (tab->snapshot != NULL) {
+        tab->snapshot->entries = tab->entries;
+        tab->snapshot->count = tab->count;
+    }
+    return tab->snapshot;
 }
 
 uint32_t strtab_find(const struct strtab *tab, const char *text, size_t len)

@@ -18,10 +18,10 @@ struct strtab *strtab_create(void) KS_MUST_USE; /* NULL without memory */
 void strtab_destroy(struct strtab *tab);        /* NULL is allowed */
 /* Returns the id of these bytes; adds them when new. */
 uint32_t strtab_intern(struct strtab *tab, const char *text, size_t len);
-/* Gives the next id to these bytes without copying them; strtab_find does not find them. They must
- * outlive the table and end with a NUL. Use it for a second table with the ids of a first one.
- * STRTAB_NONE without memory. */
-uint32_t strtab_refer(struct strtab *tab, const char *text, size_t len);
+/* The texts as they are now, for one other thread that looks them up by id while this one adds more.
+ * Belongs to `tab` and holds until the next call; strtab_find finds nothing in it. NULL without
+ * memory. */
+struct strtab *strtab_snapshot(struct strtab *tab);
 /* The id of these bytes, or STRTAB_NONE when they are not in the table. */
 uint32_t strtab_find(const struct strtab *tab, const char *text, size_t len);
 /* The string of an id; for STRTAB_NONE, NULL. */

@@ -1,5 +1,6 @@
 #include "ingest/formats/event_log/recorder.h"
 
+#include "ingest/base/thread.h"
 #include "ingest/formats/event_log/shapes.h"
 #include "ingest/formats/event_log/values.h"
 #include "ingest/formats/json/clean.h"
@@ -24,7 +25,11 @@ struct event_recorder {
     struct event_shapes shapes;
     struct event_record last;
     struct event_batch batch;
-    struct batch_arrays arrays; /* the batch's */
+    struct batch_arrays arrays[2]; /* of the batch that is filled, and of the one that is sent */
+    struct batch_arrays *filling;
+    struct thread_helper sender;
+    struct event_log sent_log; /* as it was with this batch */
+    struct event_batch sent_batch;
     struct buf head;
     struct buf head_key; /* with its colon */
 };
@@ -51,6 +56,13 @@ static bool make_room(struct batch_arrays *arrays, size_t value_count)
     return true;
 }
 
+static bool send_batch(void *context, struct err *err)
+{
+    struct event_recorder *recorder = context;
+    const struct event_sink *sink = recorder->sink;
+    return sink->take(sink->context, &recorder->sent_log, &recorder->sent_batch, err);
+}
+
 struct event_recorder *event_recorder_create(const struct event_sink *sink)
 {
     struct event_recorder *recorder = calloc(1, sizeof *recorder);
@@ -58,13 +70,15 @@ struct event_recorder *event_recorder_create(const struct event_sink *sink)
         return NULL;
     }
     recorder->sink = sink;
+    recorder->filling = &recorder->arrays[0];
+    thread_helper_init(&recorder->sender, send_batch, recorder);
     buf_init(&recorder->head, SIZE_MAX);
     buf_init(&recorder->head_key, SIZE_MAX);
     bool has_texts = event_texts_init(&recorder->texts);
     bool has_shapes = event_shapes_init(&recorder->shapes, &recorder->texts, &recorder->log);
     recorder->log.texts = recorder->texts.texts;
     recorder->log.head = "";
-    if (!has_texts || !has_shapes || !make_room(&recorder->arrays, VALUES_FIRST)) {
+    if (!has_texts || !has_shapes || !make_room(recorder->filling, VALUES_FIRST)) {
         event_recorder_destroy(recorder);
         return NULL;
     }
@@ -77,11 +91,13 @@ void event_recorder_destroy(struct event_recorder *recorder)
     if (recorder == NULL) {
         return;
     }
+    thread_helper_end(&recorder->sender);
     event_shapes_free(&recorder->shapes);
     event_texts_free(&recorder->texts);
     buf_free(&recorder->head);
     buf_free(&recorder->head_key);
-    free(recorder->arrays.values);
+    free(recorder->arrays[0].values);
+    free(recorder->arrays[1].values);
     free(recorder);
 }
 
@@ -92,7 +108,8 @@ size_t event_recorder_memory(const struct event_recorder *recorder)
     }
     return sizeof *recorder + event_texts_memory(&recorder->texts) +
            event_shapes_memory(&recorder->shapes) + recorder->head.cap + recorder->head_key.cap +
-           recorder->arrays.value_capacity * sizeof(int64_t);
+           (recorder->arrays[0].value_capacity + recorder->arrays[1].value_capacity) *
+               sizeof(int64_t);
 }
 
 static bool no_memory(struct err *err)
@@ -104,22 +121,30 @@ static bool no_memory(struct err *err)
 
 static bool hand_on(struct event_recorder *recorder, struct err *err)
 {
-    struct event_batch *batch = &recorder->batch;
-    batch->templates = recorder->arrays.templates;
-    batch->values = recorder->arrays.values;
-    if (!recorder->sink->take(recorder->sink->context, &recorder->log, batch, err)) {
+    struct batch_arrays *filled = recorder->filling;
+    struct batch_arrays *next = &recorder->arrays[filled == &recorder->arrays[0]];
+    if (!thread_helper_wait(&recorder->sender, err)) {
         return false;
     }
+    recorder->sent_log = recorder->log;
+    recorder->sent_log.texts = strtab_snapshot(recorder->texts.texts);
+    recorder->sent_batch = recorder->batch;
+    recorder->sent_batch.templates = filled->templates;
+    recorder->sent_batch.values = filled->values;
+    if (recorder->sent_log.texts == NULL || !make_room(next, VALUES_FIRST)) {
+        return no_memory(err);
+    }
+    recorder->filling = next;
     begin_batch(recorder);
-    return true;
+    return thread_helper_give(&recorder->sender, err);
 }
 
 /* Room for the values of one more event. */
 static bool has_room(struct event_recorder *recorder)
 {
     size_t need = recorder->batch.value_count + EVENT_VALUES_MAX;
-    return KS_LIKELY(need <= recorder->arrays.value_capacity) ||
-           make_room(&recorder->arrays, 2 * need);
+    return KS_LIKELY(need <= recorder->filling->value_capacity) ||
+           make_room(recorder->filling, 2 * need);
 }
 
 bool event_recorder_add_values(struct event_recorder *recorder,
@@ -128,7 +153,7 @@ bool event_recorder_add_values(struct event_recorder *recorder,
                                struct err *err)
 {
     struct event_batch *batch = &recorder->batch;
-    recorder->arrays.templates[batch->event_count++] = template_number;
+    recorder->filling->templates[batch->event_count++] = template_number;
     batch->value_count += value_count;
     recorder->log.event_count++;
     return KS_LIKELY(batch->event_count < EVENT_BATCH_EVENTS) || hand_on(recorder, err);
@@ -138,7 +163,7 @@ int64_t *event_recorder_room(struct event_recorder *recorder)
 {
     recorder->texts.is_repaired = false;
     recorder->texts.has_invalid = false;
-    return has_room(recorder) ? recorder->arrays.values + recorder->batch.value_count : NULL;
+    return has_room(recorder) ? recorder->filling->values + recorder->batch.value_count : NULL;
 }
 
 struct event_texts *event_recorder_texts(struct event_recorder *recorder)
@@ -162,7 +187,7 @@ bool event_recorder_add(struct event_recorder *recorder,
     recorder->texts.has_invalid = text_stream_has_invalid(stream, event->begin);
     if (!has_room(recorder) ||
         !event_shapes_take(&recorder->shapes, event,
-                           recorder->arrays.values + recorder->batch.value_count,
+                           recorder->filling->values + recorder->batch.value_count,
                            &recorder->last)) {
         return no_memory(err);
     }
@@ -205,7 +230,8 @@ bool event_recorder_head_value(struct event_recorder *recorder,
 
 bool event_recorder_end(struct event_recorder *recorder, struct err *err)
 {
-    if (recorder->batch.event_count > 0 && !hand_on(recorder, err)) {
+    if ((recorder->batch.event_count > 0 && !hand_on(recorder, err)) ||
+        !thread_helper_wait(&recorder->sender, err)) {
         return false;
     }
     recorder->log.head = recorder->head.ptr;

@@ -57,15 +57,13 @@ void event_shapes_free(struct event_shapes *shapes)
 {
     strtab_destroy(shapes->keys);
     free(shapes->shapes);
-    free(shapes->log->templates);
     arena_free(&shapes->arena);
 }
 
 size_t event_shapes_memory(const struct event_shapes *shapes)
 {
     return sizeof *shapes + shapes->arena.held_bytes + strtab_bytes(shapes->keys) +
-           shapes->shape_capacity * sizeof *shapes->shapes +
-           shapes->template_capacity * sizeof *shapes->log->templates;
+           shapes->shape_capacity * sizeof *shapes->shapes;
 }
 
 /* --- comparing --- */
@@ -230,9 +228,14 @@ static uint32_t add_template(struct event_shapes *shapes, uint32_t slot_count)
     struct event_log *log = shapes->log;
     if (log->template_count == shapes->template_capacity) {
         uint32_t capacity = shapes->template_capacity * 2 + SHAPES_FIRST;
-        struct event_template *templates = realloc(log->templates, capacity * sizeof *templates);
+        struct event_template *templates =
+            arena_alloc(&shapes->arena, capacity * sizeof *templates);
         if (templates == NULL) {
             return UINT32_MAX;
+        }
+        /* The old ones stay: a sink may be at work with them. */
+        if (log->template_count > 0) {
+            memcpy(templates, log->templates, log->template_count * sizeof *templates);
         }
         log->templates = templates;
         shapes->template_capacity = capacity;
