@@ -111,3 +111,70 @@ void field_texts(struct field_out *out, const char *name, const char *const *tex
         field_text(out, numbered, texts[i]);
     }
 }
+
+static void write_column(struct field_out *out, const struct table_column *column, const void *row)
+{
+    switch (column->kind) {
+    case TABLE_INT:
+    case TABLE_BITS:
+        field_int(out, column->name, table_int(column, row));
+        break;
+    case TABLE_INT_OR_NULL:
+        field_known_int(out, column->name, table_int(column, row));
+        break;
+    case TABLE_FLAG:
+        field_bool(out, column->name, table_int(column, row) != 0);
+        break;
+    case TABLE_REAL:
+    case TABLE_REAL_OR_NULL:
+    case TABLE_RATIO:
+        field_double(out, column->name, table_real(column, row));
+        break;
+    case TABLE_TEXT:
+    case TABLE_SHARED:
+    case TABLE_WORD:
+        field_text(out, column->name, table_text(column, row));
+        break;
+    case TABLE_SHARED_4:
+        field_texts(out, column->name, table_texts(column, row), 4);
+        break;
+    }
+}
+
+static void write_header(struct field_out *out, const struct table_column *column)
+{
+    static const char *const none[4] = {0};
+    if (column->kind == TABLE_SHARED_4) {
+        field_texts(out, column->name, none, 4);
+    } else {
+        csv_text(out->csv, column->name);
+    }
+}
+
+void field_columns(struct field_out *out,
+                   const struct row_table *table,
+                   const void *row,
+                   uint32_t parts)
+{
+    for (size_t i = 0; i < table->column_count; i++) {
+        const struct table_column *column = &table->columns[i];
+        if (!table_column_is_shown(column, parts)) {
+            continue;
+        }
+        if (out->notation == FIELD_CSV_HEADER) {
+            write_header(out, column);
+        } else {
+            write_column(out, column, row);
+        }
+    }
+}
+
+void field_row(struct field_out *out,
+               const struct row_table *table,
+               const void *row,
+               uint32_t parts)
+{
+    field_row_begin(out);
+    field_columns(out, table, row, parts);
+    field_row_end(out);
+}

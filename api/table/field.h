@@ -5,6 +5,7 @@
 
 #include "api/table/csv.h"
 #include "ingest/base/text/json_write.h"
+#include "ingest/model/tables/table.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,5 +29,17 @@ void field_bool(struct field_out *out, const char *name, bool value);
 void field_null(struct field_out *out, const char *name);
 /* An array in JSON; in CSV one cell each, named name_1, name_2, ... */
 void field_texts(struct field_out *out, const char *name, const char *const *texts, size_t count);
+
+/* Members, or cells, of the columns that an answer with these parts has. `row` is not looked at for
+ * a header. */
+void field_columns(struct field_out *out,
+                   const struct row_table *table,
+                   const void *row,
+                   uint32_t parts);
+/* The same as a whole row. */
+void field_row(struct field_out *out,
+               const struct row_table *table,
+               const void *row,
+               uint32_t parts);
 
 #endif

@@ -1,6 +1,7 @@
 #include "api/table/render.h"
 
 #include "api/table/rows.h"
+#include "ingest/model/tables.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -24,13 +25,18 @@ void render_step(struct json_write *w,
 void render_operator(struct json_write *w, const struct operator_row *row, double share)
 {
     struct field_out out = to_json(w);
-    rows_operator(&out, row, share);
+    struct operator_row with_share = *row;
+    with_share.share = share;
+    field_row(&out, &table_operator, &with_share, 0);
 }
 
 void render_kernel(struct json_write *w, const struct kernel_row *row, double share, int64_t steps)
 {
     struct field_out out = to_json(w);
-    rows_kernel(&out, row, share, steps, NULL);
+    struct kernel_row shown = *row;
+    shown.share = share;
+    shown.calls_per_step = (double)row->calls / (double)(steps > 0 ? steps : 1);
+    field_row(&out, &table_kernel, &shown, 0);
 }
 
 void render_warnings(struct json_write *w, const struct warnings *warnings)

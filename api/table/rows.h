@@ -6,30 +6,12 @@
 
 #include "api/table/field.h"
 #include "ingest/model/results/results.h"
-#include "ingest/query/views/kernel_match.h"
 
 #include <stdint.h>
 
 void rows_step(struct field_out *out,
                const struct trace_results *results,
                const struct step_row *row);
-void rows_operator(struct field_out *out, const struct operator_row *row, double share);
-/* `use`: what a kernel table of the run measured; NULL: the run has none. */
-void rows_kernel(struct field_out *out,
-                 const struct kernel_row *row,
-                 double share,
-                 int64_t steps,
-                 const struct kernel_match_use *use);
-void rows_kernel_launch(struct field_out *out,
-                        const struct kernel_launch_row *row,
-                        double share,
-                        const struct kernel_match_use *use);
-/* Write members into an open object; the caller adds the other metrics in JSON. */
-void rows_kernel_utilisation(struct field_out *out,
-                             const struct kernel_utilisation_row *row,
-                             double share);
-void rows_kernel_utilisation_launch(struct field_out *out,
-                                    const struct kernel_utilisation_launch_row *row);
 void rows_transfer(struct field_out *out, const struct transfer_row *row);
 
 /* a + b and a - b, saturating: sums over hostile traces must not overflow. */

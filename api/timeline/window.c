@@ -7,6 +7,7 @@
 #include "api/table/table_answer.h"
 #include "api/table/table_params.h"
 #include "api/timeline/common.h"
+#include "ingest/model/tables.h"
 
 #include <stdlib.h>
 
@@ -100,22 +101,27 @@ static bool sort_rows(struct figures *figures, struct arena *arena, struct err *
 
 static void write_operator(struct field_out *out, const void *figures_void, size_t at)
 {
-    static const struct operator_row blank = {.name = ""};
     const struct figures *figures = figures_void;
-    const struct operator_row *row = at == TABLE_BLANK_ROW ? &blank : figures->operators[at].row;
+    struct operator_row row = {.name = ""};
+    if (at != TABLE_BLANK_ROW) {
+        row = *figures->operators[at].row;
+    }
     bool by_device = figures->results->operators_have_device;
-    rows_operator(
-        out, row,
-        rows_share(by_device ? row->device_self_ns : row->host_self_ns, figures->self_ns));
+    row.share = rows_share(by_device ? row.device_self_ns : row.host_self_ns, figures->self_ns);
+    field_row(out, &table_operator, &row, 0);
 }
 
 static void write_kernel(struct field_out *out, const void *figures_void, size_t at)
 {
-    static const struct kernel_row blank = {.name = ""};
     const struct figures *figures = figures_void;
-    const struct kernel_row *row = at == TABLE_BLANK_ROW ? &blank : figures->kernels[at].row;
-    rows_kernel(out, row, rows_share(row->total_ns, figures->kernel_ns),
-                (int64_t)figures->results->step_count, NULL);
+    struct kernel_row row = {.name = ""};
+    if (at != TABLE_BLANK_ROW) {
+        row = *figures->kernels[at].row;
+    }
+    int64_t steps = (int64_t)figures->results->step_count;
+    row.share = rows_share(row.total_ns, figures->kernel_ns);
+    row.calls_per_step = (double)row.calls / (double)(steps > 0 ? steps : 1);
+    field_row(out, &table_kernel, &row, 0);
 }
 
 static size_t shown(size_t count, size_t limit)

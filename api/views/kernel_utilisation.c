@@ -2,8 +2,7 @@
 #include "api/call.h"
 #include "api/handlers.h"
 #include "api/table/rows.h"
-#include "api/table/table_answer.h"
-#include "api/table/table_params.h"
+#include "api/table/table_view.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -28,14 +27,10 @@ read_table(struct api_call *call, int64_t *id, struct trace_results **results, s
 
 /* ---- kernels ---- */
 
-static const char *const kernel_texts[] = {"name", "full_name", "class", NULL};
-
 struct kernel_table {
+    struct table_view view;
     const struct trace_results *results;
-    struct table_params params;
     struct kernel_utilisation_row *rows;
-    size_t count;
-    int64_t total;
     struct kernel_utilisation_metric_row *metrics; /* by kernel, then name */
     size_t metric_count;
 };
@@ -63,8 +58,10 @@ static size_t first_metric(const struct kernel_table *table, int64_t kernel)
     return low;
 }
 
-static void write_metrics(struct json_write *w, const struct kernel_table *table, int64_t kernel)
+static void write_metrics(struct json_write *w, const void *table_void, const void *row)
 {
+    const struct kernel_table *table = table_void;
+    int64_t kernel = ((const struct kernel_utilisation_row *)row)->position;
     jw_key(w, "metrics");
     jw_array_begin(w);
     for (size_t i = first_metric(table, kernel);
@@ -80,20 +77,6 @@ static void write_metrics(struct json_write *w, const struct kernel_table *table
         jw_object_end(w);
     }
     jw_array_end(w);
-}
-
-static void write_kernel(struct field_out *out, const void *table_void, size_t at)
-{
-    const struct kernel_table *table = table_void;
-    const struct kernel_utilisation_row blank = {.name = ""};
-    const struct kernel_utilisation_row *row = at == TABLE_BLANK_ROW ? &blank : &table->rows[at];
-    int64_t total_ns = table->results->kernel_utilisation_totals.total_ns;
-    field_row_begin(out);
-    rows_kernel_utilisation(out, row, rows_share(row->total_ns, total_ns));
-    if (out->notation == FIELD_JSON) {
-        write_metrics(out->json, table, row->position);
-    }
-    field_row_end(out);
 }
 
 static void write_classes(struct json_write *w, const struct kernel_utilisation_totals *totals)
@@ -127,7 +110,7 @@ static void write_totals(struct json_write *w, const void *table_void)
     const struct kernel_table *table = table_void;
     const struct trace_results *results = table->results;
     const struct kernel_utilisation_totals *totals = &results->kernel_utilisation_totals;
-    table_params_members(w, &table->params.page, table->total, NULL);
+    table_view_members(w, &table->view, NULL);
     jw_key_int(w, "launches", totals->launches);
     jw_key_int(w, "kernels", totals->kernels);
     jw_key_int(w, "total_ns", totals->total_ns);
@@ -150,12 +133,20 @@ bool kernel_utilisation_get(struct api_call *call, struct err *err)
 {
     int64_t id = 0;
     struct trace_results *results = NULL;
-    struct kernel_table table = {.count = 0};
-    if (!table_params_read(&table.params, call, kernel_texts, "total_ns", LIMIT_DEFAULT, err) ||
+    struct kernel_table table = {.view = {.table = &table_kernel_utilisation,
+                                          .stem = "kernel-utilisation",
+                                          .write_row_end = write_metrics,
+                                          .write_members = write_totals}};
+    struct table_view *view = &table.view;
+    if (!table_view_read(view, call, "total_ns", LIMIT_DEFAULT, err) ||
         !read_table(call, &id, &results, err) ||
-        !store_kernel_utilisation(call->api->store, call_arena(call), id, &table.params.page,
-                                  &table.rows, &table.count, &table.total, err)) {
+        !store_kernel_utilisation(call->api->store, call_arena(call), id, &view->params.page,
+                                  &table.rows, &view->count, &view->total, err)) {
         return false;
+    }
+    for (size_t i = 0; i < view->count; i++) {
+        table.rows[i].share =
+            rows_share(table.rows[i].total_ns, results->kernel_utilisation_totals.total_ns);
     }
     table.results = results;
     table.metrics = results->kernel_utilisation_metrics;
@@ -163,24 +154,17 @@ bool kernel_utilisation_get(struct api_call *call, struct err *err)
     if (table.metric_count > 0) {
         qsort(table.metrics, table.metric_count, sizeof *table.metrics, compare_metrics);
     }
-    const struct table_answer answer = {"kernel-utilisation", &table, table.count, write_kernel,
-                                        write_totals};
-    table_answer(call, table.params.csv, &answer);
+    view->rows = table.rows;
+    view->context = &table;
+    table_view_answer(view, call);
     return true;
 }
 
 /* ---- launches ---- */
 
-/* Time runs forward: the order of the file ascends as texts do. */
-static const char *const launch_ascending[] = {
-    "position", "name", "full_name", "grid", "block", "start_ns", "class", NULL,
-};
-
 struct launch_table {
-    struct table_params params;
+    struct table_view view;
     struct kernel_utilisation_launch_row *rows;
-    size_t count;
-    int64_t total;
     struct kernel_utilisation_value_row *values; /* ascending by row */
     size_t value_count;
     size_t *first_value; /* of each row, one more at the end */
@@ -189,11 +173,11 @@ struct launch_table {
 static bool index_values(struct launch_table *table, struct api_call *call, struct err *err)
 {
     size_t at = 0;
-    table->first_value = arena_calloc(call_arena(call), table->count + 1, sizeof(size_t));
+    table->first_value = arena_calloc(call_arena(call), table->view.count + 1, sizeof(size_t));
     if (table->first_value == NULL) {
         return err_set(err, ERR_NO_MEMORY, "No memory for the metrics of the launches");
     }
-    for (size_t row = 0; row <= table->count; row++) {
+    for (size_t row = 0; row <= table->view.count; row++) {
         while (at < table->value_count && table->values[at].launch < (int64_t)row) {
             at++;
         }
@@ -202,45 +186,37 @@ static bool index_values(struct launch_table *table, struct api_call *call, stru
     return true;
 }
 
-static void write_launch(struct field_out *out, const void *table_void, size_t at)
+static void write_values(struct json_write *w, const void *table_void, const void *row)
 {
     const struct launch_table *table = table_void;
-    const struct kernel_utilisation_launch_row blank = {.name = ""};
-    field_row_begin(out);
-    rows_kernel_utilisation_launch(out, at == TABLE_BLANK_ROW ? &blank : &table->rows[at]);
-    if (out->notation == FIELD_JSON) {
-        jw_key(out->json, "metrics");
-        jw_object_begin(out->json);
-        for (size_t i = table->first_value[at]; i < table->first_value[at + 1]; i++) {
-            jw_key_double(out->json, table->values[i].metric, table->values[i].value);
-        }
-        jw_object_end(out->json);
+    size_t at = (size_t)((const struct kernel_utilisation_launch_row *)row - table->rows);
+    jw_key(w, "metrics");
+    jw_object_begin(w);
+    for (size_t i = table->first_value[at]; i < table->first_value[at + 1]; i++) {
+        jw_key_double(w, table->values[i].metric, table->values[i].value);
     }
-    field_row_end(out);
-}
-
-static void write_launch_members(struct json_write *w, const void *table_void)
-{
-    const struct launch_table *table = table_void;
-    table_params_members(w, &table->params.page, table->total, NULL);
+    jw_object_end(w);
 }
 
 bool kernel_utilisation_launches(struct api_call *call, struct err *err)
 {
     int64_t id = 0;
     struct trace_results *results = NULL;
-    struct launch_table table = {.count = 0};
+    struct launch_table table = {.view = {.table = &table_kernel_utilisation_launch,
+                                          .stem = "kernel-launches",
+                                          .write_row_end = write_values}};
+    struct table_view *view = &table.view;
     const char *name = query_string_word(&call->query, "name");
-    if (!table_params_read(&table.params, call, launch_ascending, "position", LIMIT_DEFAULT, err) ||
+    if (!table_view_read(view, call, "position", LIMIT_DEFAULT, err) ||
         !read_table(call, &id, &results, err) ||
         !store_kernel_utilisation_launches(call->api->store, call_arena(call), id, name,
-                                           &table.params.page, &table.rows, &table.count,
-                                           &table.total, &table.values, &table.value_count, err) ||
+                                           &view->params.page, &table.rows, &view->count,
+                                           &view->total, &table.values, &table.value_count, err) ||
         !index_values(&table, call, err)) {
         return false;
     }
-    const struct table_answer answer = {"kernel-launches", &table, table.count, write_launch,
-                                        write_launch_members};
-    table_answer(call, table.params.csv, &answer);
+    view->rows = table.rows;
+    view->context = &table;
+    table_view_answer(view, call);
     return true;
 }

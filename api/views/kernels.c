@@ -4,12 +4,9 @@
 #include "api/call.h"
 #include "api/handlers.h"
 #include "api/table/rows.h"
-#include "api/table/table_answer.h"
-#include "api/table/table_params.h"
+#include "api/table/table_view.h"
 #include "ingest/query/views/kernel_match.h"
 
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define LIMIT_DEFAULT 1000
@@ -23,35 +20,16 @@ static const char *const groups[] = {
     NULL,
 };
 
-static const char *const text_columns[] = {"name", "operator", "class", "utilisation_match", NULL};
-
-/* Columns that come from a kernel table. */
-enum match_column {
-    MATCH_TENSOR,
-    MATCH_DRAM,
-    MATCH_SM,
-    MATCH_CLASS,
-    MATCH_HEADROOM,
-    MATCH_HOW,
-    MATCH_COLUMN_COUNT
-};
-static const char *const match_columns[MATCH_COLUMN_COUNT] = {
-    "tensor", "dram", "sm", "class", "headroom_ns", "utilisation_match",
-};
-
 struct table {
+    struct table_view view;
     const struct trace_results *results;
-    struct table_params params;
     size_t group;
     const char *operator_name; /* only launches of it; NULL: any */
-    enum match_column sort;    /* MATCH_COLUMN_COUNT: the store sorts */
+    bool sorts_by_match;       /* by a column of the kernel table, which the store does not know */
     struct kernel_match match;
-    struct kernel_row *rows; /* of the page, or all of them when they are sorted here */
+    struct kernel_row *rows; /* of the page, or all of them when they are chosen here */
     struct kernel_launch_row *launches;
     size_t loaded;
-    size_t *shown; /* indices of the page's rows; NULL: they are those that were loaded */
-    size_t count;
-    int64_t total;
     int64_t sum_calls,
         sum_ns; /* over all kernels of the trace, whatever the grouping and the filter */
 };
@@ -60,8 +38,8 @@ struct table {
 
 static bool has_all_by_name(const struct table *table)
 {
-    return table->group == GROUP_NAME && table->params.page.q == NULL &&
-           table->loaded == (size_t)table->total;
+    return table->group == GROUP_NAME && table->view.params.page.q == NULL &&
+           table->loaded == (size_t)table->view.total;
 }
 
 /* Most answers have all rows; only others need them read once more. */
@@ -84,8 +62,11 @@ static bool add_up(struct table *table, struct api_call *call, int64_t id, struc
 
 static bool read_params(struct table *table, const struct api_call *call, struct err *err)
 {
-    if (!table_params_choice(call, "group_by", groups, &table->group, err) ||
-        !table_params_read(&table->params, call, text_columns, "total_ns", LIMIT_DEFAULT, err)) {
+    if (!table_params_choice(call, "group_by", groups, &table->group, err)) {
+        return false;
+    }
+    table->view.table = table->group == GROUP_NAME ? &table_kernel : &table_kernel_launch;
+    if (!table_view_read(&table->view, call, "total_ns", LIMIT_DEFAULT, err)) {
         return false;
     }
     table->operator_name = query_string_word(&call->query, "operator");
@@ -96,129 +77,87 @@ static bool read_params(struct table *table, const struct api_call *call, struct
     return true;
 }
 
-static enum match_column match_column_of(const char *name)
+static bool chooses_here(const struct table *table)
 {
-    unsigned at = 0;
-    while (at < MATCH_COLUMN_COUNT && strcmp(match_columns[at], name) != 0) {
-        at++;
-    }
-    return (enum match_column)at;
-}
-
-static bool sorts_here(const struct table *table)
-{
-    return table->sort != MATCH_COLUMN_COUNT || table->operator_name != NULL;
+    return table->sorts_by_match || table->operator_name != NULL;
 }
 
 static bool load_rows(struct table *table, struct api_call *call, int64_t id, struct err *err)
 {
     struct store *store = call->api->store;
     struct arena *arena = call_arena(call);
-    struct store_page page = table->params.page;
-    if (sorts_here(table)) {
+    struct store_page page = table->view.params.page;
+    if (chooses_here(table)) {
         page.limit = 0;
         page.offset = 0;
     }
-    if (table->sort != MATCH_COLUMN_COUNT) {
+    if (table->sorts_by_match) {
         page.sort = "total_ns";
         page.descending = true;
     }
     bool loaded = table->group == GROUP_NAME
                       ? store_kernels(store, arena, id, &page, &table->rows, &table->loaded,
-                                      &table->total, err)
+                                      &table->view.total, err)
                       : store_kernel_launches(store, arena, id, &page, &table->launches,
-                                              &table->loaded, &table->total, err);
-    table->count = table->loaded;
+                                              &table->loaded, &table->view.total, err);
+    table->view.rows = table->group == GROUP_NAME ? (void *)table->rows : (void *)table->launches;
+    table->view.count = table->loaded;
     return loaded;
 }
 
-/* ---- filtering and sorting ---- */
+/* ---- columns that the store does not have ---- */
 
-static struct kernel_match_use use_of(const struct table *table, size_t at)
+#define SET_MATCH(row, match)                                                                      \
+    do {                                                                                           \
+        const struct kernel_match_use use_ = (match);                                              \
+        (row)->tensor = use_.tensor;                                                               \
+        (row)->dram = use_.dram;                                                                   \
+        (row)->sm = use_.sm;                                                                       \
+        (row)->use = use_.use;                                                                     \
+        (row)->headroom_ns = use_.headroom_ns;                                                     \
+        (row)->utilisation_match = use_.launches == 0 ? NULL : use_.by_launch ? "launch" : "name"; \
+    } while (0)
+
+static void fill_kernels(struct table *table)
 {
-    if (table->group == GROUP_NAME) {
-        const struct kernel_row *row = &table->rows[at];
-        return query_kernel_match_name(&table->match, row->name, row->total_ns);
-    }
-    const struct kernel_launch_row *row = &table->launches[at];
-    return query_kernel_match_launch(&table->match, row->name, row->config[0], row->config[1],
-                                     row->total_ns);
-}
-
-struct sorted_row {
-    size_t index;
-    double number; /* NaN: comes last whatever the order */
-    bool descending;
-};
-
-static double key_of(const struct kernel_match_use *use, enum match_column column)
-{
-    switch (column) {
-    case MATCH_TENSOR:
-        return use->tensor;
-    case MATCH_DRAM:
-        return use->dram;
-    case MATCH_SM:
-        return use->sm;
-    case MATCH_HEADROOM:
-        return use->headroom_ns;
-    case MATCH_CLASS:
-        return use->use == USE_UNKNOWN ? (double)NAN : (double)use->use;
-    case MATCH_HOW:
-        return use->launches == 0 ? (double)NAN : (double)!use->by_launch;
-    case MATCH_COLUMN_COUNT:
-        break;
-    }
-    return 0;
-}
-
-static int compare_rows(const void *a_void, const void *b_void)
-{
-    const struct sorted_row *a = a_void;
-    const struct sorted_row *b = b_void;
-    if (isnan(a->number) != isnan(b->number)) {
-        return isnan(a->number) ? 1 : -1;
-    }
-    int order = (a->number > b->number) - (a->number < b->number);
-    order = a->descending ? -order : order;
-    return order != 0 ? order : (a->index > b->index) - (a->index < b->index);
-}
-
-static size_t sort_rows(const struct table *table, struct sorted_row *sorted)
-{
-    size_t count = 0;
+    int64_t steps = (int64_t)table->results->step_count;
     for (size_t i = 0; i < table->loaded; i++) {
-        if (table->operator_name != NULL &&
-            strcmp(table->launches[i].operator_name, table->operator_name) != 0) {
+        struct kernel_row *row = &table->rows[i];
+        row->share = rows_share(row->total_ns, table->sum_ns);
+        row->calls_per_step = (double)row->calls / (double)(steps > 0 ? steps : 1);
+        if (table->match.available) {
+            SET_MATCH(row, query_kernel_match_name(&table->match, row->name, row->total_ns));
+        }
+    }
+}
+
+/* Keeps those of the operator that is asked for. */
+static void fill_launches(struct table *table)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < table->loaded; i++) {
+        struct kernel_launch_row *row = &table->launches[kept];
+        *row = table->launches[i];
+        if (table->operator_name != NULL && strcmp(row->operator_name, table->operator_name) != 0) {
             continue;
         }
-        sorted[count] =
-            (struct sorted_row){.index = i, .descending = table->params.page.descending};
-        if (table->sort != MATCH_COLUMN_COUNT) {
-            const struct kernel_match_use use = use_of(table, i);
-            sorted[count].number = key_of(&use, table->sort);
+        kept++;
+        row->share = rows_share(row->total_ns, table->sum_ns);
+        if (table->match.available) {
+            SET_MATCH(row, query_kernel_match_launch(&table->match, row->name, row->config[0],
+                                                     row->config[1], row->total_ns));
         }
-        count++;
     }
-    if (table->sort != MATCH_COLUMN_COUNT) {
-        qsort(sorted, count, sizeof *sorted, compare_rows);
-    }
-    return count;
+    table->loaded = kept;
 }
 
-static bool sort_page(struct table *table, struct api_call *call, struct err *err)
+static bool choose_page(struct table *table, struct api_call *call, struct err *err)
 {
-    struct sorted_row *sorted = arena_calloc(call_arena(call), table->loaded + 1, sizeof *sorted);
-    table->shown = arena_calloc(call_arena(call), table->loaded + 1, sizeof *table->shown);
-    if (sorted == NULL || table->shown == NULL) {
-        return err_set(err, ERR_NO_MEMORY, "No memory to sort the kernels");
+    if (table->sorts_by_match) {
+        return table_view_run(&table->view, call, table->view.rows, table->loaded, err);
     }
-    size_t count = sort_rows(table, sorted);
-    size_t offset = 0;
-    table->count = table_params_slice(&table->params.page, count, &offset);
-    table->total = (int64_t)count;
-    for (size_t i = 0; i < table->count; i++) {
-        table->shown[i] = sorted[offset + i].index;
+    if (table->operator_name != NULL) {
+        table_view_slice(&table->view, table->view.rows, table->loaded);
     }
     return true;
 }
@@ -234,35 +173,23 @@ static bool load(struct table *table, struct api_call *call, int64_t id, struct 
         return false;
     }
     table->results = results;
-    table->sort =
-        table->match.available ? match_column_of(table->params.page.sort) : MATCH_COLUMN_COUNT;
-    return load_rows(table, call, id, err) && add_up(table, call, id, err) &&
-           (!sorts_here(table) || sort_page(table, call, err));
+    const struct table_column *column =
+        table_column_find(table->view.table, table->view.params.page.sort);
+    table->view.parts = table->match.available ? WHEN_MATCHED : 0;
+    table->sorts_by_match = column != NULL && table->match.available && column->stored == NULL &&
+                            column->sort_sql == NULL;
+    if (!load_rows(table, call, id, err) || !add_up(table, call, id, err)) {
+        return false;
+    }
+    if (table->group == GROUP_NAME) {
+        fill_kernels(table);
+    } else {
+        fill_launches(table);
+    }
+    return choose_page(table, call, err);
 }
 
 /* ---- answering ---- */
-
-static void write_row(struct field_out *out, const void *table_void, size_t at)
-{
-    const struct table *table = table_void;
-    const struct kernel_row blank = {.name = ""};
-    const struct kernel_launch_row blank_launch = {.name = ""};
-    struct kernel_match_use use = {.launches = 0};
-    bool is_blank = at == TABLE_BLANK_ROW;
-    if (!is_blank) {
-        at = table->shown == NULL ? at : table->shown[at];
-        use = use_of(table, at);
-    }
-    const struct kernel_match_use *joined = table->match.available ? &use : NULL;
-    if (table->group == GROUP_NAME) {
-        const struct kernel_row *row = is_blank ? &blank : &table->rows[at];
-        rows_kernel(out, row, rows_share(row->total_ns, table->sum_ns),
-                    (int64_t)table->results->step_count, joined);
-    } else {
-        const struct kernel_launch_row *row = is_blank ? &blank_launch : &table->launches[at];
-        rows_kernel_launch(out, row, rows_share(row->total_ns, table->sum_ns), joined);
-    }
-}
 
 static void write_config_labels(struct json_write *w, bool mlu)
 {
@@ -315,7 +242,7 @@ static void write_match(struct json_write *w, const struct kernel_match *match)
 static void write_members(struct json_write *w, const void *table_void)
 {
     const struct table *table = table_void;
-    table_params_members(w, &table->params.page, table->total, groups[table->group]);
+    table_view_members(w, &table->view, groups[table->group]);
     jw_key(w, "sums");
     jw_object_begin(w);
     jw_key_int(w, "calls", table->sum_calls);
@@ -331,11 +258,11 @@ static void write_members(struct json_write *w, const void *table_void)
 bool kernels_get(struct api_call *call, struct err *err)
 {
     int64_t id = 0;
-    struct table table = {.count = 0};
+    struct table table = {.view = {.stem = "kernels", .write_members = write_members}};
     if (!call_trace_id(call, &id, err) || !load(&table, call, id, err)) {
         return false;
     }
-    const struct table_answer answer = {"kernels", &table, table.count, write_row, write_members};
-    table_answer(call, table.params.csv, &answer);
+    table.view.context = &table;
+    table_view_answer(&table.view, call);
     return true;
 }

@@ -1,11 +1,7 @@
 #include "api/call.h"
 #include "api/handlers.h"
 #include "api/table/rows.h"
-#include "api/table/table_answer.h"
-#include "api/table/table_params.h"
-
-#include <inttypes.h>
-#include <string.h>
+#include "api/table/table_view.h"
 
 #define LIMIT_DEFAULT 1000
 
@@ -17,28 +13,31 @@ static const char *const groups[] = {
     [OPERATOR_GROUP_COUNT] = NULL,
 };
 
-static const char *const text_columns[] = {"name", "input_shape", "call_stack", NULL};
+static const uint32_t parts_of_group[OPERATOR_GROUP_COUNT] = {
+    [OPERATOR_BY_NAME_SHAPE] = WHEN_SHAPE,
+    [OPERATOR_BY_NAME_STACK] = WHEN_STACK,
+    [OPERATOR_BY_NAME_SHAPE_STACK] = WHEN_SHAPE | WHEN_STACK,
+};
 
 struct sums {
     int64_t calls, host_self_ns, device_self_ns;
 };
 
 struct table {
+    struct table_view view;
     const struct trace_results *results;
-    struct table_params params;
     size_t group;
     struct operator_row *rows;
-    size_t count;
-    int64_t total;
     struct sums sums;
 };
 
 /* Whether the page has every operator by name. */
 static bool has_all_by_name(const struct table *table, const struct api_call *call)
 {
-    return table->group == OPERATOR_BY_NAME && table->params.page.q == NULL &&
+    return table->group == OPERATOR_BY_NAME && table->view.params.page.q == NULL &&
            query_string_get(&call->query, "name") == NULL &&
-           query_string_get(&call->query, "shape") == NULL && table->count == (size_t)table->total;
+           query_string_get(&call->query, "shape") == NULL &&
+           table->view.count == (size_t)table->view.total;
 }
 
 /* Over all operators of the trace, whatever the grouping and the filter: every call is in one row
@@ -47,7 +46,7 @@ static bool add_up(struct table *table, struct api_call *call, int64_t id, struc
 {
     const struct store_page all = {.limit = 0};
     const struct operator_row *rows = table->rows;
-    size_t count = table->count;
+    size_t count = table->view.count;
     if (!has_all_by_name(table, call)) {
         struct operator_row *read = NULL;
         int64_t total = 0;
@@ -75,33 +74,25 @@ static bool load(struct table *table, struct api_call *call, int64_t id, struct 
     }
     table->results = results;
     const char *self = results->operators_have_device ? "device_self_ns" : "host_self_ns";
-    if (!table_params_read(&table->params, call, text_columns, self, LIMIT_DEFAULT, err)) {
+    if (!table_view_read(&table->view, call, self, LIMIT_DEFAULT, err)) {
         return false;
     }
-    return store_operators(
-               call->api->store, call_arena(call), id, (enum operator_group)table->group,
-               query_string_get(&call->query, "name"), query_string_get(&call->query, "shape"),
-               &table->params.page, &table->rows, &table->count, &table->total, err) &&
+    return store_operators(call->api->store, call_arena(call), id,
+                           (enum operator_group)table->group,
+                           query_string_get(&call->query, "name"),
+                           query_string_get(&call->query, "shape"), &table->view.params.page,
+                           &table->rows, &table->view.count, &table->view.total, err) &&
            add_up(table, call, id, err);
 }
 
-static double share_of(const struct table *table, const struct operator_row *row)
+static void set_shares(struct table *table)
 {
-    return table->results->operators_have_device
-               ? rows_share(row->device_self_ns, table->sums.device_self_ns)
-               : rows_share(row->host_self_ns, table->sums.host_self_ns);
-}
-
-static void write_row(struct field_out *out, const void *table_void, size_t at)
-{
-    const struct table *table = table_void;
-    const struct operator_row blank = {
-        .name = "",
-        .input_shape = strstr(groups[table->group], "shape") != NULL ? "" : NULL,
-        .call_stack = strstr(groups[table->group], "stack") != NULL ? "" : NULL,
-    };
-    const struct operator_row *row = at == TABLE_BLANK_ROW ? &blank : &table->rows[at];
-    rows_operator(out, row, share_of(table, row));
+    bool by_device = table->results->operators_have_device;
+    for (size_t i = 0; i < table->view.count; i++) {
+        struct operator_row *row = &table->rows[i];
+        row->share = by_device ? rows_share(row->device_self_ns, table->sums.device_self_ns)
+                               : rows_share(row->host_self_ns, table->sums.host_self_ns);
+    }
 }
 
 /* What no operator launched makes up for the rest of the device's time. */
@@ -120,7 +111,7 @@ static void write_device_time(struct json_write *w, const struct table *table)
 static void write_members(struct json_write *w, const void *table_void)
 {
     const struct table *table = table_void;
-    table_params_members(w, &table->params.page, table->total, groups[table->group]);
+    table_view_members(w, &table->view, groups[table->group]);
     jw_key_bool(w, "has_device", table->results->operators_have_device);
     jw_key(w, "sums");
     jw_object_begin(w);
@@ -134,11 +125,15 @@ static void write_members(struct json_write *w, const void *table_void)
 bool operators_get(struct api_call *call, struct err *err)
 {
     int64_t id = 0;
-    struct table table = {.count = 0};
+    struct table table = {
+        .view = {.table = &table_operator, .stem = "operators", .write_members = write_members}};
     if (!call_trace_id(call, &id, err) || !load(&table, call, id, err)) {
         return false;
     }
-    const struct table_answer answer = {"operators", &table, table.count, write_row, write_members};
-    table_answer(call, table.params.csv, &answer);
+    set_shares(&table);
+    table.view.rows = table.rows;
+    table.view.context = &table;
+    table.view.parts = parts_of_group[table.group];
+    table_view_answer(&table.view, call);
     return true;
 }

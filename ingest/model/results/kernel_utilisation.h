@@ -5,6 +5,8 @@
 #ifndef KS_MODEL_RESULTS_KERNEL_UTILISATION_H
 #define KS_MODEL_RESULTS_KERNEL_UTILISATION_H
 
+#include "ingest/model/tables/table.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,32 +25,14 @@ const char *use_class_name(enum use_class use);
 /* Kernels whose cleaned names are equal. In descending order of total time, stable by first launch.
  */
 struct kernel_utilisation_row {
-    const char *name;      /* cleaned: without return type, template and argument lists and the
-                              namespaces at::native::, cutlass::, (anonymous namespace):: */
-    const char *full_name; /* of the first launch; kernels of one cleaned name may differ in it */
-    int64_t launches;
-    int64_t total_ns;
-    double mean_ns;
-    int64_t min_ns, max_ns;        /* INT64_MIN where a summary does not say */
-    double p50_ns, p95_ns, p99_ns; /* NaN where a summary does not say */
-    double tensor, dram, sm;
-    double headroom_ns; /* total x (1 - the larger of the measured uses); NaN when none was */
-    enum use_class use;
-    int64_t position; /* in this order, from 0; set where rows come from the store */
+#define TABLE_DEF "ingest/model/tables/kernel_utilisation.def"
+#include "ingest/model/tables/struct.h"
 };
 
+/* start_ns: from the trace's start, the earliest launch, copy or set. */
 struct kernel_utilisation_launch_row {
-    const char *name;
-    const char *full_name;
-    const char *grid;  /* NULL where the file has none */
-    const char *block; /* the same */
-    int64_t start_ns;  /* relative to the trace's start, the earliest launch, copy or set;
-                          INT64_MIN where the file has none */
-    int64_t dur_ns;
-    int64_t device, stream; /* INT64_MIN where the file has none */
-    double tensor, dram, sm;
-    enum use_class use;
-    int64_t position; /* in the file, from 0; set where rows come from the store */
+#define TABLE_DEF "ingest/model/tables/kernel_utilisation_launch.def"
+#include "ingest/model/tables/struct.h"
 };
 
 /* Another metric that the file has, over the launches of one kernel (index into

@@ -19,6 +19,7 @@
 #include "ingest/model/results/gpu_counters.h"
 #include "ingest/model/results/kernel_utilisation.h"
 #include "ingest/model/results/module_rows.h"
+#include "ingest/model/tables/table.h"
 #include "ingest/model/warning.h"
 
 #include <stdbool.h>
@@ -86,52 +87,21 @@ enum operator_group {
     OPERATOR_GROUP_COUNT
 };
 
-/* A group of operator calls [TB-11a]. Rows of one grouping stand in order of first occurrence. */
+/* A group of operator calls. Rows of one grouping stand in order of first occurrence. input_shape
+ * and call_stack are NULL where the grouping has none. */
 struct operator_row {
-    const char *name;
-    const char *input_shape; /* NULL where the grouping has none */
-    const char *call_stack;  /* NULL where the grouping has none */
-    int64_t calls;
-    int64_t host_total_ns;
-    int64_t host_self_ns;
-    int64_t device_total_ns;
-    int64_t device_self_ns;
-    int64_t tc_total_ns; /* in Tensor Core kernels by the plugin's list of names */
-    int64_t tc_self_ns;
-    int64_t tensor_total_ns; /* the same by our list, which knows today's kernels */
-    int64_t tensor_self_ns;
-    bool tc_eligible;     /* by the plugin's list of operators, and inheritance [TB-5f] */
-    bool tensor_eligible; /* the same by our list */
-    bool has_call_stack;
-    int64_t host_min_ns, host_max_ns, host_p50_ns, host_p95_ns, host_p99_ns; /* of call durations */
-    int64_t device_p50_ns, device_p95_ns, device_p99_ns; /* of device totals per call */
+#define TABLE_DEF "ingest/model/tables/operator.def"
+#include "ingest/model/tables/struct.h"
 };
 
-/* Kernels of one name [TB-12a]. */
 struct kernel_row {
-    const char *name;
-    int64_t calls;
-    int64_t total_ns, min_ns, max_ns, p50_ns, p95_ns, p99_ns;
-    bool tc_used;         /* by the plugin's list */
-    bool tensor_used;     /* by ours */
-    double blocks_per_sm; /* duration-weighted means, missing ones weigh as 0 */
-    double occupancy_pct;
+#define TABLE_DEF "ingest/model/tables/kernel.def"
+#include "ingest/model/tables/struct.h"
 };
 
-/* Kernels of one name, operator and launch configuration [TB-12b]. */
 struct kernel_launch_row {
-    const char *name;
-    const char *operator_name;
-    const char *config[4]; /* grid, block, registers, shared memory; MLU: kernel type, dim,
-                              tasktopo, node */
-    int64_t calls;
-    int64_t total_ns, min_ns, max_ns, p50_ns, p95_ns, p99_ns;
-    bool tc_used;
-    bool tensor_used;
-    bool op_tc_eligible;
-    bool op_tensor_eligible; /* by our list of operators */
-    double blocks_per_sm;
-    double occupancy_pct;
+#define TABLE_DEF "ingest/model/tables/kernel_launch.def"
+#include "ingest/model/tables/struct.h"
 };
 
 #define DEVICE_SUM_HAS_SM_EFFICIENCY 1u

@@ -5,7 +5,7 @@
  * Kinds: INT int64_t; OPTIONAL int64_t whose INT64_MIN means "not there"; FLAG bool; BITS uint32_t;
  * REAL double; PAIR double a side, columns <field>_base and <field>_candidate; COUNTS int64_t the
  * same; TEXT a text kept in the row; SHARED a text kept once a trace or group of comparisons,
- * column <field>_id. USE, KIND, SOURCE, RULE, PRESENCE, VERDICT: enumerations of the model. */
+ * column <field>_id. KIND, SOURCE, RULE, PRESENCE, VERDICT: enumerations of the model. */
 #ifndef KS_STORE_DB_FIELDS_H
 #define KS_STORE_DB_FIELDS_H
 
@@ -66,59 +66,6 @@
 #define STEP_COST_COLUMNS                                                                       \
     ", cost_kernel_ns, cost_memcpy_ns, cost_memset_ns, cost_communication_ns, cost_runtime_ns," \
     " cost_dataloader_ns, cost_cpu_exec_ns, cost_other_ns"
-
-#define OPERATOR_FIELDS(X)   \
-    X(SHARED, name)          \
-    X(SHARED, input_shape)   \
-    X(SHARED, call_stack)    \
-    X(INT, calls)            \
-    X(INT, host_total_ns)    \
-    X(INT, host_self_ns)     \
-    X(INT, device_total_ns)  \
-    X(INT, device_self_ns)   \
-    X(INT, tc_total_ns)      \
-    X(INT, tc_self_ns)       \
-    X(INT, tensor_total_ns)  \
-    X(INT, tensor_self_ns)   \
-    X(INT, host_min_ns)      \
-    X(INT, host_max_ns)      \
-    X(INT, host_p50_ns)      \
-    X(INT, host_p95_ns)      \
-    X(INT, host_p99_ns)      \
-    X(INT, device_p50_ns)    \
-    X(INT, device_p95_ns)    \
-    X(INT, device_p99_ns)    \
-    X(FLAG, tc_eligible)     \
-    X(FLAG, tensor_eligible) \
-    X(FLAG, has_call_stack)
-
-#define KERNEL_FIGURE_FIELDS(X) \
-    X(INT, calls)               \
-    X(INT, total_ns)            \
-    X(INT, min_ns)              \
-    X(INT, max_ns)              \
-    X(INT, p50_ns)              \
-    X(INT, p95_ns)              \
-    X(INT, p99_ns)              \
-    X(FLAG, tc_used)            \
-    X(FLAG, tensor_used)        \
-    X(REAL, blocks_per_sm)      \
-    X(REAL, occupancy_pct)
-
-#define KERNEL_FIELDS(X) \
-    X(SHARED, name)      \
-    KERNEL_FIGURE_FIELDS(X)
-
-#define LAUNCH_FIELDS(X)        \
-    X(SHARED, name)             \
-    X(SHARED, operator_name)    \
-    X(FLAG, op_tc_eligible)     \
-    X(FLAG, op_tensor_eligible) \
-    KERNEL_FIGURE_FIELDS(X)
-
-/* Behind them: config. */
-#define LAUNCH_CONFIG_COLUMNS ", config_1_id, config_2_id, config_3_id, config_4_id"
-#define LAUNCH_CONFIGS 4
 
 #define DEVICE_FIELDS(X)   \
     X(INT, id)             \
@@ -184,37 +131,6 @@
     ", both_low_ns, low_compute_ns, low_dram_ns, neither_low_ns, unknown_ns,"            \
     " both_low_launches, low_compute_launches, low_dram_launches, neither_low_launches," \
     " unknown_launches"
-
-#define KERNEL_UTILISATION_FIELDS(X) \
-    X(SHARED, name)                  \
-    X(SHARED, full_name)             \
-    X(INT, launches)                 \
-    X(INT, total_ns)                 \
-    X(REAL, mean_ns)                 \
-    X(OPTIONAL, min_ns)              \
-    X(OPTIONAL, max_ns)              \
-    X(REAL, p50_ns)                  \
-    X(REAL, p95_ns)                  \
-    X(REAL, p99_ns)                  \
-    X(REAL, tensor)                  \
-    X(REAL, dram)                    \
-    X(REAL, sm)                      \
-    X(REAL, headroom_ns)             \
-    X(USE, use)
-
-#define KERNEL_UTILISATION_LAUNCH_FIELDS(X) \
-    X(SHARED, name)                         \
-    X(SHARED, full_name)                    \
-    X(SHARED, grid)                         \
-    X(SHARED, block)                        \
-    X(OPTIONAL, start_ns)                   \
-    X(INT, dur_ns)                          \
-    X(OPTIONAL, device)                     \
-    X(OPTIONAL, stream)                     \
-    X(REAL, tensor)                         \
-    X(REAL, dram)                           \
-    X(REAL, sm)                             \
-    X(USE, use)
 
 #define KERNEL_UTILISATION_METRIC_FIELDS(X) \
     X(INT, kernel)                          \
@@ -329,7 +245,6 @@
 #define FIELD_COLUMN_COUNTS(field) FIELD_COLUMN_PAIR(field)
 #define FIELD_COLUMN_TEXT(field) ", " #field
 #define FIELD_COLUMN_SHARED(field) ", " #field "_id"
-#define FIELD_COLUMN_USE(field) ", " #field
 #define FIELD_COLUMN_KIND(field) ", " #field
 #define FIELD_COLUMN_SOURCE(field) ", " #field
 #define FIELD_COLUMN_RULE(field) ", " #field
@@ -346,7 +261,6 @@
 #define FIELD_PARAM_COUNTS ", ?, ?"
 #define FIELD_PARAM_TEXT ", ?"
 #define FIELD_PARAM_SHARED ", ?"
-#define FIELD_PARAM_USE ", ?"
 #define FIELD_PARAM_KIND ", ?"
 #define FIELD_PARAM_SOURCE ", ?"
 #define FIELD_PARAM_RULE ", ?"
@@ -369,7 +283,6 @@
     row->field[SIDE_CANDIDATE] = db_get_int(st);
 #define FIELD_READ_TEXT(field) row->field = db_get_text(st, arena);
 #define FIELD_READ_SHARED(field) row->field = text_cache_get(texts, st);
-#define FIELD_READ_USE(field) row->field = (enum use_class)db_get_enum(st, USE_UNKNOWN);
 #define FIELD_READ_KIND(field) row->field = (enum cycle_kind)db_get_enum(st, CYCLE_LAYER);
 #define FIELD_READ_SOURCE(field) row->field = (enum cycle_source)db_get_enum(st, CYCLES_TABLE);
 #define FIELD_READ_RULE(field) \

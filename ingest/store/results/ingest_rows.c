@@ -1,5 +1,6 @@
 #include "ingest/store/results/ingest_rows.h"
 
+#include "ingest/model/tables.h"
 #include "ingest/store/db/row_writer.h"
 #include "ingest/store/results/blocks.h"
 #include "ingest/store/results/comparison_rows.h"
@@ -43,29 +44,12 @@ static void write_operators(struct row_writer *writer, const struct trace_result
     for (int group = 0; group < OPERATOR_GROUP_COUNT; group++) {
         for (size_t i = 0; i < results->operator_count[group]; i++) {
             const struct operator_row *row = &results->operators[group][i];
-            row_begin(writer,
-                      "INSERT INTO operator (trace_id, grouping, position" OPERATOR_FIELDS(
-                          FIELD_COLUMN) ") VALUES (?, ?, ?" OPERATOR_FIELDS(FIELD_PARAM) ")");
+            row_begin(writer, table_operator.insert_sql);
             row_put_int(writer, group);
             row_put_int(writer, (int64_t)i);
-            OPERATOR_FIELDS(ROW_WRITE)
+            row_put_columns(writer, &table_operator, row);
             row_end(writer);
         }
-    }
-}
-
-static void write_kernel_launches(struct row_writer *writer, const struct trace_results *results)
-{
-    for (size_t i = 0; i < results->kernel_launch_count; i++) {
-        const struct kernel_launch_row *row = &results->kernel_launches[i];
-        row_begin(writer, ROW_INSERT("kernel_launch", LAUNCH_FIELDS, LAUNCH_CONFIG_COLUMNS,
-                                     ", ?, ?, ?, ?"));
-        row_put_int(writer, (int64_t)i);
-        LAUNCH_FIELDS(ROW_WRITE)
-        for (int k = 0; k < LAUNCH_CONFIGS; k++) {
-            row_put_shared(writer, row->config[k]);
-        }
-        row_end(writer);
     }
 }
 
@@ -81,7 +65,6 @@ static void write_kernel_launches(struct row_writer *writer, const struct trace_
         }                                                                                \
     }
 
-DEFINE_WRITER(write_kernels, "kernel", KERNEL_FIELDS, kernels, kernel_count, kernel_row)
 DEFINE_WRITER(write_devices, "device", DEVICE_FIELDS, devices, device_count, device_row)
 DEFINE_WRITER(write_recommendations,
               "recommendation",
@@ -105,18 +88,6 @@ DEFINE_WRITER(write_plugin_answers,
               plugin_answer_count,
               plugin_answer_row)
 
-DEFINE_WRITER(write_kernel_utilisation,
-              "kernel_use",
-              KERNEL_UTILISATION_FIELDS,
-              kernel_utilisation,
-              kernel_utilisation_count,
-              kernel_utilisation_row)
-DEFINE_WRITER(write_kernel_utilisation_launches,
-              "kernel_use_launch",
-              KERNEL_UTILISATION_LAUNCH_FIELDS,
-              kernel_utilisation_launches,
-              kernel_utilisation_launch_count,
-              kernel_utilisation_launch_row)
 DEFINE_WRITER(write_kernel_utilisation_metrics,
               "kernel_use_metric",
               KERNEL_UTILISATION_METRIC_FIELDS,
@@ -170,9 +141,11 @@ static void write_kernel_table(struct row_writer *writer, const struct trace_res
     write_kernel_utilisation_totals(writer, results);
     write_transfers(writer, results);
     write_bad_rows(writer, results);
-    write_kernel_utilisation(writer, results);
+    row_write_table(writer, &table_kernel_utilisation, results->kernel_utilisation,
+                    results->kernel_utilisation_count);
     write_kernel_utilisation_metrics(writer, results);
-    write_kernel_utilisation_launches(writer, results);
+    row_write_table(writer, &table_kernel_utilisation_launch, results->kernel_utilisation_launches,
+                    results->kernel_utilisation_launch_count);
     write_kernel_utilisation_values(writer, results);
 }
 
@@ -192,8 +165,9 @@ bool ingest_rows_write(struct store *store,
     write_environment(writer, results);
     write_missing(writer, results);
     write_plugin_answers(writer, results);
-    write_kernels(writer, results);
-    write_kernel_launches(writer, results);
+    row_write_table(writer, &table_kernel, results->kernels, results->kernel_count);
+    row_write_table(writer, &table_kernel_launch, results->kernel_launches,
+                    results->kernel_launch_count);
     write_operators(writer, results);
     write_kernel_table(writer, results);
     write_cycles(writer, results);

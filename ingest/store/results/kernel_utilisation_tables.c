@@ -1,59 +1,22 @@
 /* Kernel tables: kernels by cleaned name and their launches, part of a table in some order. */
+#include "ingest/model/tables.h"
 #include "ingest/store/db/fields.h"
 #include "ingest/store/results/page.h"
-
-#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
 
 /* The search looks at all texts of the trace, which are few beside the launches that share them. */
 #define FOUND                                                         \
     " IN (SELECT n.id FROM text AS n WHERE n.trace_id = " PARAM_TRACE \
     " AND ks_match(n.value, " PARAM_MATCHER "))"
 /* Rows of the trace whose cleaned or full name is found. */
-#define SEARCHED                                                                   \
+#define SEARCHED_ROWS                                                              \
     "o.trace_id = " PARAM_TRACE " AND (" PARAM_HAS_QUERY " = 0 OR o.name_id" FOUND \
     " OR o.full_name_id" FOUND ")"
 
-#define USE_SORTS                                                                   \
-    {"name", PAGE_TEXT_OF("name_id")}, {"full_name", PAGE_TEXT_OF("full_name_id")}, \
-        PAGE_OWN("tensor"), PAGE_OWN("dram"), PAGE_OWN("sm"), PAGE_OWN("use"),      \
-    {                                                                               \
-        "class", "o.use"                                                            \
-    }
-
 /* ---- kernels ---- */
 
-static const struct sort_column kernel_sorts[] = {
-    USE_SORTS,
-    PAGE_OWN("launches"),
-    PAGE_OWN("total_ns"),
-    /* The share is of a sum that all rows have in common. */
-    {"share", "o.total_ns"},
-    PAGE_OWN("mean_ns"),
-    PAGE_OWN("min_ns"),
-    PAGE_OWN("max_ns"),
-    PAGE_OWN("p50_ns"),
-    PAGE_OWN("p95_ns"),
-    PAGE_OWN("p99_ns"),
-    PAGE_OWN("headroom_ns"),
-};
-
-static void read_kernel(struct page_reader *reader, void *out)
-{
-    struct kernel_utilisation_row *row = out;
-    struct db_stmt *st = reader->st;
-    struct text_cache *texts = reader->texts;
-    row->position = reader->position;
-    KERNEL_UTILISATION_FIELDS(FIELD_READ)
-}
-
 static const struct page_table kernel_table = {
-    .from = "kernel_use AS o",
-    .where = SEARCHED,
-    .columns = "o.position" KERNEL_UTILISATION_FIELDS(FIELD_COLUMN),
-    .sorts = kernel_sorts,
-    .sort_count = COUNT_OF(kernel_sorts),
-    .row_bytes = sizeof(struct kernel_utilisation_row),
-    .read_row = read_kernel,
+    .rows = &table_kernel_utilisation,
+    .where = SEARCHED_ROWS,
 };
 
 bool store_kernel_utilisation(struct store *store,
@@ -75,37 +38,12 @@ bool store_kernel_utilisation(struct store *store,
 
 /* ---- launches ---- */
 
-static const struct sort_column launch_sorts[] = {
-    USE_SORTS,
-    PAGE_OWN("position"),
-    {"grid", PAGE_TEXT_OF("grid_id")},
-    {"block", PAGE_TEXT_OF("block_id")},
-    PAGE_OWN("start_ns"),
-    PAGE_OWN("dur_ns"),
-    {"duration_ns", "o.dur_ns"},
-    PAGE_OWN("device"),
-    PAGE_OWN("stream"),
-};
-
-static void read_launch(struct page_reader *reader, void *out)
-{
-    struct kernel_utilisation_launch_row *row = out;
-    struct db_stmt *st = reader->st;
-    struct text_cache *texts = reader->texts;
-    row->position = reader->position;
-    KERNEL_UTILISATION_LAUNCH_FIELDS(FIELD_READ)
-}
-
 static const struct page_table launch_table = {
-    .from = "kernel_use_launch AS o",
-    .where = SEARCHED " AND (" PARAM_NAME " IS NULL OR o.name_id IN (SELECT n.id FROM text AS n"
+    .rows = &table_kernel_utilisation_launch,
+    .where =
+        SEARCHED_ROWS " AND (" PARAM_NAME " IS NULL OR o.name_id IN (SELECT n.id FROM text AS n"
                       " WHERE n.trace_id = " PARAM_TRACE " AND n.value = " PARAM_NAME "))",
-    .columns = "o.position" KERNEL_UTILISATION_LAUNCH_FIELDS(FIELD_COLUMN),
     .filters = PAGE_BY_NAME,
-    .sorts = launch_sorts,
-    .sort_count = COUNT_OF(launch_sorts),
-    .row_bytes = sizeof(struct kernel_utilisation_launch_row),
-    .read_row = read_launch,
 };
 
 /* ---- their other metrics ---- */

@@ -6,6 +6,7 @@
 #ifndef KS_STORE_RESULTS_PAGE_H
 #define KS_STORE_RESULTS_PAGE_H
 
+#include "ingest/model/tables/table.h"
 #include "ingest/store/db/match.h"
 #include "ingest/store/db/text_cache.h"
 #include "ingest/store/internal.h"
@@ -31,21 +32,10 @@ enum page_filters {
     PAGE_BY_GROUP /* PARAM_NAME, PARAM_GROUPING, PARAM_SHAPE */
 };
 
-struct page_reader {
-    struct db_stmt *st;
-    struct text_cache *texts;
-    int64_t position;
-};
-
 struct page_table {
-    const char *from;    /* the table, called o */
-    const char *where;   /* rows of the trace that the filters let through */
-    const char *columns; /* beginning with position */
+    const struct row_table *rows; /* stored in the table o */
+    const char *where;            /* rows of the trace that the filters let through */
     enum page_filters filters;
-    const struct sort_column *sorts;
-    size_t sort_count;
-    size_t row_bytes;
-    void (*read_row)(struct page_reader *reader, void *row);
 };
 
 struct page_filter {
@@ -55,15 +45,6 @@ struct page_filter {
     const char *shape;       /* NULL: any */
     struct matcher *matcher; /* NULL: no search */
 };
-
-/* The text that a column names. */
-#define PAGE_TEXT_OF(column) \
-    "(SELECT value FROM text WHERE trace_id = o.trace_id AND id = o." column ")"
-/* A stored field under its own name. */
-#define PAGE_OWN(field)   \
-    {                     \
-        field, "o." field \
-    }
 
 /* Reads a page over an open reader. `filter` has the matcher of the page already. */
 bool page_read(struct db *db,

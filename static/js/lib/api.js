@@ -179,7 +179,7 @@ export const kernelUse = (id, query, signal) => call(`traces/${id}/kernel-utilis
  * @param {number | string} id
  * @param {Record<string, any>} query
  * @param {AbortSignal} [signal]
- * @returns {Promise<{rows: KernelLaunch[], total: number}>}
+ * @returns {Promise<{rows: KernelUseLaunchRow[], total: number}>}
  */
 export const kernelLaunches = (id, query, signal) => call(`traces/${id}/kernel-utilisation/launches`, { query, signal });
 

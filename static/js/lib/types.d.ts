@@ -200,13 +200,6 @@ interface Uses { tensor: number | null; dram: number | null; sm: number | null }
 
 interface ClassTime { class: UseClass; launches: number; total_ns: number; share: number }
 
-interface KernelUseRow extends Uses {
-    name: string; full_name: string; launches: number; total_ns: number; share: number; mean_ns: number;
-    min_ns: number | null; max_ns: number | null; p50_ns: number | null; p95_ns: number | null; p99_ns: number | null;
-    class: UseClass; headroom_ns: number | null;
-    metrics?: { metric: string; unit: string; launches: number; mean: number; min: number; max: number }[];
-}
-
 interface Transfer {
     name: string; kind: string; operations: number; total_ns: number; min_ns: number | null; max_ns: number | null; size_bytes: number | null;
 }
@@ -215,11 +208,6 @@ interface Transfer {
 interface KernelUse extends Uses {
     launches: number; kernels: number; total_ns: number; headroom_ns: number | null; classes: ClassTime[];
     rows: KernelUseRow[]; total: number; transfers: Transfer[]; bad_rows: string[]; has_launches: boolean;
-}
-
-interface KernelLaunch extends Uses {
-    position: number; name: string; full_name: string; grid: string | null; block: string | null; start_ns: number | null;
-    duration_ns: number; device: number | null; stream: number | null; class: UseClass; metrics?: Record<string, number>;
 }
 
 /** How a trace's kernels were matched with the kernel tables of its run. */

@@ -28,7 +28,7 @@ export class Launches {
         this.ranks = undefined;
     }
 
-    /** @param {KernelLaunch} launch */
+    /** @param {KernelUseLaunchRow} launch */
     add(launch) {
         const at = this.count;
         this.begin[at + 1] = this.begin[at] + launch.duration_ns;

@@ -1,5 +1,6 @@
 /* Figures of a window of a trace: analysed of a part, stored of the whole, and the same. */
 #include "api/table/rows.h"
+#include "api/table/table_view.h"
 #include "ingest/jobs/on_request/window.h"
 #include "tests/unit/api/view_traces.h"
 
@@ -22,7 +23,7 @@ static void put_operators(struct buf *out, const struct operator_row *rows, size
     jw_init(&w, out, false);
     jw_array_begin(&w);
     for (size_t i = 0; i < count; i++) {
-        rows_operator(&to, &rows[i], 0);
+        field_row(&to, &table_operator, &rows[i], 0);
     }
     jw_array_end(&w);
 }
@@ -34,7 +35,7 @@ static void put_kernels(struct buf *out, const struct kernel_row *rows, size_t c
     jw_init(&w, out, false);
     jw_array_begin(&w);
     for (size_t i = 0; i < count; i++) {
-        rows_kernel(&to, &rows[i], 0, 1, NULL);
+        field_row(&to, &table_kernel, &rows[i], 0);
     }
     jw_array_end(&w);
 }

@@ -343,8 +343,36 @@ static void every_kernel_column_sorts(void **state)
                                           "class",   "headroom_ns"};
     struct fixture *f = *state;
     struct kernel_utilisation_row rows[] = {
-        {"a", "x", 1, 10, 1.5, INT64_MIN, 1, 0.5, 1, 1, (double)NAN, 0.1, 0.2, 5, USE_BOTH_LOW, 0},
-        {"b", "y", 2, 20, 2, 1, 2, 1, 2, 2.5, 0.1, 0.2, 0.3, 6, USE_UNKNOWN, 0},
+        {.name = "a",
+         .full_name = "x",
+         .launches = 1,
+         .total_ns = 10,
+         .mean_ns = 1.5,
+         .min_ns = INT64_MIN,
+         .max_ns = 1,
+         .p50_ns = 0.5,
+         .p95_ns = 1,
+         .p99_ns = 1,
+         .tensor = (double)NAN,
+         .dram = 0.1,
+         .sm = 0.2,
+         .headroom_ns = 5,
+         .use = USE_BOTH_LOW},
+        {.name = "b",
+         .full_name = "y",
+         .launches = 2,
+         .total_ns = 20,
+         .mean_ns = 2,
+         .min_ns = 1,
+         .max_ns = 2,
+         .p50_ns = 1,
+         .p95_ns = 2,
+         .p99_ns = 2.5,
+         .tensor = 0.1,
+         .dram = 0.2,
+         .sm = 0.3,
+         .headroom_ns = 6,
+         .use = USE_UNKNOWN},
     };
     int64_t id = publish_kernels(f, rows, 2, NULL, 0);
     for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
@@ -378,8 +406,8 @@ static void every_launch_column_sorts(void **state)
                                           "dram",   "sm",          "use",    "class",  "position"};
     struct fixture *f = *state;
     struct kernel_utilisation_launch_row rows[] = {
-        {"a", "x", "1", "1", INT64_MIN, 1, 0, 1, 0.1, (double)NAN, 0, USE_LOW_COMPUTE, 0},
-        {"b", "y", "2", "2", 0, 2, 1, 2, 0.2, 0, 0.3, USE_LOW_DRAM, 0},
+        {0, "a", "x", "1", "1", INT64_MIN, 1, 0, 1, 0.1, (double)NAN, 0, USE_LOW_COMPUTE},
+        {0, "b", "y", "2", "2", 0, 2, 1, 2, 0.2, 0, 0.3, USE_LOW_DRAM},
     };
     int64_t id = publish_kernels(f, NULL, 0, rows, 2);
     for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {

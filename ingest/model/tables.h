@@ -1,0 +1,16 @@
+/* The tables of results that are declared in tables/. */
+#ifndef KS_MODEL_TABLES_H
+#define KS_MODEL_TABLES_H
+
+#include "ingest/model/tables/table.h"
+
+extern const struct row_table table_operator;
+extern const struct row_table table_kernel;
+extern const struct row_table table_kernel_launch;
+extern const struct row_table table_kernel_utilisation;
+extern const struct row_table table_kernel_utilisation_launch;
+
+/* All of them, for tests. */
+const struct row_table *const *tables_all(size_t *count);
+
+#endif

@@ -1,0 +1,8 @@
+/* Ends a use of a `.def`: each includer of one defines the lines it needs anew. */
+#undef TABLE
+#undef COLUMN
+#undef ADDED
+#undef RATIO
+#undef ARRAY
+#undef ELEMENT
+#undef MEMBER
