@@ -205,7 +205,7 @@ test('the search and its match come back from the URL', async () => {
 test('an operator leads to its calls, and a call to all of its name', async () => {
     await visit(page, server.url, `#/traces/${traces.gpu.id}/operators?q=aten%3A%3Asoftmax`);
     await page.click('.row-toggle[data-tip="aten::softmax"]');
-    await page.click('.detail a:has-text("Its calls in the call tree")');
+    await page.click('.detail a:has-text("Show in call tree")');
     await addressed(page, 'calls?q=aten%3A%3Asoftmax');
     await marked('aten::softmax');
     await page.click('tr.marked .row-toggle');

@@ -92,7 +92,9 @@ test('the rail leads there; every process and track of the API has its lanes, al
     const { start, end } = await sight();
     assert.ok(start <= tracks.start_ns && end >= tracks.end_ns, `${start} to ${end}`);
     const names = await page.$$eval('.tl-head-name', (list) => list.map((item) => item.textContent));
-    const expected = tracks.tracks.flatMap((track, at, all) => [...(all[at - 1]?.process === track.process ? [] : [track.process]), track.label]);
+    // Devices stand first.
+    const inOrder = [...tracks.tracks.filter(({ process }) => process === 'GPU 0'), ...tracks.tracks.filter(({ process }) => process !== 'GPU 0')];
+    const expected = inOrder.flatMap((track, at, all) => [...(all[at - 1]?.process === track.process ? [] : [track.process]), track.label]);
     assert.deepEqual(names, expected.slice(0, names.length));
     assert.ok(names.length >= Math.min(6, expected.length));
     assert.equal(await head('t0').getAttribute('aria-label'), `${tracks.tracks[0].label}, ${tracks.tracks[0].lanes} lanes`);
@@ -123,7 +125,7 @@ test('the wheel zooms at the pointer, Shift and wheel move, a drag moves; the ad
     const moved = await sight();
     near(later.start - moved.start, ((later.end - later.start) * 100) / canvas.width, 3, 'a drag of 100 pixels');
     await eventually(async () => assert.deepEqual([await param('start'), await param('end')], [String(moved.start), String(moved.end)]));
-    await page.click('button[aria-label="Show all"]');
+    await page.click('button[aria-label="Fit the whole trace"]');
     await eventually(async () => assert.deepEqual([await param('start'), await param('end')], [null, null]));
     assert.deepEqual([(await sight()).start, (await sight()).end], [whole.start, whole.end]);
 });
@@ -164,7 +166,7 @@ test('a click chooses a slice: the panel has what the API says of it, the live r
         assert.match(text, /Roleruntime/);
         for (const [name, value] of Object.entries(detail.args)) assert.ok(text.includes(`${name}${value}`), name);
     });
-    assert.deepEqual(await panel.locator('.tl-part:has(h3:text("Inside")) .tl-place').allTextContents(), detail.enclosing.map(({ name }) => name));
+    assert.deepEqual(await panel.locator('.tl-part:has(h3:text("Parents")) .tl-place').allTextContents(), detail.enclosing.map(({ name }) => name));
     await says(new RegExp(`^cudaLaunchKernel, 1\\.00 µs, ${tracks.tracks[detail.track].label.replace(/[()]/g, '\\$&')}, launches 1$`));
     await page.goBack();
     await settled(page);
@@ -272,7 +274,7 @@ test('a range: drawn on the ruler, its figures are those of the API, as a file, 
     sameTime(plain(await panel.locator('.tl-role-keys li:has-text("Kernel") strong').textContent()), data.roles.kernel, 'kernel time');
     assert.deepEqual(await panel.locator('[aria-label="Operators of the range"] .function-name').evaluateAll((list) => list.map((item) => item.getAttribute('data-tip'))), data.operators.rows.slice(0, 30).map(({ name }) => name));
     assert.deepEqual(await panel.locator('[aria-label="Kernels of the range"] .function-name').evaluateAll((list) => list.map((item) => item.getAttribute('data-tip'))), data.kernels.rows.slice(0, 30).map(({ name }) => name));
-    for (const href of await panel.locator('a:has-text("CSV"), a:has-text("Save as trace")').evaluateAll((list) => list.map((item) => item.href))) {
+    for (const href of await panel.locator('a:has-text("CSV"), a:has-text("Download as trace")').evaluateAll((list) => list.map((item) => item.href))) {
         assert.equal((await ask(href)).status, 200, href);
     }
     const slice = await named('aten::softmax');
@@ -291,12 +293,13 @@ test('a range: drawn on the ruler, its figures are those of the API, as a file, 
 
 test('tracks and processes fold; folded lanes keep their slices', async () => {
     await open();
-    const before_ = await page.locator('.tl-head').evaluateAll((list) => list.map((item) => item.clientHeight));
+    const height = () => page.locator('.tl-head:has([data-key="t0"])').evaluate((node) => node.clientHeight);
+    const before_ = await height();
     await head('t0').click();
     await settled(page);
     await eventually(async () => assert.equal(await param('collapsed'), 't0'));
     assert.equal(await head('t0').getAttribute('aria-expanded'), 'false');
-    await eventually(async () => assert.ok((await page.locator('.tl-head').nth(1).evaluate((node) => node.clientHeight)) < before_[1]));
+    await eventually(async () => assert.ok((await height()) < before_));
     await head('p0').click();
     await eventually(async () => assert.equal(await head('t0').count(), 0));
     // What leads to a slice in it unfolds it.
@@ -319,7 +322,7 @@ test('a step is zoomed to from its ruler', async () => {
 
 test('a link opens the same picture in another browser: place, folds, slice, range, search, second trace', async () => {
     const slice = await named('aten::softmax');
-    const hash = `#/traces/${traces.model.id}/timeline?start=250000&end=450000&event=${slice.event}&sel=300000-350000&q=softmax&with=${traces.other.id}&shift_ns=1000&collapsed=t1&tab=range`;
+    const hash = `#/traces/${traces.model.id}/timeline?start=250000&end=450000&event=${slice.event}&sel=300000-350000&q=softmax&with=${traces.other.id}&shift_ns=1000&collapsed=t5&tab=range`;
     const fresh = await newPage(chrome.browser);
     await visit(fresh, server.url, hash);
     await eventually(async () => {
@@ -327,7 +330,7 @@ test('a link opens the same picture in another browser: place, folds, slice, ran
         assert.deepEqual([data.startNs, data.endNs, data.selectedEvent, data.panel], ['250000', '450000', String(slice.event), 'range']);
     });
     assert.equal(await fresh.inputValue('.tl-search input'), 'softmax');
-    assert.equal(await fresh.locator('.tl-fold[data-key="t1"]').getAttribute('aria-expanded'), 'false');
+    assert.equal(await fresh.locator('.tl-fold[data-key="t5"]').getAttribute('aria-expanded'), 'false');
     assert.equal(await fresh.evaluate(() => document.querySelectorAll('.tl-head-trace').length > 0), true);
     assert.equal(await fresh.evaluate(() => location.hash), hash);
     assert.deepEqual(fresh.complaints, []);
@@ -336,7 +339,7 @@ test('a link opens the same picture in another browser: place, folds, slice, ran
 
 test('a second trace below the first: chosen, laid on it, looked into, taken away', async () => {
     await open();
-    await page.click('button:has-text("Second trace")');
+    await page.click('button:has-text("Add trace")');
     await page.locator('dialog .picker').nth(1).locator('input').click();
     await page.click('dialog .picker-list li:has-text("b, span")');
     await addressed(page, `with=${traces.other.id}`);
@@ -357,7 +360,7 @@ test('a second trace below the first: chosen, laid on it, looked into, taken awa
     await page.mouse.click(x, y);
     await addressed(page, `event=w${number}`);
     await title(answer.labels[slices.label.at(-1)].name);
-    await page.click('button[aria-label="Without the second trace"]');
+    await page.click('button[aria-label="Remove the second trace"]');
     await eventually(async () => assert.equal(await page.locator('.tl-head-trace').count(), 0));
     assert.equal(await param('with'), null);
 });
@@ -365,12 +368,12 @@ test('a second trace below the first: chosen, laid on it, looked into, taken awa
 test('rows of other views lead here', async () => {
     await visit(page, server.url, `#/traces/${traces.model.id}/operators`);
     await page.click('.row-toggle[data-tip="aten::softmax"]');
-    await page.click('a:has-text("Its calls in the timeline")');
+    await page.click('a:has-text("Show in timeline")');
     await addressed(page, '/timeline?q=aten%3A%3Asoftmax');
     await eventually(async () => assert.equal(plain(await page.textContent('.tl-search .table-count')), '1 match'));
     await visit(page, server.url, `#/traces/${traces.model.id}/kernels`);
     await page.locator('.row-toggle').first().click();
-    await page.click('a:has-text("Its launches in the timeline")');
+    await page.click('a:has-text("Show in timeline")');
     await addressed(page, '/timeline?q=kernel_of_');
 });
 
@@ -381,9 +384,150 @@ test('a file without events says so', async () => {
     await eventually(async () => assert.equal(await page.locator('#views a:has-text("Timeline")').count(), 0));
 });
 
+/** Frames of Python 20 levels deep, a stream of two kernels, and the odd tracks that every recording has. */
+function deepTrace() {
+    const events = [];
+    const slice = (cat, name, pid, tid, ts, dur, args = {}) => events.push({ ph: 'X', cat, name, pid, tid, ts, dur, args });
+    const label = (name, pid, args) => events.push({ ph: 'M', name, pid, tid: 0, args });
+    label('process_name', 100, { name: 'python3' });
+    label('process_labels', 100, { labels: 'CPU' });
+    label('process_labels', 0, { labels: 'GPU 0' });
+    for (let depth = 0; depth < 20; depth += 1) slice('python_function', `model.py(${depth}): level_${depth}`, 100, 100, 1000 + depth, 900 - 2 * depth);
+    for (let call = 0; call < 300; call += 1) slice('cpu_op', 'aten::add', 100, 100, 1100 + 2 * call, 1);
+    for (let call = 0; call < 300; call += 1) slice('kernel', call % 2 ? 'kernel_one' : 'kernel_two', 0, 7, 1100 + 2 * call, 1, { device: 0, stream: 7 });
+    slice('python_function', 'threading.py(1): wait', 0, 0, 1000, 900);
+    slice('Trace', 'PyTorch Profiler (0)', 'Spans', 'PyTorch Profiler', 1000, 900);
+    slice('overhead', 'Buffer Flush', -1, 0, 1010, 5);
+    return JSON.stringify({ schemaVersion: 1, traceEvents: events });
+}
+
+test('devices stand first, deep Python is folded thin, small tracks are one folded group; the choice is in the address and stays', async () => {
+    const file = path.join(folder, 'deep.1700000000000.pt.trace.json');
+    await writeFile(file, deepTrace());
+    traces.deep = await put(server.url, 'deep', file);
+    const list = await get(server.url, `traces/${traces.deep.id}/timeline/tracks`);
+    const deep = list.tracks.find(({ lanes }) => lanes > 12);
+    assert.ok(deep, 'a thread of more than 12 levels');
+    const names = () => page.$$eval('.tl-head-name', (nodes) => nodes.map((item) => item.textContent));
+    await open('', traces.deep);
+    await eventually(async () => assert.deepEqual(await names(), ['GPU 0', 'stream 7', 'CPU: python3 (100)', 'thread 100', 'Other tracks (3)']));
+    assert.equal(await head(`t${deep.id}`).getAttribute('aria-expanded'), 'false');
+    const height = (id) => page.locator(`.tl-head:has([data-key="t${id}"])`).evaluate((node) => node.clientHeight);
+    assert.ok(await height(deep.id) < 12 * LANE);
+    await head(`t${deep.id}`).click();
+    await addressed(page, `expanded=t${deep.id}`);
+    await eventually(async () => assert.equal(await height(deep.id), deep.lanes * LANE));
+    await head('rest').click();
+    await addressed(page, 'rest');
+    await eventually(async () => assert.equal((await names()).length, 8));
+    // Pinned, the stream stays in sight while the host scrolls.
+    await page.click('button:has-text("View")');
+    await page.click('label:has-text("Devices pinned")');
+    await addressed(page, 'tracks=pinned');
+    await page.locator('.tl-scroll').evaluate((node) => { node.scrollTop = node.scrollHeight; });
+    const stream = list.tracks.find(({ kind }) => kind === 'stream');
+    await eventually(async () => assert.ok(await page.locator(`.tl-pinned:has([data-key="t${stream.id}"])`).isVisible()));
+    const kernel = (await get(server.url, `traces/${traces.deep.id}/search?q=kernel_one`)).hits[0];
+    const { x, y } = await point(`t${stream.id}`, 0, kernel.start_ns + 500);
+    await page.mouse.click(x, y);
+    await addressed(page, `event=${kernel.event}`);
+    await open('', traces.deep);
+    await eventually(async () => assert.equal(await param('tracks'), 'pinned'));
+    await page.click('button:has-text("View")');
+    await page.click('label:has-text("As in the trace")');
+    await eventually(async () => assert.equal((await names())[0], 'CPU: python3 (100)'));
+    await page.click('label:has-text("Devices first")');
+    await eventually(async () => assert.equal(await param('tracks'), null));
+});
+
+test('kernels of one role have shades by name', async () => {
+    const shades = await page.evaluate(async () => {
+        const { shadeBy, roleColour } = await import('./js/lib/colours.js').catch(() => import(document.querySelector('link[rel=modulepreload][href$="lib/colours.js"]').href));
+        return [0, 1, 2, 3].map((seed) => shadeBy(roleColour('kernel'), seed));
+    });
+    assert.equal(new Set(shades).size, 4);
+    // What is drawn has both: pixels of the lane of the stream.
+    await open(`?start=${100000}&end=${112000}`, traces.deep);
+    const canvas = await page.locator('.tl-canvas').boundingBox();
+    const list = await get(server.url, `traces/${traces.deep.id}/timeline/tracks`);
+    const row = await head(`t${list.tracks.find(({ kind }) => kind === 'stream').id}`).boundingBox();
+    const colours = await page.evaluate(([x, y, width]) => {
+        const node = document.querySelector('.tl-canvas');
+        const ratio = node.width / node.clientWidth;
+        const { data } = node.getContext('2d').getImageData(x, Math.round(y * ratio), Math.round(width * ratio), 1);
+        const seen = {};
+        for (let at = 0; at < data.length; at += 4) seen[data.slice(at, at + 3).join(' ')] = (seen[data.slice(at, at + 3).join(' ')] ?? 0) + 1;
+        return Object.values(seen).filter((count) => count > 100).length;
+    }, [0, row.y - canvas.y + 4, canvas.width]);
+    assert.ok(colours >= 3, `two kernels and the ground: ${colours} colours`);
+});
+
+test('letters work without a click first, ? lists the shortcuts, the wheel scrolls where that is chosen', async () => {
+    await open('', traces.deep);
+    const whole = await sight();
+    await page.keyboard.press('w');
+    await eventually(async () => assert.ok((await picture()).end - (await picture()).start < whole.end - whole.start));
+    await page.keyboard.press('0');
+    await eventually(async () => assert.equal((await picture()).end, whole.end));
+    await page.keyboard.press('?');
+    await eventually(async () => assert.equal(await page.textContent('dialog h2'), 'Keyboard shortcuts'));
+    await page.keyboard.press('w');
+    await page.keyboard.press('Escape');
+    assert.equal((await sight()).end, whole.end, 'keys stay in the dialog');
+    // What is typed is typed.
+    await page.fill('.tl-search input', 'w');
+    await page.keyboard.press('s');
+    await settled(page);
+    assert.equal((await picture()).end, whole.end);
+    await open(`?expanded=t${(await get(server.url, `traces/${traces.deep.id}/timeline/tracks`)).tracks.find(({ lanes }) => lanes > 12).id}`, traces.deep);
+    await page.click('button:has-text("View")');
+    await page.click('label:has-text("Scroll (Ctrl")');
+    await page.setViewportSize({ width: 1280, height: 400 });
+    const canvas = await page.locator('.tl-canvas').boundingBox();
+    await page.mouse.move(canvas.x + 300, canvas.y + 150);
+    const before_ = await sight();
+    await page.mouse.wheel(0, 120);
+    await eventually(async () => assert.ok(await page.locator('.tl-scroll').evaluate((node) => node.scrollTop > 0)));
+    assert.equal((await sight()).end, before_.end);
+    await page.keyboard.down('Control');
+    await page.mouse.wheel(0, -120);
+    await page.keyboard.up('Control');
+    await eventually(async () => assert.ok((await picture()).end < before_.end));
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await page.click('label:has-text("Zoom (Shift")');
+});
+
+test('the panel has a splitter for pointer and keys; a link shows its slice', async () => {
+    const deepest = (await get(server.url, `traces/${traces.deep.id}/search?q=level_19`)).hits[0];
+    const detail = await event(deepest.event, traces.deep);
+    await open(`?expanded=t${detail.track}&start=90000&end=130000&event=${deepest.event}&tracks=host`, traces.deep);
+    const line = page.locator('.tl-splitter');
+    await eventually(async () => assert.ok(await line.isVisible()));
+    const tall = () => page.locator('.tl-panel').evaluate((node) => node.clientHeight);
+    const first = await tall();
+    await line.focus();
+    for (let press = 0; press < 5; press += 1) await page.keyboard.press('ArrowUp');
+    await eventually(async () => assert.ok(await tall() > first + 100));
+    await page.keyboard.press('Home');
+    await eventually(async () => assert.ok(await tall() < 120));
+    const box = await line.boundingBox();
+    await drag({ x: box.x + 200, y: box.y + 4 }, { x: box.x + 200, y: box.y - 300 });
+    await eventually(async () => assert.ok(await tall() > 350));
+    // Opened anew the panel is as high, and the lane of the slice is in sight.
+    await open(`?expanded=t${detail.track}&start=90000&end=130000&event=${deepest.event}&tracks=host`, traces.deep);
+    await eventually(async () => assert.ok(await tall() > 350));
+    await eventually(async () => {
+        const [top, height] = await page.locator('.tl-scroll').evaluate((node) => [node.scrollTop, node.clientHeight]);
+        const lane_ = 24 + detail.lane * LANE;
+        assert.ok(lane_ + LANE <= top + height && lane_ >= top, `lane at ${lane_}, in sight ${top} to ${top + height}`);
+    });
+    const { start, end } = await picture();
+    assert.deepEqual([start, end], [90000, 130000], 'the time of the link');
+});
+
 test('the keys are listed, and nothing is out of reach of the keyboard', async () => {
     await open();
-    await page.click('button:has-text("Keys")');
+    await page.click('button[aria-label="Keyboard shortcuts"]');
     assert.ok((await page.locator('dialog kbd').count()) > 8);
     await page.keyboard.press('Escape');
     await page.keyboard.press('/');

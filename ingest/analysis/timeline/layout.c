@@ -134,9 +134,10 @@ static int compare_ids(bool is_int_a, int64_t a, bool is_int_b, int64_t b)
     return is_int_a ? compare_int(a, b) : 0;
 }
 
+/* Profilers label devices; stray frames of Python may share the number of one. */
 static bool is_device(const struct layout_process *process)
 {
-    return process->has_streams && !process->has_threads;
+    return process->has_streams && (!process->has_threads || process->labels != STRTAB_NONE);
 }
 
 static bool is_digit(char c)

@@ -75,9 +75,17 @@ static const char *process_label(struct writing *w, const struct layout_process 
 {
     const struct trace_track *track = &w->trace->tracks[process->track];
     bool is_device = process->has_streams && !process->has_threads;
-    if (is_device && !is_empty(w, process->labels)) {
+    bool has_labels = !is_empty(w, process->labels);
+    /* "GPU 0" says all, even where stray frames of Python share the number of the device. */
+    if (has_labels && process->has_streams) {
         put_text(w, process->labels);
-    } else if (!is_empty(w, process->name)) {
+        return keep(w);
+    }
+    if (has_labels) {
+        put_text(w, process->labels);
+        buf_puts(&w->text, ": ");
+    }
+    if (!is_empty(w, process->name)) {
         put_name(w, process->name, track->pid_text);
     } else if (is_empty(w, track->pid_text)) {
         buf_puts(&w->text, "unnamed process");

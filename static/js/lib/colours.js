@@ -22,3 +22,12 @@ export function inkOn(colour) {
     const linear = [1, 3, 5].map((at) => (parseInt(colour.slice(at, at + 2), 16) / 255) ** 2.2);
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2] > 0.18 ? '#101312' : '#ffffff';
 }
+
+/** Shades of a colour, to tell apart names that share it: how far they go to white and to black. */
+const SHADE_STEPS = [0, 0.18, -0.14, 0.34, -0.26, 0.09, -0.07, 0.26];
+
+/** One of the shades of a colour. @param {string} colour "#rrggbb" @param {number} seed a whole number that the name decides */
+export function shadeBy(colour, seed) {
+    const step = SHADE_STEPS[seed % SHADE_STEPS.length];
+    return step < 0 ? mix(colour, '#000000', -step) : mix(colour, '#ffffff', step);
+}

@@ -52,6 +52,10 @@ interface WindowColumns { labels: TimelineLabel[]; tracks: { id: number; columns
 interface TimelineRow {
     kind: 'trace' | 'process' | 'track'; key: string; pane: number; track: TimelineTrack | null; label: string; note: string;
     top: number; height: number; laneHeight: number; collapsed: boolean;
+    /** Whether it stays in sight while the others scroll: `top` then counts from the rulers. */
+    pinned: boolean;
+    /** Tracks of a process. */
+    holds?: number[];
 }
 
 /** The chosen slice. `slice` follows when the server has told it. */

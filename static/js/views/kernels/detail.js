@@ -32,7 +32,7 @@ export function kernelDetail(id, trace, row, group) {
     const launches = h('div', { class: 'launches' });
     if (group === 'launch') fill(launches, operatorLink(id, row.operator));
     else loadLaunches(launches, id, row);
-    return h('div', null, fullName(row.name), use.text, figures(pairs), timelineLink(trace, row.name, 'Its launches in the timeline'), launches);
+    return h('div', null, fullName(row.name), use.text, figures(pairs), timelineLink(trace, row.name, 'Show in timeline'), launches);
 }
 
 /** @param {string} id @param {string} name */

@@ -149,6 +149,6 @@ function detail(trace, tree, device, index) {
     fill(box, fullName(row.name), h('p', { class: 'quiet' }, pathTo(tree, index).map((at) => tree.rows[at].name).join(' / ')), figures(pairs),
         h('p', { class: 'actions' },
             h('button', { class: 'button small', type: 'button', onclick: () => setParams({ zoom: index, at: index }) }, 'Zoom the chart to it'),
-            hasView(trace, 'calls') ? h('a', { class: 'button small', href: traceHref(trace.id, 'calls', { q: row.name }) }, 'Its calls in the call tree') : null));
+            hasView(trace, 'calls') ? h('a', { class: 'button small', href: traceHref(trace.id, 'calls', { q: row.name }) }, 'Show in call tree') : null));
     return box;
 }

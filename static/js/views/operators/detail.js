@@ -43,8 +43,8 @@ export function operatorDetail(id, trace, row, group) {
     return h('div', null, fullName(row.name),
         row.input_shape ? h('p', null, h('span', { class: 'quiet' }, 'Input shape '), h('code', null, row.input_shape)) : null,
         figures(pairs),
-        hasView(trace, 'calls') ? h('p', null, h('a', { href: traceHref(id, 'calls', { q: row.name }) }, 'Its calls in the call tree')) : null,
-        timelineLink(trace, row.name, 'Its calls in the timeline'), kernels, stacks);
+        hasView(trace, 'calls') ? h('p', null, h('a', { href: traceHref(id, 'calls', { q: row.name }) }, 'Show in call tree')) : null,
+        timelineLink(trace, row.name, 'Show in timeline'), kernels, stacks);
 }
 
 /** The kernels that the operator itself launched, largest first. @param {HTMLElement} box @param {string} id @param {string} operator */

@@ -1,13 +1,13 @@
 /**
- * Colours of slices: a role of the device has its own colour as everywhere on the page; what runs on the CPU has a
- * shade that its name decides, within the hues of its category, so that a name looks the same in every trace.
+ * Colours of slices: a role of the device has its own colour as everywhere on the page, in a shade that the name decides;
+ * what runs on the CPU has a shade within the hues of its category. So neighbours differ, and a name looks the same in every trace.
  */
 
-import { roleColour, inkOn, mix } from '../../lib/colours.js';
+import { roleColour, inkOn, mix, shadeBy } from '../../lib/colours.js';
 import { token, isDark } from '../../app/theme.js';
 import { shorten, hashOf } from '../../lib/names.js';
 
-/** Roles that are drawn in the page's colour for them. */
+/** Roles that are drawn in shades of the page's colour for them. */
 const PLAIN = ['kernel', 'memcpy', 'memset', 'communication', 'dataloader'];
 /** Degrees of the colour circle, how far a name may go from them, and saturation. @type {Record<string, [number, number, number]>} */
 const FAMILIES = {
@@ -43,7 +43,7 @@ function hex(hue, saturation, lightness) {
 
 /** @param {TimelineLabel} label */
 function fillOf({ name, category, role }) {
-    if (PLAIN.includes(role)) return roleColour(role);
+    if (PLAIN.includes(role)) return shadeBy(roleColour(role), seedOf(name));
     const key = role === 'runtime' ? 'runtime' : category.toLowerCase();
     const [hue, reach, saturation] = FAMILIES[key] ?? (role === 'cpu_exec' ? FAMILIES.cpu_op : [seedOf(category) % 360, 12, NO_FAMILY]);
     const seed = seedOf(name);

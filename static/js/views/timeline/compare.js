@@ -27,21 +27,21 @@ export function alignments(first, second) {
     /** @type {{label: string, shift: number}[]} */
     const list = [];
     if (together(first.trace, second.trace)) list.push({ label: 'Same clock', shift: clockShift(first.trace, second.trace) });
-    list.push({ label: 'Both at their start', shift: first.answer.start_ns - second.answer.start_ns });
+    list.push({ label: 'Align starts', shift: first.answer.start_ns - second.answer.start_ns });
     const steps = new Map(second.answer.steps.map((step) => [step.name, step]));
     for (const step of first.answer.steps.slice(0, STEPS)) {
         const other = steps.get(step.name);
-        if (other) list.push({ label: `At ${stepWord(step.name)}`, shift: step.start_ns - other.start_ns });
+        if (other) list.push({ label: `Align at ${stepWord(step.name)}`, shift: step.start_ns - other.start_ns });
     }
-    if (list.length < STEPS && first.answer.steps[0] && second.answer.steps[0]) list.push({ label: 'At the first step of each', shift: first.answer.steps[0].start_ns - second.answer.steps[0].start_ns });
+    if (list.length < STEPS && first.answer.steps[0] && second.answer.steps[0]) list.push({ label: 'Align first steps', shift: first.answer.steps[0].start_ns - second.answer.steps[0].start_ns });
     return list.filter(({ label, shift }, index) => list.findIndex((other) => other.label === label || other.shift === shift) === index);
 }
 
 /** @param {Trace} trace @param {AbortSignal} signal */
 export function secondTrace(trace, signal) {
-    const open = h('button', { class: 'button', type: 'button', 'data-tip': 'Another trace below this one, on the same clock', onclick: () => choose() }, icon('compare'), h('span', { class: 'tl-word' }, 'Second trace'));
-    const align = h('select', { class: 'input select', 'aria-label': 'How the second trace is laid on the first', hidden: true, onchange: () => setParams({ shift_ns: align.value === '0' ? null : align.value }) });
-    const remove = h('button', { class: 'icon-button', type: 'button', 'aria-label': 'Without the second trace', title: 'Without the second trace', hidden: true, onclick: () => {
+    const open = h('button', { class: 'button', type: 'button', 'data-tip': 'Show another trace below this one, on the same clock', onclick: () => choose() }, icon('compare'), h('span', { class: 'tl-word' }, 'Add trace'));
+    const align = h('select', { class: 'input select', 'aria-label': 'Alignment of the second trace', hidden: true, onchange: () => setParams({ shift_ns: align.value === '0' ? null : align.value }) });
+    const remove = h('button', { class: 'icon-button', type: 'button', 'aria-label': 'Remove the second trace', title: 'Remove the second trace', hidden: true, onclick: () => {
         setParams({ with: null, shift_ns: null });
         open.focus();
     } }, icon('close'));
@@ -49,7 +49,7 @@ export function secondTrace(trace, signal) {
 
     async function choose() {
         const body = h('div', { class: 'tl-choose' });
-        const dialog = modal('Second trace', h('p', { class: 'quiet' }, 'It is shown below this one, on the same clock: another rank, or the trace before a change.'), body);
+        const dialog = modal('Add trace', h('p', { class: 'quiet' }, 'It is shown below this one, on the same clock: another rank, or the trace before a change.'), body);
         try {
             const { runs } = await api.runs({ limit: 1000, sort: 'name', order: 'asc' }, signal);
             const paint = async (/** @type {string} */ name) => {
@@ -80,7 +80,7 @@ export function secondTrace(trace, signal) {
             if (!first || !second) return;
             const ways = alignments(first, second);
             const known = ways.some((way) => way.shift === shift);
-            fill(align, ways.map((way) => h('option', { value: String(way.shift) }, way.label)), known ? null : h('option', { value: String(shift) }, 'As the link says'));
+            fill(align, ways.map((way) => h('option', { value: String(way.shift) }, way.label)), known ? null : h('option', { value: String(shift) }, 'From the link'));
             align.value = String(shift);
         },
     };

@@ -32,7 +32,7 @@ export function showDetails(box, selection, around) {
     const role = around.role(detail);
     /** @type {[string, string][]} */
     const pairs = [
-        ['Duration', detail.dur_ns === null ? 'an instant' : fmt.time(detail.dur_ns)], ['Start', fmt.moment(detail.start_ns)],
+        ['Duration', detail.dur_ns === null ? 'instant' : fmt.time(detail.dur_ns)], ['Start', fmt.moment(detail.start_ns)],
         ['Track', around.track(detail.track)], ['Category', detail.category || 'none'], ...(role ? [/** @type {[string, string]} */ (['Role', role.replaceAll('_', ' ')])] : []),
     ];
     const stack = Object.entries(detail.args).find(([name, value]) => STACK.test(name) && typeof value === 'string' && value);
@@ -40,14 +40,14 @@ export function showDetails(box, selection, around) {
     fill(box,
         h('div', { class: 'tl-title' }, h('h2', { class: 'tl-name', tabindex: '-1' }, cut(detail.name)),
             h('div', { class: 'tl-title-tools' },
-                h('button', { class: 'button small', type: 'button', onclick: around.fit }, 'Zoom to it'),
+                h('button', { class: 'button small', type: 'button', onclick: around.fit }, 'Zoom to slice'),
                 h('button', { class: 'button small', type: 'button', onclick: () => around.find(detail.name) }, 'Find all'),
                 tableLink(around.trace, detail.name, role),
                 h('button', { class: 'button small', type: 'button', onclick: () => copy(detail.name, 'Name copied') }, icon('copy'), 'Copy name'),
-                h('button', { class: 'button small', type: 'button', 'data-tip': 'As it stands in the trace', onclick: () => copy(JSON.stringify(detail.raw, null, 1), 'Event copied') }, icon('copy'), 'Copy JSON'))),
+                h('button', { class: 'button small', type: 'button', 'data-tip': 'The event as recorded', onclick: () => copy(JSON.stringify(detail.raw, null, 1), 'Event copied') }, icon('copy'), 'Copy JSON'))),
         figures(pairs),
         h('div', { class: 'tl-columns' },
-            flows(detail, around), places('Inside', detail.enclosing, around),
+            flows(detail, around), places('Parents', detail.enclosing, around),
             args.length ? h('section', { class: 'tl-part tl-args' }, h('h3', null, 'Arguments'), argTable(args)) : null,
             stack ? h('section', { class: 'tl-part' }, h('h3', null, 'Call stack'), frames(String(stack[1]))) : null));
 }
@@ -62,7 +62,7 @@ const cut = (text) => (text.length > LONGEST ? `${text.slice(0, LONGEST)} …` :
 function tableLink(trace, name, role) {
     const view = KERNELS.includes(role) ? 'kernels' : role === 'cpu_exec' ? 'operators' : '';
     if (!view || !hasView(trace, view)) return null;
-    return h('a', { class: 'button small', href: traceHref(trace.id, view, { q: name.slice(0, SEARCH_LENGTH) }) }, view === 'kernels' ? 'In the kernel table' : 'In the operator table');
+    return h('a', { class: 'button small', href: traceHref(trace.id, view, { q: name.slice(0, SEARCH_LENGTH) }) }, view === 'kernels' ? 'Show in kernels' : 'Show in operators');
 }
 
 /** @param {TimelineEvent} detail @param {Around} around */

@@ -1,7 +1,7 @@
 /** The lanes of the tracks in sight, painted in pixels of the screen: rectangles never blur and a slice is never thinner than one. */
 
 import { firstAfter, zoomFor } from './data.js';
-import { rowsBetween } from './model.js';
+import { rowsInSight } from './model.js';
 import { shadeOf } from './colours.js';
 import { paintCounter } from './counter.js';
 
@@ -82,8 +82,26 @@ export function paintLanes(scene) {
     /** x, y, room and text of each name, by ink. @type {Map<string, {x: number, y: number, text: string}[]>} */
     const names = new Map();
     texts.use(context, ratio, colours.of('--font'));
-    for (const row of rowsBetween(rows, view.top, view.top + view.height)) {
-        const y = Math.round(top + (row.top - view.top) * ratio);
+    // Rows that stay are painted over those that scroll below them.
+    const sight = rowsInSight(rows, view);
+    const scrolling = sight.findIndex(({ pinned }) => !pinned);
+    const order = scrolling <= 0 ? sight : [...sight.slice(scrolling), ...sight.slice(0, scrolling)];
+    let covered = view.pinned === 0;
+    const write = () => {
+        for (const [ink, list] of names) {
+            context.fillStyle = ink;
+            for (const { x, y, text } of list) context.fillText(text, x, y);
+        }
+        names.clear();
+    };
+    for (const row of order) {
+        if (row.pinned && !covered) {
+            write();
+            covered = true;
+            context.fillStyle = colours.of('--bg');
+            context.fillRect(0, top, width, Math.round(view.pinned * ratio));
+        }
+        const y = Math.round(top + view.y(row) * ratio);
         if (row.kind !== 'track') {
             context.fillStyle = colours.of(row.kind === 'trace' ? '--hover' : '--sunk');
             context.fillRect(0, y, width, Math.round(row.height * ratio));
@@ -94,16 +112,17 @@ export function paintLanes(scene) {
         const pieces = pane.tiles.pieces(row.track?.id ?? 0, view.start - pane.shift, view.end - pane.shift, z);
         const lanes = Math.max(1, row.track?.lanes ?? 1);
         for (let lane = 0; lane < lanes; lane += 1) {
-            const laneTop = Math.round(top + (row.top + lane * row.laneHeight - view.top) * ratio);
-            const laneBottom = Math.round(top + (row.top + (lane + 1) * row.laneHeight - view.top) * ratio);
+            const laneTop = Math.round(top + (view.y(row) + lane * row.laneHeight) * ratio);
+            const laneBottom = Math.round(top + (view.y(row) + (lane + 1) * row.laneHeight) * ratio);
             if (laneBottom < top || laneTop > height) continue;
             if (row.track?.kind === 'counter') paintCounter(scene, row, pieces, lane, laneTop, laneBottom);
             else paintSlices(scene, row, pieces, lane, laneTop, Math.max(1, laneBottom - laneTop - (row.laneHeight > 6 ? Math.round(ratio) : 0)), names);
         }
     }
-    for (const [ink, list] of names) {
-        context.fillStyle = ink;
-        for (const { x, y, text } of list) context.fillText(text, x, y);
+    write();
+    if (view.pinned > 0) {
+        context.fillStyle = colours.of('--line-strong');
+        context.fillRect(0, top + Math.round(view.pinned * ratio) - Math.round(ratio), width, Math.round(ratio));
     }
     context.restore();
 }

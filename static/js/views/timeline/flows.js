@@ -19,9 +19,9 @@ export function boxOf({ rows, panes, view, width, ratio, top }, pane, place) {
     const row = rowOf(rows, pane, place.track);
     if (!row) return null;
     const x = (/** @type {number} */ ns) => Math.max(-FAR, Math.min(width + FAR, ((ns + panes[pane].shift - view.start) / view.span) * width));
-    const [y, tall] = row.track ? [row.top + (place.lane ?? 0) * row.laneHeight, row.laneHeight] : [row.top, row.height];
+    const [y, tall] = row.track ? [view.y(row) + (place.lane ?? 0) * row.laneHeight, row.laneHeight] : [view.y(row), row.height];
     const left = x(place.start_ns);
-    return { left, right: Math.max(left + ratio, x(place.start_ns + (place.dur_ns ?? 0))), top: top + (y - view.top) * ratio, bottom: top + (y + tall - view.top) * ratio };
+    return { left, right: Math.max(left + ratio, x(place.start_ns + (place.dur_ns ?? 0))), top: top + y * ratio, bottom: top + (y + tall) * ratio, from: top + (row.pinned ? 0 : view.pinned * ratio) };
 }
 
 /** @param {Scene} scene @param {TimelineSelection | null} selection */
@@ -39,6 +39,10 @@ export function paintSelection(scene, selection) {
         if (flow.direction === 'out') arrow(scene, box, other, flow.kind);
         else arrow(scene, other, box, flow.kind);
     }
+    // What has scrolled below the rows that stay is not drawn on them.
+    context.beginPath();
+    context.rect(0, box.from, width, height - box.from);
+    context.clip();
     const [x, y, w, h] = [Math.max(-4 * ratio, Math.round(box.left)), Math.round(box.top), 0, Math.round(box.bottom - box.top)];
     const wide = Math.max(3 * ratio, Math.min(width + 8 * ratio, Math.round(box.right)) - x) + w;
     context.strokeStyle = colours.of('--bg');
@@ -50,7 +54,7 @@ export function paintSelection(scene, selection) {
     context.restore();
 }
 
-/** @typedef {{left: number, right: number, top: number, bottom: number}} Box */
+/** @typedef {{left: number, right: number, top: number, bottom: number, from: number}} Box from: above this its row is covered */
 
 /** From the end of a slice to the beginning of another. @param {Scene} scene @param {Box} from @param {Box} to @param {string} kind */
 function arrow({ context, ratio, colours }, from, to, kind) {
@@ -81,10 +85,10 @@ function arrow({ context, ratio, colours }, from, to, kind) {
 /** @param {Scene} scene @param {TimelinePlace | null} place @param {number} pane */
 export function paintHover(scene, place, pane) {
     const box = place ? boxOf(scene, pane, place) : null;
-    if (!box || box.bottom <= scene.top) return;
-    const { context, ratio, colours, width, top } = scene;
+    if (!box || box.bottom <= box.from) return;
+    const { context, ratio, colours, width } = scene;
     const left = Math.max(-4 * ratio, Math.round(box.left));
-    const y = Math.max(top, Math.round(box.top));
+    const y = Math.max(box.from, Math.round(box.top));
     context.strokeStyle = colours.of('--ink');
     context.lineWidth = ratio;
     context.strokeRect(left + 0.5, y + 0.5, Math.max(2 * ratio, Math.min(width + 4 * ratio, Math.round(box.right)) - left - ratio), Math.round(box.bottom) - y - ratio);

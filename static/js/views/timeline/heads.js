@@ -34,8 +34,8 @@ export function heads(box, onToggle) {
     }
 
     return {
-        /** @param {TimelineRow[]} rows @param {number} top how far the lanes are scrolled */
-        show(rows, top) {
+        /** @param {TimelineRow[]} rows @param {import('./model.js').Viewport} view */
+        show(rows, view) {
             const keys = new Set(rows.map(({ key }) => key));
             for (const [key, { node }] of shown) {
                 if (keys.has(key)) continue;
@@ -53,7 +53,8 @@ export function heads(box, onToggle) {
                 known.node.classList.toggle('tl-folded', row.collapsed);
                 known.node.classList.toggle('tl-tall', row.height >= TWO_LINES && row.track?.kind !== 'counter');
                 known.node.style.height = `${row.height}px`;
-                known.node.style.transform = `translateY(${row.top - top}px)`;
+                known.node.style.transform = `translateY(${view.y(row)}px)`;
+                known.node.classList.toggle('tl-pinned', row.pinned);
                 // In the order of the lanes, for the keyboard; nothing that stands right is moved.
                 if (box.children[index] !== known.node) box.insertBefore(known.node, box.children[index] ?? null);
             });

@@ -1,4 +1,6 @@
-/** Pointer and wheel on the canvas: drag pans, on the rulers or with Shift it marks a range; the wheel zooms. */
+/** Pointer and wheel on the canvas: drag pans, on the rulers or with Shift it selects a range; the wheel zooms or scrolls, as chosen. */
+
+import { wheelChoice } from './options.js';
 
 /** A drag over less is a click. */
 const DRAG_PX = 4;
@@ -100,10 +102,13 @@ export function pointerInput(stage, { onClick, onDouble, onRange }) {
         const [dx, dy] = [event.deltaX * unit, event.deltaY * unit];
         // With Alt the lanes scroll as any page does.
         if (event.altKey) return;
+        const sideways = event.shiftKey || Math.abs(dx) > Math.abs(dy);
+        const scrolls = wheelChoice() === 'scroll' && !event.ctrlKey && !event.metaKey && !sideways;
         event.preventDefault();
         stage.animate(null);
         const { x, y } = at(event);
-        if (event.shiftKey || Math.abs(dx) > Math.abs(dy)) view.pan((((event.shiftKey && dx === 0 ? dy : dx)) / view.width) * view.span);
+        if (scrolls) root.scrollTop += dy;
+        else if (sideways) view.pan((((event.shiftKey && dx === 0 ? dy : dx)) / view.width) * view.span);
         else view.zoom(x, Math.exp(Math.max(-LONGEST_NOTCH, Math.min(LONGEST_NOTCH, dy)) * (event.ctrlKey ? PINCH_PER_PX : ZOOM_PER_PX)));
         stage.hover(x, y);
         stage.moved();

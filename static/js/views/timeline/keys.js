@@ -1,4 +1,10 @@
-/** Keys on the canvas. W, S, A and D move for as long as they are held, gathering speed; where motion is not wanted they go in steps. */
+/**
+ * Keys of the timeline. W, S, A and D move for as long as they are held, gathering speed; where motion is not wanted they
+ * go in steps. Letters need no click first: they work wherever no text is typed. Arrows and Enter belong to what has the focus.
+ */
+
+import { h } from '../../lib/dom.js';
+import { modal } from '../../lib/states.js';
 
 /** Screens a second, and how fast it grows while held. */
 const PAN_SPEED = 0.9;
@@ -13,15 +19,20 @@ const SCROLL_STEP = 0.85;
 
 /** What is told of the keys, in the order of use. @type {[string, string][]} */
 export const KEYS = [
-    ['W / S', 'zoom in / out'], ['A / D', 'earlier / later'], ['← / →', 'slice before / behind'], ['↑ / ↓', 'lane above / below'], ['Enter', 'to the details'],
-    ['F', 'zoom to the slice or range'], ['0', 'show all'], ['M', 'mark the slice, or what is in sight, as the range'], ['N / Shift N', 'next / previous match'],
-    ['[ / ]', 'flow to / from'], ['Page ↑ / ↓', 'scroll the lanes'], ['/', 'search'], ['Esc', 'clear range, then slice'],
+    ['W / S', 'zoom in / out'], ['A / D', 'earlier / later'], ['← / →', 'previous / next slice'], ['↑ / ↓', 'lane above / below'], ['Enter', 'show the details'],
+    ['F', 'zoom to the slice or range'], ['0', 'fit the whole trace'], ['M', 'select the slice, or what is in sight, as the range'], ['N / Shift N', 'next / previous match'],
+    ['[ / ]', 'follow flow back / forward'], ['Page ↑ / ↓', 'scroll the lanes'], ['/', 'search'], ['Esc', 'clear range, then slice'], ['?', 'keyboard shortcuts'],
 ];
+
+export function showKeys() {
+    modal('Keyboard shortcuts', h('dl', { class: 'tl-key-list' }, KEYS.map(([key, text]) => h('div', null, h('dt', null, h('kbd', null, key)), h('dd', null, text)))),
+        h('p', { class: 'quiet' }, 'Drag to pan. Scroll to zoom, Shift+scroll to pan; “View” makes the wheel scroll. Drag on the ruler, or with Shift, to select a range. Click a step to zoom to it.'));
+}
 
 /**
  * @typedef {{
  *   walk: (way: 1 | -1) => void, climb: (way: 1 | -1) => void, open: () => void, fit: () => void, all: () => void, mark: () => void,
- *   clear: () => boolean, match: (way: 1 | -1) => void, follow: (way: 1 | -1) => void,
+ *   help: () => void, clear: () => boolean, match: (way: 1 | -1) => void, follow: (way: 1 | -1) => void,
  * }} Actions
  */
 
@@ -70,16 +81,23 @@ export function keyInput(stage, actions) {
     }
 
     /** @type {Record<string, () => unknown>} */
+    const anywhere = { '+': () => step('w'), '=': () => step('w'), '-': () => step('s'), '0': actions.all, f: actions.fit, m: actions.mark, '?': actions.help, '[': () => actions.follow(-1), ']': () => actions.follow(1) };
+    /** @type {Record<string, () => unknown>} */
     const others = {
-        '+': () => step('w'), '=': () => step('w'), '-': () => step('s'), '0': actions.all, f: actions.fit, m: actions.mark,
         ArrowLeft: () => actions.walk(-1), ArrowRight: () => actions.walk(1), ArrowUp: () => actions.climb(-1), ArrowDown: () => actions.climb(1),
-        Enter: actions.open, '[': () => actions.follow(-1), ']': () => actions.follow(1),
+        Enter: actions.open,
         PageDown: () => { stage.root.scrollTop += SCROLL_STEP * view.height; }, PageUp: () => { stage.root.scrollTop -= SCROLL_STEP * view.height; },
         Home: () => { stage.root.scrollTop = 0; }, End: () => { stage.root.scrollTop = stage.root.scrollHeight; },
     };
 
-    canvas.addEventListener('keydown', (event) => {
-        if (event.ctrlKey || event.metaKey || event.altKey) return;
+    /** Nothing else has the focus: the canvas takes every key. */
+    const isIdle = (/** @type {Element} */ target) => target === canvas || target === document.body || target.tagName === 'MAIN';
+
+    /** @param {KeyboardEvent} event */
+    function press(event) {
+        const { target } = event;
+        if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+        if (!(target instanceof Element) || target.closest('input, textarea, select, dialog, [contenteditable]') || document.querySelector('dialog[open]')) return;
         const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
         if ('wasd'.includes(key)) {
             if (calm.matches) step(key);
@@ -90,12 +108,25 @@ export function keyInput(stage, actions) {
             }
         } else if (key === 'n') actions.match(event.shiftKey ? -1 : 1);
         else if (key === 'Escape') {
-            if (!actions.clear()) return;
-        } else if (others[key]) others[key]();
+            if (!isIdle(target) || !actions.clear()) return;
+        } else if (anywhere[key]) anywhere[key]();
+        else if (others[key] && isIdle(target)) others[key]();
         else return;
         event.preventDefault();
-    });
-    canvas.addEventListener('keyup', (event) => held.delete(event.key.toLowerCase()));
-    canvas.addEventListener('blur', () => held.clear());
-    return { step };
+    }
+
+    const letGo = (/** @type {KeyboardEvent} */ event) => held.delete(event.key.toLowerCase());
+    const stop = () => held.clear();
+    document.addEventListener('keydown', press);
+    document.addEventListener('keyup', letGo);
+    window.addEventListener('blur', stop);
+    return {
+        step,
+        destroy() {
+            stop();
+            document.removeEventListener('keydown', press);
+            document.removeEventListener('keyup', letGo);
+            window.removeEventListener('blur', stop);
+        },
+    };
 }

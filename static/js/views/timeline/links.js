@@ -19,7 +19,7 @@ export function timelineSpanHref(id, start, end) {
 }
 
 /** @param {Trace} trace @param {string} name @param {string} [text] */
-export const timelineLink = (trace, name, text = 'In the timeline') => (hasView(trace, 'timeline') ? h('p', null, h('a', { href: timelineHref(trace.id, name) }, text)) : null);
+export const timelineLink = (trace, name, text = 'Show in timeline') => (hasView(trace, 'timeline') ? h('p', null, h('a', { href: timelineHref(trace.id, name) }, text)) : null);
 
 /** The text leads to a span of time where the trace has a timeline. @param {Trace} trace @param {number} start @param {number} end @param {string} text @returns {HTMLElement | string} */
-export const timelineSpan = (trace, start, end, text) => (hasView(trace, 'timeline') ? h('a', { href: timelineSpanHref(trace.id, start, end), 'data-tip': 'In the timeline' }, text) : text);
+export const timelineSpan = (trace, start, end, text) => (hasView(trace, 'timeline') ? h('a', { href: timelineSpanHref(trace.id, start, end), 'data-tip': 'Show in timeline' }, text) : text);

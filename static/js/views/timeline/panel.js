@@ -1,12 +1,65 @@
 /** Below the lanes: the chosen slice, the marked range, or what a search found, whichever was asked for last. */
 
 import { h, icon } from '../../lib/dom.js';
+import { preference, prefer } from '../../lib/preferences.js';
 import { setParams } from '../../app/router.js';
 
 /** @typedef {'slice' | 'range' | 'search'} Tab */
 
 /** @type {[Tab, string][]} */
 const TABS = [['slice', 'Slice'], ['range', 'Range'], ['search', 'Matches']];
+
+/** Of the height of the window, in percent. */
+const LEAST = 12;
+const MOST = 85;
+const STEP = 4;
+
+/** The line above the panel: a drag or the arrow keys move it, and the browser remembers where. @param {HTMLElement} root whose --tl-panel it sets */
+function splitter(root) {
+    const line = h('div', { class: 'tl-splitter', role: 'separator', tabindex: '0', 'aria-orientation': 'horizontal', 'aria-label': 'Height of the panel',
+        'aria-valuemin': String(LEAST), 'aria-valuemax': String(MOST), onkeydown, onpointerdown: grab, onpointermove: drag, onpointerup: release, onpointercancel: release });
+    const box = () => root.getBoundingClientRect();
+    const now = () => Number(line.getAttribute('aria-valuenow') ?? (100 * root.offsetHeight) / Math.max(1, window.innerHeight));
+
+    /** @param {number} percent */
+    function set(percent) {
+        const bounded = Math.round(Math.max(LEAST, Math.min(MOST, percent)));
+        root.style.setProperty('--tl-panel', `${bounded}vh`);
+        line.setAttribute('aria-valuenow', String(bounded));
+        prefer('timeline-panel', String(bounded));
+    }
+
+    /** @param {KeyboardEvent} event */
+    function onkeydown(event) {
+        const way = event.key === 'ArrowUp' ? STEP : event.key === 'ArrowDown' ? -STEP : event.key === 'Home' ? -MOST : event.key === 'End' ? MOST : 0;
+        if (way === 0) return;
+        event.preventDefault();
+        set(now() + way);
+    }
+
+    /** @param {PointerEvent} event */
+    function grab(event) {
+        line.setPointerCapture(event.pointerId);
+        event.preventDefault();
+        line.focus();
+    }
+
+    /** @param {PointerEvent} event */
+    function drag(event) {
+        if (!line.hasPointerCapture(event.pointerId)) return;
+        const { bottom } = box();
+        set((100 * (bottom - event.clientY)) / Math.max(1, window.innerHeight));
+    }
+
+    /** @param {PointerEvent} event */
+    function release(event) {
+        line.releasePointerCapture(event.pointerId);
+    }
+
+    const kept = Number(preference('timeline-panel'));
+    if (kept >= LEAST && kept <= MOST) set(kept);
+    return { line, tell: () => line.setAttribute('aria-valuenow', String(Math.round(now()))) };
+}
 
 /** @param {Record<Tab, HTMLElement>} boxes @param {{onClose: () => void}} events */
 export function panel(boxes, { onClose }) {
@@ -16,6 +69,8 @@ export function panel(boxes, { onClose }) {
     const root = h('section', { class: 'tl-panel', 'aria-label': 'Details', hidden: true },
         h('div', { class: 'tl-panel-head' }, h('div', { class: 'tl-tabs', role: 'tablist', 'aria-label': 'Details' }, buttons),
             h('button', { class: 'icon-button', type: 'button', 'aria-label': 'Close the panel', title: 'Close the panel', onclick: onClose }, icon('close'))), bodies);
+    const split = splitter(root);
+    root.prepend(split.line);
 
     /** @param {KeyboardEvent} event */
     function walk(event) {
@@ -35,6 +90,7 @@ export function panel(boxes, { onClose }) {
         show(there, wanted) {
             const chosen = there.find((tab) => tab === wanted) ?? (wanted === 'none' ? null : there[0] ?? null);
             root.hidden = chosen === null;
+            if (chosen) split.tell();
             TABS.forEach(([tab], index) => {
                 buttons[index].hidden = !there.includes(tab);
                 buttons[index].setAttribute('aria-selected', String(tab === chosen));

@@ -45,15 +45,16 @@ export function selector(stage, { box, trace, reader, signal, search, find, unfo
         if (same && place) reveal(pane, place, zoom);
     }
 
-    /** @param {number} pane @param {TimelinePlace} place @param {boolean} zoom */
-    function reveal(pane, place, zoom) {
+    /** @param {number} pane @param {TimelinePlace} place @param {boolean} zoom @param {boolean} [inTime] false: only its lane, where the address says which time is in sight */
+    function reveal(pane, place, zoom, inTime = true) {
         if (place.track === null) return;
         let row = rowOf(state.rows, pane, place.track);
         if (row?.kind === 'process') {
             unfold(row.key);
             row = rowOf(state.rows, pane, place.track);
         }
-        if (row) stage.reveal(row.top + (place.lane ?? 0) * row.laneHeight, row.top + ((place.lane ?? 0) + 1) * (row.laneHeight || row.height));
+        if (row) stage.reveal(row, place.lane ?? 0);
+        if (!inTime) return;
         const start = place.start_ns + state.panes[pane].shift;
         const dur = place.dur_ns ?? 0;
         const outside = start + dur < view.start || start > view.end;
@@ -90,7 +91,7 @@ export function selector(stage, { box, trace, reader, signal, search, find, unfo
             selection.detail = detail;
             const unknown = selection.place === null;
             if (detail.start_ns !== null) selection.place = { event: detail.event, name: detail.name, track: detail.track, lane: detail.lane, start_ns: detail.start_ns, dur_ns: detail.dur_ns };
-            if (selection.place && unknown && meant) reveal(selection.pane, selection.place, meant.zoom);
+            if (selection.place && unknown) reveal(selection.pane, selection.place, meant?.zoom ?? false, meant !== null);
             meant = null;
             paint();
             stage.root.dataset.selectedEvent = String(selection.event);
@@ -118,7 +119,7 @@ export function selector(stage, { box, trace, reader, signal, search, find, unfo
     /** Without a choice the keys begin with the first slice in sight. */
     function first() {
         for (const row of state.rows) {
-            if (!row.track || row.track.kind === 'counter' || row.top + row.height <= view.top) continue;
+            if (!row.track || row.track.kind === 'counter' || view.y(row) + row.height <= 0) continue;
             const item = within(view, state.panes, row, 0, view.start, view.end);
             if (item) return choose(item.pane, item.event, placeOf(item));
         }

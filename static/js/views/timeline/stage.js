@@ -3,7 +3,7 @@
 import { h, fill } from '../../lib/dom.js';
 import { begin } from '../../app/activity.js';
 import { onTheme } from '../../app/theme.js';
-import { layout, rowsBetween, Viewport } from './model.js';
+import { layout, rowsInSight, Viewport } from './model.js';
 import { Colours } from './colours.js';
 import { Texts, paintLanes } from './draw.js';
 import { TIME_RULER, STEP_RULER, paintGrid, paintSteps, paintTimeRuler } from './ruler.js';
@@ -38,7 +38,8 @@ export function stage({ onCollapse, onView }) {
     const state = {
         /** @type {Pane[]} */ panes: [],
         /** @type {TimelineRow[]} */ rows: [],
-        /** @type {Set<string>} */ collapsed: new Set(),
+        /** Keys of rows that are not as they start. @type {Set<string>} */ toggled: new Set(),
+        /** @type {import('./model.js').TrackOrder} */ order: 'devices',
         /** @type {TimelineSelection | null} */ selection: null,
         /** @type {[number, number] | null} */ range: null,
         /** @type {((pane: number, label: TimelineLabel, event: number) => boolean) | null} */ lit: null,
@@ -63,10 +64,12 @@ export function stage({ onCollapse, onView }) {
     }
 
     function arrange() {
-        const made = layout(state.panes, state.collapsed);
+        const made = layout(state.panes, state.toggled, state.order, scroll.clientHeight);
         state.rows = made.rows;
         state.ruler = TIME_RULER + (state.panes[0]?.answer.steps.length ? STEP_RULER : 0);
-        tall.style.height = `${made.height + state.ruler}px`;
+        view.pinned = made.pinned;
+        view.height = Math.max(1, scroll.clientHeight - state.ruler - view.pinned);
+        tall.style.height = `${made.height + state.ruler + view.pinned}px`;
         corner.style.height = `${state.ruler}px`;
         rowsChanged = true;
         invalidate();
@@ -76,7 +79,8 @@ export function stage({ onCollapse, onView }) {
         ratio = Math.min(MOST_PIXELS, window.devicePixelRatio || 1);
         frame_.style.height = `${scroll.clientHeight}px`;
         view.width = Math.max(1, canvas.clientWidth);
-        view.height = Math.max(1, scroll.clientHeight - state.ruler);
+        if (state.order === 'pinned') arrange();
+        view.height = Math.max(1, scroll.clientHeight - state.ruler - view.pinned);
         canvas.width = Math.max(1, Math.round(view.width * ratio));
         canvas.height = Math.max(1, Math.round(scroll.clientHeight * ratio));
         rowsChanged = true;
@@ -91,12 +95,12 @@ export function stage({ onCollapse, onView }) {
         if (!goesOn) motion = null;
         if (view.top !== scroll.scrollTop || rowsChanged) {
             view.top = scroll.scrollTop;
-            view.height = scroll.clientHeight - state.ruler;
-            column.show(rowsBetween(state.rows, view.top, view.top + view.height), view.top);
+            view.height = scroll.clientHeight - state.ruler - view.pinned;
+            column.show(rowsInSight(state.rows, view), view);
             rowsChanged = false;
             onView();
         }
-        const near = rowsBetween(state.rows, view.top - SPARE_PX, view.top + view.height + SPARE_PX);
+        const near = rowsInSight(state.rows, view, SPARE_PX);
         state.panes.forEach(({ tiles, shift }, pane) => {
             tiles.look(view.start - shift, view.end - shift, view.width, near.flatMap((row) => (row.pane === pane && row.track ? [row.track.id] : [])));
         });
@@ -122,9 +126,9 @@ export function stage({ onCollapse, onView }) {
 
     /** The steps of the second trace stand beside its name. @param {import('./draw.js').Scene} scene */
     function paintOtherSteps(scene) {
-        for (const row of rowsBetween(state.rows, view.top, view.top + view.height)) {
+        for (const row of rowsInSight(state.rows, view)) {
             if (row.kind !== 'trace' || row.pane === 0) continue;
-            const y = scene.top + Math.round((row.top - view.top) * ratio);
+            const y = scene.top + Math.round(view.y(row) * ratio);
             if (y >= scene.top) paintSteps(scene, state.panes[row.pane], y, Math.round(row.height * ratio));
         }
     }
@@ -140,10 +144,10 @@ export function stage({ onCollapse, onView }) {
     /** The row and lane at a height. @param {number} y in CSS pixels of the canvas */
     function rowAt(y) {
         if (y < state.ruler) return null;
-        const at = y - state.ruler + view.top;
-        const [row] = rowsBetween(state.rows, at, at + 1).filter((item) => item.top <= at && at < item.top + item.height);
-        if (!row) return null;
-        return { row, lane: row.track ? Math.min(Math.max(1, row.track.lanes) - 1, Math.floor((at - row.top) / row.laneHeight)) : 0 };
+        const found = view.rowAt(state.rows, y - state.ruler);
+        if (!found) return null;
+        const { row, within } = found;
+        return { row, lane: row.track ? Math.min(Math.max(1, row.track.lanes) - 1, Math.floor(within / row.laneHeight)) : 0 };
     }
 
     /** @param {number} x @param {number} y in CSS pixels of the canvas */
@@ -198,10 +202,15 @@ export function stage({ onCollapse, onView }) {
             motion = run;
             if (run) invalidate();
         },
-        /** Brings a span of heights into sight. @param {number} top @param {number} bottom */
-        reveal(top, bottom) {
+        /** Brings a lane into sight. @param {TimelineRow} row @param {number} lane */
+        reveal(row, lane) {
+            if (row.pinned) return;
+            const top = row.top + lane * row.laneHeight;
+            const bottom = row.top + (lane + 1) * (row.laneHeight || row.height);
+            // The panel may just have opened: the view has the height of the last frame.
+            const height = scroll.clientHeight - state.ruler - view.pinned;
             if (top < scroll.scrollTop) scroll.scrollTop = Math.max(0, top - SPARE_PX / 4);
-            else if (bottom > scroll.scrollTop + view.height) scroll.scrollTop = bottom - view.height + SPARE_PX / 4;
+            else if (bottom > scroll.scrollTop + height) scroll.scrollTop = bottom - height + SPARE_PX / 4;
         },
         destroy() {
             cancelAnimationFrame(frame);

@@ -2,13 +2,14 @@
 
 import { h, fill, debounce } from '../../lib/dom.js';
 import { current, setParams, traceHref } from '../../app/router.js';
-import { empty, modal, showFailure } from '../../lib/states.js';
+import { empty, showFailure } from '../../lib/states.js';
 import { hasView } from '../../app/trace_views.js';
 import { placeKey, placeParams, rangeParam, readAddress } from './address.js';
 import { pointerInput } from './input.js';
-import { KEYS, keyInput } from './keys.js';
+import { KEYS, keyInput, showKeys } from './keys.js';
 import { panel } from './panel.js';
 import { placeOf } from './pick.js';
+import { optionsMenu, orderFrom } from './options.js';
 import { rangePanel } from './window.js';
 import { secondTrace } from './compare.js';
 import { selector } from './selection.js';
@@ -50,14 +51,10 @@ async function prepare(root, route, signal, reader) {
 }
 
 /** @param {string} id @param {AbortSignal} signal @returns {Promise<TimelineTracks | null>} null: it has none */
-async function tracksOf(id, signal) {
-    try {
-        return await api.tracks(id, signal);
-    } catch (error) {
-        if (error instanceof ApiError && error.status === 404) return null;
-        throw error;
-    }
-}
+const tracksOf = (id, signal) => api.tracks(id, signal).catch((error) => {
+    if (error instanceof ApiError && error.status === 404) return null;
+    throw error;
+});
 
 /** @param {HTMLElement} root @param {Route} route @param {AbortSignal} signal @param {Trace} trace @param {TimelineTracks} answer @param {api.WindowReader} reader @returns {Promise<Mounted>} */
 async function open(root, route, signal, trace, answer, reader) {
@@ -126,7 +123,7 @@ async function open(root, route, signal, trace, answer, reader) {
         setParams({ ...placeParams(stage), sel: rangeParam(range), tab: 'range' });
     };
     const keys = keyInput(stage, {
-        walk: selection.walk, climb: selection.climb, follow: selection.follow, all, mark, match: search.step,
+        walk: selection.walk, climb: selection.climb, follow: selection.follow, all, mark, match: search.step, help: showKeys,
         open() {
             if (!state.selection) return;
             setParams({ tab: 'slice' }, { replace: true });
@@ -163,22 +160,29 @@ async function open(root, route, signal, trace, answer, reader) {
 
     /** @param {string} key */
     function fold(key) {
-        if (!state.collapsed.delete(key)) state.collapsed.add(key);
+        if (!state.toggled.delete(key)) state.toggled.add(key);
         stage.arrange();
         remember();
     }
 
+    const options = optionsMenu({ onOrder: (order) => {
+        state.order = order;
+        stage.arrange();
+        remember();
+    } });
     const small = (/** @type {string} */ sign, /** @type {string} */ label, /** @type {() => void} */ act) => h('button', { class: 'button', type: 'button', 'aria-label': label, title: label, onclick: act }, sign);
     fill(root,
         h('div', { class: 'tl-tools' }, h('h1', null, 'Timeline'), search.root, second.root,
-            h('div', { class: 'tl-buttons' }, h('button', { class: 'button', type: 'button', 'data-tip': 'The slice, or what is in sight, as a range with figures of its own; also a drag on the ruler', onclick: mark }, 'Mark range'),
-                small('−', 'Zoom out', () => keys.step('s')), small('+', 'Zoom in', () => keys.step('w')), small('All', 'Show all', all),
-                h('a', { class: 'button tl-wide', download: '', href: api.traceUrl(route.id, null), 'data-tip': 'The trace file, for other viewers' }, 'Save'),
-                h('button', { class: 'button', type: 'button', onclick: showKeys }, 'Keys'))),
+            h('div', { class: 'tl-buttons' }, h('button', { class: 'button', type: 'button', 'data-tip': 'Figures of the selected slice, or of what is in sight; or drag on the ruler', onclick: mark }, 'Select range'),
+                small('−', 'Zoom out', () => keys.step('s')), small('+', 'Zoom in', () => keys.step('w')), small('Fit', 'Fit the whole trace', all),
+                h('a', { class: 'button tl-wide', download: '', href: api.traceUrl(route.id, null), 'data-tip': 'The trace file, for other viewers' }, 'Download trace'),
+                options.root, small('?', 'Keyboard shortcuts', showKeys))),
         h('p', { class: 'visually-hidden', id: 'tl-keys' }, KEYS.map(([key, text]) => `${key}: ${text}`).join('; ')),
         h('div', { class: 'tl-stage' }, stage.root, trouble), below.root);
     root.classList.add('tl-ready');
     state.panes = [pane(route.id, trace, answer, 0)];
+    state.order = orderFrom(route.params.get('tracks'));
+    options.show(state.order);
     view.bound(state.panes);
     view.all();
     stage.arrange();
@@ -226,7 +230,9 @@ async function open(root, route, signal, trace, answer, reader) {
 
     /** @param {import('./address.js').Address} next */
     function place(next) {
-        state.collapsed = next.collapsed;
+        state.toggled = next.toggled;
+        state.order = orderFrom(next.tracks);
+        options.show(state.order);
         stage.arrange();
         if (next.time) view.show(...next.time);
         else view.all();
@@ -239,6 +245,7 @@ async function open(root, route, signal, trace, answer, reader) {
         update: (next) => update(next.params),
         destroy() {
             remember.cancel();
+            keys.destroy();
             search.destroy();
             selection.destroy();
             figures.stop();
@@ -251,8 +258,3 @@ async function open(root, route, signal, trace, answer, reader) {
 
 /** @param {Record<string, string | number | null>} values */
 const asParams = (values) => new URLSearchParams(Object.entries(values).flatMap(([name, value]) => (value === null ? [] : [[name, String(value)]])));
-
-function showKeys() {
-    modal('Keys of the timeline', h('dl', { class: 'tl-key-list' }, KEYS.map(([key, text]) => h('div', null, h('dt', null, h('kbd', null, key)), h('dd', null, text)))),
-        h('p', { class: 'quiet' }, 'Drag moves, the wheel zooms, Shift and wheel move; a drag on the ruler, or with Shift, marks a range. A click on a step zooms to it.'));
-}

@@ -42,8 +42,8 @@ export function rangePanel(box, { panes, find, zoom, clear }) {
         const { signal } = stop;
         const head = h('div', { class: 'tl-title' }, h('h2', { class: 'tl-name', tabindex: '-1' }, `${fmt.time(range.end_ns - range.start_ns)} from ${fmt.moment(range.start_ns)}`), choice?.root,
             h('div', { class: 'tl-title-tools' },
-                h('button', { class: 'button small', type: 'button', onclick: zoom }, 'Zoom to it'),
-                h('a', { class: 'button small', download: '', href: api.traceUrl(String(trace.id), range), 'data-tip': 'The events of the range as a trace file' }, 'Save as trace'),
+                h('button', { class: 'button small', type: 'button', onclick: zoom }, 'Zoom to range'),
+                h('a', { class: 'button small', download: '', href: api.traceUrl(String(trace.id), range), 'data-tip': 'The events of the range as a trace file' }, 'Download as trace'),
                 h('button', { class: 'button small', type: 'button', onclick: clear }, 'Clear')));
         fill(box, head, skeleton('figures'));
         try {

@@ -394,12 +394,31 @@ static void test_order_and_names(void **state)
     for (size_t i = 0; i < COUNT_OF(LABELS); i++) {
         bool is_host = i < 3;
         assert_string_equal(tracks[i].label, LABELS[i]);
-        assert_string_equal(tracks[i].process, is_host ? "python (1)" : "GPU 0");
+        assert_string_equal(tracks[i].process, is_host ? "CPU: python (1)" : "GPU 0");
         assert_int_equal(tracks[i].kind, is_host ? TIMELINE_THREAD : TIMELINE_STREAM);
         assert_int_equal(tracks[i].member_count, 1);
     }
     assert_string_equal(tracks[0].pid, "1");
     assert_string_equal(tracks[0].tid, "30");
+    seen_free(&seen);
+}
+
+/* Stray frames of Python on the number of a device do not take its name away. */
+static void test_labels_name_a_device_with_threads(void **state)
+{
+    (void)state;
+    struct seen seen;
+    seen_read(&seen, WORK("kernel", "k", 7, 1100, 10,
+                          1) ",{\"ph\": \"X\", \"cat\": \"python_function\", \"name\": \"p\", "
+                             "\"pid\": 0, \"tid\": 0, \"ts\": 1000, \"dur\": 9}" LABEL(
+                                 "process_name", 0, 0, "\"name\": \"python3\"")
+                                 LABEL("process_labels", 0, 0, "\"labels\": \"GPU 0\""));
+    assert_int_equal(seen.timeline->track_count, 3);
+    for (uint32_t i = 0; i < seen.timeline->track_count; i++) {
+        const struct timeline_track *track = &seen.timeline->tracks[i];
+        bool is_host = strcmp(track->pid, "1") == 0;
+        assert_string_equal(track->process, is_host ? "process 1" : "GPU 0");
+    }
     seen_free(&seen);
 }
 
@@ -598,6 +617,7 @@ int main(void)
         cmocka_unit_test(test_flows_at_the_edge),
         cmocka_unit_test(test_flows_bind_by_text),
         cmocka_unit_test(test_order_and_names),
+        cmocka_unit_test(test_labels_name_a_device_with_threads),
         cmocka_unit_test(test_recording_stands_last),
         cmocka_unit_test(test_order_without_indices),
         cmocka_unit_test(test_labels_and_roles),
