@@ -17,7 +17,8 @@ static const char *const view_names[VIEW_COUNT] = {
     [VIEW_DISTRIBUTED] = "distributed", [VIEW_MEMORY] = "memory",
     [VIEW_MODULE] = "modules",          [VIEW_LIGHTNING] = "lightning",
     [VIEW_UTILISATION] = "utilisation", [VIEW_CYCLES] = "cycles",
-    [VIEW_COMPARISON] = "comparison",
+    [VIEW_COMPARISON] = "comparison",   [VIEW_SERVING] = "serving",
+    [VIEW_SLICES] = "slices",
 };
 
 void catalogue_json_views(struct json_write *w, uint32_t views)

@@ -253,8 +253,11 @@ static void hand_room_on(const struct analysis *run)
 
 static bool choose_events(struct analysis *run)
 {
-    return index_build(&run->index, run->trace) &&
-           classify_events(&run->sel, run->trace, &run->index, run->wants->kernel_rules, false,
+    if (!index_build(&run->index, run->trace)) {
+        return false;
+    }
+    health_find_index_views(run->results, &run->index);
+    return classify_events(&run->sel, run->trace, &run->index, run->wants->kernel_rules, false,
                            &run->results->warnings);
 }
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Device time by class of work: the parts of each block add up, and the reference's golden figures of real traces."""
+import json
 import pathlib
 import re
 import subprocess
@@ -52,6 +53,22 @@ class DeviceTime(unittest.TestCase):
             self.assertEqual((times['device_ns'], times['classes'], times['devices']), (0, [], []))
             self.assertEqual(server.get('/api/v1/traces/999/device-time').status, 404)
             self.assertEqual(server.get('/api/v1/traces/%d/device-time' % trace, device='x').status, 400)
+
+    def test_a_trace_of_another_kind(self):
+        events = [{'ph': 'B', 'name': 'outer', 'cat': 'mine', 'pid': 'p', 'tid': 1, 'ts': 5}, {'ph': 'X', 'name': 'inner', 'pid': 'p', 'tid': 1, 'ts': 6, 'dur': 2},
+                  {'ph': 'E', 'pid': 'p', 'tid': 1, 'ts': 15}, {'ph': 'B', 'name': 'open', 'pid': 'p', 'tid': 1, 'ts': 16}]
+        with kinetoscope.Server() as server:
+            trace = kinetoscope.uploaded(server.put('other', 'other.json', json.dumps({'traceEvents': events}).encode()))[0]
+            self.assertIn('slices', trace['views'])
+            path = '/api/v1/traces/%d/slices' % trace['id']
+            table = server.get(path, sort='self_ns').json()
+            self.assertEqual([(row['name'], row['total_ns'], row['self_ns']) for row in table['rows']], [('outer', 10000, 8000), ('inner', 2000, 2000)])
+            self.assertEqual((table['slices'], table['duration_ns']), (2, 10000))
+            track = server.get(path, group_by='track').json()['rows'][0]
+            self.assertEqual((track['track'], track['busy_ns'], track['thread_name']), ('p / 1', 10000, None))
+            lines = server.get(path, group_by='category', format='csv').body.decode().splitlines()
+            self.assertEqual([line.split(',')[:2] for line in lines], [['category', 'count'], ['mine', '1'], ['', '1']])
+            self.assertEqual(server.get(path, group_by='x').status, 400)
 
     def test_rules_of_ones_own(self):
         name, content = kinetoscope.fixture('cuda_training')

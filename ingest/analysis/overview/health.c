@@ -4,9 +4,49 @@
 
 /* ---- views ---- */
 
+static bool has_engine_steps(const struct trace_index *index)
+{
+    struct engine_annotation said;
+    for (uint32_t i = 0; i < index->count; i++) {
+        if (index_engine_step(index, index->in_order[i], &said)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool has_slices(const struct trace_events *events)
+{
+    for (uint32_t i = 0; i < events->count; i++) {
+        char phase = trace_phase(events, i);
+        if (phase == 'X' || phase == 'B') {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* No operator, launch call or device work, waits of a stream included. */
+static bool is_of_another_kind(const struct trace_index *index)
+{
+    uint32_t known = index->class_count[INDEX_OPERATOR];
+    for (int class = INDEX_RUNTIME_CALL; class <= INDEX_DEVICE_WAIT; class ++) {
+        known += index->class_count[class];
+    }
+    return known == 0;
+}
+
+void health_find_index_views(struct trace_results *results, const struct trace_index *index)
+{
+    results->views |= has_engine_steps(index) ? 1u << VIEW_SERVING : 0;
+    if (is_of_another_kind(index) && has_slices(&index->trace->events)) {
+        results->views |= 1u << VIEW_SLICES;
+    }
+}
+
 void health_find_views(struct trace_results *results, const struct event_classes *sel)
 {
-    results->views = 1u << VIEW_OVERVIEW | 1u << VIEW_OPERATOR | 1u << VIEW_TRACE;
+    results->views |= 1u << VIEW_OVERVIEW | 1u << VIEW_OPERATOR | 1u << VIEW_TRACE;
     results->views |= results->has_kernel ? 1u << VIEW_KERNEL : 0;
     results->views |= sel->type_count[TYPE_MEMORY] > 0 ? 1u << VIEW_MEMORY : 0;
     if (results->module_count > 0) {

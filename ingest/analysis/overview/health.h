@@ -6,11 +6,15 @@
 #include "ingest/analysis/classify/events.h"
 #include "ingest/analysis/classify/texts.h"
 #include "ingest/base/attr.h"
+#include "ingest/index/index.h"
 #include "ingest/model/results/results.h"
 
 #include <stdbool.h>
 
-/* Sets results.views: Kernel when has_kernel, Memory with a memory event, Module (in Lightning
+/* Adds to results.views what the index tells: VIEW_SERVING, VIEW_SLICES. */
+void health_find_index_views(struct trace_results *results, const struct trace_index *index);
+
+/* Adds to results.views: Kernel when has_kernel, Memory with a memory event, Module (in Lightning
  * traces Lightning) when modules_run found any: the hierarchy of [TB-14a] has a root. */
 void health_find_views(struct trace_results *results, const struct event_classes *sel);
 

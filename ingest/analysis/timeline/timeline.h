@@ -50,7 +50,7 @@ bool timeline_build(const struct trace *trace,
                     const struct timeline_sink *sink,
                     struct timeline **out,
                     struct err *err) KS_MUST_USE;
-/* The start that the views did not find, and the timeline's warnings, once. */
+/* The start and length that the views did not find, and the timeline's warnings, once. */
 void timeline_settle(const struct timeline *timeline, struct trace_results *results);
 void timeline_destroy(struct timeline *timeline); /* NULL is allowed */
 

@@ -22,7 +22,8 @@ static const char *const view_labels[VIEW_COUNT] = {
     [VIEW_DISTRIBUTED] = "Distributed", [VIEW_MEMORY] = "Memory",
     [VIEW_MODULE] = "Module",           [VIEW_LIGHTNING] = "Lightning",
     [VIEW_UTILISATION] = "Utilisation", [VIEW_CYCLES] = "Cycles",
-    [VIEW_COMPARISON] = "Comparison",
+    [VIEW_COMPARISON] = "Comparison",   [VIEW_SERVING] = "Serving",
+    [VIEW_SLICES] = "Slices",
 };
 
 const char *time_category_name(enum time_category role)

@@ -59,6 +59,9 @@ enum view {
     VIEW_UTILISATION = VIEW_PLUGIN_COUNT, /* of a kernel table */
     VIEW_CYCLES,                          /* the trace can be compared by cycles */
     VIEW_COMPARISON,                      /* the upload was a comparison report */
+    VIEW_SERVING,                         /* a serving engine annotated its steps [DEV-4] */
+    VIEW_SLICES, /* slices, but no operator, device work or launch call: a trace of another kind
+                    [DEV-5a] */
     VIEW_COUNT
 };
 const char *view_label(enum view view); /* "Overview", ... */

@@ -8,12 +8,13 @@
 export const TRACE_VIEWS = [
     { view: 'overview', label: 'Overview' },
     { view: 'timeline', label: 'Timeline', when: ({ format, events }) => format === 'chrome-trace' && events > 0 },
-    { view: 'operators', label: 'Operators' },
+    { view: 'operators', label: 'Operators', when: ({ views }) => views.includes('operators') && !views.includes('slices') },
     { view: 'kernels', label: 'Kernels' },
     { view: 'utilisation', label: 'Utilisation' },
     { view: 'memory', label: 'Memory' },
     { view: 'modules', label: 'Modules', from: ['modules', 'lightning'] },
     { view: 'calls', label: 'Call tree', from: ['trace'] },
+    { view: 'slices', label: 'Slices', when: ({ format, events }) => format === 'chrome-trace' && events > 0 },
     { view: 'cycles', label: 'Cycles' },
     { view: 'comparison', label: 'Comparison' },
 ];

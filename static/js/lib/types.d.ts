@@ -56,6 +56,8 @@ interface RowPage {
     rows: Row[]; total: number; sums?: Record<string, number>; has_device?: boolean;
     has_blocks_per_sm?: boolean; has_occupancy?: boolean; config_labels?: string[]; tensor_core_share?: number | null;
     utilisation?: Matched | null;
+    /** Of slices: how many, and from the first to the last. */
+    slices?: number; duration_ns?: number;
 }
 
 /** Where a long table has its rows from: fetched by page as they come into sight, or all at hand. */

@@ -33,7 +33,7 @@ const firstOrder = (column) => (column.kind === 'name' || column.kind === 'text'
  * @param {{open: boolean, current: boolean, index: number, act: () => void} | undefined} toggle of rows that open
  */
 export function bodyCell(column, row, units, toggle) {
-    if (column.kind === 'name') return nameCell(row, toggle);
+    if (column.kind === 'name') return nameCell(String(valueOf(column, row) ?? ''), toggle);
     const cell = h('td', { class: `kind-${column.kind}` }, cellText(column, row, units));
     if (column.kind === 'share' || column.kind === 'delta') cell.style.setProperty('--w', `${100 * units.bar(column, valueOf(column, row) ?? 0)}%`);
     if (column.bar) {
@@ -45,13 +45,13 @@ export function bodyCell(column, row, units, toggle) {
     return cell;
 }
 
-/** @param {Row} row @param {Parameters<typeof bodyCell>[3]} toggle */
-function nameCell(row, toggle) {
-    const text = nameText(row.name);
-    if (!toggle) return h('th', { scope: 'row', class: 'kind-name', 'data-tip': row.name }, text);
+/** @param {string} name @param {Parameters<typeof bodyCell>[3]} toggle */
+function nameCell(name, toggle) {
+    const text = nameText(name);
+    if (!toggle) return h('th', { scope: 'row', class: 'kind-name', 'data-tip': name }, text);
     // One row is in the tab order, the one the arrow keys left.
     return h('th', { scope: 'row', class: 'kind-name' }, h('button', {
-        class: 'row-toggle', type: 'button', 'data-tip': row.name, 'data-row': toggle.index, tabindex: toggle.current ? '0' : '-1',
+        class: 'row-toggle', type: 'button', 'data-tip': name, 'data-row': toggle.index, tabindex: toggle.current ? '0' : '-1',
         'aria-expanded': String(toggle.open), onclick: toggle.act,
     }, icon('chevron'), text));
 }

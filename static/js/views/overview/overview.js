@@ -4,6 +4,7 @@ import { h, fill } from '../../lib/dom.js';
 import { answers } from './answers.js';
 import { breakdown } from './breakdown.js';
 import { advice, health, devices, about } from './parts.js';
+import { genericOverview } from '../slices/generic.js';
 import { rowTable } from '../../table/rowtable.js';
 import { go, traceHref } from '../../app/router.js';
 import { homeView } from '../../app/trace_views.js';
@@ -22,6 +23,7 @@ export async function mount(root, route, signal) {
         go(traceHref(route.id, home), { replace: true });
         return {};
     }
+    if (data.trace.views.includes('slices')) return mountGeneric(root, data, signal);
     const parts = breakdown(data);
     const steps = data.step_rows.length ? stepTable(route.id, data) : null;
     fill(root,
@@ -45,6 +47,14 @@ export async function mount(root, route, signal) {
             steps?.destroy();
         },
     };
+}
+
+/** @param {HTMLElement} root @param {Overview} data @param {AbortSignal} signal @returns {Promise<Mounted>} */
+async function mountGeneric(root, data, signal) {
+    const generic = await genericOverview(data, signal);
+    fill(root, h('div', { class: 'view-head' }, h('h1', null, 'Overview')), generic.content, health(data, false), about(data));
+    generic.draw();
+    return { destroy: generic.destroy };
 }
 
 /** @param {string} id @param {Overview} data */

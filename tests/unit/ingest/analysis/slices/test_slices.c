@@ -109,12 +109,31 @@ static void a_trace_without_slices_has_no_rows(void **state)
     build_end(&b);
 }
 
+static void a_trace_of_another_kind_is_told_by_its_views(void **state)
+{
+    (void)state;
+    struct build b;
+    build_begin(&b);
+    build_slice(&b, "work", 1, 0, 100);
+    build_step(&b, "decode[bs=2 tok=2]", 0, 10);
+    assert_int_not_equal(build_run(&b)->views & 1u << VIEW_SLICES, 0);
+    assert_int_not_equal(b.results->views & 1u << VIEW_SERVING, 0);
+    results_destroy(b.results);
+    build_runtime(&b, 1, 2, 3, 1, 1);
+    assert_int_equal(build_run(&b)->views & 1u << VIEW_SLICES, 0);
+    build_end(&b);
+    build_begin(&b);
+    assert_int_equal(build_run(&b)->views & (1u << VIEW_SLICES | 1u << VIEW_SERVING), 0);
+    build_end(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_end_closes_the_last_begin_of_its_track),
         cmocka_unit_test(what_overlaps_without_nesting_is_nobodys_child),
         cmocka_unit_test(a_trace_without_slices_has_no_rows),
+        cmocka_unit_test(a_trace_of_another_kind_is_told_by_its_views),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
