@@ -25,6 +25,8 @@ const struct comparison_column comparison_columns[COMPARISON_COLUMN_COUNT] = {
     {"U-test p(μ)", "", SIDE_COUNT, STYLE_P, OF(u_mu)},
     {"q-value(β)", "", SIDE_COUNT, STYLE_P, OF(q_beta)},
     {"q-value(μ)", "", SIDE_COUNT, STYLE_P, OF(q_mu)},
+    {"p-value(presence)", "", SIDE_COUNT, STYLE_P, OF(p_presence)},
+    {"q-value(presence)", "", SIDE_COUNT, STYLE_P, OF(q_presence)},
 };
 
 double comparison_column_value(const struct comparison_column *column,

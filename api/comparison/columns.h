@@ -21,7 +21,7 @@ struct comparison_column {
 
 /* The reference's columns after function, metric and device; then ours. */
 #define REFERENCE_COLUMN_COUNT 14
-#define COMPARISON_COLUMN_COUNT 16
+#define COMPARISON_COLUMN_COUNT 18
 extern const struct comparison_column comparison_columns[COMPARISON_COLUMN_COUNT];
 
 double comparison_column_value(const struct comparison_column *column,

@@ -32,6 +32,8 @@ enum column {
     COLUMN_U_MU,
     COLUMN_Q_BETA,
     COLUMN_Q_MU,
+    COLUMN_P_PRESENCE,
+    COLUMN_Q_PRESENCE,
     COLUMN_BASE_CYCLES,
     COLUMN_CANDIDATE_CYCLES,
     COLUMN_COUNT
@@ -58,6 +60,8 @@ static const char *const columns[COLUMN_COUNT + 1] = {
     [COLUMN_U_MU] = "u_mu",
     [COLUMN_Q_BETA] = "q_beta",
     [COLUMN_Q_MU] = "q_mu",
+    [COLUMN_P_PRESENCE] = "p_presence",
+    [COLUMN_Q_PRESENCE] = "q_presence",
     [COLUMN_BASE_CYCLES] = "base_cycles",
     [COLUMN_CANDIDATE_CYCLES] = "candidate_cycles",
 };
@@ -88,7 +92,11 @@ static double number_of(const struct comparison_row *row, enum column column)
     const double mu[] = {row->mu[SIDE_BASE], row->mu[SIDE_CANDIDATE], row->delta_mu,
                          row->z_mu,          row->z_log_mu,           row->p_mu,
                          row->u_mu};
-    const double rest[] = {row->q_beta, row->q_mu, cycles_of(row, SIDE_BASE),
+    const double rest[] = {row->q_beta,
+                           row->q_mu,
+                           row->p_presence,
+                           row->q_presence,
+                           cycles_of(row, SIDE_BASE),
                            cycles_of(row, SIDE_CANDIDATE)};
     if (column >= COLUMN_Q_BETA) {
         return rest[column - COLUMN_Q_BETA];
@@ -112,7 +120,7 @@ static bool is_significant(const struct comparison_row *row)
 {
     double beta = isnan(row->q_beta) ? row->p_beta : row->q_beta;
     double mu = isnan(row->q_mu) ? row->p_mu : row->q_mu;
-    return beta < SIGNIFICANT_MAX || mu < SIGNIFICANT_MAX;
+    return beta < SIGNIFICANT_MAX || mu < SIGNIFICANT_MAX || row->q_presence < SIGNIFICANT_MAX;
 }
 
 static bool equals(const char *wanted, const char *text)

@@ -1,3 +1,4 @@
+#include "api/comparison/environment.h"
 #include "api/comparison/text.h"
 #include "api/comparison/words.h"
 #include "ingest/base/text/json_write.h"
@@ -20,11 +21,21 @@ static void key_pid(struct json_write *w, const char *key, int64_t pid)
 
 /* ---- summary ---- */
 
+static void put_name(struct json_write *w, const struct comparison_role *role)
+{
+    struct buf name;
+    buf_init(&name, SENTENCE_BYTES_MAX);
+    words_role(&name, role, WORDS_PLAIN);
+    jw_key_string(w, "name", name.ptr);
+    buf_free(&name);
+}
+
 static void put_role(struct json_write *w, const char *key, const struct comparison_role *role)
 {
     jw_key(w, key);
     jw_object_begin(w);
     jw_key_string(w, "label", role->label);
+    put_name(w, role);
     jw_key_string(w, "host", role->host);
     key_pid(w, "pid", role->pid);
     jw_key_int(w, "cycles", role->cycles);
@@ -37,6 +48,8 @@ static void put_summary(struct json_write *w, const struct comparison *compariso
     const struct comparison_role *roles = comparison->roles;
     struct buf verdict;
     buf_init(&verdict, SENTENCE_BYTES_MAX);
+    environment_sentence(&verdict, comparison->environment);
+    buf_puts(&verdict, verdict.len > 0 ? " " : "");
     words_verdict(&verdict, comparison);
     jw_key(w, "summary");
     jw_object_begin(w);
@@ -81,7 +94,7 @@ static void put_finding_text(struct json_write *w, const struct comparison_findi
 {
     struct buf text;
     buf_init(&text, SENTENCE_BYTES_MAX);
-    words_name(&text, finding->function, WORDS_PLAIN);
+    words_function(&text, finding->function, WORDS_PLAIN);
     buf_puts(&text, " on ");
     words_name(&text, finding->device, WORDS_PLAIN);
     buf_puts(&text, ": ");
@@ -133,6 +146,8 @@ static void put_appeared(struct json_write *w, const struct comparison *comparis
         jw_key_double(w, "base_beta_pct", row->beta_pct[SIDE_BASE]);
         jw_key_double(w, "candidate_beta_pct", row->beta_pct[SIDE_CANDIDATE]);
         jw_key_double(w, "delta_beta", row->delta_beta);
+        jw_key_double(w, "p_presence", row->p_presence);
+        jw_key_double(w, "q_presence", row->q_presence);
         jw_object_end(w);
     }
     jw_array_end(w);
@@ -156,6 +171,7 @@ void comparison_json_head(struct json_write *w, const struct comparison *compari
     jw_key_string(w, "kind", cycle_kind_name(comparison->kind));
     jw_key_bool(w, "strict", comparison->strict);
     jw_key_string(w, "verdict", comparison_verdict_name(comparison->verdict));
+    environment_json_members(w, comparison->environment);
     put_summary(w, comparison);
     put_cycles(w, comparison);
     put_sentence(w, "overview", words_overview, comparison);
@@ -202,6 +218,8 @@ void comparison_json_row(struct json_write *w, const struct comparison_row *row)
     jw_key_double(w, "u_mu", row->u_mu);
     jw_key_double(w, "q_beta", row->q_beta);
     jw_key_double(w, "q_mu", row->q_mu);
+    jw_key_double(w, "p_presence", row->p_presence);
+    jw_key_double(w, "q_presence", row->q_presence);
     jw_key_string(w, "presence", comparison_presence_name(row->presence));
     key_cycles(w, "base_cycles", row->cycles[SIDE_BASE]);
     key_cycles(w, "candidate_cycles", row->cycles[SIDE_CANDIDATE]);

@@ -1,6 +1,7 @@
 /* The report as the reference writes it [CMP-2f] [CMP-3] [CMP-7] [CMP-8]: the same sections,
  * figures and tables, in words of our own; our sections stand before the table. */
 #include "api/comparison/columns.h"
+#include "api/comparison/environment.h"
 #include "api/comparison/text.h"
 #include "api/comparison/words.h"
 #include "api/table/markdown_table.h"
@@ -387,7 +388,10 @@ static void put_legend(struct buf *out)
 
 void comparison_markdown(struct buf *out, const struct comparison *comparison)
 {
+    const char *const labels[SIDE_COUNT] = {label_of(comparison, SIDE_BASE),
+                                            label_of(comparison, SIDE_CANDIDATE)};
     put_title(out, comparison);
+    environment_markdown(out, comparison->environment, labels);
     put_summary(out, comparison);
     put_cycles(out, comparison);
     put_findings(out, comparison);

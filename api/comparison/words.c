@@ -1,11 +1,16 @@
 #include "api/comparison/words.h"
 
+#include "api/comparison/columns.h"
 #include "api/table/markdown_table.h"
+#include "ingest/base/text/short_name.h"
+#include "ingest/base/text/utf8.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-#define CHANCE_ROUNDS_TO_0 0.0005 /* at three decimals */
+#define FUNCTION_BYTES_MAX ((size_t)120) /* of a name within a sentence */
+#define CHANCE_ROUNDS_TO_0 0.0005        /* at three decimals */
 
 static void strong(struct buf *out, enum words_markup markup)
 {
@@ -39,6 +44,36 @@ void words_name(struct buf *out, const char *name, enum words_markup markup)
     for (size_t i = 0; i < ticks; i++) {
         buf_putc(out, '`');
     }
+}
+
+void words_function(struct buf *out, const char *name, enum words_markup markup)
+{
+    struct buf shorter;
+    buf_init(&shorter, out->max_bytes);
+    if (markup == WORDS_PLAIN) {
+        short_name(&shorter, name);
+    } else {
+        buf_puts(&shorter, name);
+    }
+    if (markup == WORDS_PLAIN && shorter.len > FUNCTION_BYTES_MAX) {
+        shorter.len = utf8_cut(shorter.ptr, FUNCTION_BYTES_MAX);
+        buf_puts(&shorter, "…");
+    }
+    words_name(out, shorter.ptr, markup);
+    buf_free(&shorter);
+}
+
+void words_role(struct buf *out, const struct comparison_role *role, enum words_markup markup)
+{
+    size_t len = comparison_plain_label_len(role);
+    struct buf label;
+    buf_init(&label, out->max_bytes);
+    buf_append(&label, role->label, len);
+    words_name(out, label.ptr, markup);
+    if (role->label[len] != '\0') {
+        buf_printf(out, " (process %" PRId64 ")", role->pid);
+    }
+    buf_free(&label);
 }
 
 double words_change_pct(const struct comparison *comparison)
@@ -76,9 +111,9 @@ void words_overview(struct buf *out, const struct comparison *comparison, enum w
     if (comparison->finding_count == 0) {
         bool unnamed = has_unnamed_findings(comparison);
         buf_puts(out, unnamed ? "Rows stand out between " : "Nothing stands out between ");
-        words_name(out, roles[SIDE_BASE].label, markup);
+        words_role(out, &roles[SIDE_BASE], markup);
         buf_puts(out, " and ");
-        words_name(out, roles[SIDE_CANDIDATE].label, markup);
+        words_role(out, &roles[SIDE_CANDIDATE], markup);
         buf_printf(out,
                    unnamed ? ": some Suspicion Scores are above %.1f."
                            : ": no Suspicion Score is above %.1f.",
@@ -87,12 +122,12 @@ void words_overview(struct buf *out, const struct comparison *comparison, enum w
     }
     const struct comparison_finding *first = &comparison->findings[0];
     buf_puts(out, "What sets ");
-    words_name(out, roles[SIDE_CANDIDATE].label, markup);
+    words_role(out, &roles[SIDE_CANDIDATE], markup);
     buf_puts(out, " apart from ");
-    words_name(out, roles[SIDE_BASE].label, markup);
+    words_role(out, &roles[SIDE_BASE], markup);
     buf_puts(out, " most is ");
     strong(out, markup);
-    words_name(out, first->function, markup);
+    words_function(out, first->function, markup);
     strong(out, markup);
     buf_printf(out, ", with a clear %s of its share of the cycle time.",
                first->delta_beta > 0 ? "increase" : "decrease");
@@ -170,7 +205,7 @@ void words_recommendation(struct buf *out,
     }
     const struct comparison_finding *first = &comparison->findings[0];
     buf_puts(out, "Begin with ");
-    words_name(out, first->function, markup);
+    words_function(out, first->function, markup);
     buf_puts(out, " on ");
     words_name(out, first->device, markup);
     buf_puts(out, ", which has the highest Suspicion Score");
@@ -189,18 +224,21 @@ struct tally {
     size_t fresh; /* functions that are new */
     size_t gone;
     double lowest_q; /* NaN: no test was made */
+    double lowest_presence_q;
 };
 
 static struct tally count(const struct comparison *comparison)
 {
-    struct tally tally = {.lowest_q = (double)NAN};
+    struct tally tally = {.lowest_q = (double)NAN, .lowest_presence_q = (double)NAN};
     for (size_t i = 0; i < comparison->row_count; i++) {
         double q = comparison->rows[i].q_beta;
         tally.rows += q < WORDS_P_MAX;
         tally.lowest_q = fmin(tally.lowest_q, q);
     }
     for (size_t i = 0; i < comparison->appeared_count; i++) {
-        bool fresh = comparison->rows[comparison->appeared[i]].presence == PRESENCE_NEW;
+        const struct comparison_row *row = &comparison->rows[comparison->appeared[i]];
+        bool fresh = row->presence == PRESENCE_NEW;
+        tally.lowest_presence_q = fmin(tally.lowest_presence_q, row->q_presence);
         tally.fresh += fresh;
         tally.gone += !fresh;
     }
@@ -227,7 +265,13 @@ static void put_cycle_test(struct buf *out, const struct comparison *comparison)
 static void put_appeared(struct buf *out, const struct tally *tally)
 {
     if (tally->fresh + tally->gone > 0) {
-        buf_printf(out, " Functions: %zu new, %zu gone.", tally->fresh, tally->gone);
+        buf_printf(out, " Functions: %zu new, %zu gone", tally->fresh, tally->gone);
+        if (!isnan(tally->lowest_presence_q)) {
+            buf_puts(out, " (Fisher's exact test: smallest q ");
+            put_chance(out, tally->lowest_presence_q);
+            buf_putc(out, ')');
+        }
+        buf_putc(out, '.');
     }
 }
 
@@ -264,8 +308,8 @@ void words_verdict(struct buf *out, const struct comparison *comparison)
         break;
     case VERDICT_UNDECIDED:
         buf_puts(out, has_one_cycle(comparison)
-                          ? "Undecided: with one cycle on a side nothing can be tested; record "
-                            "more cycles."
+                          ? "Not enough data to test: with one cycle on a side nothing tells a "
+                            "difference from chance; record more cycles."
                           : "Undecided: the report does not say whether chance explains the "
                             "differences.");
         break;

@@ -9,6 +9,10 @@ enum words_markup { WORDS_PLAIN, WORDS_MARKDOWN };
 
 /* A function, metric or device within a sentence. */
 void words_name(struct buf *out, const char *name, enum words_markup markup);
+/* A function within a sentence: short where nobody reads it by machine. */
+void words_function(struct buf *out, const char *name, enum words_markup markup);
+/* "base (process 17)": a side, and its process where the label names it as _pid_17. */
+void words_role(struct buf *out, const struct comparison_role *role, enum words_markup markup);
 /* What the findings say as a whole. */
 void words_overview(struct buf *out, const struct comparison *comparison, enum words_markup markup);
 /* "Its share of the cycle time (β) increased from 2.71% to 8.62% (+5.91 ppt), ..." */

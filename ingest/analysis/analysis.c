@@ -99,6 +99,9 @@ static bool write_steps(struct analysis *run)
             rows[i].start_ns = tb_clock_position(&run->sel, step->start);
             rows[i].end_ns = tb_clock_position(&run->sel, step->end);
         }
+        if (run->sel.ours && steps->has_profiler_steps) {
+            results->steps_ns = saturating_add(results->steps_ns, step->end - step->start);
+        }
         if (rows[i].name == NULL) {
             return false;
         }

@@ -1,5 +1,6 @@
 #include "server/cli/text.h"
 
+#include "ingest/base/text/short_name.h"
 #include "ingest/base/text/utf8.h"
 
 #include <inttypes.h>
@@ -150,35 +151,6 @@ static size_t arguments_at(const char *name, size_t len)
     return len;
 }
 
-/* Copies a name; of each outermost template it keeps the first parameter, of a nested one nothing.
- */
-static void copy_without_parameters(struct buf *out, const char *name, size_t len)
-{
-    unsigned depth = 0;
-    bool first = false; /* of the outermost template's parameters */
-    for (size_t at = 0; at < len; at++) {
-        char c = name[at];
-        bool opens = c == '<';
-        bool closes = c == '>' && depth > 0 && name[at - 1] != '-';
-        bool is_shown = depth == 0 || (depth == 1 && first);
-        if (closes) {
-            depth--;
-            is_shown = depth == 0;
-        } else if (opens) {
-            first = first || depth == 0;
-            is_shown = depth == 0;
-            depth++;
-        } else if (depth == 1 && first && c == ',') {
-            buf_puts(out, ", " ELLIPSIS);
-            first = false;
-            is_shown = false;
-        }
-        if (is_shown) {
-            buf_putc(out, c);
-        }
-    }
-}
-
 static void copy_cut(struct buf *out, const char *text, size_t max_width)
 {
     if (text_width(text) <= max_width) {
@@ -205,16 +177,11 @@ void text_short_name(struct buf *out, const char *name, enum text_name how, size
     buf_init(&clean, NAME_MAX_BYTES);
     buf_init(&shorter, NAME_MAX_BYTES);
     text_clean(&clean, name);
-    const char *text = clean.ptr;
-    size_t len = clean.len;
-    if (strncmp(text, "void ", 5) == 0) {
-        text += 5;
-        len -= 5;
-    }
     if (how == TEXT_NAME_SHORT) {
-        copy_without_parameters(&shorter, text, arguments_at(text, len));
+        short_name(&shorter, clean.ptr);
     } else {
-        buf_append(&shorter, text, arguments_at(text, len));
+        size_t begin = strncmp(clean.ptr, "void ", 5) == 0 ? 5 : 0;
+        buf_append(&shorter, clean.ptr + begin, arguments_at(clean.ptr + begin, clean.len - begin));
     }
     copy_cut(out, shorter.ptr, max_width);
     buf_free(&shorter);

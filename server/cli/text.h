@@ -33,11 +33,10 @@ void text_share(char out[TEXT_FIGURE_BYTES], double share);
 
 /* How much of a kernel's or operator's name to print. */
 enum text_name {
-    TEXT_NAME_SHORT, /* only the first template parameter */
-    TEXT_NAME_FULL,  /* all template parameters */
+    TEXT_NAME_SHORT, /* as the page shortens it (base/text/short_name.h) */
+    TEXT_NAME_FULL,  /* without a leading "void" and its argument list */
 };
-/* Appends the name made safe, without a leading "void" and its argument list, cut to `max_width`
- * characters. */
+/* Appends the name made safe, cut to `max_width` characters. */
 void text_short_name(struct buf *out, const char *name, enum text_name how, size_t max_width);
 
 #endif

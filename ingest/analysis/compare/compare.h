@@ -27,9 +27,9 @@ struct compare_options {
     int kind;          /* enum cycle_kind, or -1: every kind that both sides have */
 };
 
-/* Verdicts (ours). Two sides whose rows, functions and cycle times are all equal do not differ.
- * Else, with fewer than two cycles on a side, nothing can be tested: undecided. Else they differ
- * when
+/* Verdicts (ours). With fewer than two cycles on a side nothing can be tested: undecided. Two sides
+ * whose rows, functions and cycle times are all equal do not differ. Else they differ when
+ * - a row's q_presence is below COMPARE_Q_MAX; or
  * - a row's q_beta is below COMPARE_Q_MAX, or its q_mu is and the row is a finding by its score; or
  * - one of the two tests of the cycle times gives half of COMPARE_Q_MAX (they are two); or
  * - a function that one side does not have takes COMPARE_APPEARED_PPT_MIN of the other's cycle. */
@@ -43,7 +43,10 @@ struct compare_options {
 /* and of those that are compared, the least suspicious are left out beyond so many rows in all. */
 #define COMPARE_ROWS_MAX ((size_t)1 << 20)
 
-/* Every pair of roles: a role is a (pid, kind of cycle). Only equal kinds meet, but where no kind
+/* Devices of traces are matched by their order in their process, not by number (devices.h); those
+ * of tables by name [CMP-4c].
+ *
+ * Every pair of roles: a role is a (pid, kind of cycle). Only equal kinds meet, but where no kind
  * is on both sides, steps meet decode cycles (the pair is then one of decode). Of each kind, a pid
  * that both sides have makes a strict pair; every pid only in the base x every pid only in the
  * candidate a cross pair, whose labels end in _pid_N [CMP-2d]. Given both pids, just that pair;

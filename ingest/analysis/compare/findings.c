@@ -149,18 +149,18 @@ static bool is_identical(const struct comparison *comparison)
 
 static bool row_differs(const struct comparison_row *row)
 {
-    return row->q_beta < COMPARE_Q_MAX ||
+    return row->q_beta < COMPARE_Q_MAX || row->q_presence < COMPARE_Q_MAX ||
            (row->q_mu < COMPARE_Q_MAX && row->score > COMPARE_SCORE_MIN) ||
            (row->presence != PRESENCE_BOTH && fabs(row->delta_beta) >= COMPARE_APPEARED_PPT_MIN);
 }
 
 static enum comparison_verdict verdict_of(const struct comparison *comparison)
 {
-    if (is_identical(comparison)) {
-        return VERDICT_NO_DIFFERENCE;
-    }
     if (comparison->roles[SIDE_BASE].cycles < 2 || comparison->roles[SIDE_CANDIDATE].cycles < 2) {
         return VERDICT_UNDECIDED;
+    }
+    if (is_identical(comparison)) {
+        return VERDICT_NO_DIFFERENCE;
     }
     if (fmin(comparison->cycle_p, comparison->cycle_u) < COMPARE_Q_MAX / 2) {
         return VERDICT_DIFFERENT;

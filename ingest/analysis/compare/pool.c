@@ -27,6 +27,8 @@ struct build {
     struct arena *arena;
     struct strtab *texts;
     struct last_text function, metric, device;
+    int64_t device_pid; /* of the device looked up last */
+    int device_side;
     uint32_t no_metric; /* text id that stands for "no metric" */
     struct key_map keys;
     struct key_map places;
@@ -41,6 +43,22 @@ static uint32_t text_id(struct build *build, struct last_text *last, const char 
         last->text = text;
     }
     return last->id;
+}
+
+static uint32_t device_id(struct build *build, int side, const struct cycle_use_row *use)
+{
+    const char *device = use->device == NULL ? missing_text : use->device;
+    char shared[DEVICE_TEXT_BYTES];
+    if (device != build->device.text || use->pid != build->device_pid ||
+        side != build->device_side) {
+        const char *text =
+            device_order_shared(&build->pool->devices, side, use->pid, device, shared);
+        build->device.id = strtab_intern(build->texts, text, strlen(text));
+        build->device.text = device;
+        build->device_pid = use->pid;
+        build->device_side = side;
+    }
+    return build->device.id;
 }
 
 static struct key key_of(uint32_t a, uint32_t b, int64_t wide)
@@ -83,18 +101,16 @@ static bool add_row(struct build *build,
                     const struct cycle_use_row *use)
 {
     struct pool_rows *rows = &build->pool->rows[side];
-    const char *device = use->device == NULL ? missing_text : use->device;
     const char *function = use->function == NULL ? "" : use->function;
     uint32_t function_id = text_id(build, &build->function, function);
-    uint32_t device_id = text_id(build, &build->device, device);
+    uint32_t device = device_id(build, (int)side, use);
     uint32_t metric_id =
         use->metric == NULL ? build->no_metric : text_id(build, &build->metric, use->metric);
     enum cycle_kind kind = trace->cycles[use->cycle].kind;
-    uint32_t place = key_map_add(&build->places, (struct key){{function_id, device_id, 0, 0}});
-    uint32_t key =
-        key_map_add(&build->keys, (struct key){{function_id, metric_id, device_id, place}});
+    uint32_t place = key_map_add(&build->places, (struct key){{function_id, device, 0, 0}});
+    uint32_t key = key_map_add(&build->keys, (struct key){{function_id, metric_id, device, place}});
     uint32_t role = key_map_add(&build->roles, key_of((uint32_t)side, (uint32_t)kind, use->pid));
-    if (function_id == STRTAB_NONE || device_id == STRTAB_NONE || metric_id == STRTAB_NONE ||
+    if (function_id == STRTAB_NONE || device == STRTAB_NONE || metric_id == STRTAB_NONE ||
         place == KEY_MAP_NONE || key == KEY_MAP_NONE || role == KEY_MAP_NONE) {
         return false;
     }
@@ -383,6 +399,9 @@ static bool fill(struct build *build, const struct compare_side sides[SIDE_COUNT
         return err_set(err, ERR_NO_MEMORY, "out of memory");
     }
     build->no_metric = strtab_intern(build->texts, missing_text, strlen(missing_text));
+    if (!device_order_build(&build->pool->devices, sides)) {
+        return err_set(err, ERR_NO_MEMORY, "out of memory");
+    }
     for (int side = 0; side < SIDE_COUNT; side++) {
         if (!add_side(build, (enum comparison_side)side, &sides[side], err)) {
             return false;
@@ -428,5 +447,6 @@ void pool_free(struct pool *pool)
     }
     scratch_free(pool->keys);
     scratch_free(pool->roles);
+    device_order_free(&pool->devices);
     *pool = (struct pool){0};
 }

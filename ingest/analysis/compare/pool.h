@@ -3,13 +3,14 @@
 #define KS_ANALYSIS_COMPARE_POOL_H
 
 #include "ingest/analysis/compare/compare.h"
+#include "ingest/analysis/compare/devices.h"
 
 /* A (function, metric, device). */
 struct pool_key {
     const char *function;
     const char *metric; /* "N/A": none */
-    const char *device;
-    uint32_t place; /* number of the (function, device) */
+    const char *device; /* device_order_shared() */
+    uint32_t place;     /* number of the (function, device) */
     bool has_metric;
 };
 
@@ -49,6 +50,7 @@ struct pool {
     struct pool_rows rows[SIDE_COUNT];
     struct pool_cycle *cycles[SIDE_COUNT];
     uint32_t number_count[SIDE_COUNT];
+    struct device_order devices;
 };
 
 /* Texts go to `arena`. On false (ERR_NO_MEMORY, ERR_TOO_LARGE) the pool is empty; pool_free() it

@@ -1,5 +1,6 @@
 #include "ingest/analysis/compare/rows.h"
 
+#include "ingest/analysis/util/fisher.h"
 #include "ingest/analysis/util/stat_tests.h"
 #include "ingest/base/containers/introsort.h"
 #include "ingest/base/memory/scratch.h"
@@ -172,7 +173,53 @@ static enum comparison_presence presence_of(const struct merge *merge, uint32_t 
     return has_place(merge->roles[SIDE_CANDIDATE], place) ? PRESENCE_BOTH : PRESENCE_GONE;
 }
 
+/* A function whose time stands under another metric on one side is there all the same. */
+static double presence_p(const struct comparison_row *row, const struct merge *merge)
+{
+    bool stands_elsewhere = row->presence == PRESENCE_BOTH &&
+                            (row->cycles[SIDE_BASE] == 0 || row->cycles[SIDE_CANDIDATE] == 0);
+    int64_t base = merge->roles[SIDE_BASE]->cycle_count;
+    int64_t candidate = merge->roles[SIDE_CANDIDATE]->cycle_count;
+    if (stands_elsewhere || base < 2 || candidate < 2) {
+        return (double)NAN;
+    }
+    return fisher_p(row->cycles[SIDE_BASE], base, row->cycles[SIDE_CANDIDATE], candidate);
+}
+
+/* Names of the devices of a pair, each made once: there are few. */
+#define NAMES_KEPT 16
+
+struct device_names {
+    struct arena *arena;
+    int64_t pids[SIDE_COUNT];
+    const char *shared[NAMES_KEPT];
+    const char *names[NAMES_KEPT];
+    size_t count;
+};
+
+/* NULL without memory. */
+static const char *
+device_name(struct device_names *names, const struct pool *pool, const char *shared)
+{
+    for (size_t i = 0; i < names->count; i++) {
+        if (names->shared[i] == shared) {
+            return names->names[i];
+        }
+    }
+    char text[DEVICE_TEXT_BYTES];
+    const char *name = device_order_name(&pool->devices, names->pids, shared, text);
+    if (name == text) {
+        name = arena_strndup(names->arena, text, strlen(text));
+    }
+    if (name != NULL && names->count < NAMES_KEPT) {
+        names->shared[names->count] = shared;
+        names->names[names->count++] = name;
+    }
+    return name;
+}
+
 static bool fill_row(struct comparison_row *row,
+                     struct device_names *devices,
                      const struct merge *merge,
                      uint32_t key,
                      const struct triplet_stats *const sides[SIDE_COUNT])
@@ -181,30 +228,46 @@ static bool fill_row(struct comparison_row *row,
     *row = (struct comparison_row){
         .function = names->function,
         .metric = names->metric,
-        .device = names->device,
+        .device = device_name(devices, merge->pool, names->device),
         .score = score_of(sides, names->has_metric),
         .presence = presence_of(merge, names->place),
         .cycles = {sides[SIDE_BASE]->cycles, sides[SIDE_CANDIDATE]->cycles},
     };
     fill_beta(row, sides);
+    row->p_presence = presence_p(row, merge);
     fill_mu(row, sides, names->has_metric);
-    return fill_u(row, merge, sides, names->has_metric);
+    return row->device != NULL && fill_u(row, merge, sides, names->has_metric);
 }
 
 /* ---- q-values ---- */
+
+/* The p-values that are corrected, each kind for itself. */
+enum tested { TESTED_BETA, TESTED_MU, TESTED_PRESENCE, TESTED_COUNT };
+
+static double p_of(const struct comparison_row *row, enum tested tested)
+{
+    return tested == TESTED_BETA ? row->p_beta : tested == TESTED_MU ? row->p_mu : row->p_presence;
+}
+
+static double *q_of(struct comparison_row *row, enum tested tested)
+{
+    return tested == TESTED_BETA ? &row->q_beta
+           : tested == TESTED_MU ? &row->q_mu
+                                 : &row->q_presence;
+}
 
 static bool fill_q(struct comparison_row *rows, size_t count)
 {
     double *p = scratch_alloc(count, sizeof *p);
     double *q = scratch_alloc(count, sizeof *q);
     bool ok = p != NULL && q != NULL;
-    for (int of_mu = 0; ok && of_mu < 2; of_mu++) {
+    for (int tested = 0; ok && tested < TESTED_COUNT; tested++) {
         for (size_t i = 0; i < count; i++) {
-            p[i] = of_mu ? rows[i].p_mu : rows[i].p_beta;
+            p[i] = p_of(&rows[i], (enum tested)tested);
         }
         ok = stat_benjamini_hochberg(p, q, count);
         for (size_t i = 0; ok && i < count; i++) {
-            *(of_mu ? &rows[i].q_mu : &rows[i].q_beta) = q[i];
+            *q_of(&rows[i], (enum tested)tested) = q[i];
         }
     }
     scratch_free(p);
@@ -296,11 +359,12 @@ bool compare_rows_build(struct comparison *out,
     uint32_t *row_places = scratch_alloc(count, sizeof *row_places);
     bool ok = rows != NULL && row_places != NULL;
     struct merge merge = merge_begin(pool, base, candidate);
+    struct device_names devices = {.arena = arena, .pids = {base->role->pid, candidate->role->pid}};
     for (size_t i = 0; ok && i < count; i++) {
         const struct triplet_stats *sides[SIDE_COUNT];
         uint32_t key = merge_next(&merge, sides);
         row_places[i] = pool->keys[key].place;
-        ok = fill_row(&rows[i], &merge, key, sides);
+        ok = fill_row(&rows[i], &devices, &merge, key, sides);
     }
     out->row_count = count;
     ok = ok && fill_q(rows, count) && sort_rows(out, arena, rows, row_places, places);

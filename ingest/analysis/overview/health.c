@@ -1,6 +1,11 @@
 #include "ingest/analysis/overview/health.h"
 
+#include "ingest/model/results/environment.h"
+
+#include <stdio.h>
 #include <string.h>
+
+#define DEVICE_ROWS 3 /* of the environment, about all devices */
 
 /* ---- views ---- */
 
@@ -61,23 +66,71 @@ static const char *copy(struct arena *arena, const char *text)
     return arena_strndup(arena, text, strlen(text));
 }
 
+/* What all entries of `deviceProperties` agree on says something of every device, also of those
+ * whose number has no entry. */
+static bool all_agree(const struct trace *trace, uint32_t bit)
+{
+    const struct device_properties *first = &trace->devices[0];
+    bool agree = trace->device_count > 0;
+    for (uint32_t i = 0; agree && i < trace->device_count; i++) {
+        const struct device_properties *entry = &trace->devices[i];
+        agree = (entry->has & bit) == bit;
+        if (agree && bit == DEVICE_HAS_NAME) {
+            agree = strcmp(entry->name, first->name) == 0;
+        } else if (agree && bit == DEVICE_HAS_TOTAL_MEMORY) {
+            agree = entry->total_memory_bytes == first->total_memory_bytes;
+        } else if (agree) {
+            agree = entry->compute_major == first->compute_major &&
+                    entry->compute_minor == first->compute_minor;
+        }
+    }
+    return agree;
+}
+
+static bool add_row(struct trace_results *results, const char *name, const char *value)
+{
+    struct environment_row *row = &results->environment[results->environment_count++];
+    row->name = copy(&results->arena, name);
+    row->value = copy(&results->arena, value);
+    return row->name != NULL && row->value != NULL;
+}
+
+static bool add_devices(struct trace_results *results, const struct trace *trace)
+{
+    const struct device_properties *first = trace->devices;
+    char text[48];
+    if (all_agree(trace, DEVICE_HAS_NAME) &&
+        !add_row(results, ENVIRONMENT_KEY_DEVICE, first->name)) {
+        return false;
+    }
+    if (all_agree(trace, DEVICE_HAS_TOTAL_MEMORY)) {
+        (void)snprintf(text, sizeof text, "%lld", (long long)first->total_memory_bytes);
+        if (!add_row(results, ENVIRONMENT_KEY_MEMORY, text)) {
+            return false;
+        }
+    }
+    if (all_agree(trace, DEVICE_HAS_COMPUTE_MAJOR | DEVICE_HAS_COMPUTE_MINOR)) {
+        (void)snprintf(text, sizeof text, "%lld.%lld", (long long)first->compute_major,
+                       (long long)first->compute_minor);
+        return add_row(results, ENVIRONMENT_KEY_CAPABILITY, text);
+    }
+    return true;
+}
+
 bool health_copy_environment(struct trace_results *results, const struct trace *trace)
 {
-    struct environment_row *rows = arena_calloc(&results->arena, trace->meta_count, sizeof *rows);
-    if (rows == NULL) {
+    results->environment = arena_calloc(&results->arena, (size_t)trace->meta_count + DEVICE_ROWS,
+                                        sizeof *results->environment);
+    if (results->environment == NULL) {
         return false;
     }
     for (uint32_t i = 0; i < trace->meta_count; i++) {
         const char *value = trace->meta[i].value == NULL ? "" : trace->meta[i].value;
-        rows[i].name = copy(&results->arena, trace->meta[i].key);
-        rows[i].value = copy(&results->arena, value);
-        if (rows[i].name == NULL || rows[i].value == NULL) {
+        if (!add_row(results, trace->meta[i].key, value)) {
             return false;
         }
     }
-    results->environment = rows;
-    results->environment_count = trace->meta_count;
-    return true;
+    return add_devices(results, trace);
 }
 
 /* ---- what is missing ---- */

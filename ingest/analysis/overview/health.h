@@ -18,7 +18,8 @@ void health_find_index_views(struct trace_results *results, const struct trace_i
  * traces Lightning) when modules_run found any: the hierarchy of [TB-14a] has a root. */
 void health_find_views(struct trace_results *results, const struct event_classes *sel);
 
-/* Fills results.environment from the trace's metadata. False without memory. */
+/* Fills results.environment from the trace's metadata, and with what all its devices have in
+ * common. False without memory. */
 bool health_copy_environment(struct trace_results *results, const struct trace *trace) KS_MUST_USE;
 
 /* Fills results.missing from the other results. False without memory. */

@@ -29,6 +29,8 @@ static const struct {
     {"U-test p(μ)", offsetof(struct comparison_row, u_mu)},
     {"q-value(β)", offsetof(struct comparison_row, q_beta)},
     {"q-value(μ)", offsetof(struct comparison_row, q_mu)},
+    {"p-value(presence)", offsetof(struct comparison_row, p_presence)},
+    {"q-value(presence)", offsetof(struct comparison_row, q_presence)},
 };
 
 #define FIGURE_SCORE 0

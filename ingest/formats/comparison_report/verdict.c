@@ -11,6 +11,7 @@ static const struct {
 } verdicts[] = {
     {"No significant difference", VERDICT_NO_DIFFERENCE},
     {"The two differ", VERDICT_DIFFERENT},
+    {"Not enough data to test", VERDICT_UNDECIDED},
     {"Undecided", VERDICT_UNDECIDED},
 };
 

@@ -6,6 +6,7 @@
 #define KS_MODEL_RESULTS_COMPARISON_H
 
 #include "ingest/model/results/cycles.h"
+#include "ingest/model/results/environment.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -50,6 +51,9 @@ struct comparison_row {
      * of the comparison whose p is a number; beta and mu each for itself). */
     double q_beta, q_mu;
     enum comparison_presence presence;
+    /* Fisher's exact test of the cycles that have the row among all of both sides; NaN in a report,
+     * with fewer than two cycles on a side, and where the function is there without this row. */
+    double p_presence, q_presence;
     int64_t cycles[SIDE_COUNT]; /* distinct cycles with this row; -1 where a report does not say */
 };
 
@@ -80,6 +84,7 @@ struct comparison {
     const char *title; /* what was compared: an id, run or file names */
     bool strict;       /* the two processes have the same number */
     struct comparison_role roles[SIDE_COUNT];
+    struct environment environment[SIDE_COUNT]; /* all unknown in a report */
     struct comparison_cycle_row *cycles;
     size_t cycle_count; /* ranks: the larger of both counts */
     double cycle_p;     /* Welch's test of the cycle durations; NaN: not tested */

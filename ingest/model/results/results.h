@@ -204,6 +204,7 @@ struct trace_results {
     int64_t duration_ns;
     int64_t device_ns;       /* durations of all device work, also what no operator launched;
                                 RESULTS_UNKNOWN in a `plugin` set and where no events were read */
+    int64_t steps_ns;        /* durations of all steps together; 0: no steps, or the plugin's */
     bool decimal_times;      /* plugin answers print microseconds as doubles */
     bool steps_undefined;    /* no step marker and no host event: the bounds are (2^63-1, -2^63) */
     bool has_profiler_steps; /* false: the one step is the whole host range */

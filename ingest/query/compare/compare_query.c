@@ -1,12 +1,33 @@
 #include "ingest/query/compare/compare_query.h"
 
 #include "ingest/analysis/compare/compare.h"
+#include "ingest/analysis/environment/environment.h"
 #include "ingest/base/text/buf.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 #define TITLE_BYTES_MAX ((size_t)4096)
+
+/* The environments of both sides, into every comparison. */
+static bool set_environment(struct arena *arena,
+                            const struct query_side sides[SIDE_COUNT],
+                            const struct comparison_list *list,
+                            struct err *err)
+{
+    for (int side = 0; side < SIDE_COUNT; side++) {
+        const struct trace_results *const *overviews =
+            sides[side].overviews == NULL ? sides[side].results : sides[side].overviews;
+        struct environment environment;
+        if (!environment_of(overviews, sides[side].count, arena, &environment)) {
+            return err_set(err, ERR_NO_MEMORY, "out of memory");
+        }
+        for (size_t i = 0; i < list->count; i++) {
+            list->items[i]->environment[side] = environment;
+        }
+    }
+    return true;
+}
 
 bool query_compare_results(struct arena *arena,
                            const struct query_side sides[SIDE_COUNT],
@@ -25,7 +46,8 @@ bool query_compare_results(struct arena *arena,
     }
     const struct compare_options options = {
         .title = title, .base_pid = base_pid, .candidate_pid = candidate_pid, .kind = kind};
-    return compare_run(arena, compared, &options, out, err);
+    return compare_run(arena, compared, &options, out, err) &&
+           set_environment(arena, sides, out, err);
 }
 
 /* ---- stored traces ---- */
@@ -35,6 +57,7 @@ struct stored_side {
     int64_t *ids;
     struct store_trace **traces;
     const struct trace_results **results;
+    const struct trace_results **overviews;
     size_t count;
 };
 
@@ -53,8 +76,10 @@ static bool load_trace(
 {
     struct store_trace *trace;
     struct trace_results *results;
+    struct trace_results *overview;
     if (!store_trace_get(store, arena, id, &trace, err) ||
-        !store_cycles(store, arena, id, &results, err)) {
+        !store_cycles(store, arena, id, &results, err) ||
+        !store_overview(store, arena, id, &overview, err)) {
         return false;
     }
     if (results->cycle_count == 0) {
@@ -67,6 +92,7 @@ static bool load_trace(
     side->ids[side->count] = id;
     side->traces[side->count] = trace;
     side->results[side->count] = results;
+    side->overviews[side->count] = overview;
     side->count++;
     return true;
 }
@@ -78,11 +104,13 @@ static bool load_side(struct stored_side *side,
                       size_t count,
                       struct err *err)
 {
-    *side =
-        (struct stored_side){.ids = arena_calloc(arena, count, sizeof *side->ids),
-                             .traces = arena_calloc(arena, count, sizeof(struct store_trace *)),
-                             .results = arena_calloc(arena, count, sizeof(struct trace_results *))};
-    if (side->ids == NULL || side->traces == NULL || side->results == NULL) {
+    *side = (struct stored_side){
+        .ids = arena_calloc(arena, count, sizeof *side->ids),
+        .traces = arena_calloc(arena, count, sizeof(struct store_trace *)),
+        .results = arena_calloc(arena, count, sizeof(struct trace_results *)),
+        .overviews = arena_calloc(arena, count, sizeof(struct trace_results *))};
+    if (side->ids == NULL || side->traces == NULL || side->results == NULL ||
+        side->overviews == NULL) {
         return err_set(err, ERR_NO_MEMORY, "out of memory");
     }
     for (size_t i = 0; i < count; i++) {
@@ -176,6 +204,7 @@ bool query_compare_stored(struct store *store,
     size_t counts[SIDE_COUNT];
     for (int side = 0; side < SIDE_COUNT; side++) {
         compared[side] = (struct query_side){.results = sides[side].results,
+                                             .overviews = sides[side].overviews,
                                              .count = sides[side].count,
                                              .label = request->labels[side]};
         ids[side] = sides[side].ids;

@@ -34,6 +34,8 @@ bool query_compare_stored(struct store *store,
 /* As query_compare_stored, over results in memory: see compare_run, which it calls. */
 struct query_side {
     const struct trace_results *const *results;
+    /* as store_overview has them, for the environment; NULL: `results` have that too */
+    const struct trace_results *const *overviews;
     size_t count;
     const char *label;
 };

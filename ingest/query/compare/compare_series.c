@@ -1,4 +1,5 @@
 /* Beta over time, read back from the compared traces. */
+#include "ingest/analysis/compare/devices.h"
 #include "ingest/query/compare/compare_query.h"
 
 #include <stdlib.h>
@@ -167,10 +168,11 @@ bool query_compare_series(struct store *store,
                        err)) {
             return false;
         }
+        char part[DEVICE_TEXT_BYTES];
         const struct wanted wanted = {
             .function = function,
             .metric = metric,
-            .device = device,
+            .device = device_name_of_side(device, side, part),
             .pid = stored->comparison->roles[side].pid,
             .kind = kind_of_side(&traces, stored->comparison->kind),
         };

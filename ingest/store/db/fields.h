@@ -15,6 +15,7 @@
     X(INT, plugin_start_ns)         \
     X(INT, duration_ns)             \
     X(INT, device_ns)               \
+    X(INT, steps_ns)                \
     X(FLAG, decimal_times)          \
     X(INT, ticks_per_us)            \
     X(FLAG, steps_undefined)        \
@@ -225,6 +226,8 @@
     X(REAL, u_mu)                \
     X(REAL, q_beta)              \
     X(REAL, q_mu)                \
+    X(REAL, p_presence)          \
+    X(REAL, q_presence)          \
     X(PRESENCE, presence)        \
     X(COUNTS, cycles)
 

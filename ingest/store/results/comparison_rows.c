@@ -146,6 +146,23 @@ static void write_compared(struct row_writer *writer,
     }
 }
 
+/* All pairs of a group have the same. */
+static void write_environment(struct row_writer *writer, const struct comparison *comparison)
+{
+    const struct environment *sides = comparison->environment;
+    for (int i = 0; i < ENVIRONMENT_FACT_COUNT; i++) {
+        if (sides[SIDE_BASE].facts[i] == NULL && sides[SIDE_CANDIDATE].facts[i] == NULL) {
+            continue;
+        }
+        row_begin(writer, "INSERT INTO comparison_environment (comparison_id, name, base,"
+                          " candidate) VALUES (?, ?, ?, ?)");
+        row_put_text(writer, environment_fact_name((enum environment_fact)i));
+        row_put_text(writer, sides[SIDE_BASE].facts[i]);
+        row_put_text(writer, sides[SIDE_CANDIDATE].facts[i]);
+        row_end(writer);
+    }
+}
+
 void comparison_rows_of_group(struct row_writer *writer,
                               const struct comparison_list *list,
                               const int64_t *const trace_ids[SIDE_COUNT],
@@ -157,6 +174,7 @@ void comparison_rows_of_group(struct row_writer *writer,
         ids[i] = writer->owner_id;
         if (i == 0 && row_writer_share_texts(writer, ROW_TEXTS_OF_COMPARISON, ids[0])) {
             write_compared(writer, trace_ids, trace_count);
+            write_environment(writer, list->items[i]);
         }
         write_parts(writer, list->items[i]);
     }

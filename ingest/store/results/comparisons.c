@@ -4,6 +4,8 @@
 #include "ingest/store/results/comparison_rows.h"
 #include "ingest/store/results/sort.h"
 
+#include <string.h>
+
 /* ---- adding ---- */
 
 static bool show_group(struct store *store, int64_t group_id, struct err *err)
@@ -134,11 +136,34 @@ static bool read_compared(const struct rows_reader *in,
                           &out->trace_count[side], err);
 }
 
+/* Facts that a newer program knows are left out. */
+static bool
+read_environment(const struct rows_reader *in, struct store_comparison *out, struct err *err)
+{
+    struct environment *sides = out->comparison->environment;
+    struct db_stmt st;
+    db_prepare(&st, in->db,
+               "SELECT name, base, candidate FROM comparison_environment WHERE comparison_id = ?");
+    db_put_int(&st, out->group_id);
+    while (db_next(&st)) {
+        const char *name = db_get_text(&st, in->arena);
+        const char *base = db_get_text(&st, in->arena);
+        const char *candidate = db_get_text(&st, in->arena);
+        for (int i = 0; name != NULL && i < ENVIRONMENT_FACT_COUNT; i++) {
+            if (strcmp(name, environment_fact_name((enum environment_fact)i)) == 0) {
+                sides[SIDE_BASE].facts[i] = base;
+                sides[SIDE_CANDIDATE].facts[i] = candidate;
+            }
+        }
+    }
+    return db_done(&st, err);
+}
+
 /* What stands in other tables but belongs to the head. */
 static bool read_sides(const struct rows_reader *in, struct store_comparison *out, struct err *err)
 {
-    return read_roles(in, out->comparison, err) && read_compared(in, out, SIDE_BASE, err) &&
-           read_compared(in, out, SIDE_CANDIDATE, err);
+    return read_roles(in, out->comparison, err) && read_environment(in, out, err) &&
+           read_compared(in, out, SIDE_BASE, err) && read_compared(in, out, SIDE_CANDIDATE, err);
 }
 
 ROWS_DEFINE_READER_OF("comparison_id",

@@ -66,7 +66,8 @@ CREATE TABLE trace (
     role_dataloader_ns      INTEGER NOT NULL DEFAULT 0,
     role_cpu_exec_ns        INTEGER NOT NULL DEFAULT 0,
     role_other_ns           INTEGER NOT NULL DEFAULT 0,
-    device_ns               INTEGER NOT NULL DEFAULT -1 -- time of all device work, whoever launched it
+    device_ns               INTEGER NOT NULL DEFAULT -1, -- time of all device work, whoever launched it
+    steps_ns                INTEGER NOT NULL DEFAULT 0 -- of all steps together; 0: no steps
 ) STRICT;
 CREATE INDEX trace_upload ON trace (upload_id);
 CREATE INDEX trace_plugin_of ON trace (plugin_of) WHERE plugin_of IS NOT NULL;

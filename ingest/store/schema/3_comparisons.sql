@@ -45,6 +45,15 @@ CREATE TABLE compared_trace (
     PRIMARY KEY (comparison_id, side, position)
 ) STRICT, WITHOUT ROWID;
 
+-- What the sides of a group were recorded on.
+CREATE TABLE comparison_environment (
+    comparison_id INTEGER NOT NULL REFERENCES comparison (id) ON DELETE CASCADE, -- the first one of the group
+    name          TEXT NOT NULL, -- environment_fact_name(): "device", "world_size", ...
+    base          TEXT,          -- in words; NULL: unknown
+    candidate     TEXT,
+    PRIMARY KEY (comparison_id, name)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE comparison_text (
     comparison_id INTEGER NOT NULL REFERENCES comparison (id) ON DELETE CASCADE, -- the first one of the group
     id            INTEGER NOT NULL, -- from 0, in order of first use
@@ -82,6 +91,8 @@ CREATE TABLE comparison_row (
     u_mu               ANY,
     q_beta             ANY,              -- p corrected for the number of tests
     q_mu               ANY,
+    p_presence         ANY,              -- Fisher's exact test of whether the function is there
+    q_presence         ANY,
     presence           INTEGER NOT NULL, -- enum comparison_presence: 0 both, 1 new, 2 gone
     cycles_base        INTEGER NOT NULL, -- distinct cycles with this row, -1: not known
     cycles_candidate   INTEGER NOT NULL,

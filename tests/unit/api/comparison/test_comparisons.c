@@ -121,7 +121,8 @@ static void compares_two_tables(void **state)
     assert_body_has(f, expected);
     assert_body_has(f, "\"trace_id\": null, \"traces\": {\"base\": [1], \"candidate\": [2]}, "
                        "\"title\": \"the <title>\", \"kind\": \"step\", \"strict\": true, "
-                       "\"verdict\": \"different\", \"summary\": {\"labels\": [\"base\", "
+                       "\"verdict\": \"different\", \"comparable\": null, \"environment\": [], "
+                       "\"summary\": {\"labels\": [\"base\", "
                        "\"candidate\"], \"base\": {\"label\": \"base\", ");
     assert_body_has(f, "\"rows\": [{\"function\": \"slow\", \"metric\": \"gpu_sm\", \"device\": "
                        "\"GPU 0\", \"score\": ");
@@ -150,7 +151,7 @@ static void picks_rows(void **state)
         {"?metric=gpu_sm", "slow", 1},
         {"?metric=", "slow", 3},
         {"?device=Host&metric=cpu&q=e", "fresh", 2},
-        {"?significant=1", "slow", 1},
+        {"?significant=1", "slow", 2},
         {"?significant=0", "slow", 3},
         {"?sort=function&order=desc", "steady", 3},
         {"?sort=function", "fresh", 3},
@@ -189,7 +190,7 @@ static void every_row_field_sorts(void **state)
     json_t *value = NULL;
     assert_non_null(answer);
     json_t *row = json_array_get(json_object_get(answer, "rows"), 0);
-    assert_int_equal(json_object_size(row), 22);
+    assert_int_equal(json_object_size(row), 24);
     json_object_foreach(row, key, value)
     {
         char rest[100];
@@ -223,8 +224,16 @@ static void unknown_figures_are_null_and_come_last(void **state)
          .u_mu = UNKNOWN,
          .q_beta = UNKNOWN,
          .q_mu = UNKNOWN,
+         .p_presence = UNKNOWN,
+         .q_presence = UNKNOWN,
          .cycles = {-1, -1}},
-        {.function = "known", .metric = "cpu", .device = "Host", .p_beta = 0.01, .q_beta = UNKNOWN},
+        {.function = "known",
+         .metric = "cpu",
+         .device = "Host",
+         .p_beta = 0.01,
+         .q_beta = UNKNOWN,
+         .p_presence = UNKNOWN,
+         .q_presence = UNKNOWN},
     };
     struct comparison comparison = {
         .title = "by hand",
@@ -377,8 +386,8 @@ static void compares_runs(void **state)
                   compare(f, "{\"base\": {\"run\": \"before\"}, \"candidate\": {\"run\": "
                              "\"after\"}, \"labels\": [\"old\", \"new\"], \"kind\": null}"),
                   201);
-    assert_body_has(f, "\"strict\": true, \"verdict\": \"different\", \"summary\": {\"labels\": "
-                       "[\"old\", \"new\"]");
+    assert_body_has(f, "\"strict\": true, \"verdict\": \"different\", \"comparable\": null, "
+                       "\"environment\": [], \"summary\": {\"labels\": [\"old\", \"new\"]");
     assert_body_has(f, "\"pairs\": [{\"id\": 1, \"kind\": \"step\", \"strict\": true, "
                        "\"base_pid\": 7, \"candidate_pid\": 7, ");
     assert_body_has(f, "{\"id\": 2, \"kind\": \"step\", \"strict\": false, \"base_pid\": 8, "

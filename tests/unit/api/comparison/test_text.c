@@ -244,14 +244,17 @@ static void csv_has_the_columns_of_the_reference_first(void **state)
     assert_true(strncmp(text,
                         "Function Name,Metric Name,Device,Suspicion Score,β_base(%),β_candidate(%),"
                         "Δβ(%),Z-Score(β),p-value(β),U-test p(β),μ_base,μ_candidate,Δμ,Z-Score(μ),"
-                        "Z-Score(log_μ),p-value(μ),U-test p(μ),q-value(β),q-value(μ),Presence\n",
+                        "Z-Score(log_μ),p-value(μ),U-test p(μ),q-value(β),q-value(μ),"
+                        "p-value(presence),q-value(presence),Presence\n",
                         40) == 0);
-    assert_has(text, "U-test p(μ),q-value(β),q-value(μ),Presence\ngemm,gpu_clock,GPU 0,");
+    assert_has(text, "U-test p(μ),q-value(β),q-value(μ),p-value(presence),q-value(presence),"
+                     "Presence\ngemm,gpu_clock,GPU 0,");
     assert_has(text, ",10.200000,20.200000,10.000000,63.245553,");
     assert_has(text, ",1502.000000,900.000000,-602.000000,");
     assert_has(text, "\nfresh,gpu_clock,GPU 0,0.000000,0.000000,3.250000,");
-    /* all clocks of `fresh` are equal, but one side has none: its test says 1 */
-    assert_has(text, ",1.000000,1.000000,1.000000,1.000000,new\n");
+    /* all clocks of `fresh` are equal, but one side has none: its test says 1; that of presence
+     * does not: 2 of C(10, 5) arrangements */
+    assert_has(text, ",1.000000,1.000000,1.000000,1.000000,0.007937,0.023810,new\n");
     assert_null(strchr(text, '\r'));
     assert_int_equal(count_of(text, "\n"), 4);
 }
@@ -405,12 +408,12 @@ static void plain_text_is_for_a_terminal(void **state)
     comparison_plain(&made->out, compare(made, "t"), 2);
     const char *text = made->out.ptr;
     assert_has(text, "t (step cycles)\n");
-    assert_has(text, "5 cycles, mean 1,002.50 us, process 7 on node\n");
+    assert_has(text, "5 cycles, mean 1.002 ms on node\n");
     assert_has(text, "The two differ");
-    assert_has(text, "Rows by suspicion score (2 of 3)\n");
+    assert_has(text, "Rows by suspicion score (1 of 3)\n");
     assert_has(text, " 10.20    20.20   +10.00 ");
-    assert_has(text, "evil [2J  name that is longer than its …");
-    assert_has(text, "  new      +3.25  fresh ");
+    assert_has(text, "evil [2J  name that is longer than its column b…");
+    assert_has(text, "  new      +3.25   0.008  fresh ");
     for (const char *at = text; *at != '\0'; at++) {
         assert_true(*at == '\n' || (unsigned char)*at >= 0x20);
     }
@@ -422,8 +425,10 @@ static void json_has_what_the_api_promises(void **state)
     struct made *made = *state;
     static const char *const parts[] = {
         "{\"title\": \"t\", \"kind\": \"step\", \"strict\": true, \"verdict\": \"different\", "
+        "\"comparable\": null, \"environment\": [], "
         "\"summary\": {\"labels\": [\"base\", \"candidate\"], \"base\": {\"label\": \"base\", "
-        "\"host\": \"node\", \"pid\": 7, \"cycles\": 5, \"mean_cycle_us\": 1002.5}, "
+        "\"name\": \"base\", \"host\": \"node\", \"pid\": 7, \"cycles\": 5, "
+        "\"mean_cycle_us\": 1002.5}, "
         "\"candidate\": {",
         "\"delta_us\": 100.0, \"change_pct\": 9.97",
         "\"cycle_p\": ",
@@ -436,7 +441,8 @@ static void json_has_what_the_api_promises(void **state)
         "\"significant\": true, \"metrics\": [{\"metric\": \"gpu_clock\", \"base_mu\": 1502.0, "
         "\"candidate_mu\": 900.0, \"delta_mu\": -602.0}], \"text\": \"gemm on GPU 0: Its share",
         "\"appeared\": [{\"function\": \"fresh\", \"device\": \"GPU 0\", \"presence\": \"new\", "
-        "\"base_beta_pct\": 0.0, \"candidate_beta_pct\": 3.25, \"delta_beta\": 3.25}]",
+        "\"base_beta_pct\": 0.0, \"candidate_beta_pct\": 3.25, \"delta_beta\": 3.25, "
+        "\"p_presence\": 0.0079",
         "\"rows\": [{\"function\": \"gemm\", \"metric\": \"gpu_clock\", \"device\": \"GPU 0\", "
         "\"score\": ",
         "\"q_mu\": ",
@@ -642,7 +648,7 @@ static void golden_reports_are_equal(void **state)
         const struct comparison *c = made->list.items[0];
         buf_clear(&made->out);
         comparison_csv(&made->out, &c, 1);
-        check_lines(split(&made->arena, made->out.ptr, 3),
+        check_lines(split(&made->arena, made->out.ptr, 5),
                     golden_lines(&made->arena, name, "golden.csv.gz"), 1);
 
         buf_clear(&made->out);

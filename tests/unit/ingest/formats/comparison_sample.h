@@ -34,6 +34,8 @@ static inline void fill_comparison_rows(struct comparison_sample *s, int *n, int
         row->u_mu = next_real(r);
         row->q_beta = next_real(r);
         row->q_mu = next_real(r);
+        row->p_presence = next_real(r);
+        row->q_presence = next_real(r);
         row->presence = (enum comparison_presence)(i % 3);
         for (int side = 0; side < SIDE_COUNT; side++) {
             row->beta_pct[side] = next_real(r);
@@ -121,6 +123,8 @@ static inline void check_comparison_row(const struct comparison_row *a,
     REAL(u_mu);
     REAL(q_beta);
     REAL(q_mu);
+    REAL(p_presence);
+    REAL(q_presence);
     INT(presence);
     INT(cycles[SIDE_BASE]);
     INT(cycles[SIDE_CANDIDATE]);

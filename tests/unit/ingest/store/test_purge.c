@@ -106,10 +106,10 @@ static bool stays(const char *table)
            strcmp(table, "session") == 0;
 }
 
-/* Only groups that a request compared name their traces. */
+/* Only groups that a request compared name their traces and what those were recorded on. */
 static bool is_of_requests(const char *table)
 {
-    return strcmp(table, "compared_trace") == 0;
+    return strcmp(table, "compared_trace") == 0 || strcmp(table, "comparison_environment") == 0;
 }
 
 static int64_t count_table(struct fixture *f, const char *table)

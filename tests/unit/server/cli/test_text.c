@@ -110,14 +110,14 @@ static void kernel_names_keep_what_tells_them_apart(void **state)
         {"sgemm_128x64_nn", 40, "sgemm_128x64_nn"},
         {"void at::native::vectorized_elementwise_kernel<4, at::native::F<float>, "
          "at::detail::Array<char*, 2> >(int, F, Array)",
-         80, "at::native::vectorized_elementwise_kernel<4, \xE2\x80\xA6>"},
-        {"void (anonymous namespace)::k<float>(float*)", 80, "(anonymous namespace)::k<float>"},
-        {"void k<a<b>>(void (*)(int))", 80, "k<a>"},
+         80, "at::native::vectorized_elementwise_kernel<4, \xE2\x80\xA6> (F)"},
+        {"void (anonymous namespace)::k<float>(float*)", 80, "k<float>"},
+        {"void k<a<b>>(void (*)(int))", 80, "k<\xE2\x80\xA6> (a)"},
         {"Memcpy HtoD (Pageable -> Device)", 80, "Memcpy HtoD (Pageable -> Device)"},
         {"(x)", 80, "(x)"},
         {"abcdefghij", 5, "abcd\xE2\x80\xA6"},
         {"\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9", 3, "\xC3\xA9\xC3\xA9\xE2\x80\xA6"},
-        {"k<Foo<float>, 4>", 80, "k<Foo, \xE2\x80\xA6>"},
+        {"k<Foo<float>, 4>", 80, "k<\xE2\x80\xA6> (Foo)"},
         {"a<b", 80, "a<b"},
         {"", 10, ""},
     };

@@ -1,5 +1,6 @@
 /* Two sides of cycles compared: who meets whom, the figures of a row, what is concluded. */
 #include "ingest/analysis/compare/compare.h"
+#include "ingest/analysis/compare/devices.h"
 #include "ingest/analysis/util/stat_tests.h"
 #include "ingest/formats/csv/scan.h"
 #include "ingest/formats/format.h"
@@ -174,6 +175,73 @@ static void a_function_counts_once_a_cycle_whatever_its_metrics(void **state)
     const struct comparison *c = compare_all(two);
     assert_near(c->kernel_us[SIDE_BASE], 30 + 30 + 20, 1e-12);
     assert_int_equal(find_row(c, "b", "gpu_usage")->cycles[SIDE_BASE], 2);
+}
+
+/* ---- devices ---- */
+
+/* The base ran on GPU 3 and 5, the candidate on GPU 1 and 6. */
+static void devices_are_matched_by_their_order_in_the_process(void **state)
+{
+    struct two_sides *two = *state;
+    static const char *const devices[SIDE_COUNT][2] = {{"GPU 5", "GPU 3"}, {"GPU 6", "GPU 1"}};
+    for (int side = 0; side < SIDE_COUNT; side++) {
+        for (int i = 0; i < 3; i++) {
+            struct made_trace *made = two->made[side];
+            made_cycle(made, i + 1, CYCLE_STEP, 100);
+            made_use(made, side, "second", NULL, 3, NO_METRIC)->device = devices[side][0];
+            made_use(made, side, "first", NULL, 2, NO_METRIC)->device = devices[side][1];
+            made_use(made, side, "aten::mm", NULL, 1, NO_METRIC)->device = "Host";
+        }
+    }
+    const struct comparison *c = compare_all(two);
+    assert_int_equal(c->row_count, 3);
+    assert_int_equal(c->appeared_count, 0);
+    assert_string_equal(find_row(c, "first", "N/A")->device, "GPU 3 / GPU 1");
+    assert_string_equal(find_row(c, "second", "N/A")->device, "GPU 5 / GPU 6");
+    assert_string_equal(find_row(c, "aten::mm", "N/A")->device, "Host");
+    char part[DEVICE_TEXT_BYTES];
+    assert_string_equal(device_name_of_side("GPU 3 / GPU 1", SIDE_BASE, part), "GPU 3");
+    assert_string_equal(device_name_of_side("GPU 3 / GPU 1", SIDE_CANDIDATE, part), "GPU 1");
+    assert_string_equal(device_name_of_side("Host", SIDE_CANDIDATE, part), "Host");
+}
+
+/* The reference's rule: a device is its name. */
+static void devices_of_tables_are_matched_by_name(void **state)
+{
+    struct two_sides *two = *state;
+    for (int side = 0; side < SIDE_COUNT; side++) {
+        for (int i = 0; i < 3; i++) {
+            struct made_trace *made = two->made[side];
+            made_cycle(made, i + 1, CYCLE_STEP, 100);
+            made_use(made, 7, "f", NULL, 3, NO_METRIC)->device =
+                side == SIDE_BASE ? "GPU 3" : "GPU 1";
+        }
+    }
+    two->made[SIDE_BASE]->results.cycle_source = CYCLES_TABLE;
+    const struct comparison *c = compare_all(two);
+    assert_int_equal(c->row_count, 2);
+    assert_int_equal(c->appeared_count, 2);
+}
+
+/* Gone in all of three cycles: 2 of C(6, 3) arrangements are as unlikely. */
+static void presence_has_its_own_test(void **state)
+{
+    struct two_sides *two = *state;
+    for (int side = 0; side < SIDE_COUNT; side++) {
+        for (int i = 0; i < 3; i++) {
+            made_cycle(two->made[side], i + 1, CYCLE_STEP, 100);
+            (void)made_use(two->made[side], 7, "both", NULL, 3, NO_METRIC);
+            if (side == SIDE_BASE) {
+                (void)made_use(two->made[side], 7, "gone", NULL, 3, NO_METRIC);
+            }
+        }
+    }
+    const struct comparison *c = compare_all(two);
+    const struct comparison_row *gone = find_row(c, "gone", "N/A");
+    assert_near(gone->p_beta, 1, 0); /* of the reference */
+    assert_near(gone->p_presence, 0.1, 1e-15);
+    assert_near(gone->q_presence, 0.2, 1e-15);
+    assert_near(find_row(c, "both", "N/A")->p_presence, 1, 0);
 }
 
 /* ---- new and gone ---- */
@@ -635,6 +703,9 @@ int main(void)
         TEST(without_counters_beta_alone_counts),
         TEST(rows_without_metric_stay_where_nothing_else_is),
         TEST(a_function_counts_once_a_cycle_whatever_its_metrics),
+        TEST(devices_are_matched_by_their_order_in_the_process),
+        TEST(devices_of_tables_are_matched_by_name),
+        TEST(presence_has_its_own_test),
         TEST(what_only_one_side_has_is_told),
         TEST(the_same_twice_is_no_difference),
         TEST(what_chance_explains_is_no_difference),
