@@ -86,8 +86,11 @@ static bool copy_table(struct db *db, const char *table, const char *where, stru
 static bool copy_comparisons(struct db *db, struct err *err)
 {
     static const char *const tables[] = {
-        "comparison_role", "compared_trace",     "comparison_text",           "comparison_cycle",
-        "comparison_row",  "comparison_finding", "comparison_finding_metric", "comparison_appeared",
+        "comparison_role",        "compared_trace",
+        "comparison_environment", "comparison_text",
+        "comparison_cycle",       "comparison_row",
+        "comparison_finding",     "comparison_finding_metric",
+        "comparison_appeared",
     };
     /* Those of uploaded reports come back with their uploads. */
     bool ok = copy_table(db, "comparison",
