@@ -35,6 +35,12 @@ bool device_time_kernels(struct api_call *call, struct err *err) KS_MUST_USE;
 /* device_time/device_operators.c */
 bool device_operators_get(struct api_call *call, struct err *err) KS_MUST_USE;
 
+/* causes/idle.c */
+bool idle_get(struct api_call *call, struct err *err) KS_MUST_USE;
+
+/* causes/launches.c */
+bool launches_get(struct api_call *call, struct err *err) KS_MUST_USE;
+
 /* device_time/engine_steps.c */
 bool engine_steps_get(struct api_call *call, struct err *err) KS_MUST_USE;
 

@@ -1,5 +1,6 @@
 #include "ingest/model/tables.h"
 
+#include "ingest/model/results/launch_rows.h"
 #include "ingest/model/results/results.h"
 
 #include <math.h>
@@ -70,6 +71,10 @@ static const char *word_of_use(int value)
 #define TABLE_ROW struct kernel_utilisation_launch_row
 #include "ingest/model/tables/describe.h"
 
+#define TABLE_DEF "ingest/model/tables/launch.def"
+#define TABLE_ROW struct launch_row
+#include "ingest/model/tables/describe.h"
+
 const struct row_table *const *tables_all(size_t *count)
 {
     static const struct row_table *const all[] = {
@@ -78,6 +83,7 @@ const struct row_table *const *tables_all(size_t *count)
         &table_kernel_launch,
         &table_kernel_utilisation,
         &table_kernel_utilisation_launch,
+        &table_launch,
     };
     *count = sizeof all / sizeof all[0];
     return all;

@@ -9,6 +9,7 @@ extern const struct row_table table_kernel;
 extern const struct row_table table_kernel_launch;
 extern const struct row_table table_kernel_utilisation;
 extern const struct row_table table_kernel_utilisation_launch;
+extern const struct row_table table_launch;
 
 /* All of them, for tests. */
 const struct row_table *const *tables_all(size_t *count);

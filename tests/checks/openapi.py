@@ -233,6 +233,8 @@ class OpenApi(unittest.TestCase):
                               ('/api/v1/traces/%d/cycles' % self.sides[0], [{'format': 'csv'}]),
                               (base + '/memory', [{'sort': 'name', 'limit': 2}, {'q': 'empty'}, {'device': 'GPU0', 'start_ns': 0}, {'format': 'csv'}]),
                               (base + '/memory/events', [{'sort': 'duration_ns', 'end_ns': 10 ** 9}, {'format': 'csv'}]),
+                              (base + '/idle', [{'top': 3}, {'last_step': 'drop'}]),
+                              (base + '/launches', [{'series': '0:7', 'limit': 2}, {'q': 'gemm', 'sort': 'launch_delay_ns'}, {'format': 'csv'}]),
                               (base + '/slices', [{'group_by': g} for g in ('name', 'track', 'category')] + [{'q': 'aten', 'sort': 'mean_ns', 'limit': 2}, {'format': 'csv'}]),
                               (base + '/memory/curve', [{'points': 4}]), (base + '/modules', [{'format': 'csv'}]),
                               (base + '/tree/0', [{'depth': 9, 'limit': 3}, {'node': 1, 'offset': 1}, {'q': 'conv'}]),

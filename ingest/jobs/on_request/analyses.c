@@ -213,3 +213,64 @@ bool slices_read(struct jobs *jobs,
     *out = (struct slices){.count = 0};
     return read_in_turn(jobs, trace_id, analyse_slices, &request, err);
 }
+
+/* ---- causes ---- */
+
+struct idle_request {
+    enum causes_last_step last_step;
+    size_t top;
+    struct arena *arena;
+    struct idle *out;
+};
+
+static bool analyse_idle(const struct trace *trace, int64_t zero_ns, void *request_void)
+{
+    const struct idle_request *request = request_void;
+    return idle_analyse(trace, zero_ns, request->last_step, request->top, request->arena,
+                        request->out);
+}
+
+bool idle_read(struct jobs *jobs,
+               int64_t trace_id,
+               enum causes_last_step last_step,
+               size_t top,
+               struct arena *arena,
+               struct idle *out,
+               struct err *err)
+{
+    struct idle_request request = {last_step, top, arena, out};
+    *out = (struct idle){.stream_count = 0};
+    return read_in_turn(jobs, trace_id, analyse_idle, &request, err);
+}
+
+struct launches_request {
+    enum causes_last_step last_step;
+    const struct launch_stream_id *series;
+    struct arena *arena;
+    struct launches *out;
+};
+
+static bool analyse_launches(const struct trace *trace, int64_t zero_ns, void *request_void)
+{
+    const struct launches_request *request = request_void;
+    return launches_analyse(trace, zero_ns, request->last_step, request->series, request->arena,
+                            request->out);
+}
+
+bool launches_read(struct jobs *jobs,
+                   int64_t trace_id,
+                   enum causes_last_step last_step,
+                   const struct launch_stream_id *series,
+                   struct arena *arena,
+                   struct launches *out,
+                   struct err *err)
+{
+    struct launches_request request = {last_step, series, arena, out};
+    *out = (struct launches){.count = 0};
+    return read_in_turn(jobs, trace_id, analyse_launches, &request, err) &&
+           (!out->is_too_many ||
+            err_set(
+                err, ERR_TOO_LARGE,
+                "so many calls and so much device work of this trace share a correlation id that"
+                " their launches cannot be told apart"));
+}

@@ -5,6 +5,8 @@
 #ifndef KS_JOBS_ON_REQUEST_ANALYSES_H
 #define KS_JOBS_ON_REQUEST_ANALYSES_H
 
+#include "ingest/analysis/causes/idle.h"
+#include "ingest/analysis/causes/launches.h"
 #include "ingest/analysis/device_time/device_operators.h"
 #include "ingest/analysis/device_time/device_time.h"
 #include "ingest/analysis/engine_steps/engine_steps.h"
@@ -46,5 +48,23 @@ bool slices_read(struct jobs *jobs,
                  struct arena *arena,
                  struct slices *out,
                  struct err *err) KS_MUST_USE;
+
+/* `top` as for idle_analyse(). */
+bool idle_read(struct jobs *jobs,
+               int64_t trace_id,
+               enum causes_last_step last_step,
+               size_t top,
+               struct arena *arena,
+               struct idle *out,
+               struct err *err) KS_MUST_USE;
+
+/* Also ERR_TOO_LARGE for more pairs of calls and work than a trace of a profiler can have. */
+bool launches_read(struct jobs *jobs,
+                   int64_t trace_id,
+                   enum causes_last_step last_step,
+                   const struct launch_stream_id *series,
+                   struct arena *arena,
+                   struct launches *out,
+                   struct err *err) KS_MUST_USE;
 
 #endif

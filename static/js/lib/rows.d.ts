@@ -91,6 +91,22 @@ interface KernelUseLaunchRow {
     metrics: Record<string, number | null>; // Every other metric of the file by its name; not in CSV.
 }
 
+/** A call that launches with one piece of the device work of its correlation. */
+interface LaunchRow {
+    correlation: number;
+    launch_event: number; // Number of the call in the file's list of events, from 0.
+    device_event: number; // That of the device work.
+    name: string; // The call.
+    kernel: string; // What it launched.
+    thread: string; // Thread of the call, as the file names it.
+    device: number;
+    stream: number;
+    start_ns: number; // Of the call, from the start of the trace. [ns]
+    host_ns: number; // Duration of the call. [ns]
+    device_ns: number; // Duration of the device work. [ns]
+    launch_delay_ns: number; // From the end of the call to the start of the device work; 0 where it starts before. [ns]
+}
+
 /** Calls of one operator. */
 interface OperatorRow {
     name: string;

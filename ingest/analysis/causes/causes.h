@@ -1,0 +1,96 @@
+/* What the analyses of idle time and launches start from [CAU-0]: the events that take part, what
+ * launched what, and device work stream by stream.
+ *
+ *     trace ─► causes (roles, launches, streams) ─► idle      why a stream waited
+ *                                                └► launches  what a launch cost, how long its
+ * queue was
+ *
+ * The rules differ from those of the trace index, since the published figures do: the launch of
+ * device work is the last call with its correlation, and categories count by their words. */
+#ifndef KS_ANALYSIS_CAUSES_CAUSES_H
+#define KS_ANALYSIS_CAUSES_CAUSES_H
+
+#include "ingest/base/attr.h"
+#include "ingest/model/trace.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CAUSES_NONE UINT32_MAX
+/* "Not there" in results: a figure of no values. */
+#define CAUSES_UNKNOWN INT64_MIN
+
+enum causes_role {
+    CAUSES_LEFT_OUT,
+    CAUSES_OPERATOR,
+    CAUSES_CALL,
+    CAUSES_PYTHON,
+    CAUSES_ANNOTATION, /* of the host */
+    CAUSES_DEVICE      /* a kernel, copy or set on a stream */
+};
+
+/* What a name says; bits. */
+enum causes_name {
+    CAUSES_LAUNCHES = 1,     /* a call that launches work */
+    CAUSES_SYNCHRONISES = 2, /* a call that waits */
+    CAUSES_LOADS_DATA = 4,   /* a DataLoader or DataPipe */
+    CAUSES_IS_STEP = 8,      /* ProfilerStep#<N> */
+    CAUSES_RECORDS_WAIT = 16 /* what the device says of a wait of the host */
+};
+
+/* Device work in order of device, stream, start, then file order. */
+struct causes_stream {
+    int64_t device; /* argument `device`, else the process number; -1: neither */
+    int64_t stream;
+    uint32_t first, end; /* of `by_stream` */
+};
+
+struct causes {
+    const struct trace *trace;
+    uint8_t *role;    /* enum causes_role, by event */
+    uint8_t *names;   /* enum causes_name, by string id */
+    uint32_t *launch; /* by event: the call of device work; CAUSES_NONE: none */
+    uint32_t *by_stream;
+    uint32_t device_count;         /* of by_stream */
+    struct causes_stream *streams; /* in order of device and stream */
+    uint32_t stream_count;
+};
+
+enum causes_last_step { CAUSES_KEEP_LAST_STEP, CAUSES_DROP_LAST_STEP };
+
+/* CAUSES_DROP_LAST_STEP: of a trace with several steps, only what starts before the last one, and
+ * the work it launched. O(n log n). False without memory; must be freed in either case. The trace
+ * must outlive it. */
+bool causes_build(struct causes *causes,
+                  const struct trace *trace,
+                  enum causes_last_step last_step) KS_MUST_USE;
+void causes_free(struct causes *causes);
+
+static inline enum causes_role causes_role(const struct causes *causes, uint32_t event)
+{
+    return (enum causes_role)causes->role[event];
+}
+
+static inline bool
+causes_name_is(const struct causes *causes, uint32_t event, enum causes_name what)
+{
+    return (causes->names[causes->trace->events.name[event]] & (unsigned)what) != 0;
+}
+
+/* Correlation of 0 and above; -1: none. */
+int64_t causes_correlation(const struct trace *trace, uint32_t event);
+
+/* Figures of a set of values; those of an empty one are NaN and CAUSES_UNKNOWN. */
+struct causes_spread {
+    int64_t count;
+    int64_t sum_ns;
+    int64_t min_ns, max_ns;
+    double mean_ns, std_ns;                        /* sample deviation (n - 1) */
+    double p25_ns, p50_ns, p75_ns, p95_ns, p99_ns; /* linear between ranks */
+};
+
+/* Sorts the values. */
+void causes_spread(int64_t *values, size_t count, struct causes_spread *out);
+
+#endif

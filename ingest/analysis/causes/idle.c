@@ -1,0 +1,274 @@
+#include "ingest/analysis/causes/idle.h"
+
+#include "ingest/base/memory/scratch.h"
+#include "ingest/base/saturating.h"
+#include "ingest/index/sort.h"
+
+#include <string.h>
+
+/* A gap as the walk of a lane finds it. */
+struct gap {
+    int64_t start_ns, duration_ns;
+    uint32_t previous, next; /* events */
+    uint32_t stream;         /* number of the stream */
+    uint8_t cause;
+};
+
+struct analysis {
+    const struct causes *causes;
+    struct host_activity *host;
+    int64_t zero_ns;
+    size_t top;
+    struct arena *arena;
+    struct idle *out;
+    int64_t *durations[IDLE_CAUSE_COUNT]; /* of the gaps of one lane; room for all */
+    struct gap *gaps;                     /* of streams, longer than 0 */
+    size_t gap_count;
+};
+
+const char *idle_cause_text(enum idle_cause cause)
+{
+    static const char *const texts[IDLE_CAUSE_COUNT] = {"host_wait", "kernel_wait", "other"};
+    return texts[cause];
+}
+
+/* ---- lanes ---- */
+
+static enum idle_cause
+cause_of(const struct causes *causes, uint32_t event, int64_t start_ns, int64_t duration_ns)
+{
+    uint32_t call = causes->launch[event];
+    if (call != CAUSES_NONE && causes->trace->events.ts_ns[call] > start_ns) {
+        return IDLE_HOST_WAIT;
+    }
+    return duration_ns < IDLE_THRESHOLD_NS ? IDLE_KERNEL_WAIT : IDLE_OTHER;
+}
+
+/* `stream`: its number; CAUSES_NONE for a device, whose gaps are no rows. */
+static bool add_gap(struct analysis *a,
+                    struct idle_lane *lane,
+                    const struct gap *gap,
+                    size_t counts[IDLE_CAUSE_COUNT])
+{
+    uint32_t call = a->causes->launch[gap->next];
+    a->durations[gap->cause][counts[gap->cause]++] = gap->duration_ns;
+    lane->idle_ns = saturating_add(lane->idle_ns, gap->duration_ns);
+    if (gap->duration_ns == 0) {
+        return true;
+    }
+    if (gap->stream != CAUSES_NONE) {
+        a->gaps[a->gap_count++] = *gap;
+    }
+    return host_activity_add(a->host, call, gap->start_ns, gap->start_ns + gap->duration_ns,
+                             lane->host_ns);
+}
+
+/* `work` in order of start, then of the file. */
+static bool walk_lane(struct analysis *a,
+                      const uint32_t *work,
+                      uint32_t count,
+                      uint32_t stream,
+                      struct idle_lane *lane)
+{
+    const struct trace_events *events = &a->causes->trace->events;
+    size_t counts[IDLE_CAUSE_COUNT] = {0};
+    uint32_t last = work[0];
+    int64_t end_ns = events->ts_ns[last] + trace_dur_ns(events, last);
+    bool ok = true;
+    lane->work = count;
+    lane->first_ns = saturating_sub(events->ts_ns[last], a->zero_ns);
+    for (uint32_t i = 1; ok && i < count; i++) {
+        int64_t start_ns = events->ts_ns[work[i]];
+        struct gap gap = {.start_ns = end_ns,
+                          .duration_ns = i64_max(0, start_ns - end_ns),
+                          .previous = last,
+                          .next = work[i],
+                          .stream = stream};
+        gap.cause = (uint8_t)cause_of(a->causes, work[i], end_ns, gap.duration_ns);
+        ok = add_gap(a, lane, &gap, counts);
+        int64_t next_end_ns = start_ns + trace_dur_ns(events, work[i]);
+        last = next_end_ns > end_ns ? work[i] : last;
+        end_ns = i64_max(end_ns, next_end_ns);
+    }
+    lane->last_ns = saturating_sub(end_ns, a->zero_ns);
+    lane->busy_ns = saturating_sub(saturating_sub(lane->last_ns, lane->first_ns), lane->idle_ns);
+    for (int cause = 0; cause < IDLE_CAUSE_COUNT; cause++) {
+        causes_spread(a->durations[cause], counts[cause], &lane->causes[cause]);
+    }
+    return ok;
+}
+
+static bool walk_streams(struct analysis *a)
+{
+    const struct causes *causes = a->causes;
+    struct idle *out = a->out;
+    bool ok = true;
+    out->streams = arena_calloc(a->arena, causes->stream_count, sizeof *out->streams);
+    for (uint32_t i = 0; ok && i < causes->stream_count; i++) {
+        const struct causes_stream *stream = &causes->streams[i];
+        struct idle_lane *lane = out->streams == NULL ? NULL : &out->streams[i];
+        ok = lane != NULL;
+        if (ok) {
+            lane->device = stream->device;
+            lane->stream = stream->stream;
+            ok = walk_lane(a, causes->by_stream + stream->first, stream->end - stream->first, i,
+                           lane);
+        }
+    }
+    out->stream_count = ok ? causes->stream_count : 0;
+    return ok;
+}
+
+/* The streams of a device stand side by side: sorted by event number, then stably by start. */
+static bool walk_device(
+    struct analysis *a, uint32_t *work, uint32_t first, uint32_t end, struct idle_lane *lane)
+{
+    const struct trace_events *events = &a->causes->trace->events;
+    int64_t *number = scratch_alloc(end - first, sizeof *number);
+    uint32_t *order = scratch_alloc(end - first, sizeof *order);
+    bool ok = number != NULL && order != NULL;
+    for (uint32_t i = first; ok && i < end; i++) {
+        number[i - first] = work[i];
+        order[i - first] = i - first;
+    }
+    ok = ok && sort_by_key(order, end - first, number);
+    for (uint32_t i = 0; ok && i < end - first; i++) {
+        work[first + i] = (uint32_t)number[order[i]];
+    }
+    ok = ok && sort_by_key(work + first, end - first, events->ts_ns) &&
+         walk_lane(a, work + first, end - first, CAUSES_NONE, lane);
+    scratch_free(number);
+    scratch_free(order);
+    return ok;
+}
+
+static bool walk_devices(struct analysis *a)
+{
+    const struct causes *causes = a->causes;
+    struct idle *out = a->out;
+    uint32_t *work = scratch_alloc(causes->device_count, sizeof *work);
+    out->devices = arena_calloc(a->arena, causes->stream_count, sizeof *out->devices);
+    bool ok = work != NULL && (out->devices != NULL || causes->stream_count == 0);
+    if (ok) {
+        memcpy(work, causes->by_stream, causes->device_count * sizeof *work);
+    }
+    for (uint32_t i = 0; ok && i < causes->stream_count;) {
+        uint32_t first = i;
+        while (i < causes->stream_count &&
+               causes->streams[i].device == causes->streams[first].device) {
+            i++;
+        }
+        struct idle_lane *lane = &out->devices[out->device_count++];
+        lane->device = causes->streams[first].device;
+        ok = walk_device(a, work, causes->streams[first].first, causes->streams[i - 1].end, lane);
+    }
+    scratch_free(work);
+    return ok;
+}
+
+/* ---- the longest gaps ---- */
+
+static int compare_gaps(uint32_t a_at, uint32_t b_at, const void *gaps_void)
+{
+    const struct gap *a = (const struct gap *)gaps_void + a_at;
+    const struct gap *b = (const struct gap *)gaps_void + b_at;
+    if (a->duration_ns != b->duration_ns) {
+        return a->duration_ns > b->duration_ns ? -1 : 1;
+    }
+    if (a->start_ns != b->start_ns) {
+        return a->start_ns < b->start_ns ? -1 : 1;
+    }
+    return (a->stream > b->stream) - (a->stream < b->stream);
+}
+
+static enum host_kind largest_kind(const int64_t by_kind[HOST_KIND_COUNT])
+{
+    int largest = 0;
+    for (int kind = 1; kind < HOST_KIND_COUNT; kind++) {
+        largest = by_kind[kind] > by_kind[largest] ? kind : largest;
+    }
+    return (enum host_kind)largest;
+}
+
+static bool write_gap(struct analysis *a, const struct gap *gap, struct idle_gap *row)
+{
+    const struct trace *trace = a->causes->trace;
+    int64_t by_kind[HOST_KIND_COUNT] = {0};
+    int64_t end_ns = gap->start_ns + gap->duration_ns;
+    row->device = a->causes->streams[gap->stream].device;
+    row->stream = a->causes->streams[gap->stream].stream;
+    row->start_ns = saturating_sub(gap->start_ns, a->zero_ns);
+    row->duration_ns = gap->duration_ns;
+    row->cause = (enum idle_cause)gap->cause;
+    row->previous_event = gap->previous;
+    row->next_event = gap->next;
+    row->launch_event = a->causes->launch[gap->next];
+    if (!host_activity_add(a->host, row->launch_event, gap->start_ns, end_ns, by_kind)) {
+        return false;
+    }
+    row->host = largest_kind(by_kind);
+    if (!host_activity_longest(a->host, row->launch_event, row->host, gap->start_ns, end_ns,
+                               &row->host_event)) {
+        return false;
+    }
+    if (row->host_event != CAUSES_NONE) {
+        const char *name = strtab_text(trace->strings, trace->events.name[row->host_event]);
+        row->host_name = arena_strndup(a->arena, name, strlen(name));
+    }
+    return row->host_event == CAUSES_NONE || row->host_name != NULL;
+}
+
+static bool write_longest(struct analysis *a)
+{
+    struct idle *out = a->out;
+    size_t count = a->gap_count < a->top ? a->gap_count : a->top;
+    uint32_t *order = scratch_alloc(a->gap_count, sizeof *order);
+    out->longest = arena_calloc(a->arena, count + 1, sizeof *out->longest);
+    bool ok = order != NULL && out->longest != NULL;
+    for (uint32_t i = 0; ok && i < a->gap_count; i++) {
+        order[i] = i;
+    }
+    ok = ok && sort_stable(order, a->gap_count, compare_gaps, a->gaps);
+    for (size_t i = 0; ok && i < count; i++) {
+        ok = write_gap(a, &a->gaps[order[i]], &out->longest[i]);
+    }
+    out->longest_count = ok ? count : 0;
+    out->gap_count = (int64_t)a->gap_count;
+    scratch_free(order);
+    return ok;
+}
+
+static bool analyse(struct analysis *a)
+{
+    bool ok = true;
+    a->host = host_activity_create(a->causes);
+    a->gaps = scratch_alloc(a->causes->device_count, sizeof *a->gaps);
+    for (int cause = 0; ok && cause < IDLE_CAUSE_COUNT; cause++) {
+        a->durations[cause] = scratch_alloc(a->causes->device_count, sizeof(int64_t));
+        ok = a->durations[cause] != NULL;
+    }
+    ok = ok && a->host != NULL && a->gaps != NULL && walk_streams(a) && write_longest(a) &&
+         walk_devices(a);
+    for (int cause = 0; cause < IDLE_CAUSE_COUNT; cause++) {
+        scratch_free(a->durations[cause]);
+    }
+    scratch_free(a->gaps);
+    host_activity_destroy(a->host);
+    return ok;
+}
+
+bool idle_analyse(const struct trace *trace,
+                  int64_t zero_ns,
+                  enum causes_last_step last_step,
+                  size_t top,
+                  struct arena *arena,
+                  struct idle *out)
+{
+    struct causes causes;
+    struct analysis a = {
+        .causes = &causes, .zero_ns = zero_ns, .top = top, .arena = arena, .out = out};
+    *out = (struct idle){.stream_count = 0};
+    bool ok = causes_build(&causes, trace, last_step) && analyse(&a);
+    causes_free(&causes);
+    return ok;
+}

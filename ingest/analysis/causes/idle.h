@@ -1,0 +1,65 @@
+/* Why streams and devices stood still, and what the host did meanwhile [CAU-1]. */
+#ifndef KS_ANALYSIS_CAUSES_IDLE_H
+#define KS_ANALYSIS_CAUSES_IDLE_H
+
+#include "ingest/analysis/causes/causes.h"
+#include "ingest/analysis/causes/host_activity.h"
+#include "ingest/base/memory/arena.h"
+
+#define IDLE_THRESHOLD_NS INT64_C(30000)
+#define IDLE_TOP_MAX 1000
+
+/* Why the work that ends a gap came so late. */
+enum idle_cause {
+    IDLE_HOST_WAIT,   /* its launch came after the gap began */
+    IDLE_KERNEL_WAIT, /* the gap is shorter than IDLE_THRESHOLD_NS */
+    IDLE_OTHER,
+    IDLE_CAUSE_COUNT
+};
+
+/* "host_wait", … */
+const char *idle_cause_text(enum idle_cause cause);
+
+/* A stream, or a device with all its streams as one. last_ns - first_ns = busy_ns + idle_ns. */
+struct idle_lane {
+    int64_t device;
+    int64_t stream; /* of a stream */
+    int64_t work;   /* pieces of device work */
+    int64_t first_ns, last_ns;
+    int64_t busy_ns, idle_ns;
+    struct causes_spread causes[IDLE_CAUSE_COUNT];
+    int64_t host_ns[HOST_KIND_COUNT]; /* adds up to idle_ns */
+};
+
+struct idle_gap {
+    int64_t device, stream;
+    int64_t start_ns, duration_ns;
+    enum idle_cause cause;
+    enum host_kind host; /* what took most of the gap */
+    uint32_t host_event; /* the longest stretch of that kind; CAUSES_NONE: no event is open in it */
+    const char *host_name;   /* of it, NULL */
+    uint32_t previous_event; /* whose end begins the gap */
+    uint32_t next_event;     /* whose start ends it */
+    uint32_t launch_event;   /* of next_event; CAUSES_NONE */
+};
+
+struct idle {
+    struct idle_lane *streams; /* in order of device and stream */
+    size_t stream_count;
+    struct idle_lane *devices; /* in order of their numbers */
+    size_t device_count;
+    struct idle_gap *longest; /* gaps of streams, the longest first */
+    size_t longest_count;     /* at most `top` */
+    int64_t gap_count;        /* gaps of streams longer than 0 */
+};
+
+/* Positions count from `zero_ns`; everything in *out lives in the arena. O(n log n). False without
+ * memory. */
+bool idle_analyse(const struct trace *trace,
+                  int64_t zero_ns,
+                  enum causes_last_step last_step,
+                  size_t top,
+                  struct arena *arena,
+                  struct idle *out) KS_MUST_USE;
+
+#endif

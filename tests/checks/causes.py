@@ -1,0 +1,54 @@
+#!/usr/bin/env python3
+"""Why devices stood still and what launches cost: parts add up on the fixtures, and the reference's golden figures of real traces."""
+import subprocess
+import sys
+import unittest
+
+import kinetoscope
+
+FIXTURES = ('cuda_training', 'rocm', 'mlu', 'nccl_two_workers', 'decimal_times')
+VIEWS = ('idle', 'launches')
+
+
+class Causes(unittest.TestCase):
+    def check_lane(self, lane):
+        self.assertEqual(lane['last_ns'] - lane['first_ns'], lane['busy_ns'] + lane['idle_ns'])
+        self.assertEqual(sum(cause['idle_ns'] for cause in lane['causes']), lane['idle_ns'])
+        self.assertEqual(sum(host['idle_ns'] for host in lane['host']), lane['idle_ns'])
+        self.assertGreaterEqual(lane['busy_ns'], 0)
+
+    def test_parts_add_up(self):
+        with kinetoscope.Server() as server:
+            for case in FIXTURES:
+                with self.subTest(case=case):
+                    name, content = kinetoscope.fixture(case)
+                    trace = kinetoscope.uploaded(server.put(case, name, content))[0]['id']
+                    idle = server.get('/api/v1/traces/%d/idle' % trace, top=1000).json()
+                    for lane in idle['streams'] + idle['devices']:
+                        self.check_lane(lane)
+                    self.assertEqual(idle['longest']['total'], len(idle['longest']['rows']))
+                    self.assertEqual(sum(gap['duration_ns'] for gap in idle['longest']['rows']), sum(lane['idle_ns'] for lane in idle['streams']))
+                    launches = server.get('/api/v1/traces/%d/launches' % trace, limit=0).json()
+                    self.assertEqual(launches['total'], sum(stream['launches'] for stream in launches['streams']))
+                    self.assertEqual(len(launches['rows']), launches['launch_delay']['count'])
+
+    def test_bad_parameters(self):
+        name, content = kinetoscope.fixture('cuda_training')
+        with kinetoscope.Server() as server:
+            trace = kinetoscope.uploaded(server.put('bad', name, content))[0]['id']
+            for path, query in (('idle', {'top': 0}), ('idle', {'last_step': 'x'}), ('launches', {'series': '7'}), ('launches', {'series': '0:x'})):
+                self.assertEqual(server.get('/api/v1/traces/%d/%s' % (trace, path), **query).status, 400)
+            self.assertEqual(server.get('/api/v1/traces/999/idle').status, 404)
+
+    def test_golden_figures(self):
+        real = kinetoscope.REFERENCE / 'data/real'
+        check = kinetoscope.REFERENCE / 'tools/causes_check.py'
+        if not check.exists() or not real.exists():
+            self.skipTest('no reference data in %s' % kinetoscope.REFERENCE)
+        with kinetoscope.Server() as server:
+            for view in VIEWS:
+                done = subprocess.run([sys.executable, str(check), '--url', server.url, '--view', view, str(real)], capture_output=True, text=True, check=False)
+                self.assertEqual(done.returncode, 0, done.stdout[-3000:] + done.stderr[-1000:])
+
+
+kinetoscope.main()

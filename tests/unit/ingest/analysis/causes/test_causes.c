@@ -1,0 +1,248 @@
+/* Idle time and launches of small traces, worked out by hand [CAU-1] [CAU-2]. */
+#include "ingest/analysis/causes/idle.h"
+#include "ingest/analysis/causes/launches.h"
+#include "tests/unit/ingest/analysis/model_builder.h"
+
+#define US INT64_C(1000)
+
+struct fixture {
+    struct build build;
+    struct arena arena;
+};
+
+static void begin(struct fixture *f)
+{
+    build_begin(&f->build);
+    arena_init(&f->arena, 0);
+}
+
+static void end(struct fixture *f)
+{
+    arena_free(&f->arena);
+    build_end(&f->build);
+}
+
+static void host(struct fixture *f,
+                 const char *category,
+                 enum event_kind kind,
+                 const char *name,
+                 int64_t start_us,
+                 int64_t end_us,
+                 int64_t correlation)
+{
+    struct build *b = &f->build;
+    build_event(b,
+                (struct trace_event){
+                    .ts_ns = start_us * US,
+                    .dur_ns = (end_us - start_us) * US,
+                    .correlation = correlation,
+                    .external_id = TRACE_NO_ID,
+                    .track = build_track(b, BUILD_HOST_PID, 1),
+                    .category = (uint16_t)trace_add_category(b->trace, category, strlen(category)),
+                    .args = TRACE_NO_ARGS,
+                    .kind = kind,
+                    .flags = EVENT_HAS_DUR},
+                name);
+}
+
+static void
+call(struct fixture *f, const char *name, int64_t start_us, int64_t end_us, int64_t correlation)
+{
+    host(f, "cuda_runtime", EVENT_RUNTIME, name, start_us, end_us, correlation);
+}
+
+static void op(struct fixture *f, const char *name, int64_t start_us, int64_t end_us)
+{
+    host(f, "cpu_op", EVENT_OPERATOR, name, start_us, end_us, TRACE_NO_ID);
+}
+
+static void
+kernel(struct fixture *f, int64_t stream, int64_t start_us, int64_t end_us, int64_t correlation)
+{
+    struct build *b = &f->build;
+    struct kernel_args args = {.device = 0,
+                               .stream = stream,
+                               .size_bytes = TRACE_NO_ID,
+                               .grid = STRTAB_NONE,
+                               .block = STRTAB_NONE,
+                               .registers_per_thread = STRTAB_NONE,
+                               .shared_memory = STRTAB_NONE,
+                               .kernel_type = STRTAB_NONE,
+                               .dim = STRTAB_NONE,
+                               .tasktopo = STRTAB_NONE,
+                               .tasktopo_node = STRTAB_NONE};
+    build_event(
+        b,
+        (struct trace_event){.ts_ns = start_us * US,
+                             .dur_ns = (end_us - start_us) * US,
+                             .correlation = correlation,
+                             .external_id = TRACE_NO_ID,
+                             .track = build_track(b, 0, stream),
+                             .category = (uint16_t)trace_add_category(b->trace, "kernel", 6),
+                             .args = trace_add_kernel_args(b->trace, &args),
+                             .kind = EVENT_KERNEL,
+                             .flags = EVENT_HAS_DUR},
+        "gemm");
+}
+
+static struct idle idle_of(struct fixture *f, enum causes_last_step last_step)
+{
+    struct idle idle;
+    assert_true(idle_analyse(f->build.trace, 0, last_step, 10, &f->arena, &idle));
+    return idle;
+}
+
+/* The example of the specification: a gap of 80, of which the host waited 30. */
+static void a_gap_is_divided_by_what_the_host_did(void **state)
+{
+    (void)state;
+    struct fixture f;
+    begin(&f);
+    kernel(&f, 7, 10, 20, 1);
+    op(&f, "aten::item", 30, 80);
+    call(&f, "cudaStreamSynchronize", 40, 70, 2);
+    op(&f, "aten::mm", 85, 96);
+    call(&f, "cudaLaunchKernel", 90, 95, 3);
+    kernel(&f, 7, 100, 110, 3);
+    struct idle idle = idle_of(&f, CAUSES_KEEP_LAST_STEP);
+    assert_int_equal(idle.stream_count, 1);
+    const struct idle_lane *lane = &idle.streams[0];
+    assert_int_equal(lane->idle_ns, 80 * US);
+    assert_int_equal(lane->busy_ns, 20 * US);
+    assert_int_equal(lane->causes[IDLE_HOST_WAIT].count, 1);
+    assert_int_equal(lane->host_ns[HOST_SYNCHRONISATION], 30 * US);
+    assert_int_equal(lane->host_ns[HOST_OPERATOR], 26 * US);
+    assert_int_equal(lane->host_ns[HOST_RUNTIME], 5 * US);
+    assert_int_equal(lane->host_ns[HOST_NOTHING], 19 * US);
+    assert_int_equal(idle.longest_count, 1);
+    assert_int_equal(idle.longest[0].host, HOST_SYNCHRONISATION);
+    assert_string_equal(idle.longest[0].host_name, "cudaStreamSynchronize");
+    assert_int_equal(idle.longest[0].launch_event, 4);
+    end(&f);
+}
+
+/* Loading of data hides what runs inside it, and counts where nothing else is open. */
+static void data_loading_comes_first(void **state)
+{
+    (void)state;
+    struct fixture f;
+    begin(&f);
+    kernel(&f, 7, 0, 10, TRACE_NO_ID);
+    host(&f, "user_annotation", EVENT_USER_ANNOTATION, "enumerate(DataLoader)#_Next", 15, 40,
+         TRACE_NO_ID);
+    op(&f, "aten::stack", 20, 50);
+    call(&f, "cudaLaunchKernel", 60, 65, 3);
+    kernel(&f, 7, 70, 80, 3);
+    struct idle idle = idle_of(&f, CAUSES_KEEP_LAST_STEP);
+    const int64_t *host_ns = idle.streams[0].host_ns;
+    assert_int_equal(host_ns[HOST_DATA_LOADING], 25 * US);
+    assert_int_equal(host_ns[HOST_OPERATOR], 10 * US);
+    assert_int_equal(host_ns[HOST_RUNTIME], 5 * US);
+    assert_int_equal(host_ns[HOST_NOTHING], 20 * US);
+    end(&f);
+}
+
+/* 0–10 and 5–20 overlap; the next comes 40 later without a known launch; then one 20 later. */
+static void causes_of_gaps(void **state)
+{
+    (void)state;
+    struct fixture f;
+    begin(&f);
+    call(&f, "cudaLaunchKernel", 0, 1, 4);
+    kernel(&f, 7, 0, 10, TRACE_NO_ID);
+    kernel(&f, 7, 5, 20, TRACE_NO_ID);
+    kernel(&f, 7, 60, 70, TRACE_NO_ID);
+    kernel(&f, 7, 90, 95, 4);
+    kernel(&f, 8, 65, 80, 4);
+    struct idle idle = idle_of(&f, CAUSES_KEEP_LAST_STEP);
+    const struct idle_lane *lane = &idle.streams[0];
+    assert_int_equal(lane->causes[IDLE_OTHER].count, 1);
+    assert_int_equal(lane->causes[IDLE_OTHER].sum_ns, 40 * US);
+    assert_int_equal(lane->causes[IDLE_KERNEL_WAIT].count, 2);
+    assert_int_equal(lane->causes[IDLE_KERNEL_WAIT].min_ns, 0);
+    assert_int_equal(lane->causes[IDLE_KERNEL_WAIT].max_ns, 20 * US);
+    assert_int_equal(lane->causes[IDLE_HOST_WAIT].min_ns, CAUSES_UNKNOWN);
+    assert_int_equal(lane->host_ns[HOST_UNKNOWN], 40 * US);
+    /* With the other stream the device stands still 40 and 10. */
+    assert_int_equal(idle.device_count, 1);
+    assert_int_equal(idle.devices[0].idle_ns, 50 * US);
+    end(&f);
+}
+
+static void the_last_step_is_dropped_with_its_work(void **state)
+{
+    (void)state;
+    struct fixture f;
+    begin(&f);
+    host(&f, "user_annotation", EVENT_USER_ANNOTATION, "ProfilerStep#1", 0, 50, TRACE_NO_ID);
+    call(&f, "cudaLaunchKernel", 1, 2, 1);
+    host(&f, "user_annotation", EVENT_USER_ANNOTATION, "ProfilerStep#2", 50, 100, TRACE_NO_ID);
+    call(&f, "cudaLaunchKernel", 51, 52, 2);
+    kernel(&f, 7, 10, 20, 1);
+    kernel(&f, 7, 60, 70, 2);
+    assert_int_equal(idle_of(&f, CAUSES_KEEP_LAST_STEP).streams[0].work, 2);
+    assert_int_equal(idle_of(&f, CAUSES_DROP_LAST_STEP).streams[0].work, 1);
+    end(&f);
+}
+
+/* Two calls at 0 and 2; their works start at 5 and 30. */
+static void launches_and_the_queue(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct launches launches;
+    const struct launch_stream_id asked = {0, 7};
+    begin(&f);
+    call(&f, "cudaLaunchKernel", 0, 1, 1);
+    call(&f, "cudaLaunchKernel", 2, 60, 2);
+    call(&f, "cudaStreamSynchronize", 3, 4, 3);
+    kernel(&f, 7, 5, 30, 1);
+    kernel(&f, 7, 30, 35, 2);
+    assert_true(
+        launches_analyse(f.build.trace, 0, CAUSES_KEEP_LAST_STEP, &asked, &f.arena, &launches));
+    assert_int_equal(launches.count, 2);
+    assert_int_equal(launches.rows[0].delay_ns, 4 * US);
+    assert_int_equal(launches.rows[1].delay_ns, 0);
+    assert_string_equal(launches.rows[1].thread, "1");
+    assert_int_equal(launches.short_kernels, 1);
+    assert_int_equal(launches.slow_calls, 1);
+    assert_int_equal(launches.stream_count, 1);
+    assert_int_equal(launches.streams[0].queue.max_ns, 2);
+    const int64_t lengths[] = {1, 2, 1, 0};
+    assert_int_equal(launches.series_count, 4);
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(launches.series[i].length, lengths[i]);
+    }
+    end(&f);
+}
+
+/* 400 calls and as many works with one correlation would be 160,000 pairs. */
+static void one_correlation_for_all_is_refused(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct launches launches;
+    begin(&f);
+    for (int i = 0; i < 400; i++) {
+        call(&f, "cudaLaunchKernel", i, i + 1, 1);
+        kernel(&f, 7, i, i + 1, 1);
+    }
+    assert_true(
+        launches_analyse(f.build.trace, 0, CAUSES_KEEP_LAST_STEP, NULL, &f.arena, &launches));
+    assert_true(launches.is_too_many);
+    assert_int_equal(idle_of(&f, CAUSES_KEEP_LAST_STEP).streams[0].work, 400);
+    end(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_gap_is_divided_by_what_the_host_did),
+        cmocka_unit_test(data_loading_comes_first),
+        cmocka_unit_test(causes_of_gaps),
+        cmocka_unit_test(the_last_step_is_dropped_with_its_work),
+        cmocka_unit_test(launches_and_the_queue),
+        cmocka_unit_test(one_correlation_for_all_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
