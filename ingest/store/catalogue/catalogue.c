@@ -79,9 +79,9 @@ bool store_read_ids(struct db *db,
 
 /* SQLite has no aggregate OR; the bits of enum view are taken one by one. */
 _Static_assert(VIEW_COUNT == 13, "RUN_VIEWS lists every bit of enum view");
-#define RUN_VIEWS                                                                   \
-    "max(t.views & 1) | max(t.views & 2) | max(t.views & 4) | max(t.views & 8)"     \
-    " | max((t.collective_count > 0) << 4) | max(t.views & 32) | max(t.views & 64)" \
+#define RUN_VIEWS                                                                           \
+    "max(t.views & 1) | max(t.views & 2) | max(t.views & 4) | max(t.views & 8)"             \
+    " | max((t.collective_count > 0) << 4) | max(t.views & 32) | max(t.views & 64)"         \
     " | max(t.views & 128) | max(t.views & 256) | max(t.views & 512) | max(t.views & 1024)" \
     " | max(t.views & 2048) | max(t.views & 4096)"
 

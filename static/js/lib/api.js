@@ -100,6 +100,9 @@ export const trace = (id, signal) => once(`traces/${id}`, signal, () => call(`tr
 /** @param {number | string} id @param {AbortSignal} [signal] @returns {Promise<Overview>} */
 export const overview = (id, signal) => call(`traces/${id}/overview`, { signal });
 
+/** @param {number | string} id @param {AbortSignal} [signal] @returns {Promise<DeviceTime>} */
+export const deviceTime = (id, signal) => call(`traces/${id}/device-time`, { signal });
+
 /**
  * @param {number | string} id
  * @param {string} view: operators, kernels, steps, memory, memory/events

@@ -49,6 +49,21 @@ interface Overview {
     step_rows: Step[]; idle_share: number | null;
 }
 
+/** A window of time of the devices; computing, exposed and idle parts add up to it. */
+interface DeviceTimeBlock {
+    start_ns: number; end_ns: number; total_ns: number; busy_ns: number; computation_ns: number; communication_ns: number;
+    exposed_communication_ns: number; memcpy_ns: number; exposed_memcpy_ns: number; idle_ns: number; events: number; utilisation: number | null;
+}
+
+interface DeviceTimeBlocks { window: DeviceTimeBlock | null; launched: DeviceTimeBlock | null; steps: DeviceTimeBlock | null }
+
+interface DeviceTime extends DeviceTimeBlocks {
+    device_ns: number; matrix_unit_ns: number;
+    classes: { class: string; events: number; device_ns: number; share: number; busy_ns: number }[];
+    communication_kinds: { kind: string; events: number; device_ns: number; busy_ns: number }[];
+    devices: ({ device: number | null; device_ns: number } & DeviceTimeBlocks)[];
+}
+
 /** A row of any table of the API: figures and texts by field name. */
 interface Row { name: string; [field: string]: any }
 
@@ -56,6 +71,8 @@ interface RowPage {
     rows: Row[]; total: number; sums?: Record<string, number>; has_device?: boolean;
     has_blocks_per_sm?: boolean; has_occupancy?: boolean; config_labels?: string[]; tensor_core_share?: number | null;
     utilisation?: Matched | null;
+    /** Of the operators of device time: the capture that names kernels of graphs, and how its launches fitted. */
+    companion?: number | null; alignment?: { equal: number; skipping: number; failed: number };
     /** Of slices: how many, and from the first to the last. */
     slices?: number; duration_ns?: number;
 }

@@ -3,6 +3,7 @@
 import { h, fill } from '../../lib/dom.js';
 import { rowTable } from '../../table/rowtable.js';
 import { operatorDetail } from './detail.js';
+import { owners } from './owners.js';
 import { pieBoard } from '../../charts/pies.js';
 import { knowsCalls } from '../../table/detail_parts.js';
 import { deviceWord } from '../../lib/fmt.js';
@@ -42,16 +43,18 @@ export async function mount(root, route, signal) {
         detail: (row, group) => operatorDetail(route.id, trace, row, group),
         emptyText: (q) => (q ? `No operator matches “${q}”.` : 'No operators were recorded: profile with activities=[ProfilerActivity.CPU, …].'),
     });
-    fill(root, h('div', { class: 'view-head' }, h('h1', null, 'Operators'), pies.control), pies.root, h('h2', { class: 'visually-hidden' }, 'All operators'), table.root);
+    const owned = trace.format === 'chrome-trace' && trace.views.includes('kernels') ? owners(trace) : null;
+    fill(root, h('div', { class: 'view-head' }, h('h1', null, 'Operators'), pies.control), pies.root, h('h2', { class: 'visually-hidden' }, 'All operators'), table.root, owned?.root);
     return {
-        ready: Promise.all([pies.start(route.params, signal), table.update(route.params)]),
+        ready: Promise.all([pies.start(route.params, signal), table.update(route.params), owned?.update(route.params)]),
         update(next) {
             pies.update(next.params);
-            return table.update(next.params);
+            return Promise.all([table.update(next.params), owned?.update(next.params)]);
         },
         destroy() {
             pies.destroy();
             table.destroy();
+            owned?.destroy();
         },
     };
 }

@@ -3,6 +3,7 @@
 import { h, fill } from '../../lib/dom.js';
 import { answers } from './answers.js';
 import { breakdown } from './breakdown.js';
+import { deviceTime } from './device_time.js';
 import { advice, health, devices, about } from './parts.js';
 import { genericOverview } from '../slices/generic.js';
 import { rowTable } from '../../table/rowtable.js';
@@ -24,26 +25,31 @@ export async function mount(root, route, signal) {
         return {};
     }
     if (data.trace.views.includes('slices')) return mountGeneric(root, data, signal);
-    const parts = breakdown(data);
-    const steps = data.step_rows.length ? stepTable(route.id, data) : null;
+    // Of a recording of a device alone no step is known, nor what its time went to.
+    const hasSteps = data.average_step_ns !== null;
+    const parts = hasSteps ? breakdown(data) : null;
+    const device = data.trace.format === 'chrome-trace' && data.trace.views.includes('trace') ? deviceTime(data.trace, signal) : null;
+    const steps = hasSteps && data.step_rows.length ? stepTable(route.id, data) : null;
     fill(root,
         h('div', { class: 'view-head' }, h('h1', null, 'Overview')),
         answers(data),
-        parts.root,
+        parts?.root,
+        device?.root,
         h('div', { class: 'pair' }, advice(data), health(data)),
         devices(data),
         steps ? h('section', { class: 'section' }, h('h2', null, 'Steps'), steps.root) : null,
         about(data));
-    parts.update(route.params);
-    parts.draw();
+    parts?.update(route.params);
+    parts?.draw();
     return {
-        ready: steps?.update(route.params),
+        ready: Promise.all([steps?.update(route.params), device?.ready]),
         update(next) {
-            parts.update(next.params);
+            parts?.update(next.params);
             return steps?.update(next.params);
         },
         destroy() {
-            parts.destroy();
+            parts?.destroy();
+            device?.destroy();
             steps?.destroy();
         },
     };

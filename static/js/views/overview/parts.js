@@ -38,14 +38,14 @@ function warningItem({ message, count, first_offset: offset }) {
 }
 
 /** @param {Overview} data */
-export function devices({ devices: list, device_type: type }) {
+export function devices({ devices: list, device_type: type, average_step_ns: step }) {
     if (list.length === 0) return null;
     const word = fmt.deviceWord(type);
     /** @type {[string, (device: Device) => any, boolean?][]} label, figure, whether it has a bar */
     const columns = [
         ['Memory', (device) => (device.memory_bytes === null ? null : fmt.bytes(device.memory_bytes))],
         ['Compute capability', (device) => device.compute_capability],
-        ['Utilisation', (device) => device.utilisation, true],
+        ['Utilisation', (device) => (step === null ? null : device.utilisation), true],
         ['SM efficiency (est.)', (device) => device.sm_efficiency, true],
         ['Occupancy (est.)', (device) => (device.occupancy_pct === null ? null : device.occupancy_pct / 100), true],
         ['Tensor Core time', (device) => (type === 'MLU' ? null : device.tensor_core_share), true],
