@@ -8,6 +8,7 @@
 export const TRACE_VIEWS = [
     { view: 'overview', label: 'Overview' },
     { view: 'timeline', label: 'Timeline', when: ({ format, events }) => format === 'chrome-trace' && events > 0 },
+    { view: 'serving', label: 'Serving' },
     { view: 'operators', label: 'Operators', when: ({ views }) => views.includes('operators') && !views.includes('slices') },
     { view: 'kernels', label: 'Kernels' },
     { view: 'utilisation', label: 'Utilisation' },

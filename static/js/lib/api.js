@@ -100,6 +100,9 @@ export const trace = (id, signal) => once(`traces/${id}`, signal, () => call(`tr
 /** @param {number | string} id @param {AbortSignal} [signal] @returns {Promise<Overview>} */
 export const overview = (id, signal) => call(`traces/${id}/overview`, { signal });
 
+/** @param {number | string} id @param {Record<string, any>} query @param {AbortSignal} [signal] @returns {Promise<EngineSteps>} */
+export const engineSteps = (id, query, signal) => call(`traces/${id}/engine-steps`, { query, signal });
+
 /** @param {number | string} id @param {AbortSignal} [signal] @returns {Promise<DeviceTime>} */
 export const deviceTime = (id, signal) => call(`traces/${id}/device-time`, { signal });
 

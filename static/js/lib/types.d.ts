@@ -64,6 +64,19 @@ interface DeviceTime extends DeviceTimeBlocks {
     devices: ({ device: number | null; device_ns: number } & DeviceTimeBlocks)[];
 }
 
+/** What an engine said of a step, and the device work launched in it; null: it did not say, or there is none. */
+interface EngineStep {
+    index: number; annotation: string; engine: string; phase: string; requests: number; tokens: number | null;
+    context_kv: number | null; generation_kv: number | null; start_ns: number; duration_ns: number; host_gap_ns: number | null;
+    device_gap_ns: number | null; device_busy_ns: number; device_ns: number; classes: Record<string, number>;
+}
+
+interface EnginePhase {
+    phase: string; steps: number; requests: number; tokens: number | null; duration_ns: number; device_ns: number; classes: Record<string, number>;
+}
+
+interface EngineSteps { engine: string | null; phases: EnginePhase[]; rows: EngineStep[]; total: number }
+
 /** A row of any table of the API: figures and texts by field name. */
 interface Row { name: string; [field: string]: any }
 
