@@ -304,6 +304,5 @@ void render_overview(struct json_write *w, const struct trace_results *results)
     }
     jw_array_end(w);
     jw_key_int(w, "collectives", results->collective_count);
-    jw_key_string(w, "communication_rule", collective_rule_name(results->communication_rule));
     write_idle_share(w, results);
 }

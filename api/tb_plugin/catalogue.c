@@ -4,7 +4,7 @@
 #include "api/handlers.h"
 #include "api/table/table_params.h"
 #include "api/tb_plugin/common.h"
-#include "ingest/query/views/run_views.h"
+#include "ingest/tb_plugin/run_views.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +39,7 @@ bool plugin_views(struct api_call *call, struct err *err)
     if (!plugin_find_run(call, &run, err) || !plugin_find_views(call, &run, err)) {
         return false;
     }
-    uint32_t views = query_run_views(run.traces, run.count);
+    uint32_t views = run_views_of(run.traces, run.communication, run.count);
     struct json_write w = call_json(call, true);
     jw_array_begin(&w);
     for (unsigned view = 0; view < VIEW_PLUGIN_COUNT; view++) {
@@ -78,7 +78,7 @@ bool plugin_workers(struct api_call *call, struct err *err)
     struct json_write w = call_json(call, true);
     jw_array_begin(&w);
     if (wanted == 1U << VIEW_DISTRIBUTED) {
-        if ((query_run_views(run.traces, run.count) & wanted) != 0) {
+        if ((run_views_of(run.traces, run.communication, run.count) & wanted) != 0) {
             jw_string(&w, "All");
         }
     } else {

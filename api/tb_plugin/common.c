@@ -204,7 +204,12 @@ bool plugin_find_views(struct api_call *call, struct plugin_run *run, struct err
         traces[i].views = traces[i].derived_views;
     }
     run->traces = traces;
-    return true;
+    struct communication *communication =
+        arena_calloc(call_arena(call), run->count + 1, sizeof *communication);
+    run->communication = communication;
+    return communication == NULL
+               ? err_set(err, ERR_NO_MEMORY, "no memory for the views of a run")
+               : run_views_communication(call->api->store, traces, run->count, communication, err);
 }
 
 bool plugin_begin(struct api_call *call,

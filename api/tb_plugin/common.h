@@ -4,6 +4,7 @@
 #define KS_API_TB_PLUGIN_COMMON_H
 
 #include "api/call.h"
+#include "ingest/tb_plugin/run_views.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,6 +15,7 @@ struct plugin_run {
     const char *name;
     const struct store_trace *traces; /* by worker, then span */
     size_t count;
+    const struct communication *communication; /* by trace; NULL before plugin_find_views */
 };
 
 /* `run=`: ERR_BAD_REQUEST without it, ERR_NOT_FOUND with the names that are there. */

@@ -6,7 +6,7 @@
 #include "api/tb_plugin/common.h"
 #include "api/views/worker_place.h"
 #include "ingest/base/text/num.h"
-#include "ingest/query/views/run_views.h"
+#include "ingest/tb_plugin/run_views.h"
 
 #include <string.h>
 
@@ -44,8 +44,8 @@ static bool begin_span(struct api_call *call, struct span_request *request, stru
         }
     }
     bool exists =
-        request->count > 0 && query_span_is_distributed(request->run.traces, request->run.count,
-                                                        request->traces[0]->span);
+        request->count > 0 && run_views_span_agrees(request->run.traces, request->run.communication,
+                                                    request->run.count, request->traces[0]->span);
     return exists ||
            err_set(err, ERR_NOT_FOUND,
                    "run \"%.80s\" has no distributed view: its workers do not all hold the same "
@@ -62,7 +62,7 @@ static bool load(struct api_call *call,
     return begin_span(call, request, err) &&
            derived_figures_of(call, request->traces, request->count, &ids, err) &&
            query_distributed(call->api->store, call_arena(call), request->traces, request->count,
-                             COLLECTIVES_TB_RULE, ids, out, err);
+                             ids, out, err);
 }
 
 static void put_metadata(struct json_write *w,

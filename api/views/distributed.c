@@ -1,7 +1,6 @@
 /* Computation and communication of the workers of a run, laid beside each other. */
 #include "api/views/distributed.h"
 
-#include "api/derived.h"
 #include "api/handlers.h"
 #include "api/table/table_params.h"
 #include "ingest/base/text/strtab.h"
@@ -9,8 +8,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const char *const rules[] = {"ours", "plugin", NULL};
 
 static bool no_memory(struct err *err)
 {
@@ -106,38 +103,17 @@ static void keep_span(struct run_traces *run, int64_t span)
     run->count = kept;
 }
 
-/* ---- rules ---- */
-
-static size_t count_communicating(const struct run_traces *run, enum collective_rule rule)
+static bool check_collectives(const struct run_traces *run, const char *name, struct err *err)
 {
-    size_t count = 0;
+    bool has_any = false;
     for (size_t i = 0; i < run->count; i++) {
-        const struct store_trace *trace = run->items[i];
-        count += (rule == COLLECTIVES_OWN_RULE ? trace->collective_count
-                                               : trace->communication_nodes) > 0;
+        has_any = has_any || run->items[i]->collective_count > 0;
     }
-    return count;
-}
-
-static bool choose_rule(struct distributed_answer *answer,
-                        struct api_call *call,
-                        const struct run_traces *run,
-                        struct err *err)
-{
-    size_t choice = 0;
-    if (!table_params_choice(call, "rule", rules, &choice, err)) {
-        return false;
-    }
-    answer->rule = choice == 1 ? COLLECTIVES_TB_RULE : COLLECTIVES_OWN_RULE;
-    return count_communicating(run, answer->rule) > 0 ||
+    return has_any ||
            err_set(err, ERR_NOT_FOUND,
-                   "Run \"%.80s\" has no collectives%s: upload a trace of each process of a "
+                   "Run \"%.80s\" has no collectives: upload a trace of each process of a "
                    "torch.distributed run",
-                   answer->run,
-                   answer->rule == COLLECTIVES_TB_RULE &&
-                           count_communicating(run, COLLECTIVES_OWN_RULE) > 0
-                       ? " by the plugin's rule, but by ours (rule=ours)"
-                       : "");
+                   name);
 }
 
 /* ---- answering ---- */
@@ -185,12 +161,9 @@ static bool load(struct distributed_answer *answer, struct api_call *call, struc
         return false;
     }
     keep_span(&run, answer->span);
-    const int64_t *ids = NULL;
-    return choose_rule(answer, call, &run, err) &&
-           (answer->rule == COLLECTIVES_OWN_RULE ||
-            derived_figures_of(call, run.items, run.count, &ids, err)) &&
-           query_distributed(call->api->store, call_arena(call), run.items, run.count, answer->rule,
-                             ids, &answer->view, err) &&
+    return check_collectives(&run, answer->run, err) &&
+           query_distributed(call->api->store, call_arena(call), run.items, run.count, NULL,
+                             &answer->view, err) &&
            find_places(answer, call, err) && name_steps(answer, call_arena(call), err);
 }
 
@@ -210,7 +183,6 @@ bool distributed_get(struct api_call *call, struct err *err)
         jw_int(&w, answer.spans[i]);
     }
     jw_array_end(&w);
-    jw_key_string(&w, "rule", collective_rule_name(answer.rule));
     jw_key_bool(&w, "agrees", answer.view.agrees);
     distributed_write(&w, &answer);
     jw_object_end(&w);

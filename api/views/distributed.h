@@ -14,7 +14,6 @@ struct distributed_answer {
     int64_t span;
     int64_t *spans; /* of the run, ascending */
     size_t span_count;
-    enum collective_rule rule;
     struct query_distributed view;
     struct worker_place *places; /* by worker of the view */
     const char **steps;          /* names, in order of appearance in the workers' steps */

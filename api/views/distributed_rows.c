@@ -7,17 +7,6 @@
 
 #define CAPABILITY_BYTES 48
 
-/* Times of a worker's figures, which the plugin's may have in finer ticks, as nanoseconds. */
-static int64_t ns_of(const struct query_worker *worker, int64_t ticks)
-{
-    int64_t per_us = worker->results->ticks_per_us;
-    if (per_us == RESULTS_NS_PER_US) {
-        return ticks;
-    }
-    int64_t rest = (ticks % per_us * RESULTS_NS_PER_US + per_us / 2) / per_us;
-    return ticks / per_us * RESULTS_NS_PER_US + rest;
-}
-
 static const char *name_of(const struct query_worker *worker)
 {
     return worker->trace->worker;
@@ -53,11 +42,11 @@ static void
 write_step(struct json_write *w, const struct query_worker *worker, const struct step_row *step)
 {
     struct field_out out = {.notation = FIELD_JSON, .json = w};
-    int64_t computation = ns_of(worker, step->computation_ns);
-    int64_t communication = ns_of(worker, step->communication_ns);
-    int64_t overlap = ns_of(worker, step->overlap_ns);
+    int64_t computation = step->computation_ns;
+    int64_t communication = step->communication_ns;
+    int64_t overlap = step->overlap_ns;
     int64_t busy = rows_sub(rows_add(computation, communication), overlap);
-    int64_t length = ns_of(worker, rows_sub(step->end_ns, step->start_ns));
+    int64_t length = rows_sub(step->end_ns, step->start_ns);
     field_row_begin(&out);
     field_text(&out, "worker", name_of(worker));
     field_text(&out, "step", step->name);
@@ -99,12 +88,12 @@ static void write_wait(struct json_write *w,
 {
     struct field_out out = {.notation = FIELD_JSON, .json = w};
     bool has_step = wait->step >= 0 && (uint64_t)wait->step < worker->results->step_count;
-    int64_t transfer = ns_of(worker, wait->real);
+    int64_t transfer = wait->real;
     field_row_begin(&out);
     field_text(&out, "worker", name_of(worker));
     field_text(&out, "step", has_step ? worker->results->steps[wait->step].name : NULL);
     field_int(&out, "transfer_ns", transfer);
-    field_int(&out, "wait_ns", rows_sub(ns_of(worker, wait->total), transfer));
+    field_int(&out, "wait_ns", rows_sub(wait->total, transfer));
     field_row_end(&out);
 }
 
@@ -130,8 +119,8 @@ static void write_operation(struct json_write *w,
                             const struct distributed_op *op)
 {
     struct field_out out = {.notation = FIELD_JSON, .json = w};
-    int64_t total = ns_of(worker, op->total);
-    int64_t transfer = ns_of(worker, op->real);
+    int64_t total = op->total;
+    int64_t transfer = op->real;
     field_row_begin(&out);
     field_text(&out, "worker", name_of(worker));
     field_text(&out, "name", op->name);

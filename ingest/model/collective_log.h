@@ -7,14 +7,6 @@
 
 #define COLLECTIVE_NO_STEP INT64_C(-1)
 
-/* The rule that decides what a collective is. */
-enum collective_rule {
-    COLLECTIVES_TB_RULE, /* operators named `nccl:all_reduce` and their like [TB-4g] */
-    COLLECTIVES_OWN_RULE /* those, and their equivalents in today's traces
-                 (ingest/analysis/collectives/collectives.h) */
-};
-const char *collective_rule_name(enum collective_rule rule); /* "plugin", "ours" */
-
 struct collective_range {
     int64_t start, end; /* ticks of the results, relative to the trace's start */
 };
@@ -27,8 +19,7 @@ struct collective_op {
     uint32_t
         first_range; /* ranges: its own interval and those of its device work, by (start, -end) */
     uint32_t range_count;
-    /* Set by our rule only. */
-    const char *group;  /* name of the process group; NULL when unknown */
+    const char *group;  /* name of the process group; NULL when unknown, or by operators alone */
     int64_t group_size; /* number of its ranks; 0 when unknown */
 };
 

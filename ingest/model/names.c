@@ -39,11 +39,6 @@ const char *cycle_source_name(enum cycle_source source)
     return names[source];
 }
 
-const char *collective_rule_name(enum collective_rule rule)
-{
-    return rule == COLLECTIVES_OWN_RULE ? "ours" : "plugin";
-}
-
 const char *comparison_presence_name(enum comparison_presence presence)
 {
     static const char *const names[] = {

@@ -24,9 +24,9 @@
 
 struct store;
 
-/* Opens or creates the store, takes over the database of an older version, and removes what was never published. Refuses,
- * with an error that says why, a database newer than this program and a data directory that another
- * process uses. */
+/* Opens or creates the store, takes over the database of an older version, and removes what was
+ * never published. Refuses, with an error that says why, a database newer than this program and a
+ * data directory that another process uses. */
 bool store_open(struct store **out, const char *data_dir, const struct log *log, struct err *err)
     KS_MUST_USE;
 void store_close(struct store *store); /* NULL is allowed */
@@ -274,11 +274,9 @@ struct store_trace {
     const char *tags;
     uint32_t views;
     uint32_t derived_views; /* those of the figures of derived_id; where there are none, `views` */
-    int64_t communication_nodes;
-    int64_t communication_signature;
-    int64_t collective_count; /* by COLLECTIVES_OWN_RULE */
-    int64_t operator_count;   /* names */
-    int64_t kernel_count;     /* names */
+    int64_t collective_count;
+    int64_t operator_count; /* names */
+    int64_t kernel_count;   /* names */
     /* Pass this id to store_overview, store_operators, ... to get the figures that
      * store_derived_write stored; 0: none yet. A trace without events, from which they could be
      * made, has its own id here. */
@@ -447,12 +445,9 @@ bool store_memory_log(struct store *store,
                       int64_t trace_id,
                       struct memory_log **out,
                       struct err *err) KS_MUST_USE;
-/* COLLECTIVES_OWN_RULE is stored with our own figures only: NULL for a derived_id that differs from
- * the trace's id. */
 bool store_comm_log(struct store *store,
                     struct arena *arena,
                     int64_t trace_id,
-                    enum collective_rule rule,
                     struct collective_log **out,
                     struct err *err) KS_MUST_USE;
 bool store_gpu_counters(struct store *store,

@@ -20,7 +20,7 @@ ROOMS = {
     'ingest/query': ['ingest/base', 'ingest/model', 'ingest/analysis', 'ingest/store'],
     'ingest/jobs': ['ingest/base', 'ingest/input', 'ingest/formats', 'ingest/analysis', 'ingest/model', 'ingest/store', 'ingest/query'],
     # The annex: rules that are not ours, computed on request from what is stored.
-    'ingest/tb_plugin': ['ingest/base', 'ingest/input', 'ingest/formats', 'ingest/analysis', 'ingest/model', 'ingest/store', 'ingest/query'],
+    'ingest/tb_plugin': ['ingest/base', 'ingest/input', 'ingest/formats', 'ingest/index', 'ingest/analysis', 'ingest/model', 'ingest/store', 'ingest/query'],
     # api knows no trace model, only stored results.
     'api': ['ingest/base', 'ingest/model/results/results.h', 'ingest/model/warning.h', 'ingest/model/results/kernel_utilisation.h', 'ingest/model/results/cycles.h',
             'ingest/model/results/comparison.h', 'ingest/model/results/environment.h', 'ingest/model/results/memory_rows.h', 'ingest/model/results/call_tree.h', 'ingest/model/results/diff.h',

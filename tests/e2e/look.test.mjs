@@ -65,7 +65,7 @@ before(async () => {
         'no calls': `#/traces/${short.id}/calls`,
         'run of two workers': '#/runs/two%20workers',
         distributed: '#/runs/two%20workers/distributed',
-        'distributed, one step by the plugin’s rule': '#/runs/two%20workers/distributed?rule=plugin&step=5&by=last&worker=-each',
+        'distributed, one step': '#/runs/two%20workers/distributed?step=5&by=last&worker=-each',
         'not distributed': '#/runs/mlu/distributed',
         'diff of operators': `#/diff?base=${rank0.id}&candidate=${rank1.id}&time=host`,
         'diff of kernels': `#/diff?base=${gpu.id}&candidate=${rank1.id}&mode=kernels`,

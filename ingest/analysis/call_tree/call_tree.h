@@ -1,9 +1,8 @@
-/* The operator tree and its backward mirrors as one tree of rows (model/results/call_tree.h). */
+/* The operator tree as one tree of rows (model/results/call_tree.h). */
 #ifndef KS_ANALYSIS_CALL_TREE_CALL_TREE_H
 #define KS_ANALYSIS_CALL_TREE_CALL_TREE_H
 
 #include "ingest/analysis/call_tree/rows.h"
-#include "ingest/analysis/relations/backward.h"
 #include "ingest/analysis/relations/op_tree.h"
 #include "ingest/base/attr.h"
 #include "ingest/base/memory/arena.h"
@@ -17,7 +16,6 @@
 bool call_tree_build(struct call_tree **out,
                      struct arena *arena,
                      struct call_rows *rows,
-                     const struct op_tree *tree,
-                     const struct backward *backward) KS_MUST_USE;
+                     const struct op_tree *tree) KS_MUST_USE;
 
 #endif

@@ -83,7 +83,7 @@ static inline int64_t stop_of(const struct call_rows *rows, uint32_t row)
 
 static inline int64_t host_self_of(const struct call_rows *rows, uint32_t row)
 {
-    return op_node_host_self(rows->tree, rows->from[row]);
+    return rows->tree->host_self[rows->from[row]];
 }
 
 static inline int64_t device_total_of(const struct call_rows *rows, uint32_t row)

@@ -79,7 +79,7 @@ static bool has_stacks(const struct trace *trace)
     return has_any;
 }
 
-bool call_write_begin(struct call_writing *w, size_t rows)
+static bool reserve(struct call_writing *w, size_t rows)
 {
     uint32_t names = strtab_count(w->sel->trace->strings);
     w->rows->from = scratch_alloc(rows, sizeof *w->rows->from);
@@ -89,6 +89,22 @@ bool call_write_begin(struct call_writing *w, size_t rows)
     w->rows->name_cap = names;
     w->rows->has_stacks = has_stacks(w->sel->trace);
     return w->rows->from != NULL && w->rows->end != NULL && w->rows->name_index != NULL;
+}
+
+bool call_write_open(struct call_writing *w,
+                     struct arena *arena,
+                     struct call_rows *rows,
+                     const struct op_tree *tree,
+                     size_t more_rows)
+{
+    size_t nodes = tree->thread_count == 0 ? 0 : tree->threads[tree->thread_count - 1].end;
+    *rows = (struct call_rows){.tree = tree};
+    *w = (struct call_writing){.arena = arena,
+                               .rows = rows,
+                               .sel = tree->sel,
+                               .out = arena_calloc(arena, 1, sizeof *w->out)};
+    return w->out != NULL && reserve(w, nodes + tree->thread_count + more_rows +
+                                            tree->sel->type_count[TYPE_PL_PROFILE] + 1);
 }
 
 static bool add_row(struct call_writing *w, uint32_t from)

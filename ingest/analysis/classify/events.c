@@ -125,6 +125,8 @@ static enum event_type our_type(const struct trace_index *index, uint32_t event,
         return TYPE_KERNEL;
     case INDEX_DEVICE_WAIT:
         return TYPE_NONE;
+    case INDEX_DEVICE_ANNOTATION:
+        return type == TYPE_NONE ? TYPE_NONE : TYPE_DEVICE_ANNOTATION;
     default:
         return (enum event_type)type;
     }
@@ -149,10 +151,6 @@ static bool classify(struct event_classes *sel,
         if (KS_UNLIKELY(asks_name)) {
             if (!ask_name(sel, i, &type, warnings)) {
                 return false;
-            }
-            bool is_devices = index != NULL && index_class(index, i) == INDEX_DEVICE_ANNOTATION;
-            if (is_devices && type == TYPE_PROFILER_STEP) {
-                type = sel->type[i] = TYPE_USER_ANNOTATION;
             }
             name_flags = names_flags(&sel->names, sel->name[i]);
         }
@@ -302,7 +300,6 @@ bool classify_events(struct event_classes *sel,
 {
     uint32_t count = trace->events.count;
     *sel = (struct event_classes){.trace = trace, .name = trace->events.name, .rounded = rounded};
-    sel->ours = index != NULL;
     sel->lightning = trace->framework != NULL && strcmp(trace->framework, "pytorch-lightning") == 0;
     sel->mlu = has_mlu(trace);
     sel->type = scratch_alloc(count, sizeof *sel->type);
@@ -318,7 +315,7 @@ bool classify_events(struct event_classes *sel,
         sel->name = sel->own_name;
     }
     return find_types(sel, index, warnings) && list_events(sel, index) &&
-           (!sel->ours || read_kernel_names(sel, own));
+           (index == NULL || read_kernel_names(sel, own));
 }
 
 void classify_free(struct event_classes *sel)

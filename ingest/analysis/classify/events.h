@@ -28,6 +28,7 @@ enum event_type {
     TYPE_MEMCPY,
     TYPE_MEMSET,
     TYPE_MEMORY,
+    TYPE_DEVICE_ANNOTATION, /* by the index only */
     TYPE_COUNT
 };
 
@@ -59,7 +60,6 @@ struct event_classes {
     uint32_t seen_names;       /* enum name_flag of all kept events together */
     bool lightning;            /* `Framework` is pytorch-lightning */
     bool mlu;                  /* the rules of the fork apply [TB-17.1] */
-    bool ours;                 /* selected by the index, for our figures */
     bool rounded;              /* times are rounded as the plugin's doubles: see tb_clock.h */
     int64_t first_ns, last_ns; /* smallest start and largest end of kept events; 0 without any */
 };

@@ -1,9 +1,8 @@
-/* The collectives of a trace by our rule, which finds them in today's traces too, where the
- * plugin's (tb_collectives.h) knows only operators of five names. A collective is
+/* The collectives of a trace. A collective is
  *
  *   - what the host marks as one: an operator or annotation named by a library (`nccl:all_reduce`,
- *     comm_kinds.h) or an event with a `Collective name`, such as `record_param_comms`; marks
- * inside a mark on the same thread belong to it,
+ *     collective_kinds.h) or an event with a `Collective name`, such as `record_param_comms`; marks
+ *     inside a mark on the same thread belong to it,
  *
  *         record_param_comms   |-------------------------|      one collective, with this
  *           nccl:all_reduce        |----------------|           kernel as its device work
@@ -20,10 +19,10 @@
 #define KS_ANALYSIS_COLLECTIVES_COLLECTIVES_H
 
 #include "ingest/analysis/classify/events.h"
-#include "ingest/analysis/relations/launch_correlation.h"
 #include "ingest/analysis/steps/steps.h"
 #include "ingest/base/attr.h"
 #include "ingest/base/memory/arena.h"
+#include "ingest/index/index.h"
 #include "ingest/model/collective_log.h"
 
 #include <stdbool.h>
@@ -32,7 +31,7 @@
 
 #define COLLECTIVE_NOTHING UINT32_MAX
 
-struct our_collective {
+struct collective {
     uint32_t anchor; /* event that places it in time: the outermost mark, the launch, the kernel */
     uint32_t args;   /* index into trace.collectives, COLLECTIVE_NOTHING */
     uint32_t named;  /* mark that is named by its library, COLLECTIVE_NOTHING */
@@ -40,14 +39,14 @@ struct our_collective {
     uint32_t device_count;
 };
 
-struct our_device_work {
+struct collective_work {
     uint32_t collective;
     uint32_t event;
 };
 
 struct collectives {
-    struct our_collective *items;
-    struct our_device_work *work; /* in order of time, annotations last */
+    struct collective *items;
+    struct collective_work *work; /* in order of time, annotations last */
     uint32_t count;
     uint32_t work_count;
     size_t items_cap;
@@ -55,12 +54,12 @@ struct collectives {
     bool *communicates; /* by event: device work of class communication; NULL: none */
 };
 
-/* A trace without collectives costs a look at each
- * kernel's name. n log n. False without memory; must be freed in either case. */
-bool collectives_collect(struct collectives *ours,
+/* A trace without collectives costs a look at each kernel's name. False without memory; must be
+ * freed in either case. */
+bool collectives_collect(struct collectives *out,
                          struct event_classes *sel,
-                         const struct launch_correlation *links) KS_MUST_USE;
-void collectives_free(struct collectives *ours);
+                         const struct trace_index *index) KS_MUST_USE;
+void collectives_free(struct collectives *collectives);
 
 /* The log, in order of (start, -end) of the anchors: name, step of the anchor as in [TB-15a],
  * process group; size_bytes: elements that the rank gives (gets, where it gives none) x size of the
@@ -69,7 +68,7 @@ void collectives_free(struct collectives *ours);
  * without memory. */
 bool collectives_log(struct collective_log **out,
                      struct arena *arena,
-                     const struct collectives *ours,
+                     const struct collectives *collectives,
                      const struct event_classes *sel,
                      const struct steps *steps) KS_MUST_USE;
 

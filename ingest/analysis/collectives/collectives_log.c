@@ -10,7 +10,7 @@
 struct logging {
     struct collective_log *log;
     struct arena *arena;
-    const struct collectives *ours;
+    const struct collectives *collectives;
     const struct event_classes *sel;
     uint32_t *order; /* collectives by (start, -end) of their anchors */
     uint32_t *place; /* op by collective */
@@ -29,7 +29,7 @@ static const char *event_name(const struct logging *l, uint32_t event)
 
 /* What the host says goes before what a kernel is named. A `Collective name` that we do not know
  * stays as it is. */
-static const char *name_of(struct logging *l, const struct our_collective *item)
+static const char *name_of(struct logging *l, const struct collective *item)
 {
     const struct trace *trace = l->sel->trace;
     const char *kind = NULL;
@@ -58,7 +58,7 @@ static int64_t args_bytes(const struct trace *trace, const struct collective_arg
     return count > INT64_MAX / size_bytes ? INT64_MAX : count * size_bytes;
 }
 
-static int64_t bytes_of(const struct logging *l, const struct our_collective *item)
+static int64_t bytes_of(const struct logging *l, const struct collective *item)
 {
     const struct trace *trace = l->sel->trace;
     int64_t size_bytes =
@@ -69,7 +69,7 @@ static int64_t bytes_of(const struct logging *l, const struct our_collective *it
     return size_bytes;
 }
 
-static bool write_op(struct logging *l, struct collective_op *op, const struct our_collective *item)
+static bool write_op(struct logging *l, struct collective_op *op, const struct collective *item)
 {
     op->name = name_of(l, item);
     op->size_bytes = bytes_of(l, item);
@@ -86,12 +86,13 @@ static bool write_op(struct logging *l, struct collective_op *op, const struct o
 static int by_anchor(uint32_t a, uint32_t b, const void *ctx)
 {
     const struct logging *l = ctx;
-    return tb_clock_compare(l->sel, l->ours->items[a].anchor, l->ours->items[b].anchor);
+    return tb_clock_compare(l->sel, l->collectives->items[a].anchor,
+                            l->collectives->items[b].anchor);
 }
 
 static bool order_collectives(struct logging *l)
 {
-    uint32_t count = l->ours->count;
+    uint32_t count = l->collectives->count;
     l->order = scratch_alloc(count, sizeof *l->order);
     l->place = scratch_alloc(count, sizeof *l->place);
     if (l->order == NULL || l->place == NULL) {
@@ -112,10 +113,10 @@ static bool order_collectives(struct logging *l)
 static bool write_ops(struct logging *l)
 {
     struct collective_log *log = l->log;
-    log->op_count = l->ours->count;
+    log->op_count = l->collectives->count;
     log->ops = arena_calloc(l->arena, log->op_count, sizeof *log->ops);
     for (uint32_t i = 0; log->ops != NULL && i < log->op_count; i++) {
-        const struct our_collective *item = &l->ours->items[l->order[i]];
+        const struct collective *item = &l->collectives->items[l->order[i]];
         log->ops[i].first_range = log->range_count;
         log->range_count += item->device_count > 0 ? item->device_count : 1;
         if (!write_op(l, &log->ops[i], item)) {
@@ -128,15 +129,15 @@ static bool write_ops(struct logging *l)
 
 static void write_ranges(struct logging *l)
 {
-    const struct collectives *ours = l->ours;
-    for (uint32_t i = 0; i < ours->work_count; i++) {
-        struct collective_op *op = &l->log->ops[l->place[ours->work[i].collective]];
-        collective_log_add_range(l->log, op, l->sel, ours->work[i].event);
+    const struct collectives *collectives = l->collectives;
+    for (uint32_t i = 0; i < collectives->work_count; i++) {
+        struct collective_op *op = &l->log->ops[l->place[collectives->work[i].collective]];
+        collective_log_add_range(l->log, op, l->sel, collectives->work[i].event);
     }
-    for (uint32_t i = 0; i < ours->count; i++) {
-        if (ours->items[i].device_count == 0) {
+    for (uint32_t i = 0; i < collectives->count; i++) {
+        if (collectives->items[i].device_count == 0) {
             collective_log_add_range(l->log, &l->log->ops[l->place[i]], l->sel,
-                                     ours->items[i].anchor);
+                                     collectives->items[i].anchor);
         }
     }
     collective_log_sort_ranges(l->log);
@@ -144,22 +145,24 @@ static void write_ranges(struct logging *l)
 
 bool collectives_log(struct collective_log **out,
                      struct arena *arena,
-                     const struct collectives *ours,
+                     const struct collectives *collectives,
                      const struct event_classes *sel,
                      const struct steps *steps)
 {
     *out = NULL;
-    if (ours->count == 0) {
+    if (collectives->count == 0) {
         return true;
     }
-    struct logging l = {
-        .log = arena_calloc(arena, 1, sizeof *l.log), .arena = arena, .ours = ours, .sel = sel};
+    struct logging l = {.log = arena_calloc(arena, 1, sizeof *l.log),
+                        .arena = arena,
+                        .collectives = collectives,
+                        .sel = sel};
     bool ok = l.log != NULL && order_collectives(&l) && write_ops(&l);
     if (ok) {
         write_ranges(&l);
         uint32_t *events = l.place; /* done with */
-        for (uint32_t i = 0; i < ours->count; i++) {
-            events[i] = ours->items[l.order[i]].anchor;
+        for (uint32_t i = 0; i < collectives->count; i++) {
+            events[i] = collectives->items[l.order[i]].anchor;
         }
         collective_log_find_steps(l.log, sel, events, steps);
     }

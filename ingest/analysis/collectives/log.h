@@ -1,27 +1,13 @@
-/* The collectives of a trace in order, each with its step [TB-15a], its bytes [TB-15.1c] and its
- * ranges. */
+/* Parts of a log of collectives: the step of each [TB-15a], its bytes [TB-15.1c], its ranges. */
 #ifndef KS_ANALYSIS_COLLECTIVES_LOG_H
 #define KS_ANALYSIS_COLLECTIVES_LOG_H
 
-#include "ingest/analysis/classify/texts.h"
-#include "ingest/analysis/relations/tb_collectives.h"
 #include "ingest/analysis/steps/steps.h"
-#include "ingest/base/attr.h"
-#include "ingest/base/memory/arena.h"
 #include "ingest/model/collective_log.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 
-/* `*out` lies in `arena`; NULL when there is no collective, or when libraries are mixed. False
- * without memory. */
-bool collective_log_build(struct collective_log **out,
-                          struct arena *arena,
-                          const struct tb_collectives *comms,
-                          const struct event_classes *sel,
-                          const struct steps *steps) KS_MUST_USE;
-
-/* Parts of it that other logs share. The step of each op by its event: */
+/* The step of each op by its event [TB-15a]. */
 void collective_log_find_steps(struct collective_log *log,
                                const struct event_classes *sel,
                                const uint32_t *events,

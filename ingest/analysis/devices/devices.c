@@ -1,7 +1,6 @@
 #include "ingest/analysis/devices/devices.h"
 
 #include "ingest/analysis/classify/tb_clock.h"
-#include "ingest/analysis/devices/device_set.h"
 #include "ingest/base/memory/scratch.h"
 
 #include <string.h>
@@ -12,7 +11,6 @@ struct by_device {
     const struct trace *trace;
     uint32_t first[KERNEL_DEVICES + 1];
     uint32_t *members;
-    struct device_set set;
 };
 
 /* The interval of all steps. */
@@ -33,7 +31,6 @@ static bool
 split_by_device(struct by_device *b, const struct kernels *kernels, struct warnings *warnings)
 {
     *b = (struct by_device){.sel = kernels->sel, .trace = kernels->sel->trace};
-    device_set_init(&b->set);
     b->members = scratch_alloc(kernels->count, sizeof *b->members);
     if (b->members == NULL) {
         return false;
@@ -42,7 +39,6 @@ split_by_device(struct by_device *b, const struct kernels *kernels, struct warni
         int64_t device = valid_device(b->trace, kernels->events[i]);
         if (device >= 0) {
             b->first[device + 1]++;
-            device_set_add(&b->set, (uint8_t)device);
         } else if (kernel_device(b->trace, kernels->events[i]) != TRACE_NO_ID) {
             warning_add(warnings, WARN_DEVICE_ID, WARNING_NO_OFFSET);
         }
@@ -249,18 +245,21 @@ bool devices_run(struct trace_results *results,
     struct window window = window_of(steps);
     bool is_mlu =
         kernels->sel->mlu; /* the fork has no rows of SMs, occupancy and Tensor Cores [TB-17e] */
-    uint8_t ids[DEVICE_SET_IDS];
     bool ok = split_by_device(&b, kernels, &results->warnings);
-    size_t count = ok ? device_set_walk(&b.set, ids) : 0;
-    struct device_row *rows = arena_calloc(arena, count, sizeof *rows);
-    ok = ok && rows != NULL;
-    for (size_t i = 0; ok && i < count; i++) {
-        rows[i].id = ids[i];
-        ok = add_properties(&rows[i], arena, b.trace) && add_utilisation(&rows[i], &b, &window);
+    struct device_row *rows = ok ? arena_calloc(arena, KERNEL_DEVICES, sizeof *rows) : NULL;
+    size_t count = 0;
+    ok = rows != NULL;
+    for (int64_t id = 0; ok && id < KERNEL_DEVICES; id++) {
+        if (b.first[id] == b.first[id + 1]) {
+            continue;
+        }
+        struct device_row *row = &rows[count++];
+        row->id = id;
+        ok = add_properties(row, arena, b.trace) && add_utilisation(row, &b, &window);
         if (ok && !is_mlu) {
-            ok = add_sm_efficiency(&rows[i], &b, &window);
-            add_occupancy(&rows[i], &b, &window);
-            add_tensor_share(&rows[i], launched);
+            ok = add_sm_efficiency(row, &b, &window);
+            add_occupancy(row, &b, &window);
+            add_tensor_share(row, launched);
         }
     }
     results->devices = rows;

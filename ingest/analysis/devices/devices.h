@@ -29,8 +29,8 @@ void launched_time_add(struct launched_time *launched,
                        bool is_bottom_eligible,
                        uint32_t kernel_event);
 
-/* Fills results.devices: one row a device id 0 .. 63 that a kernel names, in the order of a Python
- * set. With T the interval from the first step's start to the last one's end:
+/* Fills results.devices: one row a device id 0 .. 63 that a kernel names, in order. With T the
+ * interval from the first step's start to the last one's end:
  *
  *     utilisation   = |merged kernels ∩ T| / |T|
  *     sm_efficiency = Σ min(1, Σ blocks per SM of running kernels) · length within T / |T|

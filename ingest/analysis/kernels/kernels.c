@@ -115,9 +115,6 @@ static bool add_percentiles(struct by_name *b)
 {
     const struct kernels *kernels = b->kernels;
     b->percentiles = scratch_calloc(b->keys.count, sizeof *b->percentiles);
-    if (!kernels->sel->ours) {
-        return b->percentiles != NULL; /* the plugin has none */
-    }
     int64_t *durations = scratch_alloc(kernels->count, sizeof *durations);
     bool ok = durations != NULL && b->percentiles != NULL;
     for (uint32_t i = 0; ok && i < kernels->count; i++) {

@@ -176,13 +176,12 @@ bool launches_add(struct launches *g,
     return keep_visit(g, group, duration);
 }
 
-/* The plugin has none. */
 static struct percentiles *find_percentiles(const struct launches *g)
 {
     struct percentiles *out = scratch_calloc(g->keys.count, sizeof *out);
     int64_t *calls = scratch_alloc(g->keys.count, sizeof *calls);
     bool ok = out != NULL && calls != NULL;
-    if (ok && g->sel->ours) {
+    if (ok) {
         for (uint32_t i = 0; i < g->keys.count; i++) {
             calls[i] = g->sums[i].calls;
         }

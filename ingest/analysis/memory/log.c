@@ -38,8 +38,8 @@ struct placing {
     size_t open_cap;
     size_t child_cap;
     bool no_memory;
-    uint32_t *thread_of; /* by track: thread of the call tree, CALL_NONE */
-    uint32_t *first_of;  /* by thread: its first record and its last one so far, */
+    const uint32_t *thread_of; /* by track: thread of the call tree, CALL_NONE */
+    uint32_t *first_of;        /* by thread: its first record and its last one so far, */
     uint32_t *last_of;
     const char **devices; /* log->devices until their number is known */
     size_t device_capacity;
@@ -102,7 +102,6 @@ read_records(const void *context, unsigned column, uint32_t first, uint32_t coun
 static bool make_columns(struct placing *p)
 {
     struct memory_log *log = p->log;
-    uint32_t track_count = p->sel->trace->track_count;
     bool ok = true;
 #define MAKE_COLUMN(column)                                                \
     log->column = arena_alloc(p->arena, log->count * sizeof *log->column); \
@@ -120,10 +119,9 @@ static bool make_columns(struct placing *p)
     p->records->sel = p->sel;
     p->records->events = p->sel->lists[LIST_MEMORY].items;
     log->source = (struct column_source){read_records, p->records};
-    p->thread_of = scratch_none(track_count);
     p->first_of = scratch_none(p->tree->thread_count);
     p->last_of = scratch_none(p->tree->thread_count);
-    return p->thread_of != NULL && p->first_of != NULL && p->last_of != NULL;
+    return p->first_of != NULL && p->last_of != NULL;
 }
 
 /* What the name of a device tells; 0: no view shows it. Type 20 stands for an MLU where nothing
@@ -225,38 +223,6 @@ static bool find_device(struct placing *p, const struct memory_args *args, uint3
     return true;
 }
 
-/* The threads of the call tree by their track; in the plugin's tree by their number, and a record's
- * tid must be an integer in the file [TB-13a]. */
-static bool find_threads(struct placing *p)
-{
-    const struct trace *trace = p->sel->trace;
-    if (p->sel->ours) {
-        memcpy(p->thread_of, p->rows->tree->track_thread,
-               trace->track_count * sizeof *p->thread_of);
-        return true;
-    }
-    struct id_map threads;
-    bool ok = true;
-    id_map_init(&threads);
-    for (uint32_t t = 0; ok && t < p->tree->thread_count; t++) {
-        if (t != p->tree->profile_thread) {
-            struct id_slot *slot = id_map_add(&threads, p->tree->threads[t].tid);
-            ok = slot != NULL;
-            if (ok) {
-                slot->value = t;
-            }
-        }
-    }
-    for (uint32_t i = 0; ok && i < trace->track_count; i++) {
-        const struct trace_track *track = &trace->tracks[i];
-        const struct id_slot *slot =
-            track->tid_is_int ? id_map_find(&threads, track->tid_int) : NULL;
-        p->thread_of[i] = slot == NULL ? CALL_NONE : slot->value;
-    }
-    id_map_free(&threads);
-    return ok;
-}
-
 /* The records of each thread, in order of time: until it is placed, a record has the next one for
  * its `op`. */
 static void list_in_thread(struct placing *p, uint32_t at, uint32_t event)
@@ -274,7 +240,7 @@ static bool find_records(struct placing *p)
 {
     struct memory_log *log = p->log;
     id_map_init(&p->device_numbers);
-    bool ok = find_threads(p);
+    bool ok = true;
     for (uint32_t at = 0; ok && at < log->count; at++) {
         uint32_t event = p->records->events[at];
         log->node[at] = log->op[at] = log->parent[at] = CALL_NONE;
@@ -408,7 +374,8 @@ bool memory_log_build(struct memory_log **out,
                       struct arena *arena,
                       const struct event_classes *sel,
                       const struct call_tree *tree,
-                      const struct call_rows *rows)
+                      const struct call_rows *rows,
+                      const uint32_t *thread_of)
 {
     *out = NULL;
     if (sel->type_count[TYPE_MEMORY] == 0) {
@@ -418,7 +385,8 @@ bool memory_log_build(struct memory_log **out,
                         .arena = arena,
                         .sel = sel,
                         .tree = tree,
-                        .rows = rows};
+                        .rows = rows,
+                        .thread_of = thread_of};
     bool ok = p.log != NULL;
     if (ok) {
         p.log->count = sel->type_count[TYPE_MEMORY];
@@ -429,7 +397,6 @@ bool memory_log_build(struct memory_log **out,
         place_records(&p);
         ok = !p.no_memory && name_releases(&p);
     }
-    scratch_free(p.thread_of);
     scratch_free(p.last_of);
     scratch_free(p.first_of);
     scratch_free(p.open);

@@ -435,12 +435,8 @@ static bool write_rows(struct trace_results *results,
     return true;
 }
 
-/* The plugin has none. */
 static bool add_percentiles(struct grouping *groupings, struct calls *c)
 {
-    if (!c->sel->ours) {
-        return true;
-    }
     bool ok = find_percentiles(groupings, c, NULL);
     bool *idle = ok ? find_idle_names(c) : NULL;
     ok = ok && idle != NULL;

@@ -80,8 +80,7 @@ static bool pair_flows(struct fwdbwd *pairs, const struct flows *flows)
         }
         forward->value = backward->index;
     }
-    pairs->group = scratch_none(pairs->by_backward.count);
-    return pairs->group != NULL;
+    return true;
 }
 
 bool fwdbwd_collect(struct fwdbwd *pairs, const struct trace *trace)
@@ -102,20 +101,5 @@ void fwdbwd_free(struct fwdbwd *pairs)
 {
     id_map_free(&pairs->by_forward);
     id_map_free(&pairs->by_backward);
-    scratch_free(pairs->group);
     *pairs = (struct fwdbwd){0};
-}
-
-void fwdbwd_set_group(struct fwdbwd *pairs, int64_t ns, uint32_t group)
-{
-    const struct id_slot *slot = id_map_find(&pairs->by_backward, ns);
-    if (slot != NULL && pairs->group[slot->index] == FWDBWD_NO_GROUP) {
-        pairs->group[slot->index] = group;
-    }
-}
-
-uint32_t fwdbwd_group(const struct fwdbwd *pairs, int64_t ns)
-{
-    const struct id_slot *slot = id_map_find(&pairs->by_forward, ns);
-    return slot == NULL ? FWDBWD_NO_GROUP : pairs->group[slot->value];
 }

@@ -3,267 +3,267 @@
 #include "ingest/base/memory/scratch.h"
 #include "ingest/index/sort.h"
 
-#include <string.h>
-
-#define INSERTION_RUN 16
-
-/* ---- order within a thread: by (start, -end), where the nodes come in order of start ---- */
-
-static int longest_first(uint32_t a, uint32_t b, const struct event_classes *sel)
+uint8_t op_class_of(const struct event_classes *sel, uint32_t event)
 {
-    int64_t end_a = tb_clock_end_key(sel, a);
-    int64_t end_b = tb_clock_end_key(sel, b);
-    return (end_a < end_b) - (end_a > end_b);
+    enum event_type type = (enum event_type)sel->type[event];
+    uint32_t name_flags = sel->names.flags[sel->name[event]];
+    switch (type) {
+    case TYPE_PROFILER_STEP:
+        return OP_STEP;
+    case TYPE_MODULE:
+        return OP_MODULE;
+    case TYPE_PL_MODULE:
+        return OP_PL_MODULE;
+    case TYPE_OPERATOR:
+    case TYPE_PYTHON:
+    case TYPE_USER_ANNOTATION:
+        break;
+    default:
+        return OP_NO_CLASS;
+    }
+    if (name_flags & NAME_LOADER) {
+        return OP_LOADER;
+    }
+    if (name_flags & NAME_OPTIMIZER) {
+        return OP_OPTIMIZER;
+    }
+    bool has_node = type != TYPE_USER_ANNOTATION || (name_flags & NAME_COLLECTIVE) != 0;
+    return has_node ? OP_PLAIN : OP_NO_CLASS;
 }
 
-struct run_order {
-    const struct event_classes *sel;
-    const struct op_node *nodes;
+bool op_is_real(const struct event_classes *sel, uint32_t event, uint8_t class)
+{
+    uint32_t name_flags = sel->names.flags[sel->name[event]];
+    return class == OP_PLAIN && sel->type[event] == TYPE_OPERATOR &&
+           (name_flags & NAME_NOT_REAL) == 0;
+}
+
+/* A tree being filled. */
+struct filling {
+    struct op_tree *tree;
+    const struct trace_index *index;
+    uint32_t node_count;
+    uint32_t *around;   /* by event: the node that it is, else the innermost one around it */
+    int64_t *covered;   /* by node: until when calls and nodes inside it took its time */
+    uint32_t *order;    /* threads of the index in order of their first event */
+    uint32_t *number;   /* by thread of the index: that of the tree, OP_NO_THREAD */
+    size_t thread_room; /* of tree->threads */
 };
 
-static int longest_node_first(uint32_t a, uint32_t b, const void *ctx)
+static bool make_room(struct filling *f)
 {
-    const struct run_order *run = ctx;
-    return longest_first(run->nodes[a].event, run->nodes[b].event, run->sel);
+    const struct trace_index *index = f->index;
+    size_t nodes = 0;
+    for (int type = TYPE_NONE; type < TYPE_COUNT; type++) {
+        nodes += classify_is_host((enum event_type)type) ? f->tree->sel->type_count[type] : 0;
+    }
+    f->tree->nodes = scratch_alloc(nodes + 1, sizeof *f->tree->nodes);
+    f->tree->host_self = scratch_alloc(nodes, sizeof *f->tree->host_self);
+    f->covered = scratch_alloc(nodes, sizeof *f->covered);
+    f->around = scratch_none(index->trace->events.count);
+    f->order = scratch_alloc(index->thread_count, sizeof *f->order);
+    f->number = scratch_none(index->thread_count);
+    return f->tree->nodes != NULL && f->tree->host_self != NULL && f->covered != NULL &&
+           f->around != NULL && f->order != NULL && f->number != NULL;
 }
 
-static bool order_long_run(struct op_node *nodes, uint32_t count, const struct event_classes *sel)
+static bool order_threads(struct filling *f)
 {
-    const struct run_order run = {sel, nodes};
-    uint32_t *order = scratch_alloc(count, sizeof *order);
-    struct op_node *copy = scratch_alloc(count, sizeof *copy);
-    bool ok = order != NULL && copy != NULL;
-    for (uint32_t i = 0; ok && i < count; i++) {
-        order[i] = i;
-    }
-    ok = ok && sort_stable(order, count, longest_node_first, &run);
-    if (ok) {
-        memcpy(copy, nodes, count * sizeof *copy);
-        for (uint32_t i = 0; i < count; i++) {
-            nodes[i] = copy[order[i]];
+    const struct trace_index *index = f->index;
+    int64_t *start_ns = scratch_calloc(index->thread_count, sizeof *start_ns);
+    for (uint32_t t = 0; start_ns != NULL && t < index->thread_count; t++) {
+        struct index_range events = index->threads[t].events;
+        f->order[t] = t;
+        if (events.first < events.end) {
+            start_ns[t] = index->trace->events.ts_ns[index->in_order[events.first]];
         }
     }
-    scratch_free(order);
-    scratch_free(copy);
+    bool ok = start_ns != NULL && sort_by_key(f->order, index->thread_count, start_ns);
+    scratch_free(start_ns);
     return ok;
 }
 
-/* Nodes with the same start. */
-static bool order_run(struct op_node *nodes, uint32_t count, const struct event_classes *sel)
+/* ---- nodes and their host time ---- */
+
+static void add_node(struct filling *f, uint32_t event, uint32_t parent, uint8_t class)
 {
-    if (count > INSERTION_RUN) {
-        return order_long_run(nodes, count, sel);
-    }
-    for (uint32_t i = 1; i < count; i++) {
-        struct op_node node = nodes[i];
-        uint32_t j = i;
-        while (j > 0 && longest_first(node.event, nodes[j - 1].event, sel) < 0) {
-            nodes[j] = nodes[j - 1];
-            j--;
-        }
-        nodes[j] = node;
-    }
-    return true;
+    const struct op_tree *tree = f->tree;
+    uint32_t node = f->node_count++;
+    tree->nodes[node] =
+        (struct op_node){.event = event,
+                         .parent = parent,
+                         .end = node + 1,
+                         .class = class,
+                         .type = tree->sel->type[event],
+                         .flags = op_is_real(tree->sel, event, class) ? OP_REAL : 0};
+    tree->host_self[node] = op_node_duration(tree, node);
+    f->covered[node] = op_node_start_ns(tree, node);
+    f->around[event] = node;
 }
 
-/* ---- nesting ---- */
-
-struct nesting {
-    struct op_tree *tree;
-    uint32_t top; /* the innermost node that is still running, OP_NO_NODE */
-    int64_t top_end_key;
-    uint32_t at; /* where the next node goes: nodes that are left out leave no gap */
-    bool may_melt;
-};
-
-/* The first node with an external id, in order of time, takes all its runtimes. Modules have no id,
- * so that the first node without one, a module perhaps, takes those without [TB-5.7]. */
-static void give_runtimes(struct op_tree *tree, struct op_node *node)
+/* The part of an event that nothing before it covers is not its parent's own. */
+static void take_host_time(struct filling *f, uint32_t parent, uint32_t event)
 {
-    int64_t id = node->class == OP_MODULE
-                     ? TRACE_NO_ID
-                     : trace_external_id(&tree->sel->trace->events, node->event);
-    uint32_t *list = id_index_find(&tree->lists.by_external_id, id);
-    if (list == NULL) {
-        return;
-    }
-    node->runtimes = *list;
-    *list = RUNTIME_LIST_NONE;
-}
-
-/* Closes what has ended at a time. */
-static inline void close_ended(struct nesting *n, int64_t start_key)
-{
-    struct op_node *nodes = n->tree->nodes;
-    while (n->top != OP_NO_NODE && start_key >= n->top_end_key) {
-        nodes[n->top].end = n->at;
-        n->top = nodes[n->top].parent;
-        n->top_end_key = n->top == OP_NO_NODE ? 0 : op_node_end_key(n->tree, n->top);
+    const struct trace_events *events = &f->index->trace->events;
+    int64_t end_ns = saturating_add(events->ts_ns[event], trace_dur_ns(events, event));
+    int64_t from_ns = i64_max(f->covered[parent], events->ts_ns[event]);
+    if (end_ns > from_ns) {
+        f->tree->host_self[parent] =
+            saturating_sub(f->tree->host_self[parent], saturating_sub(end_ns, from_ns));
+        f->covered[parent] = end_ns;
     }
 }
 
-/* A node that begins inside another and ends after it has no place: it is left out [TB-5a]. */
-static void nest_node(struct nesting *n, uint32_t i, int64_t start_key, struct warnings *warnings)
+static void see_event(struct filling *f, uint32_t event)
 {
-    struct op_tree *tree = n->tree;
-    struct op_node node = tree->nodes[i];
-    int64_t end_key = tb_clock_end_key(tree->sel, node.event);
-    close_ended(n, start_key);
-    if (n->top != OP_NO_NODE && end_key > n->top_end_key) {
-        warning_add(warnings, WARN_OVERLAP, WARNING_NO_OFFSET);
-        return;
+    const struct trace_index *index = f->index;
+    enum index_class seen = index_class(index, event);
+    uint32_t parent =
+        index->parent[event] == INDEX_NONE ? OP_NO_NODE : f->around[index->parent[event]];
+    uint8_t class = op_class_of(f->tree->sel, event);
+    bool is_node = class != OP_NO_CLASS;
+    if (parent != OP_NO_NODE && (is_node || index_is_call(seen))) {
+        take_host_time(f, parent, event);
     }
-    bool is_first_child = n->top != OP_NO_NODE && n->top + 1 == n->at;
-    n->may_melt |= is_first_child && tree->sel->name[node.event] == op_node_name(tree, n->top);
-    node.parent = n->top;
-    tree->nodes[n->at] = node;
-    n->top = n->at++;
-    n->top_end_key = end_key;
+    f->around[event] = parent;
+    if (is_node) {
+        add_node(f, event, parent, class);
+    }
 }
 
-/* Nodes that start together at a time. */
-struct node_run {
-    uint32_t begin;
-    uint32_t end;
-    int64_t start_key;
-};
-
-static struct node_run run_from(const struct op_tree *tree, uint32_t begin, uint32_t end)
+static void close_nodes(const struct op_tree *tree, const struct op_thread *thread)
 {
-    struct node_run run = {begin, begin + 1, op_node_start_key(tree, begin)};
-    while (run.end < end && op_node_start_key(tree, run.end) == run.start_key) {
-        run.end++;
-    }
-    return run;
-}
-
-/* False without memory. `*may_melt`: some node and its first child have the same name. */
-static bool nest_thread(struct op_tree *tree,
-                        struct op_thread *thread,
-                        struct warnings *warnings,
-                        bool *may_melt)
-{
-    struct nesting n = {.tree = tree, .top = OP_NO_NODE, .at = thread->first};
-    for (uint32_t i = thread->first; i < thread->end;) {
-        struct node_run run = run_from(tree, i, thread->end);
-        for (; i < run.end; i++) {
-            give_runtimes(tree, &tree->nodes[i]);
-        }
-        uint32_t count = run.end - run.begin;
-        if (count > 1 && !order_run(tree->nodes + run.begin, count, tree->sel)) {
-            return false;
-        }
-        for (uint32_t node = run.begin; node < run.end; node++) {
-            nest_node(&n, node, run.start_key, warnings);
+    for (uint32_t i = thread->end; i-- > thread->first;) {
+        const struct op_node *node = &tree->nodes[i];
+        if (node->parent != OP_NO_NODE && tree->nodes[node->parent].end < node->end) {
+            tree->nodes[node->parent].end = node->end;
         }
     }
-    close_ended(&n, INT64_MAX);
-    thread->end = n.at;
-    *may_melt = n.may_melt;
-    return true;
 }
 
-/* ---- duplicates: an operator whose only child has its name takes over what the child has ---- */
-
-static bool is_duplicate(const struct op_tree *tree, uint32_t node)
+static void bound_thread(const struct op_tree *tree, struct op_thread *thread)
 {
-    uint32_t parent = tree->nodes[node].parent;
-    if (parent == OP_NO_NODE) {
-        return false;
-    }
-    const struct op_node *child = &tree->nodes[node];
-    const struct op_node *owner = &tree->nodes[parent];
-    bool is_only_child = node == parent + 1 && child->end == owner->end;
-    return is_only_child && child->type == TYPE_OPERATOR && owner->type == TYPE_OPERATOR &&
-           op_node_name(tree, node) == op_node_name(tree, parent);
-}
-
-/* Puts the future index of each node into its rank and that of its parent into the parent; a
- * duplicate gets the index of the node it melts into. Answers the end of the nodes that stay. */
-static uint32_t number_kept(struct op_tree *tree, const struct op_thread *thread)
-{
-    uint32_t kept = thread->first;
-    for (uint32_t i = thread->first; i < thread->end; i++) {
-        struct op_node *node = &tree->nodes[i];
-        uint32_t parent = node->parent == OP_NO_NODE ? OP_NO_NODE : tree->nodes[node->parent].rank;
-        if (is_duplicate(tree, i)) {
-            node->flags |= OP_DUPLICATE;
-            node->rank = parent;
-        } else {
-            node->rank = kept++;
-        }
-        node->parent = parent;
-    }
-    return kept;
-}
-
-/* Children and runtimes of a duplicate go to the node before it; that node's own runtimes are
- * dropped [TB-5c]. */
-static void melt_duplicates(struct op_tree *tree, struct op_thread *thread)
-{
-    uint32_t kept_end = number_kept(tree, thread);
-    for (uint32_t i = thread->first; i < thread->end; i++) {
-        struct op_node node = tree->nodes[i];
-        if (node.flags & OP_DUPLICATE) {
-            tree->nodes[node.rank].runtimes = node.runtimes;
-            continue;
-        }
-        /* The node behind a subtree is never a duplicate: those follow their parent at once. */
-        node.end = node.end < thread->end ? tree->nodes[node.end].rank : kept_end;
-        tree->nodes[node.rank] = node;
-    }
-    thread->end = kept_end;
-}
-
-static void set_root_bounds(const struct op_tree *tree, struct op_thread *thread)
-{
-    if (thread->first == thread->end) {
-        return;
-    }
-    thread->start = tb_clock_start(tree->sel, tree->nodes[thread->first].event);
-    thread->start_key = op_node_start_key(tree, thread->first);
+    thread->start = op_node_start_ns(tree, thread->first);
+    thread->end_time = thread->start;
     for (uint32_t i = thread->first; i < thread->end; i = tree->nodes[i].end) {
-        thread->end_time = tb_clock_end(tree->sel, tree->nodes[i].event);
-        thread->end_key = op_node_end_key(tree, i);
+        thread->end_time = i64_max(thread->end_time, op_node_end_key(tree, i));
     }
+    thread->start_key = thread->start;
+    thread->end_key = thread->end_time;
 }
 
-bool op_tree_build(struct op_tree *tree,
-                   struct event_classes *sel,
-                   const struct launch_correlation *links,
-                   struct warnings *warnings)
+static bool add_thread(struct filling *f, uint32_t t)
 {
-    *tree = (struct op_tree){.sel = sel, .links = links, .zero_owner = OP_NO_NODE};
-    /* The lists last: what finds the nodes is gone by then. */
-    if (!op_threads_fill(tree, warnings) || !runtime_lists_build(&tree->lists, links, sel) ||
-        !op_threads_give_zero(tree)) {
+    struct op_tree *tree = f->tree;
+    const struct trace *trace = f->index->trace;
+    struct index_range events = f->index->threads[t].events;
+    uint32_t first = f->node_count;
+    for (uint32_t i = events.first; i < events.end; i++) {
+        see_event(f, f->index->in_order[i]);
+    }
+    if (f->node_count == first) {
+        return true;
+    }
+    struct op_thread *threads =
+        scratch_grow(tree->threads, tree->thread_count, &f->thread_room, sizeof *threads);
+    if (threads == NULL) {
         return false;
     }
-    for (uint32_t t = 0; t < tree->thread_count; t++) {
-        struct op_thread *thread = &tree->threads[t];
-        bool may_melt = false;
-        if (!nest_thread(tree, thread, warnings, &may_melt)) {
-            return false;
-        }
-        if (may_melt) {
-            melt_duplicates(tree, thread);
-        }
-        set_root_bounds(tree, thread);
+    tree->threads = threads;
+    const struct trace_track *track =
+        &trace->tracks[trace_event_track(&trace->events, tree->nodes[first].event)];
+    struct op_thread *thread = &threads[tree->thread_count];
+    *thread = (struct op_thread){
+        .tid = track->tid_int_valid ? track->tid_int : 0, .first = first, .end = f->node_count};
+    close_nodes(tree, thread);
+    bound_thread(tree, thread);
+    f->number[t] = tree->thread_count++;
+    return true;
+}
+
+static bool number_tracks(struct filling *f)
+{
+    uint32_t count = f->index->trace->track_count;
+    f->tree->track_thread = scratch_alloc(count, sizeof *f->tree->track_thread);
+    for (uint32_t i = 0; f->tree->track_thread != NULL && i < count; i++) {
+        f->tree->track_thread[i] = f->number[f->index->track_thread[i]];
     }
-    runtime_lists_close(&tree->lists);
-    return op_tree_add_stats(tree);
+    return f->tree->track_thread != NULL;
+}
+
+/* ---- device time ---- */
+
+/* Whose device work is: its operator's. Where there is none, that of what its call lies in. */
+static uint32_t owner_of(const struct filling *f, uint32_t work)
+{
+    uint32_t event = f->index->op[work] != INDEX_NONE ? f->index->op[work] : f->index->launch[work];
+    return event == INDEX_NONE ? OP_NO_NODE : f->around[event];
+}
+
+static uint32_t rank_nodes(const struct filling *f)
+{
+    struct op_node *nodes = f->tree->nodes;
+    for (uint32_t i = 0; i < f->index->device_count; i++) {
+        uint32_t owner = owner_of(f, f->index->device_work[i]);
+        if (owner != OP_NO_NODE) {
+            nodes[owner].flags |= OP_LAUNCHES;
+        }
+    }
+    uint32_t rank = 0;
+    for (uint32_t i = 0; i < f->node_count; i++) {
+        nodes[i].rank = rank;
+        rank += (nodes[i].flags & OP_LAUNCHES) != 0;
+    }
+    nodes[f->node_count].rank = rank;
+    return rank;
+}
+
+static bool sum_device_work(const struct filling *f)
+{
+    struct op_tree *tree = f->tree;
+    uint32_t launching = rank_nodes(f);
+    tree->sums = scratch_calloc((size_t)launching + 1, sizeof *tree->sums);
+    if (tree->sums == NULL) {
+        return false;
+    }
+    for (uint32_t i = 0; i < f->index->device_count; i++) {
+        uint32_t work = f->index->device_work[i];
+        uint32_t owner = owner_of(f, work);
+        if (owner != OP_NO_NODE) {
+            int64_t *device = &tree->sums[tree->nodes[owner].rank + 1];
+            *device = saturating_add(*device, trace_dur_ns(&f->index->trace->events, work));
+        }
+    }
+    for (uint32_t i = 0; i < launching; i++) {
+        tree->sums[i + 1] = saturating_add(tree->sums[i + 1], tree->sums[i]);
+    }
+    return true;
+}
+
+bool op_tree_from_index(struct op_tree *tree,
+                        struct event_classes *sel,
+                        const struct trace_index *index)
+{
+    *tree = (struct op_tree){.sel = sel};
+    struct filling f = {.tree = tree, .index = index};
+    bool ok = make_room(&f) && order_threads(&f);
+    for (uint32_t t = 0; ok && t < index->thread_count; t++) {
+        ok = add_thread(&f, f.order[t]);
+    }
+    ok = ok && number_tracks(&f) && sum_device_work(&f);
+    scratch_free(f.around);
+    scratch_free(f.covered);
+    scratch_free(f.order);
+    scratch_free(f.number);
+    return ok;
 }
 
 void op_tree_free(struct op_tree *tree)
 {
-    runtime_lists_free(&tree->lists);
     scratch_free(tree->nodes);
     scratch_free(tree->threads);
     scratch_free(tree->track_thread);
-    scratch_free(tree->zero_first);
-    scratch_free(tree->zero);
     scratch_free(tree->sums);
     scratch_free(tree->host_self);
-    scratch_free(tree->self_ns);
     *tree = (struct op_tree){0};
 }

@@ -2,26 +2,15 @@
 
 #include "ingest/analysis/classify/tb_clock.h"
 
-/* What is still free, while one role after the other takes its time. */
-struct division {
-    struct step_row *rows; /* cost_ns[TIME_OTHER]: what is free of the step */
-    const struct steps *steps;
-    struct ranges free_time; /* of the whole span */
-    struct ranges again;     /* of the steps, once they began again */
-    bool has_begun_again;
-};
-
-static bool merge_steps(struct ranges *merged, const struct steps *steps)
+void breakdown_begin(struct step_row *rows, const struct steps *steps)
 {
     for (uint32_t i = 0; i < steps->count; i++) {
-        if (!ranges_merge(merged, steps->items[i].start, steps->items[i].end)) {
-            return false;
-        }
+        const struct step *step = &steps->items[i];
+        rows[i].cost_ns[TIME_OTHER] = i64_max(saturating_sub(step->end, step->start), 0);
     }
-    return true;
 }
 
-static bool take(struct ranges *free_time, const struct ranges *role_ranges)
+bool breakdown_take(struct ranges *free_time, const struct ranges *role_ranges)
 {
     struct ranges left;
     if (role_ranges->count == 0) {
@@ -35,61 +24,23 @@ static bool take(struct ranges *free_time, const struct ranges *role_ranges)
     return true;
 }
 
-static bool has_free_time(const struct division *d)
+void breakdown_add_costs(struct step_row *rows,
+                         const struct steps *steps,
+                         enum time_category role,
+                         const struct ranges *free_time)
 {
-    for (uint32_t i = 0; i < d->steps->count; i++) {
-        if (d->rows[i].cost_ns[TIME_OTHER] > 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool begin_again(struct division *d)
-{
-    ranges_free(&d->again);
-    d->has_begun_again = true;
-    for (uint32_t i = 0; i < d->steps->count; i++) {
-        const struct step *step = &d->steps->items[i];
-        d->rows[i].cost_ns[TIME_OTHER] = i64_max(saturating_sub(step->end, step->start), 0);
-    }
-    return merge_steps(&d->again, d->steps);
-}
-
-/* The plugin, which finds no time free, takes the steps to be whole again. */
-static bool find_time(struct division *d)
-{
-    return d->steps->sel->ours || has_free_time(d) || begin_again(d);
-}
-
-/* What the steps lose to the role is its cost. */
-static void add_costs(struct division *d, enum time_category role)
-{
-    const struct ranges *free_time = d->has_begun_again ? &d->again : &d->free_time;
-    for (uint32_t i = 0; i < d->steps->count; i++) {
-        const struct step *step = &d->steps->items[i];
+    for (uint32_t i = 0; i < steps->count; i++) {
+        const struct step *step = &steps->items[i];
         int64_t free_ns = ranges_length_within(free_time, step->start, step->end);
-        int64_t *cost_ns = d->rows[i].cost_ns;
+        int64_t *cost_ns = rows[i].cost_ns;
         cost_ns[role] = saturating_sub(cost_ns[TIME_OTHER], free_ns);
         cost_ns[TIME_OTHER] = free_ns;
     }
 }
 
-static bool add_role(struct division *d, enum time_category role, const struct ranges *role_ranges)
-{
-    if (role_ranges->count == 0 && (d->steps->sel->ours || has_free_time(d))) {
-        return true; /* it costs nothing */
-    }
-    bool ok = take(&d->free_time, role_ranges) && find_time(d) &&
-              (!d->has_begun_again || take(&d->again, role_ranges));
-    if (ok) {
-        add_costs(d, role);
-    }
-    return ok;
-}
-
-static bool
-add_overlap(struct step_row *rows, const struct steps *steps, const struct time_ranges *roles)
+bool breakdown_add_overlap(struct step_row *rows,
+                           const struct steps *steps,
+                           const struct time_ranges *roles)
 {
     const struct ranges *kernels = &roles->by_role[TIME_KERNEL];
     const struct ranges *computation =
@@ -110,30 +61,28 @@ add_overlap(struct step_row *rows, const struct steps *steps, const struct time_
     return true;
 }
 
-static int64_t length_of(const struct ranges *list)
-{
-    return ranges_length_within(list, INT64_MIN, INT64_MAX);
-}
-
 bool breakdown_run(struct step_row *rows,
                    int64_t cost_ns[TIME_CATEGORY_COUNT],
                    struct range span,
                    const struct steps *steps,
                    const struct time_ranges *roles)
 {
-    struct division d = {.rows = rows, .steps = steps};
+    struct ranges free_time = {0};
     int64_t free_ns = saturating_sub(span.end, span.start);
-    bool ok = ranges_merge(&d.free_time, span.start, span.end) && begin_again(&d);
-    d.has_begun_again = false;
+    bool ok = ranges_merge(&free_time, span.start, span.end);
+    breakdown_begin(rows, steps);
     for (int role = TIME_KERNEL; ok && role < TIME_OTHER; role++) {
-        ok = add_role(&d, (enum time_category)role, &roles->by_role[role]);
-        bool takes_time = roles->by_role[role].count != 0;
-        int64_t left_ns = takes_time ? length_of(&d.free_time) : free_ns;
+        const struct ranges *role_ranges = &roles->by_role[role];
+        if (role_ranges->count == 0) {
+            continue;
+        }
+        ok = breakdown_take(&free_time, role_ranges);
+        breakdown_add_costs(rows, steps, (enum time_category)role, &free_time);
+        int64_t left_ns = ranges_length_within(&free_time, INT64_MIN, INT64_MAX);
         cost_ns[role] = saturating_sub(free_ns, left_ns);
         free_ns = left_ns;
     }
     cost_ns[TIME_OTHER] = free_ns;
-    ranges_free(&d.free_time);
-    ranges_free(&d.again);
-    return ok && add_overlap(rows, steps, roles);
+    ranges_free(&free_time);
+    return ok && breakdown_add_overlap(rows, steps, roles);
 }

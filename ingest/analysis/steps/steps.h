@@ -1,10 +1,8 @@
-/* Roles in time, and the profiler steps after their adjustment to device work [TB-6]. */
+/* Time by category, and the steps of a trace [TB-6]. */
 #ifndef KS_ANALYSIS_STEPS_STEPS_H
 #define KS_ANALYSIS_STEPS_STEPS_H
 
 #include "ingest/analysis/classify/events.h"
-#include "ingest/analysis/relations/launch_correlation.h"
-#include "ingest/analysis/relations/tb_collectives.h"
 #include "ingest/analysis/util/ranges.h"
 #include "ingest/base/attr.h"
 #include "ingest/index/index.h"
@@ -21,12 +19,9 @@ struct time_ranges {
 };
 
 struct step {
-    uint32_t
-        event;     /* ProfilerStep event, STEP_NO_EVENT for the one step of a trace without steps */
-    int64_t start; /* ticks, see tb_clock.h */
+    uint32_t event; /* STEP_NO_EVENT for the one step of a trace without steps */
+    int64_t start;  /* ticks, see tb_clock.h */
     int64_t end;
-    int64_t start_key; /* before the adjustment, for comparisons: see tb_clock.h */
-    int64_t end_key;
     int64_t launches;          /* runtimes inside that started device work */
     int64_t device_activities; /* started by them */
 };
@@ -42,22 +37,22 @@ struct steps {
     int64_t window_end; /* that the steps launched, if that ends later */
 };
 
-/* `communicates`: device work of class communication, by event, NULL: none; in the plugin's figures
- * `comms` tells. False without memory; must be freed in either case. */
+/* `communicates`: by event, what counts as communication: of our figures device work of that class
+ * [DEV-6c]; NULL: nothing. False without memory; must be freed in either case. */
 bool time_ranges_collect(struct time_ranges *roles,
                          const struct event_classes *sel,
-                         const struct tb_collectives *comms,
                          const bool *communicates) KS_MUST_USE;
 void time_ranges_free(struct time_ranges *roles);
 
-bool steps_build(struct steps *steps,
-                 const struct event_classes *sel,
-                 const struct launch_correlation *links) KS_MUST_USE;
-/* Steps by the index: the annotations' own intervals. Without any, the one step of a trace as
- * steps_build has it. */
+/* Steps by the index: the annotations' own intervals; of a trace without any, one over its host
+ * events. */
 bool steps_from_index(struct steps *steps,
                       const struct event_classes *sel,
                       const struct trace_index *index) KS_MUST_USE;
+/* The one step of a trace without steps: from the first host event to the last end of one [TB-6d].
+ */
+void steps_use_host_range(struct steps *steps);
+bool steps_counts_for_host_range(const struct event_classes *sel, uint32_t event);
 void steps_free(struct steps *steps);
 
 #endif

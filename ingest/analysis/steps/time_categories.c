@@ -1,30 +1,6 @@
 #include "ingest/analysis/classify/tb_clock.h"
 #include "ingest/analysis/steps/steps.h"
 
-/* What the host does while a collective runs is communication to the plugin alone [DEV-6c]. */
-static enum time_category host_role(bool ours, uint32_t name_flags, bool may_load)
-{
-    if (may_load && (name_flags & NAME_LOADER) != 0) {
-        return TIME_DATALOADER;
-    }
-    return !ours && (name_flags & NAME_COLLECTIVE) != 0 ? TIME_COMMUNICATION : TIME_CPU_EXEC;
-}
-
-/* What tells collectives. */
-struct rule {
-    const struct tb_collectives *comms;
-    const bool *communicates; /* by event; NULL: `comms` tells */
-};
-
-static bool communicates(const struct rule *rule, const struct event_classes *sel, uint32_t event)
-{
-    if (sel->ours) {
-        return rule->communicates != NULL && rule->communicates[event];
-    }
-    return rule->comms->by_external_id.count != 0 &&
-           tb_collectives_has_device_event(rule->comms, sel, event);
-}
-
 static inline bool add_event(struct ranges *list, const struct event_classes *sel, uint32_t event)
 {
     int64_t start = tb_clock_start(sel, event);
@@ -33,23 +9,27 @@ static inline bool add_event(struct ranges *list, const struct event_classes *se
 
 /* TIME_CATEGORY_COUNT: none. An annotation of the device is no work of the host, and stands beside
  * the work that it names. */
-static enum time_category role_of_host(const struct event_classes *sel, uint32_t event)
+static enum time_category
+role_of_host(const struct event_classes *sel, const bool *communicates, uint32_t event)
 {
     enum event_type type = (enum event_type)sel->type[event];
-    bool has_role = type == TYPE_OPERATOR || type == TYPE_USER_ANNOTATION || type == TYPE_PYTHON;
-    if (sel->ours && trace_kind(&sel->trace->events, event) == EVENT_GPU_USER_ANNOTATION) {
+    bool loads = (sel->names.flags[sel->name[event]] & NAME_LOADER) != 0;
+    if (type != TYPE_OPERATOR && type != TYPE_USER_ANNOTATION && type != TYPE_PYTHON) {
         return TIME_CATEGORY_COUNT;
     }
-    return has_role ? host_role(sel->ours, sel->names.flags[sel->name[event]], type != TYPE_PYTHON)
-                    : TIME_CATEGORY_COUNT;
+    if (loads && type != TYPE_PYTHON) {
+        return TIME_DATALOADER;
+    }
+    return communicates != NULL && communicates[event] ? TIME_COMMUNICATION : TIME_CPU_EXEC;
 }
 
-static bool add_host(struct time_ranges *roles, const struct event_classes *sel)
+static bool
+add_host(struct time_ranges *roles, const struct event_classes *sel, const bool *communicates)
 {
     const struct events_in_time host = sel->lists[LIST_HOST];
     bool ok = true;
     for (uint32_t i = 0; ok && i < host.count; i++) {
-        enum time_category role = role_of_host(sel, host.items[i]);
+        enum time_category role = role_of_host(sel, communicates, host.items[i]);
         ok = role == TIME_CATEGORY_COUNT || add_event(&roles->by_role[role], sel, host.items[i]);
     }
     return ok;
@@ -67,14 +47,14 @@ static bool add_runtimes(struct time_ranges *roles, const struct event_classes *
 }
 
 static enum time_category
-role_of_device(const struct event_classes *sel, const struct rule *rule, uint32_t event)
+role_of_device(const struct event_classes *sel, const bool *communicates, uint32_t event)
 {
     enum event_type type = (enum event_type)sel->type[event];
     if (type == TYPE_MEMSET) {
         return TIME_MEMSET;
     }
     enum time_category role = type == TYPE_KERNEL ? TIME_KERNEL : TIME_MEMCPY;
-    return communicates(rule, sel, event) ? TIME_COMMUNICATION : role;
+    return communicates != NULL && communicates[event] ? TIME_COMMUNICATION : role;
 }
 
 /* Of device and host together, each of which is in order. */
@@ -87,7 +67,7 @@ static bool join_communication(struct time_ranges *roles, const struct ranges *o
 }
 
 static bool
-add_devices(struct time_ranges *roles, const struct event_classes *sel, const struct rule *rule)
+add_devices(struct time_ranges *roles, const struct event_classes *sel, const bool *communicates)
 {
     const struct events_in_time work = sel->lists[LIST_DEVICE];
     struct ranges *by_role = roles->by_role;
@@ -96,7 +76,7 @@ add_devices(struct time_ranges *roles, const struct event_classes *sel, const st
               ranges_reserve(&by_role[TIME_MEMCPY], sel->type_count[TYPE_MEMCPY]) &&
               ranges_reserve(&by_role[TIME_MEMSET], sel->type_count[TYPE_MEMSET]);
     for (uint32_t i = 0; ok && i < work.count; i++) {
-        enum time_category role = role_of_device(sel, rule, work.items[i]);
+        enum time_category role = role_of_device(sel, communicates, work.items[i]);
         struct ranges *list = role == TIME_COMMUNICATION ? &communication : &by_role[role];
         ok = add_event(list, sel, work.items[i]);
     }
@@ -107,12 +87,11 @@ add_devices(struct time_ranges *roles, const struct event_classes *sel, const st
 
 bool time_ranges_collect(struct time_ranges *roles,
                          const struct event_classes *sel,
-                         const struct tb_collectives *comms,
-                         const bool *by_our_rule)
+                         const bool *communicates)
 {
-    const struct rule rule = {comms, by_our_rule};
     *roles = (struct time_ranges){0};
-    return add_host(roles, sel) && add_runtimes(roles, sel) && add_devices(roles, sel, &rule);
+    return add_host(roles, sel, communicates) && add_runtimes(roles, sel) &&
+           add_devices(roles, sel, communicates);
 }
 
 void time_ranges_free(struct time_ranges *roles)

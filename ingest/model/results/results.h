@@ -213,13 +213,7 @@ struct trace_results {
     bool has_blocks_per_sm, has_occupancy; /* the two optional kernel columns [TB-12.3] */
     bool operators_have_device;            /* device columns of the operator table */
     bool mlu;                              /* the fork's labels and kernel columns [TB-17.1] */
-    /* Distributed view: possible over a span when all workers agree on both [TB-15b]. */
-    int64_t communication_nodes;
-    int64_t communication_signature; /* hash over the number of ranges of each node */
-    int64_t collective_count;        /* by COLLECTIVES_OWN_RULE; 0 in the plugin's figures */
-    enum collective_rule
-        communication_rule; /* what the times of TIME_COMMUNICATION go by: COLLECTIVES_OWN_RULE in
-                               our figures, but in those of earlier versions */
+    int64_t collective_count;              /* 0 in the plugin's figures */
     double tc_pie_used;     /* share of kernel time in Tensor Core kernels, plugin's list (12.2) */
     double tensor_pie_used; /* the same by our list */
 
@@ -258,9 +252,8 @@ struct trace_results {
 
     /* What later questions are answered from; NULL where the trace has none of it, or `packed`. */
     struct call_tree *call_tree;
-    struct memory_log *memory_log;        /* refers to rows of the call tree */
-    struct collective_log *comm_log;      /* by COLLECTIVES_TB_RULE */
-    struct collective_log *comm_log_ours; /* by COLLECTIVES_OWN_RULE; only of the exact figures */
+    struct memory_log *memory_log; /* refers to rows of the call tree */
+    struct collective_log *comm_log;
     struct module_row *modules;
     size_t module_count;
 

@@ -12,7 +12,6 @@ static bool no_memory(struct err *err)
 static bool load_worker(struct store *store,
                         struct arena *arena,
                         const struct store_trace *trace,
-                        enum collective_rule rule,
                         int64_t id,
                         struct query_worker *worker,
                         const struct collective_log **log,
@@ -21,7 +20,7 @@ static bool load_worker(struct store *store,
     struct trace_results *results = NULL;
     struct collective_log *stored = NULL;
     if (!store_overview(store, arena, id, &results, err) ||
-        !store_comm_log(store, arena, id, rule, &stored, err)) {
+        !store_comm_log(store, arena, id, &stored, err)) {
         return false;
     }
     worker->trace = trace;
@@ -65,7 +64,6 @@ bool query_distributed(struct store *store,
                        struct arena *arena,
                        const struct store_trace *const *traces,
                        size_t count,
-                       enum collective_rule rule,
                        const int64_t *figures_ids,
                        struct query_distributed *out,
                        struct err *err)
@@ -79,7 +77,7 @@ bool query_distributed(struct store *store,
     }
     for (size_t i = 0; i < count; i++) {
         int64_t id = figures_ids == NULL ? traces[i]->id : figures_ids[i];
-        if (!load_worker(store, arena, traces[i], rule, id, &out->workers[i], &logs[i], err)) {
+        if (!load_worker(store, arena, traces[i], id, &out->workers[i], &logs[i], err)) {
             return false;
         }
     }

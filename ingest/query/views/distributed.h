@@ -30,13 +30,12 @@ struct query_distributed {
 };
 
 /* `traces` belong to one span; `agrees` is false if one has no collectives. `figures_ids`: the ids
- * under which the store returns the figures of each (derived ones have no COLLECTIVES_OWN_RULE);
- * NULL: the traces' own. Errors: those of the store. */
+ * under which the store returns the figures of each; NULL: the traces' own. Errors: those of the
+ * store. */
 bool query_distributed(struct store *store,
                        struct arena *arena,
                        const struct store_trace *const *traces,
                        size_t count,
-                       enum collective_rule rule,
                        const int64_t *figures_ids,
                        struct query_distributed *out,
                        struct err *err) KS_MUST_USE;

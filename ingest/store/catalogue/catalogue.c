@@ -282,7 +282,7 @@ bool store_run_get(struct store *store,
     " t.duration_ns, u.size_bytes, u.sha256, u.uploaded_at_s, t.note, t.tags, t.views,"           \
     " coalesce((SELECT p.views FROM trace AS p"                                                   \
     " WHERE p.plugin_of = t.id AND p.upload_id = t.upload_id), t.views),"                         \
-    " t.communication_nodes, t.communication_signature, t.collective_count, t.operator_count,"    \
+    " t.collective_count, t.operator_count,"                                                      \
     " t.kernel_count,"                                                                            \
     " CASE WHEN t.log_id IS NULL THEN t.id ELSE coalesce((SELECT max(p.id) FROM trace AS p"       \
     " WHERE p.plugin_of = t.id AND p.upload_id = t.upload_id), 0) END" STORE_VISIBLE_TRACES       \
@@ -310,8 +310,6 @@ static void read_trace(struct db_stmt *st, struct arena *arena, struct store_tra
     trace->tags = db_get_text(st, arena);
     trace->views = (uint32_t)db_get_int(st);
     trace->derived_views = (uint32_t)db_get_int(st);
-    trace->communication_nodes = db_get_int(st);
-    trace->communication_signature = db_get_int(st);
     trace->collective_count = db_get_int(st);
     trace->operator_count = db_get_int(st);
     trace->kernel_count = db_get_int(st);

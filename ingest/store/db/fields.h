@@ -5,46 +5,43 @@
  * Kinds: INT int64_t; OPTIONAL int64_t whose INT64_MIN means "not there"; FLAG bool; BITS uint32_t;
  * REAL double; PAIR double a side, columns <field>_base and <field>_candidate; COUNTS int64_t the
  * same; TEXT a text kept in the row; SHARED a text kept once a trace or group of comparisons,
- * column <field>_id. KIND, SOURCE, RULE, PRESENCE, VERDICT: enumerations of the model. */
+ * column <field>_id. KIND, SOURCE, PRESENCE, VERDICT: enumerations of the model. */
 #ifndef KS_STORE_DB_FIELDS_H
 #define KS_STORE_DB_FIELDS_H
 
-#define TRACE_FIELDS(X)             \
-    X(INT, event_count)             \
-    X(INT, start_ns)                \
-    X(INT, plugin_start_ns)         \
-    X(INT, duration_ns)             \
-    X(INT, device_ns)               \
-    X(INT, steps_ns)                \
-    X(FLAG, decimal_times)          \
-    X(INT, ticks_per_us)            \
-    X(FLAG, steps_undefined)        \
-    X(FLAG, has_profiler_steps)     \
-    X(BITS, views)                  \
-    X(FLAG, has_runtime)            \
-    X(FLAG, has_kernel)             \
-    X(FLAG, has_communication)      \
-    X(FLAG, has_memcpy_or_memset)   \
-    X(FLAG, has_blocks_per_sm)      \
-    X(FLAG, has_occupancy)          \
-    X(FLAG, operators_have_device)  \
-    X(FLAG, mlu)                    \
-    X(INT, communication_nodes)     \
-    X(INT, communication_signature) \
-    X(INT, collective_count)        \
-    X(RULE, communication_rule)     \
-    X(REAL, tc_pie_used)            \
-    X(REAL, tensor_pie_used)        \
-    X(INT, device_property_count)   \
-    X(INT, role_kernel_ns)          \
-    X(INT, role_memcpy_ns)          \
-    X(INT, role_memset_ns)          \
-    X(INT, role_communication_ns)   \
-    X(INT, role_runtime_ns)         \
-    X(INT, role_dataloader_ns)      \
-    X(INT, role_cpu_exec_ns)        \
-    X(INT, role_other_ns)           \
-    X(FLAG, has_kernel_use)         \
+#define TRACE_FIELDS(X)            \
+    X(INT, event_count)            \
+    X(INT, start_ns)               \
+    X(INT, plugin_start_ns)        \
+    X(INT, duration_ns)            \
+    X(INT, device_ns)              \
+    X(INT, steps_ns)               \
+    X(FLAG, decimal_times)         \
+    X(INT, ticks_per_us)           \
+    X(FLAG, steps_undefined)       \
+    X(FLAG, has_profiler_steps)    \
+    X(BITS, views)                 \
+    X(FLAG, has_runtime)           \
+    X(FLAG, has_kernel)            \
+    X(FLAG, has_communication)     \
+    X(FLAG, has_memcpy_or_memset)  \
+    X(FLAG, has_blocks_per_sm)     \
+    X(FLAG, has_occupancy)         \
+    X(FLAG, operators_have_device) \
+    X(FLAG, mlu)                   \
+    X(INT, collective_count)       \
+    X(REAL, tc_pie_used)           \
+    X(REAL, tensor_pie_used)       \
+    X(INT, device_property_count)  \
+    X(INT, role_kernel_ns)         \
+    X(INT, role_memcpy_ns)         \
+    X(INT, role_memset_ns)         \
+    X(INT, role_communication_ns)  \
+    X(INT, role_runtime_ns)        \
+    X(INT, role_dataloader_ns)     \
+    X(INT, role_cpu_exec_ns)       \
+    X(INT, role_other_ns)          \
+    X(FLAG, has_kernel_use)        \
     X(SOURCE, cycle_source)
 
 /* Behind them in the table: the number of rows of the tables below. */
@@ -250,7 +247,6 @@
 #define FIELD_COLUMN_SHARED(field) ", " #field "_id"
 #define FIELD_COLUMN_KIND(field) ", " #field
 #define FIELD_COLUMN_SOURCE(field) ", " #field
-#define FIELD_COLUMN_RULE(field) ", " #field
 #define FIELD_COLUMN_PRESENCE(field) ", " #field
 #define FIELD_COLUMN_VERDICT(field) ", " #field
 #define FIELD_COLUMN(kind, field) FIELD_COLUMN_##kind(field)
@@ -266,7 +262,6 @@
 #define FIELD_PARAM_SHARED ", ?"
 #define FIELD_PARAM_KIND ", ?"
 #define FIELD_PARAM_SOURCE ", ?"
-#define FIELD_PARAM_RULE ", ?"
 #define FIELD_PARAM_PRESENCE ", ?"
 #define FIELD_PARAM_VERDICT ", ?"
 #define FIELD_PARAM(kind, field) FIELD_PARAM_##kind
@@ -288,8 +283,6 @@
 #define FIELD_READ_SHARED(field) row->field = text_cache_get(texts, st);
 #define FIELD_READ_KIND(field) row->field = (enum cycle_kind)db_get_enum(st, CYCLE_LAYER);
 #define FIELD_READ_SOURCE(field) row->field = (enum cycle_source)db_get_enum(st, CYCLES_TABLE);
-#define FIELD_READ_RULE(field) \
-    row->field = (enum collective_rule)db_get_enum(st, COLLECTIVES_OWN_RULE);
 #define FIELD_READ_PRESENCE(field) \
     row->field = (enum comparison_presence)db_get_enum(st, PRESENCE_GONE);
 #define FIELD_READ_VERDICT(field) \

@@ -80,7 +80,6 @@ void row_write_table(struct row_writer *writer,
 #define ROW_WRITE_SHARED(field) row_put_shared(writer, row->field);
 #define ROW_WRITE_KIND(field) row_put_int(writer, (int64_t)row->field);
 #define ROW_WRITE_SOURCE(field) row_put_int(writer, (int64_t)row->field);
-#define ROW_WRITE_RULE(field) row_put_int(writer, (int64_t)row->field);
 #define ROW_WRITE_PRESENCE(field) row_put_int(writer, (int64_t)row->field);
 #define ROW_WRITE_VERDICT(field) row_put_int(writer, (int64_t)row->field);
 /* Parameters of all fields of a list: `writer`, and `row` the struct. */

@@ -10,7 +10,6 @@
 #define MEMORY_LOG "memory_log"
 #define COMM_LOG "comm_log"
 #define GPU_COUNTERS "gpu_counters"
-#define COMM_LOG_OURS "comm_log_ours"
 #define CYCLE_USE "cycle_use"
 
 /* ---- columns of logs ---- */
@@ -427,7 +426,6 @@ void blocks_write(struct row_writer *writer, const struct trace_results *results
     write_log(writer, results, RESULT_MEMORY_LOG, results->memory_log);
     write_block(writer, COMM_LOG, encode_comm_log, results->comm_log);
     write_log(writer, results, RESULT_GPU_COUNTERS, results->gpu_counters);
-    write_block(writer, COMM_LOG_OURS, encode_comm_log, results->comm_log_ours);
     write_block(writer, CYCLE_USE, cycle_use_encode,
                 results->cycle_use_count == 0 ? NULL : results);
 }
@@ -537,13 +535,12 @@ bool store_memory_log(struct store *store,
 bool store_comm_log(struct store *store,
                     struct arena *arena,
                     int64_t trace_id,
-                    enum collective_rule rule,
                     struct collective_log **out,
                     struct err *err)
 {
     void *block = NULL;
-    const char *kind = rule == COLLECTIVES_OWN_RULE ? COMM_LOG_OURS : COMM_LOG;
-    bool ok = read_block(store, arena, trace_id, kind, sizeof **out, decode_comm_log, &block, err);
+    bool ok =
+        read_block(store, arena, trace_id, COMM_LOG, sizeof **out, decode_comm_log, &block, err);
     *out = block;
     return ok;
 }

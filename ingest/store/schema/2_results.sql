@@ -33,8 +33,6 @@ CREATE TABLE trace (
     has_occupancy           INTEGER NOT NULL, -- 1: kernel tables show the occupancy
     operators_have_device   INTEGER NOT NULL, -- 1: operator tables show device times
     mlu                     INTEGER NOT NULL, -- 1: labels and columns of the MLU fork
-    communication_nodes     INTEGER NOT NULL, -- number of communication operators
-    communication_signature INTEGER NOT NULL, -- hash over the number of ranges of each of them
     tc_pie_used             ANY,              -- share of kernel time on Tensor Cores, the plugin's list
     tensor_pie_used         ANY,              -- the same by our list
     step_count              INTEGER NOT NULL, -- rows in step
@@ -53,7 +51,6 @@ CREATE TABLE trace (
     cycle_use_count         INTEGER NOT NULL DEFAULT 0, -- rows in cycle_use
     device_property_count   INTEGER NOT NULL DEFAULT 0, -- entries of deviceProperties
     collective_count        INTEGER NOT NULL DEFAULT 0, -- by our rule
-    communication_rule      INTEGER NOT NULL DEFAULT 0, -- 0 the plugin's, 1 ours
     events_offset           INTEGER NOT NULL DEFAULT -1, -- byte behind the [ of the events
     events_end_offset       INTEGER NOT NULL DEFAULT -1, -- and at their ], in the text
     log_id                  INTEGER REFERENCES event_log (id), -- NULL: no events were kept
@@ -373,7 +370,7 @@ CREATE TABLE counter (
 -- collectives. With row ids: they can be megabytes long.
 CREATE TABLE block (
     trace_id INTEGER NOT NULL REFERENCES trace (id) ON DELETE CASCADE,
-    kind     TEXT NOT NULL, -- "call_tree", "memory_log", "comm_log", "comm_log_ours", "gpu_counters"
+    kind     TEXT NOT NULL, -- "call_tree", "memory_log", "comm_log", "gpu_counters"
     bytes    BLOB NOT NULL,
     PRIMARY KEY (trace_id, kind)
 ) STRICT;

@@ -226,7 +226,7 @@ export const findCalls = (id, thread, q, signal) => call(`traces/${id}/tree/${th
 
 /**
  * @param {string} runName
- * @param {{span?: string | null, rule?: string | null}} query
+ * @param {{span?: string | null}} query
  * @param {AbortSignal} [signal]
  * @returns {Promise<Distributed>}
  */

@@ -311,7 +311,7 @@ interface DistributedDevice {
 }
 
 interface Distributed {
-    run: string; span: number; spans: number[]; rule: 'ours' | 'plugin'; agrees: boolean; workers: DistributedWorker[];
+    run: string; span: number; spans: number[]; agrees: boolean; workers: DistributedWorker[];
     overlap: { steps: string[]; rows: OverlapRow[] }; wait: { rows: WaitRow[] }; operations: CollectiveRow[]; devices: DistributedDevice[];
 }
 

@@ -1,7 +1,6 @@
 /** All workers of a span beside each other: what of their communication is hidden, what is waiting, who comes last. */
 
 import { h, fill } from '../../lib/dom.js';
-import { segmented } from '../../table/rowtable.js';
 import { go, runHref, setParams, traceHref } from '../../app/router.js';
 import { empty, showFailure, skeleton } from '../../lib/states.js';
 import { ApiError } from '../../lib/api.js';
@@ -13,14 +12,10 @@ import { operationsTable } from './operations.js';
 import * as api from '../../lib/api.js';
 import * as fmt from '../../lib/fmt.js';
 
-const OURS = 'ours';
 /** Workers that are named where they do not agree; the list of all stands below. */
 const NAMED = 6;
 
-const RULES = {
-    ours: 'Collectives are operators named nccl:…, gloo:… and their like, kernels such as ncclDevKernel_…, and what has a “Collective name”.',
-    plugin: 'Only operators named nccl:…, gloo:… and their like count, as in the removed TensorBoard plugin.',
-};
+const RULE = 'Collectives are operators named nccl:…, gloo:… and their like, kernels such as ncclDevKernel_…, and what has a “Collective name”.';
 
 /**
  * @param {HTMLElement} root
@@ -30,11 +25,10 @@ const RULES = {
  */
 export async function mount(root, route, signal) {
     const spans = h('div', { class: 'choice' });
-    const rules = segmented('Collectives counted', [{ value: OURS, label: 'All collectives' }, { value: 'plugin', label: 'Plugin’s rule' }], (rule) => setParams({ rule: rule === OURS ? null : rule }));
-    const note = h('p', { class: 'quiet lead' });
+    const note = h('p', { class: 'quiet lead' }, RULE);
     const body = h('div', { class: 'distributed-body' }, skeleton('figures', 'block', 'rows'));
     fill(root, h('div', { class: 'comparison-head' },
-        h('div', { class: 'view-head' }, h('h1', null, 'Distributed'), h('div', { class: 'view-tools' }, spans, rules.root)), note), body);
+        h('div', { class: 'view-head' }, h('h1', null, 'Distributed'), h('div', { class: 'view-tools' }, spans)), note), body);
     let asked = '';
     let turn = 0;
     /** @type {ReturnType<typeof board> | null} */
@@ -42,9 +36,7 @@ export async function mount(root, route, signal) {
 
     /** @param {URLSearchParams} params */
     async function update(params) {
-        const query = { span: params.get('span'), rule: params.get('rule') };
-        rules.show(query.rule ?? OURS);
-        fill(note, RULES[query.rule === 'plugin' ? 'plugin' : 'ours']);
+        const query = { span: params.get('span') };
         if (asked === JSON.stringify(query)) return shown?.update(params);
         asked = JSON.stringify(query);
         turn += 1;
@@ -178,7 +170,6 @@ function disagreement({ agrees, workers }) {
 /** @param {string} run @param {URLSearchParams} params @param {string} [said] by the server */
 function nothing(run, params, said) {
     return empty('No communication to show', said ? h('p', null, said) : null,
-        params.get('rule') === 'plugin' ? h('p', null, h('button', { class: 'button', type: 'button', onclick: () => setParams({ rule: null }) }, 'Count all collectives')) : null,
         h('p', null, 'Record every worker over the same steps, with ', h('code', null, 'activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]'),
             ' while it uses torch.distributed, and upload all of them to one run.'),
         h('p', null, h('a', { href: runHref(run) }, 'Traces of this run')));

@@ -9,18 +9,24 @@ static void upload_ranks(struct fixture *f)
     (void)upload(f, "d", "node1_8.1.pt.trace.json", VIEW_RANK(1, 1280, 30));
 }
 
-/* By our rule: the kernels alone. */
-static void by_our_rule(void **state)
+/* Computation [1100, 1250], communication [1210, 1310] of the first worker. */
+static void two_workers(void **state)
 {
     struct fixture *f = *state;
     upload_ranks(f);
     assert_status(f, get(f, URL), 200);
     assert_body_has(
-        f, "{\"run\": \"d\", \"span\": 1, \"spans\": [1], \"rule\": \"ours\", \"agrees\": true, "
+        f, "{\"run\": \"d\", \"span\": 1, \"spans\": [1], \"agrees\": true, "
            "\"workers\": [{\"worker\": \"node0_0\", \"trace\": 1, \"rank\": 0, \"node\": "
            "\"node0\", \"process\": \"0\", \"backend\": \"nccl\", \"collectives\": 1, "
            "\"matched\": 1, \"device_names\": [\"Tesla V100\"]}, {\"worker\": \"node1_8\", "
            "\"trace\": 2, \"rank\": 1, \"node\": \"node1\", \"process\": \"8\", ");
+    assert_body_has(
+        f, "\"overlap\": {\"steps\": [\"1\"], \"rows\": [{\"worker\": \"node0_0\", \"step\": "
+           "\"1\", \"computation_ns\": 110000, \"overlap_ns\": 40000, "
+           "\"communication_ns\": 60000, \"other_ns\": 790000}, {\"worker\": \"node1_8\", "
+           "\"step\": \"1\", \"computation_ns\": 150000, \"overlap_ns\": 0, "
+           "\"communication_ns\": 30000, \"other_ns\": 820000}]}");
     assert_body_has(f, "\"wait\": {\"rows\": [{\"worker\": \"node0_0\", \"step\": \"1\", "
                        "\"transfer_ns\": 30000, \"wait_ns\": 70000}, {\"worker\": \"node1_8\", "
                        "\"step\": \"1\", \"transfer_ns\": 30000, \"wait_ns\": 0}]}");
@@ -28,29 +34,6 @@ static void by_our_rule(void **state)
         f, "\"devices\": [{\"node\": \"node0\", \"process\": \"0\", \"worker\": \"node0_0\", "
            "\"device\": 0, \"name\": \"Tesla V100\", \"memory_bytes\": 17179869184, "
            "\"compute_capability\": \"7.0\"}, ");
-}
-
-/* By the plugin's: the operator and its kernel. Computation [1100, 1250], communication [1200,
- * 1310] of the first worker. */
-static void by_the_plugins_rule(void **state)
-{
-    struct fixture *f = *state;
-    upload_ranks(f);
-    assert_status(f, get(f, URL "?rule=plugin&span=1"), 200);
-    assert_body_has(f, "\"rule\": \"plugin\", \"agrees\": true, ");
-    assert_body_has(
-        f, "\"overlap\": {\"steps\": [\"1\"], \"rows\": [{\"worker\": \"node0_0\", \"step\": "
-           "\"1\", \"computation_ns\": 100000, \"overlap_ns\": 50000, "
-           "\"communication_ns\": 60000, \"other_ns\": 790000}, {\"worker\": \"node1_8\", "
-           "\"step\": \"1\", \"computation_ns\": 140000, \"overlap_ns\": 10000, "
-           "\"communication_ns\": 30000, \"other_ns\": 820000}]}");
-    assert_body_has(f, "\"wait\": {\"rows\": [{\"worker\": \"node0_0\", \"step\": \"1\", "
-                       "\"transfer_ns\": 40000, \"wait_ns\": 70000}, ");
-    assert_body_has(
-        f, "\"operations\": [{\"worker\": \"node0_0\", \"name\": \"nccl:all_reduce\", "
-           "\"calls\": 1, \"size_bytes\": 1024, \"mean_size_bytes\": 1024.0, \"total_ns\": "
-           "110000, \"mean_ns\": 110000.0, \"transfer_ns\": 40000, \"mean_transfer_ns\": "
-           "40000.0}, ");
 }
 
 static void one_worker(void **state)
@@ -136,7 +119,6 @@ static void problems(void **state)
     (void)upload(f, "d", "w.pt.trace.json", VIEW_CHANGED);
     assert_problem(f, get(f, URL), 404, "not_found");
     assert_body_has(f, "torch.distributed");
-    assert_problem(f, get(f, URL "?rule=both"), 400, "bad_request");
     assert_problem(f, get(f, "/api/v1/runs/none/distributed"), 404, "not_found");
     struct trace_results table = {
         .ticks_per_us = RESULTS_NS_PER_US, .device_type = "GPU", .views = 1U << VIEW_UTILISATION};
@@ -159,8 +141,7 @@ static void the_catalogue_agrees(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        API_TEST(by_our_rule),
-        API_TEST(by_the_plugins_rule),
+        API_TEST(two_workers),
         API_TEST(one_worker),
         API_TEST(a_worker_without_collectives),
         API_TEST(ranks_from_names),

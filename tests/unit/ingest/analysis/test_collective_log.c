@@ -81,7 +81,7 @@ static void ops_with_their_ranges(void **state)
     build_comm_kernel(&b, 150, 170, 6);
     build_comm_kernel(&b, 120, 130, 6);
     build_comm_kernel(&b, 120, 140, 6);
-    const struct collective_log *log = build_run(&b)->comm_log;
+    const struct collective_log *log = build_run_plugin(&b)->comm_log;
     assert_non_null(log);
     assert_int_equal(log->op_count, 2);
     assert_string_equal(log->ops[0].name, "nccl:all_reduce");
@@ -115,7 +115,7 @@ static void steps_of_collectives(void **state)
     for (size_t i = 0; i < COUNT_OF(at); i++) {
         build_collective(&b, "nccl:all_reduce", at[i][0], at[i][1], (int64_t)i + 1, "[]", NULL);
     }
-    const struct trace_results *r = build_run(&b);
+    const struct trace_results *r = build_run_plugin(&b);
     assert_int_equal(r->comm_log->op_count, COUNT_OF(at));
     for (size_t i = 0; i < COUNT_OF(at); i++) {
         assert_int_equal(r->comm_log->ops[i].step, at[i][2]);
@@ -131,11 +131,11 @@ static void mixed_libraries_have_no_log(void **state)
     build_begin(&b);
     build_collective(&b, "nccl:all_reduce", 10, 20, 1, "[]", NULL);
     build_collective(&b, "gloo:broadcast", 30, 40, 2, "[]", NULL);
-    assert_null(build_run(&b)->comm_log);
+    assert_null(build_run_plugin(&b)->comm_log);
     build_end(&b);
     build_begin(&b);
     build_op(&b, "aten::add", 1, 10, 20, 1);
-    assert_null(build_run(&b)->comm_log);
+    assert_null(build_run_plugin(&b)->comm_log);
     build_end(&b);
 }
 

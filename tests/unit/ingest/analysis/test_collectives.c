@@ -184,7 +184,7 @@ static void host_marks_and_kernel_are_one(void **state)
                                                                                                                      5,
                                                                                                                      "\"External id\": 11, \"Collective name\": \"wait\""));
     assert_int_equal(r->collective_count, 1);
-    const struct collective_log *log = r->comm_log_ours;
+    const struct collective_log *log = r->comm_log;
     assert_int_equal(log->op_count, 1);
     assert_string_equal(log->ops[0].name, "all_reduce");
     assert_int_equal(log->ops[0].size_bytes, 2000);
@@ -194,16 +194,13 @@ static void host_marks_and_kernel_are_one(void **state)
     assert_int_equal(log->ops[0].range_count, 1);
     range_is(log, 0, 0, 100, 400);
 
-    assert_int_equal(r->communication_rule, COLLECTIVES_OWN_RULE);
     assert_int_equal(r->steps[0].cost_ns[TIME_KERNEL], 0);
     assert_true(r->steps[0].cost_ns[TIME_COMMUNICATION] >= 300000);
     assert_true(r->has_kernel);
     assert_true((r->views & 1u << VIEW_KERNEL) != 0);
     /* the plugin's rule counts the annotations by their id, and the kernel as computation */
-    assert_null(a.plugin->comm_log_ours);
-    assert_int_equal(a.plugin->communication_rule, COLLECTIVES_TB_RULE);
     assert_int_equal(a.plugin->steps[0].cost_ns[TIME_KERNEL], 300000);
-    assert_int_equal(r->communication_nodes, a.plugin->communication_nodes);
+    assert_int_equal(a.plugin->comm_log->op_count, 1);
     done(&a);
 }
 
@@ -221,7 +218,7 @@ static void a_launch_inside_the_mark_joins_without_ids(void **state)
               "\"correlation\": 78") "," CALL("", 79, 70) "," /* behind the mark */
         EVENT("kernel", "ncclDevKernel_AllGather_RING_LL(x)", DEVICE, 600, 10,
               "\"correlation\": 79"));
-    const struct collective_log *log = r->comm_log_ours;
+    const struct collective_log *log = r->comm_log;
     assert_int_equal(log->op_count, 2);
     assert_int_equal(log->ops[0].range_count, 1);
     range_is(log, 0, 0, 90, 390); /* positions count from the first event */
@@ -250,7 +247,7 @@ static void copies_of_correlations_join_nothing(void **state)
                                                 DEVICE, 100, 40,
                                                 "\"External id\": 77, "
                                                 "\"correlation\": 77"));
-    const struct collective_log *log = r->comm_log_ours;
+    const struct collective_log *log = r->comm_log;
     assert_int_equal(log->op_count, 2);
     assert_string_equal(log->ops[0].name, "all_reduce");
     range_is(log, 0, 0, 0, 10);                          /* no device work: the host's interval */
@@ -293,14 +290,13 @@ static void kernels_alone_are_collectives(void **state)
                                                                                                      "name\": "
                                                                                                      "\"moe_"
                                                                                                      "dispatch\""));
-    const struct collective_log *log = r->comm_log_ours;
+    const struct collective_log *log = r->comm_log;
     assert_int_equal(log->op_count, 2); /* the third kernel is of no class communication */
     assert_string_equal(log->ops[0].name, "all_reduce");
     assert_int_equal(log->ops[0].step, COLLECTIVE_NO_STEP);
     assert_string_equal(log->ops[1].name, "reduce_scatter");
     assert_int_equal(log->ops[1].size_bytes, 24);
-    assert_null(r->comm_log);
-    assert_int_equal(r->communication_nodes, 0);
+    assert_null(a.plugin->comm_log);
     assert_true(r->has_communication);
     assert_false(a.plugin->has_communication);
     done(&a);
@@ -334,7 +330,7 @@ static void marks_inside_a_mark_belong_to_it(void **state)
                                                                                                                    200,
                                                                                                                    10,
                                                                                                                    "\"External id\": 2, \"correlation\": 9"));
-    const struct collective_log *log = r->comm_log_ours;
+    const struct collective_log *log = r->comm_log;
     assert_int_equal(log->op_count, 2);
     assert_string_equal(log->ops[0].name, "barrier");
     range_is(log, 0, 0, 200, 210);
@@ -353,13 +349,12 @@ static void device_annotations_stand_for_kernels(void **state)
             "gpu_user_annotation", "nccl:all_reduce", DEVICE, 50, 25,
             "\"External id\": 3") "," EVENT("gpu_user_annotation", "nccl:broadcast", DEVICE, 80, 5,
                                             "\"External id\": 4"));
-    const struct collective_log *log = r->comm_log_ours;
+    const struct collective_log *log = r->comm_log;
     assert_int_equal(log->op_count, 2);
     assert_int_equal(log->ops[0].range_count, 1);
     range_is(log, 0, 0, 50, 75);
     assert_string_equal(log->ops[1].name, "broadcast");
     range_is(log, 1, 0, 80, 85);
-    assert_int_equal(r->communication_rule, COLLECTIVES_OWN_RULE);
     done(&a);
 }
 
@@ -374,13 +369,12 @@ static void only_the_class_makes_communication(void **state)
                         "cpu_op", "nccl:all_reduce", HOST, 20, 10,
                         "\"External id\": 4") "," EVENT("kernel", "one_shot_kernel", DEVICE, 40, 10,
                                                         "\"External id\": 4, \"correlation\": 9"));
-    assert_null(r->comm_log); /* two libraries */
-    const struct collective_log *log = r->comm_log_ours;
+    assert_null(a.plugin->comm_log); /* two libraries */
+    const struct collective_log *log = r->comm_log;
     assert_int_equal(log->op_count, 2);
     range_is(log, 0, 0, 0, 10);
     range_is(log, 1, 0, 20, 30); /* the mark, for it has no device work */
     assert_int_equal(log->ops[1].range_count, 1);
-    assert_int_equal(r->communication_rule, COLLECTIVES_OWN_RULE);
     done(&a);
 }
 
@@ -401,7 +395,7 @@ static void steps_go_by_the_launch(void **state)
                                                                                      60,
                                                                                      "\"correlation"
                                                                                      "\": 2"));
-    const struct collective_log *log = r->comm_log_ours;
+    const struct collective_log *log = r->comm_log;
     assert_int_equal(log->op_count, 2);
     assert_int_equal(log->ops[0].step, 0);
     assert_int_equal(log->ops[1].step, 1);
@@ -427,13 +421,13 @@ static void traces_without_collectives_have_none(void **state)
                                                                                        "\"correlati"
                                                                                        "on\": 1"));
     assert_int_equal(r->collective_count, 0);
-    assert_null(r->comm_log_ours);
+    assert_null(r->comm_log);
     done(&a);
 }
 
 /* ---- stored ---- */
 
-static void both_logs_are_stored(void **state)
+static void logs_are_stored(void **state)
 {
     struct fixture *f = *state;
     struct analysed a;
@@ -447,11 +441,11 @@ static void both_logs_are_stored(void **state)
     done(&a);
 
     struct collective_log *log = NULL;
-    assert_ok(f, store_comm_log(f->store, &f->arena, id, COLLECTIVES_TB_RULE, &log, &f->err));
+    assert_ok(f, store_comm_log(f->store, &f->arena, derived_id, &log, &f->err));
     assert_int_equal(log->op_count, 1);
     assert_string_equal(log->ops[0].name, "nccl:all_reduce");
     assert_null(log->ops[0].group);
-    assert_ok(f, store_comm_log(f->store, &f->arena, id, COLLECTIVES_OWN_RULE, &log, &f->err));
+    assert_ok(f, store_comm_log(f->store, &f->arena, id, &log, &f->err));
     assert_int_equal(log->op_count, 2);
     assert_int_equal(log->ops[0].group_size, 0);
     assert_string_equal(log->ops[1].name, "all_reduce");
@@ -461,16 +455,8 @@ static void both_logs_are_stored(void **state)
     range_is(log, 1, 0, 40, 50);
 
     struct store_trace *trace = NULL;
-    struct trace_results *overview = NULL;
     assert_ok(f, store_trace_get(f->store, &f->arena, id, &trace, &f->err));
     assert_int_equal(trace->collective_count, 2);
-    assert_ok(f, store_overview(f->store, &f->arena, id, &overview, &f->err));
-    assert_int_equal(overview->communication_rule, COLLECTIVES_OWN_RULE);
-    assert_ok(f,
-              store_comm_log(f->store, &f->arena, derived_id, COLLECTIVES_OWN_RULE, &log, &f->err));
-    assert_null(log);
-    assert_ok(f, store_overview(f->store, &f->arena, derived_id, &overview, &f->err));
-    assert_int_equal(overview->communication_rule, COLLECTIVES_TB_RULE);
 }
 
 int main(void)
@@ -489,7 +475,7 @@ int main(void)
         cmocka_unit_test(only_the_class_makes_communication),
         cmocka_unit_test(steps_go_by_the_launch),
         cmocka_unit_test(traces_without_collectives_have_none),
-        cmocka_unit_test_setup_teardown(both_logs_are_stored, set_up_store, tear_down_store),
+        cmocka_unit_test_setup_teardown(logs_are_stored, set_up_store, tear_down_store),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,11 @@
 #include "ingest/analysis/classify/names.h"
 #include "ingest/analysis/classify/tensor_core.h"
-#include "ingest/analysis/devices/device_set.h"
 #include "ingest/analysis/kernel_classes/kernel_classes.h"
 #include "ingest/analysis/util/percentiles.h"
 #include "ingest/base/containers/introsort.h"
 #include "ingest/base/memory/scratch.h"
 #include "ingest/index/sort.h"
+#include "ingest/tb_plugin/tables/device_set.h"
 #include "tests/unit/ingest/analysis/model_builder.h"
 
 #include <stdlib.h>

@@ -146,8 +146,6 @@ static void fill_scalars(struct trace_results *t, int *n)
     t->duration_ns = next_number(n);
     t->views = UINT32_MAX;
     t->device_ns = next_number(n);
-    t->communication_nodes = next_number(n);
-    t->communication_signature = INT64_MIN;
     t->tc_pie_used = -0.0;
     t->tensor_pie_used = (double)NAN;
     t->warnings.by_code[WARN_TRUNCATED] = (struct warning_count){UINT64_MAX, 0};
@@ -216,8 +214,6 @@ static void check_scalars(struct trace_results *a, struct trace_results *b)
     INT(plugin_start_ns);
     INT(duration_ns);
     INT(views);
-    INT(communication_nodes);
-    INT(communication_signature);
     REAL(tc_pie_used);
     REAL(tensor_pie_used);
     INT(step_count);
@@ -451,8 +447,6 @@ static void trace_row_comes_back(void **state)
     assert_string_equal(trace->note, "");
     assert_string_equal(trace->tags, "[]");
     assert_int_equal(trace->views, UINT32_MAX);
-    assert_true(trace->communication_nodes == s->results.communication_nodes);
-    assert_true(trace->communication_signature == INT64_MIN);
     assert_int_equal(trace->operator_count, ROWS);
     assert_int_equal(trace->kernel_count, ROWS);
     assert_int_equal(trace->warnings.by_code[WARN_OVERLAP].count, 7);
