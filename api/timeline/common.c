@@ -1,5 +1,6 @@
 #include "api/timeline/common.h"
 
+#include "ingest/jobs/on_request/timeline.h"
 #include "ingest/store/store_timeline.h"
 
 #include <inttypes.h>
@@ -33,10 +34,15 @@ bool timeline_load(struct store_trace **trace,
                    struct api_call *call,
                    struct err *err)
 {
+    struct store *store = call->api->store;
+    struct arena *arena = call_arena(call);
     if (!timeline_trace(trace, call, err)) {
         return false;
     }
-    if (!store_timeline(call->api->store, call_arena(call), (*trace)->id, timeline, err)) {
+    bool ok = store_timeline(store, arena, (*trace)->id, timeline, err) &&
+              (*timeline != NULL || (timeline_on_request(call->api->jobs, (*trace)->id, err) &&
+                                     store_timeline(store, arena, (*trace)->id, timeline, err)));
+    if (!ok) {
         return timeline_gone(err);
     }
     if (*timeline == NULL) {

@@ -113,9 +113,10 @@ static bool read_number(const struct api_call *call, uint32_t *number, struct er
 bool timeline_event_get(struct api_call *call, struct err *err)
 {
     struct store_trace *trace = NULL;
+    struct timeline *timeline = NULL;
     uint32_t number = 0;
     struct timeline_event event;
-    if (!timeline_trace(&trace, call, err) || !read_number(call, &number, err)) {
+    if (!read_number(call, &number, err) || !timeline_load(&trace, &timeline, call, err)) {
         return false;
     }
     if (!query_timeline_event(call->api->store, call_arena(call), trace->id, number, &event, err)) {

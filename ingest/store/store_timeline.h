@@ -28,6 +28,15 @@ bool store_ingest_timeline(struct store_ingest *ingest,
                            const struct timeline *timeline,
                            struct err *err) KS_MUST_USE;
 
+/* Begins the timeline of a stored trace that has none yet; then the functions above. *out NULL: it
+ * has one, or its events were not stored. */
+bool store_timeline_begin(struct store *store,
+                          int64_t trace_id,
+                          struct store_ingest **out,
+                          struct err *err) KS_MUST_USE;
+/* Ends it, also after a failure: what is there without tracks is replaced by the next attempt. */
+void store_timeline_end(struct store_ingest *ingest);
+
 /* ---- reading ---- */
 
 /* Reads tracks and levels. `labels` is NULL, label_count is set, and its own `arena` is unused:

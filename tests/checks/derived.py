@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Derived figures: those of the removed plugin are made once, by the first request for them; whatever happens to the server or
-to the trace meanwhile, nothing of them stays behind, and our own answers are the same before and after."""
+"""Derived data: the figures of the removed plugin, and timelines, are made once, by the first request for them; whatever happens to
+the server or to the trace meanwhile, nothing of them stays behind, and our own answers are the same before and after."""
 import concurrent.futures
 import json
 import shutil
@@ -188,6 +188,75 @@ class Derived(unittest.TestCase):
                             answer = server.plugin(route, run=name, worker=trace['worker'])
                             self.assertEqual(answer.status, 200, answer.body)
                     self.assertEqual(derived_rows(server.data_dir), (0, 0))
+
+
+class Timelines(unittest.TestCase):
+    """Of traces that are worth no timeline until somebody looks at one."""
+
+    VIEWS = ('timeline/tracks', 'timeline?width_px=500', 'events/3000', 'search?q=a', 'window')
+
+    @classmethod
+    def setUpClass(cls):
+        cls.content = kinetoscope.large_trace(TRACE_BYTES)
+        with kinetoscope.Server() as server:
+            trace_id = upload(server, cls.content)
+            before = time.monotonic()
+            cls.expected = cls.answers(server, trace_id)
+            cls.takes_s = time.monotonic() - before
+            cls.rows = cls.row_counts(server.data_dir)
+        assert {status for status, _ in cls.expected.values()} == {200}, cls.expected
+
+    @staticmethod
+    def row_counts(data_dir):
+        return count(data_dir, 'SELECT count(*) FROM timeline'), count(data_dir, 'SELECT count(*) FROM timeline_block')
+
+    @classmethod
+    def answers(cls, server, trace_id):
+        found = {view: server.get('/api/v1/traces/%d/%s' % (trace_id, view)) for view in cls.VIEWS}
+        return {view: (a.status, a.body) for view, a in found.items()}
+
+    def test_each_of_their_views_makes_them_once(self):
+        for first in self.VIEWS:
+            with self.subTest(first=first), kinetoscope.Server() as server:
+                trace_id = upload(server, self.content)
+                server.get('/api/v1/traces/%d/overview' % trace_id)
+                self.assertEqual(self.row_counts(server.data_dir), (0, 0))
+                with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
+                    told = list(pool.map(lambda _: server.get('/api/v1/traces/%d/%s' % (trace_id, first)), range(AT_ONCE)))
+                self.assertEqual({(a.status, a.body) for a in told}, {self.expected[first]})
+                self.assertEqual(self.row_counts(server.data_dir), self.rows)
+                self.assertEqual(self.answers(server, trace_id), self.expected)
+                self.assertEqual(self.row_counts(server.data_dir), self.rows)
+
+    def test_killed_meanwhile(self):
+        for moment in [self.takes_s * i / (MOMENTS - 1) for i in range(MOMENTS)]:
+            data_dir = tempfile.mkdtemp(prefix='kinetoscope-derived-')
+            try:
+                server = crash.Mortal(data_dir=data_dir).__enter__()
+                trace_id = upload(server, self.content)
+                with concurrent.futures.ThreadPoolExecutor(1) as pool:
+                    asking = pool.submit(server.get, '/api/v1/traces/%d/timeline/tracks' % trace_id)
+                    time.sleep(moment)
+                    server.kill()
+                    self.assertTrue(asking.exception() is None or isinstance(asking.exception(), crash.GONE))
+                with kinetoscope.Server(data_dir=data_dir) as server:
+                    self.assertEqual(self.answers(server, trace_id), self.expected, 'killed after %.3f s' % moment)
+                    self.assertEqual(self.row_counts(data_dir), self.rows)
+                crash.check_clean(data_dir)
+            finally:
+                shutil.rmtree(data_dir, ignore_errors=True)
+
+    def test_deleted_meanwhile(self):
+        with kinetoscope.Server() as server, concurrent.futures.ThreadPoolExecutor(1) as pool:
+            for moment in [self.takes_s * i / (MOMENTS - 1) for i in range(MOMENTS)]:
+                trace_id = upload(server, self.content)
+                asking = pool.submit(server.get, '/api/v1/traces/%d/timeline/tracks' % trace_id)
+                time.sleep(moment)
+                self.assertEqual(server.ask('DELETE', '/api/v1/traces/%d' % trace_id).status, 204)
+                said = asking.result()
+                self.assertIn(said.status, (200, 404), said.body)
+                crash.check_clean(server.data_dir)
+                self.assertEqual(self.row_counts(server.data_dir), (0, 0))
 
 
 kinetoscope.main()

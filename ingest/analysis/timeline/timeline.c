@@ -253,6 +253,15 @@ bool timeline_build(const struct trace *trace,
     return true;
 }
 
+bool timeline_survey(const struct trace *trace, struct warnings *out)
+{
+    struct timeline_items items;
+    *out = (struct warnings){0};
+    bool ok = timeline_items_find(&items, trace, 0, out);
+    timeline_items_free(&items);
+    return ok;
+}
+
 void timeline_settle(const struct timeline *timeline, struct trace_results *results)
 {
     bool saw_nothing = results->plugin_start_ns == 0 && results->duration_ns == 0;

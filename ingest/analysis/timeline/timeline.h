@@ -50,6 +50,8 @@ bool timeline_build(const struct trace *trace,
                     const struct timeline_sink *sink,
                     struct timeline **out,
                     struct err *err) KS_MUST_USE;
+/* The warnings of a timeline that is built later. False: no memory. */
+bool timeline_survey(const struct trace *trace, struct warnings *out) KS_MUST_USE;
 /* The start and length that the views did not find, and the timeline's warnings, once. */
 void timeline_settle(const struct timeline *timeline, struct trace_results *results);
 void timeline_destroy(struct timeline *timeline); /* NULL is allowed */

@@ -106,6 +106,8 @@ struct beside {
     struct timeline_frame frame;
     bool has_frame;
     bool is_large; /* all at once would take more memory than time is worth */
+    bool is_later; /* the timeline is, so that only its warnings are found here */
+    struct warnings survey;
     bool ok;
     struct err err;
     bool runs; /* on a thread of its own */
@@ -117,9 +119,20 @@ struct beside {
     bool has_cycles;    /* once they are sought */
 };
 
+static bool sink_takes_timelines(const struct pipeline_way *way)
+{
+    return way->sink->timeline.take_block != NULL;
+}
+
 static bool wants_timeline(const struct beside *beside)
 {
-    return beside->way->sink->timeline.take_block != NULL;
+    return sink_takes_timelines(beside->way) && !beside->is_later;
+}
+
+static bool survey_timeline(struct beside *beside, struct err *err)
+{
+    return !beside->is_later || timeline_survey(beside->model, &beside->survey) ||
+           err_set(err, ERR_NO_MEMORY, "no memory to look at the times of a trace");
 }
 
 static bool find_cycles(struct beside *beside, struct err *err)
@@ -167,7 +180,8 @@ static void *run_beside(void *argument)
     struct beside *beside = argument;
     beside->has_cycles = beside->is_large || find_cycles(beside, &beside->err);
     set_flag(beside, &beside->sought_cycles);
-    beside->ok = beside->has_cycles && (!wants_timeline(beside) || await_frame(beside)) &&
+    beside->ok = beside->has_cycles && survey_timeline(beside, &beside->err) &&
+                 (!wants_timeline(beside) || await_frame(beside)) &&
                  build_timeline(beside, &beside->err);
     return NULL;
 }
@@ -176,6 +190,13 @@ static bool is_worth_a_thread(const struct trace *model)
 {
     const uint32_t least_events = 2000;
     return model->events.count >= least_events;
+}
+
+/* Worth a request of its own, and small enough for that. */
+static bool is_later(const struct pipeline_way *way, const struct trace *model)
+{
+    return sink_takes_timelines(way) && is_worth_a_thread(model) &&
+           trace_memory_bytes(model) <= way->sink->timeline_later_bytes;
 }
 
 /* The arrays of analyses and timeline at once. */
@@ -249,7 +270,7 @@ static bool take_cycles(struct beside *beside, struct trace_results *results, st
 static bool hand_tables_on(const struct beside *beside, struct pipeline_item *item, struct err *err)
 {
     const struct pipeline_sink *sink = beside->way->sink;
-    return !beside->runs || !beside->has_frame || !beside->frame.sees_events ||
+    return !beside->runs || beside->is_later || !beside->has_frame || !beside->frame.sees_events ||
            sink->tables == NULL || sink->tables(sink->context, item, err);
 }
 
@@ -257,7 +278,7 @@ static bool hand_tables_on(const struct beside *beside, struct pipeline_item *it
 static bool end_beside(struct beside *beside, bool ok, struct err *err)
 {
     if (!beside->runs) {
-        ok = ok && build_timeline(beside, err);
+        ok = ok && survey_timeline(beside, err) && build_timeline(beside, err);
     } else {
         (void)pthread_join(beside->thread, NULL);
         (void)pthread_cond_destroy(&beside->changed);
@@ -267,8 +288,23 @@ static bool end_beside(struct beside *beside, bool ok, struct err *err)
         }
         ok = ok && beside->ok;
     }
-    timeline_frame_free(&beside->frame);
     return ok;
+}
+
+/* Where the views see nothing, bounds and overview of the trace are those of its timeline. */
+static bool settle_timeline(struct beside *beside, struct trace_results *results, struct err *err)
+{
+    bool is_needed = beside->is_later && !beside->frame.sees_events;
+    beside->is_later = beside->is_later && !is_needed;
+    if (is_needed && !build_timeline(beside, err)) {
+        return false;
+    }
+    if (beside->timeline != NULL) {
+        timeline_settle(beside->timeline, results);
+    } else if (beside->is_later) {
+        warnings_merge(&results->warnings, &beside->survey);
+    }
+    return true;
 }
 
 static bool analyse_model(const struct pipeline_way *way,
@@ -277,11 +313,14 @@ static bool analyse_model(const struct pipeline_way *way,
                           struct timeline **timeline,
                           struct err *err)
 {
-    struct beside beside = {
-        .way = way, .model = model, .is_large = is_large(way, model), .err = ERR_INIT};
+    struct beside beside = {.way = way,
+                            .model = model,
+                            .is_large = is_large(way, model),
+                            .is_later = is_later(way, model),
+                            .err = ERR_INIT};
     struct analysis_wants wants = {.pack = way->sink->pack_log,
                                    .kernel_rules = way->kernel_rules,
-                                   .take_frame = wants_timeline(&beside) ? take_frame : NULL,
+                                   .take_frame = sink_takes_timelines(way) ? take_frame : NULL,
                                    .take_room = take_room,
                                    .context = &beside};
     begin_beside(&beside);
@@ -291,10 +330,8 @@ static bool analyse_model(const struct pipeline_way *way,
     }
     let_timeline_begin(&beside);
     ok = ok && take_cycles(&beside, item->results, err) && hand_tables_on(&beside, item, err);
-    ok = end_beside(&beside, ok, err);
-    if (ok && beside.timeline != NULL) {
-        timeline_settle(beside.timeline, item->results);
-    }
+    ok = end_beside(&beside, ok, err) && settle_timeline(&beside, item->results, err);
+    timeline_frame_free(&beside.frame);
     results_destroy(beside.cycles);
     *timeline = beside.timeline;
     return ok;

@@ -66,6 +66,10 @@ struct pipeline_sink {
     void *context;
     struct event_sink events;
     struct timeline_sink timeline;
+    /* A trace whose model takes up to this much gets no timeline here: the sink can have it built
+     * when it is first wanted (on_request/timeline.h). Smaller ones than are worth it have theirs
+     * at once. */
+    uint64_t timeline_later_bytes;
     result_log_encoder pack_log; /* NULL: keep the logs of results as columns */
     /* Called before `trace` where the results lack nothing but the timeline's warnings while the
      * timeline is still being built: on the thread of the analyses, beside calls of `timeline`.

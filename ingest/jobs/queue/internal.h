@@ -101,4 +101,8 @@ struct worker_look worker_look_into(const char *path, uint64_t size_bytes);
 /* Runs a worker thread; `argument` is the struct jobs. */
 void *worker_run(void *argument);
 
+/* Traces whose model is at most this large get derived data when a request asks for it
+ * (pipeline_sink). */
+uint64_t jobs_later_bytes(const struct jobs *jobs);
+
 #endif

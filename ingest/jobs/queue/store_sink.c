@@ -130,6 +130,7 @@ static bool carry(const struct jobs *jobs, struct store_sink *sink, struct err *
                                             .take_block = take_block,
                                             .take_points = take_points,
                                             .take_flows = take_flows},
+                               .timeline_later_bytes = jobs_later_bytes(jobs),
                                .pack_log = store_encode_log,
                                .tables = take_tables,
                                .trace = take_trace,

@@ -3,6 +3,15 @@
 /* Beside the uploads' budget: two at once take half as much again at the most. */
 #define WINDOWS_AT_ONCE 2
 #define SHARE_OF_BUDGET 4
+/* What is read and analysed on request in less than a tenth of a second: 250,000 events. */
+#define LATER_BYTES ((uint64_t)24 << 20)
+
+/* Of a model; half of what the analysis may take then, since events stored are read anew. */
+uint64_t jobs_later_bytes(const struct jobs *jobs)
+{
+    uint64_t half_share_bytes = jobs->budget_bytes / SHARE_OF_BUDGET / 2;
+    return half_share_bytes < LATER_BYTES ? half_share_bytes : LATER_BYTES;
+}
 
 static bool begin(struct jobs *jobs, bool derives, size_t *memory_budget_bytes, struct err *err)
 {

@@ -120,6 +120,15 @@ struct store *ingest_log_store(struct store_ingest *ingest)
     return ingest->store;
 }
 
+struct store_ingest *ingest_log_reopen(struct store *store, int64_t log_id, struct err *err)
+{
+    struct store_ingest *ingest = new_ingest(store, err);
+    if (ingest != NULL) {
+        ingest->log_id = log_id;
+    }
+    return ingest;
+}
+
 struct timeline_rows **ingest_log_timeline(struct store_ingest *ingest)
 {
     return &ingest->timeline;

@@ -177,3 +177,42 @@ bool store_ingest_timeline(struct store_ingest *ingest,
     return rows != NULL && keep_labels(rows, timeline, err) && keep_tracks(rows, timeline, err) &&
            timeline_row_writer_finish(rows->row_writer, err);
 }
+
+/* ---- a timeline that comes later ---- */
+
+/* *log_id 0: the trace has no log, or a timeline already. Blocks without tracks are what a crash
+ * has left. */
+static bool claim_log(struct db *db, int64_t trace_id, int64_t *log_id, struct err *err)
+{
+    struct db_stmt st;
+    db_prepare(&st, db,
+               "SELECT log_id FROM trace AS t WHERE id = ? AND log_id IS NOT NULL AND NOT EXISTS"
+               " (SELECT 1 FROM timeline WHERE log_id = t.log_id"
+               " AND kind = '" TIMELINE_TRACKS_KIND "')");
+    db_put_int(&st, trace_id);
+    *log_id = db_next(&st) ? db_get_int(&st) : 0;
+    return db_done(&st, err) &&
+           (*log_id == 0 ||
+            (db_run_id(db, "DELETE FROM timeline_block WHERE log_id = ?", *log_id, err) &&
+             db_run_id(db, "DELETE FROM timeline WHERE log_id = ?", *log_id, err)));
+}
+
+bool store_timeline_begin(struct store *store,
+                          int64_t trace_id,
+                          struct store_ingest **out,
+                          struct err *err)
+{
+    int64_t log_id = 0;
+    *out = NULL;
+    if (!store_write_begin(store, STORE_BATCH, err) ||
+        !store_write_end(store, claim_log(store->writer, trace_id, &log_id, err), err)) {
+        return false;
+    }
+    *out = log_id == 0 ? NULL : ingest_log_reopen(store, log_id, err);
+    return log_id == 0 || *out != NULL;
+}
+
+void store_timeline_end(struct store_ingest *ingest)
+{
+    store_ingest_abort(ingest);
+}
