@@ -1,7 +1,11 @@
 #include "ingest/analysis/kernel_classes/kernel_classes.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define GROUP_LETTERS 3
+#define GROUP_BITS 8192u
 
 /* The first with a pattern in the name decides [DEV-1]. */
 static const struct kernel_rule class_rules[] = {
@@ -124,6 +128,39 @@ static const char matrix_patterns[] = "tensorop 16816 s1688 h1688 884 wgmma mfma
 
 /* ---- patterns ---- */
 
+/* A name in lower case, and the groups of three letters in it, hashed: hardly any of some 300
+ * patterns begins with one of them, and only those are looked for. */
+struct plain_name {
+    char *text;
+    uint64_t groups[GROUP_BITS / 64];
+};
+
+static uint32_t group_of(const char *letters)
+{
+    uint32_t group = (uint32_t)letters[0] << 10 ^ (uint32_t)letters[1] << 5 ^ (uint32_t)letters[2];
+    return group % GROUP_BITS;
+}
+
+static bool is_letter(char c)
+{
+    return c != '*' && c != ' ' && c != '\0';
+}
+
+/* False: the pattern does not fit. */
+static bool may_fit(const struct plain_name *plain, const char *pattern)
+{
+    if (*pattern == '^') {
+        return !is_letter(pattern[1]) || plain->text[0] == pattern[1];
+    }
+    for (size_t i = 0; i < GROUP_LETTERS; i++) {
+        if (!is_letter(pattern[i])) {
+            return true;
+        }
+    }
+    uint32_t group = group_of(pattern);
+    return (plain->groups[group / 64] >> group % 64 & 1) != 0;
+}
+
 static const char *find(const char *name, const char *part, size_t len)
 {
     for (const char *at = name; (at = strchr(at, *part)) != NULL; at++) {
@@ -157,11 +194,14 @@ static bool fits(const char *name, const char *pattern, const char *end)
     return true;
 }
 
-static bool fits_any(const char *name, const char *patterns)
+static bool fits_any(const struct plain_name *plain, const char *patterns)
 {
     for (const char *pattern = patterns; *pattern != '\0';) {
-        const char *end = pattern + strcspn(pattern, " ");
-        if (fits(name, pattern, end)) {
+        const char *end = pattern;
+        while (*end != ' ' && *end != '\0') {
+            end++;
+        }
+        if (may_fit(plain, pattern) && fits(plain->text, pattern, end)) {
             return true;
         }
         pattern = end + (*end == ' ');
@@ -183,25 +223,32 @@ static char lower(char letter)
     return letter;
 }
 
-/* In lower case, and without the letters of `fbgemm` that look like a gemm; to be freed. */
-static char *plain_name(const char *name)
+/* In lower case, and without the letters of `fbgemm` that look like a gemm; the text is to be
+ * freed.
+ */
+static bool make_plain(struct plain_name *plain, const char *name)
 {
     size_t len = strlen(name);
-    char *plain = malloc(len + 1);
+    char *text = malloc(len + 1);
     size_t kept = 0;
     size_t begin = 0; /* behind the last that was cut */
-    for (size_t i = 0; plain != NULL && i <= len; i++) {
-        plain[kept++] = lower(name[i]);
+    *plain = (struct plain_name){.text = text};
+    for (size_t i = 0; text != NULL && i <= len; i++) {
+        text[kept++] = lower(name[i]);
         if (kept - begin >= LIBRARY_BYTES &&
-            memcmp(plain + kept - LIBRARY_BYTES, library, LIBRARY_BYTES) == 0) {
+            memcmp(text + kept - LIBRARY_BYTES, library, LIBRARY_BYTES) == 0) {
             kept -= LIBRARY_BYTES - LIBRARY_KEPT_BYTES;
             begin = kept;
         }
     }
-    return plain;
+    for (size_t i = 0; i + GROUP_LETTERS <= kept; i++) {
+        uint32_t group = group_of(text + i);
+        plain->groups[group / 64] |= (uint64_t)1 << group % 64;
+    }
+    return text != NULL;
 }
 
-static enum matrix_unit matrix_of(const char *plain, enum matrix_rule rule)
+static enum matrix_unit matrix_of(const struct plain_name *plain, enum matrix_rule rule)
 {
     switch (rule) {
     case MATRIX_RULE_UNUSED:
@@ -216,7 +263,7 @@ static enum matrix_unit matrix_of(const char *plain, enum matrix_rule rule)
     return MATRIX_UNIT_UNKNOWN;
 }
 
-static const char *kind_of(const char *plain)
+static const char *kind_of(const struct plain_name *plain)
 {
     for (size_t i = 0; i < COUNT_OF(kind_rules); i++) {
         if (fits_any(plain, kind_rules[i].patterns)) {
@@ -227,7 +274,7 @@ static const char *kind_of(const char *plain)
 }
 
 static const struct kernel_rule *
-first_that_fits(const struct kernel_rule *rules, size_t count, const char *plain)
+first_that_fits(const struct kernel_rule *rules, size_t count, const struct plain_name *plain)
 {
     for (size_t i = 0; i < count; i++) {
         if (fits_any(plain, rules[i].patterns)) {
@@ -237,7 +284,7 @@ first_that_fits(const struct kernel_rule *rules, size_t count, const char *plain
     return NULL;
 }
 
-static struct kernel_class classify(const struct kernel_rules *own, const char *plain)
+static struct kernel_class classify(const struct kernel_rules *own, const struct plain_name *plain)
 {
     struct kernel_class out = {"other", NULL, MATRIX_UNIT_UNKNOWN};
     const struct kernel_rule *rule =
@@ -258,11 +305,11 @@ static struct kernel_class classify(const struct kernel_rules *own, const char *
 
 bool kernel_class_of(const struct kernel_rules *own, const char *name, struct kernel_class *out)
 {
-    char *plain = plain_name(name);
-    if (plain == NULL) {
+    struct plain_name plain;
+    if (!make_plain(&plain, name)) {
         return false;
     }
-    *out = classify(own, plain);
-    free(plain);
+    *out = classify(own, &plain);
+    free(plain.text);
     return true;
 }
