@@ -37,6 +37,8 @@ static const struct route routes[] = {
      TARGET_TRACE},
     {"GET", V1 "/traces/{id}/operators", operators_get, "The operators", READS, KEPT, TARGET_TRACE},
     {"GET", V1 "/traces/{id}/kernels", kernels_get, "The kernels", READS, KEPT, TARGET_TRACE},
+    {"GET", V1 "/traces/{id}/kernels/stacks", kernel_stacks_get,
+     "Device work by operator, module and Python stack", READS, KEPT, TARGET_TRACE},
     {"GET", V1 "/traces/{id}/device-time", device_time_get, "Device time by class of work", READS,
      KEPT, TARGET_TRACE},
     {"GET", V1 "/traces/{id}/device-time/kernels", device_time_kernels,

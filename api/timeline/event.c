@@ -83,13 +83,17 @@ static void write_flows(struct json_write *w, const struct timeline_event *event
     jw_key_bool(w, "more_flows", event->more_flows);
 }
 
-static void write_enclosing(struct json_write *w, const struct timeline_event *event)
+static void write_places(struct json_write *w,
+                         const char *key,
+                         const struct timeline_partner *places,
+                         size_t count)
 {
-    jw_key(w, "enclosing");
+    jw_key(w, key);
     jw_array_begin(w);
-    for (size_t i = 0; i < event->enclosing_count; i++) {
+    for (size_t i = 0; i < count; i++) {
         jw_object_begin(w);
-        write_partner(w, &event->enclosing[i]);
+        write_partner(w, &places[i]);
+        jw_key_string(w, "category", places[i].category);
         jw_object_end(w);
     }
     jw_array_end(w);
@@ -134,7 +138,9 @@ bool timeline_event_get(struct api_call *call, struct err *err)
     write_place(&w, event.track, event.lane);
     write_texts(&w, &event.event);
     write_flows(&w, &event);
-    write_enclosing(&w, &event);
+    write_places(&w, "enclosing", event.enclosing, event.enclosing_count);
+    write_places(&w, "launch_enclosing", event.launch_enclosing, event.launch_enclosing_count);
+    write_places(&w, "forward", event.forward, event.forward_count);
     jw_object_end(&w);
     return true;
 }

@@ -2,6 +2,9 @@
 #include "api/handlers.h"
 #include "api/table/rows.h"
 #include "api/table/table_view.h"
+#include "ingest/jobs/on_request/stacks.h"
+
+#include <string.h>
 
 #define LIMIT_DEFAULT 1000
 
@@ -29,6 +32,7 @@ struct table {
     size_t group;
     struct operator_row *rows;
     struct sums sums;
+    struct trace_results *stacks; /* owns the rows of a request for stacks; else NULL */
 };
 
 /* Whether the page has every operator by name. */
@@ -65,26 +69,6 @@ static bool add_up(struct table *table, struct api_call *call, int64_t id, struc
     return true;
 }
 
-static bool load(struct table *table, struct api_call *call, int64_t id, struct err *err)
-{
-    struct trace_results *results = NULL;
-    if (!table_params_choice(call, "group_by", groups, &table->group, err) ||
-        !store_overview(call->api->store, call_arena(call), id, &results, err)) {
-        return false;
-    }
-    table->results = results;
-    const char *self = results->operators_have_device ? "device_self_ns" : "host_self_ns";
-    if (!table_view_read(&table->view, call, self, LIMIT_DEFAULT, err)) {
-        return false;
-    }
-    return store_operators(call->api->store, call_arena(call), id,
-                           (enum operator_group)table->group,
-                           query_string_get(&call->query, "name"),
-                           query_string_get(&call->query, "shape"), &table->view.params.page,
-                           &table->rows, &table->view.count, &table->view.total, err) &&
-           add_up(table, call, id, err);
-}
-
 static void set_shares(struct table *table)
 {
     bool by_device = table->results->operators_have_device;
@@ -93,6 +77,104 @@ static void set_shares(struct table *table)
         row->share = by_device ? rows_share(row->device_self_ns, table->sums.device_self_ns)
                                : rows_share(row->host_self_ns, table->sums.host_self_ns);
     }
+}
+
+/* ---- stacks of traces whose Python frames are events of their own ---- */
+
+/* Whether the stored rows lack stacks, which the events may have. */
+static bool needs_stacks(
+    const struct table *table, struct api_call *call, int64_t id, bool *needed, struct err *err)
+{
+    const struct store_page first = {.limit = 1};
+    struct store_trace *trace = NULL;
+    struct operator_row *rows = NULL;
+    size_t count = 0;
+    int64_t total = 0;
+    *needed = false;
+    if ((parts_of_group[table->group] & WHEN_STACK) == 0) {
+        return true;
+    }
+    if (!store_trace_get(call->api->store, call_arena(call), id, &trace, err) ||
+        !store_operators(call->api->store, call_arena(call), id, (enum operator_group)table->group,
+                         NULL, NULL, &first, &rows, &count, &total, err)) {
+        return false;
+    }
+    *needed = total == 0 && strcmp(trace->format, "chrome-trace") == 0;
+    return true;
+}
+
+static bool passes(const char *wanted, const char *text)
+{
+    return wanted == NULL || (text != NULL && strcmp(wanted, text) == 0);
+}
+
+/* Keeps the rows that the parameters name and shape ask for. */
+static void filter_stacks(struct table *table, const struct api_call *call)
+{
+    const char *name = query_string_get(&call->query, "name");
+    const char *shape = query_string_get(&call->query, "shape");
+    struct operator_row *rows = table->stacks->operators[table->group];
+    size_t kept = 0;
+    for (size_t i = 0; i < table->stacks->operator_count[table->group]; i++) {
+        rows[kept] = rows[i];
+        kept += passes(name, rows[i].name) && passes(shape, rows[i].input_shape);
+    }
+    table->rows = rows;
+    table->view.count = kept;
+}
+
+/* A trace without stored events has the stacks that are stored. */
+static bool load_stacks(struct table *table, struct api_call *call, int64_t id, struct err *err)
+{
+    table->stacks = results_create();
+    if (table->stacks == NULL) {
+        return err_set(err, ERR_NO_MEMORY, "no memory for call stacks");
+    }
+    if (!stacks_read_operators(call->api->jobs, id, (enum operator_group)table->group,
+                               table->stacks, err)) {
+        if (err->code != ERR_GONE) {
+            return false;
+        }
+        *err = (struct err)ERR_INIT;
+    }
+    filter_stacks(table, call);
+    if (!add_up(table, call, id, err)) {
+        return false;
+    }
+    set_shares(table);
+    return table_view_run(&table->view, call, table->rows, table->view.count, err);
+}
+
+/* ---- the table ---- */
+
+static bool load_stored(struct table *table, struct api_call *call, int64_t id, struct err *err)
+{
+    if (!store_operators(call->api->store, call_arena(call), id, (enum operator_group)table->group,
+                         query_string_get(&call->query, "name"),
+                         query_string_get(&call->query, "shape"), &table->view.params.page,
+                         &table->rows, &table->view.count, &table->view.total, err) ||
+        !add_up(table, call, id, err)) {
+        return false;
+    }
+    set_shares(table);
+    table->view.rows = table->rows;
+    return true;
+}
+
+static bool load(struct table *table, struct api_call *call, int64_t id, struct err *err)
+{
+    struct trace_results *results = NULL;
+    bool needed = false;
+    if (!table_params_choice(call, "group_by", groups, &table->group, err) ||
+        !store_overview(call->api->store, call_arena(call), id, &results, err)) {
+        return false;
+    }
+    table->results = results;
+    const char *self = results->operators_have_device ? "device_self_ns" : "host_self_ns";
+    table->view.parts = parts_of_group[table->group];
+    return table_view_read(&table->view, call, self, LIMIT_DEFAULT, err) &&
+           needs_stacks(table, call, id, &needed, err) &&
+           (needed ? load_stacks(table, call, id, err) : load_stored(table, call, id, err));
 }
 
 /* What no operator launched makes up for the rest of the device's time. */
@@ -127,13 +209,11 @@ bool operators_get(struct api_call *call, struct err *err)
     int64_t id = 0;
     struct table table = {
         .view = {.table = &table_operator, .stem = "operators", .write_members = write_members}};
-    if (!call_trace_id(call, &id, err) || !load(&table, call, id, err)) {
-        return false;
+    bool ok = call_trace_id(call, &id, err) && load(&table, call, id, err);
+    if (ok) {
+        table.view.context = &table;
+        table_view_answer(&table.view, call);
     }
-    set_shares(&table);
-    table.view.rows = table.rows;
-    table.view.context = &table;
-    table.view.parts = parts_of_group[table.group];
-    table_view_answer(&table.view, call);
-    return true;
+    results_destroy(table.stacks);
+    return ok;
 }

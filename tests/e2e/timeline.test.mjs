@@ -166,7 +166,7 @@ test('a click chooses a slice: the panel has what the API says of it, the live r
         assert.match(text, /Roleruntime/);
         for (const [name, value] of Object.entries(detail.args)) assert.ok(text.includes(`${name}${value}`), name);
     });
-    assert.deepEqual(await panel.locator('.tl-part:has(h3:text("Parents")) .tl-place').allTextContents(), detail.enclosing.map(({ name }) => name));
+    assert.deepEqual(await panel.locator('.tl-stack .frame-name').allTextContents(), detail.enclosing.map(({ name }) => name.replace('nn.Module: ', '')).reverse());
     await says(new RegExp(`^cudaLaunchKernel, 1\\.00 µs, ${tracks.tracks[detail.track].label.replace(/[()]/g, '\\$&')}, launches 1$`));
     await page.goBack();
     await settled(page);

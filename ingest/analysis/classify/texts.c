@@ -5,7 +5,7 @@
 bool texts_init(struct texts *texts, struct arena *arena, const struct names *names)
 {
     *texts = (struct texts){.arena = arena, .names = names};
-    texts->count = names->base;
+    texts->count = names->flags_cap;
     texts->copies = scratch_calloc(texts->count, sizeof *texts->copies);
     return texts->copies != NULL;
 }

@@ -31,6 +31,7 @@ struct operator_calls {
     int64_t *host_self_ns;
     uint8_t *flags;           /* enum operator_flag */
     uint32_t *number;         /* by event */
+    bool *is_framed;          /* by event: it is, or lies in, a Python frame */
     struct device_sums *sums; /* by rank, one more than there are launching calls */
 };
 
@@ -47,13 +48,18 @@ static bool number_calls(struct operator_calls *c)
     c->host_self_ns = scratch_alloc(count, sizeof *c->host_self_ns);
     c->flags = scratch_calloc(count, sizeof *c->flags);
     c->number = scratch_alloc(events->count, sizeof *c->number);
+    c->is_framed = scratch_calloc(events->count, sizeof *c->is_framed);
     if (c->event == NULL || c->end == NULL || c->rank == NULL || c->host_self_ns == NULL ||
-        c->flags == NULL || c->number == NULL) {
+        c->flags == NULL || c->number == NULL || c->is_framed == NULL) {
         return false;
     }
     for (uint32_t i = 0; i < index->count; i++) {
         uint32_t event = index->in_order[i];
-        if (index_class(index, event) == INDEX_OPERATOR) {
+        enum index_class class = index_class(index, event);
+        uint32_t parent = index->parent[event];
+        c->is_framed[event] = class == INDEX_FUNCTION || class == INDEX_MODULE ||
+                              (parent != INDEX_NONE && c->is_framed[parent]);
+        if (class == INDEX_OPERATOR) {
             c->number[event] = c->count;
             c->end[c->count] = c->count + 1;
             c->host_self_ns[c->count] = trace_dur_ns(events, event);
@@ -254,7 +260,18 @@ static void free_calls(struct operator_calls *c)
     scratch_free(c->host_self_ns);
     scratch_free(c->flags);
     scratch_free(c->number);
+    scratch_free(c->is_framed);
     scratch_free(c->sums);
+}
+
+static struct operator_source source_of(const struct operator_calls *c)
+{
+    return (struct operator_source){.count = c->count,
+                                    .event = operator_event,
+                                    .figures = operator_figures,
+                                    .context = c,
+                                    .is_framed = c->is_framed,
+                                    .groups = OPERATOR_ALL_GROUPS};
 }
 
 bool operator_calls_run(struct trace_results *results,
@@ -266,9 +283,28 @@ bool operator_calls_run(struct trace_results *results,
     struct operator_calls c = {.index = index, .sel = sel, .launched = launched};
     *launched = (struct launched_time){0};
     bool ok = number_calls(&c) && find_host_self(&c) && find_device_time(&c, &results->device_ns);
-    const struct operator_source source = {c.count, operator_event, operator_figures, &c};
+    const struct operator_source source = source_of(&c);
     ok = ok && operators_run(results, texts, sel, &source) &&
          launches_run(results, texts, sel, feed_kernels, &c);
     free_calls(&c);
+    return ok;
+}
+
+bool operator_calls_by_stack(struct trace_results *results,
+                             struct event_classes *sel,
+                             const struct trace_index *index,
+                             const uint32_t *stack,
+                             enum operator_group by)
+{
+    struct operator_calls c = {.index = index, .sel = sel};
+    struct texts texts = {.copies = NULL};
+    bool ok = texts_init(&texts, &results->arena, &sel->names) && number_calls(&c) &&
+              find_host_self(&c) && find_device_time(&c, &results->device_ns);
+    struct operator_source source = source_of(&c);
+    source.stack = stack;
+    source.groups = 1u << by;
+    ok = ok && operators_run(results, &texts, sel, &source);
+    free_calls(&c);
+    texts_free(&texts);
     return ok;
 }

@@ -27,4 +27,12 @@ bool operator_calls_run(struct trace_results *results,
                         const struct trace_index *index,
                         struct launched_time *launched) KS_MUST_USE;
 
+/* The rows of one grouping of operators alone, with the stack that `stack` names for each event
+ * (operators.h). False without memory. */
+bool operator_calls_by_stack(struct trace_results *results,
+                             struct event_classes *sel,
+                             const struct trace_index *index,
+                             const uint32_t *stack,
+                             enum operator_group by) KS_MUST_USE;
+
 #endif

@@ -19,6 +19,7 @@ struct sums {
     int64_t tensor_total, tensor_self;
     int64_t host_min, host_max;
     bool tc_eligible, tensor_eligible; /* of the first call */
+    bool is_framed;                    /* some call is (operators.h) */
 };
 
 /* Parts of a fine group's key. */
@@ -46,19 +47,24 @@ struct calls {
     uint32_t empty_stack;
 };
 
-/* Mostly the group of the last call with these arguments: they tell shape and stack. */
+/* Mostly the group of the last call with these arguments: they tell the shape, and the stack unless
+ * the source does. */
 static uint32_t group_of(struct calls *c, uint32_t event)
 {
     const struct trace *trace = c->sel->trace;
+    const uint32_t *stacks = c->source->stack;
     uint32_t args = trace->events.args[event];
     uint32_t name = c->sel->name[event];
     if (args == TRACE_NO_ARGS) {
-        return key_map_add(&c->keys, (struct key){{name, c->empty_shape, c->empty_stack, 0}});
+        uint32_t stack = stacks == NULL ? c->empty_stack : stacks[event];
+        return key_map_add(&c->keys, (struct key){{name, c->empty_shape, stack, 0}});
     }
+    const struct op_args *texts = &trace->op_args[args];
+    uint32_t stack = stacks == NULL ? texts->call_stack : stacks[event];
     uint32_t group = c->group_of_args[args];
-    if (group == KEY_MAP_NONE || c->keys.keys[group].id[KEY_NAME] != name) {
-        const struct op_args *texts = &trace->op_args[args];
-        group = key_map_add(&c->keys, (struct key){{name, texts->shape, texts->call_stack, 0}});
+    if (group == KEY_MAP_NONE || c->keys.keys[group].id[KEY_NAME] != name ||
+        c->keys.keys[group].id[KEY_STACK] != stack) {
+        group = key_map_add(&c->keys, (struct key){{name, texts->shape, stack, 0}});
         c->group_of_args[args] = group;
     }
     return group;
@@ -71,6 +77,7 @@ static void add_sums(struct sums *to, const struct sums *add)
         return;
     }
     to->calls += add->calls;
+    to->is_framed = to->is_framed || add->is_framed;
     to->host_total = saturating_add(to->host_total, add->host_total);
     to->host_self = saturating_add(to->host_self, add->host_self);
     to->device_total = saturating_add(to->device_total, add->device_total);
@@ -129,6 +136,8 @@ static bool add_call(struct calls *c, size_t at, uint32_t event)
     uint32_t place = c->next[c->sel->name[event]]++;
     c->source->figures(c->source->context, at, &figures);
     add_figures(&c->sums[group], &figures);
+    c->sums[group].is_framed =
+        c->sums[group].is_framed || (c->source->is_framed != NULL && c->source->is_framed[event]);
     c->group[place] = group;
     c->value[place] = figures.duration;
     return true;
@@ -258,7 +267,7 @@ join_group(struct grouping *g, const struct calls *c, uint32_t fine, enum operat
     }
     g->coarse[fine] = coarse;
     add_sums(&g->sums[coarse], &c->sums[fine]);
-    g->has_stack[coarse] = g->has_stack[coarse] || has_stack;
+    g->has_stack[coarse] = g->has_stack[coarse] || has_stack || c->sums[fine].is_framed;
     return true;
 }
 
@@ -453,7 +462,8 @@ static bool run_groupings(struct trace_results *results, struct texts *texts, st
     struct grouping groupings[OPERATOR_GROUP_COUNT] = {{.coarse = NULL}};
     bool ok = true;
     for (int by = 0; ok && by < OPERATOR_GROUP_COUNT; by++) {
-        ok = join_groups(&groupings[by], c, (enum operator_group)by);
+        ok = (c->source->groups >> by & 1) == 0 ||
+             join_groups(&groupings[by], c, (enum operator_group)by);
     }
     ok = ok && add_percentiles(groupings, c);
     for (int by = 0; by < OPERATOR_GROUP_COUNT; by++) {

@@ -22,16 +22,23 @@ struct operator_figures {
     bool tc_eligible, tensor_eligible;
 };
 
+#define OPERATOR_ALL_GROUPS ((1u << OPERATOR_GROUP_COUNT) - 1)
+
 /* The calls to be grouped, in the order in which rows stand. */
 struct operator_source {
     size_t count;
     /* The event of a call; OPERATOR_NO_CALL: there is none at this place. */
     uint32_t (*event)(const void *context, size_t at);
     void (*figures)(const void *context, size_t at, struct operator_figures *out);
+    /* By event: the text id of its call stack, 0 for none. NULL: as the arguments say. */
+    const uint32_t *stack;
+    /* By event: it has a call stack, whatever the arguments say. NULL: they say it. */
+    const bool *is_framed;
+    unsigned groups; /* a bit for each enum operator_group that is wanted */
     const void *context;
 };
 
-/* Fills results.operators and operator_count. False without memory. */
+/* Fills results.operators and operator_count of the wanted groups. False without memory. */
 bool operators_run(struct trace_results *results,
                    struct texts *texts,
                    struct event_classes *sel,

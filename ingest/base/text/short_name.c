@@ -1,5 +1,7 @@
 #include "ingest/base/text/short_name.h"
 
+#include "ingest/base/text/python_frame.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
@@ -298,6 +300,11 @@ static void put_member(struct buf *out, const char *at)
 
 void short_name(struct buf *out, const char *name)
 {
+    struct python_frame frame;
+    if (python_frame_read(name, &frame)) {
+        python_frame_print(out, name);
+        return;
+    }
     struct buf stripped;
     buf_init(&stripped, out->max_bytes);
     strip(&stripped, name);

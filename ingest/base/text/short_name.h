@@ -11,7 +11,8 @@
  *   void at::native::vectorized_elementwise_kernel<4, at::native::AddFunctor<float>, …>(int, …)
  *   at::native::vectorized_elementwise_kernel<4, …> (AddFunctor)
  *
- * Names that are no C++ stay as they are. O(length). */
+ * Python frames as python_frame_print() has them. Names that are neither stay as they are.
+ * O(length). */
 void short_name(struct buf *out, const char *name);
 
 #endif

@@ -1,3 +1,4 @@
+#include "ingest/base/saturating.h"
 #include "ingest/model/timeline.h"
 #include "ingest/query/timeline/locate.h"
 #include "ingest/query/timeline/query.h"
@@ -9,6 +10,9 @@
 
 #define ENCLOSING_FIRST 16
 #define PARTNERS_ALONE_MAX 8
+/* Operators around an event of which the forward one is looked for, and flows of each. */
+#define FORWARD_LEVELS_MAX 16
+#define FORWARD_FLOWS_MAX 16
 
 static bool no_memory(struct err *err)
 {
@@ -29,7 +33,7 @@ static struct timeline_spot spot_of(const struct store_event *event)
 
 struct enclosure {
     struct arena *arena;
-    const struct timeline_event *of;
+    uint32_t track, lane; /* of what is enclosed */
     int64_t start_ns;
     int64_t end_ns;
     struct timeline_partner *partners;
@@ -58,8 +62,8 @@ static bool grow(struct enclosure *all)
 
 static bool encloses(const struct enclosure *all, const struct timeline_block *block, uint32_t i)
 {
-    return block->track[i] == all->of->track && block->lane[i] < all->of->lane &&
-           block->dur_ns[i] >= 0 && block->start_ns[i] <= all->start_ns &&
+    return block->track[i] == all->track && block->lane[i] < all->lane && block->dur_ns[i] >= 0 &&
+           block->start_ns[i] <= all->start_ns &&
            block->start_ns[i] + block->dur_ns[i] >= all->end_ns;
 }
 
@@ -79,7 +83,8 @@ static bool visit_block(void *context, const struct timeline_block *block, struc
                                                                 .lane = block->lane[i],
                                                                 .start_ns = block->start_ns[i],
                                                                 .dur_ns = block->dur_ns[i],
-                                                                .name = ""};
+                                                                .name = "",
+                                                                .category = ""};
     }
     return true;
 }
@@ -124,26 +129,34 @@ name_partners(struct store *store, int64_t trace_id, struct enclosure *all, stru
     }
     for (size_t i = 0; i < all->count; i++) {
         const uint32_t *id = bsearch(&all->labels[i], ids, id_count, sizeof *ids, by_number);
-        all->partners[i].name = id == NULL ? "" : labels[id - ids].name;
+        if (id != NULL) {
+            all->partners[i].name = labels[id - ids].name;
+            all->partners[i].category = labels[id - ids].category;
+        }
     }
     return true;
 }
 
+/* What lies around a slice of a track, outermost first. */
 static bool find_enclosing(struct store *store,
                            struct arena *arena,
                            int64_t trace_id,
-                           struct timeline_event *out,
+                           const struct timeline_partner *of,
+                           struct timeline_partner **out,
+                           size_t *count,
                            struct err *err)
 {
-    int64_t start = out->event.start_ns;
-    int64_t length = out->dur_ns < 0 ? 0 : out->dur_ns;
-    int64_t end = start > INT64_MAX - length ? INT64_MAX : start + length;
-    struct enclosure all = {.arena = arena, .of = out, .start_ns = start, .end_ns = end};
+    int64_t start = of->start_ns;
+    struct enclosure all = {.arena = arena,
+                            .track = of->track,
+                            .lane = of->lane,
+                            .start_ns = start,
+                            .end_ns = saturating_add(start, of->dur_ns < 0 ? 0 : of->dur_ns)};
     struct store_timeline_visitor visitor = {.context = &all, .block = visit_block};
-    struct store_timeline_part part = {.first_track = out->track,
-                                       .last_track = out->track,
+    struct store_timeline_part part = {.first_track = of->track,
+                                       .last_track = of->track,
                                        .start_ns = start,
-                                       .end_ns = start == INT64_MAX ? start : start + 1};
+                                       .end_ns = saturating_add(start, 1)};
     if (!store_timeline_read(store, trace_id, &part, &visitor, err) ||
         !name_partners(store, trace_id, &all, err)) {
         return false;
@@ -151,8 +164,8 @@ static bool find_enclosing(struct store *store,
     if (all.count > 0) {
         qsort(all.partners, all.count, sizeof *all.partners, by_lane);
     }
-    out->enclosing = all.partners;
-    out->enclosing_count = all.count;
+    *out = all.partners;
+    *count = all.count;
     return true;
 }
 
@@ -313,6 +326,146 @@ static bool find_place(struct store *store,
     return true;
 }
 
+/* ---- the stack of the event ---- */
+
+static bool has_frame(const struct timeline_partner *places, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(places[i].category, "python_function") == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The flow of autograd that leads to an event; `*from` is where it begins. */
+static bool find_forward(struct store *store,
+                         struct arena *arena,
+                         int64_t trace_id,
+                         uint32_t event,
+                         uint32_t *from,
+                         bool *found,
+                         struct err *err)
+{
+    struct timeline_flow *flows = NULL;
+    size_t count = 0;
+    if (!store_flows(store, arena, trace_id, true, event, FORWARD_FLOWS_MAX, &flows, &count, err)) {
+        return false;
+    }
+    for (size_t i = 0; i < count && !*found; i++) {
+        *found = flows[i].kind == TIMELINE_FLOW_FWDBWD;
+        *from = flows[i].from;
+    }
+    return true;
+}
+
+static bool add_forward(struct store *store,
+                        struct arena *arena,
+                        int64_t trace_id,
+                        const struct timeline *timeline,
+                        uint32_t number,
+                        struct timeline_event *out,
+                        struct err *err)
+{
+    struct store_event event;
+    struct timeline_partner *around = NULL;
+    size_t count = 0;
+    if (!store_event_get(store, arena, trace_id, number, &event, err)) {
+        return false;
+    }
+    struct timeline_spot spot = spot_of(&event);
+    if (!event.has_start) {
+        return true;
+    }
+    if (!timeline_locate(store, trace_id, timeline, false, &spot, 1, err)) {
+        return false;
+    }
+    const struct timeline_partner itself = {.event = number,
+                                            .track = spot.track,
+                                            .lane = spot.lane,
+                                            .start_ns = event.start_ns,
+                                            .dur_ns = spot.dur_ns,
+                                            .name = event.name,
+                                            .category = event.category};
+    if (spot.track != TIMELINE_NO_TRACK &&
+        !find_enclosing(store, arena, trace_id, &itself, &around, &count, err)) {
+        return false;
+    }
+    out->forward = arena_calloc(arena, count + 1, sizeof *out->forward);
+    if (out->forward == NULL) {
+        return no_memory(err);
+    }
+    if (count > 0) {
+        memcpy(out->forward, around, count * sizeof *around);
+    }
+    out->forward[count] = itself;
+    out->forward_count = count + 1;
+    return true;
+}
+
+/* From the event outwards, over a few operators: the first one that has a forward operator. */
+static bool find_forward_stack(struct store *store,
+                               struct arena *arena,
+                               int64_t trace_id,
+                               const struct timeline *timeline,
+                               struct timeline_event *out,
+                               struct err *err)
+{
+    bool is_launched = out->launch_enclosing_count > 0;
+    const struct timeline_partner *around = is_launched ? out->launch_enclosing : out->enclosing;
+    size_t count = is_launched ? out->launch_enclosing_count : out->enclosing_count;
+    uint32_t from = 0;
+    bool found = false;
+    if (has_frame(around, count) ||
+        (!is_launched &&
+         !find_forward(store, arena, trace_id, out->event.event, &from, &found, err))) {
+        return err->code == ERR_NONE;
+    }
+    for (size_t i = count; i-- > 0 && count - i <= FORWARD_LEVELS_MAX && !found;) {
+        if (!find_forward(store, arena, trace_id, around[i].event, &from, &found, err)) {
+            return false;
+        }
+    }
+    return !found || add_forward(store, arena, trace_id, timeline, from, out, err);
+}
+
+/* Around the first call that launched the event. */
+static bool find_launch_stack(struct store *store,
+                              struct arena *arena,
+                              int64_t trace_id,
+                              struct timeline_event *out,
+                              struct err *err)
+{
+    for (size_t i = 0; i < out->flow_count; i++) {
+        const struct timeline_partner *flow = &out->flows[i];
+        if (flow->incoming && flow->kind == TIMELINE_FLOW_LAUNCH &&
+            flow->track != TIMELINE_NO_TRACK) {
+            return find_enclosing(store, arena, trace_id, flow, &out->launch_enclosing,
+                                  &out->launch_enclosing_count, err);
+        }
+    }
+    return true;
+}
+
+static bool find_stacks(struct store *store,
+                        struct arena *arena,
+                        int64_t trace_id,
+                        const struct timeline *timeline,
+                        struct timeline_event *out,
+                        struct err *err)
+{
+    const struct timeline_partner itself = {.track = out->track,
+                                            .lane = out->lane,
+                                            .start_ns = out->event.start_ns,
+                                            .dur_ns = out->dur_ns};
+    return find_enclosing(store, arena, trace_id, &itself, &out->enclosing, &out->enclosing_count,
+                          err) &&
+           find_launch_stack(store, arena, trace_id, out, err) &&
+           find_forward_stack(store, arena, trace_id, timeline, out, err);
+}
+
+/* ---- all relations ---- */
+
 static bool find_relations(struct store *store,
                            struct arena *arena,
                            int64_t trace_id,
@@ -329,7 +482,7 @@ static bool find_relations(struct store *store,
     return add_flows(store, arena, trace_id, true, out, err) &&
            add_flows(store, arena, trace_id, false, out, err) &&
            find_partners(store, arena, trace_id, timeline, out, err) &&
-           (!is_slice || find_enclosing(store, arena, trace_id, out, err));
+           (!is_slice || find_stacks(store, arena, trace_id, timeline, out, err));
 }
 
 bool query_timeline_event(struct store *store,

@@ -59,8 +59,9 @@ struct timeline_partner {
     int64_t start_ns;
     int64_t dur_ns; /* TIMELINE_INSTANT */
     const char *name;
-    uint8_t kind;  /* enum timeline_flow_kind */
-    bool incoming; /* it leads to the requested event */
+    const char *category; /* "" when none; NULL of flows */
+    uint8_t kind;         /* enum timeline_flow_kind */
+    bool incoming;        /* it leads to the requested event */
 };
 
 /* An event with everything that leads to it or from it. */
@@ -74,6 +75,15 @@ struct timeline_event {
     bool more_flows;                    /* more than TIMELINE_FLOWS_MAX exist */
     struct timeline_partner *enclosing; /* outermost first */
     size_t enclosing_count;
+    /* What the call that launched the event lies in, outermost first; none of host events. */
+    struct timeline_partner *launch_enclosing;
+    size_t launch_enclosing_count;
+    /* Where no Python frame encloses the event or its launch: of the innermost operator around it
+     * to which a flow of autograd leads, the forward operator and what that lies in, outermost
+     * first.
+     */
+    struct timeline_partner *forward;
+    size_t forward_count;
 };
 
 #define TIMELINE_FLOWS_MAX 1000u

@@ -89,7 +89,11 @@ bool visit_tables_run(struct trace_results *results,
                       struct launched_time *launched)
 {
     struct visiting v = {.tree = tree, .postorder = postorder, .launched = launched};
-    const struct operator_source source = {postorder->count, operator_event, operator_figures, &v};
+    const struct operator_source source = {.count = postorder->count,
+                                           .event = operator_event,
+                                           .figures = operator_figures,
+                                           .context = &v,
+                                           .groups = OPERATOR_ALL_GROUPS};
     *launched = (struct launched_time){0};
     v.root_name = names_intern(&tree->ops.sel->names, ROOT_NAME, strlen(ROOT_NAME));
     return v.root_name != STRTAB_NONE && operators_run(results, texts, tree->ops.sel, &source) &&

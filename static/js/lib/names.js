@@ -4,8 +4,10 @@
  *   void at::native::vectorized_elementwise_kernel<4, at::native::AddFunctor<float>, at::detail::Array<char*, 3> >(int, …)
  *   -> { short: "at::native::vectorized_elementwise_kernel<4, …>", hint: "AddFunctor" }
  *
- * The hint tells apart kernels that share a template; names that are no C++ stay as they are.
+ * The hint tells apart kernels that share a template; of Python frames it is file and line. Names that are neither stay as they are.
  */
+
+import { MODULE, readFrame } from './frames.js';
 
 const MAX_SIMPLE_ARGUMENTS = 3;
 const OPEN = '<({[';
@@ -35,6 +37,8 @@ export function shorten(name) {
 
 /** @param {string} full */
 function compute(full) {
+    const frame = readFrame(full);
+    if (frame && frame.place !== MODULE) return { short: frame.func, hint: frame.place };
     const name = full
         .replace(/^void\s+/, '')
         .replaceAll('(anonymous namespace)::', '')

@@ -14,11 +14,16 @@ interface TimelineLabel { name: string; category: string; role: string }
 /** A slice as lists name it: track and lane are null where the timeline does not show it, dur_ns is null of an instant. */
 interface TimelinePlace { event: number; name: string; track: number | null; lane: number | null; start_ns: number; dur_ns: number | null }
 
+/** A slice around another. */
+interface EnclosingPlace extends TimelinePlace { category: string }
+
 interface TimelineFlow extends TimelinePlace { kind: 'launch' | 'fwdbwd' | 'other'; direction: 'in' | 'out' }
 
 interface TimelineEvent {
     event: number; name: string; category: string; phase: string; start_ns: number | null; dur_ns: number | null; track: number | null; lane: number | null;
-    pid: string | null; tid: string | null; args: Record<string, any>; raw: unknown; flows: TimelineFlow[]; more_flows: boolean; enclosing: TimelinePlace[];
+    pid: string | null; tid: string | null; args: Record<string, any>; raw: unknown; flows: TimelineFlow[]; more_flows: boolean; enclosing: EnclosingPlace[];
+    /** Around the call that launched it; where no Python frame is around it, its forward operator last, after what is around that. */
+    launch_enclosing: EnclosingPlace[]; forward: EnclosingPlace[];
 }
 
 interface TimelineHit { event: number; name: string; category: string; start_ns: number; dur_ns: number | null; key: string; pid: string; tid: string }

@@ -1,9 +1,9 @@
 /** A call: its columns, its name, and what its row opens. */
 
-import { h, nameParts } from '../../lib/dom.js';
+import { h } from '../../lib/dom.js';
 import { fullName, figures } from '../../table/detail_parts.js';
-import { frameList, frameLine } from '../operators/detail.js';
-import { nameText } from '../../table/columns.js';
+import { frameList } from '../../lib/frames.js';
+import { frameBox } from '../stacks/frames.js';
 import { traceHref } from '../../app/router.js';
 import { hasView } from '../../app/trace_views.js';
 import { deviceWord } from '../../lib/fmt.js';
@@ -34,12 +34,6 @@ export function callColumns(trace, whole) {
     ];
 }
 
-/** Python functions by their name, with file and line behind it. @param {Row} row */
-export function callName(row) {
-    const [, path, line, name] = /^(.*)\((\d+)\): (.+)$/.exec(row.name) ?? [];
-    return name ? nameParts(name, `${path.split('/').slice(-2).join('/')}:${line}`) : nameText(row.name);
-}
-
 /** To the digits that tell it from its neighbours. @param {number} ns */
 function moment(ns) {
     const unit = fmt.columnUnit(ns);
@@ -67,7 +61,5 @@ function partner(trace, { partner: other }) {
 
 /** @param {CallRow} row */
 function stack(row) {
-    if (!row.call_stack) return row.class === 'operator' && row.type !== 'Python' ? h('p', { class: 'quiet' }, 'No call stack: profile with ', h('code', null, 'with_stack=True'), '.') : null;
-    const frames = frameList(row.call_stack);
-    return h('div', { class: 'stacks' }, h('h3', null, 'Call stack'), h('ol', { class: 'frames' }, frames.map(frameLine)));
+    return row.call_stack ? h('div', { class: 'stacks' }, h('h3', null, 'Call stack'), frameBox(frameList(row.call_stack))) : null;
 }

@@ -7,7 +7,8 @@ import { setParams } from '../../app/router.js';
 import { isAbort } from '../../lib/api.js';
 import { skeleton } from '../../lib/states.js';
 import { CallBranches } from './branches.js';
-import { callColumns, callName, callDetail } from './row.js';
+import { callColumns, callDetail } from './row.js';
+import { nameText } from '../../table/columns.js';
 import * as api from '../../lib/api.js';
 import * as fmt from '../../lib/fmt.js';
 
@@ -25,7 +26,7 @@ export function callThread(trace, thread, signal) {
     const table = new TreeTable({
         caption: 'Calls', columns: callColumns(trace, parentTime), tree: branches.rows, emptyText: 'No calls on this thread.',
         load: (node) => branches.load(node), more: (node) => branches.more(node), onError: complain,
-        marked: (row) => row.node === at, nameNode: (row) => [callName(row), row.partner ? h('span', { class: 'has-partner', 'aria-hidden': 'true' }, '⇄') : null], detail: (row) => callDetail(trace, /** @type {any} */ (row)),
+        marked: (row) => row.node === at, nameNode: (row) => [nameText(row.name), row.partner ? h('span', { class: 'has-partner', 'aria-hidden': 'true' }, '⇄') : null], detail: (row) => callDetail(trace, /** @type {any} */ (row)),
         onToggle: () => table.open.has(table.cursor) && setParams({ node: table.tree.visible[table.cursor].row.node }, { replace: true }),
     });
     const search = treeSearch({ label: 'Search calls', onStep: step });
@@ -97,8 +98,8 @@ export function callThread(trace, thread, signal) {
     /** @param {import('../../table/treerows.js').TreeNode[]} nodes */
     function paintPath(nodes) {
         path.hidden = nodes.length < 2;
-        fill(path, h('ol', null, nodes.map(({ row }, index) => h('li', null, index === nodes.length - 1 ? h('span', { 'aria-current': 'true' }, callName(row))
-            : h('button', { class: 'link', type: 'button', 'data-tip': row.name, onclick: () => setParams({ node: row.node }) }, callName(row))))));
+        fill(path, h('ol', null, nodes.map(({ row }, index) => h('li', null, index === nodes.length - 1 ? h('span', { 'aria-current': 'true' }, nameText(row.name))
+            : h('button', { class: 'link', type: 'button', 'data-tip': row.name, onclick: () => setParams({ node: row.node }) }, nameText(row.name))))));
     }
 
     return {

@@ -4,6 +4,8 @@ import { h, fill } from '../../lib/dom.js';
 import { traceHref } from '../../app/router.js';
 import { fullName, figures, plainTable, knowsCalls } from '../../table/detail_parts.js';
 import { showFailure } from '../../lib/states.js';
+import { hasView } from '../../app/trace_views.js';
+import { loadKernelStacks } from '../stacks/kernel.js';
 import { rowUse } from './use.js';
 import { timelineLink } from '../timeline/links.js';
 import * as api from '../../lib/api.js';
@@ -29,10 +31,12 @@ export function kernelDetail(id, trace, row, group) {
     if (trace.device_type !== 'MLU' && !trace.views.includes('utilisation')) pairs.push(['Tensor Cores', row.tensor_cores ? 'used' : 'not used']);
     const use = rowUse(row);
     pairs.push(...use.pairs);
+    const stacks = h('div', { class: 'stacks' });
+    if (hasView(trace, 'timeline')) loadKernelStacks(stacks, id, row.name);
     const launches = h('div', { class: 'launches' });
     if (group === 'launch') fill(launches, operatorLink(id, row.operator));
     else loadLaunches(launches, id, row);
-    return h('div', null, fullName(row.name), use.text, figures(pairs), timelineLink(trace, row.name, 'Show in timeline'), launches);
+    return h('div', null, fullName(row.name), use.text, figures(pairs), stacks, timelineLink(trace, row.name, 'Show in timeline'), launches);
 }
 
 /** @param {string} id @param {string} name */

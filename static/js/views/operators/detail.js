@@ -7,12 +7,12 @@ import { timelineLink } from '../timeline/links.js';
 import { fullName, figures, plainTable, knowsCalls } from '../../table/detail_parts.js';
 import { nameText } from '../../table/columns.js';
 import { showFailure } from '../../lib/states.js';
+import { frameList } from '../../lib/frames.js';
+import { frameBox, noStacks } from '../stacks/frames.js';
 import { deviceWord } from '../../lib/fmt.js';
 import * as api from '../../lib/api.js';
 import * as fmt from '../../lib/fmt.js';
 
-/** Frames above this are one button away. */
-const FRAMES = 6;
 const STACKS = 50;
 /** Shown of an operator's kernels, and launch configurations among which they are looked for. */
 const KERNELS = 8;
@@ -35,8 +35,7 @@ export function operatorDetail(id, trace, row, group) {
     pairs.push(['Host self', fmt.time(row.host_self_ns)], ['Host total', fmt.time(row.host_total_ns)]);
     if (knowsCalls(trace)) pairs.push(['Host call p50 / p95 / p99', fmt.times([row.host_p50_ns, row.host_p95_ns, row.host_p99_ns])]);
     const stacks = h('div', { class: 'stacks' });
-    if (row.has_call_stack) loadStacks(stacks, id, row, group, device);
-    else fill(stacks, h('p', { class: 'quiet' }, 'No call stacks: profile with ', h('code', null, 'with_stack=True'), '.'));
+    loadStacks(stacks, id, row, group, device);
     const kernels = h('div', { class: 'launches' });
     const hasKernels = trace.views.includes('kernels') && row.device_total_ns > 0;
     if (hasKernels) loadKernels(kernels, id, row.name);
@@ -79,7 +78,8 @@ async function loadStacks(box, id, row, group, device) {
             group_by: byShape ? 'name_shape_stack' : 'name_stack', name: row.name, shape: byShape ? row.input_shape : null, limit: STACKS,
         });
         const more = page.total - page.rows.length;
-        fill(box, h('h3', null, fmt.plural(page.total, 'call stack')),
+        if (page.total === 0) fill(box, noStacks());
+        else fill(box, h('h3', null, fmt.plural(page.total, 'call stack')),
             h('ol', { class: 'stack-list' }, page.rows.map((stack) => stackItem(stack, device, Boolean(page.has_device)))),
             more > 0 ? h('p', { class: 'quiet' }, `and ${fmt.int(more)} more`) : null);
     } catch (error) {
@@ -89,25 +89,6 @@ async function loadStacks(box, id, row, group, device) {
 
 /** @param {Row} stack @param {string} device @param {boolean} hasDevice */
 function stackItem(stack, device, hasDevice) {
-    const frames = frameList(String(stack.call_stack ?? ''));
-    const list = h('ol', { class: 'frames' }, frames.slice(0, FRAMES).map(frameLine));
-    const rest = frames.slice(FRAMES);
-    const more = rest.length ? h('button', { class: 'button small', type: 'button', onclick: () => {
-        list.append(...rest.map(frameLine));
-        more?.remove();
-    } }, `${rest.length} more frames`) : null;
     const time = hasDevice ? `${device} self ${fmt.time(stack.device_self_ns)}, host self ${fmt.time(stack.host_self_ns)}` : `host self ${fmt.time(stack.host_self_ns)}`;
-    return h('li', null, h('p', { class: 'stack-head' }, `${fmt.plural(stack.calls, 'call')}, ${time}`), list, more);
-}
-
-/** `a.py(3): f;b.py(9): g`, innermost first; some profilers break lines instead. @param {string} stack */
-export const frameList = (stack) => stack.split(/;|\r?\n/).map((frame) => frame.trim()).filter(Boolean);
-
-/** The last two folders of a path tell the file; the whole path stays in the title. @param {string} frame */
-export function frameLine(frame) {
-    const match = /^(.*?)\((\d+)\): (.*)$/.exec(frame);
-    if (!match) return h('li', { title: frame }, frame);
-    const [, path, line, name] = match;
-    return h('li', { title: frame }, h('span', { class: 'frame-name' }, name), ' ',
-        h('span', { class: 'quiet' }, `${path.split('/').slice(-3).join('/')}:${line}`));
+    return h('li', null, h('p', { class: 'stack-head' }, `${fmt.plural(stack.calls, 'call')}, ${time}`), frameBox(frameList(String(stack.call_stack ?? ''))));
 }

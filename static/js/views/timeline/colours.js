@@ -6,6 +6,7 @@
 import { roleColour, inkOn, mix, shadeBy } from '../../lib/colours.js';
 import { token, isDark } from '../../app/theme.js';
 import { shorten, hashOf } from '../../lib/names.js';
+import { readFrame } from '../../lib/frames.js';
 
 /** Roles that are drawn in shades of the page's colour for them. */
 const PLAIN = ['kernel', 'memcpy', 'memset', 'communication', 'dataloader'];
@@ -78,7 +79,8 @@ export class Colours {
         if (known) return known;
         const fill = fillOf(label);
         const ground = this.ground ?? '#ffffff';
-        const text = shorten(label.name).short;
+        const { short, hint } = shorten(label.name);
+        const text = readFrame(label.name) ? `${short}  ${hint}` : short;
         const made = {
             fill, ink: inkOn(fill), text, brief: text.replace(NAMESPACES, ''), dim: mix(ground, fill, DIM),
             shades: Array.from({ length: SHADES }, (_, index) => mix(ground, fill, 0.35 + (0.65 * index) / (SHADES - 1))),

@@ -4,12 +4,13 @@ import { h, fill, icon, copy } from '../../lib/dom.js';
 import { traceHref } from '../../app/router.js';
 import { hasView } from '../../app/trace_views.js';
 import { skeleton, showFailure } from '../../lib/states.js';
-import { frameList, frameLine } from '../operators/detail.js';
+import { frameList, readFrame } from '../../lib/frames.js';
+import { frameBox } from '../stacks/frames.js';
+import { eventStack } from '../stacks/event.js';
 import { figures } from '../../table/detail_parts.js';
 import * as fmt from '../../lib/fmt.js';
 
-/** Longer ones are one button away. */
-const FRAMES = 8;
+/** Longer lists are one button away. */
 const LINKS = 12;
 const LONGEST = 400;
 /** A search by the whole of a name of thousands of characters would not fit into a URL. */
@@ -38,7 +39,7 @@ export function showDetails(box, selection, around) {
     const stack = Object.entries(detail.args).find(([name, value]) => STACK.test(name) && typeof value === 'string' && value);
     const args = Object.entries(detail.args).filter(([name]) => name !== stack?.[0]);
     fill(box,
-        h('div', { class: 'tl-title' }, h('h2', { class: 'tl-name', tabindex: '-1' }, cut(detail.name)),
+        h('div', { class: 'tl-title' }, h('h2', { class: 'tl-name', tabindex: '-1', title: cut(detail.name) }, titleOf(detail.name)),
             h('div', { class: 'tl-title-tools' },
                 h('button', { class: 'button small', type: 'button', onclick: around.fit }, 'Zoom to slice'),
                 h('button', { class: 'button small', type: 'button', onclick: () => around.find(detail.name) }, 'Find all'),
@@ -47,9 +48,9 @@ export function showDetails(box, selection, around) {
                 h('button', { class: 'button small', type: 'button', 'data-tip': 'The event as recorded', onclick: () => copy(JSON.stringify(detail.raw, null, 1), 'Event copied') }, icon('copy'), 'Copy JSON'))),
         figures(pairs),
         h('div', { class: 'tl-columns' },
-            flows(detail, around), places('Parents', detail.enclosing, around),
+            eventStack(detail, around.choose), flows(detail, around),
             args.length ? h('section', { class: 'tl-part tl-args' }, h('h3', null, 'Arguments'), argTable(args)) : null,
-            stack ? h('section', { class: 'tl-part' }, h('h3', null, 'Call stack'), frames(String(stack[1]))) : null));
+            stack ? h('section', { class: 'tl-part' }, h('h3', null, 'Call stack'), frameBox(frameList(String(stack[1])))) : null));
 }
 
 /** @param {HTMLElement} box @param {unknown} error @param {() => void} retry */
@@ -57,6 +58,12 @@ export const detailsFailed = (box, error, retry) => showFailure(box, error, retr
 
 /** @param {string} text */
 const cut = (text) => (text.length > LONGEST ? `${text.slice(0, LONGEST)} …` : text);
+
+/** @param {string} name */
+function titleOf(name) {
+    const frame = readFrame(name);
+    return frame ? [cut(frame.func), h('span', { class: 'quiet' }, ` ${frame.place}`)] : cut(name);
+}
 
 /** Its row in the tables, where it has one. @param {Trace} trace @param {string} name @param {string} role */
 function tableLink(trace, name, role) {
@@ -97,16 +104,4 @@ function argTable(args) {
         const text = typeof value === 'string' ? value : JSON.stringify(value);
         return h('tr', null, h('th', { scope: 'row' }, name), h('td', null, cut(text)));
     })));
-}
-
-/** @param {string} text */
-function frames(text) {
-    const all = frameList(text);
-    const list = h('ol', { class: 'frames' }, all.slice(0, FRAMES).map(frameLine));
-    const rest = all.slice(FRAMES);
-    const more = rest.length ? h('button', { class: 'button small', type: 'button', onclick: () => {
-        list.append(...rest.map(frameLine));
-        more?.remove();
-    } }, `${rest.length} more frames`) : null;
-    return [list, more];
 }

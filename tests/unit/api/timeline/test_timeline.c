@@ -155,16 +155,24 @@ static void one_event(void **state)
                      "\"lane\": 0, \"pid\": \"1\", \"tid\": \"2\", \"args\": {\"n\": 17.250}, "
                      "\"raw\": {\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"say \\\"hi\\\"\", "
                      "\"pid\": 1, \"tid\": 2, \"ts\": 1400.5, \"dur\": 40.25, \"args\": {\"n\": "
-                     "17.250}}, \"flows\": [], \"more_flows\": false, \"enclosing\": []}");
+                     "17.250}}, \"flows\": [], \"more_flows\": false, \"enclosing\": [], "
+                     "\"launch_enclosing\": [], \"forward\": []}");
     /* a launch, its kernel, what stands around it */
     assert_status(f, get_view(f, id, "events/4"), 200);
     assert_body_has(f, "\"flows\": [{\"kind\": \"launch\", \"direction\": \"out\", \"event\": 5, "
                        "\"name\": \"gemm\", \"track\": 3, \"lane\": 0, \"start_ns\": 150000, "
                        "\"dur_ns\": 60000}], \"more_flows\": false, ");
     assert_body_has(f, "\"enclosing\": [{\"event\": 1, \"name\": \"ProfilerStep#1\", \"track\": 0, "
-                       "\"lane\": 0, \"start_ns\": 0, \"dur_ns\": 1000000}, {\"event\": 2, ");
+                       "\"lane\": 0, \"start_ns\": 0, \"dur_ns\": 1000000, \"category\": "
+                       "\"user_annotation\"}, {\"event\": 2, ");
+    assert_body_has(f, "\"launch_enclosing\": []");
     assert_status(f, get_view(f, id, "events/5"), 200);
     assert_body_has(f, "\"direction\": \"in\", \"event\": 4, \"name\": \"cudaLaunchKernel\", ");
+    /* around the launch */
+    assert_body_has(f, "\"enclosing\": [], \"launch_enclosing\": [{\"event\": 1, \"name\": "
+                       "\"ProfilerStep#1\", ");
+    assert_body_has(f, "\"name\": \"aten::linear\", \"track\": 0, \"lane\": 1, \"start_ns\": "
+                       "20000, \"dur_ns\": 220000, \"category\": \"cpu_op\"}], \"forward\": []");
     /* metadata is on no track and has no time */
     assert_status(f, get_view(f, id, "events/0"), 200);
     assert_body_has(f, "\"phase\": \"M\", \"start_ns\": null, \"dur_ns\": null, \"track\": null, "

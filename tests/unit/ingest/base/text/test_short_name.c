@@ -28,6 +28,7 @@ static void names_keep_what_tells_them_apart(void **state)
         {"(anonymous namespace)::g(int)", "g"},
         {"Memcpy HtoD (Pageable -> Device)", "Memcpy HtoD (Pageable -> Device)"},
         {"enumerate(DataLoader)#next", "enumerate(DataLoader)#next"},
+        {"vllm/worker.py(34): run", "run  worker.py:34"},
         {"a<b", "a<b"},
         {"<", "<"},
         {"", ""},
