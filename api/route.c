@@ -91,6 +91,8 @@ static const struct route routes[] = {
     {"GET", V1 "/comparisons/{id}/series", compare_series, "A row of a comparison, cycle by cycle",
      READS, KEPT, TARGET_COMPARISON},
     {"GET", V1 "/diff", diff_get, "Two traces by name", READS, KEPT, TARGET_SIDES},
+    {"GET", V1 "/diff/summary", diff_summary_get, "What changed between two traces", READS, KEPT,
+     TARGET_SIDES},
     {"GET", V1 "/diff/tree", diff_tree_get, "Two traces by their call trees", READS, KEPT,
      TARGET_SIDES},
     {"GET", V1 "/jobs/{id}", jobs_route_get, "How far an upload is, once or as events", READS, ANEW,

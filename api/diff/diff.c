@@ -6,6 +6,7 @@
 #include "api/table/table_answer.h"
 #include "api/table/table_params.h"
 #include "ingest/query/compare/name_diff.h"
+#include "ingest/query/compare/step_query.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -18,8 +19,14 @@ static const char *const tables[] = {"", "operators", "kernels", NULL};
 
 static const char *const text_columns[] = {"name", "presence", NULL};
 
+/* What the figures of a row are divided by. */
+enum { PER_STEP, PER_CALL, PER_TOTAL };
+static const char *const units[] = {"step", "call", "total", NULL};
+
 struct table {
     bool of_kernels;
+    size_t per;
+    int64_t steps[SIDE_COUNT]; /* 0: none */
     struct table_params params;
     struct name_diff diff;
     struct row_query_page shown;
@@ -27,53 +34,80 @@ struct table {
 
 /* ---- figures of a row ---- */
 
-/* The time by which a row is judged: on the device, or on the host where neither side has any. */
-static int64_t judged_ns(const struct name_diff_row *row, int side)
+static int64_t calls_of(const struct name_figures *figures);
+
+/* A figure of one side, per step, call or in total. Calls are never per call. */
+static double figure_of(const struct table *table,
+                        const struct name_figures *figures,
+                        int side,
+                        int64_t (*figure)(const struct name_figures *))
+{
+    double value = (double)figure(figures);
+    if (table->per == PER_STEP) {
+        return value / (double)table->steps[side];
+    }
+    if (table->per == PER_CALL && figure != calls_of) {
+        return figures->calls == 0 ? 0 : value / (double)figures->calls;
+    }
+    return value;
+}
+
+static double delta_of(const struct table *table,
+                       const struct name_diff_row *row,
+                       int64_t (*figure)(const struct name_figures *))
+{
+    return figure_of(table, &row->sides[SIDE_CANDIDATE], SIDE_CANDIDATE, figure) -
+           figure_of(table, &row->sides[SIDE_BASE], SIDE_BASE, figure);
+}
+
+static int64_t host_of(const struct name_figures *figures);
+static int64_t host_self_of(const struct name_figures *figures);
+static int64_t device_of(const struct name_figures *figures);
+static int64_t device_self_of(const struct name_figures *figures);
+
+/* By the time on the device, or on the host where neither side has any. */
+static double change_of(const struct table *table, const struct name_diff_row *row)
 {
     bool has_device =
         row->sides[SIDE_BASE].device_ns != 0 || row->sides[SIDE_CANDIDATE].device_ns != 0;
-    return has_device ? row->sides[side].device_ns : row->sides[side].host_ns;
-}
-
-static double change_of(const struct name_diff_row *row)
-{
-    int64_t base = judged_ns(row, SIDE_BASE);
-    int64_t delta = rows_sub(judged_ns(row, SIDE_CANDIDATE), base);
-    return base == 0 ? (double)NAN : (double)delta / (double)base;
-}
-
-static int64_t absolute(int64_t value)
-{
-    return value < 0 ? rows_sub(0, value) : value;
+    int64_t (*judged)(const struct name_figures *) = has_device ? device_of : host_of;
+    double base = figure_of(table, &row->sides[SIDE_BASE], SIDE_BASE, judged);
+    return base == 0 ? (double)NAN : delta_of(table, row, judged) / base;
 }
 
 /* How much of the whole a row moves: by own time, which no other row counts too. */
-static int64_t magnitude_of(const struct table *table, const struct name_diff_row *row)
+static double magnitude_of(const struct table *table, const struct name_diff_row *row)
 {
-    const struct name_figures *base = &row->sides[SIDE_BASE];
-    const struct name_figures *candidate = &row->sides[SIDE_CANDIDATE];
     if (table->of_kernels) {
-        return absolute(rows_sub(candidate->device_ns, base->device_ns));
+        return fabs(delta_of(table, row, device_of));
     }
     const struct name_figures *sums = table->diff.sums;
     bool has_device = sums[SIDE_BASE].device_ns != 0 || sums[SIDE_CANDIDATE].device_ns != 0;
-    return absolute(has_device ? rows_sub(candidate->device_self_ns, base->device_self_ns)
-                               : rows_sub(candidate->host_self_ns, base->host_self_ns));
+    return fabs(delta_of(table, row, has_device ? device_self_of : host_self_of));
 }
 
 /* ---- writing ---- */
 
-/* base_<name>, candidate_<name>, delta_<name>. */
+/* base_<name>, candidate_<name>, delta_<name>: whole numbers in total, fractions per step or call.
+ */
 static void put_pair(struct field_out *out,
+                     const struct table *table,
                      const char *const names[3],
                      const struct name_diff_row *row,
                      int64_t (*figure)(const struct name_figures *))
 {
-    int64_t base = figure(&row->sides[SIDE_BASE]);
-    int64_t candidate = figure(&row->sides[SIDE_CANDIDATE]);
-    field_int(out, names[0], base);
-    field_int(out, names[1], candidate);
-    field_int(out, names[2], rows_sub(candidate, base));
+    if (table->per == PER_TOTAL || (table->per == PER_CALL && figure == calls_of)) {
+        int64_t base = figure(&row->sides[SIDE_BASE]);
+        int64_t candidate = figure(&row->sides[SIDE_CANDIDATE]);
+        field_int(out, names[0], base);
+        field_int(out, names[1], candidate);
+        field_int(out, names[2], rows_sub(candidate, base));
+        return;
+    }
+    field_double(out, names[0], figure_of(table, &row->sides[SIDE_BASE], SIDE_BASE, figure));
+    field_double(out, names[1],
+                 figure_of(table, &row->sides[SIDE_CANDIDATE], SIDE_CANDIDATE, figure));
+    field_double(out, names[2], delta_of(table, row, figure));
 }
 
 static int64_t calls_of(const struct name_figures *figures)
@@ -139,9 +173,9 @@ static void write_row(struct field_out *out, const void *table_void, size_t at)
     field_text(out, "name", row->name);
     field_text(out, "presence", name_presence_text(row->presence));
     for (size_t i = 0; i < count; i++) {
-        put_pair(out, figures[i].names, row, figures[i].figure);
+        put_pair(out, table, figures[i].names, row, figures[i].figure);
     }
-    field_double(out, "change", change_of(row));
+    field_double(out, "change", change_of(table, row));
     field_row_end(out);
 }
 
@@ -163,14 +197,25 @@ static void write_sums(struct json_write *w, const struct table *table)
         jw_key_int(w, name_presence_text((enum name_presence)presence), by_presence[presence]);
     }
     for (size_t i = 0; i < count; i++) {
-        put_pair(&out, figures[i].names, &whole, figures[i].figure);
+        put_pair(&out, table, figures[i].names, &whole, figures[i].figure);
     }
+    jw_object_end(w);
+}
+
+static void write_unit(struct json_write *w, const struct table *table)
+{
+    jw_key_string(w, "per", units[table->per]);
+    jw_key(w, "steps");
+    jw_object_begin(w);
+    jw_key_int(w, "base", table->steps[SIDE_BASE]);
+    jw_key_int(w, "candidate", table->steps[SIDE_CANDIDATE]);
     jw_object_end(w);
 }
 
 static void write_members(struct json_write *w, const void *table_void)
 {
     const struct table *table = table_void;
+    write_unit(w, table);
     table_params_members(w, &table->params.page, table->shown.total, NULL);
     jw_key(w, "sums");
     write_sums(w, table);
@@ -197,18 +242,19 @@ static struct row_query_value value_of(const void *table_void, size_t at, size_t
         return row_query_text(name_presence_text(row->presence));
     }
     if (column == COLUMN_CHANGE) {
-        return row_query_real(change_of(row));
+        return row_query_real(change_of(table, row));
     }
     if (column == COLUMN_MAGNITUDE) {
-        return row_query_number(magnitude_of(table, row));
+        return row_query_real(magnitude_of(table, row));
     }
     size_t count = 0;
     const struct figure_columns *figures =
         &figures_of(table, &count)[(column - COLUMN_FIGURES) / 3];
-    int64_t base = figures->figure(&row->sides[SIDE_BASE]);
-    int64_t candidate = figures->figure(&row->sides[SIDE_CANDIDATE]);
-    const int64_t values[] = {base, candidate, rows_sub(candidate, base)};
-    return row_query_number(values[(column - COLUMN_FIGURES) % 3]);
+    double base = figure_of(table, &row->sides[SIDE_BASE], SIDE_BASE, figures->figure);
+    double candidate =
+        figure_of(table, &row->sides[SIDE_CANDIDATE], SIDE_CANDIDATE, figures->figure);
+    const double values[] = {base, candidate, candidate - base};
+    return row_query_real(values[(column - COLUMN_FIGURES) % 3]);
 }
 
 static bool query_rows(struct table *table, struct api_call *call, struct err *err)
@@ -226,6 +272,27 @@ static bool query_rows(struct table *table, struct api_call *call, struct err *e
 
 /* ---- answering ---- */
 
+/* Per step unless something else is asked for; in total where a trace has no steps. */
+static bool read_unit(struct table *table,
+                      struct api_call *call,
+                      const int64_t trace_ids[SIDE_COUNT],
+                      struct err *err)
+{
+    struct query_step_change change;
+    if (!table_params_choice(call, "per", units, &table->per, err) ||
+        !query_step_change(call->api->store, call_arena(call), trace_ids, &change, err)) {
+        return false;
+    }
+    memcpy(table->steps, change.step.steps, sizeof table->steps);
+    if (table->per != PER_STEP || change.step.per_step) {
+        return true;
+    }
+    table->per = PER_TOTAL;
+    return query_string_word(&call->query, "per") == NULL ||
+           err_set(err, ERR_BAD_REQUEST, "per=step: trace %lld has no steps",
+                   (long long)trace_ids[table->steps[SIDE_BASE] == 0 ? SIDE_BASE : SIDE_CANDIDATE]);
+}
+
 static bool load(struct table *table,
                  struct api_call *call,
                  const int64_t trace_ids[SIDE_COUNT],
@@ -233,7 +300,8 @@ static bool load(struct table *table,
 {
     struct store *store = call->api->store;
     struct arena *arena = call_arena(call);
-    return table_params_read(&table->params, call, text_columns, "magnitude", LIMIT_DEFAULT, err) &&
+    return read_unit(table, call, trace_ids, err) &&
+           table_params_read(&table->params, call, text_columns, "magnitude", LIMIT_DEFAULT, err) &&
            (table->of_kernels ? query_kernel_diff(store, arena, trace_ids, &table->diff, err)
                               : query_operator_diff(store, arena, trace_ids, &table->diff, err)) &&
            query_rows(table, call, err);
@@ -262,6 +330,7 @@ static bool answer_both(struct api_call *call, const struct diff_traces *traces,
     if (!diff_traces_members(&w, call, traces, err)) {
         return false;
     }
+    write_unit(&w, &operators);
     write_rows(&w, "operators", &operators);
     write_rows(&w, "kernels", &kernels);
     jw_key(&w, "sums");

@@ -236,10 +236,20 @@ export const distributed = (runName, query, signal) => call(`${runPath(runName)}
  * Every operator and kernel of two traces.
  * @param {string} base
  * @param {string} candidate
+ * @param {string | null} per step, call or total; null: step where both have steps
  * @param {AbortSignal} [signal]
  * @returns {Promise<NameDiff>}
  */
-export const diff = (base, candidate, signal) => call('diff', { query: { base, candidate, limit: 0 }, signal });
+export const diff = (base, candidate, per, signal) => call('diff', { query: { base, candidate, per, limit: 0 }, signal });
+
+/**
+ * What changed between two traces, in one sentence.
+ * @param {string} base
+ * @param {string} candidate
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<DiffSummary>}
+ */
+export const diffSummary = (base, candidate, signal) => call('diff/summary', { query: { base, candidate }, signal });
 
 /**
  * @param {string} base

@@ -184,7 +184,7 @@ interface ComparedCounter {
 
 interface Comparison {
     id: number; url: string; created_at: string; trace_id: number | null; traces: Sides<number[]>;
-    title: string; kind: string; strict: boolean; verdict: Verdict; summary: ComparisonSummary;
+    title: string; kind: string; strict: boolean; verdict: Verdict; comparable: boolean | null; environment: EnvironmentFact[]; summary: ComparisonSummary;
     cycles: CycleRank[]; overview: string; recommendation: string; findings: Finding[]; appeared: Appeared[];
     rows: ComparisonRow[]; total: number; devices: string[]; metrics: string[]; counters: ComparedCounter[]; pairs: ComparisonPair[];
 }
@@ -320,7 +320,20 @@ interface DiffRow { name: string; presence: 'both' | 'added' | 'removed'; change
 
 interface DiffSums { names: number; both: number; added: number; removed: number; [figure: string]: number }
 
-interface NameDiff extends Sides<Trace> { operators: DiffRow[]; kernels: DiffRow[]; sums: { operators: DiffSums; kernels: DiffSums } }
+type DiffUnit = 'step' | 'call' | 'total';
+
+interface EnvironmentFact extends Sides<string | null> { name: string; label: string; match: 'same' | 'different' | 'unknown'; decisive: boolean }
+
+interface DiffSummary extends Sides<Trace> {
+    comparable: boolean | null; environment: EnvironmentFact[]; sentence: string; per: 'step' | 'total';
+    step: { base_steps: number; candidate_steps: number; base_ns: number; candidate_ns: number; delta_ns: number; change: number | null; p: number | null; u: number | null };
+    waterfall: { category: string; label: string; base_ns: number; candidate_ns: number; delta_ns: number }[];
+}
+
+interface NameDiff extends Sides<Trace> {
+    per: DiffUnit; steps: Sides<number>;
+    operators: DiffRow[]; kernels: DiffRow[]; sums: { operators: DiffSums; kernels: DiffSums };
+}
 
 interface DiffOperator { name: string; calls: number; host_ns: number; host_self_ns: number; device_ns: number; device_self_ns: number }
 

@@ -3,12 +3,13 @@
 import { h, fill } from '../../lib/dom.js';
 import { compareHref } from './compare_links.js';
 import { answers, verdict } from './answers.js';
+import { environmentStrip } from './environment.js';
 import { cycleTimes } from './cycles.js';
 import { findings, appeared, counters } from './findings.js';
 import { comparisonTable } from './table.js';
 import { deleteComparison } from './actions.js';
 import { picker } from '../../lib/picker.js';
-import { comparisonHref, go, setParams } from '../../app/router.js';
+import { comparisonHref, diffHref, go, setParams } from '../../app/router.js';
 import { empty } from '../../lib/states.js';
 import { cyclesText, pairText, roleText, scoreText, verdictWord } from './sides.js';
 import * as api from '../../lib/api.js';
@@ -40,6 +41,7 @@ export async function mount(root, route, signal) {
     };
     fill(root,
         head(data),
+        data.trace_id === null ? environmentStrip(data) : null,
         h('div', { class: 'comparison-first' }, verdict(data), answers(data, seek, signal)),
         times.root,
         findings(data, seek),
@@ -74,6 +76,7 @@ function head(data) {
         h('div', { class: 'view-head' }, h('h1', null, data.title), h('div', { class: 'view-tools' },
             h('a', { class: 'button', href: api.comparisonUrl(data.id, 'markdown'), download: '' }, 'Markdown'),
             h('a', { class: 'button', href: api.comparisonUrl(data.id, 'csv'), download: '' }, 'Whole CSV'),
+            traces.base.length === 1 && traces.candidate.length === 1 ? h('a', { class: 'button', href: diffHref(sides) }, 'What changed') : null,
             sides.base || sides.candidate ? h('a', { class: 'button', href: compareHref(sides) }, 'Change sides') : null,
             h('button', { class: 'button danger-text', type: 'button', onclick: () => deleteComparison(data, '#/comparisons') }, 'Delete'))),
         h('p', { class: 'quiet' }, facts(data)),

@@ -14,22 +14,26 @@ const SEARCH_LENGTH = 200;
  * @param {DiffRow} row
  * @param {'operators' | 'kernels'} table
  * @param {import('./rows.js').Measure[]} measures
+ * @param {DiffUnit} per
  * @param {Sides<number>} [links]
  */
-export function diffDetail(row, table, measures, links) {
+export function diffDetail(row, table, measures, per, links) {
     const has = { base: row.presence !== 'added', candidate: row.presence !== 'removed' };
     return h('div', null, fullName(row.name),
         plainTable('Figures of both traces', ['', 'Base', 'Candidate', 'Δ', 'Change'], [
-            [table === 'kernels' ? 'Launches' : 'Calls', fmt.int(row.base_calls), fmt.int(row.candidate_calls), fmt.signed(row.delta_calls, 0), changeText(row.base_calls > 0 ? row.delta_calls / row.base_calls : null)],
+            [table === 'kernels' ? 'Launches' : 'Calls', calls(row.base_calls), calls(row.candidate_calls), fmt.signed(row.delta_calls, per === 'step' ? 1 : 0), changeText(row.base_calls > 0 ? row.delta_calls / row.base_calls : null)],
             ...measures.map((by) => {
                 const unit = fmt.timeUnit(Math.max(row[by.base], row[by.candidate]));
                 return [by.label, fmt.time(row[by.base], unit), fmt.time(row[by.candidate], unit), deltaText(row[by.delta], unit), changeText(changeOf(row, by))];
             }),
-            ['Mean', ...means(row, measures[0])],
+            ...(per === 'call' ? [] : [['Mean of a call', ...means(row, measures[0])]]),
         ], 1),
         links ? h('p', { class: 'actions' }, SIDES.filter((side) => has[side]).map((side) =>
             h('a', { class: 'button small', href: traceHref(links[side], table, { q: row.name.slice(0, SEARCH_LENGTH) }) }, `In the ${SIDE_WORDS[side].toLowerCase()}`))) : null);
 }
+
+/** @param {number} count a step may hold a fraction of a call */
+const calls = (count) => (Number.isInteger(count) ? fmt.int(count) : fmt.num(count, 1));
 
 /** Of a call, by the first measure. @param {DiffRow} row @param {import('./rows.js').Measure} by */
 function means(row, by) {

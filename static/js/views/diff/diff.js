@@ -1,18 +1,22 @@
-/** Two traces beside each other: by the names of their operators and kernels, and by their call trees. */
+/** Two traces beside each other: what changed in one sentence, the step by category, operators, kernels, call trees, and whether it is chance. */
 
 import { h, fill } from '../../lib/dom.js';
 import { segmented } from '../../table/rowtable.js';
 import { setParams } from '../../app/router.js';
 import { empty, showFailure, skeleton } from '../../lib/states.js';
-import { canDiff, compareHref, hasCycles } from '../comparison/compare_links.js';
+import { canDiff } from '../comparison/compare_links.js';
+import { changed, chance } from './changed.js';
 import { diffSides } from './sides.js';
 import { nameDiff } from './names.js';
 import { treeDiff } from './tree.js';
 import * as api from '../../lib/api.js';
 import * as fmt from '../../lib/fmt.js';
 
-/** @type {{value: 'operators' | 'kernels' | 'tree', label: string}[]} */
-const MODES = [{ value: 'operators', label: 'Operators' }, { value: 'kernels', label: 'Kernels' }, { value: 'tree', label: 'Call tree' }];
+/** @type {{value: 'operators' | 'kernels' | 'tree' | 'chance', label: string}[]} */
+const MODES = [{ value: 'operators', label: 'Operators' }, { value: 'kernels', label: 'Kernels' }, { value: 'tree', label: 'Call tree' }, { value: 'chance', label: 'Is it chance?' }];
+
+/** @type {{value: DiffUnit, label: string}[]} */
+const UNITS = [{ value: 'step', label: 'Per step' }, { value: 'call', label: 'Per call' }, { value: 'total', label: 'Total' }];
 
 /** What of the address belongs to one mode only. */
 const OF_MODE = { q: null, sort: null, order: null, cols: null, only: null, row: null, time: null, by: null, path: null };
@@ -28,7 +32,7 @@ export async function mount(root, route, signal) {
     const sides = diffSides(runs, signal);
     const tools = h('div', { class: 'view-tools' });
     const body = h('div', { class: 'diff-body' });
-    fill(root, h('div', { class: 'view-head' }, h('h1', null, 'Diff'), tools), runs.some(canDiff) ? [sides.root, body] : nothingToDiff());
+    fill(root, h('div', { class: 'view-head' }, h('h1', null, 'What changed'), tools), runs.some(canDiff) ? [sides.root, body] : nothingToDiff());
     let asked = '';
     let turn = 0;
     /** @type {Awaited<ReturnType<typeof board>> | null} */
@@ -37,8 +41,9 @@ export async function mount(root, route, signal) {
     /** @param {URLSearchParams} params */
     async function paint(params) {
         const [base, candidate] = [params.get('base') ?? '', params.get('candidate') ?? ''];
-        if (asked === `${base} ${candidate}`) return shown?.update(params);
-        asked = `${base} ${candidate}`;
+        const per = params.get('per');
+        if (asked === `${base} ${candidate} ${per}`) return shown?.update(params);
+        asked = `${base} ${candidate} ${per}`;
         turn += 1;
         const mine = turn;
         shown?.destroy();
@@ -50,10 +55,9 @@ export async function mount(root, route, signal) {
         }
         fill(body, skeleton('figures', 'block', 'rows'));
         try {
-            const [data, ...steps] = await Promise.all([api.diff(base, candidate, signal), stepTime(base, signal), stepTime(candidate, signal)]);
+            const [data, summary] = await Promise.all([api.diff(base, candidate, per, signal), api.diffSummary(base, candidate, signal)]);
             if (mine !== turn) return undefined;
-            if (hasCycles(data.base) && hasCycles(data.candidate)) fill(tools, h('a', { class: 'button', href: compareHref({ base, candidate }), title: 'By cycles, with a test of chance' }, 'Compare by cycles'));
-            shown = board(body, data, { base: steps[0], candidate: steps[1] }, signal);
+            shown = board(body, data, summary, signal);
         } catch (error) {
             if (mine !== turn) return undefined;
             asked = '';
@@ -70,31 +74,26 @@ export async function mount(root, route, signal) {
     };
 }
 
-/** The overview knows how long a step is; a diff is worth showing without. @param {string} id @param {AbortSignal} signal */
-async function stepTime(id, signal) {
-    try {
-        const { average_step_ns: ns, has_profiler_steps: marked } = await api.overview(id, signal);
-        return marked ? ns : null;
-    } catch {
-        return null;
-    }
-}
-
-/** @param {HTMLElement} root @param {NameDiff} data @param {import('./names.js').StepTimes} steps @param {AbortSignal} signal */
-function board(root, data, steps, signal) {
+/** @param {HTMLElement} root @param {NameDiff} data @param {DiffSummary} summary @param {AbortSignal} signal */
+function board(root, data, summary, signal) {
     const names = nameDiff(data);
     const tree = treeDiff({ base: String(data.base.id), candidate: String(data.candidate.id) }, fmt.deviceWord(data.base.device_type), signal);
     const options = MODES.filter(({ value }) => value !== 'kernels' || data.kernels.length > 0);
     const modes = segmented('Diff by', options, (mode) => setParams({ ...OF_MODE, mode: mode === options[0].value ? null : mode }));
+    const units = segmented('Figures', UNITS.filter(({ value }) => value !== 'step' || summary.per === 'step'), (per) => setParams({ per: per === summary.per ? null : per }));
+    units.show(data.per);
+    const byChance = chance(summary);
     const box = h('div');
-    fill(root, names.answers(steps), modes.root, box);
+    fill(root, changed(summary), names.answers(summary), h('div', { class: 'diff-choices' }, modes.root, units.root), box);
     return {
         /** @param {URLSearchParams} params */
         update(params) {
             const mode = options.find(({ value }) => value === params.get('mode'))?.value ?? options[0].value;
             modes.show(mode);
-            const part = mode === 'tree' ? tree : names;
-            if (box.firstElementChild !== part.root) fill(box, part.root);
+            const part = mode === 'tree' ? tree.root : mode === 'chance' ? byChance : names.root;
+            if (box.firstElementChild !== part) fill(box, part);
+            units.root.hidden = part !== names.root;
+            if (mode === 'chance') return undefined;
             return mode === 'tree' ? tree.update(params) : names.update(mode, params);
         },
         destroy() {

@@ -10,6 +10,9 @@ import * as fmt from '../../lib/fmt.js';
 
 /** @typedef {'operators' | 'kernels'} Table */
 
+/** Of what a figure is. @type {Record<DiffUnit, string>} */
+const UNIT_WORDS = { step: 'a step', call: 'a call', total: 'in the whole trace' };
+
 /** @param {NameDiff} data */
 export function nameDiff(data) {
     const device = fmt.deviceWord(data.candidate.device_type || data.base.device_type);
@@ -28,11 +31,11 @@ export function nameDiff(data) {
 
     /** @param {Table} which @param {string} by */
     function build(which, by) {
-        const measures = measuresOf(which, device, hasDevice);
+        const measures = measuresOf(which, device, hasDevice, data.per);
         const chosen = measures.find(({ value }) => value === by) ?? measures[0];
         const held = tools.contains(document.activeElement);
         table?.destroy();
-        const own = diffTable(data[which], { table: which, by: chosen, measures, file: `diff-${data.base.id}-${data.candidate.id}-${which}.csv`, links: { base: data.base.id, candidate: data.candidate.id } });
+        const own = diffTable(data[which], { table: which, by: chosen, measures, per: data.per, file: `diff-${data.base.id}-${data.candidate.id}-${which}.csv`, links: { base: data.base.id, candidate: data.candidate.id } });
         table = own;
         fill(rows, own.root);
         fill(changesHead, which === 'kernels' ? 'Kernels that changed most' : 'Operators that changed most');
@@ -49,8 +52,8 @@ export function nameDiff(data) {
 
     return {
         root,
-        /** @param {StepTimes} steps */
-        answers: (steps) => nameAnswers(data, device, steps),
+        /** @param {DiffSummary} summary */
+        answers: (summary) => nameAnswers(data, device, summary),
         /** @param {Table} which @param {URLSearchParams} params */
         update(which, params) {
             const wanted = `${which} ${params.get('time') ?? ''}`;
@@ -66,27 +69,25 @@ export function nameDiff(data) {
     };
 }
 
-/** How long a step is in each trace; null where there are none. @typedef {Sides<number | null>} StepTimes */
-
-/** @param {NameDiff} data @param {string} device @param {StepTimes} steps */
-function nameAnswers(data, device, steps) {
+/** @param {NameDiff} data @param {string} device @param {DiffSummary} summary */
+function nameAnswers(data, device, { step, per }) {
     const { base, candidate, sums } = data;
     const { kernels, operators } = sums;
-    const known = steps.base !== null && steps.candidate !== null;
+    const known = per === 'step';
     const hasKernels = kernels.names > 0;
     const work = hasKernels ? { base: kernels.base_total_ns, candidate: kernels.candidate_total_ns } : { base: operators.base_host_self_ns, candidate: operators.candidate_host_self_ns };
     const workWord = hasKernels ? `${device} time in kernels` : 'Host time in operators';
-    const of = known ? { base: steps.base ?? 0, candidate: steps.candidate ?? 0 } : work;
+    const of = known ? { base: step.base_ns, candidate: step.candidate_ns } : work;
     const unit = fmt.timeUnit(Math.max(of.base, of.candidate));
     const side = (/** @type {import('../comparison/sides.js').Side} */ one, /** @type {Trace} */ trace) => {
-        const box = answer('', fmt.timeParts(of[one], unit), [known ? `mean of ${fmt.plural(trace.steps, 'step')}` : workWord.toLowerCase()]);
+        const box = answer('', fmt.timeParts(of[one], unit), [known ? `mean of ${fmt.plural(step[`${one}_steps`], 'step')}` : workWord.toLowerCase()]);
         fill(/** @type {Element} */ (box.firstElementChild), sideName(one, `${trace.worker}, span ${trace.span}`));
         return box;
     };
     return h('dl', { class: 'answers diff-answers' },
         changeAnswer(known ? 'Average step' : workWord, of, known ? 'a step' : '', 'first'),
         side('base', base), side('candidate', candidate),
-        known ? changeAnswer(workWord, work, 'in the whole trace', '') : null,
+        known ? changeAnswer(workWord, work, UNIT_WORDS[data.per], '') : null,
         presence(sums));
 }
 

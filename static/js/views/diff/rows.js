@@ -14,9 +14,12 @@ const measure = (value, label, help) => ({ value, label, help, base: `base_${val
 /** @type {Measure} */
 const KERNEL_TIME = { value: 'total', label: 'Time', help: 'All launches together', base: 'base_total_ns', candidate: 'candidate_total_ns', delta: 'delta_ns' };
 
-/** @param {'operators' | 'kernels'} table @param {string} device "GPU" @param {boolean} hasDevice @returns {Measure[]} */
-export function measuresOf(table, device, hasDevice) {
-    if (table === 'kernels') return [KERNEL_TIME];
+/** Behind the head of a column. @type {Record<DiffUnit, string>} */
+const UNIT_HEADS = { step: 'a step', call: 'a call', total: 'in total' };
+
+/** @param {'operators' | 'kernels'} table @param {string} device "GPU" @param {boolean} hasDevice @param {DiffUnit} per @returns {Measure[]} */
+export function measuresOf(table, device, hasDevice, per) {
+    if (table === 'kernels') return [{ ...KERNEL_TIME, help: per === 'call' ? 'The mean of a launch' : `All launches together, ${UNIT_HEADS[per]}` }];
     const host = [measure('host_self', 'Host self', 'On the CPU, without the operators it calls'), measure('host', 'Host total', 'On the CPU, with the operators it calls')];
     return hasDevice ? [measure('device_self', `${device} self`, 'Kernels that the operator itself launched'), measure('device', `${device} total`, 'Kernels of the operator and of all it calls'), ...host] : host;
 }
@@ -70,26 +73,29 @@ export function changeBars(rows, by, onRow) {
 
 /**
  * @param {DiffRow[]} rows
- * @param {{table: 'operators' | 'kernels', by: Measure, measures: Measure[], file: string, links?: Sides<number>}} settings links: traces to look the name up in
+ * @param {{table: 'operators' | 'kernels', by: Measure, measures: Measure[], per: DiffUnit, file: string, links?: Sides<number>}} settings links: traces to look the name up in
  */
-export function diffTable(rows, { table, by, measures, file, links }) {
+export function diffTable(rows, { table, by, measures, per, file, links }) {
     const noun = table === 'kernels' ? 'kernel' : 'operator';
     return localTable(rows, {
-        caption: `${noun === 'kernel' ? 'Kernels' : 'Operators'} of both traces`, noun: [noun, `${noun}s`], search: `Search ${noun}s`, columns: columns(by, measures, noun === 'kernel' ? 'Launches' : 'Calls'), sort: ['magnitude', 'desc'],
+        caption: `${noun === 'kernel' ? 'Kernels' : 'Operators'} of both traces`, noun: [noun, `${noun}s`], search: `Search ${noun}s`, columns: columns(by, measures, noun === 'kernel' ? 'Launches' : 'Calls', per), sort: ['magnitude', 'desc'],
         identity: (row) => row.name, file,
         filters: [{ param: 'only', label: 'Presence', all: 'Changed or not', keep: (row, value) => wordOf(/** @type {DiffRow} */ (row), by) === value,
             options: [{ value: 'added', label: 'Added' }, { value: 'removed', label: 'Removed' }, { value: 'changed', label: 'Changed' }, { value: 'same', label: 'The same' }] }],
-        detail: (row) => diffDetail(/** @type {DiffRow} */ (row), table, measures, links),
+        detail: (row) => diffDetail(/** @type {DiffRow} */ (row), table, measures, per, links),
     });
 }
 
-/** @param {Measure} by @param {Measure[]} measures @param {string} calls @returns {Column[]} */
-function columns(by, measures, calls) {
-    const sign = (/** @type {number} */ value) => fmt.signed(value, 0);
+/** @param {Measure} by @param {Measure[]} measures @param {string} calls @param {DiffUnit} per @returns {Column[]} */
+function columns(by, measures, calls, per) {
+    const digits = per === 'step' ? 1 : 0;
+    const sign = (/** @type {number} */ value) => fmt.signed(value, digits);
+    const count = (/** @type {number} */ value) => (Number.isInteger(value) ? fmt.int(value) : fmt.num(value, digits));
+    const head = UNIT_HEADS[per];
     /** @param {Measure} one @param {number} at @returns {Column[]} */
     const three = (one, at) => [
-        { key: one.base, label: one === by ? 'Base' : `${one.label}, base`, kind: 'time', family: one.value, width: one === by ? 104 : 170, priority: at + 2, help: one.help },
-        { key: one.candidate, label: one === by ? 'Candidate' : `${one.label}, cand.`, kind: 'time', family: one.value, width: one === by ? 122 : 170, priority: at + 1, help: one.help },
+        { key: one.base, label: one === by ? `Base ${head}` : `${one.label}, base`, kind: 'time', family: one.value, width: one === by ? 140 : 170, priority: at + 2, help: one.help },
+        { key: one.candidate, label: one === by ? `Candidate ${head}` : `${one.label}, cand.`, kind: 'time', family: one.value, width: one === by ? 172 : 170, priority: at + 1, help: one.help },
         { key: one.delta, label: one === by ? 'Δ' : `Δ ${one.label}`, kind: 'delta', family: `delta ${one.value}`, width: one === by ? 150 : 170, priority: at, help: `${one.label}, candidate less base` },
     ];
     return [
@@ -97,8 +103,8 @@ function columns(by, measures, calls) {
         { key: 'presence', label: 'Where', kind: 'text', width: 84, priority: 5, value: (row) => wordOf(/** @type {DiffRow} */ (row), by), help: 'Added: only in the candidate; removed: only in the base' },
         ...three(by, 1),
         { key: 'change', label: 'Change', kind: 'num', width: 104, priority: 4, value: (row) => changeOf(/** @type {DiffRow} */ (row), by), print: changeText, help: 'Of the base' },
-        { key: 'base_calls', label: `${calls}, base`, kind: 'int', width: 116, priority: 8 },
-        { key: 'candidate_calls', label: `${calls}, cand.`, kind: 'int', width: 122, priority: 7 },
+        { key: 'base_calls', label: `${calls}, base`, kind: 'int', width: 116, priority: 8, print: count, help: per === 'step' ? 'A step' : 'In the whole trace' },
+        { key: 'candidate_calls', label: `${calls}, cand.`, kind: 'int', width: 122, priority: 7, print: count, help: per === 'step' ? 'A step' : 'In the whole trace' },
         { key: 'delta_calls', label: `Δ ${calls.toLowerCase()}`, kind: 'int', width: 100, priority: 6, print: sign },
         ...measures.filter((one) => one !== by).flatMap((one, index) => three(one, 20 + 3 * index)),
         { key: 'magnitude', label: '|Δ|', kind: 'time', width: 92, priority: 90, value: (row) => Math.abs(row[by.delta]), help: 'Whichever way it changed' },

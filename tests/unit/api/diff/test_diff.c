@@ -25,7 +25,7 @@ static void by_name(void **state)
 {
     struct fixture *f = *state;
     struct two t = upload_both(f);
-    assert_status(f, get_diff(f, "diff", t.base, t.candidate, ""), 200);
+    assert_status(f, get_diff(f, "diff", t.base, t.candidate, "&per=total"), 200);
     assert_body_has(f, "{\"base\": {\"id\": 1, \"run\": \"r\", \"worker\": \"w0\", ");
     assert_body_has(f, "\"candidate\": {\"id\": 2, \"run\": \"other\", \"worker\": \"w1\", ");
     assert_body_has(
@@ -55,7 +55,7 @@ static void with_itself(void **state)
 {
     struct fixture *f = *state;
     struct two t = upload_both(f);
-    assert_status(f, get_diff(f, "diff", t.base, t.base, ""), 200);
+    assert_status(f, get_diff(f, "diff", t.base, t.base, "&per=total"), 200);
     assert_body_has(f, "\"both\": 4, \"added\": 0, \"removed\": 0, ");
     assert_body_has(f,
                     "\"delta_calls\": 0, \"base_host_ns\": 350000, \"candidate_host_ns\": 350000, "
@@ -82,15 +82,44 @@ static void one_table(void **state)
     assert_body_has(f, "{\"rows\": [{\"name\": \"gemm\", ");
 }
 
+/* Per step unless something else is asked for: both have one. */
+static void per_step_and_per_call(void **state)
+{
+    struct fixture *f = *state;
+    struct two t = upload_both(f);
+    assert_status(f, get_diff(f, "diff", t.base, t.candidate, "&table=kernels"), 200);
+    assert_body_has(f, "\"base_total_ns\": 50000.0, \"candidate_total_ns\": 60000.0, "
+                       "\"delta_ns\": 10000.0, \"change\": 0.2}]");
+    assert_body_has(f, "\"per\": \"step\", \"steps\": {\"base\": 1, \"candidate\": 1}");
+    assert_status(f, get_diff(f, "diff", t.base, t.candidate, "&table=kernels&per=call"), 200);
+    assert_body_has(f, "\"delta_calls\": 0, \"base_total_ns\": 50000.0, ");
+    assert_problem(f, get_diff(f, "diff", t.base, t.candidate, "&per=week"), 400, "bad_request");
+}
+
+static void in_a_sentence(void **state)
+{
+    struct fixture *f = *state;
+    struct two t = upload_both(f);
+    assert_status(f, get_diff(f, "diff/summary", t.base, t.candidate, ""), 200);
+    assert_body_has(f, "\"comparable\": true, \"environment\": [");
+    assert_body_has(f, "\"sentence\": \"The step takes ");
+    assert_body_has(f, "; not enough steps to test)");
+    assert_body_has(f,
+                    "the operator that changed most is aten::linear (+10.0 µs); the kernel, gemm "
+                    "(+10.0 µs).\"");
+    assert_body_has(f, "\"waterfall\": [{\"category\": \"kernel\", \"label\": \"Kernel\", ");
+}
+
 static void as_csv(void **state)
 {
     struct fixture *f = *state;
     struct two t = upload_both(f);
-    assert_status(f, get_diff(f, "diff", t.base, t.candidate, "&format=csv&table=kernels"), 200);
+    assert_status(
+        f, get_diff(f, "diff", t.base, t.candidate, "&format=csv&table=kernels&per=total"), 200);
     assert_string_equal(body_text(f), "name,presence,base_calls,candidate_calls,delta_calls,"
                                       "base_total_ns,candidate_total_ns,delta_ns,change\r\n"
                                       "gemm,both,1,1,0,50000,60000,10000,0.2\r\n");
-    assert_status(f, get_diff(f, "diff", t.base, t.candidate, "&format=csv&q=gelu"), 200);
+    assert_status(f, get_diff(f, "diff", t.base, t.candidate, "&format=csv&q=gelu&per=total"), 200);
     assert_body_has(f, "aten::gelu,added,0,1,1,0,40000,40000,0,40000,40000,0,0,0,0,0,0,\r\n");
 }
 
@@ -150,7 +179,7 @@ static void problems(void **state)
 {
     struct fixture *f = *state;
     struct two t = upload_both(f);
-    static const char *const paths[] = {"diff", "diff/tree"};
+    static const char *const paths[] = {"diff", "diff/summary", "diff/tree"};
     for (size_t i = 0; i < COUNT_OF(paths); i++) {
         char target[100];
         assert_problem(f, get_diff(f, paths[i], t.base, 99, ""), 404, "not_found");
@@ -179,8 +208,11 @@ static void problems(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        API_TEST(by_name), API_TEST(with_itself), API_TEST(one_table), API_TEST(as_csv),
-        API_TEST(by_tree), API_TEST(paths),       API_TEST(problems),
+        API_TEST(by_name),       API_TEST(with_itself),
+        API_TEST(one_table),     API_TEST(per_step_and_per_call),
+        API_TEST(in_a_sentence), API_TEST(as_csv),
+        API_TEST(by_tree),       API_TEST(paths),
+        API_TEST(problems),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,24 @@
+/* What changed between two stored traces: their environments and their steps. */
+#ifndef KS_QUERY_COMPARE_STEP_QUERY_H
+#define KS_QUERY_COMPARE_STEP_QUERY_H
+
+#include "ingest/analysis/compare/step_change.h"
+#include "ingest/base/attr.h"
+#include "ingest/base/err.h"
+#include "ingest/base/memory/arena.h"
+#include "ingest/model/results/environment.h"
+#include "ingest/store/store.h"
+
+struct query_step_change {
+    struct environment environment[SIDE_COUNT];
+    struct step_change step;
+};
+
+/* Errors: those of the store. */
+bool query_step_change(struct store *store,
+                       struct arena *arena,
+                       const int64_t trace_ids[SIDE_COUNT],
+                       struct query_step_change *out,
+                       struct err *err) KS_MUST_USE;
+
+#endif

@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+"""Two traces side by side from outside: traces written here, so that what must come out is known.
+
+A step takes 100 us of host, 40 us of them in aten::mm, whose kernel runs 30 us. `slow` traces take twice the kernel's time.
+"""
+import json
+import unittest
+
+import kinetoscope
+
+DEVICE = {'id': 0, 'name': 'A100', 'totalGlobalMem': 42505273344, 'computeMajor': 8, 'computeMinor': 0}
+
+
+def trace(steps, device=0, kernel_us=30, **members):
+    """A trace of so many steps, 150 us apart."""
+    events = []
+    for n in range(steps):
+        at = 1000 + 150 * n
+
+        def event(category, name, start, duration, pid, tid, **args):
+            events.append({'ph': 'X', 'cat': category, 'name': name, 'ts': at + start, 'dur': duration, 'pid': pid, 'tid': tid, 'args': args})
+        event('user_annotation', 'ProfilerStep#%d' % n, 0, 100 + n % 2, 7, 7)
+        event('cpu_op', 'aten::mm', 10, 40, 7, 7, **{'External id': n + 1})
+        event('cuda_runtime', 'cudaLaunchKernel', 20, 5, 7, 7, correlation=n + 1, **{'External id': n + 1})
+        event('kernel', 'gemm', 30, kernel_us, device, 7, device=device, stream=7, correlation=n + 1, **{'External id': n + 1})
+    return json.dumps({'traceEvents': events, 'deviceProperties': [dict(DEVICE, id=device)], **members}).encode()
+
+
+class Diff(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.server = kinetoscope.Server().__enter__()
+        cls.ids = {}
+        job = {'backend': 'nccl', 'rank': 0}
+        for name, body in {'three': trace(3), 'six': trace(6), 'slow': trace(6, kernel_us=60), 'other': trace(3, device=3),
+                           'eight': trace(3, distributedInfo=dict(job, world_size=8), with_stack=1, cuda_driver_version=12040),
+                           'two': trace(3, distributedInfo=dict(job, world_size=2), cuda_driver_version=12090)}.items():
+            cls.ids[name] = kinetoscope.uploaded(cls.server.put(name, 'worker0.pt.trace.json', body))[0]['id']
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.server.__exit__(None, None, None)
+
+    def diff(self, base, candidate, route='diff', **query):
+        answer = self.server.get('/api/v1/' + route, base=self.ids[base], candidate=self.ids[candidate], **query)
+        self.assertEqual(answer.status, 200, answer.body)
+        return answer.json()
+
+    def row(self, *sides, name='aten::mm', table='operators', **query):
+        return next(row for row in self.diff(*sides, table=table, **query)['rows'] if row['name'] == name)
+
+    def test_the_same_program_with_more_steps_is_the_same(self):
+        row = self.row('three', 'six')
+        self.assertEqual(row['change'], 0)
+        self.assertEqual((row['base_calls'], row['candidate_calls']), (1, 1))
+        self.assertEqual((row['base_host_ns'], row['candidate_host_ns']), (40000, 40000))
+        self.assertEqual((row['base_device_ns'], row['candidate_device_ns']), (30000, 30000))
+        total = self.row('three', 'six', per='total')
+        self.assertEqual((total['base_host_ns'], total['candidate_host_ns'], total['change']), (120000, 240000, 1))
+        self.assertEqual((total['base_calls'], total['candidate_calls']), (3, 6))
+
+    def test_per_call(self):
+        row = self.row('three', 'slow', per='call', table='kernels', name='gemm')
+        self.assertEqual((row['base_total_ns'], row['candidate_total_ns'], row['change']), (30000, 60000, 1))
+        self.assertEqual((row['base_calls'], row['candidate_calls']), (3, 6))
+
+    def test_the_waterfall_adds_up_to_the_step(self):
+        answer = self.diff('six', 'slow', route='diff/summary')
+        self.assertEqual(answer['per'], 'step')
+        for side in ('base', 'candidate'):
+            self.assertAlmostEqual(sum(row[side + '_ns'] for row in answer['waterfall']), answer['step'][side + '_ns'], places=3)
+        kernel = next(row for row in answer['waterfall'] if row['category'] == 'kernel')
+        self.assertEqual(kernel['delta_ns'], 30000)
+        self.assertIn('within it Kernel (+30.0 µs)', answer['sentence'])
+        self.assertIn('the kernel, gemm (+30.0 µs)', answer['sentence'])
+        self.assertEqual(answer['step']['base_steps'], 6)
+        self.assertEqual(answer['step']['p'], 1)
+
+    def test_what_they_were_recorded_on_comes_first(self):
+        answer = self.diff('eight', 'two', route='diff/summary')
+        self.assertIs(answer['comparable'], False)
+        self.assertTrue(answer['sentence'].startswith('The two are not comparable as they stand: world size (8 against 2).'), answer['sentence'])
+        facts = {fact['name']: fact for fact in answer['environment']}
+        self.assertEqual(facts['device']['base'], 'A100')
+        self.assertEqual((facts['driver']['base'], facts['driver']['candidate'], facts['driver']['match']), ('CUDA 12.4', 'CUDA 12.9', 'different'))
+        self.assertEqual((facts['profiler_options']['base'], facts['profiler_options']['candidate'], facts['profiler_options']['match']),
+                         ('with_stack', None, 'unknown'))
+        self.assertNotIn('framework', facts)
+        self.assertIs(self.diff('three', 'six', route='diff/summary')['comparable'], True)
+
+    def test_a_comparison_keeps_its_environment(self):
+        made = self.server.ask('POST', '/api/v1/comparisons', json.dumps({'base': self.ids['eight'], 'candidate': self.ids['two']}).encode(),
+                               {'Content-Type': 'application/json'})
+        self.assertEqual(made.status, 201, made.body)
+        answer = made.json()
+        self.assertIs(answer['comparable'], False)
+        self.assertIn('not comparable as they stand', answer['summary']['verdict_text'])
+        report = self.server.get('/api/v1/comparisons/%d' % answer['id'], format='markdown').body.decode()
+        self.assertLess(report.index('World size'), report.index('## 1.'))
+
+    def test_devices_are_matched_by_their_order(self):
+        made = self.server.ask('POST', '/api/v1/comparisons', json.dumps({'base': self.ids['three'], 'candidate': self.ids['other']}).encode(),
+                               {'Content-Type': 'application/json'}).json()
+        self.assertEqual(made['appeared'], [])
+        self.assertIn('GPU 0 (virtual) / GPU 3 (virtual)', made['devices'])
+        series = self.server.get('/api/v1/comparisons/%d/series' % made['id'], function='gemm', metric='N/A',
+                                 device='GPU 0 (virtual) / GPU 3 (virtual)').json()
+        self.assertTrue(all(series['base']['beta_pct']) and all(series['candidate']['beta_pct']), series)
+
+
+if __name__ == '__main__':
+    unittest.main()
