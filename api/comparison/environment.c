@@ -70,7 +70,7 @@ void environment_sentence(struct buf *out, const struct environment sides[SIDE_C
     size_t named = 0;
     for (int i = 0; i < ENVIRONMENT_FACT_COUNT; i++) {
         enum environment_fact fact = (enum environment_fact)i;
-        bool counts = comparable || environment_is_decisive(fact);
+        bool counts = comparable ? fact != ENVIRONMENT_STEPS : environment_is_decisive(fact);
         if (!counts || environment_match(sides, fact) != ENVIRONMENT_DIFFERENT) {
             continue;
         }

@@ -208,7 +208,7 @@ function traceLinks(route, trace) {
     const own = TRACE_VIEWS.filter(({ view }) => hasView(trace, view) || view === route.view)
         .map(({ view, label }) => ({ href: traceHref(trace.id, view), label, current: view === route.view }));
     if (run?.name === trace.run && run.views.includes('distributed')) own.push({ href: distributedHref(trace.run, trace.span), label: 'Distributed', current: false });
-    if (canDiff(trace)) own.push({ href: diffHref({ base: trace.id }), label: 'Diff', current: false });
+    if (canDiff(trace)) own.push({ href: diffHref({ base: trace.id }), label: 'What changed', current: false });
     return own;
 }
 
@@ -235,7 +235,7 @@ function paintPath(route, trace) {
     const parts = [{ text: place.label, href: place.href }];
     if (route.view === 'compare') parts.push({ text: 'Compare', href: route.href });
     if (route.view === 'report') parts.push({ text: `Comparison ${route.id}`, href: route.href });
-    if (route.view === 'diff') parts.push({ text: 'Diff', href: route.href });
+    if (route.view === 'diff') parts.push({ text: 'What changed', href: route.href });
     const runName = trace?.run ?? (ofRun(route) ? route.id : '');
     if (runName) parts.push({ text: runName, href: runHref(runName) });
     if (route.view === 'distributed') parts.push({ text: 'Distributed', href: route.href });

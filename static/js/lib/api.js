@@ -242,13 +242,7 @@ export const distributed = (runName, query, signal) => call(`${runPath(runName)}
  */
 export const diff = (base, candidate, per, signal) => call('diff', { query: { base, candidate, per, limit: 0 }, signal });
 
-/**
- * What changed between two traces, in one sentence.
- * @param {string} base
- * @param {string} candidate
- * @param {AbortSignal} [signal]
- * @returns {Promise<DiffSummary>}
- */
+/** What changed, in one sentence. @param {string} base @param {string} candidate @param {AbortSignal} [signal] @returns {Promise<DiffSummary>} */
 export const diffSummary = (base, candidate, signal) => call('diff/summary', { query: { base, candidate }, signal });
 
 /**

@@ -143,7 +143,7 @@ type Verdict = 'different' | 'no_difference' | 'undecided';
 /** The two sides of a comparison: of base and candidate, as texts, figures or lists. */
 interface Sides<T> { base: T; candidate: T }
 
-interface ComparisonSide { label: string; host: string; pid: number | null; cycles: number; mean_cycle_us: number | null }
+interface ComparisonSide { label: string; name: string; host: string; pid: number | null; cycles: number; mean_cycle_us: number | null }
 
 interface ComparisonSummary extends Sides<ComparisonSide> {
     labels: [string, string]; delta_us: number | null; change_pct: number | null;
@@ -160,6 +160,7 @@ interface Finding {
 
 interface Appeared {
     function: string; device: string; presence: 'new' | 'gone'; base_beta_pct: number; candidate_beta_pct: number; delta_beta: number;
+    p_presence: number | null; q_presence: number | null;
 }
 
 /** A (function, metric, device) of both sides; null where a figure is not known. */
@@ -168,7 +169,7 @@ interface ComparisonRow {
     base_beta_pct: number | null; candidate_beta_pct: number | null; delta_beta: number | null;
     z_beta: number | null; p_beta: number | null; u_beta: number | null; q_beta: number | null;
     base_mu: number | null; candidate_mu: number | null; delta_mu: number | null;
-    z_mu: number | null; z_log_mu: number | null; p_mu: number | null; u_mu: number | null; q_mu: number | null;
+    z_mu: number | null; z_log_mu: number | null; p_mu: number | null; u_mu: number | null; q_mu: number | null; p_presence: number | null; q_presence: number | null;
     base_cycles: number | null; candidate_cycles: number | null;
 }
 

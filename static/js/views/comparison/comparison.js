@@ -29,6 +29,8 @@ export async function mount(root, route, signal) {
         return {};
     }
     const data = await api.comparison(id, signal);
+    // Processes in words, not base_pid_17.
+    data.summary.labels = [data.summary.base.name, data.summary.candidate.name];
     const times = cycleTimes(data);
     const table = comparisonTable(data);
     const rows = h('section', { class: 'section comparison-rows' }, h('h2', null, 'Every function, metric and device'), table.root);

@@ -21,7 +21,7 @@ const rank = (fact) => (fact.match === 'different' ? (fact.decisive ? 0 : 1) : 2
 /** @param {{comparable: boolean | null, environment: EnvironmentFact[]}} data */
 export function environmentStrip({ comparable, environment }) {
     if (environment.length === 0) return h('p', { class: 'quiet' }, 'These files do not say what they were recorded on.');
-    const different = environment.filter(({ match }) => match === 'different').map(({ label }) => label.toLowerCase());
+    const different = environment.filter(({ match, name }) => match === 'different' && name !== 'steps').map(({ label }) => label.toLowerCase());
     const word = comparable === false ? 'Not comparable as they stand' : different.length ? `Different: ${different.join(', ')}` : 'Same environment, as far as both say';
     return h('section', { class: `environment ${comparable === false ? 'warn' : ''}`, 'aria-label': 'Environment' },
         h('p', { class: 'environment-word' }, h('strong', null, word)),

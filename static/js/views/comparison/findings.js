@@ -60,9 +60,9 @@ export function appeared({ appeared: list, summary: { labels } }, seek) {
     const words = { new: `only in ${labels[1]}`, gone: `only in ${labels[0]}` };
     return h('section', { class: 'section', id: 'appeared' }, h('h2', null, 'New and gone'),
         h('p', { class: 'quiet lead' }, 'These took time on one side only. Their suspicion score can be 0, as a spread of one side is missing.'),
-        plainTable('Functions of one side only', ['Function', 'Device', 'Where', ...labels.map((label) => `β ${label}`), 'Δβ'],
+        plainTable('Functions of one side only', ['Function', 'Device', 'Where', ...labels.map((label) => `β ${label}`), 'Δβ', 'p (Fisher)'],
             list.slice(0, SHOWN).map((item) => [
-                functionButton(item, seek), item.device, words[item.presence], fmt.percent(item.base_beta_pct), fmt.percent(item.candidate_beta_pct), fmt.signed(item.delta_beta)]), 3),
+                functionButton(item, seek), item.device, words[item.presence], fmt.percent(item.base_beta_pct), fmt.percent(item.candidate_beta_pct), fmt.signed(item.delta_beta), fmt.chance(item.p_presence)]), 3),
         rest > 0 ? h('p', null, h('button', { class: 'button small', type: 'button', onclick: () => seek({ only: ONE_SIDE }) }, `All ${list.length} in the table`)) : null);
 }
 

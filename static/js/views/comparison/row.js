@@ -79,7 +79,8 @@ function facts(row) {
         ['β', `${fmt.num(row.base_beta_pct)} to ${fmt.percent(row.candidate_beta_pct)}`],
         ['μ', row.metric === NO_METRIC ? '–' : `${fmt.metric(row.base_mu)} to ${fmt.metric(row.candidate_mu)}`],
         ['z of β / μ / log μ', [row.z_beta, row.z_mu, row.z_log_mu].map(fmt.signedMetric).join(' / ')],
-        ['p of β / μ', [row.p_beta, row.p_mu].map(fmt.chance).join(' / ')],
+        ...(row.presence === 'both' || row.p_presence === null ? [] : [/** @type {[string, string]} */ (['p of being there (Fisher)', fmt.chance(row.p_presence)])]),
+        ['p of β / μ', [row.presence === 'both' ? row.p_beta : null, row.p_mu].map(fmt.chance).join(' / ')],
         ['U test, p of β / μ', [row.u_beta, row.u_mu].map(fmt.chance).join(' / ')],
     ];
     if (row.q_beta !== null || row.q_mu !== null) list.push(['q of β / μ', [row.q_beta, row.q_mu].map(fmt.chance).join(' / ')]);

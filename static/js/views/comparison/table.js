@@ -51,10 +51,13 @@ function filters(data, corrected) {
         {
             param: 'only', label: 'Significance', all: 'Significant or not',
             options: [{ value: 'significant', label: `Significant (${letter} < ${SIGNIFICANT})` }, { value: ONE_SIDE, label: 'New or gone' }],
-            keep: (row, value) => (value === ONE_SIDE ? row.presence !== 'both' : below(row[`${letter}_beta`]) || below(row[`${letter}_mu`])),
+            keep: (row, value) => (value === ONE_SIDE ? row.presence !== 'both' : below(row[`${letter}_beta`]) || below(row[`${letter}_mu`]) || below(row.q_presence)),
         },
     ];
 }
+
+/** A test of means says nothing of a function that one side does not have. @param {Row} row @param {any} p */
+const ofBoth = (row, p) => (row.presence === 'both' ? p : null);
 
 /** @param {Comparison} data @param {boolean} corrected @returns {Column[]} */
 function columns(data, corrected) {
@@ -75,9 +78,9 @@ function columns(data, corrected) {
         { key: 'candidate_beta_pct', label: `β ${b}`, kind: 'num', width: wide, priority: 4, print: two, help: `Share of the cycle in ${labels[1]}, in percent, mean of its cycles` },
         { key: 'delta_beta', label: 'Δβ', kind: 'num', width: 68, priority: 3, print: sign, help: 'Percentage points of the cycle' },
         { key: 'z_beta', label: 'z(β)', kind: 'num', width: 76, priority: 14, print: sign, help: `Δβ in standard deviations of ${labels[0]}` },
-        { key: 'p_beta', label: 'p(β)', kind: 'num', width: 66, priority: corrected ? 12 : 7, print: fmt.chance, help: 'Welch’s t-test: how likely chance alone makes this Δβ' },
-        { key: 'q_beta', label: 'q(β)', kind: 'num', width: 66, priority: 7, print: fmt.chance, help: `p(β) ${corrections}` },
-        { key: 'u_beta', label: 'U(β)', kind: 'num', width: 66, priority: 15, print: fmt.chance, help: 'p of the Mann-Whitney U test of β' },
+        { key: 'p_beta', label: 'p(β)', kind: 'num', width: 66, priority: corrected ? 12 : 7, print: fmt.chance, value: (row) => ofBoth(row, row.p_beta), help: 'Welch’s t-test: how likely chance alone makes this Δβ; for functions of one side see p(where)' },
+        { key: 'q_beta', label: 'q(β)', kind: 'num', width: 66, priority: 7, print: fmt.chance, value: (row) => ofBoth(row, row.q_beta), help: `p(β) ${corrections}` },
+        { key: 'u_beta', label: 'U(β)', kind: 'num', width: 66, priority: 15, print: fmt.chance, value: (row) => ofBoth(row, row.u_beta), help: 'p of the Mann-Whitney U test of β' },
         { key: 'base_mu', label: `μ ${a}`, kind: 'num', width: wide + 30, priority: 8, print: fmt.metric, help: `Mean of the metric during the function in ${labels[0]}` },
         { key: 'candidate_mu', label: `μ ${b}`, kind: 'num', width: wide + 30, priority: 9, print: fmt.metric, help: `Mean of the metric during the function in ${labels[1]}` },
         { key: 'delta_mu', label: 'Δμ', kind: 'num', width: 92, priority: 10, print: sign },
@@ -87,6 +90,8 @@ function columns(data, corrected) {
         { key: 'q_mu', label: 'q(μ)', kind: 'num', width: 66, priority: 11, print: fmt.chance, help: `p(μ) ${corrections}` },
         { key: 'u_mu', label: 'U(μ)', kind: 'num', width: 66, priority: 18, print: fmt.chance, help: 'p of the Mann-Whitney U test of μ' },
         { key: 'presence', label: 'Where', kind: 'text', width: 70, priority: 19, help: 'On both sides, new in or gone from the candidate' },
+        { key: 'p_presence', label: 'p(where)', kind: 'num', width: 80, priority: 10, print: fmt.chance, help: 'Fisher’s exact test of the cycles that have the function: how likely chance alone puts them so' },
+        { key: 'q_presence', label: 'q(where)', kind: 'num', width: 80, priority: 19, print: fmt.chance, help: `p(where) ${corrections}` },
         { key: 'base_cycles', label: `In cycles, ${a}`, kind: 'int', width: 120, priority: 20 },
         { key: 'candidate_cycles', label: `In cycles, ${b}`, kind: 'int', width: 120, priority: 21 },
     ];

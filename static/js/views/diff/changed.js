@@ -31,7 +31,7 @@ function waterfall({ waterfall: rows, step, per }) {
     const most = Math.max(...edges, 1);
     // What all have in common would hide what changed: the scale begins below the smallest, at nothing when that is close.
     const least = Math.min(...edges);
-    const origin = least > 0.5 * most ? least - (most - least || most) : 0;
+    const origin = least > 0.8 * most ? least - (most - least || most) : 0;
     const x = (/** @type {number} */ ns) => `${(100 * (Math.max(origin, ns) - origin)) / (most - origin || 1)}%`;
     const bar = (/** @type {number} */ from, /** @type {number} */ to, /** @type {string} */ kind) => {
         const box = h('span', { class: kind });

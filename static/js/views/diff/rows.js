@@ -89,7 +89,7 @@ export function diffTable(rows, { table, by, measures, per, file, links }) {
 /** @param {Measure} by @param {Measure[]} measures @param {string} calls @param {DiffUnit} per @returns {Column[]} */
 function columns(by, measures, calls, per) {
     const digits = per === 'step' ? 1 : 0;
-    const sign = (/** @type {number} */ value) => fmt.signed(value, digits);
+    const sign = (/** @type {number} */ value) => fmt.signed(value, Number.isInteger(value) ? 0 : digits);
     const count = (/** @type {number} */ value) => (Number.isInteger(value) ? fmt.int(value) : fmt.num(value, digits));
     const head = UNIT_HEADS[per];
     /** @param {Measure} one @param {number} at @returns {Column[]} */

@@ -131,8 +131,8 @@ export function treeDiff(traces, device, signal) {
         table?.destroy();
         const rows = operatorRows(node);
         const hasDevice = rows.some((row) => row.base_device_ns > 0 || row.candidate_device_ns > 0);
-        const measures = measuresOf('operators', device, hasDevice);
-        table = diffTable(rows, { table: 'operators', by: measures[0], measures, file: `diff-${traces.base}-${traces.candidate}-node-${node.path}.csv`, links: { base: Number(traces.base), candidate: Number(traces.candidate) } });
+        const measures = measuresOf('operators', device, hasDevice, 'total');
+        table = diffTable(rows, { table: 'operators', by: measures[0], measures, per: 'total', file: `diff-${traces.base}-${traces.candidate}-node-${node.path}.csv`, links: { base: Number(traces.base), candidate: Number(traces.candidate) } });
         fill(operators, h('h2', null, `Operators in ${nodeName(node)}`), table.root);
     }
 
