@@ -101,7 +101,7 @@ static bool run_route(struct api_call *call,
                       struct err *err)
 {
     if (!decode_request(call, params, err) || !authorize_request(call, route->target, err) ||
-        !route->handle(call, err)) {
+        !route_knows(route, &call->query, err) || !route->handle(call, err)) {
         return false;
     }
     if (call->response->body.failed) {
@@ -112,6 +112,13 @@ static bool run_route(struct api_call *call,
             BODY_MAX_BYTES >> 20);
     }
     return true;
+}
+
+/* "/api/v1/runs/x/traces": where curl -T sends a file when the address has no slash at its end. */
+static bool is_traces_of_run(const char *path)
+{
+    struct route_param params[ROUTE_PARAMS_MAX];
+    return route_fits("/api/v1/runs/{run}/traces", path, params);
 }
 
 static void answer_without_route(struct api_call *call, const char *allow)
@@ -126,8 +133,11 @@ static void answer_without_route(struct api_call *call, const char *allow)
     if (strcmp(request->method, "OPTIONS") == 0) {
         call->response->status = 204;
     } else {
-        (void)err_set(&err, ERR_METHOD, "%.300s does not answer %.20s, but %s", request->path,
-                      request->method, allow);
+        bool is_nameless = strcmp(request->method, "PUT") == 0 && is_traces_of_run(request->path);
+        (void)err_set(
+            &err, ERR_METHOD, "%.300s does not answer %.20s, but %s%s", request->path,
+            request->method, allow,
+            is_nameless ? ": add a slash at the end, so that curl -T sends the file's name" : "");
         api_problem(call->response, &err);
     }
     call_add_header(call, "Allow", "%s", allow);

@@ -19,6 +19,7 @@ bool runs_get(struct api_call *call, struct err *err) KS_MUST_USE;
 bool runs_patch(struct api_call *call, struct err *err) KS_MUST_USE;
 bool runs_delete(struct api_call *call, struct err *err) KS_MUST_USE;
 /* traces.c */
+bool traces_list(struct api_call *call, struct err *err) KS_MUST_USE;
 bool traces_get(struct api_call *call, struct err *err) KS_MUST_USE;
 bool traces_patch(struct api_call *call, struct err *err) KS_MUST_USE;
 bool traces_delete(struct api_call *call, struct err *err) KS_MUST_USE;

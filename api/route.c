@@ -11,141 +11,165 @@
 #define WRITES true
 #define KEPT true
 #define ANEW false
+/* Query parameters that several routes share. */
+#define NONE ""
+#define PAGE "sort order q limit offset"
+#define TABLE PAGE " format"
+#define UPLOAD "replace marker project rank"
 
 static const struct route routes[] = {
-    {"GET", V1 "/openapi.json", meta_openapi, "This description", READS, KEPT, TARGET_LIST},
-    {"GET", V1 "/runs", runs_list, "The runs, newest upload first", READS, KEPT, TARGET_LIST},
-    {"GET", V1 "/runs/{run}", runs_get, "A run and its traces", READS, KEPT, TARGET_RUN},
+    {"GET", V1 "/openapi.json", meta_openapi, "This description", READS, KEPT, TARGET_LIST, NONE},
+    {"GET", V1 "/runs", runs_list, "The runs, newest upload first", READS, KEPT, TARGET_LIST, PAGE},
+    {"GET", V1 "/runs/{run}", runs_get, "A run and its traces", READS, KEPT, TARGET_RUN, NONE},
     {"PATCH", V1 "/runs/{run}", runs_patch,
-     "Sets a run's tags, note and project, pins or unpins it", WRITES, ANEW, TARGET_RUN},
+     "Sets a run's tags, note and project, pins or unpins it", WRITES, ANEW, TARGET_RUN, NONE},
     {"DELETE", V1 "/runs/{run}", runs_delete, "Deletes a run and its traces", WRITES, ANEW,
-     TARGET_RUN},
+     TARGET_RUN, NONE},
+    {"GET", V1 "/runs/{run}/traces", traces_list, "The traces of a run, newest upload first", READS,
+     KEPT, TARGET_RUN, "tag device_type " PAGE},
     {"POST", V1 "/runs/{run}/traces", upload_post, "Uploads files as a form", WRITES, ANEW,
-     TARGET_UPLOAD},
+     TARGET_UPLOAD, UPLOAD},
     {"PUT", V1 "/runs/{run}/traces/{filename}", upload_put, "Uploads a file", WRITES, ANEW,
-     TARGET_UPLOAD},
+     TARGET_UPLOAD, UPLOAD},
     {"GET", V1 "/runs/{run}/distributed", distributed_get,
-     "Computation and communication of the workers", READS, KEPT, TARGET_RUN},
-    {"GET", V1 "/traces/{id}", traces_get, "A trace", READS, KEPT, TARGET_TRACE},
+     "Computation and communication of the workers", READS, KEPT, TARGET_RUN, "span"},
+    {"GET", V1 "/traces", traces_list, "The traces, newest upload first", READS, KEPT, TARGET_LIST,
+     "run project tag device_type " PAGE},
+    {"GET", V1 "/traces/{id}", traces_get, "A trace", READS, KEPT, TARGET_TRACE, NONE},
     {"PATCH", V1 "/traces/{id}", traces_patch, "Sets a trace's tags and note", WRITES, ANEW,
-     TARGET_TRACE},
-    {"DELETE", V1 "/traces/{id}", traces_delete, "Deletes a trace", WRITES, ANEW, TARGET_TRACE},
-    {"GET", V1 "/traces/{id}/raw", traces_raw, "The uploaded bytes", READS, ANEW, TARGET_TRACE},
+     TARGET_TRACE, NONE},
+    {"DELETE", V1 "/traces/{id}", traces_delete, "Deletes a trace", WRITES, ANEW, TARGET_TRACE,
+     NONE},
+    {"GET", V1 "/traces/{id}/raw", traces_raw, "The uploaded bytes", READS, ANEW, TARGET_TRACE,
+     NONE},
     {"GET", V1 "/traces/{id}/overview", overview_get, "The trace at a glance", READS, KEPT,
-     TARGET_TRACE},
+     TARGET_TRACE, NONE},
     {"GET", V1 "/traces/{id}/steps", overview_steps, "The profiler steps", READS, KEPT,
-     TARGET_TRACE},
-    {"GET", V1 "/traces/{id}/operators", operators_get, "The operators", READS, KEPT, TARGET_TRACE},
-    {"GET", V1 "/traces/{id}/kernels", kernels_get, "The kernels", READS, KEPT, TARGET_TRACE},
+     TARGET_TRACE, "sort order limit offset format"},
+    {"GET", V1 "/traces/{id}/operators", operators_get, "The operators", READS, KEPT, TARGET_TRACE,
+     "group_by name shape " TABLE},
+    {"GET", V1 "/traces/{id}/kernels", kernels_get, "The kernels", READS, KEPT, TARGET_TRACE,
+     "group_by operator " TABLE},
     {"GET", V1 "/traces/{id}/kernels/stacks", kernel_stacks_get,
-     "Device work by operator, module and Python stack", READS, KEPT, TARGET_TRACE},
+     "Device work by operator, module and Python stack", READS, KEPT, TARGET_TRACE,
+     "name modules " TABLE},
     {"GET", V1 "/traces/{id}/device-time", device_time_get, "Device time by class of work", READS,
-     KEPT, TARGET_TRACE},
+     KEPT, TARGET_TRACE, "device"},
     {"GET", V1 "/traces/{id}/device-time/kernels", device_time_kernels,
-     "Names of device work with their classes", READS, KEPT, TARGET_TRACE},
+     "Names of device work with their classes", READS, KEPT, TARGET_TRACE, "device " TABLE},
     {"GET", V1 "/traces/{id}/device-time/operators", device_operators_get,
-     "Whose the device work is", READS, KEPT, TARGET_TRACE},
+     "Whose the device work is", READS, KEPT, TARGET_TRACE, "companion " TABLE},
     {"GET", V1 "/traces/{id}/engine-steps", engine_steps_get, "Steps of a serving engine", READS,
-     KEPT, TARGET_TRACE},
-    {"GET", V1 "/traces/{id}/idle", idle_get, "Why devices stood still", READS, KEPT, TARGET_TRACE},
+     KEPT, TARGET_TRACE, "phase engine heads head_dim head_dim_qk head_dim_v " TABLE},
+    {"GET", V1 "/traces/{id}/idle", idle_get, "Why devices stood still", READS, KEPT, TARGET_TRACE,
+     "last_step top"},
     {"GET", V1 "/traces/{id}/launches", launches_get, "Launches, their delays and queues", READS,
-     KEPT, TARGET_TRACE},
+     KEPT, TARGET_TRACE, "last_step series " TABLE},
     {"GET", V1 "/traces/{id}/slices", slices_get, "Slices by name, track or category", READS, KEPT,
-     TARGET_TRACE},
-    {"GET", V1 "/traces/{id}/memory", memory_get, "Memory by operator", READS, KEPT, TARGET_TRACE},
+     TARGET_TRACE, "group_by " TABLE},
+    {"GET", V1 "/traces/{id}/memory", memory_get, "Memory by operator", READS, KEPT, TARGET_TRACE,
+     "device start_ns end_ns " TABLE},
     {"GET", V1 "/traces/{id}/memory/events", memory_events, "Blocks of memory", READS, KEPT,
-     TARGET_TRACE},
+     TARGET_TRACE, "device start_ns end_ns " TABLE},
     {"GET", V1 "/traces/{id}/memory/curve", memory_curve, "Memory over time", READS, KEPT,
-     TARGET_TRACE},
+     TARGET_TRACE, "points"},
     {"GET", V1 "/traces/{id}/modules", modules_get, "The hierarchy of modules", READS, KEPT,
-     TARGET_TRACE},
+     TARGET_TRACE, "format"},
     {"GET", V1 "/traces/{id}/tree", call_tree_threads, "Threads of the call tree", READS, KEPT,
-     TARGET_TRACE},
+     TARGET_TRACE, NONE},
     {"GET", V1 "/traces/{id}/tree/{thread}", call_tree_get, "A part of the call tree", READS, KEPT,
-     TARGET_TRACE},
+     TARGET_TRACE, "node depth limit offset q"},
     {"GET", V1 "/traces/{id}/timeline/tracks", timeline_tracks, "Tracks of the timeline", READS,
-     KEPT, TARGET_TRACE},
+     KEPT, TARGET_TRACE, NONE},
     {"GET", V1 "/traces/{id}/timeline", timeline_window, "A window of the timeline", READS, KEPT,
-     TARGET_TRACE},
+     TARGET_TRACE, "start_ns end_ns width_px tracks"},
     {"GET", V1 "/traces/{id}/events/{event}", timeline_event_get, "An event with all it says",
-     READS, KEPT, TARGET_TRACE},
+     READS, KEPT, TARGET_TRACE, NONE},
     {"GET", V1 "/traces/{id}/search", search_get, "Names and events that hold a text", READS, KEPT,
-     TARGET_TRACE},
+     TARGET_TRACE, "q start_ns end_ns limit"},
     {"GET", V1 "/traces/{id}/window", window_get, "Figures of a window of time", READS, KEPT,
-     TARGET_TRACE},
+     TARGET_TRACE, "start_ns end_ns limit table format"},
     {"GET", V1 "/traces/{id}/trace.json.gz", trace_export_get,
-     "The trace, or a window of it, as a file", READS, ANEW, TARGET_TRACE},
+     "The trace, or a window of it, as a file", READS, ANEW, TARGET_TRACE, "start_ns end_ns"},
     {"GET", V1 "/traces/{id}/kernel-utilisation", kernel_utilisation_get,
-     "What a kernel table measured, a row a kernel", READS, KEPT, TARGET_TRACE},
+     "What a kernel table measured, a row a kernel", READS, KEPT, TARGET_TRACE, TABLE},
     {"GET", V1 "/traces/{id}/kernel-utilisation/launches", kernel_utilisation_launches,
-     "What a kernel table measured, a row a launch", READS, KEPT, TARGET_TRACE},
+     "What a kernel table measured, a row a launch", READS, KEPT, TARGET_TRACE, "name " TABLE},
     {"GET", V1 "/traces/{id}/cycles", cycles_route_get, "What each function took of each cycle",
-     READS, KEPT, TARGET_TRACE},
+     READS, KEPT, TARGET_TRACE, "format"},
     {"POST", V1 "/comparisons", compare_post, "Compares the cycles of two sets of traces", WRITES,
-     ANEW, TARGET_LIST},
+     ANEW, TARGET_LIST, NONE},
     {"GET", V1 "/comparisons", compare_list, "The comparisons, newest first", READS, KEPT,
-     TARGET_LIST},
-    {"GET", V1 "/comparisons/{id}", compare_get, "A comparison", READS, KEPT, TARGET_COMPARISON},
+     TARGET_LIST, "q limit offset"},
+    {"GET", V1 "/comparisons/{id}", compare_get, "A comparison", READS, KEPT, TARGET_COMPARISON,
+     "format q device metric significant sort order limit offset"},
     {"DELETE", V1 "/comparisons/{id}", compare_delete, "Deletes a comparison", WRITES, ANEW,
-     TARGET_COMPARISON},
+     TARGET_COMPARISON, NONE},
     {"GET", V1 "/comparisons/{id}/series", compare_series, "A row of a comparison, cycle by cycle",
-     READS, KEPT, TARGET_COMPARISON},
-    {"GET", V1 "/diff", diff_get, "Two traces by name", READS, KEPT, TARGET_SIDES},
+     READS, KEPT, TARGET_COMPARISON, "function metric device"},
+    {"GET", V1 "/diff", diff_get, "Two traces by name", READS, KEPT, TARGET_SIDES,
+     "base candidate table per " TABLE},
     {"GET", V1 "/diff/summary", diff_summary_get, "What changed between two traces", READS, KEPT,
-     TARGET_SIDES},
+     TARGET_SIDES, "base candidate"},
     {"GET", V1 "/diff/tree", diff_tree_get, "Two traces by their call trees", READS, KEPT,
-     TARGET_SIDES},
+     TARGET_SIDES, "base candidate path"},
     {"GET", V1 "/jobs/{id}", jobs_route_get, "How far an upload is, once or as events", READS, ANEW,
-     TARGET_JOB},
-    {"GET", V1 "/me", me_get, "Who asks, and what he may", READS, ANEW, TARGET_SELF},
+     TARGET_JOB, NONE},
+    {"GET", V1 "/me", me_get, "Who asks, and what he may", READS, ANEW, TARGET_SELF, NONE},
     {"GET", V1 "/tokens", tokens_list, "The tokens, without their secrets", READS, ANEW,
-     TARGET_TOKENS},
-    {"POST", V1 "/tokens", tokens_post, "Makes a token", WRITES, ANEW, TARGET_TOKENS},
-    {"DELETE", V1 "/tokens/{name}", tokens_delete, "Revokes a token", WRITES, ANEW, TARGET_TOKENS},
-    {"GET", "/healthz", meta_healthz, "Whether the process is alive", READS, ANEW, TARGET_OPEN},
-    {"GET", "/readyz", meta_readyz, "Whether the database answers", READS, ANEW, TARGET_OPEN},
-    {"GET", "/metrics", meta_metrics, "Figures for Prometheus", READS, ANEW, TARGET_LIST},
-    {"GET", PLUGIN "/runs", plugin_runs, "Names of the runs", READS, KEPT, TARGET_LIST},
-    {"GET", PLUGIN "/views", plugin_views, "Views of a run", READS, KEPT, TARGET_PLUGIN},
+     TARGET_TOKENS, NONE},
+    {"POST", V1 "/tokens", tokens_post, "Makes a token", WRITES, ANEW, TARGET_TOKENS, NONE},
+    {"DELETE", V1 "/tokens/{name}", tokens_delete, "Revokes a token", WRITES, ANEW, TARGET_TOKENS,
+     NONE},
+    {"GET", "/healthz", meta_healthz, "Whether the process is alive", READS, ANEW, TARGET_OPEN,
+     NULL},
+    {"GET", "/readyz", meta_readyz, "Whether the database answers", READS, ANEW, TARGET_OPEN, NULL},
+    {"GET", "/metrics", meta_metrics, "Figures for Prometheus", READS, ANEW, TARGET_LIST, NULL},
+    {"GET", PLUGIN "/runs", plugin_runs, "Names of the runs", READS, KEPT, TARGET_LIST, NULL},
+    {"GET", PLUGIN "/views", plugin_views, "Views of a run", READS, KEPT, TARGET_PLUGIN, NULL},
     {"GET", PLUGIN "/workers", plugin_workers, "Workers of a run that have a view", READS, KEPT,
-     TARGET_PLUGIN},
-    {"GET", PLUGIN "/spans", plugin_spans, "Spans of a worker", READS, KEPT, TARGET_PLUGIN},
-    {"GET", PLUGIN "/overview", plugin_overview, "Overview", READS, KEPT, TARGET_PLUGIN},
+     TARGET_PLUGIN, NULL},
+    {"GET", PLUGIN "/spans", plugin_spans, "Spans of a worker", READS, KEPT, TARGET_PLUGIN, NULL},
+    {"GET", PLUGIN "/overview", plugin_overview, "Overview", READS, KEPT, TARGET_PLUGIN, NULL},
     {"GET", PLUGIN "/operation", plugin_operation_pies, "Four pies of operators", READS, KEPT,
-     TARGET_PLUGIN},
+     TARGET_PLUGIN, NULL},
     {"GET", PLUGIN "/operation/table", plugin_operation_table, "Table of operators", READS, KEPT,
-     TARGET_PLUGIN},
+     TARGET_PLUGIN, NULL},
     {"GET", PLUGIN "/operation/stack", plugin_operation_stack, "Call stacks of an operator", READS,
-     KEPT, TARGET_PLUGIN},
-    {"GET", PLUGIN "/kernel", plugin_kernel_pie, "Pie of kernels", READS, KEPT, TARGET_PLUGIN},
+     KEPT, TARGET_PLUGIN, NULL},
+    {"GET", PLUGIN "/kernel", plugin_kernel_pie, "Pie of kernels", READS, KEPT, TARGET_PLUGIN,
+     NULL},
     {"GET", PLUGIN "/kernel/table", plugin_kernel_table, "Table of kernels", READS, KEPT,
-     TARGET_PLUGIN},
+     TARGET_PLUGIN, NULL},
     {"GET", PLUGIN "/kernel/tc_pie", plugin_kernel_tc_pie, "Time in Tensor Core kernels", READS,
-     KEPT, TARGET_PLUGIN},
-    {"GET", PLUGIN "/memory", plugin_memory, "Memory by operator", READS, KEPT, TARGET_PLUGIN},
+     KEPT, TARGET_PLUGIN, NULL},
+    {"GET", PLUGIN "/memory", plugin_memory, "Memory by operator", READS, KEPT, TARGET_PLUGIN,
+     NULL},
     {"GET", PLUGIN "/memory_curve", plugin_memory_curve, "Memory over time", READS, KEPT,
-     TARGET_PLUGIN},
+     TARGET_PLUGIN, NULL},
     {"GET", PLUGIN "/memory_events", plugin_memory_events, "Blocks of memory", READS, KEPT,
-     TARGET_PLUGIN},
-    {"GET", PLUGIN "/module", plugin_module, "Modules", READS, KEPT, TARGET_PLUGIN},
+     TARGET_PLUGIN, NULL},
+    {"GET", PLUGIN "/module", plugin_module, "Modules", READS, KEPT, TARGET_PLUGIN, NULL},
     {"GET", PLUGIN "/trace", plugin_trace, "The trace with counters of its devices", READS, ANEW,
-     TARGET_PLUGIN},
+     TARGET_PLUGIN, NULL},
     {"GET", PLUGIN "/tree", plugin_tree, "Call tree of the first thread", READS, KEPT,
-     TARGET_PLUGIN},
+     TARGET_PLUGIN, NULL},
     {"GET", PLUGIN "/distributed/gpuinfo", plugin_distributed_gpuinfo, "Devices", READS, KEPT,
-     TARGET_PLUGIN},
+     TARGET_PLUGIN, NULL},
     {"GET", PLUGIN "/distributed/overlap", plugin_distributed_overlap,
-     "Computation and communication by step", READS, KEPT, TARGET_PLUGIN},
+     "Computation and communication by step", READS, KEPT, TARGET_PLUGIN, NULL},
     {"GET", PLUGIN "/distributed/waittime", plugin_distributed_waittime,
-     "Transfer and waiting by step", READS, KEPT, TARGET_PLUGIN},
+     "Transfer and waiting by step", READS, KEPT, TARGET_PLUGIN, NULL},
     {"GET", PLUGIN "/distributed/commops", plugin_distributed_commops, "Collectives", READS, KEPT,
-     TARGET_PLUGIN},
+     TARGET_PLUGIN, NULL},
     {"GET", PLUGIN "/diff", plugin_diff, "Two traces by their call trees", READS, KEPT,
-     TARGET_PLUGIN},
+     TARGET_PLUGIN, NULL},
     {"GET", PLUGIN "/diffnode", plugin_diffnode, "One node of that and its children", READS, KEPT,
-     TARGET_PLUGIN},
+     TARGET_PLUGIN, NULL},
 };
 
+/* Longer lists of parameters are cut. */
+#define KNOWN_BYTES 256
 #define ROUTE_COUNT (sizeof routes / sizeof routes[0])
 
 const struct route *route_table(size_t *count)
@@ -212,6 +236,52 @@ enum access_role route_role(const struct route *route)
         return ACCESS_ROLE_ADMIN;
     }
     return route->writes ? ACCESS_ROLE_UPLOADER : ACCESS_ROLE_VIEWER;
+}
+
+static bool is_listed(const char *list, const char *name)
+{
+    size_t len = strlen(name);
+    for (const char *at = list; *at != '\0';) {
+        size_t word = strcspn(at, " ");
+        if (word == len && memcmp(at, name, len) == 0) {
+            return true;
+        }
+        at += word;
+        at += strspn(at, " ");
+    }
+    return false;
+}
+
+/* "sort order" becomes "sort, order". */
+static void list_known(char known[KNOWN_BYTES], const char *list)
+{
+    size_t len = 0;
+    for (; *list != '\0' && len + 2 < KNOWN_BYTES; list++) {
+        if (*list == ' ') {
+            known[len++] = ',';
+        }
+        known[len++] = *list;
+    }
+    known[len] = '\0';
+}
+
+bool route_knows(const struct route *route, const struct query_string *query, struct err *err)
+{
+    for (size_t i = 0; route->query != NULL && i < query->count; i++) {
+        const char *name = query->params[i].name;
+        if (is_listed(route->query, name)) {
+            continue;
+        }
+        if (*route->query == '\0') {
+            return err_set(err, ERR_BAD_REQUEST,
+                           "Unknown parameter \"%.60s\": this resource takes no parameters", name);
+        }
+        char known[KNOWN_BYTES];
+        list_known(known, route->query);
+        return err_set(err, ERR_BAD_REQUEST, "Unknown parameter \"%.60s\": known are %s", name,
+                       known);
+    }
+    return true;
 }
 
 const char *route_action(const struct route *route)

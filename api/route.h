@@ -3,6 +3,8 @@
 #ifndef KS_API_ROUTE_H
 #define KS_API_ROUTE_H
 
+#include "api/query_string.h"
+#include "ingest/base/attr.h"
 #include "ingest/base/err.h"
 #include "ingest/store/store_access.h"
 
@@ -41,11 +43,19 @@ struct route {
      * store_version grows. */
     bool is_kept;
     enum route_target target;
+    /* The query parameters it knows, with spaces between; any other one is refused. NULL: takes
+     * any, as the removed plugin and probes do. */
+    const char *query;
 };
 
 const struct route *route_table(size_t *count);
 /* The least role that may use the route. */
 enum access_role route_role(const struct route *route);
+/* Refuses a query that has a parameter which the route does not know. ERR_BAD_REQUEST lists those
+ * it knows. */
+bool route_knows(const struct route *route,
+                 const struct query_string *query,
+                 struct err *err) KS_MUST_USE;
 /* What it does to the store, in one or two words; NULL when it only reads. */
 const char *route_action(const struct route *route);
 

@@ -2,11 +2,49 @@
 #include "api/catalogue/catalogue_json.h"
 #include "api/catalogue/patch_body.h"
 #include "api/handlers.h"
+#include "api/table/table_params.h"
+
+#define LIMIT_DEFAULT 100
 
 static bool answer_trace(struct api_call *call, int64_t id, struct err *err)
 {
     struct json_write w = call_json(call, false);
     return catalogue_json_traces(&w, call_arena(call), call->api, &id, 1, err);
+}
+
+/* Of all runs, or of the run that the path names. */
+bool traces_list(struct api_call *call, struct err *err)
+{
+    static const char *const text_columns[] = {"run", "worker", NULL};
+    struct store_trace_filter filter = {
+        .run = call->params[0] != NULL ? call->params[0] : query_string_word(&call->query, "run"),
+        .project = query_string_word(&call->query, "project"),
+        .tag = query_string_word(&call->query, "tag"),
+        .device_type = query_string_word(&call->query, "device_type"),
+    };
+    int64_t *ids = NULL;
+    size_t count = 0;
+    int64_t total = 0;
+    struct store_run *run = NULL;
+    if (call->params[0] != NULL &&
+        !store_run_get(call->api->store, call_arena(call), call->params[0], &run, err)) {
+        return false;
+    }
+    if (!table_params_page(&filter.page, call, text_columns, "uploaded_at", LIMIT_DEFAULT, err) ||
+        !store_trace_list(call->api->store, call_arena(call), &filter, &ids, &count, &total, err)) {
+        return false;
+    }
+    struct json_write w = call_json_long(call, false);
+    jw_object_begin(&w);
+    jw_key(&w, "traces");
+    jw_array_begin(&w);
+    if (!catalogue_json_traces(&w, call_arena(call), call->api, ids, count, err)) {
+        return false;
+    }
+    jw_array_end(&w);
+    jw_key_int(&w, "total", total);
+    jw_object_end(&w);
+    return true;
 }
 
 bool traces_get(struct api_call *call, struct err *err)

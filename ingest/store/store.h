@@ -327,6 +327,22 @@ bool store_trace_get(struct store *store,
                      int64_t id,
                      struct store_trace **out,
                      struct err *err) KS_MUST_USE;
+/* Which traces a list has. NULL: any. */
+struct store_trace_filter {
+    struct store_page page; /* q: in the name of run, worker or file */
+    const char *run;
+    const char *project;
+    const char *tag; /* of the trace or of its run */
+    const char *device_type;
+};
+/* Ids of the published traces on the page, in the arena; *total: how many the filter leaves. */
+bool store_trace_list(struct store *store,
+                      struct arena *arena,
+                      const struct store_trace_filter *filter,
+                      int64_t **ids,
+                      size_t *count,
+                      int64_t *total,
+                      struct err *err) KS_MUST_USE;
 /* ERR_NOT_FOUND unless a published trace has this id. The functions below that read results do not
  * check this: they also accept a derived_id. */
 bool store_trace_check(struct store *store, int64_t id, struct err *err) KS_MUST_USE;

@@ -248,6 +248,8 @@ class OpenApi(unittest.TestCase):
                               ('/api/v1/diff/summary', [self.pair()]),
                               ('/api/v1/diff/tree', [self.pair(), dict(self.pair(), path='0-1')]),
                               (base + '/steps', [{'sort': 'duration_ns', 'order': 'desc'}, {'format': 'csv'}]),
+                              ('/api/v1/traces', [{}, {'run': 'sides', 'sort': 'events'}, {'tag': 'none', 'device_type': 'GPU', 'q': 'w', 'limit': 1}]),
+                              ('/api/v1/runs/sides/traces', [{}, {'sort': 'worker', 'order': 'asc'}]),
                               ('/api/v1/runs', [{'q': 'cuda', 'sort': 'name', 'order': 'asc', 'limit': 1}])):
             for query in queries:
                 with self.subTest(path=path, query=query):

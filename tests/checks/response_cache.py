@@ -29,7 +29,7 @@ class Watched:
         self.test, self.server, self.turn, self.tags = test, server, 0, {}
 
     def paths(self):
-        runs = [run['name'] for run in self.server.get('/api/v1/runs?_=%d' % self.turn).json()['runs']]
+        runs = [run['name'] for run in self.server.get('/api/v1/runs?' + '&' * self.turn).json()['runs']]
         found = list(LISTS)
         for run in ['r', 's'] + runs:
             found += ['/api/v1/runs/' + run, kinetoscope.PLUGIN + 'workers?run=' + run + '&view=Overview', '/api/v1/runs/%s/distributed' % run]
@@ -41,7 +41,8 @@ class Watched:
         """Every answer, twice in each form: made and kept."""
         self.turn += 1
         for path in self.paths():
-            other = path + ('&' if '?' in path else '?') + '_=%d' % self.turn
+            # The same question in other letters: no route takes a parameter that it does not know.
+            other = path + ('' if '?' in path else '?') + '&' * self.turn
             for form in FORMS:
                 fresh = without_date(self.server.ask('GET', other, headers=form))
                 is_packed = bool(form) and len(fresh[1]) >= 1024

@@ -116,11 +116,8 @@ static void read_run(struct db_stmt *st, struct arena *arena, struct store_run *
 static const struct sort_column run_sorts[] = {
     {"name", "r.name"},
     {"uploaded_at", "max(u.uploaded_at_s)"},
-    {"uploaded_at_s", "max(u.uploaded_at_s)"},
     {"traces", "count(t.id)"},
-    {"trace_count", "count(t.id)"},
     {"workers", "count(DISTINCT t.worker)"},
-    {"worker_count", "count(DISTINCT t.worker)"},
     {"size_bytes", "size_bytes"},
 };
 

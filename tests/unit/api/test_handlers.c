@@ -20,7 +20,7 @@ static void lists_runs(void **state)
     assert_body_has(f, "\"name\": \"b\"");
     assert_false(body_has(f, "\"name\": \"r/1\""));
     assert_body_has(f, "\"total\": 2");
-    assert_status(f, get(f, "/api/v1/runs?sort=name&order=desc&limit=1&unknown=1"), 200);
+    assert_status(f, get(f, "/api/v1/runs?sort=name&order=desc&limit=1"), 200);
     assert_body_has(f, "\"name\": \"r/1\"");
     assert_status(f, get(f, "/api/v1/runs?q=R%2F"), 200);
     assert_body_has(f, "\"total\": 1");
@@ -29,6 +29,44 @@ static void lists_runs(void **state)
     assert_problem(f, get(f, "/api/v1/runs?order=up"), 400, "bad_request");
     assert_problem(f, get(f, "/api/v1/runs?limit=-1"), 400, "bad_request");
     assert_problem(f, get(f, "/api/v1/runs?offset=x"), 400, "bad_request");
+}
+
+static void lists_traces(void **state)
+{
+    struct fixture *f = *state;
+    struct trace_results other = {
+        .ticks_per_us = RESULTS_NS_PER_US, .device_type = "CPU", .views = 1};
+    int64_t id = publish(f, "b", "w.pt.trace.json", "w", "", "other bytes", &other);
+    struct err err = ERR_INIT;
+    assert_true(store_trace_patch(f->api.store, id, "[\"nightly\"]", NULL, &err));
+    assert_true(store_run_patch(f->api.store, "r/1", "[\"main\"]", NULL, NULL, &err));
+    static const struct {
+        const char *query;
+        const char *has;
+        const char *lacks;
+    } cases[] = {
+        {"traces", "\"total\": 2", "\"total\": 1"},
+        {"traces?run=b", "\"run\": \"b\"", "r/1"},
+        {"traces?tag=nightly", "\"run\": \"b\"", "r/1"},
+        {"traces?tag=main", "\"run\": \"r/1\"", "\"run\": \"b\""},
+        {"traces?tag=none", "\"traces\": [], \"total\": 0", "\"id\""},
+        {"traces?device_type=CPU", "\"run\": \"b\"", "r/1"},
+        {"traces?project=p", "\"total\": 0", "\"id\""},
+        {"traces?q=w0.123", "\"run\": \"r/1\"", "\"run\": \"b\""},
+        {"traces?sort=run&limit=1", "\"run\": \"b\"", "r/1"},
+        {"traces?sort=run&offset=1", "\"run\": \"r/1\"", "\"run\": \"b\""},
+        {"runs/b/traces", "\"total\": 1", "r/1"},
+        {"runs/b/traces?tag=main", "\"total\": 0", "\"id\""},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        char path[100];
+        (void)snprintf(path, sizeof path, "/api/v1/%s", cases[i].query);
+        assert_status(f, get(f, path), 200);
+        assert_body_has(f, cases[i].has);
+        assert_false(body_has(f, cases[i].lacks));
+    }
+    assert_problem(f, get(f, "/api/v1/traces?sort=colour"), 400, "bad_request");
+    assert_problem(f, get(f, "/api/v1/runs/none/traces"), 404, "not_found");
 }
 
 static void shows_a_run_and_its_traces(void **state)
@@ -451,6 +489,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_TRACE(lists_runs),
+        WITH_TRACE(lists_traces),
         WITH_TRACE(shows_a_run_and_its_traces),
         WITH_TRACE(shows_a_trace),
         WITH_TRACE(sets_tags_and_notes),

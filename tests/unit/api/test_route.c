@@ -63,9 +63,9 @@ static void lists_what_is_allowed(void **state)
     char allow[ROUTE_ALLOW_BYTES];
     assert_null(route_find("PUT", "/api/v1/runs/r", params, allow));
     assert_string_equal(allow, "GET, HEAD, PATCH, DELETE, OPTIONS");
-    assert_null(route_find("GET", "/api/v1/runs/r/traces", params, allow));
-    assert_string_equal(allow, "POST, OPTIONS");
-    assert_null(route_find("HEAD", "/api/v1/runs/r/traces", params, allow));
+    assert_null(route_find("PUT", "/api/v1/runs/r/traces", params, allow));
+    assert_string_equal(allow, "GET, HEAD, POST, OPTIONS");
+    assert_null(route_find("HEAD", "/api/v1/comparisons/1/nothing", params, allow));
 }
 
 static void knows_what_writes(void **state)
@@ -115,6 +115,9 @@ static void answers_without_a_route(void **state)
     assert_body_has(f, "/api/v1/nothing");
     assert_problem(f, send_body(f, "PUT", "/api/v1/runs", ""), 405, "method_not_allowed");
     assert_string_equal(response_header(f, "Allow"), "GET, HEAD, OPTIONS");
+    assert_problem(f, send_body(f, "PUT", "/api/v1/runs/r/traces", "{}"), 405,
+                   "method_not_allowed");
+    assert_body_has(f, "add a slash at the end");
     assert_status(f, send_request(f, &fake, "OPTIONS", "/api/v1/runs/r"), 204);
     assert_string_equal(response_header(f, "Allow"), "GET, HEAD, PATCH, DELETE, OPTIONS");
     assert_problem(f, get(f, "/api/v1/runs/%zz"), 400, "bad_request");
@@ -197,6 +200,89 @@ static void every_description_is_a_route(void **state)
     json_decref(doc);
 }
 
+/* ---- parameters ---- */
+
+static const json_t *resolved(const json_t *doc, const json_t *parameter)
+{
+    static const char prefix[] = "#/components/parameters/";
+    const char *ref = json_string_value(json_object_get(parameter, "$ref"));
+    if (ref == NULL) {
+        return parameter;
+    }
+    assert_memory_equal(ref, prefix, sizeof prefix - 1);
+    const json_t *components = json_object_get(doc, "components");
+    return json_object_get(json_object_get(components, "parameters"), ref + sizeof prefix - 1);
+}
+
+static bool route_knows_name(const struct route *route, const char *name)
+{
+    struct query_param param = {.name = name, .value = ""};
+    const struct query_string query = {.params = &param, .count = 1};
+    struct err err = ERR_INIT;
+    return route_knows(route, &query, &err);
+}
+
+static size_t count_words(const char *list)
+{
+    size_t count = *list != '\0';
+    for (; *list != '\0'; list++) {
+        count += *list == ' ';
+    }
+    return count;
+}
+
+/* The table of routes and the description list the same query parameters. */
+static void parameters_are_described(void **state)
+{
+    struct fixture *f = *state;
+    json_t *doc = description(f);
+    const json_t *paths = json_object_get(doc, "paths");
+    size_t count = 0;
+    const struct route *routes = route_table(&count);
+    for (size_t i = 0; i < count; i++) {
+        char method[16];
+        lower(method, routes[i].method);
+        const json_t *operation =
+            json_object_get(json_object_get(paths, routes[i].pattern), method);
+        assert_true((routes[i].query == NULL) != (strncmp(routes[i].pattern, "/api/", 5) == 0));
+        size_t described = 0;
+        size_t at = 0;
+        const json_t *item = NULL;
+        json_array_foreach(json_object_get(operation, "parameters"), at, item)
+        {
+            const json_t *parameter = resolved(doc, item);
+            const char *name = json_string_value(json_object_get(parameter, "name"));
+            if (strcmp(json_string_value(json_object_get(parameter, "in")), "query") != 0) {
+                continue;
+            }
+            described++;
+            if (!route_knows_name(&routes[i], name)) {
+                print_message("%s %s refuses %s\n", routes[i].method, routes[i].pattern, name);
+                fail();
+            }
+        }
+        if (routes[i].query != NULL && count_words(routes[i].query) != described) {
+            print_message("%s %s: the description lacks one of %s\n", routes[i].method,
+                          routes[i].pattern, routes[i].query);
+            fail();
+        }
+    }
+    json_decref(doc);
+}
+
+static void refuses_unknown_parameters(void **state)
+{
+    struct fixture *f = *state;
+    assert_problem(f, get(f, "/api/v1/runs?limt=3"), 400, "bad_request");
+    assert_body_has(f, "\\\"limt\\\": known are sort, order, q, limit, offset");
+    assert_problem(f, get(f, "/api/v1/me?x"), 400, "bad_request");
+    assert_body_has(f, "takes no parameters");
+    assert_status(f, get(f, "/api/v1/runs?limit=3&q="), 200);
+    /* A probe or a script of the removed plugin may add what it likes. */
+    assert_status(f, get(f, "/healthz?x=1"), 200);
+    assert_status(f, get(f, "/data/plugin/pytorch_profiler/runs?x=1"), 200);
+}
+
 /* Every "$ref" of the document leads somewhere. */
 static void check_refs(const json_t *doc, json_t *value)
 {
@@ -241,6 +327,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(answers_without_a_route, set_up_api, tear_down_api),
         cmocka_unit_test_setup_teardown(every_route_is_described, set_up_api, tear_down_api),
         cmocka_unit_test_setup_teardown(every_description_is_a_route, set_up_api, tear_down_api),
+        cmocka_unit_test_setup_teardown(parameters_are_described, set_up_api, tear_down_api),
+        cmocka_unit_test_setup_teardown(refuses_unknown_parameters, set_up_api, tear_down_api),
         cmocka_unit_test_setup_teardown(references_lead_somewhere, set_up_api, tear_down_api),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

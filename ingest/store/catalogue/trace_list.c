@@ -1,0 +1,120 @@
+/* Which traces a list has: filters, order and page. */
+#include "ingest/base/text/buf.h"
+#include "ingest/store/db/match.h"
+#include "ingest/store/internal.h"
+#include "ingest/store/results/sort.h"
+
+#define SQL_MAX_BYTES 4096
+
+static const struct sort_column trace_sorts[] = {
+    {"uploaded_at", "u.uploaded_at_s"},
+    {"id", "t.id"},
+    {"run", "r.name"},
+    {"worker", "t.worker"},
+    {"start_ns", "t.start_ns"},
+    {"duration_ns", "t.duration_ns"},
+    {"events", "t.event_count"},
+    {"steps", "t.step_count"},
+    {"size_bytes", "u.size_bytes"},
+};
+
+/* Parameters: has a query, matcher, projects, run, project, tag, device type. */
+#define HAS_TAG(tags) "EXISTS (SELECT 1 FROM json_each(" tags ") WHERE value = ?6)"
+#define LISTED                                                                                   \
+    STORE_VISIBLE_TRACES                                                                         \
+    " WHERE (?1 = 0 OR ks_match(r.name, ?2) OR ks_match(t.worker, ?2)"                           \
+    " OR ks_match(u.file_name, ?2)) AND " STORE_IN_PROJECTS(                                     \
+        "r.project", "?3") " AND (?4 IS NULL OR r.name = ?4) AND (?5 IS NULL OR r.project = ?5)" \
+                           " AND (?6 IS NULL OR " HAS_TAG("t.tags") " OR " HAS_TAG(              \
+                               "r.tags") ")"                                                     \
+                                         " AND (?7 IS NULL OR t.device_type = ?7)"
+
+static void
+put_filter(struct db_stmt *st, const struct store_trace_filter *filter, struct matcher *matcher)
+{
+    db_put_int(st, matcher != NULL);
+    db_put_pointer(st, matcher, MATCH_POINTER);
+    db_put_text(st, filter->page.projects);
+    db_put_text(st, filter->run);
+    db_put_text(st, filter->project);
+    db_put_text(st, filter->tag);
+    db_put_text(st, filter->device_type);
+}
+
+static bool count_listed(struct db *db,
+                         const struct store_trace_filter *filter,
+                         struct matcher *matcher,
+                         int64_t *total,
+                         struct err *err)
+{
+    struct db_stmt st;
+    db_prepare(&st, db, "SELECT count(*)" LISTED);
+    put_filter(&st, filter, matcher);
+    *total = db_next(&st) ? db_get_int(&st) : 0;
+    return db_done(&st, err);
+}
+
+static bool list_ids(struct db *db,
+                     struct arena *arena,
+                     const struct store_trace_filter *filter,
+                     struct matcher *matcher,
+                     int64_t **ids,
+                     size_t *count,
+                     int64_t *total,
+                     struct err *err)
+{
+    const char *key = NULL;
+    if (!sort_find(trace_sorts, sizeof trace_sorts / sizeof trace_sorts[0], filter->page.sort, &key,
+                   err) ||
+        !count_listed(db, filter, matcher, total, err)) {
+        return false;
+    }
+    size_t rows_max = sort_page_rows(&filter->page, *total);
+    *ids = arena_calloc(arena, rows_max, sizeof **ids);
+    if (*ids == NULL) {
+        return err_set(err, ERR_NO_MEMORY, "no memory for a list of traces");
+    }
+    /* The newest first, also among equals. */
+    struct buf sql;
+    buf_init(&sql, SQL_MAX_BYTES);
+    buf_puts(&sql, "SELECT t.id" LISTED " ORDER BY ");
+    if (key != NULL) {
+        buf_printf(&sql, "%s%s, ", key, filter->page.descending ? " DESC" : "");
+    }
+    buf_puts(&sql, "t.id DESC LIMIT ?8 OFFSET ?9");
+    struct db_stmt st;
+    db_prepare_buf(&st, db, &sql);
+    put_filter(&st, filter, matcher);
+    db_put_int(&st, (int64_t)rows_max);
+    db_put_int(&st, filter->page.offset);
+    while (*count < rows_max && db_next(&st)) {
+        (*ids)[(*count)++] = db_get_int(&st);
+    }
+    return db_done(&st, err);
+}
+
+bool store_trace_list(struct store *store,
+                      struct arena *arena,
+                      const struct store_trace_filter *filter,
+                      int64_t **ids,
+                      size_t *count,
+                      int64_t *total,
+                      struct err *err)
+{
+    struct db *db;
+    struct matcher matcher = {0};
+    const char *q = filter->page.q;
+    bool has_query = q != NULL && *q != '\0';
+    *ids = NULL;
+    *count = 0;
+    if (has_query && !match_init(&matcher, q, err)) {
+        return false;
+    }
+    bool ok = store_read_begin(store, &db, err);
+    if (ok) {
+        ok = list_ids(db, arena, filter, has_query ? &matcher : NULL, ids, count, total, err);
+        store_read_end(store, db);
+    }
+    match_free(&matcher);
+    return ok;
+}
