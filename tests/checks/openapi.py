@@ -242,7 +242,7 @@ class OpenApi(unittest.TestCase):
                               (base + '/search', [{'q': 'aten::mm'}, {'q': 'GPU', 'limit': 1, 'start_ns': 0, 'end_ns': 10 ** 9}]),
                               (base + '/window', [{'end_ns': 10 ** 6, 'limit': 0}, {'table': 'kernels', 'format': 'csv'}]),
                               (base + '/trace.json.gz', [{'start_ns': 0, 'end_ns': 1}]),
-                              ('/api/v1/runs/ranks/distributed', [{'rule': 'plugin'}, {'rule': 'ours', 'span': 1}]),
+                              ('/api/v1/runs/ranks/distributed', [{}, {'span': 1}]),
                               ('/api/v1/diff', [dict(self.pair(), **more) for more in ({}, {'table': 'operators', 'sort': 'change'}, {'table': 'kernels'},
                                                                                        {'format': 'csv'}, {'table': 'kernels', 'format': 'csv'})]),
                               ('/api/v1/diff/summary', [self.pair()]),
