@@ -124,8 +124,9 @@ static bool keep_kind(int *kind, const json_t *value, struct err *err)
             return true;
         }
     }
-    return err_set(err, ERR_BAD_REQUEST,
-                   "\"kind\" must be a kind of cycle: step, prefill, decode or layer");
+    return err_set(
+        err, ERR_BAD_REQUEST,
+        "\"kind\" must be a kind of cycle: step, prefill, decode, layer, mixed, idle or diffusion");
 }
 
 static bool keep_labels(const char *labels[SIDE_COUNT],

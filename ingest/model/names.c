@@ -18,10 +18,9 @@ const char *use_class_name(enum use_class use)
 const char *cycle_kind_name(enum cycle_kind kind)
 {
     static const char *const names[CYCLE_KIND_COUNT] = {
-        [CYCLE_STEP] = "step",
-        [CYCLE_PREFILL] = "prefill",
-        [CYCLE_DECODE] = "decode",
-        [CYCLE_LAYER] = "layer",
+        [CYCLE_STEP] = "step",           [CYCLE_PREFILL] = "prefill", [CYCLE_DECODE] = "decode",
+        [CYCLE_LAYER] = "layer",         [CYCLE_MIXED] = "mixed",     [CYCLE_IDLE] = "idle",
+        [CYCLE_DIFFUSION] = "diffusion",
     };
     return names[kind];
 }

@@ -224,7 +224,7 @@ bool value_rank(const char *text, int64_t *rank, const char **form)
 
 bool value_kind(const char *text, int *kind, const char **form)
 {
-    *form = "step, prefill, decode or layer";
+    *form = "step, prefill, decode, layer, mixed, idle or diffusion";
     for (int i = 0; i < CYCLE_KIND_COUNT; i++) {
         if (strcmp(text, cycle_kind_name((enum cycle_kind)i)) == 0) {
             *kind = i;

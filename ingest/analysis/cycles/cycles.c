@@ -17,8 +17,10 @@ struct search {
     struct cycle_events events;
     struct cycle_calls calls;
     struct cycle_set set;
-    int64_t *self_ns; /* NULL: no operators */
-    uint32_t marker;  /* string id, CYCLE_NONE */
+    int64_t *self_ns;  /* NULL: no operators */
+    uint32_t marker;   /* string id, CYCLE_NONE */
+    const char *phase; /* an engine's, as the user named it, NULL: none */
+    bool is_nothing;   /* no step of the trace is of that phase */
     enum cycle_source source;
 };
 
@@ -32,7 +34,14 @@ static bool find_self_times(struct search *s)
 
 static bool by_steps(struct search *s, uint32_t name)
 {
-    return find_self_times(s) && cycle_set_steps(&s->set, &s->events, name, s->self_ns);
+    const struct cycle_marks marks = {NULL, name};
+    return find_self_times(s) && cycle_set_steps(&s->set, &s->events, &marks, s->self_ns);
+}
+
+static bool by_engine(struct search *s, const struct cycle_engine *engine)
+{
+    const struct cycle_marks marks = {engine, CYCLE_NONE};
+    return find_self_times(s) && cycle_set_steps(&s->set, &s->events, &marks, s->self_ns);
 }
 
 /* By the calls of a function [CMP-10.anchors]. */
@@ -91,12 +100,22 @@ static bool by_marker(struct search *s)
 
 static bool find_cycles(struct search *s)
 {
+    struct cycle_engine engine;
+    if (s->phase != NULL) {
+        s->source = CYCLES_MARKER;
+        s->is_nothing = !cycle_engine_named(&engine, &s->events, s->phase);
+        return s->is_nothing || by_engine(s, &engine);
+    }
     if (s->marker != CYCLE_NONE) {
         return by_marker(s);
     }
     if (s->events.has_steps) {
         s->source = CYCLES_PROFILER_STEPS;
         return by_steps(s, CYCLE_NONE);
+    }
+    if (cycle_engine_find(&engine, &s->events)) {
+        s->source = CYCLES_ANNOTATION;
+        return by_engine(s, &engine);
     }
     if (!cycle_calls_nest(&s->calls, &s->events, CYCLE_CLASS_PYTHON)) {
         return false;
@@ -155,19 +174,22 @@ bool cycles_run(const struct trace *trace,
     const struct cycles_options *wanted = options == NULL ? &nothing_special : options;
     struct search search = {.marker = CYCLE_NONE};
     if (wanted->marker != NULL) {
-        search.marker = strtab_find(trace->strings, wanted->marker, strlen(wanted->marker));
-        if (!has_event_named(trace, search.marker)) {
-            return err_set(
-                err, ERR_BAD_REQUEST,
-                "no event is named \"%.200s\": the marker is a name as it stands in the trace",
-                wanted->marker);
-        }
+        uint32_t name = strtab_find(trace->strings, wanted->marker, strlen(wanted->marker));
+        bool is_name = has_event_named(trace, name);
+        search.marker = is_name ? name : CYCLE_NONE;
+        search.phase = is_name ? NULL : wanted->marker;
     }
     bool ok = run(&search, trace, wanted, results);
     cycle_set_free(&search.set);
     cycle_calls_free(&search.calls);
     cycle_events_free(&search.events);
     scratch_free(search.self_ns);
+    if (ok && search.is_nothing) {
+        return err_set(err, ERR_BAD_REQUEST,
+                       "no event is named \"%.200s\": the marker is a name as it stands in the "
+                       "trace, or an engine and a phase of its steps (vllm:decode)",
+                       wanted->marker);
+    }
     return ok || err_set(err, ERR_NO_MEMORY, "Not enough memory to find cycles in %u events.",
                          trace->events.count);
 }

@@ -2,6 +2,7 @@
 #ifndef KS_ANALYSIS_CYCLES_SET_H
 #define KS_ANALYSIS_CYCLES_SET_H
 
+#include "ingest/analysis/cycles/engine.h"
 #include "ingest/analysis/cycles/events.h"
 #include "ingest/analysis/cycles/owners.h"
 #include "ingest/base/attr.h"
@@ -24,7 +25,7 @@ struct cycle {
     int64_t last_ns;
     int64_t window_start_ns; /* what all its events span: where counters are looked for */
     int64_t window_end_ns;
-    uint32_t name;       /* string id of the anchor; CYCLE_NONE: ProfilerStep */
+    uint32_t name;       /* string id of the anchor; CYCLE_NONE: ProfilerStep, or see cycle_set */
     uint32_t mark;       /* position of the annotation that the cycle is, if it is one */
     uint32_t host;       /* the host of its events, CYCLE_NONE: none of them has one */
     bool has_many_hosts; /* there are several */
@@ -61,7 +62,8 @@ struct cycle_set {
     uint32_t *first_piece;
     const int64_t *self_ns; /* by position: of operators; not owned */
     uint64_t overlaps;
-    bool is_nonsense; /* a limit was reached */
+    bool is_nonsense;                     /* a limit was reached */
+    char engine[CYCLE_ENGINE_TEXT_BYTES]; /* name of the anchor where it is an engine's phase */
 };
 
 void cycle_set_free(struct cycle_set *set);
@@ -79,12 +81,17 @@ bool cycle_set_fill(struct cycle_set *set,
 /* Gives kinds to cycles that have none, from their neighbours; drops those at the beginning that
  * get none [CMP-10a.kinds.4]. Must come after cycle_set_fill and before cycle_set_sort. */
 void cycle_set_settle(struct cycle_set *set);
-/* Cycles that are the intervals of the events with that name, in the process that has most of them;
- * CYCLE_NONE: of the ProfilerStep#N annotations. They hold what starts in them, device work where
- * its call starts. Numbered by start, from 1 (cycle_steps.c); sorted. False without memory. */
+/* Which events are cycles. */
+struct cycle_marks {
+    const struct cycle_engine *engine; /* its steps; NULL: */
+    uint32_t name; /* the events of that name; CYCLE_NONE: the ProfilerStep#N annotations */
+};
+/* Cycles that are the intervals of these events, in the process that has most of them. They hold
+ * what starts in them, device work where its call starts. Numbered by start, from 1
+ * (cycle_steps.c); sorted. False without memory. */
 bool cycle_set_steps(struct cycle_set *set,
                      struct cycle_events *events,
-                     uint32_t name,
+                     const struct cycle_marks *marks,
                      const int64_t *self_ns) KS_MUST_USE;
 /* Fills by_cycle from the pieces, each cycle's in the order of their arrival. */
 bool cycle_set_sort(struct cycle_set *set) KS_MUST_USE;

@@ -6,16 +6,26 @@
 #include "ingest/base/saturating.h"
 #include "ingest/index/sort.h"
 
+#include <string.h>
+
 /* ---- the marks ---- */
 
-static bool is_mark(struct cycle_events *events, uint32_t at, uint32_t name)
+static bool are_profiler_steps(const struct cycle_marks *of)
+{
+    return of->engine == NULL && of->name == CYCLE_NONE;
+}
+
+static bool is_mark(struct cycle_events *events, uint32_t at, const struct cycle_marks *of)
 {
     enum cycle_class class = (enum cycle_class)events->class[at];
-    if (name == CYCLE_NONE) {
+    if (of->engine != NULL) {
+        return cycle_engine_is_step(of->engine, events, at);
+    }
+    if (are_profiler_steps(of)) {
         return class == CYCLE_CLASS_ANNOTATION &&
                (cycle_name_flags(&events->names, cycle_name(events, at)) & CYCLE_NAME_STEP) != 0;
     }
-    return cycle_name(events, at) == name && class != CYCLE_CLASS_COUNTER &&
+    return cycle_name(events, at) == of->name && class != CYCLE_CLASS_COUNTER &&
            class != CYCLE_CLASS_SILENT;
 }
 
@@ -40,7 +50,7 @@ find_process(const struct cycle_events *events, const uint32_t *marks, uint32_t 
     return best;
 }
 
-static struct cycle step_between(int64_t start_ns, int64_t end_ns, uint32_t name)
+static struct cycle step_between(int64_t start_ns, int64_t end_ns, const struct cycle_marks *of)
 {
     return (struct cycle){.start_ns = start_ns,
                           .end_ns = end_ns,
@@ -48,10 +58,10 @@ static struct cycle step_between(int64_t start_ns, int64_t end_ns, uint32_t name
                           .last_ns = end_ns,
                           .window_start_ns = start_ns,
                           .window_end_ns = end_ns,
-                          .name = name,
+                          .name = of->engine == NULL ? of->name : CYCLE_NONE,
                           .host = CYCLE_NONE,
                           .is_settled = true,
-                          .kind = CYCLE_STEP};
+                          .kind = of->engine == NULL ? CYCLE_STEP : cycle_engine_kind(of->engine)};
 }
 
 static int compare_starts(uint32_t a, uint32_t b, const void *ctx)
@@ -67,10 +77,11 @@ struct marks {
     size_t cap;
 };
 
-static bool find_marks(struct cycle_events *events, uint32_t name, struct marks *marks)
+static bool
+find_marks(struct cycle_events *events, const struct cycle_marks *of, struct marks *marks)
 {
     for (uint32_t at = 0; at < events->count; at++) {
-        if (!is_mark(events, at, name)) {
+        if (!is_mark(events, at, of)) {
             continue;
         }
         uint32_t *grown = scratch_grow(marks->at, marks->count, &marks->cap, sizeof *grown);
@@ -85,10 +96,11 @@ static bool find_marks(struct cycle_events *events, uint32_t name, struct marks 
 
 /* Positions of the marks by start, of one process. False without memory; to be freed in either
  * case. */
-static bool list_marks(struct cycle_events *events, uint32_t name, struct marks *marks)
+static bool
+list_marks(struct cycle_events *events, const struct cycle_marks *of, struct marks *marks)
 {
     *marks = (struct marks){.at = NULL};
-    if (!find_marks(events, name, marks)) {
+    if (!find_marks(events, of, marks)) {
         return false;
     }
     uint32_t process = find_process(events, marks->at, marks->count);
@@ -102,27 +114,29 @@ static bool list_marks(struct cycle_events *events, uint32_t name, struct marks 
 }
 
 /* Where a mark keeps others out: requests of several threads overlap, steps are one row. */
-static uint32_t lane_of(const struct cycle_events *events, uint32_t at, uint32_t name)
+static uint32_t
+lane_of(const struct cycle_events *events, uint32_t at, const struct cycle_marks *of)
 {
-    return name == CYCLE_NONE ? 0 : cycle_track(events, at)->thread;
+    return are_profiler_steps(of) ? 0 : cycle_track(events, at)->thread;
 }
 
 /* Marks inside another one of their lane, and empty ones, are none. */
-static bool find_steps(struct cycle_set *set, struct cycle_events *events, uint32_t name)
+static bool
+find_steps(struct cycle_set *set, struct cycle_events *events, const struct cycle_marks *of)
 {
     struct marks marks;
     uint32_t *latest = scratch_none((size_t)events->thread_count + 1);
-    bool ok = list_marks(events, name, &marks) && latest != NULL;
+    bool ok = list_marks(events, of, &marks) && latest != NULL;
     set->items = ok ? scratch_calloc(marks.count, sizeof *set->items) : NULL;
     ok = ok && set->items != NULL;
     for (uint32_t i = 0; ok && i < marks.count; i++) {
         int64_t start_ns = cycle_start_ns(events, marks.at[i]);
         int64_t end_ns = cycle_end_ns(events, marks.at[i]);
-        uint32_t *before = &latest[lane_of(events, marks.at[i], name)];
+        uint32_t *before = &latest[lane_of(events, marks.at[i], of)];
         bool is_inside = *before != CYCLE_NONE && end_ns <= set->items[*before].end_ns;
         if (start_ns < end_ns && !is_inside) {
             struct cycle *step = &set->items[set->count];
-            *step = step_between(start_ns, end_ns, name);
+            *step = step_between(start_ns, end_ns, of);
             step->mark = marks.at[i];
             *before = set->count++;
             step->number = set->count;
@@ -248,14 +262,17 @@ fill_steps(struct cycle_set *set, const struct cycle_events *events, const uint3
 
 bool cycle_set_steps(struct cycle_set *set,
                      struct cycle_events *events,
-                     uint32_t name,
+                     const struct cycle_marks *marks,
                      const int64_t *self_ns)
 {
     *set = (struct cycle_set){.self_ns = self_ns};
-    if (!find_steps(set, events, name)) {
+    if (marks->engine != NULL) {
+        memcpy(set->engine, marks->engine->text, sizeof set->engine);
+    }
+    if (!find_steps(set, events, marks)) {
         return false;
     }
-    if (name == CYCLE_NONE) {
+    if (are_profiler_steps(marks)) {
         return fill_steps(set, events, NULL);
     }
     uint32_t *step_of = steps_by_thread(set, events);

@@ -10,14 +10,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum cycle_kind { CYCLE_STEP, CYCLE_PREFILL, CYCLE_DECODE, CYCLE_LAYER, CYCLE_KIND_COUNT };
-const char *cycle_kind_name(enum cycle_kind kind); /* "step", "prefill", "decode", "layer" */
+enum cycle_kind {
+    CYCLE_STEP,
+    CYCLE_PREFILL,
+    CYCLE_DECODE,
+    CYCLE_LAYER,
+    CYCLE_MIXED, /* this and the next: phases of a serving engine */
+    CYCLE_IDLE,
+    CYCLE_DIFFUSION,
+    CYCLE_KIND_COUNT
+};
+const char *cycle_kind_name(enum cycle_kind kind); /* "step", "prefill", ... "diffusion" */
 
 /* How the cycles of a trace were found. */
 enum cycle_source {
     CYCLES_NONE,
     CYCLES_PROFILER_STEPS, /* ProfilerStep#N annotations */
-    CYCLES_ANNOTATION,     /* a repeated annotation: a request, a forward pass */
+    CYCLES_ANNOTATION,     /* a repeated annotation: a request, a step of a serving engine */
     CYCLES_ANCHOR,         /* a repeated function that was found */
     CYCLES_MARKER,         /* a function that the user named */
     CYCLES_TABLE           /* a perf-data table */

@@ -281,7 +281,7 @@
     row->field[SIDE_CANDIDATE] = db_get_int(st);
 #define FIELD_READ_TEXT(field) row->field = db_get_text(st, arena);
 #define FIELD_READ_SHARED(field) row->field = text_cache_get(texts, st);
-#define FIELD_READ_KIND(field) row->field = (enum cycle_kind)db_get_enum(st, CYCLE_LAYER);
+#define FIELD_READ_KIND(field) row->field = (enum cycle_kind)db_get_enum(st, CYCLE_KIND_COUNT - 1);
 #define FIELD_READ_SOURCE(field) row->field = (enum cycle_source)db_get_enum(st, CYCLES_TABLE);
 #define FIELD_READ_PRESENCE(field) \
     row->field = (enum comparison_presence)db_get_enum(st, PRESENCE_GONE);

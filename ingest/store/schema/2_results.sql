@@ -340,7 +340,7 @@ CREATE TABLE bad_row (
 ) STRICT, WITHOUT ROWID;
 
 -- Cycles and what each function took of each of them. `kind` is enum cycle_kind: 0 step, 1 prefill, 2 decode,
--- 3 layer.
+-- 3 layer, 4 mixed, 5 idle, 6 diffusion.
 
 CREATE TABLE cycle (
     trace_id  INTEGER NOT NULL REFERENCES trace (id) ON DELETE CASCADE,

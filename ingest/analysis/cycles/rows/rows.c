@@ -219,14 +219,20 @@ static bool sort_rows(struct writer *w)
 
 /* ---- cycles ---- */
 
+static const char *anchor_text(struct writer *w, const struct cycle *cycle)
+{
+    const char *engine = w->set->engine;
+    return cycle->name != CYCLE_NONE ? name_text(w, cycle->name)
+                                     : copy_text(w, engine[0] != '\0' ? engine : "ProfilerStep");
+}
+
 static bool add_cycle(struct writer *w, const struct cycle *cycle)
 {
-    static const char STEP[] = "ProfilerStep";
     struct cycle_row *row = &w->results->cycles[w->results->cycle_count];
     *row = (struct cycle_row){
         .number = cycle->number,
         .kind = cycle->kind,
-        .anchor = cycle->name == CYCLE_NONE ? copy_text(w, STEP) : name_text(w, cycle->name),
+        .anchor = anchor_text(w, cycle),
         .start_ns = saturating_add(w->events->trace->base_time_ns, cycle_time_start(cycle)),
         .dur_us = ns_to_us(cycle_time_ns(cycle)),
     };

@@ -229,7 +229,7 @@ static void damaged_numbers_stay_in_bounds(void **state)
     assert_ok(f, store_cycles(f->store, &f->arena, id, &out, &f->err));
     assert_int_equal(out->cycle_source, CYCLES_TABLE);
     for (int i = 0; i < CYCLES; i++) {
-        assert_int_equal(out->cycles[i].kind, CYCLE_LAYER);
+        assert_int_equal(out->cycles[i].kind, CYCLE_KIND_COUNT - 1);
     }
     free(s);
 }

@@ -179,7 +179,7 @@ static void wrong_usage_names_the_option(void **state)
         {"compare a b c", "two files or directories"},
         {"compare a b --format xml", "text, json, csv or markdown"},
         {"compare a b --base-pid x", "the number of a process"},
-        {"compare a b --kind turn", "step, prefill, decode or layer"},
+        {"compare a b --kind turn", "step, prefill, decode, layer, mixed, idle or diffusion"},
         {"compare a b --labels same,same", "two short names"},
         {"compare a b --labels one", "two short names"},
         {"compare a b --fail-if step_time", "NAME>N or NAME>N%"},

@@ -273,6 +273,63 @@ static void any_operator_can_be_the_marker(void **state)
     scene_end(&s);
 }
 
+/* Three decode steps and a longer prefill, in Python calls that repeat too. */
+static void add_engine_steps(struct scene *s)
+{
+    static const char *const names[] = {"step[EXTEND bs=2 toks=64]", "step[DECODE bs=1 toks=1]",
+                                        "step[DECODE bs=2 toks=2]", "step[DECODE bs=3 toks=3]"};
+    scene_event(s, "user_annotation", names[0], 300, "300", 1000, 250, "{}");
+    for (int i = 1; i < 4; i++) {
+        scene_event(s, "user_annotation", names[i], 300, "300", 1000 + 300 * i, 100, "{}");
+    }
+    for (int i = 0; i < 4; i++) {
+        scene_event(s, "python_function", "decorate_context", 300, "300", 1001 + 300 * i, 50, "{}");
+        add_op(s, "aten::mm", "300", 1010 + 300 * i, 20);
+    }
+}
+
+static void steps_of_an_engine_are_the_cycles(void **state)
+{
+    (void)state;
+    struct scene s;
+    scene_begin(&s);
+    add_engine_steps(&s);
+    const struct trace_results *r = scene_run(&s, NULL);
+    assert_int_equal(r->cycle_source, CYCLES_ANNOTATION);
+    assert_int_equal(r->cycle_count, 3);
+    assert_string_equal(r->cycles[0].anchor, "sglang:decode");
+    assert_int_equal(r->cycles[0].kind, CYCLE_DECODE);
+    assert_int_equal(r->cycles[0].start_ns, 1300000);
+    assert_near(r->cycles[2].dur_us, 100);
+    assert_near(scene_row(r, 3, "aten::mm", NULL)->beta_pct, 20);
+    scene_end(&s);
+}
+
+static void a_phase_can_be_the_marker(void **state)
+{
+    (void)state;
+    struct err err = ERR_INIT;
+    const struct cycles_options mixed = {.marker = "sglang:mixed"};
+    struct scene s;
+    scene_begin(&s);
+    add_engine_steps(&s);
+    const struct trace_results *r = scene_run(&s, "sglang:prefill");
+    assert_int_equal(r->cycle_count, 1);
+    assert_int_equal(r->cycles[0].kind, CYCLE_PREFILL);
+    assert_near(r->cycles[0].dur_us, 250);
+    scene_end(&s);
+    scene_begin(&s);
+    add_engine_steps(&s);
+    r = scene_run(&s, "decorate_context");
+    assert_string_equal(r->cycles[0].anchor, "decorate_context");
+    scene_end(&s);
+    scene_begin(&s);
+    add_engine_steps(&s);
+    assert_false(scene_try(&s, &mixed, &err));
+    assert_int_equal(err.code, ERR_BAD_REQUEST);
+    scene_end(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -288,6 +345,8 @@ int main(void)
         cmocka_unit_test(requests_of_threads_keep_their_events),
         cmocka_unit_test(python_functions_can_be_the_anchor),
         cmocka_unit_test(any_operator_can_be_the_marker),
+        cmocka_unit_test(steps_of_an_engine_are_the_cycles),
+        cmocka_unit_test(a_phase_can_be_the_marker),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
