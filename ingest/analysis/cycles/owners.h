@@ -43,7 +43,7 @@ bool cycle_owners_bound(struct cycle_owners *owners,
                         const struct cycle_calls *calls) KS_MUST_USE;
 bool cycle_owners_fill_gaps(struct cycle_owners *owners,
                             const struct cycle_events *events) KS_MUST_USE;
-/* Prefill or decode, by name or by duration (cycle_kinds.c). *is_typed: some kind was found. False
+/* Prefill or decode, by name or by duration. *is_typed: some kind was found. False
  * without memory. */
 bool cycle_owners_classify(struct cycle_owners *owners,
                            struct cycle_events *events,
