@@ -5,7 +5,7 @@
 #include "api/table/table_answer.h"
 #include "api/table/table_params.h"
 #include "api/timeline/common.h"
-#include "ingest/jobs/on_request/analyses.h"
+#include "api/views/device_time/members.h"
 
 #define LIMIT_DEFAULT 100
 
@@ -71,22 +71,27 @@ static struct row_query_value value_of(const void *slices, size_t at, size_t col
                                    : row_query_number(number_of(row, column));
 }
 
+void slices_row(struct field_out *out, enum slices_group by, const struct slices_row *row)
+{
+    field_row_begin(out);
+    field_text(out, groups[by], row->key);
+    for (size_t column = 1; column < COLUMN_MEAN; column++) {
+        if (column > TRACK_TEXTS) {
+            field_int(out, column_names[column], number_of(row, column));
+        } else if (by == SLICES_BY_TRACK) {
+            field_text(out, column_names[column], text_of(row, column));
+        }
+    }
+    field_double(out, column_names[COLUMN_MEAN], mean_of(row));
+    field_row_end(out);
+}
+
 static void write_row(struct field_out *out, const void *table_void, size_t at)
 {
     const struct table *table = table_void;
     const struct slices_row blank = {.key = ""};
-    const struct slices_row *row =
-        at == TABLE_BLANK_ROW ? &blank : &table->slices.rows[table->shown.rows[at]];
-    field_row_begin(out);
-    for (size_t column = 0; column < COLUMN_MEAN; column++) {
-        if (column > TRACK_TEXTS) {
-            field_int(out, table->columns[column], number_of(row, column));
-        } else if (column == 0 || table->by == SLICES_BY_TRACK) {
-            field_text(out, table->columns[column], text_of(row, column));
-        }
-    }
-    field_double(out, table->columns[COLUMN_MEAN], mean_of(row));
-    field_row_end(out);
+    slices_row(out, (enum slices_group)table->by,
+               at == TABLE_BLANK_ROW ? &blank : &table->slices.rows[table->shown.rows[at]]);
 }
 
 static void write_members(struct json_write *w, const void *table_void)

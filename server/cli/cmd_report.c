@@ -31,7 +31,8 @@ int command_report(const struct options *options)
     struct err err = ERR_INIT;
     struct pipeline_output output = {0};
     const struct pipeline_options wanted = {.input_limits = limits_of_input(&options->limits),
-                                            .max_events = options->limits.events};
+                                            .max_events = options->limits.events,
+                                            .wants_details = true};
     if (!pipeline_run(path, file_name, &wanted, NULL, &output, &err)) {
         text_print_error(stderr, path, &err);
         return EXIT_FAILED;

@@ -16,6 +16,10 @@
 #define PROSE_NAME_WIDTH 72
 #define PROSE_LINE_MAX_BYTES ((size_t)64 << 10)
 
+struct device_time;
+struct engine_steps;
+struct slices;
+
 struct prose {
     struct arena arena;
     struct report_table table;
@@ -43,6 +47,11 @@ double prose_ratio(double part, double whole);
 
 /* The section about kernel utilisation (report/use.c). */
 void report_kernel_utilisation(struct prose *p);
+/* The sections about device time, steps of a serving engine, and slices (report/device.c); nothing
+ * where there are none. */
+void report_device_time(struct prose *p, const struct device_time *times);
+void report_engine_steps(struct prose *p, const struct engine_steps *steps);
+void report_slices(struct prose *p, const struct slices *names, const struct slices *tracks);
 /* The section about cycles and the functions that take most of them (report/cycles.c). */
 void report_cycles(struct prose *p);
 

@@ -70,6 +70,22 @@ class DeviceTime(unittest.TestCase):
             self.assertEqual([line.split(',')[:2] for line in lines], [['category', 'count'], ['mine', '1'], ['', '1']])
             self.assertEqual(server.get(path, group_by='x').status, 400)
 
+    def test_the_report_says_the_same(self):
+        name, content = kinetoscope.fixture('rocm')
+        with kinetoscope.Server() as server, tempfile.TemporaryDirectory() as folder:
+            trace = kinetoscope.uploaded(server.put('report', name, content))[0]['id']
+            path = pathlib.Path(folder) / name
+            path.write_bytes(content)
+            report = lambda notation: subprocess.run([kinetoscope.PROGRAM, 'report', str(path), '--format', notation], stdout=subprocess.PIPE, text=True, timeout=60, check=True).stdout
+            told = json.loads(report('json'))['traces'][0]
+            base = '/api/v1/traces/%d' % trace
+            self.assertEqual(told['device_time'], server.get(base + '/device-time').json())
+            self.assertEqual(told['slices']['names'], server.get(base + '/slices', limit=0).json()['rows'])
+            steps = server.get(base + '/engine-steps').json()
+            self.assertEqual(told['engine_steps'], {key: steps[key] for key in ('engine', 'phases')})
+            for notation in ('text', 'markdown'):
+                self.assertIn('Device time by class of work', report(notation))
+
     def test_rules_of_ones_own(self):
         name, content = kinetoscope.fixture('cuda_training')
         with kinetoscope.Server() as server:

@@ -6,7 +6,7 @@
 #include "api/table/table_answer.h"
 #include "api/table/table_params.h"
 #include "api/timeline/common.h"
-#include "ingest/jobs/on_request/analyses.h"
+#include "api/views/device_time/members.h"
 
 #include <math.h>
 #include <string.h>
@@ -114,6 +114,16 @@ static void write_devices(struct json_write *w, const struct device_time *times)
     jw_array_end(w);
 }
 
+void device_time_members(struct json_write *w, const struct device_time *times)
+{
+    write_blocks(w, &times->blocks);
+    jw_key_int(w, "device_ns", times->device_ns);
+    jw_key_int(w, "matrix_unit_ns", times->matrix_unit_ns);
+    write_classes(w, times);
+    write_kinds(w, times);
+    write_devices(w, times);
+}
+
 bool device_time_get(struct api_call *call, struct err *err)
 {
     struct device_time times;
@@ -122,12 +132,7 @@ bool device_time_get(struct api_call *call, struct err *err)
     }
     struct json_write w = call_json_long(call, false);
     jw_object_begin(&w);
-    write_blocks(&w, &times.blocks);
-    jw_key_int(&w, "device_ns", times.device_ns);
-    jw_key_int(&w, "matrix_unit_ns", times.matrix_unit_ns);
-    write_classes(&w, &times);
-    write_kinds(&w, &times);
-    write_devices(&w, &times);
+    device_time_members(&w, &times);
     jw_object_end(&w);
     return true;
 }

@@ -4,7 +4,7 @@
 #include "api/table/table_answer.h"
 #include "api/table/table_params.h"
 #include "api/timeline/common.h"
-#include "ingest/jobs/on_request/analyses.h"
+#include "api/views/device_time/members.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -240,21 +240,26 @@ static void write_phase(struct json_write *w, const struct engine_phase_total *t
     jw_object_end(w);
 }
 
+void engine_steps_members(struct json_write *w, const struct engine_steps *steps)
+{
+    if (steps->count == 0) {
+        jw_key_null(w, "engine");
+    } else {
+        jw_key_string(w, "engine", engine_text(steps->engine));
+    }
+    jw_key(w, "phases");
+    jw_array_begin(w);
+    for (size_t i = 0; i < steps->phase_count; i++) {
+        write_phase(w, &steps->phases[i]);
+    }
+    jw_array_end(w);
+}
+
 static void write_members(struct json_write *w, const void *table_void)
 {
     const struct table *table = table_void;
     table_params_members(w, &table->params.page, table->shown.total, NULL);
-    if (table->steps.count == 0) {
-        jw_key_null(w, "engine");
-    } else {
-        jw_key_string(w, "engine", engine_text(table->steps.engine));
-    }
-    jw_key(w, "phases");
-    jw_array_begin(w);
-    for (size_t i = 0; i < table->steps.phase_count; i++) {
-        write_phase(w, &table->steps.phases[i]);
-    }
-    jw_array_end(w);
+    engine_steps_members(w, &table->steps);
 }
 
 static bool

@@ -188,7 +188,9 @@ bool health_find_missing(struct trace_results *results, const struct event_class
     if (results->missing == NULL) {
         return false;
     }
-    for (int i = 0; i < MISSING_COUNT; i++) {
+    /* No option of a profiler would make a trace of another kind show more. */
+    bool is_other = (results->views & 1u << VIEW_SLICES) != 0;
+    for (int i = 0; i < MISSING_COUNT && !is_other; i++) {
         if (is_missing[i]) {
             results->missing[results->missing_count++] = MISSING[i];
         }

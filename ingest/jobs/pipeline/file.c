@@ -4,8 +4,10 @@
 #include "ingest/analysis/kernel_utilisation/kernel_utilisation.h"
 #include "ingest/analysis/timeline/timeline.h"
 #include "ingest/base/memory/heap.h"
+#include "ingest/base/saturating.h"
 #include "ingest/base/thread.h"
 #include "ingest/formats/format.h"
+#include "ingest/jobs/pipeline/details.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -24,6 +26,7 @@ void pipeline_item_free(struct pipeline_item *item)
     free(item->span_digits);
     free(item->member);
     results_destroy(item->results);
+    pipeline_details_free(item->details);
     *item = (struct pipeline_item){.worker = NULL};
 }
 
@@ -346,6 +349,25 @@ static void return_pieces_if_large(const struct trace *model)
     }
 }
 
+static bool find_details(const struct pipeline_way *way,
+                         const struct trace *model,
+                         struct pipeline_item *item,
+                         struct err *err)
+{
+    if (!way->wants_details) {
+        return true;
+    }
+    int64_t zero_ns = saturating_sub(item->results->start_ns, model->base_time_ns);
+    item->details = pipeline_details_find(model, zero_ns, way->kernel_rules);
+    if (item->details == NULL) {
+        return err_set(err, ERR_NO_MEMORY, "no memory for a report");
+    }
+    if ((item->results->views & 1U << VIEW_SLICES) != 0) {
+        item->results->duration_ns = item->details->names.duration_ns;
+    }
+    return true;
+}
+
 /* The model goes as soon as there are results. */
 static bool analyse(const struct pipeline_way *way,
                     struct format_item *from,
@@ -356,7 +378,8 @@ static bool analyse(const struct pipeline_way *way,
     bool ok = true;
     if (from->model != NULL) {
         return_pieces_if_large(from->model);
-        ok = analyse_model(way, from->model, item, timeline, err);
+        ok = analyse_model(way, from->model, item, timeline, err) &&
+             find_details(way, from->model, item, err);
     } else if (from->kernel_table != NULL) {
         ok = kernel_utilisation_run(from->kernel_table, &item->results, err);
     } else {

@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 struct kernel_rules;
+struct pipeline_details;
 
 enum pipeline_stage { STAGE_QUEUED, STAGE_READING, STAGE_ANALYSING, STAGE_STORING, STAGE_DONE };
 const char *pipeline_stage_text(enum pipeline_stage stage); /* "queued", "reading", ... */
@@ -37,6 +38,7 @@ struct pipeline_item {
     char *member;       /* malloc'ed path in the archive; NULL outside archives */
     const char *format; /* static text, as in format_bundle */
     struct trace_results *results;
+    struct pipeline_details *details; /* NULL: not wanted, or the item has no events */
 };
 
 /* A member of an archive that became no trace, or a place where the archive itself is damaged. */
@@ -94,6 +96,7 @@ struct pipeline_options {
     const struct kernel_rules *kernel_rules; /* of one's own, read until the end; NULL: none */
     const char *marker;                      /* function whose calls mark cycles; NULL: find it */
     const char *hardware_path; /* topo_component.csv of the host the trace was taken on */
+    bool wants_details;        /* pipeline_item.details */
 };
 
 /* Reads the file at `path`. `file_name` decides worker and span, and the kind of cycles of a

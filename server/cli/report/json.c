@@ -1,4 +1,6 @@
 #include "api/table/render.h"
+#include "api/views/device_time/members.h"
+#include "ingest/jobs/pipeline/details.h"
 #include "server/cli/report/report.h"
 
 #include <stddef.h>
@@ -45,6 +47,39 @@ static void write_kernels(struct json_write *w, const struct trace_results *resu
     jw_array_end(w);
 }
 
+static void write_slices(struct json_write *w,
+                         const char *key,
+                         enum slices_group by,
+                         const struct slices *slices)
+{
+    struct field_out out = {.notation = FIELD_JSON, .json = w};
+    jw_key(w, key);
+    jw_array_begin(w);
+    for (size_t i = 0; i < slices->count; i++) {
+        slices_row(&out, by, &slices->rows[i]);
+    }
+    jw_array_end(w);
+}
+
+static void write_details(struct json_write *w, const struct pipeline_details *details)
+{
+    jw_key(w, "device_time");
+    jw_object_begin(w);
+    device_time_members(w, &details->device_time);
+    jw_object_end(w);
+    jw_key(w, "engine_steps");
+    jw_object_begin(w);
+    engine_steps_members(w, &details->engine_steps);
+    jw_object_end(w);
+    jw_key(w, "slices");
+    jw_object_begin(w);
+    jw_key_int(w, "slices", details->names.slice_count);
+    jw_key_int(w, "duration_ns", details->names.duration_ns);
+    write_slices(w, "names", SLICES_BY_NAME, &details->names);
+    write_slices(w, "tracks", SLICES_BY_TRACK, &details->tracks);
+    jw_object_end(w);
+}
+
 static void write_item(struct json_write *w, const struct pipeline_item *item)
 {
     const struct trace_results *results = item->results;
@@ -60,6 +95,9 @@ static void write_item(struct json_write *w, const struct pipeline_item *item)
     render_overview(w, results);
     write_operators(w, results);
     write_kernels(w, results);
+    if (item->details != NULL) {
+        write_details(w, item->details);
+    }
     jw_object_end(w);
 }
 

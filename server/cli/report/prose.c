@@ -5,6 +5,7 @@
 
 #include "api/comparison/text.h"
 #include "api/table/render.h"
+#include "ingest/jobs/pipeline/details.h"
 #include "server/cli/report/report.h"
 
 #include <math.h>
@@ -126,7 +127,8 @@ static void section_devices(struct prose *p)
         prose_cell_count(p, device->id);
         prose_cell_clean(p, device->name == NULL ? "-" : device->name);
         report_table_cell(&p->table, memory);
-        cell_device_share(p, device, DEVICE_SUM_HAS_UTILISATION, device->utilisation);
+        cell_device_share(p, device, DEVICE_SUM_HAS_UTILISATION,
+                          p->results->steps_undefined ? (double)NAN : device->utilisation);
         cell_device_share(p, device, DEVICE_SUM_HAS_SM_EFFICIENCY, device->sm_efficiency);
         cell_device_share(p, device, DEVICE_SUM_HAS_OCCUPANCY, device->occupancy_pct / 100);
         cell_device_share(p, device, DEVICE_SUM_HAS_TC_SHARE, device->tensor_share);
@@ -311,12 +313,25 @@ static void section_comparison(struct prose *p)
     }
 }
 
+static void section_details(struct prose *p, const struct pipeline_details *details)
+{
+    if (details == NULL) {
+        return;
+    }
+    report_device_time(p, &details->device_time);
+    report_engine_steps(p, &details->engine_steps);
+    if ((p->results->views & 1u << VIEW_SLICES) != 0) {
+        report_slices(p, &details->names, &details->tracks);
+    }
+}
+
 static void write_item(struct prose *p, const struct pipeline_item *item)
 {
     p->results = item->results;
     section_summary(p, item);
     section_breakdown(p);
     section_steps(p);
+    section_details(p, item->details);
     section_devices(p);
     section_operators(p);
     if (p->results->has_kernel_use) {

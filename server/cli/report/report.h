@@ -12,7 +12,8 @@ void report_prose(const char *file_name,
                   const struct pipeline_output *output,
                   bool markdown,
                   struct buf *out);
-/* {file, format, traces: [{worker, span, format, events, ..., operators, kernels}], errors:
+/* {file, format, traces: [{worker, span, format, events, ..., operators, kernels, device_time,
+ * engine_steps, slices}], errors:
  * [{member, code, detail}]} with the API's names; of an archive each trace has its `member`
  * (report_json.c). */
 void report_json(const char *file_name, const struct pipeline_output *output, struct buf *out);

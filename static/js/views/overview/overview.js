@@ -58,7 +58,7 @@ export async function mount(root, route, signal) {
 /** @param {HTMLElement} root @param {Overview} data @param {AbortSignal} signal @returns {Promise<Mounted>} */
 async function mountGeneric(root, data, signal) {
     const generic = await genericOverview(data, signal);
-    fill(root, h('div', { class: 'view-head' }, h('h1', null, 'Overview')), generic.content, health(data, false), about(data));
+    fill(root, h('div', { class: 'view-head' }, h('h1', null, 'Overview')), generic.content, health(data), about(data));
     generic.draw();
     return { destroy: generic.destroy };
 }

@@ -18,11 +18,11 @@ const VIEW_WORDS = {
     distributed: 'Distributed', lightning: 'Lightning', operators: 'Operators',
 };
 
-/** @param {Overview} data @param {boolean} [gaps] whether to list what a PyTorch trace would have */
-export function health({ health: { warnings, missing } }, gaps = true) {
+/** @param {Overview} data */
+export function health({ health: { warnings, missing } }) {
     return h('section', { class: 'section', id: 'health' }, h('h2', null, 'Health of the trace'),
         warnings.length ? h('ul', { class: 'warnings' }, warnings.map(warningItem)) : h('p', { class: 'sound' }, 'Read in full, nothing repaired.'),
-        gaps && missing.length ? h('div', null, h('h3', null, 'Not in this trace'),
+        missing.length ? h('div', null, h('h3', null, 'Not in this trace'),
             h('dl', { class: 'missing' }, missing.map(({ view, reason, record }) => h('div', null,
                 h('dt', null, VIEW_WORDS[view] ?? view),
                 h('dd', null, `${reason.replace(/\.$/, '')}.`, record ? [' Record with ', isCode(record) ? h('code', null, record) : record, '.'] : null))))) : null);

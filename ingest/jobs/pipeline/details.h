@@ -1,0 +1,26 @@
+/* Analyses that an upload leaves to the request that asks for them (jobs/on_request), for a report
+ * that has the trace in memory anyway. */
+#ifndef KS_JOBS_PIPELINE_DETAILS_H
+#define KS_JOBS_PIPELINE_DETAILS_H
+
+#include "ingest/analysis/device_time/device_time.h"
+#include "ingest/analysis/engine_steps/engine_steps.h"
+#include "ingest/analysis/slices/slices.h"
+#include "ingest/base/attr.h"
+#include "ingest/base/memory/arena.h"
+
+struct pipeline_details {
+    struct arena arena; /* of all below */
+    struct device_time device_time;
+    struct engine_steps engine_steps;
+    struct slices names, tracks;
+};
+
+/* Positions count from `zero_ns`; `own` as for kernel_class_of(). NULL without memory. To be freed
+ * with pipeline_details_free(). */
+struct pipeline_details *pipeline_details_find(const struct trace *trace,
+                                               int64_t zero_ns,
+                                               const struct kernel_rules *own) KS_MUST_USE;
+void pipeline_details_free(struct pipeline_details *details); /* NULL is allowed */
+
+#endif
