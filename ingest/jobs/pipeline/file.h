@@ -20,7 +20,7 @@ struct pipeline_way {
     struct cycles_options cycles;
     const struct kernel_rules *kernel_rules; /* NULL: none of one's own */
     bool wants_details;
-    struct pipeline_progress *progress;      /* NULL: not wanted */
+    struct pipeline_progress *progress; /* NULL: not wanted */
     const struct pipeline_sink *sink;
 };
 
