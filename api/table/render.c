@@ -154,8 +154,7 @@ static void write_devices(struct json_write *w, const struct trace_results *resu
         key_if(w, "utilisation", row, DEVICE_SUM_HAS_UTILISATION, row->utilisation);
         key_if(w, "sm_efficiency", row, DEVICE_SUM_HAS_SM_EFFICIENCY, row->sm_efficiency);
         key_if(w, "occupancy_pct", row, DEVICE_SUM_HAS_OCCUPANCY, row->occupancy_pct);
-        key_if(w, "tensor_core_share", row, DEVICE_SUM_HAS_TC_SHARE, row->tensor_share);
-        key_if(w, "tensor_core_share_plugin", row, DEVICE_SUM_HAS_TC_SHARE, row->tc_share);
+        key_if(w, "tensor_core_share", row, DEVICE_SUM_HAS_TENSOR_SHARE, row->tensor_share);
         jw_object_end(w);
     }
     jw_array_end(w);
@@ -225,7 +224,6 @@ static void write_tensor_core(struct json_write *w, const struct trace_results *
     }
     jw_object_begin(w);
     jw_key_double(w, "used_share", results->tensor_pie_used);
-    jw_key_double(w, "used_share_plugin", results->tc_pie_used);
     jw_object_end(w);
 }
 

@@ -80,7 +80,7 @@ bool plugin_kernel_tc_pie(struct api_call *call, struct err *err)
     if (!plugin_begin(call, "kernel/tc_pie", NULL, &request, err) || request.answered) {
         return request.answered;
     }
-    double used = request.results->tc_pie_used;
+    double used = request.results->tensor_pie_used;
     struct json_write w = call_json_long(call, true);
     begin_pie(&w);
     jw_array_begin(&w);
@@ -187,7 +187,7 @@ answer_by_kernel(struct api_call *call, const struct plugin_request *request, st
         const struct kernel_row *row = &rows[i];
         jw_array_begin(&w);
         jw_string(&w, row->name);
-        jw_string(&w, row->tc_used ? "Yes" : "No");
+        jw_string(&w, row->tensor_used ? "Yes" : "No");
         jw_int(&w, row->calls);
         plugin_put_rounded_us(&w, unit, row->total_ns);
         plugin_put_rounded(&w, mean_us(unit, row->total_ns, row->calls));
@@ -224,8 +224,8 @@ static void put_launch(struct json_write *w,
     for (size_t i = 0; i < 4; i++) {
         jw_string(w, row->config[i]);
     }
-    jw_string(w, row->tc_used ? "Yes" : "No");
-    jw_string(w, row->op_tc_eligible ? "Yes" : "No");
+    jw_string(w, row->tensor_used ? "Yes" : "No");
+    jw_string(w, row->op_tensor_eligible ? "Yes" : "No");
     jw_int(w, row->calls);
     plugin_put_sum_us(w, unit, row->total_ns);
     plugin_put_rounded(w, mean_us(unit, row->total_ns, row->calls));

@@ -171,9 +171,9 @@ static void put_row(struct json_write *w, const struct table *table, const struc
     }
     put_duration(w, "host_self_duration", table, row->host_self_ns);
     put_duration(w, "host_total_duration", table, row->host_total_ns);
-    jw_key_string(w, "tc_eligible", row->tc_eligible ? "Yes" : "No");
-    put_ratio(w, "tc_self_ratio", row->tc_self_ns, row->device_self_ns);
-    put_ratio(w, "tc_total_ratio", row->tc_total_ns, row->device_total_ns);
+    jw_key_string(w, "tc_eligible", row->tensor_eligible ? "Yes" : "No");
+    put_ratio(w, "tc_self_ratio", row->tensor_self_ns, row->device_self_ns);
+    put_ratio(w, "tc_total_ratio", row->tensor_total_ns, row->device_total_ns);
     if (row->call_stack != NULL) {
         jw_key_string(w, "call_stack", row->call_stack);
     } else {

@@ -243,8 +243,8 @@ static void put_device(struct json_write *w, const struct device_row *device, co
     if ((device->has & DEVICE_SUM_HAS_OCCUPANCY) != 0) {
         put_measured(w, "Est. Achieved Occupancy", device->occupancy_pct, "%");
     }
-    if ((device->has & DEVICE_SUM_HAS_TC_SHARE) != 0) {
-        put_measured(w, "Kernel Time using Tensor Cores", 100 * device->tc_share, "%");
+    if ((device->has & DEVICE_SUM_HAS_TENSOR_SHARE) != 0) {
+        put_measured(w, "Kernel Time using Tensor Cores", 100 * device->tensor_share, "%");
     }
 }
 

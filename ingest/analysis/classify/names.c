@@ -133,21 +133,22 @@ static uint32_t flags_of(const char *name)
         bool is_accumulate = strcmp(name, BACKWARD_PREFIX " torch::autograd::AccumulateGrad") == 0;
         flags |= is_accumulate ? NAME_ACCUMULATE_GRAD : 0;
     }
-    flags |= tensor_core_plugin_operator(name) ? NAME_TC_OPERATOR : 0;
-    flags |= tensor_core_operator(name) ? NAME_TENSOR_OPERATOR : 0;
     return flags;
 }
 
 uint32_t names_find_flags(struct names *names, uint32_t id)
 {
-    names->flags[id] |= flags_of(names_text(names, id));
+    const char *name = names_text(names, id);
+    bool may_use =
+        names->only_listed ? tensor_core_listed_operator(name) : tensor_core_operator(name);
+    names->flags[id] |= flags_of(name) | (may_use ? (uint32_t)NAME_TENSOR_OPERATOR : 0);
     return names->flags[id];
 }
 
 uint32_t names_find_kernel_flags(struct names *names, uint32_t id)
 {
-    bool is_listed = tensor_core_plugin_kernel(names_text(names, id));
-    names->flags[id] |= NAME_KERNEL_KNOWN | (is_listed ? (uint32_t)NAME_TC_KERNEL : 0);
+    bool is_listed = tensor_core_listed_kernel(names_text(names, id));
+    names->flags[id] |= NAME_KERNEL_KNOWN | (is_listed ? (uint32_t)NAME_TENSOR_KERNEL : 0);
     return names->flags[id];
 }
 
@@ -161,7 +162,7 @@ bool names_read_kernel(struct names *names, uint32_t id, const struct kernel_rul
         return false;
     }
     uint32_t flags = names_find_kernel_flags(names, id);
-    bool is_used = (flags & NAME_TC_KERNEL) != 0 || class.matrix_unit == MATRIX_UNIT_USED;
+    bool is_used = (flags & NAME_TENSOR_KERNEL) != 0 || class.matrix_unit == MATRIX_UNIT_USED;
     bool is_plain = !is_used && class.matrix_unit == MATRIX_UNIT_UNUSED;
     names->flags[id] |= is_used ? NAME_TENSOR_KERNEL : 0;
     names->flags[id] |= is_plain ? NAME_PLAIN_KERNEL : 0;

@@ -27,17 +27,15 @@ enum name_flag {
     NAME_DDP = 1 << 11, /* `DistributedDataParallel.forward` */
     NAME_BACKWARD_ROOT = 1 << 12,
     NAME_ACCUMULATE_GRAD = 1 << 13,
-    NAME_TC_OPERATOR = 1 << 14, /* the plugin's list of operators */
-    NAME_TENSOR_OPERATOR = 1 << 15,
-    NAME_TC_KERNEL = 1 << 16,     /* the plugin's list of kernels */
-    NAME_TENSOR_KERNEL = 1 << 17, /* uses matrix units: by that list or by the rules [DEV-1] */
+    NAME_TENSOR_OPERATOR = 1 << 15, /* may use matrix units */
+    NAME_TENSOR_KERNEL = 1 << 17,   /* uses them: by the list or by the rules [DEV-1] */
     NAME_OUR_COLLECTIVE =
         1 << 18, /* operator of a collective by our rule: see collective_kinds.h */
     NAME_COLLECTIVE_KERNEL = 1 << 19, /* class communication [DEV-1] */
     NAME_PLAIN_KERNEL = 1 << 20       /* uses no matrix units; without both it is unknown */
 };
 #define NAMES_OF_KERNELS \
-    ((uint32_t)(NAME_TC_KERNEL | NAME_TENSOR_KERNEL | NAME_COLLECTIVE_KERNEL | NAME_PLAIN_KERNEL))
+    ((uint32_t)(NAME_TENSOR_KERNEL | NAME_COLLECTIVE_KERNEL | NAME_PLAIN_KERNEL))
 #define NAME_COLLECTIVE (NAME_NCCL | NAME_GLOO | NAME_CNCL)
 
 #define NAMES_STEP_PREFIX "ProfilerStep#"
@@ -49,6 +47,7 @@ struct names {
     uint32_t base;                /* ids from here on are those of `extra` plus base */
     uint32_t *flags;
     size_t flags_cap;
+    bool only_listed; /* matrix units are told by the lists of names alone (tensor_core.h) */
 };
 
 /* False without memory. The string table must outlive the names. */
@@ -73,7 +72,7 @@ static inline uint32_t names_flags(struct names *names, uint32_t id)
 bool names_read_kernel(struct names *names,
                        uint32_t id,
                        const struct kernel_rules *own) KS_MUST_USE;
-/* Reads a kernel's name by the plugin's list alone, whose flags are then known. */
+/* Reads a kernel's name by the list alone, whose flags are then known. */
 uint32_t names_find_kernel_flags(struct names *names, uint32_t id);
 /* NAMES_OF_KERNELS together: by the rules where the name was read by them. */
 static inline uint32_t names_kernel_flags(struct names *names, uint32_t id)

@@ -15,7 +15,7 @@ struct operator_name {
         sizeof(literal) - 1, literal \
     }
 
-static const char *const PLUGIN_KERNELS[] = {
+static const char *const LISTED_KERNELS[] = {
     "h884",
     "s884",
     "h1688",
@@ -36,7 +36,7 @@ static const char *const PLUGIN_KERNELS[] = {
     "c1688",
 };
 
-static const struct operator_name PLUGIN_OPERATORS[] = {
+static const struct operator_name LISTED_OPERATORS[] = {
     NAME("aten::_convolution"),
     NAME("aten::conv1d"),
     NAME("aten::conv2d"),
@@ -200,18 +200,18 @@ static bool begins_with_one_of(const char *name, const char *const *prefixes, si
     return false;
 }
 
-bool tensor_core_plugin_kernel(const char *name)
+bool tensor_core_listed_kernel(const char *name)
 {
-    return contains_one_of(name, PLUGIN_KERNELS, COUNT(PLUGIN_KERNELS));
+    return contains_one_of(name, LISTED_KERNELS, COUNT(LISTED_KERNELS));
 }
 
-bool tensor_core_plugin_operator(const char *name)
+bool tensor_core_listed_operator(const char *name)
 {
-    return is_one_of(name, PLUGIN_OPERATORS, COUNT(PLUGIN_OPERATORS));
+    return is_one_of(name, LISTED_OPERATORS, COUNT(LISTED_OPERATORS));
 }
 
 bool tensor_core_operator(const char *name)
 {
-    return tensor_core_plugin_operator(name) || is_one_of(name, OPERATORS, COUNT(OPERATORS)) ||
+    return tensor_core_listed_operator(name) || is_one_of(name, OPERATORS, COUNT(OPERATORS)) ||
            begins_with_one_of(name, OPERATOR_PREFIXES, COUNT(OPERATOR_PREFIXES));
 }

@@ -198,10 +198,9 @@ static void add_tensor_share(struct device_row *row, const struct launched_time 
     }
     int64_t total = launched->device[row->id];
     if (total != 0) {
-        row->tc_share = (double)launched->device_tc[row->id] / (double)total;
         row->tensor_share = (double)launched->device_tensor[row->id] / (double)total;
     }
-    row->has |= DEVICE_SUM_HAS_TC_SHARE;
+    row->has |= DEVICE_SUM_HAS_TENSOR_SHARE;
 }
 
 /* The first entry of deviceProperties with the device's id [TB-10.2]. */

@@ -15,10 +15,9 @@
 struct launched_time {
     /* ticks (tb_clock.h) */
     int64_t total;
-    int64_t bottom_eligible; /* of eligible operators without eligible ones below, plugin's lists */
+    int64_t bottom_eligible; /* of eligible operators without eligible ones below */
     bool has_kernels;
     int64_t device[KERNEL_DEVICES];
-    int64_t device_tc[KERNEL_DEVICES];
     int64_t device_tensor[KERNEL_DEVICES];
 };
 
@@ -35,7 +34,7 @@ void launched_time_add(struct launched_time *launched,
  *     utilisation   = |merged kernels ∩ T| / |T|
  *     sm_efficiency = Σ min(1, Σ blocks per SM of running kernels) · length within T / |T|
  *     occupancy     = Σ occupancy · length within T / Σ length within T, over kernels that have it
- *     tc_share      = Tensor Core kernel time / kernel time that operators launched on the device
+ *     tensor_share  = Tensor Core kernel time / kernel time that operators launched on the device
  *
  * Counts WARN_DEVICE_ID. False without memory. */
 bool devices_run(struct trace_results *results,

@@ -18,9 +18,6 @@ void launched_time_add(struct launched_time *launched,
     }
     uint32_t name_flags = names_kernel_flags(&sel->names, sel->name[kernel_event]);
     launched->device[id] = saturating_add(launched->device[id], duration);
-    if (name_flags & NAME_TC_KERNEL) {
-        launched->device_tc[id] = saturating_add(launched->device_tc[id], duration);
-    }
     if (name_flags & NAME_TENSOR_KERNEL) {
         launched->device_tensor[id] = saturating_add(launched->device_tensor[id], duration);
     }

@@ -188,7 +188,7 @@ static bool
 read_kernel_row(const struct kernel_group *group, const char *name, struct kernel_row *out)
 {
     size_t count = (size_t)group->launches;
-    bool is_listed = tensor_core_plugin_kernel(name);
+    bool is_listed = tensor_core_listed_kernel(name);
     struct kernel_class class;
     if (!kernel_class_of(NULL, name, &class)) {
         return false;
@@ -202,24 +202,20 @@ read_kernel_row(const struct kernel_group *group, const char *name, struct kerne
         .p50_ns = llround(num_percentile_sorted(group->durations_ns, count, 0.50)),
         .p95_ns = llround(num_percentile_sorted(group->durations_ns, count, 0.95)),
         .p99_ns = llround(num_percentile_sorted(group->durations_ns, count, 0.99)),
-        .tc_used = is_listed,
         .tensor_used = is_listed || class.matrix_unit == MATRIX_UNIT_USED,
     };
     return true;
 }
 
-static void fill_pies(struct trace_results *results)
+static void fill_pie(struct trace_results *results)
 {
     double total_ns = 0;
-    double tc_ns = 0;
     double tensor_ns = 0;
     for (size_t i = 0; i < results->kernel_count; i++) {
         const struct kernel_row *row = &results->kernels[i];
         total_ns += (double)row->total_ns;
-        tc_ns += row->tc_used ? (double)row->total_ns : 0;
         tensor_ns += row->tensor_used ? (double)row->total_ns : 0;
     }
-    results->tc_pie_used = total_ns > 0 ? tc_ns / total_ns : 0;
     results->tensor_pie_used = total_ns > 0 ? tensor_ns / total_ns : 0;
 }
 
@@ -241,7 +237,7 @@ bool kernel_utilisation_fill_kernels(struct kernel_utilisation *use)
         results->kernel_count += ok;
     }
     if (ok) {
-        fill_pies(results);
+        fill_pie(results);
     }
     kernel_groups_free(&groups);
     return ok;

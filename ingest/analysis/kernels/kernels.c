@@ -196,7 +196,6 @@ static struct kernel_row row_of(struct by_name *b, uint32_t group, struct names 
         .p50_ns = b->percentiles[group].p50,
         .p95_ns = b->percentiles[group].p95,
         .p99_ns = b->percentiles[group].p99,
-        .tc_used = (name_flags & NAME_TC_KERNEL) != 0,
         .tensor_used = (name_flags & NAME_TENSOR_KERNEL) != 0,
         .blocks_per_sm = has_weight ? pairwise_sum(b, group, kernel_blocks_per_sm) / total_us : 0.0,
         .occupancy_pct =
@@ -233,14 +232,14 @@ static bool write_rows(struct trace_results *results,
     return true;
 }
 
-/* Share of the rows' time that is in Tensor Core kernels, by one of the lists [TB-12c] [TB-12.2].
+/* Share of the rows' time that is in Tensor Core kernels [TB-12c] [TB-12.2].
  */
-static double pie_share(const struct trace_results *results, double *weights, bool by_plugin_list)
+static double pie_share(const struct trace_results *results, double *weights)
 {
     size_t used = 0;
     for (size_t i = 0; i < results->kernel_count; i++) {
         const struct kernel_row *row = &results->kernels[i];
-        if (by_plugin_list ? row->tc_used : row->tensor_used) {
+        if (row->tensor_used) {
             weights[used++] = ns_to_us(row->total_ns);
         }
     }
@@ -278,8 +277,7 @@ bool kernels_run(struct trace_results *results,
     uint32_t *order = ok ? order_groups(&b) : NULL;
     ok = order != NULL && write_rows(results, texts, names, &b, order);
     if (ok) {
-        results->tc_pie_used = pie_share(results, b.weights, true);
-        results->tensor_pie_used = pie_share(results, b.weights, false);
+        results->tensor_pie_used = pie_share(results, b.weights);
         find_columns(results, kernels);
     }
     scratch_free(order);

@@ -54,7 +54,7 @@ static inline double kernel_occupancy_pct(const struct trace *trace, uint32_t ev
     return args == NULL ? (double)NAN : args->occupancy_pct;
 }
 
-/* Fills results.kernels in the plugin's order, tc_pie_used, tensor_pie_used, has_blocks_per_sm and
+/* Fills results.kernels in the order of [TB-18], tensor_pie_used, has_blocks_per_sm and
  * has_occupancy:
  *
  *     mean(x) = pairwise Σ x·dur / pairwise Σ dur, in microseconds, missing x = 0; 0 when Σ dur = 0

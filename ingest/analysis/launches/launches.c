@@ -14,7 +14,7 @@ struct launch_sums {
     int64_t calls;
     int64_t total, min, max;  /* ticks (tb_clock.h) */
     double blocks, occupancy; /* value x microseconds */
-    bool op_tc_eligible, op_tensor_eligible;
+    bool op_tensor_eligible;
 };
 
 /* A group's key: name, operator name, configuration. */
@@ -106,7 +106,6 @@ static struct launch_sums new_sums(int64_t duration, uint32_t operator_flags)
 {
     return (struct launch_sums){.min = duration,
                                 .max = duration,
-                                .op_tc_eligible = (operator_flags & NAME_TC_OPERATOR) != 0,
                                 .op_tensor_eligible = (operator_flags & NAME_TENSOR_OPERATOR) != 0};
 }
 
@@ -221,9 +220,7 @@ static bool write_row(struct kernel_launch_row *row,
                                       .p50_ns = percentiles->p50,
                                       .p95_ns = percentiles->p95,
                                       .p99_ns = percentiles->p99,
-                                      .tc_used = (name_flags & NAME_TC_KERNEL) != 0,
                                       .tensor_used = (name_flags & NAME_TENSOR_KERNEL) != 0,
-                                      .op_tc_eligible = sums->op_tc_eligible,
                                       .op_tensor_eligible = sums->op_tensor_eligible};
     if (total_us != 0.0) {
         row->blocks_per_sm = sums->blocks / total_us;

@@ -6,16 +6,14 @@
 #include "ingest/base/saturating.h"
 
 enum operator_flag {
-    OPERATOR_LAUNCHES = 1, /* device work itself */
-    OPERATOR_TC = 1 << 1,  /* could use Tensor Cores, by the plugin's lists */
-    OPERATOR_TENSOR = 1 << 2,
-    OPERATOR_TC_BELOW = 1 << 3 /* some operator inside it could */
+    OPERATOR_LAUNCHES = 1,         /* device work itself */
+    OPERATOR_TENSOR = 1 << 1,      /* could use matrix units */
+    OPERATOR_TENSOR_BELOW = 1 << 2 /* some operator inside it could */
 };
 
 /* Sums over the device work of launching calls before the one of that rank. */
 struct device_sums {
     int64_t all;
-    int64_t tc; /* Tensor Core kernels by the plugin's list */
     int64_t tensor;
 };
 
@@ -150,10 +148,6 @@ static int64_t sum_device_work(struct operator_calls *c)
         struct device_sums *sums = &c->sums[c->rank[call] + 1];
         uint32_t name_flags = kernel_flags(c, event);
         sums->all = saturating_add(sums->all, dur_ns);
-        if ((name_flags & NAME_TC_KERNEL) != 0) {
-            sums->tc = saturating_add(sums->tc, dur_ns);
-            c->flags[call] |= OPERATOR_TC;
-        }
         if ((name_flags & NAME_TENSOR_KERNEL) != 0) {
             sums->tensor = saturating_add(sums->tensor, dur_ns);
             c->flags[call] |= OPERATOR_TENSOR;
@@ -162,7 +156,6 @@ static int64_t sum_device_work(struct operator_calls *c)
     for (uint32_t rank = 0; rank < c->rank[c->count]; rank++) {
         struct device_sums *next = &c->sums[rank + 1];
         next->all = saturating_add(next->all, c->sums[rank].all);
-        next->tc = saturating_add(next->tc, c->sums[rank].tc);
         next->tensor = saturating_add(next->tensor, c->sums[rank].tensor);
     }
     return device_ns;
@@ -176,15 +169,14 @@ static void pass_up(struct operator_calls *c)
     for (uint32_t i = c->count; i-- > 0;) {
         uint32_t event = c->event[i];
         uint32_t name_flags = names_flags(&c->sel->names, c->sel->name[event]);
-        c->flags[i] |= (name_flags & NAME_TC_OPERATOR) != 0 ? OPERATOR_TC : 0;
         c->flags[i] |= (name_flags & NAME_TENSOR_OPERATOR) != 0 ? OPERATOR_TENSOR : 0;
         if (index->op[event] == INDEX_NONE) {
             continue;
         }
         uint32_t around = c->number[index->op[event]];
         c->end[around] = c->end[i] > c->end[around] ? c->end[i] : c->end[around];
-        c->flags[around] |= c->flags[i] & (OPERATOR_TC | OPERATOR_TENSOR);
-        c->flags[around] |= (c->flags[i] & OPERATOR_TC) != 0 ? OPERATOR_TC_BELOW : 0;
+        c->flags[around] |= c->flags[i] & OPERATOR_TENSOR;
+        c->flags[around] |= (c->flags[i] & OPERATOR_TENSOR) != 0 ? OPERATOR_TENSOR_BELOW : 0;
     }
 }
 
@@ -219,11 +211,8 @@ static void operator_figures(const void *context, size_t at, struct operator_fig
         .host_self = c->host_self_ns[at],
         .device_total = saturating_sub(all->all, before->all),
         .device_self = saturating_sub(own->all, before->all),
-        .tc_total = saturating_sub(all->tc, before->tc),
-        .tc_self = saturating_sub(own->tc, before->tc),
         .tensor_total = saturating_sub(all->tensor, before->tensor),
         .tensor_self = saturating_sub(own->tensor, before->tensor),
-        .tc_eligible = (c->flags[at] & OPERATOR_TC) != 0,
         .tensor_eligible = (c->flags[at] & OPERATOR_TENSOR) != 0,
     };
 }
@@ -245,7 +234,7 @@ static bool feed_kernels(struct launches *launches, void *context)
         }
         uint32_t name = c->sel->name[launcher];
         uint8_t flags = c->flags[c->number[launcher]];
-        bool is_bottom = (flags & OPERATOR_TC) != 0 && (flags & OPERATOR_TC_BELOW) == 0;
+        bool is_bottom = (flags & OPERATOR_TENSOR) != 0 && (flags & OPERATOR_TENSOR_BELOW) == 0;
         launched_time_add(c->launched, c->sel, is_bottom, event);
         ok = launches_add(launches, event, name, names_flags(&c->sel->names, name));
     }

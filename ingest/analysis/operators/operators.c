@@ -15,11 +15,10 @@ struct sums {
     /* ticks (tb_clock.h) */
     int64_t host_total, host_self;
     int64_t device_total, device_self;
-    int64_t tc_total, tc_self;
     int64_t tensor_total, tensor_self;
     int64_t host_min, host_max;
-    bool tc_eligible, tensor_eligible; /* of the first call */
-    bool is_framed;                    /* some call is (operators.h) */
+    bool tensor_eligible; /* of the first call */
+    bool is_framed;       /* some call is (operators.h) */
 };
 
 /* Parts of a fine group's key. */
@@ -82,8 +81,6 @@ static void add_sums(struct sums *to, const struct sums *add)
     to->host_self = saturating_add(to->host_self, add->host_self);
     to->device_total = saturating_add(to->device_total, add->device_total);
     to->device_self = saturating_add(to->device_self, add->device_self);
-    to->tc_total = saturating_add(to->tc_total, add->tc_total);
-    to->tc_self = saturating_add(to->tc_self, add->tc_self);
     to->tensor_total = saturating_add(to->tensor_total, add->tensor_total);
     to->tensor_self = saturating_add(to->tensor_self, add->tensor_self);
     to->host_min = i64_min(to->host_min, add->host_min);
@@ -100,7 +97,6 @@ static void add_figures(struct sums *sums, const struct operator_figures *call)
     if (sums->calls++ == 0) {
         sums->host_min = call->duration;
         sums->host_max = call->duration;
-        sums->tc_eligible = call->tc_eligible;
         sums->tensor_eligible = call->tensor_eligible;
     }
     sums->host_total = saturating_add(sums->host_total, call->duration);
@@ -112,8 +108,6 @@ static void add_figures(struct sums *sums, const struct operator_figures *call)
     }
     sums->device_total = saturating_add(sums->device_total, call->device_total);
     sums->device_self = saturating_add(sums->device_self, call->device_self);
-    sums->tc_total = saturating_add(sums->tc_total, call->tc_total);
-    sums->tc_self = saturating_add(sums->tc_self, call->tc_self);
     sums->tensor_total = saturating_add(sums->tensor_total, call->tensor_total);
     sums->tensor_self = saturating_add(sums->tensor_self, call->tensor_self);
 }
@@ -406,11 +400,8 @@ static struct operator_row row_of(const struct grouping *g, uint32_t i)
                                  .host_self_ns = sums->host_self,
                                  .device_total_ns = sums->device_total,
                                  .device_self_ns = sums->device_self,
-                                 .tc_total_ns = sums->tc_total,
-                                 .tc_self_ns = sums->tc_self,
                                  .tensor_total_ns = sums->tensor_total,
                                  .tensor_self_ns = sums->tensor_self,
-                                 .tc_eligible = sums->tc_eligible,
                                  .tensor_eligible = sums->tensor_eligible,
                                  .has_call_stack = g->has_stack[i],
                                  .host_min_ns = sums->host_min,

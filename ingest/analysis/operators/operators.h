@@ -17,9 +17,8 @@ struct operator_figures {
     int64_t duration;
     int64_t host_self;
     int64_t device_total, device_self;
-    int64_t tc_total, tc_self;         /* in Tensor Core kernels, by the plugin's list of names */
-    int64_t tensor_total, tensor_self; /* by ours */
-    bool tc_eligible, tensor_eligible;
+    int64_t tensor_total, tensor_self; /* in kernels that use matrix units */
+    bool tensor_eligible;
 };
 
 #define OPERATOR_ALL_GROUPS ((1u << OPERATOR_GROUP_COUNT) - 1)

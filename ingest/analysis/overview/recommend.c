@@ -167,7 +167,7 @@ static void advise_utilisation(struct advice *a)
 static bool has_tc_time(const struct trace_results *results)
 {
     for (size_t i = 0; i < results->kernel_count; i++) {
-        if (results->kernels[i].tc_used && results->kernels[i].total_ns > 0) {
+        if (results->kernels[i].tensor_used && results->kernels[i].total_ns > 0) {
             return true;
         }
     }

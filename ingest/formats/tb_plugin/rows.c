@@ -195,8 +195,8 @@ static bool add_metric(struct trace_results *results,
         device->occupancy_pct = number;
         device->has |= DEVICE_SUM_HAS_OCCUPANCY;
     } else if (strcmp(title, "Kernel Time using Tensor Cores") == 0) {
-        device->tc_share = number / 100;
-        device->has |= DEVICE_SUM_HAS_TC_SHARE;
+        device->tensor_share = number / 100;
+        device->has |= DEVICE_SUM_HAS_TENSOR_SHARE;
     }
     return true;
 }
@@ -384,15 +384,12 @@ add_operators(struct trace_results *results, const json_t *data, enum operator_g
         row->host_self_ns = ns_of(json_object_get(line, "host_self_duration"));
         row->device_total_ns = ns_of(json_object_get(line, "device_total_duration"));
         row->device_self_ns = ns_of(json_object_get(line, "device_self_duration"));
-        row->tc_eligible = is_yes(json_object_get(line, "tc_eligible"));
-        row->tensor_eligible = row->tc_eligible;
+        row->tensor_eligible = is_yes(json_object_get(line, "tc_eligible"));
         row->has_call_stack = json_is_true(json_object_get(line, "has_call_stack"));
         double total_pct = number_of(json_object_get(line, "tc_total_ratio"));
         double self_pct = number_of(json_object_get(line, "tc_self_ratio"));
-        row->tc_total_ns = (int64_t)((double)row->device_total_ns * fmin(total_pct, 100) / 100);
-        row->tc_self_ns = (int64_t)((double)row->device_self_ns * fmin(self_pct, 100) / 100);
-        row->tensor_total_ns = row->tc_total_ns;
-        row->tensor_self_ns = row->tc_self_ns;
+        row->tensor_total_ns = (int64_t)((double)row->device_total_ns * fmin(total_pct, 100) / 100);
+        row->tensor_self_ns = (int64_t)((double)row->device_self_ns * fmin(self_pct, 100) / 100);
         results->operators_have_device =
             results->operators_have_device || json_object_get(line, "device_self_duration") != NULL;
     }
@@ -441,19 +438,17 @@ static bool add_kernels(struct trace_results *results, const json_t *data)
         row->total_ns = ns_of(cell(cells, columns, "Total Duration (us)"));
         row->max_ns = ns_of(cell(cells, columns, "Max Duration (us)"));
         row->min_ns = ns_of(cell(cells, columns, "Min Duration (us)"));
-        row->tc_used = is_yes(cell(cells, columns, "Tensor Cores Used"));
-        row->tensor_used = row->tc_used;
+        row->tensor_used = is_yes(cell(cells, columns, "Tensor Cores Used"));
         row->blocks_per_sm = number_of(cell(cells, columns, "Mean Blocks Per SM"));
         row->occupancy_pct = number_of(cell(cells, columns, "Mean Est. Achieved Occupancy (%)"));
         total_ns += (double)row->total_ns;
-        tc_ns += row->tc_used ? (double)row->total_ns : 0;
+        tc_ns += row->tensor_used ? (double)row->total_ns : 0;
     }
     results->kernel_count = count;
     results->has_kernel = results->has_kernel || count > 0;
     results->has_blocks_per_sm = column_of(columns, "Mean Blocks Per SM") != SIZE_MAX;
     results->has_occupancy = column_of(columns, "Mean Est. Achieved Occupancy (%)") != SIZE_MAX;
-    results->tc_pie_used = total_ns > 0 ? tc_ns / total_ns : 0;
-    results->tensor_pie_used = results->tc_pie_used;
+    results->tensor_pie_used = total_ns > 0 ? tc_ns / total_ns : 0;
     return true;
 }
 

@@ -109,7 +109,7 @@ struct kernel_launch_row {
 
 #define DEVICE_SUM_HAS_SM_EFFICIENCY 1u
 #define DEVICE_SUM_HAS_OCCUPANCY 2u
-#define DEVICE_SUM_HAS_TC_SHARE 4u
+#define DEVICE_SUM_HAS_TENSOR_SHARE 4u
 #define DEVICE_SUM_HAS_MEMORY 8u
 #define DEVICE_SUM_HAS_CAPABILITY 16u
 #define DEVICE_SUM_HAS_UTILISATION 32u
@@ -124,9 +124,8 @@ struct device_row {
     double utilisation; /* shares; utilisation may be -0.0 [TB-1.2] */
     double sm_efficiency;
     double occupancy_pct;
-    double tc_share;     /* plugin's list */
-    double tensor_share; /* our list */
-    uint32_t has;        /* DEVICE_SUM_HAS_* */
+    double tensor_share;
+    uint32_t has; /* DEVICE_SUM_HAS_* */
 };
 
 /* A device that did any work and that the properties know [TB-15.1b]: by the process number of its
@@ -214,8 +213,7 @@ struct trace_results {
     bool operators_have_device;            /* device columns of the operator table */
     bool mlu;                              /* the fork's labels and kernel columns [TB-17.1] */
     int64_t collective_count;              /* 0 in the plugin's figures */
-    double tc_pie_used;     /* share of kernel time in Tensor Core kernels, plugin's list (12.2) */
-    double tensor_pie_used; /* the same by our list */
+    double tensor_pie_used; /* share of kernel time in kernels that use matrix units [TB-12.2] */
 
     /* How the whole time divides, inside of steps and outside: each moment belongs to the first
      * role under way; all add up to duration_ns. 0 in the plugin's figures. */

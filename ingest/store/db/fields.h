@@ -30,7 +30,6 @@
     X(FLAG, operators_have_device) \
     X(FLAG, mlu)                   \
     X(INT, collective_count)       \
-    X(REAL, tc_pie_used)           \
     X(REAL, tensor_pie_used)       \
     X(INT, device_property_count)  \
     X(INT, role_kernel_ns)         \
@@ -74,7 +73,6 @@
     X(REAL, utilisation)   \
     X(REAL, sm_efficiency) \
     X(REAL, occupancy_pct) \
-    X(REAL, tc_share)      \
     X(REAL, tensor_share)  \
     X(BITS, has)
 

@@ -33,7 +33,6 @@ CREATE TABLE trace (
     has_occupancy           INTEGER NOT NULL, -- 1: kernel tables show the occupancy
     operators_have_device   INTEGER NOT NULL, -- 1: operator tables show device times
     mlu                     INTEGER NOT NULL, -- 1: labels and columns of the MLU fork
-    tc_pie_used             ANY,              -- share of kernel time on Tensor Cores, the plugin's list
     tensor_pie_used         ANY,              -- the same by our list
     step_count              INTEGER NOT NULL, -- rows in step
     operator_count          INTEGER NOT NULL, -- rows in operator with grouping 0, and so on
@@ -119,8 +118,6 @@ CREATE TABLE operator (
     host_self_ns    INTEGER NOT NULL, -- without them
     device_total_ns INTEGER NOT NULL,
     device_self_ns  INTEGER NOT NULL,
-    tc_total_ns     INTEGER NOT NULL, -- device time in Tensor Core kernels, the plugin's list
-    tc_self_ns      INTEGER NOT NULL,
     tensor_total_ns INTEGER NOT NULL, -- the same by our list
     tensor_self_ns  INTEGER NOT NULL,
     host_min_ns     INTEGER NOT NULL, -- of the durations of the calls
@@ -131,7 +128,6 @@ CREATE TABLE operator (
     device_p50_ns   INTEGER NOT NULL, -- of the device totals of the calls
     device_p95_ns   INTEGER NOT NULL,
     device_p99_ns   INTEGER NOT NULL,
-    tc_eligible     INTEGER NOT NULL, -- 1: could run on Tensor Cores, the plugin's list
     tensor_eligible INTEGER NOT NULL, -- 1: the same by our list
     has_call_stack  INTEGER NOT NULL, -- 1: a call of the group has a call stack
     PRIMARY KEY (trace_id, grouping, position)
@@ -148,7 +144,6 @@ CREATE TABLE kernel (
     p50_ns        INTEGER NOT NULL,
     p95_ns        INTEGER NOT NULL,
     p99_ns        INTEGER NOT NULL,
-    tc_used       INTEGER NOT NULL, -- 1: on Tensor Cores by the plugin's list
     tensor_used   INTEGER NOT NULL, -- 1: by our list
     blocks_per_sm ANY,              -- mean weighted by duration
     occupancy_pct ANY,              -- mean weighted by duration
@@ -171,9 +166,7 @@ CREATE TABLE kernel_launch (
     p50_ns           INTEGER NOT NULL,
     p95_ns           INTEGER NOT NULL,
     p99_ns           INTEGER NOT NULL,
-    tc_used          INTEGER NOT NULL, -- 1: on Tensor Cores by the plugin's list
     tensor_used      INTEGER NOT NULL, -- 1: by our list
-    op_tc_eligible   INTEGER NOT NULL, -- 1: the operator could run on Tensor Cores, the plugin's list
     op_tensor_eligible INTEGER NOT NULL, -- 1: the same by our list
     blocks_per_sm    ANY,              -- mean weighted by duration
     occupancy_pct    ANY,              -- mean weighted by duration
@@ -191,7 +184,6 @@ CREATE TABLE device (
     utilisation   ANY,              -- share of the steps
     sm_efficiency ANY,              -- share
     occupancy_pct ANY,
-    tc_share      ANY,              -- share of kernel time on Tensor Cores, the plugin's list
     tensor_share  ANY,              -- the same by our list
     has           INTEGER NOT NULL, -- bits DEVICE_SUM_HAS_*
     PRIMARY KEY (trace_id, position)

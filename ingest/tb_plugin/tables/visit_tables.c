@@ -34,21 +34,16 @@ static void operator_figures(const void *context, size_t at, struct operator_fig
     const struct op_node *self = &tree->ops.nodes[node];
     *out = (struct operator_figures){.duration = op_node_duration(&tree->ops, node),
                                      .host_self = tree->ops.host_self[node],
-                                     .tc_eligible = (self->flags & TB_TC) != 0,
                                      .tensor_eligible = (self->flags & TB_TENSOR) != 0};
     if (self->rank == tree->ops.nodes[self->end].rank) {
         return;
     }
     bool launches = (self->flags & OP_LAUNCHES) != 0;
-    const struct tensor_sums *before = &tree->tensor[self->rank];
-    const struct tensor_sums *own = before + launches;
-    const struct tensor_sums *all = &tree->tensor[tree->ops.nodes[self->end].rank];
+    int64_t before = tree->tensor[self->rank];
     out->device_total = op_node_device_total(&tree->ops, node);
     out->device_self = op_node_device_self(&tree->ops, node);
-    out->tc_total = saturating_sub(all->tc, before->tc);
-    out->tc_self = saturating_sub(own->tc, before->tc);
-    out->tensor_total = saturating_sub(all->tensor, before->tensor);
-    out->tensor_self = saturating_sub(own->tensor, before->tensor);
+    out->tensor_total = saturating_sub(tree->tensor[tree->ops.nodes[self->end].rank], before);
+    out->tensor_self = saturating_sub(tree->tensor[self->rank + launches], before);
 }
 
 /* ---- launches ---- */
@@ -58,10 +53,10 @@ static bool see_kernel(void *context, uint32_t event, uint32_t owner)
     struct visiting *v = context;
     uint16_t flags = owner == OP_NO_NODE ? 0 : v->tree->ops.nodes[owner].flags;
     uint32_t name = owner == OP_NO_NODE ? v->root_name : op_node_name(&v->tree->ops, owner);
-    uint32_t eligible = ((flags & TB_TC_NAME) != 0 ? NAME_TC_OPERATOR : 0u) |
-                        ((flags & TB_TENSOR_NAME) != 0 ? NAME_TENSOR_OPERATOR : 0u);
+    uint32_t eligible = (flags & TB_TENSOR_NAME) != 0 ? NAME_TENSOR_OPERATOR : 0u;
     if ((v->node_flags & OP_REAL) != 0) {
-        bool is_bottom = (v->node_flags & TB_TC) != 0 && (v->node_flags & TB_ELIGIBLE_BELOW) == 0;
+        bool is_bottom =
+            (v->node_flags & TB_TENSOR) != 0 && (v->node_flags & TB_ELIGIBLE_BELOW) == 0;
         launched_time_add(v->launched, v->tree->ops.sel, is_bottom, event);
     }
     return launches_add(v->launches, event, name, eligible);

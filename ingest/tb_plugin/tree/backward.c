@@ -239,7 +239,7 @@ static bool ref_is_eligible(const struct building *b, uint32_t ref)
         return b->out->mirrors[ref & ~BACKWARD_REF_MIRROR].has_eligible;
     }
     uint16_t flags = b->tree->nodes[ref].flags;
-    return (flags & TB_ELIGIBLE_BELOW) != 0 || ((flags & TB_TC) != 0 && (flags & OP_REAL) != 0);
+    return (flags & TB_ELIGIBLE_BELOW) != 0 || ((flags & TB_TENSOR) != 0 && (flags & OP_REAL) != 0);
 }
 
 static bool add_mirror(struct building *b, uint32_t module)

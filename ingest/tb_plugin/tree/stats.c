@@ -4,18 +4,16 @@
 
 struct launch_sums {
     int64_t device;
-    struct tensor_sums tensor;
+    int64_t tensor;
 };
 
 static void add_sums(struct launch_sums *to, const struct launch_sums *add)
 {
     to->device = saturating_add(to->device, add->device);
-    to->tensor.tc = saturating_add(to->tensor.tc, add->tensor.tc);
-    to->tensor.tensor = saturating_add(to->tensor.tensor, add->tensor.tensor);
+    to->tensor = saturating_add(to->tensor, add->tensor);
 }
 
-/* Device work of one runtime; no overlap is removed [TB-5d]. Answers TB_RUNS_TC and TB_RUNS_TENSOR.
- */
+/* Device work of one runtime; no overlap is removed [TB-5d]. Answers TB_RUNS_TENSOR. */
 static uint16_t sum_runtime(struct tb_tree *tree, uint32_t runtime, struct launch_sums *sums)
 {
     const struct event_classes *sel = tree->ops.sel;
@@ -30,12 +28,8 @@ static uint16_t sum_runtime(struct tb_tree *tree, uint32_t runtime, struct launc
             continue;
         }
         uint32_t name_flags = names_kernel_flags(&tree->ops.sel->names, sel->name[event]);
-        if (name_flags & NAME_TC_KERNEL) {
-            sums->tensor.tc = saturating_add(sums->tensor.tc, duration);
-            flags |= TB_RUNS_TC;
-        }
         if (name_flags & NAME_TENSOR_KERNEL) {
-            sums->tensor.tensor = saturating_add(sums->tensor.tensor, duration);
+            sums->tensor = saturating_add(sums->tensor, duration);
             flags |= TB_RUNS_TENSOR;
         }
     }
@@ -176,18 +170,16 @@ static void decide_eligibility(struct tb_tree *tree, uint32_t index)
     struct op_node *node = &tree->ops.nodes[index];
     uint16_t flags = node->flags;
     if (node->type == TYPE_OPERATOR) {
-        flags |= (flags & (TB_RUNS_TC | TB_TC_CHILD)) != 0 ? TB_TC : 0;
         flags |= (flags & (TB_RUNS_TENSOR | TB_TENSOR_CHILD)) != 0 ? TB_TENSOR : 0;
     }
     node->flags = flags;
     if (node->parent == OP_NO_NODE) {
         return;
     }
-    bool tc = (flags & TB_TC) != 0;
-    bool is_below = (tc && (flags & OP_REAL) != 0) || (flags & TB_ELIGIBLE_BELOW) != 0;
-    tree->ops.nodes[node->parent].flags |= (tc ? TB_TC_CHILD : 0) |
-                                           ((flags & TB_TENSOR) != 0 ? TB_TENSOR_CHILD : 0) |
-                                           (is_below ? TB_ELIGIBLE_BELOW : 0);
+    bool tensor = (flags & TB_TENSOR) != 0;
+    bool is_below = (tensor && (flags & OP_REAL) != 0) || (flags & TB_ELIGIBLE_BELOW) != 0;
+    tree->ops.nodes[node->parent].flags |=
+        (tensor ? TB_TENSOR_CHILD : 0) | (is_below ? TB_ELIGIBLE_BELOW : 0);
 }
 
 bool tb_tree_add_stats(struct tb_tree *tree)

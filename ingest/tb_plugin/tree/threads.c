@@ -8,7 +8,6 @@ static uint16_t flags_of(const struct event_classes *sel, uint32_t event, uint8_
 {
     uint32_t name_flags = class == OP_PL_MODULE ? 0 : sel->names.flags[sel->name[event]];
     return (uint16_t)((op_is_real(sel, event, class) ? OP_REAL : 0) |
-                      ((name_flags & NAME_TC_OPERATOR) != 0 ? TB_TC | TB_TC_NAME : 0) |
                       ((name_flags & NAME_TENSOR_OPERATOR) != 0 ? TB_TENSOR | TB_TENSOR_NAME : 0));
 }
 

@@ -14,23 +14,13 @@
 
 /* In op_node.flags, beside enum op_flag. */
 enum tb_flag {
-    TB_RUNS_TC = OP_FLAG_FREE,          /* an own runtime started a Tensor Core kernel, its list */
-    TB_RUNS_TENSOR = OP_FLAG_FREE << 1, /* the same by our list */
-    TB_TC = OP_FLAG_FREE << 2,          /* eligible for Tensor Cores, inheritance included */
-    TB_TENSOR = OP_FLAG_FREE << 3,      /* the same by our lists */
-    TB_TC_CHILD = OP_FLAG_FREE << 4,    /* a child is eligible */
-    TB_TENSOR_CHILD = OP_FLAG_FREE << 5,
-    TB_ELIGIBLE_BELOW = OP_FLAG_FREE << 6, /* some descendant is a real operator and eligible */
-    TB_REMOVED = OP_FLAG_FREE << 7,     /* backward root taken out of the tree, with its subtree */
-    TB_DUPLICATE = OP_FLAG_FREE << 8,   /* only while the tree is built */
-    TB_TC_NAME = OP_FLAG_FREE << 9,     /* eligible by its own name */
-    TB_TENSOR_NAME = OP_FLAG_FREE << 10 /* the same by ours */
-};
-
-/* Time in Tensor Core kernels, in ticks, beside op_tree.sums. */
-struct tensor_sums {
-    int64_t tc;     /* by the plugin's list */
-    int64_t tensor; /* by ours */
+    TB_RUNS_TENSOR = OP_FLAG_FREE,         /* an own runtime started a Tensor Core kernel */
+    TB_TENSOR = OP_FLAG_FREE << 1,         /* eligible for Tensor Cores, inheritance included */
+    TB_TENSOR_CHILD = OP_FLAG_FREE << 2,   /* a child is eligible */
+    TB_ELIGIBLE_BELOW = OP_FLAG_FREE << 3, /* some descendant is a real operator and eligible */
+    TB_REMOVED = OP_FLAG_FREE << 4,    /* backward root taken out of the tree, with its subtree */
+    TB_DUPLICATE = OP_FLAG_FREE << 5,  /* only while the tree is built */
+    TB_TENSOR_NAME = OP_FLAG_FREE << 6 /* eligible by its own name */
 };
 
 struct tb_tree {
@@ -45,7 +35,7 @@ struct tb_tree {
     uint32_t *zero;
     uint32_t zero_owner; /* node that owns the list of external id 0, or OP_NO_NODE */
     uint32_t zero_owner_thread;
-    struct tensor_sums *tensor; /* by rank, as op_tree.sums */
+    int64_t *tensor; /* by rank, as op_tree.sums: time in Tensor Core kernels */
 };
 
 /* Builds and fills in everything. `sel` and `links` must outlive the tree.

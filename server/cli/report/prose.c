@@ -131,7 +131,7 @@ static void section_devices(struct prose *p)
                           p->results->steps_undefined ? (double)NAN : device->utilisation);
         cell_device_share(p, device, DEVICE_SUM_HAS_SM_EFFICIENCY, device->sm_efficiency);
         cell_device_share(p, device, DEVICE_SUM_HAS_OCCUPANCY, device->occupancy_pct / 100);
-        cell_device_share(p, device, DEVICE_SUM_HAS_TC_SHARE, device->tensor_share);
+        cell_device_share(p, device, DEVICE_SUM_HAS_TENSOR_SHARE, device->tensor_share);
     }
     prose_end_table(p);
 }

@@ -13,7 +13,6 @@ interface KernelRow {
     p95_ns: number; // [ns]
     p99_ns: number; // [ns]
     tensor_cores: boolean; // By our list of kernels.
-    tensor_cores_plugin: boolean; // By the plugin's list of kernels.
     blocks_per_sm: number; // Mean weighted by time; a missing one weighs as 0.
     occupancy_pct: number; // The same. [percent]
     calls_per_step: number;
@@ -40,7 +39,6 @@ interface KernelLaunchRow {
     p95_ns: number; // [ns]
     p99_ns: number; // [ns]
     tensor_cores: boolean; // By our list of kernels.
-    tensor_cores_plugin: boolean; // By the plugin's list of kernels.
     blocks_per_sm: number; // Mean weighted by time; a missing one weighs as 0.
     occupancy_pct: number; // The same. [percent]
     operator_tensor_core_eligible: boolean; // By our list of operators.

@@ -33,7 +33,7 @@ interface Step {
 interface Device {
     id: number; name: string | null; memory_bytes: number | null; compute_capability: string | null;
     utilisation: number | null; sm_efficiency: number | null; occupancy_pct: number | null;
-    tensor_core_share: number | null; tensor_core_share_plugin: number | null;
+    tensor_core_share: number | null;
 }
 
 interface Missing { view: string; reason: string; record: string }
@@ -43,7 +43,7 @@ interface Overview {
     average_step_ns: number | null; roles: Role[]; devices: Device[];
     environment: { name: string; value: string }[]; recommendations: { code: string; text: string }[];
     health: { warnings: Warning[]; missing: Missing[] };
-    tensor_core: { used_share: number; used_share_plugin: number } | null;
+    tensor_core: { used_share: number; } | null;
     top_operator: { name: string; device_self_ns: number | null; host_self_ns: number; calls: number } | null;
     top_kernel: { name: string; total_ns: number; calls: number; share: number } | null;
     step_rows: Step[]; idle_share: number | null;

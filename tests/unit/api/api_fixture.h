@@ -294,11 +294,8 @@ static struct operator_row hand_operators[] = {
      .host_self_ns = 60 * US,
      .device_total_ns = 120 * US,
      .device_self_ns = 120 * US,
-     .tc_total_ns = 40 * US,
-     .tc_self_ns = 40 * US,
      .tensor_total_ns = 60 * US,
      .tensor_self_ns = 60 * US,
-     .tc_eligible = true,
      .tensor_eligible = true,
      .has_call_stack = true},
     {.name = "=evil\"<b>\xC3\xA4", .calls = 1, .host_total_ns = 1 * US, .host_self_ns = 1 * US},
@@ -323,7 +320,6 @@ static struct operator_row hand_shape_operators[] = {
      .host_self_ns = 60 * US,
      .device_total_ns = 120 * US,
      .device_self_ns = 120 * US,
-     .tc_eligible = true,
      .tensor_eligible = true,
      .has_call_stack = true},
 };
@@ -335,7 +331,6 @@ static struct kernel_row hand_kernels[] = {
      .min_ns = 100 * US,
      .max_ns = 201 * US,
      .p50_ns = 150 * US,
-     .tc_used = true,
      .tensor_used = true,
      .blocks_per_sm = 1.255,
      .occupancy_pct = 33.3},
@@ -350,9 +345,7 @@ static struct kernel_launch_row hand_launches[] = {
      .total_ns = 301 * US,
      .min_ns = 100 * US,
      .max_ns = 201 * US,
-     .tc_used = true,
      .tensor_used = true,
-     .op_tc_eligible = true,
      .op_tensor_eligible = true,
      .blocks_per_sm = 1.25,
      .occupancy_pct = 33.3},
@@ -366,9 +359,8 @@ static struct device_row hand_devices[] = {
      .compute_minor = 0,
      .utilisation = 0.25,
      .occupancy_pct = 33.3,
-     .tc_share = 0.5,
      .tensor_share = 0.75,
-     .has = DEVICE_SUM_HAS_OCCUPANCY | DEVICE_SUM_HAS_TC_SHARE | DEVICE_SUM_HAS_MEMORY |
+     .has = DEVICE_SUM_HAS_OCCUPANCY | DEVICE_SUM_HAS_TENSOR_SHARE | DEVICE_SUM_HAS_MEMORY |
             DEVICE_SUM_HAS_CAPABILITY | DEVICE_SUM_HAS_UTILISATION},
 };
 
@@ -398,7 +390,6 @@ static inline struct trace_results hand_results(void)
         .has_occupancy = true,
         .operators_have_device = true,
         .device_ns = 170000,
-        .tc_pie_used = 0.75,
         .tensor_pie_used = 0.8,
         .steps = hand_steps,
         .step_count = COUNT_OF(hand_steps),

@@ -246,13 +246,12 @@ static void shows_the_overview(void **state)
     assert_body_has(
         f, "\"devices\": [{\"id\": 0, \"name\": \"Tesla V100\", \"memory_bytes\": "
            "17179869184.0, \"compute_capability\": \"7.0\", \"utilisation\": 0.25, "
-           "\"sm_efficiency\": null, \"occupancy_pct\": 33.3, \"tensor_core_share\": 0.75, "
-           "\"tensor_core_share_plugin\": 0.5}]");
+           "\"sm_efficiency\": null, \"occupancy_pct\": 33.3, \"tensor_core_share\": 0.75}]");
     assert_body_has(f, "\"environment\": [{\"name\": \"pytorch\", \"value\": \"2.1\"}]");
     assert_body_has(f, "\"recommendations\": [{\"code\": \"utilisation\", \"text\": \"GPU 0 has");
     assert_body_has(f, "\"health\": {\"warnings\": [{\"code\": \"truncated\"");
     assert_body_has(f, "\"missing\": [{\"view\": \"memory\", \"reason\": \"No memory records.\"");
-    assert_body_has(f, "\"tensor_core\": {\"used_share\": 0.8, \"used_share_plugin\": 0.75}");
+    assert_body_has(f, "\"tensor_core\": {\"used_share\": 0.8}");
     assert_body_has(f, "\"top_operator\": {\"name\": \"aten::mm\", \"device_self_ns\": 120000, "
                        "\"host_self_ns\": 60000, \"calls\": 1}");
     assert_body_has(f, "\"top_kernel\": {\"name\": \"gemm\", \"total_ns\": 301000, \"calls\": 2, "
@@ -412,7 +411,7 @@ static void shows_kernels(void **state)
         f, "{\"rows\": [{\"name\": \"gemm\", \"calls\": 2, \"total_ns\": 301000, \"share\": "
            "0.7525, \"mean_ns\": 150500.0, \"min_ns\": 100000, \"max_ns\": 201000, "
            "\"p50_ns\": 150000, \"p95_ns\": 0, \"p99_ns\": 0, \"tensor_cores\": true, "
-           "\"tensor_cores_plugin\": true, \"blocks_per_sm\": 1.255, \"occupancy_pct\": 33.3, "
+           "\"blocks_per_sm\": 1.255, \"occupancy_pct\": 33.3, "
            "\"calls_per_step\": 1.0}, {\"name\": \"add\"");
     assert_body_has(f, "\"total\": 2, \"group_by\": \"name\", \"sort\": \"total_ns\", \"order\": "
                        "\"desc\", \"q\": null, \"limit\": 1000, \"offset\": 0, \"sums\": "
@@ -439,10 +438,8 @@ static void every_kernel_field_sorts(void **state)
 {
     struct fixture *f = *state;
     static const char *const fields[] = {
-        "name",          "calls",         "total_ns",     "share",
-        "mean_ns",       "min_ns",        "max_ns",       "p50_ns",
-        "p95_ns",        "p99_ns",        "tensor_cores", "tensor_cores_plugin",
-        "blocks_per_sm", "occupancy_pct",
+        "name",   "calls",  "total_ns", "share",        "mean_ns",       "min_ns",        "max_ns",
+        "p50_ns", "p95_ns", "p99_ns",   "tensor_cores", "blocks_per_sm", "occupancy_pct",
     };
     for (size_t i = 0; i < COUNT_OF(fields); i++) {
         char rest[100];

@@ -112,7 +112,7 @@ static void overview(void **state)
            "\"Memory\", \"value\": \"16.0 GB\"}, {\"title\": \"Compute Capability\", "
            "\"value\": \"7.0\"}, {\"title\": \"GPU Utilization\", \"value\": \"25.0 %\"}, "
            "{\"title\": \"Est. Achieved Occupancy\", \"value\": \"33.3 %\"}, {\"title\": "
-           "\"Kernel Time using Tensor Cores\", \"value\": \"50.0 %\"}], \"tooltip\": \"");
+           "\"Kernel Time using Tensor Cores\", \"value\": \"75.0 %\"}], \"tooltip\": \"");
     assert_false(body_has(f, "Communication"));
 }
 
@@ -238,8 +238,8 @@ static void operation_table(void **state)
     assert_body_has(
         f, "\"data\": [{\"name\": \"aten::mm\", \"calls\": 1, \"device_self_duration\": 120, "
            "\"device_total_duration\": 120, \"host_self_duration\": 60, "
-           "\"host_total_duration\": 70, \"tc_eligible\": \"Yes\", \"tc_self_ratio\": 33.33, "
-           "\"tc_total_ratio\": 33.33, \"has_call_stack\": true}, {\"name\": \"aten::add\"");
+           "\"host_total_duration\": 70, \"tc_eligible\": \"Yes\", \"tc_self_ratio\": 50.0, "
+           "\"tc_total_ratio\": 50.0, \"has_call_stack\": true}, {\"name\": \"aten::add\"");
     assert_status(f, get(f, PLUGIN "/operation/table" OF_TRACE "&group_by=OperationAndInputShape"),
                   200);
     assert_body_has(f, "{\"name\": \"aten::mm\", \"input_shape\": \"[[2, 8], []]\", \"calls\": 1");
@@ -263,8 +263,8 @@ static void kernels(void **state)
     assert_status(f, get(f, PLUGIN "/kernel/tc_pie" OF_TRACE), 200);
     assert_body(
         f, "{\"total\": {\"columns\": [{\"type\": \"string\", \"name\": \"name\"}, {\"type\": "
-           "\"number\", \"name\": \"value\"}], \"rows\": [[\"Using Tensor Cores\", 0.75], [\"Not "
-           "Using Tensor Cores\", 0.25]]}}");
+           "\"number\", \"name\": \"value\"}], \"rows\": [[\"Using Tensor Cores\", 0.8], [\"Not "
+           "Using Tensor Cores\", 0.19999999999999996]]}}");
     assert_status(f, get(f, PLUGIN "/kernel/table" OF_TRACE), 200);
     assert_body_has(f,
                     "{\"metadata\": {\"sort\": \"Total Duration (us)\"}, \"data\": {\"columns\": "

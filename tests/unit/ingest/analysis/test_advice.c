@@ -156,7 +156,7 @@ static void mlus_have_their_own_words(void **state)
     assert_string_equal(r->device_type, "MLU");
     assert_int_equal(build_find(r, OPERATOR_BY_NAME, "op")->host_self_ns, 30000);
     assert_int_equal(r->devices[0].has & (DEVICE_SUM_HAS_SM_EFFICIENCY | DEVICE_SUM_HAS_OCCUPANCY |
-                                          DEVICE_SUM_HAS_TC_SHARE),
+                                          DEVICE_SUM_HAS_TENSOR_SHARE),
                      0);
     assert_string_equal(r->kernel_launches[0].config[1], "[None, None, None]");
     assert_string_equal(r->kernel_launches[0].config[2], "None");

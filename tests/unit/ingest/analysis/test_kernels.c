@@ -123,7 +123,7 @@ static void tensor_core_kernels_are_told_by_name(void **state)
     (void)state;
     static const struct {
         const char *name;
-        bool plugin;
+        bool listed;
         enum matrix_unit ours; /* list or rules */
     } rows[] = {
         {"volta_fp16_s884gemm_fp16_128x128_ldg8_f2f_nn", true, MATRIX_UNIT_USED},
@@ -166,7 +166,7 @@ static void tensor_core_kernels_are_told_by_name(void **state)
         enum matrix_unit unit = (flags & NAME_TENSOR_KERNEL) != 0  ? MATRIX_UNIT_USED
                                 : (flags & NAME_PLAIN_KERNEL) != 0 ? MATRIX_UNIT_UNUSED
                                                                    : MATRIX_UNIT_UNKNOWN;
-        if (((flags & NAME_TC_KERNEL) != 0) != rows[i].plugin || unit != rows[i].ours) {
+        if (tensor_core_listed_kernel(rows[i].name) != rows[i].listed || unit != rows[i].ours) {
             fail_msg("%s: %d", rows[i].name, (int)unit);
         }
         names_free(&names);
@@ -177,10 +177,10 @@ static void tensor_core_kernels_are_told_by_name(void **state)
 static void tensor_core_operators_are_told_by_name(void **state)
 {
     (void)state;
-    assert_true(tensor_core_plugin_operator("aten::mm"));
-    assert_true(tensor_core_plugin_operator("BmmBackward0"));
-    assert_false(tensor_core_plugin_operator("AddmmBackward0"));
-    assert_false(tensor_core_plugin_operator("aten::mm2"));
+    assert_true(tensor_core_listed_operator("aten::mm"));
+    assert_true(tensor_core_listed_operator("BmmBackward0"));
+    assert_false(tensor_core_listed_operator("AddmmBackward0"));
+    assert_false(tensor_core_listed_operator("aten::mm2"));
     assert_true(tensor_core_operator("AddmmBackward0"));
     assert_true(tensor_core_operator("aten::convolution_backward"));
     assert_true(tensor_core_operator("aten::_scaled_dot_product_flash_attention"));
@@ -234,7 +234,7 @@ static void devices_share_the_window_of_the_steps(void **state)
     /* 10 us at 0.5, 10 at 1 (1.25 clipped), 10 at 0.75 */
     assert_true(fabs(r->devices[0].sm_efficiency - 0.225) < 1e-15);
     assert_true(r->devices[0].occupancy_pct == 30.0);
-    assert_true(r->devices[0].tc_share == 0.5);
+    assert_true(r->devices[0].tensor_share == 0.5);
     assert_null(r->devices[0].name);
     build_end(&b);
 }

@@ -63,12 +63,12 @@ static void rows_are_derived(void **state)
     assert_int_equal(results->operator_count[OPERATOR_BY_NAME], 1);
     const struct operator_row *operator= results->operators[OPERATOR_BY_NAME];
     assert_int_equal(operator->device_total_ns, 30000);
-    assert_int_equal(operator->tc_self_ns, 10000);
-    assert_true(operator->tc_eligible && operator->has_call_stack);
+    assert_int_equal(operator->tensor_self_ns, 10000);
+    assert_true(operator->tensor_eligible && operator->has_call_stack);
     assert_int_equal(results->kernel_count, 1);
     assert_int_equal(results->kernels[0].total_ns, 40500);
     assert_int_equal(results->kernels[0].max_ns, 20000);
-    assert_true(results->kernels[0].tc_used);
+    assert_true(results->kernels[0].tensor_used);
     assert_int_equal(results->views, 1U << VIEW_OVERVIEW | 1U << VIEW_OPERATOR | 1U << VIEW_KERNEL);
     format_bundle_free(&bundle);
 }

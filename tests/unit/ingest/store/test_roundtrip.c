@@ -52,11 +52,8 @@ static void fill_operators(struct sample *s, int *n)
             row->host_self_ns = next_number(n);
             row->device_total_ns = next_number(n);
             row->device_self_ns = next_number(n);
-            row->tc_total_ns = next_number(n);
-            row->tc_self_ns = next_number(n);
             row->tensor_total_ns = next_number(n);
             row->tensor_self_ns = next_number(n);
-            row->tc_eligible = i == 0;
             row->tensor_eligible = i == 1;
             row->has_call_stack = i == 1;
             row->host_min_ns = next_number(n);
@@ -86,7 +83,6 @@ static void fill_kernels(struct sample *s, int *n, int *r)
         row->p50_ns = next_number(n);
         row->p95_ns = next_number(n);
         row->p99_ns = next_number(n);
-        row->tc_used = i == 0;
         row->tensor_used = i != 0;
         row->blocks_per_sm = next_real(r);
         row->occupancy_pct = next_real(r);
@@ -110,9 +106,7 @@ static void fill_launches(struct sample *s, int *n, int *r)
         row->p50_ns = next_number(n);
         row->p95_ns = next_number(n);
         row->p99_ns = next_number(n);
-        row->tc_used = i == 0;
         row->tensor_used = i == 1;
-        row->op_tc_eligible = i == 2;
         row->op_tensor_eligible = i == 1;
         row->blocks_per_sm = next_real(r);
         row->occupancy_pct = next_real(r);
@@ -131,7 +125,6 @@ static void fill_devices(struct sample *s, int *n, int *r)
         row->utilisation = i == 0 ? -0.0 : next_real(r);
         row->sm_efficiency = next_real(r);
         row->occupancy_pct = next_real(r);
-        row->tc_share = next_real(r);
         row->tensor_share = next_real(r);
         row->has = UINT32_MAX - (uint32_t)i;
     }
@@ -146,7 +139,6 @@ static void fill_scalars(struct trace_results *t, int *n)
     t->duration_ns = next_number(n);
     t->views = UINT32_MAX;
     t->device_ns = next_number(n);
-    t->tc_pie_used = -0.0;
     t->tensor_pie_used = (double)NAN;
     t->warnings.by_code[WARN_TRUNCATED] = (struct warning_count){UINT64_MAX, 0};
     t->warnings.by_code[WARN_OVERLAP] = (struct warning_count){7, WARNING_NO_OFFSET};
@@ -214,7 +206,6 @@ static void check_scalars(struct trace_results *a, struct trace_results *b)
     INT(plugin_start_ns);
     INT(duration_ns);
     INT(views);
-    REAL(tc_pie_used);
     REAL(tensor_pie_used);
     INT(step_count);
     INT(kernel_count);
@@ -264,7 +255,6 @@ static void check_device(const struct device_row *a, const struct device_row *b)
     REAL(utilisation);
     REAL(sm_efficiency);
     REAL(occupancy_pct);
-    REAL(tc_share);
     REAL(tensor_share);
     INT(has);
 }
@@ -279,11 +269,8 @@ static void check_operator(const struct operator_row *a, const struct operator_r
     INT(host_self_ns);
     INT(device_total_ns);
     INT(device_self_ns);
-    INT(tc_total_ns);
-    INT(tc_self_ns);
     INT(tensor_total_ns);
     INT(tensor_self_ns);
-    INT(tc_eligible);
     INT(tensor_eligible);
     INT(has_call_stack);
     INT(host_min_ns);
@@ -306,7 +293,6 @@ static void check_kernel(const struct kernel_row *a, const struct kernel_row *b)
     INT(p50_ns);
     INT(p95_ns);
     INT(p99_ns);
-    INT(tc_used);
     INT(tensor_used);
     REAL(blocks_per_sm);
     REAL(occupancy_pct);
@@ -326,9 +312,7 @@ static void check_launch(const struct kernel_launch_row *a, const struct kernel_
     INT(p50_ns);
     INT(p95_ns);
     INT(p99_ns);
-    INT(tc_used);
     INT(tensor_used);
-    INT(op_tc_eligible);
     INT(op_tensor_eligible);
     REAL(blocks_per_sm);
     REAL(occupancy_pct);

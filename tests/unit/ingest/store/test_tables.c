@@ -77,10 +77,7 @@ static void every_operator_column_sorts(void **state)
         "tensor_core_self_share",
         "tensor_core_total_share",
         "has_call_stack",
-        "tc_eligible",
         "tensor_eligible",
-        "tc_self_ns",
-        "tc_total_ns",
         "tensor_self_ns",
         "tensor_total_ns",
     };
@@ -103,11 +100,8 @@ static void every_operator_column_sorts(void **state)
                                         .device_p50_ns = high,
                                         .device_p95_ns = high,
                                         .device_p99_ns = high,
-                                        .tc_eligible = high > 1,
                                         .tensor_eligible = high > 1,
                                         .has_call_stack = high > 1,
-                                        .tc_self_ns = high,
-                                        .tc_total_ns = high,
                                         .tensor_self_ns = high > 1 ? 5 : 0,
                                         .tensor_total_ns = high > 1 ? 1000 * high * calls[i] : 0};
     }
@@ -299,7 +293,7 @@ static void kernels_and_launches_sort(void **state)
     };
     struct kernel_launch_row launches[] = {
         {.name = "k", .operator_name = "z", .calls = 1, .total_ns = 9},
-        {.name = "K2", .operator_name = "y", .calls = 2, .total_ns = 9, .op_tc_eligible = true},
+        {.name = "K2", .operator_name = "y", .calls = 2, .total_ns = 9, .op_tensor_eligible = true},
     };
     static const struct {
         const char *sort;
