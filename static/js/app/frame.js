@@ -2,19 +2,17 @@
 
 import { h, fill, icon, byId, copy, announce } from '../lib/dom.js';
 import { picker } from '../lib/picker.js';
-import { current as here, diffHref, distributedHref, go, runHref, traceHref } from './router.js';
+import { current as here, distributedHref, go, runHref, traceHref } from './router.js';
 import * as api from '../lib/api.js';
 import * as fmt from '../lib/fmt.js';
 import * as session from './session.js';
 import * as theme from './theme.js';
-import { canDiff, runCompareHref, traceCompareHref } from '../views/comparison/compare_links.js';
+import { runCompareHref, traceCompareHref } from '../views/comparison/compare_links.js';
+import { PLACES, isTraceView, ofRun, paintViews } from './rail.js';
 import { TRACE_VIEWS, homeView, hasView } from './trace_views.js';
 
-/** What is not of one run. */
-const PLACES = [
-    { views: ['runs', 'run', 'distributed'], href: '#/', label: 'Runs' },
-    { views: ['comparisons', 'report', 'compare', 'diff'], href: '#/comparisons', label: 'Comparisons' },
-];
+/** Parameters that name something of one trace alone: another worker or span does not have it. */
+const OF_ONE_TRACE = ['event', 'with', 'shift_ns', 'collapsed', 'expanded', 'top', 'thread', 'node', 'at', 'zoom', 'launch', 'companion', 'open', 'row'];
 
 /** @type {Run[]} */
 let runs = [];
@@ -100,17 +98,11 @@ async function findTrace(route, signal) {
     return trace;
 }
 
-/** @param {Route} route */
-const ofRun = ({ view }) => view === 'run' || view === 'distributed';
-
-/** @param {Route} route */
-const isTraceView = (route) => !['unknown', ...PLACES.flatMap(({ views }) => views)].includes(route.view);
-
 /** @param {Route} route @param {Trace | null} trace */
 function paint(route, trace) {
     const focused = document.activeElement?.closest('.picker-label, .picker')?.querySelector('input')?.getAttribute('data-picker');
     paintPath(route, trace);
-    rebuild(byId('views'), [route.view, trace, run], () => paintViews(route, trace));
+    rebuild(byId('views'), [route.view, trace, run], () => paintViews(byId('views'), route, trace, run));
     byId('compare').setAttribute('href', trace ? traceCompareHref(trace) : ofRun(route) && run ? runCompareHref(run) : '#/compare');
     rebuild(byId('pickers'), [route.view, runs, run, trace], () => {
         const pickers = [runPicker(route)];
@@ -159,7 +151,7 @@ function tracePickers(traces, trace, view) {
     const workers = [...new Set(traces.map((item) => item.worker))];
     const spans = traces.filter((item) => item.worker === trace.worker);
     /** @param {Trace | undefined} next */
-    const open = (next) => next && go(traceHref(next.id, viewFor(next, view)));
+    const open = (next) => next && go(traceHref(next.id, viewFor(next, view), keptParams(viewFor(next, view) === view)));
     return [
         named('worker', picker({
             label: 'Worker',
@@ -178,6 +170,9 @@ function tracePickers(traces, trace, view) {
         })),
     ];
 }
+
+/** Window, search, sort and grouping hold for another worker, too. @param {boolean} sameView @returns {Record<string, string>} */
+const keptParams = (sameView) => Object.fromEntries(sameView ? [...here().params].filter(([name]) => !OF_ONE_TRACE.includes(name)) : []);
 
 /** From all workers to one, in the same span. @param {Trace[]} traces */
 function workerPicker(traces) {
@@ -202,31 +197,6 @@ function named(name, node) {
 
 /** The same view where the other trace has it. @param {Trace} trace @param {string} view */
 const viewFor = (trace, view) => (hasView(trace, view) ? view : homeView(trace));
-
-/** Its own views, then what it is part of. @param {Route} route @param {Trace} trace */
-function traceLinks(route, trace) {
-    const own = TRACE_VIEWS.filter(({ view }) => hasView(trace, view) || view === route.view)
-        .map(({ view, label }) => ({ href: traceHref(trace.id, view), label, current: view === route.view }));
-    if (run?.name === trace.run && run.views.includes('distributed')) own.push({ href: distributedHref(trace.run, trace.span), label: 'Distributed', current: false });
-    if (canDiff(trace)) own.push({ href: diffHref({ base: trace.id }), label: 'What changed', current: false });
-    return own;
-}
-
-/** Of a run whose workers can be seen together. @param {Route} route */
-function runLinks(route) {
-    if (!ofRun(route) || run?.name !== route.id || !(run.views.includes('distributed') || route.view === 'distributed')) return null;
-    return [{ href: runHref(run.name), label: 'Traces', current: route.view === 'run' }, { href: distributedHref(run.name), label: 'Distributed', current: route.view === 'distributed' }];
-}
-
-/** @param {Route} route @param {Trace | null} trace */
-function paintViews(route, trace) {
-    const links = trace ? traceLinks(route, trace) : runLinks(route) ??
-        PLACES.map(({ views, href, label }) => ({ href, label, current: views.includes(route.view) }));
-    // While the trace is on its way, the places of no trace would only flash up.
-    byId('views').hidden = !trace && isTraceView(route);
-    fill(byId('views'), h('ul', { class: 'view-list' }, links.map(({ href, label, current }) => h('li', null,
-        h('a', { href, 'aria-current': current ? 'page' : null }, label)))));
-}
 
 /** @param {Route} route @param {Trace | null} trace */
 function paintPath(route, trace) {

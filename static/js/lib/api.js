@@ -252,11 +252,5 @@ export const diffSummary = (base, candidate, signal) => call('diff/summary', { q
  */
 export const diffCsvUrl = (base, candidate, query) => apiUrl('diff', { base, candidate, ...query, format: 'csv', limit: 0 });
 
-/**
- * @param {string} base
- * @param {string} candidate
- * @param {string} path of the node: "0", "0-3"
- * @param {AbortSignal} [signal]
- * @returns {Promise<DiffNode>}
- */
+/** @param {string} base @param {string} candidate @param {string} path of the node: "0", "0-3" @param {AbortSignal} [signal] @returns {Promise<DiffNode>} */
 export const diffTree = (base, candidate, path, signal) => call('diff/tree', { query: { base, candidate, path }, signal });

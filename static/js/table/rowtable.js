@@ -48,8 +48,8 @@ export function rowTable(settings) {
     const count = h('p', { class: 'table-count', role: 'status' });
     const note = h('p', { class: 'table-note', id: `${settings.view}-note`, hidden: true });
     const named = (/** @type {string} */ name) => `${settings.prefix ?? ''}${name}`;
-    const search = settings.search ? searchBox(settings.search, note, named('q')) : null;
-    const groups = settings.groups ? segmented('Group by', settings.groups, (group) => setParams({ [named('group')]: group, [named('sort')]: null, [named('order')]: null, [named('cols')]: null })) : null;
+    const search = settings.search ? searchBox(settings.search, note, named('q'), { [named('open')]: null }) : null;
+    const groups = settings.groups ? segmented('Group by', settings.groups, (group) => setParams({ [named('group')]: group, [named('sort')]: null, [named('order')]: null, [named('cols')]: null, [named('open')]: null })) : null;
     const csv = h('a', { class: 'button', download: '' }, 'CSV');
     const chooser = columnChooser([], () => [], () => {});
     const tools = h('div', { class: 'table-tools' }, search?.root, groups?.root, count, h('div', { class: 'tools-end' }, chooser, csv));
@@ -95,7 +95,8 @@ export function rowTable(settings) {
             const { detail } = settings;
             table = new VirtualTable({
                 caption: settings.caption, columns, rows, chosen: chosen(), ...shown, emptyText: settings.emptyText(query.q ?? ''),
-                onSort: (nextSort, nextOrder) => setParams({ [named('sort')]: nextSort, [named('order')]: nextOrder }),
+                onSort: (nextSort, nextOrder) => setParams({ [named('sort')]: nextSort, [named('order')]: nextOrder, [named('open')]: null }),
+                onToggle: () => following || setParams({ [named('open')]: numbers().join('.') }, { replace: true }),
                 detail: detail && ((row) => detail(row, query.group_by ?? '')),
             });
             builtFor = kind;
@@ -105,6 +106,7 @@ export function rowTable(settings) {
         }
         table.set({ ...shown, chosen: chosen(), emptyText: settings.emptyText(query.q ?? '') });
         table.reset(first.rows);
+        openWanted();
     }
 
     function paintCount() {
@@ -112,6 +114,20 @@ export function rowTable(settings) {
         fill(count, text);
         csv.href = api.csvUrl(settings.id, settings.view, query);
         if (query.q) announce(text);
+    }
+
+    /** Opened rows by their place in the table, from 1: the rest of the address says which rows those are. */
+    const numbers = () => [...table?.open.keys() ?? []].map((index) => index + 1).sort((a, b) => a - b);
+    /** Rows are opened or closed as the address says, not by hand. */
+    let following = false;
+
+    function openWanted() {
+        if (!table || !settings.detail) return;
+        const wanted = (params.get(named('open')) ?? '').split('.').filter((text) => /^[1-9]\d{0,6}$/.test(text)).map(Number);
+        const now = numbers();
+        following = true;
+        for (const number of [...now, ...wanted]) if (now.includes(number) !== wanted.includes(number)) table.toggle(number - 1);
+        following = false;
     }
 
     let params = new URLSearchParams();
@@ -133,6 +149,7 @@ export function rowTable(settings) {
                 table.set({ chosen: chosen() });
                 table.layout();
             }
+            if (!changed) openWanted();
         },
         destroy() {
             search?.cancel();
@@ -142,14 +159,14 @@ export function rowTable(settings) {
     };
 }
 
-/** @param {string} label @param {HTMLElement} note @param {string} [param] its name in the URL */
-export function searchBox(label, note, param = 'q') {
+/** @param {string} label @param {HTMLElement} note @param {string} [param] its name in the URL @param {Record<string, null>} [resets] what of the URL another search ends */
+export function searchBox(label, note, param = 'q', resets = {}) {
     const send = debounce((/** @type {string} */ text) => {
         // "/conv" is on its way to "/conv/": wait for the end of the pattern.
         const open = text.startsWith('/') && (text.length < 3 || !text.endsWith('/'));
         note.hidden = !open;
         if (open) fill(note, 'End the pattern with “/”.');
-        else setParams({ [param]: text }, { replace: true });
+        else setParams({ ...resets, [param]: text }, { replace: true });
     }, 150);
     const input = h('input', {
         class: 'input search', type: 'search', 'aria-label': label, placeholder: `${label}, or /pattern/`, autocomplete: 'off', spellcheck: 'false',

@@ -25,13 +25,16 @@ export function addUpload(file, run, onDone, how = {}) {
     byId('tray').append(item.root);
     byId('tray').hidden = false;
     waiting.push(async () => {
+        if (item.signal.aborted) return;
         try {
             const job = await send(file, run, how, item);
+            item.sent();
             const done = await follow(job, item);
             item.finish(done);
             announce(`${file.name} is ready`);
             onDone(run);
         } catch (error) {
+            if (item.signal.aborted) return;
             item.fail(error, () => {
                 item.root.remove();
                 addUpload(file, run, onDone, { ...how, replace: true });
@@ -58,17 +61,28 @@ function next() {
 function uploadItem(file, run) {
     const bar = h('progress', { class: 'progress', max: '100', value: 0, 'aria-label': `Upload of ${file.name}` });
     const status = h('p', { class: 'tray-status' }, 'waiting');
-    const close = h('button', { class: 'icon-button', type: 'button', 'aria-label': `Hide ${file.name}`, onclick: hide }, icon('close'));
-    close.hidden = true;
+    const stop = new AbortController();
+    const close = h('button', { class: 'icon-button', type: 'button', 'aria-label': `Cancel the upload of ${file.name}`, title: 'Cancel', onclick: cancel }, icon('close'));
     const root = h('div', { class: 'tray-item' },
         h('div', { class: 'tray-head' }, h('span', { class: 'file-name', title: file.name }, file.name), close), bar, status);
 
-    function hide() {
+    function cancel() {
+        if (!stop.signal.aborted && !isSent) announce(`Upload of ${file.name} cancelled`);
+        stop.abort();
         root.remove();
         byId('tray').hidden = byId('tray').childElementCount === 0;
     }
+    let isSent = false;
+    /** From here on the server has the file: the button only hides the line. */
+    function sent() {
+        isSent = true;
+        close.setAttribute('aria-label', `Hide ${file.name}`);
+        close.title = 'Hide';
+    }
     return {
-        root,
+        root, sent,
+        /** Aborted by the user. */
+        signal: stop.signal,
         /** @param {string} text @param {number | null} percent null: no measure */
         say(text, percent) {
             fill(status, text);
@@ -79,7 +93,7 @@ function uploadItem(file, run) {
         finish(job) {
             const count = job.trace_ids?.length ?? 1;
             root.classList.add('done');
-            close.hidden = false;
+            sent();
             bar.hidden = true;
             fill(status,
                 count === 1 && job.trace_id !== undefined
@@ -90,7 +104,7 @@ function uploadItem(file, run) {
         /** @param {unknown} error @param {() => void} replace */
         fail(error, replace) {
             root.classList.add('failed');
-            close.hidden = false;
+            sent();
             bar.hidden = true;
             const text = error instanceof Error ? error.message : String(error);
             const taken = error instanceof api.ApiError && error.status === 409;
@@ -123,6 +137,8 @@ function send(file, run, how, item) {
             item.say(`${fmt.bytes(event.loaded)} of ${fmt.bytes(file.size)} sent`, (100 * event.loaded) / Math.max(1, file.size));
         };
         request.upload.onload = () => item.say('sent, waiting for the server', null);
+        item.signal.addEventListener('abort', () => request.abort());
+        request.onabort = () => reject(new DOMException('Cancelled', 'AbortError'));
         request.onerror = () => reject(new Error('The connection broke. Check that the server runs, then upload again.'));
         request.onload = () => {
             if (request.status >= 200 && request.status < 300) resolve(JSON.parse(request.responseText));

@@ -1,9 +1,10 @@
 /** Modules as nested bars: as wide as their time, below what they are in. A click or Enter zooms into one. */
 
 import { h, fill, nameParts } from '../../lib/dom.js';
-import { categoryColour, CATEGORIES } from '../../lib/colours.js';
+import { categoryColour, CATEGORIES, shadeBy } from '../../lib/colours.js';
+import { hashOf } from '../../lib/names.js';
 import { setParams } from '../../app/router.js';
-import { token, onTheme } from '../../app/theme.js';
+import { onTheme } from '../../app/theme.js';
 import { totalOf, selfOf, pathTo, typeOf, indexIn } from './tree.js';
 import { layout, paintIcicle, BAR } from './icicle_draw.js';
 import * as fmt from '../../lib/fmt.js';
@@ -35,10 +36,16 @@ export function icicle(tree, { device, tools, onChoose }) {
         h('div', { class: 'section-head' }, h('h2', { 'data-tip': 'Each bar is as wide as the time of its module; what is empty below it is its own. Click to zoom in; arrow keys walk, Enter zooms in, Escape out' }, 'Where the time goes'), h('div', { class: 'panel-tools' }, tools)),
         crumbs, canvas, nothing, line, keys);
 
+    /** The largest types have the colours of lists, the others one that their name decides. @param {string} type */
+    const typeColour = (type) => {
+        const place = ranks.get(type) ?? CATEGORIES;
+        const seed = hashOf(type);
+        return place < CATEGORIES ? categoryColour(place) : shadeBy(categoryColour(seed % CATEGORIES), 1 + ((seed >>> 8) % 3));
+    };
+
     /** @param {number} index */
     const colourOf = (index) => {
-        const place = ranks.get(typeOf(tree.rows[index].name)) ?? CATEGORIES;
-        return place < CATEGORIES ? categoryColour(place) : token('--cat-other');
+        return typeColour(typeOf(tree.rows[index].name));
     };
 
     function paint() {
@@ -57,7 +64,7 @@ export function icicle(tree, { device, tools, onChoose }) {
         const shown = [...ranks.keys()].filter((type) => bars.some(({ index }) => typeOf(tree.rows[index].name) === type));
         fill(keys, shown.slice(0, CATEGORIES).map((type) => {
             const swatch = h('span', { class: 'swatch', 'aria-hidden': 'true' });
-            swatch.style.setProperty('--c', (ranks.get(type) ?? CATEGORIES) < CATEGORIES ? categoryColour(ranks.get(type) ?? 0) : token('--cat-other'));
+            swatch.style.setProperty('--c', typeColour(type));
             return h('span', { class: 'use-class' }, swatch, type);
         }));
     }

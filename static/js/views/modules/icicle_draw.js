@@ -46,6 +46,18 @@ export function layout(tree, zoom, by) {
     return bars;
 }
 
+/** As much of the end as there is room for: ends tell modules of one kind apart. @param {CanvasRenderingContext2D} context @param {string} text @param {number} room */
+function fitEnd(context, text, room) {
+    if (context.measureText(text).width <= room) return text;
+    let [low, high] = [0, text.length];
+    while (low < high) {
+        const middle = (low + high + 1) >> 1;
+        if (context.measureText(`…${text.slice(-middle)}`).width <= room) low = middle;
+        else high = middle - 1;
+    }
+    return low > 0 ? `…${text.slice(-low)}` : '';
+}
+
 /**
  * @param {HTMLCanvasElement} canvas
  * @param {{bars: Bar[], at: number, name: (index: number) => string, colour: (index: number) => string}} picture at: the chosen module, -1: none
@@ -68,7 +80,7 @@ export function paintIcicle(canvas, { bars, at, name, colour }) {
         context.rect(left, top, wide - 5, BAR);
         context.clip();
         context.fillStyle = inkOn(fill);
-        context.fillText(name(index), left + 6, top + BAR / 2);
+        context.fillText(fitEnd(context, name(index), wide - 11), left + 6, top + BAR / 2);
         context.restore();
     }
     const chosen = bars.find(({ index }) => index === at);

@@ -1,0 +1,53 @@
+/** The list of views in the rail: of all runs, of the run, of the trace. */
+
+import { h, fill } from '../lib/dom.js';
+import { diffHref, distributedHref, runHref, traceHref } from './router.js';
+import { canDiff } from '../views/comparison/compare_links.js';
+import { TRACE_VIEWS, hasView } from './trace_views.js';
+
+/** What is not of one run. */
+export const PLACES = [
+    { views: ['runs', 'run', 'distributed'], href: '#/', label: 'Runs' },
+    { views: ['comparisons', 'report', 'compare', 'diff'], href: '#/comparisons', label: 'Comparisons' },
+];
+
+/** The trace that was open last, so that its views stay in the rail where its whole run is shown. @type {Trace | null} */
+let recent = null;
+
+/** @param {Route} route */
+export const ofRun = ({ view }) => view === 'run' || view === 'distributed';
+
+/** @param {Route} route */
+export const isTraceView = (route) => !['unknown', ...PLACES.flatMap(({ views }) => views)].includes(route.view);
+
+/** @typedef {{href: string, label: string, current: boolean}} RailLink */
+
+/** @param {Route} route @param {Trace} trace @returns {RailLink[]} */
+function traceLinks(route, trace) {
+    const isOpen = isTraceView(route);
+    const own = TRACE_VIEWS.filter(({ view }) => hasView(trace, view) || (isOpen && view === route.view))
+        .map(({ view, label }) => ({ href: traceHref(trace.id, view), label, current: isOpen && view === route.view }));
+    if (canDiff(trace)) own.push({ href: diffHref({ base: trace.id }), label: 'What changed', current: false });
+    return own;
+}
+
+/** @typedef {(Run & {trace_list: Trace[]}) | null} OpenRun */
+
+/** @param {Route} route @param {Trace | null} trace @param {OpenRun} run @returns {RailLink[]} */
+function runLinks(route, trace, run) {
+    if (!run || run.name !== (trace?.run ?? (ofRun(route) ? route.id : ''))) return [];
+    const span = trace?.span ?? (route.view === 'distributed' ? route.params.get('span') : null) ?? undefined;
+    const hasWorkers = run.views.includes('distributed') || route.view === 'distributed';
+    return [{ href: runHref(run.name), label: 'Traces', current: route.view === 'run' },
+        ...(hasWorkers ? [{ href: distributedHref(run.name, span), label: 'Distributed', current: route.view === 'distributed' }] : [])];
+}
+
+/** The same groups everywhere: all runs, this run, this trace. @param {HTMLElement} box @param {Route} route @param {Trace | null} trace @param {OpenRun} run */
+export function paintViews(box, route, trace, run) {
+    if (trace) recent = trace;
+    const places = PLACES.map(({ views, href, label }) => ({ href, label, current: views.includes(route.view) && !ofRun(route) }));
+    const shown = trace ?? (ofRun(route) && recent?.run === route.id ? recent : null);
+    const groups = /** @type {[string, RailLink[]][]} */ ([['All runs', places], ['Run', runLinks(route, trace, run)], ['Trace', shown ? traceLinks(route, shown) : []]]);
+    fill(box, groups.filter(([, links]) => links.length > 0).map(([name, links]) => h('ul', { class: 'view-list', 'aria-label': name }, links.map(({ href, label, current }) => h('li', null,
+        h('a', { href, 'aria-current': current ? 'page' : null }, label))))));
+}
