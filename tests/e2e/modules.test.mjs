@@ -138,7 +138,7 @@ test('an opened module: figures for a call, its part of what it is in, the ways 
     });
     await page.click('.detail button:has-text("Zoom the chart")');
     await crumbs(['All modules', 'Model_0', 'Encoder_0', 'EncoderLayer_1']);
-    await page.click('.detail a:has-text("Its calls")');
+    await page.click('.detail a:has-text("Show in call tree")');
     await addressed(page, 'calls?q=EncoderLayer_1');
 });
 

@@ -105,7 +105,7 @@ test('an older answer never paints over a newer one', async () => {
     release();
     await page.unroute('**/operators?*sort=calls*');
     const data = await get(server.url, `traces/${gpu.id}/operators?sort=host_self_ns&order=desc`);
-    const names = () => page.$$eval('.data-table .row-toggle', (list) => list.map((item) => item.getAttribute('data-tip')));
+    const names = () => page.locator('.row-table').first().locator('.row-toggle').evaluateAll((list) => list.map((item) => item.getAttribute('data-tip')));
     await eventually(async () => {
         const shown = await names();
         assert.ok(shown.length > 0);

@@ -49,13 +49,13 @@ export async function mount(root, route, signal) {
             shown = null;
             fillSpans(spans, data);
             if (data.workers.length) shown = board(body, data);
-            else fill(body, nothing(route.id, params));
+            else fill(body, nothing(route.id));
         } catch (error) {
             if (mine !== turn) return undefined;
             shown?.destroy();
             shown = null;
             asked = '';
-            if (error instanceof ApiError && error.status === 404) fill(body, nothing(route.id, params, error.message));
+            if (error instanceof ApiError && error.status === 404) fill(body, nothing(route.id, error.message));
             else showFailure(body, error, () => update(params));
         } finally {
             if (mine === turn) body.classList.remove('busy');
@@ -167,8 +167,8 @@ function disagreement({ agrees, workers }) {
         h('p', { class: 'quiet' }, `${apart.map(({ worker, collectives }) => `${worker} has ${fmt.int(collectives)}`).join(', ')}${sorted.length > NAMED ? ', and others between' : ''}. Did a worker end early, or was it recorded at another time?`));
 }
 
-/** @param {string} run @param {URLSearchParams} params @param {string} [said] by the server */
-function nothing(run, params, said) {
+/** @param {string} run @param {string} [said] by the server */
+function nothing(run, said) {
     return empty('No communication to show', said ? h('p', null, said) : null,
         h('p', null, 'Record every worker over the same steps, with ', h('code', null, 'activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]'),
             ' while it uses torch.distributed, and upload all of them to one run.'),

@@ -47,7 +47,7 @@ export function moduleTable(trace, tree, device) {
     const all = h('button', { class: 'button', type: 'button', onclick: () => setParams({ open: 'all' }) }, 'Unfold all');
     const none = h('button', { class: 'button', type: 'button', onclick: () => setParams({ open: 'none' }) }, 'Fold all');
     const root = h('div', { class: 'row-table' }, h('div', { class: 'table-tools' }, search.root,
-        h('div', { class: 'tools-end' }, branches.length ? [all, none] : null, h('a', { class: 'button', href: api.csvUrl(trace.id, 'modules', {}), download: '' }, 'CSV'))),
+        h('div', { class: 'tools-end' }, branches.length ? [all, none] : null, h('a', { class: 'button', href: api.apiUrl(`traces/${trace.id}/modules`, { format: 'csv' }), download: '' }, 'CSV'))),
     search.note, h('div', { class: 'table-box' }, table.root));
 
     /** What is unfolded, for the URL. */
