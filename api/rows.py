@@ -15,10 +15,10 @@ OPENAPI = ROOT / 'api/openapi.json'
 TYPES = ROOT / 'static/js/lib/rows.d.ts'
 LINE = 120
 JSON_TYPES = {'INT': 'integer', 'FLAG': 'boolean', 'MAYBE': 'boolean', 'BITS': 'integer', 'REAL': 'number', 'TEXT': 'string', 'SHARED': 'string',
-              'RATIO': 'number'}
+              'RATIO': 'number', 'DELTA': 'integer'}
 UNITS = {'NONE': None, 'COUNT': 'count', 'NS': 'ns', 'US': 'us', 'BYTES': 'bytes', 'PCT': 'percent', 'SHARE': 'share'}
 # How many arguments stand behind the ones that tell the column, by the word that begins a line.
-WORDS = {'TABLE', 'COLUMN', 'ADDED', 'RATIO', 'ARRAY', 'ELEMENT', 'MEMBER'}
+WORDS = {'TABLE', 'COLUMN', 'ADDED', 'RATIO', 'ARRAY', 'ELEMENT', 'MEMBER', 'DELTA'}
 ARGUMENT = re.compile(r'\s*("(?:[^"\\]|\\.)*"(?:\s*"(?:[^"\\]|\\.)*")*|[^,()"]+(?:\([^()]*\))?)\s*(,|\))')
 
 
@@ -45,13 +45,15 @@ def column(word, a):
     """(name, kind, unit, flags, doc)"""
     if word == 'RATIO':
         return a[0], 'RATIO', a[3], a[4], a[5]
+    if word == 'DELTA':
+        return a[0], 'DELTA', a[3], '0', a[4]
     if word == 'ELEMENT':
         return a[4], a[0], a[5], a[6], a[7]
     return a[2], a[0], a[3], a[4], a[-1]
 
 
 def schema_of(kind, unit, doc, flags, known):
-    nullable = kind.endswith('_OR_NULL') or None in known.get('enum', [])
+    nullable = kind.endswith('_OR_NULL') or kind == 'MAYBE' or None in known.get('enum', [])
     if kind == 'SHARED_4':
         out = {'type': 'array', 'items': {'type': 'string'}, 'minItems': 4, 'maxItems': 4}
     else:
@@ -129,7 +131,7 @@ def ts_type(schema):
 
 def ts_of(name, schema):
     yield '/** %s */' % (schema.get('description') or 'See api/openapi.json.')
-    yield 'interface %sRow {' % name
+    yield 'interface %sRow {' % name.removesuffix('Row')
     for field, told in schema['properties'].items():
         says = ' '.join(filter(None, [told.get('description'), told.get('x-unit') and '[%s]' % told['x-unit']]))
         yield '    %s%s: %s;%s' % (field, '' if field in schema['required'] else '?', ts_type(told), ' // ' + says if says else '')

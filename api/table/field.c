@@ -1,6 +1,9 @@
 #include "api/table/field.h"
 
+#include <inttypes.h>
 #include <stdio.h>
+
+#define ADDRESS_BYTES 24
 
 void field_row_begin(struct field_out *out)
 {
@@ -112,11 +115,19 @@ void field_texts(struct field_out *out, const char *name, const char *const *tex
     }
 }
 
+static void write_address(struct field_out *out, const struct table_column *column, const void *row)
+{
+    char text[ADDRESS_BYTES];
+    (void)snprintf(text, sizeof text, "0x%" PRIx64, (uint64_t)table_int(column, row));
+    field_text(out, column->name, text);
+}
+
 static void write_column(struct field_out *out, const struct table_column *column, const void *row)
 {
     switch (column->kind) {
     case TABLE_INT:
     case TABLE_BITS:
+    case TABLE_DELTA:
         field_int(out, column->name, table_int(column, row));
         break;
     case TABLE_INT_OR_NULL:
@@ -134,6 +145,16 @@ static void write_column(struct field_out *out, const struct table_column *colum
     case TABLE_SHARED:
     case TABLE_WORD:
         field_text(out, column->name, table_text(column, row));
+        break;
+    case TABLE_MAYBE:
+        if (table_int(column, row) == TABLE_MAYBE_UNKNOWN) {
+            field_null(out, column->name);
+        } else {
+            field_bool(out, column->name, table_int(column, row) == TABLE_MAYBE_YES);
+        }
+        break;
+    case TABLE_ADDRESS:
+        write_address(out, column, row);
         break;
     case TABLE_SHARED_4:
         field_texts(out, column->name, table_texts(column, row), 4);
@@ -177,4 +198,19 @@ void field_row(struct field_out *out,
     field_row_begin(out);
     field_columns(out, table, row, parts);
     field_row_end(out);
+}
+
+void field_rows(struct json_write *w,
+                const char *key,
+                const struct row_table *table,
+                const void *rows,
+                size_t count)
+{
+    struct field_out out = {.notation = FIELD_JSON, .json = w};
+    jw_key(w, key);
+    jw_array_begin(w);
+    for (size_t i = 0; i < count; i++) {
+        field_row(&out, table, (const unsigned char *)rows + i * table->row_bytes, 0);
+    }
+    jw_array_end(w);
 }

@@ -41,5 +41,11 @@ void field_row(struct field_out *out,
                const struct row_table *table,
                const void *row,
                uint32_t parts);
+/* Writes "key": an array of all rows of a table. */
+void field_rows(struct json_write *w,
+                const char *key,
+                const struct row_table *table,
+                const void *rows,
+                size_t count);
 
 #endif

@@ -14,12 +14,20 @@ static struct field_out to_json(struct json_write *w)
     return (struct field_out){.notation = FIELD_JSON, .json = w};
 }
 
+void render_fill_step(const struct trace_results *results, struct step_row *row)
+{
+    row->duration_ns = results->steps_undefined ? INT64_MIN : row->end_ns - row->start_ns;
+    row->start_ns = results->steps_undefined ? INT64_MIN : row->start_ns;
+}
+
 void render_step(struct json_write *w,
                  const struct trace_results *results,
                  const struct step_row *row)
 {
     struct field_out out = to_json(w);
-    rows_step(&out, results, row);
+    struct step_row shown = *row;
+    render_fill_step(results, &shown);
+    field_row(&out, &table_step, &shown, 0);
 }
 
 void render_operator(struct json_write *w, const struct operator_row *row, double share)

@@ -15,6 +15,8 @@ void render_overview(struct json_write *w, const struct trace_results *results);
 /* Writes [{role, label, mean_ns, share}]: the time categories that the plugin shows, in its order.
  */
 void render_roles(struct json_write *w, const struct trace_results *results);
+/* Sets what a step has in answers alone. */
+void render_fill_step(const struct trace_results *results, struct step_row *row);
 /* Write one row as an object. `share` is its part of the sum over all rows. */
 void render_step(struct json_write *w,
                  const struct trace_results *results,

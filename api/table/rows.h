@@ -9,11 +9,6 @@
 
 #include <stdint.h>
 
-void rows_step(struct field_out *out,
-               const struct trace_results *results,
-               const struct step_row *row);
-void rows_transfer(struct field_out *out, const struct transfer_row *row);
-
 /* a + b and a - b, saturating: sums over hostile traces must not overflow. */
 int64_t rows_add(int64_t a, int64_t b);
 int64_t rows_sub(int64_t a, int64_t b);

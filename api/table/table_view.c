@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define COLUMNS_MAX 64
+#define HEADER SIZE_MAX
 
 static const struct table_column *column_of(const struct row_table *table, const char *name)
 {
@@ -42,6 +43,7 @@ struct key {
     int64_t number;
     double real;
     const char *text;
+    size_t len; /* of a text that sorts by it first; else 0 */
     size_t index;
     bool descending;
 };
@@ -53,8 +55,12 @@ static void set_key(struct key *key, const struct table_column *column, const vo
     case TABLE_INT_OR_NULL:
     case TABLE_FLAG:
     case TABLE_BITS:
+    case TABLE_MAYBE:
+    case TABLE_ADDRESS:
+    case TABLE_DELTA:
         key->number = table_int(column, row);
-        key->kind = key->number == INT64_MIN ? KEY_UNKNOWN : KEY_NUMBER;
+        key->kind = column->kind == TABLE_INT_OR_NULL && key->number == INT64_MIN ? KEY_UNKNOWN
+                                                                                  : KEY_NUMBER;
         break;
     case TABLE_REAL:
     case TABLE_REAL_OR_NULL:
@@ -68,6 +74,7 @@ static void set_key(struct key *key, const struct table_column *column, const vo
     case TABLE_WORD:
         key->text = table_text(column, row);
         key->kind = key->text == NULL ? KEY_UNKNOWN : KEY_TEXT;
+        key->len = (column->flags & DIGITS) != 0 && key->text != NULL ? strlen(key->text) : 0;
         break;
     }
 }
@@ -80,7 +87,7 @@ static int compare_keys(const struct key *a, const struct key *b)
     case KEY_REAL:
         return (a->real > b->real) - (a->real < b->real);
     case KEY_TEXT:
-        return strcmp(a->text, b->text);
+        return a->len != b->len ? (a->len > b->len ? 1 : -1) : strcmp(a->text, b->text);
     case KEY_UNKNOWN:
         break;
     }
@@ -99,11 +106,15 @@ static int compare_rows(const void *a_void, const void *b_void)
     return order != 0 ? order : (a->index > b->index) - (a->index < b->index);
 }
 
-static bool matches(const struct row_table *table, const struct matcher *matcher, const void *row)
+static bool matches(const struct row_table *table,
+                    uint32_t parts,
+                    const struct matcher *matcher,
+                    const void *row)
 {
     for (size_t i = 0; i < table->column_count; i++) {
         const struct table_column *column = &table->columns[i];
-        if ((column->flags & SEARCHED) != 0 && match_test(matcher, table_text(column, row))) {
+        if ((column->flags & SEARCHED) != 0 && (column->flags & TABLE_PARTS & ~parts) == 0 &&
+            match_test(matcher, table_text(column, row))) {
             return true;
         }
     }
@@ -124,7 +135,7 @@ find_sort(const struct table_view *view, const struct api_call *call, struct err
     size_t choice = 0;
     for (size_t i = 0; i < view->table->column_count && count < COLUMNS_MAX; i++) {
         const struct table_column *column = &view->table->columns[i];
-        if ((column->flags & UNSORTED) == 0 && table_column_is_shown(column, view->parts)) {
+        if ((column->flags & UNSORTED) == 0 && (column->flags & TABLE_PARTS & ~view->parts) == 0) {
             names[count++] = column->name;
         }
     }
@@ -162,7 +173,7 @@ static size_t fill_keys(struct key *keys,
     size_t matching = 0;
     for (size_t i = 0; i < count; i++) {
         const void *row = row_at(view, i);
-        if (matcher == NULL || matches(view->table, matcher, row)) {
+        if (matcher == NULL || matches(view->table, view->parts, matcher, row)) {
             struct key *key = &keys[matching++];
             *key = (struct key){.index = i, .descending = view->params.page.descending};
             set_key(key, column, row);
@@ -209,11 +220,12 @@ void table_view_slice(struct table_view *view, const void *rows, size_t count)
 
 static void write_row(struct field_out *out, const struct table_view *view, size_t at)
 {
-    const void *row = row_at(view, view->shown == NULL ? at : view->shown[at]);
+    const void *row =
+        at == HEADER ? NULL : row_at(view, view->shown == NULL ? at : view->shown[at]);
     field_row_begin(out);
     field_columns(out, view->table, row, view->parts);
-    if (view->write_row_end != NULL && out->notation == FIELD_JSON) {
-        view->write_row_end(out->json, view->context, row);
+    if (view->write_row_end != NULL) {
+        view->write_row_end(out, view->context, row);
     }
     field_row_end(out);
 }
@@ -224,7 +236,7 @@ static void answer_csv(const struct table_view *view, struct api_call *call)
     table_answer_begin_csv(call, view->stem);
     csv_write_init(&csv, &call->response->body);
     struct field_out out = {.notation = FIELD_CSV_HEADER, .csv = &csv};
-    field_row(&out, view->table, NULL, view->parts);
+    write_row(&out, view, HEADER);
     out.notation = FIELD_CSV;
     for (size_t i = 0; i < view->count; i++) {
         write_row(&out, view, i);
@@ -236,25 +248,31 @@ void table_view_members(struct json_write *w, const struct table_view *view, con
     table_params_members(w, &view->params.page, view->total, group_by);
 }
 
-void table_view_answer(const struct table_view *view, struct api_call *call)
+void table_view_rows(struct json_write *w, const char *key, const struct table_view *view)
 {
-    if (view->params.csv) {
-        answer_csv(view, call);
-        return;
-    }
-    struct json_write w = call_json_long(call, false);
-    struct field_out out = {.notation = FIELD_JSON, .json = &w};
-    jw_object_begin(&w);
-    jw_key(&w, "rows");
-    jw_array_begin(&w);
+    struct field_out out = {.notation = FIELD_JSON, .json = w};
+    jw_key(w, key);
+    jw_array_begin(w);
     for (size_t i = 0; i < view->count; i++) {
         write_row(&out, view, i);
     }
-    jw_array_end(&w);
+    jw_array_end(w);
+}
+
+bool table_view_answer(const struct table_view *view, struct api_call *call)
+{
+    if (view->params.csv) {
+        answer_csv(view, call);
+        return true;
+    }
+    struct json_write w = call_json_long(call, false);
+    jw_object_begin(&w);
+    table_view_rows(&w, "rows", view);
     if (view->write_members != NULL) {
         view->write_members(&w, view->context);
     } else {
         table_view_members(&w, view, NULL);
     }
     jw_object_end(&w);
+    return true;
 }

@@ -23,8 +23,8 @@ struct table_view {
     size_t count;        /* rows of the page */
     int64_t total;       /* rows that match, before limit and offset */
     const void *context;
-    /* Members that a row has in JSON alone; NULL: none. */
-    void (*write_row_end)(struct json_write *w, const void *context, const void *row);
+    /* What a row has behind its columns; `row` NULL for a header. NULL: nothing. */
+    void (*write_row_end)(struct field_out *out, const void *context, const void *row);
     /* Members beside "rows"; NULL: those of the parameters alone. */
     void (*write_members)(struct json_write *w, const void *context);
 };
@@ -48,6 +48,9 @@ bool table_view_run(struct table_view *view,
 void table_view_slice(struct table_view *view, const void *rows, size_t count);
 /* The members total, sort, order, q, limit and offset. */
 void table_view_members(struct json_write *w, const struct table_view *view, const char *group_by);
-void table_view_answer(const struct table_view *view, struct api_call *call);
+/* Writes "key": the rows of the page. */
+void table_view_rows(struct json_write *w, const char *key, const struct table_view *view);
+/* Answers; true, so that a handler can end with it. */
+bool table_view_answer(const struct table_view *view, struct api_call *call);
 
 #endif

@@ -58,9 +58,13 @@ static size_t first_metric(const struct kernel_table *table, int64_t kernel)
     return low;
 }
 
-static void write_metrics(struct json_write *w, const void *table_void, const void *row)
+static void write_metrics(struct field_out *out, const void *table_void, const void *row)
 {
+    struct json_write *w = out->json;
     const struct kernel_table *table = table_void;
+    if (out->notation != FIELD_JSON) {
+        return;
+    }
     int64_t kernel = ((const struct kernel_utilisation_row *)row)->position;
     jw_key(w, "metrics");
     jw_array_begin(w);
@@ -94,17 +98,6 @@ static void write_classes(struct json_write *w, const struct kernel_utilisation_
     jw_array_end(w);
 }
 
-static void write_transfers(struct json_write *w, const struct trace_results *results)
-{
-    struct field_out out = {.notation = FIELD_JSON, .json = w};
-    jw_key(w, "transfers");
-    jw_array_begin(w);
-    for (size_t i = 0; i < results->transfer_count; i++) {
-        rows_transfer(&out, &results->transfers[i]);
-    }
-    jw_array_end(w);
-}
-
 static void write_totals(struct json_write *w, const void *table_void)
 {
     const struct kernel_table *table = table_void;
@@ -119,7 +112,7 @@ static void write_totals(struct json_write *w, const void *table_void)
     jw_key_double(w, "sm", totals->sm);
     jw_key_double(w, "headroom_ns", totals->headroom_ns);
     write_classes(w, totals);
-    write_transfers(w, results);
+    field_rows(w, "transfers", &table_transfer, results->transfers, results->transfer_count);
     jw_key(w, "bad_rows");
     jw_array_begin(w);
     for (size_t i = 0; i < results->bad_row_count; i++) {
@@ -156,8 +149,7 @@ bool kernel_utilisation_get(struct api_call *call, struct err *err)
     }
     view->rows = table.rows;
     view->context = &table;
-    table_view_answer(view, call);
-    return true;
+    return table_view_answer(view, call);
 }
 
 /* ---- launches ---- */
@@ -186,9 +178,13 @@ static bool index_values(struct launch_table *table, struct api_call *call, stru
     return true;
 }
 
-static void write_values(struct json_write *w, const void *table_void, const void *row)
+static void write_values(struct field_out *out, const void *table_void, const void *row)
 {
+    struct json_write *w = out->json;
     const struct launch_table *table = table_void;
+    if (out->notation != FIELD_JSON) {
+        return;
+    }
     size_t at = (size_t)((const struct kernel_utilisation_launch_row *)row - table->rows);
     jw_key(w, "metrics");
     jw_object_begin(w);
@@ -217,6 +213,5 @@ bool kernel_utilisation_launches(struct api_call *call, struct err *err)
     }
     view->rows = table.rows;
     view->context = &table;
-    table_view_answer(view, call);
-    return true;
+    return table_view_answer(view, call);
 }

@@ -263,6 +263,5 @@ bool kernels_get(struct api_call *call, struct err *err)
         return false;
     }
     table.view.context = &table;
-    table_view_answer(&table.view, call);
-    return true;
+    return table_view_answer(&table.view, call);
 }

@@ -2,84 +2,17 @@
 #include "ingest/query/views/memory.h"
 
 #include "api/handlers.h"
-#include "api/table/row_query.h"
 #include "api/table/rows.h"
-#include "api/table/table_answer.h"
-#include "api/table/table_params.h"
+#include "api/table/table_view.h"
 #include "api/views/memory_common.h"
 
 #define LIMIT_DEFAULT 1000
 
-enum column {
-    COLUMN_NAME,
-    COLUMN_CALLS,
-    COLUMN_SIZE,
-    COLUMN_SELF_SIZE,
-    COLUMN_ALLOCATIONS,
-    COLUMN_SELF_ALLOCATIONS,
-    COLUMN_ALLOCATED,
-    COLUMN_SELF_ALLOCATED,
-    COLUMN_COUNT
-};
-
-static const char *const columns[COLUMN_COUNT + 1] = {
-    "name",
-    "calls",
-    "size_bytes",
-    "self_size_bytes",
-    "allocations",
-    "self_allocations",
-    "allocated_bytes",
-    "self_allocated_bytes",
-    NULL,
-};
-
-static const char *const text_columns[] = {"name", NULL};
-
 struct table {
+    struct table_view view;
     struct memory_request request;
-    struct table_params params;
     struct query_memory memory;
-    struct row_query_page shown;
 };
-
-static const char *name_of(const void *rows, size_t at)
-{
-    return ((const struct memory_stat_row *)rows)[at].name;
-}
-
-static struct row_query_value value_of(const void *rows, size_t at, size_t column)
-{
-    const struct memory_stat_row *row = (const struct memory_stat_row *)rows + at;
-    const int64_t numbers[COLUMN_COUNT] = {
-        [COLUMN_CALLS] = row->calls,
-        [COLUMN_SIZE] = row->size_bytes,
-        [COLUMN_SELF_SIZE] = row->self_size_bytes,
-        [COLUMN_ALLOCATIONS] = row->allocations,
-        [COLUMN_SELF_ALLOCATIONS] = row->self_allocations,
-        [COLUMN_ALLOCATED] = row->allocated_bytes,
-        [COLUMN_SELF_ALLOCATED] = row->self_allocated_bytes,
-    };
-    return column == COLUMN_NAME ? row_query_text(row->name) : row_query_number(numbers[column]);
-}
-
-static void write_row(struct field_out *out, const void *table_void, size_t at)
-{
-    const struct table *table = table_void;
-    const struct memory_stat_row blank = {.name = ""};
-    const struct memory_stat_row *row =
-        at == TABLE_BLANK_ROW ? &blank : &table->memory.rows[table->shown.rows[at]];
-    field_row_begin(out);
-    field_text(out, "name", row->name);
-    field_int(out, "calls", row->calls);
-    field_int(out, "size_bytes", row->size_bytes);
-    field_int(out, "self_size_bytes", row->self_size_bytes);
-    field_int(out, "allocations", row->allocations);
-    field_int(out, "self_allocations", row->self_allocations);
-    field_int(out, "allocated_bytes", row->allocated_bytes);
-    field_int(out, "self_allocated_bytes", row->self_allocated_bytes);
-    field_row_end(out);
-}
 
 /* Over all operators of the device and the window: the own figures, which are counted once. */
 static void write_sums(struct json_write *w, const struct query_memory *memory)
@@ -136,7 +69,7 @@ static void write_members(struct json_write *w, const void *table_void)
     const struct table *table = table_void;
     const struct query_memory *memory = &table->memory;
     struct field_out out = {.notation = FIELD_JSON, .json = w};
-    table_params_members(w, &table->params.page, table->shown.total, NULL);
+    table_view_members(w, &table->view, NULL);
     write_sums(w, memory);
     memory_window_members(w, &table->request.window);
     jw_key_string(w, "device", memory->device == NULL ? NULL : memory->device->device);
@@ -157,21 +90,16 @@ static void write_members(struct json_write *w, const void *table_void)
 
 bool memory_get(struct api_call *call, struct err *err)
 {
-    struct table table = {.shown.count = 0};
+    struct table table = {.view = {.table = &table_memory_operator,
+                                   .stem = "memory",
+                                   .write_members = write_members}};
     if (!memory_request_read(&table.request, call, err) ||
-        !table_params_read(&table.params, call, text_columns, "self_size_bytes", LIMIT_DEFAULT,
-                           err) ||
+        !table_view_read(&table.view, call, "self_size_bytes", LIMIT_DEFAULT, err) ||
         !query_memory(call->api->store, call_arena(call), table.request.trace_id,
                       table.request.device, table.request.window, &table.memory, err)) {
         return false;
     }
-    const struct row_query_source source = {table.memory.rows, table.memory.row_count, columns,
-                                            name_of, value_of};
-    if (!row_query_run(&table.shown, call, &table.params.page, &source, err)) {
-        return false;
-    }
-    const struct table_answer answer = {"memory", &table, table.shown.count, write_row,
-                                        write_members};
-    table_answer(call, table.params.csv, &answer);
-    return true;
+    table.view.context = &table;
+    return table_view_run(&table.view, call, table.memory.rows, table.memory.row_count, err) &&
+           table_view_answer(&table.view, call);
 }

@@ -1,11 +1,9 @@
 #include "api/views/memory_common.h"
 
 #include "api/table/rows.h"
+#include "ingest/model/tables.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-
-#define ADDRESS_BYTES 24
 
 bool memory_request_read(struct memory_request *request, struct api_call *call, struct err *err)
 {
@@ -56,15 +54,7 @@ int64_t memory_block_duration(const struct memory_block *block)
 
 void memory_block_row(struct field_out *out, const struct memory_block *block)
 {
-    char address[ADDRESS_BYTES];
-    (void)snprintf(address, sizeof address, "0x%" PRIx64, (uint64_t)block->addr);
-    field_row_begin(out);
-    field_text(out, "name", block->name);
-    field_text(out, "device", block->device);
-    field_int(out, "size_bytes", block->size_bytes);
-    field_text(out, "address", address);
-    field_known_int(out, "allocated_ns", block->allocated_at);
-    field_known_int(out, "released_ns", block->released_at);
-    field_known_int(out, "duration_ns", memory_block_duration(block));
-    field_row_end(out);
+    struct memory_block shown = *block;
+    shown.duration_ns = memory_block_duration(block);
+    field_row(out, &table_memory_block, &shown, 0);
 }

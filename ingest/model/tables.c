@@ -1,7 +1,10 @@
 #include "ingest/model/tables.h"
 
+#include "ingest/base/saturating.h"
 #include "ingest/model/results/launch_rows.h"
+#include "ingest/model/results/memory_rows.h"
 #include "ingest/model/results/results.h"
+#include "ingest/model/tables/kinds.h"
 
 #include <math.h>
 #include <string.h>
@@ -10,45 +13,8 @@ static const char *word_of_use(int value)
 {
     return use_class_name((enum use_class)value);
 }
-
-/* What describes each kind, its columns in SQL, and their parameters. */
-#define IS_INT .kind = TABLE_INT
-#define IS_INT_OR_NULL .kind = TABLE_INT_OR_NULL
-#define IS_FLAG .kind = TABLE_FLAG
-#define IS_BITS .kind = TABLE_BITS
-#define IS_REAL .kind = TABLE_REAL
-#define IS_REAL_OR_NULL .kind = TABLE_REAL_OR_NULL
-#define IS_TEXT .kind = TABLE_TEXT
-#define IS_TEXT_OR_NULL .kind = TABLE_TEXT
-#define IS_SHARED .kind = TABLE_SHARED
-#define IS_SHARED_OR_NULL .kind = TABLE_SHARED
-#define IS_SHARED_4 .kind = TABLE_SHARED_4
 #define IS_USE .kind = TABLE_WORD, .word = word_of_use, .last = USE_UNKNOWN
-
-#define STORED_INT(field) #field
-#define STORED_INT_OR_NULL(field) #field
-#define STORED_FLAG(field) #field
-#define STORED_BITS(field) #field
-#define STORED_REAL(field) #field
-#define STORED_REAL_OR_NULL(field) #field
-#define STORED_TEXT(field) #field
-#define STORED_TEXT_OR_NULL(field) #field
-#define STORED_SHARED(field) #field "_id"
-#define STORED_SHARED_OR_NULL(field) #field "_id"
-#define STORED_SHARED_4(field) #field "_1_id, " #field "_2_id, " #field "_3_id, " #field "_4_id"
 #define STORED_USE(field) #field
-
-#define PARAMS_INT ", ?"
-#define PARAMS_INT_OR_NULL ", ?"
-#define PARAMS_FLAG ", ?"
-#define PARAMS_BITS ", ?"
-#define PARAMS_REAL ", ?"
-#define PARAMS_REAL_OR_NULL ", ?"
-#define PARAMS_TEXT ", ?"
-#define PARAMS_TEXT_OR_NULL ", ?"
-#define PARAMS_SHARED ", ?"
-#define PARAMS_SHARED_OR_NULL ", ?"
-#define PARAMS_SHARED_4 ", ?, ?, ?, ?"
 #define PARAMS_USE ", ?"
 
 #define TABLE_DEF "ingest/model/tables/operator.def"
@@ -73,6 +39,29 @@ static const char *word_of_use(int value)
 
 #define TABLE_DEF "ingest/model/tables/launch.def"
 #define TABLE_ROW struct launch_row
+#define TABLE_IN_MEMORY
+#include "ingest/model/tables/describe.h"
+
+#define TABLE_DEF "ingest/model/tables/step.def"
+#define TABLE_ROW struct step_row
+#include "ingest/model/tables/describe.h"
+
+#define TABLE_DEF "ingest/model/tables/module.def"
+#define TABLE_ROW struct module_row
+#include "ingest/model/tables/describe.h"
+
+#define TABLE_DEF "ingest/model/tables/transfer.def"
+#define TABLE_ROW struct transfer_row
+#include "ingest/model/tables/describe.h"
+
+#define TABLE_DEF "ingest/model/tables/memory_operator.def"
+#define TABLE_ROW struct memory_stat_row
+#define TABLE_IN_MEMORY
+#include "ingest/model/tables/describe.h"
+
+#define TABLE_DEF "ingest/model/tables/memory_block.def"
+#define TABLE_ROW struct memory_block
+#define TABLE_IN_MEMORY
 #include "ingest/model/tables/describe.h"
 
 const struct row_table *const *tables_all(size_t *count)
@@ -84,6 +73,11 @@ const struct row_table *const *tables_all(size_t *count)
         &table_kernel_utilisation,
         &table_kernel_utilisation_launch,
         &table_launch,
+        &table_step,
+        &table_module,
+        &table_transfer,
+        &table_memory_operator,
+        &table_memory_block,
     };
     *count = sizeof all / sizeof all[0];
     return all;
@@ -129,7 +123,11 @@ int64_t table_int(const struct table_column *column, const void *row)
         return *(const bool *)field;
     case TABLE_BITS:
     case TABLE_WORD:
+    case TABLE_MAYBE:
         return *(const uint32_t *)field;
+    case TABLE_DELTA:
+        return saturating_sub(*(const int64_t *)field,
+                              *(const int64_t *)field_at(row, column->whole_offset));
     default:
         return *(const int64_t *)field;
     }

@@ -1,10 +1,8 @@
 /* Whose the device work of a trace is [DEV-3]. */
 #include "api/authorize.h"
 #include "api/handlers.h"
-#include "api/table/row_query.h"
 #include "api/table/rows.h"
-#include "api/table/table_answer.h"
-#include "api/table/table_params.h"
+#include "api/table/table_view.h"
 #include "api/timeline/common.h"
 #include "ingest/jobs/on_request/analyses.h"
 
@@ -12,77 +10,15 @@
 
 #define LIMIT_DEFAULT 100
 
-enum column {
-    COLUMN_KIND,
-    COLUMN_NAME,
-    COLUMN_CALLS,
-    COLUMN_KERNELS,
-    COLUMN_TIME,
-    COLUMN_SHARE,
-    COLUMN_CLASS,
-    COLUMN_COUNT
-};
-
-static const char *const columns[COLUMN_COUNT + 1] = {
-    "kind", "name", "calls", "kernels", "device_ns", "share", "class", NULL,
-};
-static const char *const text_columns[] = {"kind", "name", "class", NULL};
-
 struct table {
+    struct table_view view;
     struct device_operators operators;
-    struct table_params params;
-    struct row_query_page shown;
 };
-
-static const char *name_of(const void *rows, size_t at)
-{
-    return ((const struct device_operators *)rows)->rows[at].name;
-}
-
-static struct row_query_value value_of(const void *rows, size_t at, size_t column)
-{
-    const struct device_operators *operators = rows;
-    const struct device_operator *row = &operators->rows[at];
-    switch ((enum column)column) {
-    case COLUMN_KIND:
-        return row_query_text(device_owner_text(row->owner));
-    case COLUMN_NAME:
-        return row_query_text(row->name);
-    case COLUMN_CALLS:
-        return row_query_number(row->calls);
-    case COLUMN_KERNELS:
-        return row_query_number(row->kernels);
-    case COLUMN_CLASS:
-        return row_query_text(row->class);
-    case COLUMN_TIME:
-    case COLUMN_SHARE:
-    case COLUMN_COUNT:
-        break;
-    }
-    return row_query_number(row->device_ns);
-}
-
-static void write_row(struct field_out *out, const void *table_void, size_t at)
-{
-    const struct table *table = table_void;
-    const struct device_operator blank = {.name = "", .class = ""};
-    const struct device_operator *row =
-        at == TABLE_BLANK_ROW ? &blank : &table->operators.rows[table->shown.rows[at]];
-    field_row_begin(out);
-    field_text(out, "kind", device_owner_text(row->owner));
-    field_text(out, "name", row->name);
-    field_int(out, "calls", row->calls);
-    field_int(out, "kernels", row->kernels);
-    field_int(out, "device_ns", row->device_ns);
-    field_double(out, "share", rows_known_share(row->device_ns, table->operators.device_ns));
-    field_text(out, "class", row->class);
-    field_row_end(out);
-}
 
 static void write_members(struct json_write *w, const void *table_void)
 {
     const struct table *table = table_void;
-    table_params_members(w, &table->params.page, table->shown.total, NULL);
+    table_view_members(w, &table->view, NULL);
     const struct device_operators *operators = &table->operators;
     jw_key_int(w, "device_ns", operators->device_ns);
     jw_key(w, "companion");
@@ -119,11 +55,14 @@ static bool read_companion(struct api_call *call,
 
 bool device_operators_get(struct api_call *call, struct err *err)
 {
-    struct table table = {.shown.count = 0};
+    struct table table = {.view = {.table = &table_device_operator,
+                                   .stem = "device-time-operators",
+                                   .write_members = write_members}};
+    struct device_operators *operators = &table.operators;
     struct store_trace *trace = NULL;
     enum device_companion companion = DEVICE_COMPANION_AUTO;
     int64_t companion_id = 0;
-    if (!table_params_read(&table.params, call, text_columns, "device_ns", LIMIT_DEFAULT, err) ||
+    if (!table_view_read(&table.view, call, "device_ns", LIMIT_DEFAULT, err) ||
         !read_companion(call, &companion, &companion_id, err) ||
         !timeline_trace(&trace, call, err) ||
         !(device_read_operators(call->api->jobs, trace->id, companion, companion_id,
@@ -131,13 +70,11 @@ bool device_operators_get(struct api_call *call, struct err *err)
           timeline_gone(err))) {
         return false;
     }
-    const struct row_query_source source = {&table.operators, table.operators.count, columns,
-                                            name_of, value_of};
-    if (!row_query_run(&table.shown, call, &table.params.page, &source, err)) {
-        return false;
+    for (size_t i = 0; i < operators->count; i++) {
+        operators->rows[i].share =
+            rows_known_share(operators->rows[i].device_ns, operators->device_ns);
     }
-    const struct table_answer answer = {"device-time-operators", &table, table.shown.count,
-                                        write_row, write_members};
-    table_answer(call, table.params.csv, &answer);
-    return true;
+    table.view.context = &table;
+    return table_view_run(&table.view, call, operators->rows, operators->count, err) &&
+           table_view_answer(&table.view, call);
 }

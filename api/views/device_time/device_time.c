@@ -1,10 +1,8 @@
 /* Device time of a trace by the class of its work [DEV-2]: in total, by device, kernel by kernel.
  */
 #include "api/handlers.h"
-#include "api/table/row_query.h"
 #include "api/table/rows.h"
-#include "api/table/table_answer.h"
-#include "api/table/table_params.h"
+#include "api/table/table_view.h"
 #include "api/timeline/common.h"
 #include "api/views/device_time/members.h"
 
@@ -139,25 +137,9 @@ bool device_time_get(struct api_call *call, struct err *err)
 
 /* ---- kernel by kernel ---- */
 
-enum column {
-    COLUMN_NAME,
-    COLUMN_CLASS,
-    COLUMN_KIND,
-    COLUMN_EVENTS,
-    COLUMN_TIME,
-    COLUMN_SHARE,
-    COLUMN_COUNT
-};
-
-static const char *const columns[COLUMN_COUNT + 1] = {
-    "name", "class", "communication_kind", "events", "device_ns", "share", NULL,
-};
-static const char *const text_columns[] = {"name", "class", "communication_kind", NULL};
-
 struct table {
+    struct table_view view;
     struct device_time times;
-    struct table_params params;
-    struct row_query_page shown;
 };
 
 /* NaN of what counts nowhere. */
@@ -167,75 +149,27 @@ static double share_of(const struct device_time *times, const struct device_time
     return is_work ? rows_known_share(kernel->device_ns, times->device_ns) : (double)NAN;
 }
 
-static const char *name_of(const void *rows, size_t at)
-{
-    return ((const struct device_time *)rows)->kernels[at].name;
-}
-
-static struct row_query_value value_of(const void *rows, size_t at, size_t column)
-{
-    const struct device_time *times = rows;
-    const struct device_time_kernel *kernel = &times->kernels[at];
-    switch ((enum column)column) {
-    case COLUMN_NAME:
-        return row_query_text(kernel->name);
-    case COLUMN_CLASS:
-        return row_query_text(kernel->class.name);
-    case COLUMN_KIND:
-        return row_query_text(kernel->class.communication_kind);
-    case COLUMN_EVENTS:
-        return row_query_number(kernel->events);
-    case COLUMN_TIME:
-        return row_query_number(kernel->device_ns);
-    case COLUMN_SHARE:
-    case COLUMN_COUNT:
-        break;
-    }
-    return row_query_real(share_of(times, kernel));
-}
-
-static void write_row(struct field_out *out, const void *table_void, size_t at)
-{
-    const struct table *table = table_void;
-    const struct device_time_kernel blank = {.name = "", .class = {.name = ""}};
-    const struct device_time_kernel *kernel =
-        at == TABLE_BLANK_ROW ? &blank : &table->times.kernels[table->shown.rows[at]];
-    field_row_begin(out);
-    field_text(out, "name", kernel->name);
-    field_text(out, "class", kernel->class.name);
-    if (kernel->class.matrix_unit == MATRIX_UNIT_UNKNOWN) {
-        field_null(out, "matrix_unit");
-    } else {
-        field_bool(out, "matrix_unit", kernel->class.matrix_unit == MATRIX_UNIT_USED);
-    }
-    field_text(out, "communication_kind", kernel->class.communication_kind);
-    field_int(out, "events", kernel->events);
-    field_int(out, "device_ns", kernel->device_ns);
-    field_double(out, "share", share_of(&table->times, kernel));
-    field_row_end(out);
-}
-
 static void write_members(struct json_write *w, const void *table_void)
 {
     const struct table *table = table_void;
-    table_params_members(w, &table->params.page, table->shown.total, NULL);
+    table_view_members(w, &table->view, NULL);
     jw_key_int(w, "device_ns", table->times.device_ns);
 }
 
 bool device_time_kernels(struct api_call *call, struct err *err)
 {
-    struct table table = {.shown.count = 0};
-    if (!table_params_read(&table.params, call, text_columns, "device_ns", LIMIT_DEFAULT, err) ||
-        !read_times(call, &table.times, err)) {
+    struct table table = {.view = {.table = &table_device_time_kernel,
+                                   .stem = "device-time-kernels",
+                                   .write_members = write_members}};
+    struct device_time *times = &table.times;
+    if (!table_view_read(&table.view, call, "device_ns", LIMIT_DEFAULT, err) ||
+        !read_times(call, times, err)) {
         return false;
     }
-    const struct row_query_source source = {&table.times, table.times.kernel_count, columns,
-                                            name_of, value_of};
-    if (!row_query_run(&table.shown, call, &table.params.page, &source, err)) {
-        return false;
+    for (size_t i = 0; i < times->kernel_count; i++) {
+        times->kernels[i].share = share_of(times, &times->kernels[i]);
     }
-    const struct table_answer answer = {"device-time-kernels", &table, table.shown.count, write_row,
-                                        write_members};
-    table_answer(call, table.params.csv, &answer);
-    return true;
+    table.view.context = &table;
+    return table_view_run(&table.view, call, times->kernels, times->kernel_count, err) &&
+           table_view_answer(&table.view, call);
 }

@@ -7,6 +7,7 @@
 #include "ingest/base/memory/scratch.h"
 #include "ingest/base/saturating.h"
 #include "ingest/index/index.h"
+#include "ingest/model/tables/kinds.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -382,3 +383,17 @@ const char *device_owner_text(enum device_owner owner)
                                                           "launch_not_recorded", "operator"};
     return texts[owner];
 }
+
+/* ---- the rows as a table ---- */
+
+static const char *word_of_owner(int value)
+{
+    return device_owner_text((enum device_owner)value);
+}
+#define IS_OWNER .kind = TABLE_WORD, .word = word_of_owner, .last = DEVICE_OWNER_OPERATOR
+#define STORED_OWNER(field) #field
+
+#define TABLE_DEF "ingest/model/tables/device_operator.def"
+#define TABLE_ROW struct device_operator
+#define TABLE_IN_MEMORY
+#include "ingest/model/tables/describe.h"

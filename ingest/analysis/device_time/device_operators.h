@@ -7,6 +7,7 @@
 #include "ingest/analysis/kernel_classes/kernel_rules.h"
 #include "ingest/base/attr.h"
 #include "ingest/base/memory/arena.h"
+#include "ingest/model/tables/table.h"
 #include "ingest/model/trace.h"
 
 #include <stdbool.h>
@@ -28,6 +29,7 @@ struct device_operator {
     int64_t calls;     /* of the operator, or of the call */
     int64_t kernels;   /* device work of all kinds */
     int64_t device_ns;
+    double share; /* of all, set by who shows it */
 };
 
 struct device_operators {
@@ -54,5 +56,7 @@ bool device_operators_analyse(const struct trace *trace,
                               struct device_operators *out) KS_MUST_USE;
 
 const char *device_owner_text(enum device_owner owner);
+
+extern const struct row_table table_device_operator; /* of the rows */
 
 #endif

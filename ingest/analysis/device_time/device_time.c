@@ -6,6 +6,7 @@
 #include "ingest/base/saturating.h"
 #include "ingest/index/index.h"
 #include "ingest/index/sort.h"
+#include "ingest/model/tables/kinds.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -439,3 +440,10 @@ bool device_time_analyse(const struct trace *trace,
     }
     return ok;
 }
+
+/* ---- the rows as a table ---- */
+
+#define TABLE_DEF "ingest/model/tables/device_time_kernel.def"
+#define TABLE_ROW struct device_time_kernel
+#define TABLE_IN_MEMORY
+#include "ingest/model/tables/describe.h"

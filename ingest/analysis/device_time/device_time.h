@@ -5,6 +5,7 @@
 #include "ingest/analysis/kernel_classes/kernel_classes.h"
 #include "ingest/base/attr.h"
 #include "ingest/base/memory/arena.h"
+#include "ingest/model/tables/table.h"
 #include "ingest/model/trace.h"
 
 #include <stdbool.h>
@@ -50,6 +51,7 @@ struct device_time_kernel {
     struct kernel_class class;
     int64_t events;
     int64_t device_ns;
+    double share; /* of all, set by who shows it */
 };
 
 struct device_time {
@@ -74,5 +76,7 @@ bool device_time_analyse(const struct trace *trace,
                          const int64_t *device,
                          struct arena *arena,
                          struct device_time *out) KS_MUST_USE;
+
+extern const struct row_table table_device_time_kernel; /* of the rows */
 
 #endif

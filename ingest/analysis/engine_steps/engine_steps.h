@@ -7,6 +7,7 @@
 #include "ingest/base/attr.h"
 #include "ingest/base/memory/arena.h"
 #include "ingest/index/engine_annotation.h"
+#include "ingest/model/tables/table.h"
 #include "ingest/model/trace.h"
 
 #include <stdbool.h>
@@ -36,6 +37,9 @@ struct engine_step {
     int64_t device_gap_ns; /* from the largest device end of earlier steps */
     int64_t device_busy_ns, device_ns, device_events;
     struct engine_classes classes;
+    /* Set by who shows it: the place among all steps, and "1024x768". */
+    int64_t index;
+    const char *resolution;
 };
 
 struct engine_phase_total {
@@ -70,5 +74,7 @@ bool engine_steps_analyse(const struct trace *trace,
                           const struct engine_attention *attention,
                           struct arena *arena,
                           struct engine_steps *out) KS_MUST_USE;
+
+extern const struct row_table table_engine_step; /* of the rows */
 
 #endif

@@ -4,6 +4,7 @@
 #include "ingest/base/memory/scratch.h"
 #include "ingest/base/saturating.h"
 #include "ingest/index/sort.h"
+#include "ingest/model/tables/kinds.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -420,3 +421,10 @@ bool slices_analyse(const struct trace *trace,
     end(&run);
     return ok;
 }
+
+/* ---- the rows as a table ---- */
+
+#define TABLE_DEF "ingest/model/tables/slices.def"
+#define TABLE_ROW struct slices_row
+#define TABLE_IN_MEMORY
+#include "ingest/model/tables/describe.h"

@@ -5,6 +5,7 @@
 #include "ingest/analysis/util/percentiles.h"
 #include "ingest/base/attr.h"
 #include "ingest/base/memory/arena.h"
+#include "ingest/model/tables/table.h"
 #include "ingest/model/trace.h"
 
 #include <stdbool.h>
@@ -41,5 +42,7 @@ bool slices_analyse(const struct trace *trace,
                     enum slices_group by,
                     struct arena *arena,
                     struct slices *out) KS_MUST_USE;
+
+extern const struct row_table table_slices; /* of the rows */
 
 #endif

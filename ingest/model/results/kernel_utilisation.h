@@ -54,13 +54,9 @@ struct kernel_utilisation_value_row {
     double value;
 };
 
-/* Copies and sets of memory that Nsight Systems lists beside kernels, by name. */
 struct transfer_row {
-    const char *name;
-    const char *kind; /* "memcpy", "memset" */
-    int64_t operations;
-    int64_t total_ns, min_ns, max_ns;
-    int64_t size_bytes; /* sum; INT64_MIN where not known */
+#define TABLE_DEF "ingest/model/tables/transfer.def"
+#include "ingest/model/tables/struct.h"
 };
 
 /* Over all kernels of the table. */

@@ -3,6 +3,8 @@
 #ifndef KS_MODEL_RESULTS_MEMORY_ROWS_H
 #define KS_MODEL_RESULTS_MEMORY_ROWS_H
 
+#include "ingest/model/tables/table.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,11 +16,8 @@ struct memory_window {
 
 /* Operators of one name. `size` sums allocations and releases, `allocated` allocations alone. */
 struct memory_stat_row {
-    const char *name;
-    int64_t calls; /* over all devices */
-    int64_t size_bytes, self_size_bytes;
-    int64_t allocations, self_allocations;
-    int64_t allocated_bytes, self_allocated_bytes;
+#define TABLE_DEF "ingest/model/tables/memory_operator.def"
+#include "ingest/model/tables/struct.h"
 };
 
 struct memory_stat_device {
@@ -47,6 +46,7 @@ struct memory_block {
     int64_t addr;
     int64_t allocated_at; /* ticks; MEMORY_NO_TIME: before the records began */
     int64_t released_at;  /* MEMORY_NO_TIME: never */
+    int64_t duration_ns;  /* set by who shows it; INT64_MIN: not known */
 };
 
 struct memory_point {

@@ -3,20 +3,16 @@
 #ifndef KS_MODEL_RESULTS_MODULE_ROWS_H
 #define KS_MODEL_RESULTS_MODULE_ROWS_H
 
+#include "ingest/model/tables/table.h"
+
 #include <stdint.h>
 
 #define MODULE_NO_PARENT INT64_C(-1)
 
-/* Pre-order: parents before their children, siblings in the plugin's order. Times in ticks of the
- * results. Modules of one name and id share their figures, wherever they stand. */
+/* Parents before their children, siblings in the plugin's order. Times in ticks of the results. */
 struct module_row {
-    const char *name; /* without the prefix `nn.Module: ` */
-    int64_t module_id;
-    int64_t parent; /* index of a row, MODULE_NO_PARENT at the top */
-    int64_t occurrences;
-    int64_t operators; /* real operators that are its direct children */
-    int64_t host_total, host_self;
-    int64_t device_total, device_self;
+#define TABLE_DEF "ingest/model/tables/module.def"
+#include "ingest/model/tables/struct.h"
 };
 
 #endif

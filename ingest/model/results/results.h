@@ -66,19 +66,10 @@ enum view {
 };
 const char *view_label(enum view view); /* "Overview", ... */
 
-/* One profiler step after the adjustments of [TB-6h]. */
+/* start_ns and end_ns mean nothing when results.steps_undefined. */
 struct step_row {
-    const char *name; /* the number of ProfilerStep#N as text */
-    int64_t start_ns; /* relative; meaningless when results.steps_undefined */
-    int64_t end_ns;
-    int64_t cost_ns[TIME_CATEGORY_COUNT];
-    /* Overlap data [TB-7b]: merged computation and communication inside the step and their
-     * intersection. */
-    int64_t computation_ns;
-    int64_t communication_ns;
-    int64_t overlap_ns;
-    int64_t launches;          /* runtime calls inside the step that put work on a device */
-    int64_t device_activities; /* kernels, memcpys and memsets these calls started */
+#define TABLE_DEF "ingest/model/tables/step.def"
+#include "ingest/model/tables/struct.h"
 };
 
 /* How operators are grouped. */

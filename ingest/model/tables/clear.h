@@ -3,6 +3,7 @@
 #undef COLUMN
 #undef ADDED
 #undef RATIO
+#undef DELTA
 #undef ARRAY
 #undef ELEMENT
 #undef MEMBER

@@ -25,6 +25,12 @@
      .offset = offsetof(TABLE_ROW, part),                                            \
      .whole_offset = offsetof(TABLE_ROW, whole),                                     \
      .kind = TABLE_RATIO},
+#define DELTA(name_, from, less, unit, doc)     \
+    {.name = #name_,                            \
+     .field = "",                               \
+     .offset = offsetof(TABLE_ROW, from),       \
+     .whole_offset = offsetof(TABLE_ROW, less), \
+     .kind = TABLE_DELTA},
 #define ARRAY(kind, field, count)
 #define MEMBER(name)
 #define ELEMENT(kind, field_, index, stored_, name_, unit, flags_, doc) \
@@ -39,9 +45,11 @@
 ;
 #include "ingest/model/tables/clear.h"
 
+#ifndef TABLE_IN_MEMORY
 /* ---- SQL: each statement is one text, so that it is found again by its address ---- */
 #define ADDED(kind, field, name, unit, flags, sort_sql, doc)
 #define RATIO(name, part, whole, unit, flags, doc)
+#define DELTA(name, from, less, unit, doc)
 #define ARRAY(kind, field, count)
 #define MEMBER(name)
 #define COLUMN(kind, field, name, unit, flags, doc) ", " STORED_##kind(field)
@@ -79,24 +87,31 @@
 ")";
 #include "ingest/model/tables/clear.h"
 
+#endif
 /* ---- the table ---- */
 #define COLUMN(kind, field, name, unit, flags, doc)
 #define ADDED(kind, field, name, unit, flags, sort_sql, doc)
 #define RATIO(name, part, whole, unit, flags, doc)
+#define DELTA(name, from, less, unit, doc)
 #define ARRAY(kind, field, count)
 #define MEMBER(name)
 #define ELEMENT(kind, field, index, stored, name, unit, flags, doc)
+#ifdef TABLE_IN_MEMORY
+#define TABLE_SQL(id)
+#else
+#define TABLE_SQL(id) \
+    .insert_sql = id##_insert_sql, .select_sql = id##_select_sql, .columns_sql = id##_columns_sql,
+#endif
 #define TABLE(id, sql, key, schema, doc)                              \
     const struct row_table table_##id = {                             \
-        .name = sql,                                                  \
-        .insert_sql = id##_insert_sql,                                \
-        .select_sql = id##_select_sql,                                \
-        .columns_sql = id##_columns_sql,                              \
-        .columns = id##_columns,                                      \
+        .name = (sql),                                                \
+        TABLE_SQL(id).columns = id##_columns,                         \
         .column_count = sizeof id##_columns / sizeof id##_columns[0], \
         .row_bytes = sizeof(TABLE_ROW),                               \
     };
 #include TABLE_DEF
 #include "ingest/model/tables/clear.h"
+#undef TABLE_SQL
+#undef TABLE_IN_MEMORY
 #undef TABLE_DEF
 #undef TABLE_ROW

@@ -1,20 +1,22 @@
 /* Result tables, each declared once in a `.def` file: a line a column. From it come the row struct
  * (struct.h), this description of it, and from the description the SQL, the sort keys, JSON and
- * CSV; api/rows.py writes the row schemas of api/openapi.json and the page's types from the same
- * lines.
+ * CSV; api/rows.py writes the row schemas of api/openapi.json and the page's types.
  *
  *     TABLE(id, SQL table, key, schema, "what a row is")
- *     COLUMN(kind, field, name, unit, flags, "what it says")          stored under the field's name
- *     ADDED(kind, field, name, unit, flags, "SQL to sort by", "…")    not stored: whoever reads
- * rows fills it RATIO(name, part, whole, unit, flags, "…")                      of two fields; 0
- * where the whole is 0 ARRAY(kind, field, count)                                       a field of
- * several columns, and each of them: ELEMENT(kind, field, index, stored, name, unit, flags, "…")
- *     MEMBER(name)                                                    of JSON alone; the handler
- * writes it
+ *     COLUMN(kind, field, name, unit, flags, "what it says")
+ *     ADDED(kind, field, name, unit, flags, "SQL to sort by" or NULL, "…")
+ *     RATIO(name, part, whole, unit, flags, "…")
+ *     DELTA(name, from, less, unit, "…")
+ *     ARRAY(kind, field, count)
+ *     ELEMENT(kind, field, index, stored, name, unit, flags, "…")
+ *     MEMBER(name)
  *
- * The order of lines is that of the answers. `name` is that of JSON, CSV and `sort`, which takes
- * the field's name too. Units, for readers: NONE, COUNT, NS, US, BYTES, PCT (0 to 100), SHARE (0 to
- * 1). */
+ * A COLUMN is stored under its field's name. What is ADDED is not stored: who reads rows fills it.
+ * A RATIO of two fields is 0 where the whole is 0; a DELTA is from - less, saturating. An ARRAY is
+ * one field of several columns, its ELEMENTs. A MEMBER only JSON has; the handler writes it.
+ *
+ * The order of lines is that of the answers. `name` is that of JSON, CSV and `sort`; the store also
+ * sorts by the field's name. Units: NONE, COUNT, NS, US, BYTES, PCT (0 to 100), SHARE (0 to 1). */
 #ifndef KS_MODEL_TABLES_TABLE_H
 #define KS_MODEL_TABLES_TABLE_H
 
@@ -34,8 +36,13 @@ enum column_kind {
     TABLE_SHARED,       /* const char *, stored once a trace: column <field>_id */
     TABLE_SHARED_4,     /* const char *[4], columns <field>_1_id, …; an array in JSON */
     TABLE_WORD,         /* an enumeration: a number in the store, a word in answers */
-    TABLE_RATIO         /* no field of its own: two of int64_t */
+    TABLE_MAYBE,        /* an enumeration of unknown, no, yes: a boolean or null in answers */
+    TABLE_ADDRESS,      /* int64_t; hexadecimal in answers */
+    TABLE_RATIO,        /* no field of its own: two of int64_t */
+    TABLE_DELTA         /* the same: what the first has more */
 };
+
+enum { TABLE_MAYBE_UNKNOWN, TABLE_MAYBE_NO, TABLE_MAYBE_YES };
 
 /* By the kind that a line names: the field in a struct, the column's name in SQL and its
  * parameters, and what describes it. Words: USE. */
@@ -50,6 +57,7 @@ enum column_kind {
 #define TABLE_FIELD_SHARED(field) const char *field;
 #define TABLE_FIELD_SHARED_OR_NULL(field) const char *field;
 #define TABLE_FIELD_SHARED_4(field) const char *field[4];
+#define TABLE_FIELD_ADDRESS(field) int64_t field;
 #define TABLE_FIELD_USE(field) enum use_class field;
 
 /* Flags of a column; 0 for most. */
@@ -57,7 +65,8 @@ enum {
     SEARCHED = 1, /* `q` looks at it */
     ASCENDS = 2,  /* a number that sorts upwards unless asked otherwise, as texts do */
     UNSORTED = 4,
-    HIDDEN = 8 /* not in answers, though `sort` takes it */
+    HIDDEN = 8, /* not in answers, though `sort` takes it */
+    DIGITS = 16 /* a text that sorts by its length first, as numbers do */
 };
 /* Columns of a part of a table are in the answer only when that part is asked for. */
 #define TABLE_PARTS 0xFF00u
@@ -65,27 +74,31 @@ enum {
     WHEN_SHAPE = 0x100,
     WHEN_STACK = 0x200,
     WHEN_MATCHED = 0x100, /* a kernel table of the run is there */
+    WHEN_NAME = 0x100,
+    WHEN_TRACK = 0x200,
+    WHEN_CATEGORY = 0x400,
+    IN_ROWS = 0x100, /* not in the sums beside the rows */
 };
 
 struct table_column {
     enum column_kind kind;
     uint32_t flags;
     const char *name;
-    const char *field;  /* "" for a ratio */
+    const char *field;  /* "" for a ratio or a delta */
     const char *stored; /* column of the SQL table; NULL: none */
-    const char
-        *sort_sql; /* instead of the stored column, which is that of the table o; NULL: that */
-    size_t offset; /* of the field; of a ratio's part */
-    size_t whole_offset;            /* of a ratio's whole */
+    /* Instead of the stored column, which is that of the table o; NULL: that. */
+    const char *sort_sql;
+    size_t offset;                  /* of the field; of a ratio's part, of what a delta is from */
+    size_t whole_offset;            /* of a ratio's whole; of what a delta takes away */
     const char *(*word)(int value); /* of TABLE_WORD; NULL stands for unknown */
     int last;                       /* of TABLE_WORD: its last value */
 };
 
+/* The SQL is NULL of tables that are not stored row by row. */
 struct row_table {
-    const char *name; /* of the SQL table; "" when the rows are not stored one by one */
+    const char *name; /* of the SQL table; "" */
     const char *insert_sql;
-    const char
-        *select_sql; /* all rows of an owner, the one parameter: position, then the columns */
+    const char *select_sql;  /* all rows of the owner, its parameter: position, then the columns */
     const char *columns_sql; /* ", name_id, calls": the stored columns */
     const struct table_column *columns;
     size_t column_count;
@@ -93,9 +106,6 @@ struct row_table {
 };
 
 /* What tables are stored by: the columns in front of their own. */
-#define TABLE_OWNER_NONE ""
-#define TABLE_KEY_NONE ""
-#define TABLE_PARAMS_NONE ""
 #define TABLE_OWNER_POSITION "trace_id"
 #define TABLE_KEY_POSITION "trace_id, position"
 #define TABLE_PARAMS_POSITION "?, ?"
@@ -110,7 +120,7 @@ bool table_column_is_shown(const struct table_column *column, uint32_t parts);
 bool table_column_is_text(const struct table_column *column);
 
 /* The value of a column in a row. */
-int64_t table_int(const struct table_column *column, const void *row); /* FLAG, BITS, WORD too */
+int64_t table_int(const struct table_column *column, const void *row); /* any but REAL and texts */
 double table_real(const struct table_column *column, const void *row); /* RATIO too */
 const char *table_text(const struct table_column *column, const void *row);         /* WORD too */
 const char *const *table_texts(const struct table_column *column, const void *row); /* SHARED_4 */

@@ -49,21 +49,6 @@
     " kernel_count, kernel_launch_count, kernel_use_count, kernel_use_launch_count,"      \
     " cycle_count, cycle_use_count"
 
-#define STEP_FIELDS(X)       \
-    X(TEXT, name)            \
-    X(INT, start_ns)         \
-    X(INT, end_ns)           \
-    X(INT, computation_ns)   \
-    X(INT, communication_ns) \
-    X(INT, overlap_ns)       \
-    X(INT, launches)         \
-    X(INT, device_activities)
-
-/* Behind them: cost_ns by role. */
-#define STEP_COST_COLUMNS                                                                       \
-    ", cost_kernel_ns, cost_memcpy_ns, cost_memset_ns, cost_communication_ns, cost_runtime_ns," \
-    " cost_dataloader_ns, cost_cpu_exec_ns, cost_other_ns"
-
 #define DEVICE_FIELDS(X)   \
     X(INT, id)             \
     X(TEXT, name)          \
@@ -96,17 +81,6 @@
     X(INT, compute_major) \
     X(INT, compute_minor) \
     X(BITS, has)
-
-#define MODULE_FIELDS(X) \
-    X(SHARED, name)      \
-    X(INT, module_id)    \
-    X(INT, parent)       \
-    X(INT, occurrences)  \
-    X(INT, operators)    \
-    X(INT, host_total)   \
-    X(INT, host_self)    \
-    X(INT, device_total) \
-    X(INT, device_self)
 
 #define PLUGIN_ANSWER_FIELDS(X) \
     X(TEXT, route)              \
@@ -142,15 +116,6 @@
     X(SHARED, metric)                      \
     X(SHARED, unit)                        \
     X(REAL, value)
-
-#define TRANSFER_FIELDS(X) \
-    X(TEXT, name)          \
-    X(TEXT, kind)          \
-    X(INT, operations)     \
-    X(INT, total_ns)       \
-    X(OPTIONAL, min_ns)    \
-    X(OPTIONAL, max_ns)    \
-    X(OPTIONAL, size_bytes)
 
 #define CYCLE_FIELDS(X) \
     X(INT, number)      \

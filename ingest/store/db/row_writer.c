@@ -151,6 +151,8 @@ put_column(struct row_writer *writer, const struct table_column *column, const v
     case TABLE_FLAG:
     case TABLE_BITS:
     case TABLE_WORD:
+    case TABLE_MAYBE:
+    case TABLE_ADDRESS:
         row_put_int(writer, table_int(column, row));
         break;
     case TABLE_INT_OR_NULL:
@@ -172,6 +174,7 @@ put_column(struct row_writer *writer, const struct table_column *column, const v
         }
         break;
     case TABLE_RATIO: /* never stored */
+    case TABLE_DELTA:
         break;
     }
 }

@@ -1,5 +1,9 @@
 #include "ingest/store/db/rows_reader.h"
 
+#include <string.h>
+
+#define FIRST_ROWS 16
+
 void *rows_begin(const struct rows_reader *in,
                  struct db_stmt *st,
                  const char *sql,
@@ -36,6 +40,38 @@ bool rows_count(const struct rows_reader *in, const char *sql, size_t *count, st
     return db_done(&st, err);
 }
 
+bool rows_read_table(const struct rows_reader *in,
+                     const struct row_table *table,
+                     void **rows,
+                     size_t *count,
+                     struct err *err)
+{
+    struct db_stmt st;
+    size_t cap = 0;
+    *rows = NULL;
+    *count = 0;
+    db_prepare(&st, in->db, table->select_sql);
+    db_put_int(&st, in->owner_id);
+    while (rows_next(&st)) {
+        if (*count == cap) {
+            cap = cap == 0 ? FIRST_ROWS : cap * 2;
+            void *grown = arena_calloc(in->arena, cap, table->row_bytes);
+            if (grown == NULL) {
+                db_fail_memory(&st);
+                break;
+            }
+            if (*count > 0) {
+                memcpy(grown, *rows, *count * table->row_bytes);
+            }
+            *rows = grown;
+        }
+        rows_read_columns(&st, in->texts, table,
+                          (unsigned char *)*rows + *count * table->row_bytes);
+        (*count)++;
+    }
+    return db_done(&st, err);
+}
+
 static void read_column(struct db_stmt *st,
                         struct text_cache *texts,
                         const struct table_column *column,
@@ -43,6 +79,7 @@ static void read_column(struct db_stmt *st,
 {
     switch (column->kind) {
     case TABLE_INT:
+    case TABLE_ADDRESS:
         *(int64_t *)field = db_get_int(st);
         break;
     case TABLE_INT_OR_NULL:
@@ -72,7 +109,11 @@ static void read_column(struct db_stmt *st,
     case TABLE_WORD: /* a number that the enumeration has not is read as its last one */
         *(uint32_t *)field = (uint32_t)db_get_enum(st, column->last);
         break;
+    case TABLE_MAYBE:
+        *(uint32_t *)field = (uint32_t)db_get_enum(st, 0);
+        break;
     case TABLE_RATIO: /* never stored */
+    case TABLE_DELTA:
         break;
     }
 }

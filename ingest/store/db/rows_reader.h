@@ -43,6 +43,13 @@ void rows_read_columns(struct db_stmt *st,
                        const struct row_table *table,
                        void *row);
 
+/* Reads all rows of a table that belong to the owner. NULL and 0 where there are none. */
+bool rows_read_table(const struct rows_reader *in,
+                     const struct row_table *table,
+                     void **rows,
+                     size_t *count,
+                     struct err *err) KS_MUST_USE;
+
 #define ROWS_SELECT_OF(owner, table, fields, more_columns)                             \
     "SELECT position" fields(FIELD_COLUMN) more_columns " FROM " table " WHERE " owner \
                                                         " = ? ORDER BY position"

@@ -1,11 +1,10 @@
+#include "ingest/model/tables.h"
 #include "ingest/store/db/rows_reader.h"
 #include "ingest/store/internal.h"
 #include "ingest/store/results/blocks.h"
 
 ROWS_DEFINE_READER(read_cycles, "cycle", CYCLE_FIELDS, cycles, cycle_count, cycle_row)
 ROWS_DEFINE_READER(read_counters, "counter", COUNTER_FIELDS, counters, counter_count, counter_row)
-
-ROWS_DEFINE_READER(read_modules, "module", MODULE_FIELDS, modules, module_count, module_row)
 
 static bool read_source(const struct rows_reader *in, struct trace_results *out, struct err *err)
 {
@@ -73,6 +72,14 @@ bool store_counters(struct store *store,
     *rows = results->counters;
     *count = results->counter_count;
     return true;
+}
+
+static bool read_modules(const struct rows_reader *in, struct trace_results *out, struct err *err)
+{
+    void *rows = NULL;
+    bool ok = rows_read_table(in, &table_module, &rows, &out->module_count, err);
+    out->modules = rows;
+    return ok;
 }
 
 bool store_modules(struct store *store,

@@ -22,23 +22,6 @@ static void write_warnings(struct row_writer *writer, const struct warnings *war
     }
 }
 
-static void write_steps(struct row_writer *writer, const struct trace_results *results)
-{
-    _Static_assert(TIME_CATEGORY_COUNT == 8,
-                   "STEP_COST_COLUMNS and the parameters name every role");
-    for (size_t i = 0; i < results->step_count; i++) {
-        const struct step_row *row = &results->steps[i];
-        row_begin(writer,
-                  ROW_INSERT("step", STEP_FIELDS, STEP_COST_COLUMNS, ", ?, ?, ?, ?, ?, ?, ?, ?"));
-        row_put_int(writer, (int64_t)i);
-        STEP_FIELDS(ROW_WRITE)
-        for (int role = 0; role < TIME_CATEGORY_COUNT; role++) {
-            row_put_int(writer, row->cost_ns[role]);
-        }
-        row_end(writer);
-    }
-}
-
 static void write_operators(struct row_writer *writer, const struct trace_results *results)
 {
     for (int group = 0; group < OPERATOR_GROUP_COUNT; group++) {
@@ -79,7 +62,6 @@ DEFINE_WRITER(write_environment,
               environment_count,
               environment_row)
 DEFINE_WRITER(write_gpus, "gpu", GPU_FIELDS, gpus, gpu_count, gpu_row)
-DEFINE_WRITER(write_modules, "module", MODULE_FIELDS, modules, module_count, module_row)
 DEFINE_WRITER(write_missing, "missing", MISSING_FIELDS, missing, missing_count, missing_row)
 DEFINE_WRITER(write_plugin_answers,
               "plugin_answer",
@@ -100,7 +82,6 @@ DEFINE_WRITER(write_kernel_utilisation_values,
               kernel_utilisation_values,
               kernel_utilisation_value_count,
               kernel_utilisation_value_row)
-DEFINE_WRITER(write_transfers, "transfer", TRANSFER_FIELDS, transfers, transfer_count, transfer_row)
 DEFINE_WRITER(write_cycles, "cycle", CYCLE_FIELDS, cycles, cycle_count, cycle_row)
 DEFINE_WRITER(write_counters, "counter", COUNTER_FIELDS, counters, counter_count, counter_row)
 
@@ -139,7 +120,7 @@ static void write_bad_rows(struct row_writer *writer, const struct trace_results
 static void write_kernel_table(struct row_writer *writer, const struct trace_results *results)
 {
     write_kernel_utilisation_totals(writer, results);
-    write_transfers(writer, results);
+    row_write_table(writer, &table_transfer, results->transfers, results->transfer_count);
     write_bad_rows(writer, results);
     row_write_table(writer, &table_kernel_utilisation, results->kernel_utilisation,
                     results->kernel_utilisation_count);
@@ -159,7 +140,7 @@ bool ingest_rows_write(struct store *store,
     if (!row_writer_init(writer, store, trace_id, err)) {
         return false;
     }
-    write_steps(writer, results);
+    row_write_table(writer, &table_step, results->steps, results->step_count);
     write_devices(writer, results);
     write_recommendations(writer, results);
     write_environment(writer, results);
@@ -173,7 +154,7 @@ bool ingest_rows_write(struct store *store,
     write_cycles(writer, results);
     write_counters(writer, results);
     write_gpus(writer, results);
-    write_modules(writer, results);
+    row_write_table(writer, &table_module, results->modules, results->module_count);
     blocks_write(writer, results);
     if (results->comparison != NULL) {
         comparison_rows_of_trace(writer, trace_id, results->comparison);

@@ -1,3 +1,4 @@
+#include "ingest/model/tables.h"
 #include "ingest/store/db/rows_reader.h"
 #include "ingest/store/internal.h"
 
@@ -23,23 +24,6 @@ static bool read_scalars(const struct rows_reader *in, struct trace_results *row
         row->kernel_utilisation_launch_count = (size_t)db_get_int(st);
         row->cycle_count = (size_t)db_get_int(st);
         row->cycle_use_count = (size_t)db_get_int(st);
-    }
-    return db_done(st, err);
-}
-
-static bool read_steps(const struct rows_reader *in, struct trace_results *results, struct err *err)
-{
-    struct arena *arena = in->arena;
-    struct db_stmt only;
-    struct db_stmt *st = &only;
-    results->steps = rows_begin(in, st, ROWS_SELECT("step", STEP_FIELDS, STEP_COST_COLUMNS),
-                                results->step_count, sizeof *results->steps);
-    for (size_t i = 0; i < results->step_count && rows_next(st); i++) {
-        struct step_row *row = &results->steps[i];
-        STEP_FIELDS(FIELD_READ)
-        for (int role = 0; role < TIME_CATEGORY_COUNT; role++) {
-            row->cost_ns[role] = db_get_int(st);
-        }
     }
     return db_done(st, err);
 }
@@ -72,8 +56,21 @@ ROWS_DEFINE_READER(read_kernel_utilisation_metrics,
                    kernel_utilisation_metrics,
                    kernel_utilisation_metric_count,
                    kernel_utilisation_metric_row)
-ROWS_DEFINE_READER(
-    read_transfers, "transfer", TRANSFER_FIELDS, transfers, transfer_count, transfer_row)
+static bool read_steps(const struct rows_reader *in, struct trace_results *out, struct err *err)
+{
+    void *rows = NULL;
+    bool ok = rows_read_table(in, &table_step, &rows, &out->step_count, err);
+    out->steps = rows;
+    return ok;
+}
+
+static bool read_transfers(const struct rows_reader *in, struct trace_results *out, struct err *err)
+{
+    void *rows = NULL;
+    bool ok = rows_read_table(in, &table_transfer, &rows, &out->transfer_count, err);
+    out->transfers = rows;
+    return ok;
+}
 
 static bool read_kernel_utilisation_totals(const struct rows_reader *in,
                                            struct trace_results *results,

@@ -1,5 +1,62 @@
 // What rows of declared tables hold. Written by api/rows.py from ingest/model/tables/: change it there.
 
+/** Device work of one owner. */
+interface DeviceTimeOperatorRow {
+    kind: 'operator' | 'call' | 'graph_launch' | 'launch_not_recorded';
+    name: string; // Of the operator or the call; empty: the launch was not recorded.
+    calls: number; // Of the operator or the call that launched work.
+    kernels: number; // Pieces of work.
+    device_ns: number; // Sum of their durations. [ns]
+    share: number | null; // Of device_ns of the trace. null: that is 0. [share]
+    class: string; // That of the largest part.
+}
+
+/** Device work of one name and class. */
+interface DeviceTimeKernelRow {
+    name: string;
+    class: string;
+    matrix_unit: boolean | null; // Whether Tensor Cores, Matrix Cores or their like do the work. null: the name does not say.
+    communication_kind: string | null;
+    events: number;
+    device_ns: number; // [ns]
+    share: number | null; // Of device_ns of the trace; null: a wait, or device_ns is 0. [share]
+}
+
+/** A step of a serving engine. */
+interface EngineStepRow {
+    index: number; // From 0, in order of start.
+    annotation: string;
+    engine: 'vllm' | 'sglang' | 'atom' | 'diffusion';
+    detailed: boolean; // The annotation has kv, sqsq and sqsk.
+    phase: 'prefill' | 'decode' | 'mixed' | 'idle' | 'diffusion';
+    requests: number;
+    tokens: number | null;
+    context_requests: number; // Requests that read their prompt.
+    context_tokens: number | null; // Sum of their queries.
+    context_kv: number | null; // Sum of their keys.
+    context_sqsq: number | null; // Sum of the squares of their queries.
+    context_sqsk: number | null; // Sum of queries times keys.
+    generation_requests: number; // Requests that write their answer.
+    generation_tokens: number | null; // Sum of their queries.
+    generation_kv: number | null; // Sum of their keys.
+    generation_sqsq: number | null; // Sum of the squares of their queries.
+    generation_sqsk: number | null; // Sum of queries times keys.
+    attention_pairs: number | null; // Pairs of query and key, causal in the prompt.
+    attention_flops_per_layer: number | null; // heads * (head_dim_qk + head_dim_v) * attention_pairs.
+    padded_batch: number | null; // What the batch was padded to.
+    resolution: string | null;
+    start_ns: number; // From the start of the trace. [ns]
+    duration_ns: number; // [ns]
+    host_gap_ns: number | null; // From the largest end of earlier steps; negative: they overlap. [ns]
+    device_start_ns: number | null; // Of the work launched in the step. [ns]
+    device_end_ns: number | null; // [ns]
+    device_gap_ns: number | null; // From the largest device_end_ns of earlier steps. [ns]
+    device_busy_ns: number; // While at least one piece of the work ran. [ns]
+    device_ns: number; // Sum of the durations. [ns]
+    device_events: number;
+    classes: Record<string, number>; // Device time in ns by class of work.
+}
+
 /** Kernels of one name. */
 interface KernelRow {
     name: string;
@@ -105,6 +162,43 @@ interface LaunchRow {
     launch_delay_ns: number; // From the end of the call to the start of the device work; 0 where it starts before. [ns]
 }
 
+/** Memory that was taken, given back, or both. */
+interface MemoryBlockRow {
+    name: string; // The operator that took it, `parent (aten::empty)` where only the parent tells more.
+    device: string;
+    size_bytes: number; // [bytes]
+    address: string; // Hexadecimal.
+    allocated_ns: number | null; // null: before the records (of the window) begin. [ns]
+    released_ns: number | null; // null: never within them. [ns]
+    duration_ns: number | null; // [ns]
+}
+
+/** Operators of one name. */
+interface MemoryOperatorRow {
+    name: string;
+    calls: number; // On all devices.
+    size_bytes: number; // Taken less given back, called operators included. [bytes]
+    self_size_bytes: number; // The same without them. [bytes]
+    allocations: number;
+    self_allocations: number;
+    allocated_bytes: number; // Everything taken, whether kept or not. [bytes]
+    self_allocated_bytes: number; // [bytes]
+}
+
+/** A module, in pre-order. */
+interface ModuleRow {
+    name: string;
+    module_id: number;
+    parent: number | null; // Index of a row.
+    depth: number;
+    occurrences: number;
+    operators: number; // Directly below.
+    host_total_ns: number; // [ns]
+    host_self_ns: number; // [ns]
+    device_total_ns: number; // [ns]
+    device_self_ns: number; // [ns]
+}
+
 /** Calls of one operator. */
 interface OperatorRow {
     name: string;
@@ -129,4 +223,55 @@ interface OperatorRow {
     tensor_core_self_share: number; // Of device_self_ns in Tensor Core kernels. [share]
     tensor_core_total_share: number; // Of device_total_ns. [share]
     has_call_stack: boolean; // A call of the group has one.
+}
+
+/** Slices of one name, track or category. */
+interface SlicesRow {
+    name?: string; // With group_by=name.
+    category?: string; // With group_by=category.
+    track?: string; // With group_by=track: `process / thread`, by name, else by number.
+    pid?: string;
+    tid?: string;
+    process_name?: string | null;
+    thread_name?: string | null;
+    count: number;
+    total_ns: number; // [ns]
+    self_ns: number; // Without the slices inside on the same track; below 0 where these overlap each other. [ns]
+    busy_ns: number; // Length of the union, over all tracks. [ns]
+    min_ns: number; // [ns]
+    max_ns: number; // [ns]
+    p50_ns: number; // Linear between the nearest ranks, as the other percentiles. [ns]
+    p95_ns: number; // [ns]
+    p99_ns: number; // [ns]
+    mean_ns: number; // [ns]
+}
+
+/** A step of the profiler. */
+interface StepRow {
+    name: string; // The number of ProfilerStep#N.
+    start_ns: number | null; // From the trace's start; null when the trace has nothing that bounds a step. [ns]
+    duration_ns: number | null; // [ns]
+    kernel_ns: number; // [ns]
+    memcpy_ns: number; // [ns]
+    memset_ns: number; // [ns]
+    communication_ns: number; // [ns]
+    runtime_ns: number; // [ns]
+    dataloader_ns: number; // [ns]
+    cpu_exec_ns: number; // [ns]
+    other_ns: number; // [ns]
+    computation_ns: number; // [ns]
+    overlap_ns: number; // [ns]
+    launches: number; // Calls inside the step that put work on a device.
+    device_activities: number; // Pieces of work that these calls started.
+}
+
+/** Copies or sets of memory of one name. */
+interface TransferRow {
+    name: string;
+    kind: string;
+    operations: number;
+    total_ns: number; // [ns]
+    min_ns: number | null; // [ns]
+    max_ns: number | null; // [ns]
+    size_bytes: number | null; // [bytes]
 }

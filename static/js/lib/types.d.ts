@@ -233,9 +233,7 @@ interface Uses { tensor: number | null; dram: number | null; sm: number | null }
 
 interface ClassTime { class: UseClass; launches: number; total_ns: number; share: number }
 
-interface Transfer {
-    name: string; kind: string; operations: number; total_ns: number; min_ns: number | null; max_ns: number | null; size_bytes: number | null;
-}
+type Transfer = TransferRow;
 
 /** A kernel table: sums of all its launches, and a row a kernel. */
 interface KernelUse extends Uses {
@@ -252,11 +250,7 @@ interface MemoryDevice {
     reserved_peak_bytes: number | null; records: number;
 }
 
-/** Taken and given back, or one of both: null is before, or after, the recording. */
-interface MemoryBlock {
-    name: string; device: string; size_bytes: number; address: string;
-    allocated_ns: number | null; released_ns: number | null; duration_ns: number | null;
-}
+type MemoryBlock = MemoryBlockRow;
 
 interface MemoryAnswer extends RowPage {
     devices: MemoryDevice[]; device: string | null; start_ns: number | null; end_ns: number | null;
@@ -265,11 +259,6 @@ interface MemoryAnswer extends RowPage {
 
 /** Records of a device, so many that the curve keeps its shape: time, allocated, reserved. */
 interface MemoryCurve { device: string; points: [number, number, number][]; total_points: number; peak: [number, number] }
-
-interface ModuleRow {
-    name: string; module_id: number; parent: number | null; depth: number; occurrences: number; operators: number;
-    host_total_ns: number; host_self_ns: number; device_total_ns: number; device_self_ns: number;
-}
 
 interface ModuleAnswer { kind: 'module' | 'lightning'; rows: ModuleRow[]; total: number }
 

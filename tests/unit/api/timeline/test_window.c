@@ -47,7 +47,7 @@ static void put_steps(struct buf *out, const struct trace_results *results)
     jw_init(&w, out, false);
     jw_array_begin(&w);
     for (size_t i = 0; i < results->step_count; i++) {
-        rows_step(&to, results, &results->steps[i]);
+        field_row(&to, &table_step, &results->steps[i], 0);
     }
     jw_array_end(&w);
 }
