@@ -29,6 +29,7 @@ bool overview_get(struct api_call *call, struct err *err) KS_MUST_USE;
 bool overview_steps(struct api_call *call, struct err *err) KS_MUST_USE;
 bool operators_get(struct api_call *call, struct err *err) KS_MUST_USE;
 bool kernels_get(struct api_call *call, struct err *err) KS_MUST_USE;
+bool flame_graph_get(struct api_call *call, struct err *err) KS_MUST_USE;
 bool kernel_stacks_get(struct api_call *call, struct err *err) KS_MUST_USE;
 /* device_time/device_time.c */
 bool device_time_get(struct api_call *call, struct err *err) KS_MUST_USE;

@@ -4,6 +4,7 @@
 #ifndef KS_JOBS_ON_REQUEST_STACKS_H
 #define KS_JOBS_ON_REQUEST_STACKS_H
 
+#include "ingest/analysis/stacks/flame.h"
 #include "ingest/analysis/stacks/stacks.h"
 #include "ingest/base/err.h"
 #include "ingest/jobs/queue/jobs.h"
@@ -23,5 +24,14 @@ bool stacks_read_operators(struct jobs *jobs,
                            enum operator_group by,
                            struct trace_results *results,
                            struct err *err) KS_MUST_USE;
+
+/* `against_id` 0: none. ERR_NOT_FOUND also where there is no node `under`. */
+bool stacks_read_flame(struct jobs *jobs,
+                       int64_t trace_id,
+                       int64_t against_id,
+                       const struct flame_options *options,
+                       struct arena *arena,
+                       struct flame_graph *out,
+                       struct err *err) KS_MUST_USE;
 
 #endif

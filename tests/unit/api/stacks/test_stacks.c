@@ -96,12 +96,45 @@ static void the_stack_of_an_event(void **state)
     assert_body_has(f, "\"forward\": [{\"event\": 0, \"name\": \"train.py(9): main\", ");
 }
 
+static void a_flame_graph(void **state)
+{
+    struct fixture *f = *state;
+    int64_t id = upload_stacks(f);
+    assert_status(f, get_view(f, id, "flame-graph?weight=device"), 200);
+    assert_body_has(f, "{\"by\": \"python\", \"weight\": \"device\", \"step\": null, \"steps\": 0, "
+                       "\"node_count\": 8, \"nodes\": [{\"id\": \"0000000000000000\", "
+                       "\"parent\": null, \"depth\": 0, \"name\": \"\", \"kind\": \"root\", "
+                       "\"library\": false, \"total_ns\": 150000, \"self_ns\": 0, ");
+    assert_body_has(f, "\"parent\": 0, \"depth\": 1, \"name\": \"train.py(9): main\", ");
+    assert_status(f, get_view(f, id, "flame-graph?weight=device&format=folded"), 200);
+    assert_string_equal(f->response.content_type, "text/plain; charset=utf-8");
+    assert_string_equal(body_text(f),
+                        "train.py(9): main;net.py(4): "
+                        "forward;(backward);AddmmBackward0;gemm 90000\n"
+                        "train.py(9): main;net.py(4): forward;aten::linear;gemm 60000\n");
+    char against[80];
+    (void)snprintf(against, sizeof against, "flame-graph?by=operator&against=%lld", (long long)id);
+    assert_status(f, get_view(f, id, against), 200);
+    assert_body_has(f, "\"against_steps\": 0, \"nodes\": [{");
+    assert_body_has(f, "\"against_total_ns\": 1000000, ");
+    assert_status(f, get_view(f, id, "flame-graph?under=0123456789abcdef"), 404);
+    static const char *const bad[] = {"by=line",      "weight=gpu",   "under=12",  "step=0",
+                                      "limit=0",      "depth=100000", "against=x", "format=csv",
+                                      "modules=none", "libraries=no"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        char rest[80];
+        (void)snprintf(rest, sizeof rest, "flame-graph?%s", bad[i]);
+        assert_status(f, get_view(f, id, rest), 400);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         API_TEST(kernels_by_stack),
         API_TEST(operators_by_stack),
         API_TEST(the_stack_of_an_event),
+        API_TEST(a_flame_graph),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
