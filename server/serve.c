@@ -95,6 +95,7 @@ static bool start_http(struct server *server, struct err *err)
         .jobs = server->jobs,
         .metrics = server->metrics,
         .options = {.public_url = has_public ? options->public_url : server->local_url,
+                    .source_url = options->source_url,
                     .max_upload_bytes = options->max_upload_bytes,
                     .retain_raw = options->retain_raw,
                     .log = &server->log},

@@ -197,6 +197,13 @@ static bool set_rank(struct options *o, const char *text, const char **form)
 {
     return value_rank(text, &o->rank, form);
 }
+
+static bool set_source_url(struct options *o, const char *text, const char **form)
+{
+    o->source_url = text;
+    return value_source_url(text, form);
+}
+
 static bool set_kernel_classes(struct options *o, const char *text, const char **form)
 {
     return set_path(&o->kernel_classes_path, text, form);
@@ -258,6 +265,10 @@ const struct option option_table[] = {
      "`class "
      "yes|no|auto|- pattern... [kind=NAME]`",
      set_kernel_classes},
+    {"source-url", KIND_VALUE, FOR(COMMAND_SERVE), "TEMPLATE",
+     "where the lines of Python frames can be read, such as "
+     "https://git/x/blob/main/{path}#L{line}: the page links to them",
+     set_source_url},
     {"log-level", KIND_VALUE, STORING, "LEVEL", "error, warn, info or debug (info)", set_log_level},
     {"log-format", KIND_VALUE, STORING, "FORMAT", "text, or json: an object a line (text)",
      set_log_format},

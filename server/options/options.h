@@ -63,6 +63,7 @@ struct options {
     unsigned ingest_workers;      /* 0: chosen by the number of processors */
     uint64_t ingest_memory_bytes; /* 0: half of the machine's */
     bool retain_raw;
+    const char *source_url;          /* with {path}, checked; NULL: none */
     const char *kernel_classes_path; /* NULL: the built-in rules alone */
     enum log_level log_level;
     enum log_format log_format;

@@ -167,6 +167,24 @@ bool value_url(const char *text, char url[OPTIONS_URL_BYTES], const char **form)
     return true;
 }
 
+bool value_source_url(const char *text, const char **form)
+{
+    *form = "an http or https address with {path} in it: https://git/x/blob/main/{path}#L{line}";
+    bool is_http = strncmp(text, "http://", 7) == 0 || strncmp(text, "https://", 8) == 0;
+    const char *host = strstr(text, "://");
+    const char *path = strstr(text, "{path}");
+    if (!is_http || strlen(text) >= OPTIONS_URL_BYTES || path == NULL || host[3] == '\0' ||
+        strcspn(host + 3, "/{") == 0 || host + 3 + strcspn(host + 3, "/?#") > path) {
+        return false;
+    }
+    for (const char *c = text; *c != '\0'; c++) {
+        if (!isgraph((unsigned char)*c) || strchr("\"<>\\", *c) != NULL) {
+            return false;
+        }
+    }
+    return true;
+}
+
 bool value_format(const char *text,
                   enum options_command command,
                   enum report_format *format,

@@ -22,6 +22,8 @@ bool value_base_path(const char *text,
                      char path[OPTIONS_BASE_PATH_BYTES],
                      const char **form) KS_MUST_USE;
 bool value_url(const char *text, char url[OPTIONS_URL_BYTES], const char **form) KS_MUST_USE;
+/* An address with {path} behind its host. Any scheme but http and https is invalid. */
+bool value_source_url(const char *text, const char **form) KS_MUST_USE;
 /* A format of this command; names follow enum report_format. A format that the command lacks is
  * invalid. */
 bool value_format(const char *text,

@@ -27,6 +27,7 @@ const VIEWS = {
     cycles: () => import('./views/cycles/cycles.js'),
     memory: () => import('./views/memory/memory.js'),
     modules: () => import('./views/modules/modules.js'),
+    flame: () => import('./views/flame/flame.js'),
     calls: () => import('./views/calltree/calltree.js'),
     compare: () => import('./views/comparison/compare.js'),
     diff: () => import('./views/diff/diff.js'),

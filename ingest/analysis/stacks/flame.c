@@ -236,7 +236,8 @@ static bool place_host_event(struct adding *a, uint32_t event)
     if (node == NO_NODE) {
         return false;
     }
-    if (by_host && counts(a, event)) {
+    /* A recorder's span is no work. */
+    if (by_host && class != INDEX_SPAN && counts(a, event)) {
         add_time(a, node, a->index.self_ns[event], is_own || is_frame);
     }
     return true;

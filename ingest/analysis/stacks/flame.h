@@ -5,10 +5,11 @@
  *     module     modules alone, below them the operators in each
  *     operator   operators alone
  *
- * Weighed by the host each event has the time that nothing inside it covers (index.self_ns), and
- * calls of the runtime are nodes; weighed by the device each piece of device work stands below what
- * launched it. What leaves the tree leaves its time to what is around it, so that the root has all
- * time. Backward operators stand below the frame of their forward operator (call_paths.h). */
+ * Weighed by the host each event but the span of a recorder has the time that nothing inside it
+ * covers (index.self_ns), and calls of the runtime are nodes; weighed by the device each piece of
+ * device work stands below what launched it. What leaves the tree leaves its time to what is around
+ * it, so that the root has all time. Backward operators stand below the frame of their forward
+ * operator (call_paths.h). */
 #ifndef KS_ANALYSIS_STACKS_FLAME_H
 #define KS_ANALYSIS_STACKS_FLAME_H
 

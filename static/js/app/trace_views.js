@@ -14,6 +14,7 @@ export const TRACE_VIEWS = [
     { view: 'utilisation', label: 'Utilisation' },
     { view: 'memory', label: 'Memory' },
     { view: 'modules', label: 'Modules', from: ['modules', 'lightning'] },
+    { view: 'flame', label: 'Flame graph', when: ({ format, events }) => format === 'chrome-trace' && events > 0 },
     { view: 'calls', label: 'Call tree', from: ['trace'] },
     { view: 'slices', label: 'Slices', when: ({ format, events }) => format === 'chrome-trace' && events > 0 },
     { view: 'cycles', label: 'Cycles' },

@@ -15,7 +15,7 @@ interface Trace {
 
 interface Me {
     name: string | null; role: string; projects: string[]; every_project: boolean;
-    anonymous: boolean; session: boolean; asks_for_tokens: boolean;
+    anonymous: boolean; session: boolean; asks_for_tokens: boolean; source_url: string | null;
 }
 
 interface Run {

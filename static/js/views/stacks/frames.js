@@ -2,6 +2,7 @@
 
 import { h } from '../../lib/dom.js';
 import { readFrame } from '../../lib/frames.js';
+import { sourceHref } from '../../lib/source.js';
 import * as fmt from '../../lib/fmt.js';
 
 /** Lines above this are one button away. */
@@ -40,12 +41,19 @@ function fold(parts) {
     return runs;
 }
 
+/** To the line of a frame of the program, where the server knows the way. @param {string} name @param {string} text */
+export function sourceLink(name, text) {
+    const frame = readFrame(name);
+    const href = frame && !frame.library ? sourceHref(frame.path, frame.line) : '';
+    return href ? h('a', { href, target: '_blank', rel: 'noopener noreferrer' }, text) : null;
+}
+
 /** @param {StackPart} part */
 function stackLine({ name, kind, choose }) {
     const frame = kind ? null : readFrame(name);
     const word = frame?.func ?? name;
     const label = choose ? h('button', { class: 'link frame-name', type: 'button', onclick: choose }, word) : h('span', { class: 'frame-name' }, word);
-    return h('li', { title: name }, label, ' ', h('span', { class: 'quiet' }, kind ?? frame?.place ?? ''));
+    return h('li', { title: name }, label, ' ', (kind ? null : sourceLink(name, frame?.place ?? '')) ?? h('span', { class: 'quiet' }, kind ?? frame?.place ?? ''));
 }
 
 /** @param {StackPart[]} run */

@@ -75,7 +75,9 @@ static void serve_takes_all_its_options(void **state)
     assert_int_equal(p.options.ingest_workers, 3);
     assert_true(parse(&p,
                       "serve --retain-raw no --log-level debug --base-path /a/b/ --allow-anonymous "
-                      "--public-url https://x.example/a/b/ --static-dir static"));
+                      "--public-url https://x.example/a/b/ --static-dir static "
+                      "--source-url https://git.example/b/{path}#L{line}"));
+    assert_string_equal(p.options.source_url, "https://git.example/b/{path}#L{line}");
     assert_false(p.options.retain_raw);
     assert_int_equal(p.options.log_level, LOG_DEBUG);
     assert_string_equal(p.options.base_path, "/a/b");
@@ -170,6 +172,10 @@ static void wrong_usage_names_the_option(void **state)
         {"serve --base-path /a?b", "begins with a slash"},
         {"serve --public-url ftp://x", "https://host/prefix"},
         {"serve --public-url https://", "https://host/prefix"},
+        {"serve --source-url javascript:alert({path})", "{path}"},
+        {"serve --source-url https://git.example/x", "{path}"},
+        {"serve --source-url https://{path}", "{path}"},
+        {"serve --source-url https://git.example/<{path}", "{path}"},
         {"serve --ingest-workers 9999", "0 to 1024"},
         {"ingest", "kinetoscope ingest"},
         {"report", "kinetoscope report"},

@@ -1,0 +1,153 @@
+/** A flame graph on a canvas: point, click or Enter to zoom, arrow keys to walk, Escape to go out. */
+
+import { h, fill } from '../../lib/dom.js';
+import { onTheme } from '../../app/theme.js';
+import { layout, paintFlame, labelOf, change, perStep, BAR } from './draw.js';
+import * as fmt from '../../lib/fmt.js';
+
+/** @typedef {import('./draw.js').FlameGraph} FlameGraph */
+
+/** @param {{zoom: (id: string) => void, out: () => void, choose: (id: string) => void}} events */
+export function flameCanvas({ zoom, out, choose }) {
+    /** @type {FlameGraph | null} */
+    let graph = null;
+    /** @type {import('./draw.js').Bar[]} */
+    let bars = [];
+    /** @type {number[][]} */
+    let children = [];
+    /** @type {Set<number> | null} */
+    let found = null;
+    let at = -1;
+    let hovered = -1;
+    let frame = 0;
+    const canvas = h('canvas', { class: 'icicle flame', tabindex: '0', role: 'slider', 'aria-label': 'Flame graph', 'aria-valuemin': '1', 'aria-valuemax': '1' });
+    const line = h('p', { class: 'strip-line', 'aria-live': 'off' });
+    const root = h('div', { class: 'flame-box' }, canvas);
+
+    const paint = () => graph && paintFlame(canvas, { graph, bars, at: hovered >= 0 ? hovered : at, found });
+
+    /** @param {number} index */
+    function figures(index) {
+        if (!graph) return [];
+        const node = graph.nodes[index];
+        const [own, other] = perStep(graph);
+        const step = own === 1 && other === 1 ? '' : ' a step';
+        const whole = graph.nodes[0].total_ns;
+        const list = [`${fmt.time(node.total_ns * own)}${step}`, whole > 0 ? fmt.share(node.total_ns / whole) : '', `self ${fmt.time(node.self_ns * own)}`, node.calls > 0 ? fmt.plural(node.calls, 'call') : ''];
+        if (graph.against !== undefined) list.splice(1, 0, `${fmt.time((node.against_total_ns ?? 0) * other)}${step} in the other (${change(graph, node) > 0 ? '+' : ''}${fmt.share(change(graph, node))})`);
+        return list.filter(Boolean);
+    }
+
+    function tell() {
+        const index = hovered >= 0 ? hovered : at;
+        const node = graph?.nodes[index];
+        canvas.setAttribute('aria-valuenow', String(Math.max(1, index + 1)));
+        canvas.setAttribute('aria-valuetext', node ? `${labelOf(node)}: ${figures(index).join(', ')}` : 'Flame graph: arrow keys walk through it');
+        if (!node) fill(line, h('span', { class: 'quiet' }, 'Point at a bar, or walk with the arrow keys; click or Enter zooms in, Escape out.'));
+        else fill(line, h('span', { class: 'strip-name', title: node.name }, labelOf(node)), h('span', { class: 'strip-figures' }, figures(index).join(' · ')));
+    }
+
+    /** Where an arrow key leads, -1: nowhere. @param {string} key */
+    function target(key) {
+        const drawn = (/** @type {number[]} */ list) => list.filter((index) => bars.some((bar) => bar.index === index));
+        if (at < 0 || !graph) return bars[0]?.index ?? -1;
+        const { parent } = graph.nodes[at];
+        if (key === 'ArrowDown') return drawn(children[at])[0] ?? -1;
+        if (key === 'ArrowUp') return parent ?? -1;
+        const siblings = parent === null ? [at] : drawn(children[parent]);
+        if (key === 'Home' || key === 'End') return siblings[key === 'Home' ? 0 : siblings.length - 1];
+        return siblings[siblings.indexOf(at) + (key === 'ArrowRight' ? 1 : -1)] ?? -1;
+    }
+
+    /** @param {number} index */
+    function zoomTo(index) {
+        if (!graph || index < 0 || graph.nodes[index].kind === 'root') return;
+        if (index === 0) out();
+        else zoom(graph.nodes[index].id);
+    }
+
+    canvas.addEventListener('keydown', (event) => {
+        if (event.ctrlKey || event.metaKey || event.altKey) return;
+        if (['ArrowDown', 'ArrowUp', 'ArrowLeft', 'ArrowRight', 'Home', 'End'].includes(event.key)) {
+            const next = target(event.key);
+            hovered = -1;
+            if (next >= 0 && graph) {
+                at = next;
+                choose(graph.nodes[next].id);
+                tell();
+                paint();
+            }
+        } else if (event.key === 'Enter' && at > 0) zoomTo(at);
+        else if (event.key === 'Escape' || event.key === 'Backspace') out();
+        else return;
+        event.preventDefault();
+    });
+
+    /** @param {MouseEvent} event */
+    function under(event) {
+        const box = canvas.getBoundingClientRect();
+        const [x, depth] = [(event.clientX - box.left) / Math.max(1, box.width), Math.floor((event.clientY - box.top) / BAR)];
+        return bars.find((bar) => bar.depth === depth && bar.from <= x && x < bar.to)?.index ?? -1;
+    }
+    canvas.addEventListener('pointermove', (event) => {
+        const next = under(event);
+        if (next === hovered) return;
+        hovered = next;
+        canvas.style.cursor = next >= 0 ? 'pointer' : '';
+        tell();
+        cancelAnimationFrame(frame);
+        frame = requestAnimationFrame(paint);
+    });
+    canvas.addEventListener('pointerleave', () => {
+        hovered = -1;
+        tell();
+        paint();
+    });
+    canvas.addEventListener('click', (event) => zoomTo(under(event)));
+    const sizes = new ResizeObserver(paint);
+    sizes.observe(canvas);
+    const stopTheme = onTheme(paint);
+
+    return {
+        root, line,
+        /** @param {FlameGraph} next @param {string | null} id of the chosen node */
+        show(next, id) {
+            graph = next;
+            bars = layout(next);
+            children = next.nodes.map(() => []);
+            next.nodes.forEach(({ parent }, index) => parent !== null && children[parent].push(index));
+            at = id ? next.nodes.findIndex((node) => node.id === id && node.kind !== 'other') : -1;
+            hovered = -1;
+            canvas.setAttribute('aria-valuemax', String(next.nodes.length));
+            canvas.style.height = `${BAR * (1 + bars.reduce((max, { depth }) => Math.max(max, depth), 0))}px`;
+            tell();
+            paint();
+        },
+        /** Marks what matches, and says how much time that is. @param {string} text */
+        search(text) {
+            const word = text.trim().toLowerCase();
+            if (!graph || !word) {
+                found = null;
+                paint();
+                return '';
+            }
+            const matches = new Set(graph.nodes.flatMap((node, index) => (node.name.toLowerCase().includes(word) ? [index] : [])));
+            const inside = new Set();
+            let time = 0;
+            graph.nodes.forEach((node, index) => {
+                const within = node.parent !== null && inside.has(node.parent);
+                if (within || matches.has(index)) inside.add(index);
+                if (!within && matches.has(index)) time += node.total_ns;
+            });
+            found = matches;
+            paint();
+            const whole = graph.nodes[0].total_ns;
+            return `${fmt.plural(matches.size, 'match', 'matches')}, ${whole > 0 ? fmt.share(time / whole) : fmt.time(time)} of the time`;
+        },
+        destroy() {
+            sizes.disconnect();
+            stopTheme();
+            cancelAnimationFrame(frame);
+        },
+    };
+}

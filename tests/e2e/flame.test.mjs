@@ -1,0 +1,95 @@
+/** Flame graph: what the bars say equals the API, zoom and search, from a kernel to its line, links to the source. */
+import { after, before, test } from 'node:test';
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { startServer, startBrowser, newPage, visit, put, get, settled, addressed, eventually, axeFaults } from './support.mjs';
+import { readFrame } from '../../static/js/lib/frames.js';
+import { setSource, sourceHref } from '../../static/js/lib/source.js';
+
+const span = (cat, name, tid, ts, dur, args = {}) => ({ ph: 'X', cat, name, pid: 1, tid, ts, dur, args });
+const trace = JSON.stringify({ schemaVersion: 1, deviceProperties: [{ id: 0, name: 'GPU', numSms: 100 }], traceEvents: [
+    span('user_annotation', 'ProfilerStep#1', 1, 900, 2000),
+    span('python_function', 'train.py(9): main', 1, 1000, 900),
+    span('python_function', 'torch/nn/functional.py(7): linear', 1, 1005, 400),
+    span('python_function', 'model/net.py(4): forward', 1, 1010, 300),
+    span('cpu_op', 'aten::linear', 1, 1020, 220, { 'External id': 1 }),
+    span('cuda_runtime', 'cudaLaunchKernel', 1, 1100, 10, { correlation: 7, 'External id': 1 }),
+    span('kernel', 'gemm', 7, 1150, 60, { correlation: 7, device: 0, stream: 7, 'External id': 1 }),
+] });
+
+let server;
+let chrome;
+let page;
+let folder;
+let id;
+
+before(async () => {
+    server = await startServer();
+    chrome = await startBrowser();
+    page = await newPage(chrome.browser);
+    folder = await mkdtemp(path.join(tmpdir(), 'kinetoscope-flame-'));
+    const file = path.join(folder, 'w.1700000000000.pt.trace.json');
+    await writeFile(file, trace);
+    ({ id } = await put(server.url, 'flame', file));
+});
+after(async () => {
+    await chrome?.stop();
+    await server?.stop();
+    if (folder) await rm(folder, { recursive: true, force: true });
+});
+
+const open = (view, query = '') => visit(page, server.url, `#/traces/${id}/${view}${query}`);
+const plain = (text) => text?.replaceAll('\u00a0', ' ').trim();
+const said = () => page.getAttribute('canvas.flame', 'aria-valuetext');
+
+test('the names of frames, and whose they are as the server has it', async () => {
+    assert.deepEqual(readFrame('a/b/net.py(34): forward'), { func: 'forward', place: 'b/net.py:34', path: 'a/b/net.py', line: 34, library: false });
+    assert.equal(readFrame('<built-in method mm of type object at 0x7f>')?.func, 'mm');
+    assert.equal(readFrame('void k<int>(int)'), null);
+    const { nodes } = await get(server.url, `traces/${id}/flame-graph?weight=device`);
+    for (const node of nodes.filter(({ kind }) => kind === 'python')) assert.equal(readFrame(node.name)?.library, node.library, node.name);
+});
+
+test('links to the source: only http and https, and nothing escapes its place', () => {
+    setSource('https://git/x/{path}#L{line}');
+    assert.equal(sourceHref('../a b/"net.py', 4), 'https://git/x/a%20b/%22net.py#L4');
+    setSource('javascript:alert(1)//{path}');
+    assert.equal(sourceHref('net.py', 4), '');
+});
+
+test('keys walk and zoom; the address holds it; libraries are folded until they are asked for', async () => {
+    await open('flame');
+    await page.focus('canvas.flame');
+    for (const key of ['ArrowDown', 'ArrowDown']) await page.keyboard.press(key);
+    await eventually(async () => assert.match(plain(await said()) ?? '', /^main {2}train\.py:9: 60\.00 µs, 100\.0 %, self 0 ns$/));
+    await page.keyboard.press('ArrowDown');
+    await eventually(async () => assert.match(plain(await said()) ?? '', /^forward {2}model\/net\.py:4/));
+    await page.keyboard.press('Enter');
+    await addressed(page, 'under=');
+    await settled(page);
+    await eventually(async () => assert.deepEqual(await page.locator('.tree-path li').allTextContents(), ['All', 'main  train.py:9', 'forward  model/net.py:4']));
+    await page.keyboard.press('Escape');
+    await settled(page);
+    await page.check('text=Library frames');
+    await addressed(page, 'libraries=shown');
+    await settled(page);
+    assert.deepEqual(await axeFaults(page), []);
+});
+
+test('a search says how much of the time it is', async () => {
+    await open('flame', '?q=gemm');
+    await eventually(async () => assert.equal(plain(await page.textContent('[role=status].quiet')), '1 match, 100.0 % of the time'));
+});
+
+test('one click from a kernel to its line', async () => {
+    await open('kernels');
+    await page.click('.row-toggle[data-tip="gemm"]');
+    await eventually(async () => {
+        assert.match(plain(await page.textContent('.stack-head')) ?? '', /^aten::linear/);
+        assert.deepEqual(await page.locator('.stacks .frames li').allTextContents(), ['forward model/net.py:4', '1 library frame: torch', 'main train.py:9'].map((text) => text.replace('1 library', '1\u00a0library')));
+    });
+    await page.click('.frames-folded button');
+    await eventually(async () => assert.equal(await page.locator('.stacks .frames li').count(), 3));
+});
