@@ -6,6 +6,7 @@
 #include "ingest/analysis/overview/health.h"
 #include "ingest/analysis/stages.h"
 #include "ingest/analysis/steps/breakdown.h"
+#include "ingest/base/thread.h"
 #include "ingest/index/index.h"
 
 /* Our rules: everything by the index. */
@@ -14,6 +15,11 @@ struct indexed_analysis {
     struct trace_index index; /* free once there are operators */
     struct collectives collectives;
     struct op_tree tree;
+    /* What builds the tree and what is made of it: `run`, or a copy with names of its own on a
+     * thread of its own. */
+    struct analysis *calls_run;
+    struct analysis beside;
+    struct thread_helper helper;
 };
 
 static bool choose_events(struct indexed_analysis *a)
@@ -80,22 +86,62 @@ static bool run_steps(struct indexed_analysis *a)
     return ok;
 }
 
+static bool run_tree(void *context, struct err *err)
+{
+    struct indexed_analysis *a = context;
+    struct trace_results *results = a->run.results;
+    struct call_rows rows = {.tree = NULL};
+    bool ok = op_tree_from_index(&a->tree, &a->calls_run->sel, &a->index);
+    if (a->calls_run == &a->run) {
+        index_free(&a->index);
+    }
+    ok = ok &&
+         call_tree_build(&results->call_tree, &results->log_arenas[RESULT_CALL_TREE], &rows,
+                         &a->tree) &&
+         analysis_write_calls(a->calls_run, &rows, a->tree.track_thread, MODULES_MERGE_ALL);
+    call_rows_free(&rows);
+    op_tree_free(&a->tree);
+    return ok || err_set(err, ERR_NO_MEMORY, "no memory for the call tree");
+}
+
+/* Beside the rest, if that is wanted; but Lightning's names are not those of the trace. */
+static bool begin_tree(struct indexed_analysis *a)
+{
+    struct err ignored = ERR_INIT;
+    a->calls_run = &a->run;
+    if (!a->run.wants->in_two || a->run.sel.names.extra != NULL) {
+        return true;
+    }
+    a->beside = a->run;
+    if (!names_copy(&a->beside.sel.names, &a->run.sel.names)) {
+        return false;
+    }
+    a->calls_run = &a->beside;
+    thread_helper_init(&a->helper, run_tree, a);
+    return thread_helper_give(&a->helper, &ignored);
+}
+
+static bool end_tree(struct indexed_analysis *a)
+{
+    struct err ignored = ERR_INIT;
+    if (a->calls_run != &a->beside) {
+        return true;
+    }
+    bool ok = thread_helper_wait(&a->helper, &ignored);
+    thread_helper_end(&a->helper);
+    names_free(&a->beside.sel.names);
+    a->calls_run = NULL;
+    return ok;
+}
+
 static bool run_calls(struct indexed_analysis *a)
 {
     struct analysis *run = &a->run;
     struct trace_results *results = run->results;
-    struct call_rows rows = {.tree = NULL};
-    bool ok = texts_init(&run->texts, &results->arena, &run->sel.names) &&
-              operator_calls_run(results, &run->texts, &run->sel, &a->index, &run->launched) &&
-              op_tree_from_index(&a->tree, &run->sel, &a->index);
-    index_free(&a->index);
-    ok = ok &&
-         call_tree_build(&results->call_tree, &results->log_arenas[RESULT_CALL_TREE], &rows,
-                         &a->tree) &&
-         analysis_write_calls(run, &rows, a->tree.track_thread, MODULES_MERGE_ALL);
-    call_rows_free(&rows);
-    op_tree_free(&a->tree);
-    return ok;
+    struct err ignored = ERR_INIT;
+    return texts_init(&run->texts, &results->arena, &run->sel.names) &&
+           operator_calls_run(results, &run->texts, &run->sel, &a->index, &run->launched) &&
+           (a->calls_run != run || run_tree(a, &ignored));
 }
 
 /* The largest arrays are freed. */
@@ -112,11 +158,11 @@ static bool run_all(struct indexed_analysis *a)
         return false;
     }
     analysis_set_bounds(&a->run);
-    if (!run_steps(a) || !run_calls(a)) {
+    if (!begin_tree(a) || !run_steps(a) || !run_calls(a)) {
         return false;
     }
     hand_room_on(&a->run);
-    return analysis_run_devices(&a->run) && analysis_finish(&a->run);
+    return analysis_run_devices(&a->run) && end_tree(a) && analysis_finish(&a->run);
 }
 
 bool analysis_run_with(const struct trace *trace,
@@ -126,6 +172,7 @@ bool analysis_run_with(const struct trace *trace,
 {
     struct indexed_analysis a = {.tree = {.nodes = NULL}};
     bool ok = analysis_begin(&a.run, trace, wants) && run_all(&a);
+    (void)end_tree(&a);
     index_free(&a.index);
     collectives_free(&a.collectives);
     return analysis_end(&a.run, ok, out, err);

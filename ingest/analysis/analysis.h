@@ -26,6 +26,8 @@ struct analysis_wants {
     /* What a timeline needs to be built beside the rest of the analyses: called once, as soon as it
      * is known. The callee takes what the frame holds and leaves it empty. */
     void (*take_frame)(void *context, struct timeline_frame *frame);
+    /* A second thread may work: it builds the call tree, modules and the memory log. */
+    bool in_two;
     /* What is still to be analysed needs little memory: called once, near the end. */
     void (*take_room)(void *context);
     void *context;

@@ -130,7 +130,7 @@ bool analysis_write_calls(struct analysis *run,
     struct trace_results *results = run->results;
     struct arena *arena = &results->log_arenas[RESULT_CALL_TREE];
     bool ok =
-        modules_run(&results->modules, &results->module_count, &results->arena, &run->sel,
+        modules_run(&results->modules, &results->module_count, &results->module_arena, &run->sel,
                     results->call_tree, rows, merge) &&
         (run->wants->pack != NULL ? analysis_pack_log(run, RESULT_CALL_TREE, results->call_tree)
                                   : call_rows_write(rows, results->call_tree, arena));

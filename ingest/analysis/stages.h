@@ -45,7 +45,8 @@ void analysis_set_bounds(struct analysis *run);
 void analysis_set_presence(struct analysis *run, bool has_kernel);
 /* results.steps from `steps`; *rows, for who divides their time, are the same. */
 bool analysis_write_steps(struct analysis *run, struct step_row **rows) KS_MUST_USE;
-/* Modules, call tree and memory log from a call tree; `record_thread` as memory_log_build has it.
+/* Modules, call tree and memory log from a call tree, with nothing in results.arena;
+ * `record_thread` as memory_log_build has it.
  */
 bool analysis_write_calls(struct analysis *run,
                           struct call_rows *rows,

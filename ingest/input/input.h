@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define INPUT_BLOCK_BYTES ((size_t)512 << 10)
+#define INPUT_BLOCK_BYTES ((size_t)256 << 10)
 #define INPUT_BLOCKS 4
 /* An unfinished item up to this size moves to the next window without copying that window. */
 #define INPUT_HEADROOM_BYTES ((size_t)256 << 10)

@@ -29,6 +29,15 @@ bool names_init(struct names *names, const struct strtab *strings)
     return names->flags != NULL;
 }
 
+bool names_copy(struct names *to, const struct names *from)
+{
+    if (!names_init(to, from->strings)) {
+        return false;
+    }
+    memcpy(to->flags, from->flags, from->base * sizeof *to->flags);
+    return true;
+}
+
 void names_free(struct names *names)
 {
     strtab_destroy(names->extra);

@@ -52,6 +52,9 @@ struct names {
 
 /* False without memory. The string table must outlive the names. */
 bool names_init(struct names *names, const struct strtab *strings) KS_MUST_USE;
+/* Another reader of the same names on a thread of its own: what it adds or finds out of them is its
+ * own. Of names without `extra`. */
+bool names_copy(struct names *to, const struct names *from) KS_MUST_USE;
 void names_free(struct names *names);
 /* The id of a text, equal to that of an equal name of the trace; STRTAB_NONE without memory. */
 uint32_t names_intern(struct names *names, const char *text, size_t len);

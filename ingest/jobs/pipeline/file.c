@@ -324,6 +324,7 @@ static bool analyse_model(const struct pipeline_way *way,
     struct analysis_wants wants = {.pack = way->sink->pack_log,
                                    .kernel_rules = way->kernel_rules,
                                    .take_frame = sink_takes_timelines(way) ? take_frame : NULL,
+                                   .in_two = is_worth_a_thread(model) && !beside.is_large,
                                    .take_room = take_room,
                                    .context = &beside};
     begin_beside(&beside);

@@ -180,6 +180,7 @@ typedef bool (*result_log_encoder)(enum result_log log,
  * rules and may have other ticks, and no percentiles. */
 struct trace_results {
     struct arena arena;
+    struct arena module_arena; /* what modules consist of: they are found beside other rows */
     struct arena log_arenas[RESULT_LOG_COUNT]; /* what a log consists of */
     struct packed_log packed[RESULT_LOG_COUNT];
     struct arena cycle_arena; /* what taken cycles consist of */
