@@ -19,7 +19,7 @@
 #define INPUT_BLOCK_BYTES ((size_t)256 << 10)
 #define INPUT_BLOCKS 4
 /* An unfinished item up to this size moves to the next window without copying that window. */
-#define INPUT_HEADROOM_BYTES ((size_t)256 << 10)
+#define INPUT_HEADROOM_BYTES ((size_t)128 << 10)
 /* Readable bytes after every window, for wide loads. Their content is undefined. */
 #define INPUT_PADDING_BYTES 64
 
