@@ -135,7 +135,8 @@ bool call_id(const struct api_call *call, const char *what, int64_t *id, struct 
     *id = strtoll(text, NULL, 10);
     bool digits = *text != '\0' && strspn(text, "0123456789") == strlen(text);
     if (!digits || errno != 0) {
-        return err_set(err, ERR_NOT_FOUND, "There is no %s \"%.80s\"", what, text);
+        return err_set(err, ERR_NOT_FOUND, "No %s has the id \"%.80s\": ids are numbers", what,
+                       text);
     }
     return true;
 }

@@ -118,7 +118,7 @@ static const struct route routes[] = {
      TARGET_SIDES, "base candidate path"},
     {"GET", V1 "/jobs/{id}", jobs_route_get, "How far an upload is, once or as events", READS, ANEW,
      TARGET_JOB, NONE},
-    {"GET", V1 "/me", me_get, "Who asks, and what he may", READS, ANEW, TARGET_SELF, NONE},
+    {"GET", V1 "/me", me_get, "Current user and permissions", READS, ANEW, TARGET_SELF, NONE},
     {"GET", V1 "/tokens", tokens_list, "The tokens, without their secrets", READS, ANEW,
      TARGET_TOKENS, NONE},
     {"POST", V1 "/tokens", tokens_post, "Makes a token", WRITES, ANEW, TARGET_TOKENS, NONE},

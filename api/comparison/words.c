@@ -245,16 +245,28 @@ static struct tally count(const struct comparison *comparison)
     return tally;
 }
 
+/* "= 0.023", "< 0.001" */
+static void put_equal_chance(struct buf *out, double p)
+{
+    size_t at = out->len;
+    put_chance(out, p);
+    if (!out->failed && out->len > at && out->ptr[at] != '<') {
+        out->len = at;
+        buf_puts(out, "= ");
+        put_chance(out, p);
+    }
+}
+
 static void put_cycle_test(struct buf *out, const struct comparison *comparison)
 {
     if (isfinite(words_change_pct(comparison))) {
         buf_printf(out, " The mean cycle time changed by %+.2f%%", words_change_pct(comparison));
         if (!isnan(comparison->cycle_p)) {
-            buf_puts(out, " (p ");
-            put_chance(out, comparison->cycle_p);
+            buf_puts(out, " (t-test p ");
+            put_equal_chance(out, comparison->cycle_p);
             if (!isnan(comparison->cycle_u)) {
-                buf_puts(out, ", by ranks ");
-                put_chance(out, comparison->cycle_u);
+                buf_puts(out, ", Mann-Whitney p ");
+                put_equal_chance(out, comparison->cycle_u);
             }
             buf_putc(out, ')');
         }
@@ -300,8 +312,8 @@ void words_verdict(struct buf *out, const struct comparison *comparison)
         buf_puts(out, "The two differ");
         if (tested) {
             buf_printf(out,
-                       ": %zu of %zu rows have another share of the cycle time than chance "
-                       "explains (q below %.2f)",
+                       ": %zu of %zu rows changed their share of the cycle time significantly "
+                       "(q < %.2f)",
                        tally.rows, comparison->row_count, WORDS_P_MAX);
         }
         buf_putc(out, '.');

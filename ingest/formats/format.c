@@ -35,7 +35,7 @@ static bool skip_to_json(struct text_stream *stream, struct err *err)
     const char *what = sniff_describe(stream->at, first);
     if (what != NULL && !sniff_names_trace(stream->at, first)) {
         return err_set_at(err, ERR_UNSUPPORTED, text_stream_offset(stream, stream->at),
-                          len == 0 ? "the file is %s" : "this is no trace: it looks like %s", what);
+                          len == 0 ? "the file is %s" : "Not a trace file: looks like %s", what);
     }
     while (json_is_space(*stream->at)) {
         stream->at++;

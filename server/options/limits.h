@@ -23,11 +23,11 @@
     X(client_connections, "max-connections-per-client", SERVING, false, 128, 0, 65536, "N",   \
       "connections that one address may have at once, 0 for no cap (128)")                    \
     X(queued_jobs, "max-queued-jobs", SERVING, false, 1000, 0, 1000000, "N",                  \
-      "files that may wait for their analysis, 0 for no cap (1000)")                          \
+      "maximum queued jobs, 0 for no cap (1000)")                                             \
     X(decompressed_bytes, "max-decompressed", READING, true, 1099511627776, 0,                \
       9223372036854775807, "SIZE", "largest file when decompressed, 0 for no cap (1T)")       \
     X(ratio, "max-ratio", READING, false, 1000, 0, 1000000000, "N",                           \
-      "most bytes that a compressed byte may stand for, 0 for no cap (1000)")                 \
+      "maximum compression ratio, 0 for no cap (1000)")                                       \
     X(events, "max-events", READING, false, 4294967294, 1, 4294967294, "N",                   \
       "events of one trace (4294967294)")                                                     \
     X(retain_days, "retain-days", SERVING, false, 0, 0, 100000, "DAYS",                       \

@@ -99,7 +99,7 @@ async function mountView(route, signal) {
     root.className = `view view-${route.view}`;
     fill(content, root);
     if (!load) {
-        fill(root, empty('No such page', 'The address names nothing that this page can show. ', anchor('#/', 'See all runs')));
+        fill(root, empty('Page not found', 'Nothing is at this address. ', anchor('#/', 'See all runs')));
         return;
     }
     fill(root, skeleton('title', 'figures', 'block', 'rows'));

@@ -154,7 +154,7 @@ test('two sides are chosen, swapped and compared', async () => {
     assert.deepEqual(data.summary.labels, ['before', 'after']);
     assert.deepEqual(data.traces, { base: [traces.normal.id], candidate: [traces.slow.id] });
     assert.equal(await page.textContent('h1'), 'what the clock did');
-    assert.match(await page.textContent('.verdict'), /Is after different from before\?Yes, its cycles are 30\.0 % longer/);
+    assert.match(await page.textContent('.verdict'), /Is after different from before\?Yes, its cycles are 30\.0% longer/);
 });
 
 test('what cannot be compared cannot be chosen, and says why', async () => {
@@ -229,7 +229,7 @@ test('the comparison answers first, then shows what stands out', async () => {
     const sides = await page.$$eval('#appeared tbody tr', (list) => list.map((tr) => [...tr.children].map((cell) => cell.textContent)));
     assert.deepEqual(sides.map(([name, , where]) => [name, where]).sort(), [['only_after', 'only in slow'], ['only_before', 'only in normal']]);
     assert.equal(await page.getAttribute('a:has-text("Markdown")', 'href'), `${server.url}api/v1/comparisons/${id}?format=markdown`);
-    assert.equal(await page.getAttribute('a:has-text("Whole CSV")', 'href'), `${server.url}api/v1/comparisons/${id}?format=csv`);
+    assert.equal(await page.getAttribute('a:has-text("Export CSV")', 'href'), `${server.url}api/v1/comparisons/${id}?format=csv`);
     const report = await ask(await page.getAttribute('a:has-text("Markdown")', 'href'));
     assert.match(report.headers['content-disposition'], new RegExp(`comparison-${id}\\.md`));
     await page.click('.finding .function-name >> nth=0');

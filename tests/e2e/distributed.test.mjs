@@ -86,13 +86,13 @@ test('the answers are those of the figures: hidden, exposed, waiting, last to ar
     await open(HOME);
     const { rows } = data.overlap;
     const communication = sum(rows, 'overlap_ns') + sum(rows, 'communication_ns');
-    await shown('Communication hidden', (text) => sameShare(text, sum(rows, 'overlap_ns') / communication));
-    await shown('Exposed', (text) => sameTime(text, sum(rows, 'communication_ns') / rows.length, 'exposed of a worker and step'));
+    await shown('Communication overlap', (text) => sameShare(text, sum(rows, 'overlap_ns') / communication));
+    await shown('Exposed communication', (text) => sameTime(text, sum(rows, 'communication_ns') / rows.length, 'exposed of a worker and step'));
     const wait = sum(data.wait.rows, 'wait_ns');
     await shown('Waiting', (text) => sameShare(text, wait / (wait + sum(data.wait.rows, 'transfer_ns'))));
     const of = (worker) => sum(data.wait.rows.filter((row) => row.worker === worker), 'wait_ns') / data.overlap.steps.length;
     const [a, b] = data.workers.map(({ worker }) => worker);
-    await shown('Last to arrive', (text) => {
+    await shown('Slowest rank', (text) => {
         assert.ok(text.includes(of(a) < of(b) ? a : b), text);
         sameTime(text, Math.abs(of(a) - of(b)), 'what the other waits longer');
     });
@@ -105,13 +105,13 @@ test('a step can be chosen, and parts taken off; the address has both', async ()
     await page.selectOption('[data-filter="step"]', step);
     await addressed(page, `step=${step}`);
     const rows = data.overlap.rows.filter((row) => row.step === step);
-    await shown('Exposed', (text) => sameTime(text, sum(rows, 'communication_ns') / rows.length, 'exposed in the step'));
+    await shown('Exposed communication', (text) => sameTime(text, sum(rows, 'communication_ns') / rows.length, 'exposed in the step'));
     await page.click('[data-part="other"]');
     await addressed(page, 'hide=other');
     await eventually(async () => assert.equal(await page.getAttribute('[data-part="other"]', 'aria-pressed'), 'false'));
     await page.goBack();
     await addressed(page, HOME);
-    await shown('Exposed', (text) => sameTime(text, sum(data.overlap.rows, 'communication_ns') / data.overlap.rows.length, 'exposed of the mean'));
+    await shown('Exposed communication', (text) => sameTime(text, sum(data.overlap.rows, 'communication_ns') / data.overlap.rows.length, 'exposed of the mean'));
 });
 
 test('the charts have tables and answer to the keyboard', async () => {
@@ -196,10 +196,10 @@ test('workers that do not hold the same collectives are told, with what could be
 test('one worker: its overlap, and no word on waiting', async () => {
     await open('#/runs/alone/distributed');
     await shown('Waiting', (text) => assert.match(text, /One worker/));
-    await shown('Last to arrive', (text) => assert.match(text, /One worker/));
+    await shown('Slowest rank', (text) => assert.match(text, /One worker/));
     const alone = await get(server.url, 'runs/alone/distributed');
     const rows = alone.overlap.rows;
-    await shown('Communication hidden', (text) => sameShare(text, sum(rows, 'overlap_ns') / (sum(rows, 'overlap_ns') + sum(rows, 'communication_ns'))));
+    await shown('Communication overlap', (text) => sameShare(text, sum(rows, 'overlap_ns') / (sum(rows, 'overlap_ns') + sum(rows, 'communication_ns'))));
 });
 
 test('a run without communication says what to record', async () => {
@@ -224,7 +224,7 @@ function thousand() {
 test('a thousand workers share bars, which open; the last one is found', async () => {
     await page.route('**/api/v1/runs/*/distributed*', (route) => route.fulfill({ json: thousand() }));
     await open(HOME);
-    await shown('Last to arrive', (text) => assert.match(text, /node87_700/));
+    await shown('Slowest rank', (text) => assert.match(text, /node87_700/));
     const chart = page.locator('.worker-canvas').first();
     await eventually(async () => assert.equal(await chart.getAttribute('data-bars'), '63'));
     await chart.focus();

@@ -153,7 +153,7 @@ test('nested bars: a click zooms, crumbs lead back, the width is of device or ho
     const second = deviceTotal('EncoderLayer_0') / deviceTotal('Encoder_0');
     const zoomed = await canvas().boundingBox();
     await page.mouse.move(zoomed.x + (second + 0.02) * zoomed.width, zoomed.y + 26 + 13);
-    await eventually(async () => assert.match(plain(await page.textContent('.strip-line')), /^EncoderLayer_1GPU 430\.0 µs · self 0 ns · 65\.2 % of Encoder_0 · 1 call/));
+    await eventually(async () => assert.match(plain(await page.textContent('.strip-line')), /^EncoderLayer_1GPU 430\.0 µs · self 0 ns · 65\.2% of Encoder_0 · 1 call/));
     await page.click('label:has-text("Host")');
     await addressed(page, 'by=host');
     await page.mouse.move(zoomed.x + 0.55 * zoomed.width, zoomed.y + 26 + 13);
@@ -174,7 +174,7 @@ test('nested bars by keyboard: arrows walk, Enter zooms in, Escape out; the tree
     await key('ArrowDown');
     await says(/^Model_0: GPU 710\.0 µs/);
     await key('ArrowDown');
-    await says(/^Model_0, in it Encoder_0: GPU 660\.0 µs, self 0 ns, 93\.0 % of all, 1 call/);
+    await says(/^Model_0, in it Encoder_0: GPU 660\.0 µs, self 0 ns, 93\.0% of all, 1 call/);
     await shown(['Model_0', 'Encoder_0', 'Head_0']);
     await eventually(async () => assert.equal(await line('Encoder_0').getAttribute('aria-selected'), 'true'));
     await key('ArrowRight');

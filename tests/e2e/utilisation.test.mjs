@@ -172,12 +172,12 @@ test('time by class, beside the other tables of the run and those of another', a
     await page.keyboard.press('Enter');
     await addressed(page, 'with=');
     await eventually(async () => assert.deepEqual((await cells('.class-table')).map(([name, low]) => [name, low]).at(-1), ['alone / alone', share(alone, 'both_low')]));
-    await page.click('button[aria-label="Take away infer"]');
+    await page.click('button[aria-label="Remove infer"]');
     await settled(page);
     await eventually(async () => assert.deepEqual((await cells('.class-table')).map(([name]) => name), ['train', 'alone / alone']));
     await visit(page, server.url, await page.evaluate(() => location.hash));
     await eventually(async () => assert.deepEqual((await cells('.class-table')).map(([name]) => name), ['train', 'alone / alone']));
-    await page.click('button[aria-label="Take away alone / alone"]');
+    await page.click('button[aria-label="Remove alone / alone"]');
     await addressed(page, 'with=none');
     await eventually(async () => assert.deepEqual((await cells('.use-classes .plain-table')).map(([label, , , part]) => [label, part]).find(([label]) => label === 'Both low'), ['Both low', share(short, 'both_low')]));
     await page.click('.use-classes label:has-text("Share")');

@@ -157,7 +157,7 @@ static void advise_utilisation(struct advice *a)
     }
     buf_printf(
         &a->text,
-        "%s %s %s low utilization. A larger batch gives the device more to do at once; watch "
+        "%s %s %s low utilisation. A larger batch gives the device more to do at once; watch "
         "convergence.",
         a->sel->mlu ? "MLU" : "GPU", ids.ptr, ids.len == 1 ? "has" : "have");
     a->text.failed = a->text.failed || ids.failed;

@@ -42,6 +42,9 @@ static void set_figure(const char *at, const char *end, const char *words, doubl
 {
     double read;
     const char *number = behind(at, end, words);
+    if (number != NULL && end - number > 2 && memcmp(number, "= ", 2) == 0) {
+        number += 2;
+    }
     if (number != NULL && number < end && *number == '<') {
         *figure = 0;
         return;
@@ -67,8 +70,11 @@ bool report_verdict_line(const char *line, size_t len, struct comparison *compar
 {
     const char *end = line + len;
     set_kind(line, end, &comparison->kind);
+    /* Reports of earlier versions say "p" and "by ranks". */
     set_figure(line, end, "(p ", &comparison->cycle_p);
     set_figure(line, end, "by ranks ", &comparison->cycle_u);
+    set_figure(line, end, "(t-test p ", &comparison->cycle_p);
+    set_figure(line, end, "Mann-Whitney p ", &comparison->cycle_u);
     for (size_t i = 0; i < sizeof verdicts / sizeof verdicts[0]; i++) {
         size_t words_len = strlen(verdicts[i].words);
         if (len >= words_len && memcmp(line, verdicts[i].words, words_len) == 0) {

@@ -19,7 +19,8 @@ static bool check_id(struct db *db, const char *sql, int64_t trace_id, struct er
     if (!db_done(&st, err)) {
         return false;
     }
-    return found || err_set(err, ERR_NOT_FOUND, "there is no trace %lld", (long long)trace_id);
+    return found || err_set(err, ERR_NOT_FOUND, "Trace %lld not found: it may have been deleted",
+                            (long long)trace_id);
 }
 
 bool store_check_trace(struct db *db, int64_t trace_id, struct err *err)
@@ -114,10 +115,8 @@ static void read_run(struct db_stmt *st, struct arena *arena, struct store_run *
 }
 
 static const struct sort_column run_sorts[] = {
-    {"name", "r.name"},
-    {"uploaded_at", "max(u.uploaded_at_s)"},
-    {"traces", "count(t.id)"},
-    {"workers", "count(DISTINCT t.worker)"},
+    {"name", "r.name"},           {"uploaded_at", "max(u.uploaded_at_s)"},
+    {"traces", "count(t.id)"},    {"workers", "count(DISTINCT t.worker)"},
     {"size_bytes", "size_bytes"},
 };
 
@@ -232,7 +231,8 @@ bool store_count(
 
 static bool no_run(const char *name, struct err *err)
 {
-    return err_set(err, ERR_NOT_FOUND, "there is no run \"%s\"", name);
+    return err_set(err, ERR_NOT_FOUND, "Run \"%s\" not found: it may have been deleted or renamed",
+                   name);
 }
 
 bool store_run_get(struct store *store,
@@ -417,7 +417,8 @@ static bool read_one_trace(
     }
     *out = trace;
     return found ? store_read_warnings(db, id, &trace->warnings, err)
-                 : err_set(err, ERR_NOT_FOUND, "there is no trace %lld", (long long)id);
+                 : err_set(err, ERR_NOT_FOUND, "Trace %lld not found: it may have been deleted",
+                           (long long)id);
 }
 
 bool store_trace_get(
@@ -527,5 +528,6 @@ bool store_trace_patch(
     db_put_int(&st, id);
     bool found;
     return finish_patch(store, &st, &found, err) &&
-           (found || err_set(err, ERR_NOT_FOUND, "there is no trace %lld", (long long)id));
+           (found || err_set(err, ERR_NOT_FOUND, "Trace %lld not found: it may have been deleted",
+                             (long long)id));
 }

@@ -101,7 +101,8 @@ bool store_run_delete(struct store *store, const char *name, struct err *err)
     arena_init(&arena, 0);
     bool ok = delete_run(store->writer, name, &arena, &hashes, &count, err);
     if (ok && count == 0) {
-        ok = err_set(err, ERR_NOT_FOUND, "there is no run \"%s\"", name);
+        ok = err_set(err, ERR_NOT_FOUND,
+                     "Run \"%s\" not found: it may have been deleted or renamed", name);
     }
     ok = store_write_end(store, ok, err);
     if (ok) {

@@ -173,7 +173,8 @@ bool store_job_get(
     bool ok = db_done(&st, err);
     store_read_end(store, db);
     if (ok && !found) {
-        return err_set(err, ERR_NOT_FOUND, "there is no job %lld", (long long)id);
+        return err_set(err, ERR_NOT_FOUND, "Job %lld not found: it may have been deleted",
+                       (long long)id);
     }
     *out = job;
     return ok;

@@ -102,18 +102,19 @@ static bool id_readable(struct store *store,
 {
     bool readable = false;
     return is_readable(store, sql, NULL, id, projects, &readable, err) &&
-           (readable || err_set(err, ERR_NOT_FOUND, "there is no %s %lld", what, (long long)id));
+           (readable || err_set(err, ERR_NOT_FOUND, "%s %lld not found: it may have been deleted",
+                                what, (long long)id));
 }
 
 bool store_trace_readable(struct store *store, int64_t id, const char *projects, struct err *err)
 {
-    return id_readable(store, "SELECT r.project" STORE_VISIBLE_TRACES " WHERE t.id = ?", "trace",
+    return id_readable(store, "SELECT r.project" STORE_VISIBLE_TRACES " WHERE t.id = ?", "Trace",
                        id, projects, err);
 }
 
 bool store_job_readable(struct store *store, int64_t id, const char *projects, struct err *err)
 {
-    return id_readable(store, "SELECT project FROM job WHERE id = ?", "job", id, projects, err);
+    return id_readable(store, "SELECT project FROM job WHERE id = ?", "Job", id, projects, err);
 }
 
 bool store_comparison_readable(struct store *store,
@@ -126,7 +127,7 @@ bool store_comparison_readable(struct store *store,
                        " ON k.comparison_id = coalesce(c.group_id, c.id) WHERE c.id = ?1"
                        " UNION SELECT r.project" STORE_VISIBLE_TRACES
                        " JOIN comparison AS c ON c.trace_id = t.id WHERE c.id = ?1",
-                       "comparison", id, projects, err);
+                       "Comparison", id, projects, err);
 }
 
 bool store_run_readable(struct store *store,
@@ -139,7 +140,8 @@ bool store_run_readable(struct store *store,
                        "SELECT r.project FROM run AS r WHERE r.name = ? AND EXISTS"
                        " (SELECT 1 FROM upload AS u WHERE u.run_id = r.id AND u.published = 1)",
                        name, 0, projects, &readable, err) &&
-           (readable || err_set(err, ERR_NOT_FOUND, "there is no run \"%s\"", name));
+           (readable || err_set(err, ERR_NOT_FOUND,
+                                "Run \"%s\" not found: it may have been deleted or renamed", name));
 }
 
 /* ---- the project of a run ---- */
@@ -202,7 +204,9 @@ static bool move_run(struct db *db, const char *name, const char *project, struc
                    name, project, err)) {
         return false;
     }
-    return db_changes(db) > 0 || err_set(err, ERR_NOT_FOUND, "there is no run \"%s\"", name);
+    return db_changes(db) > 0 ||
+           err_set(err, ERR_NOT_FOUND, "Run \"%s\" not found: it may have been deleted or renamed",
+                   name);
 }
 
 bool store_run_move(struct store *store, const char *name, const char *project, struct err *err)

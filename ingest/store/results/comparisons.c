@@ -251,7 +251,8 @@ read_comparison(const struct rows_reader *in, struct store_comparison *out, stru
         return false;
     }
     if (!found) {
-        return err_set(err, ERR_NOT_FOUND, "there is no comparison %lld", (long long)in->owner_id);
+        return err_set(err, ERR_NOT_FOUND, "Comparison %lld not found: it may have been deleted",
+                       (long long)in->owner_id);
     }
     struct text_cache texts;
     struct rows_reader with_texts = *in;
@@ -419,7 +420,8 @@ static bool find_group(struct db *db, int64_t id, int64_t *group_id, struct err 
         return false;
     }
     if (!found) {
-        return err_set(err, ERR_NOT_FOUND, "there is no comparison %lld", (long long)id);
+        return err_set(err, ERR_NOT_FOUND, "Comparison %lld not found: it may have been deleted",
+                       (long long)id);
     }
     return trace_id == 0 || err_set(err, ERR_CONFLICT,
                                     "comparison %lld is an uploaded report; delete its trace %lld",

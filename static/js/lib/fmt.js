@@ -99,10 +99,10 @@ export function shareParts(share) {
 }
 
 /** @param {number | null | undefined} value 0..1 */
-export const share = (value) => (value === null || value === undefined ? '–' : shareParts(value).join(NBSP));
+export const share = (value) => (value === null || value === undefined ? '–' : shareParts(value).join(''));
 
 /** A figure that is a percentage already: β, μ. @param {number | null | undefined} value @param {number} [digits] */
-export const percent = (value, digits = 2) => (value === null || value === undefined ? '–' : `${fixed(value, digits)}${NBSP}%`);
+export const percent = (value, digits = 2) => (value === null || value === undefined ? '–' : `${fixed(value, digits)}%`);
 
 /** With its sign, which a zero has not: a difference. @param {number | null | undefined} value @param {number} [digits] */
 export function signed(value, digits = 2) {

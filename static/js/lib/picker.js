@@ -46,7 +46,7 @@ export function picker({ label, value, options, onPick, placeholder = 'Choose' }
             onmousedown: (/** @type {Event} */ event) => event.preventDefault(),
             onclick: () => pick(index),
         }, h('span', { class: 'picker-option' }, option.label), option.note ? h('span', { class: 'picker-note' }, option.note) : null)),
-        found.length === 0 ? h('li', { class: 'picker-none', role: 'option', 'aria-disabled': 'true', 'aria-selected': 'false' }, 'Nothing matches') : null,
+        found.length === 0 ? h('li', { class: 'picker-none', role: 'option', 'aria-disabled': 'true', 'aria-selected': 'false' }, 'No results') : null,
         found.length > SHOWN ? h('li', { class: 'picker-none', role: 'option', 'aria-disabled': 'true', 'aria-selected': 'false' },
             `${found.length - SHOWN} more: type to narrow`) : null);
         list.hidden = false;

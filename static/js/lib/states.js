@@ -28,7 +28,7 @@ export function empty(title, ...content) {
 export function failure(error, retry) {
     const problem = error instanceof ApiError ? error.problem : { title: 'Something broke in the page', status: 0, detail: String(error) };
     return h('div', { class: 'failure', role: 'alert' },
-        h('h2', null, problem.status === 404 ? 'Not here' : problem.title),
+        h('h2', null, problem.status === 404 ? 'Not found' : problem.title),
         h('p', null, problem.detail ?? problem.title),
         problem.byte_offset === undefined ? null : h('p', { class: 'quiet' }, `At byte ${problem.byte_offset}.`),
         h('p', { class: 'actions' },

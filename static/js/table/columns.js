@@ -132,7 +132,7 @@ export function columnChooser(columns, shown, onChange) {
             onChange(null);
             set(false);
             button.focus();
-        } }, 'Those that fit'));
+        } }, 'Reset columns'));
         list.querySelector('input')?.focus({ preventScroll: true });
         list.scrollIntoView({ block: 'nearest' });
     }

@@ -103,7 +103,7 @@ export function localTable(all, settings) {
         const text = filtered ? `${fmt.int(rows.total)} of ${fmt.plural(all.length, ...settings.noun)}` : fmt.plural(rows.total, ...settings.noun);
         fill(count, text);
         if (filtered) announce(text);
-        table.set({ sort, order, chosen: chosenColumns(), emptyText: filtered ? 'Nothing matches. Take back a filter or the search.' : `No ${settings.noun[1]}.` });
+        table.set({ sort, order, chosen: chosenColumns(), emptyText: filtered ? 'No results. Clear the search or filters.' : `No ${settings.noun[1]}.` });
         table.reset(all);
         const href = settings.csv?.({ ...Object.fromEntries(['q', ...filters.map(({ param }) => param)].map((name) => [name, params.get(name) ?? ''])), sort, order });
         csv.hidden = !href && !file;

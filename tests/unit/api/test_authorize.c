@@ -248,7 +248,7 @@ static void bodies_name_nothing_that_is_hidden(void **state)
                    ask(f, &stranger, "POST", "/api/v1/comparisons",
                        "{\"base\": {\"run\": \"hidden\"}, \"candidate\": {\"run\": \"hidden\"}}"),
                    404, "not_found");
-    assert_body_has(f, "there is no run \\\"hidden\\\"");
+    assert_body_has(f, "Run \\\"hidden\\\" not found");
 }
 
 static void a_taken_name_is_not_available(void **state)

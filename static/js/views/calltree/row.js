@@ -47,7 +47,7 @@ export function callDetail(trace, row) {
     const pairs = [['Kind', row.type === 'Python' ? 'Python function' : KINDS[row.class] ?? row.type], ['Start', moment(row.start_ns)], ['End', moment(row.end_ns)], ['Duration', fmt.time(row.duration_ns)], ['Host self', fmt.time(row.host_self_ns)]];
     if (trace.device_type !== 'CPU') pairs.push([`${device} total`, fmt.time(row.device_total_ns)], [`${device} self`, fmt.time(row.device_self_ns)]);
     pairs.push(['Calls in it', fmt.int(row.children)]);
-    return h('div', null, fullName(row.name), figures(pairs), partner(trace, row), hasView(trace, 'timeline') ? h('p', null, timelineSpan(trace, row.start_ns, row.end_ns, 'In the timeline')) : null, stack(row),
+    return h('div', null, fullName(row.name), figures(pairs), partner(trace, row), hasView(trace, 'timeline') ? h('p', null, timelineSpan(trace, row.start_ns, row.end_ns, 'Show in timeline')) : null, stack(row),
         row.class === 'operator' ? h('p', null, h('a', { href: traceHref(trace.id, 'operators', { q: row.name }) }, 'All calls of this name')) : null);
 }
 

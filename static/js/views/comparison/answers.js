@@ -23,7 +23,7 @@ export function headline({ verdict: word, summary }) {
     const [, candidate] = summary.labels;
     const change = summary.change_pct ?? 0;
     if (word === 'no_difference') return 'No significant difference';
-    if (word === 'undecided') return 'Not decided by a test';
+    if (word === 'undecided') return 'Not enough data to test';
     const differs = timeDiffers(summary);
     if (differs === null || change === 0) return `Yes, ${candidate} is different`;
     if (!differs) return 'Yes, though not in the length of its cycles';

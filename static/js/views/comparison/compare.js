@@ -32,7 +32,7 @@ export async function mount(root, route, signal) {
     const button = h('button', { class: 'button primary', type: 'submit' }, 'Compare');
     const diff = h('a', { class: 'button', hidden: true, title: 'What one trace of each side did, by name and by call tree' }, 'Diff instead');
     fill(root, head, h('form', { class: 'compare-form', onsubmit: submit },
-        h('p', { class: 'lead' }, 'Which functions take a different share of the cycle in the candidate, by more than chance? Both sides need repeated cycles: steps, requests, turns of a serving loop.'),
+        h('p', { class: 'lead' }, 'What changed significantly? Both sides need repeated cycles: steps, requests, turns of a serving loop.'),
         h('div', { class: 'compare-sides' }, sides[0].root,
             h('button', { class: 'icon-button swap', type: 'button', 'aria-label': 'Swap sides', title: 'Swap sides', onclick: swap }, icon('compare')), sides[1].root),
         h('div', { class: 'compare-more' },

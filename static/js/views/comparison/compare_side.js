@@ -31,7 +31,7 @@ export function sideChooser(side, runs, signal) {
     const label = textField(`${side}_label`, 'Label', { type: 'text', maxlength: '60', placeholder: side });
     const pid = textField(`${side}_pid`, 'Process', { type: 'text', inputmode: 'numeric', pattern: '-?[0-9]+', title: 'A process number', placeholder: 'every' });
     const root = h('fieldset', { class: 'compare-side' },
-        h('legend', null, sideName(side, SIDE_WORDS[side]), h('span', { class: 'quiet' }, side === 'base' ? ' as it should be' : ' in question')),
+        h('legend', null, sideName(side, SIDE_WORDS[side]), h('span', { class: 'quiet' }, side === 'base' ? ' the reference' : ' the one to judge')),
         choice, h('div', { class: 'side-fields' }, label.root, pid.root));
     /** @type {Map<string, Promise<Trace[]>>} */
     const tracesOf = new Map();

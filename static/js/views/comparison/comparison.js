@@ -77,9 +77,9 @@ function head(data) {
     return h('div', { class: 'comparison-head' },
         h('div', { class: 'view-head' }, h('h1', null, data.title), h('div', { class: 'view-tools' },
             h('a', { class: 'button', href: api.comparisonUrl(data.id, 'markdown'), download: '' }, 'Markdown'),
-            h('a', { class: 'button', href: api.comparisonUrl(data.id, 'csv'), download: '' }, 'Whole CSV'),
+            h('a', { class: 'button', href: api.comparisonUrl(data.id, 'csv'), download: '' }, 'Export CSV'),
             traces.base.length === 1 && traces.candidate.length === 1 ? h('a', { class: 'button', href: diffHref(sides) }, 'What changed') : null,
-            sides.base || sides.candidate ? h('a', { class: 'button', href: compareHref(sides) }, 'Change sides') : null,
+            sides.base || sides.candidate ? h('a', { class: 'button', href: compareHref(sides) }, 'Edit') : null,
             h('button', { class: 'button danger-text', type: 'button', onclick: () => deleteComparison(data, '#/comparisons') }, 'Delete'))),
         h('p', { class: 'quiet' }, facts(data)),
         pairs.length > 1 ? pairPicker(data.id, pairs) : null);

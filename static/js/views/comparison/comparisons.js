@@ -75,7 +75,7 @@ function itemTable(items) {
         h('thead', null, h('tr', null,
             h('th', { scope: 'col', class: 'kind-name' }, 'Comparison'), h('th', { scope: 'col' }, 'Verdict'),
             h('th', { scope: 'col', class: 'kind-int' }, 'Top score'), h('th', { scope: 'col', class: 'kind-int col-cycles' }, 'Cycles'),
-            h('th', { scope: 'col', class: 'kind-int col-pairs' }, 'Pairs'), h('th', { scope: 'col', class: 'kind-int col-when' }, 'Made'),
+            h('th', { scope: 'col', class: 'kind-int col-pairs' }, 'Pairs'), h('th', { scope: 'col', class: 'kind-int col-when' }, 'Created'),
             h('th', { scope: 'col', class: 'col-actions' }, h('span', { class: 'visually-hidden' }, 'Delete')))),
         h('tbody', null, items.map((item) => h('tr', null,
             h('th', { scope: 'row', class: 'kind-name' }, h('a', { class: 'run-name', href: comparisonHref(item.id) }, item.title),
@@ -92,6 +92,6 @@ function itemTable(items) {
 
 function nothingYet() {
     return empty('Nothing compared yet',
-        h('p', null, 'Two recordings of the same program, one as it should be and one in question: which functions differ by more than chance?'),
+        h('p', null, 'Two recordings of the same program, a baseline and a candidate: what changed significantly?'),
         h('p', null, h('a', { href: '#/compare' }, 'Choose two sides'), ', or upload a comparison report.'));
 }

@@ -10,7 +10,7 @@ import * as fmt from '../../lib/fmt.js';
 export const SIDES = ['base', 'candidate'];
 
 /** @type {Record<Side, string>} */
-export const SIDE_WORDS = { base: 'Base', candidate: 'Candidate' };
+export const SIDE_WORDS = { base: 'Baseline', candidate: 'Candidate' };
 
 /** @param {Side} side */
 export const sideColour = (side) => token(`--side-${side}`);

@@ -82,7 +82,7 @@ export function chance({ step, base, candidate }) {
             tested ? h('div', { class: 'environment-fact' }, h('dt', null, 'Welch’s t-test'), h('dd', null, `p ${fmt.chance(step.p)}`)) : null,
             tested ? h('div', { class: 'environment-fact' }, h('dt', null, 'Mann-Whitney U test'), h('dd', null, `p ${fmt.chance(step.u)}`)) : null),
         tested ? null : h('p', { class: 'quiet' }, 'A test needs at least two steps on each side.'),
-        able ? h('p', null, 'Which functions take another share of the cycle than chance explains?') : h('p', { class: 'quiet' }, 'Functions are tested by cycles, and one of the traces has none: mark them with prof.step().'),
+        able ? h('p', null, 'What changed significantly?') : h('p', { class: 'quiet' }, 'Functions are tested by cycles, and one of the traces has none: mark them with prof.step().'),
         able ? h('div', { class: 'actions' }, button, h('a', { class: 'button', href: compareHref({ base: String(base.id), candidate: String(candidate.id) }) }, 'More choices')) : null,
         problem);
 }

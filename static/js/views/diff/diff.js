@@ -50,7 +50,7 @@ export async function mount(root, route, signal) {
         shown = null;
         fill(tools);
         if (!base || !candidate) {
-            fill(body, h('p', { class: 'lead quiet' }, base || candidate ? `Choose the ${base ? 'candidate' : 'base'}: what to lay beside the ${base ? 'base' : 'candidate'}.` : 'Choose two traces: which operators and kernels came, went, or took another time?'));
+            fill(body, h('p', { class: 'lead quiet' }, base || candidate ? `Choose a ${base ? 'candidate to compare with the baseline' : 'baseline to compare with the candidate'}.` : 'Choose two traces to see which operators and kernels were added, removed or changed.'));
             return undefined;
         }
         fill(body, skeleton('figures', 'block', 'rows'));

@@ -27,8 +27,8 @@ export function measuresOf(table, device, hasDevice, per) {
 /** @param {DiffRow} row @param {Measure} by */
 export const changeOf = (row, by) => (row[by.base] > 0 ? row[by.delta] / row[by.base] : null);
 
-/** "+12.3 %", or that there is nothing to compare with. @param {number | null} change */
-export const changeText = (change) => (change === null ? '–' : `${fmt.signed(100 * change, 1)}${fmt.NBSP}%`);
+/** "+12.3%", or that there is nothing to compare with. @param {number | null} change */
+export const changeText = (change) => (change === null ? '–' : `${fmt.signed(100 * change, 1)}%`);
 
 /** "+1.2 ms" @param {number} ns @param {fmt.TimeUnit} [unit] */
 export const deltaText = (ns, unit) => `${ns > 0 ? '+' : ns < 0 ? '−' : ''}${fmt.time(Math.abs(ns), unit)}`;

@@ -17,17 +17,17 @@ export function distributedAnswers(data, times, when) {
 function hidden(times, when) {
     const overlap = sumOf(times, 'overlap');
     const all = overlap + sumOf(times, 'communication');
-    if (all === 0) return answer('Communication hidden', ['–', ''], ['No communication here.'], 'first');
+    if (all === 0) return answer('Communication overlap', ['–', ''], ['No communication here.'], 'first');
     const [part, whole] = [overlap / times.length, all / times.length];
-    return answer('Communication hidden', fmt.shareParts(overlap / all), [`behind computation: ${ofWhole(part, whole)}, ${when}`], 'first');
+    return answer('Communication overlap', fmt.shareParts(overlap / all), [`behind computation: ${ofWhole(part, whole)}, ${when}`], 'first');
 }
 
 /** @param {WorkerTime[]} times @param {string} when */
 function exposed(times, when) {
     const open = sumOf(times, 'communication');
     const step = open + sumOf(times, 'computation') + sumOf(times, 'overlap') + sumOf(times, 'other');
-    if (step === 0) return answer('Exposed', ['–', ''], ['No step time.']);
-    return answer('Exposed', fmt.timeParts(open / times.length), [`only communication: ${fmt.share(open / step)} of the time, ${when}`], open / step > 0.2 ? 'bad' : '');
+    if (step === 0) return answer('Exposed communication', ['–', ''], ['No step time.']);
+    return answer('Exposed communication', fmt.timeParts(open / times.length), [`only communication: ${fmt.share(open / step)} of the time, ${when}`], open / step > 0.2 ? 'bad' : '');
 }
 
 /** @param {WorkerTime[]} times @param {string} when */
@@ -47,14 +47,14 @@ function ofWhole(part, whole) {
 
 /** @param {Distributed} data @param {WorkerTime[]} times */
 function last(data, times) {
-    if (data.workers.length < 2) return answer('Last to arrive', ['–', ''], ['One worker: there is no other to wait for it.']);
+    if (data.workers.length < 2) return answer('Slowest rank', ['–', ''], ['One worker: there is no other to wait for it.']);
     const found = lastToArrive(times);
-    if (!found) return answer('Last to arrive', ['None', ''], ['The workers arrive at their collectives together.'], 'good');
+    if (!found) return answer('Slowest rank', ['None', ''], ['The workers arrive at their collectives together.'], 'good');
     const { time: { worker, wait }, others } = found;
     const unit = fmt.timeUnit(others);
-    return answer('Last to arrive', fmt.timeParts(others - wait), [
+    return answer('Slowest rank', fmt.timeParts(others - wait), [
         h('a', { class: 'answer-name', href: traceHref(worker.trace), 'data-tip': worker.worker }, worker.worker),
-        h('span', { class: 'answer-more' }, `is waited for: the others wait ${fmt.time(others, unit)}, it waits ${wait > 0 ? fmt.time(wait, unit) : 'not at all'}`)]);
+        h('span', { class: 'answer-more' }, `others wait ${fmt.time(others, unit)} for it${wait > 0 ? `; it waits ${fmt.time(wait, unit)}` : ''}`)]);
 }
 
 /** @param {Distributed} data */

@@ -15,7 +15,7 @@ import * as fmt from '../../lib/fmt.js';
 /** Workers that are named where they do not agree; the list of all stands below. */
 const NAMED = 6;
 
-const RULE = 'Collectives are operators named nccl:…, gloo:… and their like, kernels such as ncclDevKernel_…, and what has a “Collective name”.';
+const RULE = 'Counted as collectives: nccl:*, gloo:* and the like, kernels such as ncclDevKernel_*, and slices with a “Collective name”';
 
 /**
  * @param {HTMLElement} root
@@ -25,10 +25,9 @@ const RULE = 'Collectives are operators named nccl:…, gloo:… and their like,
  */
 export async function mount(root, route, signal) {
     const spans = h('div', { class: 'choice' });
-    const note = h('p', { class: 'quiet lead' }, RULE);
     const body = h('div', { class: 'distributed-body' }, skeleton('figures', 'block', 'rows'));
     fill(root, h('div', { class: 'comparison-head' },
-        h('div', { class: 'view-head' }, h('h1', null, 'Distributed'), h('div', { class: 'view-tools' }, spans)), note), body);
+        h('div', { class: 'view-head' }, h('h1', { 'data-tip': RULE, tabindex: '0' }, 'Distributed'), h('div', { class: 'view-tools' }, spans))), body);
     let asked = '';
     let turn = 0;
     /** @type {ReturnType<typeof board> | null} */

@@ -107,8 +107,8 @@ function columns(first, group, deviceType) {
         ...uses,
         { key: 'mean_ns', label: 'Mean', kind: 'time', family: 'call', width: 84, priority: launch ? 9 : 5, help: 'A launch, on average' },
         { key: 'p50_ns', label: 'p50', kind: 'time', family: 'call', width: 80, priority: launch ? 14 : 6, help: 'Half of the launches take less' },
-        { key: 'p95_ns', label: 'p95', kind: 'time', family: 'call', width: 80, priority: launch ? 15 : 7, help: '95 % of the launches take less' },
-        { key: 'p99_ns', label: 'p99', kind: 'time', family: 'call', width: 80, priority: launch ? 16 : 8, help: '99 % of the launches take less' },
+        { key: 'p95_ns', label: 'p95', kind: 'time', family: 'call', width: 80, priority: launch ? 15 : 7, help: '95% of the launches take less' },
+        { key: 'p99_ns', label: 'p99', kind: 'time', family: 'call', width: 80, priority: launch ? 16 : 8, help: '99% of the launches take less' },
         { key: 'min_ns', label: 'Min', kind: 'time', family: 'call', width: 80, priority: 17, help: 'The shortest launch' },
         { key: 'max_ns', label: 'Max', kind: 'time', family: 'call', width: 84, priority: 10, help: 'The longest launch' },
     );

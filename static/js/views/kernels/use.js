@@ -18,7 +18,7 @@ export function useColumns(first) {
     return [
         ...measured.map(([key, label, help], index) => /** @type {Column} */ ({ key, label, kind: 'share', width: 80, priority: 2.1 + index / 10, help: `${help}, weighted by time, from the kernel table` })),
         { key: 'class', label: 'Class', kind: 'text', width: 112, priority: 2.5, help: 'Low is below a third of the peak; compute is the larger of tensor and SM use', value: (row) => (row.utilisation_match ? classLabel(row.class) : null) },
-        { key: 'headroom_ns', label: 'Headroom', kind: 'time', width: 104, priority: 2.6, help: 'What would go if it ran at its roof: time × (1 − the larger use)' },
+        { key: 'headroom_ns', label: 'Headroom', kind: 'time', width: 104, priority: 2.6, help: 'Time saved at peak throughput: time × (1 − the larger use)' },
     ];
 }
 

@@ -17,7 +17,7 @@ export function memoryAnswers(trace, data, largest) {
 
 /** @param {Trace} trace @param {MemoryDevice} device */
 function peak(trace, { device, peak_bytes: bytes, peak_ns: at }) {
-    if (bytes === null) return answer(`Peak on ${device}`, ['–', ''], ['The records say no totals: profile with a newer PyTorch.'], 'first');
+    if (bytes === null) return answer(`Peak on ${device}`, ['–', ''], ['This PyTorch version does not record totals: upgrade PyTorch.'], 'first');
     return answer(`Peak on ${device}`, fmt.byteParts(bytes), ['allocated, at ', at === null ? '–' : timelineSpan(trace, at - AROUND_NS, at + AROUND_NS, fmt.time(at))], 'first');
 }
 
@@ -26,7 +26,7 @@ function held({ allocated_end_bytes: bytes }, { unreleased: { count, size_bytes:
     if (bytes === null && count === 0) return null;
     const blocks = count === 0 ? 'no block allocated here is left' : bytes === null ? `in ${fmt.plural(count, 'block')} not released`
         : `of it ${fmt.bytes(size)} in ${fmt.plural(count, 'block')} allocated here`;
-    return answer('Held at the end', fmt.byteParts(bytes ?? size), [blocks]);
+    return answer('In use at end', fmt.byteParts(bytes ?? size), [blocks]);
 }
 
 /** @param {MemoryBlock} largest */
@@ -39,10 +39,10 @@ function block(largest) {
 function reserved({ reserved_peak_bytes: bytes, peak_bytes: used }) {
     if (!bytes) return null;
     const more = used === null ? '' : `, ${fmt.share((bytes - used) / bytes)} of it more than the peak`;
-    return answer('Reserved at most', fmt.byteParts(bytes), [`by the allocator${more}`]);
+    return answer('Peak reserved', fmt.byteParts(bytes), [`by the allocator${more}`]);
 }
 
 /** @param {MemoryAnswer} data */
 function allocated({ sums }) {
-    return answer('Allocated in all', fmt.byteParts(sums?.self_allocated_bytes ?? 0), [`in ${fmt.plural(sums?.self_allocations ?? 0, 'allocation')} by operators`]);
+    return answer('Total allocated', fmt.byteParts(sums?.self_allocated_bytes ?? 0), [`in ${fmt.plural(sums?.self_allocations ?? 0, 'allocation')} by operators`]);
 }

@@ -14,7 +14,7 @@ import * as fmt from '../../lib/fmt.js';
 
 /** @typedef {import('../../charts/charts.js').LiveChart} LiveChart */
 
-const NO_TOTALS = 'The records of this device say no totals, so there is no curve: profile with a newer PyTorch.';
+const NO_TOTALS = 'This PyTorch version does not record totals of this device, so there is no curve: upgrade PyTorch.';
 
 /** Records that a part of the curve is drawn from, where it is looked at closely. */
 const CLOSE = 100000;

@@ -15,8 +15,8 @@ export function moduleAnswers(tree, device, onModule) {
     const host = fmt.time(sum('host'));
     const first = device ? answer(`${device} time in modules`, fmt.timeParts(sum('device')), [`${host} on the host`], 'first') : answer('Host time in modules', fmt.timeParts(sum('host')), ['No device time is known.'], 'first');
     return h('dl', { class: 'answers module-answers' }, first,
-        device ? most(tree, 'device', `Most ${device} time itself`, onModule) : null,
-        most(tree, 'host', 'Most host time itself', onModule),
+        device ? most(tree, 'device', `Highest ${device} self time`, onModule) : null,
+        most(tree, 'host', 'Highest host self time', onModule),
         answer('Modules', [fmt.int(tree.rows.length), ''], [`${fmt.plural(deepest, 'level')} deep, ${fmt.plural(calls, 'call')} at the top`]));
 }
 

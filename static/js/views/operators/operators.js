@@ -78,8 +78,8 @@ function columns(hasDevice, hasShape, device) {
             { key: 'share', label: 'Share', kind: 'share', width: 84, priority: 2, help: `Of the ${device} self time of all operators` },
             { key: 'device_total_ns', label: `${device} total`, kind: 'time', family: 'sum', width: 104, priority: 5, help: 'Kernels of the operator and of all it calls' },
             { key: 'device_p50_ns', label: `${device} p50`, kind: 'time', family: 'call', width: 92, priority: 12, help: 'Device time of a call: half of the calls take less' },
-            { key: 'device_p95_ns', label: `${device} p95`, kind: 'time', family: 'call', width: 92, priority: 13, help: 'Device time of a call: 95 % of the calls take less' },
-            { key: 'device_p99_ns', label: `${device} p99`, kind: 'time', family: 'call', width: 92, priority: 14, help: 'Device time of a call: 99 % of the calls take less' },
+            { key: 'device_p95_ns', label: `${device} p95`, kind: 'time', family: 'call', width: 92, priority: 13, help: 'Device time of a call: 95% of the calls take less' },
+            { key: 'device_p99_ns', label: `${device} p99`, kind: 'time', family: 'call', width: 92, priority: 14, help: 'Device time of a call: 99% of the calls take less' },
         );
     }
     list.push(
@@ -87,8 +87,8 @@ function columns(hasDevice, hasShape, device) {
         ...(hasDevice ? [] : [/** @type {Column} */ ({ key: 'share', label: 'Share', kind: 'share', width: 84, priority: 2, help: 'Of the host self time of all operators' })]),
         { key: 'host_total_ns', label: 'Host total', kind: 'time', family: 'sum', width: 96, priority: 6, help: 'On the CPU, with the operators it calls' },
         { key: 'host_p50_ns', label: 'Host p50', kind: 'time', family: 'call', width: 96, priority: 7, help: 'A call: half of the calls take less' },
-        { key: 'host_p95_ns', label: 'Host p95', kind: 'time', family: 'call', width: 96, priority: 8, help: 'A call: 95 % of the calls take less' },
-        { key: 'host_p99_ns', label: 'Host p99', kind: 'time', family: 'call', width: 96, priority: 9, help: 'A call: 99 % of the calls take less' },
+        { key: 'host_p95_ns', label: 'Host p95', kind: 'time', family: 'call', width: 96, priority: 8, help: 'A call: 95% of the calls take less' },
+        { key: 'host_p99_ns', label: 'Host p99', kind: 'time', family: 'call', width: 96, priority: 9, help: 'A call: 99% of the calls take less' },
         { key: 'host_mean_ns', label: 'Host mean', kind: 'time', family: 'call', width: 92, priority: 18, help: 'A call, on average' },
         { key: 'host_min_ns', label: 'Host min', kind: 'time', family: 'call', width: 84, priority: 19, help: 'The shortest call' },
         { key: 'host_max_ns', label: 'Host max', kind: 'time', family: 'call', width: 92, priority: 20, help: 'The longest call' },

@@ -71,8 +71,8 @@ function kernelAnswer(data) {
 /** @param {Overview} data */
 function healthAnswer(data) {
     const { warnings, missing } = data.health;
-    const gaps = missing.length ? `${fmt.plural(missing.length, 'view')} not recorded` : 'every view recorded';
-    if (warnings.length === 0) return answer('Trace', ['Sound', ''], [gaps], 'good');
+    const gaps = missing.length ? `${fmt.plural(missing.length, 'view')} ${missing.length === 1 ? 'needs' : 'need'} more data` : 'every view recorded';
+    if (warnings.length === 0) return answer('Trace', ['Complete', ''], [gaps], 'good');
     return answer('Trace', [fmt.int(warnings.length), warnings.length === 1 ? 'warning' : 'warnings'], [`read with repairs, ${gaps}`], 'warn');
 }
 

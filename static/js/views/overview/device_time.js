@@ -94,7 +94,7 @@ function windowTable(times) {
         return [h('span', { 'data-tip': help }, label), bar(block), ...[block.total_ns, block.busy_ns, ...PARTS.map(([, part]) => part(block))].map((ns) => fmt.timeIn(ns, unit))];
     });
     return h('div', { class: 'time-windows' }, key,
-        plainTable(`Parts of the device time, in ${unit.name}`, ['Window', 'Parts', `Length ${unit.name}`, 'Busy', ...PARTS.map(([label]) => label)], lines, 2));
+        plainTable(`Parts of the device time, in ${unit.name}`, ['Window', 'Parts', `Duration ${unit.name}`, 'Busy', ...PARTS.map(([label]) => label)], lines, 2));
 }
 
 /** @param {DeviceTime} times */

@@ -6,7 +6,7 @@ import * as fmt from '../../lib/fmt.js';
 
 /** @param {Overview} data */
 export function advice({ recommendations }) {
-    return h('section', { class: 'section' }, h('h2', null, 'What to try'),
+    return h('section', { class: 'section' }, h('h2', null, 'Recommendations'),
         recommendations.length
             ? h('ul', { class: 'advice' }, recommendations.map(({ text }) => h('li', null, text)))
             : h('p', { class: 'quiet' }, 'Nothing stands out: no rule of thumb applies to this trace.'));
@@ -20,7 +20,7 @@ const VIEW_WORDS = {
 
 /** @param {Overview} data */
 export function health({ health: { warnings, missing } }) {
-    return h('section', { class: 'section', id: 'health' }, h('h2', null, 'Health of the trace'),
+    return h('section', { class: 'section', id: 'health' }, h('h2', null, 'Trace health'),
         warnings.length ? h('ul', { class: 'warnings' }, warnings.map(warningItem)) : h('p', { class: 'sound' }, 'Read in full, nothing repaired.'),
         missing.length ? h('div', null, h('h3', null, 'Not in this trace'),
             h('dl', { class: 'missing' }, missing.map(({ view, reason, record }) => h('div', null,
@@ -78,7 +78,7 @@ export function about({ trace, environment }) {
         ['Format', trace.format],
         ['Size', fmt.bytes(trace.size_bytes)],
         ['Events', fmt.int(trace.events)],
-        ['Length', fmt.time(trace.duration_ns)],
+        ['Duration', fmt.time(trace.duration_ns)],
         ['Uploaded', h('time', { datetime: trace.uploaded_at, title: fmt.date(trace.uploaded_at) }, fmt.ago(trace.uploaded_at))],
         ['SHA-256', h('code', { class: 'hash', title: trace.sha256 }, trace.sha256.slice(0, 12))],
     ];

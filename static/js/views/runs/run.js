@@ -52,7 +52,7 @@ function editFacts(box, run) {
         },
         onkeydown: (/** @type {KeyboardEvent} */ event) => event.key === 'Escape' && showFacts(box, run),
     },
-    h('label', { class: 'field', for: 'edit-tags' }, 'Tags, with commas between them', tags),
+    h('label', { class: 'field', for: 'edit-tags' }, 'Tags (comma-separated)', tags),
     h('label', { class: 'field', for: 'edit-note' }, 'Note', note),
     h('div', { class: 'actions' },
         h('button', { class: 'button primary', type: 'submit' }, 'Save'),
@@ -65,8 +65,8 @@ function traceTable(traces) {
     // The worker stands once, before its spans.
     const sorted = [...traces].sort((a, b) => a.worker.localeCompare(b.worker, 'en', { numeric: true }) || a.span - b.span);
     return h('table', { class: 'run-table' }, h('caption', { class: 'visually-hidden' }, 'Traces'),
-        h('thead', null, h('tr', null, ['Worker', 'Span', 'Holds', 'Device', 'Steps', 'Events', 'Length', 'Size'].map((label) =>
-            h('th', { scope: 'col', class: `${label === 'Worker' ? 'kind-name' : label === 'Device' || label === 'Holds' ? 'kind-text' : 'kind-int'} col-${label.toLowerCase()}` }, label)),
+        h('thead', null, h('tr', null, ['Worker', 'Span', 'Type', 'Device', 'Steps', 'Events', 'Duration', 'Size'].map((label) =>
+            h('th', { scope: 'col', class: `${label === 'Worker' ? 'kind-name' : label === 'Device' || label === 'Type' ? 'kind-text' : 'kind-int'} col-${label.toLowerCase()}` }, label)),
         h('th', { scope: 'col' }, 'State'), h('th', { scope: 'col', class: 'col-actions' }, h('span', { class: 'visually-hidden' }, 'Delete')))),
         h('tbody', null, sorted.map((trace, index) => h('tr', null,
             h('th', { scope: 'row', class: 'kind-name col-worker' }, h('a', { class: 'run-name', href: traceHref(trace.id, homeView(trace)), title: trace.file_name,

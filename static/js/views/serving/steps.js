@@ -66,7 +66,7 @@ function detail(trace, row) {
             ...(row.padded_batch === null ? [] : /** @type {[string, string][]} */ ([['Padded batch', fmt.int(row.padded_batch)]])),
             ...(row.resolution === null ? [] : /** @type {[string, string][]} */ ([['Resolution', row.resolution]])),
             ['Attention pairs', fmt.int(row.attention_pairs)]]),
-        h('p', null, timelineSpan(trace, row.start_ns, row.start_ns + row.duration_ns, 'In the timeline'), device ? [' · ', device] : null),
+        h('p', null, timelineSpan(trace, row.start_ns, row.start_ns + row.duration_ns, 'Show in timeline'), device ? [' · ', device] : null),
         classes.length ? plainTable(`Device time by class, in ${unit.name}`, ['Class', `Device time ${unit.name}`, 'Share'],
             classes.map(([name, ns]) => [name, fmt.timeIn(Number(ns), unit), fmt.share(row.device_ns ? Number(ns) / row.device_ns : null)]), 1) : null);
 }

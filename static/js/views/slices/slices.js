@@ -35,7 +35,7 @@ function slicesTable(trace) {
         columnsFor: (first, group) => columns(group, first.duration_ns ?? 0),
         defaultSort: () => ['total_ns', 'desc'],
         detail: (row, group) => detail(trace, row, group),
-        emptyText: (q) => (q ? `Nothing matches “${q}”.` : 'This trace has no slices: no complete events and no pairs of begin and end.'),
+        emptyText: (q) => (q ? `No results for “${q}”.` : 'This trace has no slices: no complete events and no pairs of begin and end.'),
     });
 }
 
@@ -50,8 +50,8 @@ function columns(group, durationNs) {
         { key: 'busy_share', label: 'Busy share', kind: 'share', width: 96, priority: 5, help: 'Of the length of the trace', sortable: false, value: (row) => (durationNs ? row.busy_ns / durationNs : null) },
         { key: 'mean_ns', label: 'Mean', kind: 'time', family: 'one', width: 92, priority: 6, help: 'One slice, on average' },
         { key: 'p50_ns', label: 'p50', kind: 'time', family: 'one', width: 92, priority: 7, help: 'Half of them take less' },
-        { key: 'p95_ns', label: 'p95', kind: 'time', family: 'one', width: 92, priority: 9, help: '95 % of them take less' },
-        { key: 'p99_ns', label: 'p99', kind: 'time', family: 'one', width: 92, priority: 10, help: '99 % of them take less' },
+        { key: 'p95_ns', label: 'p95', kind: 'time', family: 'one', width: 92, priority: 9, help: '95% of them take less' },
+        { key: 'p99_ns', label: 'p99', kind: 'time', family: 'one', width: 92, priority: 10, help: '99% of them take less' },
         { key: 'min_ns', label: 'Min', kind: 'time', family: 'one', width: 92, priority: 11, help: 'The shortest' },
         { key: 'max_ns', label: 'Max', kind: 'time', family: 'one', width: 92, priority: 8, help: 'The longest' },
     ];

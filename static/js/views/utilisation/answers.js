@@ -20,7 +20,7 @@ export function useAnswers(data, onKernel) {
 
 /** @param {KernelUse} data @param {fmt.TimeUnit} unit */
 function headroom({ headroom_ns: ns, total_ns: total }, unit) {
-    return answer('Headroom', fmt.timeParts(Number(ns), unit), [`of ${fmt.time(total, unit)} would go if every kernel ran at its roof`]);
+    return answer('Headroom', fmt.timeParts(Number(ns), unit), [`of ${fmt.time(total, unit)} saved if every kernel ran at peak throughput`]);
 }
 
 /** @param {KernelUse} data */
@@ -41,8 +41,8 @@ function mostToGain({ rows, headroom_ns: all }, onKernel) {
     const byGain = all !== null;
     const gain = (/** @type {KernelUseRow} */ row) => (byGain ? (row.headroom_ns ?? 0) : row.total_ns);
     const top = rows.reduce((best, row) => (best && gain(best) >= gain(row) ? best : row), /** @type {KernelUseRow | null} */ (null));
-    if (!top) return answer('Most to gain', ['–', ''], ['No kernels.']);
+    if (!top) return answer('Largest opportunity', ['–', ''], ['No kernels.']);
     const link = h('button', { class: 'answer-name link', type: 'button', 'data-tip': top.full_name, onclick: () => onKernel(top.name) }, nameParts(shorten(top.name).short));
-    return answer(byGain ? 'Most to gain' : 'Longest kernel', fmt.timeParts(gain(top)),
+    return answer(byGain ? 'Largest opportunity' : 'Longest kernel', fmt.timeParts(gain(top)),
         [link, h('span', { class: 'answer-more' }, byGain ? `of its ${fmt.time(top.total_ns)} in ${fmt.plural(top.launches, 'launch', 'launches')}` : `${fmt.share(top.share)} of the time`)]);
 }

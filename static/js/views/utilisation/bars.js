@@ -94,8 +94,8 @@ export function classBars(trace, data, signal) {
             h('p', { class: 'use-bar-name' },
                 one.id === trace.id ? h('strong', null, name(one)) : h('a', { href: traceHref(one.id, 'utilisation') }, name(one)),
                 h('span', { class: 'quiet' }, ` ${fmt.time(use.total_ns, unit)}`),
-                one.id === trace.id ? null : h('button', { class: 'button small quiet-button', type: 'button', 'aria-label': `Take away ${name(one)}`,
-                    onclick: () => remember(others.filter((id) => id !== one.id)) }, 'Take away')), line);
+                one.id === trace.id ? null : h('button', { class: 'button small quiet-button', type: 'button', 'aria-label': `Remove ${name(one)}`,
+                    onclick: () => remember(others.filter((id) => id !== one.id)) }, 'Remove')), line);
     }
 
     /** Runs with kernel tables can be added, all of their tables at once. */

@@ -8,10 +8,10 @@ export const LOW = 1 / 3;
 
 /** In the order of charts; what was not measured has the name "unknown" where a name is needed. */
 export const CLASSES = [
-    { key: 'both_low', label: 'Both low', text: 'Compute and DRAM below a third: it waits, or is too small to fill the device' },
+    { key: 'both_low', label: 'Latency-bound', text: 'Compute and DRAM below 1/3: it waits, or is too small to fill the device' },
     { key: 'low_compute', label: 'Compute low', text: 'DRAM above a third, compute below: bound by memory' },
     { key: 'low_dram', label: 'DRAM low', text: 'Compute above a third, DRAM below: bound by arithmetic' },
-    { key: 'neither_low', label: 'Neither low', text: 'Compute and DRAM above a third: the device is busy' },
+    { key: 'neither_low', label: 'Balanced', text: 'Compute and DRAM at 1/3 or above: the device is busy' },
     { key: 'unknown', label: 'Not measured', text: 'Compute or DRAM use was not recorded' },
 ];
 

@@ -6,7 +6,6 @@ import { shorten } from '../../lib/names.js';
 import { token } from '../../app/theme.js';
 import { CLASSES, classKey } from './classes.js';
 import { shadeColours, SHADES } from './strip_draw.js';
-import * as fmt from '../../lib/fmt.js';
 
 /**
  * @param {HTMLElement} box
@@ -39,5 +38,5 @@ function ramp(word) {
     const colours = shadeColours();
     const bar = h('span', { class: 'use-ramp', 'aria-hidden': 'true' });
     bar.style.background = `linear-gradient(90deg, ${colours[0]}, ${colours[SHADES - 1]})`;
-    return h('span', { class: 'use-class' }, `${word} use 0${fmt.NBSP}%`, bar, `100${fmt.NBSP}%`);
+    return h('span', { class: 'use-class' }, `${word} use 0%`, bar, `100%`);
 }

@@ -30,13 +30,13 @@ function columns(data) {
     if (data.sm !== null) uses.push({ key: 'sm', label: 'SM', kind: 'share', width: 80, priority: 7, help: 'Throughput of the multiprocessors, of their peak, weighted by time' });
     if (uses.length) {
         uses.push({ key: 'class', label: 'Class', kind: 'text', width: 112, priority: 6, help: 'Low is below a third of the peak; compute is the larger of tensor and SM use', value: (row) => classLabel(row.class) });
-        uses.push({ key: 'headroom_ns', label: 'Headroom', kind: 'time', family: 'sum', width: 104, priority: 5, help: 'What would go if it ran at its roof: time × (1 − the larger use)' });
+        uses.push({ key: 'headroom_ns', label: 'Headroom', kind: 'time', family: 'sum', width: 104, priority: 5, help: 'Time saved at peak throughput: time × (1 − the larger use)' });
     }
     /** @type {Column[]} */
     const spread = [
         { key: 'p50_ns', label: 'p50', kind: 'time', family: 'call', width: 80, priority: 9, help: 'Half of the launches take less' },
-        { key: 'p95_ns', label: 'p95', kind: 'time', family: 'call', width: 80, priority: 11, help: '95 % of the launches take less' },
-        { key: 'p99_ns', label: 'p99', kind: 'time', family: 'call', width: 80, priority: 12, help: '99 % of the launches take less' },
+        { key: 'p95_ns', label: 'p95', kind: 'time', family: 'call', width: 80, priority: 11, help: '95% of the launches take less' },
+        { key: 'p99_ns', label: 'p99', kind: 'time', family: 'call', width: 80, priority: 12, help: '99% of the launches take less' },
         { key: 'min_ns', label: 'Min', kind: 'time', family: 'call', width: 80, priority: 13, help: 'The shortest launch' },
         { key: 'max_ns', label: 'Max', kind: 'time', family: 'call', width: 84, priority: 10, help: 'The longest launch' },
     ];

@@ -331,10 +331,10 @@ static void no_probability_is_printed_as_0(void **state)
     const struct comparison *c = compare(made, "t");
     assert_true(c->cycle_p < 0.0005 && c->cycle_u > 0.0005);
     comparison_markdown(&made->out, c);
-    assert_has(made->out.ptr, "changed by +9.98% (p < 0.001, by ranks 0.008). ");
+    assert_has(made->out.ptr, "changed by +9.98% (t-test p < 0.001, Mann-Whitney p = 0.008). ");
     buf_clear(&made->out);
     comparison_plain(&made->out, c, 5);
-    assert_has(made->out.ptr, "changed by +9.98% (p < 0.001, by ranks 0.008). ");
+    assert_has(made->out.ptr, "changed by +9.98% (t-test p < 0.001, Mann-Whitney p = 0.008). ");
     assert_has(made->out.ptr, "(p-value: < 0.001)");
     assert_null(strstr(made->out.ptr, "0.000)"));
 }

@@ -45,10 +45,10 @@ static void ids_of_idle_devices_are_joined_as_the_plugin_does(void **state)
         int64_t ids[3];
         size_t count;
         const char *text;
-    } rows[] = {{{0}, 1, "GPU 0 has low utilization."},
-                {{10}, 1, "GPU 10 have low utilization."},
-                {{0, 1}, 2, "GPU 0and 1 have low utilization."},
-                {{0, 1, 2}, 3, "GPU 0, 1and 2 have low utilization."}};
+    } rows[] = {{{0}, 1, "GPU 0 has low utilisation."},
+                {{10}, 1, "GPU 10 have low utilisation."},
+                {{0, 1}, 2, "GPU 0and 1 have low utilisation."},
+                {{0, 1, 2}, 3, "GPU 0, 1and 2 have low utilisation."}};
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct build b;
         build_begin(&b);

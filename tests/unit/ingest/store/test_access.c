@@ -197,9 +197,9 @@ static void runs_have_readers(void **state)
     assert_fails(f, store_trace_readable(f->store, 999, NULL, &f->err), ERR_NOT_FOUND);
     assert_ok(f, store_run_readable(f->store, "ours", "[\"a\"]", &f->err));
     assert_fails(f, store_run_readable(f->store, "ours", "[]", &f->err), ERR_NOT_FOUND);
-    assert_string_equal(f->err.msg, "there is no run \"ours\"");
+    assert_string_equal(f->err.msg, "Run \"ours\" not found: it may have been deleted or renamed");
     assert_fails(f, store_run_readable(f->store, "none", "[]", &f->err), ERR_NOT_FOUND);
-    assert_string_equal(f->err.msg, "there is no run \"none\"");
+    assert_string_equal(f->err.msg, "Run \"none\" not found: it may have been deleted or renamed");
     assert_ok(f, store_job_readable(f->store, jobs[1], "[\"a\"]", &f->err));
     assert_fails(f, store_job_readable(f->store, jobs[1], "[]", &f->err), ERR_NOT_FOUND);
 }
