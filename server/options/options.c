@@ -321,7 +321,7 @@ const struct option option_table[] = {
 const size_t option_count = OPTION_COUNT;
 
 const struct option_command command_table[COMMAND_COUNT] = {
-    [COMMAND_SERVE] = {"serve", "[serve] [OPTION]...", "serve the page and the interface", 0, 0},
+    [COMMAND_SERVE] = {"serve", "serve [OPTION]...", "serve the page and the interface", 0, 0},
     [COMMAND_INGEST] = {"ingest", "ingest [OPTION]... FILE...",
                         "load files and archives without a server", 1, SIZE_MAX},
     [COMMAND_REPORT] = {"report", "report [OPTION]... FILE", "analyse one file to stdout", 1, 1},
@@ -558,7 +558,8 @@ bool options_parse(struct options *options,
     if (argc > 1 && strcmp(argv[1], "--version") == 0) {
         options->command = COMMAND_VERSION;
         parse.at = 2;
-    } else if (argc > 1 && is_help(argv[1])) {
+    } else if (argc <= 1 || is_help(argv[1])) {
+        /* A bare call may be anybody's first: it makes no directory and listens nowhere. */
         options->command = COMMAND_HELP;
         return true;
     } else if (argc > 1 && argv[1][0] != '-') {
@@ -579,13 +580,20 @@ bool options_parse(struct options *options,
 
 static void help_options(FILE *stream, enum options_command about)
 {
+    size_t width = 0;
+    for (size_t i = 0; i < OPTION_COUNT; i++) {
+        const struct option *option = &option_table[i];
+        size_t len = strlen(option->name) + (option->form == NULL ? 0 : strlen(option->form));
+        bool is_its = (option->commands & FOR(about)) != 0;
+        width = is_its && len > width ? len : width;
+    }
     for (size_t i = 0; i < OPTION_COUNT; i++) {
         const struct option *option = &option_table[i];
         if ((option->commands & FOR(about)) != 0) {
             char left[64];
             (void)snprintf(left, sizeof left, "--%s %s", option->name,
                            option->form == NULL ? "" : option->form);
-            (void)fprintf(stream, "  %-22s %s\n", left, option->help);
+            (void)fprintf(stream, "  %-*s  %s\n", (int)width + 3, left, option->help);
         }
     }
 }
@@ -602,9 +610,16 @@ static bool has_options(enum options_command about)
 
 static void help_overview(FILE *stream)
 {
-    (void)fprintf(stream, "Kinetoscope: a team's dashboard for accelerator traces.\n\nUsage:\n");
+    (void)fprintf(
+        stream,
+        "Kinetoscope: a team's dashboard for accelerator traces.\n\nExamples:\n"
+        "  kinetoscope serve                                  a server on "
+        "http://127.0.0.1:8080\n"
+        "  curl -T worker0.pt.trace.json.gz http://127.0.0.1:8080/api/v1/runs/first/traces/\n"
+        "  kinetoscope report worker0.pt.trace.json.gz        one trace, in the terminal\n"
+        "  kinetoscope compare before.json.gz after.json.gz   what changed\n\nUsage:\n");
     for (int i = 0; i < COMMAND_COUNT; i++) {
-        (void)fprintf(stream, "  kinetoscope %-26s %s\n", command_table[i].usage,
+        (void)fprintf(stream, "  kinetoscope %-37s  %s\n", command_table[i].usage,
                       command_table[i].help);
     }
     for (int i = 0; i < COMMAND_COUNT; i++) {

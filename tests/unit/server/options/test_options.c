@@ -41,11 +41,20 @@ static bool parse(struct parsed *p, const char *line)
     return parse_with(p, line, no_environment);
 }
 
-static void serving_is_the_default(void **state)
+/* A bare call makes no directory and listens nowhere. */
+static void without_words_it_helps(void **state)
 {
     (void)state;
     struct parsed p;
     assert_true(parse(&p, ""));
+    assert_int_equal(p.options.command, COMMAND_HELP);
+}
+
+static void serving_has_defaults(void **state)
+{
+    (void)state;
+    struct parsed p;
+    assert_true(parse(&p, "serve"));
     assert_int_equal(p.options.command, COMMAND_SERVE);
     assert_string_equal(p.options.listen_host, "127.0.0.1");
     assert_int_equal(p.options.listen_port, 8080);
@@ -201,7 +210,7 @@ static void wrong_usage_names_the_option(void **state)
         assert_non_null(strstr(p.err.msg, rows[i].expect));
     }
     struct parsed p;
-    assert_false(parse_with(&p, "", wrong_environment));
+    assert_false(parse_with(&p, "serve", wrong_environment));
     assert_non_null(strstr(p.err.msg, "KINETOSCOPE_LISTEN=nowhere"));
 }
 
@@ -305,7 +314,8 @@ static void places_to_listen(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(serving_is_the_default),
+        cmocka_unit_test(without_words_it_helps),
+        cmocka_unit_test(serving_has_defaults),
         cmocka_unit_test(serve_takes_all_its_options),
         cmocka_unit_test(what_reads_a_file_has_its_limits),
         cmocka_unit_test(the_environment_stands_behind_the_command_line),
