@@ -2,7 +2,7 @@
 
 import { h, fill } from '../../lib/dom.js';
 import { segmented } from '../../table/rowtable.js';
-import { setParams } from '../../app/router.js';
+import { setParams, traceHref } from '../../app/router.js';
 import { empty, showFailure, skeleton } from '../../lib/states.js';
 import { canDiff } from '../comparison/compare_links.js';
 import { changed, chance } from './changed.js';
@@ -84,7 +84,8 @@ function board(root, data, summary, signal) {
     units.show(data.per);
     const byChance = chance(summary);
     const box = h('div');
-    fill(root, changed(summary), names.answers(summary), h('div', { class: 'diff-choices' }, modes.root, units.root), box);
+    const flame = h('a', { class: 'button', href: traceHref(String(data.candidate.id), 'flame', { against: String(data.base.id) }) }, 'Flame graph of both');
+    fill(root, changed(summary), names.answers(summary), h('div', { class: 'diff-choices' }, modes.root, units.root, flame), box);
     return {
         /** @param {URLSearchParams} params */
         update(params) {
