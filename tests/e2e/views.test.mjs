@@ -25,7 +25,7 @@ const open = async (id, view) => {
     await visit(page, server.url, `#/traces/${id}/${view}`);
     await page.waitForSelector('.view h1');
 };
-const names = () => page.$$eval('.data-table .row-toggle', (list) => list.map((item) => item.getAttribute('data-tip')));
+const names = () => page.$$eval('.view > .row-table .row-toggle', (list) => list.map((item) => item.getAttribute('data-tip')));
 /** The first rows of the table are the API's. @param {{name: string}[]} rows */
 const sameNames = (rows) => eventually(async () => {
     const shown = await names();

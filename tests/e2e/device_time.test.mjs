@@ -1,0 +1,91 @@
+/** Device time, whose it is, steps of a serving engine, and a trace of another kind show the figures of the API. */
+import { after, before, test } from 'node:test';
+import assert from 'node:assert/strict';
+import { startServer, startBrowser, newPage, visit, ask, get, sameTime, settled, axeFaults, eventually } from './support.mjs';
+
+/** @param {string} cat @param {string} name @param {number} ts @param {number} dur @param {object} [args] @param {number | string} [tid] @param {number} [pid] */
+const slice = (cat, name, ts, dur, args = {}, tid = 1, pid = 10) => ({ ph: 'X', cat, name, pid, tid, ts, dur, args });
+
+/** A graph launch in each step of an engine: prefill, then two decodes. */
+const serving = ['step[EXTEND bs=2 toks=64]', 'step[DECODE bs=2 toks=2]', 'step[DECODE bs=3 toks=3]'].flatMap((name, index) => {
+    const start = 1000 * index;
+    return [slice('user_annotation', name, start, 100), slice('cuda_runtime', 'cudaGraphLaunch', start + 10, 5, { correlation: index + 1 }),
+        slice('kernel', 'ampere_sgemm_128x64', start + 300, 200, { correlation: index + 1, device: 0, stream: 7 }, 7, 0),
+        slice('kernel', 'ncclDevKernel_AllReduce', start + 450, 100, { correlation: index + 1, device: 0, stream: 8 }, 8, 0)];
+});
+const other = [slice('mine', 'outer', 0, 100, {}, 'main'), slice('mine', 'inner', 10, 30, {}, 'main'), slice('mine', 'io', 0, 20, {}, 'disk')];
+
+let server;
+let chrome;
+let page;
+const traces = {};
+before(async () => {
+    server = await startServer();
+    chrome = await startBrowser();
+    page = await newPage(chrome.browser);
+    const upload = async (name, traceEvents) => JSON.parse((await ask(`${server.url}api/v1/runs/${name}/traces/${name}.json`, { method: 'PUT', body: JSON.stringify({ traceEvents }) })).text);
+    traces.serving = await upload('serving', serving);
+    traces.other = await upload('other', other);
+});
+after(async () => {
+    await chrome?.stop();
+    await server?.stop();
+});
+
+const open = async (id, view) => {
+    await visit(page, server.url, `#/traces/${id}/${view}`);
+    await page.waitForSelector('.view h1');
+    await settled(page);
+};
+const rail = () => page.$$eval('#views a', (links) => links.map((link) => link.textContent.trim()));
+const sound = async () => assert.deepEqual(await axeFaults(page), []);
+
+test('the overview says over which window the device is busy, and with what', async () => {
+    const { id } = traces.serving;
+    const data = await get(server.url, `traces/${id}/device-time`);
+    await open(id, 'overview');
+    const figure = (index) => page.locator('.device-time .answer-figure').nth(index);
+    assert.equal((await figure(0).textContent()).replace('%', ''), (100 * data.window.utilisation).toFixed(1));
+    assert.equal((await figure(1).textContent()).replace('%', ''), (100 * data.steps.utilisation).toFixed(1));
+    assert.deepEqual(await page.$$eval('.device-time .ranking-list th button', (list) => list.map((item) => item.dataset.name)), data.classes.map((row) => row.class));
+    assert.match(await page.textContent('.device-time'), /Communication by library/);
+    await sound();
+});
+
+test('operators: whose the device time is', async () => {
+    const { id } = traces.serving;
+    const data = await get(server.url, `traces/${id}/device-time/operators`);
+    assert.deepEqual(data.rows.map(({ kind }) => kind), ['graph_launch']);
+    await open(id, 'operators');
+    await eventually(async () => assert.match(await page.textContent('.owner-notes'), /cudaGraphLaunch: 6.kernels, 100.0.% of the device time/));
+    await sound();
+});
+
+test('serving: phases apart, a chart, steps that can be chosen by phase', async () => {
+    const { id } = traces.serving;
+    const data = await get(server.url, `traces/${id}/engine-steps`);
+    await open(id, 'serving');
+    assert.ok((await rail()).includes('Serving'));
+    assert.deepEqual(await page.$$eval('.phase-board tbody tr td:first-child', (cells) => cells.slice(0, 2).map((cell) => cell.textContent)), ['Prefill', 'Decode']);
+    sameTime(await page.textContent('.ring-total >> nth=0'), data.phases[0].device_ns, 'device time of prefills');
+    await page.check('.segmented input[value="decode"]');
+    await eventually(async () => assert.match(await page.textContent('.table-count'), /^2.steps/));
+    await page.check('.segmented input[value="tokens"]');
+    await settled(page);
+    assert.match(page.url(), /measure=tokens/);
+    await sound();
+});
+
+test('a trace of another kind: duration, names, tracks, and the table of its slices', async () => {
+    const { id } = traces.other;
+    await open(id, 'overview');
+    sameTime(await page.textContent('.answer-figure >> nth=0'), 100e3, 'duration');
+    assert.deepEqual(await page.$$eval('.ranking-list th button', (list) => list.map((item) => item.dataset.name)), ['outer', 'inner', 'io']);
+    assert.ok(!(await rail()).includes('Operators'));
+    await open(id, 'slices?group=track');
+    const data = await get(server.url, `traces/${id}/slices?group_by=track`);
+    await eventually(async () => assert.deepEqual(await page.$$eval('.row-toggle', (list) => list.map((item) => item.dataset.tip)), data.rows.map(({ track }) => track)));
+    await sound();
+});
+
+test('nothing complained', () => assert.deepEqual(page.complaints, []));
