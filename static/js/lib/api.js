@@ -103,9 +103,6 @@ export const overview = (id, signal) => call(`traces/${id}/overview`, { signal }
 /** @param {number | string} id @param {Record<string, any>} query @param {AbortSignal} [signal] @returns {Promise<EngineSteps>} */
 export const engineSteps = (id, query, signal) => call(`traces/${id}/engine-steps`, { query, signal });
 
-/** @param {number | string} id @param {AbortSignal} [signal] @returns {Promise<DeviceTime>} */
-export const deviceTime = (id, signal) => call(`traces/${id}/device-time`, { signal });
-
 /**
  * @param {number | string} id
  * @param {string} view: operators, kernels, steps, memory, memory/events

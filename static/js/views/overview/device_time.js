@@ -38,7 +38,8 @@ export function deviceTime(trace, signal) {
 
     async function load() {
         try {
-            const times = await api.deviceTime(trace.id, signal);
+            /** @type {DeviceTime} */
+            const times = await api.call(`traces/${trace.id}/device-time`, { signal });
             if (!times.window) root.remove();
             else show(times);
         } catch (error) {
