@@ -58,6 +58,7 @@ before(async () => {
         'modules, zoomed': `#/traces/${model.id}/modules?zoom=1&at=2&q=linear&open=all`,
         'modules of Lightning': `#/traces/${lightning.id}/modules?by=host`,
         'no modules': `#/traces/${old.id}/modules`,
+        slices: `#/traces/${gpu.id}/slices?group=track`,
         'call tree': `#/traces/${gpu.id}/calls`,
         'a call': `#/traces/${gpu.id}/calls?node=12`,
         'a call of the data loader': `#/traces/${gpu.id}/calls?node=3`,
