@@ -12,19 +12,6 @@
 /* Far above any sensible answer: an answer beyond it is refused with a hint at `limit`. */
 #define BODY_MAX_BYTES ((size_t)1 << 30)
 
-static bool has_prefix(const char *path, const char *prefix)
-{
-    size_t len = strlen(prefix);
-    return strncmp(path, prefix, len) == 0 && (path[len] == '/' || path[len] == '\0');
-}
-
-bool api_owns_path(const char *path)
-{
-    return has_prefix(path, "/api") || has_prefix(path, "/data/plugin/pytorch_profiler") ||
-           strcmp(path, "/healthz") == 0 || strcmp(path, "/readyz") == 0 ||
-           strcmp(path, "/metrics") == 0;
-}
-
 void api_response_init(struct api_response *response)
 {
     *response = (struct api_response){.status = 200};

@@ -99,7 +99,7 @@ struct api {
     struct api_options options;
 };
 
-/* Whether the API answers this path: /api/…, /data/plugin/pytorch_profiler/…, /healthz, /readyz,
+/* Whether the API answers this path: /api/…, the annex's routes, /healthz, /readyz,
  * /metrics. */
 bool api_owns_path(const char *path);
 /* Initialises and fills the response; errors become application/problem+json, so it never fails.

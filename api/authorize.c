@@ -1,7 +1,5 @@
 #include "api/authorize.h"
 
-#include "api/tb_plugin/common.h"
-
 const char *authorize_projects(const struct api_call *call)
 {
     const struct api_subject *subject = call->request->subject;
@@ -45,13 +43,34 @@ static bool check_sides(const struct api_call *call, struct err *err)
     return true;
 }
 
-static bool check_plugin_runs(struct api_call *call, struct err *err)
+bool authorize_unknown_run(struct api_call *call, const char *name, struct err *err)
+{
+    const struct store_page page = {
+        .sort = "name", .limit = 20, .projects = authorize_projects(call)};
+    struct store_run *runs = NULL;
+    size_t count = 0;
+    int64_t total = 0;
+    char names[CALL_NAMES_BYTES] = "";
+    if (!store_runs(call->api->store, call_arena(call), &page, &runs, &count, &total, err)) {
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        call_add_name(names, runs[i].name);
+    }
+    if (total > (int64_t)count) {
+        call_add_name(names, "...");
+    }
+    return err_set(err, ERR_NOT_FOUND, "There is no run \"%.80s\"; there %s", name,
+                   count == 0 ? "are none yet" : call_format(call, "are: %s", names));
+}
+
+static bool check_argument_runs(struct api_call *call, struct err *err)
 {
     static const char *const names[] = {"run", "exp_run"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         const char *run = query_string_get(&call->query, names[i]);
         if (run != NULL && *run != '\0' && !authorize_run(call, run, err)) {
-            return err->code == ERR_NOT_FOUND ? plugin_unknown_run(call, run, err) : false;
+            return err->code == ERR_NOT_FOUND ? authorize_unknown_run(call, run, err) : false;
         }
     }
     return true;
@@ -79,8 +98,8 @@ bool authorize_request(struct api_call *call, enum route_target target, struct e
         return check_id(call, "job", store_job_readable, err);
     case TARGET_SIDES:
         return check_sides(call, err);
-    case TARGET_PLUGIN:
-        return check_plugin_runs(call, err);
+    case TARGET_RUN_ARGUMENTS:
+        return check_argument_runs(call, err);
     case TARGET_UNDECLARED:
         break;
     }

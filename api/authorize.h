@@ -19,5 +19,8 @@ const char *authorize_projects(const struct api_call *call);
 /* Checks objects that a request body names. */
 bool authorize_run(const struct api_call *call, const char *name, struct err *err) KS_MUST_USE;
 bool authorize_trace(const struct api_call *call, int64_t id, struct err *err) KS_MUST_USE;
+/* ERR_NOT_FOUND for a run that is not there, or not for the one who asks, with the names of those
+ * that are. Returns false. */
+bool authorize_unknown_run(struct api_call *call, const char *name, struct err *err);
 
 #endif

@@ -145,3 +145,13 @@ bool call_trace_id(const struct api_call *call, int64_t *id, struct err *err)
 {
     return call_id(call, "trace", id, err) && store_trace_check(call->api->store, *id, err);
 }
+
+void call_add_name(char names[CALL_NAMES_BYTES], const char *name)
+{
+    size_t len = strlen(names);
+    if (len + strlen(name) + 8 < CALL_NAMES_BYTES) {
+        (void)snprintf(names + len, CALL_NAMES_BYTES - len, "%s%s", len == 0 ? "" : ", ", name);
+    } else if (len > 0 && names[len - 1] != '.') {
+        (void)snprintf(names + len, CALL_NAMES_BYTES - len, " ...");
+    }
+}

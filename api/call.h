@@ -48,4 +48,8 @@ bool call_trace_id(const struct api_call *call, int64_t *id, struct err *err) KS
 /* Formats into the arena. NULL without memory or beyond 8 KiB. */
 const char *call_format(struct api_call *call, const char *fmt, ...) KS_PRINTF(2, 3) KS_MUST_USE;
 
+#define CALL_NAMES_BYTES 360
+/* Adds a name to a ", "-joined list for an error, which is cut where it gets too long. */
+void call_add_name(char names[CALL_NAMES_BYTES], const char *name);
+
 #endif

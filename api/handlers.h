@@ -90,29 +90,5 @@ bool meta_openapi(struct api_call *call, struct err *err) KS_MUST_USE;
 bool meta_healthz(struct api_call *call, struct err *err) KS_MUST_USE;
 bool meta_readyz(struct api_call *call, struct err *err) KS_MUST_USE;
 bool meta_metrics(struct api_call *call, struct err *err) KS_MUST_USE;
-/* plugin_catalogue.c, plugin_overview.c, plugin_operation.c, plugin_kernel.c */
-bool plugin_runs(struct api_call *call, struct err *err) KS_MUST_USE;
-bool plugin_views(struct api_call *call, struct err *err) KS_MUST_USE;
-bool plugin_workers(struct api_call *call, struct err *err) KS_MUST_USE;
-bool plugin_spans(struct api_call *call, struct err *err) KS_MUST_USE;
-bool plugin_overview(struct api_call *call, struct err *err) KS_MUST_USE;
-bool plugin_operation_pies(struct api_call *call, struct err *err) KS_MUST_USE;
-bool plugin_operation_table(struct api_call *call, struct err *err) KS_MUST_USE;
-bool plugin_operation_stack(struct api_call *call, struct err *err) KS_MUST_USE;
-bool plugin_kernel_pie(struct api_call *call, struct err *err) KS_MUST_USE;
-bool plugin_kernel_table(struct api_call *call, struct err *err) KS_MUST_USE;
-bool plugin_memory(struct api_call *call, struct err *err) KS_MUST_USE;
-bool plugin_memory_curve(struct api_call *call, struct err *err) KS_MUST_USE;
-bool plugin_memory_events(struct api_call *call, struct err *err) KS_MUST_USE;
-bool plugin_module(struct api_call *call, struct err *err) KS_MUST_USE;
-bool plugin_trace(struct api_call *call, struct err *err) KS_MUST_USE;
-bool plugin_tree(struct api_call *call, struct err *err) KS_MUST_USE;
-bool plugin_diff(struct api_call *call, struct err *err) KS_MUST_USE;
-bool plugin_diffnode(struct api_call *call, struct err *err) KS_MUST_USE;
-bool plugin_distributed_overlap(struct api_call *call, struct err *err) KS_MUST_USE;
-bool plugin_distributed_waittime(struct api_call *call, struct err *err) KS_MUST_USE;
-bool plugin_distributed_commops(struct api_call *call, struct err *err) KS_MUST_USE;
-bool plugin_distributed_gpuinfo(struct api_call *call, struct err *err) KS_MUST_USE;
-bool plugin_kernel_tc_pie(struct api_call *call, struct err *err) KS_MUST_USE;
 
 #endif

@@ -1,6 +1,8 @@
 #include "api/route.h"
 
+#include "api/api.h"
 #include "api/handlers.h"
+#include "api/tb_plugin/handlers.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -129,46 +131,49 @@ static const struct route routes[] = {
     {"GET", "/readyz", meta_readyz, "Whether the database answers", READS, ANEW, TARGET_OPEN, NULL},
     {"GET", "/metrics", meta_metrics, "Figures for Prometheus", READS, ANEW, TARGET_LIST, NULL},
     {"GET", PLUGIN "/runs", plugin_runs, "Names of the runs", READS, KEPT, TARGET_LIST, NULL},
-    {"GET", PLUGIN "/views", plugin_views, "Views of a run", READS, KEPT, TARGET_PLUGIN, NULL},
+    {"GET", PLUGIN "/views", plugin_views, "Views of a run", READS, KEPT, TARGET_RUN_ARGUMENTS,
+     NULL},
     {"GET", PLUGIN "/workers", plugin_workers, "Workers of a run that have a view", READS, KEPT,
-     TARGET_PLUGIN, NULL},
-    {"GET", PLUGIN "/spans", plugin_spans, "Spans of a worker", READS, KEPT, TARGET_PLUGIN, NULL},
-    {"GET", PLUGIN "/overview", plugin_overview, "Overview", READS, KEPT, TARGET_PLUGIN, NULL},
+     TARGET_RUN_ARGUMENTS, NULL},
+    {"GET", PLUGIN "/spans", plugin_spans, "Spans of a worker", READS, KEPT, TARGET_RUN_ARGUMENTS,
+     NULL},
+    {"GET", PLUGIN "/overview", plugin_overview, "Overview", READS, KEPT, TARGET_RUN_ARGUMENTS,
+     NULL},
     {"GET", PLUGIN "/operation", plugin_operation_pies, "Four pies of operators", READS, KEPT,
-     TARGET_PLUGIN, NULL},
+     TARGET_RUN_ARGUMENTS, NULL},
     {"GET", PLUGIN "/operation/table", plugin_operation_table, "Table of operators", READS, KEPT,
-     TARGET_PLUGIN, NULL},
+     TARGET_RUN_ARGUMENTS, NULL},
     {"GET", PLUGIN "/operation/stack", plugin_operation_stack, "Call stacks of an operator", READS,
-     KEPT, TARGET_PLUGIN, NULL},
-    {"GET", PLUGIN "/kernel", plugin_kernel_pie, "Pie of kernels", READS, KEPT, TARGET_PLUGIN,
-     NULL},
+     KEPT, TARGET_RUN_ARGUMENTS, NULL},
+    {"GET", PLUGIN "/kernel", plugin_kernel_pie, "Pie of kernels", READS, KEPT,
+     TARGET_RUN_ARGUMENTS, NULL},
     {"GET", PLUGIN "/kernel/table", plugin_kernel_table, "Table of kernels", READS, KEPT,
-     TARGET_PLUGIN, NULL},
+     TARGET_RUN_ARGUMENTS, NULL},
     {"GET", PLUGIN "/kernel/tc_pie", plugin_kernel_tc_pie, "Time in Tensor Core kernels", READS,
-     KEPT, TARGET_PLUGIN, NULL},
-    {"GET", PLUGIN "/memory", plugin_memory, "Memory by operator", READS, KEPT, TARGET_PLUGIN,
-     NULL},
+     KEPT, TARGET_RUN_ARGUMENTS, NULL},
+    {"GET", PLUGIN "/memory", plugin_memory, "Memory by operator", READS, KEPT,
+     TARGET_RUN_ARGUMENTS, NULL},
     {"GET", PLUGIN "/memory_curve", plugin_memory_curve, "Memory over time", READS, KEPT,
-     TARGET_PLUGIN, NULL},
+     TARGET_RUN_ARGUMENTS, NULL},
     {"GET", PLUGIN "/memory_events", plugin_memory_events, "Blocks of memory", READS, KEPT,
-     TARGET_PLUGIN, NULL},
-    {"GET", PLUGIN "/module", plugin_module, "Modules", READS, KEPT, TARGET_PLUGIN, NULL},
+     TARGET_RUN_ARGUMENTS, NULL},
+    {"GET", PLUGIN "/module", plugin_module, "Modules", READS, KEPT, TARGET_RUN_ARGUMENTS, NULL},
     {"GET", PLUGIN "/trace", plugin_trace, "The trace with counters of its devices", READS, ANEW,
-     TARGET_PLUGIN, NULL},
+     TARGET_RUN_ARGUMENTS, NULL},
     {"GET", PLUGIN "/tree", plugin_tree, "Call tree of the first thread", READS, KEPT,
-     TARGET_PLUGIN, NULL},
+     TARGET_RUN_ARGUMENTS, NULL},
     {"GET", PLUGIN "/distributed/gpuinfo", plugin_distributed_gpuinfo, "Devices", READS, KEPT,
-     TARGET_PLUGIN, NULL},
+     TARGET_RUN_ARGUMENTS, NULL},
     {"GET", PLUGIN "/distributed/overlap", plugin_distributed_overlap,
-     "Computation and communication by step", READS, KEPT, TARGET_PLUGIN, NULL},
+     "Computation and communication by step", READS, KEPT, TARGET_RUN_ARGUMENTS, NULL},
     {"GET", PLUGIN "/distributed/waittime", plugin_distributed_waittime,
-     "Transfer and waiting by step", READS, KEPT, TARGET_PLUGIN, NULL},
+     "Transfer and waiting by step", READS, KEPT, TARGET_RUN_ARGUMENTS, NULL},
     {"GET", PLUGIN "/distributed/commops", plugin_distributed_commops, "Collectives", READS, KEPT,
-     TARGET_PLUGIN, NULL},
+     TARGET_RUN_ARGUMENTS, NULL},
     {"GET", PLUGIN "/diff", plugin_diff, "Two traces by their call trees", READS, KEPT,
-     TARGET_PLUGIN, NULL},
+     TARGET_RUN_ARGUMENTS, NULL},
     {"GET", PLUGIN "/diffnode", plugin_diffnode, "One node of that and its children", READS, KEPT,
-     TARGET_PLUGIN, NULL},
+     TARGET_RUN_ARGUMENTS, NULL},
 };
 
 /* Longer lists of parameters are cut. */
@@ -302,4 +307,16 @@ const char *route_action(const struct route *route)
     return route->target == TARGET_UPLOAD        ? "upload"
            : strcmp(route->method, "PATCH") == 0 ? "change"
                                                  : "compare";
+}
+
+static bool has_prefix(const char *path, const char *prefix)
+{
+    size_t len = strlen(prefix);
+    return strncmp(path, prefix, len) == 0 && (path[len] == '/' || path[len] == '\0');
+}
+
+bool api_owns_path(const char *path)
+{
+    return has_prefix(path, "/api") || has_prefix(path, PLUGIN) || strcmp(path, "/healthz") == 0 ||
+           strcmp(path, "/readyz") == 0 || strcmp(path, "/metrics") == 0;
 }

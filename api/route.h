@@ -29,8 +29,8 @@ enum route_target {
     TARGET_TRACE,  /* a trace: the path's first parameter; the next two likewise */
     TARGET_COMPARISON,
     TARGET_JOB,
-    TARGET_SIDES, /* traces: base= and candidate= */
-    TARGET_PLUGIN /* runs: run= and exp_run= */
+    TARGET_SIDES,        /* traces: base= and candidate= */
+    TARGET_RUN_ARGUMENTS /* runs: run= and exp_run= */
 };
 
 struct route {
@@ -44,7 +44,7 @@ struct route {
     bool is_kept;
     enum route_target target;
     /* The query parameters it knows, with spaces between; any other one is refused. NULL: takes
-     * any, as the removed plugin and probes do. */
+     * any, as the annex and probes do. */
     const char *query;
 };
 

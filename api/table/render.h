@@ -12,7 +12,8 @@
  * by name and kernels must be set for top_operator, top_kernel and shares; otherwise these members
  * are null. */
 void render_overview(struct json_write *w, const struct trace_results *results);
-/* Writes [{role, label, mean_ns, share}]: the time categories that the plugin shows, in its order.
+/* Writes [{role, label, mean_ns, share}]: the time categories that are shown, in the order of
+ * [TB-8].
  */
 void render_roles(struct json_write *w, const struct trace_results *results);
 /* Sets what a step has in answers alone. */
@@ -26,7 +27,7 @@ void render_kernel(struct json_write *w, const struct kernel_row *row, double sh
 /* Writes [{code, message, count, first_offset}], only warnings that occurred. */
 void render_warnings(struct json_write *w, const struct warnings *warnings);
 
-/* Whether the plugin shows a time category of these results [TB-8a]. */
+/* Whether a time category of these results is shown [TB-8a]. */
 bool render_shows_time_category(const struct trace_results *results, enum time_category role);
 /* Whether it shows device columns. */
 bool render_shows_device(const struct trace_results *results);

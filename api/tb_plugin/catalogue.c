@@ -1,9 +1,9 @@
 /* runs, views, workers, spans: what there is to ask for [TB-2]. */
 #include "api/authorize.h"
 #include "api/call.h"
-#include "api/handlers.h"
 #include "api/table/table_params.h"
 #include "api/tb_plugin/common.h"
+#include "api/tb_plugin/handlers.h"
 #include "ingest/tb_plugin/run_views.h"
 
 #include <stdlib.h>
@@ -42,7 +42,7 @@ bool plugin_views(struct api_call *call, struct err *err)
     uint32_t views = run_views_of(run.traces, run.communication, run.count);
     struct json_write w = call_json(call, true);
     jw_array_begin(&w);
-    for (unsigned view = 0; view < VIEW_PLUGIN_COUNT; view++) {
+    for (unsigned view = 0; view < VIEW_PROFILER_COUNT; view++) {
         if ((views >> view & 1U) != 0) {
             jw_string(&w, view_label((enum view)view));
         }
@@ -54,10 +54,10 @@ bool plugin_views(struct api_call *call, struct err *err)
 /* The bit of `view=`; all bits when it is absent. */
 static bool read_view(const struct api_call *call, uint32_t *wanted, struct err *err)
 {
-    const char *labels[VIEW_PLUGIN_COUNT + 1] = {NULL};
+    const char *labels[VIEW_PROFILER_COUNT + 1] = {NULL};
     const char *name = query_string_get(&call->query, "view");
     size_t view = 0;
-    for (unsigned i = 0; i < VIEW_PLUGIN_COUNT; i++) {
+    for (unsigned i = 0; i < VIEW_PROFILER_COUNT; i++) {
         labels[i] = view_label((enum view)i);
     }
     if (!table_params_choice(call, "view", labels, &view, err)) {

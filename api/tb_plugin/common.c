@@ -1,8 +1,8 @@
 #include "api/tb_plugin/common.h"
 
 #include "api/authorize.h"
-#include "api/derived.h"
 #include "api/table/table_params.h"
+#include "api/tb_plugin/derived.h"
 #include "ingest/base/text/num.h"
 
 #include <inttypes.h>
@@ -13,39 +13,6 @@
 #define EXACT_TICKS ((int64_t)1 << 53)
 #define EXACT_TICKS_US \
     8589934592.0 /* 2^33: from here on ticks of 2^-20 us are exact (tb_clock.h) */
-#define NAMES_BYTES 360
-
-/* ", "-joined names for an error, cut where they get too many. */
-static void add_name(char names[NAMES_BYTES], const char *name)
-{
-    size_t len = strlen(names);
-    if (len + strlen(name) + 8 < NAMES_BYTES) {
-        (void)snprintf(names + len, NAMES_BYTES - len, "%s%s", len == 0 ? "" : ", ", name);
-    } else if (len > 0 && names[len - 1] != '.') {
-        (void)snprintf(names + len, NAMES_BYTES - len, " ...");
-    }
-}
-
-bool plugin_unknown_run(struct api_call *call, const char *name, struct err *err)
-{
-    const struct store_page page = {
-        .sort = "name", .limit = 20, .projects = authorize_projects(call)};
-    struct store_run *runs = NULL;
-    size_t count = 0;
-    int64_t total = 0;
-    char names[NAMES_BYTES] = "";
-    if (!store_runs(call->api->store, call_arena(call), &page, &runs, &count, &total, err)) {
-        return false;
-    }
-    for (size_t i = 0; i < count; i++) {
-        add_name(names, runs[i].name);
-    }
-    if (total > (int64_t)count) {
-        add_name(names, "...");
-    }
-    return err_set(err, ERR_NOT_FOUND, "There is no run \"%.80s\"; there %s", name,
-                   count == 0 ? "are none yet" : call_format(call, "are: %s", names));
-}
 
 static bool
 find_run(struct api_call *call, const char *name, struct plugin_run *run, struct err *err)
@@ -59,7 +26,7 @@ find_run(struct api_call *call, const char *name, struct plugin_run *run, struct
         return false;
     }
     if (traces == NULL || run->count == 0) {
-        return plugin_unknown_run(call, name, err);
+        return authorize_unknown_run(call, name, err);
     }
     run->name = name;
     run->traces = traces;
@@ -95,15 +62,15 @@ static bool unknown_trace(struct api_call *call,
                           const char *span,
                           struct err *err)
 {
-    char workers[NAMES_BYTES] = "";
-    char spans[NAMES_BYTES] = "";
+    char workers[CALL_NAMES_BYTES] = "";
+    char spans[CALL_NAMES_BYTES] = "";
     for (size_t i = 0; i < run->count; i++) {
         const struct store_trace *trace = &run->traces[i];
         if (i == 0 || strcmp(trace->worker, run->traces[i - 1].worker) != 0) {
-            add_name(workers, trace->worker);
+            call_add_name(workers, trace->worker);
         }
         if (strcmp(trace->worker, worker) == 0) {
-            add_name(spans, plugin_span_text(call, trace));
+            call_add_name(spans, plugin_span_text(call, trace));
         }
     }
     if (*spans == '\0') {
@@ -172,12 +139,12 @@ static bool answer_cached(struct api_call *call,
     struct store *store = call->api->store;
     struct arena *arena = call_arena(call);
     int64_t id = request->trace->id;
-    if (!store_plugin_answer(store, arena, id, route, group_by, &json, err)) {
+    if (!store_uploaded_answer(store, arena, id, route, group_by, &json, err)) {
         return false;
     }
     /* An answer that does not depend on the grouping is kept without one. */
     if (json == NULL && *group_by != '\0' &&
-        !store_plugin_answer(store, arena, id, route, "", &json, err)) {
+        !store_uploaded_answer(store, arena, id, route, "", &json, err)) {
         return false;
     }
     if (json != NULL) {
@@ -272,10 +239,10 @@ size_t plugin_position_text(char *out,
                             int64_t position)
 {
     if (unit.per_us == RESULTS_NS_PER_US) {
-        return plugin_us_text(out, room, unit, results->plugin_start_ns + position);
+        return plugin_us_text(out, room, unit, results->first_event_ns + position);
     }
     char text[NUM_TEXT_BYTES];
-    double us = plugin_us(plugin_ns(results), results->plugin_start_ns) + plugin_us(unit, position);
+    double us = plugin_us(plugin_ns(results), results->first_event_ns) + plugin_us(unit, position);
     /* Ticks are coarser than doubles of this size, but finer than the nanoseconds of a file. */
     bool is_small = us < EXACT_TICKS_US && us > -EXACT_TICKS_US;
     (void)num_repr(text, is_small ? num_round_digits(us, 3) : us);

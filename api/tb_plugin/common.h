@@ -20,9 +20,6 @@ struct plugin_run {
 
 /* `run=`: ERR_BAD_REQUEST without it, ERR_NOT_FOUND with the names that are there. */
 bool plugin_find_run(struct api_call *call, struct plugin_run *run, struct err *err) KS_MUST_USE;
-/* ERR_NOT_FOUND for a run that is not there, or not for the one who asks, with the names of those
- * that are. Returns false. */
-bool plugin_unknown_run(struct api_call *call, const char *name, struct err *err);
 /* `worker=` and `span=` within the run (the first span when none is named); the same errors. */
 bool plugin_find_trace(struct api_call *call,
                        const struct plugin_run *run,

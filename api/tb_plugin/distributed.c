@@ -1,9 +1,9 @@
 /* The plugin's distributed routes [TB-15]. */
 #include "ingest/query/views/distributed.h"
 
-#include "api/derived.h"
-#include "api/handlers.h"
 #include "api/tb_plugin/common.h"
+#include "api/tb_plugin/derived.h"
+#include "api/tb_plugin/handlers.h"
 #include "api/views/worker_place.h"
 #include "ingest/base/text/num.h"
 #include "ingest/tb_plugin/run_views.h"

@@ -1,6 +1,6 @@
 #include "api/call.h"
-#include "api/handlers.h"
 #include "api/tb_plugin/common.h"
+#include "api/tb_plugin/handlers.h"
 #include "ingest/base/text/num.h"
 
 enum { GROUP_KERNEL, GROUP_LAUNCH };

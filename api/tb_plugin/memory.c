@@ -1,9 +1,9 @@
 /* The plugin's memory routes [TB-13]. */
 #include "ingest/query/views/memory.h"
 
-#include "api/handlers.h"
 #include "api/table/table_params.h"
 #include "api/tb_plugin/common.h"
+#include "api/tb_plugin/handlers.h"
 #include "ingest/base/text/num.h"
 
 #include <math.h>
@@ -80,7 +80,7 @@ static bool read_window(struct api_call *call,
 {
     double bounds_us[2] = {0, 0};
     bool given[2];
-    double start_us = plugin_us(plugin_ns(results), results->plugin_start_ns);
+    double start_us = plugin_us(plugin_ns(results), results->first_event_ns);
     if (!read_bound(call, "start_ts", &bounds_us[0], &given[0], err) ||
         !read_bound(call, "end_ts", &bounds_us[1], &given[1], err)) {
         return false;
@@ -350,7 +350,7 @@ static void put_curve_metadata(struct json_write *w,
     jw_object_begin(w);
     jw_object_end(w);
     jw_key(w, "first_ts");
-    plugin_put_us(w, plugin_ns(results), results->plugin_start_ns);
+    plugin_put_us(w, plugin_ns(results), results->first_event_ns);
     jw_key_string(w, "time_metric", units->time);
     jw_key_string(w, "memory_metric", units->memory);
     jw_key_double(w, "time_factor", units->time_factor);

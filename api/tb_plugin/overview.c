@@ -1,7 +1,7 @@
 #include "api/call.h"
-#include "api/handlers.h"
 #include "api/table/render.h"
 #include "api/tb_plugin/common.h"
+#include "api/tb_plugin/handlers.h"
 #include "ingest/base/text/num.h"
 
 #include <inttypes.h>

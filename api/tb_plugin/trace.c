@@ -1,7 +1,7 @@
 /* The plugin's trace route: the events of the file, with counters of the devices before or behind
  * them [TB-10.0]. Streamed: neither is ever whole in memory. */
-#include "api/handlers.h"
 #include "api/tb_plugin/common.h"
+#include "api/tb_plugin/handlers.h"
 #include "api/timeline/common.h"
 #include "ingest/base/text/num.h"
 #include "ingest/store/store_events.h"

@@ -1,7 +1,7 @@
 /* The plugin's routes over call trees: tree, module, diff, diffnode [TB-A.tree] [TB-14] [TB-16]. */
-#include "api/derived.h"
-#include "api/handlers.h"
 #include "api/tb_plugin/common.h"
+#include "api/tb_plugin/derived.h"
+#include "api/tb_plugin/handlers.h"
 #include "ingest/query/compare/tree_query.h"
 
 /* ---- tree ---- */

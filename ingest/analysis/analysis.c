@@ -44,7 +44,7 @@ static void hand_frame_on(struct indexed_analysis *a)
     }
     struct timeline_frame frame = {.start_ns = results->start_ns,
                                    .sees_events =
-                                       results->plugin_start_ns != 0 || results->duration_ns != 0,
+                                       results->first_event_ns != 0 || results->duration_ns != 0,
                                    .mlu = results->mlu,
                                    .communicates = a->collectives.communicates};
     a->collectives.communicates = NULL;

@@ -44,7 +44,7 @@ static inline int64_t i64_max(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* Microseconds as the plugin's doubles: the unit of its weighted means. */
+/* Microseconds as doubles: the unit of weighted means. */
 static inline double ns_to_us(int64_t ns)
 {
     return (double)ns / 1000.0;

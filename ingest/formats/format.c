@@ -88,7 +88,7 @@ static const struct format_reader readers[] = {
     {"kernel-table", kernel_text_table_recognises, kernel_text_table_read},
     {"ncu-csv", ncu_csv_recognises, ncu_csv_read},
     {"nsys-csv", nsys_csv_recognises, nsys_csv_read},
-    {"plugin-json", sniff_is_plugin_answer, read_plugin_json},
+    {"plugin-json", sniff_is_uploaded_answer, read_plugin_json},
     {"perf-data", perf_data_recognises, perf_data_read},
     {"counters", counters_csv_recognises, counters_csv_read},
     {"comparison-report", comparison_report_recognises, comparison_report_read},

@@ -21,7 +21,7 @@ struct format_item {
     char *worker; /* worker that the file names ("MLU 0"), malloc'ed; NULL: the file name decides */
     struct trace *model;
     struct kernel_table *kernel_table;
-    struct trace_results *results; /* results in the file: answers of the plugin, cycles of a
+    struct trace_results *results; /* results in the file: answers of a server, cycles of a
                                       perf-data table, counters, a comparison */
 };
 

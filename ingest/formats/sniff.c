@@ -179,7 +179,7 @@ static bool is_one_of(const struct json_value *key, const char *const *words)
     return false;
 }
 
-bool sniff_is_plugin_answer(const char *text, size_t len)
+bool sniff_is_uploaded_answer(const char *text, size_t len)
 {
     static const char *const outer[] = {"steps",
                                         "device_total_time",

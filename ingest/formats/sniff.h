@@ -16,8 +16,8 @@ const char *sniff_describe(const char *bytes, size_t len);
  * is damaged. */
 bool sniff_names_trace(const char *bytes, size_t len);
 
-/* Whether the JSON text begins like an answer of the plugin (seed 003): by its first key and the
- * first key of that key's value. */
-bool sniff_is_plugin_answer(const char *text, size_t len);
+/* Whether the JSON text begins like an answer of the annex's routes (seed 003): by its first key
+ * and the first key of that key's value. */
+bool sniff_is_uploaded_answer(const char *text, size_t len);
 
 #endif

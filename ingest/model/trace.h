@@ -25,7 +25,7 @@
 
 /* The kind of an event, whatever its producer calls the category [TB-3b], including the categories
  * of the MLU fork [TB-17a]. Only complete events (X), flows (s, t, f) and memory records have a
- * kind other than EVENT_OTHER. Categories that no plugin view knows have a kind of their own or
+ * kind other than EVENT_OTHER. Categories that no view knows have a kind of their own or
  * EVENT_OTHER. */
 enum event_kind {
     EVENT_OTHER,
@@ -40,11 +40,10 @@ enum event_kind {
     EVENT_MEMORY,              /* ph X with category memory, and ph i named [memory] */
     EVENT_USER_ANNOTATION,     /* user_annotation */
     EVENT_GPU_USER_ANNOTATION, /* gpu_user_annotation, mlu_user_annotation */
-    EVENT_DRIVER,      /* cuda_driver, xpu_driver, privateuse1_driver: invisible to the plugin */
-    EVENT_FLOW_FWDBWD, /* fwdbwd, forward_backward */
-    EVENT_FLOW,        /* ac2g, async, ...: every other s / t / f */
-    EVENT_DEVICE_ROW   /* mtia_ccp_events: work whose accelerator does not say which; invisible to
-                          the plugin */
+    EVENT_DRIVER,              /* cuda_driver, xpu_driver, privateuse1_driver */
+    EVENT_FLOW_FWDBWD,         /* fwdbwd, forward_backward */
+    EVENT_FLOW,                /* ac2g, async, ...: every other s / t / f */
+    EVENT_DEVICE_ROW           /* mtia_ccp_events: work whose accelerator does not say which */
 };
 
 enum event_flag {
@@ -217,7 +216,7 @@ struct kernel_args {
     int64_t size_bytes;   /* arg `bytes` (memcpy, memset), TRACE_NO_ID when absent */
     double blocks_per_sm; /* NaN when absent or null */
     double occupancy_pct; /* `est. achieved occupancy %`, NaN when absent or null */
-    /* Texts as the plugin prints them, str(value); STRTAB_NONE when absent. `grid`, `block`,
+    /* Texts as Python prints them, str(value); STRTAB_NONE when absent. `grid`, `block`,
      * `registers per thread`, `shared memory`; `kernel type`, `tasktopo`, `tasktopo_node`. `dim` is
      * the list of dimx, dimy, dimz (`[16, 4, 4]`, `None` for missing ones); absent if all of them
      * are. */
@@ -351,8 +350,7 @@ struct trace {
     struct device_properties *devices;
     uint32_t device_count;
     bool has_device_properties; /* the key was present, even with an empty list */
-    bool decimal_times; /* some ts or dur has a decimal point or exponent: the plugin then answers
-                           in doubles [TB-1e] */
+    bool decimal_times;         /* some ts or dur has a decimal point or exponent: [TB-1e] */
     struct trace_meta *meta;
     uint32_t meta_count;
     const char *framework;    /* top-level `Framework`, NULL when absent */

@@ -141,7 +141,7 @@ enum err_code store_error_code_of(const char *text);
 
 /* ERR_NOT_FOUND when no visible trace has this id. */
 bool store_check_trace(struct db *db, int64_t trace_id, struct err *err) KS_MUST_USE;
-/* As store_check_trace; also accepts the id of the plugin's figures of a visible trace. */
+/* As store_check_trace; also accepts the id of derived figures of a visible trace. */
 bool store_check_figures(struct db *db, int64_t trace_id, struct err *err) KS_MUST_USE;
 
 bool store_read_warnings(struct db *db,
@@ -161,7 +161,7 @@ bool store_read_ids(struct db *db,
 #define STORE_PUBLISHED_ROWS \
     " FROM trace AS t JOIN upload AS u ON u.id = t.upload_id AND u.published = 1"
 #define STORE_VISIBLE_TRACES \
-    STORE_PUBLISHED_ROWS " AND t.plugin_of IS NULL JOIN run AS r ON r.id = u.run_id"
+    STORE_PUBLISHED_ROWS " AND t.derived_of IS NULL JOIN run AS r ON r.id = u.run_id"
 
 /* Of a page of runs: the run r belongs to no project, or to one of the JSON array `param` (NULL:
  * to any). */

@@ -538,13 +538,14 @@ bool store_trace_comparison(struct store *store, int64_t trace_id, int64_t *id, 
 /* Deletes the whole group. ERR_CONFLICT for an uploaded report: delete its trace instead. */
 bool store_comparison_delete(struct store *store, int64_t id, struct err *err) KS_MUST_USE;
 
-/* A stored plugin answer, byte for byte; *json is NULL when the trace has none for this route. */
-bool store_plugin_answer(struct store *store,
-                         struct arena *arena,
-                         int64_t trace_id,
-                         const char *route,
-                         const char *group_by,
-                         const char **json,
-                         struct err *err) KS_MUST_USE;
+/* An answer that was uploaded, byte for byte; *json is NULL when the trace has none for this route.
+ */
+bool store_uploaded_answer(struct store *store,
+                           struct arena *arena,
+                           int64_t trace_id,
+                           const char *route,
+                           const char *group_by,
+                           const char **json,
+                           struct err *err) KS_MUST_USE;
 
 #endif

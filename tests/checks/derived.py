@@ -34,7 +34,7 @@ def count(data_dir, sql, *values):
 
 def derived_rows(data_dir):
     """Rows with figures, and rows of uploads that hold unfinished ones."""
-    return (count(data_dir, 'SELECT count(*) FROM trace WHERE plugin_of IS NOT NULL'),
+    return (count(data_dir, 'SELECT count(*) FROM trace WHERE derived_of IS NOT NULL'),
             count(data_dir, 'SELECT count(*) FROM upload WHERE published = 0'))
 
 
@@ -102,7 +102,7 @@ class Derived(unittest.TestCase):
             self.assertEqual(answers(server), self.expected)
             self.assertEqual(derived_rows(server.data_dir), (1, 0))
             self.assertEqual(count(server.data_dir, 'SELECT max(id) FROM trace'), newest)
-            self.assertEqual(count(server.data_dir, 'SELECT plugin_of FROM trace WHERE plugin_of IS NOT NULL'), trace_id)
+            self.assertEqual(count(server.data_dir, 'SELECT derived_of FROM trace WHERE derived_of IS NOT NULL'), trace_id)
             self.assertEqual(ours(server, trace_id), before)
             crash.check_clean(server.data_dir)
 
@@ -170,7 +170,7 @@ class Derived(unittest.TestCase):
                 self.assertEqual(answers(server), self.expected_other)
                 crash.check_clean(server.data_dir)
                 self.assertEqual(derived_rows(server.data_dir), (1, 0))
-                self.assertEqual(count(server.data_dir, 'SELECT plugin_of FROM trace WHERE plugin_of IS NOT NULL'), trace_id)
+                self.assertEqual(count(server.data_dir, 'SELECT derived_of FROM trace WHERE derived_of IS NOT NULL'), trace_id)
                 self.assertEqual(count(server.data_dir, 'SELECT count(*) FROM trace'), 2)
 
     def test_uploads_without_events(self):

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The plugin's type of an event. TYPE_NONE: the plugin does not see it. */
+/* What an event is [TB-3]. TYPE_NONE: it does not count. */
 enum event_type {
     TYPE_NONE,
     TYPE_OPERATOR,
@@ -60,22 +60,21 @@ struct event_classes {
     uint32_t seen_names;       /* enum name_flag of all kept events together */
     bool lightning;            /* `Framework` is pytorch-lightning */
     bool mlu;                  /* the rules of the fork apply [TB-17.1] */
-    bool rounded;              /* times are rounded as the plugin's doubles: see tb_clock.h */
+    bool rounded;              /* times are rounded to doubles: see tb_clock.h */
     int64_t first_ns, last_ns; /* smallest start and largest end of kept events; 0 without any */
 };
 
 /* False without memory; `sel` must be freed in either case. The trace must outlive it. `index`:
  * with in_time, of our figures, for which rows of any accelerator are kernels and steps are the
- * host's; NULL: as the plugin sees the events. `own` as for kernel_class_of(). `rounded`: times
- * are taken as the plugin's doubles hold them (classify_can_round).
- */
+ * host's; NULL: by categories alone, for the annex. `own` as for kernel_class_of(). `rounded`:
+ * times are taken as doubles hold them (classify_can_round). */
 bool classify_events(struct event_classes *sel,
                      const struct trace *trace,
                      const struct trace_index *index,
                      const struct kernel_rules *own,
                      bool rounded,
                      struct warnings *warnings) KS_MUST_USE;
-/* Whether the plugin's doubles differ from the exact times, and their ticks fit 64 bits. */
+/* Whether doubles differ from the exact times, and their ticks fit 64 bits. */
 bool classify_can_round(const struct event_classes *sel);
 void classify_free(struct event_classes *sel);
 

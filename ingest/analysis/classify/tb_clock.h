@@ -1,7 +1,7 @@
 /* Starts, ends and durations of events, in ticks: what lengths are summed in and decisions compare.
  *
  * A tick is a nanosecond and everything is exact, except in a selection that is `rounded`. The
- * plugin rounds decimal times: it computes every end once, as ts + dur in doubles of microseconds,
+ * annex rounds decimal times: it computes every end once, as ts + dur in doubles of microseconds,
  * and all durations but those of the kernel table as end - start [TB-5.1]. Ends that are equal in
  * the file so differ in the last bit, an operator that ends with its parent falls out of the tree,
  * sums over many equal durations drift, and times that count from the epoch lose up to 0.25 us
@@ -21,8 +21,8 @@
 
 #define TB_CLOCK_TICKS_PER_US 1048576.0
 
-/* Nanoseconds to the plugin's double of microseconds. */
-static inline double tb_clock_plugin_us(int64_t ns)
+/* Nanoseconds to a double of microseconds. */
+static inline double tb_clock_double_us(int64_t ns)
 {
     const int64_t exact_ns = INT64_C(1) << 53;
     if (ns < exact_ns && ns > -exact_ns) {
@@ -33,27 +33,27 @@ static inline double tb_clock_plugin_us(int64_t ns)
     return (double)whole_us + (double)rest_ns / 1000.0;
 }
 
-static inline double tb_clock_plugin_end_us(const struct trace *trace, uint32_t event)
+static inline double tb_clock_double_end_us(const struct trace *trace, uint32_t event)
 {
-    return tb_clock_plugin_us(trace->events.ts_ns[event]) +
-           tb_clock_plugin_us(trace_dur_ns(&trace->events, event));
+    return tb_clock_double_us(trace->events.ts_ns[event]) +
+           tb_clock_double_us(trace_dur_ns(&trace->events, event));
 }
 
-static inline int64_t tb_clock_from_plugin_us(const struct event_classes *sel, double us)
+static inline int64_t tb_clock_from_double_us(const struct event_classes *sel, double us)
 {
-    return llround((us - tb_clock_plugin_us(sel->first_ns)) * TB_CLOCK_TICKS_PER_US);
+    return llround((us - tb_clock_double_us(sel->first_ns)) * TB_CLOCK_TICKS_PER_US);
 }
 
 static inline int64_t tb_clock_start(const struct event_classes *sel, uint32_t event)
 {
     int64_t start_ns = sel->trace->events.ts_ns[event];
-    return sel->rounded ? tb_clock_from_plugin_us(sel, tb_clock_plugin_us(start_ns)) : start_ns;
+    return sel->rounded ? tb_clock_from_double_us(sel, tb_clock_double_us(start_ns)) : start_ns;
 }
 
 static inline int64_t tb_clock_end(const struct event_classes *sel, uint32_t event)
 {
     const struct trace_events *events = &sel->trace->events;
-    return sel->rounded ? tb_clock_from_plugin_us(sel, tb_clock_plugin_end_us(sel->trace, event))
+    return sel->rounded ? tb_clock_from_double_us(sel, tb_clock_double_end_us(sel->trace, event))
                         : saturating_add(events->ts_ns[event], trace_dur_ns(events, event));
 }
 
@@ -90,12 +90,12 @@ static inline int64_t tb_clock_key_of_us(double us)
 static inline int64_t tb_clock_start_key(const struct event_classes *sel, uint32_t event)
 {
     int64_t start_ns = sel->trace->events.ts_ns[event];
-    return sel->rounded ? tb_clock_key_of_us(tb_clock_plugin_us(start_ns)) : start_ns;
+    return sel->rounded ? tb_clock_key_of_us(tb_clock_double_us(start_ns)) : start_ns;
 }
 
 static inline int64_t tb_clock_end_key(const struct event_classes *sel, uint32_t event)
 {
-    return sel->rounded ? tb_clock_key_of_us(tb_clock_plugin_end_us(sel->trace, event))
+    return sel->rounded ? tb_clock_key_of_us(tb_clock_double_end_us(sel->trace, event))
                         : saturating_add(sel->trace->events.ts_ns[event],
                                          trace_dur_ns(&sel->trace->events, event));
 }

@@ -33,7 +33,7 @@ bool cycle_clock_is_short(int64_t time_ns)
     if (rest_ns == 0 || (time_ns < COARSE_NS && time_ns > -COARSE_NS)) {
         return true;
     }
-    (void)num_repr(text, tb_clock_plugin_us(time_ns));
+    (void)num_repr(text, tb_clock_double_us(time_ns));
     return decimals_ns(text) == (rest_ns < 0 ? -rest_ns : rest_ns);
 }
 
@@ -42,7 +42,7 @@ int64_t cycle_clock_meant(int64_t time_ns)
     if (time_ns % NS_PER_US == 0 || (time_ns < COARSE_NS && time_ns > -COARSE_NS)) {
         return time_ns;
     }
-    double us = tb_clock_plugin_us(time_ns);
+    double us = tb_clock_double_us(time_ns);
     double whole_us = floor(us);
     return (int64_t)whole_us * NS_PER_US + llround((us - whole_us) * NS_PER_US);
 }

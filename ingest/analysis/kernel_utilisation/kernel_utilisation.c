@@ -89,7 +89,7 @@ static void fill_times(struct trace_results *results, const struct kernel_table 
     }
     bool has_times = start_ns <= end_ns;
     results->start_ns = has_times ? start_ns : 0;
-    results->plugin_start_ns = results->start_ns;
+    results->first_event_ns = results->start_ns;
     results->duration_ns = has_times ? saturating_sub(end_ns, start_ns) : sum_ns;
 }
 

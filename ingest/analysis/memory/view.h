@@ -19,7 +19,7 @@ bool memory_stats_run(struct memory_stats *out,
                       const struct memory_log *log,
                       struct memory_window window) KS_MUST_USE;
 
-/* In the plugin's order: pairs at their release, then what was never released, then releases
+/* In this order [TB-13]: pairs at their release, then what was never released, then releases
  * without an allocation. Records outside the window are dropped before blocks are paired. */
 bool memory_blocks_run(struct memory_block **out,
                        size_t *count,
@@ -28,7 +28,7 @@ bool memory_blocks_run(struct memory_block **out,
                        const struct memory_log *log,
                        struct memory_window window) KS_MUST_USE;
 
-/* The name that the plugin shows: `aten::empty*` below another node is `parent (name)`, an unknown
+/* The name that views show: `aten::empty*` below another node is `parent (name)`, an unknown
  * one `<unknown>`. In the arena or static; NULL without memory. */
 const char *memory_block_name(struct arena *arena, const struct memory_block *block);
 

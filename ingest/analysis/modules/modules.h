@@ -17,7 +17,7 @@
 /* Which siblings with the same name, module id and children are shown once. */
 enum modules_merge {
     MODULES_MERGE_ALL,
-    MODULES_MERGE_ROOTS /* only those without a parent, as the plugin does [TB-14.3] */
+    MODULES_MERGE_ROOTS /* only those without a parent [TB-14.3] */
 };
 
 /* `*out` lies in `arena`; none for a trace without modules. Of the tree only names and threads are

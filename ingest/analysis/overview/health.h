@@ -1,4 +1,4 @@
-/* What a trace can show and what it lacks: the plugin's views, the environment table, and the
+/* What a trace can show and what it lacks: its views, the environment table, and the
  * profiler options that would have recorded what is missing. */
 #ifndef KS_ANALYSIS_OVERVIEW_HEALTH_H
 #define KS_ANALYSIS_OVERVIEW_HEALTH_H

@@ -51,7 +51,7 @@ static void advise_loader(struct advice *a)
     }
 }
 
-/* Processes of device events: the plugin takes them for devices [TB-4a] [TB-9b]. */
+/* Processes of device events stand for devices [TB-4a] [TB-9b]. */
 static bool count_used_devices(const struct event_classes *sel, uint32_t *count)
 {
     const struct trace *trace = sel->trace;
@@ -132,8 +132,8 @@ static void advise_communication(struct advice *a)
     }
 }
 
-/* The plugin joins the last id with "and " and no space before it; its answers say `0and 1`, and so
- * do ours [TB-9e]. The verb follows the length of the list's text. */
+/* The last id is joined with "and " and no space before it: `0and 1` [TB-9e]. The verb follows the
+ * length of the list's text. */
 static void advise_utilisation(struct advice *a)
 {
     uint32_t low_count = 0;

@@ -19,7 +19,7 @@
  *     tensor_cores   capability >= 7, no Tensor Core kernel at all, but operators that could use
  * them memory         peak of allocated memory > 90 % of the device's
  *
- * Plain text with the plugin's figures in our words. False without memory. */
+ * Plain text. False without memory. */
 bool recommend_run(struct trace_results *results,
                    const struct event_classes *sel,
                    const struct kernels *kernels,

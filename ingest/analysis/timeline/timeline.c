@@ -264,7 +264,7 @@ bool timeline_survey(const struct trace *trace, struct warnings *out)
 
 void timeline_settle(const struct timeline *timeline, struct trace_results *results)
 {
-    bool saw_nothing = results->plugin_start_ns == 0 && results->duration_ns == 0;
+    bool saw_nothing = results->first_event_ns == 0 && results->duration_ns == 0;
     results->start_ns = timeline->origin_ns;
     results->duration_ns = saw_nothing ? timeline->end_ns : results->duration_ns;
     warnings_merge(&results->warnings, &timeline->warnings);

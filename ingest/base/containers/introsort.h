@@ -12,7 +12,7 @@
  * argsort does with its unstable quicksort: equal values end up in its order. */
 void introsort_positions(uint32_t *index, size_t count, const int64_t *values);
 
-/* The plugin's order of `count` rows that are in order of their names: reversed, argsorted by
+/* The order [TB-18] of `count` rows that are in order of their names: reversed, argsorted by
  * total, reversed again. order[i] is the row at position i. */
 void introsort_kernel_order(uint32_t *order, const int64_t *reversed_totals, size_t count);
 

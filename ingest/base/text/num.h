@@ -1,4 +1,4 @@
-/* Numbers as in the plugin's JSON [TB-1]: shortest round-trip doubles, and Python's rounding.
+/* Numbers as Python prints them [TB-1]: shortest round-trip doubles, and Python's rounding.
  * Thread-safe; independent of the locale. */
 #ifndef KS_BASE_TEXT_NUM_H
 #define KS_BASE_TEXT_NUM_H

@@ -66,7 +66,7 @@ static bool set_text(struct kineto_build *build, const struct json_value *value,
 
 /* --- operators --- */
 
-/* A bare N/A is a text to the plugin, which quotes it before it reads the file again. */
+/* A bare N/A is a text [TB-1]. */
 static bool is_text(const struct json_value *value)
 {
     return value->kind != JSON_KIND_NULL && (value->kind != JSON_KIND_BARE || *value->ptr == 'N');

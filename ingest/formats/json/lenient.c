@@ -303,7 +303,7 @@ static bool ends_word(char c)
     return json_is_space(c) || c == ',' || c == '}' || c == ']';
 }
 
-/* How it is kept: N/A as the text that the plugin took it for, whatever else there is no JSON for
+/* How it is kept: N/A as a text, whatever else there is no JSON for
  * as null. */
 static const char *word_text(const char *word, size_t len)
 {

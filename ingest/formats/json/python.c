@@ -1,4 +1,4 @@
-/* Python's str() of a JSON value, which is how the plugin's tables show shapes and launch
+/* Python's str() of a JSON value, which is how tables show shapes and launch
  * configurations. Lists and dicts are translated token by token: `[[2,8],null]` becomes `[[2, 8],
  * None]`. */
 #include "ingest/base/text/num.h"

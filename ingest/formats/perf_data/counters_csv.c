@@ -167,7 +167,7 @@ static bool finish(struct reading *reading, struct err *err)
     results->counter_count = count;
     if (reading->start_ns <= reading->end_ns) {
         results->start_ns = reading->start_ns;
-        results->plugin_start_ns = reading->start_ns;
+        results->first_event_ns = reading->start_ns;
         results->duration_ns = reading->end_ns - reading->start_ns;
     }
     return true;

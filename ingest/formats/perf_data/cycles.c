@@ -135,7 +135,7 @@ static void set_time(struct trace_results *results)
     }
     bool overflows = start_ns < 0 && end_ns > INT64_MAX + start_ns;
     results->start_ns = start_ns;
-    results->plugin_start_ns = start_ns;
+    results->first_event_ns = start_ns;
     results->duration_ns = overflows ? INT64_MAX : end_ns - start_ns;
 }
 

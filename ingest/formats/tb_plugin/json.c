@@ -98,16 +98,16 @@ static bool add_item(struct reading *reading)
     }
     items[bundle->item_count++] = (struct format_item){.results = results};
     reading->results = results;
-    results->plugin_answers =
-        arena_calloc(&results->arena, ANSWERS_MAX, sizeof *results->plugin_answers);
+    results->uploaded_answers =
+        arena_calloc(&results->arena, ANSWERS_MAX, sizeof *results->uploaded_answers);
     results->device_type = "GPU";
-    return results->plugin_answers != NULL || no_memory(reading);
+    return results->uploaded_answers != NULL || no_memory(reading);
 }
 
 static bool has_answer(const struct trace_results *results, const struct plugin_document *kind)
 {
-    for (size_t i = 0; i < results->plugin_answer_count; i++) {
-        const struct plugin_answer_row *row = &results->plugin_answers[i];
+    for (size_t i = 0; i < results->uploaded_answer_count; i++) {
+        const struct uploaded_answer_row *row = &results->uploaded_answers[i];
         if (strcmp(row->route, kind->route) == 0 && strcmp(row->group_by, kind->group_by) == 0) {
             return true;
         }
@@ -123,7 +123,7 @@ static bool add_document(struct reading *reading,
     /* A worker's documents follow its overview; without overviews, a second one of a kind is the
      * next one's. */
     bool is_next = reading->results == NULL || has_answer(reading->results, kind) ||
-                   (kind->kind == PLUGIN_OVERVIEW && reading->results->plugin_answer_count > 0);
+                   (kind->kind == PLUGIN_OVERVIEW && reading->results->uploaded_answer_count > 0);
     if (is_next && reading->bundle->item_count == WORKERS_MAX) {
         return err_set(reading->err, ERR_TOO_LARGE, "line %llu: more than %d workers in one file",
                        (unsigned long long)reading->line, WORKERS_MAX);
@@ -132,15 +132,15 @@ static bool add_document(struct reading *reading,
         return false;
     }
     struct trace_results *results = reading->results;
-    if (results == NULL || results->plugin_answer_count == ANSWERS_MAX) {
+    if (results == NULL || results->uploaded_answer_count == ANSWERS_MAX) {
         return true;
     }
     const char *json = arena_strndup(&results->arena, text->ptr, text->len);
     if (json == NULL || !plugin_rows_add(results, kind, document)) {
         return no_memory(reading);
     }
-    results->plugin_answers[results->plugin_answer_count++] =
-        (struct plugin_answer_row){.route = kind->route, .group_by = kind->group_by, .json = json};
+    results->uploaded_answers[results->uploaded_answer_count++] = (struct uploaded_answer_row){
+        .route = kind->route, .group_by = kind->group_by, .json = json};
     return true;
 }
 

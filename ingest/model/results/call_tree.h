@@ -2,9 +2,9 @@
  * tree are answered from. Built once at ingest, stored compressed, read back whole. At ingest of a
  * long trace it never lies in memory as columns: they are packed as they are read from a source.
  *
- * Each thread is a stretch of nodes in pre-order that begins with its root (the plugin's
- * `CallTreeRoot`). In our figures every call of the file is a node, on its own thread, and threads
- * stand in order of their first event. In the plugin's, mirrors of backward modules stand where
+ * Each thread is a stretch of nodes in pre-order that begins with its root,
+ * `CallTreeRoot`. In our figures every call of the file is a node, on its own thread, and threads
+ * stand in order of their first event. In the annex's, mirrors of backward modules stand where
  * [TB-5.2] inserts them, what it removes is not there, and threads stand in its order. The tree of
  * Lightning's profile stands behind the others.
  *
@@ -35,7 +35,7 @@ enum call_class {
     CALL_CLASS_COUNT
 };
 
-/* The plugin's type of the event, as /tree prints it. */
+/* The type of the event, as trees print it. */
 enum call_type {
     CALL_TYPE_OPERATOR,
     CALL_TYPE_PYTHON,
@@ -100,7 +100,7 @@ struct call_tree {
     uint8_t *flags;       /* enum call_flag */
     int64_t *start;       /* ticks of the results, relative to the trace's start */
     int64_t *stop;        /* the same */
-    int64_t *host_self;   /* ticks; may be negative in the plugin's figures */
+    int64_t *host_self;   /* ticks; may be negative in the annex's figures */
     int64_t *device_total;
     int64_t *device_self; /* of modules with what their direct operators started */
     int64_t *module_id;   /* of modules; CALL_NO_MODULE for the others. As built, before it is

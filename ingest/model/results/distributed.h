@@ -21,7 +21,7 @@ struct distributed {
     struct distributed_worker *workers; /* in the order of the logs */
     size_t worker_count;
     bool agrees; /* all workers have the same number of collectives, each with equal numbers of
-                    ranges: the plugin's condition; ops are then matched by their place */
+                    ranges [TB-15b]; ops are then matched by their place */
 };
 
 /* Of the matched collectives of one step (COLLECTIVE_NO_STEP: outside all steps), ranges merged. */

@@ -1,4 +1,4 @@
-/* How busy each device was over time: what the plugin's trace route puts beside the events as
+/* How busy each device was over time: what the annex puts beside the events of a trace as
  * counters [TB-10g] [TB-10.0]. Columns, a row a stretch of time; first the utilisation of all
  * devices, then their SM efficiency, each by ascending device and time. */
 #ifndef KS_MODEL_RESULTS_GPU_COUNTERS_H

@@ -41,7 +41,7 @@ struct memory_block {
     const char *device;
     const char *op;     /* NULL: not known */
     const char *parent; /* NULL: not known */
-    const char *name;   /* as the plugin shows it; set by who asks for it (memory_block_name) */
+    const char *name;   /* as the view shows it; set by who asks for it (memory_block_name) */
     int64_t size_bytes;
     int64_t addr;
     int64_t allocated_at; /* ticks; MEMORY_NO_TIME: before the records began */

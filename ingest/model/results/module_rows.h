@@ -9,7 +9,8 @@
 
 #define MODULE_NO_PARENT INT64_C(-1)
 
-/* Parents before their children, siblings in the plugin's order. Times in ticks of the results. */
+/* Parents before their children, siblings in the order of [TB-14]. Times in ticks of the results.
+ */
 struct module_row {
 #define TABLE_DEF "ingest/model/tables/module.def"
 #include "ingest/model/tables/struct.h"

@@ -3,7 +3,7 @@
  *
  * Units: `_ns` integer nanoseconds; positions relative to the trace's start (results.start_ns);
  * shares 0..1;
- * `_pct` 0..100. Rows stand in the order in which the plugin's routes print them unless said
+ * `_pct` 0..100. Rows stand in the order of tests/spec/ unless said
  * otherwise. Rows (the arrays too) and texts belong to results.arena (or, read back from the store,
  * live until the next row). */
 #ifndef KS_MODEL_RESULTS_RESULTS_H
@@ -39,13 +39,13 @@ enum time_category {
     TIME_CATEGORY_COUNT
 };
 
-/* "kernel", "cpu_exec": names in the API. "Kernel", "CPU Exec": labels of the plugin and the page.
+/* "kernel", "cpu_exec": names in the API. "Kernel", "CPU Exec": labels of the page.
  */
 const char *time_category_name(enum time_category role);
 const char *time_category_label(enum time_category role);
 
-/* Bit (1 << view) in results.views. First the views of the plugin, in the order of its ids; then
- * ours. */
+/* Bit (1 << view) in results.views. First those of a profiler's trace, in the order of
+ * [TB-2], then others. */
 enum view {
     VIEW_OVERVIEW,
     VIEW_OPERATOR,
@@ -55,11 +55,11 @@ enum view {
     VIEW_MEMORY,
     VIEW_MODULE,
     VIEW_LIGHTNING,
-    VIEW_PLUGIN_COUNT,
-    VIEW_UTILISATION = VIEW_PLUGIN_COUNT, /* of a kernel table */
-    VIEW_CYCLES,                          /* the trace can be compared by cycles */
-    VIEW_COMPARISON,                      /* the upload was a comparison report */
-    VIEW_SERVING,                         /* a serving engine annotated its steps [DEV-4] */
+    VIEW_PROFILER_COUNT,
+    VIEW_UTILISATION = VIEW_PROFILER_COUNT, /* of a kernel table */
+    VIEW_CYCLES,                            /* the trace can be compared by cycles */
+    VIEW_COMPARISON,                        /* the upload was a comparison report */
+    VIEW_SERVING,                           /* a serving engine annotated its steps [DEV-4] */
     VIEW_SLICES, /* slices, but no operator, device work or launch call: a trace of another kind
                     [DEV-5a] */
     VIEW_COUNT
@@ -105,8 +105,7 @@ struct kernel_launch_row {
 #define DEVICE_SUM_HAS_CAPABILITY 16u
 #define DEVICE_SUM_HAS_UTILISATION 32u
 
-/* One device that ran kernels [TB-10], in the plugin's order (that of its hash set of ids
- * [TB-10a]). */
+/* One device that ran kernels [TB-10], in order of ids. */
 struct device_row {
     int64_t id;
     const char *name; /* NULL when no property entry names it */
@@ -149,8 +148,8 @@ struct missing_row {
     const char *record; /* the profiler option, "profile_memory=True" */
 };
 
-/* An answer of a plugin route kept word for word, because the upload was that answer (seed 003). */
-struct plugin_answer_row {
+/* An answer kept word for word, because the upload was that answer (seed 003). */
+struct uploaded_answer_row {
     const char *route;    /* "overview", "operation", "operation/table", "kernel", "kernel/table" */
     const char *group_by; /* "" or the value for which it holds */
     const char *json;
@@ -176,8 +175,7 @@ typedef bool (*result_log_encoder)(enum result_log log,
                                    struct packed_log *out);
 
 /* What the analyses answer of one trace. There is a second set of figures of a trace where somebody
- * asked for those of the deleted TensorBoard plugin (ingest/tb_plugin/figures.h): it follows other
- * rules and may have other ticks, and no percentiles. */
+ * asked for those of the annex: it follows other rules and may have other ticks. */
 struct trace_results {
     struct arena arena;
     struct arena module_arena; /* what modules consist of: they are found beside other rows */
@@ -185,30 +183,30 @@ struct trace_results {
     struct packed_log packed[RESULT_LOG_COUNT];
     struct arena cycle_arena; /* what taken cycles consist of */
     /* Unit of all `_ns` fields of steps, operators and kernel_launches: RESULTS_NS_PER_US, but in
-     * the plugin's figures of decimal times 2^20, in which its doubles are whole numbers. */
+     * the annex's figures of decimal times 2^20, in which its doubles are whole numbers. */
     int64_t ticks_per_us;
 
-    const char *device_type; /* "CPU", "GPU", "MLU": what the plugin calls the devices' type */
+    const char *device_type; /* "CPU", "GPU", "MLU": the type of the devices */
     int64_t event_count;     /* elements of traceEvents read, whatever their phase */
     int64_t start_ns;        /* absolute: base time + smallest time of a kept event */
-    int64_t plugin_start_ns; /* the same without the base time: what the plugin calls the start */
+    int64_t first_event_ns;  /* the same without the base time */
     int64_t duration_ns;
-    int64_t device_ns;       /* durations of all device work, also what no operator launched;
-                                RESULTS_UNKNOWN in a `plugin` set and where no events were read */
-    int64_t steps_ns;        /* durations of all steps together; 0: no steps, or the plugin's */
-    bool decimal_times;      /* plugin answers print microseconds as doubles */
-    bool steps_undefined;    /* no step marker and no host event: the bounds are (2^63-1, -2^63) */
+    int64_t device_ns;    /* durations of all device work, also what no operator launched;
+                             RESULTS_UNKNOWN in the annex and where no events were read */
+    int64_t steps_ns;     /* durations of all steps together; 0: no steps, or the annex's figures */
+    bool decimal_times;   /* some time of the file has a decimal point */
+    bool steps_undefined; /* no step marker and no host event: the bounds are (2^63-1, -2^63) */
     bool has_profiler_steps; /* false: the one step is the whole host range */
     uint32_t views;          /* bits of enum view */
     bool has_runtime, has_kernel, has_communication, has_memcpy_or_memset; /* [TB-6f] */
     bool has_blocks_per_sm, has_occupancy; /* the two optional kernel columns [TB-12.3] */
     bool operators_have_device;            /* device columns of the operator table */
     bool mlu;                              /* the fork's labels and kernel columns [TB-17.1] */
-    int64_t collective_count;              /* 0 in the plugin's figures */
+    int64_t collective_count;              /* 0 in the annex's figures */
     double tensor_pie_used; /* share of kernel time in kernels that use matrix units [TB-12.2] */
 
     /* How the whole time divides, inside of steps and outside: each moment belongs to the first
-     * role under way; all add up to duration_ns. 0 in the plugin's figures. */
+     * role under way; all add up to duration_ns. 0 in the annex's figures. */
     union {
         int64_t role_ns[TIME_CATEGORY_COUNT];
         struct {
@@ -221,13 +219,13 @@ struct trace_results {
     size_t step_count;
     struct operator_row *operators[OPERATOR_GROUP_COUNT];
     size_t operator_count[OPERATOR_GROUP_COUNT];
-    struct kernel_row *kernels; /* in the plugin's order [TB-18] */
+    struct kernel_row *kernels; /* in the order of [TB-18] */
     size_t kernel_count;
     struct kernel_launch_row *kernel_launches; /* by total descending, stable */
     size_t kernel_launch_count;
     struct device_row *devices;
     size_t device_count;
-    struct gpu_counters *gpu_counters; /* NULL: none, not the plugin's figures, or `packed` */
+    struct gpu_counters *gpu_counters; /* NULL: none, not the annex's figures, or `packed` */
     int64_t device_property_count;     /* entries of `deviceProperties` */
     struct gpu_row *gpus;
     size_t gpu_count;
@@ -237,8 +235,8 @@ struct trace_results {
     size_t environment_count;
     struct missing_row *missing;
     size_t missing_count;
-    struct plugin_answer_row *plugin_answers;
-    size_t plugin_answer_count;
+    struct uploaded_answer_row *uploaded_answers;
+    size_t uploaded_answer_count;
 
     /* What later questions are answered from; NULL where the trace has none of it, or `packed`. */
     struct call_tree *call_tree;

@@ -21,7 +21,7 @@ bool query_memory_stats(struct store *store,
                         struct memory_window window,
                         struct memory_stats *out,
                         struct err *err) KS_MUST_USE;
-/* In the plugin's order; `name` is what the plugin shows. */
+/* In the order of [TB-13]; `name` as memory_block_name gives it. */
 bool query_memory_blocks(struct store *store,
                          struct arena *arena,
                          int64_t figures_id,
@@ -97,7 +97,7 @@ struct query_memory_blocks {
     size_t row_count;
 };
 
-/* Blocks of one device, chosen in the same way, in the plugin's order. */
+/* Blocks of one device, chosen in the same way, in the same order. */
 bool query_memory_device_blocks(struct store *store,
                                 struct arena *arena,
                                 int64_t trace_id,

@@ -93,7 +93,7 @@ _Static_assert(VIEW_COUNT == 13, "RUN_VIEWS lists every bit of enum view");
     " (SELECT sum(s.size_bytes) FROM upload AS s WHERE s.run_id = r.id AND s.published = 1)" \
     "     AS size_bytes,"                                                                    \
     " (SELECT group_concat(device_type) FROM (SELECT x.device_type FROM upload AS y"         \
-    "     JOIN trace AS x ON x.upload_id = y.id AND x.plugin_of IS NULL"                     \
+    "     JOIN trace AS x ON x.upload_id = y.id AND x.derived_of IS NULL"                    \
     "     WHERE y.run_id = r.id AND y.published = 1"                                         \
     "     GROUP BY x.device_type ORDER BY count(*) DESC, x.device_type)),"                   \
     " " RUN_VIEWS STORE_VISIBLE_TRACES
@@ -278,11 +278,11 @@ bool store_run_get(struct store *store,
     "t.device_type, t.event_count, t.step_count, t.start_ns,"                                     \
     " t.duration_ns, u.size_bytes, u.sha256, u.uploaded_at_s, t.note, t.tags, t.views,"           \
     " coalesce((SELECT p.views FROM trace AS p"                                                   \
-    " WHERE p.plugin_of = t.id AND p.upload_id = t.upload_id), t.views),"                         \
+    " WHERE p.derived_of = t.id AND p.upload_id = t.upload_id), t.views),"                        \
     " t.collective_count, t.operator_count,"                                                      \
     " t.kernel_count,"                                                                            \
     " CASE WHEN t.log_id IS NULL THEN t.id ELSE coalesce((SELECT max(p.id) FROM trace AS p"       \
-    " WHERE p.plugin_of = t.id AND p.upload_id = t.upload_id), 0) END" STORE_VISIBLE_TRACES       \
+    " WHERE p.derived_of = t.id AND p.upload_id = t.upload_id), 0) END" STORE_VISIBLE_TRACES      \
     " WHERE " which ") " one
 
 static void read_trace(struct db_stmt *st, struct arena *arena, struct store_trace *trace)
@@ -475,7 +475,7 @@ bool store_find_file(struct store *store,
     }
     bool ok = find_upload(db, arena, run, file_name, out, &upload_id, err) &&
               store_read_ids(
-                  db, "SELECT id FROM trace WHERE upload_id = ? AND plugin_of IS NULL ORDER BY id",
+                  db, "SELECT id FROM trace WHERE upload_id = ? AND derived_of IS NULL ORDER BY id",
                   upload_id, arena, &out->trace_ids, &out->trace_count, err);
     store_read_end(store, db);
     return ok;

@@ -292,7 +292,7 @@ bool store_job_traces(struct store *store,
     }
     bool ok = store_read_ids(db,
                              "SELECT t.id FROM upload AS u JOIN trace AS t ON t.upload_id = u.id"
-                             " AND t.plugin_of IS NULL"
+                             " AND t.derived_of IS NULL"
                              " WHERE u.job_id = ? AND u.published = 1 ORDER BY t.id",
                              id, arena, trace_ids, count, err);
     store_read_end(store, db);

@@ -114,18 +114,21 @@ static bool copy_catalogue(struct db *db, struct err *err)
 
 /* Gives each visible upload its job back, and notes the ids of its traces; so too for what waits
  * since the last takeover. The next new trace gets an id that no older one had. */
-static bool queue_uploads(struct db *db, struct err *err)
+static bool queue_uploads(struct db *db, int64_t version, struct err *err)
 {
-    static const char sql[] =
+    char sql[1024];
+    (void)snprintf(
+        sql, sizeof sql,
         "INSERT OR IGNORE INTO taken_over (job_id, worker, span_digits, trace_id, note, tags)"
         " SELECT u.job_id, t.worker, t.span_digits, t.id, t.note, t.tags FROM old.trace AS t"
         " JOIN old.upload AS u ON u.id = t.upload_id AND u.published = 1"
-        " WHERE t.plugin_of IS NULL;"
+        " WHERE t.%s IS NULL;"
         "UPDATE main.job SET state = 'queued', replace = 0, received_at_s = coalesce((SELECT"
         " uploaded_at_s FROM old.upload WHERE job_id = job.id AND published = 1), received_at_s)"
         " WHERE id IN (SELECT job_id FROM main.taken_over);"
         "INSERT INTO main.sqlite_sequence (name, seq)"
-        " SELECT name, seq FROM old.sqlite_sequence WHERE name = 'trace'";
+        " SELECT name, seq FROM old.sqlite_sequence WHERE name = 'trace'",
+        version < 13 ? "plugin_of" : "derived_of");
     return db_exec(db, sql, err);
 }
 
@@ -170,8 +173,8 @@ static bool fill(struct store *store, struct db *db, int64_t version, struct err
     if (!db_run(&st, err) || !db_exec(db, "BEGIN IMMEDIATE", err)) {
         return false;
     }
-    bool ok = schema_create(db, err) && copy_catalogue(db, err) && queue_uploads(db, err) &&
-              fail_without_bytes(store, db, version, err);
+    bool ok = schema_create(db, err) && copy_catalogue(db, err) &&
+              queue_uploads(db, version, err) && fail_without_bytes(store, db, version, err);
     return db_end(db, ok, err) && db_exec(db, "DETACH old", err) && db_checkpoint(db, err);
 }
 

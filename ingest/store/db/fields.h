@@ -12,7 +12,7 @@
 #define TRACE_FIELDS(X)            \
     X(INT, event_count)            \
     X(INT, start_ns)               \
-    X(INT, plugin_start_ns)        \
+    X(INT, first_event_ns)         \
     X(INT, duration_ns)            \
     X(INT, device_ns)              \
     X(INT, steps_ns)               \
@@ -82,9 +82,9 @@
     X(INT, compute_minor) \
     X(BITS, has)
 
-#define PLUGIN_ANSWER_FIELDS(X) \
-    X(TEXT, route)              \
-    X(TEXT, group_by)           \
+#define UPLOADED_ANSWER_FIELDS(X) \
+    X(TEXT, route)                \
+    X(TEXT, group_by)             \
     X(TEXT, json)
 
 #define KERNEL_UTILISATION_TOTAL_FIELDS(X) \

@@ -11,10 +11,10 @@ static bool has_no_events(int64_t trace_id, struct err *err)
                    (long long)trace_id);
 }
 
-/* Figures as the plugin rounds them have the events of their trace, and its start. */
+/* Derived figures have the events of their trace, and its start. */
 static const char log_sql[] =
-    "SELECT l.id, m.plugin_start_ns, l.event_count, l.text_count, l.templates"
-    " FROM trace AS t JOIN trace AS m ON m.id = coalesce(t.plugin_of, t.id)"
+    "SELECT l.id, m.first_event_ns, l.event_count, l.text_count, l.templates"
+    " FROM trace AS t JOIN trace AS m ON m.id = coalesce(t.derived_of, t.id)"
     " JOIN event_log AS l ON l.id = m.log_id AND l.templates IS NOT NULL WHERE t.id = ?";
 
 bool event_reader_open(struct event_reader *reader,

@@ -1,4 +1,4 @@
-/* Figures of a stored trace by other rules than ours: a trace row of their own, `plugin_of` the
+/* Figures of a stored trace by other rules than ours: a trace row of their own, `derived_of` the
  * trace. Until they are whole they hang on an upload row that is never published, so that nobody
  * sees them and a start after a crash removes them like any unfinished upload. */
 #include "ingest/store/results/ingest_rows.h"
@@ -30,7 +30,7 @@ static bool insert_row(struct store *store,
 {
     struct db *db = store->writer;
     struct arena arena;
-    struct trace_place place = {.upload_id = upload_id, .plugin_of = trace_id};
+    struct trace_place place = {.upload_id = upload_id, .derived_of = trace_id};
     struct db_stmt st;
     if (!store_write_begin(store, STORE_BATCH, err)) {
         return false;

@@ -63,12 +63,12 @@ DEFINE_WRITER(write_environment,
               environment_row)
 DEFINE_WRITER(write_gpus, "gpu", GPU_FIELDS, gpus, gpu_count, gpu_row)
 DEFINE_WRITER(write_missing, "missing", MISSING_FIELDS, missing, missing_count, missing_row)
-DEFINE_WRITER(write_plugin_answers,
-              "plugin_answer",
-              PLUGIN_ANSWER_FIELDS,
-              plugin_answers,
-              plugin_answer_count,
-              plugin_answer_row)
+DEFINE_WRITER(write_uploaded_answers,
+              "uploaded_answer",
+              UPLOADED_ANSWER_FIELDS,
+              uploaded_answers,
+              uploaded_answer_count,
+              uploaded_answer_row)
 
 DEFINE_WRITER(write_kernel_utilisation_metrics,
               "kernel_use_metric",
@@ -145,7 +145,7 @@ bool ingest_rows_write(struct store *store,
     write_recommendations(writer, results);
     write_environment(writer, results);
     write_missing(writer, results);
-    write_plugin_answers(writer, results);
+    write_uploaded_answers(writer, results);
     row_write_table(writer, &table_kernel, results->kernels, results->kernel_count);
     row_write_table(writer, &table_kernel_launch, results->kernel_launches,
                     results->kernel_launch_count);
@@ -192,14 +192,14 @@ bool ingest_rows_trace(struct db *db,
     struct row_writer only = {.ok = true, .err = err};
     struct row_writer *writer = &only;
     db_prepare(&only.row, db,
-               "INSERT INTO trace (id, note, tags, upload_id, plugin_of, log_id, worker, "
+               "INSERT INTO trace (id, note, tags, upload_id, derived_of, log_id, worker, "
                "span_digits, format, device_type" TRACE_FIELDS(FIELD_COLUMN) TRACE_COUNT_COLUMNS
                ") VALUES ((SELECT k.trace_id" KEPT_FROM "), coalesce((SELECT k.note" KEPT_FROM
                "), ''), coalesce((SELECT k.tags" KEPT_FROM
                "), '[]'), ?1, nullif(?2, 0), nullif(?3, 0), ?4, ?5, ?, ?" TRACE_FIELDS(
                    FIELD_PARAM) ", ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     row_put_int(writer, place->upload_id);
-    row_put_int(writer, place->plugin_of);
+    row_put_int(writer, place->derived_of);
     row_put_int(writer, place->log_id);
     row_put_text(writer, place->worker);
     row_put_text(writer, place->span_digits);

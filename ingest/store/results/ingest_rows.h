@@ -21,8 +21,8 @@ bool ingest_rows_warnings(struct store *store,
 /* What an upload tells of one of its traces. */
 struct trace_place {
     int64_t upload_id;
-    int64_t plugin_of; /* the trace whose figures as the plugin rounds them these are; 0: none */
-    int64_t log_id;    /* its events and timeline; 0: none */
+    int64_t derived_of; /* the trace whose figures by other rules these are; 0: none */
+    int64_t log_id;     /* its events and timeline; 0: none */
     const char *worker;
     const char *span_digits;
     const char *format;

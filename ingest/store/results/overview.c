@@ -43,12 +43,12 @@ ROWS_DEFINE_READER(read_environment,
                    environment_count,
                    environment_row)
 ROWS_DEFINE_READER(read_missing, "missing", MISSING_FIELDS, missing, missing_count, missing_row)
-ROWS_DEFINE_READER(read_plugin_answers,
-                   "plugin_answer",
-                   PLUGIN_ANSWER_FIELDS,
-                   plugin_answers,
-                   plugin_answer_count,
-                   plugin_answer_row)
+ROWS_DEFINE_READER(read_uploaded_answers,
+                   "uploaded_answer",
+                   UPLOADED_ANSWER_FIELDS,
+                   uploaded_answers,
+                   uploaded_answer_count,
+                   uploaded_answer_row)
 
 ROWS_DEFINE_READER(read_kernel_utilisation_metrics,
                    "kernel_use_metric",
@@ -125,7 +125,7 @@ static bool read_all(const struct rows_reader *in, struct trace_results *out, st
     return store_check_figures(in->db, in->owner_id, err) && read_scalars(in, out, err) &&
            read_steps(in, out, err) && read_devices(in, out, err) && read_gpus(in, out, err) &&
            read_recommendations(in, out, err) && read_environment(in, out, err) &&
-           read_missing(in, out, err) && read_plugin_answers(in, out, err) &&
+           read_missing(in, out, err) && read_uploaded_answers(in, out, err) &&
            (!out->has_kernel_use || read_kernel_table(in, out, err)) &&
            store_read_warnings(in->db, in->owner_id, &out->warnings, err);
 }
@@ -152,13 +152,13 @@ bool store_overview(struct store *store,
     return ok;
 }
 
-bool store_plugin_answer(struct store *store,
-                         struct arena *arena,
-                         int64_t trace_id,
-                         const char *route,
-                         const char *group_by,
-                         const char **json,
-                         struct err *err)
+bool store_uploaded_answer(struct store *store,
+                           struct arena *arena,
+                           int64_t trace_id,
+                           const char *route,
+                           const char *group_by,
+                           const char **json,
+                           struct err *err)
 {
     struct db *db;
     *json = NULL;
@@ -170,7 +170,7 @@ bool store_plugin_answer(struct store *store,
         struct db_stmt st;
         db_prepare(
             &st, db,
-            "SELECT json FROM plugin_answer WHERE trace_id = ? AND route = ? AND group_by = ?"
+            "SELECT json FROM uploaded_answer WHERE trace_id = ? AND route = ? AND group_by = ?"
             " ORDER BY position LIMIT 1");
         db_put_int(&st, trace_id);
         db_put_text(&st, route);

@@ -11,14 +11,14 @@ CREATE TABLE trace (
     worker                  TEXT NOT NULL,    -- process of the run
     span_digits             TEXT NOT NULL,    -- digits of the file name that order the spans, '' when none
     format                  TEXT NOT NULL,    -- recognised format, "chrome-trace"
-    plugin_of               INTEGER REFERENCES trace (id) ON DELETE SET NULL, -- not NULL: no trace of its own but
+    derived_of               INTEGER REFERENCES trace (id) ON DELETE SET NULL, -- not NULL: no trace of its own but
                                               -- the figures of that one as the plugin rounds them
     note                    TEXT NOT NULL DEFAULT '',   -- free text of the users
     tags                    TEXT NOT NULL DEFAULT '[]', -- JSON array of strings
     device_type             TEXT NOT NULL,    -- "CPU", "GPU", "MLU"
     event_count             INTEGER NOT NULL, -- elements of traceEvents read
     start_ns                INTEGER NOT NULL, -- absolute
-    plugin_start_ns         INTEGER NOT NULL, -- absolute without the base time
+    first_event_ns         INTEGER NOT NULL, -- absolute without the base time
     duration_ns             INTEGER NOT NULL, -- from the first to the last kept event
     decimal_times           INTEGER NOT NULL, -- 1: plugin answers print microseconds as doubles
     ticks_per_us            INTEGER NOT NULL, -- unit of the times of steps, operators and launches, 1000: ns
@@ -66,7 +66,7 @@ CREATE TABLE trace (
     steps_ns                INTEGER NOT NULL DEFAULT 0 -- of all steps together; 0: no steps
 ) STRICT;
 CREATE INDEX trace_upload ON trace (upload_id);
-CREATE INDEX trace_plugin_of ON trace (plugin_of) WHERE plugin_of IS NOT NULL;
+CREATE INDEX trace_derived_of ON trace (derived_of) WHERE derived_of IS NOT NULL;
 
 -- Names, shapes, call stacks and launch configurations, each once a trace.
 CREATE TABLE text (
@@ -215,7 +215,7 @@ CREATE TABLE missing (
 ) STRICT, WITHOUT ROWID;
 
 -- With row ids: the answers can be megabytes long, which a table without them would carry in its keys.
-CREATE TABLE plugin_answer (
+CREATE TABLE uploaded_answer (
     trace_id INTEGER NOT NULL REFERENCES trace (id) ON DELETE CASCADE,
     position INTEGER NOT NULL,
     route    TEXT, -- of the plugin

@@ -11,8 +11,8 @@
 #define PLACES_FIRST 64
 #define NO_LOG INT64_MIN
 
-/* *log_id is NO_LOG for a trace that was stored without its events; figures as the plugin rounds
- * them have the timeline of their trace. ERR_NOT_FOUND. */
+/* *log_id is NO_LOG for a trace that was stored without its events; derived figures
+ * have the timeline of their trace. ERR_NOT_FOUND. */
 static bool find_log(struct db *db, int64_t trace_id, int64_t *log_id, struct err *err)
 {
     struct db_stmt st;
@@ -21,7 +21,7 @@ static bool find_log(struct db *db, int64_t trace_id, int64_t *log_id, struct er
     }
     db_prepare(&st, db,
                "SELECT m.log_id FROM trace AS t"
-               " JOIN trace AS m ON m.id = coalesce(t.plugin_of, t.id) WHERE t.id = ?");
+               " JOIN trace AS m ON m.id = coalesce(t.derived_of, t.id) WHERE t.id = ?");
     db_put_int(&st, trace_id);
     *log_id = db_next(&st) ? db_get_optional(&st) : NO_LOG;
     return db_done(&st, err);

@@ -125,7 +125,7 @@ static void make_target(char *out, const struct route *route, const char *run, i
     if (route->target == TARGET_SIDES) {
         (void)snprintf(out + len, TARGET_BYTES - len, "?base=%" PRId64 "&candidate=%" PRId64, id,
                        id);
-    } else if (route->target == TARGET_PLUGIN) {
+    } else if (route->target == TARGET_RUN_ARGUMENTS) {
         (void)snprintf(out + len, TARGET_BYTES - len,
                        "?run=%s&worker=w0&span=1&view=Overview&exp_run=%s&exp_worker=w0&exp_span=1",
                        run, run);

@@ -306,14 +306,14 @@ static void kernels_of_the_fork(void **state)
 static void kept_answers_word_for_word(void **state)
 {
     struct fixture *f = *state;
-    struct plugin_answer_row answers[] = {
+    struct uploaded_answer_row answers[] = {
         {.route = "operation/table", .group_by = "Operation", .json = "{\"kept\":1}"},
         {.route = "kernel", .group_by = "", .json = "{\"kept\":  2}"},
     };
     struct trace_results r = {.ticks_per_us = RESULTS_NS_PER_US,
                               .device_type = "MLU",
-                              .plugin_answers = answers,
-                              .plugin_answer_count = COUNT_OF(answers)};
+                              .uploaded_answers = answers,
+                              .uploaded_answer_count = COUNT_OF(answers)};
     (void)publish(f, "u", "w.pt.trace.json", "w", "", "u", &r);
     assert_status(f, get(f, PLUGIN "/operation/table?run=u&worker=w"), 200);
     assert_body(f, "{\"kept\":1}");

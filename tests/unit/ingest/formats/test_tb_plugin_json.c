@@ -79,13 +79,13 @@ static void answers_are_kept_word_for_word(void **state)
     struct format_bundle bundle = read_text("  " OPERATORS " \r\n\n" KERNELS);
     const struct trace_results *results = bundle.items[0].results;
     assert_null(bundle.items[0].worker);
-    assert_int_equal(results->plugin_answer_count, 2);
-    assert_string_equal(results->plugin_answers[0].route, "operation/table");
-    assert_string_equal(results->plugin_answers[0].group_by, "Operation");
-    assert_string_equal(results->plugin_answers[0].json, OPERATORS);
-    assert_string_equal(results->plugin_answers[1].route, "kernel/table");
-    assert_string_equal(results->plugin_answers[1].group_by, "Kernel");
-    assert_string_equal(results->plugin_answers[1].json, KERNELS);
+    assert_int_equal(results->uploaded_answer_count, 2);
+    assert_string_equal(results->uploaded_answers[0].route, "operation/table");
+    assert_string_equal(results->uploaded_answers[0].group_by, "Operation");
+    assert_string_equal(results->uploaded_answers[0].json, OPERATORS);
+    assert_string_equal(results->uploaded_answers[1].route, "kernel/table");
+    assert_string_equal(results->uploaded_answers[1].group_by, "Kernel");
+    assert_string_equal(results->uploaded_answers[1].json, KERNELS);
     format_bundle_free(&bundle);
 }
 
@@ -120,7 +120,7 @@ static void bad_lines_are_left_out(void **state)
     struct format_bundle bundle =
         read_text(KERNELS "\n{\"steps\": ?}\nnonsense\n" OPERATORS "\n{\"other\": 1}");
     const struct trace_results *results = bundle.items[0].results;
-    assert_int_equal(results->plugin_answer_count, 2);
+    assert_int_equal(results->uploaded_answer_count, 2);
     assert_int_equal(results->warnings.by_code[WARN_BAD_LINE].count, 3);
     assert_int_equal(results->warnings.by_code[WARN_BAD_LINE].first_offset, sizeof KERNELS);
     format_bundle_free(&bundle);
@@ -176,9 +176,9 @@ static void the_seed_document_is_read(void **state)
         const struct trace_results *results = bundle.items[i].results;
         assert_true(results->mlu);
         assert_string_equal(results->device_type, "MLU");
-        assert_int_equal(results->plugin_answer_count, 5);
+        assert_int_equal(results->uploaded_answer_count, 5);
         for (size_t k = 0; k < 5; k++) {
-            const char *json = results->plugin_answers[k].json;
+            const char *json = results->uploaded_answers[k].json;
             assert_int_equal(strncmp(line, json, strlen(json)), 0);
             line += strlen(json) + 1;
         }

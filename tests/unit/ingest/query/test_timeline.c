@@ -594,7 +594,7 @@ static const struct timeline_flow flows_by_source[] = {
 static int64_t store_related(struct fixture *f, const struct made_timeline *made)
 {
     struct store_ingest *ingest = NULL;
-    struct trace_results results = {.device_type = "GPU", .plugin_start_ns = 10000};
+    struct trace_results results = {.device_type = "GPU", .first_event_ns = 10000};
     struct event_builder *builder = builder_create();
     int64_t job_id = add_job(f, "run", "a.json", "bytes", false);
     assert_ok(f, store_ingest_begin(f->store, job_id, &ingest, &f->err));

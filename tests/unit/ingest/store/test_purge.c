@@ -17,7 +17,7 @@ struct full {
     struct recommendation_row recommendation;
     struct environment_row environment;
     struct missing_row missing;
-    struct plugin_answer_row answer;
+    struct uploaded_answer_row answer;
     struct kernel_utilisation_row kernel_utilisation;
     struct kernel_utilisation_launch_row use_launch;
     struct kernel_utilisation_metric_row metric;
@@ -58,8 +58,8 @@ static struct full *make_full(void)
                                         .environment_count = 1,
                                         .missing = &s->missing,
                                         .missing_count = 1,
-                                        .plugin_answers = &s->answer,
-                                        .plugin_answer_count = 1,
+                                        .uploaded_answers = &s->answer,
+                                        .uploaded_answer_count = 1,
                                         .has_kernel_use = true,
                                         .kernel_utilisation = &s->kernel_utilisation,
                                         .kernel_utilisation_count = 1,

@@ -13,7 +13,7 @@ struct sample {
     struct recommendation_row recommendations[2];
     struct environment_row environment[2];
     struct missing_row missing[2];
-    struct plugin_answer_row plugin_answers[2];
+    struct uploaded_answer_row uploaded_answers[2];
 };
 
 static void fill_steps(struct sample *s, int *n)
@@ -135,7 +135,7 @@ static void fill_scalars(struct trace_results *t, int *n)
     t->device_type = "GPU";
     t->event_count = next_number(n);
     t->start_ns = next_number(n);
-    t->plugin_start_ns = next_number(n);
+    t->first_event_ns = next_number(n);
     t->duration_ns = next_number(n);
     t->views = UINT32_MAX;
     t->device_ns = next_number(n);
@@ -178,8 +178,8 @@ static void fill(struct sample *s)
     s->environment[1] = (struct environment_row){"Device Type", NULL};
     s->missing[0] = (struct missing_row){"memory", "no record", "profile_memory=True"};
     s->missing[1] = (struct missing_row){"shapes", "none", NULL};
-    s->plugin_answers[0] = (struct plugin_answer_row){"operation", "Operation", "{\"a\": 1.0}"};
-    s->plugin_answers[1] = (struct plugin_answer_row){"kernel", "", "[]"};
+    s->uploaded_answers[0] = (struct uploaded_answer_row){"operation", "Operation", "{\"a\": 1.0}"};
+    s->uploaded_answers[1] = (struct uploaded_answer_row){"kernel", "", "[]"};
     t->steps = s->steps;
     t->step_count = ROWS;
     t->kernels = s->kernels;
@@ -194,8 +194,8 @@ static void fill(struct sample *s)
     t->environment_count = 2;
     t->missing = s->missing;
     t->missing_count = 2;
-    t->plugin_answers = s->plugin_answers;
-    t->plugin_answer_count = 2;
+    t->uploaded_answers = s->uploaded_answers;
+    t->uploaded_answer_count = 2;
 }
 
 static void check_scalars(struct trace_results *a, struct trace_results *b)
@@ -203,7 +203,7 @@ static void check_scalars(struct trace_results *a, struct trace_results *b)
     TEXT(device_type);
     INT(event_count);
     INT(start_ns);
-    INT(plugin_start_ns);
+    INT(first_event_ns);
     INT(duration_ns);
     INT(views);
     REAL(tensor_pie_used);
@@ -214,7 +214,7 @@ static void check_scalars(struct trace_results *a, struct trace_results *b)
     INT(recommendation_count);
     INT(environment_count);
     INT(missing_count);
-    INT(plugin_answer_count);
+    INT(uploaded_answer_count);
     for (int i = 0; flag_of(a, i) != NULL; i++) {
         assert_int_equal(*flag_of(a, i), *flag_of(b, i));
     }
@@ -335,9 +335,9 @@ static void check_overview(struct fixture *f, int64_t id, struct sample *s)
         assert_same_text(s->missing[i].view, out->missing[i].view);
         assert_same_text(s->missing[i].reason, out->missing[i].reason);
         assert_same_text(s->missing[i].record, out->missing[i].record);
-        assert_same_text(s->plugin_answers[i].route, out->plugin_answers[i].route);
-        assert_same_text(s->plugin_answers[i].group_by, out->plugin_answers[i].group_by);
-        assert_same_text(s->plugin_answers[i].json, out->plugin_answers[i].json);
+        assert_same_text(s->uploaded_answers[i].route, out->uploaded_answers[i].route);
+        assert_same_text(s->uploaded_answers[i].group_by, out->uploaded_answers[i].group_by);
+        assert_same_text(s->uploaded_answers[i].json, out->uploaded_answers[i].json);
     }
 }
 
@@ -437,22 +437,24 @@ static void trace_row_comes_back(void **state)
     free(s);
 }
 
-static void plugin_answer_is_found(void **state)
+static void uploaded_answer_is_found(void **state)
 {
     struct fixture *f = *state;
-    struct plugin_answer_row answers[] = {{"operation", "Operation", "1"}, {"operation", "", "2"}};
+    struct uploaded_answer_row answers[] = {{"operation", "Operation", "1"},
+                                            {"operation", "", "2"}};
     struct trace_results results = {
-        .device_type = "CPU", .plugin_answers = answers, .plugin_answer_count = 2};
+        .device_type = "CPU", .uploaded_answers = answers, .uploaded_answer_count = 2};
     int64_t id = publish(f, add_job(f, "r", "f", "x", false), "w", "", &results);
     const char *json;
-    assert_ok(f, store_plugin_answer(f->store, &f->arena, id, "operation", "", &json, &f->err));
+    assert_ok(f, store_uploaded_answer(f->store, &f->arena, id, "operation", "", &json, &f->err));
     assert_string_equal(json, "2");
-    assert_ok(
-        f, store_plugin_answer(f->store, &f->arena, id, "operation", "Operation", &json, &f->err));
+    assert_ok(f, store_uploaded_answer(f->store, &f->arena, id, "operation", "Operation", &json,
+                                       &f->err));
     assert_string_equal(json, "1");
-    assert_ok(f, store_plugin_answer(f->store, &f->arena, id, "kernel", "", &json, &f->err));
+    assert_ok(f, store_uploaded_answer(f->store, &f->arena, id, "kernel", "", &json, &f->err));
     assert_null(json);
-    assert_fails(f, store_plugin_answer(f->store, &f->arena, id + 1, "kernel", "", &json, &f->err),
+    assert_fails(f,
+                 store_uploaded_answer(f->store, &f->arena, id + 1, "kernel", "", &json, &f->err),
                  ERR_NOT_FOUND);
 }
 
@@ -462,7 +464,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(every_field_comes_back, set_up_store, tear_down_store),
         cmocka_unit_test_setup_teardown(every_flag_is_its_own, set_up_store, tear_down_store),
         cmocka_unit_test_setup_teardown(trace_row_comes_back, set_up_store, tear_down_store),
-        cmocka_unit_test_setup_teardown(plugin_answer_is_found, set_up_store, tear_down_store),
+        cmocka_unit_test_setup_teardown(uploaded_answer_is_found, set_up_store, tear_down_store),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,10 +5,11 @@
 #include "tests/unit/ingest/store/store_fixture.h"
 
 /* What an older version lacks. */
-static const char older_sql[] = "DROP TABLE taken_over;"
-                                "ALTER TABLE run DROP COLUMN project;"
-                                "ALTER TABLE trace DROP COLUMN has_kernel_use;"
-                                "PRAGMA user_version = 8";
+static const char older_sql[] =
+    "DROP TABLE taken_over;"
+    "ALTER TABLE run DROP COLUMN project;"
+    "ALTER TABLE trace DROP COLUMN has_kernel_use;"
+    "ALTER TABLE trace RENAME COLUMN derived_of TO plugin_of; PRAGMA user_version = 8";
 
 static void exec_or_fail(struct fixture *f, const char *name, const char *sql)
 {
@@ -135,7 +136,9 @@ static void what_failed_is_tried_again_by_the_next_version(void **state)
     (void)err_set(&failure, ERR_BAD_INPUT, "unreadable");
     assert_ok(f, store_job_failed(f->store, job_id, &failure, &f->err));
     close_store(f);
-    exec_or_fail(f, "kinetoscope.db", "PRAGMA user_version = 7");
+    exec_or_fail(
+        f, "kinetoscope.db",
+        "ALTER TABLE trace RENAME COLUMN derived_of TO plugin_of; PRAGMA user_version = 7");
     open_store(f);
     assert_int_equal(analyse_again(f, job_id), id);
 }

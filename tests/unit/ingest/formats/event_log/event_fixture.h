@@ -245,7 +245,7 @@ static inline int64_t store_events(struct fixture *f,
 {
     struct event_builder *b = builder_create();
     struct store_ingest *ingest;
-    struct trace_results results = {.device_type = "GPU", .plugin_start_ns = start_ns};
+    struct trace_results results = {.device_type = "GPU", .first_event_ns = start_ns};
     int64_t job = add_job(f, run, "f", run, false);
     assert_ok(f, store_ingest_begin(f->store, job, &ingest, &f->err));
     for (size_t i = 0; i < count; i++) {

@@ -108,7 +108,7 @@ static void figures_of_the_plugin_share_the_log(void **state)
 {
     struct fixture *f = *state;
     static const char *const events[] = {"{\"ts\": 9}"};
-    struct trace_results rounded = {.device_type = "GPU", .plugin_start_ns = 2000};
+    struct trace_results rounded = {.device_type = "GPU", .first_event_ns = 2000};
     struct store_trace *trace;
     struct store_event e;
     int64_t derived_id = 0;

@@ -1,6 +1,6 @@
 /* Figures of a stored trace by other rules than ours, made when a request first asks for them. */
-#ifndef KS_API_DERIVED_H
-#define KS_API_DERIVED_H
+#ifndef KS_API_TB_PLUGIN_DERIVED_H
+#define KS_API_TB_PLUGIN_DERIVED_H
 
 #include "api/call.h"
 

@@ -1,4 +1,4 @@
-#include "api/derived.h"
+#include "api/tb_plugin/derived.h"
 
 #include "ingest/tb_plugin/figures.h"
 
