@@ -1,7 +1,6 @@
 #include "ingest/model/tables.h"
 
 #include "ingest/base/saturating.h"
-#include "ingest/model/results/launch_rows.h"
 #include "ingest/model/results/memory_rows.h"
 #include "ingest/model/results/results.h"
 #include "ingest/model/tables/kinds.h"
@@ -37,11 +36,6 @@ static const char *word_of_use(int value)
 #define TABLE_ROW struct kernel_utilisation_launch_row
 #include "ingest/model/tables/describe.h"
 
-#define TABLE_DEF "ingest/model/tables/launch.def"
-#define TABLE_ROW struct launch_row
-#define TABLE_IN_MEMORY
-#include "ingest/model/tables/describe.h"
-
 #define TABLE_DEF "ingest/model/tables/step.def"
 #define TABLE_ROW struct step_row
 #include "ingest/model/tables/describe.h"
@@ -72,7 +66,6 @@ const struct row_table *const *tables_all(size_t *count)
         &table_kernel_launch,
         &table_kernel_utilisation,
         &table_kernel_utilisation_launch,
-        &table_launch,
         &table_step,
         &table_module,
         &table_transfer,

@@ -9,7 +9,6 @@ extern const struct row_table table_kernel;
 extern const struct row_table table_kernel_launch;
 extern const struct row_table table_kernel_utilisation;
 extern const struct row_table table_kernel_utilisation_launch;
-extern const struct row_table table_launch;
 extern const struct row_table table_step;
 extern const struct row_table table_module;
 extern const struct row_table table_transfer;

@@ -67,6 +67,7 @@ struct trace_private {
     uint32_t memory_capacity;
     uint32_t extra_capacity;
     uint32_t collective_capacity;
+    uint32_t wait_capacity;
     uint32_t counter_capacity;
     uint32_t label_capacity;
     uint32_t device_capacity;
@@ -333,6 +334,7 @@ void trace_destroy(struct trace *trace)
     free(trace->memory_args);
     free(trace->extras);
     free(trace->collectives);
+    free(trace->waits);
     free(trace->counters);
     free(trace->labels);
     free(trace->devices);
@@ -637,6 +639,15 @@ bool trace_add_collective(struct trace *trace, const struct collective_args *arg
     return good;
 }
 
+bool trace_add_wait(struct trace *trace, const struct wait_args *args)
+{
+    void *entries = trace->waits;
+    bool good =
+        append(&entries, &trace->wait_count, &trace->priv->wait_capacity, args, sizeof *args);
+    trace->waits = entries;
+    return good;
+}
+
 bool trace_add_counter(struct trace *trace, const struct trace_counter *counter)
 {
     void *entries = trace->counters;
@@ -720,6 +731,7 @@ size_t trace_memory_bytes(const struct trace *trace)
            trace->memory_args_count * sizeof *trace->memory_args +
            trace->extra_count * sizeof *trace->extras +
            trace->collective_count * sizeof *trace->collectives +
+           trace->wait_count * sizeof *trace->waits +
            trace->counter_count * sizeof *trace->counters +
            trace->label_count * sizeof *trace->labels +
            trace->device_count * sizeof *trace->devices + trace->meta_count * sizeof *trace->meta +

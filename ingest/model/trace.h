@@ -280,6 +280,17 @@ struct collective_args {
     int64_t out_count;  /* `Out msg nelems`: elements it receives */
 };
 
+/* What events that are no device work say of a stream: waits (category cuda_sync), operators of
+ * compiled kernels. One entry per event with a stream, ascending by event. Absent numbers are
+ * TRACE_NO_ID. */
+struct wait_args {
+    uint32_t event;
+    int64_t stream;
+    int64_t wait_stream; /* `wait_on_stream`: on which the awaited event was recorded */
+    int64_t
+        wait_correlation; /* `wait_on_cuda_event_record_corr_id`: of the call that recorded it */
+};
+
 /* One series of a counter event (ph C): each numeric member of its `args`. Ascending by event. */
 struct trace_counter {
     uint32_t event;
@@ -342,6 +353,8 @@ struct trace {
     uint32_t extra_count;
     struct collective_args *collectives;
     uint32_t collective_count;
+    struct wait_args *waits;
+    uint32_t wait_count;
     struct trace_counter *counters;
     uint32_t counter_count;
     struct trace_label *labels;
@@ -400,6 +413,7 @@ uint32_t trace_add_kernel_args(struct trace *trace, const struct kernel_args *ar
 uint32_t trace_add_memory_args(struct trace *trace, const struct memory_args *args);
 bool trace_add_extra(struct trace *trace, const struct event_extra *extra) KS_MUST_USE;
 bool trace_add_collective(struct trace *trace, const struct collective_args *args) KS_MUST_USE;
+bool trace_add_wait(struct trace *trace, const struct wait_args *args) KS_MUST_USE;
 bool trace_add_counter(struct trace *trace, const struct trace_counter *counter) KS_MUST_USE;
 bool trace_add_label(struct trace *trace, const struct trace_label *label) KS_MUST_USE;
 bool trace_add_device(struct trace *trace, const struct device_properties *device) KS_MUST_USE;

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Why devices stood still and what launches cost: parts add up on the fixtures, and the reference's golden figures of real traces."""
+"""Why devices stood still, what launches cost, and the critical path: parts add up on the fixtures, and the reference's golden figures of real traces."""
 import subprocess
 import sys
 import unittest
+import urllib.parse
 
 import kinetoscope
 
 FIXTURES = ('cuda_training', 'rocm', 'mlu', 'nccl_two_workers', 'decimal_times')
-VIEWS = ('idle', 'launches')
+VIEWS = ('idle', 'launches', 'critical-path')
 
 
 class Causes(unittest.TestCase):
@@ -31,6 +32,25 @@ class Causes(unittest.TestCase):
                     launches = server.get('/api/v1/traces/%d/launches' % trace, limit=0).json()
                     self.assertEqual(launches['total'], sum(stream['launches'] for stream in launches['streams']))
                     self.assertEqual(len(launches['rows']), launches['launch_delay']['count'])
+
+    def test_critical_path(self):
+        name, content = kinetoscope.fixture('cuda_training')
+        with kinetoscope.Server() as server:
+            base = '/api/v1/traces/%d/critical-path' % kinetoscope.uploaded(server.put('path', name, content))[0]['id']
+            path = server.get(base, edges='all', limit=0).json()
+            self.assertEqual(sum(bound['ns'] for bound in path['boundedness']), path['length_ns'])
+            self.assertEqual(sum(path['edges_by_type'].values()), path['edges']['total'])
+            self.assertEqual(sum(edge['weight_ns'] for edge in path['edges']['rows'] if edge['on_path']), path['length_ns'])
+            self.assertLessEqual(path['length_ns'], path['window']['end_ns'] - path['window']['start_ns'])
+            first = path['what_if']['names'][0]
+            self.assertGreater(first['saved_ns'], 0)
+            gone = server.get(base, scale=urllib.parse.quote(first['name'], safe='') + ':0').json()
+            self.assertEqual(gone['what_if']['length_ns'], first['length_ns'])
+            step = server.get(base, annotation='ProfilerStep', instance=1).json()
+            self.assertLess(step['length_ns'], path['length_ns'])
+            self.assertEqual(server.get(base, annotation='ProfilerStep', instance=999).status, 404)
+            for query in ({'instance': 'x'}, {'scale': 'aten'}, {'scale': 'aten:11'}, {'top': 21}, {'edges': 'some'}):
+                self.assertEqual(server.get(base, **query).status, 400, query)
 
     def test_bad_parameters(self):
         name, content = kinetoscope.fixture('cuda_training')

@@ -111,6 +111,13 @@ static bool takes_part(const struct event_class *class)
            (class->flags & (EVENT_NO_TS | EVENT_NO_CATEGORY)) == 0;
 }
 
+bool causes_takes_part(const struct trace *trace, uint32_t event)
+{
+    const struct event_class *class = trace_event_class(&trace->events, event);
+    return takes_part(class) &&
+           strcmp(strtab_text(trace->strings, trace->categories[class->category]), "Trace") != 0;
+}
+
 /* ---- arguments ---- */
 
 static const struct event_extra *find_extra(const struct trace *trace, uint32_t event)
@@ -150,18 +157,23 @@ static const struct kernel_args *kernel_args_of(const struct trace *trace, uint3
     return args == TRACE_NO_ARGS ? NULL : &trace->kernel_args[args];
 }
 
-static int64_t stream_of(const struct trace *trace, uint32_t event)
+static bool has_kernel_args(enum event_kind kind)
 {
-    enum event_kind kind = trace_kind(&trace->events, event);
-    bool has_args = kind == EVENT_KERNEL || kind == EVENT_MEMCPY || kind == EVENT_MEMSET ||
-                    kind == EVENT_DEVICE_ROW;
+    return kind == EVENT_KERNEL || kind == EVENT_MEMCPY || kind == EVENT_MEMSET ||
+           kind == EVENT_DEVICE_ROW;
+}
+
+int64_t causes_stream(const struct trace *trace, uint32_t event)
+{
+    bool has_args = has_kernel_args(trace_kind(&trace->events, event));
     const struct kernel_args *args = has_args ? kernel_args_of(trace, event) : NULL;
     return args == NULL ? TRACE_NO_ID : args->stream;
 }
 
-static int64_t device_of(const struct trace *trace, uint32_t event)
+int64_t causes_device(const struct trace *trace, uint32_t event)
 {
-    const struct kernel_args *args = kernel_args_of(trace, event);
+    bool has_args = has_kernel_args(trace_kind(&trace->events, event));
+    const struct kernel_args *args = has_args ? kernel_args_of(trace, event) : NULL;
     if (args != NULL && args->device != TRACE_NO_ID) {
         return args->device;
     }
@@ -194,10 +206,15 @@ static bool find_roles(struct causes *causes)
     for (uint32_t i = 0; ok && i < events->count; i++) {
         const struct event_class *class = trace_event_class(events, i);
         uint8_t role = takes_part(class) ? by_category[class->category] : CAUSES_LEFT_OUT;
-        if (role == CAUSES_DEVICE && stream_of(trace, i) < 0) {
+        if (role == CAUSES_DEVICE && causes_stream(trace, i) < 0) {
             role = CAUSES_LEFT_OUT;
         }
         causes->role[i] = role;
+    }
+    for (uint32_t i = 0; ok && i < trace->wait_count; i++) {
+        if (trace->waits[i].stream >= 0) {
+            causes->role[trace->waits[i].event] = CAUSES_LEFT_OUT;
+        }
     }
     scratch_free(by_category);
     return ok;
@@ -324,8 +341,8 @@ static bool fill_keys(const struct causes *causes, struct work_keys *keys, uint3
     for (uint32_t i = 0; i < trace->events.count; i++) {
         if (causes->role[i] == CAUSES_DEVICE) {
             keys->ts_ns[n] = trace->events.ts_ns[i];
-            keys->stream[n] = stream_of(trace, i);
-            keys->device[n] = device_of(trace, i);
+            keys->stream[n] = causes_stream(trace, i);
+            keys->device[n] = causes_device(trace, i);
             keys->events[n] = i;
             keys->order[n] = n;
             n++;

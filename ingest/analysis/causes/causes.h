@@ -78,8 +78,16 @@ causes_name_is(const struct causes *causes, uint32_t event, enum causes_name wha
     return (causes->names[causes->trace->events.name[event]] & (unsigned)what) != 0;
 }
 
+/* Whether it is a complete event with a duration and a category; the span of a whole trace is none
+ * [CAU-0b]. */
+bool causes_takes_part(const struct trace *trace, uint32_t event);
 /* Correlation of 0 and above; -1: none. */
 int64_t causes_correlation(const struct trace *trace, uint32_t event);
+
+/* The argument `device`, else the process number; -1: neither. */
+int64_t causes_device(const struct trace *trace, uint32_t event);
+/* The argument `stream` of what can be device work; below 0: none. */
+int64_t causes_stream(const struct trace *trace, uint32_t event);
 
 /* Figures of a set of values; those of an empty one are NaN and CAUSES_UNKNOWN. */
 struct causes_spread {

@@ -5,11 +5,17 @@
 
 #include "ingest/analysis/causes/causes.h"
 #include "ingest/base/memory/arena.h"
-#include "ingest/model/results/launch_rows.h"
+#include "ingest/model/tables/table.h"
 
 /* Limits of a call and of a delay that count as slow. */
 #define LAUNCHES_SLOW_CALL_NS INT64_C(50000)
 #define LAUNCHES_SLOW_DELAY_NS INT64_C(100000)
+
+struct launch_row {
+#define TABLE_DEF "ingest/model/tables/launch.def"
+#include "ingest/model/tables/struct.h"
+};
+extern const struct row_table table_launch; /* of the rows */
 
 struct launch_stream {
     int64_t device, stream;

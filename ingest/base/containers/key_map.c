@@ -78,3 +78,8 @@ uint32_t key_map_add(struct key_map *map, struct key key)
     }
     return *at;
 }
+
+uint32_t key_map_find(const struct key_map *map, struct key key)
+{
+    return map->count == 0 ? KEY_MAP_NONE : *probe(map, &key);
+}

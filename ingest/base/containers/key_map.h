@@ -26,5 +26,7 @@ void key_map_init(struct key_map *map); /* allocates nothing yet */
 void key_map_free(struct key_map *map);
 /* Returns the number of the tuple; adds it when new. KEY_MAP_NONE without memory. */
 uint32_t key_map_add(struct key_map *map, struct key key) KS_MUST_USE;
+/* KEY_MAP_NONE when the map lacks the tuple. */
+uint32_t key_map_find(const struct key_map *map, struct key key);
 
 #endif

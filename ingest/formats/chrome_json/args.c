@@ -247,6 +247,28 @@ static bool add_collective(struct kineto_build *build, const struct kineto_event
            set_text(build, group, &args.group) && trace_add_collective(build->trace, &args);
 }
 
+/* --- waits --- */
+
+static bool is_device_work(enum event_kind kind)
+{
+    return kind == EVENT_KERNEL || kind == EVENT_MEMCPY || kind == EVENT_MEMSET ||
+           kind == EVENT_DEVICE_ROW;
+}
+
+/* Of the event that is about to be appended. */
+static bool
+add_wait(struct kineto_build *build, const struct kineto_event *event, enum event_kind kind)
+{
+    struct wait_args args = {
+        .event = build->trace->events.count,
+        .stream = int_or_none(arg_value(event, ARG_STREAM)),
+        .wait_stream = int_or_none(arg_value(event, ARG_WAIT_STREAM)),
+        .wait_correlation = int_or_none(arg_value(event, ARG_WAIT_CORRELATION)),
+    };
+    bool is_record = args.stream >= 0 || args.wait_correlation >= 0;
+    return !is_record || is_device_work(kind) || trace_add_wait(build->trace, &args);
+}
+
 /* --- ids, Python modules, labels --- */
 
 /* The values of which the ids of a row are made, NULL: there is none. */
@@ -353,7 +375,9 @@ bool kineto_build_args(struct kineto_build *build,
 {
     bool good = set_ids(build, event, row);
     bool has_collective = row->phase == 'X' && kineto_event_has_arg(event, ARG_COLLECTIVE_NAME);
-    if (!good || (KS_UNLIKELY(has_collective) && !add_collective(build, event))) {
+    if (!good || (KS_UNLIKELY(has_collective) && !add_collective(build, event)) ||
+        (row->phase == 'X' && kineto_event_has_arg(event, ARG_STREAM) &&
+         !add_wait(build, event, row->kind))) {
         return false;
     }
     switch (row->kind) {

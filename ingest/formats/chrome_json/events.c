@@ -297,7 +297,7 @@ static bool skip_comma(struct text_stream *stream)
 static uint64_t count_effects(const struct trace *trace)
 {
     uint64_t count = (uint64_t)trace->extra_count + trace->collective_count + trace->counter_count +
-                     trace->label_count;
+                     trace->label_count + trace->wait_count;
     for (size_t i = 0; i < WARNING_CODE_COUNT; i++) {
         count += trace->warnings.by_code[i].count;
     }

@@ -90,6 +90,7 @@ static enum arg arg_of(const char *key, size_t len)
     case 14:
         TRY(ARG_TOTAL_RESERVED, "Total Reserved");
         TRY(ARG_OUT_COUNT, "Out msg nelems");
+        TRY(ARG_WAIT_STREAM, "wait_on_stream");
         break;
     case 15:
         TRY(ARG_TOTAL_ALLOCATED, "Total Allocated");
@@ -108,6 +109,9 @@ static enum arg arg_of(const char *key, size_t len)
         break;
     case 25:
         TRY(ARG_OCCUPANCY, "est. achieved occupancy %");
+        break;
+    case 33:
+        TRY(ARG_WAIT_CORRELATION, "wait_on_cuda_event_record_corr_id");
         break;
     default:
         break;

@@ -274,3 +274,37 @@ bool launches_read(struct jobs *jobs,
                 "so many calls and so much device work of this trace share a correlation id that"
                 " their launches cannot be told apart"));
 }
+
+struct path_visit {
+    const struct path_request *request;
+    struct arena *arena;
+    struct critical_path *out;
+};
+
+static bool analyse_path(const struct trace *trace, int64_t zero_ns, void *visit_void)
+{
+    const struct path_visit *visit = visit_void;
+    return critical_path_analyse(trace, zero_ns, visit->request, visit->arena, visit->out);
+}
+
+bool critical_path_read(struct jobs *jobs,
+                        int64_t trace_id,
+                        const struct path_request *request,
+                        struct arena *arena,
+                        struct critical_path *out,
+                        struct err *err)
+{
+    struct path_visit visit = {request, arena, out};
+    *out = (struct critical_path){.state = PATH_BUILT};
+    if (!read_in_turn(jobs, trace_id, analyse_path, &visit, err)) {
+        return false;
+    }
+    if (out->state == PATH_NO_ANNOTATION) {
+        return err_set(err, ERR_NOT_FOUND,
+                       "The trace has no such instance of the annotation; instances count from 0");
+    }
+    return out->state == PATH_BUILT ||
+           err_set(err, ERR_TOO_LARGE,
+                   "The trace has more dependencies than a profiler records; choose a shorter "
+                   "window with annotation=");
+}

@@ -7,6 +7,7 @@
 
 #include "ingest/analysis/causes/idle.h"
 #include "ingest/analysis/causes/launches.h"
+#include "ingest/analysis/critical_path/critical_path.h"
 #include "ingest/analysis/device_time/device_operators.h"
 #include "ingest/analysis/device_time/device_time.h"
 #include "ingest/analysis/engine_steps/engine_steps.h"
@@ -66,5 +67,14 @@ bool launches_read(struct jobs *jobs,
                    struct arena *arena,
                    struct launches *out,
                    struct err *err) KS_MUST_USE;
+
+/* Also ERR_NOT_FOUND for an annotation that is not there, ERR_TOO_LARGE for more edges than a trace
+ * of a profiler can have. */
+bool critical_path_read(struct jobs *jobs,
+                        int64_t trace_id,
+                        const struct path_request *request,
+                        struct arena *arena,
+                        struct critical_path *out,
+                        struct err *err) KS_MUST_USE;
 
 #endif

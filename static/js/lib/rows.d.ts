@@ -225,6 +225,19 @@ interface OperatorRow {
     has_call_stack: boolean; // A call of the group has one.
 }
 
+/** An event on the critical path. */
+interface PathEventRow {
+    event: number; // Its number in the file's list of events, from 0.
+    name: string;
+    category: string; // As the file has it.
+    device: number | null; // Of device work.
+    stream: number | null; // Of device work.
+    start_ns: number; // From the start of the trace. [ns]
+    duration_ns: number; // [ns]
+    path_ns: number; // What it has of the path. [ns]
+    bound: string; // What bounds the path while it is on it.
+}
+
 /** Slices of one name, track or category. */
 interface SlicesRow {
     name?: string; // With group_by=name.

@@ -1,0 +1,380 @@
+#include "ingest/analysis/critical_path/critical_path.h"
+
+#include "ingest/analysis/critical_path/path_longest.h"
+#include "ingest/base/memory/scratch.h"
+#include "ingest/base/saturating.h"
+#include "ingest/index/sort.h"
+#include "ingest/model/tables/kinds.h"
+
+#include <string.h>
+
+struct analysis {
+    const struct path_request *request;
+    int64_t zero_ns;
+    struct arena *arena;
+    struct critical_path *out;
+    struct causes causes;
+    struct path_graph graph;
+    struct path_longest longest;
+    uint8_t *is_on_path; /* by edge */
+    uint32_t *path;      /* nodes of the path, from its start on */
+    uint32_t path_count;
+    int64_t *path_ns; /* by event: what it has of the path */
+};
+
+const char *path_bound_text(enum path_bound bound)
+{
+    static const char *const texts[PATH_BOUND_COUNT] = {"cpu_bound",
+                                                        "data_loading",
+                                                        "gpu_compute_bound",
+                                                        "gpu_communication_bound",
+                                                        "gpu_kernel_kernel_overhead",
+                                                        "gpu_kernel_launch_overhead"};
+    return texts[bound];
+}
+
+static const char *name_of(const struct analysis *a, uint32_t event)
+{
+    const struct trace *trace = a->causes.trace;
+    return strtab_text(trace->strings, trace->events.name[event]);
+}
+
+/* ---- the path ---- */
+
+static bool trace_back(struct analysis *a)
+{
+    uint32_t node = a->longest.goal;
+    a->is_on_path = scratch_calloc(a->graph.edge_count, sizeof *a->is_on_path);
+    a->path = scratch_alloc(a->graph.node_count, sizeof *a->path);
+    if (a->is_on_path == NULL || a->path == NULL) {
+        return false;
+    }
+    while (node != PATH_NONE) {
+        uint32_t edge = a->longest.edge[node];
+        a->path[a->path_count++] = node;
+        node = edge == PATH_NONE ? PATH_NONE : a->graph.edges[edge].from;
+        if (edge != PATH_NONE) {
+            a->is_on_path[edge] = 1;
+        }
+    }
+    return true;
+}
+
+/* Kernels of communication libraries [HTA-2]. */
+static bool communicates(const char *name)
+{
+    return strncmp(name, "nccl", 4) == 0 || strncmp(name, "hip", 3) == 0 ||
+           strncmp(name, "hccl", 4) == 0 || strstr(name, "ncclKernel") != NULL;
+}
+
+/* What an edge of an event is bound by; PATH_NONE: of none. */
+static enum path_bound bound_of(const struct analysis *a, uint32_t event)
+{
+    if (event == PATH_NONE) {
+        return PATH_BOUND_CPU;
+    }
+    if (a->graph.stream[event] >= 0) {
+        return communicates(name_of(a, event)) ? PATH_BOUND_COMMUNICATION : PATH_BOUND_COMPUTE;
+    }
+    return path_loads_data(&a->graph, event) ? PATH_BOUND_DATA_LOADING : PATH_BOUND_CPU;
+}
+
+static void add_to_bounds(struct analysis *a, const struct path_edge *edge)
+{
+    enum path_bound bound = bound_of(a, edge->event);
+    if (edge->type == PATH_DEPENDENCY || edge->type == PATH_SYNC) {
+        return;
+    }
+    if (edge->type != PATH_OPERATOR) {
+        bound = edge->type == PATH_LAUNCH ? PATH_BOUND_LAUNCH : PATH_BOUND_KERNEL_KERNEL;
+    }
+    a->out->bound_ns[bound] = saturating_add(a->out->bound_ns[bound], edge->weight_ns);
+    if (edge->event != PATH_NONE) {
+        a->path_ns[edge->event] = saturating_add(a->path_ns[edge->event], edge->weight_ns);
+    }
+}
+
+static bool sum_path(struct analysis *a)
+{
+    a->path_ns = scratch_calloc(a->causes.trace->events.count, sizeof *a->path_ns);
+    for (size_t i = 0; a->path_ns != NULL && i < a->graph.edge_count; i++) {
+        const struct path_edge *edge = &a->graph.edges[i];
+        a->out->edges_by_type[edge->type]++;
+        if (a->is_on_path[i] != 0) {
+            a->out->path_edges_by_type[edge->type]++;
+            a->out->path_edges++;
+            add_to_bounds(a, edge);
+        }
+    }
+    a->out->path_nodes = a->path_count;
+    return a->path_ns != NULL;
+}
+
+/* ---- events of the path ---- */
+
+static bool write_event(struct analysis *a, uint32_t event, struct path_event_row *row)
+{
+    const struct trace *trace = a->causes.trace;
+    const struct trace_events *events = &trace->events;
+    const char *category =
+        strtab_text(trace->strings, trace->categories[trace_category(events, event)]);
+    bool is_on_device = a->graph.stream[event] >= 0;
+    *row = (struct path_event_row){
+        .event = event,
+        .name = arena_strndup(a->arena, name_of(a, event), strlen(name_of(a, event))),
+        .category = arena_strndup(a->arena, category, strlen(category)),
+        .device = is_on_device ? causes_device(trace, event) : INT64_MIN,
+        .stream = is_on_device ? a->graph.stream[event] : INT64_MIN,
+        .start_ns = saturating_sub(events->ts_ns[event], a->zero_ns),
+        .dur_ns = trace_dur_ns(events, event),
+        .path_ns = a->path_ns[event],
+        .bound = path_bound_text(bound_of(a, event)),
+    };
+    return row->name != NULL && row->category != NULL;
+}
+
+/* Each event once, in order of start, then of the file. */
+static bool write_events(struct analysis *a)
+{
+    const struct trace_events *events = &a->causes.trace->events;
+    uint8_t *is_there = scratch_calloc(events->count, sizeof *is_there);
+    uint32_t *order = scratch_alloc(a->path_count, sizeof *order);
+    uint32_t count = 0;
+    a->out->events = arena_calloc(a->arena, (size_t)a->path_count + 1, sizeof *a->out->events);
+    bool ok = is_there != NULL && order != NULL && a->out->events != NULL;
+    for (uint32_t i = 0; ok && i < a->path_count; i++) {
+        is_there[a->graph.nodes[a->path[i]].event] = 1;
+    }
+    for (uint32_t i = 0; ok && i < events->count; i++) {
+        if (is_there[i] != 0) {
+            order[count++] = i;
+        }
+    }
+    ok = ok && sort_by_key(order, count, events->ts_ns);
+    for (uint32_t i = 0; ok && i < count; i++) {
+        ok = write_event(a, order[i], &a->out->events[i]);
+    }
+    a->out->event_count = ok ? count : 0;
+    scratch_free(is_there);
+    scratch_free(order);
+    return ok;
+}
+
+static bool write_edges(struct analysis *a)
+{
+    enum path_edges_shown shown = a->request->edges;
+    size_t count = shown == PATH_EDGES_NONE  ? 0
+                   : shown == PATH_EDGES_ALL ? a->graph.edge_count
+                                             : (size_t)a->out->path_edges;
+    a->out->edges = arena_calloc(a->arena, count + 1, sizeof *a->out->edges);
+    if (a->out->edges == NULL) {
+        return false;
+    }
+    for (size_t i = 0; shown != PATH_EDGES_NONE && i < a->graph.edge_count; i++) {
+        const struct path_edge *edge = &a->graph.edges[i];
+        if (shown == PATH_EDGES_ALL || a->is_on_path[i] != 0) {
+            const struct path_node *from = &a->graph.nodes[edge->from];
+            const struct path_node *to = &a->graph.nodes[edge->to];
+            a->out->edges[a->out->edge_count++] =
+                (struct path_edge_row){.type = (enum path_edge_type)edge->type,
+                                       .weight_ns = edge->weight_ns,
+                                       .from_event = from->event,
+                                       .to_event = to->event,
+                                       .event = edge->event,
+                                       .from_is_end = from->is_end,
+                                       .to_is_end = to->is_end,
+                                       .is_on_path = a->is_on_path[i] != 0};
+        }
+    }
+    return true;
+}
+
+/* ---- what if ---- */
+
+/* weight * numerator / denominator, half to even. */
+static int64_t scale(int64_t weight_ns, const struct path_scale *by)
+{
+    uint64_t weight = (uint64_t)weight_ns;
+    uint64_t whole = weight / by->denominator;
+    uint64_t part = weight % by->denominator * by->numerator;
+    uint64_t rest = part % by->denominator;
+    if (by->numerator > 0 && whole > (uint64_t)INT64_MAX / by->numerator) {
+        return INT64_MAX;
+    }
+    uint64_t scaled = whole * by->numerator + part / by->denominator;
+    bool rounds_up = rest * 2 > by->denominator || (rest * 2 == by->denominator && scaled % 2 == 1);
+    scaled += rounds_up ? 1 : 0;
+    return scaled > (uint64_t)INT64_MAX ? INT64_MAX : (int64_t)scaled;
+}
+
+static int64_t length_with(struct analysis *a,
+                           const struct path_scale *scales,
+                           size_t count,
+                           int64_t *weights_ns,
+                           int64_t *reach_ns)
+{
+    for (size_t i = 0; i < a->graph.edge_count; i++) {
+        const struct path_edge *edge = &a->graph.edges[i];
+        weights_ns[i] = edge->weight_ns;
+        for (size_t at = 0; edge->type == PATH_OPERATOR && edge->event != PATH_NONE && at < count;
+             at++) {
+            if (strcmp(name_of(a, edge->event), scales[at].name) == 0) {
+                weights_ns[i] = scale(edge->weight_ns, &scales[at]);
+            }
+        }
+    }
+    return path_longest_with(&a->longest, &a->graph, weights_ns, reach_ns);
+}
+
+/* A name and what its events have of the path. */
+struct name_sum {
+    uint32_t name;
+    int64_t path_ns;
+};
+
+struct name_order {
+    const struct analysis *a;
+    const struct name_sum *sums;
+};
+
+static int compare_sums(uint32_t x, uint32_t y, const void *order_void)
+{
+    const struct name_order *order = order_void;
+    const struct strtab *strings = order->a->causes.trace->strings;
+    int64_t x_ns = order->sums[x].path_ns;
+    int64_t y_ns = order->sums[y].path_ns;
+    if (x_ns != y_ns) {
+        return x_ns > y_ns ? -1 : 1;
+    }
+    return strcmp(strtab_text(strings, order->sums[x].name),
+                  strtab_text(strings, order->sums[y].name));
+}
+
+/* Names that have an event with a part of the path, in order of their numbers. */
+static bool sum_names(struct analysis *a, struct name_sum **out, uint32_t *count)
+{
+    const struct trace *trace = a->causes.trace;
+    uint32_t names = strtab_count(trace->strings);
+    int64_t *by_name = scratch_calloc(names, sizeof *by_name);
+    uint8_t *is_there = scratch_calloc(names, sizeof *is_there);
+    struct name_sum *sums = scratch_alloc(names, sizeof *sums);
+    bool ok = by_name != NULL && is_there != NULL && sums != NULL;
+    for (size_t i = 0; ok && i < a->graph.edge_count; i++) {
+        const struct path_edge *edge = &a->graph.edges[i];
+        bool counts = a->is_on_path[i] != 0 && edge->event != PATH_NONE &&
+                      edge->type != PATH_DEPENDENCY && edge->type != PATH_SYNC;
+        if (counts) {
+            uint32_t name = trace->events.name[edge->event];
+            is_there[name] = 1;
+            by_name[name] = saturating_add(by_name[name], edge->weight_ns);
+        }
+    }
+    *count = 0;
+    for (uint32_t i = 0; ok && i < names; i++) {
+        if (is_there[i] != 0) {
+            sums[(*count)++] = (struct name_sum){i, by_name[i]};
+        }
+    }
+    scratch_free(by_name);
+    scratch_free(is_there);
+    *out = sums;
+    return ok;
+}
+
+static bool
+write_gain(struct analysis *a, const struct name_sum *sum, int64_t *weights_ns, int64_t *reach_ns)
+{
+    struct path_gain *gain = &a->out->gains[a->out->gain_count++];
+    const char *name = strtab_text(a->causes.trace->strings, sum->name);
+    const struct path_scale gone = {name, 0, 1};
+    gain->name = arena_strndup(a->arena, name, strlen(name));
+    gain->path_ns = sum->path_ns;
+    gain->length_ns = length_with(a, &gone, 1, weights_ns, reach_ns);
+    return gain->name != NULL;
+}
+
+static bool write_gains(struct analysis *a, int64_t *weights_ns, int64_t *reach_ns)
+{
+    struct name_sum *sums = NULL;
+    uint32_t count;
+    bool ok = sum_names(a, &sums, &count);
+    uint32_t *order = scratch_alloc(ok ? count : 0, sizeof *order);
+    const struct name_order by_time = {a, sums};
+    a->out->gains = arena_calloc(a->arena, a->request->top + 1, sizeof *a->out->gains);
+    ok = ok && order != NULL && a->out->gains != NULL;
+    for (uint32_t i = 0; ok && i < count; i++) {
+        order[i] = i;
+    }
+    ok = ok && sort_stable(order, count, compare_sums, &by_time);
+    for (uint32_t i = 0; ok && i < count && i < a->request->top; i++) {
+        ok = write_gain(a, &sums[order[i]], weights_ns, reach_ns);
+    }
+    scratch_free(order);
+    scratch_free(sums);
+    return ok;
+}
+
+static bool ask_what_if(struct analysis *a)
+{
+    int64_t *weights_ns = scratch_alloc(a->graph.edge_count, sizeof *weights_ns);
+    int64_t *reach_ns = scratch_alloc(a->graph.node_count, sizeof *reach_ns);
+    bool ok = weights_ns != NULL && reach_ns != NULL;
+    a->out->scaled_length_ns = a->out->length_ns;
+    if (ok && a->request->scale_count > 0) {
+        a->out->scaled_length_ns =
+            length_with(a, a->request->scales, a->request->scale_count, weights_ns, reach_ns);
+    }
+    ok = ok && write_gains(a, weights_ns, reach_ns);
+    scratch_free(weights_ns);
+    scratch_free(reach_ns);
+    return ok;
+}
+
+/* ---- all of it ---- */
+
+static bool analyse(struct analysis *a)
+{
+    struct critical_path *out = a->out;
+    if (!path_graph_build(&a->graph, &a->causes, &a->request->options)) {
+        return false;
+    }
+    out->state = a->graph.state;
+    if (out->state != PATH_BUILT) {
+        return true;
+    }
+    if (!path_longest_find(&a->longest, &a->graph)) {
+        return false;
+    }
+    out->start_ns = saturating_sub(a->graph.start_ns, a->zero_ns);
+    out->end_ns = saturating_sub(a->graph.end_ns, a->zero_ns);
+    out->nodes = a->graph.node_count;
+    out->dropped_edges = a->longest.dropped_edges;
+    out->unmatched_waits = a->graph.unmatched_waits;
+    out->length_ns = a->longest.length_ns;
+    return trace_back(a) && sum_path(a) && write_events(a) && write_edges(a) && ask_what_if(a);
+}
+
+bool critical_path_analyse(const struct trace *trace,
+                           int64_t zero_ns,
+                           const struct path_request *request,
+                           struct arena *arena,
+                           struct critical_path *out)
+{
+    struct analysis a = {.request = request, .zero_ns = zero_ns, .arena = arena, .out = out};
+    *out = (struct critical_path){.state = PATH_BUILT};
+    bool ok = causes_build(&a.causes, trace, CAUSES_KEEP_LAST_STEP) && analyse(&a);
+    path_longest_free(&a.longest);
+    path_graph_free(&a.graph);
+    causes_free(&a.causes);
+    scratch_free(a.is_on_path);
+    scratch_free(a.path);
+    scratch_free(a.path_ns);
+    return ok;
+}
+
+/* ---- the rows as a table ---- */
+
+#define TABLE_DEF "ingest/model/tables/path_event.def"
+#define TABLE_ROW struct path_event_row
+#define TABLE_IN_MEMORY
+#include "ingest/model/tables/describe.h"

@@ -1,0 +1,367 @@
+#include "ingest/analysis/critical_path/path_graph.h"
+
+#include "ingest/base/containers/id_map.h"
+#include "ingest/base/memory/scratch.h"
+#include "ingest/base/saturating.h"
+#include "ingest/index/sort.h"
+
+#include <string.h>
+
+/* Edges of each event, at most. A context that waits has one of every stream. */
+#define EDGES_PER_EVENT 64
+
+const char *path_edge_type_text(enum path_edge_type type)
+{
+    static const char *const texts[PATH_EDGE_TYPE_COUNT] = {"operator", "dependency", "launch",
+                                                            "kernel_kernel", "sync"};
+    return texts[type];
+}
+
+static const char *name_of(const struct path_graph *graph, uint32_t event)
+{
+    const struct trace *trace = graph->causes->trace;
+    return strtab_text(trace->strings, trace->events.name[event]);
+}
+
+bool path_graph_name_is(const struct path_graph *graph, uint32_t event, const char *name)
+{
+    return strcmp(name_of(graph, event), name) == 0;
+}
+
+bool path_loads_data(const struct path_graph *graph, uint32_t event)
+{
+    const char *name = name_of(graph, event);
+    for (size_t i = 0; i < graph->options->loading_count; i++) {
+        if (strstr(name, graph->options->loading[i]) != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int64_t end_of(const struct path_graph *graph, uint32_t event)
+{
+    const struct trace_events *events = &graph->causes->trace->events;
+    return saturating_add(events->ts_ns[event], trace_dur_ns(events, event));
+}
+
+/* ---- who takes part ---- */
+
+static bool find_streams(struct path_graph *graph)
+{
+    const struct trace *trace = graph->causes->trace;
+    uint32_t count = trace->events.count;
+    graph->stream = scratch_alloc(count, sizeof *graph->stream);
+    if (graph->stream == NULL) {
+        return false;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        graph->stream[i] = i64_max(-1, causes_stream(trace, i));
+    }
+    for (uint32_t i = 0; i < trace->wait_count; i++) {
+        graph->stream[trace->waits[i].event] = i64_max(-1, trace->waits[i].stream);
+    }
+    return true;
+}
+
+static bool is_device_side(const struct path_graph *graph, uint32_t event)
+{
+    return (graph->stream[event] >= 0 && causes_correlation(graph->causes->trace, event) >= 0) ||
+           causes_name_is(graph->causes, event, CAUSES_RECORDS_WAIT);
+}
+
+/* Of each side and correlation the last event in the file. */
+static bool link_sides(struct path_graph *graph)
+{
+    const struct trace *trace = graph->causes->trace;
+    struct id_map sides[2];
+    bool ok = true;
+    id_map_init(&sides[0]);
+    id_map_init(&sides[1]);
+    graph->linked = scratch_none(trace->events.count);
+    ok = graph->linked != NULL;
+    for (uint32_t i = 0; ok && i < trace->events.count; i++) {
+        int64_t correlation = causes_takes_part(trace, i) ? causes_correlation(trace, i) : -1;
+        if (correlation >= 0) {
+            struct id_slot *slot = id_map_add(&sides[is_device_side(graph, i)], correlation);
+            ok = slot != NULL;
+            if (ok) {
+                slot->value = i;
+            }
+        }
+    }
+    for (uint32_t i = 0; ok && i < trace->events.count; i++) {
+        int64_t correlation = causes_takes_part(trace, i) ? causes_correlation(trace, i) : -1;
+        const struct id_slot *slot =
+            correlation < 0 ? NULL : id_map_find(&sides[!is_device_side(graph, i)], correlation);
+        graph->linked[i] = slot == NULL ? PATH_NONE : slot->value;
+    }
+    id_map_free(&sides[0]);
+    id_map_free(&sides[1]);
+    return ok;
+}
+
+static void widen(struct path_graph *graph, uint32_t event, bool is_first)
+{
+    int64_t ts_ns = graph->causes->trace->events.ts_ns[event];
+    int64_t end_ns = end_of(graph, event);
+    graph->start_ns = is_first ? ts_ns : i64_min(graph->start_ns, ts_ns);
+    graph->end_ns = is_first ? end_ns : i64_max(graph->end_ns, end_ns);
+}
+
+/* The instances asked for of the events whose names contain the text, in file order. */
+static void find_window(struct path_graph *graph)
+{
+    const struct trace *trace = graph->causes->trace;
+    const struct path_options *options = graph->options;
+    bool is_whole = *options->annotation == '\0';
+    uint64_t seen = 0;
+    uint64_t taken = 0;
+    for (uint32_t i = 0; i < trace->events.count; i++) {
+        if (!causes_takes_part(trace, i) ||
+            (!is_whole && strstr(name_of(graph, i), options->annotation) == NULL)) {
+            continue;
+        }
+        bool is_asked =
+            is_whole || (seen >= options->first_instance && seen <= options->last_instance);
+        if (is_asked) {
+            widen(graph, i, taken++ == 0);
+        }
+        seen++;
+    }
+    bool is_there = is_whole || (options->first_instance <= options->last_instance &&
+                                 taken == options->last_instance - options->first_instance + 1);
+    graph->state = is_there ? PATH_BUILT : PATH_NO_ANNOTATION;
+}
+
+static bool host_takes_part(const struct path_graph *graph, uint32_t event)
+{
+    const struct trace_events *events = &graph->causes->trace->events;
+    return graph->stream[event] < 0 && graph->start_ns <= events->ts_ns[event] &&
+           events->ts_ns[event] <= graph->end_ns && trace_dur_ns(events, event) > 0;
+}
+
+static bool choose_events(struct path_graph *graph)
+{
+    const struct trace *trace = graph->causes->trace;
+    uint32_t count = trace->events.count;
+    graph->takes_part = scratch_calloc(count, sizeof *graph->takes_part);
+    for (uint32_t i = 0; graph->takes_part != NULL && i < count; i++) {
+        graph->takes_part[i] = causes_takes_part(trace, i) && host_takes_part(graph, i);
+    }
+    for (uint32_t i = 0; graph->takes_part != NULL && i < count; i++) {
+        if (causes_takes_part(trace, i) && path_graph_name_is(graph, i, "Stream Wait Event")) {
+            graph->takes_part[i] = true;
+        } else if (graph->stream[i] >= 0) {
+            graph->takes_part[i] = graph->linked[i] != PATH_NONE &&
+                                   graph->stream[graph->linked[i]] < 0 &&
+                                   graph->takes_part[graph->linked[i]];
+        }
+    }
+    return graph->takes_part != NULL;
+}
+
+/* ---- nodes ---- */
+
+static bool has_nodes(const struct path_graph *graph, uint32_t event, bool is_cuda_call)
+{
+    return graph->takes_part[event] &&
+           (graph->causes->role[event] == CAUSES_OPERATOR || is_cuda_call ||
+            path_loads_data(graph, event) ||
+            (graph->stream[event] >= 0 && graph->linked[event] != PATH_NONE));
+}
+
+static bool is_cuda_call(const struct path_graph *graph, uint32_t event)
+{
+    const struct trace *trace = graph->causes->trace;
+    const char *category =
+        strtab_text(trace->strings, trace->categories[trace_category(&trace->events, event)]);
+    return strcmp(category, "cuda_runtime") == 0 || strcmp(category, "cuda_driver") == 0;
+}
+
+static int compare_nodes(uint32_t a, uint32_t b, const void *nodes_void)
+{
+    const struct path_node *nodes = nodes_void;
+    if (nodes[a].ts_ns != nodes[b].ts_ns) {
+        return nodes[a].ts_ns < nodes[b].ts_ns ? -1 : 1;
+    }
+    if (nodes[a].event != nodes[b].event) {
+        return nodes[a].event < nodes[b].event ? -1 : 1;
+    }
+    return (int)nodes[a].is_end - (int)nodes[b].is_end;
+}
+
+static bool order_nodes(struct path_graph *graph, const struct path_node *nodes, uint32_t count)
+{
+    uint32_t *order = scratch_alloc(count, sizeof *order);
+    graph->nodes = scratch_alloc(count, sizeof *graph->nodes);
+    bool ok = order != NULL && graph->nodes != NULL;
+    for (uint32_t i = 0; ok && i < count; i++) {
+        order[i] = i;
+    }
+    ok = ok && sort_stable(order, count, compare_nodes, nodes);
+    for (uint32_t i = 0; ok && i < count; i++) {
+        graph->nodes[i] = nodes[order[i]];
+        uint32_t *of_event = graph->nodes[i].is_end ? graph->last : graph->first;
+        of_event[graph->nodes[i].event] = i;
+    }
+    graph->node_count = ok ? count : 0;
+    scratch_free(order);
+    return ok;
+}
+
+static bool make_nodes(struct path_graph *graph)
+{
+    const struct trace_events *events = &graph->causes->trace->events;
+    struct path_node *nodes = NULL;
+    size_t cap = 0;
+    uint32_t count = 0;
+    graph->first = scratch_none(events->count);
+    graph->last = scratch_none(events->count);
+    bool ok = graph->first != NULL && graph->last != NULL;
+    for (uint32_t i = 0; ok && i < events->count; i++) {
+        if (!has_nodes(graph, i, is_cuda_call(graph, i))) {
+            continue;
+        }
+        for (int end = 0; ok && end < 2; end++) {
+            struct path_node *grown = scratch_grow(nodes, count, &cap, sizeof *nodes);
+            ok = grown != NULL && count < PATH_NONE - 1;
+            if (ok) {
+                nodes = grown;
+                nodes[count++] =
+                    (struct path_node){end == 0 ? events->ts_ns[i] : end_of(graph, i), i, end == 1};
+            }
+        }
+    }
+    ok = ok && order_nodes(graph, nodes, count);
+    scratch_free(nodes);
+    return ok;
+}
+
+/* ---- edges ---- */
+
+bool path_graph_add(struct path_graph *graph,
+                    uint32_t from,
+                    uint32_t to,
+                    enum path_edge_type type,
+                    uint32_t event,
+                    int64_t weight_ns)
+{
+    if (from == PATH_NONE || to == PATH_NONE || from == to || graph->state != PATH_BUILT) {
+        return true;
+    }
+    if (graph->edge_count / EDGES_PER_EVENT > graph->causes->trace->events.count) {
+        graph->state = PATH_TOO_MANY;
+        return true;
+    }
+    if (type == PATH_DEPENDENCY || type == PATH_SYNC) {
+        weight_ns = 0;
+    } else if (weight_ns < 0) {
+        weight_ns = i64_max(0, saturating_sub(graph->nodes[to].ts_ns, graph->nodes[from].ts_ns));
+    }
+    struct path_edge *grown =
+        scratch_grow(graph->edges, graph->edge_count, &graph->edge_cap, sizeof *graph->edges);
+    if (grown == NULL) {
+        return false;
+    }
+    graph->edges = grown;
+    grown[graph->edge_count++] = (struct path_edge){from, to, weight_ns, event, (uint8_t)type};
+    return true;
+}
+
+static bool takes_lock(const struct path_graph *graph, uint32_t event)
+{
+    return path_graph_name_is(graph, event, "cudaHostAlloc") ||
+           path_graph_name_is(graph, event, "cudaLaunchKernel") ||
+           path_graph_name_is(graph, event, "cudaMemcpyAsync");
+}
+
+/* [CAU-3.3] rule 1: an end waits for all starts since the end before. */
+static bool add_driver_lock(struct path_graph *graph)
+{
+    uint32_t *waiting = scratch_alloc(graph->node_count, sizeof *waiting);
+    uint32_t count = 0;
+    uint32_t before = PATH_NONE;
+    bool ok = waiting != NULL;
+    for (uint32_t i = 0; ok && i < graph->node_count; i++) {
+        const struct path_node *node = &graph->nodes[i];
+        if (!takes_lock(graph, node->event)) {
+            continue;
+        }
+        if (!node->is_end) {
+            waiting[count++] = i;
+        } else {
+            for (uint32_t at = 0; ok && at < count; at++) {
+                bool is_own = graph->nodes[waiting[at]].event == node->event;
+                ok = path_graph_add(graph, waiting[at], i, is_own ? PATH_OPERATOR : PATH_DEPENDENCY,
+                                    is_own ? node->event : PATH_NONE, PATH_BETWEEN);
+            }
+            count = 0;
+            bool follows_end = before != PATH_NONE && graph->nodes[before].is_end;
+            ok = ok && path_graph_add(graph, follows_end ? before : PATH_NONE, i, PATH_DEPENDENCY,
+                                      PATH_NONE, PATH_BETWEEN);
+        }
+        before = i;
+    }
+    scratch_free(waiting);
+    return ok;
+}
+
+/* By nodes, then in the order of their making, of which the last stays. */
+static bool settle_edges(struct path_graph *graph)
+{
+    size_t count = graph->edge_count;
+    int64_t *key = scratch_alloc(count, sizeof *key);
+    uint32_t *order = scratch_alloc(count, sizeof *order);
+    struct path_edge *settled = scratch_alloc(count, sizeof *settled);
+    bool ok = key != NULL && order != NULL && settled != NULL && count < UINT32_MAX;
+    size_t n = 0;
+    for (uint32_t i = 0; ok && i < count; i++) {
+        key[i] = (int64_t)((uint64_t)graph->edges[i].from << 32 | graph->edges[i].to);
+        order[i] = i;
+    }
+    ok = ok && sort_by_key(order, count, key);
+    for (size_t i = 0; ok && i < count; i++) {
+        bool is_last = i + 1 == count || key[order[i]] != key[order[i + 1]];
+        if (is_last) {
+            settled[n++] = graph->edges[order[i]];
+        }
+    }
+    scratch_free(key);
+    scratch_free(order);
+    if (!ok) {
+        scratch_free(settled);
+        return false;
+    }
+    scratch_free(graph->edges);
+    graph->edges = settled;
+    graph->edge_count = n;
+    return true;
+}
+
+bool path_graph_build(struct path_graph *graph,
+                      const struct causes *causes,
+                      const struct path_options *options)
+{
+    *graph = (struct path_graph){.causes = causes, .options = options};
+    if (!find_streams(graph) || !link_sides(graph)) {
+        return false;
+    }
+    find_window(graph);
+    if (graph->state != PATH_BUILT) {
+        return true;
+    }
+    return choose_events(graph) && make_nodes(graph) && add_driver_lock(graph) &&
+           path_add_nesting(graph) && path_add_device(graph) && settle_edges(graph);
+}
+
+void path_graph_free(struct path_graph *graph)
+{
+    scratch_free(graph->takes_part);
+    scratch_free(graph->stream);
+    scratch_free(graph->linked);
+    scratch_free(graph->nodes);
+    scratch_free(graph->first);
+    scratch_free(graph->last);
+    scratch_free(graph->edges);
+}

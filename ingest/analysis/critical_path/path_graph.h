@@ -1,0 +1,102 @@
+/* The graph of the critical path [CAU-3.2] [CAU-3.3]: a start and an end node for each event that
+ * can delay others, and edges for what had to come first.
+ *
+ *     host thread   op start ─► call start ─► call end ─► op end
+ *                                   └─ launch ─► kernel start ─► kernel end ─ kernel_kernel ─► next
+ * kernel wait end ◄───────────── sync ──────────────────┘
+ */
+#ifndef KS_ANALYSIS_CRITICAL_PATH_PATH_GRAPH_H
+#define KS_ANALYSIS_CRITICAL_PATH_PATH_GRAPH_H
+
+#include "ingest/analysis/causes/causes.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PATH_NONE UINT32_MAX
+
+enum path_edge_type {
+    PATH_OPERATOR,
+    PATH_DEPENDENCY,
+    PATH_LAUNCH,
+    PATH_KERNEL_KERNEL,
+    PATH_SYNC,
+    PATH_EDGE_TYPE_COUNT
+};
+
+/* "operator", … */
+const char *path_edge_type_text(enum path_edge_type type);
+
+struct path_node {
+    int64_t ts_ns;
+    uint32_t event;
+    bool is_end;
+};
+
+struct path_edge {
+    uint32_t from, to; /* nodes */
+    int64_t weight_ns;
+    uint32_t event; /* to which the weight is attributed; PATH_NONE */
+    uint8_t type;   /* enum path_edge_type */
+};
+
+/* What a request asks for. Texts live as long as the graph. */
+struct path_options {
+    const char *annotation; /* "": the whole trace */
+    uint64_t first_instance, last_instance;
+    bool delays_only;           /* no launch edges of weight 0 */
+    const char *const *loading; /* parts of names that mean loading of data */
+    size_t loading_count;
+};
+
+enum path_state {
+    PATH_BUILT,
+    PATH_NO_ANNOTATION, /* there is no such instance */
+    PATH_TOO_MANY       /* so many edges as no profiler's trace has */
+};
+
+struct path_graph {
+    const struct causes *causes;
+    const struct path_options *options;
+    enum path_state state;
+    int64_t start_ns, end_ns; /* the window, in times of the trace */
+    uint8_t *takes_part;      /* by event: it does in the window */
+    int64_t *stream;          /* by event; -1: none */
+    uint32_t *linked;         /* by event: the other side's event; PATH_NONE */
+    struct path_node *nodes;  /* in order of time, event, start before end */
+    uint32_t node_count;
+    uint32_t *first, *last;  /* by event: its start and its end node; PATH_NONE */
+    struct path_edge *edges; /* in order of their nodes, each pair of nodes once */
+    size_t edge_count, edge_cap;
+    uint32_t unmatched_waits;
+};
+
+/* `graph->state` says whether it is complete. False without memory; must be freed in either case.
+ * `causes` (with the last step kept) and `options` must outlive it. O(n log n). */
+bool path_graph_build(struct path_graph *graph,
+                      const struct causes *causes,
+                      const struct path_options *options) KS_MUST_USE;
+void path_graph_free(struct path_graph *graph);
+
+/* Whether the name of the event means loading of data. */
+bool path_loads_data(const struct path_graph *graph, uint32_t event);
+
+/* ---- for the parts of the builder ---- */
+
+/* Adds an edge unless a node is PATH_NONE or both are one. weight_ns below 0: the time between the
+ * nodes. A later edge between the same nodes replaces an earlier one. False without memory. */
+bool path_graph_add(struct path_graph *graph,
+                    uint32_t from,
+                    uint32_t to,
+                    enum path_edge_type type,
+                    uint32_t event,
+                    int64_t weight_ns) KS_MUST_USE;
+#define PATH_BETWEEN INT64_C(-1)
+bool path_graph_name_is(const struct path_graph *graph, uint32_t event, const char *name);
+/* [CAU-3.3] rule 2: the nesting of host threads. */
+bool path_add_nesting(struct path_graph *graph) KS_MUST_USE;
+/* [CAU-3.3] rule 3: streams, launches, waits. */
+bool path_add_device(struct path_graph *graph) KS_MUST_USE;
+
+#endif

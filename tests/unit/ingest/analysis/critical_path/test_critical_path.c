@@ -1,0 +1,114 @@
+/* The critical path of small traces, worked out by hand [CAU-3]. */
+#include "ingest/analysis/critical_path/critical_path.h"
+#include "tests/unit/ingest/analysis/causes_builder.h"
+
+static struct critical_path path_of(struct fixture *f, struct path_request request)
+{
+    struct critical_path path;
+    request.options.annotation =
+        request.options.annotation == NULL ? "" : request.options.annotation;
+    request.top = request.top == 0 ? 5 : request.top;
+    assert_true(critical_path_analyse(f->build.trace, 0, &request, &f->arena, &path));
+    return path;
+}
+
+/* An operator 0–20 launches (5–10) work 30–60; then the host waits for it until 70, in a call from
+ * 25 on. */
+static void build_wait(struct fixture *f)
+{
+    struct build *b = &f->build;
+    op(f, "aten::mm", 0, 20);
+    call(f, "cudaLaunchKernel", 5, 10, 1);
+    call(f, "cudaStreamSynchronize", 25, 70, 2);
+    kernel(f, 7, 30, 60, 1);
+    host(f, "cuda_sync", EVENT_OTHER, "Stream Sync", 26, 65, 2);
+    trace_set_index(&b->trace->events.track, b->trace->events.count - 1, build_track(b, 0, 7));
+    assert_true(trace_add_wait(b->trace, &(struct wait_args){.event = b->trace->events.count - 1,
+                                                             .stream = 7,
+                                                             .wait_stream = TRACE_NO_ID,
+                                                             .wait_correlation = TRACE_NO_ID}));
+}
+
+/* 0 → 5 in the operator, 25 until the work starts, since the queue was empty, 30 of work; the wait
+ * adds nothing. */
+static void a_path_goes_through_the_device(void **state)
+{
+    (void)state;
+    struct fixture f;
+    begin(&f);
+    build_wait(&f);
+    struct critical_path path = path_of(&f, (struct path_request){.edges = PATH_EDGES_ALL});
+    assert_int_equal(path.state, PATH_BUILT);
+    assert_int_equal(path.nodes, 10);
+    assert_int_equal(path.edges_by_type[PATH_LAUNCH], 1);
+    assert_int_equal(path.edges_by_type[PATH_SYNC], 1);
+    assert_int_equal(path.length_ns, 60 * US);
+    assert_int_equal(path.bound_ns[PATH_BOUND_CPU], 5 * US);
+    assert_int_equal(path.bound_ns[PATH_BOUND_LAUNCH], 25 * US);
+    assert_int_equal(path.bound_ns[PATH_BOUND_COMPUTE], 30 * US);
+    assert_string_equal(path.gains[0].name, "gemm");
+    assert_int_equal(path.gains[0].path_ns, 55 * US);
+    assert_int_equal(path.gains[0].length_ns, 30 * US);
+    end(&f);
+}
+
+static void a_factor_is_rounded_half_to_even(void **state)
+{
+    (void)state;
+    struct fixture f;
+    const struct path_scale half = {"gemm", 5, 10};
+    begin(&f);
+    build_wait(&f);
+    f.build.trace->events.ts_ns[3] += 1; /* the work: 30.001 to 60.001, so that it weighs 30000 */
+    struct critical_path path =
+        path_of(&f, (struct path_request){.scales = &half, .scale_count = 1});
+    assert_int_equal(path.length_ns, 60 * US + 1);
+    assert_int_equal(path.scaled_length_ns, 45 * US + 1);
+    end(&f);
+}
+
+static void a_window_is_an_instance_of_an_annotation(void **state)
+{
+    (void)state;
+    struct fixture f;
+    begin(&f);
+    host(&f, "user_annotation", EVENT_USER_ANNOTATION, "ProfilerStep#1", 0, 10, TRACE_NO_ID);
+    op(&f, "aten::add", 2, 6);
+    host(&f, "user_annotation", EVENT_USER_ANNOTATION, "ProfilerStep#2", 20, 40, TRACE_NO_ID);
+    op(&f, "aten::mul", 22, 30);
+    const struct path_options second = {
+        .annotation = "ProfilerStep", .first_instance = 1, .last_instance = 1};
+    const struct path_options third = {
+        .annotation = "ProfilerStep", .first_instance = 2, .last_instance = 2};
+    struct critical_path path = path_of(&f, (struct path_request){.options = second});
+    assert_int_equal(path.length_ns, 8 * US);
+    assert_int_equal(path.event_count, 1);
+    assert_string_equal(path.events[0].name, "aten::mul");
+    assert_int_equal(path_of(&f, (struct path_request){.options = third}).state,
+                     PATH_NO_ANNOTATION);
+    end(&f);
+}
+
+/* Nothing takes part: an answer all the same. */
+static void an_empty_trace_has_an_empty_path(void **state)
+{
+    (void)state;
+    struct fixture f;
+    begin(&f);
+    struct critical_path path = path_of(&f, (struct path_request){.edges = PATH_EDGES_ALL});
+    assert_int_equal(path.nodes, 0);
+    assert_int_equal(path.length_ns, 0);
+    assert_int_equal(path.event_count, 0);
+    end(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_path_goes_through_the_device),
+        cmocka_unit_test(a_factor_is_rounded_half_to_even),
+        cmocka_unit_test(a_window_is_an_instance_of_an_annotation),
+        cmocka_unit_test(an_empty_trace_has_an_empty_path),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
