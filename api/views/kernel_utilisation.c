@@ -3,6 +3,7 @@
 #include "api/handlers.h"
 #include "api/table/rows.h"
 #include "api/table/table_view.h"
+#include "ingest/jobs/on_request/analyses.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -140,6 +141,11 @@ bool kernel_utilisation_get(struct api_call *call, struct err *err)
     for (size_t i = 0; i < view->count; i++) {
         table.rows[i].share =
             rows_share(table.rows[i].total_ns, results->kernel_utilisation_totals.total_ns);
+        struct kernel_class class;
+        if (!kernel_class_of(jobs_kernel_rules(call->api->jobs), table.rows[i].full_name, &class)) {
+            return err_set(err, ERR_NO_MEMORY, "No memory for the classes of kernels");
+        }
+        table.rows[i].kernel_class = class.name;
     }
     table.results = results;
     table.metrics = results->kernel_utilisation_metrics;

@@ -5,6 +5,7 @@
 #include "api/handlers.h"
 #include "api/table/rows.h"
 #include "api/table/table_view.h"
+#include "ingest/jobs/on_request/analyses.h"
 #include "ingest/query/views/kernel_match.h"
 
 #include <string.h>
@@ -25,7 +26,7 @@ struct table {
     const struct trace_results *results;
     size_t group;
     const char *operator_name; /* only launches of it; NULL: any */
-    bool sorts_by_match;       /* by a column of the kernel table, which the store does not know */
+    bool sorts_here;           /* by a column that the store does not know */
     struct kernel_match match;
     struct kernel_row *rows; /* of the page, or all of them when they are chosen here */
     struct kernel_launch_row *launches;
@@ -79,7 +80,7 @@ static bool read_params(struct table *table, const struct api_call *call, struct
 
 static bool chooses_here(const struct table *table)
 {
-    return table->sorts_by_match || table->operator_name != NULL;
+    return table->sorts_here || table->operator_name != NULL;
 }
 
 static bool load_rows(struct table *table, struct api_call *call, int64_t id, struct err *err)
@@ -91,7 +92,7 @@ static bool load_rows(struct table *table, struct api_call *call, int64_t id, st
         page.limit = 0;
         page.offset = 0;
     }
-    if (table->sorts_by_match) {
+    if (table->sorts_here) {
         page.sort = "total_ns";
         page.descending = true;
     }
@@ -118,22 +119,37 @@ static bool load_rows(struct table *table, struct api_call *call, int64_t id, st
         (row)->utilisation_match = use_.launches == 0 ? NULL : use_.by_launch ? "launch" : "name"; \
     } while (0)
 
-static void fill_kernels(struct table *table)
+/* By the rules of today, one's own before the built-in ones. */
+#define SET_CLASS(row, found)                                    \
+    do {                                                         \
+        (row)->class = (found)->name;                            \
+        (row)->matrix_unit = (uint32_t)(found)->matrix_unit;     \
+        (row)->communication_kind = (found)->communication_kind; \
+    } while (0)
+
+static bool fill_kernels(struct table *table, const struct kernel_rules *own)
 {
+    struct kernel_class class;
     int64_t steps = (int64_t)table->results->step_count;
     for (size_t i = 0; i < table->loaded; i++) {
         struct kernel_row *row = &table->rows[i];
         row->share = rows_share(row->total_ns, table->sum_ns);
         row->calls_per_step = (double)row->calls / (double)(steps > 0 ? steps : 1);
+        if (!kernel_class_of(own, row->name, &class)) {
+            return false;
+        }
+        SET_CLASS(row, &class);
         if (table->match.available) {
             SET_MATCH(row, query_kernel_match_name(&table->match, row->name, row->total_ns));
         }
     }
+    return true;
 }
 
 /* Keeps those of the operator that is asked for. */
-static void fill_launches(struct table *table)
+static bool fill_launches(struct table *table, const struct kernel_rules *own)
 {
+    struct kernel_class class;
     size_t kept = 0;
     for (size_t i = 0; i < table->loaded; i++) {
         struct kernel_launch_row *row = &table->launches[kept];
@@ -143,17 +159,22 @@ static void fill_launches(struct table *table)
         }
         kept++;
         row->share = rows_share(row->total_ns, table->sum_ns);
+        if (!kernel_class_of(own, row->name, &class)) {
+            return false;
+        }
+        SET_CLASS(row, &class);
         if (table->match.available) {
             SET_MATCH(row, query_kernel_match_launch(&table->match, row->name, row->config[0],
                                                      row->config[1], row->total_ns));
         }
     }
     table->loaded = kept;
+    return true;
 }
 
 static bool choose_page(struct table *table, struct api_call *call, struct err *err)
 {
-    if (table->sorts_by_match) {
+    if (table->sorts_here) {
         return table_view_run(&table->view, call, table->view.rows, table->loaded, err);
     }
     if (table->operator_name != NULL) {
@@ -175,16 +196,15 @@ static bool load(struct table *table, struct api_call *call, int64_t id, struct 
     table->results = results;
     const struct table_column *column =
         table_column_find(table->view.table, table->view.params.page.sort);
-    table->view.parts = table->match.available ? WHEN_MATCHED : 0;
-    table->sorts_by_match = column != NULL && table->match.available && column->stored == NULL &&
-                            column->sort_sql == NULL;
+    table->view.parts = WHEN_CLASSED | (table->match.available ? (uint32_t)WHEN_MATCHED : 0);
+    table->sorts_here = column != NULL && table_column_is_shown(column, table->view.parts) &&
+                        column->stored == NULL && column->sort_sql == NULL;
     if (!load_rows(table, call, id, err) || !add_up(table, call, id, err)) {
         return false;
     }
-    if (table->group == GROUP_NAME) {
-        fill_kernels(table);
-    } else {
-        fill_launches(table);
+    const struct kernel_rules *own = jobs_kernel_rules(call->api->jobs);
+    if (!(table->group == GROUP_NAME ? fill_kernels(table, own) : fill_launches(table, own))) {
+        return err_set(err, ERR_NO_MEMORY, "No memory for the classes of kernels");
     }
     return choose_page(table, call, err);
 }

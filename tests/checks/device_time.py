@@ -99,6 +99,9 @@ class DeviceTime(unittest.TestCase):
                 trace = kinetoscope.uploaded(server.put('own', name, content))[0]['id']
                 row = server.get('/api/v1/traces/%d/device-time/kernels' % trace).json()['rows'][0]
                 self.assertEqual((row['name'], row['class'], row['matrix_unit']), (kernel, 'our_class', True))
+                for group in ('name', 'launch'):
+                    rows = server.get('/api/v1/traces/%d/kernels?group_by=%s' % (trace, group)).json()['rows']
+                    self.assertIn((kernel, 'our_class', True), {(row['name'], row['class'], row['matrix_unit']) for row in rows})
             rules.write_text('our_class perhaps x\n')
             done = subprocess.run([kinetoscope.PROGRAM, 'serve', '--data-dir', folder + '/data', '--kernel-classes', str(rules)],
                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60, check=False)

@@ -57,6 +57,7 @@ enum { TABLE_MAYBE_UNKNOWN, TABLE_MAYBE_NO, TABLE_MAYBE_YES };
 #define TABLE_FIELD_SHARED(field) const char *field;
 #define TABLE_FIELD_SHARED_OR_NULL(field) const char *field;
 #define TABLE_FIELD_SHARED_4(field) const char *field[4];
+#define TABLE_FIELD_MAYBE(field) uint32_t field;
 #define TABLE_FIELD_ADDRESS(field) int64_t field;
 #define TABLE_FIELD_USE(field) enum use_class field;
 
@@ -74,6 +75,7 @@ enum {
     WHEN_SHAPE = 0x100,
     WHEN_STACK = 0x200,
     WHEN_MATCHED = 0x100, /* a kernel table of the run is there */
+    WHEN_CLASSED = 0x200, /* the classes of kernels were asked for */
     WHEN_NAME = 0x100,
     WHEN_TRACK = 0x200,
     WHEN_CATEGORY = 0x400,

@@ -73,10 +73,13 @@ interface KernelRow {
     blocks_per_sm: number; // Mean weighted by time; a missing one weighs as 0.
     occupancy_pct: number; // The same. [percent]
     calls_per_step: number;
+    class?: string; // What it is for, by its name and by --kernel-classes: `gemm`, `attention`, ...
+    matrix_unit?: boolean | null; // Whether Tensor Cores, Matrix Cores or their like do the work. null: the name does not say.
+    communication_kind?: string | null; // Of class communication: `nccl`, ...
     tensor?: number | null; // Only with `utilisation`. Use of the tensor pipes, 0 to 1, weighted by time. [share]
     dram?: number | null; // Only with `utilisation`. Of the DRAM throughput, 0 to 1. [share]
     sm?: number | null; // Only with `utilisation`. Of the SM throughput, 0 to 1. [share]
-    class?: 'both_low' | 'low_compute' | 'low_dram' | 'neither_low' | null; // Only with `utilisation`. Low is below 1/3; compute is the larger of tensor and SM use that was measured. null: not measured.
+    utilisation_class?: 'both_low' | 'low_compute' | 'low_dram' | 'neither_low' | null; // Only with `utilisation`. Low is below 1/3; compute is the larger of tensor and SM use that was measured. null: not measured.
     headroom_ns?: number | null; // Only with `utilisation`. total_ns x (1 - the larger of the measured uses). [ns]
     utilisation_match?: 'name' | 'launch' | null; // Only with `utilisation`. What was equal in the table; null: nothing.
 }
@@ -99,10 +102,13 @@ interface KernelLaunchRow {
     blocks_per_sm: number; // Mean weighted by time; a missing one weighs as 0.
     occupancy_pct: number; // The same. [percent]
     operator_tensor_core_eligible: boolean; // By our list of operators.
+    class?: string; // What it is for, by its name and by --kernel-classes: `gemm`, `attention`, ...
+    matrix_unit?: boolean | null; // Whether Tensor Cores, Matrix Cores or their like do the work. null: the name does not say.
+    communication_kind?: string | null; // Of class communication: `nccl`, ...
     tensor?: number | null; // Only with `utilisation`. Use of the tensor pipes, 0 to 1, weighted by time. [share]
     dram?: number | null; // Only with `utilisation`. Of the DRAM throughput, 0 to 1. [share]
     sm?: number | null; // Only with `utilisation`. Of the SM throughput, 0 to 1. [share]
-    class?: 'both_low' | 'low_compute' | 'low_dram' | 'neither_low' | null; // Only with `utilisation`. Low is below 1/3; compute is the larger of tensor and SM use that was measured. null: not measured.
+    utilisation_class?: 'both_low' | 'low_compute' | 'low_dram' | 'neither_low' | null; // Only with `utilisation`. Low is below 1/3; compute is the larger of tensor and SM use that was measured. null: not measured.
     headroom_ns?: number | null; // Only with `utilisation`. total_ns x (1 - the larger of the measured uses). [ns]
     utilisation_match?: 'name' | 'launch' | null; // Only with `utilisation`. What was equal in the table; null: nothing.
 }
@@ -125,6 +131,7 @@ interface KernelUseRow {
     sm: number | null; // Of the SM throughput, 0 to 1. [share]
     class: 'both_low' | 'low_compute' | 'low_dram' | 'neither_low' | null; // Low is below 1/3; compute is the larger of tensor and SM use that was measured. null: not measured.
     headroom_ns: number | null; // total_ns x (1 - the larger of the measured uses). [ns]
+    kernel_class: string; // What it is for, as `class` of GET kernels.
     metrics: Array<{ metric: string; unit: string; launches: number; mean: number | null; min: number | null; max: number | null }>; // Every other metric of the file; not in CSV.
 }
 

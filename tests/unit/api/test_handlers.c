@@ -412,7 +412,8 @@ static void shows_kernels(void **state)
            "0.7525, \"mean_ns\": 150500.0, \"min_ns\": 100000, \"max_ns\": 201000, "
            "\"p50_ns\": 150000, \"p95_ns\": 0, \"p99_ns\": 0, \"tensor_cores\": true, "
            "\"blocks_per_sm\": 1.255, \"occupancy_pct\": 33.3, "
-           "\"calls_per_step\": 1.0}, {\"name\": \"add\"");
+           "\"calls_per_step\": 1.0, \"class\": \"gemm\", \"matrix_unit\": null, "
+           "\"communication_kind\": null}, {\"name\": \"add\"");
     assert_body_has(f, "\"total\": 2, \"group_by\": \"name\", \"sort\": \"total_ns\", \"order\": "
                        "\"desc\", \"q\": null, \"limit\": 1000, \"offset\": 0, \"sums\": "
                        "{\"calls\": 3, \"total_ns\": 400000}, \"has_blocks_per_sm\": "
@@ -424,12 +425,13 @@ static void shows_kernels(void **state)
     assert_body_has(
         f, "\"operator\": \"aten::mm\", \"config\": [\"[1, 2, 3]\", \"[4, 5, 6]\", \"32\", "
            "\"0\"], \"calls\": 2");
-    assert_body_has(f, "\"operator_tensor_core_eligible\": true}");
+    assert_body_has(f, "\"operator_tensor_core_eligible\": true, \"class\": \"gemm\", "
+                       "\"matrix_unit\": null, \"communication_kind\": null}");
     assert_status(f, get_of_trace(f, "/kernels?group_by=launch&format=csv"), 200);
     assert_body_has(f, "name,operator,config_1,config_2,config_3,config_4,calls,");
     assert_body_has(f, "gemm,aten::mm,\"[1, 2, 3]\",\"[4, 5, 6]\",32,0,2,");
     assert_status(f, get_of_trace(f, "/kernels?format=csv&sort=name"), 200);
-    assert_body_has(f, "calls_per_step\r\nadd,1,99000,");
+    assert_body_has(f, "calls_per_step,class,matrix_unit,communication_kind\r\nadd,1,99000,");
     assert_problem(f, get_of_trace(f, "/kernels?sort=operator"), 400, "bad_request");
     assert_problem(f, get(f, "/api/v1/traces/999/kernels"), 404, "not_found");
 }

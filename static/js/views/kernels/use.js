@@ -17,7 +17,7 @@ export function useColumns(first) {
     if (measured.length === 0) return [];
     return [
         ...measured.map(([key, label, help], index) => /** @type {Column} */ ({ key, label, kind: 'share', width: 80, priority: 2.1 + index / 10, help: `${help}, weighted by time, from the kernel table` })),
-        { key: 'class', label: 'Class', kind: 'text', width: 112, priority: 2.5, help: 'Low is below a third of the peak; compute is the larger of tensor and SM use', value: (row) => (row.utilisation_match ? classLabel(row.class) : null) },
+        { key: 'utilisation_class', label: 'Class', kind: 'text', width: 112, priority: 2.5, help: 'Low is below a third of the peak; compute is the larger of tensor and SM use', value: (row) => (row.utilisation_match ? classLabel(row.utilisation_class) : null) },
         { key: 'headroom_ns', label: 'Headroom', kind: 'time', width: 104, priority: 2.6, help: 'Time saved at peak throughput: time × (1 − the larger use)' },
     ];
 }
@@ -28,7 +28,7 @@ export function rowUse(row) {
     /** @type {[string, string][]} */
     const pairs = USES.flatMap(([key, label]) => (typeof row[key] === 'number' ? [/** @type {[string, string]} */ ([`${label} use`, fmt.share(row[key])])] : []));
     if (typeof row.headroom_ns === 'number') pairs.push(['Headroom', fmt.time(row.headroom_ns)]);
-    const { label, text } = CLASSES[classIndex(row.class)];
+    const { label, text } = CLASSES[classIndex(row.utilisation_class)];
     const by = row.utilisation_match === 'launch' ? 'by name, grid and block' : 'by name';
     return { pairs, text: h('p', null, h('strong', null, label), `. ${text}. `, h('span', { class: 'quiet' }, `Matched with the kernel table ${by}.`)) };
 }

@@ -171,7 +171,8 @@ static void shows_utilisation(void **state)
            "\"launches\": 2, \"total_ns\": 400, \"share\": 0.8, \"mean_ns\": 200.0, \"min_ns\": "
            "100, \"max_ns\": 300, \"p50_ns\": 200.0, \"p95_ns\": 290.0, \"p99_ns\": 298.0, "
            "\"tensor\": 0.8, \"dram\": 0.25, \"sm\": null, \"class\": \"low_dram\", "
-           "\"headroom_ns\": 80.0, \"metrics\": [{\"metric\": \"a.sum\", \"unit\": \"\", "
+           "\"headroom_ns\": 80.0, \"kernel_class\": \"gemm\", \"metrics\": [{\"metric\": "
+           "\"a.sum\", \"unit\": \"\", "
            "\"launches\": 1, \"mean\": 3.0, \"min\": 3.0, \"max\": 3.0}, {\"metric\": "
            "\"lts__t_sector_hit_rate.pct\", \"unit\": \"%\", \"launches\": 2, \"mean\": 70.5, "
            "\"min\": 60.0, \"max\": 74.0}]}, ");
@@ -179,7 +180,8 @@ static void shows_utilisation(void **state)
         f, "{\"name\": \"=odd\", \"full_name\": \"=odd\", \"launches\": 1, \"total_ns\": 100, "
            "\"share\": 0.2, \"mean_ns\": 100.0, \"min_ns\": null, \"max_ns\": null, \"p50_ns\": "
            "null, \"p95_ns\": null, \"p99_ns\": null, \"tensor\": null, \"dram\": null, \"sm\": "
-           "null, \"class\": null, \"headroom_ns\": null, \"metrics\": []}]");
+           "null, \"class\": null, \"headroom_ns\": null, \"kernel_class\": \"other\", "
+           "\"metrics\": []}]");
     assert_body_has(f, "\"total\": 2, \"sort\": \"total_ns\", \"order\": \"desc\", \"q\": null, "
                        "\"limit\": 1000, \"offset\": 0, \"launches\": 3, \"kernels\": 2, "
                        "\"total_ns\": 500, \"tensor\": 0.8, \"dram\": 0.25, \"sm\": null, "
@@ -239,10 +241,10 @@ static void utilisation_as_csv(void **state)
     assert_string_equal(
         body_text(f),
         "name,full_name,launches,total_ns,share,mean_ns,min_ns,max_ns,p50_ns,p95_ns,p99_ns,tensor,"
-        "dram,sm,class,headroom_ns\r\n"
+        "dram,sm,class,headroom_ns,kernel_class\r\n"
         "gemm,void gemm<float>(int),2,400,0.8,200.0,100,300,200.0,290.0,298.0,0.8,0.25,,low_dram,"
-        "80.0\r\n"
-        "'=odd,'=odd,1,100,0.2,100.0,,,,,,,,,,\r\n");
+        "80.0,gemm\r\n"
+        "'=odd,'=odd,1,100,0.2,100.0,,,,,,,,,,,other\r\n");
 }
 
 static void other_traces_have_no_utilisation(void **state)
@@ -324,11 +326,14 @@ static void kernels_stand_beside_their_table(void **state)
     char expected[300];
     int64_t table = publish_table(f, "r/1");
     assert_status(f, get_of_trace(f, "/kernels"), 200);
-    assert_body_has(f, "\"calls_per_step\": 1.0, \"tensor\": 0.8, \"dram\": 0.25, \"sm\": null, "
-                       "\"class\": \"low_dram\", \"headroom_ns\": 60");
+    assert_body_has(f,
+                    "\"calls_per_step\": 1.0, \"class\": \"gemm\", \"matrix_unit\": null, "
+                    "\"communication_kind\": null, \"tensor\": 0.8, \"dram\": 0.25, \"sm\": null, "
+                    "\"utilisation_class\": \"low_dram\", \"headroom_ns\": 60");
     assert_body_has(f, "\"utilisation_match\": \"name\"}, {\"name\": \"add\"");
-    assert_body_has(f, "\"tensor\": null, \"dram\": null, \"sm\": null, \"class\": null, "
-                       "\"headroom_ns\": null, \"utilisation_match\": null}]");
+    assert_body_has(f,
+                    "\"tensor\": null, \"dram\": null, \"sm\": null, \"utilisation_class\": null, "
+                    "\"headroom_ns\": null, \"utilisation_match\": null}]");
     (void)snprintf(expected, sizeof expected,
                    "\"utilisation\": {\"tables\": [%lld], \"matched_kernels\": 1, "
                    "\"unmatched_kernels\": 1, \"unmatched_in_table_kernels\": 1, \"unmatched\": "
@@ -338,14 +343,17 @@ static void kernels_stand_beside_their_table(void **state)
     assert_body_has(f, expected);
 
     assert_status(f, get_of_trace(f, "/kernels?group_by=launch"), 200);
-    assert_body_has(f, "\"tensor\": 0.5, \"dram\": 0.1, \"sm\": null, \"class\": \"low_dram\", "
-                       "\"headroom_ns\": 150500.0, \"utilisation_match\": \"launch\"}]");
+    assert_body_has(
+        f, "\"tensor\": 0.5, \"dram\": 0.1, \"sm\": null, \"utilisation_class\": \"low_dram\", "
+           "\"headroom_ns\": 150500.0, \"utilisation_match\": \"launch\"}]");
     assert_status(f, get_of_trace(f, "/kernels?group_by=launch&format=csv"), 200);
-    assert_body_has(f, "operator_tensor_core_eligible,tensor,dram,sm,class,headroom_ns,"
+    assert_body_has(f, "operator_tensor_core_eligible,class,matrix_unit,communication_kind,tensor,"
+                       "dram,sm,utilisation_class,headroom_ns,"
                        "utilisation_match\r\n");
-    assert_body_has(f, ",true,0.5,0.1,,low_dram,150500.0,launch\r\n");
+    assert_body_has(f, ",true,gemm,,,0.5,0.1,,low_dram,150500.0,launch\r\n");
     assert_status(f, get_of_trace(f, "/kernels?format=csv&sort=name"), 200);
-    assert_body_has(f, "calls_per_step,tensor,dram,sm,class,headroom_ns,utilisation_match\r\nadd,");
+    assert_body_has(f, "calls_per_step,class,matrix_unit,communication_kind,tensor,dram,sm,"
+                       "utilisation_class,headroom_ns,utilisation_match\r\nadd,");
 
     f->trace_id = table;
     assert_status(f, get_of_trace(f, "/kernels"), 200);
@@ -355,8 +363,8 @@ static void kernels_stand_beside_their_table(void **state)
 static void kernels_sort_by_their_table(void **state)
 {
     struct fixture *f = *state;
-    static const char *const fields[] = {"tensor", "dram",        "sm",
-                                         "class",  "headroom_ns", "utilisation_match"};
+    static const char *const fields[] = {
+        "tensor", "dram", "sm", "utilisation_class", "headroom_ns", "utilisation_match"};
     (void)publish_table(f, "r/1");
     for (size_t i = 0; i < COUNT_OF(fields); i++) {
         char rest[100];
