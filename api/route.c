@@ -21,7 +21,8 @@
 
 static const struct route routes[] = {
     {"GET", V1 "/openapi.json", meta_openapi, "This description", READS, KEPT, TARGET_LIST, NONE},
-    {"GET", V1 "/runs", runs_list, "The runs, newest upload first", READS, KEPT, TARGET_LIST, PAGE},
+    {"GET", V1 "/runs", runs_list, "The runs, newest upload first", READS, KEPT, TARGET_LIST,
+     PAGE " project tag"},
     {"GET", V1 "/runs/{run}", runs_get, "A run and its traces", READS, KEPT, TARGET_RUN, NONE},
     {"PATCH", V1 "/runs/{run}", runs_patch,
      "Sets a run's tags, note and project, pins or unpins it", WRITES, ANEW, TARGET_RUN, NONE},

@@ -295,6 +295,8 @@ struct store_page {
     /* Runs and comparisons: only those that a reader of these projects may see (store_access.h).
      * NULL: all. */
     const char *projects;
+    /* Runs: only those with this tag, of this project. NULL: any. */
+    const char *tag, *project;
 };
 
 bool store_runs(struct store *store,
@@ -304,6 +306,25 @@ bool store_runs(struct store *store,
                 size_t *count,
                 int64_t *total,
                 struct err *err) KS_MUST_USE;
+/* Figures of a run for a list: those of one trace, of its newest span the first worker's that has
+ * steps, else of any. */
+#define STORE_RUN_STEPS_MAX 60
+struct store_run_figures {
+    int64_t trace_id;       /* 0: the run has no trace any more */
+    int64_t step_count;     /* 0: none */
+    double step_ns;         /* mean of all steps; NaN: none */
+    int64_t *step_times_ns; /* of the first STORE_RUN_STEPS_MAX steps */
+    size_t step_time_count;
+    const char *device; /* names of devices at work, comma-separated; NULL: not said */
+    double utilisation; /* mean over these devices, 0..1; NaN: unknown */
+};
+/* (*out)[i] is of runs[i]. Bounded: a few small reads a run. */
+bool store_run_figures(struct store *store,
+                       struct arena *arena,
+                       const struct store_run *runs,
+                       size_t count,
+                       struct store_run_figures **out,
+                       struct err *err) KS_MUST_USE;
 /* Counts the runs and traces that a reader of these projects sees (struct store_page). */
 bool store_count(struct store *store,
                  const char *projects,

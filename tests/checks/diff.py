@@ -59,6 +59,30 @@ class Diff(unittest.TestCase):
         self.assertEqual((total['base_host_ns'], total['candidate_host_ns'], total['change']), (120000, 240000, 1))
         self.assertEqual((total['base_calls'], total['candidate_calls']), (3, 6))
 
+    def test_the_list_of_runs_has_their_figures(self):
+        runs = {run['name']: run for run in self.server.get('/api/v1/runs').json()['runs']}
+        figures = runs['three']['figures']
+        self.assertEqual(figures['trace_id'], self.ids['three'])
+        self.assertEqual((figures['device'], figures['steps'], figures['step_times_ns']), ('A100', 3, [100000, 101000, 100000]))
+        self.assertAlmostEqual(figures['step_ns'], 301000 / 3)
+        self.assertGreater(figures['utilisation'], 0)
+        self.assertEqual(self.server.get('/api/v1/runs/six').json()['figures']['steps'], 6)
+
+    def test_runs_by_tag(self):
+        for name, tags in (('three', ['nightly', 'main']), ('six', ['main']), ('slow', ['night'])):
+            answer = self.server.ask('PATCH', '/api/v1/runs/' + name, json.dumps({'tags': tags}).encode(), {'Content-Type': 'application/json'})
+            self.assertEqual(answer.status, 200, answer.body)
+
+        def listed(**query):
+            found = self.server.get('/api/v1/runs', **query).json()
+            self.assertEqual(found['total'], len(found['runs']))
+            return {run['name'] for run in found['runs']}
+        self.assertEqual(listed(tag='main'), {'three', 'six'})
+        self.assertEqual(listed(tag='main', q='thr'), {'three'})
+        self.assertEqual(listed(tag='nightly'), {'three'})
+        self.assertEqual(listed(tag='nobody'), set())
+        self.assertEqual(listed(project='nobody'), set())
+
     def test_per_call(self):
         row = self.row('three', 'slow', per='call', table='kernels', name='gemm')
         self.assertEqual((row['base_total_ns'], row['candidate_total_ns'], row['change']), (30000, 60000, 1))

@@ -58,7 +58,7 @@ async function pick(box, text) {
 
 test('a trace is the base, the candidate is chosen, sides are swapped', async () => {
     await open(`#/traces/${traces.before.id}/overview`);
-    await page.click('#views a:has-text("Diff")');
+    await page.click('#views a:has-text("What changed")');
     await addressed(page, `#/diff?base=${traces.before.id}`);
     await eventually(async () => assert.equal(await picker(side('Base'), 'Run').inputValue(), 'before'));
     await eventually(async () => assert.match(await page.textContent('.lead') ?? '', /Choose the candidate/));
@@ -71,6 +71,23 @@ test('a trace is the base, the candidate is chosen, sides are swapped', async ()
     await page.click('.swap');
     await addressed(page, `#/diff?base=${traces.after.id}&candidate=${traces.before.id}`);
     await eventually(async () => assert.equal(await picker(side('Base'), 'Run').inputValue(), 'after'));
+});
+
+test('yesterday against today: tick, tick, and one more click', async () => {
+    await open('#/');
+    const boxes = page.locator('.run-table input[type="checkbox"]:not([disabled])');
+    assert.ok((await boxes.count()) >= 2);
+    assert.ok(await page.locator('.view-tools button:has-text("Tick two")').isDisabled());
+    await boxes.nth(0).click();
+    await boxes.nth(1).click();
+    await page.click('.view-tools button:has-text("What changed")');
+    await page.waitForSelector('.diff-answers');
+    assert.match(await page.evaluate(() => location.hash), /^#\/diff\?base=\d+&candidate=\d+$/);
+    assert.match(await page.textContent('.environment'), /(Same environment|Different|Not comparable)/);
+    assert.match(await page.textContent('.changed'), /The (step|trace) takes/);
+    assert.ok((await page.locator('.waterfall tbody tr').count()) > 2);
+    await open(`${await page.evaluate(() => location.hash)}&mode=chance`);
+    await page.waitForSelector('h2:has-text("step time"), h2:has-text("Not enough data to test")');
 });
 
 test('beside “Compare” where both traces have operators', async () => {

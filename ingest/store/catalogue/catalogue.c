@@ -120,14 +120,20 @@ static const struct sort_column run_sorts[] = {
     {"size_bytes", "size_bytes"},
 };
 
-/* Parameters: has a query, matcher, projects. */
-#define LISTED " WHERE (?1 = 0 OR ks_match(r.name, ?2)) AND " STORE_IN_PROJECTS("r.project", "?3")
+/* Parameters: has a query, matcher, projects, tag, project. */
+#define LISTED                                                                                 \
+    " WHERE (?1 = 0 OR ks_match(r.name, ?2)) AND " STORE_IN_PROJECTS(                          \
+        "r.project", "?3") " AND (?4 IS NULL OR EXISTS (SELECT 1 FROM json_each(r.tags) AS j " \
+                           "WHERE j.value = ?4))"                                              \
+                           " AND (?5 IS NULL OR r.project = ?5)"
 
 static void put_list(struct db_stmt *st, const struct store_page *page, struct matcher *matcher)
 {
     db_put_int(st, matcher != NULL);
     db_put_pointer(st, matcher, MATCH_POINTER);
     db_put_text(st, page->projects);
+    db_put_text(st, page->tag);
+    db_put_text(st, page->project);
 }
 
 static bool count_runs(struct db *db,
@@ -170,7 +176,7 @@ static bool read_runs(struct db *db,
     if (key != NULL) {
         buf_printf(&sql, "%s%s, ", key, page->descending ? " DESC" : "");
     }
-    buf_puts(&sql, "max(u.id) DESC LIMIT ?4 OFFSET ?5");
+    buf_puts(&sql, "max(u.id) DESC LIMIT ?6 OFFSET ?7");
 
     struct db_stmt st;
     db_prepare_buf(&st, db, &sql);

@@ -242,11 +242,7 @@ export const diff = (base, candidate, per, signal) => call('diff', { query: { ba
 /** What changed, in one sentence. @param {string} base @param {string} candidate @param {AbortSignal} [signal] @returns {Promise<DiffSummary>} */
 export const diffSummary = (base, candidate, signal) => call('diff/summary', { query: { base, candidate }, signal });
 
-/**
- * @param {string} base
- * @param {string} candidate
- * @param {Record<string, any>} query table, and which of its rows
- */
+/** @param {string} base @param {string} candidate @param {Record<string, any>} query table, and which of its rows */
 export const diffCsvUrl = (base, candidate, query) => apiUrl('diff', { base, candidate, ...query, format: 'csv', limit: 0 });
 
 /** @param {string} base @param {string} candidate @param {string} path of the node: "0", "0-3" @param {AbortSignal} [signal] @returns {Promise<DiffNode>} */

@@ -21,6 +21,7 @@ interface Me {
 interface Run {
     name: string; project: string; note: string; tags: string[]; pinned: boolean; uploaded_at: string; traces: number; workers: number;
     size_bytes: number; device_types: string[]; views: string[]; url: string; trace_list?: Trace[];
+    figures: { trace_id: number | null; device: string | null; utilisation: number | null; steps: number; step_ns: number | null; step_times_ns: number[] };
 }
 
 interface Role { role: string; label: string; mean_ns: number; share: number }
