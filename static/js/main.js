@@ -19,6 +19,7 @@ const VIEWS = {
     distributed: () => import('./views/distributed/distributed.js'),
     overview: () => import('./views/overview/overview.js'),
     timeline: () => import('./views/timeline/timeline.js'),
+    idle: () => import('./views/idle/idle.js'),
     serving: () => import('./views/serving/serving.js'),
     slices: () => import('./views/slices/slices.js'),
     operators: () => import('./views/operators/operators.js'),

@@ -12,7 +12,7 @@ import { parseArgs } from 'node:util';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { ask, get, put, startBrowser, startServer, settled } from '../e2e/support.mjs';
-import { largeTrace } from '../e2e/large_trace.mjs';
+import { largeTrace } from '../e2e/training_trace.mjs';
 import { watchLoad } from '../e2e/loads.mjs';
 
 const demo = fileURLToPath(new URL('../../deploy/demo/worker0.1700000000000.pt.trace.json.gz', import.meta.url));

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { gzipSync } from 'node:zlib';
 import { startServer, startBrowser, newPage, visit, fixture, put, get, ask, settled, addressed, eventually, axeFaults } from './support.mjs';
-import { largeTrace } from './large_trace.mjs';
+import { largeTrace } from './training_trace.mjs';
 import { watchLoad } from './loads.mjs';
 
 const FIRST_VIEW_BYTES = 250e3;

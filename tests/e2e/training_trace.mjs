@@ -1,7 +1,8 @@
-/** A small training trace: two devices with memory, modules three levels deep, a long branch, forward and backward. */
+/** A small training trace: two devices with memory, modules three levels deep, a long branch, forward and backward; and a large one. */
 
 const START_US = 1700000000000000;
 const MIB = 2 ** 20;
+const KINDS = ['conv', 'linear', 'norm', 'copy', 'softmax', 'embedding', 'add', 'mul'];
 
 /** Calls of the long branch: more than one answer brings. */
 export const LONG_BRANCH = 1300;
@@ -80,4 +81,20 @@ export function lightningTrace() {
         span('cpu_op', '[pl][module]Linear: model.fc1', 20, 200, { 'External id': 3 }), ...launching('aten::linear', 30, 100, 4),
         span('cpu_op', '[pl][module]Linear: model.fc2', 300, 200, { 'External id': 5 }), ...launching('aten::linear', 310, 100, 6),
     ] });
+}
+
+/** A trace of one thread with as many operators as a table shall have rows. @param {number} count of operators, each called once or a few times */
+export function largeTrace(count) {
+    const digits = String(count).length;
+    const events = [];
+    let ts = 1700000000000000;
+    for (let index = 0; index < count; index += 1) {
+        const name = `custom::${KINDS[index % KINDS.length]}_operator_${String(index).padStart(digits, '0')}`;
+        for (let call = 0; call <= index % 97 % 3; call += 1) {
+            const dur = 1 + (index * 7919 + call) % 1009;
+            events.push({ ph: 'X', cat: 'cpu_op', name, pid: 100, tid: 100, ts, dur, args: { 'External id': events.length + 1 } });
+            ts += dur + 1;
+        }
+    }
+    return { schemaVersion: 1, traceName: 'large', traceEvents: events };
 }

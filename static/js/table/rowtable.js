@@ -19,9 +19,10 @@ import * as fmt from '../lib/fmt.js';
  *   detail?: (row: Row, group: string) => HTMLElement,
  *   emptyText: (q: string) => string,
  *   onRows?: (first: RowPage) => void,
- *   prefix?: string, also?: (params: URLSearchParams) => Record<string, string | null>,
+ *   prefix?: string, also?: (params: URLSearchParams) => Record<string, string | null>, pageOf?: (answer: any) => RowPage,
  * }} RowTableSettings
- *     prefix: of its names in the URL, where a view has several tables; also: what else of the URL decides which rows
+ *     prefix: of its names in the URL, where a view has several tables; also: what else of the URL decides which rows;
+ *     pageOf: where the rows stand in the answer, if not at its top
  */
 
 /** What of the URL decides which rows are asked for. @param {RowTableSettings} settings @param {URLSearchParams} params */
@@ -55,6 +56,12 @@ export function rowTable(settings) {
     const tools = h('div', { class: 'table-tools' }, search?.root, groups?.root, count, h('div', { class: 'tools-end' }, chooser, csv));
     const root = h('div', { class: 'row-table' }, tools, note, box);
 
+    /** @param {Record<string, any>} wanted @param {AbortSignal} signal @returns {Promise<RowPage>} */
+    async function fetchPage(wanted, signal) {
+        const answer = await api.rows(settings.id, settings.view, wanted, signal);
+        return settings.pageOf ? settings.pageOf(answer) : answer;
+    }
+
     const rows = new PagedRows();
     rows.onError = (error) => showFailure(box, error, load);
 
@@ -62,7 +69,7 @@ export function rowTable(settings) {
         const asked = query;
         root.classList.add('busy');
         try {
-            const first = await rows.reload((offset, limit, signal) => api.rows(settings.id, settings.view, { ...asked, offset, limit }, signal));
+            const first = await rows.reload((offset, limit, signal) => fetchPage({ ...asked, offset, limit }, signal));
             if (!first) return;
             note.hidden = true;
             build(first);

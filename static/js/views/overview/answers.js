@@ -2,6 +2,7 @@
 
 import { h, nameParts } from '../../lib/dom.js';
 import { traceHref } from '../../app/router.js';
+import { hasView } from '../../app/trace_views.js';
 import { shorten } from '../../lib/names.js';
 import * as fmt from '../../lib/fmt.js';
 
@@ -47,7 +48,8 @@ function idleAnswer(data) {
         return answer('Device idle', ['–', ''], ['No device recorded', cause ? `; most time is ${cause.label} (${fmt.share(cause.share)})` : '', '.']);
     }
     const why = cause && cause.share > 0.005 ? [`mostly ${cause.label}: ${fmt.share(cause.share)} of the step`] : [`${fmt.share(1 - data.idle_share)} busy`];
-    return answer(`${fmt.deviceWord(data.device_type)} idle`, fmt.shareParts(data.idle_share), why, data.idle_share > 0.5 ? 'bad' : '');
+    const more = hasView(data.trace, 'idle') ? h('a', { class: 'answer-more', href: traceHref(data.trace.id, 'idle') }, 'Why it waited') : null;
+    return answer(`${fmt.deviceWord(data.device_type)} idle`, fmt.shareParts(data.idle_share), [why, more], data.idle_share > 0.5 ? 'bad' : '');
 }
 
 /** @param {Overview} data */

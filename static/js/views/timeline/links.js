@@ -23,3 +23,9 @@ export const timelineLink = (trace, name, text = 'Show in timeline') => (hasView
 
 /** The text leads to a span of time where the trace has a timeline. @param {Trace} trace @param {number} start @param {number} end @param {string} text @returns {HTMLElement | string} */
 export const timelineSpan = (trace, start, end, text) => (hasView(trace, 'timeline') ? h('a', { href: timelineSpanHref(trace.id, start, end), 'data-tip': 'Show in timeline' }, text) : text);
+
+/** The text leads to a span of time that the timeline has selected. @param {Trace} trace @param {number} start @param {number} end @param {string} text */
+export const timelineRange = (trace, start, end, text) => h('a', { href: `${timelineSpanHref(trace.id, start, end)}&sel=${Math.floor(start)}-${Math.ceil(end)}` }, text);
+
+/** @param {Trace} trace @param {number} event its number in the file @param {string} text */
+export const timelineEvent = (trace, event, text) => h('a', { href: traceHref(trace.id, 'timeline', { event: String(event) }) }, text);

@@ -1,0 +1,116 @@
+/** Idle: the sentence and its figures equal the API, ways into the timeline, queue, critical path; the address holds all. */
+import { after, before, test } from 'node:test';
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { startServer, startBrowser, newPage, visit, put, get, addressed, eventually, axeFaults, sameTime } from './support.mjs';
+import { thin } from '../../static/js/views/idle/thin.js';
+
+const span = (cat, name, tid, ts, dur, args = {}) => ({ ph: 'X', cat, name, pid: 1, tid, ts, dur, args });
+const launch = (ts, dur, correlation) => span('cuda_runtime', 'cudaLaunchKernel', 1, ts, dur, { correlation });
+const kernel = (name, stream, ts, dur, correlation) => span('kernel', name, stream, ts, dur, { correlation, device: 0, stream });
+const host = [
+    span('user_annotation', 'ProfilerStep#1', 1, 900, 1000),
+    span('user_annotation', 'ProfilerStep#2', 1, 1900, 600),
+    span('cpu_op', 'aten::item', 1, 1300, 500),
+    span('cuda_runtime', 'cudaStreamSynchronize', 1, 1400, 300),
+    span('cpu_op', 'aten::mm', 1, 1850, 110),
+    span('cpu_op', 'aten::add', 1, 2200, 190),
+];
+const trace = (events) => JSON.stringify({ schemaVersion: 1, deviceProperties: [{ id: 0, name: 'GPU', numSms: 100 }], traceEvents: [...host, ...events] });
+const device = [launch(1050, 30, 1), kernel('gemm', 7, 1100, 100, 1), launch(1900, 50, 2), kernel('softmax', 7, 2000, 100, 2), launch(2010, 20, 3), kernel('copy', 8, 2100, 50, 3)];
+
+let server;
+let chrome;
+let page;
+let folder;
+let id;
+let hostOnly;
+
+before(async () => {
+    server = await startServer();
+    chrome = await startBrowser();
+    page = await newPage(chrome.browser);
+    folder = await mkdtemp(path.join(tmpdir(), 'kinetoscope-idle-'));
+    const upload = async (run, events) => {
+        const file = path.join(folder, `${run}.1700000000000.pt.trace.json`);
+        await writeFile(file, trace(events));
+        return (await put(server.url, run, file)).id;
+    };
+    id = await upload('idle', device);
+    hostOnly = await upload('host', []);
+});
+after(async () => {
+    await chrome?.stop();
+    await server?.stop();
+    if (folder) await rm(folder, { recursive: true, force: true });
+});
+
+const open = (query = '', of = id) => visit(page, server.url, `#/traces/${of}/idle${query}`);
+const plain = (text) => text?.replaceAll('\u00a0', ' ').trim();
+const lead = async (within = '.view') => plain(await page.locator(`${within} .idle-verdict .lead >> nth=0`).textContent()) ?? '';
+
+test('the first sentence says what it costs and where the host was; the table has the API’s figures', async () => {
+    const { devices: [whole], streams } = await get(server.url, `traces/${id}/idle`);
+    await open();
+    const text = await lead();
+    sameTime(text, whole.idle_ns, 'idle');
+    const [most] = [...whole.host].sort((a, b) => b.idle_ns - a.idle_ns);
+    assert.equal(most.host, 'synchronisation');
+    assert.match(text, new RegExp(`In ${(100 * most.ratio).toFixed(1)}% of that time the host waited .* mostly in cudaStreamSynchronize\\.$`));
+    await page.click('.panel:has-text("Why devices waited") >> text=As a table');
+    assert.deepEqual(await page.locator('.panel-table td:first-child >> visible=true').allTextContents(), ['Device 0', ...streams.map(({ stream }) => `Device 0, stream ${stream}`)]);
+    assert.deepEqual(await axeFaults(page), []);
+});
+
+test('the longest gap opens the timeline with its range selected, and the overview leads here', async () => {
+    const { longest: { rows: [gap] } } = await get(server.url, `traces/${id}/idle`);
+    await visit(page, server.url, `#/traces/${id}/overview`);
+    await page.click('text=Why it waited');
+    await addressed(page, `traces/${id}/idle`);
+    await page.click('text=Show its longest gap');
+    await addressed(page, `sel=${gap.start_ns}-${gap.start_ns + gap.duration_ns}`);
+});
+
+test('launches: the latest first, the queue of a chosen stream', async () => {
+    const { rows } = await get(server.url, `traces/${id}/launches?sort=launch_delay_ns&order=desc`);
+    await open();
+    const table = page.locator('#launches .data-table');
+    await eventually(async () => assert.deepEqual(await table.locator('.row-toggle').evaluateAll((list) => list.map((row) => row.getAttribute('data-tip'))), rows.map((row) => row.kernel)));
+    await page.selectOption('#launches select', '0:8');
+    await addressed(page, 'series=0%3A8');
+    await page.click('#launches >> text=As a table');
+    await eventually(async () => assert.deepEqual(await page.locator('#launches .panel-table td:last-child').allTextContents(), ['1', '0']));
+});
+
+test('critical path: the first step, the whole trace, no such annotation', async () => {
+    const [step, whole] = await Promise.all(['?annotation=ProfilerStep%23', ''].map((query) => get(server.url, `traces/${id}/critical-path${query}`)));
+    assert.notEqual(step.length_ns, whole.length_ns);
+    await open();
+    sameTime(await lead('#critical-path'), step.length_ns, 'of the step');
+    const [best] = [...step.what_if.names].sort((a, b) => b.saved_ns - a.saved_ns);
+    assert.equal(await page.locator('#critical-path .plain-table a >> nth=0').getAttribute('data-tip'), best.name);
+    await page.click('#critical-path >> text=Whole trace');
+    await addressed(page, 'window=trace');
+    await eventually(async () => sameTime(await lead('#critical-path'), whole.length_ns, 'of the trace'));
+    await page.fill('#critical-path input >> nth=0', 'nothing');
+    await page.press('#critical-path input >> nth=0', 'Enter');
+    await addressed(page, 'annotation=nothing');
+    await eventually(async () => assert.match(await page.textContent('#critical-path [role=alert]') ?? '', /no such instance/));
+});
+
+test('a trace of the host alone has no such view, and says why', async () => {
+    await open('', hostOnly);
+    assert.match(await page.textContent('.empty') ?? '', /No device work/);
+    await visit(page, server.url, `#/traces/${hostOnly}/overview`);
+    assert.equal(await page.locator('#views a:has-text("Idle")').count(), 0);
+});
+
+test('a long queue is thinned to its longest in each stretch, its end kept', () => {
+    const series = Array.from({ length: 5000 }, (_, index) => ({ ts_ns: 10 * index, length: index % 100 === 50 ? 9 : index % 2, event: index }));
+    const points = thin(series);
+    assert.ok(points.length < 1700, `${points.length}`);
+    assert.equal(Math.max(...points.map(({ length }) => length)), 9);
+    assert.deepEqual(points[points.length - 1], { ts_ns: 49990, length: 1 });
+});
