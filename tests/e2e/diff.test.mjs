@@ -61,7 +61,7 @@ test('a trace is the base, the candidate is chosen, sides are swapped', async ()
     await page.click('#views a:has-text("What changed")');
     await addressed(page, `#/diff?base=${traces.before.id}`);
     await eventually(async () => assert.equal(await picker(side('Base'), 'Run').inputValue(), 'before'));
-    await eventually(async () => assert.match(await page.textContent('.lead') ?? '', /Choose the candidate/));
+    await eventually(async () => assert.match(await page.textContent('.lead') ?? '', /Choose a candidate/));
     await picker(side('Candidate'), 'Run').click();
     await eventually(async () => assert.match(await page.textContent('.picker-list:not([hidden]) li:has-text("table")') ?? '', /no operators/));
     await page.keyboard.press('Escape');

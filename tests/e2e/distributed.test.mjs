@@ -178,7 +178,7 @@ test('nodes, processes and devices', async () => {
 
 test('what counts as a collective is said', async () => {
     await open(HOME);
-    await eventually(async () => assert.match(await page.textContent('.lead') ?? '', /ncclDevKernel_/));
+    await eventually(async () => assert.match(await page.getAttribute('h1', 'data-tip') ?? '', /ncclDevKernel_/));
 });
 
 test('workers that do not hold the same collectives are told, with what could be matched', async () => {

@@ -279,7 +279,7 @@ test('what was not recorded says what to record', async () => {
     });
     await open(traces.plain);
     await eventually(async () => {
-        assert.match(plain(await page.textContent('.memory-curve') ?? ''), /no totals, so there is no curve/);
+        assert.match(plain(await page.textContent('.memory-curve') ?? ''), /does not record totals of this device, so there is no curve/);
         assert.equal(await count(0), String((await memory(traces.plain)).total + 1));
         assert.ok(await tables().nth(1).isHidden(), 'no table of blocks without addresses');
     });

@@ -128,7 +128,7 @@ test('an opened module: figures for a call, its part of what it is in, the ways 
     await eventually(async () => {
         const text = plain(await page.textContent('.detail'));
         assert.match(text, /Model_0 \/ Encoder_0 \/ EncoderLayer_1/);
-        assert.match(text, new RegExp(`Of Encoder_0 on the GPU${share.toFixed(1)} %`));
+        assert.match(text, new RegExp(`Of Encoder_0 on the GPU${share.toFixed(1)}%`));
     });
     await page.locator('.row-toggle[data-tip="EncoderLayer_0"] .twist').click();
     await shown(['Model_0', 'Encoder_0', 'EncoderLayer_0', 'Linear_0', 'Linear_1', 'EncoderLayer_1', 'Head_0']);

@@ -40,7 +40,7 @@ after(async () => {
 
 const open = (trace, query = '') => visit(page, server.url, `#/traces/${trace.id}/utilisation${query}`);
 const use = (trace, query = '?limit=0') => get(server.url, `traces/${trace.id}/kernel-utilisation${query}`);
-const percent = (share) => `${(100 * share).toFixed(1)} %`;
+const percent = (share) => `${(100 * share).toFixed(1)}%`;
 const plain = (text) => text?.replaceAll('\u00a0', ' ').trim();
 const cells = (selector) => page.$$eval(`${selector} tbody tr`, (list) => list.map((tr) => [...tr.children].map((cell) => cell.textContent.replaceAll('\u00a0', ' ').trim())));
 const panel = (title) => page.locator(`.panel:has(h2:has-text("${title}"))`);
@@ -179,7 +179,7 @@ test('time by class, beside the other tables of the run and those of another', a
     await eventually(async () => assert.deepEqual((await cells('.class-table')).map(([name]) => name), ['train', 'alone / alone']));
     await page.click('button[aria-label="Remove alone / alone"]');
     await addressed(page, 'with=none');
-    await eventually(async () => assert.deepEqual((await cells('.use-classes .plain-table')).map(([label, , , part]) => [label, part]).find(([label]) => label === 'Both low'), ['Both low', share(short, 'both_low')]));
+    await eventually(async () => assert.deepEqual((await cells('.use-classes .plain-table')).map(([label, , , part]) => [label, part]).find(([label]) => label === 'Latency-bound'), ['Both low', share(short, 'both_low')]));
     await page.click('.use-classes label:has-text("Share")');
     await addressed(page, 'scale=share');
 });
