@@ -179,7 +179,7 @@ test('time by class, beside the other tables of the run and those of another', a
     await eventually(async () => assert.deepEqual((await cells('.class-table')).map(([name]) => name), ['train', 'alone / alone']));
     await page.click('button[aria-label="Remove alone / alone"]');
     await addressed(page, 'with=none');
-    await eventually(async () => assert.deepEqual((await cells('.use-classes .plain-table')).map(([label, , , part]) => [label, part]).find(([label]) => label === 'Latency-bound'), ['Both low', share(short, 'both_low')]));
+    await eventually(async () => assert.deepEqual((await cells('.use-classes .plain-table')).map(([label, , , part]) => [label, part]).find(([label]) => label === 'Latency-bound'), ['Latency-bound', share(short, 'both_low')]));
     await page.click('.use-classes label:has-text("Share")');
     await addressed(page, 'scale=share');
 });
