@@ -225,7 +225,7 @@ test('the comparison answers first, then shows what stands out', async () => {
     assert.equal(await page.locator('.answer >> nth=3').locator('.function-name').getAttribute('data-tip'), LONG);
     assert.ok(data.findings.length > 0);
     assert.deepEqual(await page.$$eval('.finding .function-name', (list) => list.map((item) => item.getAttribute('data-tip'))), data.findings.map((item) => item.function));
-    assert.match(await page.textContent('.finding >> nth=0'), /\+10\.00.*normal10\.00\s%slow20\.00\s%significant/);
+    assert.match(await page.textContent('.finding >> nth=0'), /\+10\.00.*normal10\.00%slow20\.00%significant/);
     const sides = await page.$$eval('#appeared tbody tr', (list) => list.map((tr) => [...tr.children].map((cell) => cell.textContent)));
     assert.deepEqual(sides.map(([name, , where]) => [name, where]).sort(), [['only_after', 'only in slow'], ['only_before', 'only in normal']]);
     assert.equal(await page.getAttribute('a:has-text("Markdown")', 'href'), `${server.url}api/v1/comparisons/${id}?format=markdown`);

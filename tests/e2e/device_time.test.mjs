@@ -57,7 +57,7 @@ test('operators: whose the device time is', async () => {
     const data = await get(server.url, `traces/${id}/device-time/operators`);
     assert.deepEqual(data.rows.map(({ kind }) => kind), ['graph_launch']);
     await open(id, 'operators');
-    await eventually(async () => assert.match(await page.textContent('.owner-notes'), /cudaGraphLaunch: 6.kernels, 100.0.% of the device time/));
+    await eventually(async () => assert.match(await page.textContent('.owner-notes'), /cudaGraphLaunch: 6.kernels, 100\.0% of the device time/));
     await sound();
 });
 

@@ -63,7 +63,7 @@ test('keys walk and zoom; the address holds it; libraries are folded until they 
     await open('flame');
     await page.focus('canvas.flame');
     for (const key of ['ArrowDown', 'ArrowDown']) await page.keyboard.press(key);
-    await eventually(async () => assert.match(plain(await said()) ?? '', /^main {2}train\.py:9: 60\.00 µs, 100\.0 %, self 0 ns$/));
+    await eventually(async () => assert.match(plain(await said()) ?? '', /^main {2}train\.py:9: 60\.00 µs, 100\.0%, self 0 ns$/));
     await page.keyboard.press('ArrowDown');
     await eventually(async () => assert.match(plain(await said()) ?? '', /^forward {2}model\/net\.py:4/));
     await page.keyboard.press('Enter');
@@ -80,7 +80,7 @@ test('keys walk and zoom; the address holds it; libraries are folded until they 
 
 test('a search says how much of the time it is', async () => {
     await open('flame', '?q=gemm');
-    await eventually(async () => assert.equal(plain(await page.textContent('[role=status].quiet')), '1 match, 100.0 % of the time'));
+    await eventually(async () => assert.equal(plain(await page.textContent('[role=status].quiet')), '1 match, 100.0% of the time'));
 });
 
 test('one click from a kernel to its line', async () => {

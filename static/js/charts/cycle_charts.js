@@ -92,7 +92,7 @@ function sideTip(values, labels, scale, xTitle) {
             footer: (/** @type {any} */ items) => {
                 const [a, b] = SIDES.map((side) => (items.length ? values[side][items[0].dataIndex] : null) ?? null);
                 if (a === null || b === null) return '';
-                return `Δ ${scale.difference(b - a)}${a > 0 ? `, ${fmt.signed((100 * (b - a)) / a, 1)} %` : ''}`;
+                return `Δ ${scale.difference(b - a)}${a > 0 ? `, ${fmt.signed((100 * (b - a)) / a, 1)}%` : ''}`;
             },
         },
     };

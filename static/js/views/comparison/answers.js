@@ -27,7 +27,7 @@ export function headline({ verdict: word, summary }) {
     const differs = timeDiffers(summary);
     if (differs === null || change === 0) return `Yes, ${candidate} is different`;
     if (!differs) return 'Yes, though not in the length of its cycles';
-    return `Yes, its cycles are ${fmt.num(Math.abs(change), 1)} % ${change > 0 ? 'longer' : 'shorter'}`;
+    return `Yes, its cycles are ${fmt.percent(Math.abs(change), 1)} ${change > 0 ? 'longer' : 'shorter'}`;
 }
 
 /** @param {Comparison} data */

@@ -75,5 +75,5 @@ export function counters({ counters: list, summary: { labels } }) {
     return h('section', { class: 'section', id: 'counters' }, h('h2', null, 'Counters'),
         h('p', { class: 'quiet lead' }, 'Means over the whole of the traces, also between the cycles.'),
         h('div', { class: 'counter-table' }, plainTable('Counters of both sides', ['Counter', ...(hosts ? ['Host'] : []), ...labels, 'Δ %'],
-            sorted.map((item) => [item.name, ...(hosts ? [item.hostname] : []), fmt.metric(item.base_mean), fmt.metric(item.candidate_mean), change(item) === null ? '–' : `${fmt.signed(change(item), 1)} %`]), hosts ? 2 : 1)));
+            sorted.map((item) => [item.name, ...(hosts ? [item.hostname] : []), fmt.metric(item.base_mean), fmt.metric(item.candidate_mean), change(item) === null ? '–' : `${fmt.signed(change(item), 1)}%`]), hosts ? 2 : 1)));
 }

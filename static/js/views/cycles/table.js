@@ -80,7 +80,7 @@ function columns(byMetric, hasMetrics, manyProcesses) {
     if (byMetric) list.push({ key: 'metric', label: 'Metric', kind: 'text', width: 160, priority: 3 });
     list.push(
         { key: 'type', label: 'Type', kind: 'text', width: 116, priority: 9 },
-        { key: 'beta', label: 'β %', kind: 'num', width: 80, priority: 1, print: two, help: 'Share of the cycle, mean of all cycles; above 100 % where several run at a time' },
+        { key: 'beta', label: 'β %', kind: 'num', width: 80, priority: 1, print: two, help: 'Share of the cycle, mean of all cycles; above 100% where several run at a time' },
         { key: 'beta_max', label: 'β max %', kind: 'num', width: 86, priority: 8, print: two, help: 'In the cycle where it took the most' },
         { key: 'duration_ns', label: 'Time', kind: 'time', width: 96, priority: 2, help: 'In a cycle, on average' },
         { key: 'calls', label: 'Calls', kind: 'num', width: 86, priority: 7, print: few, help: 'In a cycle, on average' },

@@ -104,7 +104,7 @@ function deviceTable({ devices }) {
     const part = (/** @type {DeviceTimeBlock | null} */ block, /** @type {keyof DeviceTimeBlock} */ key) => (block ? fmt.timeIn(Number(block[key]), unit) : '–');
     return plainTable(`Each device, in ${unit.name}`,
         ['Device', 'Busy, of its window', 'Busy, of the steps', `Computing ${unit.name}`, 'Communicating, exposed', 'Copying, exposed', 'Idle'],
-        devices.map(({ device, window, steps }) => [device === null ? 'Not numbered' : String(device), utilisation(window).join(fmt.NBSP), utilisation(steps).join(fmt.NBSP),
+        devices.map(({ device, window, steps }) => [device === null ? 'Not numbered' : String(device), utilisation(window).join(''), utilisation(steps).join(''),
             part(window, 'computation_ns'), part(window, 'exposed_communication_ns'), part(window, 'exposed_memcpy_ns'), part(window, 'idle_ns')]), 1);
 }
 

@@ -119,7 +119,7 @@ function scale(title) {
         // A little below nothing, so that a bubble at nothing does not cover the axis.
         min: -0.04, max: 1, border: { color: token('--line-strong') }, grid: { color: token('--line') },
         afterBuildTicks: (/** @type {any} */ axis) => { axis.ticks = [0, 0.2, 0.4, 0.6, 0.8, 1].map((value) => ({ value })); },
-        ticks: { color: token('--ink-2'), font: font(12), callback: (/** @type {number} */ value) => `${Math.round(100 * value)} %` },
+        ticks: { color: token('--ink-2'), font: font(12), callback: (/** @type {number} */ value) => `${Math.round(100 * value)}%` },
         title: { display: true, text: `${title}, of the peak`, color: token('--ink-2'), font: font(12) },
     };
 }
