@@ -1,6 +1,6 @@
 /** Why devices stood still: a sentence, a bar by cause and one by what the host did, and the longest gaps. */
 
-import { h, nameParts } from '../../lib/dom.js';
+import { h } from '../../lib/dom.js';
 import { chartPanel } from '../../charts/chartpanel.js';
 import { localTable } from '../../table/localtable.js';
 import { fullName, figures, plainTable } from '../../table/detail_parts.js';
@@ -121,6 +121,3 @@ function detail(trace, row) {
         hasView(trace, 'timeline') ? h('p', null, timelineRange(trace, row.start_ns, row.start_ns + row.duration_ns, 'Show in timeline'),
             events.filter(([, event]) => event !== null).map(([label, event]) => [' · ', timelineEvent(trace, Number(event), label)])) : null);
 }
-
-/** A name that may be long, in a cell. @param {string} name */
-export const cellName = (name) => nameParts(shorten(name).short);

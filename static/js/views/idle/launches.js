@@ -53,14 +53,14 @@ function spread({ total, launch_delay: delay, host, device, short_kernels: short
     const parts = (/** @type {number | null} */ ns) => (ns === null ? /** @type {[string, string]} */ (['–', '']) : fmt.timeParts(ns));
     const of = (/** @type {number} */ count) => `${fmt.int(count)} (${fmt.share(count / total)})`;
     return h('dl', { class: 'answers idle-answers' },
-        answer('Delay, median', parts(delay.p50_ns), [`95 % below ${fmt.time(delay.p95_ns)}, at most ${fmt.time(delay.max_ns)}; ${of(late)} above 100 µs. A long delay with a long queue means that the host is ahead.`]),
-        answer('Call, median', parts(host.p50_ns), [`95 % below ${fmt.time(host.p95_ns)}, at most ${fmt.time(host.max_ns)}; ${of(slow)} above 50 µs`]),
-        answer('Work, median', parts(device.p50_ns), [`95 % below ${fmt.time(device.p95_ns)}; ${of(short)} shorter than their call`]));
+        answer('Delay, median', parts(delay.p50_ns), [`p95 ${fmt.time(delay.p95_ns)}, max ${fmt.time(delay.max_ns)}; ${of(late)} above 100 µs. A long delay with a long queue means that the host is ahead.`]),
+        answer('Call, median', parts(host.p50_ns), [`p95 ${fmt.time(host.p95_ns)}, max ${fmt.time(host.max_ns)}; ${of(slow)} above 50 µs`]),
+        answer('Work, median', parts(device.p50_ns), [`p95 ${fmt.time(device.p95_ns)}, max ${fmt.time(device.max_ns)}; ${of(short)} shorter than their call`]));
 }
 
 /** @param {Launches} launches */
 function streamTable({ streams }) {
-    return plainTable('Queue of each stream', ['Stream', 'Launches', 'Queue, mean', 'Median', '75 % below', 'Longest'], streams.map(({ device, stream, launches, queue }) => [
+    return plainTable('Queue of each stream', ['Stream', 'Launches', 'Queue, mean', 'Median', 'p75', 'Longest'], streams.map(({ device, stream, launches, queue }) => [
         `Device ${device}, stream ${stream}`, fmt.int(launches), fmt.num(queue.mean, 1), fmt.num(queue.p50, 1), fmt.num(queue.p75, 1), fmt.int(queue.max)]), 1);
 }
 

@@ -1,15 +1,15 @@
 /** The critical path of a window: how long, what bounds it, what would make it shorter, and its events. */
 
-import { h, fill } from '../../lib/dom.js';
+import { h, fill, nameParts } from '../../lib/dom.js';
 import { rowTable } from '../../table/rowtable.js';
 import { fullName, figures, plainTable } from '../../table/detail_parts.js';
 import { hasView } from '../../app/trace_views.js';
 import { setParams } from '../../app/router.js';
 import { timelineEvent, timelineHref, timelineRange } from '../timeline/links.js';
 import { ApiError, isAbort } from '../../lib/api.js';
+import { shorten } from '../../lib/names.js';
 import { showFailure, skeleton } from '../../lib/states.js';
 import { bar, key } from './bars.js';
-import { cellName } from './gaps.js';
 import { BOUNDS } from './words.js';
 import * as api from './api.js';
 import * as fmt from '../../lib/fmt.js';
@@ -92,8 +92,8 @@ function summary(trace, { window, length_ns: length, path, boundedness, what_if:
     if (length === 0) return h('p', { class: 'lead' }, 'No event of this window has a place on a path.');
     return h('div', { class: 'idle-verdict' },
         h('p', { class: 'lead' }, 'The path is ', h('strong', null, fmt.time(length)), ' long, in a window of ',
-            hasView(trace, 'timeline') ? timelineRange(trace, window.start_ns, window.end_ns, fmt.time(whole)) : fmt.time(whole), `; ${BOUNDS[bound.bound].toLowerCase()} is ${fmt.share(bound.ratio)} of it.`,
-            best && best.saved_ns > 0 ? [' Most to gain: without ', h('code', { 'data-tip': best.name }, cellName(best.name)), ` it would be ${fmt.time(best.saved_ns)} (${fmt.share(best.ratio)}) shorter.`] : null),
+            hasView(trace, 'timeline') ? timelineRange(trace, window.start_ns, window.end_ns, fmt.time(whole)) : fmt.time(whole), `, mostly ${BOUNDS[bound.bound].toLowerCase()} (${fmt.share(bound.ratio)}).`,
+            best && best.saved_ns > 0 ? [' Most to gain: without ', h('code', { 'data-tip': best.name }, shorten(best.name).short), ` it would be ${fmt.time(best.saved_ns)} (${fmt.share(best.ratio)}) shorter.`] : null),
         h('p', { class: 'quiet' }, whole > length ? `The other ${fmt.time(whole - length)} of the window no edge explains: between outermost operators, as in Python or loading of data, the path counts nothing. ` : null,
             `${fmt.plural(path.events, 'event')} on it.`, dropped ? ` ${fmt.plural(dropped, 'edge')} of cycles left out.` : null, unmatched ? ` ${fmt.plural(unmatched, 'wait')} for events that are not in the trace.` : null));
 }
@@ -111,7 +111,7 @@ const ranked = (names) => [...names].sort((a, b) => b.saved_ns - a.saved_ns);
 function whatIf(trace, { what_if: { names } }) {
     if (names.length === 0) return null;
     const unit = fmt.timeUnit(Math.max(...names.map(({ path_ns: ns }) => ns)));
-    const link = (/** @type {string} */ name) => h('a', { href: timelineHref(trace.id, name), 'data-tip': name }, cellName(name));
+    const link = (/** @type {string} */ name) => h('a', { href: timelineHref(trace.id, name), 'data-tip': name }, nameParts(shorten(name).short));
     return h('section', { class: 'section' }, h('h3', { 'data-tip': 'How much shorter the path would be if a name took no time; another chain may then be the longest' }, 'What if it took no time'),
         plainTable(`Names by how much shorter the path would be without them, in ${unit.name}`, ['Name', `Saved ${unit.name}`, 'Of the path', `Its time on the path ${unit.name}`],
             ranked(names).map(({ name, saved_ns: saved, ratio, path_ns: own }) => [link(name), fmt.timeIn(saved, unit), fmt.share(ratio), fmt.timeIn(own, unit)]), 1));
@@ -120,7 +120,7 @@ function whatIf(trace, { what_if: { names } }) {
 /** @type {Column[]} */
 const COLUMNS = [
     { key: 'name', label: 'Event', kind: 'name', width: 220, priority: 0 },
-    { key: 'path_ns', label: 'On the path', kind: 'time', family: 'time', width: 110, priority: 1, help: 'What it has of the length of the path' },
+    { key: 'path_ns', label: 'On the path', kind: 'time', family: 'time', width: 110, priority: 1, help: 'What it has of the length of the path: a kernel with the wait before it, if its launch is on the path, and with the gap to the next one' },
     { key: 'duration_ns', label: 'Duration', kind: 'time', family: 'time', width: 96, priority: 3 },
     { key: 'bound', label: 'Bound by', kind: 'text', width: 170, priority: 2, print: (value) => BOUNDS[value] },
     { key: 'start_ns', label: 'Start', kind: 'time', width: 104, priority: 4, help: 'After the start of the trace' },
