@@ -77,6 +77,9 @@ export function icon(name) {
 /** Characters at the end of a name that stay when its middle goes: heads and tails tell names apart. */
 const TAIL = 14;
 
+/** What every module and every backward function has before its name. */
+const KIND = /^(?:nn\.Module|autograd::engine::evaluate_function): /;
+
 /** The style sheet has a width for each of these numbers of characters. @param {number} characters */
 const room = (characters) => Math.min(64, Math.max(16, Math.ceil(characters / 8) * 8));
 
@@ -92,7 +95,7 @@ export function nameParts(text, hint = '') {
     // "aten::conv2d (aten::empty)": what stands in brackets behind a name is no part of it.
     const angle = text.slice(lone).search(/[<>]| \(/);
     const plain = angle > 0 ? text.slice(0, lone + angle) : text;
-    const from = lone || (plain.includes('::') ? plain.lastIndexOf('::') + 2 : 0);
+    const from = lone || Math.max(KIND.exec(plain)?.[0].length ?? 0, plain.includes('::') ? plain.lastIndexOf('::') + 2 : 0);
     const word = plain.slice(from);
     const cut = (angle < 0 || lone) && word.length > 2 * TAIL ? word.length - TAIL : word.length;
     const part = (/** @type {string} */ name, /** @type {string} */ value) => (value ? h('span', { class: name }, value) : null);
