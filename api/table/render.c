@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #define STEP_ROWS_MAX 2000
 
@@ -14,20 +15,27 @@ static struct field_out to_json(struct json_write *w)
     return (struct field_out){.notation = FIELD_JSON, .json = w};
 }
 
-void render_fill_step(const struct trace_results *results, struct step_row *row)
+void render_fill_steps(struct trace_results *results)
 {
-    row->duration_ns = results->steps_undefined ? INT64_MIN : row->end_ns - row->start_ns;
-    row->start_ns = results->steps_undefined ? INT64_MIN : row->start_ns;
+    int64_t last_end_ns = RESULTS_NO_TIME;
+    for (size_t i = 0; i < results->step_count; i++) {
+        struct step_row *row = &results->steps[i];
+        row->duration_ns = results->steps_undefined ? INT64_MIN : row->end_ns - row->start_ns;
+        row->start_ns = results->steps_undefined ? INT64_MIN : row->start_ns;
+        row->host_gap_ns =
+            last_end_ns == RESULTS_NO_TIME ? RESULTS_NO_TIME : rows_sub(row->start_ns, last_end_ns);
+        row->idle_ns = 0;
+        for (int role = TIME_RUNTIME; role < TIME_CATEGORY_COUNT; role++) {
+            row->idle_ns = rows_add(row->idle_ns, row->cost_ns[role]);
+        }
+        last_end_ns = row->end_ns > last_end_ns ? row->end_ns : last_end_ns;
+    }
 }
 
-void render_step(struct json_write *w,
-                 const struct trace_results *results,
-                 const struct step_row *row)
+void render_step(struct json_write *w, const struct step_row *row)
 {
     struct field_out out = to_json(w);
-    struct step_row shown = *row;
-    render_fill_step(results, &shown);
-    field_row(&out, &table_step, &shown, 0);
+    field_row(&out, &table_step, row, 0);
 }
 
 void render_operator(struct json_write *w, const struct operator_row *row, double share)
@@ -96,6 +104,9 @@ bool render_shows_time_category(const struct trace_results *results, enum time_c
 double render_mean_cost_ns(const struct trace_results *results, enum time_category role)
 {
     double sum_ns = 0;
+    if (!results->has_profiler_steps) {
+        return (double)results->role_ns[role];
+    }
     for (size_t i = 0; i < results->step_count; i++) {
         sum_ns += (double)results->steps[i].cost_ns[role];
     }
@@ -105,7 +116,7 @@ double render_mean_cost_ns(const struct trace_results *results, enum time_catego
 double render_mean_step_ns(const struct trace_results *results)
 {
     double sum_ns = 0;
-    if (results->steps_undefined || results->step_count == 0) {
+    if (!results->has_profiler_steps || results->step_count == 0) {
         return (double)NAN;
     }
     for (size_t i = 0; i < results->step_count; i++) {
@@ -114,9 +125,15 @@ double render_mean_step_ns(const struct trace_results *results)
     return sum_ns / (double)results->step_count;
 }
 
-void render_roles(struct json_write *w, const struct trace_results *results)
+double render_window_ns(const struct trace_results *results)
 {
     double step_ns = render_mean_step_ns(results);
+    return isnan(step_ns) ? (double)results->duration_ns : step_ns;
+}
+
+void render_roles(struct json_write *w, const struct trace_results *results)
+{
+    double window_ns = render_window_ns(results);
     jw_array_begin(w);
     for (unsigned at = 0; at < TIME_CATEGORY_COUNT; at++) {
         enum time_category role = (enum time_category)at;
@@ -128,7 +145,7 @@ void render_roles(struct json_write *w, const struct trace_results *results)
         jw_key_string(w, "role", time_category_name(role));
         jw_key_string(w, "label", time_category_label(role));
         jw_key_double(w, "mean_ns", isnan(mean_ns) ? 0 : mean_ns);
-        jw_key_double(w, "share", step_ns > 0 ? mean_ns / step_ns : 0);
+        jw_key_double(w, "share", window_ns > 0 ? mean_ns / window_ns : 0);
         jw_object_end(w);
     }
     jw_array_end(w);
@@ -160,6 +177,7 @@ static void write_devices(struct json_write *w, const struct trace_results *resu
         key_if(w, "memory_bytes", row, DEVICE_SUM_HAS_MEMORY, row->memory_bytes);
         jw_key_string(w, "compute_capability", has_capability ? capability : NULL);
         key_if(w, "utilisation", row, DEVICE_SUM_HAS_UTILISATION, row->utilisation);
+        jw_key_string(w, "utilisation_of", results->has_profiler_steps ? "steps" : "window");
         key_if(w, "sm_efficiency", row, DEVICE_SUM_HAS_SM_EFFICIENCY, row->sm_efficiency);
         key_if(w, "occupancy_pct", row, DEVICE_SUM_HAS_OCCUPANCY, row->occupancy_pct);
         key_if(w, "tensor_core_share", row, DEVICE_SUM_HAS_TENSOR_SHARE, row->tensor_share);
@@ -168,18 +186,34 @@ static void write_devices(struct json_write *w, const struct trace_results *resu
     jw_array_end(w);
 }
 
-static void write_idle_share(struct json_write *w, const struct trace_results *results)
+/* What the host does while no device works, as the time categories have it: they are all that is
+ * left of a step without device work [DEV-6c]. */
+static void write_idle(struct json_write *w, const struct trace_results *results)
 {
-    double sum = 0;
-    size_t count = 0;
-    for (size_t i = 0; i < results->device_count; i++) {
-        if ((results->devices[i].has & DEVICE_SUM_HAS_UTILISATION) != 0) {
-            sum += results->devices[i].utilisation;
-            count++;
+    double window_ns = render_window_ns(results);
+    double idle_ns = 0;
+    double cause_ns = 0;
+    enum time_category cause = TIME_CATEGORY_COUNT;
+    for (int role = TIME_RUNTIME; role < TIME_CATEGORY_COUNT; role++) {
+        double mean_ns = render_mean_cost_ns(results, (enum time_category)role);
+        idle_ns += mean_ns;
+        if (mean_ns > cause_ns) {
+            cause_ns = mean_ns;
+            cause = (enum time_category)role;
         }
     }
-    bool defined = count > 0 && !results->steps_undefined;
-    jw_key_double(w, "idle_share", defined ? 1 - sum / (double)count : (double)NAN);
+    jw_key(w, "idle");
+    if (!results->operators_have_device || !(window_ns > 0)) {
+        jw_null(w);
+        return;
+    }
+    jw_object_begin(w);
+    jw_key_string(w, "of", results->has_profiler_steps ? "steps" : "trace");
+    jw_key_double(w, "idle_ns", idle_ns);
+    jw_key_double(w, "share", idle_ns / window_ns);
+    jw_key_string(w, "cause", cause_ns > 0 ? time_category_name(cause) : NULL);
+    jw_key_double(w, "cause_ns", cause_ns);
+    jw_object_end(w);
 }
 
 static void write_texts(struct json_write *w, const struct trace_results *results)
@@ -199,7 +233,65 @@ static void write_texts(struct json_write *w, const struct trace_results *result
         jw_object_begin(w);
         jw_key_string(w, "code", results->recommendations[i].code);
         jw_key_string(w, "text", results->recommendations[i].text);
+        jw_key_string(w, "evidence", results->recommendations[i].evidence);
+        jw_key_string(w, "documentation", results->recommendations[i].documentation);
+        if (results->recommendations[i].saving_ns == RESULTS_NO_TIME) {
+            jw_key_null(w, "saving_ns");
+        } else {
+            jw_key_int(w, "saving_ns", results->recommendations[i].saving_ns);
+        }
         jw_object_end(w);
+    }
+    jw_array_end(w);
+}
+
+static int compare_times(const void *left, const void *right)
+{
+    int64_t a = *(const int64_t *)left;
+    int64_t b = *(const int64_t *)right;
+    return (a > b) - (a < b);
+}
+
+double render_median_step_ns(const struct trace_results *results)
+{
+    size_t count = results_step_count(results);
+    int64_t *times = count == 0 ? NULL : malloc(count * sizeof *times);
+    double median_ns = (double)NAN;
+    for (size_t i = 0; times != NULL && i < count; i++) {
+        times[i] = results->steps[i].end_ns - results->steps[i].start_ns;
+    }
+    if (times != NULL) {
+        qsort(times, count, sizeof *times, compare_times);
+        median_ns = ((double)times[(count - 1) / 2] + (double)times[count / 2]) / 2;
+    }
+    free(times);
+    return median_ns;
+}
+
+bool render_is_odd_step(const struct step_row *row, double median_ns)
+{
+    double step_ns = (double)(row->end_ns - row->start_ns);
+    return step_ns > 2 * median_ns || 2 * step_ns < median_ns;
+}
+
+/* The first and the last may be cut off, or warm up [DEV-6b]. */
+static void write_odd_steps(struct json_write *w, const struct trace_results *results)
+{
+    size_t count = results_step_count(results);
+    double median_ns = render_median_step_ns(results);
+    const size_t places[] = {0, count - 1};
+    jw_key(w, "odd_steps");
+    jw_array_begin(w);
+    for (size_t i = 0; count > 0 && i < 2; i++) {
+        const struct step_row *row = &results->steps[places[i]];
+        if (render_is_odd_step(row, median_ns)) {
+            jw_object_begin(w);
+            jw_key_string(w, "place", i == 0 ? "first" : "last");
+            jw_key_string(w, "name", row->name);
+            jw_key_int(w, "duration_ns", row->end_ns - row->start_ns);
+            jw_key_double(w, "median_ns", median_ns);
+            jw_object_end(w);
+        }
     }
     jw_array_end(w);
 }
@@ -210,6 +302,7 @@ static void write_health(struct json_write *w, const struct trace_results *resul
     jw_object_begin(w);
     jw_key(w, "warnings");
     render_warnings(w, &results->warnings);
+    write_odd_steps(w, results);
     jw_key(w, "missing");
     jw_array_begin(w);
     for (size_t i = 0; i < results->missing_count; i++) {
@@ -223,6 +316,11 @@ static void write_health(struct json_write *w, const struct trace_results *resul
     jw_object_end(w);
 }
 
+const char *render_matrix_units(const struct trace_results *results)
+{
+    return results->is_amd ? "Matrix Cores" : "Tensor Cores";
+}
+
 static void write_tensor_core(struct json_write *w, const struct trace_results *results)
 {
     jw_key(w, "tensor_core");
@@ -231,6 +329,7 @@ static void write_tensor_core(struct json_write *w, const struct trace_results *
         return;
     }
     jw_object_begin(w);
+    jw_key_string(w, "name", render_matrix_units(results));
     jw_key_double(w, "used_share", results->tensor_pie_used);
     jw_object_end(w);
 }
@@ -288,11 +387,12 @@ static void write_top_kernel(struct json_write *w, const struct trace_results *r
     jw_object_end(w);
 }
 
-void render_overview(struct json_write *w, const struct trace_results *results)
+void render_overview(struct json_write *w, struct trace_results *results)
 {
+    render_fill_steps(results);
     jw_key_string(w, "device_type", results->device_type);
     jw_key_bool(w, "decimal_times", results->decimal_times);
-    jw_key_int(w, "steps", (int64_t)results->step_count);
+    jw_key_int(w, "steps", (int64_t)results_step_count(results));
     jw_key_bool(w, "has_profiler_steps", results->has_profiler_steps);
     jw_key_double(w, "average_step_ns", render_mean_step_ns(results));
     jw_key(w, "roles");
@@ -305,10 +405,10 @@ void render_overview(struct json_write *w, const struct trace_results *results)
     write_top_kernel(w, results);
     jw_key(w, "step_rows");
     jw_array_begin(w);
-    for (size_t i = 0; i < results->step_count && i < STEP_ROWS_MAX; i++) {
-        render_step(w, results, &results->steps[i]);
+    for (size_t i = 0; i < results_step_count(results) && i < STEP_ROWS_MAX; i++) {
+        render_step(w, &results->steps[i]);
     }
     jw_array_end(w);
     jw_key_int(w, "collectives", results->collective_count);
-    write_idle_share(w, results);
+    write_idle(w, results);
 }

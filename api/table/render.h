@@ -11,17 +11,15 @@
 /* Writes the members of the overview object, without braces (the caller writes `trace`). Operators
  * by name and kernels must be set for top_operator, top_kernel and shares; otherwise these members
  * are null. */
-void render_overview(struct json_write *w, const struct trace_results *results);
+void render_overview(struct json_write *w, struct trace_results *results);
 /* Writes [{role, label, mean_ns, share}]: the time categories that are shown, in the order of
  * [TB-8].
  */
 void render_roles(struct json_write *w, const struct trace_results *results);
 /* Sets what a step has in answers alone. */
-void render_fill_step(const struct trace_results *results, struct step_row *row);
+void render_fill_steps(struct trace_results *results);
 /* Write one row as an object. `share` is its part of the sum over all rows. */
-void render_step(struct json_write *w,
-                 const struct trace_results *results,
-                 const struct step_row *row);
+void render_step(struct json_write *w, const struct step_row *row);
 void render_operator(struct json_write *w, const struct operator_row *row, double share);
 void render_kernel(struct json_write *w, const struct kernel_row *row, double share, int64_t steps);
 /* Writes [{code, message, count, first_offset}], only warnings that occurred. */
@@ -31,8 +29,17 @@ void render_warnings(struct json_write *w, const struct warnings *warnings);
 bool render_shows_time_category(const struct trace_results *results, enum time_category role);
 /* Whether it shows device columns. */
 bool render_shows_device(const struct trace_results *results);
-/* Mean time of a category per step, and mean length of the steps; NaN without steps. */
-double render_mean_cost_ns(const struct trace_results *results, enum time_category role);
+/* Mean length of the steps; NaN without steps. */
 double render_mean_step_ns(const struct trace_results *results);
+/* The same, or without steps the length of the trace: what the categories add up to. */
+double render_window_ns(const struct trace_results *results);
+/* Mean time of a category per step, or without steps in the whole trace. */
+double render_mean_cost_ns(const struct trace_results *results, enum time_category role);
+/* NaN without steps. Of an even number the mean of the middle two. */
+double render_median_step_ns(const struct trace_results *results);
+/* More than twice or less than half of the median [DEV-6b]. */
+bool render_is_odd_step(const struct step_row *row, double median_ns);
+/* "Tensor Cores" or "Matrix Cores". */
+const char *render_matrix_units(const struct trace_results *results);
 
 #endif

@@ -12,6 +12,9 @@
 /* a + b and a - b, saturating: sums over hostile traces must not overflow. */
 int64_t rows_add(int64_t a, int64_t b);
 int64_t rows_sub(int64_t a, int64_t b);
+/* Time of a step in which no device works: what its categories of the host take [DEV-6c]. */
+int64_t rows_step_idle_ns(const struct step_row *row);
+int64_t rows_later(int64_t a, int64_t b);
 /* part / whole; 0 when the whole is 0. */
 double rows_share(int64_t part_ns, int64_t whole_ns);
 /* The same; NaN, which is written as null, when the whole is 0. */

@@ -59,7 +59,7 @@ static void write_track(struct json_write *w, const struct timeline_track *track
 
 static void write_steps(struct json_write *w, const struct trace_results *results)
 {
-    size_t count = results->steps_undefined ? 0 : results->step_count;
+    size_t count = results_step_count(results);
     jw_key(w, "steps");
     jw_array_begin(w);
     for (size_t i = 0; i < count; i++) {

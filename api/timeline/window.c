@@ -118,7 +118,7 @@ static void write_kernel(struct field_out *out, const void *figures_void, size_t
     if (at != TABLE_BLANK_ROW) {
         row = *figures->kernels[at].row;
     }
-    int64_t steps = (int64_t)figures->results->step_count;
+    int64_t steps = (int64_t)results_step_count(figures->results);
     row.share = rows_share(row.total_ns, figures->kernel_ns);
     row.calls_per_step = (double)row.calls / (double)(steps > 0 ? steps : 1);
     field_row(out, &table_kernel, &row, 0);

@@ -3,6 +3,7 @@
  * filtered and sorted here, over all rows. */
 #include "api/call.h"
 #include "api/handlers.h"
+#include "api/table/render.h"
 #include "api/table/rows.h"
 #include "api/table/table_view.h"
 #include "ingest/jobs/on_request/analyses.h"
@@ -119,18 +120,20 @@ static bool load_rows(struct table *table, struct api_call *call, int64_t id, st
         (row)->utilisation_match = use_.launches == 0 ? NULL : use_.by_launch ? "launch" : "name"; \
     } while (0)
 
-/* By the rules of today, one's own before the built-in ones. */
-#define SET_CLASS(row, found)                                    \
-    do {                                                         \
-        (row)->class = (found)->name;                            \
-        (row)->matrix_unit = (uint32_t)(found)->matrix_unit;     \
-        (row)->communication_kind = (found)->communication_kind; \
+/* By the rules of today, one's own before the built-in ones; the list of kernels on Tensor Cores
+ * counts too. */
+#define SET_CLASS(row, found)                                                                 \
+    do {                                                                                      \
+        (row)->class = (found)->name;                                                         \
+        (row)->matrix_unit =                                                                  \
+            (row)->tensor_used ? (uint32_t)MATRIX_UNIT_USED : (uint32_t)(found)->matrix_unit; \
+        (row)->communication_kind = (found)->communication_kind;                              \
     } while (0)
 
 static bool fill_kernels(struct table *table, const struct kernel_rules *own)
 {
     struct kernel_class class;
-    int64_t steps = (int64_t)table->results->step_count;
+    int64_t steps = (int64_t)results_step_count(table->results);
     for (size_t i = 0; i < table->loaded; i++) {
         struct kernel_row *row = &table->rows[i];
         row->share = rows_share(row->total_ns, table->sum_ns);
@@ -272,6 +275,7 @@ static void write_members(struct json_write *w, const void *table_void)
     jw_key_bool(w, "has_occupancy", table->results->has_occupancy);
     write_config_labels(w, table->results->mlu);
     jw_key_double(w, "tensor_core_share", table->results->tensor_pie_used);
+    jw_key_string(w, "matrix_units", render_matrix_units(table->results));
     write_match(w, &table->match);
 }
 

@@ -47,7 +47,7 @@ bool overview_get(struct api_call *call, struct err *err)
 static void write_steps_members(struct json_write *w, const void *results_void)
 {
     const struct trace_results *results = results_void;
-    jw_key_int(w, "total", (int64_t)results->step_count);
+    jw_key_int(w, "total", (int64_t)results_step_count(results));
     jw_key(w, "roles");
     render_roles(w, results);
 }
@@ -63,11 +63,9 @@ bool overview_steps(struct api_call *call, struct err *err)
         !store_overview(call->api->store, call_arena(call), id, &results, err)) {
         return false;
     }
-    for (size_t i = 0; i < results->step_count; i++) {
-        render_fill_step(results, &results->steps[i]);
-    }
+    render_fill_steps(results);
     view.params.page.q = NULL; /* steps have numbers, no names */
     view.context = results;
-    return table_view_run(&view, call, results->steps, results->step_count, err) &&
+    return table_view_run(&view, call, results->steps, results_step_count(results), err) &&
            table_view_answer(&view, call);
 }

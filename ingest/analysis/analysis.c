@@ -3,17 +3,22 @@
 #include "ingest/analysis/call_tree/call_tree.h"
 #include "ingest/analysis/collectives/collectives.h"
 #include "ingest/analysis/operators/calls.h"
+#include "ingest/analysis/overview/advice.h"
 #include "ingest/analysis/overview/health.h"
 #include "ingest/analysis/stages.h"
 #include "ingest/analysis/steps/breakdown.h"
+#include "ingest/analysis/steps/step_work.h"
 #include "ingest/base/thread.h"
 #include "ingest/index/index.h"
+
+#include <string.h>
 
 /* Our rules: everything by the index. */
 struct indexed_analysis {
     struct analysis run;
     struct trace_index index; /* free once there are operators */
     struct collectives collectives;
+    struct device_uses uses;
     struct op_tree tree;
     /* What builds the tree and what is made of it: `run`, or a copy with names of its own on a
      * thread of its own. */
@@ -80,7 +85,11 @@ static bool run_steps(struct indexed_analysis *a)
         collectives_log(&results->comm_log, &results->arena, &a->collectives, sel, &run->steps) &&
         analysis_write_steps(run, &rows) &&
         breakdown_run(rows, results->role_ns, (struct range){sel->first_ns, sel->last_ns},
-                      &run->steps, &run->roles);
+                      &run->steps, &run->roles) &&
+        step_work_run(rows, &a->uses, sel, &a->index);
+    if (ok && !run->steps.has_profiler_steps) {
+        rows[0].name = "whole trace";
+    }
     results->steps_ns = ok ? sum_steps(&run->steps) : 0;
     time_ranges_free(&run->roles);
     return ok;
@@ -144,6 +153,33 @@ static bool run_calls(struct indexed_analysis *a)
            (a->calls_run != run || run_tree(a, &ignored));
 }
 
+/* By the names of devices, or of the calls of their runtime, the first of which tell. */
+static bool is_amd(const struct event_classes *sel)
+{
+    static const char *const NAMES[] = {"AMD", "Instinct", "Radeon"};
+    const uint32_t looked_at = 1000;
+    const struct events_in_time calls = sel->lists[LIST_RUNTIME];
+    bool found = false;
+    for (uint32_t i = 0; !found && i < sel->trace->device_count; i++) {
+        const struct device_properties *device = &sel->trace->devices[i];
+        bool is_named = (device->has & DEVICE_HAS_NAME) != 0;
+        for (size_t k = 0; is_named && k < sizeof NAMES / sizeof *NAMES; k++) {
+            found = found || strstr(device->name, NAMES[k]) != NULL;
+        }
+    }
+    for (uint32_t i = 0; !found && i < calls.count && i < looked_at; i++) {
+        found = strncmp(names_text(&sel->names, sel->name[calls.items[i]]), "hip", 3) == 0;
+    }
+    return found;
+}
+
+static bool advise(struct indexed_analysis *a)
+{
+    struct trace_results *results = a->run.results;
+    results->is_amd = is_amd(&a->run.sel);
+    return step_work_fill_devices(results, &a->uses) && advice_run(results, &a->run.sel);
+}
+
 /* The largest arrays are freed. */
 static void hand_room_on(const struct analysis *run)
 {
@@ -162,7 +198,7 @@ static bool run_all(struct indexed_analysis *a)
         return false;
     }
     hand_room_on(&a->run);
-    return analysis_run_devices(&a->run) && end_tree(a) && analysis_finish(&a->run);
+    return analysis_run_devices(&a->run) && end_tree(a) && advise(a) && analysis_finish(&a->run);
 }
 
 bool analysis_run_with(const struct trace *trace,
@@ -175,6 +211,7 @@ bool analysis_run_with(const struct trace *trace,
     (void)end_tree(&a);
     index_free(&a.index);
     collectives_free(&a.collectives);
+    device_uses_free(&a.uses);
     return analysis_end(&a.run, ok, out, err);
 }
 

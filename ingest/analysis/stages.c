@@ -4,7 +4,6 @@
 #include "ingest/analysis/devices/gpus.h"
 #include "ingest/analysis/memory/log.h"
 #include "ingest/analysis/overview/health.h"
-#include "ingest/analysis/overview/recommend.h"
 
 #include <string.h>
 
@@ -154,9 +153,6 @@ bool analysis_run_devices(struct analysis *run)
 bool analysis_finish(struct analysis *run)
 {
     struct trace_results *results = run->results;
-    if (!recommend_run(results, &run->sel, &run->kernels, &run->launched)) {
-        return false;
-    }
     health_find_views(results, &run->sel);
     return health_copy_environment(results, run->trace) && health_find_missing(results, &run->sel);
 }

@@ -54,7 +54,7 @@ bool analysis_write_calls(struct analysis *run,
                           enum modules_merge merge) KS_MUST_USE;
 /* Kernels and devices, from `texts`, `steps` and `launched`. */
 bool analysis_run_devices(struct analysis *run) KS_MUST_USE;
-/* What is left: recommendations, views, environment, what is missing. */
+/* What is left: views, environment, what is missing. */
 bool analysis_finish(struct analysis *run) KS_MUST_USE;
 
 /* Packs a log when packs are wanted; then its columns can go. */

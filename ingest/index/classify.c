@@ -22,16 +22,34 @@ static bool marks_step(const char *name)
     return digits > 0 && number[digits] == '\0';
 }
 
+/* Whether a text begins with `prefix`, and goes on with `holds` and then `then` anywhere. */
+static bool
+begins_and_holds(const char *text, const char *prefix, const char *holds, const char *then)
+{
+    const char *at = begins(text, prefix) ? strstr(text + strlen(prefix), holds) : NULL;
+    return at != NULL && strstr(at + strlen(holds), then) != NULL;
+}
+
+/* The patterns of class sync [DEV-1], of names as long as those of waits are. */
 static bool waits(const char *name)
 {
     static const char *const PREFIXES[] = {"event_wait", "event_record", "notify_wait",
                                            "notify_record"};
+    char plain[64];
+    size_t len = 0;
+    for (; name[len] != '\0' && len + 1 < sizeof plain; len++) {
+        bool is_upper = name[len] >= 'A' && name[len] <= 'Z';
+        plain[len] = (char)(is_upper ? name[len] - 'A' + 'a' : name[len]);
+    }
+    plain[len] = '\0';
     for (size_t i = 0; i < sizeof PREFIXES / sizeof *PREFIXES; i++) {
-        if (begins(name, PREFIXES[i])) {
+        if (begins(plain, PREFIXES[i])) {
             return true;
         }
     }
-    return false;
+    return begins_and_holds(plain, "stream", "wait", "event") ||
+           begins_and_holds(plain, "context", "sync", "") ||
+           begins_and_holds(plain, "event", "sync", "");
 }
 
 static enum name_meaning meaning_of(const char *name, bool is_lightning)
@@ -39,8 +57,14 @@ static enum name_meaning meaning_of(const char *name, bool is_lightning)
     switch (*name) {
     case 'P':
         return marks_step(name) ? NAME_MARKS_STEP : NAME_PLAIN;
+    case 'c':
+    case 'C':
     case 'e':
+    case 'E':
     case 'n':
+    case 'N':
+    case 's':
+    case 'S':
         return waits(name) ? NAME_WAITS : NAME_PLAIN;
     case '[':
         if (is_lightning && begins(name, "[pl][module]")) {

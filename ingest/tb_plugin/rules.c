@@ -8,6 +8,7 @@
 #include "ingest/tb_plugin/steps/steps.h"
 #include "ingest/tb_plugin/tables/device_set.h"
 #include "ingest/tb_plugin/tables/gpu_counters.h"
+#include "ingest/tb_plugin/tables/recommend.h"
 #include "ingest/tb_plugin/tables/visit_tables.h"
 #include "ingest/tb_plugin/tree/call_tree.h"
 #include "ingest/tb_plugin/tree/postorder.h"
@@ -115,7 +116,9 @@ static bool run_all(struct tb_analysis *a)
     analysis_set_bounds(run);
     return launch_correlation_build(&a->links, &run->sel) && run_steps(a) && run_calls(a) &&
            analysis_run_devices(run) && device_set_order(run->results, &run->kernels) &&
-           run_counters(run) && analysis_finish(run);
+           run_counters(run) &&
+           recommend_run(run->results, &run->sel, &run->kernels, &run->launched) &&
+           analysis_finish(run);
 }
 
 bool tb_plugin_analyse(const struct trace *trace,

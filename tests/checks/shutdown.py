@@ -188,7 +188,7 @@ class Shutdown(unittest.TestCase):
             self.assertIn(record['level'], ('error', 'warn', 'info', 'debug'))
         request = next(r for r in records if r['message'] == 'request')
         self.assertEqual([request[k] for k in ('client', 'method', 'path', 'query', 'status', 'received_bytes')],
-                         ['127.0.0.1', 'GET', '/api/v1/runs/%22%0a', 'q=%22\\x1b&z=%ff', 404, 0])
+                         ['127.0.0.1', 'GET', '/api/v1/runs/%22%0a', 'q=%22\\x1b&z=%ff', 400, 0])
         self.assertGreater(request['sent_bytes'], 100)
         self.assertGreaterEqual(request['took_ms'], 0)
 

@@ -78,11 +78,12 @@ class Takeover(unittest.TestCase):
 
     def check_jobs(self, server):
         """Of the fixtures: 1 is done, 2 waits, 3 has lost its bytes, 4 has failed so long ago that nobody asks."""
-        waiting = server.get('/api/v1/jobs/2', wait=60).json()
+        waiting = server.get('/api/v1/jobs/2').json()
         for _ in range(600):
             if waiting['state'] in ('done', 'failed'):
                 break
-            waiting = server.get('/api/v1/jobs/2', wait=60).json()
+            time.sleep(0.05)
+            waiting = server.get('/api/v1/jobs/2').json()
         states = [server.get('/api/v1/jobs/%d' % id).json() for id in (1, 2, 3)]
         self.assertEqual([job['state'] for job in states], ['done', 'done', 'failed'])
         self.assertIn('upload the file again', states[2]['error']['detail'])

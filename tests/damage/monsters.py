@@ -38,6 +38,7 @@ MEMORY_BASE = 160 * MB
 MEMORY_PER_BYTE = 6
 GIVE_UP_S = 60        # of one command
 LONG_ANSWER_STEPS = 30000
+STEP_ROW_BYTES = 192  # struct step_row
 
 PLUGIN_VIEWS = ['overview', 'operation?group_by=Operation', 'operation?group_by=OperationAndInputShape', 'operation/table?group_by=Operation',
                 'kernel?group_by=Kernel', 'kernel/table', 'kernel/tc_pie', 'memory', 'memory_curve', 'memory_events', 'module', 'trace', 'tree']
@@ -219,7 +220,7 @@ def survives(monster, server, args, folder):
 
 
 def answers_in_parts(args, folder):
-    """An answer that is far longer than the rows it is made of is never whole in memory."""
+    """A long answer takes the memory of the rows it is made of, and is never whole in memory beside them."""
     path = os.path.join(folder, 'steps.pt.trace.json')
     pathlib.Path(path).write_text(MONSTERS['steps_with_work'](4 * LONG_ANSWER_STEPS))
     with start_server() as server:
@@ -234,9 +235,10 @@ def answers_in_parts(args, folder):
         before = peak_bytes(server.process.pid)
         size = int(curl('-o', '/dev/null', '-w', '%{size_download}', server.url + view))
         grown = peak_bytes(server.process.pid) - before
-    if args.table is not None or grown > size / 2 and not args.sanitized:
+    bound = 4 * LONG_ANSWER_STEPS * STEP_ROW_BYTES + size / 8
+    if args.table is not None or grown > bound and not args.sanitized:
         print('an answer of %d MB took %d MB of memory' % (size // MB, grown // MB))
-    return size > 20 * MB and (args.sanitized or grown <= size / 2)
+    return size > 20 * MB and (args.sanitized or grown <= bound)
 
 
 def is_sanitized(program):

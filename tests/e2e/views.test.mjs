@@ -41,10 +41,10 @@ for (const kind of ['gpu', 'mlu', 'cpu']) {
         await open(id, 'overview');
         const answer = (index) => page.locator('.answer').nth(index);
         sameTime(await answer(0).locator('.answer-figure').textContent(), data.average_step_ns, 'average step');
-        if (data.idle_share === null) assert.match(await answer(1).textContent(), /No device recorded/);
+        if (data.idle === null) assert.match(await answer(1).textContent(), /No device recorded/);
         else {
             assert.match(await answer(1).textContent(), new RegExp(`^${data.device_type} idle`));
-            assert.equal(await answer(1).locator('.answer-figure').textContent(), `${(100 * data.idle_share).toFixed(1)}%`);
+            assert.equal(await answer(1).locator('.answer-figure').textContent(), `${(100 * data.idle.share).toFixed(1)}%`);
         }
         if (data.top_operator) assert.equal(await answer(2).locator('a').getAttribute('data-tip'), data.top_operator.name);
         if (data.top_kernel) assert.equal(await answer(3).locator('a').getAttribute('data-tip'), data.top_kernel.name);

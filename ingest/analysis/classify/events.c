@@ -267,14 +267,14 @@ find_types(struct event_classes *sel, const struct trace_index *index, struct wa
 }
 
 /* Kernels' names, by the rules of our figures. */
-static bool read_kernel_names(struct event_classes *sel, const struct kernel_rules *own)
+static bool read_kernel_names(struct event_classes *sel)
 {
     const struct events_in_time work = sel->lists[LIST_DEVICE];
     bool ok = true;
     for (uint32_t i = 0; ok && i < work.count; i++) {
         uint32_t event = work.items[i];
         ok = sel->type[event] != TYPE_KERNEL ||
-             names_read_kernel(&sel->names, sel->name[event], own);
+             names_read_kernel(&sel->names, sel->name[event], sel->kernel_rules);
     }
     return ok;
 }
@@ -299,7 +299,8 @@ bool classify_events(struct event_classes *sel,
                      struct warnings *warnings)
 {
     uint32_t count = trace->events.count;
-    *sel = (struct event_classes){.trace = trace, .name = trace->events.name, .rounded = rounded};
+    *sel = (struct event_classes){
+        .trace = trace, .name = trace->events.name, .rounded = rounded, .kernel_rules = own};
     sel->lightning = trace->framework != NULL && strcmp(trace->framework, "pytorch-lightning") == 0;
     sel->mlu = has_mlu(trace);
     sel->type = scratch_alloc(count, sizeof *sel->type);
@@ -316,7 +317,7 @@ bool classify_events(struct event_classes *sel,
         sel->name = sel->own_name;
     }
     return find_types(sel, index, warnings) && list_events(sel, index) &&
-           (index == NULL || read_kernel_names(sel, own));
+           (index == NULL || read_kernel_names(sel));
 }
 
 void classify_free(struct event_classes *sel)

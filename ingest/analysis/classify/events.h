@@ -55,6 +55,7 @@ struct event_classes {
     struct events_in_time lists[LIST_COUNT];
     uint32_t *listed; /* all of them */
     uint32_t type_count[TYPE_COUNT];
+    const struct kernel_rules *kernel_rules; /* of one's own; NULL: none */
     const uint32_t *name;      /* name id by event, without the prefixes of Lightning */
     uint32_t *own_name;        /* what `name` points to when it is not the trace's column */
     uint32_t seen_names;       /* enum name_flag of all kept events together */

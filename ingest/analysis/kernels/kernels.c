@@ -1,6 +1,7 @@
 #include "ingest/analysis/kernels/kernels.h"
 
 #include "ingest/analysis/classify/tb_clock.h"
+#include "ingest/analysis/classify/tensor_core.h"
 #include "ingest/analysis/util/percentiles.h"
 #include "ingest/base/containers/introsort.h"
 #include "ingest/base/containers/key_map.h"
@@ -208,6 +209,15 @@ static struct kernel_row row_of(struct by_name *b, uint32_t group, struct names 
     return row;
 }
 
+bool kernels_read_class(const struct event_classes *sel, const char *name, struct kernel_class *out)
+{
+    if (!kernel_class_of(sel->kernel_rules, name, out)) {
+        return false;
+    }
+    out->matrix_unit = tensor_core_listed_kernel(name) ? MATRIX_UNIT_USED : out->matrix_unit;
+    return true;
+}
+
 static bool write_rows(struct trace_results *results,
                        struct texts *texts,
                        struct names *names,
@@ -221,11 +231,15 @@ static bool write_rows(struct trace_results *results,
         return false;
     }
     for (uint32_t i = 0; i < count; i++) {
+        struct kernel_class class;
         rows[i] = row_of(b, order[i], names);
         rows[i].name = texts_copy(texts, b->keys.keys[order[i]].id[0]);
-        if (rows[i].name == NULL) {
+        if (rows[i].name == NULL || !kernels_read_class(b->kernels->sel, rows[i].name, &class)) {
             return false;
         }
+        rows[i].class = class.name;
+        rows[i].communication_kind = class.communication_kind;
+        rows[i].matrix_unit = (uint32_t)class.matrix_unit;
     }
     results->kernels = rows;
     results->kernel_count = count;

@@ -68,7 +68,9 @@ bool steps_from_index(struct steps *steps,
     if (index->step_count > 0) {
         use_index_steps(steps, index);
     } else {
-        steps_use_host_range(steps);
+        steps->items[0] =
+            (struct step){.event = STEP_NO_EVENT, .start = sel->first_ns, .end = sel->last_ns};
+        steps->count = 1;
     }
     steps->window_start = steps->items[0].start;
     steps->window_end = steps->items[steps->count - 1].end;

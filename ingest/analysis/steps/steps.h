@@ -44,8 +44,8 @@ bool time_ranges_collect(struct time_ranges *roles,
                          const bool *communicates) KS_MUST_USE;
 void time_ranges_free(struct time_ranges *roles);
 
-/* Steps by the index: the annotations' own intervals; of a trace without any, one over its host
- * events. */
+/* Steps by the index: the annotations' own intervals [DEV-6a]. Without any, one that is the whole
+ * trace. */
 bool steps_from_index(struct steps *steps,
                       const struct event_classes *sel,
                       const struct trace_index *index) KS_MUST_USE;

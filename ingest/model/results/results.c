@@ -41,6 +41,11 @@ const char *view_label(enum view view)
     return view_labels[view];
 }
 
+size_t results_step_count(const struct trace_results *results)
+{
+    return results->has_profiler_steps ? results->step_count : 0;
+}
+
 struct trace_results *results_create(void)
 {
     struct trace_results *results = calloc(1, sizeof *results);

@@ -111,7 +111,8 @@ struct device_row {
     const char *name; /* NULL when no property entry names it */
     double memory_bytes;
     int64_t compute_major, compute_minor;
-    double utilisation; /* shares; utilisation may be -0.0 [TB-1.2] */
+    double utilisation; /* shares. Of the steps, or of the device's own window where there are none;
+                           in the annex's figures of the steps alone, and may be -0.0 [TB-1.2] */
     double sm_efficiency;
     double occupancy_pct;
     double tensor_share;
@@ -130,9 +131,12 @@ struct gpu_row {
 
 /* One recommendation [TB-9], in output order. */
 struct recommendation_row {
-    const char *code; /* "dataloader", "data_parallel", "nccl", "communication", "utilisation",
-                         "tensor_cores", "memory" */
-    const char *text; /* plain text with the figures of the rule */
+    const char *code;     /* "dataloader", "data_parallel", "nccl", "communication", "utilisation",
+                             "tensor_cores", "memory" */
+    const char *text;     /* plain text with the figures of the rule */
+    const char *evidence; /* view and search that show it: "kernels?q=ampere_sgemm" */
+    const char *documentation; /* address */
+    int64_t saving_ns;         /* at most, of the average step; RESULTS_NO_TIME: not known */
 };
 
 struct environment_row {
@@ -157,6 +161,7 @@ struct uploaded_answer_row {
 
 #define RESULTS_NS_PER_US 1000
 #define RESULTS_UNKNOWN (-1)
+#define RESULTS_NO_TIME INT64_MIN
 
 /* What is stored as a whole, and what is large: a column of it has a row for every operator, memory
  * record or device counter. */
@@ -196,12 +201,14 @@ struct trace_results {
     int64_t steps_ns;     /* durations of all steps together; 0: no steps, or the annex's figures */
     bool decimal_times;   /* some time of the file has a decimal point */
     bool steps_undefined; /* no step marker and no host event: the bounds are (2^63-1, -2^63) */
-    bool has_profiler_steps; /* false: the one step is the whole host range */
+    bool has_profiler_steps; /* false: the one row of steps is no step but the whole trace; in the
+                                annex's figures the range of its host events */
     uint32_t views;          /* bits of enum view */
     bool has_runtime, has_kernel, has_communication, has_memcpy_or_memset; /* [TB-6f] */
     bool has_blocks_per_sm, has_occupancy; /* the two optional kernel columns [TB-12.3] */
     bool operators_have_device;            /* device columns of the operator table */
     bool mlu;                              /* the fork's labels and kernel columns [TB-17.1] */
+    bool is_amd;                           /* its matrix units are called Matrix Cores */
     int64_t collective_count;              /* 0 in the annex's figures */
     double tensor_pie_used; /* share of kernel time in kernels that use matrix units [TB-12.2] */
 
@@ -274,6 +281,9 @@ struct trace_results {
     struct comparison *comparison; /* a report that was uploaded; NULL otherwise */
     struct warnings warnings;
 };
+
+/* Steps of the trace, none of which is the whole of it. */
+size_t results_step_count(const struct trace_results *results);
 
 struct trace_results *results_create(void) KS_MUST_USE; /* NULL without memory */
 void results_destroy(struct trace_results *results);    /* NULL is allowed */

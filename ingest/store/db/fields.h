@@ -29,6 +29,7 @@
     X(FLAG, has_occupancy)         \
     X(FLAG, operators_have_device) \
     X(FLAG, mlu)                   \
+    X(FLAG, is_amd)                \
     X(INT, collective_count)       \
     X(REAL, tensor_pie_used)       \
     X(INT, device_property_count)  \
@@ -63,7 +64,10 @@
 
 #define RECOMMENDATION_FIELDS(X) \
     X(TEXT, code)                \
-    X(TEXT, text)
+    X(TEXT, text)                \
+    X(TEXT, evidence)            \
+    X(TEXT, documentation)       \
+    X(OPTIONAL, saving_ns)
 
 #define ENVIRONMENT_FIELDS(X) \
     X(TEXT, name)             \

@@ -33,6 +33,7 @@ CREATE TABLE trace (
     has_occupancy           INTEGER NOT NULL, -- 1: kernel tables show the occupancy
     operators_have_device   INTEGER NOT NULL, -- 1: operator tables show device times
     mlu                     INTEGER NOT NULL, -- 1: labels and columns of the MLU fork
+    is_amd                  INTEGER NOT NULL, -- 1: its matrix units are called Matrix Cores
     tensor_pie_used         ANY,              -- the same by our list
     step_count              INTEGER NOT NULL, -- rows in step
     operator_count          INTEGER NOT NULL, -- rows in operator with grouping 0, and so on
@@ -102,6 +103,10 @@ CREATE TABLE step (
     communication_ns      INTEGER NOT NULL, -- merged communication inside the step
     overlap_ns            INTEGER NOT NULL, -- their intersection
     launches              INTEGER NOT NULL, -- runtime calls that put work on a device
+    device_start_ns       INTEGER,          -- device work launched in the step: its span, NULL without any
+    device_end_ns         INTEGER,
+    device_busy_ns        INTEGER NOT NULL, -- its union
+    device_ns             INTEGER NOT NULL, -- sum of its durations
     device_activities     INTEGER NOT NULL, -- kernels, copies and sets that these calls started
     PRIMARY KEY (trace_id, position)
 ) STRICT, WITHOUT ROWID;
@@ -144,7 +149,7 @@ CREATE TABLE kernel (
     p50_ns        INTEGER NOT NULL,
     p95_ns        INTEGER NOT NULL,
     p99_ns        INTEGER NOT NULL,
-    tensor_used   INTEGER NOT NULL, -- 1: by our list
+    tensor_used   INTEGER NOT NULL, -- 1: it is known that matrix units do the work
     blocks_per_sm ANY,              -- mean weighted by duration
     occupancy_pct ANY,              -- mean weighted by duration
     PRIMARY KEY (trace_id, position)
@@ -166,7 +171,7 @@ CREATE TABLE kernel_launch (
     p50_ns           INTEGER NOT NULL,
     p95_ns           INTEGER NOT NULL,
     p99_ns           INTEGER NOT NULL,
-    tensor_used      INTEGER NOT NULL, -- 1: by our list
+    tensor_used      INTEGER NOT NULL, -- 1: it is known that matrix units do the work
     op_tensor_eligible INTEGER NOT NULL, -- 1: the same by our list
     blocks_per_sm    ANY,              -- mean weighted by duration
     occupancy_pct    ANY,              -- mean weighted by duration
@@ -194,6 +199,9 @@ CREATE TABLE recommendation (
     position INTEGER NOT NULL,
     code     TEXT, -- "dataloader", "tensor_cores", ...
     text     TEXT, -- for the reader
+    evidence TEXT, -- view and search that show it
+    documentation TEXT, -- address
+    saving_ns INTEGER, -- of the average step, at most; NULL: not known
     PRIMARY KEY (trace_id, position)
 ) STRICT, WITHOUT ROWID;
 

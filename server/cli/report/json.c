@@ -42,7 +42,8 @@ static void write_kernels(struct json_write *w, const struct trace_results *resu
     jw_array_begin(w);
     for (size_t i = 0; i < results->kernel_count; i++) {
         const struct kernel_row *row = &results->kernels[i];
-        render_kernel(w, row, share_of(row->total_ns, sum_ns), (int64_t)results->step_count);
+        render_kernel(w, row, share_of(row->total_ns, sum_ns),
+                      (int64_t)results_step_count(results));
     }
     jw_array_end(w);
 }
@@ -82,7 +83,7 @@ static void write_details(struct json_write *w, const struct pipeline_details *d
 
 static void write_item(struct json_write *w, const struct pipeline_item *item)
 {
-    const struct trace_results *results = item->results;
+    struct trace_results *results = item->results;
     jw_object_begin(w);
     jw_key_string(w, "worker", item->worker);
     jw_key_string(w, "span", item->span_digits);

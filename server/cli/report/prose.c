@@ -39,14 +39,14 @@ static void section_summary(struct prose *p, const struct pipeline_item *item)
 
 static void section_breakdown(struct prose *p)
 {
-    double step_ns = render_mean_step_ns(p->results);
-    if (isnan(step_ns)) {
+    double step_ns = render_window_ns(p->results);
+    if (!(step_ns > 0)) {
         return;
     }
     char title[96];
     (void)snprintf(title, sizeof title,
                    p->results->has_profiler_steps ? "Step time, mean of %zu"
-                                                  : "Time of the whole trace (no profiler steps)",
+                                                  : "Time of the whole trace (no steps)",
                    p->results->step_count);
     prose_heading(p, 3, title);
     prose_begin_table(p);
@@ -70,7 +70,7 @@ static void section_breakdown(struct prose *p)
 static void section_steps(struct prose *p)
 {
     const struct trace_results *results = p->results;
-    if (!results->has_profiler_steps || results->steps_undefined) {
+    if (!results->has_profiler_steps) {
         return;
     }
     prose_heading(p, 3, "Steps");
@@ -114,10 +114,12 @@ static void section_devices(struct prose *p)
     report_table_column(&p->table, "id", false);
     report_table_column(&p->table, "name", true);
     report_table_column(&p->table, "memory", false);
-    report_table_column(&p->table, "utilisation", false);
+    report_table_column(
+        &p->table, p->results->has_profiler_steps ? "busy, of the steps" : "busy, of its window",
+        false);
     report_table_column(&p->table, "SM efficiency", false);
     report_table_column(&p->table, "occupancy", false);
-    report_table_column(&p->table, "Tensor Cores", false);
+    report_table_column(&p->table, render_matrix_units(p->results), false);
     for (size_t i = 0; i < p->results->device_count; i++) {
         const struct device_row *device = &p->results->devices[i];
         char memory[TEXT_FIGURE_BYTES] = "-";
@@ -235,7 +237,7 @@ static void section_kernels(struct prose *p)
     report_table_column(&p->table, "total", false);
     report_table_column(&p->table, "median", false);
     report_table_column(&p->table, "share", false);
-    report_table_column(&p->table, "Tensor Cores", true);
+    report_table_column(&p->table, render_matrix_units(p->results), true);
     for (size_t i = 0; i < results->kernel_count && i < PROSE_TOP_ROWS; i++) {
         const struct kernel_row *row = &results->kernels[ranking[i].at];
         prose_cell_name(p, row->name,
@@ -256,7 +258,16 @@ static void section_recommendations(struct prose *p)
     }
     prose_heading(p, 3, "Recommendations");
     for (size_t i = 0; i < p->results->recommendation_count; i++) {
-        prose_bullet(p, p->results->recommendations[i].text);
+        const struct recommendation_row *row = &p->results->recommendations[i];
+        buf_clear(&p->line);
+        buf_puts(&p->line, row->text);
+        if (row->saving_ns != RESULTS_NO_TIME) {
+            char saving[TEXT_FIGURE_BYTES];
+            text_time(saving, (double)row->saving_ns);
+            buf_printf(&p->line, " Saves up to %s a step.", saving);
+        }
+        buf_printf(&p->line, " See %s (page: %s).", row->documentation, row->evidence);
+        prose_bullet(p, p->line.ptr);
     }
 }
 
@@ -277,11 +288,33 @@ static void health_warnings(struct prose *p)
     }
 }
 
+/* The first and the last may be cut off, or warm up. */
+static void health_odd_steps(struct prose *p)
+{
+    size_t count = results_step_count(p->results);
+    double median_ns = render_median_step_ns(p->results);
+    for (size_t i = 0; i<count; i += count> 1 ? count - 1 : 1) {
+        const struct step_row *row = &p->results->steps[i];
+        if (!render_is_odd_step(row, median_ns)) {
+            continue;
+        }
+        char time[TEXT_FIGURE_BYTES];
+        char median[TEXT_FIGURE_BYTES];
+        text_time(time, (double)(row->end_ns - row->start_ns));
+        text_time(median, median_ns);
+        buf_clear(&p->line);
+        buf_printf(&p->line, "the %s step takes %s, the median %s: cut off, or warming up",
+                   i == 0 ? "first" : "last", time, median);
+        prose_bullet(p, p->line.ptr);
+    }
+}
+
 static void section_health(struct prose *p)
 {
     prose_heading(p, 3, "Health of the trace");
     size_t before = p->out->len;
     health_warnings(p);
+    health_odd_steps(p);
     for (size_t i = 0; i < p->results->missing_count; i++) {
         const struct missing_row *missing = &p->results->missing[i];
         buf_clear(&p->line);

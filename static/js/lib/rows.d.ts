@@ -69,7 +69,7 @@ interface KernelRow {
     p50_ns: number; // [ns]
     p95_ns: number; // [ns]
     p99_ns: number; // [ns]
-    tensor_cores: boolean; // By our list of kernels.
+    tensor_cores: boolean; // Whether it is known that matrix units do the work, by the list of kernels or by the rules for classes.
     blocks_per_sm: number; // Mean weighted by time; a missing one weighs as 0.
     occupancy_pct: number; // The same. [percent]
     calls_per_step: number;
@@ -98,7 +98,7 @@ interface KernelLaunchRow {
     p50_ns: number; // [ns]
     p95_ns: number; // [ns]
     p99_ns: number; // [ns]
-    tensor_cores: boolean; // By our list of kernels.
+    tensor_cores: boolean; // Whether it is known that matrix units do the work, by the list of kernels or by the rules for classes.
     blocks_per_sm: number; // Mean weighted by time; a missing one weighs as 0.
     occupancy_pct: number; // The same. [percent]
     operator_tensor_core_eligible: boolean; // By our list of operators.
@@ -212,7 +212,7 @@ interface OperatorRow {
     input_shape?: string; // Where `group_by` has the shape.
     call_stack?: string; // Where `group_by` has the stack; innermost frame first.
     calls: number;
-    host_total_ns: number; // With the operators called by it. [ns]
+    host_total_ns: number; // With the operators called by it. A call inside another of its name counts in both. [ns]
     host_self_ns: number; // Without them. [ns]
     host_mean_ns: number; // Of a call. [ns]
     host_min_ns: number; // [ns]
@@ -220,7 +220,7 @@ interface OperatorRow {
     host_p50_ns: number; // [ns]
     host_p95_ns: number; // [ns]
     host_p99_ns: number; // [ns]
-    device_total_ns: number; // Of the work that it and the operators called by it launched. [ns]
+    device_total_ns: number; // Of the work that it and the operators called by it launched; work of a call inside another of its name counts in both. [ns]
     device_self_ns: number; // Of the work that it launched itself. [ns]
     device_p50_ns: number; // Of the totals of its calls. [ns]
     device_p95_ns: number; // [ns]
@@ -269,8 +269,9 @@ interface SlicesRow {
 /** A step of the profiler. */
 interface StepRow {
     name: string; // The number of ProfilerStep#N.
-    start_ns: number | null; // From the trace's start; null when the trace has nothing that bounds a step. [ns]
-    duration_ns: number | null; // [ns]
+    start_ns: number | null; // From the trace's start: that of the annotation. [ns]
+    duration_ns: number | null; // Of the annotation; the columns from kernel_ns to other_ns add up to it. [ns]
+    host_gap_ns: number | null; // From the largest end of earlier steps, below 0 where they overlap; null for the first. [ns]
     kernel_ns: number; // [ns]
     memcpy_ns: number; // [ns]
     memset_ns: number; // [ns]
@@ -279,10 +280,15 @@ interface StepRow {
     dataloader_ns: number; // [ns]
     cpu_exec_ns: number; // [ns]
     other_ns: number; // [ns]
+    idle_ns: number; // No device works: runtime_ns + dataloader_ns + cpu_exec_ns + other_ns. [ns]
     computation_ns: number; // [ns]
     overlap_ns: number; // [ns]
     launches: number; // Calls inside the step that put work on a device.
-    device_activities: number; // Pieces of work that these calls started.
+    device_activities: number; // Device work launched in the step.
+    device_start_ns: number | null; // Of that work, wherever it runs; null without any. [ns]
+    device_end_ns: number | null; // [ns]
+    device_busy_ns: number; // Union of that work. [ns]
+    device_ns: number; // Sum of its durations. [ns]
 }
 
 /** Copies or sets of memory of one name. */

@@ -33,21 +33,29 @@ interface Step {
 
 interface Device {
     id: number; name: string | null; memory_bytes: number | null; compute_capability: string | null;
-    utilisation: number | null; sm_efficiency: number | null; occupancy_pct: number | null;
+    utilisation: number | null; utilisation_of: 'steps' | 'window'; sm_efficiency: number | null; occupancy_pct: number | null;
     tensor_core_share: number | null;
 }
+
+/** Evidence is a view of the trace with its search: `kernels?q=ampere_sgemm`. */
+interface Advice { code: string; text: string; evidence: string | null; documentation: string | null; saving_ns: number | null }
+
+/** Time of the average step, or of the trace, in which no device works. */
+interface Idle { of: 'steps' | 'trace'; idle_ns: number; share: number; cause: string | null; cause_ns: number }
+
+interface OddStep { place: 'first' | 'last'; name: string; duration_ns: number; median_ns: number }
 
 interface Missing { view: string; reason: string; record: string }
 
 interface Overview {
     trace: Trace; device_type: string; steps: number; has_profiler_steps: boolean;
     average_step_ns: number | null; roles: Role[]; devices: Device[];
-    environment: { name: string; value: string }[]; recommendations: { code: string; text: string }[];
-    health: { warnings: Warning[]; missing: Missing[] };
-    tensor_core: { used_share: number; } | null;
+    environment: { name: string; value: string }[]; recommendations: Advice[];
+    health: { warnings: Warning[]; odd_steps: OddStep[]; missing: Missing[] };
+    tensor_core: { name: string; used_share: number; } | null;
     top_operator: { name: string; device_self_ns: number | null; host_self_ns: number; calls: number } | null;
     top_kernel: { name: string; total_ns: number; calls: number; share: number } | null;
-    step_rows: Step[]; idle_share: number | null;
+    step_rows: Step[]; idle: Idle | null;
 }
 
 /** A window of time of the devices; computing, exposed and idle parts add up to it. */
@@ -83,7 +91,7 @@ interface Row { name: string; [field: string]: any }
 
 interface RowPage {
     rows: Row[]; total: number; sums?: Record<string, number>; has_device?: boolean;
-    has_blocks_per_sm?: boolean; has_occupancy?: boolean; config_labels?: string[]; tensor_core_share?: number | null;
+    has_blocks_per_sm?: boolean; has_occupancy?: boolean; config_labels?: string[]; tensor_core_share?: number | null; matrix_units?: string;
     utilisation?: Matched | null;
     /** Of the operators of device time: the capture that names kernels of graphs, and how its launches fitted. */
     companion?: number | null; alignment?: { equal: number; skipping: number; failed: number };

@@ -243,20 +243,21 @@ static void shows_the_overview(void **state)
            "[{\"role\": \"kernel\", \"label\": \"Kernel\", \"mean_ns\": 200000.0, \"share\": "
            "0.2664890073284477}");
     assert_false(body_has(f, "\"role\": \"communication\""));
-    assert_body_has(
-        f, "\"devices\": [{\"id\": 0, \"name\": \"Tesla V100\", \"memory_bytes\": "
-           "17179869184.0, \"compute_capability\": \"7.0\", \"utilisation\": 0.25, "
-           "\"sm_efficiency\": null, \"occupancy_pct\": 33.3, \"tensor_core_share\": 0.75}]");
+    assert_body_has(f, "\"devices\": [{\"id\": 0, \"name\": \"Tesla V100\", \"memory_bytes\": "
+                       "17179869184.0, \"compute_capability\": \"7.0\", \"utilisation\": 0.25, "
+                       "\"utilisation_of\": \"steps\", \"sm_efficiency\": null, \"occupancy_pct\": "
+                       "33.3, \"tensor_core_share\": 0.75}]");
     assert_body_has(f, "\"environment\": [{\"name\": \"pytorch\", \"value\": \"2.1\"}]");
     assert_body_has(f, "\"recommendations\": [{\"code\": \"utilisation\", \"text\": \"GPU 0 has");
     assert_body_has(f, "\"health\": {\"warnings\": [{\"code\": \"truncated\"");
     assert_body_has(f, "\"missing\": [{\"view\": \"memory\", \"reason\": \"No memory records.\"");
-    assert_body_has(f, "\"tensor_core\": {\"used_share\": 0.8}");
+    assert_body_has(f, "\"tensor_core\": {\"name\": \"Tensor Cores\", \"used_share\": 0.8}");
     assert_body_has(f, "\"top_operator\": {\"name\": \"aten::mm\", \"device_self_ns\": 120000, "
                        "\"host_self_ns\": 60000, \"calls\": 1}");
     assert_body_has(f, "\"top_kernel\": {\"name\": \"gemm\", \"total_ns\": 301000, \"calls\": 2, "
                        "\"share\": 0.7525}");
-    assert_body_has(f, "\"idle_share\": 0.75}");
+    assert_body_has(f, "\"idle\": {\"of\": \"steps\", \"idle_ns\": 550500.0, ");
+    assert_body_has(f, "\"cause\": \"cpu_exec\", \"cause_ns\": 275000.0}}");
     assert_problem(f, get(f, "/api/v1/traces/999/overview"), 404, "not_found");
 }
 
@@ -277,8 +278,8 @@ static void overviews_of_little_have_nulls(void **state)
     assert_status(f, get_of_trace(f, "/overview"), 200);
     assert_body_has(f, "\"average_step_ns\": null");
     assert_body_has(f, "\"tensor_core\": null, \"top_operator\": null, \"top_kernel\": null");
-    assert_body_has(f, "\"start_ns\": null, \"duration_ns\": null");
-    assert_body_has(f, "\"idle_share\": null");
+    assert_body_has(f, "\"step_rows\": []");
+    assert_body_has(f, "\"idle\": null");
     assert_body_has(f, "\"utilisation\": 0.0, ");
     assert_body_has(f, "\"roles\": [{\"role\": \"dataloader\"");
     assert_status(f, get_of_trace(f, "/steps?sort=duration_ns"), 200);
@@ -288,12 +289,15 @@ static void shows_steps(void **state)
 {
     struct fixture *f = *state;
     assert_status(f, get_of_trace(f, "/steps"), 200);
-    assert_body_has(
-        f, "{\"rows\": [{\"name\": \"9\", \"start_ns\": 0, \"duration_ns\": 1000000, "
-           "\"kernel_ns\": 100000, \"memcpy_ns\": 0, \"memset_ns\": 0, \"communication_ns\": "
-           "0, \"runtime_ns\": 50000, \"dataloader_ns\": 0, \"cpu_exec_ns\": 350000, "
-           "\"other_ns\": 500000, \"computation_ns\": 100000, \"overlap_ns\": 0, "
-           "\"launches\": 3, \"device_activities\": 2}, {\"name\": \"10\"");
+    assert_body_has(f, "{\"rows\": [{\"name\": \"9\", \"start_ns\": 0, \"duration_ns\": 1000000, "
+                       "\"host_gap_ns\": null, \"kernel_ns\": 100000, \"memcpy_ns\": 0, "
+                       "\"memset_ns\": 0, \"communication_ns\": "
+                       "0, \"runtime_ns\": 50000, \"dataloader_ns\": 0, \"cpu_exec_ns\": 350000, "
+                       "\"other_ns\": 500000, \"idle_ns\": 900000, \"computation_ns\": 100000, "
+                       "\"overlap_ns\": 0, \"launches\": 3, \"device_activities\": 2, "
+                       "\"device_start_ns\": 0, \"device_end_ns\": 0, \"device_busy_ns\": 0, "
+                       "\"device_ns\": 0}, {\"name\": \"10\", \"start_ns\": 1000000, "
+                       "\"duration_ns\": 501000, \"host_gap_ns\": 0, ");
     assert_body_has(f, "\"total\": 2, \"roles\": [{\"role\": \"kernel\"");
     assert_status(f, get_of_trace(f, "/steps?sort=kernel_ns&limit=1"), 200);
     assert_body_has(f, "{\"rows\": [{\"name\": \"10\"");
@@ -313,11 +317,11 @@ static void shows_steps(void **state)
                         "attachment; filename=\"steps.csv\"");
     assert_string_equal(
         body_text(f),
-        "name,start_ns,duration_ns,kernel_ns,memcpy_ns,memset_ns,communication_ns,runtime_ns,"
-        "dataloader_ns,cpu_exec_ns,other_ns,computation_ns,overlap_ns,launches,device_"
-        "activities\r\n"
-        "10,1000000,501000,300000,0,0,0,1000,0,200000,0,300000,0,1,1\r\n"
-        "9,0,1000000,100000,0,0,0,50000,0,350000,500000,100000,0,3,2\r\n");
+        "name,start_ns,duration_ns,host_gap_ns,kernel_ns,memcpy_ns,memset_ns,communication_ns,"
+        "runtime_ns,dataloader_ns,cpu_exec_ns,other_ns,idle_ns,computation_ns,overlap_ns,launches,"
+        "device_activities,device_start_ns,device_end_ns,device_busy_ns,device_ns\r\n"
+        "10,1000000,501000,0,300000,0,0,0,1000,0,200000,0,201000,300000,0,1,1,0,0,0,0\r\n"
+        "9,0,1000000,,100000,0,0,0,50000,0,350000,500000,900000,100000,0,3,2,0,0,0,0\r\n");
 }
 
 static void shows_operators(void **state)
@@ -412,21 +416,21 @@ static void shows_kernels(void **state)
            "0.7525, \"mean_ns\": 150500.0, \"min_ns\": 100000, \"max_ns\": 201000, "
            "\"p50_ns\": 150000, \"p95_ns\": 0, \"p99_ns\": 0, \"tensor_cores\": true, "
            "\"blocks_per_sm\": 1.255, \"occupancy_pct\": 33.3, "
-           "\"calls_per_step\": 1.0, \"class\": \"gemm\", \"matrix_unit\": null, "
+           "\"calls_per_step\": 1.0, \"class\": \"gemm\", \"matrix_unit\": true, "
            "\"communication_kind\": null}, {\"name\": \"add\"");
     assert_body_has(f, "\"total\": 2, \"group_by\": \"name\", \"sort\": \"total_ns\", \"order\": "
                        "\"desc\", \"q\": null, \"limit\": 1000, \"offset\": 0, \"sums\": "
                        "{\"calls\": 3, \"total_ns\": 400000}, \"has_blocks_per_sm\": "
                        "true, \"has_occupancy\": true, \"config_labels\": [\"Grid\", \"Block\", "
                        "\"Registers per thread\", \"Shared memory\"], \"tensor_core_share\": 0.8, "
-                       "\"utilisation\": "
+                       "\"matrix_units\": \"Tensor Cores\", \"utilisation\": "
                        "null}");
     assert_status(f, get_of_trace(f, "/kernels?group_by=launch"), 200);
     assert_body_has(
         f, "\"operator\": \"aten::mm\", \"config\": [\"[1, 2, 3]\", \"[4, 5, 6]\", \"32\", "
            "\"0\"], \"calls\": 2");
     assert_body_has(f, "\"operator_tensor_core_eligible\": true, \"class\": \"gemm\", "
-                       "\"matrix_unit\": null, \"communication_kind\": null}");
+                       "\"matrix_unit\": true, \"communication_kind\": null}");
     assert_status(f, get_of_trace(f, "/kernels?group_by=launch&format=csv"), 200);
     assert_body_has(f, "name,operator,config_1,config_2,config_3,config_4,calls,");
     assert_body_has(f, "gemm,aten::mm,\"[1, 2, 3]\",\"[4, 5, 6]\",32,0,2,");

@@ -28,7 +28,8 @@ export function kernelDetail(id, trace, row, group) {
         ['Shortest', fmt.time(row.min_ns)], ['Longest', fmt.time(row.max_ns)],
     ];
     if (knowsCalls(trace)) pairs.push(['p50 / p95 / p99', fmt.times([row.p50_ns, row.p95_ns, row.p99_ns])]);
-    if (trace.device_type !== 'MLU' && !trace.views.includes('utilisation')) pairs.push(['Tensor Cores', row.tensor_cores ? 'used' : 'not used']);
+    if (trace.device_type !== 'MLU' && !trace.views.includes('utilisation')) pairs.push(['Matrix units', row.matrix_unit === null ? 'unknown' : row.matrix_unit ? 'used' : 'not used']);
+    if (row.class) pairs.push(['Class', row.communication_kind ? `${row.class}, ${row.communication_kind}` : row.class]);
     const use = rowUse(row);
     pairs.push(...use.pairs);
     const stacks = h('div', { class: 'stacks' });

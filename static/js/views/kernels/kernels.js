@@ -43,7 +43,7 @@ export async function mount(root, route, signal) {
         search: 'Search kernels',
         groups: [{ value: 'name', label: 'Name' }, { value: 'launch', label: 'Launch and operator' }],
         columnsFor: (first, group) => columns(first, group, trace.device_type)
-            .filter(({ key }) => (knowsCalls(trace) || !/^p\d\d_ns$/.test(key)) && !(measured && /tensor_core/.test(key))),
+            .filter(({ key }) => (knowsCalls(trace) || !/^p\d\d_ns$/.test(key)) && !(measured && /tensor_core|matrix_unit/.test(key))),
         defaultSort: () => ['total_ns', 'desc'],
         detail: (row, group) => kernelDetail(route.id, trace, row, group),
         onRows: (first) => matched.show(first.utilisation ?? null),
@@ -70,12 +70,12 @@ function tensorPie(first, deviceType, off, onToggle) {
     if (deviceType === 'MLU' || used === null || used === undefined || total === 0) return null;
     const unit = fmt.timeUnit(total);
     const chart = ranking({
-        title: 'Tensor Cores', help: 'Kernel time in kernels that use Tensor Cores, by their names', print: (value) => fmt.time(value, unit),
+        title: first.matrix_units ?? 'Tensor Cores', help: 'Kernel time in kernels that use matrix units, by their names', print: (value) => fmt.time(value, unit),
         off, onToggle, emptyText: 'No kernel time.',
     });
     const slices = [
         { name: 'Used', value: used * total, share: used, colour: () => token('--tensor-used') },
-        { name: 'Not used', value: (1 - used) * total, share: 1 - used, colour: () => token('--cat-other') },
+        { name: 'Not used, or unknown', value: (1 - used) * total, share: 1 - used, colour: () => token('--cat-other') },
     ];
     return { root: chart.root, paint: () => chart.show(slices, total), destroy: chart.destroy };
 }
@@ -104,6 +104,7 @@ function columns(first, group, deviceType) {
         { key: 'calls', label: 'Calls', kind: 'int', width: 68, priority: 4 },
         { key: 'total_ns', label: 'Total', kind: 'time', width: 96, priority: 1, help: 'Sum of the durations of all launches' },
         { key: 'share', label: 'Share', kind: 'share', width: 84, priority: 2, help: 'Of the time of all kernels' },
+        { key: 'class', label: 'Class', kind: 'text', width: 104, priority: launch ? 4 : 3, help: 'What it does, by its name' },
         ...uses,
         { key: 'mean_ns', label: 'Mean', kind: 'time', family: 'call', width: 84, priority: launch ? 9 : 5, help: 'A launch, on average' },
         { key: 'p50_ns', label: 'p50', kind: 'time', family: 'call', width: 80, priority: launch ? 14 : 6, help: 'Half of the launches take less' },
@@ -114,13 +115,16 @@ function columns(first, group, deviceType) {
     );
     if (!launch) list.push({ key: 'calls_per_step', label: 'Per step', kind: 'num', width: 80, priority: 13, help: 'Launches in a step, on average' });
     if (deviceType !== 'MLU') {
-        list.push({ key: 'tensor_cores', label: 'TC', kind: 'bool', width: 52, priority: 9, help: 'Uses Tensor Cores' });
-        if (launch) list.push({ key: 'operator_tensor_core_eligible', label: 'Op TC able', kind: 'bool', width: 92, priority: 18, help: 'Its operator can run on Tensor Cores' });
+        list.push({ key: 'matrix_unit', label: first.matrix_units ?? 'Tensor Cores', kind: 'text', width: 112, priority: 9, help: 'Whether matrix units do the work, by its name', value: ({ matrix_unit: used }) => matrixUse(used) });
+        if (launch) list.push({ key: 'operator_tensor_core_eligible', label: 'Op able', kind: 'bool', width: 92, priority: 18, help: `Its operator can run on ${first.matrix_units ?? 'Tensor Cores'}` });
     }
     if (first.has_blocks_per_sm) list.push({ key: 'blocks_per_sm', label: 'Blocks/SM', kind: 'num', width: 90, priority: 11, help: 'Blocks per multiprocessor, mean weighted by duration' });
     if (first.has_occupancy) list.push({ key: 'occupancy_pct', label: 'Occupancy %', kind: 'pct', width: 100, priority: 12, help: 'Estimated achieved occupancy, mean weighted by duration' });
     return list;
 }
+
+/** @param {boolean | null} used */
+const matrixUse = (used) => (used === null ? 'unknown' : used ? 'used' : 'not used');
 
 /** @param {string} label */
 const shortLabel = (label) => label.replace('Registers per thread', 'Registers').replace('Shared memory', 'Shared B');

@@ -17,7 +17,7 @@ export function useColumns(first) {
     if (measured.length === 0) return [];
     return [
         ...measured.map(([key, label, help], index) => /** @type {Column} */ ({ key, label, kind: 'share', width: 80, priority: 2.1 + index / 10, help: `${help}, weighted by time, from the kernel table` })),
-        { key: 'utilisation_class', label: 'Class', kind: 'text', width: 112, priority: 2.5, help: 'Low is below a third of the peak; compute is the larger of tensor and SM use', value: (row) => (row.utilisation_match ? classLabel(row.utilisation_class) : null) },
+        { key: 'utilisation_class', label: 'Use', kind: 'text', width: 112, priority: 2.5, help: 'Low is below a third of the peak; compute is the larger of tensor and SM use', value: (row) => (row.utilisation_match ? classLabel(row.utilisation_class) : null) },
         { key: 'headroom_ns', label: 'Headroom', kind: 'time', width: 104, priority: 2.6, help: 'Time saved at peak throughput: time × (1 − the larger use)' },
     ];
 }

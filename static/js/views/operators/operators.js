@@ -28,7 +28,7 @@ export async function mount(root, route, signal) {
                 { key: 'device_total_ns', title: `${device} total time`, help: 'Kernels of the operator and of all it calls' },
             ] : []),
             { key: 'host_self_ns', title: 'Host self time', help: 'On the CPU, without the operators it calls' },
-            { key: 'host_total_ns', title: 'Host total time', help: 'On the CPU, with the operators it calls' },
+            { key: 'host_total_ns', title: 'Host total time', help: 'On the CPU, with the operators it calls; a call inside another of its name counts in both' },
         ],
     });
     const table = rowTable({
@@ -85,7 +85,7 @@ function columns(hasDevice, hasShape, device) {
     list.push(
         { key: 'host_self_ns', label: 'Host self', kind: 'time', family: 'sum', width: 96, priority: hasDevice ? 4 : 1, help: 'On the CPU, without the operators it calls' },
         ...(hasDevice ? [] : [/** @type {Column} */ ({ key: 'share', label: 'Share', kind: 'share', width: 84, priority: 2, help: 'Of the host self time of all operators' })]),
-        { key: 'host_total_ns', label: 'Host total', kind: 'time', family: 'sum', width: 96, priority: 6, help: 'On the CPU, with the operators it calls' },
+        { key: 'host_total_ns', label: 'Host total', kind: 'time', family: 'sum', width: 96, priority: 6, help: 'On the CPU, with the operators it calls; a call inside another of its name counts in both' },
         { key: 'host_p50_ns', label: 'Host p50', kind: 'time', family: 'call', width: 96, priority: 7, help: 'A call: half of the calls take less' },
         { key: 'host_p95_ns', label: 'Host p95', kind: 'time', family: 'call', width: 96, priority: 8, help: 'A call: 95% of the calls take less' },
         { key: 'host_p99_ns', label: 'Host p99', kind: 'time', family: 'call', width: 96, priority: 9, help: 'A call: 99% of the calls take less' },

@@ -25,31 +25,28 @@ export function answer(label, [value, unit], note, mood = '') {
 
 /** @param {Overview} data */
 function stepAnswer(data) {
-    if (data.average_step_ns === null) return answer('Average step', ['–', ''], ['No steps in this trace: call ', h('code', null, 'prof.step()'), '.']);
+    if (data.average_step_ns === null) {
+        return answer('Whole trace', fmt.timeParts(data.trace.duration_ns), ['No steps marked: call ', h('code', null, 'prof.step()'), ' in the loop.'], 'first');
+    }
     const times = data.step_rows.map(({ duration_ns: ns }) => ns);
     const unit = fmt.timeUnit(data.average_step_ns);
-    const label = data.has_profiler_steps ? 'Average step' : 'Whole trace';
-    const note = !data.has_profiler_steps ? ['No step marks: call ', h('code', null, 'prof.step()'), ' in the loop.']
-        : times.length > 1 ? [`${fmt.plural(data.steps, 'step')}, ${fmt.timeParts(Math.min(...times), unit)[0]} to ${fmt.time(Math.max(...times), unit)}`]
-            : [fmt.plural(data.steps, 'step')];
-    return answer(label, fmt.timeParts(data.average_step_ns, unit), note, 'first');
-}
-
-/** Of what the step waits for while no device works. @param {Overview} data */
-export function mainCause(data) {
-    const waiting = data.roles.filter(({ role }) => !['kernel', 'memcpy', 'memset'].includes(role));
-    return waiting.sort((a, b) => b.share - a.share)[0];
+    const note = times.length > 1 ? [`${fmt.plural(data.steps, 'step')}, ${fmt.timeParts(Math.min(...times), unit)[0]} to ${fmt.time(Math.max(...times), unit)}`]
+        : [fmt.plural(data.steps, 'step')];
+    return answer('Average step', fmt.timeParts(data.average_step_ns, unit), note, 'first');
 }
 
 /** @param {Overview} data */
 function idleAnswer(data) {
-    const cause = mainCause(data);
-    if (data.idle_share === null) {
-        return answer('Device idle', ['–', ''], ['No device recorded', cause ? `; most time is ${cause.label} (${fmt.share(cause.share)})` : '', '.']);
+    const { idle } = data;
+    if (idle === null) {
+        const most = [...data.roles].sort((a, b) => b.share - a.share)[0];
+        return answer('Device idle', ['–', ''], ['No device recorded', most ? `; most time is ${most.label} (${fmt.share(most.share)})` : '', '.']);
     }
-    const why = cause && cause.share > 0.005 ? [`mostly ${cause.label}: ${fmt.share(cause.share)} of the step`] : [`${fmt.share(1 - data.idle_share)} busy`];
+    const window = idle.of === 'steps' ? 'of the step' : 'of the trace';
+    const cause = idle.share > 0.005 ? data.roles.find(({ role }) => role === idle.cause) : undefined;
+    const why = cause ? [`${window}, mostly ${cause.label}: ${fmt.time(idle.cause_ns)} of ${fmt.time(idle.idle_ns)}`] : [window];
     const more = hasView(data.trace, 'idle') ? h('a', { class: 'answer-more', href: traceHref(data.trace.id, 'idle') }, 'Why it waited') : null;
-    return answer(`${fmt.deviceWord(data.device_type)} idle`, fmt.shareParts(data.idle_share), [why, more], data.idle_share > 0.5 ? 'bad' : '');
+    return answer(`${fmt.deviceWord(data.device_type)} idle`, fmt.shareParts(idle.share), [why, more], idle.share > 0.5 ? 'bad' : '');
 }
 
 /** @param {Overview} data */

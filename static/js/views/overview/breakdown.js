@@ -26,7 +26,8 @@ export function breakdown(data) {
         },
     }, 'As a table');
     const labels = new Map(roles.map(({ role, label }) => [label, role]));
-    const unit = fmt.timeUnit(data.average_step_ns ?? 0);
+    const whole = data.average_step_ns ?? data.trace.duration_ns;
+    const unit = fmt.timeUnit(whole);
     const average = ranking({
         title: data.has_profiler_steps ? 'Average step' : 'Whole trace', print: (ns) => fmt.time(ns, unit), emptyText: 'No step time was recorded.',
         off: () => roles.filter(({ role }) => hidden.includes(role)).map(({ label }) => label),
@@ -41,12 +42,12 @@ export function breakdown(data) {
 
     const root = h('section', { class: 'section breakdown' },
         h('div', { class: 'breakdown-steps' }, h('div', { class: 'section-head' }, h('h2', null, 'Where the time goes'), steps.length ? switchButton : null),
-            steps.length ? [chartBox, tableBox] : h('p', { class: 'quiet' }, 'No steps to draw.')),
+            steps.length ? [chartBox, tableBox] : h('p', { class: 'quiet' }, 'No steps are marked: the times are of the whole trace.')),
         average.root);
 
     function showAverage() {
         const slices = roles.map(({ role, label, mean_ns: value, share }) => ({ name: label, value, share, colour: () => roleColour(role) }));
-        average.show(slices, data.average_step_ns ?? 0);
+        average.show(slices, whole);
     }
 
     return {

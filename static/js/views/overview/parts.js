@@ -5,10 +5,17 @@ import * as api from '../../lib/api.js';
 import * as fmt from '../../lib/fmt.js';
 
 /** @param {Overview} data */
-export function advice({ recommendations }) {
+export function advice({ trace, recommendations, has_profiler_steps: hasSteps }) {
+    /** @param {Advice} item */
+    const row = ({ text, evidence, documentation, saving_ns: ns }) => h('li', null, text,
+        h('span', { class: 'advice-more' }, [
+            ns === null ? null : h('strong', null, `Saves up to ${fmt.time(ns)}${hasSteps ? ' a step' : ''}`),
+            evidence ? h('a', { href: `#/traces/${trace.id}/${evidence}` }, 'Evidence') : null,
+            documentation ? h('a', { href: documentation, rel: 'noreferrer' }, 'Documentation') : null,
+        ].filter(Boolean)));
     return h('section', { class: 'section' }, h('h2', null, 'Recommendations'),
         recommendations.length
-            ? h('ul', { class: 'advice' }, recommendations.map(({ text }) => h('li', null, text)))
+            ? h('ul', { class: 'advice' }, recommendations.map(row))
             : h('p', { class: 'quiet' }, 'Nothing stands out: no rule of thumb applies to this trace.'));
 }
 
@@ -19,9 +26,11 @@ const VIEW_WORDS = {
 };
 
 /** @param {Overview} data */
-export function health({ health: { warnings, missing } }) {
+export function health({ health: { warnings, missing, odd_steps: odd } }) {
     return h('section', { class: 'section', id: 'health' }, h('h2', null, 'Trace health'),
         warnings.length ? h('ul', { class: 'warnings' }, warnings.map(warningItem)) : h('p', { class: 'sound' }, 'Read in full, nothing repaired.'),
+        odd.length ? h('ul', { class: 'warnings' }, odd.map(({ place, duration_ns: ns, median_ns: median }) => h('li', null,
+            `The ${place} step takes ${fmt.time(ns)}, the median ${fmt.time(median)}: cut off, or warming up.`))) : null,
         missing.length ? h('div', null, h('h3', null, 'Not in this trace'),
             h('dl', { class: 'missing' }, missing.map(({ view, reason, record }) => h('div', null,
                 h('dt', null, VIEW_WORDS[view] ?? view),
@@ -38,17 +47,17 @@ function warningItem({ message, count, first_offset: offset }) {
 }
 
 /** @param {Overview} data */
-export function devices({ devices: list, device_type: type, average_step_ns: step }) {
+export function devices({ devices: list, device_type: type, tensor_core: matrix }) {
     if (list.length === 0) return null;
     const word = fmt.deviceWord(type);
     /** @type {[string, (device: Device) => any, boolean?][]} label, figure, whether it has a bar */
     const columns = [
         ['Memory', (device) => (device.memory_bytes === null ? null : fmt.bytes(device.memory_bytes))],
         ['Compute capability', (device) => device.compute_capability],
-        ['Utilisation', (device) => (step === null ? null : device.utilisation), true],
+        [list.some((device) => device.utilisation_of === 'window') ? 'Busy, of its window' : 'Busy, of the steps', (device) => device.utilisation, true],
         ['SM efficiency (est.)', (device) => device.sm_efficiency, true],
         ['Occupancy (est.)', (device) => (device.occupancy_pct === null ? null : device.occupancy_pct / 100), true],
-        ['Tensor Core time', (device) => (type === 'MLU' ? null : device.tensor_core_share), true],
+        [`${matrix?.name ?? 'Tensor Cores'}, of kernel time`, (device) => (type === 'MLU' ? null : device.tensor_core_share), true],
     ];
     // What no device knows is no column.
     const shown = columns.filter(([, figure]) => list.some((device) => figure(device) !== null && figure(device) !== undefined));

@@ -327,7 +327,7 @@ static void kernels_stand_beside_their_table(void **state)
     int64_t table = publish_table(f, "r/1");
     assert_status(f, get_of_trace(f, "/kernels"), 200);
     assert_body_has(f,
-                    "\"calls_per_step\": 1.0, \"class\": \"gemm\", \"matrix_unit\": null, "
+                    "\"calls_per_step\": 1.0, \"class\": \"gemm\", \"matrix_unit\": true, "
                     "\"communication_kind\": null, \"tensor\": 0.8, \"dram\": 0.25, \"sm\": null, "
                     "\"utilisation_class\": \"low_dram\", \"headroom_ns\": 60");
     assert_body_has(f, "\"utilisation_match\": \"name\"}, {\"name\": \"add\"");
@@ -350,7 +350,7 @@ static void kernels_stand_beside_their_table(void **state)
     assert_body_has(f, "operator_tensor_core_eligible,class,matrix_unit,communication_kind,tensor,"
                        "dram,sm,utilisation_class,headroom_ns,"
                        "utilisation_match\r\n");
-    assert_body_has(f, ",true,gemm,,,0.5,0.1,,low_dram,150500.0,launch\r\n");
+    assert_body_has(f, ",true,gemm,true,,0.5,0.1,,low_dram,150500.0,launch\r\n");
     assert_status(f, get_of_trace(f, "/kernels?format=csv&sort=name"), 200);
     assert_body_has(f, "calls_per_step,class,matrix_unit,communication_kind,tensor,dram,sm,"
                        "utilisation_class,headroom_ns,utilisation_match\r\nadd,");

@@ -56,7 +56,7 @@ static void ids_of_idle_devices_are_joined_as_the_plugin_does(void **state)
         for (size_t k = 0; k < rows[i].count; k++) {
             build_device_event(&b, EVENT_KERNEL, "k", rows[i].ids[k], 10, 20, 1, TRACE_NO_ID, 0, 0);
         }
-        const char *text = advice(build_run(&b), "utilisation")->text;
+        const char *text = advice(build_run_plugin(&b), "utilisation")->text;
         assert_memory_equal(text, rows[i].text, strlen(rows[i].text));
         build_end(&b);
     }
@@ -98,7 +98,7 @@ static void eligible_kernels_are_counted_at_the_lowest_operator(void **state)
     build_kernel(&b, "sgemm", 20, 50, 2);
     build_runtime(&b, 1, 110, 112, 3, 3);
     build_kernel(&b, "relu", 120, 180, 3);
-    const struct trace_results *r = build_run(&b);
+    const struct trace_results *r = build_run_plugin(&b);
     assert_memory_equal(advice(r, "tensor_cores")->text, "30%", 3);
     build_end(&b);
 }
@@ -134,8 +134,10 @@ static void memory_peaks_index_the_properties(void **state)
     add_record(&b, 0, (INT64_C(10) << 30) - 1);
     add_record(&b, -1, INT64_C(39) << 30 >> 3);
     const struct trace_results *r = build_run(&b);
-    const char *text = advice(r, "memory")->text;
+    const char *text = advice(build_run_plugin(&b), "memory")->text;
     assert_non_null(strstr(text, "121.9% of 4.0GB on GPU-1"));
+    assert_non_null(strstr(advice(r, "memory")->text, "121.9 % of 4.0 GB on device -1"));
+    assert_string_equal(advice(r, "memory")->evidence, "memory");
     assert_true((r->views & (1u << VIEW_MEMORY)) != 0);
     build_end(&b);
 }
@@ -160,7 +162,76 @@ static void mlus_have_their_own_words(void **state)
                      0);
     assert_string_equal(r->kernel_launches[0].config[1], "[None, None, None]");
     assert_string_equal(r->kernel_launches[0].config[2], "None");
-    assert_memory_equal(advice(r, "utilisation")->text, "MLU 0 has", 9);
+    assert_memory_equal(advice(r, "utilisation")->text, "MLU 0 is busy 10.0 % of the steps", 33);
+    assert_memory_equal(advice(build_run_plugin(&b), "utilisation")->text, "MLU 0 has", 9);
+    build_end(&b);
+}
+
+/* Our advice: the step is 100 us. */
+static void begin_matrix_step(struct build *b, const char *device)
+{
+    build_begin(b);
+    add_device(b, device, 8, 0, 1);
+    build_step(b, "ProfilerStep#1", 0, 100);
+    build_op(b, "aten::addmm", 1, 0, 90, 1);
+}
+
+static void add_kernel(struct build *b, const char *name, int64_t start_us, int64_t end_us)
+{
+    build_device_event(b, EVENT_KERNEL, name, 0, start_us, end_us, 1, TRACE_NO_ID, 0, 0);
+}
+
+static void matrix_units_are_missed_only_where_they_are(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *names[2]; /* of 10 us each, or 9 */
+        int64_t first_us;
+        bool has_advice;
+    } rows[] = {
+        {{"ampere_sgemm_128x64_nn", "elementwise_kernel"}, 10, true},
+        {{"ampere_sgemm_128x64_nn", "elementwise_kernel"}, 9, false}, /* below a tenth */
+        {{"ampere_sgemm_128x64_nn", "nvjet_tst_192x192"}, 10, true},  /* one is used, one is not */
+        {{"volta_scudnn_128x64_relu", "elementwise_kernel"}, 10, true}, /* unknown, and none used */
+        {{"volta_scudnn_128x64_relu", "nvjet_tst_192x192"}, 10, false},
+        {{"nvjet_tst_192x192", "elementwise_kernel"}, 10, false},
+        {{"elementwise_kernel", "reduce_kernel"}, 10, false},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct build b;
+        begin_matrix_step(&b, i % 2 == 0 ? "NVIDIA A100" : "AMD Instinct MI300X");
+        add_kernel(&b, rows[i].names[0], 0, rows[i].first_us);
+        add_kernel(&b, rows[i].names[1], 20, 60);
+        const struct recommendation_row *row = advice(build_run(&b), "tensor_cores");
+        if ((row != NULL) != rows[i].has_advice) {
+            fail_msg("row %d", (int)i);
+        }
+        if (row != NULL) {
+            assert_non_null(strstr(row->text, i % 2 == 0 ? "Tensor Cores" : "Matrix Cores"));
+            assert_non_null(strstr(row->text, " 10.0 % of the time of the step"));
+            assert_memory_equal(row->evidence, "kernels?q=", 10);
+            assert_int_equal(row->saving_ns, 5000);
+            assert_memory_equal(row->documentation, "https://", 8);
+        }
+        build_end(&b);
+    }
+}
+
+static void advice_saves_no_more_than_the_step(void **state)
+{
+    (void)state;
+    struct build b;
+    begin_matrix_step(&b, "NVIDIA A100");
+    build_op(&b, "enumerate(DataLoader)#A.__next__", 1, 90, 96, 1);
+    add_kernel(&b, "ampere_sgemm_128x64_nn", 200, 900); /* outside of the step */
+    add_kernel(&b, "ncclDevKernel_AllReduce_Sum_f32_RING_LL(a)", 20, 40);
+    const struct trace_results *r = build_run(&b);
+    assert_int_equal(advice(r, "tensor_cores")->saving_ns, 100000);
+    assert_int_equal(advice(r, "dataloader")->saving_ns, 6000);
+    assert_int_equal(advice(r, "communication")->saving_ns, 20000);
+    assert_string_equal(advice(r, "communication")->evidence,
+                        "kernels?q=ncclDevKernel_AllReduce_Sum_f32_RING_LL");
+    assert_int_equal(advice(r, "utilisation")->saving_ns, 80000);
     build_end(&b);
 }
 
@@ -191,6 +262,8 @@ int main(void)
         cmocka_unit_test(eligible_kernels_are_counted_at_the_lowest_operator),
         cmocka_unit_test(memory_peaks_index_the_properties),
         cmocka_unit_test(mlus_have_their_own_words),
+        cmocka_unit_test(matrix_units_are_missed_only_where_they_are),
+        cmocka_unit_test(advice_saves_no_more_than_the_step),
         cmocka_unit_test(what_is_missing_names_its_option),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

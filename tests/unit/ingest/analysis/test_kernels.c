@@ -228,9 +228,11 @@ static void devices_share_the_window_of_the_steps(void **state)
     build_device_event(&b, EVENT_KERNEL, "k", 0, 20, 40, 1, TRACE_NO_ID, 0.75, 20.0);
     build_device_event(&b, EVENT_KERNEL, "k", 64, 20, 40, 1, TRACE_NO_ID, 0.75, 20.0);
     const struct trace_results *r = build_run(&b);
-    assert_int_equal(r->device_count, 1);
+    assert_int_equal(r->device_count, 2); /* the second has an id that the plugin does not take */
     assert_int_equal(r->warnings.by_code[WARN_DEVICE_ID].count, 1);
     assert_true(r->devices[0].utilisation == 0.3);
+    assert_int_equal(r->devices[1].id, 64);
+    assert_true(r->devices[1].utilisation == 0.2);
     /* 10 us at 0.5, 10 at 1 (1.25 clipped), 10 at 0.75 */
     assert_true(fabs(r->devices[0].sm_efficiency - 0.225) < 1e-15);
     assert_true(r->devices[0].occupancy_pct == 30.0);

@@ -172,7 +172,7 @@ static void device_work_moves_the_bounds_of_steps(void **state)
     build_end(&b);
 }
 
-static void without_steps_the_host_range_is_one(void **state)
+static void without_steps_the_trace_is_one_window(void **state)
 {
     (void)state;
     struct build b;
@@ -182,10 +182,15 @@ static void without_steps_the_host_range_is_one(void **state)
     const struct trace_results *r = build_run(&b);
     assert_false(r->has_profiler_steps);
     assert_int_equal(r->step_count, 1);
-    assert_string_equal(r->steps[0].name, "0");
-    assert_int_equal(r->steps[0].start_ns, 100000);
-    assert_int_equal(r->steps[0].end_ns, 300000);
+    assert_int_equal(results_step_count(r), 0);
+    assert_string_equal(r->steps[0].name, "whole trace");
+    assert_int_equal(r->steps[0].start_ns, 0);
+    assert_int_equal(r->steps[0].end_ns, 900000);
     assert_string_equal(r->device_type, "CPU");
+    const struct trace_results *p = build_run_plugin(&b); /* the range of host events is its step */
+    assert_string_equal(p->steps[0].name, "0");
+    assert_int_equal(p->steps[0].start_ns, 100000);
+    assert_int_equal(p->steps[0].end_ns, 300000);
     build_end(&b);
 }
 
@@ -195,16 +200,21 @@ static void without_host_events_there_are_no_bounds(void **state)
     struct build b;
     build_begin(&b);
     build_kernel(&b, "k", 10, 20, 1);
-    const struct trace_results *r = build_run(&b);
-    assert_true(r->steps_undefined);
-    assert_int_equal(r->step_count, 1);
-    cost_is(r, 0, TIME_KERNEL, 0);
-    assert_int_equal(r->device_count, 1);
-    assert_true(r->devices[0].utilisation == 0 && signbit(r->devices[0].utilisation));
+    const struct trace_results *p = build_run_plugin(&b);
+    assert_true(p->steps_undefined);
+    assert_int_equal(p->step_count, 1);
+    cost_is(p, 0, TIME_KERNEL, 0);
+    assert_int_equal(p->device_count, 1);
+    assert_true(p->devices[0].utilisation == 0 && signbit(p->devices[0].utilisation));
+    const struct trace_results *r = build_run(&b); /* the device's window */
+    assert_false(r->steps_undefined);
+    cost_is(r, 0, TIME_KERNEL, 10);
+    assert_true(r->devices[0].utilisation == 1);
+    assert_int_equal(r->recommendation_count, 0); /* nobody knows what it waits for */
     build_end(&b);
 
     build_begin(&b);
-    assert_true(build_run(&b)->steps_undefined);
+    assert_true(build_run_plugin(&b)->steps_undefined);
     build_end(&b);
 }
 
@@ -277,7 +287,7 @@ int main(void)
         cmocka_unit_test(two_libraries_end_the_distributed_view),
         cmocka_unit_test(the_tail_is_cut_below_four_fifths),
         cmocka_unit_test(device_work_moves_the_bounds_of_steps),
-        cmocka_unit_test(without_steps_the_host_range_is_one),
+        cmocka_unit_test(without_steps_the_trace_is_one_window),
         cmocka_unit_test(without_host_events_there_are_no_bounds),
         cmocka_unit_test(a_step_needs_a_number),
         cmocka_unit_test(decimal_times_are_exact_and_for_the_plugin_doubles),

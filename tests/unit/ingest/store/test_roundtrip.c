@@ -31,6 +31,10 @@ static void fill_steps(struct sample *s, int *n)
         row->communication_ns = next_number(n);
         row->overlap_ns = next_number(n);
         row->launches = next_number(n);
+        row->device_start_ns = i == 0 ? RESULTS_NO_TIME : next_number(n);
+        row->device_end_ns = next_number(n);
+        row->device_busy_ns = next_number(n);
+        row->device_ns = next_number(n);
         row->device_activities = next_number(n);
     }
 }
@@ -147,17 +151,12 @@ static void fill_scalars(struct trace_results *t, int *n)
 
 static bool *flag_of(struct trace_results *t, int at)
 {
-    bool *const flags[] = {&t->decimal_times,
-                           &t->steps_undefined,
-                           &t->has_profiler_steps,
-                           &t->has_runtime,
-                           &t->has_kernel,
-                           &t->has_communication,
-                           &t->has_memcpy_or_memset,
-                           &t->has_blocks_per_sm,
-                           &t->has_occupancy,
-                           &t->operators_have_device,
-                           &t->mlu};
+    bool *const flags[] = {&t->decimal_times,         &t->steps_undefined,
+                           &t->has_profiler_steps,    &t->is_amd,
+                           &t->has_runtime,           &t->has_kernel,
+                           &t->has_communication,     &t->has_memcpy_or_memset,
+                           &t->has_blocks_per_sm,     &t->has_occupancy,
+                           &t->operators_have_device, &t->mlu};
     return at < (int)(sizeof flags / sizeof flags[0]) ? flags[at] : NULL;
 }
 
@@ -172,8 +171,9 @@ static void fill(struct sample *s)
     fill_kernels(s, &n, &r);
     fill_launches(s, &n, &r);
     fill_devices(s, &n, &r);
-    s->recommendations[0] = (struct recommendation_row){"nccl", "Use NCCL."};
-    s->recommendations[1] = (struct recommendation_row){"memory", ""};
+    s->recommendations[0] =
+        (struct recommendation_row){"nccl", "Use NCCL.", "operators?q=a", "https://x", 7};
+    s->recommendations[1] = (struct recommendation_row){"memory", "", NULL, NULL, RESULTS_NO_TIME};
     s->environment[0] = (struct environment_row){"Number of Workers", "1"};
     s->environment[1] = (struct environment_row){"Device Type", NULL};
     s->missing[0] = (struct missing_row){"memory", "no record", "profile_memory=True"};
@@ -242,6 +242,10 @@ static void check_steps(const struct step_row *a, const struct step_row *b)
     INT(communication_ns);
     INT(overlap_ns);
     INT(launches);
+    INT(device_start_ns);
+    INT(device_end_ns);
+    INT(device_busy_ns);
+    INT(device_ns);
     INT(device_activities);
 }
 
@@ -330,6 +334,10 @@ static void check_overview(struct fixture *f, int64_t id, struct sample *s)
     for (int i = 0; i < 2; i++) {
         assert_same_text(s->recommendations[i].code, out->recommendations[i].code);
         assert_same_text(s->recommendations[i].text, out->recommendations[i].text);
+        assert_same_text(s->recommendations[i].evidence, out->recommendations[i].evidence);
+        assert_same_text(s->recommendations[i].documentation,
+                         out->recommendations[i].documentation);
+        assert_int_equal(s->recommendations[i].saving_ns, out->recommendations[i].saving_ns);
         assert_same_text(s->environment[i].name, out->environment[i].name);
         assert_same_text(s->environment[i].value, out->environment[i].value);
         assert_same_text(s->missing[i].view, out->missing[i].view);
@@ -421,7 +429,7 @@ static void trace_row_comes_back(void **state)
     assert_string_equal(trace->format, "chrome-trace");
     assert_string_equal(trace->device_type, "GPU");
     assert_true(trace->event_count == s->results.event_count);
-    assert_int_equal(trace->step_count, ROWS);
+    assert_int_equal(trace->step_count, s->results.has_profiler_steps ? ROWS : 0);
     assert_true(trace->start_ns == s->results.start_ns);
     assert_true(trace->duration_ns == s->results.duration_ns);
     assert_int_equal(trace->size_bytes, 3);

@@ -1,5 +1,6 @@
-#include "ingest/analysis/overview/recommend.h"
+#include "ingest/tb_plugin/tables/recommend.h"
 
+#include "ingest/analysis/overview/memory_peaks.h"
 #include "ingest/base/containers/id_map.h"
 #include "ingest/base/memory/scratch.h"
 #include "ingest/base/saturating.h"
@@ -193,94 +194,20 @@ static void advise_tensor_cores(struct advice *a)
                num_round(100 * eligible / total));
 }
 
-/* ---- rule 7: peaks by device id, in the order of their first record [TB-9.2] ---- */
-
-struct peaks {
-    struct id_map by_id;
-    int64_t *ids;
-    int64_t *bytes;
-    size_t ids_cap;
-    size_t bytes_cap;
-};
-
-static bool add_peak(struct peaks *peaks, const struct memory_args *record)
-{
-    uint32_t known = peaks->by_id.count;
-    const struct id_slot *slot = id_map_add(&peaks->by_id, record->device_id);
-    if (slot == NULL) {
-        return false;
-    }
-    if (slot->index == known) {
-        int64_t *ids = scratch_grow(peaks->ids, known, &peaks->ids_cap, sizeof *ids);
-        peaks->ids = ids == NULL ? peaks->ids : ids;
-        int64_t *bytes = scratch_grow(peaks->bytes, known, &peaks->bytes_cap, sizeof *bytes);
-        peaks->bytes = bytes == NULL ? peaks->bytes : bytes;
-        if (ids == NULL || bytes == NULL) {
-            return false;
-        }
-        ids[known] = record->device_id;
-        bytes[known] = 0;
-    }
-    peaks->bytes[slot->index] = i64_max(peaks->bytes[slot->index], record->total_allocated_bytes);
-    return true;
-}
-
-static bool find_peaks(struct peaks *peaks, const struct event_classes *sel)
-{
-    const uint32_t wanted = MEMORY_HAS_ALLOCATED | MEMORY_HAS_DEVICE_ID;
-    const struct events_in_time records = sel->lists[LIST_MEMORY];
-    for (uint32_t i = 0; i < records.count; i++) {
-        uint32_t args = sel->trace->events.args[records.items[i]];
-        if (args == TRACE_NO_ARGS) {
-            continue;
-        }
-        const struct memory_args *record = &sel->trace->memory_args[args];
-        if ((record->has & wanted) == wanted && !add_peak(peaks, record)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* deviceProperties[id] as Python counts: negative from the end [TB-9.2]. */
-static const struct device_properties *properties_at(const struct trace *trace, int64_t id)
-{
-    int64_t at = id < 0 ? id + trace->device_count : id;
-    return at >= 0 && at < trace->device_count ? &trace->devices[at] : NULL;
-}
-
-static void advise_memory_of(struct advice *a, const struct peaks *peaks)
-{
-    for (uint32_t i = 0; i < peaks->by_id.count; i++) {
-        const struct device_properties *device = properties_at(a->sel->trace, peaks->ids[i]);
-        if (device == NULL || (device->has & DEVICE_HAS_TOTAL_MEMORY) == 0) {
-            continue;
-        }
-        double capacity = (double)device->total_memory_bytes;
-        double peak = (double)peaks->bytes[i];
-        if (peak > MEMORY_FULL * capacity) {
-            buf_printf(
-                &a->text,
-                "Memory is nearly full: %.1f%% of %.1fGB on GPU%lld at the peak. Checkpointing "
-                "activations or automatic mixed precision makes room for larger batches.",
-                100 * peak / capacity, capacity / GIB, (long long)peaks->ids[i]);
-            return;
-        }
-    }
-}
-
 static bool advise_memory(struct advice *a)
 {
-    struct peaks peaks = {0};
-    id_map_init(&peaks.by_id);
-    bool ok = a->sel->trace->device_count == 0 || find_peaks(&peaks, a->sel);
-    if (ok) {
-        advise_memory_of(a, &peaks);
+    struct memory_peak peak;
+    if (!memory_peaks_find_full(a->sel, MEMORY_FULL, &peak)) {
+        return false;
     }
-    id_map_free(&peaks.by_id);
-    scratch_free(peaks.ids);
-    scratch_free(peaks.bytes);
-    return ok;
+    if (peak.capacity_bytes > 0) {
+        buf_printf(&a->text,
+                   "Memory is nearly full: %.1f%% of %.1fGB on GPU%lld at the peak. Checkpointing "
+                   "activations or automatic mixed precision makes room for larger batches.",
+                   100 * peak.allocated_bytes / peak.capacity_bytes, peak.capacity_bytes / GIB,
+                   (long long)peak.device);
+    }
+    return true;
 }
 
 /* Ends the recommendation at work, when there is one. */
@@ -296,7 +223,7 @@ static bool finish(struct advice *a, const char *code)
     char *text = arena_strndup(&results->arena, a->text.ptr, a->text.len);
     buf_clear(&a->text);
     results->recommendations[results->recommendation_count++] =
-        (struct recommendation_row){code, text};
+        (struct recommendation_row){.code = code, .text = text, .saving_ns = RESULTS_NO_TIME};
     return text != NULL;
 }
 

@@ -1,6 +1,6 @@
 /* What to try first [TB-9]. */
-#ifndef KS_ANALYSIS_OVERVIEW_RECOMMEND_H
-#define KS_ANALYSIS_OVERVIEW_RECOMMEND_H
+#ifndef KS_TB_PLUGIN_TABLES_RECOMMEND_H
+#define KS_TB_PLUGIN_TABLES_RECOMMEND_H
 
 #include "ingest/analysis/devices/devices.h"
 #include "ingest/base/attr.h"
