@@ -14,8 +14,8 @@
 
 /* The trace in params[0]. ERR_NOT_FOUND, also for uploads without events (kernel tables). */
 bool timeline_trace(struct store_trace **trace, struct api_call *call, struct err *err) KS_MUST_USE;
-/* Also reads its timeline, and has it built first if this is the first request for it. ERR_GONE: see
- * timeline_gone. */
+/* Also reads its timeline, and has it built first if this is the first request for it. ERR_GONE:
+ * see timeline_gone. */
 bool timeline_load(struct store_trace **trace,
                    struct timeline **timeline,
                    struct api_call *call,

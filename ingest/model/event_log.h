@@ -73,7 +73,8 @@ struct event_batch {
 };
 
 /* Receives the batches, one call at a time, perhaps on a thread of the reader's. `take` and `end`
- * return false with *err set to stop the reading. Log and batch are valid during the call. A trace that cannot be read gets no `end`. */
+ * return false with *err set to stop the reading. Log and batch are valid during the call. A trace
+ * that cannot be read gets no `end`. */
 struct event_sink {
     void *context;
     bool (*take)(void *context,

@@ -208,8 +208,7 @@ static bool find_work(struct collecting *c)
     bool ok = true;
     for (uint32_t i = 0; ok && i < work.count; i++) {
         uint32_t event = work.items[i];
-        ok = !is_collective_work(c, event) ||
-             (join_work(c, event) && note_device_event(c, event));
+        ok = !is_collective_work(c, event) || (join_work(c, event) && note_device_event(c, event));
     }
     return ok;
 }

@@ -239,7 +239,7 @@ static bool write_rows(struct trace_results *results,
         }
         rows[i].class = class.name;
         rows[i].communication_kind = class.communication_kind;
-        rows[i].matrix_unit = (uint32_t)class.matrix_unit;
+        rows[i].matrix_unit = (uint32_t) class.matrix_unit;
     }
     results->kernels = rows;
     results->kernel_count = count;

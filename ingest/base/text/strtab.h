@@ -18,9 +18,9 @@ struct strtab *strtab_create(void) KS_MUST_USE; /* NULL without memory */
 void strtab_destroy(struct strtab *tab);        /* NULL is allowed */
 /* Returns the id of these bytes; adds them when new. */
 uint32_t strtab_intern(struct strtab *tab, const char *text, size_t len);
-/* The texts as they are now, for one other thread that looks them up by id while this one adds more.
- * Belongs to `tab` and holds until the next call; strtab_find finds nothing in it. NULL without
- * memory. */
+/* The texts as they are now, for one other thread that looks them up by id while this one adds
+ * more. Belongs to `tab` and holds until the next call; strtab_find finds nothing in it. NULL
+ * without memory. */
 struct strtab *strtab_snapshot(struct strtab *tab);
 /* The id of these bytes, or STRTAB_NONE when they are not in the table. */
 uint32_t strtab_find(const struct strtab *tab, const char *text, size_t len);

@@ -202,7 +202,7 @@ static void a_step_alone(void **state)
     arena_init(&arena, 0);
     build_begin(&b);
     for (int64_t i = 0; i < 3; i++) {
-        char name[32];
+        char name[48];
         (void)snprintf(name, sizeof name, "ProfilerStep#%lld", (long long)i);
         build_step(&b, name, 100 * i, 100 * i + 90);
         build_frame(&b, "a.py(1): f", 1, 100 * i, 100 * i + 10 + i);

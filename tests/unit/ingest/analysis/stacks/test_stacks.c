@@ -76,7 +76,7 @@ static void equal_stacks_are_one_row(void **state)
     build_begin(&b);
     arena_init(&arena, 0);
     for (int64_t i = 0; i < 10; i++) {
-        char name[64];
+        char name[80];
         (void)snprintf(name, sizeof name, "<built-in method to of Tensor object at 0x7f%lld>",
                        (long long)i);
         build_frame(&b, name, 1, 10 * i, 10 * i + 5);
