@@ -65,11 +65,12 @@ test('the first sentence says what it costs and where the host was; the table ha
 });
 
 test('the longest gap opens the timeline with its range selected, and the overview leads here', async () => {
-    const { longest: { rows: [gap] } } = await get(server.url, `traces/${id}/idle`);
+    const { longest: { rows } } = await get(server.url, `traces/${id}/idle`);
+    const gap = rows.find(({ stream }) => stream === 7);
     await visit(page, server.url, `#/traces/${id}/overview`);
     await page.click('text=Why it waited');
     await addressed(page, `traces/${id}/idle`);
-    await page.click('text=Show its longest gap');
+    await page.click('text=Show the longest gap of stream 7');
     await addressed(page, `sel=${gap.start_ns}-${gap.start_ns + gap.duration_ns}`);
 });
 

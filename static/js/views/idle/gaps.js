@@ -30,20 +30,24 @@ export function verdict(trace, idle) {
     const cost = [`${who} `, h('strong', null, `${fmt.time(device.idle_ns)} (${fmt.share(shareOf(device))})`), ` of ${fmt.time(windowOf(device))}`];
     if (device.idle_ns === 0) return h('p', { class: 'lead' }, ...cost, '.');
     const [host, cause] = [largest(device.host), largest(device.causes)];
-    const longest = idle.longest.rows.find((row) => row.device === device.device);
-    const link = longest && hasView(trace, 'timeline') ? [' ', timelineRange(trace, longest.start_ns, longest.start_ns + longest.duration_ns, 'Show its longest gap'), '.'] : [];
+    // A stream that is rarely used waits while others work: the gaps of the busiest are most like those of the device.
+    const streams = idle.streams.filter((stream) => stream.device === device.device);
+    const { stream } = streams.reduce((best, other) => (other.busy_ns > best.busy_ns ? other : best));
+    const gaps = idle.longest.rows.filter((row) => row.device === device.device && row.stream === stream);
+    const [longest] = gaps;
+    const link = longest && hasView(trace, 'timeline') ? [' ', timelineRange(trace, longest.start_ns, longest.start_ns + longest.duration_ns, streams.length > 1 ? `Show the longest gap of stream ${stream}` : 'Show its longest gap'), '.'] : [];
     return h('div', { class: 'idle-verdict' },
-        h('p', { class: 'lead' }, ...cost, `. In ${fmt.share(host.ratio)} of that time ${HOSTS[host.host].was}`, whereOf(idle, device, host.host), '.'),
+        h('p', { class: 'lead' }, ...cost, `. In ${fmt.share(host.ratio)} of that time ${HOSTS[host.host].was}`, whereOf(gaps, host.host), '.'),
         h('p', { class: 'lead' }, shareOf(device) < LITTLE ? 'Little is to gain here: the device is nearly always busy. ' : null,
             cause.cause === 'kernel_wait' ? BETWEEN_KERNELS : cause.cause === 'other' ? OTHER_STREAM : HOSTS[host.host].todo, link));
 }
 
-/** The event that most of the longest gaps of this kind name. @param {Idle} idle @param {IdleBlock} device @param {IdleHostName} host */
-function whereOf(idle, device, host) {
+/** The event that most of the longest gaps of this kind name. @param {IdleGap[]} gaps @param {IdleHostName} host */
+function whereOf(gaps, host) {
     /** @type {Map<string, number>} */
     const sums = new Map();
-    for (const row of idle.longest.rows) {
-        if (row.device === device.device && row.host === host && row.host_name) sums.set(row.host_name, (sums.get(row.host_name) ?? 0) + row.duration_ns);
+    for (const row of gaps) {
+        if (row.host === host && row.host_name) sums.set(row.host_name, (sums.get(row.host_name) ?? 0) + row.duration_ns);
     }
     const [most] = [...sums].sort(([, a], [, b]) => b - a);
     return most ? [', in the longest gaps mostly in ', h('code', { 'data-tip': most[0] }, shorten(most[0]).short)] : null;
