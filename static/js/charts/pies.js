@@ -1,4 +1,4 @@
-/** A board of doughnuts over one set of rows, with one control of how many parts they show. */
+/** Lists of bars over one set of rows, with one control of how many parts they show. */
 
 import { h, fill } from '../lib/dom.js';
 import { setParams } from '../app/router.js';
@@ -24,7 +24,7 @@ export function pieBoard({ id, view, emptyText, charts, extra }) {
     const input = h('input', {
         class: 'input count', type: 'number', min: '1', max: String(MAX_TOP), id: 'top-n', onchange: () => setParams({ n: clamp(Number(input.value)) }),
     });
-    const control = h('label', { class: 'top-n', for: 'top-n' }, 'Top', input, 'in each chart');
+    const control = h('label', { class: 'top-n', for: 'top-n' }, 'Top', input, 'as bars');
     const colours = colourBook();
     let params = new URLSearchParams();
     /** @type {ExtraPie | null} */
@@ -56,7 +56,7 @@ export function pieBoard({ id, view, emptyText, charts, extra }) {
             const items = pages[index].rows.map((row) => ({ name: row.name, value: Number(row[spec.key] ?? 0) }));
             const total = first.sums?.[spec.key] ?? items.reduce((sum, { value }) => sum + value, 0);
             const unit = fmt.timeUnit(items.reduce((max, { value }) => Math.max(max, value), 0));
-            const chart = ranking({ title: spec.title, help: spec.help, print: (value) => fmt.time(value, unit), off, onToggle: toggle, emptyText });
+            const chart = ranking({ title: spec.title, help: spec.help, print: (value) => fmt.time(value, unit), off, onToggle: toggle, emptyText, bars: true });
             return { spec, chart, items, total, unit };
         });
         own = extra?.(first, off, toggle) ?? null;

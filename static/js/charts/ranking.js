@@ -1,4 +1,4 @@
-/** A doughnut and the ranked list of its parts. The list is the legend, the filter, and the table for screen readers. */
+/** A doughnut, or bars, and the ranked list of the parts. The list is the legend, the filter, and the table for screen readers. */
 
 import { h, fill, nameParts } from '../lib/dom.js';
 import { doughnut } from './charts.js';
@@ -48,20 +48,20 @@ export function topSlices(items, count, total, colours) {
 
 /**
  * @param {{title: string, help?: string, print: (value: number) => string,
- *          off: () => string[], onToggle: (name: string) => void, emptyText: string, isTime?: boolean}} settings
+ *          off: () => string[], onToggle: (name: string) => void, emptyText: string, bars?: boolean}} settings bars: in the list, instead of a doughnut
  */
-export function ranking({ title, help, print, off, onToggle, emptyText }) {
+export function ranking({ title, help, print, off, onToggle, emptyText, bars = false }) {
     const canvas = h('canvas', { role: 'img', 'aria-label': `${title}: the table beside it has the figures` });
-    const centre = h('p', { class: 'ring-total', 'aria-hidden': 'true' });
+    const centre = bars ? h('span', { class: 'ranking-total' }) : h('p', { class: 'ring-total', 'aria-hidden': 'true' });
     const list = h('tbody');
     const table = h('table', { class: 'ranking-list' },
         h('caption', { class: 'visually-hidden' }, title),
-        h('colgroup', null, h('col'), h('col', { class: 'col-value' }), h('col', { class: 'col-share' })),
-        h('thead', { class: 'visually-hidden' }, h('tr', null, h('th', { scope: 'col' }, 'Part'), h('th', { scope: 'col' }, 'Value'), h('th', { scope: 'col' }, 'Share'))),
+        h('colgroup', null, h('col'), bars ? h('col', { class: 'col-bar' }) : null, h('col', { class: 'col-value' }), h('col', { class: 'col-share' })),
+        h('thead', { class: 'visually-hidden' }, h('tr', null, h('th', { scope: 'col' }, 'Part'), bars ? h('td') : null, h('th', { scope: 'col' }, 'Value'), h('th', { scope: 'col' }, 'Share'))),
         list);
-    const ring = h('div', { class: 'ring' }, canvas, centre);
+    const body = h('div', { class: 'ranking-body' }, bars ? null : h('div', { class: 'ring' }, canvas, centre), table);
     const none = h('p', { class: 'quiet', hidden: true }, emptyText);
-    const root = h('section', { class: 'ranking' }, h('h3', { 'data-tip': help }, title), h('div', { class: 'ranking-body' }, ring, table), none);
+    const root = h('section', { class: bars ? 'ranking bars' : 'ranking' }, h('h3', { 'data-tip': help }, title, bars ? [' ', centre] : null), body, none);
     /** @type {import('./charts.js').Slice[]} */
     let slices = [];
     let total = 0;
@@ -70,6 +70,7 @@ export function ranking({ title, help, print, off, onToggle, emptyText }) {
 
     function paintList() {
         const hidden = off();
+        const most = slices.reduce((max, { name, value }) => (hidden.includes(name) ? max : Math.max(max, value)), 0);
         fill(list, slices.map((slice) => {
             const { short, hint } = shorten(slice.name);
             const shown = !hidden.includes(slice.name);
@@ -79,6 +80,7 @@ export function ranking({ title, help, print, off, onToggle, emptyText }) {
                     class: 'legend', type: 'button', 'aria-pressed': String(shown), 'data-tip': slice.name, 'data-name': slice.name,
                     onclick: () => onToggle(slice.name),
                 }, swatch, nameParts(short, hint))),
+                bars ? h('td', { class: 'ranking-bar', 'aria-hidden': 'true' }, barOf(shown && most > 0 ? slice.value / most : 0)) : null,
                 h('td', null, print(slice.value)),
                 h('td', null, fmt.share(slice.share)));
         }));
@@ -86,7 +88,7 @@ export function ranking({ title, help, print, off, onToggle, emptyText }) {
     }
 
     function colourList() {
-        [...list.querySelectorAll('.swatch')].forEach((swatch, index) => swatch instanceof HTMLElement && swatch.style.setProperty('--c', slices[index].colour()));
+        [...list.rows].forEach((row, index) => row.querySelectorAll('.swatch, .ranking-bar span').forEach((mark) => mark instanceof HTMLElement && mark.style.setProperty('--c', slices[index].colour())));
     }
 
     const endTheme = onTheme(colourList);
@@ -99,13 +101,14 @@ export function ranking({ title, help, print, off, onToggle, emptyText }) {
             total = sum;
             const nothing = slices.every(({ value }) => value === 0);
             none.hidden = !nothing;
-            ring.parentElement?.toggleAttribute('hidden', nothing);
+            body.hidden = nothing;
             if (nothing) return;
             // The button in focus is rebuilt with its list.
             const focused = document.activeElement?.closest('.ranking') === root ? document.activeElement.getAttribute('data-name') : null;
             paintList();
             if (focused) [...list.querySelectorAll('button')].find((button) => button.dataset.name === focused)?.focus();
             fill(centre, print(total));
+            if (bars) return;
             if (live) live.then((chart) => chart.refresh());
             else live = doughnut(canvas, { slices: () => slices, off, print, total: () => total });
         },
@@ -115,4 +118,11 @@ export function ranking({ title, help, print, off, onToggle, emptyText }) {
             live?.then((chart) => chart.destroy());
         },
     };
+}
+
+/** @param {number} share of the longest bar */
+function barOf(share) {
+    const bar = h('span');
+    bar.style.setProperty('--w', `${100 * share}%`);
+    return bar;
 }

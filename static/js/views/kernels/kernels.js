@@ -49,7 +49,7 @@ export async function mount(root, route, signal) {
         onRows: (first) => matched.show(first.utilisation ?? null),
         emptyText: (q) => (q ? `No kernel matches “${q}”.` : 'No launches are known in this trace.'),
     });
-    fill(root, h('div', { class: 'view-head' }, h('h1', null, 'Kernels'), pies.control), pies.root, h('h2', { class: 'visually-hidden' }, 'All kernels'), matched.root, table.root);
+    fill(root, h('div', { class: 'view-head' }, h('h1', null, 'Kernels'), pies.control), h('h2', { class: 'visually-hidden' }, 'All kernels'), matched.root, table.root, h('h2', null, 'Largest kernels'), pies.root);
     return {
         ready: Promise.all([pies.start(route.params, signal), table.update(route.params)]),
         update(next) {
@@ -71,7 +71,7 @@ function tensorPie(first, deviceType, off, onToggle) {
     const unit = fmt.timeUnit(total);
     const chart = ranking({
         title: first.matrix_units ?? 'Tensor Cores', help: 'Kernel time in kernels that use matrix units, by their names', print: (value) => fmt.time(value, unit),
-        off, onToggle, emptyText: 'No kernel time.',
+        off, onToggle, emptyText: 'No kernel time.', bars: true,
     });
     const slices = [
         { name: 'Used', value: used * total, share: used, colour: () => token('--tensor-used') },

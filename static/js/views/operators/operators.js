@@ -22,14 +22,8 @@ export async function mount(root, route, signal) {
         id: route.id,
         view: 'operators',
         emptyText: 'No time here.',
-        charts: (first) => [
-            ...(first.has_device ? [
-                { key: 'device_self_ns', title: `${device} self time`, help: 'Kernels that the operator itself launched' },
-                { key: 'device_total_ns', title: `${device} total time`, help: 'Kernels of the operator and of all it calls' },
-            ] : []),
-            { key: 'host_self_ns', title: 'Host self time', help: 'On the CPU, without the operators it calls' },
-            { key: 'host_total_ns', title: 'Host total time', help: 'On the CPU, with the operators it calls; a call inside another of its name counts in both' },
-        ],
+        charts: (first) => [first.has_device ? { key: 'device_self_ns', title: `${device} self time`, help: 'Kernels that the operator itself launched' }
+            : { key: 'host_self_ns', title: 'Host self time', help: 'On the CPU, without the operators it calls' }],
     });
     const table = rowTable({
         id: route.id,

@@ -6,6 +6,9 @@ import { hasView } from '../../app/trace_views.js';
 import { shorten } from '../../lib/names.js';
 import * as fmt from '../../lib/fmt.js';
 
+/** A search by the whole of a name of thousands of characters would not fit into a URL. */
+const SEARCH_LENGTH = 200;
+
 /** @param {Overview} data */
 export function answers(data) {
     return h('dl', { class: 'answers' }, stepAnswer(data), idleAnswer(data), operatorAnswer(data), kernelAnswer(data), healthAnswer(data));
@@ -55,7 +58,7 @@ function operatorAnswer(data) {
     if (!top) return answer('Top operator', ['–', ''], ['No operators recorded.']);
     const onDevice = top.device_self_ns !== null;
     return answer('Top operator', fmt.timeParts(onDevice ? Number(top.device_self_ns) : top.host_self_ns),
-        [link(traceHref(data.trace.id, 'operators'), top.name), h('span', { class: 'answer-more' },
+        [link(data, 'operators', top.name), h('span', { class: 'answer-more' },
             `${onDevice ? fmt.deviceWord(data.device_type) : 'host'} self time, ${fmt.plural(top.calls, 'call')}`)]);
 }
 
@@ -64,7 +67,7 @@ function kernelAnswer(data) {
     const top = data.top_kernel;
     if (!top) return answer('Top kernel', ['–', ''], ['No kernels recorded.']);
     return answer('Top kernel', fmt.timeParts(top.total_ns),
-        [link(traceHref(data.trace.id, 'kernels'), top.name), h('span', { class: 'answer-more' }, `${fmt.share(top.share)} of kernel time, ${fmt.plural(top.calls, 'launch', 'launches')}`)]);
+        [link(data, 'kernels', top.name), h('span', { class: 'answer-more' }, `${fmt.share(top.share)} of kernel time, ${fmt.plural(top.calls, 'launch', 'launches')}`)]);
 }
 
 /** @param {Overview} data */
@@ -75,7 +78,8 @@ function healthAnswer(data) {
     return answer('Trace', [fmt.int(warnings.length), warnings.length === 1 ? 'warning' : 'warnings'], [`read with repairs, ${gaps}`], 'warn');
 }
 
-/** @param {string} href @param {string} name */
-function link(href, name) {
+/** The row of the largest, opened: of those whose name holds it, it comes first. @param {Overview} data @param {string} view @param {string} name */
+function link(data, view, name) {
+    const href = traceHref(data.trace.id, view, { q: name.slice(0, SEARCH_LENGTH), open: '1' });
     return h('a', { class: 'answer-name', href, 'data-tip': name }, nameParts(shorten(name).short));
 }

@@ -72,7 +72,7 @@ function stepTable(id, data) {
         ...data.roles.map(({ role, label }, index) => /** @type {Column} */ ({ key: `${role}_ns`, label, kind: 'time', family: 'step', width: Math.max(92, 46 + 7 * label.length), priority: 2 + index })),
         { key: 'idle_ns', label: 'Idle', kind: 'time', family: 'step', width: 92, priority: 12, help: 'No device works, launched in the step or not' },
         { key: 'host_gap_ns', label: 'Gap', kind: 'time', width: 92, priority: 18, help: 'Since the end of earlier steps' },
-        { key: 'device_busy_ns', label: 'Launched, busy', kind: 'time', width: 124, priority: 19, help: 'Device work launched in the step, wherever it runs: time with any of it' },
+        { key: 'device_busy_ns', label: 'Launched, busy', kind: 'time', width: 140, priority: 19, help: 'Device work launched in the step, wherever it runs: time with any of it' },
         { key: 'start_ns', label: 'Start', kind: 'time', width: 104, priority: 20, help: 'After the start of the trace' },
         { key: 'overlap_ns', label: 'Overlap', kind: 'time', family: 'step', width: 104, priority: 23, help: 'Computation and communication at the same time' },
         { key: 'launches', label: 'Launches', kind: 'int', width: 90, priority: 21, help: 'Calls that put work on a device' },
