@@ -269,7 +269,7 @@ bool path_graph_add(struct path_graph *graph,
     return true;
 }
 
-static bool takes_lock(const struct path_graph *graph, uint32_t event)
+bool path_takes_lock(const struct path_graph *graph, uint32_t event)
 {
     return path_graph_name_is(graph, event, "cudaHostAlloc") ||
            path_graph_name_is(graph, event, "cudaLaunchKernel") ||
@@ -285,7 +285,7 @@ static bool add_driver_lock(struct path_graph *graph)
     bool ok = waiting != NULL;
     for (uint32_t i = 0; ok && i < graph->node_count; i++) {
         const struct path_node *node = &graph->nodes[i];
-        if (!takes_lock(graph, node->event)) {
+        if (!path_takes_lock(graph, node->event)) {
             continue;
         }
         if (!node->is_end) {

@@ -94,6 +94,8 @@ bool path_graph_add(struct path_graph *graph,
                     int64_t weight_ns) KS_MUST_USE;
 #define PATH_BETWEEN INT64_C(-1)
 bool path_graph_name_is(const struct path_graph *graph, uint32_t event, const char *name);
+/* A call that takes the lock of the driver [CAU-3.3]. */
+bool path_takes_lock(const struct path_graph *graph, uint32_t event);
 /* [CAU-3.3] rule 2: the nesting of host threads. */
 bool path_add_nesting(struct path_graph *graph) KS_MUST_USE;
 /* [CAU-3.3] rule 3: streams, launches, waits. */

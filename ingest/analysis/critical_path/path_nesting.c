@@ -147,21 +147,12 @@ struct walk {
     uint32_t last_parent; /* event; PATH_NONE */
 };
 
-static bool takes_lock(const struct path_graph *graph, uint32_t event)
-{
-    static const char *const names[] = {"cudaHostAlloc", "cudaLaunchKernel", "cudaMemcpyAsync"};
-    bool does = false;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        does = does || path_graph_name_is(graph, event, names[i]);
-    }
-    return does;
-}
-
 static bool share_lock(const struct path_graph *graph, uint32_t from, uint32_t to)
 {
     const struct path_node *a = &graph->nodes[from];
     const struct path_node *b = &graph->nodes[to];
-    return (!a->is_end || b->is_end) && takes_lock(graph, a->event) && takes_lock(graph, b->event);
+    return (!a->is_end || b->is_end) && path_takes_lock(graph, a->event) &&
+           path_takes_lock(graph, b->event);
 }
 
 static bool blocks(const struct path_graph *graph, uint32_t event)
