@@ -160,7 +160,7 @@ static void put_folded_name(struct buf *out, const struct flame_node *node)
     }
     for (size_t i = 0; i < len; i++) {
         bool is_mark = name[i] == ';' || (unsigned char)name[i] < ' ';
-        buf_putc(out, is_mark ? ' ' : name[i]);
+        buf_append(out, is_mark ? " " : &name[i], 1);
     }
 }
 

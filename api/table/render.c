@@ -262,7 +262,9 @@ double render_median_step_ns(const struct trace_results *results)
     }
     if (times != NULL) {
         qsort(times, count, sizeof *times, compare_times);
-        median_ns = ((double)times[(count - 1) / 2] + (double)times[count / 2]) / 2;
+        size_t lower = (count - 1) / 2;
+        size_t upper = count / 2;
+        median_ns = ((double)times[lower] + (double)times[upper]) / 2;
     }
     free(times);
     return median_ns;

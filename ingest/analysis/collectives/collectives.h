@@ -59,7 +59,7 @@ struct collectives {
 bool collectives_collect(struct collectives *out,
                          struct event_classes *sel,
                          const struct trace_index *index) KS_MUST_USE;
-void collectives_free(struct collectives *collectives);
+void collectives_free(struct collectives *out);
 
 /* The log, in order of (start, -end) of the anchors: name, step of the anchor as in [TB-15a],
  * process group; size_bytes: elements that the rank gives (gets, where it gives none) x size of the

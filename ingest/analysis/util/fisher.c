@@ -26,7 +26,7 @@ static bool binomial(int64_t n, int64_t k, uint64_t *out)
     uint64_t value = 1;
     for (int64_t i = 0; i < few; i++) {
         uint64_t factor = (uint64_t)(n - i);
-        if (value > UINT64_MAX / factor) {
+        if (factor == 0 || value > UINT64_MAX / factor) {
             return false;
         }
         value = value * factor / (uint64_t)(i + 1); /* always whole */

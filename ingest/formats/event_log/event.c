@@ -33,6 +33,32 @@ static inline enum field field_of(const char *key, size_t len)
     return FIELD_COUNT;
 }
 
+static enum arg long_arg_of(const char *key, size_t len)
+{
+    switch (len) {
+    case 16:
+        TRY(ARG_PYTHON_PARENT_ID, "Python parent id");
+        TRY(ARG_PYTHON_MODULE_ID, "Python module id");
+        TRY(ARG_GROUP_ID, "Process Group ID");
+        break;
+    case 18:
+        TRY(ARG_GROUP_NAME, "Process Group Name");
+        break;
+    case 20:
+        TRY(ARG_REGISTERS, "registers per thread");
+        break;
+    case 25:
+        TRY(ARG_OCCUPANCY, "est. achieved occupancy %");
+        break;
+    case 33:
+        TRY(ARG_WAIT_CORRELATION, "wait_on_cuda_event_record_corr_id");
+        break;
+    default:
+        break;
+    }
+    return ARG_COUNT;
+}
+
 static enum arg arg_of(const char *key, size_t len)
 {
     switch (len) {
@@ -96,25 +122,8 @@ static enum arg arg_of(const char *key, size_t len)
         TRY(ARG_TOTAL_ALLOCATED, "Total Allocated");
         TRY(ARG_COLLECTIVE_NAME, "Collective name");
         break;
-    case 16:
-        TRY(ARG_PYTHON_PARENT_ID, "Python parent id");
-        TRY(ARG_PYTHON_MODULE_ID, "Python module id");
-        TRY(ARG_GROUP_ID, "Process Group ID");
-        break;
-    case 18:
-        TRY(ARG_GROUP_NAME, "Process Group Name");
-        break;
-    case 20:
-        TRY(ARG_REGISTERS, "registers per thread");
-        break;
-    case 25:
-        TRY(ARG_OCCUPANCY, "est. achieved occupancy %");
-        break;
-    case 33:
-        TRY(ARG_WAIT_CORRELATION, "wait_on_cuda_event_record_corr_id");
-        break;
     default:
-        break;
+        return long_arg_of(key, len);
     }
     return ARG_COUNT;
 }

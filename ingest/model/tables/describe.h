@@ -33,12 +33,12 @@
      .kind = TABLE_DELTA},
 #define ARRAY(kind, field, count)
 #define MEMBER(name)
-#define ELEMENT(kind, field_, index, stored_, name_, unit, flags_, doc) \
-    {.name = #name_,                                                    \
-     .field = #stored_,                                                 \
-     .stored = STORED_##kind(stored_),                                  \
-     .flags = (flags_),                                                 \
-     .offset = offsetof(TABLE_ROW, field_[index]),                      \
+#define ELEMENT(kind, field_, index, stored_, name_, unit, flags_, doc)                     \
+    {.name = #name_,                                                                        \
+     .field = #stored_,                                                                     \
+     .stored = STORED_##kind(stored_),                                                      \
+     .flags = (flags_),                                                                     \
+     .offset = offsetof(TABLE_ROW, field_[index]), /* NOLINT(bugprone-macro-parentheses) */ \
      IS_##kind},
 #include TABLE_DEF
 }

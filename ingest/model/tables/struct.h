@@ -4,6 +4,7 @@
 #define ADDED(kind, field, name, unit, flags, sort_sql, doc) TABLE_FIELD_##kind(field)
 #define RATIO(name, part, whole, unit, flags, doc)
 #define DELTA(name, from, less, unit, doc)
+/* NOLINTNEXTLINE(bugprone-macro-parentheses): a declarator */
 #define ARRAY(kind, field, count) TABLE_FIELD_##kind(field[count])
 #define ELEMENT(kind, field, index, stored, name, unit, flags, doc)
 #define MEMBER(name)
