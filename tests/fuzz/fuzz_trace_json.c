@@ -1,5 +1,13 @@
 /* Chrome trace JSON: read in two block sizes, analysed, asked for cycles. What a strict parser
  * refuses is refused here too, or carries a warning; what it accepts is not called repaired. */
+#include "ingest/analysis/causes/idle.h"
+#include "ingest/analysis/causes/launches.h"
+#include "ingest/analysis/critical_path/critical_path.h"
+#include "ingest/analysis/device_time/device_operators.h"
+#include "ingest/analysis/device_time/device_time.h"
+#include "ingest/analysis/slices/slices.h"
+#include "ingest/analysis/stacks/flame.h"
+#include "ingest/analysis/stacks/stacks.h"
 #include "tests/fuzz/fuzz_reading.h"
 
 #include <jansson.h>
@@ -80,11 +88,92 @@ static void check_warnings(const uint8_t *bytes, size_t len, const struct trace 
                  "proper JSON is not called repaired");
 }
 
+/* ---- analyses on request ---- */
+
+static void check_device_time(const struct trace *trace, struct arena *arena)
+{
+    struct device_time times;
+    struct device_operators owners;
+    const struct device_captures none = {.count = 0};
+    int64_t sum_ns = 0;
+    fuzz_require(device_time_analyse(trace, 0, NULL, NULL, arena, &times) &&
+                     device_operators_analyse(trace, NULL, &none, arena, &owners),
+                 "device time finds memory");
+    for (size_t i = 0; i < owners.count; i++) {
+        sum_ns = (int64_t)((uint64_t)sum_ns + (uint64_t)owners.rows[i].device_ns);
+    }
+    fuzz_require(sum_ns == owners.device_ns || owners.device_ns == INT64_MAX,
+                 "every piece of work has one owner");
+}
+
+static void check_idle(const struct trace *trace, struct arena *arena)
+{
+    struct idle idle;
+    struct launches launches;
+    fuzz_require(idle_analyse(trace, 0, CAUSES_DROP_LAST_STEP, 5, arena, &idle) &&
+                     idle_analyse(trace, 0, CAUSES_KEEP_LAST_STEP, 5, arena, &idle) &&
+                     launches_analyse(trace, 0, CAUSES_KEEP_LAST_STEP, NULL, arena, &launches),
+                 "causes find memory");
+    for (size_t i = 0; i < idle.stream_count; i++) {
+        const struct idle_lane *lane = &idle.streams[i];
+        uint64_t host_ns = 0;
+        for (int kind = 0; kind < HOST_KIND_COUNT; kind++) {
+            host_ns += (uint64_t)lane->host_ns[kind];
+        }
+        fuzz_require(host_ns == (uint64_t)lane->idle_ns || lane->idle_ns == INT64_MAX,
+                     "what the host did adds up to the idle time");
+    }
+}
+
+static void check_path(const struct trace *trace, struct arena *arena)
+{
+    struct critical_path path;
+    const struct path_request whole = {
+        .options = {.annotation = ""}, .top = 3, .edges = PATH_EDGES_ALL};
+    fuzz_require(critical_path_analyse(trace, 0, &whole, arena, &path),
+                 "the critical path finds memory");
+    int64_t sum_ns = 0;
+    for (size_t i = 0; i < path.edge_count; i++) {
+        sum_ns += path.edges[i].is_on_path ? path.edges[i].weight_ns : 0;
+    }
+    fuzz_require(path.state != PATH_BUILT || sum_ns == path.length_ns,
+                 "the weights of the path are its length");
+}
+
+static void check_others(const struct trace *trace, struct arena *arena)
+{
+    const struct flame_options options = {.nodes_max = 100, .depth_max = 20};
+    struct flame *flame = flame_create(&options);
+    struct flame_graph graph;
+    struct kernel_stacks stacks;
+    struct slices slices;
+    bool found;
+    fuzz_require(flame != NULL && flame_add(flame, trace, 0) &&
+                     flame_finish(flame, arena, &graph, &found) &&
+                     kernel_stacks_analyse(trace, NULL, MODULES_BY_TYPE, arena, &stacks) &&
+                     slices_analyse(trace, SLICES_BY_NAME, arena, &slices) &&
+                     slices_analyse(trace, SLICES_BY_TRACK, arena, &slices),
+                 "stacks and slices find memory");
+    flame_destroy(flame);
+}
+
+static void check_on_request(const struct trace *trace)
+{
+    struct arena arena;
+    arena_init(&arena, 0);
+    check_device_time(trace, &arena);
+    check_idle(trace, &arena);
+    check_path(trace, &arena);
+    check_others(trace, &arena);
+    arena_free(&arena);
+}
+
 int fuzz_one_input(const uint8_t *bytes, size_t len)
 {
     struct format_bundle bundle;
     if (fuzz_read_and_analyse(bytes, len, &bundle) && bundle.items[0].model != NULL) {
         check_warnings(bytes, len, bundle.items[0].model);
+        check_on_request(bundle.items[0].model);
     }
     format_bundle_free(&bundle);
     return 0;

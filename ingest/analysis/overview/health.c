@@ -70,7 +70,7 @@ static const char *copy(struct arena *arena, const char *text)
  * whose number has no entry. */
 static bool all_agree(const struct trace *trace, uint32_t bit)
 {
-    const struct device_properties *first = &trace->devices[0];
+    const struct device_properties *first = trace->devices;
     bool agree = trace->device_count > 0;
     for (uint32_t i = 0; agree && i < trace->device_count; i++) {
         const struct device_properties *entry = &trace->devices[i];
