@@ -2,6 +2,7 @@
 
 import { h, fill } from '../../lib/dom.js';
 import { onTheme } from '../../app/theme.js';
+import { barPointer } from '../../charts/bar_pointer.js';
 import { layout, paintFlame, labelOf, change, perStep, BAR } from './draw.js';
 import * as fmt from '../../lib/fmt.js';
 
@@ -18,13 +19,15 @@ export function flameCanvas({ zoom, out, choose }) {
     /** @type {Set<number> | null} */
     let found = null;
     let at = -1;
-    let hovered = -1;
-    let frame = 0;
     const canvas = h('canvas', { class: 'icicle flame', tabindex: '0', role: 'slider', 'aria-label': 'Flame graph', 'aria-valuemin': '1', 'aria-valuemax': '1' });
     const line = h('p', { class: 'strip-line', 'aria-live': 'off' });
     const root = h('div', { class: 'flame-box' }, canvas);
 
-    const paint = () => graph && paintFlame(canvas, { graph, bars, at: hovered >= 0 ? hovered : at, found });
+    const pointer = barPointer(canvas, BAR, { bars: () => bars, tell, paint, click: zoomTo });
+
+    function paint() {
+        if (graph) paintFlame(canvas, { graph, bars, at: pointer.or(at), found });
+    }
 
     /** @param {number} index */
     function figures(index) {
@@ -39,7 +42,7 @@ export function flameCanvas({ zoom, out, choose }) {
     }
 
     function tell() {
-        const index = hovered >= 0 ? hovered : at;
+        const index = pointer.or(at);
         const node = graph?.nodes[index];
         canvas.setAttribute('aria-valuenow', String(Math.max(1, index + 1)));
         canvas.setAttribute('aria-valuetext', node ? `${labelOf(node)}: ${figures(index).join(', ')}` : 'Flame graph: arrow keys walk through it');
@@ -70,7 +73,7 @@ export function flameCanvas({ zoom, out, choose }) {
         if (event.ctrlKey || event.metaKey || event.altKey) return;
         if (['ArrowDown', 'ArrowUp', 'ArrowLeft', 'ArrowRight', 'Home', 'End'].includes(event.key)) {
             const next = target(event.key);
-            hovered = -1;
+            pointer.forget();
             if (next >= 0 && graph) {
                 at = next;
                 choose(graph.nodes[next].id);
@@ -83,27 +86,6 @@ export function flameCanvas({ zoom, out, choose }) {
         event.preventDefault();
     });
 
-    /** @param {MouseEvent} event */
-    function under(event) {
-        const box = canvas.getBoundingClientRect();
-        const [x, depth] = [(event.clientX - box.left) / Math.max(1, box.width), Math.floor((event.clientY - box.top) / BAR)];
-        return bars.find((bar) => bar.depth === depth && bar.from <= x && x < bar.to)?.index ?? -1;
-    }
-    canvas.addEventListener('pointermove', (event) => {
-        const next = under(event);
-        if (next === hovered) return;
-        hovered = next;
-        canvas.style.cursor = next >= 0 ? 'pointer' : '';
-        tell();
-        cancelAnimationFrame(frame);
-        frame = requestAnimationFrame(paint);
-    });
-    canvas.addEventListener('pointerleave', () => {
-        hovered = -1;
-        tell();
-        paint();
-    });
-    canvas.addEventListener('click', (event) => zoomTo(under(event)));
     const sizes = new ResizeObserver(paint);
     sizes.observe(canvas);
     const stopTheme = onTheme(paint);
@@ -117,7 +99,7 @@ export function flameCanvas({ zoom, out, choose }) {
             children = next.nodes.map(() => []);
             next.nodes.forEach(({ parent }, index) => parent !== null && children[parent].push(index));
             at = id ? next.nodes.findIndex((node) => node.id === id && node.kind !== 'other') : -1;
-            hovered = -1;
+            pointer.forget();
             canvas.setAttribute('aria-valuemax', String(next.nodes.length));
             canvas.style.height = `${BAR * (1 + bars.reduce((max, { depth }) => Math.max(max, depth), 0))}px`;
             tell();
@@ -147,7 +129,7 @@ export function flameCanvas({ zoom, out, choose }) {
         destroy() {
             sizes.disconnect();
             stopTheme();
-            cancelAnimationFrame(frame);
+            pointer.stop();
         },
     };
 }

@@ -7,6 +7,7 @@ import { setParams } from '../../app/router.js';
 import { onTheme } from '../../app/theme.js';
 import { totalOf, selfOf, pathTo, typeOf, indexIn } from './tree.js';
 import { layout, paintIcicle, BAR } from './icicle_draw.js';
+import { barPointer } from '../../charts/bar_pointer.js';
 import * as fmt from '../../lib/fmt.js';
 
 /** @typedef {import('./tree.js').ModuleTree} ModuleTree */
@@ -21,8 +22,6 @@ export function icicle(tree, { device, tools, onChoose }) {
     let by = 'host';
     let zoom = -1;
     let at = -1;
-    let hovered = -1;
-    let frame = 0;
     /** @type {import('./icicle_draw.js').Bar[]} */
     let bars = [];
     /** @type {Map<string, number>} */
@@ -35,6 +34,13 @@ export function icicle(tree, { device, tools, onChoose }) {
     const root = h('section', { class: 'section panel' },
         h('div', { class: 'section-head' }, h('h2', { 'data-tip': 'Each bar is as wide as the time of its module; what is empty below it is its own. Click to zoom in; arrow keys walk, Enter zooms in, Escape out' }, 'Where the time goes'), h('div', { class: 'panel-tools' }, tools)),
         crumbs, canvas, nothing, line, keys);
+
+    const pointer = barPointer(canvas, BAR, {
+        bars: () => bars, tell, paint,
+        click: (index) => {
+            if (index >= 0) zoomTo(index === zoom ? parentOf(zoom) : index);
+        },
+    });
 
     /** The largest types have the colours of lists, the others one that their name decides. @param {string} type */
     const typeColour = (type) => {
@@ -49,7 +55,7 @@ export function icicle(tree, { device, tools, onChoose }) {
     };
 
     function paint() {
-        paintIcicle(canvas, { bars, at: hovered >= 0 ? hovered : at, name: (index) => tree.rows[index].name, colour: colourOf });
+        paintIcicle(canvas, { bars, at: pointer.or(at), name: (index) => tree.rows[index].name, colour: colourOf });
     }
 
     /** Types with most time of their own come first. */
@@ -78,7 +84,7 @@ export function icicle(tree, { device, tools, onChoose }) {
     }
 
     function tell() {
-        const index = hovered >= 0 ? hovered : at;
+        const index = pointer.or(at);
         const { name } = tree.rows[index] ?? { name: '' };
         canvas.setAttribute('aria-valuenow', String(Math.max(1, index + 1)));
         canvas.setAttribute('aria-valuetext', index < 0 ? 'Modules as nested bars: arrow keys walk through them' : `${pathTo(tree, index).map((part) => tree.rows[part].name).join(', in it ')}: ${figures(index).join(', ')}`);
@@ -119,7 +125,7 @@ export function icicle(tree, { device, tools, onChoose }) {
         if (event.ctrlKey || event.metaKey || event.altKey) return;
         if (['ArrowDown', 'ArrowUp', 'ArrowLeft', 'ArrowRight', 'Home', 'End'].includes(event.key)) {
             const next = target(event.key);
-            hovered = -1;
+            pointer.forget();
             if (next >= 0) onChoose(next);
         } else if (event.key === 'Enter' && at >= 0) zoomTo(at);
         else if ((event.key === 'Escape' || event.key === 'Backspace') && zoom >= 0) zoomTo(parentOf(zoom));
@@ -127,30 +133,6 @@ export function icicle(tree, { device, tools, onChoose }) {
         event.preventDefault();
     });
 
-    /** @param {MouseEvent} event */
-    function under(event) {
-        const box = canvas.getBoundingClientRect();
-        const [x, depth] = [(event.clientX - box.left) / Math.max(1, box.width), Math.floor((event.clientY - box.top) / BAR)];
-        return bars.find((bar) => bar.depth === depth && bar.from <= x && x < bar.to)?.index ?? -1;
-    }
-    canvas.addEventListener('pointermove', (event) => {
-        const next = under(event);
-        if (next === hovered) return;
-        hovered = next;
-        canvas.style.cursor = next >= 0 ? 'pointer' : '';
-        tell();
-        cancelAnimationFrame(frame);
-        frame = requestAnimationFrame(paint);
-    });
-    canvas.addEventListener('pointerleave', () => {
-        hovered = -1;
-        tell();
-        paint();
-    });
-    canvas.addEventListener('click', (event) => {
-        const index = under(event);
-        if (index >= 0) zoomTo(index === zoom ? parentOf(zoom) : index);
-    });
     const sizes = new ResizeObserver(paint);
     sizes.observe(canvas);
     const stopTheme = onTheme(() => {
@@ -176,12 +158,12 @@ export function icicle(tree, { device, tools, onChoose }) {
                 paintCrumbs();
                 paintKeys();
             }
-            hovered = -1;
+            pointer.forget();
             tell();
             paint();
         },
         destroy() {
-            cancelAnimationFrame(frame);
+            pointer.stop();
             sizes.disconnect();
             stopTheme();
         },
