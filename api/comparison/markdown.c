@@ -282,7 +282,7 @@ static void put_ours(struct buf *out, const struct comparison *comparison)
     add_header(&headers, "β_", label_of(comparison, SIDE_BASE), "(%)");
     add_header(&headers, "β_", label_of(comparison, SIDE_CANDIDATE), "(%)");
     add_header(&headers, "Δβ(%)", "", "");
-    buf_puts(out, "\n### New and gone functions\n\n");
+    buf_puts(out, "\n### Added and removed functions\n\n");
     markdown_table_write(
         out, &(struct markdown_table){.row_count = shown_rows(comparison->appeared_count),
                                       .column_count = headers.count,

@@ -113,11 +113,12 @@ static void put_appeared(struct buf *out, const struct comparison *comparison)
     if (count == 0) {
         return;
     }
-    buf_puts(out, "\nNew and gone functions (change of the share of the cycle time in points, p of "
-                  "Fisher's test)\n");
+    buf_puts(out,
+             "\nAdded and removed functions (change of the share of the cycle time in points, p of "
+             "Fisher's test)\n");
     for (size_t i = 0; i < count && i < APPEARED_MAX; i++) {
         const struct comparison_row *row = &comparison->rows[comparison->appeared[i]];
-        buf_printf(out, "  %-5s %+8.2f ", comparison_presence_name(row->presence), row->delta_beta);
+        buf_printf(out, "  %-7s %+8.2f ", comparison_presence_name(row->presence), row->delta_beta);
         put_p(out, row->p_presence);
         buf_puts(out, "  ");
         put_function(out, row->function);
@@ -176,14 +177,19 @@ static void put_environment(struct buf *out, const struct environment sides[SIDE
     buf_puts(out, out->len > before ? "\n" : "");
 }
 
-void comparison_plain(struct buf *out, const struct comparison *comparison, size_t row_limit)
+void comparison_plain(struct buf *out,
+                      const struct comparison *comparison,
+                      size_t row_limit,
+                      bool with_environment)
 {
     markdown_table_line(out, comparison->title);
     buf_printf(out, " (%s cycles)\n", cycle_kind_name(comparison->kind));
     put_role(out, &comparison->roles[SIDE_BASE]);
     put_role(out, &comparison->roles[SIDE_CANDIDATE]);
     buf_putc(out, '\n');
-    put_environment(out, comparison->environment);
+    if (with_environment) {
+        put_environment(out, comparison->environment);
+    }
     words_verdict(out, comparison);
     buf_puts(out, "\n\n");
     words_overview(out, comparison, WORDS_PLAIN);

@@ -7,6 +7,7 @@
 #include "ingest/base/text/buf.h"
 #include "ingest/model/results/comparison.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* The 17 columns of the reference, then `q-value(β)`, `q-value(μ)`, `Presence`, and for a list of
@@ -18,12 +19,15 @@ void comparison_csv(struct buf *out, const struct comparison *const *items, size
 /* Rows of a table in Markdown; a note below it says what is left out. */
 #define COMPARISON_MARKDOWN_ROWS_MAX ((size_t)5000)
 /* First line `# Strict Performance Comparison: <title> (PID: P)` or the cross one [CMP-2f]; then
- * the sections in their order [CMP-7e]; ours (verdict, new and gone functions) in sections between
- * findings and table. In names a bar is escaped and a control character becomes a blank. */
+ * the sections in their order [CMP-7e]; ours (verdict, added and removed functions) in sections
+ * between findings and table. In names a bar is escaped and a control character becomes a blank. */
 void comparison_markdown(struct buf *out, const struct comparison *comparison);
-/* For a terminal: verdict, summary, findings, the first `row_limit` rows. Control characters become
- * blanks. */
-void comparison_plain(struct buf *out, const struct comparison *comparison, size_t row_limit);
+/* For a terminal: the environment of both sides if it was not printed before, verdict, summary,
+ * findings, the first `row_limit` rows. Control characters become blanks. */
+void comparison_plain(struct buf *out,
+                      const struct comparison *comparison,
+                      size_t row_limit,
+                      bool with_environment);
 
 struct json_write;
 /* Writes the members of GET /api/v1/comparisons/{id}, without braces: head, rows, total, facets.

@@ -191,7 +191,7 @@ static const char *recommendation_without_finding(const struct comparison *compa
     }
     return comparison->verdict == VERDICT_DIFFERENT
                ? "No function and metric explain the difference together: look at the cycle times "
-                 "and at what is new or gone."
+                 "and at what was added or removed."
                : "Nothing needs to be looked into on the strength of these cycles.";
 }
 
@@ -221,8 +221,8 @@ void words_recommendation(struct buf *out,
 
 struct tally {
     size_t rows;  /* that differ in beta */
-    size_t fresh; /* functions that are new */
-    size_t gone;
+    size_t added; /* functions of the candidate alone */
+    size_t removed;
     double lowest_q; /* NaN: no test was made */
     double lowest_presence_q;
 };
@@ -237,10 +237,10 @@ static struct tally count(const struct comparison *comparison)
     }
     for (size_t i = 0; i < comparison->appeared_count; i++) {
         const struct comparison_row *row = &comparison->rows[comparison->appeared[i]];
-        bool fresh = row->presence == PRESENCE_NEW;
+        bool is_added = row->presence == PRESENCE_ADDED;
         tally.lowest_presence_q = fmin(tally.lowest_presence_q, row->q_presence);
-        tally.fresh += fresh;
-        tally.gone += !fresh;
+        tally.added += is_added;
+        tally.removed += !is_added;
     }
     return tally;
 }
@@ -276,8 +276,8 @@ static void put_cycle_test(struct buf *out, const struct comparison *comparison)
 
 static void put_appeared(struct buf *out, const struct tally *tally)
 {
-    if (tally->fresh + tally->gone > 0) {
-        buf_printf(out, " Functions: %zu new, %zu gone", tally->fresh, tally->gone);
+    if (tally->added + tally->removed > 0) {
+        buf_printf(out, " Functions: %zu added, %zu removed", tally->added, tally->removed);
         if (!isnan(tally->lowest_presence_q)) {
             buf_puts(out, " (Fisher's exact test: smallest q ");
             put_chance(out, tally->lowest_presence_q);

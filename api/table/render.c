@@ -104,7 +104,7 @@ bool render_shows_time_category(const struct trace_results *results, enum time_c
 double render_mean_cost_ns(const struct trace_results *results, enum time_category role)
 {
     double sum_ns = 0;
-    if (!results->has_profiler_steps) {
+    if (!results->has_steps) {
         return (double)results->role_ns[role];
     }
     for (size_t i = 0; i < results->step_count; i++) {
@@ -116,7 +116,7 @@ double render_mean_cost_ns(const struct trace_results *results, enum time_catego
 double render_mean_step_ns(const struct trace_results *results)
 {
     double sum_ns = 0;
-    if (!results->has_profiler_steps || results->step_count == 0) {
+    if (!results->has_steps || results->step_count == 0) {
         return (double)NAN;
     }
     for (size_t i = 0; i < results->step_count; i++) {
@@ -177,7 +177,7 @@ static void write_devices(struct json_write *w, const struct trace_results *resu
         key_if(w, "memory_bytes", row, DEVICE_SUM_HAS_MEMORY, row->memory_bytes);
         jw_key_string(w, "compute_capability", has_capability ? capability : NULL);
         key_if(w, "utilisation", row, DEVICE_SUM_HAS_UTILISATION, row->utilisation);
-        jw_key_string(w, "utilisation_of", results->has_profiler_steps ? "steps" : "window");
+        jw_key_string(w, "utilisation_of", results->has_steps ? "steps" : "window");
         key_if(w, "sm_efficiency", row, DEVICE_SUM_HAS_SM_EFFICIENCY, row->sm_efficiency);
         key_if(w, "occupancy_pct", row, DEVICE_SUM_HAS_OCCUPANCY, row->occupancy_pct);
         key_if(w, "tensor_core_share", row, DEVICE_SUM_HAS_TENSOR_SHARE, row->tensor_share);
@@ -208,7 +208,7 @@ static void write_idle(struct json_write *w, const struct trace_results *results
         return;
     }
     jw_object_begin(w);
-    jw_key_string(w, "of", results->has_profiler_steps ? "steps" : "trace");
+    jw_key_string(w, "of", results->has_steps ? "steps" : "trace");
     jw_key_double(w, "idle_ns", idle_ns);
     jw_key_double(w, "share", idle_ns / window_ns);
     jw_key_string(w, "cause", cause_ns > 0 ? time_category_name(cause) : NULL);
@@ -395,7 +395,7 @@ void render_overview(struct json_write *w, struct trace_results *results)
     jw_key_string(w, "device_type", results->device_type);
     jw_key_bool(w, "decimal_times", results->decimal_times);
     jw_key_int(w, "steps", (int64_t)results_step_count(results));
-    jw_key_bool(w, "has_profiler_steps", results->has_profiler_steps);
+    jw_key_bool(w, "has_steps", results->has_steps);
     jw_key_double(w, "average_step_ns", render_mean_step_ns(results));
     jw_key(w, "roles");
     render_roles(w, results);

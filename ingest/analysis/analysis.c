@@ -61,7 +61,7 @@ static void hand_frame_on(struct indexed_analysis *a)
 static int64_t sum_steps(const struct steps *steps)
 {
     int64_t sum_ns = 0;
-    for (uint32_t i = 0; steps->has_profiler_steps && i < steps->count; i++) {
+    for (uint32_t i = 0; steps->has_steps && i < steps->count; i++) {
         sum_ns = saturating_add(sum_ns, steps->items[i].end - steps->items[i].start);
     }
     return sum_ns;
@@ -87,7 +87,7 @@ static bool run_steps(struct indexed_analysis *a)
         breakdown_run(rows, results->role_ns, (struct range){sel->first_ns, sel->last_ns},
                       &run->steps, &run->roles) &&
         step_work_run(rows, &a->uses, sel, &a->index);
-    if (ok && !run->steps.has_profiler_steps) {
+    if (ok && !run->steps.has_steps) {
         rows[0].name = "whole trace";
     }
     results->steps_ns = ok ? sum_steps(&run->steps) : 0;

@@ -61,7 +61,7 @@ bool analysis_write_steps(struct analysis *run, struct step_row **out)
     results->steps = rows;
     results->step_count = steps->count;
     results->steps_undefined = steps->undefined;
-    results->has_profiler_steps = steps->has_profiler_steps;
+    results->has_steps = steps->has_steps;
     for (uint32_t i = 0; i < steps->count; i++) {
         const struct step *step = &steps->items[i];
         rows[i].name = step_name(run, step->event);

@@ -42,8 +42,8 @@ const char *comparison_presence_name(enum comparison_presence presence)
 {
     static const char *const names[] = {
         [PRESENCE_BOTH] = "both",
-        [PRESENCE_NEW] = "new",
-        [PRESENCE_GONE] = "gone",
+        [PRESENCE_ADDED] = "added",
+        [PRESENCE_REMOVED] = "removed",
     };
     return names[presence];
 }

@@ -1,9 +1,11 @@
 /* Two sides compared without a server. */
 #include "api/comparison/text.h"
+#include "api/diff/change.h"
 #include "ingest/base/text/json_write.h"
 #include "ingest/query/compare/compare_query.h"
 #include "server/cli/commands.h"
 #include "server/cli/compare_input.h"
+#include "server/cli/report/report.h"
 #include "server/cli/text.h"
 #include "server/options/fail_if.h"
 
@@ -25,7 +27,11 @@ struct compare {
     const struct options *options;
     struct arena arena;
     struct compare_input sides[SIDE_COUNT];
-    struct comparison_list list;
+    char title[TITLE_BYTES];
+    struct query_change change;  /* if has_change */
+    bool has_change;             /* each side is one trace with operators */
+    struct comparison_list list; /* empty if `untested` says why */
+    struct err untested;
 };
 
 /* ---- loading and comparing ---- */
@@ -37,33 +43,93 @@ static const char *side_name(const char *path)
     return *name == '\0' ? path : name;
 }
 
-static bool run_comparison(struct compare *compare, struct err *err)
+/* Files of the same name are told apart by their directories. */
+static void write_title(struct compare *compare)
+{
+    char *const *paths = compare->options->files;
+    const char *names[SIDE_COUNT] = {side_name(paths[SIDE_BASE]), side_name(paths[SIDE_CANDIDATE])};
+    bool is_same = strcmp(names[SIDE_BASE], names[SIDE_CANDIDATE]) == 0;
+    (void)snprintf(compare->title, sizeof compare->title, "%.250s vs %.250s",
+                   is_same ? paths[SIDE_BASE] : names[SIDE_BASE],
+                   is_same ? paths[SIDE_CANDIDATE] : names[SIDE_CANDIDATE]);
+}
+
+static bool load_sides(struct compare *compare, struct err *err)
 {
     const struct options *options = compare->options;
-    char title[TITLE_BYTES];
-    (void)snprintf(title, sizeof title, "%.250s vs %.250s", side_name(options->files[SIDE_BASE]),
-                   side_name(options->files[SIDE_CANDIDATE]));
-    struct query_side sides[SIDE_COUNT];
-    const char *labels[SIDE_COUNT] = {options->base_label, options->candidate_label};
+    write_title(compare);
     for (int side = 0; side < SIDE_COUNT; side++) {
         if (!compare_input_load(&compare->sides[side], options->files[side], options, err)) {
             return false;
         }
-        sides[side] = (struct query_side){.results = compare->sides[side].results,
-                                          .count = compare->sides[side].result_count,
-                                          .label = labels[side]};
     }
-    return query_compare_results(&compare->arena, sides, title, options->base_pid,
+    return true;
+}
+
+static bool find_change(struct compare *compare, struct err *err)
+{
+    const struct trace_results *traces[SIDE_COUNT] = {compare->sides[SIDE_BASE].trace,
+                                                      compare->sides[SIDE_CANDIDATE].trace};
+    compare->has_change = traces[SIDE_BASE] != NULL && traces[SIDE_CANDIDATE] != NULL;
+    return !compare->has_change ||
+           query_change_of_results(traces, &compare->arena, &compare->change, err);
+}
+
+/* Whether what is asked for needs the cycles of both sides. */
+static bool needs_cycles(const struct compare *compare)
+{
+    const struct options *options = compare->options;
+    return !compare->has_change || options->fail_if_count > 0 || options->output_dir != NULL ||
+           options->format == REPORT_CSV;
+}
+
+static bool compare_cycles(struct compare *compare, struct err *err)
+{
+    const struct options *options = compare->options;
+    struct query_side sides[SIDE_COUNT];
+    const char *labels[SIDE_COUNT] = {options->base_label, options->candidate_label};
+    for (int side = 0; side < SIDE_COUNT; side++) {
+        const struct compare_input *input = &compare->sides[side];
+        if (!compare_input_has_cycles(input, options->files[side], err)) {
+            return false;
+        }
+        sides[side] = (struct query_side){
+            .results = input->results, .count = input->result_count, .label = labels[side]};
+    }
+    return query_compare_results(&compare->arena, sides, compare->title, options->base_pid,
                                  options->candidate_pid, options->kind, &compare->list, err);
+}
+
+static bool run_comparison(struct compare *compare, struct err *err)
+{
+    if (!load_sides(compare, err) || !find_change(compare, err)) {
+        return false;
+    }
+    if (compare_cycles(compare, &compare->untested)) {
+        return true;
+    }
+    compare->list = (struct comparison_list){.count = 0};
+    *err = compare->untested;
+    return !needs_cycles(compare) && compare->untested.code == ERR_BAD_INPUT;
 }
 
 /* ---- one text for all pairs ---- */
 
-static void write_json(struct buf *out, const struct comparison *const *items, size_t count)
+static void write_json(struct buf *out,
+                       const struct compare *compare,
+                       const struct comparison *const *items,
+                       size_t count)
 {
     struct json_write w;
     jw_init(&w, out, false);
     jw_object_begin(&w);
+    if (compare->has_change) {
+        jw_key(&w, "change");
+        jw_object_begin(&w);
+        trace_change_members(&w, &compare->change);
+        trace_change_name_members(&w, &compare->change);
+        jw_object_end(&w);
+    }
     jw_key(&w, "comparisons");
     jw_array_begin(&w);
     for (size_t i = 0; i < count; i++) {
@@ -72,15 +138,21 @@ static void write_json(struct buf *out, const struct comparison *const *items, s
         jw_object_end(&w);
     }
     jw_array_end(&w);
+    if (count == 0) {
+        jw_key_string(&w, "untested", compare->untested.msg);
+    }
     jw_object_end(&w);
     buf_putc(out, '\n');
 }
 
-static void write_plain(struct buf *out, const struct comparison *const *items, size_t count)
+static void write_plain(struct buf *out,
+                        const struct compare *compare,
+                        const struct comparison *const *items,
+                        size_t count)
 {
     for (size_t i = 0; i < count && i < PLAIN_PAIRS; i++) {
         buf_puts(out, i == 0 ? "" : "\n");
-        comparison_plain(out, items[i], PLAIN_ROWS);
+        comparison_plain(out, items[i], PLAIN_ROWS, !compare->has_change);
     }
     if (count > PLAIN_PAIRS) {
         buf_printf(out,
@@ -91,13 +163,13 @@ static void write_plain(struct buf *out, const struct comparison *const *items, 
 }
 
 static void write_text(struct buf *out,
-                       enum report_format format,
+                       const struct compare *compare,
                        const struct comparison *const *items,
                        size_t count)
 {
-    switch (format) {
+    switch (compare->options->format) {
     case REPORT_JSON:
-        write_json(out, items, count);
+        write_json(out, compare, items, count);
         break;
     case REPORT_CSV:
         comparison_csv(out, items, count);
@@ -109,17 +181,34 @@ static void write_text(struct buf *out,
         }
         break;
     case REPORT_TEXT:
-        write_plain(out, items, count);
+        write_plain(out, compare, items, count);
         break;
     }
+}
+
+/* What changed, for people, before the tests of the cycles. */
+static void write_change(struct buf *out, const struct compare *compare)
+{
+    enum report_format format = compare->options->format;
+    if (!compare->has_change || format == REPORT_JSON || format == REPORT_CSV) {
+        return;
+    }
+    report_change(out, compare->title, &compare->change, format == REPORT_MARKDOWN);
+    if (compare->list.count == 0) {
+        buf_puts(out, "\nNot enough data to test: ");
+        text_clean(out, compare->untested.msg);
+        buf_puts(out, ".");
+    }
+    buf_putc(out, '\n');
 }
 
 static bool print_all(const struct compare *compare, struct err *err)
 {
     struct buf text;
     buf_init(&text, TEXT_MAX_BYTES);
-    write_text(&text, compare->options->format,
-               (const struct comparison *const *)compare->list.items, compare->list.count);
+    write_change(&text, compare);
+    write_text(&text, compare, (const struct comparison *const *)compare->list.items,
+               compare->list.count);
     bool ok =
         !text.failed && fwrite(text.ptr, 1, text.len, stdout) == text.len && fflush(stdout) == 0;
     buf_free(&text);
@@ -198,7 +287,7 @@ static bool write_files(const struct compare *compare, struct err *err)
             return err_set(err, ERR_BAD_REQUEST, "the path of the output directory is too long");
         }
         buf_init(&text, TEXT_MAX_BYTES);
-        write_text(&text, format, &item, 1);
+        write_text(&text, compare, &item, 1);
         bool ok = write_file(path, &text, err);
         buf_free(&text);
         if (!ok) {
@@ -248,7 +337,7 @@ static void tell_left_out(const struct compare *compare)
 
 int command_compare(const struct options *options)
 {
-    struct compare compare = {.options = options};
+    struct compare compare = {.options = options, .untested = ERR_INIT};
     struct err err = ERR_INIT;
     bool fired = false;
     arena_init(&compare.arena, 0);

@@ -189,6 +189,17 @@ static void collect_output(struct compare_input *input, const struct pipeline_ou
     }
 }
 
+static const struct trace_results *only_trace(const struct compare_input *input, size_t count)
+{
+    for (size_t i = 0; count == 1 && i < input->output_count; i++) {
+        const struct pipeline_output *output = &input->outputs[i];
+        if (output->item_count == 1 && (output->items[0].results->views >> VIEW_OPERATOR & 1U)) {
+            return output->items[0].results;
+        }
+    }
+    return NULL;
+}
+
 static bool collect_results(struct compare_input *input, struct err *err)
 {
     size_t room = 0;
@@ -206,6 +217,7 @@ static bool collect_results(struct compare_input *input, struct err *err)
     for (size_t i = 0; i < input->output_count; i++) {
         collect_output(input, &input->outputs[i]);
     }
+    input->trace = only_trace(input, room);
     return true;
 }
 
@@ -228,17 +240,20 @@ bool compare_input_load(struct compare_input *input,
         ok = load_file(input, &arena, files.paths[i], options, err);
     }
     ok = ok && collect_results(input, err);
-    if (ok && input->result_count == 0) {
-        ok = err_set(err, ERR_BAD_INPUT,
-                     "%s has no cycles to compare: call prof.step() in the loop that is profiled, "
-                     "or name the function of a cycle with --marker",
-                     path);
-    }
     arena_free(&arena);
     if (!ok) {
         compare_input_free(input);
     }
     return ok;
+}
+
+bool compare_input_has_cycles(const struct compare_input *input, const char *path, struct err *err)
+{
+    return input->result_count > 0 ||
+           err_set(err, ERR_BAD_INPUT,
+                   "%s has no cycles to compare: call prof.step() in the loop that is profiled, or "
+                   "name the function of a cycle with --marker",
+                   path);
 }
 
 void compare_input_free(struct compare_input *input)

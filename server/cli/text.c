@@ -129,7 +129,7 @@ void text_share(char out[TEXT_FIGURE_BYTES], double share)
     if (isnan(share)) {
         (void)snprintf(out, TEXT_FIGURE_BYTES, "-");
     } else {
-        (void)snprintf(out, TEXT_FIGURE_BYTES, "%.1f %%", share * 100 + 0.0);
+        (void)snprintf(out, TEXT_FIGURE_BYTES, "%.1f%%", share * 100 + 0.0);
     }
 }
 

@@ -28,7 +28,7 @@ void text_time(char out[TEXT_FIGURE_BYTES], double ns);
 void text_bytes(char out[TEXT_FIGURE_BYTES], double bytes);
 /* 1,234,567 */
 void text_count(char out[TEXT_FIGURE_BYTES], int64_t count);
-/* 36.6 % of a share 0..1 */
+/* 36.6% of a share 0..1 */
 void text_share(char out[TEXT_FIGURE_BYTES], double share);
 
 /* How much of a kernel's or operator's name to print. */

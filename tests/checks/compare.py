@@ -2,7 +2,7 @@
 """`kinetoscope compare` from outside: against figures worked out here from the definitions, then its ways in and its --fail-if conditions.
 
 The tables are made here, so that what must come out is known: `gemm` grows from about 2 % of a cycle to 5 %, `copy` stays,
-`old` is gone and `new` is new in the candidate.
+`old` is removed and `new` is added in the candidate.
 """
 import csv
 import io
@@ -98,7 +98,7 @@ class Compare(unittest.TestCase):
         self.assertLess(float(found['gemm', 'gpu_usage', 'GPU 0']['p-value(β)']), 0.001)
         self.assertGreater(float(found['tanh', 'gpu_usage', 'GPU 0']['p-value(β)']), 0.001)
         presence = {key[0]: row['Presence'] for key, row in found.items()}
-        self.assertEqual(presence, {'gemm': 'both', 'copy, "quoted"': 'both', 'tanh': 'both', 'old': 'gone', 'new': 'new'})
+        self.assertEqual(presence, {'gemm': 'both', 'copy, "quoted"': 'both', 'tanh': 'both', 'old': 'removed', 'new': 'added'})
 
     def test_itself(self):
         text, _ = self.run_compare('a_perf_data.csv', 'a_perf_data.csv', '--format', 'json')

@@ -4,6 +4,8 @@
 A step takes 100 us of host, 40 us of them in aten::mm, whose kernel runs 30 us. `slow` traces take twice the kernel's time.
 """
 import json
+import pathlib
+import tempfile
 import unittest
 
 import kinetoscope
@@ -32,9 +34,11 @@ class Diff(unittest.TestCase):
         cls.server = kinetoscope.Server().__enter__()
         cls.ids = {}
         job = {'backend': 'nccl', 'rank': 0}
-        for name, body in {'three': trace(3), 'six': trace(6), 'slow': trace(6, kernel_us=60), 'other': trace(3, device=3),
-                           'eight': trace(3, distributedInfo=dict(job, world_size=8), with_stack=1, cuda_driver_version=12040),
-                           'two': trace(3, distributedInfo=dict(job, world_size=2), cuda_driver_version=12090)}.items():
+        cls.bodies = {'three': trace(3), 'six': trace(6), 'slow': trace(6, kernel_us=60), 'other': trace(3, device=3),
+                      'eight': trace(3, distributedInfo=dict(job, world_size=8), with_stack=1, cuda_driver_version=12040),
+                      'two': trace(3, distributedInfo=dict(job, world_size=2), cuda_driver_version=12090),
+                      'none': trace(1).replace(b'ProfilerStep#0', b'forward')}
+        for name, body in cls.bodies.items():
             cls.ids[name] = kinetoscope.uploaded(cls.server.put(name, 'worker0.pt.trace.json', body))[0]['id']
 
     @classmethod
@@ -121,6 +125,33 @@ class Diff(unittest.TestCase):
         self.assertIn('not comparable as they stand', answer['summary']['verdict_text'])
         report = self.server.get('/api/v1/comparisons/%d' % answer['id'], format='markdown').body.decode()
         self.assertLess(report.index('World size'), report.index('## 1.'))
+
+    def test_the_command_line_says_the_same(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, body in self.bodies.items():
+                pathlib.Path(folder, name + '.json').write_bytes(body)
+
+            def compare(*arguments):
+                done = kinetoscope.run_program('compare', *arguments, cwd=folder)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                return done.stdout.decode()
+            answer = self.diff('six', 'slow', route='diff/summary')
+            text = compare('six.json', 'slow.json')
+            places = [text.index(word) for word in ('Environment (', answer['sentence'], 'The step by category, mean', 'Operators that changed most', 'Kernels that changed most', '(step cycles)')]
+            self.assertEqual(places, sorted(places))
+            self.assertRegex(text, r'gemm +30\.0 µs +60\.0 µs +\+30\.0 µs +\+100\.0%')
+            self.assertEqual(text.count('Environment ('), 1)
+            whole = json.loads(compare('six.json', 'slow.json', '--format', 'json'))
+            for name in ('sentence', 'per', 'step', 'waterfall', 'environment', 'comparable'):
+                self.assertEqual(whole['change'][name], answer[name])
+            self.assertEqual(whole['change']['kernels'], [{'name': 'gemm', 'presence': 'both', 'base_ns': 30000, 'candidate_ns': 60000, 'delta_ns': 30000}])
+            self.assertRegex(compare('eight.json', 'two.json'), r'(?m)^\* World size +8 +2$')
+            self.assertIn('The two are not comparable as they stand: world size (8 against 2).', compare('eight.json', 'two.json'))
+            self.assertIn('| gemm | 30.0 µs | 60.0 µs | +30.0 µs | +100.0% |', compare('six.json', 'slow.json', '--format', 'markdown'))
+            # Without cycles nothing can be tested, but what changed is known.
+            self.assertIn('Not enough data to test: none.json has no cycles', compare('none.json', 'three.json'))
+            gated = kinetoscope.run_program('compare', 'none.json', 'three.json', '--fail-if', 'step_time>5%', cwd=folder)
+            self.assertEqual(gated.returncode, 1)
 
     def test_devices_are_matched_by_their_order(self):
         made = self.server.ask('POST', '/api/v1/comparisons', json.dumps({'base': self.ids['three'], 'candidate': self.ids['other']}).encode(),

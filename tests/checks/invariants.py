@@ -234,7 +234,7 @@ def steps_are_annotations(t):
     overview = t.ask('overview')
     t.equal('rows of steps', len(rows), overview['steps'])
     t.equal('steps of the trace', overview['trace']['steps'], overview['steps'])
-    t.equal('has steps', overview['has_profiler_steps'], bool(rows))
+    t.equal('has steps', overview['has_steps'], bool(rows))
     t.equal('average step', overview['average_step_ns'] is None, not rows)
     if t.file.events is not None:
         marks = t.file.steps()

@@ -70,7 +70,7 @@ static bool find_issues(struct comparison *out, struct arena *arena, const uint3
     return true;
 }
 
-/* ---- new and gone ---- */
+/* ---- added and removed ---- */
 
 static int larger_change_first(uint32_t a, uint32_t b, const void *ctx)
 {

@@ -168,9 +168,9 @@ static bool has_place(const struct role_stats *role, uint32_t place)
 static enum comparison_presence presence_of(const struct merge *merge, uint32_t place)
 {
     if (!has_place(merge->roles[SIDE_BASE], place)) {
-        return PRESENCE_NEW;
+        return PRESENCE_ADDED;
     }
-    return has_place(merge->roles[SIDE_CANDIDATE], place) ? PRESENCE_BOTH : PRESENCE_GONE;
+    return has_place(merge->roles[SIDE_CANDIDATE], place) ? PRESENCE_BOTH : PRESENCE_REMOVED;
 }
 
 /* A function whose time stands under another metric on one side is there all the same. */

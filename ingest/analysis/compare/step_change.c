@@ -62,7 +62,7 @@ static bool test(struct step_change *out, double *const values[SIDE_COUNT])
 
 static bool has_steps(const struct trace_results *trace)
 {
-    return trace->has_profiler_steps && trace->step_count > 0;
+    return trace->has_steps && trace->step_count > 0;
 }
 
 bool step_change_of(const struct trace_results *const sides[SIDE_COUNT], struct step_change *out)

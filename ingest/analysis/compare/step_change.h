@@ -20,7 +20,7 @@ struct step_change {
     double u; /* Mann-Whitney of the same */
 };
 
-/* Reads steps, has_profiler_steps, role_ns and duration_ns. False without memory. */
+/* Reads steps, has_steps, role_ns and duration_ns. False without memory. */
 bool step_change_of(const struct trace_results *const sides[SIDE_COUNT],
                     struct step_change *out) KS_MUST_USE;
 

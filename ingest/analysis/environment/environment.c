@@ -270,7 +270,7 @@ static void put_options(struct buf *out, const struct trace_results *trace)
 
 static void put_steps(struct buf *out, const struct trace_results *trace)
 {
-    if (trace->has_profiler_steps) {
+    if (trace->has_steps) {
         buf_printf(out, "%zu", trace->step_count);
     } else if (trace->step_count > 0) {
         buf_puts(out, "none");

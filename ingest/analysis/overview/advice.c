@@ -69,7 +69,7 @@ static double mean_ns(const struct advice *a, enum time_category role)
 {
     const struct trace_results *results = a->results;
     double sum_ns = 0;
-    if (!results->has_profiler_steps) {
+    if (!results->has_steps) {
         return (double)results->role_ns[role];
     }
     for (size_t i = 0; i < results->step_count; i++) {
@@ -80,7 +80,7 @@ static double mean_ns(const struct advice *a, enum time_category role)
 
 static const char *window_of(const struct advice *a)
 {
-    return a->results->has_profiler_steps ? "the step" : "the trace";
+    return a->results->has_steps ? "the step" : "the trace";
 }
 
 static void advise_loader(struct advice *a)
@@ -193,9 +193,9 @@ static void list_low_devices(struct advice *a)
         low++;
     }
     if (low > 0) {
-        buf_printf(
-            &a->text, low == 1 ? " is busy %.1f %% of %s" : " are busy %.1f %% of %s on average",
-            100 * sum / (double)low, a->results->has_profiler_steps ? "the steps" : "their window");
+        buf_printf(&a->text,
+                   low == 1 ? " is busy %.1f %% of %s" : " are busy %.1f %% of %s on average",
+                   100 * sum / (double)low, a->results->has_steps ? "the steps" : "their window");
     }
 }
 
@@ -290,8 +290,7 @@ static double average_step_ns(const struct trace_results *results)
     for (size_t i = 0; i < results->step_count; i++) {
         sum_ns += (double)(results->steps[i].end_ns - results->steps[i].start_ns);
     }
-    return results->has_profiler_steps ? sum_ns / (double)results->step_count
-                                       : (double)results->duration_ns;
+    return results->has_steps ? sum_ns / (double)results->step_count : (double)results->duration_ns;
 }
 
 bool advice_run(struct trace_results *results, struct event_classes *sel)
@@ -299,7 +298,7 @@ bool advice_run(struct trace_results *results, struct event_classes *sel)
     struct advice a = {.results = results,
                        .sel = sel,
                        .step_ns = average_step_ns(results),
-                       .steps = results->has_profiler_steps ? (double)results->step_count : 1};
+                       .steps = results->has_steps ? (double)results->step_count : 1};
     results->recommendations =
         arena_calloc(&results->arena, ADVICE_MAX, sizeof *results->recommendations);
     if (results->recommendations == NULL) {

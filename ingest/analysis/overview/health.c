@@ -175,7 +175,7 @@ static bool has_shapes(const struct trace_results *results)
 bool health_find_missing(struct trace_results *results, const struct event_classes *sel)
 {
     const bool is_missing[MISSING_COUNT] = {
-        [NO_STEPS] = !results->has_profiler_steps,
+        [NO_STEPS] = !results->has_steps,
         [NO_KERNELS] = sel->type_count[TYPE_KERNEL] == 0,
         [NO_SHAPES] = !has_shapes(results),
         [NO_STACKS] = results->operator_count[OPERATOR_BY_NAME_STACK] == 0 &&

@@ -33,7 +33,7 @@ static void use_index_steps(struct steps *steps, const struct trace_index *index
             (struct step){.event = from->event, .start = from->start_ns, .end = from->end_ns};
     }
     steps->count = index->step_count;
-    steps->has_profiler_steps = true;
+    steps->has_steps = true;
 }
 
 /* Launched work in no step counts in a trace without steps. */
@@ -42,14 +42,14 @@ static void count_launches(struct steps *steps, const struct trace_index *index)
     const struct trace_events *events = &index->trace->events;
     for (uint32_t i = 0; i < index->launched_count; i++) {
         uint32_t event = index->launched[i];
-        uint32_t step = steps->has_profiler_steps ? index->step[event] : 0;
+        uint32_t step = steps->has_steps ? index->step[event] : 0;
         if (step == INDEX_NONE) {
             continue;
         }
         bool is_first = i == 0 || index->launch[index->launched[i - 1]] != index->launch[event];
         steps->items[step].launches += is_first;
         steps->items[step].device_activities++;
-        if (steps->has_profiler_steps) {
+        if (steps->has_steps) {
             int64_t end = saturating_add(events->ts_ns[event], trace_dur_ns(events, event));
             steps->window_end = i64_max(steps->window_end, end);
         }

@@ -31,7 +31,7 @@ struct steps {
     struct step *items; /* at least one */
     uint32_t count;
     bool undefined; /* neither steps nor host events: no bounds [TB-1.1] */
-    bool has_profiler_steps;
+    bool has_steps;
     int64_t
         window_start; /* ticks: of the first step; and the end of the last one, or of device work */
     int64_t window_end; /* that the steps launched, if that ends later */

@@ -45,9 +45,9 @@ bool report_appeared_row(struct report_appeared *appeared,
     const struct csv_cell *function = &cells[appeared->function];
     const struct csv_cell *device = &cells[appeared->device];
     enum comparison_presence presence =
-        csv_cell_equals(&cells[appeared->presence], comparison_presence_name(PRESENCE_NEW))
-            ? PRESENCE_NEW
-            : PRESENCE_GONE;
+        csv_cell_equals(&cells[appeared->presence], comparison_presence_name(PRESENCE_ADDED))
+            ? PRESENCE_ADDED
+            : PRESENCE_REMOVED;
     struct entry *entry = row_list_add(&appeared->list);
     if (entry == NULL) {
         return false;

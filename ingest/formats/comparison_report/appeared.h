@@ -1,4 +1,4 @@
-/* The table "New and gone functions" of our own reports (api/comparison/markdown.c). */
+/* The table "Added and removed functions" of our own reports (api/comparison/markdown.c). */
 #ifndef KS_FORMATS_COMPARISON_REPORT_APPEARED_H
 #define KS_FORMATS_COMPARISON_REPORT_APPEARED_H
 

@@ -114,7 +114,7 @@ static const char *name_of(size_t figure)
 
 static enum comparison_presence presence_in(const struct csv_cell *cell)
 {
-    for (int i = PRESENCE_BOTH; i <= PRESENCE_GONE; i++) {
+    for (int i = PRESENCE_BOTH; i <= PRESENCE_REMOVED; i++) {
         if (csv_cell_equals(cell, comparison_presence_name((enum comparison_presence)i))) {
             return (enum comparison_presence)i;
         }

@@ -140,8 +140,7 @@ static bool add_steps(struct trace_results *results, const json_t *table)
         results->has_communication = results->has_communication || role == TIME_COMMUNICATION;
     }
     results->step_count = count;
-    results->has_profiler_steps =
-        count > 1 || (count == 1 && strcmp(results->steps[0].name, "0") != 0);
+    results->has_steps = count > 1 || (count == 1 && strcmp(results->steps[0].name, "0") != 0);
     results->duration_ns = at_ns;
     return true;
 }

@@ -33,10 +33,11 @@ struct comparison_cycle_row {
 /* Beyond the reference: where a function occurs. */
 enum comparison_presence {
     PRESENCE_BOTH,
-    PRESENCE_NEW, /* only in the candidate: the reference scores it 0 */
-    PRESENCE_GONE /* only in the base */
+    PRESENCE_ADDED,  /* only in the candidate: the reference scores it 0 */
+    PRESENCE_REMOVED /* only in the base */
 };
-const char *comparison_presence_name(enum comparison_presence presence); /* "both", "new", "gone" */
+const char *
+comparison_presence_name(enum comparison_presence presence); /* "both", "added", "removed" */
 
 /* A (function, metric, device), by score descending in the reference's order [CMP-6a]. */
 struct comparison_row {

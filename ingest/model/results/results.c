@@ -43,7 +43,7 @@ const char *view_label(enum view view)
 
 size_t results_step_count(const struct trace_results *results)
 {
-    return results->has_profiler_steps ? results->step_count : 0;
+    return results->has_steps ? results->step_count : 0;
 }
 
 struct trace_results *results_create(void)

@@ -201,9 +201,9 @@ struct trace_results {
     int64_t steps_ns;     /* durations of all steps together; 0: no steps, or the annex's figures */
     bool decimal_times;   /* some time of the file has a decimal point */
     bool steps_undefined; /* no step marker and no host event: the bounds are (2^63-1, -2^63) */
-    bool has_profiler_steps; /* false: the one row of steps is no step but the whole trace; in the
-                                annex's figures the range of its host events */
-    uint32_t views;          /* bits of enum view */
+    bool has_steps;       /* false: the one row of steps is no step but the whole trace; in the
+                                      annex's figures the range of its host events */
+    uint32_t views;       /* bits of enum view */
     bool has_runtime, has_kernel, has_communication, has_memcpy_or_memset; /* [TB-6f] */
     bool has_blocks_per_sm, has_occupancy; /* the two optional kernel columns [TB-12.3] */
     bool operators_have_device;            /* device columns of the operator table */

@@ -98,6 +98,20 @@ static struct name_figures operator_figures(const void *rows, size_t at)
                                  .device_self_ns = row->device_self_ns};
 }
 
+bool name_diff_of_operators(const struct trace_results *const traces[SIDE_COUNT],
+                            struct arena *arena,
+                            struct name_diff *out,
+                            struct err *err)
+{
+    struct side_rows sides[SIDE_COUNT];
+    for (int side = 0; side < SIDE_COUNT; side++) {
+        sides[side] = (struct side_rows){traces[side]->operators[OPERATOR_BY_NAME],
+                                         traces[side]->operator_count[OPERATOR_BY_NAME],
+                                         operator_name, operator_figures};
+    }
+    return join(out, arena, sides, err);
+}
+
 bool query_operator_diff(struct store *store,
                          struct arena *arena,
                          const int64_t trace_ids[SIDE_COUNT],
@@ -130,6 +144,19 @@ static struct name_figures kernel_figures(const void *rows, size_t at)
 {
     const struct kernel_row *row = (const struct kernel_row *)rows + at;
     return (struct name_figures){.calls = row->calls, .device_ns = row->total_ns};
+}
+
+bool name_diff_of_kernels(const struct trace_results *const traces[SIDE_COUNT],
+                          struct arena *arena,
+                          struct name_diff *out,
+                          struct err *err)
+{
+    struct side_rows sides[SIDE_COUNT];
+    for (int side = 0; side < SIDE_COUNT; side++) {
+        sides[side] = (struct side_rows){traces[side]->kernels, traces[side]->kernel_count,
+                                         kernel_name, kernel_figures};
+    }
+    return join(out, arena, sides, err);
 }
 
 bool query_kernel_diff(struct store *store,

@@ -35,6 +35,16 @@ struct name_diff {
     struct name_figures sums[SIDE_COUNT]; /* self times and kernel times add up to the whole */
 };
 
+/* Of results in memory; names are theirs. ERR_NO_MEMORY. */
+bool name_diff_of_operators(const struct trace_results *const traces[SIDE_COUNT],
+                            struct arena *arena,
+                            struct name_diff *out,
+                            struct err *err) KS_MUST_USE;
+bool name_diff_of_kernels(const struct trace_results *const traces[SIDE_COUNT],
+                          struct arena *arena,
+                          struct name_diff *out,
+                          struct err *err) KS_MUST_USE;
+
 /* Errors: those of the store. */
 bool query_operator_diff(struct store *store,
                          struct arena *arena,

@@ -2,6 +2,20 @@
 
 #include "ingest/analysis/environment/environment.h"
 
+static bool step_change_in_environment(const struct trace_results *const sides[SIDE_COUNT],
+                                       struct arena *arena,
+                                       struct query_step_change *out,
+                                       struct err *err)
+{
+    for (int side = 0; side < SIDE_COUNT; side++) {
+        if (!environment_of(&sides[side], 1, arena, &out->environment[side])) {
+            return err_set(err, ERR_NO_MEMORY, "no memory for the environment of a trace");
+        }
+    }
+    return step_change_of(sides, &out->step) ||
+           err_set(err, ERR_NO_MEMORY, "no memory to compare steps");
+}
+
 bool query_step_change(struct store *store,
                        struct arena *arena,
                        const int64_t trace_ids[SIDE_COUNT],
@@ -15,10 +29,27 @@ bool query_step_change(struct store *store,
             return false;
         }
         sides[side] = overview;
-        if (!environment_of(&sides[side], 1, arena, &out->environment[side])) {
-            return err_set(err, ERR_NO_MEMORY, "no memory for the environment of a trace");
-        }
     }
-    return step_change_of(sides, &out->step) ||
-           err_set(err, ERR_NO_MEMORY, "no memory to compare steps");
+    return step_change_in_environment(sides, arena, out, err);
+}
+
+bool query_change(struct store *store,
+                  struct arena *arena,
+                  const int64_t trace_ids[SIDE_COUNT],
+                  struct query_change *out,
+                  struct err *err)
+{
+    return query_step_change(store, arena, trace_ids, &out->change, err) &&
+           query_operator_diff(store, arena, trace_ids, &out->operators, err) &&
+           query_kernel_diff(store, arena, trace_ids, &out->kernels, err);
+}
+
+bool query_change_of_results(const struct trace_results *const sides[SIDE_COUNT],
+                             struct arena *arena,
+                             struct query_change *out,
+                             struct err *err)
+{
+    return step_change_in_environment(sides, arena, &out->change, err) &&
+           name_diff_of_operators(sides, arena, &out->operators, err) &&
+           name_diff_of_kernels(sides, arena, &out->kernels, err);
 }

@@ -7,6 +7,7 @@
 #include "ingest/base/err.h"
 #include "ingest/base/memory/arena.h"
 #include "ingest/model/results/environment.h"
+#include "ingest/query/compare/name_diff.h"
 #include "ingest/store/store.h"
 
 struct query_step_change {
@@ -20,5 +21,22 @@ bool query_step_change(struct store *store,
                        const int64_t trace_ids[SIDE_COUNT],
                        struct query_step_change *out,
                        struct err *err) KS_MUST_USE;
+
+/* The same with what changed by name. */
+struct query_change {
+    struct query_step_change change;
+    struct name_diff operators, kernels;
+};
+
+bool query_change(struct store *store,
+                  struct arena *arena,
+                  const int64_t trace_ids[SIDE_COUNT],
+                  struct query_change *out,
+                  struct err *err) KS_MUST_USE;
+/* Of results in memory, which the answer refers to. ERR_NO_MEMORY. */
+bool query_change_of_results(const struct trace_results *const sides[SIDE_COUNT],
+                             struct arena *arena,
+                             struct query_change *out,
+                             struct err *err) KS_MUST_USE;
 
 #endif

@@ -281,7 +281,7 @@ bool store_run_get(struct store *store,
     " dense_rank() OVER (PARTITION BY u.run_id, t.worker, t.span_digits = ''"                     \
     "     ORDER BY t.span_digits) AS span,"                                                       \
     " u.file_name, (SELECT coalesce(j.rank, -1) FROM job AS j WHERE j.id = u.job_id), t.format, " \
-    "t.device_type, t.event_count, iif(t.has_profiler_steps, t.step_count, 0), t.start_ns,"       \
+    "t.device_type, t.event_count, iif(t.has_steps, t.step_count, 0), t.start_ns,"                \
     " t.duration_ns, u.size_bytes, u.sha256, u.uploaded_at_s, t.note, t.tags, t.views,"           \
     " coalesce((SELECT p.views FROM trace AS p"                                                   \
     " WHERE p.derived_of = t.id AND p.upload_id = t.upload_id), t.views),"                        \

@@ -19,7 +19,7 @@
     X(FLAG, decimal_times)         \
     X(INT, ticks_per_us)           \
     X(FLAG, steps_undefined)       \
-    X(FLAG, has_profiler_steps)    \
+    X(FLAG, has_steps)             \
     X(BITS, views)                 \
     X(FLAG, has_runtime)           \
     X(FLAG, has_kernel)            \
@@ -251,7 +251,7 @@
 #define FIELD_READ_KIND(field) row->field = (enum cycle_kind)db_get_enum(st, CYCLE_KIND_COUNT - 1);
 #define FIELD_READ_SOURCE(field) row->field = (enum cycle_source)db_get_enum(st, CYCLES_TABLE);
 #define FIELD_READ_PRESENCE(field) \
-    row->field = (enum comparison_presence)db_get_enum(st, PRESENCE_GONE);
+    row->field = (enum comparison_presence)db_get_enum(st, PRESENCE_REMOVED);
 #define FIELD_READ_VERDICT(field) \
     row->field = (enum comparison_verdict)db_get_enum(st, VERDICT_UNDECIDED);
 #define FIELD_READ(kind, field) FIELD_READ_##kind(field)

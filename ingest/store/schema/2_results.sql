@@ -23,7 +23,7 @@ CREATE TABLE trace (
     decimal_times           INTEGER NOT NULL, -- 1: plugin answers print microseconds as doubles
     ticks_per_us            INTEGER NOT NULL, -- unit of the times of steps, operators and launches, 1000: ns
     steps_undefined         INTEGER NOT NULL, -- 1: no step marker and no host event
-    has_profiler_steps      INTEGER NOT NULL, -- 0: the one step is the whole host range
+    has_steps      INTEGER NOT NULL, -- 0: the one step is the whole host range
     views                   INTEGER NOT NULL, -- bits (1 << enum view)
     has_runtime             INTEGER NOT NULL, -- 1: runtime calls occur
     has_kernel              INTEGER NOT NULL, -- 1: kernels occur

@@ -27,7 +27,7 @@ static void use_profiler_steps(struct steps *steps, const struct event_classes *
                                                          .end = tb_clock_end(sel, event)};
         }
     }
-    steps->has_profiler_steps = true;
+    steps->has_steps = true;
 }
 
 static void add_launch(struct step *step,

@@ -45,8 +45,8 @@ static void section_breakdown(struct prose *p)
     }
     char title[96];
     (void)snprintf(title, sizeof title,
-                   p->results->has_profiler_steps ? "Step time, mean of %zu"
-                                                  : "Time of the whole trace (no steps)",
+                   p->results->has_steps ? "Step time, mean of %zu"
+                                         : "Time of the whole trace (no steps)",
                    p->results->step_count);
     prose_heading(p, 3, title);
     prose_begin_table(p);
@@ -70,7 +70,7 @@ static void section_breakdown(struct prose *p)
 static void section_steps(struct prose *p)
 {
     const struct trace_results *results = p->results;
-    if (!results->has_profiler_steps) {
+    if (!results->has_steps) {
         return;
     }
     prose_heading(p, 3, "Steps");
@@ -115,8 +115,7 @@ static void section_devices(struct prose *p)
     report_table_column(&p->table, "name", true);
     report_table_column(&p->table, "memory", false);
     report_table_column(
-        &p->table, p->results->has_profiler_steps ? "busy, of the steps" : "busy, of its window",
-        false);
+        &p->table, p->results->has_steps ? "busy, of the steps" : "busy, of its window", false);
     report_table_column(&p->table, "SM efficiency", false);
     report_table_column(&p->table, "occupancy", false);
     report_table_column(&p->table, render_matrix_units(p->results), false);
@@ -342,7 +341,7 @@ static void section_comparison(struct prose *p)
     if (p->markdown) {
         comparison_markdown(p->out, comparison);
     } else {
-        comparison_plain(p->out, comparison, PROSE_TOP_ROWS);
+        comparison_plain(p->out, comparison, PROSE_TOP_ROWS, true);
     }
 }
 

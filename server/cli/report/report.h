@@ -4,6 +4,7 @@
 
 #include "ingest/base/text/buf.h"
 #include "ingest/jobs/pipeline/pipeline.h"
+#include "ingest/query/compare/step_query.h"
 
 #include <stdbool.h>
 
@@ -17,5 +18,11 @@ void report_prose(const char *file_name,
  * [{member, code, detail}]} with the API's names; of an archive each trace has its `member`
  * (report_json.c). */
 void report_json(const char *file_name, const struct pipeline_output *output, struct buf *out);
+/* Writes what changed between two traces (change.c): the environment, one sentence, the step by
+ * category, the operators and kernels that changed most. */
+void report_change(struct buf *out,
+                   const char *title,
+                   const struct query_change *change,
+                   bool markdown);
 
 #endif

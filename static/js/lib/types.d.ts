@@ -48,7 +48,7 @@ interface OddStep { place: 'first' | 'last'; name: string; duration_ns: number; 
 interface Missing { view: string; reason: string; record: string }
 
 interface Overview {
-    trace: Trace; device_type: string; steps: number; has_profiler_steps: boolean;
+    trace: Trace; device_type: string; steps: number; has_steps: boolean;
     average_step_ns: number | null; roles: Role[]; devices: Device[];
     environment: { name: string; value: string }[]; recommendations: Advice[];
     health: { warnings: Warning[]; odd_steps: OddStep[]; missing: Missing[] };
@@ -168,13 +168,13 @@ interface Finding {
 }
 
 interface Appeared {
-    function: string; device: string; presence: 'new' | 'gone'; base_beta_pct: number; candidate_beta_pct: number; delta_beta: number;
+    function: string; device: string; presence: 'added' | 'removed'; base_beta_pct: number; candidate_beta_pct: number; delta_beta: number;
     p_presence: number | null; q_presence: number | null;
 }
 
 /** A (function, metric, device) of both sides; null where a figure is not known. */
 interface ComparisonRow {
-    function: string; metric: string; device: string; score: number | null; presence: 'both' | 'new' | 'gone';
+    function: string; metric: string; device: string; score: number | null; presence: 'both' | 'added' | 'removed';
     base_beta_pct: number | null; candidate_beta_pct: number | null; delta_beta: number | null;
     z_beta: number | null; p_beta: number | null; u_beta: number | null; q_beta: number | null;
     base_mu: number | null; candidate_mu: number | null; delta_mu: number | null;

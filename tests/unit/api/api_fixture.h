@@ -382,7 +382,7 @@ static inline struct trace_results hand_results(void)
         .event_count = 42,
         .start_ns = 1700000000000000123,
         .duration_ns = 1501 * US,
-        .has_profiler_steps = true,
+        .has_steps = true,
         .views = 1U << VIEW_OVERVIEW | 1U << VIEW_OPERATOR | 1U << VIEW_KERNEL | 1U << VIEW_TRACE,
         .has_runtime = true,
         .has_kernel = true,

@@ -239,7 +239,7 @@ static void shows_the_overview(void **state)
     assert_body_has(f, "{\"trace\": {\"id\": ");
     assert_body_has(
         f, "\"device_type\": \"GPU\", \"decimal_times\": false, \"steps\": 2, "
-           "\"has_profiler_steps\": true, \"average_step_ns\": 750500.0, \"roles\": "
+           "\"has_steps\": true, \"average_step_ns\": 750500.0, \"roles\": "
            "[{\"role\": \"kernel\", \"label\": \"Kernel\", \"mean_ns\": 200000.0, \"share\": "
            "0.2664890073284477}");
     assert_false(body_has(f, "\"role\": \"communication\""));

@@ -57,7 +57,7 @@ function metricTable(item, labels) {
 export function appeared({ appeared: list, summary: { labels } }, seek) {
     if (list.length === 0) return null;
     const rest = list.length - SHOWN;
-    const words = { new: `only in ${labels[1]}`, gone: `only in ${labels[0]}` };
+    const words = { added: `only in ${labels[1]}`, removed: `only in ${labels[0]}` };
     return h('section', { class: 'section', id: 'appeared' }, h('h2', null, 'Added and removed'),
         h('p', { class: 'quiet lead' }, 'These took time on one side only. Their suspicion score can be 0, as a spread of one side is missing.'),
         plainTable('Functions of one side only', ['Function', 'Device', 'Where', ...labels.map((label) => `β ${label}`), 'Δβ', 'p (Fisher)'],

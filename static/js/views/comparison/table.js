@@ -50,7 +50,7 @@ function filters(data, corrected) {
         ...(hasMetrics(data) ? [{ param: 'metric', label: 'Metric', all: 'All metrics', options: options(metrics), keep: equal('metric') }] : []),
         {
             param: 'only', label: 'Significance', all: 'Significant or not',
-            options: [{ value: 'significant', label: `Significant (${letter} < ${SIGNIFICANT})` }, { value: ONE_SIDE, label: 'New or gone' }],
+            options: [{ value: 'significant', label: `Significant (${letter} < ${SIGNIFICANT})` }, { value: ONE_SIDE, label: 'Added or removed' }],
             keep: (row, value) => (value === ONE_SIDE ? row.presence !== 'both' : below(row[`${letter}_beta`]) || below(row[`${letter}_mu`]) || below(row.q_presence)),
         },
     ];
@@ -89,7 +89,7 @@ function columns(data, corrected) {
         { key: 'p_mu', label: 'p(μ)', kind: 'num', width: 66, priority: 13, print: fmt.chance, help: 'Welch’s t-test of μ' },
         { key: 'q_mu', label: 'q(μ)', kind: 'num', width: 66, priority: 11, print: fmt.chance, help: `p(μ) ${corrections}` },
         { key: 'u_mu', label: 'U(μ)', kind: 'num', width: 66, priority: 18, print: fmt.chance, help: 'p of the Mann-Whitney U test of μ' },
-        { key: 'presence', label: 'Where', kind: 'text', width: 70, priority: 19, help: 'On both sides, new in or gone from the candidate' },
+        { key: 'presence', label: 'Where', kind: 'text', width: 70, priority: 19, help: 'On both sides, added by the candidate or removed' },
         { key: 'p_presence', label: 'p(where)', kind: 'num', width: 80, priority: 10, print: fmt.chance, help: 'Fisher’s exact test of the cycles that have the function: how likely chance alone puts them so' },
         { key: 'q_presence', label: 'q(where)', kind: 'num', width: 80, priority: 19, print: fmt.chance, help: `p(where) ${corrections}` },
         { key: 'base_cycles', label: `In cycles, ${a}`, kind: 'int', width: 120, priority: 20 },

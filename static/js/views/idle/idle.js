@@ -16,7 +16,7 @@ import * as fmt from '../../lib/fmt.js';
  * @returns {Promise<Mounted>}
  */
 export async function mount(root, route, signal) {
-    const [trace, idle, { has_profiler_steps: hasSteps, step_rows: steps }] = await Promise.all([traceOf(route.id, signal), api.idle(route.id, signal), overview(route.id, signal)]);
+    const [trace, idle, { has_steps: hasSteps, step_rows: steps }] = await Promise.all([traceOf(route.id, signal), api.idle(route.id, signal), overview(route.id, signal)]);
     if (idle.devices.length === 0) {
         fill(root, h('h1', null, 'Idle'), empty('No device work in this trace', h('p', null, 'Record device activity too: ', h('code', null, 'ProfilerActivity.CUDA'), '.')));
         return {};

@@ -29,7 +29,7 @@ export function breakdown(data) {
     const whole = data.average_step_ns ?? data.trace.duration_ns;
     const unit = fmt.timeUnit(whole);
     const average = ranking({
-        title: data.has_profiler_steps ? 'Average step' : 'Whole trace', print: (ns) => fmt.time(ns, unit), emptyText: 'No step time was recorded.',
+        title: data.has_steps ? 'Average step' : 'Whole trace', print: (ns) => fmt.time(ns, unit), emptyText: 'No step time was recorded.',
         off: () => roles.filter(({ role }) => hidden.includes(role)).map(({ label }) => label),
         onToggle: (label) => {
             const role = labels.get(label) ?? '';

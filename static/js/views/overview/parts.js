@@ -5,7 +5,7 @@ import * as api from '../../lib/api.js';
 import * as fmt from '../../lib/fmt.js';
 
 /** @param {Overview} data */
-export function advice({ trace, recommendations, has_profiler_steps: hasSteps }) {
+export function advice({ trace, recommendations, has_steps: hasSteps }) {
     /** @param {Advice} item */
     const row = ({ text, evidence, documentation, saving_ns: ns }) => h('li', null, text,
         h('span', { class: 'advice-more' }, [

@@ -157,7 +157,7 @@ static void picks_rows(void **state)
         {"?sort=function", "fresh", 3},
         {"?sort=delta_beta", "slow", 3},
         {"?sort=delta_beta&order=asc", "steady", 3},
-        {"?sort=presence&order=desc", "fresh", 3},
+        {"?sort=presence&order=asc", "fresh", 3},
         {"?order=asc", "fresh", 3},
         {"?limit=1", "slow", 3},
         {"?sort=function&limit=1&offset=2", "steady", 3},

@@ -24,7 +24,7 @@ static struct comparison_row rows[] = {
      .u_mu = 1,
      .q_beta = 0.008,
      .q_mu = (double)NAN},
-    {.function = "g", .metric = "N/A", .device = "Host", .presence = PRESENCE_NEW},
+    {.function = "g", .metric = "N/A", .device = "Host", .presence = PRESENCE_ADDED},
 };
 
 static struct comparison_cycle_row cycles[] = {{{1200.75, 2100.5}}, {{800.25, (double)NAN}}};

@@ -254,7 +254,7 @@ static void csv_has_the_columns_of_the_reference_first(void **state)
     assert_has(text, "\nfresh,gpu_clock,GPU 0,0.000000,0.000000,3.250000,");
     /* all clocks of `fresh` are equal, but one side has none: its test says 1; that of presence
      * does not: 2 of C(10, 5) arrangements */
-    assert_has(text, ",1.000000,1.000000,1.000000,1.000000,0.007937,0.023810,new\n");
+    assert_has(text, ",1.000000,1.000000,1.000000,1.000000,0.007937,0.023810,added\n");
     assert_null(strchr(text, '\r'));
     assert_int_equal(count_of(text, "\n"), 4);
 }
@@ -308,8 +308,8 @@ static void markdown_has_the_sections_of_the_reference(void **state)
         "    - **`gpu_clock`**: decreased from 1,502.00 to 900.00.\n",
         "\n**Recommendation:** ",
         "\n### Verdict\n\nThe two differ: 1 of 3 rows",
-        "\n### New and gone functions\n\n| Function Name   | Device   | Presence   |",
-        "| fresh           | GPU 0    | new        |",
+        "\n### Added and removed functions\n\n| Function Name   | Device   | Presence   |",
+        "| fresh           | GPU 0    | added      |",
         "\n### Detailed comparison table\n",
         "\n| Function Name   | Metric Name   | Device   |   Suspicion Score |   β_base(%) |",
         "\n## 5. Legend\n",
@@ -333,7 +333,7 @@ static void no_probability_is_printed_as_0(void **state)
     comparison_markdown(&made->out, c);
     assert_has(made->out.ptr, "changed by +9.98% (t-test p < 0.001, Mann-Whitney p = 0.008). ");
     buf_clear(&made->out);
-    comparison_plain(&made->out, c, 5);
+    comparison_plain(&made->out, c, 5, true);
     assert_has(made->out.ptr, "changed by +9.98% (t-test p < 0.001, Mann-Whitney p = 0.008). ");
     assert_has(made->out.ptr, "(p-value: < 0.001)");
     assert_null(strstr(made->out.ptr, "0.000)"));
@@ -397,7 +397,7 @@ static void a_self_comparison_says_so(void **state)
     assert_has(made->out.ptr, "No significant difference");
     assert_has(made->out.ptr, "no Suspicion Score is above 10.0.");
     assert_has(made->out.ptr, "### Key Findings:\n- None.\n");
-    assert_null(strstr(made->out.ptr, "New and gone"));
+    assert_null(strstr(made->out.ptr, "Added and removed"));
 }
 
 static void plain_text_is_for_a_terminal(void **state)
@@ -405,7 +405,7 @@ static void plain_text_is_for_a_terminal(void **state)
     struct made *made = *state;
     fill(made, "evil\x1B[2J\xC2\x9B name that is longer than its column by far, and then some", 7,
          8);
-    comparison_plain(&made->out, compare(made, "t"), 2);
+    comparison_plain(&made->out, compare(made, "t"), 2, true);
     const char *text = made->out.ptr;
     assert_has(text, "t (step cycles)\n");
     assert_has(text, "5 cycles, mean 1.002 ms on node\n");
@@ -413,7 +413,7 @@ static void plain_text_is_for_a_terminal(void **state)
     assert_has(text, "Rows by suspicion score (1 of 3)\n");
     assert_has(text, " 10.20    20.20   +10.00 ");
     assert_has(text, "evil [2J  name that is longer than its column b…");
-    assert_has(text, "  new      +3.25   0.008  fresh ");
+    assert_has(text, "  added      +3.25   0.008  fresh ");
     for (const char *at = text; *at != '\0'; at++) {
         assert_true(*at == '\n' || (unsigned char)*at >= 0x20);
     }
@@ -440,7 +440,7 @@ static void json_has_what_the_api_promises(void **state)
         "\"findings\": [{\"function\": \"gemm\", \"device\": \"GPU 0\", \"base_beta_pct\": 10.2",
         "\"significant\": true, \"metrics\": [{\"metric\": \"gpu_clock\", \"base_mu\": 1502.0, "
         "\"candidate_mu\": 900.0, \"delta_mu\": -602.0}], \"text\": \"gemm on GPU 0: Its share",
-        "\"appeared\": [{\"function\": \"fresh\", \"device\": \"GPU 0\", \"presence\": \"new\", "
+        "\"appeared\": [{\"function\": \"fresh\", \"device\": \"GPU 0\", \"presence\": \"added\", "
         "\"base_beta_pct\": 0.0, \"candidate_beta_pct\": 3.25, \"delta_beta\": 3.25, "
         "\"p_presence\": 0.0079",
         "\"rows\": [{\"function\": \"gemm\", \"metric\": \"gpu_clock\", \"device\": \"GPU 0\", "

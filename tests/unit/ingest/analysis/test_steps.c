@@ -180,7 +180,7 @@ static void without_steps_the_trace_is_one_window(void **state)
     build_host(&b, EVENT_USER_ANNOTATION, "note", 1, 0, 900, TRACE_NO_ID);
     build_op(&b, "op", 1, 100, 300, 1);
     const struct trace_results *r = build_run(&b);
-    assert_false(r->has_profiler_steps);
+    assert_false(r->has_steps);
     assert_int_equal(r->step_count, 1);
     assert_int_equal(results_step_count(r), 0);
     assert_string_equal(r->steps[0].name, "whole trace");
@@ -235,7 +235,7 @@ static void a_step_needs_a_number(void **state)
         build_step(&b, rows[i].name, 0, 10);
         build_op(&b, "op", 1, 0, 5, 1);
         const struct trace_results *r = build_run_plugin(&b);
-        assert_int_equal(r->has_profiler_steps, rows[i].number != NULL);
+        assert_int_equal(r->has_steps, rows[i].number != NULL);
         assert_string_equal(r->steps[0].name, rows[i].number == NULL ? "0" : rows[i].number);
         assert_int_equal(r->warnings.by_code[WARN_STEP_NAME].count, rows[i].number == NULL);
         build_end(&b);

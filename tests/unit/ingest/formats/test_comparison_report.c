@@ -237,7 +237,7 @@ static void verdicts_are_drawn(void **state)
     }
 }
 
-/* What only our own reports have: verdict with its tests, new and gone functions. */
+/* What only our own reports have: verdict with its tests, added and removed functions. */
 static void our_sections_are_read(void **state)
 {
     (void)state;
@@ -247,15 +247,15 @@ static void our_sections_are_read(void **state)
         "  - Its share **increased** from **0.00%** to **1.00%** (+1.00 ppt), (p-value: 0.001).\n"
         "    - **`` a`b ``**: increased from 1.00 to 2.00.\n"
         "### Verdict\n\nThe two differ: 3 of 9 rows. The mean cycle time changed by +4.66% "
-        "(t-test p = 0.125, Mann-Whitney p = 0.250). Functions: 1 new, 1 gone. Kind of cycle "
+        "(t-test p = 0.125, Mann-Whitney p = 0.250). Functions: 1 added, 1 removed. Kind of cycle "
         "compared: decode.\n"
-        "\n### New and gone functions\n\n"
+        "\n### Added and removed functions\n\n"
         "| Function Name | Device | Presence | β_old(%) | β_new(%) | Δβ(%) |\n"
         "|:---|:---|:---|---:|---:|---:|\n"
-        "| g | Host | gone | 9.00 | 0.00 | -9.00 |\n"
-        "| f`1` | Host | new | 0.00 | 1.00 | +1.00 |\n"
-        "| g | Host | gone | 9.00 | 0.00 | -9.00 |\n"
-        "| elsewhere | Host | new | 0.00 | 1.00 | +1.00 |\n\n"
+        "| g | Host | removed | 9.00 | 0.00 | -9.00 |\n"
+        "| f`1` | Host | added | 0.00 | 1.00 | +1.00 |\n"
+        "| g | Host | removed | 9.00 | 0.00 | -9.00 |\n"
+        "| elsewhere | Host | added | 0.00 | 1.00 | +1.00 |\n\n"
         "| Function Name | Metric Name | Device | Suspicion Score | β_old(%) | β_new(%) |\n"
         "|:---|:---|:---|---:|---:|---:|\n"
         "| f`1` | m | Host | 0 | 0 | 1 |\n| f`1` | n | Host | 0 | 0 | 1 |\n"
@@ -270,8 +270,8 @@ static void our_sections_are_read(void **state)
     assert_string_equal(comparison->findings[0].device, "Host");
     assert_string_equal(comparison->findings[0].metrics[0].metric, "a`b");
     assert_near(comparison->findings[0].metrics[0].mu[SIDE_CANDIDATE], 2, 0);
-    static const enum comparison_presence presences[] = {PRESENCE_NEW, PRESENCE_NEW, PRESENCE_GONE,
-                                                         PRESENCE_BOTH};
+    static const enum comparison_presence presences[] = {PRESENCE_ADDED, PRESENCE_ADDED,
+                                                         PRESENCE_REMOVED, PRESENCE_BOTH};
     assert_int_equal(comparison->row_count, COUNT_OF(presences));
     for (size_t i = 0; i < COUNT_OF(presences); i++) {
         assert_int_equal(comparison->rows[i].presence, presences[i]);
@@ -435,14 +435,14 @@ static void a_table_is_read(void **state)
 static void our_columns_are_read(void **state)
 {
     (void)state;
-    struct format_bundle bundle =
-        read_report(CSV_TEXT ",q-value(β),q-value(μ),Presence,Kind,Base PID,Candidate PID\n" CSV_ROW
-                             ",0.125000,,new,decode,5,6\n" CSV_ROW ",0.125000,,both,decode,5,7\n");
+    struct format_bundle bundle = read_report(
+        CSV_TEXT ",q-value(β),q-value(μ),Presence,Kind,Base PID,Candidate PID\n" CSV_ROW
+                 ",0.125000,,added,decode,5,6\n" CSV_ROW ",0.125000,,both,decode,5,7\n");
     const struct comparison *comparison = comparison_of(&bundle);
     assert_int_equal(comparison->row_count, 1);
     assert_near(comparison->rows[0].q_beta, 0.125, 0);
     assert_true(isnan(comparison->rows[0].q_mu));
-    assert_int_equal(comparison->rows[0].presence, PRESENCE_NEW);
+    assert_int_equal(comparison->rows[0].presence, PRESENCE_ADDED);
     assert_int_equal(comparison->kind, CYCLE_DECODE);
     assert_int_equal(comparison->roles[SIDE_BASE].pid, 5);
     assert_int_equal(comparison->roles[SIDE_CANDIDATE].pid, 6);

@@ -46,7 +46,7 @@ static void rows_are_derived(void **state)
     assert_int_equal(results->steps[0].cost_ns[TIME_CPU_EXEC], 12500);
     assert_int_equal(results->steps[1].start_ns, 42500);
     assert_int_equal(results->duration_ns, 52500);
-    assert_true(results->has_profiler_steps);
+    assert_true(results->has_steps);
     assert_int_equal(results->device_count, 1);
     const struct device_row *device = &results->devices[0];
     assert_int_equal(device->id, 3);

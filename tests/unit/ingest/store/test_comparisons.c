@@ -167,7 +167,7 @@ static void damaged_numbers_stay_in_bounds(void **state)
                       &f->err));
     const struct comparison *out = get(f, id)->comparison;
     assert_int_equal(out->verdict, VERDICT_UNDECIDED);
-    assert_int_equal(out->rows[0].presence, PRESENCE_GONE);
+    assert_int_equal(out->rows[0].presence, PRESENCE_REMOVED);
     assert_string_equal(out->roles[SIDE_CANDIDATE].label, "abnormal_pid_7");
     assert_int_equal(out->appeared_count, 1);
     assert_int_equal(out->appeared[0], 0);

@@ -151,12 +151,18 @@ static void fill_scalars(struct trace_results *t, int *n)
 
 static bool *flag_of(struct trace_results *t, int at)
 {
-    bool *const flags[] = {&t->decimal_times,         &t->steps_undefined,
-                           &t->has_profiler_steps,    &t->is_amd,
-                           &t->has_runtime,           &t->has_kernel,
-                           &t->has_communication,     &t->has_memcpy_or_memset,
-                           &t->has_blocks_per_sm,     &t->has_occupancy,
-                           &t->operators_have_device, &t->mlu};
+    bool *const flags[] = {&t->decimal_times,
+                           &t->steps_undefined,
+                           &t->has_steps,
+                           &t->is_amd,
+                           &t->has_runtime,
+                           &t->has_kernel,
+                           &t->has_communication,
+                           &t->has_memcpy_or_memset,
+                           &t->has_blocks_per_sm,
+                           &t->has_occupancy,
+                           &t->operators_have_device,
+                           &t->mlu};
     return at < (int)(sizeof flags / sizeof flags[0]) ? flags[at] : NULL;
 }
 
@@ -429,7 +435,7 @@ static void trace_row_comes_back(void **state)
     assert_string_equal(trace->format, "chrome-trace");
     assert_string_equal(trace->device_type, "GPU");
     assert_true(trace->event_count == s->results.event_count);
-    assert_int_equal(trace->step_count, s->results.has_profiler_steps ? ROWS : 0);
+    assert_int_equal(trace->step_count, s->results.has_steps ? ROWS : 0);
     assert_true(trace->start_ns == s->results.start_ns);
     assert_true(trace->duration_ns == s->results.duration_ns);
     assert_int_equal(trace->size_bytes, 3);

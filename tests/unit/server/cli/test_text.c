@@ -49,9 +49,9 @@ static void counts_bytes_and_shares(void **state)
     text_bytes(text, 25769803776);
     assert_string_equal(text, "24.0 GiB");
     text_share(text, 0.3656);
-    assert_string_equal(text, "36.6 %");
+    assert_string_equal(text, "36.6%");
     text_share(text, -0.0);
-    assert_string_equal(text, "0.0 %");
+    assert_string_equal(text, "0.0%");
 }
 
 static void nothing_from_a_file_steers_the_terminal(void **state)

@@ -269,11 +269,11 @@ static void what_only_one_side_has_is_told(void **state)
     const struct comparison_row *first = &c->rows[c->appeared[0]];
     assert_string_equal(first->function, "new");
     assert_string_equal(first->metric, "gpu_clock");
-    assert_int_equal(first->presence, PRESENCE_NEW);
+    assert_int_equal(first->presence, PRESENCE_ADDED);
     assert_near(first->score, 0, 0);
     assert_int_equal(first->cycles[SIDE_BASE], 0);
     assert_string_equal(c->rows[c->appeared[1]].function, "gone");
-    assert_int_equal(c->rows[c->appeared[1]].presence, PRESENCE_GONE);
+    assert_int_equal(c->rows[c->appeared[1]].presence, PRESENCE_REMOVED);
     /* the base has the function, though without this metric */
     assert_int_equal(find_row(c, "counted", "gpu_usage")->presence, PRESENCE_BOTH);
     assert_int_equal(c->verdict, VERDICT_DIFFERENT);

@@ -68,7 +68,7 @@ static void facts_stand_in_words(void **state)
                             .has = DEVICE_SUM_HAS_MEMORY | DEVICE_SUM_HAS_CAPABILITY};
     fixture->devices[1] = (struct device_row){.name = "A"};
     fixture->results.device_count = 2;
-    fixture->results.has_profiler_steps = true;
+    fixture->results.has_steps = true;
     fixture->results.step_count = 6;
     struct environment environment = read_one(fixture);
     static const char *const expected[ENVIRONMENT_FACT_COUNT] = {"A",
