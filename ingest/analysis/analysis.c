@@ -2,6 +2,7 @@
 
 #include "ingest/analysis/call_tree/call_tree.h"
 #include "ingest/analysis/collectives/collectives.h"
+#include "ingest/analysis/modules/modules.h"
 #include "ingest/analysis/operators/calls.h"
 #include "ingest/analysis/overview/advice.h"
 #include "ingest/analysis/overview/health.h"
@@ -107,7 +108,8 @@ static bool run_tree(void *context, struct err *err)
     ok = ok &&
          call_tree_build(&results->call_tree, &results->log_arenas[RESULT_CALL_TREE], &rows,
                          &a->tree) &&
-         analysis_write_calls(a->calls_run, &rows, a->tree.track_thread, MODULES_MERGE_ALL);
+         modules_run(results, &rows) &&
+         analysis_write_calls(a->calls_run, &rows, a->tree.track_thread);
     call_rows_free(&rows);
     op_tree_free(&a->tree);
     return ok || err_set(err, ERR_NO_MEMORY, "no memory for the call tree");

@@ -123,16 +123,13 @@ run_memory_log(struct analysis *run, const struct call_rows *rows, const uint32_
 /* To be packed it needs no columns, which would be the most that an ingest has in memory. */
 bool analysis_write_calls(struct analysis *run,
                           struct call_rows *rows,
-                          const uint32_t *record_thread,
-                          enum modules_merge merge)
+                          const uint32_t *record_thread)
 {
     struct trace_results *results = run->results;
     struct arena *arena = &results->log_arenas[RESULT_CALL_TREE];
-    bool ok =
-        modules_run(&results->modules, &results->module_count, &results->module_arena, &run->sel,
-                    results->call_tree, rows, merge) &&
-        (run->wants->pack != NULL ? analysis_pack_log(run, RESULT_CALL_TREE, results->call_tree)
-                                  : call_rows_write(rows, results->call_tree, arena));
+    bool ok = run->wants->pack != NULL
+                  ? analysis_pack_log(run, RESULT_CALL_TREE, results->call_tree)
+                  : call_rows_write(rows, results->call_tree, arena);
     call_rows_drop_partners(rows);
     ok = ok && run_memory_log(run, rows, record_thread);
     analysis_drop_columns(run, RESULT_CALL_TREE);

@@ -9,7 +9,6 @@
 #include "ingest/analysis/classify/texts.h"
 #include "ingest/analysis/devices/devices.h"
 #include "ingest/analysis/kernels/kernels.h"
-#include "ingest/analysis/modules/modules.h"
 #include "ingest/analysis/steps/steps.h"
 #include "ingest/base/attr.h"
 
@@ -45,13 +44,12 @@ void analysis_set_bounds(struct analysis *run);
 void analysis_set_presence(struct analysis *run, bool has_kernel);
 /* results.steps from `steps`; *rows, for who divides their time, are the same. */
 bool analysis_write_steps(struct analysis *run, struct step_row **rows) KS_MUST_USE;
-/* Modules, call tree and memory log from a call tree, with nothing in results.arena;
+/* Call tree and memory log from a call tree, with nothing in results.arena;
  * `record_thread` as memory_log_build has it.
  */
 bool analysis_write_calls(struct analysis *run,
                           struct call_rows *rows,
-                          const uint32_t *record_thread,
-                          enum modules_merge merge) KS_MUST_USE;
+                          const uint32_t *record_thread) KS_MUST_USE;
 /* Kernels and devices, from `texts`, `steps` and `launched`. */
 bool analysis_run_devices(struct analysis *run) KS_MUST_USE;
 /* What is left: views, environment, what is missing. */

@@ -8,6 +8,7 @@
 #include "ingest/tb_plugin/steps/steps.h"
 #include "ingest/tb_plugin/tables/device_set.h"
 #include "ingest/tb_plugin/tables/gpu_counters.h"
+#include "ingest/tb_plugin/tables/modules.h"
 #include "ingest/tb_plugin/tables/recommend.h"
 #include "ingest/tb_plugin/tables/visit_tables.h"
 #include "ingest/tb_plugin/tree/call_tree.h"
@@ -87,7 +88,8 @@ static bool run_calls(struct tb_analysis *a)
               backward_build(&a->backward, &a->tree.ops) &&
               tb_call_tree_build(&results->call_tree, &results->log_arenas[RESULT_CALL_TREE], &rows,
                                  &a->tree.ops, &a->backward, &record_thread) &&
-              analysis_write_calls(run, &rows, record_thread, MODULES_MERGE_ROOTS);
+              tb_modules_run(results, &run->sel, &rows) &&
+              analysis_write_calls(run, &rows, record_thread);
     call_rows_free(&rows);
     scratch_free(record_thread);
     ok = ok && run_tables(a);

@@ -15,7 +15,7 @@
 void health_find_index_views(struct trace_results *results, const struct trace_index *index);
 
 /* Adds to results.views: Kernel when has_kernel, Memory with a memory event, Module (in Lightning
- * traces Lightning) when modules_run found any: the hierarchy of [TB-14a] has a root. */
+ * traces Lightning) when there are any. */
 void health_find_views(struct trace_results *results, const struct event_classes *sel);
 
 /* Fills results.environment from the trace's metadata, and with what all its devices have in

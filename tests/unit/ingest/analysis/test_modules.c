@@ -1,4 +1,4 @@
-/* Modules: hierarchy and figures [TB-14], Lightning's too. */
+/* Modules: hierarchy and figures, ours and the plugin's [TB-14], Lightning's too. */
 #include "ingest/analysis/modules/modules.h"
 #include "tests/unit/ingest/analysis/model_builder.h"
 
@@ -48,8 +48,8 @@ static void frames_between_modules_are_passed(void **state)
     build_end(&b);
 }
 
-/* A module below which no frame stands is met from itself; one from which no leaf leads up never.
- */
+/* By Python ids [TB-14a] a module below which no frame stands is met from itself; one from which no
+ * leaf leads up never. */
 static void only_chains_from_leaves_count(void **state)
 {
     (void)state;
@@ -57,7 +57,7 @@ static void only_chains_from_leaves_count(void **state)
     build_begin(&b);
     build_module(&b, "nn.Module: Round", 0, 40, 1, 2);
     build_module(&b, "nn.Module: About", 50, 90, 2, 1);
-    const struct trace_results *r = build_run(&b);
+    const struct trace_results *r = build_run_plugin(&b);
     assert_int_equal(r->module_count, 0);
     assert_int_equal(r->views & 1u << VIEW_MODULE, 0);
     build_end(&b);
@@ -76,7 +76,7 @@ static void circles_end(void **state)
     build_frame(&b, "leaf", 60, 70, 4, 3);
     build_frame(&b, "self", 80, 90, 5, 5);
     build_frame(&b, "leaf of self", 92, 94, 6, 5);
-    const struct trace_results *r = build_run(&b);
+    const struct trace_results *r = build_run_plugin(&b);
     for (size_t i = 0; i < r->module_count; i++) {
         assert_true(r->modules[i].parent < (int64_t)i);
     }
@@ -171,7 +171,7 @@ static void the_top_is_sorted_children_as_met(void **state)
     build_end(&b);
 }
 
-/* The last event with a Python id is the one that counts. */
+/* By the plugin's rule the last event with a Python id is the one that counts. */
 static void repeated_python_ids(void **state)
 {
     (void)state;
@@ -180,10 +180,30 @@ static void repeated_python_ids(void **state)
     build_module(&b, "nn.Module: Old", 0, 100, 1, NO_PARENT_ID);
     build_module(&b, "nn.Module: New", 200, 300, 1, NO_PARENT_ID);
     build_module(&b, "nn.Module: Below", 210, 220, 2, 1);
-    const struct trace_results *r = build_run(&b);
+    const struct trace_results *r = build_run_plugin(&b);
     assert_int_equal(r->module_count, 2);
     assert_row(r, 0, "New", 0, MODULE_NO_PARENT);
     assert_row(r, 1, "Below", 0, 0);
+    build_end(&b);
+}
+
+/* Ours is below the module in which it lies on its thread, whatever ids say; one that outlasts it
+ * is not in it. */
+static void modules_lie_in_one_another(void **state)
+{
+    (void)state;
+    struct build b;
+    build_begin(&b);
+    build_module(&b, "nn.Module: Net", 0, 100, 1, NO_PARENT_ID);
+    build_module(&b, "nn.Module: Below", 10, 20, 2, 7);
+    build_module(&b, "nn.Module: Beyond", 90, 110, 3, 1);
+    build_module(&b, "nn.Module: Within", 95, 105, 3, 1);
+    const struct trace_results *r = build_run(&b);
+    assert_int_equal(r->module_count, 4);
+    assert_row(r, 0, "Beyond", 0, MODULE_NO_PARENT);
+    assert_row(r, 1, "Within", 0, 0);
+    assert_row(r, 2, "Net", 0, MODULE_NO_PARENT);
+    assert_row(r, 3, "Below", 0, 2);
     build_end(&b);
 }
 
@@ -227,7 +247,7 @@ static void a_hundred_thousand_equal_modules(void **state)
 
 /* ---- Lightning ---- */
 
-static void lightning_modules_by_dotted_names(void **state)
+static void lightning_modules(void **state)
 {
     (void)state;
     struct build b;
@@ -246,10 +266,13 @@ static void lightning_modules_by_dotted_names(void **state)
     assert_row(r, 0, "net", 0, MODULE_NO_PARENT);
     assert_row(r, 1, "net.0", 0, 0);
     assert_row(r, 2, "net.1", 0, 0);
-    assert_row(r, 3, "net.7.3", 0, MODULE_NO_PARENT);
+    assert_row(r, 3, "net.7.3", 0, 0);
     assert_int_equal(r->modules[1].occurrences, 2);
     assert_int_equal(r->modules[1].operators, 1);
     assert_int_equal(r->modules[1].host_total, 40000);
+    r = build_run_plugin(&b); /* by dotted names [TB-14c] */
+    assert_int_equal(r->module_count, 4);
+    assert_row(r, 3, "net.7.3", 0, MODULE_NO_PARENT);
     build_end(&b);
 }
 
@@ -263,9 +286,10 @@ int main(void)
         cmocka_unit_test(equal_trees_merge),
         cmocka_unit_test(the_top_is_sorted_children_as_met),
         cmocka_unit_test(repeated_python_ids),
+        cmocka_unit_test(modules_lie_in_one_another),
         cmocka_unit_test(deep_hierarchies),
         cmocka_unit_test(a_hundred_thousand_equal_modules),
-        cmocka_unit_test(lightning_modules_by_dotted_names),
+        cmocka_unit_test(lightning_modules),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
