@@ -137,39 +137,28 @@ static void write_device_types(struct json_write *w, const char *list)
     jw_array_end(w);
 }
 
-static void write_figures(struct json_write *w, const struct store_run_figures *figures)
+static void write_figures(struct json_write *w, const struct store_run *run)
 {
-    const struct store_run_figures unknown = {.step_ns = (double)NAN, .utilisation = (double)NAN};
-    const struct store_run_figures *of = figures == NULL ? &unknown : figures;
     jw_key(w, "figures");
     jw_object_begin(w);
-    if (of->trace_id == 0) {
-        jw_key_null(w, "trace_id");
-    } else {
-        jw_key_int(w, "trace_id", of->trace_id);
-    }
-    if (of->device == NULL) {
+    jw_key_int(w, "trace_id", run->trace_id);
+    if (run->device == NULL) {
         jw_key_null(w, "device");
     } else {
-        jw_key_string(w, "device", of->device);
+        jw_key_string(w, "device", run->device);
     }
-    jw_key_double(w, "utilisation", of->utilisation);
-    jw_key_int(w, "steps", of->step_count);
-    jw_key_double(w, "step_ns", of->step_ns);
+    jw_key_double(w, "utilisation", run->utilisation);
+    jw_key_int(w, "steps", run->step_count);
+    jw_key_double(w, "step_ns", run->step_ns);
     jw_key(w, "step_times_ns");
-    jw_array_begin(w);
-    for (size_t i = 0; i < of->step_time_count; i++) {
-        jw_int(w, of->step_times_ns[i]);
-    }
-    jw_array_end(w);
+    jw_raw(w, run->step_times_ns, strlen(run->step_times_ns));
     jw_object_end(w);
 }
 
 void catalogue_json_run_members(struct json_write *w,
                                 struct arena *arena,
                                 const struct api *api,
-                                const struct store_run *run,
-                                const struct store_run_figures *figures)
+                                const struct store_run *run)
 {
     jw_key_string(w, "name", run->name);
     jw_key_string(w, "project", run->project);
@@ -181,7 +170,7 @@ void catalogue_json_run_members(struct json_write *w,
     jw_key_int(w, "workers", run->worker_count);
     jw_key_int(w, "size_bytes", (int64_t)run->size_bytes);
     write_device_types(w, run->device_types);
-    write_figures(w, figures);
+    write_figures(w, run);
     jw_key(w, "views");
     catalogue_json_views(w, run->views);
 

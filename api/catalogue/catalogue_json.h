@@ -12,12 +12,11 @@ bool catalogue_json_trace(struct json_write *w,
                           const struct api *api,
                           const struct store_trace *trace,
                           struct err *err) KS_MUST_USE;
-/* Writes the members of a run into an open object. `figures` NULL: not read. */
+/* Writes the members of a run into an open object. */
 void catalogue_json_run_members(struct json_write *w,
                                 struct arena *arena,
                                 const struct api *api,
-                                const struct store_run *run,
-                                const struct store_run_figures *figures);
+                                const struct store_run *run);
 void catalogue_json_job(struct json_write *w, const struct api *api, const struct jobs_status *job);
 /* Writes the failed members of the archive `file_name`, as items of an open array. */
 void catalogue_json_failures(struct json_write *w,

@@ -8,8 +8,6 @@
 static const char *const text_columns[] = {"name", NULL};
 
 #define LIMIT_DEFAULT 100
-/* Of a longer list the rest is without figures. */
-#define FIGURES_MAX ((size_t)1000)
 
 bool runs_list(struct api_call *call, struct err *err)
 {
@@ -17,16 +15,13 @@ bool runs_list(struct api_call *call, struct err *err)
     struct store_run *runs = NULL;
     size_t count = 0;
     int64_t total = 0;
-    struct store_run_figures *figures = NULL;
     struct store *store = call->api->store;
     if (!table_params_read(&params, call, text_columns, "uploaded_at", LIMIT_DEFAULT, err)) {
         return false;
     }
     params.page.tag = query_string_word(&call->query, "tag");
     params.page.project = query_string_word(&call->query, "project");
-    if (!store_runs(store, call_arena(call), &params.page, &runs, &count, &total, err) ||
-        !store_run_figures(store, call_arena(call), runs, count < FIGURES_MAX ? count : FIGURES_MAX,
-                           &figures, err)) {
+    if (!store_runs(store, call_arena(call), &params.page, &runs, &count, &total, err)) {
         return false;
     }
     struct json_write w = call_json(call, false);
@@ -35,8 +30,7 @@ bool runs_list(struct api_call *call, struct err *err)
     jw_array_begin(&w);
     for (size_t i = 0; i < count; i++) {
         jw_object_begin(&w);
-        catalogue_json_run_members(&w, call_arena(call), call->api, &runs[i],
-                                   i < FIGURES_MAX ? &figures[i] : NULL);
+        catalogue_json_run_members(&w, call_arena(call), call->api, &runs[i]);
         jw_object_end(&w);
     }
     jw_array_end(&w);
@@ -51,16 +45,14 @@ static bool answer_run(struct api_call *call, bool with_traces, struct err *err)
     struct arena *arena = call_arena(call);
     struct store_run *run = NULL;
     struct store_trace *traces = NULL;
-    struct store_run_figures *figures = NULL;
     size_t count = 0;
     if (!store_run_get(store, arena, call->params[0], &run, err) ||
-        !store_run_figures(store, arena, run, 1, &figures, err) ||
         (with_traces && !store_traces(store, arena, call->params[0], &traces, &count, err))) {
         return false;
     }
     struct json_write w = call_json(call, false);
     jw_object_begin(&w);
-    catalogue_json_run_members(&w, arena, call->api, run, figures);
+    catalogue_json_run_members(&w, arena, call->api, run);
     if (with_traces) {
         jw_key(&w, "trace_list");
         jw_array_begin(&w);

@@ -131,10 +131,11 @@ bool store_project_of_name(struct db *db,
 
 /* A run goes with its last upload, but waits for uploads that are analysed again
  * (catalogue/takeover.h). */
-#define STORE_DELETE_EMPTY_RUNS                                                   \
-    "DELETE FROM run WHERE id NOT IN (SELECT run_id FROM upload) AND name NOT IN" \
-    " (SELECT j.run FROM taken_over AS t JOIN job AS j ON j.id = t.job_id"        \
+#define STORE_DELETE_EMPTY_RUNS                                                            \
+    "DELETE FROM run WHERE NOT EXISTS (SELECT 1 FROM upload WHERE run_id = run.id)"        \
+    " AND name NOT IN (SELECT j.run FROM taken_over AS t JOIN job AS j ON j.id = t.job_id" \
     " WHERE j.state IN ('queued', 'running'))"
+#define STORE_DELETE_RUN_IF_EMPTY STORE_DELETE_EMPTY_RUNS " AND id = ?"
 
 /* Parses the stable text of an error code: ERR_NONE for NULL, ERR_INTERNAL for an unknown text. */
 enum err_code store_error_code_of(const char *text);

@@ -238,6 +238,8 @@ void store_ingest_abort(struct store_ingest *ingest);
 
 /* ---- catalogue ---- */
 
+#define STORE_RUN_STEPS_MAX 60
+
 struct store_run {
     int64_t id;
     const char *name;
@@ -251,6 +253,13 @@ struct store_run {
     uint64_t size_bytes;      /* of the uploads */
     const char *device_types; /* distinct, comma-separated: "GPU,CPU" */
     uint32_t views; /* union over the traces, with VIEW_DISTRIBUTED if one has collectives */
+    /* Figures of one trace: of the newest span the first worker's that has steps, else of any. */
+    int64_t trace_id;
+    int64_t step_count;        /* 0: none */
+    double step_ns;            /* mean of all steps; NaN: none */
+    const char *step_times_ns; /* JSON array: of the first STORE_RUN_STEPS_MAX steps */
+    const char *device;        /* names of devices at work, comma-separated; NULL: not said */
+    double utilisation;        /* mean over these devices, 0..1; NaN: unknown */
 };
 
 struct store_trace {
@@ -306,25 +315,6 @@ bool store_runs(struct store *store,
                 size_t *count,
                 int64_t *total,
                 struct err *err) KS_MUST_USE;
-/* Figures of a run for a list: those of one trace, of its newest span the first worker's that has
- * steps, else of any. */
-#define STORE_RUN_STEPS_MAX 60
-struct store_run_figures {
-    int64_t trace_id;       /* 0: the run has no trace any more */
-    int64_t step_count;     /* 0: none */
-    double step_ns;         /* mean of all steps; NaN: none */
-    int64_t *step_times_ns; /* of the first STORE_RUN_STEPS_MAX steps */
-    size_t step_time_count;
-    const char *device; /* names of devices at work, comma-separated; NULL: not said */
-    double utilisation; /* mean over these devices, 0..1; NaN: unknown */
-};
-/* (*out)[i] is of runs[i]. Bounded: a few small reads a run. */
-bool store_run_figures(struct store *store,
-                       struct arena *arena,
-                       const struct store_run *runs,
-                       size_t count,
-                       struct store_run_figures **out,
-                       struct err *err) KS_MUST_USE;
 /* Counts the runs and traces that a reader of these projects sees (struct store_page). */
 bool store_count(struct store *store,
                  const char *projects,

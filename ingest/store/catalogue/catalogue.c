@@ -2,8 +2,9 @@
 #include "ingest/base/text/buf.h"
 #include "ingest/store/db/match.h"
 #include "ingest/store/internal.h"
-#include "ingest/store/results/sort.h"
+#include "ingest/store/db/sort.h"
 
+#include <math.h>
 #include <string.h>
 
 #define SQL_MAX_BYTES 8192
@@ -78,25 +79,11 @@ bool store_read_ids(struct db *db,
 
 /* ---- runs ---- */
 
-/* SQLite has no aggregate OR; the bits of enum view are taken one by one. */
-_Static_assert(VIEW_COUNT == 13, "RUN_VIEWS lists every bit of enum view");
-#define RUN_VIEWS                                                                           \
-    "max(t.views & 1) | max(t.views & 2) | max(t.views & 4) | max(t.views & 8)"             \
-    " | max((t.collective_count > 0) << 4) | max(t.views & 32) | max(t.views & 64)"         \
-    " | max(t.views & 128) | max(t.views & 256) | max(t.views & 512) | max(t.views & 1024)" \
-    " | max(t.views & 2048) | max(t.views & 4096)"
-
-#define RUN_SELECT                                                                           \
-    "SELECT r.id, r.name, r.note, r.tags, r.project, r.pinned,"                              \
-    " max(u.uploaded_at_s) AS uploaded_at_s,"                                                \
-    " count(t.id) AS trace_count, count(DISTINCT t.worker) AS worker_count,"                 \
-    " (SELECT sum(s.size_bytes) FROM upload AS s WHERE s.run_id = r.id AND s.published = 1)" \
-    "     AS size_bytes,"                                                                    \
-    " (SELECT group_concat(device_type) FROM (SELECT x.device_type FROM upload AS y"         \
-    "     JOIN trace AS x ON x.upload_id = y.id AND x.derived_of IS NULL"                    \
-    "     WHERE y.run_id = r.id AND y.published = 1"                                         \
-    "     GROUP BY x.device_type ORDER BY count(*) DESC, x.device_type)),"                   \
-    " " RUN_VIEWS STORE_VISIBLE_TRACES
+#define RUN_SELECT                                                                              \
+    "SELECT r.id, r.name, r.note, r.tags, r.project, r.pinned, r.uploaded_at_s, r.trace_count," \
+    " r.worker_count, r.size_bytes, r.device_types, r.views, r.trace_id, r.steps_ns,"           \
+    " r.step_count, r.step_times_ns, r.device, r.utilisation FROM run AS r"
+#define VISIBLE " r.newest_upload_id > 0"
 
 static void read_run(struct db_stmt *st, struct arena *arena, struct store_run *run)
 {
@@ -112,20 +99,29 @@ static void read_run(struct db_stmt *st, struct arena *arena, struct store_run *
     run->size_bytes = (uint64_t)db_get_int(st);
     run->device_types = db_get_text(st, arena);
     run->views = (uint32_t)db_get_int(st);
+    run->trace_id = db_get_int(st);
+    int64_t steps_ns = db_get_int(st);
+    run->step_count = db_get_int(st);
+    run->step_ns = run->step_count > 0 ? (double)steps_ns / (double)run->step_count : (double)NAN;
+    run->step_times_ns = db_get_text(st, arena);
+    run->device = db_get_text(st, arena);
+    run->utilisation = db_get_real(st);
 }
 
 static const struct sort_column run_sorts[] = {
-    {"name", "r.name"},           {"uploaded_at", "max(u.uploaded_at_s)"},
-    {"traces", "count(t.id)"},    {"workers", "count(DISTINCT t.worker)"},
-    {"size_bytes", "size_bytes"},
+    {"name", "r.name"},
+    {"uploaded_at", "r.uploaded_at_s"},
+    {"traces", "r.trace_count"},
+    {"workers", "r.worker_count"},
+    {"size_bytes", "r.size_bytes"},
 };
 
 /* Parameters: has a query, matcher, projects, tag, project. */
-#define LISTED                                                                                 \
-    " WHERE (?1 = 0 OR ks_match(r.name, ?2)) AND " STORE_IN_PROJECTS(                          \
-        "r.project", "?3") " AND (?4 IS NULL OR EXISTS (SELECT 1 FROM json_each(r.tags) AS j " \
-                           "WHERE j.value = ?4))"                                              \
-                           " AND (?5 IS NULL OR r.project = ?5)"
+#define LISTED                                                                                     \
+    " FROM run AS r WHERE" VISIBLE " AND (?1 = 0 OR ks_match(r.name, ?2)) AND " STORE_IN_PROJECTS( \
+        "r.project",                                                                               \
+        "?3") " AND (?4 IS NULL OR EXISTS (SELECT 1 FROM"                                          \
+              " json_each(r.tags) AS j WHERE j.value = ?4)) AND (?5 IS NULL OR r.project = ?5)"
 
 static void put_list(struct db_stmt *st, const struct store_page *page, struct matcher *matcher)
 {
@@ -143,10 +139,26 @@ static bool count_runs(struct db *db,
                        struct err *err)
 {
     struct db_stmt st;
-    db_prepare(&st, db, "SELECT count(DISTINCT r.id)" STORE_VISIBLE_TRACES LISTED);
+    db_prepare(&st, db, "SELECT count(*)" LISTED);
     put_list(&st, page, matcher);
     *total = db_next(&st) ? db_get_int(&st) : 0;
     return db_done(&st, err);
+}
+
+/* The page is chosen in an index that has all that choosing needs; only its rows are read. Newest
+ * upload first; among equals in the direction of the sort, so that one index serves both. */
+static void page_sql(struct buf *sql, const char *key, bool descending)
+{
+    struct buf order;
+    buf_init(&order, SQL_MAX_BYTES);
+    buf_puts(&order, " ORDER BY ");
+    if (key != NULL) {
+        buf_printf(&order, "%s%s, ", key, descending ? " DESC" : "");
+    }
+    buf_printf(&order, "r.newest_upload_id%s", key == NULL || descending ? " DESC" : "");
+    buf_printf(sql, RUN_SELECT " WHERE r.id IN (SELECT r.id" LISTED "%s LIMIT ?6 OFFSET ?7)%s",
+               order.ptr, order.ptr);
+    buf_free(&order);
 }
 
 static bool read_runs(struct db *db,
@@ -169,14 +181,9 @@ static bool read_runs(struct db *db,
     if (*rows == NULL) {
         return err_set(err, ERR_NO_MEMORY, "no memory for the runs");
     }
-    /* Newest upload first, also among equals. */
     struct buf sql;
     buf_init(&sql, SQL_MAX_BYTES);
-    buf_puts(&sql, RUN_SELECT LISTED " GROUP BY r.id ORDER BY ");
-    if (key != NULL) {
-        buf_printf(&sql, "%s%s, ", key, page->descending ? " DESC" : "");
-    }
-    buf_puts(&sql, "max(u.id) DESC LIMIT ?6 OFFSET ?7");
+    page_sql(&sql, key, page->descending);
 
     struct db_stmt st;
     db_prepare_buf(&st, db, &sql);
@@ -223,8 +230,8 @@ bool store_count(
     }
     struct db_stmt st;
     db_prepare(&st, db,
-               "SELECT count(DISTINCT u.run_id), count(*)" STORE_VISIBLE_TRACES
-               " WHERE " STORE_IN_PROJECTS("r.project", "?1"));
+               "SELECT count(*), coalesce(sum(r.trace_count), 0) FROM run AS r WHERE" VISIBLE
+               " AND " STORE_IN_PROJECTS("r.project", "?1"));
     db_put_text(&st, projects);
     if (db_next(&st)) {
         *runs = db_get_int(&st);
@@ -256,7 +263,7 @@ bool store_run_get(struct store *store,
         return false;
     }
     struct db_stmt st;
-    db_prepare(&st, db, RUN_SELECT " WHERE r.name = ? GROUP BY r.id");
+    db_prepare(&st, db, RUN_SELECT " WHERE r.name = ? AND" VISIBLE);
     db_put_text(&st, name);
     bool found = db_next(&st);
     if (found) {
@@ -509,8 +516,7 @@ bool store_run_patch(struct store *store,
     struct db_stmt st;
     db_prepare(&st, store->writer,
                "UPDATE run SET tags = coalesce(?, tags), note = coalesce(?, note),"
-               " pinned = coalesce(?, pinned) WHERE name = ?"
-               " AND EXISTS (SELECT 1 FROM upload WHERE run_id = run.id AND published = 1)");
+               " pinned = coalesce(?, pinned) WHERE name = ? AND newest_upload_id > 0");
     db_put_text(&st, tags);
     db_put_text(&st, note);
     db_put_optional(&st, pinned == NULL ? INT64_MIN : *pinned);

@@ -1,6 +1,7 @@
 /* Deleting what is visible: one durable transaction takes the uploads away, which makes their
  * traces invisible; rows and blobs follow. */
 #include "ingest/store/catalogue/retention.h"
+#include "ingest/store/catalogue/run_figures.h"
 #include "ingest/store/internal.h"
 
 #include <string.h>
@@ -26,7 +27,6 @@ static void clean_up(struct store *store,
 /* Hashes of the uploads that `sql` finds for its one parameter. */
 static bool read_hashes(struct db *db,
                         const char *sql,
-                        const char *name,
                         int64_t id,
                         struct arena *arena,
                         const char ***hashes,
@@ -38,11 +38,7 @@ static bool read_hashes(struct db *db,
     *hashes = NULL;
     *count = 0;
     db_prepare(&st, db, sql);
-    if (name != NULL) {
-        db_put_text(&st, name);
-    } else {
-        db_put_int(&st, id);
-    }
+    db_put_int(&st, id);
     while (db_next(&st)) {
         if (*count == cap) {
             cap = cap == 0 ? 8 : cap * 2;
@@ -62,17 +58,16 @@ static bool read_hashes(struct db *db,
 }
 
 /* An upload that is being written keeps its run, which then begins anew. */
-static bool delete_run_rows(struct db *db, const char *name, struct err *err)
+static bool delete_run_rows(struct db *db, int64_t run_id, struct err *err)
 {
-    return db_run_text(db,
-                       "DELETE FROM upload WHERE published = 1"
-                       " AND run_id = (SELECT id FROM run WHERE name = ?)",
-                       name, err) &&
-           db_run_text(db, "UPDATE run SET note = '', tags = '[]', pinned = 0 WHERE name = ?", name,
-                       err) &&
-           db_run_text(db,
-                       "DELETE FROM run WHERE name = ? AND id NOT IN (SELECT run_id FROM upload)",
-                       name, err);
+    return db_run_id(db, "DELETE FROM upload WHERE published = 1 AND run_id = ?", run_id, err) &&
+           db_run_id(db, "UPDATE run SET note = '', tags = '[]', pinned = 0 WHERE id = ?", run_id,
+                     err) &&
+           run_figures_forget(db, run_id, err) &&
+           db_run_id(db,
+                     "DELETE FROM run WHERE id = ?1"
+                     " AND NOT EXISTS (SELECT 1 FROM upload WHERE run_id = ?1)",
+                     run_id, err);
 }
 
 /* Uploads of the run that can be seen, gone when they are any. */
@@ -83,11 +78,14 @@ static bool delete_run(struct db *db,
                        size_t *count,
                        struct err *err)
 {
-    return read_hashes(db,
-                       "SELECT u.sha256 FROM upload AS u JOIN run AS r ON r.id = u.run_id"
-                       " WHERE r.name = ? AND u.published = 1",
-                       name, 0, arena, hashes, count, err) &&
-           (*count == 0 || delete_run_rows(db, name, err));
+    struct db_stmt st;
+    db_prepare(&st, db, "SELECT id FROM run WHERE name = ?");
+    db_put_text(&st, name);
+    int64_t run_id = db_next(&st) ? db_get_int(&st) : 0;
+    return db_done(&st, err) &&
+           read_hashes(db, "SELECT sha256 FROM upload WHERE run_id = ? AND published = 1", run_id,
+                       arena, hashes, count, err) &&
+           (*count == 0 || delete_run_rows(db, run_id, err));
 }
 
 bool store_run_delete(struct store *store, const char *name, struct err *err)
@@ -156,14 +154,24 @@ bool store_retention_remove(struct store *store,
 /* The upload goes with its last trace, the run with its last upload. */
 static bool delete_trace_rows(struct db *db, int64_t id, struct err *err)
 {
-    return db_run_id(db,
+    struct db_stmt st;
+    db_prepare(&st, db,
+               "SELECT u.id, u.run_id FROM trace AS t JOIN upload AS u ON u.id = t.upload_id"
+               " WHERE t.id = ?");
+    db_put_int(&st, id);
+    bool found = db_next(&st);
+    int64_t upload_id = found ? db_get_int(&st) : 0;
+    int64_t run_id = found ? db_get_int(&st) : 0;
+    return db_done(&st, err) && run_figures_count(db, upload_id, id, RUN_TRACES_GO, err) &&
+           db_run_id(db,
                      "DELETE FROM upload WHERE id = (SELECT upload_id FROM trace WHERE id = ?1)"
                      " AND NOT EXISTS (SELECT 1 FROM trace WHERE upload_id = upload.id AND id <> ?1"
                      " AND derived_of IS NOT ?1)",
                      id, err) &&
            db_run_id(db, "UPDATE trace SET upload_id = NULL WHERE id = ?1 OR derived_of = ?1", id,
                      err) &&
-           db_exec(db, STORE_DELETE_EMPTY_RUNS, err);
+           run_figures_renew(db, run_id, err) &&
+           db_run_id(db, STORE_DELETE_RUN_IF_EMPTY, run_id, err);
 }
 
 bool store_trace_delete(struct store *store, int64_t id, struct err *err)
@@ -179,7 +187,7 @@ bool store_trace_delete(struct store *store, int64_t id, struct err *err)
               read_hashes(store->writer,
                           "SELECT u.sha256 FROM trace AS t JOIN upload AS u ON u.id = t.upload_id"
                           " WHERE t.id = ?",
-                          NULL, id, &arena, &hashes, &count, err) &&
+                          id, &arena, &hashes, &count, err) &&
               delete_trace_rows(store->writer, id, err);
     ok = store_write_end(store, ok, err);
     if (ok) {

@@ -1,99 +1,130 @@
-/* What the list of runs says of each: the figures of one of its traces, of the newest span's first
- * worker that has steps. */
+#include "ingest/store/catalogue/run_figures.h"
+
 #include "ingest/model/results/environment.h"
-#include "ingest/store/internal.h"
+#include "ingest/model/results/results.h"
+#include "ingest/store/store.h"
 
-#include <math.h>
+/* ---- which trace's figures ---- */
 
-/* Newest span first; a trace with steps before those without. */
-#define CHOSEN_TRACE                                                                         \
-    "SELECT t.id, t.steps_ns, t.step_count FROM upload AS u JOIN trace AS t"                 \
-    " ON t.upload_id = u.id AND t.derived_of IS NULL WHERE u.run_id = ? AND u.published = 1" \
-    " ORDER BY t.steps_ns > 0 DESC, t.span_digits DESC, t.worker, t.id LIMIT 1"
+/* A trace with steps before those without; newest span first; then the first worker. */
+#define BEST_FIRST " ORDER BY steps_ns > 0 DESC, span_digits DESC, worker, id LIMIT 1"
+#define RANKED                                                                  \
+    "SELECT t.id AS id, t.steps_ns AS steps_ns, t.span_digits AS span_digits, " \
+    "t.worker AS worker FROM trace AS t"
 
-static bool
-read_trace(struct db *db, int64_t run_id, struct store_run_figures *out, struct err *err)
+/* A run whose trace is not chosen chooses among all. */
+static bool challenge(struct db *db, int64_t upload_id, struct err *err)
+{
+    return db_run_id(db,
+                     "UPDATE run SET trace_id = (SELECT id FROM (" RANKED " WHERE t.id ="
+                     " run.trace_id UNION ALL " RANKED " WHERE t.upload_id = ?1"
+                     " AND t.derived_of IS NULL)" BEST_FIRST
+                     ") WHERE trace_id <> 0 AND id = (SELECT run_id FROM upload WHERE id = ?1)",
+                     upload_id, err);
+}
+
+static bool resign(struct db *db, int64_t upload_id, int64_t trace_id, struct err *err)
 {
     struct db_stmt st;
-    *out = (struct store_run_figures){.step_ns = (double)NAN, .utilisation = (double)NAN};
-    db_prepare(&st, db, CHOSEN_TRACE);
+    db_prepare(&st, db,
+               "UPDATE run SET trace_id = 0 WHERE id = (SELECT run_id FROM upload WHERE id = ?1)"
+               " AND trace_id IN (SELECT id FROM trace WHERE upload_id = ?1"
+               " AND (?2 = 0 OR id = ?2))");
+    db_put_int(&st, upload_id);
+    db_put_int(&st, trace_id);
+    return db_run(&st, err);
+}
+
+static bool choose(struct db *db, int64_t run_id, struct err *err)
+{
+    return db_run_id(db,
+                     "UPDATE run SET trace_id = coalesce((SELECT id FROM (" RANKED
+                     " JOIN upload AS u ON u.id = t.upload_id AND u.published = 1"
+                     " WHERE u.run_id = run.id AND t.derived_of IS NULL)" BEST_FIRST
+                     "), 0) WHERE id = ? AND trace_id = 0",
+                     run_id, err);
+}
+
+/* ---- counts ---- */
+
+bool run_figures_count(
+    struct db *db, int64_t upload_id, int64_t trace_id, enum run_change change, struct err *err)
+{
+    struct db_stmt st;
+    db_prepare(&st, db,
+               "INSERT INTO run_part (run_id, kind, value, traces)"
+               " SELECT u.run_id, k.column1, CASE k.column1 WHEN 0 THEN t.worker"
+               " WHEN 1 THEN t.device_type ELSE t.views & ~?4 | (t.collective_count > 0) * ?4 END,"
+               " ?3 * count(*) FROM upload AS u JOIN trace AS t ON t.upload_id = u.id"
+               " JOIN (VALUES (0), (1), (2)) AS k"
+               " WHERE u.id = ?1 AND (?2 = 0 OR t.id = ?2) AND t.derived_of IS NULL"
+               " GROUP BY 1, 2, 3"
+               " ON CONFLICT DO UPDATE SET traces = traces + excluded.traces");
+    db_put_int(&st, upload_id);
+    db_put_int(&st, trace_id);
+    db_put_int(&st, (int64_t)change);
+    db_put_int(&st, (int64_t)1 << VIEW_DISTRIBUTED);
+    return db_run(&st, err) && (change == RUN_TRACES_COME ? challenge(db, upload_id, err)
+                                                          : resign(db, upload_id, trace_id, err));
+}
+
+/* SQLite has no aggregate OR; the bits of enum view are taken one by one. */
+_Static_assert(VIEW_COUNT == 13, "VIEWS lists every bit of enum view");
+#define BIT(bit) "max(CAST(value AS INTEGER) & " #bit ")"
+#define VIEWS                                                                                  \
+    BIT(1)                                                                                     \
+    "|" BIT(2) "|" BIT(4) "|" BIT(8) "|" BIT(16) "|" BIT(32) "|" BIT(64) "|" BIT(128) "|" BIT( \
+        256) "|" BIT(512) "|" BIT(1024) "|" BIT(2048) "|" BIT(4096)
+
+static bool sum_parts(struct db *db, int64_t run_id, struct err *err)
+{
+    return db_run_id(db, "DELETE FROM run_part WHERE run_id = ? AND traces = 0", run_id, err) &&
+           db_run_id(
+               db,
+               "UPDATE run SET (newest_upload_id, uploaded_at_s, size_bytes) = (SELECT"
+               " coalesce(max(id), 0), coalesce(max(uploaded_at_s), 0),"
+               " coalesce(sum(size_bytes), 0) FROM upload WHERE run_id = run.id AND published = 1),"
+               " (trace_count, worker_count) = (SELECT coalesce(sum(traces), 0), count(*)"
+               " FROM run_part WHERE run_id = run.id AND kind = 0),"
+               " device_types = (SELECT group_concat(value) FROM (SELECT value FROM run_part"
+               " WHERE run_id = run.id AND kind = 1 ORDER BY traces DESC, value)),"
+               " views = (SELECT coalesce(" VIEWS ", 0) FROM run_part"
+               " WHERE run_id = run.id AND kind = 2) WHERE id = ?",
+               run_id, err);
+}
+
+/* Of the steps the first ones, for a curve. The device by its properties, or by what all entries of
+ * these agree on (results/environment.h). */
+static bool copy_figures(struct db *db, int64_t run_id, struct err *err)
+{
+    struct db_stmt st;
+    db_prepare(&st, db,
+               "UPDATE run SET (steps_ns, step_count) = (SELECT t.steps_ns, iif(t.steps_ns > 0,"
+               " t.step_count, 0) FROM trace AS t WHERE t.id = run.trace_id),"
+               " step_times_ns = (SELECT json_group_array(ns) FROM (SELECT s.end_ns - s.start_ns"
+               " AS ns FROM step AS s JOIN trace AS t ON t.id = s.trace_id AND t.steps_ns > 0"
+               " WHERE s.trace_id = run.trace_id ORDER BY s.position LIMIT ?2)),"
+               " device = coalesce((SELECT group_concat(DISTINCT d.name) FROM device AS d"
+               " WHERE d.trace_id = run.trace_id), (SELECT e.value FROM environment AS e"
+               " WHERE e.trace_id = run.trace_id AND e.name = '" ENVIRONMENT_KEY_DEVICE "'"
+               " AND EXISTS (SELECT 1 FROM device AS d WHERE d.trace_id = run.trace_id))),"
+               " utilisation = (SELECT avg(d.utilisation) FROM device AS d"
+               " WHERE d.trace_id = run.trace_id AND (d.has & ?3) != 0)"
+               " WHERE id = ?1 AND trace_id <> 0");
     db_put_int(&st, run_id);
-    if (db_next(&st)) {
-        out->trace_id = db_get_int(&st);
-        int64_t steps_ns = db_get_int(&st);
-        int64_t count = db_get_int(&st);
-        if (steps_ns > 0 && count > 0) {
-            out->step_count = count;
-            out->step_ns = (double)steps_ns / (double)count;
-        }
-    }
-    return db_done(&st, err);
-}
-
-/* The first ones, for a curve. */
-static bool
-read_steps(struct db *db, struct arena *arena, struct store_run_figures *out, struct err *err)
-{
-    struct db_stmt st;
-    if (out->step_count == 0) {
-        return true;
-    }
-    out->step_times_ns = arena_calloc(arena, STORE_RUN_STEPS_MAX, sizeof *out->step_times_ns);
-    if (out->step_times_ns == NULL) {
-        return err_set(err, ERR_NO_MEMORY, "no memory for the steps of a run");
-    }
-    db_prepare(&st, db,
-               "SELECT end_ns - start_ns FROM step WHERE trace_id = ? ORDER BY position LIMIT ?");
-    db_put_int(&st, out->trace_id);
     db_put_int(&st, STORE_RUN_STEPS_MAX);
-    while (out->step_time_count < STORE_RUN_STEPS_MAX && db_next(&st)) {
-        out->step_times_ns[out->step_time_count++] = db_get_int(&st);
-    }
-    return db_done(&st, err);
-}
-
-/* By their properties, or by what all entries of these agree on (results/environment.h). */
-static bool
-read_device(struct db *db, struct arena *arena, struct store_run_figures *out, struct err *err)
-{
-    struct db_stmt st;
-    db_prepare(&st, db,
-               "SELECT coalesce((SELECT group_concat(DISTINCT d.name) FROM device AS d"
-               " WHERE d.trace_id = ?1), (SELECT e.value FROM environment AS e"
-               " WHERE e.trace_id = ?1 AND e.name = '" ENVIRONMENT_KEY_DEVICE "'"
-               " AND EXISTS (SELECT 1 FROM device AS d WHERE d.trace_id = ?1))),"
-               " (SELECT avg(d.utilisation) FROM device AS d"
-               " WHERE d.trace_id = ?1 AND (d.has & ?2) != 0)");
-    db_put_int(&st, out->trace_id);
     db_put_int(&st, (int64_t)DEVICE_SUM_HAS_UTILISATION);
-    if (db_next(&st)) {
-        out->device = db_get_text(&st, arena);
-        out->utilisation = db_get_real(&st);
-    }
-    return db_done(&st, err);
+    return db_run(&st, err);
 }
 
-bool store_run_figures(struct store *store,
-                       struct arena *arena,
-                       const struct store_run *runs,
-                       size_t count,
-                       struct store_run_figures **out,
-                       struct err *err)
+bool run_figures_renew(struct db *db, int64_t run_id, struct err *err)
 {
-    struct db *db;
-    *out = arena_calloc(arena, count, sizeof **out);
-    if (*out == NULL) {
-        return err_set(err, ERR_NO_MEMORY, "no memory for the figures of runs");
-    }
-    if (!store_read_begin(store, &db, err)) {
-        return false;
-    }
-    bool ok = true;
-    for (size_t i = 0; ok && i < count; i++) {
-        struct store_run_figures *figures = &(*out)[i];
-        ok = read_trace(db, runs[i].id, figures, err) && read_steps(db, arena, figures, err) &&
-             read_device(db, arena, figures, err);
-    }
-    store_read_end(store, db);
-    return ok;
+    return sum_parts(db, run_id, err) && choose(db, run_id, err) && copy_figures(db, run_id, err);
+}
+
+bool run_figures_forget(struct db *db, int64_t run_id, struct err *err)
+{
+    return db_run_id(db, "DELETE FROM run_part WHERE run_id = ?", run_id, err) &&
+           db_run_id(db, "UPDATE run SET trace_id = 0 WHERE id = ?", run_id, err) &&
+           run_figures_renew(db, run_id, err);
 }

@@ -106,10 +106,11 @@ static bool copy_comparisons(struct db *db, struct err *err)
 
 static bool copy_catalogue(struct db *db, struct err *err)
 {
-    return copy_table(db, "run", NULL, err) && copy_table(db, "job", NULL, err) &&
-           copy_table(db, "job_failure", NULL, err) && copy_table(db, "token", NULL, err) &&
-           copy_table(db, "session", NULL, err) && copy_table(db, "taken_over", NULL, err) &&
-           copy_comparisons(db, err);
+    return copy_table(db, "run", NULL, err) &&
+           db_exec(db, "UPDATE main.run SET newest_upload_id = 0, trace_id = 0", err) &&
+           copy_table(db, "job", NULL, err) && copy_table(db, "job_failure", NULL, err) &&
+           copy_table(db, "token", NULL, err) && copy_table(db, "session", NULL, err) &&
+           copy_table(db, "taken_over", NULL, err) && copy_comparisons(db, err);
 }
 
 /* Gives each visible upload its job back, and notes the ids of its traces; so too for what waits

@@ -2,7 +2,7 @@
 #include "ingest/base/text/buf.h"
 #include "ingest/store/db/match.h"
 #include "ingest/store/internal.h"
-#include "ingest/store/results/sort.h"
+#include "ingest/store/db/sort.h"
 
 #define SQL_MAX_BYTES 4096
 

@@ -2,7 +2,7 @@
 #include "ingest/store/db/match.h"
 #include "ingest/store/db/rows_reader.h"
 #include "ingest/store/results/comparison_rows.h"
-#include "ingest/store/results/sort.h"
+#include "ingest/store/db/sort.h"
 
 #include <string.h>
 

@@ -1,5 +1,6 @@
 /* One upload on its way into the store: an unpublished upload row holds its traces until
  * publishing. */
+#include "ingest/store/catalogue/run_figures.h"
 #include "ingest/store/events/writer.h"
 #include "ingest/store/ingest_log.h"
 #include "ingest/store/results/ingest_rows.h"
@@ -340,8 +341,27 @@ static bool replace_rival(struct store_ingest *ingest, const struct rival *rival
             err, ERR_CONFLICT,
             "other content is there under this name; upload with ?replace=1 to replace it");
     }
-    return db_run_id(ingest->store->writer, "DELETE FROM upload WHERE id = ?", rival->upload_id,
-                     err);
+    struct db *db = ingest->store->writer;
+    return run_figures_count(db, rival->upload_id, 0, RUN_TRACES_GO, err) &&
+           db_run_id(db, "DELETE FROM upload WHERE id = ?", rival->upload_id, err);
+}
+
+static bool find_run(struct store_ingest *ingest, int64_t *run_id, struct err *err)
+{
+    struct db_stmt st;
+    db_prepare(&st, ingest->store->writer, "SELECT run_id FROM upload WHERE id = ?");
+    db_put_int(&st, ingest->upload_id);
+    *run_id = db_next(&st) ? db_get_int(&st) : 0;
+    return db_done(&st, err);
+}
+
+static bool renew_run(struct store_ingest *ingest, struct err *err)
+{
+    struct db *db = ingest->store->writer;
+    int64_t run_id;
+    return find_run(ingest, &run_id, err) &&
+           run_figures_count(db, ingest->upload_id, 0, RUN_TRACES_COME, err) &&
+           run_figures_renew(db, run_id, err);
 }
 
 static bool publish_rows(struct store_ingest *ingest, struct rival *rival, struct err *err)
@@ -365,7 +385,8 @@ static bool publish_rows(struct store_ingest *ingest, struct rival *rival, struc
     if (db_changes(db) != 1) {
         return err_set(err, ERR_INTERNAL, "an upload that is not on disk cannot be published");
     }
-    return db_run_id(db, "DELETE FROM taken_over WHERE job_id = ?", ingest->job_id, err);
+    return db_run_id(db, "DELETE FROM taken_over WHERE job_id = ?", ingest->job_id, err) &&
+           renew_run(ingest, err);
 }
 
 bool store_ingest_publish(struct store_ingest *ingest, struct err *err)
@@ -400,8 +421,10 @@ static bool remove_upload(struct store_ingest *ingest, struct err *err)
     if (!store_write_begin(store, STORE_BATCH, err)) {
         return false;
     }
-    bool ok = db_run_id(store->writer, "DELETE FROM upload WHERE id = ?", ingest->upload_id, err) &&
-              db_exec(store->writer, STORE_DELETE_EMPTY_RUNS, err);
+    int64_t run_id;
+    bool ok = find_run(ingest, &run_id, err) &&
+              db_run_id(store->writer, "DELETE FROM upload WHERE id = ?", ingest->upload_id, err) &&
+              db_run_id(store->writer, STORE_DELETE_RUN_IF_EMPTY, run_id, err);
     return store_write_end(store, ok, err) && store_purge(store, err);
 }
 

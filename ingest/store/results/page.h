@@ -10,7 +10,7 @@
 #include "ingest/store/db/match.h"
 #include "ingest/store/db/text_cache.h"
 #include "ingest/store/internal.h"
-#include "ingest/store/results/sort.h"
+#include "ingest/store/db/sort.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -11,8 +11,38 @@ CREATE TABLE run (
     note    TEXT NOT NULL DEFAULT '',  -- free text of the users
     tags    TEXT NOT NULL DEFAULT '[]', -- JSON array of strings
     project TEXT NOT NULL DEFAULT '', -- whose readers may read it, '': every reader
-    pinned  INTEGER NOT NULL DEFAULT 0 -- 1: neither age nor quota removes it
+    pinned  INTEGER NOT NULL DEFAULT 0, -- 1: neither age nor quota removes it
+    -- What its visible traces say (catalogue/run_figures.h):
+    newest_upload_id INTEGER NOT NULL DEFAULT 0, -- 0: none is visible, so the run is not
+    uploaded_at_s INTEGER NOT NULL DEFAULT 0,    -- of the newest one
+    trace_count   INTEGER NOT NULL DEFAULT 0,
+    worker_count  INTEGER NOT NULL DEFAULT 0,
+    size_bytes    INTEGER NOT NULL DEFAULT 0,    -- of the uploads
+    device_types  TEXT,                          -- comma-separated, the one of most traces first
+    views         INTEGER NOT NULL DEFAULT 0,    -- bits (1 << enum view) of all
+    trace_id      INTEGER NOT NULL DEFAULT 0,    -- whose figures follow, 0: none's
+    steps_ns      INTEGER NOT NULL DEFAULT 0,    -- of all steps together
+    step_count    INTEGER NOT NULL DEFAULT 0,
+    step_times_ns TEXT NOT NULL DEFAULT '[]',    -- JSON array: of the first steps
+    device        TEXT,                          -- names of devices at work, comma-separated, NULL: not said
+    utilisation   ANY                            -- 0..1, mean of these devices, NULL: unknown
 ) STRICT;
+CREATE INDEX run_newest ON run (newest_upload_id, project, trace_count);
+CREATE INDEX run_uploaded_at ON run (uploaded_at_s, newest_upload_id, project);
+CREATE INDEX run_traces ON run (trace_count, newest_upload_id, project);
+CREATE INDEX run_workers ON run (worker_count, newest_upload_id, project);
+CREATE INDEX run_size ON run (size_bytes, newest_upload_id, project);
+CREATE INDEX run_name ON run (name, newest_upload_id, project);
+CREATE INDEX run_project ON run (project, newest_upload_id);
+
+-- How many visible traces of a run have a worker, a device type, a set of views.
+CREATE TABLE run_part (
+    run_id INTEGER NOT NULL REFERENCES run (id) ON DELETE CASCADE,
+    kind   INTEGER NOT NULL, -- 0: worker, 1: device type, 2: bits (1 << enum view)
+    value  TEXT NOT NULL,
+    traces INTEGER NOT NULL,
+    PRIMARY KEY (run_id, kind, value)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE job (
     id            INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -43,7 +73,7 @@ CREATE TABLE upload (
     published     INTEGER NOT NULL DEFAULT 0 -- 1: its traces are visible
 ) STRICT;
 CREATE UNIQUE INDEX upload_name ON upload (run_id, file_name) WHERE published = 1;
-CREATE INDEX upload_run ON upload (run_id);
+CREATE INDEX upload_run ON upload (run_id, published, uploaded_at_s, size_bytes);
 CREATE INDEX upload_job ON upload (job_id);
 CREATE INDEX upload_sha256 ON upload (sha256);
 

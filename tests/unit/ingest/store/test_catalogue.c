@@ -2,6 +2,8 @@
 #include "ingest/store/store_access.h"
 #include "tests/unit/ingest/store/store_fixture.h"
 
+#include <math.h>
+
 static struct store_run *get_run(struct fixture *f, const char *name)
 {
     struct store_run *run;
@@ -350,6 +352,59 @@ static void a_run_sums_its_traces(void **state)
     assert_true(run->uploaded_at_s > 1600000000);
 }
 
+/* Step times count down from `step_ns`. */
+static int64_t add_steps(
+    struct fixture *f, const char *file, const char *worker, const char *span, int64_t step_ns)
+{
+    struct step_row steps[2] = {{.name = "1", .end_ns = step_ns},
+                                {.name = "2", .start_ns = step_ns, .end_ns = 2 * step_ns - 1}};
+    struct trace_results results = {.device_type = "GPU",
+                                    .views = 1U << VIEW_OVERVIEW,
+                                    .collective_count = 1,
+                                    .steps_ns = 2 * step_ns - 1,
+                                    .steps = steps,
+                                    .step_count = step_ns > 0 ? 2 : 0};
+    return publish(f, add_job(f, "r", file, file, true), worker, span, &results);
+}
+
+/* The figures are those of the newest span's first worker that has steps, whatever comes and goes.
+ */
+static void a_run_shows_figures_of_one_trace(void **state)
+{
+    struct fixture *f = *state;
+    (void)add_trace(f, "r", "without", "a", "9", "no steps");
+    assert_true(isnan(get_run(f, "r")->step_ns));
+    assert_string_equal(get_run(f, "r")->step_times_ns, "[]");
+    int64_t older = add_steps(f, "w1", "w", "1", 50);
+    assert_int_equal(get_run(f, "r")->trace_id, older);
+    int64_t newest = add_steps(f, "w2", "w", "2", 100);
+    (void)add_steps(f, "x2", "x", "2", 70);
+    struct store_run *run = get_run(f, "r");
+    assert_int_equal(run->trace_id, newest);
+    assert_int_equal(run->step_count, 2);
+    assert_true(run->step_ns == 99.5);
+    assert_string_equal(run->step_times_ns, "[100,99]");
+    assert_int_equal(run->trace_count, 4);
+    assert_int_equal(run->worker_count, 3);
+    assert_true((run->views & 1U << VIEW_DISTRIBUTED) != 0);
+
+    /* Other bytes take the place of the chosen one: it loses its span. */
+    int64_t replaced = publish(f, add_job(f, "r", "w2", "other", true), "v", "0",
+                               &(struct trace_results){.device_type = "CPU"});
+    run = get_run(f, "r");
+    assert_true(run->step_ns == 69.5);
+    assert_int_equal(run->trace_count, 4);
+    assert_string_equal(run->device_types, "GPU,CPU");
+    assert_ok(f, store_trace_delete(f->store, run->trace_id, &f->err));
+    assert_ok(f, store_trace_delete(f->store, replaced, &f->err));
+    run = get_run(f, "r");
+    assert_int_equal(run->trace_id, older);
+    assert_int_equal(run->trace_count, 2);
+    assert_int_equal(run->worker_count, 2);
+    assert_string_equal(run->device_types, "GPU");
+    assert_int_equal(run->size_bytes, strlen("no steps") + strlen("w1"));
+}
+
 static void
 expect_runs(struct fixture *f, struct store_page page, const char *names, int64_t expected_total)
 {
@@ -537,6 +592,7 @@ int main(void)
         TEST(spans_are_numbered),
         TEST(patch_changes_what_is_given),
         TEST(a_run_sums_its_traces),
+        TEST(a_run_shows_figures_of_one_trace),
         TEST(runs_are_sorted_and_searched),
         TEST(a_deleted_run_takes_its_rows),
         TEST(unfinished_jobs_are_listed_in_order),

@@ -7,6 +7,8 @@
 /* What an older version lacks. */
 static const char older_sql[] =
     "DROP TABLE taken_over;"
+    "DROP INDEX run_newest; DROP INDEX run_uploaded_at; DROP INDEX run_traces;"
+    "DROP INDEX run_workers; DROP INDEX run_size; DROP INDEX run_name; DROP INDEX run_project;"
     "ALTER TABLE run DROP COLUMN project;"
     "ALTER TABLE trace DROP COLUMN has_kernel_use;"
     "ALTER TABLE trace RENAME COLUMN derived_of TO plugin_of; PRAGMA user_version = 8";

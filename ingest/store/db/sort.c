@@ -1,4 +1,4 @@
-#include "ingest/store/results/sort.h"
+#include "ingest/store/db/sort.h"
 
 #include "ingest/base/text/buf.h"
 

@@ -1,6 +1,6 @@
 /* Sorts by a name that the client gives: only names of a fixed list reach the SQL. */
-#ifndef KS_STORE_RESULTS_SORT_H
-#define KS_STORE_RESULTS_SORT_H
+#ifndef KS_STORE_DB_SORT_H
+#define KS_STORE_DB_SORT_H
 
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"

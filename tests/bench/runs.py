@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+"""The list of runs with many of them: any page, sorted, searched, for readers of projects.
+
+usage: runs.py [--program build/kinetoscope] [--runs 100000] [--traces 1000000] [--rounds 15] [--keep FOLDER]
+
+A small trace is uploaded once; the rows of its run, upload and trace are then copied in the database. Of several answers the middle one counts.
+"""
+import argparse
+import json
+import pathlib
+import shutil
+import sqlite3
+import statistics
+import sys
+import tempfile
+import time
+import urllib.parse
+import urllib.request
+
+from program import Program
+from start import small_trace
+
+PROJECTS = 20
+VIEWS = [
+    ('newest', {}),
+    ('second half', {'offset': 0.5}),
+    ('by name', {'sort': 'name'}),
+    ('by size, last page', {'sort': 'size_bytes', 'order': 'desc', 'offset': 0.999}),
+    ('by traces, ascending', {'sort': 'traces', 'order': 'asc', 'offset': 0.5}),
+    ('of a project', {'project': 'project-4'}),
+    ('of a project, by workers', {'project': 'project-4', 'sort': 'workers', 'order': 'desc'}),
+    ('search', {'q': 'run-77'}),
+    ('search by expression', {'q': '/run-7.*9$/', 'sort': 'name'}),
+]
+
+
+def columns(database, table, leave):
+    return [name for _, name, *_ in database.execute('PRAGMA table_info(%s)' % table) if name not in leave]
+
+
+def copy_rows(path, runs, traces):
+    """Copies the one run: its traces are distributed over the copies, each an upload of its own."""
+    database = sqlite3.connect(path)
+    database.execute('PRAGMA foreign_keys = OFF')
+    database.execute('CREATE TEMP TABLE copies (n INTEGER PRIMARY KEY)')
+    database.execute('WITH RECURSIVE k (n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM k WHERE n < ?) INSERT INTO copies SELECT n FROM k', (traces,))
+    own = {'newest_upload_id', 'trace_count', 'size_bytes', 'worker_count'}
+    run = columns(database, 'run', {'id', 'name', 'project'} | own)
+    kept = [name for name in columns(database, 'run', set()) if name in own]
+    figures = {'newest_upload_id': '(SELECT max(id) FROM upload) + c.n', 'trace_count': '%d' % (traces // runs),
+               'size_bytes': '1000 + c.n * 7919 %% 100003', 'worker_count': '1 + c.n %% 8'}
+    database.execute('INSERT INTO run (name, project, %s) SELECT printf(\'run-%%d\', c.n * 7919 %% 1000003), iif(c.n %% 2, \'\', \'project-\' || (c.n %% %d)), %s FROM copies AS c, run AS r WHERE c.n <= %d AND r.id = 1'
+                     % (', '.join(run + kept), PROJECTS, ', '.join(['r.' + name for name in run] + [figures[name].replace('%%', '%') for name in kept]), runs))
+    for table, name, links in (('upload', 'file_name', {'run_id': '2 + c.n %% %d' % runs}), ('trace', 'worker', {'upload_id': '1 + c.n'})):
+        rest = columns(database, table, {'id', name, *links})
+        database.execute('INSERT INTO %s (id, %s, %s, %s) SELECT 1 + c.n, \'w-\' || c.n, %s, %s FROM copies AS c, %s AS t WHERE t.id = 1'
+                         % (table, name, ', '.join(links), ', '.join(rest), ', '.join(links.values()).replace('%%', '%'), ', '.join('t.' + x for x in rest), table))
+    database.execute('ANALYZE')
+    database.execute('DELETE FROM sqlite_stat1')
+    database.commit()
+    database.close()
+
+
+def ask(url):
+    begin = time.perf_counter()
+    with urllib.request.urlopen(url, timeout=600) as answer:
+        rows = json.load(answer)
+    return time.perf_counter() - begin, rows['total']
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('--program', default='build/kinetoscope')
+    parser.add_argument('--runs', type=int, default=100000)
+    parser.add_argument('--traces', type=int, default=1000000)
+    parser.add_argument('--rounds', type=int, default=15)
+    parser.add_argument('--keep', help='where the data stays, for another look')
+    options = parser.parse_args()
+    data = options.keep or tempfile.mkdtemp(prefix='kinetoscope-runs-')
+    if not pathlib.Path(data, 'kinetoscope.db').exists():
+        with Program(options.program, data) as program:
+            request = urllib.request.Request(program.url + '/api/v1/runs/first/traces/w.pt.trace.json', data=small_trace(), method='PUT')
+            urllib.request.urlopen(request, timeout=60).read()
+        copy_rows(str(pathlib.Path(data, 'kinetoscope.db')), options.runs, options.traces)
+    with Program(options.program, data) as program:
+        for name, parameters in VIEWS:
+            parameters = dict(parameters, limit=100, offset=int(parameters.get('offset', 0) * options.runs))
+            url = program.url + '/api/v1/runs?' + urllib.parse.urlencode(parameters)
+            ask(url)
+            # The server remembers whole answers: another limit is another answer.
+            answers = [ask(url.replace('limit=100', 'limit=%d' % (100 - i))) for i in range(options.rounds)]
+            print('%-28s %8.1f ms  (%d rows)' % (name, 1000 * statistics.median(seconds for seconds, _ in answers), answers[0][1]))
+    if not options.keep:
+        shutil.rmtree(data)
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
