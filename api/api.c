@@ -94,7 +94,7 @@ static bool run_route(struct api_call *call,
     if (call->response->body.failed) {
         return err_set(
             err, ERR_NO_MEMORY,
-            "The answer does not fit into the %zu MB that one may take: ask for a part of "
+            "The answer does not fit into the %zu MiB that one may take: ask for a part of "
             "it (limit=, or /api/v1/traces/{id}/tree/{thread} for a call tree)",
             BODY_MAX_BYTES >> 20);
     }

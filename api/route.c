@@ -52,7 +52,7 @@ static const struct route routes[] = {
     {"GET", V1 "/traces/{id}/operators", operators_get, "The operators", READS, KEPT, TARGET_TRACE,
      "group_by name shape " TABLE},
     {"GET", V1 "/traces/{id}/kernels", kernels_get, "The kernels", READS, KEPT, TARGET_TRACE,
-     "group_by operator " TABLE},
+     "group_by operator class " TABLE},
     {"GET", V1 "/traces/{id}/flame-graph", flame_graph_get, "Time by what was called from where",
      READS, KEPT, TARGET_TRACE,
      "by weight modules libraries step under against limit depth format"},

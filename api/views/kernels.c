@@ -27,6 +27,7 @@ struct table {
     const struct trace_results *results;
     size_t group;
     const char *operator_name; /* only launches of it; NULL: any */
+    const char *class;         /* only kernels of it; NULL: any */
     bool sorts_here;           /* by a column that the store does not know */
     struct kernel_match match;
     struct kernel_row *rows; /* of the page, or all of them when they are chosen here */
@@ -72,6 +73,7 @@ static bool read_params(struct table *table, const struct api_call *call, struct
         return false;
     }
     table->operator_name = query_string_word(&call->query, "operator");
+    table->class = query_string_word(&call->query, "class");
     if (table->operator_name != NULL && table->group != GROUP_LAUNCH) {
         return err_set(err, ERR_BAD_REQUEST,
                        "operator= picks launches: it needs group_by=launch beside it");
@@ -79,9 +81,15 @@ static bool read_params(struct table *table, const struct api_call *call, struct
     return true;
 }
 
+/* Classes follow the rules of today, so the store has none. */
+static bool filters_here(const struct table *table)
+{
+    return table->operator_name != NULL || table->class != NULL;
+}
+
 static bool chooses_here(const struct table *table)
 {
-    return table->sorts_here || table->operator_name != NULL;
+    return table->sorts_here || filters_here(table);
 }
 
 static bool load_rows(struct table *table, struct api_call *call, int64_t id, struct err *err)
@@ -130,26 +138,44 @@ static bool load_rows(struct table *table, struct api_call *call, int64_t id, st
         (row)->communication_kind = (found)->communication_kind;                              \
     } while (0)
 
+static bool is_asked(const struct table *table, const char *class)
+{
+    return table->class == NULL || strcmp(class, table->class) == 0;
+}
+
+/* Keeps those of the class that is asked for. */
 static bool fill_kernels(struct table *table, const struct kernel_rules *own)
 {
     struct kernel_class class;
     int64_t steps = (int64_t)results_step_count(table->results);
+    size_t kept = 0;
     for (size_t i = 0; i < table->loaded; i++) {
-        struct kernel_row *row = &table->rows[i];
-        row->share = rows_share(row->total_ns, table->sum_ns);
-        row->calls_per_step = (double)row->calls / (double)(steps > 0 ? steps : 1);
+        struct kernel_row *row = &table->rows[kept];
+        *row = table->rows[i];
         if (!kernel_class_of(own, row->name, &class)) {
             return false;
         }
+        if (!is_asked(table, class.name)) {
+            continue;
+        }
+        kept++;
+        row->share = rows_share(row->total_ns, table->sum_ns);
+        row->calls_per_step = (double)row->calls / (double)(steps > 0 ? steps : 1);
         SET_CLASS(row, &class);
         if (table->match.available) {
             SET_MATCH(row, query_kernel_match_name(&table->match, row->name, row->total_ns));
         }
     }
+    table->loaded = kept;
     return true;
 }
 
-/* Keeps those of the operator that is asked for. */
+static bool is_by_operator(const struct table *table, const char *name)
+{
+    return table->operator_name == NULL || strcmp(name, table->operator_name) == 0;
+}
+
+/* Keeps those of the operator and of the class that are asked for. */
 static bool fill_launches(struct table *table, const struct kernel_rules *own)
 {
     struct kernel_class class;
@@ -157,14 +183,17 @@ static bool fill_launches(struct table *table, const struct kernel_rules *own)
     for (size_t i = 0; i < table->loaded; i++) {
         struct kernel_launch_row *row = &table->launches[kept];
         *row = table->launches[i];
-        if (table->operator_name != NULL && strcmp(row->operator_name, table->operator_name) != 0) {
+        if (!is_by_operator(table, row->operator_name)) {
+            continue;
+        }
+        if (!kernel_class_of(own, row->name, &class)) {
+            return false;
+        }
+        if (!is_asked(table, class.name)) {
             continue;
         }
         kept++;
         row->share = rows_share(row->total_ns, table->sum_ns);
-        if (!kernel_class_of(own, row->name, &class)) {
-            return false;
-        }
         SET_CLASS(row, &class);
         if (table->match.available) {
             SET_MATCH(row, query_kernel_match_launch(&table->match, row->name, row->config[0],
@@ -180,7 +209,7 @@ static bool choose_page(struct table *table, struct api_call *call, struct err *
     if (table->sorts_here) {
         return table_view_run(&table->view, call, table->view.rows, table->loaded, err);
     }
-    if (table->operator_name != NULL) {
+    if (filters_here(table)) {
         table_view_slice(&table->view, table->view.rows, table->loaded);
     }
     return true;

@@ -263,7 +263,7 @@ take_header(struct tar *tar, const char *block, struct tar_entry *entry, struct 
         return take_member(tar, block, &header, entry, err);
     }
     if (header.size_bytes > EXTRA_MAX_BYTES) {
-        return get_lost(tar, entry, "the name or the attributes of a file take more than 1 MB");
+        return get_lost(tar, entry, "the name or the attributes of a file take more than 1 MiB");
     }
     advance(tar, TAR_BLOCK_BYTES);
     if (!read_extra(tar, &header, &whole, err)) {

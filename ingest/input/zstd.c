@@ -45,7 +45,7 @@ static const char *damage_text(size_t result)
     case ZSTD_error_checksum_wrong:
         return "damaged zstd data: the checksum does not match";
     case ZSTD_error_frameParameter_windowTooLarge:
-        return "zstd data with a window above 128 MB; compress it without --long";
+        return "zstd data with a window above 128 MiB; compress it without --long";
     case ZSTD_error_dictionary_wrong:
         return "zstd data that needs a dictionary";
     case ZSTD_error_memory_allocation:

@@ -47,9 +47,22 @@ test('the overview says over which window the device is busy, and with what', as
     const figure = (index) => page.locator('.device-time .answer-figure').nth(index);
     assert.equal((await figure(0).textContent()).replace('%', ''), (100 * data.window.utilisation).toFixed(1));
     assert.equal((await figure(1).textContent()).replace('%', ''), (100 * data.steps.utilisation).toFixed(1));
-    assert.deepEqual(await page.$$eval('.device-time .ranking-list th button', (list) => list.map((item) => item.dataset.name)), data.classes.map((row) => row.class));
+    assert.deepEqual(await page.$$eval('.device-time .ranking-list th [data-name]', (list) => list.map((item) => item.dataset.name)), data.classes.map((row) => row.class));
     assert.match(await page.textContent('.device-time'), /Communication by library/);
     await sound();
+});
+
+test('a class of work leads to its kernels, a chip takes the filter back', async () => {
+    const { id } = traces.serving;
+    const { rows } = await get(server.url, `traces/${id}/kernels?class=communication`);
+    await open(id, 'overview');
+    await page.click('.device-time .ranking-list a[data-name="communication"]');
+    await eventually(async () => assert.match(page.url(), /kernels\?class=communication$/));
+    await eventually(async () => assert.deepEqual(await page.$$eval('.row-toggle', (list) => list.map((item) => item.dataset.tip)), rows.map(({ name }) => name)));
+    assert.match(await page.getAttribute('.tools-end a', 'href'), /class=communication/);
+    await sound();
+    await page.click('.filter-chips button');
+    await eventually(async () => assert.equal(await page.locator('.row-toggle').count(), 2));
 });
 
 test('operators: whose the device time is', async () => {

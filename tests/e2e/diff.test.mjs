@@ -90,6 +90,24 @@ test('yesterday against today: tick, tick, and one more click', async () => {
     await page.waitForSelector('h2:has-text("step time"), h2:has-text("Not enough data to test")');
 });
 
+test('every door to comparing leads here, and on to cycles', async () => {
+    await open(`#/traces/${traces.before.id}/overview`);
+    await page.click('#compare');
+    await addressed(page, `#/diff?base=${traces.before.id}`);
+    await page.click('.view-tools a:has-text("Compare cycles")');
+    await addressed(page, `#/compare?base=${traces.before.id}`);
+    await page.click('.view-tools a:has-text("What changed")');
+    await addressed(page, '#/diff');
+    if (traces.before.views.includes('cycles')) {
+        await open(`#/traces/${traces.before.id}/cycles`);
+        await page.click('.view-tools a:has-text("Compare with")');
+        await addressed(page, `#/diff?base=${traces.before.id}`);
+    }
+    await open('#/');
+    await page.click('#compare');
+    await addressed(page, '#/diff');
+});
+
 test('beside “Compare” where both traces have operators', async () => {
     await open(`#/compare?base=${traces.before.id}&candidate=${traces.after.id}`);
     await page.click('.compare-form .actions a');

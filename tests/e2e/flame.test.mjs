@@ -24,6 +24,7 @@ let chrome;
 let page;
 let folder;
 let id;
+let slow;
 
 before(async () => {
     server = await startServer();
@@ -33,6 +34,9 @@ before(async () => {
     const file = path.join(folder, 'w.1700000000000.pt.trace.json');
     await writeFile(file, trace);
     ({ id } = await put(server.url, 'flame', file));
+    const other = path.join(folder, 'slow.1700000000000.pt.trace.json');
+    await writeFile(other, trace.replace('"dur":60', '"dur":120'));
+    slow = (await put(server.url, 'flame', other)).id;
 });
 after(async () => {
     await chrome?.stop();
@@ -76,6 +80,21 @@ test('keys walk and zoom; the address holds it; libraries are folded until they 
     await addressed(page, 'libraries=shown');
     await settled(page);
     assert.deepEqual(await axeFaults(page), []);
+});
+
+test('another trace is chosen to compare with', async () => {
+    await open('flame', '?by=operator');
+    const box = page.locator('.flame-against input');
+    await box.click();
+    await box.fill('flame, slow');
+    await box.press('Enter');
+    await addressed(page, `against=${slow}`);
+    const { nodes } = await get(server.url, `traces/${id}/flame-graph?by=operator&weight=device&against=${slow}`);
+    assert.equal(nodes[0].against_total_ns, 2 * nodes[0].total_ns);
+    await eventually(async () => assert.equal(await page.getAttribute('.flame-against a', 'href'), `#/diff?base=${slow}&candidate=${id}`));
+    assert.deepEqual(await axeFaults(page), []);
+    await page.click('.flame-against button:has-text("Stop comparing")');
+    await eventually(async () => assert.doesNotMatch(page.url(), /against=/));
 });
 
 test('a search says how much of the time it is', async () => {

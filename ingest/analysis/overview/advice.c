@@ -88,7 +88,7 @@ static void advise_loader(struct advice *a)
     double loader_ns = mean_ns(a, TIME_DATALOADER);
     if (loader_ns > LOADER_SHARE * a->step_ns) {
         buf_printf(&a->text,
-                   "Loading input takes %.1f %% of %s. More DataLoader workers (num_workers) load "
+                   "Loading input takes %.1f%% of %s. More DataLoader workers (num_workers) load "
                    "while the model computes.",
                    100 * loader_ns / a->step_ns, window_of(a));
         buf_puts(&a->evidence, "operators?q=enumerate(Data");
@@ -160,13 +160,12 @@ static void advise_communication(struct advice *a)
     double exposed_ns = mean_ns(a, TIME_COMMUNICATION);
     const struct kernel_row *top = top_kernel(a, communicates);
     if (exposed_ns > COMMUNICATION_SHARE * a->step_ns && top != NULL) {
-        buf_printf(
-            &a->text,
-            "Communication that nothing else covers takes %.1f %% of %s. Overlapping it with "
-            "the backward pass, compressing gradients, or accumulating them over several "
-            "batches makes it less; accumulation changes the effective batch size, so watch "
-            "convergence.",
-            100 * exposed_ns / a->step_ns, window_of(a));
+        buf_printf(&a->text,
+                   "Communication that nothing else covers takes %.1f%% of %s. Overlapping it with "
+                   "the backward pass, compressing gradients, or accumulating them over several "
+                   "batches makes it less; accumulation changes the effective batch size, so watch "
+                   "convergence.",
+                   100 * exposed_ns / a->step_ns, window_of(a));
         show_name(a, "kernels", top->name);
         a->saving_ns = exposed_ns;
     }
@@ -194,7 +193,7 @@ static void list_low_devices(struct advice *a)
     }
     if (low > 0) {
         buf_printf(&a->text,
-                   low == 1 ? " is busy %.1f %% of %s" : " are busy %.1f %% of %s on average",
+                   low == 1 ? " is busy %.1f%% of %s" : " are busy %.1f %% of %s on average",
                    100 * sum / (double)low, a->results->has_steps ? "the steps" : "their window");
     }
 }
@@ -255,7 +254,7 @@ static void advise_matrix_units(struct advice *a)
     }
     if (top != NULL && without_ns >= MATRIX_SHARE * a->step_ns && has_matrix_units(a->sel->trace)) {
         buf_printf(&a->text,
-                   "Matrix products and convolutions without %s take %.1f %% of the time of %s. "
+                   "Matrix products and convolutions without %s take %.1f%% of the time of %s. "
                    "Automatic mixed precision (torch.autocast) lets them use these units.",
                    a->results->is_amd ? "Matrix Cores" : "Tensor Cores",
                    100 * without_ns / a->step_ns, window_of(a));
@@ -273,7 +272,7 @@ static bool advise_memory(struct advice *a)
     }
     if (peak.capacity_bytes > 0) {
         buf_printf(&a->text,
-                   "Memory is nearly full: %.1f %% of %.1f GB on device %lld at the peak. "
+                   "Memory is nearly full: %.1f%% of %.1f GiB on device %lld at the peak. "
                    "Checkpointing activations or automatic mixed precision makes room for larger "
                    "batches.",
                    100 * peak.allocated_bytes / peak.capacity_bytes, peak.capacity_bytes / GIB,

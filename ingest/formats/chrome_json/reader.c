@@ -34,7 +34,7 @@ static bool within_limits(struct kineto_reader *reader)
     }
     return err_set_at(
         reader->err, ERR_TOO_LARGE, text_stream_offset(reader->stream, reader->stream->at),
-        "the model of %u events takes %zu MB and the memory budget is %zu MB (--ingest-memory)",
+        "the model of %u events takes %zu MiB and the memory budget is %zu MiB (--ingest-memory)",
         (unsigned)reader->trace->events.count, used >> 20, reader->memory_budget_bytes >> 20);
 }
 

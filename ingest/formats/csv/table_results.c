@@ -141,6 +141,6 @@ bool table_within_budget(const struct table_results *table, size_t extra_bytes, 
     }
     return err_set(
         err, ERR_TOO_LARGE,
-        "the rows of the table take %zu MB and the memory budget is %zu MB (--ingest-memory)",
+        "the rows of the table take %zu MiB and the memory budget is %zu MiB (--ingest-memory)",
         used >> 20, table->memory_budget_bytes >> 20);
 }

@@ -38,7 +38,7 @@ static bool within_budget(const struct kernel_rows *rows, struct err *err)
                   strtab_bytes(table->strings);
     return rows->budget_bytes == 0 || held <= rows->budget_bytes ||
            err_set(err, ERR_TOO_LARGE,
-                   "the kernel table needs more memory than an analysis may take (%zu MB): upload "
+                   "the kernel table needs more memory than an analysis may take (%zu MiB): upload "
                    "a shorter one, or raise --ingest-memory",
                    rows->budget_bytes >> 20);
 }

@@ -64,7 +64,7 @@ static bool copy_input(struct text_stream *stream, int fd, uint64_t *size_bytes,
         *size_bytes += len;
         if (*size_bytes > UNPACKED_BYTES_MAX) {
             return err_set(err, ERR_TOO_LARGE,
-                           "the compressed database unpacks to more than %" PRIu64 " GB",
+                           "the compressed database unpacks to more than %" PRIu64 " GiB",
                            UNPACKED_BYTES_MAX >> 30);
         }
         if (!write_all(fd, window, len, err) || !input_next(stream->in, 0, &window, &len, err)) {

@@ -6,7 +6,7 @@
 #include "ingest/input/input.h"
 #include "ingest/store/store_events.h"
 
-#define BYTES_PER_MB 1048576.0
+#define BYTES_PER_MIB 1048576.0
 
 static bool next_piece(void *context, const char **bytes, size_t *len, struct err *err)
 {
@@ -36,9 +36,9 @@ static bool read_events(struct store_export *from,
     bool ok = format_read_stream(&stream, &options, bundle, err);
     if (!ok && err->code == ERR_TOO_LARGE) {
         return err_set(err, ERR_TOO_LARGE,
-                       "These events need more than the %.0f MB of memory that an analysis on "
+                       "These events need more than the %.0f MiB of memory that an analysis on "
                        "request may take: %s, or start the server with a larger --ingest-memory",
-                       (double)visit->memory_budget_bytes / BYTES_PER_MB, visit->too_large);
+                       (double)visit->memory_budget_bytes / BYTES_PER_MIB, visit->too_large);
     }
     return ok;
 }

@@ -103,7 +103,7 @@ function paint(route, trace) {
     const focused = document.activeElement?.closest('.picker-label, .picker')?.querySelector('input')?.getAttribute('data-picker');
     paintPath(route, trace);
     rebuild(byId('views'), [route.view, trace, run], () => paintViews(byId('views'), route, trace, run));
-    byId('compare').setAttribute('href', trace ? traceCompareHref(trace) : ofRun(route) && run ? runCompareHref(run) : '#/compare');
+    byId('compare').setAttribute('href', trace ? traceCompareHref(trace) : ofRun(route) && run ? runCompareHref(run) : '#/diff');
     rebuild(byId('pickers'), [route.view, runs, run, trace], () => {
         const pickers = [runPicker(route)];
         if (run && trace) pickers.push(...tracePickers(run.trace_list, trace, route.view));

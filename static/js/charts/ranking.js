@@ -48,9 +48,10 @@ export function topSlices(items, count, total, colours) {
 
 /**
  * @param {{title: string, help?: string, print: (value: number) => string,
- *          off: () => string[], onToggle: (name: string) => void, emptyText: string, bars?: boolean}} settings bars: in the list, instead of a doughnut
+ *          off: () => string[], onToggle: (name: string) => void, emptyText: string, bars?: boolean, href?: (name: string) => string | null}} settings
+ *     bars: in the list, instead of a doughnut; href: where a part leads, instead of being left out by a click
  */
-export function ranking({ title, help, print, off, onToggle, emptyText, bars = false }) {
+export function ranking({ title, help, print, off, onToggle, emptyText, bars = false, href }) {
     const canvas = h('canvas', { role: 'img', 'aria-label': `${title}: the table beside it has the figures` });
     const centre = bars ? h('span', { class: 'ranking-total' }) : h('p', { class: 'ring-total', 'aria-hidden': 'true' });
     const list = h('tbody');
@@ -76,7 +77,7 @@ export function ranking({ title, help, print, off, onToggle, emptyText, bars = f
             const shown = !hidden.includes(slice.name);
             const swatch = h('span', { class: 'swatch', 'aria-hidden': 'true' });
             return h('tr', { class: shown ? null : 'off' },
-                h('th', { scope: 'row' }, h('button', {
+                h('th', { scope: 'row' }, href ? partLink(slice.name, href(slice.name), [swatch, nameParts(short, hint)]) : h('button', {
                     class: 'legend', type: 'button', 'aria-pressed': String(shown), 'data-tip': slice.name, 'data-name': slice.name,
                     onclick: () => onToggle(slice.name),
                 }, swatch, nameParts(short, hint))),
@@ -119,6 +120,9 @@ export function ranking({ title, help, print, off, onToggle, emptyText, bars = f
         },
     };
 }
+
+/** @param {string} name @param {string | null} href @param {any[]} content */
+const partLink = (name, href, content) => (href ? h('a', { class: 'legend', href, 'data-name': name }, content) : h('span', { class: 'legend plain', 'data-name': name }, content));
 
 /** @param {number} share of the longest bar */
 function barOf(share) {

@@ -1,6 +1,6 @@
 /** A table of a view with its tools: search, grouping, columns, CSV. Its whole state is in the URL. */
 
-import { h, fill, debounce, announce } from '../lib/dom.js';
+import { h, fill, icon, debounce, announce } from '../lib/dom.js';
 import { PagedRows } from './source.js';
 import { VirtualTable } from './table.js';
 import { columnChooser } from './columns.js';
@@ -19,9 +19,10 @@ import * as fmt from '../lib/fmt.js';
  *   detail?: (row: Row, group: string) => HTMLElement,
  *   emptyText: (q: string) => string,
  *   onRows?: (first: RowPage) => void,
+ *   filters?: {param: string, label: string}[],
  *   prefix?: string, also?: (params: URLSearchParams) => Record<string, string | null>, pageOf?: (answer: any) => RowPage,
  * }} RowTableSettings
- *     prefix: of its names in the URL, where a view has several tables; also: what else of the URL decides which rows;
+ *     filters: of the URL, which leave out rows; a chip says each and takes it back; prefix: of its names in the URL, where a view has several tables; also: what else of the URL decides which rows;
  *     pageOf: where the rows stand in the answer, if not at its top
  */
 
@@ -33,6 +34,7 @@ function queryOf(settings, params) {
         q: settings.search ? get('q') : null,
         sort: get('sort') ?? settings.sort?.[0] ?? null,
         order: get('order') ?? (get('sort') ? null : settings.sort?.[1]) ?? null,
+        ...Object.fromEntries((settings.filters ?? []).map(({ param }) => [param, get(param) || null])),
         ...settings.also?.(params),
     };
 }
@@ -51,9 +53,10 @@ export function rowTable(settings) {
     const named = (/** @type {string} */ name) => `${settings.prefix ?? ''}${name}`;
     const search = settings.search ? searchBox(settings.search, note, named('q'), { [named('open')]: null }) : null;
     const groups = settings.groups ? segmented('Group by', settings.groups, (group) => setParams({ [named('group')]: group, [named('sort')]: null, [named('order')]: null, [named('cols')]: null, [named('open')]: null })) : null;
+    const chips = h('span', { class: 'filter-chips' });
     const csv = h('a', { class: 'button', download: '' }, 'CSV');
     const chooser = columnChooser([], () => [], () => {});
-    const tools = h('div', { class: 'table-tools' }, search?.root, groups?.root, count, h('div', { class: 'tools-end' }, chooser, csv));
+    const tools = h('div', { class: 'table-tools' }, search?.root, groups?.root, chips, count, h('div', { class: 'tools-end' }, chooser, csv));
     const root = h('div', { class: 'row-table' }, tools, note, box);
 
     /** @param {Record<string, any>} wanted @param {AbortSignal} signal @returns {Promise<RowPage>} */
@@ -137,6 +140,13 @@ export function rowTable(settings) {
         following = false;
     }
 
+    function paintChips() {
+        fill(chips, (settings.filters ?? []).flatMap(({ param, label }) => {
+            const value = params.get(named(param));
+            return value ? [h('button', { class: 'chip', type: 'button', 'aria-label': `Clear the filter ${label}: ${value}`, onclick: () => setParams({ [named(param)]: null, [named('open')]: null }) }, `${label}: ${value}`, icon('close'))] : [];
+        }));
+    }
+
     let params = new URLSearchParams();
     const chosen = () => params.get(named('cols'))?.split(',') ?? null;
 
@@ -150,6 +160,7 @@ export function rowTable(settings) {
             const changed = !builtFor || JSON.stringify(wanted) !== JSON.stringify(query);
             if (changed) query = wanted;
             search?.show(query.q ?? '');
+            paintChips();
             groups?.show(query.group_by ?? '');
             if (changed) await load();
             else if (before !== params.get(named('cols')) && table) {

@@ -20,7 +20,7 @@ const KINDS = [{ value: '', label: 'Every kind' }, { value: 'step', label: 'Step
  */
 export async function mount(root, route, signal) {
     const { runs } = await api.runs({ limit: 1000, sort: 'name', order: 'asc' }, signal);
-    const head = h('div', { class: 'view-head' }, h('h1', null, 'Compare'), h('div', { class: 'view-tools' }, h('a', { class: 'button', href: '#/comparisons' }, 'All comparisons')));
+    const head = h('div', { class: 'view-head' }, h('h1', null, 'Compare cycles'), h('div', { class: 'view-tools' }, h('a', { class: 'button', href: diffHref({}) }, 'What changed'), h('a', { class: 'button', href: '#/comparisons' }, 'All comparisons')));
     if (!runs.some(hasCycles)) {
         fill(root, head, nothingToCompare());
         return {};
@@ -30,7 +30,7 @@ export async function mount(root, route, signal) {
     const title = textField('title', 'Title', { type: 'text', maxlength: '200', placeholder: 'from the names of the runs' });
     const problem = h('div', { class: 'compare-problem' });
     const button = h('button', { class: 'button primary', type: 'submit' }, 'Compare');
-    const diff = h('a', { class: 'button', hidden: true, title: 'What one trace of each side did, by name and by call tree' }, 'Diff instead');
+    const diff = h('a', { class: 'button', hidden: true, title: 'Environment, step, operators and kernels of the two traces' }, 'What changed');
     fill(root, head, h('form', { class: 'compare-form', onsubmit: submit },
         h('p', { class: 'lead' }, 'What changed significantly? Both sides need repeated cycles: steps, requests, turns of a serving loop.'),
         h('div', { class: 'compare-sides' }, sides[0].root,

@@ -1,4 +1,6 @@
-/** Addresses of the page that compares: `base` and `candidate` are ids, several with commas between, or `run:<name>`. */
+/** Where comparing begins: with what changed between two traces; without operators, with their cycles. Of the page that compares cycles, `base` and `candidate` are ids, several with commas between, or `run:<name>`. */
+
+import { diffHref } from '../../app/router.js';
 
 /** Why a trace or run cannot be compared, in words for a list. */
 export const NO_CYCLES = 'no cycles: mark them with prof.step()';
@@ -16,11 +18,12 @@ export function compareHref(sides) {
 }
 
 /** The trace at hand is the base: what it is compared with is still to be chosen. @param {Trace} trace */
-export const traceCompareHref = (trace) => compareHref({ base: hasCycles(trace) ? String(trace.id) : '' });
+export const traceCompareHref = (trace) => (canDiff(trace) ? diffHref({ base: trace.id }) : compareHref({ base: hasCycles(trace) ? String(trace.id) : '' }));
 
 /** The first and the last trace of a run, which are most often what one wants to know apart. @param {{name: string, trace_list: Trace[]}} run */
 export function runCompareHref({ trace_list: traces }) {
-    const able = traces.filter(hasCycles);
+    const wholly = traces.some(canDiff);
+    const able = traces.filter(wholly ? canDiff : hasCycles);
     const [first, last] = [able[0], able.length > 1 ? able[able.length - 1] : null];
-    return compareHref({ base: first ? String(first.id) : '', candidate: last ? String(last.id) : '' });
+    return (wholly ? diffHref : compareHref)({ base: first ? String(first.id) : '', candidate: last ? String(last.id) : '' });
 }

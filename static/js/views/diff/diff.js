@@ -4,7 +4,7 @@ import { h, fill } from '../../lib/dom.js';
 import { segmented } from '../../table/rowtable.js';
 import { setParams, traceHref } from '../../app/router.js';
 import { empty, showFailure, skeleton } from '../../lib/states.js';
-import { canDiff } from '../comparison/compare_links.js';
+import { canDiff, compareHref } from '../comparison/compare_links.js';
 import { changed, chance } from './changed.js';
 import { diffSides } from './sides.js';
 import { nameDiff } from './names.js';
@@ -33,6 +33,7 @@ export async function mount(root, route, signal) {
     const tools = h('div', { class: 'view-tools' });
     const body = h('div', { class: 'diff-body' });
     fill(root, h('div', { class: 'view-head' }, h('h1', null, 'What changed'), tools), runs.some(canDiff) ? [sides.root, body] : nothingToDiff());
+    fill(tools, cyclesLink({}));
     let asked = '';
     let turn = 0;
     /** @type {Awaited<ReturnType<typeof board>> | null} */
@@ -48,7 +49,7 @@ export async function mount(root, route, signal) {
         const mine = turn;
         shown?.destroy();
         shown = null;
-        fill(tools);
+        fill(tools, cyclesLink({ base, candidate }));
         if (!base || !candidate) {
             fill(body, h('p', { class: 'lead quiet' }, base || candidate ? `Choose a ${base ? 'candidate to compare with the baseline' : 'baseline to compare with the candidate'}.` : 'Choose two traces to see which operators and kernels were added, removed or changed.'));
             return undefined;
@@ -103,6 +104,9 @@ function board(root, data, summary, signal) {
         },
     };
 }
+
+/** Tables, several traces a side, one process or kind of cycle: there. @param {Record<string, string>} sides */
+const cyclesLink = (sides) => h('a', { class: 'button', href: compareHref(sides) }, 'Compare cycles');
 
 function nothingToDiff() {
     return empty('No trace of a profiler yet',

@@ -1,10 +1,11 @@
 /** Flame graph: time by Python line, module or operator, merged over threads and steps; of two traces by what changed. */
 
 import { h, fill, debounce } from '../../lib/dom.js';
-import { setParams, traceHref } from '../../app/router.js';
+import { diffHref, setParams, traceHref } from '../../app/router.js';
 import { segmented } from '../../table/rowtable.js';
 import { hasView } from '../../app/trace_views.js';
 import { showFailure } from '../../lib/states.js';
+import { picker } from '../../lib/picker.js';
 import { timelineHref } from '../timeline/links.js';
 import { sourceLink } from '../stacks/frames.js';
 import { flameCanvas } from './graph.js';
@@ -43,9 +44,9 @@ export async function mount(root, route, signal) {
     const folded = h('a', { class: 'button', download: '' }, 'Folded stacks');
     const crumbs = h('nav', { class: 'tree-path', 'aria-label': 'Zoomed to' });
     const links = h('p', { class: 'flame-links' });
-    const against = h('p', { class: 'quiet', hidden: true });
+    const against = h('div', { class: 'flame-against' });
     const note = h('p', { class: 'quiet' });
-    const failure = h('div');
+    const failure = h('div', { class: 'flame-failure' });
     const graph = flameCanvas({ zoom: (id) => setParams({ under: id, at: id }), out: () => zoomOut(), choose: (id) => setParams({ at: id }, { replace: true }) });
 
     fill(root, h('div', { class: 'view-head' }, h('h1', null, 'Flame graph')),
@@ -101,10 +102,28 @@ export async function mount(root, route, signal) {
 
     /** @param {string | null} id */
     async function paintAgainst(id) {
-        against.hidden = !id;
-        if (!id) return;
-        const other = await api.trace(id, signal);
-        fill(against, 'Against ', h('a', { href: traceHref(other.id) }, `${other.run}, ${other.worker}`), ': red takes longer here, green less. ', h('button', { class: 'button small', type: 'button', onclick: () => setParams({ against: null }) }, 'Stop comparing'));
+        const others = await otherTraces();
+        const held = against.contains(document.activeElement);
+        fill(against,
+            picker({
+                label: 'Compare with', value: id ?? '', placeholder: others.length ? 'Choose a trace' : 'No other trace',
+                options: others.map((other) => ({ value: String(other.id), label: `${other.run}, ${other.worker}, span ${other.span}`, note: other.file_name })),
+                onPick: (value) => setParams({ against: value, under: null, at: null }),
+            }),
+            id ? h('p', { class: 'quiet' }, h('span', { class: 'flame-more' }, 'Red'), ' takes longer here than there, ', h('span', { class: 'flame-less' }, 'green'), ' less. ',
+                h('a', { href: diffHref({ base: id, candidate: trace.id }) }, 'What changed'), ' ',
+                h('button', { class: 'button small', type: 'button', onclick: () => setParams({ against: null, under: null, at: null }) }, 'Stop comparing')) : null);
+        if (held) against.querySelector('input')?.focus();
+    }
+
+    /** @type {Promise<Trace[]> | undefined} */
+    let listed;
+
+    /** Traces with events, those of the same run first. */
+    async function otherTraces() {
+        listed ??= api.call('traces', { query: { limit: 1000 }, signal }).then(({ traces }) => traces);
+        const able = (await listed).filter((other) => other.id !== trace.id && hasView(other, 'flame'));
+        return [...able.filter(({ run }) => run === trace.run), ...able.filter(({ run }) => run !== trace.run)];
     }
 
     /** @param {URLSearchParams} params */

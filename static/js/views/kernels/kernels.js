@@ -41,13 +41,14 @@ export async function mount(root, route, signal) {
         caption: 'Kernels',
         noun: (group) => (group === 'launch' ? ['launch configuration', 'launch configurations'] : ['kernel', 'kernels']),
         search: 'Search kernels',
+        filters: [{ param: 'class', label: 'Class' }],
         groups: [{ value: 'name', label: 'Name' }, { value: 'launch', label: 'Launch and operator' }],
         columnsFor: (first, group) => columns(first, group, trace.device_type)
             .filter(({ key }) => (knowsCalls(trace) || !/^p\d\d_ns$/.test(key)) && !(measured && /tensor_core|matrix_unit/.test(key))),
         defaultSort: () => ['total_ns', 'desc'],
         detail: (row, group) => kernelDetail(route.id, trace, row, group),
         onRows: (first) => matched.show(first.utilisation ?? null),
-        emptyText: (q) => (q ? `No kernel matches “${q}”.` : 'No launches are known in this trace.'),
+        emptyText: (q) => (q ? `No kernel matches “${q}”.` : 'No kernels of this kind in this trace.'),
     });
     fill(root, h('div', { class: 'view-head' }, h('h1', null, 'Kernels'), pies.control), h('h2', { class: 'visually-hidden' }, 'All kernels'), matched.root, table.root, h('h2', null, 'Largest kernels'), pies.root);
     return {

@@ -2,6 +2,7 @@
 
 import { h, nameParts } from '../../lib/dom.js';
 import { traceHref } from '../../app/router.js';
+import { timelineSpanHref } from '../timeline/links.js';
 import { hasView } from '../../app/trace_views.js';
 import { shorten } from '../../lib/names.js';
 import * as fmt from '../../lib/fmt.js';
@@ -22,20 +23,28 @@ export function answers(data) {
  */
 export function answer(label, [value, unit], note, mood = '') {
     return h('div', { class: `answer ${mood}` }, h('dt', null, label),
-        h('dd', { class: 'answer-figure' }, value, unit ? h('span', { class: 'answer-unit' }, unit) : null),
+        h('dd', { class: /^[A-Z]/.test(value) ? 'answer-figure word' : 'answer-figure' }, value, unit ? h('span', { class: 'answer-unit' }, unit) : null),
         h('dd', { class: 'answer-note' }, note));
 }
 
 /** @param {Overview} data */
 function stepAnswer(data) {
     if (data.average_step_ns === null) {
-        return answer('Whole trace', fmt.timeParts(data.trace.duration_ns), ['No steps marked: call ', h('code', null, 'prof.step()'), ' in the loop.'], 'first');
+        return answer('Whole trace', fmt.timeParts(data.trace.duration_ns), ['No steps marked: call ', h('code', null, 'prof.step()'), ' in the loop.',
+            hasView(data.trace, 'timeline') ? h('a', { class: 'answer-more', href: traceHref(data.trace.id, 'timeline') }, 'Show in timeline') : null], 'first');
     }
     const times = data.step_rows.map(({ duration_ns: ns }) => ns);
     const unit = fmt.timeUnit(data.average_step_ns);
     const note = times.length > 1 ? [`${fmt.plural(data.steps, 'step')}, ${fmt.timeParts(Math.min(...times), unit)[0]} to ${fmt.time(Math.max(...times), unit)}`]
         : [fmt.plural(data.steps, 'step')];
-    return answer('Average step', fmt.timeParts(data.average_step_ns, unit), note, 'first');
+    return answer('Average step', fmt.timeParts(data.average_step_ns, unit), [note, longestStep(data)], 'first');
+}
+
+/** The step that is most worth a look. @param {Overview} data */
+function longestStep({ trace, step_rows: steps }) {
+    if (steps.length === 0 || !hasView(trace, 'timeline')) return null;
+    const { start_ns: start, duration_ns: ns } = steps.reduce((most, step) => (step.duration_ns > most.duration_ns ? step : most));
+    return h('a', { class: 'answer-more', href: timelineSpanHref(trace.id, start, start + ns) }, steps.length > 1 ? 'The longest in the timeline' : 'Show in timeline');
 }
 
 /** @param {Overview} data */
@@ -74,8 +83,18 @@ function kernelAnswer(data) {
 function healthAnswer(data) {
     const { warnings, missing } = data.health;
     const gaps = missing.length ? `${fmt.plural(missing.length, 'view')} ${missing.length === 1 ? 'needs' : 'need'} more data` : 'every view recorded';
-    if (warnings.length === 0) return answer('Trace', ['Complete', ''], [gaps], 'good');
-    return answer('Trace', [fmt.int(warnings.length), warnings.length === 1 ? 'warning' : 'warnings'], [`read with repairs, ${gaps}`], 'warn');
+    const more = h('button', { class: 'link answer-more', type: 'button', onclick: showHealth }, 'Trace health');
+    if (warnings.length === 0) return answer('Trace', ['Complete', ''], [gaps, more], 'good');
+    return answer('Trace', [fmt.int(warnings.length), warnings.length === 1 ? 'warning' : 'warnings'], [`read with repairs, ${gaps}`, more], 'warn');
+}
+
+/** The section further down. */
+function showHealth() {
+    const head = document.querySelector('#health h2');
+    if (!(head instanceof HTMLElement)) return;
+    head.tabIndex = -1;
+    head.focus({ preventScroll: true });
+    head.scrollIntoView({ block: 'center' });
 }
 
 /** The row of the largest, opened: of those whose name holds it, it comes first. @param {Overview} data @param {string} view @param {string} name */

@@ -1,10 +1,11 @@
 /** Where the time of the devices goes, over which window, and by class of work. */
 
 import { h, fill } from '../../lib/dom.js';
-import { ranking, topSlices, colourBook } from '../../charts/ranking.js';
+import { OTHER, ranking, topSlices, colourBook } from '../../charts/ranking.js';
 import { plainTable } from '../../table/detail_parts.js';
 import { answer } from './answers.js';
 import { traceHref } from '../../app/router.js';
+import { hasView } from '../../app/trace_views.js';
 import { skeleton, showFailure } from '../../lib/states.js';
 import * as api from '../../lib/api.js';
 import * as fmt from '../../lib/fmt.js';
@@ -49,11 +50,11 @@ export function deviceTime(trace, signal) {
 
     /** @param {DeviceTime} times */
     function show(times) {
-        const classes = classRanking(times);
+        const classes = classRanking(trace, times);
         const kinds = kindTable(times);
-        fill(box, figures(times), windowTable(times), times.devices.length > 1 ? deviceTable(times) : null,
+        fill(box, figures(trace, times), windowTable(times), times.devices.length > 1 ? deviceTable(times) : null,
             h('div', { class: 'pair' }, classes.root, kinds),
-            h('p', null, h('a', { href: traceHref(trace.id, 'kernels') }, 'All kernels'), ' · ', h('a', { href: traceHref(trace.id, 'operators') }, 'Whose the device time is')));
+            h('p', null, h('a', { href: traceHref(trace.id, 'kernels') }, 'All kernels')));
         classes.draw();
         end = classes.destroy;
     }
@@ -66,18 +67,19 @@ const utilisation = (block) => (block === null || block.utilisation === null ? [
 /** @param {DeviceTimeBlock | null} block @param {string} unknown */
 const busyOf = (block, unknown) => (block === null || block.utilisation === null ? unknown : `${fmt.time(block.busy_ns)} of ${fmt.time(block.total_ns)}`);
 
-/** @param {DeviceTime} times */
-function figures(times) {
+/** @param {Trace} trace @param {DeviceTime} times */
+function figures(trace, times) {
     const { window, steps } = times;
     const share = (/** @type {number} */ part) => (times.device_ns ? fmt.shareParts(part / times.device_ns) : /** @type {[string, string]} */ (['–', '']));
     const widest = steps ?? window;
+    const more = (/** @type {string} */ view, /** @type {Record<string, string>} */ params, /** @type {string} */ text) => (hasView(trace, view) ? h('a', { class: 'answer-more', href: traceHref(trace.id, view, params) }, text) : null);
     return h('dl', { class: 'answers' },
-        answer('Busy, of the device’s window', utilisation(window), [busyOf(window, 'Not known')]),
+        answer('Busy, of the device’s window', utilisation(window), [busyOf(window, 'Not known'), more('idle', {}, 'Why it waited')]),
         answer('Busy, of the steps', utilisation(steps), [busyOf(steps, 'Not known: this trace has no steps.')]),
         answer('Communication', widest?.communication_ns ? fmt.timeParts(widest.communication_ns) : ['None', ''],
-            widest?.communication_ns ? [`${fmt.time(widest.exposed_communication_ns)} exposed: nothing computes meanwhile`] : ['No kernel of a communication library']),
-        answer('On matrix units', share(times.matrix_unit_ns), ['of device time, by the names of the kernels; others are not on them or not known']),
-        answer('Device work', [fmt.int(window?.events ?? 0), ''], [`${fmt.time(times.device_ns)} in all, by durations`]));
+            widest?.communication_ns ? [`${fmt.time(widest.exposed_communication_ns)} exposed: nothing computes meanwhile`, more('kernels', { class: 'communication' }, 'Its kernels')] : ['No kernel of a communication library']),
+        answer('On matrix units', share(times.matrix_unit_ns), ['of device time, by the names of the kernels; others are not on them or not known', more('kernels', { sort: 'matrix_unit', order: 'desc' }, 'Which kernels')]),
+        answer('Device work', [fmt.int(window?.events ?? 0), ''], [`${fmt.time(times.device_ns)} in all, by durations`, more('operators', {}, 'Whose it is')]));
 }
 
 /** A bar a window, with its figures. @param {DeviceTime} times */
@@ -108,12 +110,21 @@ function deviceTable({ devices }) {
             part(window, 'computation_ns'), part(window, 'exposed_communication_ns'), part(window, 'exposed_memcpy_ns'), part(window, 'idle_ns')]), 1);
 }
 
-/** @param {DeviceTime} times */
-function classRanking(times) {
+/** Copies and memsets are no kernels: the slices have them by name. @type {Record<string, string>} */
+const COPIES = { memcpy: 'Memcpy', memset: 'Memset' };
+
+/** @param {Trace} trace @param {string} name */
+function classHref(trace, name) {
+    if (COPIES[name]) return hasView(trace, 'slices') ? traceHref(trace.id, 'slices', { q: COPIES[name] }) : null;
+    return name !== OTHER && hasView(trace, 'kernels') ? traceHref(trace.id, 'kernels', { class: name }) : null;
+}
+
+/** @param {Trace} trace @param {DeviceTime} times */
+function classRanking(trace, times) {
     const unit = fmt.timeUnit(times.device_ns);
     const chart = ranking({
         title: 'By class of work', help: 'Sum of the durations of all device work, by what the name of the kernel says', print: (ns) => fmt.time(ns, unit),
-        off: () => [], onToggle: () => {}, emptyText: 'No device work takes time.',
+        off: () => [], onToggle: () => {}, emptyText: 'No device work takes time.', href: (name) => classHref(trace, name),
     });
     const items = times.classes.map((row) => ({ name: row.class, value: row.device_ns }));
     return { root: chart.root, draw: () => chart.show(topSlices(items, CLASSES, times.device_ns, colourBook()), times.device_ns), destroy: chart.destroy };

@@ -3,7 +3,7 @@
 import { h, fill, icon } from '../../lib/dom.js';
 import { distributedHref, traceHref } from '../../app/router.js';
 import { homeView } from '../../app/trace_views.js';
-import { hasCycles, runCompareHref } from '../comparison/compare_links.js';
+import { canDiff, hasCycles, runCompareHref } from '../comparison/compare_links.js';
 import { deleteRun, deleteTrace, saveRun } from './run_actions.js';
 import { pinButton } from './pin.js';
 import * as api from '../../lib/api.js';
@@ -23,7 +23,7 @@ export async function mount(root, route, signal) {
         h('div', { class: 'view-head' }, h('h1', null, run.name), h('div', { class: 'view-tools' },
             only ? h('a', { class: 'button primary', href: traceHref(only.id, homeView(only)) }, `Open ${homeView(only)}`) : null,
             run.views.includes('distributed') ? h('a', { class: 'button', href: distributedHref(run.name) }, 'Distributed') : null,
-            run.trace_list.filter(hasCycles).length > 1 ? h('a', { class: 'button', href: runCompareHref(run) }, 'Compare two') : null,
+            run.trace_list.filter((trace) => canDiff(trace) || hasCycles(trace)).length > 1 ? h('a', { class: 'button', href: runCompareHref(run) }, 'Compare two') : null,
             h('button', { class: 'button', type: 'button', onclick: () => editFacts(facts, run) }, 'Edit note and tags'),
             pinButton(run, 'words'),
             h('button', { class: 'button danger-text', type: 'button', onclick: () => deleteRun(run) }, 'Delete run'))),

@@ -342,6 +342,17 @@ static void kernels_stand_beside_their_table(void **state)
                    (long long)table);
     assert_body_has(f, expected);
 
+    assert_status(f, get_of_trace(f, "/kernels?class=gemm"), 200);
+    assert_body_has(f, "\"total\": 1, ");
+    assert_false(body_has(f, "\"name\": \"add\""));
+    assert_status(f, get_of_trace(f, "/kernels?class=other&sort=headroom_ns"), 200);
+    assert_body_has(f, "\"total\": 1, ");
+    assert_body_has(f, "\"name\": \"add\"");
+    assert_status(f, get_of_trace(f, "/kernels?class=gemm&group_by=launch&format=csv"), 200);
+    assert_false(body_has(f, "add"));
+    assert_status(f, get_of_trace(f, "/kernels?class=nothing&limit=1"), 200);
+    assert_body_has(f, "\"rows\": []");
+
     assert_status(f, get_of_trace(f, "/kernels?group_by=launch"), 200);
     assert_body_has(
         f, "\"tensor\": 0.5, \"dram\": 0.1, \"sm\": null, \"utilisation_class\": \"low_dram\", "

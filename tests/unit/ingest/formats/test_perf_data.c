@@ -240,7 +240,7 @@ static void the_memory_budget_holds(void **state)
     assert_false(format_read(
         in, &(const struct format_options){.memory_budget_bytes = (size_t)1 << 20}, &bundle, &err));
     assert_int_equal(err.code, ERR_TOO_LARGE);
-    assert_non_null(strstr(err.msg, "memory budget is 1 MB"));
+    assert_non_null(strstr(err.msg, "memory budget is 1 MiB"));
     input_close(in);
     assert_true(input_open_memory(&in, text.ptr, text.len, 0, &err));
     assert_true(format_read(in,

@@ -336,7 +336,7 @@ static void the_memory_budget_is_kept(void **state)
     assert_false(format_read(
         in, &(const struct format_options){.memory_budget_bytes = (size_t)1 << 20}, &bundle, &err));
     assert_int_equal(err.code, ERR_TOO_LARGE);
-    assert_non_null(strstr(err.msg, "1 MB"));
+    assert_non_null(strstr(err.msg, "1 MiB"));
     assert_int_equal(bundle.item_count, 0);
     input_close(in);
     free(text);
