@@ -73,7 +73,7 @@ def table_schema(path, schemas):
     doc = ''
     for word, a in calls(path):
         if word == 'TABLE':
-            name, doc = a[3], a[4]
+            name, doc = a[2], a[3]
             known = schemas.get(name, {}).get('properties', {})
         elif word == 'MEMBER':
             out[a[0]] = known[a[0]]

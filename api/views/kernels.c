@@ -230,7 +230,7 @@ static bool load(struct table *table, struct api_call *call, int64_t id, struct 
         table_column_find(table->view.table, table->view.params.page.sort);
     table->view.parts = WHEN_CLASSED | (table->match.available ? (uint32_t)WHEN_MATCHED : 0);
     table->sorts_here = column != NULL && table_column_is_shown(column, table->view.parts) &&
-                        column->stored == NULL && column->sort_sql == NULL;
+                        !table_column_sorts(column) && (column->flags & UNSORTED) == 0;
     if (!load_rows(table, call, id, err) || !add_up(table, call, id, err)) {
         return false;
     }

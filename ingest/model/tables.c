@@ -13,8 +13,6 @@ static const char *word_of_use(int value)
     return use_class_name((enum use_class)value);
 }
 #define IS_USE .kind = TABLE_WORD, .word = word_of_use, .last = USE_UNKNOWN
-#define STORED_USE(field) #field
-#define PARAMS_USE ", ?"
 
 #define TABLE_DEF "ingest/model/tables/operator.def"
 #define TABLE_ROW struct operator_row
@@ -50,12 +48,10 @@ static const char *word_of_use(int value)
 
 #define TABLE_DEF "ingest/model/tables/memory_operator.def"
 #define TABLE_ROW struct memory_stat_row
-#define TABLE_IN_MEMORY
 #include "ingest/model/tables/describe.h"
 
 #define TABLE_DEF "ingest/model/tables/memory_block.def"
 #define TABLE_ROW struct memory_block
-#define TABLE_IN_MEMORY
 #include "ingest/model/tables/describe.h"
 
 const struct row_table *const *tables_all(size_t *count)
@@ -95,6 +91,12 @@ bool table_column_is_shown(const struct table_column *column, uint32_t parts)
 {
     uint32_t wanted = column->flags & TABLE_PARTS;
     return (column->flags & HIDDEN) == 0 && (wanted & parts) == wanted;
+}
+
+bool table_column_sorts(const struct table_column *column)
+{
+    return (column->flags & UNSORTED) == 0 &&
+           (column->is_stored || column->sort_by != NULL || column->kind == TABLE_RATIO);
 }
 
 bool table_column_is_text(const struct table_column *column)

@@ -182,5 +182,4 @@ bool launches_analyse(const struct trace *trace,
 
 #define TABLE_DEF "ingest/model/tables/launch.def"
 #define TABLE_ROW struct launch_row
-#define TABLE_IN_MEMORY
 #include "ingest/model/tables/describe.h"

@@ -376,5 +376,4 @@ bool critical_path_analyse(const struct trace *trace,
 
 #define TABLE_DEF "ingest/model/tables/path_event.def"
 #define TABLE_ROW struct path_event_row
-#define TABLE_IN_MEMORY
 #include "ingest/model/tables/describe.h"

@@ -391,9 +391,7 @@ static const char *word_of_owner(int value)
     return device_owner_text((enum device_owner)value);
 }
 #define IS_OWNER .kind = TABLE_WORD, .word = word_of_owner, .last = DEVICE_OWNER_OPERATOR
-#define STORED_OWNER(field) #field
 
 #define TABLE_DEF "ingest/model/tables/device_operator.def"
 #define TABLE_ROW struct device_operator
-#define TABLE_IN_MEMORY
 #include "ingest/model/tables/describe.h"

@@ -445,5 +445,4 @@ bool device_time_analyse(const struct trace *trace,
 
 #define TABLE_DEF "ingest/model/tables/device_time_kernel.def"
 #define TABLE_ROW struct device_time_kernel
-#define TABLE_IN_MEMORY
 #include "ingest/model/tables/describe.h"

@@ -376,16 +376,13 @@ static const char *word_of_engine(int value)
     return engine_text((enum engine)value);
 }
 #define IS_ENGINE .kind = TABLE_WORD, .word = word_of_engine, .last = ENGINE_COUNT - 1
-#define STORED_ENGINE(field) #field
 
 static const char *word_of_phase(int value)
 {
     return engine_phase_text((enum engine_phase)value);
 }
 #define IS_PHASE .kind = TABLE_WORD, .word = word_of_phase, .last = ENGINE_PHASE_COUNT - 1
-#define STORED_PHASE(field) #field
 
 #define TABLE_DEF "ingest/model/tables/engine_step.def"
 #define TABLE_ROW struct engine_step
-#define TABLE_IN_MEMORY
 #include "ingest/model/tables/describe.h"

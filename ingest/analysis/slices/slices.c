@@ -426,5 +426,4 @@ bool slices_analyse(const struct trace *trace,
 
 #define TABLE_DEF "ingest/model/tables/slices.def"
 #define TABLE_ROW struct slices_row
-#define TABLE_IN_MEMORY
 #include "ingest/model/tables/describe.h"

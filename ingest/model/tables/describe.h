@@ -1,29 +1,27 @@
-/* Defines `table_<id>`, the description of the rows of TABLE_DEF, whose struct is TABLE_ROW. For
- * tables.c alone. */
+/* Defines `table_<id>`, the description of the rows of TABLE_DEF, whose struct is TABLE_ROW. */
 
 /* ---- columns ---- */
-#define TABLE(id, sql, key, schema, doc) static const struct table_column id##_columns[] = {
+#define TABLE(id, stored, schema, doc) static const struct table_column id##_columns[] = {
 #define COLUMN(kind, field_, name_, unit, flags_, doc) \
     {.name = #name_,                                   \
      .field = #field_,                                 \
-     .stored = STORED_##kind(field_),                  \
+     .is_stored = true,                                \
      .flags = (flags_),                                \
      .offset = offsetof(TABLE_ROW, field_),            \
      IS_##kind},
-#define ADDED(kind, field_, name_, unit, flags_, sort_sql_, doc) \
-    {.name = #name_,                                             \
-     .field = #field_,                                           \
-     .sort_sql = (sort_sql_),                                    \
-     .flags = (flags_),                                          \
-     .offset = offsetof(TABLE_ROW, field_),                      \
+#define ADDED(kind, field_, name_, unit, flags_, sort_by_, doc) \
+    {.name = #name_,                                            \
+     .field = #field_,                                          \
+     .sort_by = (sort_by_),                                     \
+     .flags = (flags_),                                         \
+     .offset = offsetof(TABLE_ROW, field_),                     \
      IS_##kind},
-#define RATIO(name_, part, whole, unit, flags_, doc)                                 \
-    {.name = #name_,                                                                 \
-     .field = "",                                                                    \
-     .sort_sql = "coalesce(CAST(o." #part " AS REAL) / nullif(o." #whole ", 0), 0)", \
-     .flags = (flags_),                                                              \
-     .offset = offsetof(TABLE_ROW, part),                                            \
-     .whole_offset = offsetof(TABLE_ROW, whole),                                     \
+#define RATIO(name_, part, whole, unit, flags_, doc) \
+    {.name = #name_,                                 \
+     .field = "",                                    \
+     .flags = (flags_),                              \
+     .offset = offsetof(TABLE_ROW, part),            \
+     .whole_offset = offsetof(TABLE_ROW, whole),     \
      .kind = TABLE_RATIO},
 #define DELTA(name_, from, less, unit, doc)     \
     {.name = #name_,                            \
@@ -36,7 +34,7 @@
 #define ELEMENT(kind, field_, index, stored_, name_, unit, flags_, doc)                     \
     {.name = #name_,                                                                        \
      .field = #stored_,                                                                     \
-     .stored = STORED_##kind(stored_),                                                      \
+     .is_stored = true,                                                                     \
      .flags = (flags_),                                                                     \
      .offset = offsetof(TABLE_ROW, field_[index]), /* NOLINT(bugprone-macro-parentheses) */ \
      IS_##kind},
@@ -45,73 +43,22 @@
 ;
 #include "ingest/model/tables/clear.h"
 
-#ifndef TABLE_IN_MEMORY
-/* ---- SQL: each statement is one text, so that it is found again by its address ---- */
-#define ADDED(kind, field, name, unit, flags, sort_sql, doc)
-#define RATIO(name, part, whole, unit, flags, doc)
-#define DELTA(name, from, less, unit, doc)
-#define ARRAY(kind, field, count)
-#define MEMBER(name)
-#define COLUMN(kind, field, name, unit, flags, doc) ", " STORED_##kind(field)
-#define ELEMENT(kind, field, index, stored, name, unit, flags, doc) ", " STORED_##kind(stored)
-#define TABLE(id, sql, key, schema, doc) static const char id##_columns_sql[] = ""
-#include TABLE_DEF
-;
-#undef TABLE
-#define TABLE(id, sql, key, schema, doc) static const char id##_select_sql[] = "SELECT position"
-#include TABLE_DEF
-#undef TABLE
-#undef COLUMN
-#undef ELEMENT
-#define COLUMN(kind, field, name, unit, flags, doc)
-#define ELEMENT(kind, field, index, stored, name, unit, flags, doc)
-#define TABLE(id, sql, key, schema, doc) \
-    " FROM " sql " WHERE " TABLE_OWNER_##key " = ? ORDER BY position"
-#include TABLE_DEF
-;
-#undef TABLE
-#undef COLUMN
-#undef ELEMENT
-#define COLUMN(kind, field, name, unit, flags, doc) ", " STORED_##kind(field)
-#define ELEMENT(kind, field, index, stored, name, unit, flags, doc) ", " STORED_##kind(stored)
-#define TABLE(id, sql, key, schema, doc) \
-    static const char id##_insert_sql[] = "INSERT INTO " sql " (" TABLE_KEY_##key
-#include TABLE_DEF
-#undef TABLE
-#undef COLUMN
-#undef ELEMENT
-#define COLUMN(kind, field, name, unit, flags, doc) PARAMS_##kind
-#define ELEMENT(kind, field, index, stored, name, unit, flags, doc) PARAMS_##kind
-#define TABLE(id, sql, key, schema, doc) ") VALUES (" TABLE_PARAMS_##key
-#include TABLE_DEF
-")";
-#include "ingest/model/tables/clear.h"
-
-#endif
 /* ---- the table ---- */
 #define COLUMN(kind, field, name, unit, flags, doc)
-#define ADDED(kind, field, name, unit, flags, sort_sql, doc)
+#define ADDED(kind, field, name, unit, flags, sort_by, doc)
 #define RATIO(name, part, whole, unit, flags, doc)
 #define DELTA(name, from, less, unit, doc)
 #define ARRAY(kind, field, count)
 #define MEMBER(name)
 #define ELEMENT(kind, field, index, stored, name, unit, flags, doc)
-#ifdef TABLE_IN_MEMORY
-#define TABLE_SQL(id)
-#else
-#define TABLE_SQL(id) \
-    .insert_sql = id##_insert_sql, .select_sql = id##_select_sql, .columns_sql = id##_columns_sql,
-#endif
-#define TABLE(id, sql, key, schema, doc)                              \
+#define TABLE(id, stored, schema, doc)                                \
     const struct row_table table_##id = {                             \
-        .name = (sql),                                                \
-        TABLE_SQL(id).columns = id##_columns,                         \
+        .name = (stored),                                             \
+        .columns = id##_columns,                                      \
         .column_count = sizeof id##_columns / sizeof id##_columns[0], \
         .row_bytes = sizeof(TABLE_ROW),                               \
     };
 #include TABLE_DEF
 #include "ingest/model/tables/clear.h"
-#undef TABLE_SQL
-#undef TABLE_IN_MEMORY
 #undef TABLE_DEF
 #undef TABLE_ROW

@@ -1,5 +1,5 @@
 /* What describes each kind, for describe.h. A kind that is an enumeration is described where its
- * table is: IS_<KIND> with .kind = TABLE_WORD, .word and .last, STORED_<KIND> and PARAMS_<KIND>. */
+ * table is: IS_<KIND> with .kind = TABLE_WORD, .word and .last. */
 #ifndef KS_MODEL_TABLES_KINDS_H
 #define KS_MODEL_TABLES_KINDS_H
 
@@ -16,33 +16,5 @@
 #define IS_MAYBE .kind = TABLE_MAYBE
 #define IS_ADDRESS .kind = TABLE_ADDRESS
 #define IS_SHARED_4 .kind = TABLE_SHARED_4
-
-#define STORED_INT(field) #field
-#define STORED_INT_OR_NULL(field) #field
-#define STORED_FLAG(field) #field
-#define STORED_BITS(field) #field
-#define STORED_REAL(field) #field
-#define STORED_REAL_OR_NULL(field) #field
-#define STORED_TEXT(field) #field
-#define STORED_TEXT_OR_NULL(field) #field
-#define STORED_MAYBE(field) #field
-#define STORED_ADDRESS(field) #field
-#define STORED_SHARED(field) #field "_id"
-#define STORED_SHARED_OR_NULL(field) #field "_id"
-#define STORED_SHARED_4(field) #field "_1_id, " #field "_2_id, " #field "_3_id, " #field "_4_id"
-
-#define PARAMS_INT ", ?"
-#define PARAMS_INT_OR_NULL ", ?"
-#define PARAMS_FLAG ", ?"
-#define PARAMS_BITS ", ?"
-#define PARAMS_REAL ", ?"
-#define PARAMS_REAL_OR_NULL ", ?"
-#define PARAMS_TEXT ", ?"
-#define PARAMS_TEXT_OR_NULL ", ?"
-#define PARAMS_MAYBE ", ?"
-#define PARAMS_ADDRESS ", ?"
-#define PARAMS_SHARED ", ?"
-#define PARAMS_SHARED_OR_NULL ", ?"
-#define PARAMS_SHARED_4 ", ?, ?, ?, ?"
 
 #endif

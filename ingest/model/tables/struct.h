@@ -1,7 +1,7 @@
 /* The members of the row struct of TABLE_DEF: include it between the braces. */
-#define TABLE(id, sql, key, schema, doc)
+#define TABLE(id, stored, schema, doc)
 #define COLUMN(kind, field, name, unit, flags, doc) TABLE_FIELD_##kind(field)
-#define ADDED(kind, field, name, unit, flags, sort_sql, doc) TABLE_FIELD_##kind(field)
+#define ADDED(kind, field, name, unit, flags, sort_by, doc) TABLE_FIELD_##kind(field)
 #define RATIO(name, part, whole, unit, flags, doc)
 #define DELTA(name, from, less, unit, doc)
 /* NOLINTNEXTLINE(bugprone-macro-parentheses): a declarator */

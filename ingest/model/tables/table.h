@@ -1,10 +1,10 @@
 /* Result tables, each declared once in a `.def` file: a line a column. From it come the row struct
- * (struct.h), this description of it, and from the description the SQL, the sort keys, JSON and
- * CSV; api/rows.py writes the row schemas of api/openapi.json and the page's types.
+ * (struct.h), this description of it, and from the description its blocks in the store, the sort
+ * keys, JSON and CSV; api/rows.py writes the row schemas of api/openapi.json and the page's types.
  *
- *     TABLE(id, SQL table, key, schema, "what a row is")
+ *     TABLE(id, "name of its blocks" or "", schema, "what a row is")
  *     COLUMN(kind, field, name, unit, flags, "what it says")
- *     ADDED(kind, field, name, unit, flags, "SQL to sort by" or NULL, "…")
+ *     ADDED(kind, field, name, unit, flags, "field to sort by" or NULL, "…")
  *     RATIO(name, part, whole, unit, flags, "…")
  *     DELTA(name, from, less, unit, "…")
  *     ARRAY(kind, field, count)
@@ -33,8 +33,8 @@ enum column_kind {
     TABLE_REAL,         /* double */
     TABLE_REAL_OR_NULL, /* double; NaN: unknown */
     TABLE_TEXT,         /* const char *; NULL is unknown, also where the kind does not say so */
-    TABLE_SHARED,       /* const char *, stored once a trace: column <field>_id */
-    TABLE_SHARED_4,     /* const char *[4], columns <field>_1_id, …; an array in JSON */
+    TABLE_SHARED,       /* const char *, the same one in many rows */
+    TABLE_SHARED_4,     /* const char *[4]; an array in JSON */
     TABLE_WORD,         /* an enumeration: a number in the store, a word in answers */
     TABLE_MAYBE,        /* an enumeration of unknown, no, yes: a boolean or null in answers */
     TABLE_ADDRESS,      /* int64_t; hexadecimal in answers */
@@ -44,8 +44,7 @@ enum column_kind {
 
 enum { TABLE_MAYBE_UNKNOWN, TABLE_MAYBE_NO, TABLE_MAYBE_YES };
 
-/* By the kind that a line names: the field in a struct, the column's name in SQL and its
- * parameters, and what describes it. Words: USE. */
+/* By the kind that a line names: the field in a struct. Words: USE. */
 #define TABLE_FIELD_INT(field) int64_t field;
 #define TABLE_FIELD_INT_OR_NULL(field) int64_t field;
 #define TABLE_FIELD_FLAG(field) bool field;
@@ -86,39 +85,28 @@ struct table_column {
     enum column_kind kind;
     uint32_t flags;
     const char *name;
-    const char *field;  /* "" for a ratio or a delta */
-    const char *stored; /* column of the SQL table; NULL: none */
-    /* Instead of the stored column, which is that of the table o; NULL: that. */
-    const char *sort_sql;
+    const char *field; /* "" for a ratio or a delta */
+    bool is_stored;
+    const char *sort_by;            /* field that `sort` goes by instead; NULL: this one */
     size_t offset;                  /* of the field; of a ratio's part, of what a delta is from */
     size_t whole_offset;            /* of a ratio's whole; of what a delta takes away */
     const char *(*word)(int value); /* of TABLE_WORD; NULL stands for unknown */
     int last;                       /* of TABLE_WORD: its last value */
 };
 
-/* The SQL is NULL of tables that are not stored row by row. */
 struct row_table {
-    const char *name; /* of the SQL table; "" */
-    const char *insert_sql;
-    const char *select_sql;  /* all rows of the owner, its parameter: position, then the columns */
-    const char *columns_sql; /* ", name_id, calls": the stored columns */
+    const char *name; /* of its blocks in the store; "": it is not stored */
     const struct table_column *columns;
     size_t column_count;
     size_t row_bytes;
 };
 
-/* What tables are stored by: the columns in front of their own. */
-#define TABLE_OWNER_POSITION "trace_id"
-#define TABLE_KEY_POSITION "trace_id, position"
-#define TABLE_PARAMS_POSITION "?, ?"
-#define TABLE_OWNER_GROUPED "trace_id"
-#define TABLE_KEY_GROUPED "trace_id, grouping, position"
-#define TABLE_PARAMS_GROUPED "?, ?, ?"
-
 /* The column that answers call `name`, or that is the field `name`; NULL: none. */
 const struct table_column *table_column_find(const struct row_table *table, const char *name);
 /* Whether an answer with these parts has the column. */
 bool table_column_is_shown(const struct table_column *column, uint32_t parts);
+/* Whether the store sorts by it. */
+bool table_column_sorts(const struct table_column *column);
 bool table_column_is_text(const struct table_column *column);
 
 /* The value of a column in a row. */

@@ -16,26 +16,14 @@
 /* The tables that can have many rows a trace; the rest goes with the trace row by its foreign keys.
  */
 static const char *const purge_batch_sql[] = {
-    "DELETE FROM operator WHERE trace_id = ?1 AND (grouping, position) IN"
-    " (SELECT grouping, position FROM operator WHERE trace_id = ?1 LIMIT ?2)",
-    "DELETE FROM kernel_launch WHERE trace_id = ?1 AND position IN"
-    " (SELECT position FROM kernel_launch WHERE trace_id = ?1 LIMIT ?2)",
-    "DELETE FROM kernel WHERE trace_id = ?1 AND position IN"
-    " (SELECT position FROM kernel WHERE trace_id = ?1 LIMIT ?2)",
-    "DELETE FROM step WHERE trace_id = ?1 AND position IN"
-    " (SELECT position FROM step WHERE trace_id = ?1 LIMIT ?2)",
     "DELETE FROM kernel_use_value WHERE trace_id = ?1 AND (launch, position) IN"
     " (SELECT launch, position FROM kernel_use_value WHERE trace_id = ?1 LIMIT ?2)",
-    "DELETE FROM kernel_use_launch WHERE trace_id = ?1 AND position IN"
-    " (SELECT position FROM kernel_use_launch WHERE trace_id = ?1 LIMIT ?2)",
     "DELETE FROM kernel_use_metric WHERE trace_id = ?1 AND position IN"
     " (SELECT position FROM kernel_use_metric WHERE trace_id = ?1 LIMIT ?2)",
-    "DELETE FROM kernel_use WHERE trace_id = ?1 AND position IN"
-    " (SELECT position FROM kernel_use WHERE trace_id = ?1 LIMIT ?2)",
     "DELETE FROM cycle WHERE trace_id = ?1 AND position IN"
     " (SELECT position FROM cycle WHERE trace_id = ?1 LIMIT ?2)",
-    "DELETE FROM module WHERE trace_id = ?1 AND position IN"
-    " (SELECT position FROM module WHERE trace_id = ?1 LIMIT ?2)",
+    "DELETE FROM row_block WHERE rowid IN"
+    " (SELECT rowid FROM row_block WHERE trace_id = ?1 LIMIT min(?2, 64))",
     "DELETE FROM block WHERE trace_id = ?1 AND kind IN"
     " (SELECT kind FROM block WHERE trace_id = ?1 LIMIT ?2)",
     "DELETE FROM text WHERE trace_id = ?1 AND id IN"

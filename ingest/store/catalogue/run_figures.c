@@ -93,7 +93,7 @@ static bool sum_parts(struct db *db, int64_t run_id, struct err *err)
                run_id, err);
 }
 
-/* Of the steps the first ones, for a curve. The device by its properties, or by what all entries of
+/* The device by its properties, or by what all entries of
  * these agree on (results/environment.h). */
 static bool copy_figures(struct db *db, int64_t run_id, struct err *err)
 {
@@ -101,18 +101,16 @@ static bool copy_figures(struct db *db, int64_t run_id, struct err *err)
     db_prepare(&st, db,
                "UPDATE run SET (steps_ns, step_count) = (SELECT t.steps_ns, iif(t.steps_ns > 0,"
                " t.step_count, 0) FROM trace AS t WHERE t.id = run.trace_id),"
-               " step_times_ns = (SELECT json_group_array(ns) FROM (SELECT s.end_ns - s.start_ns"
-               " AS ns FROM step AS s JOIN trace AS t ON t.id = s.trace_id AND t.steps_ns > 0"
-               " WHERE s.trace_id = run.trace_id ORDER BY s.position LIMIT ?2)),"
+               " step_times_ns = (SELECT iif(t.steps_ns > 0, t.step_times_ns, '[]')"
+               " FROM trace AS t WHERE t.id = run.trace_id),"
                " device = coalesce((SELECT group_concat(DISTINCT d.name) FROM device AS d"
                " WHERE d.trace_id = run.trace_id), (SELECT e.value FROM environment AS e"
                " WHERE e.trace_id = run.trace_id AND e.name = '" ENVIRONMENT_KEY_DEVICE "'"
                " AND EXISTS (SELECT 1 FROM device AS d WHERE d.trace_id = run.trace_id))),"
                " utilisation = (SELECT avg(d.utilisation) FROM device AS d"
-               " WHERE d.trace_id = run.trace_id AND (d.has & ?3) != 0)"
+               " WHERE d.trace_id = run.trace_id AND (d.has & ?2) != 0)"
                " WHERE id = ?1 AND trace_id <> 0");
     db_put_int(&st, run_id);
-    db_put_int(&st, STORE_RUN_STEPS_MAX);
     db_put_int(&st, (int64_t)DEVICE_SUM_HAS_UTILISATION);
     return db_run(&st, err);
 }

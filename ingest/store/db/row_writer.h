@@ -4,7 +4,6 @@
 #define KS_STORE_DB_ROW_WRITER_H
 
 #include "ingest/base/text/strtab.h"
-#include "ingest/model/tables/table.h"
 #include "ingest/store/db/fields.h"
 #include "ingest/store/internal.h"
 
@@ -56,14 +55,6 @@ void row_put_text(struct row_writer *writer, const char *text);
 void row_put_blob(struct row_writer *writer, const void *bytes, size_t len);
 /* A text that stands in the table of texts once; the row holds its id. */
 void row_put_shared(struct row_writer *writer, const char *text);
-
-/* The stored columns of one row, as the next parameters. */
-void row_put_columns(struct row_writer *writer, const struct row_table *table, const void *row);
-/* Writes an array of rows, from position 0. */
-void row_write_table(struct row_writer *writer,
-                     const struct row_table *table,
-                     const void *rows,
-                     size_t count);
 
 #define ROW_WRITE_INT(field) row_put_int(writer, row->field);
 #define ROW_WRITE_OPTIONAL(field) row_put_optional(writer, row->field);

@@ -6,7 +6,6 @@
 #include "ingest/base/err.h"
 #include "ingest/base/memory/arena.h"
 #include "ingest/model/results/results.h"
-#include "ingest/model/tables/table.h"
 #include "ingest/store/db/db.h"
 #include "ingest/store/db/fields.h"
 #include "ingest/store/db/text_cache.h"
@@ -36,19 +35,6 @@ bool rows_next(struct db_stmt *st);
 /* `sql` is a SELECT of a count with the owner as its parameter. */
 bool rows_count(const struct rows_reader *in, const char *sql, size_t *count, struct err *err)
     KS_MUST_USE;
-
-/* Reads the stored columns of a row, which are the next ones of the statement. */
-void rows_read_columns(struct db_stmt *st,
-                       struct text_cache *texts,
-                       const struct row_table *table,
-                       void *row);
-
-/* Reads all rows of a table that belong to the owner. NULL and 0 where there are none. */
-bool rows_read_table(const struct rows_reader *in,
-                     const struct row_table *table,
-                     void **rows,
-                     size_t *count,
-                     struct err *err) KS_MUST_USE;
 
 #define ROWS_SELECT_OF(owner, table, fields, more_columns)                             \
     "SELECT position" fields(FIELD_COLUMN) more_columns " FROM " table " WHERE " owner \

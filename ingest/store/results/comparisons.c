@@ -1,8 +1,8 @@
 /* Comparisons: adding, reading, deleting. */
 #include "ingest/store/db/match.h"
 #include "ingest/store/db/rows_reader.h"
-#include "ingest/store/results/comparison_rows.h"
 #include "ingest/store/db/sort.h"
+#include "ingest/store/results/comparison_rows.h"
 
 #include <string.h>
 

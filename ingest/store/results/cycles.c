@@ -2,6 +2,7 @@
 #include "ingest/store/db/rows_reader.h"
 #include "ingest/store/internal.h"
 #include "ingest/store/results/blocks.h"
+#include "ingest/store/results/row_blocks.h"
 
 ROWS_DEFINE_READER(read_cycles, "cycle", CYCLE_FIELDS, cycles, cycle_count, cycle_row)
 ROWS_DEFINE_READER(read_counters, "counter", COUNTER_FIELDS, counters, counter_count, counter_row)
@@ -77,7 +78,8 @@ bool store_counters(struct store *store,
 static bool read_modules(const struct rows_reader *in, struct trace_results *out, struct err *err)
 {
     void *rows = NULL;
-    bool ok = rows_read_table(in, &table_module, &rows, &out->module_count, err);
+    bool ok = row_blocks_read(in->db, in->arena, in->owner_id, &table_module, &rows,
+                              &out->module_count, err);
     out->modules = rows;
     return ok;
 }

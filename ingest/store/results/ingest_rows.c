@@ -1,9 +1,14 @@
 #include "ingest/store/results/ingest_rows.h"
 
+#include "ingest/base/saturating.h"
 #include "ingest/model/tables.h"
 #include "ingest/store/db/row_writer.h"
 #include "ingest/store/results/blocks.h"
 #include "ingest/store/results/comparison_rows.h"
+#include "ingest/store/results/row_blocks.h"
+
+#include <stdio.h>
+#include <string.h>
 
 static void write_warnings(struct row_writer *writer, const struct warnings *warnings)
 {
@@ -19,20 +24,6 @@ static void write_warnings(struct row_writer *writer, const struct warnings *war
         _Static_assert(WARNING_NO_OFFSET == UINT64_MAX, "-1 stands for no offset");
         row_put_int(writer, (int64_t)entry->first_offset);
         row_end(writer);
-    }
-}
-
-static void write_operators(struct row_writer *writer, const struct trace_results *results)
-{
-    for (int group = 0; group < OPERATOR_GROUP_COUNT; group++) {
-        for (size_t i = 0; i < results->operator_count[group]; i++) {
-            const struct operator_row *row = &results->operators[group][i];
-            row_begin(writer, table_operator.insert_sql);
-            row_put_int(writer, group);
-            row_put_int(writer, (int64_t)i);
-            row_put_columns(writer, &table_operator, row);
-            row_end(writer);
-        }
     }
 }
 
@@ -117,17 +108,35 @@ static void write_bad_rows(struct row_writer *writer, const struct trace_results
     }
 }
 
-static void write_kernel_table(struct row_writer *writer, const struct trace_results *results)
+/* The declared tables. */
+static void write_blocks(struct row_writer *writer, const struct trace_results *results)
 {
-    write_kernel_utilisation_totals(writer, results);
-    row_write_table(writer, &table_transfer, results->transfers, results->transfer_count);
-    write_bad_rows(writer, results);
-    row_write_table(writer, &table_kernel_utilisation, results->kernel_utilisation,
-                    results->kernel_utilisation_count);
-    write_kernel_utilisation_metrics(writer, results);
-    row_write_table(writer, &table_kernel_utilisation_launch, results->kernel_utilisation_launches,
-                    results->kernel_utilisation_launch_count);
-    write_kernel_utilisation_values(writer, results);
+    const struct {
+        const struct row_table *table;
+        const void *rows;
+        size_t count;
+    } tables[] = {
+        {&table_step, results->steps, results->step_count},
+        {&table_kernel, results->kernels, results->kernel_count},
+        {&table_kernel_launch, results->kernel_launches, results->kernel_launch_count},
+        {&table_module, results->modules, results->module_count},
+        {&table_transfer, results->transfers, results->transfer_count},
+        {&table_kernel_utilisation, results->kernel_utilisation, results->kernel_utilisation_count},
+        {&table_kernel_utilisation_launch, results->kernel_utilisation_launches,
+         results->kernel_utilisation_launch_count},
+    };
+    struct row_packer packer;
+    if (!row_packer_init(&packer) && writer->ok) {
+        writer->ok = err_set(writer->err, ERR_NO_MEMORY, "no memory to store rows");
+    }
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        row_packer_write(&packer, writer, tables[i].table, 0, tables[i].rows, tables[i].count);
+    }
+    for (int group = 0; group < OPERATOR_GROUP_COUNT; group++) {
+        row_packer_write(&packer, writer, &table_operator, group, results->operators[group],
+                         results->operator_count[group]);
+    }
+    row_packer_free(&packer);
 }
 
 bool ingest_rows_write(struct store *store,
@@ -140,21 +149,19 @@ bool ingest_rows_write(struct store *store,
     if (!row_writer_init(writer, store, trace_id, err)) {
         return false;
     }
-    row_write_table(writer, &table_step, results->steps, results->step_count);
+    write_blocks(writer, results);
     write_devices(writer, results);
     write_recommendations(writer, results);
     write_environment(writer, results);
     write_missing(writer, results);
     write_uploaded_answers(writer, results);
-    row_write_table(writer, &table_kernel, results->kernels, results->kernel_count);
-    row_write_table(writer, &table_kernel_launch, results->kernel_launches,
-                    results->kernel_launch_count);
-    write_operators(writer, results);
-    write_kernel_table(writer, results);
+    write_kernel_utilisation_totals(writer, results);
+    write_bad_rows(writer, results);
+    write_kernel_utilisation_metrics(writer, results);
+    write_kernel_utilisation_values(writer, results);
     write_cycles(writer, results);
     write_counters(writer, results);
     write_gpus(writer, results);
-    row_write_table(writer, &table_module, results->modules, results->module_count);
     blocks_write(writer, results);
     if (results->comparison != NULL) {
         comparison_rows_of_trace(writer, trace_id, results->comparison);
@@ -182,6 +189,23 @@ bool ingest_rows_warnings(struct store *store,
     " AND k.worker = ?4 AND k.span_digits = ?5 AND NOT EXISTS (SELECT 1 FROM trace WHERE id = " \
     "k.trace_id)"
 
+#define STEP_TIME_BYTES ((size_t)24)
+
+/* A JSON array. */
+static const char *first_step_times(char out[STEP_TIME_BYTES * (STORE_RUN_STEPS_MAX + 1)],
+                                    const struct trace_results *results)
+{
+    size_t len = 0;
+    out[len++] = '[';
+    for (size_t i = 0; i < results->step_count && i < STORE_RUN_STEPS_MAX; i++) {
+        const struct step_row *step = &results->steps[i];
+        len += (size_t)snprintf(out + len, STEP_TIME_BYTES, "%s%lld", i == 0 ? "" : ",",
+                                (long long)saturating_sub(step->end_ns, step->start_ns));
+    }
+    memcpy(out + len, "]", 2);
+    return out;
+}
+
 bool ingest_rows_trace(struct db *db,
                        const struct trace_place *place,
                        const struct trace_results *results,
@@ -191,12 +215,14 @@ bool ingest_rows_trace(struct db *db,
     const struct trace_results *row = results;
     struct row_writer only = {.ok = true, .err = err};
     struct row_writer *writer = &only;
+    char step_times[STEP_TIME_BYTES * (STORE_RUN_STEPS_MAX + 1)];
     db_prepare(&only.row, db,
                "INSERT INTO trace (id, note, tags, upload_id, derived_of, log_id, worker, "
-               "span_digits, format, device_type" TRACE_FIELDS(FIELD_COLUMN) TRACE_COUNT_COLUMNS
+               "span_digits, format, step_times_ns, device_type" TRACE_FIELDS(FIELD_COLUMN)
+                   TRACE_COUNT_COLUMNS
                ") VALUES ((SELECT k.trace_id" KEPT_FROM "), coalesce((SELECT k.note" KEPT_FROM
                "), ''), coalesce((SELECT k.tags" KEPT_FROM
-               "), '[]'), ?1, nullif(?2, 0), nullif(?3, 0), ?4, ?5, ?, ?" TRACE_FIELDS(
+               "), '[]'), ?1, nullif(?2, 0), nullif(?3, 0), ?4, ?5, ?, ?, ?" TRACE_FIELDS(
                    FIELD_PARAM) ", ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     row_put_int(writer, place->upload_id);
     row_put_int(writer, place->derived_of);
@@ -204,6 +230,7 @@ bool ingest_rows_trace(struct db *db,
     row_put_text(writer, place->worker);
     row_put_text(writer, place->span_digits);
     row_put_text(writer, place->format);
+    row_put_text(writer, first_step_times(step_times, results));
     row_put_text(writer, results->device_type == NULL ? "" : results->device_type);
     TRACE_FIELDS(ROW_WRITE)
     row_put_int(writer, (int64_t)results->step_count);

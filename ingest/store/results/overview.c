@@ -1,6 +1,7 @@
 #include "ingest/model/tables.h"
 #include "ingest/store/db/rows_reader.h"
 #include "ingest/store/internal.h"
+#include "ingest/store/results/row_blocks.h"
 
 static bool read_scalars(const struct rows_reader *in, struct trace_results *row, struct err *err)
 {
@@ -59,7 +60,8 @@ ROWS_DEFINE_READER(read_kernel_utilisation_metrics,
 static bool read_steps(const struct rows_reader *in, struct trace_results *out, struct err *err)
 {
     void *rows = NULL;
-    bool ok = rows_read_table(in, &table_step, &rows, &out->step_count, err);
+    bool ok =
+        row_blocks_read(in->db, in->arena, in->owner_id, &table_step, &rows, &out->step_count, err);
     out->steps = rows;
     return ok;
 }
@@ -67,7 +69,8 @@ static bool read_steps(const struct rows_reader *in, struct trace_results *out, 
 static bool read_transfers(const struct rows_reader *in, struct trace_results *out, struct err *err)
 {
     void *rows = NULL;
-    bool ok = rows_read_table(in, &table_transfer, &rows, &out->transfer_count, err);
+    bool ok = row_blocks_read(in->db, in->arena, in->owner_id, &table_transfer, &rows,
+                              &out->transfer_count, err);
     out->transfers = rows;
     return ok;
 }

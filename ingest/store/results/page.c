@@ -1,25 +1,50 @@
 #include "ingest/store/results/page.h"
 
 #include "ingest/base/text/buf.h"
-#include "ingest/store/db/rows_reader.h"
+#include "ingest/store/db/match.h"
+#include "ingest/store/db/sort.h"
+#include "ingest/store/results/row_blocks.h"
 
-#include <stdio.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
-#define SQL_MAX_BYTES 8192
-#define KEY_BYTES 256
 #define LIST_MAX_BYTES 2048
+#define TESTED_TEXTS ((size_t)256) /* a power of 2 */
 
-static bool can_sort(const struct table_column *column)
-{
-    return (column->flags & UNSORTED) == 0 && (column->stored != NULL || column->sort_sql != NULL);
-}
+/* A row that passes, by what it is sorted by. */
+struct page_key {
+    int64_t number;
+    const char *text;
+    size_t at;
+};
+
+struct tested_text {
+    const char *text; /* by address: rows share texts */
+    bool matches;
+};
+
+struct selection {
+    const struct page_query *query;
+    const struct table_column *name;
+    const struct table_column *shape;
+    const struct table_column *sort; /* NULL: stored order */
+    bool by_text;
+    bool descending;
+    struct matcher *matcher; /* NULL: no search */
+    struct tested_text tested[TESTED_TEXTS];
+    struct page_key *keys;
+    size_t count;
+};
+
+/* ---- columns to sort by ---- */
 
 static bool refuse_sort(const struct row_table *table, const char *name, struct err *err)
 {
     struct buf list;
     buf_init(&list, LIST_MAX_BYTES);
     for (size_t i = 0; i < table->column_count; i++) {
-        if (can_sort(&table->columns[i])) {
+        if (table_column_sorts(&table->columns[i])) {
             buf_printf(&list, "%s%s", i == 0 ? "" : ", ", table->columns[i].name);
         }
     }
@@ -29,170 +54,242 @@ static bool refuse_sort(const struct row_table *table, const char *name, struct 
     return false;
 }
 
-/* The SQL expression that a page sorts by; "": stored order. */
-static bool
-find_key(char key[KEY_BYTES], const struct row_table *table, const char *sort, struct err *err)
+static bool find_sort(struct selection *s, const struct store_page *page, struct err *err)
 {
-    key[0] = '\0';
-    if (sort == NULL || sort[0] == '\0') {
+    const struct row_table *table = s->query->table;
+    if (page->sort == NULL || page->sort[0] == '\0') {
         return true;
     }
-    const struct table_column *column = table_column_find(table, sort);
-    if (column == NULL || !can_sort(column)) {
-        return refuse_sort(table, sort, err);
+    s->sort = table_column_find(table, page->sort);
+    if (s->sort == NULL || !table_column_sorts(s->sort)) {
+        return refuse_sort(table, page->sort, err);
     }
-    if (column->stored == NULL) {
-        (void)snprintf(key, KEY_BYTES, "%s", column->sort_sql);
-    } else if (column->kind == TABLE_SHARED) {
-        (void)snprintf(key, KEY_BYTES,
-                       "(SELECT value FROM text WHERE trace_id = o.trace_id AND id = o.%s)",
-                       column->stored);
-    } else {
-        (void)snprintf(key, KEY_BYTES, "o.%s", column->stored);
+    if (s->sort->sort_by != NULL) {
+        s->sort = table_column_find(table, s->sort->sort_by);
+    }
+    s->by_text = s->sort->kind == TABLE_TEXT || s->sort->kind == TABLE_SHARED;
+    return true;
+}
+
+/* ---- rows that pass ---- */
+
+static bool is_wanted(const struct table_column *column, const char *wanted, const void *row)
+{
+    const char *text = wanted == NULL ? NULL : table_text(column, row);
+    return wanted == NULL || (text != NULL && strcmp(text, wanted) == 0);
+}
+
+static bool matches(struct selection *s, const char *text)
+{
+    uint64_t address = (uint64_t)(uintptr_t)text;
+    struct tested_text *tested = &s->tested[(address >> 4 ^ address >> 12) % TESTED_TEXTS];
+    if (text != NULL && tested->text != text) {
+        *tested = (struct tested_text){text, match_test(s->matcher, text)};
+    }
+    return text != NULL && tested->matches;
+}
+
+static bool is_found(struct selection *s, const void *row)
+{
+    const struct row_table *table = s->query->table;
+    bool found = s->matcher == NULL;
+    for (size_t i = 0; !found && i < table->column_count; i++) {
+        const struct table_column *column = &table->columns[i];
+        found = (column->flags & SEARCHED) != 0 && matches(s, table_text(column, row));
+    }
+    return found;
+}
+
+/* Numbers in the order of the reals; what is not a number comes first. */
+static int64_t number_of_real(double real)
+{
+    int64_t bits = 0;
+    real += 0.0; /* -0.0 is 0.0 */
+    memcpy(&bits, &real, sizeof bits);
+    return isnan(real) ? INT64_MIN : bits < 0 ? INT64_MIN - bits : bits;
+}
+
+static bool is_real(const struct table_column *column)
+{
+    return column->kind == TABLE_REAL || column->kind == TABLE_REAL_OR_NULL ||
+           column->kind == TABLE_RATIO;
+}
+
+/* `row` may be NULL in stored order. */
+static struct page_key key_of(const struct selection *s, const void *row, size_t at)
+{
+    struct page_key key = {.number = (int64_t)at, .at = at};
+    if (s->by_text) {
+        key.text = table_text(s->sort, row);
+    } else if (s->sort != NULL) {
+        key.number =
+            is_real(s->sort) ? number_of_real(table_real(s->sort, row)) : table_int(s->sort, row);
+    }
+    key.number = s->descending ? ~key.number : key.number;
+    return key;
+}
+
+/* Equal keys stay in stored order in both directions, so that pages fit together. */
+static int compare_places(const struct page_key *a, const struct page_key *b)
+{
+    return (a->at > b->at) - (a->at < b->at);
+}
+
+static int compare_numbers(const void *a_void, const void *b_void)
+{
+    const struct page_key *a = a_void;
+    const struct page_key *b = b_void;
+    int order = (a->number > b->number) - (a->number < b->number);
+    return order != 0 ? order : compare_places(a, b);
+}
+
+static int text_order(const struct page_key *a, const struct page_key *b)
+{
+    if (a->text == NULL || b->text == NULL) { /* none comes first */
+        return (a->text != NULL) - (b->text != NULL);
+    }
+    return a->text == b->text ? 0 : strcmp(a->text, b->text);
+}
+
+static int compare_texts(const void *a_void, const void *b_void)
+{
+    int order = text_order(a_void, b_void);
+    return order != 0 ? order : compare_places(a_void, b_void);
+}
+
+static int compare_texts_down(const void *a_void, const void *b_void)
+{
+    int order = text_order(b_void, a_void);
+    return order != 0 ? order : compare_places(a_void, b_void);
+}
+
+static bool looks_at_rows(const struct selection *s)
+{
+    return s->sort != NULL || s->matcher != NULL || s->query->name != NULL ||
+           s->query->shape != NULL;
+}
+
+static bool select_rows(struct selection *s, struct row_blocks *blocks, struct err *err)
+{
+    bool looks = looks_at_rows(s);
+    s->keys = calloc(blocks->row_count + 1, sizeof *s->keys);
+    if (s->keys == NULL) {
+        return err_set(err, ERR_NO_MEMORY, "no memory to sort %zu rows", blocks->row_count);
+    }
+    for (size_t at = 0; at < blocks->row_count; at++) {
+        const void *row = looks ? row_blocks_row(blocks, at, err) : NULL;
+        if (looks && row == NULL) {
+            return false;
+        }
+        if (!looks || (is_wanted(s->name, s->query->name, row) &&
+                       is_wanted(s->shape, s->query->shape, row) && is_found(s, row))) {
+            s->keys[s->count++] = key_of(s, row, at);
+        }
+    }
+    qsort(s->keys, s->count, sizeof *s->keys,
+          !s->by_text     ? compare_numbers
+          : s->descending ? compare_texts_down
+                          : compare_texts);
+    return true;
+}
+
+/* ---- the page ---- */
+
+/* In stored order, so that each block is read once: the number of a key becomes the position of
+ * its row, `at` its place on the page. */
+static bool copy_rows(const struct selection *s,
+                      struct row_blocks *blocks,
+                      struct page_key *keys,
+                      unsigned char *rows,
+                      size_t count,
+                      struct err *err)
+{
+    size_t row_bytes = s->query->table->row_bytes;
+    for (size_t i = 0; i < count; i++) {
+        keys[i].number = (int64_t)keys[i].at;
+        keys[i].at = i;
+    }
+    qsort(keys, count, sizeof *keys, compare_numbers);
+    for (size_t i = 0; i < count; i++) {
+        const void *row = row_blocks_row(blocks, (size_t)keys[i].number, err);
+        if (row == NULL) {
+            return false;
+        }
+        memcpy(rows + keys[i].at * row_bytes, row, row_bytes);
     }
     return true;
 }
 
-static void
-compose(struct buf *sql, const struct page_table *table, const char *key, bool descending)
+static bool read_blocks(struct selection *s,
+                        struct row_blocks *blocks,
+                        const struct store_page *page,
+                        void **rows,
+                        size_t *count,
+                        int64_t *total,
+                        struct err *err)
 {
-    const char *name = table->rows->name;
-    const char *columns = table->rows->columns_sql;
-    if (key[0] == '\0') {
-        buf_printf(
-            sql,
-            "SELECT o.position%s FROM %s AS o WHERE %s ORDER BY o.position%s LIMIT " PARAM_LIMIT
-            " OFFSET " PARAM_OFFSET,
-            columns, name, table->where, descending ? " DESC" : "");
-        return;
+    if (!select_rows(s, blocks, err)) {
+        return false;
     }
-    /* Equal keys stay in stored order in both directions, so that pages fit together. */
-    const char *direction = descending ? "DESC" : "ASC";
-    buf_printf(
-        sql,
-        "SELECT o.position%s FROM (SELECT o.position AS place, %s AS key FROM %s AS o WHERE %s"
-        " ORDER BY key %s, o.position LIMIT " PARAM_LIMIT " OFFSET " PARAM_OFFSET ") AS page"
-        " CROSS JOIN %s AS o ON o.trace_id = " PARAM_TRACE "%s AND o.position = page.place"
-        " ORDER BY page.key %s, page.place",
-        columns, key, name, table->where, direction, name,
-        table->filters == PAGE_BY_GROUP ? " AND o.grouping = " PARAM_GROUPING : "", direction);
+    *total = (int64_t)s->count;
+    *count = sort_page_rows(page, *total);
+    *rows = arena_calloc(blocks->arena, *count, s->query->table->row_bytes);
+    if (*rows == NULL) {
+        return err_set(err, ERR_NO_MEMORY, "no memory for the rows of a table");
+    }
+    size_t offset = *count == 0 || page->offset < 0 ? 0 : (size_t)page->offset;
+    return copy_rows(s, blocks, s->keys + offset, *rows, *count, err);
 }
 
-static void put_filter(struct db_stmt *st,
-                       const struct page_table *table,
-                       const struct page_filter *filter,
-                       int64_t limit,
-                       int64_t offset)
+static bool read_selected(struct selection *s,
+                          struct db *db,
+                          struct arena *arena,
+                          const struct store_page *page,
+                          void **rows,
+                          size_t *count,
+                          int64_t *total,
+                          struct err *err)
 {
-    db_put_int(st, filter->trace_id);
-    db_put_int(st, limit);
-    db_put_int(st, offset);
-    db_put_int(st, filter->matcher != NULL);
-    db_put_pointer(st, filter->matcher, MATCH_POINTER);
-    if (table->filters >= PAGE_BY_NAME) {
-        db_put_text(st, filter->name);
+    struct row_blocks blocks;
+    const struct page_query *query = s->query;
+    if (!find_sort(s, page, err) || !store_check_figures(db, query->trace_id, err)) {
+        return false;
     }
-    if (table->filters >= PAGE_BY_GROUP) {
-        db_put_int(st, filter->group);
-        db_put_text(st, filter->shape);
-    }
+    bool ok =
+        row_blocks_open(&blocks, db, arena, query->trace_id, query->table, query->group, err) &&
+        read_blocks(s, &blocks, page, rows, count, total, err);
+    row_blocks_close(&blocks);
+    free(s->keys);
+    return ok;
 }
 
-static bool count_rows(struct db *db,
-                       const struct page_table *table,
-                       const struct page_filter *filter,
-                       int64_t *total,
-                       struct err *err)
-{
-    struct buf sql;
-    struct db_stmt st;
-    buf_init(&sql, SQL_MAX_BYTES);
-    /* The limits stand here only so that the parameters are the same everywhere. */
-    buf_printf(&sql, "SELECT count(*), " PARAM_LIMIT ", " PARAM_OFFSET " FROM %s AS o WHERE %s",
-               table->rows->name, table->where);
-    db_prepare_buf(&st, db, &sql);
-    put_filter(&st, table, filter, 0, 0);
-    *total = db_next(&st) ? db_get_int(&st) : 0;
-    return db_done(&st, err);
-}
-
-static void read_rows(struct db_stmt *st,
-                      struct text_cache *texts,
-                      const struct row_table *table,
-                      unsigned char *rows,
-                      size_t rows_max,
-                      size_t *count)
-{
-    const struct table_column *place = table_column_find(table, "position");
-    for (*count = 0; *count < rows_max && db_next(st); (*count)++) {
-        unsigned char *row = rows + *count * table->row_bytes;
-        int64_t position = db_get_int(st);
-        rows_read_columns(st, texts, table, row);
-        if (place != NULL) {
-            *(int64_t *)(void *)(row + place->offset) = position;
-        }
-    }
-}
-
-bool page_read(struct db *db,
+bool page_read(struct store *store,
                struct arena *arena,
-               const struct page_table *table,
-               const struct page_filter *filter,
+               const struct page_query *query,
                const struct store_page *page,
                void **rows,
                size_t *count,
                int64_t *total,
+               page_more *more,
+               void *context,
                struct err *err)
-{
-    char key[KEY_BYTES];
-    if (!find_key(key, table->rows, page->sort, err) ||
-        !store_check_figures(db, filter->trace_id, err) ||
-        !count_rows(db, table, filter, total, err)) {
-        return false;
-    }
-    struct buf sql;
-    struct db_stmt st;
-    struct text_cache texts;
-    size_t rows_max = sort_page_rows(page, *total);
-    *rows = arena_calloc(arena, rows_max, table->rows->row_bytes);
-    if (*rows == NULL) {
-        return err_set(err, ERR_NO_MEMORY, "no memory for the rows of a table");
-    }
-    buf_init(&sql, SQL_MAX_BYTES);
-    compose(&sql, table, key, page->descending);
-    db_prepare_buf(&st, db, &sql);
-    put_filter(&st, table, filter, (int64_t)rows_max, page->offset);
-    text_cache_init(&texts, db, arena, filter->trace_id);
-    read_rows(&st, &texts, table->rows, *rows, rows_max, count);
-    text_cache_free(&texts);
-    return db_done(&st, err);
-}
-
-bool page_read_with(struct store *store,
-                    struct arena *arena,
-                    const struct page_table *table,
-                    const struct page_filter *filter,
-                    const struct store_page *page,
-                    void **rows,
-                    size_t *count,
-                    int64_t *total,
-                    page_more *more,
-                    void *context,
-                    struct err *err)
 {
     struct db *db;
     struct matcher matcher = {0};
-    struct page_filter with_query = *filter;
+    struct selection s = {.query = query,
+                          .name = table_column_find(query->table, "name"),
+                          .shape = table_column_find(query->table, "input_shape"),
+                          .descending = page->descending};
     if (page->q != NULL && page->q[0] != '\0') {
         if (!match_init(&matcher, page->q, err)) {
             return false;
         }
-        with_query.matcher = &matcher;
+        s.matcher = &matcher;
     }
     bool ok = store_read_begin(store, &db, err);
     if (ok) {
-        ok = page_read(db, arena, table, &with_query, page, rows, count, total, err) &&
-             (more == NULL || more(db, arena, filter->trace_id, *rows, *count, context, err));
+        ok = read_selected(&s, db, arena, page, rows, count, total, err) &&
+             (more == NULL || more(db, arena, query->trace_id, *rows, *count, context, err));
         store_read_end(store, db);
     }
     match_free(&matcher);

@@ -1,61 +1,25 @@
 /* Part of a large table in some order: which table, which of its rows, which page.
  *
- * A sorted page is read in two steps inside one statement: the inner SELECT sorts narrow rows
- * (position and key) and keeps those of the page, the outer one fetches these few in full. Searches
- * look at each distinct name once, not at each row. */
+ * Rows are read a block at a time. A search or an order looks at all of them once and keeps a key
+ * of each that passes; then those of the page are read in full. */
 #ifndef KS_STORE_RESULTS_PAGE_H
 #define KS_STORE_RESULTS_PAGE_H
 
 #include "ingest/model/tables/table.h"
-#include "ingest/store/db/match.h"
-#include "ingest/store/db/text_cache.h"
 #include "ingest/store/internal.h"
-#include "ingest/store/db/sort.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* Parameters of all statements, in this order. The last ones only where the table asks for them. */
-#define PARAM_TRACE "?1"
-#define PARAM_LIMIT "?2"
-#define PARAM_OFFSET "?3"
-#define PARAM_HAS_QUERY "?4"
-#define PARAM_MATCHER "?5"
-#define PARAM_NAME "?6"
-#define PARAM_GROUPING "?7"
-#define PARAM_SHAPE "?8"
-
-enum page_filters {
-    PAGE_QUERY_ONLY,
-    PAGE_BY_NAME, /* PARAM_NAME */
-    PAGE_BY_GROUP /* PARAM_NAME, PARAM_GROUPING, PARAM_SHAPE */
-};
-
-struct page_table {
-    const struct row_table *rows; /* stored in the table o */
-    const char *where;            /* rows of the trace that the filters let through */
-    enum page_filters filters;
-};
-
-struct page_filter {
+struct page_query {
+    const struct row_table *table;
     int64_t trace_id;
-    const char *name; /* NULL: any */
-    int group;
-    const char *shape;       /* NULL: any */
-    struct matcher *matcher; /* NULL: no search */
+    int group;         /* 0 in a table without groups */
+    const char *name;  /* of the column `name`; NULL: any */
+    const char *shape; /* of the column `input_shape`; NULL: any */
 };
 
-/* Reads a page over an open reader. `filter` has the matcher of the page already. */
-bool page_read(struct db *db,
-               struct arena *arena,
-               const struct page_table *table,
-               const struct page_filter *filter,
-               const struct store_page *page,
-               void **rows,
-               size_t *count,
-               int64_t *total,
-               struct err *err) KS_MUST_USE;
 /* What goes on after the page over the same reader. */
 typedef bool page_more(struct db *db,
                        struct arena *arena,
@@ -64,18 +28,17 @@ typedef bool page_more(struct db *db,
                        size_t count,
                        void *context,
                        struct err *err);
-/* The whole way: makes the matcher, takes a reader, reads the page and, when `more` is not NULL,
- * what belongs to it. */
-bool page_read_with(struct store *store,
-                    struct arena *arena,
-                    const struct page_table *table,
-                    const struct page_filter *filter,
-                    const struct store_page *page,
-                    void **rows,
-                    size_t *count,
-                    int64_t *total,
-                    page_more *more,
-                    void *context,
-                    struct err *err) KS_MUST_USE;
+/* Reads a page and, when `more` is not NULL, what belongs to it. *total counts the rows that pass
+ * on all pages. ERR_BAD_REQUEST for an unknown column (lists the known ones) or a bad pattern. */
+bool page_read(struct store *store,
+               struct arena *arena,
+               const struct page_query *query,
+               const struct store_page *page,
+               void **rows,
+               size_t *count,
+               int64_t *total,
+               page_more *more,
+               void *context,
+               struct err *err) KS_MUST_USE;
 
 #endif

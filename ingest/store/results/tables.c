@@ -1,48 +1,32 @@
-/* Operators, kernels and launches: part of a table in some order. */
+/* Operators, kernels and launches of a trace or of a kernel table: part of a table in some order.
+ */
 #include "ingest/model/tables.h"
 
+#include "ingest/store/db/fields.h"
+#include "ingest/store/db/text_cache.h"
 #include "ingest/store/results/page.h"
 
-/* ---- operators ---- */
+#include <string.h>
 
-#define OPERATOR_ROWS "o.trace_id = " PARAM_TRACE " AND o.grouping = " PARAM_GROUPING
-/* Ids of the texts that occur in a column of this grouping and meet a condition on n.value. */
-#define OPERATOR_TEXTS(column, condition)                                         \
-    "o." column " IN (SELECT n.id FROM text AS n WHERE n.trace_id = " PARAM_TRACE \
-    " AND n.id IN (SELECT " column " FROM operator WHERE trace_id = " PARAM_TRACE \
-    " AND grouping = " PARAM_GROUPING ") AND " condition ")"
-
-static const struct page_table operator_table = {
-    .rows = &table_operator,
-    .where = OPERATOR_ROWS " AND (" PARAM_HAS_QUERY " = 0 OR " OPERATOR_TEXTS(
-        "name_id",
-        "ks_match(n.value, " PARAM_MATCHER
-        ")") ") AND (" PARAM_NAME
-             " IS NULL OR " OPERATOR_TEXTS(
-                 "name_id", "n.value = " PARAM_NAME) ") AND (" PARAM_SHAPE
-                                                     " IS NULL OR " OPERATOR_TEXTS(
-                                                         "input_shape_id",
-                                                         "n.value = " PARAM_SHAPE) ")",
-    .filters = PAGE_BY_GROUP,
-};
-
-/* ---- kernels ---- */
-
-#define KERNEL_WHERE(table)                                                            \
-    "o.trace_id = " PARAM_TRACE " AND (" PARAM_HAS_QUERY                               \
-    " = 0 OR o.name_id IN (SELECT n.id FROM text AS n WHERE n.trace_id = " PARAM_TRACE \
-    " AND n.id IN (SELECT name_id FROM " table " WHERE trace_id = " PARAM_TRACE        \
-    ") AND ks_match(n.value, " PARAM_MATCHER ")))"
-
-static const struct page_table kernel_table = {
-    .rows = &table_kernel,
-    .where = KERNEL_WHERE("kernel"),
-};
-
-static const struct page_table launch_table = {
-    .rows = &table_kernel_launch,
-    .where = KERNEL_WHERE("kernel_launch"),
-};
+/* The share of an operator is that of the time that the trace's operators are judged by. */
+static bool
+name_share(struct store *store, int64_t trace_id, struct store_page *page, struct err *err)
+{
+    struct db *db;
+    struct db_stmt st;
+    if (page->sort == NULL || strcmp(page->sort, "share") != 0) {
+        return true;
+    }
+    if (!store_read_begin(store, &db, err)) {
+        return false;
+    }
+    db_prepare(&st, db, "SELECT operators_have_device FROM trace WHERE id = ?");
+    db_put_int(&st, trace_id);
+    page->sort = db_next(&st) && db_get_bool(&st) ? "device_self_ns" : "host_self_ns";
+    bool ok = db_done(&st, err);
+    store_read_end(store, db);
+    return ok;
+}
 
 bool store_operators(struct store *store,
                      struct arena *arena,
@@ -56,11 +40,15 @@ bool store_operators(struct store *store,
                      int64_t *total,
                      struct err *err)
 {
-    struct page_filter filter = {
-        .trace_id = trace_id, .group = (int)group, .name = name, .shape = shape};
+    struct page_query query = {.table = &table_operator,
+                               .trace_id = trace_id,
+                               .group = (int)group,
+                               .name = name,
+                               .shape = shape};
+    struct store_page sorted = *page;
     void *memory = NULL;
-    bool ok = page_read_with(store, arena, &operator_table, &filter, page, &memory, count, total,
-                             NULL, NULL, err);
+    bool ok = name_share(store, trace_id, &sorted, err) &&
+              page_read(store, arena, &query, &sorted, &memory, count, total, NULL, NULL, err);
     *rows = memory;
     return ok;
 }
@@ -74,10 +62,9 @@ bool store_kernels(struct store *store,
                    int64_t *total,
                    struct err *err)
 {
-    struct page_filter filter = {.trace_id = trace_id};
+    struct page_query query = {.table = &table_kernel, .trace_id = trace_id};
     void *memory = NULL;
-    bool ok = page_read_with(store, arena, &kernel_table, &filter, page, &memory, count, total,
-                             NULL, NULL, err);
+    bool ok = page_read(store, arena, &query, page, &memory, count, total, NULL, NULL, err);
     *rows = memory;
     return ok;
 }
@@ -91,10 +78,124 @@ bool store_kernel_launches(struct store *store,
                            int64_t *total,
                            struct err *err)
 {
-    struct page_filter filter = {.trace_id = trace_id};
+    struct page_query query = {.table = &table_kernel_launch, .trace_id = trace_id};
     void *memory = NULL;
-    bool ok = page_read_with(store, arena, &launch_table, &filter, page, &memory, count, total,
-                             NULL, NULL, err);
+    bool ok = page_read(store, arena, &query, page, &memory, count, total, NULL, NULL, err);
     *rows = memory;
+    return ok;
+}
+
+/* ---- kernel tables ---- */
+
+bool store_kernel_utilisation(struct store *store,
+                              struct arena *arena,
+                              int64_t trace_id,
+                              const struct store_page *page,
+                              struct kernel_utilisation_row **rows,
+                              size_t *count,
+                              int64_t *total,
+                              struct err *err)
+{
+    struct page_query query = {.table = &table_kernel_utilisation, .trace_id = trace_id};
+    void *memory = NULL;
+    bool ok = page_read(store, arena, &query, page, &memory, count, total, NULL, NULL, err);
+    *rows = memory;
+    return ok;
+}
+
+/* ---- other metrics of launches ---- */
+
+struct values {
+    struct kernel_utilisation_value_row *rows;
+    size_t count;
+    size_t cap;
+};
+
+static struct kernel_utilisation_value_row *next_value(struct values *values, struct arena *arena)
+{
+    if (values->count == values->cap) {
+        size_t cap = values->cap == 0 ? 64 : values->cap * 2;
+        struct kernel_utilisation_value_row *grown = arena_calloc(arena, cap, sizeof *grown);
+        if (grown == NULL) {
+            return NULL;
+        }
+        for (size_t i = 0; i < values->count; i++) {
+            grown[i] = values->rows[i];
+        }
+        values->rows = grown;
+        values->cap = cap;
+    }
+    return &values->rows[values->count++];
+}
+
+static bool read_values_of(struct text_cache *texts,
+                           const struct kernel_utilisation_launch_row *launch,
+                           int64_t index,
+                           struct values *values,
+                           struct err *err)
+{
+    struct db_stmt only;
+    struct db_stmt *st = &only;
+    db_prepare(st, texts->db,
+               "SELECT position" KERNEL_UTILISATION_VALUE_FIELDS(
+                   FIELD_COLUMN) " FROM kernel_use_value WHERE trace_id = ? AND launch = ? ORDER "
+                                 "BY position");
+    db_put_int(st, texts->owner_id);
+    db_put_int(st, launch->position);
+    while (db_next(st)) {
+        struct kernel_utilisation_value_row *row = next_value(values, texts->arena);
+        if (row == NULL) {
+            db_fail_memory(st);
+            break;
+        }
+        (void)db_get_int(st);
+        KERNEL_UTILISATION_VALUE_FIELDS(FIELD_READ)
+        row->launch = index;
+    }
+    return db_done(st, err);
+}
+
+static bool read_values(struct db *db,
+                        struct arena *arena,
+                        int64_t trace_id,
+                        const void *rows,
+                        size_t count,
+                        void *context,
+                        struct err *err)
+{
+    const struct kernel_utilisation_launch_row *launches = rows;
+    struct text_cache texts;
+    bool ok = true;
+    text_cache_init(&texts, db, arena, trace_id);
+    for (size_t i = 0; ok && i < count; i++) {
+        ok = read_values_of(&texts, &launches[i], (int64_t)i, context, err);
+    }
+    text_cache_free(&texts);
+    return ok;
+}
+
+bool store_kernel_utilisation_launches(struct store *store,
+                                       struct arena *arena,
+                                       int64_t trace_id,
+                                       const char *name,
+                                       const struct store_page *page,
+                                       struct kernel_utilisation_launch_row **rows,
+                                       size_t *count,
+                                       int64_t *total,
+                                       struct kernel_utilisation_value_row **values,
+                                       size_t *value_count,
+                                       struct err *err)
+{
+    struct page_query query = {
+        .table = &table_kernel_utilisation_launch, .trace_id = trace_id, .name = name};
+    struct values of_page = {0};
+    void *memory = NULL;
+    bool ok = page_read(store, arena, &query, page, &memory, count, total,
+                        values == NULL ? NULL : read_values, &of_page, err);
+    *rows = memory;
+    if (values != NULL) {
+        *values = of_page.rows;
+        *value_count = of_page.count;
+    }
     return ok;
 }

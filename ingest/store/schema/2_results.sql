@@ -64,7 +64,8 @@ CREATE TABLE trace (
     role_cpu_exec_ns        INTEGER NOT NULL DEFAULT 0,
     role_other_ns           INTEGER NOT NULL DEFAULT 0,
     device_ns               INTEGER NOT NULL DEFAULT -1, -- time of all device work, whoever launched it
-    steps_ns                INTEGER NOT NULL DEFAULT 0 -- of all steps together; 0: no steps
+    steps_ns                INTEGER NOT NULL DEFAULT 0, -- of all steps together; 0: no steps
+    step_times_ns           TEXT NOT NULL DEFAULT '[]' -- JSON array: of the first steps, for a curve
 ) STRICT;
 CREATE INDEX trace_upload ON trace (upload_id);
 CREATE INDEX trace_derived_of ON trace (derived_of) WHERE derived_of IS NOT NULL;
@@ -83,99 +84,6 @@ CREATE TABLE warning (
     count        INTEGER NOT NULL, -- occurrences
     first_offset INTEGER,          -- byte in the decompressed input of the first one, NULL when unknown
     PRIMARY KEY (trace_id, code)
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE step (
-    trace_id              INTEGER NOT NULL REFERENCES trace (id) ON DELETE CASCADE,
-    position              INTEGER NOT NULL,
-    name                  TEXT,             -- number of ProfilerStep#N
-    start_ns              INTEGER NOT NULL,
-    end_ns                INTEGER NOT NULL,
-    cost_kernel_ns        INTEGER NOT NULL, -- time of the step by role: parts that no role above it covers
-    cost_memcpy_ns        INTEGER NOT NULL,
-    cost_memset_ns        INTEGER NOT NULL,
-    cost_communication_ns INTEGER NOT NULL,
-    cost_runtime_ns       INTEGER NOT NULL,
-    cost_dataloader_ns    INTEGER NOT NULL,
-    cost_cpu_exec_ns      INTEGER NOT NULL,
-    cost_other_ns         INTEGER NOT NULL,
-    computation_ns        INTEGER NOT NULL, -- merged computation inside the step
-    communication_ns      INTEGER NOT NULL, -- merged communication inside the step
-    overlap_ns            INTEGER NOT NULL, -- their intersection
-    launches              INTEGER NOT NULL, -- runtime calls that put work on a device
-    device_start_ns       INTEGER,          -- device work launched in the step: its span, NULL without any
-    device_end_ns         INTEGER,
-    device_busy_ns        INTEGER NOT NULL, -- its union
-    device_ns             INTEGER NOT NULL, -- sum of its durations
-    device_activities     INTEGER NOT NULL, -- kernels, copies and sets that these calls started
-    PRIMARY KEY (trace_id, position)
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE operator (
-    trace_id        INTEGER NOT NULL REFERENCES trace (id) ON DELETE CASCADE,
-    grouping        INTEGER NOT NULL, -- enum operator_group: 0 name, 1 + shape, 2 + stack, 3 + shape + stack
-    position        INTEGER NOT NULL,
-    name_id         INTEGER,          -- operator
-    input_shape_id  INTEGER,          -- NULL where the grouping has none
-    call_stack_id   INTEGER,          -- NULL where the grouping has none
-    calls           INTEGER NOT NULL,
-    host_total_ns   INTEGER NOT NULL, -- with the operators called by it
-    host_self_ns    INTEGER NOT NULL, -- without them
-    device_total_ns INTEGER NOT NULL,
-    device_self_ns  INTEGER NOT NULL,
-    tensor_total_ns INTEGER NOT NULL, -- the same by our list
-    tensor_self_ns  INTEGER NOT NULL,
-    host_min_ns     INTEGER NOT NULL, -- of the durations of the calls
-    host_max_ns     INTEGER NOT NULL,
-    host_p50_ns     INTEGER NOT NULL,
-    host_p95_ns     INTEGER NOT NULL,
-    host_p99_ns     INTEGER NOT NULL,
-    device_p50_ns   INTEGER NOT NULL, -- of the device totals of the calls
-    device_p95_ns   INTEGER NOT NULL,
-    device_p99_ns   INTEGER NOT NULL,
-    tensor_eligible INTEGER NOT NULL, -- 1: the same by our list
-    has_call_stack  INTEGER NOT NULL, -- 1: a call of the group has a call stack
-    PRIMARY KEY (trace_id, grouping, position)
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE kernel (
-    trace_id      INTEGER NOT NULL REFERENCES trace (id) ON DELETE CASCADE,
-    position      INTEGER NOT NULL,
-    name_id       INTEGER,          -- kernel
-    calls         INTEGER NOT NULL,
-    total_ns      INTEGER NOT NULL, -- sum of the durations
-    min_ns        INTEGER NOT NULL,
-    max_ns        INTEGER NOT NULL,
-    p50_ns        INTEGER NOT NULL,
-    p95_ns        INTEGER NOT NULL,
-    p99_ns        INTEGER NOT NULL,
-    tensor_used   INTEGER NOT NULL, -- 1: it is known that matrix units do the work
-    blocks_per_sm ANY,              -- mean weighted by duration
-    occupancy_pct ANY,              -- mean weighted by duration
-    PRIMARY KEY (trace_id, position)
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE kernel_launch (
-    trace_id         INTEGER NOT NULL REFERENCES trace (id) ON DELETE CASCADE,
-    position         INTEGER NOT NULL,
-    name_id          INTEGER,          -- kernel
-    operator_name_id INTEGER,          -- operator that launched it
-    config_1_id      INTEGER,          -- grid; on MLU the kernel type
-    config_2_id      INTEGER,          -- block; dim
-    config_3_id      INTEGER,          -- registers per thread; tasktopo
-    config_4_id      INTEGER,          -- shared memory; tasktopo node
-    calls            INTEGER NOT NULL,
-    total_ns         INTEGER NOT NULL, -- sum of the durations
-    min_ns           INTEGER NOT NULL,
-    max_ns           INTEGER NOT NULL,
-    p50_ns           INTEGER NOT NULL,
-    p95_ns           INTEGER NOT NULL,
-    p99_ns           INTEGER NOT NULL,
-    tensor_used      INTEGER NOT NULL, -- 1: it is known that matrix units do the work
-    op_tensor_eligible INTEGER NOT NULL, -- 1: the same by our list
-    blocks_per_sm    ANY,              -- mean weighted by duration
-    occupancy_pct    ANY,              -- mean weighted by duration
-    PRIMARY KEY (trace_id, position)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE device (
@@ -256,45 +164,6 @@ CREATE TABLE kernel_use_total (
     unknown_launches     INTEGER NOT NULL
 ) STRICT;
 
-CREATE TABLE kernel_use (
-    trace_id     INTEGER NOT NULL REFERENCES trace (id) ON DELETE CASCADE,
-    position     INTEGER NOT NULL,
-    name_id      INTEGER,          -- cleaned name
-    full_name_id INTEGER,          -- of the first launch
-    launches     INTEGER NOT NULL,
-    total_ns     INTEGER NOT NULL, -- sum of the latencies
-    mean_ns      ANY,
-    min_ns       INTEGER,
-    max_ns       INTEGER,
-    p50_ns       ANY,
-    p95_ns       ANY,
-    p99_ns       ANY,
-    tensor       ANY,
-    dram         ANY,
-    sm           ANY,
-    headroom_ns  ANY,              -- time x (1 - the larger of the measured uses)
-    use          INTEGER NOT NULL, -- class
-    PRIMARY KEY (trace_id, position)
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE kernel_use_launch (
-    trace_id     INTEGER NOT NULL REFERENCES trace (id) ON DELETE CASCADE,
-    position     INTEGER NOT NULL, -- order of the file
-    name_id      INTEGER,          -- cleaned name
-    full_name_id INTEGER,
-    grid_id      INTEGER,
-    block_id     INTEGER,
-    start_ns     INTEGER,          -- from the earliest launch on
-    dur_ns       INTEGER NOT NULL,
-    device       INTEGER,
-    stream       INTEGER,
-    tensor       ANY,
-    dram         ANY,
-    sm           ANY,
-    use          INTEGER NOT NULL, -- class
-    PRIMARY KEY (trace_id, position)
-) STRICT, WITHOUT ROWID;
-
 -- Other metrics of the file, over the launches of one kernel and at each launch.
 CREATE TABLE kernel_use_metric (
     trace_id  INTEGER NOT NULL REFERENCES trace (id) ON DELETE CASCADE,
@@ -317,19 +186,6 @@ CREATE TABLE kernel_use_value (
     unit_id   INTEGER,
     value     ANY,
     PRIMARY KEY (trace_id, launch, position)
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE transfer (
-    trace_id   INTEGER NOT NULL REFERENCES trace (id) ON DELETE CASCADE,
-    position   INTEGER NOT NULL,
-    name       TEXT,
-    kind       TEXT,             -- "memcpy", "memset"
-    operations INTEGER NOT NULL,
-    total_ns   INTEGER NOT NULL, -- sum of the durations
-    min_ns     INTEGER,
-    max_ns     INTEGER,
-    size_bytes INTEGER,          -- sum
-    PRIMARY KEY (trace_id, position)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE bad_row (
@@ -366,6 +222,17 @@ CREATE TABLE counter (
     PRIMARY KEY (trace_id, position)
 ) STRICT, WITHOUT ROWID;
 
+-- Rows of the declared tables (ingest/model/tables), some thousands a row, packed (results/row_blocks.h).
+CREATE TABLE row_block (
+    trace_id  INTEGER NOT NULL REFERENCES trace (id) ON DELETE CASCADE,
+    name      TEXT NOT NULL,    -- of the table: "operator", "kernel", ...
+    grouping  INTEGER NOT NULL, -- of operators enum operator_group: 0 name, 1 + shape, 2 + stack, 3 + shape + stack; else 0
+    position  INTEGER NOT NULL, -- of the first row
+    row_count INTEGER NOT NULL,
+    bytes     BLOB NOT NULL,    -- packed columns
+    PRIMARY KEY (trace_id, name, grouping, position)
+) STRICT;
+
 -- Columns that are read whole, packed and compressed (store/codec/column_codec.h): call trees, memory records,
 -- collectives. With row ids: they can be megabytes long.
 CREATE TABLE block (
@@ -374,21 +241,6 @@ CREATE TABLE block (
     bytes    BLOB NOT NULL,
     PRIMARY KEY (trace_id, kind)
 ) STRICT;
-
-CREATE TABLE module (
-    trace_id     INTEGER NOT NULL REFERENCES trace (id) ON DELETE CASCADE,
-    position     INTEGER NOT NULL, -- parents stand before their children
-    name_id      INTEGER,
-    module_id    INTEGER NOT NULL, -- Python's number of the module object
-    parent       INTEGER NOT NULL, -- position, -1 at the top
-    occurrences  INTEGER NOT NULL,
-    operators    INTEGER NOT NULL, -- real operators directly below
-    host_total   INTEGER NOT NULL, -- times in ticks of the trace
-    host_self    INTEGER NOT NULL,
-    device_total INTEGER NOT NULL,
-    device_self  INTEGER NOT NULL,
-    PRIMARY KEY (trace_id, position)
-) STRICT, WITHOUT ROWID;
 
 -- Devices that did work and that the trace's properties know.
 CREATE TABLE gpu (

@@ -165,7 +165,7 @@ static void reopening_removes_what_was_not_published(void **state)
     assert_int_equal(access(path, F_OK), -1);
     assert_int_equal(query_int(f, "SELECT count(*) FROM upload"), 1);
     assert_int_equal(query_int(f, "SELECT count(*) FROM trace"), 1);
-    assert_int_equal(query_int(f, "SELECT count(*) FROM step"), 1);
+    assert_int_equal(query_int(f, "SELECT count(*) FROM row_block"), 1);
     assert_int_equal(query_int(f, "SELECT count(*) FROM run"), 1);
     struct store_job *jobs;
     size_t count;
@@ -392,6 +392,13 @@ static void a_full_database_says_so(void **state)
     struct trace_results results = {.device_type = "GPU"};
     struct store_ingest *ingest;
     assert_non_null(rows);
+    for (uint64_t i = 0, noise = 1; i < ROWS; i++) {
+        noise = noise * 6364136223846793005U + 1442695040888963407U;
+        rows[i].host_total_ns = (int64_t)(noise >> 1);
+        rows[i].host_self_ns = (int64_t)(noise >> 2);
+        rows[i].device_total_ns = (int64_t)(noise >> 3);
+        rows[i].device_self_ns = (int64_t)(noise >> 4);
+    }
     results.operators[0] = rows;
     results.operator_count[0] = ROWS;
     int64_t kept = add_trace(f, "r", "kept", "w", "", "kept");
@@ -407,7 +414,7 @@ static void a_full_database_says_so(void **state)
     assert_ok(f, store_job_failed(f->store, job, &why, &f->err));
     struct store_trace *trace;
     assert_ok(f, store_trace_get(f->store, &f->arena, kept, &trace, &f->err));
-    assert_int_equal(query_int(f, "SELECT count(*) FROM operator"), 0);
+    assert_int_equal(query_int(f, "SELECT count(*) FROM row_block"), 0);
     assert_int_equal(query_int(f, "SELECT count(*) FROM trace"), 1);
     /* With room again it goes on. */
     assert_int_equal(sqlite3_exec(db_handle(f->store->writer), "PRAGMA max_page_count = 1000000",
@@ -445,6 +452,7 @@ static void a_full_disk_refuses_an_upload(void **state)
 /* More than there are readers in the pool. */
 #define READERS (STORE_READERS_MAX + 2)
 #define OPERATORS 7000
+#define MANY_OPERATORS 150000
 
 struct traffic {
     struct store *store;
@@ -479,14 +487,14 @@ static void *read_much(void *argument)
     return NULL;
 }
 
-static void fill_operators(struct operator_row *rows, struct trace_results *results)
+static void fill_operators(struct operator_row *rows, size_t count, struct trace_results *results)
 {
-    for (int i = 0; i < OPERATORS; i++) {
-        rows[i] = (struct operator_row){.name = "op", .calls = i};
+    for (size_t i = 0; i < count; i++) {
+        rows[i] = (struct operator_row){.name = "op", .calls = (int64_t)i};
     }
     *results = (struct trace_results){.device_type = "GPU"};
     results->operators[0] = rows;
-    results->operator_count[0] = OPERATORS;
+    results->operator_count[0] = count;
 }
 
 static void readers_are_not_disturbed_by_writers(void **state)
@@ -496,7 +504,7 @@ static void readers_are_not_disturbed_by_writers(void **state)
     struct trace_results results;
     pthread_t threads[READERS];
     assert_non_null(rows);
-    fill_operators(rows, &results);
+    fill_operators(rows, OPERATORS, &results);
     struct traffic traffic = {.store = f->store};
     traffic.trace_id = publish(f, add_job(f, "first", "f", "f", false), "w", "", &results);
     for (int i = 0; i < READERS; i++) {
@@ -523,13 +531,13 @@ static void readers_are_not_disturbed_by_writers(void **state)
 static void *write_long(void *argument)
 {
     struct traffic *traffic = argument;
-    struct operator_row *rows = calloc(OPERATORS, sizeof *rows);
+    struct operator_row *rows = calloc(MANY_OPERATORS, sizeof *rows);
     struct trace_results results;
     struct store_ingest *ingest = NULL;
     struct err err = ERR_INIT;
     bool ok = rows != NULL && store_ingest_begin(traffic->store, traffic->trace_id, &ingest, &err);
     if (ok) {
-        fill_operators(rows, &results);
+        fill_operators(rows, MANY_OPERATORS, &results);
     }
     while (ok && !atomic_load(&traffic->stop)) {
         ok = store_ingest_trace(ingest, "w", "", "x", &results, &err);
@@ -561,7 +569,7 @@ static void a_long_ingest_lets_others_through(void **state)
     atomic_store(&traffic.stop, true);
     assert_int_equal(pthread_join(thread, NULL), 0);
     assert_int_equal(atomic_load(&traffic.failures), 0);
-    assert_int_equal(query_int(f, "SELECT count(*) FROM operator"), 0);
+    assert_int_equal(query_int(f, "SELECT count(*) FROM row_block"), 0);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up_store, tear_down_store)

@@ -85,6 +85,7 @@ static struct full *make_full(void)
                                         .gpus = &s->gpu,
                                         .gpu_count = 1,
                                         .comparison = &s->comparison->comparison};
+    s->counter.name = "reads";
     s->call_tree.profile_thread = CALL_NONE;
     s->results.operators[0] = s->operators;
     s->results.operator_count[0] = OPERATORS;
@@ -236,11 +237,11 @@ static void replacing_leaves_only_the_new(void **state)
     struct fixture *f = *state;
     struct full *s = make_full();
     (void)publish_full(f, add_job(f, "r", "f", "a", false), s);
-    int64_t steps = count_table(f, "step");
+    int64_t blocks = count_table(f, "row_block");
     int64_t comparison_rows = count_table(f, "comparison_row");
     (void)publish_full(f, add_job(f, "r", "f", "b", true), s);
     expect_tables(f, true);
-    assert_int_equal(count_table(f, "step"), steps);
+    assert_int_equal(count_table(f, "row_block"), blocks);
     assert_int_equal(count_table(f, "comparison_row"), comparison_rows);
     assert_int_equal(count_table(f, "comparison"), 1);
     free_full(s);
