@@ -66,6 +66,7 @@ static bool start_storage(struct server *server, struct err *err)
         .log = &server->log,
     };
     return store_open(&server->store, options->data_dir, &server->log, err) &&
+           store_follow_rules(server->store, server->kernel_rules.sha256_hex, err) &&
            jobs_create(&server->jobs, server->store, &jobs_options, err);
 }
 

@@ -42,6 +42,7 @@ struct store {
     bool writer_is_durable;           /* synchronous = FULL is set */
     bool log_is_doubtful;             /* a sync of it failed: see store_write_begin in access.c */
     int log_pages_begun;              /* write-back has started for this many pages */
+    char rules[SHA256_HEX_BYTES];     /* of kernel classes: see store_follow_rules */
 
     pthread_mutex_t readers_lock;
     pthread_cond_t reader_returned;

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 import kinetoscope
@@ -107,6 +108,36 @@ class DeviceTime(unittest.TestCase):
                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
             self.assertNotEqual(done.returncode, 0)
             self.assertIn('line 1', done.stderr)
+
+    def test_other_rules_analyse_again(self):
+        """Stored results follow the rules of today, as after an upgrade: same ids, notes and tags."""
+        name, content = kinetoscope.fixture('cuda_training')
+        with tempfile.TemporaryDirectory() as folder:
+            rules = pathlib.Path(folder) / 'classes.txt'
+            rules.write_text('communication no gemm kind=ours\n')
+
+            def communication(*options, note=None):
+                """Mean time of communication in a step, by a server with these options; whether it analysed anything again."""
+                with kinetoscope.Server(*options, data_dir=folder + '/data') as server:
+                    if note:
+                        trace = kinetoscope.uploaded(server.put('own', name, content))[0]['id']
+                        body = json.dumps({'note': note}).encode()
+                        self.assertEqual(server.ask('PATCH', '/api/v1/traces/%d' % trace, body, {'Content-Type': 'application/json'}).status, 200)
+                    for _ in range(600):
+                        trace = server.get('/api/v1/traces/1')
+                        if trace.status == 200:
+                            break
+                        time.sleep(0.05)
+                    self.assertEqual((trace.json()['note'], trace.json()['id']), ('kept', 1))
+                    self.assertEqual(server.get('/api/v1/runs/own').json()['traces'], 1)
+                    roles = server.get('/api/v1/traces/1/overview').json()['roles']
+                    return sum(row['mean_ns'] for row in roles if row['role'] == 'communication'), 'analysed again' in server.log()
+            built_in = communication(note='kept')
+            ours = communication('--kernel-classes', str(rules))
+            self.assertGreater(ours[0], built_in[0])
+            self.assertEqual((built_in[1], ours[1]), (False, True))
+            self.assertEqual(communication('--kernel-classes', str(rules)), (ours[0], False))
+            self.assertEqual(communication(), (built_in[0], True))
 
     def test_golden_figures(self):
         tool = kinetoscope.REFERENCE / 'tools/device_time_check.py'

@@ -37,10 +37,11 @@ static bool insert_upload(struct store_ingest *ingest, struct err *err)
         return false;
     }
     db_prepare(&st, db,
-               "INSERT INTO upload (run_id, job_id, file_name, sha256, size_bytes, uploaded_at_s)"
-               " SELECT r.id, j.id, j.file_name, j.sha256, j.size_bytes, j.received_at_s"
+               "INSERT INTO upload (run_id, job_id, file_name, sha256, size_bytes, uploaded_at_s,"
+               " rules) SELECT r.id, j.id, j.file_name, j.sha256, j.size_bytes, j.received_at_s, ?"
                " FROM job AS j JOIN run AS r ON r.name = j.run"
                " WHERE j.id = ? AND j.state IN ('queued', 'running')");
+    db_put_text(&st, ingest->store->rules);
     db_put_int(&st, ingest->job_id);
     if (!db_run(&st, err)) {
         return false;

@@ -70,7 +70,8 @@ CREATE TABLE upload (
     sha256        TEXT NOT NULL,     -- of the uploaded bytes, lower-case hex
     size_bytes    INTEGER NOT NULL,  -- of the uploaded bytes
     uploaded_at_s INTEGER NOT NULL,  -- when the upload was complete
-    published     INTEGER NOT NULL DEFAULT 0 -- 1: its traces are visible
+    published     INTEGER NOT NULL DEFAULT 0, -- 1: its traces are visible
+    rules         TEXT NOT NULL DEFAULT '' -- SHA-256 of the --kernel-classes by which it was analysed, '': built-in ones
 ) STRICT;
 CREATE UNIQUE INDEX upload_name ON upload (run_id, file_name) WHERE published = 1;
 CREATE INDEX upload_run ON upload (run_id, published, uploaded_at_s, size_bytes);
@@ -88,7 +89,7 @@ CREATE TABLE job_failure (
     PRIMARY KEY (job_id, position)
 ) STRICT;
 
--- Traces of an older database whose uploads are analysed again (catalogue/takeover.h): each keeps its id, note and tags.
+-- Traces whose uploads are analysed again (catalogue/takeover.h, catalogue/reanalysis.c): each keeps its id, note and tags.
 CREATE TABLE taken_over (
     job_id      INTEGER NOT NULL REFERENCES job (id) ON DELETE CASCADE,
     worker      TEXT NOT NULL,

@@ -1,0 +1,103 @@
+/* Results that follow other rules of kernel classes than today's: their uploads get their jobs
+ * back. What is queued looks as after a takeover (catalogue/takeover.h), so that the same code
+ * gives traces their ids back. Each upload is one transaction: a crash leaves the rest for the next
+ * start. */
+#include "ingest/store/catalogue/run_figures.h"
+#include "ingest/store/internal.h"
+
+#include <string.h>
+#include <unistd.h>
+
+struct stale {
+    int64_t upload_id, job_id, run_id;
+    char sha256_hex[SHA256_HEX_BYTES];
+};
+
+/* The next after `after`; upload_id 0: there is none. */
+static bool next_stale(struct store *store, int64_t after, struct stale *out, struct err *err)
+{
+    struct db_stmt st;
+    size_t len;
+    *out = (struct stale){0};
+    db_prepare(&st, store->writer,
+               "SELECT id, job_id, run_id, sha256 FROM upload WHERE id > ?1 AND published = 1 AND"
+               " rules <> ?2 AND EXISTS (SELECT 1 FROM trace WHERE upload_id = upload.id AND"
+               " has_kernel = 1) ORDER BY id LIMIT 1");
+    db_put_int(&st, after);
+    db_put_text(&st, store->rules);
+    if (db_next(&st)) {
+        out->upload_id = db_get_int(&st);
+        out->job_id = db_get_int(&st);
+        out->run_id = db_get_int(&st);
+        const char *sha256_hex = db_peek_text(&st, &len);
+        if (sha256_hex != NULL && len < sizeof out->sha256_hex) {
+            memcpy(out->sha256_hex, sha256_hex, len + 1);
+        }
+    }
+    return db_done(&st, err);
+}
+
+static bool is_kept(const struct store *store, const struct stale *stale)
+{
+    char path[STORE_PATH_BYTES];
+    struct err ignored = ERR_INIT;
+    return store_blob_file_path(store, stale->sha256_hex, path, &ignored) &&
+           access(path, R_OK) == 0;
+}
+
+static bool queue_again(struct db *db, const struct stale *stale, struct err *err)
+{
+    return db_run_id(db,
+                     "INSERT OR REPLACE INTO taken_over (job_id, worker, span_digits, trace_id,"
+                     " note, tags) SELECT u.job_id, t.worker, t.span_digits, t.id, t.note, t.tags"
+                     " FROM trace AS t JOIN upload AS u ON u.id = t.upload_id"
+                     " WHERE u.id = ? AND t.derived_of IS NULL",
+                     stale->upload_id, err) &&
+           db_run_id(db,
+                     "UPDATE job SET state = 'queued', replace = 0, received_at_s ="
+                     " (SELECT uploaded_at_s FROM upload WHERE job_id = job.id AND published = 1)"
+                     " WHERE id = ?",
+                     stale->job_id, err) &&
+           run_figures_count(db, stale->upload_id, 0, RUN_TRACES_GO, err) &&
+           db_run_id(db, "DELETE FROM upload WHERE id = ?", stale->upload_id, err) &&
+           run_figures_renew(db, stale->run_id, err);
+}
+
+static bool requeue(struct store *store, const struct stale *stale, struct err *err)
+{
+    return store_write_begin(store, STORE_DURABLE, err) &&
+           store_write_end(store, queue_again(store->writer, stale, err), err);
+}
+
+static void say(const struct store *store, size_t queued, size_t left)
+{
+    if (queued > 0) {
+        log_write(store->log, LOG_INFO,
+                  "the rules of kernel classes are others: %zu uploads are analysed again", queued);
+    }
+    if (left > 0) {
+        log_write(store->log, LOG_WARN,
+                  "%zu uploads follow other rules of kernel classes and stay as they are: their "
+                  "bytes were not kept",
+                  left);
+    }
+}
+
+bool store_follow_rules(struct store *store, const char *rules_sha256_hex, struct err *err)
+{
+    struct stale stale = {0};
+    size_t queued = 0;
+    size_t left = 0;
+    (void)snprintf(store->rules, sizeof store->rules, "%s", rules_sha256_hex);
+    bool ok = next_stale(store, 0, &stale, err);
+    while (ok && stale.upload_id != 0) {
+        bool kept = is_kept(store, &stale);
+        queued += kept;
+        left += !kept;
+        ok = (!kept || requeue(store, &stale, err)) &&
+             next_stale(store, stale.upload_id, &stale, err);
+    }
+    say(store, queued, left);
+    /* A trace gets its id back only when its old rows are gone. */
+    return ok && (queued == 0 || store_purge(store, err));
+}
