@@ -9,6 +9,7 @@
 #include "ingest/analysis/stages.h"
 #include "ingest/analysis/steps/breakdown.h"
 #include "ingest/analysis/steps/step_work.h"
+#include "ingest/base/memory/scratch.h"
 #include "ingest/base/thread.h"
 #include "ingest/index/index.h"
 
@@ -19,6 +20,7 @@ struct indexed_analysis {
     struct analysis run;
     struct trace_index index; /* free once there are operators */
     struct collectives collectives;
+    uint8_t *categories; /* enum time_category by event, until a frame takes them */
     struct device_uses uses;
     struct op_tree tree;
     /* What builds the tree and what is made of it: `run`, or a copy with names of its own on a
@@ -41,21 +43,54 @@ static bool choose_events(struct indexed_analysis *a)
     return ok;
 }
 
-static void hand_frame_on(struct indexed_analysis *a)
+/* Device work of collectives communicates. */
+static bool find_categories(struct indexed_analysis *a)
 {
-    const struct trace_results *results = a->run.results;
-    const struct analysis_wants *wants = a->run.wants;
-    if (wants->take_frame == NULL) {
-        return;
+    if (!collectives_collect(&a->collectives, &a->run.sel, &a->index)) {
+        return false;
     }
-    struct timeline_frame frame = {.start_ns = results->start_ns,
+    a->categories = time_categories_find(&a->run.sel);
+    for (uint32_t i = 0; a->categories != NULL && i < a->collectives.work_count; i++) {
+        a->categories[a->collectives.work[i].event] = TIME_COMMUNICATION;
+    }
+    return a->categories != NULL;
+}
+
+/* Takes the categories. False without memory; the frame is to be freed in either case. */
+static bool add_relations(struct indexed_analysis *a, struct timeline_frame *frame)
+{
+    const struct trace_index *index = &a->index;
+    frame->categories = a->categories;
+    a->categories = NULL;
+    frame->launches = scratch_alloc(index->launched_count, sizeof *frame->launches);
+    frame->launch_count = frame->launches == NULL ? 0 : index->launched_count;
+    for (size_t i = 0; i < frame->launch_count; i++) {
+        uint32_t work = index->launched[i];
+        frame->launches[i] =
+            (struct timeline_flow){index->launch[work], work, TIMELINE_FLOW_LAUNCH};
+    }
+    return frame->launches != NULL;
+}
+
+static struct timeline_frame begin_frame(const struct trace_results *results)
+{
+    return (struct timeline_frame){.start_ns = results->start_ns,
                                    .sees_events =
                                        results->first_event_ns != 0 || results->duration_ns != 0,
-                                   .mlu = results->mlu,
-                                   .communicates = a->collectives.communicates};
-    a->collectives.communicates = NULL;
-    wants->take_frame(wants->context, &frame);
+                                   .mlu = results->mlu};
+}
+
+static bool hand_frame_on(struct indexed_analysis *a)
+{
+    const struct analysis_wants *wants = a->run.wants;
+    struct timeline_frame frame = begin_frame(a->run.results);
+    bool is_bare = wants->bare_frame && frame.sees_events;
+    bool ok = wants->take_frame == NULL || is_bare || add_relations(a, &frame);
+    if (ok && wants->take_frame != NULL) {
+        wants->take_frame(wants->context, &frame);
+    }
     timeline_frame_free(&frame);
+    return ok;
 }
 
 /* Of marked steps; they may overlap. */
@@ -74,15 +109,13 @@ static bool run_steps(struct indexed_analysis *a)
     struct trace_results *results = run->results;
     const struct event_classes *sel = &run->sel;
     struct step_row *rows = NULL;
-    if (!collectives_collect(&a->collectives, &run->sel, &a->index) ||
-        !time_ranges_collect(&run->roles, sel, a->collectives.communicates)) {
+    if (!find_categories(a) || !time_ranges_collect(&run->roles, sel, a->categories, false)) {
         return false;
     }
     analysis_set_presence(run, sel->type_count[TYPE_KERNEL] > 0);
-    hand_frame_on(a);
     results->collective_count = a->collectives.count;
     bool ok =
-        steps_from_index(&run->steps, sel, &a->index) &&
+        hand_frame_on(a) && steps_from_index(&run->steps, sel, &a->index) &&
         collectives_log(&results->comm_log, &results->arena, &a->collectives, sel, &run->steps) &&
         analysis_write_steps(run, &rows) &&
         breakdown_run(rows, results->role_ns, (struct range){sel->first_ns, sel->last_ns},
@@ -213,8 +246,32 @@ bool analysis_run_with(const struct trace *trace,
     (void)end_tree(&a);
     index_free(&a.index);
     collectives_free(&a.collectives);
+    scratch_free(a.categories);
     device_uses_free(&a.uses);
     return analysis_end(&a.run, ok, out, err);
+}
+
+bool analysis_find_frame(const struct trace *trace,
+                         const struct kernel_rules *own,
+                         struct timeline_frame *frame,
+                         struct err *err)
+{
+    const struct analysis_wants wants = {.kernel_rules = own};
+    struct indexed_analysis a = {.tree = {.nodes = NULL}};
+    struct trace_results *results = NULL;
+    *frame = (struct timeline_frame){.categories = NULL};
+    bool ok = analysis_begin(&a.run, trace, &wants) && choose_events(&a);
+    if (ok) {
+        analysis_set_bounds(&a.run);
+        *frame = begin_frame(a.run.results);
+        ok = find_categories(&a) && add_relations(&a, frame);
+    }
+    index_free(&a.index);
+    collectives_free(&a.collectives);
+    scratch_free(a.categories);
+    ok = analysis_end(&a.run, ok, &results, err);
+    results_destroy(results);
+    return ok;
 }
 
 bool analysis_run(const struct trace *trace, struct trace_results **out, struct err *err)

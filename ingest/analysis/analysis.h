@@ -26,6 +26,7 @@ struct analysis_wants {
     /* What a timeline needs to be built beside the rest of the analyses: called once, as soon as it
      * is known. The callee takes what the frame holds and leaves it empty. */
     void (*take_frame)(void *context, struct timeline_frame *frame);
+    bool bare_frame; /* without arrays where the views saw an event: the timeline comes later */
     /* A second thread may work: it builds the call tree, modules and the memory log. */
     bool in_two;
     /* What is still to be analysed needs little memory: called once, near the end. */
@@ -37,5 +38,11 @@ bool analysis_run_with(const struct trace *trace,
                        const struct analysis_wants *wants,
                        struct trace_results **out,
                        struct err *err) KS_MUST_USE;
+/* What a timeline needs, and nothing else; `own` as analysis_wants.kernel_rules. The frame must be
+ * freed in either case. Errors: ERR_NO_MEMORY. */
+bool analysis_find_frame(const struct trace *trace,
+                         const struct kernel_rules *own,
+                         struct timeline_frame *frame,
+                         struct err *err) KS_MUST_USE;
 
 #endif

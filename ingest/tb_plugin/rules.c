@@ -45,9 +45,13 @@ static bool collect_roles(struct tb_analysis *a)
     if (!tb_collectives_collect(&a->comms, &run->sel)) {
         return false;
     }
-    bool *communicates = tb_collectives_mark(&a->comms, &run->sel);
-    bool ok = communicates != NULL && time_ranges_collect(&run->roles, &run->sel, communicates);
-    scratch_free(communicates);
+    uint8_t *categories = time_categories_find(&run->sel);
+    bool ok = categories != NULL;
+    if (ok) {
+        tb_collectives_mark(&a->comms, &run->sel, categories);
+        ok = time_ranges_collect(&run->roles, &run->sel, categories, true);
+    }
+    scratch_free(categories);
     analysis_set_presence(run, run->roles.by_role[TIME_KERNEL].count > 0);
     return ok;
 }

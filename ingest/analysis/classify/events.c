@@ -123,6 +123,11 @@ static enum event_type our_type(const struct trace_index *index, uint32_t event,
     switch (index_class(index, event)) {
     case INDEX_DEVICE_ROW:
         return TYPE_KERNEL;
+    case INDEX_DRIVER_CALL:
+        return TYPE_RUNTIME;
+    case INDEX_MODULE:
+    case INDEX_FUNCTION: /* in Lightning's traces too */
+        return type == TYPE_NONE ? TYPE_PYTHON_FUNCTION : (enum event_type)type;
     case INDEX_DEVICE_WAIT:
         return TYPE_NONE;
     case INDEX_DEVICE_ANNOTATION:

@@ -189,26 +189,13 @@ static bool join_work(struct collecting *c, uint32_t event)
     return add_work(c, collective, event);
 }
 
-static bool note_device_event(struct collecting *c, uint32_t event)
-{
-    struct collectives *out = c->out;
-    if (out->communicates == NULL) {
-        out->communicates = scratch_calloc(c->sel->trace->events.count, sizeof *out->communicates);
-    }
-    if (out->communicates == NULL) {
-        return false;
-    }
-    out->communicates[event] = true;
-    return true;
-}
-
 static bool find_work(struct collecting *c)
 {
     const struct events_in_time work = c->sel->lists[LIST_DEVICE];
     bool ok = true;
     for (uint32_t i = 0; ok && i < work.count; i++) {
         uint32_t event = work.items[i];
-        ok = !is_collective_work(c, event) || (join_work(c, event) && note_device_event(c, event));
+        ok = !is_collective_work(c, event) || join_work(c, event);
     }
     return ok;
 }
@@ -263,6 +250,5 @@ void collectives_free(struct collectives *out)
 {
     scratch_free(out->items);
     scratch_free(out->work);
-    scratch_free(out->communicates);
     *out = (struct collectives){0};
 }

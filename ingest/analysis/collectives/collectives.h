@@ -51,7 +51,6 @@ struct collectives {
     uint32_t work_count;
     size_t items_cap;
     size_t work_cap;
-    bool *communicates; /* by event: device work of class communication; NULL: none */
 };
 
 /* A trace without collectives costs a look at each kernel's name. False without memory; must be

@@ -37,11 +37,15 @@ struct steps {
     int64_t window_end; /* that the steps launched, if that ends later */
 };
 
-/* `communicates`: by event, what counts as communication: of our figures device work of that class
- * [DEV-6c]; NULL: nothing. False without memory; must be freed in either case. */
+/* enum time_category by event, a scratch array; NULL without memory. No device work communicates
+ * yet: the caller knows the collectives. What time_ranges_collect passes over has one, too. */
+uint8_t *time_categories_find(const struct event_classes *sel) KS_MUST_USE;
+/* `host_communicates`: host events named for a collective count as communication, else as work of
+ * the host [DEV-6c]. False without memory; must be freed in either case. */
 bool time_ranges_collect(struct time_ranges *roles,
                          const struct event_classes *sel,
-                         const bool *communicates) KS_MUST_USE;
+                         const uint8_t *categories,
+                         bool host_communicates) KS_MUST_USE;
 void time_ranges_free(struct time_ranges *roles);
 
 /* Steps by the index: the annotations' own intervals [DEV-6a]. Without any, one that is the whole

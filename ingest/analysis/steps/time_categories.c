@@ -1,63 +1,79 @@
 #include "ingest/analysis/classify/tb_clock.h"
 #include "ingest/analysis/steps/steps.h"
+#include "ingest/base/memory/scratch.h"
 
-static inline bool add_event(struct ranges *list, const struct event_classes *sel, uint32_t event)
-{
-    int64_t start = tb_clock_start(sel, event);
-    return ranges_merge(list, start, tb_clock_end(sel, event));
-}
-
-/* TIME_CATEGORY_COUNT: none. An annotation of the device is no work of the host, and stands beside
- * the work that it names. */
-static enum time_category
-role_of_host(const struct event_classes *sel, const bool *communicates, uint32_t event)
+static uint8_t category_of_host(const struct event_classes *sel, uint32_t event, uint8_t plain)
 {
     enum event_type type = (enum event_type)sel->type[event];
-    bool loads = (sel->names.flags[sel->name[event]] & NAME_LOADER) != 0;
-    if (type != TYPE_OPERATOR && type != TYPE_USER_ANNOTATION && type != TYPE_PYTHON) {
-        return TIME_CATEGORY_COUNT;
+    uint32_t flags = sel->names.flags[sel->name[event]];
+    bool loads = (flags & NAME_LOADER) != 0;
+    switch (type) {
+    case TYPE_OPERATOR:
+    case TYPE_USER_ANNOTATION:
+        if (loads) {
+            return TIME_DATALOADER;
+        }
+        break;
+    case TYPE_PYTHON:
+        break;
+    case TYPE_DEVICE_ANNOTATION:
+        flags |= (flags & NAME_OUR_COLLECTIVE) != 0 ? NAME_COLLECTIVE : 0;
+        break;
+    default:
+        return plain;
     }
-    if (loads && type != TYPE_PYTHON) {
-        return TIME_DATALOADER;
-    }
-    return communicates != NULL && communicates[event] ? TIME_COMMUNICATION : TIME_CPU_EXEC;
+    return (flags & NAME_COLLECTIVE) != 0 ? TIME_COMMUNICATION : plain;
 }
 
-static bool
-add_host(struct time_ranges *roles, const struct event_classes *sel, const bool *communicates)
+uint8_t *time_categories_find(const struct event_classes *sel)
 {
+    static const uint8_t plain[TYPE_COUNT] = {
+        [TYPE_NONE] = TIME_OTHER,
+        [TYPE_OPERATOR] = TIME_CPU_EXEC,
+        [TYPE_PYTHON] = TIME_CPU_EXEC,
+        [TYPE_USER_ANNOTATION] = TIME_CPU_EXEC,
+        [TYPE_PROFILER_STEP] = TIME_OTHER,
+        [TYPE_MODULE] = TIME_CPU_EXEC,
+        [TYPE_PL_MODULE] = TIME_OTHER,
+        [TYPE_PL_PROFILE] = TIME_OTHER,
+        [TYPE_PYTHON_FUNCTION] = TIME_CPU_EXEC,
+        [TYPE_TRACE_SPAN] = TIME_OTHER,
+        [TYPE_RUNTIME] = TIME_RUNTIME,
+        [TYPE_KERNEL] = TIME_KERNEL,
+        [TYPE_MEMCPY] = TIME_MEMCPY,
+        [TYPE_MEMSET] = TIME_MEMSET,
+        [TYPE_MEMORY] = TIME_OTHER,
+        [TYPE_DEVICE_ANNOTATION] = TIME_OTHER,
+    };
+    uint32_t count = sel->trace->events.count;
+    const uint8_t *type = sel->type;
+    uint8_t *categories = scratch_alloc(count, sizeof *categories);
+    for (uint32_t i = 0; categories != NULL && i < count; i++) {
+        categories[i] = plain[type[i]];
+    }
+    const uint32_t telling = NAME_LOADER | NAME_COLLECTIVE | NAME_OUR_COLLECTIVE;
     const struct events_in_time host = sel->lists[LIST_HOST];
-    bool ok = true;
-    for (uint32_t i = 0; ok && i < host.count; i++) {
-        enum time_category role = role_of_host(sel, communicates, host.items[i]);
-        ok = role == TIME_CATEGORY_COUNT || add_event(&roles->by_role[role], sel, host.items[i]);
+    bool asks_names = categories != NULL && (sel->seen_names & telling) != 0;
+    for (uint32_t i = 0; asks_names && i < host.count; i++) {
+        uint32_t event = host.items[i];
+        if (KS_UNLIKELY((sel->names.flags[sel->name[event]] & telling) != 0)) {
+            categories[event] = category_of_host(sel, event, categories[event]);
+        }
     }
-    return ok;
+    return categories;
 }
 
-static bool add_runtimes(struct time_ranges *roles, const struct event_classes *sel)
-{
-    const struct events_in_time runtimes = sel->lists[LIST_RUNTIME];
-    struct ranges *list = &roles->by_role[TIME_RUNTIME];
-    bool ok = ranges_reserve(list, runtimes.count);
-    for (uint32_t i = 0; ok && i < runtimes.count; i++) {
-        ok = add_event(list, sel, runtimes.items[i]);
-    }
-    return ok;
-}
+/* ---- ranges ---- */
 
-static enum time_category
-role_of_device(const struct event_classes *sel, const bool *communicates, uint32_t event)
-{
-    enum event_type type = (enum event_type)sel->type[event];
-    if (type == TYPE_MEMSET) {
-        return TIME_MEMSET;
-    }
-    enum time_category role = type == TYPE_KERNEL ? TIME_KERNEL : TIME_MEMCPY;
-    return communicates != NULL && communicates[event] ? TIME_COMMUNICATION : role;
-}
+/* Modules, steps, Python functions, spans and annotations of the device stand beside what they
+ * hold. */
+static const bool is_counted[TYPE_COUNT] = {
+    [TYPE_OPERATOR] = true, [TYPE_USER_ANNOTATION] = true, [TYPE_PYTHON] = true,
+    [TYPE_RUNTIME] = true,  [TYPE_KERNEL] = true,          [TYPE_MEMCPY] = true,
+    [TYPE_MEMSET] = true,
+};
 
-/* Of device and host together, each of which is in order. */
+/* Of host and device together, each of which is in order. */
 static bool join_communication(struct time_ranges *roles, const struct ranges *of_device)
 {
     struct ranges of_host = roles->by_role[TIME_COMMUNICATION];
@@ -66,32 +82,34 @@ static bool join_communication(struct time_ranges *roles, const struct ranges *o
     return ok;
 }
 
-static bool
-add_devices(struct time_ranges *roles, const struct event_classes *sel, const bool *communicates)
-{
-    const struct events_in_time work = sel->lists[LIST_DEVICE];
-    struct ranges *by_role = roles->by_role;
-    struct ranges communication = {0};
-    bool ok = ranges_reserve(&by_role[TIME_KERNEL], sel->type_count[TYPE_KERNEL]) &&
-              ranges_reserve(&by_role[TIME_MEMCPY], sel->type_count[TYPE_MEMCPY]) &&
-              ranges_reserve(&by_role[TIME_MEMSET], sel->type_count[TYPE_MEMSET]);
-    for (uint32_t i = 0; ok && i < work.count; i++) {
-        enum time_category role = role_of_device(sel, communicates, work.items[i]);
-        struct ranges *list = role == TIME_COMMUNICATION ? &communication : &by_role[role];
-        ok = add_event(list, sel, work.items[i]);
-    }
-    ok = ok && (communication.count == 0 || join_communication(roles, &communication));
-    ranges_free(&communication);
-    return ok;
-}
-
 bool time_ranges_collect(struct time_ranges *roles,
                          const struct event_classes *sel,
-                         const bool *communicates)
+                         const uint8_t *categories,
+                         bool host_communicates)
 {
+    static const enum event_list LISTS[] = {LIST_HOST, LIST_RUNTIME, LIST_DEVICE};
+    struct ranges of_device = {0};
+    bool ok = true;
     *roles = (struct time_ranges){0};
-    return add_host(roles, sel, communicates) && add_runtimes(roles, sel) &&
-           add_devices(roles, sel, communicates);
+    for (size_t k = 0; k < sizeof LISTS / sizeof *LISTS; k++) {
+        const struct events_in_time list = sel->lists[LISTS[k]];
+        bool is_device = LISTS[k] == LIST_DEVICE;
+        for (uint32_t i = 0; ok && i < list.count; i++) {
+            uint32_t event = list.items[i];
+            if (!is_counted[sel->type[event]]) {
+                continue;
+            }
+            bool communicates = categories[event] == TIME_COMMUNICATION;
+            bool is_work = communicates && !is_device && !host_communicates;
+            struct ranges *into = &roles->by_role[is_work ? TIME_CPU_EXEC : categories[event]];
+            into = communicates && is_device ? &of_device : into;
+            int64_t start = tb_clock_start(sel, event);
+            ok = ranges_merge(into, start, tb_clock_end(sel, event));
+        }
+    }
+    ok = ok && (of_device.count == 0 || join_communication(roles, &of_device));
+    ranges_free(&of_device);
+    return ok;
 }
 
 void time_ranges_free(struct time_ranges *roles)

@@ -1,98 +1,29 @@
 #include "ingest/analysis/timeline/labels.h"
 
-#include "ingest/analysis/classify/names.h"
 #include "ingest/base/memory/scratch.h"
 #include "ingest/index/sort.h"
 #include "ingest/model/results/results.h"
 
-#include <string.h>
-
-#define LIGHTNING_PREFIX "[pl]["
+#include <limits.h>
 
 struct labelling {
     struct timeline_labels *labels;
     const struct timeline_items *items;
-    const bool *communicates;
-    struct names names;
-    bool lightning;
+    const uint8_t *categories;
     uint32_t *latest; /* by name: the label that it had last */
 };
 
-/* What a label was last found by: a class of events, and whether the event communicates. The same
- * again with the same name is the same label. */
+static uint8_t role_of(const struct labelling *l, uint32_t event)
+{
+    return l->categories == NULL ? TIME_OTHER : l->categories[event];
+}
+
+/* What a label was last found by: a class of events, and its role. The same again with the same
+ * name is the same label. */
 static uint64_t origin_of(const struct labelling *l, uint32_t event)
 {
-    bool communicates = l->communicates != NULL && l->communicates[event];
-    return (uint64_t)trace_index(&l->items->trace->events.class, event) << 1 | communicates;
-}
-
-/* ---- roles ---- */
-
-/* Operators, annotations, `python` events: as the overview counts them. */
-static enum time_category host_role(struct labelling *l, uint32_t event, bool may_be_special)
-{
-    uint32_t name = l->items->trace->events.name[event];
-    uint32_t flags = names_flags(&l->names, name);
-    bool is_lightning =
-        may_be_special && l->lightning &&
-        strncmp(names_text(&l->names, name), LIGHTNING_PREFIX, sizeof LIGHTNING_PREFIX - 1) == 0;
-    if ((may_be_special && (flags & NAME_STEP_NUMBERED) != 0) || is_lightning) {
-        return TIME_OTHER;
-    }
-    if (may_be_special && (flags & NAME_LOADER) != 0) {
-        return TIME_DATALOADER;
-    }
-    return (flags & NAME_COLLECTIVE) != 0 ? TIME_COMMUNICATION : TIME_CPU_EXEC;
-}
-
-/* An annotation of the device is no work of the host; it spans kernels that count themselves. */
-static enum time_category device_annotation_role(struct labelling *l, uint32_t event)
-{
-    uint32_t flags = names_flags(&l->names, l->items->trace->events.name[event]);
-    bool is_collective = (flags & (NAME_COLLECTIVE | NAME_OUR_COLLECTIVE)) != 0;
-    return is_collective ? TIME_COMMUNICATION : TIME_OTHER;
-}
-
-static enum time_category
-device_role(const struct labelling *l, uint32_t event, enum time_category own)
-{
-    return l->communicates != NULL && l->communicates[event] ? TIME_COMMUNICATION : own;
-}
-
-static enum time_category role_of(struct labelling *l, uint32_t event)
-{
-    const struct trace_events *events = &l->items->trace->events;
-    if (trace_phase(events, event) != 'X') {
-        return TIME_OTHER;
-    }
-    switch (trace_kind(events, event)) {
-    case EVENT_KERNEL:
-    case EVENT_DEVICE_ROW:
-        return device_role(l, event, TIME_KERNEL);
-    case EVENT_MEMCPY:
-        return device_role(l, event, TIME_MEMCPY);
-    case EVENT_MEMSET:
-        return TIME_MEMSET;
-    case EVENT_RUNTIME:
-        return TIME_RUNTIME;
-    case EVENT_OPERATOR:
-    case EVENT_USER_ANNOTATION:
-        return host_role(l, event, true);
-    case EVENT_PYTHON:
-        return host_role(l, event, false);
-    case EVENT_PYTHON_FUNCTION:
-        return TIME_CPU_EXEC;
-    case EVENT_GPU_USER_ANNOTATION:
-        return device_annotation_role(l, event);
-    case EVENT_OTHER:
-    case EVENT_TRACE_SPAN:
-    case EVENT_MEMORY:
-    case EVENT_DRIVER:
-    case EVENT_FLOW_FWDBWD:
-    case EVENT_FLOW:
-        break;
-    }
-    return TIME_OTHER;
+    return (uint64_t)trace_index(&l->items->trace->events.class, event) << CHAR_BIT |
+           role_of(l, event);
 }
 
 /* ---- labels ---- */
@@ -116,7 +47,7 @@ static uint32_t find_label(struct labelling *l, uint32_t event, uint64_t origin)
     struct timeline_labels *labels = l->labels;
     uint32_t name = events->name[event];
     uint32_t known = labels->keys.count;
-    const struct key key = {{name, trace_category(events, event), (uint32_t)role_of(l, event), 0}};
+    const struct key key = {{name, trace_category(events, event), role_of(l, event), 0}};
     uint32_t number = key_map_add(&labels->keys, key);
     if (number == KEY_MAP_NONE || (number == known && !add_sum(labels, number))) {
         return KEY_MAP_NONE;
@@ -192,17 +123,14 @@ static bool rank_labels(struct timeline_labels *labels)
 
 bool timeline_labels_find(struct timeline_labels *labels,
                           const struct timeline_items *items,
-                          const bool *communicates)
+                          const uint8_t *categories)
 {
     const struct trace *trace = items->trace;
-    struct labelling l = {.labels = labels, .items = items, .communicates = communicates};
-    l.lightning = trace->framework != NULL && strcmp(trace->framework, "pytorch-lightning") == 0;
+    struct labelling l = {.labels = labels, .items = items, .categories = categories};
     *labels = (struct timeline_labels){0};
     key_map_init(&labels->keys);
     l.latest = scratch_none(strtab_count(trace->strings));
-    bool ok = l.latest != NULL && names_init(&l.names, trace->strings) && label_events(&l) &&
-              rank_labels(labels);
-    names_free(&l.names);
+    bool ok = l.latest != NULL && label_events(&l) && rank_labels(labels);
     scratch_free(l.latest);
     return ok;
 }

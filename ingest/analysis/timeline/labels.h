@@ -27,11 +27,11 @@ struct timeline_labels {
 
 /* Sets items->by_event: that number of slices and instants, of counters their first row, of ends
  * of flows TIMELINE_NO_EVENT.
- * `communicates` as in timeline_frame. False without memory; must be freed in
+ * `categories` as in timeline_frame. False without memory; must be freed in
  * either case. */
 bool timeline_labels_find(struct timeline_labels *labels,
                           const struct timeline_items *items,
-                          const bool *communicates) KS_MUST_USE;
+                          const uint8_t *categories) KS_MUST_USE;
 void timeline_labels_free(struct timeline_labels *labels);
 
 /* Copies them, by falling count, texts included. NULL without memory. */

@@ -1,10 +1,7 @@
 #include "ingest/analysis/timeline/order.h"
 
 #include "ingest/base/memory/scratch.h"
-
-#include <string.h>
-
-#define INSERTION_RUN ((size_t)16)
+#include "ingest/index/sort.h"
 
 /* Instants and flows stand behind slices, which are at least 0 long. */
 #define RANK_INSTANT INT64_C(-1)
@@ -24,108 +21,25 @@ static int64_t rank_of(const struct timeline_items *items, uint32_t event)
     }
 }
 
-/* Whether `b` may not stand before `a`. No two events are equal: the file's order decides. */
-static inline bool is_before(const struct timeline_items *items, uint32_t a, uint32_t b)
+static int compare(uint32_t a, uint32_t b, const void *ctx)
 {
+    const struct timeline_items *items = ctx;
     int64_t start_a = items->trace->events.ts_ns[a];
     int64_t start_b = items->trace->events.ts_ns[b];
     if (KS_LIKELY(start_a != start_b)) {
-        return start_a < start_b;
+        return start_a < start_b ? -1 : 1;
     }
     int64_t rank_a = rank_of(items, a);
     int64_t rank_b = rank_of(items, b);
-    return rank_a != rank_b ? rank_a > rank_b : a < b;
+    if (rank_a != rank_b) {
+        return rank_a > rank_b ? -1 : 1;
+    }
+    return (a > b) - (a < b);
 }
 
-static void insertion_sort(const struct timeline_items *items, uint32_t *events, size_t count)
-{
-    const int64_t *ts_ns = items->trace->events.ts_ns;
-    int64_t last_ns = ts_ns[events[0]];
-    for (size_t i = 1; i < count; i++) {
-        uint32_t event = events[i];
-        if (ts_ns[event] > last_ns) {
-            last_ns = ts_ns[event];
-            continue;
-        }
-        size_t j = i;
-        for (; j > 0 && is_before(items, event, events[j - 1]); j--) {
-            events[j] = events[j - 1];
-        }
-        events[j] = event;
-    }
-}
-
-/* How many of the events in order stand before `event`. */
-static size_t count_before(const struct timeline_items *items,
-                           const uint32_t *events,
-                           size_t count,
-                           uint32_t event)
-{
-    size_t low = 0;
-    while (low < count) {
-        size_t middle = low + (count - low) / 2;
-        bool is_low = is_before(items, events[middle], event);
-        low = is_low ? middle + 1 : low;
-        count = is_low ? count : middle;
-    }
-    return low;
-}
-
-/* Merges events[0, left) and events[left, count): only the part in which they mix is moved. */
-static void merge(const struct timeline_items *items,
-                  uint32_t *events,
-                  size_t left,
-                  size_t count,
-                  uint32_t *scratch)
-{
-    if (is_before(items, events[left - 1], events[left])) {
-        return;
-    }
-    size_t to = count_before(items, events, left, events[left]);
-    size_t end = left + count_before(items, events + left, count - left, events[left - 1]);
-    size_t from_left = 0;
-    size_t left_count = left - to;
-    size_t from_right = left;
-    memcpy(scratch, events + to, left_count * sizeof *events);
-    while (from_left < left_count && from_right < end) {
-        bool is_right = is_before(items, events[from_right], scratch[from_left]);
-        events[to++] = is_right ? events[from_right++] : scratch[from_left++];
-    }
-    memcpy(events + to, scratch + from_left, (left_count - from_left) * sizeof *events);
-}
-
-static bool is_in_order(const struct timeline_items *items, const uint32_t *events, size_t count)
-{
-    for (size_t i = 1; i < count; i++) {
-        if (!is_before(items, events[i - 1], events[i])) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* A merge sort: what profilers write is a few ascending runs, or nearly in order, and of both
- * little is to be merged. */
 bool timeline_order_events(const struct timeline_items *items, uint32_t *events, size_t count)
 {
-    if (is_in_order(items, events, count)) {
-        return true;
-    }
-    uint32_t *scratch = scratch_alloc(count, sizeof *scratch);
-    if (scratch == NULL) {
-        return false;
-    }
-    for (size_t i = 0; i < count; i += INSERTION_RUN) {
-        insertion_sort(items, events + i, count - i < INSERTION_RUN ? count - i : INSERTION_RUN);
-    }
-    for (size_t width = INSERTION_RUN; width < count; width *= 2) {
-        for (size_t i = 0; i + width < count; i += 2 * width) {
-            size_t both = count - i < 2 * width ? count - i : 2 * width;
-            merge(items, events + i, width, both, scratch);
-        }
-    }
-    scratch_free(scratch);
-    return true;
+    return sort_stable(events, count, compare, items);
 }
 
 uint32_t *timeline_order_places(const struct timeline_items *items, struct timeline_places *places)

@@ -82,7 +82,7 @@ static bool find_tracks(struct build *b)
 static bool find_labels(struct build *b)
 {
     struct timeline *timeline = b->timeline;
-    if (!timeline_labels_find(&b->labels, &b->items, b->frame->communicates)) {
+    if (!timeline_labels_find(&b->labels, &b->items, b->frame->categories)) {
         return false;
     }
     timeline->labels = timeline_labels_write(&b->labels, b->trace, &timeline->arena);
@@ -224,7 +224,8 @@ static bool run(struct build *b, struct err *err)
         return false;
     }
     free_order(b);
-    return timeline_flows_build(&b->items, &b->ends, b->sink, &b->timeline->flow_count, err);
+    return timeline_flows_build(&b->items, &b->ends, b->frame, b->sink, &b->timeline->flow_count,
+                                err);
 }
 
 bool timeline_build(const struct trace *trace,
@@ -272,8 +273,11 @@ void timeline_settle(const struct timeline *timeline, struct trace_results *resu
 
 void timeline_frame_free(struct timeline_frame *frame)
 {
-    scratch_free(frame->communicates);
-    frame->communicates = NULL;
+    scratch_free(frame->categories);
+    scratch_free(frame->launches);
+    frame->categories = NULL;
+    frame->launches = NULL;
+    frame->launch_count = 0;
 }
 
 void timeline_destroy(struct timeline *timeline)

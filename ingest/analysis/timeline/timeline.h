@@ -11,15 +11,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What a timeline takes over from the views; analysis_run knows it long before the views are done.
- */
+/* What a timeline takes over from the views, in scratch arrays; analysis_run knows it long before
+ * the views are done. */
 struct timeline_frame {
     int64_t start_ns; /* results.start_ns */
     bool sees_events; /* else start_ns says nothing */
     bool mlu;
-    bool *communicates; /* by event: kernel or copy of a collective by the rule of the figures; a
-                           scratch array, NULL when none is */
+    uint8_t *categories;            /* enum time_category by event; NULL: TIME_OTHER */
+    struct timeline_flow *launches; /* from calls to the device work that they launched */
+    size_t launch_count;
 };
+/* Frees the arrays; the rest stays. */
 void timeline_frame_free(struct timeline_frame *frame);
 
 /* What stands on the timeline: complete events (X); begin and end (B, E) matched by track, as a
@@ -32,8 +34,8 @@ void timeline_frame_free(struct timeline_frame *frame);
  * warning.
  *
  * A thread is known by the texts of its pid and tid: "7" and 7 are one. Memory records without
- * totals are summed up: "Allocated since the start". Roles of labels are those of the overview, but
- * python functions count as host work and annotations of the device, which span kernels, as none.
+ * totals are summed up: "Allocated since the start". Roles of labels are the
+ * frame's categories.
  * On the last lane, where slices can overlap, busy_ns leaves out what another slice has counted.
  * Beyond TIMELINE_TRACKS_MAX the least busy tracks of a process share one; a quarter of the tracks
  * at least is left to counters, which are joined with counters only, and if there are too many

@@ -29,24 +29,6 @@ static bool take_flows(
     return store_ingest_flows(context, by_target, flows, count, err);
 }
 
-static void take_frame(void *context, struct timeline_frame *frame)
-{
-    struct building *building = context;
-    building->frame = *frame;
-    *frame = (struct timeline_frame){.communicates = NULL};
-}
-
-/* The analyses tell which kernels are collectives, and the start. */
-static bool find_frame(struct building *building, const struct trace *trace, struct err *err)
-{
-    const struct analysis_wants wants = {
-        .kernel_rules = building->kernel_rules, .take_frame = take_frame, .context = building};
-    struct trace_results *results = NULL;
-    bool ok = analysis_run_with(trace, &wants, &results, err);
-    results_destroy(results);
-    return ok;
-}
-
 static bool build(void *context, struct trace *trace, int64_t zero_ns, struct err *err)
 {
     struct building *building = context;
@@ -59,7 +41,7 @@ static bool build(void *context, struct trace *trace, int64_t zero_ns, struct er
     if (trace == NULL) {
         return err_set(err, ERR_INTERNAL, "the events of a stored trace are no trace");
     }
-    bool ok = find_frame(building, trace, err) &&
+    bool ok = analysis_find_frame(trace, building->kernel_rules, &building->frame, err) &&
               timeline_build(trace, &building->frame, &sink, &timeline, err) &&
               store_ingest_timeline(building->ingest, timeline, err);
     timeline_destroy(timeline);

@@ -240,7 +240,7 @@ static void take_frame(void *context, struct timeline_frame *frame)
     struct beside *beside = context;
     beside->frame = *frame;
     beside->has_frame = true;
-    *frame = (struct timeline_frame){.communicates = NULL};
+    *frame = (struct timeline_frame){.categories = NULL};
     if (!beside->is_large) {
         let_timeline_begin(beside);
     }
@@ -324,6 +324,7 @@ static bool analyse_model(const struct pipeline_way *way,
     struct analysis_wants wants = {.pack = way->sink->pack_log,
                                    .kernel_rules = way->kernel_rules,
                                    .take_frame = sink_takes_timelines(way) ? take_frame : NULL,
+                                   .bare_frame = beside.is_later,
                                    .in_two = is_worth_a_thread(model) && !beside.is_large,
                                    .take_room = take_room,
                                    .context = &beside};

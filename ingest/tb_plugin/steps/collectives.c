@@ -80,20 +80,17 @@ void tb_collectives_free(struct tb_collectives *comms)
     *comms = (struct tb_collectives){0};
 }
 
-bool *tb_collectives_mark(const struct tb_collectives *comms, const struct event_classes *sel)
+void tb_collectives_mark(const struct tb_collectives *comms,
+                         const struct event_classes *sel,
+                         uint8_t *categories)
 {
-    bool *communicates = scratch_calloc(sel->trace->events.count, sizeof *communicates);
-    const struct events_in_time host = sel->lists[LIST_HOST];
-    for (uint32_t i = 0; communicates != NULL && i < host.count; i++) {
-        uint32_t name_flags = sel->names.flags[sel->name[host.items[i]]];
-        communicates[host.items[i]] = (name_flags & NAME_COLLECTIVE) != 0;
-    }
     const struct events_in_time work = sel->lists[LIST_DEVICE];
-    for (uint32_t i = 0; communicates != NULL && i < work.count; i++) {
+    for (uint32_t i = 0; i < work.count; i++) {
         uint32_t event = work.items[i];
-        communicates[event] = tb_collectives_has_device_event(comms, sel, event);
+        if (tb_collectives_has_device_event(comms, sel, event)) {
+            categories[event] = TIME_COMMUNICATION;
+        }
     }
-    return communicates;
 }
 
 bool tb_collectives_has_device_event(const struct tb_collectives *comms,

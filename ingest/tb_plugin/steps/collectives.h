@@ -32,10 +32,10 @@ void tb_collectives_free(struct tb_collectives *comms);
 bool tb_collectives_has_device_event(const struct tb_collectives *comms,
                                      const struct event_classes *sel,
                                      uint32_t event);
-/* What counts as communication: those, and the host events named for a collective. By event, to be
- * freed with scratch_free; NULL without memory. */
-bool *tb_collectives_mark(const struct tb_collectives *comms,
-                          const struct event_classes *sel) KS_MUST_USE;
+/* Makes TIME_COMMUNICATION the category of those. */
+void tb_collectives_mark(const struct tb_collectives *comms,
+                         const struct event_classes *sel,
+                         uint8_t *categories);
 /* The numbers of the nodes in order of (start, -end), to be freed; NULL when there are none or when
  * libraries are mixed [TB-4i]. False without memory. */
 bool tb_collectives_order(const struct tb_collectives *comms,

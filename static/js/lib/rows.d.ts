@@ -276,7 +276,7 @@ interface StepRow {
     memcpy_ns: number; // [ns]
     memset_ns: number; // [ns]
     communication_ns: number; // [ns]
-    runtime_ns: number; // [ns]
+    runtime_ns: number; // Calls of the runtime and of the driver. [ns]
     dataloader_ns: number; // [ns]
     cpu_exec_ns: number; // [ns]
     other_ns: number; // [ns]

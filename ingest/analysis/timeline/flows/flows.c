@@ -9,7 +9,7 @@
 #define DIGITS ((size_t)1 << DIGIT_BITS)
 #define ID_BITS 32u
 
-/* Events in order of their ids. */
+/* Ends of flows that have an id. */
 struct id_list {
     uint32_t *events;
     uint32_t count;
@@ -18,8 +18,6 @@ struct id_list {
 struct flows {
     const struct timeline_items *items;
     const struct timeline_flow_ends *ends;
-    struct id_list calls;
-    struct id_list work; /* on devices, in the order of the file */
     struct id_list drawn;
     struct timeline_flow *list;
     size_t count;
@@ -43,176 +41,37 @@ static bool is_device_work(const struct timeline_items *items, uint32_t event)
     return kind == EVENT_KERNEL || kind == EVENT_MEMCPY || kind == EVENT_MEMSET;
 }
 
-/* ---- lists ---- */
-
-static bool make_list(struct id_list *list, uint32_t count)
-{
-    *list = (struct id_list){scratch_alloc(count, sizeof *list->events), 0};
-    return list->events != NULL;
-}
-
-static void add_slice(struct flows *f, uint32_t event)
-{
-    const struct trace_events *events = &f->items->trace->events;
-    enum event_kind kind = trace_kind(events, event);
-    bool is_call = kind == EVENT_RUNTIME || kind == EVENT_DRIVER;
-    if (is_call) {
-        f->calls.events[f->calls.count++] = event;
-    } else if (is_device_work(f->items, event)) {
-        f->work.events[f->work.count++] = event;
-    }
-}
-
-/* What has an id, by class. Nothing is known yet to be launched. */
-static bool list_events(struct flows *f)
+/* Ends that the file draws, and launches, which are in the list of flows from the beginning. */
+static bool list_events(struct flows *f, const struct timeline_frame *frame)
 {
     const struct timeline_items *items = f->items;
     const struct trace_events *events = &items->trace->events;
-    if (!make_list(&f->calls, items->slice_count) || !make_list(&f->work, items->slice_count) ||
-        !make_list(&f->drawn, items->flow_count)) {
+    f->cap = frame->launch_count;
+    f->list = scratch_alloc(f->cap, sizeof *f->list);
+    f->drawn.events = scratch_alloc(items->flow_count, sizeof *f->drawn.events);
+    if (f->list == NULL || f->drawn.events == NULL) {
         return false;
     }
     for (uint32_t i = 0; i < events->count; i++) {
-        enum item_class class = timeline_class(items, i);
-        bool has_id = trace_correlation(events, i) != TRACE_NO_ID;
-        if (class == ITEM_FLOW) {
+        if (timeline_class(items, i) == ITEM_FLOW) {
             f->drawn.events[f->drawn.count] = i;
-            f->drawn.count += has_id;
-            continue;
+            f->drawn.count += trace_correlation(events, i) != TRACE_NO_ID;
+        } else {
+            items->by_event[i] = TIMELINE_NO_EVENT;
         }
-        items->by_event[i] = TIMELINE_NO_EVENT;
-        if (class == ITEM_SLICE && has_id) {
-            add_slice(f, i);
-        }
+    }
+    for (; f->count < frame->launch_count; f->count++) {
+        f->list[f->count] = frame->launches[f->count];
+        items->by_event[f->list[f->count].to] = f->list[f->count].from;
     }
     return true;
-}
-
-/* The end of the run of equal ids that begins at `first`. The steps double, for every device may
- * ask for it: a trace can have one id for all. */
-static uint32_t
-run_end(const struct timeline_items *items, const struct id_list *list, uint32_t first)
-{
-    const struct trace_events *events = &items->trace->events;
-    int64_t id = trace_correlation(events, list->events[first]);
-    uint32_t low = first + 1;
-    uint32_t high = low;
-    for (uint32_t step = 1;
-         high < list->count && trace_correlation(events, list->events[high]) == id; step *= 2) {
-        low = high + 1;
-        high = list->count - high > step ? high + step : list->count;
-    }
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        bool is_inside = trace_correlation(events, list->events[middle]) == id;
-        low = is_inside ? middle + 1 : low;
-        high = is_inside ? high : middle;
-    }
-    return low;
-}
-
-/* By id, of one id as `compare` says. */
-static bool sort_list(struct id_list *list,
-                      const struct timeline_items *items,
-                      int (*compare)(uint32_t a, uint32_t b, const void *ctx))
-{
-    bool ok = sort_by_number(list->events, list->count, &items->trace->events.correlation);
-    uint32_t end = 0;
-    for (uint32_t i = 0; ok && i < list->count; i = end) {
-        end = run_end(items, list, i);
-        ok = end - i < 2 || sort_stable(list->events + i, end - i, compare, items);
-    }
-    return ok;
-}
-
-/* ---- launches ---- */
-
-static int compare_starts(const struct trace_events *events, uint32_t a, uint32_t b)
-{
-    return (events->ts_ns[a] > events->ts_ns[b]) - (events->ts_ns[a] < events->ts_ns[b]);
-}
-
-/* Calls of the runtime before those of the driver that they make. */
-static int by_call(uint32_t a, uint32_t b, const void *ctx)
-{
-    const struct timeline_items *items = ctx;
-    const struct trace_events *events = &items->trace->events;
-    bool is_driver_a = trace_kind(events, a) == EVENT_DRIVER;
-    bool is_driver_b = trace_kind(events, b) == EVENT_DRIVER;
-    return is_driver_a != is_driver_b ? is_driver_a - is_driver_b : compare_starts(events, a, b);
-}
-
-/* Where an id is used again, the latest call of the runtime that began before the device, else the
- * first call. */
-static uint32_t
-call_for(const struct timeline_items *items, const uint32_t *calls, uint32_t count, uint32_t device)
-{
-    const struct trace_events *events = &items->trace->events;
-    uint32_t low = 0;
-    uint32_t high = count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        bool is_before = trace_kind(events, calls[middle]) == trace_kind(events, calls[0]) &&
-                         events->ts_ns[calls[middle]] <= events->ts_ns[device];
-        low = is_before ? middle + 1 : low;
-        high = is_before ? high : middle;
-    }
-    return calls[low == 0 ? 0 : low - 1];
-}
-
-/* The first call with this id or a larger one, sought around `near`: devices work through calls in
- * order, nearly. */
-static uint32_t first_call(const struct flows *f, int64_t id, uint32_t near)
-{
-    const struct trace_events *events = &f->items->trace->events;
-    const struct id_list *calls = &f->calls;
-    uint32_t low = near;
-    uint32_t high = near;
-    for (uint32_t step = 1; low > 0 && trace_correlation(events, calls->events[low - 1]) >= id;
-         step *= 2) {
-        high = low - 1;
-        low = low > step ? low - step : 0;
-    }
-    for (uint32_t step = 1;
-         high < calls->count && trace_correlation(events, calls->events[high]) < id; step *= 2) {
-        low = high + 1;
-        high = calls->count - high > step ? high + step : calls->count;
-    }
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        bool is_low = trace_correlation(events, calls->events[middle]) < id;
-        low = is_low ? middle + 1 : low;
-        high = is_low ? high : middle;
-    }
-    return low;
-}
-
-static bool find_launches(struct flows *f)
-{
-    const struct timeline_items *items = f->items;
-    const struct trace_events *events = &items->trace->events;
-    uint32_t first = 0;
-    bool ok = sort_list(&f->calls, items, by_call);
-    for (uint32_t i = 0; ok && i < f->work.count; i++) {
-        uint32_t work = f->work.events[i];
-        int64_t id = trace_correlation(events, work);
-        first = first_call(f, id, first);
-        if (first < f->calls.count && trace_correlation(events, f->calls.events[first]) == id) {
-            uint32_t end = run_end(items, &f->calls, first);
-            uint32_t call = call_for(items, f->calls.events + first, end - first, work);
-            items->by_event[work] = call;
-            ok = add_flow(f, call, work, TIMELINE_FLOW_LAUNCH);
-        }
-    }
-    return ok;
 }
 
 /* ---- drawn by the file ---- */
 
 static bool is_same_flow(const struct trace_events *events, uint32_t a, uint32_t b)
 {
-    return trace_correlation(events, a) == trace_correlation(events, b) &&
-           trace_category(events, a) == trace_category(events, b) &&
+    return trace_category(events, a) == trace_category(events, b) &&
            events->name[a] == events->name[b];
 }
 
@@ -232,9 +91,10 @@ static int by_flow(uint32_t a, uint32_t b, const void *ctx)
     if (events->name[a] != events->name[b]) {
         return events->name[a] < events->name[b] ? -1 : 1;
     }
-    int order = compare_starts(events, a, b);
-    return order != 0 ? order
-                      : phase_rank(trace_phase(events, a)) - phase_rank(trace_phase(events, b));
+    if (events->ts_ns[a] != events->ts_ns[b]) {
+        return events->ts_ns[a] < events->ts_ns[b] ? -1 : 1;
+    }
+    return phase_rank(trace_phase(events, a)) - phase_rank(trace_phase(events, b));
 }
 
 static enum timeline_flow_kind
@@ -276,18 +136,34 @@ static bool follow(struct flows *f, const uint32_t *ends, uint32_t count)
     return ok;
 }
 
+/* The flows of one id. */
+static bool follow_id(struct flows *f, uint32_t *ends, uint32_t count)
+{
+    uint32_t end = 0;
+    bool ok = count < 2 || sort_stable(ends, count, by_flow, f->items);
+    for (uint32_t i = 0; ok && i < count; i = end) {
+        end = i + 1;
+        while (end < count && is_same_flow(&f->items->trace->events, ends[i], ends[end])) {
+            end++;
+        }
+        ok = follow(f, ends + i, end - i);
+    }
+    return ok;
+}
+
 static bool find_drawn(struct flows *f)
 {
     const struct trace_events *events = &f->items->trace->events;
     const struct id_list *drawn = &f->drawn;
-    bool ok = sort_list(&f->drawn, f->items, by_flow);
+    bool ok = sort_by_number(drawn->events, drawn->count, &events->correlation);
     uint32_t end = 0;
     for (uint32_t i = 0; ok && i < drawn->count; i = end) {
+        int64_t id = trace_correlation(events, drawn->events[i]);
         end = i + 1;
-        while (end < drawn->count && is_same_flow(events, drawn->events[i], drawn->events[end])) {
+        while (end < drawn->count && trace_correlation(events, drawn->events[end]) == id) {
             end++;
         }
-        ok = follow(f, drawn->events + i, end - i);
+        ok = follow_id(f, drawn->events + i, end - i);
     }
     return ok;
 }
@@ -382,14 +258,13 @@ static bool hand_over(struct flows *f, const struct timeline_sink *sink, struct 
 
 bool timeline_flows_build(const struct timeline_items *items,
                           const struct timeline_flow_ends *ends,
+                          const struct timeline_frame *frame,
                           const struct timeline_sink *sink,
                           uint64_t *count,
                           struct err *err)
 {
     struct flows f = {.items = items, .ends = ends};
-    bool ok = list_events(&f) && find_launches(&f) && find_drawn(&f);
-    scratch_free(f.calls.events);
-    scratch_free(f.work.events);
+    bool ok = list_events(&f, frame) && find_drawn(&f);
     scratch_free(f.drawn.events);
     if (!ok) {
         (void)err_set(err, ERR_NO_MEMORY, "no memory for flows");

@@ -1,5 +1,4 @@
-/* Flows between slices: what a runtime call started on a device, by correlation id, and what the
- * file draws itself (s, t, f).
+/* Flows between slices: what a call launched on a device, and what the file draws itself (s, t, f).
  *
  *     s and its f have an id, a name and a category in common; each binds to the innermost slice of
  *     its thread that is open at its time, t and f else to the next one that starts. */
@@ -9,6 +8,7 @@
 #include "ingest/analysis/timeline/lanes.h"
 #include "ingest/analysis/timeline/levels/items.h"
 #include "ingest/analysis/timeline/places.h"
+#include "ingest/analysis/timeline/timeline.h"
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"
 #include "ingest/model/timeline.h"
@@ -50,10 +50,11 @@ timeline_flow_ends_slice(struct timeline_flow_ends *ends, uint32_t place, uint32
 void timeline_flow_ends_finish(struct timeline_flow_ends *ends,
                                const struct timeline_places *places);
 
-/* Hands all flows over, both ways round; one of several between the same slices, launches by
- * correlation first. n log n. ERR_NO_MEMORY, and what the sink answers. */
+/* Hands all flows over, both ways round; one of several between the same slices, launches of
+ * the frame first. n log n. ERR_NO_MEMORY, and what the sink answers. */
 bool timeline_flows_build(const struct timeline_items *items,
                           const struct timeline_flow_ends *ends,
+                          const struct timeline_frame *frame,
                           const struct timeline_sink *sink,
                           uint64_t *count,
                           struct err *err) KS_MUST_USE;

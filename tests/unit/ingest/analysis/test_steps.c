@@ -65,6 +65,23 @@ static void a_moment_counts_for_the_first_role(void **state)
     build_end(&b);
 }
 
+/* The plugin knows those of the runtime only. */
+static void calls_of_the_driver_count_as_runtime(void **state)
+{
+    (void)state;
+    struct build b;
+    build_begin(&b);
+    build_step(&b, "ProfilerStep#1", 0, 100);
+    build_runtime(&b, 1, 10, 20, 5, 1);
+    build_host(&b, EVENT_DRIVER, "cuLaunchKernel", 1, 30, 37, TRACE_NO_ID);
+    const struct trace_results *r = build_run(&b);
+    cost_is(r, 0, TIME_RUNTIME, 17);
+    cost_is(r, 0, TIME_OTHER, 83);
+    r = build_run_plugin(&b);
+    cost_is(r, 0, TIME_RUNTIME, 10);
+    build_end(&b);
+}
+
 /* With nothing left free, the next role takes its full list and all steps are free again [TB-7.1].
  */
 static void full_cover_resets_free_time(void **state)
@@ -282,6 +299,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ranges_merge_cut_subtract_and_unite),
         cmocka_unit_test(a_moment_counts_for_the_first_role),
+        cmocka_unit_test(calls_of_the_driver_count_as_runtime),
         cmocka_unit_test(full_cover_resets_free_time),
         cmocka_unit_test(collectives_claim_their_kernels),
         cmocka_unit_test(two_libraries_end_the_distributed_view),

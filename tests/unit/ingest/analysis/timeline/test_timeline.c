@@ -472,7 +472,8 @@ static void test_labels_and_roles(void **state)
                           WORK("kernel", "k", 7, 1110, 5, 1) WORK("gpu_memset", "m", 7, 1120, 5, 2)
                               WORK("kernel", "ncclDevKernel_AllReduce_Sum", 7, 1130, 5, 3)
                                   WORK("gpu_user_annotation", "x", 7, 1100, 50, 4)
-                                      EVENT("i", "b", 5, 1080));
+                                      EVENT("i", "b", 5, 1080)
+                                          CALL("cuda_driver", "cuLaunchKernel", 1101, 2, 9));
     assert_string_equal(seen.timeline->labels[0].name, "b");
     assert_string_equal(seen.timeline->labels[0].category, "cpu_op");
     assert_int_equal(seen.timeline->labels[0].count, 2);
@@ -487,6 +488,7 @@ static void test_labels_and_roles(void **state)
     expect_role(&seen, 10, TIME_COMMUNICATION);
     expect_role(&seen, 11, TIME_OTHER);
     expect_role(&seen, 12, TIME_OTHER);
+    expect_role(&seen, 13, TIME_RUNTIME);
     seen_free(&seen);
 }
 

@@ -291,7 +291,7 @@ static inline void seen_take_frame(void *context, struct timeline_frame *frame)
 {
     struct seen *seen = context;
     seen->frame = *frame;
-    frame->communicates = NULL;
+    *frame = (struct timeline_frame){.categories = NULL};
 }
 
 static inline void seen_free(struct seen *seen)
