@@ -38,6 +38,9 @@ bool device_time_kernels(struct api_call *call, struct err *err) KS_MUST_USE;
 /* device_time/device_operators.c */
 bool device_operators_get(struct api_call *call, struct err *err) KS_MUST_USE;
 
+/* causes/efficiency.c */
+bool efficiency_get(struct api_call *call, struct err *err) KS_MUST_USE;
+
 /* causes/critical_path.c */
 bool critical_path_get(struct api_call *call, struct err *err) KS_MUST_USE;
 

@@ -70,6 +70,8 @@ static const struct route routes[] = {
     {"GET", V1 "/traces/{id}/critical-path", critical_path_get, "The critical path of a trace",
      READS, KEPT, TARGET_TRACE,
      "annotation instance launch_edges data_loading edges scale top " TABLE},
+    {"GET", V1 "/traces/{id}/efficiency", efficiency_get, "How well operators use the device",
+     READS, KEPT, TARGET_TRACE, "group_by " TABLE},
     {"GET", V1 "/traces/{id}/idle", idle_get, "Why devices stood still", READS, KEPT, TARGET_TRACE,
      "last_step top"},
     {"GET", V1 "/traces/{id}/launches", launches_get, "Launches, their delays and queues", READS,

@@ -15,7 +15,7 @@ OPENAPI = ROOT / 'api/openapi.json'
 TYPES = ROOT / 'static/js/lib/rows.d.ts'
 LINE = 120
 JSON_TYPES = {'INT': 'integer', 'FLAG': 'boolean', 'MAYBE': 'boolean', 'BITS': 'integer', 'REAL': 'number', 'TEXT': 'string', 'SHARED': 'string',
-              'RATIO': 'number', 'DELTA': 'integer'}
+              'RATIO': 'number', 'DELTA': 'integer', 'WIDE': 'integer', 'JSON': 'array'}
 UNITS = {'NONE': None, 'COUNT': 'count', 'NS': 'ns', 'US': 'us', 'BYTES': 'bytes', 'PCT': 'percent', 'SHARE': 'share'}
 # How many arguments stand behind the ones that tell the column, by the word that begins a line.
 WORDS = {'TABLE', 'COLUMN', 'ADDED', 'RATIO', 'ARRAY', 'ELEMENT', 'MEMBER', 'DELTA'}
@@ -53,7 +53,7 @@ def column(word, a):
 
 
 def schema_of(kind, unit, doc, flags, known):
-    nullable = kind.endswith('_OR_NULL') or kind == 'MAYBE' or None in known.get('enum', [])
+    nullable = kind.endswith('_OR_NULL') or kind in ('MAYBE', 'WIDE', 'JSON') or None in known.get('enum', [])
     if kind == 'SHARED_4':
         out = {'type': 'array', 'items': {'type': 'string'}, 'minItems': 4, 'maxItems': 4}
     else:
@@ -113,7 +113,7 @@ def with_schema(text, name, schema):
     return text[:begin + 1] + block + rest
 
 
-TS = {'integer': 'number', 'number': 'number', 'string': 'string', 'boolean': 'boolean', 'null': 'null'}
+TS = {'integer': 'number', 'number': 'number', 'string': 'string', 'boolean': 'boolean', 'null': 'null', 'array': 'unknown[]'}
 
 
 def ts_type(schema):

@@ -1,5 +1,6 @@
 #include "api/api.h"
 #include "api/service/metrics.h"
+#include "ingest/analysis/efficiency/device_peaks.h"
 #include "ingest/analysis/kernel_classes/kernel_rules.h"
 #include "ingest/base/monotonic.h"
 #include "ingest/jobs/queue/jobs.h"
@@ -34,6 +35,7 @@ struct server {
     struct http *http;
     struct metrics *metrics;
     struct kernel_rules kernel_rules;
+    struct device_peaks_list device_peaks;
     struct api api;
 };
 
@@ -63,6 +65,7 @@ static bool start_storage(struct server *server, struct err *err)
                       .quota_bytes = options->limits.quota_bytes,
                       .project_quota_bytes = options->limits.project_quota_bytes},
         .kernel_rules = &server->kernel_rules,
+        .device_peaks = &server->device_peaks,
         .log = &server->log,
     };
     return store_open(&server->store, options->data_dir, &server->log, err) &&
@@ -176,10 +179,17 @@ static bool read_kernel_rules(struct server *server, struct err *err)
     return path == NULL || kernel_rules_read(path, &server->kernel_rules, err);
 }
 
+static bool read_device_peaks(struct server *server, struct err *err)
+{
+    const char *path = server->options->devices_path;
+    return path == NULL || device_peaks_read(path, &server->device_peaks, err);
+}
+
 static bool run(struct server *server, struct err *err)
 {
-    if (!read_kernel_rules(server, err) || !metrics_create(&server->metrics, err) ||
-        !start_storage(server, err) || !start_access(server, err) || !start_http(server, err)) {
+    if (!read_kernel_rules(server, err) || !read_device_peaks(server, err) ||
+        !metrics_create(&server->metrics, err) || !start_storage(server, err) ||
+        !start_access(server, err) || !start_http(server, err)) {
         return false;
     }
     announce(server);
@@ -196,6 +206,7 @@ static void stop(struct server *server)
     store_close(server->store);
     metrics_free(server->metrics);
     kernel_rules_free(&server->kernel_rules);
+    device_peaks_free(&server->device_peaks);
 }
 
 int command_serve(const struct options *options)

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #define ADDRESS_BYTES 24
 
@@ -44,6 +45,16 @@ void field_text(struct field_out *out, const char *name, const char *text)
         jw_string(out->json, text);
     } else {
         csv_text(out->csv, text);
+    }
+}
+
+void field_raw(struct field_out *out, const char *name, const char *json)
+{
+    if (out->notation != FIELD_JSON || json == NULL) {
+        field_text(out, name, json);
+    } else {
+        jw_key(out->json, name);
+        jw_raw(out->json, json, strlen(json));
     }
 }
 
@@ -115,6 +126,14 @@ void field_texts(struct field_out *out, const char *name, const char *const *tex
     }
 }
 
+static void write_wide(struct field_out *out, const struct table_column *column, const void *row)
+{
+    char text[WIDE_TEXT_BYTES];
+    wide_int value = table_wide(column, row);
+    const char *digits = value == WIDE_NONE ? NULL : wide_text(value, text);
+    field_raw(out, column->name, digits);
+}
+
 static void write_address(struct field_out *out, const struct table_column *column, const void *row)
 {
     char text[ADDRESS_BYTES];
@@ -152,6 +171,12 @@ static void write_column(struct field_out *out, const struct table_column *colum
         } else {
             field_bool(out, column->name, table_int(column, row) == TABLE_MAYBE_YES);
         }
+        break;
+    case TABLE_WIDE:
+        write_wide(out, column, row);
+        break;
+    case TABLE_JSON:
+        field_raw(out, column->name, table_text(column, row));
         break;
     case TABLE_ADDRESS:
         write_address(out, column, row);

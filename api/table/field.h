@@ -22,6 +22,8 @@ struct field_out {
 void field_row_begin(struct field_out *out);
 void field_row_end(struct field_out *out);
 void field_text(struct field_out *out, const char *name, const char *text); /* NULL: null */
+/* A value that is JSON already, as it stands; NULL: null. In CSV a text. */
+void field_raw(struct field_out *out, const char *name, const char *json);
 void field_int(struct field_out *out, const char *name, int64_t value);
 void field_known_int(struct field_out *out, const char *name, int64_t value); /* INT64_MIN: null */
 void field_double(struct field_out *out, const char *name, double value);     /* NaN: null */

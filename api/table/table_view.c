@@ -68,10 +68,15 @@ static void set_key(struct key *key, const struct table_column *column, const vo
         key->real = table_real(column, row);
         key->kind = isnan(key->real) ? KEY_UNKNOWN : KEY_REAL;
         break;
+    case TABLE_WIDE:
+        key->real = (double)table_wide(column, row);
+        key->kind = table_wide(column, row) == WIDE_NONE ? KEY_UNKNOWN : KEY_REAL;
+        break;
     case TABLE_TEXT:
     case TABLE_SHARED:
     case TABLE_SHARED_4:
     case TABLE_WORD:
+    case TABLE_JSON:
         key->text = table_text(column, row);
         key->kind = key->text == NULL ? KEY_UNKNOWN : KEY_TEXT;
         key->len = (column->flags & DIGITS) != 0 && key->text != NULL ? strlen(key->text) : 0;
@@ -113,8 +118,10 @@ static bool matches(const struct row_table *table,
 {
     for (size_t i = 0; i < table->column_count; i++) {
         const struct table_column *column = &table->columns[i];
-        if ((column->flags & SEARCHED) != 0 && (column->flags & TABLE_PARTS & ~parts) == 0 &&
-            match_test(matcher, table_text(column, row))) {
+        bool is_searched =
+            (column->flags & SEARCHED) != 0 && (column->flags & TABLE_PARTS & ~parts) == 0;
+        const char *text = is_searched ? table_text(column, row) : NULL;
+        if (text != NULL && match_test(matcher, text)) {
             return true;
         }
     }

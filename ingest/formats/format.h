@@ -37,7 +37,9 @@ struct format_options {
     size_t memory_budget_bytes; /* limit of the model; 0: none */
     uint64_t max_events;        /* of a Chrome trace; 0: limited only by its columns */
     const struct event_sink
-        *events; /* receives all events of a trace while it is read; NULL: none */
+        *events;          /* receives all events of a trace while it is read; NULL: none */
+    bool operator_inputs; /* the model keeps what efficiency needs of operators: dims_json and its
+                             like of struct op_args */
 };
 
 /* Reads the whole input. `options` may be NULL. Reads damaged input as far as it goes, with

@@ -128,6 +128,11 @@ int64_t table_int(const struct table_column *column, const void *row)
     }
 }
 
+wide_int table_wide(const struct table_column *column, const void *row)
+{
+    return *(const wide_int *)field_at(row, column->offset);
+}
+
 double table_real(const struct table_column *column, const void *row)
 {
     const void *field = field_at(row, column->offset);

@@ -24,7 +24,7 @@
 #define SLOTS_FIRST ((size_t)128)
 #define GUESS_BITS 6
 
-_Static_assert(sizeof(struct op_args) == 3 * sizeof(uint32_t), "no padding: hashed as bytes");
+_Static_assert(sizeof(struct op_args) == 7 * sizeof(uint32_t), "no padding: hashed as bytes");
 _Static_assert(sizeof(struct event_class) == sizeof(uint64_t), "no padding: compared as a word");
 _Static_assert(sizeof(struct kernel_args) == 5 * sizeof(uint64_t) + 8 * sizeof(uint32_t),
                "no padding: hashed as bytes");

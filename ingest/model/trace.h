@@ -207,6 +207,12 @@ struct op_args {
     uint32_t shape;       /* `Input Dims`, else `Input dims`; "[]" when absent, "None" for a null */
     uint32_t call_stack;  /* empty string when absent */
     uint32_t input_types; /* `Input type` as text, STRTAB_NONE when absent */
+    /* The inputs as JSON without spaces, for those who ask the reader (operator_inputs of struct
+     * format_options); STRTAB_NONE when absent or not asked for. */
+    uint32_t dims_json;     /* `Input Dims`, else `Input dims` */
+    uint32_t types_json;    /* `Input type` */
+    uint32_t strides_json;  /* `Input Strides` */
+    uint32_t concrete_json; /* `Concrete Inputs` */
 };
 
 /* Arguments of kernels, memcpys and memsets; equal entries are stored once. */

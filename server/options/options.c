@@ -209,6 +209,11 @@ static bool set_kernel_classes(struct options *o, const char *text, const char *
     return set_path(&o->kernel_classes_path, text, form);
 }
 
+static bool set_devices(struct options *o, const char *text, const char **form)
+{
+    return set_path(&o->devices_path, text, form);
+}
+
 static bool set_hardware(struct options *o, const char *text, const char **form)
 {
     return set_path(&o->hardware_path, text, form);
@@ -265,6 +270,11 @@ const struct option option_table[] = {
      "`class "
      "yes|no|auto|- pattern... [kind=NAME]`",
      set_kernel_classes},
+    {"devices", KIND_VALUE, FOR(COMMAND_SERVE), "FILE",
+     "peaks of your own devices, before the built-in ones, as JSON: {\"part of a name\": "
+     "{\"bandwidth_bytes_per_second\": n, \"matrix\": {\"bf16\": n}, \"vector\": {\"fp32\": n}, "
+     "\"source\": \"…\"}}",
+     set_devices},
     {"source-url", KIND_VALUE, FOR(COMMAND_SERVE), "TEMPLATE",
      "where the lines of Python frames can be read, such as "
      "https://git/x/blob/main/{path}#L{line}: the page links to them",

@@ -65,6 +65,7 @@ struct options {
     bool retain_raw;
     const char *source_url;          /* with {path}, checked; NULL: none */
     const char *kernel_classes_path; /* NULL: the built-in rules alone */
+    const char *devices_path;        /* NULL: the built-in peaks alone */
     enum log_level log_level;
     enum log_format log_format;
     unsigned drain_seconds; /* time that a stop gives to requests and jobs under way */

@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
-"""Why devices stood still, what launches cost, and the critical path: parts add up on the fixtures, and the reference's golden figures of real traces."""
+"""Why devices stood still, what launches cost, the critical path, and efficiency: parts add up on the fixtures, and the reference's golden figures of real traces."""
+import json
+import pathlib
 import subprocess
 import sys
+import tempfile
 import unittest
 import urllib.parse
 
 import kinetoscope
 
 FIXTURES = ('cuda_training', 'rocm', 'mlu', 'nccl_two_workers', 'decimal_times')
-VIEWS = ('idle', 'launches', 'critical-path')
+VIEWS = ('idle', 'launches', 'critical-path', 'efficiency')
 
 
 class Causes(unittest.TestCase):
@@ -51,6 +54,41 @@ class Causes(unittest.TestCase):
             self.assertEqual(server.get(base, annotation='ProfilerStep', instance=999).status, 404)
             for query in ({'instance': 'x'}, {'scale': 'aten'}, {'scale': 'aten:11'}, {'top': 21}, {'edges': 'some'}):
                 self.assertEqual(server.get(base, **query).status, 400, query)
+
+    def test_efficiency(self):
+        with kinetoscope.Server() as server:
+            for case in FIXTURES:
+                with self.subTest(case=case):
+                    name, content = kinetoscope.fixture(case)
+                    base = '/api/v1/traces/%d' % kinetoscope.uploaded(server.put(case, name, content))[0]['id']
+                    answers = [server.get(base + '/efficiency', group_by=by, limit=0).json() for by in ('operator', 'shape', 'module', 'step')]
+                    for answer in answers:
+                        for key in ('calls', 'time_ns'):
+                            self.assertEqual(sum(row[key] for row in answer['rows']), answer['totals'][key])
+                        self.assertEqual({k: v for k, v in answer['totals'].items() if k != 'mfu'}, {k: v for k, v in answers[0]['totals'].items() if k != 'mfu'})
+                        self.assertLessEqual(answer['modelled_time_ns'], answer['totals']['time_ns'])
+                    found = server.get(base + '/efficiency', q='aten::', limit=0).json()
+                    self.assertEqual(found['total'], sum('aten::' in (row['name'] or '') for row in answers[0]['rows']))
+                    self.assertEqual(server.get(base + '/efficiency', group_by='kernel').status, 400)
+
+    def test_peaks_of_ones_own(self):
+        name, content = kinetoscope.fixture('cuda_training')
+        with tempfile.TemporaryDirectory() as folder:
+            peaks = pathlib.Path(folder) / 'devices.json'
+            peaks.write_text(json.dumps({'NVIDIA': {'bandwidth_bytes_per_second': 1e12, 'matrix': {'fp32': 1e13, 'fp16': 1e13}, 'vector': {'fp32': 1e12}, 'source': 'a test'}}))
+            with kinetoscope.Server('--devices', str(peaks)) as server:
+                base = '/api/v1/traces/%d' % kinetoscope.uploaded(server.put('peaks', name, content))[0]['id']
+                answer = server.get(base + '/efficiency').json()
+                self.assertEqual((answer['device']['name'], answer['device']['source']), ('NVIDIA', 'a test'))
+                known = [row for row in answer['rows'] if row['roofline_ns'] is not None]
+                self.assertTrue(known)
+                kernel = server.get(base + '/kernels', limit=1).json()['rows'][0]['name']
+                path = server.get(base + '/critical-path', edges='none', scale=urllib.parse.quote(kernel, safe='') + ':roofline')
+                self.assertEqual(path.status, 200)
+            peaks.write_text('{"NVIDIA": 5}')
+            done = subprocess.run([kinetoscope.PROGRAM, 'serve', '--data-dir', folder + '/data', '--devices', str(peaks)], capture_output=True, text=True, check=False, timeout=20)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn('peaks', done.stderr)
 
     def test_bad_parameters(self):
         name, content = kinetoscope.fixture('cuda_training')

@@ -234,6 +234,7 @@ class OpenApi(unittest.TestCase):
                               (base + '/memory', [{'sort': 'name', 'limit': 2}, {'q': 'empty'}, {'device': 'GPU0', 'start_ns': 0}, {'format': 'csv'}]),
                               (base + '/memory/events', [{'sort': 'duration_ns', 'end_ns': 10 ** 9}, {'format': 'csv'}]),
                               (base + '/critical-path', [{'edges': 'all', 'limit': 3}, {'annotation': 'ProfilerStep', 'instance': '1', 'scale': 'aten%3A%3Amm:0.5'}, {'format': 'csv'}]),
+                              (base + '/efficiency', [{'group_by': g} for g in ('operator', 'shape', 'module', 'step')] + [{'q': 'mm', 'sort': 'flops', 'limit': 2}, {'format': 'csv'}]),
                               (base + '/idle', [{'top': 3}, {'last_step': 'drop'}]),
                               (base + '/launches', [{'series': '0:7', 'limit': 2}, {'q': 'gemm', 'sort': 'launch_delay_ns'}, {'format': 'csv'}]),
                               (base + '/slices', [{'group_by': g} for g in ('name', 'track', 'category')] + [{'q': 'aten', 'sort': 'mean_ns', 'limit': 2}, {'format': 'csv'}]),

@@ -75,8 +75,8 @@ bool fuzz_read(const uint8_t *bytes,
 {
     struct log_watch watch = {.ended = false};
     const struct event_sink sink = {.context = &watch, .take = take_batch, .end = end_log};
-    const struct format_options options = {.memory_budget_bytes = MEMORY_BUDGET_BYTES,
-                                           .events = &sink};
+    const struct format_options options = {
+        .memory_budget_bytes = MEMORY_BUDGET_BYTES, .events = &sink, .operator_inputs = true};
     struct input *in = NULL;
     fuzz_require(input_open_memory(&in, bytes, len, block_bytes, err), "memory can be opened");
     bool good = format_read(in, &options, bundle, err);

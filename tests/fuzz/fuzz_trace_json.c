@@ -5,6 +5,7 @@
 #include "ingest/analysis/critical_path/critical_path.h"
 #include "ingest/analysis/device_time/device_operators.h"
 #include "ingest/analysis/device_time/device_time.h"
+#include "ingest/analysis/efficiency/efficiency.h"
 #include "ingest/analysis/slices/slices.h"
 #include "ingest/analysis/stacks/flame.h"
 #include "ingest/analysis/stacks/stacks.h"
@@ -140,6 +141,18 @@ static void check_path(const struct trace *trace, struct arena *arena)
                  "the weights of the path are its length");
 }
 
+static void check_efficiency(const struct trace *trace, struct arena *arena)
+{
+    struct efficiency rows;
+    int64_t calls = 0;
+    fuzz_require(efficiency_analyse(trace, EFFICIENCY_BY_SHAPE, NULL, arena, &rows),
+                 "efficiency finds memory");
+    for (size_t i = 0; i < rows.count; i++) {
+        calls += rows.rows[i].calls;
+    }
+    fuzz_require(calls == rows.calls, "every call is in one row");
+}
+
 static void check_others(const struct trace *trace, struct arena *arena)
 {
     const struct flame_options options = {.nodes_max = 100, .depth_max = 20};
@@ -164,6 +177,7 @@ static void check_on_request(const struct trace *trace)
     check_device_time(trace, &arena);
     check_idle(trace, &arena);
     check_path(trace, &arena);
+    check_efficiency(trace, &arena);
     check_others(trace, &arena);
     arena_free(&arena);
 }

@@ -92,7 +92,7 @@ static bool read_factor(const char *text, struct path_scale *scale)
     return *at == '\0' && scale->numerator <= FACTOR_MAX * scale->denominator;
 }
 
-/* ?scale=<name>:<factor>,… with names percent-encoded */
+/* ?scale=<name>:<factor or "roofline">,… with names percent-encoded */
 static bool read_scales(struct answer *answer, struct api_call *call, struct err *err)
 {
     size_t count;
@@ -103,10 +103,11 @@ static bool read_scales(struct answer *answer, struct api_call *call, struct err
     }
     for (size_t i = 0; i < count; i++) {
         const char *colon = strrchr(parts[i], ':');
-        if (colon == NULL || !read_factor(colon + 1, &scales[i])) {
+        scales[i].at_roofline = colon != NULL && strcmp(colon + 1, "roofline") == 0;
+        if (colon == NULL || (!scales[i].at_roofline && !read_factor(colon + 1, &scales[i]))) {
             return err_set(err, ERR_BAD_REQUEST,
                            "scale is a name, a colon and a factor of 0 to 10 with at most %d "
-                           "decimals: scale=aten%%253A%%253Amm:0.5",
+                           "decimals, or the word roofline: scale=aten%%253A%%253Amm:0.5",
                            FACTOR_DIGITS);
         }
         if (!query_string_decode(&scales[i].name, call_arena(call), parts[i],

@@ -187,6 +187,14 @@ int64_t causes_device(const struct trace *trace, uint32_t event)
 
 /* ---- roles ---- */
 
+static uint8_t on_stream(enum causes_role role)
+{
+    if (role == CAUSES_OPERATOR || role == CAUSES_CALL) {
+        return role == CAUSES_OPERATOR ? CAUSES_STREAM_OPERATOR : CAUSES_STREAM_CALL;
+    }
+    return CAUSES_STREAM_OTHER;
+}
+
 static bool find_roles(struct causes *causes)
 {
     const struct trace *trace = causes->trace;
@@ -212,8 +220,9 @@ static bool find_roles(struct causes *causes)
         causes->role[i] = role;
     }
     for (uint32_t i = 0; ok && i < trace->wait_count; i++) {
-        if (trace->waits[i].stream >= 0) {
-            causes->role[trace->waits[i].event] = CAUSES_LEFT_OUT;
+        uint32_t event = trace->waits[i].event;
+        if (trace->waits[i].stream >= 0 && causes_takes_part(trace, event)) {
+            causes->role[event] = on_stream((enum causes_role)causes->role[event]);
         }
     }
     scratch_free(by_category);
@@ -233,7 +242,7 @@ static bool link_launches(struct causes *causes)
     causes->launch = causes->launch == NULL ? scratch_none(count) : causes->launch;
     ok = causes->launch != NULL;
     for (uint32_t i = 0; ok && i < count; i++) {
-        int64_t correlation = causes->role[i] == CAUSES_CALL ? causes_correlation(trace, i) : -1;
+        int64_t correlation = causes_is_call(causes, i) ? causes_correlation(trace, i) : -1;
         if (correlation >= 0) {
             struct id_slot *slot = id_map_add(&calls, correlation);
             ok = slot != NULL;
@@ -261,9 +270,7 @@ static bool is_device_side(const struct causes *causes, uint32_t event)
     if (causes_name_is(causes, event, CAUSES_RECORDS_WAIT)) {
         return true;
     }
-    bool is_on_device = causes->role[event] == CAUSES_DEVICE ||
-                        trace_kind(&causes->trace->events, event) == EVENT_GPU_USER_ANNOTATION;
-    return is_on_device && causes_correlation(causes->trace, event) >= 0;
+    return causes->role[event] >= CAUSES_DEVICE && causes_correlation(causes->trace, event) >= 0;
 }
 
 /* The start of the last host step; INT64_MAX where there are not two names of steps. */

@@ -27,7 +27,11 @@ enum causes_role {
     CAUSES_CALL,
     CAUSES_PYTHON,
     CAUSES_ANNOTATION, /* of the host */
-    CAUSES_DEVICE      /* a kernel, copy or set on a stream */
+    CAUSES_DEVICE,     /* a kernel, copy or set on a stream */
+    /* What names a stream and is no device work: of no thread, though it may launch. */
+    CAUSES_STREAM_OPERATOR,
+    CAUSES_STREAM_CALL,
+    CAUSES_STREAM_OTHER
 };
 
 /* What a name says; bits. */
@@ -76,6 +80,17 @@ static inline bool
 causes_name_is(const struct causes *causes, uint32_t event, enum causes_name what)
 {
     return (causes->names[causes->trace->events.name[event]] & (unsigned)what) != 0;
+}
+
+/* Operators and calls, whether they name a stream or not. */
+static inline bool causes_is_operator(const struct causes *causes, uint32_t event)
+{
+    return causes->role[event] == CAUSES_OPERATOR || causes->role[event] == CAUSES_STREAM_OPERATOR;
+}
+
+static inline bool causes_is_call(const struct causes *causes, uint32_t event)
+{
+    return causes->role[event] == CAUSES_CALL || causes->role[event] == CAUSES_STREAM_CALL;
 }
 
 /* Whether it is a complete event with a duration and a category; the span of a whole trace is none

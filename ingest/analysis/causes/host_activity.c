@@ -206,6 +206,9 @@ static enum host_kind kind_of(const struct causes *causes, uint32_t event)
     case CAUSES_PYTHON:
     case CAUSES_ANNOTATION:
     case CAUSES_DEVICE:
+    case CAUSES_STREAM_OPERATOR:
+    case CAUSES_STREAM_CALL:
+    case CAUSES_STREAM_OTHER:
     case CAUSES_LEFT_OUT:
         break;
     }

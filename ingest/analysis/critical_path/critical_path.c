@@ -1,11 +1,13 @@
 #include "ingest/analysis/critical_path/critical_path.h"
 
 #include "ingest/analysis/critical_path/path_longest.h"
+#include "ingest/analysis/efficiency/counted_calls.h"
 #include "ingest/base/memory/scratch.h"
 #include "ingest/base/saturating.h"
 #include "ingest/index/sort.h"
 #include "ingest/model/tables/kinds.h"
 
+#include <math.h>
 #include <string.h>
 
 struct analysis {
@@ -20,6 +22,8 @@ struct analysis {
     uint32_t *path;      /* nodes of the path, from its start on */
     uint32_t path_count;
     int64_t *path_ns; /* by event: what it has of the path */
+    double *roofline; /* by event: the share of its time that it has at the roofline; NULL: not
+                         asked for */
 };
 
 const char *path_bound_text(enum path_bound bound)
@@ -207,6 +211,15 @@ static int64_t scale(int64_t weight_ns, const struct path_scale *by)
     return scaled > (uint64_t)INT64_MAX ? INT64_MAX : (int64_t)scaled;
 }
 
+static int64_t
+scaled_weight(const struct analysis *a, const struct path_edge *edge, const struct path_scale *by)
+{
+    if (!by->at_roofline) {
+        return scale(edge->weight_ns, by);
+    }
+    return llrint((double)edge->weight_ns * a->roofline[edge->event]);
+}
+
 static int64_t length_with(struct analysis *a,
                            const struct path_scale *scales,
                            size_t count,
@@ -219,7 +232,7 @@ static int64_t length_with(struct analysis *a,
         for (size_t at = 0; edge->type == PATH_OPERATOR && edge->event != PATH_NONE && at < count;
              at++) {
             if (strcmp(name_of(a, edge->event), scales[at].name) == 0) {
-                weights_ns[i] = scale(edge->weight_ns, &scales[at]);
+                weights_ns[i] = scaled_weight(a, edge, &scales[at]);
             }
         }
     }
@@ -286,7 +299,7 @@ write_gain(struct analysis *a, const struct name_sum *sum, int64_t *weights_ns, 
 {
     struct path_gain *gain = &a->out->gains[a->out->gain_count++];
     const char *name = strtab_text(a->causes.trace->strings, sum->name);
-    const struct path_scale gone = {name, 0, 1};
+    const struct path_scale gone = {.name = name, .numerator = 0, .denominator = 1};
     gain->name = arena_strndup(a->arena, name, strlen(name));
     gain->path_ns = sum->path_ns;
     gain->length_ns = length_with(a, &gone, 1, weights_ns, reach_ns);
@@ -314,11 +327,53 @@ static bool write_gains(struct analysis *a, int64_t *weights_ns, int64_t *reach_
     return ok;
 }
 
+static void set_rooflines(struct analysis *a, const struct counted_calls *calls)
+{
+    const struct device_peaks *peaks = device_peaks_find(a->causes.trace, a->request->peaks);
+    for (uint32_t i = 0; i < calls->count; i++) {
+        const struct counted_call *call = &calls->items[i];
+        enum formula_precision precision = counted_call_precision(&call->formula, call->uses_tf32);
+        bool is_compute_bound;
+        double roofline_ns = call->has_formula ? counted_call_roofline(&call->formula, precision,
+                                                                       peaks, &is_compute_bound)
+                                               : (double)NAN;
+        /* A call that computes and moves nothing has no roofline to run at. */
+        for (uint32_t at = call->first_work;
+             roofline_ns > 0 && call->time_ns > 0 && at < call->end_work; at++) {
+            a->roofline[calls->work[at]] = fmin(1, roofline_ns / (double)call->time_ns);
+        }
+    }
+}
+
+/* Only where a name is to run at its roofline: reads the inputs of all operators. */
+static bool find_rooflines(struct analysis *a)
+{
+    uint32_t count = a->causes.trace->events.count;
+    struct counted_calls calls;
+    bool is_asked = false;
+    for (size_t i = 0; i < a->request->scale_count; i++) {
+        is_asked = is_asked || a->request->scales[i].at_roofline;
+    }
+    if (!is_asked) {
+        return true;
+    }
+    a->roofline = scratch_alloc(count, sizeof *a->roofline);
+    bool ok = counted_calls_find(&calls, &a->causes) && a->roofline != NULL;
+    for (uint32_t i = 0; ok && i < count; i++) {
+        a->roofline[i] = 1;
+    }
+    if (ok) {
+        set_rooflines(a, &calls);
+    }
+    counted_calls_free(&calls);
+    return ok;
+}
+
 static bool ask_what_if(struct analysis *a)
 {
     int64_t *weights_ns = scratch_alloc(a->graph.edge_count, sizeof *weights_ns);
     int64_t *reach_ns = scratch_alloc(a->graph.node_count, sizeof *reach_ns);
-    bool ok = weights_ns != NULL && reach_ns != NULL;
+    bool ok = weights_ns != NULL && reach_ns != NULL && find_rooflines(a);
     a->out->scaled_length_ns = a->out->length_ns;
     if (ok && a->request->scale_count > 0) {
         a->out->scaled_length_ns =
@@ -369,6 +424,7 @@ bool critical_path_analyse(const struct trace *trace,
     scratch_free(a.is_on_path);
     scratch_free(a.path);
     scratch_free(a.path_ns);
+    scratch_free(a.roofline);
     return ok;
 }
 

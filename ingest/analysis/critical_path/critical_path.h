@@ -4,6 +4,7 @@
 #define KS_ANALYSIS_CRITICAL_PATH_CRITICAL_PATH_H
 
 #include "ingest/analysis/critical_path/path_graph.h"
+#include "ingest/analysis/efficiency/device_peaks.h"
 #include "ingest/base/memory/arena.h"
 #include "ingest/model/tables/table.h"
 
@@ -44,10 +45,12 @@ struct path_gain {
     int64_t length_ns;
 };
 
-/* What an edge of a name weighs instead: weight * numerator / denominator, rounded half to even. */
+/* What an edge of a name weighs instead: weight * numerator / denominator, rounded half to even; or
+ * what device work would weigh if its call ran at its roofline [CAU-4.4]. */
 struct path_scale {
     const char *name;
     uint64_t numerator, denominator; /* at most 10^10 and 10^9 */
+    bool at_roofline; /* needs a model with operator_inputs (struct format_options) */
 };
 
 #define PATH_TOP_MAX 20
@@ -57,7 +60,8 @@ struct path_request {
     struct path_options options;
     const struct path_scale *scales;
     size_t scale_count;
-    size_t top; /* names in `gains`, at most PATH_TOP_MAX */
+    const struct device_peaks_list *peaks; /* of one's own, for rooflines; NULL: none */
+    size_t top;                            /* names in `gains`, at most PATH_TOP_MAX */
     enum path_edges_shown edges;
 };
 

@@ -141,7 +141,7 @@ static bool list_calls(struct device *device)
     uint32_t *calls = scratch_alloc(device->trace->events.count, sizeof *calls);
     uint32_t count = 0;
     for (uint32_t i = 0; calls != NULL && i < device->trace->events.count; i++) {
-        if (causes->role[i] == CAUSES_CALL && causes_name_is(causes, i, CAUSES_LAUNCHES) &&
+        if (causes_is_call(causes, i) && causes_name_is(causes, i, CAUSES_LAUNCHES) &&
             device->graph->linked[i] != PATH_NONE) {
             calls[count++] = i;
         }

@@ -64,6 +64,15 @@ static bool set_text(struct kineto_build *build, const struct json_value *value,
     return *text != STRTAB_NONE;
 }
 
+static bool set_json(struct kineto_build *build, const struct json_value *value, uint32_t *text)
+{
+    if (value == NULL) {
+        return true;
+    }
+    *text = kineto_lookup_json(&build->lookup, value);
+    return *text != STRTAB_NONE;
+}
+
 /* --- operators --- */
 
 /* A bare N/A is a text [TB-1]. */
@@ -86,13 +95,26 @@ static bool set_shape(struct kineto_build *build, const struct kineto_event *eve
     return *shape != STRTAB_NONE;
 }
 
+/* Dimensions are what `Input Dims` says, a null too, else `Input dims`. */
+static bool
+set_inputs(struct kineto_build *build, const struct kineto_event *event, struct op_args *args)
+{
+    enum arg dims = kineto_event_has_arg(event, ARG_INPUT_DIMS_UPPER) ? ARG_INPUT_DIMS_UPPER
+                                                                      : ARG_INPUT_DIMS_LOWER;
+    return set_json(build, arg_value(event, dims), &args->dims_json) &&
+           set_json(build, arg_value(event, ARG_INPUT_TYPE), &args->types_json) &&
+           set_json(build, arg_value(event, ARG_INPUT_STRIDES), &args->strides_json) &&
+           set_json(build, arg_value(event, ARG_CONCRETE_INPUTS), &args->concrete_json);
+}
+
 static bool
 set_op_args(struct kineto_build *build, const struct kineto_event *event, uint32_t *entry)
 {
     struct op_args args = build->no_op_args;
     bool good = set_shape(build, event, &args.shape) &&
                 set_text(build, arg_value(event, ARG_CALL_STACK), &args.call_stack) &&
-                set_text(build, arg_value(event, ARG_INPUT_TYPE), &args.input_types);
+                set_text(build, arg_value(event, ARG_INPUT_TYPE), &args.input_types) &&
+                (!build->wants_inputs || set_inputs(build, event, &args));
     *entry = good ? trace_add_op_args(build->trace, &args) : UINT32_MAX;
     return *entry != UINT32_MAX;
 }

@@ -22,7 +22,11 @@ bool kineto_build_init(struct kineto_build *build,
     bool good = kineto_lookup_init(&build->lookup, trace, stream, log);
     build->no_op_args = (struct op_args){.shape = strtab_intern(trace->strings, "[]", 2),
                                          .call_stack = 0,
-                                         .input_types = STRTAB_NONE};
+                                         .input_types = STRTAB_NONE,
+                                         .dims_json = STRTAB_NONE,
+                                         .types_json = STRTAB_NONE,
+                                         .strides_json = STRTAB_NONE,
+                                         .concrete_json = STRTAB_NONE};
     return good && build->no_op_args.shape != STRTAB_NONE;
 }
 

@@ -41,6 +41,7 @@ struct kineto_build {
     const struct text_stream *stream; /* in whose window the events lie */
     struct kineto_lookup lookup;
     struct op_args no_op_args; /* what an operator without arguments has */
+    bool wants_inputs;         /* operator_inputs of struct format_options */
     struct buf nested;         /* the text under `args.args`, decoded */
     /* Where the members of the event at hand are noted, unless it is like one before. */
     struct kineto_members members;

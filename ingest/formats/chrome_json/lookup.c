@@ -135,6 +135,40 @@ uint32_t kineto_lookup_new_text(struct kineto_lookup *lookup, const struct json_
     return string;
 }
 
+static uint32_t compact_json(struct kineto_lookup *lookup, const struct json_value *value)
+{
+    struct buf *scratch = &lookup->scratch;
+    bool is_string = value->kind == JSON_KIND_STRING;
+    const char *at = value->ptr - is_string;
+    const char *end = value->ptr + value->len + is_string;
+    bool in_string = false;
+    buf_clear(scratch);
+    for (; at < end; at++) {
+        if (in_string || !json_is_space(*at)) {
+            buf_putc(scratch, *at);
+        }
+        if (in_string && *at == '\\' && at + 1 < end) {
+            buf_putc(scratch, *++at);
+        } else if (*at == '"') {
+            in_string = !in_string;
+        }
+    }
+    return scratch->failed ? STRTAB_NONE
+                           : strtab_intern(lookup->trace->strings, scratch->ptr, scratch->len);
+}
+
+uint32_t kineto_lookup_json(struct kineto_lookup *lookup, const struct json_value *value)
+{
+    if ((value->flags & JSON_KNOWN) == 0) {
+        return compact_json(lookup, value);
+    }
+    struct kineto_text *text = &lookup->texts.texts[value->number];
+    if (text->json == STRTAB_NONE) {
+        text->json = compact_json(lookup, value);
+    }
+    return text->json;
+}
+
 /* --- memos --- */
 
 /* Mixes the first 8 bytes; where the value is shorter, what lies behind it in the padded window is

@@ -86,6 +86,9 @@ static inline uint32_t kineto_lookup_text(struct kineto_lookup *lookup,
     return kineto_lookup_new_text(lookup, value);
 }
 
+/* The string id of a value as JSON without spaces outside of strings. */
+uint32_t kineto_lookup_json(struct kineto_lookup *lookup, const struct json_value *value);
+
 /* The two below for values met for the first time, or not known by numbers alone. */
 uint32_t kineto_lookup_new_category(struct kineto_lookup *lookup, const struct json_value *value);
 uint32_t kineto_lookup_new_track(struct kineto_lookup *lookup,

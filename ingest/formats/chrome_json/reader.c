@@ -668,6 +668,7 @@ static bool read_all(struct kineto_reader *reader)
     struct event_texts *log =
         reader->recorder == NULL ? NULL : event_recorder_texts(reader->recorder);
     bool has_build = kineto_build_init(&reader->build, reader->trace, reader->stream, log);
+    reader->build.wants_inputs = reader->operator_inputs;
     bool has_paths = key_paths_init(&reader->paths, &reader->build.lookup.texts);
     if (!scan_templates_init(&reader->forms) || !has_paths || !has_build) {
         return err_set(reader->err, ERR_NO_MEMORY, "no memory for a trace");
@@ -717,6 +718,7 @@ bool kineto_read(struct text_stream *stream,
     reader->stream = stream;
     reader->memory_budget_bytes = options->memory_budget_bytes;
     reader->max_events = options->max_events;
+    reader->operator_inputs = options->operator_inputs;
     reader->err = err;
     bool good = read_trace(reader, options);
     if (good) {

@@ -57,6 +57,7 @@ struct kineto_reader {
     struct event_recorder *recorder; /* NULL: nobody wants the events */
     size_t memory_budget_bytes;
     uint64_t max_events; /* 0: no bound */
+    bool operator_inputs;
     struct err *err;
     bool is_bare;                    /* the document is the array, or a list without brackets */
     bool has_events;                 /* a list of events was met */

@@ -106,7 +106,8 @@ bool kineto_texts_add(struct kineto_texts *texts, struct json_value *value, uint
                                      .len = len,
                                      .quote_bytes = is_string,
                                      .string = STRTAB_NONE,
-                                     .category = UINT32_MAX};
+                                     .category = UINT32_MAX,
+                                     .json = STRTAB_NONE};
         text->value.flags |= JSON_KNOWN;
         text->value.digits = 0;
         text->value.number = id;

@@ -33,6 +33,7 @@ struct kineto_text {
     uint32_t quote_bytes;    /* before the value: 1 of a string */
     uint32_t string;   /* of the model; STRTAB_NONE: not asked for yet, or not always the same */
     uint32_t category; /* the same */
+    uint32_t json;     /* string of the model: the value as JSON; STRTAB_NONE: not asked for yet */
     uint32_t logged;   /* id in the log's texts; 0 without a log */
 };
 

@@ -108,6 +108,7 @@ static enum arg arg_of(const char *key, size_t len)
         TRY(ARG_DEVICE_TYPE, "Device Type");
         break;
     case 13:
+        TRY(ARG_INPUT_STRIDES, "Input Strides");
         TRY(ARG_TASKTOPO_NODE, "tasktopo_node");
         TRY(ARG_SHARED_MEMORY, "shared memory");
         TRY(ARG_BLOCKS_PER_SM, "blocks per SM");
@@ -120,6 +121,7 @@ static enum arg arg_of(const char *key, size_t len)
         break;
     case 15:
         TRY(ARG_TOTAL_ALLOCATED, "Total Allocated");
+        TRY(ARG_CONCRETE_INPUTS, "Concrete Inputs");
         TRY(ARG_COLLECTIVE_NAME, "Collective name");
         break;
     default:
@@ -150,12 +152,10 @@ bool kineto_is_known_key(const char *key, size_t len)
                                          "Ev Idx",
                                          "Device",
                                          "Trace name",
-                                         "Input Strides",
                                          "Fwd thread id",
                                          "warps per SM",
                                          "Trace iteration",
                                          "Sequence number",
-                                         "Concrete Inputs",
                                          "Record function id",
                                          "Profiler Event Index"};
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {

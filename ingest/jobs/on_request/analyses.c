@@ -3,6 +3,8 @@
 #include "ingest/jobs/on_request/run_captures.h"
 #include "ingest/jobs/on_request/stored_trace.h"
 
+#include <math.h>
+
 /* Fills *out, which is zeroed, from a trace that has events. False without memory. */
 typedef bool analyse_fn(const struct trace *trace, int64_t zero_ns, void *request);
 
@@ -18,6 +20,9 @@ static bool visit_trace(void *context, struct trace *trace, int64_t zero_ns, str
            err_set(err, ERR_NO_MEMORY, "no memory for an analysis of a trace");
 }
 
+static analyse_fn analyse_efficiency;
+static analyse_fn analyse_path;
+
 static bool read_trace(struct store *store,
                        int64_t trace_id,
                        size_t memory_budget_bytes,
@@ -26,12 +31,14 @@ static bool read_trace(struct store *store,
                        struct err *err)
 {
     struct visit context = {analyse, request};
+    bool reads_inputs = analyse == analyse_efficiency || analyse == analyse_path;
     const struct stored_trace_visit visit = {
         .trace_id = trace_id,
         .start_ns = INT64_MIN,
         .end_ns = INT64_MAX,
         .memory_budget_bytes = memory_budget_bytes,
         .too_large = "upload a shorter trace",
+        .operator_inputs = reads_inputs,
         .visit = visit_trace,
         .context = &context,
     };
@@ -275,6 +282,32 @@ bool launches_read(struct jobs *jobs,
                 " their launches cannot be told apart"));
 }
 
+struct efficiency_request {
+    enum efficiency_group by;
+    const struct device_peaks_list *own;
+    struct arena *arena;
+    struct efficiency *out;
+};
+
+static bool analyse_efficiency(const struct trace *trace, int64_t zero_ns, void *request_void)
+{
+    const struct efficiency_request *request = request_void;
+    (void)zero_ns;
+    return efficiency_analyse(trace, request->by, request->own, request->arena, request->out);
+}
+
+bool efficiency_read(struct jobs *jobs,
+                     int64_t trace_id,
+                     enum efficiency_group by,
+                     struct arena *arena,
+                     struct efficiency *out,
+                     struct err *err)
+{
+    struct efficiency_request request = {by, jobs_device_peaks(jobs), arena, out};
+    *out = (struct efficiency){.mfu = (double)NAN};
+    return read_in_turn(jobs, trace_id, analyse_efficiency, &request, err);
+}
+
 struct path_visit {
     const struct path_request *request;
     struct arena *arena;
@@ -294,7 +327,9 @@ bool critical_path_read(struct jobs *jobs,
                         struct critical_path *out,
                         struct err *err)
 {
-    struct path_visit visit = {request, arena, out};
+    struct path_request with_peaks = *request;
+    struct path_visit visit = {&with_peaks, arena, out};
+    with_peaks.peaks = jobs_device_peaks(jobs);
     *out = (struct critical_path){.state = PATH_BUILT};
     if (!read_in_turn(jobs, trace_id, analyse_path, &visit, err)) {
         return false;

@@ -10,6 +10,7 @@
 #include "ingest/analysis/critical_path/critical_path.h"
 #include "ingest/analysis/device_time/device_operators.h"
 #include "ingest/analysis/device_time/device_time.h"
+#include "ingest/analysis/efficiency/efficiency.h"
 #include "ingest/analysis/engine_steps/engine_steps.h"
 #include "ingest/analysis/slices/slices.h"
 #include "ingest/base/err.h"
@@ -67,6 +68,14 @@ bool launches_read(struct jobs *jobs,
                    struct arena *arena,
                    struct launches *out,
                    struct err *err) KS_MUST_USE;
+
+/* With the peaks that jobs_create got. */
+bool efficiency_read(struct jobs *jobs,
+                     int64_t trace_id,
+                     enum efficiency_group by,
+                     struct arena *arena,
+                     struct efficiency *out,
+                     struct err *err) KS_MUST_USE;
 
 /* Also ERR_NOT_FOUND for an annotation that is not there, ERR_TOO_LARGE for more edges than a trace
  * of a profiler can have. */

@@ -32,7 +32,8 @@ static bool read_events(struct store_export *from,
                         struct err *err)
 {
     const struct input_stream stream = {from, next_piece, INPUT_PLAIN};
-    const struct format_options options = {.memory_budget_bytes = visit->memory_budget_bytes};
+    const struct format_options options = {.memory_budget_bytes = visit->memory_budget_bytes,
+                                           .operator_inputs = visit->operator_inputs};
     bool ok = format_read_stream(&stream, &options, bundle, err);
     if (!ok && err->code == ERR_TOO_LARGE) {
         return err_set(err, ERR_TOO_LARGE,

@@ -17,6 +17,7 @@ struct stored_trace_visit {
     int64_t start_ns, end_ns;
     size_t memory_budget_bytes; /* bounds the model */
     const char *too_large;      /* what to do then: "ask for …" */
+    bool operator_inputs;       /* as in struct format_options */
     /* `zero_ns`: the trace's start in the times of `trace`. NULL: there were no events. */
     bool (*visit)(void *context, struct trace *trace, int64_t zero_ns, struct err *err);
     void *context;

@@ -36,6 +36,7 @@ struct job {
 struct jobs {
     struct store *store;
     const struct kernel_rules *kernel_rules;
+    const struct device_peaks_list *device_peaks;
     const struct log *log;
     bool retain_raw;
     bool in_background;

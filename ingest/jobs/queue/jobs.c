@@ -239,6 +239,7 @@ bool jobs_create(struct jobs **out,
     jobs->store = store;
     jobs->log = options->log;
     jobs->kernel_rules = options->kernel_rules;
+    jobs->device_peaks = options->device_peaks;
     jobs->retain_raw = options->retain_raw;
     jobs->in_background = options->in_background;
     jobs->retention.rules = options->retention;
@@ -321,6 +322,11 @@ const struct retention_rules *jobs_retention(const struct jobs *jobs)
 const struct kernel_rules *jobs_kernel_rules(const struct jobs *jobs)
 {
     return jobs->kernel_rules;
+}
+
+const struct device_peaks_list *jobs_device_peaks(const struct jobs *jobs)
+{
+    return jobs->device_peaks;
 }
 
 struct store *jobs_store(const struct jobs *jobs)

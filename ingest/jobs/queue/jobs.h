@@ -17,6 +17,7 @@
 
 struct jobs;
 struct kernel_rules;
+struct device_peaks_list;
 
 struct jobs_options {
     unsigned workers; /* 0: one less than the processors, at least 1 */
@@ -30,7 +31,9 @@ struct jobs_options {
     bool in_background; /* workers yield to the other threads of the process (background.h) */
     struct retention_rules
         retention; /* applied by a thread of its own (retention_worker.h); zeroed: none */
-    const struct kernel_rules *kernel_rules; /* of one's own, for analyses on request; NULL: none */
+    /* Of one's own, for analyses on request; NULL: none. */
+    const struct kernel_rules *kernel_rules;
+    const struct device_peaks_list *device_peaks;
     const struct log *log;
 };
 
@@ -50,6 +53,7 @@ void jobs_destroy(struct jobs *jobs);
 /* What jobs_create got. */
 const struct retention_rules *jobs_retention(const struct jobs *jobs);
 const struct kernel_rules *jobs_kernel_rules(const struct jobs *jobs);
+const struct device_peaks_list *jobs_device_peaks(const struct jobs *jobs);
 struct store *jobs_store(const struct jobs *jobs);
 /* Checks the quotas for a file; call it before receiving its bytes. ERR_NO_SPACE says what is in
  * the way. */

@@ -15,6 +15,8 @@
 #define IS_SHARED_OR_NULL .kind = TABLE_SHARED
 #define IS_MAYBE .kind = TABLE_MAYBE
 #define IS_ADDRESS .kind = TABLE_ADDRESS
+#define IS_WIDE .kind = TABLE_WIDE
+#define IS_JSON .kind = TABLE_JSON
 #define IS_SHARED_4 .kind = TABLE_SHARED_4
 
 #endif

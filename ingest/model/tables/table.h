@@ -20,6 +20,8 @@
 #ifndef KS_MODEL_TABLES_TABLE_H
 #define KS_MODEL_TABLES_TABLE_H
 
+#include "ingest/base/wide.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -38,6 +40,8 @@ enum column_kind {
     TABLE_WORD,         /* an enumeration: a number in the store, a word in answers */
     TABLE_MAYBE,        /* an enumeration of unknown, no, yes: a boolean or null in answers */
     TABLE_ADDRESS,      /* int64_t; hexadecimal in answers */
+    TABLE_WIDE,         /* wide_int; WIDE_NONE: unknown. Not in stored tables */
+    TABLE_JSON,         /* const char *, a list as JSON; NULL: unknown. Not in stored tables */
     TABLE_RATIO,        /* no field of its own: two of int64_t */
     TABLE_DELTA         /* the same: what the first has more */
 };
@@ -58,6 +62,8 @@ enum { TABLE_MAYBE_UNKNOWN, TABLE_MAYBE_NO, TABLE_MAYBE_YES };
 #define TABLE_FIELD_SHARED_4(field) const char *field[4];
 #define TABLE_FIELD_MAYBE(field) uint32_t field;
 #define TABLE_FIELD_ADDRESS(field) int64_t field;
+#define TABLE_FIELD_WIDE(field) wide_int field;
+#define TABLE_FIELD_JSON(field) const char *field;
 #define TABLE_FIELD_USE(field) enum use_class field;
 
 /* Flags of a column; 0 for most. */
@@ -111,8 +117,9 @@ bool table_column_is_text(const struct table_column *column);
 
 /* The value of a column in a row. */
 int64_t table_int(const struct table_column *column, const void *row); /* any but REAL and texts */
-double table_real(const struct table_column *column, const void *row); /* RATIO too */
-const char *table_text(const struct table_column *column, const void *row);         /* WORD too */
+wide_int table_wide(const struct table_column *column, const void *row);
+double table_real(const struct table_column *column, const void *row);      /* RATIO too */
+const char *table_text(const struct table_column *column, const void *row); /* WORD and JSON too */
 const char *const *table_texts(const struct table_column *column, const void *row); /* SHARED_4 */
 
 #endif

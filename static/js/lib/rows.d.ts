@@ -22,6 +22,37 @@ interface DeviceTimeKernelRow {
     share: number | null; // Of device_ns of the trace; null: a wait, or device_ns is 0. [share]
 }
 
+/** Calls of one group; what they do not share is null. */
+interface EfficiencyRow {
+    name: string | null; // Of the operator, or of the call that launched work outside of operators.
+    input_dims: unknown[] | null; // As the recorder wrote them.
+    input_types: unknown[] | null;
+    input_strides: unknown[] | null;
+    concrete_inputs: unknown[] | null;
+    module: string | null; // The innermost nn.Module that runs at the call's start.
+    step: string | null; // The number of ProfilerStep#N, or the annotation of an engine's step.
+    calls: number;
+    flops: number | null; // Of one call. null: no formula, or not the same.
+    bytes: number | null; // That one call moves at least. [bytes]
+    total_flops: number | null; // Of the calls with a formula.
+    total_bytes: number | null; // [bytes]
+    time_ns: number; // Union of the device work of a call, summed over the calls. [ns]
+    mean_ns: number; // Of one call. [ns]
+    intensity: number | null; // Operations a byte.
+    flops_per_second: number | null; // Of all calls together.
+    bytes_per_second: number | null;
+    flops_per_second_mean: number | null; // Mean of the rates of the calls.
+    bytes_per_second_mean: number | null;
+    unit: string | null;
+    precision: string | null; // Of the first matrix or input; tf32 where the name of a kernel says so.
+    bound: string | null; // What the device's peaks limit first.
+    roofline_ns: number | null; // What the calls would take at the device's peaks. null: a peak, the FLOPs or the bytes of a call are not known. [ns]
+    roofline_ratio: number | null; // Of the time; above 1 where caches help.
+    headroom_ns: number | null; // Time above the roofline, at least 0. [ns]
+    matrix_flops: number | null; // Of matrix units.
+    mfu: number | null; // Matrix FLOPs of what the devices could do, from their first work to their last; of a step while it runs. [share]
+}
+
 /** A step of a serving engine. */
 interface EngineStepRow {
     index: number; // From 0, in order of start.

@@ -56,7 +56,7 @@ static void a_factor_is_rounded_half_to_even(void **state)
 {
     (void)state;
     struct fixture f;
-    const struct path_scale half = {"gemm", 5, 10};
+    const struct path_scale half = {.name = "gemm", .numerator = 5, .denominator = 10};
     begin(&f);
     build_wait(&f);
     f.build.trace->events.ts_ns[3] += 1; /* the work: 30.001 to 60.001, so that it weighs 30000 */
