@@ -34,16 +34,16 @@ struct rate {
 };
 
 struct group {
-    uint32_t shared[SHARED_COUNT]; /* NONE: none, or they differ */
-    bool differs[SHARED_COUNT];
-    wide_int flops, bytes; /* of one call; WIDE_NONE as above */
-    bool flops_differ, bytes_differ;
-    bool uses_tf32;
-    int64_t calls, time_ns;
+    wide_int flops, bytes; /* of one call; WIDE_NONE: they differ, or none */
     wide_int total_flops, total_bytes, matrix_flops; /* WIDE_NONE: none known */
     struct rate flops_rate, bytes_rate;
-    double roofline_ns;   /* NaN: one is not known */
-    double mfu, step_mfu; /* over the devices' time; over the step's */
+    int64_t calls, time_ns;
+    double roofline_ns;            /* NaN: one is not known */
+    double mfu, step_mfu;          /* over the devices' time; over the step's */
+    uint32_t shared[SHARED_COUNT]; /* NONE: none, or they differ */
+    bool differs[SHARED_COUNT];
+    bool flops_differ, bytes_differ;
+    bool uses_tf32;
 };
 
 struct analysis {
