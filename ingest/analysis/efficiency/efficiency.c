@@ -414,5 +414,4 @@ bool efficiency_analyse(const struct trace *trace,
 
 #define TABLE_DEF "ingest/model/tables/efficiency.def"
 #define TABLE_ROW struct efficiency_row
-#define TABLE_IN_MEMORY
 #include "ingest/model/tables/describe.h"
