@@ -412,8 +412,8 @@ bool plugin_memory_curve(struct api_call *call, struct err *err)
         return request.answered;
     }
     return read_units(call, mb_first, &units, err) &&
-           query_memory_curves(call->api->store, call_arena(call), request.figures_id, &curves,
-                               &count, err) &&
+           query_memory_curves(call->api->store, call_arena(call), request.figures_id, false,
+                               &curves, &count, err) &&
            put_curves(call, curves, count, &units, request.results, err);
 }
 

@@ -50,6 +50,7 @@ static bool put_curve(struct json_write *w,
     jw_int(w, peak->ts);
     jw_int(w, peak->allocated_bytes);
     jw_array_end(w);
+    jw_key_bool(w, "since_start", curve->since_start);
     jw_object_end(w);
     return true;
 }
@@ -62,8 +63,8 @@ bool memory_curve(struct api_call *call, struct err *err)
     int64_t wanted = POINTS_DEFAULT;
     if (!memory_request_read(&request, call, err) ||
         !query_string_int(&call->query, "points", POINTS_MIN, POINTS_MAX, &wanted, err) ||
-        !query_memory_curves(call->api->store, call_arena(call), request.trace_id, &curves, &count,
-                             err)) {
+        !query_memory_curves(call->api->store, call_arena(call), request.trace_id, true, &curves,
+                             &count, err)) {
         return false;
     }
     struct json_write w = call_json(call, false);

@@ -143,13 +143,15 @@ bool store_job_get(struct store *store,
                    int64_t id,
                    struct store_job **out,
                    struct err *err) KS_MUST_USE;
-/* Says by which rules of kernel classes uploads are analysed from now on: the SHA-256 of their file,
+/* Says by which rules of kernel classes uploads are analysed from now on: the SHA-256 of their
+ * file,
  * "" for the built-in ones. What other rules have analysed is stale: its jobs are queued again, and
  * its traces, which keep their ids, notes and tags, are invisible until they are done. Traces
  * without device work do not depend on rules, and uploads whose bytes were not kept stay as they
  * are. Call it before jobs_create. */
-bool store_follow_rules(struct store *store, const char *rules_sha256_hex, struct err *err)
-    KS_MUST_USE;
+bool store_follow_rules(struct store *store,
+                        const char *rules_sha256_hex,
+                        struct err *err) KS_MUST_USE;
 /* Jobs that were queued or running when the last process ended, oldest first. */
 bool store_jobs_unfinished(struct store *store,
                            struct arena *arena,

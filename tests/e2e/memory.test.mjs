@@ -76,7 +76,7 @@ test('large figures: the peak, what is held at the end, the largest block, what 
     const data = await memory(traces.two);
     const device = data.devices.find((item) => item.device === data.device);
     await open(traces.two);
-    await eventually(async () => assert.match(plain(await answer(0).textContent()), new RegExp(`^Peak on ${data.device}`)));
+    await eventually(async () => assert.match(plain(await answer(0).textContent()), new RegExp(`^Peak on ${data.device.replace(/(\\d)/, ' $1')}`)));
     assert.equal(await answer(0).locator('.answer-figure').textContent(), `${(device.peak_bytes / MIB).toFixed(1)}MiB`);
     sameTime(await answer(0).locator('.answer-note').textContent(), device.peak_ns, 'the time of the peak');
     assert.equal(await answer(1).locator('.answer-figure').textContent(), `${(device.allocated_end_bytes / MIB).toFixed(1)}MiB`);
@@ -95,7 +95,7 @@ test('a device is chosen with its peak in sight, and all of the page is of it', 
     await choice.filter({ hasText: 'GPU1' }).click();
     await addressed(page, 'device=GPU1');
     const of = await memory(traces.two, '?limit=0&device=GPU1');
-    await eventually(async () => assert.match(plain(await answer(0).textContent()), /^Peak on GPU1/));
+    await eventually(async () => assert.match(plain(await answer(0).textContent()), /^Peak on GPU 1/));
     await tablesShow(traces.two, '?limit=0&device=GPU1');
     await eventually(async () => {
         const curve = (await get(server.url, `traces/${traces.two.id}/memory/curve`)).devices.find(({ device }) => device === 'GPU1');
@@ -279,7 +279,7 @@ test('what was not recorded says what to record', async () => {
     });
     await open(traces.plain);
     await eventually(async () => {
-        assert.match(plain(await page.textContent('.memory-curve') ?? ''), /does not record totals of this device, so there is no curve/);
+        assert.match(plain(await page.textContent('.memory-curve') ?? ''), /does not record totals: the curve is what was allocated since the recording began/);
         assert.equal(await count(0), String((await memory(traces.plain)).total + 1));
         assert.ok(await tables().nth(1).isHidden(), 'no table of blocks without addresses');
     });

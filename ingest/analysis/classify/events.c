@@ -312,6 +312,7 @@ bool classify_events(struct event_classes *sel,
     if (sel->type == NULL || !names_init(&sel->names, trace->strings)) {
         return false;
     }
+    sel->is_ours = index != NULL;
     sel->names.only_listed = index == NULL;
     if (sel->lightning) {
         sel->own_name = scratch_calloc(count, sizeof *sel->own_name);

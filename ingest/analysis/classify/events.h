@@ -61,6 +61,7 @@ struct event_classes {
     uint32_t seen_names;       /* enum name_flag of all kept events together */
     bool lightning;            /* `Framework` is pytorch-lightning */
     bool mlu;                  /* the rules of the fork apply [TB-17.1] */
+    bool is_ours;              /* by an index; otherwise the annex's rules apply */
     bool rounded;              /* times are rounded to doubles: see tb_clock.h */
     int64_t first_ns, last_ns; /* smallest start and largest end of kept events; 0 without any */
 };

@@ -9,6 +9,10 @@
 
 #define DEVICE_TYPE_CPU 0
 #define DEVICE_TYPE_CUDA 1
+#define DEVICE_TYPE_HIP 6
+#define DEVICE_TYPE_XPU 12
+#define DEVICE_TYPE_HPU 15
+#define DEVICE_TYPE_MTIA 19
 #define DEVICE_TYPE_PRIVATE 20 /* MLU */
 #define DEVICE_NAME_BYTES 32
 
@@ -124,6 +128,23 @@ static bool make_columns(struct placing *p)
     return p->first_of != NULL && p->last_of != NULL;
 }
 
+/* Accelerators that the annex does not know. '\0': none. */
+static char newer_family(int64_t type)
+{
+    switch (type) {
+    case DEVICE_TYPE_HIP:
+        return 'G';
+    case DEVICE_TYPE_XPU:
+        return 'X';
+    case DEVICE_TYPE_HPU:
+        return 'H';
+    case DEVICE_TYPE_MTIA:
+        return 'T';
+    default:
+        return '\0';
+    }
+}
+
 /* What the name of a device tells; 0: no view shows it. Type 20 stands for an MLU where nothing
  * says that it is something else [TB-17.4]. */
 static char device_family(const struct placing *p, const struct memory_args *args)
@@ -136,7 +157,28 @@ static char device_family(const struct placing *p, const struct memory_args *arg
     if (has_type && args->device_type == DEVICE_TYPE_CUDA) {
         return 'G';
     }
-    return has_type && args->device_type == DEVICE_TYPE_PRIVATE && is_mlu ? 'M' : '\0';
+    if (has_type && args->device_type == DEVICE_TYPE_PRIVATE && is_mlu) {
+        return 'M';
+    }
+    return has_type && p->sel->is_ours ? newer_family(args->device_type) : '\0';
+}
+
+static const char *family_word(char family)
+{
+    switch (family) {
+    case 'G':
+        return "GPU";
+    case 'M':
+        return "MLU";
+    case 'X':
+        return "XPU";
+    case 'H':
+        return "HPU";
+    case 'T':
+        return "MTIA";
+    default:
+        return "";
+    }
 }
 
 static void name_device(char family, const struct memory_args *args, char name[DEVICE_NAME_BYTES])
@@ -145,19 +187,13 @@ static void name_device(char family, const struct memory_args *args, char name[D
     if ((args->has & MEMORY_HAS_DEVICE_ID) != 0) {
         (void)snprintf(id, sizeof id, "%d", (int)args->device_id);
     }
-    switch (family) {
-    case 'C':
+    const char *word = family_word(family);
+    if (family == 'C') {
         (void)snprintf(name, DEVICE_NAME_BYTES, "CPU");
-        break;
-    case 'G':
-        (void)snprintf(name, DEVICE_NAME_BYTES, "GPU%.20s", id);
-        break;
-    case 'M':
-        (void)snprintf(name, DEVICE_NAME_BYTES, "MLU%.20s", id);
-        break;
-    default:
+    } else if (*word != '\0') {
+        (void)snprintf(name, DEVICE_NAME_BYTES, "%s%.20s", word, id);
+    } else {
         name[0] = '\0';
-        break;
     }
 }
 
@@ -188,7 +224,7 @@ static bool keep_devices(struct placing *p)
 static int64_t device_key(char family, const struct memory_args *args)
 {
     bool has_id = (args->has & MEMORY_HAS_DEVICE_ID) != 0;
-    bool by_id = family == 'G' || family == 'M';
+    bool by_id = *family_word(family) != '\0';
     int64_t id = by_id ? (int64_t)(has_id ? args->device_id : 0) * 2 + has_id : 0;
     return id * 256 + family;
 }

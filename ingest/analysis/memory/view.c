@@ -2,6 +2,7 @@
 
 #include "ingest/base/containers/id_map.h"
 #include "ingest/base/memory/scratch.h"
+#include "ingest/base/saturating.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -224,4 +225,68 @@ bool memory_curves_run(struct memory_curve **out,
     scratch_free(points);
     scratch_free(place);
     return ok;
+}
+
+/* By number of the device. False without memory. */
+static bool begin_sums(struct memory_curve *curve,
+                       struct arena *arena,
+                       const struct memory_log *log,
+                       uint32_t device)
+{
+    size_t records = 0;
+    for (uint32_t at = 0; at < log->count; at++) {
+        records += log->device[at] == device;
+    }
+    *curve = (struct memory_curve){.device = log->devices[device], .since_start = true};
+    curve->points = arena_alloc(arena, (records + 1) * sizeof *curve->points);
+    return curve->points != NULL;
+}
+
+static void sum_sizes(struct memory_curve *curve, const struct memory_log *log, uint32_t device)
+{
+    int64_t sum = 0;
+    for (uint32_t at = 0; at < log->count; at++) {
+        if (log->device[at] != device) {
+            continue;
+        }
+        sum = saturating_add(sum, log->size_bytes[at]);
+        size_t index = curve->point_count++;
+        curve->points[index] = (struct memory_point){log->ts[at], sum, 0};
+        if (sum > curve->points[curve->peak].allocated_bytes) {
+            curve->peak = index;
+        }
+    }
+}
+
+static bool has_curve(const struct memory_curve *curves, size_t count, const char *device)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(curves[i].device, device) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool memory_curves_with_sums(struct memory_curve **out,
+                             size_t *count,
+                             struct arena *arena,
+                             const struct memory_log *log)
+{
+    if (!memory_curves_run(out, count, arena, log)) {
+        return false;
+    }
+    /* There is room for a curve of each device. */
+    for (uint32_t device = 0; device < log->device_count; device++) {
+        const char *name = log->devices[device];
+        if (*name == '\0' || has_curve(*out, *count, name)) {
+            continue;
+        }
+        struct memory_curve *curve = &(*out)[(*count)++];
+        if (!begin_sums(curve, arena, log, device)) {
+            return false;
+        }
+        sum_sizes(curve, log, device);
+    }
+    return true;
 }

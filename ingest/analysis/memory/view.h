@@ -38,5 +38,11 @@ bool memory_curves_run(struct memory_curve **out,
                        size_t *count,
                        struct arena *arena,
                        const struct memory_log *log) KS_MUST_USE;
+/* The same, and behind them a curve of each further device that views show, whose records name no
+ * totals: sums of their sizes, which may fall below 0. */
+bool memory_curves_with_sums(struct memory_curve **out,
+                             size_t *count,
+                             struct arena *arena,
+                             const struct memory_log *log) KS_MUST_USE;
 
 #endif

@@ -12,6 +12,7 @@
 #define LABEL_BYTES_MAX ((size_t)4096)
 #define DEVICE_CPU 0
 #define DEVICE_CUDA 1
+#define DEVICE_HIP 6
 #define THOUSAND 1000u
 
 struct writing {
@@ -138,7 +139,7 @@ static void put_memory(struct writing *w, const struct timeline_place *place)
     buf_puts(&w->text, "Memory");
     if (place->device_type == DEVICE_CPU) {
         buf_puts(&w->text, " of CPU");
-    } else if (place->device_type == DEVICE_CUDA || w->mlu) {
+    } else if (place->device_type == DEVICE_CUDA || place->device_type == DEVICE_HIP || w->mlu) {
         buf_printf(&w->text, " of %s", device_name(w));
     } else {
         buf_puts(&w->text, " of device");

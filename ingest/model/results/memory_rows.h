@@ -60,6 +60,8 @@ struct memory_curve {
     struct memory_point *points;
     size_t point_count;
     size_t peak; /* the first point with the most allocated */
+    /* Records name no totals: what was allocated since the first of them; nothing is reserved. */
+    bool since_start;
 };
 
 #endif

@@ -105,6 +105,7 @@ bool query_memory_blocks(struct store *store,
 bool query_memory_curves(struct store *store,
                          struct arena *arena,
                          int64_t figures_id,
+                         bool with_sums,
                          struct memory_curve **curves,
                          size_t *count,
                          struct err *err)
@@ -115,7 +116,10 @@ bool query_memory_curves(struct store *store,
     if (!store_memory_log(store, arena, figures_id, &log, err)) {
         return false;
     }
-    return log == NULL || memory_curves_run(curves, count, arena, log) || no_memory(err);
+    return log == NULL ||
+           (with_sums ? memory_curves_with_sums(curves, count, arena, log)
+                      : memory_curves_run(curves, count, arena, log)) ||
+           no_memory(err);
 }
 
 size_t

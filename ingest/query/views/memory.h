@@ -29,10 +29,12 @@ bool query_memory_blocks(struct store *store,
                          struct memory_block **blocks,
                          size_t *count,
                          struct err *err) KS_MUST_USE;
-/* In the order in which devices appear. */
+/* In the order in which devices appear. `with_sums`: devices without totals have curves too
+ * (memory_curves_with_sums). */
 bool query_memory_curves(struct store *store,
                          struct arena *arena,
                          int64_t figures_id,
+                         bool with_sums,
                          struct memory_curve **curves,
                          size_t *count,
                          struct err *err) KS_MUST_USE;

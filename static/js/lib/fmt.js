@@ -191,6 +191,9 @@ export function date(iso) {
 /** What the profilers call devices, as the page says it. @param {string} type */
 export const deviceWord = (type) => (!type || type === 'CPU' ? 'Device' : type);
 
+/** "GPU 0" of the interface's "GPU0". @param {string} device */
+export const deviceName = (device) => device.replace(/^([A-Z]+)(\d+)$/, '$1 $2');
+
 /** What a file holds, by the name that the server has for its format. @type {Record<string, string>} */
 const FORMATS = {
     'chrome-trace': 'trace', 'plugin-json': 'plugin answers', 'kernel-table': 'kernel table', 'ncu-csv': 'Nsight Compute table', 'nsys-csv': 'Nsight Systems table',

@@ -267,7 +267,7 @@ interface MemoryAnswer extends RowPage {
 }
 
 /** Records of a device, so many that the curve keeps its shape: time, allocated, reserved. */
-interface MemoryCurve { device: string; points: [number, number, number][]; total_points: number; peak: [number, number] }
+interface MemoryCurve { device: string; points: [number, number, number][]; total_points: number; peak: [number, number]; since_start: boolean }
 
 interface ModuleAnswer { kind: 'module' | 'lightning'; rows: ModuleRow[]; total: number }
 

@@ -8,23 +8,25 @@ import * as fmt from '../../lib/fmt.js';
 /** About the moment of the peak, in the timeline. */
 const AROUND_NS = 5e6;
 
-/** @param {Trace} trace @param {MemoryAnswer} data @param {MemoryBlock | undefined} largest */
-export function memoryAnswers(trace, data, largest) {
+/** @param {Trace} trace @param {MemoryAnswer} data @param {MemoryBlock | undefined} largest @param {MemoryCurve | undefined} curve */
+export function memoryAnswers(trace, data, largest, curve) {
     const device = data.devices.find((item) => item.device === data.device);
     if (!device) return null;
-    return h('dl', { class: 'answers memory-answers' }, peak(trace, device), held(device, data), largest ? block(largest) : null, reserved(device), allocated(data));
+    return h('dl', { class: 'answers memory-answers' }, peak(trace, device, curve), held(device, data), largest ? block(largest) : null, reserved(device), allocated(data));
 }
 
-/** @param {Trace} trace @param {MemoryDevice} device */
-function peak(trace, { device, peak_bytes: bytes, peak_ns: at }) {
-    if (bytes === null) return answer(`Peak on ${device}`, ['–', ''], ['This PyTorch version does not record totals: upgrade PyTorch.'], 'first');
-    return answer(`Peak on ${device}`, fmt.byteParts(bytes), ['allocated, at ', at === null ? '–' : timelineSpan(trace, at - AROUND_NS, at + AROUND_NS, fmt.time(at))], 'first');
+/** @param {Trace} trace @param {MemoryDevice} device @param {MemoryCurve | undefined} curve */
+function peak(trace, { device, peak_bytes: bytes, peak_ns: at }, curve) {
+    const when = (/** @type {number | null} */ ns) => (ns === null ? '–' : timelineSpan(trace, ns - AROUND_NS, ns + AROUND_NS, fmt.time(ns)));
+    if (bytes !== null) return answer(`Peak on ${fmt.deviceName(device)}`, fmt.byteParts(bytes), ['allocated, at ', when(at)], 'first');
+    if (!curve?.since_start) return answer(`Peak on ${fmt.deviceName(device)}`, ['–', ''], ['This PyTorch version does not record totals: upgrade PyTorch.'], 'first');
+    return answer(`Peak on ${fmt.deviceName(device)}`, fmt.byteParts(curve.peak[1]), ['above what was in use when the recording began, at ', when(curve.peak[0])], 'first');
 }
 
 /** What blocks say is less than the total where some were allocated before the recording. @param {MemoryDevice} device @param {MemoryAnswer} data */
 function held({ allocated_end_bytes: bytes }, { unreleased: { count, size_bytes: size } }) {
     if (bytes === null && count === 0) return null;
-    const blocks = count === 0 ? 'no block allocated here is left' : bytes === null ? `in ${fmt.plural(count, 'block')} not released`
+    const blocks = count === 0 ? 'every block allocated here was released' : bytes === null ? `in ${fmt.plural(count, 'block')} not released`
         : `of it ${fmt.bytes(size)} in ${fmt.plural(count, 'block')} allocated here`;
     return answer('In use at end', fmt.byteParts(bytes ?? size), [blocks]);
 }

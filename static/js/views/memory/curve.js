@@ -14,7 +14,8 @@ import * as fmt from '../../lib/fmt.js';
 
 /** @typedef {import('../../charts/charts.js').LiveChart} LiveChart */
 
-const NO_TOTALS = 'This PyTorch version does not record totals of this device, so there is no curve: upgrade PyTorch.';
+const NOTHING = 'No memory records of this device.';
+const SINCE_START = 'This PyTorch version does not record totals: the curve is what was allocated since the recording began.';
 
 /** Records that a part of the curve is drawn from, where it is looked at closely. */
 const CLOSE = 100000;
@@ -25,7 +26,7 @@ export function memoryCurve(curves, trace, signal) {
     const unit = fmt.timeUnit(end);
     const fields = windowFields(unit);
     const canvas = h('canvas');
-    const none = h('p', { class: 'quiet', hidden: true }, NO_TOTALS);
+    const none = h('p', { class: 'quiet', hidden: true });
     const picture = h('div', { class: 'memory-chart' }, canvas);
     const parts = [lineKey('allocated', 'Allocated', 0), lineKey('reserved', 'Reserved by the allocator', 11)];
     const keys = h('div', { class: 'use-keys', role: 'group', 'aria-label': 'Lines shown' }, parts.map(({ button }) => button));
@@ -130,7 +131,7 @@ export function memoryCurve(curves, trace, signal) {
     }
 
     function pointTable() {
-        if (points().length === 0) return h('p', { class: 'quiet' }, NO_TOTALS);
+        if (points().length === 0) return h('p', { class: 'quiet' }, NOTHING);
         const reserved = hasReserved();
         const { total_points: total } = curve ?? { total_points: 0 };
         return h('div', { class: 'section' },
@@ -149,7 +150,8 @@ export function memoryCurve(curves, trace, signal) {
 
     async function paint() {
         sizes = fmt.byteUnit(points().reduce((max, [, a, r]) => Math.max(max, hidden === 'allocated' ? 0 : a, hidden === 'reserved' ? 0 : r), 0));
-        none.hidden = points().length > 0;
+        none.hidden = points().length > 0 && !curve?.since_start;
+        none.textContent = curve?.since_start ? SINCE_START : NOTHING;
         picture.hidden = points().length === 0;
         keys.hidden = points().length === 0;
         parts.forEach(({ name, paint: repaint, button }) => {

@@ -29,7 +29,7 @@ export function setWindow({ start, end }) {
 
 /** @param {MemoryDevice[]} devices @param {string} fallback */
 export function deviceChoice(devices, fallback) {
-    const options = devices.map(({ device, peak_bytes: peak }) => ({ value: device, label: peak === null ? device : `${device}, ${fmt.bytes(peak)}` }));
+    const options = devices.map(({ device, peak_bytes: peak }) => ({ value: device, label: peak === null ? fmt.deviceName(device) : `${fmt.deviceName(device)}, ${fmt.bytes(peak)}` }));
     const pick = (/** @type {string} */ device) => setParams({ device: device === fallback ? null : device });
     if (options.length < 2) return { root: null, show: () => {} };
     if (options.length <= SIDE_BY_SIDE) return segmented('Device and its peak', options, pick);

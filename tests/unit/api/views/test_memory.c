@@ -114,8 +114,8 @@ static void curves(void **state)
     assert_answer(f,
                   "{\"devices\": [{\"device\": \"GPU0\", \"points\": [[35000, 512, 2048], [40000, "
                   "1536, 2048], [410000, 1024, 2048]], \"total_points\": 3, \"peak\": [40000, "
-                  "1536]}, {\"device\": \"CPU\", \"points\": [[415000, 8, 0]], \"total_points\": "
-                  "1, \"peak\": [415000, 8]}]}");
+                  "1536], \"since_start\": false}, {\"device\": \"CPU\", \"points\": [[415000, 8, "
+                  "0]], \"total_points\": 1, \"peak\": [415000, 8], \"since_start\": false}]}");
 }
 
 #define RECORDS 300
@@ -216,7 +216,8 @@ static void records_without_totals(void **state)
            "\"allocated_end_bytes\": null, \"reserved_peak_bytes\": null, \"records\": 1}");
     assert_body_has(f, "\"at_peak\": []");
     assert_status(f, get_view(f, id, "memory/curve"), 200);
-    assert_answer(f, "{\"devices\": []}");
+    assert_answer(f, "{\"devices\": [{\"device\": \"CPU\", \"points\": [[10000, 64, 0]], "
+                     "\"total_points\": 1, \"peak\": [10000, 64], \"since_start\": true}]}");
     assert_status(f, get_view(f, id, "memory/events"), 200);
     assert_body_has(f, "{\"rows\": [], \"total\": 0, ");
 }

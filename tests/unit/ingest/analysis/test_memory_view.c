@@ -451,6 +451,37 @@ static void curves_by_device(void **state)
     assert_int_equal(curves[0].points[3].reserved_bytes, 600);
     assert_int_equal(curves[0].peak, 1); /* the first with the most */
     assert_string_equal(curves[1].device, "CPU");
+    assert_false(curves[1].since_start);
+    end(&m);
+}
+
+/* HIP is a GPU; a device whose records name no totals has sums of their sizes. */
+static void curves_without_totals(void **state)
+{
+    (void)state;
+    const uint32_t no_totals = BUILD_HAS_ALL & ~(MEMORY_HAS_RESERVED | MEMORY_HAS_ALLOCATED);
+    struct memory m;
+    begin(&m);
+    build_op(&m.b, "a", 1, 0, 100, 1);
+    build_memory(&m.b, (struct build_record){1, 10, 1, 8, 0, 0, 6, 0, no_totals});
+    build_memory(&m.b, (struct build_record){1, 20, 1, -16, 0, 0, 6, 0, no_totals});
+    build_memory(&m.b, (struct build_record){1, 30, 2, 100, 0, 0, 6, 0, no_totals});
+    build_memory(&m.b, (struct build_record){1, 40, 3, 8, 8, 8, BUILD_CPU, -1, 0});
+    run(&m);
+    struct memory_curve *curves = NULL;
+    size_t count = 0;
+    assert_true(memory_curves_with_sums(&curves, &count, &m.arena, m.results->memory_log));
+    assert_int_equal(count, 2);
+    assert_string_equal(curves[0].device, "CPU");
+    assert_false(curves[0].since_start);
+    assert_string_equal(curves[1].device, "GPU0");
+    assert_true(curves[1].since_start);
+    assert_int_equal(curves[1].point_count, 3);
+    assert_int_equal(curves[1].points[1].allocated_bytes, -8);
+    assert_int_equal(curves[1].peak, 2);
+    assert_int_equal(curves[1].points[2].allocated_bytes, 92);
+    assert_true(memory_curves_run(&curves, &count, &m.arena, m.results->memory_log));
+    assert_int_equal(count, 1);
     end(&m);
 }
 
@@ -473,6 +504,7 @@ int main(void)
         cmocka_unit_test(a_hundred_thousand_equal_blocks),
         cmocka_unit_test(deep_nesting),
         cmocka_unit_test(curves_by_device),
+        cmocka_unit_test(curves_without_totals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
