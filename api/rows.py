@@ -15,7 +15,7 @@ OPENAPI = ROOT / 'api/openapi.json'
 TYPES = ROOT / 'static/js/lib/rows.d.ts'
 LINE = 120
 JSON_TYPES = {'INT': 'integer', 'FLAG': 'boolean', 'MAYBE': 'boolean', 'BITS': 'integer', 'REAL': 'number', 'TEXT': 'string', 'SHARED': 'string',
-              'RATIO': 'number', 'DELTA': 'integer', 'WIDE': 'integer', 'JSON': 'array'}
+              'RATIO': 'number', 'DELTA': 'integer', 'WIDE': 'integer', 'JSON': 'array', 'SIZE': 'integer'}
 UNITS = {'NONE': None, 'COUNT': 'count', 'NS': 'ns', 'US': 'us', 'BYTES': 'bytes', 'PCT': 'percent', 'SHARE': 'share'}
 # How many arguments stand behind the ones that tell the column, by the word that begins a line.
 WORDS = {'TABLE', 'COLUMN', 'ADDED', 'RATIO', 'ARRAY', 'ELEMENT', 'MEMBER', 'DELTA'}
@@ -117,6 +117,8 @@ TS = {'integer': 'number', 'number': 'number', 'string': 'string', 'boolean': 'b
 
 
 def ts_type(schema):
+    if '$ref' in schema:
+        return schema['$ref'].rsplit('/', 1)[1].removesuffix('Row') + 'Row'
     if 'enum' in schema:
         return ' | '.join(json.dumps(word).replace('"', "'") for word in schema['enum'])
     kinds = schema.get('type')

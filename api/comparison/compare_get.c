@@ -6,8 +6,10 @@
 #include "api/comparison/compare_rows.h"
 #include "api/comparison/text.h"
 #include "api/handlers.h"
+#include "api/table/field.h"
 #include "api/table/table_answer.h"
 #include "api/table/table_params.h"
+#include "ingest/model/tables.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -122,12 +124,7 @@ static bool answer_json(struct api_call *call,
     jw_object_begin(&w);
     write_identity(&w, call->api, stored);
     comparison_json_head(&w, stored->comparison);
-    jw_key(&w, "rows");
-    jw_array_begin(&w);
-    for (size_t i = 0; i < rows->count; i++) {
-        comparison_json_row(&w, &rows->rows[i]);
-    }
-    jw_array_end(&w);
+    field_rows(&w, "rows", &table_comparison_row, rows->rows, rows->count);
     table_params_members(&w, &rows->page, (int64_t)rows->total, NULL);
     comparison_json_facets(&w, stored->comparison);
     write_counters(&w, &counters);

@@ -1,8 +1,10 @@
 #include "api/comparison/environment.h"
 #include "api/comparison/text.h"
 #include "api/comparison/words.h"
+#include "api/table/field.h"
 #include "ingest/base/text/json_write.h"
 #include "ingest/base/text/strtab.h"
+#include "ingest/model/tables.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -32,14 +34,11 @@ static void put_name(struct json_write *w, const struct comparison_role *role)
 
 static void put_role(struct json_write *w, const char *key, const struct comparison_role *role)
 {
+    struct field_out out = {.notation = FIELD_JSON, .json = w};
     jw_key(w, key);
     jw_object_begin(w);
-    jw_key_string(w, "label", role->label);
+    field_columns(&out, &table_comparison_role, role, 0);
     put_name(w, role);
-    jw_key_string(w, "host", role->host);
-    key_pid(w, "pid", role->pid);
-    jw_key_int(w, "cycles", role->cycles);
-    jw_key_double(w, "mean_cycle_us", role->mean_cycle_us);
     jw_object_end(w);
 }
 
@@ -109,13 +108,9 @@ static void put_finding_text(struct json_write *w, const struct comparison_findi
 
 static void put_finding(struct json_write *w, const struct comparison_finding *finding)
 {
+    struct field_out out = {.notation = FIELD_JSON, .json = w};
     jw_object_begin(w);
-    jw_key_string(w, "function", finding->function);
-    jw_key_string(w, "device", finding->device);
-    jw_key_double(w, "base_beta_pct", finding->beta_pct[SIDE_BASE]);
-    jw_key_double(w, "candidate_beta_pct", finding->beta_pct[SIDE_CANDIDATE]);
-    jw_key_double(w, "delta_beta", finding->delta_beta);
-    jw_key_double(w, "p_beta", finding->p_beta);
+    field_columns(&out, &table_comparison_finding, finding, 0);
     jw_key_bool(w, "significant", finding->p_beta < WORDS_P_MAX);
     jw_key(w, "metrics");
     jw_array_begin(w);
@@ -185,47 +180,6 @@ void comparison_json_head(struct json_write *w, const struct comparison *compari
     put_appeared(w, comparison);
 }
 
-/* ---- rows ---- */
-
-static void key_cycles(struct json_write *w, const char *key, int64_t cycles)
-{
-    if (cycles < 0) {
-        jw_key_null(w, key);
-    } else {
-        jw_key_int(w, key, cycles);
-    }
-}
-
-void comparison_json_row(struct json_write *w, const struct comparison_row *row)
-{
-    jw_object_begin(w);
-    jw_key_string(w, "function", row->function);
-    jw_key_string(w, "metric", row->metric);
-    jw_key_string(w, "device", row->device);
-    jw_key_double(w, "score", row->score);
-    jw_key_double(w, "base_beta_pct", row->beta_pct[SIDE_BASE]);
-    jw_key_double(w, "candidate_beta_pct", row->beta_pct[SIDE_CANDIDATE]);
-    jw_key_double(w, "delta_beta", row->delta_beta);
-    jw_key_double(w, "z_beta", row->z_beta);
-    jw_key_double(w, "p_beta", row->p_beta);
-    jw_key_double(w, "u_beta", row->u_beta);
-    jw_key_double(w, "base_mu", row->mu[SIDE_BASE]);
-    jw_key_double(w, "candidate_mu", row->mu[SIDE_CANDIDATE]);
-    jw_key_double(w, "delta_mu", row->delta_mu);
-    jw_key_double(w, "z_mu", row->z_mu);
-    jw_key_double(w, "z_log_mu", row->z_log_mu);
-    jw_key_double(w, "p_mu", row->p_mu);
-    jw_key_double(w, "u_mu", row->u_mu);
-    jw_key_double(w, "q_beta", row->q_beta);
-    jw_key_double(w, "q_mu", row->q_mu);
-    jw_key_double(w, "p_presence", row->p_presence);
-    jw_key_double(w, "q_presence", row->q_presence);
-    jw_key_string(w, "presence", comparison_presence_name(row->presence));
-    key_cycles(w, "base_cycles", row->cycles[SIDE_BASE]);
-    key_cycles(w, "candidate_cycles", row->cycles[SIDE_CANDIDATE]);
-    jw_object_end(w);
-}
-
 static int compare_texts(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
@@ -288,12 +242,7 @@ void comparison_json_pair(struct json_write *w,
 void comparison_json_members(struct json_write *w, const struct comparison *comparison)
 {
     comparison_json_head(w, comparison);
-    jw_key(w, "rows");
-    jw_array_begin(w);
-    for (size_t i = 0; i < comparison->row_count; i++) {
-        comparison_json_row(w, &comparison->rows[i]);
-    }
-    jw_array_end(w);
+    field_rows(w, "rows", &table_comparison_row, comparison->rows, comparison->row_count);
     jw_key_int(w, "total", (int64_t)comparison->row_count);
     comparison_json_facets(w, comparison);
 }

@@ -33,10 +33,9 @@ struct json_write;
 /* Writes the members of GET /api/v1/comparisons/{id}, without braces: head, rows, total, facets.
  * The caller writes `id`, `url`, `created_at`, `trace_id`, `traces`, `counters` and `pairs`. */
 void comparison_json_members(struct json_write *w, const struct comparison *comparison);
-/* The same in pieces, for callers that select rows: title .. appeared; one row as an object; the
- * distinct devices and metrics of all rows. */
+/* The same in pieces, for callers that select rows: title .. appeared; the distinct
+ * devices and metrics of all rows. */
 void comparison_json_head(struct json_write *w, const struct comparison *comparison);
-void comparison_json_row(struct json_write *w, const struct comparison_row *row);
 void comparison_json_facets(struct json_write *w, const struct comparison *comparison);
 /* Writes the members of one element of `pairs`, except its id. */
 void comparison_json_pair(struct json_write *w,

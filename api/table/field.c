@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define ADDRESS_BYTES 24
+#define NUMBER_BYTES 24
 
 void field_row_begin(struct field_out *out)
 {
@@ -85,7 +85,7 @@ void field_double(struct field_out *out, const char *name, double value)
         return;
     }
     if (out->notation == FIELD_JSON) {
-        jw_double(out->json, value);
+        jw_double(out->json, value + 0.0); /* -0.0, an undefined share, as 0 */
     } else {
         csv_double(out->csv, value);
     }
@@ -134,10 +134,16 @@ static void write_wide(struct field_out *out, const struct table_column *column,
     field_raw(out, column->name, digits);
 }
 
-static void write_address(struct field_out *out, const struct table_column *column, const void *row)
+/* A number as a text: an address, or one that a double would round. */
+static void write_as_text(struct field_out *out, const struct table_column *column, const void *row)
 {
-    char text[ADDRESS_BYTES];
-    (void)snprintf(text, sizeof text, "0x%" PRIx64, (uint64_t)table_int(column, row));
+    char text[NUMBER_BYTES];
+    int64_t value = table_int(column, row);
+    if (column->kind == TABLE_ADDRESS) {
+        (void)snprintf(text, sizeof text, "0x%" PRIx64, (uint64_t)value);
+    } else {
+        (void)snprintf(text, sizeof text, "%" PRId64, value);
+    }
     field_text(out, column->name, text);
 }
 
@@ -145,6 +151,7 @@ static void write_column(struct field_out *out, const struct table_column *colum
 {
     switch (column->kind) {
     case TABLE_INT:
+    case TABLE_SIZE:
     case TABLE_BITS:
     case TABLE_DELTA:
         field_int(out, column->name, table_int(column, row));
@@ -178,8 +185,9 @@ static void write_column(struct field_out *out, const struct table_column *colum
     case TABLE_JSON:
         field_raw(out, column->name, table_text(column, row));
         break;
+    case TABLE_EXACT:
     case TABLE_ADDRESS:
-        write_address(out, column, row);
+        write_as_text(out, column, row);
         break;
     case TABLE_SHARED_4:
         field_texts(out, column->name, table_texts(column, row), 4);

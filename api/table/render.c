@@ -151,39 +151,12 @@ void render_roles(struct json_write *w, const struct trace_results *results)
     jw_array_end(w);
 }
 
-static void key_if(
-    struct json_write *w, const char *key, const struct device_row *row, uint32_t bit, double value)
-{
-    if ((row->has & bit) != 0) {
-        jw_key_double(w, key, value + 0.0); /* -0.0, which stands for an undefined share, as 0 */
-    } else {
-        jw_key_null(w, key);
-    }
-}
-
 static void write_devices(struct json_write *w, const struct trace_results *results)
 {
-    jw_key(w, "devices");
-    jw_array_begin(w);
     for (size_t i = 0; i < results->device_count; i++) {
-        const struct device_row *row = &results->devices[i];
-        char capability[48];
-        (void)snprintf(capability, sizeof capability, "%" PRId64 ".%" PRId64, row->compute_major,
-                       row->compute_minor);
-        bool has_capability = (row->has & DEVICE_SUM_HAS_CAPABILITY) != 0;
-        jw_object_begin(w);
-        jw_key_int(w, "id", row->id);
-        jw_key_string(w, "name", row->name);
-        key_if(w, "memory_bytes", row, DEVICE_SUM_HAS_MEMORY, row->memory_bytes);
-        jw_key_string(w, "compute_capability", has_capability ? capability : NULL);
-        key_if(w, "utilisation", row, DEVICE_SUM_HAS_UTILISATION, row->utilisation);
-        jw_key_string(w, "utilisation_of", results->has_steps ? "steps" : "window");
-        key_if(w, "sm_efficiency", row, DEVICE_SUM_HAS_SM_EFFICIENCY, row->sm_efficiency);
-        key_if(w, "occupancy_pct", row, DEVICE_SUM_HAS_OCCUPANCY, row->occupancy_pct);
-        key_if(w, "tensor_core_share", row, DEVICE_SUM_HAS_TENSOR_SHARE, row->tensor_share);
-        jw_object_end(w);
+        results->devices[i].utilisation_of = results->has_steps ? "steps" : "window";
     }
-    jw_array_end(w);
+    field_rows(w, "devices", &table_device, results->devices, results->device_count);
 }
 
 /* What the host does while no device works, as the time categories have it: they are all that is
@@ -218,31 +191,10 @@ static void write_idle(struct json_write *w, const struct trace_results *results
 
 static void write_texts(struct json_write *w, const struct trace_results *results)
 {
-    jw_key(w, "environment");
-    jw_array_begin(w);
-    for (size_t i = 0; i < results->environment_count; i++) {
-        jw_object_begin(w);
-        jw_key_string(w, "name", results->environment[i].name);
-        jw_key_string(w, "value", results->environment[i].value);
-        jw_object_end(w);
-    }
-    jw_array_end(w);
-    jw_key(w, "recommendations");
-    jw_array_begin(w);
-    for (size_t i = 0; i < results->recommendation_count; i++) {
-        jw_object_begin(w);
-        jw_key_string(w, "code", results->recommendations[i].code);
-        jw_key_string(w, "text", results->recommendations[i].text);
-        jw_key_string(w, "evidence", results->recommendations[i].evidence);
-        jw_key_string(w, "documentation", results->recommendations[i].documentation);
-        if (results->recommendations[i].saving_ns == RESULTS_NO_TIME) {
-            jw_key_null(w, "saving_ns");
-        } else {
-            jw_key_int(w, "saving_ns", results->recommendations[i].saving_ns);
-        }
-        jw_object_end(w);
-    }
-    jw_array_end(w);
+    field_rows(w, "environment", &table_environment, results->environment,
+               results->environment_count);
+    field_rows(w, "recommendations", &table_recommendation, results->recommendations,
+               results->recommendation_count);
 }
 
 static int compare_times(const void *left, const void *right)
@@ -305,16 +257,7 @@ static void write_health(struct json_write *w, const struct trace_results *resul
     jw_key(w, "warnings");
     render_warnings(w, &results->warnings);
     write_odd_steps(w, results);
-    jw_key(w, "missing");
-    jw_array_begin(w);
-    for (size_t i = 0; i < results->missing_count; i++) {
-        jw_object_begin(w);
-        jw_key_string(w, "view", results->missing[i].view);
-        jw_key_string(w, "reason", results->missing[i].reason);
-        jw_key_string(w, "record", results->missing[i].record);
-        jw_object_end(w);
-    }
-    jw_array_end(w);
+    field_rows(w, "missing", &table_missing, results->missing, results->missing_count);
     jw_object_end(w);
 }
 

@@ -343,16 +343,14 @@ static void put_gpu(struct json_write *w, struct api_call *call, const struct gp
     if (gpu->name != NULL) {
         jw_key_string(w, "Name", gpu->name);
     }
-    if ((gpu->has & DEVICE_SUM_HAS_MEMORY) != 0) {
+    if (gpu->memory_bytes != INT64_MIN) {
         char text[NUM_TEXT_BYTES];
         (void)num_repr(text, num_round_digits((double)gpu->memory_bytes / GIB, 2));
         jw_key_string(w, "Memory", call_format(call, "%s GB", text));
         jw_key_int(w, "Memory Raw", gpu->memory_bytes);
     }
-    if ((gpu->has & DEVICE_SUM_HAS_CAPABILITY) != 0) {
-        jw_key_string(w, "Compute Capability",
-                      call_format(call, "%lld.%lld", (long long)gpu->compute_major,
-                                  (long long)gpu->compute_minor));
+    if (gpu->capability != NULL) {
+        jw_key_string(w, "Compute Capability", gpu->capability);
     }
     jw_object_end(w);
 }

@@ -5,6 +5,7 @@
 #include "ingest/base/text/num.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -225,25 +226,23 @@ static void put_device(struct json_write *w, const struct device_row *device, co
     if (device->name != NULL) {
         put_titled(w, "Name", device->name);
     }
-    if ((device->has & DEVICE_SUM_HAS_MEMORY) != 0) {
+    if (!isnan(device->memory_bytes)) {
         put_measured(w, "Memory", device->memory_bytes / (double)(1 << 30), "GB");
     }
-    if ((device->has & DEVICE_SUM_HAS_CAPABILITY) != 0) {
-        (void)snprintf(text, sizeof text, "%" PRId64 ".%" PRId64, device->compute_major,
-                       device->compute_minor);
-        put_titled(w, "Compute Capability", text);
+    if (device->capability != NULL) {
+        put_titled(w, "Compute Capability", device->capability);
     }
-    if ((device->has & DEVICE_SUM_HAS_UTILISATION) != 0) {
+    if (!isnan(device->utilisation)) {
         (void)snprintf(text, sizeof text, "%s Utilization", label);
         put_measured(w, text, 100 * device->utilisation, "%");
     }
-    if ((device->has & DEVICE_SUM_HAS_SM_EFFICIENCY) != 0) {
+    if (!isnan(device->sm_efficiency)) {
         put_measured(w, "Est. SM Efficiency", 100 * device->sm_efficiency, "%");
     }
-    if ((device->has & DEVICE_SUM_HAS_OCCUPANCY) != 0) {
+    if (!isnan(device->occupancy_pct)) {
         put_measured(w, "Est. Achieved Occupancy", device->occupancy_pct, "%");
     }
-    if ((device->has & DEVICE_SUM_HAS_TENSOR_SHARE) != 0) {
+    if (!isnan(device->tensor_share)) {
         put_measured(w, "Kernel Time using Tensor Cores", 100 * device->tensor_share, "%");
     }
 }

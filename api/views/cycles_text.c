@@ -1,13 +1,11 @@
 #include "api/views/cycles_text.h"
 
-#include "api/table/csv.h"
+#include "api/table/field.h"
 #include "ingest/base/text/json_write.h"
+#include "ingest/model/tables.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
-
-#define START_TEXT_BYTES 32
 
 /* ---- CSV ---- */
 
@@ -87,76 +85,18 @@ void cycles_csv(struct buf *out, const struct trace_results *results)
 
 /* ---- JSON ---- */
 
-static void write_cycle(struct json_write *w, const struct cycle_row *cycle)
-{
-    char start[START_TEXT_BYTES];
-    (void)snprintf(start, sizeof start, "%" PRId64, cycle->start_ns);
-    jw_object_begin(w);
-    jw_key_int(w, "number", cycle->number);
-    jw_key_string(w, "kind", cycle_kind_name(cycle->kind));
-    jw_key_string(w, "anchor", cycle->anchor);
-    jw_key_string(w, "start_ns", start);
-    jw_key_double(w, "duration_us", cycle->dur_us);
-    jw_object_end(w);
-}
-
-static void write_row(struct json_write *w, int64_t number, const struct cycle_use_row *row)
-{
-    jw_object_begin(w);
-    jw_key_int(w, "cycle", number);
-    jw_key_int(w, "pid", row->pid);
-    jw_key_string(w, "hostname", row->host);
-    jw_key_double(w, "beta_pct", row->beta_pct);
-    jw_key_string(w, "function_name", row->function);
-    jw_key_string(w, "simple_name", row->simple_name);
-    jw_key_string(w, "metric_name", row->metric);
-    jw_key_string(w, "device", row->device);
-    jw_key_string(w, "func_type", row->type);
-    jw_key_double(w, "mu_pct", row->mu_pct);
-    jw_key_double(w, "sigma_pct", row->sigma_pct);
-    jw_key_double(w, "duration_us", row->duration_us);
-    jw_key_string(w, "interpolation_status", row->interpolation);
-    jw_key_int(w, "instances_count", row->instances);
-    jw_object_end(w);
-}
-
-static void write_counter(struct json_write *w, const struct counter_row *counter)
-{
-    jw_object_begin(w);
-    jw_key_string(w, "name", counter->name);
-    jw_key_string(w, "hostname", counter->host);
-    jw_key_int(w, "samples", counter->samples);
-    jw_key_double(w, "mean", counter->mean);
-    jw_key_double(w, "min", counter->min);
-    jw_key_double(w, "max", counter->max);
-    jw_key_double(w, "std", counter->std);
-    jw_object_end(w);
-}
-
 void cycles_json(struct buf *out, const struct trace_results *results)
 {
     struct json_write w;
     jw_init(&w, out, false);
     jw_object_begin(&w);
     jw_key_string(&w, "source", cycle_source_name(results->cycle_source));
-    jw_key(&w, "cycles");
-    jw_array_begin(&w);
-    for (size_t i = 0; i < results->cycle_count; i++) {
-        write_cycle(&w, &results->cycles[i]);
-    }
-    jw_array_end(&w);
-    jw_key(&w, "rows");
-    jw_array_begin(&w);
+    field_rows(&w, "cycles", &table_cycle, results->cycles, results->cycle_count);
     for (size_t i = 0; i < results->cycle_use_count; i++) {
-        const struct cycle_use_row *row = &results->cycle_uses[i];
-        write_row(&w, results->cycles[row->cycle].number, row);
+        struct cycle_use_row *row = &results->cycle_uses[i];
+        row->number = results->cycles[row->cycle].number;
     }
-    jw_array_end(&w);
-    jw_key(&w, "counters");
-    jw_array_begin(&w);
-    for (size_t i = 0; i < results->counter_count; i++) {
-        write_counter(&w, &results->counters[i]);
-    }
-    jw_array_end(&w);
+    field_rows(&w, "rows", &table_cycle_use, results->cycle_uses, results->cycle_use_count);
+    field_rows(&w, "counters", &table_counter, results->counters, results->counter_count);
     jw_object_end(&w);
 }

@@ -1,11 +1,10 @@
 #include "api/table/field.h"
 #include "api/table/rows.h"
 #include "api/views/distributed.h"
+#include "ingest/model/tables.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-
-#define CAPABILITY_BYTES 48
 
 static const char *name_of(const struct query_worker *worker)
 {
@@ -154,19 +153,11 @@ static void write_device(struct json_write *w,
                          const struct gpu_row *gpu)
 {
     struct field_out out = {.notation = FIELD_JSON, .json = w};
-    bool has_memory = (gpu->has & DEVICE_SUM_HAS_MEMORY) != 0;
-    bool has_capability = (gpu->has & DEVICE_SUM_HAS_CAPABILITY) != 0;
-    char capability[CAPABILITY_BYTES];
-    (void)snprintf(capability, sizeof capability, "%" PRId64 ".%" PRId64, gpu->compute_major,
-                   gpu->compute_minor);
     field_row_begin(&out);
     field_text(&out, "node", answer->places[index].node);
     field_text(&out, "process", answer->places[index].process);
     field_text(&out, "worker", name_of(&answer->view.workers[index]));
-    field_int(&out, "device", gpu->id);
-    field_text(&out, "name", gpu->name);
-    field_known_int(&out, "memory_bytes", has_memory ? gpu->memory_bytes : INT64_MIN);
-    field_text(&out, "compute_capability", has_capability ? capability : NULL);
+    field_columns(&out, &table_gpu, gpu, 0);
     field_row_end(&out);
 }
 

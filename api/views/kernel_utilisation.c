@@ -61,27 +61,18 @@ static size_t first_metric(const struct kernel_table *table, int64_t kernel)
 
 static void write_metrics(struct field_out *out, const void *table_void, const void *row)
 {
-    struct json_write *w = out->json;
     const struct kernel_table *table = table_void;
     if (out->notation != FIELD_JSON) {
         return;
     }
     int64_t kernel = ((const struct kernel_utilisation_row *)row)->position;
-    jw_key(w, "metrics");
-    jw_array_begin(w);
-    for (size_t i = first_metric(table, kernel);
-         i < table->metric_count && table->metrics[i].kernel == kernel; i++) {
-        const struct kernel_utilisation_metric_row *metric = &table->metrics[i];
-        jw_object_begin(w);
-        jw_key_string(w, "metric", metric->metric);
-        jw_key_string(w, "unit", metric->unit);
-        jw_key_int(w, "launches", metric->launches);
-        jw_key_double(w, "mean", metric->mean);
-        jw_key_double(w, "min", metric->min);
-        jw_key_double(w, "max", metric->max);
-        jw_object_end(w);
+    size_t first = first_metric(table, kernel);
+    size_t end = first;
+    while (end < table->metric_count && table->metrics[end].kernel == kernel) {
+        end++;
     }
-    jw_array_end(w);
+    field_rows(out->json, "metrics", &table_kernel_utilisation_metric,
+               end == first ? NULL : &table->metrics[first], end - first);
 }
 
 static void write_classes(struct json_write *w, const struct kernel_utilisation_totals *totals)

@@ -8,11 +8,25 @@
 #include <math.h>
 #include <string.h>
 
-static const char *word_of_use(int value)
-{
-    return use_class_name((enum use_class)value);
-}
+#define DEFINE_WORD(function, name, enumeration) \
+    static const char *function(int value)       \
+    {                                            \
+        return name((enumeration)value);         \
+    }
+DEFINE_WORD(word_of_use, use_class_name, enum use_class)
 #define IS_USE .kind = TABLE_WORD, .word = word_of_use, .last = USE_UNKNOWN
+DEFINE_WORD(word_of_kind, cycle_kind_name, enum cycle_kind)
+#define IS_CYCLE_KIND .kind = TABLE_WORD, .word = word_of_kind, .last = CYCLE_KIND_COUNT - 1
+#define STORED_CYCLE_KIND(field) #field
+DEFINE_WORD(word_of_source, cycle_source_name, enum cycle_source)
+#define IS_CYCLE_SOURCE .kind = TABLE_WORD, .word = word_of_source, .last = CYCLES_TABLE
+#define STORED_CYCLE_SOURCE(field) #field
+DEFINE_WORD(word_of_presence, comparison_presence_name, enum comparison_presence)
+#define IS_PRESENCE .kind = TABLE_WORD, .word = word_of_presence, .last = PRESENCE_REMOVED
+#define STORED_PRESENCE(field) #field
+DEFINE_WORD(word_of_verdict, comparison_verdict_name, enum comparison_verdict)
+#define IS_VERDICT .kind = TABLE_WORD, .word = word_of_verdict, .last = VERDICT_UNDECIDED
+#define STORED_VERDICT(field) #field
 
 #define TABLE_DEF "ingest/model/tables/operator.def"
 #define TABLE_ROW struct operator_row
@@ -54,6 +68,89 @@ static const char *word_of_use(int value)
 #define TABLE_ROW struct memory_block
 #include "ingest/model/tables/describe.h"
 
+#define TABLE_DEF "ingest/model/tables/trace.def"
+#define TABLE_ROW struct trace_results
+#define TABLE_KEYED(part) TABLE_##part##_UPLOADED
+#include "ingest/model/tables/describe.h"
+
+#define TABLE_DEF "ingest/model/tables/device.def"
+#define TABLE_ROW struct device_row
+#define TABLE_KEYED(part) TABLE_##part##_POSITION
+#include "ingest/model/tables/describe.h"
+
+#define TABLE_DEF "ingest/model/tables/gpu.def"
+#define TABLE_ROW struct gpu_row
+#include "ingest/model/tables/describe.h"
+
+#define TABLE_DEF "ingest/model/tables/recommendation.def"
+#define TABLE_ROW struct recommendation_row
+#include "ingest/model/tables/describe.h"
+
+#define TABLE_DEF "ingest/model/tables/environment.def"
+#define TABLE_ROW struct environment_row
+#define TABLE_KEYED(part) TABLE_##part##_POSITION
+#include "ingest/model/tables/describe.h"
+
+#define TABLE_DEF "ingest/model/tables/missing.def"
+#define TABLE_ROW struct missing_row
+#include "ingest/model/tables/describe.h"
+
+#define TABLE_DEF "ingest/model/tables/uploaded_answer.def"
+#define TABLE_ROW struct uploaded_answer_row
+#define TABLE_KEYED(part) TABLE_##part##_POSITION
+#include "ingest/model/tables/describe.h"
+
+#define TABLE_DEF "ingest/model/tables/kernel_utilisation_total.def"
+#define TABLE_ROW struct kernel_utilisation_totals
+#define TABLE_KEYED(part) TABLE_##part##_TRACE
+#include "ingest/model/tables/describe.h"
+
+#define TABLE_DEF "ingest/model/tables/kernel_utilisation_metric.def"
+#define TABLE_ROW struct kernel_utilisation_metric_row
+#include "ingest/model/tables/describe.h"
+
+#define TABLE_DEF "ingest/model/tables/kernel_utilisation_value.def"
+#define TABLE_ROW struct kernel_utilisation_value_row
+#define TABLE_KEYED(part) TABLE_##part##_LAUNCH
+#include "ingest/model/tables/describe.h"
+
+#define TABLE_DEF "ingest/model/tables/cycle.def"
+#define TABLE_ROW struct cycle_row
+#include "ingest/model/tables/describe.h"
+
+#define TABLE_DEF "ingest/model/tables/cycle_use.def"
+#define TABLE_ROW struct cycle_use_row
+#include "ingest/model/tables/describe.h"
+
+#define TABLE_DEF "ingest/model/tables/counter.def"
+#define TABLE_ROW struct counter_row
+#include "ingest/model/tables/describe.h"
+
+#define TABLE_DEF "ingest/model/tables/comparison.def"
+#define TABLE_ROW struct comparison
+#define TABLE_KEYED(part) TABLE_##part##_HEAD
+#include "ingest/model/tables/describe.h"
+
+#define TABLE_DEF "ingest/model/tables/comparison_role.def"
+#define TABLE_ROW struct comparison_role
+#define TABLE_KEYED(part) TABLE_##part##_SIDE
+#include "ingest/model/tables/describe.h"
+
+#define TABLE_DEF "ingest/model/tables/comparison_cycle.def"
+#define TABLE_ROW struct comparison_cycle_row
+#define TABLE_KEYED(part) TABLE_##part##_COMPARISON
+#include "ingest/model/tables/describe.h"
+
+#define TABLE_DEF "ingest/model/tables/comparison_row.def"
+#define TABLE_ROW struct comparison_row
+#define TABLE_KEYED(part) TABLE_##part##_COMPARISON
+#include "ingest/model/tables/describe.h"
+
+#define TABLE_DEF "ingest/model/tables/comparison_finding.def"
+#define TABLE_ROW struct comparison_finding
+#define TABLE_KEYED(part) TABLE_##part##_COMPARISON
+#include "ingest/model/tables/describe.h"
+
 const struct row_table *const *tables_all(size_t *count)
 {
     static const struct row_table *const all[] = {
@@ -67,6 +164,24 @@ const struct row_table *const *tables_all(size_t *count)
         &table_transfer,
         &table_memory_operator,
         &table_memory_block,
+        &table_trace,
+        &table_device,
+        &table_gpu,
+        &table_recommendation,
+        &table_environment,
+        &table_missing,
+        &table_uploaded_answer,
+        &table_kernel_utilisation_total,
+        &table_kernel_utilisation_metric,
+        &table_kernel_utilisation_value,
+        &table_cycle,
+        &table_cycle_use,
+        &table_counter,
+        &table_comparison,
+        &table_comparison_role,
+        &table_comparison_cycle,
+        &table_comparison_row,
+        &table_comparison_finding,
     };
     *count = sizeof all / sizeof all[0];
     return all;
@@ -116,6 +231,8 @@ int64_t table_int(const struct table_column *column, const void *row)
     switch (column->kind) {
     case TABLE_FLAG:
         return *(const bool *)field;
+    case TABLE_SIZE:
+        return (int64_t) * (const size_t *)field;
     case TABLE_BITS:
     case TABLE_WORD:
     case TABLE_MAYBE:
@@ -152,4 +269,18 @@ const char *table_text(const struct table_column *column, const void *row)
 const char *const *table_texts(const struct table_column *column, const void *row)
 {
     return field_at(row, column->offset);
+}
+
+size_t rows_part_get(const struct rows_part *part, const void *from, const void **rows)
+{
+    size_t count;
+    memcpy(rows, field_at(from, part->rows_offset), sizeof *rows);
+    memcpy(&count, field_at(from, part->count_offset), sizeof count);
+    return count;
+}
+
+void rows_part_set(const struct rows_part *part, void *to, void *rows, size_t count)
+{
+    memcpy((unsigned char *)to + part->rows_offset, &rows, sizeof rows);
+    memcpy((unsigned char *)to + part->count_offset, &count, sizeof count);
 }

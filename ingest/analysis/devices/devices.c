@@ -3,7 +3,11 @@
 #include "ingest/analysis/classify/tb_clock.h"
 #include "ingest/base/memory/scratch.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
+
+#define CAPABILITY_BYTES 48
 
 /* Kernels by device: members[first[d] .. first[d + 1]), events in order of time. */
 struct by_device {
@@ -85,7 +89,6 @@ add_utilisation(struct device_row *row, const struct by_device *b, const struct 
     double busy_us =
         tb_clock_length_us(window->sel, ranges_length_within(&busy, window->start, window->end));
     row->utilisation = window->length_us == 0.0 ? 0.0 : busy_us / window->length_us;
-    row->has |= DEVICE_SUM_HAS_UTILISATION;
     ranges_free(&busy);
     return ok;
 }
@@ -164,7 +167,6 @@ add_sm_efficiency(struct device_row *row, const struct by_device *b, const struc
     }
     if (s.has_range && window->length_us != 0.0) {
         row->sm_efficiency = s.area / window->length_us;
-        row->has |= DEVICE_SUM_HAS_SM_EFFICIENCY;
     }
     scratch_free(starts);
     return true;
@@ -187,7 +189,6 @@ add_occupancy(struct device_row *row, const struct by_device *b, const struct wi
     }
     if (length_us > 0) {
         row->occupancy_pct = weighted / length_us;
-        row->has |= DEVICE_SUM_HAS_OCCUPANCY;
     }
 }
 
@@ -197,10 +198,23 @@ static void add_tensor_share(struct device_row *row, const struct launched_time 
         return;
     }
     int64_t total = launched->device[row->id];
-    if (total != 0) {
-        row->tensor_share = (double)launched->device_tensor[row->id] / (double)total;
-    }
-    row->has |= DEVICE_SUM_HAS_TENSOR_SHARE;
+    row->tensor_share = total == 0 ? 0 : (double)launched->device_tensor[row->id] / (double)total;
+}
+
+bool device_says(const struct device_properties *from,
+                 struct arena *arena,
+                 const char **name,
+                 const char **capability)
+{
+    const unsigned both = DEVICE_HAS_COMPUTE_MAJOR | DEVICE_HAS_COMPUTE_MINOR;
+    char text[CAPABILITY_BYTES];
+    (void)snprintf(text, sizeof text, "%" PRId64 ".%" PRId64, from->compute_major,
+                   from->compute_minor);
+    bool has_name = (from->has & DEVICE_HAS_NAME) != 0;
+    bool has_capability = (from->has & both) == both;
+    *name = has_name ? arena_strndup(arena, from->name, strlen(from->name)) : NULL;
+    *capability = has_capability ? arena_strndup(arena, text, strlen(text)) : NULL;
+    return (!has_name || *name != NULL) && (!has_capability || *capability != NULL);
 }
 
 /* The first entry of deviceProperties with the device's id [TB-10.2]. */
@@ -216,22 +230,11 @@ static bool add_properties(struct device_row *row, struct arena *arena, const st
     }
     if (found->has & DEVICE_HAS_TOTAL_MEMORY_MIB) {
         row->memory_bytes = (double)found->total_memory_mib * 1048576.0;
-        row->has |= DEVICE_SUM_HAS_MEMORY;
     }
     if (found->has & DEVICE_HAS_TOTAL_MEMORY) {
         row->memory_bytes = (double)found->total_memory_bytes;
-        row->has |= DEVICE_SUM_HAS_MEMORY;
     }
-    if ((found->has & DEVICE_HAS_COMPUTE_MAJOR) && (found->has & DEVICE_HAS_COMPUTE_MINOR)) {
-        row->compute_major = found->compute_major;
-        row->compute_minor = found->compute_minor;
-        row->has |= DEVICE_SUM_HAS_CAPABILITY;
-    }
-    if ((found->has & DEVICE_HAS_NAME) == 0) {
-        return true;
-    }
-    row->name = arena_strndup(arena, found->name, strlen(found->name));
-    return row->name != NULL;
+    return device_says(found, arena, &row->name, &row->capability);
 }
 
 bool devices_run(struct trace_results *results,
@@ -253,7 +256,7 @@ bool devices_run(struct trace_results *results,
             continue;
         }
         struct device_row *row = &rows[count++];
-        row->id = id;
+        *row = device_row_unknown(id);
         ok = add_properties(row, arena, b.trace) && add_utilisation(row, &b, &window);
         if (ok && !is_mlu) {
             ok = add_sm_efficiency(row, &b, &window);

@@ -28,6 +28,13 @@ void launched_time_add(struct launched_time *launched,
                        bool is_bottom_eligible,
                        uint32_t kernel_event);
 
+/* Copies the name and the compute capability ("8.0") of a device into the arena; NULL: not said.
+ * False without memory. */
+bool device_says(const struct device_properties *from,
+                 struct arena *arena,
+                 const char **name,
+                 const char **capability) KS_MUST_USE;
+
 /* Fills results.devices: one row a device id 0 .. 63 that a kernel names, in order. With T the
  * interval from the first step's start to the last one's end:
  *

@@ -1,5 +1,6 @@
 #include "ingest/analysis/devices/gpus.h"
 
+#include "ingest/analysis/devices/devices.h"
 #include "ingest/base/containers/id_map.h"
 #include "ingest/base/memory/scratch.h"
 
@@ -41,22 +42,10 @@ static bool write_row(struct gpu_row *row,
                       int64_t id,
                       const struct device_properties *from)
 {
-    *row = (struct gpu_row){.id = id};
-    if ((from->has & DEVICE_HAS_TOTAL_MEMORY) != 0) {
-        row->memory_bytes = from->total_memory_bytes;
-        row->has |= DEVICE_SUM_HAS_MEMORY;
-    }
-    if ((from->has & DEVICE_HAS_COMPUTE_MAJOR) != 0 &&
-        (from->has & DEVICE_HAS_COMPUTE_MINOR) != 0) {
-        row->compute_major = from->compute_major;
-        row->compute_minor = from->compute_minor;
-        row->has |= DEVICE_SUM_HAS_CAPABILITY;
-    }
-    if ((from->has & DEVICE_HAS_NAME) == 0) {
-        return true;
-    }
-    row->name = arena_strndup(arena, from->name, strlen(from->name));
-    return row->name != NULL;
+    bool has_memory = (from->has & DEVICE_HAS_TOTAL_MEMORY) != 0;
+    *row = (struct gpu_row){.id = id,
+                            .memory_bytes = has_memory ? from->total_memory_bytes : INT64_MIN};
+    return device_says(from, arena, &row->name, &row->capability);
 }
 
 static int compare_rows(const void *left, const void *right)

@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -113,12 +114,11 @@ static void put_memory(struct buf *out, const struct trace_results *trace)
 {
     double bytes = 0;
     for (size_t i = 0; bytes == 0 && i < trace->device_count; i++) {
-        bool has = (trace->devices[i].has & DEVICE_SUM_HAS_MEMORY) != 0;
-        bytes = has ? trace->devices[i].memory_bytes : 0;
+        bytes = isnan(trace->devices[i].memory_bytes) ? 0 : trace->devices[i].memory_bytes;
     }
     for (size_t i = 0; bytes == 0 && i < trace->gpu_count; i++) {
-        bool has = (trace->gpus[i].has & DEVICE_SUM_HAS_MEMORY) != 0;
-        bytes = has ? (double)trace->gpus[i].memory_bytes : 0;
+        int64_t known = trace->gpus[i].memory_bytes;
+        bytes = known == INT64_MIN ? 0 : (double)known;
     }
     int64_t of_all;
     if (bytes == 0 && works(trace) && number_said(trace, ENVIRONMENT_KEY_MEMORY, &of_all)) {
@@ -140,16 +140,10 @@ static void put_said(struct buf *out, const struct trace_results *trace, const c
 static void put_capability(struct buf *out, const struct trace_results *trace)
 {
     for (size_t i = 0; out->len == 0 && i < trace->device_count; i++) {
-        const struct device_row *row = &trace->devices[i];
-        if ((row->has & DEVICE_SUM_HAS_CAPABILITY) != 0) {
-            buf_printf(out, "%" PRId64 ".%" PRId64, row->compute_major, row->compute_minor);
-        }
+        buf_puts(out, trace->devices[i].capability == NULL ? "" : trace->devices[i].capability);
     }
     for (size_t i = 0; out->len == 0 && i < trace->gpu_count; i++) {
-        const struct gpu_row *row = &trace->gpus[i];
-        if ((row->has & DEVICE_SUM_HAS_CAPABILITY) != 0) {
-            buf_printf(out, "%" PRId64 ".%" PRId64, row->compute_major, row->compute_minor);
-        }
+        buf_puts(out, trace->gpus[i].capability == NULL ? "" : trace->gpus[i].capability);
     }
     if (out->len == 0 && works(trace)) {
         put_said(out, trace, ENVIRONMENT_KEY_CAPABILITY);

@@ -174,7 +174,7 @@ static void advise_communication(struct advice *a)
 
 static bool is_low(const struct device_row *device)
 {
-    return (device->has & DEVICE_SUM_HAS_UTILISATION) != 0 && device->utilisation < UTILISATION_LOW;
+    return device->utilisation < UTILISATION_LOW; /* false for an unknown one */
 }
 
 static void list_low_devices(struct advice *a)

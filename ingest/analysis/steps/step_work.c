@@ -3,6 +3,7 @@
 #include "ingest/base/memory/scratch.h"
 #include "ingest/base/saturating.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 static int64_t end_of(const struct trace_events *events, uint32_t event)
@@ -175,14 +176,9 @@ static int compare_ids(const void *left, const void *right)
 static void set_shares(struct device_row *row, const struct device_use *use, bool mlu)
 {
     int64_t total_ns = saturating_sub(use->end_ns, use->start_ns);
-    row->has &= ~DEVICE_SUM_HAS_UTILISATION;
-    if (total_ns > 0) {
-        row->utilisation = (double)use->busy_ns / (double)total_ns;
-        row->has |= DEVICE_SUM_HAS_UTILISATION;
-    }
+    row->utilisation = total_ns > 0 ? (double)use->busy_ns / (double)total_ns : (double)NAN;
     if (use->kernel_ns > 0 && !mlu) { /* the fork has no Tensor Cores [TB-17e] */
         row->tensor_share = (double)use->matrix_ns / (double)use->kernel_ns;
-        row->has |= DEVICE_SUM_HAS_TENSOR_SHARE;
     }
 }
 
@@ -194,7 +190,7 @@ bool step_work_fill_devices(struct trace_results *results, const struct device_u
         return false;
     }
     for (size_t i = 0; i < count; i++) {
-        rows[i].id = uses->items[i].id;
+        rows[i] = device_row_unknown(uses->items[i].id);
         for (size_t k = 0; k < results->device_count; k++) {
             rows[i] = results->devices[k].id == rows[i].id ? results->devices[k] : rows[i];
         }

@@ -132,7 +132,7 @@ bool report_columns_read(const struct report_columns *columns,
     const struct csv_cell *metric = &cells[columns->metric];
     const struct csv_cell *device = &cells[columns->device];
     *unreadable = NULL;
-    *row = (struct comparison_row){.cycles = {-1, -1}};
+    *row = (struct comparison_row){.cycles = {COMPARISON_UNKNOWN, COMPARISON_UNKNOWN}};
     for (size_t i = 0; i < REPORT_FIGURES; i++) {
         double figure = (double)NAN;
         size_t at = columns->figures[i];

@@ -178,24 +178,17 @@ static bool add_metric(struct trace_results *results,
     }
     if (strcmp(title, "Memory") == 0) {
         device->memory_bytes = number * GIB;
-        device->has |= DEVICE_SUM_HAS_MEMORY;
     } else if (strcmp(title, "Compute Capability") == 0) {
-        const char *dot = strchr(value, '.');
-        device->compute_major = strtol(value, NULL, 10);
-        device->compute_minor = dot == NULL ? 0 : strtol(dot + 1, NULL, 10);
-        device->has |= DEVICE_SUM_HAS_CAPABILITY;
+        device->capability = arena_strndup(&results->arena, value, strlen(value));
+        return device->capability != NULL;
     } else if (ends_with(title, " Utilization")) {
         device->utilisation = number / 100;
-        device->has |= DEVICE_SUM_HAS_UTILISATION;
     } else if (strcmp(title, "Est. SM Efficiency") == 0) {
         device->sm_efficiency = number / 100;
-        device->has |= DEVICE_SUM_HAS_SM_EFFICIENCY;
     } else if (strcmp(title, "Est. Achieved Occupancy") == 0) {
         device->occupancy_pct = number;
-        device->has |= DEVICE_SUM_HAS_OCCUPANCY;
     } else if (strcmp(title, "Kernel Time using Tensor Cores") == 0) {
         device->tensor_share = number / 100;
-        device->has |= DEVICE_SUM_HAS_TENSOR_SHARE;
     }
     return true;
 }
@@ -232,7 +225,7 @@ static bool add_devices(struct trace_results *results, const json_t *data)
             continue;
         }
         if (device_title(title, &id)) {
-            results->devices[results->device_count++] = (struct device_row){.id = id};
+            results->devices[results->device_count++] = device_row_unknown(id);
         } else if (results->device_count > 0 &&
                    !add_metric(results, &results->devices[results->device_count - 1], title,
                                value)) {

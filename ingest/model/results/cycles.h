@@ -7,6 +7,8 @@
 #ifndef KS_MODEL_RESULTS_CYCLES_H
 #define KS_MODEL_RESULTS_CYCLES_H
 
+#include "ingest/model/tables/table.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -35,38 +37,21 @@ const char *cycle_source_name(enum cycle_source source); /* "none", "profiler_st
 
 /* One cycle: a distinct pair (number, duration). Ascending by number, then by first row. */
 struct cycle_row {
-    int64_t number;
-    enum cycle_kind kind;
-    const char *anchor;
-    int64_t start_ns; /* absolute, as in the file; of a table: cycle_start_ts, rounded */
-    double dur_us;    /* anchor_dur_us */
+#define TABLE_DEF "ingest/model/tables/cycle.def"
+#include "ingest/model/tables/struct.h"
 };
 
 /* One row of the perf-data table: a (cycle, process, function, metric, device). Ordered by cycle,
  * pid, beta descending, metric. */
 struct cycle_use_row {
-    int64_t cycle; /* index into the cycles */
-    int64_t pid;
-    const char *host; /* "" when not known */
-    const char *function;
-    const char *simple_name; /* [CMP-10a.tables.1] */
-    const char *type;        /* "gpu_compute", "gpu_comm", "h2d", ..., "operator" */
-    const char *metric;      /* NULL: no metric (printed as N/A) */
-    const char *device;      /* "Host", "GPU 7", "GPU 0 (virtual)"; NULL: missing */
-    double beta_pct;
-    double mu_pct;    /* NaN without a metric */
-    double sigma_pct; /* NaN without a metric */
-    double duration_us;
-    const char *interpolation; /* "**", "*" or " " */
-    int64_t instances;
+#define TABLE_DEF "ingest/model/tables/cycle_use.def"
+#include "ingest/model/tables/struct.h"
 };
 
 /* A counter of a process or host over the whole file. */
 struct counter_row {
-    const char *name;
-    const char *host; /* "" when not known */
-    int64_t samples;
-    double mean, min, max, std; /* population deviation */
+#define TABLE_DEF "ingest/model/tables/counter.def"
+#include "ingest/model/tables/struct.h"
 };
 
 #endif

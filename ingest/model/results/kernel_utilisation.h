@@ -38,20 +38,14 @@ struct kernel_utilisation_launch_row {
 /* Another metric that the file has, over the launches of one kernel (index into
  * kernel_utilisation). */
 struct kernel_utilisation_metric_row {
-    int64_t kernel;
-    const char *metric;
-    const char *unit; /* "" when none */
-    int64_t launches; /* with a value */
-    double mean;      /* weighted by latency */
-    double min, max;
+#define TABLE_DEF "ingest/model/tables/kernel_utilisation_metric.def"
+#include "ingest/model/tables/struct.h"
 };
 
 /* The same metric at one launch (index into kernel_utilisation_launches); ascending by launch. */
 struct kernel_utilisation_value_row {
-    int64_t launch;
-    const char *metric;
-    const char *unit;
-    double value;
+#define TABLE_DEF "ingest/model/tables/kernel_utilisation_value.def"
+#include "ingest/model/tables/struct.h"
 };
 
 struct transfer_row {
@@ -61,14 +55,8 @@ struct transfer_row {
 
 /* Over all kernels of the table. */
 struct kernel_utilisation_totals {
-    int64_t launches;
-    int64_t kernels; /* cleaned names */
-    int64_t total_ns;
-    double tensor, dram, sm;
-    double headroom_ns;
-    int64_t class_ns[USE_CLASS_COUNT]; /* time of the launches in each class, each launch by its own
-                                          use (of kernels that are summarised: the kernel's) */
-    int64_t class_launches[USE_CLASS_COUNT];
+#define TABLE_DEF "ingest/model/tables/kernel_utilisation_total.def"
+#include "ingest/model/tables/struct.h"
 };
 
 #endif

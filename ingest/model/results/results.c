@@ -1,5 +1,6 @@
 #include "ingest/model/results/results.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 static const struct {
@@ -44,6 +45,16 @@ const char *view_label(enum view view)
 size_t results_step_count(const struct trace_results *results)
 {
     return results->has_steps ? results->step_count : 0;
+}
+
+struct device_row device_row_unknown(int64_t id)
+{
+    return (struct device_row){.id = id,
+                               .memory_bytes = (double)NAN,
+                               .utilisation = (double)NAN,
+                               .sm_efficiency = (double)NAN,
+                               .occupancy_pct = (double)NAN,
+                               .tensor_share = (double)NAN};
 }
 
 struct trace_results *results_create(void)

@@ -98,65 +98,43 @@ struct kernel_launch_row {
 #include "ingest/model/tables/struct.h"
 };
 
-#define DEVICE_SUM_HAS_SM_EFFICIENCY 1u
-#define DEVICE_SUM_HAS_OCCUPANCY 2u
-#define DEVICE_SUM_HAS_TENSOR_SHARE 4u
-#define DEVICE_SUM_HAS_MEMORY 8u
-#define DEVICE_SUM_HAS_CAPABILITY 16u
-#define DEVICE_SUM_HAS_UTILISATION 32u
-
 /* One device that ran kernels [TB-10], in order of ids. */
 struct device_row {
-    int64_t id;
-    const char *name; /* NULL when no property entry names it */
-    double memory_bytes;
-    int64_t compute_major, compute_minor;
-    double utilisation; /* shares. Of the steps, or of the device's own window where there are none;
-                           in the annex's figures of the steps alone, and may be -0.0 [TB-1.2] */
-    double sm_efficiency;
-    double occupancy_pct;
-    double tensor_share;
-    uint32_t has; /* DEVICE_SUM_HAS_* */
+#define TABLE_DEF "ingest/model/tables/device.def"
+#include "ingest/model/tables/struct.h"
 };
 
+/* A row of which nothing but the id is known. */
+struct device_row device_row_unknown(int64_t id);
+
 /* A device that did any work and that the properties know [TB-15.1b]: by the process number of its
- * events, ascending. `has`: DEVICE_SUM_HAS_MEMORY, _CAPABILITY. */
+ * events, ascending. */
 struct gpu_row {
-    int64_t id;
-    const char *name; /* NULL when not said */
-    int64_t memory_bytes;
-    int64_t compute_major, compute_minor;
-    uint32_t has;
+#define TABLE_DEF "ingest/model/tables/gpu.def"
+#include "ingest/model/tables/struct.h"
 };
 
 /* One recommendation [TB-9], in output order. */
 struct recommendation_row {
-    const char *code;     /* "dataloader", "data_parallel", "nccl", "communication", "utilisation",
-                             "tensor_cores", "memory" */
-    const char *text;     /* plain text with the figures of the rule */
-    const char *evidence; /* view and search that show it: "kernels?q=ampere_sgemm" */
-    const char *documentation; /* address */
-    int64_t saving_ns;         /* at most, of the average step; RESULTS_NO_TIME: not known */
+#define TABLE_DEF "ingest/model/tables/recommendation.def"
+#include "ingest/model/tables/struct.h"
 };
 
 struct environment_row {
-    const char *name;
-    const char *value;
+#define TABLE_DEF "ingest/model/tables/environment.def"
+#include "ingest/model/tables/struct.h"
 };
 
 /* A view that this trace cannot show in full, why, and what to record. */
 struct missing_row {
-    const char *view; /* "memory", "modules", "call_stacks", "shapes", "kernels", "steps",
-                         "distributed", "utilisation" */
-    const char *reason;
-    const char *record; /* the profiler option, "profile_memory=True" */
+#define TABLE_DEF "ingest/model/tables/missing.def"
+#include "ingest/model/tables/struct.h"
 };
 
 /* An answer kept word for word, because the upload was that answer (seed 003). */
 struct uploaded_answer_row {
-    const char *route;    /* "overview", "operation", "operation/table", "kernel", "kernel/table" */
-    const char *group_by; /* "" or the value for which it holds */
-    const char *json;
+#define TABLE_DEF "ingest/model/tables/uploaded_answer.def"
+#include "ingest/model/tables/struct.h"
 };
 
 #define RESULTS_NS_PER_US 1000
@@ -187,53 +165,17 @@ struct trace_results {
     struct arena log_arenas[RESULT_LOG_COUNT]; /* what a log consists of */
     struct packed_log packed[RESULT_LOG_COUNT];
     struct arena cycle_arena; /* what taken cycles consist of */
-    /* Unit of all `_ns` fields of steps, operators and kernel_launches: RESULTS_NS_PER_US, but in
-     * the annex's figures of decimal times 2^20, in which its doubles are whole numbers. */
-    int64_t ticks_per_us;
-
-    const char *device_type; /* "CPU", "GPU", "MLU": the type of the devices */
-    int64_t event_count;     /* elements of traceEvents read, whatever their phase */
-    int64_t start_ns;        /* absolute: base time + smallest time of a kept event */
-    int64_t first_event_ns;  /* the same without the base time */
-    int64_t duration_ns;
-    int64_t device_ns;    /* durations of all device work, also what no operator launched;
-                             RESULTS_UNKNOWN in the annex and where no events were read */
-    int64_t steps_ns;     /* durations of all steps together; 0: no steps, or the annex's figures */
-    bool decimal_times;   /* some time of the file has a decimal point */
-    bool steps_undefined; /* no step marker and no host event: the bounds are (2^63-1, -2^63) */
-    bool has_steps;       /* false: the one row of steps is no step but the whole trace; in the
-                                      annex's figures the range of its host events */
-    uint32_t views;       /* bits of enum view */
-    bool has_runtime, has_kernel, has_communication, has_memcpy_or_memset; /* [TB-6f] */
-    bool has_blocks_per_sm, has_occupancy; /* the two optional kernel columns [TB-12.3] */
-    bool operators_have_device;            /* device columns of the operator table */
-    bool mlu;                              /* the fork's labels and kernel columns [TB-17.1] */
-    bool is_amd;                           /* its matrix units are called Matrix Cores */
-    int64_t collective_count;              /* 0 in the annex's figures */
-    double tensor_pie_used; /* share of kernel time in kernels that use matrix units [TB-12.2] */
-
-    /* How the whole time divides, inside of steps and outside: each moment belongs to the first
-     * role under way; all add up to duration_ns. 0 in the annex's figures. */
-    union {
-        int64_t role_ns[TIME_CATEGORY_COUNT];
-        struct {
-            int64_t role_kernel_ns, role_memcpy_ns, role_memset_ns, role_communication_ns,
-                role_runtime_ns, role_dataloader_ns, role_cpu_exec_ns, role_other_ns;
-        };
-    };
+    const char *device_type;  /* "CPU", "GPU", "MLU": the type of the devices */
+#define TABLE_DEF "ingest/model/tables/trace.def"
+#include "ingest/model/tables/struct.h"
 
     struct step_row *steps;
-    size_t step_count;
     struct operator_row *operators[OPERATOR_GROUP_COUNT];
-    size_t operator_count[OPERATOR_GROUP_COUNT];
-    struct kernel_row *kernels; /* in the order of [TB-18] */
-    size_t kernel_count;
+    struct kernel_row *kernels;                /* in the order of [TB-18] */
     struct kernel_launch_row *kernel_launches; /* by total descending, stable */
-    size_t kernel_launch_count;
     struct device_row *devices;
     size_t device_count;
     struct gpu_counters *gpu_counters; /* NULL: none, not the annex's figures, or `packed` */
-    int64_t device_property_count;     /* entries of `deviceProperties` */
     struct gpu_row *gpus;
     size_t gpu_count;
     struct recommendation_row *recommendations;
@@ -253,13 +195,10 @@ struct trace_results {
     size_t module_count;
 
     /* Of kernel tables; has_kernel_use says whether this is one. */
-    bool has_kernel_use;
     struct kernel_utilisation_totals kernel_utilisation_totals;
     struct kernel_utilisation_row *kernel_utilisation;
-    size_t kernel_utilisation_count;
     struct kernel_utilisation_launch_row
         *kernel_utilisation_launches; /* in the order of the file */
-    size_t kernel_utilisation_launch_count;
     struct kernel_utilisation_metric_row *kernel_utilisation_metrics;
     size_t kernel_utilisation_metric_count;
     struct kernel_utilisation_value_row *kernel_utilisation_values;
@@ -270,11 +209,8 @@ struct trace_results {
                               numbers; the first KERNEL_TABLE_BAD_ROWS_MAX of them */
     size_t bad_row_count;
 
-    enum cycle_source cycle_source;
     struct cycle_row *cycles;
-    size_t cycle_count;
     struct cycle_use_row *cycle_uses;
-    size_t cycle_use_count;
     struct counter_row *counters;
     size_t counter_count;
 

@@ -2,7 +2,7 @@
  * (struct.h), this description of it, and from the description its blocks in the store, the sort
  * keys, JSON and CSV; api/rows.py writes the row schemas of api/openapi.json and the page's types.
  *
- *     TABLE(id, "name of its blocks" or "", schema, "what a row is")
+ *     TABLE(id, "name of its blocks or SQL table" or "", schema, "what a row is")
  *     COLUMN(kind, field, name, unit, flags, "what it says")
  *     ADDED(kind, field, name, unit, flags, "field to sort by" or NULL, "…")
  *     RATIO(name, part, whole, unit, flags, "…")
@@ -30,6 +30,8 @@
 enum column_kind {
     TABLE_INT,          /* int64_t */
     TABLE_INT_OR_NULL,  /* int64_t; INT64_MIN: unknown */
+    TABLE_EXACT,        /* int64_t; a text of digits in answers, where a double would round it */
+    TABLE_SIZE,         /* size_t */
     TABLE_FLAG,         /* bool */
     TABLE_BITS,         /* uint32_t */
     TABLE_REAL,         /* double */
@@ -48,9 +50,11 @@ enum column_kind {
 
 enum { TABLE_MAYBE_UNKNOWN, TABLE_MAYBE_NO, TABLE_MAYBE_YES };
 
-/* By the kind that a line names: the field in a struct. Words: USE. */
+/* By the kind that a line names: the field in a struct. Words: USE and those that follow it. */
 #define TABLE_FIELD_INT(field) int64_t field;
 #define TABLE_FIELD_INT_OR_NULL(field) int64_t field;
+#define TABLE_FIELD_EXACT(field) int64_t field;
+#define TABLE_FIELD_SIZE(field) size_t field;
 #define TABLE_FIELD_FLAG(field) bool field;
 #define TABLE_FIELD_BITS(field) uint32_t field;
 #define TABLE_FIELD_REAL(field) double field;
@@ -65,6 +69,10 @@ enum { TABLE_MAYBE_UNKNOWN, TABLE_MAYBE_NO, TABLE_MAYBE_YES };
 #define TABLE_FIELD_WIDE(field) wide_int field;
 #define TABLE_FIELD_JSON(field) const char *field;
 #define TABLE_FIELD_USE(field) enum use_class field;
+#define TABLE_FIELD_CYCLE_KIND(field) enum cycle_kind field;
+#define TABLE_FIELD_CYCLE_SOURCE(field) enum cycle_source field;
+#define TABLE_FIELD_PRESENCE(field) enum comparison_presence field;
+#define TABLE_FIELD_VERDICT(field) enum comparison_verdict field;
 
 /* Flags of a column; 0 for most. */
 enum {
@@ -101,11 +109,67 @@ struct table_column {
 };
 
 struct row_table {
-    const char *name; /* of its blocks in the store; "": it is not stored */
+    const char *name;       /* of its blocks or SQL table in the store; "": it is not stored */
+    const char *insert_sql; /* NULL: not an SQL table */
+    const char *select_sql; /* all rows of the owner, its parameter: place, then the columns */
     const struct table_column *columns;
     size_t column_count;
     size_t row_bytes;
 };
+
+/* An array of rows that is a member of a larger struct, and the member of type size_t that counts
+ * them. */
+struct rows_part {
+    const struct row_table *table;
+    size_t rows_offset;
+    size_t count_offset;
+};
+#define ROWS_PART(table, of, rows, count)                               \
+    {                                                                   \
+        &(table), offsetof(struct of, rows), offsetof(struct of, count) \
+    }
+
+/* Its rows in *from; how many. */
+size_t rows_part_get(const struct rows_part *part, const void *from, const void **rows);
+void rows_part_set(const struct rows_part *part, void *to, void *rows, size_t count);
+
+/* Defined as one of these before describe.h, TABLE_KEYED(part) makes an SQL table: the columns in
+ * front of its own, the owner first, and their parameters; the place of a row and the owner of all
+ * rows that a SELECT reads. TRACE: one row of a trace; POSITION: of several; LAUNCH: of one launch
+ * of a kernel table. UPLOADED: the trace itself. HEAD: a comparison itself; SIDE: one row a side of
+ * it; COMPARISON: of several. */
+#define TABLE_KEY_TRACE "trace_id"
+#define TABLE_PARAMS_TRACE "?"
+#define TABLE_PLACE_TRACE "trace_id"
+#define TABLE_OWNER_TRACE "trace_id = ?"
+#define TABLE_KEY_POSITION "trace_id, position"
+#define TABLE_PARAMS_POSITION "?, ?"
+#define TABLE_PLACE_POSITION "position"
+#define TABLE_OWNER_POSITION "trace_id = ?"
+#define TABLE_KEY_LAUNCH TABLE_KEY_POSITION
+#define TABLE_PARAMS_LAUNCH "?, ?"
+#define TABLE_PLACE_LAUNCH "position"
+#define TABLE_OWNER_LAUNCH "trace_id = ? AND launch = ?"
+#define TABLE_KEY_UPLOADED                                                                       \
+    "id, note, tags, upload_id, derived_of, log_id, worker, span_digits, format, step_times_ns," \
+    " device_type"
+#define TABLE_PARAMS_UPLOADED                                                            \
+    "?, coalesce(?, ''), coalesce(?, '[]'), ?, nullif(?, 0), nullif(?, 0), ?, ?, ?, ?, " \
+    "coalesce(?, '')"
+#define TABLE_PLACE_UPLOADED "device_type"
+#define TABLE_OWNER_UPLOADED "id = ?"
+#define TABLE_KEY_HEAD "id, group_id, trace_id, state, created_at_s, top_score"
+#define TABLE_PARAMS_HEAD "NULL, nullif(?, 0), nullif(?, 0), ?, ?, ?"
+#define TABLE_PLACE_HEAD "id"
+#define TABLE_OWNER_HEAD "id = ?"
+#define TABLE_KEY_SIDE "comparison_id, side"
+#define TABLE_PARAMS_SIDE "?, ?"
+#define TABLE_PLACE_SIDE "side"
+#define TABLE_OWNER_SIDE "comparison_id = ?"
+#define TABLE_KEY_COMPARISON "comparison_id, position"
+#define TABLE_PARAMS_COMPARISON "?, ?"
+#define TABLE_PLACE_COMPARISON "position"
+#define TABLE_OWNER_COMPARISON "comparison_id = ?"
 
 /* The column that answers call `name`, or that is the field `name`; NULL: none. */
 const struct table_column *table_column_find(const struct row_table *table, const char *name);

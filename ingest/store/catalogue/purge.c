@@ -18,10 +18,6 @@
 static const char *const purge_batch_sql[] = {
     "DELETE FROM kernel_use_value WHERE trace_id = ?1 AND (launch, position) IN"
     " (SELECT launch, position FROM kernel_use_value WHERE trace_id = ?1 LIMIT ?2)",
-    "DELETE FROM kernel_use_metric WHERE trace_id = ?1 AND position IN"
-    " (SELECT position FROM kernel_use_metric WHERE trace_id = ?1 LIMIT ?2)",
-    "DELETE FROM cycle WHERE trace_id = ?1 AND position IN"
-    " (SELECT position FROM cycle WHERE trace_id = ?1 LIMIT ?2)",
     "DELETE FROM row_block WHERE rowid IN"
     " (SELECT rowid FROM row_block WHERE trace_id = ?1 LIMIT min(?2, 64))",
     "DELETE FROM block WHERE trace_id = ?1 AND kind IN"

@@ -108,10 +108,9 @@ static bool copy_figures(struct db *db, int64_t run_id, struct err *err)
                " WHERE e.trace_id = run.trace_id AND e.name = '" ENVIRONMENT_KEY_DEVICE "'"
                " AND EXISTS (SELECT 1 FROM device AS d WHERE d.trace_id = run.trace_id))),"
                " utilisation = (SELECT avg(d.utilisation) FROM device AS d"
-               " WHERE d.trace_id = run.trace_id AND (d.has & ?2) != 0)"
+               " WHERE d.trace_id = run.trace_id)"
                " WHERE id = ?1 AND trace_id <> 0");
     db_put_int(&st, run_id);
-    db_put_int(&st, (int64_t)DEVICE_SUM_HAS_UTILISATION);
     return db_run(&st, err);
 }
 

@@ -143,6 +143,64 @@ void row_put_shared(struct row_writer *writer, const char *text)
     db_put_int(&writer->row, id);
 }
 
+static void
+put_column(struct row_writer *writer, const struct table_column *column, const void *row)
+{
+    switch (column->kind) {
+    case TABLE_INT:
+    case TABLE_EXACT:
+    case TABLE_SIZE:
+    case TABLE_FLAG:
+    case TABLE_BITS:
+    case TABLE_WORD:
+    case TABLE_MAYBE:
+    case TABLE_ADDRESS:
+        row_put_int(writer, table_int(column, row));
+        break;
+    case TABLE_INT_OR_NULL:
+        row_put_optional(writer, table_int(column, row));
+        break;
+    case TABLE_REAL:
+    case TABLE_REAL_OR_NULL:
+        row_put_real(writer, table_real(column, row));
+        break;
+    case TABLE_TEXT:
+        row_put_text(writer, table_text(column, row));
+        break;
+    case TABLE_SHARED:
+        row_put_shared(writer, table_text(column, row));
+        break;
+    case TABLE_SHARED_4: /* in blocks alone, or in memory */
+    case TABLE_WIDE:
+    case TABLE_JSON:
+    case TABLE_RATIO: /* never stored */
+    case TABLE_DELTA:
+        break;
+    }
+}
+
+void row_put_columns(struct row_writer *writer, const struct row_table *table, const void *row)
+{
+    for (size_t i = 0; i < table->column_count; i++) {
+        if (table->columns[i].is_stored) {
+            put_column(writer, &table->columns[i], row);
+        }
+    }
+}
+
+void row_write_table(struct row_writer *writer,
+                     const struct row_table *table,
+                     const void *rows,
+                     size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        row_begin(writer, table->insert_sql);
+        row_put_int(writer, (int64_t)i);
+        row_put_columns(writer, table, (const unsigned char *)rows + i * table->row_bytes);
+        row_end(writer);
+    }
+}
+
 bool row_writer_finish(struct row_writer *writer)
 {
     end_batch(writer);

@@ -4,7 +4,7 @@
 #define KS_STORE_DB_ROW_WRITER_H
 
 #include "ingest/base/text/strtab.h"
-#include "ingest/store/db/fields.h"
+#include "ingest/model/tables/table.h"
 #include "ingest/store/internal.h"
 
 #include <stdbool.h>
@@ -56,31 +56,12 @@ void row_put_blob(struct row_writer *writer, const void *bytes, size_t len);
 /* A text that stands in the table of texts once; the row holds its id. */
 void row_put_shared(struct row_writer *writer, const char *text);
 
-#define ROW_WRITE_INT(field) row_put_int(writer, row->field);
-#define ROW_WRITE_OPTIONAL(field) row_put_optional(writer, row->field);
-#define ROW_WRITE_FLAG(field) row_put_int(writer, row->field);
-#define ROW_WRITE_BITS(field) row_put_int(writer, row->field);
-#define ROW_WRITE_REAL(field) row_put_real(writer, row->field);
-#define ROW_WRITE_PAIR(field)                    \
-    row_put_real(writer, row->field[SIDE_BASE]); \
-    row_put_real(writer, row->field[SIDE_CANDIDATE]);
-#define ROW_WRITE_COUNTS(field)                 \
-    row_put_int(writer, row->field[SIDE_BASE]); \
-    row_put_int(writer, row->field[SIDE_CANDIDATE]);
-#define ROW_WRITE_TEXT(field) row_put_text(writer, row->field);
-#define ROW_WRITE_SHARED(field) row_put_shared(writer, row->field);
-#define ROW_WRITE_KIND(field) row_put_int(writer, (int64_t)row->field);
-#define ROW_WRITE_SOURCE(field) row_put_int(writer, (int64_t)row->field);
-#define ROW_WRITE_PRESENCE(field) row_put_int(writer, (int64_t)row->field);
-#define ROW_WRITE_VERDICT(field) row_put_int(writer, (int64_t)row->field);
-/* Parameters of all fields of a list: `writer`, and `row` the struct. */
-#define ROW_WRITE(kind, field) ROW_WRITE_##kind(field)
-
-/* The INSERT of a table of rows by position; `owner` its first column. */
-#define ROW_INSERT_OF(owner, table, fields, more_columns, more_params)             \
-    "INSERT INTO " table " (" owner ", position" fields(FIELD_COLUMN) more_columns \
-        ") VALUES (?, ?" fields(FIELD_PARAM) more_params ")"
-#define ROW_INSERT(table, fields, more_columns, more_params) \
-    ROW_INSERT_OF("trace_id", table, fields, more_columns, more_params)
+/* The stored columns of one row, as the next parameters. */
+void row_put_columns(struct row_writer *writer, const struct row_table *table, const void *row);
+/* Writes an array of rows, from position 0. */
+void row_write_table(struct row_writer *writer,
+                     const struct row_table *table,
+                     const void *rows,
+                     size_t count);
 
 #endif

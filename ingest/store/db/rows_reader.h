@@ -6,8 +6,8 @@
 #include "ingest/base/err.h"
 #include "ingest/base/memory/arena.h"
 #include "ingest/model/results/results.h"
+#include "ingest/model/tables/table.h"
 #include "ingest/store/db/db.h"
-#include "ingest/store/db/fields.h"
 #include "ingest/store/db/text_cache.h"
 
 #include <stdbool.h>
@@ -22,52 +22,23 @@ struct rows_reader {
     int64_t owner_id; /* the trace or comparison */
 };
 
-/* Prepares the SELECT of a table, which has the owner as its one parameter, and takes memory for
- * its rows: NULL when there are none, and when there is no memory, which the statement then tells.
- */
-void *rows_begin(const struct rows_reader *in,
-                 struct db_stmt *st,
-                 const char *sql,
-                 size_t count,
-                 size_t row_bytes);
-/* Goes to the next row and past its position. */
-bool rows_next(struct db_stmt *st);
-/* `sql` is a SELECT of a count with the owner as its parameter. */
-bool rows_count(const struct rows_reader *in, const char *sql, size_t *count, struct err *err)
-    KS_MUST_USE;
+/* Reads the stored columns of a row, which are the next ones of the statement. */
+void rows_read_columns(struct db_stmt *st,
+                       struct text_cache *texts,
+                       const struct row_table *table,
+                       void *row);
 
-#define ROWS_SELECT_OF(owner, table, fields, more_columns)                             \
-    "SELECT position" fields(FIELD_COLUMN) more_columns " FROM " table " WHERE " owner \
-                                                        " = ? ORDER BY position"
-#define ROWS_SELECT(table, fields, more_columns) \
-    ROWS_SELECT_OF("trace_id", table, fields, more_columns)
-
-/* Reads a table of which every column is a field into the array out->rows of out->row_count. */
-#define ROWS_DEFINE_READER_OF(owner, function, table, fields, out_struct, rows, row_count,         \
-                              row_struct)                                                          \
-    static bool function(const struct rows_reader *in, struct out_struct *out, struct err *err)    \
-    {                                                                                              \
-        struct arena *arena = in->arena;                                                           \
-        struct text_cache *texts = in->texts;                                                      \
-        struct db_stmt only;                                                                       \
-        struct db_stmt *st = &only;                                                                \
-        (void)arena;                                                                               \
-        (void)texts;                                                                               \
-        if (!rows_count(in, "SELECT count(*) FROM " table " WHERE " owner " = ?", &out->row_count, \
-                        err)) {                                                                    \
-            return false;                                                                          \
-        }                                                                                          \
-        out->rows = rows_begin(in, st, ROWS_SELECT_OF(owner, table, fields, ""), out->row_count,   \
-                               sizeof(struct row_struct));                                         \
-        for (size_t i = 0; i < out->row_count && rows_next(st); i++) {                             \
-            struct row_struct *row = &out->rows[i];                                                \
-            fields(FIELD_READ)                                                                     \
-        }                                                                                          \
-        return db_done(st, err);                                                                   \
-    }
-/* The same of a trace's results. */
-#define ROWS_DEFINE_READER(function, table, fields, rows, row_count, row_struct)               \
-    ROWS_DEFINE_READER_OF("trace_id", function, table, fields, trace_results, rows, row_count, \
-                          row_struct)
-
+/* Appends the rows that are left in `st`, each a place and the columns, to *rows of *count, which
+ * this function alone fills. Failures go to the statement. */
+void rows_append(struct db_stmt *st,
+                 struct text_cache *texts,
+                 const struct row_table *table,
+                 void **rows,
+                 size_t *count);
+/* Reads all rows of a table that belong to the owner. NULL and 0 where there are none. */
+bool rows_read_table(const struct rows_reader *in,
+                     const struct row_table *table,
+                     void **rows,
+                     size_t *count,
+                     struct err *err) KS_MUST_USE;
 #endif

@@ -1,6 +1,7 @@
 #include "ingest/store/results/comparison_rows.h"
 
 #include "ingest/base/wall_clock.h"
+#include "ingest/model/tables.h"
 
 static double top_score(const struct comparison *comparison)
 {
@@ -16,58 +17,17 @@ static void write_head(struct row_writer *writer,
                        int64_t group_id,
                        int64_t trace_id,
                        const char *state,
-                       const struct comparison *row)
+                       const struct comparison *comparison)
 {
     writer->owner_id = group_id;
-    row_begin(writer,
-              "INSERT INTO comparison (group_id, trace_id, state, created_at_s,"
-              " top_score" COMPARISON_FIELDS(
-                  FIELD_COLUMN) ") VALUES (nullif(?, 0),"
-                                " nullif(?, 0), ?, ?, ?" COMPARISON_FIELDS(FIELD_PARAM) ")");
+    row_begin(writer, table_comparison.insert_sql);
     row_put_int(writer, trace_id);
     row_put_text(writer, state);
     row_put_int(writer, wall_clock_s());
-    row_put_real(writer, top_score(row));
-    COMPARISON_FIELDS(ROW_WRITE)
+    row_put_real(writer, top_score(comparison));
+    row_put_columns(writer, &table_comparison, comparison);
     row_end(writer);
     writer->owner_id = writer->row_id;
-}
-
-static void write_roles(struct row_writer *writer, const struct comparison *comparison)
-{
-    for (int side = 0; side < SIDE_COUNT; side++) {
-        const struct comparison_role *row = &comparison->roles[side];
-        row_begin(writer,
-                  "INSERT INTO comparison_role (comparison_id, side" COMPARISON_ROLE_FIELDS(
-                      FIELD_COLUMN) ") VALUES (?, ?" COMPARISON_ROLE_FIELDS(FIELD_PARAM) ")");
-        row_put_int(writer, side);
-        COMPARISON_ROLE_FIELDS(ROW_WRITE)
-        row_end(writer);
-    }
-}
-
-static void write_cycles(struct row_writer *writer, const struct comparison *comparison)
-{
-    for (size_t i = 0; i < comparison->cycle_count; i++) {
-        const struct comparison_cycle_row *row = &comparison->cycles[i];
-        row_begin(writer, ROW_INSERT_OF("comparison_id", "comparison_cycle",
-                                        COMPARISON_CYCLE_FIELDS, "", ""));
-        row_put_int(writer, (int64_t)i);
-        COMPARISON_CYCLE_FIELDS(ROW_WRITE)
-        row_end(writer);
-    }
-}
-
-static void write_rows(struct row_writer *writer, const struct comparison *comparison)
-{
-    for (size_t i = 0; i < comparison->row_count; i++) {
-        const struct comparison_row *row = &comparison->rows[i];
-        row_begin(writer,
-                  ROW_INSERT_OF("comparison_id", "comparison_row", COMPARISON_ROW_FIELDS, "", ""));
-        row_put_int(writer, (int64_t)i);
-        COMPARISON_ROW_FIELDS(ROW_WRITE)
-        row_end(writer);
-    }
 }
 
 static void write_finding_metrics(struct row_writer *writer,
@@ -87,18 +47,11 @@ static void write_finding_metrics(struct row_writer *writer,
     }
 }
 
-static void write_findings(struct row_writer *writer, const struct comparison *comparison)
-{
-    for (size_t i = 0; i < comparison->finding_count; i++) {
-        const struct comparison_finding *row = &comparison->findings[i];
-        row_begin(writer, ROW_INSERT_OF("comparison_id", "comparison_finding",
-                                        COMPARISON_FINDING_FIELDS, "", ""));
-        row_put_int(writer, (int64_t)i);
-        COMPARISON_FINDING_FIELDS(ROW_WRITE)
-        row_end(writer);
-        write_finding_metrics(writer, i, row);
-    }
-}
+const struct rows_part comparison_parts[COMPARISON_PART_COUNT] = {
+    ROWS_PART(table_comparison_cycle, comparison, cycles, cycle_count),
+    ROWS_PART(table_comparison_row, comparison, rows, row_count),
+    ROWS_PART(table_comparison_finding, comparison, findings, finding_count),
+};
 
 static void write_appeared(struct row_writer *writer, const struct comparison *comparison)
 {
@@ -113,10 +66,15 @@ static void write_appeared(struct row_writer *writer, const struct comparison *c
 
 static void write_parts(struct row_writer *writer, const struct comparison *comparison)
 {
-    write_roles(writer, comparison);
-    write_cycles(writer, comparison);
-    write_rows(writer, comparison);
-    write_findings(writer, comparison);
+    row_write_table(writer, &table_comparison_role, comparison->roles, SIDE_COUNT);
+    for (size_t i = 0; i < COMPARISON_PART_COUNT; i++) {
+        const void *rows;
+        size_t count = rows_part_get(&comparison_parts[i], comparison, &rows);
+        row_write_table(writer, comparison_parts[i].table, rows, count);
+    }
+    for (size_t i = 0; i < comparison->finding_count; i++) {
+        write_finding_metrics(writer, i, &comparison->findings[i]);
+    }
     write_appeared(writer, comparison);
 }
 

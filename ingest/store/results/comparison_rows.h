@@ -4,6 +4,10 @@
 
 #include "ingest/store/db/row_writer.h"
 
+/* Tables of a comparison that are stored as they stand: cycles, rows, findings. */
+#define COMPARISON_PART_COUNT 3
+extern const struct rows_part comparison_parts[COMPARISON_PART_COUNT];
+
 /* The comparison of an uploaded report: visible when its trace is. The writer's texts and owner are
  * the comparison's from here on. */
 void comparison_rows_of_trace(struct row_writer *writer,

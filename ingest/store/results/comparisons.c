@@ -1,4 +1,5 @@
 /* Comparisons: adding, reading, deleting. */
+#include "ingest/model/tables.h"
 #include "ingest/store/db/match.h"
 #include "ingest/store/db/rows_reader.h"
 #include "ingest/store/db/sort.h"
@@ -87,8 +88,7 @@ bool store_comparisons_add(struct store *store,
 #define COMPARISON_SELECT                                                                         \
     "SELECT c.id, coalesce(c.group_id, c.id), coalesce(c.trace_id, 0), c.created_at_s,"           \
     " c.top_score, (SELECT count(*) FROM comparison AS o WHERE o.id = coalesce(c.group_id, c.id)" \
-    " OR o.group_id = coalesce(c.group_id, c.id))" COMPARISON_FIELDS(FIELD_COLUMN)                \
-        VISIBLE_COMPARISONS
+    " OR o.group_id = coalesce(c.group_id, c.id))" VISIBLE_COMPARISONS
 
 static void read_head(struct db_stmt *st, struct arena *arena, struct store_comparison *out)
 {
@@ -104,23 +104,27 @@ static void read_head(struct db_stmt *st, struct arena *arena, struct store_comp
     out->created_at_s = db_get_int(st);
     out->top_score = db_get_real(st);
     out->pair_count = db_get_int(st);
-    COMPARISON_FIELDS(FIELD_READ)
 }
 
-static bool read_roles(const struct rows_reader *in, struct comparison *out, struct err *err)
+/* Its own columns and its roles. */
+static bool read_itself(const struct rows_reader *in, struct comparison *out, struct err *err)
 {
-    struct arena *arena = in->arena;
-    struct db_stmt only;
-    struct db_stmt *st = &only;
-    db_prepare(st, in->db,
-               "SELECT side" COMPARISON_ROLE_FIELDS(
-                   FIELD_COLUMN) " FROM comparison_role WHERE comparison_id = ?");
-    db_put_int(st, in->owner_id);
-    while (db_next(st)) {
-        struct comparison_role *row = &out->roles[db_get_enum(st, SIDE_CANDIDATE)];
-        COMPARISON_ROLE_FIELDS(FIELD_READ)
+    struct db_stmt st;
+    void *roles;
+    size_t count;
+    db_prepare(&st, in->db, table_comparison.select_sql);
+    db_put_int(&st, in->owner_id);
+    if (db_next(&st)) {
+        (void)db_get_int(&st);
+        rows_read_columns(&st, in->texts, &table_comparison, out);
     }
-    return db_done(st, err);
+    if (!db_done(&st, err) || !rows_read_table(in, &table_comparison_role, &roles, &count, err)) {
+        return false;
+    }
+    if (count == SIDE_COUNT) {
+        memcpy(out->roles, roles, sizeof out->roles);
+    }
+    return true;
 }
 
 static bool read_compared(const struct rows_reader *in,
@@ -162,40 +166,25 @@ read_environment(const struct rows_reader *in, struct store_comparison *out, str
 /* What stands in other tables but belongs to the head. */
 static bool read_sides(const struct rows_reader *in, struct store_comparison *out, struct err *err)
 {
-    return read_roles(in, out->comparison, err) && read_environment(in, out, err) &&
+    return read_itself(in, out->comparison, err) && read_environment(in, out, err) &&
            read_compared(in, out, SIDE_BASE, err) && read_compared(in, out, SIDE_CANDIDATE, err);
 }
 
-ROWS_DEFINE_READER_OF("comparison_id",
-                      read_cycles,
-                      "comparison_cycle",
-                      COMPARISON_CYCLE_FIELDS,
-                      comparison,
-                      cycles,
-                      cycle_count,
-                      comparison_cycle_row)
-ROWS_DEFINE_READER_OF("comparison_id",
-                      read_rows,
-                      "comparison_row",
-                      COMPARISON_ROW_FIELDS,
-                      comparison,
-                      rows,
-                      row_count,
-                      comparison_row)
-ROWS_DEFINE_READER_OF("comparison_id",
-                      read_finding_rows,
-                      "comparison_finding",
-                      COMPARISON_FINDING_FIELDS,
-                      comparison,
-                      findings,
-                      finding_count,
-                      comparison_finding)
-
-static bool read_findings(const struct rows_reader *in, struct comparison *out, struct err *err)
+static bool read_parts(const struct rows_reader *in, struct comparison *out, struct err *err)
 {
-    if (!read_finding_rows(in, out, err)) {
-        return false;
+    bool ok = true;
+    for (size_t i = 0; ok && i < COMPARISON_PART_COUNT; i++) {
+        void *rows;
+        size_t count;
+        ok = rows_read_table(in, comparison_parts[i].table, &rows, &count, err);
+        rows_part_set(&comparison_parts[i], out, rows, count);
     }
+    return ok;
+}
+
+static bool
+read_finding_metrics(const struct rows_reader *in, struct comparison *out, struct err *err)
+{
     struct db_stmt st;
     db_prepare(&st, in->db,
                "SELECT finding, metric_id, mu_base, mu_candidate FROM comparison_finding_metric"
@@ -218,23 +207,24 @@ static bool read_findings(const struct rows_reader *in, struct comparison *out, 
 
 static bool read_appeared(const struct rows_reader *in, struct comparison *out, struct err *err)
 {
-    struct db_stmt st;
-    size_t rows_max = 0;
-    if (!rows_count(in, "SELECT count(*) FROM comparison_appeared WHERE comparison_id = ?",
-                    &rows_max, err)) {
+    int64_t *places;
+    size_t count;
+    if (!store_read_ids(in->db,
+                        "SELECT row_position FROM comparison_appeared WHERE comparison_id = ?"
+                        " ORDER BY position",
+                        in->owner_id, in->arena, &places, &count, err)) {
         return false;
     }
-    out->appeared = rows_begin(in, &st,
-                               "SELECT position, row_position FROM comparison_appeared"
-                               " WHERE comparison_id = ? ORDER BY position",
-                               rows_max, sizeof *out->appeared);
-    while (out->appeared_count < rows_max && rows_next(&st)) {
-        int64_t at = db_get_int(&st);
-        if (at >= 0 && (size_t)at < out->row_count) {
-            out->appeared[out->appeared_count++] = (uint32_t)at;
+    out->appeared = arena_calloc(in->arena, count + 1, sizeof *out->appeared);
+    if (out->appeared == NULL) {
+        return err_set(err, ERR_NO_MEMORY, "no memory for a comparison");
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (places[i] >= 0 && (size_t)places[i] < out->row_count) {
+            out->appeared[out->appeared_count++] = (uint32_t)places[i];
         }
     }
-    return db_done(&st, err);
+    return true;
 }
 
 static bool
@@ -258,9 +248,8 @@ read_comparison(const struct rows_reader *in, struct store_comparison *out, stru
     struct rows_reader with_texts = *in;
     text_cache_init_comparison(&texts, in->db, in->arena, out->group_id);
     with_texts.texts = &texts;
-    bool ok = read_sides(in, out, err) && read_cycles(&with_texts, out->comparison, err) &&
-              read_rows(&with_texts, out->comparison, err) &&
-              read_findings(&with_texts, out->comparison, err) &&
+    bool ok = read_sides(&with_texts, out, err) && read_parts(&with_texts, out->comparison, err) &&
+              read_finding_metrics(&with_texts, out->comparison, err) &&
               read_appeared(in, out->comparison, err);
     text_cache_free(&texts);
     return ok;
@@ -354,6 +343,7 @@ static bool read_list(struct rows_reader *in,
     bool ok = db_done(&st, err);
     for (size_t i = 0; ok && i < *count; i++) {
         in->owner_id = (*rows)[i].id;
+        text_cache_init_comparison(in->texts, in->db, in->arena, (*rows)[i].group_id);
         ok = read_sides(in, &(*rows)[i], err);
     }
     return ok;
@@ -368,7 +358,8 @@ bool store_comparisons(struct store *store,
                        int64_t *total,
                        struct err *err)
 {
-    struct rows_reader in = {.arena = arena};
+    struct text_cache texts; /* of comparisons one after the other: their heads share none */
+    struct rows_reader in = {.arena = arena, .texts = &texts};
     struct matcher matcher = {0};
     bool has_query = page->q != NULL && page->q[0] != '\0';
     *rows = NULL;

@@ -1,7 +1,7 @@
 #include "ingest/store/results/cycle_use_codec.h"
 
 #include "ingest/base/text/strtab.h"
-#include "ingest/store/db/fields.h"
+#include "ingest/model/tables.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -88,15 +88,13 @@ put_reals(struct packing *p, const struct cycle_use_row *rows, size_t offset, ui
     column_parts_bytes(p->parts, bytes, count * REAL_BYTES);
 }
 
-#define SEE_INT(field)
-#define SEE_OPTIONAL(field)
-#define SEE_REAL(field)
-#define SEE_SHARED(field) see_texts(p, rows, offsetof(struct cycle_use_row, field), count);
-#define SEE(kind, field) SEE_##kind(field)
-
 static void put_all_texts(struct packing *p, const struct cycle_use_row *rows, size_t count)
 {
-    CYCLE_USE_FIELDS(SEE)
+    for (size_t i = 0; i < table_cycle_use.column_count; i++) {
+        if (table_cycle_use.columns[i].kind == TABLE_SHARED) {
+            see_texts(p, rows, table_cycle_use.columns[i].offset, count);
+        }
+    }
     uint32_t texts = strtab_count(p->texts);
     column_encode_number(&p->parts->enc, texts);
     for (uint32_t id = 0; id < texts; id++) {
@@ -106,15 +104,22 @@ static void put_all_texts(struct packing *p, const struct cycle_use_row *rows, s
     }
 }
 
-#define PUT_INT(field) put_ints(p, rows, offsetof(struct cycle_use_row, field), count);
-#define PUT_OPTIONAL(field) PUT_INT(field)
-#define PUT_REAL(field) put_reals(p, rows, offsetof(struct cycle_use_row, field), count);
-#define PUT_SHARED(field) put_texts(p, rows, offsetof(struct cycle_use_row, field), count);
-#define PUT(kind, field) PUT_##kind(field)
-
+/* Each stored column of the rows. */
 static void put_rows(struct packing *p, const struct cycle_use_row *rows, uint32_t count)
 {
-    CYCLE_USE_FIELDS(PUT)
+    for (size_t i = 0; i < table_cycle_use.column_count; i++) {
+        const struct table_column *column = &table_cycle_use.columns[i];
+        if (!column->is_stored) {
+            continue;
+        }
+        if (column->kind == TABLE_SHARED) {
+            put_texts(p, rows, column->offset, count);
+        } else if (column->kind == TABLE_INT) {
+            put_ints(p, rows, column->offset, count);
+        } else {
+            put_reals(p, rows, column->offset, count);
+        }
+    }
 }
 
 void cycle_use_encode(struct column_parts *parts, const void *results)
@@ -175,15 +180,21 @@ static void read_reals(struct unpacking *u, struct cycle_use_row *rows, size_t o
     }
 }
 
-#define READ_INT(field) read_ints(u, rows, offsetof(struct cycle_use_row, field), count);
-#define READ_OPTIONAL(field) READ_INT(field)
-#define READ_REAL(field) read_reals(u, rows, offsetof(struct cycle_use_row, field), count);
-#define READ_SHARED(field) read_texts(u, rows, offsetof(struct cycle_use_row, field), count);
-#define READ(kind, field) READ_##kind(field)
-
 static void read_rows(struct unpacking *u, struct cycle_use_row *rows, size_t count)
 {
-    CYCLE_USE_FIELDS(READ)
+    for (size_t i = 0; i < table_cycle_use.column_count; i++) {
+        const struct table_column *column = &table_cycle_use.columns[i];
+        if (!column->is_stored) {
+            continue;
+        }
+        if (column->kind == TABLE_SHARED) {
+            read_texts(u, rows, column->offset, count);
+        } else if (column->kind == TABLE_INT) {
+            read_ints(u, rows, column->offset, count);
+        } else {
+            read_reals(u, rows, column->offset, count);
+        }
+    }
 }
 
 static void read_all_texts(struct unpacking *u)

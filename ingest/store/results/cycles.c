@@ -2,10 +2,7 @@
 #include "ingest/store/db/rows_reader.h"
 #include "ingest/store/internal.h"
 #include "ingest/store/results/blocks.h"
-#include "ingest/store/results/row_blocks.h"
-
-ROWS_DEFINE_READER(read_cycles, "cycle", CYCLE_FIELDS, cycles, cycle_count, cycle_row)
-ROWS_DEFINE_READER(read_counters, "counter", COUNTER_FIELDS, counters, counter_count, counter_row)
+#include "ingest/store/results/ingest_rows.h"
 
 static bool read_source(const struct rows_reader *in, struct trace_results *out, struct err *err)
 {
@@ -18,11 +15,16 @@ static bool read_source(const struct rows_reader *in, struct trace_results *out,
     return db_done(&st, err);
 }
 
+static bool read_counters(const struct rows_reader *in, struct trace_results *out, struct err *err)
+{
+    return results_read_parts(in, PART_COUNTER, PART_COUNTER, out, err);
+}
+
 static bool read_all(const struct rows_reader *in, struct trace_results *out, struct err *err)
 {
-    return read_source(in, out, err) && read_cycles(in, out, err) &&
-           blocks_read_cycle_uses(in->db, in->arena, in->owner_id, out, err) &&
-           read_counters(in, out, err);
+    return read_source(in, out, err) &&
+           results_read_parts(in, PART_CYCLE, PART_COUNTER, out, err) &&
+           blocks_read_cycle_uses(in->db, in->arena, in->owner_id, out, err);
 }
 
 /* `read` over a reader of its own, into results in the arena. */
@@ -77,11 +79,7 @@ bool store_counters(struct store *store,
 
 static bool read_modules(const struct rows_reader *in, struct trace_results *out, struct err *err)
 {
-    void *rows = NULL;
-    bool ok = row_blocks_read(in->db, in->arena, in->owner_id, &table_module, &rows,
-                              &out->module_count, err);
-    out->modules = rows;
-    return ok;
+    return results_read_parts(in, PART_MODULE, PART_MODULE, out, err);
 }
 
 bool store_modules(struct store *store,

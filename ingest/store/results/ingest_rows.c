@@ -27,75 +27,49 @@ static void write_warnings(struct row_writer *writer, const struct warnings *war
     }
 }
 
-/* A table of which every column is a field. */
-#define DEFINE_WRITER(function, table, fields, rows, row_count, row_struct)              \
-    static void function(struct row_writer *writer, const struct trace_results *results) \
-    {                                                                                    \
-        for (size_t i = 0; i < results->row_count; i++) {                                \
-            const struct row_struct *row = &results->rows[i];                            \
-            row_begin(writer, ROW_INSERT(table, fields, "", ""));                        \
-            row_put_int(writer, (int64_t)i);                                             \
-            fields(ROW_WRITE) row_end(writer);                                           \
-        }                                                                                \
-    }
+const struct rows_part results_parts[RESULTS_PART_COUNT] = {
+    [PART_STEP] = ROWS_PART(table_step, trace_results, steps, step_count),
+    [PART_DEVICE] = ROWS_PART(table_device, trace_results, devices, device_count),
+    [PART_GPU] = ROWS_PART(table_gpu, trace_results, gpus, gpu_count),
+    [PART_RECOMMENDATION] =
+        ROWS_PART(table_recommendation, trace_results, recommendations, recommendation_count),
+    [PART_ENVIRONMENT] =
+        ROWS_PART(table_environment, trace_results, environment, environment_count),
+    [PART_MISSING] = ROWS_PART(table_missing, trace_results, missing, missing_count),
+    [PART_UPLOADED_ANSWER] =
+        ROWS_PART(table_uploaded_answer, trace_results, uploaded_answers, uploaded_answer_count),
+    [PART_TRANSFER] = ROWS_PART(table_transfer, trace_results, transfers, transfer_count),
+    [PART_UTILISATION_METRIC] = ROWS_PART(table_kernel_utilisation_metric,
+                                          trace_results,
+                                          kernel_utilisation_metrics,
+                                          kernel_utilisation_metric_count),
+    [PART_CYCLE] = ROWS_PART(table_cycle, trace_results, cycles, cycle_count),
+    [PART_COUNTER] = ROWS_PART(table_counter, trace_results, counters, counter_count),
+    [PART_MODULE] = ROWS_PART(table_module, trace_results, modules, module_count),
+    [PART_KERNEL] = ROWS_PART(table_kernel, trace_results, kernels, kernel_count),
+    [PART_KERNEL_LAUNCH] =
+        ROWS_PART(table_kernel_launch, trace_results, kernel_launches, kernel_launch_count),
+    [PART_UTILISATION] = ROWS_PART(
+        table_kernel_utilisation, trace_results, kernel_utilisation, kernel_utilisation_count),
+    [PART_UTILISATION_LAUNCH] = ROWS_PART(table_kernel_utilisation_launch,
+                                          trace_results,
+                                          kernel_utilisation_launches,
+                                          kernel_utilisation_launch_count),
+    [PART_UTILISATION_VALUE] = ROWS_PART(table_kernel_utilisation_value,
+                                         trace_results,
+                                         kernel_utilisation_values,
+                                         kernel_utilisation_value_count),
+};
 
-DEFINE_WRITER(write_devices, "device", DEVICE_FIELDS, devices, device_count, device_row)
-DEFINE_WRITER(write_recommendations,
-              "recommendation",
-              RECOMMENDATION_FIELDS,
-              recommendations,
-              recommendation_count,
-              recommendation_row)
-DEFINE_WRITER(write_environment,
-              "environment",
-              ENVIRONMENT_FIELDS,
-              environment,
-              environment_count,
-              environment_row)
-DEFINE_WRITER(write_gpus, "gpu", GPU_FIELDS, gpus, gpu_count, gpu_row)
-DEFINE_WRITER(write_missing, "missing", MISSING_FIELDS, missing, missing_count, missing_row)
-DEFINE_WRITER(write_uploaded_answers,
-              "uploaded_answer",
-              UPLOADED_ANSWER_FIELDS,
-              uploaded_answers,
-              uploaded_answer_count,
-              uploaded_answer_row)
-
-DEFINE_WRITER(write_kernel_utilisation_metrics,
-              "kernel_use_metric",
-              KERNEL_UTILISATION_METRIC_FIELDS,
-              kernel_utilisation_metrics,
-              kernel_utilisation_metric_count,
-              kernel_utilisation_metric_row)
-DEFINE_WRITER(write_kernel_utilisation_values,
-              "kernel_use_value",
-              KERNEL_UTILISATION_VALUE_FIELDS,
-              kernel_utilisation_values,
-              kernel_utilisation_value_count,
-              kernel_utilisation_value_row)
-DEFINE_WRITER(write_cycles, "cycle", CYCLE_FIELDS, cycles, cycle_count, cycle_row)
-DEFINE_WRITER(write_counters, "counter", COUNTER_FIELDS, counters, counter_count, counter_row)
-
-static void write_kernel_utilisation_totals(struct row_writer *writer,
-                                            const struct trace_results *results)
+static void write_kernel_utilisation_total(struct row_writer *writer,
+                                           const struct trace_results *results)
 {
-    if (!results->has_kernel_use) {
-        return;
+    if (results->has_kernel_use) {
+        row_begin(writer, table_kernel_utilisation_total.insert_sql);
+        row_put_columns(writer, &table_kernel_utilisation_total,
+                        &results->kernel_utilisation_totals);
+        row_end(writer);
     }
-    _Static_assert(USE_CLASS_COUNT == 5, "KERNEL_USE_CLASS_COLUMNS names every class");
-    const struct kernel_utilisation_totals *row = &results->kernel_utilisation_totals;
-    row_begin(writer,
-              "INSERT INTO kernel_use_total (trace_id" KERNEL_UTILISATION_TOTAL_FIELDS(FIELD_COLUMN)
-                  KERNEL_UTILISATION_CLASS_COLUMNS ") VALUES (?" KERNEL_UTILISATION_TOTAL_FIELDS(
-                      FIELD_PARAM) ", ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
-    KERNEL_UTILISATION_TOTAL_FIELDS(ROW_WRITE)
-    for (int use = 0; use < USE_CLASS_COUNT; use++) {
-        row_put_int(writer, row->class_ns[use]);
-    }
-    for (int use = 0; use < USE_CLASS_COUNT; use++) {
-        row_put_int(writer, row->class_launches[use]);
-    }
-    row_end(writer);
 }
 
 static void write_bad_rows(struct row_writer *writer, const struct trace_results *results)
@@ -108,29 +82,21 @@ static void write_bad_rows(struct row_writer *writer, const struct trace_results
     }
 }
 
-/* The declared tables. */
-static void write_blocks(struct row_writer *writer, const struct trace_results *results)
+static void write_parts(struct row_writer *writer, const struct trace_results *results)
 {
-    const struct {
-        const struct row_table *table;
-        const void *rows;
-        size_t count;
-    } tables[] = {
-        {&table_step, results->steps, results->step_count},
-        {&table_kernel, results->kernels, results->kernel_count},
-        {&table_kernel_launch, results->kernel_launches, results->kernel_launch_count},
-        {&table_module, results->modules, results->module_count},
-        {&table_transfer, results->transfers, results->transfer_count},
-        {&table_kernel_utilisation, results->kernel_utilisation, results->kernel_utilisation_count},
-        {&table_kernel_utilisation_launch, results->kernel_utilisation_launches,
-         results->kernel_utilisation_launch_count},
-    };
     struct row_packer packer;
     if (!row_packer_init(&packer) && writer->ok) {
         writer->ok = err_set(writer->err, ERR_NO_MEMORY, "no memory to store rows");
     }
-    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
-        row_packer_write(&packer, writer, tables[i].table, 0, tables[i].rows, tables[i].count);
+    for (size_t i = 0; i < RESULTS_PART_COUNT; i++) {
+        const struct rows_part *part = &results_parts[i];
+        const void *rows;
+        size_t count = rows_part_get(part, results, &rows);
+        if (part->table->insert_sql != NULL) {
+            row_write_table(writer, part->table, rows, count);
+        } else {
+            row_packer_write(&packer, writer, part->table, 0, rows, count);
+        }
     }
     for (int group = 0; group < OPERATOR_GROUP_COUNT; group++) {
         row_packer_write(&packer, writer, &table_operator, group, results->operators[group],
@@ -149,19 +115,9 @@ bool ingest_rows_write(struct store *store,
     if (!row_writer_init(writer, store, trace_id, err)) {
         return false;
     }
-    write_blocks(writer, results);
-    write_devices(writer, results);
-    write_recommendations(writer, results);
-    write_environment(writer, results);
-    write_missing(writer, results);
-    write_uploaded_answers(writer, results);
-    write_kernel_utilisation_totals(writer, results);
+    write_parts(writer, results);
+    write_kernel_utilisation_total(writer, results);
     write_bad_rows(writer, results);
-    write_kernel_utilisation_metrics(writer, results);
-    write_kernel_utilisation_values(writer, results);
-    write_cycles(writer, results);
-    write_counters(writer, results);
-    write_gpus(writer, results);
     blocks_write(writer, results);
     if (results->comparison != NULL) {
         comparison_rows_of_trace(writer, trace_id, results->comparison);
@@ -183,11 +139,28 @@ bool ingest_rows_warnings(struct store *store,
 }
 
 /* The id, note and tags that the trace had in an older database (catalogue/takeover.h), if it was
- * there. */
-#define KEPT_FROM                                                                               \
-    " FROM taken_over AS k JOIN upload AS u ON u.job_id = k.job_id WHERE u.id = ?1 AND ?2 = 0"  \
-    " AND k.worker = ?4 AND k.span_digits = ?5 AND NOT EXISTS (SELECT 1 FROM trace WHERE id = " \
-    "k.trace_id)"
+ * there: the next parameters of `insert`. */
+static bool put_taken_over(struct db_stmt *insert,
+                           struct arena *arena,
+                           struct db *db,
+                           const struct trace_place *place,
+                           struct err *err)
+{
+    struct db_stmt st;
+    db_prepare(&st, db,
+               "SELECT k.trace_id, k.note, k.tags FROM taken_over AS k JOIN upload AS u ON"
+               " u.job_id = k.job_id WHERE u.id = ?1 AND ?2 = 0 AND k.worker = ?3 AND"
+               " k.span_digits = ?4 AND NOT EXISTS (SELECT 1 FROM trace WHERE id = k.trace_id)");
+    db_put_int(&st, place->upload_id);
+    db_put_int(&st, place->derived_of);
+    db_put_text(&st, place->worker);
+    db_put_text(&st, place->span_digits);
+    bool found = db_next(&st);
+    db_put_optional(insert, found ? db_get_int(&st) : INT64_MIN);
+    db_put_text(insert, found ? db_get_text(&st, arena) : NULL);
+    db_put_text(insert, found ? db_get_text(&st, arena) : NULL);
+    return db_done(&st, err);
+}
 
 #define STEP_TIME_BYTES ((size_t)24)
 
@@ -212,40 +185,25 @@ bool ingest_rows_trace(struct db *db,
                        int64_t *trace_id,
                        struct err *err)
 {
-    const struct trace_results *row = results;
-    struct row_writer only = {.ok = true, .err = err};
-    struct row_writer *writer = &only;
+    struct row_writer writer = {.ok = true, .err = err};
+    struct arena arena;
     char step_times[STEP_TIME_BYTES * (STORE_RUN_STEPS_MAX + 1)];
-    db_prepare(&only.row, db,
-               "INSERT INTO trace (id, note, tags, upload_id, derived_of, log_id, worker, "
-               "span_digits, format, step_times_ns, device_type" TRACE_FIELDS(FIELD_COLUMN)
-                   TRACE_COUNT_COLUMNS
-               ") VALUES ((SELECT k.trace_id" KEPT_FROM "), coalesce((SELECT k.note" KEPT_FROM
-               "), ''), coalesce((SELECT k.tags" KEPT_FROM
-               "), '[]'), ?1, nullif(?2, 0), nullif(?3, 0), ?4, ?5, ?, ?, ?" TRACE_FIELDS(
-                   FIELD_PARAM) ", ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
-    row_put_int(writer, place->upload_id);
-    row_put_int(writer, place->derived_of);
-    row_put_int(writer, place->log_id);
-    row_put_text(writer, place->worker);
-    row_put_text(writer, place->span_digits);
-    row_put_text(writer, place->format);
-    row_put_text(writer, first_step_times(step_times, results));
-    row_put_text(writer, results->device_type == NULL ? "" : results->device_type);
-    TRACE_FIELDS(ROW_WRITE)
-    row_put_int(writer, (int64_t)results->step_count);
-    for (int group = 0; group < OPERATOR_GROUP_COUNT; group++) {
-        row_put_int(writer, (int64_t)results->operator_count[group]);
+    arena_init(&arena, 0);
+    db_prepare(&writer.row, db, table_trace.insert_sql);
+    bool ok = put_taken_over(&writer.row, &arena, db, place, err);
+    if (ok) {
+        row_put_int(&writer, place->upload_id);
+        row_put_int(&writer, place->derived_of);
+        row_put_int(&writer, place->log_id);
+        row_put_text(&writer, place->worker);
+        row_put_text(&writer, place->span_digits);
+        row_put_text(&writer, place->format);
+        row_put_text(&writer, first_step_times(step_times, results));
+        row_put_text(&writer, results->device_type);
+        row_put_columns(&writer, &table_trace, results);
+        ok = db_run(&writer.row, err);
+        *trace_id = db_last_id(db);
     }
-    row_put_int(writer, (int64_t)results->kernel_count);
-    row_put_int(writer, (int64_t)results->kernel_launch_count);
-    row_put_int(writer, (int64_t)results->kernel_utilisation_count);
-    row_put_int(writer, (int64_t)results->kernel_utilisation_launch_count);
-    row_put_int(writer, (int64_t)results->cycle_count);
-    row_put_int(writer, (int64_t)results->cycle_use_count);
-    if (!db_run(&only.row, err)) {
-        return false;
-    }
-    *trace_id = db_last_id(db);
-    return true;
+    arena_free(&arena);
+    return ok;
 }

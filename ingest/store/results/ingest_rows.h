@@ -2,7 +2,38 @@
 #ifndef KS_STORE_RESULTS_INGEST_ROWS_H
 #define KS_STORE_RESULTS_INGEST_ROWS_H
 
+#include "ingest/model/tables/table.h"
+#include "ingest/store/db/rows_reader.h"
 #include "ingest/store/internal.h"
+
+/* The tables of a trace that are stored as they stand, in blocks or as SQL. */
+enum results_part {
+    PART_STEP,
+    PART_DEVICE,
+    PART_GPU,
+    PART_RECOMMENDATION,
+    PART_ENVIRONMENT,
+    PART_MISSING,
+    PART_UPLOADED_ANSWER,
+    PART_TRANSFER, /* of kernel tables, as the next one */
+    PART_UTILISATION_METRIC,
+    PART_CYCLE,
+    PART_COUNTER,
+    PART_MODULE,
+    PART_KERNEL, /* of these, pages are read */
+    PART_KERNEL_LAUNCH,
+    PART_UTILISATION,
+    PART_UTILISATION_LAUNCH,
+    PART_UTILISATION_VALUE,
+    RESULTS_PART_COUNT
+};
+extern const struct rows_part results_parts[RESULTS_PART_COUNT];
+/* Reads those from `first` to `last`. */
+bool results_read_parts(const struct rows_reader *in,
+                        enum results_part first,
+                        enum results_part last,
+                        struct trace_results *out,
+                        struct err *err) KS_MUST_USE;
 
 /* Writes all results but the warnings of a trace whose trace row is there, in transactions of
  * bounded size between which other writers get their turn. On false an unknown number of batches is

@@ -1,134 +1,79 @@
+#include "ingest/model/results/kernel_table.h"
 #include "ingest/model/tables.h"
 #include "ingest/store/db/rows_reader.h"
 #include "ingest/store/internal.h"
+#include "ingest/store/results/ingest_rows.h"
 #include "ingest/store/results/row_blocks.h"
 
-static bool read_scalars(const struct rows_reader *in, struct trace_results *row, struct err *err)
+bool results_read_parts(const struct rows_reader *in,
+                        enum results_part first,
+                        enum results_part last,
+                        struct trace_results *out,
+                        struct err *err)
 {
-    struct arena *arena = in->arena;
-    struct db_stmt only;
-    struct db_stmt *st = &only;
-    db_prepare(st, in->db,
-               "SELECT device_type" TRACE_FIELDS(FIELD_COLUMN) TRACE_COUNT_COLUMNS
-               " FROM trace WHERE id = ?");
-    db_put_int(st, in->owner_id);
-    if (db_next(st)) {
-        row->device_type = db_get_text(st, arena);
-        TRACE_FIELDS(FIELD_READ)
-        row->step_count = (size_t)db_get_int(st);
-        for (int group = 0; group < OPERATOR_GROUP_COUNT; group++) {
-            row->operator_count[group] = (size_t)db_get_int(st);
-        }
-        row->kernel_count = (size_t)db_get_int(st);
-        row->kernel_launch_count = (size_t)db_get_int(st);
-        row->kernel_utilisation_count = (size_t)db_get_int(st);
-        row->kernel_utilisation_launch_count = (size_t)db_get_int(st);
-        row->cycle_count = (size_t)db_get_int(st);
-        row->cycle_use_count = (size_t)db_get_int(st);
+    bool ok = true;
+    for (int i = (int)first; ok && i <= (int)last; i++) {
+        const struct row_table *table = results_parts[i].table;
+        void *rows;
+        size_t count;
+        ok = table->select_sql != NULL
+                 ? rows_read_table(in, table, &rows, &count, err)
+                 : row_blocks_read(in->db, in->arena, in->owner_id, table, &rows, &count, err);
+        rows_part_set(&results_parts[i], out, rows, count);
     }
-    return db_done(st, err);
-}
-
-ROWS_DEFINE_READER(read_devices, "device", DEVICE_FIELDS, devices, device_count, device_row)
-ROWS_DEFINE_READER(read_gpus, "gpu", GPU_FIELDS, gpus, gpu_count, gpu_row)
-ROWS_DEFINE_READER(read_recommendations,
-                   "recommendation",
-                   RECOMMENDATION_FIELDS,
-                   recommendations,
-                   recommendation_count,
-                   recommendation_row)
-ROWS_DEFINE_READER(read_environment,
-                   "environment",
-                   ENVIRONMENT_FIELDS,
-                   environment,
-                   environment_count,
-                   environment_row)
-ROWS_DEFINE_READER(read_missing, "missing", MISSING_FIELDS, missing, missing_count, missing_row)
-ROWS_DEFINE_READER(read_uploaded_answers,
-                   "uploaded_answer",
-                   UPLOADED_ANSWER_FIELDS,
-                   uploaded_answers,
-                   uploaded_answer_count,
-                   uploaded_answer_row)
-
-ROWS_DEFINE_READER(read_kernel_utilisation_metrics,
-                   "kernel_use_metric",
-                   KERNEL_UTILISATION_METRIC_FIELDS,
-                   kernel_utilisation_metrics,
-                   kernel_utilisation_metric_count,
-                   kernel_utilisation_metric_row)
-static bool read_steps(const struct rows_reader *in, struct trace_results *out, struct err *err)
-{
-    void *rows = NULL;
-    bool ok =
-        row_blocks_read(in->db, in->arena, in->owner_id, &table_step, &rows, &out->step_count, err);
-    out->steps = rows;
     return ok;
 }
 
-static bool read_transfers(const struct rows_reader *in, struct trace_results *out, struct err *err)
-{
-    void *rows = NULL;
-    bool ok = row_blocks_read(in->db, in->arena, in->owner_id, &table_transfer, &rows,
-                              &out->transfer_count, err);
-    out->transfers = rows;
-    return ok;
-}
-
-static bool read_kernel_utilisation_totals(const struct rows_reader *in,
-                                           struct trace_results *results,
-                                           struct err *err)
-{
-    struct kernel_utilisation_totals *row = &results->kernel_utilisation_totals;
-    struct db_stmt only;
-    struct db_stmt *st = &only;
-    db_prepare(st, in->db,
-               "SELECT trace_id" KERNEL_UTILISATION_TOTAL_FIELDS(FIELD_COLUMN)
-                   KERNEL_UTILISATION_CLASS_COLUMNS " FROM kernel_use_total WHERE trace_id = ?");
-    db_put_int(st, in->owner_id);
-    if (rows_next(st)) {
-        KERNEL_UTILISATION_TOTAL_FIELDS(FIELD_READ)
-        for (int use = 0; use < USE_CLASS_COUNT; use++) {
-            row->class_ns[use] = db_get_int(st);
-        }
-        for (int use = 0; use < USE_CLASS_COUNT; use++) {
-            row->class_launches[use] = db_get_int(st);
-        }
-    }
-    return db_done(st, err);
-}
-
-static bool
-read_bad_rows(const struct rows_reader *in, struct trace_results *results, struct err *err)
+static bool read_trace(const struct rows_reader *in, struct trace_results *out, struct err *err)
 {
     struct db_stmt st;
-    if (!rows_count(in, "SELECT count(*) FROM bad_row WHERE trace_id = ?", &results->bad_row_count,
-                    err)) {
-        return false;
+    db_prepare(&st, in->db, table_trace.select_sql);
+    db_put_int(&st, in->owner_id);
+    if (db_next(&st)) {
+        out->device_type = db_get_text(&st, in->arena);
+        rows_read_columns(&st, in->texts, &table_trace, out);
     }
-    results->bad_rows = rows_begin(
-        in, &st, "SELECT position, text FROM bad_row WHERE trace_id = ? ORDER BY position",
-        results->bad_row_count, sizeof *results->bad_rows);
-    for (size_t i = 0; i < results->bad_row_count && rows_next(&st); i++) {
-        results->bad_rows[i] = db_get_text(&st, in->arena);
+    return db_done(&st, err);
+}
+
+static bool read_totals(const struct rows_reader *in, struct trace_results *out, struct err *err)
+{
+    void *rows;
+    size_t count;
+    bool ok = rows_read_table(in, &table_kernel_utilisation_total, &rows, &count, err);
+    if (ok && count > 0) {
+        out->kernel_utilisation_totals = *(const struct kernel_utilisation_totals *)rows;
+    }
+    return ok;
+}
+
+static bool read_bad_rows(const struct rows_reader *in, struct trace_results *out, struct err *err)
+{
+    struct db_stmt st;
+    out->bad_rows = arena_calloc(in->arena, KERNEL_TABLE_BAD_ROWS_MAX, sizeof *out->bad_rows);
+    db_prepare(&st, in->db, "SELECT text FROM bad_row WHERE trace_id = ? ORDER BY position");
+    db_put_int(&st, in->owner_id);
+    if (out->bad_rows == NULL) {
+        db_fail_memory(&st);
+        return db_done(&st, err);
+    }
+    while (out->bad_row_count < KERNEL_TABLE_BAD_ROWS_MAX && db_next(&st)) {
+        out->bad_rows[out->bad_row_count++] = db_get_text(&st, in->arena);
     }
     return db_done(&st, err);
 }
 
 static bool
-read_kernel_table(const struct rows_reader *in, struct trace_results *results, struct err *err)
+read_kernel_table(const struct rows_reader *in, struct trace_results *out, struct err *err)
 {
-    return read_kernel_utilisation_totals(in, results, err) &&
-           read_kernel_utilisation_metrics(in, results, err) && read_transfers(in, results, err) &&
-           read_bad_rows(in, results, err);
+    return results_read_parts(in, PART_TRANSFER, PART_UTILISATION_METRIC, out, err) &&
+           read_totals(in, out, err) && read_bad_rows(in, out, err);
 }
 
 static bool read_all(const struct rows_reader *in, struct trace_results *out, struct err *err)
 {
-    return store_check_figures(in->db, in->owner_id, err) && read_scalars(in, out, err) &&
-           read_steps(in, out, err) && read_devices(in, out, err) && read_gpus(in, out, err) &&
-           read_recommendations(in, out, err) && read_environment(in, out, err) &&
-           read_missing(in, out, err) && read_uploaded_answers(in, out, err) &&
+    return store_check_figures(in->db, in->owner_id, err) && read_trace(in, out, err) &&
+           results_read_parts(in, PART_STEP, PART_UPLOADED_ANSWER, out, err) &&
            (!out->has_kernel_use || read_kernel_table(in, out, err)) &&
            store_read_warnings(in->db, in->owner_id, &out->warnings, err);
 }

@@ -2,7 +2,7 @@
  */
 #include "ingest/model/tables.h"
 
-#include "ingest/store/db/fields.h"
+#include "ingest/store/db/rows_reader.h"
 #include "ingest/store/db/text_cache.h"
 #include "ingest/store/results/page.h"
 
@@ -106,53 +106,27 @@ bool store_kernel_utilisation(struct store *store,
 /* ---- other metrics of launches ---- */
 
 struct values {
-    struct kernel_utilisation_value_row *rows;
+    void *rows;
     size_t count;
-    size_t cap;
 };
 
-static struct kernel_utilisation_value_row *next_value(struct values *values, struct arena *arena)
-{
-    if (values->count == values->cap) {
-        size_t cap = values->cap == 0 ? 64 : values->cap * 2;
-        struct kernel_utilisation_value_row *grown = arena_calloc(arena, cap, sizeof *grown);
-        if (grown == NULL) {
-            return NULL;
-        }
-        for (size_t i = 0; i < values->count; i++) {
-            grown[i] = values->rows[i];
-        }
-        values->rows = grown;
-        values->cap = cap;
-    }
-    return &values->rows[values->count++];
-}
-
+/* `index`: of the launch in the page. */
 static bool read_values_of(struct text_cache *texts,
                            const struct kernel_utilisation_launch_row *launch,
                            int64_t index,
                            struct values *values,
                            struct err *err)
 {
-    struct db_stmt only;
-    struct db_stmt *st = &only;
-    db_prepare(st, texts->db,
-               "SELECT position" KERNEL_UTILISATION_VALUE_FIELDS(
-                   FIELD_COLUMN) " FROM kernel_use_value WHERE trace_id = ? AND launch = ? ORDER "
-                                 "BY position");
-    db_put_int(st, texts->owner_id);
-    db_put_int(st, launch->position);
-    while (db_next(st)) {
-        struct kernel_utilisation_value_row *row = next_value(values, texts->arena);
-        if (row == NULL) {
-            db_fail_memory(st);
-            break;
-        }
-        (void)db_get_int(st);
-        KERNEL_UTILISATION_VALUE_FIELDS(FIELD_READ)
-        row->launch = index;
+    struct db_stmt st;
+    size_t first = values->count;
+    db_prepare(&st, texts->db, table_kernel_utilisation_value.select_sql);
+    db_put_int(&st, texts->owner_id);
+    db_put_int(&st, launch->position);
+    rows_append(&st, texts, &table_kernel_utilisation_value, &values->rows, &values->count);
+    for (size_t i = first; i < values->count; i++) {
+        ((struct kernel_utilisation_value_row *)values->rows)[i].launch = index;
     }
-    return db_done(st, err);
+    return db_done(&st, err);
 }
 
 static bool read_values(struct db *db,

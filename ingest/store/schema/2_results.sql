@@ -45,14 +45,12 @@ CREATE TABLE trace (
     has_kernel_use          INTEGER NOT NULL DEFAULT 0, -- 1: a kernel table, kernel_use_total has its row
     cycle_source            INTEGER NOT NULL DEFAULT 0, -- enum cycle_source: 0 none, 1 profiler steps, 2 annotation,
                                                         -- 3 anchor, 4 marker, 5 table
-    kernel_use_count        INTEGER NOT NULL DEFAULT 0, -- rows in kernel_use
-    kernel_use_launch_count INTEGER NOT NULL DEFAULT 0, -- rows in kernel_use_launch
+    kernel_utilisation_count INTEGER NOT NULL DEFAULT 0, -- rows in kernel_use
+    kernel_utilisation_launch_count INTEGER NOT NULL DEFAULT 0, -- rows in kernel_use_launch
     cycle_count             INTEGER NOT NULL DEFAULT 0, -- rows in cycle
     cycle_use_count         INTEGER NOT NULL DEFAULT 0, -- rows in cycle_use
     device_property_count   INTEGER NOT NULL DEFAULT 0, -- entries of deviceProperties
     collective_count        INTEGER NOT NULL DEFAULT 0, -- by our rule
-    events_offset           INTEGER NOT NULL DEFAULT -1, -- byte behind the [ of the events
-    events_end_offset       INTEGER NOT NULL DEFAULT -1, -- and at their ], in the text
     log_id                  INTEGER REFERENCES event_log (id), -- NULL: no events were kept
     role_kernel_ns          INTEGER NOT NULL DEFAULT 0, -- how the whole time divides, inside of steps
                                                 -- and outside; all add up to duration_ns
@@ -92,24 +90,11 @@ CREATE TABLE device (
     id            INTEGER NOT NULL, -- as in the trace
     name          TEXT,             -- NULL when no property entry names it
     memory_bytes  ANY,
-    compute_major INTEGER NOT NULL, -- compute capability
-    compute_minor INTEGER NOT NULL,
+    capability    TEXT,             -- compute capability, "8.0"
     utilisation   ANY,              -- share of the steps
     sm_efficiency ANY,              -- share
     occupancy_pct ANY,
     tensor_share  ANY,              -- the same by our list
-    has           INTEGER NOT NULL, -- bits DEVICE_SUM_HAS_*
-    PRIMARY KEY (trace_id, position)
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE recommendation (
-    trace_id INTEGER NOT NULL REFERENCES trace (id) ON DELETE CASCADE,
-    position INTEGER NOT NULL,
-    code     TEXT, -- "dataloader", "tensor_cores", ...
-    text     TEXT, -- for the reader
-    evidence TEXT, -- view and search that show it
-    documentation TEXT, -- address
-    saving_ns INTEGER, -- of the average step, at most; NULL: not known
     PRIMARY KEY (trace_id, position)
 ) STRICT, WITHOUT ROWID;
 
@@ -118,15 +103,6 @@ CREATE TABLE environment (
     position INTEGER NOT NULL,
     name     TEXT,
     value    TEXT,
-    PRIMARY KEY (trace_id, position)
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE missing (
-    trace_id INTEGER NOT NULL REFERENCES trace (id) ON DELETE CASCADE,
-    position INTEGER NOT NULL,
-    view     TEXT, -- that cannot be shown in full
-    reason   TEXT, -- for the reader
-    record   TEXT, -- the profiler option that would record it
     PRIMARY KEY (trace_id, position)
 ) STRICT, WITHOUT ROWID;
 
@@ -164,20 +140,6 @@ CREATE TABLE kernel_use_total (
     unknown_launches     INTEGER NOT NULL
 ) STRICT;
 
--- Other metrics of the file, over the launches of one kernel and at each launch.
-CREATE TABLE kernel_use_metric (
-    trace_id  INTEGER NOT NULL REFERENCES trace (id) ON DELETE CASCADE,
-    position  INTEGER NOT NULL,
-    kernel    INTEGER NOT NULL, -- position in kernel_use
-    metric_id INTEGER,
-    unit_id   INTEGER,
-    launches  INTEGER NOT NULL, -- with a value
-    mean      ANY,              -- weighted by latency
-    min       ANY,
-    max       ANY,
-    PRIMARY KEY (trace_id, position)
-) STRICT, WITHOUT ROWID;
-
 CREATE TABLE kernel_use_value (
     trace_id  INTEGER NOT NULL REFERENCES trace (id) ON DELETE CASCADE,
     launch    INTEGER NOT NULL, -- position in kernel_use_launch
@@ -197,30 +159,6 @@ CREATE TABLE bad_row (
 
 -- Cycles and what each function took of each of them. `kind` is enum cycle_kind: 0 step, 1 prefill, 2 decode,
 -- 3 layer, 4 mixed, 5 idle, 6 diffusion.
-
-CREATE TABLE cycle (
-    trace_id  INTEGER NOT NULL REFERENCES trace (id) ON DELETE CASCADE,
-    position  INTEGER NOT NULL,
-    number    INTEGER NOT NULL,
-    kind      INTEGER NOT NULL,
-    anchor_id INTEGER,          -- what begins it
-    start_ns  INTEGER NOT NULL, -- absolute, as in the file
-    dur_us    ANY,
-    PRIMARY KEY (trace_id, position)
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE counter (
-    trace_id INTEGER NOT NULL REFERENCES trace (id) ON DELETE CASCADE,
-    position INTEGER NOT NULL,
-    name_id  INTEGER,
-    host_id  INTEGER,
-    samples  INTEGER NOT NULL,
-    mean     ANY,
-    min      ANY,
-    max      ANY,
-    std      ANY, -- population deviation
-    PRIMARY KEY (trace_id, position)
-) STRICT, WITHOUT ROWID;
 
 -- Rows of the declared tables (ingest/model/tables), some thousands a row, packed (results/row_blocks.h).
 CREATE TABLE row_block (
@@ -242,15 +180,3 @@ CREATE TABLE block (
     PRIMARY KEY (trace_id, kind)
 ) STRICT;
 
--- Devices that did work and that the trace's properties know.
-CREATE TABLE gpu (
-    trace_id      INTEGER NOT NULL REFERENCES trace (id) ON DELETE CASCADE,
-    position      INTEGER NOT NULL,
-    id            INTEGER NOT NULL, -- process number of its events
-    name          TEXT,
-    memory_bytes  INTEGER NOT NULL,
-    compute_major INTEGER NOT NULL, -- compute capability
-    compute_minor INTEGER NOT NULL,
-    has           INTEGER NOT NULL, -- bits DEVICE_SUM_HAS_*
-    PRIMARY KEY (trace_id, position)
-) STRICT, WITHOUT ROWID;

@@ -94,8 +94,8 @@ CREATE TABLE comparison_row (
     p_presence         ANY,              -- Fisher's exact test of whether the function is there
     q_presence         ANY,
     presence           INTEGER NOT NULL, -- enum comparison_presence: 0 both, 1 new, 2 gone
-    cycles_base        INTEGER NOT NULL, -- distinct cycles with this row, -1: not known
-    cycles_candidate   INTEGER NOT NULL,
+    cycles_base        INTEGER,          -- distinct cycles with this row; NULL: not known
+    cycles_candidate   INTEGER,
     PRIMARY KEY (comparison_id, position)
 ) STRICT, WITHOUT ROWID;
 

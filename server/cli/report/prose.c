@@ -98,12 +98,6 @@ static void section_steps(struct prose *p)
     }
 }
 
-static void
-cell_device_share(struct prose *p, const struct device_row *device, uint32_t bit, double share)
-{
-    prose_cell_share(p, (device->has & bit) != 0 ? share : (double)NAN);
-}
-
 static void section_devices(struct prose *p)
 {
     if (p->results->device_count == 0) {
@@ -122,17 +116,16 @@ static void section_devices(struct prose *p)
     for (size_t i = 0; i < p->results->device_count; i++) {
         const struct device_row *device = &p->results->devices[i];
         char memory[TEXT_FIGURE_BYTES] = "-";
-        if ((device->has & DEVICE_SUM_HAS_MEMORY) != 0) {
+        if (!isnan(device->memory_bytes)) {
             text_bytes(memory, device->memory_bytes);
         }
         prose_cell_count(p, device->id);
         prose_cell_clean(p, device->name == NULL ? "-" : device->name);
         report_table_cell(&p->table, memory);
-        cell_device_share(p, device, DEVICE_SUM_HAS_UTILISATION,
-                          p->results->steps_undefined ? (double)NAN : device->utilisation);
-        cell_device_share(p, device, DEVICE_SUM_HAS_SM_EFFICIENCY, device->sm_efficiency);
-        cell_device_share(p, device, DEVICE_SUM_HAS_OCCUPANCY, device->occupancy_pct / 100);
-        cell_device_share(p, device, DEVICE_SUM_HAS_TENSOR_SHARE, device->tensor_share);
+        prose_cell_share(p, p->results->steps_undefined ? (double)NAN : device->utilisation);
+        prose_cell_share(p, device->sm_efficiency);
+        prose_cell_share(p, device->occupancy_pct / 100);
+        prose_cell_share(p, device->tensor_share);
     }
     prose_end_table(p);
 }

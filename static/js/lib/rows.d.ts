@@ -1,5 +1,107 @@
 // What rows of declared tables hold. Written by api/rows.py from ingest/model/tables/: change it there.
 
+/** See api/openapi.json. */
+interface ComparisonFindingRow {
+    function: string;
+    device: string;
+    base_beta_pct: number | null; // [percent]
+    candidate_beta_pct: number | null; // [percent]
+    delta_beta: number | null; // [percent]
+    p_beta: number | null;
+    significant: boolean;
+    metrics: Array<{ metric: string; base_mu: number | null; candidate_mu: number | null; delta_mu: number | null }>;
+    text: string;
+}
+
+/** See api/openapi.json. */
+interface ComparisonSideRow {
+    label: string; // As it stands in column names: normal, abnormal_pid_17.
+    host: string; // Empty: not known.
+    pid: number | null; // null: not known.
+    cycles: number;
+    mean_cycle_us: number | null; // [us]
+    name: string; // The side in words: `base (process 17)`.
+}
+
+/** See api/openapi.json. */
+interface ComparisonRow {
+    function: string;
+    metric: string; // `N/A` where the cycles have no counters.
+    device: string;
+    score: number | null; // |delta_beta| x (|z_beta| + |z_log_mu|).
+    base_beta_pct: number | null; // Mean share of a cycle, 0 to 100. [percent]
+    candidate_beta_pct: number | null; // [percent]
+    delta_beta: number | null; // In percentage points. [percent]
+    z_beta: number | null;
+    p_beta: number | null; // Welch's t test.
+    u_beta: number | null; // p-value of the Mann-Whitney U test.
+    base_mu: number | null; // Mean of the metric while the function ran.
+    candidate_mu: number | null;
+    delta_mu: number | null;
+    z_mu: number | null;
+    z_log_mu: number | null;
+    p_mu: number | null;
+    u_mu: number | null;
+    q_beta: number | null; // p_beta corrected for the number of tests (Benjamini-Hochberg).
+    q_mu: number | null;
+    p_presence: number | null; // Fisher's exact test of the cycles that have the row among all of both sides; null with fewer than two cycles on a side.
+    q_presence: number | null;
+    presence: 'both' | 'added' | 'removed'; // Whether the function runs on both sides, only in the candidate, or only in the base.
+    base_cycles: number | null; // Cycles with this row.
+    candidate_cycles: number | null;
+}
+
+/** See api/openapi.json. */
+interface CycleCounterRow {
+    name: string;
+    hostname: string; // Empty: not known.
+    samples: number;
+    mean: number | null;
+    min: number | null;
+    max: number | null;
+    std: number | null; // Population deviation.
+}
+
+/** See api/openapi.json. */
+interface CycleRow {
+    number: number;
+    kind: 'step' | 'prefill' | 'decode' | 'layer' | 'mixed' | 'idle' | 'diffusion';
+    anchor: string; // The function, step or annotation that begins the cycle.
+    start_ns: string; // Absolute, as digits. [ns]
+    duration_us: number; // [us]
+}
+
+/** See api/openapi.json. */
+interface CycleUseRow {
+    cycle: number; // The cycle's number.
+    pid: number;
+    hostname: string; // Empty: not known.
+    beta_pct: number | null; // Share of the cycle, 0 to 100. [percent]
+    function_name: string;
+    simple_name: string;
+    metric_name: string | null; // null: the cycles have no counters.
+    device: string | null; // `Host`, `GPU 7`, `GPU 0 (virtual)`.
+    func_type: string; // `gpu_compute`, `gpu_comm`, `h2d`, ..., `operator`.
+    mu_pct: number | null; // Mean of the metric while the function ran.
+    sigma_pct: number | null; // Its deviation.
+    duration_us: number | null; // [us]
+    interpolation_status: string; // `**` or `*`: the metric was interpolated.
+    instances_count: number;
+}
+
+/** See api/openapi.json. */
+interface DeviceRow {
+    id: number;
+    name: string | null;
+    memory_bytes: number | null; // [bytes]
+    compute_capability: string | null;
+    utilisation: number | null; // 0 to 1: busy time of its window. [share]
+    utilisation_of: 'steps' | 'window'; // The window: from the first step to the end of the last one, or of the work that the steps launched; without steps that of the device's own work.
+    sm_efficiency: number | null; // 0 to 1. [share]
+    occupancy_pct: number | null; // 0 to 100. [percent]
+    tensor_core_share: number | null; // Of the time of its kernels, in kernels known to use matrix units. [share]
+}
+
 /** Device work of one owner. */
 interface DeviceTimeOperatorRow {
     kind: 'operator' | 'call' | 'graph_launch' | 'launch_not_recorded';
@@ -88,6 +190,12 @@ interface EngineStepRow {
     classes: Record<string, number>; // Device time in ns by class of work.
 }
 
+/** See api/openapi.json. */
+interface EnvironmentEntryRow {
+    name: string;
+    value: string;
+}
+
 /** Kernels of one name. */
 interface KernelRow {
     name: string;
@@ -163,7 +271,7 @@ interface KernelUseRow {
     class: 'both_low' | 'low_compute' | 'low_dram' | 'neither_low' | null; // Low is below 1/3; compute is the larger of tensor and SM use that was measured. null: not measured.
     headroom_ns: number | null; // total_ns x (1 - the larger of the measured uses). [ns]
     kernel_class: string; // What it is for, as `class` of GET kernels.
-    metrics: Array<{ metric: string; unit: string; launches: number; mean: number | null; min: number | null; max: number | null }>; // Every other metric of the file; not in CSV.
+    metrics: Array<KernelUseMetricRow>; // Every other metric of the file; not in CSV.
 }
 
 /** See api/openapi.json. */
@@ -182,6 +290,16 @@ interface KernelUseLaunchRow {
     sm: number | null; // Of the SM throughput, 0 to 1. [share]
     class: 'both_low' | 'low_compute' | 'low_dram' | 'neither_low' | null; // Low is below 1/3; compute is the larger of tensor and SM use that was measured. null: not measured.
     metrics: Record<string, number | null>; // Every other metric of the file by its name; not in CSV.
+}
+
+/** See api/openapi.json. */
+interface KernelUseMetricRow {
+    metric: string;
+    unit: string; // Empty: none.
+    launches: number; // With a value.
+    mean: number | null; // Weighted by time.
+    min: number | null;
+    max: number | null;
 }
 
 /** A call that launches with one piece of the device work of its correlation. */
@@ -221,6 +339,13 @@ interface MemoryOperatorRow {
     self_allocations: number;
     allocated_bytes: number; // Everything taken, whether kept or not. [bytes]
     self_allocated_bytes: number; // [bytes]
+}
+
+/** See api/openapi.json. */
+interface MissingViewRow {
+    view: string;
+    reason: string;
+    record: string; // What to tell the profiler.
 }
 
 /** A module, in pre-order. */
@@ -274,6 +399,15 @@ interface PathEventRow {
     duration_ns: number; // [ns]
     path_ns: number; // What it has of the path. [ns]
     bound: string; // What bounds the path while it is on it.
+}
+
+/** See api/openapi.json. */
+interface RecommendationRow {
+    code: string;
+    text: string;
+    evidence: string | null; // The view that shows it, with its search: `kernels?q=ampere_sgemm`.
+    documentation: string | null; // An address to read on.
+    saving_ns: number | null; // At most, of the average step; null: not known. [ns]
 }
 
 /** Slices of one name, track or category. */

@@ -152,7 +152,7 @@ type Verdict = 'different' | 'no_difference' | 'undecided';
 /** The two sides of a comparison: of base and candidate, as texts, figures or lists. */
 interface Sides<T> { base: T; candidate: T }
 
-interface ComparisonSide { label: string; name: string; host: string; pid: number | null; cycles: number; mean_cycle_us: number | null }
+type ComparisonSide = ComparisonSideRow;
 
 interface ComparisonSummary extends Sides<ComparisonSide> {
     labels: [string, string]; delta_us: number | null; change_pct: number | null;
@@ -161,25 +161,11 @@ interface ComparisonSummary extends Sides<ComparisonSide> {
 
 interface CycleRank { rank: number; base_us: number | null; candidate_us: number | null; delta_us: number | null; delta_pct: number | null }
 
-interface Finding {
-    function: string; device: string; base_beta_pct: number; candidate_beta_pct: number; delta_beta: number;
-    p_beta: number | null; significant: boolean; text: string;
-    metrics: { metric: string; base_mu: number | null; candidate_mu: number | null; delta_mu: number | null }[];
-}
+type Finding = ComparisonFindingRow;
 
 interface Appeared {
     function: string; device: string; presence: 'added' | 'removed'; base_beta_pct: number; candidate_beta_pct: number; delta_beta: number;
     p_presence: number | null; q_presence: number | null;
-}
-
-/** A (function, metric, device) of both sides; null where a figure is not known. */
-interface ComparisonRow {
-    function: string; metric: string; device: string; score: number | null; presence: 'both' | 'added' | 'removed';
-    base_beta_pct: number | null; candidate_beta_pct: number | null; delta_beta: number | null;
-    z_beta: number | null; p_beta: number | null; u_beta: number | null; q_beta: number | null;
-    base_mu: number | null; candidate_mu: number | null; delta_mu: number | null;
-    z_mu: number | null; z_log_mu: number | null; p_mu: number | null; u_mu: number | null; q_mu: number | null; p_presence: number | null; q_presence: number | null;
-    base_cycles: number | null; candidate_cycles: number | null;
 }
 
 interface ComparisonPair {
@@ -209,16 +195,12 @@ interface ComparisonItem {
 /** What each cycle took, and beta of one row in it, in order of time. */
 type BetaSeries = Sides<{ cycle_us: number[]; beta_pct: number[] }>;
 
-interface Cycle { number: number; kind: string; anchor: string; start_ns: string; duration_us: number }
+type Cycle = CycleRow;
 
 /** What a function took of a cycle. */
-interface CycleUse {
-    cycle: number; pid: number; hostname: string; beta_pct: number; function_name: string; simple_name: string; metric_name: string;
-    device: string; func_type: string; mu_pct: number | null; sigma_pct: number | null; duration_us: number;
-    interpolation_status: string; instances_count: number;
-}
+type CycleUse = CycleUseRow;
 
-interface Counter { name: string; hostname: string; samples: number; mean: number | null; min: number | null; max: number | null; std: number | null }
+type Counter = CycleCounterRow;
 
 interface CycleAnswer { source: string; cycles: Cycle[]; rows: CycleUse[]; counters: Counter[] }
 

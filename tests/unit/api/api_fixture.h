@@ -6,6 +6,7 @@
 #include "api/api.h"
 
 #include <dirent.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -355,13 +356,11 @@ static struct device_row hand_devices[] = {
     {.id = 0,
      .name = "Tesla V100",
      .memory_bytes = 16.0 * 1024 * 1024 * 1024,
-     .compute_major = 7,
-     .compute_minor = 0,
+     .capability = "7.0",
      .utilisation = 0.25,
+     .sm_efficiency = (double)NAN,
      .occupancy_pct = 33.3,
-     .tensor_share = 0.75,
-     .has = DEVICE_SUM_HAS_OCCUPANCY | DEVICE_SUM_HAS_TENSOR_SHARE | DEVICE_SUM_HAS_MEMORY |
-            DEVICE_SUM_HAS_CAPABILITY | DEVICE_SUM_HAS_UTILISATION},
+     .tensor_share = 0.75},
 };
 
 static struct recommendation_row hand_recommendations[] = {

@@ -271,7 +271,8 @@ static void overviews_of_little_have_nulls(void **state)
                               .steps_undefined = true,
                               .steps = &step,
                               .step_count = 1};
-    struct device_row device = {.id = 1, .utilisation = -0.0, .has = DEVICE_SUM_HAS_UTILISATION};
+    struct device_row device = device_row_unknown(1);
+    device.utilisation = -0.0;
     r.devices = &device;
     r.device_count = 1;
     f->trace_id = publish(f, "b", "w", "w", "", "little", &r);

@@ -16,7 +16,7 @@ const SHOWN = 8;
 export function findings(data, seek) {
     const { findings: list, overview, recommendation, summary: { labels } } = data;
     const metrics = hasMetrics(data);
-    const most = list.reduce((max, item) => Math.max(max, item.base_beta_pct, item.candidate_beta_pct), 0);
+    const most = list.reduce((max, item) => Math.max(max, item.base_beta_pct ?? 0, item.candidate_beta_pct ?? 0), 0);
     return h('section', { class: 'section', id: 'findings' }, h('h2', null, 'What stands out'),
         overview ? h('p', { class: 'lead' }, overview) : null,
         list.length ? h('ol', { class: metrics ? 'findings' : 'findings no-metrics' }, list.map((item) => findingItem(item, labels, most, seek, metrics))) : null,
@@ -40,10 +40,10 @@ function significance({ p_beta: p, significant }) {
     return `${significant ? 'significant' : 'may be chance'}, p ${p < 0.0005 ? '< 0.001' : `= ${fmt.chance(p)}`}`;
 }
 
-/** @param {import('./sides.js').Side} side @param {string} label @param {number} value @param {number} most */
+/** @param {import('./sides.js').Side} side @param {string} label @param {number | null} value @param {number} most */
 function betaBar(side, label, value, most) {
     const bar = h('span', { class: `beta-bar side-${side}`, 'aria-hidden': 'true' });
-    bar.style.setProperty('--w', `${most > 0 ? (100 * Math.max(0, value)) / most : 0}%`);
+    bar.style.setProperty('--w', `${most > 0 ? (100 * Math.max(0, value ?? 0)) / most : 0}%`);
     return h('p', { class: 'beta-line' }, sideName(side, label), h('span', { class: 'beta-track', 'aria-hidden': 'true' }, bar), h('span', { class: 'beta-value' }, fmt.percent(value)));
 }
 

@@ -30,9 +30,9 @@ function line(uses, cycles) {
     return {
         name: first.function_name, device: first.device, pid: first.pid, hostname: first.hostname, type: first.func_type, metric: first.metric_name,
         each, metrics,
-        beta: mean((use) => use.beta_pct),
-        beta_max: each.reduce((max, use) => Math.max(max, use.beta_pct), 0),
-        duration_ns: 1e3 * mean((use) => use.duration_us),
+        beta: mean((use) => use.beta_pct ?? 0),
+        beta_max: each.reduce((max, use) => Math.max(max, use.beta_pct ?? 0), 0),
+        duration_ns: 1e3 * mean((use) => use.duration_us ?? 0),
         calls: mean((use) => use.instances_count),
         in_cycles: each.length,
         mu: metrics[0]?.mu ?? null,
@@ -45,7 +45,7 @@ function metricsOf(uses) {
     /** @type {Map<string, {metric: string, mu: number, sigma: number, cycles: number}>} */
     const byName = new Map();
     for (const use of uses) {
-        if (use.mu_pct === null) continue;
+        if (use.mu_pct === null || use.metric_name === null) continue;
         const sum = byName.get(use.metric_name) ?? { metric: use.metric_name, mu: 0, sigma: 0, cycles: 0 };
         byName.set(use.metric_name, { ...sum, mu: sum.mu + use.mu_pct, sigma: sum.sigma + (use.sigma_pct ?? 0), cycles: sum.cycles + 1 });
     }

@@ -226,7 +226,7 @@ static void unknown_figures_are_null_and_come_last(void **state)
          .q_mu = UNKNOWN,
          .p_presence = UNKNOWN,
          .q_presence = UNKNOWN,
-         .cycles = {-1, -1}},
+         .cycles = {COMPARISON_UNKNOWN, COMPARISON_UNKNOWN}},
         {.function = "known",
          .metric = "cpu",
          .device = "Host",

@@ -1,8 +1,10 @@
 /* A comparison in words and tables: CSV, Markdown, plain text, JSON. */
 #include "api/comparison/text.h"
 #include "api/comparison/words.h"
+#include "api/table/field.h"
 #include "api/table/markdown_table.h"
 #include "ingest/base/text/json_write.h"
+#include "ingest/model/tables.h"
 #include "ingest/query/compare/compare_query.h"
 #include "tests/unit/ingest/analysis/compare/compare_fixture.h"
 #include "tests/unit/ingest/formats/table_fixture.h"
@@ -427,8 +429,8 @@ static void json_has_what_the_api_promises(void **state)
         "{\"title\": \"t\", \"kind\": \"step\", \"strict\": true, \"verdict\": \"different\", "
         "\"comparable\": null, \"environment\": [], "
         "\"summary\": {\"labels\": [\"base\", \"candidate\"], \"base\": {\"label\": \"base\", "
-        "\"name\": \"base\", \"host\": \"node\", \"pid\": 7, \"cycles\": 5, "
-        "\"mean_cycle_us\": 1002.5}, "
+        "\"host\": \"node\", \"pid\": 7, \"cycles\": 5, "
+        "\"mean_cycle_us\": 1002.5, \"name\": \"base\"}, "
         "\"candidate\": {",
         "\"delta_us\": 100.0, \"change_pct\": 9.97",
         "\"cycle_p\": ",
@@ -469,13 +471,14 @@ static void json_has_null_for_what_is_not_known(void **state)
                                  .metric = "N/A",
                                  .device = "Host",
                                  .p_beta = (double)NAN,
-                                 .cycles = {-1, 3}};
+                                 .cycles = {COMPARISON_UNKNOWN, 3}};
     struct comparison c = {.roles = {{.label = "a", .host = "", .pid = COMPARISON_NO_PID},
                                      {.label = "b", .host = "", .pid = 3}}};
     struct json_write w;
     jw_init(&w, &made->out, false);
     jw_array_begin(&w);
-    comparison_json_row(&w, &row);
+    field_row(&(struct field_out){.notation = FIELD_JSON, .json = &w}, &table_comparison_row, &row,
+              0);
     jw_object_begin(&w);
     comparison_json_pair(&w, &c, 5);
     jw_object_end(&w);

@@ -120,7 +120,8 @@ static void overview_of_undefined_steps(void **state)
 {
     struct fixture *f = *state;
     struct step_row step = {.name = "0", .start_ns = INT64_MAX, .end_ns = INT64_MIN};
-    struct device_row device = {.id = 3, .utilisation = -0.0, .has = DEVICE_SUM_HAS_UTILISATION};
+    struct device_row device = device_row_unknown(3);
+    device.utilisation = -0.0;
     struct trace_results r = {
         .ticks_per_us = RESULTS_NS_PER_US,
         .device_type = "MLU",

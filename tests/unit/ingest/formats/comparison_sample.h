@@ -40,7 +40,7 @@ static inline void fill_comparison_rows(struct comparison_sample *s, int *n, int
         for (int side = 0; side < SIDE_COUNT; side++) {
             row->beta_pct[side] = next_real(r);
             row->mu[side] = next_real(r);
-            row->cycles[side] = i == 0 ? -1 : next_number(n);
+            row->cycles[side] = i == 0 ? COMPARISON_UNKNOWN : next_number(n);
             s->cycles[i].dur_us[side] = next_real(r);
         }
     }

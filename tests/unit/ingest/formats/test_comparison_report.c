@@ -119,8 +119,8 @@ static void check_rows(const struct comparison *comparison)
         assert_near(figures[i], expected[i], 0);
     }
     assert_int_equal(row->presence, PRESENCE_BOTH);
-    assert_int_equal(row->cycles[SIDE_BASE], -1);
-    assert_int_equal(row->cycles[SIDE_CANDIDATE], -1);
+    assert_int_equal(row->cycles[SIDE_BASE], COMPARISON_UNKNOWN);
+    assert_int_equal(row->cycles[SIDE_CANDIDATE], COMPARISON_UNKNOWN);
     assert_string_equal(comparison->rows[1].function, "operator|| and |");
     assert_string_equal(comparison->rows[1].metric, "N/A");
     assert_near(comparison->rows[1].u_mu, 1, 0);

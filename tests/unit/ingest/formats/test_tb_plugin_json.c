@@ -52,9 +52,9 @@ static void rows_are_derived(void **state)
     assert_int_equal(device->id, 3);
     assert_string_equal(device->name, "V100");
     assert_true(fabs(device->utilisation - 0.255) < 1e-12);
-    assert_int_equal(device->compute_major, 7);
-    assert_int_equal(device->has, DEVICE_SUM_HAS_MEMORY | DEVICE_SUM_HAS_CAPABILITY |
-                                      DEVICE_SUM_HAS_UTILISATION);
+    assert_string_equal(device->capability, "7.0");
+    assert_true(!isnan(device->memory_bytes));
+    assert_true(isnan(device->sm_efficiency) && isnan(device->occupancy_pct));
     assert_int_equal(results->recommendation_count, 1);
     assert_string_equal(results->recommendations[0].code, "utilisation");
     assert_string_equal(results->recommendations[0].text, "GPU 3 has low utilization & more");

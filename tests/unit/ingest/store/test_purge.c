@@ -38,6 +38,7 @@ static struct full *make_full(void)
     struct full *s = calloc(1, sizeof *s);
     assert_non_null(s);
     s->comparison = make_comparison("report", 0);
+    s->value.metric = "sm__cycles";
     for (int i = 0; i < OPERATORS; i++) {
         s->operators[i] = (struct operator_row){.name = "aten::add"};
         s->cycle_uses[i] = (struct cycle_use_row){.function = "gemm"};

@@ -124,13 +124,11 @@ static void fill_devices(struct sample *s, int *n, int *r)
         row->id = next_number(n);
         row->name = i == 1 ? NULL : "Tesla V100";
         row->memory_bytes = next_real(r);
-        row->compute_major = next_number(n);
-        row->compute_minor = next_number(n);
+        row->capability = i == 0 ? NULL : "8.0";
         row->utilisation = i == 0 ? -0.0 : next_real(r);
         row->sm_efficiency = next_real(r);
         row->occupancy_pct = next_real(r);
         row->tensor_share = next_real(r);
-        row->has = UINT32_MAX - (uint32_t)i;
     }
 }
 
@@ -260,13 +258,11 @@ static void check_device(const struct device_row *a, const struct device_row *b)
     INT(id);
     TEXT(name);
     REAL(memory_bytes);
-    INT(compute_major);
-    INT(compute_minor);
+    TEXT(capability);
     REAL(utilisation);
     REAL(sm_efficiency);
     REAL(occupancy_pct);
     REAL(tensor_share);
-    INT(has);
 }
 
 static void check_operator(const struct operator_row *a, const struct operator_row *b)

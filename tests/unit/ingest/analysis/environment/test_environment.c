@@ -62,10 +62,7 @@ static void facts_stand_in_words(void **state)
     says(fixture, "distributedInfo.nccl_version", "2.21.5");
     says(fixture, "PyTorch Version", "2.7.0+cu126");
     fixture->devices[0] =
-        (struct device_row){.name = "A",
-                            .memory_bytes = 42505273344.0,
-                            .compute_major = 8,
-                            .has = DEVICE_SUM_HAS_MEMORY | DEVICE_SUM_HAS_CAPABILITY};
+        (struct device_row){.name = "A", .memory_bytes = 42505273344.0, .capability = "8.0"};
     fixture->devices[1] = (struct device_row){.name = "A"};
     fixture->results.device_count = 2;
     fixture->results.has_steps = true;

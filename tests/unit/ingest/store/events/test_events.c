@@ -292,7 +292,7 @@ static void tables_may_come_before_the_trace(void **state)
         builder_put(f, b, ingest, make_event(text, 1));
         builder_end(f, b, ingest);
         assert_ok(f, store_ingest_tables(ingest, "w", "", "x", &results, &f->err));
-        assert_int_equal(query_number(f, "SELECT count(*) FROM gpu"), 1);
+        assert_int_equal(query_number(f, "SELECT count(*) FROM row_block"), 1);
         if (member == 0) {
             assert_ok(f, store_ingest_drop_events(ingest, &f->err));
             assert_int_equal(query_number(f, "SELECT count(*) FROM trace"), 0);
@@ -305,7 +305,7 @@ static void tables_may_come_before_the_trace(void **state)
     assert_ok(f, store_ingest_trace(ingest, "v", "", "x", &results, &f->err));
     assert_ok(f, store_ingest_publish(ingest, &f->err));
     assert_int_equal(query_number(f, "SELECT count(*) FROM trace"), 2);
-    assert_int_equal(query_number(f, "SELECT count(*) FROM gpu"), 2);
+    assert_int_equal(query_number(f, "SELECT count(*) FROM row_block"), 2);
     assert_int_equal(query_number(f, "SELECT count(*) FROM warning"), 2);
 }
 
