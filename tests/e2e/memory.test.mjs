@@ -72,11 +72,14 @@ const tablesShow = (trace, query) => eventually(async () => {
     return { operators, blocks };
 });
 
+/** "GPU0" of the interface is "GPU 0" on the page. */
+const named = (device) => device.replace(/(\d)/, ' $1');
+
 test('large figures: the peak, what is held at the end, the largest block, what was reserved', async () => {
     const data = await memory(traces.two);
     const device = data.devices.find((item) => item.device === data.device);
     await open(traces.two);
-    await eventually(async () => assert.match(plain(await answer(0).textContent()), new RegExp(`^Peak on ${data.device.replace(/(\\d)/, ' $1')}`)));
+    await eventually(async () => assert.match(plain(await answer(0).textContent()), new RegExp(`^Peak on ${named(data.device)}`)));
     assert.equal(await answer(0).locator('.answer-figure').textContent(), `${(device.peak_bytes / MIB).toFixed(1)}MiB`);
     sameTime(await answer(0).locator('.answer-note').textContent(), device.peak_ns, 'the time of the peak');
     assert.equal(await answer(1).locator('.answer-figure').textContent(), `${(device.allocated_end_bytes / MIB).toFixed(1)}MiB`);
@@ -91,8 +94,8 @@ test('a device is chosen with its peak in sight, and all of the page is of it', 
     const data = await memory(traces.two);
     await open(traces.two);
     const choice = page.locator('.view-head .segmented label');
-    assert.deepEqual((await choice.allTextContents()).map((text) => plain(text).split(',')[0]), data.devices.map(({ device }) => device));
-    await choice.filter({ hasText: 'GPU1' }).click();
+    assert.deepEqual((await choice.allTextContents()).map((text) => plain(text).split(',')[0]), data.devices.map(({ device }) => named(device)));
+    await choice.filter({ hasText: 'GPU 1' }).click();
     await addressed(page, 'device=GPU1');
     const of = await memory(traces.two, '?limit=0&device=GPU1');
     await eventually(async () => assert.match(plain(await answer(0).textContent()), /^Peak on GPU 1/));

@@ -1,8 +1,8 @@
 /* Runs and traces as the outside sees them: only what is published. */
 #include "ingest/base/text/buf.h"
 #include "ingest/store/db/match.h"
-#include "ingest/store/internal.h"
 #include "ingest/store/db/sort.h"
+#include "ingest/store/internal.h"
 
 #include <math.h>
 #include <string.h>

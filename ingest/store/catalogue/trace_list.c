@@ -1,8 +1,8 @@
 /* Which traces a list has: filters, order and page. */
 #include "ingest/base/text/buf.h"
 #include "ingest/store/db/match.h"
-#include "ingest/store/internal.h"
 #include "ingest/store/db/sort.h"
+#include "ingest/store/internal.h"
 
 #define SQL_MAX_BYTES 4096
 

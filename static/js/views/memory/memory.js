@@ -51,7 +51,7 @@ export async function mount(root, route, signal) {
                 device === fallback ? first : api.memory(route.id, { limit: 1, device }, signal),
                 api.rows(route.id, 'memory/events', { limit: 1, sort: 'size_bytes', order: 'desc', device }, signal)]);
             if (device !== shown) return;
-            fill(answers, memoryAnswers(trace, data, /** @type {MemoryBlock | undefined} */ (/** @type {unknown} */ (largest.rows[0])), curves.find((curve) => curve.device === device)));
+            fill(answers, memoryAnswers(trace, data, /** @type {MemoryBlock | undefined} */ (/** @type {unknown} */ (largest.rows[0])), curves.find((item) => item.device === device)));
             const found = memoryBlocks(data);
             blocks.hidden = !found;
             fill(blocks, found);
