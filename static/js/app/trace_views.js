@@ -9,6 +9,7 @@ export const TRACE_VIEWS = [
     { view: 'overview', label: 'Overview' },
     { view: 'timeline', label: 'Timeline', when: ({ format, events }) => format === 'chrome-trace' && events > 0 },
     { view: 'idle', label: 'Idle', when: ({ format, views }) => format === 'chrome-trace' && views.includes('kernels') },
+    { view: 'efficiency', label: 'Efficiency', when: ({ format, views }) => format === 'chrome-trace' && views.includes('kernels') && views.includes('operators') },
     { view: 'serving', label: 'Serving' },
     { view: 'operators', label: 'Operators', when: ({ views }) => views.includes('operators') && !views.includes('slices') },
     { view: 'kernels', label: 'Kernels' },
