@@ -55,6 +55,9 @@ bool engine_steps_get(struct api_call *call, struct err *err) KS_MUST_USE;
 
 /* slices.c */
 bool slices_get(struct api_call *call, struct err *err) KS_MUST_USE;
+/* sql.c */
+bool sql_get(struct api_call *call, struct err *err) KS_MUST_USE;
+bool results_file_get(struct api_call *call, struct err *err) KS_MUST_USE;
 /* memory.c, memory_events.c, memory_curve.c, modules.c */
 bool memory_get(struct api_call *call, struct err *err) KS_MUST_USE;
 bool memory_events(struct api_call *call, struct err *err) KS_MUST_USE;

@@ -39,6 +39,7 @@ struct store {
     _Atomic int64_t jobs_purged_at_s; /* 0: not yet */
     _Atomic uint64_t version;         /* see store_version */
     _Atomic uint64_t token_changes;   /* tokens that this process added or revoked */
+    _Atomic unsigned sql_running;     /* statements of store_sql_select */
     bool writer_is_durable;           /* synchronous = FULL is set */
     bool log_is_doubtful;             /* a sync of it failed: see store_write_begin in access.c */
     int log_pages_begun;              /* write-back has started for this many pages */
