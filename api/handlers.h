@@ -53,6 +53,17 @@ bool launches_get(struct api_call *call, struct err *err) KS_MUST_USE;
 /* device_time/engine_steps.c */
 bool engine_steps_get(struct api_call *call, struct err *err) KS_MUST_USE;
 
+/* recordings/contents.c */
+bool contents_get(struct api_call *call, struct err *err) KS_MUST_USE;
+bool names_get(struct api_call *call, struct err *err) KS_MUST_USE;
+bool op_types_get(struct api_call *call, struct err *err) KS_MUST_USE; /* a grouping of kernels */
+bool memory_categories_get(struct api_call *call, struct err *err) KS_MUST_USE;
+/* recordings/memory_snapshot.c */
+bool snapshot_get(struct api_call *call, struct err *err) KS_MUST_USE;
+bool snapshot_frames_get(struct api_call *call, struct err *err) KS_MUST_USE;
+bool snapshot_blocks_get(struct api_call *call, struct err *err) KS_MUST_USE;
+bool snapshot_curve_get(struct api_call *call, struct err *err) KS_MUST_USE;
+bool snapshot_lives_get(struct api_call *call, struct err *err) KS_MUST_USE;
 /* slices.c */
 bool slices_get(struct api_call *call, struct err *err) KS_MUST_USE;
 /* sql.c */

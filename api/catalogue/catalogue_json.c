@@ -13,13 +13,21 @@
 #define TEXT_BYTES 64
 
 static const char *const view_names[VIEW_COUNT] = {
-    [VIEW_OVERVIEW] = "overview",       [VIEW_OPERATOR] = "operators",
-    [VIEW_KERNEL] = "kernels",          [VIEW_TRACE] = "trace",
-    [VIEW_DISTRIBUTED] = "distributed", [VIEW_MEMORY] = "memory",
-    [VIEW_MODULE] = "modules",          [VIEW_LIGHTNING] = "lightning",
-    [VIEW_UTILISATION] = "utilisation", [VIEW_CYCLES] = "cycles",
-    [VIEW_COMPARISON] = "comparison",   [VIEW_SERVING] = "serving",
+    [VIEW_OVERVIEW] = "overview",
+    [VIEW_OPERATOR] = "operators",
+    [VIEW_KERNEL] = "kernels",
+    [VIEW_TRACE] = "trace",
+    [VIEW_DISTRIBUTED] = "distributed",
+    [VIEW_MEMORY] = "memory",
+    [VIEW_MODULE] = "modules",
+    [VIEW_LIGHTNING] = "lightning",
+    [VIEW_UTILISATION] = "utilisation",
+    [VIEW_CYCLES] = "cycles",
+    [VIEW_COMPARISON] = "comparison",
+    [VIEW_SERVING] = "serving",
     [VIEW_SLICES] = "slices",
+    [VIEW_SNAPSHOT] = "memory_snapshot",
+    [VIEW_CATEGORIES] = "memory_categories",
 };
 
 void catalogue_json_views(struct json_write *w, uint32_t views)
@@ -104,6 +112,7 @@ bool catalogue_json_trace(struct json_write *w,
     jw_key_string(w, "format", trace->format);
     jw_key_string(w, "device_type", trace->device_type);
     jw_key_int(w, "events", trace->event_count);
+    jw_key_bool(w, "has_events", trace->has_events);
     jw_key_int(w, "steps", trace->step_count);
     jw_key_string(w, "start_ns", start); /* absolute: beyond what a double holds exactly */
     jw_key_int(w, "duration_ns", trace->duration_ns);

@@ -214,7 +214,7 @@ bool plugin_trace(struct api_call *call, struct err *err)
     if (!plugin_begin(call, "trace", NULL, &request, err) || request.answered) {
         return request.answered;
     }
-    if (strcmp(request.trace->format, "chrome-trace") != 0) {
+    if (!request.trace->has_events) {
         return err_set(err, ERR_NOT_FOUND, "this upload holds no events");
     }
     if (!open_stream(call, &request, err)) {

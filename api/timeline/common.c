@@ -13,7 +13,7 @@ bool timeline_trace(struct store_trace **trace, struct api_call *call, struct er
         !store_trace_get(call->api->store, call_arena(call), id, trace, err)) {
         return false;
     }
-    return strcmp((*trace)->format, "chrome-trace") == 0 ||
+    return (*trace)->has_events ||
            err_set(err, ERR_NOT_FOUND,
                    "The upload (%s) holds no events, and so no timeline: upload a trace of the "
                    "profiler",

@@ -99,7 +99,7 @@ static bool needs_stacks(
                          NULL, NULL, &first, &rows, &count, &total, err)) {
         return false;
     }
-    *needed = total == 0 && strcmp(trace->format, "chrome-trace") == 0;
+    *needed = total == 0 && trace->has_events;
     return true;
 }
 

@@ -34,6 +34,21 @@ static inline int64_t saturating_sub(int64_t a, int64_t b)
 #endif
 }
 
+static inline int64_t saturating_mul(int64_t a, int64_t b)
+{
+#if defined(__GNUC__)
+    int64_t product;
+    return KS_UNLIKELY(__builtin_mul_overflow(a, b, &product))
+               ? ((a < 0) == (b < 0) ? INT64_MAX : INT64_MIN)
+               : product;
+#else
+    bool fits = a == 0 || b == 0 ||
+                (a > 0 ? (b > 0 ? a <= INT64_MAX / b : b >= INT64_MIN / a)
+                       : (b > 0 ? a >= INT64_MIN / b : a >= INT64_MAX / b));
+    return fits ? a * b : ((a < 0) == (b < 0) ? INT64_MAX : INT64_MIN);
+#endif
+}
+
 static inline int64_t i64_min(int64_t a, int64_t b)
 {
     return a < b ? a : b;

@@ -4,6 +4,8 @@
 #include "ingest/formats/comparison_report/csv.h"
 #include "ingest/formats/comparison_report/report.h"
 #include "ingest/formats/json/text_stream.h"
+#include "ingest/formats/memory_snapshot/snapshot.h"
+#include "ingest/formats/memory_timeline/memory_timeline.h"
 #include "ingest/formats/nsight/kernel_text_table.h"
 #include "ingest/formats/nsight/ncu_csv.h"
 #include "ingest/formats/nsight/nsys_csv.h"
@@ -84,6 +86,8 @@ static bool read_chrome_trace(struct text_stream *stream,
 
 /* The first that recognises the input reads it. */
 static const struct format_reader readers[] = {
+    {"memory-snapshot", memory_snapshot_recognises, memory_snapshot_read},
+    {"memory-timeline", memory_timeline_recognises, memory_timeline_read},
     {"nsys-sqlite", nsys_sqlite_recognises, nsys_sqlite_read},
     {"kernel-table", kernel_text_table_recognises, kernel_text_table_read},
     {"ncu-csv", ncu_csv_recognises, ncu_csv_read},

@@ -12,6 +12,7 @@
 #include "ingest/base/err.h"
 #include "ingest/base/memory/arena.h"
 #include "ingest/base/text/strtab.h"
+#include "ingest/model/recorded.h"
 #include "ingest/model/warning.h"
 
 #include <stdbool.h>
@@ -377,6 +378,7 @@ struct trace {
     int64_t distributed_rank; /* distributedInfo.rank, TRACE_NO_ID when absent */
     int64_t distributed_world_size;
     const char *distributed_backend; /* NULL when absent */
+    const struct recorded *recorded; /* NULL: PyTorch's own format, or one that says nothing */
 
     struct warnings warnings;
 

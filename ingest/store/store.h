@@ -295,6 +295,7 @@ struct store_trace {
     int64_t collective_count;
     int64_t operator_count; /* names */
     int64_t kernel_count;   /* names */
+    bool has_events;        /* a trace, not a table: they may yet be gone (ERR_GONE) */
     /* Pass this id to store_overview, store_operators, ... to get the figures that
      * store_derived_write stored; 0: none yet. A trace without events, from which they could be
      * made, has its own id here. */

@@ -20,7 +20,6 @@ const VIEWS = {
     overview: () => import('./views/overview/overview.js'),
     timeline: () => import('./views/timeline/timeline.js'),
     idle: () => import('./views/idle/idle.js'),
-    efficiency: () => import('./views/efficiency/efficiency.js'),
     serving: () => import('./views/serving/serving.js'),
     slices: () => import('./views/slices/slices.js'),
     operators: () => import('./views/operators/operators.js'),

@@ -16,6 +16,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / 'fixtures'))
+import recordings  # noqa: E402
 import tracegen  # noqa: E402
 from tracegen import FLAVOURS, Sim, conv, linear, norm  # noqa: E402
 
@@ -241,6 +242,10 @@ def databases():
             yield name + '.sqlite', path.read_bytes()
 
 
+def others():
+    return {'snapshot': recordings.snapshot(), 'code': recordings.pickle_with_code(), 'timeline': recordings.memory_timeline()}
+
+
 def hardware():
     def cell(value):
         return '"%s"' % json.dumps(value).replace('"', '""')
@@ -298,7 +303,7 @@ def timeline_blocks():
 
 def main():
     shutil.rmtree(CORPUS, ignore_errors=True)
-    targets = {'trace_json': traces(), 'input': inputs(), 'tables': tables(), 'plugin_json': answers(), 'report': reports(), 'nsys_sqlite': dict(databases()), 'hardware': hardware(),
+    targets = {'trace_json': traces(), 'input': inputs(), 'tables': tables(), 'plugin_json': answers(), 'report': reports(), 'hardware': hardware(), 'recordings': {**dict(databases()), **others()},
                'multipart': forms(), 'query': queries(), 'body': bodies(), 'access': tokens(), 'column_codec': packed(),
                'event_blocks': event_blocks(), 'timeline_blocks': timeline_blocks()}
     total = 0

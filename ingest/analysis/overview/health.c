@@ -49,11 +49,25 @@ void health_find_index_views(struct trace_results *results, const struct trace_i
     }
 }
 
+/* Counters of category memory: a memory timeline [FMT-7]. */
+static bool has_memory_categories(const struct trace *trace)
+{
+    for (uint32_t i = 0; i < trace->events.class_count; i++) {
+        const struct event_class *class = &trace->events.classes[i];
+        const char *category = strtab_text(trace->strings, trace->categories[class->category]);
+        if (class->phase == 'C' && strcmp(category, "memory") == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void health_find_views(struct trace_results *results, const struct event_classes *sel)
 {
     results->views |= 1u << VIEW_OVERVIEW | 1u << VIEW_OPERATOR | 1u << VIEW_TRACE;
     results->views |= results->has_kernel ? 1u << VIEW_KERNEL : 0;
     results->views |= sel->type_count[TYPE_MEMORY] > 0 ? 1u << VIEW_MEMORY : 0;
+    results->views |= has_memory_categories(sel->trace) ? 1u << VIEW_CATEGORIES : 0;
     if (results->module_count > 0) {
         results->views |= 1u << (sel->lightning ? VIEW_LIGHTNING : VIEW_MODULE);
     }

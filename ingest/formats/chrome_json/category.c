@@ -18,6 +18,7 @@ static const struct {
     {"privateuse1_runtime", EVENT_RUNTIME},
     {"mlu_runtime", EVENT_RUNTIME},
     {"kernel", EVENT_KERNEL},
+    {"communication", EVENT_KERNEL}, /* what a reader of formats/ knows to be a collective */
     {"memcpy", EVENT_MEMCPY},
     {"gpu_memcpy", EVENT_MEMCPY},
     {"mlu_memcpy", EVENT_MEMCPY},

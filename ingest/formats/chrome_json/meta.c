@@ -14,6 +14,7 @@ bool kineto_is_top_key(const char *key, size_t len)
     static const char *const keys[] = {"schemaVersion",
                                        "deviceProperties",
                                        "distributedInfo",
+                                       KINETO_RECORDED_KEY,
                                        "traceEvents",
                                        "traceName",
                                        "displayTimeUnit",
@@ -238,6 +239,9 @@ bool kineto_take_meta(struct kineto_reader *reader, const char *key, const struc
     if (strcmp(key, "deviceProperties") == 0) {
         trace->has_device_properties = true;
         return value->kind != JSON_KIND_ARRAY || read_devices(reader, value);
+    }
+    if (strcmp(key, KINETO_RECORDED_KEY) == 0 && value->kind == JSON_KIND_OBJECT) {
+        return kineto_take_recorded(reader, value);
     }
     if (strcmp(key, DISTRIBUTED) == 0) {
         return value->kind != JSON_KIND_OBJECT || read_distributed(reader, value);

@@ -322,7 +322,8 @@ static enum kineto_status read_value(struct kineto_reader *reader, const char *k
         *bad = c != '[';
         return *bad ? KINETO_GOOD : kineto_read_events(reader);
     }
-    if (is_key(key, "deviceProperties") || is_key(key, "distributedInfo")) {
+    if (is_key(key, "deviceProperties") || is_key(key, "distributedInfo") ||
+        is_key(key, KINETO_RECORDED_KEY)) {
         return keep_value(reader, key, KINETO_VALUE_BYTES_MAX, bad);
     }
     if (c == '[' && !reader->has_events) {

@@ -121,5 +121,9 @@ bool kineto_is_top_key(const char *key, size_t len);
 bool kineto_take_meta(struct kineto_reader *reader,
                       const char *key,
                       const struct json_value *value) KS_MUST_USE;
+/* Keeps the object of the member KINETO_RECORDED_KEY. In recorded.c. False without memory (the
+ * error is set). */
+bool kineto_take_recorded(struct kineto_reader *reader, const struct json_value *value) KS_MUST_USE;
+#define KINETO_RECORDED_KEY "kinetoscope"
 
 #endif

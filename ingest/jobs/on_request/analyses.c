@@ -221,6 +221,72 @@ bool slices_read(struct jobs *jobs,
     return read_in_turn(jobs, trace_id, analyse_slices, &request, err);
 }
 
+/* ---- contents ---- */
+
+struct contents_request {
+    struct arena *arena;
+    struct contents *out;
+};
+
+static bool analyse_contents(const struct trace *trace, int64_t zero_ns, void *request_void)
+{
+    const struct contents_request *request = request_void;
+    return contents_analyse(trace, zero_ns, request->arena, request->out);
+}
+
+bool contents_read(
+    struct jobs *jobs, int64_t trace_id, struct arena *arena, struct contents *out, struct err *err)
+{
+    struct contents_request request = {arena, out};
+    *out = (struct contents){.device_count = 0};
+    return read_in_turn(jobs, trace_id, analyse_contents, &request, err);
+}
+
+struct names_request {
+    struct arena *arena;
+    struct named_rows *out;
+};
+
+static bool analyse_names(const struct trace *trace, int64_t zero_ns, void *request_void)
+{
+    const struct names_request *request = request_void;
+    (void)zero_ns;
+    return contents_names(trace, request->arena, request->out);
+}
+
+bool names_read(struct jobs *jobs,
+                int64_t trace_id,
+                struct arena *arena,
+                struct named_rows *out,
+                struct err *err)
+{
+    struct names_request request = {arena, out};
+    *out = (struct named_rows){.count = 0};
+    return read_in_turn(jobs, trace_id, analyse_names, &request, err);
+}
+
+struct memory_request {
+    struct arena *arena;
+    struct memory_categories *out;
+};
+
+static bool analyse_memory(const struct trace *trace, int64_t zero_ns, void *request_void)
+{
+    const struct memory_request *request = request_void;
+    return contents_memory(trace, zero_ns, request->arena, request->out);
+}
+
+bool memory_categories_read(struct jobs *jobs,
+                            int64_t trace_id,
+                            struct arena *arena,
+                            struct memory_categories *out,
+                            struct err *err)
+{
+    struct memory_request request = {arena, out};
+    *out = (struct memory_categories){.count = 0};
+    return read_in_turn(jobs, trace_id, analyse_memory, &request, err);
+}
+
 /* ---- causes ---- */
 
 struct idle_request {

@@ -7,6 +7,7 @@
 
 #include "ingest/analysis/causes/idle.h"
 #include "ingest/analysis/causes/launches.h"
+#include "ingest/analysis/contents/contents.h"
 #include "ingest/analysis/critical_path/critical_path.h"
 #include "ingest/analysis/device_time/device_operators.h"
 #include "ingest/analysis/device_time/device_time.h"
@@ -50,6 +51,23 @@ bool slices_read(struct jobs *jobs,
                  struct arena *arena,
                  struct slices *out,
                  struct err *err) KS_MUST_USE;
+
+bool contents_read(struct jobs *jobs,
+                   int64_t trace_id,
+                   struct arena *arena,
+                   struct contents *out,
+                   struct err *err) KS_MUST_USE;
+bool names_read(struct jobs *jobs,
+                int64_t trace_id,
+                struct arena *arena,
+                struct named_rows *out,
+                struct err *err) KS_MUST_USE;
+
+bool memory_categories_read(struct jobs *jobs,
+                            int64_t trace_id,
+                            struct arena *arena,
+                            struct memory_categories *out,
+                            struct err *err) KS_MUST_USE;
 
 /* `top` as for idle_analyse(). */
 bool idle_read(struct jobs *jobs,

@@ -104,8 +104,7 @@ static bool name_item(struct format_item *from,
 struct beside {
     const struct pipeline_way *way;
     const struct trace *model;
-    const struct trace_index *index; /* of the analyses, as long as cycles are sought */
-    struct trace_results *cycles;    /* nothing else is in them */
+    struct trace_results *cycles; /* nothing else is in them */
     struct timeline *timeline;
     struct timeline_frame frame;
     bool has_frame;
@@ -118,11 +117,9 @@ struct beside {
     pthread_t thread;
     pthread_mutex_t lock; /* of the flags below, each of which is set once */
     pthread_cond_t changed;
-    bool has_begun;     /* the analyses: `index` is there, if it was built */
     bool may_begin;     /* the timeline; without a frame there will be none */
-    bool sought_cycles; /* then has_cycles says whether they were found */
-    bool has_cycles;
-    struct err cycles_err;
+    bool sought_cycles; /* not of a large trace */
+    bool has_cycles;    /* once they are sought */
 };
 
 static bool sink_takes_timelines(const struct pipeline_way *way)
@@ -141,13 +138,12 @@ static bool survey_timeline(struct beside *beside, struct err *err)
            err_set(err, ERR_NO_MEMORY, "no memory to look at the times of a trace");
 }
 
-static void find_cycles(struct beside *beside)
+static bool find_cycles(struct beside *beside, struct err *err)
 {
     beside->cycles = results_create();
-    beside->has_cycles =
-        beside->cycles == NULL
-            ? err_set(&beside->cycles_err, ERR_NO_MEMORY, "no memory for the cycles of a trace")
-            : cycles_run(beside->index, &beside->way->cycles, beside->cycles, &beside->cycles_err);
+    return beside->cycles == NULL
+               ? err_set(err, ERR_NO_MEMORY, "no memory for the cycles of a trace")
+               : cycles_run(beside->model, &beside->way->cycles, beside->cycles, err);
 }
 
 static bool build_timeline(struct beside *beside, struct err *err)
@@ -180,20 +176,16 @@ static bool await_frame(struct beside *beside)
     return beside->has_frame;
 }
 
-/* Cycles first, which need no frame. */
+/* Cycles first, which need no frame; of a large trace the analyses' thread finds them at its end,
+ * beside the timeline. */
 static void *run_beside(void *argument)
 {
     struct beside *beside = argument;
-    if (!beside->is_large) {
-        await_flag(beside, &beside->has_begun);
-        if (beside->index != NULL) {
-            find_cycles(beside);
-        }
-        set_flag(beside, &beside->sought_cycles);
-    }
-    beside->ok =
-        (beside->has_cycles || beside->is_large) && survey_timeline(beside, &beside->err) &&
-        (!wants_timeline(beside) || await_frame(beside)) && build_timeline(beside, &beside->err);
+    beside->has_cycles = beside->is_large || find_cycles(beside, &beside->err);
+    set_flag(beside, &beside->sought_cycles);
+    beside->ok = beside->has_cycles && survey_timeline(beside, &beside->err) &&
+                 (!wants_timeline(beside) || await_frame(beside)) &&
+                 build_timeline(beside, &beside->err);
     return NULL;
 }
 
@@ -259,34 +251,22 @@ static void take_room(void *context)
     let_timeline_begin(context);
 }
 
-/* Cycles are sought beside the analyses; of a large trace before these take memory. */
-static void take_index(void *context, const struct trace_index *index)
-{
-    struct beside *beside = context;
-    beside->index = index;
-    if (!beside->runs || beside->is_large) {
-        find_cycles(beside);
-    } else {
-        set_flag(beside, &beside->has_begun);
-    }
-}
-
-static void leave_index(void *context)
-{
-    struct beside *beside = context;
-    if (beside->index != NULL && beside->runs && !beside->is_large) {
-        await_flag(beside, &beside->sought_cycles);
-    }
-}
-
 static bool take_cycles(struct beside *beside, struct trace_results *results, struct err *err)
 {
-    if (!beside->has_cycles) {
-        *err = beside->cycles_err;
-        return false;
+    bool ok = true;
+    if (!beside->runs || beside->is_large) {
+        ok = find_cycles(beside, err);
+    } else {
+        await_flag(beside, &beside->sought_cycles);
+        ok = beside->has_cycles;
+        if (!ok) {
+            *err = beside->err;
+        }
     }
-    results_take_cycles(results, beside->cycles);
-    return true;
+    if (ok) {
+        results_take_cycles(results, beside->cycles);
+    }
+    return ok;
 }
 
 /* The timeline changes nothing in them but warnings, if the views saw an event: timeline_settle. */
@@ -340,12 +320,9 @@ static bool analyse_model(const struct pipeline_way *way,
                             .model = model,
                             .is_large = is_large(way, model),
                             .is_later = is_later(way, model),
-                            .cycles_err = ERR_INIT,
                             .err = ERR_INIT};
     struct analysis_wants wants = {.pack = way->sink->pack_log,
                                    .kernel_rules = way->kernel_rules,
-                                   .take_index = take_index,
-                                   .leave_index = leave_index,
                                    .take_frame = sink_takes_timelines(way) ? take_frame : NULL,
                                    .bare_frame = beside.is_later,
                                    .in_two = is_worth_a_thread(model) && !beside.is_large,
@@ -355,9 +332,6 @@ static bool analyse_model(const struct pipeline_way *way,
     bool ok = analysis_run_with(model, &wants, &item->results, err);
     if (!ok && !beside.may_begin) {
         beside.has_frame = false;
-    }
-    if (beside.runs && beside.index == NULL) {
-        set_flag(&beside, &beside.has_begun);
     }
     let_timeline_begin(&beside);
     ok = ok && take_cycles(&beside, item->results, err) && hand_tables_on(&beside, item, err);

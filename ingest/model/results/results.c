@@ -18,13 +18,21 @@ static const struct {
 };
 
 static const char *const view_labels[VIEW_COUNT] = {
-    [VIEW_OVERVIEW] = "Overview",       [VIEW_OPERATOR] = "Operator",
-    [VIEW_KERNEL] = "Kernel",           [VIEW_TRACE] = "Trace",
-    [VIEW_DISTRIBUTED] = "Distributed", [VIEW_MEMORY] = "Memory",
-    [VIEW_MODULE] = "Module",           [VIEW_LIGHTNING] = "Lightning",
-    [VIEW_UTILISATION] = "Utilisation", [VIEW_CYCLES] = "Cycles",
-    [VIEW_COMPARISON] = "Comparison",   [VIEW_SERVING] = "Serving",
+    [VIEW_OVERVIEW] = "Overview",
+    [VIEW_OPERATOR] = "Operator",
+    [VIEW_KERNEL] = "Kernel",
+    [VIEW_TRACE] = "Trace",
+    [VIEW_DISTRIBUTED] = "Distributed",
+    [VIEW_MEMORY] = "Memory",
+    [VIEW_MODULE] = "Module",
+    [VIEW_LIGHTNING] = "Lightning",
+    [VIEW_UTILISATION] = "Utilisation",
+    [VIEW_CYCLES] = "Cycles",
+    [VIEW_COMPARISON] = "Comparison",
+    [VIEW_SERVING] = "Serving",
     [VIEW_SLICES] = "Slices",
+    [VIEW_SNAPSHOT] = "Memory snapshot",
+    [VIEW_CATEGORIES] = "Memory by category",
 };
 
 const char *time_category_name(enum time_category role)

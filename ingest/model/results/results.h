@@ -60,8 +60,10 @@ enum view {
     VIEW_CYCLES,                            /* the trace can be compared by cycles */
     VIEW_COMPARISON,                        /* the upload was a comparison report */
     VIEW_SERVING,                           /* a serving engine annotated its steps [DEV-4] */
-    VIEW_SLICES, /* slices, but no operator, device work or launch call: a trace of another kind
-                    [DEV-5a] */
+    VIEW_SLICES,     /* slices, but no operator, device work or launch call: a trace of another kind
+                        [DEV-5a] */
+    VIEW_SNAPSHOT,   /* a memory snapshot [FMT-4] */
+    VIEW_CATEGORIES, /* memory by category over time [FMT-7] */
     VIEW_COUNT
 };
 const char *view_label(enum view view); /* "Overview", ... */

@@ -87,8 +87,9 @@ enum {
 enum {
     WHEN_SHAPE = 0x100,
     WHEN_STACK = 0x200,
-    WHEN_MATCHED = 0x100, /* a kernel table of the run is there */
-    WHEN_CLASSED = 0x200, /* the classes of kernels were asked for */
+    WHEN_MATCHED = 0x100,  /* a kernel table of the run is there */
+    WHEN_CLASSED = 0x200,  /* the classes of kernels were asked for */
+    WHEN_BASELINE = 0x100, /* compared with another trace */
     WHEN_NAME = 0x100,
     WHEN_TRACK = 0x200,
     WHEN_CATEGORY = 0x400,

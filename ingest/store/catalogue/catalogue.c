@@ -293,7 +293,7 @@ bool store_run_get(struct store *store,
     " coalesce((SELECT p.views FROM trace AS p"                                                   \
     " WHERE p.derived_of = t.id AND p.upload_id = t.upload_id), t.views),"                        \
     " t.collective_count, t.operator_count,"                                                      \
-    " t.kernel_count,"                                                                            \
+    " t.kernel_count, t.log_id IS NOT NULL OR t.format = 'chrome-trace',"                         \
     " CASE WHEN t.log_id IS NULL THEN t.id ELSE coalesce((SELECT max(p.id) FROM trace AS p"       \
     " WHERE p.derived_of = t.id AND p.upload_id = t.upload_id), 0) END" STORE_VISIBLE_TRACES      \
     " WHERE " which ") " one
@@ -323,6 +323,7 @@ static void read_trace(struct db_stmt *st, struct arena *arena, struct store_tra
     trace->collective_count = db_get_int(st);
     trace->operator_count = db_get_int(st);
     trace->kernel_count = db_get_int(st);
+    trace->has_events = db_get_bool(st);
     trace->derived_id = db_get_int(st);
 }
 

@@ -7,18 +7,17 @@
  */
 export const TRACE_VIEWS = [
     { view: 'overview', label: 'Overview' },
-    { view: 'timeline', label: 'Timeline', when: ({ format, events }) => format === 'chrome-trace' && events > 0 },
-    { view: 'idle', label: 'Idle', when: ({ format, views }) => format === 'chrome-trace' && views.includes('kernels') },
-    { view: 'efficiency', label: 'Efficiency', when: ({ format, views }) => format === 'chrome-trace' && views.includes('kernels') && views.includes('operators') },
+    { view: 'timeline', label: 'Timeline', when: ({ has_events: has, events }) => has && events > 0 },
+    { view: 'idle', label: 'Idle', when: ({ has_events: has, views }) => has && views.includes('kernels') },
     { view: 'serving', label: 'Serving' },
     { view: 'operators', label: 'Operators', when: ({ views }) => views.includes('operators') && !views.includes('slices') },
     { view: 'kernels', label: 'Kernels' },
     { view: 'utilisation', label: 'Utilisation' },
     { view: 'memory', label: 'Memory' },
     { view: 'modules', label: 'Modules', from: ['modules', 'lightning'] },
-    { view: 'flame', label: 'Flame graph', when: ({ format, events }) => format === 'chrome-trace' && events > 0 },
+    { view: 'flame', label: 'Flame graph', when: ({ has_events: has, events }) => has && events > 0 },
     { view: 'calls', label: 'Call tree', from: ['trace'] },
-    { view: 'slices', label: 'Slices', when: ({ format, events }) => format === 'chrome-trace' && events > 0 },
+    { view: 'slices', label: 'Slices', when: ({ has_events: has, events }) => has && events > 0 },
     { view: 'cycles', label: 'Cycles' },
     { view: 'comparison', label: 'Comparison' },
 ];

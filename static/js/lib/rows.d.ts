@@ -362,6 +362,27 @@ interface ModuleRow {
     device_self_ns: number; // [ns]
 }
 
+/** Slices of the host of one name. */
+interface NamedRow {
+    name: string;
+    calls: number;
+    total_ns: number; // [ns]
+    min_ns: number; // [ns]
+    max_ns: number; // [ns]
+    mean_ns: number; // [ns]
+}
+
+/** Kernels of one type on one kind of core. */
+interface OpTypeRow {
+    name: string | null; // The type: `MatMul`. Null where the recorder does not say.
+    core: string | null; // `AI_CORE`, `AI_VECTOR_CORE`, `MIX_AIC`.
+    calls: number;
+    total_ns: number; // [ns]
+    min_ns: number; // [ns]
+    max_ns: number; // [ns]
+    mean_ns: number; // [ns]
+}
+
 /** Calls of one operator. */
 interface OperatorRow {
     name: string;
@@ -429,6 +450,28 @@ interface SlicesRow {
     p95_ns: number; // [ns]
     p99_ns: number; // [ns]
     mean_ns: number; // [ns]
+}
+
+/** A block of memory. */
+interface SnapshotBlockRow {
+    address: string; // Hexadecimal.
+    size_bytes: number; // With what the allocator added; the requested bytes where only its events are known. [bytes]
+    requested_bytes: number; // [bytes]
+    state: string | null; // At the end; null: not there any more.
+    stream: number | null;
+    segment: string | null; // Address of its segment at the end.
+    frame: string; // The source line that took it.
+}
+
+/** Blocks that one source line took. */
+interface SnapshotFrameRow {
+    frame: string; // `file:line function`; or `(no frames)`, `(before the recording)`, `(no Python frame)`.
+    blocks: number;
+    bytes: number; // Requested. [bytes]
+    share: number | null; // Of all bytes then. [share]
+    baseline_blocks?: number; // In the trace `baseline`, at the same point.
+    baseline_bytes?: number; // [bytes]
+    delta_bytes?: number; // bytes - baseline_bytes. [bytes]
 }
 
 /** A step of the profiler. */

@@ -4,7 +4,7 @@ interface Warning { code: string; message: string; count: number; first_offset: 
 
 interface Trace {
     id: number; run: string; worker: string; span: number; span_digits: string; file_name: string;
-    format: string; device_type: string; events: number; steps: number; start_ns: string;
+    format: string; device_type: string; events: number; has_events: boolean; steps: number; start_ns: string;
     duration_ns: number; size_bytes: number; sha256: string; uploaded_at: string; state: string;
     tags: string[]; note: string; views: string[]; warnings: Warning[]; url: string;
     /** As given at upload. */

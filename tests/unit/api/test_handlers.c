@@ -90,7 +90,9 @@ static void shows_a_trace(void **state)
     assert_status(f, get_of_trace(f, ""), 200);
     assert_body_has(f, "\"span_digits\": \"123\", \"file_name\": \"w0.123.pt.trace.json\"");
     assert_body_has(
-        f, "\"format\": \"kineto\", \"device_type\": \"GPU\", \"events\": 42, \"steps\": 2");
+        f,
+        "\"format\": \"kineto\", \"device_type\": \"GPU\", \"events\": 42, \"has_events\": false, "
+        "\"steps\": 2");
     assert_body_has(f, "\"start_ns\": \"1700000000000000123\", \"duration_ns\": 1501000");
     assert_body_has(f, "\"state\": \"ready\"");
     assert_body_has(f, "\"warnings\": [{\"code\": \"truncated\", \"message\": \"");

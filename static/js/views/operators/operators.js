@@ -37,7 +37,7 @@ export async function mount(root, route, signal) {
         detail: (row, group) => operatorDetail(route.id, trace, row, group),
         emptyText: (q) => (q ? `No operator matches “${q}”.` : 'No operators were recorded: profile with activities=[ProfilerActivity.CPU, …].'),
     });
-    const owned = trace.format === 'chrome-trace' && trace.views.includes('kernels') ? owners(trace) : null;
+    const owned = trace.has_events && trace.views.includes('kernels') ? owners(trace) : null;
     fill(root, h('div', { class: 'view-head' }, h('h1', null, 'Operators'), pies.control), h('h2', { class: 'visually-hidden' }, 'All operators'), table.root, h('h2', null, 'Largest operators'), pies.root, owned?.root);
     return {
         ready: Promise.all([pies.start(route.params, signal), table.update(route.params), owned?.update(route.params)]),

@@ -25,7 +25,7 @@ static void other_files_are_refused_by_name(void **state)
                "ELF\x02\x01"),
          ERR_UNSUPPORTED, "ELF"},
         {BYTES("SQLite format 3\0"), ERR_UNSUPPORTED, "SQLite"},
-        {BYTES("\x80\x04\x95\x10\0\0"), ERR_UNSUPPORTED, "pickle"},
+        {BYTES("\x80\x04\x95\x10\0\0"), ERR_BAD_INPUT, "pickle"},
         {BYTES("\x0A\x8F\x01\x08\x01\x12\x03"), ERR_UNSUPPORTED, "Perfetto"},
         {BYTES("NVR\0\x0C\0\0\0"), ERR_UNSUPPORTED, "Nsight"},
         {BYTES("==PROF== Connected to process"), ERR_UNSUPPORTED, "ncu --csv"},

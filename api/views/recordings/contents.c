@@ -1,0 +1,216 @@
+/* What a trace holds, by role and device [FMT-0.2]; slices of the host by name [FMT-0.3]. */
+#include "api/handlers.h"
+#include "api/table/table_view.h"
+#include "api/timeline/common.h"
+#include "ingest/jobs/on_request/analyses.h"
+
+#define LIMIT_DEFAULT 100
+
+/* ---- contents ---- */
+
+static void write_roles(struct json_write *w, const struct contents *contents)
+{
+    jw_key(w, "roles");
+    jw_object_begin(w);
+    for (int role = 0; role < ROLE_COUNT; role++) {
+        const struct role_sums *sums = &contents->roles[role];
+        if (sums->count > 0) {
+            jw_key(w, record_role_name((enum record_role)role));
+            jw_object_begin(w);
+            jw_key_int(w, "count", sums->count);
+            jw_key_int(w, "total_ns", sums->total_ns);
+            jw_object_end(w);
+        }
+    }
+    jw_object_end(w);
+}
+
+static void write_devices(struct json_write *w, const struct contents *contents)
+{
+    jw_key(w, "devices");
+    jw_array_begin(w);
+    for (size_t i = 0; i < contents->device_count; i++) {
+        const struct device_contents *device = &contents->devices[i];
+        jw_object_begin(w);
+        jw_key_int(w, "device", device->device);
+        jw_key_int(w, "activities", device->activities);
+        jw_key_int(w, "window_ns", device->window_ns);
+        jw_key_int(w, "busy_ns", device->busy_ns);
+        jw_key_int(w, "idle_ns", device->idle_ns);
+        jw_key_int(w, "computation_ns", device->computation_ns);
+        jw_key_int(w, "communication_ns", device->communication_ns);
+        jw_key_int(w, "overlap_ns", device->overlap_ns);
+        jw_key_int(w, "exposed_communication_ns", device->exposed_communication_ns);
+        jw_key_int(w, "free_ns", device->free_ns);
+        jw_object_end(w);
+    }
+    jw_array_end(w);
+}
+
+static void write_skipped(struct json_write *w, const struct recorded *recorded)
+{
+    jw_key(w, "skipped");
+    jw_array_begin(w);
+    for (size_t i = 0; i < recorded->skipped_count; i++) {
+        const struct skipped_records *skipped = &recorded->skipped[i];
+        jw_object_begin(w);
+        jw_key_string(w, "what", skipped->what);
+        jw_key_int(w, "count", skipped->count);
+        jw_key_string(w, "reason", skipped->reason);
+        jw_object_end(w);
+    }
+    jw_array_end(w);
+}
+
+static void write_collectives(struct json_write *w, const struct recorded *recorded)
+{
+    jw_key(w, "collectives");
+    jw_array_begin(w);
+    for (size_t i = 0; i < recorded->collective_count; i++) {
+        const struct collective_times *times = &recorded->collectives[i];
+        jw_object_begin(w);
+        jw_key_string(w, "name", times->name);
+        jw_key_int(w, "start_ns", times->start_ns);
+        jw_key_int(w, "elapse_ns", times->elapse_ns);
+        jw_key_int(w, "transit_ns", times->transit_ns);
+        jw_key_int(w, "wait_ns", times->wait_ns);
+        jw_key_int(w, "synchronization_ns", times->synchronization_ns);
+        jw_key_int(w, "idle_ns", times->idle_ns);
+        jw_object_end(w);
+    }
+    jw_array_end(w);
+}
+
+/* A file without events (a table, a snapshot) has a format, and no records. */
+bool contents_get(struct api_call *call, struct err *err)
+{
+    struct store_trace *trace = NULL;
+    struct contents contents = {.device_count = 0};
+    int64_t id = 0;
+    if (!call_id(call, "trace", &id, err) ||
+        !store_trace_get(call->api->store, call_arena(call), id, &trace, err) ||
+        (trace->has_events &&
+         !contents_read(call->api->jobs, id, call_arena(call), &contents, err) &&
+         !timeline_gone(err))) {
+        return false;
+    }
+    struct json_write w = call_json_long(call, false);
+    jw_object_begin(&w);
+    jw_key_string(&w, "format", trace->format);
+    jw_key_string(&w, "recorder", contents.recorded.recorder);
+    jw_key_string(&w, "format_version", contents.recorded.format_version);
+    write_roles(&w, &contents);
+    write_devices(&w, &contents);
+    jw_key(&w, "links");
+    jw_object_begin(&w);
+    jw_key_int(&w, "device_activities", contents.device_activities);
+    jw_key_int(&w, "linked", contents.linked);
+    jw_object_end(&w);
+    write_skipped(&w, &contents.recorded);
+    write_collectives(&w, &contents.recorded);
+    jw_object_end(&w);
+    return true;
+}
+
+/* ---- names, and types of kernels ---- */
+
+static void write_members(struct json_write *w, const void *view)
+{
+    table_view_members(w, view, NULL);
+}
+
+static void write_type_members(struct json_write *w, const void *view)
+{
+    table_view_members(w, view, "op_type");
+}
+
+/* [FMT-1.3] */
+bool op_types_get(struct api_call *call, struct err *err)
+{
+    struct table_view view = {
+        .table = &table_op_type, .stem = "op_types", .write_members = write_type_members};
+    struct contents contents = {.device_count = 0};
+    struct store_trace *trace = NULL;
+    view.context = &view;
+    return table_view_read(&view, call, "total_ns", LIMIT_DEFAULT, err) &&
+           timeline_trace(&trace, call, err) &&
+           (contents_read(call->api->jobs, trace->id, call_arena(call), &contents, err) ||
+            timeline_gone(err)) &&
+           table_view_run(&view, call, contents.recorded.op_types, contents.recorded.op_type_count,
+                          err) &&
+           table_view_answer(&view, call);
+}
+
+bool names_get(struct api_call *call, struct err *err)
+{
+    struct table_view view = {
+        .table = &table_named, .stem = "names", .write_members = write_members};
+    struct named_rows names = {.count = 0};
+    struct store_trace *trace = NULL;
+    view.context = &view;
+    return table_view_read(&view, call, "total_ns", LIMIT_DEFAULT, err) &&
+           timeline_trace(&trace, call, err) &&
+           (names_read(call->api->jobs, trace->id, call_arena(call), &names, err) ||
+            timeline_gone(err)) &&
+           table_view_run(&view, call, names.rows, names.count, err) &&
+           table_view_answer(&view, call);
+}
+
+/* ---- memory by category ---- */
+
+#define POINTS_DEFAULT 1000
+
+static void write_point(struct json_write *w, const struct memory_point_by_category *point)
+{
+    jw_key_int(w, "t_ns", point->t_ns);
+    jw_key(w, "bytes");
+    jw_object_begin(w);
+    for (size_t i = 0; i < MEMORY_CATEGORIES; i++) {
+        jw_key_int(w, memory_category_name(i), point->bytes[i]);
+    }
+    jw_object_end(w);
+    jw_key_int(w, "total_bytes", point->total_bytes);
+}
+
+static void
+write_categories(struct json_write *w, const struct memory_categories *memory, size_t limit)
+{
+    jw_object_begin(w);
+    jw_key_int(w, "total_points", (int64_t)memory->count);
+    jw_key(w, "points");
+    jw_array_begin(w);
+    for (size_t i = 0; i < memory->count && (limit == 0 || i < limit); i++) {
+        jw_object_begin(w);
+        write_point(w, &memory->points[i]);
+        jw_object_end(w);
+    }
+    jw_array_end(w);
+    jw_key(w, "peak");
+    jw_object_begin(w);
+    jw_key_int(w, "point", (int64_t)memory->peak);
+    write_point(w, &memory->points[memory->peak]);
+    jw_object_end(w);
+    jw_object_end(w);
+}
+
+/* [FMT-7] */
+bool memory_categories_get(struct api_call *call, struct err *err)
+{
+    struct store_trace *trace = NULL;
+    struct memory_categories memory = {.count = 0};
+    int64_t limit = POINTS_DEFAULT;
+    if (!query_string_int(&call->query, "limit", 0, INT64_MAX, &limit, err) ||
+        !timeline_trace(&trace, call, err) ||
+        !(memory_categories_read(call->api->jobs, trace->id, call_arena(call), &memory, err) ||
+          timeline_gone(err))) {
+        return false;
+    }
+    if (memory.count == 0) {
+        return err_set(err, ERR_NOT_FOUND,
+                       "The trace has no memory by category: upload what export_memory_timeline "
+                       "wrote as .raw.json.gz");
+    }
+    struct json_write w = call_json_long(call, false);
+    write_categories(&w, &memory, (size_t)limit);
+    return true;
+}

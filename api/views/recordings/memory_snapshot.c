@@ -1,0 +1,256 @@
+/* Memory snapshots: figures of each device, who holds memory, blocks, the curve [FMT-4.5]. */
+#include "api/authorize.h"
+#include "api/handlers.h"
+#include "api/table/table_view.h"
+#include "ingest/jobs/on_request/snapshots.h"
+
+#include <string.h>
+
+#define LIMIT_DEFAULT 1000
+#define WIDTH_DEFAULT 1200
+#define WIDTH_MAX 20000
+#define LIVES_DEFAULT 20000
+#define LIVES_MAX 200000
+
+static bool read_request(struct api_call *call, struct snapshot_request *request, struct err *err)
+{
+    static const char *const points[] = {
+        [SNAPSHOT_AT_PEAK] = "peak", [SNAPSHOT_AT_END] = "end", NULL};
+    size_t when = SNAPSHOT_AT_PEAK;
+    *request = (struct snapshot_request){.device = SNAPSHOT_NONE};
+    bool ok =
+        call_trace_id(call, &request->trace_id, err) &&
+        query_string_int(&call->query, "device", INT64_MIN + 1, INT64_MAX, &request->device, err) &&
+        table_params_choice(call, "at", points, &when, err) &&
+        query_string_int(&call->query, "baseline", 1, INT64_MAX, &request->baseline_id, err) &&
+        (request->baseline_id == 0 || authorize_trace(call, request->baseline_id, err));
+    request->when = (enum snapshot_when)when;
+    return ok;
+}
+
+static void known_int(struct json_write *w, const char *key, int64_t value)
+{
+    if (value == SNAPSHOT_NONE) {
+        jw_key_null(w, key);
+    } else {
+        jw_key_int(w, key, value);
+    }
+}
+
+static void known(struct json_write *w, int64_t value)
+{
+    if (value == SNAPSHOT_NONE) {
+        jw_null(w);
+    } else {
+        jw_int(w, value);
+    }
+}
+
+/* ---- figures ---- */
+
+static void write_classes(struct json_write *w, const struct snapshot_figures *figures)
+{
+    jw_key(w, "size_classes");
+    jw_array_begin(w);
+    for (size_t i = 0; i < figures->class_count; i++) {
+        jw_object_begin(w);
+        jw_key_int(w, "upper_bytes", figures->classes[i].upper_bytes);
+        jw_key_int(w, "blocks", figures->classes[i].blocks);
+        jw_key_int(w, "bytes", figures->classes[i].bytes);
+        jw_object_end(w);
+    }
+    jw_array_end(w);
+}
+
+static void write_oom(struct json_write *w, const struct snapshot_figures *figures)
+{
+    jw_key(w, "oom");
+    jw_array_begin(w);
+    for (size_t i = 0; i < figures->oom_count; i++) {
+        const struct snapshot_oom *oom = &figures->oom[i];
+        jw_object_begin(w);
+        jw_key_int(w, "event", oom->event);
+        known_int(w, "t_ns", oom->t_ns);
+        jw_key_int(w, "size_bytes", oom->size_bytes);
+        known_int(w, "device_free_bytes", oom->device_free_bytes);
+        jw_key_string(w, "frame", oom->frame);
+        jw_object_end(w);
+    }
+    jw_array_end(w);
+}
+
+static void write_figures(struct json_write *w, const struct snapshot_figures *figures)
+{
+    jw_object_begin(w);
+    jw_key_int(w, "device", figures->device);
+    jw_key_int(w, "segments", figures->segments);
+    jw_key_int(w, "blocks", figures->blocks);
+    jw_key_int(w, "reserved_bytes", figures->reserved_bytes);
+    jw_key_int(w, "allocated_bytes", figures->allocated_bytes);
+    jw_key_int(w, "active_bytes", figures->active_bytes);
+    jw_key_int(w, "requested_bytes", figures->requested_bytes);
+    jw_key_int(w, "live_blocks", figures->live_blocks);
+    jw_key_int(w, "free_segments_bytes", figures->free_segments_bytes);
+    jw_key_int(w, "inactive_split_bytes", figures->inactive_split_bytes);
+    if (figures->reserved_bytes == 0) {
+        jw_key_null(w, "fragmentation");
+    } else {
+        jw_key_double(w, "fragmentation",
+                      (double)figures->inactive_split_bytes / (double)figures->reserved_bytes);
+    }
+    write_classes(w, figures);
+    jw_key_int(w, "events", figures->events);
+    jw_key_int(w, "history_start_allocated_bytes", figures->history_start_allocated_bytes);
+    jw_key_int(w, "history_start_reserved_bytes", figures->history_start_reserved_bytes);
+    jw_key_int(w, "peak_allocated_bytes", figures->peak_allocated_bytes);
+    known_int(w, "peak_event", figures->peak_event);
+    known_int(w, "peak_ns", figures->peak_ns);
+    jw_key_int(w, "peak_reserved_bytes", figures->peak_reserved_bytes);
+    write_oom(w, figures);
+    jw_object_end(w);
+}
+
+bool snapshot_get(struct api_call *call, struct err *err)
+{
+    struct snapshot_request request;
+    struct snapshot_answer answer;
+    if (!read_request(call, &request, err) ||
+        !snapshot_read(call->api->jobs, SNAPSHOT_OVERVIEW, &request, call_arena(call), &answer,
+                       err)) {
+        return false;
+    }
+    struct json_write w = call_json_long(call, false);
+    jw_object_begin(&w);
+    jw_key(&w, "devices");
+    jw_array_begin(&w);
+    for (size_t i = 0; i < answer.count; i++) {
+        write_figures(&w, &answer.devices[i]);
+    }
+    jw_array_end(&w);
+    jw_key(&w, "allocator_settings");
+    if (answer.settings == NULL) {
+        jw_null(&w);
+    } else {
+        jw_raw(&w, answer.settings, strlen(answer.settings));
+    }
+    jw_object_end(&w);
+    return true;
+}
+
+/* ---- tables ---- */
+
+static void write_members(struct json_write *w, const void *view)
+{
+    table_view_members(w, view, NULL);
+}
+
+bool snapshot_frames_get(struct api_call *call, struct err *err)
+{
+    struct table_view view = {
+        .table = &table_snapshot_frame, .stem = "frames", .write_members = write_members};
+    struct snapshot_request request;
+    struct snapshot_answer answer;
+    view.context = &view;
+    if (!read_request(call, &request, err) ||
+        !table_view_read(&view, call, "bytes", LIMIT_DEFAULT, err) ||
+        !snapshot_read(call->api->jobs, SNAPSHOT_FRAMES, &request, call_arena(call), &answer,
+                       err)) {
+        return false;
+    }
+    view.parts = request.baseline_id == 0 ? 0 : WHEN_BASELINE;
+    return table_view_run(&view, call, answer.frames, answer.count, err) &&
+           table_view_answer(&view, call);
+}
+
+bool snapshot_blocks_get(struct api_call *call, struct err *err)
+{
+    struct table_view view = {
+        .table = &table_snapshot_block, .stem = "blocks", .write_members = write_members};
+    struct snapshot_request request;
+    struct snapshot_answer answer;
+    view.context = &view;
+    return read_request(call, &request, err) &&
+           table_view_read(&view, call, "size_bytes", LIMIT_DEFAULT, err) &&
+           snapshot_read(call->api->jobs, SNAPSHOT_BLOCKS, &request, call_arena(call), &answer,
+                         err) &&
+           table_view_run(&view, call, answer.blocks, answer.count, err) &&
+           table_view_answer(&view, call);
+}
+
+/* ---- over time ---- */
+
+bool snapshot_curve_get(struct api_call *call, struct err *err)
+{
+    struct snapshot_request request;
+    struct snapshot_answer answer;
+    int64_t width = WIDTH_DEFAULT;
+    if (!read_request(call, &request, err) ||
+        !query_string_int(&call->query, "width_px", 1, WIDTH_MAX, &width, err)) {
+        return false;
+    }
+    request.count = (size_t)width;
+    if (!snapshot_read(call->api->jobs, SNAPSHOT_CURVE, &request, call_arena(call), &answer, err)) {
+        return false;
+    }
+    struct json_write w = call_json_long(call, false);
+    jw_object_begin(&w);
+    jw_key(&w, "points");
+    jw_array_begin(&w);
+    for (size_t i = 0; i < answer.curve.count; i++) {
+        jw_array_begin(&w);
+        jw_int(&w, answer.curve.points[i].event);
+        known(&w, answer.curve.points[i].t_ns);
+        jw_int(&w, answer.curve.points[i].allocated_bytes);
+        jw_int(&w, answer.curve.points[i].reserved_bytes);
+        jw_array_end(&w);
+    }
+    jw_array_end(&w);
+    jw_key_int(&w, "total_points", answer.curve.total_points);
+    jw_key_int(&w, "peak", answer.curve.peak);
+    jw_object_end(&w);
+    return true;
+}
+
+/* Columns, for a canvas. */
+static void write_lives(struct json_write *w, const struct snapshot_lives *lives)
+{
+    static const char *const keys[] = {"first", "end", "bytes", "frame"};
+    for (size_t column = 0; column < 4; column++) {
+        jw_key(w, keys[column]);
+        jw_array_begin(w);
+        for (size_t i = 0; i < lives->count; i++) {
+            const struct snapshot_life_row *row = &lives->rows[i];
+            const int64_t values[] = {row->first, row->end, row->bytes, row->frame};
+            jw_int(w, values[column]);
+        }
+        jw_array_end(w);
+    }
+}
+
+bool snapshot_lives_get(struct api_call *call, struct err *err)
+{
+    struct snapshot_request request;
+    struct snapshot_answer answer;
+    int64_t limit = LIVES_DEFAULT;
+    if (!read_request(call, &request, err) ||
+        !query_string_int(&call->query, "limit", 1, LIVES_MAX, &limit, err)) {
+        return false;
+    }
+    request.count = (size_t)limit;
+    if (!snapshot_read(call->api->jobs, SNAPSHOT_LIVES, &request, call_arena(call), &answer, err)) {
+        return false;
+    }
+    struct json_write w = call_json_long(call, false);
+    jw_object_begin(&w);
+    write_lives(&w, &answer.lives);
+    jw_key(&w, "frames");
+    jw_array_begin(&w);
+    for (size_t i = 0; i < answer.lives.frame_count; i++) {
+        jw_string(&w, answer.lives.frames[i]);
+    }
+    jw_array_end(&w);
+    jw_key_int(&w, "total", answer.lives.total);
+    jw_key_int(&w, "left_out_bytes", answer.lives.left_out_bytes);
+    jw_object_end(&w);
+    return true;
+}

@@ -1,0 +1,379 @@
+#include "ingest/analysis/contents/contents.h"
+
+#include "ingest/analysis/util/ranges.h"
+#include "ingest/base/containers/id_map.h"
+#include "ingest/base/memory/scratch.h"
+#include "ingest/base/saturating.h"
+#include "ingest/index/sort.h"
+#include "ingest/model/tables/kinds.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define STEP_PREFIX "ProfilerStep#"
+
+const char *record_role_name(enum record_role role)
+{
+    static const char *const names[ROLE_COUNT] = {
+        "kernel",  "communication", "memcpy", "memset",       "operator", "step",    "annotation",
+        "runtime", "host",          "sync",   "device_other", "mark",     "counter", "memory",
+    };
+    return names[role];
+}
+
+/* ---- roles ---- */
+
+static bool begins(const char *text, const char *prefix)
+{
+    return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+static bool is_communication(const char *name, const char *category)
+{
+    return strcmp(category, "communication") == 0 || begins(name, "nccl") || begins(name, "rccl") ||
+           begins(name, "mscclKernel");
+}
+
+static enum record_role role_of_other(const char *category)
+{
+    if (strcmp(category, "cuda_sync") == 0) {
+        return ROLE_SYNC;
+    }
+    return strcmp(category, "device_other") == 0 ? ROLE_DEVICE_OTHER : ROLE_HOST;
+}
+
+static const char *category_of(const struct trace *trace, uint32_t event)
+{
+    return strtab_text(trace->strings, trace->categories[trace_category(&trace->events, event)]);
+}
+
+/* A counter of bytes by category [FMT-7]. */
+static bool is_of_memory(const struct trace *trace, uint32_t event)
+{
+    return strcmp(category_of(trace, event), "memory") == 0;
+}
+
+static enum record_role role_of_slice(const struct trace *trace, uint32_t event)
+{
+    const struct trace_events *events = &trace->events;
+    const char *name = strtab_text(trace->strings, events->name[event]);
+    const char *category = category_of(trace, event);
+    switch (trace_kind(events, event)) {
+    case EVENT_KERNEL:
+        return is_communication(name, category) ? ROLE_COMMUNICATION : ROLE_KERNEL;
+    case EVENT_MEMCPY:
+        return ROLE_MEMCPY;
+    case EVENT_MEMSET:
+        return ROLE_MEMSET;
+    case EVENT_OPERATOR:
+        return ROLE_OPERATOR;
+    case EVENT_USER_ANNOTATION:
+        return begins(name, STEP_PREFIX) ? ROLE_STEP : ROLE_ANNOTATION;
+    case EVENT_GPU_USER_ANNOTATION:
+        return ROLE_ANNOTATION;
+    case EVENT_RUNTIME:
+    case EVENT_DRIVER:
+        return ROLE_RUNTIME;
+    case EVENT_MEMORY:
+        return ROLE_MEMORY;
+    case EVENT_DEVICE_ROW:
+        return ROLE_DEVICE_OTHER;
+    default:
+        return role_of_other(category);
+    }
+}
+
+/* ROLE_NONE: metadata, flows, and begins and ends, whose pairs are slices [DEV-5]. */
+static enum record_role role_of(const struct trace *trace, uint32_t event)
+{
+    switch (trace_phase(&trace->events, event)) {
+    case 'X':
+        return role_of_slice(trace, event);
+    case 'C':
+        return is_of_memory(trace, event) ? ROLE_MEMORY : ROLE_COUNTER;
+    case 'i':
+    case 'I':
+    case 'R':
+        return trace_kind(&trace->events, event) == EVENT_MEMORY ? ROLE_MEMORY : ROLE_MARK;
+    default:
+        return ROLE_NONE;
+    }
+}
+
+static void count_roles(const struct trace *trace, struct contents *out)
+{
+    for (uint32_t i = 0; i < trace->events.count; i++) {
+        enum record_role role = role_of(trace, i);
+        if (role != ROLE_NONE) {
+            struct role_sums *sums = &out->roles[role];
+            sums->count++;
+            sums->total_ns = saturating_add(sums->total_ns, trace_dur_ns(&trace->events, i));
+        }
+    }
+}
+
+/* ---- links ---- */
+
+/* A file of PyTorch's profiler tells by correlation ids; other recorders' have been counted. */
+static bool count_links(const struct trace *trace, struct contents *out)
+{
+    struct id_map calls;
+    bool ok = true;
+    id_map_init(&calls);
+    for (uint32_t i = 0; ok && i < trace->events.count; i++) {
+        int64_t id = trace_correlation(&trace->events, i);
+        if (role_of(trace, i) == ROLE_RUNTIME && id != TRACE_NO_ID && id != 0) {
+            ok = id_map_add(&calls, id) != NULL;
+        }
+    }
+    for (uint32_t i = 0; ok && i < trace->events.count; i++) {
+        if (role_of(trace, i) < ROLE_DEVICE_COUNT) {
+            out->device_activities++;
+            out->linked += id_map_find(&calls, trace_correlation(&trace->events, i)) != NULL;
+        }
+    }
+    id_map_free(&calls);
+    return ok;
+}
+
+/* ---- devices ---- */
+
+/* Device records, by device and then by start. */
+struct records {
+    const struct trace *trace;
+    uint32_t *items;
+    size_t count;
+    int64_t *device; /* by event */
+};
+
+static int64_t device_of(const struct trace *trace, uint32_t event)
+{
+    uint32_t args = trace->events.args[event];
+    int64_t device = args == TRACE_NO_ARGS ? TRACE_NO_ID : trace->kernel_args[args].device;
+    return device == TRACE_NO_ID ? 0 : device;
+}
+
+static bool list_records(const struct trace *trace, struct records *out)
+{
+    size_t count = trace->events.count;
+    out->trace = trace;
+    out->items = scratch_alloc(count, sizeof *out->items);
+    out->device = scratch_alloc(count, sizeof *out->device);
+    if (out->items == NULL || out->device == NULL) {
+        return false;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        bool has_time = (trace_flags(&trace->events, i) & EVENT_NO_TS) == 0;
+        if (has_time && role_of(trace, i) < ROLE_DEVICE_COUNT) {
+            out->device[i] = device_of(trace, i);
+            out->items[out->count++] = i;
+        }
+    }
+    return sort_by_key(out->items, out->count, trace->events.ts_ns) &&
+           sort_by_key(out->items, out->count, out->device);
+}
+
+static int64_t length(const struct ranges *ranges)
+{
+    int64_t sum_ns = 0;
+    for (size_t i = 0; i < ranges->count; i++) {
+        sum_ns = saturating_add(sum_ns, ranges->items[i].end - ranges->items[i].start);
+    }
+    return sum_ns;
+}
+
+static int64_t window(const struct ranges *ranges)
+{
+    return ranges->count == 0
+               ? 0
+               : saturating_sub(ranges->items[ranges->count - 1].end, ranges->items[0].start);
+}
+
+enum { BUSY, COMPUTATION, COMMUNICATION, BOTH, OVERLAP, UNIONS };
+
+static bool
+unite(const struct records *records, size_t from, size_t to, struct ranges unions[UNIONS])
+{
+    const struct trace_events *events = &records->trace->events;
+    bool ok = true;
+    for (size_t i = from; ok && i < to; i++) {
+        uint32_t event = records->items[i];
+        enum record_role role = role_of(records->trace, event);
+        int64_t start = events->ts_ns[event];
+        int64_t end = start + trace_dur_ns(events, event);
+        ok = ranges_merge(&unions[BUSY], start, end) &&
+             (role != ROLE_KERNEL || ranges_merge(&unions[COMPUTATION], start, end)) &&
+             (role != ROLE_COMMUNICATION || ranges_merge(&unions[COMMUNICATION], start, end)) &&
+             ((role != ROLE_KERNEL && role != ROLE_COMMUNICATION) ||
+              ranges_merge(&unions[BOTH], start, end));
+    }
+    return ok && ranges_intersect(&unions[OVERLAP], &unions[COMPUTATION], &unions[COMMUNICATION]);
+}
+
+static bool
+measure_device(const struct records *records, size_t from, size_t to, struct device_contents *out)
+{
+    struct ranges unions[UNIONS] = {{.count = 0}};
+    bool ok = unite(records, from, to, unions);
+    out->device = records->device[records->items[from]];
+    out->activities = (int64_t)(to - from);
+    out->window_ns = window(&unions[BUSY]);
+    out->busy_ns = length(&unions[BUSY]);
+    out->idle_ns = saturating_sub(out->window_ns, out->busy_ns);
+    out->computation_ns = length(&unions[COMPUTATION]);
+    out->communication_ns = length(&unions[COMMUNICATION]);
+    out->overlap_ns = length(&unions[OVERLAP]);
+    out->exposed_communication_ns = saturating_sub(out->communication_ns, out->overlap_ns);
+    out->free_ns = saturating_sub(window(&unions[BOTH]), length(&unions[BOTH]));
+    for (size_t i = 0; i < UNIONS; i++) {
+        ranges_free(&unions[i]);
+    }
+    return ok;
+}
+
+static size_t end_of_device(const struct records *records, size_t from)
+{
+    int64_t device = records->device[records->items[from]];
+    size_t to = from;
+    while (to < records->count && records->device[records->items[to]] == device) {
+        to++;
+    }
+    return to;
+}
+
+static bool measure_devices(const struct trace *trace, struct arena *arena, struct contents *out)
+{
+    struct records records = {.count = 0};
+    bool ok = list_records(trace, &records);
+    size_t devices = 0;
+    for (size_t i = 0; ok && i < records.count; i = end_of_device(&records, i)) {
+        devices++;
+    }
+    out->devices = arena_calloc(arena, devices + 1, sizeof *out->devices);
+    ok = ok && out->devices != NULL;
+    for (size_t i = 0, end; ok && i < records.count; i = end) {
+        end = end_of_device(&records, i);
+        ok = measure_device(&records, i, end, &out->devices[out->device_count++]);
+    }
+    scratch_free(records.items);
+    scratch_free(records.device);
+    return ok;
+}
+
+/* ---- what the file says ---- */
+
+static const char *copy(struct arena *arena, const char *text, bool *ok)
+{
+    const char *kept = text == NULL ? NULL : arena_strndup(arena, text, strlen(text));
+    *ok = *ok && (text == NULL || kept != NULL);
+    return kept;
+}
+
+static void *copy_rows(struct arena *arena, const void *rows, size_t count, size_t size, bool *ok)
+{
+    void *kept = arena_calloc(arena, count + 1, size);
+    *ok = *ok && kept != NULL;
+    if (kept != NULL && count > 0) {
+        memcpy(kept, rows, count * size);
+    }
+    return kept;
+}
+
+static bool
+copy_recorded(const struct trace *trace, int64_t zero_ns, struct arena *arena, struct recorded *out)
+{
+    const struct recorded none = {.linked = RECORDED_UNKNOWN};
+    bool ok = true;
+    *out = trace->recorded == NULL ? none : *trace->recorded;
+    out->recorder = copy(arena, out->recorder, &ok);
+    out->format_version = copy(arena, out->format_version, &ok);
+    out->skipped = copy_rows(arena, out->skipped, out->skipped_count, sizeof *out->skipped, &ok);
+    out->collectives =
+        copy_rows(arena, out->collectives, out->collective_count, sizeof *out->collectives, &ok);
+    out->op_types = copy_rows(arena, out->op_types, out->op_type_count, sizeof *out->op_types, &ok);
+    for (size_t i = 0; ok && i < out->skipped_count; i++) {
+        out->skipped[i].what = copy(arena, out->skipped[i].what, &ok);
+        out->skipped[i].reason = copy(arena, out->skipped[i].reason, &ok);
+    }
+    for (size_t i = 0; ok && i < out->collective_count; i++) {
+        out->collectives[i].name = copy(arena, out->collectives[i].name, &ok);
+        out->collectives[i].start_ns = saturating_sub(out->collectives[i].start_ns, zero_ns);
+    }
+    for (size_t i = 0; ok && i < out->op_type_count; i++) {
+        out->op_types[i].name = copy(arena, out->op_types[i].name, &ok);
+        out->op_types[i].core = copy(arena, out->op_types[i].core, &ok);
+    }
+    return ok;
+}
+
+bool contents_analyse(const struct trace *trace,
+                      int64_t zero_ns,
+                      struct arena *arena,
+                      struct contents *out)
+{
+    *out = (struct contents){.devices = NULL};
+    count_roles(trace, out);
+    bool ok = count_links(trace, out) && measure_devices(trace, arena, out) &&
+              copy_recorded(trace, zero_ns, arena, &out->recorded);
+    if (ok && out->recorded.linked != RECORDED_UNKNOWN) {
+        out->linked = out->recorded.linked;
+    }
+    return ok;
+}
+
+/* ---- names ---- */
+
+static int by_total(const void *left, const void *right)
+{
+    const struct named_row *a = left;
+    const struct named_row *b = right;
+    if (a->total_ns != b->total_ns) {
+        return a->total_ns < b->total_ns ? 1 : -1;
+    }
+    return strcmp(a->name, b->name);
+}
+
+static void add_named(struct named_row *row, int64_t dur_ns)
+{
+    row->min_ns = row->calls == 0 || dur_ns < row->min_ns ? dur_ns : row->min_ns;
+    row->max_ns = dur_ns > row->max_ns ? dur_ns : row->max_ns;
+    row->calls++;
+    row->total_ns = saturating_add(row->total_ns, dur_ns);
+}
+
+bool contents_names(const struct trace *trace, struct arena *arena, struct named_rows *out)
+{
+    const struct trace_events *events = &trace->events;
+    uint32_t texts = strtab_count(trace->strings);
+    uint32_t *number = scratch_none(texts);
+    *out = (struct named_rows){.rows = arena_calloc(arena, (size_t)texts + 1, sizeof *out->rows)};
+    bool ok = number != NULL && out->rows != NULL;
+    for (uint32_t i = 0; ok && i < events->count; i++) {
+        if (role_of(trace, i) != ROLE_HOST) {
+            continue;
+        }
+        uint32_t name = events->name[i];
+        if (number[name] == UINT32_MAX) {
+            number[name] = (uint32_t)out->count++;
+            out->rows[number[name]].name = copy(arena, strtab_text(trace->strings, name), &ok);
+        }
+        add_named(&out->rows[number[name]], trace_dur_ns(events, i));
+    }
+    if (ok) {
+        qsort(out->rows, out->count, sizeof *out->rows, by_total);
+    }
+    scratch_free(number);
+    return ok;
+}
+
+/* ---- the rows as tables ---- */
+
+#define TABLE_DEF "ingest/model/tables/named.def"
+#define TABLE_ROW struct named_row
+#define TABLE_IN_MEMORY
+#include "ingest/model/tables/describe.h"
+
+#define TABLE_DEF "ingest/model/tables/op_type.def"
+#define TABLE_ROW struct op_type_times
+#define TABLE_IN_MEMORY
+#include "ingest/model/tables/describe.h"

@@ -1,0 +1,384 @@
+/* Who holds memory: blocks, alone and by the source line that took them [FMT-4.4] [FMT-4.5]. */
+#include "ingest/analysis/memory_snapshot/memory_snapshot.h"
+#include "ingest/analysis/memory_snapshot/replay.h"
+#include "ingest/base/memory/scratch.h"
+#include "ingest/model/tables/kinds.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ADDRESS_BYTES 20
+
+static const char *copy(struct arena *arena, const char *text)
+{
+    return arena_strndup(arena, text, strlen(text));
+}
+
+static bool is_asked(const struct snapshot_question *question, const struct snapshot_device *device)
+{
+    return question->device == SNAPSHOT_NONE || question->device == device->id;
+}
+
+static bool lives_then(const struct snapshot_device *device,
+                       const struct snapshot_replay *replay,
+                       const struct snapshot_life *life,
+                       enum snapshot_when when)
+{
+    int64_t at = when == SNAPSHOT_AT_PEAK ? replay->peak - 1 : (int64_t)device->event_count - 1;
+    bool is_there = when == SNAPSHOT_AT_PEAK || life->block != SNAPSHOT_NO_BLOCK;
+    return is_there && life->first <= at && at < life->end;
+}
+
+/* ---- frames ---- */
+
+/* Rows by the text of their frame, of both snapshots: texts of two tables get ids of one. */
+struct frames {
+    struct strtab *texts;
+    struct snapshot_frame_row *rows; /* by id */
+    size_t cap, count;
+};
+
+static struct snapshot_frame_row *row_of(struct frames *frames, const char *text)
+{
+    uint32_t id = strtab_intern(frames->texts, text, strlen(text));
+    if (id == STRTAB_NONE) {
+        return NULL;
+    }
+    while (frames->count <= id) {
+        struct snapshot_frame_row *grown =
+            scratch_grow(frames->rows, frames->count, &frames->cap, sizeof *grown);
+        if (grown == NULL) {
+            return NULL;
+        }
+        frames->rows = grown;
+        grown[frames->count++] = (struct snapshot_frame_row){.frame = NULL};
+    }
+    return &frames->rows[id];
+}
+
+static bool add_life(struct frames *frames, const char *text, int64_t bytes, bool is_baseline)
+{
+    struct snapshot_frame_row *row = row_of(frames, text);
+    if (row == NULL) {
+        return false;
+    }
+    row->frame = text;
+    if (is_baseline) {
+        row->baseline_blocks++;
+        row->baseline_bytes = saturating_add(row->baseline_bytes, bytes);
+    } else {
+        row->blocks++;
+        row->bytes = saturating_add(row->bytes, bytes);
+    }
+    return true;
+}
+
+static bool add_device(struct frames *frames,
+                       const struct snapshot_question *question,
+                       const struct memory_snapshot *snapshot,
+                       const struct snapshot_device *device)
+{
+    struct snapshot_replay replay;
+    bool ok = snapshot_replay(device, &replay);
+    for (size_t i = 0; ok && i < replay.life_count; i++) {
+        const struct snapshot_life *life = &replay.lives[i];
+        if (lives_then(device, &replay, life, question->when)) {
+            ok = add_life(frames, snapshot_frame_text(snapshot, life->frame), life->bytes,
+                          snapshot == question->baseline);
+        }
+    }
+    snapshot_replay_free(&replay);
+    return ok;
+}
+
+static bool add_snapshot(struct frames *frames,
+                         const struct snapshot_question *question,
+                         const struct memory_snapshot *snapshot)
+{
+    bool ok = true;
+    for (size_t i = 0; snapshot != NULL && ok && i < snapshot->device_count; i++) {
+        if (is_asked(question, &snapshot->devices[i])) {
+            ok = add_device(frames, question, snapshot, &snapshot->devices[i]);
+        }
+    }
+    return ok;
+}
+
+static int by_bytes(const void *left, const void *right)
+{
+    const struct snapshot_frame_row *a = left;
+    const struct snapshot_frame_row *b = right;
+    if (a->bytes != b->bytes) {
+        return a->bytes < b->bytes ? 1 : -1;
+    }
+    return strcmp(a->frame, b->frame);
+}
+
+static bool hand_frames_on(const struct frames *frames,
+                           struct arena *arena,
+                           struct snapshot_frame_row **rows,
+                           size_t *count)
+{
+    int64_t sum = 0;
+    *rows = arena_calloc(arena, frames->count + 1, sizeof **rows);
+    *count = 0;
+    for (size_t i = 0; i < frames->count; i++) {
+        sum = saturating_add(sum, frames->rows[i].bytes);
+    }
+    for (size_t i = 0; *rows != NULL && i < frames->count; i++) {
+        if (frames->rows[i].frame == NULL) {
+            continue;
+        }
+        struct snapshot_frame_row *row = &(*rows)[(*count)++];
+        *row = frames->rows[i];
+        row->frame = copy(arena, row->frame);
+        row->share = sum == 0 ? (double)NAN : (double)row->bytes / (double)sum;
+        row->delta_bytes = saturating_sub(row->bytes, row->baseline_bytes);
+        if (row->frame == NULL) {
+            return false;
+        }
+    }
+    if (*rows != NULL) {
+        qsort(*rows, *count, sizeof **rows, by_bytes);
+    }
+    return *rows != NULL;
+}
+
+bool snapshot_frames(const struct snapshot_question *question,
+                     struct arena *arena,
+                     struct snapshot_frame_row **rows,
+                     size_t *count)
+{
+    struct frames frames = {.texts = strtab_create()};
+    bool ok = frames.texts != NULL && add_snapshot(&frames, question, question->snapshot) &&
+              add_snapshot(&frames, question, question->baseline) &&
+              hand_frames_on(&frames, arena, rows, count);
+    strtab_destroy(frames.texts);
+    scratch_free(frames.rows);
+    return ok;
+}
+
+/* ---- blocks ---- */
+
+static const char *write_address(struct arena *arena, int64_t address)
+{
+    char text[ADDRESS_BYTES];
+    (void)snprintf(text, sizeof text, "0x%" PRIx64, (uint64_t)address);
+    return copy(arena, text);
+}
+
+static bool fill_block(const struct memory_snapshot *snapshot,
+                       const struct snapshot_device *device,
+                       const struct snapshot_life *life,
+                       struct arena *arena,
+                       struct snapshot_block_row *row)
+{
+    const struct snapshot_block *block =
+        life->block == SNAPSHOT_NO_BLOCK ? NULL : &device->blocks[life->block];
+    row->address = write_address(arena, life->address);
+    row->size_bytes = block == NULL ? life->bytes : block->size;
+    row->requested_bytes = life->bytes;
+    row->state = block == NULL ? NULL : snapshot_state_name((enum snapshot_state)block->state);
+    row->stream = life->stream;
+    row->segment =
+        block == NULL ? NULL : write_address(arena, device->segments[block->segment].address);
+    row->frame = copy(arena, snapshot_frame_text(snapshot, life->frame));
+    return row->address != NULL && row->frame != NULL && (block == NULL || row->segment != NULL);
+}
+
+/* Lives by the block that they are at the end. */
+static uint32_t *lives_by_block(const struct snapshot_device *device,
+                                const struct snapshot_replay *replay)
+{
+    uint32_t *life_of = scratch_none(device->block_count);
+    for (size_t i = 0; life_of != NULL && i < replay->life_count; i++) {
+        if (replay->lives[i].block != SNAPSHOT_NO_BLOCK) {
+            life_of[replay->lives[i].block] = (uint32_t)i;
+        }
+    }
+    return life_of;
+}
+
+/* Live blocks in the order of the file, those that wait to be freed too. */
+static bool list_end(const struct memory_snapshot *snapshot,
+                     const struct snapshot_device *device,
+                     const struct snapshot_replay *replay,
+                     struct arena *arena,
+                     struct snapshot_block_row *rows,
+                     size_t *count)
+{
+    uint32_t *life_of = lives_by_block(device, replay);
+    bool ok = life_of != NULL;
+    for (uint32_t i = 0; ok && i < device->block_count; i++) {
+        const struct snapshot_block *block = &device->blocks[i];
+        if (block->state == SNAPSHOT_INACTIVE || block->state == SNAPSHOT_STATE_OTHER) {
+            continue;
+        }
+        struct snapshot_life life = {.address = block->address,
+                                     .bytes = block->requested_size,
+                                     .stream = device->segments[block->segment].stream,
+                                     .frame = block->frame == SNAPSHOT_NO_FRAMES ? SNAPSHOT_BEFORE
+                                                                                 : block->frame,
+                                     .block = i};
+        if (life_of[i] != UINT32_MAX) {
+            life.frame = replay->lives[life_of[i]].frame;
+        }
+        ok = fill_block(snapshot, device, &life, arena, &rows[(*count)++]);
+    }
+    scratch_free(life_of);
+    return ok;
+}
+
+static bool list_peak(const struct memory_snapshot *snapshot,
+                      const struct snapshot_device *device,
+                      const struct snapshot_replay *replay,
+                      struct arena *arena,
+                      struct snapshot_block_row *rows,
+                      size_t *count)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < replay->life_count; i++) {
+        if (lives_then(device, replay, &replay->lives[i], SNAPSHOT_AT_PEAK)) {
+            ok = fill_block(snapshot, device, &replay->lives[i], arena, &rows[(*count)++]);
+        }
+    }
+    return ok;
+}
+
+bool snapshot_blocks(const struct snapshot_question *question,
+                     struct arena *arena,
+                     struct snapshot_block_row **rows,
+                     size_t *count)
+{
+    const struct memory_snapshot *snapshot = question->snapshot;
+    size_t most = 1;
+    *count = 0;
+    for (size_t i = 0; i < snapshot->device_count; i++) {
+        most += (size_t)snapshot->devices[i].event_count + snapshot->devices[i].block_count;
+    }
+    *rows = arena_calloc(arena, most, sizeof **rows);
+    bool ok = *rows != NULL;
+    for (size_t i = 0; ok && i < snapshot->device_count; i++) {
+        const struct snapshot_device *device = &snapshot->devices[i];
+        struct snapshot_replay replay;
+        if (!is_asked(question, device)) {
+            continue;
+        }
+        ok = snapshot_replay(device, &replay) &&
+             (question->when == SNAPSHOT_AT_END
+                  ? list_end(snapshot, device, &replay, arena, *rows, count)
+                  : list_peak(snapshot, device, &replay, arena, *rows, count));
+        snapshot_replay_free(&replay);
+    }
+    return ok;
+}
+
+/* ---- lives ---- */
+
+struct ranked {
+    int64_t bytes;
+    uint32_t life;
+};
+
+static int by_size(const void *left, const void *right)
+{
+    const struct ranked *a = left;
+    const struct ranked *b = right;
+    if (a->bytes != b->bytes) {
+        return a->bytes < b->bytes ? 1 : -1;
+    }
+    return (a->life > b->life) - (a->life < b->life);
+}
+
+static int by_first(const void *left, const void *right)
+{
+    const struct snapshot_life_row *a = left;
+    const struct snapshot_life_row *b = right;
+    return a->first != b->first ? (a->first < b->first ? -1 : 1)
+                                : (a->end > b->end) - (a->end < b->end);
+}
+
+/* Frames of the rows get numbers in order of their first row. */
+static bool number_frames(const struct memory_snapshot *snapshot,
+                          struct arena *arena,
+                          struct snapshot_lives *out)
+{
+    struct strtab *texts = strtab_create();
+    bool ok = texts != NULL;
+    out->frames = arena_calloc(arena, out->count + 1, sizeof *out->frames);
+    ok = ok && out->frames != NULL;
+    for (size_t i = 0; ok && i < out->count; i++) {
+        const char *text = snapshot_frame_text(snapshot, out->rows[i].frame);
+        uint32_t id = strtab_intern(texts, text, strlen(text));
+        ok = id != STRTAB_NONE;
+        if (ok && id > out->frame_count) { /* id 0 is the empty text, which no frame is */
+            out->frames[out->frame_count++] = copy(arena, text);
+            ok = out->frames[out->frame_count - 1] != NULL;
+        }
+        out->rows[i].frame = ok && id > 0 ? id - 1 : 0;
+    }
+    strtab_destroy(texts);
+    return ok;
+}
+
+static bool choose_lives(const struct snapshot_device *device,
+                         const struct snapshot_replay *replay,
+                         size_t limit,
+                         struct arena *arena,
+                         struct snapshot_lives *out)
+{
+    struct ranked *ranked = scratch_alloc(replay->life_count, sizeof *ranked);
+    size_t kept = limit < replay->life_count ? limit : replay->life_count;
+    out->rows = arena_calloc(arena, kept + 1, sizeof *out->rows);
+    out->total = (int64_t)replay->life_count;
+    if (ranked == NULL || out->rows == NULL) {
+        scratch_free(ranked);
+        return false;
+    }
+    for (size_t i = 0; i < replay->life_count; i++) {
+        ranked[i] = (struct ranked){replay->lives[i].bytes, (uint32_t)i};
+    }
+    qsort(ranked, replay->life_count, sizeof *ranked, by_size);
+    for (size_t i = 0; i < replay->life_count; i++) {
+        const struct snapshot_life *life = &replay->lives[ranked[i].life];
+        if (i < kept) {
+            out->rows[out->count++] =
+                (struct snapshot_life_row){life->first, life->end, life->bytes, life->frame};
+        } else if (lives_then(device, replay, life, SNAPSHOT_AT_PEAK)) {
+            out->left_out_bytes = saturating_add(out->left_out_bytes, life->bytes);
+        }
+    }
+    qsort(out->rows, out->count, sizeof *out->rows, by_first);
+    scratch_free(ranked);
+    return true;
+}
+
+bool snapshot_lives_of(const struct memory_snapshot *snapshot,
+                       const struct snapshot_device *device,
+                       size_t limit,
+                       struct arena *arena,
+                       struct snapshot_lives *out)
+{
+    struct snapshot_replay replay;
+    *out = (struct snapshot_lives){.count = 0};
+    bool ok = snapshot_replay(device, &replay) &&
+              choose_lives(device, &replay, limit, arena, out) &&
+              number_frames(snapshot, arena, out);
+    snapshot_replay_free(&replay);
+    return ok;
+}
+
+/* ---- the rows as tables ---- */
+
+#define TABLE_DEF "ingest/model/tables/snapshot_frame.def"
+#define TABLE_ROW struct snapshot_frame_row
+#define TABLE_IN_MEMORY
+#include "ingest/model/tables/describe.h"
+
+#define TABLE_DEF "ingest/model/tables/snapshot_block.def"
+#define TABLE_ROW struct snapshot_block_row
+#define TABLE_IN_MEMORY
+#include "ingest/model/tables/describe.h"

@@ -1,0 +1,144 @@
+#include "ingest/formats/memory_snapshot/snapshot.h"
+
+#include "ingest/base/memory/scratch.h"
+#include "ingest/base/saturating.h"
+#include "ingest/base/text/buf.h"
+#include "ingest/base/text/json_write.h"
+#include "ingest/formats/memory_snapshot/build.h"
+#include "ingest/formats/memory_snapshot/pickle.h"
+#include "ingest/formats/reader.h"
+#include "ingest/formats/whole.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NS_PER_US 1000
+
+bool memory_snapshot_recognises(const char *window, size_t len)
+{
+    return len >= 2 && (unsigned char)window[0] == 0x80 && window[1] >= 2 && window[1] <= 5;
+}
+
+/* ---- loading ---- */
+
+static bool load_stream(struct text_stream *stream,
+                        const struct format_options *options,
+                        struct memory_snapshot **out,
+                        struct err *err)
+{
+    struct whole whole;
+    struct pickle pickle = {.containers = NULL};
+    bool ok = whole_read(&whole, stream, options, err) &&
+              pickle_read(&pickle, whole.bytes, whole.len, options->memory_budget_bytes, err) &&
+              snapshot_build(&pickle, out, err);
+    pickle_free(&pickle);
+    whole_free(&whole);
+    return ok;
+}
+
+bool memory_snapshot_load(struct input *in,
+                          const struct format_options *options,
+                          struct memory_snapshot **out,
+                          struct err *err)
+{
+    struct text_stream stream;
+    return text_stream_open(&stream, in, err) && load_stream(&stream, options, out, err);
+}
+
+/* ---- what a list of traces shows ---- */
+
+/* What the history lacks, and how to record it. */
+static bool find_missing(const struct memory_snapshot *snapshot, struct trace_results *results)
+{
+    static const struct missing_row no_history = {
+        .view = "memory",
+        .reason = "The snapshot has no events: only what is there at the end can be shown.",
+        .record = "torch.cuda.memory._record_memory_history(max_entries=...)"};
+    static const struct missing_row no_frames = {
+        .view = "call_stacks",
+        .reason = "No block says which source line took it.",
+        .record = "_record_memory_history(context='all', stacks='python')"};
+    bool has_events = false;
+    bool has_frames = false;
+    for (size_t i = 0; i < snapshot->device_count; i++) {
+        const struct snapshot_device *device = &snapshot->devices[i];
+        has_events = has_events || device->event_count > 0;
+        for (uint32_t e = 0; !has_frames && e < device->event_count; e++) {
+            has_frames = device->events[e].frame != SNAPSHOT_NO_FRAMES;
+        }
+        for (uint32_t b = 0; !has_frames && b < device->block_count; b++) {
+            has_frames = device->blocks[b].frame != SNAPSHOT_NO_FRAMES;
+        }
+    }
+    results->missing = arena_calloc(&results->arena, 2, sizeof *results->missing);
+    if (results->missing == NULL) {
+        return false;
+    }
+    if (!has_events) {
+        results->missing[results->missing_count++] = no_history;
+    }
+    if (!has_frames) {
+        results->missing[results->missing_count++] = no_frames;
+    }
+    return true;
+}
+
+/* A(0) or R(0) below 0: the history does not lead to what is there at the end [FMT-4.3]. */
+static bool history_disagrees(const struct snapshot_device *device)
+{
+    int64_t allocated = 0;
+    int64_t reserved = 0;
+    for (uint32_t i = 0; i < device->block_count; i++) {
+        const struct snapshot_block *block = &device->blocks[i];
+        bool counts = block->state == SNAPSHOT_ALLOCATED;
+        allocated = saturating_add(allocated, counts ? block->requested_size : 0);
+    }
+    for (uint32_t i = 0; i < device->segment_count; i++) {
+        reserved = saturating_add(reserved, device->segments[i].total_size);
+    }
+    for (uint32_t i = device->event_count; i-- > 0;) {
+        allocated = snapshot_allocated_before(&device->events[i], allocated);
+        reserved = snapshot_reserved_before(&device->events[i], reserved);
+    }
+    return allocated < 0 || reserved < 0;
+}
+
+static bool
+make_results(const struct memory_snapshot *snapshot, struct trace_results **out, struct err *err)
+{
+    struct trace_results *results = results_create();
+    bool ok = results != NULL && find_missing(snapshot, results);
+    *out = results;
+    if (!ok) {
+        return err_set(err, ERR_NO_MEMORY, "no memory for the results of a memory snapshot");
+    }
+    results->device_type = "GPU";
+    results->views = 1U << VIEW_SNAPSHOT;
+    results->start_ns = saturating_mul(snapshot->start_us, NS_PER_US);
+    results->duration_ns =
+        saturating_mul(saturating_sub(snapshot->end_us, snapshot->start_us), NS_PER_US);
+    for (size_t i = 0; i < snapshot->device_count; i++) {
+        results->event_count += snapshot->devices[i].event_count;
+        if (history_disagrees(&snapshot->devices[i])) {
+            warning_add(&results->warnings, WARN_HISTORY, WARNING_NO_OFFSET);
+        }
+    }
+    return true;
+}
+
+bool memory_snapshot_read(struct text_stream *stream,
+                          const struct format_options *options,
+                          struct format_bundle *bundle,
+                          struct err *err)
+{
+    struct memory_snapshot *snapshot = NULL;
+    struct format_item item = {.worker = NULL};
+    bool ok =
+        load_stream(stream, options, &snapshot, err) && make_results(snapshot, &item.results, err);
+    memory_snapshot_destroy(snapshot);
+    if (!ok) {
+        results_destroy(item.results);
+        return false;
+    }
+    return format_bundle_one(bundle, item, err);
+}

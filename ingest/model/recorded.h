@@ -1,0 +1,43 @@
+/* What the file of another recorder says of itself, beside its events [FMT-0.2]. */
+#ifndef KS_MODEL_RECORDED_H
+#define KS_MODEL_RECORDED_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define RECORDED_UNKNOWN INT64_MIN
+
+/* Records that were left out, or taken otherwise than they stand. */
+struct skipped_records {
+    const char *what; /* "negative duration", "plane /host:metadata", ... */
+    const char *reason;
+    int64_t count;
+};
+
+/* A collective as the recorder measured it. */
+struct collective_times {
+    const char *name;
+    int64_t start_ns; /* as the events of the trace */
+    int64_t elapse_ns, transit_ns, wait_ns, synchronization_ns, idle_ns;
+};
+
+/* Kernels of one type on one kind of core. */
+struct op_type_times {
+    const char *name; /* NULL: not said */
+    const char *core;
+    int64_t calls, total_ns, min_ns, max_ns;
+};
+
+struct recorded {
+    const char *recorder; /* NULL: not said */
+    const char *format_version;
+    int64_t linked; /* device records whose launching record is in the file; RECORDED_UNKNOWN */
+    struct skipped_records *skipped;
+    size_t skipped_count;
+    struct collective_times *collectives;
+    size_t collective_count;
+    struct op_type_times *op_types;
+    size_t op_type_count;
+};
+
+#endif

@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+"""Files of other recorders [FMT]: what a trace holds, memory snapshots, refusals; and the reference's golden figures of real files."""
+import subprocess
+import sys
+import unittest
+
+import kinetoscope
+
+sys.path.insert(0, str(kinetoscope.FIXTURES))
+import recordings  # noqa: E402
+
+
+def upload(server, run, name, content):
+    return kinetoscope.uploaded(server.put(run, name, content))[0]
+
+
+class Contents(unittest.TestCase):
+    def test_kineto(self):
+        name, content = kinetoscope.fixture('cuda_training')
+        with kinetoscope.Server() as server:
+            trace = '/api/v1/traces/%d/' % upload(server, 'kineto', name, content)['id']
+            contents = server.get(trace + 'contents').json()
+            self.assertEqual(contents['format'], 'chrome-trace')
+            kernels = server.get(trace + 'kernels', limit=0).json()
+            self.assertEqual(contents['roles']['kernel'], {'count': kernels['sums']['calls'], 'total_ns': kernels['sums']['total_ns']})
+            device = contents['devices'][0]
+            self.assertEqual(device['window_ns'], device['busy_ns'] + device['idle_ns'])
+            self.assertEqual(device['communication_ns'], device['overlap_ns'] + device['exposed_communication_ns'])
+            self.assertEqual(contents['links']['device_activities'], device['activities'])
+            names = server.get(trace + 'names', limit=0).json()
+            self.assertEqual(sum(row['calls'] for row in names['rows']), contents['roles']['host']['count'])
+            self.assertEqual(server.get(trace + 'kernels', group_by='op_type').json()['rows'], [])
+
+
+class Snapshots(unittest.TestCase):
+    def test_identities(self):
+        with kinetoscope.Server() as server:
+            trace = upload(server, 'memory', 'snapshot.pickle', recordings.snapshot())
+            self.assertEqual((trace['format'], trace['views'], trace['has_events']), ('memory-snapshot', ['memory_snapshot'], False))
+            base = '/api/v1/traces/%d/memory-snapshot' % trace['id']
+            device = server.get(base).json()['devices'][0]
+            self.assertEqual(server.get(base).json()['allocator_settings'], {'expandable_segments': False, 'max_split_size': -1})
+            segments = recordings.snapshot_value()['segments']
+            for field, of in (('reserved_bytes', 'total_size'), ('allocated_bytes', 'allocated_size'), ('active_bytes', 'active_size')):
+                self.assertEqual(device[field], sum(segment[of] for segment in segments))
+            self.assertEqual((device['history_start_allocated_bytes'], device['peak_allocated_bytes'], device['peak_event'], device['peak_ns']), (500, 4596, 1, 1000))
+            self.assertEqual((device['free_segments_bytes'], device['inactive_split_bytes'], device['fragmentation']), (8192, 2048, 2048 / 12288))
+            self.assertEqual(device['size_classes'], [{'upper_bytes': 512, 'blocks': 2, 'bytes': 1024}, {'upper_bytes': 1024, 'blocks': 1, 'bytes': 1024}])
+            self.assertEqual(device['oom'], [{'event': 2, 't_ns': 2000, 'size_bytes': 1 << 40, 'device_free_bytes': 123, 'frame': '(no Python frame)'}])
+            for at, whole in (('end', 1500), ('peak', 4596)):
+                frames = server.get(base + '/frames', at=at).json()['rows']
+                self.assertEqual(sum(row['bytes'] for row in frames), whole)
+                self.assertEqual({row['frame'] for row in frames}, {'/srv/train.py:20 forward', '(before the recording)'})
+            self.assertEqual(server.get(base + '/blocks', at='end').json()['total'], 3)
+            self.assertEqual(server.get(base + '/blocks').json()['total'], 2)
+            curve = server.get(base + '/curve').json()
+            self.assertEqual((curve['total_points'], curve['peak'], curve['points'][0]), (7, 2, [0, None, 500, 4096]))
+            lives = server.get(base + '/lives', limit=2).json()
+            self.assertEqual((lives['total'], lives['bytes'], lives['first'], lives['end'], lives['left_out_bytes']), (3, [4096, 1000], [1, 5], [3, 7], 500))
+            self.assertEqual(server.get('/api/v1/traces/%d/contents' % trace['id']).json()['roles'], {})
+
+    def test_difference(self):
+        with kinetoscope.Server() as server:
+            one = upload(server, 'memory', 'one.pickle', recordings.snapshot())['id']
+            other = upload(server, 'memory', 'other.pickle', recordings.snapshot(peak_bytes=8192, frames=recordings.TRAIN[1:]))['id']
+            rows = server.get('/api/v1/traces/%d/memory-snapshot/frames' % other, baseline=one).json()['rows']
+            found = {row['frame']: (row['bytes'], row['baseline_bytes'], row['delta_bytes']) for row in rows}
+            self.assertEqual(found, {'/srv/train.py:90 main': (8192, 0, 8192), '(before the recording)': (500, 500, 0), '/srv/train.py:20 forward': (0, 4096, -4096)})
+
+    def test_refusals(self):
+        with kinetoscope.Server() as server:
+            answer = server.put('memory', 'code.pickle', recordings.pickle_with_code())
+            self.assertEqual((answer.status, answer.json()['byte_offset']), (422, 2))
+            self.assertEqual(server.put('memory', 'cut.pickle', recordings.snapshot()[:-9]).status, 422)
+            trace = upload(server, 'memory', 'snapshot.pickle', recordings.snapshot())['id']
+            base = '/api/v1/traces/%d/memory-snapshot' % trace
+            self.assertEqual(server.get(base + '/curve', device=5).status, 404)
+            for query in ({'at': 'noon'}, {'baseline': 'x'}, {'device': 'x'}):
+                self.assertEqual(server.get(base + '/frames', **query).status, 400)
+            name, content = kinetoscope.fixture('cuda_training')
+            kineto = upload(server, 'memory', name, content)['id']
+            self.assertEqual(server.get('/api/v1/traces/%d/memory-snapshot' % kineto).status, 404)
+
+
+class MemoryTimelines(unittest.TestCase):
+    def test_categories(self):
+        with kinetoscope.Server() as server:
+            trace = upload(server, 'timeline', 'memory.raw.json', recordings.memory_timeline())
+            self.assertEqual((trace['format'], 'memory_categories' in trace['views'], trace['start_ns']), ('memory-timeline', True, '5000'))
+            base = '/api/v1/traces/%d/' % trace['id']
+            memory = server.get(base + 'memory/categories').json()
+            self.assertEqual([(p['t_ns'], p['total_bytes']) for p in memory['points']], [(0, 512), (0, 662), (2000, 562), (4000, 563)])
+            self.assertEqual((memory['peak']['point'], memory['peak']['bytes']['activation'], memory['points'][2]['bytes']['unknown']), (1, 100, 50))
+            self.assertEqual(len(server.get(base + 'memory/categories', limit=1).json()['points']), 1)
+            self.assertEqual(server.get(base + 'contents').json()['roles'], {'memory': {'count': 7, 'total_ns': 0}})
+            cut = upload(server, 'timeline', 'cut.json', recordings.memory_timeline()[:-8])
+            self.assertEqual([w['code'] for w in cut['warnings']], ['truncated'])
+            self.assertEqual(server.get('/api/v1/traces/%d/memory/categories' % cut['id']).json()['total_points'], 3)
+
+
+class Reference(unittest.TestCase):
+    def test_golden_figures(self):
+        real = kinetoscope.REFERENCE / 'data/real'
+        check = kinetoscope.REFERENCE / 'tools/formats_check.py'
+        if not check.exists() or not real.exists():
+            self.skipTest('no reference data in %s' % kinetoscope.REFERENCE)
+        with kinetoscope.Server() as server:
+            for only in READ:
+                done = subprocess.run([sys.executable, str(check), '--url', server.url, '--only', only, str(real)], capture_output=True, text=True, check=False)
+                self.assertEqual(done.returncode, 0, done.stdout[-3000:] + done.stderr[-1000:])
+
+
+READ = ('snapshot', 'refuse', 'timeline')  # cases of the formats that are read
+
+kinetoscope.main()

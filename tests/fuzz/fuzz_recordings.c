@@ -1,0 +1,105 @@
+/* Files of other recorders: pickles, protocol buffers, JSON, databases. */
+#include "ingest/analysis/contents/contents.h"
+#include "ingest/analysis/memory_snapshot/memory_snapshot.h"
+#include "ingest/formats/memory_snapshot/snapshot.h"
+#include "ingest/input/input.h"
+#include "tests/fuzz/fuzz_reading.h"
+
+#include <string.h>
+
+static void ask_contents(const struct format_bundle *bundle)
+{
+    for (size_t i = 0; i < bundle->item_count; i++) {
+        const struct trace *trace = bundle->items[i].model;
+        struct arena arena;
+        struct contents contents;
+        struct named_rows names;
+        arena_init(&arena, 0);
+        if (trace != NULL) {
+            fuzz_require(contents_analyse(trace, 0, &arena, &contents), "contents need no luck");
+            fuzz_require(contents_names(trace, &arena, &names), "names need no luck");
+        }
+        arena_free(&arena);
+    }
+}
+
+static void ask_device(const struct memory_snapshot *snapshot,
+                       const struct snapshot_device *device,
+                       struct arena *arena)
+{
+    struct snapshot_figures figures;
+    struct snapshot_curve curve;
+    struct snapshot_lives lives;
+    fuzz_require(snapshot_figures_of(snapshot, device, arena, &figures), "figures");
+    fuzz_require(snapshot_curve_of(snapshot, device, 3, arena, &curve), "a curve");
+    fuzz_require(snapshot_lives_of(snapshot, device, 5, arena, &lives), "lives");
+    fuzz_require(curve.total_points == figures.events + 1, "a point an event, and one before");
+}
+
+static void ask_snapshot(const struct memory_snapshot *snapshot)
+{
+    struct arena arena;
+    arena_init(&arena, 0);
+    for (size_t i = 0; i < snapshot->device_count; i++) {
+        ask_device(snapshot, &snapshot->devices[i], &arena);
+    }
+    for (int when = SNAPSHOT_AT_PEAK; when <= SNAPSHOT_AT_END; when++) {
+        const struct snapshot_question question = {snapshot, snapshot, SNAPSHOT_NONE,
+                                                   (enum snapshot_when)when};
+        struct snapshot_frame_row *frames = NULL;
+        struct snapshot_block_row *blocks = NULL;
+        size_t count = 0;
+        fuzz_require(snapshot_frames(&question, &arena, &frames, &count), "frames");
+        fuzz_require(snapshot_blocks(&question, &arena, &blocks, &count), "blocks");
+    }
+    arena_free(&arena);
+}
+
+static void load_snapshot(const uint8_t *bytes, size_t len)
+{
+    const struct format_options options = {.memory_budget_bytes = (size_t)256 << 20};
+    struct memory_snapshot *snapshot = NULL;
+    struct err err = ERR_INIT;
+    struct input *in = NULL;
+    fuzz_require(input_open_memory(&in, bytes, len, 0, &err), "memory can be opened");
+    if (memory_snapshot_load(in, &options, &snapshot, &err)) {
+        ask_snapshot(snapshot);
+        memory_snapshot_destroy(snapshot);
+    }
+    input_close(in);
+}
+
+/* Databases lie in files, in which SQLite seeks. */
+static bool read_database(const uint8_t *bytes, size_t len, struct format_bundle *bundle)
+{
+    struct err err = ERR_INIT;
+    struct input *in = NULL;
+    fuzz_require(input_open_file(&in, fuzz_file(bytes, len), &err), "the file can be opened");
+    bool good = format_read(in, NULL, bundle, &err);
+    input_close(in);
+    fuzz_require(good || err.msg[0] != '\0', "who refuses says why");
+    if (good) {
+        fuzz_analyse(bundle);
+    }
+    return good;
+}
+
+static bool is_database(const uint8_t *bytes, size_t len)
+{
+    static const char magic[16] = "SQLite format 3";
+    return len >= sizeof magic && memcmp(bytes, magic, sizeof magic) == 0;
+}
+
+int fuzz_one_input(const uint8_t *bytes, size_t len)
+{
+    struct format_bundle bundle;
+    if (memory_snapshot_recognises((const char *)bytes, len)) {
+        load_snapshot(bytes, len);
+    }
+    if (is_database(bytes, len) ? read_database(bytes, len, &bundle)
+                                : fuzz_read_and_analyse(bytes, len, &bundle)) {
+        ask_contents(&bundle);
+        format_bundle_free(&bundle);
+    }
+    return 0;
+}
