@@ -2,6 +2,7 @@
 #include "ingest/jobs/pipeline/pipeline.h"
 #include "server/cli/commands.h"
 #include "server/cli/compare_input.h"
+#include "server/cli/report/report.h"
 #include "server/cli/text.h"
 
 #include <stdio.h>
@@ -26,8 +27,10 @@ static bool print_cycles(const struct options *options, const struct trace_resul
     if (options->format == REPORT_JSON) {
         cycles_json(&text, results);
         buf_putc(&text, '\n');
-    } else {
+    } else if (options->format == REPORT_CSV) {
         cycles_csv(&text, results);
+    } else {
+        report_cycles_text(results, &text);
     }
     bool ok =
         !text.failed && fwrite(text.ptr, 1, text.len, stdout) == text.len && fflush(stdout) == 0;

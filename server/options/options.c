@@ -236,95 +236,102 @@ static bool set_man(struct options *o, const char *text, const char **form)
 
 const struct option option_table[] = {
     {"listen", KIND_VALUE, FOR(COMMAND_SERVE), "HOST:PORT", "where to listen (127.0.0.1:8080)",
-     set_listen},
+     set_listen, GROUP_ADDRESS},
     {"data-dir", KIND_VALUE, KEEPING, "DIR", "where everything is kept (./kinetoscope-data)",
-     set_data_dir},
+     set_data_dir, GROUP_DATA},
     {"token-file", KIND_VALUE, FOR(COMMAND_SERVE), "FILE",
      "who may do what, beside `kinetoscope token`: lines of `role name sha256-of-token "
      "[project,...]`, roles viewer, uploader, admin; read again when it changes",
-     set_token_file},
+     set_token_file, GROUP_ACCESS},
     {"allow-anonymous", KIND_FLAG, FOR(COMMAND_SERVE), NULL,
      "without any token everyone who reaches the port may do everything; with tokens, who has "
      "none may read what belongs to no project",
-     set_allow_anonymous},
+     set_allow_anonymous, GROUP_ACCESS},
     {"public-url", KIND_VALUE, FOR(COMMAND_SERVE), "URL",
-     "the address that users open, when a proxy stands before the server", set_public_url},
+     "the address that users open, when a proxy stands before the server", set_public_url,
+     GROUP_ADDRESS},
     {"base-path", KIND_VALUE, FOR(COMMAND_SERVE), "/PREFIX", "everything stands below this path",
-     set_base_path},
+     set_base_path, GROUP_ADDRESS},
     {"max-upload", KIND_VALUE, FOR(COMMAND_SERVE), "SIZE", "largest file that is taken (64G)",
-     set_max_upload},
+     set_max_upload, GROUP_LIMITS},
 #define LIMIT_OPTION(field, option, scope, is_size, preset, least, most, form, help) \
-    {option, KIND_VALUE, scope, form, help, set_##field},
+    {option, KIND_VALUE, scope, form, help, set_##field, GROUP_LIMITS},
     LIMITS_LIST(LIMIT_OPTION){"trusted-proxy", KIND_VALUE, FOR(COMMAND_SERVE), "ADDRESS",
                               "may have any number of connections, and its X-Forwarded-For names "
                               "the client; may be given several times",
-                              set_trusted_proxy},
+                              set_trusted_proxy, GROUP_ADDRESS},
     {"ingest-workers", KIND_VALUE, STORING, "N",
-     "files analysed at once (one less than the processors)", set_ingest_workers},
+     "files analysed at once (one less than the processors)", set_ingest_workers, GROUP_ANALYSIS},
     {"ingest-memory", KIND_VALUE, STORING, "SIZE",
-     "memory for traces under analysis, all together (half of the machine's)", set_ingest_memory},
+     "memory for traces under analysis, all together (half of the machine's)", set_ingest_memory,
+     GROUP_ANALYSIS},
     {"retain-raw", KIND_VALUE, STORING, "yes|no", "keep the uploaded files after analysis (yes)",
-     set_retain_raw},
+     set_retain_raw, GROUP_DATA},
     {"kernel-classes", KIND_VALUE, FOR(COMMAND_SERVE), "FILE",
      "rules of your own for the classes of kernels, tried before the built-in ones: lines of "
      "`class "
      "yes|no|auto|- pattern... [kind=NAME]`",
-     set_kernel_classes},
+     set_kernel_classes, GROUP_ANALYSIS},
     {"devices", KIND_VALUE, FOR(COMMAND_SERVE), "FILE",
      "peaks of your own devices, before the built-in ones, as JSON: {\"part of a name\": "
      "{\"bandwidth_bytes_per_second\": n, \"matrix\": {\"bf16\": n}, \"vector\": {\"fp32\": n}, "
-     "\"source\": \"…\"}}",
-     set_devices},
+     "\"source\": \"...\"}}",
+     set_devices, GROUP_ANALYSIS},
     {"source-url", KIND_VALUE, FOR(COMMAND_SERVE), "TEMPLATE",
      "where the lines of Python frames can be read, such as "
      "https://git/x/blob/main/{path}#L{line}: the page links to them",
-     set_source_url},
-    {"log-level", KIND_VALUE, STORING, "LEVEL", "error, warn, info or debug (info)", set_log_level},
+     set_source_url, GROUP_ANALYSIS},
+    {"log-level", KIND_VALUE, STORING, "LEVEL", "error, warn, info or debug (info)", set_log_level,
+     GROUP_OPERATION},
     {"log-format", KIND_VALUE, STORING, "FORMAT", "text, or json: an object a line (text)",
-     set_log_format},
+     set_log_format, GROUP_OPERATION},
     {"drain-seconds", KIND_VALUE, FOR(COMMAND_SERVE), "N", "graceful shutdown timeout (30)",
-     set_drain_seconds},
+     set_drain_seconds, GROUP_OPERATION},
     {"static-dir", KIND_VALUE, FOR(COMMAND_SERVE), "DIR",
-     "serve the page from this directory, while developing it", set_static_dir},
+     "serve the page from this directory, while developing it", set_static_dir, GROUP_OPERATION},
     {"run", KIND_VALUE, FOR(COMMAND_INGEST), "NAME",
-     "the run that the files belong to (the name of each file's directory)", set_run},
+     "the run that the files belong to (the name of each file's directory)", set_run, GROUP_OTHER},
     {"project", KIND_VALUE, FOR(COMMAND_INGEST), "NAME",
-     "the project of the run, when it is new (none)", set_run_project},
+     "the project of the run, when it is new (none)", set_run_project, GROUP_OTHER},
     {"rank", KIND_VALUE, FOR(COMMAND_INGEST), "N",
-     "the rank of the process that wrote the file (what the file or its name says)", set_rank},
+     "the rank of the process that wrote the file (what the file or its name says)", set_rank,
+     GROUP_OTHER},
     {"role", KIND_VALUE, FOR(COMMAND_TOKEN), "ROLE",
      "of a new token: viewer (reads), uploader (also uploads and edits), admin (also deletes, and "
      "reads every project)",
-     set_role},
+     set_role, GROUP_OTHER},
     {"project", KIND_VALUE, FOR(COMMAND_TOKEN), "PROJECT",
-     "a project whose runs a new token may read; may be given several times", set_project},
+     "a project whose runs a new token may read; may be given several times", set_project,
+     GROUP_OTHER},
     {"format", KIND_VALUE, FOR(COMMAND_REPORT), "FORMAT", "text, json or markdown (text)",
-     set_format},
+     set_format, GROUP_OTHER},
     {"base-pid", KIND_VALUE, FOR(COMMAND_COMPARE), "N", "the process of BASE (every one)",
-     set_base_pid},
+     set_base_pid, GROUP_OTHER},
     {"candidate-pid", KIND_VALUE, FOR(COMMAND_COMPARE), "N", "the process of CANDIDATE (every one)",
-     set_candidate_pid},
+     set_candidate_pid, GROUP_OTHER},
     {"kind", KIND_VALUE, FOR(COMMAND_COMPARE), "KIND",
      "cycles to compare: step, prefill, decode, layer, mixed, idle or diffusion (every kind)",
-     set_kind},
+     set_kind, GROUP_OTHER},
     {"labels", KIND_VALUE, FOR(COMMAND_COMPARE), "A,B", "what to call the sides (base,candidate)",
-     set_labels},
+     set_labels, GROUP_OTHER},
     {"format", KIND_VALUE, FOR(COMMAND_COMPARE), "FORMAT", "text, json, csv or markdown (text)",
-     set_format},
+     set_format, GROUP_OTHER},
     {"output", KIND_VALUE, FOR(COMMAND_COMPARE), "DIR", "write a file a pair into this directory",
-     set_output},
+     set_output, GROUP_OTHER},
     {"fail-if", KIND_VALUE, FOR(COMMAND_COMPARE), "'NAME>N[%]'",
      "exit with 3 when it grew by more: step_time, suspicion, kernel_time, operator_time, "
      "kernel:<name>; may be given several times",
-     set_fail_if},
+     set_fail_if, GROUP_OTHER},
     {"marker", KIND_VALUE, FOR(COMMAND_COMPARE) | FOR(COMMAND_CYCLES) | FOR(COMMAND_INGEST),
-     "FUNCTION", "the function whose calls are the cycles (found)", set_marker},
+     "FUNCTION", "the function whose calls are the cycles (found)", set_marker, GROUP_OTHER},
     {"hardware", KIND_VALUE, FOR(COMMAND_CYCLES), "FILE",
-     "what the host has (topo_component.csv beside the trace)", set_hardware},
-    {"format", KIND_VALUE, FOR(COMMAND_CYCLES), "FORMAT", "csv or json (csv)", set_format},
+     "what the host has (topo_component.csv beside the trace)", set_hardware, GROUP_OTHER},
+    {"format", KIND_VALUE, FOR(COMMAND_CYCLES), "FORMAT", "text, json or csv (text)", set_format,
+     GROUP_OTHER},
     {"licenses", KIND_FLAG, FOR(COMMAND_VERSION), NULL,
-     "print the licences of all that is built in", set_licenses},
-    {"man", KIND_FLAG, FOR(COMMAND_HELP), NULL, "the manual page, as roff: see man(1)", set_man},
+     "print the licences of all that is built in", set_licenses, GROUP_OTHER},
+    {"man", KIND_FLAG, FOR(COMMAND_HELP), NULL, "the manual page, as roff: see man(1)", set_man,
+     GROUP_OTHER},
 };
 
 #define OPTION_COUNT (sizeof option_table / sizeof option_table[0])
@@ -579,7 +586,6 @@ bool options_parse(struct options *options,
         }
         parse.at = 2;
     }
-    options->format = options->command == COMMAND_CYCLES ? REPORT_CSV : REPORT_TEXT;
     return read_environment(&parse, env) && parse_words(&parse) &&
            (options->command == COMMAND_HELP && options->help_about != COMMAND_HELP
                 ? true
@@ -588,23 +594,63 @@ bool options_parse(struct options *options,
 
 /* ---- help ---- */
 
+static bool is_of(const struct option *option, enum options_command about)
+{
+    return (option->commands & FOR(about)) != 0;
+}
+
+static void help_option(FILE *stream, const struct option *option, size_t width)
+{
+    char left[64];
+    (void)snprintf(left, sizeof left, "--%s %s", option->name,
+                   option->form == NULL ? "" : option->form);
+    (void)fprintf(stream, "  %-*s  %s\n", (int)width + 3, left, option->help);
+}
+
+/* The options of one group, below its title. */
+static void help_group(FILE *stream,
+                       enum options_command about,
+                       enum option_group group,
+                       const char *title,
+                       size_t width)
+{
+    bool any = false;
+    for (size_t i = 0; i < OPTION_COUNT; i++) {
+        const struct option *option = &option_table[i];
+        if (is_of(option, about) && option->group == group) {
+            if (!any && title != NULL) {
+                (void)fprintf(stream, " %s:\n", title);
+            }
+            help_option(stream, option, width);
+            any = true;
+        }
+    }
+}
+
+/* A list that no longer fits in one look has headings. */
+#define UNGROUPED_MAX 12
+
 static void help_options(FILE *stream, enum options_command about)
 {
+    static const char *const titles[GROUP_COUNT] = {
+        [GROUP_ADDRESS] = "Address",   [GROUP_ACCESS] = "Access", [GROUP_DATA] = "Data",
+        [GROUP_ANALYSIS] = "Analysis", [GROUP_LIMITS] = "Limits", [GROUP_OPERATION] = "Operation"};
     size_t width = 0;
+    size_t count = 0;
     for (size_t i = 0; i < OPTION_COUNT; i++) {
         const struct option *option = &option_table[i];
         size_t len = strlen(option->name) + (option->form == NULL ? 0 : strlen(option->form));
-        bool is_its = (option->commands & FOR(about)) != 0;
+        bool is_its = is_of(option, about);
         width = is_its && len > width ? len : width;
+        count += is_its;
     }
-    for (size_t i = 0; i < OPTION_COUNT; i++) {
-        const struct option *option = &option_table[i];
-        if ((option->commands & FOR(about)) != 0) {
-            char left[64];
-            (void)snprintf(left, sizeof left, "--%s %s", option->name,
-                           option->form == NULL ? "" : option->form);
-            (void)fprintf(stream, "  %-*s  %s\n", (int)width + 3, left, option->help);
+    for (size_t i = 0; count <= UNGROUPED_MAX && i < OPTION_COUNT; i++) {
+        if (is_of(&option_table[i], about)) {
+            help_option(stream, &option_table[i], width);
         }
+    }
+    for (int group = GROUP_OTHER; count > UNGROUPED_MAX && group < GROUP_COUNT; group++) {
+        help_group(stream, about, (enum option_group)group, titles[group], width);
     }
 }
 

@@ -87,7 +87,7 @@ static void put_description(FILE *stream)
         "Kinetoscope takes in traces of accelerators (PyTorch's profiler, Nsight), analyses them, "
         "keeps the results, and shows a team where the time goes: as pages in a browser, "
         "and as JSON.");
-    put_line(stream, "Without a command it serves.");
+    put_line(stream, "Without a command it prints help; serve serves.");
     (void)fputs(".SH COMMANDS\n", stream);
     for (int i = 0; i < COMMAND_COUNT; i++) {
         put_term(stream, command_table[i].name, command_table[i].help);

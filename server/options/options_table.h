@@ -13,6 +13,18 @@
 
 enum option_kind { KIND_FLAG, KIND_VALUE };
 
+/* Under which heading the help of a command with many options lists one. */
+enum option_group {
+    GROUP_OTHER,
+    GROUP_ADDRESS,
+    GROUP_ACCESS,
+    GROUP_DATA,
+    GROUP_ANALYSIS,
+    GROUP_LIMITS,
+    GROUP_OPERATION,
+    GROUP_COUNT
+};
+
 /* A name may stand in several rows: it means something else to other commands. */
 struct option {
     const char *name;
@@ -21,6 +33,7 @@ struct option {
     const char *form;  /* of the value, in help; NULL for a flag */
     const char *help;  /* with the default in parentheses */
     bool (*set)(struct options *options, const char *text, const char **form);
+    enum option_group group;
 };
 
 struct option_command {

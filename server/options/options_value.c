@@ -194,12 +194,12 @@ bool value_format(const char *text,
         const char *name;
         bool of_report, of_compare, of_cycles;
     } formats[] = {
-        [REPORT_TEXT] = {"text", true, true, false},
+        [REPORT_TEXT] = {"text", true, true, true},
         [REPORT_JSON] = {"json", true, true, true},
         [REPORT_MARKDOWN] = {"markdown", true, true, false},
         [REPORT_CSV] = {"csv", false, true, true},
     };
-    *form = command == COMMAND_CYCLES    ? "csv or json"
+    *form = command == COMMAND_CYCLES    ? "text, json or csv"
             : command == COMMAND_COMPARE ? "text, json, csv or markdown"
                                          : "text, json or markdown";
     for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {

@@ -46,7 +46,7 @@ class Cycles(unittest.TestCase):
         return path
 
     def rows(self, *arguments):
-        done = kinetoscope.run_program('cycles', *arguments)
+        done = kinetoscope.run_program('cycles', '--format', 'csv', *arguments)
         self.assertEqual(done.returncode, 0, done.stderr)
         reader = csv.DictReader(io.StringIO(done.stdout.decode()))
         rows = list(reader)
@@ -86,6 +86,13 @@ class Cycles(unittest.TestCase):
         self.assertEqual(answer['counters'], [{'name': 'gpu_usage', 'hostname': '', 'samples': 3, 'mean': 40.0, 'min': 40.0, 'max': 40.0,
                                                'std': 0.0}])
 
+    def test_text(self):
+        text = kinetoscope.run_program('cycles', self.trace(turns())).stdout.decode()
+        self.assertRegex(text, r'^Cycles of turn\n')
+        self.assertRegex(text, r'(?m)^ +step +3 +100 µs +100 µs +100 µs$')
+        self.assertRegex(text, r'(?m)^ +triton_poi_0 +GPU 0 \(virtual\) +25\.0%$')
+        self.assertIn('--format csv', text)
+
     def test_no_cycles(self):
         done = kinetoscope.run_program('cycles', self.trace({'traceEvents': turns()['traceEvents'][:4]}))
         self.assertEqual((done.returncode, done.stdout), (1, b''))
@@ -93,8 +100,8 @@ class Cycles(unittest.TestCase):
 
     def test_table_is_read_back(self):
         table = self.folder / 'job_perf_data.csv'
-        table.write_bytes(kinetoscope.run_program('cycles', self.trace(turns())).stdout)
-        again = kinetoscope.run_program('cycles', table)
+        table.write_bytes(kinetoscope.run_program('cycles', '--format', 'csv', self.trace(turns())).stdout)
+        again = kinetoscope.run_program('cycles', '--format', 'csv', table)
         self.assertEqual(again.returncode, 0, again.stderr)
         self.assertEqual(again.stdout.decode(), table.read_text())
 

@@ -1,4 +1,5 @@
 #include "server/cli/prose.h"
+#include "server/cli/report/report.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,7 +60,7 @@ static size_t merge_takers(struct taker *takers, size_t count)
     return merged;
 }
 
-static void section_takers(struct prose *p)
+static void section_takers(struct prose *p, size_t limit)
 {
     const struct trace_results *results = p->results;
     struct taker *takers = arena_calloc(&p->arena, results->cycle_use_count + 1, sizeof *takers);
@@ -77,12 +78,50 @@ static void section_takers(struct prose *p)
     report_table_column(&p->table, "function", true);
     report_table_column(&p->table, "device", true);
     report_table_column(&p->table, "share of a cycle", false);
-    for (size_t i = 0; i < count && i < PROSE_TOP_ROWS; i++) {
+    for (size_t i = 0; i < count && i < limit; i++) {
         prose_cell_name(p, takers[i].function, TEXT_NAME_SHORT);
         prose_cell_clean(p, takers[i].device);
         prose_cell_share(p, takers[i].beta_pct / 100 / (double)results->cycle_count);
     }
     prose_end_table(p);
+}
+
+/* How long the cycles of one kind are. */
+struct kind_lengths {
+    size_t count;
+    double sum_us, least_us, most_us;
+};
+
+static void section_kinds(struct prose *p)
+{
+    const struct trace_results *results = p->results;
+    struct kind_lengths kinds[CYCLE_KIND_COUNT] = {{0}};
+    for (size_t i = 0; i < results->cycle_count; i++) {
+        double us = results->cycles[i].dur_us;
+        struct kind_lengths *kind = &kinds[results->cycles[i].kind];
+        kind->least_us = kind->count == 0 || us < kind->least_us ? us : kind->least_us;
+        kind->most_us = us > kind->most_us ? us : kind->most_us;
+        kind->sum_us += us;
+        kind->count++;
+    }
+    prose_begin_table(p);
+    report_table_column(&p->table, "kind", true);
+    report_table_column(&p->table, "cycles", false);
+    report_table_column(&p->table, "mean", false);
+    report_table_column(&p->table, "shortest", false);
+    report_table_column(&p->table, "longest", false);
+    for (int i = 0; i < CYCLE_KIND_COUNT; i++) {
+        const struct kind_lengths *kind = &kinds[i];
+        if (kind->count > 0) {
+            report_table_cell(&p->table, cycle_kind_name((enum cycle_kind)i));
+            prose_cell_count(p, (int64_t)kind->count);
+            prose_cell_time(p, kind->sum_us * 1000 / (double)kind->count);
+            prose_cell_time(p, kind->least_us * 1000);
+            prose_cell_time(p, kind->most_us * 1000);
+        }
+    }
+    prose_end_table(p);
+    buf_putc(p->out, '\n');
 }
 
 void report_cycles(struct prose *p)
@@ -104,5 +143,23 @@ void report_cycles(struct prose *p)
     text_short_name(&p->line, results->cycles[0].anchor, TEXT_NAME_SHORT, PROSE_NAME_WIDTH);
     buf_printf(&p->line, ", %s on average", mean);
     prose_heading(p, 3, p->line.ptr);
-    section_takers(p);
+    section_takers(p, PROSE_TOP_ROWS);
+}
+
+#define CYCLES_TOP_ROWS 30
+
+void report_cycles_text(const struct trace_results *results, struct buf *out)
+{
+    struct prose p = {.out = out, .results = results};
+    arena_init(&p.arena, 0);
+    buf_init(&p.line, PROSE_LINE_MAX_BYTES);
+    buf_puts(&p.line, "Cycles of ");
+    text_short_name(&p.line, results->cycles[0].anchor, TEXT_NAME_SHORT, PROSE_NAME_WIDTH);
+    prose_text(&p, p.line.ptr);
+    buf_puts(out, "\n\n");
+    section_kinds(&p);
+    section_takers(&p, CYCLES_TOP_ROWS);
+    buf_puts(out, "\n--format csv prints every function of every cycle.\n");
+    buf_free(&p.line);
+    arena_free(&p.arena);
 }

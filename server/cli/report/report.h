@@ -13,6 +13,9 @@ void report_prose(const char *file_name,
                   const struct pipeline_output *output,
                   bool markdown,
                   struct buf *out);
+/* Writes cycles as text for a terminal (cycles.c): how many of each kind, how long they are, and
+ * the functions that take most of them. */
+void report_cycles_text(const struct trace_results *results, struct buf *out);
 /* {file, format, traces: [{worker, span, format, events, ..., operators, kernels, device_time,
  * engine_steps, slices}], errors:
  * [{member, code, detail}]} with the API's names; of an archive each trace has its `member`

@@ -200,7 +200,7 @@ static void wrong_usage_names_the_option(void **state)
         {"compare a b --fail-if step_time", "NAME>N or NAME>N%"},
         {"compare a b --fail-if other>5", "NAME>N or NAME>N%"},
         {"compare a b --hardware f", "unknown option --hardware"},
-        {"cycles a --format text", "csv or json"},
+        {"cycles a --format markdown", "text, json or csv"},
         {"cycles", "no file named"},
         {"cycles a b", "one file at a time"},
     };
@@ -252,7 +252,7 @@ static void comparing_has_options_of_its_own(void **state)
     assert_int_equal(p.options.fail_if_count, 2);
     assert_string_equal(p.options.fail_ifs[1], "kernel:a<b>>2");
     assert_true(parse(&p, "cycles a --marker f --hardware h"));
-    assert_int_equal(p.options.format, REPORT_CSV);
+    assert_int_equal(p.options.format, REPORT_TEXT);
     assert_string_equal(p.options.marker, "f");
     assert_string_equal(p.options.hardware_path, "h");
 }
