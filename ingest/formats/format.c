@@ -3,6 +3,7 @@
 #include "ingest/formats/chrome_json/reader.h"
 #include "ingest/formats/comparison_report/csv.h"
 #include "ingest/formats/comparison_report/report.h"
+#include "ingest/formats/event_log/recorder.h"
 #include "ingest/formats/json/text_stream.h"
 #include "ingest/formats/memory_snapshot/snapshot.h"
 #include "ingest/formats/memory_timeline/memory_timeline.h"
@@ -47,6 +48,7 @@ static bool skip_to_json(struct text_stream *stream, struct err *err)
 
 static void free_item(struct format_item *item)
 {
+    event_recorder_destroy(item->recorder);
     free(item->worker);
     trace_destroy(item->model);
     kernel_table_destroy(item->kernel_table);
@@ -80,7 +82,8 @@ static bool read_chrome_trace(struct text_stream *stream,
                               struct err *err)
 {
     struct format_item item = {.worker = NULL};
-    return skip_to_json(stream, err) && kineto_read(stream, options, &item.model, err) &&
+    return skip_to_json(stream, err) &&
+           kineto_read(stream, options, &item.model, &item.recorder, err) &&
            format_bundle_one(bundle, item, err);
 }
 
@@ -131,6 +134,14 @@ bool format_read(struct input *in,
     }
     bundle->format = reader->format;
     return true;
+}
+
+bool format_item_end_events(struct format_item *item, struct err *err)
+{
+    bool ok = item->recorder == NULL || event_recorder_wait(item->recorder, err);
+    event_recorder_destroy(item->recorder);
+    item->recorder = NULL;
+    return ok;
 }
 
 void format_bundle_free(struct format_bundle *bundle)

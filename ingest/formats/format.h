@@ -15,11 +15,15 @@
 
 #include <stddef.h>
 
+struct event_recorder;
+
 /* One trace of a file. Exactly one of `model`, `kernel_table` and `results` is set; the bundle owns
  * all of them. */
 struct format_item {
     char *worker; /* worker that the file names ("MLU 0"), malloc'ed; NULL: the file name decides */
     struct trace *model;
+    struct event_recorder *recorder; /* of the model's log, while it may still be on its way to the
+                                        sink; NULL: it is there */
     struct kernel_table *kernel_table;
     struct trace_results *results; /* results in the file: answers of a server, cycles of a
                                       perf-data table, counters, a comparison */
@@ -40,6 +44,9 @@ struct format_options {
         *events;          /* receives all events of a trace while it is read; NULL: none */
     bool operator_inputs; /* the model keeps what efficiency needs of operators: dims_json and its
                              like of struct op_args */
+    /* The last batch and the end of `events` may come after format_read, from another thread, until
+     * format_item_end_events returns. */
+    bool events_end_later;
 };
 
 /* Reads the whole input. `options` may be NULL. Reads damaged input as far as it goes, with
@@ -50,6 +57,9 @@ bool format_read(struct input *in,
                  const struct format_options *options,
                  struct format_bundle *bundle,
                  struct err *err) KS_MUST_USE;
+/* Waits until the events of the item are with the sink; call it before what needs them there.
+ * False: the sink failed. */
+bool format_item_end_events(struct format_item *item, struct err *err) KS_MUST_USE;
 void format_bundle_free(struct format_bundle *bundle);
 
 /* Splits a file name into worker and span digits ("" when none) [TB-2a]:

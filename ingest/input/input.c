@@ -44,7 +44,8 @@ struct input {
     uint64_t filled;
     uint64_t released;
     bool stop;
-    bool ended; /* nothing more is filled */
+    bool ended;                 /* nothing more is filled */
+    _Atomic uint64_t *progress; /* see input_report */
     bool failed;
     struct err err; /* when failed */
 
@@ -88,6 +89,9 @@ publish(struct input *in, uint64_t number, size_t len, bool ended, const struct 
         in->err = *err;
     }
     in->ended = ended;
+    if (in->progress != NULL) {
+        atomic_store(in->progress, input_bytes_read(in));
+    }
     (void)pthread_mutex_unlock(&in->mutex);
     (void)pthread_cond_signal(&in->has_filled);
 }
@@ -413,6 +417,15 @@ uint64_t input_bytes_read(const struct input *in)
 uint64_t input_bytes_total(const struct input *in)
 {
     return in->source.total_bytes;
+}
+
+void input_report(struct input *in, _Atomic uint64_t *bytes_read, _Atomic uint64_t *bytes_total)
+{
+    atomic_store(bytes_total, input_bytes_total(in));
+    (void)pthread_mutex_lock(&in->mutex);
+    in->progress = bytes_read;
+    atomic_store(bytes_read, input_bytes_read(in));
+    (void)pthread_mutex_unlock(&in->mutex);
 }
 
 bool input_cut(const struct input *in, const char **why)

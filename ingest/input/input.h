@@ -99,6 +99,8 @@ const char *input_path(const struct input *in);
 /* Bytes of the file read so far, and its size (0 for a stream). Any thread. */
 uint64_t input_bytes_read(const struct input *in);
 uint64_t input_bytes_total(const struct input *in);
+/* Keeps *bytes_read at that count, about each block, until the input is closed. */
+void input_report(struct input *in, _Atomic uint64_t *bytes_read, _Atomic uint64_t *bytes_total);
 /* Call it after the end: true when the compressed stream was cut or damaged; `*why` (static text)
  * is the reason. All bytes before the fault were returned. When false, `*why` is NULL, or says that
  * bytes after the last member or frame were ignored. */

@@ -699,7 +699,12 @@ static bool read_trace(struct kineto_reader *reader, const struct format_options
     scan_templates_free(&reader->forms);
     key_paths_free(&reader->paths);
     kineto_build_free(&reader->build);
-    event_recorder_destroy(reader->recorder);
+    good = good && (reader->recorder == NULL || options->events_end_later ||
+                    event_recorder_wait(reader->recorder, reader->err));
+    if (!good || !options->events_end_later) {
+        event_recorder_destroy(reader->recorder);
+        reader->recorder = NULL;
+    }
     if (!good) {
         trace_destroy(reader->trace);
     }
@@ -709,6 +714,7 @@ static bool read_trace(struct kineto_reader *reader, const struct format_options
 bool kineto_read(struct text_stream *stream,
                  const struct format_options *options,
                  struct trace **out,
+                 struct event_recorder **recorder,
                  struct err *err)
 {
     /* Tables and memos: too large for the stacks of some threads. */
@@ -724,6 +730,7 @@ bool kineto_read(struct text_stream *stream,
     bool good = read_trace(reader, options);
     if (good) {
         *out = reader->trace;
+        *recorder = reader->recorder;
     }
     free(reader);
     return good;

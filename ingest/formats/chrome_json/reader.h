@@ -26,12 +26,14 @@
 #define KINETO_VALUE_BYTES_MAX ((ptrdiff_t)64 << 20)
 
 /* Reads the trace at the stream's place, which is at its first `{` or `[`, or what damage left of
- * it. *out is the caller's. Errors: ERR_UNSUPPORTED (JSON, but no trace), ERR_BAD_INPUT (no
- * readable event), ERR_TOO_LARGE (more memory than the budget, 0: none), ERR_NO_MEMORY, and those
- * of input_next and of the sink of events. */
+ * it. *out is the caller's, and *recorder, which is NULL unless
+ * `options` lets the events end later. Errors: ERR_UNSUPPORTED (JSON, but no trace), ERR_BAD_INPUT
+ * (no readable event), ERR_TOO_LARGE (more memory than the budget, 0: none), ERR_NO_MEMORY, and
+ * those of input_next and of the sink of events. */
 bool kineto_read(struct text_stream *stream,
                  const struct format_options *options,
                  struct trace **out,
+                 struct event_recorder **recorder,
                  struct err *err) KS_MUST_USE;
 
 /* --- shared by kineto_reader.c, kineto_events.c and kineto_meta.c --- */

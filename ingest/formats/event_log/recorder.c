@@ -30,6 +30,7 @@ struct event_recorder {
     struct thread_helper sender;
     struct event_log sent_log; /* as it was with this batch */
     struct event_batch sent_batch;
+    bool is_ending; /* it was the last one */
     struct buf head;
     struct buf head_key; /* with its colon */
 };
@@ -60,7 +61,9 @@ static bool send_batch(void *context, struct err *err)
 {
     struct event_recorder *recorder = context;
     const struct event_sink *sink = recorder->sink;
-    return sink->take(sink->context, &recorder->sent_log, &recorder->sent_batch, err);
+    return (recorder->sent_batch.event_count == 0 ||
+            sink->take(sink->context, &recorder->sent_log, &recorder->sent_batch, err)) &&
+           (!recorder->is_ending || sink->end(sink->context, &recorder->sent_log, err));
 }
 
 struct event_recorder *event_recorder_create(const struct event_sink *sink)
@@ -119,7 +122,7 @@ static bool no_memory(struct err *err)
 
 /* --- events --- */
 
-static bool hand_on(struct event_recorder *recorder, struct err *err)
+static bool hand_on(struct event_recorder *recorder, bool is_last, struct err *err)
 {
     struct batch_arrays *filled = recorder->filling;
     struct batch_arrays *next = &recorder->arrays[filled == &recorder->arrays[0]];
@@ -129,6 +132,7 @@ static bool hand_on(struct event_recorder *recorder, struct err *err)
     recorder->sent_log = recorder->log;
     recorder->sent_log.texts = strtab_snapshot(recorder->texts.texts);
     recorder->sent_batch = recorder->batch;
+    recorder->is_ending = is_last;
     recorder->sent_batch.templates = filled->templates;
     recorder->sent_batch.values = filled->values;
     if (recorder->sent_log.texts == NULL || !make_room(next, VALUES_FIRST)) {
@@ -156,7 +160,7 @@ bool event_recorder_add_values(struct event_recorder *recorder,
     recorder->filling->templates[batch->event_count++] = template_number;
     batch->value_count += value_count;
     recorder->log.event_count++;
-    return KS_LIKELY(batch->event_count < EVENT_BATCH_EVENTS) || hand_on(recorder, err);
+    return KS_LIKELY(batch->event_count < EVENT_BATCH_EVENTS) || hand_on(recorder, false, err);
 }
 
 int64_t *event_recorder_room(struct event_recorder *recorder)
@@ -230,10 +234,11 @@ bool event_recorder_head_value(struct event_recorder *recorder,
 
 bool event_recorder_end(struct event_recorder *recorder, struct err *err)
 {
-    if ((recorder->batch.event_count > 0 && !hand_on(recorder, err)) ||
-        !thread_helper_wait(&recorder->sender, err)) {
-        return false;
-    }
     recorder->log.head = recorder->head.ptr;
-    return recorder->sink->end(recorder->sink->context, &recorder->log, err);
+    return hand_on(recorder, true, err);
+}
+
+bool event_recorder_wait(struct event_recorder *recorder, struct err *err)
+{
+    return thread_helper_wait(&recorder->sender, err);
 }

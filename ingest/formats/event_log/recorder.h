@@ -58,8 +58,10 @@ bool event_recorder_head_value(struct event_recorder *recorder,
                                const struct json_lenient *how,
                                struct err *err) KS_MUST_USE;
 
-/* The last batch, and the end. */
+/* Hands on the last batch and the end. The sink may be at work on them until event_recorder_wait
+ * returns: false when it has failed. */
 bool event_recorder_end(struct event_recorder *recorder, struct err *err) KS_MUST_USE;
+bool event_recorder_wait(struct event_recorder *recorder, struct err *err) KS_MUST_USE;
 
 size_t event_recorder_memory(const struct event_recorder *recorder); /* 0 for NULL */
 

@@ -284,7 +284,11 @@ static bool read_text(struct input *in,
                       struct err *err)
 {
     struct text_stream stream;
-    return text_stream_open(&stream, in, err) && kineto_read(&stream, options, out, err);
+    struct format_options all_at_once = *options;
+    struct event_recorder *none = NULL;
+    all_at_once.events_end_later = false;
+    return text_stream_open(&stream, in, err) &&
+           kineto_read(&stream, &all_at_once, out, &none, err);
 }
 
 bool relay_read(struct relay *relay,

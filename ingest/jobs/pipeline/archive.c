@@ -2,7 +2,6 @@
 
 #include "ingest/input/tar.h"
 #include "ingest/jobs/pipeline/member_names.h"
-#include "ingest/jobs/pipeline/sampler.h"
 
 #include <string.h>
 
@@ -84,7 +83,7 @@ static bool read_opened(struct archive *archive,
         return err_set(err, ERR_UNSUPPORTED,
                        "an archive within an archive is not read: upload it on its own");
     }
-    return pipeline_file(archive->way, in, NULL, name, err);
+    return pipeline_file(archive->way, in, name, err);
 }
 
 static bool read_member(struct archive *archive, const struct member_name *name, struct err *err)
@@ -144,15 +143,13 @@ static bool
 read_archive(struct archive *archive, struct input *names_of, const char *path, struct err *err)
 {
     struct input *in;
-    struct sampler sampler;
     pipeline_set_stage(archive->way, STAGE_READING);
     if (!read_names(archive, names_of, err) || !input_open_file(&in, path, err)) {
         return false;
     }
     input_limit(in, &archive->way->input_limits);
-    sampler_start(&sampler, in, archive->way->progress);
+    pipeline_report(archive->way, in);
     bool ok = read_members(archive, in, err);
-    sampler_stop(&sampler);
     input_close(in);
     return ok && (archive->read_count > 0 || refuse_empty(archive, err));
 }

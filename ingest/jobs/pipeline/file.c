@@ -9,7 +9,6 @@
 #include "ingest/formats/format.h"
 #include "ingest/jobs/pipeline/details.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +16,13 @@ void pipeline_set_stage(const struct pipeline_way *way, enum pipeline_stage stag
 {
     if (way->progress != NULL) {
         atomic_store(&way->progress->stage, (int)stage);
+    }
+}
+
+void pipeline_report(const struct pipeline_way *way, struct input *in)
+{
+    if (way->progress != NULL) {
+        input_report(in, &way->progress->bytes_done, &way->progress->bytes_total);
     }
 }
 
@@ -111,15 +117,10 @@ struct beside {
     bool is_large; /* all at once would take more memory than time is worth */
     bool is_later; /* the timeline is, so that only its warnings are found here */
     struct warnings survey;
-    bool ok;
-    struct err err;
-    bool runs; /* on a thread of its own */
-    pthread_t thread;
-    pthread_mutex_t lock; /* of the flags below, each of which is set once */
-    pthread_cond_t changed;
-    bool may_begin;     /* the timeline; without a frame there will be none */
-    bool sought_cycles; /* not of a large trace */
-    bool has_cycles;    /* once they are sought */
+    bool has_helper; /* for the cycles, unless the trace is large, then the timeline */
+    struct thread_helper helper;
+    bool has_cycles;    /* the helper found them */
+    bool gave_timeline; /* to the helper, which is past the cycles */
 };
 
 static bool sink_takes_timelines(const struct pipeline_way *way)
@@ -148,45 +149,19 @@ static bool find_cycles(struct beside *beside, struct err *err)
 
 static bool build_timeline(struct beside *beside, struct err *err)
 {
-    return !wants_timeline(beside) ||
-           timeline_build(beside->model, &beside->frame, &beside->way->sink->timeline,
+    return timeline_build(beside->model, &beside->frame, &beside->way->sink->timeline,
                           &beside->timeline, err);
 }
 
-static void set_flag(struct beside *beside, bool *flag)
-{
-    (void)pthread_mutex_lock(&beside->lock);
-    *flag = true;
-    (void)pthread_cond_broadcast(&beside->changed);
-    (void)pthread_mutex_unlock(&beside->lock);
-}
-
-static void await_flag(struct beside *beside, const bool *flag)
-{
-    (void)pthread_mutex_lock(&beside->lock);
-    while (!*flag) {
-        (void)pthread_cond_wait(&beside->changed, &beside->lock);
-    }
-    (void)pthread_mutex_unlock(&beside->lock);
-}
-
-static bool await_frame(struct beside *beside)
-{
-    await_flag(beside, &beside->may_begin);
-    return beside->has_frame;
-}
-
-/* Cycles first, which need no frame; of a large trace the analyses' thread finds them at its end,
- * beside the timeline. */
-static void *run_beside(void *argument)
+/* Two pieces: the cycles, for a start, and the timeline. */
+static bool run_beside(void *argument, struct err *err)
 {
     struct beside *beside = argument;
-    beside->has_cycles = beside->is_large || find_cycles(beside, &beside->err);
-    set_flag(beside, &beside->sought_cycles);
-    beside->ok = beside->has_cycles && survey_timeline(beside, &beside->err) &&
-                 (!wants_timeline(beside) || await_frame(beside)) &&
-                 build_timeline(beside, &beside->err);
-    return NULL;
+    if (beside->gave_timeline) {
+        return build_timeline(beside, err);
+    }
+    beside->has_cycles = find_cycles(beside, err) && survey_timeline(beside, err);
+    return beside->has_cycles;
 }
 
 static bool is_worth_a_thread(const struct trace *model)
@@ -213,25 +188,31 @@ static bool is_large(const struct pipeline_way *way, const struct trace *model)
            (budget_bytes > 0 && bytes + trace_memory_bytes(model) > budget_bytes);
 }
 
-static void begin_beside(struct beside *beside)
+static bool helper_finds_cycles(const struct beside *beside)
 {
-    if (!is_worth_a_thread(beside->model) || pthread_mutex_init(&beside->lock, NULL) != 0) {
-        return;
-    }
-    if (pthread_cond_init(&beside->changed, NULL) == 0) {
-        beside->runs = thread_start(&beside->thread, run_beside, beside) == 0;
-        if (beside->runs) {
-            return;
-        }
-        (void)pthread_cond_destroy(&beside->changed);
-    }
-    (void)pthread_mutex_destroy(&beside->lock);
+    return beside->has_helper && !beside->is_large;
 }
 
-static void let_timeline_begin(struct beside *beside)
+/* Of a large trace the analyses' thread finds the cycles at its end, beside the timeline. What the
+ * helper fails at, end_beside tells. */
+static void begin_beside(struct beside *beside)
 {
-    if (beside->runs) {
-        set_flag(beside, &beside->may_begin);
+    struct err ignored = ERR_INIT;
+    thread_helper_init(&beside->helper, run_beside, beside);
+    beside->has_helper = is_worth_a_thread(beside->model);
+    if (helper_finds_cycles(beside)) {
+        (void)!thread_helper_give(&beside->helper, &ignored);
+    }
+}
+
+/* Waits for the cycles, which are mostly done by now: they need no frame. */
+static void begin_timeline(struct beside *beside)
+{
+    struct err ignored = ERR_INIT;
+    if (beside->has_helper && beside->has_frame && wants_timeline(beside) &&
+        (beside->is_large || thread_helper_wait(&beside->helper, &ignored))) {
+        beside->gave_timeline = true;
+        (void)!thread_helper_give(&beside->helper, &ignored);
     }
 }
 
@@ -242,27 +223,23 @@ static void take_frame(void *context, struct timeline_frame *frame)
     beside->has_frame = true;
     *frame = (struct timeline_frame){.categories = NULL};
     if (!beside->is_large) {
-        let_timeline_begin(beside);
+        begin_timeline(beside);
     }
 }
 
 static void take_room(void *context)
 {
-    let_timeline_begin(context);
+    struct beside *beside = context;
+    if (beside->is_large) {
+        begin_timeline(beside);
+    }
 }
 
 static bool take_cycles(struct beside *beside, struct trace_results *results, struct err *err)
 {
-    bool ok = true;
-    if (!beside->runs || beside->is_large) {
-        ok = find_cycles(beside, err);
-    } else {
-        await_flag(beside, &beside->sought_cycles);
-        ok = beside->has_cycles;
-        if (!ok) {
-            *err = beside->err;
-        }
-    }
+    bool ok = !helper_finds_cycles(beside) ? find_cycles(beside, err)
+              : beside->gave_timeline      ? beside->has_cycles
+                                           : thread_helper_wait(&beside->helper, err);
     if (ok) {
         results_take_cycles(results, beside->cycles);
     }
@@ -273,25 +250,23 @@ static bool take_cycles(struct beside *beside, struct trace_results *results, st
 static bool hand_tables_on(const struct beside *beside, struct pipeline_item *item, struct err *err)
 {
     const struct pipeline_sink *sink = beside->way->sink;
-    return !beside->runs || beside->is_later || !beside->has_frame || !beside->frame.sees_events ||
-           sink->tables == NULL || sink->tables(sink->context, item, err);
+    return !beside->has_helper || beside->is_later || !beside->has_frame ||
+           !beside->frame.sees_events || sink->tables == NULL ||
+           sink->tables(sink->context, item, err);
 }
 
-/* Waits for it; without a thread all is done now, unless something has failed. */
+/* Waits for the helper; without one all is done now, unless something has failed. */
 static bool end_beside(struct beside *beside, bool ok, struct err *err)
 {
-    if (!beside->runs) {
-        ok = ok && survey_timeline(beside, err) && build_timeline(beside, err);
-    } else {
-        (void)pthread_join(beside->thread, NULL);
-        (void)pthread_cond_destroy(&beside->changed);
-        (void)pthread_mutex_destroy(&beside->lock);
-        if (ok && !beside->ok) {
-            *err = beside->err;
-        }
-        ok = ok && beside->ok;
+    struct err second = ERR_INIT;
+    ok = ok && (helper_finds_cycles(beside) || survey_timeline(beside, err)) &&
+         (beside->has_helper || !wants_timeline(beside) || build_timeline(beside, err));
+    bool helped = thread_helper_wait(&beside->helper, &second);
+    thread_helper_end(&beside->helper);
+    if (ok && !helped) {
+        *err = second;
     }
-    return ok;
+    return ok && helped;
 }
 
 /* Where the views see nothing, bounds and overview of the trace are those of its timeline. */
@@ -311,16 +286,17 @@ static bool settle_timeline(struct beside *beside, struct trace_results *results
 }
 
 static bool analyse_model(const struct pipeline_way *way,
-                          const struct trace *model,
+                          struct format_item *from,
                           struct pipeline_item *item,
                           struct timeline **timeline,
                           struct err *err)
 {
+    const uint64_t most_overlapping_bytes = (uint64_t)4 << 20;
+    const struct trace *model = from->model;
     struct beside beside = {.way = way,
                             .model = model,
                             .is_large = is_large(way, model),
-                            .is_later = is_later(way, model),
-                            .err = ERR_INIT};
+                            .is_later = is_later(way, model)};
     struct analysis_wants wants = {.pack = way->sink->pack_log,
                                    .kernel_rules = way->kernel_rules,
                                    .take_frame = sink_takes_timelines(way) ? take_frame : NULL,
@@ -328,13 +304,15 @@ static bool analyse_model(const struct pipeline_way *way,
                                    .in_two = is_worth_a_thread(model) && !beside.is_large,
                                    .take_room = take_room,
                                    .context = &beside};
-    begin_beside(&beside);
-    bool ok = analysis_run_with(model, &wants, &item->results, err);
-    if (!ok && !beside.may_begin) {
-        beside.has_frame = false;
+    /* The timeline goes to the same log; and what the log holds is much beside a large trace. */
+    bool may_overlap = beside.is_later && trace_memory_bytes(model) <= most_overlapping_bytes;
+    if (!may_overlap && !format_item_end_events(from, err)) {
+        return false;
     }
-    let_timeline_begin(&beside);
-    ok = ok && take_cycles(&beside, item->results, err) && hand_tables_on(&beside, item, err);
+    begin_beside(&beside);
+    bool ok = analysis_run_with(model, &wants, &item->results, err) &&
+              take_cycles(&beside, item->results, err) && format_item_end_events(from, err) &&
+              hand_tables_on(&beside, item, err);
     ok = end_beside(&beside, ok, err) && settle_timeline(&beside, item->results, err);
     timeline_frame_free(&beside.frame);
     results_destroy(beside.cycles);
@@ -380,7 +358,7 @@ static bool analyse(const struct pipeline_way *way,
     bool ok = true;
     if (from->model != NULL) {
         return_pieces_if_large(from->model);
-        ok = analyse_model(way, from->model, item, timeline, err) &&
+        ok = analyse_model(way, from, item, timeline, err) &&
              find_details(way, from->model, item, err);
     } else if (from->kernel_table != NULL) {
         ok = kernel_utilisation_run(from->kernel_table, &item->results, err);
@@ -417,7 +395,6 @@ static bool hand_on(const struct pipeline_way *way,
 
 bool pipeline_file(const struct pipeline_way *way,
                    struct input *in,
-                   struct sampler *sampler,
                    const struct pipeline_name *name,
                    struct err *err)
 {
@@ -426,12 +403,10 @@ bool pipeline_file(const struct pipeline_way *way,
         .memory_budget_bytes =
             way->memory_budget_bytes > SIZE_MAX ? SIZE_MAX : (size_t)way->memory_budget_bytes,
         .max_events = way->max_events,
-        .events = way->sink->events.take == NULL ? NULL : &way->sink->events};
+        .events = way->sink->events.take == NULL ? NULL : &way->sink->events,
+        .events_end_later = true};
     pipeline_set_stage(way, STAGE_READING);
     bool ok = format_read(in, &options, &bundle, err);
-    if (sampler != NULL) {
-        sampler_stop(sampler);
-    }
     input_close(in);
     if (!ok) {
         return false;

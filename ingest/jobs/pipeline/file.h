@@ -7,7 +7,6 @@
 #include "ingest/base/err.h"
 #include "ingest/input/input.h"
 #include "ingest/jobs/pipeline/pipeline.h"
-#include "ingest/jobs/pipeline/sampler.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -31,14 +30,14 @@ struct pipeline_name {
     const char *member;    /* path in the archive, NULL outside of archives */
 };
 
-/* Closes the input, also on false, so that its memory is free before the analysis. Stops `sampler`
- * (of this input, or NULL) before that. */
+/* Closes the input, also on false, so that its memory is free before the analysis. */
 bool pipeline_file(const struct pipeline_way *way,
                    struct input *in,
-                   struct sampler *sampler,
                    const struct pipeline_name *name,
                    struct err *err) KS_MUST_USE;
 
+/* Counts the bytes of the input, which is that of the upload, in the progress. */
+void pipeline_report(const struct pipeline_way *way, struct input *in);
 void pipeline_set_stage(const struct pipeline_way *way, enum pipeline_stage stage);
 void pipeline_item_free(struct pipeline_item *item); /* frees what it holds */
 

@@ -5,7 +5,6 @@
 #include "ingest/input/input.h"
 #include "ingest/jobs/pipeline/archive.h"
 #include "ingest/jobs/pipeline/file.h"
-#include "ingest/jobs/pipeline/sampler.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,9 +26,8 @@ static bool read_single_file(const struct pipeline_way *way,
                              const char *file_name,
                              struct err *err)
 {
-    struct sampler sampler;
-    sampler_start(&sampler, in, way->progress);
-    return pipeline_file(way, in, &sampler, &(struct pipeline_name){.file_name = file_name}, err);
+    pipeline_report(way, in);
+    return pipeline_file(way, in, &(struct pipeline_name){.file_name = file_name}, err);
 }
 
 static bool open_and_read(const struct pipeline_way *way,

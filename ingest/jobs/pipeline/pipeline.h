@@ -57,8 +57,8 @@ struct pipeline_output {
 
 /* Receives the traces of a file one by one, so that only one is in memory. Order per trace: its
  * events (while it is read), its timeline, then `trace`; or its events, then `failed`. Arguments
- * are valid during the call. Calls never overlap, except `pack_log`; but timeline calls may come
- * from another thread while the trace is analysed.
+ * are valid during the call. Calls never overlap, except `pack_log`; but calls for events and
+ * timeline may come from other threads, also while the trace is analysed.
  *
  * A NULL function means: not wanted, and the pipeline skips the work for it. Without `events.take`
  * it keeps no event log; without `timeline.take_block` it builds no timeline. `trace` and `failed`

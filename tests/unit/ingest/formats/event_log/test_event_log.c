@@ -482,6 +482,30 @@ static void the_log_counts_into_the_budget(void **state)
     buf_free(&text);
 }
 
+static void the_end_may_come_later(void **state)
+{
+    (void)state;
+    static const char text[] = "{\"traceEvents\": [" ONE_EVENT "], \"a\": 1}";
+    for (int fails = 0; fails < 2; fails++) {
+        struct err err = ERR_INIT;
+        struct input *in = NULL;
+        struct format_bundle bundle;
+        struct written_log log = {.fail_at_end = fails};
+        const struct event_sink sink = {.context = &log, .take = take_written, .end = end_written};
+        const struct format_options options = {.events = &sink, .events_end_later = true};
+        assert_true(input_open_memory(&in, text, strlen(text), 0, &err));
+        assert_true(format_read(in, &options, &bundle, &err));
+        input_close(in);
+        assert_non_null(bundle.items[0].recorder);
+        assert_int_equal(format_item_end_events(&bundle.items[0], &err), !fails);
+        assert_int_equal(err.code, fails ? ERR_NO_SPACE : ERR_NONE);
+        assert_int_equal(log.count, 1);
+        assert_string_equal(log.head, "\"a\": 1");
+        format_bundle_free(&bundle);
+        free_written(&log);
+    }
+}
+
 /* --- whole traces --- */
 
 /* Name and time of a row, as the log has them. */
@@ -764,6 +788,7 @@ int main(void)
         cmocka_unit_test(large_members_are_left_out),
         cmocka_unit_test(a_sink_ends_the_reading),
         cmocka_unit_test(what_is_no_trace_has_no_log),
+        cmocka_unit_test(the_end_may_come_later),
         cmocka_unit_test(the_log_counts_into_the_budget),
         cmocka_unit_test(all_fixtures_come_back),
         cmocka_unit_test(damaged_traces_give_proper_events),
