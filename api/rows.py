@@ -15,7 +15,7 @@ OPENAPI = ROOT / 'api/openapi.json'
 TYPES = ROOT / 'static/js/lib/rows.d.ts'
 LINE = 120
 JSON_TYPES = {'INT': 'integer', 'FLAG': 'boolean', 'MAYBE': 'boolean', 'BITS': 'integer', 'REAL': 'number', 'TEXT': 'string', 'SHARED': 'string',
-              'RATIO': 'number', 'DELTA': 'integer', 'WIDE': 'integer', 'JSON': 'array', 'SIZE': 'integer'}
+              'RATIO': 'number', 'DELTA': 'integer', 'WIDE': 'integer', 'JSON': 'array', 'SIZE': 'integer', 'NUMBER': 'number'}
 UNITS = {'NONE': None, 'COUNT': 'count', 'NS': 'ns', 'US': 'us', 'BYTES': 'bytes', 'PCT': 'percent', 'SHARE': 'share'}
 # How many arguments stand behind the ones that tell the column, by the word that begins a line.
 WORDS = {'TABLE', 'COLUMN', 'ADDED', 'RATIO', 'ARRAY', 'ELEMENT', 'MEMBER', 'DELTA'}

@@ -1,10 +1,8 @@
 /* Two traces by name: operators and kernels added, removed, changed. */
 #include "api/diff/common.h"
 #include "api/handlers.h"
-#include "api/table/row_query.h"
-#include "api/table/rows.h"
-#include "api/table/table_answer.h"
-#include "api/table/table_params.h"
+#include "api/table/table_view.h"
+#include "ingest/model/tables/kinds.h"
 #include "ingest/query/compare/name_diff.h"
 #include "ingest/query/compare/step_query.h"
 
@@ -17,177 +15,114 @@
 enum { TABLE_BOTH, TABLE_OPERATORS, TABLE_KERNELS };
 static const char *const tables[] = {"", "operators", "kernels", NULL};
 
-static const char *const text_columns[] = {"name", "presence", NULL};
-
 /* What the figures of a row are divided by. */
 enum { PER_STEP, PER_CALL, PER_TOTAL };
 static const char *const units[] = {"step", "call", "total", NULL};
 
+/* A name of both sides, its figures divided. */
+struct diff_row {
+#define TABLE_DEF "ingest/model/tables/diff_operator.def"
+#include "ingest/model/tables/struct.h"
+};
+
+static const char *word_of_presence(int value)
+{
+    return name_presence_text((enum name_presence)value);
+}
+#define IS_NAME_PRESENCE .kind = TABLE_WORD, .word = word_of_presence, .last = NAME_REMOVED
+
+extern const struct row_table table_diff_operator;
+#define TABLE_DEF "ingest/model/tables/diff_operator.def"
+#define TABLE_ROW struct diff_row
+#include "ingest/model/tables/describe.h"
+
+extern const struct row_table table_diff_kernel;
+#define TABLE_DEF "ingest/model/tables/diff_kernel.def"
+#define TABLE_ROW struct diff_row
+#include "ingest/model/tables/describe.h"
+
 struct table {
-    bool of_kernels;
+    struct table_view view;
     size_t per;
     int64_t steps[SIDE_COUNT]; /* 0: none */
-    struct table_params params;
     struct name_diff diff;
-    struct row_query_page shown;
+    struct diff_row *rows;
 };
 
 /* ---- figures of a row ---- */
 
-static int64_t calls_of(const struct name_figures *figures);
-
-/* A figure of one side, per step, call or in total. Calls are never per call. */
-static double figure_of(const struct table *table,
-                        const struct name_figures *figures,
-                        int side,
-                        int64_t (*figure)(const struct name_figures *))
+/* A figure of one side, per step, call or in total. */
+static double
+divided(const struct table *table, const struct name_figures *figures, int side, int64_t figure)
 {
-    double value = (double)figure(figures);
     if (table->per == PER_STEP) {
-        return value / (double)table->steps[side];
+        return (double)figure / (double)table->steps[side];
     }
-    if (table->per == PER_CALL && figure != calls_of) {
-        return figures->calls == 0 ? 0 : value / (double)figures->calls;
+    if (table->per == PER_CALL) {
+        return figures->calls == 0 ? 0 : (double)figure / (double)figures->calls;
     }
-    return value;
+    return (double)figure;
 }
 
-static double delta_of(const struct table *table,
-                       const struct name_diff_row *row,
-                       int64_t (*figure)(const struct name_figures *))
+#define SET_FIGURE(row, table, from, figure)                                                \
+    do {                                                                                    \
+        (row)->base_##figure =                                                              \
+            divided(table, &(from)[SIDE_BASE], SIDE_BASE, (from)[SIDE_BASE].figure);        \
+        (row)->candidate_##figure = divided(table, &(from)[SIDE_CANDIDATE], SIDE_CANDIDATE, \
+                                            (from)[SIDE_CANDIDATE].figure);                 \
+        (row)->delta_##figure = (row)->candidate_##figure - (row)->base_##figure;           \
+    } while (0)
+
+static struct diff_row
+divide(const struct table *table, const char *name, const struct name_figures sides[SIDE_COUNT])
 {
-    return figure_of(table, &row->sides[SIDE_CANDIDATE], SIDE_CANDIDATE, figure) -
-           figure_of(table, &row->sides[SIDE_BASE], SIDE_BASE, figure);
+    struct diff_row row = {.name = name};
+    SET_FIGURE(&row, table, sides, host_ns);
+    SET_FIGURE(&row, table, sides, host_self_ns);
+    SET_FIGURE(&row, table, sides, device_ns);
+    SET_FIGURE(&row, table, sides, device_self_ns);
+    struct table of_calls = *table; /* calls are never per call */
+    of_calls.per = table->per == PER_CALL ? PER_TOTAL : table->per;
+    SET_FIGURE(&row, &of_calls, sides, calls);
+    return row;
 }
 
-static int64_t host_of(const struct name_figures *figures);
-static int64_t host_self_of(const struct name_figures *figures);
-static int64_t device_of(const struct name_figures *figures);
-static int64_t device_self_of(const struct name_figures *figures);
-
-/* By the time on the device, or on the host where neither side has any. */
-static double change_of(const struct table *table, const struct name_diff_row *row)
+static bool has_device(const struct name_figures sides[SIDE_COUNT])
 {
-    bool has_device =
-        row->sides[SIDE_BASE].device_ns != 0 || row->sides[SIDE_CANDIDATE].device_ns != 0;
-    int64_t (*judged)(const struct name_figures *) = has_device ? device_of : host_of;
-    double base = figure_of(table, &row->sides[SIDE_BASE], SIDE_BASE, judged);
-    return base == 0 ? (double)NAN : delta_of(table, row, judged) / base;
+    return sides[SIDE_BASE].device_ns != 0 || sides[SIDE_CANDIDATE].device_ns != 0;
 }
 
-/* How much of the whole a row moves: by own time, which no other row counts too. */
-static double magnitude_of(const struct table *table, const struct name_diff_row *row)
+static bool fill_rows(struct table *table, struct arena *arena, struct err *err)
 {
-    if (table->of_kernels) {
-        return fabs(delta_of(table, row, device_of));
+    const struct name_diff *diff = &table->diff;
+    table->rows = arena_calloc(arena, diff->row_count + 1, sizeof *table->rows);
+    if (table->rows == NULL) {
+        return err_set(err, ERR_NO_MEMORY, "No memory for the rows of a diff");
     }
-    const struct name_figures *sums = table->diff.sums;
-    bool has_device = sums[SIDE_BASE].device_ns != 0 || sums[SIDE_CANDIDATE].device_ns != 0;
-    return fabs(delta_of(table, row, has_device ? device_self_of : host_self_of));
+    for (size_t i = 0; i < diff->row_count; i++) {
+        const struct name_diff_row *from = &diff->rows[i];
+        struct diff_row *row = &table->rows[i];
+        *row = divide(table, from->name, from->sides);
+        row->presence = from->presence;
+        /* By the time on the device, or on the host where neither side has any. */
+        double base = has_device(from->sides) ? row->base_device_ns : row->base_host_ns;
+        double delta = has_device(from->sides) ? row->delta_device_ns : row->delta_host_ns;
+        row->change = base == 0 ? (double)NAN : delta / base;
+        row->magnitude = fabs(table->view.table == &table_diff_kernel ? row->delta_device_ns
+                              : has_device(diff->sums)                ? row->delta_device_self_ns
+                                                                      : row->delta_host_self_ns);
+    }
+    return true;
 }
 
 /* ---- writing ---- */
-
-/* base_<name>, candidate_<name>, delta_<name>: whole numbers in total, fractions per step or call.
- */
-static void put_pair(struct field_out *out,
-                     const struct table *table,
-                     const char *const names[3],
-                     const struct name_diff_row *row,
-                     int64_t (*figure)(const struct name_figures *))
-{
-    if (table->per == PER_TOTAL || (table->per == PER_CALL && figure == calls_of)) {
-        int64_t base = figure(&row->sides[SIDE_BASE]);
-        int64_t candidate = figure(&row->sides[SIDE_CANDIDATE]);
-        field_int(out, names[0], base);
-        field_int(out, names[1], candidate);
-        field_int(out, names[2], rows_sub(candidate, base));
-        return;
-    }
-    field_double(out, names[0], figure_of(table, &row->sides[SIDE_BASE], SIDE_BASE, figure));
-    field_double(out, names[1],
-                 figure_of(table, &row->sides[SIDE_CANDIDATE], SIDE_CANDIDATE, figure));
-    field_double(out, names[2], delta_of(table, row, figure));
-}
-
-static int64_t calls_of(const struct name_figures *figures)
-{
-    return figures->calls;
-}
-
-static int64_t host_of(const struct name_figures *figures)
-{
-    return figures->host_ns;
-}
-
-static int64_t host_self_of(const struct name_figures *figures)
-{
-    return figures->host_self_ns;
-}
-
-static int64_t device_of(const struct name_figures *figures)
-{
-    return figures->device_ns;
-}
-
-static int64_t device_self_of(const struct name_figures *figures)
-{
-    return figures->device_self_ns;
-}
-
-struct figure_columns {
-    const char *names[3]; /* base, candidate, delta */
-    int64_t (*figure)(const struct name_figures *figures);
-};
-
-static const struct figure_columns operator_figures[] = {
-    {{"base_calls", "candidate_calls", "delta_calls"}, calls_of},
-    {{"base_host_ns", "candidate_host_ns", "delta_host_ns"}, host_of},
-    {{"base_host_self_ns", "candidate_host_self_ns", "delta_host_self_ns"}, host_self_of},
-    {{"base_device_ns", "candidate_device_ns", "delta_device_ns"}, device_of},
-    {{"base_device_self_ns", "candidate_device_self_ns", "delta_device_self_ns"}, device_self_of},
-};
-#define OPERATOR_FIGURES (sizeof operator_figures / sizeof operator_figures[0])
-
-static const struct figure_columns kernel_figures[] = {
-    {{"base_calls", "candidate_calls", "delta_calls"}, calls_of},
-    {{"base_total_ns", "candidate_total_ns", "delta_ns"}, device_of},
-};
-#define KERNEL_FIGURES (sizeof kernel_figures / sizeof kernel_figures[0])
-
-static const struct figure_columns *figures_of(const struct table *table, size_t *count)
-{
-    *count = table->of_kernels ? KERNEL_FIGURES : OPERATOR_FIGURES;
-    return table->of_kernels ? kernel_figures : operator_figures;
-}
-
-static void write_row(struct field_out *out, const void *table_void, size_t at)
-{
-    const struct table *table = table_void;
-    const struct name_diff_row blank = {.name = ""};
-    const struct name_diff_row *row =
-        at == TABLE_BLANK_ROW ? &blank : &table->diff.rows[table->shown.rows[at]];
-    size_t count = 0;
-    const struct figure_columns *figures = figures_of(table, &count);
-    field_row_begin(out);
-    field_text(out, "name", row->name);
-    field_text(out, "presence", name_presence_text(row->presence));
-    for (size_t i = 0; i < count; i++) {
-        put_pair(out, table, figures[i].names, row, figures[i].figure);
-    }
-    field_double(out, "change", change_of(table, row));
-    field_row_end(out);
-}
 
 /* The sums over all names of both sides, whatever the search. */
 static void write_sums(struct json_write *w, const struct table *table)
 {
     struct field_out out = {.notation = FIELD_JSON, .json = w};
-    struct name_diff_row whole = {.name = ""};
-    size_t count = 0;
-    const struct figure_columns *figures = figures_of(table, &count);
+    struct diff_row whole = divide(table, "", table->diff.sums);
     int64_t by_presence[3] = {0};
-    memcpy(whole.sides, table->diff.sums, sizeof whole.sides);
     for (size_t i = 0; i < table->diff.row_count; i++) {
         by_presence[table->diff.rows[i].presence]++;
     }
@@ -196,9 +131,7 @@ static void write_sums(struct json_write *w, const struct table *table)
     for (int presence = 0; presence < 3; presence++) {
         jw_key_int(w, name_presence_text((enum name_presence)presence), by_presence[presence]);
     }
-    for (size_t i = 0; i < count; i++) {
-        put_pair(&out, table, figures[i].names, &whole, figures[i].figure);
-    }
+    field_columns(&out, table->view.table, &whole, 0);
     jw_object_end(w);
 }
 
@@ -216,58 +149,15 @@ static void write_members(struct json_write *w, const void *table_void)
 {
     const struct table *table = table_void;
     write_unit(w, table);
-    table_params_members(w, &table->params.page, table->shown.total, NULL);
+    table_view_members(w, &table->view, NULL);
     jw_key(w, "sums");
     write_sums(w, table);
 }
 
-/* ---- sorting ---- */
-
-#define COLUMNS_MAX (4 + 3 * OPERATOR_FIGURES)
-enum { COLUMN_NAME, COLUMN_PRESENCE, COLUMN_CHANGE, COLUMN_MAGNITUDE, COLUMN_FIGURES };
-
-static const char *name_of(const void *table_void, size_t at)
+static struct table table_of(const struct row_table *rows, const char *stem)
 {
-    return ((const struct table *)table_void)->diff.rows[at].name;
-}
-
-static struct row_query_value value_of(const void *table_void, size_t at, size_t column)
-{
-    const struct table *table = table_void;
-    const struct name_diff_row *row = &table->diff.rows[at];
-    if (column == COLUMN_NAME) {
-        return row_query_text(row->name);
-    }
-    if (column == COLUMN_PRESENCE) {
-        return row_query_text(name_presence_text(row->presence));
-    }
-    if (column == COLUMN_CHANGE) {
-        return row_query_real(change_of(table, row));
-    }
-    if (column == COLUMN_MAGNITUDE) {
-        return row_query_real(magnitude_of(table, row));
-    }
-    size_t count = 0;
-    const struct figure_columns *figures =
-        &figures_of(table, &count)[(column - COLUMN_FIGURES) / 3];
-    double base = figure_of(table, &row->sides[SIDE_BASE], SIDE_BASE, figures->figure);
-    double candidate =
-        figure_of(table, &row->sides[SIDE_CANDIDATE], SIDE_CANDIDATE, figures->figure);
-    const double values[] = {base, candidate, candidate - base};
-    return row_query_real(values[(column - COLUMN_FIGURES) % 3]);
-}
-
-static bool query_rows(struct table *table, struct api_call *call, struct err *err)
-{
-    const char *columns[COLUMNS_MAX + 1] = {"name", "presence", "change", "magnitude"};
-    size_t count = 0;
-    const struct figure_columns *figures = figures_of(table, &count);
-    for (size_t i = 0; i < count * 3; i++) {
-        columns[COLUMN_FIGURES + i] = figures[i / 3].names[i % 3];
-    }
-    const struct row_query_source source = {table, table->diff.row_count, columns, name_of,
-                                            value_of};
-    return row_query_run(&table->shown, call, &table->params.page, &source, err);
+    return (struct table){
+        .view = {.table = rows, .stem = stem, .parts = IN_ROWS, .write_members = write_members}};
 }
 
 /* ---- answering ---- */
@@ -300,28 +190,20 @@ static bool load(struct table *table,
 {
     struct store *store = call->api->store;
     struct arena *arena = call_arena(call);
+    table->view.context = table;
     return read_unit(table, call, trace_ids, err) &&
-           table_params_read(&table->params, call, text_columns, "magnitude", LIMIT_DEFAULT, err) &&
-           (table->of_kernels ? query_kernel_diff(store, arena, trace_ids, &table->diff, err)
-                              : query_operator_diff(store, arena, trace_ids, &table->diff, err)) &&
-           query_rows(table, call, err);
-}
-
-static void write_rows(struct json_write *w, const char *key, const struct table *table)
-{
-    struct field_out out = {.notation = FIELD_JSON, .json = w};
-    jw_key(w, key);
-    jw_array_begin(w);
-    for (size_t i = 0; i < table->shown.count; i++) {
-        write_row(&out, table, i);
-    }
-    jw_array_end(w);
+           table_view_read(&table->view, call, "magnitude", LIMIT_DEFAULT, err) &&
+           (table->view.table == &table_diff_kernel
+                ? query_kernel_diff(store, arena, trace_ids, &table->diff, err)
+                : query_operator_diff(store, arena, trace_ids, &table->diff, err)) &&
+           fill_rows(table, arena, err) &&
+           table_view_run(&table->view, call, table->rows, table->diff.row_count, err);
 }
 
 static bool answer_both(struct api_call *call, const struct diff_traces *traces, struct err *err)
 {
-    struct table operators = {.of_kernels = false};
-    struct table kernels = {.of_kernels = true};
+    struct table operators = table_of(&table_diff_operator, "");
+    struct table kernels = table_of(&table_diff_kernel, "");
     if (!load(&operators, call, traces->ids, err) || !load(&kernels, call, traces->ids, err)) {
         return false;
     }
@@ -331,8 +213,8 @@ static bool answer_both(struct api_call *call, const struct diff_traces *traces,
         return false;
     }
     write_unit(&w, &operators);
-    write_rows(&w, "operators", &operators);
-    write_rows(&w, "kernels", &kernels);
+    table_view_rows(&w, "operators", &operators.view);
+    table_view_rows(&w, "kernels", &kernels.view);
     jw_key(&w, "sums");
     jw_object_begin(&w);
     jw_key(&w, "operators");
@@ -358,12 +240,7 @@ bool diff_get(struct api_call *call, struct err *err)
     if (choice == TABLE_BOTH && format == 0) {
         return answer_both(call, &traces, err);
     }
-    struct table table = {.of_kernels = choice == TABLE_KERNELS};
-    if (!load(&table, call, traces.ids, err)) {
-        return false;
-    }
-    const struct table_answer answer = {table.of_kernels ? "diff-kernels" : "diff-operators",
-                                        &table, table.shown.count, write_row, write_members};
-    table_answer(call, table.params.csv, &answer);
-    return true;
+    struct table table = choice == TABLE_KERNELS ? table_of(&table_diff_kernel, "diff-kernels")
+                                                 : table_of(&table_diff_operator, "diff-operators");
+    return load(&table, call, traces.ids, err) && table_view_answer(&table.view, call);
 }

@@ -1,10 +1,12 @@
 #include "api/table/field.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #define NUMBER_BYTES 24
+#define WHOLE_MAX 9007199254740992.0 /* from here on, doubles skip whole numbers */
 
 void field_row_begin(struct field_out *out)
 {
@@ -147,6 +149,15 @@ static void write_as_text(struct field_out *out, const struct table_column *colu
     field_text(out, column->name, text);
 }
 
+static void write_number(struct field_out *out, const char *name, double value)
+{
+    if (fabs(value) < WHOLE_MAX && value == (double)(int64_t)value) {
+        field_int(out, name, (int64_t)value);
+    } else {
+        field_double(out, name, value);
+    }
+}
+
 static void write_column(struct field_out *out, const struct table_column *column, const void *row)
 {
     switch (column->kind) {
@@ -166,6 +177,9 @@ static void write_column(struct field_out *out, const struct table_column *colum
     case TABLE_REAL_OR_NULL:
     case TABLE_RATIO:
         field_double(out, column->name, table_real(column, row));
+        break;
+    case TABLE_NUMBER:
+        write_number(out, column->name, table_real(column, row));
         break;
     case TABLE_TEXT:
     case TABLE_SHARED:

@@ -66,6 +66,7 @@ static void set_key(struct key *key, const struct table_column *column, const vo
         break;
     case TABLE_REAL:
     case TABLE_REAL_OR_NULL:
+    case TABLE_NUMBER:
     case TABLE_RATIO:
         key->real = table_real(column, row);
         key->kind = isnan(key->real) ? KEY_UNKNOWN : KEY_REAL;

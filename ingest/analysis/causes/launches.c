@@ -32,6 +32,7 @@ static bool write_row(struct analysis *a, const struct launch_pair *pair, struct
     const struct trace *trace = a->causes->trace;
     const struct trace_events *events = &trace->events;
     const struct causes_stream *stream = &a->causes->streams[pair->stream];
+    const struct trace_track *track = &trace->tracks[trace_event_track(events, pair->call)];
     int64_t call_end_ns = events->ts_ns[pair->call] + trace_dur_ns(events, pair->call);
     *row = (struct launch_row){
         .correlation = causes_correlation(trace, pair->call),
@@ -39,7 +40,7 @@ static bool write_row(struct analysis *a, const struct launch_pair *pair, struct
         .device_event = pair->work,
         .name = copy_text(a, events->name[pair->call]),
         .kernel = copy_text(a, events->name[pair->work]),
-        .thread = copy_text(a, trace->tracks[trace_event_track(events, pair->call)].tid_text),
+        .thread = track->tid_is_int ? track->tid_int : INT64_MIN,
         .device = stream->device,
         .stream = stream->stream,
         .start_ns = saturating_sub(events->ts_ns[pair->call], a->zero_ns),
@@ -47,7 +48,7 @@ static bool write_row(struct analysis *a, const struct launch_pair *pair, struct
         .device_ns = trace_dur_ns(events, pair->work),
         .delay_ns = i64_max(0, events->ts_ns[pair->work] - call_end_ns),
     };
-    return row->name != NULL && row->kernel != NULL && row->thread != NULL;
+    return row->name != NULL && row->kernel != NULL;
 }
 
 static bool write_rows(struct analysis *a)

@@ -4,6 +4,7 @@
 #include "ingest/base/memory/scratch.h"
 #include "ingest/base/saturating.h"
 #include "ingest/base/text/buf.h"
+#include "ingest/model/tables/kinds.h"
 
 #include <string.h>
 
@@ -272,3 +273,9 @@ bool operator_stacks_analyse(const struct trace *trace,
     index_free(&index);
     return ok;
 }
+
+/* ---- the rows as a table ---- */
+
+#define TABLE_DEF "ingest/model/tables/kernel_stack.def"
+#define TABLE_ROW struct kernel_stack
+#include "ingest/model/tables/describe.h"

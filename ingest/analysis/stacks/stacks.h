@@ -22,15 +22,10 @@ struct kernel_rules;
 
 /* The launches of a device function by an operator in a stack. */
 struct kernel_stack {
-    const char *name;
-    const char *operator_name; /* NULL: none */
-    const char *module;        /* the innermost one; NULL: none */
-    const char *call_stack;    /* `model.py(4): forward;train.py(9): main`, innermost first; as the
-                                  operator's argument `Call stack` says it, where it has one.
-                                  NULL: none */
-    int64_t calls;
-    int64_t total_ns, min_ns, max_ns;
+#define TABLE_DEF "ingest/model/tables/kernel_stack.def"
+#include "ingest/model/tables/struct.h"
 };
+extern const struct row_table table_kernel_stack;
 
 struct kernel_stacks {
     struct kernel_stack *rows; /* in order of their first launch on each stream */

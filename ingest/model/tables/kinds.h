@@ -12,6 +12,7 @@
 #define IS_BITS .kind = TABLE_BITS
 #define IS_REAL .kind = TABLE_REAL
 #define IS_REAL_OR_NULL .kind = TABLE_REAL_OR_NULL
+#define IS_NUMBER .kind = TABLE_NUMBER
 #define IS_TEXT .kind = TABLE_TEXT
 #define IS_TEXT_OR_NULL .kind = TABLE_TEXT
 #define IS_SHARED .kind = TABLE_SHARED

@@ -44,6 +44,7 @@ enum column_kind {
     TABLE_ADDRESS,      /* int64_t; hexadecimal in answers */
     TABLE_WIDE,         /* wide_int; WIDE_NONE: unknown. Not in stored tables */
     TABLE_JSON,         /* const char *, a list as JSON; NULL: unknown. Not in stored tables */
+    TABLE_NUMBER,       /* double; no point in answers where it is whole. Not in stored tables */
     TABLE_RATIO,        /* no field of its own: two of int64_t */
     TABLE_DELTA         /* the same: what the first has more */
 };
@@ -59,6 +60,7 @@ enum { TABLE_MAYBE_UNKNOWN, TABLE_MAYBE_NO, TABLE_MAYBE_YES };
 #define TABLE_FIELD_BITS(field) uint32_t field;
 #define TABLE_FIELD_REAL(field) double field;
 #define TABLE_FIELD_REAL_OR_NULL(field) double field;
+#define TABLE_FIELD_NUMBER(field) double field;
 #define TABLE_FIELD_TEXT(field) const char *field;
 #define TABLE_FIELD_TEXT_OR_NULL(field) const char *field;
 #define TABLE_FIELD_SHARED(field) const char *field;
@@ -71,6 +73,7 @@ enum { TABLE_MAYBE_UNKNOWN, TABLE_MAYBE_NO, TABLE_MAYBE_YES };
 #define TABLE_FIELD_USE(field) enum use_class field;
 #define TABLE_FIELD_CYCLE_KIND(field) enum cycle_kind field;
 #define TABLE_FIELD_CYCLE_SOURCE(field) enum cycle_source field;
+#define TABLE_FIELD_NAME_PRESENCE(field) uint32_t field;
 #define TABLE_FIELD_PRESENCE(field) enum comparison_presence field;
 #define TABLE_FIELD_VERDICT(field) enum comparison_verdict field;
 
@@ -100,13 +103,13 @@ struct table_column {
     enum column_kind kind;
     uint32_t flags;
     const char *name;
-    const char *field; /* "" for a ratio or a delta */
-    bool is_stored;
+    const char *field;              /* "" for a ratio or a delta */
     const char *sort_by;            /* field that `sort` goes by instead; NULL: this one */
     size_t offset;                  /* of the field; of a ratio's part, of what a delta is from */
     size_t whole_offset;            /* of a ratio's whole; of what a delta takes away */
     const char *(*word)(int value); /* of TABLE_WORD; NULL stands for unknown */
     int last;                       /* of TABLE_WORD: its last value */
+    bool is_stored;
 };
 
 struct row_table {

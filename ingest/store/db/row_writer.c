@@ -171,6 +171,7 @@ put_column(struct row_writer *writer, const struct table_column *column, const v
         row_put_shared(writer, table_text(column, row));
         break;
     case TABLE_SHARED_4: /* in blocks alone, or in memory */
+    case TABLE_NUMBER:
     case TABLE_WIDE:
     case TABLE_JSON:
     case TABLE_RATIO: /* never stored */

@@ -44,6 +44,7 @@ static void read_column(struct db_stmt *st,
         *(uint32_t *)field = (uint32_t)db_get_enum(st, 0);
         break;
     case TABLE_SHARED_4: /* in blocks alone, or in memory */
+    case TABLE_NUMBER:
     case TABLE_WIDE:
     case TABLE_JSON:
     case TABLE_RATIO: /* never stored */

@@ -122,6 +122,7 @@ static void put_value(struct insert *insert, const struct table_column *column, 
         break;
     case TABLE_REAL: /* NaN is NULL */
     case TABLE_REAL_OR_NULL:
+    case TABLE_NUMBER:
     case TABLE_RATIO:
         (void)sqlite3_bind_double(insert->raw, ++insert->param, table_real(column, row));
         break;

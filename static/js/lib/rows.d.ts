@@ -124,6 +124,41 @@ interface DeviceTimeKernelRow {
     share: number | null; // Of device_ns of the trace; null: a wait, or device_ns is 0. [share]
 }
 
+/** See api/openapi.json. */
+interface DiffKernelRow {
+    name: string;
+    presence: 'both' | 'added' | 'removed';
+    base_calls: number;
+    candidate_calls: number;
+    delta_calls: number;
+    base_total_ns: number; // [ns]
+    candidate_total_ns: number; // [ns]
+    delta_ns: number; // [ns]
+    change: number | null; // Share of the base.
+}
+
+/** See api/openapi.json. */
+interface DiffOperatorRow {
+    name: string;
+    presence: 'both' | 'added' | 'removed';
+    base_calls: number;
+    candidate_calls: number;
+    delta_calls: number;
+    base_host_ns: number; // [ns]
+    candidate_host_ns: number; // [ns]
+    delta_host_ns: number; // [ns]
+    base_host_self_ns: number; // [ns]
+    candidate_host_self_ns: number; // [ns]
+    delta_host_self_ns: number; // [ns]
+    base_device_ns: number; // [ns]
+    candidate_device_ns: number; // [ns]
+    delta_device_ns: number; // [ns]
+    base_device_self_ns: number; // [ns]
+    candidate_device_self_ns: number; // [ns]
+    delta_device_self_ns: number; // [ns]
+    change: number | null; // Share of the base: of the device time, of the host time where neither side has any.
+}
+
 /** Calls of one group; what they do not share is null. */
 interface EfficiencyRow {
     name: string | null; // Of the operator, or of the call that launched work outside of operators.
@@ -253,6 +288,20 @@ interface KernelLaunchRow {
 }
 
 /** See api/openapi.json. */
+interface KernelStackRow {
+    name: string;
+    operator: string | null; // That launched it; null: none did.
+    module: string | null; // The innermost nn.Module of the stack.
+    call_stack: string | null; // `file.py(3): f;file.py(9): g`, innermost first, at most 128 frames; null: none is known.
+    calls: number;
+    total_ns: number; // [ns]
+    share: number | null; // Of all device work, with a stack or without. [share]
+    mean_ns: number; // [ns]
+    min_ns: number; // [ns]
+    max_ns: number; // [ns]
+}
+
+/** See api/openapi.json. */
 interface KernelUseRow {
     name: string; // Without return type, template and argument lists and the namespaces at::native::, cutlass:: and unnamed ones.
     full_name: string; // Of the first launch.
@@ -309,7 +358,7 @@ interface LaunchRow {
     device_event: number; // That of the device work.
     name: string; // The call.
     kernel: string; // What it launched.
-    thread: string; // Thread of the call, as the file names it.
+    thread: number | null; // Thread of the call; null where its number is a text.
     device: number;
     stream: number;
     start_ns: number; // Of the call, from the start of the trace. [ns]

@@ -91,7 +91,7 @@ function launchTable(trace) {
 function detail(trace, row) {
     const end = row.start_ns + row.host_ns;
     return h('div', null, fullName(row.kernel),
-        figures([['Call', row.name], ['Thread', row.thread], ['Correlation', String(row.correlation)], ['Called', fmt.moment(row.start_ns)]]),
+        figures([['Call', row.name], ['Thread', row.thread === null ? '–' : String(row.thread)], ['Correlation', String(row.correlation)], ['Called', fmt.moment(row.start_ns)]]),
         hasView(trace, 'timeline') ? h('p', null, timelineRange(trace, row.start_ns, end + row.launch_delay_ns + row.device_ns, 'Show in timeline'),
             ' · ', timelineEvent(trace, row.launch_event, 'The call'), ' · ', timelineEvent(trace, row.device_event, 'The work')) : null);
 }

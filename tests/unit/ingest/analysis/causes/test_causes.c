@@ -121,7 +121,7 @@ static void launches_and_the_queue(void **state)
     assert_int_equal(launches.count, 2);
     assert_int_equal(launches.rows[0].delay_ns, 4 * US);
     assert_int_equal(launches.rows[1].delay_ns, 0);
-    assert_string_equal(launches.rows[1].thread, "1");
+    assert_int_equal(launches.rows[1].thread, 1);
     assert_int_equal(launches.short_kernels, 1);
     assert_int_equal(launches.slow_calls, 1);
     assert_int_equal(launches.stream_count, 1);
