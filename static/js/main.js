@@ -22,6 +22,7 @@ const VIEWS = {
     idle: () => import('./views/idle/idle.js'),
     serving: () => import('./views/serving/serving.js'),
     slices: () => import('./views/slices/slices.js'),
+    sql: () => import('./views/sql/sql.js'),
     operators: () => import('./views/operators/operators.js'),
     kernels: () => import('./views/kernels/kernels.js'),
     utilisation: () => import('./views/utilisation/utilisation.js'),

@@ -120,6 +120,9 @@ interface Job {
     bytes_total: number; trace_id?: number; trace_ids?: number[]; error?: Problem; errors?: UploadError[]; url?: string;
 }
 
+interface SqlRows { columns: string[]; rows: (string | number | null)[][]; truncated: boolean }
+interface SqlTables { tables: { name: string; rows: string; columns: string[] }[] }
+
 interface Route { view: string; id: string; params: URLSearchParams; href: string }
 
 /**

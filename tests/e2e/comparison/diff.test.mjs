@@ -5,7 +5,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { startServer, startBrowser, newPage, visit, fixture, put, get, sameTime, column, eventually, addressed, axeFaults } from './support.mjs';
+import { startServer, startBrowser, newPage, visit, fixture, put, get, sameTime, column, eventually, addressed, axeFaults } from '../support.mjs';
 
 let server;
 let chrome;

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { startServer, startBrowser, newPage, visit, put, get, ask, sameTime, column, settled, eventually, addressed, clipboard, axeFaults } from './support.mjs';
+import { startServer, startBrowser, newPage, visit, put, get, ask, sameTime, column, settled, eventually, addressed, clipboard, axeFaults } from '../support.mjs';
 
 const HEAD = 'cycle,pid,hostname,beta_pct,function_name,metric_name,device,func_type,mu_pct,sigma_pct,duration,interpolation_status,'
     + 'anchor_name,anchor_dur_us,cycle_start_ts,instances_count,simple_name';
