@@ -284,6 +284,16 @@ static int64_t self_ns(const struct trace_results *results, const struct operato
     return results->operators_have_device ? row->device_self_ns : row->host_self_ns;
 }
 
+/* Where no operator launched anything, the host decides. */
+static bool takes_more(const struct trace_results *results,
+                       const struct operator_row *row,
+                       const struct operator_row *top)
+{
+    int64_t own_ns = self_ns(results, row);
+    int64_t top_ns = self_ns(results, top);
+    return own_ns > top_ns || (own_ns == 0 && top_ns == 0 && row->host_self_ns > top->host_self_ns);
+}
+
 static void write_top_operator(struct json_write *w, const struct trace_results *results)
 {
     const struct operator_row *rows = results->operators[OPERATOR_BY_NAME];
@@ -294,7 +304,7 @@ static void write_top_operator(struct json_write *w, const struct trace_results 
         return;
     }
     for (size_t i = 1; i < results->operator_count[OPERATOR_BY_NAME]; i++) {
-        if (self_ns(results, &rows[i]) > self_ns(results, top)) {
+        if (takes_more(results, &rows[i], top)) {
             top = &rows[i];
         }
     }

@@ -129,7 +129,7 @@ static bool bad_tracks(const char *list, uint32_t track_count, struct err *err)
     }
     return err_set(err, ERR_BAD_REQUEST,
                    "The parameter tracks is \"%.60s\": it must be numbers of tracks from 0 to "
-                   "%" PRIu32 " with commas between",
+                   "%" PRIu32 ", comma-separated",
                    list, track_count - 1);
 }
 

@@ -303,7 +303,7 @@ static void health_odd_steps(struct prose *p)
 
 static void section_health(struct prose *p)
 {
-    prose_heading(p, 3, "Health of the trace");
+    prose_heading(p, 3, "Trace health");
     size_t before = p->out->len;
     health_warnings(p);
     health_odd_steps(p);

@@ -93,7 +93,7 @@ function summary(trace, { window, length_ns: length, path, boundedness, what_if:
     return h('div', { class: 'idle-verdict' },
         h('p', { class: 'lead' }, 'The path is ', h('strong', null, fmt.time(length)), ' long, in a window of ',
             hasView(trace, 'timeline') ? timelineRange(trace, window.start_ns, window.end_ns, fmt.time(whole)) : fmt.time(whole), `, mostly ${BOUNDS[bound.bound].toLowerCase()} (${fmt.share(bound.ratio)}).`,
-            best && best.saved_ns > 0 ? [' Most to gain: without ', h('code', { 'data-tip': best.name }, shorten(best.name).short), ` it would be ${fmt.time(best.saved_ns)} (${fmt.share(best.ratio)}) shorter.`] : null),
+            best && best.saved_ns > 0 ? [' Largest opportunity: without ', h('code', { 'data-tip': best.name }, shorten(best.name).short), ` it would be ${fmt.time(best.saved_ns)} (${fmt.share(best.ratio)}) shorter.`] : null),
         h('p', { class: 'quiet' }, whole > length ? `The other ${fmt.time(whole - length)} of the window no edge explains: between outermost operators, as in Python or loading of data, the path counts nothing. ` : null,
             `${fmt.plural(path.events, 'event')} on it.`, dropped ? ` ${fmt.plural(dropped, 'edge')} of cycles left out.` : null, unmatched ? ` ${fmt.plural(unmatched, 'wait')} for events that are not in the trace.` : null));
 }

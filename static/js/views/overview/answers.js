@@ -58,14 +58,20 @@ function idleAnswer(data) {
     const cause = idle.share > 0.005 ? data.roles.find(({ role }) => role === idle.cause) : undefined;
     const why = cause ? [`${window}, mostly ${cause.label}: ${fmt.time(idle.cause_ns)} of ${fmt.time(idle.idle_ns)}`] : [window];
     const more = hasView(data.trace, 'idle') ? h('a', { class: 'answer-more', href: traceHref(data.trace.id, 'idle') }, 'Why it waited') : null;
-    return answer(`${fmt.deviceWord(data.device_type)} idle`, fmt.shareParts(idle.share), [why, more], idle.share > 0.5 ? 'bad' : '');
+    return answer(`${fmt.deviceWord(data.device_type)} idle`, fmt.shareParts(idle.share), [why, laterWork(data, idle), more], idle.share > 0.5 ? 'bad' : '');
+}
+
+/** Of a step whose work runs after it, as graphs of a serving engine do, both figures are true. @param {Overview} data @param {Idle} idle */
+function laterWork({ devices }, idle) {
+    const busy = devices.reduce((most, device) => Math.max(most, device.utilisation_of === 'steps' ? device.utilisation ?? 0 : 0), 0);
+    return busy + idle.share > 1.05 ? h('span', { class: 'answer-more' }, `Its work runs later: ${fmt.share(busy)} busy up to the end of it.`) : null;
 }
 
 /** @param {Overview} data */
 function operatorAnswer(data) {
     const top = data.top_operator;
     if (!top) return answer('Top operator', ['–', ''], ['No operators recorded.']);
-    const onDevice = top.device_self_ns !== null;
+    const onDevice = Number(top.device_self_ns) > 0;
     return answer('Top operator', fmt.timeParts(onDevice ? Number(top.device_self_ns) : top.host_self_ns),
         [link(data, 'operators', top.name), h('span', { class: 'answer-more' },
             `${onDevice ? fmt.deviceWord(data.device_type) : 'host'} self time, ${fmt.plural(top.calls, 'call')}`)]);

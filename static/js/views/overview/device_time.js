@@ -113,8 +113,8 @@ function deviceTable({ devices }) {
 /** Copies and memsets are no kernels: the slices have them by name. @type {Record<string, string>} */
 const COPIES = { memcpy: 'Memcpy', memset: 'Memset' };
 
-/** @param {Trace} trace @param {string} name */
-function classHref(trace, name) {
+/** Where the work of a class is listed. @param {Trace} trace @param {string} name @returns {string | null} */
+export function classHref(trace, name) {
     if (COPIES[name]) return hasView(trace, 'slices') ? traceHref(trace.id, 'slices', { q: COPIES[name] }) : null;
     return name !== OTHER && hasView(trace, 'kernels') ? traceHref(trace.id, 'kernels', { class: name }) : null;
 }

@@ -3,6 +3,7 @@
 import { h } from '../../lib/dom.js';
 import { ranking, topSlices, colourBook } from '../../charts/ranking.js';
 import { plainTable } from '../../table/detail_parts.js';
+import { classHref } from '../overview/device_time.js';
 import * as fmt from '../../lib/fmt.js';
 
 const CLASSES = 8;
@@ -10,10 +11,10 @@ const CLASSES = 8;
 /** @param {string} phase "prefill" */
 export const phaseWord = (phase) => phase.charAt(0).toUpperCase() + phase.slice(1);
 
-/** @param {EngineSteps} answer */
-export function phaseBoard({ phases }) {
+/** @param {Trace} trace @param {EngineSteps} answer */
+export function phaseBoard(trace, { phases }) {
     const colours = colourBook();
-    const charts = phases.map((phase) => classChart(phase, colours));
+    const charts = phases.map((phase) => classChart(trace, phase, colours));
     return {
         root: h('div', { class: 'phase-board' }, phaseTable(phases), h('div', { class: 'pie-board' }, charts.map(({ root }) => root))),
         draw: () => charts.forEach(({ draw }) => draw()),
@@ -32,12 +33,12 @@ function phaseTable(phases) {
             fmt.time(hostNs), fmt.time(deviceNs)]), 1);
 }
 
-/** @param {EnginePhase} phase @param {ReturnType<typeof colourBook>} colours */
-function classChart({ phase, device_ns: total, classes }, colours) {
+/** @param {Trace} trace @param {EnginePhase} phase @param {ReturnType<typeof colourBook>} colours */
+function classChart(trace, { phase, device_ns: total, classes }, colours) {
     const unit = fmt.timeUnit(total);
     const chart = ranking({
         title: `${phaseWord(phase)}: device time by class`, help: 'Of the device work that the steps launched, wherever it ran', print: (ns) => fmt.time(ns, unit),
-        off: () => [], onToggle: () => {}, emptyText: 'These steps launched no device work.',
+        off: () => [], onToggle: () => {}, emptyText: 'These steps launched no device work.', href: (name) => classHref(trace, name),
     });
     const items = Object.entries(classes).map(([name, value]) => ({ name, value }));
     return { root: chart.root, draw: () => chart.show(topSlices(items, CLASSES, total, colours), total), destroy: chart.destroy };

@@ -27,7 +27,7 @@ export async function mount(root, route, signal) {
         return {};
     }
     const count = answer.phases.reduce((sum, { steps }) => sum + steps, 0);
-    const board = phaseBoard(answer);
+    const board = phaseBoard(trace, answer);
     const chart = stepChart(answer, count);
     const table = stepTable(trace, answer);
     fill(root, h('div', { class: 'view-head' }, h('h1', null, 'Serving'), h('p', { class: 'quiet' }, `${ENGINES[answer.engine] ?? answer.engine}, ${fmt.plural(count, 'step')}`)),

@@ -49,7 +49,7 @@ export function secondTrace(trace, signal) {
 
     async function choose() {
         const body = h('div', { class: 'tl-choose' });
-        const dialog = modal('Add trace', h('p', { class: 'quiet' }, 'It is shown below this one, on the same clock: another rank, or the trace before a change.'), body);
+        const dialog = modal('Add trace', h('p', { class: 'quiet' }, 'It is shown below this one, on the same clock: another worker, or the trace before a change.'), body);
         try {
             const { runs } = await api.runs({ limit: 1000, sort: 'name', order: 'asc' }, signal);
             const paint = async (/** @type {string} */ name) => {
