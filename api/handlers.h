@@ -98,6 +98,10 @@ bool compare_list(struct api_call *call, struct err *err) KS_MUST_USE;
 bool compare_get(struct api_call *call, struct err *err) KS_MUST_USE;
 bool compare_series(struct api_call *call, struct err *err) KS_MUST_USE;
 bool compare_delete(struct api_call *call, struct err *err) KS_MUST_USE;
+/* ranks/collectives.c, ranks/stragglers.c */
+bool ranks_collectives_get(struct api_call *call, struct err *err) KS_MUST_USE;
+bool ranks_clock_get(struct api_call *call, struct err *err) KS_MUST_USE;
+bool ranks_stragglers_get(struct api_call *call, struct err *err) KS_MUST_USE;
 /* jobs_route.c */
 bool jobs_route_get(struct api_call *call, struct err *err) KS_MUST_USE;
 /* me.c, tokens.c */

@@ -6,6 +6,7 @@
 #include "ingest/analysis/operators/calls.h"
 #include "ingest/analysis/overview/advice.h"
 #include "ingest/analysis/overview/health.h"
+#include "ingest/analysis/ranks/digest.h"
 #include "ingest/analysis/stages.h"
 #include "ingest/analysis/steps/breakdown.h"
 #include "ingest/analysis/steps/step_work.h"
@@ -117,6 +118,7 @@ static bool run_steps(struct indexed_analysis *a)
     bool ok =
         hand_frame_on(a) && steps_from_index(&run->steps, sel, &a->index) &&
         collectives_log(&results->comm_log, &results->arena, &a->collectives, sel, &run->steps) &&
+        rank_digest_build(&results->rank_digest, &results->arena, &run->sel, &a->index) &&
         analysis_write_steps(run, &rows) &&
         breakdown_run(rows, results->role_ns, (struct range){sel->first_ns, sel->last_ns},
                       &run->steps, &run->roles) &&

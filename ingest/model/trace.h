@@ -275,16 +275,20 @@ struct event_extra {
 };
 
 /* What profilers write about a collective into its operator (`record_param_comms`) or kernel: one
- * entry per event with a `Collective name`, ascending by event. Texts are string ids, STRTAB_NONE
- * when absent; absent numbers are TRACE_NO_ID. */
+ * entry per event with a name, a group, its size or a message, ascending by event. Texts are string
+ * ids, STRTAB_NONE when absent; absent numbers are TRACE_NO_ID. */
 struct collective_args {
     uint32_t event;
-    uint32_t name;      /* `Collective name`: allreduce, _allgather_base, wait, ... */
-    uint32_t dtype;     /* `dtype`: Float, BFloat16, ... */
-    uint32_t group;     /* `Process Group Name`, else `Process Group ID` */
-    int64_t group_size; /* `Group size`: ranks */
-    int64_t in_count;   /* `In msg nelems`: elements this rank sends */
-    int64_t out_count;  /* `Out msg nelems`: elements it receives */
+    uint32_t name;  /* `Collective name`: allreduce, _allgather_base, wait, ...; 0 when absent */
+    uint32_t dtype; /* `dtype`: Float, BFloat16, ... */
+    uint32_t group; /* `Process Group Name`, else `Process Group ID` */
+    uint32_t group_ranks; /* `Process Group Ranks`: [0, 1, 2] */
+    uint32_t in_split;    /* `In split size`: [16, 32] */
+    bool is_group_named;  /* `group` is the name */
+    int64_t sequence;     /* `Seq` */
+    int64_t group_size;   /* `Group size`: ranks */
+    int64_t in_count;     /* `In msg nelems`: elements this rank sends */
+    int64_t out_count;    /* `Out msg nelems`: elements it receives */
 };
 
 /* What events that are no device work say of a stream: waits (category cuda_sync), operators of

@@ -254,19 +254,23 @@ static bool add_collective(struct kineto_build *build, const struct kineto_event
         .event = build->trace->events.count,
         .dtype = STRTAB_NONE,
         .group = STRTAB_NONE,
+        .group_ranks = STRTAB_NONE,
+        .in_split = STRTAB_NONE,
+        .is_group_named = group != NULL,
+        .sequence = int_or_none(arg_value(event, ARG_SEQUENCE)),
         .group_size = int_or_none(arg_value(event, ARG_GROUP_SIZE)),
         .in_count = int_or_none(arg_value(event, ARG_IN_COUNT)),
         .out_count = int_or_none(arg_value(event, ARG_OUT_COUNT)),
     };
-    if (name == NULL) {
-        return true;
-    }
     if (group == NULL) {
         group = arg_value(event, ARG_GROUP_ID);
     }
     return set_text(build, name, &args.name) &&
            set_text(build, arg_value(event, ARG_DTYPE), &args.dtype) &&
-           set_text(build, group, &args.group) && trace_add_collective(build->trace, &args);
+           set_text(build, group, &args.group) &&
+           set_text(build, arg_value(event, ARG_GROUP_RANKS), &args.group_ranks) &&
+           set_text(build, arg_value(event, ARG_IN_SPLIT), &args.in_split) &&
+           trace_add_collective(build->trace, &args);
 }
 
 /* --- waits --- */
@@ -396,7 +400,10 @@ bool kineto_build_args(struct kineto_build *build,
                        struct trace_event *row)
 {
     bool good = set_ids(build, event, row);
-    bool has_collective = row->phase == 'X' && kineto_event_has_arg(event, ARG_COLLECTIVE_NAME);
+    const uint64_t collective = (uint64_t)1 << ARG_COLLECTIVE_NAME | (uint64_t)1 << ARG_GROUP_NAME |
+                                (uint64_t)1 << ARG_GROUP_SIZE | (uint64_t)1 << ARG_IN_COUNT |
+                                (uint64_t)1 << ARG_OUT_COUNT;
+    bool has_collective = row->phase == 'X' && (event->has_args & collective) != 0;
     if (!good || (KS_UNLIKELY(has_collective) && !add_collective(build, event)) ||
         (row->phase == 'X' && kineto_event_has_arg(event, ARG_STREAM) &&
          !add_wait(build, event, row->kind))) {

@@ -44,6 +44,9 @@ static enum arg long_arg_of(const char *key, size_t len)
     case 18:
         TRY(ARG_GROUP_NAME, "Process Group Name");
         break;
+    case 19:
+        TRY(ARG_GROUP_RANKS, "Process Group Ranks");
+        break;
     case 20:
         TRY(ARG_REGISTERS, "registers per thread");
         break;
@@ -62,6 +65,9 @@ static enum arg long_arg_of(const char *key, size_t len)
 static enum arg arg_of(const char *key, size_t len)
 {
     switch (len) {
+    case 3:
+        TRY(ARG_SEQUENCE, "Seq");
+        break;
     case 4:
         TRY(ARG_GRID, "grid");
         TRY(ARG_DIMX, "dimx");
@@ -113,6 +119,7 @@ static enum arg arg_of(const char *key, size_t len)
         TRY(ARG_SHARED_MEMORY, "shared memory");
         TRY(ARG_BLOCKS_PER_SM, "blocks per SM");
         TRY(ARG_IN_COUNT, "In msg nelems");
+        TRY(ARG_IN_SPLIT, "In split size");
         break;
     case 14:
         TRY(ARG_TOTAL_RESERVED, "Total Reserved");

@@ -34,6 +34,7 @@ enum field {
 };
 
 enum arg {
+    ARG_SEQUENCE,
     ARG_GRID,
     ARG_DIMX,
     ARG_DIMY,
@@ -78,6 +79,8 @@ enum arg {
     ARG_PYTHON_MODULE_ID,
     ARG_GROUP_ID,
     ARG_GROUP_NAME,
+    ARG_GROUP_RANKS,
+    ARG_IN_SPLIT,
     ARG_REGISTERS,
     ARG_OCCUPANCY,
     ARG_WAIT_CORRELATION,

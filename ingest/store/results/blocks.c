@@ -2,6 +2,7 @@
 
 #include "ingest/store/codec/column_parts.h"
 #include "ingest/store/results/cycle_use_codec.h"
+#include "ingest/store/results/rank_blocks.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 #define COMM_LOG "comm_log"
 #define GPU_COUNTERS "gpu_counters"
 #define CYCLE_USE "cycle_use"
+#define RANK_DIGEST "rank_digest"
 
 /* ---- columns of logs ---- */
 
@@ -426,6 +428,7 @@ void blocks_write(struct row_writer *writer, const struct trace_results *results
     write_log(writer, results, RESULT_MEMORY_LOG, results->memory_log);
     write_block(writer, COMM_LOG, encode_comm_log, results->comm_log);
     write_log(writer, results, RESULT_GPU_COUNTERS, results->gpu_counters);
+    write_block(writer, RANK_DIGEST, rank_digest_encode, results->rank_digest);
     write_block(writer, CYCLE_USE, cycle_use_encode,
                 results->cycle_use_count == 0 ? NULL : results);
 }
@@ -553,6 +556,19 @@ bool store_gpu_counters(struct store *store,
 {
     void *block = NULL;
     bool ok = read_block(store, arena, trace_id, GPU_COUNTERS, sizeof **out, decode_gpu_counters,
+                         &block, err);
+    *out = block;
+    return ok;
+}
+
+bool store_rank_digest(struct store *store,
+                       struct arena *arena,
+                       int64_t trace_id,
+                       struct rank_digest **out,
+                       struct err *err)
+{
+    void *block = NULL;
+    bool ok = read_block(store, arena, trace_id, RANK_DIGEST, sizeof **out, rank_digest_decode,
                          &block, err);
     *out = block;
     return ok;

@@ -1,5 +1,55 @@
 // What rows of declared tables hold. Written by api/rows.py from ingest/model/tables/: change it there.
 
+/** The clock of a rank against the reference. */
+interface RankClockRow {
+    rank: number;
+    trace: number; // Id of its trace.
+    offset_ns: number; // How far its clock is ahead. [ns]
+    samples: number | null; // Collectives that told it; of a reference null.
+    residual_ns: number | null; // Median distance of its ends from the others'. [ns]
+    confidence: 'reference' | 'high' | 'medium' | 'low'; // reference, high, medium or low.
+}
+
+/** A collective of a run, matched over the ranks that took part. */
+interface CollectiveRow {
+    group: string | null; // Name of the process group.
+    group_ranks: string | null; // Its ranks, as the profiler wrote them.
+    sequence: number; // Its Seq, or its place among the group's collectives, from 0.
+    matched_by: 'sequence' | 'order'; // sequence or order.
+    name: string; // As the profiler names it; unknown where only a kernel tells.
+    kind: 'all_reduce' | 'reduce_scatter' | 'all_gather' | 'all_to_all' | 'barrier' | 'broadcast' | 'reduce' | 'send_receive' | 'other';
+    ranks_n: number; // Ranks whose traces have it.
+    size: number; // Ranks of the group.
+    complete: boolean; // All ranks of the group have it.
+    mismatch: boolean; // Ranks name it differently: it counts nowhere else.
+    dtype: string | null;
+    step: number | null; // Number of its step on the lowest rank.
+    in_bytes: number | null; // What the lowest rank sends. [bytes]
+    out_bytes: number | null; // What it receives. [bytes]
+    bytes: number | null; // out_bytes of an all-gather, else in_bytes. [bytes]
+    start_ns: number; // When the first rank arrives, from the start of the run. [ns]
+    skew_ns: number; // From the first rank's arrival to the last one's. [ns]
+    end_skew_ns: number; // From the first rank's end to the last one's. [ns]
+    transfer_ns: number; // The shortest duration of a rank. [ns]
+    mean_wait_ns: number; // What a rank waits for the last one, on average. [ns]
+    first_rank: number;
+    last_rank: number;
+    algorithm_bytes_per_s: number | null; // bytes over transfer_ns.
+    bus_bytes_per_s: number | null; // The same times the bus factor of the kind.
+}
+
+/** Complete collectives of one kind, group and size. */
+interface CollectiveSumRow {
+    kind: 'all_reduce' | 'reduce_scatter' | 'all_gather' | 'all_to_all' | 'barrier' | 'broadcast' | 'reduce' | 'send_receive' | 'other';
+    group: string | null;
+    group_ranks: string | null;
+    bytes: number | null; // [bytes]
+    count: number;
+    transfer_ns: number; // Of all of them together. [ns]
+    mean_wait_ns: number; // Mean of their mean waits. [ns]
+    bus_bytes_per_s: number | null; // Median of those that are known.
+}
+
 /** See api/openapi.json. */
 interface ComparisonFindingRow {
     function: string;

@@ -1,0 +1,25 @@
+/* What the routes of a run of many ranks share. */
+#ifndef KS_API_RANKS_COMMON_H
+#define KS_API_RANKS_COMMON_H
+
+#include "api/call.h"
+#include "ingest/query/ranks/ranks.h"
+
+/* The views of the run in params[0] and of ?span=. A view that is not kept yet is made, one at a
+ * time. With NULL that view is not asked for. `with_parts`: of the collectives, which are then made
+ * anew. */
+struct ranks_wanted {
+    struct ranks_verdict **verdict;
+    struct ranks_collectives **collectives;
+    bool is_raw, with_parts;
+};
+bool ranks_read(struct api_call *call,
+                const struct ranks_wanted *wanted,
+                struct err *err) KS_MUST_USE;
+
+/* "key": a number; null for INT64_MIN. */
+void ranks_known_int(struct json_write *w, const char *key, int64_t value);
+/* The member `warnings`: those codes whose count is not 0. */
+void ranks_warnings(struct json_write *w, const struct ranks_verdict *verdict);
+
+#endif

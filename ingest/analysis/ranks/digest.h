@@ -1,0 +1,28 @@
+/* Makes the digest of a trace for the views of its run [RANK-0d]. */
+#ifndef KS_ANALYSIS_RANKS_DIGEST_H
+#define KS_ANALYSIS_RANKS_DIGEST_H
+
+#include "ingest/analysis/classify/events.h"
+#include "ingest/base/attr.h"
+#include "ingest/base/memory/arena.h"
+#include "ingest/index/index.h"
+#include "ingest/model/rank_digest.h"
+
+#include <stdbool.h>
+
+/* At most so many parts: then the names with the least time go without. */
+#define RANK_PARTS_MAX ((uint32_t)1 << 19)
+
+/* In the arena; O(n log n) of the trace's events, whatever overlaps. False without memory. */
+bool rank_digest_build(struct rank_digest **out,
+                       struct arena *arena,
+                       struct event_classes *sel,
+                       const struct trace_index *index) KS_MUST_USE;
+
+/* What a collective does, by `Collective name`; by the kernel's name where that is NULL [RANK-1b].
+ */
+enum rank_kind rank_kind_of(const char *collective_name, const char *kernel_name);
+/* Bytes of an element of `dtype`; 0: unknown [RANK-1g]. */
+int64_t rank_element_bytes(const char *dtype);
+
+#endif

@@ -1,0 +1,326 @@
+#include "ingest/query/ranks/ranks.h"
+
+#include "ingest/analysis/ranks/run.h"
+#include "ingest/base/memory/scratch.h"
+#include "ingest/store/store_ranks.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Changes whenever a view of the same traces becomes another one. */
+#define VIEWS_VERSION 1
+/* Digests that stay in memory between the passes over them; more are read again. */
+#define HELD_BYTES ((size_t)256 << 20)
+#define ID_BYTES 32
+
+static bool no_memory(struct err *err)
+{
+    return err_set(err, ERR_NO_MEMORY, "no memory for the ranks of a run");
+}
+
+/* ---- which traces ---- */
+
+static bool is_profile(const struct store_trace *trace)
+{
+    return (trace->views >> VIEW_TRACE & 1U) != 0;
+}
+
+static bool name_inputs(struct query_ranks *ranks)
+{
+    struct sha256 *hash = sha256_create();
+    char text[ID_BYTES];
+    if (hash == NULL) {
+        return false;
+    }
+    int len = snprintf(text, sizeof text, "%d", VIEWS_VERSION);
+    sha256_update(hash, text, (size_t)len);
+    for (size_t i = 0; i < ranks->trace_count; i++) {
+        len = snprintf(text, sizeof text, " %" PRId64, ranks->traces[i]->id);
+        sha256_update(hash, text, (size_t)len);
+    }
+    sha256_final_hex(hash, ranks->inputs);
+    sha256_destroy(hash);
+    return true;
+}
+
+static int64_t first_span(const struct store_trace *traces, size_t count)
+{
+    int64_t span = INT64_MAX;
+    for (size_t i = 0; i < count; i++) {
+        bool is_first = is_profile(&traces[i]) && traces[i].span < span;
+        span = is_first ? traces[i].span : span;
+    }
+    return span;
+}
+
+bool query_ranks_open(struct store *store,
+                      struct arena *arena,
+                      const char *run,
+                      int64_t span,
+                      struct query_ranks *out,
+                      struct err *err)
+{
+    struct store_trace *traces = NULL;
+    size_t count = 0;
+    if (!store_traces(store, arena, run, &traces, &count, err)) {
+        return false;
+    }
+    *out = (struct query_ranks){.run = run,
+                                .span = span == 0 ? first_span(traces, count) : span,
+                                .traces =
+                                    arena_calloc(arena, count + 1, sizeof(struct store_trace *))};
+    if (out->traces == NULL) {
+        return no_memory(err);
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (is_profile(&traces[i]) && traces[i].span == out->span) {
+            out->traces[out->trace_count++] = &traces[i];
+        }
+    }
+    if (out->trace_count == 0) {
+        return err_set(err, ERR_NOT_FOUND,
+                       "Run \"%.80s\" has no trace of a profiler%s: upload one of each rank", run,
+                       span == 0 ? "" : " in this span");
+    }
+    return name_inputs(out) || no_memory(err);
+}
+
+static struct run_view_key key_of(const struct query_ranks *ranks, enum run_view view)
+{
+    return (struct run_view_key){ranks->run, ranks->span, view, ranks->inputs};
+}
+
+bool query_ranks_find_verdict(struct store *store,
+                              struct arena *arena,
+                              const struct query_ranks *ranks,
+                              struct ranks_verdict **out,
+                              struct err *err)
+{
+    struct run_view_key key = key_of(ranks, RUN_VIEW_VERDICT);
+    return store_ranks_verdict(store, arena, &key, out, err);
+}
+
+bool query_ranks_find_collectives(struct store *store,
+                                  struct arena *arena,
+                                  const struct query_ranks *ranks,
+                                  bool is_raw,
+                                  struct ranks_collectives **out,
+                                  struct err *err)
+{
+    struct run_view_key key =
+        key_of(ranks, is_raw ? RUN_VIEW_COLLECTIVES_RAW : RUN_VIEW_COLLECTIVES);
+    return store_ranks_collectives(store, arena, &key, out, err);
+}
+
+/* ---- digests ---- */
+
+/* A trace with its rank [RANK-0a]. */
+struct place {
+    int64_t rank, trace_id;
+};
+
+struct digests {
+    struct store *store;
+    struct arena held, passing; /* passing: of the one read last */
+    struct rank_digest **kept;  /* by trace; NULL: read it again */
+    struct place *places;       /* by rank */
+    size_t *kept_at;            /* by place: which trace */
+    size_t count;
+    int64_t twice_count;
+};
+
+static bool read_digest(
+    struct digests *d, size_t at, int64_t trace_id, const struct rank_digest **out, struct err *err)
+{
+    static const struct rank_digest nothing = {.rank = RANK_UNKNOWN, .first_ns = RANK_UNKNOWN};
+    struct rank_digest *digest = d->kept[at];
+    if (digest == NULL) {
+        bool is_held = d->held.held_bytes < HELD_BYTES;
+        arena_free(&d->passing);
+        if (!store_rank_digest(d->store, is_held ? &d->held : &d->passing, trace_id, &digest,
+                               err)) {
+            return false;
+        }
+        d->kept[at] = is_held ? digest : NULL;
+    }
+    *out = digest == NULL ? &nothing : digest;
+    return true;
+}
+
+/* The last number in a name; RANK_UNKNOWN: there is none. */
+static int64_t last_number(const char *name)
+{
+    size_t end = strlen(name);
+    while (end > 0 && isdigit((unsigned char)name[end - 1]) == 0) {
+        end--;
+    }
+    size_t begin = end;
+    while (begin > 0 && isdigit((unsigned char)name[begin - 1]) != 0) {
+        begin--;
+    }
+    errno = 0;
+    long long number = strtoll(name + begin, NULL, 10);
+    return begin == end || errno != 0 ? RANK_UNKNOWN : number;
+}
+
+static int64_t
+rank_of(const struct rank_digest *digest, const struct store_trace *trace, size_t place)
+{
+    if (digest->rank != RANK_UNKNOWN) {
+        return digest->rank;
+    }
+    if (trace->rank != STORE_NO_RANK) {
+        return trace->rank;
+    }
+    int64_t named = last_number(trace->worker);
+    return named == RANK_UNKNOWN ? (int64_t)place : named;
+}
+
+struct sorted_place {
+    struct place place;
+    size_t at;
+};
+
+/* The later upload of a rank goes first. */
+static int by_rank(const void *left, const void *right)
+{
+    const struct sorted_place *a = left;
+    const struct sorted_place *b = right;
+    if (a->place.rank != b->place.rank) {
+        return a->place.rank < b->place.rank ? -1 : 1;
+    }
+    return (a->place.trace_id < b->place.trace_id) - (a->place.trace_id > b->place.trace_id);
+}
+
+static bool place_traces(struct digests *d, const struct query_ranks *ranks, struct err *err)
+{
+    struct sorted_place *all = scratch_alloc(ranks->trace_count, sizeof *all);
+    bool ok = all != NULL || no_memory(err);
+    for (size_t i = 0; ok && i < ranks->trace_count; i++) {
+        const struct rank_digest *digest = NULL;
+        ok = read_digest(d, i, ranks->traces[i]->id, &digest, err);
+        if (ok) {
+            all[i] = (struct sorted_place){
+                {rank_of(digest, ranks->traces[i], i), ranks->traces[i]->id}, i};
+        }
+    }
+    if (ok) {
+        qsort(all, ranks->trace_count, sizeof *all, by_rank);
+    }
+    for (size_t i = 0; ok && i < ranks->trace_count; i++) {
+        if (i > 0 && all[i].place.rank == all[i - 1].place.rank) {
+            d->twice_count++;
+            continue;
+        }
+        d->places[d->count] = all[i].place;
+        d->kept_at[d->count++] = all[i].at;
+    }
+    scratch_free(all);
+    return ok;
+}
+
+static bool open_digests(struct digests *d,
+                         struct store *store,
+                         const struct query_ranks *ranks,
+                         struct err *err)
+{
+    size_t count = ranks->trace_count;
+    *d = (struct digests){.store = store,
+                          .kept = scratch_calloc(count, sizeof *d->kept),
+                          .places = scratch_alloc(count, sizeof *d->places),
+                          .kept_at = scratch_alloc(count, sizeof *d->kept_at)};
+    arena_init(&d->held, 0);
+    arena_init(&d->passing, 0);
+    bool ok = d->kept != NULL && d->places != NULL && d->kept_at != NULL;
+    return ok ? place_traces(d, ranks, err) : no_memory(err);
+}
+
+static void close_digests(struct digests *d)
+{
+    arena_free(&d->held);
+    arena_free(&d->passing);
+    scratch_free(d->kept);
+    scratch_free(d->places);
+    scratch_free(d->kept_at);
+}
+
+/* ---- making ---- */
+
+static struct ranks_run *create_run(const struct digests *d)
+{
+    int64_t *ranks = scratch_alloc(2 * d->count, sizeof *ranks);
+    struct ranks_run *run = NULL;
+    for (size_t i = 0; ranks != NULL && i < d->count; i++) {
+        ranks[i] = d->places[i].rank;
+        ranks[d->count + i] = d->places[i].trace_id;
+    }
+    if (ranks != NULL) {
+        run = ranks_run_create(ranks, ranks + d->count, d->count);
+    }
+    scratch_free(ranks);
+    return run;
+}
+
+typedef bool digest_step(struct ranks_run *run, size_t member, const struct rank_digest *digest);
+
+static bool
+each_digest(struct digests *d, struct ranks_run *run, digest_step *step, struct err *err)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < d->count; i++) {
+        const struct rank_digest *digest = NULL;
+        ok = read_digest(d, d->kept_at[i], d->places[i].trace_id, &digest, err) &&
+             (step(run, i, digest) || no_memory(err));
+    }
+    return ok;
+}
+
+static bool run_all(struct digests *d, struct ranks_run *run, struct err *err)
+{
+    return each_digest(d, run, ranks_run_add, err) && (ranks_run_match(run) || no_memory(err)) &&
+           each_digest(d, run, ranks_run_describe, err) &&
+           (!ranks_run_has_culprits(run) || each_digest(d, run, ranks_run_kernels, err));
+}
+
+static bool keep(struct store *store,
+                 const struct query_ranks *ranks,
+                 bool is_raw,
+                 const struct query_ranks_made *made,
+                 struct err *err)
+{
+    struct run_view_key verdict = key_of(ranks, RUN_VIEW_VERDICT);
+    struct run_view_key collectives =
+        key_of(ranks, is_raw ? RUN_VIEW_COLLECTIVES_RAW : RUN_VIEW_COLLECTIVES);
+    return store_ranks_verdict_put(store, &verdict, &made->verdict, err) &&
+           store_ranks_collectives_put(store, &collectives, &made->collectives, err);
+}
+
+bool query_ranks_make(struct store *store,
+                      struct arena *arena,
+                      const struct query_ranks *ranks,
+                      bool is_raw,
+                      bool with_parts,
+                      struct query_ranks_made *out,
+                      struct err *err)
+{
+    struct digests d;
+    struct ranks_run *run = NULL;
+    bool ok = open_digests(&d, store, ranks, err);
+    if (ok) {
+        run = create_run(&d);
+        ok = run != NULL ? run_all(&d, run, err) : no_memory(err);
+    }
+    if (ok) {
+        ok = (ranks_run_verdict(run, arena, &out->verdict) &&
+              ranks_run_collectives(run, is_raw, with_parts, arena, &out->collectives)) ||
+             no_memory(err);
+        out->verdict.twice_count = d.twice_count;
+    }
+    ranks_run_destroy(run);
+    close_digests(&d);
+    return ok && keep(store, ranks, is_raw, out, err);
+}

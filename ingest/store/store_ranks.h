@@ -1,0 +1,42 @@
+/* Views of a run of many ranks, kept beside its traces: derived data, which anyone may make again.
+ */
+#ifndef KS_STORE_STORE_RANKS_H
+#define KS_STORE_STORE_RANKS_H
+
+#include "ingest/model/rank_digest.h"
+#include "ingest/model/results/ranks.h"
+#include "ingest/store/store.h"
+
+enum run_view { RUN_VIEW_VERDICT, RUN_VIEW_COLLECTIVES, RUN_VIEW_COLLECTIVES_RAW };
+
+/* Names a view of a run. `inputs` names what it was made of: a view made of other traces is not
+ * found, and is replaced by the next one. */
+struct run_view_key {
+    const char *run;
+    int64_t span;
+    enum run_view view;
+    const char *inputs;
+};
+
+/* *out is NULL when there is none. */
+bool store_ranks_verdict(struct store *store,
+                         struct arena *arena,
+                         const struct run_view_key *key,
+                         struct ranks_verdict **out,
+                         struct err *err) KS_MUST_USE;
+bool store_ranks_verdict_put(struct store *store,
+                             const struct run_view_key *key,
+                             const struct ranks_verdict *verdict,
+                             struct err *err) KS_MUST_USE;
+/* Without the parts of ranks. */
+bool store_ranks_collectives(struct store *store,
+                             struct arena *arena,
+                             const struct run_view_key *key,
+                             struct ranks_collectives **out,
+                             struct err *err) KS_MUST_USE;
+bool store_ranks_collectives_put(struct store *store,
+                                 const struct run_view_key *key,
+                                 const struct ranks_collectives *collectives,
+                                 struct err *err) KS_MUST_USE;
+
+#endif

@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+"""A run of many ranks: collectives, clocks and stragglers of made ranks whose answers are known, kept and made anew; the reference's cases where they are."""
+import gzip
+import json
+import subprocess
+import sys
+import unittest
+
+import kinetoscope
+
+STEP_NS = 1000000
+END_NS = 400000
+BASE_NS = 1700000000000000000
+# By rank: how far its clock is ahead, when it arrives in a step, how long its kernel takes before.
+RANKS = ((0, 100000, 80000), (3000000000, 250000, 200000), (-45000, 110000, 90000), (7, 120000, 85000))
+CULPRIT = 1
+STEPS = 4
+
+
+def rank_trace(rank, clock=0, **extra):
+    """Kineto JSON of one rank: steps that begin at the same moment, each with one kernel and one all-reduce that all ranks leave together."""
+    ahead, arrive, compute = RANKS[rank]
+    events = []
+
+    def put(category, name, start, duration, tid, **args):
+        events.append({'ph': 'X', 'cat': category, 'name': name, 'pid': rank, 'tid': tid, 'ts': (start + ahead + clock) / 1000, 'dur': duration / 1000, 'args': args})
+    for step in range(STEPS):
+        begin = step * STEP_NS
+        put('user_annotation', 'ProfilerStep#%d' % (10 + step), begin, STEP_NS, 1)
+        put('kernel', 'gemm', begin + 10000, compute, 7, device=0, stream=7)
+        put('kernel', 'ncclDevKernel_AllReduce_Sum_f32_RING_LL', begin + arrive, END_NS - arrive, 20, device=0, stream=20,
+            **{'Collective name': 'allreduce', 'In msg nelems': 1000, 'Out msg nelems': 1000, 'Group size': len(RANKS), 'dtype': 'Float', 'Process Group Name': '0',
+               'Process Group Ranks': str(list(range(len(RANKS)))), **extra})
+    return gzip.compress(json.dumps({'baseTimeNanoseconds': BASE_NS, 'distributedInfo': {'backend': 'nccl', 'rank': rank, 'world_size': len(RANKS)},
+                                     'traceEvents': events}).encode(), mtime=0)
+
+
+def put_run(server, run, ranks=range(len(RANKS)), **extra):
+    return [kinetoscope.uploaded(server.put(run, 'worker%d.pt.trace.json.gz' % rank, rank_trace(rank, **extra)))[0]['id'] for rank in ranks]
+
+
+class Ranks(unittest.TestCase):
+    def test_clock(self):
+        with kinetoscope.Server() as server:
+            put_run(server, 'job')
+            clock = server.get('/api/v1/runs/job/clock').json()
+            self.assertEqual([(row['rank'], row['offset_ns'], row['residual_ns']) for row in clock['rows']], [(r, ahead, 0) for r, (ahead, _, _) in enumerate(RANKS)])
+            self.assertEqual([row['confidence'] for row in clock['rows']], ['reference'] + ['medium'] * 3)
+            self.assertEqual((clock['reference'], clock['warnings']), (0, []))
+            self.assertEqual(server.get('/api/v1/runs/job/clock', sort='offset_ns', order='desc').json()['rows'][0]['rank'], 1)
+
+    def test_collectives(self):
+        with kinetoscope.Server() as server:
+            ids = put_run(server, 'job')
+            answer = server.get('/api/v1/runs/job/collectives').json()
+            self.assertEqual(answer['total'], STEPS)
+            row = answer['rows'][1]
+            arrivals = [arrive for _, arrive, _ in RANKS]
+            want = {'kind': 'all_reduce', 'step': 11, 'size': 4, 'complete': True, 'in_bytes': 4000, 'start_ns': STEP_NS + min(arrivals), 'skew_ns': max(arrivals) - min(arrivals),
+                    'end_skew_ns': 0, 'transfer_ns': END_NS - max(arrivals), 'mean_wait_ns': sum(max(arrivals) - arrive for arrive in arrivals) / 4, 'first_rank': 0, 'last_rank': CULPRIT,
+                    'algorithm_bytes_per_s': 4000 * 1e9 / 150000, 'bus_bytes_per_s': 4000 * 1e9 / 150000 * 1.5}
+            self.assertEqual({key: row[key] for key in want}, want)
+            self.assertEqual(answer['summary'][0]['count'], STEPS)
+            self.assertIsNone(answer['experts'])
+            self.assertEqual({row['communication_ns'] for row in answer['overlap']}, {STEPS * (END_NS - arrive) for arrive in arrivals})
+            raw = server.get('/api/v1/runs/job/collectives', clock='raw').json()['rows'][0]
+            self.assertEqual(raw['skew_ns'], 3000000000 + 250000 - (110000 - 45000))
+            detail = server.get('/api/v1/runs/job/collectives', detail=1, limit=1).json()['rows'][0]['ranks']
+            self.assertEqual([(part['rank'], part['trace'], part['event'], part['wait_ns']) for part in detail],
+                             [(r, ids[r], 2, max(arrivals) - arrivals[r]) for r in range(4)])
+            self.assertEqual(server.get('/api/v1/runs/job/collectives', kind='broadcast').json()['total'], 0)
+            csv = server.get('/api/v1/runs/job/collectives', format='csv').body.decode().splitlines()
+            self.assertEqual((len(csv), csv[0].split(',')[:3]), (STEPS + 1, ['group', 'group_ranks', 'sequence']))
+            for query in ({'clock': 'x'}, {'sort': 'x'}, {'span': 0}, {'foo': 1}):
+                self.assertEqual(server.get('/api/v1/runs/job/collectives', **query).status, 400, query)
+
+    def test_stragglers(self):
+        with kinetoscope.Server() as server:
+            put_run(server, 'job')
+            answer = server.get('/api/v1/runs/job/stragglers').json()
+            self.assertEqual((answer['ranks'], answer['steps']), (list(range(4)), [10, 11, 12, 13]))
+            self.assertEqual(answer['wait_ns'][2], [140000] * STEPS)
+            self.assertEqual(answer['step_ns'], [[STEP_NS] * STEPS] * 4)
+            culprit = answer['culprits'][0]
+            self.assertEqual((culprit['rank'], culprit['cause'], culprit['margin_ns']), (CULPRIT, 'compute', 140000))
+            self.assertEqual(culprit['excess'], {'compute_ns': 200000 - 85000, 'memory_ns': 0, 'input_ns': 0, 'host_ns': 50000 - 20000})
+            self.assertEqual(culprit['kernels'], [{'name': 'gemm', 'excess_ns': 115000}])
+            self.assertEqual(answer['verdict']['kind'], 'persistent')
+            self.assertEqual(answer['verdict']['text'], 'Rank 1 makes the others wait in 4 of 4 steps, 0.14 ms a step, by compute kernels (gemm +0.12 ms).')
+            part = server.get('/api/v1/runs/job/stragglers', ranks='1-2', steps='12').json()
+            self.assertEqual((part['ranks'], part['steps'], part['wait_ns']), ([1, 2], [12], [[0], [140000]]))
+            self.assertEqual(server.get('/api/v1/runs/job/stragglers', ranks='x').status, 400)
+
+    def test_uploads_change_the_answer(self):
+        with kinetoscope.Server() as server:
+            put_run(server, 'job', ranks=(0, 2, 3))
+            self.assertEqual(server.get('/api/v1/runs/job/stragglers').json()['verdict']['kind'], 'balanced')
+            put_run(server, 'job', ranks=(1,))
+            self.assertEqual(server.get('/api/v1/runs/job/stragglers').json()['verdict']['rank'], CULPRIT)
+            kinetoscope.uploaded(server.put('job', 'again1.pt.trace.json.gz', rank_trace(1, clock=77)))
+            clock = server.get('/api/v1/runs/job/clock').json()
+            self.assertEqual((clock['rows'][1]['offset_ns'], clock['warnings']), (3000000077, [{'code': 'rank_twice', 'count': 1}]))
+
+    def test_islands(self):
+        with kinetoscope.Server() as server:
+            put_run(server, 'job', ranks=(0, 1))
+            for rank in (2, 3):
+                kinetoscope.uploaded(server.put('job', 'worker%d.pt.trace.json.gz' % rank, rank_trace(rank, **{'Process Group Name': 'other'})))
+            clock = server.get('/api/v1/runs/job/clock').json()
+            self.assertEqual([row['confidence'] for row in clock['rows']], ['reference', 'medium', 'reference', 'medium'])
+            self.assertEqual(clock['warnings'], [{'code': 'clock_islands', 'count': 2}])
+
+    def test_a_run_without_ranks(self):
+        with kinetoscope.Server() as server:
+            self.assertEqual(server.get('/api/v1/runs/none/stragglers').status, 404)
+            name, content = kinetoscope.fixture('cuda_training')
+            kinetoscope.uploaded(server.put('one', name, content))
+            self.assertEqual(server.get('/api/v1/runs/one/stragglers').json()['verdict']['kind'], 'unknown')
+            self.assertEqual(server.get('/api/v1/runs/one/stragglers', span=2).status, 404)
+
+    def test_reference(self):
+        real = kinetoscope.REFERENCE / 'data/real'
+        check = kinetoscope.REFERENCE / 'tools/ranks_check.py'
+        if not check.exists() or not real.exists():
+            self.skipTest('no reference data in %s' % kinetoscope.REFERENCE)
+        with kinetoscope.Server() as server:
+            done = subprocess.run([sys.executable, str(check), '--url', server.url, '--only', 'ranks_', str(real)], capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, 0, done.stdout[-3000:] + done.stderr[-1000:])
+
+
+kinetoscope.main()
