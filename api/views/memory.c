@@ -5,6 +5,9 @@
 #include "api/table/rows.h"
 #include "api/table/table_view.h"
 #include "api/views/memory_common.h"
+#include "ingest/jobs/on_request/analyses.h"
+
+#include <string.h>
 
 #define LIMIT_DEFAULT 1000
 
@@ -88,6 +91,57 @@ static void write_members(struct json_write *w, const void *table_void)
     jw_array_end(w);
 }
 
+/* Memory as another recorder tells it: by the name that it gives each block. */
+static bool
+use_recorded(struct query_memory *memory, const struct recorded *recorded, struct arena *arena)
+{
+    memory->rows = arena_calloc(arena, recorded->memory_count + 1, sizeof *memory->rows);
+    memory->devices = arena_calloc(arena, recorded->device_count + 1, sizeof *memory->devices);
+    if (memory->rows == NULL || memory->devices == NULL) {
+        return false;
+    }
+    for (size_t i = 0; i < recorded->memory_count; i++) {
+        const struct recorded_memory *from = &recorded->memory[i];
+        memory->rows[memory->row_count++] =
+            (struct memory_stat_row){.name = from->name,
+                                     .calls = from->allocations,
+                                     .allocations = from->allocations,
+                                     .self_allocations = from->allocations,
+                                     .allocated_bytes = from->bytes,
+                                     .self_allocated_bytes = from->bytes};
+    }
+    for (size_t i = 0; i < recorded->device_count; i++) {
+        const struct recorded_device_memory *from = &recorded->devices[i];
+        memory->devices[memory->device_count++] = (struct query_memory_device){
+            .device = from->device,
+            .has_totals = true,
+            .peak = {.ts = INT64_MIN, .allocated_bytes = from->peak_bytes},
+            .allocated_end_bytes = INT64_MIN,
+            .reserved_peak_bytes = from->reserved_peak_bytes,
+            .records = from->records};
+    }
+    memory->device = memory->device_count == 0 ? NULL : &memory->devices[0];
+    return true;
+}
+
+/* Of a trace of PyTorch's profiler the records tell, with the operators around them. */
+static bool load(struct table *table, struct api_call *call, struct err *err)
+{
+    struct contents contents = {.device_count = 0};
+    struct store_trace *trace = NULL;
+    int64_t id = table->request.trace_id;
+    if (!store_trace_get(call->api->store, call_arena(call), id, &trace, err)) {
+        return false;
+    }
+    if (strncmp(trace->format, "ascend", strlen("ascend")) == 0) {
+        return contents_read(call->api->jobs, id, call_arena(call), &contents, err) &&
+               (use_recorded(&table->memory, &contents.recorded, call_arena(call)) ||
+                err_set(err, ERR_NO_MEMORY, "no memory for the memory of a trace"));
+    }
+    return query_memory(call->api->store, call_arena(call), id, table->request.device,
+                        table->request.window, &table->memory, err);
+}
+
 bool memory_get(struct api_call *call, struct err *err)
 {
     struct table table = {.view = {.table = &table_memory_operator,
@@ -95,8 +149,7 @@ bool memory_get(struct api_call *call, struct err *err)
                                    .write_members = write_members}};
     if (!memory_request_read(&table.request, call, err) ||
         !table_view_read(&table.view, call, "self_size_bytes", LIMIT_DEFAULT, err) ||
-        !query_memory(call->api->store, call_arena(call), table.request.trace_id,
-                      table.request.device, table.request.window, &table.memory, err)) {
+        !load(&table, call, err)) {
         return false;
     }
     table.view.context = &table;

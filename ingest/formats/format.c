@@ -3,6 +3,7 @@
 #include "ingest/formats/chrome_json/reader.h"
 #include "ingest/formats/comparison_report/csv.h"
 #include "ingest/formats/comparison_report/report.h"
+#include "ingest/formats/database/recordings.h"
 #include "ingest/formats/event_log/recorder.h"
 #include "ingest/formats/json/text_stream.h"
 #include "ingest/formats/memory_snapshot/snapshot.h"
@@ -10,7 +11,6 @@
 #include "ingest/formats/nsight/kernel_text_table.h"
 #include "ingest/formats/nsight/ncu_csv.h"
 #include "ingest/formats/nsight/nsys_csv.h"
-#include "ingest/formats/nsight/nsys_sqlite.h"
 #include "ingest/formats/perf_data/counters_csv.h"
 #include "ingest/formats/perf_data/perf_data.h"
 #include "ingest/formats/reader.h"
@@ -91,7 +91,7 @@ static bool read_chrome_trace(struct text_stream *stream,
 static const struct format_reader readers[] = {
     {"memory-snapshot", memory_snapshot_recognises, memory_snapshot_read},
     {"memory-timeline", memory_timeline_recognises, memory_timeline_read},
-    {"nsys-sqlite", nsys_sqlite_recognises, nsys_sqlite_read},
+    {"database", recordings_recognise, recordings_read}, /* it names the format itself */
     {"kernel-table", kernel_text_table_recognises, kernel_text_table_read},
     {"ncu-csv", ncu_csv_recognises, ncu_csv_read},
     {"nsys-csv", nsys_csv_recognises, nsys_csv_read},
@@ -132,7 +132,7 @@ bool format_read(struct input *in,
     if (!reader->read(&stream, options == NULL ? &no_options : options, bundle, err)) {
         return false;
     }
-    bundle->format = reader->format;
+    bundle->format = bundle->format == NULL ? reader->format : bundle->format;
     return true;
 }
 

@@ -31,7 +31,8 @@ struct format_item {
 
 struct format_bundle {
     /* Static text: "chrome-trace", "plugin-json", "kernel-table" (name, latency, tensor, DRAM),
-     * "ncu-csv", "nsys-csv", "nsys-sqlite", "perf-data", "counters", "comparison-report". */
+     * "ncu-csv", "nsys-csv", "perf-data", "counters", "comparison-report"; of other recorders
+     * "memory-snapshot", "memory-timeline", "nsys-sqlite", "rpd", "rocpd-db", "ascend-db". */
     const char *format;
     struct format_item *items;
     size_t item_count;

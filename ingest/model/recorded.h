@@ -28,6 +28,18 @@ struct op_type_times {
     int64_t calls, total_ns, min_ns, max_ns;
 };
 
+/* Blocks of memory that were taken under one name. */
+struct recorded_memory {
+    const char *name;
+    int64_t allocations, bytes;
+};
+
+/* What an allocator had at most. */
+struct recorded_device_memory {
+    const char *device; /* "NPU:0" */
+    int64_t peak_bytes, reserved_peak_bytes, records;
+};
+
 struct recorded {
     const char *recorder; /* NULL: not said */
     const char *format_version;
@@ -38,6 +50,10 @@ struct recorded {
     size_t collective_count;
     struct op_type_times *op_types;
     size_t op_type_count;
+    struct recorded_memory *memory;
+    size_t memory_count;
+    struct recorded_device_memory *devices;
+    size_t device_count;
 };
 
 #endif

@@ -110,6 +110,6 @@ class Reference(unittest.TestCase):
                 self.assertEqual(done.returncode, 0, done.stdout[-3000:] + done.stderr[-1000:])
 
 
-READ = ('snapshot', 'refuse', 'timeline')  # cases of the formats that are read
+READ = ('snapshot', 'refuse', 'timeline', 'ascend_db', 'nsys', 'rpd')  # cases of the formats that are read
 
 kinetoscope.main()

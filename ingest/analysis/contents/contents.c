@@ -291,6 +291,14 @@ copy_recorded(const struct trace *trace, int64_t zero_ns, struct arena *arena, s
     out->collectives =
         copy_rows(arena, out->collectives, out->collective_count, sizeof *out->collectives, &ok);
     out->op_types = copy_rows(arena, out->op_types, out->op_type_count, sizeof *out->op_types, &ok);
+    out->memory = copy_rows(arena, out->memory, out->memory_count, sizeof *out->memory, &ok);
+    out->devices = copy_rows(arena, out->devices, out->device_count, sizeof *out->devices, &ok);
+    for (size_t i = 0; ok && i < out->memory_count; i++) {
+        out->memory[i].name = copy(arena, out->memory[i].name, &ok);
+    }
+    for (size_t i = 0; ok && i < out->device_count; i++) {
+        out->devices[i].device = copy(arena, out->devices[i].device, &ok);
+    }
     for (size_t i = 0; ok && i < out->skipped_count; i++) {
         out->skipped[i].what = copy(arena, out->skipped[i].what, &ok);
         out->skipped[i].reason = copy(arena, out->skipped[i].reason, &ok);

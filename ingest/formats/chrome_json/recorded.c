@@ -105,6 +105,25 @@ static void read_op_type(struct lists *lists, const struct json_value *item, siz
     read_row(lists, item, fields, sizeof fields / sizeof *fields);
 }
 
+static void read_memory(struct lists *lists, const struct json_value *item, size_t at)
+{
+    struct recorded_memory *row = &lists->out->memory[at];
+    const struct row_member fields[] = {{"name", &row->name, NULL},
+                                        {"allocations", NULL, &row->allocations},
+                                        {"bytes", NULL, &row->bytes}};
+    read_row(lists, item, fields, sizeof fields / sizeof *fields);
+}
+
+static void read_device(struct lists *lists, const struct json_value *item, size_t at)
+{
+    struct recorded_device_memory *row = &lists->out->devices[at];
+    const struct row_member fields[] = {{"device", &row->device, NULL},
+                                        {"peak_bytes", NULL, &row->peak_bytes},
+                                        {"reserved_peak_bytes", NULL, &row->reserved_peak_bytes},
+                                        {"records", NULL, &row->records}};
+    read_row(lists, item, fields, sizeof fields / sizeof *fields);
+}
+
 /* Room for all items of a list. NULL without memory. */
 static void *room_for(struct lists *lists, const struct json_value *list, size_t row_bytes)
 {
@@ -149,6 +168,12 @@ read_member(struct lists *lists, const struct json_value *key, const struct json
     } else if (json_walk_text_is(key, "op_types")) {
         out->op_types = room_for(lists, value, sizeof *out->op_types);
         out->op_type_count = read_list(lists, value, read_op_type);
+    } else if (json_walk_text_is(key, "memory_names")) {
+        out->memory = room_for(lists, value, sizeof *out->memory);
+        out->memory_count = read_list(lists, value, read_memory);
+    } else if (json_walk_text_is(key, "memory_devices")) {
+        out->devices = room_for(lists, value, sizeof *out->devices);
+        out->device_count = read_list(lists, value, read_device);
     }
 }
 

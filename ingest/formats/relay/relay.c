@@ -12,7 +12,7 @@
 #define PIECE_BYTES ((size_t)128 << 10)
 #define TEXT_BYTES_MAX ((size_t)256 << 20)
 
-enum text { TEXT_PIECE, TEXT_HEAD, TEXT_COLLECTIVES, TEXT_OP_TYPES };
+enum text { TEXT_PIECE, TEXT_HEAD, TEXT_COLLECTIVES };
 enum stage { STAGE_HEAD, STAGE_EVENTS, STAGE_TAIL, STAGE_END };
 
 static const char *const categories[] = {
@@ -64,10 +64,8 @@ void relay_init(struct relay *relay, const char *recorder)
     jw_init(&relay->args, &relay->texts[TEXT_PIECE], false);
     jw_init(&relay->head, &relay->texts[TEXT_HEAD], false);
     jw_init(&relay->collectives, &relay->texts[TEXT_COLLECTIVES], false);
-    jw_init(&relay->op_types, &relay->texts[TEXT_OP_TYPES], false);
     jw_object_begin(&relay->head);
     jw_array_begin(&relay->collectives);
-    jw_array_begin(&relay->op_types);
 }
 
 void relay_free(struct relay *relay)
@@ -153,14 +151,17 @@ void relay_begin(struct relay *relay, const struct relay_event *event)
         relay_skip(relay, "negative duration", "the end is before the start: read as 0", 1);
         dur_ns = 0;
     }
+    relay->record_count++;
     relay->linked += event->role <= RELAY_MEMSET && event->is_linked;
     begin_object(relay);
     jw_key_string(w, "ph", has_dur ? "X" : event->role == RELAY_MARK ? "i" : "C");
-    jw_key_string(w, "cat", categories[event->role]);
+    jw_key_string(w, "cat", event->category != NULL ? event->category : categories[event->role]);
     jw_key(w, "name");
     jw_string_n(w, event->name == NULL ? "" : event->name, event->name == NULL ? 0 : len);
     write_place(w, event);
-    key_time(w, "ts", event->start_ns);
+    if (event->start_ns != RELAY_NONE) {
+        key_time(w, "ts", event->start_ns);
+    }
     if (has_dur) {
         key_time(w, "dur", dur_ns);
     }
@@ -240,7 +241,12 @@ static void write_tail(struct relay *relay)
     }
     jw_array_end(w);
     write_list(w, "collectives", &relay->collectives);
-    write_list(w, "op_types", &relay->op_types);
+    if (relay->op_types != NULL) {
+        relay_op_types_write(relay->op_types, w);
+    }
+    if (relay->memory != NULL) {
+        relay_memory_write(relay->memory, w);
+    }
     jw_object_end(w);
     buf_puts(w->out, "}");
 }

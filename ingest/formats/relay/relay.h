@@ -14,6 +14,7 @@
 #include "ingest/base/text/buf.h"
 #include "ingest/base/text/json_write.h"
 #include "ingest/formats/format.h"
+#include "ingest/formats/relay/op_types.h"
 #include "ingest/model/recorded.h"
 #include "ingest/model/warning.h"
 
@@ -51,9 +52,10 @@ struct relay_event {
     enum relay_role role;
     const char *name;
     size_t name_len;
-    int64_t start_ns;
-    int64_t dur_ns;      /* below 0: read as 0, and counted */
-    const char *process; /* name in place of `pid` */
+    int64_t start_ns;     /* RELAY_NONE: not known */
+    int64_t dur_ns;       /* below 0: read as 0, and counted */
+    const char *category; /* NULL: that of the role */
+    const char *process;  /* name in place of `pid` */
     int64_t pid, tid;
     int64_t device, stream, correlation, external_id;
     bool is_linked; /* device records: the record that launched it is in the file */
@@ -68,17 +70,19 @@ struct relay_skip {
 struct relay {
     const char *recorder; /* static text or NULL */
     char format_version[64];
-    struct json_write head; /* members of the trace beside its events: baseTimeNanoseconds,
-                               distributedInfo, deviceProperties, environment; an open object */
-    struct json_write args; /* of the event at hand */
-    struct json_write collectives, op_types; /* open arrays of struct collective_times,
-                                                op_type_times as objects */
+    struct json_write head;        /* members of the trace beside its events: baseTimeNanoseconds,
+                                      distributedInfo, deviceProperties, environment; an open object */
+    struct json_write args;        /* of the event at hand */
+    struct json_write collectives; /* an open array of struct collective_times as objects */
+    const struct relay_op_types *op_types; /* NULL: none */
+    const struct relay_memory *memory;
     struct warnings warnings;
-    struct buf texts[4];
+    struct buf texts[3];
     struct relay_skip skips[RELAY_SKIPS_MAX];
     size_t skip_count;
     int64_t linked;
-    uint64_t event_count;
+    uint64_t event_count;  /* of the text */
+    uint64_t record_count; /* of these, those that are records */
     int stage;
     bool (*more)(void *context, struct relay *relay, bool *ended, struct err *err);
     void *context;

@@ -1,4 +1,4 @@
-#include "ingest/formats/nsight/nsys_database.h"
+#include "ingest/formats/database/database.h"
 
 #include "ingest/base/text/buf.h"
 
@@ -16,7 +16,7 @@
 
 /* ---- errors ---- */
 
-bool nsys_database_error(const struct nsys_database *db, struct err *err)
+bool database_error(const struct database *db, struct err *err)
 {
     int code = sqlite3_errcode(db->handle) & 0xFF;
     const char *reason = sqlite3_errmsg(db->handle);
@@ -31,9 +31,7 @@ bool nsys_database_error(const struct nsys_database *db, struct err *err)
         return err_set(err, ERR_IO, "the database cannot be read: %s", reason);
     default:
         return err_set(err, ERR_BAD_INPUT,
-                       "the database cannot be read: %s; export it again (nsys export --type "
-                       "sqlite)",
-                       reason);
+                       "the database cannot be read: %s; export or upload it again", reason);
     }
 }
 
@@ -80,7 +78,7 @@ static bool make_copy(struct text_stream *stream,
                       struct err *err)
 {
     const char *folder = getenv("TMPDIR");
-    int len = snprintf(path, PATH_BYTES_MAX, "%s/kinetoscope-nsys-XXXXXX",
+    int len = snprintf(path, PATH_BYTES_MAX, "%s/kinetoscope-database-XXXXXX",
                        folder == NULL || *folder == '\0' ? "/tmp" : folder);
     if (len < 0 || len >= PATH_BYTES_MAX) {
         return err_set(err, ERR_IO, "TMPDIR is too long");
@@ -161,7 +159,7 @@ static bool harden(sqlite3 *handle)
                         NULL, NULL, NULL) == SQLITE_OK;
 }
 
-static bool open_path(struct nsys_database *db, const char *path, struct err *err)
+static bool open_path(struct database *db, const char *path, struct err *err)
 {
     struct buf uri;
     int flags =
@@ -170,20 +168,20 @@ static bool open_path(struct nsys_database *db, const char *path, struct err *er
     if (ok) {
         ok = sqlite3_open_v2(uri.ptr, &db->handle, flags, NULL) == SQLITE_OK && harden(db->handle);
         if (!ok) {
-            (void)nsys_database_error(db, err);
+            (void)database_error(db, err);
         }
     }
     buf_free(&uri);
     if (!ok) {
-        nsys_database_close(db);
+        database_close(db);
     }
     return ok;
 }
 
-bool nsys_database_open(struct nsys_database *db, struct text_stream *stream, struct err *err)
+bool database_open(struct database *db, struct text_stream *stream, struct err *err)
 {
     const char *own = input_path(stream->in);
-    *db = (struct nsys_database){.size_bytes = input_bytes_total(stream->in)};
+    *db = (struct database){.size_bytes = input_bytes_total(stream->in)};
     if (own != NULL && input_container(stream->in) == INPUT_PLAIN) {
         return open_path(db, own, err);
     }
@@ -197,7 +195,7 @@ bool nsys_database_open(struct nsys_database *db, struct text_stream *stream, st
     return ok;
 }
 
-void nsys_database_close(struct nsys_database *db)
+void database_close(struct database *db)
 {
     (void)sqlite3_close(db->handle);
     db->handle = NULL;
@@ -205,42 +203,36 @@ void nsys_database_close(struct nsys_database *db)
 
 /* ---- statements ---- */
 
-bool nsys_database_prepare(const struct nsys_database *db,
-                           const char *sql,
-                           sqlite3_stmt **statement,
-                           struct err *err)
+bool database_prepare(const struct database *db,
+                      const char *sql,
+                      sqlite3_stmt **statement,
+                      struct err *err)
 {
     *statement = NULL;
     return sqlite3_prepare_v2(db->handle, sql, -1, statement, NULL) == SQLITE_OK ||
-           nsys_database_error(db, err);
+           database_error(db, err);
 }
 
-bool nsys_database_step(const struct nsys_database *db,
-                        sqlite3_stmt *statement,
-                        bool *more,
-                        struct err *err)
+bool database_step(const struct database *db, sqlite3_stmt *statement, bool *more, struct err *err)
 {
     int code = sqlite3_step(statement);
     *more = code == SQLITE_ROW;
-    return code == SQLITE_ROW || code == SQLITE_DONE || nsys_database_error(db, err);
+    return code == SQLITE_ROW || code == SQLITE_DONE || database_error(db, err);
 }
 
-bool nsys_database_has_table(const struct nsys_database *db,
-                             const char *table,
-                             bool *has_it,
-                             struct err *err)
+bool database_has_table(const struct database *db, const char *table, bool *has_it, struct err *err)
 {
     sqlite3_stmt *statement;
     *has_it = false;
-    if (!nsys_database_prepare(db,
-                               "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND rootpage > 0 "
-                               "AND name = ?1",
-                               &statement, err)) {
+    if (!database_prepare(db,
+                          "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND rootpage > 0 "
+                          "AND name = ?1",
+                          &statement, err)) {
         return false;
     }
     bool ok = sqlite3_bind_text(statement, 1, table, -1, SQLITE_STATIC) == SQLITE_OK
-                  ? nsys_database_step(db, statement, has_it, err)
-                  : nsys_database_error(db, err);
+                  ? database_step(db, statement, has_it, err)
+                  : database_error(db, err);
     (void)sqlite3_finalize(statement);
     return ok;
 }

@@ -67,33 +67,57 @@ static char *bytes_of(const char *path, size_t *len)
     return bytes;
 }
 
+static const struct trace *trace_of(const struct format_bundle *bundle, const char *format)
+{
+    assert_int_equal(bundle->item_count, 1);
+    assert_string_equal(bundle->format, format);
+    assert_non_null(bundle->items[0].model);
+    return bundle->items[0].model;
+}
+
+static uint32_t count_kind(const struct trace *trace, enum event_kind kind)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < trace->events.count; i++) {
+        count += trace_kind(&trace->events, i) == kind;
+    }
+    return count;
+}
+
+/* The first event of this kind. */
+static uint32_t first_of(const struct trace *trace, enum event_kind kind)
+{
+    uint32_t event = 0;
+    while (event < trace->events.count && trace_kind(&trace->events, event) != kind) {
+        event++;
+    }
+    assert_true(event < trace->events.count);
+    return event;
+}
+
+static const char *name_of(const struct trace *trace, uint32_t event)
+{
+    return strtab_text(trace->strings, trace->events.name[event]);
+}
+
 static void check_export(const struct format_bundle *bundle)
 {
-    const struct kernel_table *table = table_of(bundle, "nsys-sqlite");
-    assert_int_equal(table->launch_count, 6);
-    assert_int_equal(table->bad_row_count, 0);
-    const struct kernel_table_launch *launches = table->launches;
-    static const int64_t starts_ns[] = {1000, 2000, 3000, 4000, 5000, 6000};
-    for (uint32_t i = 0; i < 6; i++) {
-        assert_int_equal(launches[i].start_ns, starts_ns[i]);
-    }
-    assert_int_equal(launches[0].kind, KERNEL_TABLE_MEMCPY);
-    assert_string_equal(launch_name(table, 0), "[CUDA memcpy Host-to-Device]");
-    assert_int_equal(launches[0].size_bytes, 4096);
-    assert_int_equal(launches[1].kind, KERNEL_TABLE_KERNEL);
-    assert_string_equal(launch_name(table, 1), "void f<int, 4>(int, float)");
-    assert_int_equal(launches[1].dur_ns, 250);
-    assert_int_equal(launches[1].stream, 7);
-    assert_string_equal(text_at(table, launches[1].grid), "[64, 2, 1]");
-    assert_string_equal(text_at(table, launches[1].block), "[256, 1, 1]");
-    assert_true(launches[1].size_bytes == INT64_MIN);
-    assert_true(isnan(launches[1].tensor));
-    assert_string_equal(launch_name(table, 2), "g");
-    assert_string_equal(launch_name(table, 3), "[CUDA memcpy Device-to-Host]");
-    assert_string_equal(launch_name(table, 4), "[CUDA memcpy]");
-    assert_int_equal(launches[5].kind, KERNEL_TABLE_MEMSET);
-    assert_string_equal(launch_name(table, 5), "[CUDA memset]");
-    assert_int_equal(launches[5].size_bytes, 512);
+    const struct trace *trace = trace_of(bundle, "nsys-sqlite");
+    assert_int_equal(count_kind(trace, EVENT_KERNEL), 2);
+    assert_int_equal(count_kind(trace, EVENT_MEMCPY), 3);
+    assert_int_equal(count_kind(trace, EVENT_MEMSET), 1);
+    uint32_t kernel = first_of(trace, EVENT_KERNEL) + 1;
+    const struct kernel_args *args = &trace->kernel_args[trace->events.args[kernel]];
+    assert_string_equal(name_of(trace, kernel), "void f<int, 4>(int, float)");
+    assert_int_equal(trace->events.ts_ns[kernel], 2000);
+    assert_int_equal(trace_dur_ns(&trace->events, kernel), 250);
+    assert_int_equal(args->stream, 7);
+    assert_string_equal(strtab_text(trace->strings, args->grid), "[64, 2, 1]");
+    uint32_t copy = first_of(trace, EVENT_MEMCPY);
+    assert_string_equal(name_of(trace, copy), "[CUDA memcpy Host-to-Device]");
+    assert_int_equal(trace->kernel_args[trace->events.args[copy]].size_bytes, 4096);
+    assert_string_equal(trace->recorded->recorder, "Nsight Systems");
+    assert_int_equal(trace->recorded->linked, 0);
 }
 
 static void an_export_is_read_from_its_file(void **state)
@@ -159,7 +183,7 @@ static void strange_paths_are_no_uris(void **state)
     char *path = make_file(STRINGS KERNEL_TABLE KERNELS);
     assert_int_equal(rename(path, strange), 0);
     struct format_bundle bundle = read_path(strange);
-    assert_int_equal(table_of(&bundle, "nsys-sqlite")->launch_count, 2);
+    assert_int_equal(count_kind(trace_of(&bundle, "nsys-sqlite"), EVENT_KERNEL), 2);
     format_bundle_free(&bundle);
     assert_int_equal(unlink(strange), 0);
     assert_int_equal(rmdir(folder), 0);
@@ -186,40 +210,96 @@ static void columns_differ_between_versions(void **state)
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         char *path = make_file(rows[i].sql);
         struct format_bundle bundle = read_path(path);
-        const struct kernel_table *table = table_of(&bundle, "nsys-sqlite");
-        assert_int_equal(table->launch_count, 1);
-        assert_string_equal(launch_name(table, 0), rows[i].name);
-        assert_int_equal(table->launches[0].dur_ns, 2);
-        assert_true(table->launches[0].device == INT64_MIN);
-        assert_int_equal(table->launches[0].grid, STRTAB_NONE);
+        const struct trace *trace = trace_of(&bundle, "nsys-sqlite");
+        assert_int_equal(count_kind(trace, EVENT_KERNEL), 1);
+        assert_string_equal(name_of(trace, first_of(trace, EVENT_KERNEL)), rows[i].name);
         format_bundle_free(&bundle);
         drop_file(path);
     }
 }
 
-static void bad_rows_are_told_and_left_out(void **state)
+static void calls_ranges_and_graphs_are_read(void **state)
 {
     (void)state;
-    static const char *const says[] = {
-        "row 1 of CUPTI_ACTIVITY_KIND_KERNEL: start and end are no span of time",
-        "row 2 of CUPTI_ACTIVITY_KIND_KERNEL: start and end are no span of time",
-        "row 3 of CUPTI_ACTIVITY_KIND_KERNEL: it has no name",
-        "the kernel that starts at 50 ns: its name 77 is not in StringIds",
-    };
-    char *path =
-        make_file(STRINGS "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start, end, demangledName);"
-                          "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (10, 5, 8),"
-                          " ('soon', 20, 8), (30, 40, NULL), (50, 60, 77), (70, 80, 9)");
+    char *path = make_file(
+        STRINGS KERNEL_TABLE
+        "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start, end, nameId, globalTid, correlationId);"
+        "INSERT INTO StringIds VALUES (20, 'cudaGraphLaunch_v10000');"
+        "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (5, 9, 20, 16777219, 44);"
+        "CREATE TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE (start, end, deviceId, streamId, "
+        "correlationId, graphExecId);"
+        "INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_TRACE VALUES (10, 30, 0, 7, 44, 3);"
+        "CREATE TABLE NVTX_EVENTS (start, end, eventType, text, textId, globalTid);"
+        "INSERT INTO NVTX_EVENTS VALUES (1, 20, 59, 'forward', NULL, 16777219),"
+        " (2, NULL, 60, NULL, 1000000007, 16777219), (3, NULL, 34, 'here', NULL, 16777219),"
+        " (4, NULL, 75, 'a domain', NULL, 16777219)");
     struct format_bundle bundle = read_path(path);
-    const struct kernel_table *table = table_of(&bundle, "nsys-sqlite");
-    assert_int_equal(table->launch_count, 1);
-    assert_string_equal(launch_name(table, 0), "g");
-    assert_int_equal(table->bad_row_count, COUNT_OF(says));
-    for (size_t i = 0; i < COUNT_OF(says); i++) {
-        assert_string_equal(table->bad_rows[i], says[i]);
-    }
+    const struct trace *trace = trace_of(&bundle, "nsys-sqlite");
+    uint32_t call = first_of(trace, EVENT_RUNTIME);
+    assert_string_equal(name_of(trace, call), "cudaGraphLaunch");
+    assert_string_equal(name_of(trace, first_of(trace, EVENT_KERNEL)), "graph 3");
+    assert_int_equal(count_kind(trace, EVENT_USER_ANNOTATION), 2);
+    assert_int_equal(trace->recorded->linked, 1);
+    assert_int_equal(trace->recorded->skipped_count, 1);
+    assert_string_equal(trace->recorded->skipped[0].what, "range without end");
+    uint32_t open = first_of(trace, EVENT_USER_ANNOTATION) + 1;
+    assert_int_equal(trace_dur_ns(&trace->events, open), 28); /* to the end of the graph */
     format_bundle_free(&bundle);
     drop_file(path);
+}
+
+/* rocmProfileData, rocprofv3 and Ascend, by their tables. */
+static void other_recorders_are_known_by_their_tables(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *format, *sql, *kernel;
+    } rows[] = {
+        {"rpd",
+         "CREATE TABLE rocpd_string (id, string); INSERT INTO rocpd_string VALUES (1, 'gemm'),"
+         " (2, 'KernelExecution'), (3, 'hipLaunchKernel');"
+         "CREATE TABLE rocpd_op (id, gpuId, queueId, start, end, description_id, opType_id);"
+         "INSERT INTO rocpd_op VALUES (9, 2, 0, 20, 25, 1, 2);"
+         "CREATE TABLE rocpd_api (id, pid, tid, start, end, apiName_id, args_id);"
+         "INSERT INTO rocpd_api VALUES (5, 1, 1, 10, 12, 3, 0);"
+         "CREATE TABLE rocpd_api_ops (api_id, op_id); INSERT INTO rocpd_api_ops VALUES (5, 9)",
+         "gemm"},
+        {"rocpd-db",
+         "CREATE TABLE rocpd_string_a (id, string); INSERT INTO rocpd_string_a VALUES (1, 'hipX'),"
+         " (2, 'HIP_API');"
+         "CREATE TABLE rocpd_info_kernel_symbol_a (id, display_name, kernel_name);"
+         "INSERT INTO rocpd_info_kernel_symbol_a VALUES (7, NULL, 'sum');"
+         "CREATE TABLE rocpd_event_a (id, category_id, stack_id);"
+         "INSERT INTO rocpd_event_a VALUES (1, 2, 40), (2, NULL, 40);"
+         "CREATE TABLE rocpd_region_a (start, end, name_id, tid, event_id);"
+         "INSERT INTO rocpd_region_a VALUES (10, 12, 1, 3, 1);"
+         "CREATE TABLE rocpd_kernel_dispatch_a (start, end, agent_id, kernel_id, event_id);"
+         "INSERT INTO rocpd_kernel_dispatch_a VALUES (20, 25, 2, 7, 2)",
+         "sum"},
+        {"ascend-db",
+         "CREATE TABLE STRING_IDS (id, value); INSERT INTO STRING_IDS VALUES (1, 'MatMulV2'),"
+         " (2, 'MatMul'), (3, 'AI_CORE'), (4, 'launch');"
+         "CREATE TABLE TASK (startNs, endNs, deviceId, connectionId, globalTaskId, taskType);"
+         "INSERT INTO TASK VALUES (20, 25, 2, 6, 1, 3);"
+         "CREATE TABLE COMPUTE_TASK_INFO (globalTaskId, name, opType, taskType);"
+         "INSERT INTO COMPUTE_TASK_INFO VALUES (1, 1, 2, 3);"
+         "CREATE TABLE CANN_API (startNs, endNs, name, connectionId);"
+         "INSERT INTO CANN_API VALUES (10, 12, 4, 6)",
+         "MatMulV2"},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        char *path = make_file(rows[i].sql);
+        struct format_bundle bundle = read_path(path);
+        const struct trace *trace = trace_of(&bundle, rows[i].format);
+        uint32_t kernel = first_of(trace, EVENT_KERNEL);
+        assert_string_equal(name_of(trace, kernel), rows[i].kernel);
+        assert_int_equal(trace->kernel_args[trace->events.args[kernel]].device, 2);
+        assert_int_equal(trace_dur_ns(&trace->events, kernel), 5);
+        assert_int_equal(count_kind(trace, EVENT_RUNTIME), 1);
+        assert_int_equal(trace->recorded->linked, 1);
+        format_bundle_free(&bundle);
+        drop_file(path);
+    }
 }
 
 static void other_databases_are_refused(void **state)
@@ -230,12 +310,9 @@ static void other_databases_are_refused(void **state)
         enum err_code code;
         const char *says;
     } rows[] = {
-        {"CREATE TABLE person (name)", ERR_UNSUPPORTED, "no export of Nsight Systems"},
+        {"CREATE TABLE person (name)", ERR_UNSUPPORTED, "no recording"},
         {STRINGS, ERR_BAD_INPUT, "--trace=cuda"},
         {STRINGS KERNEL_TABLE, ERR_BAD_INPUT, "--trace=cuda"},
-        {STRINGS KERNEL_TABLE COPIES, ERR_BAD_INPUT, "--trace=cuda"},
-        {STRINGS "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start, finish)", ERR_BAD_INPUT,
-         "no column"},
         /* nothing that runs code of the uploader's stands in for a table */
         {STRINGS "CREATE TABLE t (start, end, name);"
                  "CREATE VIEW CUPTI_ACTIVITY_KIND_KERNEL AS SELECT * FROM t",
@@ -291,7 +368,8 @@ int main(void)
         cmocka_unit_test(an_export_in_memory_is_copied_and_leaves_nothing),
         cmocka_unit_test(strange_paths_are_no_uris),
         cmocka_unit_test(columns_differ_between_versions),
-        cmocka_unit_test(bad_rows_are_told_and_left_out),
+        cmocka_unit_test(calls_ranges_and_graphs_are_read),
+        cmocka_unit_test(other_recorders_are_known_by_their_tables),
         cmocka_unit_test(other_databases_are_refused),
         cmocka_unit_test(damage_does_no_harm),
     };

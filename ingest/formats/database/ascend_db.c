@@ -1,0 +1,242 @@
+/* Databases of the Ascend PyTorch Profiler (ascend_pytorch_profiler_<rank>.db) [FMT-1.4]. */
+#include "ingest/base/saturating.h"
+#include "ingest/formats/database/recordings.h"
+#include "ingest/formats/relay/op_types.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct own {
+    struct id_map name, op_type, core; /* of a task's kernel -> id of a text */
+    struct id_map calls;               /* connections that a CANN call has */
+    struct id_map kinds;               /* of PYTORCH_API.type -> whether it is an operator */
+    struct relay_op_types op_types;
+    int64_t device; /* of collectives */
+    bool has_steps; /* PYTORCH_API has some */
+    struct relay_memory memory;
+};
+
+static const char *text_of(const struct recording *recording, int64_t id)
+{
+    return id_texts_get(&recording->texts, id);
+}
+
+static const char *mapped(const struct recording *recording, const struct id_map *map, int64_t id)
+{
+    const struct id_slot *slot = id_map_find(map, id);
+    return slot == NULL ? "" : text_of(recording, slot->value);
+}
+
+static void set_name(struct relay_event *event, const char *name)
+{
+    event->name = name;
+    event->name_len = strlen(name);
+}
+
+static void set_times(struct relay_event *event, sqlite3_stmt *row)
+{
+    event->start_ns = tables_int(row, 0, 0);
+    event->dur_ns = saturating_sub(tables_int(row, 1, event->start_ns), event->start_ns);
+}
+
+static void link_event(const struct own *own, struct relay_event *event, int64_t connection)
+{
+    event->is_linked = id_map_find(&own->calls, connection) != NULL;
+    event->correlation = connection;
+}
+
+static bool is_copy(const char *type)
+{
+    return strcmp(type, "MEMCPY_ASYNC") == 0 || strcmp(type, "SDMA_SQE") == 0 ||
+           strcmp(type, "PCIE_DMA_SQE") == 0;
+}
+
+static void add_task(struct recording *recording, sqlite3_stmt *row)
+{
+    struct own *own = recording->own;
+    int64_t task = tables_int(row, 5, RELAY_NONE);
+    const char *type = text_of(recording, tables_int(row, 6, RELAY_NONE));
+    bool is_kernel = id_map_find(&own->name, task) != NULL;
+    struct relay_event event = relay_blank(is_kernel       ? RELAY_KERNEL
+                                           : is_copy(type) ? RELAY_MEMCPY
+                                                           : RELAY_DEVICE_OTHER);
+    set_times(&event, row);
+    set_name(&event, is_kernel ? mapped(recording, &own->name, task) : type);
+    event.device = tables_int(row, 2, 0);
+    event.stream = tables_int(row, 3, RELAY_NONE);
+    link_event(own, &event, tables_int(row, 4, RELAY_NONE));
+    relay_begin(&recording->relay, &event);
+    if (is_kernel) {
+        const char *op_type = mapped(recording, &own->op_type, task);
+        const char *core = mapped(recording, &own->core, task);
+        jw_key_string(&recording->relay.args, "op type", op_type);
+        jw_key_string(&recording->relay.args, "core", core);
+        relay_op_types_add(&own->op_types, op_type, core, event.dur_ns);
+    }
+    relay_end(&recording->relay);
+}
+
+static void add_collective(struct recording *recording, sqlite3_stmt *row)
+{
+    const struct own *own = recording->own;
+    struct relay_event event = relay_blank(RELAY_COMMUNICATION);
+    set_times(&event, row);
+    set_name(&event, text_of(recording, tables_int(row, 2, RELAY_NONE)));
+    event.device = own->device;
+    event.stream = 1000000; /* beside the streams of tasks */
+    link_event(own, &event, tables_int(row, 3, RELAY_NONE));
+    relay_add(&recording->relay, &event);
+}
+
+static void set_thread(struct relay_event *event, int64_t global_id)
+{
+    if (global_id != RELAY_NONE) {
+        event->pid = (int64_t)((uint64_t)global_id >> 32);
+        event->tid = global_id & UINT32_MAX;
+    }
+}
+
+static void add_cann(struct recording *recording, sqlite3_stmt *row)
+{
+    struct relay_event event = relay_blank(RELAY_RUNTIME);
+    set_times(&event, row);
+    set_name(&event, text_of(recording, tables_int(row, 2, RELAY_NONE)));
+    set_thread(&event, tables_int(row, 3, RELAY_NONE));
+    event.correlation = tables_int(row, 4, RELAY_NONE);
+    relay_add(&recording->relay, &event);
+}
+
+static bool is_step(const char *name)
+{
+    return strncmp(name, "ProfilerStep#", strlen("ProfilerStep#")) == 0;
+}
+
+static void add_api(struct recording *recording, sqlite3_stmt *row)
+{
+    struct own *own = recording->own;
+    const char *name = text_of(recording, tables_int(row, 2, RELAY_NONE));
+    const struct id_slot *kind = id_map_find(&own->kinds, tables_int(row, 4, RELAY_NONE));
+    bool is_op = kind != NULL && kind->value == 1;
+    struct relay_event event = relay_blank(!is_op          ? RELAY_HOST
+                                           : is_step(name) ? RELAY_STEP
+                                                           : RELAY_OPERATOR);
+    own->has_steps = own->has_steps || event.role == RELAY_STEP;
+    set_times(&event, row);
+    set_name(&event, name);
+    set_thread(&event, tables_int(row, 3, RELAY_NONE));
+    relay_add(&recording->relay, &event);
+}
+
+/* Both tables hold the same steps. */
+static void add_step(struct recording *recording, sqlite3_stmt *row)
+{
+    const struct own *own = recording->own;
+    struct relay_event event = relay_blank(RELAY_STEP);
+    char name[48];
+    if (own->has_steps) {
+        return;
+    }
+    (void)snprintf(name, sizeof name, "ProfilerStep#%lld", (long long)tables_int(row, 2, 0));
+    set_times(&event, row);
+    set_name(&event, name);
+    event.process = "steps";
+    relay_add(&recording->relay, &event);
+}
+
+static void add_memory(struct recording *recording, sqlite3_stmt *row)
+{
+    struct own *own = recording->own;
+    const char *name = text_of(recording, tables_int(row, 0, RELAY_NONE));
+    relay_memory_add(&own->memory, &recording->relay, name, tables_int(row, 1, 0),
+                     tables_int(row, 2, RELAY_NONE));
+}
+
+/* Of the PyTorch allocator only; the others are parts and sums of it. */
+static void add_memory_record(struct recording *recording, sqlite3_stmt *row)
+{
+    struct own *own = recording->own;
+    char device[40];
+    if (strcmp(text_of(recording, tables_int(row, 0, RELAY_NONE)), "PTA") == 0) {
+        (void)snprintf(device, sizeof device, "NPU:%lld", (long long)tables_int(row, 3, 0));
+        relay_memory_record(&own->memory, device, tables_int(row, 1, 0), tables_int(row, 2, 0));
+    }
+}
+
+static const struct recording_part parts[] = {
+    {"PYTORCH_API", "startNs endNs name globalTid type", add_api},
+    {"STEP_TIME", "startNs endNs id", add_step},
+    {"CANN_API", "startNs endNs name globalTid connectionId", add_cann},
+    {"TASK", "startNs endNs deviceId streamId connectionId globalTaskId taskType", add_task},
+    {"COMMUNICATION_OP", "startNs endNs opName connectionId", add_collective},
+    {"OP_MEMORY", "name size allocationTime", add_memory},
+    {"MEMORY_RECORD", "component totalAllocated totalReserved deviceId", add_memory_record},
+};
+
+static bool find_kinds(struct recording *recording, struct own *own, struct err *err)
+{
+    sqlite3_stmt *rows;
+    bool ok = tables_open(&recording->tables, "ENUM_API_TYPE", "id name", &rows, err);
+    while (ok && tables_next(&recording->tables, rows)) {
+        size_t len;
+        const char *name = tables_text(rows, 1, &len);
+        struct id_slot *slot = id_map_add(&own->kinds, tables_int(rows, 0, RELAY_NONE));
+        ok = slot != NULL || err_set(err, ERR_NO_MEMORY, "no memory for a recording");
+        if (ok) {
+            slot->value = strcmp(name, "op") == 0;
+        }
+    }
+    (void)sqlite3_finalize(rows);
+    return ok;
+}
+
+static bool find_device(struct recording *recording, struct own *own, struct err *err)
+{
+    sqlite3_stmt *rows;
+    bool ok = tables_open(&recording->tables, "RANK_DEVICE_MAP", "rankId deviceId", &rows, err);
+    if (ok && tables_next(&recording->tables, rows)) {
+        struct json_write *w = &recording->relay.head;
+        own->device = tables_int(rows, 1, 0);
+        jw_key(w, "distributedInfo");
+        jw_object_begin(w);
+        jw_key_int(w, "rank", tables_int(rows, 0, 0));
+        jw_object_end(w);
+    }
+    (void)sqlite3_finalize(rows);
+    return ok;
+}
+
+static bool load(struct recording *recording, struct own *own, struct err *err)
+{
+    struct tables *tables = &recording->tables;
+    static const char info[] = "COMPUTE_TASK_INFO";
+    return id_texts_load(&recording->texts, tables, "STRING_IDS", "id value", err) &&
+           tables_load_map(tables, info, "globalTaskId name", &own->name, err) &&
+           tables_load_map(tables, info, "globalTaskId opType", &own->op_type, err) &&
+           tables_load_map(tables, info, "globalTaskId taskType", &own->core, err) &&
+           tables_load_map(tables, "CANN_API", "connectionId startNs", &own->calls, err) &&
+           find_kinds(recording, own, err) && find_device(recording, own, err);
+}
+
+bool ascend_recording_read(struct recording *recording,
+                           const struct format_options *options,
+                           struct trace **out,
+                           struct err *err)
+{
+    struct own own = {.device = 0};
+    recording->own = &own;
+    recording->relay.op_types = &own.op_types;
+    recording->relay.memory = &own.memory;
+    bool ok = (relay_op_types_init(&own.op_types) && relay_memory_init(&own.memory)) ||
+              err_set(err, ERR_NO_MEMORY, "no memory for a recording");
+    ok = ok && load(recording, &own, err) &&
+         recording_read(recording, parts, sizeof parts / sizeof *parts,
+                        "the database of the Ascend profiler has no rows", options, out, err);
+    relay_op_types_free(&own.op_types);
+    relay_memory_free(&own.memory);
+    id_map_free(&own.name);
+    id_map_free(&own.op_type);
+    id_map_free(&own.core);
+    id_map_free(&own.calls);
+    id_map_free(&own.kinds);
+    return ok;
+}

@@ -1,0 +1,303 @@
+/* Databases of ROCm: rocmProfileData [FMT-3.2] and rocprofv3 [FMT-3.3]. */
+#include "ingest/base/saturating.h"
+#include "ingest/formats/database/recordings.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool begins(const char *text, const char *prefix)
+{
+    return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+static void set_name(struct relay_event *event, const char *name)
+{
+    event->name = name;
+    event->name_len = strlen(name);
+}
+
+static void set_times(struct relay_event *event, sqlite3_stmt *row)
+{
+    event->start_ns = tables_int(row, 0, 0);
+    event->dur_ns = saturating_sub(tables_int(row, 1, event->start_ns), event->start_ns);
+}
+
+static const char *text_at(const struct recording *recording, sqlite3_stmt *row, int column)
+{
+    return id_texts_get(&recording->texts, tables_int(row, column, RELAY_NONE));
+}
+
+/* ---- rocmProfileData ---- */
+
+struct rpd {
+    struct id_map call_of; /* of an operation of the device: the call that launched it */
+};
+
+static enum relay_role role_of_op(const char *type, const char *name)
+{
+    if (begins(type, "Copy")) {
+        return RELAY_MEMCPY;
+    }
+    if (begins(type, "Fill")) {
+        return RELAY_MEMSET;
+    }
+    if (!begins(type, "KernelExecution") && !begins(type, "Task")) {
+        return RELAY_DEVICE_OTHER;
+    }
+    return relay_is_communication(name, strlen(name)) ? RELAY_COMMUNICATION : RELAY_KERNEL;
+}
+
+static void add_op(struct recording *recording, sqlite3_stmt *row)
+{
+    const struct rpd *rpd = recording->own;
+    const char *type = text_at(recording, row, 5);
+    const char *description = text_at(recording, row, 4);
+    const char *name = *description == '\0' ? type : description;
+    struct relay_event event = relay_blank(role_of_op(type, name));
+    const struct id_slot *call = id_map_find(&rpd->call_of, tables_int(row, 6, RELAY_NONE));
+    set_times(&event, row);
+    set_name(&event, name);
+    event.device = tables_int(row, 2, 0);
+    event.stream = tables_int(row, 3, RELAY_NONE);
+    event.is_linked = call != NULL;
+    event.correlation = call == NULL ? RELAY_NONE : (int64_t)call->value;
+    relay_add(&recording->relay, &event);
+}
+
+static enum relay_role role_of_api(const char *name)
+{
+    static const char *const prefixes[] = {"hip", "hsa", "roctx", "rccl", "nccl"};
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
+        if (begins(name, prefixes[i])) {
+            return RELAY_RUNTIME;
+        }
+    }
+    return RELAY_HOST;
+}
+
+/* Operators of PyTorch are markers whose text is the name. */
+static void add_api(struct recording *recording, sqlite3_stmt *row)
+{
+    const char *name = text_at(recording, row, 4);
+    bool is_marker = strcmp(name, "UserMarker") == 0;
+    struct relay_event event = relay_blank(is_marker ? RELAY_OPERATOR : role_of_api(name));
+    set_times(&event, row);
+    set_name(&event, is_marker ? text_at(recording, row, 5) : name);
+    event.pid = tables_int(row, 2, RELAY_NONE);
+    event.tid = tables_int(row, 3, RELAY_NONE);
+    event.correlation = event.role == RELAY_RUNTIME ? tables_int(row, 6, RELAY_NONE) : RELAY_NONE;
+    relay_begin(&recording->relay, &event);
+    if (!is_marker) {
+        jw_key_string(&recording->relay.args, "args", text_at(recording, row, 5));
+    }
+    relay_end(&recording->relay);
+}
+
+static void add_monitor(struct recording *recording, sqlite3_stmt *row)
+{
+    struct relay_event event = relay_blank(RELAY_COUNTER);
+    size_t len;
+    const char *type = tables_text(row, 1, &len);
+    event.start_ns = tables_int(row, 0, 0);
+    event.name = type;
+    event.name_len = len;
+    event.process = "monitor";
+    event.tid = tables_int(row, 2, 0);
+    relay_begin(&recording->relay, &event);
+    jw_key(&recording->relay.args, "value");
+    double value = sqlite3_column_type(row, 3) == SQLITE_TEXT
+                       ? strtod(tables_text(row, 3, &len), NULL)
+                       : sqlite3_column_double(row, 3);
+    jw_double(&recording->relay.args, value);
+    relay_end(&recording->relay);
+}
+
+bool rpd_recording_read(struct recording *recording,
+                        const struct format_options *options,
+                        struct trace **out,
+                        struct err *err)
+{
+    static const struct recording_part parts[] = {
+        {"rocpd_api", "start end pid tid apiName_id args_id id", add_api},
+        {"rocpd_op", "start end gpuId queueId description_id opType_id id", add_op},
+        {"rocpd_monitor", "start monitorType deviceId value", add_monitor},
+    };
+    struct rpd rpd = {.call_of = {.slots = NULL}};
+    recording->own = &rpd;
+    bool ok =
+        id_texts_load(&recording->texts, &recording->tables, "rocpd_string", "id string", err) &&
+        tables_load_map(&recording->tables, "rocpd_api_ops", "op_id api_id", &rpd.call_of, err) &&
+        recording_read(recording, parts, sizeof parts / sizeof *parts,
+                       "the database of rocmProfileData has no rows", options, out, err);
+    id_map_free(&rpd.call_of);
+    return ok;
+}
+
+/* ---- rocprofv3 ---- */
+
+struct rocpd {
+    struct id_texts symbols;  /* names of kernels */
+    struct id_map agents;     /* -> number among those of their kind */
+    struct id_map categories; /* of events -> id of a text */
+    struct id_map stacks;     /* of events -> their stack */
+    struct id_map calls;      /* stacks of regions */
+};
+
+static int64_t stack_of(const struct rocpd *rocpd, sqlite3_stmt *row, int column)
+{
+    const struct id_slot *slot = id_map_find(&rocpd->stacks, tables_int(row, column, RELAY_NONE));
+    return slot == NULL || slot->value == 0 ? RELAY_NONE : (int64_t)slot->value;
+}
+
+static int64_t agent_of(const struct rocpd *rocpd, sqlite3_stmt *row, int column)
+{
+    int64_t agent = tables_int(row, column, 0);
+    const struct id_slot *slot = id_map_find(&rocpd->agents, agent);
+    return slot == NULL ? agent : (int64_t)slot->value;
+}
+
+static void add_region(struct recording *recording, sqlite3_stmt *row)
+{
+    const struct rocpd *rocpd = recording->own;
+    const struct id_slot *category =
+        id_map_find(&rocpd->categories, tables_int(row, 4, RELAY_NONE));
+    bool is_marker =
+        category != NULL && begins(id_texts_get(&recording->texts, category->value), "MARKER");
+    struct relay_event event = relay_blank(is_marker ? RELAY_ANNOTATION : RELAY_RUNTIME);
+    set_times(&event, row);
+    set_name(&event, text_at(recording, row, 2));
+    event.process = "rocprofv3";
+    event.tid = tables_int(row, 3, RELAY_NONE);
+    event.correlation = is_marker ? RELAY_NONE : stack_of(rocpd, row, 4);
+    relay_add(&recording->relay, &event);
+}
+
+static struct relay_event
+device_event(const struct recording *recording, sqlite3_stmt *row, enum relay_role role)
+{
+    const struct rocpd *rocpd = recording->own;
+    struct relay_event event = relay_blank(role);
+    set_times(&event, row);
+    event.device = agent_of(rocpd, row, 2);
+    event.stream = tables_int(row, 3, RELAY_NONE);
+    event.correlation = stack_of(rocpd, row, 4);
+    event.is_linked =
+        event.correlation != RELAY_NONE && id_map_find(&rocpd->calls, event.correlation) != NULL;
+    return event;
+}
+
+/* Grids are in work items: blocks are as many as groups of them. */
+static void write_dims(struct json_write *w, sqlite3_stmt *row, int group, int grid)
+{
+    if (sqlite3_column_type(row, group) != SQLITE_INTEGER) {
+        return;
+    }
+    for (int of_grid = 1; of_grid >= 0; of_grid--) {
+        jw_key(w, of_grid != 0 ? "grid" : "block");
+        jw_array_begin(w);
+        for (int i = 0; i < 3; i++) {
+            int64_t items = i64_max(tables_int(row, group + i, 1), 1);
+            int64_t all = i64_max(tables_int(row, grid + i, 1), 1);
+            jw_int(w, of_grid != 0 ? (all - 1) / items + 1 : items);
+        }
+        jw_array_end(w);
+    }
+}
+
+static void add_dispatch(struct recording *recording, sqlite3_stmt *row)
+{
+    const struct rocpd *rocpd = recording->own;
+    struct relay_event event = device_event(recording, row, RELAY_KERNEL);
+    char unnamed[40];
+    int64_t kernel = tables_int(row, 5, 0);
+    const char *name = id_texts_get(&rocpd->symbols, kernel);
+    if (*name == '\0') {
+        (void)snprintf(unnamed, sizeof unnamed, "kernel %lld", (long long)kernel);
+        name = unnamed;
+    }
+    set_name(&event, name);
+    bool communicates = relay_is_communication(name, strlen(name));
+    event.role = communicates ? RELAY_COMMUNICATION : RELAY_KERNEL;
+    relay_begin(&recording->relay, &event);
+    write_dims(&recording->relay.args, row, 6, 9);
+    relay_end(&recording->relay);
+}
+
+static void add_rocpd_copy(struct recording *recording, sqlite3_stmt *row)
+{
+    struct relay_event event = device_event(recording, row, RELAY_MEMCPY);
+    set_name(&event, text_at(recording, row, 5));
+    relay_begin(&recording->relay, &event);
+    jw_key_int(&recording->relay.args, "bytes", tables_int(row, 6, 0));
+    relay_end(&recording->relay);
+}
+
+/* Stacks of calls, of which a dispatch has the one that it was made in. */
+static bool
+find_calls(struct recording *recording, struct rocpd *rocpd, const char *regions, struct err *err)
+{
+    sqlite3_stmt *rows;
+    bool ok = tables_open(&recording->tables, regions, "event_id", &rows, err);
+    while (ok && tables_next(&recording->tables, rows)) {
+        int64_t stack = stack_of(rocpd, rows, 0);
+        ok = stack == RELAY_NONE || id_map_add(&rocpd->calls, stack) != NULL ||
+             err_set(err, ERR_NO_MEMORY, "no memory for the calls of a recording");
+    }
+    (void)sqlite3_finalize(rows);
+    return ok;
+}
+
+enum { STRINGS, AGENTS, SYMBOLS, EVENTS, REGIONS, DISPATCHES, COPIES, NAMES };
+
+static void free_rocpd(struct rocpd *rocpd)
+{
+    id_texts_free(&rocpd->symbols);
+    id_map_free(&rocpd->agents);
+    id_map_free(&rocpd->categories);
+    id_map_free(&rocpd->stacks);
+    id_map_free(&rocpd->calls);
+}
+
+bool rocpd_recording_read(struct recording *recording,
+                          const struct format_options *options,
+                          struct trace **out,
+                          struct err *err)
+{
+    static const char *const prefixes[NAMES] = {
+        "rocpd_string", "rocpd_info_agent",      "rocpd_info_kernel_symbol", "rocpd_event",
+        "rocpd_region", "rocpd_kernel_dispatch", "rocpd_memory_copy"};
+    char names[NAMES][TABLES_NAME_BYTES + 32];
+    char dispatches[TABLES_NAME_BYTES];
+    struct rocpd rocpd = {.symbols = {.texts = NULL}};
+    struct tables *tables = &recording->tables;
+    recording->own = &rocpd;
+    if (!tables_find(tables, prefixes[DISPATCHES], dispatches)) {
+        return err_set(err, ERR_BAD_INPUT, "the database of rocprofv3 has no table of dispatches");
+    }
+    for (size_t i = 0; i < NAMES; i++) { /* all end in the session's suffix */
+        (void)snprintf(names[i], sizeof names[i], "%s%s", prefixes[i],
+                       dispatches + strlen(prefixes[DISPATCHES]));
+    }
+    const struct recording_part parts[] = {
+        {names[REGIONS], "start end name_id tid event_id", add_region},
+        {names[DISPATCHES],
+         "start end agent_id stream_id event_id kernel_id workgroup_size_x workgroup_size_y "
+         "workgroup_size_z grid_size_x grid_size_y grid_size_z",
+         add_dispatch},
+        {names[COPIES], "start end dst_agent_id stream_id event_id name_id size", add_rocpd_copy},
+    };
+    bool ok =
+        (id_texts_init(&rocpd.symbols) ||
+         err_set(err, ERR_NO_MEMORY, "no memory for the names of kernels")) &&
+        id_texts_load(&recording->texts, tables, names[STRINGS], "id string", err) &&
+        id_texts_load(&rocpd.symbols, tables, names[SYMBOLS], "id display_name kernel_name", err) &&
+        tables_load_map(tables, names[AGENTS], "id type_index", &rocpd.agents, err) &&
+        tables_load_map(tables, names[EVENTS], "id category_id", &rocpd.categories, err) &&
+        tables_load_map(tables, names[EVENTS], "id stack_id", &rocpd.stacks, err) &&
+        find_calls(recording, &rocpd, names[REGIONS], err) &&
+        recording_read(recording, parts, sizeof parts / sizeof *parts,
+                       "the database of rocprofv3 has no rows", options, out, err);
+    free_rocpd(&rocpd);
+    return ok;
+}
