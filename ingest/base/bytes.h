@@ -1,5 +1,4 @@
-/* Bytes looked at many at a time: 32 where AVX2 is compiled for, 16 with SSE2 or NEON, else 8 or
- * one.
+/* Bytes looked at many at a time: 16 with SSE2 or NEON, else 8 or one.
  *
  * Masks have a bit a byte, the first byte's lowest. The functions with `block` in their name read
  * BYTES_BLOCK bytes, which must be readable; those with `half`, half of it. */
@@ -13,8 +12,6 @@
 
 #if defined(KS_BYTES_PLAIN)
 /* Tests compare the rest with what needs no vectors. */
-#elif defined(__AVX2__)
-#include <immintrin.h>
 #elif defined(__SSE2__)
 #include <emmintrin.h>
 #elif defined(__ARM_NEON) && defined(__aarch64__)
@@ -62,46 +59,7 @@ struct bytes_masks {
     uint32_t brackets; /* [ ] { } \ | */
 };
 
-#if !defined(KS_BYTES_PLAIN) && defined(__AVX2__)
-
-static inline uint32_t bytes_block_specials(const char *at)
-{
-    const __m256i bytes = _mm256_loadu_si256((const __m256i *)(const void *)at);
-    const __m256i controls =
-        _mm256_cmpeq_epi8(_mm256_min_epu8(bytes, _mm256_set1_epi8(0x1F)), bytes);
-    const __m256i quotes = _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8('"'));
-    const __m256i backslashes = _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8('\\'));
-    return (uint32_t)_mm256_movemask_epi8(
-        _mm256_or_si256(controls, _mm256_or_si256(quotes, backslashes)));
-}
-
-static inline struct bytes_masks bytes_block_masks(const char *at)
-{
-    const __m256i bytes = _mm256_loadu_si256((const __m256i *)(const void *)at);
-    const __m256i from_bracket =
-        _mm256_sub_epi8(_mm256_or_si256(bytes, _mm256_set1_epi8(0x20)), _mm256_set1_epi8('{'));
-    const __m256i brackets =
-        _mm256_cmpeq_epi8(_mm256_min_epu8(from_bracket, _mm256_set1_epi8(2)), from_bracket);
-    const __m256i quotes = _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8('"'));
-    return (struct bytes_masks){.quotes = (uint32_t)_mm256_movemask_epi8(quotes),
-                                .brackets = (uint32_t)_mm256_movemask_epi8(brackets)};
-}
-
-static inline uint32_t bytes_block_equals(const char *a, const char *b)
-{
-    const __m256i equal = _mm256_cmpeq_epi8(_mm256_loadu_si256((const __m256i *)(const void *)a),
-                                            _mm256_loadu_si256((const __m256i *)(const void *)b));
-    return (uint32_t)_mm256_movemask_epi8(equal);
-}
-
-static inline uint32_t bytes_half_equals(const char *a, const char *b)
-{
-    const __m128i equal = _mm_cmpeq_epi8(_mm_loadu_si128((const __m128i *)(const void *)a),
-                                         _mm_loadu_si128((const __m128i *)(const void *)b));
-    return (uint32_t)_mm_movemask_epi8(equal);
-}
-
-#elif !defined(KS_BYTES_PLAIN) && defined(__SSE2__)
+#if !defined(KS_BYTES_PLAIN) && defined(__SSE2__)
 
 static inline uint32_t bytes_half_specials(const char *at)
 {

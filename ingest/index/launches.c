@@ -1,5 +1,5 @@
+#include "ingest/base/containers/id_map.h"
 #include "ingest/base/memory/scratch.h"
-#include "ingest/index/id_index.h"
 #include "ingest/index/sort.h"
 #include "ingest/index/stages.h"
 
@@ -26,27 +26,26 @@ static bool is_operator(enum index_class class)
 }
 
 /* The first event with each id but 0; must be freed in either case. */
-static bool index_first(struct id_index *by_id,
+static bool index_first(struct id_map *by_id,
                         const struct trace_numbers *ids,
                         const uint32_t *events,
                         uint32_t count)
 {
-    if (!id_index_init(by_id, ids, events, count)) {
-        return false;
-    }
+    id_map_init(by_id);
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t *first = id_index_find(by_id, trace_number(ids, events[i]));
-        if (first != NULL && *first == ID_MAP_NONE) {
-            *first = events[i];
+        struct id_slot *slot = id_map_add(by_id, trace_number(ids, events[i]));
+        if (slot == NULL) {
+            return false;
         }
+        slot->value = slot->value == ID_MAP_NONE ? events[i] : slot->value;
     }
     return true;
 }
 
-static uint32_t find_first(struct id_index *by_id, int64_t id)
+static uint32_t find_first(const struct id_map *by_id, int64_t id)
 {
-    const uint32_t *first = id == 0 || id == TRACE_NO_ID ? NULL : id_index_find(by_id, id);
-    return first == NULL ? INDEX_NONE : *first;
+    const struct id_slot *slot = id == 0 || id == TRACE_NO_ID ? NULL : id_map_find(by_id, id);
+    return slot == NULL ? INDEX_NONE : slot->value;
 }
 
 /* ---- device work and its calls ---- */
@@ -55,7 +54,7 @@ static bool
 find_calls(struct trace_index *index, const uint32_t *calls, uint32_t call_count, bool *has_orphans)
 {
     const struct trace_numbers *ids = &index->trace->events.correlation;
-    struct id_index by_correlation;
+    struct id_map by_correlation;
     bool ok = index_first(&by_correlation, ids, calls, call_count);
     for (uint32_t i = 0; ok && i < index->device_count; i++) {
         uint32_t event = index->device_work[i];
@@ -65,7 +64,7 @@ find_calls(struct trace_index *index, const uint32_t *calls, uint32_t call_count
         index->launched_count += call != INDEX_NONE;
         *has_orphans = *has_orphans || call == INDEX_NONE;
     }
-    id_index_free(&by_correlation);
+    id_map_free(&by_correlation);
     return ok;
 }
 
@@ -126,7 +125,7 @@ static bool find_operators(struct trace_index *index)
     const struct trace_numbers *ids = &index->trace->events.external_id;
     uint32_t count = 0;
     uint32_t *operators = list_events(index, is_operator, &count);
-    struct id_index by_external_id = {.values = NULL};
+    struct id_map by_external_id = {.slots = NULL};
     bool ok = operators != NULL && index_first(&by_external_id, ids, operators, count);
     for (uint32_t i = 0; ok && i < index->device_count; i++) {
         uint32_t event = index->device_work[i];
@@ -134,7 +133,7 @@ static bool find_operators(struct trace_index *index)
             index->op[event] = find_first(&by_external_id, trace_number(ids, event));
         }
     }
-    id_index_free(&by_external_id);
+    id_map_free(&by_external_id);
     scratch_free(operators);
     return ok;
 }

@@ -1,8 +1,8 @@
 #include "ingest/tb_plugin/tree/launch_correlation.h"
 
 #include "ingest/analysis/classify/tb_clock.h"
+#include "ingest/base/containers/id_map.h"
 #include "ingest/base/memory/scratch.h"
-#include "ingest/index/id_index.h"
 #include "ingest/index/sort.h"
 
 #include <string.h>
@@ -10,10 +10,10 @@
 struct linking {
     struct launch_correlation *links;
     const struct event_classes *sel;
-    struct id_index calls; /* correlation -> the runtime that its next device belongs to */
-    struct id_map stale;   /* correlations without a call */
-    uint32_t *next_call;   /* by runtime: the next one with its correlation, LAUNCH_NONE */
-    uint32_t *waited;      /* devices that came before their runtime, by runtime */
+    struct id_map calls; /* correlation -> the runtime that its next device belongs to */
+    struct id_map stale; /* correlations without a call */
+    uint32_t *next_call; /* by runtime: the next one with its correlation, LAUNCH_NONE */
+    uint32_t *waited;    /* devices that came before their runtime, by runtime */
 };
 
 static bool allocate(struct linking *l)
@@ -27,21 +27,24 @@ static bool allocate(struct linking *l)
     l->next_call = scratch_alloc(runtimes, sizeof *l->next_call);
     l->waited = scratch_calloc(runtimes, sizeof *l->waited);
     return links->device_runtime != NULL && links->launched_first != NULL && links->stale != NULL &&
-           l->next_call != NULL && l->waited != NULL &&
-           id_index_init(&l->calls, &l->sel->trace->events.correlation, links->runtime_event,
-                         links->runtime_count);
+           l->next_call != NULL && l->waited != NULL;
 }
 
 /* The last one first, so that each finds the next one of its correlation. */
-static void chain_calls(struct linking *l)
+static bool chain_calls(struct linking *l)
 {
     const struct launch_correlation *links = l->links;
     for (uint32_t r = links->runtime_count; r-- > 0;) {
         uint32_t event = links->runtime_event[r];
-        uint32_t *call = id_index_find(&l->calls, trace_correlation(&l->sel->trace->events, event));
-        l->next_call[r] = *call;
-        *call = r;
+        struct id_slot *call =
+            id_map_add(&l->calls, trace_correlation(&l->sel->trace->events, event));
+        if (call == NULL) {
+            return false;
+        }
+        l->next_call[r] = call->value;
+        call->value = r;
     }
+    return true;
 }
 
 static bool comes_before(const struct linking *l, uint32_t event, uint32_t runtime)
@@ -69,17 +72,17 @@ static bool link_device(struct linking *l, uint32_t device)
     struct launch_correlation *links = l->links;
     uint32_t event = links->device_event[device];
     int64_t correlation = trace_correlation(&l->sel->trace->events, event);
-    uint32_t *call = id_index_find(&l->calls, correlation);
-    if (call == NULL || *call == LAUNCH_NONE) {
+    struct id_slot *call = id_map_find(&l->calls, correlation);
+    if (call == NULL) {
         return add_stale(l, device, correlation);
     }
-    uint32_t runtime = *call;
+    uint32_t runtime = call->value;
     if (KS_UNLIKELY(comes_before(l, event, runtime))) {
         l->waited[runtime]++;
     }
     uint32_t next = l->next_call[runtime];
     while (KS_UNLIKELY(next != LAUNCH_NONE) && !comes_before(l, event, next)) {
-        *call = runtime = next;
+        call->value = runtime = next;
         next = l->next_call[runtime];
     }
     links->device_runtime[device] = runtime;
@@ -89,8 +92,7 @@ static bool link_device(struct linking *l, uint32_t device)
 
 static bool link_all(struct linking *l)
 {
-    bool ok = true;
-    chain_calls(l);
+    bool ok = chain_calls(l);
     for (uint32_t d = 0; ok && d < l->links->device_count; d++) {
         ok = link_device(l, d);
     }
@@ -166,9 +168,10 @@ bool launch_correlation_build(struct launch_correlation *links, const struct eve
                                          .runtime_event = sel->lists[LIST_RUNTIME].items,
                                          .runtime_count = sel->lists[LIST_RUNTIME].count};
     struct linking l = {.links = links, .sel = sel};
+    id_map_init(&l.calls);
     id_map_init(&l.stale);
     bool ok = allocate(&l) && link_all(&l);
-    id_index_free(&l.calls);
+    id_map_free(&l.calls);
     id_map_free(&l.stale);
     ok = ok && order_stale(&l) && fill_launched(&l);
     scratch_free(l.next_call);

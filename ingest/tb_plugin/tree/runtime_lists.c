@@ -78,29 +78,33 @@ bool runtime_lists_build(struct runtime_lists *lists,
     lists->list_of = scratch_alloc(links->runtime_count, sizeof *lists->list_of);
     lists->runtimes = scratch_alloc(links->runtime_count, sizeof *lists->runtimes);
     lists->of_event = scratch_none(events->count);
-    bool ok = id_index_init(&lists->by_external_id, &events->external_id, links->runtime_event,
-                            links->runtime_count) &&
-              lists->list_of != NULL && lists->runtimes != NULL && lists->of_event != NULL;
-    for (uint32_t r = 0; ok && r < links->runtime_count; r++) {
-        int64_t id = trace_external_id(events, links->runtime_event[r]);
-        uint32_t *list = id_index_find(&lists->by_external_id, id);
-        *list = *list == RUNTIME_LIST_NONE ? lists->count++ : *list;
-        lists->list_of[r] = *list;
-        lists->zero_list = id == 0 ? *list : lists->zero_list;
+    if (lists->list_of == NULL || lists->runtimes == NULL || lists->of_event == NULL) {
+        return false;
     }
-    return ok && arrange(lists, links, sel);
+    for (uint32_t r = 0; r < links->runtime_count; r++) {
+        int64_t id = trace_external_id(events, links->runtime_event[r]);
+        struct id_slot *slot = id_map_add(&lists->by_external_id, id);
+        if (slot == NULL) {
+            return false;
+        }
+        slot->value = slot->index;
+        lists->list_of[r] = slot->index;
+        lists->zero_list = id == 0 ? slot->index : lists->zero_list;
+    }
+    lists->count = lists->by_external_id.count;
+    return arrange(lists, links, sel);
 }
 
 void runtime_lists_close(struct runtime_lists *lists)
 {
-    id_index_free(&lists->by_external_id);
+    id_map_free(&lists->by_external_id);
     scratch_free(lists->list_of);
     lists->list_of = NULL;
 }
 
 void runtime_lists_free(struct runtime_lists *lists)
 {
-    id_index_free(&lists->by_external_id);
+    id_map_free(&lists->by_external_id);
     scratch_free(lists->first);
     scratch_free(lists->runtimes);
     scratch_free(lists->list_of);

@@ -4,7 +4,7 @@
 
 #include "ingest/analysis/classify/events.h"
 #include "ingest/base/attr.h"
-#include "ingest/index/id_index.h"
+#include "ingest/base/containers/id_map.h"
 #include "ingest/tb_plugin/tree/launch_correlation.h"
 
 #include <stdbool.h>
@@ -15,7 +15,7 @@
 /* List i holds runtimes[first[i] .. first[i + 1]), runtime numbers of struct launch_correlation,
  * sorted by (start, -end); those that begin or end at time zero stand last [TB-5d]. */
 struct runtime_lists {
-    struct id_index by_external_id; /* number of the list */
+    struct id_map by_external_id; /* value: number of the list */
     uint32_t *first;
     uint32_t *runtimes;
     uint32_t *list_of;  /* by runtime; NULL when the lists are closed */

@@ -83,12 +83,12 @@ static void give_runtimes(struct tb_tree *tree, const struct op_node *node)
     int64_t id = node->class == OP_MODULE
                      ? TRACE_NO_ID
                      : trace_external_id(&tree->ops.sel->trace->events, node->event);
-    uint32_t *list = id_index_find(&tree->lists.by_external_id, id);
+    struct id_slot *list = id_map_find(&tree->lists.by_external_id, id);
     if (list == NULL) {
         return;
     }
-    tree->lists.of_event[node->event] = *list;
-    *list = RUNTIME_LIST_NONE;
+    tree->lists.of_event[node->event] = list->value;
+    list->value = RUNTIME_LIST_NONE;
 }
 
 /* Closes what has ended at a time. */

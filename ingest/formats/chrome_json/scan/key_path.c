@@ -1,5 +1,7 @@
 #include "ingest/formats/chrome_json/scan/key_path.h"
 
+#include "ingest/formats/chrome_json/scan/key_path_scan.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,16 +18,6 @@
 #define CONSTANTS_MAX 2U
 
 /* --- life --- */
-
-static key_path_fn scan_of_this_processor(void)
-{
-#ifdef KS_HAS_AVX2
-    if (__builtin_cpu_supports("avx2")) {
-        return key_path_scan_avx2;
-    }
-#endif
-    return key_path_scan_base;
-}
 
 /* For one more end. False without memory. */
 static bool make_room(struct key_paths *paths)
@@ -48,7 +40,6 @@ bool key_paths_init(struct key_paths *paths, struct kineto_texts *texts)
     memset(paths, 0, sizeof *paths);
     arena_init(&paths->arena, 0);
     paths->texts = texts;
-    paths->scan = scan_of_this_processor();
     return make_room(paths);
 }
 
@@ -362,4 +353,15 @@ bool key_paths_learn(struct key_paths *paths,
     struct kineto_step *step;
     return find_step(paths, &lesson, event->end, &step) &&
            (step == NULL || learn_end(paths, &lesson, event, record, step));
+}
+
+/* ---- scanning ---- */
+
+bool key_paths_scan(struct key_paths *paths,
+                    struct kineto_event *event,
+                    int64_t *values,
+                    const char *begin,
+                    const char *end)
+{
+    return scan_path(paths, event, values, begin, end);
 }

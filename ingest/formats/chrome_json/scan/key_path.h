@@ -68,13 +68,6 @@ struct kineto_blank {
 };
 #define KINETO_BLANKS_MAX 24U
 
-struct key_paths;
-typedef bool (*key_path_fn)(struct key_paths *paths,
-                            struct kineto_event *event,
-                            int64_t *values,
-                            const char *begin,
-                            const char *end);
-
 struct key_paths {
     struct kineto_texts *texts;
     struct arena arena;
@@ -83,7 +76,6 @@ struct key_paths {
     struct key_path_end *ends;
     uint32_t end_count;
     uint32_t end_capacity;
-    key_path_fn scan;
     bool no_memory;                 /* while a value was kept */
     const struct key_path_end *end; /* of the event that fitted */
     struct kineto_blank blanks[KINETO_BLANKS_MAX];
@@ -101,14 +93,11 @@ size_t key_paths_memory(const struct key_paths *paths);
  * members, its values JSON_PARSED or JSON_KNOWN where they can be. `values` (room for
  * EVENT_VALUES_MAX) are then those of the log, and paths->end its template. False: it is to be
  * scanned, or `no_memory` is set. What is given is UTF-8, whatever else the window holds. */
-static inline bool key_paths_scan(struct key_paths *paths,
-                                  struct kineto_event *event,
-                                  int64_t *values,
-                                  const char *begin,
-                                  const char *end)
-{
-    return paths->scan(paths, event, values, begin, end);
-}
+bool key_paths_scan(struct key_paths *paths,
+                    struct kineto_event *event,
+                    int64_t *values,
+                    const char *begin,
+                    const char *end);
 
 /* Learns from an event that kineto_event_scan gave, with its members, without duplicate keys and
  * control characters. `record` is what it became in the log, NULL: there is none. False without
@@ -116,19 +105,5 @@ static inline bool key_paths_scan(struct key_paths *paths,
 bool key_paths_learn(struct key_paths *paths,
                      const struct kineto_event *event,
                      const struct event_record *record) KS_MUST_USE;
-
-/* The same scan compiled for more or less of a processor; the choice is made at run time. */
-bool key_path_scan_base(struct key_paths *paths,
-                        struct kineto_event *event,
-                        int64_t *values,
-                        const char *begin,
-                        const char *end);
-#ifdef KS_HAS_AVX2
-bool key_path_scan_avx2(struct key_paths *paths,
-                        struct kineto_event *event,
-                        int64_t *values,
-                        const char *begin,
-                        const char *end);
-#endif
 
 #endif

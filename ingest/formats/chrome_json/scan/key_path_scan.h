@@ -1,5 +1,4 @@
-/* The scan along known paths, compiled once for each kind of processor: key_path_base.c,
- * key_path_avx2.c. */
+/* The scan along known paths, for key_path.c; tests compile it once more without vectors. */
 #ifndef KS_FORMATS_CHROME_JSON_SCAN_KEY_PATH_SCAN_H
 #define KS_FORMATS_CHROME_JSON_SCAN_KEY_PATH_SCAN_H
 
@@ -11,7 +10,6 @@
 /* Numbers of more digits are left to others: up to here they are within 64 bits. Times since the
  * epoch have 16 before the point and three behind. */
 #define PLAIN_DIGITS_MAX 19U
-#define DIGITS_AT_ONCE 16U
 
 /* --- numbers --- */
 
@@ -24,52 +22,7 @@ static inline unsigned take_more_digits(const char *at, unsigned count, uint64_t
     return count;
 }
 
-#if !defined(KS_BYTES_PLAIN) && defined(__AVX2__)
-
-/* The number of the first `count` of bytes that are each from 0 to 9. */
-static inline uint64_t join_digits(__m128i digits, unsigned count)
-{
-    /* Where the digits are moved to the end, 0 comes before them. */
-    static const char moves[32] = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
-                                   0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15};
-    const __m128i move = _mm_loadu_si128((const __m128i *)(const void *)(moves + count));
-    const __m128i moved = _mm_shuffle_epi8(digits, move);
-    /* Neighbours are joined to pairs, pairs to fours, fours to the whole of eight. */
-    const __m128i pairs = _mm_maddubs_epi16(
-        moved, _mm_setr_epi8(10, 1, 10, 1, 10, 1, 10, 1, 10, 1, 10, 1, 10, 1, 10, 1));
-    const __m128i fours = _mm_madd_epi16(pairs, _mm_setr_epi16(100, 1, 100, 1, 100, 1, 100, 1));
-    const __m128i eights = _mm_madd_epi16(_mm_packus_epi32(fours, fours),
-                                          _mm_setr_epi16(10000, 1, 10000, 1, 10000, 1, 10000, 1));
-    uint64_t both = (uint64_t)_mm_cvtsi128_si64(eights);
-    return (both & UINT32_MAX) * 100000000 + (both >> 32);
-}
-
-/* The digits at `at`: how many, and their number unless they are more than PLAIN_DIGITS_MAX. Reads
- * up to 24 bytes. */
-static inline unsigned take_digits(const char *at, uint64_t *number)
-{
-    const __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)at);
-    const __m128i digits = _mm_sub_epi8(bytes, _mm_set1_epi8('0'));
-    const __m128i are_digits = _mm_cmpeq_epi8(_mm_min_epu8(digits, _mm_set1_epi8(9)), digits);
-    unsigned count = bytes_first(~(uint32_t)_mm_movemask_epi8(are_digits));
-    *number = join_digits(digits, count);
-    return KS_LIKELY(count < DIGITS_AT_ONCE) ? count : take_more_digits(at, count, number);
-}
-
-/* Whether there are `count` digits at `at`, from 1 to DIGITS_AT_ONCE and no more, and their
- * number. */
-static inline bool take_so_many_digits(const char *at, unsigned count, uint64_t *number)
-{
-    const __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)at);
-    const __m128i digits = _mm_sub_epi8(bytes, _mm_set1_epi8('0'));
-    const __m128i others = _mm_subs_epu8(digits, _mm_set1_epi8(9));
-    const __m128i are_digits = _mm_cmpeq_epi8(others, _mm_setzero_si128());
-    uint32_t missing = ~(uint32_t)_mm_movemask_epi8(are_digits);
-    *number = join_digits(digits, count);
-    return missing << (32 - count) == 0 && !json_is_digit(at[count]);
-}
-
-#elif defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 
 /* The number of eight digits, each a byte from 0 to 9, the first one lowest: neighbours are joined
  * to pairs, pairs to fours, fours to the whole. */
@@ -116,14 +69,10 @@ static inline unsigned take_digits(const char *at, uint64_t *number)
 
 #endif
 
-#if defined(KS_BYTES_PLAIN) || !defined(__AVX2__)
-
 static inline bool take_so_many_digits(const char *at, unsigned count, uint64_t *number)
 {
     return take_digits(at, number) == count;
 }
-
-#endif
 
 /* A value, and what the log has for it. */
 struct path_value {

@@ -1,5 +1,7 @@
 #include "ingest/formats/chrome_json/scan/template.h"
 
+#include "ingest/formats/chrome_json/scan/template_scan.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,23 +12,12 @@
 
 /* --- life --- */
 
-static scan_template_fn scan_of_this_processor(void)
-{
-#ifdef KS_HAS_AVX2
-    if (__builtin_cpu_supports("avx2")) {
-        return scan_template_scan_avx2;
-    }
-#endif
-    return scan_template_scan_base;
-}
-
 bool scan_templates_init(struct scan_templates *forms)
 {
     static const char nothing[BYTES_BLOCK];
     static const int64_t none[SCAN_TEMPLATE_VALUES];
     memset(forms, 0, sizeof *forms);
     arena_init(&forms->arena, 0);
-    forms->scan = scan_of_this_processor();
     forms->tables = malloc(sizeof *forms->tables);
     if (forms->tables == NULL) {
         return false;
@@ -212,9 +203,6 @@ bool scan_templates_learn(struct scan_templates *forms,
                           const struct kineto_build *build,
                           bool is_pure)
 {
-    if (forms->pause > 0) {
-        return true;
-    }
     uint32_t identity = identity_of(paths, event);
     struct scan_template_candidate *candidate =
         &forms->tables->candidates[identity & (SCAN_TEMPLATE_CANDIDATES - 1)];
@@ -230,4 +218,15 @@ bool scan_templates_learn(struct scan_templates *forms,
     candidate->form = number;
     scan_templates_pass(forms, number, identity);
     return true;
+}
+
+/* --- comparing --- */
+
+const char *scan_template_scan(struct scan_template *form,
+                               const char *begin,
+                               const char *end,
+                               int64_t *values,
+                               int64_t numbers[KINETO_USES])
+{
+    return scan_by_template(form, begin, end, values, numbers);
 }

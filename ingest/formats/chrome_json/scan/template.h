@@ -23,9 +23,6 @@
 /* Both powers of two. */
 #define SCAN_TEMPLATE_GUESSES 32768
 #define SCAN_TEMPLATE_CANDIDATES 8192
-/* Where half of so many events have another form than the guessed one, so many are left alone. */
-#define SCAN_TEMPLATE_TRIAL_EVENTS 2048
-#define SCAN_TEMPLATE_PAUSE_EVENTS 2048
 /* Values are copied so many at a time. */
 #define SCAN_TEMPLATE_VALUES 4
 
@@ -58,11 +55,11 @@ struct scan_template {
 /* The event at `begin`, if it has this form: answers behind it, NULL when it has another one.
  * `values` (room for EVENT_VALUES_MAX) are then those of the log, and `numbers` those of the row.
  */
-typedef const char *(*scan_template_fn)(struct scan_template *form,
-                                        const char *begin,
-                                        const char *end,
-                                        int64_t *values,
-                                        int64_t numbers[KINETO_USES]);
+const char *scan_template_scan(struct scan_template *form,
+                               const char *begin,
+                               const char *end,
+                               int64_t *values,
+                               int64_t numbers[KINETO_USES]);
 
 /* Large; of the forms only the first `count` are set. */
 struct scan_template_tables {
@@ -76,13 +73,9 @@ struct scan_template_tables {
 
 struct scan_templates {
     struct arena arena;
-    scan_template_fn scan;
     struct scan_template_tables *tables;
     uint64_t history; /* identities of the last events */
     uint32_t count;
-    uint32_t event_count; /* of the trial at hand */
-    uint32_t miss_count;
-    uint32_t pause; /* so many events are left alone */
 };
 
 /* False without memory; scan_templates_free is needed either way. */
@@ -108,23 +101,7 @@ scan_templates_pass(struct scan_templates *forms, uint32_t number, uint32_t iden
     forms->history = scan_templates_history(forms->history, identity);
 }
 
-/* Where hardly an event comes again, most are spared the guesses. */
-static inline bool scan_templates_rest(struct scan_templates *forms)
-{
-    if (KS_UNLIKELY(forms->pause > 0)) {
-        forms->pause--;
-        return true;
-    }
-    if (KS_UNLIKELY(++forms->event_count == SCAN_TEMPLATE_TRIAL_EVENTS)) {
-        bool is_worth_it = forms->miss_count < SCAN_TEMPLATE_TRIAL_EVENTS / 2;
-        forms->pause = is_worth_it ? 0 : SCAN_TEMPLATE_PAUSE_EVENTS;
-        forms->event_count = 0;
-        forms->miss_count = 0;
-    }
-    return false;
-}
-
-/* The event at `begin`, if it has the form that it probably has: as scan_template_fn answers. */
+/* The event at `begin`, if it has the form that it probably has: as scan_template_scan answers. */
 static inline const char *scan_templates_read(struct scan_templates *forms,
                                               const char *begin,
                                               const char *end,
@@ -132,20 +109,16 @@ static inline const char *scan_templates_read(struct scan_templates *forms,
                                               int64_t numbers[KINETO_USES],
                                               const struct scan_template **form)
 {
-    if (scan_templates_rest(forms)) {
-        return NULL;
-    }
     struct scan_template_tables *tables = forms->tables;
     uint32_t number = tables->guesses[scan_templates_place(forms->history)];
     struct scan_template *guessed = &tables->forms[number];
 
-    const char *behind = forms->scan(guessed, begin, end, values, numbers);
+    const char *behind = scan_template_scan(guessed, begin, end, values, numbers);
     if (behind != NULL) {
         scan_templates_pass(forms, number, guessed->identity);
         *form = guessed;
         return behind;
     }
-    forms->miss_count++;
     return NULL;
 }
 
@@ -157,19 +130,5 @@ bool scan_templates_learn(struct scan_templates *forms,
                           const int64_t *values,
                           const struct kineto_build *build,
                           bool is_pure) KS_MUST_USE;
-
-/* The same scan compiled for more or less of a processor. */
-const char *scan_template_scan_base(struct scan_template *form,
-                                    const char *begin,
-                                    const char *end,
-                                    int64_t *values,
-                                    int64_t numbers[KINETO_USES]);
-#ifdef KS_HAS_AVX2
-const char *scan_template_scan_avx2(struct scan_template *form,
-                                    const char *begin,
-                                    const char *end,
-                                    int64_t *values,
-                                    int64_t numbers[KINETO_USES]);
-#endif
 
 #endif

@@ -1,10 +1,12 @@
-/* The comparison with a form, compiled once for each kind of processor as key_path_scan.h. */
+/* The comparison with a form, for template.c; tests compile it once more without vectors. */
 #ifndef KS_FORMATS_CHROME_JSON_SCAN_TEMPLATE_SCAN_H
 #define KS_FORMATS_CHROME_JSON_SCAN_TEMPLATE_SCAN_H
 
 #include "ingest/formats/chrome_json/scan/key_path_scan.h"
 #include "ingest/formats/chrome_json/scan/template.h"
 #include "ingest/formats/json/text.h"
+
+#define FORESEEN_DIGITS_MAX 16U
 
 /* Whether it is one that profilers write; others are looked at one by one. */
 static inline bool is_usual(enum kineto_use use, int64_t number, unsigned fraction_digits)
@@ -57,7 +59,8 @@ read_anew(struct kineto_piece *piece, const char **at, int64_t *out, unsigned *f
     size_t behind_whole = *fraction == 0 ? 0 : 1 + *fraction;
     size_t whole = (size_t)(*at - begin) - behind_whole;
     /* What has a sign or many digits is not foreseen. */
-    bool is_foreseen = *begin != '-' && whole <= DIGITS_AT_ONCE && *fraction <= DIGITS_AT_ONCE;
+    bool is_foreseen =
+        *begin != '-' && whole <= FORESEEN_DIGITS_MAX && *fraction <= FORESEEN_DIGITS_MAX;
     piece->whole_digits = is_foreseen ? (uint8_t)whole : 0;
     piece->fraction_digits = (uint8_t)*fraction;
     return true;

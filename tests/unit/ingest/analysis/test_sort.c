@@ -1,6 +1,5 @@
-/* Sorts by key, the map of ids and their index, on input that each of their ways is for. */
+/* Sorts by key, and the map of ids, on input that each of their ways is for. */
 #include "ingest/base/containers/id_map.h"
-#include "ingest/index/id_index.h"
 #include "ingest/index/sort.h"
 #include "tests/unit/unit.h"
 
@@ -105,65 +104,11 @@ static void ids_are_numbered(void **state)
     assert_map_keeps(0, INT64_C(1) << 40); /* all at one place */
 }
 
-/* Ids first, first + step, ... of every second event, the other ones have none. */
-static void assert_index_keeps(int64_t first, int64_t step, bool is_array)
-{
-    static uint32_t words[COUNT * 2];
-    static int64_t wide[COUNT * 2];
-    static uint32_t events[COUNT * 2];
-    const struct trace_numbers ids = {.word = words, .wide = wide};
-    struct id_index index;
-    for (uint32_t i = 0; i < COUNT * 2; i++) {
-        events[i] = COUNT * 2 - 1 - i;
-        wide[i] = first + step * (i / 2);
-        words[i] = i % 2 == 0 ? TRACE_WIDE + i : TRACE_WORD_NONE;
-    }
-    assert_true(id_index_init(&index, &ids, events, COUNT * 2));
-    assert_int_equal(index.values != NULL, is_array);
-    for (uint32_t i = 0; i < COUNT; i++) {
-        uint32_t *value = id_index_find(&index, first + step * i);
-        assert_non_null(value);
-        assert_int_equal(*value, ID_MAP_NONE);
-        *value = i;
-    }
-    *id_index_find(&index, TRACE_NO_ID) = COUNT;
-    for (uint32_t i = 0; i < COUNT; i++) {
-        assert_int_equal(*id_index_find(&index, first + step * i), i);
-    }
-    assert_int_equal(*id_index_find(&index, TRACE_NO_ID), COUNT);
-    assert_null(id_index_find(&index, first - 1));
-    assert_null(id_index_find(&index, first + step * COUNT));
-    id_index_free(&index);
-}
-
-static void ids_are_indexed(void **state)
-{
-    (void)state;
-    assert_index_keeps(1, 1, true);
-    assert_index_keeps(-40, 3, true);
-    assert_index_keeps(INT64_MAX - INT64_C(10) * COUNT, 7, true);
-    assert_index_keeps(0, 1024, false);
-    assert_index_keeps(INT64_MIN + 2, INT64_C(1) << 50, false);
-}
-
-static void no_ids_are_indexed(void **state)
-{
-    (void)state;
-    struct id_index index;
-    const struct trace_numbers ids = {.word = NULL};
-    assert_true(id_index_init(&index, &ids, NULL, 0));
-    assert_null(id_index_find(&index, 0));
-    assert_int_equal(*id_index_find(&index, TRACE_NO_ID), ID_MAP_NONE);
-    id_index_free(&index);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(keys_sort_stably),
         cmocka_unit_test(ids_are_numbered),
-        cmocka_unit_test(ids_are_indexed),
-        cmocka_unit_test(no_ids_are_indexed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
