@@ -14,6 +14,8 @@ const PAGE = 200;
 /** What the server calls several siblings, and none. */
 const SEVERAL = 'CompositeNodes';
 const BLANK = 'Blank';
+/** Characters of a neighbour's name. */
+const BRIEF = 28;
 
 /** @typedef {'total_ns' | 'host_ns'} Time */
 
@@ -29,7 +31,7 @@ export function treeDiff(traces, device, signal) {
     const level = h('div', null, skeleton('rows'));
     const operators = h('section', { class: 'section tree-operators' });
     const times = segmented('Time of a node', [{ value: 'total_ns', label: `${device} or host` }, { value: 'host_ns', label: 'Host' }], (value) => setParams({ time: value === 'total_ns' ? null : value }));
-    const orders = segmented('Order', [{ value: '', label: 'In order' }, { value: 'delta', label: 'Largest change first' }], (value) => setParams({ by: value }));
+    const orders = segmented('Order', [{ value: '', label: 'Largest change first' }, { value: 'place', label: 'In order' }], (value) => setParams({ by: value }));
     const root = h('div', { class: 'diff-body' },
         h('section', { class: 'section panel' }, h('div', { class: 'section-head' },
             h('h2', { 'data-tip': 'Modules, optimizers, data loaders, steps and backward passes of the same name are matched, in their order; what is between them is laid side by side' }, 'By call tree'),
@@ -88,7 +90,7 @@ export function treeDiff(traces, device, signal) {
     /** @param {DiffNode} node @param {Time} time @param {string} order */
     function paintLevel(node, time, order) {
         const children = [...node.children];
-        if (order === 'delta') children.sort((a, b) => Math.abs(deltaOf(b, time)) - Math.abs(deltaOf(a, time)));
+        if (order === '') children.sort((a, b) => Math.abs(deltaOf(b, time)) - Math.abs(deltaOf(a, time)));
         let count = PAGE;
         const paint = () => fill(level, children.length ? levelTable(children.slice(0, count), children, node, time) : h('p', { class: 'quiet' }, 'Nothing below this node was matched. Its operators are listed here:'),
             children.length > count ? h('p', null, h('button', { class: 'button small', type: 'button', onclick: () => {
@@ -112,16 +114,16 @@ export function treeDiff(traces, device, signal) {
                 h('th', { scope: 'col' }, h('span', { class: 'side-key' }, SIDES.map((side) => sideName(side, SIDE_WORDS[side])))),
                 SIDES.map((side) => h('th', { scope: 'col', class: 'col-value' }, SIDE_WORDS[side])), h('th', { scope: 'col', class: 'col-value' }, 'Δ'), h('th', { scope: 'col', class: 'col-change' }, 'Change'))),
             h('tbody', null, shown.map((child) => h('tr', null,
-                h('th', { scope: 'row', class: 'col-name' }, childName(child)),
+                h('th', { scope: 'row', class: 'col-name' }, childName(child, placeWords(child, node.children))),
                 h('td', null, h('span', { class: 'tree-bars', 'aria-hidden': 'true' }, SIDES.map((side) => bar(side, child[side], time, most)))),
                 SIDES.map((side) => h('td', { class: 'col-value' }, child[side].name === BLANK ? '–' : fmt.time(child[side][time], unit))),
                 h('td', { class: 'col-value' }, deltaText(deltaOf(child, time), unit)),
                 h('td', { class: 'col-change' }, changeText(child.base[time] > 0 ? deltaOf(child, time) / child.base[time] : null))))));
     }
 
-    /** @param {DiffChild} child */
-    function childName(child) {
-        const name = h('span', { class: 'tree-name' }, nodeName(child));
+    /** @param {DiffChild} child @param {string} place */
+    function childName(child, place) {
+        const name = h('span', { class: 'tree-name' }, nodeName(child), place ? h('span', { class: 'quiet' }, ` ${place}`) : null);
         // A node without children has operators, which are worth a look too.
         return h('button', { class: 'tree-child', type: 'button', 'data-path': child.path, onclick: () => descend(child.path) }, child.children ? icon('chevron') : h('span', { class: 'tree-none', 'aria-hidden': 'true' }), name);
     }
@@ -142,7 +144,7 @@ export function treeDiff(traces, device, signal) {
         async update(params) {
             const next = params.get('path') ?? ROOT;
             const time = params.get('time') === 'host_ns' ? 'host_ns' : 'total_ns';
-            const order = params.get('by') === 'delta' ? 'delta' : '';
+            const order = params.get('by') === 'place' ? 'place' : '';
             times.show(time);
             orders.show(order);
             const wanted = [next, time, order].join(' ');
@@ -174,6 +176,24 @@ function nodeName({ path, base, candidate }) {
     if (path === ROOT) return 'Whole thread';
     const [a, b] = [sideText(base), sideText(candidate)];
     return a === b ? a : `${a} / ${b}`;
+}
+
+/** @param {DiffChild} child */
+const isMatched = ({ base, candidate }) => ![base.name, candidate.name].some((name) => name === SEVERAL || name === BLANK);
+
+/** Its whole name stands in a row of its own. @param {DiffChild} child */
+function briefName(child) {
+    const name = nodeName(child);
+    return name.length > BRIEF ? `${name.slice(0, BRIEF - 1)}…` : name;
+}
+
+/** Nodes that have no name together stand between two that have: which. @param {DiffChild} child @param {DiffChild[]} siblings in their order */
+function placeWords(child, siblings) {
+    if (isMatched(child)) return '';
+    const at = siblings.indexOf(child);
+    const [before, after] = [siblings.slice(0, at).reverse().find(isMatched), siblings.slice(at + 1).find(isMatched)];
+    if (before && after) return `between ${briefName(before)} and ${briefName(after)}`;
+    return before ? `after ${briefName(before)}` : after ? `before ${briefName(after)}` : '';
 }
 
 /** @param {import('../comparison/sides.js').Side} side @param {DiffSide} figures @param {Time} time @param {number} most */
