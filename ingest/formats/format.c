@@ -13,7 +13,10 @@
 #include "ingest/formats/nsight/nsys_csv.h"
 #include "ingest/formats/perf_data/counters_csv.h"
 #include "ingest/formats/perf_data/perf_data.h"
+#include "ingest/formats/protobuf/perfetto.h"
+#include "ingest/formats/protobuf/xplane.h"
 #include "ingest/formats/reader.h"
+#include "ingest/formats/rocprof/rocprof_json.h"
 #include "ingest/formats/sniff.h"
 #include "ingest/formats/tb_plugin/json.h"
 
@@ -92,6 +95,9 @@ static const struct format_reader readers[] = {
     {"memory-snapshot", memory_snapshot_recognises, memory_snapshot_read},
     {"memory-timeline", memory_timeline_recognises, memory_timeline_read},
     {"database", recordings_recognise, recordings_read}, /* it names the format itself */
+    {"rocprofv3-json", rocprof_json_recognises, rocprof_json_read},
+    {"xplane", xplane_recognises, xplane_read},
+    {"perfetto", perfetto_recognises, perfetto_read},
     {"kernel-table", kernel_text_table_recognises, kernel_text_table_read},
     {"ncu-csv", ncu_csv_recognises, ncu_csv_read},
     {"nsys-csv", nsys_csv_recognises, nsys_csv_read},

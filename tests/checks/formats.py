@@ -98,6 +98,43 @@ class MemoryTimelines(unittest.TestCase):
             self.assertEqual(server.get('/api/v1/traces/%d/memory/categories' % cut['id']).json()['total_points'], 3)
 
 
+class Recordings(unittest.TestCase):
+    def contents(self, server, name, content):
+        trace = upload(server, 'recordings', name, content)
+        return trace, server.get('/api/v1/traces/%d/contents' % trace['id']).json()
+
+    def test_xplane(self):
+        with kinetoscope.Server() as server:
+            trace, contents = self.contents(server, 'host.xplane.pb', recordings.xplane())
+            self.assertEqual(trace['format'], 'xplane')
+            self.assertEqual({role: sums['count'] for role, sums in contents['roles'].items()}, {'kernel': 1, 'memcpy': 1, 'runtime': 1, 'operator': 1, 'host': 1})
+            self.assertEqual(contents['roles']['kernel']['total_ns'], 3000)
+            self.assertEqual((contents['links'], contents['devices'][0]['device'], contents['devices'][0]['window_ns']), ({'device_activities': 2, 'linked': 1}, 3, 7999))
+            self.assertEqual([(s['what'], s['count']) for s in contents['skipped']], [('aggregate events', 1), ('plane /host:metadata', 1)])
+            launch = server.get('/api/v1/traces/%d/kernels' % trace['id'], group_by='launch').json()['rows'][0]
+            self.assertEqual((launch['name'], launch['config'][:2]), ('fusion.1', ['[4, 2, 1]', '[64, 1, 1]']))
+            cut, contents = self.contents(server, 'cut.xplane.pb', recordings.xplane()[:-3])
+            self.assertEqual(([w['code'] for w in cut['warnings']], contents['roles']['kernel']['count']), (['truncated'], 1))
+
+    def test_perfetto(self):
+        with kinetoscope.Server() as server:
+            trace, contents = self.contents(server, 'trace.pftrace', recordings.perfetto())
+            self.assertEqual(contents['roles'], {'host': {'count': 2, 'total_ns': 120}, 'mark': {'count': 1, 'total_ns': 0}, 'counter': {'count': 1, 'total_ns': 0}})
+            self.assertEqual({s['what']: s['count'] for s in contents['skipped']}, {'end without begin': 1, 'begin without end': 1, 'packet field 2': 1, 'packet field 41': 1})
+            names = server.get('/api/v1/traces/%d/names' % trace['id']).json()['rows']
+            self.assertEqual([(row['name'], row['total_ns']) for row in names], [('outer', 100), ('inner', 20)])
+
+    def test_rocprof(self):
+        with kinetoscope.Server() as server:
+            trace, contents = self.contents(server, 'results.json', recordings.rocprof())
+            self.assertEqual({role: sums['count'] for role, sums in contents['roles'].items()}, {'kernel': 1, 'communication': 1, 'memcpy': 1, 'runtime': 1})
+            self.assertEqual((contents['devices'][0]['device'], contents['links']['linked']), (2, 1))
+            launches = server.get('/api/v1/traces/%d/kernels' % trace['id'], group_by='launch').json()['rows']
+            self.assertEqual({(row['name'], row['config'][0]) for row in launches}, {('gemm(float)', '[4, 1, 1]'), ('ncclDevKernel_Generic', '[4, 1, 1]')})
+            cut, contents = self.contents(server, 'cut.json', recordings.rocprof()[:1200])
+            self.assertEqual([w['code'] for w in cut['warnings']][:1], ['truncated'])
+
+
 class Reference(unittest.TestCase):
     def test_golden_figures(self):
         real = kinetoscope.REFERENCE / 'data/real'
@@ -110,6 +147,6 @@ class Reference(unittest.TestCase):
                 self.assertEqual(done.returncode, 0, done.stdout[-3000:] + done.stderr[-1000:])
 
 
-READ = ('snapshot', 'refuse', 'timeline', 'ascend_db', 'nsys', 'rpd')  # cases of the formats that are read
+READ = ('snapshot', 'refuse', 'timeline', 'ascend_db', 'nsys', 'rpd', 'xplane', 'perfetto', 'rocprof')  # cases of the formats that are read
 
 kinetoscope.main()

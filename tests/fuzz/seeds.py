@@ -243,7 +243,8 @@ def databases():
 
 
 def others():
-    return {'snapshot': recordings.snapshot(), 'code': recordings.pickle_with_code(), 'timeline': recordings.memory_timeline()}
+    return {'snapshot': recordings.snapshot(), 'code': recordings.pickle_with_code(), 'timeline': recordings.memory_timeline(),
+            'xplane': recordings.xplane(), 'perfetto': recordings.perfetto(), 'rocprof': recordings.rocprof()}
 
 
 def hardware():

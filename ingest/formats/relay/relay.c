@@ -29,7 +29,16 @@ static const char *const categories[] = {
     [RELAY_DEVICE_OTHER] = "device_other",
     [RELAY_MARK] = "mark",
     [RELAY_COUNTER] = "counter",
+    [RELAY_OPEN] = "host",
     [RELAY_MEMORY] = "memory",
+};
+
+static const char *const phases[] = {
+    [RELAY_KERNEL] = "X",     [RELAY_COMMUNICATION] = "X", [RELAY_MEMCPY] = "X",
+    [RELAY_MEMSET] = "X",     [RELAY_OPERATOR] = "X",      [RELAY_STEP] = "X",
+    [RELAY_ANNOTATION] = "X", [RELAY_RUNTIME] = "X",       [RELAY_HOST] = "X",
+    [RELAY_SYNC] = "X",       [RELAY_DEVICE_OTHER] = "X",  [RELAY_MARK] = "i",
+    [RELAY_COUNTER] = "C",    [RELAY_OPEN] = "B",          [RELAY_MEMORY] = "C",
 };
 
 struct relay_event relay_blank(enum relay_role role)
@@ -154,7 +163,7 @@ void relay_begin(struct relay *relay, const struct relay_event *event)
     relay->record_count++;
     relay->linked += event->role <= RELAY_MEMSET && event->is_linked;
     begin_object(relay);
-    jw_key_string(w, "ph", has_dur ? "X" : event->role == RELAY_MARK ? "i" : "C");
+    jw_key_string(w, "ph", phases[event->role]);
     jw_key_string(w, "cat", event->category != NULL ? event->category : categories[event->role]);
     jw_key(w, "name");
     jw_string_n(w, event->name == NULL ? "" : event->name, event->name == NULL ? 0 : len);

@@ -43,6 +43,7 @@ enum relay_role {
     RELAY_DEVICE_OTHER,
     RELAY_MARK,
     RELAY_COUNTER,
+    RELAY_OPEN, /* began and did not end: drawn to the end of the trace, and in no total */
     RELAY_MEMORY /* a counter whose series are bytes of memory by category [FMT-7] */
 };
 

@@ -1,0 +1,21 @@
+/* Traces of Perfetto (*.pftrace): track events with interned names, sequences and clocks [FMT-6].
+ */
+#ifndef KS_FORMATS_PROTOBUF_PERFETTO_H
+#define KS_FORMATS_PROTOBUF_PERFETTO_H
+
+#include "ingest/base/attr.h"
+#include "ingest/base/err.h"
+#include "ingest/formats/format.h"
+#include "ingest/formats/json/text_stream.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+bool perfetto_recognises(const char *window, size_t len);
+/* Packets before damage are kept. ERR_BAD_INPUT with an offset: none that is read. */
+bool perfetto_read(struct text_stream *stream,
+                   const struct format_options *options,
+                   struct format_bundle *bundle,
+                   struct err *err) KS_MUST_USE;
+
+#endif
