@@ -102,6 +102,13 @@ bool compare_delete(struct api_call *call, struct err *err) KS_MUST_USE;
 bool ranks_collectives_get(struct api_call *call, struct err *err) KS_MUST_USE;
 bool ranks_clock_get(struct api_call *call, struct err *err) KS_MUST_USE;
 bool ranks_stragglers_get(struct api_call *call, struct err *err) KS_MUST_USE;
+/* history/series.c, history/gate.c */
+bool history_get(struct api_call *call, struct err *err) KS_MUST_USE;
+bool history_changes_get(struct api_call *call, struct err *err) KS_MUST_USE;
+bool history_changes_post(struct api_call *call, struct err *err) KS_MUST_USE;
+bool history_baseline_get(struct api_call *call, struct err *err) KS_MUST_USE;
+bool history_metrics_get(struct api_call *call, struct err *err) KS_MUST_USE;
+bool gate_post(struct api_call *call, struct err *err) KS_MUST_USE;
 /* jobs_route.c */
 bool jobs_route_get(struct api_call *call, struct err *err) KS_MUST_USE;
 /* me.c, tokens.c */

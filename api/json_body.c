@@ -7,7 +7,8 @@
 #define BODY_MAX_BYTES ((size_t)256 << 10)
 #define CHUNK_BYTES ((size_t)4 << 10)
 
-static bool read_bytes(struct buf *body, const struct api_request *request, struct err *err)
+static bool
+read_bytes(struct buf *body, const struct api_request *request, size_t max_bytes, struct err *err)
 {
     char chunk[CHUNK_BYTES];
     for (;;) {
@@ -26,22 +27,33 @@ static bool read_bytes(struct buf *body, const struct api_request *request, stru
         }
         buf_append(body, chunk, (size_t)got);
         if (body->failed) {
-            return err_set(err, ERR_TOO_LARGE, "The body may have at most %zu bytes",
-                           BODY_MAX_BYTES);
+            return err_set(err, ERR_TOO_LARGE, "The body may have at most %zu bytes", max_bytes);
         }
     }
 }
 
-json_t *json_body_read(const struct api_request *request, struct err *err)
+static json_t *
+read_json(const struct api_request *request, size_t max_bytes, size_t flags, struct err *err)
 {
     struct buf body;
     json_t *value = NULL;
-    buf_init(&body, BODY_MAX_BYTES);
-    if (read_bytes(&body, request, err)) {
-        value = json_small_parse(body.ptr, body.len, JSON_REJECT_DUPLICATES, "The body", err);
+    buf_init(&body, max_bytes);
+    if (read_bytes(&body, request, max_bytes, err)) {
+        value =
+            json_small_parse(body.ptr, body.len, JSON_REJECT_DUPLICATES | flags, "The body", err);
     }
     buf_free(&body);
     return value;
+}
+
+json_t *json_body_read(const struct api_request *request, struct err *err)
+{
+    return read_json(request, BODY_MAX_BYTES, 0, err);
+}
+
+json_t *json_body_read_long(const struct api_request *request, size_t max_bytes, struct err *err)
+{
+    return read_json(request, max_bytes, JSON_DECODE_INT_AS_REAL, err);
 }
 
 static bool has_control_character(const char *text)

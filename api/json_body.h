@@ -11,6 +11,10 @@
  * JSON, or nested deeper than JSON_SMALL_LEVELS_MAX; says where), ERR_TOO_LARGE, ERR_TIMEOUT,
  * ERR_CLIENT_GONE. Texts are valid UTF-8 without NUL; no object has a member twice. */
 json_t *json_body_read(const struct api_request *request, struct err *err) KS_MUST_USE;
+/* As json_body_read, for bodies of up to `max_bytes`; integers are read as reals, of any length. */
+json_t *json_body_read_long(const struct api_request *request,
+                            size_t max_bytes,
+                            struct err *err) KS_MUST_USE;
 /* Copies a string into the arena. It must have 1 to `max_bytes` bytes and no control characters,
  * else ERR_BAD_REQUEST; `what` names it in the message. */
 bool json_body_text(const json_t *value,

@@ -17,6 +17,8 @@
 #define NONE ""
 #define PAGE "sort order q limit offset"
 #define TABLE PAGE " format"
+#define SERIES "metric project tag run kernel operator device"
+#define CHANGES "window p min_magnitude rule"
 #define UPLOAD "replace marker project rank"
 
 static const struct route routes[] = {
@@ -151,6 +153,18 @@ static const struct route routes[] = {
      TARGET_SIDES, "base candidate"},
     {"GET", V1 "/diff/tree", diff_tree_get, "Two traces by their call trees", READS, KEPT,
      TARGET_SIDES, "base candidate path"},
+    {"GET", V1 "/history", history_get, "A metric over uploads", READS, KEPT, TARGET_LIST,
+     SERIES " limit offset"},
+    {"GET", V1 "/history/changes", history_changes_get, "Where a metric changed", READS, KEPT,
+     TARGET_LIST, SERIES " " CHANGES},
+    {"POST", V1 "/history/changes", history_changes_post, "Where numbers of one's own change",
+     READS, ANEW, TARGET_LIST, NONE},
+    {"GET", V1 "/history/metrics", history_metrics_get, "Metrics that have a history", READS, KEPT,
+     TARGET_LIST, "project tag run device q limit"},
+    {"GET", V1 "/baseline", history_baseline_get, "A metric since its last change", READS, KEPT,
+     TARGET_LIST, SERIES " " CHANGES " exclude_run"},
+    {"POST", V1 "/gate", gate_post, "Whether a run is worse than its baseline", READS, ANEW,
+     TARGET_LIST, "format"},
     {"GET", V1 "/jobs/{id}", jobs_route_get, "How far an upload is, once or as events", READS, ANEW,
      TARGET_JOB, NONE},
     {"GET", V1 "/me", me_get, "Current user and permissions", READS, ANEW, TARGET_SELF, NONE},

@@ -2,6 +2,7 @@
 
 #include "ingest/analysis/call_tree/call_tree.h"
 #include "ingest/analysis/collectives/collectives.h"
+#include "ingest/analysis/history/metrics.h"
 #include "ingest/analysis/modules/modules.h"
 #include "ingest/analysis/operators/calls.h"
 #include "ingest/analysis/overview/advice.h"
@@ -214,7 +215,8 @@ static bool advise(struct indexed_analysis *a)
 {
     struct trace_results *results = a->run.results;
     results->is_amd = is_amd(&a->run.sel);
-    return step_work_fill_devices(results, &a->uses) && advice_run(results, &a->run.sel);
+    return step_work_fill_devices(results, &a->uses) && advice_run(results, &a->run.sel) &&
+           history_metrics_run(results, &a->run.sel);
 }
 
 /* The largest arrays are freed. */

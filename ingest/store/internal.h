@@ -14,6 +14,7 @@
 #define STORE_PATH_BYTES 4096
 
 struct blob_checks;
+struct series_cache;
 
 /* A committed file whose job has not arrived yet. */
 struct blob_pin {
@@ -57,6 +58,7 @@ struct store {
     uint64_t raw_bytes;
     uint64_t incoming_serial;
 
+    struct series_cache *series;
     struct blob_checks *blob_checks;
     struct {
         _Atomic uint64_t damaged;

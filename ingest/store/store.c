@@ -3,6 +3,8 @@
 
 #include "ingest/store/catalogue/takeover.h"
 #include "ingest/store/db/schema.h"
+#include "ingest/store/history/cache.h"
+#include "ingest/store/history/points.h"
 #include "ingest/store/internal.h"
 
 #include <errno.h>
@@ -149,7 +151,8 @@ static bool open_parts(struct store *store, struct err *err)
     store->writer_is_durable = true;
     /* The log is there once something has been written. */
     return open_database(store, err) && remove_unpublished(store, err) && open_log(store, err) &&
-           store_purge(store, err) && store_purge_jobs(store, err) && store_blobs_sweep(store, err);
+           store_purge(store, err) && series_metrics_purge(store, err) &&
+           store_purge_jobs(store, err) && store_blobs_sweep(store, err);
 }
 
 static void free_store(struct store *store)
@@ -160,6 +163,7 @@ static void free_store(struct store *store)
     if (store->lock_fd >= 0) {
         (void)close(store->lock_fd);
     }
+    series_cache_destroy(store->series);
     free(store->db_path);
     free(store->data_dir);
     free(store);
@@ -177,7 +181,8 @@ bool store_open(struct store **out, const char *data_dir, const struct log *log,
     atomic_flag_clear(&store->is_checkpointing);
     store->data_dir = strdup(data_dir);
     store->db_path = path_in(data_dir, "kinetoscope.db");
-    if (store->data_dir == NULL || store->db_path == NULL) {
+    store->series = series_cache_create();
+    if (store->data_dir == NULL || store->db_path == NULL || store->series == NULL) {
         free_store(store);
         return no_memory(err);
     }

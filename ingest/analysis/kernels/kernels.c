@@ -195,6 +195,7 @@ static struct kernel_row row_of(struct by_name *b, uint32_t group, struct names 
         .total_ns = b->total_ns[group],
         .min_ns = INT64_MAX,
         .p50_ns = b->percentiles[group].p50,
+        .median_ns = b->percentiles[group].median,
         .p95_ns = b->percentiles[group].p95,
         .p99_ns = b->percentiles[group].p99,
         .tensor_used = (name_flags & NAME_TENSOR_KERNEL) != 0,

@@ -77,6 +77,13 @@ void percentile_walk_see_all(struct percentile_walk *walk, uint32_t group, const
     }
 }
 
+/* Of an odd number the one in the middle, which is the lower neighbour. */
+static double median_of(const struct percentile_found *found, int64_t calls)
+{
+    double low = (double)found->low[0];
+    return calls % 2 == 1 ? low : low / 2 + (double)found->high[0] / 2;
+}
+
 static int64_t interpolate(const struct percentile_found *found, int64_t calls, int q)
 {
     const int64_t pair[2] = {found->low[q], found->high[q]};
@@ -88,7 +95,8 @@ void percentile_walk_finish(const struct percentile_walk *walk, struct percentil
     for (uint32_t g = 0; g < walk->count; g++) {
         out[g] = (struct percentiles){interpolate(&walk->found[g], walk->calls[g], 0),
                                       interpolate(&walk->found[g], walk->calls[g], 1),
-                                      interpolate(&walk->found[g], walk->calls[g], 2)};
+                                      interpolate(&walk->found[g], walk->calls[g], 2),
+                                      median_of(&walk->found[g], walk->calls[g])};
     }
 }
 

@@ -16,6 +16,7 @@ struct percentiles {
     int64_t p50;
     int64_t p95;
     int64_t p99;
+    double median; /* p50 before it was rounded */
 };
 
 /* What a walk through values in ascending order knows of a group: how many of its values have

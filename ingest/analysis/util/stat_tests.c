@@ -103,6 +103,16 @@ double stat_incomplete_beta(double a, double b, double x)
     return incomplete_beta(a, b, x, 1 - x);
 }
 
+double stat_student_p(double t, double freedom)
+{
+    double square = t * t;
+    if (isinf(square)) {
+        return 0;
+    }
+    return incomplete_beta(freedom / 2, 0.5, freedom / (freedom + square),
+                           square / (freedom + square));
+}
+
 /* ---- Welch ---- */
 
 double stat_welch_p(double mean1, double std1, size_t n1, double mean2, double std2, size_t n2)
@@ -120,11 +130,7 @@ double stat_welch_p(double mean1, double std1, size_t n1, double mean2, double s
     if (isnan(t)) {
         return (double)NAN;
     }
-    double square = t * t;
-    if (isinf(square)) {
-        return 0;
-    }
-    return incomplete_beta(df / 2, 0.5, df / (df + square), square / (df + square));
+    return stat_student_p(t, df);
 }
 
 /* ---- Mann-Whitney ---- */

@@ -26,5 +26,7 @@ bool stat_benjamini_hochberg(const double *p, double *q, size_t count) KS_MUST_U
 /* Regularised incomplete beta function I_x(a, b), a and b above 0: to about 1e-14 of its value,
  * 1e-12 where both are in the thousands. */
 double stat_incomplete_beta(double a, double b, double x);
+/* Two-sided probability of Student's t; `freedom` above 0. */
+double stat_student_p(double t, double freedom);
 
 #endif

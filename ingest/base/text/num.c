@@ -291,3 +291,20 @@ double num_sum_pairwise(const double *values, size_t count)
     half -= half % 8;
     return num_sum_pairwise(values, half) + num_sum_pairwise(values + half, count - half);
 }
+
+static int compare_doubles(const void *a, const void *b)
+{
+    double left = *(const double *)a;
+    double right = *(const double *)b;
+    return (left > right) - (left < right);
+}
+
+double num_median(double *values, size_t count)
+{
+    if (count == 0) {
+        return (double)NAN;
+    }
+    qsort(values, count, sizeof *values, compare_doubles);
+    double high = values[count / 2];
+    return count % 2 == 1 ? high : values[count / 2 - 1] / 2 + high / 2;
+}

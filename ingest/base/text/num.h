@@ -23,6 +23,8 @@ double num_round_display(double value);
 /* Percentile of `count` ascending values with linear interpolation between closest ranks
  * (numpy's default); `q` in 0..1; 0 for no values. */
 double num_percentile_sorted(const int64_t *sorted, size_t count, double q);
+/* Mean of the middle two where the count is even; sorts the values. NaN for none. */
+double num_median(double *values, size_t count);
 /* NumPy's pairwise sum [TB-12.1]: below 8 terms in order, up to 128 in eight running sums, above
  * that split at half rounded down to a multiple of 8. */
 double num_sum_pairwise(const double *values, size_t count);

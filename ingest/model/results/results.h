@@ -123,6 +123,12 @@ struct recommendation_row {
 #include "ingest/model/tables/struct.h"
 };
 
+/* A value of the trace in the history of a metric [HIST-1c]. */
+struct series_row {
+    const char *metric; /* "step_time", "kernel:gemm" */
+    double value;       /* finite */
+};
+
 struct environment_row {
 #define TABLE_DEF "ingest/model/tables/environment.def"
 #include "ingest/model/tables/struct.h"
@@ -185,6 +191,8 @@ struct trace_results {
     size_t recommendation_count;
     struct environment_row *environment;
     size_t environment_count;
+    struct series_row *series; /* only on the way into the store: its catalogue keeps them */
+    size_t series_count;
     struct missing_row *missing;
     size_t missing_count;
     struct uploaded_answer_row *uploaded_answers;

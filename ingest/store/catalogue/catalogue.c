@@ -2,6 +2,7 @@
 #include "ingest/base/text/buf.h"
 #include "ingest/store/db/match.h"
 #include "ingest/store/db/sort.h"
+#include "ingest/store/history/points.h"
 #include "ingest/store/internal.h"
 
 #include <math.h>
@@ -497,13 +498,6 @@ bool store_find_file(struct store *store,
 
 /* ---- tags, notes and pins ---- */
 
-static bool finish_patch(struct store *store, struct db_stmt *st, bool *found, struct err *err)
-{
-    bool ok = db_run(st, err);
-    *found = ok && db_changes(store->writer) > 0;
-    return store_write_end(store, ok, err);
-}
-
 bool store_run_patch(struct store *store,
                      const char *name,
                      const char *tags,
@@ -522,8 +516,10 @@ bool store_run_patch(struct store *store,
     db_put_text(&st, note);
     db_put_optional(&st, pinned == NULL ? INT64_MIN : *pinned);
     db_put_text(&st, name);
-    bool found;
-    return finish_patch(store, &st, &found, err) && (found || no_run(name, err));
+    bool ok = db_run(&st, err);
+    bool found = ok && db_changes(store->writer) > 0;
+    ok = ok && (tags == NULL || series_points_refresh_run(store->writer, name, err));
+    return store_write_end(store, ok, err) && (found || no_run(name, err));
 }
 
 bool store_trace_patch(
@@ -539,8 +535,9 @@ bool store_trace_patch(
     db_put_text(&st, tags);
     db_put_text(&st, note);
     db_put_int(&st, id);
-    bool found;
-    return finish_patch(store, &st, &found, err) &&
+    bool ok = db_run(&st, err);
+    bool found = ok && db_changes(store->writer) > 0;
+    return store_write_end(store, ok, err) &&
            (found || err_set(err, ERR_NOT_FOUND, "Trace %lld not found: it may have been deleted",
                              (long long)id));
 }

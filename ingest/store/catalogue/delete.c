@@ -2,6 +2,7 @@
  * traces invisible; rows and blobs follow. */
 #include "ingest/store/catalogue/retention.h"
 #include "ingest/store/catalogue/run_figures.h"
+#include "ingest/store/history/points.h"
 #include "ingest/store/internal.h"
 
 #include <string.h>
@@ -60,7 +61,8 @@ static bool read_hashes(struct db *db,
 /* An upload that is being written keeps its run, which then begins anew. */
 static bool delete_run_rows(struct db *db, int64_t run_id, struct err *err)
 {
-    return db_run_id(db, "DELETE FROM upload WHERE published = 1 AND run_id = ?", run_id, err) &&
+    return series_points_drop(db, run_id, err) &&
+           db_run_id(db, "DELETE FROM upload WHERE published = 1 AND run_id = ?", run_id, err) &&
            db_run_id(db, "UPDATE run SET note = '', tags = '[]', pinned = 0 WHERE id = ?", run_id,
                      err) &&
            run_figures_forget(db, run_id, err) &&
@@ -170,7 +172,7 @@ static bool delete_trace_rows(struct db *db, int64_t id, struct err *err)
                      id, err) &&
            db_run_id(db, "UPDATE trace SET upload_id = NULL WHERE id = ?1 OR derived_of = ?1", id,
                      err) &&
-           run_figures_renew(db, run_id, err) &&
+           run_figures_renew(db, run_id, err) && series_points_refresh(db, run_id, err) &&
            db_run_id(db, STORE_DELETE_RUN_IF_EMPTY, run_id, err);
 }
 

@@ -1,5 +1,6 @@
 /* Which reader may read what. Each check answers for what he may not read as it does for what is
  * not there. */
+#include "ingest/store/history/points.h"
 #include "ingest/store/internal.h"
 #include "ingest/store/store_access.h"
 
@@ -204,9 +205,11 @@ static bool move_run(struct db *db, const char *name, const char *project, struc
                    name, project, err)) {
         return false;
     }
-    return db_changes(db) > 0 ||
-           err_set(err, ERR_NOT_FOUND, "Run \"%s\" not found: it may have been deleted or renamed",
-                   name);
+    if (db_changes(db) == 0) {
+        return err_set(err, ERR_NOT_FOUND,
+                       "Run \"%s\" not found: it may have been deleted or renamed", name);
+    }
+    return series_points_refresh_run(db, name, err);
 }
 
 bool store_run_move(struct store *store, const char *name, const char *project, struct err *err)

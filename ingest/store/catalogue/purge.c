@@ -22,6 +22,8 @@ static const char *const purge_batch_sql[] = {
     " (SELECT rowid FROM row_block WHERE trace_id = ?1 LIMIT min(?2, 64))",
     "DELETE FROM block WHERE trace_id = ?1 AND kind IN"
     " (SELECT kind FROM block WHERE trace_id = ?1 LIMIT ?2)",
+    "DELETE FROM series_value WHERE trace_id = ?1 AND metric_id IN"
+    " (SELECT metric_id FROM series_value WHERE trace_id = ?1 LIMIT ?2)",
     "DELETE FROM text WHERE trace_id = ?1 AND id IN"
     " (SELECT id FROM text WHERE trace_id = ?1 LIMIT ?2)",
 };

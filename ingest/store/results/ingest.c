@@ -2,6 +2,7 @@
  * publishing. */
 #include "ingest/store/catalogue/run_figures.h"
 #include "ingest/store/events/writer.h"
+#include "ingest/store/history/points.h"
 #include "ingest/store/ingest_log.h"
 #include "ingest/store/results/ingest_rows.h"
 #include "ingest/store/store_events.h"
@@ -362,7 +363,7 @@ static bool renew_run(struct store_ingest *ingest, struct err *err)
     int64_t run_id;
     return find_run(ingest, &run_id, err) &&
            run_figures_count(db, ingest->upload_id, 0, RUN_TRACES_COME, err) &&
-           run_figures_renew(db, run_id, err);
+           run_figures_renew(db, run_id, err) && series_points_refresh(db, run_id, err);
 }
 
 static bool publish_rows(struct store_ingest *ingest, struct rival *rival, struct err *err)

@@ -105,6 +105,23 @@ static void write_parts(struct row_writer *writer, const struct trace_results *r
     row_packer_free(&packer);
 }
 
+static void write_series(struct row_writer *writer, const struct trace_results *results)
+{
+    for (size_t i = 0; i < results->series_count; i++) {
+        const struct series_row *row = &results->series[i];
+        row_begin(writer, "INSERT INTO series_metric (name) SELECT ?2 WHERE ?1 > 0"
+                          " ON CONFLICT DO NOTHING");
+        row_put_text(writer, row->metric);
+        row_end(writer);
+        row_begin(writer, "INSERT INTO series_value (trace_id, metric_id, value) VALUES (?1,"
+                          " (SELECT id FROM series_metric WHERE name = ?2), ?3)"
+                          " ON CONFLICT DO NOTHING");
+        row_put_text(writer, row->metric);
+        row_put_real(writer, row->value);
+        row_end(writer);
+    }
+}
+
 bool ingest_rows_write(struct store *store,
                        int64_t trace_id,
                        const struct trace_results *results,
@@ -118,6 +135,7 @@ bool ingest_rows_write(struct store *store,
     write_parts(writer, results);
     write_kernel_utilisation_total(writer, results);
     write_bad_rows(writer, results);
+    write_series(writer, results);
     blocks_write(writer, results);
     if (results->comparison != NULL) {
         comparison_rows_of_trace(writer, trace_id, results->comparison);

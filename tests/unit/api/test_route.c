@@ -90,7 +90,9 @@ static void knows_what_writes(void **state)
     size_t count = 0;
     const struct route *routes = route_table(&count);
     for (size_t i = 0; i < count; i++) {
-        assert_int_equal(routes[i].writes, strcmp(routes[i].method, "GET") != 0);
+        bool computes = strcmp(routes[i].pattern, "/api/v1/gate") == 0 ||
+                        strcmp(routes[i].pattern, "/api/v1/history/changes") == 0;
+        assert_int_equal(routes[i].writes, strcmp(routes[i].method, "GET") != 0 && !computes);
     }
 }
 

@@ -16,6 +16,7 @@ struct full {
     struct device_row device;
     struct recommendation_row recommendation;
     struct environment_row environment;
+    struct series_row series;
     struct missing_row missing;
     struct uploaded_answer_row answer;
     struct kernel_utilisation_row kernel_utilisation;
@@ -37,6 +38,7 @@ static struct full *make_full(void)
 {
     struct full *s = calloc(1, sizeof *s);
     assert_non_null(s);
+    s->series = (struct series_row){"step_time", 1.5};
     s->comparison = make_comparison("report", 0);
     s->value.metric = "sm__cycles";
     for (int i = 0; i < OPERATORS; i++) {
@@ -57,6 +59,8 @@ static struct full *make_full(void)
                                         .recommendation_count = 1,
                                         .environment = &s->environment,
                                         .environment_count = 1,
+                                        .series = &s->series,
+                                        .series_count = 1,
                                         .missing = &s->missing,
                                         .missing_count = 1,
                                         .uploaded_answers = &s->answer,
@@ -105,15 +109,19 @@ static bool stays(const char *table)
 {
     return strcmp(table, "job") == 0 || strcmp(table, "job_failure") == 0 ||
            strcmp(table, "taken_over") == 0 || strcmp(table, "token") == 0 ||
-           strcmp(table, "session") == 0;
+           strcmp(table, "session") == 0 || strcmp(table, "series_change") == 0 ||
+           /* until the next start, and only while points wait */
+           strcmp(table, "series_metric") == 0 || strcmp(table, "series_stale") == 0;
 }
 
 /* Only groups that a request compared name their traces and what those were recorded on; only
- * visible traces count as parts of their run; views of a run are made on request. */
+ * visible traces count as parts of their run and make points of series; views of a run are made on
+ * request. */
 static bool may_be_empty(const char *table)
 {
     return strcmp(table, "compared_trace") == 0 || strcmp(table, "comparison_environment") == 0 ||
-           strcmp(table, "run_part") == 0 || strcmp(table, "run_view") == 0;
+           strcmp(table, "run_part") == 0 || strcmp(table, "run_view") == 0 ||
+           strcmp(table, "series_point") == 0;
 }
 
 static int64_t count_table(struct fixture *f, const char *table)

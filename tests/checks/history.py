@@ -1,0 +1,181 @@
+#!/usr/bin/env python3
+"""Series, changes, baseline and gate over uploads made here: order, filters, projects, deletion, refusals, formats of the gate."""
+import gzip
+import json
+import tempfile
+import unittest
+import xml.etree.ElementTree as xml
+
+import access
+import kinetoscope
+
+LEVELS_US = [1000, 1010, 1005, 1002, 1008, 1004, 2000, 2010, 2005, 2003, 2001, 2007]
+CHANGE = 6  # the first of the slow ones
+
+
+def trace(step_us, kernels=('gemm',), name='H100'):
+    events, at = [], 1000
+    for step in range(3):
+        events.append({'ph': 'X', 'cat': 'user_annotation', 'name': 'ProfilerStep#%d' % step, 'pid': 1, 'tid': 1, 'ts': at, 'dur': step_us})
+        for number, kernel in enumerate(kernels):
+            link = {'correlation': step * 10 + number + 1}
+            events.append({'ph': 'X', 'cat': 'cuda_runtime', 'name': 'cudaLaunchKernel', 'pid': 1, 'tid': 1, 'ts': at + 5 + number, 'dur': 1, 'args': link})
+            events.append({'ph': 'X', 'cat': 'kernel', 'name': kernel, 'pid': 0, 'tid': 7, 'ts': at + 20 + 100 * number, 'dur': 50,
+                           'args': dict(link, stream=7, device=0)})
+        at += step_us
+    return gzip.compress(json.dumps({'deviceProperties': [{'id': 0, 'name': name}], 'traceEvents': events}).encode())
+
+
+def post(server, path, body):
+    return server.ask('POST', path, json.dumps(body).encode(), {'Content-Type': 'application/json'})
+
+
+class History(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.server = kinetoscope.Server().__enter__()
+        # The newest first: commits decide the order, not uploads.
+        for number, level in reversed(list(enumerate(LEVELS_US))):
+            cls.upload('main-%02d' % number, trace(level, ('gemm', 'relu<float>')))
+            cls.tag('main-%02d' % number, ['branch=main', 'commit_time=%d.5' % (1700000000 + number)])
+        cls.upload('other', trace(500, name='MI300'))
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.server.__exit__(None, None, None)
+
+    @classmethod
+    def upload(cls, run, content, name='w.pt.trace.json.gz', query='?replace=1'):
+        return kinetoscope.uploaded(cls.server.put(run, name, content, query))[0]['id']
+
+    @classmethod
+    def tag(cls, run, tags):
+        answer = cls.server.ask('PATCH', '/api/v1/runs/' + run, json.dumps({'tags': tags}).encode())
+        assert answer.status == 200, answer
+
+    def series(self, **query):
+        answer = self.server.get('/api/v1/history', **query)
+        self.assertEqual(answer.status, 200, answer.body)
+        return answer.json()
+
+    def test_points_stand_in_order_of_commits(self):
+        found = self.series(tag='branch=main')
+        self.assertEqual([row['run'] for row in found['rows']], ['main-%02d' % n for n in range(len(LEVELS_US))])
+        self.assertEqual([row['value'] for row in found['rows']], [1000 * level for level in LEVELS_US])
+        self.assertEqual({row['time_source'] for row in found['rows']}, {'commit_time'})
+        self.assertEqual(found['rows'][1]['time'], 1700000001.5)
+        page = self.series(tag='branch=main', limit=2, offset=3)
+        self.assertEqual((page['total'], page['rows']), (found['total'], found['rows'][3:5]))
+
+    def test_metrics_are_those_of_the_trace(self):
+        self.assertEqual(self.series(kernel='relu<float>', run='main-00')['rows'][0]['value'], 50000)
+        self.assertEqual(self.series(metric='kernel_call:gemm', run='main-00')['rows'][0]['value'], 50000)
+        self.assertIsNone(self.series(kernel='nowhere', run='main-00')['rows'][0]['value'])
+        self.assertEqual(self.series(metric='busy', run='other')['direction'], 1)
+        names = [row['metric'] for row in self.server.get('/api/v1/history/metrics', tag='branch=main', q='RELU').json()['metrics']]
+        self.assertEqual(sorted(names), ['kernel:relu<float>', 'kernel_call:relu<float>'])
+
+    def test_filters_must_all_hold(self):
+        self.assertEqual(self.series(device='MI300')['total'], 1)
+        self.assertEqual(self.series(device='GPU', tag='branch=main')['total'], len(LEVELS_US))
+        self.assertEqual(self.series(run='/main-0[0-3]/')['total'], 4)
+        self.assertEqual(self.series(run='main-0')['total'], 0)
+        self.assertEqual(self.series(tag='branch=mai')['total'], 0)
+        both = self.server.get('/api/v1/history?tag=branch%3Dmain&tag=commit_time%3D1700000002.5').json()
+        self.assertEqual([row['run'] for row in both['rows']], ['main-02'])
+
+    def test_the_change_is_found_and_the_baseline_follows_it(self):
+        found = self.server.get('/api/v1/history/changes', tag='branch=main').json()
+        self.assertEqual([(c['index'], c['run'], c['worse']) for c in found['changes']], [(CHANGE, 'main-%02d' % CHANGE, True)])
+        base = self.server.get('/api/v1/baseline', tag='branch=main', exclude_run='main-11').json()
+        since = LEVELS_US[CHANGE:-1]
+        self.assertEqual((base['n'], base['first_run'], base['last_run']), (len(since), 'main-06', 'main-10'))
+        self.assertAlmostEqual(base['mean'], 1000 * sum(since) / len(since))
+        sent = post(self.server, '/api/v1/history/changes', {'values': [1000 * level for level in LEVELS_US]}).json()
+        self.assertEqual((sent['weak'], sent['segments']), (found['weak'], found['segments']))
+        self.assertIsNone(sent['changes'][0]['worse'])
+
+    def test_the_gate_says_what_is_worse_in_each_format(self):
+        self.upload('candidate', trace(3000, ('gemm',)))
+        body = {'candidate': {'run': 'candidate'}, 'tag': 'branch=main', 'fail_if': ['step_time>5%', 'kernel:gemm>5%', 'kernel:<none>&>5']}
+        found = post(self.server, '/api/v1/gate', body).json()
+        self.assertEqual((found['verdict'], found['exit_code']), ('fail', 3))
+        self.assertEqual([row['verdict'] for row in found['rows']], ['fail', 'pass', 'no_baseline'])
+        self.assertEqual(found['rows'][0]['limit'], '5%')
+        markdown = post(self.server, '/api/v1/gate?format=markdown', body)
+        self.assertEqual(markdown.type, 'text/markdown; charset=utf-8')
+        self.assertIn('| step_time | 2.004 ms ', markdown.body.decode())
+        suite = xml.fromstring(post(self.server, '/api/v1/gate?format=junit', body).body)
+        self.assertEqual([suite.get(key) for key in ('name', 'tests', 'failures', 'skipped')], ['kinetoscope gate', '3', '1', '1'])
+        self.assertEqual([case.get('name') for case in suite], ['step_time', 'kernel:gemm', 'kernel:<none>&'])
+        better = post(self.server, '/api/v1/gate', dict(body, candidate={'run': 'other'}, fail_if=[])).json()
+        self.assertEqual((better['verdict'], len(better['rows'])), ('pass', 1))
+
+    def test_workers_and_spans_make_one_point_a_span(self):
+        for worker, level in (('b', 100), ('a', 300), ('c', 600)):
+            self.upload('ranks', trace(level), worker + '.1700000000000.pt.trace.json.gz')
+        first = self.upload('ranks', trace(900), 'a.1800000000000.pt.trace.json.gz')
+        found = self.series(run='ranks')['rows']
+        self.assertEqual([(row['span'], row['value']) for row in found], [(1, 300000), (2, 900000)])
+        self.assertEqual(found[1]['trace'], first)
+        body = {'candidate': {'trace': first}, 'tag': 'branch=main'}
+        self.assertEqual(post(self.server, '/api/v1/gate', body).json()['rows'][0]['candidate'], 900000)
+        self.assertEqual(self.server.ask('DELETE', '/api/v1/traces/%d' % first).status, 204)
+        self.assertEqual(self.series(run='ranks')['total'], 1)
+        self.assertEqual(self.server.ask('DELETE', '/api/v1/runs/ranks').status, 204)
+        self.assertEqual(self.series(run='ranks')['total'], 0)
+
+    def test_replaced_and_retagged_runs_move(self):
+        self.upload('moving', trace(700))
+        self.tag('moving', ['m', 'commit_time=x', 'commit_time=5'])
+        self.assertEqual(self.series(run='moving')['rows'][0]['time'], 5)
+        self.upload('moving', trace(800))
+        self.assertEqual(self.series(run='moving')['rows'][0]['value'], 800000)
+        self.tag('moving', [])
+        self.assertEqual(self.series(run='moving')['rows'][0]['time_source'], 'start')
+        self.assertEqual(self.server.ask('DELETE', '/api/v1/runs/moving').status, 204)
+
+    def test_what_cannot_be_is_refused(self):
+        for path in ('/api/v1/history?foo=1', '/api/v1/history?metric=x', '/api/v1/history?run=/(/', '/api/v1/history/changes?window=1',
+                     '/api/v1/history/changes?p=1', '/api/v1/history/changes?min_magnitude=-1', '/api/v1/history/changes?rule=x',
+                     '/api/v1/baseline?p=nan', '/api/v1/history?kernel=a&operator=b'):
+            self.assertEqual(self.server.get(path).status, 400, path)
+        for body in ({}, {'values': 1}, {'values': ['1']}, {'values': [0] * 10001}, {'values': [], 'window': 1}, {'values': [], 'p': 0},
+                     {'values': [], 'x': 1}, {'values': [1] * 2000, 'window': 1500}):
+            self.assertEqual(post(self.server, '/api/v1/history/changes', body).status, 400, body)
+        for body, status in (({}, 400), ({'candidate': {}}, 400), ({'candidate': {'run': 'nope'}}, 404), ({'candidate': {'trace': 10 ** 9}}, 404),
+                             ({'candidate': {'run': 'other', 'span': 9}}, 404), ({'candidate': {'run': 'other'}, 'fail_if': ['x>1']}, 400),
+                             ({'candidate': {'run': 'other'}, 'fail_if': 'step_time'}, 400), ({'candidate': {'run': 'other'}, 'p': 2}, 400)):
+            self.assertEqual(post(self.server, '/api/v1/gate', body).status, status, body)
+
+
+class Restart(unittest.TestCase):
+    def test_series_outlive_the_process(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with kinetoscope.Server(data_dir=folder) as server:
+                for run in ('a', 'b'):
+                    server.put(run, 'w.pt.trace.json.gz', trace(1000))
+                before = server.get('/api/v1/history').json()
+            with kinetoscope.Server(data_dir=folder) as server:
+                self.assertEqual(server.get('/api/v1/history').json(), before)
+                self.assertEqual(server.ask('DELETE', '/api/v1/runs/a').status, 204)
+                self.assertEqual([row['run'] for row in server.get('/api/v1/history').json()['rows']], ['b'])
+
+
+class Rights(unittest.TestCase):
+    def test_a_reader_sees_the_runs_of_its_projects(self):
+        with kinetoscope.Server() as server:
+            for run, project in (('red', 'red'), ('blue', 'blue'), ('free', '')):
+                answer = server.put(run, 'w.pt.trace.json.gz', trace(1000, (run,)), '?project=' + project if project else '')
+                self.assertEqual(answer.status, 201, answer.body)
+            reader = access.bearer(access.add(server.data_dir, 'reader', 'viewer', 'red'))
+            seen = server.ask('GET', '/api/v1/history', None, reader).json()['rows']
+            self.assertEqual(sorted(row['run'] for row in seen), ['free', 'red'])
+            names = server.ask('GET', '/api/v1/history/metrics?q=kernel%3Ablue', None, reader).json()['metrics']
+            self.assertEqual(names, [])
+            body = json.dumps({'candidate': {'run': 'blue'}}).encode()
+            self.assertEqual(server.ask('POST', '/api/v1/gate', body, reader).status, 404)
+
+
+if __name__ == '__main__':
+    kinetoscope.main()
