@@ -9,6 +9,7 @@
         runs: (_, plain) => (plain ? ['runs?sort=uploaded_at&order=desc&limit=100&offset=0'] : []),
         overview: (id) => [`traces/${id}`, `traces/${id}/overview`],
         idle: (id) => [`traces/${id}`, `traces/${id}/idle?top=200`, `traces/${id}/overview`],
+        efficiency: (id) => [`traces/${id}`, `traces/${id}/efficiency?group_by=operator&limit=500`],
         operators: (id, plain) => [`traces/${id}`, `traces/${id}/operators?group_by=name&limit=2000`, ...(plain ? [`traces/${id}/operators?group_by=name&offset=0&limit=200`] : [])],
         kernels: (id, plain) => [`traces/${id}`, `traces/${id}/kernels?group_by=name&limit=2000`, ...(plain ? [`traces/${id}/kernels?group_by=name&offset=0&limit=200`] : [])],
         timeline: (id) => [`traces/${id}`],
@@ -17,7 +18,7 @@
         calls: (id) => [`traces/${id}`, `traces/${id}/tree`],
     };
     /** Views that begin with a chart of Chart.js. */
-    const CHARTS = ['overview', 'operators', 'kernels'];
+    const CHARTS = ['overview', 'efficiency', 'operators', 'kernels'];
 
     /** @param {Partial<HTMLLinkElement>} properties */
     const hint = (properties) => document.head.append(Object.assign(document.createElement('link'), properties));

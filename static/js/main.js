@@ -20,6 +20,7 @@ const VIEWS = {
     overview: () => import('./views/overview/overview.js'),
     timeline: () => import('./views/timeline/timeline.js'),
     idle: () => import('./views/idle/idle.js'),
+    efficiency: () => import('./views/efficiency/efficiency.js'),
     serving: () => import('./views/serving/serving.js'),
     slices: () => import('./views/slices/slices.js'),
     sql: () => import('./views/sql/sql.js'),

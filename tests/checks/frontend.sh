@@ -29,7 +29,7 @@ lint() {
 
 e2e() {
     shopt -s nullglob
-    local tests=("$root"/tests/e2e/*.test.mjs)
+    local tests=("$root"/tests/e2e/*.test.mjs "$root"/tests/e2e/*/*.test.mjs)
     [[ ${#tests[@]} -gt 0 ]] || { echo "no browser tests found" && exit 1; }
     KINETOSCOPE_NODE_MODULES="$work/node_modules" node --test "${tests[@]}"
 }

@@ -9,6 +9,7 @@ export const TRACE_VIEWS = [
     { view: 'overview', label: 'Overview' },
     { view: 'timeline', label: 'Timeline', when: ({ has_events: has, events }) => has && events > 0 },
     { view: 'idle', label: 'Idle', when: ({ has_events: has, views }) => has && views.includes('kernels') },
+    { view: 'efficiency', label: 'Efficiency', when: ({ has_events: has, views }) => has && views.includes('kernels') && views.includes('operators') },
     { view: 'serving', label: 'Serving' },
     { view: 'operators', label: 'Operators', when: ({ views }) => views.includes('operators') && !views.includes('slices') },
     { view: 'kernels', label: 'Kernels' },

@@ -162,6 +162,22 @@ export function bytes(value, unit) {
     return value === null || value === undefined ? '–' : byteParts(value, unit).join(NBSP);
 }
 
+const SI = ['', 'k', 'M', 'G', 'T', 'P', 'E', 'Z'];
+const SI_SMALL = ['', 'm', 'µ', 'n', 'p'];
+
+/** About three digits, and the unit with its prefix: `['989', 'TFLOP/s']`. @param {number} value @param {string} unit @returns {[string, string]} */
+export function siParts(value, unit) {
+    const size = Math.abs(value);
+    const power = size === 0 ? 0 : Math.max(1 - SI_SMALL.length, Math.min(SI.length - 1, Math.floor(Math.log10(size * (1 + 1e-12)) / 3)));
+    const scaled = value / 1000 ** power;
+    const whole = Math.abs(scaled - Math.round(scaled)) <= 1e-9 * Math.abs(scaled);
+    const digits = whole || Math.abs(scaled) >= 100 ? 0 : Math.abs(scaled) >= 10 ? 1 : 2;
+    return [fixed(scaled, digits), `${power < 0 ? SI_SMALL[-power] : SI[power]}${unit}`];
+}
+
+/** @param {number | null | undefined} value @param {string} unit */
+export const si = (value, unit) => (value === null || value === undefined ? '–' : siParts(value, unit).join(NBSP));
+
 /**
  * @param {number} count
  * @param {string} one

@@ -1,12 +1,10 @@
 /** A second trace below the first on one clock: which one, and what of it is laid above what. */
 
 import { h, fill, icon } from '../../lib/dom.js';
-import { picker } from '../../lib/picker.js';
 import { setParams } from '../../app/router.js';
-import { modal, showFailure } from '../../lib/states.js';
 import { hasView } from '../../app/trace_views.js';
+import { pickTrace } from '../../app/trace_picker.js';
 import { stepWord } from './ruler.js';
-import * as api from '../../lib/api.js';
 
 /** Steps to choose from: the others are one drag away. */
 const STEPS = 200;
@@ -48,28 +46,11 @@ export function secondTrace(trace, signal) {
     const root = h('div', { class: 'tl-second' }, open, align, remove);
 
     async function choose() {
-        const body = h('div', { class: 'tl-choose' });
-        const dialog = modal('Add trace', h('p', { class: 'quiet' }, 'It is shown below this one, on the same clock: another worker, or the trace before a change.'), body);
-        try {
-            const { runs } = await api.runs({ limit: 1000, sort: 'name', order: 'asc' }, signal);
-            const paint = async (/** @type {string} */ name) => {
-                const { trace_list: traces } = await api.run(name, signal);
-                const able = traces.filter((item) => hasView(item, 'timeline') && item.id !== trace.id);
-                fill(body, picker({ label: 'Run', value: name, options: runs.map((run) => ({ value: run.name, label: run.name })), onPick: paint }),
-                    able.length ? picker({ label: 'Trace', value: '', options: able.map((item) => ({ value: String(item.id), label: `${item.worker}, span ${item.span}` })), onPick: (id) => {
-                        const second = able.find((item) => String(item.id) === id);
-                        dialog.close();
-                        const shift = second && together(trace, second) ? clockShift(trace, second) : 0;
-                        setParams({ with: id, shift_ns: shift === 0 ? null : shift });
-                    } }) : h('p', { class: 'quiet' }, 'No other trace of this run has a timeline.'));
-            };
-            await paint(trace.run);
-        } catch (error) {
-            showFailure(body, error, () => {
-                dialog.close();
-                choose();
-            });
-        }
+        await pickTrace({ title: 'Add trace', text: 'It is shown below this one, on the same clock: another worker, or the trace before a change.', none: 'No other trace of this run has a timeline.', trace, signal,
+            able: (item) => hasView(item, 'timeline') && item.id !== trace.id, onPick: (second) => {
+                const shift = together(trace, second) ? clockShift(trace, second) : 0;
+                setParams({ with: String(second.id), shift_ns: shift === 0 ? null : shift });
+            } });
     }
 
     return {

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { startServer, startBrowser, newPage, visit, put, get, addressed, eventually, axeFaults, sameTime } from './support.mjs';
-import { thin } from '../../static/js/views/idle/thin.js';
+import { startServer, startBrowser, newPage, visit, put, get, addressed, eventually, axeFaults, sameTime } from '../support.mjs';
+import { thin } from '../../../static/js/views/idle/thin.js';
 
 const span = (cat, name, tid, ts, dur, args = {}) => ({ ph: 'X', cat, name, pid: 1, tid, ts, dur, args });
 const launch = (ts, dur, correlation) => span('cuda_runtime', 'cudaLaunchKernel', 1, ts, dur, { correlation });

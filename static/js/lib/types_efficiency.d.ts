@@ -1,0 +1,12 @@
+/** Shapes of the efficiency of operators. Rates are a second, times nanoseconds. */
+
+interface DevicePeaks {
+    name: string; source: string | null; bandwidth_bytes_per_second: number | null;
+    matrix: Record<string, number | null>; vector: Record<string, number | null>;
+}
+
+interface Efficiency {
+    device: DevicePeaks | null; rows: EfficiencyRow[]; total: number;
+    totals: { calls: number; flops: number; matrix_flops: number; bytes: number; time_ns: number; mfu: number | null };
+    outside_operators: { events: number; time_ns: number }; modelled_time_ns: number;
+}

@@ -1,0 +1,49 @@
+/** One glance: how near the device's peaks the work ran, what has most to gain, how much of the time that covers. */
+
+import { h } from '../../lib/dom.js';
+import { answer } from '../overview/answers.js';
+import { shorten } from '../../lib/names.js';
+import { byteRate, flopRate, partOf, peakOf } from './words.js';
+import * as fmt from '../../lib/fmt.js';
+
+/** @param {Efficiency} data by operator */
+export function verdict({ device, rows, totals, modelled_time_ns: modelled, outside_operators: outside }) {
+    const known = rows.filter((row) => row.headroom_ns !== null);
+    const headroom = known.reduce((sum, row) => sum + Number(row.headroom_ns), 0);
+    const time = known.reduce((sum, row) => sum + row.time_ns, 0);
+    const best = known.reduce((most, row) => (Number(row.headroom_ns) > Number(most?.headroom_ns ?? 0) ? row : most), /** @type {EfficiencyRow | null} */ (null));
+    const share = totals.time_ns ? modelled / totals.time_ns : null;
+    const lead = !device ? ['The peaks of this device are not known: FLOPs and bytes are told, but not how near its limits they ran. Start the server with ', h('code', null, '--devices FILE'), ' to name them.']
+        : time === 0 ? ['No operator of this trace has a roofline.']
+            : [h('strong', null, `${fmt.time(headroom)} of ${fmt.time(time)}`), ` of work could be saved at the peaks of the ${device.name}. `,
+                best ? ['Most to gain: ', h('code', { 'data-tip': best.name }, shorten(best.name ?? '').short), ` with ${fmt.time(best.headroom_ns)}, ${todo(best)}`] : 'Nothing is left to gain.'];
+    return h('div', { class: 'idle-verdict' }, h('p', { class: 'lead' }, lead),
+        h('dl', { class: 'answers use-answers' },
+            answer('Time with a formula', share === null ? ['–', ''] : fmt.shareParts(share), [`${fmt.time(modelled)} of ${fmt.time(totals.time_ns)}; generated kernels, collectives and the like have none`], 'first'),
+            answer('Headroom', device ? fmt.timeParts(headroom) : ['–', ''], ['above the roofline, of the operators that have one']),
+            answer('MFU', totals.mfu === null ? ['–', ''] : fmt.shareParts(totals.mfu), ['matrix FLOPs of the peak, from the first work to the last']),
+            answer('FLOPs', fmt.siParts(totals.flops, 'FLOP'), [`${fmt.si(totals.matrix_flops, 'FLOP')} of matrix units; ${fmt.si(totals.bytes, 'B')} moved at least`]),
+            answer('Launch not recorded', fmt.timeParts(outside.time_ns), [`${fmt.plural(outside.events, 'event')}, in no row`])),
+        device ? h('p', { class: 'quiet' }, peaks(device)) : null);
+}
+
+/** @param {EfficiencyRow} row */
+function todo(row) {
+    if (row.bound === 'memory') return 'bound by memory: fuse it with its neighbours, or move fewer bytes.';
+    if (row.bound === 'compute') return 'bound by computing: larger or aligned shapes, or a lower precision.';
+    return 'of shapes with different bounds: group by shape.';
+}
+
+/** @param {DevicePeaks} device */
+function peaks(device) {
+    const list = (/** @type {Record<string, number | null>} */ of) => Object.entries(of).filter(([, peak]) => peak !== null).map(([name, peak]) => `${name} ${flopRate(peak)}`).join(', ');
+    return `Peaks without sparsity: matrix units ${list(device.matrix)}; vector units ${list(device.vector)}; memory ${byteRate(device.bandwidth_bytes_per_second)}. Source: ${device.source ?? 'not told'}.`;
+}
+
+/** Computed, of an opened row: what of the peaks its calls reached. @param {DevicePeaks | null} device @param {EfficiencyRow | Row} row @returns {[string, string][]} */
+export function reached(device, row) {
+    return [
+        ['Of the peak', fmt.share(partOf(row.flops_per_second, peakOf(device, row)))],
+        ['Of the bandwidth', fmt.share(partOf(row.bytes_per_second, device?.bandwidth_bytes_per_second))],
+    ];
+}
