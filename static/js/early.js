@@ -8,7 +8,7 @@
     const ANSWERS = {
         runs: (_, plain) => (plain ? ['runs?sort=uploaded_at&order=desc&limit=100&offset=0'] : []),
         overview: (id) => [`traces/${id}`, `traces/${id}/overview`],
-        idle: (id) => [`traces/${id}`, `traces/${id}/idle?top=200`, `traces/${id}/overview`],
+        idle: (id, plain) => [`traces/${id}`, ...(plain ? [`traces/${id}/idle?top=200`] : []), `traces/${id}/overview`],
         efficiency: (id) => [`traces/${id}`, `traces/${id}/efficiency?group_by=operator&limit=500`],
         operators: (id, plain) => [`traces/${id}`, `traces/${id}/operators?group_by=name&limit=2000`, ...(plain ? [`traces/${id}/operators?group_by=name&offset=0&limit=200`] : [])],
         kernels: (id, plain) => [`traces/${id}`, `traces/${id}/kernels?group_by=name&limit=2000`, ...(plain ? [`traces/${id}/kernels?group_by=name&offset=0&limit=200`] : [])],

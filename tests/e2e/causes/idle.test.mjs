@@ -101,6 +101,42 @@ test('critical path: the first step, the whole trace, no such annotation', async
     await eventually(async () => assert.match(await page.textContent('#critical-path [role=alert]') ?? '', /no such instance/));
 });
 
+test('the last step can be left out; launches alone can make the edges; a name can take another time', async () => {
+    const [kept, dropped] = await Promise.all(['keep', 'drop'].map((last) => get(server.url, `traces/${id}/idle?last_step=${last}`)));
+    assert.notEqual(kept.devices[0].idle_ns, dropped.devices[0].idle_ns);
+    await open();
+    await page.selectOption('.view-head select', 'drop');
+    await addressed(page, 'last=drop');
+    const first = async () => plain(await page.locator('.view .lead >> nth=0').textContent()) ?? '';
+    await eventually(async () => sameTime(await first(), dropped.devices[0].idle_ns, 'without the last step'));
+    await open('?last=drop&window=trace');
+    sameTime(await first(), dropped.devices[0].idle_ns, 'from the address');
+    await page.selectOption('#critical-path select >> nth=0', 'delays');
+    await addressed(page, 'edges=delays');
+    await page.fill('#critical-path .idle-name', 'aten::item');
+    await page.press('#critical-path .idle-name', 'Enter');
+    await addressed(page, 'scale=aten%253A%253Aitem%3A0.5');
+    const { what_if: whatif } = await get(server.url, `traces/${id}/critical-path?launch_edges=delays&scale=aten%253A%253Aitem:0.5`);
+    assert.ok(whatif.saved_ns > 0);
+    await eventually(async () => sameTime(plain(await page.textContent('#critical-path [role=status].lead')) ?? '', whatif.length_ns, 'with half of aten::item'));
+});
+
+test('the path stands out in the timeline until it is put away', async () => {
+    await open('?window=trace');
+    await page.click('text=Show the path in the timeline');
+    await addressed(page, 'path=all%3A%3A');
+    const { events, length_ns: length } = await get(server.url, `traces/${id}/critical-path?limit=1`);
+    await eventually(async () => {
+        const text = plain(await page.textContent('.tl-tools')) ?? '';
+        assert.match(text, new RegExp(`${events.total} events`));
+        sameTime(/Path of ([^,]*),/.exec(text)?.[1] ?? '', length, 'of the path');
+    });
+    await page.click('[aria-label="Do not show the critical path"]');
+    await eventually(async () => assert.equal(await page.getByText('Critical path', { exact: true }).isVisible(), true));
+    await page.click('text="Critical path"');
+    await addressed(page, 'path=all%3A%3A');
+});
+
 test('a trace of the host alone has no such view, and says why', async () => {
     await open('', hostOnly);
     assert.match(await page.textContent('.empty') ?? '', /No device work/);

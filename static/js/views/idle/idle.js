@@ -5,9 +5,13 @@ import { verdict, gapBars, gapTable } from './gaps.js';
 import { launchPart } from './launches.js';
 import { pathPart } from './path.js';
 import { empty } from '../../lib/states.js';
+import { setParams } from '../../app/router.js';
 import { overview, trace as traceOf } from '../../lib/api.js';
 import * as api from './api.js';
 import * as fmt from '../../lib/fmt.js';
+
+/** `drop`: what the last step waited for does not count. @param {URLSearchParams} params */
+const lastStepOf = (params) => (params.get('last') === 'drop' ? 'drop' : null);
 
 /**
  * @param {HTMLElement} root
@@ -16,25 +20,65 @@ import * as fmt from '../../lib/fmt.js';
  * @returns {Promise<Mounted>}
  */
 export async function mount(root, route, signal) {
-    const [trace, idle, { has_steps: hasSteps, step_rows: steps }] = await Promise.all([traceOf(route.id, signal), api.idle(route.id, signal), overview(route.id, signal)]);
+    const [trace, { has_steps: hasSteps, step_rows: steps }] = await Promise.all([traceOf(route.id, signal), overview(route.id, signal)]);
+    // Steps of a serving engine have names of their own, those of the profiler have numbers.
+    const numbered = hasSteps ? steps.filter(({ name }) => /^\d+$/.test(name)).length : 0;
+    let params = route.params;
+    let lastStep = lastStepOf(params);
+    let parts = /** @type {NonNullable<Awaited<ReturnType<typeof build>>>} */ (await build(root, trace, numbered, params, signal));
+    return {
+        ready: parts.ready,
+        async update(next) {
+            params = next.params;
+            if (lastStepOf(params) === lastStep) return parts.update(params);
+            lastStep = lastStepOf(params);
+            const wanted = lastStep;
+            const built = await build(root, trace, numbered, params, signal, () => wanted === lastStep);
+            if (!built) return undefined;
+            parts.destroy();
+            parts = built;
+            return parts.ready;
+        },
+        destroy: () => parts.destroy(),
+    };
+}
+
+/** Which steps count. @param {string | null} lastStep */
+function stepChoice(lastStep) {
+    const select = h('select', { class: 'input select', onchange: () => setParams({ last: select.value === 'drop' ? 'drop' : null, 'launch-open': null }) },
+        h('option', { value: 'keep' }, 'All steps'), h('option', { value: 'drop' }, 'Without the last step'));
+    select.value = lastStep ?? 'keep';
+    return h('label', { class: 'idle-steps', 'data-tip': 'The recording may end in the middle of the last step' }, h('span', { class: 'visually-hidden' }, 'Steps'), select);
+}
+
+/**
+ * @param {HTMLElement} root @param {Trace} trace @param {number} steps of the profiler @param {URLSearchParams} params @param {AbortSignal} signal
+ * @param {() => boolean} [isWanted] whether it is still asked for when the answer is there
+ */
+async function build(root, trace, steps, params, signal, isWanted = () => true) {
+    const lastStep = lastStepOf(params);
+    const idle = await api.idle(String(trace.id), lastStep, signal);
+    if (!isWanted()) return null;
+    const head = h('div', { class: 'view-head' }, h('h1', null, 'Idle'), steps > 1 ? stepChoice(lastStep) : null);
     if (idle.devices.length === 0) {
-        fill(root, h('h1', null, 'Idle'), empty('No device work in this trace', h('p', null, 'Record device activity too: ', h('code', null, 'ProfilerActivity.CUDA'), '.')));
-        return {};
+        fill(root, head, empty('No device work in this trace', h('p', null, 'Record device activity too: ', h('code', null, 'ProfilerActivity.CUDA'), '.')));
+        return { ready: undefined, update: () => undefined, destroy() {} };
     }
     const gaps = idle.longest.rows.length > 0 ? gapTable(trace, idle) : null;
-    const launches = launchPart(trace, signal);
-    // Steps of a serving engine have names of their own, those of the profiler have numbers.
-    const path = pathPart(trace, hasSteps && steps.some(({ name }) => /^\d+$/.test(name)), signal);
-    fill(root, h('div', { class: 'view-head' }, h('h1', null, 'Idle')), verdict(trace, idle), gapBars(idle),
+    const launches = launchPart(trace, lastStep, signal);
+    const path = pathPart(trace, steps > 0, signal);
+    fill(root, head, verdict(trace, idle), gapBars(idle),
         gaps ? h('section', { class: 'section' }, h('h2', null, 'Longest gaps'),
             idle.longest.total > idle.longest.rows.length ? h('p', { class: 'quiet' }, `The longest of ${fmt.int(idle.longest.total)} gaps of streams`) : null, gaps.root) : null, launches.root, path.root);
-    gaps?.update(route.params);
-    launches.update(route.params);
+    gaps?.update(params);
+    launches.update(params);
     return {
-        ready: Promise.all([launches.load(), path.update(route.params)]),
+        /** @type {Promise<unknown> | undefined} */
+        ready: Promise.all([launches.load(), path.update(params)]),
+        /** @param {URLSearchParams} next @returns {unknown} */
         update(next) {
-            gaps?.update(next.params);
-            return Promise.all([launches.update(next.params), path.update(next.params)]).then(() => {});
+            gaps?.update(next);
+            return Promise.all([launches.update(next), path.update(next)]);
         },
         destroy() {
             gaps?.destroy();

@@ -11,8 +11,8 @@ import { queueChart } from './queue.js';
 import * as api from './api.js';
 import * as fmt from '../../lib/fmt.js';
 
-/** @param {Trace} trace @param {AbortSignal} signal */
-export function launchPart(trace, signal) {
+/** @param {Trace} trace @param {string | null} lastStep `drop` or null @param {AbortSignal} signal */
+export function launchPart(trace, lastStep, signal) {
     const box = h('div', { class: 'idle-part' }, skeleton('figures', 'block'));
     const root = h('section', { class: 'section', id: 'launches' }, h('h2', null, 'Launches'), box);
     let params = new URLSearchParams();
@@ -21,12 +21,12 @@ export function launchPart(trace, signal) {
 
     async function load() {
         try {
-            const answers = await api.launches(String(trace.id), null, signal);
+            const answers = await api.launches(String(trace.id), null, lastStep, signal);
             if (answers.total === 0) {
                 fill(box, h('p', { class: 'quiet' }, 'No launch in this trace is linked to the work that it started.'));
                 return;
             }
-            parts = { chart: queueChart(trace, answers.streams, signal), table: launchTable(trace) };
+            parts = { chart: queueChart(trace, answers.streams, lastStep, signal), table: launchTable(trace, lastStep) };
             fill(box, spread(answers), streamTable(answers), parts.chart.root, h('section', { class: 'section' }, h('h3', null, 'Latest to start'), parts.table.root));
             await Promise.all([parts.chart.update(params), parts.table.update(params)]);
         } catch (error) {
@@ -78,11 +78,11 @@ const COLUMNS = [
     { key: 'correlation', label: 'Correlation', kind: 'text', width: 100, priority: 9 },
 ];
 
-/** @param {Trace} trace */
-function launchTable(trace) {
+/** @param {Trace} trace @param {string | null} lastStep */
+function launchTable(trace, lastStep) {
     return rowTable({
         id: String(trace.id), view: 'launches', prefix: 'launch-', caption: 'Launches, the latest to start first', noun: () => ['launch', 'launches'], search: 'Search calls and work',
-        columnsFor: () => COLUMNS, defaultSort: () => ['launch_delay_ns', 'desc'], sort: ['launch_delay_ns', 'desc'],
+        columnsFor: () => COLUMNS, defaultSort: () => ['launch_delay_ns', 'desc'], sort: ['launch_delay_ns', 'desc'], also: () => ({ last_step: lastStep }),
         detail: (row) => detail(trace, row), emptyText: (q) => (q ? `No launch matches “${q}”.` : 'No launches.'),
     });
 }

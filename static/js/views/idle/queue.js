@@ -14,8 +14,8 @@ import * as fmt from '../../lib/fmt.js';
 /** @param {LaunchStream} stream */
 const keyOf = ({ device, stream }) => `${device}:${stream}`;
 
-/** @param {Trace} trace @param {LaunchStream[]} streams @param {AbortSignal} signal */
-export function queueChart(trace, streams, signal) {
+/** @param {Trace} trace @param {LaunchStream[]} streams @param {string | null} lastStep `drop` or null @param {AbortSignal} signal */
+export function queueChart(trace, streams, lastStep, signal) {
     const busiest = streams.reduce((best, stream) => (stream.launches > best.launches ? stream : best));
     const select = h('select', { class: 'input select', 'aria-label': 'Stream', onchange: () => setParams({ series: select.value === keyOf(busiest) ? null : select.value }) },
         streams.map((stream) => h('option', { value: keyOf(stream) }, `Device ${stream.device}, stream ${stream.stream}`)));
@@ -39,7 +39,7 @@ export function queueChart(trace, streams, signal) {
             if (wanted === shown) return;
             const first = shown === '';
             shown = wanted;
-            const { series } = await api.launches(String(trace.id), wanted, signal);
+            const { series } = await api.launches(String(trace.id), wanted, lastStep, signal);
             if (wanted !== shown) return;
             points = thin(series);
             panel.repaint();

@@ -18,6 +18,7 @@ export function readAddress(params) {
         range: /** @type {[number, number] | null} */ (from !== undefined && Number(from) < Number(to) ? [Number(from), Number(to)] : null),
         event: event === undefined ? null : { pane: second ? 1 : 0, event: Number(event) },
         q: params.get('q') ?? '',
+        path: params.get('path') ?? '',
         with: params.get('with') ?? '',
         shift: whole(params.get('shift_ns')) ?? 0,
         tab: params.get('tab'),

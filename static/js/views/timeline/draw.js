@@ -5,14 +5,16 @@ import { rowsInSight } from './model.js';
 import { shadeOf } from './colours.js';
 import { paintCounter } from './counter.js';
 
+/** Whether a slice is meant; many: it stands for several, and has the number of one. @typedef {(pane: number, label: TimelineLabel, event: number, start: number, end: number, many: boolean) => boolean} Lit */
+
 /**
  * @typedef {{
  *   context: CanvasRenderingContext2D, ratio: number, width: number, height: number, top: number,
  *   view: import('./model.js').Viewport, rows: TimelineRow[], panes: import('./model.js').Pane[],
  *   colours: import('./colours.js').Colours, texts: Texts,
- *   lit: ((pane: number, label: TimelineLabel, event: number) => boolean) | null,
+ *   lit: Lit | null,
  * }} Scene
- *     width, height, top: in pixels of the screen, top is below the rulers; lit: what a search means, null: no search
+ *     width, height, top: in pixels of the screen, top is below the rulers; lit: what a search means, or the critical path; null: neither
  */
 
 /** In CSS pixels: slices from this width on are kept apart by a line, and from that on they are named. */
@@ -156,7 +158,7 @@ function paintSlices(scene, row, pieces, lane, y, tall, names) {
             if (edge > beyond) edge = beyond;
             if (edge <= x) edge = x + 1;
             const item = tiles.labels[label[at]];
-            const shown = item && (lit === null || lit(row.pane, item, event[at]));
+            const shown = item && (lit === null || lit(row.pane, item, event[at], start[at], end[at], many));
             // What an item before it has covered, and the second half of one that two tiles have; a match stays in sight.
             if (!item || (edge <= last && (lit === null || !shown || edge - x > 1))) continue;
             const here = edge <= last ? x : Math.max(x, last);

@@ -27,5 +27,11 @@ export const timelineSpan = (trace, start, end, text) => (hasView(trace, 'timeli
 /** The text leads to a span of time that the timeline has selected. @param {Trace} trace @param {number} start @param {number} end @param {string} text */
 export const timelineRange = (trace, start, end, text) => h('a', { href: `${timelineSpanHref(trace.id, start, end)}&sel=${Math.floor(start)}-${Math.ceil(end)}` }, text);
 
+/** The critical path of a window stands out on the lanes. @param {number | string} id @param {{annotation: string, instance: string, launches: string | null}} path @param {{start_ns: number, end_ns: number}} window */
+export const pathHref = (id, { annotation, instance, launches }, window) => traceHref(id, 'timeline', { start: String(window.start_ns), end: String(window.end_ns), path: pathParam(annotation, instance, launches) });
+
+/** `delays:0:ProfilerStep#`, `all::` of the whole trace. @param {string} annotation @param {string} instance @param {string | null} launches */
+export const pathParam = (annotation, instance, launches) => `${launches ?? 'all'}:${annotation ? instance : ''}:${annotation}`;
+
 /** @param {Trace} trace @param {number} event its number in the file @param {string} text */
 export const timelineEvent = (trace, event, text) => h('a', { href: traceHref(trace.id, 'timeline', { event: String(event) }) }, text);

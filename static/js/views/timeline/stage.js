@@ -42,7 +42,7 @@ export function stage({ onCollapse, onView }) {
         /** @type {import('./model.js').TrackOrder} */ order: 'devices',
         /** @type {TimelineSelection | null} */ selection: null,
         /** @type {[number, number] | null} */ range: null,
-        /** @type {((pane: number, label: TimelineLabel, event: number) => boolean) | null} */ lit: null,
+        /** @type {import('./draw.js').Lit | null} */ lit: null,
         /** Times of the matches. */ found: new Float64Array(0),
         /** @type {Item | null} */ hovered: null,
         /** @type {number | null} */ pointerNs: null,
@@ -195,6 +195,11 @@ export function stage({ onCollapse, onView }) {
         /** The view in time changed. */
         moved() {
             onView();
+            invalidate();
+        },
+        /** What stands out, and when matches of a search begin. @param {import('./draw.js').Lit | null} lit @param {typeof state.found} found */
+        light(lit, found) {
+            Object.assign(state, { lit, found });
             invalidate();
         },
         /** @param {((time: number) => boolean) | null} run */

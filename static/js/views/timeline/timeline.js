@@ -16,6 +16,7 @@ import { stage as makeStage } from './stage.js';
 import { STEP_RULER, TIME_RULER } from './ruler.js';
 import { Tiles } from './data.js';
 import { timelineSearch } from './search.js';
+import { pathLight } from '../idle/path_light.js';
 import { ApiError, isAbort } from '../../lib/api.js';
 import * as traces from '../../lib/api.js';
 import * as api from './api.js';
@@ -83,18 +84,16 @@ async function open(root, route, signal, trace, answer, reader) {
     const { state, view } = stage;
     /** @param {string} id @param {Trace} of @param {TimelineTracks} tracks @param {number} shift */
     const pane = (id, of, tracks, shift) => ({ id, trace: of, answer: tracks, shift, tiles: new Tiles(id, tracks, reader, { onData, onError }) });
+    const light = (found = state.found) => stage.light(search.active() ? search.lit : path.lit(), found);
     const boxes = { slice: h('div', { class: 'tl-detail' }), range: h('div', { class: 'tl-detail' }), search: h('div', { class: 'tl-detail' }) };
     const find = (/** @type {string} */ name) => setParams({ q: name.slice(0, SEARCH_LENGTH), tab: 'search' });
     const search = timelineSearch(route.id, {
-        onFound() {
-            state.lit = search.active() ? search.lit : null;
-            state.found = search.times();
-            stage.invalidate();
-        },
+        onFound: () => light(search.times()),
         choose: (hit) => selection.choose(0, hit.event, null, { zoom: true }),
         find, startOfView: () => view.start, onLeave: () => stage.canvas.focus(),
     });
     boxes.search.append(search.box);
+    const path = pathLight(route.id, () => light(), signal);
     const selection = selector(stage, { box: boxes.slice, trace, reader, signal, search, find, unfold: (key) => fold(key) });
     const clearRange = () => setParams({ sel: null });
     const fitRange = () => {
@@ -171,7 +170,7 @@ async function open(root, route, signal, trace, answer, reader) {
     } });
     const small = (/** @type {string} */ sign, /** @type {string} */ label, /** @type {() => void} */ act) => h('button', { class: 'button', type: 'button', 'aria-label': label, title: label, onclick: act }, sign);
     fill(root,
-        h('div', { class: 'tl-tools' }, h('h1', null, 'Timeline'), search.root, second.root,
+        h('div', { class: 'tl-tools' }, h('h1', null, 'Timeline'), search.root, path.root, second.root,
             h('div', { class: 'tl-buttons' }, h('button', { class: 'button', type: 'button', 'data-tip': 'Figures of the selected slice, or of what is in sight; or drag on the ruler', onclick: mark }, 'Select range'),
                 small('−', 'Zoom out', () => keys.step('s')), small('+', 'Zoom in', () => keys.step('w')), small('Fit', 'Fit the whole trace', all),
                 h('a', { class: 'button tl-wide', download: '', href: api.traceUrl(route.id, null), 'data-tip': 'The trace file, for other viewers' }, 'Download trace'),
@@ -224,7 +223,7 @@ async function open(root, route, signal, trace, answer, reader) {
         const others = ['range', 'with', 'shift'].some((name) => String(Reflect.get(next, name)) !== String(Reflect.get(before, name)));
         if (next.range && others) figures.show(next.range);
         stage.root.dataset.panel = chosen ?? '';
-        await Promise.all([search.update(next.q), selection.update(next.event, next.time !== null)]);
+        await Promise.all([search.update(next.q), path.update(next.path), selection.update(next.event, next.time !== null)]);
     }
 
     /** @param {import('./address.js').Address} next */
