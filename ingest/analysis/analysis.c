@@ -39,6 +39,9 @@ static bool choose_events(struct indexed_analysis *a)
         return false;
     }
     health_find_index_views(run->results, &a->index);
+    if (run->wants->take_index != NULL) {
+        run->wants->take_index(run->wants->context, &a->index);
+    }
     bool ok = classify_events(&run->sel, run->trace, &a->index, run->wants->kernel_rules, false,
                               &run->results->warnings);
     index_drop_in_time(&a->index);
@@ -132,6 +135,15 @@ static bool run_steps(struct indexed_analysis *a)
     return ok;
 }
 
+static void free_index(struct indexed_analysis *a)
+{
+    const struct analysis_wants *wants = a->run.wants;
+    if (a->index.trace != NULL && wants->leave_index != NULL) {
+        wants->leave_index(wants->context);
+    }
+    index_free(&a->index);
+}
+
 static bool run_tree(void *context, struct err *err)
 {
     struct indexed_analysis *a = context;
@@ -139,7 +151,7 @@ static bool run_tree(void *context, struct err *err)
     struct call_rows rows = {.tree = NULL};
     bool ok = op_tree_from_index(&a->tree, &a->calls_run->sel, &a->index);
     if (a->calls_run == &a->run) {
-        index_free(&a->index);
+        free_index(a);
     }
     ok = ok &&
          call_tree_build(&results->call_tree, &results->log_arenas[RESULT_CALL_TREE], &rows,
@@ -248,7 +260,7 @@ bool analysis_run_with(const struct trace *trace,
     struct indexed_analysis a = {.tree = {.nodes = NULL}};
     bool ok = analysis_begin(&a.run, trace, wants) && run_all(&a);
     (void)end_tree(&a);
-    index_free(&a.index);
+    free_index(&a);
     collectives_free(&a.collectives);
     scratch_free(a.categories);
     device_uses_free(&a.uses);

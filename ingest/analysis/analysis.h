@@ -7,6 +7,7 @@
 #include "ingest/analysis/timeline/timeline.h"
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"
+#include "ingest/index/index.h"
 #include "ingest/model/results/results.h"
 #include "ingest/model/trace.h"
 
@@ -23,6 +24,9 @@ bool analysis_run(const struct trace *trace,
 /* What the caller wants beside the results; NULL: not. */
 struct analysis_wants {
     result_log_encoder pack; /* the logs packed, each as soon as it is done */
+    /* Called once with the index, which is there until leave_index returns. */
+    void (*take_index)(void *context, const struct trace_index *index);
+    void (*leave_index)(void *context);
     /* What a timeline needs to be built beside the rest of the analyses: called once, as soon as it
      * is known. The callee takes what the frame holds and leaves it empty. */
     void (*take_frame)(void *context, struct timeline_frame *frame);

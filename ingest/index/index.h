@@ -120,6 +120,7 @@ struct trace_index {
     uint32_t stream_count;
     struct index_step *steps; /* in order of start, the longer first, then in file order */
     uint32_t step_count;
+    bool has_engine_steps;  /* the steps are those of a serving engine */
     uint32_t *track_thread; /* thread by track of the trace */
     uint32_t class_count[INDEX_CLASS_COUNT];
 };

@@ -234,6 +234,7 @@ bool index_engine_steps(const struct trace_index *index, struct index_step **out
 static bool use_engine_steps(struct trace_index *index)
 {
     bool ok = index_engine_steps(index, &index->steps, &index->step_count);
+    index->has_engine_steps = index->step_count > 0;
     for (uint32_t i = 0; ok && i < index->step_count; i++) {
         index->class[index->steps[i].event] = INDEX_STEP;
     }

@@ -4,6 +4,7 @@
 #include "ingest/analysis/compare/compare.h"
 #include "ingest/analysis/cycles/cycles.h"
 #include "ingest/analysis/kernel_utilisation/kernel_utilisation.h"
+#include "ingest/index/index.h"
 #include "ingest/input/input.h"
 
 #include <stdlib.h>
@@ -114,7 +115,10 @@ static void analyse_trace(const struct trace *trace)
     struct err err = ERR_INIT;
     struct trace_results *results = NULL;
     fuzz_require(analysis_run(trace, &results, &err), "every trace can be analysed");
-    fuzz_require(cycles_run(trace, NULL, results, &err), "every trace can be asked for cycles");
+    struct trace_index index;
+    fuzz_require(index_build(&index, trace), "every trace can be indexed");
+    fuzz_require(cycles_run(&index, NULL, results, &err), "every trace can be asked for cycles");
+    index_free(&index);
     if (results->cycle_count > 0) {
         compare_with_itself(results);
     }

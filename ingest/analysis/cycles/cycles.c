@@ -28,7 +28,7 @@ struct search {
 
 static bool find_self_times(struct search *s)
 {
-    s->self_ns = s->events.is_kineto ? cycle_self_times(&s->events) : NULL;
+    s->self_ns = s->events.is_kineto ? cycle_self_times(s->events.index) : NULL;
     return s->self_ns != NULL || !s->events.is_kineto;
 }
 
@@ -157,19 +157,20 @@ static bool has_event_named(const struct trace *trace, uint32_t name)
 }
 
 static bool run(struct search *s,
-                const struct trace *trace,
+                const struct trace_index *index,
                 const struct cycles_options *options,
                 struct trace_results *results)
 {
-    return cycle_events_init(&s->events, trace, s->marker == CYCLE_NONE) && find_cycles(s) &&
+    return cycle_events_init(&s->events, index, s->marker == CYCLE_NONE) && find_cycles(s) &&
            write_results(s, options, results);
 }
 
-bool cycles_run(const struct trace *trace,
+bool cycles_run(const struct trace_index *index,
                 const struct cycles_options *options,
                 struct trace_results *results,
                 struct err *err)
 {
+    const struct trace *trace = index->trace;
     static const struct cycles_options nothing_special = {NULL, NULL};
     const struct cycles_options *wanted = options == NULL ? &nothing_special : options;
     struct search search = {.marker = CYCLE_NONE};
@@ -179,7 +180,7 @@ bool cycles_run(const struct trace *trace,
         search.marker = is_name ? name : CYCLE_NONE;
         search.phase = is_name ? NULL : wanted->marker;
     }
-    bool ok = run(&search, trace, wanted, results);
+    bool ok = run(&search, index, wanted, results);
     cycle_set_free(&search.set);
     cycle_calls_free(&search.calls);
     cycle_events_free(&search.events);

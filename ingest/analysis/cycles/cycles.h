@@ -19,9 +19,9 @@
 
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"
+#include "ingest/index/index.h"
 #include "ingest/model/results/hardware.h"
 #include "ingest/model/results/results.h"
-#include "ingest/model/trace.h"
 
 #include <stdbool.h>
 
@@ -31,9 +31,9 @@ struct cycles_options {
 };
 
 /* Fills results: cycle_source, cycles, cycle_uses, counters, and VIEW_CYCLES in views when there
- * are at least two cycles. The results do not refer to the trace. `options` may be NULL. Errors:
+ * are at least two cycles. The results do not refer to the index. `options` may be NULL. Errors:
  * ERR_NO_MEMORY; ERR_BAD_REQUEST when a marker is given that no event has for a name. */
-bool cycles_run(const struct trace *trace,
+bool cycles_run(const struct trace_index *index,
                 const struct cycles_options *options,
                 struct trace_results *results,
                 struct err *err) KS_MUST_USE;

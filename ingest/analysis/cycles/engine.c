@@ -20,9 +20,7 @@ struct tallies {
 static bool
 read_step(const struct cycle_events *events, uint32_t at, struct engine_annotation *said)
 {
-    return events->class[at] == CYCLE_CLASS_ANNOTATION &&
-           engine_annotation_read(strtab_text(events->trace->strings, cycle_name(events, at)),
-                                  said);
+    return index_engine_step(events->index, events->row[at], said);
 }
 
 /* Once there is a detailed one, only those count [DEV-4c]. */

@@ -3,17 +3,12 @@
 #include "ingest/analysis/cycles/clock.h"
 #include "ingest/analysis/cycles/rows/types.h"
 #include "ingest/analysis/cycles/tracks.h"
-#include "ingest/base/containers/id_map.h"
 #include "ingest/base/memory/scratch.h"
 #include "ingest/base/saturating.h"
 #include "ingest/index/sort.h"
 
 /* Ids that are texts are numbered far below any id that a profiler writes. */
 #define TEXT_IDS_BELOW (-((int64_t)1 << 61))
-/* Numbers a table has room for, to each that is in it. */
-#define TABLE_SPARSITY_MAX 16
-/* Steps an event that put operators in order; where more are needed, all is sorted. */
-#define INSERTION_STEPS_MAX 8
 
 /* ---- what a row is ---- */
 
@@ -28,21 +23,20 @@ static bool is_kineto_kind(enum event_kind kind)
     return kind == EVENT_OPERATOR || kind == EVENT_PYTHON_FUNCTION || kind == EVENT_USER_ANNOTATION;
 }
 
-/* *is_empty: no call, annotation or counter is there, nor a step. */
-static void find_origin(struct cycle_events *events, bool *is_empty)
+/* False: no call, annotation or counter is there, nor a step. */
+static bool find_origin(struct cycle_events *events)
 {
     const struct trace_events *rows = &events->trace->events;
-    bool has_others = false;
-    for (uint32_t i = 0; i < rows->count && !events->has_steps; i++) {
-        enum event_kind kind = trace_kind(rows, i);
+    const struct trace_index *index = events->index;
+    bool has_any = false;
+    for (uint32_t i = 0; i < rows->class_count; i++) {
+        enum event_kind kind = (enum event_kind)rows->classes[i].kind;
         events->is_kineto = events->is_kineto || is_kineto_kind(kind);
-        has_others = has_others || kind == EVENT_PYTHON || kind == EVENT_PYTHON_FUNCTION ||
-                     kind == EVENT_USER_ANNOTATION || trace_phase(rows, i) == 'C';
-        bool can_be_step = kind == EVENT_OPERATOR || kind == EVENT_USER_ANNOTATION;
-        events->has_steps =
-            can_be_step && (cycle_name_flags(&events->names, rows->name[i]) & CYCLE_NAME_STEP) != 0;
+        has_any = has_any || kind == EVENT_PYTHON || kind == EVENT_PYTHON_FUNCTION ||
+                  kind == EVENT_USER_ANNOTATION || rows->classes[i].phase == 'C';
     }
-    *is_empty = !events->has_steps && !has_others;
+    events->has_steps = index->step_count > 0 && !index->has_engine_steps;
+    return events->has_steps || has_any;
 }
 
 static bool has_name_flag(struct cycle_events *events, uint32_t row, uint32_t flag)
@@ -63,10 +57,9 @@ static bool is_about_others(char phase, enum event_kind kind)
 static uint8_t host_verdict(const struct cycle_events *events, const struct event_class *class)
 {
     switch ((enum event_kind) class->kind) {
-    case EVENT_OPERATOR:
-        return events->has_steps ? CLASS_BY_ROW : CYCLE_CLASS_OPERATOR;
     case EVENT_USER_ANNOTATION:
         return CYCLE_CLASS_ANNOTATION;
+    case EVENT_OPERATOR:
     case EVENT_PYTHON:
     case EVENT_PYTHON_FUNCTION:
         return CLASS_BY_ROW;
@@ -102,6 +95,14 @@ static enum cycle_class counter_class(const struct cycle_events *events, uint32_
     return has_value ? CYCLE_CLASS_COUNTER : CYCLE_CLASS_SILENT;
 }
 
+/* Names make steps and Lightning's marks of some. */
+static enum cycle_class operator_class(enum index_class class)
+{
+    bool is_annotation = class == INDEX_STEP || class == INDEX_ANNOTATION;
+    return class == INDEX_OPERATOR ? CYCLE_CLASS_OPERATOR
+                                   : (is_annotation ? CYCLE_CLASS_ANNOTATION : CYCLE_CLASS_OTHER);
+}
+
 static enum cycle_class class_by_row(struct cycle_events *events, uint32_t row)
 {
     const struct trace_events *rows = &events->trace->events;
@@ -110,8 +111,7 @@ static enum cycle_class class_by_row(struct cycle_events *events, uint32_t row)
     }
     switch (trace_kind(rows, row)) {
     case EVENT_OPERATOR:
-        return has_name_flag(events, row, CYCLE_NAME_STEP) ? CYCLE_CLASS_ANNOTATION
-                                                           : CYCLE_CLASS_OPERATOR;
+        return operator_class(index_class(events->index, row));
     case EVENT_PYTHON:
     case EVENT_PYTHON_FUNCTION:
         return trace_dur_ns(rows, row) > 0 ? CYCLE_CLASS_PYTHON : CYCLE_CLASS_OTHER;
@@ -159,48 +159,6 @@ static void select_rows(struct cycle_events *events, const uint8_t *verdicts, bo
             events->has_counters = events->has_counters || class == CYCLE_CLASS_COUNTER;
         }
     }
-}
-
-/* `latest` by thread: its last operator so far; `before` by position: the one before it there.
- * False when it takes too many steps: rows are then in any order. */
-static bool insert_operators(const struct cycle_events *events, uint32_t *latest, uint32_t *before)
-{
-    const struct trace_events *rows = &events->trace->events;
-    uint64_t steps_left = (uint64_t)events->count * INSERTION_STEPS_MAX;
-    for (uint32_t at = 0; at < events->count; at++) {
-        if (events->class[at] != CYCLE_CLASS_OPERATOR) {
-            continue;
-        }
-        uint32_t row = events->row[at];
-        uint32_t to = at;
-        uint32_t *last = &latest[events->track[trace_event_track(rows, row)].thread];
-        before[at] = *last;
-        *last = at;
-        for (uint32_t from = before[at];
-             from != CYCLE_NONE && rows->ts_ns[events->row[from]] > rows->ts_ns[row];
-             from = before[from]) {
-            if (steps_left-- == 0) {
-                return false;
-            }
-            events->row[to] = events->row[from];
-            to = from;
-        }
-        events->row[to] = row;
-    }
-    return true;
-}
-
-/* Steps hold what starts in them, whatever the order of events; only operators must stand in order
- * on their thread, to be told from those inside them. Profilers write them so, or each behind those
- * inside it, which takes few steps to mend. False when it takes many, or without memory. */
-static bool order_operators(struct cycle_events *events)
-{
-    uint32_t *latest = scratch_none(events->thread_count);
-    uint32_t *before = scratch_alloc(events->count, sizeof *before);
-    bool ok = latest != NULL && before != NULL && insert_operators(events, latest, before);
-    scratch_free(latest);
-    scratch_free(before);
-    return ok;
 }
 
 static bool sort_rows(struct cycle_events *events, const uint8_t *verdicts)
@@ -253,13 +211,10 @@ static bool read_rows(struct cycle_events *events, bool only_steps)
     }
     if (ok) {
         select_rows(events, verdicts, without_python);
+        /* Steps hold what starts in them, whatever the order of events. */
         bool any_order = without_python && !events->has_counters && !events->names_hosts;
-        bool in_order = any_order && order_operators(events);
-        if (any_order && !in_order) {
-            select_rows(events, verdicts, without_python);
-        }
         trim_rows(events);
-        ok = (in_order || sort_rows(events, verdicts)) && find_types(events);
+        ok = (any_order || sort_rows(events, verdicts)) && find_types(events);
     }
     scratch_free(verdicts);
     return ok;
@@ -316,132 +271,42 @@ static bool fill_hosts(struct cycle_events *events)
 
 /* ---- device work of Kineto traces ---- */
 
-/* Calls by correlation, the first of equal ones: a table where the numbers lie close together, as
- * they do in what one process recorded, else a map. */
-struct launches {
-    int64_t lowest;
-    uint64_t span;  /* entries of `near`; 0: numbers far apart */
-    uint32_t *near; /* positions, by correlation above the lowest */
-    struct id_map far;
-};
-
 static bool is_host(enum cycle_class class)
 {
     return class == CYCLE_CLASS_PYTHON || class == CYCLE_CLASS_LAUNCH ||
            class == CYCLE_CLASS_OPERATOR || class == CYCLE_CLASS_ANNOTATION;
 }
 
-/* The span of the correlations, 0 when they lie too far apart for a table; and in `counts` the host
- * events of each process. */
-static void
-look_at_hosts(const struct cycle_events *events, struct launches *launches, uint32_t *counts)
+/* Device events carry the number of the device as pid: they belong to the process of the call that
+ * launched them, or to the one with most host events. */
+static bool find_busiest_process(struct cycle_events *events)
 {
-    int64_t highest = INT64_MIN;
-    uint64_t count = 0;
-    launches->lowest = INT64_MAX;
-    for (uint32_t at = 0; at < events->count; at++) {
-        enum cycle_class class = (enum cycle_class)events->class[at];
-        int64_t correlation;
-        if (!is_host(class)) {
-            continue;
-        }
-        counts[cycle_track(events, at)->process]++;
-        if (class == CYCLE_CLASS_LAUNCH && cycle_correlation(events, at, &correlation)) {
-            launches->lowest = i64_min(launches->lowest, correlation);
-            highest = i64_max(highest, correlation);
-            count++;
-        }
-    }
-    uint64_t span = count == 0 ? 0 : (uint64_t)highest - (uint64_t)launches->lowest;
-    launches->span = count > 0 && span < count * TABLE_SPARSITY_MAX ? span + 1 : 0;
-}
-
-static uint32_t busiest_process(const struct cycle_events *events, const uint32_t *counts)
-{
+    uint32_t *counts = scratch_calloc(events->process_count, sizeof *counts);
     uint32_t best = 0;
-    for (uint32_t i = 1; i < events->process_count; i++) {
+    for (uint32_t at = 0; counts != NULL && at < events->count; at++) {
+        counts[cycle_track(events, at)->process] += is_host((enum cycle_class)events->class[at]);
+    }
+    for (uint32_t i = 1; counts != NULL && i < events->process_count; i++) {
         best = counts[i] > counts[best] ? i : best;
     }
-    return best;
-}
-
-static uint64_t above_lowest(const struct launches *launches, int64_t correlation)
-{
-    return (uint64_t)correlation - (uint64_t)launches->lowest;
-}
-
-static bool index_launches(const struct cycle_events *events, struct launches *launches)
-{
-    launches->near = scratch_none((size_t)launches->span);
-    bool ok = launches->near != NULL;
-    for (uint32_t at = 0; ok && at < events->count; at++) {
-        int64_t correlation;
-        if (events->class[at] != CYCLE_CLASS_LAUNCH ||
-            !cycle_correlation(events, at, &correlation)) {
-            continue;
-        }
-        if (launches->span > 0) {
-            uint32_t *entry = &launches->near[above_lowest(launches, correlation)];
-            *entry = *entry == CYCLE_NONE ? at : *entry;
-            continue;
-        }
-        struct id_slot *slot = id_map_add(&launches->far, correlation);
-        ok = slot != NULL;
-        if (ok) {
-            slot->value = slot->value == ID_MAP_NONE ? at : slot->value;
-        }
-    }
-    return ok;
-}
-
-static uint32_t find_launch(const struct launches *launches, int64_t correlation)
-{
-    if (launches->span > 0) {
-        uint64_t entry = above_lowest(launches, correlation);
-        return entry < launches->span ? launches->near[entry] : CYCLE_NONE;
-    }
-    const struct id_slot *slot = id_map_find(&launches->far, correlation);
-    return slot == NULL ? CYCLE_NONE : slot->value;
-}
-
-/* Device events carry the number of the device as pid: they belong to the process of the call that
- * started them, or to the one with most host events. */
-static bool adopt_device_work(struct cycle_events *events)
-{
-    struct launches launches = {.near = NULL};
-    id_map_init(&launches.far);
-    uint32_t *counts = scratch_calloc(events->process_count, sizeof *counts);
-    events->launch = scratch_alloc(events->count, sizeof *events->launch);
-    bool ok = counts != NULL && events->launch != NULL;
-    if (ok) {
-        look_at_hosts(events, &launches, counts);
-        events->busiest_process = busiest_process(events, counts);
-        ok = index_launches(events, &launches);
-    }
-    for (uint32_t at = 0; ok && at < events->count; at++) {
-        int64_t correlation;
-        if (events->class[at] == CYCLE_CLASS_GPU) {
-            bool has_correlation = cycle_correlation(events, at, &correlation);
-            events->launch[at] = has_correlation ? find_launch(&launches, correlation) : CYCLE_NONE;
-        }
-    }
+    events->busiest_process = best;
+    bool ok = counts != NULL;
     scratch_free(counts);
-    scratch_free(launches.near);
-    id_map_free(&launches.far);
     return ok;
 }
 
 /* ---- life ---- */
 
-bool cycle_events_init(struct cycle_events *events, const struct trace *trace, bool only_steps)
+bool cycle_events_init(struct cycle_events *events,
+                       const struct trace_index *index,
+                       bool only_steps)
 {
-    *events = (struct cycle_events){.trace = trace, .hosts = strtab_create()};
-    if (events->hosts == NULL || !cycle_names_init(&events->names, trace)) {
+    *events =
+        (struct cycle_events){.trace = index->trace, .index = index, .hosts = strtab_create()};
+    if (events->hosts == NULL || !cycle_names_init(&events->names, index->trace)) {
         return false;
     }
-    bool is_empty = false;
-    find_origin(events, &is_empty);
-    if (is_empty && only_steps) {
+    if (!find_origin(events) && only_steps) {
         return true;
     }
     if (!index_extras(events) || !cycle_tracks_read(events) || !read_rows(events, only_steps)) {
@@ -449,7 +314,7 @@ bool cycle_events_init(struct cycle_events *events, const struct trace *trace, b
     }
     events->has_short_times = keeps_doubles(events);
     return (!events->names_hosts || fill_hosts(events)) &&
-           (!events->is_kineto || adopt_device_work(events));
+           (!events->is_kineto || find_busiest_process(events));
 }
 
 void cycle_events_free(struct cycle_events *events)
@@ -459,7 +324,6 @@ void cycle_events_free(struct cycle_events *events)
     scratch_free(events->row);
     scratch_free(events->class);
     scratch_free(events->type);
-    scratch_free(events->launch);
     scratch_free(events->host);
     scratch_free(events->extra);
     scratch_free(events->track);

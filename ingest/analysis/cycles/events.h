@@ -12,6 +12,7 @@
 #include "ingest/analysis/cycles/names.h"
 #include "ingest/base/attr.h"
 #include "ingest/base/saturating.h"
+#include "ingest/index/index.h"
 #include "ingest/model/trace.h"
 
 #include <stdbool.h>
@@ -44,14 +45,13 @@ struct cycle_track {
 
 struct cycle_events {
     const struct trace *trace;
+    const struct trace_index *index;
     struct cycle_names names;
     uint32_t count;
     uint32_t *row;
-    uint8_t *class;   /* enum cycle_class */
-    uint8_t *type;    /* enum cycle_type (cycle_types.h) */
-    uint32_t *launch; /* by position of device work: the call that started it, by correlation
-                         alone, CYCLE_NONE; NULL: not a Kineto trace */
-    uint32_t *host;   /* ids in `hosts`, CYCLE_NONE; NULL: no event names a host */
+    uint8_t *class; /* enum cycle_class */
+    uint8_t *type;  /* enum cycle_type (cycle_types.h) */
+    uint32_t *host; /* ids in `hosts`, CYCLE_NONE; NULL: no event names a host */
     struct strtab *hosts;
     uint32_t *extra;           /* by row: index into the trace's extras; NULL: it has none */
     struct cycle_track *track; /* by track of the trace */
@@ -61,7 +61,7 @@ struct cycle_events {
     uint32_t thread_count;
     bool is_kineto; /* PyTorch's own profiler wrote it: device events carry the device as pid */
     bool has_short_times; /* cycle_clock_meant() tells the times of its recorder */
-    bool has_steps;       /* ProfilerStep#N annotations on the host */
+    bool has_steps;       /* those of the index are ProfilerStep#N */
     bool names_hosts;
     bool has_many_hosts;
     bool has_counters; /* samples with a value */
@@ -69,9 +69,9 @@ struct cycle_events {
 
 /* `only_steps`: a trace with steps is read without its Python calls, which then tell nothing, and
  * perhaps in the order of the file; one that can have neither cycles nor counters not at all. False
- * without memory; must be freed in either case. The trace must outlive the events. */
+ * without memory; must be freed in either case. The index must outlive the events. */
 bool cycle_events_init(struct cycle_events *events,
-                       const struct trace *trace,
+                       const struct trace_index *index,
                        bool only_steps) KS_MUST_USE;
 void cycle_events_free(struct cycle_events *events);
 
@@ -80,10 +80,15 @@ static inline const struct cycle_track *cycle_track(const struct cycle_events *e
     return &events->track[trace_event_track(&events->trace->events, events->row[at])];
 }
 
+static inline int64_t cycle_row_start_ns(const struct cycle_events *events, uint32_t row)
+{
+    int64_t start_ns = events->trace->events.ts_ns[row];
+    return KS_UNLIKELY(events->has_short_times) ? cycle_clock_meant(start_ns) : start_ns;
+}
+
 static inline int64_t cycle_start_ns(const struct cycle_events *events, uint32_t at)
 {
-    int64_t start_ns = events->trace->events.ts_ns[events->row[at]];
-    return KS_UNLIKELY(events->has_short_times) ? cycle_clock_meant(start_ns) : start_ns;
+    return cycle_row_start_ns(events, events->row[at]);
 }
 
 static inline int64_t cycle_end_ns(const struct cycle_events *events, uint32_t at)
@@ -98,14 +103,23 @@ static inline uint32_t cycle_name(const struct cycle_events *events, uint32_t at
     return events->trace->events.name[events->row[at]];
 }
 
-/* Device work of Kineto traces belongs to the process of the call that started it. */
+/* The row of the call that launched device work of a Kineto trace, or of the event itself. */
+static inline uint32_t cycle_asking_row(const struct cycle_events *events, uint32_t at)
+{
+    uint32_t row = events->row[at];
+    bool is_work = events->is_kineto && events->class[at] == CYCLE_CLASS_GPU;
+    uint32_t call = is_work ? events->index->launch[row] : INDEX_NONE;
+    return call == INDEX_NONE ? row : call;
+}
+
+/* Device work of Kineto traces belongs to the process of the call that launched it. */
 static inline uint32_t cycle_process(const struct cycle_events *events, uint32_t at)
 {
-    if (events->launch == NULL || events->class[at] != CYCLE_CLASS_GPU) {
-        return cycle_track(events, at)->process;
+    uint32_t row = cycle_asking_row(events, at);
+    if (events->is_kineto && events->class[at] == CYCLE_CLASS_GPU && row == events->row[at]) {
+        return events->busiest_process;
     }
-    uint32_t launch = events->launch[at];
-    return launch == CYCLE_NONE ? events->busiest_process : cycle_track(events, launch)->process;
+    return events->track[trace_event_track(&events->trace->events, row)].process;
 }
 
 static inline uint32_t cycle_host(const struct cycle_events *events, uint32_t at)

@@ -1,6 +1,5 @@
 #include "ingest/analysis/cycles/names.h"
 
-#include "ingest/analysis/classify/names.h"
 #include "ingest/base/memory/scratch.h"
 
 #include <stdio.h>
@@ -114,14 +113,10 @@ static uint32_t anchor_flags(const char *text)
 {
     static const char *const waiting[] = {"_call_impl", "Event.wait", "Condition.wait",
                                           "Scheduler.recv_requests"};
-    char number[NAMES_STEP_NUMBER_BYTES];
     uint32_t flags = 0;
     flags |= is_one_of(text, waiting, COUNT_OF(waiting)) ? CYCLE_NAME_NEVER_ANCHOR : 0;
     bool is_collective = begins(text, "nccl:") || begins(text, "gloo:") || begins(text, "cncl:");
-    flags |= is_collective ? CYCLE_NAME_COLLECTIVE : 0;
-    bool is_step =
-        begins(text, NAMES_STEP_PREFIX) && names_step_number(text, number, sizeof number) > 0;
-    return flags | (is_step ? CYCLE_NAME_STEP : 0);
+    return flags | (is_collective ? CYCLE_NAME_COLLECTIVE : 0);
 }
 
 uint32_t cycle_names_look(struct cycle_names *names, uint32_t name)

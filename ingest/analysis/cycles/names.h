@@ -29,8 +29,7 @@ enum cycle_name_flag {
     CYCLE_NAME_ENCODE = 1 << 15,       /* exactly, any case */
     CYCLE_NAME_LAUNCH_EX = 1 << 16,    /* cuLaunchKernelEx */
     CYCLE_NAME_NEVER_ANCHOR = 1 << 17, /* waiting loops [CMP-10.anchors.1] */
-    CYCLE_NAME_STEP = 1 << 18,         /* `ProfilerStep#` and a number */
-    CYCLE_NAME_COLLECTIVE = 1 << 19    /* annotation of a collective, `nccl:all_reduce` */
+    CYCLE_NAME_COLLECTIVE = 1 << 18    /* annotation of a collective, `nccl:all_reduce` */
 };
 
 enum cycle_category_flag {

@@ -59,8 +59,8 @@ struct cycle_piece_times cycle_piece_times(const struct cycle_set *set,
         times.end_ns = i64_min(times.end_ns, cycle->end_ns);
     }
     bool is_operator = events->class[piece->at] == CYCLE_CLASS_OPERATOR;
-    times.dur_ns =
-        is_operator ? set->self_ns[piece->at] : saturating_sub(times.end_ns, times.start_ns);
+    times.dur_ns = is_operator ? set->self_ns[events->row[piece->at]]
+                               : saturating_sub(times.end_ns, times.start_ns);
     return times;
 }
 

@@ -60,7 +60,7 @@ struct cycle_set {
     uint32_t piece_max;
     uint32_t *by_cycle; /* positions, CYCLE_CUT: by_cycle[first_piece[c] .. first_piece[c + 1]) */
     uint32_t *first_piece;
-    const int64_t *self_ns; /* by position: of operators; not owned */
+    const int64_t *self_ns; /* by row: of operators; not owned */
     uint64_t overlaps;
     bool is_nonsense;                     /* a limit was reached */
     char engine[CYCLE_ENGINE_TEXT_BYTES]; /* name of the anchor where it is an engine's phase */
@@ -116,7 +116,7 @@ static inline int64_t cycle_piece_dur_ns(const struct cycle_set *set,
                                          const struct cycle_piece *piece)
 {
     if (events->class[piece->at] == CYCLE_CLASS_OPERATOR) {
-        return set->self_ns[piece->at];
+        return set->self_ns[events->row[piece->at]];
     }
     return piece->is_cut ? cycle_piece_times(set, events, piece).dur_ns
                          : trace_dur_ns(&events->trace->events, events->row[piece->at]);
@@ -137,8 +137,8 @@ void cycle_take(struct cycle *cycle,
                 int64_t start_ns,
                 int64_t end_ns);
 
-/* Self times of operators by position: without the operators directly inside them on their thread
- * (cycle_steps.c). NULL without memory. */
-int64_t *cycle_self_times(const struct cycle_events *events) KS_MUST_USE;
+/* Self times of operators by row: without the operators that lie in them (cycle_steps.c). NULL
+ * without memory. */
+int64_t *cycle_self_times(const struct trace_index *index) KS_MUST_USE;
 
 #endif

@@ -22,8 +22,7 @@ static bool is_mark(struct cycle_events *events, uint32_t at, const struct cycle
         return cycle_engine_is_step(of->engine, events, at);
     }
     if (are_profiler_steps(of)) {
-        return class == CYCLE_CLASS_ANNOTATION &&
-               (cycle_name_flags(&events->names, cycle_name(events, at)) & CYCLE_NAME_STEP) != 0;
+        return index_class(events->index, events->row[at]) == INDEX_STEP;
     }
     return cycle_name(events, at) == of->name && class != CYCLE_CLASS_COUNTER &&
            class != CYCLE_CLASS_SILENT;
@@ -174,11 +173,11 @@ static uint32_t step_near(const struct cycle_set *set, uint32_t step, int64_t ti
     return is_same ? step : step_at(set, time_ns);
 }
 
-/* By position: the step in which the event starts. The event's own thread comes first, for requests
+/* By row: the step in which the event starts. The event's own thread comes first, for requests
  * of several threads overlap. Needs events in order of time. NULL without memory. */
 static uint32_t *steps_by_thread(const struct cycle_set *set, const struct cycle_events *events)
 {
-    uint32_t *step_of = scratch_none(events->count);
+    uint32_t *step_of = scratch_none(events->trace->events.count);
     uint32_t *on_thread = scratch_none(events->thread_count);
     uint32_t begun = 0;
     for (uint32_t at = 0; step_of != NULL && on_thread != NULL && at < events->count; at++) {
@@ -188,7 +187,7 @@ static uint32_t *steps_by_thread(const struct cycle_set *set, const struct cycle
             *own = begun++;
         }
         bool is_in_own = *own != CYCLE_NONE && time_ns < set->items[*own].end_ns;
-        step_of[at] = is_in_own ? *own : step_at(set, time_ns);
+        step_of[events->row[at]] = is_in_own ? *own : step_at(set, time_ns);
     }
     if (on_thread == NULL) {
         scratch_free(step_of);
@@ -196,14 +195,6 @@ static uint32_t *steps_by_thread(const struct cycle_set *set, const struct cycle
     }
     scratch_free(on_thread);
     return step_of;
-}
-
-/* The event that decides in which step this one is: of device work, the call that started it. */
-static uint32_t asked_by(const struct cycle_events *events, uint32_t at)
-{
-    bool is_launched = events->class[at] == CYCLE_CLASS_GPU && events->launch != NULL &&
-                       events->launch[at] != CYCLE_NONE;
-    return is_launched ? events->launch[at] : at;
 }
 
 static bool counts(const struct cycle_events *events, uint32_t at)
@@ -225,9 +216,9 @@ find_counting(struct cycle_set *set, const struct cycle_events *events, const ui
         if (!counts(events, at)) {
             continue;
         }
-        uint32_t asker = asked_by(events, at);
-        step =
-            step_of == NULL ? step_near(set, step, cycle_start_ns(events, asker)) : step_of[asker];
+        uint32_t asker = cycle_asking_row(events, at);
+        step = step_of == NULL ? step_near(set, step, cycle_row_start_ns(events, asker))
+                               : step_of[asker];
         counting[at] = step;
         if (step != CYCLE_NONE) {
             cycle_take(&set->items[step], events, at, cycle_start_ns(events, at),
@@ -283,55 +274,28 @@ bool cycle_set_steps(struct cycle_set *set,
 
 /* ---- self times ---- */
 
-/* The innermost operator that is still running on a thread. */
-struct running {
-    uint32_t at; /* CYCLE_NONE */
-    int64_t end_ns;
-};
-
-static struct running running_at(const struct cycle_events *events, uint32_t at)
+int64_t *cycle_self_times(const struct trace_index *index)
 {
-    return (struct running){at, at == CYCLE_NONE ? INT64_MAX : cycle_end_ns(events, at)};
-}
-
-static void take_self_times(const struct cycle_events *events,
-                            struct running *running,
-                            uint32_t *below,
-                            int64_t *self_ns)
-{
-    for (uint32_t at = 0; at < events->count; at++) {
-        if (events->class[at] != CYCLE_CLASS_OPERATOR) {
+    const struct trace_events *events = &index->trace->events;
+    int64_t *self_ns = scratch_calloc(events->count, sizeof *self_ns);
+    int64_t *covered_ns = scratch_alloc(events->count, sizeof *covered_ns);
+    bool ok = self_ns != NULL && covered_ns != NULL;
+    for (uint32_t i = 0; ok && i < index->count; i++) {
+        uint32_t event = index->in_order[i];
+        if (index_class(index, event) != INDEX_OPERATOR) {
             continue;
         }
-        struct running *top = &running[cycle_track(events, at)->thread];
-        const struct running own = running_at(events, at);
-        int64_t start_ns = cycle_start_ns(events, at);
-        while (start_ns >= top->end_ns && top->at != CYCLE_NONE) {
-            *top = running_at(events, below[top->at]);
+        int64_t start_ns = events->ts_ns[event];
+        int64_t end_ns = saturating_add(start_ns, trace_dur_ns(events, event));
+        uint32_t around = index->op[event];
+        self_ns[event] = saturating_sub(end_ns, start_ns);
+        covered_ns[event] = start_ns;
+        if (around != INDEX_NONE && end_ns > covered_ns[around]) {
+            self_ns[around] -= saturating_sub(end_ns, i64_max(start_ns, covered_ns[around]));
+            covered_ns[around] = end_ns;
         }
-        self_ns[at] = saturating_sub(own.end_ns, start_ns);
-        if (top->at != CYCLE_NONE) {
-            self_ns[top->at] -= saturating_sub(i64_min(own.end_ns, top->end_ns), start_ns);
-        }
-        below[at] = top->at;
-        *top = own;
     }
-}
-
-int64_t *cycle_self_times(const struct cycle_events *events)
-{
-    struct running *running = scratch_alloc(events->thread_count, sizeof *running);
-    uint32_t *below = scratch_alloc(events->count, sizeof *below);
-    int64_t *self_ns = scratch_alloc(events->count, sizeof *self_ns);
-    bool ok = running != NULL && below != NULL && self_ns != NULL;
-    for (uint32_t i = 0; ok && i < events->thread_count; i++) {
-        running[i] = running_at(events, CYCLE_NONE);
-    }
-    if (ok) {
-        take_self_times(events, running, below, self_ns);
-    }
-    scratch_free(running);
-    scratch_free(below);
+    scratch_free(covered_ns);
     if (!ok) {
         scratch_free(self_ns);
         return NULL;

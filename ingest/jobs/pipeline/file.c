@@ -110,6 +110,7 @@ static bool name_item(struct format_item *from,
 struct beside {
     const struct pipeline_way *way;
     const struct trace *model;
+    const struct trace_index *index; /* of the analyses, as long as cycles are sought */
     struct trace_results *cycles; /* nothing else is in them */
     struct timeline *timeline;
     struct timeline_frame frame;
@@ -119,7 +120,8 @@ struct beside {
     struct warnings survey;
     bool has_helper; /* for the cycles, unless the trace is large, then the timeline */
     struct thread_helper helper;
-    bool has_cycles;    /* the helper found them */
+    bool has_cycles;       /* they are found */
+    struct err cycles_err; /* without a helper for them: why not */
     bool gave_timeline; /* to the helper, which is past the cycles */
 };
 
@@ -144,7 +146,7 @@ static bool find_cycles(struct beside *beside, struct err *err)
     beside->cycles = results_create();
     return beside->cycles == NULL
                ? err_set(err, ERR_NO_MEMORY, "no memory for the cycles of a trace")
-               : cycles_run(beside->model, &beside->way->cycles, beside->cycles, err);
+               : cycles_run(beside->index, &beside->way->cycles, beside->cycles, err);
 }
 
 static bool build_timeline(struct beside *beside, struct err *err)
@@ -193,15 +195,26 @@ static bool helper_finds_cycles(const struct beside *beside)
     return beside->has_helper && !beside->is_large;
 }
 
-/* Of a large trace the analyses' thread finds the cycles at its end, beside the timeline. What the
+/* Of a large trace the analyses' thread finds the cycles, before the analyses take memory. What the
  * helper fails at, end_beside tells. */
-static void begin_beside(struct beside *beside)
+static void take_index(void *context, const struct trace_index *index)
 {
+    struct beside *beside = context;
     struct err ignored = ERR_INIT;
-    thread_helper_init(&beside->helper, run_beside, beside);
-    beside->has_helper = is_worth_a_thread(beside->model);
+    beside->index = index;
     if (helper_finds_cycles(beside)) {
         (void)!thread_helper_give(&beside->helper, &ignored);
+    } else {
+        beside->has_cycles = find_cycles(beside, &beside->cycles_err);
+    }
+}
+
+static void leave_index(void *context)
+{
+    struct beside *beside = context;
+    struct err ignored = ERR_INIT;
+    if (helper_finds_cycles(beside) && !beside->gave_timeline) {
+        (void)!thread_helper_wait(&beside->helper, &ignored);
     }
 }
 
@@ -237,9 +250,12 @@ static void take_room(void *context)
 
 static bool take_cycles(struct beside *beside, struct trace_results *results, struct err *err)
 {
-    bool ok = !helper_finds_cycles(beside) ? find_cycles(beside, err)
-              : beside->gave_timeline      ? beside->has_cycles
-                                           : thread_helper_wait(&beside->helper, err);
+    bool ok = beside->has_cycles;
+    if (helper_finds_cycles(beside) && !beside->gave_timeline) {
+        ok = thread_helper_wait(&beside->helper, err);
+    } else if (!ok) {
+        *err = beside->cycles_err;
+    }
     if (ok) {
         results_take_cycles(results, beside->cycles);
     }
@@ -296,9 +312,13 @@ static bool analyse_model(const struct pipeline_way *way,
     struct beside beside = {.way = way,
                             .model = model,
                             .is_large = is_large(way, model),
-                            .is_later = is_later(way, model)};
+                            .is_later = is_later(way, model),
+                            .has_helper = is_worth_a_thread(model),
+                            .cycles_err = ERR_INIT};
     struct analysis_wants wants = {.pack = way->sink->pack_log,
                                    .kernel_rules = way->kernel_rules,
+                                   .take_index = take_index,
+                                   .leave_index = leave_index,
                                    .take_frame = sink_takes_timelines(way) ? take_frame : NULL,
                                    .bare_frame = beside.is_later,
                                    .in_two = is_worth_a_thread(model) && !beside.is_large,
@@ -309,7 +329,7 @@ static bool analyse_model(const struct pipeline_way *way,
     if (!may_overlap && !format_item_end_events(from, err)) {
         return false;
     }
-    begin_beside(&beside);
+    thread_helper_init(&beside.helper, run_beside, &beside);
     bool ok = analysis_run_with(model, &wants, &item->results, err) &&
               take_cycles(&beside, item->results, err) && format_item_end_events(from, err) &&
               hand_tables_on(&beside, item, err);

@@ -49,7 +49,8 @@ enum cycle_type cycle_type_of_row(struct cycle_events *events, uint32_t row)
     case EVENT_MEMSET:
         return CYCLE_TYPE_H2D;
     case EVENT_OPERATOR:
-        return flags & CYCLE_NAME_STEP ? CYCLE_TYPE_NONE : CYCLE_TYPE_OPERATOR;
+        return index_class(events->index, row) == INDEX_OPERATOR ? CYCLE_TYPE_OPERATOR
+                                                                 : CYCLE_TYPE_NONE;
     case EVENT_USER_ANNOTATION:
         return CYCLE_TYPE_NONE;
     default:

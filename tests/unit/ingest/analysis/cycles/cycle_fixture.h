@@ -116,7 +116,11 @@ static inline bool scene_try(struct scene *s, const struct cycles_options *optio
     s->bundle = read_text(s->text.ptr);
     s->results = results_create();
     assert_non_null(s->results);
-    return cycles_run(s->bundle.items[0].model, options, s->results, err);
+    struct trace_index index;
+    assert_true(index_build(&index, s->bundle.items[0].model));
+    bool ok = cycles_run(&index, options, s->results, err);
+    index_free(&index);
+    return ok;
 }
 
 static inline struct trace_results *scene_run(struct scene *s, const char *marker)
