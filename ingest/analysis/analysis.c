@@ -42,8 +42,8 @@ static bool choose_events(struct indexed_analysis *a)
     if (run->wants->take_index != NULL) {
         run->wants->take_index(run->wants->context, &a->index);
     }
-    bool ok = classify_events(&run->sel, run->trace, &a->index, run->wants->kernel_rules, false,
-                              &run->results->warnings);
+    bool ok =
+        classify_events(&run->sel, &a->index, run->wants->kernel_rules, &run->results->warnings);
     index_drop_in_time(&a->index);
     return ok;
 }
@@ -117,7 +117,7 @@ static bool run_steps(struct indexed_analysis *a)
     if (!find_categories(a) || !time_ranges_collect(&run->roles, sel, a->categories, false)) {
         return false;
     }
-    analysis_set_presence(run, sel->type_count[TYPE_KERNEL] > 0);
+    analysis_set_presence(run, sel->class_count[INDEX_KERNEL] > 0);
     results->collective_count = a->collectives.count;
     bool ok =
         hand_frame_on(a) && steps_from_index(&run->steps, sel, &a->index) &&

@@ -67,10 +67,10 @@ static enum name_meaning meaning_of(const char *name, bool is_lightning)
     case 'S':
         return waits(name) ? NAME_WAITS : NAME_PLAIN;
     case '[':
-        if (is_lightning && begins(name, "[pl][module]")) {
+        if (is_lightning && begins(name, INDEX_PL_MODULE)) {
             return NAME_PL_MODULE;
         }
-        return is_lightning && begins(name, "[pl][profile]") ? NAME_PL_PROFILE : NAME_PLAIN;
+        return is_lightning && begins(name, INDEX_PL_PROFILE) ? NAME_PL_PROFILE : NAME_PLAIN;
     default:
         return NAME_PLAIN;
     }
@@ -90,12 +90,14 @@ static uint8_t *read_names(const struct trace *trace)
     return meaning;
 }
 
-static enum index_class class_of(const struct event_class *event_class)
+enum index_class index_class_by_category(const struct event_class *event_class)
 {
-    if (event_class->phase != 'X' || (event_class->flags & EVENT_NO_TS) != 0) {
+    enum event_kind kind = (enum event_kind)event_class->kind;
+    bool is_record = kind == EVENT_MEMORY && event_class->phase == 'i';
+    if ((event_class->phase != 'X' && !is_record) || (event_class->flags & EVENT_NO_TS) != 0) {
         return INDEX_OTHER;
     }
-    switch ((enum event_kind)event_class->kind) {
+    switch (kind) {
     case EVENT_OPERATOR:
         return INDEX_OPERATOR;
     case EVENT_USER_ANNOTATION:
@@ -103,7 +105,7 @@ static enum index_class class_of(const struct event_class *event_class)
     case EVENT_GPU_USER_ANNOTATION:
         return INDEX_DEVICE_ANNOTATION;
     case EVENT_PYTHON:
-        return INDEX_FUNCTION;
+        return INDEX_PYTHON;
     case EVENT_PYTHON_FUNCTION:
         return (event_class->flags & EVENT_MODULE) != 0 ? INDEX_MODULE : INDEX_FUNCTION;
     case EVENT_RUNTIME:
@@ -120,8 +122,9 @@ static enum index_class class_of(const struct event_class *event_class)
         return INDEX_DEVICE_ROW;
     case EVENT_TRACE_SPAN:
         return INDEX_SPAN;
-    case EVENT_OTHER:
     case EVENT_MEMORY:
+        return INDEX_MEMORY;
+    case EVENT_OTHER:
     case EVENT_FLOW_FWDBWD:
     case EVENT_FLOW:
         break;
@@ -143,7 +146,7 @@ static enum index_class ask_name(const struct trace_index *index,
         return INDEX_MODULE;
     }
     if (class == INDEX_OPERATOR && meaning == NAME_PL_PROFILE) {
-        return INDEX_ANNOTATION;
+        return INDEX_PROFILE;
     }
     bool is_row = class == INDEX_DEVICE_ROW || class == INDEX_KERNEL;
     return meaning == NAME_WAITS && is_row ? INDEX_DEVICE_WAIT : class;
@@ -156,7 +159,7 @@ bool index_classify(struct trace_index *index)
     uint8_t *meaning = read_names(index->trace);
     bool ok = by_class != NULL && meaning != NULL;
     for (uint32_t i = 0; ok && i < events->class_count; i++) {
-        by_class[i] = (uint8_t)class_of(&events->classes[i]);
+        by_class[i] = (uint8_t)index_class_by_category(&events->classes[i]);
     }
     for (uint32_t i = 0; ok && i < events->count; i++) {
         uint8_t class = by_class[trace_index(&events->class, i)];

@@ -39,16 +39,22 @@
 #include <stdint.h>
 
 #define INDEX_NONE UINT32_MAX
+/* What Lightning's profiler puts before the names of its marks. */
+#define INDEX_PL_PROFILE "[pl][profile]"
+#define INDEX_PL_MODULE "[pl][module]"
 
 /* In this order: host work, calls, device rows. */
 enum index_class {
     INDEX_OTHER,      /* no complete event, or without a time: not indexed */
+    INDEX_MEMORY,     /* a record of memory, not indexed either */
     INDEX_UNKNOWN,    /* a complete event of a category that means nothing to us */
     INDEX_OPERATOR,   /* not one that marks a step, nor one of Lightning's profiler */
+    INDEX_PYTHON,     /* a call of category `python` */
     INDEX_STEP,       /* an annotation that is a step, see above */
     INDEX_ANNOTATION, /* of the host */
     INDEX_MODULE,     /* python_function of a torch.nn.Module, `[pl][module]…` of Lightning */
     INDEX_FUNCTION,   /* other Python functions */
+    INDEX_PROFILE,    /* `[pl][profile]…` of Lightning */
     INDEX_SPAN,       /* of a recorder: `PyTorch Profiler (0)` */
     INDEX_RUNTIME_CALL,
     INDEX_DRIVER_CALL,
@@ -61,10 +67,19 @@ enum index_class {
     INDEX_CLASS_COUNT
 };
 
+/* By phase and category, before names are asked. */
+enum index_class index_class_by_category(const struct event_class *event_class);
+
 /* Launches device work. */
 static inline bool index_is_call(enum index_class class)
 {
     return class == INDEX_RUNTIME_CALL || class == INDEX_DRIVER_CALL;
+}
+
+/* Of the stack of Python. */
+static inline bool index_is_frame(enum index_class class)
+{
+    return class == INDEX_MODULE || class == INDEX_FUNCTION || class == INDEX_PYTHON;
 }
 
 static inline bool index_is_device_work(enum index_class class)

@@ -40,7 +40,7 @@ static bool list_in_time(struct trace_index *index)
     }
     for (uint32_t i = 0; i < count; i++) {
         index->in_time[listed] = i;
-        listed += index->class[i] != INDEX_OTHER;
+        listed += index->class[i] > INDEX_MEMORY;
     }
     index->count = listed;
     return sort_by_key(index->in_time, listed, index->trace->events.ts_ns);

@@ -3,6 +3,7 @@
 #include "ingest/analysis/classify/tb_clock.h"
 #include "ingest/analysis/stages.h"
 #include "ingest/base/memory/scratch.h"
+#include "ingest/tb_plugin/classify.h"
 #include "ingest/tb_plugin/steps/breakdown.h"
 #include "ingest/tb_plugin/steps/collectives.h"
 #include "ingest/tb_plugin/steps/steps.h"
@@ -26,16 +27,16 @@ struct tb_analysis {
 static bool choose_events(struct analysis *run)
 {
     struct warnings *warnings = &run->results->warnings;
-    if (!classify_events(&run->sel, run->trace, NULL, NULL, false, warnings)) {
+    if (!tb_classify_events(&run->sel, run->trace, false, warnings)) {
         return false;
     }
-    if (!classify_can_round(&run->sel)) {
+    if (!tb_classify_can_round(&run->sel)) {
         return true;
     }
     classify_free(&run->sel);
     run->results->ticks_per_us = (int64_t)TB_CLOCK_TICKS_PER_US;
     *warnings = run->trace->warnings;
-    return classify_events(&run->sel, run->trace, NULL, NULL, true, warnings);
+    return tb_classify_events(&run->sel, run->trace, true, warnings);
 }
 
 /* Kernels of collectives are none for the plugin. */

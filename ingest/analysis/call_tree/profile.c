@@ -18,7 +18,7 @@ static int by_start_then_longest(uint32_t a, uint32_t b, const void *ctx)
 
 static bool collect(struct profile *profile, const struct event_classes *sel)
 {
-    uint32_t room = sel->type_count[TYPE_PL_PROFILE];
+    uint32_t room = sel->class_count[INDEX_PROFILE];
     profile->events = scratch_alloc(room, sizeof *profile->events);
     profile->open_row = scratch_alloc(room, sizeof *profile->open_row);
     profile->open_event = scratch_alloc(room, sizeof *profile->open_event);
@@ -30,7 +30,7 @@ static bool collect(struct profile *profile, const struct event_classes *sel)
         uint32_t event = host.items[i];
         const struct trace_track *track =
             &sel->trace->tracks[trace_event_track(&sel->trace->events, event)];
-        if (sel->type[event] != TYPE_PL_PROFILE || !track->tid_int_valid) {
+        if (sel->class[event] != INDEX_PROFILE || !track->tid_int_valid) {
             continue;
         }
         profile->tid = profile->count == 0 ? track->tid_int : profile->tid;
@@ -101,7 +101,7 @@ bool call_write_profile(struct call_writing *w)
 {
     struct profile profile = {0};
     w->out->profile_thread = CALL_NONE;
-    if (w->sel->type_count[TYPE_PL_PROFILE] == 0) {
+    if (w->sel->class_count[INDEX_PROFILE] == 0) {
         return true;
     }
     bool ok = collect(&profile, w->sel) && (profile.count == 0 || write_thread(w, &profile));

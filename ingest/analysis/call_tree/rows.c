@@ -4,17 +4,17 @@
 
 /* ---- events ---- */
 
-enum call_type call_row_type(enum event_type type)
+enum call_type call_row_type(const struct event_classes *sel, uint32_t event)
 {
-    static const uint8_t types[TYPE_COUNT] = {
-        [TYPE_PYTHON] = CALL_TYPE_PYTHON,
-        [TYPE_PROFILER_STEP] = CALL_TYPE_PROFILER_STEP,
-        [TYPE_MODULE] = CALL_TYPE_MODULE,
-        [TYPE_PL_MODULE] = CALL_TYPE_PL_MODULE,
-        [TYPE_PL_PROFILE] = CALL_TYPE_PL_PROFILE,
-        [TYPE_USER_ANNOTATION] = CALL_TYPE_USER_ANNOTATION,
+    static const uint8_t types[INDEX_CLASS_COUNT] = {
+        [INDEX_PYTHON] = CALL_TYPE_PYTHON,
+        [INDEX_STEP] = CALL_TYPE_PROFILER_STEP,
+        [INDEX_MODULE] = CALL_TYPE_MODULE,
+        [INDEX_PROFILE] = CALL_TYPE_PL_PROFILE,
+        [INDEX_ANNOTATION] = CALL_TYPE_USER_ANNOTATION,
     };
-    return (enum call_type)types[type];
+    enum call_type type = (enum call_type)types[sel->class[event]];
+    return type == CALL_TYPE_MODULE && sel->lightning ? CALL_TYPE_PL_MODULE : type;
 }
 
 /* ---- one row ---- */
@@ -62,7 +62,7 @@ static inline int64_t class_of(const struct call_rows *rows, uint32_t row)
 
 static inline int64_t type_of(const struct call_rows *rows, uint32_t row)
 {
-    return call_row_type((enum event_type)sel_of(rows)->type[event_of(rows, row)]);
+    return call_row_type(sel_of(rows), event_of(rows, row));
 }
 
 static inline int64_t flags_of(const struct call_rows *rows, uint32_t row)
@@ -205,7 +205,7 @@ static void read_partner(const struct stretch *s)
 
 static bool has_modules(const struct event_classes *sel)
 {
-    return sel->type_count[TYPE_MODULE] > 0 || sel->type_count[TYPE_PL_MODULE] > 0;
+    return sel->class_count[INDEX_MODULE] > 0;
 }
 
 static void fill(const struct stretch *s, int64_t value)

@@ -93,7 +93,7 @@ static inline bool call_row_is_real(const struct call_rows *rows, uint32_t row)
 }
 
 /* The type that /tree prints, and the id of the call stack, 0 when there is none, of an event. */
-enum call_type call_row_type(enum event_type type);
+enum call_type call_row_type(const struct event_classes *sel, uint32_t event);
 static inline uint32_t call_row_stack_name(const struct trace *trace, uint32_t event)
 {
     uint32_t args = trace->events.args[event];

@@ -104,7 +104,7 @@ bool call_write_open(struct call_writing *w,
                                .sel = tree->sel,
                                .out = arena_calloc(arena, 1, sizeof *w->out)};
     return w->out != NULL && reserve(w, nodes + tree->thread_count + more_rows +
-                                            tree->sel->type_count[TYPE_PL_PROFILE] + 1);
+                                            tree->sel->class_count[INDEX_PROFILE] + 1);
 }
 
 static bool add_row(struct call_writing *w, uint32_t from)
@@ -197,7 +197,7 @@ bool call_write_event(struct call_writing *w, uint32_t event, uint8_t class)
         .tid = index[track->tid_text],
         .call_stack = stack == 0 ? CALL_NONE : index[stack],
         .class = class,
-        .type = (uint8_t)call_row_type((enum event_type)sel->type[event]),
+        .type = (uint8_t)call_row_type(sel, event),
         .flags = track->tid_is_text ? CALL_TID_IS_TEXT : 0,
         .start = tb_clock_position(sel, tb_clock_start(sel, event)),
         .stop = tb_clock_position(sel, tb_clock_end(sel, event)),

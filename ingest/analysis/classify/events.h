@@ -1,4 +1,4 @@
-/* Which events count and as what [TB-3]: types, names, and the order of time. */
+/* Which events count and as what: classes, names, and the order of time. */
 #ifndef KS_ANALYSIS_CLASSIFY_EVENTS_H
 #define KS_ANALYSIS_CLASSIFY_EVENTS_H
 
@@ -10,27 +10,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-
-/* What an event is [TB-3]. TYPE_NONE: it does not count. */
-enum event_type {
-    TYPE_NONE,
-    TYPE_OPERATOR,
-    TYPE_PYTHON,
-    TYPE_USER_ANNOTATION,
-    TYPE_PROFILER_STEP,
-    TYPE_MODULE,
-    TYPE_PL_MODULE,
-    TYPE_PL_PROFILE,
-    TYPE_PYTHON_FUNCTION,
-    TYPE_TRACE_SPAN,
-    TYPE_RUNTIME,
-    TYPE_KERNEL,
-    TYPE_MEMCPY,
-    TYPE_MEMSET,
-    TYPE_MEMORY,
-    TYPE_DEVICE_ANNOTATION, /* by the index only */
-    TYPE_COUNT
-};
 
 /* Kept events are listed by who asks for them together. */
 enum event_list {
@@ -51,10 +30,11 @@ struct events_in_time {
 struct event_classes {
     const struct trace *trace;
     struct names names;
-    uint8_t *type; /* enum event_type by event */
+    uint8_t *class; /* enum index_class by event: steps are marked by name [TB-3], rows of any
+                       accelerator are kernels; INDEX_OTHER: it does not count */
     struct events_in_time lists[LIST_COUNT];
     uint32_t *listed; /* all of them */
-    uint32_t type_count[TYPE_COUNT];
+    uint32_t class_count[INDEX_CLASS_COUNT];
     const struct kernel_rules *kernel_rules; /* of one's own; NULL: none */
     const uint32_t *name;      /* name id by event, without the prefixes of Lightning */
     uint32_t *own_name;        /* what `name` points to when it is not the trace's column */
@@ -66,30 +46,24 @@ struct event_classes {
     int64_t first_ns, last_ns; /* smallest start and largest end of kept events; 0 without any */
 };
 
-/* False without memory; `sel` must be freed in either case. The trace must outlive it. `index`:
- * with in_time, of our figures, for which rows of any accelerator are kernels and steps are the
- * host's; NULL: by categories alone, for the annex. `own` as for kernel_class_of(). `rounded`:
- * times are taken as doubles hold them (classify_can_round). */
+/* By an index with in_time. `own` as for kernel_class_of(). False without memory; `sel` must be
+ * freed in either case. The trace must outlive it. */
 bool classify_events(struct event_classes *sel,
-                     const struct trace *trace,
                      const struct trace_index *index,
                      const struct kernel_rules *own,
-                     bool rounded,
                      struct warnings *warnings) KS_MUST_USE;
-/* Whether doubles differ from the exact times, and their ticks fit 64 bits. */
-bool classify_can_round(const struct event_classes *sel);
+/* The same in two steps, for other rules: the caller sets `class` between them, and what else
+ * differs. Without an index events are put in order here. */
+bool classify_begin(struct event_classes *sel, const struct trace *trace) KS_MUST_USE;
+bool classify_finish(struct event_classes *sel,
+                     const struct trace_index *index,
+                     struct warnings *warnings) KS_MUST_USE;
 void classify_free(struct event_classes *sel);
 
-/* The types that form the operator tree [TB-4c]. */
-static inline bool classify_is_host(enum event_type type)
+/* The classes that form the operator tree [TB-4c]. */
+static inline bool classify_is_host(enum index_class class)
 {
-    return type >= TYPE_OPERATOR && type <= TYPE_PL_MODULE;
-}
-
-/* Kernel, Memcpy, Memset. */
-static inline bool classify_is_device(enum event_type type)
-{
-    return type == TYPE_KERNEL || type == TYPE_MEMCPY || type == TYPE_MEMSET;
+    return class >= INDEX_OPERATOR && class <= INDEX_MODULE;
 }
 
 #endif

@@ -47,24 +47,24 @@ static uint32_t args_of(const struct collecting *c, uint32_t event)
 
 static bool is_named(const struct event_classes *sel, uint32_t event)
 {
-    enum event_type type = (enum event_type)sel->type[event];
-    bool can_be = type == TYPE_DEVICE_ANNOTATION ||
-                  (classify_is_host(type) && type != TYPE_PL_MODULE && type != TYPE_MODULE);
+    enum index_class type = (enum index_class)sel->class[event];
+    bool can_be =
+        type == INDEX_DEVICE_ANNOTATION || (classify_is_host(type) && type != INDEX_MODULE);
     return can_be && (sel->names.flags[sel->name[event]] & NAME_OUR_COLLECTIVE) != 0;
 }
 
 static bool is_host_mark(const struct collecting *c, uint32_t event)
 {
-    enum event_type type = (enum event_type)c->sel->type[event];
+    enum index_class type = (enum index_class)c->sel->class[event];
     bool has_args = classify_is_host(type) && args_of(c, event) != COLLECTIVE_NOTHING;
-    return type != TYPE_DEVICE_ANNOTATION && (has_args || is_named(c->sel, event));
+    return type != INDEX_DEVICE_ANNOTATION && (has_args || is_named(c->sel, event));
 }
 
 /* An id that is a copy of the correlation is none. */
 static int64_t own_id(const struct event_classes *sel, uint32_t event)
 {
     int64_t id = trace_external_id(&sel->trace->events, event);
-    bool is_copy = classify_is_device((enum event_type)sel->type[event]) &&
+    bool is_copy = index_is_device_work((enum index_class)sel->class[event]) &&
                    id == trace_correlation(&sel->trace->events, event);
     return is_copy ? TRACE_NO_ID : id;
 }
@@ -166,7 +166,7 @@ static const struct mark *mark_of_id(const struct collecting *c, uint32_t event)
 static bool is_collective_work(const struct collecting *c, uint32_t event)
 {
     struct event_classes *sel = c->sel;
-    return sel->type[event] == TYPE_KERNEL &&
+    return sel->class[event] == INDEX_KERNEL &&
            (names_kernel_flags(&sel->names, sel->name[event]) & NAME_COLLECTIVE_KERNEL) != 0;
 }
 
@@ -212,7 +212,7 @@ static bool find_annotations(struct collecting *c)
     const struct events_in_time annotations = sel->lists[LIST_HOST];
     for (uint32_t i = 0; ok && i < annotations.count; i++) {
         uint32_t event = annotations.items[i];
-        if (sel->type[event] != TYPE_DEVICE_ANNOTATION || !is_named(sel, event)) {
+        if (sel->class[event] != INDEX_DEVICE_ANNOTATION || !is_named(sel, event)) {
             continue;
         }
         const struct mark *mark = mark_of_id(c, event);

@@ -17,13 +17,13 @@
 bool kernels_collect(struct kernels *kernels, const struct event_classes *sel)
 {
     *kernels = (struct kernels){.sel = sel};
-    kernels->events = scratch_alloc(sel->type_count[TYPE_KERNEL], sizeof *kernels->events);
+    kernels->events = scratch_alloc(sel->class_count[INDEX_KERNEL], sizeof *kernels->events);
     if (kernels->events == NULL) {
         return false;
     }
     const struct events_in_time work = sel->lists[LIST_DEVICE];
     for (uint32_t i = 0; i < work.count; i++) {
-        if (sel->type[work.items[i]] == TYPE_KERNEL) {
+        if (sel->class[work.items[i]] == INDEX_KERNEL) {
             kernels->events[kernels->count++] = work.items[i];
         }
     }

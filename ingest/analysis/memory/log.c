@@ -414,7 +414,7 @@ bool memory_log_build(struct memory_log **out,
                       const uint32_t *thread_of)
 {
     *out = NULL;
-    if (sel->type_count[TYPE_MEMORY] == 0) {
+    if (sel->class_count[INDEX_MEMORY] == 0) {
         return true;
     }
     struct placing p = {.log = arena_calloc(arena, 1, sizeof *p.log),
@@ -425,7 +425,7 @@ bool memory_log_build(struct memory_log **out,
                         .thread_of = thread_of};
     bool ok = p.log != NULL;
     if (ok) {
-        p.log->count = sel->type_count[TYPE_MEMORY];
+        p.log->count = sel->class_count[INDEX_MEMORY];
         p.log->node_count = tree->node_count;
         ok = make_columns(&p) && find_records(&p) && keep_devices(&p);
     }

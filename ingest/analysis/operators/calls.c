@@ -55,8 +55,8 @@ static bool number_calls(struct operator_calls *c)
         uint32_t event = index->in_order[i];
         enum index_class class = index_class(index, event);
         uint32_t parent = index->parent[event];
-        c->is_framed[event] = class == INDEX_FUNCTION || class == INDEX_MODULE ||
-                              (parent != INDEX_NONE && c->is_framed[parent]);
+        c->is_framed[event] =
+            index_is_frame(class) || (parent != INDEX_NONE && c->is_framed[parent]);
         if (class == INDEX_OPERATOR) {
             c->number[event] = c->count;
             c->end[c->count] = c->count + 1;
@@ -111,7 +111,7 @@ static bool find_host_self(struct operator_calls *c)
 
 static uint32_t kernel_flags(struct operator_calls *c, uint32_t event)
 {
-    bool is_kernel = c->sel->type[event] == TYPE_KERNEL;
+    bool is_kernel = c->sel->class[event] == INDEX_KERNEL;
     return is_kernel ? names_kernel_flags(&c->sel->names, c->sel->name[event]) : 0;
 }
 
@@ -225,7 +225,7 @@ static bool feed_kernels(struct launches *launches, void *context)
     for (uint32_t i = 0; ok && i < work.count; i++) {
         uint32_t event = work.items[i];
         uint32_t launcher = c->index->op[event];
-        if (c->sel->type[event] != TYPE_KERNEL) {
+        if (c->sel->class[event] != INDEX_KERNEL) {
             continue;
         }
         if (launcher == INDEX_NONE) {

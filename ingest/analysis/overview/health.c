@@ -66,7 +66,7 @@ void health_find_views(struct trace_results *results, const struct event_classes
 {
     results->views |= 1u << VIEW_OVERVIEW | 1u << VIEW_OPERATOR | 1u << VIEW_TRACE;
     results->views |= results->has_kernel ? 1u << VIEW_KERNEL : 0;
-    results->views |= sel->type_count[TYPE_MEMORY] > 0 ? 1u << VIEW_MEMORY : 0;
+    results->views |= sel->class_count[INDEX_MEMORY] > 0 ? 1u << VIEW_MEMORY : 0;
     results->views |= has_memory_categories(sel->trace) ? 1u << VIEW_CATEGORIES : 0;
     if (results->module_count > 0) {
         results->views |= 1u << (sel->lightning ? VIEW_LIGHTNING : VIEW_MODULE);
@@ -190,12 +190,12 @@ bool health_find_missing(struct trace_results *results, const struct event_class
 {
     const bool is_missing[MISSING_COUNT] = {
         [NO_STEPS] = !results->has_steps,
-        [NO_KERNELS] = sel->type_count[TYPE_KERNEL] == 0,
+        [NO_KERNELS] = sel->class_count[INDEX_KERNEL] == 0,
         [NO_SHAPES] = !has_shapes(results),
         [NO_STACKS] = results->operator_count[OPERATOR_BY_NAME_STACK] == 0 &&
-                      sel->type_count[TYPE_PYTHON_FUNCTION] == 0,
+                      sel->class_count[INDEX_FUNCTION] == 0,
         [NO_MODULES] = (results->views & (1u << VIEW_MODULE | 1u << VIEW_LIGHTNING)) == 0,
-        [NO_MEMORY] = sel->type_count[TYPE_MEMORY] == 0,
+        [NO_MEMORY] = sel->class_count[INDEX_MEMORY] == 0,
         [NO_COMMUNICATION] = !results->has_communication && results->collective_count == 0,
     };
     results->missing = arena_calloc(&results->arena, MISSING_COUNT, sizeof *results->missing);

@@ -262,7 +262,7 @@ static bool read_args(struct digesting *d)
 bool digest_is_collective(const struct digesting *d, uint32_t event)
 {
     struct event_classes *sel = d->sel;
-    if (sel->type[event] != TYPE_KERNEL) {
+    if (sel->class[event] != INDEX_KERNEL) {
         return false;
     }
     uint32_t at = d->args_of == NULL ? UINT32_MAX : d->args_of[event];

@@ -99,7 +99,7 @@ static bool list_covers(struct segmenting *s)
             }
         }
         if (!digest_is_collective(s->d, event)) {
-            add_cover(s, event, sel->type[event] == TYPE_KERNEL ? LAYER_COMPUTE : LAYER_MEMORY);
+            add_cover(s, event, sel->class[event] == INDEX_KERNEL ? LAYER_COMPUTE : LAYER_MEMORY);
         }
     }
     for (; at < host.count; at++) {

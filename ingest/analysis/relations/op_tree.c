@@ -5,18 +5,16 @@
 
 uint8_t op_class_of(const struct event_classes *sel, uint32_t event)
 {
-    enum event_type type = (enum event_type)sel->type[event];
+    enum index_class type = (enum index_class)sel->class[event];
     uint32_t name_flags = sel->names.flags[sel->name[event]];
     switch (type) {
-    case TYPE_PROFILER_STEP:
+    case INDEX_STEP:
         return OP_STEP;
-    case TYPE_MODULE:
-        return OP_MODULE;
-    case TYPE_PL_MODULE:
-        return OP_PL_MODULE;
-    case TYPE_OPERATOR:
-    case TYPE_PYTHON:
-    case TYPE_USER_ANNOTATION:
+    case INDEX_MODULE:
+        return sel->lightning ? OP_PL_MODULE : OP_MODULE;
+    case INDEX_OPERATOR:
+    case INDEX_PYTHON:
+    case INDEX_ANNOTATION:
         break;
     default:
         return OP_NO_CLASS;
@@ -27,14 +25,14 @@ uint8_t op_class_of(const struct event_classes *sel, uint32_t event)
     if (name_flags & NAME_OPTIMIZER) {
         return OP_OPTIMIZER;
     }
-    bool has_node = type != TYPE_USER_ANNOTATION || (name_flags & NAME_COLLECTIVE) != 0;
+    bool has_node = type != INDEX_ANNOTATION || (name_flags & NAME_COLLECTIVE) != 0;
     return has_node ? OP_PLAIN : OP_NO_CLASS;
 }
 
 bool op_is_real(const struct event_classes *sel, uint32_t event, uint8_t class)
 {
     uint32_t name_flags = sel->names.flags[sel->name[event]];
-    return class == OP_PLAIN && sel->type[event] == TYPE_OPERATOR &&
+    return class == OP_PLAIN && sel->class[event] == INDEX_OPERATOR &&
            (name_flags & NAME_NOT_REAL) == 0;
 }
 
@@ -54,8 +52,8 @@ static bool make_room(struct filling *f)
 {
     const struct trace_index *index = f->index;
     size_t nodes = 0;
-    for (int type = TYPE_NONE; type < TYPE_COUNT; type++) {
-        nodes += classify_is_host((enum event_type)type) ? f->tree->sel->type_count[type] : 0;
+    for (int type = INDEX_OTHER; type < INDEX_CLASS_COUNT; type++) {
+        nodes += classify_is_host((enum index_class)type) ? f->tree->sel->class_count[type] : 0;
     }
     f->tree->nodes = scratch_alloc(nodes + 1, sizeof *f->tree->nodes);
     f->tree->host_self = scratch_alloc(nodes, sizeof *f->tree->host_self);
@@ -94,7 +92,7 @@ static void add_node(struct filling *f, uint32_t event, uint32_t parent, uint8_t
                          .parent = parent,
                          .end = node + 1,
                          .class = class,
-                         .type = tree->sel->type[event],
+                         .type = tree->sel->class[event],
                          .flags = op_is_real(tree->sel, event, class) ? OP_REAL : 0};
     tree->host_self[node] = op_node_duration(tree, node);
     f->covered[node] = op_node_start_ns(tree, node);

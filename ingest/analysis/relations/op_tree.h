@@ -42,7 +42,7 @@ struct op_node {
     uint32_t end;    /* behind the last node of the subtree */
     uint32_t rank;   /* nodes that start device work before this one: see op_tree.sums */
     uint8_t class;   /* enum op_class */
-    uint8_t type;    /* enum event_type */
+    uint8_t type;    /* enum index_class */
     uint16_t flags;  /* enum op_flag */
 };
 

@@ -84,7 +84,7 @@ path_within(struct call_paths *paths, uint32_t around, uint32_t name, bool is_mo
 
 static bool is_frame(enum index_class class)
 {
-    return class == INDEX_FUNCTION || class == INDEX_MODULE;
+    return index_is_frame(class);
 }
 
 /* Parents stand before their children. */
@@ -260,7 +260,9 @@ bool call_paths_build(struct call_paths *paths,
     paths->backward =
         frame_names_add(&paths->names, CALL_PATHS_BACKWARD, strlen(CALL_PATHS_BACKWARD));
     paths->module[CALL_PATH_NONE] = CALL_PATH_NONE;
-    bool has_frames = index->class_count[INDEX_FUNCTION] + index->class_count[INDEX_MODULE] > 0;
+    bool has_frames = index->class_count[INDEX_FUNCTION] + index->class_count[INDEX_MODULE] +
+                          index->class_count[INDEX_PYTHON] >
+                      0;
     if (!has_frames) {
         return true;
     }

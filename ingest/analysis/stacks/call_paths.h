@@ -6,7 +6,7 @@
  *     autograd thread:
  *       MmBackward0          of[] = 3: "(backward)", around it 2
  *
- *   - A frame is an event of the classes INDEX_FUNCTION and INDEX_MODULE.
+ *   - A frame is an event of the classes INDEX_FUNCTION, INDEX_MODULE and INDEX_PYTHON.
  *   - Modules of one type are one frame, so that layers join, unless they are to be kept apart:
  *     `nn.Module: Linear_0` and `nn.Module: Linear_1` are `nn.Module: Linear`.
  *   - Host events have the path of the innermost frame around them on their thread; a frame has its

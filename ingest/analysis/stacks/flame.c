@@ -224,7 +224,7 @@ static bool place_host_event(struct adding *a, uint32_t event)
 {
     enum index_class class = index_class(&a->index, event);
     bool by_host = a->flame->options.weight == FLAME_HOST;
-    bool is_frame = class == INDEX_FUNCTION || class == INDEX_MODULE;
+    bool is_frame = index_is_frame(class);
     bool is_call = index_is_call(class) && by_host;
     bool is_own = class == INDEX_OPERATOR || is_call;
     uint32_t node = is_frame ? a->node_of_path[a->paths.of[event]] : node_around(a, event);

@@ -261,7 +261,7 @@ bool operator_stacks_analyse(const struct trace *trace,
     struct call_paths paths = {.index = NULL};
     uint32_t *stacks = NULL;
     bool ok = index_build(&index, trace) &&
-              classify_events(&sel, trace, &index, own, false, &results->warnings) &&
+              classify_events(&sel, &index, own, &results->warnings) &&
               call_paths_build(&paths, &index, MODULES_BY_TYPE);
     if (ok) {
         stacks = name_stacks(&index, &paths, &sel.names);

@@ -131,7 +131,7 @@ static void find_busy_time(struct device_uses *uses, const struct event_classes 
             use->busy_ns += to_ns - from_ns;
             use->covered_ns = to_ns;
         }
-        if (sel->type[work.items[i]] == TYPE_KERNEL) {
+        if (sel->class[work.items[i]] == INDEX_KERNEL) {
             int64_t dur_ns = trace_dur_ns(&sel->trace->events, work.items[i]);
             bool is_used = (sel->names.flags[sel->name[work.items[i]]] & NAME_TENSOR_KERNEL) != 0;
             use->kernel_ns = saturating_add(use->kernel_ns, dur_ns);

@@ -1,29 +1,7 @@
 #include "ingest/analysis/steps/steps.h"
 
-#include "ingest/analysis/classify/tb_clock.h"
 #include "ingest/base/memory/scratch.h"
-
-bool steps_counts_for_host_range(const struct event_classes *sel, uint32_t event)
-{
-    enum event_type type = (enum event_type)sel->type[event];
-    return type == TYPE_PYTHON || type == TYPE_OPERATOR || type == TYPE_PROFILER_STEP ||
-           (sel->mlu && type == TYPE_USER_ANNOTATION);
-}
-
-void steps_use_host_range(struct steps *steps)
-{
-    const struct event_classes *sel = steps->sel;
-    struct step *step = &steps->items[0];
-    *step = (struct step){.event = STEP_NO_EVENT, .start = INT64_MAX, .end = INT64_MIN};
-    for (uint32_t event = 0; event < sel->trace->events.count; event++) {
-        if (steps_counts_for_host_range(sel, event)) {
-            step->start = i64_min(step->start, tb_clock_start(sel, event));
-            step->end = i64_max(step->end, tb_clock_end(sel, event));
-        }
-    }
-    steps->count = 1;
-    steps->undefined = step->start > step->end;
-}
+#include "ingest/base/saturating.h"
 
 static void use_index_steps(struct steps *steps, const struct trace_index *index)
 {

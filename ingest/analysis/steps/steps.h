@@ -53,10 +53,6 @@ void time_ranges_free(struct time_ranges *roles);
 bool steps_from_index(struct steps *steps,
                       const struct event_classes *sel,
                       const struct trace_index *index) KS_MUST_USE;
-/* The one step of a trace without steps: from the first host event to the last end of one [TB-6d].
- */
-void steps_use_host_range(struct steps *steps);
-bool steps_counts_for_host_range(const struct event_classes *sel, uint32_t event);
 void steps_free(struct steps *steps);
 
 #endif

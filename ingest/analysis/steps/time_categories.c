@@ -4,19 +4,19 @@
 
 static uint8_t category_of_host(const struct event_classes *sel, uint32_t event, uint8_t plain)
 {
-    enum event_type type = (enum event_type)sel->type[event];
+    enum index_class type = (enum index_class)sel->class[event];
     uint32_t flags = sel->names.flags[sel->name[event]];
     bool loads = (flags & NAME_LOADER) != 0;
     switch (type) {
-    case TYPE_OPERATOR:
-    case TYPE_USER_ANNOTATION:
+    case INDEX_OPERATOR:
+    case INDEX_ANNOTATION:
         if (loads) {
             return TIME_DATALOADER;
         }
         break;
-    case TYPE_PYTHON:
+    case INDEX_PYTHON:
         break;
-    case TYPE_DEVICE_ANNOTATION:
+    case INDEX_DEVICE_ANNOTATION:
         flags |= (flags & NAME_OUR_COLLECTIVE) != 0 ? NAME_COLLECTIVE : 0;
         break;
     default:
@@ -27,26 +27,29 @@ static uint8_t category_of_host(const struct event_classes *sel, uint32_t event,
 
 uint8_t *time_categories_find(const struct event_classes *sel)
 {
-    static const uint8_t plain[TYPE_COUNT] = {
-        [TYPE_NONE] = TIME_OTHER,
-        [TYPE_OPERATOR] = TIME_CPU_EXEC,
-        [TYPE_PYTHON] = TIME_CPU_EXEC,
-        [TYPE_USER_ANNOTATION] = TIME_CPU_EXEC,
-        [TYPE_PROFILER_STEP] = TIME_OTHER,
-        [TYPE_MODULE] = TIME_CPU_EXEC,
-        [TYPE_PL_MODULE] = TIME_OTHER,
-        [TYPE_PL_PROFILE] = TIME_OTHER,
-        [TYPE_PYTHON_FUNCTION] = TIME_CPU_EXEC,
-        [TYPE_TRACE_SPAN] = TIME_OTHER,
-        [TYPE_RUNTIME] = TIME_RUNTIME,
-        [TYPE_KERNEL] = TIME_KERNEL,
-        [TYPE_MEMCPY] = TIME_MEMCPY,
-        [TYPE_MEMSET] = TIME_MEMSET,
-        [TYPE_MEMORY] = TIME_OTHER,
-        [TYPE_DEVICE_ANNOTATION] = TIME_OTHER,
+    static const uint8_t plain[INDEX_CLASS_COUNT] = {
+        [INDEX_OTHER] = TIME_OTHER,
+        [INDEX_MEMORY] = TIME_OTHER,
+        [INDEX_UNKNOWN] = TIME_OTHER,
+        [INDEX_OPERATOR] = TIME_CPU_EXEC,
+        [INDEX_PYTHON] = TIME_CPU_EXEC,
+        [INDEX_STEP] = TIME_OTHER,
+        [INDEX_ANNOTATION] = TIME_CPU_EXEC,
+        [INDEX_MODULE] = TIME_CPU_EXEC,
+        [INDEX_FUNCTION] = TIME_CPU_EXEC,
+        [INDEX_PROFILE] = TIME_OTHER,
+        [INDEX_SPAN] = TIME_OTHER,
+        [INDEX_RUNTIME_CALL] = TIME_RUNTIME,
+        [INDEX_DRIVER_CALL] = TIME_RUNTIME,
+        [INDEX_KERNEL] = TIME_KERNEL,
+        [INDEX_MEMCPY] = TIME_MEMCPY,
+        [INDEX_MEMSET] = TIME_MEMSET,
+        [INDEX_DEVICE_ROW] = TIME_KERNEL,
+        [INDEX_DEVICE_WAIT] = TIME_OTHER,
+        [INDEX_DEVICE_ANNOTATION] = TIME_OTHER,
     };
     uint32_t count = sel->trace->events.count;
-    const uint8_t *type = sel->type;
+    const uint8_t *type = sel->class;
     uint8_t *categories = scratch_alloc(count, sizeof *categories);
     for (uint32_t i = 0; categories != NULL && i < count; i++) {
         categories[i] = plain[type[i]];
@@ -67,10 +70,10 @@ uint8_t *time_categories_find(const struct event_classes *sel)
 
 /* Modules, steps, Python functions, spans and annotations of the device stand beside what they
  * hold. */
-static const bool is_counted[TYPE_COUNT] = {
-    [TYPE_OPERATOR] = true, [TYPE_USER_ANNOTATION] = true, [TYPE_PYTHON] = true,
-    [TYPE_RUNTIME] = true,  [TYPE_KERNEL] = true,          [TYPE_MEMCPY] = true,
-    [TYPE_MEMSET] = true,
+static const bool is_counted[INDEX_CLASS_COUNT] = {
+    [INDEX_OPERATOR] = true,     [INDEX_ANNOTATION] = true,  [INDEX_PYTHON] = true,
+    [INDEX_RUNTIME_CALL] = true, [INDEX_DRIVER_CALL] = true, [INDEX_KERNEL] = true,
+    [INDEX_MEMCPY] = true,       [INDEX_MEMSET] = true,
 };
 
 /* Of host and device together, each of which is in order. */
@@ -96,7 +99,7 @@ bool time_ranges_collect(struct time_ranges *roles,
         bool is_device = LISTS[k] == LIST_DEVICE;
         for (uint32_t i = 0; ok && i < list.count; i++) {
             uint32_t event = list.items[i];
-            if (!is_counted[sel->type[event]]) {
+            if (!is_counted[sel->class[event]]) {
                 continue;
             }
             bool communicates = categories[event] == TIME_COMMUNICATION;

@@ -111,7 +111,7 @@ struct beside {
     const struct pipeline_way *way;
     const struct trace *model;
     const struct trace_index *index; /* of the analyses, as long as cycles are sought */
-    struct trace_results *cycles; /* nothing else is in them */
+    struct trace_results *cycles;    /* nothing else is in them */
     struct timeline *timeline;
     struct timeline_frame frame;
     bool has_frame;
@@ -122,7 +122,7 @@ struct beside {
     struct thread_helper helper;
     bool has_cycles;       /* they are found */
     struct err cycles_err; /* without a helper for them: why not */
-    bool gave_timeline; /* to the helper, which is past the cycles */
+    bool gave_timeline;    /* to the helper, which is past the cycles */
 };
 
 static bool sink_takes_timelines(const struct pipeline_way *way)

@@ -7,7 +7,7 @@
 /* Modules carry their parent's id in that column, and no external id of their own. */
 static int64_t external_id(const struct event_classes *sel, uint32_t event)
 {
-    bool is_module = sel->type[event] == TYPE_MODULE;
+    bool is_module = sel->class[event] == INDEX_MODULE && !sel->lightning;
     return is_module ? TRACE_NO_ID : trace_external_id(&sel->trace->events, event);
 }
 
@@ -29,16 +29,17 @@ add_node(struct tb_collectives *comms, const struct event_classes *sel, uint32_t
 
 static bool is_collective(const struct event_classes *sel, uint32_t event)
 {
-    enum event_type type = (enum event_type)sel->type[event];
+    enum index_class type = (enum index_class)sel->class[event];
     uint32_t flags = sel->names.flags[sel->name[event]];
-    return classify_is_host(type) && type != TYPE_PL_MODULE && (flags & NAME_COLLECTIVE) != 0;
+    bool is_lightning = type == INDEX_MODULE && sel->lightning;
+    return classify_is_host(type) && !is_lightning && (flags & NAME_COLLECTIVE) != 0;
 }
 
 static bool
 is_candidate(const struct tb_collectives *comms, const struct event_classes *sel, uint32_t event)
 {
-    enum event_type type = (enum event_type)sel->type[event];
-    return type == TYPE_KERNEL || (type == TYPE_MEMCPY && comms->joins_memcpy);
+    enum index_class type = (enum index_class)sel->class[event];
+    return type == INDEX_KERNEL || (type == INDEX_MEMCPY && comms->joins_memcpy);
 }
 
 bool tb_collectives_collect(struct tb_collectives *comms, const struct event_classes *sel)

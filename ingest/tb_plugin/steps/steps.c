@@ -15,13 +15,37 @@ struct step_bounds {
     int64_t device_end;
 };
 
+static bool counts_for_host_range(const struct event_classes *sel, uint32_t event)
+{
+    enum index_class type = (enum index_class)sel->class[event];
+    return type == INDEX_PYTHON || type == INDEX_OPERATOR || type == INDEX_STEP ||
+           (sel->mlu && type == INDEX_ANNOTATION);
+}
+
+/* The one step of a trace without steps: from the first host event to the last end of one [TB-6d].
+ */
+static void use_host_range(struct steps *steps)
+{
+    const struct event_classes *sel = steps->sel;
+    struct step *step = &steps->items[0];
+    *step = (struct step){.event = STEP_NO_EVENT, .start = INT64_MAX, .end = INT64_MIN};
+    for (uint32_t event = 0; event < sel->trace->events.count; event++) {
+        if (counts_for_host_range(sel, event)) {
+            step->start = i64_min(step->start, tb_clock_start(sel, event));
+            step->end = i64_max(step->end, tb_clock_end(sel, event));
+        }
+    }
+    steps->count = 1;
+    steps->undefined = step->start > step->end;
+}
+
 static void use_profiler_steps(struct steps *steps, const struct event_classes *sel)
 {
-    uint32_t marked = sel->type_count[TYPE_PROFILER_STEP];
+    uint32_t marked = sel->class_count[INDEX_STEP];
     const struct events_in_time host = sel->lists[LIST_HOST];
     for (uint32_t i = 0; steps->count < marked && i < host.count; i++) {
         uint32_t event = host.items[i];
-        if (sel->type[event] == TYPE_PROFILER_STEP) {
+        if (sel->class[event] == INDEX_STEP) {
             steps->items[steps->count++] = (struct step){.event = event,
                                                          .start = tb_clock_start(sel, event),
                                                          .end = tb_clock_end(sel, event)};
@@ -154,7 +178,7 @@ static void find_bounds(const struct steps *steps, struct step_bounds *bounds)
     }
     for (uint32_t event = 0;
          steps->items[0].event == STEP_NO_EVENT && event < sel->trace->events.count; event++) {
-        if (steps_counts_for_host_range(sel, event)) {
+        if (counts_for_host_range(sel, event)) {
             bounds[0].start_key = i64_min(bounds[0].start_key, tb_clock_start_key(sel, event));
             bounds[0].end_key = i64_max(bounds[0].end_key, tb_clock_end_key(sel, event));
         }
@@ -165,7 +189,7 @@ bool tb_steps_build(struct steps *steps,
                     const struct event_classes *sel,
                     const struct launch_correlation *links)
 {
-    uint32_t marked = sel->type_count[TYPE_PROFILER_STEP];
+    uint32_t marked = sel->class_count[INDEX_STEP];
     *steps = (struct steps){.sel = sel,
                             .items = scratch_alloc((size_t)marked + 1, sizeof *steps->items)};
     if (steps->items == NULL) {
@@ -174,7 +198,7 @@ bool tb_steps_build(struct steps *steps,
     if (marked > 0) {
         use_profiler_steps(steps, sel);
     } else {
-        steps_use_host_range(steps);
+        use_host_range(steps);
     }
     struct step_bounds *bounds = scratch_alloc(steps->count, sizeof *bounds);
     bool *matched = scratch_calloc(links->runtime_count, sizeof *matched);

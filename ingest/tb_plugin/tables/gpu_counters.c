@@ -62,7 +62,7 @@ static void find_range(struct counting *c)
         return;
     }
     for (uint32_t event = 0; event < sel->trace->events.count; event++) {
-        if (sel->type[event] != TYPE_NONE && sel->type[event] != TYPE_MEMORY) {
+        if (sel->class[event] != INDEX_OTHER && sel->class[event] != INDEX_MEMORY) {
             c->start = i64_min(c->start, tb_clock_start(sel, event));
             c->end = i64_max(c->end, tb_clock_end(sel, event));
         }

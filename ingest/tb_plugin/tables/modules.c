@@ -24,7 +24,7 @@ struct frames {
 
 static bool is_frame(const struct event_classes *sel, uint32_t event)
 {
-    return sel->type[event] == TYPE_MODULE || sel->type[event] == TYPE_PYTHON_FUNCTION;
+    return sel->class[event] == INDEX_MODULE || sel->class[event] == INDEX_FUNCTION;
 }
 
 /* Python id and Python parent id stand in the columns of correlation and external id. */
@@ -43,7 +43,7 @@ static uint32_t frame_above(const struct frames *f, uint32_t event)
 static bool read_frames(struct frames *f)
 {
     const struct event_classes *sel = f->sel;
-    size_t count = (size_t)sel->type_count[TYPE_MODULE] + sel->type_count[TYPE_PYTHON_FUNCTION];
+    size_t count = (size_t)sel->class_count[INDEX_MODULE] + sel->class_count[INDEX_FUNCTION];
     f->is_parent = scratch_calloc(count * 2, sizeof *f->is_parent);
     f->is_seen = scratch_calloc(sel->trace->events.count, sizeof *f->is_seen);
     f->found = scratch_alloc(sel->trace->events.count, sizeof *f->found);
@@ -93,13 +93,13 @@ static uint32_t member_of(struct frames *f, uint32_t event)
 static uint32_t module_at_or_above(struct frames *f, uint32_t start)
 {
     uint32_t event = start;
-    while (event != ID_MAP_NONE && f->sel->type[event] != TYPE_MODULE &&
+    while (event != ID_MAP_NONE && f->sel->class[event] != INDEX_MODULE &&
            f->found[event] == FOUND_NOTHING_YET) {
         f->found[event] = FOUND_CIRCLE;
         event = frame_above(f, event);
     }
     uint32_t found = event;
-    if (event != ID_MAP_NONE && f->sel->type[event] != TYPE_MODULE) {
+    if (event != ID_MAP_NONE && f->sel->class[event] != INDEX_MODULE) {
         found = f->found[event] == FOUND_CIRCLE ? ID_MAP_NONE : f->found[event];
     }
     for (uint32_t at = start; at != event; at = frame_above(f, at)) {
@@ -155,7 +155,7 @@ static bool read_python_modules(struct module_forest *forest, const struct event
     struct frames f = {.sel = sel, .forest = forest};
     id_map_init(&f.by_id);
     id_map_init(&f.member_of);
-    bool ok = sel->type_count[TYPE_MODULE] == 0 || build_frames(&f);
+    bool ok = sel->class_count[INDEX_MODULE] == 0 || build_frames(&f);
     id_map_free(&f.by_id);
     id_map_free(&f.member_of);
     scratch_free(f.is_parent);
@@ -195,7 +195,7 @@ static bool read_lightning_modules(struct module_forest *forest, const struct ev
     const struct events_in_time host = sel->lists[LIST_HOST];
     for (uint32_t i = 0; ok && i < host.count; i++) {
         uint32_t event = host.items[i];
-        if (sel->type[event] != TYPE_PL_MODULE) {
+        if (sel->class[event] != INDEX_MODULE) {
             continue;
         }
         const char *name = names_text(&sel->names, sel->name[event]);

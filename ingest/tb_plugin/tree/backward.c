@@ -430,7 +430,7 @@ bool backward_build(struct backward *backward, struct op_tree *tree)
     id_map_init(&b.mirror_of);
     b.nodes_left =
         REFERENCED_NODES_MIN + (uint64_t)tree->sel->trace->events.count * REFERENCED_NODES_FACTOR;
-    bool has_modules = tree->sel->type_count[TYPE_MODULE] > 0;
+    bool has_modules = tree->sel->class_count[INDEX_MODULE] > 0;
     bool ok = !has_modules || fwdbwd_collect(&b.pairs, tree->sel->trace);
     bool has_pairs = has_modules && b.pairs.by_forward.count > 0;
     ok = ok && (!has_pairs || collect(&b));

@@ -118,7 +118,7 @@ static bool order_stale(struct linking *l)
         uint32_t device = links->stale[i];
         uint32_t event = links->device_event[device];
         links->device_runtime[device] = LAUNCH_NONE;
-        if (l->sel->type[event] == TYPE_KERNEL) {
+        if (l->sel->class[event] == INDEX_KERNEL) {
             links->stale[kernels++] = event;
         }
     }

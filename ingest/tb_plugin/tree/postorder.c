@@ -120,7 +120,7 @@ static bool see_runtime(const struct kernel_sink *sink, uint32_t runtime, uint32
     uint32_t end = links->launched_first[runtime + 1];
     for (uint32_t i = links->launched_first[runtime]; i < end; i++) {
         uint32_t event = links->launched[i];
-        bool is_kernel = sink->tree->ops.sel->type[event] == TYPE_KERNEL;
+        bool is_kernel = sink->tree->ops.sel->class[event] == INDEX_KERNEL;
         if (is_kernel && !sink->see(sink->ctx, event, owner)) {
             return false;
         }

@@ -24,7 +24,7 @@ static uint16_t sum_runtime(struct tb_tree *tree, uint32_t runtime, struct launc
         uint32_t event = tree->links->launched[i];
         int64_t duration = tb_clock_duration(sel, event);
         sums->device = saturating_add(sums->device, duration);
-        if (sel->type[event] != TYPE_KERNEL) {
+        if (sel->class[event] != INDEX_KERNEL) {
             continue;
         }
         uint32_t name_flags = names_kernel_flags(&tree->ops.sel->names, sel->name[event]);
@@ -169,7 +169,7 @@ static void decide_eligibility(struct tb_tree *tree, uint32_t index)
 {
     struct op_node *node = &tree->ops.nodes[index];
     uint16_t flags = node->flags;
-    if (node->type == TYPE_OPERATOR) {
+    if (node->type == INDEX_OPERATOR) {
         flags |= (flags & (TB_RUNS_TENSOR | TB_TENSOR_CHILD)) != 0 ? TB_TENSOR : 0;
     }
     node->flags = flags;

@@ -84,7 +84,7 @@ static bool find_nodes(struct tb_tree *tree, struct found_nodes *found, struct w
             continue;
         }
         found->items[found->count++] =
-            (struct found_node){event, class, sel->type[event], flags_of(sel, event, class)};
+            (struct found_node){event, class, sel->class[event], flags_of(sel, event, class)};
         ok = thread != OP_NO_THREAD && add_to_thread(tree, thread, event, &thread_cap);
     }
     id_map_free(&tids);

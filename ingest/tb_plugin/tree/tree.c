@@ -175,7 +175,7 @@ static bool is_duplicate(const struct tb_tree *tree, uint32_t node)
     const struct op_node *child = &tree->ops.nodes[node];
     const struct op_node *owner = &tree->ops.nodes[parent];
     bool is_only_child = node == parent + 1 && child->end == owner->end;
-    return is_only_child && child->type == TYPE_OPERATOR && owner->type == TYPE_OPERATOR &&
+    return is_only_child && child->type == INDEX_OPERATOR && owner->type == INDEX_OPERATOR &&
            op_node_name(&tree->ops, node) == op_node_name(&tree->ops, parent);
 }
 

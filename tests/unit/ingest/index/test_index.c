@@ -246,6 +246,30 @@ static void test_steps_are_host_annotations(void **state)
     make_end(&made);
 }
 
+/* Records of memory are not indexed; marks of Lightning have classes of their own. */
+static void test_classes(void **state)
+{
+    (void)state;
+    struct made made;
+    make_begin(&made);
+    made.build.trace->framework = "pytorch-lightning";
+    host(&made, EVENT_PYTHON, "call", 0, 90);
+    host(&made, EVENT_OPERATOR, "[pl][module]torch.nn.Linear: fc", 1, 80);
+    host(&made, EVENT_OPERATOR, "[pl][profile]run_training_batch", 2, 70);
+    host(&made, EVENT_OPERATOR, "aten::linear", 3, 60);
+    host(&made, EVENT_MEMORY, "[memory]", 4, 50);
+    make_index(&made);
+    const struct trace_index *index = &made.index;
+    static const enum index_class CLASSES[] = {INDEX_PYTHON, INDEX_MODULE, INDEX_PROFILE,
+                                               INDEX_OPERATOR, INDEX_MEMORY};
+    for (uint32_t i = 0; i < sizeof CLASSES / sizeof *CLASSES; i++) {
+        assert_int_equal(index_class(index, i), CLASSES[i]);
+    }
+    assert_int_equal(index->count, 4);
+    assert_int_equal(index->op[3], INDEX_NONE);
+    make_end(&made);
+}
+
 /* What a walk over all steps for each thread would not get through. */
 static void test_many_threads_and_steps(void **state)
 {
@@ -289,6 +313,7 @@ int main(void)
         cmocka_unit_test(test_calls_at_the_edge_of_operators),
         cmocka_unit_test(test_streams_stand_in_order),
         cmocka_unit_test(test_steps_are_host_annotations),
+        cmocka_unit_test(test_classes),
         cmocka_unit_test(test_many_threads_and_steps),
         cmocka_unit_test(test_empty_trace),
     };
