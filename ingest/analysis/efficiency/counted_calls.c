@@ -432,7 +432,7 @@ double counted_call_roofline(const struct formula *formula,
                              bool *is_compute_bound)
 {
     if (peaks == NULL || precision == FORMULA_NO_PRECISION || formula->bytes == WIDE_NONE) {
-        return NAN;
+        return (double)NAN;
     }
     double compute = (double)formula->flops / peaks->peak[formula->unit][precision];
     double memory = (double)formula->bytes / peaks->bandwidth_bytes_per_second;

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define FILE_BYTES_MAX ((size_t)1 << 20)
-#define UNKNOWN NAN
+#define UNKNOWN (double)NAN
 #define LISTED(precision) (1U << FORMULA_##precision)
 #define MATRIX_LISTED                                                                         \
     (LISTED(FP16) | LISTED(BF16) | LISTED(TF32) | LISTED(FP32) | LISTED(FP64) | LISTED(FP8) | \
@@ -115,7 +115,7 @@ static bool bad(struct err *err, const char *key, const char *what)
 static bool read_number(json_t *object, const char *name, double *out)
 {
     json_t *value = json_object_get(object, name);
-    *out = NAN;
+    *out = (double)NAN;
     if (value == NULL || json_is_null(value)) {
         return true;
     }

@@ -170,7 +170,7 @@ static double mfu_of(const struct analysis *a,
                      int64_t wall_ns)
 {
     if (precision == FORMULA_NO_PRECISION || wall_ns <= 0) {
-        return NAN;
+        return (double)NAN;
     }
     double peak = a->peaks->peak[FORMULA_MATRIX][precision];
     return (double)formula->flops / peak / ((double)wall_ns / 1e9) / (double)a->device_count;
