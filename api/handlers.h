@@ -109,6 +109,10 @@ bool history_changes_post(struct api_call *call, struct err *err) KS_MUST_USE;
 bool history_baseline_get(struct api_call *call, struct err *err) KS_MUST_USE;
 bool history_metrics_get(struct api_call *call, struct err *err) KS_MUST_USE;
 bool gate_post(struct api_call *call, struct err *err) KS_MUST_USE;
+/* ranks/operations.c */
+bool ranks_pipeline_get(struct api_call *call, struct err *err) KS_MUST_USE;
+bool ranks_what_if_get(struct api_call *call, struct err *err) KS_MUST_USE;
+bool ranks_what_if_timeline_get(struct api_call *call, struct err *err) KS_MUST_USE;
 /* jobs_route.c */
 bool jobs_route_get(struct api_call *call, struct err *err) KS_MUST_USE;
 /* me.c, tokens.c */

@@ -11,6 +11,7 @@
 #include "ingest/formats/nsight/kernel_text_table.h"
 #include "ingest/formats/nsight/ncu_csv.h"
 #include "ingest/formats/nsight/nsys_csv.h"
+#include "ingest/formats/operations/operations_csv.h"
 #include "ingest/formats/perf_data/counters_csv.h"
 #include "ingest/formats/perf_data/perf_data.h"
 #include "ingest/formats/protobuf/perfetto.h"
@@ -104,6 +105,7 @@ static const struct format_reader readers[] = {
     {"plugin-json", sniff_is_uploaded_answer, read_plugin_json},
     {"perf-data", perf_data_recognises, perf_data_read},
     {"counters", counters_csv_recognises, counters_csv_read},
+    {"operations", operations_csv_recognises, operations_csv_read},
     {"comparison-report", comparison_report_recognises, comparison_report_read},
     {"comparison-report", report_csv_recognises, report_csv_read},
 };

@@ -31,9 +31,9 @@ struct format_item {
 
 struct format_bundle {
     /* Static text: "chrome-trace", "plugin-json", "kernel-table" (name, latency, tensor, DRAM),
-     * "ncu-csv", "nsys-csv", "perf-data", "counters", "comparison-report"; of other recorders
-     * "memory-snapshot", "memory-timeline", "nsys-sqlite", "rpd", "rocpd-db", "ascend-db",
-     * "rocprofv3-json", "xplane", "perfetto". */
+     * "ncu-csv", "nsys-csv", "perf-data", "counters", "comparison-report",
+     * "operations"; of other recorders "memory-snapshot", "memory-timeline", "nsys-sqlite", "rpd",
+     * "rocpd-db", "ascend-db", "rocprofv3-json", "xplane", "perfetto". */
     const char *format;
     struct format_item *items;
     size_t item_count;

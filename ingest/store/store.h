@@ -487,6 +487,11 @@ bool store_comm_log(struct store *store,
                     int64_t trace_id,
                     struct collective_log **out,
                     struct err *err) KS_MUST_USE;
+bool store_operations(struct store *store,
+                      struct arena *arena,
+                      int64_t trace_id,
+                      struct operation_table **out,
+                      struct err *err) KS_MUST_USE;
 bool store_rank_digest(struct store *store,
                        struct arena *arena,
                        int64_t trace_id,

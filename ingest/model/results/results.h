@@ -13,6 +13,7 @@
 #include "ingest/base/memory/arena.h"
 #include "ingest/model/collective_log.h"
 #include "ingest/model/memory_log.h"
+#include "ingest/model/operations.h"
 #include "ingest/model/rank_digest.h"
 #include "ingest/model/results/call_tree.h"
 #include "ingest/model/results/comparison.h"
@@ -202,6 +203,7 @@ struct trace_results {
     struct call_tree *call_tree;
     struct memory_log *memory_log; /* refers to rows of the call tree */
     struct collective_log *comm_log;
+    struct operation_table *operations; /* of a training job */
     struct rank_digest *rank_digest; /* NULL in the annex's figures */
     struct module_row *modules;
     size_t module_count;

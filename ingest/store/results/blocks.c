@@ -13,6 +13,7 @@
 #define GPU_COUNTERS "gpu_counters"
 #define CYCLE_USE "cycle_use"
 #define RANK_DIGEST "rank_digest"
+#define OPERATIONS "operations"
 
 /* ---- columns of logs ---- */
 
@@ -428,6 +429,7 @@ void blocks_write(struct row_writer *writer, const struct trace_results *results
     write_log(writer, results, RESULT_MEMORY_LOG, results->memory_log);
     write_block(writer, COMM_LOG, encode_comm_log, results->comm_log);
     write_log(writer, results, RESULT_GPU_COUNTERS, results->gpu_counters);
+    write_block(writer, OPERATIONS, operations_encode, results->operations);
     write_block(writer, RANK_DIGEST, rank_digest_encode, results->rank_digest);
     write_block(writer, CYCLE_USE, cycle_use_encode,
                 results->cycle_use_count == 0 ? NULL : results);
@@ -569,6 +571,19 @@ bool store_rank_digest(struct store *store,
 {
     void *block = NULL;
     bool ok = read_block(store, arena, trace_id, RANK_DIGEST, sizeof **out, rank_digest_decode,
+                         &block, err);
+    *out = block;
+    return ok;
+}
+
+bool store_operations(struct store *store,
+                      struct arena *arena,
+                      int64_t trace_id,
+                      struct operation_table **out,
+                      struct err *err)
+{
+    void *block = NULL;
+    bool ok = read_block(store, arena, trace_id, OPERATIONS, sizeof **out, operations_decode,
                          &block, err);
     *out = block;
     return ok;

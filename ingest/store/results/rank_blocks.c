@@ -1,5 +1,6 @@
 #include "ingest/store/results/rank_blocks.h"
 
+#include "ingest/model/operations.h"
 #include "ingest/model/rank_digest.h"
 #include "ingest/store/internal.h"
 
@@ -46,6 +47,13 @@ static const struct member part_members[] = {
     MEMBER(struct rank_part, segment),
     MEMBER(struct rank_part, name),
     MEMBER(struct rank_part, ns),
+};
+static const struct member operation_members[] = {
+    MEMBER(struct operation, start_s),     MEMBER(struct operation, duration_s),
+    MEMBER(struct operation, step),        MEMBER(struct operation, rank),
+    MEMBER(struct operation, seq_id),      MEMBER(struct operation, chunk),
+    MEMBER(struct operation, model_chunk), MEMBER(struct operation, dp_rank),
+    MEMBER(struct operation, stage),       MEMBER(struct operation, type),
 };
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 
@@ -207,4 +215,23 @@ void rank_digest_decode(struct column_decoder *dec, void *block)
     GET_ROWS(dec, digest->segments, digest->segment_count, segment_members);
     GET_ROWS(dec, digest->parts, digest->part_count, part_members);
     dec->failed = dec->failed || !is_sound(digest);
+}
+
+/* ---- operations ---- */
+
+void operations_encode(struct column_parts *parts, const void *block)
+{
+    const struct operation_table *table = block;
+    column_encode_number(&parts->enc, table->count);
+    PUT_ROWS(parts, table->items, table->count, operation_members);
+}
+
+void operations_decode(struct column_decoder *dec, void *block)
+{
+    struct operation_table *table = block;
+    table->count = column_decode_count(dec);
+    GET_ROWS(dec, table->items, table->count, operation_members);
+    for (uint32_t i = 0; i < table->count && !dec->failed; i++) {
+        dec->failed = table->items[i].type >= OPERATION_TYPE_COUNT;
+    }
 }

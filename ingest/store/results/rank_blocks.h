@@ -7,5 +7,8 @@
 /* A struct rank_digest. */
 void rank_digest_encode(struct column_parts *parts, const void *block);
 void rank_digest_decode(struct column_decoder *dec, void *block);
+/* A struct operation_table. */
+void operations_encode(struct column_parts *parts, const void *block);
+void operations_decode(struct column_decoder *dec, void *block);
 
 #endif

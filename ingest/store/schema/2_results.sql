@@ -175,7 +175,7 @@ CREATE TABLE row_block (
 -- collectives. With row ids: they can be megabytes long.
 CREATE TABLE block (
     trace_id INTEGER NOT NULL REFERENCES trace (id) ON DELETE CASCADE,
-    kind     TEXT NOT NULL, -- "call_tree", "memory_log", "comm_log", "gpu_counters", "rank_digest"
+    kind     TEXT NOT NULL, -- "call_tree", "memory_log", "comm_log", "gpu_counters", "rank_digest", "operations"
     bytes    BLOB NOT NULL,
     PRIMARY KEY (trace_id, kind)
 ) STRICT;

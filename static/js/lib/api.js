@@ -230,6 +230,14 @@ export const findCalls = (id, thread, q, signal) => call(`traces/${id}/tree/${th
 export const distributed = (runName, query, signal) => call(`${runPath(runName)}/distributed`, { query, signal });
 
 /**
+ * @param {string} runName
+ * @param {{span?: string | null, ranks?: string, steps?: string}} query
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<Stragglers>}
+ */
+export const stragglers = (runName, query, signal) => call(`${runPath(runName)}/stragglers`, { query, signal });
+
+/**
  * Every operator and kernel of two traces.
  * @param {string} base
  * @param {string} candidate

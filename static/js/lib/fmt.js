@@ -213,7 +213,7 @@ export const deviceName = (device) => device.replace(/^([A-Z]+)(\d+)$/, '$1 $2')
 /** What a file holds, by the name that the server has for its format. @type {Record<string, string>} */
 const FORMATS = {
     'chrome-trace': 'trace', 'plugin-json': 'plugin answers', 'kernel-table': 'kernel table', 'ncu-csv': 'Nsight Compute table', 'nsys-csv': 'Nsight Systems table',
-    'nsys-sqlite': 'Nsight Systems export', 'perf-data': 'cycles', counters: 'counters', 'comparison-report': 'comparison report',
+    'nsys-sqlite': 'Nsight Systems export', 'perf-data': 'cycles', counters: 'counters', operations: 'operations of a job', 'comparison-report': 'comparison report',
 };
 
 /** @param {string} format */

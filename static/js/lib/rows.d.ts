@@ -11,7 +11,7 @@ interface RankClockRow {
 }
 
 /** A collective of a run, matched over the ranks that took part. */
-interface CollectiveRow {
+interface RankCollectiveRow {
     group: string | null; // Name of the process group.
     group_ranks: string | null; // Its ranks, as the profiler wrote them.
     sequence: number; // Its Seq, or its place among the group's collectives, from 0.
@@ -521,6 +521,18 @@ interface PathEventRow {
     bound: string; // What bounds the path while it is on it.
 }
 
+/** A stage of a pipeline in one step of one replica. */
+interface PipelineStageRow {
+    step: number;
+    dp_rank: number; // Replica.
+    stage: number;
+    window_ns: number; // From the first computation of all stages to the end of the last. [ns]
+    compute_ns: number; // In which the stage computes. [ns]
+    bubble: number | null; // In which it does not; null of an empty window. [share]
+    before_first_ns: number; // Until it first computes. [ns]
+    after_last_ns: number; // After it last computed. [ns]
+}
+
 /** See api/openapi.json. */
 interface RecommendationRow {
     code: string;
@@ -607,4 +619,13 @@ interface TransferRow {
     min_ns: number | null; // [ns]
     max_ns: number | null; // [ns]
     size_bytes: number | null; // [bytes]
+}
+
+/** An operation of a job as it would run. */
+interface WhatIfSliceRow {
+    optype: string;
+    seq_id: number;
+    stage: number;
+    start_ns: number; // From the start of the step; of a transfer without its waiting. [ns]
+    duration_ns: number; // [ns]
 }

@@ -299,6 +299,15 @@ interface Distributed {
     overlap: { steps: string[]; rows: OverlapRow[] }; wait: { rows: WaitRow[] }; operations: CollectiveRow[]; devices: DistributedDevice[];
 }
 
+/** Which rank of a run the others wait for; the matrices are by rank, then step. */
+interface Stragglers {
+    verdict: { kind: 'unknown' | 'balanced' | 'persistent' | 'scattered'; rank: number | null; steps: number; of_steps: number; lost_ns: number; cause: string | null; text: string };
+    ranks: number[]; traces: number[]; steps: number[];
+    step_ns: (number | null)[][]; wait_ns: (number | null)[][]; work_ns: (number | null)[][];
+    culprits: { step: number; rank: number | null; margin_ns: number | null; cause: string | null }[];
+    warnings: { code: string; count: number }[];
+}
+
 /** A name of two traces: figures as base_…, candidate_… and delta_…, change as a share of the base. */
 interface DiffRow { name: string; presence: 'both' | 'added' | 'removed'; change: number | null; [figure: string]: any }
 

@@ -6,6 +6,7 @@ import { homeView } from '../../app/trace_views.js';
 import { canDiff, hasCycles, runCompareHref } from '../comparison/compare_links.js';
 import { deleteRun, deleteTrace, saveRun } from './run_actions.js';
 import { pinButton } from './pin.js';
+import { rankVerdict } from './ranks.js';
 import * as api from '../../lib/api.js';
 import * as fmt from '../../lib/fmt.js';
 
@@ -18,6 +19,7 @@ export async function mount(root, route, signal) {
     const run = await api.run(route.id, signal);
     const facts = h('div', { class: 'run-facts' });
     showFacts(facts, run);
+    const ranks = run.trace_list.length > 1 && run.views.includes('distributed') ? rankVerdict(run.name, null, signal) : null;
     const only = run.trace_list.length === 1 ? run.trace_list[0] : null;
     fill(root,
         h('div', { class: 'view-head' }, h('h1', null, run.name), h('div', { class: 'view-tools' },
@@ -27,8 +29,11 @@ export async function mount(root, route, signal) {
             h('button', { class: 'button', type: 'button', onclick: () => editFacts(facts, run) }, 'Edit note and tags'),
             pinButton(run, 'words'),
             h('button', { class: 'button danger-text', type: 'button', onclick: () => deleteRun(run) }, 'Delete run'))),
+        ranks?.root,
         facts,
         traceTable(run.trace_list));
+    await ranks?.ready;
+    return { destroy: () => ranks?.destroy() };
 }
 
 /** @param {HTMLElement} box @param {Run} run */
