@@ -205,8 +205,8 @@ static void write_reason(char why[FAIL_IF_TEXT_BYTES],
         return;
     }
     (void)snprintf(why, FAIL_IF_TEXT_BYTES,
-                   "%.200s: grew by %.2f%s, from %.2f us to %.2f us a cycle", text, measured,
-                   condition->relative ? "%" : " us", figures[SIDE_BASE], figures[SIDE_CANDIDATE]);
+                   "%.200s: grew by %.2f%s, from %.2f µs to %.2f µs a cycle", text, measured,
+                   condition->relative ? "%" : " µs", figures[SIDE_BASE], figures[SIDE_CANDIDATE]);
 }
 
 bool fail_if_check(const char *text,

@@ -26,6 +26,11 @@ before(async () => {
     traces.two = await upload('two', trainingTrace());
     traces.plain = await upload('plain', trainingTrace({ totals: false }));
     traces.bare = await upload('bare', trainingTrace({ memory: false }));
+    traces.counted = await upload('counted', JSON.stringify({ traceEvents: [
+        { ph: 'X', cat: 'cpu_op', name: 'aten::mm', pid: 1, tid: 1, ts: 1000, dur: 100 },
+        ...[2048, 4096, 1024].map((KB, at) => ({ ph: 'C', name: 'APP/HBM', pid: 2, tid: 0, ts: 1000 + 30 * at, args: { KB } })),
+        { ph: 'C', name: 'HBM/Read', pid: 2, tid: 0, ts: 1000, args: { 'Read(MB/s)': 9 } },
+    ] }));
     traces.gpu = await put(server.url, 'gpu', fixture('cuda_training'));
 });
 after(async () => {
@@ -287,6 +292,15 @@ test('what was not recorded says what to record', async () => {
         assert.ok(await tables().nth(1).isHidden(), 'no table of blocks without addresses');
     });
     await page.click('#views a:has-text("Memory")');
+});
+
+test('a trace without records shows the memory counters of its profiler', async () => {
+    await visit(page, server.url, `#/traces/${traces.counted.id}/overview`);
+    await page.click('.missing a:has-text("Memory counters")');
+    await addressed(page, '/memory');
+    await eventually(async () => assert.deepEqual(await page.locator('.side-key .side-name').allTextContents(), ['APP/HBM']));
+    await page.click('button:has-text("As a table")');
+    await eventually(async () => assert.deepEqual((await page.locator('.plain-table tbody td').allTextContents()).map(plain), ['APP/HBM', '3', '2.0 MiB', '1.0 MiB', '4.0 MiB']));
 });
 
 test('nothing complained', () => assert.deepEqual(page.complaints, []));

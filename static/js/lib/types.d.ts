@@ -284,7 +284,7 @@ interface OverlapRow { worker: string; step: string; computation_ns: number; ove
 /** Of the communication of a step; step null: outside of all steps. */
 interface WaitRow { worker: string; step: string | null; transfer_ns: number; wait_ns: number }
 
-interface CollectiveRow {
+interface OperationRow {
     worker: string; name: string; calls: number; size_bytes: number; mean_size_bytes: number; total_ns: number; mean_ns: number;
     transfer_ns: number; mean_transfer_ns: number;
 }
@@ -296,7 +296,7 @@ interface DistributedDevice {
 
 interface Distributed {
     run: string; span: number; spans: number[]; agrees: boolean; workers: DistributedWorker[];
-    overlap: { steps: string[]; rows: OverlapRow[] }; wait: { rows: WaitRow[] }; operations: CollectiveRow[]; devices: DistributedDevice[];
+    overlap: { steps: string[]; rows: OverlapRow[] }; wait: { rows: WaitRow[] }; operations: OperationRow[]; devices: DistributedDevice[];
 }
 
 /** Which rank of a run the others wait for; the matrices are by rank, then step. */

@@ -108,9 +108,9 @@ export function lastToArrive(times) {
 /** Of the communication: below this, workers arrive together. */
 const STANDS_OUT = 0.02;
 
-/** Collectives of one name, over all workers. @param {CollectiveRow[]} rows @returns {CollectiveRow[]} */
+/** Collectives of one name, over all workers. @param {OperationRow[]} rows @returns {OperationRow[]} */
 export function summed(rows) {
-    /** @type {Map<string, CollectiveRow>} */
+    /** @type {Map<string, OperationRow>} */
     const byName = new Map();
     for (const row of rows) {
         const sum = byName.get(row.name) ?? { worker: '', name: row.name, calls: 0, size_bytes: 0, mean_size_bytes: 0, total_ns: 0, mean_ns: 0, transfer_ns: 0, mean_transfer_ns: 0 };

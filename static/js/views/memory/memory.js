@@ -3,7 +3,9 @@
 import { h, fill } from '../../lib/dom.js';
 import { empty, showFailure, skeleton } from '../../lib/states.js';
 import { memoryAnswers } from './answers.js';
+import { memoryCounters } from './counters.js';
 import { memoryCurve } from './curve.js';
+import { hasView } from '../../app/trace_views.js';
 import { memoryBlocks } from './blocks.js';
 import { operatorTable, eventTable } from './tables.js';
 import { deviceChoice, windowOf } from './window.js';
@@ -18,10 +20,7 @@ import * as fmt from '../../lib/fmt.js';
  */
 export async function mount(root, route, signal) {
     const trace = await api.trace(route.id, signal);
-    if (!trace.views.includes('memory')) {
-        fill(root, h('h1', null, 'Memory'), empty('No memory records in this trace', h('p', null, 'Profile with ', h('code', null, 'profile_memory=True'), ' to record them.')));
-        return {};
-    }
+    if (!trace.views.includes('memory')) return mountWithout(root, trace, signal);
     const [first, { devices: curves }] = await Promise.all([api.memory(route.id, { limit: 1 }, signal), api.memoryCurve(route.id, signal)]);
     const fallback = first.device ?? '';
     const deviceOf = (/** @type {URLSearchParams} */ params) => first.devices.find(({ device }) => device === params.get('device'))?.device ?? fallback;
@@ -83,6 +82,19 @@ export async function mount(root, route, signal) {
             events.destroy();
         },
     };
+}
+
+/** Without records: the counters, where the profiler sampled some. @param {HTMLElement} root @param {Trace} trace @param {AbortSignal} signal @returns {Promise<Mounted>} */
+async function mountWithout(root, trace, signal) {
+    const counters = hasView(trace, 'timeline') ? await memoryCounters(trace, signal) : null;
+    const record = h('p', null, 'Profile with ', h('code', null, 'profile_memory=True'), ' to record them.');
+    if (!counters) {
+        fill(root, h('h1', null, 'Memory'), empty('No memory records in this trace', record));
+        return {};
+    }
+    fill(root, h('div', { class: 'view-head' }, h('h1', null, 'Memory')), counters.root,
+        h('p', { class: 'quiet' }, 'No allocation was recorded, so no operator or block is known. Profile with ', h('code', null, 'profile_memory=True'), ' to record them.'));
+    return { ready: counters.ready, destroy: counters.destroy };
 }
 
 /** @param {URLSearchParams} params @returns {Record<string, string | null>} */

@@ -1,6 +1,8 @@
 /** The quieter parts of the overview: advice, health, devices, where the trace came from. */
 
 import { h } from '../../lib/dom.js';
+import { traceHref } from '../../app/router.js';
+import { hasView } from '../../app/trace_views.js';
 import * as api from '../../lib/api.js';
 import * as fmt from '../../lib/fmt.js';
 
@@ -26,7 +28,7 @@ const VIEW_WORDS = {
 };
 
 /** @param {Overview} data */
-export function health({ health: { warnings, missing, odd_steps: odd } }) {
+export function health({ trace, health: { warnings, missing, odd_steps: odd } }) {
     return h('section', { class: 'section', id: 'health' }, h('h2', null, 'Trace health'),
         warnings.length ? h('ul', { class: 'warnings' }, warnings.map(warningItem)) : h('p', { class: 'sound' }, 'Read in full, nothing repaired.'),
         odd.length ? h('ul', { class: 'warnings' }, odd.map(({ place, duration_ns: ns, median_ns: median }) => h('li', null,
@@ -34,7 +36,8 @@ export function health({ health: { warnings, missing, odd_steps: odd } }) {
         missing.length ? h('div', null, h('h3', null, 'Not in this trace'),
             h('dl', { class: 'missing' }, missing.map(({ view, reason, record }) => h('div', null,
                 h('dt', null, VIEW_WORDS[view] ?? view),
-                h('dd', null, `${reason.replace(/\.$/, '')}.`, record ? [' Record with ', isCode(record) ? h('code', null, record) : record, '.'] : null))))) : null);
+                h('dd', null, `${reason.replace(/\.$/, '')}.`, record ? [' Record with ', isCode(record) ? h('code', null, record) : record, '.'] : null,
+                    view === 'memory' && hasView(trace, 'timeline') ? [' ', h('a', { href: traceHref(trace.id, 'memory') }, 'Memory counters')] : null))))) : null);
 }
 
 /** `with_stack=True`, but not a sentence. @param {string} text */

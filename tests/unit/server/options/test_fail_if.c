@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Two steps of 100 us each side; `gemm` takes 20 us of each in the base, and 30 us of one in the
+/* Two steps of 100 µs each side; `gemm` takes 20 µs of each in the base, and 30 µs of one in the
  * candidate. Its rows repeat the duration for a second metric. */
 struct pair {
     struct cycle_row cycles[2];
@@ -87,7 +87,7 @@ static void gates_fire_on_growth_alone(void **state)
         {"suspicion>12", true},
         {"suspicion>12.5", false},
         {"kernel_time>0", false}, /* it shrank */
-        {"kernel:gemm>0", false}, /* 20 us a cycle before, 15 us now */
+        {"kernel:gemm>0", false}, /* 20 µs a cycle before, 15 µs now */
         {"kernel:void gemm<int>(int)>0%", false},
     };
     struct pair pair;
@@ -110,12 +110,12 @@ static void a_function_counts_once_a_cycle_and_device(void **state)
     char why[FAIL_IF_TEXT_BYTES];
     struct err err = ERR_INIT;
     build(&pair);
-    /* The other way round: 15 us a cycle grow to 20 us. */
+    /* The other way round: 15 µs a cycle grow to 20 µs. */
     const struct fail_if_side swapped[SIDE_COUNT] = {pair.sides[SIDE_CANDIDATE],
                                                      pair.sides[SIDE_BASE]};
     assert_true(fail_if_check("kernel:gemm>4.9", &pair.comparison, swapped, &fires, why, &err));
     assert_true(fires);
-    assert_non_null(strstr(why, "from 15.00 us to 20.00 us"));
+    assert_non_null(strstr(why, "from 15.00 µs to 20.00 µs"));
     assert_true(fail_if_check("kernel:gemm>33.4%", &pair.comparison, swapped, &fires, why, &err));
     assert_false(fires);
 }
