@@ -3,7 +3,7 @@
 # KS_ASSETS_SOURCE.
 set(static ${CMAKE_SOURCE_DIR}/static)
 file(GLOB_RECURSE page_files CONFIGURE_DEPENDS
-    ${static}/*.html ${static}/*.js ${static}/*.css ${static}/*.svg ${static}/*.png ${static}/*.woff2)
+    ${static}/*.html ${static}/*.py ${static}/*.js ${static}/*.css ${static}/*.svg ${static}/*.png ${static}/*.woff2)
 list(FILTER page_files EXCLUDE REGEX "/node_modules/|\\.config\\.js$")
 
 set(lines "")

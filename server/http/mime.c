@@ -19,6 +19,7 @@ static const struct mime_ending mime_endings[] = {
     {".webmanifest", "application/manifest+json"},
     {".txt", "text/plain; charset=utf-8"},
     {".csv", "text/csv; charset=utf-8"},
+    {".py", "text/x-python; charset=utf-8"},
     {".png", "image/png"},
     {".ico", "image/x-icon"},
     {".woff2", "font/woff2"},

@@ -1,0 +1,351 @@
+#!/usr/bin/env python3
+"""Sends profiler traces to a Kinetoscope server. One file, standard library only, Python 3.8 or newer.
+
+In a training script:
+
+    import kinetoscope
+    with torch.profiler.profile(..., on_trace_ready=kinetoscope.handler('http://host:8080', run='my-run')) as prof:
+        ...
+
+On a command line:
+
+    python3 kinetoscope.py upload TRACE...        files, or directories with traces
+    python3 kinetoscope.py watch DIR              uploads what a profiler writes there, until it is stopped
+    python3 kinetoscope.py gate --run NAME        exits with 3 if the run is worse than its baseline
+
+The server is --url or KINETOSCOPE_URL, the token KINETOSCOPE_TOKEN. A step never waits for an upload and never fails because of one: the handler writes
+the trace to a temporary file; a thread packs and sends it. What cannot be sent is named on standard error and dropped.
+"""
+import argparse
+import atexit
+import gzip
+import json
+import os
+import queue
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+
+ENDINGS = ('.json', '.json.gz', '.json.zst', '.pt.trace.json', '.pb', '.nsys-rep', '.sqlite', '.csv', '.tar', '.tar.gz')
+RETRIES = 5
+TIMEOUT_S = 300
+FLUSH_S = 60  # that the end of the program waits for uploads
+TAG_MAX_BYTES = 200
+
+
+class Refused(Exception):
+    """The server's answer to what it does not take; trying again does not help."""
+
+
+def say(text):
+    print('kinetoscope: ' + text, file=sys.stderr, flush=True)
+
+
+class Client:
+    """Requests to one server."""
+
+    def __init__(self, url=None, token=None):
+        self.url = (url or os.environ.get('KINETOSCOPE_URL') or 'http://127.0.0.1:8080').rstrip('/')
+        self.token = token or os.environ.get('KINETOSCOPE_TOKEN')
+
+    def ask(self, method, path, body=None, kind='application/json', accept=None, length=None):
+        headers = {'Content-Type': kind}
+        if accept:
+            headers['Accept'] = accept
+        if self.token:
+            headers['Authorization'] = 'Bearer ' + self.token
+        if length is not None:
+            headers['Content-Length'] = str(length)
+        request = urllib.request.Request(self.url + path, data=body, method=method, headers=headers)
+        try:
+            with urllib.request.urlopen(request, timeout=TIMEOUT_S) as answer:
+                return answer.read()
+        except urllib.error.HTTPError as error:
+            text = error.read(4000).decode('utf-8', 'replace')
+            try:
+                text = json.loads(text)['detail']
+            except (ValueError, KeyError, TypeError):
+                pass
+            if error.code in (408, 425, 429) or error.code >= 500:
+                raise OSError('%d %s' % (error.code, text))
+            raise Refused('%d %s' % (error.code, text))
+
+    def put(self, run, path, name, project=None, rank=None):
+        """Uploads a file; tries again, with longer and longer pauses, when the network or the server fails. Returns the traces."""
+        query = {key: str(value) for key, value in (('project', project), ('rank', rank)) if value is not None}
+        where = '/api/v1/runs/%s/traces/%s' % (urllib.parse.quote(run, safe=''), urllib.parse.quote(name, safe=''))
+        if query:
+            where += '?' + urllib.parse.urlencode(query)
+        for attempt in range(RETRIES + 1):
+            try:
+                with open(path, 'rb') as file:
+                    answer = self.ask('PUT', where, file, 'application/octet-stream', length=os.path.getsize(path))
+                found = json.loads(answer.decode('utf-8'))
+                return found.get('traces') or [found]
+            except OSError as error:
+                if attempt == RETRIES:
+                    raise
+                say('%s: %s; trying again' % (name, error))
+                time.sleep(min(2 ** attempt, 30))
+        return []
+
+    def tag(self, run, tags):
+        """Adds tags to a run, keeping those it has."""
+        where = '/api/v1/runs/' + urllib.parse.quote(run, safe='')
+        there = json.loads(self.ask('GET', where).decode('utf-8')).get('tags') or []
+        wanted = there + [tag for tag in tags if tag not in there]
+        if wanted != there:
+            self.ask('PATCH', where, json.dumps({'tags': wanted[:64]}).encode('utf-8'))
+
+    def link(self, traces):
+        first = traces[0] if traces else {}
+        return first.get('url') or self.url
+
+
+# ---- what is known of this process ----
+
+def _git(*words):
+    try:
+        done = subprocess.run(('git',) + words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=10, check=False)
+        return done.stdout.decode('utf-8', 'replace').strip() if done.returncode == 0 else ''
+    except (OSError, subprocess.SubprocessError):
+        return ''
+
+
+def _number(*names):
+    for name in names:
+        value = os.environ.get(name, '')
+        if value.isdigit():
+            return int(value)
+    return None
+
+
+def facts():
+    """Tags that say where a run came from."""
+    found = {'commit': os.environ.get('GITHUB_SHA') or os.environ.get('CI_COMMIT_SHA') or _git('rev-parse', 'HEAD'),
+             'commit_time': _git('show', '-s', '--format=%ct', 'HEAD'),
+             'branch': os.environ.get('GITHUB_HEAD_REF') or os.environ.get('GITHUB_REF_NAME') or os.environ.get('CI_COMMIT_REF_NAME')
+             or _git('rev-parse', '--abbrev-ref', 'HEAD'),
+             'world_size': _number('WORLD_SIZE', 'SLURM_NTASKS', 'OMPI_COMM_WORLD_SIZE'),
+             'python': '.'.join(str(part) for part in sys.version_info[:3]),
+             'command': os.path.basename(sys.argv[0]) if sys.argv and sys.argv[0] else ''}
+    torch = sys.modules.get('torch')
+    found['torch'] = getattr(torch, '__version__', '')
+    return {key: value for key, value in found.items() if value not in (None, '')}
+
+
+def tag_list(tags):
+    """Tags of a dict ("branch": "main"), or of texts, as the server takes them."""
+    texts = ['%s=%s' % item for item in tags.items()] if isinstance(tags, dict) else list(tags or ())
+    return [text.encode('utf-8')[:TAG_MAX_BYTES].decode('utf-8', 'ignore') for text in texts if text]
+
+
+def rank_of_process():
+    return _number('RANK', 'SLURM_PROCID', 'OMPI_COMM_WORLD_RANK')
+
+
+# ---- the handler ----
+
+class Handler:
+    """Give it to torch.profiler as on_trace_ready. Uploads happen on a thread of their own."""
+
+    def __init__(self, url=None, run=None, tags=None, project=None, token=None, worker=None, queued_max=4):
+        self.client = Client(url, token)
+        self.rank = rank_of_process()
+        self.run = run or os.environ.get('KINETOSCOPE_RUN') or time.strftime('run-%Y-%m-%d-%H%M')
+        self.project = project
+        self.worker = worker or ('rank%d' % self.rank if self.rank is not None else '%s_%d' % (socket.gethostname(), os.getpid()))
+        self.tags = tags
+        self.jobs = queue.Queue(queued_max)
+        self.folder = tempfile.mkdtemp(prefix='kinetoscope-')
+        self.count = 0
+        self.is_tagged = self.rank not in (None, 0)  # rank 0 speaks for the run
+        self.thread = threading.Thread(target=self._work, name='kinetoscope', daemon=True)
+        self.thread.start()
+        atexit.register(self.close)
+
+    def __call__(self, profiler):
+        try:
+            if self.jobs.full():
+                say('a trace is dropped: %d wait to be uploaded' % self.jobs.qsize())
+                return
+            self.count += 1
+            path = os.path.join(self.folder, '%d.json' % self.count)
+            profiler.export_chrome_trace(path)
+            self.jobs.put_nowait((path, '%s.%d.pt.trace.json.gz' % (self.worker, time.time_ns())))
+        except Exception as error:  # pylint: disable=broad-except
+            say('a trace is dropped: %s: %s' % (type(error).__name__, error))
+
+    def _work(self):
+        while True:
+            job = self.jobs.get()
+            try:
+                if job is None:
+                    return
+                self._send(*job)
+            except Exception as error:  # pylint: disable=broad-except
+                say('a trace is dropped: %s: %s' % (type(error).__name__, error))
+            finally:
+                self.jobs.task_done()
+
+    def _send(self, path, name):
+        packed = path + '.gz'
+        try:
+            with open(path, 'rb') as source, gzip.open(packed, 'wb', compresslevel=6) as target:
+                shutil.copyfileobj(source, target, 1 << 20)
+            traces = self.client.put(self.run, packed, name, self.project, self.rank)
+            say('%s: %s' % (self.worker, self.client.link(traces)))
+            if not self.is_tagged:
+                self.is_tagged = True
+                self.client.tag(self.run, tag_list(self.tags) + tag_list(facts()))
+        finally:
+            for file in (path, packed):
+                if os.path.exists(file):
+                    os.unlink(file)
+
+    def close(self, timeout_s=FLUSH_S):
+        """Waits for what is on its way; the end of the program calls it."""
+        if self.thread.is_alive():
+            try:
+                self.jobs.put(None, timeout=timeout_s)
+                self.thread.join(timeout_s)
+            except queue.Full:
+                say('%d traces were not uploaded in time' % self.jobs.qsize())
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def handler(url=None, run=None, tags=None, project=None, token=None, worker=None):
+    """For torch.profiler's on_trace_ready. Never raises: a server that is not there costs a line on standard error."""
+    return Handler(url, run, tags, project, token, worker)
+
+
+# ---- the command line ----
+
+def traces_below(path):
+    if os.path.isfile(path):
+        return [path]
+    return sorted(os.path.join(folder, name) for folder, _, names in os.walk(path) for name in names if name.endswith(ENDINGS))
+
+
+def run_of(args, path, root):
+    """The run that is named, else the directory of the file."""
+    folder = os.path.dirname(os.path.abspath(path))
+    return args.run or os.path.basename(folder if os.path.isfile(root) or folder != os.path.abspath(root) else os.path.abspath(root)) or 'run'
+
+
+def send(client, args, path, root):
+    run = run_of(args, path, root)
+    traces = client.put(run, path, os.path.basename(path), args.project)
+    if args.tag:
+        client.tag(run, tag_list(args.tag))
+    print('%s: %s' % (path, client.link(traces)), flush=True)
+
+
+def upload(client, args):
+    failed = 0
+    for root in args.paths:
+        found = traces_below(root)
+        if not found:
+            say('%s: no trace is there' % root)
+            failed += 1
+        for path in found:
+            try:
+                send(client, args, path, root)
+            except (Refused, OSError) as error:
+                say('%s: %s' % (path, error))
+                failed += 1
+    return 1 if failed else 0
+
+
+def watch(client, args):
+    """Uploads a file once its size has stayed the same between two looks."""
+    sizes, done = {}, set()
+    while True:
+        for path in traces_below(args.dir):
+            try:
+                state = os.stat(path)
+            except OSError:
+                continue
+            now = (state.st_size, state.st_mtime)
+            if (path, now) not in done and state.st_size > 0 and sizes.get(path) == now:
+                done.add((path, now))
+                try:
+                    send(client, args, path, args.dir)
+                except (Refused, OSError) as error:
+                    say('%s: %s' % (path, error))
+            sizes[path] = now
+        if args.once and all((path, state) in done for path, state in sizes.items()):
+            return 0
+        time.sleep(args.every)
+
+
+def gate_text(found):
+    lines = ['gate: ' + found['verdict']]
+    for row in found['rows']:
+        base = row['baseline']
+        change = '' if row['change'] is None else ', %+.2f %%' % (100 * row['change'])
+        lines.append('  %s: %s (%s against %s of %d%s; p %s)' % (row['metric'], row['verdict'], row['candidate'], base['mean'], base['n'], change, row['p']))
+        lines.append('    ' + (row['url'] or ''))
+    return '\n'.join(lines) + '\n'
+
+
+def gate(client, args):
+    body = {'candidate': {'run': args.run}, 'tag': args.tag or [], 'fail_if': args.fail_if or []}
+    body.update({key: value for key, value in (('project', args.project), ('p', args.p)) if value is not None})
+    data = json.dumps(body).encode('utf-8')
+    found = json.loads(client.ask('POST', '/api/v1/gate?format=json', data).decode('utf-8'))
+    if args.format == 'text':
+        text = gate_text(found)
+    elif args.format == 'json':
+        text = json.dumps(found, indent=1) + '\n'
+    else:
+        text = client.ask('POST', '/api/v1/gate?format=' + args.format, data).decode('utf-8')
+    if args.output:
+        with open(args.output, 'w', encoding='utf-8') as file:
+            file.write(text)
+    else:
+        sys.stdout.write(text)
+    return found['exit_code']
+
+
+def main(words=None):
+    parser = argparse.ArgumentParser(prog='kinetoscope.py', description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(dest='command', required=True)
+    shared = argparse.ArgumentParser(add_help=False)
+    shared.add_argument('--url', help='the server (KINETOSCOPE_URL)')
+    shared.add_argument('--project', help='project of the run')
+    shared.add_argument('--tag', action='append', help='branch=main; may be repeated')
+    sends = commands.add_parser('upload', parents=[shared], help='uploads files and directories')
+    sends.add_argument('--run', help='name of the run (the directory of the file)')
+    sends.add_argument('paths', nargs='+')
+    sees = commands.add_parser('watch', parents=[shared], help='uploads what appears in a directory')
+    sees.add_argument('--run', help='name of the run (the directory of the file)')
+    sees.add_argument('--every', type=float, default=5, help='seconds between two looks (5)')
+    sees.add_argument('--once', action='store_true', help='ends when all that is there is uploaded')
+    sees.add_argument('dir')
+    judges = commands.add_parser('gate', parents=[shared], help='exits with 3 if a run is worse than its baseline')
+    judges.add_argument('--run', required=True, help='the candidate')
+    judges.add_argument('--fail-if', action='append', metavar='NAME>N[%]', help='step_time>5%% (the default), kernel:<name>>10%%, ...')
+    judges.add_argument('--p', type=float, help='a failure is at most this probable by chance (0.01)')
+    judges.add_argument('--format', choices=('text', 'json', 'markdown', 'junit'), default='text')
+    judges.add_argument('--output', metavar='FILE')
+    args = parser.parse_args(words)
+    client = Client(args.url)
+    try:
+        return {'upload': upload, 'watch': watch, 'gate': gate}[args.command](client, args)
+    except (Refused, OSError, ValueError) as error:
+        say(str(error))
+        return 1
+    except KeyboardInterrupt:
+        return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

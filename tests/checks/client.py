@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+"""/kinetoscope.py as the server serves it: the handler with an object of torch.profiler's shape, upload, watch, gate; a server that is not
+there, a profiler that fails, and a full queue cost no step."""
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+import history
+import kinetoscope
+
+GONE = 'http://127.0.0.1:9'  # discard: nothing listens
+
+
+class Profiler:
+    """What torch.profiler hands to on_trace_ready."""
+
+    def __init__(self, level=1000, error=None):
+        self.level, self.error = level, error
+
+    def export_chrome_trace(self, path):
+        if self.error:
+            raise self.error
+        import gzip
+        with open(path, 'wb') as file:
+            file.write(gzip.decompress(history.trace(self.level)))
+
+
+class Client(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.server = kinetoscope.Server().__enter__()
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.path = os.path.join(cls.folder.name, 'kinetoscope_client.py')
+        answer = cls.server.get('/kinetoscope.py')
+        assert answer.status == 200 and answer.type.startswith('text/x-python'), answer
+        with open(cls.path, 'wb') as file:
+            file.write(answer.body)
+        spec = importlib.util.spec_from_file_location('kinetoscope_client', cls.path)
+        cls.client = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(cls.client)
+        cls.client.RETRIES = 0
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+        cls.server.__exit__(None, None, None)
+
+    def run_client(self, *words):
+        return subprocess.run([sys.executable, self.path, *words, '--url', self.server.url], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              timeout=120, check=False)
+
+    def points(self, **query):
+        return self.server.get('/api/v1/history', **query).json()['rows']
+
+    def test_the_handler_uploads_each_window_and_tags_the_run(self):
+        handler = self.client.handler(self.server.url, run='trained', tags={'branch': 'main', 'commit_time': '1700000000'})
+        for level in (1000, 2000):
+            handler(Profiler(level))
+        handler.close()
+        found = self.points(run='trained')
+        self.assertEqual([row['value'] for row in found], [1000000, 2000000])
+        self.assertIn('branch=main', found[0]['tags'])
+        self.assertTrue(any(tag.startswith('python=') for tag in found[0]['tags']))
+        self.assertEqual(found[0]['time'], 1700000000)
+        self.assertFalse(os.path.exists(handler.folder))
+
+    def test_no_step_fails_or_waits(self):
+        started = time.monotonic()
+        handler = self.client.handler(GONE, run='lost')
+        for number in range(20):
+            handler(Profiler())
+        handler(Profiler(error=RuntimeError('no trace')))
+        self.assertLess(time.monotonic() - started, 20)
+        handler.close(30)
+        self.assertEqual(self.points(run='lost'), [])
+
+    def test_a_full_queue_drops_and_never_blocks(self):
+        handler = self.client.Handler(self.server.url, run='full', queued_max=1)
+        gate = threading.Event()
+        send = handler._send
+        handler._send = lambda *job: (gate.wait(30), send(*job))
+        for number in range(5):
+            handler(Profiler())
+        gate.set()
+        handler.close()
+        self.assertIn(len(self.points(run='full')), (1, 2))
+
+    def test_files_and_directories_are_uploaded(self):
+        with tempfile.TemporaryDirectory() as folder:
+            below = os.path.join(folder, 'vllm')
+            os.mkdir(below)
+            for name, level in (('a.pt.trace.json.gz', 1000), ('b.pt.trace.json.gz', 3000)):
+                with open(os.path.join(below, name), 'wb') as file:
+                    file.write(history.trace(level))
+            done = self.run_client('upload', below, '--tag', 'kind=serving')
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual([row['value'] for row in self.points(run='vllm')], [2000000])
+            self.assertEqual(self.points(run='vllm')[0]['tags'], ['kind=serving'])
+            done = self.run_client('watch', folder, '--run', 'watched', '--every', '0.1', '--once')
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(len(self.points(run='watched')), 1)
+            self.assertEqual(self.run_client('upload', os.path.join(folder, 'nothing')).returncode, 1)
+
+    def test_the_gate_exits_with_three(self):
+        for number, level in enumerate((1000, 1001, 1002, 1003)):
+            run = 'base-%d' % number
+            self.server.put(run, 'w.pt.trace.json.gz', history.trace(level))
+            self.server.ask('PATCH', '/api/v1/runs/' + run, json.dumps({'tags': ['gated']}).encode())
+        self.server.put('slow', 'w.pt.trace.json.gz', history.trace(2000))
+        slow = self.run_client('gate', '--run', 'slow', '--tag', 'gated')
+        self.assertEqual((slow.returncode, slow.stdout.split(b'\n')[0]), (3, b'gate: fail'), slow.stderr)
+        self.assertEqual(self.run_client('gate', '--run', 'slow', '--tag', 'gated', '--fail-if', 'step_time>150%').returncode, 0)
+        junit = self.run_client('gate', '--run', 'slow', '--tag', 'gated', '--format', 'junit')
+        self.assertIn(b'failures="1"', junit.stdout)
+        self.assertEqual(self.run_client('gate', '--run', 'nowhere').returncode, 1)
+        self.assertEqual(self.run_client('gate').returncode, 2)
+
+
+if __name__ == '__main__':
+    kinetoscope.main()
