@@ -19,6 +19,7 @@
 struct device_time;
 struct engine_steps;
 struct slices;
+struct pipeline_details;
 
 struct prose {
     struct arena arena;
@@ -52,6 +53,8 @@ void report_kernel_utilisation(struct prose *p);
 void report_device_time(struct prose *p, const struct device_time *times);
 void report_engine_steps(struct prose *p, const struct engine_steps *steps);
 void report_slices(struct prose *p, const struct slices *names, const struct slices *tracks);
+/* What to do first, by what it would save (report/gains.c). */
+void report_gains(struct prose *p, const struct pipeline_details *details);
 /* The section about cycles and the functions that take most of them (report/cycles.c). */
 void report_cycles(struct prose *p);
 

@@ -90,6 +90,23 @@ class Causes(unittest.TestCase):
             self.assertNotEqual(done.returncode, 0)
             self.assertIn('peaks', done.stderr)
 
+    def test_the_report_says_what_to_do_first(self):
+        name, content = kinetoscope.fixture('cuda_training')
+        with kinetoscope.Server() as server, tempfile.TemporaryDirectory() as folder:
+            base = '/api/v1/traces/%d' % kinetoscope.uploaded(server.put('report', name, content))[0]['id']
+            path = pathlib.Path(folder) / name
+            path.write_bytes(content)
+            report = lambda notation: subprocess.run([kinetoscope.PROGRAM, 'report', str(path), '--format', notation], stdout=subprocess.PIPE, text=True, timeout=60, check=True).stdout
+            gains = json.loads(report('json'))['traces'][0]['what_to_do_first']
+            self.assertEqual([gain['saved_ns'] for gain in gains], sorted((gain['saved_ns'] for gain in gains), reverse=True))
+            whatif = server.get(base + '/critical-path', edges='none', top=20).json()['what_if']['names']
+            best = max(whatif, key=lambda item: item['saved_ns'])
+            self.assertEqual(next(gain for gain in gains if gain['kind'] == 'critical_path')['saved_ns'], best['saved_ns'])
+            device = max(server.get(base + '/idle').json()['devices'], key=lambda lane: lane['idle_ns'])
+            self.assertEqual(sum(gain['saved_ns'] for gain in gains if gain['kind'] == 'idle'), device['idle_ns'])
+            for notation in ('text', 'markdown'):
+                self.assertIn('What to do first', report(notation))
+
     def test_bad_parameters(self):
         name, content = kinetoscope.fixture('cuda_training')
         with kinetoscope.Server() as server:

@@ -3,7 +3,10 @@
 #ifndef KS_JOBS_PIPELINE_DETAILS_H
 #define KS_JOBS_PIPELINE_DETAILS_H
 
+#include "ingest/analysis/causes/idle.h"
+#include "ingest/analysis/critical_path/critical_path.h"
 #include "ingest/analysis/device_time/device_time.h"
+#include "ingest/analysis/efficiency/efficiency.h"
 #include "ingest/analysis/engine_steps/engine_steps.h"
 #include "ingest/analysis/slices/slices.h"
 #include "ingest/base/attr.h"
@@ -14,6 +17,9 @@ struct pipeline_details {
     struct device_time device_time;
     struct engine_steps engine_steps;
     struct slices names, tracks;
+    struct idle idle;
+    struct critical_path path; /* of the whole trace, without its edges */
+    struct efficiency efficiency;
 };
 
 /* Positions count from `zero_ns`; `own` as for kernel_class_of(). NULL without memory. To be freed

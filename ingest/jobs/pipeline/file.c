@@ -424,7 +424,9 @@ bool pipeline_file(const struct pipeline_way *way,
             way->memory_budget_bytes > SIZE_MAX ? SIZE_MAX : (size_t)way->memory_budget_bytes,
         .max_events = way->max_events,
         .events = way->sink->events.take == NULL ? NULL : &way->sink->events,
-        .events_end_later = true};
+        .events_end_later = true,
+        .operator_inputs = way->wants_details,
+    };
     pipeline_set_stage(way, STAGE_READING);
     bool ok = format_read(in, &options, &bundle, err);
     input_close(in);

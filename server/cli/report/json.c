@@ -1,6 +1,7 @@
 #include "api/table/render.h"
 #include "api/views/device_time/members.h"
 #include "ingest/jobs/pipeline/details.h"
+#include "server/cli/report/gains.h"
 #include "server/cli/report/report.h"
 
 #include <stddef.h>
@@ -62,6 +63,23 @@ static void write_slices(struct json_write *w,
     jw_array_end(w);
 }
 
+static void write_gains(struct json_write *w, const struct pipeline_details *details)
+{
+    struct gain gains[GAINS_MAX];
+    size_t count = gains_find(details, gains);
+    jw_key(w, "what_to_do_first");
+    jw_array_begin(w);
+    for (size_t i = 0; i < count; i++) {
+        jw_object_begin(w);
+        jw_key_string(w, "kind", gains[i].kind);
+        jw_key_string(w, "name", gains[i].name);
+        jw_key_int(w, "saved_ns", gains[i].saved_ns);
+        jw_key_int(w, "of_ns", gains[i].of_ns);
+        jw_object_end(w);
+    }
+    jw_array_end(w);
+}
+
 static void write_details(struct json_write *w, const struct pipeline_details *details)
 {
     jw_key(w, "device_time");
@@ -79,6 +97,7 @@ static void write_details(struct json_write *w, const struct pipeline_details *d
     write_slices(w, "names", SLICES_BY_NAME, &details->names);
     write_slices(w, "tracks", SLICES_BY_TRACK, &details->tracks);
     jw_object_end(w);
+    write_gains(w, details);
 }
 
 static void write_item(struct json_write *w, const struct pipeline_item *item)

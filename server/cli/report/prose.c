@@ -348,6 +348,7 @@ static void section_details(struct prose *p, const struct pipeline_details *deta
     if ((p->results->views & 1u << VIEW_SLICES) != 0) {
         report_slices(p, &details->names, &details->tracks);
     }
+    report_gains(p, details);
 }
 
 static void write_item(struct prose *p, const struct pipeline_item *item)

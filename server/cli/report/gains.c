@@ -1,0 +1,137 @@
+#include "server/cli/report/gains.h"
+
+#include "ingest/base/saturating.h"
+#include "server/cli/prose.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Of the names on the path, and of the operators above their roofline. */
+#define EACH 5
+
+struct list {
+    struct gain *gains;
+    size_t count;
+};
+
+static void add(struct list *list, struct gain gain)
+{
+    if (gain.saved_ns > 0 && list->count < GAINS_MAX) {
+        list->gains[list->count++] = gain;
+    }
+}
+
+/* ---- each kind ---- */
+
+/* By what the host did, of the device that waited longest. */
+static void add_idle(struct list *list, const struct idle *idle)
+{
+    const struct idle_lane *most = NULL;
+    for (size_t i = 0; i < idle->device_count; i++) {
+        const struct idle_lane *lane = &idle->devices[i];
+        most = most == NULL || lane->idle_ns > most->idle_ns ? lane : most;
+    }
+    for (int i = 0; most != NULL && i < HOST_KIND_COUNT; i++) {
+        add(list, (struct gain){.what = "on the host no longer delay the device",
+                                .name = host_kind_text((enum host_kind)i),
+                                .kind = "idle",
+                                .saved_ns = most->host_ns[i],
+                                .of_ns = saturating_add(most->busy_ns, most->idle_ns)});
+    }
+}
+
+static void add_overlap(struct list *list, const struct device_time_block *window)
+{
+    int64_t of_ns = saturating_sub(window->end_ns, window->start_ns);
+    if (window->is_there) {
+        add(list, (struct gain){"run beside computing", "communication", "overlap",
+                                window->exposed_communication_ns, of_ns});
+        add(list, (struct gain){"run beside computing", "copies", "overlap",
+                                window->exposed_memcpy_ns, of_ns});
+    }
+}
+
+static int compare_gains(const void *a, const void *b)
+{
+    int64_t x = ((const struct gain *)a)->saved_ns;
+    int64_t y = ((const struct gain *)b)->saved_ns;
+    return (x < y) - (x > y);
+}
+
+/* Keeps the largest of those from `first` on. */
+static void keep_largest(struct list *list, size_t first)
+{
+    qsort(list->gains + first, list->count - first, sizeof *list->gains, compare_gains);
+    list->count = list->count - first > EACH ? first + EACH : list->count;
+}
+
+static void add_path(struct list *list, const struct critical_path *path)
+{
+    size_t first = list->count;
+    for (size_t i = 0; i < path->gain_count; i++) {
+        add(list,
+            (struct gain){.what = "take no time",
+                          .name = path->gains[i].name,
+                          .kind = "critical_path",
+                          .saved_ns = saturating_sub(path->length_ns, path->gains[i].length_ns),
+                          .of_ns = path->length_ns});
+    }
+    keep_largest(list, first);
+}
+
+static void add_rooflines(struct list *list, const struct efficiency *efficiency)
+{
+    struct gain largest[EACH + 1];
+    struct list best = {largest, 0};
+    for (size_t i = 0; i < efficiency->count; i++) {
+        const struct efficiency_row *row = &efficiency->rows[i];
+        if (!isnan(row->headroom_ns) && row->headroom_ns >= 1) {
+            largest[best.count++] = (struct gain){.what = "run at the device's peaks",
+                                                  .name = row->name,
+                                                  .kind = "roofline",
+                                                  .saved_ns = (int64_t)row->headroom_ns,
+                                                  .of_ns = efficiency->time_ns};
+            keep_largest(&best, 0);
+        }
+    }
+    for (size_t i = 0; i < best.count; i++) {
+        add(list, largest[i]);
+    }
+}
+
+size_t gains_find(const struct pipeline_details *details, struct gain gains[GAINS_MAX])
+{
+    struct list list = {gains, 0};
+    add_idle(&list, &details->idle);
+    add_overlap(&list, &details->device_time.blocks.window);
+    add_path(&list, &details->path);
+    add_rooflines(&list, &details->efficiency);
+    qsort(gains, list.count, sizeof *gains, compare_gains);
+    return list.count;
+}
+
+/* ---- the section ---- */
+
+void report_gains(struct prose *p, const struct pipeline_details *details)
+{
+    struct gain gains[GAINS_MAX];
+    size_t count = gains_find(details, gains);
+    if (count == 0) {
+        return;
+    }
+    prose_heading(p, 3, "What to do first");
+    prose_begin_table(p);
+    report_table_column(&p->table, "if this", true);
+    report_table_column(&p->table, "would", true);
+    report_table_column(&p->table, "saved at most", false);
+    report_table_column(&p->table, "of", false);
+    report_table_column(&p->table, "share", false);
+    for (size_t i = 0; i < count && i < PROSE_TOP_ROWS; i++) {
+        prose_cell_name(p, gains[i].name, TEXT_NAME_FULL);
+        report_table_cell(&p->table, gains[i].what);
+        prose_cell_time(p, (double)gains[i].saved_ns);
+        prose_cell_time(p, (double)gains[i].of_ns);
+        prose_cell_share(p, prose_ratio((double)gains[i].saved_ns, (double)gains[i].of_ns));
+    }
+    prose_end_table(p);
+}
