@@ -1,5 +1,6 @@
 #include "ingest/formats/format.h"
 
+#include "ingest/formats/chrome_json/ascend.h"
 #include "ingest/formats/chrome_json/reader.h"
 #include "ingest/formats/comparison_report/csv.h"
 #include "ingest/formats/comparison_report/report.h"
@@ -124,6 +125,18 @@ static const struct format_reader *find_reader(const struct text_stream *stream)
     return &chrome_trace;
 }
 
+/* Chrome traces of another recorder, which only their end may tell. */
+static void name_variant(struct format_bundle *bundle)
+{
+    const struct trace *trace = bundle->items[0].model;
+    bool is_ascend = trace != NULL && trace->recorded != NULL &&
+                     trace->recorded->recorder != NULL &&
+                     strcmp(trace->recorded->recorder, ASCEND_RECORDER) == 0;
+    if (is_ascend && strcmp(bundle->format, chrome_trace.format) == 0) {
+        bundle->format = "ascend-pytorch";
+    }
+}
+
 bool format_read(struct input *in,
                  const struct format_options *options,
                  struct format_bundle *bundle,
@@ -141,6 +154,7 @@ bool format_read(struct input *in,
         return false;
     }
     bundle->format = bundle->format == NULL ? reader->format : bundle->format;
+    name_variant(bundle);
     return true;
 }
 

@@ -33,7 +33,8 @@ struct format_bundle {
     /* Static text: "chrome-trace", "plugin-json", "kernel-table" (name, latency, tensor, DRAM),
      * "ncu-csv", "nsys-csv", "perf-data", "counters", "comparison-report",
      * "operations"; of other recorders "memory-snapshot", "memory-timeline", "nsys-sqlite", "rpd",
-     * "rocpd-db", "ascend-db", "rocprofv3-json", "xplane", "perfetto". */
+     * "rocpd-db", "ascend-db", "rocprofv3-json", "xplane", "perfetto",
+     * "ascend-pytorch". */
     const char *format;
     struct format_item *items;
     size_t item_count;

@@ -39,6 +39,9 @@ static enum record_role role_of_other(const char *category)
     if (strcmp(category, "cuda_sync") == 0) {
         return ROLE_SYNC;
     }
+    if (strcmp(category, "recorder_result") == 0) { /* not measured, and so no record */
+        return ROLE_NONE;
+    }
     return strcmp(category, "device_other") == 0 ? ROLE_DEVICE_OTHER : ROLE_HOST;
 }
 

@@ -314,6 +314,9 @@ static struct id_values find_ids(const struct kineto_event *event, enum event_ki
     if (ids.external == NULL) {
         ids.external = arg_value(event, ARG_EXTERNAL_ID_UPPER);
     }
+    if (ids.correlation == NULL && phase == 'X') {
+        ids.correlation = arg_value(event, ARG_CONNECTION); /* Ascend [FMT-1.2] */
+    }
     if (phase != 'X' && kineto_event_has(event, FIELD_ID) &&
         !is_missing(&event->fields[FIELD_ID])) {
         ids.correlation = &event->fields[FIELD_ID];
@@ -429,6 +432,9 @@ bool kineto_build_args(struct kineto_build *build,
         set_module(event, row);
         return true;
     default:
+        if (row->phase == 'X' && kineto_event_has_arg(event, ARG_TASK_TYPE)) {
+            return set_text(build, arg_value(event, ARG_TASK_TYPE), &row->args);
+        }
         return row->phase != 'M' || add_label(build, event, row);
     }
 }

@@ -2,6 +2,8 @@
  * any bracket. */
 #include "ingest/formats/chrome_json/reader.h"
 
+#include "ingest/formats/chrome_json/ascend.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -659,6 +661,9 @@ static bool finish(struct kineto_reader *reader)
     }
     if (!kineto_build_repair_window(&reader->build)) {
         return err_set(reader->err, ERR_NO_MEMORY, "no memory for the repair of the trace");
+    }
+    if (!ascend_settle(reader->trace)) {
+        return err_set(reader->err, ERR_NO_MEMORY, "no memory for the roles of events");
     }
     trace_seal(reader->trace);
     return true;

@@ -97,6 +97,7 @@ static enum arg arg_of(const char *key, size_t len)
     case 9:
         TRY(ARG_PYTHON_ID, "Python id");
         TRY(ARG_DEVICE_ID, "Device Id");
+        TRY(ARG_TASK_TYPE, "Task Type");
         break;
     case 10:
         TRY(ARG_INPUT_DIMS_UPPER, "Input Dims");
@@ -120,6 +121,7 @@ static enum arg arg_of(const char *key, size_t len)
         TRY(ARG_BLOCKS_PER_SM, "blocks per SM");
         TRY(ARG_IN_COUNT, "In msg nelems");
         TRY(ARG_IN_SPLIT, "In split size");
+        TRY(ARG_CONNECTION, "connection_id");
         break;
     case 14:
         TRY(ARG_TOTAL_RESERVED, "Total Reserved");
