@@ -244,7 +244,8 @@ def databases():
 
 def others():
     return {'snapshot': recordings.snapshot(), 'code': recordings.pickle_with_code(), 'timeline': recordings.memory_timeline(),
-            'xplane': recordings.xplane(), 'perfetto': recordings.perfetto(), 'rocprof': recordings.rocprof()}
+            'xplane': recordings.xplane(), 'perfetto': recordings.perfetto(), 'rocprof': recordings.rocprof(),
+            'ascend': recordings.ascend_trace()}
 
 
 def hardware():

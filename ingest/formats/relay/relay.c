@@ -229,11 +229,8 @@ static void write_list(struct json_write *w, const char *key, struct json_write 
     jw_raw(w, list->out->ptr, list->out->len);
 }
 
-static void write_tail(struct relay *relay)
+void relay_write_recorded(struct relay *relay, struct json_write *w)
 {
-    struct json_write *w = &relay->args;
-    buf_puts(w->out, "], \"kinetoscope\": ");
-    jw_init(w, w->out, false);
     jw_object_begin(w);
     jw_key_string(w, "recorder", relay->recorder);
     jw_key_string(w, "format_version",
@@ -257,6 +254,14 @@ static void write_tail(struct relay *relay)
         relay_memory_write(relay->memory, w);
     }
     jw_object_end(w);
+}
+
+static void write_tail(struct relay *relay)
+{
+    struct json_write *w = &relay->args;
+    buf_puts(w->out, "], \"kinetoscope\": ");
+    jw_init(w, w->out, false);
+    relay_write_recorded(relay, w);
     buf_puts(w->out, "}");
 }
 

@@ -43,7 +43,7 @@ enum relay_role {
     RELAY_DEVICE_OTHER,
     RELAY_MARK,
     RELAY_COUNTER,
-    RELAY_OPEN, /* began and did not end: drawn to the end of the trace, and in no total */
+    RELAY_OPEN,  /* began and did not end: drawn to the end of the trace, and in no total */
     RELAY_MEMORY /* a counter whose series are bytes of memory by category [FMT-7] */
 };
 
@@ -107,6 +107,9 @@ void relay_label(struct relay *relay,
                  const char *label);
 /* Counts what was left out [FMT-0.2a]; beyond RELAY_SKIPS_MAX kinds under "others". */
 void relay_skip(struct relay *relay, const char *what, const char *reason, int64_t count);
+
+/* What a file says of itself beside its records, as an object: to be called once, at the end. */
+void relay_write_recorded(struct relay *relay, struct json_write *w);
 
 /* Reads what `more` relays: it is called until *ended, adds some records each time, and runs on the
  * thread of the reader of the text. Its errors are those of relay_read, besides those of

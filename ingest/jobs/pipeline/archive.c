@@ -1,6 +1,7 @@
 #include "ingest/jobs/pipeline/archive.h"
 
 #include "ingest/input/tar.h"
+#include "ingest/jobs/pipeline/ascend_folders.h"
 #include "ingest/jobs/pipeline/member_names.h"
 
 #include <string.h>
@@ -12,6 +13,7 @@ struct archive {
     const struct pipeline_way *way;
     struct tar *tar;
     struct member_names names;
+    struct ascend_folders folders;
     size_t next_name;
     size_t read_count; /* members that gave traces */
     size_t failure_count;
@@ -38,7 +40,8 @@ static bool read_names(struct archive *archive, struct input *in, struct err *er
     while (ok && has_entry) {
         ok = tar_next(archive->tar, &entry, &has_entry, err);
         if (ok && has_entry && entry.fault == NULL) {
-            ok = member_names_add(&archive->names, entry.path, err);
+            ok = member_names_add(&archive->names, entry.path, err) &&
+                 ascend_folders_note(&archive->folders, archive->tar, &entry, err);
         }
     }
     tar_close(archive->tar);
@@ -86,13 +89,43 @@ static bool read_opened(struct archive *archive,
     return pipeline_file(archive->way, in, name, err);
 }
 
+/* The trace of a folder, with the tables that were read before. */
+static bool read_folder(struct archive *archive,
+                        struct input *member,
+                        struct ascend_folder *folder,
+                        bool is_view,
+                        const struct pipeline_name *name,
+                        struct err *err)
+{
+    struct input *in = NULL;
+    if (!is_view) {
+        return read_opened(archive, member, name, err);
+    }
+    if (!ascend_tables_open(folder->tables, member, &in, err)) {
+        return false;
+    }
+    bool ok = pipeline_file(archive->way, in, name, err);
+    ascend_tables_close(folder->tables);
+    return ok;
+}
+
 static bool read_member(struct archive *archive, const struct member_name *name, struct err *err)
 {
     struct pipeline_name called = {
         .file_name = name->path, .worker = name->worker, .member = name->path};
     struct err error = ERR_INIT;
     struct input *in;
-    if (tar_member(archive->tar, &in, &error) && read_opened(archive, in, &called, &error)) {
+    struct ascend_folder *folder = ascend_folders_of(&archive->folders, name->path);
+    bool is_view = false;
+    if (folder != NULL) {
+        if (!ascend_folder_takes(folder, name->path, &is_view)) {
+            return true;
+        }
+        called.worker = folder->name;
+    }
+    if (tar_member(archive->tar, &in, &error) &&
+        (folder == NULL ? read_opened(archive, in, &called, &error)
+                        : read_folder(archive, in, folder, is_view, &called, &error))) {
         archive->read_count++;
         return true;
     }
@@ -163,5 +196,6 @@ bool pipeline_archive(const struct pipeline_way *way,
     member_names_init(&archive.names);
     bool ok = read_archive(&archive, in, path, err);
     member_names_free(&archive.names);
+    ascend_folders_free(&archive.folders);
     return ok;
 }

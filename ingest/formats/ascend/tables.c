@@ -1,0 +1,339 @@
+#include "ingest/formats/ascend/tables.h"
+
+#include "ingest/formats/ascend/csv.h"
+#include "ingest/formats/json/text.h"
+#include "ingest/formats/json/walk.h"
+#include "ingest/formats/relay/relay.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HEAD_BYTES_MAX ((size_t)256 << 20)
+#define KB 1024
+#define MB (1024 * 1024)
+#define NS_PER_MS 1000000
+#define INFO "profiler_info"
+
+struct ascend_tables {
+    struct relay relay; /* records of memory gather in its text */
+    struct relay_op_types op_types;
+    struct relay_memory memory;
+    int64_t rank;
+    bool failed;
+    /* under way */
+    struct input *trace;
+    struct buf head;
+    int stage;
+};
+
+struct ascend_tables *ascend_tables_create(void)
+{
+    struct ascend_tables *tables = calloc(1, sizeof *tables);
+    if (tables == NULL) {
+        return NULL;
+    }
+    relay_init(&tables->relay, "torch_npu");
+    tables->rank = RELAY_NONE;
+    buf_init(&tables->head, HEAD_BYTES_MAX);
+    bool has_types = relay_op_types_init(&tables->op_types);
+    if (!relay_memory_init(&tables->memory) || !has_types) {
+        ascend_tables_free(tables);
+        return NULL;
+    }
+    return tables;
+}
+
+void ascend_tables_free(struct ascend_tables *tables)
+{
+    if (tables == NULL) {
+        return;
+    }
+    relay_free(&tables->relay);
+    relay_op_types_free(&tables->op_types);
+    relay_memory_free(&tables->memory);
+    buf_free(&tables->head);
+    free(tables);
+}
+
+/* ---- tables ---- */
+
+static bool read_kernels(struct ascend_tables *tables, const char *bytes, size_t len)
+{
+    static const char *const columns[] = {"Type", "Accelerator Core", "Duration(us)", NULL};
+    struct ascend_cell cells[ASCEND_COLUMNS_MAX];
+    struct ascend_csv csv;
+    if (!ascend_csv_open(&csv, bytes, len, columns)) {
+        return false;
+    }
+    while (ascend_csv_next(&csv, cells)) {
+        int64_t dur_ns = ascend_us(cells[2].text, strlen(cells[2].text), RELAY_NONE);
+        if (dur_ns != RELAY_NONE && strcmp(cells[1].text, "HCCL") != 0) {
+            relay_op_types_add(&tables->op_types, cells[0].text, cells[1].text, dur_ns);
+        }
+    }
+    return true;
+}
+
+static bool read_memory(struct ascend_tables *tables, const char *bytes, size_t len)
+{
+    static const char *const columns[] = {"Name", "Size(KB)", "Allocation Time(us)", NULL};
+    struct ascend_cell cells[ASCEND_COLUMNS_MAX];
+    struct ascend_csv csv;
+    if (!ascend_csv_open(&csv, bytes, len, columns)) {
+        return false;
+    }
+    while (ascend_csv_next(&csv, cells)) {
+        int64_t size = ascend_scaled(cells[1].text, strlen(cells[1].text), KB);
+        int64_t start_ns = ascend_us(cells[2].text, strlen(cells[2].text), RELAY_NONE);
+        relay_memory_add(&tables->memory, &tables->relay, cells[0].text, size, start_ns);
+    }
+    return true;
+}
+
+/* Of the PyTorch allocator only; the others are parts and sums of it. */
+static bool read_memory_record(struct ascend_tables *tables, const char *bytes, size_t len)
+{
+    static const char *const columns[] = {"Component", "Total Allocated(MB)", "Total Reserved(MB)",
+                                          "Device Type", NULL};
+    struct ascend_cell cells[ASCEND_COLUMNS_MAX];
+    struct ascend_csv csv;
+    if (!ascend_csv_open(&csv, bytes, len, columns)) {
+        return false;
+    }
+    while (ascend_csv_next(&csv, cells)) {
+        if (strcmp(cells[0].text, "PTA") == 0) {
+            relay_memory_record(&tables->memory, cells[3].text,
+                                ascend_scaled(cells[1].text, strlen(cells[1].text), MB),
+                                ascend_scaled(cells[2].text, strlen(cells[2].text), MB));
+        }
+    }
+    return true;
+}
+
+/* ---- collectives ---- */
+
+static void write_times(struct json_write *w, struct json_walk *walk)
+{
+    static const struct {
+        const char *key, *name;
+    } times[] = {
+        {"Elapse Time(ms)", "elapse_ns"}, {"Transit Time(ms)", "transit_ns"},
+        {"Wait Time(ms)", "wait_ns"},     {"Synchronization Time(ms)", "synchronization_ns"},
+        {"Idle Time(ms)", "idle_ns"},
+    };
+    struct json_value key;
+    struct json_value value;
+    if (!json_walk_enter(walk, '{')) {
+        return;
+    }
+    while (json_walk_key(walk, &key) && json_walk_value(walk, &value)) {
+        if (json_walk_text_is(&key, "Start Timestamp(us)")) {
+            jw_key_int(w, "start_ns", ascend_us(value.ptr, value.len, 0));
+        }
+        for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
+            if (json_walk_text_is(&key, times[i].key)) {
+                jw_key_int(w, times[i].name, ascend_scaled(value.ptr, value.len, NS_PER_MS));
+            }
+        }
+    }
+}
+
+static void
+read_collective(struct ascend_tables *tables, struct json_walk *walk, const struct json_value *name)
+{
+    struct json_write *w = &tables->relay.collectives;
+    struct json_value key;
+    const char *at = memchr(name->ptr, '@', name->len);
+    size_t len = at == NULL ? name->len : (size_t)(at - name->ptr);
+    if ((len >= 5 && memcmp(name->ptr, "Total", 5) == 0) || !json_walk_is(walk, '{')) {
+        (void)json_walk_skip(walk);
+        return;
+    }
+    jw_object_begin(w);
+    jw_key(w, "name");
+    jw_string_n(w, name->ptr, len);
+    if (json_walk_enter(walk, '{')) {
+        while (json_walk_key(walk, &key)) {
+            if (json_walk_text_is(&key, "Communication Time Info") && json_walk_is(walk, '{')) {
+                write_times(w, walk);
+            } else {
+                (void)json_walk_skip(walk);
+            }
+        }
+    }
+    jw_object_end(w);
+}
+
+/* {step: {collective: {name@hash: {...}}, p2p: {...}}} */
+static bool read_communication(struct ascend_tables *tables, const char *bytes, size_t len)
+{
+    struct json_walk walk = {.at = bytes, .end = bytes + len};
+    struct json_value key;
+    if (!json_walk_enter(&walk, '{')) {
+        return false;
+    }
+    while (json_walk_key(&walk, &key) && json_walk_enter(&walk, '{')) {
+        while (json_walk_key(&walk, &key) && json_walk_enter(&walk, '{')) {
+            while (json_walk_key(&walk, &key)) {
+                read_collective(tables, &walk, &key);
+            }
+        }
+    }
+    return !walk.failed;
+}
+
+static bool read_info(struct ascend_tables *tables, const char *bytes, size_t len)
+{
+    struct json_walk walk = {.at = bytes, .end = bytes + len};
+    struct json_value key;
+    if (!json_walk_enter(&walk, '{')) {
+        return false;
+    }
+    while (json_walk_key(&walk, &key)) {
+        struct json_value value;
+        if (json_walk_text_is(&key, "rank_id") && json_walk_value(&walk, &value)) {
+            tables->rank = json_walk_int(&value, tables->rank);
+        } else {
+            (void)json_walk_skip(&walk);
+        }
+    }
+    return !walk.failed;
+}
+
+/* ---- files ---- */
+
+static const struct {
+    const char *name;
+    bool (*read)(struct ascend_tables *tables, const char *bytes, size_t len);
+} files[] = {
+    {"kernel_details.csv", read_kernels},
+    {"operator_memory.csv", read_memory},
+    {"memory_record.csv", read_memory_record},
+    {"communication.json", read_communication},
+};
+
+static bool is_info(const char *file_name)
+{
+    size_t len = strlen(file_name);
+    return strncmp(file_name, INFO, strlen(INFO)) == 0 && len > 5 &&
+           strcmp(file_name + len - 5, ".json") == 0;
+}
+
+bool ascend_tables_know(const char *file_name)
+{
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        if (strcmp(files[i].name, file_name) == 0) {
+            return true;
+        }
+    }
+    return is_info(file_name);
+}
+
+bool ascend_tables_add(struct ascend_tables *tables,
+                       const char *file_name,
+                       const char *bytes,
+                       size_t len)
+{
+    bool is_read = true;
+    if (is_info(file_name)) {
+        const char *digits = file_name + strlen(INFO) + (file_name[strlen(INFO)] == '_');
+        bool has_number = *digits >= '0' && *digits <= '9';
+        tables->rank = has_number ? strtol(digits, NULL, 10) : tables->rank;
+        is_read = read_info(tables, bytes, len);
+    }
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        if (strcmp(files[i].name, file_name) == 0) {
+            is_read = files[i].read(tables, bytes, len);
+        }
+    }
+    if (!is_read) {
+        relay_skip(&tables->relay, file_name, "the table cannot be read", 1);
+    }
+    return !tables->relay.args.out->failed && !tables->op_types.sums.failed &&
+           !tables->memory.names.failed && !tables->memory.devices.failed;
+}
+
+/* ---- in front of the events ---- */
+
+enum { STAGE_HEAD, STAGE_FIRST, STAGE_REST, STAGE_END };
+
+static void write_head(struct ascend_tables *tables)
+{
+    const struct buf *records = tables->relay.args.out;
+    struct json_write w;
+    tables->relay.op_types = &tables->op_types;
+    tables->relay.memory = &tables->memory;
+    jw_init(&w, &tables->head, false);
+    jw_object_begin(&w);
+    if (tables->rank != RELAY_NONE) {
+        jw_key(&w, "distributedInfo");
+        jw_object_begin(&w);
+        jw_key_int(&w, "rank", tables->rank);
+        jw_object_end(&w);
+    }
+    jw_key(&w, "kinetoscope");
+    relay_write_recorded(&tables->relay, &w);
+    buf_puts(&tables->head, ", \"traceEvents\": [");
+    buf_append(&tables->head, records->ptr == NULL ? "" : records->ptr, records->len);
+    buf_puts(&tables->head, records->len > 0 ? "," : "");
+}
+
+/* The list without its bracket. A document that is an object keeps its own head: then only its
+ * events are taken from the bracket on. */
+static bool next_piece(void *context, const char **bytes, size_t *len, struct err *err)
+{
+    struct ascend_tables *tables = context;
+    *bytes = "";
+    *len = 0;
+    if (tables->stage == STAGE_HEAD) {
+        write_head(tables);
+        tables->stage = STAGE_FIRST;
+        *bytes = tables->head.ptr;
+        *len = tables->head.len;
+        return !tables->head.failed || err_set(err, ERR_NO_MEMORY, "no memory for tables");
+    }
+    while (tables->stage == STAGE_FIRST || tables->stage == STAGE_REST) {
+        if (!input_next(tables->trace, 0, bytes, len, err)) {
+            return false;
+        }
+        if (*len == 0) {
+            tables->stage = STAGE_END;
+            *bytes = "}";
+            *len = 1;
+            return true;
+        }
+        const char *bracket = tables->stage == STAGE_REST ? NULL : memchr(*bytes, '[', *len);
+        if (bracket != NULL) {
+            *len -= (size_t)(bracket + 1 - *bytes);
+            *bytes = bracket + 1;
+            tables->stage = STAGE_REST;
+        }
+        if (tables->stage == STAGE_REST && *len > 0) {
+            return true;
+        }
+    }
+    *len = 0;
+    return true;
+}
+
+bool ascend_tables_open(struct ascend_tables *tables,
+                        struct input *trace,
+                        struct input **out,
+                        struct err *err)
+{
+    const struct input_stream stream = {tables, next_piece, INPUT_PLAIN};
+    tables->trace = trace;
+    tables->stage = STAGE_HEAD;
+    if (!input_open_stream(out, &stream, err)) {
+        ascend_tables_close(tables);
+        return false;
+    }
+    return true;
+}
+
+void ascend_tables_close(struct ascend_tables *tables)
+{
+    input_close(tables->trace);
+    tables->trace = NULL;
+}
