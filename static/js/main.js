@@ -29,6 +29,7 @@ const VIEWS = {
     utilisation: () => import('./views/utilisation/utilisation.js'),
     cycles: () => import('./views/cycles/cycles.js'),
     memory: () => import('./views/memory/memory.js'),
+    snapshot: () => import('./views/snapshot/snapshot.js'),
     modules: () => import('./views/modules/modules.js'),
     flame: () => import('./views/flame/flame.js'),
     calls: () => import('./views/calltree/calltree.js'),

@@ -15,6 +15,7 @@ export const TRACE_VIEWS = [
     { view: 'kernels', label: 'Kernels' },
     { view: 'utilisation', label: 'Utilisation' },
     { view: 'memory', label: 'Memory' },
+    { view: 'snapshot', label: 'Memory snapshot', from: ['memory_snapshot'] },
     { view: 'modules', label: 'Modules', from: ['modules', 'lightning'] },
     { view: 'flame', label: 'Flame graph', when: ({ has_events: has, events }) => has && events > 0 },
     { view: 'calls', label: 'Call tree', from: ['trace'] },
@@ -25,10 +26,10 @@ export const TRACE_VIEWS = [
 ];
 
 /** The view that answers most of what a file holds, best first. */
-const HOMES = ['overview', 'comparison', 'utilisation', 'cycles', 'operators', 'kernels'];
+const HOMES = ['overview', 'comparison', 'utilisation', 'cycles', 'operators', 'kernels', 'snapshot'];
 
 /** Where one lands when nothing better is known: a table or a report has no overview. @param {Trace} trace */
-export const homeView = (trace) => HOMES.find((view) => trace.views.includes(view)) ?? 'overview';
+export const homeView = (trace) => HOMES.find((view) => hasView(trace, view)) ?? 'overview';
 
 /** @param {Trace} trace @param {string} view */
 export function hasView(trace, view) {
