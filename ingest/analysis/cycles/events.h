@@ -8,7 +8,6 @@
 #ifndef KS_ANALYSIS_CYCLES_EVENTS_H
 #define KS_ANALYSIS_CYCLES_EVENTS_H
 
-#include "ingest/analysis/cycles/clock.h"
 #include "ingest/analysis/cycles/names.h"
 #include "ingest/base/attr.h"
 #include "ingest/base/saturating.h"
@@ -66,6 +65,15 @@ struct cycle_events {
     bool has_many_hosts;
     bool has_counters; /* samples with a value */
 };
+
+/* Times that a recorder kept as doubles of microseconds. Since the epoch these lie 0.25 us apart,
+ * and their shortest text (1763001580008344.2) is not their value (….25), which is what the
+ * recorder meant and what adds up with the durations. */
+
+/* Whether the time reads as the shortest text of a double; true for whole microseconds. */
+bool cycle_clock_is_short(int64_t time_ns);
+/* The value of the double that is nearest to the time. */
+int64_t cycle_clock_meant(int64_t time_ns);
 
 /* `only_steps`: a trace with steps is read without its Python calls, which then tell nothing, and
  * perhaps in the order of the file; one that can have neither cycles nor counters not at all. False

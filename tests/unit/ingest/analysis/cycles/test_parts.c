@@ -1,5 +1,5 @@
 /* The small parts that the analysis of cycles is made of. */
-#include "ingest/analysis/cycles/clock.h"
+#include "ingest/analysis/cycles/events.h"
 #include "ingest/analysis/cycles/names.h"
 #include "ingest/analysis/cycles/rows/mean_variance.h"
 #include "ingest/analysis/cycles/rows/rows.h"
