@@ -50,8 +50,7 @@
       "Kernels with a device id outside 0..63 were left out of the device summary.")               \
     X(WARN_STEP_NAME, "step_name",                                                                 \
       "ProfilerStep events without a number were not taken as steps.")                             \
-    X(WARN_OPERATION_TYPE, "operation_type",                                                      \
-      "Operations of unknown types were left out.")                                               \
+    X(WARN_OPERATION_TYPE, "operation_type", "Operations of unknown types were left out.")         \
     X(WARN_BAD_LINE, "bad_line", "Lines that could not be read were left out.")                    \
     X(WARN_BEGIN_WITHOUT_END, "begin_without_end",                                                 \
       "Begin events without an end last until the end of the timeline.")                           \

@@ -204,7 +204,7 @@ struct trace_results {
     struct memory_log *memory_log; /* refers to rows of the call tree */
     struct collective_log *comm_log;
     struct operation_table *operations; /* of a training job */
-    struct rank_digest *rank_digest; /* NULL in the annex's figures */
+    struct rank_digest *rank_digest;    /* NULL in the annex's figures */
     struct module_row *modules;
     size_t module_count;
 
