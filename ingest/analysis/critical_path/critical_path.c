@@ -217,7 +217,8 @@ scaled_weight(const struct analysis *a, const struct path_edge *edge, const stru
     if (!by->at_roofline) {
         return scale(edge->weight_ns, by);
     }
-    return llrint((double)edge->weight_ns * a->roofline[edge->event]);
+    double share = a->roofline[edge->event];
+    return share < 1 ? llrint((double)edge->weight_ns * share) : edge->weight_ns;
 }
 
 static int64_t length_with(struct analysis *a,

@@ -3,7 +3,6 @@
 #include "ingest/base/saturating.h"
 #include "server/cli/prose.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 /* Of the names on the path, and of the operators above their roofline. */
@@ -85,7 +84,7 @@ static void add_rooflines(struct list *list, const struct efficiency *efficiency
     struct list best = {largest, 0};
     for (size_t i = 0; i < efficiency->count; i++) {
         const struct efficiency_row *row = &efficiency->rows[i];
-        if (!isnan(row->headroom_ns) && row->headroom_ns >= 1) {
+        if (row->headroom_ns >= 1 && row->headroom_ns < 0x1p63) {
             largest[best.count++] = (struct gain){.what = "run at the device's peaks",
                                                   .name = row->name,
                                                   .kind = "roofline",
