@@ -188,7 +188,7 @@ bool ranks_stragglers_get(struct api_call *call, struct err *err)
 {
     struct ranks_verdict *verdict = NULL;
     struct ranks_wanted wanted = {.verdict = &verdict};
-    struct shown shown;
+    struct shown shown = {.verdict = NULL};
     if (!ranks_read(call, &wanted, err)) {
         return false;
     }

@@ -623,7 +623,10 @@ static bool sort_units(struct linking *l)
     struct after_list after = {NULL, NULL, NULL};
     uint32_t ready = 0;
     out->order = scratch_alloc(out->unit_count, sizeof *out->order);
-    bool ok = list_after(l, &after) && (out->order != NULL || no_memory(l->err));
+    if (out->order == NULL) {
+        return no_memory(l->err);
+    }
+    bool ok = list_after(l, &after);
     for (uint32_t u = 0; ok && u < out->unit_count; u++) {
         if (after.left[u] == 0) {
             out->order[ready++] = u;

@@ -186,8 +186,10 @@ bool operation_lanes_build(struct operation_lanes *out,
     size_t count = 0;
     *out = (struct operation_lanes){.key_count = 0};
     struct place *places = sort_operations(table, &count);
-    bool ok = (places != NULL &&
-               add_first_lane(out, places, count == 0 ? 0 : lane_end(places, count, 0)) &&
+    if (places == NULL) {
+        return no_memory(err);
+    }
+    bool ok = (add_first_lane(out, places, count == 0 ? 0 : lane_end(places, count, 0)) &&
                list_lanes(out, places, count)) ||
               no_memory(err);
     ok = ok && (count > 0 || err_set(err, ERR_BAD_INPUT, "The table has no operation"));

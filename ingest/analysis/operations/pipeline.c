@@ -144,15 +144,15 @@ bool bubbles_run(const struct operation_table *table,
     struct operation_lanes lanes;
     struct work *works = NULL;
     *out = (struct pipeline){.row_count = 0};
-    bool ok = operation_lanes_build(&lanes, table, err);
-    if (ok) {
-        size_t most = lanes.key_count < lanes.stage_count ? lanes.key_count : lanes.stage_count;
-        works = scratch_alloc(lanes.key_count, sizeof *works);
-        out->rows = arena_calloc(arena, lanes.step_count * lanes.replica_count * most + 1,
-                                 sizeof *out->rows);
-        ok = (works != NULL && out->rows != NULL) ||
-             err_set(err, ERR_NO_MEMORY, "no memory for the pipeline of a job");
+    if (!operation_lanes_build(&lanes, table, err)) {
+        operation_lanes_free(&lanes);
+        return false;
     }
+    size_t most = lanes.key_count < lanes.stage_count ? lanes.key_count : lanes.stage_count;
+    works = scratch_alloc(lanes.key_count, sizeof *works);
+    out->rows =
+        arena_calloc(arena, lanes.step_count * lanes.replica_count * most + 1, sizeof *out->rows);
+    bool ok = works != NULL && out->rows != NULL;
     for (size_t step = 0; ok && step < lanes.step_count; step++) {
         for (size_t replica = 0; replica < lanes.replica_count; replica++) {
             add_lane(out, &lanes, step, replica, works);
@@ -163,5 +163,5 @@ bool bubbles_run(const struct operation_table *table,
     }
     scratch_free(works);
     operation_lanes_free(&lanes);
-    return ok;
+    return ok || err_set(err, ERR_NO_MEMORY, "no memory for the pipeline of a job");
 }

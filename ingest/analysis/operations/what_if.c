@@ -412,11 +412,11 @@ bool what_if_timeline_run(const struct operation_table *table,
         out->rows = arena_calloc(arena, lanes->key_count, sizeof *out->rows);
         ok = out->rows != NULL || no_memory(err);
     }
-    if (ok) {
+    if (ok && out->rows != NULL) {
         (void)simulation_run(&simulation, step, &pace);
         out->row_count = lanes->key_count;
     }
-    for (uint32_t i = 0; i < out->row_count; i++) {
+    for (uint32_t i = 0; out->rows != NULL && i < out->row_count; i++) {
         double value_s = simulation_value(&simulation, step, &pace, i, replica);
         double end_s = simulation.end_s[i * lanes->replica_count + replica];
         out->rows[i] = (struct what_if_slice_row){

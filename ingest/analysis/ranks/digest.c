@@ -80,7 +80,7 @@ enum rank_kind rank_kind_of(const char *collective_name, const char *kernel_name
         }
         return RANK_OTHER;
     }
-    for (size_t i = 0; i < sizeof NAMED / sizeof *NAMED; i++) {
+    for (size_t i = 0; kernel_name != NULL && i < sizeof NAMED / sizeof *NAMED; i++) {
         if (contains_lower(kernel_name, NAMED[i].part)) {
             return NAMED[i].kind;
         }

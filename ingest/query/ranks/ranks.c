@@ -199,7 +199,10 @@ static int by_rank(const void *left, const void *right)
 static bool place_traces(struct digests *d, const struct query_ranks *ranks, struct err *err)
 {
     struct sorted_place *all = scratch_alloc(ranks->trace_count, sizeof *all);
-    bool ok = all != NULL || no_memory(err);
+    bool ok = true;
+    if (all == NULL) {
+        return no_memory(err);
+    }
     for (size_t i = 0; ok && i < ranks->trace_count; i++) {
         const struct rank_digest *digest = NULL;
         ok = read_digest(d, i, ranks->traces[i]->id, &digest, err);
@@ -230,7 +233,7 @@ static bool open_digests(struct digests *d,
 {
     size_t count = ranks->trace_count;
     *d = (struct digests){.store = store,
-                          .kept = scratch_calloc(count, sizeof *d->kept),
+                          .kept = scratch_calloc(count, sizeof(struct rank_digest *)),
                           .places = scratch_alloc(count, sizeof *d->places),
                           .kept_at = scratch_alloc(count, sizeof *d->kept_at)};
     arena_init(&d->held, 0);
