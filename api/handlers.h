@@ -49,6 +49,7 @@ bool idle_get(struct api_call *call, struct err *err) KS_MUST_USE;
 
 /* causes/launches.c */
 bool launches_get(struct api_call *call, struct err *err) KS_MUST_USE;
+bool step_launches_get(struct api_call *call, struct err *err) KS_MUST_USE;
 
 /* device_time/engine_steps.c */
 bool engine_steps_get(struct api_call *call, struct err *err) KS_MUST_USE;

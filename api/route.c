@@ -97,6 +97,8 @@ static const struct route routes[] = {
      READS, KEPT, TARGET_TRACE, NONE},
     {"GET", V1 "/traces/{id}/names", names_get, "Slices of the host by name", READS, KEPT,
      TARGET_TRACE, TABLE},
+    {"GET", V1 "/traces/{id}/launches/steps", step_launches_get, "Launches by step and stream",
+     READS, KEPT, TARGET_TRACE, TABLE},
     {"GET", V1 "/traces/{id}/slices", slices_get, "Slices by name, track or category", READS, KEPT,
      TARGET_TRACE, "group_by " TABLE},
     {"GET", V1 "/traces/{id}/memory", memory_get, "Memory by operator", READS, KEPT, TARGET_TRACE,

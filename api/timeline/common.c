@@ -6,6 +6,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#define ROWS_DEFAULT 1000
+
 bool timeline_trace(struct store_trace **trace, struct api_call *call, struct err *err)
 {
     int64_t id = 0;
@@ -27,6 +29,23 @@ bool timeline_gone(struct err *err)
                : err_set(err, ERR_GONE,
                          "The trace was stored by an older Kinetoscope, which kept no events: "
                          "upload the file again (?replace=1)");
+}
+
+bool timeline_answer_rows(struct api_call *call,
+                          struct table_view *view,
+                          const char *default_sort,
+                          rows_analysis *analyse,
+                          struct err *err)
+{
+    struct store_trace *trace = NULL;
+    void *rows = NULL;
+    size_t count = 0;
+    return table_view_read(view, call, default_sort, ROWS_DEFAULT, err) &&
+           timeline_trace(&trace, call, err) &&
+           (rows_analysis_read(call->api->jobs, trace->id, analyse, call_arena(call), &rows, &count,
+                               err) ||
+            timeline_gone(err)) &&
+           table_view_run(view, call, rows, count, err) && table_view_answer(view, call);
 }
 
 bool timeline_load(struct store_trace **trace,

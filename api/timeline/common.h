@@ -4,6 +4,8 @@
 #define KS_API_TIMELINE_COMMON_H
 
 #include "api/call.h"
+#include "api/table/table_view.h"
+#include "ingest/jobs/on_request/analyses.h"
 #include "ingest/model/timeline.h"
 
 #include <stdbool.h>
@@ -22,6 +24,13 @@ bool timeline_load(struct store_trace **trace,
                    struct err *err) KS_MUST_USE;
 /* Adds the advice "upload it again" to an ERR_GONE; leaves other errors alone. Returns false. */
 bool timeline_gone(struct err *err);
+
+/* Answers with the rows that an analysis gives of the events of the trace in params[0]. */
+bool timeline_answer_rows(struct api_call *call,
+                          struct table_view *view,
+                          const char *default_sort,
+                          rows_analysis *analyse,
+                          struct err *err) KS_MUST_USE;
 
 /* Reads `start_ns=` and `end_ns=`; absent ones keep their value. ERR_BAD_REQUEST for anything but a
  * time, and unless start < end (start <= end where `may_be_empty`). */

@@ -185,4 +185,13 @@ bool index_engine_steps(const struct trace_index *index,
 /* The device of device work, as struct index_stream has it. */
 int64_t index_device(const struct trace *trace, uint32_t event);
 
+/* An analysis of the index that fills rows of a declared table, in the arena; the caller has zeroed
+ * *count. False without memory. */
+struct arena;
+typedef bool rows_analysis(const struct trace_index *index,
+                           int64_t zero_ns,
+                           struct arena *arena,
+                           void **rows,
+                           size_t *count);
+
 #endif

@@ -237,6 +237,7 @@ class OpenApi(unittest.TestCase):
                               (base + '/efficiency', [{'group_by': g} for g in ('operator', 'shape', 'module', 'step')] + [{'q': 'mm', 'sort': 'flops', 'limit': 2}, {'format': 'csv'}]),
                               (base + '/idle', [{'top': 3}, {'last_step': 'drop'}]),
                               (base + '/launches', [{'series': '0:7', 'limit': 2}, {'q': 'gemm', 'sort': 'launch_delay_ns'}, {'format': 'csv'}]),
+                              (base + '/launches/steps', [{}, {'sort': 'launches', 'q': 'Step', 'limit': 1}, {'format': 'csv'}]),
                               (base + '/slices', [{'group_by': g} for g in ('name', 'track', 'category')] + [{'q': 'aten', 'sort': 'mean_ns', 'limit': 2}, {'format': 'csv'}]),
                               (base + '/memory/curve', [{'points': 4}]), (base + '/modules', [{'format': 'csv'}]),
                               (base + '/tree/0', [{'depth': 9, 'limit': 3}, {'node': 1, 'offset': 1}, {'q': 'conv'}]),

@@ -58,6 +58,39 @@ static bool read_in_turn(
     return ok;
 }
 
+/* ---- rows of the index ---- */
+
+struct rows_request {
+    rows_analysis *analyse;
+    struct arena *arena;
+    void **rows;
+    size_t *count;
+};
+
+static bool analyse_rows(const struct trace *trace, int64_t zero_ns, void *request_void)
+{
+    const struct rows_request *request = request_void;
+    struct trace_index index;
+    bool ok = index_build(&index, trace) &&
+              request->analyse(&index, zero_ns, request->arena, request->rows, request->count);
+    index_free(&index);
+    return ok;
+}
+
+bool rows_analysis_read(struct jobs *jobs,
+                        int64_t trace_id,
+                        rows_analysis *analyse,
+                        struct arena *arena,
+                        void **rows,
+                        size_t *count,
+                        struct err *err)
+{
+    struct rows_request request = {analyse, arena, rows, count};
+    *rows = NULL;
+    *count = 0;
+    return read_in_turn(jobs, trace_id, analyse_rows, &request, err);
+}
+
 /* ---- times ---- */
 
 struct times_request {

@@ -14,8 +14,18 @@
 #include "ingest/analysis/efficiency/efficiency.h"
 #include "ingest/analysis/engine_steps/engine_steps.h"
 #include "ingest/analysis/slices/slices.h"
+#include "ingest/analysis/step_launches/step_launches.h"
 #include "ingest/base/err.h"
 #include "ingest/jobs/queue/jobs.h"
+
+/* Rows of the events of a trace. */
+bool rows_analysis_read(struct jobs *jobs,
+                        int64_t trace_id,
+                        rows_analysis *analyse,
+                        struct arena *arena,
+                        void **rows,
+                        size_t *count,
+                        struct err *err) KS_MUST_USE;
 
 /* `device` NULL: all. */
 bool device_read_times(struct jobs *jobs,

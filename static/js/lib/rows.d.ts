@@ -610,6 +610,18 @@ interface StepRow {
     device_ns: number; // Sum of its durations. [ns]
 }
 
+/** Device work that calls of one step launched onto one stream. */
+interface StepLaunchesRow {
+    step: string | null; // Annotation of the step in which the calls start; null: in none.
+    device: number;
+    stream: number;
+    start_ns: number; // Of its first work, from the start of the trace. [ns]
+    launches: number; // Pieces of device work that have a call.
+    device_ns: number; // Sum of their durations. [ns]
+    delay_ns: number; // Sum of their delays, each from the end of the call, at least 0. [ns]
+    mean_delay_ns: number; // [ns]
+}
+
 /** Copies or sets of memory of one name. */
 interface TransferRow {
     name: string;

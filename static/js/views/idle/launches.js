@@ -26,8 +26,9 @@ export function launchPart(trace, lastStep, signal) {
                 fill(box, h('p', { class: 'quiet' }, 'No launch in this trace is linked to the work that it started.'));
                 return;
             }
+            const steps = await api.stepLaunches(String(trace.id), signal);
             parts = { chart: queueChart(trace, answers.streams, lastStep, signal), table: launchTable(trace, lastStep) };
-            fill(box, spread(answers), streamTable(answers), parts.chart.root, h('section', { class: 'section' }, h('h3', null, 'Latest to start'), parts.table.root));
+            fill(box, spread(answers), streamTable(answers), parts.chart.root, stepTable(steps), h('section', { class: 'section' }, h('h3', null, 'Latest to start'), parts.table.root));
             await Promise.all([parts.chart.update(params), parts.table.update(params)]);
         } catch (error) {
             showFailure(box, error, load);
@@ -62,6 +63,13 @@ function spread({ total, launch_delay: delay, host, device, short_kernels: short
 function streamTable({ streams }) {
     return plainTable('Queue of each stream', ['Stream', 'Launches', 'Queue, mean', 'Median', 'p75', 'Longest'], streams.map(({ device, stream, launches, queue }) => [
         `Device ${device}, stream ${stream}`, fmt.int(launches), fmt.num(queue.mean, 1), fmt.num(queue.p50, 1), fmt.num(queue.p75, 1), fmt.int(queue.max)]), 1);
+}
+
+/** @param {{rows: StepLaunchesRow[], total: number}} answers the first ones */
+function stepTable({ rows, total }) {
+    const label = rows.length < total ? `Steps and streams, the first ${rows.length} of ${fmt.int(total)}` : 'Steps and streams';
+    return plainTable(label, ['Step', 'Stream', 'Launches', 'Work time', 'Delay, mean'], rows.map((row) => [
+        row.step ?? 'outside of steps', `Device ${row.device}, stream ${row.stream}`, fmt.int(row.launches), fmt.time(row.device_ns), fmt.time(row.mean_delay_ns)]), 2);
 }
 
 /** @type {Column[]} */
