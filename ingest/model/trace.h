@@ -132,9 +132,10 @@ struct trace_events {
     uint32_t *name;             /* string id */
     struct trace_indexes track; /* trace_event_track(): into trace.tracks */
     struct trace_indexes class; /* trace_event_class(): into `classes` */
-    uint32_t *args; /* by kind: see struct op_args, kernel_args, memory_args; calls: the string id
-                       of `kernel`, what they launch; EVENT_OTHER: that of `Task Type`; python_function with EVENT_MODULE: the module
-                       id itself; else TRACE_NO_ARGS */
+    uint32_t
+        *args; /* by kind: see struct op_args, kernel_args, memory_args; calls: the string id
+                  of `kernel`, what they launch; EVENT_OTHER: that of `Task Type`; python_function
+                  with EVENT_MODULE: the module id itself; else TRACE_NO_ARGS */
     struct event_class *classes;
     uint32_t class_count;
 };
