@@ -68,10 +68,9 @@ void api_problem(struct api_response *response, const struct err *err)
     jw_object_end(&w);
 }
 
-static bool decode_request(struct api_call *call,
-                           const struct route_param params[ROUTE_PARAMS_MAX],
-                           struct err *err)
+static bool decode_request(struct api_call *call, struct err *err)
 {
+    const struct route_param *params = call->request->match->params;
     for (size_t i = 0; i < ROUTE_PARAMS_MAX && params[i].text != NULL; i++) {
         if (!query_string_decode(&call->params[i], call_arena(call), params[i].text, params[i].len,
                                  false, err)) {
@@ -82,12 +81,9 @@ static bool decode_request(struct api_call *call,
     return query_string_parse(&call->query, call_arena(call), query == NULL ? "" : query, err);
 }
 
-static bool run_route(struct api_call *call,
-                      const struct route *route,
-                      const struct route_param params[ROUTE_PARAMS_MAX],
-                      struct err *err)
+static bool run_route(struct api_call *call, const struct route *route, struct err *err)
 {
-    if (!decode_request(call, params, err) || !authorize_request(call, route->target, err) ||
+    if (!decode_request(call, err) || !authorize_request(call, route->target, err) ||
         !route_knows(route, &call->query, err) || !route->handle(call, err)) {
         return false;
     }
@@ -108,9 +104,10 @@ static bool is_traces_of_run(const char *path)
     return route_fits("/api/v1/runs/{run}/traces", path, params);
 }
 
-static void answer_without_route(struct api_call *call, const char *allow)
+static void answer_without_route(struct api_call *call)
 {
     const struct api_request *request = call->request;
+    const char *allow = request->match->allow;
     struct err err = ERR_INIT;
     if (*allow == '\0') {
         (void)err_set(&err, ERR_NOT_FOUND, "There is nothing at %.300s", request->path);
@@ -168,25 +165,16 @@ void api_handle(struct api *api, const struct api_request *request, struct api_r
     response->api = api;
     response->request = request;
     struct api_call call = {.api = api, .request = request, .response = response};
-    struct route_param params[ROUTE_PARAMS_MAX] = {{NULL, 0}};
-    char allow[ROUTE_ALLOW_BYTES];
-    const struct route *route = route_find(request->method, request->path, params, allow);
+    const struct route *route = request->match->route;
     if (route == NULL) {
-        answer_without_route(&call, allow);
+        answer_without_route(&call);
         return;
     }
     struct err err = ERR_INIT;
     response->is_kept = route->is_kept;
-    if (!run_route(&call, route, params, &err)) {
+    if (!run_route(&call, route, &err)) {
         fail(&call, &err);
     }
-}
-
-static const struct route *find_route(const struct api_request *request)
-{
-    struct route_param params[ROUTE_PARAMS_MAX];
-    char allow[ROUTE_ALLOW_BYTES];
-    return route_find(request->method, request->path, params, allow);
 }
 
 static bool is_safe_method(const char *method)
@@ -197,14 +185,14 @@ static bool is_safe_method(const char *method)
 
 bool api_request_writes(const struct api_request *request)
 {
-    const struct route *route = find_route(request);
+    const struct route *route = request->match->route;
     return route != NULL ? route->writes : !is_safe_method(request->method);
 }
 
 /* What no route answers is refused anyway; without a token not even that is told. */
 enum access_role api_request_role(const struct api_request *request)
 {
-    const struct route *route = find_route(request);
+    const struct route *route = request->match->route;
     if (route != NULL) {
         return route_role(route);
     }
@@ -213,6 +201,6 @@ enum access_role api_request_role(const struct api_request *request)
 
 const char *api_request_action(const struct api_request *request)
 {
-    const struct route *route = find_route(request);
+    const struct route *route = request->match->route;
     return route == NULL ? NULL : route_action(route);
 }

@@ -20,6 +20,7 @@
 
 struct api_response;
 struct metrics;
+struct route_match;
 
 /* The caller of a request. */
 struct api_subject {
@@ -35,7 +36,8 @@ struct api_request {
     const char *method; /* "GET", "PUT", ... */
     const char *path;   /* below the base path, percent-encoded as received: "/api/v1/runs/a%2Fb" */
     const char *query;  /* after the "?", percent-encoded; "" when none */
-    int64_t content_length; /* -1 when unknown (chunked) */
+    const struct route_match *match; /* what route_find found for method and path */
+    int64_t content_length;          /* -1 when unknown (chunked) */
     /* Value of a request header (case-insensitive name), or NULL. */
     const char *(*header)(const struct api_request *request, const char *name);
     /* Reads up to `len` bytes of the body. Returns the count, 0 at the end, < 0 when the client is

@@ -267,29 +267,26 @@ static void allow_add(char allow[ROUTE_ALLOW_BYTES], const char *method)
     (void)snprintf(allow + len, ROUTE_ALLOW_BYTES - len, "%s%s", len == 0 ? "" : ", ", method);
 }
 
-const struct route *route_find(const char *method,
-                               const char *path,
-                               struct route_param params[ROUTE_PARAMS_MAX],
-                               char allow[ROUTE_ALLOW_BYTES])
+void route_find(const char *method, const char *path, struct route_match *match)
 {
     const char *wanted = strcmp(method, "HEAD") == 0 ? "GET" : method;
-    allow[0] = '\0';
+    *match = (struct route_match){.route = NULL};
     for (size_t i = 0; i < ROUTE_COUNT; i++) {
-        if (!route_fits(routes[i].pattern, path, params)) {
+        if (!route_fits(routes[i].pattern, path, match->params)) {
             continue;
         }
         if (strcmp(routes[i].method, wanted) == 0) {
-            return &routes[i];
+            match->route = &routes[i];
+            return;
         }
-        allow_add(allow, routes[i].method);
+        allow_add(match->allow, routes[i].method);
         if (strcmp(routes[i].method, "GET") == 0) {
-            allow_add(allow, "HEAD");
+            allow_add(match->allow, "HEAD");
         }
     }
-    if (*allow != '\0') {
-        allow_add(allow, "OPTIONS");
+    if (*match->allow != '\0') {
+        allow_add(match->allow, "OPTIONS");
     }
-    return NULL;
 }
 
 enum access_role route_role(const struct route *route)

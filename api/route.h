@@ -67,11 +67,16 @@ struct route_param {
 
 /* Matches a path (without query) with a pattern; fills `params` in the order of the pattern. */
 bool route_fits(const char *pattern, const char *path, struct route_param params[ROUTE_PARAMS_MAX]);
-/* Finds the route for a method and a path, or NULL. `allow` receives the methods of this path
- * ("GET, HEAD, OPTIONS"), or "" when no route has it. */
-const struct route *route_find(const char *method,
-                               const char *path,
-                               struct route_param params[ROUTE_PARAMS_MAX],
-                               char allow[ROUTE_ALLOW_BYTES]);
+
+/* What the table says of a method and a path. */
+struct route_match {
+    const struct route *route;                   /* NULL: none */
+    struct route_param params[ROUTE_PARAMS_MAX]; /* in the path; valid with a route */
+    /* Without a route: the methods of this path ("GET, HEAD, OPTIONS"), "" when no route has it. */
+    char allow[ROUTE_ALLOW_BYTES];
+};
+
+/* Reads the whole table: the server calls it once a request, and all else reads the match. */
+void route_find(const char *method, const char *path, struct route_match *match);
 
 #endif

@@ -94,6 +94,16 @@ static bool check_lengths(const struct http *http, struct mg_connection *conn, s
                    http->limits.head_bytes, head_bytes);
 }
 
+/* The path below the base path, "" for the base path itself, or NULL when it is not below it. */
+static const char *below_base(const char *base_path, const char *path)
+{
+    size_t len = strlen(base_path);
+    if (strncmp(path, base_path, len) != 0) {
+        return NULL;
+    }
+    return path[len] == '/' || path[len] == '\0' ? path + len : NULL;
+}
+
 static void answer(struct http *http,
                    struct http_request *req,
                    struct client *client,
@@ -102,6 +112,8 @@ static void answer(struct http *http,
     const struct mg_request_info *info = mg_get_request_info(conn);
     struct err err = ERR_INIT;
     bool is_plain = http_request_init(req, conn, &err);
+    req->path = below_base(http->guard.base_path, info->local_uri_raw);
+    route_find(req->method, req->path == NULL ? "" : req->path, &req->match);
     req->client = client;
     req->silence_ms = (int64_t)http->limits.request_timeout_s * 1000;
     if (!is_plain || !check_lengths(http, conn, &err)) {
@@ -111,7 +123,7 @@ static void answer(struct http *http,
         refuse_stopping(req);
     } else {
         const char *query = info->query_string == NULL ? "" : info->query_string;
-        request_guard_answer(&http->guard, req, info->local_uri_raw, query, &http->stopping);
+        request_guard_answer(&http->guard, req, query, &http->stopping);
     }
 }
 
@@ -136,20 +148,14 @@ static void log_access(const struct http *http,
     log_record(http->log, LOG_DEBUG, "request", fields, sizeof fields / sizeof fields[0]);
 }
 
-static void count_request(const struct http *http,
-                          const struct http_request *req,
-                          const struct mg_request_info *info,
-                          uint64_t took_us)
+static void count_request(const struct http *http, const struct http_request *req, uint64_t took_us)
 {
     const struct api *api = http->guard.api;
     if (api == NULL || api->metrics == NULL) {
         return;
     }
-    const char *path = info->local_uri_raw;
-    size_t base_len = strlen(http->guard.base_path);
-    bool below = strncmp(path, http->guard.base_path, base_len) == 0;
-    const struct metrics_request request = {.method = req->method,
-                                            .path = below ? path + base_len : "",
+    const struct metrics_request request = {.route = req->match.route,
+                                            .path = req->path == NULL ? "" : req->path,
                                             .status = req->status,
                                             .took_us = took_us,
                                             .received_bytes = req->received_bytes,
@@ -220,7 +226,7 @@ static int on_request(struct mg_connection *conn)
     const struct mg_request_info *info = mg_get_request_info(conn);
     uint64_t took_us = monotonic_us_since(&start);
     log_access(http, &req, info, took_us);
-    count_request(http, &req, info, took_us);
+    count_request(http, &req, took_us);
     return req.status > 0 ? req.status : 500;
 }
 

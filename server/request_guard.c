@@ -192,18 +192,17 @@ static bool is_for_eyes(const struct http_request *req)
 static void refuse_access(const struct request_guard *guard,
                           struct http_request *req,
                           const struct visitor *visitor,
-                          const char *path,
                           const char *query,
                           const struct err *err)
 {
     if (err->code == ERR_UNAUTHORIZED && is_for_eyes(req)) {
-        login_redirect(guard, req, path, query);
+        login_redirect(guard, req, req->path, query);
         return;
     }
     refuse(req, err);
     bool shows_token = http_request_header(req, "Authorization") != NULL;
     if (err->code != ERR_TOO_MANY && (shows_token || !is_safe_method(req->method))) {
-        audit(guard->log, &visitor->visit.subject, visitor->client, "refused", req, path);
+        audit(guard->log, &visitor->visit.subject, visitor->client, "refused", req, req->path);
     }
 }
 
@@ -236,15 +235,15 @@ static void answer_request(const struct request_guard *guard,
 
 static void answer_api(const struct request_guard *guard,
                        struct http_request *req,
-                       const char *path,
                        const char *query,
                        const atomic_bool *stopping)
 {
     struct visitor visitor = {.client = ""};
     const struct api_request request = {
         .method = req->method,
-        .path = path,
+        .path = req->path,
         .query = query,
+        .match = &req->match,
         .content_length = http_request_content_length(req),
         .header = request_header,
         .read_body = request_read_body,
@@ -253,30 +252,30 @@ static void answer_api(const struct request_guard *guard,
         .subject = &visitor.visit.subject,
     };
     struct err err = ERR_INIT;
-    bool may = is_probe(path) || (identify(guard, req, &visitor, &err) &&
-                                  check_origin(guard, req, request.subject, &err) &&
-                                  access_check(request.subject, api_request_role(&request), &err) &&
-                                  check_name(guard, req, request.subject, &err));
+    bool may =
+        is_probe(req->path) ||
+        (identify(guard, req, &visitor, &err) && check_origin(guard, req, request.subject, &err) &&
+         access_check(request.subject, api_request_role(&request), &err) &&
+         check_name(guard, req, request.subject, &err));
     if (may) {
         answer_request(guard, req, &request, stopping);
         const char *action = api_request_action(&request);
         if (action != NULL) {
-            audit(guard->log, request.subject, visitor.client, action, req, path);
+            audit(guard->log, request.subject, visitor.client, action, req, req->path);
         }
     } else {
-        refuse_access(guard, req, &visitor, path, query, &err);
+        refuse_access(guard, req, &visitor, query, &err);
     }
     access_leave(guard->access, &visitor.visit);
 }
 
 /* Its scripts and styles are no secret: they are the same for everybody. */
-static void answer_page(const struct request_guard *guard,
-                        struct http_request *req,
-                        const char *path,
-                        const char *query)
+static void
+answer_page(const struct request_guard *guard, struct http_request *req, const char *query)
 {
     struct visitor visitor;
     struct err err = ERR_INIT;
+    const char *path = req->path;
     bool is_first = strcmp(path, "/") == 0 || strcmp(path, "/index.html") == 0;
     if (!login_owns_path(path) && !(is_first && is_for_eyes(req))) {
         page_answer(req, guard->static_dir, path);
@@ -284,7 +283,7 @@ static void answer_page(const struct request_guard *guard,
     }
     if (!identify(guard, req, &visitor, &err) ||
         !check_origin(guard, req, &visitor.visit.subject, &err)) {
-        refuse_access(guard, req, &visitor, path, query, &err);
+        refuse_access(guard, req, &visitor, query, &err);
     } else if (login_owns_path(path)) {
         login_answer(guard, req, path, query, visitor.client, &visitor.visit.subject);
     } else if (access_check(&visitor.visit.subject, ACCESS_ROLE_VIEWER, &err)) {
@@ -302,19 +301,8 @@ static void redirect_to_base(const struct request_guard *guard, struct http_requ
     reply_redirect(req, location);
 }
 
-/* The path below the base path, "" for the base path itself, or NULL when it is not below it. */
-static const char *below_base(const struct request_guard *guard, const char *path)
-{
-    size_t len = strlen(guard->base_path);
-    if (strncmp(path, guard->base_path, len) != 0) {
-        return NULL;
-    }
-    return path[len] == '/' || path[len] == '\0' ? path + len : NULL;
-}
-
 void request_guard_answer(const struct request_guard *guard,
                           struct http_request *req,
-                          const char *path,
                           const char *query,
                           const atomic_bool *stopping)
 {
@@ -323,17 +311,16 @@ void request_guard_answer(const struct request_guard *guard,
         refuse(req, &err);
         return;
     }
-    const char *below = below_base(guard, path);
-    if (below == NULL) {
+    if (req->path == NULL) {
         (void)err_set(&err, ERR_NOT_FOUND,
-                      "There is nothing at %.200s; everything is below %.200s/", path,
-                      guard->base_path);
+                      "There is nothing at %.200s; everything is below %.200s/",
+                      mg_get_request_info(req->conn)->local_uri_raw, guard->base_path);
         refuse(req, &err);
-    } else if (*below == '\0') {
+    } else if (*req->path == '\0') {
         redirect_to_base(guard, req);
-    } else if (api_owns_path(below)) {
-        answer_api(guard, req, below, query, stopping);
+    } else if (api_owns_path(req->path)) {
+        answer_api(guard, req, query, stopping);
     } else {
-        answer_page(guard, req, below, query);
+        answer_page(guard, req, query);
     }
 }

@@ -29,10 +29,9 @@ struct request_guard {
                    struct api_response *response);
 };
 
-/* Answers the request. `path` and `query` are percent-encoded, as received. */
+/* Answers the request, whose path and match are read. `query` is percent-encoded, as received. */
 void request_guard_answer(const struct request_guard *guard,
                           struct http_request *req,
-                          const char *path,
                           const char *query,
                           const atomic_bool *stopping);
 

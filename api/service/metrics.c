@@ -51,13 +51,9 @@ void metrics_free(struct metrics *metrics)
 
 static size_t tally_of(const struct metrics *metrics, const struct metrics_request *request)
 {
-    struct route_param params[ROUTE_PARAMS_MAX];
-    char allow[ROUTE_ALLOW_BYTES];
-    size_t count;
-    const struct route *routes = route_table(&count);
-    const struct route *route = route_find(request->method, request->path, params, allow);
-    if (route != NULL) {
-        return (size_t)(route - routes);
+    if (request->route != NULL) {
+        size_t count;
+        return (size_t)(request->route - route_table(&count));
     }
     bool is_page = request->path[0] == '/' && !api_owns_path(request->path);
     return metrics->route_count + (is_page ? 0 : 1);

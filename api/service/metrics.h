@@ -11,10 +11,11 @@
 #include <stdint.h>
 
 struct metrics;
+struct route;
 
 struct metrics_request {
-    const char *method;
-    const char *path; /* below the base path; "" when outside it */
+    const struct route *route; /* NULL: none */
+    const char *path;          /* below the base path; "" when outside it */
     int status;
     uint64_t took_us;
     uint64_t received_bytes; /* of the body; sent_bytes includes the head */

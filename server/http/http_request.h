@@ -3,6 +3,7 @@
 #ifndef KS_SERVER_HTTP_HTTP_REQUEST_H
 #define KS_SERVER_HTTP_HTTP_REQUEST_H
 
+#include "api/route.h"
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"
 
@@ -19,6 +20,8 @@ struct http_request {
     struct mg_connection *conn;
     struct client *client;
     const char *method;
+    const char *path;         /* below the base path; NULL: outside it, or not read yet */
+    struct route_match match; /* of method and path */
     bool is_head;
     bool is_http_1_0;
     bool is_chunked;

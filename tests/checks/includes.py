@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Every #include of the tree obeys the rules: rooms include only the rooms named below (ingest <- api <- server), and
-sub-folders of one folder never include each other in a circle. The word plugin stands in the annex only."""
+sub-folders of one folder never include each other in a circle. The word plugin stands in the annex only. What reads a
+whole table a request is called in one place."""
 import pathlib
 import re
 import sys
@@ -50,6 +51,12 @@ NAMES_ANNEX = {
     'ingest/store/catalogue/takeover.c',  # a column of older schemas
 }
 
+# Function -> the one file that may call it, once; its own module (.c and .h) declares and defines it.
+CALLED_ONCE = {
+    # reads the whole table of routes; whatever else wants the route reads the request's match
+    'route_find': ('api/route', 'server/http.c'),
+}
+
 
 def room_of(path):
     return next((room for room in ROOMS if path == room or path.startswith(room + '/')), None)
@@ -94,6 +101,17 @@ def sibling_includes(sources):
     return graph
 
 
+def extra_calls(sources):
+    """Each call of a CALLED_ONCE function beyond the one it has, and each one that it lacks, as text."""
+    for function, (module, caller) in CALLED_ONCE.items():
+        calls = ['%s:%d' % (path.relative_to(ROOT), number)
+                 for path in sources if str(path.relative_to(ROOT).with_suffix('')) != module
+                 for number, line in enumerate(path.read_text(errors='replace').splitlines(), 1)
+                 if re.search(r'\b%s\b' % function, line.partition('/*')[0])]
+        if [call.partition(':')[0] for call in calls] != [caller]:
+            yield '%s is called once, in %s, not at %s' % (function, caller, ', '.join(calls) or 'no place')
+
+
 def way(edges, start, end):
     """The shortest list of sub-folders from start to end, None where there is none."""
     ways, met = [[start]], set()
@@ -136,7 +154,7 @@ def main():
         for number, text in faults_of(path, room):
             print('%s:%d: %s' % (relative, number, text))
             count += 1
-    for text in circles(sources):
+    for text in [*circles(sources), *extra_calls(sources)]:
         print(text)
         count += 1
     print('includes: %d files, %d faults' % (len(sources), count))

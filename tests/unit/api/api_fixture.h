@@ -4,6 +4,7 @@
 #define KS_TEST_API_FIXTURE_H
 
 #include "api/api.h"
+#include "api/route.h"
 
 #include <dirent.h>
 #include <math.h>
@@ -96,6 +97,9 @@ send_request(struct fixture *f, struct fake_request *fake, const char *method, c
     }
     fake->request.method = method;
     fake->request.path = path;
+    struct route_match match;
+    route_find(method, path, &match);
+    fake->request.match = &match;
     fake->request.query = mark == NULL ? "" : mark + 1;
     fake->request.header = fake_header;
     fake->request.read_body = fake_read;

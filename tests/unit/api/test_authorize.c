@@ -395,7 +395,10 @@ static void roles_of_routes(void **state)
         {"GET", "/api/v1/nothing", ACCESS_ROLE_VIEWER, NULL},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        const struct api_request request = {.method = rows[i].method, .path = rows[i].path};
+        struct route_match match;
+        route_find(rows[i].method, rows[i].path, &match);
+        const struct api_request request = {
+            .method = rows[i].method, .path = rows[i].path, .match = &match};
         assert_int_equal(api_request_role(&request), rows[i].role);
         const char *action = api_request_action(&request);
         assert_int_equal(action == NULL, rows[i].action == NULL);

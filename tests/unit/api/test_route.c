@@ -4,33 +4,33 @@
 
 #include <jansson.h>
 
-static const struct route *
-find(const char *method, const char *path, struct route_param params[ROUTE_PARAMS_MAX])
+static struct route_match find(const char *method, const char *path)
 {
-    char allow[ROUTE_ALLOW_BYTES];
-    return route_find(method, path, params, allow);
+    struct route_match match;
+    route_find(method, path, &match);
+    return match;
 }
 
 static void finds_routes(void **state)
 {
     (void)state;
-    struct route_param params[ROUTE_PARAMS_MAX];
-    const struct route *route = find("PUT", "/api/v1/runs/a%2Fb/traces/x.json", params);
-    assert_non_null(route);
-    assert_true(route->writes);
-    assert_int_equal(params[0].len, 5);
-    assert_memory_equal(params[0].text, "a%2Fb", 5);
-    assert_int_equal(params[1].len, 6);
+    struct route_match match = find("PUT", "/api/v1/runs/a%2Fb/traces/x.json");
+    assert_non_null(match.route);
+    assert_true(match.route->writes);
+    assert_int_equal(match.params[0].len, 5);
+    assert_memory_equal(match.params[0].text, "a%2Fb", 5);
+    assert_int_equal(match.params[1].len, 6);
 
-    route = find("GET", "/api/v1/traces/7/raw", params);
-    assert_non_null(route);
-    assert_false(route->writes);
-    assert_int_equal(params[0].len, 1);
-    assert_null(params[1].text);
-    assert_ptr_equal(find("HEAD", "/api/v1/traces/7/raw", params), route);
+    match = find("GET", "/api/v1/traces/7/raw");
+    assert_non_null(match.route);
+    assert_false(match.route->writes);
+    assert_int_equal(match.params[0].len, 1);
+    assert_null(match.params[1].text);
+    assert_ptr_equal(find("HEAD", "/api/v1/traces/7/raw").route, match.route);
 
-    assert_non_null(find("PUT", "/api/v1/runs/r/traces/", params));
-    assert_int_equal(params[1].len, 0);
+    match = find("PUT", "/api/v1/runs/r/traces/");
+    assert_non_null(match.route);
+    assert_int_equal(match.params[1].len, 0);
 }
 
 static void misses_what_is_not_there(void **state)
@@ -49,23 +49,22 @@ static void misses_what_is_not_there(void **state)
         "/data/plugin/pytorch_profiler/distributed",
     };
     for (size_t i = 0; i < COUNT_OF(paths); i++) {
-        struct route_param params[ROUTE_PARAMS_MAX];
-        char allow[ROUTE_ALLOW_BYTES];
-        assert_null(route_find("GET", paths[i], params, allow));
-        assert_string_equal(allow, "");
+        struct route_match match = find("GET", paths[i]);
+        assert_null(match.route);
+        assert_string_equal(match.allow, "");
     }
 }
 
 static void lists_what_is_allowed(void **state)
 {
     (void)state;
-    struct route_param params[ROUTE_PARAMS_MAX];
-    char allow[ROUTE_ALLOW_BYTES];
-    assert_null(route_find("PUT", "/api/v1/runs/r", params, allow));
-    assert_string_equal(allow, "GET, HEAD, PATCH, DELETE, OPTIONS");
-    assert_null(route_find("PUT", "/api/v1/runs/r/traces", params, allow));
-    assert_string_equal(allow, "GET, HEAD, POST, OPTIONS");
-    assert_null(route_find("HEAD", "/api/v1/comparisons/1/nothing", params, allow));
+    struct route_match match = find("PUT", "/api/v1/runs/r");
+    assert_null(match.route);
+    assert_string_equal(match.allow, "GET, HEAD, PATCH, DELETE, OPTIONS");
+    match = find("PUT", "/api/v1/runs/r/traces");
+    assert_null(match.route);
+    assert_string_equal(match.allow, "GET, HEAD, POST, OPTIONS");
+    assert_null(find("HEAD", "/api/v1/comparisons/1/nothing").route);
 }
 
 static void knows_what_writes(void **state)
@@ -83,8 +82,9 @@ static void knows_what_writes(void **state)
         {"BREW", "/api/v1/runs", true},          {"GET", "/no/such/thing", false},
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        struct api_request request = {
-            .method = cases[i].method, .path = cases[i].path, .query = ""};
+        const struct route_match match = find(cases[i].method, cases[i].path);
+        const struct api_request request = {
+            .method = cases[i].method, .path = cases[i].path, .query = "", .match = &match};
         assert_int_equal(api_request_writes(&request), cases[i].writes);
     }
     size_t count = 0;
