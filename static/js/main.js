@@ -34,6 +34,7 @@ const VIEWS = {
     flame: () => import('./views/flame/flame.js'),
     calls: () => import('./views/calltree/calltree.js'),
     compare: () => import('./views/comparison/compare.js'),
+    history: () => import('./views/history/history.js'),
     diff: () => import('./views/diff/diff.js'),
     comparisons: () => import('./views/comparison/comparisons.js'),
     report: () => import('./views/comparison/comparison.js'),

@@ -8,6 +8,7 @@ import { TRACE_VIEWS, hasView } from './trace_views.js';
 /** What is not of one run. */
 export const PLACES = [
     { views: ['runs', 'run', 'distributed'], href: '#/', label: 'Runs' },
+    { views: ['history'], href: '#/history', label: 'History' },
     { views: ['comparisons', 'report', 'compare', 'diff'], href: '#/comparisons', label: 'Comparisons' },
 ];
 

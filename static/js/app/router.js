@@ -20,6 +20,7 @@ export function current() {
     if (parts[0] === 'traces' && parts.length >= 2) return { view: parts[2] ?? 'overview', id: parts[1], params, href };
     if (parts[0] === 'compare' && parts.length === 1) return { view: 'compare', id: '', params, href };
     if (parts[0] === 'diff' && parts.length === 1) return { view: 'diff', id: '', params, href };
+    if (parts[0] === 'history' && parts.length === 1) return { view: 'history', id: '', params, href };
     if (parts[0] === 'comparisons' && parts.length === 1) return { view: 'comparisons', id: '', params, href };
     if (parts[0] === 'comparisons' && parts.length === 2) return { view: 'report', id: parts[1], params, href };
     return { view: 'unknown', id: parts.join('/'), params, href };

@@ -86,6 +86,15 @@ export function tooltip() {
     };
 }
 
+/** Shows the tip of a point of the first data set, as a pointer over it does. @param {ChartInstance | undefined} chart @param {number} index */
+export function showTip(chart, index) {
+    const spot = chart?.getDatasetMeta(0).data[index];
+    if (!chart || !spot) return;
+    chart.setActiveElements([{ datasetIndex: 0, index }]);
+    chart.tooltip?.setActiveElements([{ datasetIndex: 0, index }], { x: spot.x, y: spot.y });
+    chart.draw();
+}
+
 /** @param {number} size @param {number} [weight] */
 export const font = (size, weight = 400) => ({ family: token('--font'), size, weight });
 

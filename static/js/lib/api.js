@@ -15,13 +15,15 @@ export class ApiError extends Error {
 
 /**
  * @param {string} path below /api/v1, segments already encoded
- * @param {Record<string, string | number | null | undefined>} [query]
+ * @param {Record<string, string | number | string[] | null | undefined>} [query] a list: the parameter is repeated
  */
 export function apiUrl(path, query = {}) {
     const url = new URL(`./api/v1/${path}`, document.baseURI);
     url.hash = '';
     for (const [key, value] of Object.entries(query)) {
-        if (value !== null && value !== undefined && value !== '') url.searchParams.set(key, String(value));
+        for (const item of Array.isArray(value) ? value : [value]) {
+            if (item !== null && item !== undefined && item !== '') url.searchParams.append(key, String(item));
+        }
     }
     return url.href;
 }

@@ -2,7 +2,7 @@
 
 import { h } from '../../lib/dom.js';
 import { chartPanel, walkable } from '../../charts/chartpanel.js';
-import { draw, tooltip, font, solid } from '../../charts/charts.js';
+import { draw, showTip, tooltip, font, solid } from '../../charts/charts.js';
 import { categoryColour } from '../../lib/colours.js';
 import { plainTable } from '../../table/detail_parts.js';
 import { windowOf, setWindow, windowFields } from './window.js';
@@ -49,7 +49,7 @@ export function memoryCurve(curves, trace, signal) {
     let close;
     const points = () => curve?.points ?? [];
     const walk = walkable(canvas, {
-        label: 'Memory over time', count: () => points().length, text: recordText, show: mark, step: 25,
+        label: 'Memory over time', count: () => points().length, text: recordText, show: (at) => showTip(drawn?.chart(), at), step: 25,
         onKey: (event, at) => {
             const time = at < 0 ? null : points()[at][0];
             if (event.key === '[' && time !== null) setWindow({ start: time, end: chosen.end });
@@ -65,16 +65,6 @@ export function memoryCurve(curves, trace, signal) {
     function recordText(at) {
         const [time, allocated, reserved] = points()[at];
         return `Record ${fmt.int(at + 1)} of ${fmt.int(points().length)}, at ${fmt.time(time)}: allocated ${fmt.bytes(allocated)}${reserved ? `, reserved ${fmt.bytes(reserved)}` : ''}. [ and ] make it the start and the end of the window.`;
-    }
-
-    /** Shows a record's tip. @param {number} index */
-    function mark(index) {
-        const chart = drawn?.chart();
-        const spot = chart?.getDatasetMeta(0).data[index];
-        if (!chart || !spot) return;
-        chart.setActiveElements([{ datasetIndex: 0, index }]);
-        chart.tooltip?.setActiveElements([{ datasetIndex: 0, index }], { x: spot.x, y: spot.y });
-        chart.draw();
     }
 
     const hasReserved = () => points().some(([, , reserved]) => reserved > 0);

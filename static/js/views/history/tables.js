@@ -1,0 +1,42 @@
+/** Points and changes as tables. */
+
+import { h } from '../../lib/dom.js';
+import { plainTable } from '../../table/detail_parts.js';
+import { diffHref, traceHref } from '../../app/router.js';
+import { changeText, dateOf, metricWords, nameOf, sizeText, tagsOf, verdictText } from './words.js';
+import * as fmt from '../../lib/fmt.js';
+
+/** @typedef {import('./chart.js').Shown} Shown */
+
+/** Rows of the table of points; the newest stay. */
+const ROWS = 1000;
+
+/** @param {Shown} shown */
+export function pointTable({ series, points, scale, changeAt }) {
+    const newest = points.slice(-ROWS);
+    return h('div', { class: 'section' },
+        newest.length < series.total ? h('p', { class: 'quiet' }, `The newest ${fmt.int(newest.length)} of ${fmt.int(series.total)} points that have a value.`) : null,
+        plainTable(`${metricWords(series.metric).name} in order of time`, ['Run', 'Date', 'Tags', 'Change', 'Value'], newest.map((point) => {
+            const change = changeAt.get(point.index);
+            return [h('a', { href: traceHref(point.trace) }, nameOf(point)), dateOf(point), tagsOf(point).join(', ') || '–', change ? changeText(change, scale) : '–', scale.text(point.value)];
+        }), 4));
+}
+
+/** Where the series changed, newest first. @param {Shown[]} all */
+export function changeTable(all) {
+    const lines = all.flatMap((shown) => shown.changes.changes.map((change) => ({ shown, change, at: shown.positions.get(change.index) })))
+        .filter(({ at }) => at !== undefined)
+        .sort((a, b) => b.change.index - a.change.index)
+        .map(({ shown: { series, points, scale }, change, at = 0 }) => {
+            const [before, point] = [points[at - 1], points[at]];
+            return [
+                h('a', { href: traceHref(point.trace) }, nameOf(point)), dateOf(point), ...(all.length > 1 ? [metricWords(series.metric).short] : []),
+                h('span', { class: change.worse ? 'history-worse' : 'history-better' }, verdictText(change)),
+                before ? h('a', { href: diffHref({ base: before.trace, candidate: point.trace }), 'aria-label': `What changed from ${nameOf(before)} to ${nameOf(point)}` }, 'What changed') : '–',
+                scale.text(change.mean_before), scale.text(change.mean_after), sizeText(change), fmt.chance(change.p),
+            ];
+        });
+    if (lines.length === 0) return h('p', { class: 'quiet' }, 'None of these series changed.');
+    const texts = ['Since', 'Date', ...(all.length > 1 ? ['Metric'] : []), 'Verdict', 'Against the point before'];
+    return plainTable('Changes, newest first', [...texts, 'Mean before', 'Mean after', 'Change', 'p'], lines, texts.length);
+}

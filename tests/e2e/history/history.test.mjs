@@ -1,0 +1,171 @@
+/** History: where the gate's link leads; points, changes, filters, charts beside each other, and what is chosen by pointer and keyboard. */
+import { after, before, test } from 'node:test';
+import assert from 'node:assert/strict';
+import { startServer, startBrowser, newPage, visit, ask, get, addressed, eventually, settled, axeFaults } from '../support.mjs';
+
+const LEVELS_US = [1000, 1010, 1005, 1002, 1008, 1004, 2000, 2010, 2005, 2003, 2001, 2007];
+const CHANGE = 6;
+const KERNEL = 'void gemm<float, 4>(int)';
+const JSON_TYPE = { 'Content-Type': 'application/json' };
+const name = (number) => `main-${String(number).padStart(2, '0')}`;
+
+let server;
+let chrome;
+let page;
+/** @type {any[]} */
+let rows;
+
+/** Three steps with a kernel each. @param {number} stepUs */
+function trace(stepUs) {
+    const events = [0, 1, 2].flatMap((step) => {
+        const at = 1000 + step * stepUs;
+        const link = { correlation: step + 1 };
+        return [
+            { ph: 'X', cat: 'user_annotation', name: `ProfilerStep#${step}`, pid: 1, tid: 1, ts: at, dur: stepUs },
+            { ph: 'X', cat: 'cuda_runtime', name: 'cudaLaunchKernel', pid: 1, tid: 1, ts: at + 5, dur: 1, args: link },
+            { ph: 'X', cat: 'kernel', name: KERNEL, pid: 0, tid: 7, ts: at + 20, dur: 50, args: { ...link, stream: 7, device: 0 } },
+        ];
+    });
+    return JSON.stringify({ deviceProperties: [{ id: 0, name: 'H100' }], traceEvents: events });
+}
+
+/** @param {string} run @param {number} stepUs @param {string[]} tags */
+async function upload(run, stepUs, tags) {
+    const sent = await ask(`${server.url}api/v1/runs/${run}/traces/w.pt.trace.json`, { method: 'PUT', body: trace(stepUs) });
+    assert.ok(sent.ok, sent.text);
+    const tagged = await ask(`${server.url}api/v1/runs/${run}`, { method: 'PATCH', headers: JSON_TYPE, body: JSON.stringify({ tags }) });
+    assert.ok(tagged.ok, tagged.text);
+}
+
+before(async () => {
+    server = await startServer();
+    chrome = await startBrowser();
+    page = await newPage(chrome.browser);
+});
+after(async () => {
+    await chrome?.stop();
+    await server?.stop();
+});
+
+const text = (selector) => page.textContent(selector);
+const canvas = () => page.locator('.history-chart canvas').first();
+const value = () => canvas().getAttribute('aria-valuetext');
+/** The cells of a plain table. @param {string} caption */
+const table = (caption) => page.getByRole('region', { name: caption }).evaluate((box) => [...box.querySelectorAll('tbody tr')].map((line) => [...line.children].map((cell) => cell.textContent)));
+
+test('without runs it says how to upload one with tags', async () => {
+    await visit(page, server.url, '#/history');
+    const said = await text('.empty');
+    assert.match(said ?? '', /No history yet/);
+    assert.ok(said?.includes(`curl -O ${server.url}kinetoscope.py`), said ?? '');
+    assert.match(said ?? '', /--tag branch=main/);
+    assert.deepEqual(await axeFaults(page), []);
+});
+
+test('the rail leads to it, and it says where the metric changed', async () => {
+    for (const [number, level] of LEVELS_US.entries()) await upload(name(number), level, ['branch=main', `commit=c0ffee${number}`, `commit_time=${1700000000 + 86400 * number}`]);
+    await upload('other', 500, ['branch=other']);
+    ({ rows } = await get(server.url, 'history?tag=branch%3Dmain'));
+    await visit(page, server.url, '#/');
+    await page.getByRole('link', { name: 'History' }).click();
+    await addressed(page, '#/history');
+    await visit(page, server.url, '#/history?tag=branch%3Dmain');
+    const { changes } = await get(server.url, 'history/changes?tag=branch%3Dmain');
+    assert.deepEqual(changes.map(({ index }) => index), [CHANGE], 'one change is planted');
+    const percent = `+${(changes[0].change * 100).toFixed(1)}%`;
+    assert.ok((await text('.history-verdict'))?.startsWith(`Worse, ${percent} since ${name(CHANGE)}`), await text('.history-verdict') ?? '');
+    const [line] = await table('Changes, newest first');
+    assert.deepEqual([line[0], line[2], line[6]], [name(CHANGE), 'Worse', percent]);
+    assert.equal(await page.getByRole('link', { name: `What changed from ${name(CHANGE - 1)} to ${name(CHANGE)}` }).getAttribute('href'),
+        `#/diff?base=${rows[CHANGE - 1].trace}&candidate=${rows[CHANGE].trace}`);
+});
+
+test('the link of the gate shows the metric it failed on', async () => {
+    const answer = await ask(`${server.url}api/v1/gate`, { method: 'POST', headers: JSON_TYPE, body: JSON.stringify({ candidate: { run: 'other' }, tag: 'branch=main', fail_if: [`kernel:${KERNEL}>5%`] }) });
+    const { url } = JSON.parse(answer.text).rows[0];
+    await visit(page, server.url, url.slice(url.indexOf('#')));
+    assert.match(await text('.history-charts h2') ?? '', /kernel, per step/);
+    assert.match(await text('.history-verdict') ?? '', /^No change in 13.points: 50\.00.µs/);
+});
+
+test('points are a table too', async () => {
+    await visit(page, server.url, '#/history?tag=branch%3Dmain');
+    await page.getByRole('button', { name: 'As a table' }).click();
+    const lines = await table('Step time in order of time');
+    assert.deepEqual(lines.map(([run]) => run), LEVELS_US.map((_, number) => name(number)));
+    assert.match(lines[0][2], /^commit=c0ffee0, branch=main$/);
+    assert.match(lines[CHANGE][3], /worse: 1\.\d+.ms to 2\.\d+.ms/);
+});
+
+test('the keyboard walks, chooses two points to compare, and opens a trace', async () => {
+    await visit(page, server.url, '#/history?tag=branch%3Dmain');
+    await canvas().focus();
+    await page.keyboard.press('Home');
+    assert.match(await value() ?? '', new RegExp(`^Point 1 of 12: ${name(0)}, 1\\.00.ms, .*commit=c0ffee0`));
+    await page.keyboard.press('End');
+    await page.keyboard.press('Space');
+    await addressed(page, `points=${rows[11].trace}`);
+    await page.keyboard.press('Home');
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('Space');
+    const bar = page.getByRole('group', { name: 'Chosen points' });
+    // The older is the base, whichever was chosen first.
+    await eventually(async () => assert.equal(await bar.getByRole('link', { name: 'What changed' }).getAttribute('href'), `#/diff?base=${rows[1].trace}&candidate=${rows[11].trace}`));
+    const address = await page.evaluate(() => location.hash);
+    await visit(page, server.url, address);
+    assert.equal(await bar.getByRole('link', { name: 'What changed' }).count(), 1, 'the address holds what is chosen');
+    await bar.getByRole('button', { name: `Let go of ${name(1)}` }).click();
+    await settled(page);
+    assert.equal(await bar.getByRole('link', { name: 'What changed' }).count(), 0);
+    await canvas().focus();
+    await page.keyboard.press('End');
+    await page.keyboard.press('Enter');
+    await addressed(page, `#/traces/${rows[11].trace}/overview`);
+});
+
+test('the pointer chooses the nearest point', async () => {
+    await visit(page, server.url, '#/history?tag=branch%3Dmain');
+    const box = await canvas().boundingBox();
+    await page.mouse.click(box.x + box.width - 20, box.y + box.height / 2);
+    await addressed(page, `points=${rows[11].trace}`);
+    await page.mouse.click(box.x + box.width - 20, box.y + box.height / 2);
+    await eventually(async () => assert.ok(!(await page.evaluate(() => location.hash)).includes('points=')));
+});
+
+test('metrics beside each other, filters, and what has no points', async () => {
+    await visit(page, server.url, '#/history?tag=branch%3Dmain');
+    await page.getByRole('combobox', { name: 'Add a chart' }).fill('busy');
+    await page.keyboard.press('Enter');
+    await addressed(page, 'metric=step_time&metric=busy');
+    assert.deepEqual(await page.locator('.history-charts h2').allTextContents(), ['Step time', 'Device busy']);
+    assert.equal((await table('Changes, newest first')).length, 2);
+    await page.getByRole('button', { name: 'Step time' }).click();
+    await eventually(async () => assert.deepEqual(await page.locator('.history-charts h2').allTextContents(), ['Device busy']));
+    await page.getByRole('button', { name: 'tag: branch=main' }).click();
+    await eventually(async () => assert.equal(await canvas().getAttribute('aria-valuemax'), String(LEVELS_US.length + 1), 'the run of another branch is a point too'));
+    assert.ok(!(await page.evaluate(() => location.hash)).includes('tag='));
+    await page.getByRole('textbox', { name: 'Run' }).fill('/main-0[0-3]/');
+    await page.keyboard.press('Enter');
+    await addressed(page, 'run=');
+    assert.match(await text('.history-verdict') ?? '', /^No change in 4.points/);
+    await visit(page, server.url, '#/history?run=nowhere');
+    await page.getByRole('button', { name: 'All runs' }).click();
+    await eventually(async () => assert.equal(await page.locator('.history-chart').count(), 1));
+    await visit(page, server.url, '#/history?metric=memory_peak');
+    assert.match(await text('.history-charts') ?? '', /No trace of these runs has this metric/);
+});
+
+test('both themes, narrow and wide', async () => {
+    for (const theme of /** @type {const} */ (['light', 'dark'])) {
+        for (const width of [400, 1280]) {
+            const other = await newPage(chrome.browser, { width, theme });
+            await visit(other, server.url, `#/history?metric=step_time&metric=busy&points=${rows[1].trace},${rows[11].trace}`);
+            assert.ok(await other.evaluate(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth), `${width} px scrolls sideways`);
+            assert.deepEqual(await axeFaults(other), [], `${theme}, ${width} px`);
+            assert.deepEqual(other.complaints, []);
+            await other.leave();
+        }
+    }
+});
+
+test('nothing complained', () => assert.deepEqual(page.complaints, []));
