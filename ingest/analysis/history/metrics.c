@@ -60,11 +60,11 @@ static void add(struct filling *f, const char *prefix, const char *name, double 
     if (!f->ok || isnan(value) || name_len > HISTORY_NAME_MAX_BYTES) {
         return;
     }
-    char *metric = arena_alloc(&results->arena, prefix_len + name_len + 1);
+    size_t size = prefix_len + name_len + 1;
+    char *metric = arena_alloc(&results->arena, size);
     f->ok = metric != NULL && results->series_count < f->cap;
     if (f->ok) {
-        memcpy(metric, prefix, prefix_len);
-        memcpy(metric + prefix_len, name, name_len + 1);
+        (void)snprintf(metric, size, "%s%s", prefix, name);
         results->series[results->series_count++] =
             (struct series_row){.metric = metric, .value = value};
     }
