@@ -200,7 +200,7 @@ static void answer_json(struct api_call *call,
 /* A cell of a table; names of kernels hold anything. */
 static void put_cell(struct buf *out, const char *text)
 {
-    for (; *text != '\0'; text++) {
+    for (; text != NULL && *text != '\0'; text++) {
         unsigned char c = (unsigned char)*text;
         if (strchr("\\|<>&`*", *text) != NULL) {
             buf_puts(out, "\\");

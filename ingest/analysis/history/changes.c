@@ -297,7 +297,7 @@ static bool write_segments(struct history_changes *out,
                                                                        .median = (double)NAN};
         first = end;
     }
-    for (size_t i = 0; i < out->segment_count; i++) {
+    for (size_t i = 0; out->segments != NULL && i < out->segment_count; i++) {
         struct history_segment *segment = &out->segments[i];
         segment->median = num_median(filled + segment->first, segment->last - segment->first + 1);
     }

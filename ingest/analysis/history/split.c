@@ -97,7 +97,7 @@ static void rate_cuts(struct splitter *s, const double *z, size_t count)
     }
     for (size_t cut = count - 1; cut > 0; cut--) {
         double row = 0;
-        double largest = -INFINITY;
+        double largest = -(double)INFINITY;
         for (size_t end = cut + 1; end <= count; end++) {
             row += fabs(z[cut] - z[end - 1]);
             s->within[end] += row;

@@ -160,7 +160,10 @@ static char device_family(const struct placing *p, const struct memory_args *arg
     if (has_type && args->device_type == DEVICE_TYPE_PRIVATE && is_mlu) {
         return 'M';
     }
-    return has_type && p->sel->is_ours ? newer_family(args->device_type) : '\0';
+    if (has_type && p->sel->is_ours) {
+        return newer_family(args->device_type);
+    }
+    return '\0';
 }
 
 static const char *family_word(char family)

@@ -60,7 +60,7 @@ static bool fill_row(struct pipeline_row *row,
                      double window_end_s)
 {
     double busy_s = 0;
-    double first_s = NAN;
+    double first_s = (double)NAN;
     double block_start_s = 0;
     double block_end_s = 0;
     bool has_block = false;
@@ -92,8 +92,8 @@ static void add_lane(struct pipeline *out,
                      struct work *works)
 {
     size_t count = list_work(lanes, operation_lane(lanes, step, replica), works);
-    double start_s = INFINITY;
-    double end_s = -INFINITY;
+    double start_s = (double)INFINITY;
+    double end_s = -(double)INFINITY;
     for (size_t i = 0; i < count; i++) {
         start_s = fmin(start_s, works[i].start_s);
         end_s = fmax(end_s, works[i].end_s);

@@ -15,9 +15,9 @@ static void latest_starts(const struct simulation *s, size_t step, uint32_t unit
 {
     const struct dependencies *d = &s->dependencies;
     const struct operation_lanes *lanes = &s->lanes;
-    double last_s = -INFINITY;
+    double last_s = -(double)INFINITY;
     for (size_t r = 0; r < lanes->replica_count; r++) {
-        late_s[r] = -INFINITY;
+        late_s[r] = -(double)INFINITY;
         for (uint32_t m = d->first_member[unit]; m < d->first_member[unit + 1]; m++) {
             double start_s = lanes->start_s[operation_lane(lanes, step, r) + d->members[m]];
             late_s[r] = fmax(late_s[r], start_s);
@@ -210,7 +210,7 @@ double simulation_run(struct simulation *simulation, size_t step, const struct p
 {
     const struct operation_lanes *lanes = &simulation->lanes;
     size_t replicas = lanes->replica_count;
-    double time_s = -INFINITY;
+    double time_s = -(double)INFINITY;
     for (uint32_t i = 0; i < simulation->dependencies.unit_count; i++) {
         run_unit(simulation, step, pace, simulation->dependencies.order[i]);
     }

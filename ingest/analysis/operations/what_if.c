@@ -61,8 +61,8 @@ static double measured_of(const struct operation_lanes *lanes, size_t step)
 {
     size_t first = operation_lane(lanes, step, 0);
     size_t count = lanes->replica_count * lanes->key_count;
-    double start_s = INFINITY;
-    double end_s = -INFINITY;
+    double start_s = (double)INFINITY;
+    double end_s = -(double)INFINITY;
     for (size_t i = first; i < first + count; i++) {
         start_s = fmin(start_s, lanes->start_s[i]);
         end_s = fmax(end_s, lanes->start_s[i] + lanes->duration_s[i]);
@@ -426,7 +426,7 @@ bool what_if_timeline_run(const struct operation_table *table,
             .start_ns = to_ns(end_s - value_s),
             .duration_ns = to_ns(value_s)};
     }
-    if (out->row_count > 0) {
+    if (out->rows != NULL && out->row_count > 0) {
         qsort(out->rows, out->row_count, sizeof *out->rows, by_start);
     }
     simulation_free(&simulation);

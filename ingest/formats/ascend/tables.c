@@ -11,7 +11,7 @@
 
 #define HEAD_BYTES_MAX ((size_t)256 << 20)
 #define KB 1024
-#define MB (1024 * 1024)
+#define MB (INT64_C(1) << 20)
 #define NS_PER_MS 1000000
 #define INFO "profiler_info"
 

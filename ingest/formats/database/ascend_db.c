@@ -180,8 +180,9 @@ static bool find_kinds(struct recording *recording, struct own *own, struct err 
         size_t len;
         const char *name = tables_text(rows, 1, &len);
         struct id_slot *slot = id_map_add(&own->kinds, tables_int(rows, 0, RELAY_NONE));
-        ok = slot != NULL || err_set(err, ERR_NO_MEMORY, "no memory for a recording");
-        if (ok) {
+        if (slot == NULL) {
+            ok = err_set(err, ERR_NO_MEMORY, "no memory for a recording");
+        } else {
             slot->value = strcmp(name, "op") == 0;
         }
     }

@@ -219,8 +219,9 @@ bool tables_load_map(struct tables *tables,
     bool ok = tables_open(tables, table, columns, &rows, err);
     while (ok && tables_next(tables, rows)) {
         struct id_slot *slot = id_map_add(map, tables_int(rows, 0, RELAY_NONE));
-        ok = slot != NULL || err_set(err, ERR_NO_MEMORY, "no memory for the ids of a database");
-        if (ok) {
+        if (slot == NULL) {
+            ok = err_set(err, ERR_NO_MEMORY, "no memory for the ids of a database");
+        } else {
             slot->value = (uint32_t)tables_int(rows, 1, 0);
         }
     }

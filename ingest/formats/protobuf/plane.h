@@ -61,6 +61,6 @@ void plane_write_args(const struct plane *plane,
 int64_t plane_count_events(struct wire plane);
 /* Of the plane Task Environment, when the recording began; of others the smallest time of a line.
  */
-void plane_find_times(struct wire plane, int64_t *start_ns, int64_t *first_ns);
+void plane_find_times(struct wire wire, int64_t *start_ns, int64_t *first_ns);
 
 #endif

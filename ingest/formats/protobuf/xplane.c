@@ -111,7 +111,10 @@ static bool is_runtime(const struct plane_event *event)
     }
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
         size_t len = strlen(prefixes[i]);
-        char next = strncmp(name, prefixes[i], len) == 0 ? name[len] : '\0';
+        if (strncmp(name, prefixes[i], len) != 0) {
+            continue;
+        }
+        char next = name[len];
         if (next == '_' || (next >= 'A' && next <= 'Z')) {
             return true;
         }
@@ -160,8 +163,8 @@ static bool contains(const char *text, const char *part)
 static bool begins_with_any_case(const char *text, const char *lower)
 {
     for (; *lower != '\0'; text++, lower++) {
-        char c = *text >= 'A' && *text <= 'Z' ? (char)(*text - 'A' + 'a') : *text;
-        if (c != *lower) {
+        bool is_upper = *text >= 'A' && *text <= 'Z';
+        if ((is_upper ? *text - 'A' + 'a' : *text) != *lower) {
             return false;
         }
     }

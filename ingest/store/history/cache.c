@@ -235,8 +235,9 @@ static bool value_of_point(const struct cached_point *point,
             continue;
         }
         double *grown = scratch_grow(workers, count, &cap, sizeof *grown);
-        ok = grown != NULL || no_memory(err);
-        if (ok) {
+        if (grown == NULL) {
+            ok = no_memory(err);
+        } else {
             workers = grown;
             workers[count++] = one;
         }
@@ -389,7 +390,7 @@ static bool add_metric(struct series_cache *cache, struct db *db, const char *na
     char *copy = strdup(name);
     bool ok =
         ((values != NULL && copy != NULL) || no_memory(err)) && load_metric(db, name, &loaded, err);
-    for (size_t i = 0; ok && i < cache->count; i++) {
+    for (size_t i = 0; ok && values != NULL && i < cache->count; i++) {
         ok = value_of_point(&cache->points[i], value_loaded, &loaded, &values[i], err);
     }
     scratch_free(loaded.entries);

@@ -383,6 +383,7 @@ bool row_blocks_read(struct db *db,
     *rows = *count == 0 ? NULL : arena_calloc(arena, *count, table->row_bytes);
     if (*count > 0 && *rows == NULL) {
         ok = err_set(err, ERR_NO_MEMORY, "no memory for the rows of a table");
+        *count = 0;
     }
     for (size_t at = 0; ok && at < *count; at++) {
         const void *row = row_blocks_row(&in, at, err);
