@@ -135,16 +135,39 @@ read_request(struct api_call *call, json_t *body, struct gate_request *request, 
 /* ---- JSON ---- */
 
 /* The page's view of the series. */
-static const char *url_of(struct api_call *call, const char *metric)
+static void put_parameter(
+    struct buf *url, struct api_call *call, char before, const char *name, const char *value)
 {
-    const char *encoded = query_string_encode(call_arena(call), metric);
-    return encoded == NULL ? NULL
-                           : call_format(call, "%s/#/history?metric=%s",
-                                         call->api->options.public_url, encoded);
+    const char *encoded = value == NULL ? NULL : query_string_encode(call_arena(call), value);
+    if (encoded != NULL) {
+        buf_printf(url, "%c%s=%s", before, name, encoded);
+    }
 }
 
-static void
-write_row(struct json_write *w, struct api_call *call, const struct gate_answer_row *row)
+/* The series that the candidate was held against. */
+static void put_url(struct json_write *w,
+                    struct api_call *call,
+                    const struct gate_request *request,
+                    const char *metric)
+{
+    const struct store_series_filter *filter = &request->filter;
+    struct buf url;
+    buf_init(&url, (size_t)64 << 10);
+    buf_printf(&url, "%s/#/history", call->api->options.public_url);
+    put_parameter(&url, call, '?', "metric", metric);
+    put_parameter(&url, call, '&', "project", filter->project);
+    put_parameter(&url, call, '&', "device", filter->device);
+    for (size_t i = 0; i < filter->tag_count; i++) {
+        put_parameter(&url, call, '&', "tag", filter->tags[i]);
+    }
+    jw_key_string(w, "url", url.failed ? NULL : url.ptr);
+    buf_free(&url);
+}
+
+static void write_row(struct json_write *w,
+                      struct api_call *call,
+                      const struct gate_request *request,
+                      const struct gate_answer_row *row)
 {
     const struct history_query_baseline *baseline = &row->baseline;
     jw_object_begin(w);
@@ -164,7 +187,7 @@ write_row(struct json_write *w, struct api_call *call, const struct gate_answer_
     jw_key_string(w, "limit", row->limit);
     jw_key_double(w, "p", row->row.p);
     jw_key_string(w, "verdict", gate_verdict_text(row->row.verdict));
-    jw_key_string(w, "url", url_of(call, row->metric));
+    put_url(w, call, request, row->metric);
     jw_object_end(w);
 }
 
@@ -189,7 +212,7 @@ static void answer_json(struct api_call *call,
     jw_key(&w, "rows");
     jw_array_begin(&w);
     for (size_t i = 0; i < gate->row_count; i++) {
-        write_row(&w, call, &gate->rows[i]);
+        write_row(&w, call, request, &gate->rows[i]);
     }
     jw_array_end(&w);
     jw_object_end(&w);

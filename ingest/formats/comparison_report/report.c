@@ -52,8 +52,16 @@ bool comparison_report_recognises(const char *window, size_t len)
     while (window < end && json_is_space(*window)) {
         window++;
     }
-    const char *newline = memchr(window, '\n', (size_t)(end - window));
-    return report_title_is(window, (size_t)((newline == NULL ? end : newline) - window));
+    /* What changed may stand before it, with headings of its own. */
+    bool is_titled = false;
+    const char *line = window < end && *window == '#' ? window : end;
+    while (line < end && !is_titled) {
+        const char *newline = memchr(line, '\n', (size_t)(end - line));
+        const char *line_end = newline == NULL ? end : newline;
+        is_titled = report_title_is(line, (size_t)(line_end - line));
+        line = newline == NULL ? end : newline + 1;
+    }
+    return is_titled;
 }
 
 /* --- labels --- */
@@ -270,6 +278,9 @@ static bool read_line(struct reading *reading)
 {
     const struct line_scan *lines = &reading->lines;
     bool is_heading = lines->len > 0 && *lines->text == '#';
+    if (!reading->has_title && !is_heading) {
+        return true;
+    }
     if (lines->is_too_long) {
         return bad_line(reading, "the line is too long");
     }

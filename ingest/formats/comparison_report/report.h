@@ -12,7 +12,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* By a first heading with the words "Performance Comparison". */
+/* By a text that begins with a heading, and a heading with the words "Performance Comparison". What
+ * stands before that one is passed over. */
 bool comparison_report_recognises(const char *window, size_t len);
 /* One item with results: the comparison, figures as they are printed, and the lines of its tables
  * that could not be read. A report that breaks off is read up to there. The verdict is the
