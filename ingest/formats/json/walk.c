@@ -20,7 +20,9 @@ static bool skip_space(struct json_walk *walk)
 
 struct json_walk json_walk_of(const struct json_value *value)
 {
-    return (struct json_walk){.at = value->ptr, .end = value->ptr + value->len};
+    /* A value that was not there has no text, and no offset from it. */
+    return (struct json_walk){.at = value->ptr,
+                              .end = value->ptr == NULL ? NULL : value->ptr + value->len};
 }
 
 bool json_walk_is(struct json_walk *walk, char first)
