@@ -1,6 +1,7 @@
 #include "api/table/render.h"
 
 #include "api/table/rows.h"
+#include "ingest/base/order.h"
 #include "ingest/model/tables.h"
 
 #include <inttypes.h>
@@ -197,13 +198,6 @@ static void write_texts(struct json_write *w, const struct trace_results *result
                results->recommendation_count);
 }
 
-static int compare_times(const void *left, const void *right)
-{
-    int64_t a = *(const int64_t *)left;
-    int64_t b = *(const int64_t *)right;
-    return (a > b) - (a < b);
-}
-
 double render_median_step_ns(const struct trace_results *results)
 {
     size_t count = results_step_count(results);
@@ -213,7 +207,7 @@ double render_median_step_ns(const struct trace_results *results)
         times[i] = results->steps[i].end_ns - results->steps[i].start_ns;
     }
     if (times != NULL) {
-        qsort(times, count, sizeof *times, compare_times);
+        qsort(times, count, sizeof *times, order_i64_at);
         size_t lower = (count - 1) / 2;
         size_t upper = count / 2;
         median_ns = ((double)times[lower] + (double)times[upper]) / 2;

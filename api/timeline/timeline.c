@@ -2,6 +2,7 @@
 #include "api/handlers.h"
 #include "api/table/columns.h"
 #include "api/timeline/common.h"
+#include "ingest/base/order.h"
 #include "ingest/base/text/utf8.h"
 #include "ingest/query/timeline/query.h"
 
@@ -100,13 +101,6 @@ bool timeline_tracks(struct api_call *call, struct err *err)
 
 /* ---- what is asked for ---- */
 
-static int compare_uints(const void *a_void, const void *b_void)
-{
-    uint32_t a = *(const uint32_t *)a_void;
-    uint32_t b = *(const uint32_t *)b_void;
-    return (a > b) - (a < b);
-}
-
 /* One number of the list; what follows it is a comma or the end. */
 static bool read_track(const char **text, uint32_t track_count, uint32_t *track)
 {
@@ -153,7 +147,7 @@ static bool read_tracks(struct timeline_request *request,
             return bad_tracks(list, track_count, err);
         }
     }
-    qsort(tracks, count, sizeof *tracks, compare_uints);
+    qsort(tracks, count, sizeof *tracks, order_u32_at);
     size_t kept = 0;
     for (size_t i = 0; i < count; i++) {
         if (kept == 0 || tracks[i] != tracks[kept - 1]) {
@@ -250,7 +244,7 @@ write_labels(struct json_write *w, struct arena *arena, const struct timeline_wi
 static uint32_t place_of_label(const struct timeline_window *window, uint32_t id)
 {
     const uint32_t *found = bsearch(&id, window->label_ids, window->label_count,
-                                    sizeof *window->label_ids, compare_uints);
+                                    sizeof *window->label_ids, order_u32_at);
     if (found == NULL) {
         return 0;
     }

@@ -7,6 +7,7 @@
 #include "api/table/table_answer.h"
 #include "api/table/table_params.h"
 #include "api/timeline/common.h"
+#include "ingest/base/order.h"
 #include "ingest/model/tables.h"
 
 #include <stdlib.h>
@@ -41,11 +42,6 @@ struct figures {
 
 /* ---- sorting ---- */
 
-static int compare_ints(int64_t a, int64_t b)
-{
-    return (a > b) - (a < b);
-}
-
 /* Rows lie in one array, so that their places tell who came first. */
 static int compare_places(const void *a, const void *b)
 {
@@ -56,8 +52,8 @@ static int compare_operators(const void *a_void, const void *b_void)
 {
     const struct operator_row *a = ((const struct operator_ref *)a_void)->row;
     const struct operator_row *b = ((const struct operator_ref *)b_void)->row;
-    int order = compare_ints(b->device_self_ns, a->device_self_ns);
-    order = order != 0 ? order : compare_ints(b->host_self_ns, a->host_self_ns);
+    int order = order_i64(b->device_self_ns, a->device_self_ns);
+    order = order != 0 ? order : order_i64(b->host_self_ns, a->host_self_ns);
     return order != 0 ? order : compare_places(a, b);
 }
 
@@ -65,7 +61,7 @@ static int compare_kernels(const void *a_void, const void *b_void)
 {
     const struct kernel_row *a = ((const struct kernel_ref *)a_void)->row;
     const struct kernel_row *b = ((const struct kernel_ref *)b_void)->row;
-    int order = compare_ints(b->total_ns, a->total_ns);
+    int order = order_i64(b->total_ns, a->total_ns);
     return order != 0 ? order : compare_places(a, b);
 }
 

@@ -2,6 +2,7 @@
 
 #include "ingest/base/containers/id_map.h"
 #include "ingest/base/memory/scratch.h"
+#include "ingest/base/order.h"
 #include "ingest/base/saturating.h"
 #include "ingest/index/sort.h"
 
@@ -430,13 +431,6 @@ static double quantile(const int64_t *sorted, size_t count, double p)
                : value + (rank - (double)low) * ((double)sorted[low + 1] - (double)sorted[low]);
 }
 
-static int compare_values(const void *a_void, const void *b_void)
-{
-    int64_t a = *(const int64_t *)a_void;
-    int64_t b = *(const int64_t *)b_void;
-    return (a > b) - (a < b);
-}
-
 void causes_spread(int64_t *values, size_t count, struct causes_spread *out)
 {
     *out = (struct causes_spread){.min_ns = CAUSES_UNKNOWN,
@@ -452,7 +446,7 @@ void causes_spread(int64_t *values, size_t count, struct causes_spread *out)
         return;
     }
     double squares = 0;
-    qsort(values, count, sizeof *values, compare_values);
+    qsort(values, count, sizeof *values, order_i64_at);
     out->count = (int64_t)count;
     for (size_t i = 0; i < count; i++) {
         out->sum_ns = saturating_add(out->sum_ns, values[i]);

@@ -2,6 +2,7 @@
 
 #include "ingest/base/containers/id_map.h"
 #include "ingest/base/memory/scratch.h"
+#include "ingest/base/order.h"
 #include "ingest/index/sort.h"
 
 #include <string.h>
@@ -107,19 +108,14 @@ struct pair_order {
     const struct launch_pair *pairs;
 };
 
-static int compare_numbers(int64_t a, int64_t b)
-{
-    return (a > b) - (a < b);
-}
-
 static int compare_pairs(uint32_t a_at, uint32_t b_at, const void *order_void)
 {
     const struct pair_order *order = order_void;
     const int64_t *ts_ns = order->events->ts_ns;
     const struct launch_pair *a = &order->pairs[a_at];
     const struct launch_pair *b = &order->pairs[b_at];
-    int by_call = compare_numbers(ts_ns[a->call], ts_ns[b->call]);
-    return by_call != 0 ? by_call : compare_numbers(ts_ns[a->work], ts_ns[b->work]);
+    int by_call = order_i64(ts_ns[a->call], ts_ns[b->call]);
+    return by_call != 0 ? by_call : order_i64(ts_ns[a->work], ts_ns[b->work]);
 }
 
 /* From file order of calls and of their work, in which equal ones stay. */
@@ -178,17 +174,17 @@ static int compare_points(uint32_t a, uint32_t b, const void *order_void)
     const struct launch_pair *b_pair = &order->queue->pairs[b / 2];
     uint32_t a_event = launch_queue_event(order->queue, a);
     uint32_t b_event = launch_queue_event(order->queue, b);
-    int by_stream = compare_numbers(a_pair->stream, b_pair->stream);
-    int by_time = compare_numbers(order->events->ts_ns[a_event], order->events->ts_ns[b_event]);
-    int by_step = compare_numbers(a % 2, b % 2);
-    int by_event = compare_numbers(a_event, b_event);
+    int by_stream = order_i64(a_pair->stream, b_pair->stream);
+    int by_time = order_i64(order->events->ts_ns[a_event], order->events->ts_ns[b_event]);
+    int by_step = order_i64(a % 2, b % 2);
+    int by_event = order_i64(a_event, b_event);
     if (by_stream != 0 || by_time != 0) {
         return by_stream != 0 ? by_stream : by_time;
     }
     if (by_step != 0 || by_event != 0) {
         return by_step != 0 ? by_step : by_event;
     }
-    return compare_numbers(a_pair->work, b_pair->work);
+    return order_i64(a_pair->work, b_pair->work);
 }
 
 static bool measure(struct launch_queue *queue, const struct causes *causes)

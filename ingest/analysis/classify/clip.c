@@ -1,6 +1,7 @@
 #include "ingest/analysis/classify/clip.h"
 
 #include "ingest/base/memory/scratch.h"
+#include "ingest/base/order.h"
 #include "ingest/base/saturating.h"
 #include "ingest/index/sort.h"
 
@@ -24,13 +25,6 @@ static int compare_nesting(uint32_t a, uint32_t b, const void *ctx)
     }
     return (trace_dur_ns(events, a) < trace_dur_ns(events, b)) -
            (trace_dur_ns(events, a) > trace_dur_ns(events, b));
-}
-
-static int compare_first_uint(const void *a_void, const void *b_void)
-{
-    uint32_t a = *(const uint32_t *)a_void;
-    uint32_t b = *(const uint32_t *)b_void;
-    return (a > b) - (a < b);
 }
 
 /* A row as it lies in the columns. */
@@ -72,13 +66,13 @@ static void move_notes(
     for (size_t i = 0; i < count; i++) {
         uint32_t *event = (uint32_t *)(void *)((char *)notes + i * size);
         const uint32_t *found =
-            bsearch(event, c->places, c->count, sizeof *c->places, compare_first_uint);
+            bsearch(event, c->places, c->count, sizeof *c->places, order_u32_at);
         if (found != NULL) {
             *event = place_of[found - c->places];
         }
     }
     if (count > 0) {
-        qsort(notes, count, size, compare_first_uint);
+        qsort(notes, count, size, order_u32_at);
     }
 }
 
@@ -87,7 +81,7 @@ move_rows(struct trace *trace, const struct covering *c, struct row *rows, uint3
 {
     for (size_t i = 0; i < c->count; i++) {
         const uint32_t *found =
-            bsearch(&c->order[i], c->places, c->count, sizeof *c->places, compare_first_uint);
+            bsearch(&c->order[i], c->places, c->count, sizeof *c->places, order_u32_at);
         rows[i] = row_of(&trace->events, c->order[i]);
         if (found != NULL) {
             place_of[found - c->places] = c->places[i];

@@ -4,6 +4,7 @@
 #include "ingest/analysis/util/stat_tests.h"
 #include "ingest/base/containers/introsort.h"
 #include "ingest/base/memory/scratch.h"
+#include "ingest/base/order.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -153,16 +154,9 @@ static bool fill_u(struct comparison_row *row,
                                 values_b[STAT_MU] + b->first, b->mu_count, &row->u_mu));
 }
 
-static int compare_ids(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a;
-    uint32_t y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
 static bool has_place(const struct role_stats *role, uint32_t place)
 {
-    return bsearch(&place, role->places, role->place_count, sizeof place, compare_ids) != NULL;
+    return bsearch(&place, role->places, role->place_count, sizeof place, order_u32_at) != NULL;
 }
 
 static enum comparison_presence presence_of(const struct merge *merge, uint32_t place)

@@ -2,6 +2,7 @@
 
 #include "ingest/base/containers/key_map.h"
 #include "ingest/base/memory/scratch.h"
+#include "ingest/base/order.h"
 #include "ingest/base/text/num.h"
 
 #include <math.h>
@@ -37,23 +38,9 @@ static double mean_variance_deviation(const struct mean_variance *m)
     return m->count < 2 ? 0 : sqrt(m->squares / (double)(m->count - 1));
 }
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static int descending(const void *a, const void *b)
 {
-    return ascending(b, a);
-}
-
-static int ascending_ids(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a;
-    uint32_t y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
+    return order_f64_at(b, a);
 }
 
 struct build {
@@ -65,11 +52,11 @@ struct build {
     size_t count;
 };
 
-/* Ids in ascending order, each once; the new count. */
+/* Ids in order_f64_at order, each once; the new count. */
 static size_t distinct(uint32_t *ids, size_t count)
 {
     size_t kept = 0;
-    qsort(ids, count, sizeof *ids, ascending_ids);
+    qsort(ids, count, sizeof *ids, order_u32_at);
     for (size_t i = 0; i < count; i++) {
         if (kept == 0 || ids[kept - 1] != ids[i]) {
             ids[kept++] = ids[i];
@@ -111,8 +98,8 @@ static void add_triplet(const struct build *build, size_t first, size_t end, uin
         triplet->deviation[of] = mean_variance_deviation(&moments[of]);
     }
     triplet->cycles = (int64_t)distinct(numbers, end - first);
-    qsort(values[STAT_BETA], triplet->beta_count, sizeof(double), ascending);
-    qsort(values[STAT_MU], triplet->mu_count, sizeof(double), ascending);
+    qsort(values[STAT_BETA], triplet->beta_count, sizeof(double), order_f64_at);
+    qsort(values[STAT_MU], triplet->mu_count, sizeof(double), order_f64_at);
 }
 
 static bool build_triplets(const struct build *build)

@@ -2,16 +2,10 @@
 
 #include "ingest/analysis/util/stat_tests.h"
 #include "ingest/base/memory/scratch.h"
+#include "ingest/base/order.h"
 
 #include <math.h>
 #include <stdlib.h>
-
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 static void take_whole(const struct trace_results *trace, int side, struct step_change *out)
 {
@@ -21,7 +15,7 @@ static void take_whole(const struct trace_results *trace, int side, struct step_
     }
 }
 
-/* Durations of the steps to `values`, ascending. */
+/* Durations of the steps to `values`, order_f64_at. */
 static void
 take_steps(const struct trace_results *trace, int side, struct step_change *out, double *values)
 {
@@ -34,7 +28,7 @@ take_steps(const struct trace_results *trace, int side, struct step_change *out,
             out->category_ns[category][side] += (double)step->cost_ns[category] / count;
         }
     }
-    qsort(values, trace->step_count, sizeof *values, ascending);
+    qsort(values, trace->step_count, sizeof *values, order_f64_at);
 }
 
 static double deviation(const double *values, size_t count, double mean)

@@ -2,6 +2,7 @@
 #include "ingest/analysis/critical_path/path_graph.h"
 #include "ingest/base/containers/key_map.h"
 #include "ingest/base/memory/scratch.h"
+#include "ingest/base/order.h"
 #include "ingest/base/saturating.h"
 #include "ingest/index/sort.h"
 
@@ -89,11 +90,6 @@ static bool list_points(struct points *points)
     return ok;
 }
 
-static int compare_numbers(int64_t a, int64_t b)
-{
-    return (a > b) - (a < b);
-}
-
 static int compare_points(uint32_t a, uint32_t b, const void *points_void)
 {
     const struct points *points = points_void;
@@ -108,15 +104,15 @@ static int compare_points(uint32_t a, uint32_t b, const void *points_void)
         a_ends ? saturating_add(events->ts_ns[a_event], a_dur_ns) : events->ts_ns[a_event];
     int64_t b_ns =
         b_ends ? saturating_add(events->ts_ns[b_event], b_dur_ns) : events->ts_ns[b_event];
-    int by_thread = compare_numbers(points->thread[a / 2], points->thread[b / 2]);
+    int by_thread = order_i64(points->thread[a / 2], points->thread[b / 2]);
     if (by_thread != 0 || a_ns != b_ns) {
-        return by_thread != 0 ? by_thread : compare_numbers(a_ns, b_ns);
+        return by_thread != 0 ? by_thread : order_i64(a_ns, b_ns);
     }
     if (a_ends != b_ends) {
         return a_ends ? -1 : 1;
     }
-    int by_length = compare_numbers(a_dur_ns, b_dur_ns);
-    int by_event = compare_numbers(a_event, b_event);
+    int by_length = order_i64(a_dur_ns, b_dur_ns);
+    int by_event = order_i64(a_event, b_event);
     int order = by_length != 0 ? -by_length : by_event;
     return a_ends ? -order : order;
 }

@@ -2,6 +2,7 @@
 
 #include "ingest/base/containers/id_map.h"
 #include "ingest/base/memory/scratch.h"
+#include "ingest/base/order.h"
 #include "ingest/base/saturating.h"
 #include "ingest/index/sort.h"
 
@@ -248,13 +249,6 @@ static bool find_formulas(struct forest *forest, struct computed *computed)
 
 /* ---- time of work ---- */
 
-static int compare_starts(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a;
-    int64_t y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* Length of the union; `bounds` has room for 2 * count. */
 static int64_t
 union_ns(const struct trace *trace, const uint32_t *work, size_t count, int64_t *bounds)
@@ -266,7 +260,7 @@ union_ns(const struct trace *trace, const uint32_t *work, size_t count, int64_t 
         bounds[2 * i + 1] = end_of(trace, work[i]);
     }
     if (count > 1) {
-        qsort(bounds, count, 2 * sizeof *bounds, compare_starts);
+        qsort(bounds, count, 2 * sizeof *bounds, order_i64_at);
     }
     for (size_t i = 0; i < count; i++) {
         int64_t start_ns = i64_max(bounds[2 * i], reach_ns);

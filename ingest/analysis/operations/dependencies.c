@@ -2,6 +2,7 @@
 
 #include "ingest/base/containers/id_map.h"
 #include "ingest/base/memory/scratch.h"
+#include "ingest/base/order.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -409,13 +410,6 @@ static struct list of_type(const struct linking *l, enum operation_type type, ui
     return out;
 }
 
-static int by_number(const void *left, const void *right)
-{
-    uint32_t a = *(const uint32_t *)left;
-    uint32_t b = *(const uint32_t *)right;
-    return (a > b) - (a < b);
-}
-
 static bool last_compute(const struct linking *l, uint32_t stage, uint32_t *last)
 {
     struct list all = stage_list(l, stage);
@@ -462,7 +456,7 @@ static bool link_middle(struct linking *l, uint32_t stage, uint32_t *last)
     }
     struct list middle = of_type(l, type, stage); /* keys of one type stand by sequence */
     if (middle.count > 1) {
-        qsort(middle.items, middle.count, sizeof *middle.items, by_number);
+        qsort(middle.items, middle.count, sizeof *middle.items, order_u32_at);
     }
     for (size_t i = 0; ok && i < middle.count; i++) {
         ok = add_edge(l, *last, middle.items[i]);

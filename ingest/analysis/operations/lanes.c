@@ -1,6 +1,7 @@
 #include "ingest/analysis/operations/lanes.h"
 
 #include "ingest/base/memory/scratch.h"
+#include "ingest/base/order.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -10,16 +11,11 @@ struct place {
     uint32_t at; /* in the table */
 };
 
-static int compare_numbers(int64_t a, int64_t b)
-{
-    return (a > b) - (a < b);
-}
-
 static int compare_keys(struct operation_key a, struct operation_key b)
 {
-    int order = compare_numbers(a.type, b.type);
-    order = order != 0 ? order : compare_numbers(a.seq_id, b.seq_id);
-    return order != 0 ? order : compare_numbers(a.stage, b.stage);
+    int order = order_i64(a.type, b.type);
+    order = order != 0 ? order : order_i64(a.seq_id, b.seq_id);
+    return order != 0 ? order : order_i64(a.stage, b.stage);
 }
 
 static struct operation_key key_of(const struct operation *operation)
@@ -37,10 +33,10 @@ static int by_lane(const void *left, const void *right)
 {
     const struct place *a = left;
     const struct place *b = right;
-    int order = compare_numbers(a->operation->step, b->operation->step);
-    order = order != 0 ? order : compare_numbers(a->operation->dp_rank, b->operation->dp_rank);
+    int order = order_i64(a->operation->step, b->operation->step);
+    order = order != 0 ? order : order_i64(a->operation->dp_rank, b->operation->dp_rank);
     order = order != 0 ? order : compare_keys(key_of(a->operation), key_of(b->operation));
-    return order != 0 ? order : compare_numbers(b->at, a->at);
+    return order != 0 ? order : order_i64(b->at, a->at);
 }
 
 /* The operations lane by lane, by key; each key once. NULL without memory; to be freed. */

@@ -1,6 +1,7 @@
 #include "ingest/analysis/operations/simulation.h"
 
 #include "ingest/base/memory/scratch.h"
+#include "ingest/base/order.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -47,13 +48,6 @@ static void set_own(struct simulation *s, size_t step, uint32_t unit, double *la
 
 /* ---- ideal values [RANK-7c] ---- */
 
-static int compare_doubles(const void *left, const void *right)
-{
-    double a = *(const double *)left;
-    double b = *(const double *)right;
-    return (a > b) - (a < b);
-}
-
 /* Neumaier's sum: what is lost of each is summed apart. */
 static double mean_of(const double *values, size_t count)
 {
@@ -69,7 +63,7 @@ static double mean_of(const double *values, size_t count)
 
 static double median_of(double *values, size_t count)
 {
-    qsort(values, count, sizeof *values, compare_doubles);
+    qsort(values, count, sizeof *values, order_f64_at);
     return (values[(count - 1) / 2] + values[count / 2]) / 2;
 }
 

@@ -1,6 +1,7 @@
 /* Collectives of a run in figures [RANK-1h] to [RANK-1l]. */
 #include "ingest/analysis/ranks/run_internal.h"
 #include "ingest/base/memory/scratch.h"
+#include "ingest/base/order.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -173,20 +174,15 @@ static int compare_texts(const char *a, const char *b)
     return strcmp(a, b);
 }
 
-static int compare_numbers(int64_t a, int64_t b)
-{
-    return (a > b) - (a < b);
-}
-
 static int by_start(const void *left, const void *right)
 {
     const struct collective_row *a = left;
     const struct collective_row *b = right;
-    int order = compare_numbers(a->start_ns, b->start_ns);
+    int order = order_i64(a->start_ns, b->start_ns);
     order = order != 0 ? order : compare_texts(a->group, b->group);
     order = order != 0 ? order : compare_texts(a->group_ranks, b->group_ranks);
-    order = order != 0 ? order : compare_numbers(a->sequence, b->sequence);
-    return order != 0 ? order : compare_numbers(a->instance, b->instance);
+    order = order != 0 ? order : order_i64(a->sequence, b->sequence);
+    return order != 0 ? order : order_i64(a->instance, b->instance);
 }
 
 /* ---- summary [RANK-1l] ---- */
@@ -206,18 +202,11 @@ static int by_transfer(const void *left, const void *right)
 {
     const struct collective_sum_row *a = left;
     const struct collective_sum_row *b = right;
-    int order = compare_numbers(b->transfer_ns, a->transfer_ns);
+    int order = order_i64(b->transfer_ns, a->transfer_ns);
     order = order != 0 ? order : strcmp(a->kind, b->kind);
     order = order != 0 ? order : compare_texts(a->group, b->group);
     order = order != 0 ? order : compare_texts(a->group_ranks, b->group_ranks);
-    return order != 0 ? order : compare_numbers(a->bytes, b->bytes);
-}
-
-static int compare_doubles(const void *left, const void *right)
-{
-    double a = *(const double *)left;
-    double b = *(const double *)right;
-    return (a > b) - (a < b);
+    return order != 0 ? order : order_i64(a->bytes, b->bytes);
 }
 
 struct bus_value {
@@ -232,7 +221,7 @@ static int by_sum(const void *left, const void *right)
     if (a->sum != b->sum) {
         return a->sum < b->sum ? -1 : 1;
     }
-    return compare_doubles(&a->value, &b->value);
+    return order_f64_at(&a->value, &b->value);
 }
 
 static void set_medians(struct ranks_collectives *out, struct bus_value *values, size_t count)

@@ -2,6 +2,7 @@
 
 #include "ingest/analysis/ranks/run_internal.h"
 #include "ingest/base/memory/scratch.h"
+#include "ingest/base/order.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -65,17 +66,10 @@ void ranks_run_destroy(struct ranks_run *run)
     scratch_free(run);
 }
 
-static int compare_ns(const void *left, const void *right)
-{
-    int64_t a = *(const int64_t *)left;
-    int64_t b = *(const int64_t *)right;
-    return (a > b) - (a < b);
-}
-
 void ranks_sort(int64_t *values, size_t count)
 {
     if (count > 1) {
-        qsort(values, count, sizeof *values, compare_ns);
+        qsort(values, count, sizeof *values, order_i64_at);
     }
 }
 

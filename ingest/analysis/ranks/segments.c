@@ -2,6 +2,7 @@
 #include "ingest/analysis/ranks/digest_internal.h"
 #include "ingest/base/containers/key_map.h"
 #include "ingest/base/memory/scratch.h"
+#include "ingest/base/order.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -28,13 +29,6 @@ struct segmenting {
 
 /* ---- cuts ---- */
 
-static int compare_ns(const void *left, const void *right)
-{
-    int64_t a = *(const int64_t *)left;
-    int64_t b = *(const int64_t *)right;
-    return (a > b) - (a < b);
-}
-
 static bool make_cuts(struct segmenting *s)
 {
     const struct rank_digest *out = s->d->out;
@@ -52,7 +46,7 @@ static bool make_cuts(struct segmenting *s)
     s->segments = arena_calloc(s->d->arena, room + 1, sizeof *s->segments);
     bool ok = cuts != NULL && s->segments != NULL;
     if (ok) {
-        qsort(cuts, count, sizeof *cuts, compare_ns);
+        qsort(cuts, count, sizeof *cuts, order_i64_at);
     }
     for (size_t i = 0; ok && i < count; i++) {
         if (i == 0 || cuts[i] != cuts[i - 1]) {

@@ -2,6 +2,7 @@
 
 #include "ingest/analysis/timeline/order.h"
 #include "ingest/base/memory/scratch.h"
+#include "ingest/base/order.h"
 #include "ingest/index/sort.h"
 
 #include <stdlib.h>
@@ -120,18 +121,13 @@ static bool read_labels(struct laying *l)
 
 /* ---- order ---- */
 
-static int compare_int(int64_t a, int64_t b)
-{
-    return (a > b) - (a < b);
-}
-
 /* Numbers first, ascending; then texts. */
 static int compare_ids(bool is_int_a, int64_t a, bool is_int_b, int64_t b)
 {
     if (is_int_a != is_int_b) {
         return is_int_a ? -1 : 1;
     }
-    return is_int_a ? compare_int(a, b) : 0;
+    return is_int_a ? order_i64(a, b) : 0;
 }
 
 /* Profilers label devices; stray frames of Python may share the number of one. */
@@ -196,7 +192,7 @@ static int compare_processes(const struct laying *l, uint32_t a, uint32_t b)
     const struct trace_track *track_y = &trace->tracks[y->track];
     /* What only tells how the recording went has often no sort index, which would put it first. */
     int order = (int)y->has_work - (int)x->has_work;
-    order = order != 0 ? order : compare_int(x->sort_index, y->sort_index);
+    order = order != 0 ? order : order_i64(x->sort_index, y->sort_index);
     order = order != 0 ? order : (int)is_device(x) - (int)is_device(y);
     order = order != 0 ? order
                        : compare_ids(track_x->pid_int_valid, track_x->pid_int,
@@ -229,7 +225,7 @@ compare_tracks(const struct laying *l, const struct layout_track *a, const struc
     if (order != 0 || class_of(a) != 0) {
         return order != 0 ? order : (a->place > b->place) - (a->place < b->place);
     }
-    order = compare_int(l->layout->sort_index[a->place], l->layout->sort_index[b->place]);
+    order = order_i64(l->layout->sort_index[a->place], l->layout->sort_index[b->place]);
     order = order != 0 ? order : (int)a->kind - (int)b->kind;
     order = order != 0 ? order
                        : compare_ids(x->tid_int_valid, x->tid_int, y->tid_int_valid, y->tid_int);

@@ -1,6 +1,7 @@
 #include "ingest/analysis/util/stat_tests.h"
 
 #include "ingest/base/memory/scratch.h"
+#include "ingest/base/order.h"
 
 #include <float.h>
 #include <math.h>
@@ -135,13 +136,6 @@ double stat_welch_p(double mean1, double std1, size_t n1, double mean2, double s
 
 /* ---- Mann-Whitney ---- */
 
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* The values in ascending order: the array itself when it is so already, else a copy, which is put
  * into *owned for the caller to free. NULL without memory. */
 static const double *ascending(const double *values, size_t count, double **owned)
@@ -156,7 +150,7 @@ static const double *ascending(const double *values, size_t count, double **owne
     *owned = scratch_alloc(count, sizeof **owned);
     if (*owned != NULL) {
         memcpy(*owned, values, count * sizeof **owned);
-        qsort(*owned, count, sizeof **owned, compare_doubles);
+        qsort(*owned, count, sizeof **owned, order_f64_at);
     }
     return *owned;
 }

@@ -1,5 +1,7 @@
 #include "ingest/base/text/num.h"
 
+#include "ingest/base/order.h"
+
 #include <float.h>
 #include <math.h>
 #include <stdbool.h>
@@ -292,19 +294,12 @@ double num_sum_pairwise(const double *values, size_t count)
     return num_sum_pairwise(values, half) + num_sum_pairwise(values + half, count - half);
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-    double left = *(const double *)a;
-    double right = *(const double *)b;
-    return (left > right) - (left < right);
-}
-
 double num_median(double *values, size_t count)
 {
     if (count == 0) {
         return (double)NAN;
     }
-    qsort(values, count, sizeof *values, compare_doubles);
+    qsort(values, count, sizeof *values, order_f64_at);
     double high = values[count / 2];
     return count % 2 == 1 ? high : values[count / 2 - 1] / 2 + high / 2;
 }

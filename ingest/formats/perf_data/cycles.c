@@ -1,5 +1,7 @@
 #include "ingest/formats/perf_data/cycles.h"
 
+#include "ingest/base/order.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -38,11 +40,6 @@ int64_t perf_cycles_last(const struct perf_cycles *cycles)
     return (int64_t)cycles->runs.count - 1;
 }
 
-static int by_number(int64_t a, int64_t b)
-{
-    return (a > b) - (a < b);
-}
-
 static bool is_same(const struct cycle_row *a, const struct cycle_row *b)
 {
     return a->number == b->number && !(a->dur_us < b->dur_us) && !(a->dur_us > b->dur_us);
@@ -79,7 +76,7 @@ static int by_cycle(const void *left, const void *right)
 {
     const struct run *a = left;
     const struct run *b = right;
-    int order = by_number(a->cycle.number, b->cycle.number);
+    int order = order_i64(a->cycle.number, b->cycle.number);
     if (order == 0) {
         order = (a->cycle.dur_us > b->cycle.dur_us) - (a->cycle.dur_us < b->cycle.dur_us);
     }
@@ -90,7 +87,7 @@ static int by_number_then_first(const void *left, const void *right)
 {
     const struct run *a = left;
     const struct run *b = right;
-    int order = by_number(a->cycle.number, b->cycle.number);
+    int order = order_i64(a->cycle.number, b->cycle.number);
     if (order == 0) {
         order = (a->first > b->first) - (a->first < b->first);
     }

@@ -1,3 +1,4 @@
+#include "ingest/base/order.h"
 #include "ingest/base/saturating.h"
 #include "ingest/model/timeline.h"
 #include "ingest/query/timeline/locate.h"
@@ -89,13 +90,6 @@ static bool visit_block(void *context, const struct timeline_block *block, struc
     return true;
 }
 
-static int by_number(const void *a, const void *b)
-{
-    uint32_t left = *(const uint32_t *)a;
-    uint32_t right = *(const uint32_t *)b;
-    return (left > right) - (left < right);
-}
-
 static int by_lane(const void *a, const void *b)
 {
     const struct timeline_partner *left = a;
@@ -117,7 +111,7 @@ name_partners(struct store *store, int64_t trace_id, struct enclosure *all, stru
     }
     if (all->count > 0) {
         memcpy(ids, all->labels, all->count * sizeof *ids);
-        qsort(ids, all->count, sizeof *ids, by_number);
+        qsort(ids, all->count, sizeof *ids, order_u32_at);
     }
     for (size_t i = 0; i < all->count; i++) {
         if (i == 0 || ids[i] != ids[id_count - 1]) {
@@ -128,7 +122,7 @@ name_partners(struct store *store, int64_t trace_id, struct enclosure *all, stru
         return false;
     }
     for (size_t i = 0; i < all->count; i++) {
-        const uint32_t *id = bsearch(&all->labels[i], ids, id_count, sizeof *ids, by_number);
+        const uint32_t *id = bsearch(&all->labels[i], ids, id_count, sizeof *ids, order_u32_at);
         if (id != NULL) {
             all->partners[i].name = labels[id - ids].name;
             all->partners[i].category = labels[id - ids].category;
@@ -250,7 +244,7 @@ static size_t list_partners(const struct timeline_event *out, uint32_t *numbers)
     for (size_t i = 0; i < out->flow_count; i++) {
         numbers[i] = out->flows[i].event;
     }
-    qsort(numbers, out->flow_count, sizeof *numbers, by_number);
+    qsort(numbers, out->flow_count, sizeof *numbers, order_u32_at);
     for (size_t i = 0; i < out->flow_count; i++) {
         if (i == 0 || numbers[i] != numbers[count - 1]) {
             numbers[count++] = numbers[i];
@@ -267,7 +261,7 @@ static void describe_partners(struct timeline_event *out,
     for (size_t i = 0; i < out->flow_count; i++) {
         struct timeline_partner *partner = &out->flows[i];
         const uint32_t *number =
-            bsearch(&partner->event, numbers, count, sizeof *numbers, by_number);
+            bsearch(&partner->event, numbers, count, sizeof *numbers, order_u32_at);
         if (number != NULL) {
             const struct store_event *event = &partners[number - numbers];
             partner->name = event->name;
