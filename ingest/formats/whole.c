@@ -1,5 +1,7 @@
 #include "ingest/formats/whole.h"
 
+#include "ingest/formats/reader.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,14 +10,15 @@
 static bool make_room(struct whole *whole, size_t more, size_t *cap, struct err *err)
 {
     size_t need = whole->len + more + INPUT_PADDING_BYTES;
-    if (need <= *cap) {
+    if (whole->bytes != NULL && need <= *cap) {
         return true;
     }
     size_t wanted = *cap == 0 ? FIRST_BYTES : *cap + *cap / 2;
     wanted = wanted < need ? need : wanted;
     char *bytes = realloc(whole->bytes, wanted);
     if (bytes == NULL) {
-        return err_set(err, ERR_NO_MEMORY, "no memory for a file of %zu MB", wanted >> 20);
+        (void)err_set(err, ERR_NO_MEMORY, "no memory for a file of %zu MB", wanted >> 20);
+        return false;
     }
     whole->bytes = bytes;
     *cap = wanted;
@@ -61,4 +64,17 @@ void whole_free(struct whole *whole)
 {
     free(whole->bytes);
     *whole = (struct whole){.bytes = NULL};
+}
+
+bool whole_read_trace(struct text_stream *stream,
+                      const struct format_options *options,
+                      struct format_bundle *bundle,
+                      whole_trace_fn *read,
+                      struct err *err)
+{
+    struct whole whole;
+    struct format_item item = {.worker = NULL};
+    bool ok = whole_read(&whole, stream, options, err) && read(&whole, options, &item.model, err);
+    whole_free(&whole);
+    return ok && format_bundle_one(bundle, item, err);
 }

@@ -24,4 +24,15 @@ bool whole_read(struct whole *whole,
                 struct err *err) KS_MUST_USE;
 void whole_free(struct whole *whole);
 
+typedef bool whole_trace_fn(const struct whole *whole,
+                            const struct format_options *options,
+                            struct trace **out,
+                            struct err *err);
+/* A reader (format.h) of a format that is one trace, read out of order by `read`. */
+bool whole_read_trace(struct text_stream *stream,
+                      const struct format_options *options,
+                      struct format_bundle *bundle,
+                      whole_trace_fn *read,
+                      struct err *err) KS_MUST_USE;
+
 #endif

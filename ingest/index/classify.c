@@ -1,4 +1,5 @@
 #include "ingest/base/memory/scratch.h"
+#include "ingest/base/text/affix.h"
 #include "ingest/index/stages.h"
 
 #include <string.h>
@@ -6,15 +7,10 @@
 /* What a name makes of an event of its category. */
 enum name_meaning { NAME_PLAIN, NAME_MARKS_STEP, NAME_WAITS, NAME_PL_MODULE, NAME_PL_PROFILE };
 
-static bool begins(const char *text, const char *prefix)
-{
-    return strncmp(text, prefix, strlen(prefix)) == 0;
-}
-
 static bool marks_step(const char *name)
 {
     static const char PREFIX[] = "ProfilerStep#";
-    if (!begins(name, PREFIX)) {
+    if (!text_begins(name, PREFIX)) {
         return false;
     }
     const char *number = name + strlen(PREFIX);
@@ -26,7 +22,7 @@ static bool marks_step(const char *name)
 static bool
 begins_and_holds(const char *text, const char *prefix, const char *holds, const char *then)
 {
-    const char *at = begins(text, prefix) ? strstr(text + strlen(prefix), holds) : NULL;
+    const char *at = text_begins(text, prefix) ? strstr(text + strlen(prefix), holds) : NULL;
     return at != NULL && strstr(at + strlen(holds), then) != NULL;
 }
 
@@ -43,7 +39,7 @@ static bool waits(const char *name)
     }
     plain[len] = '\0';
     for (size_t i = 0; i < sizeof PREFIXES / sizeof *PREFIXES; i++) {
-        if (begins(plain, PREFIXES[i])) {
+        if (text_begins(plain, PREFIXES[i])) {
             return true;
         }
     }
@@ -67,10 +63,10 @@ static enum name_meaning meaning_of(const char *name, bool is_lightning)
     case 'S':
         return waits(name) ? NAME_WAITS : NAME_PLAIN;
     case '[':
-        if (is_lightning && begins(name, INDEX_PL_MODULE)) {
+        if (is_lightning && text_begins(name, INDEX_PL_MODULE)) {
             return NAME_PL_MODULE;
         }
-        return is_lightning && begins(name, INDEX_PL_PROFILE) ? NAME_PL_PROFILE : NAME_PLAIN;
+        return is_lightning && text_begins(name, INDEX_PL_PROFILE) ? NAME_PL_PROFILE : NAME_PLAIN;
     default:
         return NAME_PLAIN;
     }

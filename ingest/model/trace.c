@@ -12,6 +12,7 @@
 
 #include "ingest/base/bytes.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -582,6 +583,23 @@ uint32_t trace_add_op_args(struct trace *trace, const struct op_args *args)
     trace->op_args = table.entries;
     trace->op_args_count = table.count;
     return number;
+}
+
+struct kernel_args trace_no_kernel_args(void)
+{
+    return (struct kernel_args){.device = TRACE_NO_ID,
+                                .stream = TRACE_NO_ID,
+                                .size_bytes = TRACE_NO_ID,
+                                .blocks_per_sm = (double)NAN,
+                                .occupancy_pct = (double)NAN,
+                                .grid = STRTAB_NONE,
+                                .block = STRTAB_NONE,
+                                .registers_per_thread = STRTAB_NONE,
+                                .shared_memory = STRTAB_NONE,
+                                .kernel_type = STRTAB_NONE,
+                                .dim = STRTAB_NONE,
+                                .tasktopo = STRTAB_NONE,
+                                .tasktopo_node = STRTAB_NONE};
 }
 
 uint32_t trace_add_kernel_args(struct trace *trace, const struct kernel_args *args)

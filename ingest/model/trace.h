@@ -421,6 +421,8 @@ uint32_t trace_add_track(struct trace *trace, const struct trace_track *track);
 /* Category 0 is the empty text. Beyond 65536 categories, new ones share entry 0. */
 uint32_t trace_add_category(struct trace *trace, const char *text, size_t len);
 uint32_t trace_add_op_args(struct trace *trace, const struct op_args *args);
+/* All absent. */
+struct kernel_args trace_no_kernel_args(void);
 uint32_t trace_add_kernel_args(struct trace *trace, const struct kernel_args *args);
 /* Always adds an entry. */
 uint32_t trace_add_memory_args(struct trace *trace, const struct memory_args *args);

@@ -1,5 +1,6 @@
 #include "server/cli/compare_input.h"
 
+#include "ingest/base/text/affix.h"
 #include "server/cli/text.h"
 
 #include <dirent.h>
@@ -19,21 +20,14 @@ struct file_list {
     size_t count, capacity;
 };
 
-static bool ends_with(const char *text, const char *end)
-{
-    size_t len = strlen(text);
-    size_t end_len = strlen(end);
-    return len >= end_len && strcmp(text + len - end_len, end) == 0;
-}
-
 static bool is_table(const char *name)
 {
-    return ends_with(name, "_perf_data.csv");
+    return text_ends(name, "_perf_data.csv");
 }
 
 static bool is_trace(const char *name)
 {
-    return ends_with(name, ".json") || ends_with(name, ".json.gz") || ends_with(name, ".json.zst");
+    return text_ends(name, ".json") || text_ends(name, ".json.gz") || text_ends(name, ".json.zst");
 }
 
 static bool file_list_add(struct file_list *list, const char *path, struct err *err)

@@ -3,7 +3,6 @@
 import json
 import pathlib
 import subprocess
-import sys
 import tempfile
 import unittest
 import urllib.parse
@@ -11,7 +10,6 @@ import urllib.parse
 import kinetoscope
 
 FIXTURES = ('cuda_training', 'rocm', 'mlu', 'nccl_two_workers', 'decimal_times')
-VIEWS = ('idle', 'launches', 'critical-path', 'efficiency')
 
 
 class Causes(unittest.TestCase):
@@ -116,14 +114,7 @@ class Causes(unittest.TestCase):
             self.assertEqual(server.get('/api/v1/traces/999/idle').status, 404)
 
     def test_golden_figures(self):
-        real = kinetoscope.REFERENCE / 'data/real'
-        check = kinetoscope.REFERENCE / 'tools/causes_check.py'
-        if not check.exists() or not real.exists():
-            self.skipTest('no reference data in %s' % kinetoscope.REFERENCE)
-        with kinetoscope.Server() as server:
-            for view in VIEWS:
-                done = subprocess.run([sys.executable, str(check), '--url', server.url, '--view', view, str(real)], capture_output=True, text=True, check=False)
-                self.assertEqual(done.returncode, 0, done.stdout[-3000:] + done.stderr[-1000:])
+        kinetoscope.check_reference(self, 'causes_check.py')
 
 
 kinetoscope.main()

@@ -4,7 +4,6 @@ import json
 import pathlib
 import re
 import subprocess
-import sys
 import tempfile
 import time
 import unittest
@@ -140,13 +139,7 @@ class DeviceTime(unittest.TestCase):
             self.assertEqual(communication(), (built_in[0], True))
 
     def test_golden_figures(self):
-        tool = kinetoscope.REFERENCE / 'tools/device_time_check.py'
-        if not tool.exists():
-            self.skipTest('no reference data (KINETOSCOPE_REFERENCE) at hand')
-        with kinetoscope.Server() as server:
-            done = subprocess.run([sys.executable, str(tool), '--verbose', '--url', server.url, str(kinetoscope.REFERENCE / 'data/real')],
-                                  stdout=subprocess.PIPE, text=True, timeout=300, check=False)
-        self.assertEqual(done.returncode, 0, done.stdout[-2000:])
+        kinetoscope.check_reference(self, 'device_time_check.py', '--verbose')
 
 
 if __name__ == '__main__':

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 """Files of other recorders [FMT]: what a trace holds, memory snapshots, refusals; and the reference's golden figures of real files."""
-import subprocess
 import sys
 import unittest
 
@@ -169,13 +168,7 @@ class Ascend(unittest.TestCase):
 
 class Reference(unittest.TestCase):
     def test_golden_figures(self):
-        real = kinetoscope.REFERENCE / 'data/real'
-        check = kinetoscope.REFERENCE / 'tools/formats_check.py'
-        if not check.exists() or not real.exists():
-            self.skipTest('no reference data in %s' % kinetoscope.REFERENCE)
-        with kinetoscope.Server() as server:
-            done = subprocess.run([sys.executable, str(check), '--url', server.url, str(real)], capture_output=True, text=True, check=False)
-            self.assertEqual(done.returncode, 0, done.stdout[-3000:] + done.stderr[-1000:])
+        kinetoscope.check_reference(self, 'formats_check.py')
 
 
 kinetoscope.main()

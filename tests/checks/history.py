@@ -177,5 +177,10 @@ class Rights(unittest.TestCase):
             self.assertEqual(server.ask('POST', '/api/v1/gate', body, reader).status, 404)
 
 
+class Reference(unittest.TestCase):
+    def test_golden_figures(self):
+        kinetoscope.check_reference(self, 'history_check.py')
+
+
 if __name__ == '__main__':
     kinetoscope.main()

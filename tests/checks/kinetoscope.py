@@ -182,6 +182,16 @@ def need_reference(path=''):
         sys.exit(SKIPPED)
 
 
+def check_reference(test, tool, *options):
+    """Asks the check of a specification about a server of its own, over the real traces; skips where they are not at hand."""
+    check, real = REFERENCE / 'tools' / tool, REFERENCE / 'data/real'
+    if not check.exists() or not real.exists():
+        test.skipTest('no reference data in %s' % REFERENCE)
+    with Server() as server:
+        done = subprocess.run([sys.executable, str(check), '--url', server.url, *options, str(real)], capture_output=True, text=True, check=False)
+        test.assertEqual(done.returncode, 0, done.stdout[-3000:] + done.stderr[-1000:])
+
+
 def main():
     """unittest.main, except that tests that all skipped themselves are told to ctest as a skip."""
     result = unittest.main(module='__main__', exit=False, verbosity=2).result

@@ -2,8 +2,6 @@
 """A run of many ranks: collectives, clocks, stragglers, pipeline and what-if whose answers are known; the reference's cases where they are."""
 import gzip
 import json
-import subprocess
-import sys
 import unittest
 
 import kinetoscope
@@ -147,13 +145,7 @@ class Ranks(unittest.TestCase):
             self.assertIn('operations.csv', server.get('/api/v1/runs/traces/pipeline').json()['detail'])
 
     def test_reference(self):
-        real = kinetoscope.REFERENCE / 'data/real'
-        check = kinetoscope.REFERENCE / 'tools/ranks_check.py'
-        if not check.exists() or not real.exists():
-            self.skipTest('no reference data in %s' % kinetoscope.REFERENCE)
-        with kinetoscope.Server() as server:
-            done = subprocess.run([sys.executable, str(check), '--url', server.url, str(real)], capture_output=True, text=True, check=False)
-            self.assertEqual(done.returncode, 0, done.stdout[-3000:] + done.stderr[-1000:])
+        kinetoscope.check_reference(self, 'ranks_check.py')
 
 
 kinetoscope.main()

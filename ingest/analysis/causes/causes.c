@@ -4,6 +4,7 @@
 #include "ingest/base/memory/scratch.h"
 #include "ingest/base/order.h"
 #include "ingest/base/saturating.h"
+#include "ingest/base/text/affix.h"
 #include "ingest/index/sort.h"
 
 #include <ctype.h>
@@ -24,11 +25,6 @@ static bool is_one_of(const char *text, const char *const *list, size_t count)
 }
 
 #define IS_ONE_OF(text, list) is_one_of(text, list, sizeof(list) / sizeof *(list))
-
-static bool begins(const char *text, const char *prefix)
-{
-    return strncmp(text, prefix, strlen(prefix)) == 0;
-}
 
 static uint8_t read_name(const char *name)
 {
@@ -58,11 +54,13 @@ static uint8_t read_name(const char *name)
     unsigned flags = 0;
     flags |= IS_ONE_OF(name, launches) ? CAUSES_LAUNCHES : 0;
     flags |= IS_ONE_OF(name, waits) ? CAUSES_SYNCHRONISES : 0;
-    flags |= begins(name, "enumerate(DataLoader)#") || begins(name, "enumerate(DataPipe)#")
-                 ? CAUSES_LOADS_DATA
-                 : 0;
     flags |=
-        begins(name, "ProfilerStep#") && isdigit((unsigned char)name[13]) != 0 ? CAUSES_IS_STEP : 0;
+        text_begins(name, "enumerate(DataLoader)#") || text_begins(name, "enumerate(DataPipe)#")
+            ? CAUSES_LOADS_DATA
+            : 0;
+    flags |= text_begins(name, "ProfilerStep#") && isdigit((unsigned char)name[13]) != 0
+                 ? CAUSES_IS_STEP
+                 : 0;
     flags |= strcmp(name, "Event Sync") == 0 || strcmp(name, "Context Sync") == 0
                  ? CAUSES_RECORDS_WAIT
                  : 0;
@@ -101,7 +99,7 @@ static enum causes_role role_of_category(const char *category)
     if (strcmp(category, "python_function") == 0) {
         return CAUSES_PYTHON;
     }
-    bool is_of_device = begins(category, "gpu_") || begins(category, "mlu_");
+    bool is_of_device = text_begins(category, "gpu_") || text_begins(category, "mlu_");
     return strstr(category, "annotation") != NULL && !is_of_device ? CAUSES_ANNOTATION
                                                                    : CAUSES_LEFT_OUT;
 }

@@ -2,14 +2,10 @@
 
 #include "ingest/base/memory/scratch.h"
 #include "ingest/base/saturating.h"
+#include "ingest/base/text/affix.h"
 #include "ingest/index/sort.h"
 
 #include <string.h>
-
-static bool begins(const char *text, const char *prefix)
-{
-    return strncmp(text, prefix, strlen(prefix)) == 0;
-}
 
 /* Lightning's names without their prefix, `[pl][profile]`; of a module, what follows its type. A
  * name without a type stays whole [TB-3d]. */
@@ -170,7 +166,7 @@ static bool read_kernel_names(struct event_classes *sel)
 static bool has_mlu(const struct trace *trace)
 {
     return trace->device_count > 0 && (trace->devices[0].has & DEVICE_HAS_NAME) != 0 &&
-           begins(trace->devices[0].name, "MLU");
+           text_begins(trace->devices[0].name, "MLU");
 }
 
 bool classify_begin(struct event_classes *sel, const struct trace *trace)

@@ -4,22 +4,11 @@
 #include "ingest/analysis/classify/tensor_core.h"
 #include "ingest/analysis/kernel_classes/kernel_classes.h"
 #include "ingest/base/memory/scratch.h"
+#include "ingest/base/text/affix.h"
 
 #include <string.h>
 
 #define BACKWARD_PREFIX "autograd::engine::evaluate_function:"
-
-static bool begins(const char *text, const char *prefix)
-{
-    return strncmp(text, prefix, strlen(prefix)) == 0;
-}
-
-static bool ends(const char *text, const char *suffix)
-{
-    size_t len = strlen(text);
-    size_t suffix_len = strlen(suffix);
-    return len >= suffix_len && strcmp(text + len - suffix_len, suffix) == 0;
-}
 
 bool names_init(struct names *names, const struct strtab *strings)
 {
@@ -97,7 +86,7 @@ static uint32_t collective_flag(const char *name)
     } LIBRARIES[] = {{"nccl:", NAME_NCCL}, {"gloo:", NAME_GLOO}, {"cncl:", NAME_CNCL}};
 
     for (size_t i = 0; i < sizeof LIBRARIES / sizeof *LIBRARIES; i++) {
-        if (!begins(name, LIBRARIES[i].prefix)) {
+        if (!text_begins(name, LIBRARIES[i].prefix)) {
             continue;
         }
         for (size_t op = 0; op < sizeof OPS / sizeof *OPS; op++) {
@@ -117,27 +106,27 @@ static uint32_t forward_flags(const char *name)
     if (strcmp(name, "DistributedDataParallel.forward") == 0) {
         return NAME_DDP | NAME_NOT_REAL;
     }
-    return begins(name, "Optimizer.") ? NAME_NOT_REAL : 0;
+    return text_begins(name, "Optimizer.") ? NAME_NOT_REAL : 0;
 }
 
 static bool is_loader(const char *name)
 {
-    return (begins(name, "enumerate(DataLoader)#") && ends(name, ".__next__")) ||
-           begins(name, "enumerate(DataPipe)#");
+    return (text_begins(name, "enumerate(DataLoader)#") && text_ends(name, ".__next__")) ||
+           text_begins(name, "enumerate(DataPipe)#");
 }
 
 static uint32_t flags_of(const char *name)
 {
     char number[NAMES_STEP_NUMBER_BYTES];
     uint32_t flags = NAME_KNOWN | collective_flag(name) | forward_flags(name);
-    if (begins(name, NAMES_STEP_PREFIX)) {
+    if (text_begins(name, NAMES_STEP_PREFIX)) {
         bool has_number = names_step_number(name, number, sizeof number) != 0;
         flags |= has_number ? NAME_STEP | NAME_STEP_NUMBERED : NAME_STEP;
     }
     flags |= collective_kind_of_operator(name) != NULL ? NAME_OUR_COLLECTIVE : 0;
     flags |= is_loader(name) ? NAME_LOADER : 0;
-    flags |= begins(name, "Optimizer.step") ? NAME_OPTIMIZER : 0;
-    if (begins(name, BACKWARD_PREFIX)) {
+    flags |= text_begins(name, "Optimizer.step") ? NAME_OPTIMIZER : 0;
+    if (text_begins(name, BACKWARD_PREFIX)) {
         flags |= NAME_BACKWARD_ROOT;
         bool is_accumulate = strcmp(name, BACKWARD_PREFIX " torch::autograd::AccumulateGrad") == 0;
         flags |= is_accumulate ? NAME_ACCUMULATE_GRAD : 0;

@@ -4,6 +4,7 @@
 #include "ingest/base/containers/id_map.h"
 #include "ingest/base/memory/scratch.h"
 #include "ingest/base/saturating.h"
+#include "ingest/base/text/affix.h"
 #include "ingest/index/sort.h"
 #include "ingest/model/tables/kinds.h"
 
@@ -23,15 +24,10 @@ const char *record_role_name(enum record_role role)
 
 /* ---- roles ---- */
 
-static bool begins(const char *text, const char *prefix)
-{
-    return strncmp(text, prefix, strlen(prefix)) == 0;
-}
-
 static bool is_communication(const char *name, const char *category)
 {
-    return strcmp(category, "communication") == 0 || begins(name, "nccl") || begins(name, "rccl") ||
-           begins(name, "mscclKernel");
+    return strcmp(category, "communication") == 0 || text_begins(name, "nccl") ||
+           text_begins(name, "rccl") || text_begins(name, "mscclKernel");
 }
 
 static enum record_role role_of_other(const char *category)
@@ -71,7 +67,7 @@ static enum record_role role_of_slice(const struct trace *trace, uint32_t event)
     case EVENT_OPERATOR:
         return ROLE_OPERATOR;
     case EVENT_USER_ANNOTATION:
-        return begins(name, STEP_PREFIX) ? ROLE_STEP : ROLE_ANNOTATION;
+        return text_begins(name, STEP_PREFIX) ? ROLE_STEP : ROLE_ANNOTATION;
     case EVENT_GPU_USER_ANNOTATION:
         return ROLE_ANNOTATION;
     case EVENT_RUNTIME:

@@ -1,6 +1,7 @@
 #include "ingest/analysis/cycles/names.h"
 
 #include "ingest/base/memory/scratch.h"
+#include "ingest/base/text/affix.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -15,11 +16,6 @@ static char lower(char c)
 static bool is_word(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
-static bool begins(const char *text, const char *prefix)
-{
-    return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
 /* Whether the text begins with the lower-case word, in any case. */
@@ -63,7 +59,7 @@ static bool has_decode_word(const char *text)
 {
     static const char REST[] = "ecode";
     for (; *text != '\0'; text++) {
-        if ((*text == 'd' || *text == 'D') && begins(text + 1, REST)) {
+        if ((*text == 'd' || *text == 'D') && text_begins(text + 1, REST)) {
             char after = text[sizeof REST];
             if (after < 'a' || after > 'z') {
                 return true;
@@ -82,8 +78,8 @@ static uint32_t function_flags(const char *text)
     static const char *const disk_calls[] = {"read", "readv", "write"};
     uint32_t flags = 0;
     flags |= contains_any_case(text, "nccl") ? CYCLE_NAME_NCCL : 0;
-    flags |= begins(text, "Memcpy") ? CYCLE_NAME_MEMCPY : 0;
-    flags |= begins(text, "Memset") ? CYCLE_NAME_MEMSET : 0;
+    flags |= text_begins(text, "Memcpy") ? CYCLE_NAME_MEMCPY : 0;
+    flags |= text_begins(text, "Memset") ? CYCLE_NAME_MEMSET : 0;
     flags |= strstr(text, "DtoH") != NULL ? CYCLE_NAME_DTOH : 0;
     flags |= strstr(text, "DtoD") != NULL ? CYCLE_NAME_DTOD : 0;
     flags |= strcmp(text, "cudaStreamSynchronize") == 0 ? CYCLE_NAME_RUNTIME_SYNC : 0;
@@ -115,7 +111,8 @@ static uint32_t anchor_flags(const char *text)
                                           "Scheduler.recv_requests"};
     uint32_t flags = 0;
     flags |= is_one_of(text, waiting, COUNT_OF(waiting)) ? CYCLE_NAME_NEVER_ANCHOR : 0;
-    bool is_collective = begins(text, "nccl:") || begins(text, "gloo:") || begins(text, "cncl:");
+    bool is_collective =
+        text_begins(text, "nccl:") || text_begins(text, "gloo:") || text_begins(text, "cncl:");
     return flags | (is_collective ? CYCLE_NAME_COLLECTIVE : 0);
 }
 
@@ -200,7 +197,7 @@ const char *cycle_simple_name(const char *name, char *out, size_t cap)
         {"triton_", "triton_kernel"},
     };
     for (size_t i = 0; i < COUNT_OF(rules); i++) {
-        if (begins(name, rules[i].prefix)) {
+        if (text_begins(name, rules[i].prefix)) {
             return rules[i].simple;
         }
     }

@@ -79,14 +79,7 @@ static bool read_configs(struct launches *g)
     const struct trace *trace = g->sel->trace;
     struct names *names = &g->sel->names;
     static const char NO_DIM[] = "[None, None, None]";
-    static const struct kernel_args NO_ARGS = {.grid = STRTAB_NONE,
-                                               .block = STRTAB_NONE,
-                                               .registers_per_thread = STRTAB_NONE,
-                                               .shared_memory = STRTAB_NONE,
-                                               .kernel_type = STRTAB_NONE,
-                                               .dim = STRTAB_NONE,
-                                               .tasktopo = STRTAB_NONE,
-                                               .tasktopo_node = STRTAB_NONE};
+    const struct kernel_args no_args = trace_no_kernel_args();
     g->none_text = names_intern(names, "None", 4);
     g->zero_text = names_intern(names, "0", 1);
     uint32_t no_dim = names_intern(names, NO_DIM, strlen(NO_DIM));
@@ -98,7 +91,7 @@ static bool read_configs(struct launches *g)
         g->config_of[i] = config_of_args(g, &trace->kernel_args[i], no_dim);
         ok = g->config_of[i] != KEY_MAP_NONE;
     }
-    g->no_config = ok ? config_of_args(g, &NO_ARGS, no_dim) : KEY_MAP_NONE;
+    g->no_config = ok ? config_of_args(g, &no_args, no_dim) : KEY_MAP_NONE;
     return ok && g->no_config != KEY_MAP_NONE;
 }
 

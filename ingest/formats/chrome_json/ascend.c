@@ -163,21 +163,9 @@ set_device_work(struct ascend *a, uint32_t event, enum event_kind kind, uint16_t
     uint32_t track = trace_event_track(&trace->events, event);
     const struct key start = start_of(track, trace->events.ts_ns[event]);
     const struct trace_track *place = &trace->tracks[track];
-    struct kernel_args args = {
-        .device = a->device,
-        .stream = place->tid_int_valid ? place->tid_int : TRACE_NO_ID,
-        .size_bytes = TRACE_NO_ID,
-        .blocks_per_sm = (double)NAN,
-        .occupancy_pct = (double)NAN,
-        .grid = STRTAB_NONE,
-        .block = STRTAB_NONE,
-        .registers_per_thread = STRTAB_NONE,
-        .shared_memory = STRTAB_NONE,
-        .kernel_type = STRTAB_NONE,
-        .dim = STRTAB_NONE,
-        .tasktopo = STRTAB_NONE,
-        .tasktopo_node = STRTAB_NONE,
-    };
+    struct kernel_args args = trace_no_kernel_args();
+    args.device = a->device;
+    args.stream = place->tid_int_valid ? place->tid_int : TRACE_NO_ID;
     uint32_t index = trace_add_kernel_args(trace, &args);
     a->linked += key_map_find(&a->starts, start) != KEY_MAP_NONE;
     trace->events.args[event] = index;

@@ -1,5 +1,4 @@
 /* Databases of the Ascend PyTorch Profiler (ascend_pytorch_profiler_<rank>.db) [FMT-1.4]. */
-#include "ingest/base/saturating.h"
 #include "ingest/formats/database/recordings.h"
 #include "ingest/formats/relay/op_types.h"
 
@@ -27,18 +26,6 @@ static const char *mapped(const struct recording *recording, const struct id_map
     return slot == NULL ? "" : text_of(recording, slot->value);
 }
 
-static void set_name(struct relay_event *event, const char *name)
-{
-    event->name = name;
-    event->name_len = strlen(name);
-}
-
-static void set_times(struct relay_event *event, sqlite3_stmt *row)
-{
-    event->start_ns = tables_int(row, 0, 0);
-    event->dur_ns = saturating_sub(tables_int(row, 1, event->start_ns), event->start_ns);
-}
-
 static void link_event(const struct own *own, struct relay_event *event, int64_t connection)
 {
     event->is_linked = id_map_find(&own->calls, connection) != NULL;
@@ -60,8 +47,8 @@ static void add_task(struct recording *recording, sqlite3_stmt *row)
     struct relay_event event = relay_blank(is_kernel       ? RELAY_KERNEL
                                            : is_copy(type) ? RELAY_MEMCPY
                                                            : RELAY_DEVICE_OTHER);
-    set_times(&event, row);
-    set_name(&event, is_kernel ? mapped(recording, &own->name, task) : type);
+    recording_set_times(&event, row);
+    relay_set_name(&event, is_kernel ? mapped(recording, &own->name, task) : type);
     event.device = tables_int(row, 2, 0);
     event.stream = tables_int(row, 3, RELAY_NONE);
     link_event(own, &event, tables_int(row, 4, RELAY_NONE));
@@ -80,8 +67,8 @@ static void add_collective(struct recording *recording, sqlite3_stmt *row)
 {
     const struct own *own = recording->own;
     struct relay_event event = relay_blank(RELAY_COMMUNICATION);
-    set_times(&event, row);
-    set_name(&event, text_of(recording, tables_int(row, 2, RELAY_NONE)));
+    recording_set_times(&event, row);
+    relay_set_name(&event, text_of(recording, tables_int(row, 2, RELAY_NONE)));
     event.device = own->device;
     event.stream = 1000000; /* beside the streams of tasks */
     link_event(own, &event, tables_int(row, 3, RELAY_NONE));
@@ -99,8 +86,8 @@ static void set_thread(struct relay_event *event, int64_t global_id)
 static void add_cann(struct recording *recording, sqlite3_stmt *row)
 {
     struct relay_event event = relay_blank(RELAY_RUNTIME);
-    set_times(&event, row);
-    set_name(&event, text_of(recording, tables_int(row, 2, RELAY_NONE)));
+    recording_set_times(&event, row);
+    relay_set_name(&event, text_of(recording, tables_int(row, 2, RELAY_NONE)));
     set_thread(&event, tables_int(row, 3, RELAY_NONE));
     event.correlation = tables_int(row, 4, RELAY_NONE);
     relay_add(&recording->relay, &event);
@@ -121,8 +108,8 @@ static void add_api(struct recording *recording, sqlite3_stmt *row)
                                            : is_step(name) ? RELAY_STEP
                                                            : RELAY_OPERATOR);
     own->has_steps = own->has_steps || event.role == RELAY_STEP;
-    set_times(&event, row);
-    set_name(&event, name);
+    recording_set_times(&event, row);
+    relay_set_name(&event, name);
     set_thread(&event, tables_int(row, 3, RELAY_NONE));
     relay_add(&recording->relay, &event);
 }
@@ -137,8 +124,8 @@ static void add_step(struct recording *recording, sqlite3_stmt *row)
         return;
     }
     (void)snprintf(name, sizeof name, "ProfilerStep#%lld", (long long)tables_int(row, 2, 0));
-    set_times(&event, row);
-    set_name(&event, name);
+    recording_set_times(&event, row);
+    relay_set_name(&event, name);
     event.process = "steps";
     relay_add(&recording->relay, &event);
 }

@@ -126,12 +126,6 @@ static void set_name(struct relay_event *event, const char *name, size_t len)
     event->name_len = len;
 }
 
-static void set_times(struct relay_event *event, sqlite3_stmt *row)
-{
-    event->start_ns = tables_int(row, 0, 0);
-    event->dur_ns = saturating_sub(tables_int(row, 1, event->start_ns), event->start_ns);
-}
-
 /* The low 48 bits of a global id: process and thread. */
 static void set_thread(struct relay_event *event, int64_t global_id)
 {
@@ -148,7 +142,7 @@ static struct relay_event
 device_event(const struct recording *recording, sqlite3_stmt *row, enum relay_role role)
 {
     struct relay_event event = relay_blank(role);
-    set_times(&event, row);
+    recording_set_times(&event, row);
     event.device = tables_int(row, 2, 0);
     event.stream = tables_int(row, 3, RELAY_NONE);
     event.correlation = tables_int(row, 4, RELAY_NONE);
@@ -277,7 +271,7 @@ static void add_call(struct recording *recording, sqlite3_stmt *row)
     struct relay_event event = relay_blank(RELAY_RUNTIME);
     size_t len;
     const char *name = name_at(recording, row, 2, &len);
-    set_times(&event, row);
+    recording_set_times(&event, row);
     set_name(&event, name, without_version(name, len));
     set_thread(&event, tables_int(row, 3, RELAY_NONE));
     event.correlation = tables_int(row, 4, RELAY_NONE);
@@ -291,7 +285,7 @@ static void add_wait(struct recording *recording, sqlite3_stmt *row)
     struct relay_event event = relay_blank(RELAY_SYNC);
     int64_t type = tables_int(row, 2, 0);
     const char *name = names[type > 0 && type < 5 ? type : 0];
-    set_times(&event, row);
+    recording_set_times(&event, row);
     set_name(&event, name, strlen(name));
     event.device = tables_int(row, 4, RELAY_NONE);
     event.stream = tables_int(row, 3, RELAY_NONE);
@@ -305,7 +299,7 @@ static void add_host(struct recording *recording, sqlite3_stmt *row)
     struct relay_event event = relay_blank(RELAY_HOST);
     size_t len;
     const char *name = name_at(recording, row, 2, &len);
-    set_times(&event, row);
+    recording_set_times(&event, row);
     set_name(&event, name, len);
     set_thread(&event, tables_int(row, 3, RELAY_NONE));
     relay_add(&recording->relay, &event);
@@ -324,7 +318,7 @@ static void add_range(struct recording *recording, sqlite3_stmt *row)
     if (sqlite3_column_type(row, 4) == SQLITE_NULL) {
         name = name_at(recording, row, 5, &len);
     }
-    set_times(&event, row);
+    recording_set_times(&event, row);
     if (type != NVTX_MARK && sqlite3_column_type(row, 1) == SQLITE_NULL) {
         relay_skip(&recording->relay, "range without end", "closed at the end of the session", 1);
         event.dur_ns = saturating_sub(own->session_end_ns, event.start_ns);

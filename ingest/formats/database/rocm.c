@@ -1,27 +1,11 @@
 /* Databases of ROCm: rocmProfileData [FMT-3.2] and rocprofv3 [FMT-3.3]. */
 #include "ingest/base/saturating.h"
+#include "ingest/base/text/affix.h"
 #include "ingest/formats/database/recordings.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static bool begins(const char *text, const char *prefix)
-{
-    return strncmp(text, prefix, strlen(prefix)) == 0;
-}
-
-static void set_name(struct relay_event *event, const char *name)
-{
-    event->name = name;
-    event->name_len = strlen(name);
-}
-
-static void set_times(struct relay_event *event, sqlite3_stmt *row)
-{
-    event->start_ns = tables_int(row, 0, 0);
-    event->dur_ns = saturating_sub(tables_int(row, 1, event->start_ns), event->start_ns);
-}
 
 static const char *text_at(const struct recording *recording, sqlite3_stmt *row, int column)
 {
@@ -36,13 +20,13 @@ struct rpd {
 
 static enum relay_role role_of_op(const char *type, const char *name)
 {
-    if (begins(type, "Copy")) {
+    if (text_begins(type, "Copy")) {
         return RELAY_MEMCPY;
     }
-    if (begins(type, "Fill")) {
+    if (text_begins(type, "Fill")) {
         return RELAY_MEMSET;
     }
-    if (!begins(type, "KernelExecution") && !begins(type, "Task")) {
+    if (!text_begins(type, "KernelExecution") && !text_begins(type, "Task")) {
         return RELAY_DEVICE_OTHER;
     }
     return relay_is_communication(name, strlen(name)) ? RELAY_COMMUNICATION : RELAY_KERNEL;
@@ -56,8 +40,8 @@ static void add_op(struct recording *recording, sqlite3_stmt *row)
     const char *name = *description == '\0' ? type : description;
     struct relay_event event = relay_blank(role_of_op(type, name));
     const struct id_slot *call = id_map_find(&rpd->call_of, tables_int(row, 6, RELAY_NONE));
-    set_times(&event, row);
-    set_name(&event, name);
+    recording_set_times(&event, row);
+    relay_set_name(&event, name);
     event.device = tables_int(row, 2, 0);
     event.stream = tables_int(row, 3, RELAY_NONE);
     event.is_linked = call != NULL;
@@ -69,7 +53,7 @@ static enum relay_role role_of_api(const char *name)
 {
     static const char *const prefixes[] = {"hip", "hsa", "roctx", "rccl", "nccl"};
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
-        if (begins(name, prefixes[i])) {
+        if (text_begins(name, prefixes[i])) {
             return RELAY_RUNTIME;
         }
     }
@@ -82,8 +66,8 @@ static void add_api(struct recording *recording, sqlite3_stmt *row)
     const char *name = text_at(recording, row, 4);
     bool is_marker = strcmp(name, "UserMarker") == 0;
     struct relay_event event = relay_blank(is_marker ? RELAY_OPERATOR : role_of_api(name));
-    set_times(&event, row);
-    set_name(&event, is_marker ? text_at(recording, row, 5) : name);
+    recording_set_times(&event, row);
+    relay_set_name(&event, is_marker ? text_at(recording, row, 5) : name);
     event.pid = tables_int(row, 2, RELAY_NONE);
     event.tid = tables_int(row, 3, RELAY_NONE);
     event.correlation = event.role == RELAY_RUNTIME ? tables_int(row, 6, RELAY_NONE) : RELAY_NONE;
@@ -163,10 +147,10 @@ static void add_region(struct recording *recording, sqlite3_stmt *row)
     const struct id_slot *category =
         id_map_find(&rocpd->categories, tables_int(row, 4, RELAY_NONE));
     bool is_marker =
-        category != NULL && begins(id_texts_get(&recording->texts, category->value), "MARKER");
+        category != NULL && text_begins(id_texts_get(&recording->texts, category->value), "MARKER");
     struct relay_event event = relay_blank(is_marker ? RELAY_ANNOTATION : RELAY_RUNTIME);
-    set_times(&event, row);
-    set_name(&event, text_at(recording, row, 2));
+    recording_set_times(&event, row);
+    relay_set_name(&event, text_at(recording, row, 2));
     event.process = "rocprofv3";
     event.tid = tables_int(row, 3, RELAY_NONE);
     event.correlation = is_marker ? RELAY_NONE : stack_of(rocpd, row, 4);
@@ -178,7 +162,7 @@ device_event(const struct recording *recording, sqlite3_stmt *row, enum relay_ro
 {
     const struct rocpd *rocpd = recording->own;
     struct relay_event event = relay_blank(role);
-    set_times(&event, row);
+    recording_set_times(&event, row);
     event.device = agent_of(rocpd, row, 2);
     event.stream = tables_int(row, 3, RELAY_NONE);
     event.correlation = stack_of(rocpd, row, 4);
@@ -216,7 +200,7 @@ static void add_dispatch(struct recording *recording, sqlite3_stmt *row)
         (void)snprintf(unnamed, sizeof unnamed, "kernel %lld", (long long)kernel);
         name = unnamed;
     }
-    set_name(&event, name);
+    relay_set_name(&event, name);
     bool communicates = relay_is_communication(name, strlen(name));
     event.role = communicates ? RELAY_COMMUNICATION : RELAY_KERNEL;
     relay_begin(&recording->relay, &event);
@@ -227,7 +211,7 @@ static void add_dispatch(struct recording *recording, sqlite3_stmt *row)
 static void add_rocpd_copy(struct recording *recording, sqlite3_stmt *row)
 {
     struct relay_event event = device_event(recording, row, RELAY_MEMCPY);
-    set_name(&event, text_at(recording, row, 5));
+    relay_set_name(&event, text_at(recording, row, 5));
     relay_begin(&recording->relay, &event);
     jw_key_int(&recording->relay.args, "bytes", tables_int(row, 6, 0));
     relay_end(&recording->relay);

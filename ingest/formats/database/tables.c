@@ -1,5 +1,6 @@
 #include "ingest/formats/database/tables.h"
 
+#include "ingest/base/saturating.h"
 #include "ingest/base/text/buf.h"
 #include "ingest/formats/json/text.h"
 
@@ -230,6 +231,12 @@ bool tables_load_map(struct tables *tables,
 }
 
 /* ---- recordings ---- */
+
+void recording_set_times(struct relay_event *event, sqlite3_stmt *row)
+{
+    event->start_ns = tables_int(row, 0, 0);
+    event->dur_ns = saturating_sub(tables_int(row, 1, event->start_ns), event->start_ns);
+}
 
 static bool next_part(struct recording *recording, struct err *err)
 {

@@ -86,6 +86,8 @@ struct recording_part {
     void (*row)(struct recording *recording, sqlite3_stmt *row);
 };
 
+/* Of a row whose first columns are begin and end. */
+void recording_set_times(struct relay_event *event, sqlite3_stmt *row);
 /* Relays the rows of all parts. ERR_BAD_INPUT, with `nothing`, where there is none. */
 bool recording_read(struct recording *recording,
                     const struct recording_part *parts,

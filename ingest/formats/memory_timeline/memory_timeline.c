@@ -147,10 +147,5 @@ bool memory_timeline_read(struct text_stream *stream,
                           struct format_bundle *bundle,
                           struct err *err)
 {
-    struct whole whole;
-    struct format_item item = {.worker = NULL};
-    bool ok =
-        whole_read(&whole, stream, options, err) && read_whole(&whole, options, &item.model, err);
-    whole_free(&whole);
-    return ok && format_bundle_one(bundle, item, err);
+    return whole_read_trace(stream, options, bundle, read_whole, err);
 }

@@ -52,6 +52,12 @@ struct relay_event relay_blank(enum relay_role role)
                                 .external_id = RELAY_NONE};
 }
 
+void relay_set_name(struct relay_event *event, const char *name)
+{
+    event->name = name;
+    event->name_len = strlen(name);
+}
+
 bool relay_is_communication(const char *name, size_t len)
 {
     static const char *const prefixes[] = {"nccl", "rccl", "mscclKernel"};

@@ -90,6 +90,8 @@ struct relay {
 };
 
 struct relay_event relay_blank(enum relay_role role);
+/* The name outlives the event. */
+void relay_set_name(struct relay_event *event, const char *name);
 /* By the name, where the format does not say it [FMT-0.1e]. */
 bool relay_is_communication(const char *name, size_t len);
 

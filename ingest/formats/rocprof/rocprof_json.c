@@ -231,12 +231,6 @@ static void set_times(struct relay_event *event, const struct json_value *record
     event->correlation = inner_number(record, "correlation_id", "internal");
 }
 
-static void set_name(struct relay_event *event, const char *name)
-{
-    event->name = name;
-    event->name_len = strlen(name);
-}
-
 static int64_t agent_of(const struct process *process, int64_t handle)
 {
     const struct id_slot *slot = id_map_find(&process->agents, handle);
@@ -253,8 +247,8 @@ relay_call(struct process *process, struct relay *relay, const struct json_value
     const struct id_slot *name =
         id_map_find(&process->operations, (int64_t)((uint64_t)kind << 32 | (uint32_t)operation));
     set_times(&event, record);
-    set_name(&event,
-             name == NULL ? list_names[process->list] : strtab_text(process->texts, name->value));
+    relay_set_name(&event, name == NULL ? list_names[process->list]
+                                        : strtab_text(process->texts, name->value));
     event.process = "rocprofv3";
     event.pid = process->pid;
     event.tid = number(record, "thread_id", RELAY_NONE);
@@ -337,7 +331,7 @@ relay_copy(struct process *process, struct relay *relay, const struct json_value
 {
     struct relay_event event = relay_blank(RELAY_MEMCPY);
     set_times(&event, record);
-    set_name(&event, "memory copy");
+    relay_set_name(&event, "memory copy");
     event.device = agent_of(process, inner_number(record, "dst_agent_id", "handle"));
     event.stream = inner_number(record, "stream_id", "handle");
     set_launch(process, &event);
@@ -481,10 +475,5 @@ bool rocprof_json_read(struct text_stream *stream,
                        struct format_bundle *bundle,
                        struct err *err)
 {
-    struct whole whole;
-    struct format_item item = {.worker = NULL};
-    bool ok =
-        whole_read(&whole, stream, options, err) && read_whole(&whole, options, &item.model, err);
-    whole_free(&whole);
-    return ok && format_bundle_one(bundle, item, err);
+    return whole_read_trace(stream, options, bundle, read_whole, err);
 }

@@ -1,5 +1,6 @@
 #include "ingest/formats/tb_plugin/rows.h"
 
+#include "ingest/base/text/affix.h"
 #include "ingest/base/text/buf.h"
 
 #include <math.h>
@@ -147,18 +148,11 @@ static bool add_steps(struct trace_results *results, const json_t *table)
 
 /* --- overview: devices --- */
 
-static bool ends_with(const char *text, const char *suffix)
-{
-    size_t len = strlen(text);
-    size_t suffix_len = strlen(suffix);
-    return len >= suffix_len && strcmp(text + len - suffix_len, suffix) == 0;
-}
-
 /* `GPU 0:`: the first line of a device. */
 static bool device_title(const char *title, int64_t *id)
 {
     const char *space = strchr(title, ' ');
-    if (space == NULL || !ends_with(title, ":")) {
+    if (space == NULL || !text_ends(title, ":")) {
         return false;
     }
     char *end;
@@ -181,7 +175,7 @@ static bool add_metric(struct trace_results *results,
     } else if (strcmp(title, "Compute Capability") == 0) {
         device->capability = arena_strndup(&results->arena, value, strlen(value));
         return device->capability != NULL;
-    } else if (ends_with(title, " Utilization")) {
+    } else if (text_ends(title, " Utilization")) {
         device->utilisation = number / 100;
     } else if (strcmp(title, "Est. SM Efficiency") == 0) {
         device->sm_efficiency = number / 100;
@@ -202,7 +196,7 @@ static const json_t *metrics_of(const json_t *overview)
     for (; iter != NULL; iter = json_object_iter_next((json_t *)(uintptr_t)overview, iter)) {
         key = json_object_iter_key(iter);
         value = json_object_iter_value(iter);
-        if (ends_with(key, "_metrics")) {
+        if (text_ends(key, "_metrics")) {
             return json_object_get(value, "data");
         }
     }

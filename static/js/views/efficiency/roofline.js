@@ -1,7 +1,7 @@
 /** The roofline: rate of operations against operations a byte, a bubble a row with its area by time, a roof a precision. */
 
 import { h, fill } from '../../lib/dom.js';
-import { draw, tooltip, font, solid } from '../../charts/charts.js';
+import { draw, showTip, tooltip, font, solid } from '../../charts/charts.js';
 import { chartPanel, walkable } from '../../charts/chartpanel.js';
 import { categoryColour } from '../../lib/colours.js';
 import { token } from '../../app/theme.js';
@@ -58,11 +58,7 @@ export function rooflineChart(onPoint, tools) {
 
     /** @param {number} index */
     async function point(index) {
-        const chart = (await live)?.chart();
-        const { x = 0, y = 0 } = chart?.getDatasetMeta(0).data[index] ?? {};
-        chart?.setActiveElements([{ datasetIndex: 0, index }]);
-        chart?.tooltip?.setActiveElements([{ datasetIndex: 0, index }], { x, y });
-        chart?.update('none');
+        showTip((await live)?.chart(), index);
     }
 
     function figureTable() {

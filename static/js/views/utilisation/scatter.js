@@ -1,7 +1,7 @@
 /** Compute against DRAM, a bubble a kernel with its area by time: what stands low and large has most to gain. */
 
 import { h } from '../../lib/dom.js';
-import { draw, tooltip, font, solid } from '../../charts/charts.js';
+import { draw, showTip, tooltip, font, solid } from '../../charts/charts.js';
 import { chartPanel, walkable } from '../../charts/chartpanel.js';
 import { segmented } from '../../table/rowtable.js';
 import { setParams } from '../../app/router.js';
@@ -51,11 +51,7 @@ export function scatter(data, onKernel) {
 
     /** @param {number} index */
     async function point(index) {
-        const chart = (await live)?.chart();
-        const { x = 0, y = 0 } = chart?.getDatasetMeta(0).data[index] ?? {};
-        chart?.setActiveElements([{ datasetIndex: 0, index }]);
-        chart?.tooltip?.setActiveElements([{ datasetIndex: 0, index }], { x, y });
-        chart?.update('none');
+        showTip((await live)?.chart(), index);
     }
 
     function config() {
