@@ -145,7 +145,7 @@ def main():
     text = OPENAPI.read_text()
     schemas = json.loads(text)['components']['schemas']
     types = ['// What rows of declared tables hold. Written by api/rows.py from ingest/model/tables/: change it there.', '']
-    for path in sorted((ROOT / 'ingest/model/tables').glob('*.def')):
+    for path in sorted((ROOT / 'ingest/model/tables').rglob('*.def'), key=lambda path: path.name):
         name, schema = table_schema(path, schemas)
         if name and name != 'NONE':
             text = with_schema(text, name, schema)

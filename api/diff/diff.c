@@ -21,7 +21,7 @@ static const char *const units[] = {"step", "call", "total", NULL};
 
 /* A name of both sides, its figures divided. */
 struct diff_row {
-#define TABLE_DEF "ingest/model/tables/diff_operator.def"
+#define TABLE_DEF "ingest/model/tables/operators/diff_operator.def"
 #include "ingest/model/tables/struct.h"
 };
 
@@ -32,12 +32,12 @@ static const char *word_of_presence(int value)
 #define IS_NAME_PRESENCE .kind = TABLE_WORD, .word = word_of_presence, .last = NAME_REMOVED
 
 extern const struct row_table table_diff_operator;
-#define TABLE_DEF "ingest/model/tables/diff_operator.def"
+#define TABLE_DEF "ingest/model/tables/operators/diff_operator.def"
 #define TABLE_ROW struct diff_row
 #include "ingest/model/tables/describe.h"
 
 extern const struct row_table table_diff_kernel;
-#define TABLE_DEF "ingest/model/tables/diff_kernel.def"
+#define TABLE_DEF "ingest/model/tables/kernels/diff_kernel.def"
 #define TABLE_ROW struct diff_row
 #include "ingest/model/tables/describe.h"
 

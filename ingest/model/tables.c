@@ -28,125 +28,125 @@ DEFINE_WORD(word_of_verdict, comparison_verdict_name, enum comparison_verdict)
 #define IS_VERDICT .kind = TABLE_WORD, .word = word_of_verdict, .last = VERDICT_UNDECIDED
 #define STORED_VERDICT(field) #field
 
-#define TABLE_DEF "ingest/model/tables/operator.def"
+#define TABLE_DEF "ingest/model/tables/operators/operator.def"
 #define TABLE_ROW struct operator_row
 #include "ingest/model/tables/describe.h"
 
-#define TABLE_DEF "ingest/model/tables/kernel.def"
+#define TABLE_DEF "ingest/model/tables/kernels/kernel.def"
 #define TABLE_ROW struct kernel_row
 #include "ingest/model/tables/describe.h"
 
-#define TABLE_DEF "ingest/model/tables/kernel_launch.def"
+#define TABLE_DEF "ingest/model/tables/kernels/kernel_launch.def"
 #define TABLE_ROW struct kernel_launch_row
 #include "ingest/model/tables/describe.h"
 
-#define TABLE_DEF "ingest/model/tables/kernel_utilisation.def"
+#define TABLE_DEF "ingest/model/tables/kernels/kernel_utilisation.def"
 #define TABLE_ROW struct kernel_utilisation_row
 #include "ingest/model/tables/describe.h"
 
-#define TABLE_DEF "ingest/model/tables/kernel_utilisation_launch.def"
+#define TABLE_DEF "ingest/model/tables/kernels/kernel_utilisation_launch.def"
 #define TABLE_ROW struct kernel_utilisation_launch_row
 #include "ingest/model/tables/describe.h"
 
-#define TABLE_DEF "ingest/model/tables/step.def"
+#define TABLE_DEF "ingest/model/tables/trace/step.def"
 #define TABLE_ROW struct step_row
 #include "ingest/model/tables/describe.h"
 
-#define TABLE_DEF "ingest/model/tables/module.def"
+#define TABLE_DEF "ingest/model/tables/operators/module.def"
 #define TABLE_ROW struct module_row
 #include "ingest/model/tables/describe.h"
 
-#define TABLE_DEF "ingest/model/tables/transfer.def"
+#define TABLE_DEF "ingest/model/tables/kernels/transfer.def"
 #define TABLE_ROW struct transfer_row
 #include "ingest/model/tables/describe.h"
 
-#define TABLE_DEF "ingest/model/tables/memory_operator.def"
+#define TABLE_DEF "ingest/model/tables/operators/memory_operator.def"
 #define TABLE_ROW struct memory_stat_row
 #include "ingest/model/tables/describe.h"
 
-#define TABLE_DEF "ingest/model/tables/memory_block.def"
+#define TABLE_DEF "ingest/model/tables/operators/memory_block.def"
 #define TABLE_ROW struct memory_block
 #include "ingest/model/tables/describe.h"
 
-#define TABLE_DEF "ingest/model/tables/trace.def"
+#define TABLE_DEF "ingest/model/tables/trace/trace.def"
 #define TABLE_ROW struct trace_results
 #define TABLE_KEYED(part) TABLE_##part##_UPLOADED
 #include "ingest/model/tables/describe.h"
 
-#define TABLE_DEF "ingest/model/tables/device.def"
+#define TABLE_DEF "ingest/model/tables/trace/device.def"
 #define TABLE_ROW struct device_row
 #define TABLE_KEYED(part) TABLE_##part##_POSITION
 #include "ingest/model/tables/describe.h"
 
-#define TABLE_DEF "ingest/model/tables/gpu.def"
+#define TABLE_DEF "ingest/model/tables/trace/gpu.def"
 #define TABLE_ROW struct gpu_row
 #include "ingest/model/tables/describe.h"
 
-#define TABLE_DEF "ingest/model/tables/recommendation.def"
+#define TABLE_DEF "ingest/model/tables/trace/recommendation.def"
 #define TABLE_ROW struct recommendation_row
 #include "ingest/model/tables/describe.h"
 
-#define TABLE_DEF "ingest/model/tables/environment.def"
+#define TABLE_DEF "ingest/model/tables/trace/environment.def"
 #define TABLE_ROW struct environment_row
 #define TABLE_KEYED(part) TABLE_##part##_POSITION
 #include "ingest/model/tables/describe.h"
 
-#define TABLE_DEF "ingest/model/tables/missing.def"
+#define TABLE_DEF "ingest/model/tables/trace/missing.def"
 #define TABLE_ROW struct missing_row
 #include "ingest/model/tables/describe.h"
 
-#define TABLE_DEF "ingest/model/tables/uploaded_answer.def"
+#define TABLE_DEF "ingest/model/tables/trace/uploaded_answer.def"
 #define TABLE_ROW struct uploaded_answer_row
 #define TABLE_KEYED(part) TABLE_##part##_POSITION
 #include "ingest/model/tables/describe.h"
 
-#define TABLE_DEF "ingest/model/tables/kernel_utilisation_total.def"
+#define TABLE_DEF "ingest/model/tables/kernels/kernel_utilisation_total.def"
 #define TABLE_ROW struct kernel_utilisation_totals
 #define TABLE_KEYED(part) TABLE_##part##_TRACE
 #include "ingest/model/tables/describe.h"
 
-#define TABLE_DEF "ingest/model/tables/kernel_utilisation_metric.def"
+#define TABLE_DEF "ingest/model/tables/kernels/kernel_utilisation_metric.def"
 #define TABLE_ROW struct kernel_utilisation_metric_row
 #include "ingest/model/tables/describe.h"
 
-#define TABLE_DEF "ingest/model/tables/kernel_utilisation_value.def"
+#define TABLE_DEF "ingest/model/tables/kernels/kernel_utilisation_value.def"
 #define TABLE_ROW struct kernel_utilisation_value_row
 #define TABLE_KEYED(part) TABLE_##part##_LAUNCH
 #include "ingest/model/tables/describe.h"
 
-#define TABLE_DEF "ingest/model/tables/cycle.def"
+#define TABLE_DEF "ingest/model/tables/trace/cycle.def"
 #define TABLE_ROW struct cycle_row
 #include "ingest/model/tables/describe.h"
 
-#define TABLE_DEF "ingest/model/tables/cycle_use.def"
+#define TABLE_DEF "ingest/model/tables/trace/cycle_use.def"
 #define TABLE_ROW struct cycle_use_row
 #include "ingest/model/tables/describe.h"
 
-#define TABLE_DEF "ingest/model/tables/counter.def"
+#define TABLE_DEF "ingest/model/tables/trace/counter.def"
 #define TABLE_ROW struct counter_row
 #include "ingest/model/tables/describe.h"
 
-#define TABLE_DEF "ingest/model/tables/comparison.def"
+#define TABLE_DEF "ingest/model/tables/comparison/comparison.def"
 #define TABLE_ROW struct comparison
 #define TABLE_KEYED(part) TABLE_##part##_HEAD
 #include "ingest/model/tables/describe.h"
 
-#define TABLE_DEF "ingest/model/tables/comparison_role.def"
+#define TABLE_DEF "ingest/model/tables/comparison/comparison_role.def"
 #define TABLE_ROW struct comparison_role
 #define TABLE_KEYED(part) TABLE_##part##_SIDE
 #include "ingest/model/tables/describe.h"
 
-#define TABLE_DEF "ingest/model/tables/comparison_cycle.def"
+#define TABLE_DEF "ingest/model/tables/comparison/comparison_cycle.def"
 #define TABLE_ROW struct comparison_cycle_row
 #define TABLE_KEYED(part) TABLE_##part##_COMPARISON
 #include "ingest/model/tables/describe.h"
 
-#define TABLE_DEF "ingest/model/tables/comparison_row.def"
+#define TABLE_DEF "ingest/model/tables/comparison/comparison_row.def"
 #define TABLE_ROW struct comparison_row
 #define TABLE_KEYED(part) TABLE_##part##_COMPARISON
 #include "ingest/model/tables/describe.h"
 
-#define TABLE_DEF "ingest/model/tables/comparison_finding.def"
+#define TABLE_DEF "ingest/model/tables/comparison/comparison_finding.def"
 #define TABLE_ROW struct comparison_finding
 #define TABLE_KEYED(part) TABLE_##part##_COMPARISON
 #include "ingest/model/tables/describe.h"

@@ -181,6 +181,6 @@ bool launches_analyse(const struct trace *trace,
 
 /* ---- the rows as a table ---- */
 
-#define TABLE_DEF "ingest/model/tables/launch.def"
+#define TABLE_DEF "ingest/model/tables/causes/launch.def"
 #define TABLE_ROW struct launch_row
 #include "ingest/model/tables/describe.h"

@@ -12,7 +12,7 @@
 #define LAUNCHES_SLOW_DELAY_NS INT64_C(100000)
 
 struct launch_row {
-#define TABLE_DEF "ingest/model/tables/launch.def"
+#define TABLE_DEF "ingest/model/tables/causes/launch.def"
 #include "ingest/model/tables/struct.h"
 };
 extern const struct row_table table_launch; /* of the rows */

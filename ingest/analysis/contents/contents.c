@@ -375,12 +375,12 @@ bool contents_names(const struct trace *trace, struct arena *arena, struct named
 
 /* ---- the rows as tables ---- */
 
-#define TABLE_DEF "ingest/model/tables/named.def"
+#define TABLE_DEF "ingest/model/tables/trace/named.def"
 #define TABLE_ROW struct named_row
 #define TABLE_IN_MEMORY
 #include "ingest/model/tables/describe.h"
 
-#define TABLE_DEF "ingest/model/tables/op_type.def"
+#define TABLE_DEF "ingest/model/tables/trace/op_type.def"
 #define TABLE_ROW struct op_type_times
 #define TABLE_IN_MEMORY
 #include "ingest/model/tables/describe.h"

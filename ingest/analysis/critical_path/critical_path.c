@@ -431,6 +431,6 @@ bool critical_path_analyse(const struct trace *trace,
 
 /* ---- the rows as a table ---- */
 
-#define TABLE_DEF "ingest/model/tables/path_event.def"
+#define TABLE_DEF "ingest/model/tables/causes/path_event.def"
 #define TABLE_ROW struct path_event_row
 #include "ingest/model/tables/describe.h"

@@ -23,7 +23,7 @@ enum path_bound {
 const char *path_bound_text(enum path_bound bound);
 
 struct path_event_row {
-#define TABLE_DEF "ingest/model/tables/path_event.def"
+#define TABLE_DEF "ingest/model/tables/causes/path_event.def"
 #include "ingest/model/tables/struct.h"
 };
 extern const struct row_table table_path_event; /* of the rows */

@@ -392,6 +392,6 @@ static const char *word_of_owner(int value)
 }
 #define IS_OWNER .kind = TABLE_WORD, .word = word_of_owner, .last = DEVICE_OWNER_OPERATOR
 
-#define TABLE_DEF "ingest/model/tables/device_operator.def"
+#define TABLE_DEF "ingest/model/tables/operators/device_operator.def"
 #define TABLE_ROW struct device_operator
 #include "ingest/model/tables/describe.h"

@@ -443,6 +443,6 @@ bool device_time_analyse(const struct trace *trace,
 
 /* ---- the rows as a table ---- */
 
-#define TABLE_DEF "ingest/model/tables/device_time_kernel.def"
+#define TABLE_DEF "ingest/model/tables/kernels/device_time_kernel.def"
 #define TABLE_ROW struct device_time_kernel
 #include "ingest/model/tables/describe.h"

@@ -412,6 +412,6 @@ bool efficiency_analyse(const struct trace *trace,
 
 /* ---- the rows as a table ---- */
 
-#define TABLE_DEF "ingest/model/tables/efficiency.def"
+#define TABLE_DEF "ingest/model/tables/operators/efficiency.def"
 #define TABLE_ROW struct efficiency_row
 #include "ingest/model/tables/describe.h"

@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 struct efficiency_row {
-#define TABLE_DEF "ingest/model/tables/efficiency.def"
+#define TABLE_DEF "ingest/model/tables/operators/efficiency.def"
 #include "ingest/model/tables/struct.h"
 };
 extern const struct row_table table_efficiency; /* of the rows */

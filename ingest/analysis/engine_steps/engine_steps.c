@@ -383,6 +383,6 @@ static const char *word_of_phase(int value)
 }
 #define IS_PHASE .kind = TABLE_WORD, .word = word_of_phase, .last = ENGINE_PHASE_COUNT - 1
 
-#define TABLE_DEF "ingest/model/tables/engine_step.def"
+#define TABLE_DEF "ingest/model/tables/causes/engine_step.def"
 #define TABLE_ROW struct engine_step
 #include "ingest/model/tables/describe.h"

@@ -373,12 +373,12 @@ bool snapshot_lives_of(const struct memory_snapshot *snapshot,
 
 /* ---- the rows as tables ---- */
 
-#define TABLE_DEF "ingest/model/tables/snapshot_frame.def"
+#define TABLE_DEF "ingest/model/tables/operators/snapshot_frame.def"
 #define TABLE_ROW struct snapshot_frame_row
 #define TABLE_IN_MEMORY
 #include "ingest/model/tables/describe.h"
 
-#define TABLE_DEF "ingest/model/tables/snapshot_block.def"
+#define TABLE_DEF "ingest/model/tables/operators/snapshot_block.def"
 #define TABLE_ROW struct snapshot_block_row
 #define TABLE_IN_MEMORY
 #include "ingest/model/tables/describe.h"

@@ -424,6 +424,6 @@ bool slices_analyse(const struct trace *trace,
 
 /* ---- the rows as a table ---- */
 
-#define TABLE_DEF "ingest/model/tables/slices.def"
+#define TABLE_DEF "ingest/model/tables/trace/slices.def"
 #define TABLE_ROW struct slices_row
 #include "ingest/model/tables/describe.h"

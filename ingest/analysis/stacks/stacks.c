@@ -276,6 +276,6 @@ bool operator_stacks_analyse(const struct trace *trace,
 
 /* ---- the rows as a table ---- */
 
-#define TABLE_DEF "ingest/model/tables/kernel_stack.def"
+#define TABLE_DEF "ingest/model/tables/kernels/kernel_stack.def"
 #define TABLE_ROW struct kernel_stack
 #include "ingest/model/tables/describe.h"

@@ -22,7 +22,7 @@ struct kernel_rules;
 
 /* The launches of a device function by an operator in a stack. */
 struct kernel_stack {
-#define TABLE_DEF "ingest/model/tables/kernel_stack.def"
+#define TABLE_DEF "ingest/model/tables/kernels/kernel_stack.def"
 #include "ingest/model/tables/struct.h"
 };
 extern const struct row_table table_kernel_stack;

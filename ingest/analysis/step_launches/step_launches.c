@@ -4,7 +4,7 @@
 #include "ingest/base/saturating.h"
 #include "ingest/model/tables/kinds.h"
 
-#define TABLE_DEF "ingest/model/tables/step_launches.def"
+#define TABLE_DEF "ingest/model/tables/causes/step_launches.def"
 #define TABLE_ROW struct step_launches_row
 #include "ingest/model/tables/describe.h"
 

@@ -6,7 +6,7 @@
 #include "ingest/model/tables/table.h"
 
 struct step_launches_row {
-#define TABLE_DEF "ingest/model/tables/step_launches.def"
+#define TABLE_DEF "ingest/model/tables/causes/step_launches.def"
 #include "ingest/model/tables/struct.h"
 };
 extern const struct row_table table_step_launches;

@@ -20,13 +20,13 @@ enum comparison_side { SIDE_BASE, SIDE_CANDIDATE, SIDE_COUNT };
 
 /* One side: a process of one or several traces. */
 struct comparison_role {
-#define TABLE_DEF "ingest/model/tables/comparison_role.def"
+#define TABLE_DEF "ingest/model/tables/comparison/comparison_role.def"
 #include "ingest/model/tables/struct.h"
 };
 
 /* Durations of both sides, each sorted descending, paired by rank. NaN: the side has fewer. */
 struct comparison_cycle_row {
-#define TABLE_DEF "ingest/model/tables/comparison_cycle.def"
+#define TABLE_DEF "ingest/model/tables/comparison/comparison_cycle.def"
 #include "ingest/model/tables/struct.h"
 };
 
@@ -41,7 +41,7 @@ comparison_presence_name(enum comparison_presence presence); /* "both", "added",
 
 /* A (function, metric, device), by score descending in the reference's order [CMP-6a]. */
 struct comparison_row {
-#define TABLE_DEF "ingest/model/tables/comparison_row.def"
+#define TABLE_DEF "ingest/model/tables/comparison/comparison_row.def"
 #include "ingest/model/tables/struct.h"
 };
 
@@ -50,7 +50,7 @@ struct comparison_row {
 
 /* One of the (at most three) issues of the report. */
 struct comparison_finding {
-#define TABLE_DEF "ingest/model/tables/comparison_finding.def"
+#define TABLE_DEF "ingest/model/tables/comparison/comparison_finding.def"
 #include "ingest/model/tables/struct.h"
     size_t metric_count;
     struct {
@@ -67,7 +67,7 @@ enum comparison_verdict {
 const char *comparison_verdict_name(enum comparison_verdict verdict); /* "no_difference", ... */
 
 struct comparison {
-#define TABLE_DEF "ingest/model/tables/comparison.def"
+#define TABLE_DEF "ingest/model/tables/comparison/comparison.def"
 #include "ingest/model/tables/struct.h"
     struct comparison_role roles[SIDE_COUNT];
     struct environment environment[SIDE_COUNT]; /* all unknown in a report */

@@ -37,20 +37,20 @@ const char *cycle_source_name(enum cycle_source source); /* "none", "profiler_st
 
 /* One cycle: a distinct pair (number, duration). Ascending by number, then by first row. */
 struct cycle_row {
-#define TABLE_DEF "ingest/model/tables/cycle.def"
+#define TABLE_DEF "ingest/model/tables/trace/cycle.def"
 #include "ingest/model/tables/struct.h"
 };
 
 /* One row of the perf-data table: a (cycle, process, function, metric, device). Ordered by cycle,
  * pid, beta descending, metric. */
 struct cycle_use_row {
-#define TABLE_DEF "ingest/model/tables/cycle_use.def"
+#define TABLE_DEF "ingest/model/tables/trace/cycle_use.def"
 #include "ingest/model/tables/struct.h"
 };
 
 /* A counter of a process or host over the whole file. */
 struct counter_row {
-#define TABLE_DEF "ingest/model/tables/counter.def"
+#define TABLE_DEF "ingest/model/tables/trace/counter.def"
 #include "ingest/model/tables/struct.h"
 };
 

@@ -25,37 +25,37 @@ const char *use_class_name(enum use_class use);
 /* Kernels whose cleaned names are equal. In descending order of total time, stable by first launch.
  */
 struct kernel_utilisation_row {
-#define TABLE_DEF "ingest/model/tables/kernel_utilisation.def"
+#define TABLE_DEF "ingest/model/tables/kernels/kernel_utilisation.def"
 #include "ingest/model/tables/struct.h"
 };
 
 /* start_ns: from the trace's start, the earliest launch, copy or set. */
 struct kernel_utilisation_launch_row {
-#define TABLE_DEF "ingest/model/tables/kernel_utilisation_launch.def"
+#define TABLE_DEF "ingest/model/tables/kernels/kernel_utilisation_launch.def"
 #include "ingest/model/tables/struct.h"
 };
 
 /* Another metric that the file has, over the launches of one kernel (index into
  * kernel_utilisation). */
 struct kernel_utilisation_metric_row {
-#define TABLE_DEF "ingest/model/tables/kernel_utilisation_metric.def"
+#define TABLE_DEF "ingest/model/tables/kernels/kernel_utilisation_metric.def"
 #include "ingest/model/tables/struct.h"
 };
 
 /* The same metric at one launch (index into kernel_utilisation_launches); ascending by launch. */
 struct kernel_utilisation_value_row {
-#define TABLE_DEF "ingest/model/tables/kernel_utilisation_value.def"
+#define TABLE_DEF "ingest/model/tables/kernels/kernel_utilisation_value.def"
 #include "ingest/model/tables/struct.h"
 };
 
 struct transfer_row {
-#define TABLE_DEF "ingest/model/tables/transfer.def"
+#define TABLE_DEF "ingest/model/tables/kernels/transfer.def"
 #include "ingest/model/tables/struct.h"
 };
 
 /* Over all kernels of the table. */
 struct kernel_utilisation_totals {
-#define TABLE_DEF "ingest/model/tables/kernel_utilisation_total.def"
+#define TABLE_DEF "ingest/model/tables/kernels/kernel_utilisation_total.def"
 #include "ingest/model/tables/struct.h"
 };
 

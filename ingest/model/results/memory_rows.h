@@ -16,7 +16,7 @@ struct memory_window {
 
 /* Operators of one name. `size` sums allocations and releases, `allocated` allocations alone. */
 struct memory_stat_row {
-#define TABLE_DEF "ingest/model/tables/memory_operator.def"
+#define TABLE_DEF "ingest/model/tables/operators/memory_operator.def"
 #include "ingest/model/tables/struct.h"
 };
 

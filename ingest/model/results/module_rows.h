@@ -12,7 +12,7 @@
 /* Parents before their children, siblings in the order of time. Times in ticks of the
  * results. */
 struct module_row {
-#define TABLE_DEF "ingest/model/tables/module.def"
+#define TABLE_DEF "ingest/model/tables/operators/module.def"
 #include "ingest/model/tables/struct.h"
 };
 

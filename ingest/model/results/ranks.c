@@ -2,15 +2,15 @@
 
 #include "ingest/model/tables/kinds.h"
 
-#define TABLE_DEF "ingest/model/tables/collective.def"
+#define TABLE_DEF "ingest/model/tables/ranks/collective.def"
 #define TABLE_ROW struct collective_row
 #include "ingest/model/tables/describe.h"
 
-#define TABLE_DEF "ingest/model/tables/collective_sum.def"
+#define TABLE_DEF "ingest/model/tables/ranks/collective_sum.def"
 #define TABLE_ROW struct collective_sum_row
 #include "ingest/model/tables/describe.h"
 
-#define TABLE_DEF "ingest/model/tables/clock.def"
+#define TABLE_DEF "ingest/model/tables/ranks/clock.def"
 #define TABLE_ROW struct clock_row
 #include "ingest/model/tables/describe.h"
 

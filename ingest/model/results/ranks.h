@@ -10,18 +10,18 @@
 #include <stdint.h>
 
 struct collective_row {
-#define TABLE_DEF "ingest/model/tables/collective.def"
+#define TABLE_DEF "ingest/model/tables/ranks/collective.def"
 #include "ingest/model/tables/struct.h"
     uint32_t instance; /* its place in ranks_detail.first */
 };
 
 struct collective_sum_row {
-#define TABLE_DEF "ingest/model/tables/collective_sum.def"
+#define TABLE_DEF "ingest/model/tables/ranks/collective_sum.def"
 #include "ingest/model/tables/struct.h"
 };
 
 struct clock_row {
-#define TABLE_DEF "ingest/model/tables/clock.def"
+#define TABLE_DEF "ingest/model/tables/ranks/clock.def"
 #include "ingest/model/tables/struct.h"
 };
 

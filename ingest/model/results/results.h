@@ -72,7 +72,7 @@ const char *view_label(enum view view); /* "Overview", ... */
 
 /* start_ns and end_ns mean nothing when results.steps_undefined. */
 struct step_row {
-#define TABLE_DEF "ingest/model/tables/step.def"
+#define TABLE_DEF "ingest/model/tables/trace/step.def"
 #include "ingest/model/tables/struct.h"
 };
 
@@ -88,23 +88,23 @@ enum operator_group {
 /* A group of operator calls. Rows of one grouping stand in order of first occurrence. input_shape
  * and call_stack are NULL where the grouping has none. */
 struct operator_row {
-#define TABLE_DEF "ingest/model/tables/operator.def"
+#define TABLE_DEF "ingest/model/tables/operators/operator.def"
 #include "ingest/model/tables/struct.h"
 };
 
 struct kernel_row {
-#define TABLE_DEF "ingest/model/tables/kernel.def"
+#define TABLE_DEF "ingest/model/tables/kernels/kernel.def"
 #include "ingest/model/tables/struct.h"
 };
 
 struct kernel_launch_row {
-#define TABLE_DEF "ingest/model/tables/kernel_launch.def"
+#define TABLE_DEF "ingest/model/tables/kernels/kernel_launch.def"
 #include "ingest/model/tables/struct.h"
 };
 
 /* One device that ran kernels [TB-10], in order of ids. */
 struct device_row {
-#define TABLE_DEF "ingest/model/tables/device.def"
+#define TABLE_DEF "ingest/model/tables/trace/device.def"
 #include "ingest/model/tables/struct.h"
 };
 
@@ -114,13 +114,13 @@ struct device_row device_row_unknown(int64_t id);
 /* A device that did any work and that the properties know [TB-15.1b]: by the process number of its
  * events, ascending. */
 struct gpu_row {
-#define TABLE_DEF "ingest/model/tables/gpu.def"
+#define TABLE_DEF "ingest/model/tables/trace/gpu.def"
 #include "ingest/model/tables/struct.h"
 };
 
 /* One recommendation [TB-9], in output order. */
 struct recommendation_row {
-#define TABLE_DEF "ingest/model/tables/recommendation.def"
+#define TABLE_DEF "ingest/model/tables/trace/recommendation.def"
 #include "ingest/model/tables/struct.h"
 };
 
@@ -131,19 +131,19 @@ struct series_row {
 };
 
 struct environment_row {
-#define TABLE_DEF "ingest/model/tables/environment.def"
+#define TABLE_DEF "ingest/model/tables/trace/environment.def"
 #include "ingest/model/tables/struct.h"
 };
 
 /* A view that this trace cannot show in full, why, and what to record. */
 struct missing_row {
-#define TABLE_DEF "ingest/model/tables/missing.def"
+#define TABLE_DEF "ingest/model/tables/trace/missing.def"
 #include "ingest/model/tables/struct.h"
 };
 
 /* An answer kept word for word, because the upload was that answer (seed 003). */
 struct uploaded_answer_row {
-#define TABLE_DEF "ingest/model/tables/uploaded_answer.def"
+#define TABLE_DEF "ingest/model/tables/trace/uploaded_answer.def"
 #include "ingest/model/tables/struct.h"
 };
 
@@ -176,7 +176,7 @@ struct trace_results {
     struct packed_log packed[RESULT_LOG_COUNT];
     struct arena cycle_arena; /* what taken cycles consist of */
     const char *device_type;  /* "CPU", "GPU", "MLU": the type of the devices */
-#define TABLE_DEF "ingest/model/tables/trace.def"
+#define TABLE_DEF "ingest/model/tables/trace/trace.def"
 #include "ingest/model/tables/struct.h"
 
     struct step_row *steps;

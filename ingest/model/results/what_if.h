@@ -9,12 +9,12 @@
 #include <stdint.h>
 
 struct pipeline_row {
-#define TABLE_DEF "ingest/model/tables/pipeline.def"
+#define TABLE_DEF "ingest/model/tables/ranks/pipeline.def"
 #include "ingest/model/tables/struct.h"
 };
 
 struct what_if_slice_row {
-#define TABLE_DEF "ingest/model/tables/what_if_slice.def"
+#define TABLE_DEF "ingest/model/tables/ranks/what_if_slice.def"
 #include "ingest/model/tables/struct.h"
 };
 
