@@ -44,6 +44,12 @@ int main(int argc, char **argv)
         return command_restore(&options);
     case COMMAND_TOKEN:
         return command_token(&options);
+    case COMMAND_UPLOAD:
+        return command_upload(&options);
+    case COMMAND_WATCH:
+        return command_watch(&options);
+    case COMMAND_GATE:
+        return command_gate(&options);
     case COMMAND_VERSION:
         return command_version(&options);
     case COMMAND_HELP:

@@ -180,6 +180,7 @@ static void write_text(struct buf *out,
             comparison_markdown(out, items[i]);
         }
         break;
+    case REPORT_JUNIT: /* of `gate` alone */
     case REPORT_TEXT:
         write_plain(out, compare, items, count);
         break;

@@ -5,6 +5,7 @@
 #include "ingest/jobs/queue/jobs.h"
 #include "ingest/store/store.h"
 #include "server/cli/commands.h"
+#include "server/cli/file_list.h"
 #include "server/cli/ingest_progress.h"
 #include "server/cli/text.h"
 
@@ -61,22 +62,6 @@ fail_member(struct ingest *in, const char *path, const char *member, const struc
 }
 
 /* ---- handing in ---- */
-
-/* "a/b/c.json" -> "b"; a file of the working directory has no directory in its path. */
-static const char *run_of_directory(struct ingest *in, const char *path, const char *name)
-{
-    size_t len = (size_t)(name - path);
-    while (len > 0 && path[len - 1] == '/') {
-        len--;
-    }
-    size_t begin = len;
-    while (begin > 0 && path[begin - 1] != '/') {
-        begin--;
-    }
-    const char *run = arena_strndup(&in->arena, path + begin, len - begin);
-    bool names_one = run != NULL && *run != '\0' && strcmp(run, ".") != 0 && strcmp(run, "..") != 0;
-    return names_one ? run : "default";
-}
 
 static bool copy_bytes(struct ingest *in,
                        int fd,
@@ -149,7 +134,7 @@ static bool submit(struct ingest *in, struct ingest_file *file, struct err *err)
 {
     file->name = text_file_name(file->path);
     file->run =
-        in->options->run != NULL ? in->options->run : run_of_directory(in, file->path, file->name);
+        in->options->run != NULL ? in->options->run : file_list_run_of(&in->arena, file->path);
     struct jobs_hints hints = {.marker = in->options->marker, .rank = in->options->rank};
     char sha256_hex[SHA256_HEX_BYTES];
     uint64_t size_bytes = 0;

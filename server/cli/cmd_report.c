@@ -16,6 +16,7 @@ static void write_report(const struct options *options,
     case REPORT_JSON:
         report_json(file_name, output, text);
         break;
+    case REPORT_JUNIT:
     case REPORT_TEXT:
     case REPORT_MARKDOWN:
     case REPORT_CSV:

@@ -18,6 +18,9 @@ int command_cycles(const struct options *options);
 int command_backup(const struct options *options);
 int command_restore(const struct options *options);
 int command_token(const struct options *options);
+int command_upload(const struct options *options);
+int command_watch(const struct options *options);
+int command_gate(const struct options *options);
 int command_version(const struct options *options);
 int command_help(const struct options *options);
 

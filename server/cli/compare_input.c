@@ -1,130 +1,21 @@
 #include "server/cli/compare_input.h"
 
 #include "ingest/base/text/affix.h"
+#include "server/cli/file_list.h"
 #include "server/cli/text.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #define HARDWARE_FILE "topo_component.csv"
-#define FILES_MAX 10000
 
 /* ---- which files ---- */
-
-struct file_list {
-    struct arena *arena;
-    const char **paths;
-    size_t count, capacity;
-};
 
 static bool is_table(const char *name)
 {
     return text_ends(name, "_perf_data.csv");
-}
-
-static bool is_trace(const char *name)
-{
-    return text_ends(name, ".json") || text_ends(name, ".json.gz") || text_ends(name, ".json.zst");
-}
-
-static bool file_list_add(struct file_list *list, const char *path, struct err *err)
-{
-    if (list->count == FILES_MAX) {
-        return err_set(err, ERR_TOO_LARGE, "more than %d files; compare a smaller directory",
-                       FILES_MAX);
-    }
-    if (list->count == list->capacity) {
-        size_t capacity = list->capacity == 0 ? 64 : list->capacity * 2;
-        const char **paths = arena_calloc(list->arena, capacity, sizeof *paths);
-        if (paths == NULL) {
-            return err_set(err, ERR_NO_MEMORY, "no memory for the names of the files");
-        }
-        if (list->count > 0) {
-            memcpy(paths, list->paths, list->count * sizeof *paths);
-        }
-        list->paths = paths;
-        list->capacity = capacity;
-    }
-    const char *copy = arena_strndup(list->arena, path, strlen(path));
-    if (copy == NULL) {
-        return err_set(err, ERR_NO_MEMORY, "no memory for the names of the files");
-    }
-    list->paths[list->count++] = copy;
-    return true;
-}
-
-static const char *join_path(struct arena *arena, const char *directory, const char *name)
-{
-    size_t directory_len = strlen(directory);
-    size_t name_len = strlen(name);
-    char *path = arena_alloc(arena, directory_len + name_len + 2);
-    if (path != NULL) {
-        memcpy(path, directory, directory_len);
-        path[directory_len] = '/';
-        memcpy(path + directory_len + 1, name, name_len);
-        path[directory_len + 1 + name_len] = '\0';
-    }
-    return path;
-}
-
-/* What stands in one directory: files that `wanted` takes, and further directories. Links to
- * directories are not followed, so that there is an end. */
-static bool read_directory(const char *directory,
-                           bool (*wanted)(const char *name),
-                           struct file_list *directories,
-                           struct file_list *files,
-                           struct err *err)
-{
-    DIR *dir = opendir(directory);
-    if (dir == NULL) {
-        return err_set_errno(err, ERR_IO, errno, "the directory cannot be read");
-    }
-    bool ok = true;
-    for (struct dirent *entry; ok && (entry = readdir(dir)) != NULL;) {
-        struct stat status;
-        bool is_self = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
-        const char *path = is_self ? NULL : join_path(files->arena, directory, entry->d_name);
-        if (path == NULL || lstat(path, &status) != 0) {
-            continue;
-        }
-        if (S_ISDIR(status.st_mode)) {
-            ok = file_list_add(directories, path, err);
-        } else if (wanted(entry->d_name)) {
-            ok = file_list_add(files, path, err);
-        }
-    }
-    (void)closedir(dir);
-    return ok;
-}
-
-static int compare_paths(const void *left, const void *right)
-{
-    const char *const *a = left;
-    const char *const *b = right;
-    return strcmp(*a, *b);
-}
-
-static bool find_files(const char *path,
-                       bool (*wanted)(const char *name),
-                       struct file_list *files,
-                       struct err *err)
-{
-    struct file_list directories = {.arena = files->arena};
-    if (!file_list_add(&directories, path, err)) {
-        return false;
-    }
-    for (size_t i = 0; i < directories.count; i++) {
-        if (!read_directory(directories.paths[i], wanted, &directories, files, err)) {
-            return err_context(err, "%s", directories.paths[i]);
-        }
-    }
-    if (files->count > 0) {
-        qsort(files->paths, files->count, sizeof *files->paths, compare_paths);
-    }
-    return true;
 }
 
 static bool list_files(const char *path, struct file_list *files, struct err *err)
@@ -136,8 +27,8 @@ static bool list_files(const char *path, struct file_list *files, struct err *er
     if (!S_ISDIR(status.st_mode)) {
         return file_list_add(files, path, err);
     }
-    return find_files(path, is_table, files, err) &&
-           (files->count > 0 || find_files(path, is_trace, files, err)) &&
+    return file_list_find(files, path, is_table, err) &&
+           (files->count > 0 || file_list_find(files, path, file_list_is_trace, err)) &&
            (files->count > 0 ||
             err_set(err, ERR_BAD_INPUT, "%s holds no trace and no *_perf_data.csv", path));
 }
@@ -148,7 +39,7 @@ const char *compare_input_hardware_beside(struct arena *arena, const char *path)
     const char *directory =
         slash == NULL ? "." : arena_strndup(arena, path, (size_t)(slash - path));
     struct stat status;
-    const char *beside = directory == NULL ? NULL : join_path(arena, directory, HARDWARE_FILE);
+    const char *beside = directory == NULL ? NULL : file_list_join(arena, directory, HARDWARE_FILE);
     return beside != NULL && stat(beside, &status) == 0 && S_ISREG(status.st_mode) ? beside : NULL;
 }
 

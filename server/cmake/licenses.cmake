@@ -38,6 +38,7 @@ ISA-L                      BSD-3-Clause
 Zstandard (libzstd)        BSD-3-Clause
 Jansson                    MIT
 OpenSSL (libcrypto)        Apache-2.0
+curl (libcurl)             curl
 
 Their terms in full are installed with their packages; on Debian in /usr/share/doc/PACKAGE/copyright.
 ")

@@ -2,6 +2,7 @@
 
 #include "ingest/model/results/comparison.h"
 #include "server/options/fail_if.h"
+#include "server/options/options_client.h"
 #include "server/options/options_table.h"
 #include "server/options/options_value.h"
 
@@ -232,6 +233,8 @@ static bool set_man(struct options *o, const char *text, const char **form)
 #define SERVING FOR(COMMAND_SERVE)
 #define STORING (FOR(COMMAND_SERVE) | FOR(COMMAND_INGEST))
 #define READING (STORING | FOR(COMMAND_REPORT) | FOR(COMMAND_COMPARE) | FOR(COMMAND_CYCLES))
+#define SENDING (FOR(COMMAND_UPLOAD) | FOR(COMMAND_WATCH))
+#define ASKING (SENDING | FOR(COMMAND_GATE))
 #define KEEPING (STORING | FOR(COMMAND_BACKUP) | FOR(COMMAND_RESTORE) | FOR(COMMAND_TOKEN))
 
 const struct option option_table[] = {
@@ -289,11 +292,11 @@ const struct option option_table[] = {
      set_drain_seconds, GROUP_OPERATION},
     {"static-dir", KIND_VALUE, FOR(COMMAND_SERVE), "DIR",
      "serve the page from this directory, while developing it", set_static_dir, GROUP_OPERATION},
-    {"run", KIND_VALUE, FOR(COMMAND_INGEST), "NAME",
+    {"run", KIND_VALUE, FOR(COMMAND_INGEST) | SENDING, "NAME",
      "the run that the files belong to (the name of each file's directory)", set_run, GROUP_OTHER},
-    {"project", KIND_VALUE, FOR(COMMAND_INGEST), "NAME",
+    {"project", KIND_VALUE, FOR(COMMAND_INGEST) | SENDING, "NAME",
      "the project of the run, when it is new (none)", set_run_project, GROUP_OTHER},
-    {"rank", KIND_VALUE, FOR(COMMAND_INGEST), "N",
+    {"rank", KIND_VALUE, FOR(COMMAND_INGEST) | FOR(COMMAND_UPLOAD), "N",
      "the rank of the process that wrote the file (what the file or its name says)", set_rank,
      GROUP_OTHER},
     {"role", KIND_VALUE, FOR(COMMAND_TOKEN), "ROLE",
@@ -328,6 +331,35 @@ const struct option option_table[] = {
      "what the host has (topo_component.csv beside the trace)", set_hardware, GROUP_OTHER},
     {"format", KIND_VALUE, FOR(COMMAND_CYCLES), "FORMAT", "text, json or csv (text)", set_format,
      GROUP_OTHER},
+    {"server", KIND_VALUE, ASKING, "URL",
+     "the server to ask (http://127.0.0.1:8080); its token is in KINETOSCOPE_TOKEN",
+     option_set_server, GROUP_OTHER},
+    {"url", KIND_VALUE, ASKING, "URL", "the same", option_set_server, GROUP_OTHER},
+    {"tag", KIND_VALUE, SENDING, "TAG",
+     "a tag for the run, such as branch=main; may be given several times", option_set_tag,
+     GROUP_OTHER},
+    {"every", KIND_VALUE, FOR(COMMAND_WATCH), "N", "seconds between two looks (5)",
+     option_set_every, GROUP_OTHER},
+    {"once", KIND_FLAG, FOR(COMMAND_WATCH), NULL, "end when all that is there is uploaded",
+     option_set_once, GROUP_OTHER},
+    {"run", KIND_VALUE, FOR(COMMAND_GATE), "NAME", "the candidate, when no word names it", set_run,
+     GROUP_OTHER},
+    {"base", KIND_VALUE, FOR(COMMAND_GATE), "tag:TAG",
+     "the baseline: runs with this tag, such as tag:branch=main; may be given several times",
+     option_set_baseline, GROUP_OTHER},
+    {"tag", KIND_VALUE, FOR(COMMAND_GATE), "TAG", "the same as --base tag:TAG", option_set_tag,
+     GROUP_OTHER},
+    {"project", KIND_VALUE, FOR(COMMAND_GATE), "NAME", "runs of this project only", set_run_project,
+     GROUP_OTHER},
+    {"fail-if", KIND_VALUE, FOR(COMMAND_GATE), "'METRIC>N[%]'",
+     "fail when it is worse by more (step_time>5%); may be given several times",
+     option_set_condition, GROUP_OTHER},
+    {"p", KIND_VALUE, FOR(COMMAND_GATE), "N", "a failure is at most this probable by chance (0.01)",
+     option_set_p, GROUP_OTHER},
+    {"format", KIND_VALUE, FOR(COMMAND_GATE), "FORMAT", "text, json, markdown or junit (text)",
+     set_format, GROUP_OTHER},
+    {"output", KIND_VALUE, FOR(COMMAND_GATE), "FILE", "write the verdict into this file",
+     set_output, GROUP_OTHER},
     {"licenses", KIND_FLAG, FOR(COMMAND_VERSION), NULL,
      "print the licences of all that is built in", set_licenses, GROUP_OTHER},
     {"man", KIND_FLAG, FOR(COMMAND_HELP), NULL, "the manual page, as roff: see man(1)", set_man,
@@ -353,6 +385,13 @@ const struct option_command command_table[COMMAND_COUNT] = {
                          "a backup into a new or empty --data-dir", 1, 1},
     [COMMAND_TOKEN] = {"token", "token add|list|revoke [NAME]",
                        "make, list and revoke tokens, also while a server runs", 1, 2},
+    [COMMAND_UPLOAD] = {"upload", "upload [OPTION]... PATH...",
+                        "send files, or those of directories, to a server; print their links", 1,
+                        SIZE_MAX},
+    [COMMAND_WATCH] = {"watch", "watch [OPTION]... DIR",
+                       "send what a profiler writes into a directory, until it is stopped", 1, 1},
+    [COMMAND_GATE] = {"gate", "gate [OPTION]... RUN",
+                      "exit with 3 if a run is worse than its baseline on a server", 0, 1},
     [COMMAND_VERSION] = {"version", "version [--licenses]", "print the version", 0, 0},
     [COMMAND_HELP] = {"help", "help [COMMAND|--man]", "explain a command, or print the manual page",
                       0, 1},
@@ -400,6 +439,8 @@ static void set_defaults(struct options *options)
         .rank = STORE_NO_RANK,
         .base_label = "base",
         .candidate_label = "candidate",
+        .server_url = "http://127.0.0.1:8080",
+        .every_s = 5,
     };
 }
 
@@ -427,6 +468,9 @@ static bool read_environment(struct parse *parse, const char *(*env)(const char 
             return err_set(parse->err, ERR_BAD_REQUEST, "%s=%.100s: expected %s", name, text, form);
         }
     }
+    /* Not an option: the words of a command line are seen by everybody on the machine. */
+    const char *token = env("KINETOSCOPE_TOKEN");
+    parse->options->token = token != NULL && *token != '\0' ? token : NULL;
     return true;
 }
 

@@ -25,12 +25,15 @@ enum options_command {
     COMMAND_BACKUP,
     COMMAND_RESTORE,
     COMMAND_TOKEN,
+    COMMAND_UPLOAD,
+    COMMAND_WATCH,
+    COMMAND_GATE,
     COMMAND_VERSION,
     COMMAND_HELP,
     COMMAND_COUNT
 };
 
-enum report_format { REPORT_TEXT, REPORT_JSON, REPORT_MARKDOWN, REPORT_CSV };
+enum report_format { REPORT_TEXT, REPORT_JSON, REPORT_MARKDOWN, REPORT_CSV, REPORT_JUNIT };
 
 #define OPTIONS_HOST_BYTES 256
 #define OPTIONS_BASE_PATH_BYTES 128
@@ -39,6 +42,7 @@ enum report_format { REPORT_TEXT, REPORT_JSON, REPORT_MARKDOWN, REPORT_CSV };
 #define OPTIONS_FAIL_IFS_MAX 16
 #define OPTIONS_PROXIES_MAX 16
 #define OPTIONS_PROJECTS_MAX 64
+#define OPTIONS_TAGS_MAX 32
 #define OPTIONS_ANY_KIND (-1)
 
 struct options {
@@ -84,12 +88,20 @@ struct options {
     int kind; /* enum cycle_kind, or OPTIONS_ANY_KIND */
     char base_label[OPTIONS_LABEL_BYTES];
     char candidate_label[OPTIONS_LABEL_BYTES];
-    const char *output_dir;                     /* NULL: everything to stdout */
+    const char *output_dir;                     /* for `gate` a file; NULL: everything to stdout */
     const char *fail_ifs[OPTIONS_FAIL_IFS_MAX]; /* as written; see fail_if.h */
     size_t fail_if_count;
     const char *marker;        /* NULL: find it */
     int64_t rank;              /* STORE_NO_RANK */
     const char *hardware_path; /* NULL: topo_component.csv beside the trace, if present */
+
+    char server_url[OPTIONS_URL_BYTES]; /* that the client commands ask; no slash at its end */
+    const char *token;                  /* for it: KINETOSCOPE_TOKEN; NULL: none */
+    const char *tags[OPTIONS_TAGS_MAX];
+    size_t tag_count;
+    double gate_p;    /* 0: the server's */
+    unsigned every_s; /* between two looks of `watch` */
+    bool once;        /* `watch` ends when all is uploaded */
 
     char *const *files; /* what follows the options in argv; for `token` its word and a name */
     size_t file_count;

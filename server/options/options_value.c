@@ -190,23 +190,27 @@ bool value_format(const char *text,
                   enum report_format *format,
                   const char **form)
 {
+    enum { OF_REPORT = 1, OF_COMPARE = 2, OF_CYCLES = 4, OF_GATE = 8 };
     static const struct {
         const char *name;
-        bool of_report, of_compare, of_cycles;
+        unsigned commands;
     } formats[] = {
-        [REPORT_TEXT] = {"text", true, true, true},
-        [REPORT_JSON] = {"json", true, true, true},
-        [REPORT_MARKDOWN] = {"markdown", true, true, false},
-        [REPORT_CSV] = {"csv", false, true, true},
+        [REPORT_TEXT] = {"text", OF_REPORT | OF_COMPARE | OF_CYCLES | OF_GATE},
+        [REPORT_JSON] = {"json", OF_REPORT | OF_COMPARE | OF_CYCLES | OF_GATE},
+        [REPORT_MARKDOWN] = {"markdown", OF_REPORT | OF_COMPARE | OF_GATE},
+        [REPORT_CSV] = {"csv", OF_COMPARE | OF_CYCLES},
+        [REPORT_JUNIT] = {"junit", OF_GATE},
     };
+    unsigned wanted = command == COMMAND_CYCLES    ? OF_CYCLES
+                      : command == COMMAND_COMPARE ? OF_COMPARE
+                      : command == COMMAND_GATE    ? OF_GATE
+                                                   : OF_REPORT;
     *form = command == COMMAND_CYCLES    ? "text, json or csv"
             : command == COMMAND_COMPARE ? "text, json, csv or markdown"
+            : command == COMMAND_GATE    ? "text, json, markdown or junit"
                                          : "text, json or markdown";
     for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
-        bool offered = command == COMMAND_CYCLES    ? formats[i].of_cycles
-                       : command == COMMAND_COMPARE ? formats[i].of_compare
-                                                    : formats[i].of_report;
-        if (offered && strcmp(text, formats[i].name) == 0) {
+        if ((formats[i].commands & wanted) != 0 && strcmp(text, formats[i].name) == 0) {
             *format = (enum report_format)i;
             return true;
         }

@@ -371,4 +371,5 @@ class HostileText(unittest.TestCase):
         self.assertRegex(self.server.get(RUNS).headers['Cache-Control'], 'private|no-store')
 
 
-kinetoscope.main()
+if __name__ == '__main__':
+    kinetoscope.main()

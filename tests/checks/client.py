@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """/kinetoscope.py as the server serves it: the handler with an object of torch.profiler's shape, upload, watch, gate; a server that is not
 there, a profiler that fails, and a full queue cost no step."""
+import gzip
+import http.server
 import importlib.util
 import json
 import os
@@ -26,12 +28,13 @@ class Profiler:
     def export_chrome_trace(self, path):
         if self.error:
             raise self.error
-        import gzip
         with open(path, 'wb') as file:
             file.write(gzip.decompress(history.trace(self.level)))
 
 
 class Client(unittest.TestCase):
+    """A server, and its client as a module."""
+
     @classmethod
     def setUpClass(cls):
         cls.server = kinetoscope.Server().__enter__()
@@ -58,6 +61,8 @@ class Client(unittest.TestCase):
     def points(self, **query):
         return self.server.get('/api/v1/history', **query).json()['rows']
 
+
+class Handler(Client):
     def test_the_handler_uploads_each_window_and_tags_the_run(self):
         handler = self.client.handler(self.server.url, run='trained', tags={'branch': 'main', 'commit_time': '1700000000'})
         for level in (1000, 2000):
@@ -91,6 +96,10 @@ class Client(unittest.TestCase):
         handler.close()
         self.assertIn(len(self.points(run='full')), (1, 2))
 
+
+class Commands:
+    """What the client and the program do alike."""
+
     def test_files_and_directories_are_uploaded(self):
         with tempfile.TemporaryDirectory() as folder:
             below = os.path.join(folder, 'vllm')
@@ -102,17 +111,20 @@ class Client(unittest.TestCase):
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertEqual([row['value'] for row in self.points(run='vllm')], [2000000])
             self.assertEqual(self.points(run='vllm')[0]['tags'], ['kind=serving'])
-            done = self.run_client('watch', folder, '--run', 'watched', '--every', '0.1', '--once')
+            done = self.run_client('watch', folder, '--run', 'watched', '--every', '1', '--once')
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertEqual(len(self.points(run='watched')), 1)
             self.assertEqual(self.run_client('upload', os.path.join(folder, 'nothing')).returncode, 1)
 
-    def test_the_gate_exits_with_three(self):
+    def baseline(self):
         for number, level in enumerate((1000, 1001, 1002, 1003)):
             run = 'base-%d' % number
             self.server.put(run, 'w.pt.trace.json.gz', history.trace(level))
             self.server.ask('PATCH', '/api/v1/runs/' + run, json.dumps({'tags': ['gated']}).encode())
         self.server.put('slow', 'w.pt.trace.json.gz', history.trace(2000))
+
+    def test_the_gate_exits_with_three(self):
+        self.baseline()
         slow = self.run_client('gate', '--run', 'slow', '--tag', 'gated')
         self.assertEqual((slow.returncode, slow.stdout.split(b'\n')[0]), (3, b'gate: fail'), slow.stderr)
         self.assertEqual(self.run_client('gate', '--run', 'slow', '--tag', 'gated', '--fail-if', 'step_time>150%').returncode, 0)
@@ -120,6 +132,70 @@ class Client(unittest.TestCase):
         self.assertIn(b'failures="1"', junit.stdout)
         self.assertEqual(self.run_client('gate', '--run', 'nowhere').returncode, 1)
         self.assertEqual(self.run_client('gate').returncode, 2)
+
+
+class ClientCommands(Commands, Client):
+    pass
+
+
+class ProgramCommands(Commands, Client):
+    def run_client(self, *words, url=None, token=''):
+        return kinetoscope.run_program(*words, '--server', url or self.server.url, env={'KINETOSCOPE_TOKEN': token})
+
+    def test_the_baseline_and_the_file_of_a_verdict(self):
+        self.baseline()
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, 'verdict.md')
+            words = ('gate', 'slow', '--base', 'tag:gated', '--format', 'markdown', '--output', path)
+            self.assertEqual(self.run_client(*words).returncode, 3)
+            with open(path, encoding='utf-8') as file:
+                said = file.read()
+        body = json.dumps({'candidate': {'run': 'slow'}, 'tag': ['gated']}).encode()
+        self.assertEqual(said, self.server.ask('POST', '/api/v1/gate?format=markdown', body, {'Content-Type': 'application/json'}).body.decode())
+        self.assertEqual(self.run_client('gate', 'slow', '--base', 'gated').returncode, 2)
+        self.assertEqual(self.run_client('gate', 'slow', '--fail-if', 'nothing>1%').returncode, 2)
+        gone = self.run_client('gate', 'slow', url=GONE)
+        self.assertEqual(gone.returncode, 1)
+        self.assertIn(GONE.encode(), gone.stderr)
+
+    def test_an_upload_is_packed_carries_the_token_and_is_tried_again(self):
+        asked = []
+
+        class Busy(http.server.BaseHTTPRequestHandler):
+            def do_PUT(self):  # pylint: disable=invalid-name
+                body = self.rfile.read(int(self.headers['Content-Length']))
+                asked.append((self.path, self.headers['Authorization'], body))
+                answer = b'{"detail": "later"}' if len(asked) == 1 else b'{"traces": [{"url": "http://there/#/trace/1"}]}'
+                self.send_response(503 if len(asked) == 1 else 201)
+                self.send_header('Content-Length', str(len(answer)))
+                self.end_headers()
+                self.wfile.write(answer)
+
+            def log_message(self, *_):
+                pass
+
+        busy = http.server.HTTPServer(('127.0.0.1', 0), Busy)
+        threading.Thread(target=busy.serve_forever, daemon=True).start()
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, 'w.json')
+            content = b'{"traceEvents": [' + b' ' * 100000 + b']}'
+            with open(path, 'wb') as file:
+                file.write(content)
+            done = self.run_client('upload', path, '--run', 'a b', '--rank', '3', '--project', 'team/x', token='secret',
+                                   url='http://127.0.0.1:%d' % busy.server_port)
+        busy.shutdown()
+        busy.server_close()
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(b'later; trying again', done.stderr)
+        self.assertIn(b'w.json: http://there/#/trace/1', done.stdout)
+        self.assertEqual([(path, token, gzip.decompress(body) == content) for path, token, body in asked],
+                         2 * [('/api/v1/runs/a%20b/traces/w.json.gz?project=team%2Fx&rank=3', 'Bearer secret', True)])
+
+    def test_without_libcurl_it_says_what_is_missing(self):
+        done = self.run_client('gate', 'slow')
+        if b'libcurl' not in done.stderr:
+            self.skipTest('this program has libcurl')
+        self.assertEqual(done.returncode, 1)
 
 
 if __name__ == '__main__':

@@ -195,6 +195,8 @@ def check_reference(test, tool, *options):
 def main():
     """unittest.main, except that tests that all skipped themselves are told to ctest as a skip."""
     result = unittest.main(module='__main__', exit=False, verbosity=2).result
+    if not result.testsRun:
+        sys.exit('no test ran')
     if not result.wasSuccessful():
         sys.exit(1)
     sys.exit(SKIPPED if result.testsRun and len(result.skipped) == result.testsRun else 0)

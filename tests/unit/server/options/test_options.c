@@ -257,6 +257,40 @@ static void comparing_has_options_of_its_own(void **state)
     assert_string_equal(p.options.hardware_path, "h");
 }
 
+static const char *token_alone(const char *name)
+{
+    return strcmp(name, "KINETOSCOPE_TOKEN") == 0 ? "secret" : NULL;
+}
+
+static void asking_a_server_has_its_options(void **state)
+{
+    (void)state;
+    struct parsed p;
+    assert_true(parse_with(&p,
+                           "gate slow --base tag:a=b --tag c --server http://h:1/x/ --fail-if "
+                           "kernel:a>b>2% --p 0.05 --format junit --output f",
+                           token_alone));
+    assert_int_equal(p.options.command, COMMAND_GATE);
+    assert_string_equal(p.options.files[0], "slow");
+    assert_int_equal(p.options.tag_count, 2);
+    assert_string_equal(p.options.tags[0], "a=b");
+    assert_string_equal(p.options.server_url, "http://h:1/x");
+    assert_string_equal(p.options.token, "secret");
+    assert_int_equal(p.options.format, REPORT_JUNIT);
+    assert_true(p.options.gate_p > 0.049 && p.options.gate_p < 0.051);
+    assert_true(parse(&p, "watch dir --once --every 1 --run r"));
+    assert_true(p.options.once);
+    assert_int_equal(p.options.every_s, 1);
+    assert_null(p.options.token);
+    assert_false(parse(&p, "gate r --p 1"));
+    assert_false(parse(&p, "gate r --base a=b"));
+    assert_false(parse(&p, "gate r --fail-if >5"));
+    assert_false(parse(&p, "gate r --format csv"));
+    assert_false(parse(&p, "report r --format junit"));
+    assert_false(parse(&p, "upload"));
+    assert_false(parse(&p, "upload a --server ftp://h"));
+}
+
 static void help_and_version_are_found_everywhere(void **state)
 {
     (void)state;
@@ -322,6 +356,7 @@ int main(void)
         cmocka_unit_test(wrong_usage_names_the_option),
         cmocka_unit_test(files_stand_anywhere),
         cmocka_unit_test(comparing_has_options_of_its_own),
+        cmocka_unit_test(asking_a_server_has_its_options),
         cmocka_unit_test(help_and_version_are_found_everywhere),
         cmocka_unit_test(sizes),
         cmocka_unit_test(places_to_listen),

@@ -1,0 +1,64 @@
+#include "server/options/options_client.h"
+
+#include "ingest/base/text/affix.h"
+#include "server/options/options_value.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool option_set_server(struct options *o, const char *text, const char **form)
+{
+    bool ok = value_url(text, o->server_url, form);
+    *form = "the address of a server: http://host:8080";
+    return ok;
+}
+
+bool option_set_tag(struct options *o, const char *text, const char **form)
+{
+    *form = "a tag, such as branch=main; at most 32 of them";
+    if (o->tag_count == OPTIONS_TAGS_MAX || *text == '\0') {
+        return false;
+    }
+    o->tags[o->tag_count++] = text;
+    return true;
+}
+
+bool option_set_baseline(struct options *o, const char *text, const char **form)
+{
+    bool ok = text_begins(text, "tag:") && option_set_tag(o, text + 4, form);
+    *form = "tag:TAG, such as tag:branch=main; at most 32 of them";
+    return ok;
+}
+
+bool option_set_condition(struct options *o, const char *text, const char **form)
+{
+    const char *limit = strrchr(text, '>');
+    *form = "METRIC>N or METRIC>N%, such as step_time>5% or kernel:<name>>10%; at most 16 of them";
+    if (o->fail_if_count == OPTIONS_FAIL_IFS_MAX || limit == NULL || limit == text) {
+        return false;
+    }
+    o->fail_ifs[o->fail_if_count++] = text;
+    return true;
+}
+
+bool option_set_p(struct options *o, const char *text, const char **form)
+{
+    char *end = NULL;
+    double p = strtod(text, &end);
+    *form = "a probability between 0 and 1, such as 0.01";
+    if (end == text || *end != '\0' || !(p > 0 && p < 1)) {
+        return false;
+    }
+    o->gate_p = p;
+    return true;
+}
+
+bool option_set_every(struct options *o, const char *text, const char **form)
+{
+    return value_count(text, &o->every_s, form);
+}
+
+bool option_set_once(struct options *o, const char *text, const char **form)
+{
+    return value_yes_no(text, &o->once, form);
+}
