@@ -18,7 +18,8 @@
  *     correlation 0 is none.
  *   - A call belongs to the operator of its thread that started last of those that run at the
  *     call's start. Device work belongs to the operator of its call; without a call, to the first
- *     operator with its external id.
+ *     operator with its external id. Where another recorder wrote the file, that operator goes
+ *     before the one of the call, and is also the call's if it has none [FMT-0.5].
  *   - A step is a host annotation `ProfilerStep#<N>` that takes time. Where several threads have
  *     them, those of the thread with most count (then: the longest, then the first in the file);
  *     of two with one name that overlap there, the longer. Where there is none, the annotations of

@@ -118,9 +118,27 @@ static bool fill_launched(struct trace_index *index, const uint32_t *calls, uint
     return ok;
 }
 
-/* ---- device work without a call ---- */
+/* ---- device work whose operator its id tells ---- */
 
-static bool find_operators(struct trace_index *index)
+/* Another recorder may know whose the work is where no thread shows it: calls on a thread of their
+ * own, operators of a compiler. */
+static bool names_operators(const struct trace *trace)
+{
+    return trace->recorded != NULL && trace->recorded->recorder != NULL;
+}
+
+static void set_operator(struct trace_index *index, uint32_t event, uint32_t op)
+{
+    uint32_t call = index->launch[event];
+    if (call == INDEX_NONE || op != INDEX_NONE) {
+        index->op[event] = op;
+    }
+    if (call != INDEX_NONE && index->op[call] == INDEX_NONE) {
+        index->op[call] = op;
+    }
+}
+
+static bool find_operators(struct trace_index *index, bool is_named)
 {
     const struct trace_numbers *ids = &index->trace->events.external_id;
     uint32_t count = 0;
@@ -129,8 +147,8 @@ static bool find_operators(struct trace_index *index)
     bool ok = operators != NULL && index_first(&by_external_id, ids, operators, count);
     for (uint32_t i = 0; ok && i < index->device_count; i++) {
         uint32_t event = index->device_work[i];
-        if (index->launch[event] == INDEX_NONE) {
-            index->op[event] = find_first(&by_external_id, trace_number(ids, event));
+        if (is_named || index->launch[event] == INDEX_NONE) {
+            set_operator(index, event, find_first(&by_external_id, trace_number(ids, event)));
         }
     }
     id_map_free(&by_external_id);
@@ -142,9 +160,11 @@ bool index_link(struct trace_index *index)
 {
     uint32_t count = 0;
     bool has_orphans = false;
+    bool is_named = names_operators(index->trace);
     uint32_t *calls = list_events(index, index_is_call, &count);
     bool ok = calls != NULL && find_calls(index, calls, count, &has_orphans) &&
-              fill_launched(index, calls, count) && (!has_orphans || find_operators(index));
+              fill_launched(index, calls, count) &&
+              ((!has_orphans && !is_named) || find_operators(index, is_named));
     scratch_free(calls);
     return ok;
 }

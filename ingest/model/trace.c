@@ -416,13 +416,27 @@ static inline bool put_number(struct trace_numbers *numbers, uint32_t row, int64
     return put_wide(numbers, row, false, number);
 }
 
-bool trace_set_dur_ns(struct trace *trace, uint32_t event, int64_t dur_ns)
+static bool set_number(struct trace_numbers *numbers, uint32_t event, int64_t number)
 {
-    struct trace_numbers *numbers = &trace->events.dur_ns;
     uint32_t word = numbers->word[event];
     bool was_wide = word >= TRACE_WIDE && word != TRACE_WORD_NONE;
-    bool stays_wide = was_wide && dur_ns >= (int64_t)TRACE_WIDE;
-    return stays_wide ? put_wide(numbers, event, true, dur_ns) : put_number(numbers, event, dur_ns);
+    bool stays_wide = was_wide && number >= (int64_t)TRACE_WIDE;
+    return stays_wide ? put_wide(numbers, event, true, number) : put_number(numbers, event, number);
+}
+
+bool trace_set_dur_ns(struct trace *trace, uint32_t event, int64_t dur_ns)
+{
+    return set_number(&trace->events.dur_ns, event, dur_ns);
+}
+
+bool trace_set_correlation(struct trace *trace, uint32_t event, int64_t id)
+{
+    return set_number(&trace->events.correlation, event, id);
+}
+
+bool trace_set_external_id(struct trace *trace, uint32_t event, int64_t id)
+{
+    return set_number(&trace->events.external_id, event, id);
 }
 
 static inline bool put_index(const struct trace_events *events,

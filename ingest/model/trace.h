@@ -414,6 +414,9 @@ bool trace_add_event_of_class(struct trace *trace,
                               uint32_t class) KS_MUST_USE;
 /* Changes the duration of an event. False without memory. */
 bool trace_set_dur_ns(struct trace *trace, uint32_t event, int64_t dur_ns) KS_MUST_USE;
+/* Change an id of an event. False without memory. */
+bool trace_set_correlation(struct trace *trace, uint32_t event, int64_t id) KS_MUST_USE;
+bool trace_set_external_id(struct trace *trace, uint32_t event, int64_t id) KS_MUST_USE;
 /* Changes the class of an event. False without memory. */
 bool trace_set_class(struct trace *trace, uint32_t event, struct event_class class) KS_MUST_USE;
 /* Return the index of an equal entry; add it when new. */

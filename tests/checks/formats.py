@@ -134,6 +134,45 @@ class Recordings(unittest.TestCase):
             self.assertEqual([w['code'] for w in cut['warnings']][:1], ['truncated'])
 
 
+class Operators(unittest.TestCase):
+    """Device time reaches the operators that a recorder names [FMT-0.5]."""
+
+    def operators(self, server, name, content):
+        trace = upload(server, 'operators', name, content)
+        rows = server.get('/api/v1/traces/%d/operators' % trace['id'], limit=0).json()['rows']
+        return trace, {row['name']: (row['calls'], row['host_total_ns'], row['device_self_ns'], row['device_total_ns']) for row in rows}
+
+    def launches(self, server, trace):
+        rows = server.get('/api/v1/traces/%d/launches' % trace['id']).json()['rows']
+        return [(row['name'], row['kernel'], row['launch_delay_ns']) for row in rows]
+
+    def test_nsight(self):
+        with kinetoscope.Server() as server:
+            trace, operators = self.operators(server, 'report.sqlite', recordings.nsys())
+            self.assertEqual(operators, {'iteration 7': (1, 900, 0, 150), 'iteration 8': (1, 900, 100, 100), 'forward': (1, 400, 50, 150), 'matmul': (1, 150, 100, 100), 'other': (1, 0, 0, 0)})
+            steps = server.get('/api/v1/traces/%d/steps' % trace['id']).json()['rows']
+            self.assertEqual([(step['name'], step['duration_ns'], step['kernel_ns']) for step in steps], [('7', 900, 150), ('8', 900, 100)])
+            self.assertEqual(self.launches(server, trace)[:2], [('cudaLaunchKernel', 'gemm', 40), ('cudaLaunchKernel', 'ncclDevKernel_AllReduce', 80)])
+            contents = server.get('/api/v1/traces/%d/contents' % trace['id']).json()
+            self.assertEqual({role: sums['count'] for role, sums in contents['roles'].items()}, {'kernel': 3, 'communication': 1, 'annotation': 5, 'runtime': 4})
+            self.assertEqual((contents['links'], contents['skipped'][0]['what']), ({'device_activities': 4, 'linked': 4}, 'range without end'))
+
+    def test_xla(self):
+        with kinetoscope.Server() as server:
+            trace, operators = self.operators(server, 'host.xplane.pb', recordings.xplane())
+            self.assertEqual(operators, {'fusion.7': (1, 500, 3000, 3000), 'jit_step': (1, 4000, 0, 3000)})
+            self.assertEqual(self.launches(server, trace), [('hipLaunchKernel', 'fusion.1', 501)])
+
+    def test_ascend(self):
+        with kinetoscope.Server() as server:
+            for name, content, host_ns, work_ns, launch in (
+                    ('trace_view.json', recordings.ascend_trace(), 50000, 100500, ('AscendCL@launch', 'MatMulV2', 75125)),
+                    ('ascend_pytorch_profiler_0.db', recordings.ascend_database(), 500, 600, ('launch', 'MatMulV2', 360))):
+                trace, operators = self.operators(server, name, content)
+                self.assertEqual(operators, {'aten::mm': (1, host_ns, work_ns, work_ns)})
+                self.assertEqual(self.launches(server, trace)[0], launch)
+
+
 class Ascend(unittest.TestCase):
     ROLES = {'kernel': 1, 'communication': 1, 'memcpy': 1, 'operator': 1, 'step': 1, 'runtime': 1, 'host': 1, 'device_other': 2, 'counter': 1}
 

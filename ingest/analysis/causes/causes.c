@@ -26,15 +26,27 @@ static bool is_one_of(const char *text, const char *const *list, size_t count)
 
 #define IS_ONE_OF(text, list) is_one_of(text, list, sizeof(list) / sizeof *(list))
 
+/* CANN puts the level of a call before its name. */
+static const char *without_level(const char *name)
+{
+    static const char *const levels[] = {"AscendCL@", "Node@", "Runtime@"};
+    for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
+        if (text_begins(name, levels[i])) {
+            return name + strlen(levels[i]);
+        }
+    }
+    return name;
+}
+
 static uint8_t read_name(const char *name)
 {
     static const char *const launches[] = {
-        "cudaLaunchKernel",    "cudaLaunchKernelExC",
-        "cuLaunchKernel",      "cuLaunchKernelEx",
-        "cudaMemcpyAsync",     "cudaMemsetAsync",
-        "hipLaunchKernel",     "hipExtModuleLaunchKernel",
-        "hipMemsetAsync",      "hipMemcpyAsync",
-        "hipMemcpyWithStream", "runFunction - job_prep_and_submit_for_execution"};
+        "cudaLaunchKernel", "cudaLaunchKernelExC", "cuLaunchKernel", "cuLaunchKernelEx",
+        "cudaMemcpyAsync", "cudaMemsetAsync", "hipLaunchKernel", "hipExtModuleLaunchKernel",
+        "hipMemsetAsync", "hipMemcpyAsync", "hipMemcpyWithStream",
+        "runFunction - job_prep_and_submit_for_execution",
+        /* CANN */
+        "launch", "aclrtMemcpyAsync", "aclrtMemsetAsync", "aclopCompileAndExecute"};
     static const char *const waits[] = {"cudaDeviceSynchronize",
                                         "cudaStreamSynchronize",
                                         "cudaEventSynchronize",
@@ -50,8 +62,13 @@ static uint8_t read_name(const char *name)
                                         "hipMemcpyWithStream",
                                         "cuCtxSynchronize",
                                         "cuStreamSynchronize",
-                                        "cuEventSynchronize"};
+                                        "cuEventSynchronize",
+                                        "aclrtSynchronizeDevice",
+                                        "aclrtSynchronizeStream",
+                                        "aclrtSynchronizeStreamWithTimeout",
+                                        "aclrtSynchronizeEvent"};
     unsigned flags = 0;
+    name = without_level(name);
     flags |= IS_ONE_OF(name, launches) ? CAUSES_LAUNCHES : 0;
     flags |= IS_ONE_OF(name, waits) ? CAUSES_SYNCHRONISES : 0;
     flags |=
@@ -85,12 +102,14 @@ static bool ends_in(const char *category, const char *word)
 
 static enum causes_role role_of_category(const char *category)
 {
-    static const char *const device[] = {"kernel", "gpu_memcpy", "gpu_memset",     "Kernel",
-                                         "Memcpy", "Memset",     "mtia_ccp_events"};
+    static const char *const device[] = {"kernel",          "gpu_memcpy",   "gpu_memset",
+                                         "Kernel",          "Memcpy",       "Memset",
+                                         "mtia_ccp_events", "communication"};
+    static const char *const operators[] = {"cpu_op", "recorder_range", "recorder_op"};
     if (IS_ONE_OF(category, device)) {
         return CAUSES_DEVICE;
     }
-    if (strcmp(category, "cpu_op") == 0) {
+    if (IS_ONE_OF(category, operators)) {
         return CAUSES_OPERATOR;
     }
     if (ends_in(category, "runtime") || ends_in(category, "driver")) {
@@ -100,8 +119,9 @@ static enum causes_role role_of_category(const char *category)
         return CAUSES_PYTHON;
     }
     bool is_of_device = text_begins(category, "gpu_") || text_begins(category, "mlu_");
-    return strstr(category, "annotation") != NULL && !is_of_device ? CAUSES_ANNOTATION
-                                                                   : CAUSES_LEFT_OUT;
+    bool is_annotation =
+        strstr(category, "annotation") != NULL || strcmp(category, "recorder_step") == 0;
+    return is_annotation && !is_of_device ? CAUSES_ANNOTATION : CAUSES_LEFT_OUT;
 }
 
 static bool takes_part(const struct event_class *class)

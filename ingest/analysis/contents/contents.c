@@ -52,6 +52,23 @@ static bool is_of_memory(const struct trace *trace, uint32_t event)
     return strcmp(category_of(trace, event), "memory") == 0;
 }
 
+/* Ranges that serve as operators [FMT-0.5]. */
+static enum record_role role_of_operator(const char *category)
+{
+    if (strcmp(category, "recorder_op") == 0) { /* made from what device work says of itself */
+        return ROLE_NONE;
+    }
+    return strcmp(category, "recorder_range") == 0 ? ROLE_ANNOTATION : ROLE_OPERATOR;
+}
+
+static enum record_role role_of_annotation(const char *name, const char *category)
+{
+    if (strcmp(category, "recorder_step") == 0) {
+        return ROLE_NONE;
+    }
+    return text_begins(name, STEP_PREFIX) ? ROLE_STEP : ROLE_ANNOTATION;
+}
+
 static enum record_role role_of_slice(const struct trace *trace, uint32_t event)
 {
     const struct trace_events *events = &trace->events;
@@ -65,9 +82,9 @@ static enum record_role role_of_slice(const struct trace *trace, uint32_t event)
     case EVENT_MEMSET:
         return ROLE_MEMSET;
     case EVENT_OPERATOR:
-        return ROLE_OPERATOR;
+        return role_of_operator(category);
     case EVENT_USER_ANNOTATION:
-        return text_begins(name, STEP_PREFIX) ? ROLE_STEP : ROLE_ANNOTATION;
+        return role_of_annotation(name, category);
     case EVENT_GPU_USER_ANNOTATION:
         return ROLE_ANNOTATION;
     case EVENT_RUNTIME:

@@ -248,7 +248,7 @@ bool ascend_settle(struct trace *trace)
     for (uint32_t i = 0; ok && i < trace->events.count; i++) {
         ok = set_event(&a, i);
     }
-    ok = ok && tell_recorder(&a);
+    ok = ok && ascend_link(trace) && tell_recorder(&a);
     key_map_free(&a.starts);
     scratch_free(a.place);
     scratch_free(a.is_group);

@@ -14,4 +14,8 @@
  * after the last event. O(events). False without memory. */
 bool ascend_settle(struct trace *trace) KS_MUST_USE;
 
+/* Its part that ties device work to the operator and to the call that launched it, by the flows
+ * between them [FMT-1.2b]. O(n log n). False without memory. */
+bool ascend_link(struct trace *trace) KS_MUST_USE;
+
 #endif

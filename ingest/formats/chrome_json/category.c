@@ -10,6 +10,11 @@ static const struct {
 } categories[] = {
     {"cpu_op", EVENT_OPERATOR},
     {"operator", EVENT_OPERATOR},
+    /* Of readers of formats/ [FMT-0.5]: a range somebody marked, the operator that device work
+     * names, the step that a range is. */
+    {"recorder_range", EVENT_OPERATOR},
+    {"recorder_op", EVENT_OPERATOR},
+    {"recorder_step", EVENT_USER_ANNOTATION},
     {"runtime", EVENT_RUNTIME},
     {"cuda_runtime", EVENT_RUNTIME},
     {"mtia_runtime", EVENT_RUNTIME},

@@ -9,6 +9,8 @@ struct own {
     struct id_map name, op_type, core; /* of a task's kernel -> id of a text */
     struct id_map calls;               /* connections that a CANN call has */
     struct id_map kinds;               /* of PYTORCH_API.type -> whether it is an operator */
+    struct id_map operators;           /* ids of CONNECTION_IDS that an operator has */
+    struct id_map launches;            /* of a connection -> such an id */
     struct relay_op_types op_types;
     int64_t device; /* of collectives */
     bool has_steps; /* PYTORCH_API has some */
@@ -28,8 +30,10 @@ static const char *mapped(const struct recording *recording, const struct id_map
 
 static void link_event(const struct own *own, struct relay_event *event, int64_t connection)
 {
+    const struct id_slot *launch = id_map_find(&own->launches, connection);
     event->is_linked = id_map_find(&own->calls, connection) != NULL;
     event->correlation = connection;
+    event->external_id = launch == NULL ? RELAY_NONE : launch->value;
 }
 
 static bool is_copy(const char *type)
@@ -108,6 +112,7 @@ static void add_api(struct recording *recording, sqlite3_stmt *row)
                                            : is_step(name) ? RELAY_STEP
                                                            : RELAY_OPERATOR);
     own->has_steps = own->has_steps || event.role == RELAY_STEP;
+    event.external_id = event.role == RELAY_OPERATOR ? tables_int(row, 5, RELAY_NONE) : RELAY_NONE;
     recording_set_times(&event, row);
     relay_set_name(&event, name);
     set_thread(&event, tables_int(row, 3, RELAY_NONE));
@@ -150,7 +155,7 @@ static void add_memory_record(struct recording *recording, sqlite3_stmt *row)
 }
 
 static const struct recording_part parts[] = {
-    {"PYTORCH_API", "startNs endNs name globalTid type", add_api},
+    {"PYTORCH_API", "startNs endNs name globalTid type connectionId", add_api},
     {"STEP_TIME", "startNs endNs id", add_step},
     {"CANN_API", "startNs endNs name globalTid connectionId", add_cann},
     {"TASK", "startNs endNs deviceId streamId connectionId globalTaskId taskType", add_task},
@@ -174,6 +179,48 @@ static bool find_kinds(struct recording *recording, struct own *own, struct err 
         }
     }
     (void)sqlite3_finalize(rows);
+    return ok;
+}
+
+static bool note_operator(struct own *own, sqlite3_stmt *row)
+{
+    const struct id_slot *kind = id_map_find(&own->kinds, tables_int(row, 0, RELAY_NONE));
+    int64_t id = tables_int(row, 1, RELAY_NONE);
+    bool is_op = kind != NULL && kind->value == 1 && id != RELAY_NONE;
+    return !is_op || id_map_add(&own->operators, id) != NULL;
+}
+
+/* An id has several connections; of the ids that one has the first is the operator's. */
+static bool note_launch(struct own *own, sqlite3_stmt *row)
+{
+    int64_t id = tables_int(row, 0, RELAY_NONE);
+    if (id < 0 || id >= ID_MAP_NONE || id_map_find(&own->operators, id) == NULL) {
+        return true;
+    }
+    struct id_slot *slot = id_map_add(&own->launches, tables_int(row, 1, RELAY_NONE));
+    if (slot != NULL && slot->value == ID_MAP_NONE) {
+        slot->value = (uint32_t)id;
+    }
+    return slot != NULL;
+}
+
+static bool find_operators(struct recording *recording, struct own *own, struct err *err)
+{
+    static const struct {
+        const char *table, *columns;
+        bool (*note)(struct own *own, sqlite3_stmt *row);
+    } sources[] = {{"PYTORCH_API", "type connectionId", note_operator},
+                   {"CONNECTION_IDS", "id connectionId", note_launch}};
+    bool ok = true;
+    for (size_t i = 0; ok && i < sizeof sources / sizeof *sources; i++) {
+        sqlite3_stmt *rows;
+        ok = tables_open(&recording->tables, sources[i].table, sources[i].columns, &rows, err);
+        while (ok && tables_next(&recording->tables, rows)) {
+            ok = sources[i].note(own, rows) ||
+                 err_set(err, ERR_NO_MEMORY, "no memory for the operators of a recording");
+        }
+        (void)sqlite3_finalize(rows);
+    }
     return ok;
 }
 
@@ -202,7 +249,8 @@ static bool load(struct recording *recording, struct own *own, struct err *err)
            tables_load_map(tables, info, "globalTaskId opType", &own->op_type, err) &&
            tables_load_map(tables, info, "globalTaskId taskType", &own->core, err) &&
            tables_load_map(tables, "CANN_API", "connectionId startNs", &own->calls, err) &&
-           find_kinds(recording, own, err) && find_device(recording, own, err);
+           find_kinds(recording, own, err) && find_operators(recording, own, err) &&
+           find_device(recording, own, err);
 }
 
 bool ascend_recording_read(struct recording *recording,
@@ -226,5 +274,7 @@ bool ascend_recording_read(struct recording *recording,
     id_map_free(&own.core);
     id_map_free(&own.calls);
     id_map_free(&own.kinds);
+    id_map_free(&own.operators);
+    id_map_free(&own.launches);
     return ok;
 }

@@ -1,14 +1,12 @@
 /* The SQLite export of Nsight Systems (nsys export --type sqlite) [FMT-5]. */
 #include "ingest/base/saturating.h"
+#include "ingest/formats/database/nsys_ranges.h"
 #include "ingest/formats/database/recordings.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #define ACTIVITY "CUPTI_ACTIVITY_KIND_"
-#define NVTX_MARK 34
-#define NVTX_PUSH_POP 59
-#define NVTX_START_END 60
 #define THREAD_BITS 24
 
 /* ---- links ---- */
@@ -17,6 +15,9 @@ struct own {
     struct id_map calls;     /* correlation ids of runtime calls */
     struct id_map processes; /* the same with their process */
     struct id_map kernels;   /* of kernels: what a graph launched node by node */
+    struct nsys_steps steps;
+    int64_t process;    /* of the calls */
+    bool has_processes; /* several, each of which numbers its calls from 1 */
     int64_t session_end_ns;
 };
 
@@ -31,6 +32,24 @@ static int64_t pair_of(int64_t global_id, int64_t correlation)
     return (int64_t)((uint64_t)process_of(global_id) << 32 | ((uint64_t)correlation & UINT32_MAX));
 }
 
+static bool note_process(struct own *own, int64_t thread, int64_t correlation)
+{
+    struct id_slot *slot = id_map_add(&own->processes, pair_of(thread, correlation));
+    int64_t process = process_of(thread);
+    own->has_processes = own->has_processes || (own->process != 0 && own->process != process);
+    own->process = process;
+    return slot != NULL;
+}
+
+/* Unique in the file. */
+static int64_t correlation_of(const struct own *own, int64_t global_id, int64_t correlation)
+{
+    const struct id_slot *slot = own->has_processes && global_id != RELAY_NONE
+                                     ? id_map_find(&own->processes, pair_of(global_id, correlation))
+                                     : NULL;
+    return slot == NULL ? correlation : (int64_t)slot->index + 1;
+}
+
 static bool find_calls(struct recording *recording, struct own *own, struct err *err)
 {
     sqlite3_stmt *rows;
@@ -40,8 +59,7 @@ static bool find_calls(struct recording *recording, struct own *own, struct err 
         int64_t correlation = tables_int(rows, 0, RELAY_NONE);
         int64_t thread = tables_int(rows, 1, RELAY_NONE);
         ok = (id_map_add(&own->calls, correlation) != NULL &&
-              (thread == RELAY_NONE ||
-               id_map_add(&own->processes, pair_of(thread, correlation)) != NULL)) ||
+              (thread == RELAY_NONE || note_process(own, thread, correlation))) ||
              err_set(err, ERR_NO_MEMORY, "no memory for the calls of a recording");
     }
     (void)sqlite3_finalize(rows);
@@ -145,8 +163,10 @@ device_event(const struct recording *recording, sqlite3_stmt *row, enum relay_ro
     recording_set_times(&event, row);
     event.device = tables_int(row, 2, 0);
     event.stream = tables_int(row, 3, RELAY_NONE);
-    event.correlation = tables_int(row, 4, RELAY_NONE);
-    event.is_linked = is_linked(recording->own, event.correlation, tables_int(row, 5, RELAY_NONE));
+    int64_t correlation = tables_int(row, 4, RELAY_NONE);
+    int64_t process = tables_int(row, 5, RELAY_NONE);
+    event.correlation = correlation_of(recording->own, process, correlation);
+    event.is_linked = is_linked(recording->own, correlation, process);
     return event;
 }
 
@@ -273,8 +293,9 @@ static void add_call(struct recording *recording, sqlite3_stmt *row)
     const char *name = name_at(recording, row, 2, &len);
     recording_set_times(&event, row);
     set_name(&event, name, without_version(name, len));
-    set_thread(&event, tables_int(row, 3, RELAY_NONE));
-    event.correlation = tables_int(row, 4, RELAY_NONE);
+    int64_t thread = tables_int(row, 3, RELAY_NONE);
+    set_thread(&event, thread);
+    event.correlation = correlation_of(recording->own, thread, tables_int(row, 4, RELAY_NONE));
     relay_add(&recording->relay, &event);
 }
 
@@ -305,27 +326,59 @@ static void add_host(struct recording *recording, sqlite3_stmt *row)
     relay_add(&recording->relay, &event);
 }
 
+static bool is_range(int64_t type)
+{
+    return type == NVTX_PUSH_POP || type == NVTX_START_END;
+}
+
+static const char *
+range_name(const struct recording *recording, sqlite3_stmt *row, int column, size_t *len)
+{
+    const char *name = tables_text(row, column, len);
+    return sqlite3_column_type(row, column) == SQLITE_NULL
+               ? name_at(recording, row, column + 1, len)
+               : name;
+}
+
+static bool find_steps(struct recording *recording, struct own *own, struct err *err)
+{
+    sqlite3_stmt *rows;
+    bool ok = tables_open(&recording->tables, "NVTX_EVENTS", "eventType globalTid text textId",
+                          &rows, err);
+    while (ok && tables_next(&recording->tables, rows)) {
+        size_t len;
+        const char *name = range_name(recording, rows, 2, &len);
+        ok = !is_range(tables_int(rows, 0, 0)) ||
+             nsys_steps_note(&own->steps, tables_int(rows, 1, RELAY_NONE), name, len) ||
+             err_set(err, ERR_NO_MEMORY, "no memory for the steps of a recording");
+    }
+    (void)sqlite3_finalize(rows);
+    return ok;
+}
+
 static void add_range(struct recording *recording, sqlite3_stmt *row)
 {
-    const struct own *own = recording->own;
+    struct own *own = recording->own;
     int64_t type = tables_int(row, 2, 0);
+    int64_t thread = tables_int(row, 3, RELAY_NONE);
     struct relay_event event = relay_blank(type == NVTX_MARK ? RELAY_MARK : RELAY_ANNOTATION);
     size_t len;
-    if (type != NVTX_MARK && type != NVTX_PUSH_POP && type != NVTX_START_END) {
+    if (type != NVTX_MARK && !is_range(type)) {
         return;
     }
-    const char *name = tables_text(row, 4, &len);
-    if (sqlite3_column_type(row, 4) == SQLITE_NULL) {
-        name = name_at(recording, row, 5, &len);
-    }
+    const char *name = range_name(recording, row, 4, &len);
     recording_set_times(&event, row);
     if (type != NVTX_MARK && sqlite3_column_type(row, 1) == SQLITE_NULL) {
         relay_skip(&recording->relay, "range without end", "closed at the end of the session", 1);
         event.dur_ns = saturating_sub(own->session_end_ns, event.start_ns);
     }
     set_name(&event, name, len);
-    set_thread(&event, tables_int(row, 3, RELAY_NONE));
-    relay_add(&recording->relay, &event);
+    set_thread(&event, thread);
+    if (type == NVTX_MARK) {
+        relay_add(&recording->relay, &event);
+    } else {
+        nsys_range_add(&own->steps, &recording->relay, &event, thread);
+    }
 }
 
 /* An allocation or a release, as PyTorch's profiler writes them. */
@@ -380,7 +433,7 @@ bool nsys_recording_read(struct recording *recording,
     recording->own = &own;
     bool ok = id_texts_load(&recording->texts, &recording->tables, "StringIds", "id value", err) &&
               find_calls(recording, &own, err) && find_session_end(recording, &own, err) &&
-              write_head(recording, err) &&
+              find_steps(recording, &own, err) && write_head(recording, err) &&
               recording_read(recording, parts, sizeof parts / sizeof *parts,
                              "the export of Nsight Systems holds no kernel and no range: record "
                              "with nsys profile --trace=cuda,nvtx --cuda-graph-trace=node, then "
@@ -389,5 +442,6 @@ bool nsys_recording_read(struct recording *recording,
     id_map_free(&own.calls);
     id_map_free(&own.processes);
     id_map_free(&own.kernels);
+    nsys_steps_free(&own.steps);
     return ok;
 }

@@ -243,6 +243,19 @@ static void write_correlation(const struct plane *plane,
     }
 }
 
+/* A text that lives as long as the plane; "" for what is none. */
+static const char *stat_text(const struct plane *plane, const struct stat *stat)
+{
+    if (stat->value.number == STAT_REF) {
+        return text_of(plane, &plane->stats, (int64_t)stat->value.value);
+    }
+    size_t len = stat->value.kind == WIRE_BYTES ? wire_len(&stat->value.inside) : 0;
+    len = len < TEXT_BYTES_MAX ? len : TEXT_BYTES_MAX;
+    uint32_t id =
+        len == 0 ? STRTAB_NONE : strtab_intern(plane->texts, wire_text(&stat->value.inside), len);
+    return id == STRTAB_NONE ? "" : strtab_text(plane->texts, id);
+}
+
 static void note_stat(const struct plane *plane, struct wire wire, struct plane_event *event)
 {
     struct stat stat = read_stat(plane, wire);
@@ -251,6 +264,10 @@ static void note_stat(const struct plane *plane, struct wire wire, struct plane_
     } else if (strcmp(stat.name, "step_num") == 0) {
         event->has_step_num = true;
         event->step_num = stat.value.kind == WIRE_NUMBER ? (int64_t)stat.value.value : 0;
+    } else if (strcmp(stat.name, "hlo_op") == 0) {
+        event->hlo_op = stat_text(plane, &stat);
+    } else if (strcmp(stat.name, "hlo_module") == 0) {
+        event->hlo_module = stat_text(plane, &stat);
     }
     event->has_memcpy = event->has_memcpy || strcmp(stat.name, "memcpy_details") == 0;
     event->has_memset = event->has_memset || strcmp(stat.name, "memset_details") == 0;
@@ -260,7 +277,7 @@ static void read_event(const struct plane *plane, struct wire fields, struct pla
 {
     struct wire_field field;
     int64_t metadata = 0;
-    *event = (struct plane_event){.fields = fields};
+    *event = (struct plane_event){.fields = fields, .hlo_op = "", .hlo_module = ""};
     while (wire_next(&fields, &field)) {
         if (wire_is(&field, EVENT_STATS, WIRE_BYTES)) {
             note_stat(plane, field.inside, event);

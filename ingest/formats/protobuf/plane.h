@@ -39,6 +39,7 @@ struct plane_event {
     bool is_aggregate;
     struct wire fields;                        /* all of it, for its arguments */
     char correlation[PLANE_CORRELATION_BYTES]; /* a number or a text; "": none */
+    const char *hlo_op, *hlo_module;           /* of device work; "": not said */
     bool has_memcpy, has_memset, has_step_num;
     int64_t step_num;
 };

@@ -52,6 +52,12 @@ bool xplane_recognises(const char *window, size_t len)
 
 /* ---- the recording ---- */
 
+/* Where a call stands. */
+struct call {
+    int64_t thread, start_ns, dur_ns;
+    bool is_there, has_op; /* an operator took its place */
+};
+
 struct reader {
     const unsigned char *begin;
     struct wire *planes;
@@ -59,6 +65,8 @@ struct reader {
     size_t cut_at;               /* offset of the damage; SIZE_MAX: none */
     bool has_steps;              /* some device has them */
     struct strtab *correlations; /* of runtime calls: any text or number */
+    struct call *calls;          /* by string id of their correlation */
+    size_t call_count, call_cap;
     /* under way */
     size_t next_plane;
     struct plane plane;
@@ -66,7 +74,7 @@ struct reader {
     struct wire lines;
     struct plane_line line;
     bool in_line;
-    int64_t line_number, step_number;
+    int64_t line_number, step_number, op_number;
 };
 
 static bool list_planes(struct reader *reader, const struct whole *whole, struct err *err)
@@ -122,6 +130,41 @@ static bool is_runtime(const struct plane_event *event)
     return strncmp(name, "hsa_", 4) == 0;
 }
 
+static int64_t floor_ps_to_ns(int64_t ps)
+{
+    int64_t rounded = saturating_add(ps, PS_PER_NS / 2);
+    int64_t ns = rounded / PS_PER_NS;
+    return ns - (rounded % PS_PER_NS < 0 ? 1 : 0);
+}
+
+static int64_t start_of(const struct plane_line *line, const struct plane_event *event)
+{
+    return saturating_add(line->timestamp_ns, floor_ps_to_ns(event->offset_ps));
+}
+
+/* The first call with a correlation is the one that launched. */
+static bool
+note_call(struct reader *reader, const struct plane_line *line, const struct plane_event *event)
+{
+    uint32_t id =
+        strtab_intern(reader->correlations, event->correlation, strlen(event->correlation));
+    while (id != STRTAB_NONE && reader->call_count <= id) {
+        struct call *grown =
+            scratch_grow(reader->calls, reader->call_count, &reader->call_cap, sizeof *grown);
+        if (grown == NULL) {
+            return false;
+        }
+        reader->calls = grown;
+        grown[reader->call_count++] = (struct call){.is_there = false};
+    }
+    if (id != STRTAB_NONE && !reader->calls[id].is_there) {
+        reader->calls[id] =
+            (struct call){line->id, start_of(line, event),
+                          i64_max(0, floor_ps_to_ns(event->duration_ps)), true, false};
+    }
+    return id != STRTAB_NONE;
+}
+
 static bool look_at_line(struct reader *reader, const struct plane *plane, struct plane_line *line)
 {
     struct plane_event event;
@@ -131,9 +174,7 @@ static bool look_at_line(struct reader *reader, const struct plane *plane, struc
             continue;
         }
         reader->has_steps = reader->has_steps || is_steps;
-        if (plane->kind == PLANE_HOST && is_runtime(&event) &&
-            strtab_intern(reader->correlations, event.correlation, strlen(event.correlation)) ==
-                STRTAB_NONE) {
+        if (plane->kind == PLANE_HOST && is_runtime(&event) && !note_call(reader, line, &event)) {
             return false;
         }
     }
@@ -232,13 +273,6 @@ static enum relay_role role_on_host(const struct reader *reader, const struct pl
 
 /* ---- relaying ---- */
 
-static int64_t floor_ps_to_ns(int64_t ps)
-{
-    int64_t rounded = saturating_add(ps, PS_PER_NS / 2);
-    int64_t ns = rounded / PS_PER_NS;
-    return ns - (rounded % PS_PER_NS < 0 ? 1 : 0);
-}
-
 static int64_t stream_of(const struct reader *reader)
 {
     const char *hash = strchr(reader->line.name, '#');
@@ -280,6 +314,56 @@ static void set_place(const struct reader *reader, struct relay_event *event)
     }
 }
 
+/* The operation of the compiler that the work belongs to; "": not said. */
+static const char *operation_of(const struct reader *reader,
+                                const struct plane_event *from,
+                                const struct relay_event *work)
+{
+    if (*from->hlo_op != '\0') {
+        return from->hlo_op;
+    }
+    return reader->plane.kind == PLANE_TPU ? work->name : from->hlo_module;
+}
+
+/* The operation as an operator [FMT-0.5]: where the call stands that launched its work, or, without
+ * one, at the work, with no time of the host. Returns the id that both share. */
+static int64_t relay_operation(struct reader *reader,
+                               struct relay *relay,
+                               const struct plane_event *from,
+                               const struct relay_event *work)
+{
+    struct relay_event op = relay_blank(RELAY_OPERATOR);
+    struct call *call = work->is_linked ? &reader->calls[work->correlation] : NULL;
+    relay_set_name(&op, operation_of(reader, from, work));
+    if (op.name_len == 0) {
+        return RELAY_NONE;
+    }
+    op.category = "recorder_op";
+    op.external_id = ++reader->op_number;
+    op.process = call == NULL ? "HLO operations" : "/host:CPU";
+    op.tid = call == NULL ? reader->plane.device : call->thread;
+    op.start_ns = call == NULL ? work->start_ns : call->start_ns;
+    op.dur_ns = call == NULL || call->has_op ? 0 : call->dur_ns;
+    if (call != NULL) {
+        call->has_op = true;
+    }
+    relay_begin(relay, &op);
+    jw_key_string(&relay->args, "hlo_module", *from->hlo_module == '\0' ? NULL : from->hlo_module);
+    relay_end(relay);
+    return op.external_id;
+}
+
+static void
+link_call(const struct reader *reader, const struct plane_event *from, struct relay_event *event)
+{
+    if (from->correlation[0] != '\0') {
+        uint32_t call =
+            strtab_find(reader->correlations, from->correlation, strlen(from->correlation));
+        event->is_linked = call != STRTAB_NONE;
+        event->correlation = call == STRTAB_NONE ? RELAY_NONE : (int64_t)call;
+    }
+}
+
 static void
 relay_event_of(struct reader *reader, struct relay *relay, const struct plane_event *from)
 {
@@ -294,14 +378,12 @@ relay_event_of(struct reader *reader, struct relay *relay, const struct plane_ev
         event.name = step;
     }
     event.name_len = strlen(event.name);
-    event.start_ns = saturating_add(reader->line.timestamp_ns, floor_ps_to_ns(from->offset_ps));
+    event.start_ns = start_of(&reader->line, from);
     event.dur_ns = from->duration_ps < 0 ? -1 : floor_ps_to_ns(from->duration_ps);
     set_place(reader, &event);
-    if (from->correlation[0] != '\0') {
-        uint32_t call =
-            strtab_find(reader->correlations, from->correlation, strlen(from->correlation));
-        event.is_linked = call != STRTAB_NONE;
-        event.correlation = call == STRTAB_NONE ? RELAY_NONE : (int64_t)call;
+    link_call(reader, from, &event);
+    if (is_device && event.role <= RELAY_MEMSET) {
+        event.external_id = relay_operation(reader, relay, from, &event);
     }
     relay_begin(relay, &event);
     plane_write_args(&reader->plane, from, &relay->args);
@@ -434,6 +516,7 @@ bool xplane_read(struct text_stream *stream,
          read_planes(&reader, options, &item.model, err);
     whole_free(&whole);
     scratch_free(reader.planes);
+    scratch_free(reader.calls);
     strtab_destroy(reader.correlations);
     return ok && format_bundle_one(bundle, item, err);
 }

@@ -238,11 +238,11 @@ static void calls_ranges_and_graphs_are_read(void **state)
     uint32_t call = first_of(trace, EVENT_RUNTIME);
     assert_string_equal(name_of(trace, call), "cudaGraphLaunch");
     assert_string_equal(name_of(trace, first_of(trace, EVENT_KERNEL)), "graph 3");
-    assert_int_equal(count_kind(trace, EVENT_USER_ANNOTATION), 2);
+    assert_int_equal(count_kind(trace, EVENT_OPERATOR), 2);
     assert_int_equal(trace->recorded->linked, 1);
     assert_int_equal(trace->recorded->skipped_count, 1);
     assert_string_equal(trace->recorded->skipped[0].what, "range without end");
-    uint32_t open = first_of(trace, EVENT_USER_ANNOTATION) + 1;
+    uint32_t open = first_of(trace, EVENT_OPERATOR) + 1;
     assert_int_equal(trace_dur_ns(&trace->events, open), 28); /* to the end of the graph */
     format_bundle_free(&bundle);
     drop_file(path);

@@ -1,0 +1,33 @@
+/* Ranges of NVTX: operators, and those that are steps [FMT-5b]. */
+#ifndef KS_FORMATS_DATABASE_NSYS_RANGES_H
+#define KS_FORMATS_DATABASE_NSYS_RANGES_H
+
+#include "ingest/base/attr.h"
+#include "ingest/base/containers/key_map.h"
+#include "ingest/formats/relay/relay.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define NVTX_MARK 34
+#define NVTX_PUSH_POP 59
+#define NVTX_START_END 60
+
+/* Which names of which threads are steps: those that a thread has twice. Zeroed at first. */
+struct nsys_steps {
+    struct key_map seen, steps;
+    int64_t count; /* relayed so far */
+};
+
+void nsys_steps_free(struct nsys_steps *steps);
+/* To be told every range before the first is relayed. False without memory. */
+bool nsys_steps_note(struct nsys_steps *steps, int64_t thread, const char *name, size_t len)
+    KS_MUST_USE;
+/* Relays a range as an operator, in front of it the step that it is. `thread` is its global id. */
+void nsys_range_add(struct nsys_steps *steps,
+                    struct relay *relay,
+                    struct relay_event *range,
+                    int64_t thread);
+
+#endif
