@@ -84,7 +84,13 @@ static bool decode_request(struct api_call *call, struct err *err)
 static bool run_route(struct api_call *call, const struct route *route, struct err *err)
 {
     if (!decode_request(call, err) || !authorize_request(call, route->target, err) ||
-        !route_knows(route, &call->query, err) || !route->handle(call, err)) {
+        !route_knows(route, &call->query, err)) {
+        return false;
+    }
+    if (route->writes) { /* it may wait for its body, and reads back what it wrote */
+        store_snapshot_close(call->snapshot);
+    }
+    if (!route->handle(call, err)) {
         return false;
     }
     if (call->response->body.failed) {
@@ -164,7 +170,11 @@ void api_handle(struct api *api, const struct api_request *request, struct api_r
     api_response_init(response);
     response->api = api;
     response->request = request;
-    struct api_call call = {.api = api, .request = request, .response = response};
+    struct store_snapshot snapshot;
+    store_snapshot_init(&snapshot, api->store);
+    struct api_call call = {
+        .api = api, .request = request, .response = response, .snapshot = &snapshot};
+    response->snapshot = &snapshot;
     const struct route *route = request->match->route;
     if (route == NULL) {
         answer_without_route(&call);
@@ -175,6 +185,8 @@ void api_handle(struct api *api, const struct api_request *request, struct api_r
     if (!run_route(&call, route, &err)) {
         fail(&call, &err);
     }
+    store_snapshot_close(&snapshot);
+    response->snapshot = NULL;
 }
 
 static bool is_safe_method(const char *method)

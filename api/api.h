@@ -65,7 +65,8 @@ struct api_response {
     struct api_header headers[API_HEADERS_MAX];
     size_t header_count;
     struct buf body;
-    const struct api_request *request; /* during api_handle */
+    const struct api_request *request; /* during api_handle, as is the next */
+    struct store_snapshot *snapshot;   /* closed before a part is sent: clients may be slow */
     bool has_parts;                    /* the begin of the body was sent; `body` holds the end */
     bool is_broken; /* the rest cannot be produced: the connection must break off */
     void *sending;  /* the server's, from the first part on; in the arena */

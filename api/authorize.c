@@ -9,23 +9,24 @@ const char *authorize_projects(const struct api_call *call)
 bool authorize_run(const struct api_call *call, const char *name, struct err *err)
 {
     const char *projects = authorize_projects(call);
-    return projects == NULL || store_run_readable(call->api->store, name, projects, err);
+    return projects == NULL || store_run_readable(call->snapshot, name, projects, err);
 }
 
 bool authorize_trace(const struct api_call *call, int64_t id, struct err *err)
 {
     const char *projects = authorize_projects(call);
-    return projects == NULL || store_trace_readable(call->api->store, id, projects, err);
+    return projects == NULL || store_trace_readable(call->snapshot, id, projects, err);
 }
 
-typedef bool readable_id(struct store *store, int64_t id, const char *projects, struct err *err);
+typedef bool
+readable_id(struct store_snapshot *snapshot, int64_t id, const char *projects, struct err *err);
 
 static bool
 check_id(const struct api_call *call, const char *what, readable_id *is_readable, struct err *err)
 {
     int64_t id = 0;
     return call_id(call, what, &id, err) &&
-           is_readable(call->api->store, id, authorize_projects(call), err);
+           is_readable(call->snapshot, id, authorize_projects(call), err);
 }
 
 static bool check_sides(const struct api_call *call, struct err *err)
@@ -51,7 +52,7 @@ bool authorize_unknown_run(struct api_call *call, const char *name, struct err *
     size_t count = 0;
     int64_t total = 0;
     char names[CALL_NAMES_BYTES] = "";
-    if (!store_runs(call->api->store, call_arena(call), &page, &runs, &count, &total, err)) {
+    if (!store_runs(call->snapshot, call_arena(call), &page, &runs, &count, &total, err)) {
         return false;
     }
     for (size_t i = 0; i < count; i++) {

@@ -31,6 +31,7 @@ static bool send_part(void *context, struct buf *body)
 {
     struct api_response *response = context;
     (void)body; /* the response's */
+    store_snapshot_close(response->snapshot);
     return response->request->send_part(response->request, response);
 }
 
@@ -143,7 +144,7 @@ bool call_id(const struct api_call *call, const char *what, int64_t *id, struct 
 
 bool call_trace_id(const struct api_call *call, int64_t *id, struct err *err)
 {
-    return call_id(call, "trace", id, err) && store_trace_check(call->api->store, *id, err);
+    return call_id(call, "trace", id, err) && store_trace_check(call->snapshot, *id, err);
 }
 
 void call_add_name(char names[CALL_NAMES_BYTES], const char *name)

@@ -15,6 +15,7 @@ struct api_call {
     struct api *api;
     const struct api_request *request;
     struct api_response *response;
+    struct store_snapshot *snapshot;      /* for all reads of the store */
     const char *params[ROUTE_PARAMS_MAX]; /* decoded, in the order of the pattern */
     struct query_string query;
 };

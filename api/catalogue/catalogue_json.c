@@ -73,13 +73,13 @@ static void write_url(struct json_write *w, const struct api *api, int64_t trace
 
 /* The comparison that an uploaded report is, null for every other trace. */
 static bool write_comparison(struct json_write *w,
-                             const struct api *api,
+                             const struct api_call *call,
                              const struct store_trace *trace,
                              struct err *err)
 {
     int64_t id = 0;
     bool is_report = (trace->views >> VIEW_COMPARISON & 1U) != 0;
-    if (is_report && !store_trace_comparison(api->store, trace->id, &id, err)) {
+    if (is_report && !store_trace_comparison(call->snapshot, trace->id, &id, err)) {
         return false;
     }
     if (id != 0) {
@@ -91,7 +91,7 @@ static bool write_comparison(struct json_write *w,
 }
 
 bool catalogue_json_trace(struct json_write *w,
-                          const struct api *api,
+                          const struct api_call *call,
                           const struct store_trace *trace,
                           struct err *err)
 {
@@ -126,10 +126,10 @@ bool catalogue_json_trace(struct json_write *w,
     catalogue_json_views(w, trace->views);
     jw_key(w, "warnings");
     render_warnings(w, &trace->warnings);
-    if (!write_comparison(w, api, trace, err)) {
+    if (!write_comparison(w, call, trace, err)) {
         return false;
     }
-    write_url(w, api, trace->id);
+    write_url(w, call->api, trace->id);
     jw_object_end(w);
     return true;
 }
@@ -255,17 +255,13 @@ void catalogue_json_job(struct json_write *w, const struct api *api, const struc
     jw_object_end(w);
 }
 
-bool catalogue_json_traces(struct json_write *w,
-                           struct arena *arena,
-                           const struct api *api,
-                           const int64_t *ids,
-                           size_t count,
-                           struct err *err)
+bool catalogue_json_traces(
+    struct json_write *w, struct api_call *call, const int64_t *ids, size_t count, struct err *err)
 {
     for (size_t i = 0; i < count; i++) {
         struct store_trace *trace = NULL;
-        if (!store_trace_get(api->store, arena, ids[i], &trace, err) ||
-            !catalogue_json_trace(w, api, trace, err)) {
+        if (!store_trace_get(call->snapshot, call_arena(call), ids[i], &trace, err) ||
+            !catalogue_json_trace(w, call, trace, err)) {
             return false;
         }
     }

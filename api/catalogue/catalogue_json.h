@@ -2,14 +2,14 @@
 #ifndef KS_API_CATALOGUE_CATALOGUE_JSON_H
 #define KS_API_CATALOGUE_CATALOGUE_JSON_H
 
-#include "api/api.h"
+#include "api/call.h"
 #include "ingest/base/text/json_write.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
 bool catalogue_json_trace(struct json_write *w,
-                          const struct api *api,
+                          const struct api_call *call,
                           const struct store_trace *trace,
                           struct err *err) KS_MUST_USE;
 /* Writes the members of a run into an open object. */
@@ -25,8 +25,7 @@ void catalogue_json_failures(struct json_write *w,
                              size_t count);
 /* Reads traces by id and writes them as items of an open array. */
 bool catalogue_json_traces(struct json_write *w,
-                           struct arena *arena,
-                           const struct api *api,
+                           struct api_call *call,
                            const int64_t *ids,
                            size_t count,
                            struct err *err) KS_MUST_USE;

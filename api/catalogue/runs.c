@@ -15,13 +15,13 @@ bool runs_list(struct api_call *call, struct err *err)
     struct store_run *runs = NULL;
     size_t count = 0;
     int64_t total = 0;
-    struct store *store = call->api->store;
+    struct store_snapshot *snapshot = call->snapshot;
     if (!table_params_read(&params, call, text_columns, "uploaded_at", LIMIT_DEFAULT, err)) {
         return false;
     }
     params.page.tag = query_string_word(&call->query, "tag");
     params.page.project = query_string_word(&call->query, "project");
-    if (!store_runs(store, call_arena(call), &params.page, &runs, &count, &total, err)) {
+    if (!store_runs(snapshot, call_arena(call), &params.page, &runs, &count, &total, err)) {
         return false;
     }
     struct json_write w = call_json(call, false);
@@ -41,13 +41,13 @@ bool runs_list(struct api_call *call, struct err *err)
 
 static bool answer_run(struct api_call *call, bool with_traces, struct err *err)
 {
-    struct store *store = call->api->store;
+    struct store_snapshot *snapshot = call->snapshot;
     struct arena *arena = call_arena(call);
     struct store_run *run = NULL;
     struct store_trace *traces = NULL;
     size_t count = 0;
-    if (!store_run_get(store, arena, call->params[0], &run, err) ||
-        (with_traces && !store_traces(store, arena, call->params[0], &traces, &count, err))) {
+    if (!store_run_get(snapshot, arena, call->params[0], &run, err) ||
+        (with_traces && !store_traces(snapshot, arena, call->params[0], &traces, &count, err))) {
         return false;
     }
     struct json_write w = call_json(call, false);
@@ -57,7 +57,7 @@ static bool answer_run(struct api_call *call, bool with_traces, struct err *err)
         jw_key(&w, "trace_list");
         jw_array_begin(&w);
         for (size_t i = 0; i < count; i++) {
-            if (!catalogue_json_trace(&w, call->api, &traces[i], err)) {
+            if (!catalogue_json_trace(&w, call, &traces[i], err)) {
                 return false;
             }
         }

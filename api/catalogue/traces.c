@@ -9,7 +9,7 @@
 static bool answer_trace(struct api_call *call, int64_t id, struct err *err)
 {
     struct json_write w = call_json(call, false);
-    return catalogue_json_traces(&w, call_arena(call), call->api, &id, 1, err);
+    return catalogue_json_traces(&w, call, &id, 1, err);
 }
 
 /* Of all runs, or of the run that the path names. */
@@ -27,18 +27,18 @@ bool traces_list(struct api_call *call, struct err *err)
     int64_t total = 0;
     struct store_run *run = NULL;
     if (call->params[0] != NULL &&
-        !store_run_get(call->api->store, call_arena(call), call->params[0], &run, err)) {
+        !store_run_get(call->snapshot, call_arena(call), call->params[0], &run, err)) {
         return false;
     }
     if (!table_params_page(&filter.page, call, text_columns, "uploaded_at", LIMIT_DEFAULT, err) ||
-        !store_trace_list(call->api->store, call_arena(call), &filter, &ids, &count, &total, err)) {
+        !store_trace_list(call->snapshot, call_arena(call), &filter, &ids, &count, &total, err)) {
         return false;
     }
     struct json_write w = call_json_long(call, false);
     jw_object_begin(&w);
     jw_key(&w, "traces");
     jw_array_begin(&w);
-    if (!catalogue_json_traces(&w, call_arena(call), call->api, ids, count, err)) {
+    if (!catalogue_json_traces(&w, call, ids, count, err)) {
         return false;
     }
     jw_array_end(&w);
@@ -79,7 +79,7 @@ bool traces_raw(struct api_call *call, struct err *err)
     struct store_trace *trace = NULL;
     struct arena *arena = call_arena(call);
     if (!call_id(call, "trace", &id, err) ||
-        !store_trace_get(call->api->store, arena, id, &trace, err) ||
+        !store_trace_get(call->snapshot, arena, id, &trace, err) ||
         !store_blob_checked_path(call->api->store, arena, trace->sha256_hex, trace->size_bytes,
                                  &call->response->file_path, err)) {
         return false;

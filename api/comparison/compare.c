@@ -15,7 +15,7 @@ bool compare_post(struct api_call *call, struct err *err)
     struct query_compare_request request;
     int64_t id = 0;
     if (!compare_body_read(&request, call, err) ||
-        !query_compare_stored(call->api->store, call_arena(call), &request, &id, err)) {
+        !query_compare_stored(call->snapshot, call_arena(call), &request, &id, err)) {
         return false;
     }
     call->query.count = 0; /* its parameters are those of GET: one at fault must not fail now */
@@ -77,8 +77,8 @@ static bool count_pairs(struct api_call *call, int64_t group_id, int64_t *pairs,
     const struct store_page one = {.limit = 1};
     struct store_comparison *rows = NULL;
     size_t count = 0;
-    return store_comparisons(call->api->store, call_arena(call), group_id, &one, &rows, &count,
-                             pairs, err);
+    return store_comparisons(call->snapshot, call_arena(call), group_id, &one, &rows, &count, pairs,
+                             err);
 }
 
 bool compare_list(struct api_call *call, struct err *err)
@@ -92,7 +92,7 @@ bool compare_list(struct api_call *call, struct err *err)
         return false;
     }
     page.sort = NULL;
-    if (!store_comparisons(call->api->store, call_arena(call), 0, &page, &rows, &count, &total,
+    if (!store_comparisons(call->snapshot, call_arena(call), 0, &page, &rows, &count, &total,
                            err)) {
         return false;
     }
@@ -146,7 +146,7 @@ bool compare_series(struct api_call *call, struct err *err)
     struct query_beta_series series;
     if (!call_id(call, "comparison", &id, err) || !read_word(call, "function", &function, err) ||
         !read_word(call, "metric", &metric, err) || !read_word(call, "device", &device, err) ||
-        !query_compare_series(call->api->store, call_arena(call), id, function, metric, device,
+        !query_compare_series(call->snapshot, call_arena(call), id, function, metric, device,
                               &series, err)) {
         return false;
     }
@@ -169,9 +169,9 @@ bool compare_delete(struct api_call *call, struct err *err)
 {
     int64_t id = 0;
     struct store_comparison *stored = NULL;
-    struct store *store = call->api->store;
+    struct store_snapshot *snapshot = call->snapshot;
     if (!call_id(call, "comparison", &id, err) ||
-        !store_comparison_get(store, call_arena(call), id, &stored, err)) {
+        !store_comparison_get(snapshot, call_arena(call), id, &stored, err)) {
         return false;
     }
     if (stored->trace_id != 0) {
@@ -180,7 +180,7 @@ bool compare_delete(struct api_call *call, struct err *err)
                        ": it goes with DELETE /api/v1/traces/%" PRId64,
                        id, stored->trace_id, stored->trace_id);
     }
-    if (!store_comparison_delete(store, id, err)) {
+    if (!store_comparison_delete(call->api->store, id, err)) {
         return false;
     }
     call->response->status = 204;

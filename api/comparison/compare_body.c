@@ -61,7 +61,7 @@ static bool keep_run(struct query_compare_request *request,
     if (!json_body_text(name, "The name of a run", RUN_NAME_MAX_BYTES, call_arena(call), &run,
                         err) ||
         !authorize_run(call, run, err) ||
-        !store_traces(call->api->store, call_arena(call), run, &traces, &count, err)) {
+        !store_traces(call->snapshot, call_arena(call), run, &traces, &count, err)) {
         return false;
     }
     int64_t *ids = arena_calloc(call_arena(call), count, sizeof *ids);

@@ -16,13 +16,13 @@ static bool
 read_trace(struct counted *counted, struct api_call *call, int64_t trace_id, struct err *err)
 {
     struct err check = ERR_INIT;
-    if (!store_trace_check(call->api->store, trace_id, &check)) {
+    if (!store_trace_check(call->snapshot, trace_id, &check)) {
         if (check.code != ERR_NOT_FOUND) {
             *err = check;
         }
         return check.code == ERR_NOT_FOUND;
     }
-    return store_counters(call->api->store, call_arena(call), trace_id, &counted->rows,
+    return store_counters(call->snapshot, call_arena(call), trace_id, &counted->rows,
                           &counted->count, err);
 }
 

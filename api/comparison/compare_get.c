@@ -116,7 +116,7 @@ static bool answer_json(struct api_call *call,
     struct pairs pairs = {.count = 0};
     int64_t total = 0;
     if (!compare_counters_read(&counters, call, stored, err) ||
-        !store_comparisons(call->api->store, call_arena(call), stored->group_id, &all, &pairs.rows,
+        !store_comparisons(call->snapshot, call_arena(call), stored->group_id, &all, &pairs.rows,
                            &pairs.count, &total, err)) {
         return false;
     }
@@ -165,7 +165,7 @@ bool compare_answer(struct api_call *call, int64_t id, struct err *err)
     struct store_comparison *stored = NULL;
     struct compare_rows rows;
     if (!table_params_choice(call, "format", formats, &format, err) ||
-        !store_comparison_get(call->api->store, call_arena(call), id, &stored, err) ||
+        !store_comparison_get(call->snapshot, call_arena(call), id, &stored, err) ||
         !compare_rows_select(&rows, call, stored->comparison, err)) {
         return false;
     }

@@ -16,8 +16,8 @@ static bool read_side(struct diff_traces *traces,
                        name);
     }
     if (!query_string_int(&call->query, name, 0, INT64_MAX, &traces->ids[side], err) ||
-        !store_trace_get(call->api->store, call_arena(call), traces->ids[side],
-                         &traces->traces[side], err)) {
+        !store_trace_get(call->snapshot, call_arena(call), traces->ids[side], &traces->traces[side],
+                         err)) {
         return false;
     }
     return (traces->traces[side]->views >> VIEW_OPERATOR & 1U) != 0 ||
@@ -39,7 +39,7 @@ bool diff_traces_members(struct json_write *w,
 {
     for (int side = 0; side < SIDE_COUNT; side++) {
         jw_key(w, side_names[side]);
-        if (!catalogue_json_trace(w, call->api, traces->traces[side], err)) {
+        if (!catalogue_json_trace(w, call, traces->traces[side], err)) {
             return false;
         }
     }

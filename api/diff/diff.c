@@ -170,7 +170,7 @@ static bool read_unit(struct table *table,
 {
     struct query_step_change change;
     if (!table_params_choice(call, "per", units, &table->per, err) ||
-        !query_step_change(call->api->store, call_arena(call), trace_ids, &change, err)) {
+        !query_step_change(call->snapshot, call_arena(call), trace_ids, &change, err)) {
         return false;
     }
     memcpy(table->steps, change.step.steps, sizeof table->steps);
@@ -188,14 +188,14 @@ static bool load(struct table *table,
                  const int64_t trace_ids[SIDE_COUNT],
                  struct err *err)
 {
-    struct store *store = call->api->store;
+    struct store_snapshot *snapshot = call->snapshot;
     struct arena *arena = call_arena(call);
     table->view.context = table;
     return read_unit(table, call, trace_ids, err) &&
            table_view_read(&table->view, call, "magnitude", LIMIT_DEFAULT, err) &&
            (table->view.table == &table_diff_kernel
-                ? query_kernel_diff(store, arena, trace_ids, &table->diff, err)
-                : query_operator_diff(store, arena, trace_ids, &table->diff, err)) &&
+                ? query_kernel_diff(snapshot, arena, trace_ids, &table->diff, err)
+                : query_operator_diff(snapshot, arena, trace_ids, &table->diff, err)) &&
            fill_rows(table, arena, err) &&
            table_view_run(&table->view, call, table->rows, table->diff.row_count, err);
 }

@@ -8,7 +8,7 @@ bool diff_summary_get(struct api_call *call, struct err *err)
     struct diff_traces traces;
     struct query_change change;
     if (!diff_traces_read(&traces, call, err) ||
-        !query_change(call->api->store, call_arena(call), traces.ids, &change, err)) {
+        !query_change(call->snapshot, call_arena(call), traces.ids, &change, err)) {
         return false;
     }
     struct json_write w = call_json(call, false);

@@ -112,7 +112,7 @@ bool diff_tree_get(struct api_call *call, struct err *err)
     const char *given = query_string_word(&call->query, "path");
     const char *path = given == NULL ? "0" : given;
     return diff_traces_read(&traces, call, err) &&
-           query_diff(call->api->store, call_arena(call), traces.ids, &diff, err) &&
+           query_diff(call->snapshot, call_arena(call), traces.ids, &diff, err) &&
            query_diff_find(&diff, path, &node, err) &&
            answer(call, &traces, &diff, &diff.nodes[node], path, err);
 }

@@ -80,10 +80,10 @@ static bool read_candidate(struct api_call *call,
                        "\"candidate\" must name a run, and maybe its span, or a trace");
     }
     if (request->run != NULL) {
-        return store_run_readable(call->api->store, request->run, authorize_projects(call), err);
+        return store_run_readable(call->snapshot, request->run, authorize_projects(call), err);
     }
     if (!authorize_trace(call, request->trace_id, err) ||
-        !store_trace_get(call->api->store, call_arena(call), request->trace_id, &trace, err)) {
+        !store_trace_get(call->snapshot, call_arena(call), request->trace_id, &trace, err)) {
         return false;
     }
     request->run = trace->run;
@@ -402,7 +402,7 @@ static bool answer(struct api_call *call, json_t *body, struct err *err)
     struct gate_answer gate;
     enum gate_format format = FORMAT_JSON;
     if (!choose_format(call, &format, err) || !read_request(call, body, &request, err) ||
-        !history_query_gate(&gate, call->api->store, call_arena(call), &request, err)) {
+        !history_query_gate(&gate, call->snapshot, call_arena(call), &request, err)) {
         return false;
     }
     if (format == FORMAT_JSON) {

@@ -57,7 +57,7 @@ bool history_get(struct api_call *call, struct err *err)
     }
     filter.page_offset = (size_t)offset;
     filter.page_count = limit == 0 ? SIZE_MAX : (size_t)limit;
-    if (!history_query_series(&series, call->api->store, call_arena(call), metric, &filter, err)) {
+    if (!history_query_series(&series, call->snapshot, call_arena(call), metric, &filter, err)) {
         return false;
     }
     struct json_write w = call_json_long(call, false);
@@ -164,7 +164,7 @@ bool history_changes_get(struct api_call *call, struct err *err)
     struct arena *arena = call_arena(call);
     if (!history_params_metric(call, &metric, err) || !history_params_filter(call, &filter, err) ||
         !history_params_rules(call, &rules, err) ||
-        !history_query_series(&series, call->api->store, arena, metric, &filter, err) ||
+        !history_query_series(&series, call->snapshot, arena, metric, &filter, err) ||
         !history_query_changes(&found, arena, &series, &rules, err)) {
         return false;
     }
@@ -244,7 +244,7 @@ bool history_baseline_get(struct api_call *call, struct err *err)
     if (!history_params_metric(call, &metric, err) || !history_params_filter(call, &filter, err) ||
         !history_params_rules(call, &rules, err) ||
         !history_params_all(call, "exclude_run", &excluded, &excluded_count, err) ||
-        !history_query_series(&series, call->api->store, arena, metric, &filter, err) ||
+        !history_query_series(&series, call->snapshot, arena, metric, &filter, err) ||
         !history_query_baseline(&found, arena, &series, excluded, excluded_count, &rules, err)) {
         return false;
     }
@@ -297,16 +297,16 @@ bool history_metrics_get(struct api_call *call, struct err *err)
     const int64_t limit_max = 2000;
     struct history_series series;
     struct store_series_filter filter;
-    struct store *store = call->api->store;
+    struct store_snapshot *snapshot = call->snapshot;
     struct arena *arena = call_arena(call);
     if (!query_string_int(&call->query, "limit", 1, limit_max, &limit, err) ||
         !history_params_filter(call, &filter, err) ||
-        !history_query_series(&series, store, arena, HISTORY_METRIC_DEFAULT, &filter, err)) {
+        !history_query_series(&series, snapshot, arena, HISTORY_METRIC_DEFAULT, &filter, err)) {
         return false;
     }
     int64_t trace_id = series.count == 0 ? 0 : series.points[series.count - 1].trace_id;
-    if (!store_series_metrics(store, arena, trace_id, query_string_word(&call->query, "q"), limit,
-                              &rows, &count, err)) {
+    if (!store_series_metrics(snapshot, arena, trace_id, query_string_word(&call->query, "q"),
+                              limit, &rows, &count, err)) {
         return false;
     }
     struct json_write w = call_json(call, false);

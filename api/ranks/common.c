@@ -8,17 +8,17 @@ static bool find_kept(struct api_call *call,
                       const struct ranks_wanted *wanted,
                       struct err *err)
 {
-    struct store *store = call->api->store;
+    struct store_snapshot *snapshot = call->snapshot;
     struct arena *arena = call_arena(call);
     if (wanted->with_parts ||
         (wanted->verdict != NULL &&
-         (!query_ranks_find_verdict(store, arena, ranks, wanted->verdict, err) ||
+         (!query_ranks_find_verdict(snapshot, arena, ranks, wanted->verdict, err) ||
           *wanted->verdict == NULL))) {
         return false;
     }
     return wanted->collectives == NULL ||
-           (query_ranks_find_collectives(store, arena, ranks, wanted->is_raw, wanted->collectives,
-                                         err) &&
+           (query_ranks_find_collectives(snapshot, arena, ranks, wanted->is_raw,
+                                         wanted->collectives, err) &&
             *wanted->collectives != NULL);
 }
 
@@ -37,7 +37,7 @@ static bool make(struct api_call *call,
     if (wanted->collectives != NULL) {
         *wanted->collectives = &made->collectives;
     }
-    return query_ranks_make(call->api->store, call_arena(call), ranks, wanted->is_raw,
+    return query_ranks_make(call->snapshot, call_arena(call), ranks, wanted->is_raw,
                             wanted->with_parts, made, err);
 }
 
@@ -47,12 +47,13 @@ bool ranks_read(struct api_call *call, const struct ranks_wanted *wanted, struct
     size_t budget_bytes = 0;
     int64_t span = 0;
     if (!query_string_int(&call->query, "span", 1, INT64_MAX, &span, err) ||
-        !query_ranks_open(call->api->store, call_arena(call), call->params[0], span, &ranks, err)) {
+        !query_ranks_open(call->snapshot, call_arena(call), call->params[0], span, &ranks, err)) {
         return false;
     }
     if (find_kept(call, &ranks, wanted, err)) {
         return true;
     }
+    store_snapshot_close(call->snapshot);
     if (err->code != ERR_NONE || !jobs_window_begin(call->api->jobs, &budget_bytes, err)) {
         return false;
     }

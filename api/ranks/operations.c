@@ -51,7 +51,7 @@ bool ranks_pipeline_get(struct api_call *call, struct err *err)
     struct pipeline_answer answer = {
         .view = {.table = &table_pipeline, .stem = "pipeline", .write_members = write_pipeline}};
     if (!table_view_read(&answer.view, call, "step", LIMIT_DEFAULT, err) ||
-        !query_operations_pipeline(call->api->store, call_arena(call), call->params[0],
+        !query_operations_pipeline(call->snapshot, call_arena(call), call->params[0],
                                    &answer.pipeline, err) ||
         !table_view_run(&answer.view, call, answer.pipeline.rows, answer.pipeline.row_count, err)) {
         return false;
@@ -118,7 +118,7 @@ bool ranks_what_if_get(struct api_call *call, struct err *err)
     struct what_if from;
     int64_t dsp_size;
     if (!read_dsp_size(call, &dsp_size, err) ||
-        !query_operations_what_if(call->api->store, call_arena(call), call->params[0], dsp_size,
+        !query_operations_what_if(call->snapshot, call_arena(call), call->params[0], dsp_size,
                                   &from, err)) {
         return false;
     }
@@ -178,7 +178,7 @@ bool ranks_what_if_timeline_get(struct api_call *call, struct err *err)
         return false;
     }
     lane.is_ideal = scenario == 0;
-    if (!query_operations_timeline(call->api->store, call_arena(call), call->params[0], &lane,
+    if (!query_operations_timeline(call->snapshot, call_arena(call), call->params[0], &lane,
                                    &answer.timeline, err) ||
         !table_view_run(&answer.view, call, answer.timeline.rows, answer.timeline.row_count, err)) {
         return false;

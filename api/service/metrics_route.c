@@ -50,7 +50,7 @@ static bool put_catalogue(struct api_call *call, struct buf *out, struct err *er
 {
     int64_t runs = 0;
     int64_t traces = 0;
-    if (!store_count(call->api->store, authorize_projects(call), &runs, &traces, err)) {
+    if (!store_count(call->snapshot, authorize_projects(call), &runs, &traces, err)) {
         return false;
     }
     exposition_value(out, "runs", "gauge", "Runs that can be seen.", (uint64_t)runs);
@@ -93,6 +93,10 @@ static bool put_storage(struct store *store,
     exposition_value(out, "wal_bytes", "gauge", "Size of the write-ahead log.", disk.wal_bytes);
     exposition_value(out, "raw_bytes", "gauge", "Size of the kept uploads.", raw_bytes);
     put_faults(store, out);
+    exposition_value(out, "store_snapshots_total", "counter",
+                     "States of the store that requests read, since the start: one a request that "
+                     "reads.",
+                     store_snapshots_opened(store));
     exposition_value(out, "used_bytes", "gauge",
                      "What the quota is held against: filled pages of the database, and uploads.",
                      used_bytes);

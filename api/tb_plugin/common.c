@@ -21,7 +21,7 @@ find_run(struct api_call *call, const char *name, struct plugin_run *run, struct
     if (name == NULL || *name == '\0') {
         return err_set(err, ERR_BAD_REQUEST, "The parameter run= is missing");
     }
-    if (!store_traces(call->api->store, call_arena(call), name, &traces, &run->count, err) &&
+    if (!store_traces(call->snapshot, call_arena(call), name, &traces, &run->count, err) &&
         err->code != ERR_NOT_FOUND) {
         return false;
     }
@@ -136,15 +136,15 @@ static bool answer_cached(struct api_call *call,
                           struct err *err)
 {
     const char *json = NULL;
-    struct store *store = call->api->store;
+    struct store_snapshot *snapshot = call->snapshot;
     struct arena *arena = call_arena(call);
     int64_t id = request->trace->id;
-    if (!store_uploaded_answer(store, arena, id, route, group_by, &json, err)) {
+    if (!store_uploaded_answer(snapshot, arena, id, route, group_by, &json, err)) {
         return false;
     }
     /* An answer that does not depend on the grouping is kept without one. */
     if (json == NULL && *group_by != '\0' &&
-        !store_uploaded_answer(store, arena, id, route, "", &json, err)) {
+        !store_uploaded_answer(snapshot, arena, id, route, "", &json, err)) {
         return false;
     }
     if (json != NULL) {
@@ -164,7 +164,7 @@ bool plugin_find_views(struct api_call *call, struct plugin_run *run, struct err
             return false;
         }
     }
-    if (!store_traces(call->api->store, call_arena(call), run->name, &traces, &run->count, err)) {
+    if (!store_traces(call->snapshot, call_arena(call), run->name, &traces, &run->count, err)) {
         return false;
     }
     for (size_t i = 0; i < run->count; i++) {
@@ -176,7 +176,7 @@ bool plugin_find_views(struct api_call *call, struct plugin_run *run, struct err
     run->communication = communication;
     return communication == NULL
                ? err_set(err, ERR_NO_MEMORY, "no memory for the views of a run")
-               : run_views_communication(call->api->store, traces, run->count, communication, err);
+               : run_views_communication(call->snapshot, traces, run->count, communication, err);
 }
 
 bool plugin_begin(struct api_call *call,
@@ -196,7 +196,7 @@ bool plugin_begin(struct api_call *call,
         return false;
     }
     return request->answered || (derived_figures(call, request->trace, &request->figures_id, err) &&
-                                 store_overview(call->api->store, call_arena(call),
+                                 store_overview(call->snapshot, call_arena(call),
                                                 request->figures_id, &request->results, err));
 }
 

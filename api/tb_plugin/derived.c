@@ -12,6 +12,7 @@ bool derived_figures(struct api_call *call,
     if (trace->derived_id != 0) {
         return true;
     }
+    store_snapshot_close(call->snapshot); /* to see what is written now */
     if (!jobs_derive_begin(call->api->jobs, &budget_bytes, err)) {
         return false;
     }

@@ -61,8 +61,8 @@ static bool load(struct api_call *call,
     const int64_t *ids = NULL;
     return begin_span(call, request, err) &&
            derived_figures_of(call, request->traces, request->count, &ids, err) &&
-           query_distributed(call->api->store, call_arena(call), request->traces, request->count,
-                             ids, out, err);
+           query_distributed(call->snapshot, call_arena(call), request->traces, request->count, ids,
+                             out, err);
 }
 
 static void put_metadata(struct json_write *w,

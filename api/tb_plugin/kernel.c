@@ -47,7 +47,7 @@ static bool load_kernels(struct api_call *call,
 {
     const struct store_page all = {.limit = 0};
     int64_t total = 0;
-    return store_kernels(call->api->store, call_arena(call), request->figures_id, &all, rows, count,
+    return store_kernels(call->snapshot, call_arena(call), request->figures_id, &all, rows, count,
                          &total, err);
 }
 
@@ -242,7 +242,7 @@ answer_by_launch(struct api_call *call, const struct plugin_request *request, st
     struct kernel_launch_row *rows = NULL;
     size_t count = 0;
     int64_t total = 0;
-    if (!store_kernel_launches(call->api->store, call_arena(call), request->figures_id, &all, &rows,
+    if (!store_kernel_launches(call->snapshot, call_arena(call), request->figures_id, &all, &rows,
                                &count, &total, err)) {
         return false;
     }

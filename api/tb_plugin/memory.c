@@ -221,7 +221,7 @@ bool plugin_memory(struct api_call *call, struct err *err)
     }
     if (!read_units(call, kb_first, &units, err) ||
         !read_window(call, request.results, &window, err) ||
-        !query_memory_stats(call->api->store, call_arena(call), request.figures_id, window, &stats,
+        !query_memory_stats(call->snapshot, call_arena(call), request.figures_id, window, &stats,
                             err)) {
         return false;
     }
@@ -412,8 +412,8 @@ bool plugin_memory_curve(struct api_call *call, struct err *err)
         return request.answered;
     }
     return read_units(call, mb_first, &units, err) &&
-           query_memory_curves(call->api->store, call_arena(call), request.figures_id, false,
-                               &curves, &count, err) &&
+           query_memory_curves(call->snapshot, call_arena(call), request.figures_id, false, &curves,
+                               &count, err) &&
            put_curves(call, curves, count, &units, request.results, err);
 }
 
@@ -537,8 +537,8 @@ bool plugin_memory_events(struct api_call *call, struct err *err)
     }
     if (!read_units(call, kb_first, &units, err) ||
         !read_window(call, request.results, &window, err) ||
-        !query_memory_blocks(call->api->store, call_arena(call), request.figures_id, window,
-                             &blocks, &count, err)) {
+        !query_memory_blocks(call->snapshot, call_arena(call), request.figures_id, window, &blocks,
+                             &count, err)) {
         return false;
     }
     put_blocks(call, blocks, count, &units, request.results);

@@ -82,8 +82,8 @@ static bool load(struct table *table,
     const struct store_page all = {.limit = 0};
     struct operator_row *rows = NULL;
     int64_t total = 0;
-    if (!store_operators(call->api->store, call_arena(call), request->figures_id, group, name,
-                         shape, &all, &rows, &table->count, &total, err)) {
+    if (!store_operators(call->snapshot, call_arena(call), request->figures_id, group, name, shape,
+                         &all, &rows, &table->count, &total, err)) {
         return false;
     }
     table->results = request->results;

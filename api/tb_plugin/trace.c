@@ -183,7 +183,7 @@ static void end_stream(struct api_response *response)
 static bool
 open_stream(struct api_call *call, const struct plugin_request *request, struct err *err)
 {
-    struct store *store = call->api->store;
+    struct store_snapshot *snapshot = call->snapshot;
     struct arena *arena = call_arena(call);
     const struct trace_results *results = request->results;
     struct gpu_counters *counters = NULL;
@@ -191,10 +191,10 @@ open_stream(struct api_call *call, const struct plugin_request *request, struct 
     if (s == NULL) {
         return err_set(err, ERR_NO_MEMORY, "no memory for the trace");
     }
-    if (!store_gpu_counters(store, arena, request->figures_id, &counters, err)) {
+    if (!store_gpu_counters(snapshot, arena, request->figures_id, &counters, err)) {
         return false;
     }
-    if (!store_export_open(store, request->trace->id, INT64_MIN, INT64_MAX, &s->from, err)) {
+    if (!store_export_open(snapshot, request->trace->id, INT64_MIN, INT64_MAX, &s->from, err)) {
         return timeline_gone(err);
     }
     s->results = results;

@@ -87,7 +87,7 @@ bool plugin_tree(struct api_call *call, struct err *err)
     if (!plugin_begin(call, "tree", NULL, &request, err) || request.answered) {
         return request.answered;
     }
-    if (!store_call_tree(call->api->store, call_arena(call), request.figures_id, &tree, err)) {
+    if (!store_call_tree(call->snapshot, call_arena(call), request.figures_id, &tree, err)) {
         return false;
     }
     if (tree == NULL) {
@@ -181,8 +181,7 @@ bool plugin_module(struct api_call *call, struct err *err)
     if (!plugin_begin(call, "module", NULL, &request, err) || request.answered) {
         return request.answered;
     }
-    if (!store_modules(call->api->store, call_arena(call), request.figures_id, &rows, &count,
-                       err)) {
+    if (!store_modules(call->snapshot, call_arena(call), request.figures_id, &rows, &count, err)) {
         return false;
     }
     if (count == 0) {
@@ -222,12 +221,12 @@ static bool begin_diff(struct api_call *call, struct diff_request *d, struct err
     for (int side = 0; side < DIFF_SIDES; side++) {
         struct trace_results *results = NULL;
         if (!derived_figures(call, traces[side], &ids[side], err) ||
-            !store_overview(call->api->store, call_arena(call), ids[side], &results, err)) {
+            !store_overview(call->snapshot, call_arena(call), ids[side], &results, err)) {
             return false;
         }
         d->units[side] = plugin_ticks(results);
     }
-    return query_diff(call->api->store, call_arena(call), ids, &d->diff, err);
+    return query_diff(call->snapshot, call_arena(call), ids, &d->diff, err);
 }
 
 static void put_operator(struct buf *out, const struct diff_operator *row, struct plugin_unit unit)

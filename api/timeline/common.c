@@ -12,7 +12,7 @@ bool timeline_trace(struct store_trace **trace, struct api_call *call, struct er
 {
     int64_t id = 0;
     if (!call_id(call, "trace", &id, err) ||
-        !store_trace_get(call->api->store, call_arena(call), id, trace, err)) {
+        !store_trace_get(call->snapshot, call_arena(call), id, trace, err)) {
         return false;
     }
     return (*trace)->has_events ||
@@ -53,14 +53,17 @@ bool timeline_load(struct store_trace **trace,
                    struct api_call *call,
                    struct err *err)
 {
-    struct store *store = call->api->store;
+    struct store_snapshot *snapshot = call->snapshot;
     struct arena *arena = call_arena(call);
     if (!timeline_trace(trace, call, err)) {
         return false;
     }
-    bool ok = store_timeline(store, arena, (*trace)->id, timeline, err) &&
-              (*timeline != NULL || (timeline_on_request(call->api->jobs, (*trace)->id, err) &&
-                                     store_timeline(store, arena, (*trace)->id, timeline, err)));
+    bool ok = store_timeline(snapshot, arena, (*trace)->id, timeline, err);
+    if (ok && *timeline == NULL) {
+        store_snapshot_close(snapshot); /* to see what is written now */
+        ok = timeline_on_request(call->api->jobs, (*trace)->id, err) &&
+             store_timeline(snapshot, arena, (*trace)->id, timeline, err);
+    }
     if (!ok) {
         return timeline_gone(err);
     }

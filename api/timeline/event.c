@@ -123,7 +123,7 @@ bool timeline_event_get(struct api_call *call, struct err *err)
     if (!read_number(call, &number, err) || !timeline_load(&trace, &timeline, call, err)) {
         return false;
     }
-    if (!query_timeline_event(call->api->store, call_arena(call), trace->id, number, &event, err)) {
+    if (!query_timeline_event(call->snapshot, call_arena(call), trace->id, number, &event, err)) {
         return timeline_gone(err);
     }
     bool has_dur = event.track != NO_TRACK ? event.dur_ns != TIMELINE_INSTANT : event.event.has_dur;

@@ -89,7 +89,7 @@ static bool find_in_part(struct found_names *names,
     if (ids == NULL) {
         return err_set(err, ERR_NO_MEMORY, "No memory for the names of the trace");
     }
-    if (!store_timeline_labels(call->api->store, scratch, trace_id, ids, count, &labels, err)) {
+    if (!store_timeline_labels(call->snapshot, scratch, trace_id, ids, count, &labels, err)) {
         return timeline_gone(err);
     }
     for (uint32_t i = 0; i < count; i++) {
@@ -206,7 +206,7 @@ bool search_get(struct api_call *call, struct err *err)
         !find_names(&search->names, call, trace->id, timeline->label_count, err)) {
         return false;
     }
-    if (!store_events_search(call->api->store, call_arena(call), trace->id, search->q,
+    if (!store_events_search(call->snapshot, call_arena(call), trace->id, search->q,
                              search->start_ns, search->end_ns, (size_t)search->limit, COUNT_MAX,
                              &search->hits, &search->count, &search->total, err)) {
         return timeline_gone(err);

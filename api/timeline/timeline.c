@@ -79,7 +79,7 @@ bool timeline_tracks(struct api_call *call, struct err *err)
     struct timeline *timeline = NULL;
     struct trace_results *results = NULL;
     if (!timeline_load(&trace, &timeline, call, err) ||
-        !store_overview(call->api->store, call_arena(call), trace->id, &results, err)) {
+        !store_overview(call->snapshot, call_arena(call), trace->id, &results, err)) {
         return false;
     }
     struct json_write w = call_json_long(call, false);
@@ -365,8 +365,7 @@ bool timeline_window(struct api_call *call, struct err *err)
     request.end_ns++; /* an instant at its very end belongs to a window */
     for (unsigned tries = 1;; tries++) {
         struct timeline_window window;
-        if (!query_timeline(call->api->store, call_arena(call), trace->id, &request, &window,
-                            err)) {
+        if (!query_timeline(call->snapshot, call_arena(call), trace->id, &request, &window, err)) {
             return timeline_gone(err);
         }
         write_window(call, &asked, &window);

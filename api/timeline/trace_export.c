@@ -76,7 +76,7 @@ bool trace_export_get(struct api_call *call, struct err *err)
         !timeline_range(&start_ns, &end_ns, true, call, err)) {
         return false;
     }
-    if (!store_export_open(call->api->store, trace->id, start_ns, end_ns, &from, err)) {
+    if (!store_export_open(call->snapshot, trace->id, start_ns, end_ns, &from, err)) {
         return timeline_gone(err);
     }
     struct api_response *response = call->response;

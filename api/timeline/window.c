@@ -196,14 +196,14 @@ static bool
 load_stored(struct api_call *call, int64_t id, struct trace_results **results, struct err *err)
 {
     const struct store_page all = {.limit = 0};
-    struct store *store = call->api->store;
+    struct store_snapshot *snapshot = call->snapshot;
     struct arena *arena = call_arena(call);
     int64_t total = 0;
-    return store_overview(store, arena, id, results, err) &&
-           store_operators(store, arena, id, OPERATOR_BY_NAME, NULL, NULL, &all,
+    return store_overview(snapshot, arena, id, results, err) &&
+           store_operators(snapshot, arena, id, OPERATOR_BY_NAME, NULL, NULL, &all,
                            &(*results)->operators[OPERATOR_BY_NAME],
                            &(*results)->operator_count[OPERATOR_BY_NAME], &total, err) &&
-           store_kernels(store, arena, id, &all, &(*results)->kernels, &(*results)->kernel_count,
+           store_kernels(snapshot, arena, id, &all, &(*results)->kernels, &(*results)->kernel_count,
                          &total, err);
 }
 

@@ -304,8 +304,8 @@ static bool write_traces(struct json_write *w, const struct form *form, struct e
     jw_array_begin(w);
     for (size_t i = 0; i < form->count; i++) {
         const struct form_file *file = &form->files[i];
-        if (!file->failed && !catalogue_json_traces(w, call_arena(form->call), form->call->api,
-                                                    file->trace_ids, file->trace_count, err)) {
+        if (!file->failed &&
+            !catalogue_json_traces(w, form->call, file->trace_ids, file->trace_count, err)) {
             return false;
         }
     }

@@ -25,8 +25,7 @@ static bool answer_list(struct api_call *call, const struct outcome *outcome, st
     jw_object_begin(&w);
     jw_key(&w, "traces");
     jw_array_begin(&w);
-    if (!catalogue_json_traces(&w, call_arena(call), call->api, outcome->trace_ids,
-                               outcome->trace_count, err)) {
+    if (!catalogue_json_traces(&w, call, outcome->trace_ids, outcome->trace_count, err)) {
         return false;
     }
     jw_array_end(&w);
@@ -51,7 +50,7 @@ static bool answer_traces(struct api_call *call,
         struct json_write w = call_json(call, false);
         call_add_location(call,
                           call_format(call, "/api/v1/traces/%" PRId64, outcome->trace_ids[0]));
-        ok = catalogue_json_traces(&w, call_arena(call), call->api, outcome->trace_ids, 1, err);
+        ok = catalogue_json_traces(&w, call, outcome->trace_ids, 1, err);
     }
     call->response->status = status; /* call_json has set 200 */
     return ok;

@@ -30,7 +30,7 @@ static bool load(struct api_call *call, struct call_tree **tree, struct err *err
 {
     int64_t id = 0;
     if (!call_trace_id(call, &id, err) ||
-        !store_call_tree(call->api->store, call_arena(call), id, tree, err)) {
+        !store_call_tree(call->snapshot, call_arena(call), id, tree, err)) {
         return false;
     }
     return *tree != NULL || err_set(err, ERR_NOT_FOUND,

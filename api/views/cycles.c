@@ -12,7 +12,7 @@ bool cycles_route_get(struct api_call *call, struct err *err)
     struct trace_results *results = NULL;
     if (!table_params_choice(call, "format", formats, &format, err) ||
         !call_trace_id(call, &id, err) ||
-        !store_cycles(call->api->store, call_arena(call), id, &results, err)) {
+        !store_cycles(call->snapshot, call_arena(call), id, &results, err)) {
         return false;
     }
     if (format == 1) {

@@ -25,7 +25,7 @@ static bool read_run(struct run_traces *run, struct api_call *call, struct err *
     struct store_trace *traces = NULL;
     size_t count = 0;
     *run = (struct run_traces){.count = 0};
-    if (!store_traces(call->api->store, call_arena(call), call->params[0], &traces, &count, err)) {
+    if (!store_traces(call->snapshot, call_arena(call), call->params[0], &traces, &count, err)) {
         return false;
     }
     run->items = arena_calloc(call_arena(call), count + 1, sizeof(struct store_trace *));
@@ -162,7 +162,7 @@ static bool load(struct distributed_answer *answer, struct api_call *call, struc
     }
     keep_span(&run, answer->span);
     return check_collectives(&run, answer->run, err) &&
-           query_distributed(call->api->store, call_arena(call), run.items, run.count, NULL,
+           query_distributed(call->snapshot, call_arena(call), run.items, run.count, NULL,
                              &answer->view, err) &&
            find_places(answer, call, err) && name_steps(answer, call_arena(call), err);
 }

@@ -15,7 +15,7 @@ static bool
 read_table(struct api_call *call, int64_t *id, struct trace_results **results, struct err *err)
 {
     if (!call_trace_id(call, id, err) ||
-        !store_overview(call->api->store, call_arena(call), *id, results, err)) {
+        !store_overview(call->snapshot, call_arena(call), *id, results, err)) {
         return false;
     }
     return (*results)->has_kernel_use ||
@@ -125,7 +125,7 @@ bool kernel_utilisation_get(struct api_call *call, struct err *err)
     struct table_view *view = &table.view;
     if (!table_view_read(view, call, "total_ns", LIMIT_DEFAULT, err) ||
         !read_table(call, &id, &results, err) ||
-        !store_kernel_utilisation(call->api->store, call_arena(call), id, &view->params.page,
+        !store_kernel_utilisation(call->snapshot, call_arena(call), id, &view->params.page,
                                   &table.rows, &view->count, &view->total, err)) {
         return false;
     }
@@ -202,7 +202,7 @@ bool kernel_utilisation_launches(struct api_call *call, struct err *err)
     const char *name = query_string_word(&call->query, "name");
     if (!table_view_read(view, call, "position", LIMIT_DEFAULT, err) ||
         !read_table(call, &id, &results, err) ||
-        !store_kernel_utilisation_launches(call->api->store, call_arena(call), id, name,
+        !store_kernel_utilisation_launches(call->snapshot, call_arena(call), id, name,
                                            &view->params.page, &table.rows, &view->count,
                                            &view->total, &table.values, &table.value_count, err) ||
         !index_values(&table, call, err)) {

@@ -29,7 +29,7 @@ struct table {
     size_t group;
     const char *operator_name; /* only launches of it; NULL: any */
     const char *class;         /* only kernels of it; NULL: any */
-    bool sorts_here;           /* by a column that the store does not know */
+    bool sorts_here;           /* by a column that the snapshot does not know */
     struct kernel_match match;
     struct kernel_row *rows; /* of the page, or all of them when they are chosen here */
     struct kernel_launch_row *launches;
@@ -54,7 +54,7 @@ static bool add_up(struct table *table, struct api_call *call, int64_t id, struc
     size_t count = table->loaded;
     int64_t total = 0;
     if (!has_all_by_name(table) &&
-        !store_kernels(call->api->store, call_arena(call), id, &all, &rows, &count, &total, err)) {
+        !store_kernels(call->snapshot, call_arena(call), id, &all, &rows, &count, &total, err)) {
         return false;
     }
     for (size_t i = 0; i < count; i++) {
@@ -95,7 +95,7 @@ static bool chooses_here(const struct table *table)
 
 static bool load_rows(struct table *table, struct api_call *call, int64_t id, struct err *err)
 {
-    struct store *store = call->api->store;
+    struct store_snapshot *snapshot = call->snapshot;
     struct arena *arena = call_arena(call);
     struct store_page page = table->view.params.page;
     if (chooses_here(table)) {
@@ -107,9 +107,9 @@ static bool load_rows(struct table *table, struct api_call *call, int64_t id, st
         page.descending = true;
     }
     bool loaded = table->group == GROUP_NAME
-                      ? store_kernels(store, arena, id, &page, &table->rows, &table->loaded,
+                      ? store_kernels(snapshot, arena, id, &page, &table->rows, &table->loaded,
                                       &table->view.total, err)
-                      : store_kernel_launches(store, arena, id, &page, &table->launches,
+                      : store_kernel_launches(snapshot, arena, id, &page, &table->launches,
                                               &table->loaded, &table->view.total, err);
     table->view.rows = table->group == GROUP_NAME ? (void *)table->rows : (void *)table->launches;
     table->view.count = table->loaded;
@@ -219,10 +219,10 @@ static bool choose_page(struct table *table, struct api_call *call, struct err *
 static bool load(struct table *table, struct api_call *call, int64_t id, struct err *err)
 {
     struct trace_results *results = NULL;
-    struct store *store = call->api->store;
+    struct store_snapshot *snapshot = call->snapshot;
     if (!read_params(table, call, err) ||
-        !store_overview(store, call_arena(call), id, &results, err) ||
-        !query_kernel_match(store, call_arena(call), id, table->group == GROUP_LAUNCH,
+        !store_overview(snapshot, call_arena(call), id, &results, err) ||
+        !query_kernel_match(snapshot, call_arena(call), id, table->group == GROUP_LAUNCH,
                             &table->match, err)) {
         return false;
     }

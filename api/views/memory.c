@@ -130,7 +130,7 @@ static bool load(struct table *table, struct api_call *call, struct err *err)
     struct contents contents = {.device_count = 0};
     struct store_trace *trace = NULL;
     int64_t id = table->request.trace_id;
-    if (!store_trace_get(call->api->store, call_arena(call), id, &trace, err)) {
+    if (!store_trace_get(call->snapshot, call_arena(call), id, &trace, err)) {
         return false;
     }
     if (strncmp(trace->format, "ascend", strlen("ascend")) == 0) {
@@ -138,7 +138,7 @@ static bool load(struct table *table, struct api_call *call, struct err *err)
                (use_recorded(&table->memory, &contents.recorded, call_arena(call)) ||
                 err_set(err, ERR_NO_MEMORY, "no memory for the memory of a trace"));
     }
-    return query_memory(call->api->store, call_arena(call), id, table->request.device,
+    return query_memory(call->snapshot, call_arena(call), id, table->request.device,
                         table->request.window, &table->memory, err);
 }
 

@@ -13,7 +13,7 @@ bool memory_request_read(struct memory_request *request, struct api_call *call, 
         .window = {INT64_MIN, INT64_MAX},
     };
     if (!call_id(call, "trace", &request->trace_id, err) ||
-        !store_trace_get(call->api->store, call_arena(call), request->trace_id, &trace, err) ||
+        !store_trace_get(call->snapshot, call_arena(call), request->trace_id, &trace, err) ||
         !query_string_int(&call->query, "start_ns", INT64_MIN, INT64_MAX, &request->window.start,
                           err) ||
         !query_string_int(&call->query, "end_ns", INT64_MIN, INT64_MAX, &request->window.end,

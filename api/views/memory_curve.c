@@ -63,7 +63,7 @@ bool memory_curve(struct api_call *call, struct err *err)
     int64_t wanted = POINTS_DEFAULT;
     if (!memory_request_read(&request, call, err) ||
         !query_string_int(&call->query, "points", POINTS_MIN, POINTS_MAX, &wanted, err) ||
-        !query_memory_curves(call->api->store, call_arena(call), request.trace_id, true, &curves,
+        !query_memory_curves(call->snapshot, call_arena(call), request.trace_id, true, &curves,
                              &count, err)) {
         return false;
     }

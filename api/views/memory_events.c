@@ -28,7 +28,7 @@ bool memory_events(struct api_call *call, struct err *err)
     struct query_memory_blocks *blocks = &table.blocks;
     if (!memory_request_read(&table.request, call, err) ||
         !table_view_read(&table.view, call, "size_bytes", LIMIT_DEFAULT, err) ||
-        !query_memory_device_blocks(call->api->store, call_arena(call), table.request.trace_id,
+        !query_memory_device_blocks(call->snapshot, call_arena(call), table.request.trace_id,
                                     table.request.device, table.request.window, &table.blocks,
                                     err)) {
         return false;

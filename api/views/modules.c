@@ -37,8 +37,8 @@ bool modules_get(struct api_call *call, struct err *err)
         .view = {.table = &table_module, .stem = "modules", .write_members = write_members}};
     if (!table_params_choice(call, "format", formats, &format, err) ||
         !call_id(call, "trace", &id, err) ||
-        !store_trace_get(call->api->store, call_arena(call), id, &trace, err) ||
-        !store_modules(call->api->store, call_arena(call), id, &rows, &count, err)) {
+        !store_trace_get(call->snapshot, call_arena(call), id, &trace, err) ||
+        !store_modules(call->snapshot, call_arena(call), id, &rows, &count, err)) {
         return false;
     }
     if (count == 0) {

@@ -54,7 +54,7 @@ static bool add_up(struct table *table, struct api_call *call, int64_t id, struc
     if (!has_all_by_name(table, call)) {
         struct operator_row *read = NULL;
         int64_t total = 0;
-        if (!store_operators(call->api->store, call_arena(call), id, OPERATOR_BY_NAME, NULL, NULL,
+        if (!store_operators(call->snapshot, call_arena(call), id, OPERATOR_BY_NAME, NULL, NULL,
                              &all, &read, &count, &total, err)) {
             return false;
         }
@@ -94,8 +94,8 @@ static bool needs_stacks(
     if ((parts_of_group[table->group] & WHEN_STACK) == 0) {
         return true;
     }
-    if (!store_trace_get(call->api->store, call_arena(call), id, &trace, err) ||
-        !store_operators(call->api->store, call_arena(call), id, (enum operator_group)table->group,
+    if (!store_trace_get(call->snapshot, call_arena(call), id, &trace, err) ||
+        !store_operators(call->snapshot, call_arena(call), id, (enum operator_group)table->group,
                          NULL, NULL, &first, &rows, &count, &total, err)) {
         return false;
     }
@@ -149,7 +149,7 @@ static bool load_stacks(struct table *table, struct api_call *call, int64_t id, 
 
 static bool load_stored(struct table *table, struct api_call *call, int64_t id, struct err *err)
 {
-    if (!store_operators(call->api->store, call_arena(call), id, (enum operator_group)table->group,
+    if (!store_operators(call->snapshot, call_arena(call), id, (enum operator_group)table->group,
                          query_string_get(&call->query, "name"),
                          query_string_get(&call->query, "shape"), &table->view.params.page,
                          &table->rows, &table->view.count, &table->view.total, err) ||
@@ -166,7 +166,7 @@ static bool load(struct table *table, struct api_call *call, int64_t id, struct 
     struct trace_results *results = NULL;
     bool needed = false;
     if (!table_params_choice(call, "group_by", groups, &table->group, err) ||
-        !store_overview(call->api->store, call_arena(call), id, &results, err)) {
+        !store_overview(call->snapshot, call_arena(call), id, &results, err)) {
         return false;
     }
     table->results = results;

@@ -11,14 +11,14 @@ static bool
 add_names(struct api_call *call, int64_t id, struct trace_results *results, struct err *err)
 {
     const struct store_page all = {.limit = 0};
-    struct store *store = call->api->store;
+    struct store_snapshot *snapshot = call->snapshot;
     struct arena *arena = call_arena(call);
     int64_t total = 0;
-    return store_operators(store, arena, id, OPERATOR_BY_NAME, NULL, NULL, &all,
+    return store_operators(snapshot, arena, id, OPERATOR_BY_NAME, NULL, NULL, &all,
                            &results->operators[OPERATOR_BY_NAME],
                            &results->operator_count[OPERATOR_BY_NAME], &total, err) &&
-           store_kernels(store, arena, id, &all, &results->kernels, &results->kernel_count, &total,
-                         err);
+           store_kernels(snapshot, arena, id, &all, &results->kernels, &results->kernel_count,
+                         &total, err);
 }
 
 bool overview_get(struct api_call *call, struct err *err)
@@ -28,15 +28,15 @@ bool overview_get(struct api_call *call, struct err *err)
     struct trace_results *results = NULL;
     struct arena *arena = call_arena(call);
     if (!call_id(call, "trace", &id, err) ||
-        !store_trace_get(call->api->store, arena, id, &trace, err) ||
-        !store_overview(call->api->store, arena, id, &results, err) ||
+        !store_trace_get(call->snapshot, arena, id, &trace, err) ||
+        !store_overview(call->snapshot, arena, id, &results, err) ||
         !add_names(call, id, results, err)) {
         return false;
     }
     struct json_write w = call_json(call, false);
     jw_object_begin(&w);
     jw_key(&w, "trace");
-    if (!catalogue_json_trace(&w, call->api, trace, err)) {
+    if (!catalogue_json_trace(&w, call, trace, err)) {
         return false;
     }
     render_overview(&w, results);
@@ -60,7 +60,7 @@ bool overview_steps(struct api_call *call, struct err *err)
         .table = &table_step, .stem = "steps", .write_members = write_steps_members};
     if (!call_trace_id(call, &id, err) ||
         !table_view_read(&view, call, "start_ns", LIMIT_DEFAULT, err) ||
-        !store_overview(call->api->store, call_arena(call), id, &results, err)) {
+        !store_overview(call->snapshot, call_arena(call), id, &results, err)) {
         return false;
     }
     render_fill_steps(results);

@@ -139,7 +139,7 @@ bool sql_get(struct api_call *call, struct err *err)
     if (sql == NULL) {
         return answer_tables(call, err);
     }
-    if (!store_sql_select(call->api->store, call_arena(call), id, sql, limit, &answer, err)) {
+    if (!store_sql_select(call->snapshot, call_arena(call), id, sql, limit, &answer, err)) {
         return false;
     }
     if (format == 1) {
@@ -183,7 +183,7 @@ bool results_file_get(struct api_call *call, struct err *err)
         return err_set(err, ERR_NO_MEMORY, "no memory to send a file");
     }
     if (!call_trace_id(call, &id, err) ||
-        !store_sql_export(call->api->store, id, &sending->fd, err)) {
+        !store_sql_export(call->snapshot, id, &sending->fd, err)) {
         return false;
     }
     struct api_response *response = call->response;

@@ -40,11 +40,12 @@ struct store {
     _Atomic int64_t jobs_purged_at_s; /* 0: not yet */
     _Atomic uint64_t version;         /* see store_version */
     _Atomic uint64_t token_changes;   /* tokens that this process added or revoked */
-    _Atomic unsigned sql_running;     /* statements of store_sql_select */
-    bool writer_is_durable;           /* synchronous = FULL is set */
-    bool log_is_doubtful;             /* a sync of it failed: see store_write_begin in access.c */
-    int log_pages_begun;              /* write-back has started for this many pages */
-    char rules[SHA256_HEX_BYTES];     /* of kernel classes: see store_follow_rules */
+    _Atomic uint64_t snapshots_opened;
+    _Atomic unsigned sql_running; /* statements of store_sql_select */
+    bool writer_is_durable;       /* synchronous = FULL is set */
+    bool log_is_doubtful;         /* a sync of it failed: see store_write_begin in access.c */
+    int log_pages_begun;          /* write-back has started for this many pages */
+    char rules[SHA256_HEX_BYTES]; /* of kernel classes: see store_follow_rules */
 
     pthread_mutex_t readers_lock;
     pthread_cond_t reader_returned;
@@ -75,6 +76,11 @@ void store_access_destroy(struct store *store);
 /* Acquires a reader in a transaction: all its statements see one state. */
 bool store_read_begin(struct store *store, struct db **db, struct err *err) KS_MUST_USE;
 void store_read_end(struct store *store, struct db *db);
+
+/* The connection of a snapshot, which it opens if it is not open. store_snapshot_close ends it. */
+bool store_snapshot_read(struct store_snapshot *snapshot,
+                         struct db **db,
+                         struct err *err) KS_MUST_USE;
 
 enum store_durability {
     /* part of something invisible: a power cut may lose it; leaves store_version as it is */

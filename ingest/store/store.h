@@ -1,8 +1,9 @@
 /* The store: uploads as files under their SHA-256, everything else in one SQLite database (WAL).
  * All access goes through this header, so that a second engine can implement it.
  *
- * Threads: call every function from any thread. One writer connection stands behind a lock; readers
- * come from a pool and see the state at the start of their call. Reading functions allocate rows
+ * Threads: call every function from any thread. One writer connection stands behind a lock. What a
+ * request reads it reads through one snapshot (struct store_snapshot); other readers see the state
+ * at the start of their call. Reading functions allocate rows
  * and texts in the caller's arena (one arena per request). Every function may fail with ERR_STORE,
  * ERR_NO_MEMORY, ERR_NO_SPACE or ERR_NOT_FOUND; comments name only further errors.
  *
@@ -43,6 +44,24 @@ uint64_t store_version(const struct store *store);
 /* Bytes of the database files and of the uploads. */
 bool store_size(struct store *store, uint64_t *database_bytes, uint64_t *raw_bytes, struct err *err)
     KS_MUST_USE;
+
+/* ---- snapshots ---- */
+
+struct db;
+
+/* One state of the store, for all that one request reads. The first read opens it, and it holds a
+ * connection until it is closed: close it before waiting for others, above all for a client. For
+ * one thread at a time. */
+struct store_snapshot {
+    struct store *store;
+    struct db *db; /* NULL: not open */
+};
+void store_snapshot_init(struct store_snapshot *snapshot, struct store *store);
+/* The next read opens it anew, and sees what was written meanwhile. */
+void store_snapshot_close(struct store_snapshot *snapshot);
+/* Snapshots opened since store_open. */
+uint64_t store_snapshots_opened(const struct store *store);
+
 struct store_disk {
     uint64_t wal_bytes;               /* the write-ahead log, a part of the database files */
     uint64_t free_bytes, total_bytes; /* of the file system */
@@ -138,7 +157,7 @@ bool store_job_add(struct store *store, const struct store_job *job, int64_t *id
  * publication, or with store_sync. False: the blob is lost and the job can only fail. */
 bool store_job_arrived(struct store *store, int64_t id, const char *sha256_hex, struct err *err)
     KS_MUST_USE;
-bool store_job_get(struct store *store,
+bool store_job_get(struct store_snapshot *snapshot,
                    struct arena *arena,
                    int64_t id,
                    struct store_job **out,
@@ -164,7 +183,7 @@ bool store_job_running(struct store *store, int64_t id, struct err *err) KS_MUST
 bool store_job_failed(struct store *store, int64_t id, const struct err *error, struct err *err)
     KS_MUST_USE;
 /* Ids of the published traces of a job, ascending. */
-bool store_job_traces(struct store *store,
+bool store_job_traces(struct store_snapshot *snapshot,
                       struct arena *arena,
                       int64_t id,
                       int64_t **trace_ids,
@@ -181,7 +200,7 @@ bool store_job_set_failures(struct store *store,
                             const struct store_job_failure *failures,
                             size_t count,
                             struct err *err) KS_MUST_USE;
-bool store_job_failures(struct store *store,
+bool store_job_failures(struct store_snapshot *snapshot,
                         struct arena *arena,
                         int64_t id,
                         struct store_job_failure **failures,
@@ -318,7 +337,7 @@ struct store_page {
     const char *tag, *project;
 };
 
-bool store_runs(struct store *store,
+bool store_runs(struct store_snapshot *snapshot,
                 struct arena *arena,
                 const struct store_page *page,
                 struct store_run **rows,
@@ -326,24 +345,24 @@ bool store_runs(struct store *store,
                 int64_t *total,
                 struct err *err) KS_MUST_USE;
 /* Counts the runs and traces that a reader of these projects sees (struct store_page). */
-bool store_count(struct store *store,
+bool store_count(struct store_snapshot *snapshot,
                  const char *projects,
                  int64_t *runs,
                  int64_t *traces,
                  struct err *err) KS_MUST_USE;
-bool store_run_get(struct store *store,
+bool store_run_get(struct store_snapshot *snapshot,
                    struct arena *arena,
                    const char *name,
                    struct store_run **out,
                    struct err *err) KS_MUST_USE;
 /* Published traces of a run, by worker, then span. ERR_NOT_FOUND when there are none. */
-bool store_traces(struct store *store,
+bool store_traces(struct store_snapshot *snapshot,
                   struct arena *arena,
                   const char *run,
                   struct store_trace **rows,
                   size_t *count,
                   struct err *err) KS_MUST_USE;
-bool store_trace_get(struct store *store,
+bool store_trace_get(struct store_snapshot *snapshot,
                      struct arena *arena,
                      int64_t id,
                      struct store_trace **out,
@@ -357,7 +376,7 @@ struct store_trace_filter {
     const char *device_type;
 };
 /* Ids of the published traces on the page, in the arena; *total: how many the filter leaves. */
-bool store_trace_list(struct store *store,
+bool store_trace_list(struct store_snapshot *snapshot,
                       struct arena *arena,
                       const struct store_trace_filter *filter,
                       int64_t **ids,
@@ -366,7 +385,7 @@ bool store_trace_list(struct store *store,
                       struct err *err) KS_MUST_USE;
 /* ERR_NOT_FOUND unless a published trace has this id. The functions below that read results do not
  * check this: they also accept a derived_id. */
-bool store_trace_check(struct store *store, int64_t id, struct err *err) KS_MUST_USE;
+bool store_trace_check(struct store_snapshot *snapshot, int64_t id, struct err *err) KS_MUST_USE;
 /* What is published under a run and file name. Zeroed, without rank, when nothing is. */
 struct store_file {
     const char *sha256_hex; /* NULL: nothing is there */
@@ -404,7 +423,7 @@ bool store_trace_delete(struct store *store, int64_t id, struct err *err) KS_MUS
 /* All results of a trace except large tables: operators, kernels, launches, the rows of kernel
  * tables, cycles and their uses (their counts are set, their arrays NULL), counters, and the
  * comparison of a report. */
-bool store_overview(struct store *store,
+bool store_overview(struct store_snapshot *snapshot,
                     struct arena *arena,
                     int64_t trace_id,
                     struct trace_results **out,
@@ -414,7 +433,7 @@ bool store_overview(struct store *store,
  * *total counts the rows that match, before limit and offset. Sort by the field names of the row
  * struct, or by the quantities that tables.c names ("mean_ns"). ERR_BAD_REQUEST for an unknown sort
  * column; the message lists the known ones. */
-bool store_operators(struct store *store,
+bool store_operators(struct store_snapshot *snapshot,
                      struct arena *arena,
                      int64_t trace_id,
                      enum operator_group group,
@@ -425,7 +444,7 @@ bool store_operators(struct store *store,
                      size_t *count,
                      int64_t *total,
                      struct err *err) KS_MUST_USE;
-bool store_kernels(struct store *store,
+bool store_kernels(struct store_snapshot *snapshot,
                    struct arena *arena,
                    int64_t trace_id,
                    const struct store_page *page,
@@ -433,7 +452,7 @@ bool store_kernels(struct store *store,
                    size_t *count,
                    int64_t *total,
                    struct err *err) KS_MUST_USE;
-bool store_kernel_launches(struct store *store,
+bool store_kernel_launches(struct store_snapshot *snapshot,
                            struct arena *arena,
                            int64_t trace_id,
                            const struct store_page *page,
@@ -446,7 +465,7 @@ bool store_kernel_launches(struct store *store,
 /* Rows per kernel. Sort by the field names, "share" (of the total time) or "class". `q` searches
  * cleaned and full names. store_overview returns the totals, transfers, bad_rows and
  * kernel_utilisation_metrics. */
-bool store_kernel_utilisation(struct store *store,
+bool store_kernel_utilisation(struct store_snapshot *snapshot,
                               struct arena *arena,
                               int64_t trace_id,
                               const struct store_page *page,
@@ -457,7 +476,7 @@ bool store_kernel_utilisation(struct store *store,
 /* Rows per launch; "position" and "duration_ns" also sort them. `name`: only launches of this
  * cleaned name (NULL: any). `values` (may be NULL) receives the other metrics of the launches of
  * this page; their `launch` is the index into *rows. */
-bool store_kernel_utilisation_launches(struct store *store,
+bool store_kernel_utilisation_launches(struct store_snapshot *snapshot,
                                        struct arena *arena,
                                        int64_t trace_id,
                                        const char *name,
@@ -472,37 +491,37 @@ bool store_kernel_utilisation_launches(struct store *store,
 /* ---- call trees, memory, modules, collectives ---- */
 
 /* These return NULL where the trace has none, and also accept a derived_id. */
-bool store_call_tree(struct store *store,
+bool store_call_tree(struct store_snapshot *snapshot,
                      struct arena *arena,
                      int64_t trace_id,
                      struct call_tree **out,
                      struct err *err) KS_MUST_USE;
-bool store_memory_log(struct store *store,
+bool store_memory_log(struct store_snapshot *snapshot,
                       struct arena *arena,
                       int64_t trace_id,
                       struct memory_log **out,
                       struct err *err) KS_MUST_USE;
-bool store_comm_log(struct store *store,
+bool store_comm_log(struct store_snapshot *snapshot,
                     struct arena *arena,
                     int64_t trace_id,
                     struct collective_log **out,
                     struct err *err) KS_MUST_USE;
-bool store_operations(struct store *store,
+bool store_operations(struct store_snapshot *snapshot,
                       struct arena *arena,
                       int64_t trace_id,
                       struct operation_table **out,
                       struct err *err) KS_MUST_USE;
-bool store_rank_digest(struct store *store,
+bool store_rank_digest(struct store_snapshot *snapshot,
                        struct arena *arena,
                        int64_t trace_id,
                        struct rank_digest **out,
                        struct err *err) KS_MUST_USE;
-bool store_gpu_counters(struct store *store,
+bool store_gpu_counters(struct store_snapshot *snapshot,
                         struct arena *arena,
                         int64_t trace_id,
                         struct gpu_counters **out,
                         struct err *err) KS_MUST_USE;
-bool store_modules(struct store *store,
+bool store_modules(struct store_snapshot *snapshot,
                    struct arena *arena,
                    int64_t trace_id,
                    struct module_row **rows,
@@ -512,14 +531,14 @@ bool store_modules(struct store *store,
 /* ---- cycles and comparisons ---- */
 
 /* Results with only cycle_source, cycles, cycle_uses and counters set, in stored order. */
-bool store_cycles(struct store *store,
+bool store_cycles(struct store_snapshot *snapshot,
                   struct arena *arena,
                   int64_t trace_id,
                   struct trace_results **out,
                   struct err *err) KS_MUST_USE;
 
 /* The counters of a trace alone. */
-bool store_counters(struct store *store,
+bool store_counters(struct store_snapshot *snapshot,
                     struct arena *arena,
                     int64_t trace_id,
                     struct counter_row **rows,
@@ -548,14 +567,14 @@ bool store_comparisons_add(struct store *store,
                            struct err *err) KS_MUST_USE;
 /* One comparison, complete. ERR_NOT_FOUND. A comparison outlives the traces it compares; the
  * comparison of an uploaded report is deleted with its trace. */
-bool store_comparison_get(struct store *store,
+bool store_comparison_get(struct store_snapshot *snapshot,
                           struct arena *arena,
                           int64_t id,
                           struct store_comparison **out,
                           struct err *err) KS_MUST_USE;
 /* group_id 0: the first comparison of each group, newest first; `page` gives limit and offset, and
  * `q` searches titles and labels. Else the comparisons of that group, most suspicious first. */
-bool store_comparisons(struct store *store,
+bool store_comparisons(struct store_snapshot *snapshot,
                        struct arena *arena,
                        int64_t group_id,
                        const struct store_page *page,
@@ -564,14 +583,16 @@ bool store_comparisons(struct store *store,
                        int64_t *total,
                        struct err *err) KS_MUST_USE;
 /* The comparison of an uploaded report, or 0. */
-bool store_trace_comparison(struct store *store, int64_t trace_id, int64_t *id, struct err *err)
-    KS_MUST_USE;
+bool store_trace_comparison(struct store_snapshot *snapshot,
+                            int64_t trace_id,
+                            int64_t *id,
+                            struct err *err) KS_MUST_USE;
 /* Deletes the whole group. ERR_CONFLICT for an uploaded report: delete its trace instead. */
 bool store_comparison_delete(struct store *store, int64_t id, struct err *err) KS_MUST_USE;
 
 /* An answer that was uploaded, byte for byte; *json is NULL when the trace has none for this route.
  */
-bool store_uploaded_answer(struct store *store,
+bool store_uploaded_answer(struct store_snapshot *snapshot,
                            struct arena *arena,
                            int64_t trace_id,
                            const char *route,

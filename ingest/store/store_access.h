@@ -24,17 +24,21 @@ bool store_projects_have(const char *projects, const char *project);
 
 /* Checks that a reader of these projects may read it. ERR_NOT_FOUND otherwise, with the same
  * message as for something that does not exist. */
-bool store_run_readable(struct store *store,
+bool store_run_readable(struct store_snapshot *snapshot,
                         const char *name,
                         const char *projects,
                         struct err *err) KS_MUST_USE;
-bool store_trace_readable(struct store *store, int64_t id, const char *projects, struct err *err)
-    KS_MUST_USE;
-bool store_job_readable(struct store *store, int64_t id, const char *projects, struct err *err)
-    KS_MUST_USE;
+bool store_trace_readable(struct store_snapshot *snapshot,
+                          int64_t id,
+                          const char *projects,
+                          struct err *err) KS_MUST_USE;
+bool store_job_readable(struct store_snapshot *snapshot,
+                        int64_t id,
+                        const char *projects,
+                        struct err *err) KS_MUST_USE;
 /* A reader needs access to every trace in the comparison. A deleted trace counts with the project
  * it had. */
-bool store_comparison_readable(struct store *store,
+bool store_comparison_readable(struct store_snapshot *snapshot,
                                int64_t id,
                                const char *projects,
                                struct err *err) KS_MUST_USE;

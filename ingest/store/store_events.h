@@ -45,7 +45,7 @@ struct store_event {
 
 /* Reads one event; costs one block. ERR_NOT_FOUND: no such event; ERR_GONE: the trace was stored
  * without events (by a program older than schema 4, or it is not a trace). */
-bool store_event_get(struct store *store,
+bool store_event_get(struct store_snapshot *snapshot,
                      struct arena *arena,
                      int64_t trace_id,
                      uint32_t event,
@@ -54,7 +54,7 @@ bool store_event_get(struct store *store,
 
 /* Reads several events, without `json`: out[i] is events[i]; event numbers ascend. Reads each block
  * once. */
-bool store_events_get(struct store *store,
+bool store_events_get(struct store_snapshot *snapshot,
                       struct arena *arena,
                       int64_t trace_id,
                       const uint32_t *events,
@@ -77,7 +77,7 @@ struct store_event_hit {
  * matches up to `count_max`, where the search ends; then it is a lower bound. Skips blocks whose
  * texts and numbers cannot match. ERR_BAD_REQUEST: `q` is longer than 1000 bytes; ERR_NOT_FOUND and
  * ERR_GONE as above. */
-bool store_events_search(struct store *store,
+bool store_events_search(struct store_snapshot *snapshot,
                          struct arena *arena,
                          int64_t trace_id,
                          const char *q,
@@ -98,7 +98,7 @@ struct store_export;
  * With a range: metadata (phase M, or no time) and the events that overlap [start_ns, end_ns];
  * INT64_MIN and INT64_MAX export everything. Needs memory for one block and some texts; holds no
  * connection between calls. ERR_NOT_FOUND, ERR_GONE as above. */
-bool store_export_open(struct store *store,
+bool store_export_open(struct store_snapshot *snapshot,
                        int64_t trace_id,
                        int64_t start_ns,
                        int64_t end_ns,

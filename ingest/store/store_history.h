@@ -37,7 +37,7 @@ struct store_series_filter {
 
 /* All points in order. An unknown metric has only NaN. ERR_BAD_REQUEST: a bad expression. Linear in
  * the points of the store. */
-bool store_series_read(struct store *store,
+bool store_series_read(struct store_snapshot *snapshot,
                        struct arena *arena,
                        const char *metric,
                        const struct store_series_filter *filter,
@@ -45,7 +45,7 @@ bool store_series_read(struct store *store,
                        size_t *count,
                        struct err *err) KS_MUST_USE;
 /* The value of one trace; NaN: none. */
-bool store_series_value(struct store *store,
+bool store_series_value(struct store_snapshot *snapshot,
                         int64_t trace_id,
                         const char *metric,
                         double *value,
@@ -56,7 +56,7 @@ struct store_series_metric {
 };
 /* The metrics of a trace whose names contain `q` (NULL: all), the largest values first, at most
  * `limit`. */
-bool store_series_metrics(struct store *store,
+bool store_series_metrics(struct store_snapshot *snapshot,
                           struct arena *arena,
                           int64_t trace_id,
                           const char *q,

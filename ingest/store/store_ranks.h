@@ -19,7 +19,7 @@ struct run_view_key {
 };
 
 /* *out is NULL when there is none. */
-bool store_ranks_verdict(struct store *store,
+bool store_ranks_verdict(struct store_snapshot *snapshot,
                          struct arena *arena,
                          const struct run_view_key *key,
                          struct ranks_verdict **out,
@@ -29,7 +29,7 @@ bool store_ranks_verdict_put(struct store *store,
                              const struct ranks_verdict *verdict,
                              struct err *err) KS_MUST_USE;
 /* Without the parts of ranks. */
-bool store_ranks_collectives(struct store *store,
+bool store_ranks_collectives(struct store_snapshot *snapshot,
                              struct arena *arena,
                              const struct run_view_key *key,
                              struct ranks_collectives **out,

@@ -38,7 +38,7 @@ struct store_sql_table {
 /* Runs one SELECT and reads at most `row_max` rows into the arena. ERR_BAD_REQUEST, in SQLite's
  * words, for anything else, for a wrong statement, for tables that are not listed, and for one that
  * takes longer than STORE_SQL_MS; ERR_TOO_MANY while two others run. */
-bool store_sql_select(struct store *store,
+bool store_sql_select(struct store_snapshot *snapshot,
                       struct arena *arena,
                       int64_t trace_id,
                       const char *sql,
@@ -52,6 +52,7 @@ bool store_sql_tables(struct arena *arena,
                       struct err *err) KS_MUST_USE;
 /* Writes the tables of a trace into a new SQLite file without a name, and opens it at its begin.
  * The caller closes it, and with that it is gone. */
-bool store_sql_export(struct store *store, int64_t trace_id, int *fd, struct err *err) KS_MUST_USE;
+bool store_sql_export(struct store_snapshot *snapshot, int64_t trace_id, int *fd, struct err *err)
+    KS_MUST_USE;
 
 #endif

@@ -41,14 +41,14 @@ void store_timeline_end(struct store_ingest *ingest);
 
 /* Reads tracks and levels. `labels` is NULL, label_count is set, and its own `arena` is unused:
  * everything is in the caller's. *out NULL: the trace has no timeline. */
-bool store_timeline(struct store *store,
+bool store_timeline(struct store_snapshot *snapshot,
                     struct arena *arena,
                     int64_t trace_id,
                     struct timeline **out,
                     struct err *err) KS_MUST_USE;
 /* Reads labels: labels[i] belongs to ids[i]. ids ascend, each below label_count. Reads only rows
  * that hold one of them. */
-bool store_timeline_labels(struct store *store,
+bool store_timeline_labels(struct store_snapshot *snapshot,
                            struct arena *arena,
                            int64_t trace_id,
                            const uint32_t *ids,
@@ -78,7 +78,7 @@ struct store_timeline_place {
 
 /* The blocks, in order, that may hold an item that overlaps the part: it starts before end_ns and
  * does not end before start_ns. Reads the index only. ERR_GONE: the trace has no timeline. */
-bool store_timeline_places(struct store *store,
+bool store_timeline_places(struct store_snapshot *snapshot,
                            struct arena *arena,
                            int64_t trace_id,
                            enum store_timeline_kind kind,
@@ -97,7 +97,7 @@ struct store_timeline_visitor {
     bool (*points)(void *context, const struct timeline_points *points, struct err *err);
 };
 /* Reads these blocks, one in memory at a time, and calls the visitor's function of this kind. */
-bool store_timeline_blocks(struct store *store,
+bool store_timeline_blocks(struct store_snapshot *snapshot,
                            int64_t trace_id,
                            enum store_timeline_kind kind,
                            const struct store_timeline_place *places,
@@ -105,13 +105,13 @@ bool store_timeline_blocks(struct store *store,
                            const struct store_timeline_visitor *visitor,
                            struct err *err) KS_MUST_USE;
 /* Finds and reads both kinds: slices, then points. NULL `block` or `points` skips that kind. */
-bool store_timeline_read(struct store *store,
+bool store_timeline_read(struct store_snapshot *snapshot,
                          int64_t trace_id,
                          const struct store_timeline_part *part,
                          const struct store_timeline_visitor *visitor,
                          struct err *err) KS_MUST_USE;
 /* Up to `limit` flows that start (or, by_target, end) at the event. */
-bool store_flows(struct store *store,
+bool store_flows(struct store_snapshot *snapshot,
                  struct arena *arena,
                  int64_t trace_id,
                  bool by_target,

@@ -13,8 +13,11 @@ find_figures(struct store *store, int64_t trace_id, int64_t *derived_id, struct 
 {
     struct arena arena;
     struct store_trace *trace = NULL;
+    struct store_snapshot snapshot;
     arena_init(&arena, 0);
-    bool ok = store_trace_get(store, &arena, trace_id, &trace, err);
+    store_snapshot_init(&snapshot, store);
+    bool ok = store_trace_get(&snapshot, &arena, trace_id, &trace, err);
+    store_snapshot_close(&snapshot);
     *derived_id = ok ? trace->derived_id : 0;
     arena_free(&arena);
     return ok;
@@ -59,10 +62,14 @@ static bool derive(struct store *store,
     struct format_bundle bundle = {.item_count = 0};
     struct store_export *from = NULL;
     struct trace_results *results = NULL;
-    if (!store_export_open(store, trace_id, INT64_MIN, INT64_MAX, &from, err)) {
+    struct store_snapshot snapshot;
+    store_snapshot_init(&snapshot, store);
+    bool ok = store_export_open(&snapshot, trace_id, INT64_MIN, INT64_MAX, &from, err);
+    store_snapshot_close(&snapshot);
+    if (!ok) {
         return false;
     }
-    bool ok = read_trace(from, memory_budget_bytes, &bundle, err);
+    ok = read_trace(from, memory_budget_bytes, &bundle, err);
     store_export_close(from);
     if (!ok) {
         return false;

@@ -11,7 +11,7 @@ static struct communication read_log(const struct collective_log *log)
     return found;
 }
 
-bool run_views_communication(struct store *store,
+bool run_views_communication(struct store_snapshot *snapshot,
                              const struct store_trace *traces,
                              size_t count,
                              struct communication *out,
@@ -22,7 +22,7 @@ bool run_views_communication(struct store *store,
         struct arena arena;
         struct collective_log *log = NULL;
         arena_init(&arena, 0);
-        ok = store_comm_log(store, &arena, traces[i].derived_id, &log, err);
+        ok = store_comm_log(snapshot, &arena, traces[i].derived_id, &log, err);
         out[i] = read_log(log);
         arena_free(&arena);
     }

@@ -18,7 +18,7 @@ struct communication {
 
 /* Of each trace, by its stored figures (figures.h), which it must have. Errors: those of the store.
  */
-bool run_views_communication(struct store *store,
+bool run_views_communication(struct store_snapshot *snapshot,
                              const struct store_trace *traces,
                              size_t count,
                              struct communication *out,

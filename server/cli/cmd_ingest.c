@@ -202,7 +202,11 @@ static bool
 print_trace(struct ingest *in, const struct ingest_file *file, int64_t id, struct err *err)
 {
     struct store_trace *trace = NULL;
-    if (!store_trace_get(in->store, &in->arena, id, &trace, err)) {
+    struct store_snapshot snapshot;
+    store_snapshot_init(&snapshot, in->store);
+    bool ok = store_trace_get(&snapshot, &in->arena, id, &trace, err);
+    store_snapshot_close(&snapshot);
+    if (!ok) {
         return false;
     }
     struct buf line;
@@ -220,8 +224,7 @@ print_trace(struct ingest *in, const struct ingest_file *file, int64_t id, struc
     put_amount(&line, warning_kinds(&trace->warnings), "warning");
     buf_printf(&line, "  id %" PRId64 "%s\n", trace->id,
                file->submission.already ? " (already there)" : "");
-    bool ok =
-        !line.failed && fwrite(line.ptr, 1, line.len, stdout) == line.len && fflush(stdout) == 0;
+    ok = !line.failed && fwrite(line.ptr, 1, line.len, stdout) == line.len && fflush(stdout) == 0;
     buf_free(&line);
     return ok || err_set_errno(err, ERR_IO, errno, "its line could not be printed");
 }

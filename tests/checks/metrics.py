@@ -109,6 +109,24 @@ class Metrics(unittest.TestCase):
             self.assertGreater(after.value('process_start_time_seconds'), 1.6e9)
             self.assertLess(after.value('process_open_fds'), after.value('process_max_fds'))
 
+    def test_a_request_reads_one_state_of_the_store(self):
+        name, content = kinetoscope.fixture('cuda_training')
+        stored = ['', '/overview', '/steps', '/operators', '/kernels', '/kernels?group_by=launch', '/memory', '/memory/events', '/modules',
+                  '/tree', '/cycles', '/timeline/tracks', '/events/3', '/search?q=gemm', '/trace.json.gz', '/results.db',
+                  '/sql?q=SELECT+count(*)+FROM+kernels']
+        sides = '?base=%(id)d&candidate=%(id)d'
+        others = ['/runs', '/runs/r', '/runs/r/traces', '/comparisons', '/diff' + sides, '/diff/summary' + sides,
+                  '/diff/tree' + sides]
+        analysed = ['/device-time', '/idle', '/launches', '/critical-path']  # an analysis on request reads the events by itself
+        with kinetoscope.Server() as server:
+            trace, = kinetoscope.uploaded(server.ask('PUT', '/api/v1/runs/r/traces/' + name, content))
+            paths = ['/traces/%d%s' % (trace['id'], path) for path in stored] + [path % trace if '%' in path else path for path in others]
+            for path, most in [(path, 1) for path in paths] + [('/traces/%d%s' % (trace['id'], path), 2) for path in analysed]:
+                before = scrape(server).value('kinetoscope_store_snapshots_total')
+                self.assertEqual(server.get('/api/v1' + path).status, 200, path)
+                after = scrape(server).value('kinetoscope_store_snapshots_total')
+                self.assertEqual(after - before, most + 1, path)  # and that of the first of these two /metrics
+
     def test_the_dashboard_asks_for_what_is_there(self):
         dashboard = json.loads((DEPLOY / 'grafana-dashboard.json').read_text())
         queries = [target['expr'] for panel in dashboard['panels'] for target in panel.get('targets', [])]

@@ -88,7 +88,7 @@ bool contents_get(struct api_call *call, struct err *err)
     struct contents contents = {.device_count = 0};
     int64_t id = 0;
     if (!call_id(call, "trace", &id, err) ||
-        !store_trace_get(call->api->store, call_arena(call), id, &trace, err) ||
+        !store_trace_get(call->snapshot, call_arena(call), id, &trace, err) ||
         (trace->has_events &&
          !contents_read(call->api->jobs, id, call_arena(call), &contents, err) &&
          !timeline_gone(err))) {

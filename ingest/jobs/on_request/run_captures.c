@@ -52,8 +52,11 @@ static bool has_event(struct store *store,
     struct store_event_hit *hits = NULL;
     size_t count = 0;
     size_t total = 0;
-    bool ok = store_events_search(store, arena, trace_id, text, INT64_MIN, INT64_MAX, 1, 1, &hits,
-                                  &count, &total, err);
+    struct store_snapshot snapshot;
+    store_snapshot_init(&snapshot, store);
+    bool ok = store_events_search(&snapshot, arena, trace_id, text, INT64_MIN, INT64_MAX, 1, 1,
+                                  &hits, &count, &total, err);
+    store_snapshot_close(&snapshot);
     *has = ok && count > 0;
     if (!ok && (err->code == ERR_GONE || err->code == ERR_NOT_FOUND)) {
         *err = (struct err)ERR_INIT;
@@ -122,8 +125,12 @@ bool run_captures_find(struct store *store,
     if (!has_event(store, arena, trace_id, needs, &has, err) || !has) {
         return !has && err->code == ERR_NONE;
     }
-    if (!store_trace_get(store, arena, trace_id, &trace, err) ||
-        !store_traces(store, arena, trace->run, &traces, &trace_count, err)) {
+    struct store_snapshot snapshot;
+    store_snapshot_init(&snapshot, store);
+    bool ok = store_trace_get(&snapshot, arena, trace_id, &trace, err) &&
+              store_traces(&snapshot, arena, trace->run, &traces, &trace_count, err);
+    store_snapshot_close(&snapshot);
+    if (!ok) {
         return false;
     }
     qsort(traces, trace_count, sizeof *traces, by_id);

@@ -39,9 +39,11 @@ load(const struct reading *reading, int64_t trace_id, struct memory_snapshot **o
     struct store_trace *trace = NULL;
     struct arena arena;
     const char *path = NULL;
+    struct store_snapshot state;
     arena_init(&arena, 0);
+    store_snapshot_init(&state, store);
     bool ok =
-        store_trace_get(store, &arena, trace_id, &trace, err) &&
+        store_trace_get(&state, &arena, trace_id, &trace, err) &&
         ((trace->views >> VIEW_SNAPSHOT & 1U) != 0 ||
          err_set(err, ERR_NOT_FOUND,
                  "The upload (%s) is no memory snapshot: upload what "
@@ -49,6 +51,7 @@ load(const struct reading *reading, int64_t trace_id, struct memory_snapshot **o
                  trace->format)) &&
         store_blob_checked_path(store, &arena, trace->sha256_hex, trace->size_bytes, &path, err) &&
         load_file(path, reading->budget_bytes, out, err);
+    store_snapshot_close(&state);
     arena_free(&arena);
     return ok;
 }

@@ -13,12 +13,13 @@ static bool next_piece(void *context, const char **bytes, size_t *len, struct er
     return store_export_next(context, bytes, len, err);
 }
 
-static bool find_trace_start(struct store *store, int64_t trace_id, int64_t *ns, struct err *err)
+static bool
+find_trace_start(struct store_snapshot *snapshot, int64_t trace_id, int64_t *ns, struct err *err)
 {
     struct arena arena;
     struct store_trace *trace = NULL;
     arena_init(&arena, 0);
-    bool ok = store_trace_get(store, &arena, trace_id, &trace, err);
+    bool ok = store_trace_get(snapshot, &arena, trace_id, &trace, err);
     if (ok) {
         *ns = trace->start_ns;
     }
@@ -62,11 +63,16 @@ read_and_visit(struct store *store, const struct stored_trace_visit *visit, stru
     struct format_bundle bundle = {.item_count = 0};
     struct store_export *from = NULL;
     int64_t start_ns = 0;
-    if (!find_trace_start(store, visit->trace_id, &start_ns, err) ||
-        !store_export_open(store, visit->trace_id, visit->start_ns, visit->end_ns, &from, err)) {
+    struct store_snapshot snapshot;
+    store_snapshot_init(&snapshot, store);
+    bool ok =
+        find_trace_start(&snapshot, visit->trace_id, &start_ns, err) &&
+        store_export_open(&snapshot, visit->trace_id, visit->start_ns, visit->end_ns, &from, err);
+    store_snapshot_close(&snapshot);
+    if (!ok) {
         return false;
     }
-    bool ok = read_events(from, visit, &bundle, err);
+    ok = read_events(from, visit, &bundle, err);
     store_export_close(from);
     if (!ok && err->code == ERR_BAD_INPUT) {
         *err = (struct err)ERR_INIT;

@@ -55,10 +55,13 @@ static bool was_removed(struct store *store, int64_t trace_id, struct err *err)
     struct arena arena;
     struct store_trace *trace = NULL;
     struct err removed = ERR_INIT;
+    struct store_snapshot snapshot;
     arena_init(&arena, 0);
-    if (!store_trace_get(store, &arena, trace_id, &trace, &removed)) {
+    store_snapshot_init(&snapshot, store);
+    if (!store_trace_get(&snapshot, &arena, trace_id, &trace, &removed)) {
         *err = removed;
     }
+    store_snapshot_close(&snapshot);
     arena_free(&arena);
     return false;
 }

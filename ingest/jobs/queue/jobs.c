@@ -423,10 +423,12 @@ static enum decision decide(struct jobs *jobs,
         out->already = true;
         out->trace_ids = there.trace_ids;
         out->trace_count = there.trace_count;
-        return store_job_failures(jobs->store, arena, there.job_id, &out->failures,
-                                  &out->failure_count, err)
-                   ? DECIDED_ANSWER
-                   : DECIDED_REFUSE;
+        struct store_snapshot snapshot;
+        store_snapshot_init(&snapshot, jobs->store);
+        bool ok = store_job_failures(&snapshot, arena, there.job_id, &out->failures,
+                                     &out->failure_count, err);
+        store_snapshot_close(&snapshot);
+        return ok ? DECIDED_ANSWER : DECIDED_REFUSE;
     }
     return row->replace ? DECIDED_QUEUE : refuse(row, likeness, "is there", err);
 }
@@ -616,11 +618,14 @@ static void read_live(struct job *job, struct jobs_status *out)
 }
 
 /* Jobs that are no longer, or were never, in this process's list. */
-static bool read_stored(
-    struct jobs *jobs, struct arena *arena, int64_t id, struct jobs_status *out, struct err *err)
+static bool read_stored(struct store_snapshot *snapshot,
+                        struct arena *arena,
+                        int64_t id,
+                        struct jobs_status *out,
+                        struct err *err)
 {
     struct store_job *row;
-    if (!store_job_get(jobs->store, arena, id, &row, err)) {
+    if (!store_job_get(snapshot, arena, id, &row, err)) {
         return false;
     }
     bool finished = row->state == JOB_DONE || row->state == JOB_FAILED;
@@ -639,9 +644,19 @@ static bool read_stored(
                          row->error_message == NULL ? "" : row->error_message);
     }
     return (row->state != JOB_DONE ||
-            store_job_traces(jobs->store, arena, id, &out->trace_ids, &out->trace_count, err)) &&
+            store_job_traces(snapshot, arena, id, &out->trace_ids, &out->trace_count, err)) &&
            (!finished ||
-            store_job_failures(jobs->store, arena, id, &out->failures, &out->failure_count, err));
+            store_job_failures(snapshot, arena, id, &out->failures, &out->failure_count, err));
+}
+
+static bool find_stored(
+    struct jobs *jobs, struct arena *arena, int64_t id, struct jobs_status *out, struct err *err)
+{
+    struct store_snapshot snapshot;
+    store_snapshot_init(&snapshot, jobs->store);
+    bool ok = read_stored(&snapshot, arena, id, out, err);
+    store_snapshot_close(&snapshot);
+    return ok;
 }
 
 bool jobs_status(
@@ -654,7 +669,7 @@ bool jobs_status(
         read_live(job, out);
     }
     (void)pthread_mutex_unlock(&jobs->lock);
-    return is_live || read_stored(jobs, arena, id, out, err);
+    return is_live || find_stored(jobs, arena, id, out, err);
 }
 
 /* What a waiting thread is after. */
@@ -713,7 +728,7 @@ bool jobs_wait(struct jobs *jobs,
     }
     (void)pthread_mutex_unlock(&jobs->lock);
 
-    bool ok = is_live || read_stored(jobs, arena, id, out, err);
+    bool ok = is_live || find_stored(jobs, arena, id, out, err);
     if (ok && wait.for_ever && (out->state == JOB_QUEUED || out->state == JOB_RUNNING)) {
         ok =
             jobs_sync(jobs, id, err) &&

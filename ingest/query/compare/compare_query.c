@@ -71,15 +71,18 @@ static bool has_id(const struct stored_side *side, int64_t id)
     return false;
 }
 
-static bool load_trace(
-    struct stored_side *side, struct store *store, struct arena *arena, int64_t id, struct err *err)
+static bool load_trace(struct stored_side *side,
+                       struct store_snapshot *snapshot,
+                       struct arena *arena,
+                       int64_t id,
+                       struct err *err)
 {
     struct store_trace *trace;
     struct trace_results *results;
     struct trace_results *overview;
-    if (!store_trace_get(store, arena, id, &trace, err) ||
-        !store_cycles(store, arena, id, &results, err) ||
-        !store_overview(store, arena, id, &overview, err)) {
+    if (!store_trace_get(snapshot, arena, id, &trace, err) ||
+        !store_cycles(snapshot, arena, id, &results, err) ||
+        !store_overview(snapshot, arena, id, &overview, err)) {
         return false;
     }
     if (results->cycle_count == 0) {
@@ -98,7 +101,7 @@ static bool load_trace(
 }
 
 static bool load_side(struct stored_side *side,
-                      struct store *store,
+                      struct store_snapshot *snapshot,
                       struct arena *arena,
                       const int64_t *ids,
                       size_t count,
@@ -114,7 +117,7 @@ static bool load_side(struct stored_side *side,
         return err_set(err, ERR_NO_MEMORY, "out of memory");
     }
     for (size_t i = 0; i < count; i++) {
-        if (!has_id(side, ids[i]) && !load_trace(side, store, arena, ids[i], err)) {
+        if (!has_id(side, ids[i]) && !load_trace(side, snapshot, arena, ids[i], err)) {
             return false;
         }
     }
@@ -166,7 +169,7 @@ static const char *make_title(struct arena *arena, const struct stored_side side
 }
 
 static bool load_sides(struct stored_side sides[SIDE_COUNT],
-                       struct store *store,
+                       struct store_snapshot *snapshot,
                        struct arena *arena,
                        const struct query_compare_request *request,
                        struct err *err)
@@ -176,7 +179,7 @@ static bool load_sides(struct stored_side sides[SIDE_COUNT],
             return err_set(err, ERR_BAD_REQUEST, "the %s has no trace",
                            side == SIDE_BASE ? "base" : "candidate");
         }
-        if (!load_side(&sides[side], store, arena, request->trace_ids[side],
+        if (!load_side(&sides[side], snapshot, arena, request->trace_ids[side],
                        request->trace_count[side], err)) {
             return err_context(err, "%s", side == SIDE_BASE ? "base" : "candidate");
         }
@@ -184,7 +187,7 @@ static bool load_sides(struct stored_side sides[SIDE_COUNT],
     return true;
 }
 
-bool query_compare_stored(struct store *store,
+bool query_compare_stored(struct store_snapshot *snapshot,
                           struct arena *arena,
                           const struct query_compare_request *request,
                           int64_t *first,
@@ -192,7 +195,7 @@ bool query_compare_stored(struct store *store,
 {
     struct stored_side sides[SIDE_COUNT] = {{.count = 0}, {.count = 0}};
     struct comparison_list list;
-    if (!load_sides(sides, store, arena, request, err)) {
+    if (!load_sides(sides, snapshot, arena, request, err)) {
         return false;
     }
     const char *title = request->title == NULL ? make_title(arena, sides) : request->title;
@@ -218,7 +221,8 @@ bool query_compare_stored(struct store *store,
     if (made == NULL) {
         return err_set(err, ERR_NO_MEMORY, "out of memory");
     }
-    if (!store_comparisons_add(store, &list, ids, counts, made, err)) {
+    store_snapshot_close(snapshot); /* whoever made them wants to read them */
+    if (!store_comparisons_add(snapshot->store, &list, ids, counts, made, err)) {
         return false;
     }
     *first = made[0];

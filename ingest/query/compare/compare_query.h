@@ -25,7 +25,7 @@ struct query_compare_request {
 /* Compares and stores every pair (store_comparisons_add). *first is the id of the most suspicious
  * one. ERR_NOT_FOUND: a trace; ERR_BAD_REQUEST: a trace without cycles (says which, and what to
  * record), or no common role; errors of the store. */
-bool query_compare_stored(struct store *store,
+bool query_compare_stored(struct store_snapshot *snapshot,
                           struct arena *arena,
                           const struct query_compare_request *request,
                           int64_t *first,
@@ -55,7 +55,7 @@ struct query_beta_series {
     double *cycle_us[SIDE_COUNT];
     size_t count[SIDE_COUNT];
 };
-bool query_compare_series(struct store *store,
+bool query_compare_series(struct store_snapshot *snapshot,
                           struct arena *arena,
                           int64_t comparison_id,
                           const char *function,

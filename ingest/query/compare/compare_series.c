@@ -74,7 +74,7 @@ struct side_traces {
 };
 
 static bool load_side(struct side_traces *out,
-                      struct store *store,
+                      struct store_snapshot *snapshot,
                       struct arena *arena,
                       const int64_t *ids,
                       size_t count,
@@ -87,7 +87,7 @@ static bool load_side(struct side_traces *out,
     }
     for (size_t i = 0; i < count; i++) {
         struct err missing = ERR_INIT;
-        if (!store_trace_check(store, ids[i], &missing)) {
+        if (!store_trace_check(snapshot, ids[i], &missing)) {
             if (missing.code != ERR_NOT_FOUND) {
                 *err = missing;
                 return false;
@@ -95,7 +95,7 @@ static bool load_side(struct side_traces *out,
             continue;
         }
         struct trace_results **into = &out->results[out->count++];
-        if (!store_cycles(store, arena, ids[i], into, err)) {
+        if (!store_cycles(snapshot, arena, ids[i], into, err)) {
             return false;
         }
         out->cycle_count += (*into)->cycle_count;
@@ -148,7 +148,7 @@ static bool fill_side(struct query_beta_series *out,
     return true;
 }
 
-bool query_compare_series(struct store *store,
+bool query_compare_series(struct store_snapshot *snapshot,
                           struct arena *arena,
                           int64_t comparison_id,
                           const char *function,
@@ -159,12 +159,12 @@ bool query_compare_series(struct store *store,
 {
     struct store_comparison *stored;
     *out = (struct query_beta_series){.count = {0}};
-    if (!store_comparison_get(store, arena, comparison_id, &stored, err)) {
+    if (!store_comparison_get(snapshot, arena, comparison_id, &stored, err)) {
         return false;
     }
     for (int side = 0; side < SIDE_COUNT; side++) {
         struct side_traces traces;
-        if (!load_side(&traces, store, arena, stored->trace_ids[side], stored->trace_count[side],
+        if (!load_side(&traces, snapshot, arena, stored->trace_ids[side], stored->trace_count[side],
                        err)) {
             return false;
         }

@@ -112,7 +112,7 @@ bool name_diff_of_operators(const struct trace_results *const traces[SIDE_COUNT]
     return join(out, arena, sides, err);
 }
 
-bool query_operator_diff(struct store *store,
+bool query_operator_diff(struct store_snapshot *snapshot,
                          struct arena *arena,
                          const int64_t trace_ids[SIDE_COUNT],
                          struct name_diff *out,
@@ -124,7 +124,7 @@ bool query_operator_diff(struct store *store,
         struct operator_row *rows = NULL;
         int64_t total = 0;
         sides[side] = (struct side_rows){.name = operator_name, .figures = operator_figures};
-        if (!store_operators(store, arena, trace_ids[side], OPERATOR_BY_NAME, NULL, NULL, &all,
+        if (!store_operators(snapshot, arena, trace_ids[side], OPERATOR_BY_NAME, NULL, NULL, &all,
                              &rows, &sides[side].count, &total, err)) {
             return false;
         }
@@ -159,7 +159,7 @@ bool name_diff_of_kernels(const struct trace_results *const traces[SIDE_COUNT],
     return join(out, arena, sides, err);
 }
 
-bool query_kernel_diff(struct store *store,
+bool query_kernel_diff(struct store_snapshot *snapshot,
                        struct arena *arena,
                        const int64_t trace_ids[SIDE_COUNT],
                        struct name_diff *out,
@@ -171,8 +171,8 @@ bool query_kernel_diff(struct store *store,
         struct kernel_row *rows = NULL;
         int64_t total = 0;
         sides[side] = (struct side_rows){.name = kernel_name, .figures = kernel_figures};
-        if (!store_kernels(store, arena, trace_ids[side], &all, &rows, &sides[side].count, &total,
-                           err)) {
+        if (!store_kernels(snapshot, arena, trace_ids[side], &all, &rows, &sides[side].count,
+                           &total, err)) {
             return false;
         }
         sides[side].rows = rows;

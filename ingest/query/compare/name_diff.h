@@ -46,12 +46,12 @@ bool name_diff_of_kernels(const struct trace_results *const traces[SIDE_COUNT],
                           struct err *err) KS_MUST_USE;
 
 /* Errors: those of the store. */
-bool query_operator_diff(struct store *store,
+bool query_operator_diff(struct store_snapshot *snapshot,
                          struct arena *arena,
                          const int64_t trace_ids[SIDE_COUNT],
                          struct name_diff *out,
                          struct err *err) KS_MUST_USE;
-bool query_kernel_diff(struct store *store,
+bool query_kernel_diff(struct store_snapshot *snapshot,
                        struct arena *arena,
                        const int64_t trace_ids[SIDE_COUNT],
                        struct name_diff *out,

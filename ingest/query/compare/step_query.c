@@ -16,7 +16,7 @@ static bool step_change_in_environment(const struct trace_results *const sides[S
            err_set(err, ERR_NO_MEMORY, "no memory to compare steps");
 }
 
-bool query_step_change(struct store *store,
+bool query_step_change(struct store_snapshot *snapshot,
                        struct arena *arena,
                        const int64_t trace_ids[SIDE_COUNT],
                        struct query_step_change *out,
@@ -25,7 +25,7 @@ bool query_step_change(struct store *store,
     const struct trace_results *sides[SIDE_COUNT];
     for (int side = 0; side < SIDE_COUNT; side++) {
         struct trace_results *overview = NULL;
-        if (!store_overview(store, arena, trace_ids[side], &overview, err)) {
+        if (!store_overview(snapshot, arena, trace_ids[side], &overview, err)) {
             return false;
         }
         sides[side] = overview;
@@ -33,15 +33,15 @@ bool query_step_change(struct store *store,
     return step_change_in_environment(sides, arena, out, err);
 }
 
-bool query_change(struct store *store,
+bool query_change(struct store_snapshot *snapshot,
                   struct arena *arena,
                   const int64_t trace_ids[SIDE_COUNT],
                   struct query_change *out,
                   struct err *err)
 {
-    return query_step_change(store, arena, trace_ids, &out->change, err) &&
-           query_operator_diff(store, arena, trace_ids, &out->operators, err) &&
-           query_kernel_diff(store, arena, trace_ids, &out->kernels, err);
+    return query_step_change(snapshot, arena, trace_ids, &out->change, err) &&
+           query_operator_diff(snapshot, arena, trace_ids, &out->operators, err) &&
+           query_kernel_diff(snapshot, arena, trace_ids, &out->kernels, err);
 }
 
 bool query_change_of_results(const struct trace_results *const sides[SIDE_COUNT],

@@ -16,7 +16,7 @@ struct query_step_change {
 };
 
 /* Errors: those of the store. */
-bool query_step_change(struct store *store,
+bool query_step_change(struct store_snapshot *snapshot,
                        struct arena *arena,
                        const int64_t trace_ids[SIDE_COUNT],
                        struct query_step_change *out,
@@ -28,7 +28,7 @@ struct query_change {
     struct name_diff operators, kernels;
 };
 
-bool query_change(struct store *store,
+bool query_change(struct store_snapshot *snapshot,
                   struct arena *arena,
                   const int64_t trace_ids[SIDE_COUNT],
                   struct query_change *out,

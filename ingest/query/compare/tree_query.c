@@ -2,7 +2,7 @@
 
 #include "ingest/analysis/compare/diff.h"
 
-bool query_diff(struct store *store,
+bool query_diff(struct store_snapshot *snapshot,
                 struct arena *arena,
                 const int64_t figures_ids[DIFF_SIDES],
                 struct diff *out,
@@ -10,7 +10,7 @@ bool query_diff(struct store *store,
 {
     struct call_tree *trees[DIFF_SIDES];
     for (int side = 0; side < DIFF_SIDES; side++) {
-        if (!store_call_tree(store, arena, figures_ids[side], &trees[side], err)) {
+        if (!store_call_tree(snapshot, arena, figures_ids[side], &trees[side], err)) {
             return false;
         }
         if (trees[side] == NULL) {

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 /* `figures_ids` as in memory_query.h. ERR_NOT_FOUND when a trace has no call tree. */
-bool query_diff(struct store *store,
+bool query_diff(struct store_snapshot *snapshot,
                 struct arena *arena,
                 const int64_t figures_ids[DIFF_SIDES],
                 struct diff *out,

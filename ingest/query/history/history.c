@@ -9,7 +9,7 @@ static bool no_memory(struct err *err)
 }
 
 bool history_query_series(struct history_series *out,
-                          struct store *store,
+                          struct store_snapshot *snapshot,
                           struct arena *arena,
                           const char *metric,
                           const struct store_series_filter *filter,
@@ -20,7 +20,7 @@ bool history_query_series(struct history_series *out,
         return err_set(err, ERR_BAD_REQUEST, "Unknown metric \"%.100s\": known are %s", metric,
                        history_metric_names());
     }
-    return store_series_read(store, arena, metric, filter, &out->points, &out->count, err);
+    return store_series_read(snapshot, arena, metric, filter, &out->points, &out->count, err);
 }
 
 bool history_rules_check(const struct history_rules *rules, size_t count, struct err *err)
@@ -124,7 +124,7 @@ bool history_query_baseline(struct history_query_baseline *out,
 
 /* The value of the span that is asked for. The reader was allowed the run before. */
 static bool read_span(double *value,
-                      struct store *store,
+                      struct store_snapshot *snapshot,
                       struct arena *arena,
                       const struct gate_request *request,
                       const char *metric,
@@ -134,7 +134,7 @@ static bool read_span(double *value,
     struct store_series_point *points = NULL;
     const struct store_series_point *chosen = NULL;
     size_t count = 0;
-    if (!store_series_read(store, arena, metric, &filter, &points, &count, err)) {
+    if (!store_series_read(snapshot, arena, metric, &filter, &points, &count, err)) {
         return false;
     }
     for (size_t i = 0; i < count; i++) {
@@ -151,7 +151,7 @@ static bool read_span(double *value,
 }
 
 static bool judge(struct gate_answer_row *row,
-                  struct store *store,
+                  struct store_snapshot *snapshot,
                   struct arena *arena,
                   const struct gate_request *request,
                   const char *text,
@@ -168,14 +168,15 @@ static bool judge(struct gate_answer_row *row,
     if (row->metric == NULL) {
         return no_memory(err);
     }
-    if (!history_query_series(&series, store, arena, row->metric, &request->filter, err) ||
+    if (!history_query_series(&series, snapshot, arena, row->metric, &request->filter, err) ||
         !history_query_baseline(&row->baseline, arena, &series, &request->run, 1, &request->history,
                                 err)) {
         return false;
     }
-    bool ok = request->trace_id != 0
-                  ? store_series_value(store, request->trace_id, row->metric, &row->candidate, err)
-                  : read_span(&row->candidate, store, arena, request, row->metric, err);
+    bool ok =
+        request->trace_id != 0
+            ? store_series_value(snapshot, request->trace_id, row->metric, &row->candidate, err)
+            : read_span(&row->candidate, snapshot, arena, request, row->metric, err);
     row->unit = series.metric.unit;
     row->row = gate_judge(row->candidate, &row->baseline.summary, series.metric.direction,
                           &condition, &request->rules);
@@ -183,7 +184,7 @@ static bool judge(struct gate_answer_row *row,
 }
 
 bool history_query_gate(struct gate_answer *out,
-                        struct store *store,
+                        struct store_snapshot *snapshot,
                         struct arena *arena,
                         const struct gate_request *request,
                         struct err *err)
@@ -195,7 +196,7 @@ bool history_query_gate(struct gate_answer *out,
         return no_memory(err);
     }
     for (size_t i = 0; i < request->condition_count; i++) {
-        if (!judge(&out->rows[i], store, arena, request, request->conditions[i], err)) {
+        if (!judge(&out->rows[i], snapshot, arena, request, request->conditions[i], err)) {
             return false;
         }
         rows[i] = out->rows[i].row;

@@ -23,7 +23,7 @@ struct history_series {
 /* Texts and rows lie in the arena. ERR_BAD_REQUEST: an unknown metric, with the list of those there
  * are; a bad expression for the run. */
 bool history_query_series(struct history_series *out,
-                          struct store *store,
+                          struct store_snapshot *snapshot,
                           struct arena *arena,
                           const char *metric,
                           const struct store_series_filter *filter,
@@ -84,7 +84,7 @@ struct gate_answer {
 
 /* ERR_BAD_REQUEST: a condition that cannot be read; ERR_NOT_FOUND: the run has no such span. */
 bool history_query_gate(struct gate_answer *out,
-                        struct store *store,
+                        struct store_snapshot *snapshot,
                         struct arena *arena,
                         const struct gate_request *request,
                         struct err *err) KS_MUST_USE;

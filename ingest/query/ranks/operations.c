@@ -7,7 +7,7 @@
 
 #define FORMAT "operations"
 
-static bool read_table(struct store *store,
+static bool read_table(struct store_snapshot *snapshot,
                        struct arena *arena,
                        const char *run,
                        struct operation_table **table,
@@ -17,14 +17,14 @@ static bool read_table(struct store *store,
     size_t count = 0;
     int64_t id = 0;
     *table = NULL;
-    if (!store_traces(store, arena, run, &traces, &count, err)) {
+    if (!store_traces(snapshot, arena, run, &traces, &count, err)) {
         return false;
     }
     for (size_t i = 0; i < count; i++) {
         bool is_later = strcmp(traces[i].format, FORMAT) == 0 && traces[i].id > id;
         id = is_later ? traces[i].id : id;
     }
-    if (id != 0 && !store_operations(store, arena, id, table, err)) {
+    if (id != 0 && !store_operations(snapshot, arena, id, table, err)) {
         return false;
     }
     return *table != NULL ||
@@ -35,17 +35,17 @@ static bool read_table(struct store *store,
                    run);
 }
 
-bool query_operations_pipeline(struct store *store,
+bool query_operations_pipeline(struct store_snapshot *snapshot,
                                struct arena *arena,
                                const char *run,
                                struct pipeline *out,
                                struct err *err)
 {
     struct operation_table *table = NULL;
-    return read_table(store, arena, run, &table, err) && bubbles_run(table, arena, out, err);
+    return read_table(snapshot, arena, run, &table, err) && bubbles_run(table, arena, out, err);
 }
 
-bool query_operations_what_if(struct store *store,
+bool query_operations_what_if(struct store_snapshot *snapshot,
                               struct arena *arena,
                               const char *run,
                               int64_t dsp_size,
@@ -53,11 +53,11 @@ bool query_operations_what_if(struct store *store,
                               struct err *err)
 {
     struct operation_table *table = NULL;
-    return read_table(store, arena, run, &table, err) &&
+    return read_table(snapshot, arena, run, &table, err) &&
            what_if_run(table, dsp_size, arena, out, err);
 }
 
-bool query_operations_timeline(struct store *store,
+bool query_operations_timeline(struct store_snapshot *snapshot,
                                struct arena *arena,
                                const char *run,
                                const struct what_if_lane *lane,
@@ -65,6 +65,6 @@ bool query_operations_timeline(struct store *store,
                                struct err *err)
 {
     struct operation_table *table = NULL;
-    return read_table(store, arena, run, &table, err) &&
+    return read_table(snapshot, arena, run, &table, err) &&
            what_if_timeline_run(table, lane, arena, out, err);
 }

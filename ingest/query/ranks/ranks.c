@@ -57,7 +57,7 @@ static int64_t first_span(const struct store_trace *traces, size_t count)
     return span;
 }
 
-bool query_ranks_open(struct store *store,
+bool query_ranks_open(struct store_snapshot *snapshot,
                       struct arena *arena,
                       const char *run,
                       int64_t span,
@@ -66,7 +66,7 @@ bool query_ranks_open(struct store *store,
 {
     struct store_trace *traces = NULL;
     size_t count = 0;
-    if (!store_traces(store, arena, run, &traces, &count, err)) {
+    if (!store_traces(snapshot, arena, run, &traces, &count, err)) {
         return false;
     }
     *out = (struct query_ranks){.run = run,
@@ -94,17 +94,17 @@ static struct run_view_key key_of(const struct query_ranks *ranks, enum run_view
     return (struct run_view_key){ranks->run, ranks->span, view, ranks->inputs};
 }
 
-bool query_ranks_find_verdict(struct store *store,
+bool query_ranks_find_verdict(struct store_snapshot *snapshot,
                               struct arena *arena,
                               const struct query_ranks *ranks,
                               struct ranks_verdict **out,
                               struct err *err)
 {
     struct run_view_key key = key_of(ranks, RUN_VIEW_VERDICT);
-    return store_ranks_verdict(store, arena, &key, out, err);
+    return store_ranks_verdict(snapshot, arena, &key, out, err);
 }
 
-bool query_ranks_find_collectives(struct store *store,
+bool query_ranks_find_collectives(struct store_snapshot *snapshot,
                                   struct arena *arena,
                                   const struct query_ranks *ranks,
                                   bool is_raw,
@@ -113,7 +113,7 @@ bool query_ranks_find_collectives(struct store *store,
 {
     struct run_view_key key =
         key_of(ranks, is_raw ? RUN_VIEW_COLLECTIVES_RAW : RUN_VIEW_COLLECTIVES);
-    return store_ranks_collectives(store, arena, &key, out, err);
+    return store_ranks_collectives(snapshot, arena, &key, out, err);
 }
 
 /* ---- digests ---- */
@@ -124,7 +124,7 @@ struct place {
 };
 
 struct digests {
-    struct store *store;
+    struct store_snapshot *snapshot;
     struct arena held, passing; /* passing: of the one read last */
     struct rank_digest **kept;  /* by trace; NULL: read it again */
     struct place *places;       /* by rank */
@@ -141,7 +141,7 @@ static bool read_digest(
     if (digest == NULL) {
         bool is_held = d->held.held_bytes < HELD_BYTES;
         arena_free(&d->passing);
-        if (!store_rank_digest(d->store, is_held ? &d->held : &d->passing, trace_id, &digest,
+        if (!store_rank_digest(d->snapshot, is_held ? &d->held : &d->passing, trace_id, &digest,
                                err)) {
             return false;
         }
@@ -227,12 +227,12 @@ static bool place_traces(struct digests *d, const struct query_ranks *ranks, str
 }
 
 static bool open_digests(struct digests *d,
-                         struct store *store,
+                         struct store_snapshot *snapshot,
                          const struct query_ranks *ranks,
                          struct err *err)
 {
     size_t count = ranks->trace_count;
-    *d = (struct digests){.store = store,
+    *d = (struct digests){.snapshot = snapshot,
                           .kept = scratch_calloc(count, sizeof(struct rank_digest *)),
                           .places = scratch_alloc(count, sizeof *d->places),
                           .kept_at = scratch_alloc(count, sizeof *d->kept_at)};
@@ -289,7 +289,7 @@ static bool run_all(struct digests *d, struct ranks_run *run, struct err *err)
            (!ranks_run_has_culprits(run) || each_digest(d, run, ranks_run_kernels, err));
 }
 
-static bool keep(struct store *store,
+static bool keep(struct store_snapshot *snapshot,
                  const struct query_ranks *ranks,
                  bool is_raw,
                  const struct query_ranks_made *made,
@@ -298,11 +298,11 @@ static bool keep(struct store *store,
     struct run_view_key verdict = key_of(ranks, RUN_VIEW_VERDICT);
     struct run_view_key collectives =
         key_of(ranks, is_raw ? RUN_VIEW_COLLECTIVES_RAW : RUN_VIEW_COLLECTIVES);
-    return store_ranks_verdict_put(store, &verdict, &made->verdict, err) &&
-           store_ranks_collectives_put(store, &collectives, &made->collectives, err);
+    return store_ranks_verdict_put(snapshot->store, &verdict, &made->verdict, err) &&
+           store_ranks_collectives_put(snapshot->store, &collectives, &made->collectives, err);
 }
 
-bool query_ranks_make(struct store *store,
+bool query_ranks_make(struct store_snapshot *snapshot,
                       struct arena *arena,
                       const struct query_ranks *ranks,
                       bool is_raw,
@@ -312,7 +312,7 @@ bool query_ranks_make(struct store *store,
 {
     struct digests d;
     struct ranks_run *run = NULL;
-    bool ok = open_digests(&d, store, ranks, err);
+    bool ok = open_digests(&d, snapshot, ranks, err);
     if (ok) {
         run = create_run(&d);
         ok = run != NULL ? run_all(&d, run, err) : no_memory(err);
@@ -325,5 +325,5 @@ bool query_ranks_make(struct store *store,
     }
     ranks_run_destroy(run);
     close_digests(&d);
-    return ok && keep(store, ranks, is_raw, out, err);
+    return ok && keep(snapshot, ranks, is_raw, out, err);
 }

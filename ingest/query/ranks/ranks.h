@@ -25,7 +25,7 @@ struct query_ranks {
 };
 
 /* `span` 0: the first. ERR_NOT_FOUND: no such run, or no trace of a profiler in it. */
-bool query_ranks_open(struct store *store,
+bool query_ranks_open(struct store_snapshot *snapshot,
                       struct arena *arena,
                       const char *run,
                       int64_t span,
@@ -33,12 +33,12 @@ bool query_ranks_open(struct store *store,
                       struct err *err) KS_MUST_USE;
 
 /* What is kept; *out is NULL when it must be made. */
-bool query_ranks_find_verdict(struct store *store,
+bool query_ranks_find_verdict(struct store_snapshot *snapshot,
                               struct arena *arena,
                               const struct query_ranks *ranks,
                               struct ranks_verdict **out,
                               struct err *err) KS_MUST_USE;
-bool query_ranks_find_collectives(struct store *store,
+bool query_ranks_find_collectives(struct store_snapshot *snapshot,
                                   struct arena *arena,
                                   const struct query_ranks *ranks,
                                   bool is_raw,
@@ -52,7 +52,7 @@ struct query_ranks_made {
 
 /* Reads all digests and makes both, and keeps them. Seconds for a run of 1000 ranks: one at a time.
  */
-bool query_ranks_make(struct store *store,
+bool query_ranks_make(struct store_snapshot *snapshot,
                       struct arena *arena,
                       const struct query_ranks *ranks,
                       bool is_raw,

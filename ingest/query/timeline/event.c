@@ -100,8 +100,10 @@ static int by_lane(const void *a, const void *b)
     return (left->start_ns > right->start_ns) - (left->start_ns < right->start_ns);
 }
 
-static bool
-name_partners(struct store *store, int64_t trace_id, struct enclosure *all, struct err *err)
+static bool name_partners(struct store_snapshot *snapshot,
+                          int64_t trace_id,
+                          struct enclosure *all,
+                          struct err *err)
 {
     uint32_t *ids = arena_calloc(all->arena, all->count + 1, sizeof *ids);
     struct timeline_label *labels = NULL;
@@ -118,7 +120,7 @@ name_partners(struct store *store, int64_t trace_id, struct enclosure *all, stru
             ids[id_count++] = ids[i];
         }
     }
-    if (!store_timeline_labels(store, all->arena, trace_id, ids, id_count, &labels, err)) {
+    if (!store_timeline_labels(snapshot, all->arena, trace_id, ids, id_count, &labels, err)) {
         return false;
     }
     for (size_t i = 0; i < all->count; i++) {
@@ -132,7 +134,7 @@ name_partners(struct store *store, int64_t trace_id, struct enclosure *all, stru
 }
 
 /* What lies around a slice of a track, outermost first. */
-static bool find_enclosing(struct store *store,
+static bool find_enclosing(struct store_snapshot *snapshot,
                            struct arena *arena,
                            int64_t trace_id,
                            const struct timeline_partner *of,
@@ -151,8 +153,8 @@ static bool find_enclosing(struct store *store,
                                        .last_track = of->track,
                                        .start_ns = start,
                                        .end_ns = saturating_add(start, 1)};
-    if (!store_timeline_read(store, trace_id, &part, &visitor, err) ||
-        !name_partners(store, trace_id, &all, err)) {
+    if (!store_timeline_read(snapshot, trace_id, &part, &visitor, err) ||
+        !name_partners(snapshot, trace_id, &all, err)) {
         return false;
     }
     if (all.count > 0) {
@@ -165,7 +167,7 @@ static bool find_enclosing(struct store *store,
 
 /* ---- flows ---- */
 
-static bool add_flows(struct store *store,
+static bool add_flows(struct store_snapshot *snapshot,
                       struct arena *arena,
                       int64_t trace_id,
                       bool incoming,
@@ -175,8 +177,8 @@ static bool add_flows(struct store *store,
     size_t room = TIMELINE_FLOWS_MAX - out->flow_count;
     struct timeline_flow *flows = NULL;
     size_t count = 0;
-    if (!store_flows(store, arena, trace_id, incoming, out->event.event, room + 1, &flows, &count,
-                     err)) {
+    if (!store_flows(snapshot, arena, trace_id, incoming, out->event.event, room + 1, &flows,
+                     &count, err)) {
         return false;
     }
     if (count > room) {
@@ -219,7 +221,7 @@ static void place_partners(struct timeline_event *out, struct timeline_spot *spo
 }
 
 /* Of a few partners each is asked for alone: that does not read all texts of its block. */
-static bool get_partners(struct store *store,
+static bool get_partners(struct store_snapshot *snapshot,
                          struct arena *arena,
                          int64_t trace_id,
                          const uint32_t *numbers,
@@ -228,11 +230,11 @@ static bool get_partners(struct store *store,
                          struct err *err)
 {
     if (count > PARTNERS_ALONE_MAX) {
-        return store_events_get(store, arena, trace_id, numbers, count, partners, err);
+        return store_events_get(snapshot, arena, trace_id, numbers, count, partners, err);
     }
     bool ok = true;
     for (size_t i = 0; ok && i < count; i++) {
-        ok = store_event_get(store, arena, trace_id, numbers[i], &partners[i], err);
+        ok = store_event_get(snapshot, arena, trace_id, numbers[i], &partners[i], err);
     }
     return ok;
 }
@@ -271,7 +273,7 @@ static void describe_partners(struct timeline_event *out,
     }
 }
 
-static bool find_partners(struct store *store,
+static bool find_partners(struct store_snapshot *snapshot,
                           struct arena *arena,
                           int64_t trace_id,
                           const struct timeline *timeline,
@@ -286,7 +288,7 @@ static bool find_partners(struct store *store,
         return no_memory(err);
     }
     size_t count = list_partners(out, numbers);
-    if (!get_partners(store, arena, trace_id, numbers, count, partners, err)) {
+    if (!get_partners(snapshot, arena, trace_id, numbers, count, partners, err)) {
         return false;
     }
     describe_partners(out, numbers, partners, count);
@@ -295,7 +297,7 @@ static bool find_partners(struct store *store,
             spots[spot_count++] = spot_of(&partners[i]);
         }
     }
-    if (!timeline_locate(store, trace_id, timeline, false, spots, spot_count, err)) {
+    if (!timeline_locate(snapshot, trace_id, timeline, false, spots, spot_count, err)) {
         return false;
     }
     place_partners(out, spots, spot_count);
@@ -304,14 +306,15 @@ static bool find_partners(struct store *store,
 
 /* ---- the event ---- */
 
-static bool find_place(struct store *store,
+static bool find_place(struct store_snapshot *snapshot,
                        int64_t trace_id,
                        const struct timeline *timeline,
                        struct timeline_event *out,
                        struct err *err)
 {
     struct timeline_spot spot = spot_of(&out->event);
-    if (out->event.has_start && !timeline_locate(store, trace_id, timeline, true, &spot, 1, err)) {
+    if (out->event.has_start &&
+        !timeline_locate(snapshot, trace_id, timeline, true, &spot, 1, err)) {
         return false;
     }
     out->track = spot.track;
@@ -333,7 +336,7 @@ static bool has_frame(const struct timeline_partner *places, size_t count)
 }
 
 /* The flow of autograd that leads to an event; `*from` is where it begins. */
-static bool find_forward(struct store *store,
+static bool find_forward(struct store_snapshot *snapshot,
                          struct arena *arena,
                          int64_t trace_id,
                          uint32_t event,
@@ -343,7 +346,8 @@ static bool find_forward(struct store *store,
 {
     struct timeline_flow *flows = NULL;
     size_t count = 0;
-    if (!store_flows(store, arena, trace_id, true, event, FORWARD_FLOWS_MAX, &flows, &count, err)) {
+    if (!store_flows(snapshot, arena, trace_id, true, event, FORWARD_FLOWS_MAX, &flows, &count,
+                     err)) {
         return false;
     }
     for (size_t i = 0; i < count && !*found; i++) {
@@ -353,7 +357,7 @@ static bool find_forward(struct store *store,
     return true;
 }
 
-static bool add_forward(struct store *store,
+static bool add_forward(struct store_snapshot *snapshot,
                         struct arena *arena,
                         int64_t trace_id,
                         const struct timeline *timeline,
@@ -364,14 +368,14 @@ static bool add_forward(struct store *store,
     struct store_event event;
     struct timeline_partner *around = NULL;
     size_t count = 0;
-    if (!store_event_get(store, arena, trace_id, number, &event, err)) {
+    if (!store_event_get(snapshot, arena, trace_id, number, &event, err)) {
         return false;
     }
     struct timeline_spot spot = spot_of(&event);
     if (!event.has_start) {
         return true;
     }
-    if (!timeline_locate(store, trace_id, timeline, false, &spot, 1, err)) {
+    if (!timeline_locate(snapshot, trace_id, timeline, false, &spot, 1, err)) {
         return false;
     }
     const struct timeline_partner itself = {.event = number,
@@ -382,7 +386,7 @@ static bool add_forward(struct store *store,
                                             .name = event.name,
                                             .category = event.category};
     if (spot.track != TIMELINE_NO_TRACK &&
-        !find_enclosing(store, arena, trace_id, &itself, &around, &count, err)) {
+        !find_enclosing(snapshot, arena, trace_id, &itself, &around, &count, err)) {
         return false;
     }
     out->forward = arena_calloc(arena, count + 1, sizeof *out->forward);
@@ -398,7 +402,7 @@ static bool add_forward(struct store *store,
 }
 
 /* From the event outwards, over a few operators: the first one that has a forward operator. */
-static bool find_forward_stack(struct store *store,
+static bool find_forward_stack(struct store_snapshot *snapshot,
                                struct arena *arena,
                                int64_t trace_id,
                                const struct timeline *timeline,
@@ -412,19 +416,19 @@ static bool find_forward_stack(struct store *store,
     bool found = false;
     if (has_frame(around, count) ||
         (!is_launched &&
-         !find_forward(store, arena, trace_id, out->event.event, &from, &found, err))) {
+         !find_forward(snapshot, arena, trace_id, out->event.event, &from, &found, err))) {
         return err->code == ERR_NONE;
     }
     for (size_t i = count; i-- > 0 && count - i <= FORWARD_LEVELS_MAX && !found;) {
-        if (!find_forward(store, arena, trace_id, around[i].event, &from, &found, err)) {
+        if (!find_forward(snapshot, arena, trace_id, around[i].event, &from, &found, err)) {
             return false;
         }
     }
-    return !found || add_forward(store, arena, trace_id, timeline, from, out, err);
+    return !found || add_forward(snapshot, arena, trace_id, timeline, from, out, err);
 }
 
 /* Around the first call that launched the event. */
-static bool find_launch_stack(struct store *store,
+static bool find_launch_stack(struct store_snapshot *snapshot,
                               struct arena *arena,
                               int64_t trace_id,
                               struct timeline_event *out,
@@ -434,14 +438,14 @@ static bool find_launch_stack(struct store *store,
         const struct timeline_partner *flow = &out->flows[i];
         if (flow->incoming && flow->kind == TIMELINE_FLOW_LAUNCH &&
             flow->track != TIMELINE_NO_TRACK) {
-            return find_enclosing(store, arena, trace_id, flow, &out->launch_enclosing,
+            return find_enclosing(snapshot, arena, trace_id, flow, &out->launch_enclosing,
                                   &out->launch_enclosing_count, err);
         }
     }
     return true;
 }
 
-static bool find_stacks(struct store *store,
+static bool find_stacks(struct store_snapshot *snapshot,
                         struct arena *arena,
                         int64_t trace_id,
                         const struct timeline *timeline,
@@ -452,15 +456,15 @@ static bool find_stacks(struct store *store,
                                             .lane = out->lane,
                                             .start_ns = out->event.start_ns,
                                             .dur_ns = out->dur_ns};
-    return find_enclosing(store, arena, trace_id, &itself, &out->enclosing, &out->enclosing_count,
-                          err) &&
-           find_launch_stack(store, arena, trace_id, out, err) &&
-           find_forward_stack(store, arena, trace_id, timeline, out, err);
+    return find_enclosing(snapshot, arena, trace_id, &itself, &out->enclosing,
+                          &out->enclosing_count, err) &&
+           find_launch_stack(snapshot, arena, trace_id, out, err) &&
+           find_forward_stack(snapshot, arena, trace_id, timeline, out, err);
 }
 
 /* ---- all relations ---- */
 
-static bool find_relations(struct store *store,
+static bool find_relations(struct store_snapshot *snapshot,
                            struct arena *arena,
                            int64_t trace_id,
                            const struct timeline *timeline,
@@ -473,13 +477,13 @@ static bool find_relations(struct store *store,
     }
     bool is_slice =
         out->track != TIMELINE_NO_TRACK && timeline->tracks[out->track].kind != TIMELINE_COUNTER;
-    return add_flows(store, arena, trace_id, true, out, err) &&
-           add_flows(store, arena, trace_id, false, out, err) &&
-           find_partners(store, arena, trace_id, timeline, out, err) &&
-           (!is_slice || find_stacks(store, arena, trace_id, timeline, out, err));
+    return add_flows(snapshot, arena, trace_id, true, out, err) &&
+           add_flows(snapshot, arena, trace_id, false, out, err) &&
+           find_partners(snapshot, arena, trace_id, timeline, out, err) &&
+           (!is_slice || find_stacks(snapshot, arena, trace_id, timeline, out, err));
 }
 
-bool query_timeline_event(struct store *store,
+bool query_timeline_event(struct store_snapshot *snapshot,
                           struct arena *arena,
                           int64_t trace_id,
                           uint32_t event,
@@ -488,10 +492,10 @@ bool query_timeline_event(struct store *store,
 {
     struct timeline *timeline = NULL;
     *out = (struct timeline_event){.track = TIMELINE_NO_TRACK, .dur_ns = TIMELINE_INSTANT};
-    if (!store_event_get(store, arena, trace_id, event, &out->event, err) ||
-        !store_timeline(store, arena, trace_id, &timeline, err)) {
+    if (!store_event_get(snapshot, arena, trace_id, event, &out->event, err) ||
+        !store_timeline(snapshot, arena, trace_id, &timeline, err)) {
         return false;
     }
-    return timeline == NULL || (find_place(store, trace_id, timeline, out, err) &&
-                                find_relations(store, arena, trace_id, timeline, out, err));
+    return timeline == NULL || (find_place(snapshot, trace_id, timeline, out, err) &&
+                                find_relations(snapshot, arena, trace_id, timeline, out, err));
 }

@@ -85,13 +85,13 @@ static bool step_back(struct hold_search *search, bool *more, struct err *err)
     struct store_timeline_place *places = NULL;
     size_t count = 0;
     int64_t before = track->searched_from_ns;
-    if (!store_timeline_places(window->store, window->arena, window->trace_id,
+    if (!store_timeline_places(window->snapshot, window->arena, window->trace_id,
                                STORE_TIMELINE_POINTS, &part, &places, &count, err)) {
         return false;
     }
     while (count > 0 && track->searched_from_ns == before) {
         count--;
-        if (!store_timeline_blocks(window->store, window->trace_id, STORE_TIMELINE_POINTS,
+        if (!store_timeline_blocks(window->snapshot, window->trace_id, STORE_TIMELINE_POINTS,
                                    &places[count], 1, &visitor, err)) {
             return false;
         }

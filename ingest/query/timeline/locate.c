@@ -9,7 +9,7 @@
 #define TOLERANCE_NS 1
 
 struct locate {
-    struct store *store;
+    struct store_snapshot *snapshot;
     int64_t trace_id;
     const struct timeline *timeline;
     struct timeline_spot *spots; /* by start */
@@ -127,16 +127,16 @@ static bool search_track(struct locate *locate, uint32_t track, struct err *err)
     struct arena arena;
     locate->track = track;
     arena_init(&arena, 0);
-    bool ok = store_timeline_places(locate->store, &arena, locate->trace_id, kind, &part, &places,
-                                    &count, err);
+    bool ok = store_timeline_places(locate->snapshot, &arena, locate->trace_id, kind, &part,
+                                    &places, &count, err);
     size_t kept = 0;
     for (size_t i = 0; ok && i < count; i++) {
         if (has_spot(locate, &places[i])) {
             places[kept++] = places[i];
         }
     }
-    ok = ok &&
-         store_timeline_blocks(locate->store, locate->trace_id, kind, places, kept, &visitor, err);
+    ok = ok && store_timeline_blocks(locate->snapshot, locate->trace_id, kind, places, kept,
+                                     &visitor, err);
     arena_free(&arena);
     return ok;
 }
@@ -230,7 +230,7 @@ static int by_start(const void *a, const void *b)
     return (left->event > right->event) - (left->event < right->event);
 }
 
-bool timeline_locate(struct store *store,
+bool timeline_locate(struct store_snapshot *snapshot,
                      int64_t trace_id,
                      const struct timeline *timeline,
                      bool everywhere,
@@ -238,7 +238,7 @@ bool timeline_locate(struct store *store,
                      size_t count,
                      struct err *err)
 {
-    struct locate locate = {.store = store,
+    struct locate locate = {.snapshot = snapshot,
                             .trace_id = trace_id,
                             .timeline = timeline,
                             .spots = spots,

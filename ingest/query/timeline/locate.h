@@ -25,7 +25,7 @@ struct timeline_spot {
 
 /* Searches the tracks of the spots' threads, then the other tracks of their processes and those
  * without a process; with `everywhere` all tracks. Reorders the spots. */
-bool timeline_locate(struct store *store,
+bool timeline_locate(struct store_snapshot *snapshot,
                      int64_t trace_id,
                      const struct timeline *timeline,
                      bool everywhere,

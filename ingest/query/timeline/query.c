@@ -230,7 +230,7 @@ static bool hand_over(struct window_read *window,
         !list_labels(out, arena, window->timeline->label_count)) {
         return no_memory(err);
     }
-    return store_timeline_labels(window->store, arena, window->trace_id, out->label_ids,
+    return store_timeline_labels(window->snapshot, arena, window->trace_id, out->label_ids,
                                  out->label_count, &out->labels, err);
 }
 
@@ -241,7 +241,7 @@ static bool answer(struct window_read *window,
                    struct err *err)
 {
     struct timeline *timeline = NULL;
-    if (!store_timeline(window->store, window->arena, window->trace_id, &timeline, err)) {
+    if (!store_timeline(window->snapshot, window->arena, window->trace_id, &timeline, err)) {
         return false;
     }
     if (timeline == NULL) {
@@ -263,7 +263,7 @@ static bool answer(struct window_read *window,
            hand_over(window, arena, out, err);
 }
 
-bool query_timeline(struct store *store,
+bool query_timeline(struct store_snapshot *snapshot,
                     struct arena *arena,
                     int64_t trace_id,
                     const struct timeline_request *request,
@@ -273,7 +273,7 @@ bool query_timeline(struct store *store,
     struct arena own;
     *out = (struct timeline_window){.track_count = 0};
     arena_init(&own, 0);
-    struct window_read window = {.store = store,
+    struct window_read window = {.snapshot = snapshot,
                                  .trace_id = trace_id,
                                  .arena = &own,
                                  .start_ns = request->start_ns,

@@ -44,7 +44,7 @@ struct timeline_window {
 };
 
 /* ERR_NOT_FOUND: an unknown track; ERR_GONE: the trace has no timeline. */
-bool query_timeline(struct store *store,
+bool query_timeline(struct store_snapshot *snapshot,
                     struct arena *arena,
                     int64_t trace_id,
                     const struct timeline_request *request,
@@ -88,7 +88,7 @@ struct timeline_event {
 
 #define TIMELINE_FLOWS_MAX 1000u
 
-bool query_timeline_event(struct store *store,
+bool query_timeline_event(struct store_snapshot *snapshot,
                           struct arena *arena,
                           int64_t trace_id,
                           uint32_t event,

@@ -62,8 +62,8 @@ static bool list_blocks(struct window_read *window,
                                        .last_track = window->last_track,
                                        .start_ns = from_ns,
                                        .end_ns = window->end_ns};
-    if (!store_timeline_places(window->store, window->arena, window->trace_id, kind, &part, places,
-                               count, err)) {
+    if (!store_timeline_places(window->snapshot, window->arena, window->trace_id, kind, &part,
+                               places, count, err)) {
         return false;
     }
     size_t kept = 0;
@@ -414,8 +414,8 @@ static bool read_blocks(struct window_read *window,
     if (!merge_init(&pass.merge, kind == STORE_TIMELINE_POINTS)) {
         return no_memory(err);
     }
-    bool ok = store_timeline_blocks(window->store, window->trace_id, kind, places, count, &visitor,
-                                    err) &&
+    bool ok = store_timeline_blocks(window->snapshot, window->trace_id, kind, places, count,
+                                    &visitor, err) &&
               end_track(&pass, err);
     merge_free(&pass.merge);
     return ok;

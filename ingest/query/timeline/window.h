@@ -34,7 +34,7 @@ struct window_track {
 };
 
 struct window_read {
-    struct store *store;
+    struct store_snapshot *snapshot;
     int64_t trace_id;
     const struct timeline *timeline;
     struct arena *arena;

@@ -9,7 +9,7 @@ static bool no_memory(struct err *err)
     return err_set(err, ERR_NO_MEMORY, "no memory for the distributed view");
 }
 
-static bool load_worker(struct store *store,
+static bool load_worker(struct store_snapshot *snapshot,
                         struct arena *arena,
                         const struct store_trace *trace,
                         int64_t id,
@@ -19,8 +19,8 @@ static bool load_worker(struct store *store,
 {
     struct trace_results *results = NULL;
     struct collective_log *stored = NULL;
-    if (!store_overview(store, arena, id, &results, err) ||
-        !store_comm_log(store, arena, id, &stored, err)) {
+    if (!store_overview(snapshot, arena, id, &results, err) ||
+        !store_comm_log(snapshot, arena, id, &stored, err)) {
         return false;
     }
     worker->trace = trace;
@@ -60,7 +60,7 @@ static bool match_workers(struct query_distributed *out,
     return true;
 }
 
-bool query_distributed(struct store *store,
+bool query_distributed(struct store_snapshot *snapshot,
                        struct arena *arena,
                        const struct store_trace *const *traces,
                        size_t count,
@@ -77,7 +77,7 @@ bool query_distributed(struct store *store,
     }
     for (size_t i = 0; i < count; i++) {
         int64_t id = figures_ids == NULL ? traces[i]->id : figures_ids[i];
-        if (!load_worker(store, arena, traces[i], id, &out->workers[i], &logs[i], err)) {
+        if (!load_worker(snapshot, arena, traces[i], id, &out->workers[i], &logs[i], err)) {
             return false;
         }
     }

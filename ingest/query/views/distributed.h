@@ -32,7 +32,7 @@ struct query_distributed {
 /* `traces` belong to one span; `agrees` is false if one has no collectives. `figures_ids`: the ids
  * under which the store returns the figures of each; NULL: the traces' own. Errors: those of the
  * store. */
-bool query_distributed(struct store *store,
+bool query_distributed(struct store_snapshot *snapshot,
                        struct arena *arena,
                        const struct store_trace *const *traces,
                        size_t count,

@@ -36,7 +36,7 @@ struct kernel_match_index {
 /* ---- the trace ---- */
 
 static bool read_trace(struct kernel_match_index *index,
-                       struct store *store,
+                       struct store_snapshot *snapshot,
                        struct arena *arena,
                        int64_t trace_id,
                        struct err *err)
@@ -44,7 +44,7 @@ static bool read_trace(struct kernel_match_index *index,
     const struct store_page by_time = {.sort = "total_ns", .descending = true};
     struct kernel_row *rows = NULL;
     int64_t total = 0;
-    if (!store_kernels(store, arena, trace_id, &by_time, &rows, &index->traced_count, &total,
+    if (!store_kernels(snapshot, arena, trace_id, &by_time, &rows, &index->traced_count, &total,
                        err)) {
         return false;
     }
@@ -196,7 +196,7 @@ static bool list_unmatched(struct kernel_match *match, struct arena *arena, stru
 }
 
 static bool find_tables(struct kernel_match *match,
-                        struct store *store,
+                        struct store_snapshot *snapshot,
                         struct arena *arena,
                         int64_t trace_id,
                         struct err *err)
@@ -204,13 +204,13 @@ static bool find_tables(struct kernel_match *match,
     struct store_trace *trace = NULL;
     struct store_trace *traces = NULL;
     size_t count = 0;
-    if (!store_trace_get(store, arena, trace_id, &trace, err)) {
+    if (!store_trace_get(snapshot, arena, trace_id, &trace, err)) {
         return false;
     }
     if ((trace->views >> VIEW_UTILISATION & 1U) != 0) {
         return true;
     }
-    if (!store_traces(store, arena, trace->run, &traces, &count, err)) {
+    if (!store_traces(snapshot, arena, trace->run, &traces, &count, err)) {
         return false;
     }
     match->table_ids = arena_calloc(arena, count, sizeof *match->table_ids);
@@ -226,7 +226,7 @@ static bool find_tables(struct kernel_match *match,
     return true;
 }
 
-bool query_kernel_match(struct store *store,
+bool query_kernel_match(struct store_snapshot *snapshot,
                         struct arena *arena,
                         int64_t trace_id,
                         bool launches,
@@ -234,7 +234,7 @@ bool query_kernel_match(struct store *store,
                         struct err *err)
 {
     *out = (struct kernel_match){.available = false};
-    if (!find_tables(out, store, arena, trace_id, err)) {
+    if (!find_tables(out, snapshot, arena, trace_id, err)) {
         return false;
     }
     if (!out->available) {
@@ -244,9 +244,9 @@ bool query_kernel_match(struct store *store,
     if (out->index == NULL) {
         return err_set(err, ERR_NO_MEMORY, "No memory to match the kernels");
     }
-    if (!measured_read(&out->index->measured, store, arena, out->table_ids, out->table_count,
+    if (!measured_read(&out->index->measured, snapshot, arena, out->table_ids, out->table_count,
                        launches, err) ||
-        !read_trace(out->index, store, arena, trace_id, err) ||
+        !read_trace(out->index, snapshot, arena, trace_id, err) ||
         !match_names(out->index, arena, err) || !list_unmatched(out, arena, err)) {
         return false;
     }

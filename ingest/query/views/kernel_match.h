@@ -38,7 +38,7 @@ struct kernel_match {
  * the one name of the trace that begins so and that no table has in full; if several do, none. With
  * `launches`, also reads launch configurations, which query_kernel_match_launch needs. Results are
  * in the arena. ERR_NOT_FOUND: an unknown trace. */
-bool query_kernel_match(struct store *store,
+bool query_kernel_match(struct store_snapshot *snapshot,
                         struct arena *arena,
                         int64_t trace_id,
                         bool launches,

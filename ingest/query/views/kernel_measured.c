@@ -117,7 +117,7 @@ struct table_list {
 };
 
 static bool read_tables(struct table_list *list,
-                        struct store *store,
+                        struct store_snapshot *snapshot,
                         struct arena *arena,
                         const int64_t *table_ids,
                         size_t table_count,
@@ -133,10 +133,10 @@ static bool read_tables(struct table_list *list,
         struct table *table = &list->tables[list->count];
         int64_t id = table_ids[list->count];
         int64_t total = 0;
-        if (!store_kernel_utilisation(store, arena, id, &all, &table->rows, &table->count, &total,
-                                      err) ||
+        if (!store_kernel_utilisation(snapshot, arena, id, &all, &table->rows, &table->count,
+                                      &total, err) ||
             (launches &&
-             !store_kernel_utilisation_launches(store, arena, id, NULL, &all, &table->launches,
+             !store_kernel_utilisation_launches(snapshot, arena, id, NULL, &all, &table->launches,
                                                 &table->launch_count, &total, NULL, NULL, err))) {
             return false;
         }
@@ -220,7 +220,7 @@ static bool index_tables(struct measured *measured,
 }
 
 bool measured_read(struct measured *out,
-                   struct store *store,
+                   struct store_snapshot *snapshot,
                    struct arena *arena,
                    const int64_t *table_ids,
                    size_t table_count,
@@ -228,7 +228,7 @@ bool measured_read(struct measured *out,
                    struct err *err)
 {
     struct table_list tables = {.count = 0};
-    return read_tables(&tables, store, arena, table_ids, table_count, launches, err) &&
+    return read_tables(&tables, snapshot, arena, table_ids, table_count, launches, err) &&
            index_tables(out, arena, &tables, err);
 }
 

@@ -43,7 +43,7 @@ struct measured {
 
 /* Of these tables, in the arena; the launches only when wanted. */
 bool measured_read(struct measured *out,
-                   struct store *store,
+                   struct store_snapshot *snapshot,
                    struct arena *arena,
                    const int64_t *table_ids,
                    size_t table_count,

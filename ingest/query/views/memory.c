@@ -17,19 +17,19 @@ struct stored_memory {
 };
 
 static bool load(struct stored_memory *memory,
-                 struct store *store,
+                 struct store_snapshot *snapshot,
                  struct arena *arena,
                  int64_t figures_id,
                  struct err *err)
 {
     *memory = (struct stored_memory){NULL, NULL};
-    if (!store_memory_log(store, arena, figures_id, &memory->log, err)) {
+    if (!store_memory_log(snapshot, arena, figures_id, &memory->log, err)) {
         return false;
     }
     if (memory->log == NULL) {
         return true;
     }
-    if (!store_call_tree(store, arena, figures_id, &memory->tree, err)) {
+    if (!store_call_tree(snapshot, arena, figures_id, &memory->tree, err)) {
         return false;
     }
     /* Records name rows and names of the tree. */
@@ -66,7 +66,7 @@ static bool named_blocks(const struct stored_memory *memory,
     return true;
 }
 
-bool query_memory_stats(struct store *store,
+bool query_memory_stats(struct store_snapshot *snapshot,
                         struct arena *arena,
                         int64_t figures_id,
                         struct memory_window window,
@@ -75,14 +75,14 @@ bool query_memory_stats(struct store *store,
 {
     struct stored_memory memory;
     *out = (struct memory_stats){0};
-    if (!load(&memory, store, arena, figures_id, err)) {
+    if (!load(&memory, snapshot, arena, figures_id, err)) {
         return false;
     }
     return memory.log == NULL || memory_stats_run(out, arena, memory.tree, memory.log, window) ||
            no_memory(err);
 }
 
-bool query_memory_blocks(struct store *store,
+bool query_memory_blocks(struct store_snapshot *snapshot,
                          struct arena *arena,
                          int64_t figures_id,
                          struct memory_window window,
@@ -93,7 +93,7 @@ bool query_memory_blocks(struct store *store,
     struct stored_memory memory;
     *blocks = NULL;
     *count = 0;
-    if (!load(&memory, store, arena, figures_id, err)) {
+    if (!load(&memory, snapshot, arena, figures_id, err)) {
         return false;
     }
     if (memory.log == NULL) {
@@ -102,7 +102,7 @@ bool query_memory_blocks(struct store *store,
     return named_blocks(&memory, arena, window, blocks, count, err);
 }
 
-bool query_memory_curves(struct store *store,
+bool query_memory_curves(struct store_snapshot *snapshot,
                          struct arena *arena,
                          int64_t figures_id,
                          bool with_sums,
@@ -113,7 +113,7 @@ bool query_memory_curves(struct store *store,
     struct memory_log *log = NULL;
     *curves = NULL;
     *count = 0;
-    if (!store_memory_log(store, arena, figures_id, &log, err)) {
+    if (!store_memory_log(snapshot, arena, figures_id, &log, err)) {
         return false;
     }
     return log == NULL ||
@@ -303,7 +303,7 @@ static bool read_blocks(const struct stored_memory *memory,
     return true;
 }
 
-bool query_memory(struct store *store,
+bool query_memory(struct store_snapshot *snapshot,
                   struct arena *arena,
                   int64_t trace_id,
                   const char *device,
@@ -314,7 +314,7 @@ bool query_memory(struct store *store,
     struct stored_memory memory;
     struct memory_stats stats;
     *out = (struct query_memory){.device = NULL};
-    if (!load(&memory, store, arena, trace_id, err)) {
+    if (!load(&memory, snapshot, arena, trace_id, err)) {
         return false;
     }
     if (memory.log == NULL) {
@@ -339,7 +339,7 @@ bool query_memory(struct store *store,
     return read_blocks(&memory, arena, out, err);
 }
 
-bool query_memory_device_blocks(struct store *store,
+bool query_memory_device_blocks(struct store_snapshot *snapshot,
                                 struct arena *arena,
                                 int64_t trace_id,
                                 const char *device,
@@ -352,7 +352,7 @@ bool query_memory_device_blocks(struct store *store,
     const struct query_memory_device *chosen = NULL;
     size_t device_count = 0;
     *out = (struct query_memory_blocks){.device = NULL};
-    if (!load(&memory, store, arena, trace_id, err)) {
+    if (!load(&memory, snapshot, arena, trace_id, err)) {
         return false;
     }
     if (memory.log == NULL) {

@@ -15,14 +15,14 @@
 
 /* `figures_id`: the id of a trace, or its derived_id; the unit of times is that of its
  * results. Everything is empty for a trace without memory records. Errors: those of the store. */
-bool query_memory_stats(struct store *store,
+bool query_memory_stats(struct store_snapshot *snapshot,
                         struct arena *arena,
                         int64_t figures_id,
                         struct memory_window window,
                         struct memory_stats *out,
                         struct err *err) KS_MUST_USE;
 /* In the order of [TB-13]; `name` as memory_block_name gives it. */
-bool query_memory_blocks(struct store *store,
+bool query_memory_blocks(struct store_snapshot *snapshot,
                          struct arena *arena,
                          int64_t figures_id,
                          struct memory_window window,
@@ -31,7 +31,7 @@ bool query_memory_blocks(struct store *store,
                          struct err *err) KS_MUST_USE;
 /* In the order in which devices appear. `with_sums`: devices without totals have curves too
  * (memory_curves_with_sums). */
-bool query_memory_curves(struct store *store,
+bool query_memory_curves(struct store_snapshot *snapshot,
                          struct arena *arena,
                          int64_t figures_id,
                          bool with_sums,
@@ -85,7 +85,7 @@ struct query_memory {
 
 /* `device`: NULL chooses the first accelerator by name, else the CPU. ERR_BAD_REQUEST for one that
  * the trace has not, with those that it has; else the errors of the store. */
-bool query_memory(struct store *store,
+bool query_memory(struct store_snapshot *snapshot,
                   struct arena *arena,
                   int64_t trace_id,
                   const char *device,
@@ -100,7 +100,7 @@ struct query_memory_blocks {
 };
 
 /* Blocks of one device, chosen in the same way, in the same order. */
-bool query_memory_device_blocks(struct store *store,
+bool query_memory_device_blocks(struct store_snapshot *snapshot,
                                 struct arena *arena,
                                 int64_t trace_id,
                                 const char *device,

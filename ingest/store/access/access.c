@@ -3,8 +3,11 @@
 #include "ingest/store/internal.h"
 
 #include <errno.h>
+#include <time.h>
 #include <unistd.h>
 
+#define NS_PER_S 1000000000L
+#define WAIT_FOR_READER_NS 20000000L
 /* 32 MB */
 #define LONG_LOG_PAGES 4000
 /* So many, 512 KB, are worth to begin with, without waiting for the sync that publishes them. */
@@ -44,14 +47,28 @@ void store_access_destroy(struct store *store)
 
 /* ---- readers ---- */
 
+/* Above STORE_READERS_MAX readers, each of which may fill a cache of its own, one waits for another
+ * to return, but not for long: who has a snapshot may be waiting here for a second reader. */
+static void wait_for_reader(struct store *store)
+{
+    struct timespec until;
+    int code = 0;
+    (void)clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += WAIT_FOR_READER_NS;
+    until.tv_sec += until.tv_nsec / NS_PER_S;
+    until.tv_nsec %= NS_PER_S;
+    while (store->idle_reader_count == 0 && store->open_reader_count >= STORE_READERS_MAX &&
+           code == 0) {
+        code = pthread_cond_timedwait(&store->reader_returned, &store->readers_lock, &until);
+    }
+}
+
 /* An idle reader, or NULL with the right to open one more. */
 static struct db *take_idle(struct store *store)
 {
     struct db *db = NULL;
     (void)pthread_mutex_lock(&store->readers_lock);
-    while (store->idle_reader_count == 0 && store->open_reader_count == STORE_READERS_MAX) {
-        (void)pthread_cond_wait(&store->reader_returned, &store->readers_lock);
-    }
+    wait_for_reader(store);
     if (store->idle_reader_count > 0) {
         db = store->idle_readers[--store->idle_reader_count];
     } else {
@@ -65,13 +82,15 @@ static struct db *take_idle(struct store *store)
 static void give_back(struct store *store, struct db *db)
 {
     (void)pthread_mutex_lock(&store->readers_lock);
-    if (db != NULL) {
+    if (db != NULL && store->open_reader_count <= STORE_READERS_MAX) {
         store->idle_readers[store->idle_reader_count++] = db;
+        db = NULL;
     } else {
         store->open_reader_count--;
     }
     (void)pthread_cond_signal(&store->reader_returned);
     (void)pthread_mutex_unlock(&store->readers_lock);
+    db_close(db); /* one too many */
 }
 
 /* `sql` is a literal, and stays prepared. */
@@ -108,6 +127,37 @@ void store_read_end(struct store *store, struct db *db)
         db = NULL;
     }
     give_back(store, db);
+}
+
+void store_snapshot_init(struct store_snapshot *snapshot, struct store *store)
+{
+    *snapshot = (struct store_snapshot){.store = store};
+}
+
+void store_snapshot_close(struct store_snapshot *snapshot)
+{
+    if (snapshot->db != NULL) {
+        store_read_end(snapshot->store, snapshot->db);
+        snapshot->db = NULL;
+    }
+}
+
+uint64_t store_snapshots_opened(const struct store *store)
+{
+    return atomic_load(&store->snapshots_opened);
+}
+
+bool store_snapshot_read(struct store_snapshot *snapshot, struct db **db, struct err *err)
+{
+    if (snapshot->db == NULL) {
+        if (!store_read_begin(snapshot->store, &snapshot->db, err)) {
+            snapshot->db = NULL;
+            return false;
+        }
+        atomic_fetch_add(&snapshot->store->snapshots_opened, 1);
+    }
+    *db = snapshot->db;
+    return true;
 }
 
 /* ---- the writer ---- */

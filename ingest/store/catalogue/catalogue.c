@@ -35,14 +35,13 @@ bool store_check_figures(struct db *db, int64_t trace_id, struct err *err)
     return check_id(db, "SELECT 1" STORE_PUBLISHED_ROWS " WHERE t.id = ?", trace_id, err);
 }
 
-bool store_trace_check(struct store *store, int64_t id, struct err *err)
+bool store_trace_check(struct store_snapshot *snapshot, int64_t id, struct err *err)
 {
     struct db *db;
-    if (!store_read_begin(store, &db, err)) {
+    if (!store_snapshot_read(snapshot, &db, err)) {
         return false;
     }
     bool ok = store_check_trace(db, id, err);
-    store_read_end(store, db);
     return ok;
 }
 
@@ -197,7 +196,7 @@ static bool read_runs(struct db *db,
     return db_done(&st, err);
 }
 
-bool store_runs(struct store *store,
+bool store_runs(struct store_snapshot *snapshot,
                 struct arena *arena,
                 const struct store_page *page,
                 struct store_run **rows,
@@ -211,22 +210,24 @@ bool store_runs(struct store *store,
     if (has_query && !match_init(&matcher, page->q, err)) {
         return false;
     }
-    bool ok = store_read_begin(store, &db, err);
+    bool ok = store_snapshot_read(snapshot, &db, err);
     if (ok) {
         ok = read_runs(db, arena, page, has_query ? &matcher : NULL, rows, count, total, err);
-        store_read_end(store, db);
     }
     match_free(&matcher);
     return ok;
 }
 
-bool store_count(
-    struct store *store, const char *projects, int64_t *runs, int64_t *traces, struct err *err)
+bool store_count(struct store_snapshot *snapshot,
+                 const char *projects,
+                 int64_t *runs,
+                 int64_t *traces,
+                 struct err *err)
 {
     struct db *db;
     *runs = 0;
     *traces = 0;
-    if (!store_read_begin(store, &db, err)) {
+    if (!store_snapshot_read(snapshot, &db, err)) {
         return false;
     }
     struct db_stmt st;
@@ -239,7 +240,6 @@ bool store_count(
         *traces = db_get_int(&st);
     }
     bool ok = db_done(&st, err);
-    store_read_end(store, db);
     return ok;
 }
 
@@ -249,7 +249,7 @@ static bool no_run(const char *name, struct err *err)
                    name);
 }
 
-bool store_run_get(struct store *store,
+bool store_run_get(struct store_snapshot *snapshot,
                    struct arena *arena,
                    const char *name,
                    struct store_run **out,
@@ -260,7 +260,7 @@ bool store_run_get(struct store *store,
     if (run == NULL) {
         return err_set(err, ERR_NO_MEMORY, "no memory for a run");
     }
-    if (!store_read_begin(store, &db, err)) {
+    if (!store_snapshot_read(snapshot, &db, err)) {
         return false;
     }
     struct db_stmt st;
@@ -271,7 +271,6 @@ bool store_run_get(struct store *store,
         read_run(&st, arena, run);
     }
     bool ok = db_done(&st, err);
-    store_read_end(store, db);
     if (ok && !found) {
         return no_run(name, err);
     }
@@ -392,7 +391,7 @@ static bool read_traces(struct db *db,
     return ok;
 }
 
-bool store_traces(struct store *store,
+bool store_traces(struct store_snapshot *snapshot,
                   struct arena *arena,
                   const char *run,
                   struct store_trace **rows,
@@ -402,11 +401,10 @@ bool store_traces(struct store *store,
     struct db *db;
     *rows = NULL;
     *count = 0;
-    if (!store_read_begin(store, &db, err)) {
+    if (!store_snapshot_read(snapshot, &db, err)) {
         return false;
     }
     bool ok = read_traces(db, arena, run, rows, count, err);
-    store_read_end(store, db);
     return ok;
 }
 
@@ -436,15 +434,17 @@ static bool read_one_trace(
                            (long long)id);
 }
 
-bool store_trace_get(
-    struct store *store, struct arena *arena, int64_t id, struct store_trace **out, struct err *err)
+bool store_trace_get(struct store_snapshot *snapshot,
+                     struct arena *arena,
+                     int64_t id,
+                     struct store_trace **out,
+                     struct err *err)
 {
     struct db *db;
-    if (!store_read_begin(store, &db, err)) {
+    if (!store_snapshot_read(snapshot, &db, err)) {
         return false;
     }
     bool ok = read_one_trace(db, arena, id, out, err);
-    store_read_end(store, db);
     return ok;
 }
 

@@ -90,7 +90,7 @@ static bool read_failures(struct db *db,
     return db_done(&st, err);
 }
 
-bool store_job_failures(struct store *store,
+bool store_job_failures(struct store_snapshot *snapshot,
                         struct arena *arena,
                         int64_t id,
                         struct store_job_failure **failures,
@@ -99,10 +99,9 @@ bool store_job_failures(struct store *store,
 {
     struct db *db;
     *count = 0;
-    if (!store_read_begin(store, &db, err)) {
+    if (!store_snapshot_read(snapshot, &db, err)) {
         return false;
     }
     bool ok = read_failures(db, arena, id, failures, count, err);
-    store_read_end(store, db);
     return ok;
 }

@@ -152,15 +152,18 @@ static void read_job(struct db_stmt *st, struct arena *arena, struct store_job *
     job->error_message = db_get_text(st, arena);
 }
 
-bool store_job_get(
-    struct store *store, struct arena *arena, int64_t id, struct store_job **out, struct err *err)
+bool store_job_get(struct store_snapshot *snapshot,
+                   struct arena *arena,
+                   int64_t id,
+                   struct store_job **out,
+                   struct err *err)
 {
     struct db *db;
     struct store_job *job = arena_calloc(arena, 1, sizeof *job);
     if (job == NULL) {
         return err_set(err, ERR_NO_MEMORY, "no memory for a job");
     }
-    if (!store_read_begin(store, &db, err)) {
+    if (!store_snapshot_read(snapshot, &db, err)) {
         return false;
     }
     struct db_stmt st;
@@ -171,7 +174,6 @@ bool store_job_get(
         read_job(&st, arena, job);
     }
     bool ok = db_done(&st, err);
-    store_read_end(store, db);
     if (ok && !found) {
         return err_set(err, ERR_NOT_FOUND, "Job %lld not found: it may have been deleted",
                        (long long)id);
@@ -279,7 +281,7 @@ bool store_job_failed(struct store *store, int64_t id, const struct err *error, 
            store_blob_drop(store, sha256_hex, err);
 }
 
-bool store_job_traces(struct store *store,
+bool store_job_traces(struct store_snapshot *snapshot,
                       struct arena *arena,
                       int64_t id,
                       int64_t **trace_ids,
@@ -287,7 +289,7 @@ bool store_job_traces(struct store *store,
                       struct err *err)
 {
     struct db *db;
-    if (!store_read_begin(store, &db, err)) {
+    if (!store_snapshot_read(snapshot, &db, err)) {
         return false;
     }
     bool ok = store_read_ids(db,
@@ -295,6 +297,5 @@ bool store_job_traces(struct store *store,
                              " AND t.derived_of IS NULL"
                              " WHERE u.job_id = ? AND u.published = 1 ORDER BY t.id",
                              id, arena, trace_ids, count, err);
-    store_read_end(store, db);
     return ok;
 }

@@ -70,7 +70,7 @@ static bool read_projects(struct db_stmt *st, const char *projects, bool *readab
 }
 
 /* Of what has this name or, without one, this id. */
-static bool is_readable(struct store *store,
+static bool is_readable(struct store_snapshot *snapshot,
                         const char *sql,
                         const char *name,
                         int64_t id,
@@ -80,7 +80,7 @@ static bool is_readable(struct store *store,
 {
     struct db *db;
     struct db_stmt st;
-    if (!store_read_begin(store, &db, err)) {
+    if (!store_snapshot_read(snapshot, &db, err)) {
         return false;
     }
     db_prepare(&st, db, sql);
@@ -90,11 +90,10 @@ static bool is_readable(struct store *store,
         db_put_int(&st, id);
     }
     bool ok = read_projects(&st, projects, readable, err);
-    store_read_end(store, db);
     return ok;
 }
 
-static bool id_readable(struct store *store,
+static bool id_readable(struct store_snapshot *snapshot,
                         const char *sql,
                         const char *what,
                         int64_t id,
@@ -102,28 +101,34 @@ static bool id_readable(struct store *store,
                         struct err *err)
 {
     bool readable = false;
-    return is_readable(store, sql, NULL, id, projects, &readable, err) &&
+    return is_readable(snapshot, sql, NULL, id, projects, &readable, err) &&
            (readable || err_set(err, ERR_NOT_FOUND, "%s %lld not found: it may have been deleted",
                                 what, (long long)id));
 }
 
-bool store_trace_readable(struct store *store, int64_t id, const char *projects, struct err *err)
+bool store_trace_readable(struct store_snapshot *snapshot,
+                          int64_t id,
+                          const char *projects,
+                          struct err *err)
 {
-    return id_readable(store, "SELECT r.project" STORE_VISIBLE_TRACES " WHERE t.id = ?", "Trace",
+    return id_readable(snapshot, "SELECT r.project" STORE_VISIBLE_TRACES " WHERE t.id = ?", "Trace",
                        id, projects, err);
 }
 
-bool store_job_readable(struct store *store, int64_t id, const char *projects, struct err *err)
+bool store_job_readable(struct store_snapshot *snapshot,
+                        int64_t id,
+                        const char *projects,
+                        struct err *err)
 {
-    return id_readable(store, "SELECT project FROM job WHERE id = ?", "Job", id, projects, err);
+    return id_readable(snapshot, "SELECT project FROM job WHERE id = ?", "Job", id, projects, err);
 }
 
-bool store_comparison_readable(struct store *store,
+bool store_comparison_readable(struct store_snapshot *snapshot,
                                int64_t id,
                                const char *projects,
                                struct err *err)
 {
-    return id_readable(store,
+    return id_readable(snapshot,
                        "SELECT k.project FROM comparison AS c JOIN compared_trace AS k"
                        " ON k.comparison_id = coalesce(c.group_id, c.id) WHERE c.id = ?1"
                        " UNION SELECT r.project" STORE_VISIBLE_TRACES
@@ -131,13 +136,13 @@ bool store_comparison_readable(struct store *store,
                        "Comparison", id, projects, err);
 }
 
-bool store_run_readable(struct store *store,
+bool store_run_readable(struct store_snapshot *snapshot,
                         const char *name,
                         const char *projects,
                         struct err *err)
 {
     bool readable = false;
-    return is_readable(store,
+    return is_readable(snapshot,
                        "SELECT r.project FROM run AS r WHERE r.name = ? AND EXISTS"
                        " (SELECT 1 FROM upload AS u WHERE u.run_id = r.id AND u.published = 1)",
                        name, 0, projects, &readable, err) &&

@@ -93,7 +93,7 @@ static bool list_ids(struct db *db,
     return db_done(&st, err);
 }
 
-bool store_trace_list(struct store *store,
+bool store_trace_list(struct store_snapshot *snapshot,
                       struct arena *arena,
                       const struct store_trace_filter *filter,
                       int64_t **ids,
@@ -110,10 +110,9 @@ bool store_trace_list(struct store *store,
     if (has_query && !match_init(&matcher, q, err)) {
         return false;
     }
-    bool ok = store_read_begin(store, &db, err);
+    bool ok = store_snapshot_read(snapshot, &db, err);
     if (ok) {
         ok = list_ids(db, arena, filter, has_query ? &matcher : NULL, ids, count, total, err);
-        store_read_end(store, db);
     }
     match_free(&matcher);
     return ok;

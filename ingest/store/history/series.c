@@ -72,9 +72,11 @@ static bool read_points(const struct series_cache *cache, const double *values, 
     return ok && r->points != NULL;
 }
 
-static bool read_series(struct store *store, struct reading *r, const char *metric, struct err *err)
+static bool
+read_series(struct store_snapshot *snapshot, struct reading *r, const char *metric, struct err *err)
 {
     const double *values = NULL;
+    struct store *store = snapshot->store;
     if (!series_points_settle(store, err) || !series_cache_lock(store, metric, &values, err)) {
         return false;
     }
@@ -90,7 +92,7 @@ static bool is_expression(const struct store_series_filter *filter)
     return filter->run_may_match && len > 2 && run[0] == '/' && run[len - 1] == '/';
 }
 
-bool store_series_read(struct store *store,
+bool store_series_read(struct store_snapshot *snapshot,
                        struct arena *arena,
                        const char *metric,
                        const struct store_series_filter *filter,
@@ -106,19 +108,22 @@ bool store_series_read(struct store *store,
         }
         r.matcher = &matcher;
     }
-    bool ok = read_series(store, &r, metric, err);
+    bool ok = read_series(snapshot, &r, metric, err);
     *points = r.points;
     *count = r.count;
     match_free(&matcher);
     return ok;
 }
 
-bool store_series_value(
-    struct store *store, int64_t trace_id, const char *metric, double *value, struct err *err)
+bool store_series_value(struct store_snapshot *snapshot,
+                        int64_t trace_id,
+                        const char *metric,
+                        double *value,
+                        struct err *err)
 {
     struct db *db;
     struct db_stmt st;
-    if (!store_read_begin(store, &db, err)) {
+    if (!store_snapshot_read(snapshot, &db, err)) {
         return false;
     }
     db_prepare(&st, db,
@@ -128,11 +133,10 @@ bool store_series_value(
     db_put_text(&st, metric);
     *value = db_next(&st) ? db_get_real(&st) : (double)NAN;
     bool ok = db_done(&st, err);
-    store_read_end(store, db);
     return ok;
 }
 
-bool store_series_metrics(struct store *store,
+bool store_series_metrics(struct store_snapshot *snapshot,
                           struct arena *arena,
                           int64_t trace_id,
                           const char *q,
@@ -148,7 +152,7 @@ bool store_series_metrics(struct store *store,
     if (*rows == NULL) {
         return err_set(err, ERR_NO_MEMORY, "no memory for the names of metrics");
     }
-    if (!store_read_begin(store, &db, err)) {
+    if (!store_snapshot_read(snapshot, &db, err)) {
         return false;
     }
     db_prepare(&st, db,
@@ -165,6 +169,5 @@ bool store_series_metrics(struct store *store,
         row->value = db_get_real(&st);
     }
     bool ok = db_done(&st, err);
-    store_read_end(store, db);
     return ok;
 }

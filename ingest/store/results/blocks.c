@@ -481,7 +481,7 @@ bool blocks_read_cycle_uses(struct db *db,
 }
 
 /* *block stays NULL when the trace has none. */
-static bool read_block(struct store *store,
+static bool read_block(struct store_snapshot *snapshot,
                        struct arena *arena,
                        int64_t trace_id,
                        const char *kind,
@@ -493,12 +493,11 @@ static bool read_block(struct store *store,
     struct db *db = NULL;
     struct column_decoder dec;
     *block = NULL;
-    if (!store_read_begin(store, &db, err)) {
+    if (!store_snapshot_read(snapshot, &db, err)) {
         return false;
     }
     bool found = false;
     bool ok = find_block(db, arena, trace_id, kind, &dec, &found, err);
-    store_read_end(store, db);
     if (!found) {
         return ok;
     }
@@ -511,33 +510,33 @@ static bool read_block(struct store *store,
     return column_decode_finish(&dec, err) && ok;
 }
 
-bool store_call_tree(struct store *store,
+bool store_call_tree(struct store_snapshot *snapshot,
                      struct arena *arena,
                      int64_t trace_id,
                      struct call_tree **out,
                      struct err *err)
 {
     void *block = NULL;
-    bool ok =
-        read_block(store, arena, trace_id, CALL_TREE, sizeof **out, decode_call_tree, &block, err);
+    bool ok = read_block(snapshot, arena, trace_id, CALL_TREE, sizeof **out, decode_call_tree,
+                         &block, err);
     *out = block;
     return ok;
 }
 
-bool store_memory_log(struct store *store,
+bool store_memory_log(struct store_snapshot *snapshot,
                       struct arena *arena,
                       int64_t trace_id,
                       struct memory_log **out,
                       struct err *err)
 {
     void *block = NULL;
-    bool ok = read_block(store, arena, trace_id, MEMORY_LOG, sizeof **out, decode_memory_log,
+    bool ok = read_block(snapshot, arena, trace_id, MEMORY_LOG, sizeof **out, decode_memory_log,
                          &block, err);
     *out = block;
     return ok;
 }
 
-bool store_comm_log(struct store *store,
+bool store_comm_log(struct store_snapshot *snapshot,
                     struct arena *arena,
                     int64_t trace_id,
                     struct collective_log **out,
@@ -545,45 +544,45 @@ bool store_comm_log(struct store *store,
 {
     void *block = NULL;
     bool ok =
-        read_block(store, arena, trace_id, COMM_LOG, sizeof **out, decode_comm_log, &block, err);
+        read_block(snapshot, arena, trace_id, COMM_LOG, sizeof **out, decode_comm_log, &block, err);
     *out = block;
     return ok;
 }
 
-bool store_gpu_counters(struct store *store,
+bool store_gpu_counters(struct store_snapshot *snapshot,
                         struct arena *arena,
                         int64_t trace_id,
                         struct gpu_counters **out,
                         struct err *err)
 {
     void *block = NULL;
-    bool ok = read_block(store, arena, trace_id, GPU_COUNTERS, sizeof **out, decode_gpu_counters,
+    bool ok = read_block(snapshot, arena, trace_id, GPU_COUNTERS, sizeof **out, decode_gpu_counters,
                          &block, err);
     *out = block;
     return ok;
 }
 
-bool store_rank_digest(struct store *store,
+bool store_rank_digest(struct store_snapshot *snapshot,
                        struct arena *arena,
                        int64_t trace_id,
                        struct rank_digest **out,
                        struct err *err)
 {
     void *block = NULL;
-    bool ok = read_block(store, arena, trace_id, RANK_DIGEST, sizeof **out, rank_digest_decode,
+    bool ok = read_block(snapshot, arena, trace_id, RANK_DIGEST, sizeof **out, rank_digest_decode,
                          &block, err);
     *out = block;
     return ok;
 }
 
-bool store_operations(struct store *store,
+bool store_operations(struct store_snapshot *snapshot,
                       struct arena *arena,
                       int64_t trace_id,
                       struct operation_table **out,
                       struct err *err)
 {
     void *block = NULL;
-    bool ok = read_block(store, arena, trace_id, OPERATIONS, sizeof **out, operations_decode,
+    bool ok = read_block(snapshot, arena, trace_id, OPERATIONS, sizeof **out, operations_decode,
                          &block, err);
     *out = block;
     return ok;

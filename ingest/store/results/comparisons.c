@@ -255,7 +255,7 @@ read_comparison(const struct rows_reader *in, struct store_comparison *out, stru
     return ok;
 }
 
-bool store_comparison_get(struct store *store,
+bool store_comparison_get(struct store_snapshot *snapshot,
                           struct arena *arena,
                           int64_t id,
                           struct store_comparison **out,
@@ -266,11 +266,10 @@ bool store_comparison_get(struct store *store,
     if (*out == NULL) {
         return err_set(err, ERR_NO_MEMORY, "no memory for a comparison");
     }
-    if (!store_read_begin(store, &in.db, err)) {
+    if (!store_snapshot_read(snapshot, &in.db, err)) {
         return false;
     }
     bool ok = read_comparison(&in, *out, err);
-    store_read_end(store, in.db);
     return ok;
 }
 
@@ -349,7 +348,7 @@ static bool read_list(struct rows_reader *in,
     return ok;
 }
 
-bool store_comparisons(struct store *store,
+bool store_comparisons(struct store_snapshot *snapshot,
                        struct arena *arena,
                        int64_t group_id,
                        const struct store_page *page,
@@ -367,19 +366,21 @@ bool store_comparisons(struct store *store,
     if (has_query && !match_init(&matcher, page->q, err)) {
         return false;
     }
-    bool ok = store_read_begin(store, &in.db, err);
+    bool ok = store_snapshot_read(snapshot, &in.db, err);
     if (ok) {
         ok = read_list(&in, group_id, page, has_query ? &matcher : NULL, rows, count, total, err);
-        store_read_end(store, in.db);
     }
     match_free(&matcher);
     return ok;
 }
 
-bool store_trace_comparison(struct store *store, int64_t trace_id, int64_t *id, struct err *err)
+bool store_trace_comparison(struct store_snapshot *snapshot,
+                            int64_t trace_id,
+                            int64_t *id,
+                            struct err *err)
 {
     struct db *db;
-    if (!store_read_begin(store, &db, err)) {
+    if (!store_snapshot_read(snapshot, &db, err)) {
         return false;
     }
     struct db_stmt st;
@@ -387,7 +388,6 @@ bool store_trace_comparison(struct store *store, int64_t trace_id, int64_t *id, 
     db_put_int(&st, trace_id);
     *id = db_next(&st) ? db_get_int(&st) : 0;
     bool ok = db_done(&st, err);
-    store_read_end(store, db);
     return ok;
 }
 

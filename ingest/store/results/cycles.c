@@ -29,7 +29,7 @@ static bool read_all(const struct rows_reader *in, struct trace_results *out, st
 
 /* `read` over a reader of its own, into results in the arena. */
 static bool
-read_with(struct store *store,
+read_with(struct store_snapshot *snapshot,
           struct arena *arena,
           int64_t trace_id,
           bool (*read)(const struct rows_reader *, struct trace_results *, struct err *),
@@ -42,26 +42,25 @@ read_with(struct store *store,
     if (*out == NULL) {
         return err_set(err, ERR_NO_MEMORY, "no memory for the cycles of a trace");
     }
-    if (!store_read_begin(store, &in.db, err)) {
+    if (!store_snapshot_read(snapshot, &in.db, err)) {
         return false;
     }
     text_cache_init(&texts, in.db, arena, trace_id);
     bool ok = store_check_figures(in.db, trace_id, err) && read(&in, *out, err);
     text_cache_free(&texts);
-    store_read_end(store, in.db);
     return ok;
 }
 
-bool store_cycles(struct store *store,
+bool store_cycles(struct store_snapshot *snapshot,
                   struct arena *arena,
                   int64_t trace_id,
                   struct trace_results **out,
                   struct err *err)
 {
-    return read_with(store, arena, trace_id, read_all, out, err);
+    return read_with(snapshot, arena, trace_id, read_all, out, err);
 }
 
-bool store_counters(struct store *store,
+bool store_counters(struct store_snapshot *snapshot,
                     struct arena *arena,
                     int64_t trace_id,
                     struct counter_row **rows,
@@ -69,7 +68,7 @@ bool store_counters(struct store *store,
                     struct err *err)
 {
     struct trace_results *results = NULL;
-    if (!read_with(store, arena, trace_id, read_counters, &results, err)) {
+    if (!read_with(snapshot, arena, trace_id, read_counters, &results, err)) {
         return false;
     }
     *rows = results->counters;
@@ -82,7 +81,7 @@ static bool read_modules(const struct rows_reader *in, struct trace_results *out
     return results_read_parts(in, PART_MODULE, PART_MODULE, out, err);
 }
 
-bool store_modules(struct store *store,
+bool store_modules(struct store_snapshot *snapshot,
                    struct arena *arena,
                    int64_t trace_id,
                    struct module_row **rows,
@@ -90,7 +89,7 @@ bool store_modules(struct store *store,
                    struct err *err)
 {
     struct trace_results *results = NULL;
-    if (!read_with(store, arena, trace_id, read_modules, &results, err)) {
+    if (!read_with(snapshot, arena, trace_id, read_modules, &results, err)) {
         return false;
     }
     *rows = results->modules;

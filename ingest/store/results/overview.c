@@ -78,7 +78,7 @@ static bool read_all(const struct rows_reader *in, struct trace_results *out, st
            store_read_warnings(in->db, in->owner_id, &out->warnings, err);
 }
 
-bool store_overview(struct store *store,
+bool store_overview(struct store_snapshot *snapshot,
                     struct arena *arena,
                     int64_t trace_id,
                     struct trace_results **out,
@@ -90,17 +90,16 @@ bool store_overview(struct store *store,
     if (*out == NULL) {
         return err_set(err, ERR_NO_MEMORY, "no memory for the overview of a trace");
     }
-    if (!store_read_begin(store, &in.db, err)) {
+    if (!store_snapshot_read(snapshot, &in.db, err)) {
         return false;
     }
     text_cache_init(&texts, in.db, arena, trace_id);
     bool ok = read_all(&in, *out, err);
     text_cache_free(&texts);
-    store_read_end(store, in.db);
     return ok;
 }
 
-bool store_uploaded_answer(struct store *store,
+bool store_uploaded_answer(struct store_snapshot *snapshot,
                            struct arena *arena,
                            int64_t trace_id,
                            const char *route,
@@ -110,7 +109,7 @@ bool store_uploaded_answer(struct store *store,
 {
     struct db *db;
     *json = NULL;
-    if (!store_read_begin(store, &db, err)) {
+    if (!store_snapshot_read(snapshot, &db, err)) {
         return false;
     }
     bool ok = store_check_figures(db, trace_id, err);
@@ -128,6 +127,5 @@ bool store_uploaded_answer(struct store *store,
         }
         ok = db_done(&st, err);
     }
-    store_read_end(store, db);
     return ok;
 }

@@ -263,7 +263,7 @@ static bool read_selected(struct selection *s,
     return ok;
 }
 
-bool page_read(struct store *store,
+bool page_read(struct store_snapshot *snapshot,
                struct arena *arena,
                const struct page_query *query,
                const struct store_page *page,
@@ -286,11 +286,10 @@ bool page_read(struct store *store,
         }
         s.matcher = &matcher;
     }
-    bool ok = store_read_begin(store, &db, err);
+    bool ok = store_snapshot_read(snapshot, &db, err);
     if (ok) {
         ok = read_selected(&s, db, arena, page, rows, count, total, err) &&
              (more == NULL || more(db, arena, query->trace_id, *rows, *count, context, err));
-        store_read_end(store, db);
     }
     match_free(&matcher);
     return ok;

@@ -30,7 +30,7 @@ typedef bool page_more(struct db *db,
                        struct err *err);
 /* Reads a page and, when `more` is not NULL, what belongs to it. *total counts the rows that pass
  * on all pages. ERR_BAD_REQUEST for an unknown column (lists the known ones) or a bad pattern. */
-bool page_read(struct store *store,
+bool page_read(struct store_snapshot *snapshot,
                struct arena *arena,
                const struct page_query *query,
                const struct store_page *page,

@@ -273,7 +273,7 @@ static bool write_view(struct store *store,
     return ok;
 }
 
-static bool read_view(struct store *store,
+static bool read_view(struct store_snapshot *snapshot,
                       struct arena *arena,
                       const struct run_view_key *key,
                       size_t view_bytes,
@@ -287,7 +287,7 @@ static bool read_view(struct store *store,
     bool found = false;
     bool ok = true;
     *out = NULL;
-    if (!store_read_begin(store, &db, err)) {
+    if (!store_snapshot_read(snapshot, &db, err)) {
         return false;
     }
     db_prepare(&st, db,
@@ -304,7 +304,6 @@ static bool read_view(struct store *store,
         ok = found;
     }
     ok = db_done(&st, err) && ok;
-    store_read_end(store, db);
     if (!found) {
         return ok;
     }
@@ -316,14 +315,14 @@ static bool read_view(struct store *store,
     return column_decode_finish(&dec, err) && ok;
 }
 
-bool store_ranks_verdict(struct store *store,
+bool store_ranks_verdict(struct store_snapshot *snapshot,
                          struct arena *arena,
                          const struct run_view_key *key,
                          struct ranks_verdict **out,
                          struct err *err)
 {
     void *view = NULL;
-    bool ok = read_view(store, arena, key, sizeof **out, get_verdict, &view, err);
+    bool ok = read_view(snapshot, arena, key, sizeof **out, get_verdict, &view, err);
     *out = view;
     return ok;
 }
@@ -336,14 +335,14 @@ bool store_ranks_verdict_put(struct store *store,
     return write_view(store, key, put_verdict, verdict, err);
 }
 
-bool store_ranks_collectives(struct store *store,
+bool store_ranks_collectives(struct store_snapshot *snapshot,
                              struct arena *arena,
                              const struct run_view_key *key,
                              struct ranks_collectives **out,
                              struct err *err)
 {
     void *view = NULL;
-    bool ok = read_view(store, arena, key, sizeof **out, get_collectives, &view, err);
+    bool ok = read_view(snapshot, arena, key, sizeof **out, get_collectives, &view, err);
     *out = view;
     return ok;
 }

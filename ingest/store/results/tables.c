@@ -9,26 +9,27 @@
 #include <string.h>
 
 /* The share of an operator is that of the time that the trace's operators are judged by. */
-static bool
-name_share(struct store *store, int64_t trace_id, struct store_page *page, struct err *err)
+static bool name_share(struct store_snapshot *snapshot,
+                       int64_t trace_id,
+                       struct store_page *page,
+                       struct err *err)
 {
     struct db *db;
     struct db_stmt st;
     if (page->sort == NULL || strcmp(page->sort, "share") != 0) {
         return true;
     }
-    if (!store_read_begin(store, &db, err)) {
+    if (!store_snapshot_read(snapshot, &db, err)) {
         return false;
     }
     db_prepare(&st, db, "SELECT operators_have_device FROM trace WHERE id = ?");
     db_put_int(&st, trace_id);
     page->sort = db_next(&st) && db_get_bool(&st) ? "device_self_ns" : "host_self_ns";
     bool ok = db_done(&st, err);
-    store_read_end(store, db);
     return ok;
 }
 
-bool store_operators(struct store *store,
+bool store_operators(struct store_snapshot *snapshot,
                      struct arena *arena,
                      int64_t trace_id,
                      enum operator_group group,
@@ -47,13 +48,13 @@ bool store_operators(struct store *store,
                                .shape = shape};
     struct store_page sorted = *page;
     void *memory = NULL;
-    bool ok = name_share(store, trace_id, &sorted, err) &&
-              page_read(store, arena, &query, &sorted, &memory, count, total, NULL, NULL, err);
+    bool ok = name_share(snapshot, trace_id, &sorted, err) &&
+              page_read(snapshot, arena, &query, &sorted, &memory, count, total, NULL, NULL, err);
     *rows = memory;
     return ok;
 }
 
-bool store_kernels(struct store *store,
+bool store_kernels(struct store_snapshot *snapshot,
                    struct arena *arena,
                    int64_t trace_id,
                    const struct store_page *page,
@@ -64,12 +65,12 @@ bool store_kernels(struct store *store,
 {
     struct page_query query = {.table = &table_kernel, .trace_id = trace_id};
     void *memory = NULL;
-    bool ok = page_read(store, arena, &query, page, &memory, count, total, NULL, NULL, err);
+    bool ok = page_read(snapshot, arena, &query, page, &memory, count, total, NULL, NULL, err);
     *rows = memory;
     return ok;
 }
 
-bool store_kernel_launches(struct store *store,
+bool store_kernel_launches(struct store_snapshot *snapshot,
                            struct arena *arena,
                            int64_t trace_id,
                            const struct store_page *page,
@@ -80,14 +81,14 @@ bool store_kernel_launches(struct store *store,
 {
     struct page_query query = {.table = &table_kernel_launch, .trace_id = trace_id};
     void *memory = NULL;
-    bool ok = page_read(store, arena, &query, page, &memory, count, total, NULL, NULL, err);
+    bool ok = page_read(snapshot, arena, &query, page, &memory, count, total, NULL, NULL, err);
     *rows = memory;
     return ok;
 }
 
 /* ---- kernel tables ---- */
 
-bool store_kernel_utilisation(struct store *store,
+bool store_kernel_utilisation(struct store_snapshot *snapshot,
                               struct arena *arena,
                               int64_t trace_id,
                               const struct store_page *page,
@@ -98,7 +99,7 @@ bool store_kernel_utilisation(struct store *store,
 {
     struct page_query query = {.table = &table_kernel_utilisation, .trace_id = trace_id};
     void *memory = NULL;
-    bool ok = page_read(store, arena, &query, page, &memory, count, total, NULL, NULL, err);
+    bool ok = page_read(snapshot, arena, &query, page, &memory, count, total, NULL, NULL, err);
     *rows = memory;
     return ok;
 }
@@ -148,7 +149,7 @@ static bool read_values(struct db *db,
     return ok;
 }
 
-bool store_kernel_utilisation_launches(struct store *store,
+bool store_kernel_utilisation_launches(struct store_snapshot *snapshot,
                                        struct arena *arena,
                                        int64_t trace_id,
                                        const char *name,
@@ -164,7 +165,7 @@ bool store_kernel_utilisation_launches(struct store *store,
         .table = &table_kernel_utilisation_launch, .trace_id = trace_id, .name = name};
     struct values of_page = {0};
     void *memory = NULL;
-    bool ok = page_read(store, arena, &query, page, &memory, count, total,
+    bool ok = page_read(snapshot, arena, &query, page, &memory, count, total,
                         values == NULL ? NULL : read_values, &of_page, err);
     *rows = memory;
     if (values != NULL) {

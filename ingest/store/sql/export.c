@@ -16,10 +16,11 @@ static bool attach(struct db *out, const char *path, struct err *err)
            db_exec(out, "PRAGMA file.journal_mode = OFF; PRAGMA file.synchronous = OFF", err);
 }
 
-static bool copy_tables(struct db *out, struct store *store, int64_t trace_id, struct err *err)
+static bool
+copy_tables(struct db *out, struct store_snapshot *snapshot, int64_t trace_id, struct err *err)
 {
     struct db *db;
-    if (!store_read_begin(store, &db, err)) {
+    if (!store_snapshot_read(snapshot, &db, err)) {
         return false;
     }
     bool ok = store_check_trace(db, trace_id, err) && db_exec(out, "BEGIN", err) &&
@@ -27,26 +28,26 @@ static bool copy_tables(struct db *out, struct store *store, int64_t trace_id, s
     for (size_t i = 0; ok && i < sql_tables_count(); i++) {
         ok = sql_tables_fill(out, "file", i, db, trace_id, err);
     }
-    store_read_end(store, db);
     return ok && db_exec(out, "COMMIT", err);
 }
 
-static bool write_file(struct store *store, int64_t trace_id, const char *path, struct err *err)
+static bool
+write_file(struct store_snapshot *snapshot, int64_t trace_id, const char *path, struct err *err)
 {
     struct db *out;
     if (!db_open(&out, ":memory:", DB_WRITER, err)) {
         return false;
     }
-    bool ok = attach(out, path, err) && copy_tables(out, store, trace_id, err);
+    bool ok = attach(out, path, err) && copy_tables(out, snapshot, trace_id, err);
     db_close(out);
     return ok;
 }
 
-bool store_sql_export(struct store *store, int64_t trace_id, int *fd, struct err *err)
+bool store_sql_export(struct store_snapshot *snapshot, int64_t trace_id, int *fd, struct err *err)
 {
     char path[STORE_PATH_BYTES];
     /* In incoming/, which every start empties. */
-    int len = snprintf(path, sizeof path, "%s/incoming/results-XXXXXX", store->data_dir);
+    int len = snprintf(path, sizeof path, "%s/incoming/results-XXXXXX", snapshot->store->data_dir);
     if (len < 0 || (size_t)len >= sizeof path) {
         return err_set(err, ERR_IO, "a path in the data directory is too long");
     }
@@ -54,7 +55,7 @@ bool store_sql_export(struct store *store, int64_t trace_id, int *fd, struct err
     if (*fd < 0) {
         return err_set_errno(err, ERR_IO, errno, "creating %s", path);
     }
-    bool ok = write_file(store, trace_id, path, err);
+    bool ok = write_file(snapshot, trace_id, path, err);
     (void)unlink(path);
     if (!ok) {
         (void)close(*fd);

@@ -268,11 +268,13 @@ static bool read_rows(const struct session *session,
     return rc == SQLITE_DONE || fail(session, rc, err);
 }
 
-static bool
-fill_needed(struct session *session, struct store *store, int64_t trace_id, struct err *err)
+static bool fill_needed(struct session *session,
+                        struct store_snapshot *snapshot,
+                        int64_t trace_id,
+                        struct err *err)
 {
     struct db *db;
-    if (!store_read_begin(store, &db, err)) {
+    if (!store_snapshot_read(snapshot, &db, err)) {
         return false;
     }
     bool ok = store_check_trace(db, trace_id, err) && db_exec(session->db, "BEGIN", err);
@@ -280,13 +282,12 @@ fill_needed(struct session *session, struct store *store, int64_t trace_id, stru
         ok = (session->needed >> i & 1U) == 0 ||
              sql_tables_fill(session->db, "main", i, db, trace_id, err);
     }
-    store_read_end(store, db);
     return ok && db_exec(session->db, "COMMIT", err);
 }
 
 /* Which tables it reads is known once it is prepared. */
 static bool run_select(struct session *session,
-                       struct store *store,
+                       struct store_snapshot *snapshot,
                        int64_t trace_id,
                        struct arena *arena,
                        const char *sql,
@@ -300,7 +301,7 @@ static bool run_select(struct session *session,
         return false;
     }
     unguard(session);
-    bool ok = fill_needed(session, store, trace_id, err);
+    bool ok = fill_needed(session, snapshot, trace_id, err);
     guard(session);
     if (ok) {
         out->columns = read_columns(st, arena, &out->column_count);
@@ -311,7 +312,7 @@ static bool run_select(struct session *session,
     return ok;
 }
 
-bool store_sql_select(struct store *store,
+bool store_sql_select(struct store_snapshot *snapshot,
                       struct arena *arena,
                       int64_t trace_id,
                       const char *sql,
@@ -320,6 +321,7 @@ bool store_sql_select(struct store *store,
                       struct err *err)
 {
     struct session session;
+    struct store *store = snapshot->store;
     *out = (struct store_sql_answer){.columns = NULL};
     if (atomic_fetch_add(&store->sql_running, 1) >= RUNNING_MAX) {
         atomic_fetch_sub(&store->sql_running, 1);
@@ -328,7 +330,7 @@ bool store_sql_select(struct store *store,
     }
     bool ok = open_session(&session, err);
     if (ok) {
-        ok = run_select(&session, store, trace_id, arena, sql, row_max, out, err);
+        ok = run_select(&session, snapshot, trace_id, arena, sql, row_max, out, err);
         db_close(session.db);
     }
     atomic_fetch_sub(&store->sql_running, 1);

@@ -53,7 +53,7 @@ static bool read_tracks(
     return db_done(&st, err) && ok;
 }
 
-bool store_timeline(struct store *store,
+bool store_timeline(struct store_snapshot *snapshot,
                     struct arena *arena,
                     int64_t trace_id,
                     struct timeline **out,
@@ -62,12 +62,11 @@ bool store_timeline(struct store *store,
     struct db *db = NULL;
     int64_t log_id = NO_LOG;
     *out = NULL;
-    if (!store_read_begin(store, &db, err)) {
+    if (!store_snapshot_read(snapshot, &db, err)) {
         return false;
     }
     bool ok = find_log(db, trace_id, &log_id, err) &&
               (log_id == NO_LOG || read_tracks(db, arena, log_id, out, err));
-    store_read_end(store, db);
     return ok;
 }
 
@@ -104,7 +103,7 @@ static bool read_label_row(struct db *db,
             err_set(err, ERR_NOT_FOUND, "the timeline has no label %lu", (unsigned long)ids[0]));
 }
 
-bool store_timeline_labels(struct store *store,
+bool store_timeline_labels(struct store_snapshot *snapshot,
                            struct arena *arena,
                            int64_t trace_id,
                            const uint32_t *ids,
@@ -119,7 +118,7 @@ bool store_timeline_labels(struct store *store,
     if (*labels == NULL) {
         return err_set(err, ERR_NO_MEMORY, "no memory for the labels of the timeline");
     }
-    if (!store_read_begin(store, &db, err)) {
+    if (!store_snapshot_read(snapshot, &db, err)) {
         return false;
     }
     column_reader_init(&reader, TIMELINE_LABELS_MAX_BYTES);
@@ -135,7 +134,6 @@ bool store_timeline_labels(struct store *store,
         begin = end;
     }
     column_reader_free(&reader);
-    store_read_end(store, db);
     return ok;
 }
 
@@ -212,7 +210,7 @@ static const char *kind_text(enum store_timeline_kind kind)
     return kind == STORE_TIMELINE_POINTS ? TIMELINE_POINTS_KIND : TIMELINE_SLICES_KIND;
 }
 
-bool store_timeline_places(struct store *store,
+bool store_timeline_places(struct store_snapshot *snapshot,
                            struct arena *arena,
                            int64_t trace_id,
                            enum store_timeline_kind kind,
@@ -224,12 +222,11 @@ bool store_timeline_places(struct store *store,
     struct db *db = NULL;
     struct place_list list = {.arena = arena};
     int64_t log_id = NO_LOG;
-    if (!store_read_begin(store, &db, err)) {
+    if (!store_snapshot_read(snapshot, &db, err)) {
         return false;
     }
     bool ok = need_log(db, trace_id, &log_id, err) &&
               list_places(db, log_id, kind_text(kind), part, &list, err);
-    store_read_end(store, db);
     *places = list.at;
     *count = list.count;
     return ok;
@@ -297,7 +294,7 @@ static bool take_points(struct block_use *use, const void *bytes, size_t len, st
            visitor->points(visitor->context, &use->buffers.points, err);
 }
 
-bool store_timeline_blocks(struct store *store,
+bool store_timeline_blocks(struct store_snapshot *snapshot,
                            int64_t trace_id,
                            enum store_timeline_kind kind,
                            const struct store_timeline_place *places,
@@ -310,16 +307,15 @@ bool store_timeline_blocks(struct store *store,
     struct store_timeline_visitor only = *visitor;
     struct block_use use = {.context = &only,
                             .take = kind == STORE_TIMELINE_POINTS ? take_points : take_block};
-    if (!store_read_begin(store, &db, err)) {
+    if (!store_snapshot_read(snapshot, &db, err)) {
         return false;
     }
     bool ok =
         need_log(db, trace_id, &log_id, err) && read_places(db, log_id, places, count, &use, err);
-    store_read_end(store, db);
     return ok;
 }
 
-bool store_timeline_read(struct store *store,
+bool store_timeline_read(struct store_snapshot *snapshot,
                          int64_t trace_id,
                          const struct store_timeline_part *part,
                          const struct store_timeline_visitor *visitor,
@@ -334,10 +330,10 @@ bool store_timeline_read(struct store *store,
         struct store_timeline_place *places = NULL;
         size_t count = 0;
         ok = !wanted[kind] ||
-             (store_timeline_places(store, &arena, trace_id, (enum store_timeline_kind)kind, part,
-                                    &places, &count, err) &&
-              store_timeline_blocks(store, trace_id, (enum store_timeline_kind)kind, places, count,
-                                    visitor, err));
+             (store_timeline_places(snapshot, &arena, trace_id, (enum store_timeline_kind)kind,
+                                    part, &places, &count, err) &&
+              store_timeline_blocks(snapshot, trace_id, (enum store_timeline_kind)kind, places,
+                                    count, visitor, err));
     }
     arena_free(&arena);
     return ok;
@@ -407,7 +403,7 @@ static bool take_flows(struct block_use *use, const void *bytes, size_t len, str
     return true;
 }
 
-bool store_flows(struct store *store,
+bool store_flows(struct store_snapshot *snapshot,
                  struct arena *arena,
                  int64_t trace_id,
                  bool by_target,
@@ -426,14 +422,13 @@ bool store_flows(struct store *store,
     struct place_list list = {.arena = arena};
     struct db *db = NULL;
     int64_t log_id = NO_LOG;
-    if (!store_read_begin(store, &db, err)) {
+    if (!store_snapshot_read(snapshot, &db, err)) {
         return false;
     }
     const char *kind = by_target ? TIMELINE_FLOWS_BY_TARGET_KIND : TIMELINE_FLOWS_KIND;
     bool ok = need_log(db, trace_id, &log_id, err) &&
               list_places(db, log_id, kind, &part, &list, err) &&
               read_places(db, log_id, list.at, list.count, &use, err);
-    store_read_end(store, db);
     *flows = search.flows;
     *count = search.count;
     return ok;

@@ -5,6 +5,7 @@
 
 #include "api/api.h"
 #include "api/route.h"
+#include "tests/unit/ingest/store/read.h"
 
 #include <dirent.h>
 #include <math.h>
@@ -245,7 +246,7 @@ static inline int64_t publish_as(struct fixture *f,
     assert_true(store_ingest_begin(f->api.store, job_id, &ingest, &err));
     assert_true(store_ingest_trace(ingest, worker, span_digits, format, results, &err));
     assert_true(store_ingest_publish(ingest, &err));
-    assert_true(store_job_traces(f->api.store, &arena, job_id, &ids, &count, &err));
+    assert_true(READ(f->api.store, store_job_traces, &arena, job_id, &ids, &count, &err));
     assert_int_equal(count, 1);
     int64_t id = ids[0];
     arena_free(&arena);

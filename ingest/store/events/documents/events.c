@@ -114,7 +114,7 @@ static bool answer(struct db *db,
            err_set(err, ERR_NO_MEMORY, "no memory for an event");
 }
 
-bool store_event_get(struct store *store,
+bool store_event_get(struct store_snapshot *snapshot,
                      struct arena *arena,
                      int64_t trace_id,
                      uint32_t event,
@@ -124,7 +124,7 @@ bool store_event_get(struct store *store,
     struct db *db;
     struct event_reader reader;
     struct loaded_block loaded;
-    if (!store_read_begin(store, &db, err)) {
+    if (!store_snapshot_read(snapshot, &db, err)) {
         return false;
     }
     bool ok = event_reader_open(&reader, db, trace_id, err);
@@ -134,6 +134,5 @@ bool store_event_get(struct store *store,
         loaded_block_free(&loaded);
         event_reader_close(&reader);
     }
-    store_read_end(store, db);
     return ok;
 }

@@ -34,30 +34,21 @@ static bool no_memory(struct err *err)
 
 /* ---- opening ---- */
 
-static bool open_reader(struct store_export *from, int64_t trace_id, struct err *err)
-{
-    struct db *db;
-    if (!store_read_begin(from->store, &db, err)) {
-        return false;
-    }
-    bool ok = event_reader_open(&from->reader, db, trace_id, err);
-    store_read_end(from->store, db);
-    return ok;
-}
-
-bool store_export_open(struct store *store,
+bool store_export_open(struct store_snapshot *snapshot,
                        int64_t trace_id,
                        int64_t start_ns,
                        int64_t end_ns,
                        struct store_export **out,
                        struct err *err)
 {
+    struct db *db;
     struct store_export *from = calloc(1, sizeof *from);
     if (from == NULL) {
         return no_memory(err);
     }
-    from->store = store;
-    if (!open_reader(from, trace_id, err)) {
+    from->store = snapshot->store;
+    if (!store_snapshot_read(snapshot, &db, err) ||
+        !event_reader_open(&from->reader, db, trace_id, err)) {
         free(from);
         return false;
     }

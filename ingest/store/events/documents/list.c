@@ -80,7 +80,7 @@ static bool read_all(struct list_read *list,
     return true;
 }
 
-bool store_events_get(struct store *store,
+bool store_events_get(struct store_snapshot *snapshot,
                       struct arena *arena,
                       int64_t trace_id,
                       const uint32_t *events,
@@ -89,7 +89,7 @@ bool store_events_get(struct store *store,
                       struct err *err)
 {
     struct list_read list = {.has_block = false};
-    if (!store_read_begin(store, &list.db, err)) {
+    if (!store_snapshot_read(snapshot, &list.db, err)) {
         return false;
     }
     bool ok = event_reader_open(&list.reader, list.db, trace_id, err);
@@ -99,6 +99,5 @@ bool store_events_get(struct store *store,
         loaded_block_free(&list.loaded);
         event_reader_close(&list.reader);
     }
-    store_read_end(store, list.db);
     return ok;
 }

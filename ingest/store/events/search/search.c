@@ -453,7 +453,7 @@ static bool run(struct search *search,
     return ok;
 }
 
-bool store_events_search(struct store *store,
+bool store_events_search(struct store_snapshot *snapshot,
                          struct arena *arena,
                          int64_t trace_id,
                          const char *q,
@@ -468,7 +468,7 @@ bool store_events_search(struct store *store,
 {
     struct search search = {.limit = limit, .count_max = count_max};
     struct db *db;
-    if (!store_read_begin(store, &db, err)) {
+    if (!store_snapshot_read(snapshot, &db, err)) {
         return false;
     }
     bool ok = event_reader_open(&search.reader, db, trace_id, err);
@@ -482,6 +482,5 @@ bool store_events_search(struct store *store,
         *total = search.total;
         event_reader_close(&search.reader);
     }
-    store_read_end(store, db);
     return ok;
 }

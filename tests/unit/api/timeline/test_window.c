@@ -84,12 +84,12 @@ static void the_whole_analysed_again_is_what_is_stored(void **state)
         arena_init(&arena, 0);
         buf_init(&want, SIZE_MAX / 2);
         buf_init(&got, SIZE_MAX / 2);
-        assert_true(store_overview(f->api.store, &arena, id, &stored, &err));
-        assert_true(store_operators(f->api.store, &arena, id, OPERATOR_BY_NAME, NULL, NULL, &all,
-                                    &stored->operators[OPERATOR_BY_NAME],
-                                    &stored->operator_count[OPERATOR_BY_NAME], &total, &err));
-        assert_true(store_kernels(f->api.store, &arena, id, &all, &stored->kernels,
-                                  &stored->kernel_count, &total, &err));
+        assert_true(READ(f->api.store, store_overview, &arena, id, &stored, &err));
+        assert_true(READ(f->api.store, store_operators, &arena, id, OPERATOR_BY_NAME, NULL, NULL,
+                         &all, &stored->operators[OPERATOR_BY_NAME],
+                         &stored->operator_count[OPERATOR_BY_NAME], &total, &err));
+        assert_true(READ(f->api.store, store_kernels, &arena, id, &all, &stored->kernels,
+                         &stored->kernel_count, &total, &err));
         put_figures(&want, stored);
         struct trace_results *analysed = figures(f, id, 0, stored->duration_ns / US);
         put_figures(&got, analysed);

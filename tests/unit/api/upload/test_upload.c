@@ -195,7 +195,7 @@ static void assert_marker(struct fixture *f, int64_t job_id, const char *expecte
     struct store_job *job = NULL;
     struct err err = ERR_INIT;
     arena_init(&arena, 0);
-    assert_true(store_job_get(f->api.store, &arena, job_id, &job, &err));
+    assert_true(READ(f->api.store, store_job_get, &arena, job_id, &job, &err));
     assert_string_equal(job->marker == NULL ? "" : job->marker, expected);
     arena_free(&arena);
 }

@@ -441,11 +441,11 @@ static void logs_are_stored(void **state)
     done(&a);
 
     struct collective_log *log = NULL;
-    assert_ok(f, store_comm_log(f->store, &f->arena, derived_id, &log, &f->err));
+    assert_ok(f, READ(f->store, store_comm_log, &f->arena, derived_id, &log, &f->err));
     assert_int_equal(log->op_count, 1);
     assert_string_equal(log->ops[0].name, "nccl:all_reduce");
     assert_null(log->ops[0].group);
-    assert_ok(f, store_comm_log(f->store, &f->arena, id, &log, &f->err));
+    assert_ok(f, READ(f->store, store_comm_log, &f->arena, id, &log, &f->err));
     assert_int_equal(log->op_count, 2);
     assert_int_equal(log->ops[0].group_size, 0);
     assert_string_equal(log->ops[1].name, "all_reduce");
@@ -455,7 +455,7 @@ static void logs_are_stored(void **state)
     range_is(log, 1, 0, 40, 50);
 
     struct store_trace *trace = NULL;
-    assert_ok(f, store_trace_get(f->store, &f->arena, id, &trace, &f->err));
+    assert_ok(f, READ(f->store, store_trace_get, &f->arena, id, &trace, &f->err));
     assert_int_equal(trace->collective_count, 2);
 }
 

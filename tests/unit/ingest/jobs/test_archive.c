@@ -52,7 +52,7 @@ static struct jobs_status wait_for(struct fixture *f, struct jobs *jobs, int64_t
 static const struct store_trace *trace_of(struct fixture *f, int64_t id)
 {
     struct store_trace *trace;
-    assert_ok(f, store_trace_get(f->store, &f->arena, id, &trace, &f->err));
+    assert_ok(f, READ(f->store, store_trace_get, &f->arena, id, &trace, &f->err));
     return trace;
 }
 
@@ -116,7 +116,8 @@ static void an_archive_makes_traces_and_failures(void **state)
     /* Each has its own events. */
     for (size_t i = 0; i < 2; i++) {
         struct store_event event;
-        assert_ok(f, store_event_get(f->store, &f->arena, status.trace_ids[i], 0, &event, &f->err));
+        assert_ok(
+            f, READ(f->store, store_event_get, &f->arena, status.trace_ids[i], 0, &event, &f->err));
         assert_string_equal(event.name, i == 0 ? "zero" : "one");
     }
     /* The same again: the same traces, and what could not be read. */

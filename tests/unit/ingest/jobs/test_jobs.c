@@ -86,7 +86,7 @@ static void a_file_goes_all_the_way(void **state)
     assert_int_equal(status.bytes_total, strlen(bytes));
     assert_int_equal(status.trace_count, 1);
     struct store_trace *trace;
-    assert_ok(f, store_trace_get(f->store, &f->arena, status.trace_ids[0], &trace, &f->err));
+    assert_ok(f, READ(f->store, store_trace_get, &f->arena, status.trace_ids[0], &trace, &f->err));
     assert_string_equal(trace->worker, "host0");
     assert_string_equal(trace->span_digits, "123");
     assert_int_equal(trace->event_count, 1);
@@ -156,7 +156,7 @@ static void other_bytes_conflict_or_replace(void **state)
     struct jobs_status new = wait_for(f, jobs, submission.job_id);
     assert_int_equal(new.state, JOB_DONE);
     struct store_trace *trace;
-    assert_fails(f, store_trace_get(f->store, &f->arena, old.trace_ids[0], &trace, &f->err),
+    assert_fails(f, READ(f->store, store_trace_get, &f->arena, old.trace_ids[0], &trace, &f->err),
                  ERR_NOT_FOUND);
     assert_false(raw_of_bytes_exists(f, TRACE_OF("a")));
     jobs_destroy(jobs);
@@ -218,7 +218,7 @@ static void check_lost_file(struct fixture *f, bool is_damaged)
     int64_t id = submit(f, jobs, "f", TRACE_OF("a"));
     struct store_job *row;
     const char *path;
-    assert_ok(f, store_job_get(f->store, &f->arena, id, &row, &f->err));
+    assert_ok(f, READ(f->store, store_job_get, &f->arena, id, &row, &f->err));
     assert_ok(f, store_blob_path(f->store, &f->arena, row->sha256_hex, &path, &f->err));
     jobs_destroy(jobs);
     close_store(f);
@@ -365,7 +365,7 @@ static void many_files_at_once(void **state)
     }
     struct store_trace *traces;
     size_t count;
-    assert_ok(f, store_traces(f->store, &f->arena, "r", &traces, &count, &f->err));
+    assert_ok(f, READ(f->store, store_traces, &f->arena, "r", &traces, &count, &f->err));
     assert_int_equal(count, FILES - FILES / 10);
     struct jobs_counts counts;
     jobs_counts(jobs, &counts);

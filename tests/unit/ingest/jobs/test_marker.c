@@ -61,7 +61,7 @@ static struct jobs_status wait_for(struct fixture *f, struct jobs *jobs, int64_t
 static const char *marker_of(struct fixture *f, int64_t job_id)
 {
     struct store_job *row;
-    assert_ok(f, store_job_get(f->store, &f->arena, job_id, &row, &f->err));
+    assert_ok(f, READ(f->store, store_job_get, &f->arena, job_id, &row, &f->err));
     return row->marker;
 }
 
@@ -159,7 +159,7 @@ static void a_restart_keeps_the_marker(void **state)
     struct trace_results *cycles;
     status = wait_for(f, jobs, good);
     assert_int_equal(status.trace_count, 1);
-    assert_ok(f, store_cycles(f->store, &f->arena, status.trace_ids[0], &cycles, &f->err));
+    assert_ok(f, READ(f->store, store_cycles, &f->arena, status.trace_ids[0], &cycles, &f->err));
     assert_int_equal(cycles->cycle_source, CYCLES_MARKER);
     jobs_destroy(jobs);
 }
@@ -176,7 +176,7 @@ submit_rank(struct fixture *f, struct jobs *jobs, bool replace, int64_t rank)
 static int64_t rank_of_trace(struct fixture *f, int64_t id)
 {
     struct store_trace *trace;
-    assert_ok(f, store_trace_get(f->store, &f->arena, id, &trace, &f->err));
+    assert_ok(f, READ(f->store, store_trace_get, &f->arena, id, &trace, &f->err));
     return trace->rank;
 }
 

@@ -214,7 +214,7 @@ static bool is_there(struct fixture *f, const char *run)
 {
     struct store_run *found;
     struct err err = ERR_INIT;
-    return store_run_get(f->store, &f->arena, run, &found, &err);
+    return READ(f->store, store_run_get, &f->arena, run, &found, &err);
 }
 
 static void the_catalogue_is_in_order(void **state)

@@ -93,7 +93,7 @@ static uint64_t streamed(struct jobs *jobs)
 static int64_t event_count(struct fixture *f, int64_t trace_id)
 {
     struct store_trace *trace;
-    assert_ok(f, store_trace_get(f->store, &f->arena, trace_id, &trace, &f->err));
+    assert_ok(f, READ(f->store, store_trace_get, &f->arena, trace_id, &trace, &f->err));
     return trace->event_count;
 }
 
@@ -171,7 +171,7 @@ static void a_client_that_goes_away_leaves_nothing(void **state)
     store_blob_discard(s.blob);
     int64_t runs = -1;
     int64_t traces = -1;
-    assert_ok(f, store_count(f->store, NULL, &runs, &traces, &f->err));
+    assert_ok(f, READ(f->store, store_count, NULL, &runs, &traces, &f->err));
     assert_int_equal(runs, 0);
     end(&s);
 }

@@ -44,7 +44,7 @@ request_of(const int64_t *base, size_t base_count, const int64_t *candidate)
 static struct store_comparison *get(struct fixture *f, int64_t id)
 {
     struct store_comparison *stored;
-    assert_ok(f, store_comparison_get(f->store, &f->arena, id, &stored, &f->err));
+    assert_ok(f, READ(f->store, store_comparison_get, &f->arena, id, &stored, &f->err));
     return stored;
 }
 
@@ -55,7 +55,7 @@ static void a_comparison_is_made_and_kept(void **state)
     int64_t candidate = add_made(f, "run", "b", 7, 20);
     int64_t id = 0;
     struct query_compare_request request = request_of(&base, 1, &candidate);
-    assert_ok(f, query_compare_stored(f->store, &f->arena, &request, &id, &f->err));
+    assert_ok(f, READ(f->store, query_compare_stored, &f->arena, &request, &id, &f->err));
     const struct store_comparison *stored = get(f, id);
     assert_string_equal(stored->comparison->title, "run/a vs run/b");
     assert_string_equal(stored->comparison->roles[SIDE_CANDIDATE].label, "after");
@@ -70,8 +70,8 @@ static void a_comparison_is_made_and_kept(void **state)
     size_t count;
     int64_t total;
     const struct store_page all = {.limit = 0};
-    assert_ok(f, store_comparisons(f->store, &f->arena, stored->group_id, &all, &rows, &count,
-                                   &total, &f->err));
+    assert_ok(f, READ(f->store, store_comparisons, &f->arena, stored->group_id, &all, &rows, &count,
+                      &total, &f->err));
     assert_int_equal(count, 2); /* the second process did not change */
     assert_int_equal(rows[0].id, id);
     assert_int_equal(rows[1].comparison->verdict, VERDICT_NO_DIFFERENCE);
@@ -88,14 +88,14 @@ static void several_traces_are_one_side(void **state)
     struct query_compare_request request = request_of(base, 3, &candidate);
     request.base_pid = 7;
     request.candidate_pid = 9;
-    assert_ok(f, query_compare_stored(f->store, &f->arena, &request, &id, &f->err));
+    assert_ok(f, READ(f->store, query_compare_stored, &f->arena, &request, &id, &f->err));
     const struct store_comparison *stored = get(f, id);
     assert_string_equal(stored->comparison->title, "one and others (2 traces) vs three");
     assert_string_equal(stored->comparison->roles[SIDE_BASE].label, "before_pid_7");
     assert_int_equal(stored->comparison->roles[SIDE_BASE].cycles, 2 * CYCLES);
     assert_int_equal(stored->trace_count[SIDE_BASE], 2);
     request.title = "mine";
-    assert_ok(f, query_compare_stored(f->store, &f->arena, &request, &id, &f->err));
+    assert_ok(f, READ(f->store, query_compare_stored, &f->arena, &request, &id, &f->err));
     assert_string_equal(get(f, id)->comparison->title, "mine");
 }
 
@@ -107,20 +107,20 @@ static void what_cannot_be_compared_is_told(void **state)
     int64_t nobody = 999;
     int64_t id = 0;
     struct query_compare_request request = request_of(&base, 1, &bare);
-    assert_fails(f, query_compare_stored(f->store, &f->arena, &request, &id, &f->err),
+    assert_fails(f, READ(f->store, query_compare_stored, &f->arena, &request, &id, &f->err),
                  ERR_BAD_REQUEST);
     assert_non_null(strstr(f->err.msg, "candidate: "));
     assert_non_null(strstr(f->err.msg, "bare"));
     assert_non_null(strstr(f->err.msg, "marker"));
     request = request_of(&nobody, 1, &base);
-    assert_fails(f, query_compare_stored(f->store, &f->arena, &request, &id, &f->err),
+    assert_fails(f, READ(f->store, query_compare_stored, &f->arena, &request, &id, &f->err),
                  ERR_NOT_FOUND);
     request = request_of(&base, 0, &base);
-    assert_fails(f, query_compare_stored(f->store, &f->arena, &request, &id, &f->err),
+    assert_fails(f, READ(f->store, query_compare_stored, &f->arena, &request, &id, &f->err),
                  ERR_BAD_REQUEST);
     request = request_of(&base, 1, &base);
     request.base_pid = 4;
-    assert_fails(f, query_compare_stored(f->store, &f->arena, &request, &id, &f->err),
+    assert_fails(f, READ(f->store, query_compare_stored, &f->arena, &request, &id, &f->err),
                  ERR_BAD_REQUEST);
     assert_non_null(strstr(f->err.msg, "7 (step), 57 (step)"));
 }
@@ -133,9 +133,9 @@ static void the_chart_has_every_cycle_in_order_of_time(void **state)
     int64_t id = 0;
     struct query_compare_request request = request_of(&base, 1, &candidate);
     struct query_beta_series series;
-    assert_ok(f, query_compare_stored(f->store, &f->arena, &request, &id, &f->err));
-    assert_ok(f, query_compare_series(f->store, &f->arena, id, "gemm", "gpu_clock", "GPU 0",
-                                      &series, &f->err));
+    assert_ok(f, READ(f->store, query_compare_stored, &f->arena, &request, &id, &f->err));
+    assert_ok(f, READ(f->store, query_compare_series, &f->arena, id, "gemm", "gpu_clock", "GPU 0",
+                      &series, &f->err));
     static const double expected[CYCLES] = {10.75, 10.5, 10.25, 0};
     assert_int_equal(series.count[SIDE_BASE], CYCLES);
     assert_int_equal(series.count[SIDE_CANDIDATE], CYCLES);
@@ -144,18 +144,19 @@ static void the_chart_has_every_cycle_in_order_of_time(void **state)
         assert_true(series.cycle_us[SIDE_BASE][i] == 1003 - i);
         assert_true(series.beta_pct[SIDE_CANDIDATE][i] == (expected[i] > 0 ? expected[i] + 10 : 0));
     }
-    assert_ok(f, query_compare_series(f->store, &f->arena, id, "other", "N/A", "GPU 0", &series,
-                                      &f->err));
+    assert_ok(f, READ(f->store, query_compare_series, &f->arena, id, "other", "N/A", "GPU 0",
+                      &series, &f->err));
     assert_true(series.beta_pct[SIDE_BASE][3] == 1);
 
     /* the traces may go, the comparison stays */
     assert_ok(f, store_trace_delete(f->store, base, &f->err));
-    assert_ok(f, query_compare_series(f->store, &f->arena, id, "gemm", "gpu_clock", "GPU 0",
-                                      &series, &f->err));
+    assert_ok(f, READ(f->store, query_compare_series, &f->arena, id, "gemm", "gpu_clock", "GPU 0",
+                      &series, &f->err));
     assert_int_equal(series.count[SIDE_BASE], 0);
     assert_int_equal(series.count[SIDE_CANDIDATE], CYCLES);
     assert_fails(
-        f, query_compare_series(f->store, &f->arena, 12345, "gemm", "x", "y", &series, &f->err),
+        f,
+        READ(f->store, query_compare_series, &f->arena, 12345, "gemm", "x", "y", &series, &f->err),
         ERR_NOT_FOUND);
 }
 

@@ -60,7 +60,7 @@ static int64_t add_table(struct fixture *f,
 static struct kernel_match match(struct fixture *f, int64_t trace_id)
 {
     struct kernel_match out;
-    assert_ok(f, query_kernel_match(f->store, &f->arena, trace_id, true, &out, &f->err));
+    assert_ok(f, READ(f->store, query_kernel_match, &f->arena, trace_id, true, &out, &f->err));
     return out;
 }
 
@@ -76,7 +76,7 @@ static void a_run_without_tables_has_nothing_to_match(void **state)
     assert_int_equal(query_kernel_match_name(&out, "gemm", 1000).launches, 0);
     assert_false(match(f, table).available);
     struct kernel_match none;
-    assert_fails(f, query_kernel_match(f->store, &f->arena, 999, true, &none, &f->err),
+    assert_fails(f, READ(f->store, query_kernel_match, &f->arena, 999, true, &none, &f->err),
                  ERR_NOT_FOUND);
 }
 

@@ -28,7 +28,7 @@ static struct timeline_window
 ask(struct fixture *f, int64_t trace_id, const struct timeline_request *request)
 {
     struct timeline_window window;
-    assert_ok(f, query_timeline(f->store, &f->arena, trace_id, request, &window, &f->err));
+    assert_ok(f, READ(f->store, query_timeline, &f->arena, trace_id, request, &window, &f->err));
     return window;
 }
 
@@ -547,30 +547,30 @@ static void bad_requests_are_told(void **state)
     struct timeline_request request = {.end_ns = 10, .width_px = 1};
     request.tracks = beyond;
     request.track_count = 2;
-    assert_fails(f, query_timeline(f->store, &f->arena, trace_id, &request, &window, &f->err),
+    assert_fails(f, READ(f->store, query_timeline, &f->arena, trace_id, &request, &window, &f->err),
                  ERR_NOT_FOUND);
     request.tracks = falling;
-    assert_fails(f, query_timeline(f->store, &f->arena, trace_id, &request, &window, &f->err),
+    assert_fails(f, READ(f->store, query_timeline, &f->arena, trace_id, &request, &window, &f->err),
                  ERR_BAD_REQUEST);
     request.tracks = NULL;
     request.start_ns = 10;
-    assert_fails(f, query_timeline(f->store, &f->arena, trace_id, &request, &window, &f->err),
+    assert_fails(f, READ(f->store, query_timeline, &f->arena, trace_id, &request, &window, &f->err),
                  ERR_BAD_REQUEST);
     request.start_ns = INT64_MIN;
     request.end_ns = INT64_MAX;
-    assert_ok(f, query_timeline(f->store, &f->arena, trace_id, &request, &window, &f->err));
+    assert_ok(f, READ(f->store, query_timeline, &f->arena, trace_id, &request, &window, &f->err));
     assert_int_equal(window.track_count, 12);
     request.start_ns = INT64_MIN;
     request.end_ns = INT64_MIN + 1;
-    assert_ok(f, query_timeline(f->store, &f->arena, trace_id, &request, &window, &f->err));
+    assert_ok(f, READ(f->store, query_timeline, &f->arena, trace_id, &request, &window, &f->err));
     assert_int_equal(window.track_count, 0);
     request.start_ns = INT64_MAX - 1;
     request.end_ns = INT64_MAX;
-    assert_ok(f, query_timeline(f->store, &f->arena, trace_id, &request, &window, &f->err));
+    assert_ok(f, READ(f->store, query_timeline, &f->arena, trace_id, &request, &window, &f->err));
     int64_t other = add_trace(f, "run", "b.json", "w", "2", "other");
-    assert_fails(f, query_timeline(f->store, &f->arena, other, &request, &window, &f->err),
+    assert_fails(f, READ(f->store, query_timeline, &f->arena, other, &request, &window, &f->err),
                  ERR_GONE);
-    assert_fails(f, query_timeline(f->store, &f->arena, 99, &request, &window, &f->err),
+    assert_fails(f, READ(f->store, query_timeline, &f->arena, 99, &request, &window, &f->err),
                  ERR_NOT_FOUND);
     made_free(&made);
 }
@@ -648,7 +648,8 @@ static void make_related(struct made_timeline *made)
 static struct timeline_event ask_event(struct fixture *f, int64_t trace_id, uint32_t number)
 {
     struct timeline_event event;
-    assert_ok(f, query_timeline_event(f->store, &f->arena, trace_id, number, &event, &f->err));
+    assert_ok(f,
+              READ(f->store, query_timeline_event, &f->arena, trace_id, number, &event, &f->err));
     return event;
 }
 
@@ -709,7 +710,7 @@ static void events_of_all_kinds_are_found(void **state)
     assert_true(kernel.flows[0].incoming);
     assert_string_equal(kernel.flows[0].name, "launch");
     struct timeline_event none;
-    assert_fails(f, query_timeline_event(f->store, &f->arena, trace_id, 8, &none, &f->err),
+    assert_fails(f, READ(f->store, query_timeline_event, &f->arena, trace_id, 8, &none, &f->err),
                  ERR_NOT_FOUND);
     made_free(&made);
 }

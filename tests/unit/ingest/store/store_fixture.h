@@ -17,6 +17,7 @@
 
 /* Behind the headers that it needs. */
 #include "ingest/store/store.h"
+#include "tests/unit/ingest/store/read.h"
 
 #include <cmocka.h>
 
@@ -136,7 +137,7 @@ static inline int64_t trace_of_job(struct fixture *f, int64_t job_id)
 {
     int64_t *ids;
     size_t count;
-    assert_ok(f, store_job_traces(f->store, &f->arena, job_id, &ids, &count, &f->err));
+    assert_ok(f, READ(f->store, store_job_traces, &f->arena, job_id, &ids, &count, &f->err));
     assert_int_equal(count, 1);
     return ids[0];
 }

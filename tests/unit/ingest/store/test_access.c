@@ -175,7 +175,7 @@ static size_t count_runs(struct fixture *f, const char *projects)
     struct store_run *runs = NULL;
     size_t count = 0;
     int64_t total = 0;
-    assert_ok(f, store_runs(f->store, &f->arena, &page, &runs, &count, &total, &f->err));
+    assert_ok(f, READ(f->store, store_runs, &f->arena, &page, &runs, &count, &total, &f->err));
     assert_int_equal(count, total);
     return count;
 }
@@ -191,17 +191,17 @@ static void runs_have_readers(void **state)
     assert_int_equal(count_runs(f, "[]"), 1);
     assert_int_equal(count_runs(f, "[\"a\"]"), 2);
     assert_int_equal(count_runs(f, "[\"a\", \"b\"]"), 3);
-    assert_ok(f, store_trace_readable(f->store, open, "[]", &f->err));
-    assert_ok(f, store_trace_readable(f->store, ours, "[\"a\"]", &f->err));
-    assert_fails(f, store_trace_readable(f->store, ours, "[\"b\"]", &f->err), ERR_NOT_FOUND);
-    assert_fails(f, store_trace_readable(f->store, 999, NULL, &f->err), ERR_NOT_FOUND);
-    assert_ok(f, store_run_readable(f->store, "ours", "[\"a\"]", &f->err));
-    assert_fails(f, store_run_readable(f->store, "ours", "[]", &f->err), ERR_NOT_FOUND);
+    assert_ok(f, READ(f->store, store_trace_readable, open, "[]", &f->err));
+    assert_ok(f, READ(f->store, store_trace_readable, ours, "[\"a\"]", &f->err));
+    assert_fails(f, READ(f->store, store_trace_readable, ours, "[\"b\"]", &f->err), ERR_NOT_FOUND);
+    assert_fails(f, READ(f->store, store_trace_readable, 999, NULL, &f->err), ERR_NOT_FOUND);
+    assert_ok(f, READ(f->store, store_run_readable, "ours", "[\"a\"]", &f->err));
+    assert_fails(f, READ(f->store, store_run_readable, "ours", "[]", &f->err), ERR_NOT_FOUND);
     assert_string_equal(f->err.msg, "Run \"ours\" not found: it may have been deleted or renamed");
-    assert_fails(f, store_run_readable(f->store, "none", "[]", &f->err), ERR_NOT_FOUND);
+    assert_fails(f, READ(f->store, store_run_readable, "none", "[]", &f->err), ERR_NOT_FOUND);
     assert_string_equal(f->err.msg, "Run \"none\" not found: it may have been deleted or renamed");
-    assert_ok(f, store_job_readable(f->store, jobs[1], "[\"a\"]", &f->err));
-    assert_fails(f, store_job_readable(f->store, jobs[1], "[]", &f->err), ERR_NOT_FOUND);
+    assert_ok(f, READ(f->store, store_job_readable, jobs[1], "[\"a\"]", &f->err));
+    assert_fails(f, READ(f->store, store_job_readable, jobs[1], "[]", &f->err), ERR_NOT_FOUND);
 }
 
 static void a_run_moves_with_its_jobs(void **state)
@@ -213,9 +213,9 @@ static void a_run_moves_with_its_jobs(void **state)
     assert_ok(f, store_run_move(f->store, "r", "b", &f->err));
     assert_ok(f, store_run_project(f->store, &f->arena, "r", &project, &f->err));
     assert_string_equal(project, "b");
-    assert_ok(f, store_trace_readable(f->store, trace, "[\"b\"]", &f->err));
-    assert_fails(f, store_trace_readable(f->store, trace, "[\"a\"]", &f->err), ERR_NOT_FOUND);
-    assert_ok(f, store_job_readable(f->store, job, "[\"b\"]", &f->err));
+    assert_ok(f, READ(f->store, store_trace_readable, trace, "[\"b\"]", &f->err));
+    assert_fails(f, READ(f->store, store_trace_readable, trace, "[\"a\"]", &f->err), ERR_NOT_FOUND);
+    assert_ok(f, READ(f->store, store_job_readable, job, "[\"b\"]", &f->err));
     assert_fails(f, store_run_move(f->store, "none", "b", &f->err), ERR_NOT_FOUND);
 }
 
@@ -241,8 +241,8 @@ static void a_name_belongs_to_who_came_first(void **state)
     assert_fails(f, store_job_add(f->store, &job, &id, &f->err), ERR_CONFLICT);
     job.project = NULL;
     assert_ok(f, store_job_add(f->store, &job, &id, &f->err));
-    assert_ok(f, store_job_readable(f->store, id, "[\"a\"]", &f->err));
-    assert_fails(f, store_job_readable(f->store, id, "[]", &f->err), ERR_NOT_FOUND);
+    assert_ok(f, READ(f->store, store_job_readable, id, "[\"a\"]", &f->err));
+    assert_fails(f, READ(f->store, store_job_readable, id, "[]", &f->err), ERR_NOT_FOUND);
 }
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up_store, tear_down_store)

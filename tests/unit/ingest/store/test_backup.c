@@ -59,9 +59,9 @@ static void what_goes_meanwhile_is_not_in_it(void **state)
     struct store_run *run;
     const char *path;
     assert_ok(f, store_open(&other, back, NULL, &f->err));
-    assert_ok(f, store_trace_get(other, &f->arena, kept, &trace, &f->err));
+    assert_ok(f, READ(other, store_trace_get, &f->arena, kept, &trace, &f->err));
     assert_ok(f, store_blob_path(other, &f->arena, trace->sha256_hex, &path, &f->err));
-    assert_fails(f, store_run_get(other, &f->arena, "going", &run, &f->err), ERR_NOT_FOUND);
+    assert_fails(f, READ(other, store_run_get, &f->arena, "going", &run, &f->err), ERR_NOT_FOUND);
     store_close(other);
 }
 
@@ -76,7 +76,7 @@ static void a_directory_in_use_is_left_alone(void **state)
     assert_ok(f, store_backup(f->dir, file, &silent, &counts, &f->err));
     assert_fails(f, store_restore(file, f->dir, &silent, &counts, &f->err), ERR_CONFLICT);
     struct store_trace *trace;
-    assert_ok(f, store_trace_get(f->store, &f->arena, kept, &trace, &f->err));
+    assert_ok(f, READ(f->store, store_trace_get, &f->arena, kept, &trace, &f->err));
     assert_true(raw_exists(f, trace->sha256_hex));
 }
 

@@ -126,7 +126,7 @@ static void trees_come_back(void **state)
     struct call_tree *got = NULL;
     make_tree(&hand);
     int64_t id = store_blocks(f, &hand.tree, NULL, NULL);
-    assert_ok(f, store_call_tree(f->store, &f->arena, id, &got, &f->err));
+    assert_ok(f, READ(f->store, store_call_tree, &f->arena, id, &got, &f->err));
     const struct call_tree *want = &hand.tree;
     size_t count = NODES;
     assert_int_equal(got->node_count, NODES);
@@ -163,7 +163,7 @@ static void memory_comes_back(void **state)
     struct memory_log *got = NULL;
     make_memory(&hand);
     int64_t id = store_blocks(f, NULL, &hand.log, NULL);
-    assert_ok(f, store_memory_log(f->store, &f->arena, id, &got, &f->err));
+    assert_ok(f, READ(f->store, store_memory_log, &f->arena, id, &got, &f->err));
     const struct memory_log *want = &hand.log;
     size_t count = RECORDS;
     SAME(ts);
@@ -201,7 +201,7 @@ static void collectives_come_back(void **state)
     struct collective_log log = {.ops = ops, .op_count = 2, .range_count = 2, .ranges = ranges};
     struct collective_log *got = NULL;
     int64_t id = store_blocks(f, NULL, NULL, &log);
-    assert_ok(f, store_comm_log(f->store, &f->arena, id, &got, &f->err));
+    assert_ok(f, READ(f->store, store_comm_log, &f->arena, id, &got, &f->err));
     assert_int_equal(got->op_count, 2);
     for (size_t i = 0; i < 2; i++) {
         assert_string_equal(got->ops[i].name, ops[i].name);
@@ -221,8 +221,8 @@ static void what_is_not_there_is_null(void **state)
     struct call_tree *tree = NULL;
     struct memory_log *memory = NULL;
     int64_t id = store_blocks(f, NULL, NULL, NULL);
-    assert_ok(f, store_call_tree(f->store, &f->arena, id, &tree, &f->err));
-    assert_ok(f, store_memory_log(f->store, &f->arena, id, &memory, &f->err));
+    assert_ok(f, READ(f->store, store_call_tree, &f->arena, id, &tree, &f->err));
+    assert_ok(f, READ(f->store, store_memory_log, &f->arena, id, &memory, &f->err));
     assert_null(tree);
     assert_null(memory);
 }
@@ -297,7 +297,7 @@ static void damaged_trees_are_refused(void **state)
         make_tree(&hand);
         spoil_tree(&hand, (enum spoil)spoil);
         int64_t id = store_blocks(f, &hand.tree, NULL, NULL);
-        bool refused = !store_call_tree(f->store, &f->arena, id, &got, &f->err);
+        bool refused = !READ(f->store, store_call_tree, &f->arena, id, &got, &f->err);
         if (!refused) {
             print_message("spoil %d\n", spoil);
         }
@@ -321,7 +321,7 @@ static void damaged_memory_is_refused(void **state)
             hand.devices[0] = NULL;
         }
         int64_t id = store_blocks(f, NULL, &hand.log, NULL);
-        assert_fails(f, store_memory_log(f->store, &f->arena, id, &got, &f->err), ERR_STORE);
+        assert_fails(f, READ(f->store, store_memory_log, &f->arena, id, &got, &f->err), ERR_STORE);
     }
 }
 
@@ -334,7 +334,7 @@ static void damaged_collectives_are_refused(void **state)
     struct collective_log log = {.ops = ops, .op_count = 2, .range_count = 1, .ranges = ranges};
     struct collective_log *got = NULL;
     int64_t id = store_blocks(f, NULL, NULL, &log);
-    assert_fails(f, store_comm_log(f->store, &f->arena, id, &got, &f->err), ERR_STORE);
+    assert_fails(f, READ(f->store, store_comm_log, &f->arena, id, &got, &f->err), ERR_STORE);
 }
 
 #define STORE_TEST(test) cmocka_unit_test_setup_teardown(test, set_up_store, tear_down_store)

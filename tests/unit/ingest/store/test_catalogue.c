@@ -7,14 +7,14 @@
 static struct store_run *get_run(struct fixture *f, const char *name)
 {
     struct store_run *run;
-    assert_ok(f, store_run_get(f->store, &f->arena, name, &run, &f->err));
+    assert_ok(f, READ(f->store, store_run_get, &f->arena, name, &run, &f->err));
     return run;
 }
 
 static struct store_trace *get_trace(struct fixture *f, int64_t id)
 {
     struct store_trace *trace;
-    assert_ok(f, store_trace_get(f->store, &f->arena, id, &trace, &f->err));
+    assert_ok(f, READ(f->store, store_trace_get, &f->arena, id, &trace, &f->err));
     return trace;
 }
 
@@ -22,7 +22,7 @@ static bool trace_is_there(struct fixture *f, int64_t id)
 {
     struct store_trace *trace;
     struct err err = ERR_INIT;
-    return store_trace_get(f->store, &f->arena, id, &trace, &err);
+    return READ(f->store, store_trace_get, &f->arena, id, &trace, &err);
 }
 
 static int64_t run_count(struct fixture *f)
@@ -31,7 +31,7 @@ static int64_t run_count(struct fixture *f)
     struct store_run *runs;
     size_t count;
     int64_t total;
-    assert_ok(f, store_runs(f->store, &f->arena, &all, &runs, &count, &total, &f->err));
+    assert_ok(f, READ(f->store, store_runs, &f->arena, &all, &runs, &count, &total, &f->err));
     assert_int_equal(count, total);
     return total;
 }
@@ -48,7 +48,7 @@ static uint64_t raw_bytes(struct fixture *f)
 static enum job_state state_of_job(struct fixture *f, int64_t id)
 {
     struct store_job *job;
-    assert_ok(f, store_job_get(f->store, &f->arena, id, &job, &f->err));
+    assert_ok(f, READ(f->store, store_job_get, &f->arena, id, &job, &f->err));
     return job->state;
 }
 
@@ -69,13 +69,13 @@ static void nothing_is_visible_until_published(void **state)
 
     struct store_run *run;
     assert_int_equal(run_count(f), 0);
-    assert_fails(f, store_run_get(f->store, &f->arena, "r", &run, &f->err), ERR_NOT_FOUND);
+    assert_fails(f, READ(f->store, store_run_get, &f->arena, "r", &run, &f->err), ERR_NOT_FOUND);
     assert_fails(f, store_run_patch(f->store, "r", NULL, "n", NULL, &f->err), ERR_NOT_FOUND);
     assert_fails(f, store_run_delete(f->store, "r", &f->err), ERR_NOT_FOUND);
     assert_false(trace_is_there(f, 1));
     assert_fails(f, store_trace_patch(f->store, 1, NULL, "n", &f->err), ERR_NOT_FOUND);
     assert_fails(f, store_trace_delete(f->store, 1, &f->err), ERR_NOT_FOUND);
-    assert_ok(f, store_job_traces(f->store, &f->arena, job, &ids, &count, &f->err));
+    assert_ok(f, READ(f->store, store_job_traces, &f->arena, job, &ids, &count, &f->err));
     assert_int_equal(count, 0);
     assert_ok(f, store_find_file(f->store, &f->arena, "r", "f", &file, &f->err));
     assert_null(file.sha256_hex);
@@ -108,7 +108,7 @@ static void abort_leaves_nothing(void **state)
 
     assert_int_equal(run_count(f), 0);
     assert_int_equal(raw_bytes(f), 0);
-    assert_ok(f, store_job_get(f->store, &f->arena, id, &job, &f->err));
+    assert_ok(f, READ(f->store, store_job_get, &f->arena, id, &job, &f->err));
     assert_int_equal(job->state, JOB_FAILED);
     assert_int_equal(job->error_code, ERR_BAD_INPUT);
     assert_int_equal(job->error_offset, 42);
@@ -261,7 +261,7 @@ static void several_traces_of_a_file(void **state)
     assert_ok(f, store_ingest_trace(ingest, "MLU 0", "", "plugin-json", &results, &f->err));
     assert_ok(f, store_ingest_trace(ingest, "MLU 1", "", "plugin-json", &results, &f->err));
     assert_ok(f, store_ingest_publish(ingest, &f->err));
-    assert_ok(f, store_job_traces(f->store, &f->arena, job, &ids, &count, &f->err));
+    assert_ok(f, READ(f->store, store_job_traces, &f->arena, job, &ids, &count, &f->err));
     assert_int_equal(count, 2);
     assert_true(ids[0] < ids[1]);
     assert_int_equal(get_run(f, "r")->worker_count, 2);
@@ -298,7 +298,7 @@ static void spans_are_numbered(void **state)
     /* The same digits again: the same span. */
     (void)add_trace(f, "r", "again", "a", "100", "again");
     (void)add_trace(f, "other", "x", "a", "0", "x");
-    assert_ok(f, store_traces(f->store, &f->arena, "r", &traces, &count, &f->err));
+    assert_ok(f, READ(f->store, store_traces, &f->arena, "r", &traces, &count, &f->err));
     assert_int_equal(count, case_count + 1);
     size_t at = 0;
     for (size_t i = 0; i < count; i++) {
@@ -313,7 +313,7 @@ static void spans_are_numbered(void **state)
         }
         at += is_first_of_two ? 0 : 1;
     }
-    assert_fails(f, store_traces(f->store, &f->arena, "none", &traces, &count, &f->err),
+    assert_fails(f, READ(f->store, store_traces, &f->arena, "none", &traces, &count, &f->err),
                  ERR_NOT_FOUND);
 }
 
@@ -412,7 +412,7 @@ expect_runs(struct fixture *f, struct store_page page, const char *names, int64_
     size_t count;
     int64_t total;
     char joined[256] = "";
-    assert_ok(f, store_runs(f->store, &f->arena, &page, &runs, &count, &total, &f->err));
+    assert_ok(f, READ(f->store, store_runs, &f->arena, &page, &runs, &count, &total, &f->err));
     for (size_t i = 0; i < count; i++) {
         (void)strncat(joined, runs[i].name, sizeof joined - strlen(joined) - 1);
         (void)strncat(joined, " ", sizeof joined - strlen(joined) - 1);
@@ -442,7 +442,7 @@ static void runs_are_sorted_and_searched(void **state)
     struct store_run *runs;
     size_t count;
     int64_t total;
-    assert_fails(f, store_runs(f->store, &f->arena, &unknown, &runs, &count, &total, &f->err),
+    assert_fails(f, READ(f->store, store_runs, &f->arena, &unknown, &runs, &count, &total, &f->err),
                  ERR_BAD_REQUEST);
     assert_non_null(strstr(f->err.msg, "uploaded_at"));
 }
@@ -458,7 +458,7 @@ static void a_deleted_run_takes_its_rows(void **state)
     assert_ok(f, store_run_patch(f->store, "r", NULL, "old", NULL, &f->err));
     assert_ok(f, store_run_delete(f->store, "r", &f->err));
     assert_fails(f, store_run_delete(f->store, "r", &f->err), ERR_NOT_FOUND);
-    assert_fails(f, store_overview(f->store, &f->arena, id, &out, &f->err), ERR_NOT_FOUND);
+    assert_fails(f, READ(f->store, store_overview, &f->arena, id, &out, &f->err), ERR_NOT_FOUND);
     assert_true(trace_is_there(f, kept));
     (void)add_trace(f, "r", "f", "w", "", "x");
     assert_string_equal(get_run(f, "r")->note, "");
@@ -505,18 +505,19 @@ static void plugin_figures_belong_to_their_trace(void **state)
     assert_int_not_equal(figures_id, id);
     assert_int_equal(get_run(f, "r")->trace_count, 1);
     assert_false(trace_is_there(f, figures_id));
-    assert_fails(f, store_trace_check(f->store, figures_id, &f->err), ERR_NOT_FOUND);
+    assert_fails(f, READ(f->store, store_trace_check, figures_id, &f->err), ERR_NOT_FOUND);
     assert_fails(f, store_trace_delete(f->store, figures_id, &f->err), ERR_NOT_FOUND);
 
-    assert_ok(f, store_overview(f->store, &f->arena, id, &read, &f->err));
+    assert_ok(f, READ(f->store, store_overview, &f->arena, id, &read, &f->err));
     assert_int_equal(read->ticks_per_us, RESULTS_NS_PER_US);
     assert_int_equal(read->steps[0].end_ns, 5);
-    assert_ok(f, store_overview(f->store, &f->arena, figures_id, &read, &f->err));
+    assert_ok(f, READ(f->store, store_overview, &f->arena, figures_id, &read, &f->err));
     assert_int_equal(read->ticks_per_us, 1 << 20);
     assert_int_equal(read->steps[0].end_ns, 7);
 
     assert_ok(f, store_trace_delete(f->store, id, &f->err));
-    assert_fails(f, store_overview(f->store, &f->arena, figures_id, &read, &f->err), ERR_NOT_FOUND);
+    assert_fails(f, READ(f->store, store_overview, &f->arena, figures_id, &read, &f->err),
+                 ERR_NOT_FOUND);
     assert_int_equal(run_count(f), 0);
     assert_int_equal(raw_bytes(f), 0);
 }
@@ -555,21 +556,21 @@ static void runs_and_traces_are_counted(void **state)
     struct fixture *f = *state;
     int64_t runs = -1;
     int64_t traces = -1;
-    assert_ok(f, store_count(f->store, NULL, &runs, &traces, &f->err));
+    assert_ok(f, READ(f->store, store_count, NULL, &runs, &traces, &f->err));
     assert_int_equal(runs, 0);
     assert_int_equal(traces, 0);
     (void)add_trace(f, "a", "f1", "w1", "", "one");
     (void)add_trace(f, "a", "f2", "w2", "", "two");
     (void)add_trace(f, "b", "f3", "w3", "", "three");
     (void)add_job(f, "c", "f4", "not yet", false);
-    assert_ok(f, store_count(f->store, NULL, &runs, &traces, &f->err));
+    assert_ok(f, READ(f->store, store_count, NULL, &runs, &traces, &f->err));
     assert_int_equal(runs, 2);
     assert_int_equal(traces, 3);
     assert_ok(f, store_run_move(f->store, "a", "p", &f->err));
-    assert_ok(f, store_count(f->store, "[]", &runs, &traces, &f->err));
+    assert_ok(f, READ(f->store, store_count, "[]", &runs, &traces, &f->err));
     assert_int_equal(runs, 1);
     assert_int_equal(traces, 1);
-    assert_ok(f, store_count(f->store, "[\"p\"]", &runs, &traces, &f->err));
+    assert_ok(f, READ(f->store, store_count, "[\"p\"]", &runs, &traces, &f->err));
     assert_int_equal(traces, 3);
 }
 

@@ -35,7 +35,7 @@ static int64_t add_one(struct fixture *f, const char *title)
 static struct store_comparison *get(struct fixture *f, int64_t id)
 {
     struct store_comparison *out;
-    assert_ok(f, store_comparison_get(f->store, &f->arena, id, &out, &f->err));
+    assert_ok(f, READ(f->store, store_comparison_get, &f->arena, id, &out, &f->err));
     assert_int_equal(out->id, id);
     return out;
 }
@@ -43,7 +43,7 @@ static struct store_comparison *get(struct fixture *f, int64_t id)
 static bool is_there(struct fixture *f, int64_t id)
 {
     struct store_comparison *out;
-    bool found = store_comparison_get(f->store, &f->arena, id, &out, &f->err);
+    bool found = READ(f->store, store_comparison_get, &f->arena, id, &out, &f->err);
     assert_true(found || f->err.code == ERR_NOT_FOUND);
     return found;
 }
@@ -184,8 +184,8 @@ titles(struct fixture *f, int64_t group_id, struct store_page page, int64_t *tot
     struct store_comparison *rows;
     size_t count;
     text[0] = '\0';
-    assert_ok(
-        f, store_comparisons(f->store, &f->arena, group_id, &page, &rows, &count, total, &f->err));
+    assert_ok(f, READ(f->store, store_comparisons, &f->arena, group_id, &page, &rows, &count, total,
+                      &f->err));
     for (size_t i = 0; i < count; i++) {
         size_t len = strlen(text);
         assert_int_equal(rows[i].comparison->row_count, 0);
@@ -227,14 +227,15 @@ static void lists_have_the_first_of_each_group(void **state)
     struct store_comparison *rows;
     size_t count;
     struct store_page wrong = {.q = "/(/"};
-    assert_ok(f, store_comparisons(f->store, &f->arena, 0, &all, &rows, &count, &total, &f->err));
+    assert_ok(
+        f, READ(f->store, store_comparisons, &f->arena, 0, &all, &rows, &count, &total, &f->err));
     check_comparison_head(&pairs[0]->comparison, rows[1].comparison);
     assert_int_equal(rows[1].pair_count, 3);
     assert_int_equal(rows[1].trace_ids[SIDE_BASE][1], 12);
     assert_same_real(rows[1].top_score, 40.0);
-    assert_fails(f,
-                 store_comparisons(f->store, &f->arena, 0, &wrong, &rows, &count, &total, &f->err),
-                 ERR_BAD_REQUEST);
+    assert_fails(
+        f, READ(f->store, store_comparisons, &f->arena, 0, &wrong, &rows, &count, &total, &f->err),
+        ERR_BAD_REQUEST);
     for (int i = 0; i < 3; i++) {
         free(pairs[i]);
     }
@@ -321,7 +322,7 @@ static int64_t publish_report(struct fixture *f, const char *file_name, int seed
 static int64_t comparison_of(struct fixture *f, int64_t trace_id)
 {
     int64_t id = -1;
-    assert_ok(f, store_trace_comparison(f->store, trace_id, &id, &f->err));
+    assert_ok(f, READ(f->store, store_trace_comparison, trace_id, &id, &f->err));
     return id;
 }
 
@@ -421,17 +422,18 @@ static bool one_round(struct traffic *traffic, struct err *err)
     int64_t total;
     copies[0].verdict = (enum comparison_verdict)(traffic->number % 3);
     arena_init(&arena, 0);
-    bool ok = store_comparisons_add(traffic->store, &list, mine, one_each, ids, err) &&
-              store_comparison_get(traffic->store, &arena, ids[0], &out, err) &&
-              out->trace_ids[SIDE_BASE][0] == me && out->pair_count == 2 &&
-              out->comparison->verdict == copies[0].verdict &&
-              out->comparison->row_count == SAMPLE_ROWS &&
-              store_comparisons(traffic->store, &arena, ids[0], &all, &rows, &count, &total, err) &&
-              count == 2 && rows[1].id == ids[1] &&
-              store_comparisons(traffic->store, &arena, 0, &all, &rows, &count, &total, err) &&
-              count >= 1 && store_comparison_delete(traffic->store, ids[1], err) &&
-              !store_comparison_get(traffic->store, &arena, ids[0], &out, err) &&
-              err->code == ERR_NOT_FOUND;
+    bool ok =
+        store_comparisons_add(traffic->store, &list, mine, one_each, ids, err) &&
+        READ(traffic->store, store_comparison_get, &arena, ids[0], &out, err) &&
+        out->trace_ids[SIDE_BASE][0] == me && out->pair_count == 2 &&
+        out->comparison->verdict == copies[0].verdict &&
+        out->comparison->row_count == SAMPLE_ROWS &&
+        READ(traffic->store, store_comparisons, &arena, ids[0], &all, &rows, &count, &total, err) &&
+        count == 2 && rows[1].id == ids[1] &&
+        READ(traffic->store, store_comparisons, &arena, 0, &all, &rows, &count, &total, err) &&
+        count >= 1 && store_comparison_delete(traffic->store, ids[1], err) &&
+        !READ(traffic->store, store_comparison_get, &arena, ids[0], &out, err) &&
+        err->code == ERR_NOT_FOUND;
     arena_free(&arena);
     return ok;
 }

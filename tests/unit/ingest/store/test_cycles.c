@@ -111,7 +111,7 @@ static void check_counter(const struct counter_row *a, const struct counter_row 
 static void check_all(struct fixture *f, int64_t id, const struct sample *s)
 {
     struct trace_results *out;
-    assert_ok(f, store_cycles(f->store, &f->arena, id, &out, &f->err));
+    assert_ok(f, READ(f->store, store_cycles, &f->arena, id, &out, &f->err));
     assert_int_equal(out->cycle_source, CYCLES_MARKER);
     assert_int_equal(out->cycle_count, CYCLES);
     assert_int_equal(out->cycle_use_count, USES);
@@ -125,7 +125,7 @@ static void check_all(struct fixture *f, int64_t id, const struct sample *s)
     for (int i = 0; i < COUNTERS; i++) {
         check_counter(&s->counters[i], &out->counters[i]);
     }
-    assert_ok(f, store_overview(f->store, &f->arena, id, &out, &f->err));
+    assert_ok(f, READ(f->store, store_overview, &f->arena, id, &out, &f->err));
     assert_int_equal(out->cycle_source, CYCLES_MARKER);
     assert_int_equal(out->cycle_count, CYCLES);
     assert_int_equal(out->cycle_use_count, USES);
@@ -150,10 +150,10 @@ static void traces_without_cycles_have_none(void **state)
     struct fixture *f = *state;
     struct trace_results *out;
     int64_t id = add_trace(f, "r", "f", "w", "", "x");
-    assert_ok(f, store_cycles(f->store, &f->arena, id, &out, &f->err));
+    assert_ok(f, READ(f->store, store_cycles, &f->arena, id, &out, &f->err));
     assert_int_equal(out->cycle_source, CYCLES_NONE);
     assert_int_equal(out->cycle_count + out->cycle_use_count + out->counter_count, 0);
-    assert_fails(f, store_cycles(f->store, &f->arena, id + 1, &out, &f->err), ERR_NOT_FOUND);
+    assert_fails(f, READ(f->store, store_cycles, &f->arena, id + 1, &out, &f->err), ERR_NOT_FOUND);
 }
 
 /* The figures as the plugin rounds them have no cycles of their own. */
@@ -168,7 +168,7 @@ static void only_the_exact_figures_have_cycles(void **state)
     assert_ok(f, store_derived_write(f->store, id, &rounded, &derived_id, &f->err));
     check_all(f, id, s);
     assert_int_not_equal(derived_id, id);
-    assert_ok(f, store_cycles(f->store, &f->arena, derived_id, &out, &f->err));
+    assert_ok(f, READ(f->store, store_cycles, &f->arena, derived_id, &out, &f->err));
     assert_int_equal(out->cycle_count + out->cycle_use_count, 0);
     free(s);
 }
@@ -196,7 +196,7 @@ static void long_traces_come_back(void **state)
         .device_type = "GPU", .cycle_uses = uses, .cycle_use_count = MANY};
     struct trace_results *out;
     int64_t id = publish(f, add_job(f, "r", "f", "bytes", false), "w", "", &results);
-    assert_ok(f, store_cycles(f->store, &f->arena, id, &out, &f->err));
+    assert_ok(f, READ(f->store, store_cycles, &f->arena, id, &out, &f->err));
     assert_int_equal(out->cycle_use_count, MANY);
     for (int i = 0; i < MANY; i++) {
         assert_int_equal(out->cycle_uses[i].instances, i);
@@ -208,7 +208,7 @@ static void long_traces_come_back(void **state)
     struct arena small;
     struct err err = ERR_INIT;
     arena_init(&small, MANY * sizeof *uses);
-    assert_false(store_cycles(f->store, &small, id, &out, &err));
+    assert_false(READ(f->store, store_cycles, &small, id, &out, &err));
     assert_int_equal(err.code, ERR_NO_MEMORY);
     arena_free(&small);
     free(functions);
@@ -223,7 +223,7 @@ static void damaged_numbers_stay_in_bounds(void **state)
     struct trace_results *out;
     int64_t id = publish(f, add_job(f, "r", "f", "bytes", false), "w", "", &s->results);
     assert_ok(f, db_exec(f->store->writer, "UPDATE trace SET cycle_source = -1", &f->err));
-    assert_ok(f, store_cycles(f->store, &f->arena, id, &out, &f->err));
+    assert_ok(f, READ(f->store, store_cycles, &f->arena, id, &out, &f->err));
     assert_int_equal(out->cycle_source, CYCLES_TABLE);
     free(s);
 }
@@ -280,16 +280,16 @@ static void damaged_rows_are_refused(void **state)
     struct trace_results *out;
     int64_t id = publish(f, add_job(f, "r", "f", "bytes", false), "w", "", &s->results);
     put_spoilt(f, id, SPOIL_NOTHING);
-    assert_ok(f, store_cycles(f->store, &f->arena, id, &out, &f->err));
+    assert_ok(f, READ(f->store, store_cycles, &f->arena, id, &out, &f->err));
     assert_int_equal(out->cycle_use_count, 1);
     assert_string_equal(out->cycle_uses[0].interpolation, "a");
     assert_int_equal(out->cycle_uses[0].instances, 9);
     for (int spoil = SPOIL_TEXT_ID; spoil <= SPOIL_REALS; spoil++) {
         put_spoilt(f, id, (enum spoil)spoil);
-        assert_fails(f, store_cycles(f->store, &f->arena, id, &out, &f->err), ERR_STORE);
+        assert_fails(f, READ(f->store, store_cycles, &f->arena, id, &out, &f->err), ERR_STORE);
     }
     put_block(f, id, "no such bytes", 13);
-    assert_fails(f, store_cycles(f->store, &f->arena, id, &out, &f->err), ERR_STORE);
+    assert_fails(f, READ(f->store, store_cycles, &f->arena, id, &out, &f->err), ERR_STORE);
     free(s);
 }
 

@@ -218,7 +218,7 @@ static void check_transfer(const struct transfer_row *a, const struct transfer_r
 static void check_overview(struct fixture *f, int64_t id, const struct sample *s)
 {
     struct trace_results *out;
-    assert_ok(f, store_overview(f->store, &f->arena, id, &out, &f->err));
+    assert_ok(f, READ(f->store, store_overview, &f->arena, id, &out, &f->err));
     assert_true(out->has_kernel_use);
     check_totals(&s->results.kernel_utilisation_totals, &out->kernel_utilisation_totals);
     assert_int_equal(out->kernel_utilisation_count, ROWS);
@@ -246,16 +246,16 @@ static void check_tables(struct fixture *f, int64_t id, const struct sample *s)
     size_t count;
     size_t value_count;
     int64_t total;
-    assert_ok(f, store_kernel_utilisation(f->store, &f->arena, id, &all, &kernels, &count, &total,
-                                          &f->err));
+    assert_ok(f, READ(f->store, store_kernel_utilisation, &f->arena, id, &all, &kernels, &count,
+                      &total, &f->err));
     assert_int_equal(count, ROWS);
     assert_int_equal(total, ROWS);
     for (int i = 0; i < ROWS; i++) {
         check_kernel(&s->kernels[i], &kernels[i]);
         assert_int_equal(kernels[i].position, i);
     }
-    assert_ok(f, store_kernel_utilisation_launches(f->store, &f->arena, id, NULL, &all, &launches,
-                                                   &count, &total, &values, &value_count, &f->err));
+    assert_ok(f, READ(f->store, store_kernel_utilisation_launches, &f->arena, id, NULL, &all,
+                      &launches, &count, &total, &values, &value_count, &f->err));
     assert_int_equal(count, ROWS);
     assert_int_equal(total, ROWS);
     for (int i = 0; i < ROWS; i++) {
@@ -292,25 +292,25 @@ static void other_traces_have_none(void **state)
     size_t count;
     int64_t total;
     int64_t id = add_trace(f, "r", "f", "w", "", "x");
-    assert_ok(f, store_overview(f->store, &f->arena, id, &out, &f->err));
+    assert_ok(f, READ(f->store, store_overview, &f->arena, id, &out, &f->err));
     assert_false(out->has_kernel_use);
     assert_int_equal(out->kernel_utilisation_count + out->kernel_utilisation_launch_count +
                          out->bad_row_count + out->transfer_count +
                          out->kernel_utilisation_metric_count,
                      0);
-    assert_ok(f, store_kernel_utilisation(f->store, &f->arena, id, &all, &kernels, &count, &total,
-                                          &f->err));
+    assert_ok(f, READ(f->store, store_kernel_utilisation, &f->arena, id, &all, &kernels, &count,
+                      &total, &f->err));
     assert_int_equal(count + (size_t)total, 0);
-    assert_ok(f, store_kernel_utilisation_launches(f->store, &f->arena, id, NULL, &all, &launches,
-                                                   &count, &total, NULL, NULL, &f->err));
+    assert_ok(f, READ(f->store, store_kernel_utilisation_launches, &f->arena, id, NULL, &all,
+                      &launches, &count, &total, NULL, NULL, &f->err));
     assert_int_equal(count + (size_t)total, 0);
     assert_fails(f,
-                 store_kernel_utilisation(f->store, &f->arena, id + 1, &all, &kernels, &count,
-                                          &total, &f->err),
+                 READ(f->store, store_kernel_utilisation, &f->arena, id + 1, &all, &kernels, &count,
+                      &total, &f->err),
                  ERR_NOT_FOUND);
     assert_fails(f,
-                 store_kernel_utilisation_launches(f->store, &f->arena, id + 1, NULL, &all,
-                                                   &launches, &count, &total, NULL, NULL, &f->err),
+                 READ(f->store, store_kernel_utilisation_launches, &f->arena, id + 1, NULL, &all,
+                      &launches, &count, &total, NULL, NULL, &f->err),
                  ERR_NOT_FOUND);
 }
 
@@ -381,8 +381,8 @@ static void every_kernel_column_sorts(void **state)
             struct kernel_utilisation_row *out;
             size_t count;
             int64_t total;
-            assert_ok(f, store_kernel_utilisation(f->store, &f->arena, id, &page, &out, &count,
-                                                  &total, &f->err));
+            assert_ok(f, READ(f->store, store_kernel_utilisation, &f->arena, id, &page, &out,
+                              &count, &total, &f->err));
             assert_int_equal(count, 2);
             assert_int_equal(out[0].position, descending);
             assert_int_equal(out[1].position, 1 - descending);
@@ -392,10 +392,10 @@ static void every_kernel_column_sorts(void **state)
     struct kernel_utilisation_row *out;
     size_t count;
     int64_t total;
-    assert_fails(
-        f,
-        store_kernel_utilisation(f->store, &f->arena, id, &unknown, &out, &count, &total, &f->err),
-        ERR_BAD_REQUEST);
+    assert_fails(f,
+                 READ(f->store, store_kernel_utilisation, &f->arena, id, &unknown, &out, &count,
+                      &total, &f->err),
+                 ERR_BAD_REQUEST);
     assert_non_null(strstr(f->err.msg, "headroom_ns"));
 }
 
@@ -416,9 +416,8 @@ static void every_launch_column_sorts(void **state)
             struct kernel_utilisation_launch_row *out;
             size_t count;
             int64_t total;
-            assert_ok(f,
-                      store_kernel_utilisation_launches(f->store, &f->arena, id, NULL, &page, &out,
-                                                        &count, &total, NULL, NULL, &f->err));
+            assert_ok(f, READ(f->store, store_kernel_utilisation_launches, &f->arena, id, NULL,
+                              &page, &out, &count, &total, NULL, NULL, &f->err));
             assert_int_equal(count, 2);
             assert_int_equal(out[0].position, descending);
         }
@@ -448,26 +447,25 @@ static void names_are_searched(void **state)
         struct kernel_utilisation_launch_row *launch_rows;
         size_t count;
         int64_t total;
-        assert_ok(f, store_kernel_utilisation(f->store, &f->arena, id, &page, &kernel_rows, &count,
-                                              &total, &f->err));
+        assert_ok(f, READ(f->store, store_kernel_utilisation, &f->arena, id, &page, &kernel_rows,
+                          &count, &total, &f->err));
         assert_int_equal(total, cases[i].kernels);
         assert_int_equal(count, cases[i].kernels > 0);
-        assert_ok(f, store_kernel_utilisation_launches(f->store, &f->arena, id, NULL, &page,
-                                                       &launch_rows, &count, &total, NULL, NULL,
-                                                       &f->err));
+        assert_ok(f, READ(f->store, store_kernel_utilisation_launches, &f->arena, id, NULL, &page,
+                          &launch_rows, &count, &total, NULL, NULL, &f->err));
         assert_int_equal(total, cases[i].launches);
     }
     struct store_page page = {.descending = true};
     struct kernel_utilisation_launch_row *rows;
     size_t count;
     int64_t total;
-    assert_ok(f, store_kernel_utilisation_launches(f->store, &f->arena, id, "gemm", &page, &rows,
-                                                   &count, &total, NULL, NULL, &f->err));
+    assert_ok(f, READ(f->store, store_kernel_utilisation_launches, &f->arena, id, "gemm", &page,
+                      &rows, &count, &total, NULL, NULL, &f->err));
     assert_int_equal(total, 2);
     assert_int_equal(rows[0].dur_ns, 2);
     assert_int_equal(rows[1].dur_ns, 1);
-    assert_ok(f, store_kernel_utilisation_launches(f->store, &f->arena, id, "gem", &page, &rows,
-                                                   &count, &total, NULL, NULL, &f->err));
+    assert_ok(f, READ(f->store, store_kernel_utilisation_launches, &f->arena, id, "gem", &page,
+                      &rows, &count, &total, NULL, NULL, &f->err));
     assert_int_equal(total, 0);
 }
 
@@ -483,8 +481,8 @@ static void values_follow_their_page(void **state)
     int64_t total;
     struct store_page page = {.sort = "position", .descending = true, .limit = 2};
     int64_t id = publish(f, add_job(f, "r", "f", "bytes", false), "w", "", &s->results);
-    assert_ok(f, store_kernel_utilisation_launches(f->store, &f->arena, id, NULL, &page, &rows,
-                                                   &count, &total, &values, &value_count, &f->err));
+    assert_ok(f, READ(f->store, store_kernel_utilisation_launches, &f->arena, id, NULL, &page,
+                      &rows, &count, &total, &values, &value_count, &f->err));
     assert_int_equal(count, 2);
     assert_int_equal(value_count, 4);
     static const int stored[] = {3, 4, 5, 2};
@@ -494,13 +492,13 @@ static void values_follow_their_page(void **state)
         check_value(&expected, &values[i]);
     }
     page.offset = 2;
-    assert_ok(f, store_kernel_utilisation_launches(f->store, &f->arena, id, NULL, &page, &rows,
-                                                   &count, &total, &values, &value_count, &f->err));
+    assert_ok(f, READ(f->store, store_kernel_utilisation_launches, &f->arena, id, NULL, &page,
+                      &rows, &count, &total, &values, &value_count, &f->err));
     assert_int_equal(value_count, 2);
     assert_int_equal(values[0].launch, 1);
     page.offset = 4;
-    assert_ok(f, store_kernel_utilisation_launches(f->store, &f->arena, id, NULL, &page, &rows,
-                                                   &count, &total, &values, &value_count, &f->err));
+    assert_ok(f, READ(f->store, store_kernel_utilisation_launches, &f->arena, id, NULL, &page,
+                      &rows, &count, &total, &values, &value_count, &f->err));
     assert_int_equal(count + value_count, 0);
     free(s);
 }
@@ -534,8 +532,8 @@ static void large_tables_come_back(void **state)
     size_t value_count;
     int64_t total;
     struct store_page all = {0};
-    assert_ok(f, store_kernel_utilisation_launches(f->store, &f->arena, id, "a", &all, &rows,
-                                                   &count, &total, &out, &value_count, &f->err));
+    assert_ok(f, READ(f->store, store_kernel_utilisation_launches, &f->arena, id, "a", &all, &rows,
+                      &count, &total, &out, &value_count, &f->err));
     assert_int_equal(count, MANY / 2);
     assert_int_equal(value_count, MANY);
     for (int i = 0; i < MANY; i++) {

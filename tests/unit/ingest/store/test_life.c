@@ -174,7 +174,7 @@ static void reopening_removes_what_was_not_published(void **state)
     assert_int_equal(jobs[0].id, job);
     assert_true(raw_exists(f, jobs[0].sha256_hex));
     struct trace_results *out;
-    assert_ok(f, store_overview(f->store, &f->arena, kept, &out, &f->err));
+    assert_ok(f, READ(f->store, store_overview, &f->arena, kept, &out, &f->err));
     /* The job that was cut short can be done now. */
     (void)publish(f, job, "w", "", &results);
 }
@@ -262,7 +262,7 @@ static void reopening_removes_raw_files_without_rows(void **state)
     open_store(f);
     assert_false(raw_exists(f, sha256_hex));
     struct store_trace *trace;
-    assert_ok(f, store_trace_get(f->store, &f->arena, id, &trace, &f->err));
+    assert_ok(f, READ(f->store, store_trace_get, &f->arena, id, &trace, &f->err));
     assert_true(raw_exists(f, trace->sha256_hex));
     assert_ok(f, store_size(f->store, &database_bytes, &raw_bytes, &f->err));
     assert_int_equal(raw_bytes, 4);
@@ -413,7 +413,7 @@ static void a_full_database_says_so(void **state)
     struct err why = f->err;
     assert_ok(f, store_job_failed(f->store, job, &why, &f->err));
     struct store_trace *trace;
-    assert_ok(f, store_trace_get(f->store, &f->arena, kept, &trace, &f->err));
+    assert_ok(f, READ(f->store, store_trace_get, &f->arena, kept, &trace, &f->err));
     assert_int_equal(query_int(f, "SELECT count(*) FROM row_block"), 0);
     assert_int_equal(query_int(f, "SELECT count(*) FROM trace"), 1);
     /* With room again it goes on. */
@@ -474,11 +474,11 @@ static void *read_much(void *argument)
         size_t count;
         int64_t total;
         arena_init(&arena, 0);
-        bool ok = store_operators(traffic->store, &arena, traffic->trace_id, OPERATOR_BY_NAME, NULL,
-                                  NULL, &page, &rows, &count, &total, &err) &&
+        bool ok = READ(traffic->store, store_operators, &arena, traffic->trace_id, OPERATOR_BY_NAME,
+                       NULL, NULL, &page, &rows, &count, &total, &err) &&
                   count == 10 && total == OPERATORS && rows[0].calls == OPERATORS - 1;
         page = (struct store_page){0};
-        ok = ok && store_runs(traffic->store, &arena, &page, &runs, &count, &total, &err) &&
+        ok = ok && READ(traffic->store, store_runs, &arena, &page, &runs, &count, &total, &err) &&
              count >= 1 && runs[count - 1].trace_count >= 1;
         atomic_fetch_add(ok ? &traffic->reads : &traffic->failures, 1);
         arena_free(&arena);

@@ -266,11 +266,12 @@ static void other_traces_keep_their_rows(void **state)
     struct trace_results *out;
     struct store_comparison *comparison;
     int64_t comparison_id;
-    assert_ok(f, store_cycles(f->store, &f->arena, second, &out, &f->err));
+    assert_ok(f, READ(f->store, store_cycles, &f->arena, second, &out, &f->err));
     assert_int_equal(out->cycle_use_count, OPERATORS);
     assert_string_equal(out->cycle_uses[OPERATORS - 1].function, "gemm");
-    assert_ok(f, store_trace_comparison(f->store, second, &comparison_id, &f->err));
-    assert_ok(f, store_comparison_get(f->store, &f->arena, comparison_id, &comparison, &f->err));
+    assert_ok(f, READ(f->store, store_trace_comparison, second, &comparison_id, &f->err));
+    assert_ok(f,
+              READ(f->store, store_comparison_get, &f->arena, comparison_id, &comparison, &f->err));
     check_comparison(&s->comparison->comparison, comparison->comparison);
     free_full(s);
 }
@@ -307,10 +308,10 @@ static void old_jobs_go(void **state)
     assert_ok(f, store_purge_jobs(f->store, &f->err));
     assert_int_equal(count_jobs(f), 3);
     struct store_trace *trace;
-    assert_ok(f, store_trace_get(f->store, &f->arena, kept, &trace, &f->err));
+    assert_ok(f, READ(f->store, store_trace_get, &f->arena, kept, &trace, &f->err));
     struct store_job *job;
-    assert_ok(f, store_job_get(f->store, &f->arena, young, &job, &f->err));
-    assert_fails(f, store_job_get(f->store, &f->arena, failed, &job, &f->err), ERR_NOT_FOUND);
+    assert_ok(f, READ(f->store, store_job_get, &f->arena, young, &job, &f->err));
+    assert_fails(f, READ(f->store, store_job_get, &f->arena, failed, &job, &f->err), ERR_NOT_FOUND);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up_store, tear_down_store)

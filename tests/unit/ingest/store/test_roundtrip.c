@@ -327,7 +327,7 @@ static void check_launch(const struct kernel_launch_row *a, const struct kernel_
 static void check_overview(struct fixture *f, int64_t id, struct sample *s)
 {
     struct trace_results *out;
-    assert_ok(f, store_overview(f->store, &f->arena, id, &out, &f->err));
+    assert_ok(f, READ(f->store, store_overview, &f->arena, id, &out, &f->err));
     check_scalars(&s->results, out);
     for (int i = 0; i < ROWS; i++) {
         check_steps(&s->steps[i], &out->steps[i]);
@@ -360,18 +360,19 @@ static void check_tables(struct fixture *f, int64_t id, struct sample *s)
     size_t count;
     int64_t total;
     for (int group = 0; group < OPERATOR_GROUP_COUNT; group++) {
-        assert_ok(f, store_operators(f->store, &f->arena, id, (enum operator_group)group, NULL,
-                                     NULL, &all, &operators, &count, &total, &f->err));
+        assert_ok(f, READ(f->store, store_operators, &f->arena, id, (enum operator_group)group,
+                          NULL, NULL, &all, &operators, &count, &total, &f->err));
         assert_int_equal(count, s->results.operator_count[group]);
         assert_int_equal(total, count);
         for (size_t i = 0; i < count; i++) {
             check_operator(&s->operators[group][i], &operators[i]);
         }
     }
-    assert_ok(f, store_kernels(f->store, &f->arena, id, &all, &kernels, &count, &total, &f->err));
+    assert_ok(
+        f, READ(f->store, store_kernels, &f->arena, id, &all, &kernels, &count, &total, &f->err));
     assert_int_equal(count, ROWS);
-    assert_ok(f, store_kernel_launches(f->store, &f->arena, id, &all, &launches, &count, &total,
-                                       &f->err));
+    assert_ok(f, READ(f->store, store_kernel_launches, &f->arena, id, &all, &launches, &count,
+                      &total, &f->err));
     assert_int_equal(count, ROWS);
     for (int i = 0; i < ROWS; i++) {
         check_kernel(&s->kernels[i], &kernels[i]);
@@ -405,7 +406,7 @@ static void every_flag_is_its_own(void **state)
         *flag_of(&results, i) = true;
         (void)snprintf(name, sizeof name, "f%d", i);
         int64_t id = publish(f, add_job(f, "r", name, name, false), "w", "", &results);
-        assert_ok(f, store_overview(f->store, &f->arena, id, &out, &f->err));
+        assert_ok(f, READ(f->store, store_overview, &f->arena, id, &out, &f->err));
         for (int k = 0; flag_of(out, k) != NULL; k++) {
             assert_int_equal(*flag_of(out, k), k == i);
         }
@@ -421,7 +422,7 @@ static void trace_row_comes_back(void **state)
     fill(s);
     int64_t id =
         publish(f, add_job(f, "r u n", "a.pt.trace.json", "abc", false), "w", "9", &s->results);
-    assert_ok(f, store_trace_get(f->store, &f->arena, id, &trace, &f->err));
+    assert_ok(f, READ(f->store, store_trace_get, &f->arena, id, &trace, &f->err));
     assert_int_equal(trace->id, id);
     assert_string_equal(trace->run, "r u n");
     assert_string_equal(trace->worker, "w");
@@ -456,16 +457,18 @@ static void uploaded_answer_is_found(void **state)
         .device_type = "CPU", .uploaded_answers = answers, .uploaded_answer_count = 2};
     int64_t id = publish(f, add_job(f, "r", "f", "x", false), "w", "", &results);
     const char *json;
-    assert_ok(f, store_uploaded_answer(f->store, &f->arena, id, "operation", "", &json, &f->err));
+    assert_ok(
+        f, READ(f->store, store_uploaded_answer, &f->arena, id, "operation", "", &json, &f->err));
     assert_string_equal(json, "2");
-    assert_ok(f, store_uploaded_answer(f->store, &f->arena, id, "operation", "Operation", &json,
-                                       &f->err));
+    assert_ok(f, READ(f->store, store_uploaded_answer, &f->arena, id, "operation", "Operation",
+                      &json, &f->err));
     assert_string_equal(json, "1");
-    assert_ok(f, store_uploaded_answer(f->store, &f->arena, id, "kernel", "", &json, &f->err));
+    assert_ok(f,
+              READ(f->store, store_uploaded_answer, &f->arena, id, "kernel", "", &json, &f->err));
     assert_null(json);
-    assert_fails(f,
-                 store_uploaded_answer(f->store, &f->arena, id + 1, "kernel", "", &json, &f->err),
-                 ERR_NOT_FOUND);
+    assert_fails(
+        f, READ(f->store, store_uploaded_answer, &f->arena, id + 1, "kernel", "", &json, &f->err),
+        ERR_NOT_FOUND);
 }
 
 int main(void)

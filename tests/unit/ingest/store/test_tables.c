@@ -28,8 +28,8 @@ static const char *operator_page(struct fixture *f,
     size_t count;
     char joined[512] = "";
     size_t len = 0;
-    assert_ok(f, store_operators(f->store, &f->arena, id, group, name, shape, &page, &rows, &count,
-                                 total, &f->err));
+    assert_ok(f, READ(f->store, store_operators, &f->arena, id, group, name, shape, &page, &rows,
+                      &count, total, &f->err));
     for (size_t i = 0; i < count; i++) {
         len += (size_t)snprintf(joined + len, sizeof joined - len, "%d ", (int)rows[i].calls);
     }
@@ -138,18 +138,19 @@ static void unknown_columns_are_refused(void **state)
     int64_t total;
     int64_t id = add_operators(f, OPERATOR_BY_NAME, &row, 1, true);
     assert_fails(f,
-                 store_operators(f->store, &f->arena, id, OPERATOR_BY_NAME, NULL, NULL, &page,
-                                 &rows, &count, &total, &f->err),
+                 READ(f->store, store_operators, &f->arena, id, OPERATOR_BY_NAME, NULL, NULL, &page,
+                      &rows, &count, &total, &f->err),
                  ERR_BAD_REQUEST);
     assert_non_null(strstr(f->err.msg, "\"position\""));
     assert_non_null(strstr(f->err.msg, "host_self_ns"));
     page.sort = "operator";
-    assert_fails(f,
-                 store_kernels(f->store, &f->arena, id, &page, &kernels, &count, &total, &f->err),
-                 ERR_BAD_REQUEST);
+    assert_fails(
+        f, READ(f->store, store_kernels, &f->arena, id, &page, &kernels, &count, &total, &f->err),
+        ERR_BAD_REQUEST);
     page.sort = NULL;
     assert_fails(
-        f, store_kernels(f->store, &f->arena, id + 1, &page, &kernels, &count, &total, &f->err),
+        f,
+        READ(f->store, store_kernels, &f->arena, id + 1, &page, &kernels, &count, &total, &f->err),
         ERR_NOT_FOUND);
 }
 
@@ -176,8 +177,8 @@ static void pages_fit_together(void **state)
         struct operator_row *out;
         size_t count;
         int64_t total;
-        assert_ok(f, store_operators(f->store, &f->arena, id, OPERATOR_BY_NAME_SHAPE, NULL, NULL,
-                                     &page, &out, &count, &total, &f->err));
+        assert_ok(f, READ(f->store, store_operators, &f->arena, id, OPERATOR_BY_NAME_SHAPE, NULL,
+                          NULL, &page, &out, &count, &total, &f->err));
         assert_int_equal(total, MANY);
         for (size_t i = 0; i < count; i++) {
             bool goes_on = out[i].host_self_ns < previous_self ||
@@ -277,8 +278,8 @@ static void bad_patterns_are_refused(void **state)
         size_t count;
         int64_t total;
         assert_fails(f,
-                     store_operators(f->store, &f->arena, id, OPERATOR_BY_NAME, NULL, NULL, &page,
-                                     &rows, &count, &total, &f->err),
+                     READ(f->store, store_operators, &f->arena, id, OPERATOR_BY_NAME, NULL, NULL,
+                          &page, &rows, &count, &total, &f->err),
                      ERR_BAD_REQUEST);
     }
 }
@@ -315,7 +316,8 @@ static void kernels_and_launches_sort(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct store_page page = {.sort = cases[i].sort, .descending = cases[i].descending};
         struct kernel_row *rows;
-        assert_ok(f, store_kernels(f->store, &f->arena, id, &page, &rows, &count, &total, &f->err));
+        assert_ok(
+            f, READ(f->store, store_kernels, &f->arena, id, &page, &rows, &count, &total, &f->err));
         assert_int_equal(count, 3);
         for (size_t k = 0; k < 3; k++) {
             assert_int_equal(rows[k].name[0], cases[i].expected[k]);
@@ -325,16 +327,16 @@ static void kernels_and_launches_sort(void **state)
     for (size_t i = 0; i < sizeof launch_columns / sizeof launch_columns[0]; i++) {
         struct store_page page = {.sort = launch_columns[i], .q = "K"};
         struct kernel_launch_row *rows;
-        assert_ok(f, store_kernel_launches(f->store, &f->arena, id, &page, &rows, &count, &total,
-                                           &f->err));
+        assert_ok(f, READ(f->store, store_kernel_launches, &f->arena, id, &page, &rows, &count,
+                          &total, &f->err));
         assert_int_equal(count, 2);
         assert_int_equal(rows[0].calls, 2);
     }
     struct store_page eligible = {
         .sort = "operator_tensor_core_eligible", .descending = true, .limit = 1, .q = "/k2/"};
     struct kernel_launch_row *rows;
-    assert_ok(f, store_kernel_launches(f->store, &f->arena, id, &eligible, &rows, &count, &total,
-                                       &f->err));
+    assert_ok(f, READ(f->store, store_kernel_launches, &f->arena, id, &eligible, &rows, &count,
+                      &total, &f->err));
     assert_int_equal(total, 1);
     assert_string_equal(rows[0].operator_name, "y");
 }
@@ -357,8 +359,8 @@ static void large_tables_come_back(void **state)
     struct operator_row *out;
     size_t count;
     int64_t total;
-    assert_ok(f, store_operators(f->store, &f->arena, id, OPERATOR_BY_NAME_SHAPE, NULL, NULL, &page,
-                                 &out, &count, &total, &f->err));
+    assert_ok(f, READ(f->store, store_operators, &f->arena, id, OPERATOR_BY_NAME_SHAPE, NULL, NULL,
+                      &page, &out, &count, &total, &f->err));
     assert_int_equal(count, LARGE);
     for (int i = 0; i < LARGE; i++) {
         int at = LARGE - 1 - i;
@@ -395,8 +397,8 @@ static void a_small_arena_is_an_error(void **state)
         int64_t total;
         arena_init(&small, limits_bytes[i]);
         assert_fails(f,
-                     store_operators(f->store, &small, id, OPERATOR_BY_NAME, NULL, NULL, &page,
-                                     &out, &count, &total, &f->err),
+                     READ(f->store, store_operators, &small, id, OPERATOR_BY_NAME, NULL, NULL,
+                          &page, &out, &count, &total, &f->err),
                      ERR_NO_MEMORY);
         arena_free(&small);
         (void)operator_page(f, id, OPERATOR_BY_NAME, NULL, NULL, (struct store_page){.limit = 5},

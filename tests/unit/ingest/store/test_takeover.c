@@ -99,10 +99,10 @@ static void what_a_user_put_there_stays(void **state)
     }
     open_store(f);
     assert_int_equal(analyse_again(f, job_id), id);
-    assert_ok(f, store_trace_get(f->store, &f->arena, id, &trace, &f->err));
+    assert_ok(f, READ(f->store, store_trace_get, &f->arena, id, &trace, &f->err));
     assert_string_equal(trace->note, "look here");
     assert_string_equal(trace->tags, "[\"mine\"]");
-    assert_ok(f, store_run_get(f->store, &f->arena, "r", &run, &f->err));
+    assert_ok(f, READ(f->store, store_run_get, &f->arena, "r", &run, &f->err));
     assert_string_equal(run->note, "of the run");
     assert_string_equal(run->project, "");
     assert_int_equal(query_int(f, "SELECT count(*) FROM taken_over"), 0);
@@ -121,7 +121,7 @@ static void the_run_goes_with_its_failed_upload(void **state)
     open_store(f);
     (void)err_set(&failure, ERR_BAD_INPUT, "unreadable");
     assert_ok(f, store_job_failed(f->store, job_id, &failure, &f->err));
-    assert_ok(f, store_job_get(f->store, &f->arena, job_id, &job, &f->err));
+    assert_ok(f, READ(f->store, store_job_get, &f->arena, job_id, &job, &f->err));
     close_store(f);
     open_store(f);
     assert_int_equal(query_int(f, "SELECT count(*) FROM run"), 0);
@@ -155,7 +155,7 @@ static void bytes_that_were_not_kept_fail_with_words(void **state)
     (void)snprintf(raw, sizeof raw, "%s/raw", f->dir);
     remove_tree(raw, strlen(raw));
     open_store(f);
-    assert_ok(f, store_job_get(f->store, &f->arena, job_id, &job, &f->err));
+    assert_ok(f, READ(f->store, store_job_get, &f->arena, job_id, &job, &f->err));
     assert_int_equal(job->state, JOB_FAILED);
     assert_int_equal(job->error_code, ERR_GONE);
     assert_non_null(strstr(job->error_message, "kinetoscope-schema-8.db"));

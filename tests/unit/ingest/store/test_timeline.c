@@ -121,7 +121,7 @@ read_part(struct fixture *f, int64_t trace_id, const struct store_timeline_part 
 {
     struct seen_part seen = {.blocks = 0};
     struct store_timeline_visitor visitor = {&seen, see_block, see_points};
-    assert_ok(f, store_timeline_read(f->store, trace_id, part, &visitor, &f->err));
+    assert_ok(f, READ(f->store, store_timeline_read, trace_id, part, &visitor, &f->err));
     return seen;
 }
 
@@ -207,7 +207,7 @@ static void check_part(struct fixture *f,
 {
     struct seen_part seen = {.blocks = 0};
     struct store_timeline_visitor visitor = {&seen, see_block, NULL};
-    assert_ok(f, store_timeline_read(f->store, trace_id, part, &visitor, &f->err));
+    assert_ok(f, READ(f->store, store_timeline_read, trace_id, part, &visitor, &f->err));
     assert_int_equal(seen.blocks, count_blocks(level, part));
     size_t at = 0;
     for (size_t i = 0; i < level->slice_count; i++) {
@@ -269,7 +269,7 @@ static void test_tracks_come_back(void **state)
                                              .end_ns = INT64_MAX,
                                              .busy_ns = 12};
     int64_t trace_id = store_made(f, &made);
-    assert_ok(f, store_timeline(f->store, &f->arena, trace_id, &timeline, &f->err));
+    assert_ok(f, READ(f->store, store_timeline, &f->arena, trace_id, &timeline, &f->err));
     assert_int_equal(timeline->track_count, 40);
     assert_int_equal(timeline->label_count, LABELS);
     assert_null(timeline->labels);
@@ -304,7 +304,8 @@ static void test_labels_come_back(void **state)
     made_fill_track(&made, 0, 1, 10, LENGTH_NS);
     int64_t trace_id = store_made(f, &made);
     const uint32_t ids[] = {0, 1, 1023, 1024, 1500, 2999};
-    assert_ok(f, store_timeline_labels(f->store, &f->arena, trace_id, ids, 6, &labels, &f->err));
+    assert_ok(f,
+              READ(f->store, store_timeline_labels, &f->arena, trace_id, ids, 6, &labels, &f->err));
     for (size_t i = 0; i < 6; i++) {
         const struct timeline_label *expected = &made.labels[ids[i]];
         assert_string_equal(labels[i].name, expected->name);
@@ -316,10 +317,13 @@ static void test_labels_come_back(void **state)
     const uint32_t beyond[] = {LABELS};
     const uint32_t far_beyond[] = {70000};
     assert_fails(
-        f, store_timeline_labels(f->store, &f->arena, trace_id, far_beyond, 1, &labels, &f->err),
+        f,
+        READ(f->store, store_timeline_labels, &f->arena, trace_id, far_beyond, 1, &labels, &f->err),
         ERR_NOT_FOUND);
-    assert_false(store_timeline_labels(f->store, &f->arena, trace_id, beyond, 1, &labels, &f->err));
-    assert_ok(f, store_timeline_labels(f->store, &f->arena, trace_id, NULL, 0, &labels, &f->err));
+    assert_false(
+        READ(f->store, store_timeline_labels, &f->arena, trace_id, beyond, 1, &labels, &f->err));
+    assert_ok(
+        f, READ(f->store, store_timeline_labels, &f->arena, trace_id, NULL, 0, &labels, &f->err));
     made_free(&made);
 }
 
@@ -331,13 +335,13 @@ static void test_no_timeline(void **state)
     struct store_timeline_place *places;
     struct store_timeline_part part = {.end_ns = 1};
     size_t count;
-    assert_ok(f, store_timeline(f->store, &f->arena, trace_id, &timeline, &f->err));
+    assert_ok(f, READ(f->store, store_timeline, &f->arena, trace_id, &timeline, &f->err));
     assert_null(timeline);
     assert_fails(f,
-                 store_timeline_places(f->store, &f->arena, trace_id, STORE_TIMELINE_SLICES, &part,
-                                       &places, &count, &f->err),
+                 READ(f->store, store_timeline_places, &f->arena, trace_id, STORE_TIMELINE_SLICES,
+                      &part, &places, &count, &f->err),
                  ERR_GONE);
-    assert_fails(f, store_timeline(f->store, &f->arena, trace_id + 7, &timeline, &f->err),
+    assert_fails(f, READ(f->store, store_timeline, &f->arena, trace_id + 7, &timeline, &f->err),
                  ERR_NOT_FOUND);
 }
 
@@ -374,8 +378,8 @@ static void check_flows(struct fixture *f,
     struct timeline_flow *flows;
     size_t count;
     size_t at = 0;
-    assert_ok(f, store_flows(f->store, &f->arena, trace_id, by_target, event, SIZE_MAX, &flows,
-                             &count, &f->err));
+    assert_ok(f, READ(f->store, store_flows, &f->arena, trace_id, by_target, event, SIZE_MAX,
+                      &flows, &count, &f->err));
     for (size_t i = 0; i < FLOWS; i++) {
         if ((by_target ? sorted[i].to : sorted[i].from) == event) {
             assert_true(at < count);
@@ -387,8 +391,8 @@ static void check_flows(struct fixture *f,
     }
     assert_int_equal(at, count);
     if (count > 1) {
-        assert_ok(f, store_flows(f->store, &f->arena, trace_id, by_target, event, count - 1, &flows,
-                                 &count, &f->err));
+        assert_ok(f, READ(f->store, store_flows, &f->arena, trace_id, by_target, event, count - 1,
+                          &flows, &count, &f->err));
         assert_int_equal(count, at - 1);
     }
 }
@@ -702,14 +706,19 @@ static void test_damage_is_told(void **state)
     change_bytes(f, "UPDATE timeline_block SET bytes = CAST(substr(bytes, 1, 40) || x'55aa' ||"
                     " substr(bytes, 43) AS BLOB) WHERE position = 0;"
                     "UPDATE timeline SET bytes = substr(bytes, 1, length(bytes) - 3)");
-    assert_fails(f, store_timeline_read(f->store, trace_id, &part, &visitor, &f->err), ERR_STORE);
-    visitor.block = NULL;
-    assert_fails(f, store_timeline_read(f->store, trace_id, &part, &visitor, &f->err), ERR_STORE);
-    assert_fails(f, store_timeline(f->store, &f->arena, trace_id, &timeline, &f->err), ERR_STORE);
-    assert_fails(f, store_timeline_labels(f->store, &f->arena, trace_id, ids, 1, &labels, &f->err),
+    assert_fails(f, READ(f->store, store_timeline_read, trace_id, &part, &visitor, &f->err),
                  ERR_STORE);
+    visitor.block = NULL;
+    assert_fails(f, READ(f->store, store_timeline_read, trace_id, &part, &visitor, &f->err),
+                 ERR_STORE);
+    assert_fails(f, READ(f->store, store_timeline, &f->arena, trace_id, &timeline, &f->err),
+                 ERR_STORE);
+    assert_fails(
+        f, READ(f->store, store_timeline_labels, &f->arena, trace_id, ids, 1, &labels, &f->err),
+        ERR_STORE);
     change_bytes(f, "UPDATE timeline_block SET bytes = x''");
-    assert_fails(f, store_timeline_read(f->store, trace_id, &part, &visitor, &f->err), ERR_STORE);
+    assert_fails(f, READ(f->store, store_timeline_read, trace_id, &part, &visitor, &f->err),
+                 ERR_STORE);
     free_seen(&seen);
     made_free(&made);
 }

@@ -270,7 +270,7 @@ export_all(struct fixture *f, int64_t trace_id, int64_t start_ns, int64_t end_ns
     const char *text;
     size_t len;
     buf_init(&all, SIZE_MAX / 2);
-    assert_ok(f, store_export_open(f->store, trace_id, start_ns, end_ns, &from, &f->err));
+    assert_ok(f, READ(f->store, store_export_open, trace_id, start_ns, end_ns, &from, &f->err));
     do {
         assert_ok(f, store_export_next(from, &text, &len, &f->err));
         buf_append(&all, text, len);

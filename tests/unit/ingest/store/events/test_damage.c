@@ -96,17 +96,17 @@ static size_t read_all(struct fixture *f, int64_t id)
     size_t total;
     size_t refused = 0;
     for (uint32_t i = 0; i < EVENTS; i++) {
-        bool ok = store_event_get(f->store, &f->arena, id, i, &event, &f->err);
+        bool ok = READ(f->store, store_event_get, &f->arena, id, i, &event, &f->err);
         expect_sound(f, ok);
         refused += !ok;
     }
     for (size_t i = 0; i < sizeof queries / sizeof queries[0]; i++) {
-        bool ok = store_events_search(f->store, &f->arena, id, queries[i], INT64_MIN, 25000, 9, 99,
-                                      &hits, &count, &total, &f->err);
+        bool ok = READ(f->store, store_events_search, &f->arena, id, queries[i], INT64_MIN, 25000,
+                       9, 99, &hits, &count, &total, &f->err);
         expect_sound(f, ok);
         refused += !ok;
     }
-    bool ok = store_export_open(f->store, id, 18000, 25000, &from, &f->err);
+    bool ok = READ(f->store, store_export_open, id, 18000, 25000, &from, &f->err);
     expect_sound(f, ok);
     refused += !ok;
     if (ok) {

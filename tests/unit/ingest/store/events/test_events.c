@@ -58,7 +58,7 @@ static void every_kind_comes_back(void **state)
         expect_whole(f, id, kinds, count);
         for (uint32_t i = 0; i < count; i++) {
             struct store_event event;
-            assert_ok(f, store_event_get(f->store, &f->arena, id, i, &event, &f->err));
+            assert_ok(f, READ(f->store, store_event_get, &f->arena, id, i, &event, &f->err));
             assert_string_equal(event.json, kinds[i]);
             assert_int_equal(event.event, i);
         }
@@ -78,7 +78,7 @@ static void fields_are_decoded(void **state)
     for (size_t whole = 0; whole <= 3; whole += 3) {
         struct store_event e;
         int64_t id = store_events(f, whole == 0 ? "a" : "b", events, 3, whole, 7000);
-        assert_ok(f, store_event_get(f->store, &f->arena, id, 0, &e, &f->err));
+        assert_ok(f, READ(f->store, store_event_get, &f->arena, id, 0, &e, &f->err));
         assert_string_equal(e.name, "a\xC3\xA4\xF0\x9F\x98\x80\n/\"");
         assert_string_equal(e.category, "cpu_op");
         assert_string_equal(e.phase, "X");
@@ -87,14 +87,14 @@ static void fields_are_decoded(void **state)
         assert_true(e.has_start && e.has_dur);
         assert_int_equal(e.start_ns, 10250);
         assert_int_equal(e.dur_ns, 3000);
-        assert_ok(f, store_event_get(f->store, &f->arena, id, 1, &e, &f->err));
+        assert_ok(f, READ(f->store, store_event_get, &f->arena, id, 1, &e, &f->err));
         assert_string_equal(e.name, "");
         assert_string_equal(e.phase, "");
         assert_string_equal(e.pid, "-5.25");
         assert_string_equal(e.tid, "[1, 2]");
         assert_int_equal(e.start_ns, 3500);
         assert_int_equal(e.dur_ns, 1500000);
-        assert_ok(f, store_event_get(f->store, &f->arena, id, 2, &e, &f->err));
+        assert_ok(f, READ(f->store, store_event_get, &f->arena, id, 2, &e, &f->err));
         assert_false(e.has_start);
         assert_int_equal(e.start_ns, 0);
         assert_true(e.has_dur);
@@ -113,12 +113,12 @@ static void figures_of_the_plugin_share_the_log(void **state)
     struct store_event e;
     int64_t derived_id = 0;
     int64_t id = store_events(f, "r", events, 1, 0, 4000);
-    assert_ok(f, store_trace_get(f->store, &f->arena, id, &trace, &f->err));
+    assert_ok(f, READ(f->store, store_trace_get, &f->arena, id, &trace, &f->err));
     assert_int_equal(trace->derived_id, 0);
     assert_ok(f, store_derived_write(f->store, id, &rounded, &derived_id, &f->err));
-    assert_ok(f, store_trace_get(f->store, &f->arena, id, &trace, &f->err));
+    assert_ok(f, READ(f->store, store_trace_get, &f->arena, id, &trace, &f->err));
     assert_int_equal(trace->derived_id, derived_id);
-    assert_ok(f, store_event_get(f->store, &f->arena, derived_id, 0, &e, &f->err));
+    assert_ok(f, READ(f->store, store_event_get, &f->arena, derived_id, 0, &e, &f->err));
     assert_int_equal(e.start_ns, 5000);
     assert_int_equal(query_number(f, "SELECT count(*) FROM event_log"), 1);
 }
@@ -133,16 +133,16 @@ static void what_is_not_there_is_told(void **state)
     size_t total;
     int64_t id = store_events(f, "r", kinds, 2, 0, 0);
     int64_t without = add_trace(f, "s", "f", "w", "", "x");
-    assert_fails(f, store_event_get(f->store, &f->arena, id, 2, &e, &f->err), ERR_NOT_FOUND);
-    assert_fails(f, store_event_get(f->store, &f->arena, id, UINT32_MAX, &e, &f->err),
+    assert_fails(f, READ(f->store, store_event_get, &f->arena, id, 2, &e, &f->err), ERR_NOT_FOUND);
+    assert_fails(f, READ(f->store, store_event_get, &f->arena, id, UINT32_MAX, &e, &f->err),
                  ERR_NOT_FOUND);
-    assert_fails(f, store_event_get(f->store, &f->arena, 999, 0, &e, &f->err), ERR_NOT_FOUND);
-    assert_fails(f, store_event_get(f->store, &f->arena, without, 0, &e, &f->err), ERR_GONE);
-    assert_fails(f, store_export_open(f->store, 999, 0, 1, &from, &f->err), ERR_NOT_FOUND);
-    assert_fails(f, store_export_open(f->store, without, 0, 1, &from, &f->err), ERR_GONE);
+    assert_fails(f, READ(f->store, store_event_get, &f->arena, 999, 0, &e, &f->err), ERR_NOT_FOUND);
+    assert_fails(f, READ(f->store, store_event_get, &f->arena, without, 0, &e, &f->err), ERR_GONE);
+    assert_fails(f, READ(f->store, store_export_open, 999, 0, 1, &from, &f->err), ERR_NOT_FOUND);
+    assert_fails(f, READ(f->store, store_export_open, without, 0, 1, &from, &f->err), ERR_GONE);
     assert_fails(f,
-                 store_events_search(f->store, &f->arena, without, "x", INT64_MIN, INT64_MAX, 9, 9,
-                                     &hits, &count, &total, &f->err),
+                 READ(f->store, store_events_search, &f->arena, without, "x", INT64_MIN, INT64_MAX,
+                      9, 9, &hits, &count, &total, &f->err),
                  ERR_GONE);
 }
 
@@ -152,7 +152,7 @@ static void a_trace_may_have_no_events(void **state)
     struct store_event e;
     int64_t id = store_events(f, "r", NULL, 0, 0, 0);
     expect_whole(f, id, NULL, 0);
-    assert_fails(f, store_event_get(f->store, &f->arena, id, 0, &e, &f->err), ERR_NOT_FOUND);
+    assert_fails(f, READ(f->store, store_event_get, &f->arena, id, 0, &e, &f->err), ERR_NOT_FOUND);
 }
 
 /* ---- many ---- */
@@ -220,7 +220,7 @@ static void many_events_come_back(void **state)
     assert_true(query_number(f, "SELECT count(*) FROM event_text") > 1);
     for (uint32_t i = 0; i < MANY; i += 997) {
         struct store_event e;
-        assert_ok(f, store_event_get(f->store, &f->arena, id, i, &e, &f->err));
+        assert_ok(f, READ(f->store, store_event_get, &f->arena, id, i, &e, &f->err));
         assert_string_equal(e.json, make_event(text, i));
     }
     free(got);
@@ -265,14 +265,14 @@ static void dropped_events_are_of_no_trace(void **state)
     int64_t *ids;
     size_t count;
     struct store_event e;
-    assert_ok(f, store_job_traces(f->store, &f->arena, job, &ids, &count, &f->err));
+    assert_ok(f, READ(f->store, store_job_traces, &f->arena, job, &ids, &count, &f->err));
     assert_int_equal(count, 2);
-    assert_ok(f, store_event_get(f->store, &f->arena, ids[0], MANY - 1, &e, &f->err));
-    assert_fails(f, store_event_get(f->store, &f->arena, ids[1], 0, &e, &f->err), ERR_GONE);
+    assert_ok(f, READ(f->store, store_event_get, &f->arena, ids[0], MANY - 1, &e, &f->err));
+    assert_fails(f, READ(f->store, store_event_get, &f->arena, ids[1], 0, &e, &f->err), ERR_GONE);
     /* One trace of an upload goes, the other stays. */
     assert_ok(f, store_trace_delete(f->store, ids[0], &f->err));
     expect_no_events(f);
-    assert_ok(f, store_trace_check(f->store, ids[1], &f->err));
+    assert_ok(f, READ(f->store, store_trace_check, ids[1], &f->err));
 }
 
 /* Of the first member nothing is left; the second is one trace, its warnings those of the end. */
@@ -317,7 +317,7 @@ static void deleting_leaves_the_events_of_others(void **state)
     int64_t second = store_many(f, "s");
     assert_ok(f, store_trace_delete(f->store, first, &f->err));
     assert_int_equal(query_number(f, "SELECT count(*) FROM event_log"), 1);
-    assert_ok(f, store_event_get(f->store, &f->arena, second, MANY - 1, &e, &f->err));
+    assert_ok(f, READ(f->store, store_event_get, &f->arena, second, MANY - 1, &e, &f->err));
     assert_ok(f, store_run_delete(f->store, "s", &f->err));
     expect_no_events(f);
 }

@@ -146,7 +146,7 @@ static void a_trace_may_go_meanwhile(void **state)
     const char *text;
     size_t len;
     int64_t id = store_many(f);
-    assert_ok(f, store_export_open(f->store, id, INT64_MIN, INT64_MAX, &from, &f->err));
+    assert_ok(f, READ(f->store, store_export_open, id, INT64_MIN, INT64_MAX, &from, &f->err));
     assert_ok(f, store_export_next(from, &text, &len, &f->err));
     assert_true(len > 0);
     assert_ok(f, store_trace_delete(f->store, id, &f->err));
@@ -168,7 +168,7 @@ static void an_export_holds_no_transaction(void **state)
     const char *text;
     size_t len;
     int64_t id = store_many(f);
-    assert_ok(f, store_export_open(f->store, id, INT64_MIN, INT64_MAX, &from, &f->err));
+    assert_ok(f, READ(f->store, store_export_open, id, INT64_MIN, INT64_MAX, &from, &f->err));
     assert_ok(f, store_export_next(from, &text, &len, &f->err));
     (void)add_trace(f, "other", "f", "w", "", "x");
     assert_int_equal(query_number(f, "PRAGMA wal_checkpoint(RESTART)"), 0);
@@ -190,7 +190,7 @@ static void head_and_tail_are_pieces_of_their_own(void **state)
     const char *text;
     size_t len;
     int64_t id = store_events(f, "r", one, 1, 0, 0);
-    assert_ok(f, store_export_open(f->store, id, INT64_MIN, INT64_MAX, &from, &f->err));
+    assert_ok(f, READ(f->store, store_export_open, id, INT64_MIN, INT64_MAX, &from, &f->err));
     for (size_t i = 0; i < sizeof pieces / sizeof pieces[0]; i++) {
         assert_ok(f, store_export_next(from, &text, &len, &f->err));
         assert_int_equal(len, strlen(pieces[i]));
