@@ -1,6 +1,6 @@
 #include "api/views/worker_place.h"
 
-#include "ingest/jobs/pipeline/rank_name.h"
+#include "ingest/query/ranks/ranks.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -42,15 +42,8 @@ static int64_t read_rank(const char *digits)
 
 int64_t worker_rank(const struct store_trace *trace, const struct trace_results *results)
 {
-    if (trace->rank != STORE_NO_RANK) {
-        return trace->rank;
-    }
     const char *told = environment_of(results, RANK_KEY);
-    if (told != NULL && read_rank(told) != WORKER_NO_RANK) {
-        return read_rank(told);
-    }
-    int64_t named = rank_of_name(trace->worker);
-    return named == RANK_NAME_NONE ? WORKER_NO_RANK : named;
+    return query_rank_of(told == NULL ? WORKER_NO_RANK : read_rank(told), trace);
 }
 
 const char *worker_backend(const struct trace_results *results)

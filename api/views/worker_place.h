@@ -20,8 +20,7 @@ struct worker_place {
  * of its own; its process is its position among the workers [TB-15.1b]. Texts are NULL without
  * memory. */
 struct worker_place worker_place_of(struct api_call *call, const char *worker, size_t position);
-/* The rank given at upload, else distributedInfo.rank, else the number after "rank" in the worker's
- * name (rank_name.h), else WORKER_NO_RANK. */
+/* As query_rank_of() has it; WORKER_NO_RANK where nothing tells it. */
 int64_t worker_rank(const struct store_trace *trace, const struct trace_results *results);
 /* distributedInfo.backend; NULL when the trace does not say. */
 const char *worker_backend(const struct trace_results *results);

@@ -167,17 +167,19 @@ static int64_t last_number(const char *name)
     return begin == end || errno != 0 ? RANK_UNKNOWN : number;
 }
 
+int64_t query_rank_of(int64_t told, const struct store_trace *trace)
+{
+    if (told != RANK_UNKNOWN) {
+        return told;
+    }
+    return trace->rank != STORE_NO_RANK ? trace->rank : last_number(trace->worker);
+}
+
 static int64_t
 rank_of(const struct rank_digest *digest, const struct store_trace *trace, size_t place)
 {
-    if (digest->rank != RANK_UNKNOWN) {
-        return digest->rank;
-    }
-    if (trace->rank != STORE_NO_RANK) {
-        return trace->rank;
-    }
-    int64_t named = last_number(trace->worker);
-    return named == RANK_UNKNOWN ? (int64_t)place : named;
+    int64_t rank = query_rank_of(digest->rank, trace);
+    return rank == RANK_UNKNOWN ? (int64_t)place : rank;
 }
 
 struct sorted_place {

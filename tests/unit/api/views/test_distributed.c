@@ -71,7 +71,7 @@ static void ranks_from_names(void **state)
         {"rank_7.pt.trace.json", "\"rank\": 7, "},
         {"rank12.pt.trace.json", "\"rank\": 12, "},
         {"crank.pt.trace.json", "\"rank\": null, "},
-        {"w_3.pt.trace.json", "\"rank\": null, "},
+        {"w_3.pt.trace.json", "\"rank\": 3, "},
         {"rank99999999999999999999.pt.trace.json", "\"rank\": null, "},
     };
     struct fixture *f = *state;
@@ -87,8 +87,8 @@ static void ranks_from_names(void **state)
     }
 }
 
-/* Before what the file says, and what its name says. */
-static void the_rank_given_counts_most(void **state)
+/* Before the rank given at upload, and that before the name [RANK-0a]. */
+static void what_the_file_tells_counts_most(void **state)
 {
     struct fixture *f = *state;
     assert_status(f,
@@ -96,6 +96,12 @@ static void the_rank_given_counts_most(void **state)
                             VIEW_RANK(1, 1280, 30)),
                   201);
     assert_status(f, get(f, "/api/v1/runs/g/distributed"), 200);
+    assert_body_has(f, "\"rank\": 1, ");
+    assert_status(f,
+                  send_body(f, "PUT", "/api/v1/runs/h/traces/rank_7.pt.trace.json?rank=2",
+                            "{\"traceEvents\":[" VIEW_OP("gloo:all_reduce", 1, 1000, 10, 1) "]}"),
+                  201);
+    assert_status(f, get(f, "/api/v1/runs/h/distributed"), 200);
     assert_body_has(f, "\"rank\": 2, ");
 }
 
@@ -145,7 +151,7 @@ int main(void)
         API_TEST(one_worker),
         API_TEST(a_worker_without_collectives),
         API_TEST(ranks_from_names),
-        API_TEST(the_rank_given_counts_most),
+        API_TEST(what_the_file_tells_counts_most),
         API_TEST(spans),
         API_TEST(problems),
         API_TEST(the_catalogue_agrees),
