@@ -101,15 +101,20 @@ static void write_parts(struct field_out *out, const void *answer_void, const vo
     jw_array_end(w);
 }
 
-/* ?kind= and ?group= choose rows. */
-static size_t choose_rows(struct collective_row *rows, size_t count, const struct api_call *call)
+/* ?kind=, ?group= and ?sequence= choose rows. */
+static size_t choose_rows(struct collective_row *rows,
+                          size_t count,
+                          int64_t sequence,
+                          const struct api_call *call)
 {
     const char *kind = query_string_word(&call->query, "kind");
     const char *group = query_string_get(&call->query, "group");
     size_t kept = 0;
     for (size_t i = 0; i < count; i++) {
-        bool fits = (kind == NULL || strcmp(rows[i].kind, kind) == 0) &&
-                    (group == NULL || (rows[i].group != NULL && strcmp(rows[i].group, group) == 0));
+        bool fits =
+            (kind == NULL || strcmp(rows[i].kind, kind) == 0) &&
+            (group == NULL || (rows[i].group != NULL && strcmp(rows[i].group, group) == 0)) &&
+            (sequence == INT64_MIN || rows[i].sequence == sequence);
         rows[kept] = rows[i];
         kept += fits;
     }
@@ -127,8 +132,10 @@ bool ranks_collectives_get(struct api_call *call, struct err *err)
                                   .collectives = &answer.collectives,
                                   .with_parts = call_flag(call, "detail")};
     size_t clock = 0;
+    int64_t sequence = INT64_MIN;
     if (!table_view_read(&answer.view, call, "start_ns", LIMIT_DEFAULT, err) ||
-        !table_params_choice(call, "clock", clocks, &clock, err)) {
+        !table_params_choice(call, "clock", clocks, &clock, err) ||
+        !query_string_int(&call->query, "sequence", -INT64_MAX, INT64_MAX, &sequence, err)) {
         return false;
     }
     wanted.is_raw = clock == 1;
@@ -136,7 +143,7 @@ bool ranks_collectives_get(struct api_call *call, struct err *err)
         return false;
     }
     struct ranks_collectives *from = answer.collectives;
-    size_t count = choose_rows(from->rows, from->row_count, call);
+    size_t count = choose_rows(from->rows, from->row_count, sequence, call);
     if (!table_view_run(&answer.view, call, from->rows, count, err)) {
         return false;
     }

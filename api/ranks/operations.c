@@ -165,7 +165,7 @@ static void write_lane(struct json_write *w, const void *answer_void)
 
 bool ranks_what_if_timeline_get(struct api_call *call, struct err *err)
 {
-    static const char *const scenarios[] = {"ideal", "no_delay", NULL};
+    static const char *const scenarios[] = {"ideal", "no_delay", "measured", NULL};
     struct lane_answer answer = {
         .view = {.table = &table_what_if_slice, .stem = "what-if", .write_members = write_lane}};
     struct what_if_lane lane = {.step = INT64_MIN, .dp_rank = INT64_MIN};
@@ -177,7 +177,7 @@ bool ranks_what_if_timeline_get(struct api_call *call, struct err *err)
         !read_dsp_size(call, &lane.dsp_size, err)) {
         return false;
     }
-    lane.is_ideal = scenario == 0;
+    lane.scenario = (enum what_if_scenario)scenario;
     if (!query_operations_timeline(call->snapshot, call_arena(call), call->params[0], &lane,
                                    &answer.timeline, err) ||
         !table_view_run(&answer.view, call, answer.timeline.rows, answer.timeline.row_count, err)) {

@@ -67,6 +67,7 @@ class Ranks(unittest.TestCase):
             self.assertEqual([(part['rank'], part['trace'], part['event'], part['wait_ns']) for part in detail],
                              [(r, ids[r], 2, max(arrivals) - arrivals[r]) for r in range(4)])
             self.assertEqual(server.get('/api/v1/runs/job/collectives', kind='broadcast').json()['total'], 0)
+            self.assertEqual([row['step'] for row in server.get('/api/v1/runs/job/collectives', sequence=2).json()['rows']], [12])
             csv = server.get('/api/v1/runs/job/collectives', format='csv').body.decode().splitlines()
             self.assertEqual((len(csv), csv[0].split(',')[:3]), (STEPS + 1, ['group', 'group_ranks', 'sequence']))
             for query in ({'clock': 'x'}, {'sort': 'x'}, {'span': 0}, {'foo': 1}):

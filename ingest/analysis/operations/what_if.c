@@ -373,6 +373,10 @@ static int by_start(const void *left, const void *right)
     return order != 0 ? order : (a->seq_id > b->seq_id) - (a->seq_id < b->seq_id);
 }
 
+struct lane_place {
+    size_t step, replica;
+};
+
 /* False: the job has no such lane. */
 static bool find_lane(const struct operation_lanes *lanes,
                       const struct what_if_lane *lane,
@@ -392,43 +396,95 @@ static bool find_lane(const struct operation_lanes *lanes,
     return *step < lanes->step_count && *replica < lanes->replica_count;
 }
 
+/* The rows of a lane, without times. */
+static bool begin_timeline(const struct operation_lanes *lanes,
+                           const struct what_if_lane *lane,
+                           struct arena *arena,
+                           struct what_if_timeline *out,
+                           struct lane_place *place,
+                           struct err *err)
+{
+    if (!find_lane(lanes, lane, &place->step, &place->replica)) {
+        return err_set(err, ERR_NOT_FOUND, "The job has no such step or dp_rank");
+    }
+    out->step = lanes->steps[place->step];
+    out->rows = arena_calloc(arena, lanes->key_count, sizeof *out->rows);
+    if (out->rows == NULL) {
+        return no_memory(err);
+    }
+    out->row_count = lanes->key_count;
+    for (size_t i = 0; i < out->row_count; i++) {
+        out->rows[i] = (struct what_if_slice_row){
+            .optype = operation_type_name((enum operation_type)lanes->keys[i].type),
+            .seq_id = lanes->keys[i].seq_id,
+            .stage = lanes->keys[i].stage};
+    }
+    return true;
+}
+
+/* As it was, waiting included: needs no dependencies. */
+static bool measured_timeline(const struct operation_table *table,
+                              const struct what_if_lane *lane,
+                              struct arena *arena,
+                              struct what_if_timeline *out,
+                              struct err *err)
+{
+    struct operation_lanes lanes;
+    struct lane_place at;
+    bool ok = operation_lanes_build(&lanes, table, err) &&
+              begin_timeline(&lanes, lane, arena, out, &at, err);
+    if (ok) {
+        size_t step = operation_lane(&lanes, at.step, 0);
+        size_t cells = lanes.replica_count * lanes.key_count;
+        size_t first = operation_lane(&lanes, at.step, at.replica);
+        double begin_s = INFINITY;
+        for (size_t i = step; i < step + cells; i++) {
+            begin_s = fmin(begin_s, lanes.start_s[i]);
+        }
+        for (size_t i = 0; i < out->row_count; i++) {
+            out->rows[i].start_ns = to_ns(lanes.start_s[first + i] - begin_s);
+            out->rows[i].duration_ns = to_ns(lanes.duration_s[first + i]);
+        }
+    }
+    operation_lanes_free(&lanes);
+    return ok;
+}
+
+static bool simulated_timeline(const struct operation_table *table,
+                               const struct what_if_lane *lane,
+                               struct arena *arena,
+                               struct what_if_timeline *out,
+                               struct err *err)
+{
+    struct simulation simulation;
+    const struct pace pace = {.is_inverted = lane->scenario == WHAT_IF_NO_DELAY};
+    struct lane_place at;
+    bool ok = simulation_build(&simulation, table, lane->dsp_size, err) &&
+              begin_timeline(&simulation.lanes, lane, arena, out, &at, err);
+    if (ok) {
+        (void)simulation_run(&simulation, at.step, &pace);
+        for (uint32_t i = 0; i < out->row_count; i++) {
+            double value_s = simulation_value(&simulation, at.step, &pace, i, at.replica);
+            double end_s = simulation.end_s[i * simulation.lanes.replica_count + at.replica];
+            out->rows[i].start_ns = to_ns(end_s - value_s);
+            out->rows[i].duration_ns = to_ns(value_s);
+        }
+    }
+    simulation_free(&simulation);
+    return ok;
+}
+
 bool what_if_timeline_run(const struct operation_table *table,
                           const struct what_if_lane *lane,
                           struct arena *arena,
                           struct what_if_timeline *out,
                           struct err *err)
 {
-    struct simulation simulation;
-    const struct pace pace = {.is_inverted = !lane->is_ideal};
-    size_t step = 0;
-    size_t replica = 0;
-    bool ok = simulation_build(&simulation, table, lane->dsp_size, err) &&
-              (find_lane(&simulation.lanes, lane, &step, &replica) ||
-               err_set(err, ERR_NOT_FOUND, "The job has no such step or dp_rank"));
-    const struct operation_lanes *lanes = &simulation.lanes;
     *out = (struct what_if_timeline){.row_count = 0};
-    if (ok) {
-        out->step = lanes->steps[step];
-        out->rows = arena_calloc(arena, lanes->key_count, sizeof *out->rows);
-        ok = out->rows != NULL || no_memory(err);
-    }
-    if (ok && out->rows != NULL) {
-        (void)simulation_run(&simulation, step, &pace);
-        out->row_count = lanes->key_count;
-    }
-    for (uint32_t i = 0; out->rows != NULL && i < out->row_count; i++) {
-        double value_s = simulation_value(&simulation, step, &pace, i, replica);
-        double end_s = simulation.end_s[i * lanes->replica_count + replica];
-        out->rows[i] = (struct what_if_slice_row){
-            .optype = operation_type_name((enum operation_type)lanes->keys[i].type),
-            .seq_id = lanes->keys[i].seq_id,
-            .stage = lanes->keys[i].stage,
-            .start_ns = to_ns(end_s - value_s),
-            .duration_ns = to_ns(value_s)};
-    }
-    if (out->rows != NULL && out->row_count > 0) {
+    bool ok = lane->scenario == WHAT_IF_MEASURED ? measured_timeline(table, lane, arena, out, err)
+                                                 : simulated_timeline(table, lane, arena, out, err);
+    if (ok && out->row_count > 0) {
         qsort(out->rows, out->row_count, sizeof *out->rows, by_start);
     }
-    simulation_free(&simulation);
     return ok;
 }

@@ -62,10 +62,12 @@ struct what_if {
     struct what_if_change worst, last_stage;
 };
 
+enum what_if_scenario { WHAT_IF_IDEAL, WHAT_IF_NO_DELAY, WHAT_IF_MEASURED };
+
 struct what_if_lane {
     int64_t step, dp_rank; /* INT64_MIN: the lowest */
     int64_t dsp_size;
-    bool is_ideal;
+    enum what_if_scenario scenario;
 };
 
 struct what_if_timeline {

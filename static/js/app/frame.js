@@ -2,13 +2,14 @@
 
 import { h, fill, icon, byId, copy, announce } from '../lib/dom.js';
 import { picker } from '../lib/picker.js';
-import { current as here, distributedHref, go, runHref, traceHref } from './router.js';
+import { current as here, go, runHref, runViewHref, traceHref } from './router.js';
 import * as api from '../lib/api.js';
 import * as fmt from '../lib/fmt.js';
 import * as session from './session.js';
 import * as theme from './theme.js';
 import { runCompareHref, traceCompareHref } from '../views/comparison/compare_links.js';
 import { PLACES, isTraceView, ofRun, paintViews } from './rail.js';
+import { RUN_VIEWS, isRunView } from './run_views.js';
 import { TRACE_VIEWS, homeView, hasView } from './trace_views.js';
 
 /** Parameters that name something of one trace alone: another worker or span does not have it. */
@@ -107,7 +108,7 @@ function paint(route, trace) {
     rebuild(byId('pickers'), [route.view, runs, run, trace], () => {
         const pickers = [runPicker(route)];
         if (run && trace) pickers.push(...tracePickers(run.trace_list, trace, route.view));
-        else if (run && route.view === 'distributed') pickers.push(workerPicker(run.trace_list));
+        else if (run && isRunView(route.view)) pickers.push(workerPicker(run.trace_list));
         fill(byId('pickers'), pickers);
     });
     // A choice rebuilds the pickers; the keyboard stays where it was.
@@ -139,7 +140,7 @@ function runPicker(route) {
 /** A run of one trace opens that trace in the view one is in. @param {string} name @param {string} view */
 async function openRun(name, view) {
     const chosen = runs.find((item) => item.name === name);
-    if (view === 'distributed' && chosen?.views.includes(view)) return go(distributedHref(name));
+    if (view === 'distributed' && chosen?.views.includes(view)) return go(runViewHref(name, view));
     if (chosen?.traces !== 1) return go(runHref(name));
     const full = await api.run(name);
     const [only] = full.trace_list;
@@ -208,7 +209,8 @@ function paintPath(route, trace) {
     if (route.view === 'diff') parts.push({ text: 'What changed', href: route.href });
     const runName = trace?.run ?? (ofRun(route) ? route.id : '');
     if (runName) parts.push({ text: runName, href: runHref(runName) });
-    if (route.view === 'distributed') parts.push({ text: 'Distributed', href: route.href });
+    const ofAll = RUN_VIEWS.find(({ view }) => view === route.view);
+    if (ofAll) parts.push({ text: ofAll.label, href: route.href });
     if (trace) {
         parts.push({ text: `${trace.worker}, span ${trace.span}`, href: traceHref(trace.id, homeView(trace)) });
         const label = TRACE_VIEWS.find(({ view }) => view === route.view)?.label;

@@ -1,13 +1,14 @@
 /** The list of views in the rail: of all runs, of the run, of the trace. */
 
 import { h, fill } from '../lib/dom.js';
-import { diffHref, distributedHref, runHref, traceHref } from './router.js';
+import { diffHref, runHref, runViewHref, traceHref } from './router.js';
 import { canDiff } from '../views/comparison/compare_links.js';
+import { RUN_VIEWS, isRunView } from './run_views.js';
 import { TRACE_VIEWS, hasView } from './trace_views.js';
 
 /** What is not of one run. */
 export const PLACES = [
-    { views: ['runs', 'run', 'distributed'], href: '#/', label: 'Runs' },
+    { views: ['runs', 'run', ...RUN_VIEWS.map(({ view }) => view)], href: '#/', label: 'Runs' },
     { views: ['history'], href: '#/history', label: 'History' },
     { views: ['comparisons', 'report', 'compare', 'diff'], href: '#/comparisons', label: 'Comparisons' },
 ];
@@ -16,7 +17,7 @@ export const PLACES = [
 let recent = null;
 
 /** @param {Route} route */
-export const ofRun = ({ view }) => view === 'run' || view === 'distributed';
+export const ofRun = ({ view }) => view === 'run' || isRunView(view);
 
 /** @param {Route} route */
 export const isTraceView = (route) => !['unknown', ...PLACES.flatMap(({ views }) => views)].includes(route.view);
@@ -32,15 +33,14 @@ function traceLinks(route, trace) {
     return own;
 }
 
-/** @typedef {(Run & {trace_list: Trace[]}) | null} OpenRun */
+/** @typedef {import('./run_views.js').OpenRun} OpenRun */
 
 /** @param {Route} route @param {Trace | null} trace @param {OpenRun} run @returns {RailLink[]} */
 function runLinks(route, trace, run) {
     if (!run || run.name !== (trace?.run ?? (ofRun(route) ? route.id : ''))) return [];
-    const span = trace?.span ?? (route.view === 'distributed' ? route.params.get('span') : null) ?? undefined;
-    const hasWorkers = run.views.includes('distributed') || route.view === 'distributed';
+    const span = trace?.span ?? (ofRun(route) ? route.params.get('span') : null);
     return [{ href: runHref(run.name), label: 'Traces', current: route.view === 'run' },
-        ...(hasWorkers ? [{ href: distributedHref(run.name, span), label: 'Distributed', current: route.view === 'distributed' }] : [])];
+        ...RUN_VIEWS.filter(({ view, when }) => when(run) || route.view === view).map(({ view, label }) => ({ href: runViewHref(run.name, view, { span }), label, current: route.view === view }))];
 }
 
 /** The same groups everywhere: all runs, this run, this trace. @param {HTMLElement} box @param {Route} route @param {Trace | null} trace @param {OpenRun} run */

@@ -3,6 +3,8 @@
  * Nothing else is remembered, so a copied link opens the same picture and the back button undoes a choice.
  */
 
+import { isRunView } from './run_views.js';
+
 /** @type {Set<(route: Route) => void>} */
 const listeners = new Set();
 let lastHref = '';
@@ -16,7 +18,7 @@ export function current() {
     const href = location.hash || '#/';
     if (parts.length === 0) return { view: 'runs', id: '', params, href };
     if (parts[0] === 'runs' && parts.length === 2) return { view: 'run', id: parts[1], params, href };
-    if (parts[0] === 'runs' && parts.length === 3 && parts[2] === 'distributed') return { view: 'distributed', id: parts[1], params, href };
+    if (parts[0] === 'runs' && parts.length === 3 && isRunView(parts[2])) return { view: parts[2], id: parts[1], params, href };
     if (parts[0] === 'traces' && parts.length >= 2) return { view: parts[2] ?? 'overview', id: parts[1], params, href };
     if (parts[0] === 'compare' && parts.length === 1) return { view: 'compare', id: '', params, href };
     if (parts[0] === 'diff' && parts.length === 1) return { view: 'diff', id: '', params, href };
@@ -29,8 +31,11 @@ export function current() {
 /** @param {string} run */
 export const runHref = (run) => `#/runs/${encodeURIComponent(run)}`;
 
-/** All workers of a span of a run beside each other. @param {string} run @param {number | string} [span] */
-export const distributedHref = (run, span) => `${runHref(run)}/distributed${span ? `?span=${span}` : ''}`;
+/** A view of all ranks of a span of a run. @param {string} run @param {string} view @param {Record<string, string | number | null | undefined>} [params] */
+export function runViewHref(run, view, params = {}) {
+    const query = new URLSearchParams(Object.entries(params).flatMap(([name, value]) => (value === null || value === undefined || value === '' ? [] : [[name, String(value)]]))).toString();
+    return `${runHref(run)}/${view}${query ? `?${query}` : ''}`;
+}
 
 /** Two traces by what they did. @param {Record<string, string | number>} sides base and candidate, ids or '' */
 export function diffHref(sides) {

@@ -16,9 +16,9 @@ import * as fmt from '../lib/fmt.js';
  *   caption: string, noun: [string, string], search: string, columns: Column[], sort: [string, string],
  *   identity: (row: Row) => string, filters?: Filter[],
  *   detail?: (row: Row) => HTMLElement,
- *   csv?: (query: Record<string, string>) => string | null, file?: string,
+ *   csv?: (query: Record<string, string>) => string | null, file?: string, prefix?: string,
  * }} LocalTableSettings
- *     csv: where the server has the rows as a file, null: it has not those; file: what the page itself calls it otherwise
+ *     csv: where the server has the rows as a file, null: it has not those; file: what the page itself calls it otherwise; prefix: of its names in the URL, where a view has several tables
  */
 
 /**
@@ -26,7 +26,9 @@ import * as fmt from '../lib/fmt.js';
  * @param {LocalTableSettings} settings
  */
 export function localTable(all, settings) {
-    const { columns, filters = [] } = settings;
+    const { columns, filters = [], prefix = '' } = settings;
+    const named = (/** @type {string} */ name) => `${prefix}${name}`;
+    const get = (/** @type {string} */ name) => params.get(named(name));
     let params = new URLSearchParams();
     let query = '';
     // Opening what the URL names must not write it anew.
@@ -35,18 +37,18 @@ export function localTable(all, settings) {
     const keys = new Map(all.map((row) => [row, shortKey(settings.identity(row))]));
     const count = h('p', { class: 'table-count', role: 'status' });
     const note = h('p', { class: 'table-note', hidden: true });
-    const search = searchBox(settings.search, note);
-    const selects = filters.map((filter) => filterBox(filter));
+    const search = searchBox(settings.search, note, named('q'));
+    const selects = filters.map((filter) => filterBox(filter, named(filter.param)));
     const { file } = settings;
     const csv = file ? h('button', { class: 'button', type: 'button', onclick: () => saveCsv(file, csvText(columns, rows.rows)) }, 'CSV') : h('a', { class: 'button', download: '' }, 'CSV');
     const table = new VirtualTable({
         caption: settings.caption, columns, rows, chosen: null, sort: settings.sort[0], order: settings.sort[1], emptyText: '',
-        onSort: (sort, order) => setParams({ sort, order }),
+        onSort: (sort, order) => setParams({ [named('sort')]: sort, [named('order')]: order }),
         detail: settings.detail,
-        onToggle: () => following || setParams({ row: openKeys().join(',') }, { replace: true }),
+        onToggle: () => following || setParams({ [named('row')]: openKeys().join(',') }, { replace: true }),
     });
     const chooser = columnChooser(columns, () => table.shown.map(({ key }) => key),
-        (chosen) => setParams({ cols: chosen && (chosen.join(',') || 'none') }, { replace: true }));
+        (chosen) => setParams({ [named('cols')]: chosen && (chosen.join(',') || 'none') }, { replace: true }));
     const root = h('div', { class: 'row-table' },
         h('div', { class: 'table-tools' }, search.root, selects.map((box) => box.root), count, h('div', { class: 'tools-end' }, chooser, csv)),
         note, h('div', { class: 'table-box' }, table.root));
@@ -58,7 +60,7 @@ export function localTable(all, settings) {
 
     /** Opens the rows that the URL names and closes the others. @param {boolean} show whether to bring the first into sight */
     function follow(show) {
-        const wanted = params.get('row')?.split(',') ?? [];
+        const wanted = get('row')?.split(',') ?? [];
         following = true;
         for (const index of [...table.open.keys()]) {
             const row = rows.row(index);
@@ -74,7 +76,7 @@ export function localTable(all, settings) {
 
     /** @returns {boolean} whether the search could be made */
     function select() {
-        const q = params.get('q') ?? '';
+        const q = get('q') ?? '';
         const matches = matcher(q);
         note.hidden = Boolean(matches);
         if (!matches) {
@@ -84,7 +86,7 @@ export function localTable(all, settings) {
         const [sort, order] = sorting();
         const column = columns.find(({ key }) => key === sort) ?? columns[0];
         const chosen = filters.flatMap((filter) => {
-            const value = params.get(filter.param);
+            const value = get(filter.param);
             return value ? [{ filter, value }] : [];
         });
         rows.select((row) => matches(row.name) && chosen.every(({ filter, value }) => filter.keep(row, value)), (row) => valueOf(column, row), order);
@@ -93,8 +95,8 @@ export function localTable(all, settings) {
 
     /** @returns {[string, string]} */
     function sorting() {
-        const sort = params.get('sort');
-        return sort ? [sort, params.get('order') ?? 'desc'] : settings.sort;
+        const sort = get('sort');
+        return sort ? [sort, get('order') ?? 'desc'] : settings.sort;
     }
 
     function paint() {
@@ -105,27 +107,27 @@ export function localTable(all, settings) {
         if (filtered) announce(text);
         table.set({ sort, order, chosen: chosenColumns(), emptyText: filtered ? 'No results. Clear the search or filters.' : `No ${settings.noun[1]}.` });
         table.reset(all);
-        const href = settings.csv?.({ ...Object.fromEntries(['q', ...filters.map(({ param }) => param)].map((name) => [name, params.get(name) ?? ''])), sort, order });
+        const href = settings.csv?.({ ...Object.fromEntries(['q', ...filters.map(({ param }) => param)].map((name) => [name, get(name) ?? ''])), sort, order });
         csv.hidden = !href && !file;
         if (csv instanceof HTMLAnchorElement) csv.href = href ?? '';
     }
 
-    const chosenColumns = () => params.get('cols')?.split(',') ?? null;
+    const chosenColumns = () => get('cols')?.split(',') ?? null;
 
     return {
         root,
         /** @param {URLSearchParams} next */
         update(next) {
-            const before = params.get('cols');
+            const before = get('cols');
             const first = query === '';
             params = next;
-            search.show(params.get('q') ?? '');
-            selects.forEach((box) => box.show(params.get(box.param) ?? ''));
-            const wanted = JSON.stringify(['q', 'sort', 'order', ...filters.map(({ param }) => param)].map((name) => params.get(name)));
+            search.show(get('q') ?? '');
+            selects.forEach((box) => box.show(get(box.param) ?? ''));
+            const wanted = JSON.stringify(['q', 'sort', 'order', ...filters.map(({ param }) => param)].map(get));
             if (wanted !== query && select()) {
                 query = wanted;
                 paint();
-            } else if (before !== params.get('cols')) {
+            } else if (before !== get('cols')) {
                 table.set({ chosen: chosenColumns() });
                 table.layout();
             }
@@ -136,7 +138,7 @@ export function localTable(all, settings) {
         /** Opens the row of this identity, even one that the search hides, and puts the keyboard there. @param {string} identity */
         open(identity) {
             const find = () => rows.rows.findIndex((row) => settings.identity(row) === identity);
-            setParams({ row: shortKey(identity), ...(find() < 0 ? { q: null, ...Object.fromEntries(filters.map(({ param }) => [param, null])) } : {}) });
+            setParams({ [named('row')]: shortKey(identity), ...(find() < 0 ? Object.fromEntries(['q', ...filters.map(({ param }) => param)].map((name) => [named(name), null])) : {}) });
             table.focusRow(find());
             table.root.scrollIntoView({ block: 'nearest' });
         },
@@ -147,9 +149,9 @@ export function localTable(all, settings) {
     };
 }
 
-/** @param {Filter} filter */
-function filterBox({ param, label, all, options }) {
-    const list = h('select', { class: 'input select', 'aria-label': label, 'data-filter': param, onchange: () => setParams({ [param]: list.value }) },
+/** @param {Filter} filter @param {string} name in the URL */
+function filterBox({ param, label, all, options }, name) {
+    const list = h('select', { class: 'input select', 'aria-label': label, 'data-filter': param, onchange: () => setParams({ [name]: list.value }) },
         h('option', { value: '' }, all), options.map(({ value, label: text }) => h('option', { value }, text)));
     return {
         param,

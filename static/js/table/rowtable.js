@@ -11,7 +11,7 @@ import * as fmt from '../lib/fmt.js';
 
 /**
  * @typedef {{
- *   id: string, view: string, caption: string, noun: (group: string) => [string, string],
+ *   id?: string, of?: string, view: string, caption: string, noun: (group: string) => [string, string],
  *   groups?: {value: string, label: string}[], search?: string,
  *   columnsFor: (first: RowPage, group: string) => Column[],
  *   defaultSort: (first: RowPage) => [string, string],
@@ -22,7 +22,7 @@ import * as fmt from '../lib/fmt.js';
  *   filters?: {param: string, label: string}[],
  *   prefix?: string, also?: (params: URLSearchParams) => Record<string, string | null>, pageOf?: (answer: any) => RowPage,
  * }} RowTableSettings
- *     filters: of the URL, which leave out rows; a chip says each and takes it back; prefix: of its names in the URL, where a view has several tables; also: what else of the URL decides which rows;
+ *     id: of the trace; of: what else the view is of, `runs/<run>`; filters: of the URL, which leave out rows; a chip says each and takes it back; prefix: of its names in the URL, where a view has several tables; also: what else of the URL decides which rows;
  *     pageOf: where the rows stand in the answer, if not at its top
  */
 
@@ -61,10 +61,11 @@ export function rowTable(settings) {
 
     /** @param {Record<string, any>} wanted @param {AbortSignal} signal @returns {Promise<RowPage>} */
     async function fetchPage(wanted, signal) {
-        const answer = await api.rows(settings.id, settings.view, wanted, signal);
+        const answer = await api.call(path, { query: wanted, signal });
         return settings.pageOf ? settings.pageOf(answer) : answer;
     }
 
+    const path = `${settings.of ?? `traces/${settings.id}`}/${settings.view}`;
     const rows = new PagedRows();
     rows.onError = (error) => showFailure(box, error, load);
 
@@ -122,7 +123,7 @@ export function rowTable(settings) {
     function paintCount() {
         const text = `${fmt.plural(rows.total, ...settings.noun(query.group_by ?? ''))}${query.q ? (rows.total === 1 ? ' matches' : ' match') : ''}`;
         fill(count, text);
-        csv.href = api.csvUrl(settings.id, settings.view, query);
+        csv.href = api.apiUrl(path, { ...query, format: 'csv', limit: 0 });
         if (query.q) announce(text);
     }
 

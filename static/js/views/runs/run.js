@@ -1,7 +1,7 @@
 /** A run: its traces by worker and span, its note and tags. */
 
 import { h, fill, icon } from '../../lib/dom.js';
-import { distributedHref, traceHref } from '../../app/router.js';
+import { runViewHref, traceHref } from '../../app/router.js';
 import { homeView } from '../../app/trace_views.js';
 import { canDiff, hasCycles, runCompareHref } from '../comparison/compare_links.js';
 import { deleteRun, deleteTrace, saveRun } from './run_actions.js';
@@ -24,7 +24,7 @@ export async function mount(root, route, signal) {
     fill(root,
         h('div', { class: 'view-head' }, h('h1', null, run.name), h('div', { class: 'view-tools' },
             only ? h('a', { class: 'button primary', href: traceHref(only.id, homeView(only)) }, `Open ${homeView(only)}`) : null,
-            run.views.includes('distributed') ? h('a', { class: 'button', href: distributedHref(run.name) }, 'Distributed') : null,
+            run.views.includes('distributed') ? h('a', { class: 'button', href: runViewHref(run.name, 'distributed') }, 'Distributed') : null,
             run.trace_list.filter((trace) => canDiff(trace) || hasCycles(trace)).length > 1 ? h('a', { class: 'button', href: runCompareHref(run) }, 'Compare two') : null,
             h('button', { class: 'button', type: 'button', onclick: () => editFacts(facts, run) }, 'Edit note and tags'),
             pinButton(run, 'words'),

@@ -82,7 +82,7 @@ static void a_lane_runs_ideally(void **state)
 {
     struct operation ops[JOB_OPS];
     const struct operation_table table = {ops, JOB_OPS};
-    struct what_if_lane lane = {.step = INT64_MIN, .dp_rank = 0, .dsp_size = 1, .is_ideal = true};
+    struct what_if_lane lane = {.step = INT64_MIN, .dp_rank = 0, .dsp_size = 1};
     struct arena arena;
     struct what_if_timeline out;
     struct err err = ERR_INIT;
@@ -98,6 +98,32 @@ static void a_lane_runs_ideally(void **state)
     lane.dp_rank = 5;
     assert_false(what_if_timeline_run(&table, &lane, &arena, &out, &err));
     assert_int_equal(err.code, ERR_NOT_FOUND);
+    arena_free(&arena);
+}
+
+/* With its waiting; without what the simulation would need. */
+static void a_lane_as_it_was(void **state)
+{
+    struct operation ops[JOB_OPS];
+    const struct operation_table table = {ops, JOB_OPS};
+    struct what_if_lane lane = {.step = INT64_MIN, .dp_rank = 0, .scenario = WHAT_IF_MEASURED};
+    struct arena arena;
+    struct what_if_timeline out;
+    struct err err = ERR_INIT;
+    (void)state;
+    arena_init(&arena, 0);
+    make_job(ops);
+    ops[2].type = ops[9].type = OPERATION_SEPARATE_GRADS; /* no gc */
+    assert_true(what_if_timeline_run(&table, &lane, &arena, &out, &err));
+    assert_int_equal(out.row_count, 7);
+    assert_string_equal(out.rows[1].optype, "backward-compute");
+    assert_int_equal(out.rows[1].start_ns, 1000000000);
+    assert_int_equal(out.rows[1].duration_ns, 2000000000);
+    assert_string_equal(out.rows[6].optype, "optimizer");
+    for (size_t i = 0; i < out.row_count; i++) {
+        bool is_clip = strcmp(out.rows[i].optype, "optimizer-clip-main-grad") == 0;
+        assert_true(!is_clip || out.rows[i].duration_ns == 2000000000);
+    }
     arena_free(&arena);
 }
 
@@ -151,6 +177,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_slow_replica_is_all_the_delay),
         cmocka_unit_test(a_lane_runs_ideally),
+        cmocka_unit_test(a_lane_as_it_was),
         cmocka_unit_test(what_is_missing_is_named),
         cmocka_unit_test(stages_leave_bubbles),
     };

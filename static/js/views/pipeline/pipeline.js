@@ -1,0 +1,74 @@
+/** The pipeline of a training job: what its stages leave idle, and what the job would take without stragglers. */
+
+import { h, fill } from '../../lib/dom.js';
+import { empty, failure, showFailure, skeleton } from '../../lib/states.js';
+import { ApiError, isAbort } from '../../lib/api.js';
+import { pipelineAnswers, stageBars, stageTable } from './stages.js';
+import { whatIfParts } from './what_if.js';
+import { lanes } from './lanes.js';
+import * as api from './api.js';
+
+/** What an uploaded table has. */
+const COLUMNS = 'dp_rank, stage, rank, step, optype, start_ts, duration, seq_id, mc, gmc, mb_id';
+
+/**
+ * @param {HTMLElement} root
+ * @param {Route} route
+ * @param {AbortSignal} signal
+ * @returns {Promise<Mounted>}
+ */
+export async function mount(root, route, signal) {
+    const run = route.id;
+    const body = h('div', { class: 'run-view' }, skeleton('figures', 'block', 'rows'));
+    fill(root, h('div', { class: 'view-head' }, h('h1', null, 'Pipeline')), body);
+    /** @type {{update: (params: URLSearchParams) => any, destroy: () => void} | null} */
+    let shown = null;
+
+    /** @param {URLSearchParams} params */
+    async function load(params) {
+        try {
+            const [data, whatIf] = await Promise.all([api.pipeline(run, signal), api.whatIf(run, signal).catch(unlessAsked)]);
+            shown = board(body, run, data, whatIf, signal);
+        } catch (error) {
+            if (error instanceof ApiError && error.status === 404) fill(body, nothing(error.message));
+            else showFailure(body, error, () => load(params));
+        }
+        await shown?.update(params);
+    }
+    return { ready: load(route.params), update: (next) => shown?.update(next.params), destroy: () => shown?.destroy() };
+}
+
+/** What cannot be simulated says so in its place. @param {unknown} error @returns {ApiError} */
+function unlessAsked(error) {
+    if (isAbort(error) || !(error instanceof ApiError)) throw error;
+    return error;
+}
+
+/** @param {HTMLElement} body @param {string} run @param {api.Pipeline} data @param {api.WhatIf | ApiError} whatIf @param {AbortSignal} signal */
+function board(body, run, data, whatIf, signal) {
+    const table = stageTable(run, data);
+    const drawn = lanes(run, data, !(whatIf instanceof ApiError), signal);
+    fill(body,
+        pipelineAnswers(data, whatIf instanceof ApiError ? null : whatIf),
+        stageBars(data),
+        drawn.root,
+        whatIf instanceof ApiError ? h('section', { class: 'section' }, h('h2', null, 'Without stragglers'), whatIf.status === 422 ? h('p', { class: 'quiet' }, `The job cannot be simulated: ${whatIf.message}`) : failure(whatIf)) : whatIfParts(whatIf),
+        h('section', { class: 'section' }, h('h2', null, 'Each stage, step and replica'), table.root));
+    return {
+        /** @param {URLSearchParams} params */
+        update(params) {
+            table.update(params);
+            return drawn.update(params);
+        },
+        destroy() {
+            table.destroy();
+            drawn.destroy();
+        },
+    };
+}
+
+/** @param {string} said by the server */
+function nothing(said) {
+    return empty('No pipeline to show', h('p', null, said),
+        h('p', null, 'A table of the job\u2019s operations, ', h('code', null, 'operations.csv'), `, has the columns ${COLUMNS}; times are seconds.`));
+}

@@ -1,0 +1,120 @@
+/** A run of many ranks: the sentence of the run, collectives, clocks, pipeline. A clock of the fixture is 3 s ahead. */
+import { after, before, test } from 'node:test';
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { startServer, startBrowser, newPage, visit, fixture, put, get, addressed, settled, eventually, axeFaults, sameTime, column } from '../support.mjs';
+
+const RANKS = [0, 1, 2, 3];
+
+/** One stage and two replicas, of which the second computes forward in 3 s instead of 1. */
+function operations() {
+    const rows = ['optype,dp_rank,stage,rank,step,start_ts,duration,seq_id,mc,gmc,mb_id'];
+    for (const [dp, forward] of [[0, 1], [1, 3]]) {
+        const end = forward + 2;
+        for (const [type, start, duration] of [['forward-compute', 0, forward], ['backward-compute', forward, 2], ['gc', end, 0], ['layernorm-grads-all-reduce', end, 0],
+            ['embedding-grads-all-reduce', end, 0], ['optimizer-clip-main-grad', end, 5 - end], ['optimizer', 5, 0.5]]) rows.push(`${type},${dp},0,${dp},7,${start},${duration},0,0,0,0`);
+    }
+    return `${rows.join('\n')}\n`;
+}
+
+let server;
+let chrome;
+let page;
+let folder;
+const traces = [];
+
+before(async () => {
+    server = await startServer();
+    chrome = await startBrowser();
+    page = await newPage(chrome.browser);
+    folder = await mkdtemp(path.join(tmpdir(), 'kinetoscope-ranks-'));
+    for (const rank of RANKS) traces.push(await put(server.url, 'late ranks', fixture('late_rank', `late${rank}.1700000000000.pt.trace.json.gz`)));
+    await writeFile(path.join(folder, 'operations.csv'), operations());
+    await put(server.url, 'job', path.join(folder, 'operations.csv'));
+});
+after(async () => {
+    await chrome?.stop();
+    await server?.stop();
+    if (folder) await rm(folder, { recursive: true, force: true });
+});
+
+const RUN = '#/runs/late%20ranks';
+const open = (hash) => visit(page, server.url, hash);
+const text = async (selector) => (await page.locator(selector).innerText()).replaceAll('\u00a0', ' ');
+const answer = (label) => text(`.answer:has(dt:text-is("${label}"))`);
+const api = (what) => get(server.url, `runs/late%20ranks/${what}`);
+
+test('the run says who is late, what it costs and why; a cell leads to its step', async () => {
+    const { verdict } = await api('stragglers');
+    assert.deepEqual([verdict.kind, verdict.rank, verdict.cause, verdict.steps], ['persistent', 1, 'compute', 12]);
+    await open(RUN);
+    assert.match(await text('.verdict'), /^Rank 1 makes the others wait in 12 of 12 steps, 0\.1[34] ms a step, by compute kernels/);
+    await page.focus('.heat-map');
+    for (let row = 0; row < 2; row += 1) await page.keyboard.press(row === 0 ? 'Home' : 'PageDown');
+    assert.match(await text('.rank-verdict .sight'), /^Rank 1, step 10: waits 0 ns, .* by compute$/);
+    await page.keyboard.press('Enter');
+    await addressed(page, `#/traces/${traces[1].id}/timeline?start=`);
+});
+
+test('collectives: figures equal the API, a row lists its ranks, a sum leads to its rows', async () => {
+    const { rows, summary, overlap } = await api('collectives?limit=0');
+    await open(`${RUN}/collectives`);
+    assert.match(await answer('Collectives'), /12\s+over 4 ranks, in 1 group/);
+    sameTime(await answer('Transfer'), summary[0].transfer_ns, 'transfer');
+    sameTime((await answer('Exposed')).split(':')[1], Math.max(...overlap.map(({ exposed_ns: ns }) => ns)), 'exposed');
+    await page.locator('#instances .row-toggle').first().click();
+    await eventually(async () => assert.match(await text('#instances .detail .plain-table'), /Rank 1[\s\S]*0 ns[\s\S]*Rank/));
+    sameTime((await page.locator('#instances .detail .plain-table tbody tr').nth(3).locator('td').nth(3).innerText()), rows[0].skew_ns, 'the first rank waits the skew');
+    await page.locator('.section:has(h2:text("By kind")) .row-toggle').click();
+    await page.click('button:text("Show each")');
+    await addressed(page, 'c-kind=all_reduce');
+    await page.click('label:has-text("As recorded")');
+    await addressed(page, 'clock=raw');
+    assert.match(await text('.run-view'), /hold the difference of the clocks/);
+});
+
+test('clocks: 3 s are found, with their residual', async () => {
+    const { rows } = await api('clock');
+    assert.deepEqual(rows.map(({ offset_ns: ns }) => ns), [0, 3000000000, -45000, 7000]);
+    await open(`${RUN}/clock`);
+    assert.match(await text('.verdict'), /^The clocks of all 4 ranks are aligned/);
+    assert.match(await answer('Largest offset'), /3\.00\s*s\s+Rank 1 is ahead/);
+    assert.match(await answer('Largest residual'), /0\s*ns/);
+    assert.deepEqual(await column(page, 'Confidence'), ['reference', 'high', 'high', 'high']);
+});
+
+test('pipeline: bubbles, slowdowns, one step as it was and without stragglers', async () => {
+    await open('#/runs/job/pipeline');
+    assert.match(await answer('Without stragglers'), /4\.50\s*s\s+a step instead of 5\.50 s: 1\.222 times/);
+    assert.match(await text('.run-view .verdict-text'), /Most of it comes with forward-compute \(1\.222 times alone\)/);
+    await page.focus('canvas');
+    await page.keyboard.press('End');
+    await page.keyboard.press('ArrowLeft');
+    assert.match(await text('.section:has(canvas) > .sight'), /^Without stragglers, stage 0: optimizer 0, 500\.0 ms/);
+    await page.selectOption('select[aria-label="Replica"]', '1');
+    await addressed(page, 'replica=1');
+    await page.focus('canvas');
+    await page.keyboard.press('Home');
+    assert.match(await text('.section:has(canvas) > .sight'), /^As it was, stage 0: forward-compute 0, 3\.00 s/);
+    await open(`${RUN}/pipeline`);
+    assert.match(await text('.empty'), /operations\.csv/);
+});
+
+test('each page fits a phone and has no serious fault of access', async () => {
+    for (const theme of ['light', 'dark']) {
+        for (const width of [1280, 400]) {
+            const narrow = await newPage(chrome.browser, { width, theme });
+            for (const hash of [RUN, `${RUN}/collectives`, `${RUN}/clock`, '#/runs/job/pipeline']) {
+                await visit(narrow, server.url, hash);
+                await eventually(async () => assert.ok(await narrow.evaluate(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth), `${hash} at ${width} px`));
+                await eventually(async () => assert.deepEqual(await axeFaults(narrow), [], `${hash}, ${theme}, ${width}`));
+            }
+            assert.deepEqual(narrow.complaints, []);
+            await narrow.leave();
+        }
+    }
+    await settled(page);
+    assert.deepEqual(page.complaints.filter((line) => !line.includes('404')), []);
+});
