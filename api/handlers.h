@@ -46,6 +46,7 @@ bool critical_path_get(struct api_call *call, struct err *err) KS_MUST_USE;
 
 /* causes/idle.c */
 bool idle_get(struct api_call *call, struct err *err) KS_MUST_USE;
+bool idle_gaps_get(struct api_call *call, struct err *err) KS_MUST_USE;
 
 /* causes/launches.c */
 bool launches_get(struct api_call *call, struct err *err) KS_MUST_USE;

@@ -91,6 +91,8 @@ static const struct route routes[] = {
      READS, KEPT, TARGET_TRACE, "group_by " TABLE},
     {"GET", V1 "/traces/{id}/idle", idle_get, "Why devices stood still", READS, KEPT, TARGET_TRACE,
      "last_step top"},
+    {"GET", V1 "/traces/{id}/idle/gaps", idle_gaps_get, "When devices stood still", READS, KEPT,
+     TARGET_TRACE, "last_step start_ns end_ns limit next_event"},
     {"GET", V1 "/traces/{id}/launches", launches_get, "Launches, their delays and queues", READS,
      KEPT, TARGET_TRACE, "last_step series " TABLE},
     {"GET", V1 "/traces/{id}/contents", contents_get, "What a trace holds, by role and device",

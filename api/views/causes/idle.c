@@ -6,6 +6,8 @@
 #include "ingest/jobs/on_request/analyses.h"
 
 #define TOP_DEFAULT 20
+#define GAPS_DEFAULT 100000
+#define GAPS_MAX 1000000
 
 static void write_causes(struct json_write *w, const struct idle_lane *lane)
 {
@@ -30,15 +32,18 @@ static void write_causes(struct json_write *w, const struct idle_lane *lane)
     jw_array_end(w);
 }
 
-static void write_host(struct json_write *w, const struct idle_lane *lane)
+static void write_host(struct json_write *w,
+                       const char *key,
+                       const int64_t host_ns[HOST_KIND_COUNT],
+                       int64_t idle_ns)
 {
-    jw_key(w, "host");
+    jw_key(w, key);
     jw_array_begin(w);
     for (int i = 0; i < HOST_KIND_COUNT; i++) {
         jw_object_begin(w);
         jw_key_string(w, "host", host_kind_text((enum host_kind)i));
-        jw_key_int(w, "idle_ns", lane->host_ns[i]);
-        causes_known_double(w, "ratio", rows_known_share(lane->host_ns[i], lane->idle_ns));
+        jw_key_int(w, "idle_ns", host_ns[i]);
+        causes_known_double(w, "ratio", rows_known_share(host_ns[i], idle_ns));
         jw_object_end(w);
     }
     jw_array_end(w);
@@ -65,15 +70,14 @@ static void write_lanes(struct json_write *w,
         jw_key_int(w, "busy_ns", lane->busy_ns);
         jw_key_int(w, "idle_ns", lane->idle_ns);
         write_causes(w, lane);
-        write_host(w, lane);
+        write_host(w, "host", lane->host_ns, lane->idle_ns);
         jw_object_end(w);
     }
     jw_array_end(w);
 }
 
-static void write_gap(struct json_write *w, const struct idle_gap *gap)
+static void gap_members(struct json_write *w, const struct idle_gap *gap)
 {
-    jw_object_begin(w);
     jw_key_int(w, "device", gap->device);
     jw_key_int(w, "stream", gap->stream);
     jw_key_int(w, "start_ns", gap->start_ns);
@@ -85,7 +89,6 @@ static void write_gap(struct json_write *w, const struct idle_gap *gap)
     causes_event(w, "previous_event", gap->previous_event);
     causes_event(w, "next_event", gap->next_event);
     causes_event(w, "launch_event", gap->launch_event);
-    jw_object_end(w);
 }
 
 static void write_longest(struct json_write *w, const struct idle *idle)
@@ -96,7 +99,9 @@ static void write_longest(struct json_write *w, const struct idle *idle)
     jw_key(w, "rows");
     jw_array_begin(w);
     for (size_t i = 0; i < idle->longest_count; i++) {
-        write_gap(w, &idle->longest[i]);
+        jw_object_begin(w);
+        gap_members(w, &idle->longest[i]);
+        jw_object_end(w);
     }
     jw_array_end(w);
     jw_object_end(w);
@@ -123,5 +128,100 @@ bool idle_get(struct api_call *call, struct err *err)
     write_lanes(&w, "devices", idle.devices, idle.device_count, false);
     write_longest(&w, &idle);
     jw_object_end(&w);
+    return true;
+}
+
+/* ---- gaps of devices ---- */
+
+static void write_numbers(struct json_write *w, const char *key, const int64_t *values, size_t n)
+{
+    jw_key(w, key);
+    jw_array_begin(w);
+    for (size_t i = 0; i < n; i++) {
+        jw_int(w, values[i]);
+    }
+    jw_array_end(w);
+}
+
+static void write_device(struct json_write *w, const struct idle_device_gaps *device)
+{
+    jw_object_begin(w);
+    jw_key_int(w, "device", device->lane.device);
+    jw_key_int(w, "first_ns", device->lane.first_ns);
+    jw_key_int(w, "last_ns", device->lane.last_ns);
+    jw_key_int(w, "busy_ns", device->lane.busy_ns);
+    jw_key_int(w, "idle_ns", device->lane.idle_ns);
+    write_numbers(w, "start_ns", device->start_ns, device->count);
+    write_numbers(w, "duration_ns", device->duration_ns, device->count);
+    jw_key(w, "cause");
+    jw_array_begin(w);
+    for (size_t i = 0; i < device->count; i++) {
+        jw_int(w, (int64_t)device->causes[i]);
+    }
+    jw_array_end(w);
+    jw_key(w, "next_event");
+    jw_array_begin(w);
+    for (size_t i = 0; i < device->count; i++) {
+        jw_int(w, device->next_event[i]);
+    }
+    jw_array_end(w);
+    jw_object_end(w);
+}
+
+static void write_gaps(struct json_write *w, const struct idle_gaps *gaps)
+{
+    jw_object_begin(w);
+    jw_key_int(w, "total", gaps->total);
+    jw_key(w, "left_out");
+    jw_object_begin(w);
+    jw_key_int(w, "gaps", gaps->left_out);
+    jw_key_int(w, "idle_ns", gaps->left_out_ns);
+    jw_object_end(w);
+    jw_key(w, "causes");
+    jw_array_begin(w);
+    for (int i = 0; i < IDLE_CAUSE_COUNT; i++) {
+        jw_string(w, idle_cause_text((enum idle_cause)i));
+    }
+    jw_array_end(w);
+    jw_key(w, "devices");
+    jw_array_begin(w);
+    for (size_t i = 0; i < gaps->device_count; i++) {
+        write_device(w, &gaps->devices[i]);
+    }
+    jw_array_end(w);
+    if (gaps->has_chosen) {
+        jw_key(w, "gap");
+        jw_object_begin(w);
+        gap_members(w, &gaps->chosen);
+        write_host(w, "host_kinds", gaps->chosen_host_ns, gaps->chosen.duration_ns);
+        jw_object_end(w);
+    } else {
+        jw_key_null(w, "gap");
+    }
+    jw_object_end(w);
+}
+
+bool idle_gaps_get(struct api_call *call, struct err *err)
+{
+    struct idle_gaps gaps;
+    struct store_trace *trace = NULL;
+    struct idle_gaps_request request = {.start_ns = INT64_MIN, .end_ns = INT64_MAX};
+    int64_t limit = GAPS_DEFAULT;
+    int64_t next_event = CAUSES_NONE;
+    if (!causes_last_step(call, &request.last_step, err) ||
+        !timeline_range(&request.start_ns, &request.end_ns, false, call, err) ||
+        !query_string_int(&call->query, "limit", 0, GAPS_MAX, &limit, err) ||
+        !query_string_int(&call->query, "next_event", 0, CAUSES_NONE, &next_event, err)) {
+        return false;
+    }
+    request.limit = (size_t)limit;
+    request.next_event = (uint32_t)next_event;
+    if (!timeline_trace(&trace, call, err) ||
+        !(idle_gaps_read(call->api->jobs, trace->id, &request, call_arena(call), &gaps, err) ||
+          timeline_gone(err))) {
+        return false;
+    }
+    struct json_write w = call_json_long(call, false);
+    write_gaps(&w, &gaps);
     return true;
 }

@@ -10,7 +10,7 @@
 struct gap {
     int64_t start_ns, duration_ns;
     uint32_t previous, next; /* events */
-    uint32_t stream;         /* number of the stream */
+    uint32_t lane;           /* number of the stream, or of the device */
     uint8_t cause;
 };
 
@@ -22,7 +22,8 @@ struct analysis {
     struct arena *arena;
     struct idle *out;
     int64_t *durations[IDLE_CAUSE_COUNT]; /* of the gaps of one lane; room for all */
-    struct gap *gaps;                     /* of streams, longer than 0 */
+    bool keeps_devices;                   /* `gaps` are those of devices, else those of streams */
+    struct gap *gaps;                     /* longer than 0 */
     size_t gap_count;
 };
 
@@ -44,10 +45,10 @@ cause_of(const struct causes *causes, uint32_t event, int64_t start_ns, int64_t 
     return duration_ns < IDLE_THRESHOLD_NS ? IDLE_KERNEL_WAIT : IDLE_OTHER;
 }
 
-/* `stream`: its number; CAUSES_NONE for a device, whose gaps are no rows. */
 static bool add_gap(struct analysis *a,
                     struct idle_lane *lane,
                     const struct gap *gap,
+                    bool is_device,
                     size_t counts[IDLE_CAUSE_COUNT])
 {
     uint32_t call = a->causes->launch[gap->next];
@@ -56,18 +57,19 @@ static bool add_gap(struct analysis *a,
     if (gap->duration_ns == 0) {
         return true;
     }
-    if (gap->stream != CAUSES_NONE) {
+    if (is_device == a->keeps_devices) {
         a->gaps[a->gap_count++] = *gap;
     }
     return host_activity_add(a->host, call, gap->start_ns, gap->start_ns + gap->duration_ns,
                              lane->host_ns);
 }
 
-/* `work` in order of start, then of the file. */
+/* `work` in order of start, then of the file; `number` of the lane among its kind. */
 static bool walk_lane(struct analysis *a,
                       const uint32_t *work,
                       uint32_t count,
-                      uint32_t stream,
+                      uint32_t number,
+                      bool is_device,
                       struct idle_lane *lane)
 {
     const struct trace_events *events = &a->causes->trace->events;
@@ -83,9 +85,9 @@ static bool walk_lane(struct analysis *a,
                           .duration_ns = i64_max(0, start_ns - end_ns),
                           .previous = last,
                           .next = work[i],
-                          .stream = stream};
+                          .lane = number};
         gap.cause = (uint8_t)cause_of(a->causes, work[i], end_ns, gap.duration_ns);
-        ok = add_gap(a, lane, &gap, counts);
+        ok = add_gap(a, lane, &gap, is_device, counts);
         int64_t next_end_ns = start_ns + trace_dur_ns(events, work[i]);
         last = next_end_ns > end_ns ? work[i] : last;
         end_ns = i64_max(end_ns, next_end_ns);
@@ -112,7 +114,7 @@ static bool walk_streams(struct analysis *a)
             lane->device = stream->device;
             lane->stream = stream->stream;
             ok = walk_lane(a, causes->by_stream + stream->first, stream->end - stream->first, i,
-                           lane);
+                           false, lane);
         }
     }
     out->stream_count = ok ? causes->stream_count : 0;
@@ -120,8 +122,12 @@ static bool walk_streams(struct analysis *a)
 }
 
 /* The streams of a device stand side by side: sorted by event number, then stably by start. */
-static bool walk_device(
-    struct analysis *a, uint32_t *work, uint32_t first, uint32_t end, struct idle_lane *lane)
+static bool walk_device(struct analysis *a,
+                        uint32_t *work,
+                        uint32_t first,
+                        uint32_t end,
+                        uint32_t device,
+                        struct idle_lane *lane)
 {
     const struct trace_events *events = &a->causes->trace->events;
     int64_t *number = scratch_alloc(end - first, sizeof *number);
@@ -136,7 +142,7 @@ static bool walk_device(
         work[first + i] = (uint32_t)number[order[i]];
     }
     ok = ok && sort_by_key(work + first, end - first, events->ts_ns) &&
-         walk_lane(a, work + first, end - first, CAUSES_NONE, lane);
+         walk_lane(a, work + first, end - first, device, true, lane);
     scratch_free(number);
     scratch_free(order);
     return ok;
@@ -158,9 +164,11 @@ static bool walk_devices(struct analysis *a)
                causes->streams[i].device == causes->streams[first].device) {
             i++;
         }
-        struct idle_lane *lane = &out->devices[out->device_count++];
+        uint32_t number = (uint32_t)out->device_count++;
+        struct idle_lane *lane = &out->devices[number];
         lane->device = causes->streams[first].device;
-        ok = walk_device(a, work, causes->streams[first].first, causes->streams[i - 1].end, lane);
+        ok = walk_device(a, work, causes->streams[first].first, causes->streams[i - 1].end, number,
+                         lane);
     }
     scratch_free(work);
     return ok;
@@ -178,7 +186,7 @@ static int compare_gaps(uint32_t a_at, uint32_t b_at, const void *gaps_void)
     if (a->start_ns != b->start_ns) {
         return a->start_ns < b->start_ns ? -1 : 1;
     }
-    return (a->stream > b->stream) - (a->stream < b->stream);
+    return (a->lane > b->lane) - (a->lane < b->lane);
 }
 
 static enum host_kind largest_kind(const int64_t by_kind[HOST_KIND_COUNT])
@@ -190,13 +198,16 @@ static enum host_kind largest_kind(const int64_t by_kind[HOST_KIND_COUNT])
     return (enum host_kind)largest;
 }
 
-static bool write_gap(struct analysis *a, const struct gap *gap, struct idle_gap *row)
+/* Adds what the host did to by_kind. */
+static bool write_gap(struct analysis *a,
+                      const struct gap *gap,
+                      struct idle_gap *row,
+                      int64_t by_kind[HOST_KIND_COUNT])
 {
     const struct trace *trace = a->causes->trace;
-    int64_t by_kind[HOST_KIND_COUNT] = {0};
     int64_t end_ns = gap->start_ns + gap->duration_ns;
-    row->device = a->causes->streams[gap->stream].device;
-    row->stream = a->causes->streams[gap->stream].stream;
+    row->device = causes_device(trace, gap->next);
+    row->stream = causes_stream(trace, gap->next);
     row->start_ns = saturating_sub(gap->start_ns, a->zero_ns);
     row->duration_ns = gap->duration_ns;
     row->cause = (enum idle_cause)gap->cause;
@@ -230,7 +241,8 @@ static bool write_longest(struct analysis *a)
     }
     ok = ok && sort_stable(order, a->gap_count, compare_gaps, a->gaps);
     for (size_t i = 0; ok && i < count; i++) {
-        ok = write_gap(a, &a->gaps[order[i]], &out->longest[i]);
+        int64_t by_kind[HOST_KIND_COUNT] = {0};
+        ok = write_gap(a, &a->gaps[order[i]], &out->longest[i], by_kind);
     }
     out->longest_count = ok ? count : 0;
     out->gap_count = (int64_t)a->gap_count;
@@ -238,7 +250,107 @@ static bool write_longest(struct analysis *a)
     return ok;
 }
 
-static bool analyse(struct analysis *a)
+/* ---- all gaps of devices ---- */
+
+/* Keeps the gaps of the window, of more than the limit the longest, in their order. */
+static bool
+choose_gaps(struct analysis *a, const struct idle_gaps_request *request, struct idle_gaps *out)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < a->gap_count; i++) {
+        int64_t start_ns = saturating_sub(a->gaps[i].start_ns, a->zero_ns);
+        if (start_ns < request->end_ns &&
+            saturating_add(start_ns, a->gaps[i].duration_ns) > request->start_ns) {
+            a->gaps[count++] = a->gaps[i];
+        }
+    }
+    out->total = (int64_t)count;
+    a->gap_count = count;
+    if (count <= request->limit) {
+        return true;
+    }
+    uint32_t *order = scratch_alloc(count, sizeof *order);
+    uint8_t *is_out = scratch_calloc(count, sizeof *is_out);
+    bool ok = order != NULL && is_out != NULL;
+    for (uint32_t i = 0; ok && i < count; i++) {
+        order[i] = i;
+    }
+    ok = ok && sort_stable(order, count, compare_gaps, a->gaps);
+    for (size_t i = request->limit; ok && i < count; i++) {
+        is_out[order[i]] = 1;
+        out->left_out++;
+        out->left_out_ns = saturating_add(out->left_out_ns, a->gaps[order[i]].duration_ns);
+    }
+    a->gap_count = 0;
+    for (size_t i = 0; ok && i < count; i++) {
+        if (is_out[i] == 0) {
+            a->gaps[a->gap_count++] = a->gaps[i];
+        }
+    }
+    scratch_free(order);
+    scratch_free(is_out);
+    return ok;
+}
+
+/* `gaps`: those of the device. */
+static bool write_device(struct analysis *a,
+                         const struct gap *gaps,
+                         size_t count,
+                         struct idle_device_gaps *device)
+{
+    device->start_ns = arena_alloc(a->arena, (count + 1) * sizeof *device->start_ns);
+    device->duration_ns = arena_alloc(a->arena, (count + 1) * sizeof *device->duration_ns);
+    device->causes = arena_alloc(a->arena, (count + 1) * sizeof *device->causes);
+    device->next_event = arena_alloc(a->arena, (count + 1) * sizeof *device->next_event);
+    if (device->start_ns == NULL || device->duration_ns == NULL || device->causes == NULL ||
+        device->next_event == NULL) {
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        device->start_ns[i] = saturating_sub(gaps[i].start_ns, a->zero_ns);
+        device->duration_ns[i] = gaps[i].duration_ns;
+        device->causes[i] = (enum idle_cause)gaps[i].cause;
+        device->next_event[i] = gaps[i].next;
+    }
+    device->count = count;
+    return true;
+}
+
+/* An event ends one gap of its device at most. */
+static bool write_chosen(struct analysis *a, uint32_t next_event, struct idle_gaps *out)
+{
+    for (size_t i = 0; next_event != CAUSES_NONE && i < a->gap_count; i++) {
+        if (a->gaps[i].next == next_event) {
+            out->has_chosen = true;
+            return write_gap(a, &a->gaps[i], &out->chosen, out->chosen_host_ns);
+        }
+    }
+    return true;
+}
+
+static bool
+write_gaps(struct analysis *a, const struct idle_gaps_request *request, struct idle_gaps *out)
+{
+    size_t count = a->out->device_count;
+    out->devices = arena_calloc(a->arena, count + 1, sizeof *out->devices);
+    bool ok = out->devices != NULL && write_chosen(a, request->next_event, out) &&
+              choose_gaps(a, request, out);
+    size_t end = 0;
+    for (uint32_t i = 0; ok && i < count; i++) {
+        size_t first = end;
+        while (end < a->gap_count && a->gaps[end].lane == i) {
+            end++;
+        }
+        out->devices[i].lane = a->out->devices[i];
+        ok = write_device(a, a->gaps + first, end - first, &out->devices[i]);
+    }
+    out->device_count = ok ? count : 0;
+    return ok;
+}
+
+/* ---- both ---- */
+
+static bool walk(struct analysis *a)
 {
     bool ok = true;
     a->host = host_activity_create(a->causes);
@@ -247,14 +359,17 @@ static bool analyse(struct analysis *a)
         a->durations[cause] = scratch_alloc(a->causes->device_count, sizeof(int64_t));
         ok = a->durations[cause] != NULL;
     }
-    ok = ok && a->host != NULL && a->gaps != NULL && walk_streams(a) && write_longest(a) &&
-         walk_devices(a);
+    return ok && a->host != NULL && a->gaps != NULL &&
+           (a->keeps_devices || (walk_streams(a) && write_longest(a))) && walk_devices(a);
+}
+
+static void end(struct analysis *a)
+{
     for (int cause = 0; cause < IDLE_CAUSE_COUNT; cause++) {
         scratch_free(a->durations[cause]);
     }
     scratch_free(a->gaps);
     host_activity_destroy(a->host);
-    return ok;
 }
 
 bool idle_analyse(const struct trace *trace,
@@ -268,7 +383,26 @@ bool idle_analyse(const struct trace *trace,
     struct analysis a = {
         .causes = &causes, .zero_ns = zero_ns, .top = top, .arena = arena, .out = out};
     *out = (struct idle){.stream_count = 0};
-    bool ok = causes_build(&causes, trace, last_step) && analyse(&a);
+    bool ok = causes_build(&causes, trace, last_step) && walk(&a);
+    end(&a);
+    causes_free(&causes);
+    return ok;
+}
+
+bool idle_gaps_analyse(const struct trace *trace,
+                       int64_t zero_ns,
+                       const struct idle_gaps_request *request,
+                       struct arena *arena,
+                       struct idle_gaps *out)
+{
+    struct causes causes;
+    struct idle idle = {.stream_count = 0};
+    struct analysis a = {
+        .causes = &causes, .zero_ns = zero_ns, .arena = arena, .out = &idle, .keeps_devices = true};
+    *out = (struct idle_gaps){.device_count = 0};
+    bool ok = causes_build(&causes, trace, request->last_step) && walk(&a) &&
+              write_gaps(&a, request, out);
+    end(&a);
     causes_free(&causes);
     return ok;
 }

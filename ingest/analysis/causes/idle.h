@@ -53,6 +53,33 @@ struct idle {
     int64_t gap_count;        /* gaps of streams longer than 0 */
 };
 
+/* Which gaps of devices. */
+struct idle_gaps_request {
+    enum causes_last_step last_step;
+    int64_t start_ns, end_ns; /* those that overlap it; INT64_MIN, INT64_MAX: all */
+    size_t limit;             /* the longest of more */
+    uint32_t next_event;      /* the gap to tell more of; CAUSES_NONE */
+};
+
+/* The gaps of one device with all its streams as one, by start. */
+struct idle_device_gaps {
+    struct idle_lane lane; /* of the whole trace */
+    int64_t *start_ns, *duration_ns;
+    enum idle_cause *causes;
+    uint32_t *next_event; /* whose start ends the gap */
+    size_t count;
+};
+
+struct idle_gaps {
+    struct idle_device_gaps *devices; /* in order of their numbers */
+    size_t device_count;
+    int64_t total;                 /* longer than 0, in the window */
+    int64_t left_out, left_out_ns; /* beyond `limit`: how many, how long together */
+    struct idle_gap chosen;        /* that next_event ends; `stream` is that of next_event */
+    int64_t chosen_host_ns[HOST_KIND_COUNT]; /* adds up to its duration */
+    bool has_chosen;
+};
+
 /* Positions count from `zero_ns`; everything in *out lives in the arena. O(n log n). False without
  * memory. */
 bool idle_analyse(const struct trace *trace,
@@ -61,5 +88,11 @@ bool idle_analyse(const struct trace *trace,
                   size_t top,
                   struct arena *arena,
                   struct idle *out) KS_MUST_USE;
+/* The gaps of devices one by one [CAU-1i]; otherwise as above. */
+bool idle_gaps_analyse(const struct trace *trace,
+                       int64_t zero_ns,
+                       const struct idle_gaps_request *request,
+                       struct arena *arena,
+                       struct idle_gaps *out) KS_MUST_USE;
 
 #endif

@@ -349,6 +349,30 @@ bool idle_read(struct jobs *jobs,
     return read_in_turn(jobs, trace_id, analyse_idle, &request, err);
 }
 
+struct gaps_request {
+    const struct idle_gaps_request *wanted;
+    struct arena *arena;
+    struct idle_gaps *out;
+};
+
+static bool analyse_gaps(const struct trace *trace, int64_t zero_ns, void *request_void)
+{
+    const struct gaps_request *request = request_void;
+    return idle_gaps_analyse(trace, zero_ns, request->wanted, request->arena, request->out);
+}
+
+bool idle_gaps_read(struct jobs *jobs,
+                    int64_t trace_id,
+                    const struct idle_gaps_request *wanted,
+                    struct arena *arena,
+                    struct idle_gaps *out,
+                    struct err *err)
+{
+    struct gaps_request request = {wanted, arena, out};
+    *out = (struct idle_gaps){.device_count = 0};
+    return read_in_turn(jobs, trace_id, analyse_gaps, &request, err);
+}
+
 struct launches_request {
     enum causes_last_step last_step;
     const struct launch_stream_id *series;

@@ -88,6 +88,13 @@ bool idle_read(struct jobs *jobs,
                struct idle *out,
                struct err *err) KS_MUST_USE;
 
+bool idle_gaps_read(struct jobs *jobs,
+                    int64_t trace_id,
+                    const struct idle_gaps_request *wanted,
+                    struct arena *arena,
+                    struct idle_gaps *out,
+                    struct err *err) KS_MUST_USE;
+
 /* Also ERR_TOO_LARGE for more pairs of calls and work than a trace of a profiler can have. */
 bool launches_read(struct jobs *jobs,
                    int64_t trace_id,

@@ -21,6 +21,17 @@ interface IdleGap {
     host_name: string | null; host_event: number | null; previous_event: number; next_event: number; launch_event: number | null;
 }
 
+/** A gap of a device that the lane of the timeline has chosen. */
+interface IdleGapChosen extends IdleGap { host_kinds: IdleHost[] }
+
+/** Gaps of a device as columns, in order of start; cause: place in `causes`. */
+interface IdleGapsDevice {
+    device: number; first_ns: number; last_ns: number; busy_ns: number; idle_ns: number;
+    start_ns: number[]; duration_ns: number[]; cause: number[]; next_event: number[];
+}
+
+interface IdleGaps { total: number; left_out: { gaps: number; idle_ns: number }; causes: IdleCauseName[]; devices: IdleGapsDevice[]; gap: IdleGapChosen | null }
+
 interface Idle { threshold_ns: number; streams: IdleBlock[]; devices: IdleBlock[]; longest: { total: number; rows: IdleGap[] } }
 
 interface LaunchSpread {

@@ -57,7 +57,8 @@ function idleAnswer(data) {
     const window = idle.of === 'steps' ? 'of the step' : 'of the trace';
     const cause = idle.share > 0.005 ? data.roles.find(({ role }) => role === idle.cause) : undefined;
     const why = cause ? [`${window}, mostly ${cause.label}: ${fmt.time(idle.cause_ns)} of ${fmt.time(idle.idle_ns)}`] : [window];
-    const more = hasView(data.trace, 'idle') ? h('a', { class: 'answer-more', href: traceHref(data.trace.id, 'idle') }, 'Why it waited') : null;
+    const more = hasView(data.trace, 'idle') ? [h('a', { class: 'answer-more', href: traceHref(data.trace.id, 'idle') }, 'Why it waited'),
+        hasView(data.trace, 'timeline') && idle.idle_ns > 0 ? h('a', { class: 'answer-more', href: traceHref(data.trace.id, 'timeline', { gap: 'longest', tab: 'gap' }) }, 'When, in the timeline') : null] : null;
     return answer(`${fmt.deviceWord(data.device_type)} idle`, fmt.shareParts(idle.share), [why, laterWork(data, idle), more], idle.share > 0.5 ? 'bad' : '');
 }
 

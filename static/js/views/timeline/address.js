@@ -19,6 +19,7 @@ export function readAddress(params) {
         event: event === undefined ? null : { pane: second ? 1 : 0, event: Number(event) },
         q: params.get('q') ?? '',
         path: params.get('path') ?? '',
+        gap: params.get('gap') ?? '',
         with: params.get('with') ?? '',
         shift: whole(params.get('shift_ns')) ?? 0,
         tab: params.get('tab'),

@@ -44,6 +44,7 @@ function hex(hue, saturation, lightness) {
 
 /** @param {TimelineLabel} label */
 function fillOf({ name, category, role }) {
+    if (category === 'idle') return token(`--idle-${role.replaceAll('_', '-')}`);
     if (PLAIN.includes(role)) return shadeBy(roleColour(role), seedOf(name));
     const key = role === 'runtime' ? 'runtime' : category.toLowerCase();
     const [hue, reach, saturation] = FAMILIES[key] ?? (role === 'cpu_exec' ? FAMILIES.cpu_op : [seedOf(category) % 360, 12, NO_FAMILY]);

@@ -51,6 +51,8 @@ export class Tiles {
         this.extent = new Map();
         /** @type {Map<string, Asked[]>} */
         this.asked = new Map();
+        /** Tracks whose items are all at hand: what a zoom shows of them. @type {Map<number, (z: number) => LaneColumns>} */
+        this.own = new Map();
         this.clock = 0;
         /** @type {ReturnType<typeof setTimeout> | undefined} */
         this.timer = undefined;
@@ -183,6 +185,7 @@ export class Tiles {
 
     /** Whether a closer look would show nothing more. @param {number} z @param {number} at @param {number} track */
     known(z, at, track) {
+        if (this.own.has(track)) return true;
         const own = this.tiles.get(`${z} ${at}`)?.tracks.get(track);
         if (own !== undefined) return true;
         const above = this.above(z, at, track);
@@ -205,6 +208,8 @@ export class Tiles {
      * @returns {Piece[]}
      */
     pieces(track, start, end, z, finer = FINER) {
+        const columnsAt = this.own.get(track);
+        if (columnsAt) return [{ columns: columnsAt(z), from: start, to: end }];
         /** @type {Piece[]} */
         const list = [];
         for (const at of this.range(z, start, end)) {

@@ -17,6 +17,9 @@ const FEW_SHARE = 0.05;
 /** Tracks that stay in sight take at most this share of the height. */
 const PINNED_SHARE = 0.4;
 
+/** Whether slices stand on it. @param {TimelineTrack} track */
+export const holdsSlices = ({ kind }) => kind !== 'counter' && kind !== 'idle';
+
 /** @typedef {'devices' | 'pinned' | 'host'} TrackOrder devices: above the host; pinned: in sight while the host scrolls */
 
 /** Nothing is closer together than this. */
@@ -43,7 +46,7 @@ const itemsOf = (tracks, test) => tracks.reduce((sum, track) => sum + (test(trac
 
 /** The processes in the order of the trace, and the small tracks that are none's main work. @param {TimelineTrack[]} tracks */
 function groupsOf(tracks) {
-    const largest = Math.max(...tracks.map(({ kind, items }) => (kind === 'counter' ? 0 : items)));
+    const largest = Math.max(...tracks.map((track) => (holdsSlices(track) ? track.items : 0)));
     const isSmall = (/** @type {TimelineTrack} */ { kind, items }) => kind === 'thread' && items <= FEW_ITEMS && items < FEW_SHARE * largest;
     const small = tracks.filter(isSmall);
     // One alone takes no less room in a group.
@@ -56,13 +59,14 @@ function groupsOf(tracks) {
         if (last && last.label === track.process) last.tracks.push(track);
         else groups.push({ first: track.id, label: track.process, tracks: [track], device: false });
     }
-    for (const group of groups) group.device = itemsOf(group.tracks, ({ kind }) => kind === 'stream') > itemsOf(group.tracks, ({ kind }) => kind === 'thread');
+    for (const group of groups) group.device = group.tracks[0].kind === 'idle' || itemsOf(group.tracks, ({ kind }) => kind === 'stream') > itemsOf(group.tracks, ({ kind }) => kind === 'thread');
     return { groups, rest };
 }
 
 /** @param {Group[]} groups @param {TrackOrder} order */
 function ordered(groups, order) {
-    if (order === 'host') return groups;
+    const isIdle = (/** @type {Group} */ { tracks }) => tracks[0].kind === 'idle';
+    if (order === 'host') return [...groups.filter((group) => !isIdle(group)), ...groups.filter(isIdle)];
     const streamsFirst = (/** @type {Group} */ group) => ({ ...group, tracks: [...group.tracks.filter(({ kind }) => kind === 'stream'), ...group.tracks.filter(({ kind }) => kind !== 'stream')] });
     return [...groups.filter(({ device }) => device), ...groups.filter(({ device }) => !device)].map(streamsFirst);
 }
@@ -106,7 +110,7 @@ export function layout(panes, toggled, order, room) {
             const folded = isFolded(key);
             const stays = order === 'pinned' && device;
             add({ kind: 'process', key, pane, track: null, holds: tracks.map(({ id }) => id), label, note: '', height: PROCESS, laneHeight: 0, collapsed: folded }, folded ? 0 : GAP, stays);
-            if (!folded) tracks.forEach((track) => add({ ...trackRow(track, pane, isFolded(`${prefix(pane)}t${track.id}`)), label: name(track) }, GAP, stays && track.kind === 'stream'));
+            if (!folded) tracks.forEach((track) => add({ ...trackRow(track, pane, isFolded(`${prefix(pane)}t${track.id}`)), label: name(track) }, GAP, stays && (track.kind === 'stream' || track.kind === 'idle')));
         };
         for (const { first: id, label, tracks, device } of ordered(groups, order)) addGroup(`${prefix(pane)}p${id}`, label || 'No process', tracks, device, (track) => track.label);
         if (rest.length > 0) addGroup(`${prefix(pane)}rest`, `Other tracks (${rest.length})`, rest, false, (track) => (track.process ? `${track.process}: ${track.label}` : track.label));

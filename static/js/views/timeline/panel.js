@@ -4,10 +4,10 @@ import { h, icon } from '../../lib/dom.js';
 import { preference, prefer } from '../../lib/preferences.js';
 import { setParams } from '../../app/router.js';
 
-/** @typedef {'slice' | 'range' | 'search'} Tab */
+/** @typedef {'slice' | 'gap' | 'range' | 'search'} Tab */
 
 /** @type {[Tab, string][]} */
-const TABS = [['slice', 'Slice'], ['range', 'Range'], ['search', 'Matches']];
+const TABS = [['slice', 'Slice'], ['gap', 'Idle'], ['range', 'Range'], ['search', 'Matches']];
 
 /** Of the height of the window, in percent. */
 const LEAST = 12;

@@ -1,6 +1,7 @@
 /** Which slice is under a point, and which are its neighbours: among what is drawn, else by asking. */
 
 import { firstAfter, zoomFor } from './data.js';
+import { holdsSlices } from './model.js';
 
 /** How far beside a slice, in CSS pixels, still means it. */
 const NEAR_PX = 3;
@@ -118,7 +119,7 @@ export function upOrDown(view, panes, rows, pane, of, way) {
     const middle = from <= to ? (from + to) / 2 : (of.start + of.end) / 2 + shift;
     for (; index >= 0 && index < rows.length; index += way) {
         const row = rows[index];
-        if (row.track && row.track.kind !== 'counter') {
+        if (row.track && holdsSlices(row.track)) {
             for (; lane >= 0 && lane < row.track.lanes; lane += way) {
                 const item = itemAt(view, panes, row, lane, middle) ?? within(view, panes, row, lane, from, to);
                 if (item) return item;

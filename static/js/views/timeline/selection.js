@@ -4,7 +4,7 @@ import { announce } from '../../lib/dom.js';
 import { setParams } from '../../app/router.js';
 import { isAbort } from '../../lib/api.js';
 import { eventParam, placeParams } from './address.js';
-import { rowOf } from './model.js';
+import { holdsSlices, rowOf } from './model.js';
 import { neighbour, placeOf, upOrDown, within } from './pick.js';
 import { detailsFailed, showDetails } from './details.js';
 import * as api from './api.js';
@@ -119,7 +119,7 @@ export function selector(stage, { box, trace, reader, signal, search, find, unfo
     /** Without a choice the keys begin with the first slice in sight. */
     function first() {
         for (const row of state.rows) {
-            if (!row.track || row.track.kind === 'counter' || view.y(row) + row.height <= 0) continue;
+            if (!row.track || !holdsSlices(row.track) || view.y(row) + row.height <= 0) continue;
             const item = within(view, state.panes, row, 0, view.start, view.end);
             if (item) return choose(item.pane, item.event, placeOf(item));
         }

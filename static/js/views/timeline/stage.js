@@ -42,6 +42,7 @@ export function stage({ onCollapse, onView }) {
         /** @type {import('./model.js').TrackOrder} */ order: 'devices',
         /** @type {TimelineSelection | null} */ selection: null,
         /** @type {[number, number] | null} */ range: null,
+        /** The chosen gap of a device. @type {TimelinePlace | null} */ gap: null,
         /** @type {import('./draw.js').Lit | null} */ lit: null,
         /** Times of the matches. */ found: new Float64Array(0),
         /** @type {Item | null} */ hovered: null,
@@ -102,7 +103,7 @@ export function stage({ onCollapse, onView }) {
         }
         const near = rowsInSight(state.rows, view, SPARE_PX);
         state.panes.forEach(({ tiles, shift }, pane) => {
-            tiles.look(view.start - shift, view.end - shift, view.width, near.flatMap((row) => (row.pane === pane && row.track ? [row.track.id] : [])));
+            tiles.look(view.start - shift, view.end - shift, view.width, near.flatMap((row) => (row.pane === pane && row.track && row.track.kind !== 'idle' ? [row.track.id] : [])));
         });
         /** @type {import('./draw.js').Scene} */
         const scene = { context, ratio, width: canvas.width, height: canvas.height, top: Math.round(state.ruler * ratio), view, rows: state.rows, panes: state.panes, colours, texts, lit: state.lit };
@@ -112,6 +113,7 @@ export function stage({ onCollapse, onView }) {
         paintLanes(scene);
         paintOtherSteps(scene);
         paintSelection(scene, state.selection);
+        if (state.gap) paintHover(scene, state.gap, 0);
         if (state.hovered) paintHover(scene, placeOf(state.hovered), state.hovered.pane);
         paintTimeRuler(scene, state.pointerNs, state.found);
         if (state.ruler > TIME_RULER) paintSteps(scene, state.panes[0], Math.round(TIME_RULER * ratio), scene.top - Math.round(TIME_RULER * ratio));
@@ -164,7 +166,7 @@ export function stage({ onCollapse, onView }) {
         const sample = found && !state.hovered ? sampleAt(view, state.panes, found.row, found.lane, view.ns(x)) : null;
         const item = state.hovered;
         tip.hidden = !item && !sample;
-        if (item) fill(tip, h('strong', null, item.label.name), h('span', null, [item.count > 1 ? `${fmt.plural(item.count, 'slice')}, busy ${fmt.time(item.busy ?? item.end - item.start)}` : item.instant ? 'instant' : fmt.time(item.end - item.start), item.label.category].filter(Boolean).join(' · ')));
+        if (item) fill(tip, h('strong', null, item.label.name), h('span', null, [item.count > 1 ? `${fmt.plural(item.count, item.label.category === 'idle' ? 'gap' : 'slice')}, ${item.label.category === 'idle' ? 'idle' : 'busy'} ${fmt.time(item.busy ?? item.end - item.start)}` : item.instant ? 'instant' : fmt.time(item.end - item.start), item.label.category].filter(Boolean).join(' · ')));
         else if (sample) fill(tip, h('strong', null, sample.track.series?.[sample.lane] ?? sample.track.label), h('span', null, `${counterText(sample.track, sample.lane, sample.value)}${sample.max > sample.min ? `, from ${counterText(sample.track, sample.lane, sample.min)} to ${counterText(sample.track, sample.lane, sample.max)}` : ''}`));
         if (!tip.hidden) {
             const [left, wide] = [canvas.offsetLeft + x + 14, tip.offsetWidth];

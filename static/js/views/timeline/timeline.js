@@ -16,6 +16,7 @@ import { stage as makeStage } from './stage.js';
 import { STEP_RULER, TIME_RULER } from './ruler.js';
 import { Tiles } from './data.js';
 import { timelineSearch } from './search.js';
+import { gapLane } from '../idle/gap_lane.js';
 import { pathLight } from '../idle/path_light.js';
 import { ApiError, isAbort } from '../../lib/api.js';
 import * as traces from '../../lib/api.js';
@@ -63,8 +64,8 @@ async function open(root, route, signal, trace, answer, reader) {
     /** @type {import('./address.js').Address} */
     let address = readAddress(new URLSearchParams());
     const remember = debounce(() => {
-        // The order of the parameters is the link's.
-        if (placeKey(current().params) !== placeKey(asParams(placeParams(stage)))) setParams(placeParams(stage), { replace: true });
+        lane.look();
+        if (placeKey(current().params) !== placeKey(asParams(placeParams(stage)))) setParams(placeParams(stage), { replace: true }); // The order of the parameters is the link's.
     }, REMEMBER_MS);
     const trouble = h('div', { class: 'tl-trouble', hidden: true });
     /** @param {unknown} error of a window: what is there stays in sight */
@@ -85,7 +86,7 @@ async function open(root, route, signal, trace, answer, reader) {
     /** @param {string} id @param {Trace} of @param {TimelineTracks} tracks @param {number} shift */
     const pane = (id, of, tracks, shift) => ({ id, trace: of, answer: tracks, shift, tiles: new Tiles(id, tracks, reader, { onData, onError }) });
     const light = (found = state.found) => stage.light(search.active() ? search.lit : path.lit(), found);
-    const boxes = { slice: h('div', { class: 'tl-detail' }), range: h('div', { class: 'tl-detail' }), search: h('div', { class: 'tl-detail' }) };
+    const boxes = { slice: h('div', { class: 'tl-detail' }), gap: h('div', { class: 'tl-detail' }), range: h('div', { class: 'tl-detail' }), search: h('div', { class: 'tl-detail' }) };
     const find = (/** @type {string} */ name) => setParams({ q: name.slice(0, SEARCH_LENGTH), tab: 'search' });
     const search = timelineSearch(route.id, {
         onFound: () => light(search.times()),
@@ -95,6 +96,7 @@ async function open(root, route, signal, trace, answer, reader) {
     boxes.search.append(search.box);
     const path = pathLight(route.id, () => light(), signal);
     const selection = selector(stage, { box: boxes.slice, trace, reader, signal, search, find, unfold: (key) => fold(key) });
+    const lane = gapLane(trace, stage, { box: boxes.gap, signal, choose: (event) => selection.choose(0, event, null, { push: true, zoom: true }) });
     const clearRange = () => setParams({ sel: null });
     const fitRange = () => {
         if (!state.range) return false;
@@ -139,7 +141,7 @@ async function open(root, route, signal, trace, answer, reader) {
             const step = stepAt(x, y);
             if (step) setParams({ start: Math.round(step.start_ns), end: Math.round(step.end_ns) });
             const item = stage.under(x, y);
-            if (item) selection.choose(item.pane, item.event, placeOf(item), { push: true });
+            if (item) (item.label.category === 'idle' ? lane : selection).choose(item.pane, item.event, placeOf(item), { push: true });
             else if (!step && state.selection) setParams({ event: null });
         },
         onDouble: (x, y) => stage.under(x, y) && selection.fit(),
@@ -170,7 +172,7 @@ async function open(root, route, signal, trace, answer, reader) {
     } });
     const small = (/** @type {string} */ sign, /** @type {string} */ label, /** @type {() => void} */ act) => h('button', { class: 'button', type: 'button', 'aria-label': label, title: label, onclick: act }, sign);
     fill(root,
-        h('div', { class: 'tl-tools' }, h('h1', null, 'Timeline'), search.root, path.root, second.root,
+        h('div', { class: 'tl-tools' }, h('h1', null, 'Timeline'), search.root, path.root, lane.root, second.root,
             h('div', { class: 'tl-buttons' }, h('button', { class: 'button', type: 'button', 'data-tip': 'Figures of the selected slice, or of what is in sight; or drag on the ruler', onclick: mark }, 'Select range'),
                 small('−', 'Zoom out', () => keys.step('s')), small('+', 'Zoom in', () => keys.step('w')), small('Fit', 'Fit the whole trace', all),
                 h('a', { class: 'button tl-wide', download: '', href: api.traceUrl(route.id, null), 'data-tip': 'The trace file, for other viewers' }, 'Download trace'),
@@ -219,11 +221,11 @@ async function open(root, route, signal, trace, answer, reader) {
         seen = placeKey(params);
         state.range = next.range;
         stage.invalidate();
-        const chosen = below.show([...(next.event ? [/** @type {const} */ ('slice')] : []), ...(next.range ? [/** @type {const} */ ('range')] : []), ...(next.q ? [/** @type {const} */ ('search')] : [])], next.tab);
+        const chosen = below.show([...(next.event ? [/** @type {const} */ ('slice')] : []), ...(next.gap ? [/** @type {const} */ ('gap')] : []), ...(next.range ? [/** @type {const} */ ('range')] : []), ...(next.q ? [/** @type {const} */ ('search')] : [])], next.tab);
         const others = ['range', 'with', 'shift'].some((name) => String(Reflect.get(next, name)) !== String(Reflect.get(before, name)));
         if (next.range && others) figures.show(next.range);
         stage.root.dataset.panel = chosen ?? '';
-        await Promise.all([search.update(next.q), path.update(next.path), selection.update(next.event, next.time !== null)]);
+        await Promise.all([search.update(next.q), path.update(next.path), lane.update(next.gap), selection.update(next.event, next.time !== null)]);
     }
 
     /** @param {import('./address.js').Address} next */

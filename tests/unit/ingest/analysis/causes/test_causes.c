@@ -87,6 +87,57 @@ static void causes_of_gaps(void **state)
     end(&f);
 }
 
+/* The device works 0–10 (stream 7), 40–50 (8), 45–60 (7), 70–80 (8), 180–190 (7): gaps of 30, 10
+ * and 100. The call at 120–125 launches the last work; before it an operator runs 90–110. */
+static void gaps_of_a_device(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct idle_gaps gaps;
+    begin(&f);
+    kernel(&f, 7, 0, 10, TRACE_NO_ID);
+    kernel(&f, 8, 40, 50, TRACE_NO_ID);
+    kernel(&f, 7, 45, 60, TRACE_NO_ID);
+    kernel(&f, 8, 70, 80, TRACE_NO_ID);
+    op(&f, "aten::item", 90, 110);
+    call(&f, "cudaLaunchKernel", 120, 125, 3);
+    kernel(&f, 7, 180, 190, 3);
+    struct idle_gaps_request request = {
+        .start_ns = INT64_MIN, .end_ns = INT64_MAX, .limit = 2, .next_event = 6};
+    assert_true(idle_gaps_analyse(f.build.trace, 0, &request, &f.arena, &gaps));
+    assert_int_equal(gaps.total, 3);
+    assert_int_equal(gaps.left_out, 1);
+    assert_int_equal(gaps.left_out_ns, 10 * US);
+    assert_int_equal(gaps.device_count, 1);
+    const struct idle_device_gaps *device = &gaps.devices[0];
+    assert_int_equal(device->lane.idle_ns, 140 * US);
+    assert_int_equal(device->count, 2);
+    assert_int_equal(device->start_ns[0], 10 * US);
+    assert_int_equal(device->duration_ns[0], 30 * US);
+    assert_int_equal(device->causes[0], IDLE_OTHER);
+    assert_int_equal(device->next_event[0], 1);
+    assert_int_equal(device->start_ns[1], 80 * US);
+    assert_int_equal(device->duration_ns[1], 100 * US);
+    assert_int_equal(device->causes[1], IDLE_HOST_WAIT);
+    assert_true(gaps.has_chosen);
+    assert_int_equal(gaps.chosen.stream, 7);
+    assert_int_equal(gaps.chosen.previous_event, 3);
+    assert_int_equal(gaps.chosen.launch_event, 5);
+    assert_int_equal(gaps.chosen.host, HOST_NOTHING);
+    assert_int_equal(gaps.chosen_host_ns[HOST_OPERATOR], 20 * US);
+    assert_int_equal(gaps.chosen_host_ns[HOST_RUNTIME], 5 * US);
+    assert_int_equal(gaps.chosen_host_ns[HOST_NOTHING], 75 * US);
+    /* From 60 to 80 only the gap of 10, which ends at 70; what ends none has no gap. */
+    request = (struct idle_gaps_request){
+        .start_ns = 60 * US, .end_ns = 80 * US, .limit = 9, .next_event = 0};
+    assert_true(idle_gaps_analyse(f.build.trace, 0, &request, &f.arena, &gaps));
+    assert_int_equal(gaps.total, 1);
+    assert_int_equal(gaps.left_out, 0);
+    assert_int_equal(gaps.devices[0].start_ns[0], 60 * US);
+    assert_false(gaps.has_chosen);
+    end(&f);
+}
+
 static void the_last_step_is_dropped_with_its_work(void **state)
 {
     (void)state;
@@ -158,6 +209,7 @@ int main(void)
         cmocka_unit_test(a_gap_is_divided_by_what_the_host_did),
         cmocka_unit_test(data_loading_comes_first),
         cmocka_unit_test(causes_of_gaps),
+        cmocka_unit_test(gaps_of_a_device),
         cmocka_unit_test(the_last_step_is_dropped_with_its_work),
         cmocka_unit_test(launches_and_the_queue),
         cmocka_unit_test(one_correlation_for_all_is_refused),
