@@ -1,6 +1,5 @@
 #include "ingest/analysis/history/metrics.h"
 
-#include "ingest/analysis/kernel_classes/kernel_classes.h"
 #include "ingest/base/memory/scratch.h"
 #include "ingest/base/saturating.h"
 #include "ingest/base/text/num.h"
@@ -140,22 +139,21 @@ struct class_total {
     int64_t total_ns;
 };
 
-static void add_classes(struct filling *f, const struct kernel_rules *rules)
+static void add_classes(struct filling *f)
 {
     const struct trace_results *results = f->results;
     struct class_total *totals = scratch_calloc(CLASSES_MAX, sizeof *totals);
     size_t count = 0;
     f->ok = f->ok && totals != NULL;
     for (size_t i = 0; f->ok && i < results->kernel_count; i++) {
-        struct kernel_class class;
+        const char *class = results->kernels[i].class;
         size_t at = 0;
-        f->ok = kernel_class_of(rules, results->kernels[i].name, &class);
-        while (f->ok && at < count && strcmp(totals[at].name, class.name) != 0) {
+        while (at < count && strcmp(totals[at].name, class) != 0) {
             at++;
         }
-        if (f->ok && at < CLASSES_MAX) {
+        if (at < CLASSES_MAX) {
             count = at == count ? count + 1 : count;
-            totals[at].name = class.name;
+            totals[at].name = class;
             totals[at].total_ns = saturating_add(totals[at].total_ns, results->kernels[i].total_ns);
         }
     }
@@ -237,7 +235,7 @@ bool history_metrics_run(struct trace_results *results, const struct event_class
         add_steps(&f);
         add_kernels(&f);
         add_operators(&f);
-        add_classes(&f, classes->kernel_rules);
+        add_classes(&f);
         add_exposed(&f);
         add_busy(&f);
         add_memory_peak(&f, classes);

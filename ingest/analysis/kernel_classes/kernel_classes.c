@@ -5,7 +5,9 @@
 #include <string.h>
 
 #define GROUP_LETTERS 3
-#define GROUP_BITS 8192u
+#define GROUP_HASH_BITS 11
+#define GROUP_HASHES (1u << GROUP_HASH_BITS)
+#define NOWHERE UINT32_MAX
 
 /* The first with a pattern in the name decides [DEV-1]. */
 static const struct kernel_rule class_rules[] = {
@@ -128,17 +130,20 @@ static const char matrix_patterns[] = "tensorop 16816 s1688 h1688 884 wgmma mfma
 
 /* ---- patterns ---- */
 
-/* A name in lower case, and the groups of three letters in it, hashed: hardly any of some 300
- * patterns begins with one of them, and only those are looked for. */
+/* A name in lower case, and where each group of three letters stands in it: hardly any of some 300
+ * patterns begins with one of them, and only there a pattern is compared. */
 struct plain_name {
     char *text;
-    uint64_t groups[GROUP_BITS / 64];
+    uint32_t *next; /* by place: the next one with a group of the same hash; NOWHERE: none */
+    uint32_t first[GROUP_HASHES]; /* by hash */
 };
 
-static uint32_t group_of(const char *letters)
+static uint32_t hash_group(const char *letters)
 {
-    uint32_t group = (uint32_t)letters[0] << 10 ^ (uint32_t)letters[1] << 5 ^ (uint32_t)letters[2];
-    return group % GROUP_BITS;
+    const uint32_t spread = 2654435761; /* of Fibonacci hashing */
+    uint32_t group = (uint32_t)(unsigned char)letters[0] << 16 |
+                     (uint32_t)(unsigned char)letters[1] << 8 | (uint32_t)(unsigned char)letters[2];
+    return group * spread >> (32 - GROUP_HASH_BITS);
 }
 
 static bool is_letter(char c)
@@ -146,7 +151,7 @@ static bool is_letter(char c)
     return c != '*' && c != ' ' && c != '\0';
 }
 
-/* False: the pattern does not fit. */
+/* False: the pattern does not fit. Spares the search for its parts. */
 static bool may_fit(const struct plain_name *plain, const char *pattern)
 {
     if (*pattern == '^') {
@@ -157,14 +162,26 @@ static bool may_fit(const struct plain_name *plain, const char *pattern)
             return true;
         }
     }
-    uint32_t group = group_of(pattern);
-    return (plain->groups[group / 64] >> group % 64 & 1) != 0;
+    return plain->first[hash_group(pattern)] != NOWHERE;
 }
 
-static const char *find(const char *name, const char *part, size_t len)
+static bool begins(const char *text, const char *part, size_t len)
 {
-    for (const char *at = name; (at = strchr(at, *part)) != NULL; at++) {
-        if (strncmp(at, part, len) == 0) {
+    return strncmp(text, part, len) == 0;
+}
+
+static const char *
+find(const struct plain_name *plain, const char *from, const char *part, size_t len)
+{
+    if (len < GROUP_LETTERS) {
+        while (*from != '\0' && !begins(from, part, len)) {
+            from++;
+        }
+        return *from == '\0' ? NULL : from;
+    }
+    for (uint32_t i = plain->first[hash_group(part)]; i != NOWHERE; i = plain->next[i]) {
+        const char *at = plain->text + i;
+        if (*at == *part && at >= from && begins(at, part, len)) {
             return at;
         }
     }
@@ -172,17 +189,18 @@ static const char *find(const char *name, const char *part, size_t len)
 }
 
 /* The leftmost place of each part leaves most room for the parts behind it. */
-static bool fits(const char *name, const char *pattern, const char *end)
+static bool fits(const struct plain_name *plain, const char *pattern, const char *end)
 {
+    const char *name = plain->text;
     bool is_bound = *pattern == '^';
     for (const char *part = pattern + is_bound; part < end;) {
         const char *star = memchr(part, '*', (size_t)(end - part));
         size_t len = (size_t)((star == NULL ? end : star) - part);
         const char *at = name;
         if (is_bound) {
-            at = strncmp(name, part, len) == 0 ? name : NULL;
+            at = begins(name, part, len) ? name : NULL;
         } else if (len > 0) {
-            at = find(name, part, len);
+            at = find(plain, name, part, len);
         }
         if (at == NULL) {
             return false;
@@ -201,7 +219,7 @@ static bool fits_any(const struct plain_name *plain, const char *patterns)
         while (*end != ' ' && *end != '\0') {
             end++;
         }
-        if (may_fit(plain, pattern) && fits(plain->text, pattern, end)) {
+        if (may_fit(plain, pattern) && fits(plain, pattern, end)) {
             return true;
         }
         pattern = end + (*end == ' ');
@@ -223,17 +241,21 @@ static char lower(char letter)
     return letter;
 }
 
-/* In lower case, and without the letters of `fbgemm` that look like a gemm; the text is to be
- * freed.
+/* In lower case, and without the letters of `fbgemm` that look like a gemm; `next` is to be freed.
  */
 static bool make_plain(struct plain_name *plain, const char *name)
 {
     size_t len = strlen(name);
-    char *text = malloc(len + 1);
     size_t kept = 0;
     size_t begin = 0; /* behind the last that was cut */
-    *plain = (struct plain_name){.text = text};
-    for (size_t i = 0; text != NULL && i <= len; i++) {
+    uint32_t *next = len >= NOWHERE ? NULL : malloc((len + 1) * (sizeof *next + 1));
+    if (next == NULL) {
+        return false;
+    }
+    char *text = (char *)(next + len + 1);
+    plain->text = text;
+    plain->next = next;
+    for (size_t i = 0; i <= len; i++) {
         text[kept++] = lower(name[i]);
         if (kept - begin >= LIBRARY_BYTES &&
             memcmp(text + kept - LIBRARY_BYTES, library, LIBRARY_BYTES) == 0) {
@@ -241,11 +263,13 @@ static bool make_plain(struct plain_name *plain, const char *name)
             begin = kept;
         }
     }
-    for (size_t i = 0; i + GROUP_LETTERS <= kept; i++) {
-        uint32_t group = group_of(text + i);
-        plain->groups[group / 64] |= (uint64_t)1 << group % 64;
+    memset(plain->first, 0xff, sizeof plain->first);
+    for (size_t i = kept; i-- > GROUP_LETTERS;) {
+        uint32_t hash = hash_group(text + i - GROUP_LETTERS);
+        next[i - GROUP_LETTERS] = plain->first[hash];
+        plain->first[hash] = (uint32_t)(i - GROUP_LETTERS);
     }
-    return text != NULL;
+    return true;
 }
 
 static enum matrix_unit matrix_of(const struct plain_name *plain, enum matrix_rule rule)
@@ -310,6 +334,6 @@ bool kernel_class_of(const struct kernel_rules *own, const char *name, struct ke
         return false;
     }
     *out = classify(own, &plain);
-    free(plain.text);
+    free(plain.next);
     return true;
 }
