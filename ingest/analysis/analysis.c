@@ -122,7 +122,6 @@ static bool run_steps(struct indexed_analysis *a)
     bool ok =
         hand_frame_on(a) && steps_from_index(&run->steps, sel, &a->index) &&
         collectives_log(&results->comm_log, &results->arena, &a->collectives, sel, &run->steps) &&
-        rank_digest_build(&results->rank_digest, &results->arena, &run->sel, &a->index) &&
         analysis_write_steps(run, &rows) &&
         breakdown_run(rows, results->role_ns, (struct range){sel->first_ns, sel->last_ns},
                       &run->steps, &run->roles) &&
@@ -149,7 +148,9 @@ static bool run_tree(void *context, struct err *err)
     struct indexed_analysis *a = context;
     struct trace_results *results = a->run.results;
     struct call_rows rows = {.tree = NULL};
-    bool ok = op_tree_from_index(&a->tree, &a->calls_run->sel, &a->index);
+    bool ok = rank_digest_build(&results->rank_digest, &results->beside_arena, &a->calls_run->sel,
+                                &a->index) &&
+              op_tree_from_index(&a->tree, &a->calls_run->sel, &a->index);
     if (a->calls_run == &a->run) {
         free_index(a);
     }
@@ -160,7 +161,7 @@ static bool run_tree(void *context, struct err *err)
          analysis_write_calls(a->calls_run, &rows, a->tree.track_thread);
     call_rows_free(&rows);
     op_tree_free(&a->tree);
-    return ok || err_set(err, ERR_NO_MEMORY, "no memory for the call tree");
+    return ok || err_set(err, ERR_NO_MEMORY, "no memory for call tree and ranks");
 }
 
 /* Beside the rest, if that is wanted; but Lightning's names are not those of the trace. */

@@ -350,7 +350,7 @@ bool module_forest_write(struct module_forest *forest,
                          const struct call_rows *rows)
 {
     struct figures figures = {0};
-    struct writing w = {.forest = forest, .figures = &figures, .arena = &results->module_arena};
+    struct writing w = {.forest = forest, .figures = &figures, .arena = &results->beside_arena};
     bool ok = true;
     key_map_init(&figures.groups);
     if (forest->count > 0) {

@@ -3,6 +3,7 @@
 #include "ingest/base/containers/key_map.h"
 #include "ingest/base/memory/scratch.h"
 #include "ingest/base/order.h"
+#include "ingest/index/sort.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +15,15 @@ enum layer { LAYER_COMPUTE, LAYER_MEMORY, LAYER_INPUT, LAYER_COUNT };
 /* A range that covers time; what lies in a lower layer covers the higher ones too. */
 struct cover {
     int64_t start_ns, end_ns;
-    uint32_t name; /* of the classes */
+    uint32_t name; /* of the classes, later its number among those of covers */
     enum layer layer;
+};
+
+/* A name of covers, and the part of it that grew last. */
+struct cover_name {
+    uint32_t text;
+    bool is_kept;
+    uint32_t segment, part;
 };
 
 struct segmenting {
@@ -24,7 +32,7 @@ struct segmenting {
     uint32_t count;       /* of segments; the last one has no time */
     struct cover *covers; /* in order of start */
     uint32_t cover_count;
-    struct id_map keeps; /* by name: its parts, while there are too many */
+    struct cover_name *names;
 };
 
 /* ---- cuts ---- */
@@ -106,11 +114,17 @@ static bool list_covers(struct segmenting *s)
 
 /* ---- coverage ---- */
 
-/* The last segment that starts at or before a time; 0 for earlier times. */
-static uint32_t segment_at(const struct segmenting *s, int64_t ns)
+/* The last segment from `from` on that starts at or before a time; `from` for earlier times. It is
+ * mostly near. */
+static uint32_t segment_at(const struct segmenting *s, uint32_t from, int64_t ns)
 {
-    uint32_t low = 0;
-    uint32_t high = s->count;
+    uint32_t low = from;
+    uint32_t step = 1;
+    while (step < s->count - low && s->segments[low + step].start_ns <= ns) {
+        low += step;
+        step *= 2;
+    }
+    uint32_t high = step < s->count - low ? low + step : s->count;
     while (high - low > 1) {
         uint32_t middle = low + (high - low) / 2;
         if (s->segments[middle].start_ns <= ns) {
@@ -196,8 +210,15 @@ static void sum_communication(struct segmenting *s)
 
 struct name_cost {
     int64_t ns;
-    uint32_t name;
+    uint32_t name; /* of the classes */
+    uint32_t number;
     uint32_t parts;
+};
+
+struct name_costs {
+    struct name_cost *items;
+    size_t cap;
+    struct id_map numbers; /* of names of the classes */
 };
 
 static int by_time(const void *left, const void *right)
@@ -210,74 +231,83 @@ static int by_time(const void *left, const void *right)
     return (a->name > b->name) - (a->name < b->name);
 }
 
-/* The segments that a cover touches: [first, end). */
-static uint32_t touched(const struct segmenting *s, const struct cover *cover, uint32_t *end)
+/* The segments that a cover touches: [*first, end). Covers stand in order of start: *first is that
+ * of the one before, at the beginning 0. */
+static uint32_t touched(const struct segmenting *s, const struct cover *cover, uint32_t *first)
 {
-    uint32_t first = segment_at(s, cover->start_ns);
+    *first = segment_at(s, *first, cover->start_ns);
     if (cover->end_ns <= s->segments[0].start_ns || cover->end_ns == cover->start_ns) {
-        *end = first;
-        return first;
+        return *first;
     }
-    *end = segment_at(s, cover->end_ns - 1) + 1;
-    *end = *end < s->count ? *end : s->count - 1;
-    return first < *end ? first : *end;
+    uint32_t end = segment_at(s, *first, cover->end_ns - 1) + 1;
+    return end < s->count ? end : s->count - 1;
 }
 
-static bool cost_names(struct segmenting *s, struct name_cost **costs, uint32_t *count)
+/* NULL without memory. */
+static struct name_cost *cost_of(struct name_costs *costs, uint32_t name)
 {
-    size_t cap = 0;
+    uint32_t count = costs->numbers.count;
+    struct id_slot *slot = id_map_add(&costs->numbers, name);
+    if (slot == NULL) {
+        return NULL;
+    }
+    if (slot->index == count) {
+        struct name_cost *items = scratch_grow(costs->items, count, &costs->cap, sizeof *items);
+        if (items == NULL) {
+            return NULL;
+        }
+        costs->items = items;
+        items[count] = (struct name_cost){.name = name, .number = count};
+    }
+    return &costs->items[slot->index];
+}
+
+static bool cost_names(struct segmenting *s, struct name_costs *costs)
+{
+    uint32_t first = 0;
     for (uint32_t i = 0; i < s->cover_count; i++) {
-        const struct cover *cover = &s->covers[i];
-        struct id_slot *slot =
-            cover->layer == LAYER_INPUT ? NULL : id_map_add(&s->keeps, cover->name);
+        struct cover *cover = &s->covers[i];
         if (cover->layer == LAYER_INPUT) {
             continue;
         }
-        struct name_cost *items = scratch_grow(*costs, *count, &cap, sizeof *items);
-        if (slot == NULL || items == NULL) {
+        struct name_cost *cost = cost_of(costs, cover->name);
+        if (cost == NULL) {
             return false;
         }
-        *costs = items;
-        if (slot->value == ID_MAP_NONE) {
-            slot->value = *count;
-            items[(*count)++] = (struct name_cost){.name = cover->name};
-        }
-        struct name_cost *cost = &items[slot->value];
-        uint32_t end;
-        uint32_t first = touched(s, cover, &end);
-        uint32_t parts = end - first;
+        uint32_t end = touched(s, cover, &first);
+        uint32_t parts = first < end ? end - first : 0;
         cost->parts = parts < UINT32_MAX - cost->parts ? cost->parts + parts : UINT32_MAX;
         cost->ns = saturating_add(cost->ns, cover->end_ns - cover->start_ns);
+        cover->name = cost->number;
     }
     return true;
 }
 
-/* Marks in `keeps` the names that together have not too many parts, those with most time first. */
+/* Keeps the names that together have not too many parts, those with most time first. */
 static bool choose_names(struct segmenting *s)
 {
-    struct name_cost *costs = NULL;
-    uint32_t count = 0;
+    struct name_costs costs = {.items = NULL};
     uint64_t parts = 0;
-    bool ok = cost_names(s, &costs, &count);
+    id_map_init(&costs.numbers);
+    bool ok = cost_names(s, &costs);
+    uint32_t count = costs.numbers.count;
+    s->names = ok ? scratch_alloc(count, sizeof *s->names) : NULL;
+    ok = s->names != NULL;
     if (ok && count > 0) {
-        qsort(costs, count, sizeof *costs, by_time);
+        qsort(costs.items, count, sizeof *costs.items, by_time);
     }
     for (uint32_t i = 0; ok && i < count; i++) {
-        parts += costs[i].parts;
-        id_map_find(&s->keeps, costs[i].name)->value = parts <= RANK_PARTS_MAX;
+        const struct name_cost *cost = &costs.items[i];
+        parts += cost->parts;
+        bool is_kept = parts <= RANK_PARTS_MAX;
+        s->names[cost->number] =
+            (struct cover_name){.text = is_kept ? digest_name(s->d, cost->name) : RANK_NO_TEXT,
+                                .is_kept = is_kept,
+                                .segment = UINT32_MAX};
     }
-    scratch_free(costs);
+    id_map_free(&costs.numbers);
+    scratch_free(costs.items);
     return ok;
-}
-
-static int by_place(const void *left, const void *right)
-{
-    const struct rank_part *a = left;
-    const struct rank_part *b = right;
-    if (a->segment != b->segment) {
-        return a->segment < b->segment ? -1 : 1;
-    }
-    return (a->name > b->name) - (a->name < b->name);
 }
 
 struct part_list {
@@ -286,51 +316,82 @@ struct part_list {
     struct key_map keys; /* numbers the parts */
 };
 
-static bool add_parts(struct segmenting *s, struct part_list *parts, const struct cover *cover)
+/* The part of a name in a segment, mostly the one that grew last. NULL without memory. */
+static struct rank_part *part_of(struct part_list *parts, struct cover_name *name, uint32_t segment)
 {
-    uint32_t end;
-    uint32_t name = digest_name(s->d, cover->name);
-    for (uint32_t i = touched(s, cover, &end); i < end; i++) {
-        struct rank_part *items =
-            scratch_grow(parts->items, parts->keys.count, &parts->cap, sizeof *items);
-        if (items == NULL) {
+    if (name->segment == segment) {
+        return &parts->items[name->part];
+    }
+    uint32_t count = parts->keys.count;
+    struct rank_part *items = scratch_grow(parts->items, count, &parts->cap, sizeof *items);
+    if (items == NULL) {
+        return NULL;
+    }
+    parts->items = items;
+    uint32_t at = key_map_add(&parts->keys, (struct key){{segment, name->text, 0, 0}});
+    if (at == KEY_MAP_NONE) {
+        return NULL;
+    }
+    if (at == count) {
+        items[at] = (struct rank_part){.segment = segment, .name = name->text};
+    }
+    name->segment = segment;
+    name->part = at;
+    return &items[at];
+}
+
+static bool
+add_parts(struct segmenting *s, struct part_list *parts, const struct cover *cover, uint32_t *first)
+{
+    uint32_t end = touched(s, cover, first);
+    for (uint32_t i = *first; i < end; i++) {
+        struct rank_part *part = part_of(parts, &s->names[cover->name], i);
+        if (part == NULL) {
             return false;
-        }
-        parts->items = items;
-        uint32_t count = parts->keys.count;
-        uint32_t at = key_map_add(&parts->keys, (struct key){{i, name, 0, 0}});
-        if (at == KEY_MAP_NONE) {
-            return false;
-        }
-        if (at == count) {
-            items[at] = (struct rank_part){.segment = i, .name = name};
         }
         int64_t from = i64_max(cover->start_ns, s->segments[i].start_ns);
         int64_t to = i64_min(cover->end_ns, s->segments[i + 1].start_ns);
-        items[at].ns = saturating_add(items[at].ns, to - from);
+        part->ns = saturating_add(part->ns, to - from);
     }
     return true;
 }
 
-static bool find_parts(struct segmenting *s)
+/* By segment, then by name. */
+static bool write_parts(struct segmenting *s, const struct part_list *parts)
 {
     struct rank_digest *out = s->d->out;
+    uint32_t count = parts->keys.count;
+    int64_t names = (int64_t)strtab_count(s->d->texts);
+    int64_t *places = scratch_alloc(count, sizeof *places);
+    uint32_t *order = scratch_alloc(count, sizeof *order);
+    out->parts = arena_calloc(s->d->arena, (size_t)count + 1, sizeof *out->parts);
+    out->part_count = count;
+    bool ok = places != NULL && order != NULL && out->parts != NULL;
+    for (uint32_t i = 0; ok && i < count; i++) {
+        places[i] = parts->items[i].segment * names + parts->items[i].name;
+        order[i] = i;
+    }
+    ok = ok && sort_pairs(places, order, count);
+    for (uint32_t i = 0; ok && i < count; i++) {
+        out->parts[i] = parts->items[order[i]];
+    }
+    scratch_free(places);
+    scratch_free(order);
+    return ok;
+}
+
+static bool find_parts(struct segmenting *s)
+{
     struct part_list parts = {.items = NULL};
+    uint32_t first = 0;
     bool ok = choose_names(s);
     key_map_init(&parts.keys);
     for (uint32_t i = 0; ok && i < s->cover_count; i++) {
         const struct cover *cover = &s->covers[i];
-        ok = cover->layer == LAYER_INPUT || id_map_find(&s->keeps, cover->name)->value == 0 ||
-             add_parts(s, &parts, cover);
+        ok = cover->layer == LAYER_INPUT || !s->names[cover->name].is_kept ||
+             add_parts(s, &parts, cover, &first);
     }
-    uint32_t count = parts.keys.count;
-    out->parts = arena_calloc(s->d->arena, (size_t)count + 1, sizeof *out->parts);
-    ok = ok && out->parts != NULL;
-    if (ok && count > 0) {
-        qsort(parts.items, count, sizeof *parts.items, by_place);
-        memcpy(out->parts, parts.items, count * sizeof *out->parts);
-    }
-    out->part_count = count;
+    ok = ok && write_parts(s, &parts);
     key_map_free(&parts.keys);
     scratch_free(parts.items);
     return ok;
@@ -342,13 +403,12 @@ bool digest_segments(struct digesting *d)
     if (d->out->collective_count == 0) {
         return true;
     }
-    id_map_init(&s.keeps);
     bool ok = make_cuts(&s) && list_covers(&s) && fill_segments(&s);
     if (ok) {
         sum_communication(&s);
         ok = find_parts(&s);
     }
-    id_map_free(&s.keeps);
+    scratch_free(s.names);
     scratch_free(s.covers);
     d->out->segments = s.segments;
     d->out->segment_count = s.count;

@@ -70,7 +70,7 @@ struct trace_results *results_create(void)
     struct trace_results *results = calloc(1, sizeof *results);
     if (results != NULL) {
         arena_init(&results->arena, 0);
-        arena_init(&results->module_arena, 0);
+        arena_init(&results->beside_arena, 0);
         arena_init(&results->cycle_arena, 0);
         for (int log = 0; log < RESULT_LOG_COUNT; log++) {
             arena_init(&results->log_arenas[log], 0);
@@ -91,7 +91,7 @@ void results_destroy(struct trace_results *results)
         free(results->packed[log].bytes);
     }
     arena_free(&results->cycle_arena);
-    arena_free(&results->module_arena);
+    arena_free(&results->beside_arena);
     arena_free(&results->arena);
     free(results);
 }

@@ -171,7 +171,8 @@ typedef bool (*result_log_encoder)(enum result_log log,
  * asked for those of the annex: it follows other rules and may have other ticks. */
 struct trace_results {
     struct arena arena;
-    struct arena module_arena; /* what modules consist of: they are found beside other rows */
+    struct arena beside_arena; /* what modules and the digest of the rank consist of: they are found
+                                  beside other rows */
     struct arena log_arenas[RESULT_LOG_COUNT]; /* what a log consists of */
     struct packed_log packed[RESULT_LOG_COUNT];
     struct arena cycle_arena; /* what taken cycles consist of */
