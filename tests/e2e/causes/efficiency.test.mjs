@@ -41,6 +41,7 @@ before(async () => {
     };
     await upload('h100', 'NVIDIA H100 80GB HBM3', events);
     await upload('a100', 'NVIDIA A100-SXM4-80GB', events);
+    await upload('fast', 'NVIDIA H100 80GB HBM3', work('gemm', 'aten::mm', 100, 10, 1, [[4096, 4096], [4096, 4096]]));
     await upload('unknown', 'Some Device', events);
     await upload('bare', 'NVIDIA H100 80GB HBM3', events.filter(({ cat }) => cat === 'cpu_op' || cat === 'user_annotation'));
 });
@@ -108,6 +109,15 @@ test('an unknown device has FLOPs, no roofline, and a way to name its peaks', as
     await page.waitForSelector('.use-scatter canvas[data-drawn]');
     await open('', 'bare');
     assert.match(plain(await page.textContent('.empty')), /No operator launched device work/);
+});
+
+test('more than the device can do is a contradiction in words, not a figure', async () => {
+    await open('', 'fast');
+    assert.match(await lead(), /^These figures contradict each other: 1 operator computed faster than the H100 80GB HBM3 can\. aten::mm did .*FLOP\/s; the peak of matrix units is .*FLOP\/s in fp16\. Either the peak is wrong .* or the inputs were recorded in another type/);
+    const answers = (await page.locator('.view-efficiency .answer-figure').allTextContents()).map(plain);
+    assert.equal(answers[2], 'Impossible');
+    assert.match(plain(await page.textContent('.view-efficiency .data-table')), /above 100%/);
+    assert.deepEqual(await axeFaults(page), []);
 });
 
 test('rates read in three digits with their prefix', () => {

@@ -8,7 +8,7 @@ import { traceHref } from '../../app/router.js';
 import { hasView } from '../../app/trace_views.js';
 import { timelineLink } from '../timeline/links.js';
 import { showFailure } from '../../lib/states.js';
-import { BOUNDS, byteRate, flopRate, nameOf } from './words.js';
+import { BOUNDS, byteRate, flopRate, nameOf, ofPeak } from './words.js';
 import { reached } from './verdict.js';
 import * as api from '../../lib/api.js';
 import * as fmt from '../../lib/fmt.js';
@@ -38,13 +38,13 @@ function columns(group) {
         ...(group === 'shape' ? [/** @type {Column} */ ({ key: 'input_dims', label: 'Shapes', kind: 'text', width: 190, priority: 2.5, value: (row) => (row.input_dims ? JSON.stringify(row.input_dims) : null) })] : []),
         { key: 'time_ns', label: 'Time', kind: 'time', family: 'sum', width: 100, priority: 1, help: 'On the device: the union of what a call launched, summed' },
         { key: 'headroom_ns', label: 'Headroom', kind: 'time', family: 'sum', width: 100, priority: 2, help: 'Time above the roofline' },
-        { key: 'roofline_ratio', label: 'Of roofline', kind: 'share', width: 96, priority: 3, help: 'The time at the device’s peaks, of the time; above 100% where caches help' },
+        { key: 'roofline_ratio', label: 'Of roofline', kind: 'share', width: 104, priority: 3, print: ofPeak, help: 'The time at the device’s peaks, of the time; above 100%: from a cache if bound by memory, else the peak or the type is wrong' },
         { key: 'bound', label: 'Bound', kind: 'text', width: 84, priority: 4, value: (row) => BOUNDS[row.bound] ?? null, help: 'What the device’s peaks limit first' },
         { key: 'flops_per_second', label: 'FLOP/s', kind: 'num', width: 118, priority: 5, print: flopRate },
         { key: 'bytes_per_second', label: 'B/s', kind: 'num', width: 96, priority: 6, print: byteRate },
         { key: 'intensity', label: 'FLOP/B', kind: 'num', width: 84, priority: 7, help: 'Operations a byte', print: (value) => fmt.num(value, value < 10 ? 2 : 1) },
         { key: 'precision', label: 'Type', kind: 'text', width: 70, priority: 8 },
-        { key: 'mfu', label: 'MFU', kind: 'share', width: 80, priority: group === 'step' ? 1.5 : 9, help: group === 'step' ? 'Matrix FLOPs of what the device could do in the step' : 'Its part of the MFU' },
+        { key: 'mfu', label: 'MFU', kind: 'share', width: 88, print: ofPeak, priority: group === 'step' ? 1.5 : 9, help: group === 'step' ? 'Matrix FLOPs of what the device could do in the step' : 'Its part of the MFU' },
         { key: 'calls', label: 'Calls', kind: 'int', width: 72, priority: 10 },
         { key: 'total_flops', label: 'FLOPs', kind: 'num', width: 110, priority: 11, print: (value) => fmt.si(value, 'FLOP') },
         { key: 'total_bytes', label: 'Bytes', kind: 'num', width: 96, priority: 12, print: (value) => fmt.si(value, 'B') },

@@ -8,7 +8,7 @@ import { token } from '../../app/theme.js';
 import { clip } from '../../lib/names.js';
 import { plainTable } from '../../table/detail_parts.js';
 import { nameText } from '../../table/columns.js';
-import { byteRate, flopRate, nameOf } from './words.js';
+import { byteRate, flopRate, nameOf, ofPeak } from './words.js';
 import { POINTS } from './api.js';
 import * as fmt from '../../lib/fmt.js';
 
@@ -131,7 +131,7 @@ export function rooflineChart(onPoint, tools) {
 }
 
 /** @param {EfficiencyRow} row */
-const foot = (row) => `${fmt.time(row.time_ns)} in ${fmt.plural(row.calls, 'call')}${row.roofline_ratio === null ? '' : `, ${fmt.share(row.roofline_ratio)} of the roofline`}`;
+const foot = (row) => `${fmt.time(row.time_ns)} in ${fmt.plural(row.calls, 'call')}${row.roofline_ratio === null ? '' : `, ${ofPeak(row.roofline_ratio)} of the roofline`}`;
 
 /** A roof for each precision that a point has, once where devices have it in common. @param {Side[]} sides @param {Point[]} points @returns {Roof[]} */
 function roofsOf(sides, points) {

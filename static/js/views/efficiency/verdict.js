@@ -3,7 +3,7 @@
 import { h } from '../../lib/dom.js';
 import { answer } from '../overview/answers.js';
 import { shorten } from '../../lib/names.js';
-import { byteRate, flopRate, partOf, peakOf } from './words.js';
+import { byteRate, flopRate, ofPeak, partOf, peakOf } from './words.js';
 import * as fmt from '../../lib/fmt.js';
 
 /** @param {Efficiency} data by operator */
@@ -17,14 +17,27 @@ export function verdict({ device, rows, totals, modelled_time_ns: modelled, outs
         : time === 0 ? ['No operator of this trace has a roofline.']
             : [h('strong', null, `${fmt.time(headroom)} of ${fmt.time(time)}`), ` of work could be saved at the peaks of the ${device.name}. `,
                 best ? ['Most to gain: ', h('code', { 'data-tip': best.name }, shorten(best.name ?? '').short), ` with ${fmt.time(best.headroom_ns)}, ${todo(best)}`] : 'Nothing is left to gain.'];
-    return h('div', { class: 'idle-verdict' }, h('p', { class: 'lead' }, lead),
+    return h('div', { class: 'idle-verdict' }, contradiction(device, rows, totals.mfu), h('p', { class: 'lead' }, lead),
         h('dl', { class: 'answers use-answers' },
             answer('Time with a formula', share === null ? ['–', ''] : fmt.shareParts(share), [`${fmt.time(modelled)} of ${fmt.time(totals.time_ns)}; generated kernels, collectives and the like have none`], 'first'),
             answer('Headroom', device ? fmt.timeParts(headroom) : ['–', ''], ['above the roofline, of the operators that have one']),
-            answer('MFU', totals.mfu === null ? ['–', ''] : fmt.shareParts(totals.mfu), ['matrix FLOPs of the peak, from the first work to the last']),
+            answer('MFU', totals.mfu === null ? ['–', ''] : totals.mfu > 1 ? ['Impossible', ''] : fmt.shareParts(totals.mfu),
+                [totals.mfu !== null && totals.mfu > 1 ? `${fmt.share(totals.mfu)} of the matrix peak: the peak or the recorded type is wrong` : 'matrix FLOPs of the peak, from the first work to the last'], totals.mfu !== null && totals.mfu > 1 ? 'bad' : ''),
             answer('FLOPs', fmt.siParts(totals.flops, 'FLOP'), [`${fmt.si(totals.matrix_flops, 'FLOP')} of matrix units; ${fmt.si(totals.bytes, 'B')} moved at least`]),
             answer('Launch not recorded', fmt.timeParts(outside.time_ns), [`${fmt.plural(outside.events, 'event')}, in no row`])),
         device ? h('p', { class: 'quiet' }, peaks(device)) : null);
+}
+
+/** What cannot be: more than the device can do. @param {DevicePeaks | null} device @param {EfficiencyRow[]} rows @param {number | null} mfu */
+function contradiction(device, rows, mfu) {
+    const faster = rows.filter((row) => row.bound === 'compute' && Number(row.roofline_ratio) > 1);
+    if (!device || (faster.length === 0 && !(mfu !== null && mfu > 1))) return null;
+    const worst = faster.reduce((most, row) => (Number(row.roofline_ratio) > Number(most?.roofline_ratio ?? 0) ? row : most), /** @type {EfficiencyRow | null} */ (null));
+    return h('p', { class: 'lead', role: 'note' }, h('strong', null, 'These figures contradict each other: '),
+        worst ? [`${fmt.plural(faster.length, 'operator')} computed faster than the ${device.name} can. `, h('code', { 'data-tip': worst.name }, shorten(worst.name ?? '').short),
+            ` did ${flopRate(worst.flops_per_second)}; the peak of ${worst.unit === 'matrix' ? 'matrix' : 'vector'} units is ${flopRate(peakOf(device, worst))} in ${worst.precision}. `]
+            : `the matrix FLOPs are more than the ${device.name} can compute in that time. `,
+        'Either the peak is wrong (name the right one with ', h('code', null, '--devices FILE'), '), or the inputs were recorded in another type than the kernels computed in.');
 }
 
 /** @param {EfficiencyRow} row */
@@ -43,7 +56,7 @@ function peaks(device) {
 /** Computed, of an opened row: what of the peaks its calls reached. @param {DevicePeaks | null} device @param {EfficiencyRow | Row} row @returns {[string, string][]} */
 export function reached(device, row) {
     return [
-        ['Of the peak', fmt.share(partOf(row.flops_per_second, peakOf(device, row)))],
-        ['Of the bandwidth', fmt.share(partOf(row.bytes_per_second, device?.bandwidth_bytes_per_second))],
+        ['Of the peak', ofPeak(partOf(row.flops_per_second, peakOf(device, row)))],
+        ['Of the bandwidth', ofPeak(partOf(row.bytes_per_second, device?.bandwidth_bytes_per_second))],
     ];
 }

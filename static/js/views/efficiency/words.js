@@ -23,5 +23,8 @@ export function peakOf(device, row) {
 /** A share of what the device can do; null: not known. @param {number | null} rate @param {number | null | undefined} peak */
 export const partOf = (rate, peak) => (rate === null || !peak ? null : rate / peak);
 
+/** What is above all that a device can do is no figure. @param {number | null} share */
+export const ofPeak = (share) => (share !== null && share > 1 ? 'above 100%' : fmt.share(share));
+
 /** @type {Record<string, string>} */
 export const BOUNDS = { compute: 'Compute', memory: 'Memory' };
