@@ -53,6 +53,20 @@ void prose_cell_count(struct prose *p, int64_t count)
     report_table_cell(&p->table, text);
 }
 
+void prose_column_step(struct prose *p, int64_t steps)
+{
+    if (steps > 0) {
+        report_table_column(&p->table, "a step", false);
+    }
+}
+
+void prose_cell_step(struct prose *p, double ns, int64_t steps)
+{
+    if (steps > 0) {
+        prose_cell_time(p, ns / (double)steps);
+    }
+}
+
 double prose_ratio(double part, double whole)
 {
     return whole > 0 ? part / whole : (double)NAN;

@@ -43,6 +43,9 @@ void prose_cell_clean(struct prose *p, const char *text);
 void prose_cell_time(struct prose *p, double ns);
 void prose_cell_count(struct prose *p, int64_t count);
 void prose_cell_share(struct prose *p, double share); /* NaN: not known */
+/* A column of what something costs a step, and its cells; neither where there are no steps. */
+void prose_column_step(struct prose *p, int64_t steps);
+void prose_cell_step(struct prose *p, double ns, int64_t steps);
 /* part / whole; NaN when the whole is 0 */
 double prose_ratio(double part, double whole);
 
@@ -53,6 +56,10 @@ void report_kernel_utilisation(struct prose *p);
 void report_device_time(struct prose *p, const struct device_time *times);
 void report_engine_steps(struct prose *p, const struct engine_steps *steps);
 void report_slices(struct prose *p, const struct slices *names, const struct slices *tracks);
+/* Where the time of devices goes, with the lines of the program, and what of it could run beside
+ * computing (report/places.c). */
+void report_places(struct prose *p, const struct pipeline_details *details);
+void report_overlaps(struct prose *p, const struct pipeline_details *details);
 /* What to do first, by what it would save (report/gains.c). */
 void report_gains(struct prose *p, const struct pipeline_details *details);
 /* The section about cycles and the functions that take most of them (report/cycles.c). */

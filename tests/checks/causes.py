@@ -95,7 +95,21 @@ class Causes(unittest.TestCase):
             path = pathlib.Path(folder) / name
             path.write_bytes(content)
             report = lambda notation: subprocess.run([kinetoscope.PROGRAM, 'report', str(path), '--format', notation], stdout=subprocess.PIPE, text=True, timeout=60, check=True).stdout
-            gains = json.loads(report('json'))['traces'][0]['what_to_do_first']
+            said = json.loads(report('json'))['traces'][0]
+            gains = said['what_to_do_first']
+            steps = len(server.get(base + '/overview').json()['step_rows'])
+            for gain in gains:
+                self.assertAlmostEqual(gain['step_ns'], gain['saved_ns'] / steps)
+            places = said['where_time_goes']
+            self.assertEqual([place['total_ns'] for place in places], sorted((place['total_ns'] for place in places), reverse=True))
+            self.assertEqual(sum(place['total_ns'] for place in places), sum(kernel['total_ns'] for kernel in server.get(base + '/kernels/stacks', limit=1000).json()['rows']))
+            self.assertTrue(any('.py(' in (place['source'] or '') for place in places))
+            windows = {entry['device']: entry for entry in server.get(base + '/device-time').json()['devices']}
+            for row in said['overlap_headroom']:
+                window = windows[row['device']]['window']
+                total, exposed = (window[key % {'communication': 'communication', 'copies': 'memcpy'}[row['what']]] for key in ('%s_ns', 'exposed_%s_ns'))
+                self.assertEqual((row['total_ns'], row['exposed_ns']), (total, exposed))
+                self.assertEqual(row['saved_ns'], min(exposed, window['computation_ns'] - (total - exposed)))
             self.assertEqual([gain['saved_ns'] for gain in gains], sorted((gain['saved_ns'] for gain in gains), reverse=True))
             whatif = server.get(base + '/critical-path', edges='none', top=20).json()['what_if']['names']
             best = max(whatif, key=lambda item: item['saved_ns'])
@@ -103,7 +117,18 @@ class Causes(unittest.TestCase):
             device = max(server.get(base + '/idle').json()['devices'], key=lambda lane: lane['idle_ns'])
             self.assertEqual(sum(gain['saved_ns'] for gain in gains if gain['kind'] == 'idle'), device['idle_ns'])
             for notation in ('text', 'markdown'):
-                self.assertIn('What to do first', report(notation))
+                for title in ('Where the time goes', 'Overlap headroom', 'What to do first'):
+                    self.assertIn(title, report(notation))
+
+    def test_the_demonstration_contradicts_no_data_sheet(self):
+        demo = next((kinetoscope.ROOT / 'deploy/demo').glob('*.gz'))
+        with kinetoscope.Server() as server:
+            trace = kinetoscope.uploaded(server.put('demo', demo.name, demo.read_bytes()))[0]['id']
+            answer = server.get('/api/v1/traces/%d/efficiency' % trace, group_by='shape', limit=200).json()
+            self.assertTrue(0.05 < answer['totals']['mfu'] < 0.6, answer['totals'])
+            known = [row for row in answer['rows'] if row['roofline_ratio'] is not None]
+            self.assertGreater(len(known), 20)
+            self.assertEqual([row['name'] for row in known if row['roofline_ratio'] > 1], [])
 
     def test_bad_parameters(self):
         name, content = kinetoscope.fixture('cuda_training')

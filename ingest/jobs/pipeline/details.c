@@ -21,7 +21,8 @@ pipeline_details_find(const struct trace *trace, int64_t zero_ns, const struct k
         slices_analyse(trace, SLICES_BY_TRACK, &out->arena, &out->tracks) &&
         idle_analyse(trace, zero_ns, CAUSES_KEEP_LAST_STEP, 1, &out->arena, &out->idle) &&
         critical_path_analyse(trace, zero_ns, &whole, &out->arena, &out->path) &&
-        efficiency_analyse(trace, EFFICIENCY_BY_OPERATOR, NULL, &out->arena, &out->efficiency);
+        efficiency_analyse(trace, EFFICIENCY_BY_OPERATOR, NULL, &out->arena, &out->efficiency) &&
+        kernel_stacks_analyse(trace, NULL, MODULES_BY_TYPE, &out->arena, &out->stacks);
     if (!ok) {
         pipeline_details_free(out);
         return NULL;

@@ -9,6 +9,7 @@
 #include "ingest/analysis/efficiency/efficiency.h"
 #include "ingest/analysis/engine_steps/engine_steps.h"
 #include "ingest/analysis/slices/slices.h"
+#include "ingest/analysis/stacks/stacks.h"
 #include "ingest/base/attr.h"
 #include "ingest/base/memory/arena.h"
 
@@ -20,6 +21,7 @@ struct pipeline_details {
     struct idle idle;
     struct critical_path path; /* of the whole trace, without its edges */
     struct efficiency efficiency;
+    struct kernel_stacks stacks; /* of all device work */
 };
 
 /* Positions count from `zero_ns`; `own` as for kernel_class_of(). NULL without memory. To be freed

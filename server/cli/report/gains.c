@@ -2,6 +2,7 @@
 
 #include "ingest/base/saturating.h"
 #include "server/cli/prose.h"
+#include "server/cli/report/places.h"
 
 #include <stdlib.h>
 
@@ -22,6 +23,18 @@ static void add(struct list *list, struct gain gain)
 
 /* ---- each kind ---- */
 
+/* In words, for people. */
+static const char *host_label(enum host_kind kind)
+{
+    static const char *const labels[HOST_KIND_COUNT] = {
+        [HOST_SYNCHRONISATION] = "waits for the device", [HOST_DATA_LOADING] = "loading data",
+        [HOST_OPERATOR] = "work inside operators",       [HOST_RUNTIME] = "calls of the runtime",
+        [HOST_PYTHON] = "Python between operators",      [HOST_NOTHING] = "what was not recorded",
+        [HOST_UNKNOWN] = "launches not recorded",
+    };
+    return labels[kind];
+}
+
 /* By what the host did, of the device that waited longest. */
 static void add_idle(struct list *list, const struct idle *idle)
 {
@@ -33,6 +46,7 @@ static void add_idle(struct list *list, const struct idle *idle)
     for (int i = 0; most != NULL && i < HOST_KIND_COUNT; i++) {
         add(list, (struct gain){.what = "on the host no longer delay the device",
                                 .name = host_kind_text((enum host_kind)i),
+                                .label = host_label((enum host_kind)i),
                                 .kind = "idle",
                                 .saved_ns = most->host_ns[i],
                                 .of_ns = saturating_add(most->busy_ns, most->idle_ns)});
@@ -43,10 +57,18 @@ static void add_overlap(struct list *list, const struct device_time_block *windo
 {
     int64_t of_ns = saturating_sub(window->end_ns, window->start_ns);
     if (window->is_there) {
-        add(list, (struct gain){"run beside computing", "communication", "overlap",
-                                window->exposed_communication_ns, of_ns});
-        add(list, (struct gain){"run beside computing", "copies", "overlap",
-                                window->exposed_memcpy_ns, of_ns});
+        add(list, (struct gain){.what = "run beside computing",
+                                .name = "communication",
+                                .kind = "overlap",
+                                .saved_ns = overlap_headroom_ns(window, window->communication_ns,
+                                                                window->exposed_communication_ns),
+                                .of_ns = of_ns});
+        add(list, (struct gain){.what = "run beside computing",
+                                .name = "copies",
+                                .kind = "overlap",
+                                .saved_ns = overlap_headroom_ns(window, window->memcpy_ns,
+                                                                window->exposed_memcpy_ns),
+                                .of_ns = of_ns});
     }
 }
 
@@ -115,6 +137,7 @@ void report_gains(struct prose *p, const struct pipeline_details *details)
 {
     struct gain gains[GAINS_MAX];
     size_t count = gains_find(details, gains);
+    int64_t steps = report_step_count(p->results, details);
     if (count == 0) {
         return;
     }
@@ -123,12 +146,14 @@ void report_gains(struct prose *p, const struct pipeline_details *details)
     report_table_column(&p->table, "if this", true);
     report_table_column(&p->table, "would", true);
     report_table_column(&p->table, "saved at most", false);
+    prose_column_step(p, steps);
     report_table_column(&p->table, "of", false);
     report_table_column(&p->table, "share", false);
     for (size_t i = 0; i < count && i < PROSE_TOP_ROWS; i++) {
-        prose_cell_name(p, gains[i].name, TEXT_NAME_FULL);
+        prose_cell_name(p, gains[i].label == NULL ? gains[i].name : gains[i].label, TEXT_NAME_FULL);
         report_table_cell(&p->table, gains[i].what);
         prose_cell_time(p, (double)gains[i].saved_ns);
+        prose_cell_step(p, (double)gains[i].saved_ns, steps);
         prose_cell_time(p, (double)gains[i].of_ns);
         prose_cell_share(p, prose_ratio((double)gains[i].saved_ns, (double)gains[i].of_ns));
     }

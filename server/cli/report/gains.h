@@ -11,9 +11,10 @@
 #define GAINS_MAX 64
 
 struct gain {
-    const char *what; /* static: "take no time", "run at the device's peaks", … */
-    const char *name; /* of an operator, a call, work; of what the host did */
-    const char *kind; /* static, for programs: idle, overlap, critical_path, roofline */
+    const char *what;  /* static: "take no time", "run at the device's peaks", … */
+    const char *name;  /* of an operator, a call, work; of what the host did */
+    const char *label; /* static: `name` in words; NULL: as it is */
+    const char *kind;  /* static, for programs: idle, overlap, critical_path, roofline */
     int64_t saved_ns;
     int64_t of_ns; /* the length that would be shorter */
 };

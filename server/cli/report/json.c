@@ -2,8 +2,10 @@
 #include "api/views/device_time/members.h"
 #include "ingest/jobs/pipeline/details.h"
 #include "server/cli/report/gains.h"
+#include "server/cli/report/places.h"
 #include "server/cli/report/report.h"
 
+#include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -63,7 +65,61 @@ static void write_slices(struct json_write *w,
     jw_array_end(w);
 }
 
-static void write_gains(struct json_write *w, const struct pipeline_details *details)
+/* Null where there are no steps. */
+static void write_step(struct json_write *w, int64_t ns, int64_t steps)
+{
+    jw_key_double(w, "step_ns", steps > 0 ? (double)ns / (double)steps : (double)NAN);
+}
+
+static void
+write_places(struct json_write *w, const struct pipeline_details *details, int64_t steps)
+{
+    struct arena arena;
+    struct time_place *places;
+    arena_init(&arena, 0);
+    size_t count = time_places_find(&details->stacks, SIZE_MAX, &arena, &places);
+    jw_key(w, "where_time_goes");
+    jw_array_begin(w);
+    for (size_t i = 0; i < count; i++) {
+        jw_object_begin(w);
+        jw_key_string(w, "name", places[i].name);
+        jw_key_string(w, "operator", places[i].operator_name);
+        jw_key_string(w, "source", places[i].source);
+        jw_key_int(w, "calls", places[i].calls);
+        jw_key_int(w, "total_ns", places[i].total_ns);
+        write_step(w, places[i].total_ns, steps);
+        jw_key_double(w, "share", share_of(places[i].total_ns, (double)details->stacks.device_ns));
+        jw_object_end(w);
+    }
+    jw_array_end(w);
+    arena_free(&arena);
+}
+
+static void
+write_overlaps(struct json_write *w, const struct pipeline_details *details, int64_t steps)
+{
+    struct arena arena;
+    struct overlap *overlaps;
+    arena_init(&arena, 0);
+    size_t count = overlaps_find(&details->device_time, &arena, &overlaps);
+    jw_key(w, "overlap_headroom");
+    jw_array_begin(w);
+    for (size_t i = 0; i < count; i++) {
+        jw_object_begin(w);
+        jw_key_int(w, "device", overlaps[i].device);
+        jw_key_string(w, "what", overlaps[i].what);
+        jw_key_int(w, "total_ns", overlaps[i].total_ns);
+        jw_key_int(w, "exposed_ns", overlaps[i].exposed_ns);
+        jw_key_int(w, "saved_ns", overlaps[i].headroom_ns);
+        write_step(w, overlaps[i].headroom_ns, steps);
+        jw_key_int(w, "of_ns", overlaps[i].window_ns);
+        jw_object_end(w);
+    }
+    jw_array_end(w);
+    arena_free(&arena);
+}
+
+static void write_gains(struct json_write *w, const struct pipeline_details *details, int64_t steps)
 {
     struct gain gains[GAINS_MAX];
     size_t count = gains_find(details, gains);
@@ -74,14 +130,18 @@ static void write_gains(struct json_write *w, const struct pipeline_details *det
         jw_key_string(w, "kind", gains[i].kind);
         jw_key_string(w, "name", gains[i].name);
         jw_key_int(w, "saved_ns", gains[i].saved_ns);
+        write_step(w, gains[i].saved_ns, steps);
         jw_key_int(w, "of_ns", gains[i].of_ns);
         jw_object_end(w);
     }
     jw_array_end(w);
 }
 
-static void write_details(struct json_write *w, const struct pipeline_details *details)
+static void write_details(struct json_write *w,
+                          const struct trace_results *results,
+                          const struct pipeline_details *details)
 {
+    int64_t steps = report_step_count(results, details);
     jw_key(w, "device_time");
     jw_object_begin(w);
     device_time_members(w, &details->device_time);
@@ -97,7 +157,9 @@ static void write_details(struct json_write *w, const struct pipeline_details *d
     write_slices(w, "names", SLICES_BY_NAME, &details->names);
     write_slices(w, "tracks", SLICES_BY_TRACK, &details->tracks);
     jw_object_end(w);
-    write_gains(w, details);
+    write_places(w, details, steps);
+    write_overlaps(w, details, steps);
+    write_gains(w, details, steps);
 }
 
 static void write_item(struct json_write *w, const struct pipeline_item *item)
@@ -116,7 +178,7 @@ static void write_item(struct json_write *w, const struct pipeline_item *item)
     write_operators(w, results);
     write_kernels(w, results);
     if (item->details != NULL) {
-        write_details(w, item->details);
+        write_details(w, results, item->details);
     }
     jw_object_end(w);
 }

@@ -348,6 +348,8 @@ static void section_details(struct prose *p, const struct pipeline_details *deta
     if ((p->results->views & 1u << VIEW_SLICES) != 0) {
         report_slices(p, &details->names, &details->tracks);
     }
+    report_places(p, details);
+    report_overlaps(p, details);
     report_gains(p, details);
 }
 

@@ -17,7 +17,7 @@ void report_prose(const char *file_name,
  * the functions that take most of them. */
 void report_cycles_text(const struct trace_results *results, struct buf *out);
 /* {file, format, traces: [{worker, span, format, events, ..., operators, kernels, device_time,
- * engine_steps, slices, what_to_do_first}], errors:
+ * engine_steps, slices, where_time_goes, overlap_headroom, what_to_do_first}], errors:
  * [{member, code, detail}]} with the API's names; of an archive each trace has its `member`
  * (report_json.c). */
 void report_json(const char *file_name, const struct pipeline_output *output, struct buf *out);
