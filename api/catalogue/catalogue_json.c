@@ -28,6 +28,7 @@ static const char *const view_names[VIEW_COUNT] = {
     [VIEW_SLICES] = "slices",
     [VIEW_SNAPSHOT] = "memory_snapshot",
     [VIEW_CATEGORIES] = "memory_categories",
+    [VIEW_MEMORY_COUNTERS] = "memory_counters",
 };
 
 void catalogue_json_views(struct json_write *w, uint32_t views)

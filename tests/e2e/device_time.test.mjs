@@ -93,7 +93,7 @@ test('a trace of another kind: duration, names, tracks, and the table of its sli
     const { id } = traces.other;
     await open(id, 'overview');
     sameTime(await page.textContent('.answer-figure >> nth=0'), 100e3, 'duration');
-    assert.deepEqual(await page.$$eval('.ranking-list th button', (list) => list.map((item) => item.dataset.name)), ['outer', 'inner', 'io']);
+    assert.deepEqual(await page.$$eval('.ranking-list th a', (list) => list.map((item) => item.dataset.name)), ['outer', 'inner', 'io']);
     assert.ok(!(await rail()).includes('Operators'));
     await open(id, 'slices?group=track');
     const data = await get(server.url, `traces/${id}/slices?group_by=track`);

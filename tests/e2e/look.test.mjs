@@ -104,9 +104,9 @@ for (const theme of ['light', 'dark']) {
                         const wide = await page.$$eval('.table-scroll, .scroll-x', (list) => list.filter((box) => box.scrollWidth > box.clientWidth + 1).map((box) => box.getAttribute('aria-label')));
                         assert.deepEqual(wide, [], 'tables that scroll sideways');
                     });
-                    if (await page.locator('.row-toggle').count()) {
-                        await page.click('.row-toggle >> nth=0');
-                        await page.waitForSelector('.row-toggle[aria-expanded="true"]');
+                    if (await page.locator('button.row-toggle').count()) {
+                        await page.click('button.row-toggle >> nth=0');
+                        await page.waitForSelector('button.row-toggle[aria-expanded="true"]');
                         await settled(page);
                     }
                     await eventually(async () => assert.deepEqual(await axeFaults(page), []));

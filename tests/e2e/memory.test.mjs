@@ -297,6 +297,7 @@ test('what was not recorded says what to record', async () => {
 test('a trace without records shows the memory counters of its profiler', async () => {
     await visit(page, server.url, `#/traces/${traces.counted.id}/overview`);
     await page.click('.missing a:has-text("Memory counters")');
+    assert.equal(await page.locator('#views a:has-text("Memory")').count(), 1, 'and the rail leads there');
     await addressed(page, '/memory');
     await eventually(async () => assert.deepEqual(await page.locator('.side-key .side-name').allTextContents(), ['APP/HBM']));
     await page.click('button:has-text("As a table")');

@@ -56,14 +56,26 @@ for (const kind of ['gpu', 'mlu', 'cpu']) {
     });
 }
 
-test('the step chart has a table, and its legend filters', async () => {
+test('the step chart has a table; colours hide parts, names and steps lead on', async () => {
     const data = await get(server.url, `traces/${traces.gpu.id}/overview`);
     await open(traces.gpu.id, 'overview');
     await page.click('button:has-text("As a table")');
     await eventually(async () => assert.equal(await page.locator('.step-chart-table tbody tr').count(), data.step_rows.length));
-    await page.click('.breakdown .legend >> nth=0');
+    await page.click('.breakdown .swatch-button >> nth=0');
     await addressed(page, `hide=${data.roles[0].role}`);
-    await eventually(async () => assert.equal(await page.getAttribute('.breakdown .legend >> nth=0', 'aria-pressed'), 'false'));
+    await eventually(async () => assert.equal(await page.getAttribute('.breakdown .swatch-button >> nth=0', 'aria-pressed'), 'false'));
+    await page.click('.breakdown a[data-name="Kernel"]');
+    await addressed(page, `#/traces/${traces.gpu.id}/kernels`);
+    await open(traces.gpu.id, 'overview');
+    const [first] = data.step_rows;
+    const row = page.locator('.row-table a.row-toggle').first();
+    const window = new URLSearchParams((await row.getAttribute('href')).split('?')[1]);
+    assert.ok(Number(window.get('start')) < first.start_ns && Number(window.get('end')) > first.start_ns + first.duration_ns);
+    await row.focus();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowUp');
+    await page.keyboard.press('Enter');
+    await addressed(page, `#/traces/${traces.gpu.id}/timeline?start=${window.get('start')}`);
 });
 
 test('health: what was repaired and where, what to record', async () => {

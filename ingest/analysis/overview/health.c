@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #define DEVICE_ROWS 3 /* of the environment, about all devices */
 
@@ -62,12 +63,29 @@ static bool has_memory_categories(const struct trace *trace)
     return false;
 }
 
+/* A series that is named by a unit of bytes, as Ascend's HBM in KB. */
+static bool has_memory_counters(const struct trace *trace)
+{
+    static const char *const units[] = {"B",  "byte", "bytes", "KB", "KiB",
+                                        "MB", "MiB",  "GB",    "GiB"};
+    for (uint32_t i = 0; i < trace->counter_count; i++) {
+        const char *series = strtab_text(trace->strings, trace->counters[i].series);
+        for (size_t unit = 0; unit < sizeof units / sizeof *units; unit++) {
+            if (strcasecmp(series, units[unit]) == 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 void health_find_views(struct trace_results *results, const struct event_classes *sel)
 {
     results->views |= 1u << VIEW_OVERVIEW | 1u << VIEW_OPERATOR | 1u << VIEW_TRACE;
     results->views |= results->has_kernel ? 1u << VIEW_KERNEL : 0;
     results->views |= sel->class_count[INDEX_MEMORY] > 0 ? 1u << VIEW_MEMORY : 0;
     results->views |= has_memory_categories(sel->trace) ? 1u << VIEW_CATEGORIES : 0;
+    results->views |= has_memory_counters(sel->trace) ? 1u << VIEW_MEMORY_COUNTERS : 0;
     if (results->module_count > 0) {
         results->views |= 1u << (sel->lightning ? VIEW_LIGHTNING : VIEW_MODULE);
     }

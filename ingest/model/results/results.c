@@ -33,6 +33,7 @@ static const char *const view_labels[VIEW_COUNT] = {
     [VIEW_SLICES] = "Slices",
     [VIEW_SNAPSHOT] = "Memory snapshot",
     [VIEW_CATEGORIES] = "Memory by category",
+    [VIEW_MEMORY_COUNTERS] = "Memory counters",
 };
 
 const char *time_category_name(enum time_category role)

@@ -14,7 +14,7 @@ export const TRACE_VIEWS = [
     { view: 'operators', label: 'Operators', when: ({ views }) => views.includes('operators') && !views.includes('slices') },
     { view: 'kernels', label: 'Kernels' },
     { view: 'utilisation', label: 'Utilisation' },
-    { view: 'memory', label: 'Memory' },
+    { view: 'memory', label: 'Memory', from: ['memory', 'memory_counters', 'memory_categories'] },
     { view: 'snapshot', label: 'Memory snapshot', from: ['memory_snapshot'] },
     { view: 'modules', label: 'Modules', from: ['modules', 'lightning'] },
     { view: 'flame', label: 'Flame graph', when: ({ has_events: has, events }) => has && events > 0 },

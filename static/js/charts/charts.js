@@ -101,9 +101,9 @@ export const font = (size, weight = 400) => ({ family: token('--font'), size, we
 /**
  * One column a step, stacked by role.
  * @param {HTMLCanvasElement} canvas
- * @param {{steps: Step[], roles: Role[], hidden: () => string[]}} data
+ * @param {{steps: Step[], roles: Role[], hidden: () => string[], onPick: (step: Step) => void}} data
  */
-export function stepColumns(canvas, { steps, roles, hidden }) {
+export function stepColumns(canvas, { steps, roles, hidden, onPick }) {
     const unit = fmt.timeUnit(steps.reduce((max, step) => Math.max(max, step.duration_ns), 0));
     const ns = (/** @type {Step} */ step, /** @type {string} */ role) => Number(step[`${role}_ns`] ?? 0);
     return draw(canvas, () => ({
@@ -127,6 +127,7 @@ export function stepColumns(canvas, { steps, roles, hidden }) {
         },
         options: {
             interaction: { mode: 'index', intersect: false },
+            onClick: (/** @type {any} */ _event, /** @type {any[]} */ items) => items.length && onPick(steps[items[0].index]),
             scales: {
                 x: { stacked: true, grid: { display: false }, border: { color: token('--line-strong') },
                     ticks: { color: token('--ink-2'), font: font(12), maxRotation: 0, autoSkipPadding: 16 },

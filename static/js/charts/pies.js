@@ -1,8 +1,9 @@
 /** Lists of bars over one set of rows, with one control of how many parts they show. */
 
 import { h, fill } from '../lib/dom.js';
-import { setParams } from '../app/router.js';
-import { ranking, topSlices, colourBook } from './ranking.js';
+import { setParams, traceHref } from '../app/router.js';
+import { searchWord } from '../lib/names.js';
+import { OTHER, ranking, topSlices, colourBook } from './ranking.js';
 import { skeleton, showFailure } from '../lib/states.js';
 import * as api from '../lib/api.js';
 import * as fmt from '../lib/fmt.js';
@@ -41,6 +42,9 @@ export function pieBoard({ id, view, emptyText, charts, extra }) {
         own?.paint();
     }
 
+    /** The row of the part, opened; of all others, the table. @param {string} name */
+    const partHref = (name) => traceHref(id, view, name === OTHER ? {} : { q: searchWord(name), open: '1' });
+
     /** @param {string} name */
     function toggle(name) {
         const now = off();
@@ -56,7 +60,7 @@ export function pieBoard({ id, view, emptyText, charts, extra }) {
             const items = pages[index].rows.map((row) => ({ name: row.name, value: Number(row[spec.key] ?? 0) }));
             const total = first.sums?.[spec.key] ?? items.reduce((sum, { value }) => sum + value, 0);
             const unit = fmt.timeUnit(items.reduce((max, { value }) => Math.max(max, value), 0));
-            const chart = ranking({ title: spec.title, help: spec.help, print: (value) => fmt.time(value, unit), off, onToggle: toggle, emptyText, bars: true });
+            const chart = ranking({ title: spec.title, help: spec.help, print: (value) => fmt.time(value, unit), off, onToggle: toggle, href: partHref, emptyText, bars: true });
             return { spec, chart, items, total, unit };
         });
         own = extra?.(first, off, toggle) ?? null;

@@ -1,4 +1,4 @@
-/** A doughnut, or bars, and the ranked list of the parts. The list is the legend, the filter, and the table for screen readers. */
+/** A doughnut, or bars, and the ranked list of the parts: a name leads to what it names, its colour hides it. The list is the table for screen readers. */
 
 import { h, fill, nameParts } from '../lib/dom.js';
 import { doughnut } from './charts.js';
@@ -48,10 +48,10 @@ export function topSlices(items, count, total, colours) {
 
 /**
  * @param {{title: string, help?: string, print: (value: number) => string,
- *          off: () => string[], onToggle: (name: string) => void, emptyText: string, bars?: boolean, href?: (name: string) => string | null}} settings
- *     bars: in the list, instead of a doughnut; href: where a part leads, instead of being left out by a click
+ *          emptyText: string, href: (name: string) => string | null, off?: () => string[], onToggle?: (name: string) => void, bars?: boolean}} settings
+ *     href: where a part leads; off, onToggle: parts that are left out, and what a click on the colour of one does; bars: in the list, instead of a doughnut
  */
-export function ranking({ title, help, print, off, onToggle, emptyText, bars = false, href }) {
+export function ranking({ title, help, print, emptyText, href, off = () => [], onToggle, bars = false }) {
     const canvas = h('canvas', { role: 'img', 'aria-label': `${title}: the table beside it has the figures` });
     const centre = bars ? h('span', { class: 'ranking-total' }) : h('p', { class: 'ring-total', 'aria-hidden': 'true' });
     const list = h('tbody');
@@ -76,12 +76,15 @@ export function ranking({ title, help, print, off, onToggle, emptyText, bars = f
             const { short, hint } = shorten(slice.name);
             const shown = !hidden.includes(slice.name);
             const swatch = h('span', { class: 'swatch', 'aria-hidden': 'true' });
+            const to = href(slice.name);
             return h('tr', { class: shown ? null : 'off' },
-                h('th', { scope: 'row' }, href ? partLink(slice.name, href(slice.name), [swatch, nameParts(short, hint)]) : h('button', {
-                    class: 'legend', type: 'button', 'aria-pressed': String(shown), 'data-tip': slice.name, 'data-name': slice.name,
-                    onclick: () => onToggle(slice.name),
-                }, swatch, nameParts(short, hint))),
-                bars ? h('td', { class: 'ranking-bar', 'aria-hidden': 'true' }, barOf(shown && most > 0 ? slice.value / most : 0)) : null,
+                h('th', { scope: 'row' }, h('span', { class: 'legend' },
+                    onToggle ? h('button', {
+                        class: 'swatch-button', type: 'button', 'aria-pressed': String(shown), 'aria-label': `Show ${slice.name}`, 'data-tip': shown ? 'Hide' : 'Show', 'data-part': slice.name,
+                        onclick: () => onToggle(slice.name),
+                    }, swatch) : swatch,
+                    h(to ? 'a' : 'span', { class: 'part-name', href: to, 'data-tip': slice.name, 'data-name': slice.name }, nameParts(short, hint)))),
+                bars ? h('td', { class: 'ranking-bar', 'aria-hidden': 'true' }, barOf(shown && most > 0 ? slice.value / most : 0, to)) : null,
                 h('td', null, print(slice.value)),
                 h('td', null, fmt.share(slice.share)));
         }));
@@ -105,9 +108,9 @@ export function ranking({ title, help, print, off, onToggle, emptyText, bars = f
             body.hidden = nothing;
             if (nothing) return;
             // The button in focus is rebuilt with its list.
-            const focused = document.activeElement?.closest('.ranking') === root ? document.activeElement.getAttribute('data-name') : null;
+            const focused = document.activeElement?.closest('.ranking') === root ? document.activeElement.getAttribute('data-part') : null;
             paintList();
-            if (focused) [...list.querySelectorAll('button')].find((button) => button.dataset.name === focused)?.focus();
+            if (focused) [...list.querySelectorAll('button')].find((button) => button.dataset.part === focused)?.focus();
             fill(centre, print(total));
             if (bars) return;
             if (live) live.then((chart) => chart.refresh());
@@ -121,12 +124,9 @@ export function ranking({ title, help, print, off, onToggle, emptyText, bars = f
     };
 }
 
-/** @param {string} name @param {string | null} href @param {any[]} content */
-const partLink = (name, href, content) => (href ? h('a', { class: 'legend', href, 'data-name': name }, content) : h('span', { class: 'legend plain', 'data-name': name }, content));
-
-/** @param {number} share of the longest bar */
-function barOf(share) {
+/** The name before it is the link for keyboard and screen reader. @param {number} share of the longest bar @param {string | null} href */
+function barOf(share, href) {
     const bar = h('span');
     bar.style.setProperty('--w', `${100 * share}%`);
-    return bar;
+    return href ? h('a', { href, tabindex: '-1' }, bar) : bar;
 }

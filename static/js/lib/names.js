@@ -35,6 +35,9 @@ export function shorten(name) {
     return known;
 }
 
+/** What a search asks for by a name: the whole of one of thousands of characters would not fit into a URL. @param {string} name */
+export const searchWord = (name) => name.slice(0, 200);
+
 /** @param {string} full */
 function compute(full) {
     const frame = readFrame(full);

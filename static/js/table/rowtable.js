@@ -17,6 +17,7 @@ import * as fmt from '../lib/fmt.js';
  *   defaultSort: (first: RowPage) => [string, string],
  *   sort?: [string, string],
  *   detail?: (row: Row, group: string) => HTMLElement,
+ *   href?: (row: Row) => string,
  *   emptyText: (q: string) => string,
  *   onRows?: (first: RowPage) => void,
  *   filters?: {param: string, label: string}[],
@@ -109,6 +110,7 @@ export function rowTable(settings) {
                 onSort: (nextSort, nextOrder) => setParams({ [named('sort')]: nextSort, [named('order')]: nextOrder, [named('open')]: null }),
                 onToggle: () => following || setParams({ [named('open')]: numbers().join('.') }, { replace: true }),
                 detail: detail && ((row) => detail(row, query.group_by ?? '')),
+                href: settings.href,
             });
             builtFor = kind;
             fill(box, table.root);

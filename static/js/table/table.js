@@ -20,6 +20,7 @@ const SPARE = 12;
  *   chosen: string[] | null, sort: string, order: string,
  *   onSort: (sort: string, order: string) => void,
  *   detail?: (row: Row) => HTMLElement,
+ *   href?: (row: Row) => string,
  *   onToggle?: () => void,
  *   emptyText: string,
  * }} TableSettings
@@ -175,9 +176,8 @@ export class VirtualTable {
 
     /** @param {number} index @param {Row} row */
     line(index, row) {
-        const toggle = this.settings.detail && {
-            open: this.open.has(index), current: index === this.cursor, index, act: () => this.toggle(index),
-        };
+        const { detail, href } = this.settings;
+        const toggle = detail || href ? { open: this.open.has(index), current: index === this.cursor, index, act: () => this.toggle(index), href: href?.(row) ?? null } : undefined;
         return h('tr', { 'aria-rowindex': index + 2, class: this.open.has(index) ? 'opened' : null },
             this.shown.map((column) => bodyCell(column, row, this.units, toggle)));
     }
@@ -215,14 +215,14 @@ export class VirtualTable {
     onKey(event) {
         const target = event.target instanceof HTMLElement ? event.target : null;
         const onRow = target?.classList.contains('row-toggle');
-        if (!this.settings.detail || (!onRow && target !== this.root)) return;
+        if (!(this.settings.detail || this.settings.href) || (!onRow && target !== this.root)) return;
         const page = Math.max(1, Math.floor(this.root.clientHeight / ROW) - 2);
         /** @type {Record<string, number>} */
         const moves = { ArrowDown: this.cursor + 1, ArrowUp: this.cursor - 1, PageDown: this.cursor + page, PageUp: this.cursor - page,
             Home: 0, End: this.settings.rows.total - 1 };
         const isOpen = this.open.has(this.cursor);
         if (event.key in moves) this.focusRow(onRow || this.awaited >= 0 ? moves[event.key] : this.cursor);
-        else if (onRow && ((event.key === 'ArrowRight' && !isOpen) || (event.key === 'ArrowLeft' && isOpen) || (event.key === 'Escape' && isOpen))) {
+        else if (onRow && this.settings.detail && ((event.key === 'ArrowRight' && !isOpen) || (event.key === 'ArrowLeft' && isOpen) || (event.key === 'Escape' && isOpen))) {
             this.toggle(this.cursor);
         } else return;
         event.preventDefault();

@@ -30,7 +30,7 @@ const firstOrder = (column) => (column.kind === 'name' || column.kind === 'text'
  * @param {Column} column
  * @param {Row} row
  * @param {Units} units
- * @param {{open: boolean, current: boolean, index: number, act: () => void} | undefined} toggle of rows that open
+ * @param {{open: boolean, current: boolean, index: number, act: () => void, href: string | null} | undefined} toggle of rows that open or lead somewhere
  */
 export function bodyCell(column, row, units, toggle) {
     if (column.kind === 'name') return nameCell(String(valueOf(column, row) ?? ''), toggle);
@@ -50,10 +50,9 @@ function nameCell(name, toggle) {
     const text = nameText(name);
     if (!toggle) return h('th', { scope: 'row', class: 'kind-name', 'data-tip': name }, text);
     // One row is in the tab order, the one the arrow keys left.
-    return h('th', { scope: 'row', class: 'kind-name' }, h('button', {
-        class: 'row-toggle', type: 'button', 'data-tip': name, 'data-row': toggle.index, tabindex: toggle.current ? '0' : '-1',
-        'aria-expanded': String(toggle.open), onclick: toggle.act,
-    }, icon('chevron'), text));
+    const shared = { class: 'row-toggle', 'data-tip': name, 'data-row': toggle.index, tabindex: toggle.current ? '0' : '-1' };
+    return h('th', { scope: 'row', class: 'kind-name' }, toggle.href ? h('a', { ...shared, href: toggle.href }, text)
+        : h('button', { ...shared, type: 'button', 'aria-expanded': String(toggle.open), onclick: toggle.act }, icon('chevron'), text));
 }
 
 /** @param {Column[]} columns the one of names takes what the others leave */

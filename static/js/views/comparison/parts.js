@@ -1,16 +1,13 @@
 /** What the parts of a comparison share. */
 
 import { h, nameParts } from '../../lib/dom.js';
-import { shorten } from '../../lib/names.js';
+import { searchWord, shorten } from '../../lib/names.js';
 
 /** Below this, chance is not believed in. */
 export const SIGNIFICANT = 0.05;
 
 /** Rows of one side only, as a choice of the significance filter. */
 export const ONE_SIDE = 'presence';
-
-/** A search by the whole of a name of thousands of characters would not fit into a URL. */
-const SEARCH_LENGTH = 200;
 
 /** Whether counters were sampled; without them every row has the metric N/A. @param {Comparison} data */
 export const hasMetrics = ({ metrics }) => metrics.some((metric) => metric !== NO_METRIC);
@@ -23,5 +20,5 @@ export const NO_METRIC = 'N/A';
 export function functionButton(item, seek) {
     const { short, hint } = shorten(item.function);
     return h('button', { class: 'function-name', type: 'button', 'data-tip': item.function,
-        onclick: () => seek({ q: item.function.slice(0, SEARCH_LENGTH), device: item.device }) }, nameParts(short, hint));
+        onclick: () => seek({ q: searchWord(item.function), device: item.device }) }, nameParts(short, hint));
 }

@@ -5,10 +5,8 @@ import { traceHref } from '../../app/router.js';
 import { SIDES, SIDE_WORDS } from '../comparison/sides.js';
 import { fullName, plainTable } from '../../table/detail_parts.js';
 import { changeOf, changeText, deltaText } from './rows.js';
+import { searchWord } from '../../lib/names.js';
 import * as fmt from '../../lib/fmt.js';
-
-/** A search by the whole of a name of thousands of characters would not fit into a URL. */
-const SEARCH_LENGTH = 200;
 
 /**
  * @param {DiffRow} row
@@ -29,7 +27,7 @@ export function diffDetail(row, table, measures, per, links) {
             ...(per === 'call' ? [] : [['Mean of a call', ...means(row, measures[0])]]),
         ], 1),
         links ? h('p', { class: 'actions' }, SIDES.filter((side) => has[side]).map((side) =>
-            h('a', { class: 'button small', href: traceHref(links[side], table, { q: row.name.slice(0, SEARCH_LENGTH) }) }, `In the ${SIDE_WORDS[side].toLowerCase()}`))) : null);
+            h('a', { class: 'button small', href: traceHref(links[side], table, { q: searchWord(row.name) }) }, `In the ${SIDE_WORDS[side].toLowerCase()}`))) : null);
 }
 
 /** @param {number} count a step may hold a fraction of a call */

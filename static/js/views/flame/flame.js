@@ -11,12 +11,11 @@ import { sourceLink } from '../stacks/frames.js';
 import { flameCanvas } from './graph.js';
 import { labelOf } from './draw.js';
 import { deviceWord } from '../../lib/fmt.js';
+import { searchWord } from '../../lib/names.js';
 import * as api from '../../lib/api.js';
 import * as fmt from '../../lib/fmt.js';
 
 const VIEWS = [{ value: 'python', label: 'Python' }, { value: 'module', label: 'Modules' }, { value: 'operator', label: 'Operators' }];
-/** A search by the whole of a name of thousands of characters would not fit into a URL. */
-const SEARCH_LENGTH = 200;
 /** The tables that list the nodes of a kind. @type {Record<string, string>} */
 const TABLES = { kernel: 'kernels', operator: 'operators', module: 'modules' };
 
@@ -94,7 +93,7 @@ export async function mount(root, route, signal) {
         if (!node) return;
         const parts = [
             hasView(trace, 'timeline') ? h('a', { href: timelineHref(trace.id, node.name) }, 'Show in timeline') : null,
-            view && hasView(trace, view) ? h('a', { href: traceHref(trace.id, view, { q: word.slice(0, SEARCH_LENGTH) }) }, `In the ${view.slice(0, -1)} table`) : null,
+            view && hasView(trace, view) ? h('a', { href: traceHref(trace.id, view, { q: searchWord(word) }) }, `In the ${view.slice(0, -1)} table`) : null,
             sourceLink(node.name, 'Source'),
         ].filter(Boolean);
         fill(links, parts.map((part, index) => [index ? ' · ' : '', part]));

@@ -8,13 +8,11 @@ import { hasView } from '../../app/trace_views.js';
 import { loadKernelStacks } from '../stacks/kernel.js';
 import { rowUse } from './use.js';
 import { timelineLink } from '../timeline/links.js';
+import { searchWord } from '../../lib/names.js';
 import * as api from '../../lib/api.js';
 import * as fmt from '../../lib/fmt.js';
 
 const LAUNCHES = 20;
-/** A search by the whole of a name of thousands of characters would not fit into a URL. */
-const SEARCH_LENGTH = 200;
-
 /**
  * @param {string} id of the trace
  * @param {Trace} trace
@@ -49,7 +47,7 @@ function operatorLink(id, name) {
 async function loadLaunches(box, id, row) {
     fill(box, h('p', { class: 'quiet' }, 'Loading launches …'));
     try {
-        const page = await api.rows(id, 'kernels', { group_by: 'launch', q: row.name.slice(0, SEARCH_LENGTH), limit: 500 });
+        const page = await api.rows(id, 'kernels', { group_by: 'launch', q: searchWord(row.name), limit: 500 });
         const rows = page.rows.filter(({ name }) => name === row.name);
         if (rows.length === 0) {
             fill(box, h('p', { class: 'quiet' }, 'No operator launched it: the trace has no link between host and device for these launches.'));

@@ -3,6 +3,7 @@
 import { h, fill } from '../../lib/dom.js';
 import { rowTable } from '../../table/rowtable.js';
 import { ranking } from '../../charts/ranking.js';
+import { traceHref } from '../../app/router.js';
 import { token } from '../../app/theme.js';
 import { kernelDetail } from './detail.js';
 import { pieBoard } from '../../charts/pies.js';
@@ -32,7 +33,7 @@ export async function mount(root, route, signal) {
         view: 'kernels',
         emptyText: 'No kernel time.',
         charts: () => [{ key: 'total_ns', title: 'Kernel time', help: 'Sum of the durations of all launches' }],
-        extra: (first, off, toggle) => (measured ? null : tensorPie(first, trace.device_type, off, toggle)),
+        extra: (first, off, toggle) => (measured ? null : tensorPie(route.id, first, trace.device_type, off, toggle)),
     });
     const matched = matchLine(signal);
     const table = rowTable({
@@ -64,18 +65,21 @@ export async function mount(root, route, signal) {
     };
 }
 
-/** @param {RowPage} first @param {string} deviceType @param {() => string[]} off @param {(name: string) => void} onToggle */
-function tensorPie(first, deviceType, off, onToggle) {
+/** A part of the kernels that use matrix units. */
+const USED = 'Used';
+
+/** @param {string} id @param {RowPage} first @param {string} deviceType @param {() => string[]} off @param {(name: string) => void} onToggle */
+function tensorPie(id, first, deviceType, off, onToggle) {
     const used = first.tensor_core_share;
     const total = first.sums?.total_ns ?? 0;
     if (deviceType === 'MLU' || used === null || used === undefined || total === 0) return null;
     const unit = fmt.timeUnit(total);
     const chart = ranking({
         title: first.matrix_units ?? 'Tensor Cores', help: 'Kernel time in kernels that use matrix units, by their names', print: (value) => fmt.time(value, unit),
-        off, onToggle, emptyText: 'No kernel time.', bars: true,
+        off, onToggle, href: (name) => traceHref(id, 'kernels', { sort: 'matrix_unit', order: name === USED ? 'desc' : 'asc' }), emptyText: 'No kernel time.', bars: true,
     });
     const slices = [
-        { name: 'Used', value: used * total, share: used, colour: () => token('--tensor-used') },
+        { name: USED, value: used * total, share: used, colour: () => token('--tensor-used') },
         { name: 'Not used, or unknown', value: (1 - used) * total, share: 1 - used, colour: () => token('--cat-other') },
     ];
     return { root: chart.root, paint: () => chart.show(slices, total), destroy: chart.destroy };

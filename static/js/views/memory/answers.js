@@ -17,8 +17,8 @@ export function memoryAnswers(trace, data, largest, curve) {
 
 /** @param {Trace} trace @param {MemoryDevice} device @param {MemoryCurve | undefined} curve */
 function peak(trace, { device, peak_bytes: bytes, peak_ns: at }, curve) {
-    const when = (/** @type {number | null} */ ns) => (ns === null ? '–' : timelineSpan(trace, ns - AROUND_NS, ns + AROUND_NS, fmt.time(ns)));
-    if (bytes !== null) return answer(`Peak on ${fmt.deviceName(device)}`, fmt.byteParts(bytes), ['allocated, at ', when(at)], 'first');
+    const when = (/** @type {number} */ ns) => timelineSpan(trace, ns - AROUND_NS, ns + AROUND_NS, fmt.time(ns));
+    if (bytes !== null) return answer(`Peak on ${fmt.deviceName(device)}`, fmt.byteParts(bytes), [at === null ? 'allocated' : ['allocated, at ', when(at)]], 'first');
     if (!curve?.since_start) return answer(`Peak on ${fmt.deviceName(device)}`, ['–', ''], ['This PyTorch version does not record totals: upgrade PyTorch.'], 'first');
     return answer(`Peak on ${fmt.deviceName(device)}`, fmt.byteParts(curve.peak[1]), ['above what was in use when the recording began, at ', when(curve.peak[0])], 'first');
 }

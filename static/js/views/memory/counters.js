@@ -1,4 +1,4 @@
-/** Memory by the counters of a trace that has no records of its own: a line for each, as the timeline draws them. */
+/** Memory by the counters of a trace, sampled or by category: a line for each, as the timeline draws them. */
 
 import { h } from '../../lib/dom.js';
 import { chartPanel } from '../../charts/chartpanel.js';
@@ -16,14 +16,23 @@ const UNITS = /** @type {Record<string, number>} */ ({ b: 1, byte: 1, bytes: 1, 
 
 /** @typedef {{name: string, points: {x: number, y: number}[]}} Line x in ns, y in bytes */
 
-/** Series of counters that count bytes. @param {TimelineTrack[]} tracks */
-const byteSeries = (tracks) => tracks.filter(({ kind }) => kind === 'counter').flatMap(({ id, label, series = [] }) =>
-    series.flatMap((name, lane) => (UNITS[name.toLowerCase()] ? [{ track: id, lane, name: series.length > 1 ? `${label}, ${name}` : label, bytes: UNITS[name.toLowerCase()] }] : [])));
+/** A memory timeline has a counter of bytes with a series a category. */
+const CATEGORIES = 'memory';
+
+/** Series of counters that count bytes. @param {Trace} trace @param {TimelineTrack[]} tracks */
+const byteSeries = ({ views }, tracks) => tracks.filter(({ kind }) => kind === 'counter').flatMap(({ id, label, series = [] }) => {
+    const categories = views.includes('memory_categories') && label === CATEGORIES;
+    return series.flatMap((name, lane) => {
+        const bytes = categories ? 1 : UNITS[name.toLowerCase()];
+        return bytes ? [{ track: id, lane, name: categories ? name : series.length > 1 ? `${label}, ${name}` : label, bytes }] : [];
+    });
+});
 
 /** @param {Trace} trace @param {AbortSignal} signal @returns {Promise<Line[]>} those with the most first */
 async function fetchLines(trace, signal) {
+    if (!trace.views.some((view) => view === 'memory_counters' || view === 'memory_categories')) return [];
     const { tracks } = await api.call(`traces/${trace.id}/timeline/tracks`, { signal });
-    const wanted = byteSeries(tracks);
+    const wanted = byteSeries(trace, tracks);
     if (wanted.length === 0) return [];
     const query = { start_ns: 0, end_ns: trace.duration_ns, width_px: WIDTH_PX, tracks: [...new Set(wanted.map(({ track }) => track))].join(',') };
     const answer = await api.call(`traces/${trace.id}/timeline`, { query, signal });

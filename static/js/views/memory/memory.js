@@ -5,7 +5,6 @@ import { empty, showFailure, skeleton } from '../../lib/states.js';
 import { memoryAnswers } from './answers.js';
 import { memoryCounters } from './counters.js';
 import { memoryCurve } from './curve.js';
-import { hasView } from '../../app/trace_views.js';
 import { memoryBlocks } from './blocks.js';
 import { operatorTable, eventTable } from './tables.js';
 import { deviceChoice, windowOf } from './window.js';
@@ -26,17 +25,21 @@ export async function mount(root, route, signal) {
     const deviceOf = (/** @type {URLSearchParams} */ params) => first.devices.find(({ device }) => device === params.get('device'))?.device ?? fallback;
     const also = (/** @type {URLSearchParams} */ params) => ({ device: deviceOf(params), ...windowQuery(params) });
 
+    /** Some profilers sum up the memory of a device and record no block. @param {string} device */
+    const hasRecords = (device) => curves.some((curve) => curve.device === device);
+
     const choice = deviceChoice(first.devices, fallback);
     const answers = h('div', null, skeleton('figures'));
     const blocks = h('div', { class: 'pair' });
     const curve = memoryCurve(curves, trace, signal);
+    const counters = await memoryCounters(trace, signal);
     const operators = operatorTable(trace, also);
     const events = eventTable(trace, also);
     const notes = [h('p', { class: 'quiet' }), h('p', { class: 'quiet' })];
     const eventSection = h('section', { class: 'section' }, h('div', { class: 'section-head' }, h('h2', null, 'Blocks'), notes[1]), events.root);
     fill(root,
         h('div', { class: 'view-head' }, h('h1', null, 'Memory'), choice.root),
-        answers, curve.root, blocks,
+        answers, curve.root, counters?.root, blocks,
         h('section', { class: 'section' }, h('div', { class: 'section-head' }, h('h2', null, 'Operators'), notes[0]), operators.root),
         eventSection);
 
@@ -48,16 +51,16 @@ export async function mount(root, route, signal) {
         try {
             const [data, largest] = await Promise.all([
                 device === fallback ? first : api.memory(route.id, { limit: 1, device }, signal),
-                api.rows(route.id, 'memory/events', { limit: 1, sort: 'size_bytes', order: 'desc', device }, signal)]);
+                hasRecords(device) ? api.rows(route.id, 'memory/events', { limit: 1, sort: 'size_bytes', order: 'desc', device }, signal) : null]);
             if (device !== shown) return;
-            fill(answers, memoryAnswers(trace, data, /** @type {MemoryBlock | undefined} */ (/** @type {unknown} */ (largest.rows[0])), curves.find((item) => item.device === device)));
+            fill(answers, memoryAnswers(trace, data, /** @type {MemoryBlock | undefined} */ (/** @type {unknown} */ (largest?.rows[0])), curves.find((item) => item.device === device)));
             const found = memoryBlocks(data);
             blocks.hidden = !found;
             fill(blocks, found);
             // Records of old profilers have no addresses: allocations cannot be paired with releases.
-            const none = largest.total === 0;
+            const none = !largest?.total;
             events.root.hidden = none;
-            fill(notes[1], none ? 'These records name no addresses, so blocks cannot be told apart: profile with a newer PyTorch.' : notes[0].textContent);
+            fill(notes[1], none ? (largest ? 'These records name no addresses, so blocks cannot be told apart: profile with a newer PyTorch.' : 'This profiler records no blocks.') : notes[0].textContent);
         } catch (error) {
             shown = '';
             showFailure(answers, error, () => showDevice(device));
@@ -71,13 +74,14 @@ export async function mount(root, route, signal) {
         const text = windowText(params);
         fill(notes[0], text);
         if (!events.root.hidden) fill(notes[1], text);
-        return Promise.all([showDevice(device), curve.update(device, params), operators.update(params), events.update(params)]);
+        return Promise.all([showDevice(device), curve.update(device, params), operators.update(params), hasRecords(device) ? events.update(params) : null, counters?.ready]);
     }
     return {
         ready: update(route.params),
         update: (next) => update(next.params),
         destroy() {
             curve.destroy();
+            counters?.destroy();
             operators.destroy();
             events.destroy();
         },
@@ -86,7 +90,7 @@ export async function mount(root, route, signal) {
 
 /** Without records: the counters, where the profiler sampled some. @param {HTMLElement} root @param {Trace} trace @param {AbortSignal} signal @returns {Promise<Mounted>} */
 async function mountWithout(root, trace, signal) {
-    const counters = hasView(trace, 'timeline') ? await memoryCounters(trace, signal) : null;
+    const counters = await memoryCounters(trace, signal);
     const record = h('p', null, 'Profile with ', h('code', null, 'profile_memory=True'), ' to record them.');
     if (!counters) {
         fill(root, h('h1', null, 'Memory'), empty('No memory records in this trace', record));

@@ -2,13 +2,10 @@
 
 import { h, nameParts } from '../../lib/dom.js';
 import { traceHref } from '../../app/router.js';
-import { timelineSpanHref } from '../timeline/links.js';
+import { stepHref } from '../timeline/links.js';
 import { hasView } from '../../app/trace_views.js';
-import { shorten } from '../../lib/names.js';
+import { searchWord, shorten } from '../../lib/names.js';
 import * as fmt from '../../lib/fmt.js';
-
-/** A search by the whole of a name of thousands of characters would not fit into a URL. */
-const SEARCH_LENGTH = 200;
 
 /** @param {Overview} data */
 export function answers(data) {
@@ -43,8 +40,8 @@ function stepAnswer(data) {
 /** The step that is most worth a look. @param {Overview} data */
 function longestStep({ trace, step_rows: steps }) {
     if (steps.length === 0 || !hasView(trace, 'timeline')) return null;
-    const { start_ns: start, duration_ns: ns } = steps.reduce((most, step) => (step.duration_ns > most.duration_ns ? step : most));
-    return h('a', { class: 'answer-more', href: timelineSpanHref(trace.id, start, start + ns) }, steps.length > 1 ? 'The longest in the timeline' : 'Show in timeline');
+    const longest = steps.reduce((most, step) => (step.duration_ns > most.duration_ns ? step : most));
+    return h('a', { class: 'answer-more', href: stepHref(trace.id, longest) }, steps.length > 1 ? 'The longest in the timeline' : 'Show in timeline');
 }
 
 /** @param {Overview} data */
@@ -106,6 +103,6 @@ function showHealth() {
 
 /** The row of the largest, opened: of those whose name holds it, it comes first. @param {Overview} data @param {string} view @param {string} name */
 function link(data, view, name) {
-    const href = traceHref(data.trace.id, view, { q: name.slice(0, SEARCH_LENGTH), open: '1' });
+    const href = traceHref(data.trace.id, view, { q: searchWord(name), open: '1' });
     return h('a', { class: 'answer-name', href, 'data-tip': name }, nameParts(shorten(name).short));
 }

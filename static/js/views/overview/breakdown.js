@@ -4,9 +4,10 @@ import { h } from '../../lib/dom.js';
 import { stepColumns } from '../../charts/charts.js';
 import { roleColour } from '../../lib/colours.js';
 import { ranking } from '../../charts/ranking.js';
-import { setParams } from '../../app/router.js';
+import { go, setParams, traceHref } from '../../app/router.js';
+import { hasView } from '../../app/trace_views.js';
 import { plainTable } from '../../table/detail_parts.js';
-import { timelineSpan } from '../timeline/links.js';
+import { stepHref, timelineSpan } from '../timeline/links.js';
 import * as fmt from '../../lib/fmt.js';
 
 /** @param {Overview} data */
@@ -29,6 +30,7 @@ export function breakdown(data) {
     const whole = data.average_step_ns ?? data.trace.duration_ns;
     const unit = fmt.timeUnit(whole);
     const average = ranking({
+        href: (label) => roleHref(data.trace, roles.find((role) => role.label === label)),
         title: data.has_steps ? 'Average step' : 'Whole trace', print: (ns) => fmt.time(ns, unit), emptyText: 'No step time was recorded.',
         off: () => roles.filter(({ role }) => hidden.includes(role)).map(({ label }) => label),
         onToggle: (label) => {
@@ -53,7 +55,7 @@ export function breakdown(data) {
     return {
         root,
         draw() {
-            if (steps.length) columns = stepColumns(canvas, { steps, roles, hidden: () => hidden });
+            if (steps.length) columns = stepColumns(canvas, { steps, roles, hidden: () => hidden, onPick: (step) => hasView(data.trace, 'timeline') && go(stepHref(data.trace.id, step)) });
         },
         /** @param {URLSearchParams} params */
         update(params) {
@@ -70,6 +72,24 @@ export function breakdown(data) {
             columns?.then((live) => live.destroy());
         },
     };
+}
+
+/** Where the events of a part of a step are listed: a view and its state, the first that the trace has. @type {Record<string, [string, Record<string, string>][]>} */
+const ROLE_PLACES = {
+    kernel: [['kernels', {}]],
+    communication: [['kernels', { class: 'communication' }], ['operators', { q: '/nccl|gloo/' }]],
+    memcpy: [['slices', { q: 'Memcpy' }]],
+    memset: [['slices', { q: 'Memset' }]],
+    runtime: [['slices', { group: 'category', q: 'runtime' }]],
+    dataloader: [['operators', { q: 'DataLoader' }]],
+    cpu_exec: [['operators', { sort: 'host_self_ns', order: 'desc' }]],
+    other: [['timeline', {}]],
+};
+
+/** @param {Trace} trace @param {Role | undefined} role */
+function roleHref(trace, role) {
+    const place = role?.mean_ns ? ROLE_PLACES[role.role]?.find(([view]) => hasView(trace, view)) : undefined;
+    return place ? traceHref(trace.id, ...place) : null;
 }
 
 /** @param {Trace} trace @param {Role[]} roles @param {Step[]} steps */

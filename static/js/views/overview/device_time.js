@@ -75,7 +75,7 @@ function figures(trace, times) {
     const more = (/** @type {string} */ view, /** @type {Record<string, string>} */ params, /** @type {string} */ text) => (hasView(trace, view) ? h('a', { class: 'answer-more', href: traceHref(trace.id, view, params) }, text) : null);
     return h('dl', { class: 'answers' },
         answer('Busy, of the device’s window', utilisation(window), [busyOf(window, 'Not known'), more('idle', {}, 'Why it waited')]),
-        answer('Busy, of the steps', utilisation(steps), [busyOf(steps, 'Not known: this trace has no steps.')]),
+        answer('Busy, of the steps', utilisation(steps), [busyOf(steps, 'Not known: this trace has no steps.'), steps ? more('idle', {}, 'Why it waited') : null]),
         answer('Communication', widest?.communication_ns ? fmt.timeParts(widest.communication_ns) : ['None', ''],
             widest?.communication_ns ? [`${fmt.time(widest.exposed_communication_ns)} exposed: nothing computes meanwhile`, more('kernels', { class: 'communication' }, 'Its kernels')] : ['No kernel of a communication library']),
         answer('On matrix units', share(times.matrix_unit_ns), ['of device time, by the names of the kernels; others are not on them or not known', more('kernels', { sort: 'matrix_unit', order: 'desc' }, 'Which kernels')]),
@@ -124,7 +124,7 @@ function classRanking(trace, times) {
     const unit = fmt.timeUnit(times.device_ns);
     const chart = ranking({
         title: 'By class of work', help: 'Sum of the durations of all device work, by what the name of the kernel says', print: (ns) => fmt.time(ns, unit),
-        off: () => [], onToggle: () => {}, emptyText: 'No device work takes time.', href: (name) => classHref(trace, name),
+        emptyText: 'No device work takes time.', href: (name) => classHref(trace, name),
     });
     const items = times.classes.map((row) => ({ name: row.class, value: row.device_ns }));
     return { root: chart.root, draw: () => chart.show(topSlices(items, CLASSES, times.device_ns, colourBook()), times.device_ns), destroy: chart.destroy };

@@ -8,7 +8,8 @@ import { advice, health, devices, about } from './parts.js';
 import { genericOverview } from '../slices/generic.js';
 import { rowTable } from '../../table/rowtable.js';
 import { go, traceHref } from '../../app/router.js';
-import { homeView } from '../../app/trace_views.js';
+import { hasView, homeView } from '../../app/trace_views.js';
+import { stepHref } from '../timeline/links.js';
 import * as api from '../../lib/api.js';
 
 /**
@@ -86,6 +87,7 @@ function stepTable(id, data) {
         sort: ['start_ns', 'asc'],
         columnsFor: () => columns,
         defaultSort: () => ['start_ns', 'asc'],
+        href: hasView(data.trace, 'timeline') ? (step) => stepHref(id, /** @type {any} */ (step)) : undefined,
         emptyText: () => 'No steps.',
     });
 }

@@ -37,7 +37,7 @@ export function health({ trace, health: { warnings, missing, odd_steps: odd } })
             h('dl', { class: 'missing' }, missing.map(({ view, reason, record }) => h('div', null,
                 h('dt', null, VIEW_WORDS[view] ?? view),
                 h('dd', null, `${reason.replace(/\.$/, '')}.`, record ? [' Record with ', isCode(record) ? h('code', null, record) : record, '.'] : null,
-                    view === 'memory' && hasView(trace, 'timeline') ? [' ', h('a', { href: traceHref(trace.id, 'memory') }, 'Memory counters')] : null))))) : null);
+                    view === 'memory' && hasView(trace, 'memory') ? [' ', h('a', { href: traceHref(trace.id, 'memory') }, 'Memory counters')] : null))))) : null);
 }
 
 /** `with_stack=True`, but not a sentence. @param {string} text */

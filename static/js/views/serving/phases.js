@@ -38,7 +38,7 @@ function classChart(trace, { phase, device_ns: total, classes }, colours) {
     const unit = fmt.timeUnit(total);
     const chart = ranking({
         title: `${phaseWord(phase)}: device time by class`, help: 'Of the device work that the steps launched, wherever it ran', print: (ns) => fmt.time(ns, unit),
-        off: () => [], onToggle: () => {}, emptyText: 'These steps launched no device work.', href: (name) => classHref(trace, name),
+        emptyText: 'These steps launched no device work.', href: (name) => classHref(trace, name),
     });
     const items = Object.entries(classes).map(([name, value]) => ({ name, value }));
     return { root: chart.root, draw: () => chart.show(topSlices(items, CLASSES, total, colours), total), destroy: chart.destroy };

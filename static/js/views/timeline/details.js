@@ -8,13 +8,12 @@ import { frameList, readFrame } from '../../lib/frames.js';
 import { frameBox } from '../stacks/frames.js';
 import { eventStack } from '../stacks/event.js';
 import { figures } from '../../table/detail_parts.js';
+import { searchWord } from '../../lib/names.js';
 import * as fmt from '../../lib/fmt.js';
 
 /** Longer lists are one button away. */
 const LINKS = 12;
 const LONGEST = 400;
-/** A search by the whole of a name of thousands of characters would not fit into a URL. */
-const SEARCH_LENGTH = 200;
 const STACK = /^(call stack|stack|callstack)$/i;
 const KERNELS = ['kernel', 'communication'];
 
@@ -69,7 +68,7 @@ function titleOf(name) {
 function tableLink(trace, name, role) {
     const view = KERNELS.includes(role) ? 'kernels' : role === 'cpu_exec' ? 'operators' : '';
     if (!view || !hasView(trace, view)) return null;
-    return h('a', { class: 'button small', href: traceHref(trace.id, view, { q: name.slice(0, SEARCH_LENGTH) }) }, view === 'kernels' ? 'Show in kernels' : 'Show in operators');
+    return h('a', { class: 'button small', href: traceHref(trace.id, view, { q: searchWord(name) }) }, view === 'kernels' ? 'Show in kernels' : 'Show in operators');
 }
 
 /** @param {TimelineEvent} detail @param {Around} around */

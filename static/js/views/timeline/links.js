@@ -3,20 +3,22 @@
 import { h } from '../../lib/dom.js';
 import { traceHref } from '../../app/router.js';
 import { hasView } from '../../app/trace_views.js';
+import { searchWord } from '../../lib/names.js';
 
-/** A search by the whole of a name of thousands of characters would not fit into a URL. */
-const SEARCH_LENGTH = 200;
 /** A span is shown with so much around it, of its length. */
 const ROOM = 0.1;
 
 /** @param {number | string} id @param {string} name whose slices are searched for */
-export const timelineHref = (id, name) => traceHref(id, 'timeline', { q: name.slice(0, SEARCH_LENGTH) });
+export const timelineHref = (id, name) => traceHref(id, 'timeline', { q: searchWord(name) });
 
 /** @param {number | string} id @param {number} start @param {number} end in nanoseconds after the start of the trace */
 export function timelineSpanHref(id, start, end) {
     const room = Math.max(1, ROOM * (end - start));
     return traceHref(id, 'timeline', { start: String(Math.floor(start - room)), end: String(Math.ceil(end + room)) });
 }
+
+/** @param {number | string} id @param {{start_ns: number, duration_ns: number}} step */
+export const stepHref = (id, { start_ns: start, duration_ns: ns }) => timelineSpanHref(id, start, start + ns);
 
 /** @param {Trace} trace @param {string} name @param {string} [text] */
 export const timelineLink = (trace, name, text = 'Show in timeline') => (hasView(trace, 'timeline') ? h('p', null, h('a', { href: timelineHref(trace.id, name) }, text)) : null);

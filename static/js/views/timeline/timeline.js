@@ -19,11 +19,11 @@ import { timelineSearch } from './search.js';
 import { gapLane } from '../idle/gap_lane.js';
 import { pathLight } from '../idle/path_light.js';
 import { ApiError, isAbort } from '../../lib/api.js';
+import { searchWord } from '../../lib/names.js';
 import * as traces from '../../lib/api.js';
 import * as api from './api.js';
 
 const REMEMBER_MS = 250;
-const SEARCH_LENGTH = 200;
 
 /**
  * @param {HTMLElement} root
@@ -87,7 +87,7 @@ async function open(root, route, signal, trace, answer, reader) {
     const pane = (id, of, tracks, shift) => ({ id, trace: of, answer: tracks, shift, tiles: new Tiles(id, tracks, reader, { onData, onError }) });
     const light = (found = state.found) => stage.light(search.active() ? search.lit : path.lit(), found);
     const boxes = { slice: h('div', { class: 'tl-detail' }), gap: h('div', { class: 'tl-detail' }), range: h('div', { class: 'tl-detail' }), search: h('div', { class: 'tl-detail' }) };
-    const find = (/** @type {string} */ name) => setParams({ q: name.slice(0, SEARCH_LENGTH), tab: 'search' });
+    const find = (/** @type {string} */ name) => setParams({ q: searchWord(name), tab: 'search' });
     const search = timelineSearch(route.id, {
         onFound: () => light(search.times()),
         choose: (hit) => selection.choose(0, hit.event, null, { zoom: true }),
