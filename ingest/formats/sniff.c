@@ -19,7 +19,7 @@ struct magic {
     }
 
 static const struct magic magics[] = {
-    MAGIC("PK\x03\x04", 0, "a ZIP archive: unpack it and upload the trace inside"),
+    MAGIC("PK\x03\x04", 0, "a ZIP archive within another file: upload it on its own"),
     MAGIC("ustar", 257, "a tar archive: unpack it and upload the traces inside"),
     MAGIC("\x89PNG", 0, "a PNG picture"),
     MAGIC("\xFF\xD8\xFF", 0, "a JPEG picture"),

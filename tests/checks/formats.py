@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Files of other recorders [FMT]: what a trace holds, memory snapshots, refusals; and the reference's golden figures of real files."""
+import struct
 import sys
 import unittest
 
@@ -65,6 +66,14 @@ class Snapshots(unittest.TestCase):
             rows = server.get('/api/v1/traces/%d/memory-snapshot/frames' % other, baseline=one).json()['rows']
             found = {row['frame']: (row['bytes'], row['baseline_bytes'], row['delta_bytes']) for row in rows}
             self.assertEqual(found, {'/srv/train.py:90 main': (8192, 0, 8192), '(before the recording)': (500, 500, 0), '/srv/train.py:20 forward': (0, 4096, -4096)})
+
+    def test_in_archives(self):
+        with kinetoscope.Server() as server:
+            files = {'a/rank0.pickle': recordings.snapshot(), 'b/rank1.pickle': recordings.snapshot(peak_bytes=8192)}
+            for kind in ('tar', 'zip'):
+                traces = kinetoscope.uploaded(server.put('memory', 'all.' + kind, recordings.archive(files, kind)))
+                peaks = [server.get('/api/v1/traces/%d/memory-snapshot' % trace['id']).json()['devices'][0]['peak_allocated_bytes'] for trace in traces]
+                self.assertEqual((peaks, [trace['worker'] for trace in traces]), ([4596, 8692], ['rank0.pickle', 'rank1.pickle']))
 
     def test_refusals(self):
         with kinetoscope.Server() as server:
@@ -203,6 +212,38 @@ class Ascend(unittest.TestCase):
             memory = server.get(base + 'memory').json()
             self.assertEqual([(row['name'], row['allocations'], row['allocated_bytes']) for row in memory['rows']], [('aten::mm', 2, 2560)])
             self.assertEqual([(d['device'], d['peak_bytes'], d['reserved_peak_bytes'], d['records']) for d in memory['devices']], [('NPU:3', 1572864, 8388608, 2)])
+
+
+class Zip(unittest.TestCase):
+    """A zip archive reads as the tar of its files [FMT-0.4e]."""
+
+    def test_folder(self):
+        with kinetoscope.Server() as server:
+            folder = recordings.unpacked(recordings.ascend_folder())
+            trace, = kinetoscope.uploaded(server.put('zip', 'folder.zip', recordings.archive(folder)))
+            self.assertEqual((trace['format'], trace['worker'], 'memory' in trace['views']), ('ascend-pytorch', 'job_rank3_ascend_pt', True))
+
+    def test_names_and_damage(self):
+        files = {'deep/' + 'x' * 150 + '/one.json': recordings.ascend_trace(), 'two.pickle': recordings.snapshot(), 'notes.txt': b'hello'}
+        whole = recordings.archive(files)
+        with kinetoscope.Server() as server:
+            answer = server.put('zip', 'all.zip', whole).json()
+            self.assertEqual([trace['format'] for trace in answer['traces']], ['ascend-pytorch', 'memory-snapshot'])
+            self.assertEqual([error['member'] for error in answer['errors']], ['notes.txt'])
+            cut = server.put('zip', 'cut.zip', whole[:len(whole) - 200]).json()
+            self.assertEqual([trace['format'] for trace in cut['traces']], ['ascend-pytorch', 'memory-snapshot'])
+            self.assertEqual(server.put('zip', 'short.zip', whole[:200]).status, 422)
+            self.assertEqual(server.put('zip', 'empty.zip', recordings.archive({})).status, 415)
+
+    def test_bombs(self):
+        """One file as a thousand members, and one that packs too well."""
+        one = recordings.archive({'a.json': b'[' + b' ' * (4 << 20)})
+        at, end = one.rfind(b'PK\x01\x02'), one.rfind(b'PK\x05\x06')
+        entries = b''.join(one[at:at + 46] + b'%06d' % i + one[at + 52:end] for i in range(1000))
+        overlapping = one[:at] + entries + struct.pack('<4s4H2IH', b'PK\x05\x06', 0, 0, 1000, 1000, len(entries), at, 0)
+        with kinetoscope.Server() as server:
+            self.assertEqual(server.put('zip', 'overlap.zip', overlapping).status, 413)
+            self.assertEqual(server.put('zip', 'bomb.zip', recordings.archive({'a.json': b'[' + b' ' * (80 << 20)})).status, 413)
 
 
 class Reference(unittest.TestCase):

@@ -3,6 +3,8 @@
 #include "ingest/analysis/memory_snapshot/memory_snapshot.h"
 #include "ingest/formats/memory_snapshot/snapshot.h"
 #include "ingest/input/input.h"
+#include "ingest/input/tar.h"
+#include "ingest/input/zip.h"
 #include "tests/fuzz/fuzz_reading.h"
 
 #include <string.h>
@@ -90,11 +92,34 @@ static bool is_database(const uint8_t *bytes, size_t len)
     return len >= sizeof magic && memcmp(bytes, magic, sizeof magic) == 0;
 }
 
+/* All files of an archive; what it unpacks to is bounded by its limits. */
+static void read_zip(const uint8_t *bytes, size_t len)
+{
+    const struct input_limits limits = {.decompressed_bytes = (uint64_t)64 << 20, .ratio = 1000};
+    struct err err = ERR_INIT;
+    struct input *in = NULL;
+    struct zip *zip = NULL;
+    struct tar *tar = NULL;
+    struct tar_entry entry;
+    bool has_entry = true;
+    bool ok = zip_open(&zip, &in, fuzz_file(bytes, len), &limits, &err) && tar_open(&tar, in, &err);
+    while (ok && has_entry) {
+        ok = tar_next(tar, &entry, &has_entry, &err);
+    }
+    fuzz_require(ok || err.msg[0] != '\0', "who refuses says why");
+    tar_close(tar);
+    input_close(in);
+    zip_close(zip);
+}
+
 int fuzz_one_input(const uint8_t *bytes, size_t len)
 {
     struct format_bundle bundle;
     if (memory_snapshot_recognises((const char *)bytes, len)) {
         load_snapshot(bytes, len);
+    }
+    if (zip_recognises((const char *)bytes, len)) {
+        read_zip(bytes, len);
     }
     if (is_database(bytes, len) ? read_database(bytes, len, &bundle)
                                 : fuzz_read_and_analyse(bytes, len, &bundle)) {

@@ -2,6 +2,7 @@
 
 #include "ingest/base/thread.h"
 #include "ingest/formats/memory_snapshot/snapshot.h"
+#include "ingest/jobs/pipeline/archive.h"
 #include "ingest/store/store.h"
 
 #include <string.h>
@@ -19,17 +20,15 @@ struct reading {
 
 /* ---- loading ---- */
 
-static bool
-load_file(const char *path, size_t budget_bytes, struct memory_snapshot **out, struct err *err)
+struct loading {
+    const struct format_options options;
+    struct memory_snapshot **out;
+};
+
+static bool load_input(void *context, struct input *in, struct err *err)
 {
-    const struct format_options options = {.memory_budget_bytes = budget_bytes};
-    struct input *in = NULL;
-    if (!input_open_file(&in, path, err)) {
-        return false;
-    }
-    bool ok = memory_snapshot_load(in, &options, out, err);
-    input_close(in);
-    return ok;
+    const struct loading *loading = context;
+    return memory_snapshot_load(in, &loading->options, loading->out, err);
 }
 
 static bool
@@ -40,6 +39,7 @@ load(const struct reading *reading, int64_t trace_id, struct memory_snapshot **o
     struct arena arena;
     const char *path = NULL;
     struct store_snapshot state;
+    struct loading loading = {{.memory_budget_bytes = reading->budget_bytes}, out};
     arena_init(&arena, 0);
     store_snapshot_init(&state, store);
     bool ok =
@@ -50,7 +50,8 @@ load(const struct reading *reading, int64_t trace_id, struct memory_snapshot **o
                  "torch.cuda.memory._dump_snapshot wrote",
                  trace->format)) &&
         store_blob_checked_path(store, &arena, trace->sha256_hex, trace->size_bytes, &path, err) &&
-        load_file(path, reading->budget_bytes, out, err);
+        pipeline_read_worker(path, trace->worker, jobs_input_limits(reading->jobs), load_input,
+                             &loading, err);
     store_snapshot_close(&state);
     arena_free(&arena);
     return ok;

@@ -1,6 +1,7 @@
 #include "ingest/jobs/pipeline/archive.h"
 
 #include "ingest/input/tar.h"
+#include "ingest/input/zip.h"
 #include "ingest/jobs/pipeline/ascend_folders.h"
 #include "ingest/jobs/pipeline/member_names.h"
 
@@ -21,12 +22,62 @@ struct archive {
     bool same_code;           /* all failures have that of the first */
 };
 
-bool pipeline_is_archive(struct input *in, bool *is_archive, struct err *err)
+static bool look(struct input *in, bool *is_tar, bool *is_zip, struct err *err)
 {
     const char *window;
     size_t len = 0;
     bool ok = input_peek(in, &window, &len, err);
-    *is_archive = ok && tar_recognises(window, len);
+    *is_tar = ok && tar_recognises(window, len);
+    *is_zip = ok && zip_recognises(window, len) && input_container(in) == INPUT_PLAIN;
+    return ok;
+}
+
+bool pipeline_is_archive(struct input *in, bool *is_archive, struct err *err)
+{
+    bool is_tar;
+    bool is_zip;
+    bool ok = look(in, &is_tar, &is_zip, err);
+    *is_archive = is_tar || is_zip;
+    return ok;
+}
+
+/* ---- the file ---- */
+
+/* An archive file; a zip reads as the tar of its files. */
+struct archive_file {
+    struct input *in;
+    struct zip *zip; /* NULL: a tar */
+};
+
+static void close_file(struct archive_file *file)
+{
+    input_close(file->in);
+    zip_close(file->zip);
+}
+
+/* Of a file that is none, `is_archive` is false, and `in` its own bytes. On false it is closed. */
+static bool open_file(struct archive_file *file,
+                      const char *path,
+                      const struct input_limits *limits,
+                      bool *is_archive,
+                      struct err *err)
+{
+    bool is_tar = false;
+    bool is_zip = false;
+    *file = (struct archive_file){.zip = NULL};
+    if (!input_open_file(&file->in, path, err)) {
+        return false;
+    }
+    input_limit(file->in, limits);
+    bool ok = look(file->in, &is_tar, &is_zip, err);
+    *is_archive = is_tar || is_zip;
+    if (ok && is_zip) {
+        input_close(file->in);
+        ok = zip_open(&file->zip, &file->in, path, limits, err);
+    }
+    if (!ok) {
+        close_file(file);
+    }
     return ok;
 }
 
@@ -46,7 +97,6 @@ static bool read_names(struct archive *archive, struct input *in, struct err *er
     }
     tar_close(archive->tar);
     archive->tar = NULL;
-    input_close(in);
     return ok && member_names_settle(&archive->names, err);
 }
 
@@ -172,19 +222,21 @@ static bool refuse_empty(const struct archive *archive, struct err *err)
                    first->msg);
 }
 
-static bool
-read_archive(struct archive *archive, struct input *names_of, const char *path, struct err *err)
+/* `read` of the archive's bytes, which are opened for it. */
+static bool with_file(struct archive *archive,
+                      const char *path,
+                      bool (*read)(struct archive *archive, struct input *in, struct err *err),
+                      struct err *err)
 {
-    struct input *in;
-    pipeline_set_stage(archive->way, STAGE_READING);
-    if (!read_names(archive, names_of, err) || !input_open_file(&in, path, err)) {
+    struct archive_file file;
+    bool is_archive = false;
+    if (!open_file(&file, path, &archive->way->input_limits, &is_archive, err)) {
         return false;
     }
-    input_limit(in, &archive->way->input_limits);
-    pipeline_report(archive->way, in);
-    bool ok = read_members(archive, in, err);
-    input_close(in);
-    return ok && (archive->read_count > 0 || refuse_empty(archive, err));
+    pipeline_report(archive->way, file.in);
+    bool ok = read(archive, file.in, err);
+    close_file(&file);
+    return ok;
 }
 
 bool pipeline_archive(const struct pipeline_way *way,
@@ -193,9 +245,92 @@ bool pipeline_archive(const struct pipeline_way *way,
                       struct err *err)
 {
     struct archive archive = {.way = way, .first_failure = ERR_INIT};
+    input_close(in);
     member_names_init(&archive.names);
-    bool ok = read_archive(&archive, in, path, err);
+    pipeline_set_stage(way, STAGE_READING);
+    bool ok = with_file(&archive, path, read_names, err) &&
+              with_file(&archive, path, read_members, err) &&
+              (archive.read_count > 0 || refuse_empty(&archive, err));
     member_names_free(&archive.names);
     ascend_folders_free(&archive.folders);
+    return ok;
+}
+
+/* ---- one member ---- */
+
+/* The member's place in the archive; SIZE_MAX: none. */
+static bool
+find_worker(struct archive_file *file, const char *worker, size_t *place, struct err *err)
+{
+    struct member_names names;
+    struct tar *tar = NULL;
+    struct tar_entry entry;
+    bool has_entry = true;
+    member_names_init(&names);
+    bool ok = tar_open(&tar, file->in, err);
+    while (ok && has_entry) {
+        ok = tar_next(tar, &entry, &has_entry, err) &&
+             (!has_entry || entry.fault != NULL || member_names_add(&names, entry.path, err));
+    }
+    ok = ok && member_names_settle(&names, err);
+    *place = SIZE_MAX;
+    for (size_t i = 0; ok && i < names.count && *place == SIZE_MAX; i++) {
+        const char *name = names.names[i].worker;
+        *place = name != NULL && strcmp(name, worker) == 0 ? i : SIZE_MAX;
+    }
+    tar_close(tar);
+    member_names_free(&names);
+    return ok && (*place != SIZE_MAX ||
+                  err_set(err, ERR_NOT_FOUND, "the archive has no file of the worker %s", worker));
+}
+
+static bool read_place(struct archive_file *file,
+                       size_t place,
+                       bool (*read)(void *context, struct input *in, struct err *err),
+                       void *context,
+                       struct err *err)
+{
+    struct tar *tar = NULL;
+    struct tar_entry entry;
+    struct input *in = NULL;
+    bool has_entry = true;
+    bool ok = tar_open(&tar, file->in, err);
+    for (size_t i = 0; ok && has_entry;) {
+        ok = tar_next(tar, &entry, &has_entry, err);
+        if (ok && has_entry && entry.fault == NULL && i++ == place) {
+            ok = tar_member(tar, &in, err) && read(context, in, err);
+            break;
+        }
+    }
+    input_close(in);
+    tar_close(tar);
+    return ok;
+}
+
+bool pipeline_read_worker(const char *path,
+                          const char *worker,
+                          const struct input_limits *limits,
+                          bool (*read)(void *context, struct input *in, struct err *err),
+                          void *context,
+                          struct err *err)
+{
+    struct archive_file file;
+    bool is_archive = false;
+    size_t place = 0;
+    if (!open_file(&file, path, limits, &is_archive, err)) {
+        return false;
+    }
+    if (!is_archive) {
+        bool read_well = read(context, file.in, err);
+        close_file(&file);
+        return read_well;
+    }
+    bool ok = find_worker(&file, worker, &place, err);
+    close_file(&file);
+    if (!ok || !open_file(&file, path, limits, &is_archive, err)) {
+        return false;
+    }
+    ok = read_place(&file, place, read, context, err);
+    close_file(&file);
     return ok;
 }

@@ -329,6 +329,11 @@ const struct device_peaks_list *jobs_device_peaks(const struct jobs *jobs)
     return jobs->device_peaks;
 }
 
+const struct input_limits *jobs_input_limits(const struct jobs *jobs)
+{
+    return &jobs->input_limits;
+}
+
 struct store *jobs_store(const struct jobs *jobs)
 {
     return jobs->store;

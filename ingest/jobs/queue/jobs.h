@@ -54,6 +54,8 @@ void jobs_destroy(struct jobs *jobs);
 const struct retention_rules *jobs_retention(const struct jobs *jobs);
 const struct kernel_rules *jobs_kernel_rules(const struct jobs *jobs);
 const struct device_peaks_list *jobs_device_peaks(const struct jobs *jobs);
+/* Of each file that is read. */
+const struct input_limits *jobs_input_limits(const struct jobs *jobs);
 struct store *jobs_store(const struct jobs *jobs);
 /* Checks the quotas for a file; call it before receiving its bytes. ERR_NO_SPACE says what is in
  * the way. */

@@ -4,6 +4,7 @@
 #include "ingest/input/decode.h"
 #include "ingest/input/source.h"
 #include "ingest/input/tar.h"
+#include "ingest/input/zip.h"
 #include "ingest/jobs/queue/background.h"
 #include "ingest/jobs/queue/internal.h"
 #include "ingest/jobs/queue/store_sink.h"
@@ -73,7 +74,7 @@ static void look_at_head(
         return;
     }
     bool known = decode_fill(&decode, text, LOOK_TEXT_BYTES, &text_len, &ignored);
-    look->is_archive = known && tar_recognises(text, text_len);
+    look->is_archive = known && (tar_recognises(text, text_len) || zip_recognises(text, text_len));
     bool is_table = known && !look->is_archive && holds_a_table(text, text_len);
     look->is_json = known && !look->is_archive && !is_table;
     look->estimate_bytes = estimate(size_bytes, source.container, is_table);
