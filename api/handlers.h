@@ -18,6 +18,11 @@ bool runs_list(struct api_call *call, struct err *err) KS_MUST_USE;
 bool runs_get(struct api_call *call, struct err *err) KS_MUST_USE;
 bool runs_patch(struct api_call *call, struct err *err) KS_MUST_USE;
 bool runs_delete(struct api_call *call, struct err *err) KS_MUST_USE;
+/* notes.c */
+bool notes_of_run(struct api_call *call, struct err *err) KS_MUST_USE;
+bool notes_of_trace(struct api_call *call, struct err *err) KS_MUST_USE;
+bool notes_post(struct api_call *call, struct err *err) KS_MUST_USE;
+bool notes_delete(struct api_call *call, struct err *err) KS_MUST_USE;
 /* traces.c */
 bool traces_list(struct api_call *call, struct err *err) KS_MUST_USE;
 bool traces_get(struct api_call *call, struct err *err) KS_MUST_USE;

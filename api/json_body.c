@@ -1,5 +1,6 @@
 #include "api/json_body.h"
 
+#include "api/call.h"
 #include "ingest/base/text/json_small.h"
 
 #include <string.h>
@@ -82,4 +83,28 @@ bool json_body_text(const json_t *value,
     }
     *text = arena_strndup(arena, json_string_value(value), len);
     return *text != NULL || err_set(err, ERR_NO_MEMORY, "No memory for %s", what);
+}
+
+bool json_body_knows(json_t *body, const char *const *known, struct err *err)
+{
+    char names[CALL_NAMES_BYTES] = "";
+    if (!json_is_object(body)) {
+        return err_set(err, ERR_BAD_REQUEST, "The body must be an object");
+    }
+    for (size_t i = 0; known[i] != NULL; i++) {
+        call_add_name(names, known[i]);
+    }
+    void *at = json_object_iter(body);
+    for (; at != NULL; at = json_object_iter_next(body, at)) {
+        size_t i = 0;
+        const char *key = json_object_iter_key(at);
+        while (known[i] != NULL && strcmp(known[i], key) != 0) {
+            i++;
+        }
+        if (known[i] == NULL) {
+            return err_set(err, ERR_BAD_REQUEST, "Unknown member \"%.60s\": known are %s", key,
+                           names);
+        }
+    }
+    return true;
 }

@@ -23,5 +23,8 @@ bool json_body_text(const json_t *value,
                     struct arena *arena,
                     const char **text,
                     struct err *err) KS_MUST_USE;
+/* Refuses a body that is no object or has a member that `known` (NULL-terminated) does not list:
+ * ERR_BAD_REQUEST. */
+bool json_body_knows(json_t *body, const char *const *known, struct err *err) KS_MUST_USE;
 
 #endif

@@ -30,6 +30,11 @@ static const struct route routes[] = {
      "Sets a run's tags, note and project, pins or unpins it", WRITES, ANEW, TARGET_RUN, NONE},
     {"DELETE", V1 "/runs/{run}", runs_delete, "Deletes a run and its traces", WRITES, ANEW,
      TARGET_RUN, NONE},
+    {"GET", V1 "/runs/{run}/notes", notes_of_run, "Notes on a run and its traces", READS, KEPT,
+     TARGET_RUN, NONE},
+    {"POST", V1 "/runs/{run}/notes", notes_post, "Pins a note", WRITES, ANEW, TARGET_RUN, NONE},
+    {"DELETE", V1 "/runs/{run}/notes/{note}", notes_delete, "Removes a note", WRITES, ANEW,
+     TARGET_RUN, NONE},
     {"GET", V1 "/runs/{run}/traces", traces_list, "The traces of a run, newest upload first", READS,
      KEPT, TARGET_RUN, "tag device_type " PAGE},
     {"POST", V1 "/runs/{run}/traces", upload_post, "Uploads files as a form", WRITES, ANEW,
@@ -76,6 +81,8 @@ static const struct route routes[] = {
     {"GET", V1 "/traces/{id}/kernels/stacks", kernel_stacks_get,
      "Device work by operator, module and Python stack", READS, KEPT, TARGET_TRACE,
      "name modules " TABLE},
+    {"GET", V1 "/traces/{id}/notes", notes_of_trace, "Notes on a trace", READS, KEPT, TARGET_TRACE,
+     NONE},
     {"GET", V1 "/traces/{id}/device-time", device_time_get, "Device time by class of work", READS,
      KEPT, TARGET_TRACE, "device"},
     {"GET", V1 "/traces/{id}/device-time/kernels", device_time_kernels,
@@ -362,6 +369,7 @@ const char *route_action(const struct route *route)
     }
     return route->target == TARGET_UPLOAD        ? "upload"
            : strcmp(route->method, "PATCH") == 0 ? "change"
+           : route->target == TARGET_RUN         ? "note"
                                                  : "compare";
 }
 

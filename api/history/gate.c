@@ -69,7 +69,7 @@ static bool read_candidate(struct api_call *call,
 {
     static const char *const known[] = {"run", "span", "trace", NULL};
     struct store_trace *trace = NULL;
-    if (!history_body_knows(candidate, known, err) ||
+    if (!json_body_knows(candidate, known, err) ||
         !read_text(call, candidate, "run", &request->run, err) ||
         !read_id(candidate, "span", &request->span, err) ||
         !read_id(candidate, "trace", &request->trace_id, err)) {
@@ -101,7 +101,7 @@ read_request(struct api_call *call, json_t *body, struct gate_request *request, 
     double min_points = 3;
     *request = (struct gate_request){.rules = {.p = 0.01}};
     filter->projects = authorize_projects(call);
-    if (!history_body_knows(body, known, err)) {
+    if (!json_body_knows(body, known, err)) {
         return false;
     }
     if (!json_is_object(json_object_get(body, "candidate"))) {

@@ -97,30 +97,6 @@ bool history_params_rules(const struct api_call *call, struct history_rules *rul
 
 /* ---- body ---- */
 
-bool history_body_knows(json_t *body, const char *const *known, struct err *err)
-{
-    char names[CALL_NAMES_BYTES] = "";
-    if (!json_is_object(body)) {
-        return err_set(err, ERR_BAD_REQUEST, "The body must be an object");
-    }
-    for (size_t i = 0; known[i] != NULL; i++) {
-        call_add_name(names, known[i]);
-    }
-    void *at = json_object_iter(body);
-    for (; at != NULL; at = json_object_iter_next(body, at)) {
-        size_t i = 0;
-        const char *key = json_object_iter_key(at);
-        while (known[i] != NULL && strcmp(known[i], key) != 0) {
-            i++;
-        }
-        if (known[i] == NULL) {
-            return err_set(err, ERR_BAD_REQUEST, "Unknown member \"%.60s\": known are %s", key,
-                           names);
-        }
-    }
-    return true;
-}
-
 bool history_body_number(const json_t *body, const char *name, double *value, struct err *err)
 {
     const json_t *member = json_object_get(body, name);

@@ -34,7 +34,5 @@ bool history_body_rules(const json_t *body,
                         const char *p_name,
                         struct history_rules *rules,
                         struct err *err) KS_MUST_USE;
-/* Refuses a body that is no object or has a member that `known` (NULL-terminated) does not list. */
-bool history_body_knows(json_t *body, const char *const *known, struct err *err) KS_MUST_USE;
 
 #endif

@@ -2,6 +2,7 @@
 #include "api/handlers.h"
 #include "api/history/params.h"
 #include "api/json_body.h"
+#include "ingest/store/store_notes.h"
 
 #include <math.h>
 #include <string.h>
@@ -76,10 +77,28 @@ bool history_get(struct api_call *call, struct err *err)
 
 /* ---- changes ---- */
 
+/* Known regressions of the metric, the oldest first. */
+struct known_changes {
+    struct store_note *notes;
+    size_t count;
+};
+
+/* What is known of a change at this run, NULL: nothing. */
+static const char *find_known(const struct known_changes *known, const char *run)
+{
+    for (size_t i = known->count; i > 0; i--) {
+        if (strcmp(known->notes[i - 1].run, run) == 0) {
+            return known->notes[i - 1].text;
+        }
+    }
+    return NULL;
+}
+
 /* `series` NULL: of values that a client sent. */
 static void write_change(struct json_write *w,
                          const struct history_change *change,
-                         const struct history_series *series)
+                         const struct history_series *series,
+                         const struct known_changes *known)
 {
     const struct store_series_point *point = series == NULL ? NULL : &series->points[change->index];
     const struct history_test *test = &change->test;
@@ -106,6 +125,7 @@ static void write_change(struct json_write *w,
     } else {
         jw_key_null(w, "worse");
     }
+    jw_key_string(w, "known", point == NULL ? NULL : find_known(known, point->run));
     jw_object_end(w);
 }
 
@@ -131,7 +151,8 @@ static void write_changes(struct json_write *w,
                           const struct history_changes *found,
                           size_t count,
                           const struct history_rules *rules,
-                          const struct history_series *series)
+                          const struct history_series *series,
+                          const struct known_changes *known)
 {
     jw_key_int(w, "n", (int64_t)count);
     jw_key_int(w, "window", (int64_t)rules->window);
@@ -141,7 +162,7 @@ static void write_changes(struct json_write *w,
     jw_key(w, "changes");
     jw_array_begin(w);
     for (size_t i = 0; i < found->change_count; i++) {
-        write_change(w, &found->changes[i], series);
+        write_change(w, &found->changes[i], series, known);
     }
     jw_array_end(w);
     jw_key(w, "weak");
@@ -160,17 +181,19 @@ bool history_changes_get(struct api_call *call, struct err *err)
     struct history_series series;
     struct history_rules rules;
     struct history_changes found;
+    struct known_changes known;
     struct store_series_filter filter;
     struct arena *arena = call_arena(call);
     if (!history_params_metric(call, &metric, err) || !history_params_filter(call, &filter, err) ||
         !history_params_rules(call, &rules, err) ||
         !history_query_series(&series, call->snapshot, arena, metric, &filter, err) ||
-        !history_query_changes(&found, arena, &series, &rules, err)) {
+        !history_query_changes(&found, arena, &series, &rules, err) ||
+        !store_notes_of_metric(call->snapshot, arena, metric, &known.notes, &known.count, err)) {
         return false;
     }
     struct json_write w = call_json_long(call, false);
     begin_answer(&w, &series);
-    write_changes(&w, &found, series.count, &rules, &series);
+    write_changes(&w, &found, series.count, &rules, &series, &known);
     return true;
 }
 
@@ -192,7 +215,7 @@ static bool answer_values(struct api_call *call, json_t *body, struct err *err)
     struct history_rules rules;
     struct history_changes found;
     const json_t *list = json_object_get(body, "values");
-    if (!history_body_knows(body, known, err) || !history_body_rules(body, "p", &rules, err)) {
+    if (!json_body_knows(body, known, err) || !history_body_rules(body, "p", &rules, err)) {
         return false;
     }
     size_t count = json_array_size(list);
@@ -212,7 +235,7 @@ static bool answer_values(struct api_call *call, json_t *body, struct err *err)
     }
     struct json_write w = call_json_long(call, false);
     jw_object_begin(&w);
-    write_changes(&w, &found, count, &rules, NULL);
+    write_changes(&w, &found, count, &rules, NULL, NULL);
     return true;
 }
 

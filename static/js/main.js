@@ -16,6 +16,7 @@ import { during } from './app/activity.js';
 const VIEWS = {
     runs: () => import('./views/runs/runs.js'),
     run: () => import('./views/runs/run.js'),
+    newest: () => import('./views/runs/newest.js'),
     distributed: () => import('./views/distributed/distributed.js'),
     collectives: () => import('./views/collectives/collectives.js'),
     clock: () => import('./views/clock/clock.js'),

@@ -150,6 +150,53 @@ class History(unittest.TestCase):
             self.assertEqual(post(self.server, '/api/v1/gate', body).status, status, body)
 
 
+class Notes(unittest.TestCase):
+    """Notes on windows, kernels and operators; known regressions."""
+
+    def test_notes_are_pinned_seen_and_removed(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with kinetoscope.Server(data_dir=folder) as server:
+                traces = [kinetoscope.uploaded(server.put('a', name, trace(1000)))[0]['id'] for name in ('w.pt.trace.json.gz', 'v.pt.trace.json.gz')]
+                server.put('b', 'w.pt.trace.json.gz', trace(1000))
+                for body in ({'kind': 'kernel', 'name': 'gemm', 'text': 'slow'}, {'kind': 'window', 'trace': traces[0], 'start_ns': 5, 'end_ns': 9, 'text': 'here'},
+                             {'kind': 'operator', 'name': 'aten::mm', 'trace': traces[1], 'text': 'there'}):
+                    answer = post(server, '/api/v1/runs/a/notes', body)
+                    self.assertEqual(answer.status, 201, answer.body)
+                for body in ({}, {'kind': 'x', 'text': 't'}, {'kind': 'kernel', 'text': 't'}, {'kind': 'kernel', 'name': 'n', 'text': ''},
+                             {'kind': 'window', 'text': 't', 'trace': traces[0], 'start_ns': 9, 'end_ns': 9}, {'kind': 'window', 'text': 't', 'start_ns': 1, 'end_ns': 9},
+                             {'kind': 'kernel', 'name': 'n', 'text': 't', 'start_ns': 1}, {'kind': 'kernel', 'name': 'n', 'text': 't', 'other': 1},
+                             {'kind': 'regression', 'name': 'step_time', 'text': 't', 'trace': traces[0]}):
+                    self.assertEqual(post(server, '/api/v1/runs/a/notes', body).status, 400, body)
+                self.assertEqual(post(server, '/api/v1/runs/b/notes', {'kind': 'kernel', 'name': 'n', 'text': 't', 'trace': traces[0]}).status, 404)
+                self.assertEqual(post(server, '/api/v1/runs/none/notes', {'kind': 'kernel', 'name': 'n', 'text': 't'}).status, 404)
+            with kinetoscope.Server(data_dir=folder) as server:
+                texts = lambda path: [note['text'] for note in server.get(path).json()['notes']]
+                self.assertEqual(texts('/api/v1/runs/a/notes'), ['slow', 'here', 'there'])
+                self.assertEqual([texts('/api/v1/traces/%d/notes' % id) for id in traces], [['slow', 'here'], ['slow', 'there']])
+                self.assertEqual(texts('/api/v1/runs/b/notes'), [])
+                first = server.get('/api/v1/runs/a/notes').json()['notes'][0]
+                self.assertEqual((first['trace'], first['kind'], first['name'], first['author']), (None, 'kernel', 'gemm', None))
+                self.assertEqual(server.ask('DELETE', '/api/v1/runs/b/notes/%d' % first['id']).status, 404)
+                self.assertEqual(server.ask('DELETE', '/api/v1/runs/a/notes/%d' % first['id']).status, 204)
+                self.assertEqual(server.ask('DELETE', '/api/v1/runs/a/notes/x').status, 404)
+                self.assertEqual(server.ask('DELETE', '/api/v1/traces/%d' % traces[0]).status, 204)
+                self.assertEqual(server.get('/api/v1/traces/%d/notes' % traces[0]).status, 404)
+                self.assertEqual(texts('/api/v1/traces/%d/notes' % traces[1]), ['there'])
+
+    def test_a_known_regression_is_said_so(self):
+        with kinetoscope.Server() as server:
+            for number, level in enumerate(LEVELS_US):
+                server.put('main-%02d' % number, 'w.pt.trace.json.gz', trace(level))
+            changes = lambda: [(row['run'], row['worse'], row['known']) for row in server.get('/api/v1/history/changes').json()['changes']]
+            run = 'main-%02d' % CHANGE
+            self.assertEqual(changes(), [(run, True, None)])
+            post(server, '/api/v1/runs/%s/notes' % run, {'kind': 'regression', 'name': 'busy', 'text': 'of another metric'})
+            self.assertEqual(changes(), [(run, True, None)])
+            for text in ('first', 'JIRA-1'):
+                self.assertEqual(post(server, '/api/v1/runs/%s/notes' % run, {'kind': 'regression', 'name': 'step_time', 'text': text}).status, 201)
+            self.assertEqual(changes(), [(run, True, 'JIRA-1')])
+
+
 class Restart(unittest.TestCase):
     def test_series_outlive_the_process(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -100,6 +100,22 @@ CREATE TABLE taken_over (
     PRIMARY KEY (job_id, worker, span_digits)
 ) STRICT, WITHOUT ROWID;
 
+-- What people say of a run: the trace is a plain number (0: the whole run), as its row goes and comes again when it is analysed anew.
+CREATE TABLE pinned_note (
+    id           INTEGER PRIMARY KEY AUTOINCREMENT,
+    run_id       INTEGER NOT NULL REFERENCES run (id) ON DELETE CASCADE,
+    trace_id     INTEGER NOT NULL,
+    kind         INTEGER NOT NULL, -- enum store_note_kind: 0 window, 1 kernel, 2 operator, 3 known regression
+    name         TEXT NOT NULL,    -- of the kernel, the operator, the metric; '' for a window
+    start_ns     INTEGER NOT NULL, -- of a window, else 0; so the next
+    end_ns       INTEGER NOT NULL,
+    text         TEXT NOT NULL,
+    author       TEXT NOT NULL,    -- name of the token, '' when anonymous
+    created_at_s INTEGER NOT NULL
+) STRICT;
+CREATE INDEX pinned_note_run ON pinned_note (run_id);
+CREATE INDEX pinned_note_metric ON pinned_note (name) WHERE kind = 3;
+
 CREATE TABLE token (
     id             INTEGER PRIMARY KEY AUTOINCREMENT,
     name           TEXT NOT NULL,               -- of a revoked token it may be given anew

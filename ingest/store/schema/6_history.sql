@@ -36,6 +36,30 @@ CREATE TABLE series_change (
     run_id INTEGER NOT NULL
 ) STRICT;
 
+-- Which changes have crossed which line of --webhooks [HIST-5a]: each is told once.
+CREATE TABLE webhook_crossing (
+    hook TEXT NOT NULL, -- SHA-256 of the line, lower-case hex
+    run  TEXT NOT NULL, -- name of the run at the change
+    PRIMARY KEY (hook, run)
+) STRICT, WITHOUT ROWID;
+
+-- What webhooks are told, the newest some thousands.
+CREATE TABLE webhook_delivery (
+    id           INTEGER PRIMARY KEY AUTOINCREMENT,
+    hook         TEXT NOT NULL,    -- as above
+    place        TEXT NOT NULL,    -- scheme and host of its address: the path may be a secret
+    metric       TEXT NOT NULL,
+    run          TEXT NOT NULL,
+    body         TEXT NOT NULL,    -- JSON, as it is sent
+    state        TEXT NOT NULL CHECK (state IN ('waiting', 'delivered', 'given_up')),
+    attempts     INTEGER NOT NULL DEFAULT 0,
+    created_at_s INTEGER NOT NULL,
+    next_at_s    INTEGER NOT NULL, -- of the next attempt
+    status       INTEGER,          -- of the last answer, NULL: none came
+    error        TEXT              -- of the last attempt, NULL: none
+) STRICT;
+CREATE INDEX webhook_delivery_waiting ON webhook_delivery (next_at_s) WHERE state = 'waiting';
+
 -- Runs of many traces whose points are made anew when they are next read.
 CREATE TABLE series_stale (
     run_id INTEGER PRIMARY KEY REFERENCES run (id) ON DELETE CASCADE

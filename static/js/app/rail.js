@@ -8,7 +8,7 @@ import { TRACE_VIEWS, hasView } from './trace_views.js';
 
 /** What is not of one run. */
 export const PLACES = [
-    { views: ['runs', 'run', ...RUN_VIEWS.map(({ view }) => view)], href: '#/', label: 'Runs' },
+    { views: ['runs', 'run', 'newest', ...RUN_VIEWS.map(({ view }) => view)], href: '#/', label: 'Runs' },
     { views: ['history'], href: '#/history', label: 'History' },
     { views: ['comparisons', 'report', 'compare', 'diff'], href: '#/comparisons', label: 'Comparisons' },
 ];

@@ -18,6 +18,20 @@ interface Me {
     anonymous: boolean; session: boolean; asks_for_tokens: boolean; source_url: string | null;
 }
 
+/** Pinned to what a view shows; `trace` null: of the whole run. */
+interface Note {
+    id: number;
+    run: string;
+    trace: number | null;
+    kind: 'window' | 'kernel' | 'operator' | 'regression';
+    name: string | null;
+    start_ns?: number;
+    end_ns?: number;
+    text: string;
+    author: string | null;
+    created_at_s: number;
+}
+
 interface Run {
     name: string; project: string; note: string; tags: string[]; pinned: boolean; uploaded_at: string; traces: number; workers: number;
     size_bytes: number; device_types: string[]; views: string[]; url: string; trace_list?: Trace[];

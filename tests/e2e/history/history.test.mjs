@@ -155,6 +155,43 @@ test('metrics beside each other, filters, and what has no points', async () => {
     assert.match(await text('.history-charts') ?? '', /No trace of these runs has this metric/);
 });
 
+test('a change is marked as known', async () => {
+    await visit(page, server.url, '#/history?tag=branch%3Dmain');
+    await page.getByRole('button', { name: /^Mark the change at/ }).click();
+    await page.getByRole('textbox', { name: 'Why it is known' }).fill('TICKET-7 <b>');
+    await page.keyboard.press('Enter');
+    await eventually(async () => assert.match((await table('Changes, newest first'))[0].join(' '), /Worse, known *TICKET-7 <b>/));
+    assert.equal(await page.getByRole('button', { name: /^Mark the change at/ }).count(), 0);
+});
+
+test('notes stand where their kernel and their window are', async () => {
+    const id = rows[3].trace;
+    await visit(page, server.url, `#/traces/${id}/kernels`);
+    await page.getByRole('button', { name: 'Pin a note to a kernel' }).click();
+    await page.getByRole('textbox', { name: 'Kernel, its whole name' }).fill(KERNEL);
+    await page.getByRole('textbox', { name: 'Note' }).fill('waits for the library');
+    await page.getByRole('button', { name: 'Pin', exact: true }).click();
+    await eventually(async () => assert.match(await text('.pinned-note') ?? '', /gemm.*waits for the library.*the whole run/));
+    assert.deepEqual(await axeFaults(page), []);
+    await visit(page, server.url, `#/traces/${id}/timeline?sel=100000-400000`);
+    await page.getByRole('button', { name: 'Pin a note to this window' }).click();
+    await page.getByRole('textbox', { name: 'Note' }).fill('nothing runs here');
+    await page.getByRole('button', { name: 'Pin', exact: true }).click();
+    await eventually(async () => assert.match(await text('.pinned-note') ?? '', /300.*long.*nothing runs here/));
+    await visit(page, server.url, `#/traces/${id}/timeline`);
+    await page.locator('.pinned-note a').click();
+    await addressed(page, 'sel=100000-400000');
+    await page.getByRole('button', { name: /Remove the note/ }).click();
+    await eventually(async () => assert.equal(await page.locator('.pinned-note').count(), 0));
+});
+
+test('the newest run of a tag has an address', async () => {
+    await visit(page, server.url, '#/newest?tag=branch%3Dmain&view=kernels');
+    await addressed(page, '/kernels');
+    await visit(page, server.url, '#/newest?tag=branch%3Dnone');
+    assert.match(await text('.empty') ?? '', /No run matches/);
+});
+
 test('both themes, narrow and wide', async () => {
     for (const theme of /** @type {const} */ (['light', 'dark'])) {
         for (const width of [400, 1280]) {

@@ -1,11 +1,12 @@
 /** Calls of the view: series, changes, metrics. */
 
 import { call } from '../../lib/api.js';
+import { pinNote } from '../../app/pinned_notes.js';
 
 /** @typedef {{index: number, run: string, trace: number, span: number, time: number, time_source: string, value: number | null, tags: string[]}} Point */
 /** @typedef {'ns' | 'ratio' | 'bytes'} Unit */
 /** @typedef {{metric: string, unit: Unit, direction: -1 | 1, total: number, rows: Point[]}} Series */
-/** @typedef {{index: number, p: number, mean_before: number, mean_after: number, change: number | null, worse: boolean}} Change */
+/** @typedef {{index: number, p: number, mean_before: number, mean_after: number, change: number | null, worse: boolean, known: string | null}} Change */
 /** @typedef {{first: number, last: number, n: number, mean: number, std: number}} Segment */
 /** @typedef {{n: number, changes: Change[], segments: Segment[]}} Changes */
 /** @typedef {{metric: string, unit: Unit, direction: number, value: number}} Metric */
@@ -33,3 +34,6 @@ export const changes = (query, signal) => call('history/changes', { query, signa
 
 /** Those of the newest trace, the largest first. @param {Query} query @param {AbortSignal} signal @returns {Promise<{metrics: Metric[]}>} */
 export const metrics = (query, signal) => call('history/metrics', { query: { ...query, limit: 2000 }, signal });
+
+/** Says of a change that it is explained. @param {string} run at the change @param {string} metric @param {string} text */
+export const markKnown = (run, metric, text) => pinNote(run, { kind: 'regression', name: metric, text });

@@ -64,10 +64,10 @@ export function tagsOf({ tags }) {
 export const sizeText = ({ change }) => (change === null ? 'from 0' : `${fmt.signed(change * 100, 1)}%`);
 
 /** @param {Change} change */
-export const verdictText = ({ worse }) => (worse ? 'Worse' : 'Better');
+export const verdictText = ({ worse, known }) => (worse ? (known ? 'Worse, known' : 'Worse') : 'Better');
 
 /** "+12.5% here, worse: 1.00 ms to 1.13 ms". @param {Change} change @param {Scale} scale */
-export const changeText = (change, scale) => `${sizeText(change)} here, ${verdictText(change).toLowerCase()}: ${scale.text(change.mean_before)} to ${scale.text(change.mean_after)}`;
+export const changeText = (change, scale) => `${sizeText(change)} here, ${verdictText(change).toLowerCase()}: ${scale.text(change.mean_before)} to ${scale.text(change.mean_after)}${change.known ? ` (${change.known})` : ''}`;
 
 /** What the series says at its end. @param {import('./api.js').Changes} changes @param {Scale} scale */
 export function levelText({ segments }, scale) {

@@ -5,6 +5,7 @@ import { rowTable } from '../../table/rowtable.js';
 import { ranking } from '../../charts/ranking.js';
 import { traceHref } from '../../app/router.js';
 import { token } from '../../app/theme.js';
+import { pinnedNotes } from '../../app/pinned_notes.js';
 import { kernelDetail } from './detail.js';
 import { pieBoard } from '../../charts/pies.js';
 import { knowsCalls } from '../../table/detail_parts.js';
@@ -51,7 +52,7 @@ export async function mount(root, route, signal) {
         onRows: (first) => matched.show(first.utilisation ?? null),
         emptyText: (q) => (q ? `No kernel matches “${q}”.` : 'No kernels of this kind in this trace.'),
     });
-    fill(root, h('div', { class: 'view-head' }, h('h1', null, 'Kernels'), pies.control), h('h2', { class: 'visually-hidden' }, 'All kernels'), matched.root, table.root, h('h2', null, 'Largest kernels'), pies.root);
+    fill(root, h('div', { class: 'view-head' }, h('h1', null, 'Kernels'), pies.control), pinnedNotes(trace, 'kernel', signal), h('h2', { class: 'visually-hidden' }, 'All kernels'), matched.root, table.root, h('h2', null, 'Largest kernels'), pies.root);
     return {
         ready: Promise.all([pies.start(route.params, signal), table.update(route.params)]),
         update(next) {

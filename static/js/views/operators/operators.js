@@ -6,6 +6,7 @@ import { operatorDetail } from './detail.js';
 import { owners } from './owners.js';
 import { pieBoard } from '../../charts/pies.js';
 import { knowsCalls } from '../../table/detail_parts.js';
+import { pinnedNotes } from '../../app/pinned_notes.js';
 import { deviceWord } from '../../lib/fmt.js';
 import * as api from '../../lib/api.js';
 
@@ -38,7 +39,7 @@ export async function mount(root, route, signal) {
         emptyText: (q) => (q ? `No operator matches “${q}”.` : 'No operators were recorded: profile with activities=[ProfilerActivity.CPU, …].'),
     });
     const owned = trace.has_events && trace.views.includes('kernels') ? owners(trace) : null;
-    fill(root, h('div', { class: 'view-head' }, h('h1', null, 'Operators'), pies.control), h('h2', { class: 'visually-hidden' }, 'All operators'), table.root, h('h2', null, 'Largest operators'), pies.root, owned?.root);
+    fill(root, h('div', { class: 'view-head' }, h('h1', null, 'Operators'), pies.control), pinnedNotes(trace, 'operator', signal), h('h2', { class: 'visually-hidden' }, 'All operators'), table.root, h('h2', null, 'Largest operators'), pies.root, owned?.root);
     return {
         ready: Promise.all([pies.start(route.params, signal), table.update(route.params), owned?.update(route.params)]),
         update(next) {

@@ -18,6 +18,7 @@ import { Tiles } from './data.js';
 import { timelineSearch } from './search.js';
 import { gapLane } from '../idle/gap_lane.js';
 import { pathLight } from '../idle/path_light.js';
+import { pinnedNotes } from '../../app/pinned_notes.js';
 import { ApiError, isAbort } from '../../lib/api.js';
 import { searchWord } from '../../lib/names.js';
 import * as traces from '../../lib/api.js';
@@ -176,7 +177,8 @@ async function open(root, route, signal, trace, answer, reader) {
             h('div', { class: 'tl-buttons' }, h('button', { class: 'button', type: 'button', 'data-tip': 'Figures of the selected slice, or of what is in sight; or drag on the ruler', onclick: mark }, 'Select range'),
                 small('−', 'Zoom out', () => keys.step('s')), small('+', 'Zoom in', () => keys.step('w')), small('Fit', 'Fit the whole trace', all),
                 h('a', { class: 'button tl-wide', download: '', href: api.traceUrl(route.id, null), 'data-tip': 'The trace file, for other viewers' }, 'Download trace'),
-                options.root, small('?', 'Keyboard shortcuts', showKeys))),
+                options.root, small('?', 'Keyboard shortcuts', showKeys)),
+            pinnedNotes(trace, 'window', signal, () => state.range ?? (view.isAll ? null : [view.start, view.end]))),
         h('p', { class: 'visually-hidden', id: 'tl-keys' }, KEYS.map(([key, text]) => `${key}: ${text}`).join('; ')),
         h('div', { class: 'tl-stage' }, stage.root, trouble), below.root);
     root.classList.add('tl-ready');
