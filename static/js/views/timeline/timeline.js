@@ -19,7 +19,6 @@ import { timelineSearch } from './search.js';
 import { gapLane } from '../idle/gap_lane.js';
 import { pathLight } from '../idle/path_light.js';
 import { pinnedNotes } from '../../app/pinned_notes.js';
-import { ApiError, isAbort } from '../../lib/api.js';
 import { searchWord } from '../../lib/names.js';
 import * as traces from '../../lib/api.js';
 import * as api from './api.js';
@@ -54,7 +53,7 @@ async function prepare(root, route, signal, reader) {
 
 /** @param {string} id @param {AbortSignal} signal @returns {Promise<TimelineTracks | null>} null: it has none */
 const tracksOf = (id, signal) => api.tracks(id, signal).catch((error) => {
-    if (error instanceof ApiError && error.status === 404) return null;
+    if (error instanceof traces.ApiError && error.status === 404) return null;
     throw error;
 });
 
@@ -98,7 +97,6 @@ async function open(root, route, signal, trace, answer, reader) {
     const path = pathLight(route.id, () => light(), signal);
     const selection = selector(stage, { box: boxes.slice, trace, reader, signal, search, find, unfold: (key) => fold(key) });
     const lane = gapLane(trace, stage, { box: boxes.gap, signal, choose: (event) => selection.choose(0, event, null, { push: true, zoom: true }) });
-    const clearRange = () => setParams({ sel: null });
     const fitRange = () => {
         if (!state.range) return false;
         const [from, to] = state.range;
@@ -106,7 +104,7 @@ async function open(root, route, signal, trace, answer, reader) {
         stage.moved();
         return true;
     };
-    const figures = rangePanel(boxes.range, { panes: () => state.panes, find, zoom: fitRange, clear: clearRange });
+    const figures = rangePanel(boxes.range, { panes: () => state.panes, find, zoom: fitRange, clear: () => setParams({ sel: null }) });
     const second = secondTrace(trace, signal);
     const below = panel(boxes, { onClose: () => {
         setParams({ tab: 'none' }, { replace: true });
@@ -216,7 +214,7 @@ async function open(root, route, signal, trace, answer, reader) {
         try {
             await follow(next);
         } catch (error) {
-            if (!isAbort(error)) onError(error);
+            if (!traces.isAbort(error)) onError(error);
         }
         if (address !== next) return;
         if (placeKey(params) !== seen && placeKey(params) !== placeKey(asParams(placeParams(stage)))) place(next);
